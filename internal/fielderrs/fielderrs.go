@@ -1,0 +1,19 @@
+// Package fielderrs turns a field.ErrorList into one error.
+package fielderrs
+
+import (
+	"errors"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// Join returns nil for an empty list, otherwise one error that holds all of them: its message has a
+// line for each, and errors.As finds them as *field.Error. ErrorList.ToAggregate would do but for the
+// latter.
+func Join(list field.ErrorList) error {
+	errs := make([]error, len(list))
+	for i := range list {
+		errs[i] = list[i]
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,98 @@
+package grouping_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+
+	"github.com/cohort-ocm/cohort/grouping"
+)
+
+// tenGroups names ten groups by region, each of about a twelfth of the fleet, in groups of at most
+// 1,000 clusters, so that about a sixth of the fleet is in no named group.
+func tenGroups() *clusterv1beta1.Placement {
+	p := newPlacement(intstr.FromInt32(1_000))
+	for i := range 10 {
+		name := fmt.Sprintf("region-%d", i)
+		p.Spec.DecisionStrategy.GroupStrategy.DecisionGroups = append(p.Spec.DecisionStrategy.GroupStrategy.DecisionGroups,
+			clusterv1beta1.DecisionGroup{GroupName: name, ClusterSelector: clusterv1beta1.GroupClusterSelector{
+				LabelSelector: metav1.LabelSelector{MatchLabels: map[string]string{"region": name}},
+			}})
+	}
+	return p
+}
+
+// regionalFleet is n clusters with five labels each, in random order.
+func regionalFleet(n int) []*clusterv1.ManagedCluster {
+	clusters := make([]*clusterv1.ManagedCluster, n)
+	for i := range clusters {
+		clusters[i] = newCluster(fmt.Sprintf("cluster-%06d", i),
+			"region", fmt.Sprintf("region-%d", i%12), "vendor", "OpenShift", "cloud", "Amazon", "env", "prod", "common-profile", "true")
+	}
+	rand.New(rand.NewPCG(1, 2)).Shuffle(n, func(i, j int) { clusters[i], clusters[j] = clusters[j], clusters[i] })
+	return clusters
+}
+
+var sizes = []int{100, 1_000, 10_000, 100_000}
+
+func BenchmarkDivide(b *testing.B) {
+	for _, n := range sizes {
+		placement, clusters := tenGroups(), regionalFleet(n)
+		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := grouping.Divide(placement, clusters); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkRead(b *testing.B) {
+	for _, n := range sizes {
+		placement := tenGroups()
+		groups, err := grouping.Divide(placement, regionalFleet(n))
+		if err != nil {
+			b.Fatal(err)
+		}
+		decisions, err := groups.Decisions(placement)
+		if err != nil {
+			b.Fatal(err)
+		}
+		rand.New(rand.NewPCG(1, 2)).Shuffle(len(decisions), func(i, j int) { decisions[i], decisions[j] = decisions[j], decisions[i] })
+		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := grouping.Read(decisions); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkChanges(b *testing.B) {
+	for _, n := range sizes {
+		clusters := regionalFleet(n)
+		before, err := grouping.Divide(tenGroups(), clusters)
+		if err != nil {
+			b.Fatal(err)
+		}
+		after, err := grouping.Divide(tenGroups(), clusters[n/100:])
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				after.Changes(before)
+			}
+		})
+	}
+}

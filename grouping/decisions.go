@@ -1,0 +1,105 @@
+package grouping
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+
+	"github.com/cohort-ocm/cohort/internal/fielderrs"
+)
+
+// MaxDecisions is how many clusters a PlacementDecision may hold. The API documents the limit and does
+// not enforce it.
+const MaxDecisions = 100
+
+// Decisions gives the PlacementDecisions to store for g, in the order of the groups (G7). Each has at
+// most MaxDecisions clusters of one group, the labels of the placement and the group, placement as
+// controlling owner, and the name `<placement>-decision-<n>`, n from 1. A group without clusters has one
+// PlacementDecision without decisions.
+//
+// It is an error (*field.Error) if the placement is nil, or has a name from which no valid names and labels follow: it may
+// have at most 63 characters, the length of a label's value. The objects share nothing with g or
+// placement but strings.
+func (g *Groups) Decisions(placement *clusterv1beta1.Placement) ([]*clusterv1beta1.PlacementDecision, error) {
+	if err := validatePlacement(placement); err != nil {
+		return nil, err
+	}
+	var objects []*clusterv1beta1.PlacementDecision
+	for i := range g.Len() {
+		decisions := slices.AppendSeq(make([]clusterv1beta1.ClusterDecision, 0, g.Size(i)), g.Clusters(i))
+		for start := 0; start == 0 || start < len(decisions); start += MaxDecisions {
+			// Clipped, so that an append to one object's decisions can't reach into the next one's.
+			end := min(start+MaxDecisions, len(decisions))
+			objects = append(objects, newDecision(placement, len(objects)+1, g.keys[i], decisions[start:end:end]))
+		}
+	}
+	return objects, nil
+}
+
+func newDecision(placement *clusterv1beta1.Placement, n int, key Key, decisions []clusterv1beta1.ClusterDecision) *clusterv1beta1.PlacementDecision {
+	return &clusterv1beta1.PlacementDecision{
+		TypeMeta: metav1.TypeMeta{APIVersion: schema.GroupVersion(clusterv1beta1.GroupVersion).String(), Kind: "PlacementDecision"},
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: placement.Namespace,
+			Name:      decisionName(placement.Name, n),
+			Labels: map[string]string{
+				clusterv1beta1.PlacementLabel:          placement.Name,
+				clusterv1beta1.DecisionGroupIndexLabel: strconv.Itoa(int(key.Index)),
+				clusterv1beta1.DecisionGroupNameLabel:  key.Name,
+			},
+			OwnerReferences: []metav1.OwnerReference{
+				*metav1.NewControllerRef(placement, schema.GroupVersion(clusterv1beta1.GroupVersion).WithKind("Placement")),
+			},
+		},
+		Status: clusterv1beta1.PlacementDecisionStatus{Decisions: decisions},
+	}
+}
+
+func decisionName(placement string, n int) string {
+	return placement + "-decision-" + strconv.Itoa(n)
+}
+
+// validatePlacement checks that names and labels of PlacementDecisions follow from the placement's name.
+func validatePlacement(placement *clusterv1beta1.Placement) error {
+	if placement == nil {
+		return field.Required(field.NewPath("placement"), "must not be nil")
+	}
+	path := field.NewPath("metadata", "name")
+	if faults := validation.IsDNS1123Subdomain(placement.Name); len(faults) > 0 {
+		return field.Invalid(path, placement.Name, strings.Join(faults, "; "))
+	}
+	return fielderrs.Join(labelValue(path, placement.Name))
+}
+
+// Status gives the two fields of a placement's status that follow from its PlacementDecisions,
+// decisionGroups and numberOfSelectedClusters (G9); the others are zero. Decisions are those to store,
+// as from [Groups.Decisions], in any order; a group lists the names of its objects in the order of their
+// numbers.
+//
+// Errors are those of [Read].
+func Status(decisions []*clusterv1beta1.PlacementDecision) (clusterv1beta1.PlacementStatus, error) {
+	objects, err := parse(decisions)
+	if err != nil {
+		return clusterv1beta1.PlacementStatus{}, err
+	}
+	groups := build(objects)
+	status := clusterv1beta1.PlacementStatus{NumberOfSelectedClusters: int32(groups.NumClusters())}
+	for i := range groups.Len() {
+		group := clusterv1beta1.DecisionGroupStatus{
+			DecisionGroupIndex: groups.keys[i].Index,
+			DecisionGroupName:  groups.keys[i].Name,
+			ClustersCount:      int32(groups.Size(i)),
+		}
+		for ; len(objects) > 0 && objects[0].key == groups.keys[i]; objects = objects[1:] {
+			group.Decisions = append(group.Decisions, objects[0].object)
+		}
+		status.DecisionGroups = append(status.DecisionGroups, group)
+	}
+	return status, nil
+}

@@ -1,0 +1,195 @@
+package grouping
+
+import (
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+)
+
+// Key names a decision group. Neither half is enough: a name may stand at several indexes (G2), and
+// while labels are rewritten an index may carry two names.
+type Key struct {
+	// Index is the value of the label cluster.open-cluster-management.io/decision-group-index.
+	Index int32 `json:"index"`
+	// Name is the value of the label cluster.open-cluster-management.io/decision-group-name; empty for
+	// the clusters that no named group selects.
+	Name string `json:"name,omitempty"`
+}
+
+// String is `group 1 "canary"`, or `group 2` without a name.
+func (k Key) String() string {
+	if k.Name == "" {
+		return fmt.Sprintf("group %d", k.Index)
+	}
+	return fmt.Sprintf("group %d %q", k.Index, k.Name)
+}
+
+// compare orders keys by index, then by name.
+func (k Key) compare(other Key) int {
+	if k.Index != other.Index {
+		return int(k.Index) - int(other.Index)
+	}
+	return strings.Compare(k.Name, other.Name)
+}
+
+// Groups is the selected clusters of a placement in their decision groups. It never changes, is safe
+// for concurrent use, and is meant to be built once per change of its source (G12). The zero value and
+// nil have no groups.
+//
+// A cluster can be asked for by name or by position. Positions number all clusters from 0 in the order
+// of their names, whatever their group, so that a caller can keep what it knows of clusters in slices.
+//
+// A Groups costs about 70 bytes a cluster beside the names, which it shares with its source.
+type Groups struct {
+	keys      []Key
+	starts    []int32 // group i is members[starts[i]:starts[i+1]]
+	members   []int32 // positions, group by group, in the order of the decisions
+	names     []string
+	groups    []int32 // of each position
+	positions map[string]int32
+	reasons   []string // of each position; nil where no decision has one
+	scores    []int64  // of each position; nil where no decision has one
+}
+
+// newGroups makes room for n clusters, which add and addGroup have to fill in.
+func newGroups(n int) *Groups {
+	return &Groups{
+		starts:    []int32{0},
+		members:   make([]int32, 0, n),
+		names:     make([]string, n),
+		groups:    make([]int32, n),
+		positions: make(map[string]int32, n),
+	}
+}
+
+// add sets what is known of a position but its group; positions ascend with the names.
+func (g *Groups) add(position int, d clusterv1beta1.ClusterDecision) {
+	g.names[position] = d.ClusterName
+	g.positions[d.ClusterName] = int32(position)
+	if d.Reason != "" {
+		if g.reasons == nil {
+			g.reasons = make([]string, len(g.names))
+		}
+		g.reasons[position] = d.Reason
+	}
+	if d.Score != 0 {
+		if g.scores == nil {
+			g.scores = make([]int64, len(g.names))
+		}
+		g.scores[position] = d.Score
+	}
+}
+
+// addGroup appends a group of the members, which it copies, with the next index (G3).
+func (g *Groups) addGroup(name string, members []int32) {
+	for _, position := range members {
+		g.groups[position] = int32(len(g.keys))
+	}
+	g.keys = append(g.keys, Key{int32(len(g.keys)), name})
+	g.members = append(g.members, members...)
+	g.starts = append(g.starts, int32(len(g.members)))
+}
+
+// Len is the number of groups, empty ones included.
+func (g *Groups) Len() int {
+	if g == nil {
+		return 0
+	}
+	return len(g.keys)
+}
+
+// Key is that of the i-th group, 0 ≤ i < Len. Keys ascend. Where indexes have gaps, i is not the index.
+func (g *Groups) Key(i int) Key { return g.keys[i] }
+
+// Size is the number of clusters in the i-th group.
+func (g *Groups) Size(i int) int { return int(g.starts[i+1] - g.starts[i]) }
+
+// Clusters yields the decisions of the i-th group: by name or by score as the placement sorts them, or
+// after [Read] as they are stored, PlacementDecision after PlacementDecision in the order of the
+// numbers in their names.
+func (g *Groups) Clusters(i int) iter.Seq[clusterv1beta1.ClusterDecision] {
+	return func(yield func(clusterv1beta1.ClusterDecision) bool) {
+		for _, position := range g.members[g.starts[i]:g.starts[i+1]] {
+			if !yield(g.decision(position)) {
+				return
+			}
+		}
+	}
+}
+
+// NumClusters is the number of selected clusters.
+func (g *Groups) NumClusters() int {
+	if g == nil {
+		return 0
+	}
+	return len(g.names)
+}
+
+// Cluster is the name of the cluster at a position, 0 ≤ position < NumClusters. Names ascend.
+func (g *Groups) Cluster(position int) string { return g.names[position] }
+
+// GroupAt says in which group the cluster at a position is: an i for Key.
+func (g *Groups) GroupAt(position int) int { return int(g.groups[position]) }
+
+// Position is that of the named cluster, and whether it is selected.
+func (g *Groups) Position(cluster string) (int, bool) {
+	if g == nil {
+		return 0, false
+	}
+	position, ok := g.positions[cluster]
+	return int(position), ok
+}
+
+// Find gives the group and the decision (reason and score) of the named cluster, and whether it is
+// selected.
+func (g *Groups) Find(cluster string) (Key, clusterv1beta1.ClusterDecision, bool) {
+	position, ok := g.Position(cluster)
+	if !ok {
+		return Key{}, clusterv1beta1.ClusterDecision{}, false
+	}
+	return g.keys[g.groups[position]], g.decision(int32(position)), true
+}
+
+func (g *Groups) decision(position int32) clusterv1beta1.ClusterDecision {
+	d := clusterv1beta1.ClusterDecision{ClusterName: g.names[position]}
+	if g.reasons != nil {
+		d.Reason = g.reasons[position]
+	}
+	if g.scores != nil {
+		d.Score = g.scores[position]
+	}
+	return d
+}
+
+// Equal says whether both have the same groups of the same clusters in the same order, with the same
+// reasons and scores.
+func (g *Groups) Equal(other *Groups) bool {
+	if g == other || g.Len() == 0 && other.Len() == 0 {
+		return true
+	}
+	return g.Len() == other.Len() &&
+		slices.Equal(g.keys, other.keys) &&
+		slices.Equal(g.starts, other.starts) &&
+		slices.Equal(g.members, other.members) &&
+		slices.Equal(g.names, other.names) &&
+		slices.Equal(g.reasons, other.reasons) &&
+		slices.Equal(g.scores, other.scores)
+}
+
+// String lists the groups with their sizes: `group 0 "canary": 10, group 1: 150`.
+func (g *Groups) String() string {
+	if g.Len() == 0 {
+		return "no groups"
+	}
+	var b strings.Builder
+	for i, key := range g.keys {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		fmt.Fprintf(&b, "%v: %d", key, g.Size(i))
+	}
+	return b.String()
+}

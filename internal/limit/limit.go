@@ -1,0 +1,71 @@
+// Package limit reads the limits of OCM's strategies: a count, or a percentage of some total.
+package limit
+
+import (
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// Limit is a count, or a percentage of a total that is known later. The zero Limit is the count 0.
+type Limit struct {
+	value   int
+	percent bool
+}
+
+// Count is the limit of n, which must not be negative.
+func Count(n int) Limit { return Limit{value: n} }
+
+// Parse reads a limit as R16 and G2 have it: a count of at least 0, or decimal digits followed by "%"
+// for a percentage of 0 to 100. Anything else is an error at path.
+func Parse(path *field.Path, v intstr.IntOrString) (Limit, *field.Error) {
+	const want = "must be a count of at least 0, or a percentage from 0% to 100% in decimal digits"
+	switch v.Type {
+	case intstr.Int:
+		if v.IntVal < 0 {
+			return Limit{}, field.Invalid(path, v.IntVal, want)
+		}
+		return Limit{value: int(v.IntVal)}, nil
+	case intstr.String:
+		percent, ok := parsePercent(v.StrVal)
+		if !ok {
+			return Limit{}, field.Invalid(path, v.StrVal, want)
+		}
+		return Limit{value: percent, percent: true}, nil
+	default:
+		return Limit{}, field.Invalid(path, v.Type, "must be an integer or a string")
+	}
+}
+
+// parsePercent reads digits and "%" with a value of at most 100.
+func parsePercent(s string) (int, bool) {
+	last := len(s) - 1
+	if last < 1 || s[last] != '%' {
+		return 0, false
+	}
+	percent := 0
+	for _, c := range []byte(s[:last]) {
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+		if percent = percent*10 + int(c-'0'); percent > 100 {
+			return 0, false
+		}
+	}
+	return percent, true
+}
+
+// IsZero says whether the limit is 0 or 0%, whatever the total.
+func (l Limit) IsZero() bool { return l.value == 0 }
+
+// IsPercent says whether the limit is a percentage.
+func (l Limit) IsPercent() bool { return l.percent }
+
+// Of is the limit as a count, for a total of at least 0. A percentage is rounded up, in integers: 7%
+// of 100 is 7. A count may exceed the total.
+func (l Limit) Of(total int) int {
+	if !l.percent {
+		return l.value
+	}
+	// In two parts, so that no total overflows.
+	return total/100*l.value + (total%100*l.value+99)/100
+}

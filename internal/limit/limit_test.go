@@ -1,0 +1,89 @@
+package limit_test
+
+import (
+	"math"
+	"math/big"
+	"regexp"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/cohort-ocm/cohort/internal/limit"
+)
+
+// R16, G2: what is read, and the count it stands for.
+func TestParse(t *testing.T) {
+	for _, test := range []struct {
+		why   string
+		in    intstr.IntOrString
+		total int
+		want  int
+	}{
+		{"a count stands for itself", intstr.FromInt32(3), 10, 3},
+		{"a count may exceed the total", intstr.FromInt32(30), 10, 30},
+		{"no floating point: 7% of 100 is 7, not 8", intstr.FromString("7%"), 100, 7},
+		{"rounded up", intstr.FromString("1%"), 101, 2},
+		{"rounded up from next to nothing", intstr.FromString("1%"), 1, 1},
+		{"nothing of something is nothing", intstr.FromString("0%"), 10, 0},
+		{"everything", intstr.FromString("100%"), 7, 7},
+		{"anything of nothing is nothing", intstr.FromString("50%"), 0, 0},
+		{"leading zeros are decimal digits", intstr.FromString("007%"), 100, 7},
+		{"no total overflows", intstr.FromString("99%"), math.MaxInt, 9131138316486228049},
+	} {
+		got, err := limit.Parse(nil, test.in)
+		if err != nil {
+			t.Errorf("%s: Parse(%v): %v", test.why, test.in.String(), err)
+		} else if got := got.Of(test.total); got != test.want {
+			t.Errorf("%s: %v of %d = %d, want %d", test.why, test.in.String(), test.total, got, test.want)
+		}
+	}
+}
+
+// R16: nonsense is an error that says where, what was found and what was expected.
+func TestParseRejects(t *testing.T) {
+	path := field.NewPath("progressive", "maxFailures")
+	for _, s := range []string{
+		"", "%", "7", "101%", "-5%", "+5%", " 5%", "5 %", "5% ", "5%%", "5.5%", "1e3%", "NaN%", "Inf%", "0x5%", "٣%",
+		"18446744073709551617%", "99999999999999999999999999999999%",
+	} {
+		_, err := limit.Parse(path, intstr.FromString(s))
+		if err == nil {
+			t.Errorf("Parse(%q) gave no error", s)
+		} else if err.Field != path.String() || err.BadValue != s || !strings.Contains(err.Detail, "0% to 100%") {
+			t.Errorf("Parse(%q): %v: want the path, the value and what was expected", s, err)
+		}
+	}
+	if _, err := limit.Parse(path, intstr.FromInt32(-1)); err == nil {
+		t.Error("Parse(-1) gave no error")
+	}
+	if _, err := limit.Parse(path, intstr.IntOrString{Type: 7}); err == nil {
+		t.Error("Parse of an unknown type gave no error")
+	}
+}
+
+// FuzzParse checks Parse against a regular expression and arbitrary precision (R16).
+func FuzzParse(f *testing.F) {
+	for _, s := range []string{"7%", "100%", "101%", "NaN%", "", "٣%", "00000000000000000000001%"} {
+		f.Add(s, 100)
+	}
+	percent := regexp.MustCompile(`^0*(100|[0-9]{1,2})%$`)
+	f.Fuzz(func(t *testing.T, s string, total int) {
+		got, err := limit.Parse(nil, intstr.FromString(s))
+		match := percent.FindStringSubmatch(s)
+		if (err == nil) != (match != nil) {
+			t.Fatalf("Parse(%q): error %v, want one: %v", s, err, match == nil)
+		}
+		if err != nil || total < 0 {
+			return
+		}
+		// ceil(total × percent / 100)
+		value, _ := new(big.Int).SetString(match[1], 10)
+		value.Mul(value, big.NewInt(int64(total)))
+		value.Add(value, big.NewInt(99)).Div(value, big.NewInt(100))
+		if got.Of(total) != int(value.Int64()) {
+			t.Fatalf("%q of %d = %d, want %v", s, total, got.Of(total), value)
+		}
+	})
+}

@@ -1,0 +1,64 @@
+package rollout_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/intstr"
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+
+	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/status"
+)
+
+// halfway is a fleet of n clusters in ten groups of which half are reported, in random order: 2% of the
+// fleet are in flight, the others succeeded.
+func halfway(tb testing.TB, n int) (*fleet, []status.Report) {
+	f := newFleet(tb)
+	for group := range 10 {
+		var names []string
+		for i := group * n / 10; i < (group+1)*n/10; i++ {
+			names = append(names, fmt.Sprintf("cluster-%06d", i))
+		}
+		f.group("", names...)
+	}
+	reports := make([]status.Report, n/2)
+	for i := range reports {
+		reports[i] = status.Report{Cluster: fmt.Sprintf("cluster-%06d", i), Status: status.Succeeded, LastTransitionTime: now}
+		if i >= n/2-n/50 {
+			reports[i].Status = status.Progressing
+		}
+	}
+	rand.New(rand.NewPCG(1, 2)).Shuffle(len(reports), func(i, j int) { reports[i], reports[j] = reports[j], reports[i] })
+	return f, reports
+}
+
+func strategies(n int) []clusterv1alpha1.RolloutStrategy {
+	config := clusterv1alpha1.RolloutConfig{ProgressDeadline: "10m", MaxFailures: intstr.FromString("2%")}
+	return []clusterv1alpha1.RolloutStrategy{
+		{Type: clusterv1alpha1.All},
+		{Type: clusterv1alpha1.Progressive, Progressive: &clusterv1alpha1.RolloutProgressive{
+			RolloutConfig: config, MaxConcurrency: intstr.FromInt32(int32(n / 25)),
+		}},
+		{Type: clusterv1alpha1.ProgressivePerGroup, ProgressivePerGroup: &clusterv1alpha1.RolloutProgressivePerGroup{RolloutConfig: config}},
+	}
+}
+
+func BenchmarkPlan(b *testing.B) {
+	for _, n := range []int{100, 1_000, 10_000, 100_000} {
+		f, reports := halfway(b, n)
+		groups := f.read()
+		for _, strategy := range strategies(n) {
+			b.Run(fmt.Sprintf("%s/n=%d", strategy.Type, n), func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					if _, err := rollout.Plan(strategy, groups, reports, now.Add(time.Minute)); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+	}
+}

@@ -17,25 +17,43 @@ type choice struct {
 	closed []bool  // of each group: a gate is closed before it; nil where none is
 }
 
-// choose finds the active stage and what it may start (R9 to R12, R22 to R25). Linear in the groups.
-func (s *schedule) choose(groups []tally, now time.Time) choice {
-	stages := make([]tally, len(s.Stages))
-	var all tally
+// totals is the tallies that a choice follows from.
+type totals struct {
+	groups []tally
+	stages []tally
+	all    tally
+}
+
+// sum adds up the tallies of the groups.
+func (s *schedule) sum(groups []tally) totals {
+	t := totals{groups: groups, stages: make([]tally, len(s.Stages))}
 	for i := range groups {
-		stages[s.stageOf[i]].add(&groups[i])
-		all.add(&groups[i])
+		t.stages[s.stageOf[i]].add(&groups[i])
+		t.all.add(&groups[i])
 	}
-	var c choice
-	for c.active < len(stages) && s.complete(c.active, &stages[c.active]) {
-		c.active++
+	return t
+}
+
+// firstIncomplete is the active stage (R10, R12). Linear in the stages.
+func (s *schedule) firstIncomplete(t *totals) int {
+	for i := range t.stages {
+		if !s.complete(i, &t.stages[i]) {
+			return i
+		}
 	}
-	if c.active < len(stages) {
-		c.used = stages[c.active]
+	return len(t.stages)
+}
+
+// choose works out what the active stage may start (R9 to R12, R22 to R25). It takes constant time but for
+// closed gates, with which it takes time linear in the groups.
+func (s *schedule) choose(t *totals, active int, now time.Time) choice {
+	c := choice{active: active, closed: s.closedGates(now)}
+	if active < len(t.stages) {
+		c.used = t.stages[active]
 	}
-	c.breach = s.breach(&c, &all)
-	c.closed = s.closedGates(now)
-	if c.breach == nil && !s.options.paused && c.active < len(stages) {
-		s.grant(&c, groups)
+	c.breach = s.breach(&c, &t.all)
+	if c.breach == nil && !s.options.paused && active < len(t.stages) {
+		s.grant(&c, t.groups)
 	}
 	return c
 }

@@ -29,8 +29,6 @@ func Plan(strategy clusterv1alpha1.RolloutStrategy, groups *grouping.Groups, rep
 		return nil, err
 	}
 	r := &Result{
-		Schedule: s.Schedule,
-		Warnings: s.warnings,
 		schedule: s,
 		states:   make([]state, groups.NumClusters()),
 		tallies:  make([]tally, groups.Len()),
@@ -38,15 +36,28 @@ func Plan(strategy clusterv1alpha1.RolloutStrategy, groups *grouping.Groups, rep
 	if err := r.observe(reports, now); err != nil {
 		return nil, err
 	}
-	r.choice = s.choose(r.tallies, now)
-	if r.choice.breach != nil {
-		breach := *r.choice.breach // what the caller does to its copy is not to change our reasons
-		r.Breach = &breach
-	}
-	r.RecheckAfter = sooner(r.RecheckAfter, s.opening(&r.choice, r.tallies, now))
-	r.list()
-	r.start()
+	r.complete(now)
 	return r, nil
+}
+
+// complete fills in all that follows from the observed states and tallies.
+func (r *Result) complete(now time.Time) {
+	s := r.schedule
+	totals := s.sum(r.tallies)
+	r.choice = s.choose(&totals, s.firstIncomplete(&totals), now)
+	r.Schedule, r.Warnings, r.Breach = s.Schedule, s.warnings, clone(r.choice.breach)
+	r.RecheckAfter = sooner(r.RecheckAfter, s.opening(&r.choice, r.tallies, now))
+	r.list(&totals.all)
+	r.start()
+}
+
+// clone is a copy that the caller may change without changing our reasons.
+func clone(breach *Reason) *Reason {
+	if breach == nil {
+		return nil
+	}
+	c := *breach
+	return &c
 }
 
 // compile checks everything but the reports.
@@ -81,7 +92,7 @@ func (r *Result) observe(reports []status.Report, now time.Time) error {
 			twice = append(twice, report.Cluster)
 			continue
 		}
-		s, left := r.schedule.rules.read(report, now)
+		s, left := r.schedule.rules.at(kind(report.Status), report.LastTransitionTime, now)
 		r.states[position] = s
 		r.tallies[groups.GroupAt(position)][s]++
 		r.RecheckAfter = sooner(r.RecheckAfter, left)
@@ -109,11 +120,7 @@ func (r *Result) observe(reports []status.Report, now time.Time) error {
 }
 
 // list fills InFlight and TimedOut.
-func (r *Result) list() {
-	var all tally
-	for i := range r.tallies {
-		all.add(&r.tallies[i])
-	}
+func (r *Result) list(all *tally) {
 	if n := all.inFlight(); n > 0 {
 		r.InFlight = make([]Cluster, 0, n)
 	}

@@ -162,8 +162,7 @@ func (r *Result) held(group int) int {
 }
 
 func (r *Result) cluster(position int) Cluster {
-	groups := r.schedule.groups
-	return Cluster{groups.Cluster(position), groups.Key(groups.GroupAt(position)), r.states[position].status()}
+	return r.schedule.cluster(position, r.states[position])
 }
 
 func (s state) disposition() Disposition {

@@ -169,6 +169,11 @@ func matches(m clusterv1alpha1.MandatoryDecisionGroup, key grouping.Key) bool {
 	return m.GroupIndex == key.Index
 }
 
+// cluster is the one at a position, in the given state.
+func (s *schedule) cluster(position int, st state) Cluster {
+	return Cluster{s.groups.Cluster(position), s.groups.Key(s.groups.GroupAt(position)), st.status()}
+}
+
 // String is the stages in one line: `[group 0 "canary"] → [group 1, group 2: 5 at a time]`.
 func (s Schedule) String() string {
 	var stages []string

@@ -47,40 +47,48 @@ func (s state) status() status.RolloutStatus {
 	}
 }
 
-// read gives the state that a report stands for at the time now, and the time after which it becomes
-// another by time alone; 0 if it does not (R1 to R5).
-func (r *rules) read(report *status.Report, now time.Time) (state, time.Duration) {
-	switch report.Status {
+// kind is the state that a report stands for as long as time changes nothing. A status that the API may
+// add one day counts as Progressing (R1).
+func kind(s status.RolloutStatus) state {
+	switch s {
 	case status.ToApply:
-		return toApply, 0
+		return toApply
 	case status.Succeeded:
-		if r.minSuccessTime == 0 {
-			return succeeded, 0
-		}
-		if left := remaining(report.LastTransitionTime, r.minSuccessTime, now); left > 0 {
-			return soaking, left
-		}
-		return succeeded, 0
-	case status.Skip:
-		return skipped, 0
+		return succeeded
+	case status.Failed:
+		return failed
 	case status.TimeOut:
-		return timedOut, 0
+		return timedOut
+	case status.Skip:
+		return skipped
+	default:
+		return progressing
 	}
+}
 
-	s := progressing
-	if report.Status == status.Failed {
-		s = failed
+// at gives the state at the time now of a cluster that has been of a kind since the given time, and the
+// time after which to look again; 0 if time changes nothing (R3 to R5).
+func (r *rules) at(kind state, since, now time.Time) (state, time.Duration) {
+	limit, before, after := r.phase(kind)
+	if before == kind && after == kind {
+		return kind, 0
 	}
-	if r.deadline == nil {
-		return s, 0
+	if left := remaining(since, limit, now); left > 0 || since.IsZero() {
+		return before, left
 	}
-	if report.LastTransitionTime.IsZero() {
-		return s, *r.deadline // it never passes, but look again (R4)
+	return after, 0
+}
+
+// phase gives for a kind how long it is in one state and what it is before and after that time.
+func (r *rules) phase(kind state) (limit time.Duration, before, after state) {
+	switch {
+	case kind == succeeded && r.minSuccessTime > 0:
+		return r.minSuccessTime, soaking, succeeded
+	case (kind == progressing || kind == failed) && r.deadline != nil:
+		return *r.deadline, kind, timedOutNow
+	default:
+		return 0, kind, kind
 	}
-	if left := remaining(report.LastTransitionTime, *r.deadline, now); left > 0 {
-		return s, left
-	}
-	return timedOutNow, 0
 }
 
 // remaining is the time from now until d after since. An unknown since counts as now, so that the time

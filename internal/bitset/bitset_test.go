@@ -1,0 +1,46 @@
+package bitset_test
+
+import (
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/cohort-ocm/cohort/internal/bitset"
+)
+
+func TestAnswersLikeASortedSlice(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		// Up to a few words of the second level.
+		n := rapid.SampledFrom([]int{1, 63, 64, 65, 4095, 4096, 4097, 20_000}).Draw(t, "n")
+		set, model := bitset.New(n), map[int]bool{}
+		for range rapid.IntRange(0, 60).Draw(t, "changes") {
+			i := rapid.IntRange(0, n-1).Draw(t, "i")
+			if rapid.Bool().Draw(t, "add") {
+				set.Add(i)
+				model[i] = true
+			} else {
+				set.Remove(i)
+				delete(model, i)
+			}
+		}
+		var want []int
+		for i := range model {
+			want = append(want, i)
+		}
+		slices.Sort(want)
+
+		from := rapid.IntRange(0, n+100).Draw(t, "from")
+		at, _ := slices.BinarySearch(want, from)
+		if got := slices.Collect(set.From(from)); !slices.Equal(got, want[at:]) {
+			t.Fatalf("members of at least %d are %v, want %v", from, got, want[at:])
+		}
+	})
+}
+
+func TestZeroSetIsEmpty(t *testing.T) {
+	var s bitset.Set
+	if i, ok := s.Next(0); ok {
+		t.Errorf("the zero Set has member %d", i)
+	}
+}

@@ -137,7 +137,7 @@ func (r *Result) Waiting() []Waiting {
 	return all
 }
 
-// Summary counts the clusters, in total and per group. It takes time linear in the groups.
+// Summary counts the clusters, in total and per group, and gives the reasons of Waiting in words. It takes time linear in the groups.
 func (r *Result) Summary() status.Summary {
 	s := status.Summary{
 		Groups:  make([]status.GroupCounts, len(r.tallies)),
@@ -148,6 +148,9 @@ func (r *Result) Summary() status.Summary {
 		counts := r.tallies[group].counts(r.held(group))
 		s.Groups[group] = status.GroupCounts{Group: r.schedule.groups.Key(group), Counts: counts}
 		s.Counts = s.Counts.Add(counts)
+	}
+	for _, w := range r.Waiting() {
+		s.Waiting = append(s.Waiting, w.Reason.String())
 	}
 	return s
 }

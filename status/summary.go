@@ -68,17 +68,20 @@ func (c Counts) Add(other Counts) Counts {
 // String is `12 of 320 clusters done, 5 in flight, 1 failed, 302 waiting`, without what is none. Failed
 // are all failures; those that are within their deadline are also in flight.
 func (c Counts) String() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%d of %d clusters done", c.Done(), c.Total())
-	for _, part := range []struct {
-		n    int
-		what string
-	}{{c.InFlight(), "in flight"}, {c.Failures(), "failed"}, {c.ToApply, "waiting"}} {
-		if part.n > 0 {
-			fmt.Fprintf(&b, ", %d %s", part.n, part.what)
-		}
+	return c.sentence() + part(c.ToApply, "waiting")
+}
+
+// sentence is String without the waiting.
+func (c Counts) sentence() string {
+	return fmt.Sprintf("%d of %d clusters done", c.Done(), c.Total()) +
+		part(c.InFlight(), "in flight") + part(c.Failures(), "failed")
+}
+
+func part(n int, what string) string {
+	if n == 0 {
+		return ""
 	}
-	return b.String()
+	return fmt.Sprintf(", %d %s", n, what)
 }
 
 // Summary is what a rollout comes to (S5). Package rollout fills it in.
@@ -90,12 +93,27 @@ type Summary struct {
 	Removed int `json:"removed"`
 	// Breach says that more clusters failed than the budget allows, so that nothing starts.
 	Breach bool `json:"breach"`
+	// Waiting says why the held clusters wait, each reason once, in the order of the groups: sentences
+	// without a full stop, such as `waiting for group 1 "canary"`.
+	Waiting []string `json:"waiting,omitempty"`
 }
 
 // GroupCounts is the counts of one group.
 type GroupCounts struct {
 	Group grouping.Key `json:"group"`
 	Counts
+}
+
+// String is one sentence without its full stop that says what is happening, fit for the message of a
+// condition (S7): `12 of 320 clusters done, 5 in flight, waiting for group 1 "canary"`. Of more than
+// three reasons it gives the first three.
+func (s Summary) String() string {
+	const most = 3
+	parts := append([]string{s.sentence()}, s.Waiting[:min(most, len(s.Waiting))]...)
+	if more := len(s.Waiting) - most; more > 0 {
+		parts = append(parts, fmt.Sprintf("and for %d more reasons", more))
+	}
+	return strings.Join(parts, ", ")
 }
 
 // Aggregate is the status of the rollout as a whole (S6): Progressing, Succeeded or Failed, never

@@ -73,6 +73,7 @@ func ExampleSummary() {
 			{Group: grouping.Key{Index: 0, Name: "canary"}, Counts: status.Counts{Succeeded: 10}},
 			{Group: grouping.Key{Index: 1}, Counts: status.Counts{ToApply: 302, Held: 302, Progressing: 5, Succeeded: 2, TimeOut: 1}},
 		},
+		Waiting: []string{"no free slot: 5 in flight, 5 at a time"},
 	}
 	fmt.Println(s)
 	fmt.Printf("%s, %d%%\n", s.Aggregate(), s.Percent())
@@ -80,7 +81,7 @@ func ExampleSummary() {
 		fmt.Printf("%v: %v\n", g.Group, g)
 	}
 	// Output:
-	// 12 of 320 clusters done, 5 in flight, 1 failed, 302 waiting
+	// 12 of 320 clusters done, 5 in flight, 1 failed, no free slot: 5 in flight, 5 at a time
 	// Progressing, 3%
 	// group 0 "canary": 10 of 10 clusters done
 	// group 1: 2 of 310 clusters done, 5 in flight, 1 failed, 302 waiting

@@ -1,0 +1,118 @@
+package status_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"pgregory.net/rapid"
+
+	"github.com/cohort-ocm/cohort/status"
+)
+
+var noon = time.Date(2026, time.November, 21, 12, 0, 0, 0, time.UTC)
+
+// S7: which condition is True, and why.
+func TestConditionsFollowTheAggregate(t *testing.T) {
+	for _, test := range []struct {
+		why    string
+		in     status.Summary
+		isTrue string
+		reason string
+	}{
+		{"S7 something waits", status.Summary{Counts: status.Counts{ToApply: 1}}, "Progressing", "RolloutProgressing"},
+		{"S7 all done", status.Summary{Counts: status.Counts{Succeeded: 1}}, "Succeeded", "RolloutSucceeded"},
+		{"S7 stopped", status.Summary{Counts: status.Counts{ToApply: 1, TimeOut: 1}, Breach: true}, "Failed", "MaxFailuresBreached"},
+		{"S7 ended with a tolerated failure", status.Summary{Counts: status.Counts{Succeeded: 1, TimeOut: 1}}, "Failed", "ClustersFailed"},
+	} {
+		var conditions []metav1.Condition
+		if !status.SetConditions(&conditions, test.in, 7, noon) {
+			t.Errorf("%s: nothing changed", test.why)
+		}
+		if len(conditions) != 3 {
+			t.Fatalf("%s: %d conditions, want 3", test.why, len(conditions))
+		}
+		for _, c := range conditions {
+			if (c.Status == metav1.ConditionTrue) != (c.Type == test.isTrue) {
+				t.Errorf("%s: %s is %s", test.why, c.Type, c.Status)
+			}
+			if c.Reason != test.reason || c.Message != test.in.String() || c.ObservedGeneration != 7 || !c.LastTransitionTime.Time.Equal(noon) {
+				t.Errorf("%s: %+v", test.why, c)
+			}
+		}
+	}
+}
+
+// S7: lastTransitionTime moves only with the status, and a call that changes nothing says so.
+func TestTransitionTimeMovesOnlyWithTheStatus(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		foreign := metav1.Condition{Type: "PlacementVerified", Status: metav1.ConditionTrue, LastTransitionTime: metav1.NewTime(noon)}
+		conditions := []metav1.Condition{foreign}
+		now := noon
+		for range rapid.IntRange(1, 6).Draw(t, "steps") {
+			now = now.Add(time.Second)
+			before := append([]metav1.Condition(nil), conditions...)
+			summary := status.Summary{Counts: anyCounts(t), Breach: rapid.Bool().Draw(t, "breach")}
+			generation := rapid.Int64Range(1, 2).Draw(t, "generation")
+			changed := status.SetConditions(&conditions, summary, generation, now)
+			if changed == cmp.Equal(before, conditions) {
+				t.Fatalf("changed is %v, but before and after are\n%v\n%v", changed, before, conditions)
+			}
+			for _, c := range conditions {
+				old := meta.FindStatusCondition(before, c.Type)
+				moved := old == nil || !old.LastTransitionTime.Equal(&c.LastTransitionTime)
+				if turned := old == nil || old.Status != c.Status; moved != turned {
+					t.Fatalf("%s: status turned %v, transition time moved %v", c.Type, turned, moved)
+				}
+			}
+			if status.SetConditions(&conditions, summary, generation, now.Add(time.Hour)) {
+				t.Fatal("the same again changed something")
+			}
+			if got := meta.FindStatusCondition(conditions, foreign.Type); *got != foreign {
+				t.Fatalf("a condition of another type became %v", got)
+			}
+		}
+	})
+}
+
+// S7: the clock is never asked, not even for the zero time.
+func TestConditionsAtTheZeroTime(t *testing.T) {
+	var a, b []metav1.Condition
+	status.SetConditions(&a, status.Summary{}, 1, time.Time{})
+	time.Sleep(time.Microsecond)
+	status.SetConditions(&b, status.Summary{}, 1, time.Time{})
+	if diff := cmp.Diff(a, b); diff != "" {
+		t.Errorf("the same call gave different conditions:\n%s", diff)
+	}
+}
+
+// S7: the sentence is cut where there are many reasons.
+func TestSummaryNamesAtMostThreeReasons(t *testing.T) {
+	s := status.Summary{Counts: status.Counts{ToApply: 9}, Waiting: []string{"one", "two", "three", "four", "five"}}
+	if got, want := s.String(), "0 of 9 clusters done, one, two, three, and for 2 more reasons"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func ExampleSetConditions() {
+	summary := status.Summary{
+		Counts:  status.Counts{ToApply: 303, Progressing: 5, Succeeded: 12, Held: 303},
+		Waiting: []string{`waiting for group 1 "canary"`},
+	}
+	var conditions []metav1.Condition // of the object's status
+	changed := status.SetConditions(&conditions, summary, 4, time.Date(2026, time.November, 21, 12, 0, 0, 0, time.UTC))
+	fmt.Println(changed)
+	for _, c := range conditions {
+		fmt.Println(c.Type, c.Status, c.Reason)
+	}
+	fmt.Println(conditions[0].Message)
+	// Output:
+	// true
+	// Progressing True RolloutProgressing
+	// Succeeded False RolloutProgressing
+	// Failed False RolloutProgressing
+	// 12 of 320 clusters done, 5 in flight, waiting for group 1 "canary"
+}

@@ -29,12 +29,12 @@ subjects: [{apiGroup: policy.open-cluster-management.io, kind: Policy, name: tes
 metadata: {name: NAME}
 placementRef: {apiGroup: apps.open-cluster-management.io, kind: PlacementRule, name: placementrule-NAME}
 `
-		none         = "---"
-		enforce      = "remediationActionOverride: {remediationAction: enforce}\n---"
-		enforceAll   = "remediationActionOverride: {remediationAction: enforce, subFilter: false}\n---"
-		subFilter    = "remediationActionOverride: {remediationAction: enforce, subFilter: true}\n---"
-		shipped      = "bindingOverrides: {remediationAction: enforce}\n---"
-		shippedFiler = "bindingOverrides: {remediationAction: enforce}\nsubFilter: restricted\n---"
+		none          = "---"
+		enforce       = "remediationActionOverride: {remediationAction: enforce}\n---"
+		enforceAll    = "remediationActionOverride: {remediationAction: enforce, subFilter: false}\n---"
+		subFilter     = "remediationActionOverride: {remediationAction: enforce, subFilter: true}\n---"
+		shipped       = "bindingOverrides: {remediationAction: enforce}\n---"
+		shippedFilter = "bindingOverrides: {remediationAction: enforce}\nsubFilter: restricted\n---"
 	)
 	binding := func(name, override string) string { return strings.ReplaceAll(begin, "NAME", name) + override }
 
@@ -72,7 +72,7 @@ placementRef: {apiGroup: apps.open-cluster-management.io, kind: PlacementRule, n
 		}, {
 			"O7 example 3: with sub filtering",
 			[]string{binding("extended", subFilter)},
-			[]string{binding("extended", shippedFiler)},
+			[]string{binding("extended", shippedFilter)},
 			"enforce: A B; inform: C D",
 			[]string{
 				"A: enforce by extended, bound by initial",
@@ -83,7 +83,7 @@ placementRef: {apiGroup: apps.open-cluster-management.io, kind: PlacementRule, n
 		}, {
 			"O7 example 4: multiple placements with sub filtering",
 			[]string{binding("sub-2", none), binding("extended", subFilter)},
-			[]string{binding("sub-2", none), binding("extended", shippedFiler)},
+			[]string{binding("sub-2", none), binding("extended", shippedFilter)},
 			"enforce: A B E F; inform: C D",
 			[]string{
 				"A: enforce by extended, bound by initial",
@@ -96,7 +96,7 @@ placementRef: {apiGroup: apps.open-cluster-management.io, kind: PlacementRule, n
 		}, {
 			"O7 example 5: no overlap",
 			[]string{binding("sub-2", subFilter)},
-			[]string{binding("sub-2", shippedFiler)},
+			[]string{binding("sub-2", shippedFilter)},
 			"inform: A B C D",
 			[]string{
 				"A: inform by the policy, bound by initial",

@@ -176,6 +176,21 @@ func TestResolveAgreesWithNaive(t *testing.T) {
 	})
 }
 
+// O4: a world with more names of bindings than are stored in one piece resolves as the rules say, and
+// a caller that appends to one cluster's names does not write over another's.
+func TestResolveLargeWorld(t *testing.T) {
+	bindings := largeWorld("shuffled", 1_000)
+	result := check(t, policy("inform", ""), bindings)
+	before := result.Clusters[1].String()
+	for _, i := range []int{0, 2} {
+		_ = append(result.Clusters[i].BoundBy, "written over")
+		_ = append(result.Clusters[i].DecidedBy, "written over")
+	}
+	if after := result.Clusters[1].String(); after != before {
+		t.Errorf("%s\nbecame %s", before, after)
+	}
+}
+
 // The order of bindings and of their clusters changes nothing, and nothing passed in is changed.
 func TestOrderChangesNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -63,7 +63,7 @@ func TestFromManagedClusterAddOn(t *testing.T) {
 	}{
 		{"S2 a desired configuration is not there yet", addOn("Completed"), list(deployment), status.ToApply, time.Time{}},
 		{"S2 one that is no longer desired is still there", addOn("Completed", reference("addontemplates", "v2", "t", "t")), nil, status.ToApply, time.Time{}},
-		{"S2 as many as desired, but of another resource", addOn("Completed", template), list(deployment), status.ToApply, time.Time{}},
+		{"S2 as many as desired, but of another resource", addOn("Completed", reference("addontemplates", "default", "new", "new")), list(deployment), status.ToApply, time.Time{}},
 		{"S2 as many as desired, but another object", addOn("Completed", reference("addontemplates", "v1", "t", "t")), list(template), status.ToApply, time.Time{}},
 		{"S2 the desired hash differs", addOn("Completed", reference("addondeploymentconfigs", "default", "old", "old")), list(deployment), status.ToApply, time.Time{}},
 		{"S2 a hash differs in the second of two", addOn("Completed", template, reference("addondeploymentconfigs", "default", "old", "old")), list(template, deployment), status.ToApply, time.Time{}},

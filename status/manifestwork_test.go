@@ -1,0 +1,163 @@
+package status_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	workv1 "open-cluster-management.io/api/work/v1"
+
+	"github.com/cohort-ocm/cohort/status"
+)
+
+// The generation of every work in these tests.
+const generation = 7
+
+// at returns a time that is n minutes after some day's start.
+func at(n int) time.Time { return time.Date(2026, 1, 1, 0, n, 0, 0, time.UTC) }
+
+// condition returns a condition that observed a generation and last changed n minutes after the start.
+func condition(conditionType string, value metav1.ConditionStatus, observed int64, n int) metav1.Condition {
+	return metav1.Condition{
+		Type: conditionType, Status: value, ObservedGeneration: observed, LastTransitionTime: metav1.NewTime(at(n)), Reason: "Test",
+	}
+}
+
+func manifestWork(conditions ...metav1.Condition) *workv1.ManifestWork {
+	return &workv1.ManifestWork{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "work", Generation: generation},
+		Status:     workv1.ManifestWorkStatus{Conditions: conditions},
+	}
+}
+
+// S1: the status of a work follows from Applied, Progressing and Degraded, and the time is that of the
+// condition that decided.
+func TestFromManifestWork(t *testing.T) {
+	const (
+		yes     = metav1.ConditionTrue
+		no      = metav1.ConditionFalse
+		unknown = metav1.ConditionUnknown
+		old     = generation - 1
+	)
+	applied := condition("Applied", yes, generation, 1)
+	progressing := func(value metav1.ConditionStatus) metav1.Condition {
+		return condition("Progressing", value, generation, 2)
+	}
+	degraded := func(value metav1.ConditionStatus) metav1.Condition {
+		return condition("Degraded", value, generation, 3)
+	}
+
+	for _, test := range []struct {
+		reason     string
+		conditions []metav1.Condition
+		want       status.RolloutStatus
+		at         time.Time
+	}{
+		{"S1 the agent has not seen the work", nil, status.ToApply, time.Time{}},
+		{"S1 Applied is missing, whatever else is there", []metav1.Condition{progressing(no)}, status.ToApply, time.Time{}},
+		{"S1 applying failed", []metav1.Condition{condition("Applied", no, generation, 1), progressing(no)}, status.ToApply, at(1)},
+		{"S1 Applied is Unknown", []metav1.Condition{condition("Applied", unknown, generation, 1), progressing(no)}, status.ToApply, at(1)},
+		{"S1 what was applied is the version before", []metav1.Condition{condition("Applied", yes, old, 1), progressing(no)}, status.ToApply, at(1)},
+		{"S1 Progressing is missing", []metav1.Condition{applied}, status.ToApply, time.Time{}},
+		{"S1 Progressing is about the version before", []metav1.Condition{applied, condition("Progressing", no, old, 2)}, status.ToApply, at(2)},
+		{"S1 Degraded is about the version before", []metav1.Condition{applied, progressing(no), condition("Degraded", no, old, 3)}, status.ToApply, at(3)},
+
+		{"S1 under way, no Degraded", []metav1.Condition{applied, progressing(yes)}, status.Progressing, at(2)},
+		{"S1 under way, not degraded", []metav1.Condition{applied, progressing(yes), degraded(no)}, status.Progressing, at(2)},
+		{"S1 under way, degraded unknown", []metav1.Condition{applied, progressing(yes), degraded(unknown)}, status.Progressing, at(2)},
+		{"S1 under way and degraded", []metav1.Condition{applied, progressing(yes), degraded(yes)}, status.Failed, at(3)},
+		{"S1 done", []metav1.Condition{applied, progressing(no)}, status.Succeeded, at(2)},
+		{"S1 done, not degraded", []metav1.Condition{applied, progressing(no), degraded(no)}, status.Succeeded, at(2)},
+		{"S1 done decides over degraded", []metav1.Condition{applied, progressing(no), degraded(yes)}, status.Succeeded, at(2)},
+		{"S1 unknown is not done", []metav1.Condition{applied, progressing(unknown)}, status.Progressing, at(2)},
+		{"S1 unknown is not failed", []metav1.Condition{applied, progressing(unknown), degraded(yes)}, status.Progressing, at(2)},
+		{"S1 a value the API does not have is not done", []metav1.Condition{applied, progressing("")}, status.Progressing, at(2)},
+		{"S1 other conditions don't matter", []metav1.Condition{condition("Available", no, old, 9), applied, progressing(no)}, status.Succeeded, at(2)},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			work := manifestWork(test.conditions...)
+			before := work.DeepCopy()
+			want := status.Report{Cluster: "cluster1", Status: test.want, LastTransitionTime: test.at}
+			if diff := cmp.Diff(want, status.FromManifestWork(work)); diff != "" {
+				t.Errorf("report (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(before, work); diff != "" {
+				t.Errorf("the work was changed:\n%s", diff)
+			}
+		})
+	}
+	if got, want := status.FromManifestWork(nil), (status.Report{Status: status.ToApply}); got != want {
+		t.Errorf("no work: %v, want %v", got, want)
+	}
+}
+
+// S1: over every combination of the three conditions (missing, or with each value for the present or the
+// former generation) the status is what the sentences of the rule say, read one after the other.
+func TestFromManifestWorkEveryCombination(t *testing.T) {
+	var values []*metav1.Condition
+	for _, value := range []metav1.ConditionStatus{metav1.ConditionTrue, metav1.ConditionFalse, metav1.ConditionUnknown} {
+		for _, observed := range []int64{generation, generation - 1} {
+			c := condition("", value, observed, 0)
+			values = append(values, &c)
+		}
+	}
+	values = append(values, nil)
+
+	seen := map[status.RolloutStatus]int{}
+	for _, applied := range values {
+		for _, progressing := range values {
+			for _, degraded := range values {
+				var conditions []metav1.Condition
+				for conditionType, c := range map[string]*metav1.Condition{"Applied": applied, "Progressing": progressing, "Degraded": degraded} {
+					if c != nil {
+						conditions = append(conditions, condition(conditionType, c.Status, c.ObservedGeneration, 0))
+					}
+				}
+				got := status.FromManifestWork(manifestWork(conditions...)).Status
+				want := naiveManifestWork(applied, progressing, degraded)
+				if got != want {
+					t.Fatalf("applied %v, progressing %v, degraded %v: %s, want %s", applied, progressing, degraded, got, want)
+				}
+				seen[want]++
+			}
+		}
+	}
+	if len(seen) != 4 {
+		t.Errorf("the combinations lead to %v, expected four statuses", seen)
+	}
+}
+
+func naiveManifestWork(applied, progressing, degraded *metav1.Condition) status.RolloutStatus {
+	appliedNow := applied != nil && applied.Status == "True" && applied.ObservedGeneration == generation
+	progressingSeen := progressing != nil && progressing.ObservedGeneration == generation
+	degradedSeen := degraded == nil || degraded.ObservedGeneration == generation
+	if !(appliedNow && progressingSeen && degradedSeen) {
+		return "ToApply"
+	}
+	if progressing.Status == "True" && degraded != nil && degraded.Status == "True" {
+		return "Failed"
+	}
+	return map[metav1.ConditionStatus]status.RolloutStatus{"True": "Progressing", "False": "Succeeded", "Unknown": "Progressing"}[progressing.Status]
+}
+
+// A controller lists the works of its workload and turns each into a report for the rollout.
+func ExampleFromManifestWork() {
+	work := &workv1.ManifestWork{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "nginx", Generation: 2},
+		Status: workv1.ManifestWorkStatus{Conditions: []metav1.Condition{
+			{Type: workv1.WorkApplied, Status: metav1.ConditionTrue, ObservedGeneration: 2},
+			{Type: workv1.WorkProgressing, Status: metav1.ConditionTrue, ObservedGeneration: 2},
+			{Type: workv1.WorkDegraded, Status: metav1.ConditionTrue, ObservedGeneration: 2},
+		}},
+	}
+	report := status.FromManifestWork(work)
+	fmt.Println(report.Cluster, report.Status)
+
+	work.Generation++ // the spec was updated; the agent has not seen it yet
+	fmt.Println(status.FromManifestWork(work).Status)
+	// Output:
+	// cluster1 Failed
+	// ToApply
+}

@@ -1,0 +1,202 @@
+package status_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+
+	"github.com/cohort-ocm/cohort/status"
+)
+
+const (
+	all      = clusterv1alpha1.All
+	single   = clusterv1alpha1.Progressive
+	perGroup = clusterv1alpha1.ProgressivePerGroup
+)
+
+// S3: the rows of the two tables of the design document, one after the other. Where the table of the
+// Design section and that of Development Phase 3 differ, the latter decides.
+func TestFromPolicyRows(t *testing.T) {
+	for _, test := range []struct {
+		reason string
+		state  status.PolicyState
+		want   status.RolloutStatus
+	}{
+		{
+			"S3 ToApply: to be enforced in a progressive rollout, created in the first pass",
+			status.PolicyState{Strategy: single, RemediationAction: "enforce", Generation: 1}, status.ToApply,
+		}, {
+			"S3 ToApply: updated in the first pass, still with the status of the version before",
+			status.PolicyState{Strategy: perGroup, RemediationAction: "enforce", Compliance: "Compliant", Generation: 2, LastEvaluatedGeneration: 1}, status.ToApply,
+		}, {
+			"S3 ToApply: complies while it waits as inform; it has not been enforced",
+			status.PolicyState{Strategy: perGroup, RemediationAction: "enforce", Compliance: "Compliant", Generation: 2, LastEvaluatedGeneration: 2}, status.ToApply,
+		}, {
+			"S3 ToApply: the templates decide, so it may be enforced",
+			status.PolicyState{Strategy: single, Generation: 1}, status.ToApply,
+		},
+		{
+			"S3 Progressing: rollout is All, no status",
+			status.PolicyState{Strategy: all, RemediationAction: "enforce", Generation: 1}, status.Progressing,
+		}, {
+			"S3 Progressing: no type of rollout means All",
+			status.PolicyState{RemediationAction: "enforce", Generation: 1}, status.Progressing,
+		}, {
+			"S3 Progressing: rollout is All, evaluated generation does not match",
+			status.PolicyState{Strategy: all, RemediationAction: "enforce", Compliance: "Compliant", Generation: 2, LastEvaluatedGeneration: 1}, status.Progressing,
+		}, {
+			"S3 Progressing: rollout is All, the templates decide",
+			status.PolicyState{Strategy: all, Generation: 1}, status.Progressing,
+		}, {
+			"S3 Progressing: defined as inform, no status",
+			status.PolicyState{Strategy: single, RemediationAction: "inform", Generation: 1}, status.Progressing,
+		}, {
+			"S3 Progressing: selected and updated to enforce, no status",
+			status.PolicyState{Strategy: single, RemediationAction: "enforce", Selected: true, Generation: 1}, status.Progressing,
+		}, {
+			"S3 Progressing: selected, evaluated generation does not match",
+			status.PolicyState{Strategy: perGroup, RemediationAction: "enforce", Selected: true, Compliance: "NonCompliant", Generation: 2, LastEvaluatedGeneration: 1}, status.Progressing,
+		}, {
+			"S3 Progressing: selected, neither compliant nor non-compliant",
+			status.PolicyState{Strategy: single, RemediationAction: "enforce", Selected: true, Compliance: "Pending", Generation: 2, LastEvaluatedGeneration: 2}, status.Progressing,
+		},
+		{
+			"S3 Succeeded: compliant and evaluated",
+			status.PolicyState{Strategy: single, RemediationAction: "enforce", Selected: true, Compliance: "Compliant", Generation: 2, LastEvaluatedGeneration: 2}, status.Succeeded,
+		}, {
+			"S3 Succeeded: compliant and evaluated, rollout is All",
+			status.PolicyState{Strategy: all, RemediationAction: "Enforce", Compliance: "Compliant", Generation: 2, LastEvaluatedGeneration: 2}, status.Succeeded,
+		}, {
+			"S3 Succeeded: compliant and evaluated, the templates decide",
+			status.PolicyState{Compliance: "Compliant", Generation: 2, LastEvaluatedGeneration: 2}, status.Succeeded,
+		}, {
+			"S3 Succeeded: defined as inform and has status (Phase 3; Failed in the Design section)",
+			status.PolicyState{RemediationAction: "inform", Compliance: "NonCompliant", Generation: 2, LastEvaluatedGeneration: 2}, status.Succeeded,
+		}, {
+			"S3 Succeeded: defined as inform and has status of whatever generation (Phase 3; Progressing in the Design section)",
+			status.PolicyState{RemediationAction: "Inform", Compliance: "Compliant", Generation: 2, LastEvaluatedGeneration: 1}, status.Succeeded,
+		}, {
+			"S3 Succeeded: defined as inform under a progressive strategy, selected or not",
+			status.PolicyState{Strategy: single, RemediationAction: "inform", Compliance: "Pending", Generation: 1}, status.Succeeded,
+		},
+		{
+			"S3 Failed: non-compliant and evaluated",
+			status.PolicyState{Strategy: perGroup, RemediationAction: "enforce", Selected: true, Compliance: "NonCompliant", Generation: 2, LastEvaluatedGeneration: 2}, status.Failed,
+		}, {
+			"S3 Failed: non-compliant and evaluated, rollout is All",
+			status.PolicyState{RemediationAction: "enforce", Compliance: "NonCompliant", Generation: 2, LastEvaluatedGeneration: 2}, status.Failed,
+		},
+		{
+			"S3 TimeOut: left to the rollout, which counts from the start of a Progressing report",
+			status.PolicyState{Strategy: single, RemediationAction: "enforce", Selected: true, Generation: 1, StartTime: at(0).AddDate(-1, 0, 0)}, status.Progressing,
+		}, {
+			"S3 a strategy that is not known starts nothing that was not selected",
+			status.PolicyState{Strategy: "Canary", RemediationAction: "enforce", Compliance: "Compliant"}, status.ToApply,
+		},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			test.state.Cluster = "cluster1"
+			got := status.FromPolicy(test.state)
+			if got.Cluster != "cluster1" || got.Status != test.want {
+				t.Errorf("%s %s, want cluster1 %s", got.Cluster, got.Status, test.want)
+			}
+		})
+	}
+}
+
+// S3: Progressing lasts since the start, an outcome since it was reported but not since before the start.
+func TestFromPolicyTransitionTime(t *testing.T) {
+	compliant := status.PolicyState{RemediationAction: "enforce", Compliance: "Compliant"}
+	progressing := status.PolicyState{RemediationAction: "enforce"}
+	waiting := status.PolicyState{RemediationAction: "enforce", Strategy: single}
+	for _, test := range []struct {
+		reason            string
+		state             status.PolicyState
+		start, compliance time.Time
+		want              time.Time
+	}{
+		{"in flight since it started", progressing, at(5), at(9), at(5)},
+		{"in flight since an unknown time", progressing, time.Time{}, at(9), time.Time{}},
+		{"complied after the start", compliant, at(5), at(9), at(9)},
+		{"complied while it still informed: the soak begins with the start", compliant, at(9), at(5), at(9)},
+		{"complied at an unknown time: a soak must not end early", compliant, at(5), time.Time{}, time.Time{}},
+		{"started at an unknown time", compliant, time.Time{}, at(5), at(5)},
+		{"waiting has no beginning", waiting, at(5), at(9), time.Time{}},
+	} {
+		t.Run("S3 "+test.reason, func(t *testing.T) {
+			test.state.StartTime, test.state.ComplianceTime = test.start, test.compliance
+			if got := status.FromPolicy(test.state).LastTransitionTime; !got.Equal(test.want) {
+				t.Errorf("since %v, want %v", got, test.want)
+			}
+		})
+	}
+}
+
+// S3: over every combination of the inputs, the status is that of the row that applies.
+func TestFromPolicyEveryCombination(t *testing.T) {
+	seen := map[status.RolloutStatus]int{}
+	for _, strategy := range []clusterv1alpha1.RolloutType{"", all, single, perGroup} {
+		for _, action := range []string{"", "inform", "Inform", "enforce", "Enforce"} {
+			for _, selected := range []bool{false, true} {
+				for _, compliance := range []string{"", "Compliant", "NonCompliant", "Pending"} {
+					for _, evaluated := range []int64{1, 2} {
+						p := status.PolicyState{
+							Strategy: strategy, RemediationAction: action, Selected: selected,
+							Compliance: compliance, Generation: 2, LastEvaluatedGeneration: evaluated,
+						}
+						got := status.FromPolicy(p).Status
+						if want := naivePolicy(p); got != want {
+							t.Fatalf("%+v: %s, want %s", p, got, want)
+						}
+						seen[got]++
+					}
+				}
+			}
+		}
+	}
+	if len(seen) != 4 {
+		t.Errorf("the combinations lead to %v, expected four statuses", seen)
+	}
+}
+
+// naivePolicy returns the first row of the Phase 3 table that applies, in the order not started, done,
+// failed, under way.
+func naivePolicy(p status.PolicyState) status.RolloutStatus {
+	isAll := p.Strategy == "" || p.Strategy == "All"
+	inform := strings.ToLower(p.RemediationAction) == "inform"
+	matches := p.LastEvaluatedGeneration == p.Generation
+
+	if !isAll && !inform && !p.Selected {
+		return "ToApply"
+	}
+	if (inform && p.Compliance != "") || (p.Compliance == "Compliant" && matches) {
+		return "Succeeded"
+	}
+	if p.Compliance == "NonCompliant" && matches {
+		return "Failed"
+	}
+	return "Progressing"
+}
+
+// A policy is first replicated as inform and then, cluster by cluster, enforced.
+func ExampleFromPolicy() {
+	p := status.PolicyState{Cluster: "cluster1", Strategy: clusterv1alpha1.Progressive, RemediationAction: "enforce", Generation: 1}
+	fmt.Println("replicated as inform:", status.FromPolicy(p).Status)
+
+	p.Compliance, p.LastEvaluatedGeneration = "NonCompliant", 1
+	fmt.Println("reported by inform:", status.FromPolicy(p).Status)
+
+	p.Selected, p.Generation = true, 2
+	fmt.Println("enforced:", status.FromPolicy(p).Status)
+
+	p.Compliance, p.LastEvaluatedGeneration = "Compliant", 2
+	fmt.Println("evaluated:", status.FromPolicy(p).Status)
+	// Output:
+	// replicated as inform: ToApply
+	// reported by inform: ToApply
+	// enforced: Progressing
+	// evaluated: Succeeded
+}

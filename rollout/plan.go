@@ -3,7 +3,6 @@ package rollout
 import (
 	"cmp"
 	"slices"
-	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -191,34 +190,4 @@ func (r *Result) inOrder() []int32 {
 		)
 	})
 	return open
-}
-
-// String is the result in a line: `start c d; in flight a b; 3 held: waiting for group 1; recheck after 5m0s`.
-func (r *Result) String() string {
-	var parts []string
-	names := func(what string, clusters []Cluster) {
-		if len(clusters) > 0 {
-			part := what
-			for _, c := range clusters {
-				part += " " + c.Name
-			}
-			parts = append(parts, part)
-		}
-	}
-	names("start", r.Start)
-	names("in flight", r.InFlight)
-	names("timed out", r.TimedOut)
-	if len(r.Removed) > 0 {
-		parts = append(parts, "removed "+strings.Join(r.Removed, " "))
-	}
-	for _, w := range r.Waiting() {
-		parts = append(parts, w.String())
-	}
-	if r.RecheckAfter > 0 {
-		parts = append(parts, "recheck after "+r.RecheckAfter.String())
-	}
-	if len(parts) == 0 {
-		return "nothing to do"
-	}
-	return strings.Join(parts, "; ")
 }

@@ -3,6 +3,7 @@ package rollout
 import (
 	"errors"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -49,6 +50,16 @@ type Step struct {
 	RecheckAfter time.Duration `json:"recheckAfter,omitempty"`
 	// Counts are those over all selected clusters.
 	Counts status.Counts `json:"counts"`
+}
+
+// String is the step in a line: `start c; timed out a; 1 of 3 clusters done, 1 waiting; recheck after 9m0s`.
+func (s Step) String() string {
+	parts := changes(s.Start, s.TimedOut, s.Removed)
+	if s.Breach != nil {
+		parts = append(parts, s.Breach.String())
+	}
+	parts = append(parts, s.Counts.String())
+	return strings.Join(appendRecheck(parts, s.RecheckAfter), "; ")
 }
 
 // NewPlanner makes a planner for a rollout of which nothing has been reported yet. Errors are those of

@@ -615,7 +615,8 @@ func (o *oracle) r19Recheck() time.Duration {
 	return nearest
 }
 
-// R21: the strategy that took effect.
+// R21: the strategy that took effect. Reading: what All and Progressive pool is a stage even where no
+// group is left for it.
 func (o *oracle) r21() {
 	s := &o.out.Schedule
 	s.Type, s.MinSuccessTime, s.ProgressDeadline, s.MaxFailures = o.kind, o.soak, o.deadline, len(o.all)
@@ -643,7 +644,6 @@ func (o *oracle) r21() {
 		}
 	}
 	switch {
-	case len(rest) == 0:
 	case o.kind == clusterv1alpha1.All:
 		stage(false, rest...)
 	case o.kind == clusterv1alpha1.Progressive:

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"testing"
 	"time"
 
 	gocmp "github.com/google/go-cmp/cmp"
@@ -21,13 +20,19 @@ import (
 // now is the time at which tests plan unless they say otherwise.
 var now = time.Date(2026, time.November, 21, 12, 0, 0, 0, time.UTC)
 
+// fataler is a *testing.T, B or F, or a *rapid.T.
+type fataler interface {
+	Helper()
+	Fatal(args ...any)
+}
+
 // fleet collects the PlacementDecisions of a placement.
 type fleet struct {
-	tb        testing.TB
+	tb        fataler
 	decisions []*clusterv1beta1.PlacementDecision
 }
 
-func newFleet(tb testing.TB) *fleet { return &fleet{tb: tb} }
+func newFleet(tb fataler) *fleet { return &fleet{tb: tb} }
 
 // group adds a group with the next index.
 func (f *fleet) group(name string, clusters ...string) *fleet {
@@ -82,7 +87,7 @@ func (f *fleet) world() world {
 }
 
 // fleet is the groups of w as PlacementDecisions.
-func (w world) fleet(tb testing.TB) *fleet {
+func (w world) fleet(tb fataler) *fleet {
 	f := newFleet(tb)
 	for _, g := range w.groups {
 		var names []string

@@ -22,9 +22,10 @@ import (
 // a fuzzer build the same ones.
 type picker func(n int) int
 
-// drawn lets rapid pick.
+// drawn lets rapid pick. Its small ranges favour small numbers so much that no rollout would get far; the
+// remainders of large ones hardly do, and they still shrink.
 func drawn(t *rapid.T) picker {
-	return func(n int) int { return rapid.IntRange(0, n-1).Draw(t, "pick") }
+	return func(n int) int { return int(rapid.Uint64().Draw(t, "pick") % uint64(n)) }
 }
 
 // oneIn is true once in n picks.
@@ -72,19 +73,32 @@ func (pick picker) members(w *world, max int) {
 	}
 }
 
-// reports are for some of the clusters and for some that are not selected, in no order.
+// reports are for some of the clusters and for some that are not selected, in no order. Half of the time they are those
+// of a rollout that has come somewhere: settled, then anything, then waiting.
 func (pick picker) reports(w *world) {
-	failures := pick(3) // a rollout without failures is the one that goes on
-	for _, m := range w.members {
-		if pick.oneIn(3) {
-			continue
-		}
+	front, rear := 0, len(w.members)
+	if pick.oneIn(2) {
+		front = pick(len(w.members) + 1)
+		rear = min(rear, front+pick(12))
+	}
+	rare := from(pick, 1000, 16, 3) // a rollout without failures is one that goes on
+	for i, m := range w.members {
 		r := status.Report{Cluster: m.name}
-		r.Status = from(pick, status.Succeeded, status.ToApply, status.Progressing, status.Skip, status.Succeeded, status.Progressing, "Pending", "")
-		if pick(8) < failures {
-			r.Status = from(pick, status.Failed, status.TimeOut)
+		switch {
+		case pick.oneIn(rare):
+			r.Status = from(pick, status.Failed, status.Failed, status.TimeOut)
+			pick.since(&r)
+		case i < front:
+			r.Status = from(pick, status.Succeeded, status.Succeeded, status.Skip)
+			r.LastTransitionTime = now.Add(-3 * time.Hour)
+		case i >= rear && pick.oneIn(3):
+			r.Status = status.ToApply
+		case i >= rear || pick.oneIn(3):
+			continue
+		default:
+			r.Status = from(pick, status.Succeeded, status.ToApply, status.Progressing, status.Skip, status.Succeeded, status.Progressing, "Pending", "")
+			pick.since(&r)
 		}
-		pick.since(&r)
 		w.reports = append(w.reports, r)
 	}
 	for _, name := range []string{"c01-gone", "a-gone", "z-gone"} {
@@ -103,7 +117,7 @@ func (pick picker) since(r *status.Report) {
 	if pick.oneIn(8) {
 		return
 	}
-	ago := from(pick, 0, time.Minute, 5*time.Minute, 10*time.Minute, 90*time.Minute, -time.Minute) + from(pick, 0, -1, 1, time.Second)
+	ago := from(pick, 0, time.Minute, 2*time.Minute, 5*time.Minute, 10*time.Minute, 90*time.Minute, -time.Minute) + from(pick, 0, -1, 1, time.Second)
 	r.LastTransitionTime = now.Add(-ago)
 }
 
@@ -113,11 +127,11 @@ func (pick picker) limit() intstr.IntOrString {
 
 func (pick picker) config() clusterv1alpha1.RolloutConfig {
 	c := clusterv1alpha1.RolloutConfig{
-		ProgressDeadline: from(pick, "10m", "", "None", "600s", "1h30m", "0s"),
+		ProgressDeadline: from(pick, "10m", "", "None", "600s", "1h30m", "2h", "10m", "0s"),
 		MinSuccessTime:   metav1.Duration{Duration: from(pick, 0, 5*time.Minute, 0, time.Hour)},
 	}
-	if pick.oneIn(2) {
-		c.MaxFailures = from(pick, pick.limit(), intstr.FromString("0%"))
+	if !pick.oneIn(4) {
+		c.MaxFailures = from(pick, pick.limit(), intstr.FromString("0%"), intstr.FromString("50%"), intstr.FromInt32(100))
 	}
 	return c
 }

@@ -17,7 +17,7 @@ import (
 // TestPlanAgreesWithTheRulesOnRandomFleets is the oracle on fleets of up to 60 clusters with all that the
 // strategies and the options have.
 func TestPlanAgreesWithTheRulesOnRandomFleets(t *testing.T) {
-	rounds := 12
+	rounds := 40
 	if testing.Short() {
 		rounds = 2
 	}

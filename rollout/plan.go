@@ -29,8 +29,8 @@ func Plan(strategy clusterv1alpha1.RolloutStrategy, groups *grouping.Groups, rep
 		return nil, err
 	}
 	r := &Result{
-		Schedule: s.Schedule,
-		Warnings: s.warnings,
+		Schedule: s.Schedule.clone(),
+		Warnings: slices.Clone(s.warnings),
 		schedule: s,
 		states:   make([]state, groups.NumClusters()),
 		tallies:  make([]tally, groups.Len()),
@@ -95,6 +95,7 @@ func (r *Result) observe(reports []status.Report, now time.Time) error {
 		t[unreported] = int32(groups.Size(group)) - reported
 	}
 
+	r.removed = len(r.Removed)
 	slices.Sort(r.Removed)
 	for i := 1; i < len(r.Removed); i++ {
 		if r.Removed[i] == r.Removed[i-1] {

@@ -205,8 +205,13 @@ func (r *Result) String() string {
 	if len(r.Removed) > 0 {
 		parts = append(parts, "removed "+strings.Join(r.Removed, " "))
 	}
+	stopped := r.Breach != nil
 	for _, w := range r.Waiting() {
 		parts = append(parts, w.String())
+		stopped = stopped && w.Reason != *r.Breach
+	}
+	if stopped { // and nobody waits, or for another reason
+		parts = append(parts, r.Breach.String())
 	}
 	if r.RecheckAfter > 0 {
 		parts = append(parts, "recheck after "+r.RecheckAfter.String())

@@ -332,7 +332,7 @@ func ExampleFailedFreesSlot() {
 	fmt.Println(must(rollout.Plan(strategy, shops(), reports, noon())))
 	fmt.Println(must(rollout.Plan(strategy, shops(), reports, noon(), rollout.FailedFreesSlot())))
 	// Output:
-	// in flight berlin; 5 held: no free slot: 1 in flight, 1 at a time; 1 of them failed and keep their slot until they recover, as there is no progressDeadline
+	// in flight berlin; 5 held: no free slot: 1 in flight, 1 at a time; 1 of them failed: a failed cluster keeps its slot until it recovers, as there is no progressDeadline
 	// start lima; in flight berlin; 4 held: no free slot: 0 in flight and 1 starting, 1 at a time
 }
 

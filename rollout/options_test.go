@@ -194,7 +194,7 @@ func TestFailedFreesSlot(t *testing.T) {
 		{
 			name:     "R25 a tolerated failure holds its slot until its deadline",
 			strategy: s.strategy, groups: s.groups, reports: s.reports,
-			want: "in flight a b; 2 held: no free slot: 2 in flight, 2 at a time; 1 of them failed and keep their slot until their deadline; " +
+			want: "in flight a b; 2 held: no free slot: 2 in flight, 2 at a time; 1 of them failed: a failed cluster keeps its slot until its deadline; " +
 				"recheck after 9m0s",
 		}, {
 			name:     "R25 with the option it gives it back and stays in flight",
@@ -203,7 +203,7 @@ func TestFailedFreesSlot(t *testing.T) {
 		}, {
 			name:     "R25 without a deadline it holds its slot for ever",
 			strategy: progressive("1", config("2", "None", 0)), groups: s.groups, reports: s.reports,
-			want: "in flight a b; 2 held: no free slot: 2 in flight, 1 at a time; 1 of them failed and keep their slot until they recover, " +
+			want: "in flight a b; 2 held: no free slot: 2 in flight, 1 at a time; 1 of them failed: a failed cluster keeps its slot until it recovers, " +
 				"as there is no progressDeadline",
 		}, {
 			name:     "R25 a failure that is not tolerated stops the rollout all the same",

@@ -79,7 +79,7 @@ func TestFailuresAndInFlight(t *testing.T) {
 			name:     "R3 in flight are Progressing, Failed and soaking, over any limit",
 			strategy: progressive("1", config("5", "10m", time.Hour)), groups: []string{"a b c d e f"},
 			reports: "f=Progressing/1m e=Failed/1m d=Succeeded/1m c=Succeeded/2h b=Skip",
-			want: "in flight d e f; 1 held: no free slot: 3 in flight, 1 at a time; 1 of them failed and keep their slot until their deadline; " +
+			want: "in flight d e f; 1 held: no free slot: 3 in flight, 1 at a time; 1 of them failed: a failed cluster keeps its slot until its deadline; " +
 				"recheck after 9m0s",
 		}, {
 			name:     "R3 in flight past a breach and in later groups",

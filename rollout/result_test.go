@@ -157,11 +157,11 @@ func TestReasonString(t *testing.T) {
 		},
 		{
 			"R25 by failed ones", rollout.Reason{Type: rollout.ConcurrencyUsedUp, AllGroups: true, InFlight: 2, MaxConcurrency: 2, Failed: 1},
-			"no free slot: 2 in flight, 2 at a time; 1 of them failed and keep their slot until their deadline",
+			"no free slot: 2 in flight, 2 at a time; 1 of them failed: a failed cluster keeps its slot until its deadline",
 		},
 		{
 			"R25 for ever", rollout.Reason{Type: rollout.ConcurrencyUsedUp, AllGroups: true, InFlight: 2, MaxConcurrency: 2, Failed: 2, ForEver: true},
-			"no free slot: 2 in flight, 2 at a time; 2 of them failed and keep their slot until they recover, as there is no progressDeadline",
+			"no free slot: 2 in flight, 2 at a time; 2 of them failed: a failed cluster keeps its slot until it recovers, as there is no progressDeadline",
 		},
 		{"R20 a type from elsewhere", rollout.Reason{Type: "Frozen"}, "Frozen"},
 	} {

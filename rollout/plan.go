@@ -44,7 +44,8 @@ func (r *Result) complete(now time.Time) {
 	s := r.schedule
 	totals := s.sum(r.tallies)
 	r.choice = s.choose(&totals, s.firstIncomplete(&totals), now)
-	r.Schedule, r.Warnings, r.Breach = s.Schedule, s.warnings, clone(r.choice.breach)
+	r.Schedule, r.Warnings, r.Breach = s.Schedule.clone(), slices.Clone(s.warnings), clone(r.choice.breach)
+	r.removed = len(r.Removed)
 	r.RecheckAfter = sooner(r.RecheckAfter, s.opening(&r.choice, r.tallies, now))
 	r.list(&totals.all)
 	r.start()

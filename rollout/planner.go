@@ -54,7 +54,7 @@ type Step struct {
 
 // String is the step in a line: `start c; timed out a; 1 of 3 clusters done, 1 waiting; recheck after 9m0s`.
 func (s Step) String() string {
-	parts := changes(s.Start, s.TimedOut, s.Removed)
+	parts := changes(s.Start, nil, s.TimedOut, s.Removed)
 	if s.Breach != nil {
 		parts = append(parts, s.Breach.String())
 	}

@@ -106,11 +106,11 @@ func (r Reason) concurrency() string {
 	}
 	fmt.Fprintf(&b, ", %d at a time", r.MaxConcurrency)
 	if r.Failed > 0 {
-		until := "until their deadline"
+		until := "its deadline"
 		if r.ForEver {
-			until = "until they recover, as there is no progressDeadline"
+			until = "it recovers, as there is no progressDeadline"
 		}
-		fmt.Fprintf(&b, "; %d of them failed and keep their slot %s", r.Failed, until)
+		fmt.Fprintf(&b, "; %d of them failed: a failed cluster keeps its slot until %s", r.Failed, until)
 	}
 	return b.String()
 }

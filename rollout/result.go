@@ -46,8 +46,10 @@ type Result struct {
 	// Schedule is the strategy that took effect.
 	Schedule Schedule `json:"schedule"`
 
-	schedule *schedule
+	// The fields above are the caller's to change, so that no method but String looks at them.
+	schedule *schedule // nil where no Plan made the result
 	choice   choice
+	removed  int
 	states   []state // of each position
 	tallies  []tally // of each group
 	started  []int32 // of each group: how many of its clusters are in Start; nil if none is
@@ -72,6 +74,9 @@ const (
 // Find says where the named cluster is, with the reason if it is held; false if it is not selected. It
 // takes constant time.
 func (r *Result) Find(cluster string) (Disposition, Reason, bool) {
+	if r.schedule == nil {
+		return "", Reason{}, false
+	}
 	position, ok := r.schedule.groups.Position(cluster)
 	if !ok {
 		return "", Reason{}, false
@@ -141,8 +146,8 @@ func (r *Result) Waiting() []Waiting {
 func (r *Result) Summary() status.Summary {
 	s := status.Summary{
 		Groups:  make([]status.GroupCounts, len(r.tallies)),
-		Removed: len(r.Removed),
-		Breach:  r.Breach != nil,
+		Removed: r.removed,
+		Breach:  r.choice.breach != nil,
 	}
 	for group := range r.tallies {
 		counts := r.tallies[group].counts(r.held(group))

@@ -174,6 +174,26 @@ func (s *schedule) cluster(position int, st state) Cluster {
 	return Cluster{s.groups.Cluster(position), s.groups.Key(s.groups.GroupAt(position)), st.status()}
 }
 
+// clone shares nothing with s.
+func (s Schedule) clone() Schedule {
+	n := 0
+	for i := range s.Stages {
+		n += len(s.Stages[i].Groups)
+	}
+	s.Stages = slices.Clone(s.Stages)
+	keys := make([]grouping.Key, 0, n)
+	for i := range s.Stages {
+		groups := &s.Stages[i].Groups
+		keys = append(keys, *groups...)
+		*groups = keys[len(keys)-len(*groups) : len(keys) : len(keys)]
+	}
+	if s.ProgressDeadline != nil {
+		deadline := *s.ProgressDeadline
+		s.ProgressDeadline = &deadline
+	}
+	return s
+}
+
 // String is the stages in one line: `[group 0 "canary"] → [group 1, group 2: 5 at a time]`.
 func (s Schedule) String() string {
 	var stages []string

@@ -7,12 +7,14 @@ import (
 
 // String is the result in a line: `start c d; in flight a b; 3 held: waiting for group 1; recheck after 5m0s`.
 func (r *Result) String() string {
-	parts := changes(r.Start, r.TimedOut, r.Removed)
-	if len(r.InFlight) > 0 {
-		parts = append(parts, "in flight"+names(r.InFlight))
-	}
+	parts := changes(r.Start, r.InFlight, r.TimedOut, r.Removed)
+	stopped := r.Breach != nil
 	for _, w := range r.Waiting() {
 		parts = append(parts, w.String())
+		stopped = stopped && w.Reason != *r.Breach
+	}
+	if stopped { // and nobody waits, or for another reason
+		parts = append(parts, r.Breach.String())
 	}
 	if parts = appendRecheck(parts, r.RecheckAfter); len(parts) == 0 {
 		return "nothing to do"
@@ -20,13 +22,15 @@ func (r *Result) String() string {
 	return strings.Join(parts, "; ")
 }
 
-// changes is what a controller has to act upon.
-func changes(start, timedOut []Cluster, removed []string) (parts []string) {
-	if len(start) > 0 {
-		parts = append(parts, "start"+names(start))
-	}
-	if len(timedOut) > 0 {
-		parts = append(parts, "timed out"+names(timedOut))
+// changes is what a controller has to act upon, in words.
+func changes(start, inFlight, timedOut []Cluster, removed []string) (parts []string) {
+	for _, list := range []struct {
+		what     string
+		clusters []Cluster
+	}{{"start", start}, {"in flight", inFlight}, {"timed out", timedOut}} {
+		if len(list.clusters) > 0 {
+			parts = append(parts, list.what+names(list.clusters))
+		}
 	}
 	if len(removed) > 0 {
 		parts = append(parts, "removed "+strings.Join(removed, " "))

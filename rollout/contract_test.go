@@ -1,0 +1,155 @@
+package rollout_test
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/util/intstr"
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+
+	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/rollout"
+)
+
+// TestResultIsTheCallers: whatever a caller does to the fields of a result, its methods still say what Plan
+// found.
+func TestResultIsTheCallers(t *testing.T) {
+	worlds := []scene{
+		everything(),
+		{strategy: perGroup(config("", "10m", 0), "ghost"), groups: []string{"a b", "c"}, reports: "a=TimeOut x=Failed"},
+		{strategy: perGroup(config("", "", 0)), groups: []string{"canary: a b", "c"}, reports: "a=Progressing b=Failed/1m"},
+		{strategy: progressive("1", config("9", "", 0), "0"), groups: []string{"a b", "c d"}, reports: "a=Skip b=Skip c=Failed"},
+		{strategy: progressive("1", config("9", "", 0), "0"), groups: []string{"a b", "c d"}, reports: "a=Progressing"},
+	}
+	for i, s := range worlds {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			r := plan(t, s)
+			var before, after answer
+			before.observe(plan(t, s))
+			if r.Breach != nil {
+				*r.Breach = rollout.Reason{Type: "mine"}
+			}
+			clear(r.InFlight)
+			clear(r.Start)
+			clear(r.TimedOut)
+			clear(r.Warnings)
+			for i := range r.Schedule.Stages {
+				clear(r.Schedule.Stages[i].Groups)
+			}
+			clear(r.Schedule.Stages)
+			if r.Schedule.ProgressDeadline != nil {
+				*r.Schedule.ProgressDeadline = 0
+			}
+			r.Breach, r.Removed, r.Start = nil, nil, nil
+
+			after.observe(r)
+			if !slices.Equal(before.Held, after.Held) || !slices.Equal(before.Settled, after.Settled) ||
+				!slices.Equal(before.Waiting, after.Waiting) || !sameSummary(before.Summary, after.Summary) {
+				t.Error(diff(&before, &after))
+			}
+		})
+	}
+}
+
+// TestZeroResult: a result that no Plan made, or that was read from JSON, knows no cluster.
+func TestZeroResult(t *testing.T) {
+	var r rollout.Result
+	if d, reason, ok := r.Find("a"); ok || d != "" || reason != (rollout.Reason{}) {
+		t.Errorf("Find = %v, %v, %v", d, reason, ok)
+	}
+	for c := range r.Settled() {
+		t.Error(c)
+	}
+	for c := range r.Held() {
+		t.Error(c)
+	}
+	if w := r.Waiting(); w != nil {
+		t.Error(w)
+	}
+	if s := r.Summary(); s.Total() != 0 || s.Breach {
+		t.Error(s)
+	}
+	if got := r.String(); got != "nothing to do" {
+		t.Error(got)
+	}
+}
+
+// TestStoppedIsNeverNothingToDo: the line for the log has the breach, also where no cluster waits or the
+// rollout is paused.
+func TestStoppedIsNeverNothingToDo(t *testing.T) {
+	play(t, []scene{{
+		name:     "R19 nobody waits",
+		strategy: perGroup(config("", "", 0)), groups: []string{"a b"}, reports: "a=TimeOut b=Succeeded",
+		want: "stopped: 1 failed in group 0, 0 tolerated",
+	}, {
+		name:     "R22 paused",
+		strategy: perGroup(config("", "", 0)), groups: []string{"a b"}, reports: "a=TimeOut", opts: opts(rollout.Paused()),
+		want: "1 held: the rollout is paused; stopped: 1 failed in group 0, 0 tolerated",
+	}})
+}
+
+// TestIteratorsStop: a caller may break off.
+func TestIteratorsStop(t *testing.T) {
+	r := plan(t, scene{strategy: perGroup(config("", "", 0)), groups: []string{"a b", "c d"}, reports: "a=Skip b=Skip c=Skip d=TimeOut"})
+	n := 0
+	for range r.Settled() {
+		if n++; n == 2 {
+			break
+		}
+	}
+	for range plan(t, scene{strategy: perGroup(config("", "", 0)), groups: []string{"a", "c d"}}).Held() {
+		n++
+		break
+	}
+	if n != 3 {
+		t.Errorf("%d steps, want 3", n)
+	}
+}
+
+// TestPlansShareNothing: Groups, reports and options may be in use by many at once. Meant for -race.
+func TestPlansShareNothing(t *testing.T) {
+	groups := fleetOf(t, "a b c d", "e f g").read()
+	reports := reportsOf(t, "a=Progressing/1m b=Succeeded/1m c=ToApply x=Failed")
+	options := opts(
+		rollout.Closed(grouping.Key{Index: 1}, rollout.Gate{}), rollout.MaxConcurrencyPerGroup(intstr.FromInt32(2)),
+		rollout.Order(func(a, b string) int { return 0 }), rollout.DefaultMaxConcurrency(placementOf(intstr.FromInt32(2))),
+	)
+	shared, err := rollout.Plan(perGroup(config("1", "10m", 0)), groups, reports, now, options...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := shared.String()
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			r, err := rollout.Plan(perGroup(config("1", "10m", 0)), groups, reports, now, options...)
+			if err != nil || r.String() != want || shared.String() != want || shared.Summary().Total() != 7 {
+				t.Errorf("%v, %v, want %s", r, err, want)
+			}
+			shared.Find("b")
+		})
+	}
+	wg.Wait()
+}
+
+// TestAllocationsDoNotGrowWithTheFleet: a fleet ten times as large costs larger allocations, not more.
+func TestAllocationsDoNotGrowWithTheFleet(t *testing.T) {
+	for i, typ := range []clusterv1alpha1.RolloutType{clusterv1alpha1.All, clusterv1alpha1.Progressive, clusterv1alpha1.ProgressivePerGroup} {
+		allocs := func(n int) float64 {
+			f, reports := halfway(t, n)
+			groups, strategy := f.read(), strategies(n)[i]
+			return testing.AllocsPerRun(10, func() {
+				if _, err := rollout.Plan(strategy, groups, reports, now); err != nil {
+					t.Fatal(err)
+				}
+			})
+		}
+		small, large := allocs(200), allocs(2000)
+		if large > small {
+			t.Errorf("%s: %v allocations for 2000 clusters, %v for 200", typ, large, small)
+		}
+		t.Logf("%s: %v allocations", typ, small)
+	}
+}

@@ -1,0 +1,347 @@
+package rollout_test
+
+import (
+	"cmp"
+	"fmt"
+	"strconv"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	workv1alpha1 "open-cluster-management.io/api/work/v1alpha1"
+
+	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/status"
+)
+
+// noon is when the controllers of the examples reconcile.
+func noon() time.Time { return time.Date(2026, time.November, 21, 12, 0, 0, 0, time.UTC) }
+
+// decision is a PlacementDecision as a lister gives it.
+func decision(index int, name string, clusters ...string) *clusterv1beta1.PlacementDecision {
+	d := &clusterv1beta1.PlacementDecision{ObjectMeta: metav1.ObjectMeta{
+		Namespace: "apps",
+		Name:      fmt.Sprintf("fleet-decision-%d", index+1),
+		Labels: map[string]string{
+			clusterv1beta1.PlacementLabel:          "fleet",
+			clusterv1beta1.DecisionGroupIndexLabel: strconv.Itoa(index),
+			clusterv1beta1.DecisionGroupNameLabel:  name,
+		},
+	}}
+	for _, c := range clusters {
+		d.Status.Decisions = append(d.Status.Decisions, clusterv1beta1.ClusterDecision{ClusterName: c})
+	}
+	return d
+}
+
+// shops are two groups: a canary and the rest.
+func shops() *grouping.Groups {
+	groups, err := grouping.Read([]*clusterv1beta1.PlacementDecision{
+		decision(0, "canary", "berlin", "oslo"),
+		decision(1, "", "lima", "paris", "quito", "rome"),
+	})
+	if err != nil {
+		panic(err)
+	}
+	return groups
+}
+
+// must is for examples, whose strategies and reports have no fault.
+func must(result *rollout.Result, err error) *rollout.Result {
+	if err != nil {
+		panic(err)
+	}
+	return result
+}
+
+// Two clusters at a time get the workload. One is done, one is at it, so that one may begin.
+func ExamplePlan() {
+	strategy := clusterv1alpha1.RolloutStrategy{
+		Type:        clusterv1alpha1.Progressive,
+		Progressive: &clusterv1alpha1.RolloutProgressive{MaxConcurrency: intstr.FromInt32(2)},
+	}
+	reports := []status.Report{
+		{Cluster: "berlin", Status: status.Succeeded},
+		{Cluster: "lima", Status: status.Progressing},
+		{Cluster: "tokyo", Status: status.Succeeded}, // no longer selected
+	}
+	result, err := rollout.Plan(strategy, shops(), reports, noon())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, c := range result.Start {
+		fmt.Printf("apply to %s in %v\n", c.Name, c.Group)
+	}
+	for _, name := range result.Removed {
+		fmt.Println("delete from", name)
+	}
+	fmt.Println(result)
+	// Output:
+	// apply to oslo in group 0 "canary"
+	// delete from tokyo
+	// start oslo; in flight lima; removed tokyo; 3 held: no free slot: 1 in flight and 1 starting, 2 at a time
+}
+
+// byGroup rolls out group by group.
+func byGroup(config clusterv1alpha1.RolloutConfig) clusterv1alpha1.RolloutStrategy {
+	return clusterv1alpha1.RolloutStrategy{
+		Type:                clusterv1alpha1.ProgressivePerGroup,
+		ProgressivePerGroup: &clusterv1alpha1.RolloutProgressivePerGroup{RolloutConfig: config},
+	}
+}
+
+// Why does paris not have it yet?
+func ExampleResult_Find() {
+	reports := []status.Report{{Cluster: "berlin", Status: status.Succeeded}}
+	result := must(rollout.Plan(byGroup(clusterv1alpha1.RolloutConfig{}), shops(), reports, noon()))
+	for _, name := range []string{"berlin", "oslo", "paris", "tokyo"} {
+		disposition, reason, selected := result.Find(name)
+		switch {
+		case !selected:
+			fmt.Println(name, "is not selected")
+		case disposition == rollout.Held:
+			fmt.Printf("%s: %v, %v\n", name, disposition, reason)
+		default:
+			fmt.Printf("%s: %v\n", name, disposition)
+		}
+	}
+	// Output:
+	// berlin: Settled
+	// oslo: Starting
+	// paris: Held, waiting for group 0 "canary"
+	// tokyo is not selected
+}
+
+// Every cluster that waits, with the reason in the two forms of a condition.
+func ExampleResult_Held() {
+	result := must(rollout.Plan(byGroup(clusterv1alpha1.RolloutConfig{}), shops(), nil, noon()))
+	for c, reason := range result.Held() {
+		fmt.Printf("%s (%v): reason %s, message %q\n", c.Name, c.Group, reason.Type, reason)
+	}
+	// Output:
+	// lima (group 1): reason EarlierGroupIncomplete, message "waiting for group 0 \"canary\""
+	// paris (group 1): reason EarlierGroupIncomplete, message "waiting for group 0 \"canary\""
+	// quito (group 1): reason EarlierGroupIncomplete, message "waiting for group 0 \"canary\""
+	// rome (group 1): reason EarlierGroupIncomplete, message "waiting for group 0 \"canary\""
+}
+
+// The same for a fleet that is too large to list.
+func ExampleResult_Waiting() {
+	result := must(rollout.Plan(byGroup(clusterv1alpha1.RolloutConfig{}), shops(), nil, noon(),
+		rollout.MaxConcurrencyPerGroup(intstr.FromInt32(1))))
+	for _, w := range result.Waiting() {
+		fmt.Println(w)
+	}
+	// Output:
+	// 1 held: no free slot in group 0 "canary": 0 in flight and 1 starting, 1 at a time
+	// 4 held: waiting for group 0 "canary"
+}
+
+// The clusters that need nothing more.
+func ExampleResult_Settled() {
+	reports := []status.Report{
+		{Cluster: "oslo", Status: status.Skip},
+		{Cluster: "berlin", Status: status.Succeeded},
+		{Cluster: "lima", Status: status.Progressing},
+	}
+	for c := range must(rollout.Plan(clusterv1alpha1.RolloutStrategy{}, shops(), reports, noon())).Settled() {
+		fmt.Println(c.Name, c.Status)
+	}
+	// Output:
+	// berlin Succeeded
+	// oslo Skip
+}
+
+// A canary group that has to succeed first tolerates no failure, whatever MaxFailures says.
+func ExamplePlan_mandatoryGroupFails() {
+	strategy := clusterv1alpha1.RolloutStrategy{
+		Type: clusterv1alpha1.Progressive,
+		Progressive: &clusterv1alpha1.RolloutProgressive{
+			RolloutConfig: clusterv1alpha1.RolloutConfig{MaxFailures: intstr.FromString("25%")},
+			MandatoryDecisionGroups: clusterv1alpha1.MandatoryDecisionGroups{
+				MandatoryDecisionGroups: []clusterv1alpha1.MandatoryDecisionGroup{{GroupName: "canary"}, {GroupName: "pilot"}},
+			},
+		},
+	}
+	reports := []status.Report{{Cluster: "oslo", Status: status.Failed}, {Cluster: "berlin", Status: status.Succeeded}}
+	result := must(rollout.Plan(strategy, shops(), reports, noon()))
+	fmt.Println(result)
+	fmt.Println("breach:", result.Breach)
+	fmt.Println("warning:", result.Warnings[0])
+	// Output:
+	// in flight oslo; 4 held: stopped: 1 failed in group 0 "canary", 0 tolerated
+	// breach: stopped: 1 failed in group 0 "canary", 0 tolerated
+	// warning: mandatory decision group "pilot" selects no cluster and is skipped
+}
+
+// A controller comes back when the first soak or deadline ends, and then something changes.
+func ExamplePlan_soakAndDeadline() {
+	strategy := byGroup(clusterv1alpha1.RolloutConfig{
+		MinSuccessTime:   metav1.Duration{Duration: 5 * time.Minute},
+		ProgressDeadline: "15m",
+		MaxFailures:      intstr.FromInt32(1),
+	})
+	reports := []status.Report{
+		{Cluster: "berlin", Status: status.Succeeded, LastTransitionTime: noon().Add(-2 * time.Minute)},
+		{Cluster: "oslo", Status: status.Progressing, LastTransitionTime: noon().Add(-4 * time.Minute)},
+	}
+	for at := noon(); ; {
+		result := must(rollout.Plan(strategy, shops(), reports, at))
+		fmt.Println(at.Format("15:04"), result)
+		if result.RecheckAfter == 0 {
+			break
+		}
+		at = at.Add(result.RecheckAfter)
+	}
+	// Output:
+	// 12:00 in flight berlin oslo; 4 held: waiting for group 0 "canary"; recheck after 3m0s
+	// 12:03 in flight oslo; 4 held: waiting for group 0 "canary"; recheck after 8m0s
+	// 12:11 start lima paris quito rome; timed out oslo
+}
+
+// A webhook returns the list as it is; the paths are those of the object.
+func ExampleValidate() {
+	replicaSet := workv1alpha1.ManifestWorkReplicaSet{}
+	replicaSet.Spec.PlacementRefs = []workv1alpha1.LocalPlacementReference{{Name: "fleet"}}
+	replicaSet.Spec.PlacementRefs[0].RolloutStrategy = clusterv1alpha1.RolloutStrategy{
+		Type: clusterv1alpha1.Progressive,
+		Progressive: &clusterv1alpha1.RolloutProgressive{
+			RolloutConfig:  clusterv1alpha1.RolloutConfig{ProgressDeadline: "1d"},
+			MaxConcurrency: intstr.FromString("NaN%"),
+		},
+	}
+
+	var errs field.ErrorList
+	for i, ref := range replicaSet.Spec.PlacementRefs {
+		path := field.NewPath("spec", "placementRefs").Index(i).Child("rolloutStrategy")
+		errs = append(errs, rollout.Validate(ref.RolloutStrategy, path)...)
+	}
+	for _, err := range errs {
+		fmt.Println(err)
+	}
+	// Output:
+	// spec.placementRefs[0].rolloutStrategy.progressive.progressDeadline: Invalid value: "1d": must be "None" or a duration of at least 0 such as 2h, 90m, 360s or 1h30m
+	// spec.placementRefs[0].rolloutStrategy.progressive.maxConcurrency: Invalid value: "NaN%": must be a count of at least 0, or a percentage from 0% to 100% in decimal digits
+}
+
+// Counts for the status of an object, and the one word for its condition.
+func ExampleResult_Summary() {
+	reports := []status.Report{
+		{Cluster: "berlin", Status: status.Succeeded},
+		{Cluster: "oslo", Status: status.Skip},
+		{Cluster: "lima", Status: status.Failed},
+		{Cluster: "rome", Status: status.Progressing},
+	}
+	strategy := byGroup(clusterv1alpha1.RolloutConfig{MaxFailures: intstr.FromString("25%")})
+	summary := must(rollout.Plan(strategy, shops(), reports, noon())).Summary()
+	fmt.Printf("%v: %v\n", summary.Aggregate(), summary)
+	for _, g := range summary.Groups {
+		fmt.Printf("%v: %d%%, %d waiting, %d of them held\n", g.Group, g.Percent(), g.ToApply, g.Held)
+	}
+	// Output:
+	// Progressing: 2 of 6 clusters done, 2 in flight, 1 failed
+	// group 0 "canary": 100%, 0 waiting, 0 of them held
+	// group 1: 0%, 2 waiting, 0 of them held
+}
+
+// What the strategy comes to for this fleet: percentages and defaults as counts.
+func ExampleSchedule() {
+	strategy := clusterv1alpha1.RolloutStrategy{
+		Type: clusterv1alpha1.Progressive,
+		Progressive: &clusterv1alpha1.RolloutProgressive{
+			RolloutConfig:  clusterv1alpha1.RolloutConfig{MaxFailures: intstr.FromString("25%")},
+			MaxConcurrency: intstr.FromString("50%"),
+			MandatoryDecisionGroups: clusterv1alpha1.MandatoryDecisionGroups{
+				MandatoryDecisionGroups: []clusterv1alpha1.MandatoryDecisionGroup{{GroupName: "canary"}},
+			},
+		},
+	}
+	schedule := must(rollout.Plan(strategy, shops(), nil, noon())).Schedule
+	fmt.Println(schedule)
+	fmt.Println(schedule.MaxFailures, "may fail")
+	// Output:
+	// [group 0 "canary"] → [group 1: 2 at a time]
+	// 2 may fail
+}
+
+// Someone looks into something, and until then nothing new begins.
+func ExamplePaused() {
+	reports := []status.Report{{Cluster: "berlin", Status: status.Progressing}}
+	fmt.Println(must(rollout.Plan(clusterv1alpha1.RolloutStrategy{}, shops(), reports, noon(), rollout.Paused())))
+	// Output:
+	// in flight berlin; 5 held: the rollout is paused
+}
+
+// The second group waits for its maintenance window.
+func ExampleClosed() {
+	window := rollout.Gate{Name: "maintenance window", Opens: noon().Add(10 * time.Hour)}
+	closed := rollout.Closed(grouping.Key{Index: 1}, window)
+	for _, at := range []time.Time{noon(), window.Opens} {
+		fmt.Println(must(rollout.Plan(clusterv1alpha1.RolloutStrategy{}, shops(), nil, at, closed)))
+	}
+	// Output:
+	// start berlin oslo; 4 held: the gate "maintenance window" before group 1 is closed until 2026-11-21T22:00:00Z; recheck after 10h0m0s
+	// start berlin lima oslo paris quito rome
+}
+
+// The cluster with the highest score of its ClusterDecision begins.
+func ExampleOrder() {
+	decisions := decision(0, "", "lima", "paris", "rome")
+	for i, score := range []int64{10, 30, 20} {
+		decisions.Status.Decisions[i].Score = score
+	}
+	groups, err := grouping.Read([]*clusterv1beta1.PlacementDecision{decisions})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	score := func(cluster string) int64 {
+		_, d, _ := groups.Find(cluster)
+		return d.Score
+	}
+	byScore := rollout.Order(func(a, b string) int { return cmp.Compare(score(b), score(a)) })
+	fmt.Println(must(rollout.Plan(clusterv1alpha1.RolloutStrategy{}, groups, nil, noon(), byScore)))
+	// Output:
+	// start paris rome lima
+}
+
+// Group by group, and within a group half of it at a time.
+func ExampleMaxConcurrencyPerGroup() {
+	reports := []status.Report{{Cluster: "berlin", Status: status.Succeeded}, {Cluster: "oslo", Status: status.Succeeded}}
+	fmt.Println(must(rollout.Plan(byGroup(clusterv1alpha1.RolloutConfig{}), shops(), reports, noon(),
+		rollout.MaxConcurrencyPerGroup(intstr.FromString("50%")))))
+	// Output:
+	// start lima paris; 2 held: no free slot in group 1: 0 in flight and 2 starting, 2 at a time
+}
+
+// A failure that is tolerated does not slow the rollout down.
+func ExampleFailedFreesSlot() {
+	strategy := clusterv1alpha1.RolloutStrategy{
+		Type: clusterv1alpha1.Progressive,
+		Progressive: &clusterv1alpha1.RolloutProgressive{
+			RolloutConfig:  clusterv1alpha1.RolloutConfig{MaxFailures: intstr.FromInt32(1)},
+			MaxConcurrency: intstr.FromInt32(1),
+		},
+	}
+	reports := []status.Report{{Cluster: "berlin", Status: status.Failed}}
+	fmt.Println(must(rollout.Plan(strategy, shops(), reports, noon())))
+	fmt.Println(must(rollout.Plan(strategy, shops(), reports, noon(), rollout.FailedFreesSlot())))
+	// Output:
+	// in flight berlin; 5 held: no free slot: 1 in flight, 1 at a time; 1 of them failed: a failed cluster keeps its slot until it recovers, as there is no progressDeadline
+	// start lima; in flight berlin; 4 held: no free slot: 0 in flight and 1 starting, 1 at a time
+}
+
+// A strategy without MaxConcurrency takes the group size of its placement, as the API documents.
+func ExampleDefaultMaxConcurrency() {
+	placement := &clusterv1beta1.Placement{}
+	placement.Spec.DecisionStrategy.GroupStrategy.ClustersPerDecisionGroup = intstr.FromInt32(4)
+	strategy := clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.Progressive}
+	fmt.Println(must(rollout.Plan(strategy, shops(), nil, noon(), rollout.DefaultMaxConcurrency(placement))))
+	// Output:
+	// start berlin lima oslo paris; 2 held: no free slot: 0 in flight and 4 starting, 4 at a time
+}

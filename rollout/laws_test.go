@@ -1,0 +1,334 @@
+package rollout_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+	"pgregory.net/rapid"
+
+	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/status"
+)
+
+// trial is a plan with what it was made from. Laws look at both, and not at the oracle.
+type trial struct {
+	world
+	groups *grouping.Groups
+	opts   []rollout.Option
+	result *rollout.Result
+}
+
+// try plans a world that has no fault.
+func try(t fataler, w world, groups *grouping.Groups, opts []rollout.Option) trial {
+	result, err := rollout.Plan(w.strategy, groups, w.reports, w.now, opts...)
+	if err != nil {
+		t.Helper()
+		t.Fatal(err)
+	}
+	return trial{w, groups, opts, result}
+}
+
+// at plans the same once more at another time.
+func (p trial) at(t fataler, now time.Time) trial {
+	p.now = now
+	return try(t, p.world, p.groups, p.opts)
+}
+
+// law says how a plan breaks it; empty if it holds.
+type law func(t fataler, p trial) string
+
+// holds tests a law on random fleets of up to 60 clusters with options, and on every fleet of up to four.
+func holds(t *testing.T, l law) {
+	for _, size := range []int{6, 20, 60} { // the first finds the smallest cases, the last what needs many clusters
+		t.Run(fmt.Sprintf("random/n=%d", size), func(t *testing.T) {
+			t.Parallel()
+			rapid.Check(t, func(t *rapid.T) {
+				w := drawn(t).world(size)
+				if broken := l(t, try(t, w, w.fleet(t).read(), w.options())); broken != "" {
+					t.Fatalf("%s\n%v", broken, w)
+				}
+			})
+		})
+	}
+	for n := range 5 {
+		some := cuts(n)
+		if n == 4 {
+			if some = ascending(some); testing.Short() {
+				continue
+			}
+		}
+		for _, cut := range some {
+			t.Run(fmt.Sprintf("n=%d/%s", n, cutName(cut)), func(t *testing.T) {
+				t.Parallel()
+				w := cutFleet(cut, plainKeys)
+				groups := w.fleet(t).read()
+				eachReports(n, nineKinds, func(letters []byte, reports []status.Report) bool {
+					w.reports = reports
+					for _, w.strategy = range lawStrategies() {
+						if broken := l(t, try(t, w, groups, nil)); broken != "" {
+							t.Errorf("%s: %s\n%v", letters, broken, w)
+							return false
+						}
+					}
+					return true
+				})
+			})
+		}
+	}
+}
+
+// lawStrategies are few, as laws are many and the oracle has seen them all.
+func lawStrategies() []clusterv1alpha1.RolloutStrategy {
+	if *full {
+		return manyStrategies
+	}
+	return []clusterv1alpha1.RolloutStrategy{
+		progressive("2", config("1", "10m", 5*time.Minute), "1"),
+		perGroup(config("1", "10m", 5*time.Minute), "2"),
+	}
+}
+
+func countIn(clusters []rollout.Cluster, groups []grouping.Key, failed bool) (n int) {
+	for _, c := range clusters {
+		if slices.Contains(groups, c.Group) && (failed || c.Status != status.Failed) {
+			n++
+		}
+	}
+	return n
+}
+
+// TestStartedAndInFlightNeverExceedMaxConcurrency is invariant 1, for each stage that has a limit.
+func TestStartedAndInFlightNeverExceedMaxConcurrency(t *testing.T) {
+	holds(t, func(_ fataler, p trial) string {
+		for _, stage := range p.result.Schedule.Stages {
+			inFlight := countIn(p.result.InFlight, stage.Groups, !p.failedFrees)
+			started := countIn(p.result.Start, stage.Groups, true)
+			if started+inFlight > max(stage.MaxConcurrency, inFlight) {
+				return fmt.Sprintf("%v: %d started and %d in flight, %d at a time", stage, started, inFlight, stage.MaxConcurrency)
+			}
+		}
+		return ""
+	})
+}
+
+// TestNothingStartsPastABreach is the first half of invariant 2, with a count of failures of its own.
+func TestNothingStartsPastABreach(t *testing.T) {
+	holds(t, func(_ fataler, p trial) string {
+		s := p.result.Summary()
+		if p.result.Breach != nil && len(p.result.Start) > 0 {
+			return "starts although breached"
+		}
+		if p.strategy.Type == clusterv1alpha1.Progressive && s.Failures() > p.result.Schedule.MaxFailures && p.result.Breach == nil {
+			return "failures over the budget of all are no breach"
+		}
+		for i, stage := range p.result.Schedule.Stages {
+			failures := 0
+			for _, g := range s.Groups {
+				if slices.Contains(stage.Groups, g.Group) {
+					failures += g.Failures()
+				}
+			}
+			if failures > stage.MaxFailures && countIn(p.result.Start, groupsFrom(p, i), true) > 0 {
+				return "starts in or past a stage with failures over its budget"
+			}
+		}
+		return ""
+	})
+}
+
+func groupsFrom(p trial, stage int) (groups []grouping.Key) {
+	for _, s := range p.result.Schedule.Stages[stage:] {
+		groups = append(groups, s.Groups...)
+	}
+	return groups
+}
+
+// TestNothingStartsWhileAnEarlierStageIsIncomplete is the second half of invariant 2.
+func TestNothingStartsWhileAnEarlierStageIsIncomplete(t *testing.T) {
+	holds(t, func(_ fataler, p trial) string {
+		for i, stage := range p.result.Schedule.Stages {
+			started := countIn(p.result.Start, stage.Groups, true)
+			for _, earlier := range p.result.Schedule.Stages[:i] {
+				for _, g := range p.result.Summary().Groups {
+					unsettled := g.ToApply + g.Progressing + g.Soaking
+					if started > 0 && unsettled > 0 && slices.Contains(earlier.Groups, g.Group) {
+						return fmt.Sprintf("%v starts %d while %v has %d to go", stage, started, g.Group, unsettled)
+					}
+				}
+			}
+		}
+		return ""
+	})
+}
+
+// TestMandatoryGroupsAreNeverOvertaken is invariant 3.
+func TestMandatoryGroupsAreNeverOvertaken(t *testing.T) {
+	holds(t, func(_ fataler, p trial) string {
+		var entries []clusterv1alpha1.MandatoryDecisionGroup
+		if s := p.strategy.Progressive; s != nil && p.strategy.Type == clusterv1alpha1.Progressive {
+			entries = s.MandatoryDecisionGroups.MandatoryDecisionGroups
+		}
+		if s := p.strategy.ProgressivePerGroup; s != nil && p.strategy.Type == clusterv1alpha1.ProgressivePerGroup {
+			entries = s.MandatoryDecisionGroups.MandatoryDecisionGroups
+		}
+		mandatory := func(g grouping.Key) bool {
+			return slices.ContainsFunc(entries, func(e clusterv1alpha1.MandatoryDecisionGroup) bool { return r12Names(e, g) })
+		}
+		overtakes := slices.ContainsFunc(p.result.Start, func(c rollout.Cluster) bool { return !mandatory(c.Group) })
+		for _, g := range p.result.Summary().Groups {
+			if overtakes && mandatory(g.Group) && g.Done() < g.Total() {
+				return fmt.Sprintf("clusters outside %v start while %d of its %d are done", g.Group, g.Done(), g.Total())
+			}
+		}
+		return ""
+	})
+}
+
+// TestOrderOfInputRepeatedCallsAndRemovedClustersChangeNothing is invariant 4, byte for byte.
+func TestOrderOfInputRepeatedCallsAndRemovedClustersChangeNothing(t *testing.T) {
+	holds(t, func(t fataler, p trial) string {
+		var first, second answer
+		first.observe(p.result)
+		again := p.at(t, p.now)
+		if second.observe(again.result); !first.equal(&second) {
+			return "the second call differs: " + diff(&first, &second)
+		}
+		p.reports = slices.Clone(p.reports)
+		slices.Reverse(p.reports)
+		reversed := try(t, p.world, p.groups, p.opts)
+		if second.observe(reversed.result); !first.equal(&second) {
+			return "reports in reverse differ: " + diff(&first, &second)
+		}
+		if len(p.members) > 4 { // the rest costs more than all small fleets may
+			if a, b := mustJSON(p.result), mustJSON(reversed.result); a != b {
+				return "not the same bytes:\n" + a + "\n" + b
+			}
+			f := p.fleet(t)
+			slices.Reverse(f.decisions)
+			if second.observe(try(t, p.world, f.read(), p.opts).result); !first.equal(&second) {
+				return "PlacementDecisions in reverse differ: " + diff(&first, &second)
+			}
+		}
+		p.reports = append(p.reports, status.Report{Cluster: "c00-removed", Status: status.Failed}, status.Report{Cluster: "!", Status: status.Progressing, LastTransitionTime: p.now})
+		second.observe(try(t, p.world, p.groups, p.opts).result)
+		second.Removed = slices.DeleteFunc(second.Removed, func(name string) bool { return name == "c00-removed" || name == "!" })
+		second.Summary.Removed -= 2
+		if !first.equal(&second) {
+			return "removed clusters change something: " + diff(&first, &second)
+		}
+		return ""
+	})
+}
+
+func mustJSON(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return string(b)
+}
+
+// TestTimeNeverUntimesOutNorUnsettles is the first half of invariant 5.
+func TestTimeNeverUntimesOutNorUnsettles(t *testing.T) {
+	holds(t, func(t fataler, p trial) string {
+		for _, later := range []time.Duration{1, 3 * time.Minute, p.result.RecheckAfter, 100 * time.Hour} {
+			after := p.at(t, p.now.Add(later)).result
+			for _, c := range p.result.TimedOut {
+				if d, _, _ := after.Find(c.Name); d != rollout.TimedOut {
+					return fmt.Sprintf("%s is %v after %v", c.Name, d, later)
+				}
+			}
+			for c := range p.result.Settled() {
+				if d, _, _ := after.Find(c.Name); d != rollout.Settled {
+					return fmt.Sprintf("%s is %v after %v", c.Name, d, later)
+				}
+			}
+		}
+		return ""
+	})
+}
+
+// TestRecheckIsTheFirstInstantAtWhichSomethingChanges is invariant 6: at now + recheck something changes,
+// one nanosecond earlier nothing, and without a recheck nothing ever does.
+func TestRecheckIsTheFirstInstantAtWhichSomethingChanges(t *testing.T) {
+	holds(t, func(t fataler, p trial) string {
+		p.reports = slices.Clone(p.reports)
+		for i := range p.reports {
+			if p.reports[i].LastTransitionTime.IsZero() { // these are rechecked although nothing changes (R4, R5)
+				p.reports[i].LastTransitionTime = p.now.Add(-2 * time.Minute)
+			}
+		}
+		p = try(t, p.world, p.groups, p.opts)
+		recheck := p.result.RecheckAfter
+		if recheck < 0 {
+			return fmt.Sprintf("recheck after %v", recheck)
+		}
+		changes := func(after time.Duration) bool {
+			var first, later answer
+			first.observe(p.result)
+			later.observe(p.at(t, p.now.Add(after)).result)
+			later.RecheckAfter = first.RecheckAfter
+			return !first.equal(&later)
+		}
+		switch {
+		case recheck == 0 && changes(1000*time.Hour):
+			return "no recheck, and yet something changes"
+		case recheck > 0 && !changes(recheck):
+			return fmt.Sprintf("nothing changes after %v", recheck)
+		case recheck > 0 && changes(recheck-1):
+			return fmt.Sprintf("something changes before %v", recheck)
+		}
+		return ""
+	})
+}
+
+// TestEverySelectedClusterIsInExactlyOnePlace is invariant 7.
+func TestEverySelectedClusterIsInExactlyOnePlace(t *testing.T) {
+	holds(t, func(_ fataler, p trial) string {
+		var names []string
+		add := func(list []rollout.Cluster, is rollout.Disposition, sorted bool) string {
+			for i, c := range list {
+				if d, reason, ok := p.result.Find(c.Name); d != is || !ok || reason != (rollout.Reason{}) {
+					return fmt.Sprintf("%s is listed as %v and found as %v %v", c.Name, is, d, reason)
+				}
+				if sorted && i > 0 && list[i-1].Name >= c.Name {
+					return "not in the order of the names: " + c.Name
+				}
+				names = append(names, c.Name)
+			}
+			return ""
+		}
+		settled := slices.Collect(p.result.Settled())
+		for _, fault := range []string{
+			add(p.result.InFlight, rollout.InFlight, true), add(p.result.Start, rollout.Starting, false),
+			add(p.result.TimedOut, rollout.TimedOut, true), add(settled, rollout.Settled, true),
+		} {
+			if fault != "" {
+				return fault
+			}
+		}
+		held := 0
+		for c, reason := range p.result.Held() {
+			if d, found, ok := p.result.Find(c.Name); d != rollout.Held || !ok || found != reason || reason.Type == "" {
+				return fmt.Sprintf("%s is held for %v and found as %v %v", c.Name, reason, d, found)
+			}
+			names = append(names, c.Name)
+			held++
+		}
+		if slices.Sort(names); !slices.EqualFunc(names, p.members, func(name string, m member) bool { return name == m.name }) {
+			return fmt.Sprintf("accounts for %v of %v", names, p.members)
+		}
+		for _, w := range p.result.Waiting() {
+			held -= w.Clusters
+		}
+		if held != 0 {
+			return fmt.Sprintf("Waiting counts %d clusters too few", held)
+		}
+		return ""
+	})
+}

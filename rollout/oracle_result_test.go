@@ -1,0 +1,208 @@
+package rollout_test
+
+import (
+	"slices"
+	"time"
+
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+
+	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/status"
+)
+
+// The rules on the result: R7, R19 to R21, S5, S6.
+
+// R19: the lists.
+func (o *oracle) r19() {
+	a := &o.out
+	var starts []*subject
+	for i := range o.all {
+		s := &o.all[i]
+		c := rollout.Cluster{Name: s.name, Group: s.group, Status: s.status}
+		switch {
+		case s.held:
+			a.Held = append(a.Held, heldCluster{c, s.reason})
+		case waiting(s):
+			starts = append(starts, s)
+		case s.newly:
+			a.TimedOut = append(a.TimedOut, c)
+		case o.r3(s):
+			a.InFlight = append(a.InFlight, c)
+		default:
+			a.Settled = append(a.Settled, c)
+		}
+	}
+	slices.SortFunc(starts, o.r8)
+	for _, s := range starts {
+		a.Start = append(a.Start, rollout.Cluster{Name: s.name, Group: s.group, Status: s.status})
+	}
+	for i := range o.reports {
+		if !o.r7Selected(o.reports[i].Cluster) {
+			a.Removed = append(a.Removed, o.reports[i].Cluster)
+		}
+	}
+	slices.Sort(a.Removed)
+}
+
+// R7: a report for a cluster that is not selected lands in removed.
+func (o *oracle) r7Selected(cluster string) bool {
+	for _, m := range o.members {
+		if m.name == cluster {
+			return true
+		}
+	}
+	return false
+}
+
+// R19: the nearest end of a deadline (R4) or a soak (R5), or opening of a gate (R23). Reading: the opening
+// counts if it changes something, that is for a cluster that the gate alone holds or that concurrency would.
+func (o *oracle) r19Recheck() time.Duration {
+	nearest := time.Duration(0)
+	consider := func(d time.Duration) {
+		if d > 0 && (nearest == 0 || d < nearest) {
+			nearest = d
+		}
+	}
+	after := func(since time.Time, d time.Duration) time.Duration {
+		if since.IsZero() {
+			return d
+		}
+		return since.Add(d).Sub(o.now)
+	}
+	for i := range o.all {
+		s := &o.all[i]
+		switch {
+		case o.r5(s):
+			consider(after(s.since, o.soak))
+		case o.r3(s) && o.deadline != nil:
+			consider(after(s.since, *o.deadline))
+		case s.held && s.reason.Type == rollout.GateClosed && !s.reason.Gate.Opens.IsZero():
+			consider(s.reason.Gate.Opens.Sub(o.now))
+		}
+	}
+	return nearest
+}
+
+// R21: the strategy that took effect. Reading: what All and Progressive pool is a stage even where no
+// group is left for it.
+func (o *oracle) r21() {
+	s := &o.out.Schedule
+	s.Type, s.MinSuccessTime, s.ProgressDeadline, s.MaxFailures = o.kind, o.soak, o.deadline, len(o.all)
+	if o.kind == clusterv1alpha1.Progressive {
+		s.MaxFailures = r15(o.maxFailures, len(o.all))
+	}
+	stage := func(mandatory bool, groups ...grouping.Key) *rollout.Stage {
+		n := 0
+		for _, g := range groups {
+			n += o.sizeOf(g)
+		}
+		s.Stages = append(s.Stages, rollout.Stage{Groups: groups, Mandatory: mandatory, Clusters: n, MaxConcurrency: n, MaxFailures: n})
+		return &s.Stages[len(s.Stages)-1]
+	}
+	var rest []grouping.Key
+	for _, g := range o.groups {
+		if !o.r12(g) {
+			rest = append(rest, g)
+			continue
+		}
+		mandatory := stage(true, g)
+		mandatory.MaxFailures = 0
+		if o.perGroup != nil && o.kind == clusterv1alpha1.ProgressivePerGroup {
+			mandatory.MaxConcurrency = atMost(*o.perGroup, mandatory.Clusters)
+		}
+	}
+	switch {
+	case o.kind == clusterv1alpha1.All:
+		stage(false, rest...)
+	case o.kind == clusterv1alpha1.Progressive:
+		others := stage(false, rest...)
+		others.MaxConcurrency = o.r14(others.Clusters)
+	case o.kind == clusterv1alpha1.ProgressivePerGroup:
+		for _, g := range rest {
+			group := stage(false, g)
+			group.MaxFailures = o.budget(g)
+			if o.perGroup != nil {
+				group.MaxConcurrency = atMost(*o.perGroup, group.Clusters)
+			}
+		}
+	}
+}
+
+// S5: the counts.
+func (o *oracle) s5() {
+	sum := &o.out.Summary
+	sum.Counts = o.s5Counts(func(*subject) bool { return true })
+	for _, g := range o.groups {
+		sum.Groups = append(sum.Groups, status.GroupCounts{
+			Group: g, Counts: o.s5Counts(func(s *subject) bool { return s.group == g }),
+		})
+	}
+	sum.Removed = len(o.out.Removed)
+	sum.Breach = o.out.Breach != nil
+}
+
+func (o *oracle) s5Counts(among func(*subject) bool) (c status.Counts) {
+	for i := range o.all {
+		s := &o.all[i]
+		if !among(s) {
+			continue
+		}
+		switch s.status {
+		case status.ToApply:
+			c.ToApply++
+		case status.Progressing:
+			c.Progressing++
+		case status.Succeeded:
+			c.Succeeded++
+		case status.Failed:
+			c.Failed++
+		case status.TimeOut:
+			c.TimeOut++
+		case status.Skip:
+			c.Skip++
+		}
+		if o.r5(s) {
+			c.Soaking++
+		}
+		if s.held {
+			c.Held++
+		}
+	}
+	return c
+}
+
+// S6: the one word.
+func (o *oracle) s6() status.RolloutStatus {
+	if o.out.Breach != nil {
+		return status.Failed
+	}
+	for i := range o.all {
+		if waiting(&o.all[i]) || o.r3(&o.all[i]) {
+			return status.Progressing
+		}
+	}
+	for i := range o.all {
+		if r2(&o.all[i]) {
+			return status.Failed
+		}
+	}
+	return status.Succeeded
+}
+
+// waiting lists each reason once, by the first group in which it holds a cluster.
+func (o *oracle) waiting() {
+	for _, g := range o.groups {
+		for _, held := range o.out.Held {
+			if held.Cluster.Group != g {
+				continue
+			}
+			i := slices.IndexFunc(o.out.Waiting, func(w rollout.Waiting) bool { return w.Reason == held.Reason })
+			if i < 0 {
+				i = len(o.out.Waiting)
+				o.out.Waiting = append(o.out.Waiting, rollout.Waiting{Reason: held.Reason})
+			}
+			o.out.Waiting[i].Clusters++
+		}
+	}
+}

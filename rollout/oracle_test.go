@@ -1,0 +1,158 @@
+package rollout_test
+
+import (
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/intstr"
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+
+	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/status"
+)
+
+// The oracle is rollout.md once more, written from its text alone: a list of clusters, a function a rule,
+// and loops over everything. It knows no stages; each waiting cluster asks rule by rule whether it has to
+// wait. Where the rules leave room it follows the readings at the functions below.
+
+// world is all that Plan is given.
+type world struct {
+	strategy clusterv1alpha1.RolloutStrategy
+	groups   []grouping.Key // in the order of their index, then name
+	members  []member       // in the order of their names
+	reports  []status.Report
+	now      time.Time
+
+	// The options.
+	paused      bool
+	gates       []closedGate // at most one a group
+	order       func(a, b string) int
+	perGroup    *intstr.IntOrString
+	failedFrees bool
+	placement   *clusterv1beta1.Placement
+}
+
+type member struct {
+	name  string
+	group grouping.Key
+}
+
+type closedGate struct {
+	group grouping.Key
+	gate  rollout.Gate
+}
+
+// answer is all that a Result says, by whatever method.
+type answer struct {
+	InFlight, Start, TimedOut, Settled []rollout.Cluster
+	Held                               []heldCluster
+	Removed                            []string
+	Breach                             *rollout.Reason
+	Warnings                           []rollout.Warning
+	RecheckAfter                       time.Duration
+	Schedule                           rollout.Schedule
+	Summary                            status.Summary
+	Aggregate                          status.RolloutStatus
+	Waiting                            []rollout.Waiting
+}
+
+type heldCluster struct {
+	Cluster rollout.Cluster
+	Reason  rollout.Reason
+}
+
+// subject is a selected cluster under scrutiny.
+type subject struct {
+	name     string
+	group    grouping.Key
+	reported bool
+	since    time.Time
+	status   status.RolloutStatus // after R1 and R4
+	newly    bool                 // timed out by R4
+	held     bool
+	reason   rollout.Reason
+}
+
+type oracle struct {
+	world
+	kind        clusterv1alpha1.RolloutType
+	soak        time.Duration
+	deadline    *time.Duration
+	maxFailures intstr.IntOrString
+	concurrency intstr.IntOrString
+	mandatory   []clusterv1alpha1.MandatoryDecisionGroup
+	all         []subject
+	out         answer
+}
+
+// answer answers for a strategy, options and reports without fault.
+func (o *oracle) answer(w world) *answer {
+	o.world = w
+	o.readStrategy()
+	o.readReports()
+	o.forget()
+	o.out.Breach = o.breach()
+	o.chooseWhoStarts()
+	o.r19()
+	o.out.RecheckAfter = o.r19Recheck()
+	o.out.Warnings = o.r12Warnings()
+	o.r21()
+	o.s5()
+	o.out.Aggregate = o.s6()
+	o.waiting()
+	return &o.out
+}
+
+// forget empties the answer and keeps its memory, since there are millions of them.
+func (o *oracle) forget() {
+	a := &o.out
+	a.InFlight, a.Start, a.TimedOut, a.Settled = a.InFlight[:0], a.Start[:0], a.TimedOut[:0], a.Settled[:0]
+	a.Held, a.Removed, a.Waiting, a.Warnings = a.Held[:0], a.Removed[:0], a.Waiting[:0], a.Warnings[:0]
+	a.Schedule.Stages, a.Summary.Groups = a.Schedule.Stages[:0], a.Summary.Groups[:0]
+}
+
+// readStrategy follows R18: an empty type is All, and only the fields of the type count. R5: All ignores
+// MinSuccessTime and MaxFailures.
+func (o *oracle) readStrategy() {
+	s := o.strategy
+	config := clusterv1alpha1.RolloutConfig{}
+	o.kind, o.mandatory, o.concurrency = s.Type, nil, intstr.IntOrString{}
+	switch {
+	case s.Type == "" || s.Type == clusterv1alpha1.All:
+		o.kind = clusterv1alpha1.All
+		if s.All != nil {
+			config.ProgressDeadline = s.All.ProgressDeadline
+		}
+	case s.Type == clusterv1alpha1.Progressive && s.Progressive != nil:
+		config = s.Progressive.RolloutConfig
+		o.mandatory = s.Progressive.MandatoryDecisionGroups.MandatoryDecisionGroups
+		o.concurrency = s.Progressive.MaxConcurrency
+	case s.Type == clusterv1alpha1.ProgressivePerGroup && s.ProgressivePerGroup != nil:
+		config = s.ProgressivePerGroup.RolloutConfig
+		o.mandatory = s.ProgressivePerGroup.MandatoryDecisionGroups.MandatoryDecisionGroups
+	}
+	o.soak = config.MinSuccessTime.Duration
+	o.maxFailures = config.MaxFailures
+	o.deadline, _ = r17(config.ProgressDeadline)
+}
+
+// readReports gives each selected cluster the status that counts.
+func (o *oracle) readReports() {
+	o.all = o.all[:0]
+	for _, m := range o.members {
+		s := subject{name: m.name, group: m.group, status: status.ToApply}
+		for i := range o.reports {
+			if o.reports[i].Cluster == m.name {
+				s.reported = true
+				s.status = r1(o.reports[i].Status)
+				s.since = o.reports[i].LastTransitionTime
+			}
+		}
+		if o.r4(&s) {
+			s.status = status.TimeOut
+			s.newly = true
+		}
+		o.all = append(o.all, s)
+	}
+}

@@ -7,6 +7,7 @@ require (
 	github.com/google/go-cmp v0.7.0
 	k8s.io/apimachinery v0.35.2
 	open-cluster-management.io/api v1.3.0
+	pgregory.net/rapid v1.2.0
 	sigs.k8s.io/json v0.0.0-20250730193827-2d320260d730
 	sigs.k8s.io/yaml v1.6.0
 )

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -40,21 +39,4 @@ spec: {hubAcceptsClient: true}
 
 func TestDesignFleetIsTheFileInTestdata(t *testing.T) {
 	golden(t, filepath.Join("testdata", "design", "clusters.yaml"), designFleet())
-}
-
-// golden compares with a file, or writes it where the flag -update says so.
-func golden(t *testing.T, file, got string) {
-	t.Helper()
-	if *update {
-		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := lineDiff(string(want), got); diff != "" {
-		t.Errorf("%s differs, -update writes it (-want +got):\n%s", file, diff)
-	}
 }

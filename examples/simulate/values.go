@@ -60,8 +60,8 @@ func (t *instant) String() string { return t.Format(time.RFC3339) }
 
 func (t *instant) Set(s string) error {
 	at, err := time.Parse(time.RFC3339, s)
-	if err != nil || at.IsZero() {
-		return errors.New("want a time such as 2025-01-31T22:00:00Z")
+	if err != nil || at.Year() < 1970 || at.Year() > 9000 { // a century later is still a year of four digits
+		return errors.New("want a time from 1970 to 9000 such as 2025-01-31T22:00:00Z")
 	}
 	t.Time = at.UTC()
 	return nil

@@ -18,7 +18,7 @@ import (
 // of another type. All errors are *Error.
 //
 // Keys below status are the exception: a server wrote them, perhaps of a newer version than the type.
-// The paths of those that the type does not have are returned, in the order of the document's keys.
+// The paths of those that the type does not have are returned, in the order of the alphabet.
 func (o Object) Into(v any) (unknown []string, err error) {
 	data, err := json.Marshal(o.Object)
 	if err != nil {
@@ -79,6 +79,9 @@ type culprit struct {
 func (c culprit) narrow(decode func(any) error) culprit {
 	switch value := c.value.(type) {
 	case map[string]any:
+		if decode(map[string]any{}) != nil {
+			return c // there should be no object at all
+		}
 		for _, key := range slices.Sorted(maps.Keys(value)) {
 			alone := func(part any) error { return decode(map[string]any{key: part}) }
 			if err := alone(value[key]); err != nil {
@@ -86,6 +89,9 @@ func (c culprit) narrow(decode func(any) error) culprit {
 			}
 		}
 	case []any:
+		if decode([]any{}) != nil {
+			return c
+		}
 		for i, item := range value {
 			alone := func(part any) error { return decode([]any{part}) }
 			if err := alone(item); err != nil {

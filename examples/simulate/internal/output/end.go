@@ -32,7 +32,7 @@ func message(trace *simulation.Trace) string {
 		}
 		return "complete: all succeeded"
 	case simulation.Stopped:
-		return fmt.Sprintf("stopped for good: %v", trace.Final.Breach)
+		return fmt.Sprintf("%v; nothing will change that", trace.Final.Breach)
 	case simulation.Stuck:
 		return fmt.Sprintf("stuck for ever: %d in flight and %d waiting, and nothing will change", counts.InFlight(), counts.ToApply)
 	default:

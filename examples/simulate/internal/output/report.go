@@ -63,9 +63,13 @@ type Wave struct {
 	Succeeded []string `json:"succeeded,omitempty"`
 	Failed    []string `json:"failed,omitempty"`
 	TimedOut  []string `json:"timedOut,omitempty"`
-	// Counts are those after the start.
-	Counts  status.Counts `json:"counts"`
-	Waiting []Waiting     `json:"waiting,omitempty"`
+	// InFlight, Done and Failures are how many clusters are so after the start; Counts say it by status. A
+	// failed cluster is in flight as well until its deadline.
+	InFlight int           `json:"inFlight"`
+	Done     int           `json:"done"`
+	Failures int           `json:"failures"`
+	Counts   status.Counts `json:"counts"`
+	Waiting  []Waiting     `json:"waiting,omitempty"`
 }
 
 // Waiting is why some clusters wait, as data and as a sentence.
@@ -112,6 +116,7 @@ func New(s *scenario.Scenario, trace *simulation.Trace, start time.Time) (Report
 	for _, w := range trace.Waves {
 		r.Waves = append(r.Waves, Wave{
 			After: w.After.String(), Started: w.Started, Succeeded: w.Succeeded, Failed: w.Failed, TimedOut: w.TimedOut,
+			InFlight: w.Counts.InFlight(), Done: w.Counts.Done(), Failures: w.Counts.Failures(),
 			Counts: w.Counts, Waiting: waiting(w.Waiting),
 		})
 	}

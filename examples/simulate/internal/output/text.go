@@ -4,16 +4,21 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
+
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+
+	"github.com/cohort-ocm/cohort/rollout"
 )
 
 // Text writes the report for a terminal: the input, a table of the groups, a table of the waves, the summary.
 func (r Report) Text(w io.Writer) error {
 	var b bytes.Buffer
 	r.head(&b)
-	r.groups(&b)
-	r.waves(&b)
+	r.groupTable(&b)
+	r.waveTable(&b)
 	r.end(&b)
 	_, err := w.Write(b.Bytes())
 	return err
@@ -28,7 +33,7 @@ func (r Report) head(b *bytes.Buffer) {
 	if r.Placement.Stored {
 		fmt.Fprint(b, ", as stored in its PlacementDecisions")
 	}
-	fmt.Fprintf(b, "\n%s: %s, %v\n", r.Rollout.Object, r.Rollout.Schedule.Type, r.Rollout.Schedule)
+	fmt.Fprintf(b, "\n%s: %s\n  %v\n", r.Rollout.Object, strings.Join(rules(r.Rollout.Schedule), ", "), r.Rollout.Schedule)
 	for _, note := range r.Notes {
 		fmt.Fprintf(b, "note: %s\n", note)
 	}
@@ -37,7 +42,44 @@ func (r Report) head(b *bytes.Buffer) {
 	}
 }
 
-func (r Report) groups(b *bytes.Buffer) {
+// rules are those of the strategy that the stages don't show, in the words of the API.
+func rules(s rollout.Schedule) []string {
+	all := []string{string(s.Type)}
+	if s.MinSuccessTime > 0 {
+		all = append(all, "minSuccessTime "+short(s.MinSuccessTime.String()))
+	}
+	if s.ProgressDeadline != nil {
+		all = append(all, "progressDeadline "+short(s.ProgressDeadline.String()))
+	}
+	switch s.Type {
+	case clusterv1alpha1.Progressive:
+		all = append(all, fmt.Sprintf("maxFailures %d", s.MaxFailures))
+	case clusterv1alpha1.ProgressivePerGroup:
+		all = append(all, budgets(s.Stages)...)
+	}
+	return all
+}
+
+// budgets says how many clusters of a group may fail; nothing if all groups are mandatory. They differ where
+// maxFailures is a percentage and the groups have not the same size.
+func budgets(stages []rollout.Stage) []string {
+	var budgets []int
+	for _, stage := range stages {
+		if !stage.Mandatory {
+			budgets = append(budgets, stage.MaxFailures)
+		}
+	}
+	if len(budgets) == 0 {
+		return nil
+	}
+	least, most := slices.Min(budgets), slices.Max(budgets)
+	if least == most {
+		return []string{fmt.Sprintf("maxFailures %d in a group", most)}
+	}
+	return []string{fmt.Sprintf("maxFailures %d to %d in a group", least, most)}
+}
+
+func (r Report) groupTable(b *bytes.Buffer) {
 	decisions := 0
 	t := table(b, "GROUP", "NAME", "CLUSTERS", "PLACEMENTDECISIONS")
 	for _, g := range r.Groups {
@@ -52,14 +94,14 @@ func (r Report) groups(b *bytes.Buffer) {
 	fmt.Fprintf(b, "%d groups, %d PlacementDecisions\n", len(r.Groups), decisions)
 }
 
-func (r Report) waves(b *bytes.Buffer) {
+func (r Report) waveTable(b *bytes.Buffer) {
 	t := table(b, "TIME", "STARTED", "IN FLIGHT", "DONE", "FAILED", "WHY THE REST WAITS")
 	for _, w := range r.Waves {
 		var why []string
 		for _, waiting := range w.Waiting {
 			why = append(why, waiting.Message)
 		}
-		row(t, short(w.After), len(w.Started), w.Counts.InFlight(), w.Counts.Done(), w.Counts.Failures(), orDash(strings.Join(why, "; ")))
+		row(t, short(w.After), len(w.Started), w.InFlight, w.Done, w.Failures, orDash(strings.Join(why, "; ")))
 	}
 	t.Flush()
 }

@@ -136,6 +136,9 @@ func (s *Scenario) divide(c chosen, o *objects) error {
 	}
 	selected, notes := selection.of(o.clusters)
 	s.Notes = append(s.Notes, notes...)
+	if disable := clusterv1beta1.PlacementDisableAnnotation; s.Spec.Annotations[disable] == "true" {
+		s.Notes = append(s.Notes, "Placement: OCM makes no PlacementDecisions for it, as the annotation "+disable+" says")
+	}
 	if s.Groups, err = grouping.Divide(s.Spec, selected); err != nil {
 		return c.placement.Fault(err)
 	}

@@ -62,12 +62,12 @@ func (s selection) of(clusters []source[clusterv1.ManagedCluster]) (selected []*
 		clusters int
 		why      string
 	}{
-		{deleted, "are being deleted (metadata.deletionTimestamp)"},
-		{unaccepted, "are not accepted by the hub (spec.hubAcceptsClient)"},
-		{tainted, "have a taint that the Placement does not tolerate (spec.taints)"},
+		{deleted, "being deleted (metadata.deletionTimestamp)"},
+		{unaccepted, "not accepted by the hub (spec.hubAcceptsClient)"},
+		{tainted, "with a taint that the Placement does not tolerate (spec.taints)"},
 	} {
 		if out.clusters > 0 {
-			notes = append(notes, fmt.Sprintf("%d clusters match and are not selected: they %s", out.clusters, out.why))
+			notes = append(notes, fmt.Sprintf("ManagedCluster: not selected though the Placement's rules fit, %s (%d)", out.why, out.clusters))
 		}
 	}
 	selected, note := s.limit(selected)

@@ -49,6 +49,11 @@ func (r Ref) matches(other Ref) bool {
 	return r.Name == other.Name && (r.Namespace == other.Namespace || r.Namespace == "" || other.Namespace == "")
 }
 
+// add appends the i-th placement of those at Path.
+func (r *Rollout) add(i int, placement Ref, strategy clusterv1alpha1.RolloutStrategy) {
+	r.Targets = append(r.Targets, Target{placement, strategy, r.Path.Index(i).Child("rolloutStrategy")})
+}
+
 // bareStrategy is the API's RolloutStrategy, which is no kind of its own, as a document.
 type bareStrategy struct {
 	metav1.TypeMeta                 `json:",inline"`
@@ -67,9 +72,7 @@ func readReplicaSet(o *objects, object manifest.Object) error {
 	_, err := object.Into(&set)
 	r := Rollout{Object: object, Path: field.NewPath("spec", "placementRefs")}
 	for i, ref := range set.Spec.PlacementRefs {
-		r.Targets = append(r.Targets, Target{
-			Ref{set.Namespace, ref.Name}, ref.RolloutStrategy, r.Path.Index(i).Child("rolloutStrategy"),
-		})
+		r.add(i, Ref{set.Namespace, ref.Name}, ref.RolloutStrategy)
 	}
 	return o.addRollout(err, r)
 }
@@ -79,7 +82,7 @@ func readAddOn(o *objects, object manifest.Object) error {
 	_, err := object.Into(&addOn)
 	r := Rollout{Object: object, Path: addOnPath()}
 	for i, p := range addOn.Spec.InstallStrategy.Placements {
-		r.Targets = append(r.Targets, Target{Ref{p.Namespace, p.Name}, p.RolloutStrategy, r.Path.Index(i).Child("rolloutStrategy")})
+		r.add(i, Ref{p.Namespace, p.Name}, p.RolloutStrategy)
 	}
 	return o.addAddOn(err, r, addOn.Spec.InstallStrategy.Type)
 }
@@ -89,7 +92,7 @@ func readAddOnBeta(o *objects, object manifest.Object) error {
 	_, err := object.Into(&addOn)
 	r := Rollout{Object: object, Path: addOnPath()}
 	for i, p := range addOn.Spec.InstallStrategy.Placements {
-		r.Targets = append(r.Targets, Target{Ref{p.Namespace, p.Name}, p.RolloutStrategy, r.Path.Index(i).Child("rolloutStrategy")})
+		r.add(i, Ref{p.Namespace, p.Name}, p.RolloutStrategy)
 	}
 	return o.addAddOn(err, r, addOn.Spec.InstallStrategy.Type)
 }

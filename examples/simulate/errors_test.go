@@ -198,6 +198,7 @@ func TestWrongFlagsAreRefused(t *testing.T) {
 	}{
 		{nil, "no file given"},
 		{[]string{"-f", "does-not-exist.yaml"}, "does-not-exist.yaml: no such file"},
+		{[]string{"-f", "two\nlines"}, "two; lines: no such file"},
 		{[]string{"-f", filepath.Dir(file)}, "is a directory"},
 		{[]string{"-f", "-", "-f", "-"}, "given twice"},
 		{[]string{"-f", file, "more"}, `unexpected argument "more"`},

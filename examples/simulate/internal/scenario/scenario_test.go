@@ -175,6 +175,8 @@ func TestTheRolloutOrTheUserChoosesThePlacement(t *testing.T) {
 		{"the user may name the namespace", scenario.Ref{Namespace: "other", Name: "p"}, []string{strategy, decision("ns", "p", "b"), decision("other", "p", "c")}, "other/p: c, unset"},
 		{"the user chooses from several of the rollout, each with its strategy", scenario.Ref{Name: "q"},
 			[]string{replicaSet("ns", "p", "q"), decision("ns", "p", "b"), decision("ns", "q", "c")}, "ns/q: c, 2"},
+		{"the user's name is one of the rollout's, in its namespace", scenario.Ref{Name: "q"},
+			[]string{replicaSet("ns", "p", "q"), decision("other", "q", "b"), decision("ns", "q", "c")}, "ns/q: c, 2"},
 		{"the namespace may be left out in the placement", scenario.Ref{}, []string{replicaSet("ns", "p"), decision("", "p", "b")}, "p: b, 1"},
 		{"or in the rollout", scenario.Ref{}, []string{replicaSet("", "p"), decision("ns", "p", "b")}, "ns/p: b, 1"},
 	} {

@@ -14,20 +14,18 @@
 // standard input. With -C, as above, paths are those from examples/simulate. The objects that count:
 //
 //   - One rollout: a ManifestWorkReplicaSet (spec.placementRefs[].rolloutStrategy), a ClusterManagementAddOn
-//     (spec.installStrategy.placements[].rolloutStrategy), or a RolloutStrategy by itself, which has the fields
-//     of the API's type at its top:
-//
-//     apiVersion: cluster.open-cluster-management.io/v1alpha1
-//     kind: RolloutStrategy
-//     type: Progressive
-//     progressive: {maxConcurrency: 10%, progressDeadline: 1h}
-//
+//     (spec.installStrategy.placements[].rolloutStrategy), or a RolloutStrategy by itself.
 //   - The PlacementDecisions of its placement. The groups are those that they hold.
-//
 //   - Or the Placement and ManagedClusters. The Placement's rules then select clusters, and its decisionStrategy
 //     divides them.
-//
 //   - Perhaps one Behavior, see below.
+//
+// A RolloutStrategy by itself has the fields of the API's type at its top:
+//
+//	apiVersion: cluster.open-cluster-management.io/v1alpha1
+//	kind: RolloutStrategy
+//	type: Progressive
+//	progressive: {maxConcurrency: 10%, progressDeadline: 1h}
 //
 // Where the rollout names several placements, or a RolloutStrategy leaves the choice between several, -placement
 // chooses one. Other kinds have no part in a rollout; a note counts them.
@@ -70,7 +68,8 @@
 //	  - after: 12m                   # everybody else
 //
 // A cluster that never answers is Progressing until its progressDeadline has passed. One that succeeds after that
-// has timed out and recovered.
+// has timed out and recovered; while it then soaks, there may be one more in flight than maxConcurrency, as its
+// slot went to another.
 //
 // # Output
 //
@@ -85,13 +84,13 @@
 // API's strategy lacks.
 //
 // The exit status is 0 for every rollout that was played through, whatever became of it; 2 for wrong input, with
-// one line that names file, object and field; 1 if the output could not be written. (go run turns
-// any of these into 1.) Fields that the API does not have are wrong input. Below a status they are not, as a
-// newer server may have written them.
+// one line that names file, object and field; 1 if the output could not be written. (go run turns any
+// exit status but 0 into 1, and prints it.) Fields that the API does not have are wrong input. Below a status they
+// are not, as a newer server may have written them, but for a PlacementDecision, which has nothing else.
 //
 // # How it is made
 //
-// scenario makes one rollout of the objects, behavior says what each cluster reports, simulation is the loop
-// of a controller in virtual time, output writes the report. All but simulation know the input; simulation
-// knows only a planner, which for the kinds above is rollout.Plan.
+// Package scenario makes one rollout of the objects. Package behavior says what each cluster will report.
+// Package simulation is the loop of a controller in virtual time; it knows neither files nor strategies, only a
+// planner, which here is rollout.Plan. Package output writes the report.
 package main

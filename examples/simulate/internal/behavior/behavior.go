@@ -9,10 +9,10 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// APIVersion and Kind are those of a Behavior document.
+// Group and Kind are those of a Behavior document.
 const (
-	APIVersion = "examples.cohort-ocm.io/v1"
-	Kind       = "Behavior"
+	Group = "examples.cohort-ocm.io"
+	Kind  = "Behavior"
 )
 
 // Behavior is the document.

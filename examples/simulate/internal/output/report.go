@@ -14,13 +14,13 @@ import (
 
 // Report is a simulated rollout from the input to the end.
 type Report struct {
-	Placement Placement        `json:"placement"`
-	Rollout   Rollout          `json:"rollout"`
-	Notes     []string         `json:"notes,omitempty"`
-	Groups    []Group          `json:"groups"`
-	Waves     []Wave           `json:"waves"`
-	End       End              `json:"end"`
-	Summary   aggregateSummary `json:"summary"`
+	Placement Placement `json:"placement"`
+	Rollout   Rollout   `json:"rollout"`
+	Notes     []string  `json:"notes,omitempty"`
+	Groups    []Group   `json:"groups"`
+	Waves     []Wave    `json:"waves"`
+	End       End       `json:"end"`
+	Summary   Summary   `json:"summary"`
 }
 
 // Placement is what was rolled out to.
@@ -88,8 +88,8 @@ type End struct {
 	Waiting      []Waiting         `json:"waiting,omitempty"`
 }
 
-// aggregateSummary is the library's summary with the word for all of it.
-type aggregateSummary struct {
+// Summary is the library's summary with the word for all of it.
+type Summary struct {
 	Aggregate status.RolloutStatus `json:"aggregate"`
 	Percent   int                  `json:"percent"`
 	status.Summary
@@ -108,7 +108,7 @@ func New(s *scenario.Scenario, trace *simulation.Trace, start time.Time) (Report
 		Rollout:   Rollout{Object: s.Rollout, Start: start, Schedule: final.Schedule},
 		Notes:     s.Notes,
 		Groups:    groups(stored.DecisionGroups, s.Decisions),
-		Summary:   aggregateSummary{summary.Aggregate(), summary.Percent(), summary},
+		Summary:   Summary{summary.Aggregate(), summary.Percent(), summary},
 	}
 	for _, warning := range final.Warnings {
 		r.Rollout.Warnings = append(r.Rollout.Warnings, warning.String())

@@ -12,8 +12,8 @@ import (
 // chosen is the placement that is rolled out to.
 type chosen struct {
 	Ref
-	target    Target
-	rollout   Rollout
+	target    target
+	rollout   applier
 	placement *source[clusterv1beta1.Placement] // nil where only its decisions are there
 	decisions []source[clusterv1beta1.PlacementDecision]
 }
@@ -60,9 +60,9 @@ func (o *objects) choose(wanted Ref) (chosen, error) {
 }
 
 // target is the rollout's placement that is wanted; any if wanted is zero.
-func (r Rollout) target(wanted Ref) (Target, error) {
+func (r applier) target(wanted Ref) (target, error) {
 	var all []Ref
-	var matching []Target
+	var matching []target
 	for _, t := range r.Targets {
 		all = append(all, t.Placement)
 		if wanted.Name == "" || t.Placement.Name == "" || t.Placement.matches(wanted) {
@@ -71,11 +71,11 @@ func (r Rollout) target(wanted Ref) (Target, error) {
 	}
 	switch {
 	case len(all) == 0:
-		return Target{}, r.Fault(fmt.Errorf("%v: no placement, want one to roll out to", r.Path))
+		return target{}, r.Fault(fmt.Errorf("%v: no placement, want one to roll out to", r.Path))
 	case len(matching) == 0:
-		return Target{}, r.Fault(fmt.Errorf("%v: found %s, want %v as -placement says", r.Path, join(all), wanted))
+		return target{}, r.Fault(fmt.Errorf("%v: found %s, want %v as -placement says", r.Path, join(all), wanted))
 	case len(matching) > 1:
-		return Target{}, r.Fault(fmt.Errorf("%v: %d placements (%s), choose one with -placement", r.Path, len(all), join(all)))
+		return target{}, r.Fault(fmt.Errorf("%v: %d placements (%s), choose one with -placement", r.Path, len(all), join(all)))
 	}
 	return matching[0], nil
 }

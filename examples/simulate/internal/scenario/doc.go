@@ -5,5 +5,5 @@
 // it can't do as OCM does is an error, or a note where the result is still of use; nothing that has a
 // part in the result is passed over in silence.
 //
-// A kind of object is read in objects.go. A kind of rollout gives a [Rollout], which is all that the rest knows of it.
+// A kind of object is read in objects.go. A kind of rollout gives an applier, which is all that the rest knows of it.
 package scenario

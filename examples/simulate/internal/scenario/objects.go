@@ -24,7 +24,7 @@ type objects struct {
 	placements []source[clusterv1beta1.Placement]
 	decisions  []source[clusterv1beta1.PlacementDecision]
 	behaviors  []source[behavior.Behavior]
-	rollouts   []Rollout
+	rollouts   []applier
 
 	places  map[string]manifest.Position // of each named object
 	ignored map[string]int               // objects by kind that have no part in a rollout
@@ -52,7 +52,7 @@ func readers() map[string]map[string]reader {
 			"v1beta1": into(func(o *objects) *[]source[clusterv1beta1.Placement] { return &o.placements }),
 		},
 		cluster + "PlacementDecision": {"v1beta1": (*objects).readDecision},
-		"examples.cohort-ocm.io/Behavior": {
+		behavior.Group + "/" + behavior.Kind: {
 			"v1": into(func(o *objects) *[]source[behavior.Behavior] { return &o.behaviors }),
 		},
 		cluster + "RolloutStrategy":                               {"v1alpha1": readBare},

@@ -14,16 +14,16 @@ import (
 	"github.com/cohort-ocm/cohort/rollout"
 )
 
-// Rollout is an object that rolls a workload out, and to which placements.
-type Rollout struct {
+// applier is an object that rolls a workload out, and to which placements.
+type applier struct {
 	manifest.Object
 	// Targets are its placements with the strategy for each. Path is where the object lists them.
-	Targets []Target
+	Targets []target
 	Path    *field.Path
 }
 
-// Target is a placement and the strategy for it.
-type Target struct {
+// target is a placement and the strategy for it.
+type target struct {
 	// Placement is zero where the object names none; any placement will do then.
 	Placement Ref
 	Strategy  clusterv1alpha1.RolloutStrategy
@@ -50,8 +50,8 @@ func (r Ref) matches(other Ref) bool {
 }
 
 // add appends the i-th placement of those at Path.
-func (r *Rollout) add(i int, placement Ref, strategy clusterv1alpha1.RolloutStrategy) {
-	r.Targets = append(r.Targets, Target{placement, strategy, r.Path.Index(i).Child("rolloutStrategy")})
+func (r *applier) add(i int, placement Ref, strategy clusterv1alpha1.RolloutStrategy) {
+	r.Targets = append(r.Targets, target{placement, strategy, r.Path.Index(i).Child("rolloutStrategy")})
 }
 
 // bareStrategy is the API's RolloutStrategy, which is no kind of its own, as a document.
@@ -64,13 +64,13 @@ type bareStrategy struct {
 func readBare(o *objects, object manifest.Object) error {
 	var bare bareStrategy
 	_, err := object.Into(&bare)
-	return o.addRollout(err, Rollout{Object: object, Targets: []Target{{Strategy: bare.RolloutStrategy}}})
+	return o.addRollout(err, applier{Object: object, Targets: []target{{Strategy: bare.RolloutStrategy}}})
 }
 
 func readReplicaSet(o *objects, object manifest.Object) error {
 	var set workv1alpha1.ManifestWorkReplicaSet
 	_, err := object.Into(&set)
-	r := Rollout{Object: object, Path: field.NewPath("spec", "placementRefs")}
+	r := applier{Object: object, Path: field.NewPath("spec", "placementRefs")}
 	for i, ref := range set.Spec.PlacementRefs {
 		r.add(i, Ref{set.Namespace, ref.Name}, ref.RolloutStrategy)
 	}
@@ -80,7 +80,7 @@ func readReplicaSet(o *objects, object manifest.Object) error {
 func readAddOn(o *objects, object manifest.Object) error {
 	var addOn addonv1alpha1.ClusterManagementAddOn
 	_, err := object.Into(&addOn)
-	r := Rollout{Object: object, Path: addOnPath()}
+	r := applier{Object: object, Path: addOnPath()}
 	for i, p := range addOn.Spec.InstallStrategy.Placements {
 		r.add(i, Ref{p.Namespace, p.Name}, p.RolloutStrategy)
 	}
@@ -90,7 +90,7 @@ func readAddOn(o *objects, object manifest.Object) error {
 func readAddOnBeta(o *objects, object manifest.Object) error {
 	var addOn addonv1beta1.ClusterManagementAddOn
 	_, err := object.Into(&addOn)
-	r := Rollout{Object: object, Path: addOnPath()}
+	r := applier{Object: object, Path: addOnPath()}
 	for i, p := range addOn.Spec.InstallStrategy.Placements {
 		r.add(i, Ref{p.Namespace, p.Name}, p.RolloutStrategy)
 	}
@@ -100,7 +100,7 @@ func readAddOnBeta(o *objects, object manifest.Object) error {
 func addOnPath() *field.Path { return field.NewPath("spec", "installStrategy", "placements") }
 
 // addAddOn refuses an add-on that users install by hand, whose placements the add-on manager does not look at.
-func (o *objects) addAddOn(err error, r Rollout, install string) error {
+func (o *objects) addAddOn(err error, r applier, install string) error {
 	if err == nil && install != addonv1alpha1.AddonInstallStrategyPlacements {
 		path := field.NewPath("spec", "installStrategy", "type")
 		err = r.Fault(field.NotSupported(path, install, []string{addonv1alpha1.AddonInstallStrategyPlacements}))
@@ -109,7 +109,7 @@ func (o *objects) addAddOn(err error, r Rollout, install string) error {
 }
 
 // addRollout takes the one rollout that a simulation has, unless reading it gave an error.
-func (o *objects) addRollout(err error, r Rollout) error {
+func (o *objects) addRollout(err error, r applier) error {
 	if err != nil {
 		return err
 	}

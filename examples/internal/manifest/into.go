@@ -1,0 +1,119 @@
+package manifest
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	strict "sigs.k8s.io/json"
+)
+
+// Into fills v, a pointer to a struct with JSON tags such as an API type. Keys count as they are written,
+// capitals and all. A key that the type does not have is an error that names its path, and so is a value
+// of another type. All errors are *Error.
+//
+// Keys below status are the exception: a server wrote them, perhaps of a newer version than the type.
+// The paths of those that the type does not have are returned, in the order of the alphabet.
+func (o Object) Into(v any) (unknown []string, err error) {
+	data, err := json.Marshal(o.Object)
+	if err != nil {
+		return nil, o.Fault(err)
+	}
+	faults, err := strict.UnmarshalStrict(data, v)
+	if err != nil {
+		return nil, o.Fault(o.misfit(v, err))
+	}
+	var errs []error
+	for _, fault := range faults {
+		path := fault.Error()
+		if at := (strict.FieldError)(nil); errors.As(fault, &at) {
+			path = at.FieldPath()
+		}
+		if strings.HasPrefix(path, "status.") {
+			unknown = append(unknown, path)
+			continue
+		}
+		errs = append(errs, fmt.Errorf("%s: unknown field", path))
+	}
+	return unknown, o.Fault(errors.Join(errs...))
+}
+
+// misfit names the field of which err speaks, which the decoder mostly can't: types with an UnmarshalJSON
+// of their own don't know where they stand. It is the smallest part of the object that fails alone.
+func (o Object) misfit(v any, err error) error {
+	at := culprit{value: o.Object, err: err}.narrow(func(part any) error {
+		data, err := json.Marshal(part)
+		if err != nil {
+			return err
+		}
+		_, err = strict.UnmarshalStrict(data, reflect.New(reflect.TypeOf(v).Elem()).Interface())
+		return err
+	})
+	if at.path == nil {
+		return err
+	}
+	found, detail := at.value, at.err.Error()
+	switch at.value.(type) {
+	case map[string]any, []any:
+		found = describe(at.value)
+	}
+	if mismatch := (*json.UnmarshalTypeError)(nil); errors.As(at.err, &mismatch) {
+		detail = fmt.Sprintf("found %s, want %s", describe(at.value), expected(mismatch.Type))
+	}
+	return field.Invalid(at.path, found, detail)
+}
+
+// culprit is a value that can't be decoded, where it stands and why it can't.
+type culprit struct {
+	path  *field.Path
+	value any
+	err   error
+}
+
+// narrow descends to the innermost value that fails by itself.
+func (c culprit) narrow(decode func(any) error) culprit {
+	switch value := c.value.(type) {
+	case map[string]any:
+		if decode(map[string]any{}) != nil {
+			return c // there should be no object at all
+		}
+		for _, key := range slices.Sorted(maps.Keys(value)) {
+			alone := func(part any) error { return decode(map[string]any{key: part}) }
+			if err := alone(value[key]); err != nil {
+				return culprit{c.path.Child(key), value[key], err}.narrow(alone)
+			}
+		}
+	case []any:
+		if decode([]any{}) != nil {
+			return c
+		}
+		for i, item := range value {
+			alone := func(part any) error { return decode([]any{part}) }
+			if err := alone(item); err != nil {
+				return culprit{c.path.Index(i), item, err}.narrow(alone)
+			}
+		}
+	}
+	return c
+}
+
+// expected names a Go type in the words of JSON.
+func expected(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Bool:
+		return "a boolean"
+	case reflect.String:
+		return "a string"
+	case reflect.Slice, reflect.Array:
+		return "an array"
+	case reflect.Struct, reflect.Map:
+		return "an object"
+	default:
+		return "a whole number (" + t.String() + ")"
+	}
+}

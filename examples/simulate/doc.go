@@ -1,0 +1,96 @@
+// Command simulate answers: what will this rollout strategy do to my fleet?
+//
+//	go run -C examples/simulate . -f FILE [-f FILE…] [flags]
+//
+// It reads the objects that you have, plays the rollout through in virtual time with the decisions of
+// packages grouping and rollout, and prints the decision groups, a line for each wave, and the summary.
+// The design document's 320 clusters:
+//
+//	go run -C examples/simulate . -f testdata/design/clusters.yaml -f testdata/design/placement.yaml
+//
+// # Input
+//
+// Files are YAML or JSON: single objects, many documents, or lists as kubectl get -o yaml prints them; -f - is
+// standard input. With -C, as above, paths are those from examples/simulate. The objects that count:
+//
+//   - One rollout: a ManifestWorkReplicaSet (spec.placementRefs[].rolloutStrategy), a ClusterManagementAddOn
+//     (spec.installStrategy.placements[].rolloutStrategy), or a RolloutStrategy by itself.
+//   - The PlacementDecisions of its placement. The groups are those that they hold.
+//   - Or the Placement and ManagedClusters. The Placement's rules then select clusters, and its decisionStrategy
+//     divides them.
+//   - Perhaps one Behavior, see below.
+//
+// A RolloutStrategy by itself has the fields of the API's type at its top:
+//
+//	apiVersion: cluster.open-cluster-management.io/v1alpha1
+//	kind: RolloutStrategy
+//	type: Progressive
+//	progressive: {maxConcurrency: 10%, progressDeadline: 1h}
+//
+// Where the rollout names several placements, or a RolloutStrategy leaves the choice between several, -placement
+// chooses one. Other kinds have no part in a rollout; a note counts them.
+//
+// # What is selected without PlacementDecisions
+//
+// Predicates are ORed, the selectors of one for labels and claims ANDed; without predicates every cluster
+// fits. Cluster sets go by their label, or by their selector where the files hold the ManagedClusterSet; all sets
+// count as bound to the placement's namespace. Clusters that are being deleted, that the hub has not accepted
+// or whose taints are not tolerated are not selected, and a note counts them. numberOfClusters takes the
+// first by name, where OCM would take them by score, and says so. CEL is refused. Prioritizers and
+// spreading are not followed, and a note says so.
+//
+// # How clusters behave
+//
+// A cluster succeeds 10 minutes after it got the workload, or after -takes. Flags say who does not:
+//
+//	-fail edge-7=5m -fail 'lab-*'    these fail, after 5 minutes and after -takes
+//	-fail-share 5% -seed 3           5% of the others fail, drawn at random
+//	-never edge-9                    this one never answers
+//	-recover 2h                      all of those succeed later after all
+//
+// A document says the same and more, rule by rule; the first that matches a cluster decides, and those of
+// the flags come first:
+//
+//	apiVersion: examples.cohort-ocm.io/v1
+//	kind: Behavior
+//	spec:
+//	  seed: 7
+//	  clusters:
+//	  - names: [edge-007, lab-*]
+//	    outcome: Fails               # or Succeeds, the default, or NeverAnswers
+//	    after: 5m
+//	    recoversAfter: 2h
+//	  - selector: {matchLabels: {link: slow}}
+//	    groups: [canary]             # names of decision groups
+//	    after: 40m
+//	  - share: 5%                    # or a count
+//	    outcome: NeverAnswers
+//	  - after: 12m                   # everybody else
+//
+// A cluster that never answers is Progressing until its progressDeadline has passed. One that succeeds after that
+// has timed out and recovered; while it then soaks, there may be one more in flight than maxConcurrency, as its
+// slot went to another.
+//
+// # Output
+//
+// A wave is an instant at which something happened: a cluster changed its status, a deadline or a soak
+// ended, a gate opened. Its line says how many clusters started, and how things stand after that: how many
+// are in flight, done and failed, and why the rest waits. A failed cluster is in flight, too, until its
+// deadline. The last lines say how it ended: complete, stopped by more failures than the strategy tolerates,
+// or stuck, when clusters wait for what will never come. With -o json the same comes as one object that
+// also names the clusters of every wave.
+//
+// -max-concurrency-per-group, -failed-frees-slot and -gate are the options of package rollout that the
+// API's strategy lacks.
+//
+// The exit status is 0 for every rollout that was played through, whatever became of it; 2 for wrong input, with
+// one line that names file, object and field; 1 if the output could not be written. (go run turns any
+// exit status but 0 into 1, and prints it.) Fields that the API does not have are wrong input. Below a status they
+// are not, as a newer server may have written them, but for a PlacementDecision, which has nothing else.
+//
+// # How it is made
+//
+// Package scenario makes one rollout of the objects. Package behavior says what each cluster will report.
+// Package simulation is the loop of a controller in virtual time; it knows neither files nor strategies, only a
+// planner, which here is rollout.Plan. Package output writes the report.
+package main

@@ -1,0 +1,250 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// The objects of a small rollout, to be broken in one place each.
+const (
+	aCluster = `
+apiVersion: cluster.open-cluster-management.io/v1
+kind: ManagedCluster
+metadata: {name: a, labels: {stage: canary}}
+spec: {hubAcceptsClient: true}
+`
+	aPlacement = `
+apiVersion: cluster.open-cluster-management.io/v1beta1
+kind: Placement
+metadata: {name: p, namespace: ns}
+spec: {}
+`
+	aDecision = `
+apiVersion: cluster.open-cluster-management.io/v1beta1
+kind: PlacementDecision
+metadata:
+  name: p-decision-1
+  namespace: ns
+  labels: {cluster.open-cluster-management.io/placement: p, cluster.open-cluster-management.io/decision-group-index: "0"}
+status: {decisions: [{clusterName: a, reason: ""}]}
+`
+	aStrategy = `
+apiVersion: cluster.open-cluster-management.io/v1alpha1
+kind: RolloutStrategy
+type: Progressive
+progressive: {maxConcurrency: 1}
+`
+	aReplicaSet = `
+apiVersion: work.open-cluster-management.io/v1alpha1
+kind: ManifestWorkReplicaSet
+metadata: {name: set, namespace: ns}
+spec:
+  manifestWorkTemplate: {}
+  placementRefs: [{name: p, rolloutStrategy: {type: Progressive, progressive: {maxConcurrency: 1}}}]
+`
+	anAddOn = `
+apiVersion: addon.open-cluster-management.io/v1alpha1
+kind: ClusterManagementAddOn
+metadata: {name: addon}
+spec:
+  installStrategy:
+    type: Placements
+    placements: [{name: p, namespace: ns, rolloutStrategy: {type: All}}]
+`
+	aBehavior = `
+apiVersion: examples.cohort-ocm.io/v1
+kind: Behavior
+spec: {seed: 1, clusters: [{after: 1m}]}
+`
+)
+
+func documents(texts ...string) string { return strings.Join(texts, "---") }
+
+// small is a whole input with something replaced in it.
+func small(t *testing.T, old, new string) string {
+	t.Helper()
+	whole := documents(aCluster, aPlacement, aReplicaSet, aBehavior)
+	if strings.Count(whole, old) != 1 {
+		t.Fatalf("%q stands %d times in the input, want once", old, strings.Count(whole, old))
+	}
+	return strings.Replace(whole, old, new, 1)
+}
+
+// refused runs the command on standard input and gives its error, which must be one line with exit status 2.
+func refused(t *testing.T, stdin string, args ...string) string {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	status := run(args, strings.NewReader(stdin), &stdout, &stderr)
+	if status != 2 {
+		t.Fatalf("exit status %d, want 2\n%s", status, stdout.String())
+	}
+	if line := stderr.String(); strings.Count(line, "\n") != 1 || !strings.HasSuffix(line, "\n") || stdout.Len() > 0 {
+		t.Errorf("found %q on standard error and %q on standard output, want one line and nothing", line, stdout.String())
+	}
+	return strings.TrimPrefix(strings.TrimSuffix(stderr.String(), "\n"), "simulate: ")
+}
+
+func TestWrongInputIsRefusedWithFileObjectAndField(t *testing.T) {
+	for _, test := range []struct{ why, old, new, want string }{
+		{"a mistyped field of the strategy", "maxConcurrency: 1", "maxConcurency: 1",
+			"stdin:12: ManifestWorkReplicaSet ns/set: spec.placementRefs[0].rolloutStrategy.progressive.maxConcurency: unknown field"},
+		{"capitals count", "type: Progressive", "Type: Progressive", "spec.placementRefs[0].rolloutStrategy.Type: unknown field"},
+		{"a value that the library refuses", "maxConcurrency: 1", "maxConcurrency: 0%",
+			`stdin:12: ManifestWorkReplicaSet ns/set: spec.placementRefs[0].rolloutStrategy.progressive.maxConcurrency: Invalid value: "0%"`},
+		{"a value of another type", "maxConcurrency: 1", "maxConcurrency: [1]",
+			"stdin:12: ManifestWorkReplicaSet ns/set: spec.placementRefs[0].rolloutStrategy.progressive.maxConcurrency: Invalid value: \"an array\""},
+		{"a fraction", "maxConcurrency: 1", "maxConcurrency: 1.5", "spec.placementRefs[0].rolloutStrategy.progressive.maxConcurrency: Invalid value: 1.5"},
+		{"a type that decodes itself and does not know its place", "maxConcurrency: 1", "minSuccessTime: 5 minutes",
+			`spec.placementRefs[0].rolloutStrategy.progressive.minSuccessTime: Invalid value: "5 minutes"`},
+		{"an unknown strategy", "type: Progressive", "type: Canary", `spec.placementRefs[0].rolloutStrategy.type: Unsupported value: "Canary"`},
+		{"a mistyped field of the Placement", "spec: {}", "spec: {predicate: []}", "stdin:7: Placement ns/p: spec.predicate: unknown field"},
+		{"the design document's spelling, which the API has not", "spec: {}", "spec: {DecisionStrategy: {}}", "Placement ns/p: spec.DecisionStrategy: unknown field"},
+		{"a wrong group size", "spec: {}", `spec: {decisionStrategy: {groupStrategy: {clustersPerDecisionGroup: -1}}}`,
+			"stdin:7: Placement ns/p: spec.decisionStrategy.groupStrategy.clustersPerDecisionGroup: Invalid value"},
+		{"a group without a name", "spec: {}", `spec: {decisionStrategy: {groupStrategy: {decisionGroups: [{}]}}}`,
+			"Placement ns/p: spec.decisionStrategy.groupStrategy.decisionGroups[0].groupName: Required value"},
+		{"CEL", "spec: {}", `spec: {predicates: [{requiredClusterSelector: {celSelector: {celExpressions: ["true"]}}}]}`,
+			"Placement ns/p: spec.predicates[0].requiredClusterSelector.celSelector: Forbidden: CEL is not supported here"},
+		{"an operator that does not exist", "spec: {}", `spec: {predicates: [{}, {requiredClusterSelector: {labelSelector: {matchExpressions: [{key: a, operator: Exist}]}}}]}`,
+			`Placement ns/p: spec.predicates[1].requiredClusterSelector.labelSelector.matchExpressions[0].operator: Invalid value: "Exist"`},
+		{"a claim selector without a value", "spec: {}", `spec: {predicates: [{requiredClusterSelector: {claimSelector: {matchExpressions: [{key: a, operator: In}]}}}]}`,
+			"Placement ns/p: spec.predicates[0].requiredClusterSelector.claimSelector.matchExpressions[0].values: Required value"},
+		{"fewer than no clusters", "spec: {}", "spec: {numberOfClusters: -1}", "Placement ns/p: spec.numberOfClusters: Invalid value: -1"},
+		{"a toleration without a key", "spec: {}", "spec: {tolerations: [{value: x}]}", "Placement ns/p: spec.tolerations[0].key: Required value"},
+		{"a toleration with a value for any", "spec: {}", "spec: {tolerations: [{operator: Exists, value: x}]}", "Placement ns/p: spec.tolerations[0].value: Invalid value"},
+		{"an unknown operator of a toleration", "spec: {}", "spec: {tolerations: [{key: a, operator: In}]}", "Placement ns/p: spec.tolerations[0].operator: Unsupported value"},
+		{"an unknown effect", "spec: {}", "spec: {tolerations: [{key: a, effect: NoSchedule}]}", "Placement ns/p: spec.tolerations[0].effect: Unsupported value"},
+		{"a name too long for a label", "name: p, namespace: ns}\nspec: {}", "name: " + strings.Repeat("p", 64) + ", namespace: ns}\nspec: {}",
+			"ManifestWorkReplicaSet ns/set: placement ns/p: the files hold neither a Placement of this name nor PlacementDecisions of it"},
+		{"a mistyped field of a cluster", "hubAcceptsClient", "hubAcceptClient", "stdin:2: ManagedCluster a: spec.hubAcceptClient: unknown field"},
+		{"a mistyped field of metadata", "labels: {stage", "lables: {stage", "stdin:2: ManagedCluster a: metadata.lables: unknown field"},
+		{"a label that is no string", "stage: canary", "stage: true", `stdin:2: ManagedCluster a: metadata.labels.stage: Invalid value: true: found a boolean, want a string`},
+		{"an object without a name", "name: a, ", "", "stdin:2: ManagedCluster: metadata.name: Required value"},
+		{"a name that no object can have", "name: a, ", `name: "A b", `, `ManagedCluster A b: metadata.name: Invalid value: "A b"`},
+		{"an old version", "cluster.open-cluster-management.io/v1beta1", "cluster.open-cluster-management.io/v1alpha1",
+			`stdin:7: Placement ns/p: apiVersion: Unsupported value: "cluster.open-cluster-management.io/v1alpha1": supported values: "cluster.open-cluster-management.io/v1beta1"`},
+		{"a mistyped field of the behavior", "after: 1m", "afterwards: 1m", "stdin:19: Behavior: spec.clusters[0].afterwards: unknown field"},
+		{"a wrong value in the behavior", "after: 1m", "outcome: Explodes", "stdin:19: Behavior: spec.clusters[0].outcome: Unsupported value"},
+		{"a time that is none", "after: 1m", "after: soon", `Behavior: spec.clusters[0].after: Invalid value: "soon": time: invalid duration "soon"`},
+		{"a rollout to no placement", "placementRefs: [{name: p, rolloutStrategy: {type: Progressive, progressive: {maxConcurrency: 1}}}]", "placementRefs: []",
+			"ManifestWorkReplicaSet ns/set: spec.placementRefs: no placement"},
+		{"a placement without a name", "[{name: p, rollout", "[{rollout", "ManifestWorkReplicaSet ns/set: spec.placementRefs[0].name: Required value"},
+		{"a rollout to another placement", "[{name: p, rollout", "[{name: q, rollout",
+			"stdin:12: ManifestWorkReplicaSet ns/set: placement ns/q: the files hold neither"},
+		{"a rollout from another namespace", "name: set, namespace: ns", "name: set, namespace: other", "placement other/p: the files hold neither"},
+		{"no cluster to select", aCluster + "---", "", "Placement ns/p: the files hold neither PlacementDecisions of it nor ManagedClusters"},
+		{"broken YAML", "spec: {}", "spec: {", "stdin:7: not YAML"},
+	} {
+		t.Run(test.why, func(t *testing.T) {
+			if got := refused(t, small(t, test.old, test.new), "-f", "-"); !strings.Contains(got, test.want) {
+				t.Errorf("got:  %s\nwant: %s", got, test.want)
+			}
+		})
+	}
+}
+
+func TestWrongCombinationsOfObjectsAreRefused(t *testing.T) {
+	other := strings.NewReplacer("name: p", "name: q").Replace(aPlacement)
+	two := strings.Replace(aReplicaSet, "[{name: p,", "[{name: q, rolloutStrategy: {type: All}}, {name: p,", 1)
+	for _, test := range []struct{ why, in, want string }{
+		{"nothing", "", "no rollout strategy in the files"},
+		{"no strategy", documents(aCluster, aPlacement), "no rollout strategy in the files"},
+		{"no placement", documents(aCluster, aStrategy), "no Placement and no PlacementDecisions in the files"},
+		{"two rollouts", documents(aCluster, aPlacement, aStrategy, aReplicaSet),
+			"stdin:17: ManifestWorkReplicaSet ns/set: a second rollout besides RolloutStrategy at stdin:12, want one"},
+		{"two behaviors", documents(aBehavior, aCluster, aPlacement, aStrategy, aBehavior), "stdin:21: Behavior: a second Behavior besides the one at stdin:2"},
+		{"a cluster twice", documents(aCluster, aCluster), `stdin:7: ManagedCluster a: metadata.name: Duplicate value: "a": it stands at stdin:2, too`},
+		{"two placements for any", documents(aCluster, aPlacement, other, aStrategy), "2 placements in the files (ns/p, ns/q), choose one with -placement"},
+		{"a rollout to two placements", documents(aCluster, aPlacement, other, two),
+			"ManifestWorkReplicaSet ns/set: spec.placementRefs: 2 placements (ns/q, ns/p), choose one with -placement"},
+		{"an add-on that is installed by hand", documents(aCluster, aPlacement, strings.Replace(anAddOn, "type: Placements", "type: Manual", 1)),
+			`ClusterManagementAddOn addon: spec.installStrategy.type: Unsupported value: "Manual": supported values: "Placements"`},
+		{"a mistyped field of an add-on", documents(aPlacement, strings.Replace(anAddOn, "rolloutStrategy", "rollout", 1)),
+			"ClusterManagementAddOn addon: spec.installStrategy.placements[0].rollout: unknown field"},
+		{"a mistyped field of a bare strategy", documents(aPlacement, strings.Replace(aStrategy, "progressive:", "progresive:", 1)),
+			"RolloutStrategy: progresive: unknown field"},
+		{"a wrong value of a bare strategy", documents(aPlacement, strings.Replace(aStrategy, "maxConcurrency: 1", "maxConcurrency: -1", 1)),
+			"RolloutStrategy: progressive.maxConcurrency: Invalid value: -1"},
+		{"a decision without its placement", documents(aStrategy, strings.Replace(aDecision, "cluster.open-cluster-management.io/placement: p, ", "", 1)),
+			"stdin:7: PlacementDecision ns/p-decision-1: metadata.labels[cluster.open-cluster-management.io/placement]: Required value"},
+		{"G10 a decision without its group", documents(aStrategy, strings.Replace(aDecision, `, cluster.open-cluster-management.io/decision-group-index: "0"`, "", 1)),
+			"stdin:7: PlacementDecision ns/p-decision-1: placementDecisions[ns/p-decision-1].metadata.labels[cluster.open-cluster-management.io/decision-group-index]: Required value"},
+		{"a mistyped field of a decision", documents(aStrategy, strings.Replace(aDecision, "clusterName", "cluster", 1)),
+			"PlacementDecision ns/p-decision-1: status.decisions[0].cluster: unknown field"},
+		{"a set that cannot tell its members", documents(aCluster, strings.Replace(aPlacement, "spec: {}", "spec: {clusterSets: [s]}", 1), aStrategy,
+			"\napiVersion: cluster.open-cluster-management.io/v1beta2\nkind: ManagedClusterSet\nmetadata: {name: s}\nspec: {clusterSelector: {selectorType: Magic}}\n"),
+			`ManagedClusterSet s: spec.clusterSelector.selectorType: Unsupported value: "Magic"`},
+	} {
+		t.Run(test.why, func(t *testing.T) {
+			if got := refused(t, test.in, "-f", "-"); !strings.Contains(got, test.want) {
+				t.Errorf("got:  %s\nwant: %s", got, test.want)
+			}
+		})
+	}
+}
+
+func TestWrongFlagsAreRefused(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "objects.yaml")
+	if err := os.WriteFile(file, []byte(documents(aCluster, aPlacement, aReplicaSet)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		args []string
+		want string
+	}{
+		{nil, "no file given"},
+		{[]string{"-f", "does-not-exist.yaml"}, "does-not-exist.yaml: no such file"},
+		{[]string{"-f", "two\nlines"}, "two; lines: no such file"},
+		{[]string{"-f", filepath.Dir(file)}, "is a directory"},
+		{[]string{"-f", "-", "-f", "-"}, "given twice"},
+		{[]string{"-f", file, "more"}, `unexpected argument "more"`},
+		{[]string{"-f", file, "-o", "yaml"}, "want text or json"},
+		{[]string{"-f", file, "-x"}, "flag provided but not defined: -x"},
+		{[]string{"-f", file, "-placement", "/p"}, "want a name"},
+		{[]string{"-f", file, "-placement", "other"}, "ManifestWorkReplicaSet ns/set: spec.placementRefs: found ns/p, want other as -placement says"},
+		{[]string{"-f", file, "-start", "tomorrow"}, "want a time"},
+		{[]string{"-f", file, "-takes", "-1s"}, `-takes: Invalid value: "-1s"`},
+		{[]string{"-f", file, "-recover", "1h"}, "-recover: no cluster to recover"},
+		{[]string{"-f", file, "-fail", "a=soon"}, `"soon" is no duration`},
+		{[]string{"-f", file, "-fail", "["}, `(Fails: [).names[0]: Invalid value: "["`},
+		{[]string{"-f", file, "-never", ""}, "names[0]: Invalid value"},
+		{[]string{"-f", file, "-fail-share", "half"}, `share: Invalid value: "half"`},
+		{[]string{"-f", file, "-seed", "x"}, "-seed"},
+		{[]string{"-f", file, "-max-concurrency-per-group", "0%"}, "maxConcurrencyPerGroup: Invalid value"},
+		{[]string{"-f", file, "-gate", "canary"}, "want the index of a group"},
+		{[]string{"-f", file, "-gate", "1=-2h"}, "is no duration"},
+		{[]string{"-f", file, "-gate", "1"}, "-gate 1: no such group, there are group 0: 1"},
+	} {
+		if got := refused(t, "", test.args...); !strings.Contains(got, test.want) {
+			t.Errorf("%q\ngot:  %s\nwant: %s", test.args, got, test.want)
+		}
+	}
+}
+
+// full is a disk without room.
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, errors.New("no space left") }
+
+func TestOutputThatCannotBeWrittenIsAnError(t *testing.T) {
+	for _, format := range []string{"text", "json"} {
+		var stderr bytes.Buffer
+		args := []string{"-f", "testdata/recovers/telco.yaml", "-o", format}
+		if status := run(args, strings.NewReader(""), full{}, &stderr); status != 1 || stderr.String() != "simulate: no space left\n" {
+			t.Errorf("%s: exit status %d, %q; want 1 and why", format, status, stderr.String())
+		}
+	}
+}
+
+func TestHelpNamesEveryFlag(t *testing.T) {
+	help := simulateText(t, "", "-h")
+	for _, name := range []string{"-f file", "-o format", "-placement", "-start", "-takes", "-fail", "-never", "-recover", "-seed", "-gate"} {
+		if !strings.Contains(help, name) {
+			t.Errorf("no %q in the help:\n%s", name, help)
+		}
+	}
+}

@@ -1,0 +1,135 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/cohort-ocm/cohort/examples/internal/manifest"
+	"github.com/cohort-ocm/cohort/examples/simulate/internal/behavior"
+	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/rollout"
+)
+
+// flags is the command line.
+type flags struct {
+	files     manifest.Files
+	format    format
+	placement placement
+	start     instant
+
+	takes     time.Duration
+	fails     timed
+	failShare string
+	never     patterns
+	recovers  time.Duration
+	seed      uint64
+
+	perGroup    string
+	freesSlot   bool
+	closedGates gates
+}
+
+// usage is the help text.
+func usage(w io.Writer) {
+	fmt.Fprint(w, "simulate shows what a rollout strategy will do to a fleet.\n\n",
+		"usage: go run -C examples/simulate . -f FILE [-f FILE…] [flags]\n\n")
+	set := newFlags().set()
+	set.SetOutput(w)
+	set.PrintDefaults()
+}
+
+// newFlags has the defaults.
+func newFlags() *flags {
+	return &flags{
+		takes: 10 * time.Minute,
+		start: instant{time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)},
+	}
+}
+
+// set declares the flags. The values that they have now are the defaults.
+func (f *flags) set() *flag.FlagSet {
+	s := flag.NewFlagSet("simulate", flag.ContinueOnError)
+	s.SetOutput(io.Discard)
+	s.Var(&f.files, "f", "`file` of objects in YAML or JSON, - for standard input; may be repeated")
+	s.Var(&f.format, "o", "`format` of the output, text or json")
+	s.Var(&f.placement, "placement", "`[namespace/]name` of the placement, where the rollout or the files have several")
+	s.Var(&f.start, "start", "`time` of the first wave, in RFC 3339")
+
+	s.DurationVar(&f.takes, "takes", f.takes, "how long a cluster takes to succeed, or to fail, of which nothing else is said")
+	s.Var(&f.fails, "fail", "`cluster[=after]` that fails: a name or a pattern like edge-*, and after how long; may be repeated")
+	s.StringVar(&f.failShare, "fail-share", f.failShare, "`share` of the other clusters that fails, a count or a percentage, drawn at random")
+	s.Var(&f.never, "never", "`cluster` that never answers, a name or a pattern; may be repeated")
+	s.DurationVar(&f.recovers, "recover", f.recovers, "how long after its failure a cluster of -fail and -fail-share succeeds, and after its start one of -never; 0 is never")
+	s.Uint64Var(&f.seed, "seed", f.seed, "seed of the random shares; 0 is that of the Behavior document")
+
+	s.StringVar(&f.perGroup, "max-concurrency-per-group", f.perGroup, "`count or percentage` of a group's clusters in flight at a time, under ProgressivePerGroup")
+	s.BoolVar(&f.freesSlot, "failed-frees-slot", f.freesSlot, "a tolerated failed cluster makes room for the next at once")
+	s.Var(&f.closedGates, "gate", "`group[=after]`: a gate before the group with this index, closed for ever or until some time after the start; may be repeated")
+	return s
+}
+
+// parse reads the command line and checks what can be checked without the files.
+func parse(args []string) (*flags, error) {
+	f := newFlags()
+	set := f.set()
+	if err := set.Parse(args); err != nil {
+		return nil, err
+	}
+	if set.NArg() > 0 {
+		return nil, fmt.Errorf("unexpected argument %q, want files as -f FILE", set.Arg(0))
+	}
+	rules := f.rules()
+	if f.recovers != 0 && len(rules) == 0 {
+		return nil, errors.New("-recover: no cluster to recover, want -fail, -fail-share or -never as well")
+	}
+	errs := behavior.ValidateTime(field.NewPath("-takes"), &metav1.Duration{Duration: f.takes})
+	errs = append(errs, behavior.ValidateTime(field.NewPath("-recover"), &metav1.Duration{Duration: f.recovers})...)
+	for _, rule := range rules {
+		errs = append(errs, rule.Validate(field.NewPath("("+rule.String()+")"))...)
+	}
+	return f, errs.ToAggregate()
+}
+
+// rules are the behavior that the flags ask for.
+func (f *flags) rules() (rules []behavior.Rule) {
+	var recovers *metav1.Duration
+	if f.recovers != 0 {
+		recovers = &metav1.Duration{Duration: f.recovers}
+	}
+	for _, fails := range f.fails {
+		rules = append(rules, behavior.Rule{Names: []string{fails.name}, Outcome: behavior.Fails, After: fails.after, RecoversAfter: recovers})
+	}
+	if len(f.never) > 0 {
+		rules = append(rules, behavior.Rule{Names: f.never, Outcome: behavior.NeverAnswers, RecoversAfter: recovers})
+	}
+	if f.failShare != "" {
+		share := intstr.Parse(f.failShare)
+		rules = append(rules, behavior.Rule{Share: &share, Outcome: behavior.Fails, RecoversAfter: recovers})
+	}
+	return rules
+}
+
+// options are those of package rollout that the flags ask for.
+func (f *flags) options(groups *grouping.Groups) (options []rollout.Option, err error) {
+	if f.perGroup != "" {
+		options = append(options, rollout.MaxConcurrencyPerGroup(intstr.Parse(f.perGroup)))
+	}
+	if f.freesSlot {
+		options = append(options, rollout.FailedFreesSlot())
+	}
+	for _, gate := range f.closedGates {
+		closed, err := gate.option(groups, f.start.Time)
+		if err != nil {
+			return nil, err
+		}
+		options = append(options, closed)
+	}
+	return options, nil
+}

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+// fleet is four clusters of which two may be in flight at a time and two may fail, with a Behavior by which
+// all succeed after an hour.
+func fleet() string {
+	var texts []string
+	for _, name := range []string{"a", "b", "c", "d"} {
+		texts = append(texts, strings.Replace(aCluster, "name: a", "name: "+name, 1))
+	}
+	strategy := strings.Replace(aStrategy, "maxConcurrency: 1", "maxConcurrency: 2, maxFailures: 2", 1)
+	return documents(append(texts, aPlacement, strategy, strings.Replace(aBehavior, "after: 1m", "after: 1h", 1))...)
+}
+
+// waves are the lines of the table, without the reasons.
+func waves(t *testing.T, in string, args ...string) string {
+	t.Helper()
+	_, rest, _ := strings.Cut(simulateText(t, in, append([]string{"-f", "-"}, args...)...), "WHY THE REST WAITS\n")
+	table, _, _ := strings.Cut(rest, "\n\n")
+	var lines []string
+	for line := range strings.SplitSeq(table, "\n") {
+		lines = append(lines, strings.Join(strings.Fields(line)[:5], " "))
+	}
+	return strings.Join(lines, ", ")
+}
+
+// In each wave: time, started, in flight, done, failed.
+func TestFlagsChangeTheRollout(t *testing.T) {
+	perGroup := strings.Replace(fleet(), "type: Progressive\nprogressive: {maxConcurrency: 2, maxFailures: 2}", "type: ProgressivePerGroup", 1)
+	for _, test := range []struct {
+		why, in string
+		args    []string
+		want    string
+	}{
+		{"without flags the Behavior decides", fleet(), nil, "0s 2 2 0 0, 1h 2 2 2 0, 2h 0 0 4 0"},
+		{"-takes is for those that no rule matches", strings.Replace(fleet(), "{after: 1h}", "{names: [a], after: 1h}", 1), []string{"-takes", "30m"},
+			"0s 2 2 0 0, 30m 1 2 1 0, 1h 1 1 3 0, 1h30m 0 0 4 0"},
+		{"rules of flags come before those of the Behavior", fleet(), []string{"-fail", "a=5m"}, "0s 2 2 0 0, 5m 0 2 0 1, 1h 1 2 1 1, 2h 1 2 2 1, 3h 0 1 3 1"},
+		{"a failure without a time of its own takes -takes", fleet(), []string{"-fail", "a", "-takes", "7m"}, "0s 2 2 0 0, 7m 0 2 0 1, 1h 1 2 1 1, 2h 1 2 2 1, 3h 0 1 3 1"},
+		{"R25 a failed cluster may free its slot", fleet(), []string{"-fail", "a=5m", "-failed-frees-slot"}, "0s 2 2 0 0, 5m 1 3 0 1, 1h 1 3 1 1, 1h5m 0 2 2 1, 2h 0 1 3 1"},
+		{"-never and -recover", fleet(), []string{"-never", "[ab]", "-recover", "3h"}, "0s 2 2 0 0, 3h 2 2 2 0, 4h 0 0 4 0"},
+		{"-fail and -recover", fleet(), []string{"-fail", "a=5m", "-recover", "10m"}, "0s 2 2 0 0, 5m 0 2 0 1, 15m 1 2 1 0, 1h 1 2 2 0, 1h15m 0 1 3 0, 2h 0 0 4 0"},
+		{"-fail-share of all is all", fleet(), []string{"-fail-share", "100%", "-takes", "5m"}, "0s 2 2 0 0, 5m 0 2 0 2"},
+		{"R24 -max-concurrency-per-group", perGroup, []string{"-max-concurrency-per-group", "75%"}, "0s 3 3 0 0, 1h 1 1 3 0, 2h 0 0 4 0"},
+		{"R23 a gate that opens", perGroup, []string{"-gate", "0=90m"}, "0s 0 0 0 0, 1h30m 4 4 0 0, 2h30m 0 0 4 0"},
+		{"R23 a gate that stays closed", perGroup, []string{"-gate", "0"}, "0s 0 0 0 0"},
+	} {
+		t.Run(test.why, func(t *testing.T) {
+			if got := waves(t, test.in, test.args...); got != test.want {
+				t.Errorf("got  %s\nwant %s", got, test.want)
+			}
+		})
+	}
+}
+
+func TestSeedOfTheFlagCountsBeforeThatOfTheBehavior(t *testing.T) {
+	in := strings.Replace(fleet(), "seed: 1,", "seed: 2,", 1)
+	failed := func(in string, args ...string) string {
+		_, end, _ := strings.Cut(simulateText(t, in, append(args, "-f", "-", "-fail-share", "1")...), "\nafter ")
+		return end
+	}
+	if failed(in, "-seed", "1") != failed(fleet()) {
+		t.Error("-seed 1 gives another share than a Behavior with seed 1")
+	}
+	ends := make(map[string]bool)
+	for _, seed := range []string{"1", "2", "3", "4", "5", "6", "7", "8"} {
+		ends[failed(in, "-seed", seed)] = true
+	}
+	if len(ends) < 2 {
+		t.Error("eight seeds gave one share")
+	}
+}
+
+func TestStartIsTheTimeThatReasonsShow(t *testing.T) {
+	out := simulateText(t, fleet(), "-f", "-", "-gate", "0=2h", "-start", "2030-05-06T07:00:00+02:00")
+	if want := "the gate before group 0 is closed until 2030-05-06T07:00:00Z"; !strings.Contains(out, want) {
+		t.Errorf("no %q in\n%s", want, out)
+	}
+}
+
+func TestARuleForNoClusterIsNoted(t *testing.T) {
+	out := simulateText(t, fleet(), "-f", "-", "-fail", "e*")
+	if want := "note: behavior: no cluster for \"Fails: e*\"\n"; !strings.Contains(out, want) {
+		t.Errorf("no %q in\n%s", want, out)
+	}
+}

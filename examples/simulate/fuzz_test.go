@@ -1,0 +1,69 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Whatever the input is, the command says in one line what is wrong with it, or plays it through: every
+// selected cluster is counted, and the last wave is the end.
+func FuzzInput(f *testing.F) {
+	for _, seed := range []string{
+		documents(aCluster, aPlacement, aReplicaSet, aBehavior),
+		documents(aDecision, aStrategy),
+		documents(aDecision, aPlacement, anAddOn),
+		documents(aCluster, aPlacement, strings.Replace(aStrategy, "maxConcurrency: 1", "progressDeadline: 0s, minSuccessTime: 1h, maxFailures: 100%", 1),
+			strings.Replace(aBehavior, "after: 1m", "outcome: NeverAnswers, recoversAfter: 8760h, share: 50%, names: ['[a-c]']", 1)),
+	} {
+		f.Add(seed)
+	}
+	for _, file := range []string{"canary-fails/retail.yaml", "recovers/telco.yaml", "addon/list.yaml"} {
+		data, err := os.ReadFile(filepath.Join("testdata", file))
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(string(data))
+	}
+	f.Fuzz(func(t *testing.T, in string) {
+		var stdout, stderr bytes.Buffer
+		switch status := run([]string{"-f", "-", "-o", "json"}, strings.NewReader(in), &stdout, &stderr); status {
+		case 0:
+			checkReport(t, stdout.Bytes())
+		case 2:
+			if line := stderr.String(); strings.Count(line, "\n") != 1 || len(line) < len("simulate: x\n") || stdout.Len() > 0 {
+				t.Errorf("found %q on standard error and %d bytes on standard output, want one line and none", line, stdout.Len())
+			}
+		default:
+			t.Errorf("exit status %d, %s", status, stderr.String())
+		}
+	})
+}
+
+func checkReport(t *testing.T, data []byte) {
+	type counts struct{ ToApply, Progressing, Succeeded, Failed, TimeOut, Skip int }
+	var report struct {
+		Placement struct{ Clusters int }
+		Waves     []struct {
+			After  string
+			Counts counts
+		}
+		End     struct{ After string }
+		Summary counts
+	}
+	if err := json.Unmarshal(data, &report); err != nil {
+		t.Fatal(err)
+	}
+	total := func(c counts) int { return c.ToApply + c.Progressing + c.Succeeded + c.Failed + c.TimeOut + c.Skip }
+	for _, wave := range report.Waves {
+		if got := total(wave.Counts); got != report.Placement.Clusters {
+			t.Errorf("%d clusters after %s, want %d", got, wave.After, report.Placement.Clusters)
+		}
+	}
+	if n := len(report.Waves); n == 0 || report.Waves[n-1].After != report.End.After || report.Waves[n-1].Counts != report.Summary {
+		t.Errorf("the end is %v and %v, want those of the last of %d waves", report.End, report.Summary, n)
+	}
+}

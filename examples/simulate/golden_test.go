@@ -1,0 +1,163 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/yaml"
+)
+
+var update = flag.Bool("update", false, "write the files in testdata that the tests compare with")
+
+// golden compares with a file, or writes it where the flag -update says so.
+func golden(t *testing.T, file, got string) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); diff != "" {
+		t.Errorf("%s differs, -update writes it (-want +got):\n%s", file, diff)
+	}
+}
+
+// simulateText runs the command, which must succeed and say nothing on standard error.
+func simulateText(t *testing.T, stdin string, args ...string) string {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	if status := run(args, strings.NewReader(stdin), &stdout, &stderr); status != 0 || stderr.Len() > 0 {
+		t.Fatalf("simulate %s: exit status %d, %s", strings.Join(args, " "), status, stderr.String())
+	}
+	return stdout.String()
+}
+
+// runs are the command lines whose output is kept, by the name of its file.
+func runs() map[string][]string {
+	design := []string{"-f", "testdata/design/clusters.yaml", "-f", "testdata/design/placement.yaml"}
+	return map[string][]string{
+		"design":              design,
+		"design-random":       append(design[:4:4], "-fail-share", "3", "-seed", "3"),
+		"design-gate":         append(design[:4:4], "-gate", "2=4h", "-gate", "3"),
+		"canary-fails":        {"-f", "testdata/canary-fails/retail.yaml"},
+		"recovers":            {"-f", "testdata/recovers/telco.yaml"},
+		"addon":               {"-f", "testdata/addon/list.yaml", "-never", "cluster3"},
+		"addon-one-at-a-time": {"-f", "testdata/addon/list.yaml", "-max-concurrency-per-group", "1"},
+	}
+}
+
+func TestOutputIsThatInTestdata(t *testing.T) {
+	for name, args := range runs() {
+		t.Run(name, func(t *testing.T) {
+			file := filepath.Join("testdata", "output", name)
+			golden(t, file+".txt", simulateText(t, "", args...))
+			if slices.Contains([]string{"design", "canary-fails", "recovers", "addon"}, name) { // one for each fixture
+				golden(t, file+".json", simulateText(t, "", append(args, "-o", "json")...))
+			}
+		})
+	}
+}
+
+// The counts of the example are those that the specification asks for (G1, G7), whatever the files say.
+func TestDesignExampleHasItsFourGroupsAndSixDecisions(t *testing.T) {
+	var report struct {
+		Groups []struct {
+			Index, Clusters    int
+			Name               string
+			PlacementDecisions []struct{ Clusters []string }
+		}
+		Summary struct{ Aggregate string }
+	}
+	if err := json.Unmarshal([]byte(simulateText(t, "", append(runs()["design"], "-o", "json")...)), &report); err != nil {
+		t.Fatal(err)
+	}
+	var sizes, decisions []int
+	var names []string
+	for _, g := range report.Groups {
+		sizes, names = append(sizes, g.Clusters), append(names, g.Name)
+		for _, d := range g.PlacementDecisions {
+			decisions = append(decisions, len(d.Clusters))
+		}
+	}
+	if diff := cmp.Diff([]int{10, 10, 150, 150}, sizes); diff != "" {
+		t.Errorf("groups (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"prod-canary-west", "prod-canary-east", "", ""}, names); diff != "" {
+		t.Errorf("names (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]int{10, 10, 100, 50, 100, 50}, decisions); diff != "" {
+		t.Errorf("PlacementDecisions (-want +got):\n%s", diff)
+	}
+	if report.Summary.Aggregate != "Succeeded" {
+		t.Errorf("aggregate: %s, want Succeeded", report.Summary.Aggregate)
+	}
+}
+
+func TestDesignExampleFitsOneScreen(t *testing.T) {
+	if lines := strings.Count(simulateText(t, "", runs()["design"]...), "\n"); lines > 30 {
+		t.Errorf("%d lines, want 30 at most", lines)
+	}
+}
+
+// The same objects give the same output, whatever their order and however they are split into files.
+func TestOrderOfTheInputChangesNothing(t *testing.T) {
+	for name, args := range runs() {
+		if strings.HasPrefix(name, "addon") {
+			continue // one List: see the next test
+		}
+		var documents, flags []string
+		for i := 0; i < len(args); i += 2 {
+			if args[i] != "-f" {
+				flags = append(flags, args[i], args[i+1])
+				continue
+			}
+			data, err := os.ReadFile(args[i+1])
+			if err != nil {
+				t.Fatal(err)
+			}
+			for document := range strings.SplitSeq(string(data), "---\n") {
+				documents = append([]string{document}, documents...)
+			}
+		}
+		backwards := simulateText(t, strings.Join(documents, "\n---\n"), append(flags, "-f", "-")...)
+		if diff := cmp.Diff(simulateText(t, "", args...), backwards); diff != "" {
+			t.Errorf("%s backwards on standard input (-files +stdin):\n%s", name, diff)
+		}
+	}
+}
+
+// The rules that order objects hold for items of a list as well.
+func TestOrderOfAListChangesNothing(t *testing.T) {
+	data, err := os.ReadFile("testdata/addon/list.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list struct {
+		APIVersion string `json:"apiVersion"`
+		Kind       string `json:"kind"`
+		Items      []any  `json:"items"`
+	}
+	if err := yaml.Unmarshal(data, &list); err != nil {
+		t.Fatal(err)
+	}
+	slices.Reverse(list.Items)
+	backwards, err := json.Marshal(list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := simulateText(t, string(backwards), "-f", "-", "-never", "cluster3")
+	if diff := cmp.Diff(simulateText(t, "", runs()["addon"]...), got); diff != "" {
+		t.Errorf("backwards (-file +backwards):\n%s", diff)
+	}
+}

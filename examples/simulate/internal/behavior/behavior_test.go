@@ -1,0 +1,176 @@
+package behavior_test
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"pgregory.net/rapid"
+	"sigs.k8s.io/yaml"
+
+	"github.com/cohort-ocm/cohort/examples/simulate/internal/behavior"
+	"github.com/cohort-ocm/cohort/examples/simulate/internal/simulation"
+)
+
+func spec(t interface{ Fatal(...any) }, text string) (s behavior.Spec) {
+	if err := yaml.UnmarshalStrict([]byte(text), &s); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// shown is like "a: Failed 5m0s Succeeded 1h0m0s", a line for each cluster.
+func shown(lives map[string]simulation.Life) string {
+	var b strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(lives)) {
+		b.WriteString(name + ":")
+		for _, step := range lives[name] {
+			fmt.Fprintf(&b, " %s %v", step.Status, step.After)
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}
+
+func clusters() []behavior.Cluster {
+	return []behavior.Cluster{
+		{Name: "a", Group: "canary", Labels: map[string]string{"link": "slow"}},
+		{Name: "b", Group: "canary"},
+		{Name: "c"},
+		{Name: "d1", Labels: map[string]string{"link": "slow"}},
+	}
+}
+
+func TestLivesFollowTheFirstRuleThatMatches(t *testing.T) {
+	for _, test := range []struct{ why, spec, want string }{
+		{"without rules everybody succeeds after the fallback", `{}`,
+			"a: Succeeded 10m0s\nb: Succeeded 10m0s\nc: Succeeded 10m0s\nd1: Succeeded 10m0s\n"},
+		{"an empty rule is for everybody", `clusters: [{after: 1m}]`,
+			"a: Succeeded 1m0s\nb: Succeeded 1m0s\nc: Succeeded 1m0s\nd1: Succeeded 1m0s\n"},
+		{"of two rules the first decides", `clusters: [{names: [a], after: 1m}, {names: [a, b], after: 2m}]`,
+			"a: Succeeded 1m0s\nb: Succeeded 2m0s\nc: Succeeded 10m0s\nd1: Succeeded 10m0s\n"},
+		{"names are patterns", `clusters: [{names: ["d[0-9]", c], outcome: Fails}]`,
+			"a: Succeeded 10m0s\nb: Succeeded 10m0s\nc: Failed 10m0s\nd1: Failed 10m0s\n"},
+		{"selector and groups are ANDed", `clusters: [{selector: {matchLabels: {link: slow}}, groups: [canary], outcome: NeverAnswers}]`,
+			"a:\nb: Succeeded 10m0s\nc: Succeeded 10m0s\nd1: Succeeded 10m0s\n"},
+		{"a failure recovers after it happened", `clusters: [{names: [a], outcome: Fails, after: 5m, recoversAfter: 1h}]`,
+			"a: Failed 5m0s Succeeded 1h5m0s\nb: Succeeded 10m0s\nc: Succeeded 10m0s\nd1: Succeeded 10m0s\n"},
+		{"who never answers recovers after its start", `clusters: [{names: [a], outcome: NeverAnswers, recoversAfter: 1h}]`,
+			"a: Succeeded 1h0m0s\nb: Succeeded 10m0s\nc: Succeeded 10m0s\nd1: Succeeded 10m0s\n"},
+		{"0s is a time, and not the fallback", `clusters: [{after: 0s}]`,
+			"a: Succeeded 0s\nb: Succeeded 0s\nc: Succeeded 0s\nd1: Succeeded 0s\n"},
+	} {
+		t.Run(test.why, func(t *testing.T) {
+			lives, unused := spec(t, test.spec).Lives(clusters(), 10*time.Minute)
+			if diff := cmp.Diff(test.want, shown(lives)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			if len(unused) > 0 {
+				t.Errorf("unused rules %v, want none", unused)
+			}
+		})
+	}
+}
+
+func TestLivesNameTheRulesThatDecideNothing(t *testing.T) {
+	_, unused := spec(t, `clusters: [{names: [x]}, {names: [a]}, {names: [a]}, {share: 0%}, {}, {}]`).Lives(clusters(), 0)
+	if diff := cmp.Diff([]int{0, 2, 3, 5}, unused); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestShareIsOfTheClustersThatAreLeftRoundedUp(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n, percent := rapid.IntRange(0, 50).Draw(t, "clusters"), rapid.IntRange(0, 100).Draw(t, "percent")
+		s := spec(t, fmt.Sprintf(`{seed: %d, clusters: [{names: ["0*"]}, {share: %d%%, outcome: Fails}]}`, rapid.Uint16().Draw(t, "seed"), percent))
+		var all []behavior.Cluster
+		left := 0
+		for i := range n {
+			all = append(all, behavior.Cluster{Name: fmt.Sprintf("%d%d", i%3, i)})
+			if i%3 != 0 {
+				left++
+			}
+		}
+		lives, _ := s.Lives(all, time.Minute)
+		failing := strings.Count(shown(lives), "Failed")
+		want := 0
+		for want*100 < left*percent {
+			want++
+		}
+		if failing != want {
+			t.Fatalf("%d of %d fail, want %d", failing, left, want)
+		}
+		backwards := slices.Clone(all)
+		slices.Reverse(backwards)
+		if again, _ := s.Lives(backwards, time.Minute); shown(again) != shown(lives) {
+			t.Fatalf("the order of the clusters changed the share:\n%s", cmp.Diff(shown(lives), shown(again)))
+		}
+	})
+}
+
+func TestSeedDecidesWhoIsInTheShare(t *testing.T) {
+	var all []behavior.Cluster
+	for i := range 100 {
+		all = append(all, behavior.Cluster{Name: fmt.Sprint(i)})
+	}
+	seen := make(map[string]bool)
+	for seed := range 5 {
+		lives, _ := spec(t, fmt.Sprintf(`{seed: %d, clusters: [{share: 10, outcome: Fails}]}`, seed)).Lives(all, time.Minute)
+		seen[shown(lives)] = true
+	}
+	if len(seen) < 2 {
+		t.Error("five seeds gave one share")
+	}
+}
+
+func TestValidateNamesTheField(t *testing.T) {
+	for _, test := range []struct{ spec, want string }{
+		{`clusters: [{names: ["["]}]`, `spec.clusters[0].names[0]: Invalid value: "["`},
+		{`clusters: [{names: [""]}]`, `spec.clusters[0].names[0]: Invalid value: ""`},
+		{`clusters: [{}, {selector: {matchLabels: {"a b": c}}}]`, `spec.clusters[1].selector.matchLabels`},
+		{`clusters: [{share: 101%}]`, `spec.clusters[0].share: Invalid value: "101%"`},
+		{`clusters: [{share: -1}]`, `spec.clusters[0].share: Invalid value: "-1"`},
+		{`clusters: [{share: "5"}]`, `spec.clusters[0].share: Invalid value: "5"`},
+		{`clusters: [{share: "+5%"}]`, `spec.clusters[0].share: Invalid value: "+5%"`},
+		{`clusters: [{after: -1s}]`, `spec.clusters[0].after: Invalid value: "-1s"`},
+		{`clusters: [{after: 8761h}]`, `spec.clusters[0].after: Invalid value: "8761h0m0s"`},
+		{`clusters: [{outcome: Fails, recoversAfter: -1s}]`, `spec.clusters[0].recoversAfter: Invalid value`},
+		{`clusters: [{recoversAfter: 1s}]`, `spec.clusters[0].recoversAfter: Forbidden`},
+		{`clusters: [{outcome: NeverAnswers, after: 1s}]`, `spec.clusters[0].after: Forbidden`},
+		{`clusters: [{outcome: fails}]`, `spec.clusters[0].outcome: Unsupported value: "fails": supported values: "Succeeds", "Fails", "NeverAnswers"`},
+	} {
+		errs := spec(t, test.spec).Validate(field.NewPath("spec"))
+		if len(errs) != 1 || !strings.Contains(errs[0].Error(), test.want) {
+			t.Errorf("%s: %v, want one error with %q", test.spec, errs, test.want)
+		}
+	}
+	fine := `clusters: [{names: [a, "b*"], selector: {matchLabels: {a: b}}, groups: [c], share: 100%, outcome: Fails, after: 8760h, recoversAfter: 0s}, {share: 3}]`
+	if errs := spec(t, fine).Validate(nil); len(errs) > 0 {
+		t.Errorf("%s: %v, want no error", fine, errs)
+	}
+}
+
+func ExampleSpec_Lives() {
+	var s behavior.Spec
+	err := yaml.UnmarshalStrict([]byte(`
+clusters:
+- names: [edge-*]
+  outcome: Fails
+  after: 5m
+  recoversAfter: 2h
+`), &s)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	lives, _ := s.Lives([]behavior.Cluster{{Name: "edge-1"}, {Name: "office"}}, 10*time.Minute)
+	fmt.Print(shown(lives))
+	// Output:
+	// edge-1: Failed 5m0s Succeeded 2h5m0s
+	// office: Succeeded 10m0s
+}

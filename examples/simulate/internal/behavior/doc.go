@@ -1,0 +1,23 @@
+// Package behavior says how the clusters of a simulation answer the workload.
+//
+// Rules do, in a document of its own kind:
+//
+//	apiVersion: examples.cohort-ocm.io/v1
+//	kind: Behavior
+//	spec:
+//	  seed: 7                       # of the random shares
+//	  clusters:                     # the first rule that matches a cluster decides
+//	  - names: [edge-007, lab-*]    # patterns of names
+//	    outcome: Fails              # or Succeeds, the default, or NeverAnswers
+//	    after: 5m                   # after it got the workload
+//	    recoversAfter: 2h           # and it succeeds that long after it failed, or after its start if it never answers
+//	  - selector: {matchLabels: {link: slow}}
+//	    groups: [canary]            # names of decision groups
+//	    after: 40m
+//	  - share: 5%                   # of the clusters that match and that no earlier rule has
+//	    outcome: NeverAnswers
+//	  - after: 12m                  # everybody else
+//
+// A cluster that no rule matches succeeds after the fallback time. Names, selector, groups and share are
+// ANDed.
+package behavior

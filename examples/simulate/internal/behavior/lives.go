@@ -1,0 +1,94 @@
+package behavior
+
+import (
+	"math/rand/v2"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/cohort-ocm/cohort/examples/simulate/internal/simulation"
+	"github.com/cohort-ocm/cohort/status"
+)
+
+// Cluster is what rules look at.
+type Cluster struct {
+	Name string
+	// Labels are those of the ManagedCluster.
+	Labels map[string]string
+	// Group is the name of the decision group.
+	Group string
+}
+
+// Lives gives the life of each cluster by name; one that no rule matches succeeds after the fallback time.
+// unused are the rules that decide for no cluster, as indexes. The same seed gives the same shares,
+// whatever the order of the clusters. The spec must be valid.
+func (s Spec) Lives(clusters []Cluster, fallback time.Duration) (lives map[string]simulation.Life, unused []int) {
+	left := slices.Clone(clusters)
+	slices.SortFunc(left, func(a, b Cluster) int { return strings.Compare(a.Name, b.Name) })
+	lives = make(map[string]simulation.Life, len(clusters))
+	for i, rule := range s.Clusters {
+		chosen := rule.choose(left, rand.New(rand.NewPCG(s.Seed, uint64(i))))
+		for _, cluster := range chosen {
+			lives[cluster.Name] = rule.life(fallback)
+		}
+		if len(chosen) == 0 {
+			unused = append(unused, i)
+		}
+		left = slices.DeleteFunc(left, func(c Cluster) bool { _, decided := lives[c.Name]; return decided })
+	}
+	for _, cluster := range left {
+		lives[cluster.Name] = Rule{}.life(fallback)
+	}
+	return lives, unused
+}
+
+// choose gives the clusters that a rule matches, or its share of them.
+func (r Rule) choose(clusters []Cluster, random *rand.Rand) []Cluster {
+	selector := labels.Everything()
+	if r.Selector != nil {
+		selector, _ = metav1.LabelSelectorAsSelector(r.Selector) // Validate has seen it
+	}
+	var matching []Cluster
+	for _, c := range clusters {
+		if r.hasName(c.Name) && selector.Matches(labels.Set(c.Labels)) && (len(r.Groups) == 0 || slices.Contains(r.Groups, c.Group)) {
+			matching = append(matching, c)
+		}
+	}
+	if r.Share == nil {
+		return matching
+	}
+	random.Shuffle(len(matching), func(i, j int) { matching[i], matching[j] = matching[j], matching[i] })
+	n, _ := sizeOf(*r.Share, len(matching))
+	return matching[:n]
+}
+
+func (r Rule) hasName(name string) bool {
+	return len(r.Names) == 0 || slices.ContainsFunc(r.Names, func(pattern string) bool {
+		ok, _ := path.Match(pattern, name)
+		return ok
+	})
+}
+
+// life is that of the rule's clusters.
+func (r Rule) life(fallback time.Duration) (life simulation.Life) {
+	after := fallback
+	if r.After != nil {
+		after = r.After.Duration
+	}
+	switch r.Outcome {
+	case Fails:
+		life = append(life, simulation.Step{After: after, Status: status.Failed})
+	case NeverAnswers:
+		after = 0
+	default:
+		life = append(life, simulation.Step{After: after, Status: status.Succeeded})
+	}
+	if r.RecoversAfter != nil {
+		life = append(life, simulation.Step{After: after + r.RecoversAfter.Duration, Status: status.Succeeded})
+	}
+	return life
+}

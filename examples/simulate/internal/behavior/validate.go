@@ -1,0 +1,82 @@
+package behavior
+
+import (
+	"path"
+	"strconv"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	metavalidation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// longest is the longest time that a rule may give: a year. Sums of a few stay far from overflowing.
+const longest = 365 * 24 * time.Hour
+
+// Validate says what is wrong with the rules, with paths below at.
+func (s Spec) Validate(at *field.Path) (errs field.ErrorList) {
+	for i, rule := range s.Clusters {
+		errs = append(errs, rule.Validate(at.Child("clusters").Index(i))...)
+	}
+	return errs
+}
+
+// Validate says what is wrong with the rule, with paths below at.
+func (r Rule) Validate(at *field.Path) (errs field.ErrorList) {
+	for i, pattern := range r.Names {
+		if _, err := path.Match(pattern, ""); err != nil || pattern == "" {
+			errs = append(errs, field.Invalid(at.Child("names").Index(i), pattern, "must be a name or a pattern such as lab-* or edge-0[1-5]"))
+		}
+	}
+	if r.Selector != nil {
+		errs = append(errs, metavalidation.ValidateLabelSelector(r.Selector, metavalidation.LabelSelectorValidationOptions{}, at.Child("selector"))...)
+	}
+	if r.Share != nil {
+		if _, ok := sizeOf(*r.Share, 0); !ok {
+			errs = append(errs, field.Invalid(at.Child("share"), r.Share.String(), "must be a count, or a percentage from 0% to 100%"))
+		}
+	}
+	errs = append(errs, ValidateTime(at.Child("after"), r.After)...)
+	errs = append(errs, ValidateTime(at.Child("recoversAfter"), r.RecoversAfter)...)
+	return append(errs, r.validateOutcome(at)...)
+}
+
+func (r Rule) validateOutcome(at *field.Path) (errs field.ErrorList) {
+	switch r.Outcome {
+	case "", Succeeds:
+		if r.RecoversAfter != nil {
+			errs = append(errs, field.Forbidden(at.Child("recoversAfter"), "is for clusters whose outcome is Fails or NeverAnswers"))
+		}
+	case Fails:
+	case NeverAnswers:
+		if r.After != nil {
+			errs = append(errs, field.Forbidden(at.Child("after"), "is not for clusters that never answer; recoversAfter is"))
+		}
+	default:
+		errs = append(errs, field.NotSupported(at.Child("outcome"), r.Outcome, []Outcome{Succeeds, Fails, NeverAnswers}))
+	}
+	return errs
+}
+
+// ValidateTime says what is wrong with a time that a cluster takes; nil is fine.
+func ValidateTime(at *field.Path, d *metav1.Duration) field.ErrorList {
+	if d == nil || d.Duration >= 0 && d.Duration <= longest {
+		return nil
+	}
+	return field.ErrorList{field.Invalid(at, d.Duration.String(), "must be from 0s to "+longest.String())}
+}
+
+// sizeOf is a share of n clusters, rounded up and not above n, and whether the share is a valid one.
+func sizeOf(share intstr.IntOrString, n int) (int, bool) {
+	if share.Type == intstr.Int {
+		return min(int(share.IntVal), n), share.IntVal >= 0
+	}
+	digits, found := strings.CutSuffix(share.StrVal, "%")
+	percent, err := strconv.ParseUint(digits, 10, 8)
+	if !found || err != nil || percent > 100 {
+		return 0, false
+	}
+	return (n*int(percent) + 99) / 100, true
+}

@@ -1,0 +1,155 @@
+package output
+
+import (
+	"time"
+
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+
+	"github.com/cohort-ocm/cohort/examples/simulate/internal/scenario"
+	"github.com/cohort-ocm/cohort/examples/simulate/internal/simulation"
+	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/status"
+)
+
+// Report is a simulated rollout from the input to the end.
+type Report struct {
+	Placement Placement `json:"placement"`
+	Rollout   Rollout   `json:"rollout"`
+	Notes     []string  `json:"notes,omitempty"`
+	Groups    []Group   `json:"groups"`
+	Waves     []Wave    `json:"waves"`
+	End       End       `json:"end"`
+	Summary   Summary   `json:"summary"`
+}
+
+// Placement is what was rolled out to.
+type Placement struct {
+	Name string `json:"name"`
+	// Clusters are selected, of Fleet ManagedClusters in the files; 0 where there are none.
+	Clusters int `json:"clusters"`
+	Fleet    int `json:"fleet,omitempty"`
+	// Stored says that the groups are those of the PlacementDecisions in the files.
+	Stored bool `json:"stored"`
+}
+
+// Rollout is who rolled out and by which rules.
+type Rollout struct {
+	Object string    `json:"object"`
+	Start  time.Time `json:"start"`
+	// Schedule is the strategy that took effect, as the library has it; its durations are nanoseconds.
+	Schedule rollout.Schedule `json:"schedule"`
+	Warnings []string         `json:"warnings,omitempty"`
+}
+
+// Group is a decision group and the objects that hold it.
+type Group struct {
+	grouping.Key
+	Clusters  int        `json:"clusters"`
+	Decisions []Decision `json:"placementDecisions"`
+}
+
+// Decision is a PlacementDecision.
+type Decision struct {
+	Name     string   `json:"name"`
+	Clusters []string `json:"clusters"`
+}
+
+// Wave is what happened at one instant and how things stood then.
+type Wave struct {
+	// After is the time since the start, such as 1h30m0s.
+	After     string   `json:"after"`
+	Started   []string `json:"started,omitempty"`
+	Succeeded []string `json:"succeeded,omitempty"`
+	Failed    []string `json:"failed,omitempty"`
+	TimedOut  []string `json:"timedOut,omitempty"`
+	// InFlight, Done and Failures are how many clusters are so after the start; Counts say it by status. A
+	// failed cluster is in flight as well until its deadline.
+	InFlight int           `json:"inFlight"`
+	Done     int           `json:"done"`
+	Failures int           `json:"failures"`
+	Counts   status.Counts `json:"counts"`
+	Waiting  []Waiting     `json:"waiting,omitempty"`
+}
+
+// Waiting is why some clusters wait, as data and as a sentence.
+type Waiting struct {
+	rollout.Waiting
+	Message string `json:"message"`
+}
+
+// End is how the rollout ended.
+type End struct {
+	After   string             `json:"after"`
+	Outcome simulation.Outcome `json:"outcome"`
+	Message string             `json:"message"`
+	// Unsuccessful are the clusters that failed or are in flight for ever, in the order of their names.
+	Unsuccessful []rollout.Cluster `json:"unsuccessful,omitempty"`
+	Waiting      []Waiting         `json:"waiting,omitempty"`
+}
+
+// Summary is the library's summary with the word for all of it.
+type Summary struct {
+	Aggregate status.RolloutStatus `json:"aggregate"`
+	Percent   int                  `json:"percent"`
+	status.Summary
+}
+
+// New gathers what there is to show. It is an error if the scenario's decisions are not those of its groups.
+func New(s *scenario.Scenario, trace *simulation.Trace, start time.Time) (Report, error) {
+	stored, err := grouping.Status(s.Decisions)
+	if err != nil {
+		return Report{}, err
+	}
+	final := trace.Final
+	summary := final.Summary()
+	r := Report{
+		Placement: Placement{Name: s.Placement.String(), Clusters: s.Groups.NumClusters(), Fleet: s.Fleet, Stored: s.Stored},
+		Rollout:   Rollout{Object: s.Rollout, Start: start, Schedule: final.Schedule},
+		Notes:     s.Notes,
+		Groups:    groups(stored.DecisionGroups, s.Decisions),
+		Summary:   Summary{summary.Aggregate(), summary.Percent(), summary},
+	}
+	for _, warning := range final.Warnings {
+		r.Rollout.Warnings = append(r.Rollout.Warnings, warning.String())
+	}
+	for _, w := range trace.Waves {
+		r.Waves = append(r.Waves, Wave{
+			After: w.After.String(), Started: w.Started, Succeeded: w.Succeeded, Failed: w.Failed, TimedOut: w.TimedOut,
+			InFlight: w.Counts.InFlight(), Done: w.Counts.Done(), Failures: w.Counts.Failures(),
+			Counts: w.Counts, Waiting: waiting(w.Waiting),
+		})
+	}
+	r.End = end(trace, r.Waves[len(r.Waves)-1])
+	return r, nil
+}
+
+// groups puts the decisions under their groups, in the order that a Placement's status has.
+func groups(stored []clusterv1beta1.DecisionGroupStatus, decisions []*clusterv1beta1.PlacementDecision) []Group {
+	clusters := make(map[string][]string, len(decisions))
+	for _, d := range decisions {
+		names := []string{}
+		for _, c := range d.Status.Decisions {
+			if c.ClusterName != "" {
+				names = append(names, c.ClusterName)
+			}
+		}
+		clusters[d.Name] = names
+	}
+	all := make([]Group, len(stored))
+	for i, g := range stored {
+		all[i].Key = grouping.Key{Index: g.DecisionGroupIndex, Name: g.DecisionGroupName}
+		all[i].Clusters = int(g.ClustersCount)
+		for _, name := range g.Decisions {
+			all[i].Decisions = append(all[i].Decisions, Decision{name, clusters[name]})
+		}
+	}
+	return all
+}
+
+func waiting(all []rollout.Waiting) (shown []Waiting) {
+	for _, w := range all {
+		shown = append(shown, Waiting{w, w.String()})
+	}
+	return shown
+}

@@ -1,0 +1,164 @@
+package output
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+
+	"github.com/cohort-ocm/cohort/rollout"
+)
+
+// Text writes the report for a terminal: the input, a table of the groups, a table of the waves, the summary.
+func (r Report) Text(w io.Writer) error {
+	var b bytes.Buffer
+	r.head(&b)
+	r.groupTable(&b)
+	r.waveTable(&b)
+	r.end(&b)
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+func (r Report) head(b *bytes.Buffer) {
+	fmt.Fprintf(b, "%s: %d", r.Placement.Name, r.Placement.Clusters)
+	if r.Placement.Fleet > 0 {
+		fmt.Fprintf(b, " of %d", r.Placement.Fleet)
+	}
+	fmt.Fprint(b, " clusters selected")
+	if r.Placement.Stored {
+		fmt.Fprint(b, ", as stored in its PlacementDecisions")
+	}
+	fmt.Fprintf(b, "\n%s: %s\n  %v\n", r.Rollout.Object, strings.Join(rules(r.Rollout.Schedule), ", "), r.Rollout.Schedule)
+	for _, note := range r.Notes {
+		fmt.Fprintf(b, "note: %s\n", note)
+	}
+	for _, warning := range r.Rollout.Warnings {
+		fmt.Fprintf(b, "warning: %s\n", warning)
+	}
+}
+
+// rules are those of the strategy that the stages don't show, in the words of the API.
+func rules(s rollout.Schedule) []string {
+	all := []string{string(s.Type)}
+	if s.MinSuccessTime > 0 {
+		all = append(all, "minSuccessTime "+short(s.MinSuccessTime.String()))
+	}
+	if s.ProgressDeadline != nil {
+		all = append(all, "progressDeadline "+short(s.ProgressDeadline.String()))
+	}
+	switch s.Type {
+	case clusterv1alpha1.Progressive:
+		all = append(all, fmt.Sprintf("maxFailures %d", s.MaxFailures))
+	case clusterv1alpha1.ProgressivePerGroup:
+		all = append(all, budgets(s.Stages)...)
+	}
+	return all
+}
+
+// budgets says how many clusters of a group may fail; nothing if all groups are mandatory. They differ where
+// maxFailures is a percentage and the groups have not the same size.
+func budgets(stages []rollout.Stage) []string {
+	var budgets []int
+	for _, stage := range stages {
+		if !stage.Mandatory {
+			budgets = append(budgets, stage.MaxFailures)
+		}
+	}
+	if len(budgets) == 0 {
+		return nil
+	}
+	least, most := slices.Min(budgets), slices.Max(budgets)
+	if least == most {
+		return []string{fmt.Sprintf("maxFailures %d in a group", most)}
+	}
+	return []string{fmt.Sprintf("maxFailures %d to %d in a group", least, most)}
+}
+
+func (r Report) groupTable(b *bytes.Buffer) {
+	decisions := 0
+	t := table(b, "GROUP", "NAME", "CLUSTERS", "PLACEMENTDECISIONS")
+	for _, g := range r.Groups {
+		var names []string
+		for _, d := range g.Decisions {
+			names = append(names, fmt.Sprintf("%s (%d)", d.Name, len(d.Clusters)))
+		}
+		decisions += len(g.Decisions)
+		row(t, g.Index, orDash(g.Name), g.Clusters, strings.Join(names, ", "))
+	}
+	t.Flush()
+	fmt.Fprintf(b, "%d groups, %d PlacementDecisions\n", len(r.Groups), decisions)
+}
+
+func (r Report) waveTable(b *bytes.Buffer) {
+	t := table(b, "TIME", "STARTED", "IN FLIGHT", "DONE", "FAILED", "WHY THE REST WAITS")
+	for _, w := range r.Waves {
+		var why []string
+		for _, waiting := range w.Waiting {
+			why = append(why, waiting.Message)
+		}
+		row(t, short(w.After), len(w.Started), w.InFlight, w.Done, w.Failures, orDash(strings.Join(why, "; ")))
+	}
+	t.Flush()
+}
+
+// mostNamed is how many clusters the text names; JSON has all.
+const mostNamed = 10
+
+func (r Report) end(b *bytes.Buffer) {
+	fmt.Fprintf(b, "\nafter %s: %s\n", short(r.End.After), r.End.Message)
+	for i, c := range r.End.Unsuccessful {
+		if i == mostNamed {
+			fmt.Fprintf(b, "  and %d more\n", len(r.End.Unsuccessful)-i)
+			break
+		}
+		fmt.Fprintf(b, "  %s in %v: %s\n", c.Name, c.Group, c.Status)
+	}
+	for _, w := range r.End.Waiting {
+		fmt.Fprintf(b, "  %s\n", w.Message)
+	}
+	fmt.Fprintf(b, "%s: %v (%d%%)\n", r.Summary.Aggregate, r.Summary.Counts, r.Summary.Percent)
+	for _, g := range r.Summary.Groups {
+		fmt.Fprintf(b, "  %v: %v\n", g.Group, g.Counts)
+	}
+}
+
+// table begins a table after an empty line.
+func table(w io.Writer, columns ...any) *tabwriter.Writer {
+	fmt.Fprintln(w)
+	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
+	row(t, columns...)
+	return t
+}
+
+func row(t *tabwriter.Writer, cells ...any) {
+	for i, cell := range cells {
+		if i > 0 {
+			fmt.Fprint(t, "\t")
+		}
+		fmt.Fprint(t, cell)
+	}
+	fmt.Fprintln(t)
+}
+
+func orDash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
+}
+
+// short leaves out the minutes and seconds of a duration that are 0.
+func short(d string) string {
+	if rest, ok := strings.CutSuffix(d, "m0s"); ok {
+		d = rest + "m"
+	}
+	if rest, ok := strings.CutSuffix(d, "h0m"); ok {
+		d = rest + "h"
+	}
+	return d
+}

@@ -1,0 +1,163 @@
+package scenario
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
+
+	"github.com/cohort-ocm/cohort/examples/internal/manifest"
+	"github.com/cohort-ocm/cohort/examples/simulate/internal/behavior"
+)
+
+// objects is what the files hold, by kind.
+type objects struct {
+	clusters   []source[clusterv1.ManagedCluster]
+	sets       []source[clusterv1beta2.ManagedClusterSet]
+	placements []source[clusterv1beta1.Placement]
+	decisions  []source[clusterv1beta1.PlacementDecision]
+	behaviors  []source[behavior.Behavior]
+	rollouts   []applier
+
+	places  map[string]manifest.Position // of each named object
+	ignored map[string]int               // objects by kind that have no part in a rollout
+	unknown map[string]int               // status fields of ManagedClusters that our types don't have
+}
+
+// source is a typed object and where it was read.
+type source[T any] struct {
+	manifest.Object
+	typed *T
+}
+
+// reader reads an object of one kind and version.
+type reader func(*objects, manifest.Object) error
+
+// readers are those of the kinds that count, by group and kind, then by version.
+func readers() map[string]map[string]reader {
+	const cluster = "cluster.open-cluster-management.io/"
+	return map[string]map[string]reader{
+		cluster + "ManagedCluster": {"v1": (*objects).readCluster},
+		cluster + "ManagedClusterSet": {
+			"v1beta2": into(func(o *objects) *[]source[clusterv1beta2.ManagedClusterSet] { return &o.sets }),
+		},
+		cluster + "Placement": {
+			"v1beta1": into(func(o *objects) *[]source[clusterv1beta1.Placement] { return &o.placements }),
+		},
+		cluster + "PlacementDecision": {"v1beta1": (*objects).readDecision},
+		behavior.Group + "/" + behavior.Kind: {
+			"v1": into(func(o *objects) *[]source[behavior.Behavior] { return &o.behaviors }),
+		},
+		cluster + "RolloutStrategy":                               {"v1alpha1": readBare},
+		"work.open-cluster-management.io/ManifestWorkReplicaSet":  {"v1alpha1": readReplicaSet},
+		"addon.open-cluster-management.io/ClusterManagementAddOn": {"v1alpha1": readAddOn, "v1beta1": readAddOnBeta},
+	}
+}
+
+// sortOut reads the objects of the kinds that count.
+func sortOut(all []manifest.Object) (*objects, error) {
+	o := &objects{places: make(map[string]manifest.Position), ignored: make(map[string]int), unknown: make(map[string]int)}
+	kinds := readers()
+	for _, object := range all {
+		gvk := object.GroupVersionKind()
+		versions, found := kinds[gvk.Group+"/"+gvk.Kind]
+		if !found {
+			o.ignored[gvk.Kind]++
+			continue
+		}
+		read, found := versions[gvk.Version]
+		if !found {
+			return nil, object.Fault(field.NotSupported(field.NewPath("apiVersion"), object.GetAPIVersion(),
+				inGroup(gvk.Group, slices.Sorted(maps.Keys(versions)))))
+		}
+		if err := o.identify(object); err != nil {
+			return nil, err
+		}
+		if err := read(o, object); err != nil {
+			return nil, err
+		}
+	}
+	return o, nil
+}
+
+func inGroup(group string, versions []string) []string {
+	for i := range versions {
+		versions[i] = group + "/" + versions[i]
+	}
+	return versions
+}
+
+// identify refuses a name that no object can have, and an object that was there before. Documents
+// that are only ours need no name.
+func (o *objects) identify(object manifest.Object) error {
+	name, path := object.GetName(), field.NewPath("metadata", "name")
+	switch kind := object.GetKind(); {
+	case name == "" && (kind == "RolloutStrategy" || kind == behavior.Kind):
+		return nil
+	case name == "":
+		return object.Fault(field.Required(path, "every "+kind+" has one"))
+	}
+	if faults := validation.NameIsDNSSubdomain(name, false); len(faults) > 0 {
+		return object.Fault(field.Invalid(path, name, strings.Join(faults, "; ")))
+	}
+	if before, found := o.places[object.String()]; found {
+		return object.Fault(fmt.Errorf("%w: it stands at %v, too", field.Duplicate(path, name), before))
+	}
+	o.places[object.String()] = object.At
+	return nil
+}
+
+// into reads an object strictly and appends it to a list. What its status holds does not count.
+func into[T any](list func(*objects) *[]source[T]) reader {
+	return func(o *objects, object manifest.Object) error {
+		var typed T
+		_, err := object.Into(&typed)
+		all := list(o)
+		*all = append(*all, source[T]{object, &typed})
+		return err
+	}
+}
+
+// readCluster counts the fields of a newer API in the status, which may be claims misspelled as well.
+func (o *objects) readCluster(object manifest.Object) error {
+	var typed clusterv1.ManagedCluster
+	unknown, err := object.Into(&typed)
+	for _, path := range unknown {
+		o.unknown[path]++
+	}
+	o.clusters = append(o.clusters, source[clusterv1.ManagedCluster]{object, &typed})
+	return err
+}
+
+// readDecision is strict with the status, too: it is all that a PlacementDecision says.
+func (o *objects) readDecision(object manifest.Object) error {
+	var typed clusterv1beta1.PlacementDecision
+	unknown, err := object.Into(&typed)
+	switch label := clusterv1beta1.PlacementLabel; {
+	case err != nil:
+	case len(unknown) > 0:
+		err = object.Fault(errors.New(unknown[0] + ": unknown field"))
+	case typed.Labels[label] == "":
+		err = object.Fault(field.Required(field.NewPath("metadata", "labels").Key(label), "must be the name of the Placement"))
+	}
+	o.decisions = append(o.decisions, source[clusterv1beta1.PlacementDecision]{object, &typed})
+	return err
+}
+
+// notes says what of the files has no part in the rollout.
+func (o *objects) notes() (notes []string) {
+	for _, kind := range slices.Sorted(maps.Keys(o.ignored)) {
+		notes = append(notes, fmt.Sprintf("%s: not used by a simulation (%d)", kind, o.ignored[kind]))
+	}
+	for _, path := range slices.Sorted(maps.Keys(o.unknown)) {
+		notes = append(notes, fmt.Sprintf("ManagedCluster: %s: unknown field, not read (%d)", path, o.unknown[path]))
+	}
+	return notes
+}

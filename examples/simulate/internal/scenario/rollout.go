@@ -1,0 +1,130 @@
+package scenario
+
+import (
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	addonv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
+	addonv1beta1 "open-cluster-management.io/api/addon/v1beta1"
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+	workv1alpha1 "open-cluster-management.io/api/work/v1alpha1"
+
+	"github.com/cohort-ocm/cohort/examples/internal/manifest"
+	"github.com/cohort-ocm/cohort/rollout"
+)
+
+// applier is an object that rolls a workload out, and to which placements.
+type applier struct {
+	manifest.Object
+	// Targets are its placements with the strategy for each. Path is where the object lists them.
+	Targets []target
+	Path    *field.Path
+}
+
+// target is a placement and the strategy for it.
+type target struct {
+	// Placement is zero where the object names none; any placement will do then.
+	Placement Ref
+	Strategy  clusterv1alpha1.RolloutStrategy
+	// Path is that of the strategy in the object.
+	Path *field.Path
+}
+
+// Ref names a namespaced object. An empty namespace may be any, as files for kubectl often leave it out.
+type Ref struct {
+	Namespace, Name string
+}
+
+// String is `namespace/name`, or the name.
+func (r Ref) String() string {
+	if r.Namespace == "" {
+		return r.Name
+	}
+	return r.Namespace + "/" + r.Name
+}
+
+// matches says whether both may be the same object.
+func (r Ref) matches(other Ref) bool {
+	return r.Name == other.Name && (r.Namespace == other.Namespace || r.Namespace == "" || other.Namespace == "")
+}
+
+// add appends the i-th placement of those at Path.
+func (r *applier) add(i int, placement Ref, strategy clusterv1alpha1.RolloutStrategy) {
+	r.Targets = append(r.Targets, target{placement, strategy, r.Path.Index(i).Child("rolloutStrategy")})
+}
+
+// bareStrategy is the API's RolloutStrategy, which is no kind of its own, as a document.
+type bareStrategy struct {
+	metav1.TypeMeta                 `json:",inline"`
+	metav1.ObjectMeta               `json:"metadata,omitempty"`
+	clusterv1alpha1.RolloutStrategy `json:",inline"`
+}
+
+func readBare(o *objects, object manifest.Object) error {
+	var bare bareStrategy
+	_, err := object.Into(&bare)
+	return o.addRollout(err, applier{Object: object, Targets: []target{{Strategy: bare.RolloutStrategy}}})
+}
+
+func readReplicaSet(o *objects, object manifest.Object) error {
+	var set workv1alpha1.ManifestWorkReplicaSet
+	_, err := object.Into(&set)
+	r := applier{Object: object, Path: field.NewPath("spec", "placementRefs")}
+	for i, ref := range set.Spec.PlacementRefs {
+		r.add(i, Ref{set.Namespace, ref.Name}, ref.RolloutStrategy)
+	}
+	return o.addRollout(err, r)
+}
+
+func readAddOn(o *objects, object manifest.Object) error {
+	var addOn addonv1alpha1.ClusterManagementAddOn
+	_, err := object.Into(&addOn)
+	r := applier{Object: object, Path: addOnPath()}
+	for i, p := range addOn.Spec.InstallStrategy.Placements {
+		r.add(i, Ref{p.Namespace, p.Name}, p.RolloutStrategy)
+	}
+	return o.addAddOn(err, r, addOn.Spec.InstallStrategy.Type)
+}
+
+func readAddOnBeta(o *objects, object manifest.Object) error {
+	var addOn addonv1beta1.ClusterManagementAddOn
+	_, err := object.Into(&addOn)
+	r := applier{Object: object, Path: addOnPath()}
+	for i, p := range addOn.Spec.InstallStrategy.Placements {
+		r.add(i, Ref{p.Namespace, p.Name}, p.RolloutStrategy)
+	}
+	return o.addAddOn(err, r, addOn.Spec.InstallStrategy.Type)
+}
+
+func addOnPath() *field.Path { return field.NewPath("spec", "installStrategy", "placements") }
+
+// addAddOn refuses an add-on that users install by hand, whose placements the add-on manager does not look at.
+func (o *objects) addAddOn(err error, r applier, install string) error {
+	if err == nil && install != addonv1alpha1.AddonInstallStrategyPlacements {
+		path := field.NewPath("spec", "installStrategy", "type")
+		err = r.Fault(field.NotSupported(path, install, []string{addonv1alpha1.AddonInstallStrategyPlacements}))
+	}
+	return o.addRollout(err, r)
+}
+
+// addRollout takes the one rollout that a simulation has, unless reading it gave an error.
+func (o *objects) addRollout(err error, r applier) error {
+	if err != nil {
+		return err
+	}
+	if len(o.rollouts) > 0 {
+		first := o.rollouts[0]
+		return r.Fault(fmt.Errorf("a second rollout besides %v at %v, want one", first, first.At))
+	}
+	for i, target := range r.Targets {
+		if target.Placement.Name == "" && r.Path != nil {
+			return r.Fault(field.Required(r.Path.Index(i).Child("name"), "must be the name of a Placement"))
+		}
+		if err := rollout.Validate(target.Strategy, target.Path).ToAggregate(); err != nil {
+			return r.Fault(err)
+		}
+	}
+	o.rollouts = append(o.rollouts, r)
+	return nil
+}

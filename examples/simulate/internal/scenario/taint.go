@@ -1,0 +1,57 @@
+package scenario
+
+import (
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+)
+
+// repelled says whether a taint keeps the cluster out. As nothing was selected before, NoSelectIfNew
+// is as strong as NoSelect; PreferNoSelect only counts among scores.
+func repelled(c *clusterv1.ManagedCluster, tolerations []clusterv1beta1.Toleration) bool {
+	for _, taint := range c.Spec.Taints {
+		if taint.Effect != clusterv1.TaintEffectPreferNoSelect && !tolerated(taint, tolerations) {
+			return true
+		}
+	}
+	return false
+}
+
+func tolerated(taint clusterv1.Taint, tolerations []clusterv1beta1.Toleration) bool {
+	for _, t := range tolerations {
+		if t.Effect != "" && t.Effect != taint.Effect || t.Key != "" && t.Key != taint.Key {
+			continue
+		}
+		if t.Operator == clusterv1beta1.TolerationOpExists || t.Value == taint.Value {
+			return true
+		}
+	}
+	return false
+}
+
+// validateTolerations refuses what the API documents as invalid.
+func validateTolerations(tolerations []clusterv1beta1.Toleration, path *field.Path) (errs field.ErrorList) {
+	for i, t := range tolerations {
+		path := path.Index(i)
+		switch t.Operator {
+		case clusterv1beta1.TolerationOpExists:
+			if t.Value != "" {
+				errs = append(errs, field.Invalid(path.Child("value"), t.Value, "must be empty where the operator is Exists"))
+			}
+		case "", clusterv1beta1.TolerationOpEqual:
+			if t.Key == "" {
+				errs = append(errs, field.Required(path.Child("key"), "only the operator Exists goes without a key"))
+			}
+		default:
+			errs = append(errs, field.NotSupported(path.Child("operator"), t.Operator,
+				[]clusterv1beta1.TolerationOperator{clusterv1beta1.TolerationOpExists, clusterv1beta1.TolerationOpEqual}))
+		}
+		switch t.Effect {
+		case "", clusterv1.TaintEffectNoSelect, clusterv1.TaintEffectPreferNoSelect, clusterv1.TaintEffectNoSelectIfNew:
+		default:
+			errs = append(errs, field.NotSupported(path.Child("effect"), t.Effect, []clusterv1.TaintEffect{
+				clusterv1.TaintEffectNoSelect, clusterv1.TaintEffectPreferNoSelect, clusterv1.TaintEffectNoSelectIfNew}))
+		}
+	}
+	return errs
+}

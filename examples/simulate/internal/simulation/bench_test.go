@@ -1,0 +1,37 @@
+package simulation_test
+
+import (
+	"fmt"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+
+	"github.com/cohort-ocm/cohort/examples/simulate/internal/simulation"
+	"github.com/cohort-ocm/cohort/grouping"
+)
+
+// A rollout of ten waves, whatever the size of the fleet.
+func BenchmarkRun(b *testing.B) {
+	for _, n := range []int{100, 1000, 10000, 100000} {
+		d := &clusterv1beta1.PlacementDecision{ObjectMeta: metav1.ObjectMeta{
+			Name: "p-decision-1", Labels: map[string]string{clusterv1beta1.DecisionGroupIndexLabel: "0"},
+		}}
+		for i := range n {
+			d.Status.Decisions = append(d.Status.Decisions, clusterv1beta1.ClusterDecision{ClusterName: fmt.Sprintf("cluster-%06d", i)})
+		}
+		groups, err := grouping.Read([]*clusterv1beta1.PlacementDecision{d})
+		if err != nil {
+			b.Fatal(err)
+		}
+		plan, lives := planner(progressive(n/10, 0, "1h"), groups), livesOf(nil)
+		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := simulation.Run(plan, lives, start()); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

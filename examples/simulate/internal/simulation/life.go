@@ -1,0 +1,46 @@
+package simulation
+
+import (
+	"time"
+
+	"github.com/cohort-ocm/cohort/status"
+)
+
+// Life is what a cluster reports after it got the workload. It is Progressing at first; each step, in the
+// order of their times, is another status. The zero Life is a cluster that never answers.
+type Life []Step
+
+// Step is the status that a cluster has from some time after its start on.
+type Step struct {
+	After  time.Duration
+	Status status.RolloutStatus
+}
+
+// member is a cluster that has the workload.
+type member struct {
+	name    string
+	started time.Time
+	life    Life
+	shown   status.RolloutStatus // what the waves so far say of it
+}
+
+// report is what the cluster says at the time now.
+func (m *member) report(now time.Time) status.Report {
+	r := status.Report{Cluster: m.name, Status: status.Progressing, LastTransitionTime: m.started}
+	for _, step := range m.life {
+		if at := m.started.Add(step.After); !at.After(now) {
+			r.Status, r.LastTransitionTime = step.Status, at
+		}
+	}
+	return r
+}
+
+// next is the time of the first step after now, if there is one.
+func (m *member) next(now time.Time) (time.Time, bool) {
+	for _, step := range m.life {
+		if at := m.started.Add(step.After); at.After(now) {
+			return at, true
+		}
+	}
+	return time.Time{}, false
+}

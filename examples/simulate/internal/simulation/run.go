@@ -1,0 +1,142 @@
+package simulation
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/status"
+)
+
+// Planner says what may happen at the time now when the clusters report what they do. It is rollout.Plan
+// with a strategy and groups, or a wrapper around it.
+type Planner func(reports []status.Report, now time.Time) (*rollout.Result, error)
+
+// Horizon is how long a rollout is watched in virtual time: 100 years.
+const Horizon = 100 * 365 * 24 * time.Hour
+
+// Run plays the rollout that plan decides, from start until nothing will change any more. lives is asked
+// once for each cluster, when it starts. The start must not be the zero time, which reports read as unknown.
+//
+// It ends for every plan: each wave has a step of a cluster's life, the end of a deadline or a soak, or
+// the opening of a gate behind it, and there are only so many. A planner that wants more waves than
+// that, or starts a cluster twice, is wrong; both are errors, as are the planner's own.
+func Run(plan Planner, lives func(cluster string) Life, start time.Time) (*Trace, error) {
+	r := run{plan: plan, lives: lives, start: start, now: start, started: make(map[string]int)}
+	for {
+		if err := r.wave(); err != nil {
+			return nil, fmt.Errorf("%v after the start: %w", r.now.Sub(start), err)
+		}
+		next, found := r.next()
+		switch {
+		case !found:
+			r.trace.Outcome = outcome(r.trace.Final.Summary())
+			return &r.trace, nil
+		case next.Sub(start) > Horizon:
+			r.trace.Outcome = Unfinished
+			return &r.trace, nil
+		case len(r.trace.Waves) > r.mostWaves():
+			return nil, fmt.Errorf("no end after %d waves", len(r.trace.Waves))
+		}
+		r.now = next
+	}
+}
+
+// run is a rollout under way.
+type run struct {
+	plan    Planner
+	lives   func(cluster string) Life
+	start   time.Time
+	now     time.Time
+	members []member       // in the order of their start
+	started map[string]int // the place in members by name
+	trace   Trace
+}
+
+// wave does all that happens now. A start may permit the next at once, where a cluster answers without
+// delay, so it plans until nothing starts. The last plan is the one that knows what was started.
+func (r *run) wave() error {
+	w := Wave{After: r.now.Sub(r.start)}
+	for {
+		result, err := r.plan(r.reports(), r.now)
+		if err != nil {
+			return err
+		}
+		r.trace.Final = result
+		if len(result.Start) == 0 {
+			break
+		}
+		for _, cluster := range result.Start {
+			if _, twice := r.started[cluster.Name]; twice {
+				return fmt.Errorf("cluster %q started a second time", cluster.Name)
+			}
+			r.started[cluster.Name] = len(r.members)
+			r.members = append(r.members, member{
+				name: cluster.Name, started: r.now, life: r.lives(cluster.Name), shown: status.Progressing,
+			})
+			w.Started = append(w.Started, cluster.Name)
+		}
+	}
+	r.note(&w)
+	r.trace.Waves = append(r.trace.Waves, w)
+	return nil
+}
+
+// note writes down how things stand now and what is new.
+func (r *run) note(w *Wave) {
+	result := r.trace.Final
+	w.Counts, w.Waiting = result.Summary().Counts, result.Waiting()
+	timedOut := make(map[string]bool, len(result.TimedOut))
+	for _, cluster := range result.TimedOut {
+		timedOut[cluster.Name] = true
+	}
+	for i := range r.members {
+		m := &r.members[i]
+		stands := m.report(r.now).Status
+		if timedOut[m.name] {
+			stands = status.TimeOut
+		}
+		if stands == m.shown {
+			continue
+		}
+		switch m.shown = stands; stands {
+		case status.Succeeded:
+			w.Succeeded = append(w.Succeeded, m.name)
+		case status.Failed:
+			w.Failed = append(w.Failed, m.name)
+		case status.TimeOut:
+			w.TimedOut = append(w.TimedOut, m.name)
+		}
+	}
+}
+
+func (r *run) reports() []status.Report {
+	reports := make([]status.Report, len(r.members))
+	for i := range r.members {
+		reports[i] = r.members[i].report(r.now)
+	}
+	return reports
+}
+
+// next is the time of the next event, if there is one.
+func (r *run) next() (next time.Time, found bool) {
+	if after := r.trace.Final.RecheckAfter; after > 0 {
+		next, found = r.now.Add(after), true
+	}
+	for i := range r.members {
+		if at, ok := r.members[i].next(r.now); ok && (!found || at.Before(next)) {
+			next, found = at, true
+		}
+	}
+	return next, found
+}
+
+// mostWaves is how many waves there can be by now: the first, one for each gate, and for each status that a
+// cluster may have one when it comes, one at its deadline and one after its soak.
+func (r *run) mostWaves() int {
+	most := 1 + len(r.trace.Final.Summary().Groups)
+	for i := range r.members {
+		most += 3 * (1 + len(r.members[i].life))
+	}
+	return most
+}

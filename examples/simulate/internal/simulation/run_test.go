@@ -1,0 +1,127 @@
+package simulation_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+
+	"github.com/cohort-ocm/cohort/examples/simulate/internal/simulation"
+	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/status"
+)
+
+func TestRunPlaysARolloutThrough(t *testing.T) {
+	step := func(after time.Duration, s status.RolloutStatus) simulation.Step {
+		return simulation.Step{After: after, Status: s}
+	}
+	perGroup := clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.ProgressivePerGroup}
+	closed := func(group int32, opens time.Time) rollout.Option {
+		return rollout.Closed(grouping.Key{Index: group}, rollout.Gate{Opens: opens})
+	}
+	for _, test := range []struct {
+		name, why string
+		plan      simulation.Planner
+		lives     map[string]simulation.Life
+		want      string
+	}{{
+		name: "all at once", why: "the smallest rollout has a wave for the start and one for the end",
+		plan: planner(clusterv1alpha1.RolloutStrategy{}, groupsOf("ab")),
+		want: "0s, start a b\n10m0s, succeeded a b\nCompleted\n",
+	}, {
+		name: "no cluster", why: "a wave that does nothing is still the end",
+		plan: planner(clusterv1alpha1.RolloutStrategy{}, groupsOf("")),
+		want: "0s\nCompleted\n",
+	}, {
+		name: "two at a time", why: "a slot is free as soon as one succeeds, not when both have",
+		plan:  planner(progressive(2, 0, ""), groupsOf("abcd")),
+		lives: map[string]simulation.Life{"a": {step(time.Minute, status.Succeeded)}},
+		want: "0s, start a b, 2 held: no free slot: 2 in flight, 2 at a time\n" +
+			"1m0s, start c, succeeded a, 1 held: no free slot: 2 in flight, 2 at a time\n" +
+			"10m0s, start d, succeeded b\n11m0s, succeeded c\n20m0s, succeeded d\nCompleted\n",
+	}, {
+		name: "clusters that answer at once", why: "each start permits the next in the same instant, which is one wave",
+		plan:  planner(progressive(1, 0, ""), groupsOf("abc")),
+		lives: map[string]simulation.Life{"a": {step(0, status.Succeeded)}, "b": {step(0, status.Succeeded)}},
+		want:  "0s, start a b c, succeeded a b\n10m0s, succeeded c\nCompleted\n",
+	}, {
+		name: "time out and recovery", why: "the deadline ends where no cluster reports anything, so only RecheckAfter tells when",
+		plan:  planner(progressive(1, 0, "30m"), groupsOf("ab")),
+		lives: map[string]simulation.Life{"a": {step(2*time.Hour, status.Succeeded)}},
+		want: "0s, start a, 1 held: no free slot: 1 in flight, 1 at a time\n" +
+			"30m0s, timed out a, 1 held: stopped: 1 failed, 0 tolerated\n" +
+			"2h0m0s, start b, succeeded a\n2h10m0s, succeeded b\nCompleted\n",
+	}, {
+		name: "failure", why: "what the budget does not allow ends it",
+		plan:  planner(progressive(1, 0, ""), groupsOf("ab")),
+		lives: map[string]simulation.Life{"a": {step(5*time.Minute, status.Failed)}},
+		want: "0s, start a, 1 held: no free slot: 1 in flight, 1 at a time\n" +
+			"5m0s, failed a, 1 held: stopped: 1 failed, 0 tolerated\nStopped\n",
+	}, {
+		name: "no answer and no deadline", why: "nothing will ever happen, which is no reason to wait for it",
+		plan:  planner(perGroup, groupsOf("a", "b")),
+		lives: map[string]simulation.Life{"a": nil},
+		want:  "0s, start a, 1 held: waiting for group 0\nStuck\n",
+	}, {
+		name: "a tolerated failure without a deadline", why: "it is in flight for ever, so the rollout never completes",
+		plan:  planner(progressive(2, 1, ""), groupsOf("ab")),
+		lives: map[string]simulation.Life{"a": {step(time.Minute, status.Failed)}},
+		want:  "0s, start a b\n1m0s, failed a\n10m0s, succeeded b\nStuck\n",
+	}, {
+		name: "gates", why: "the one that opens is waited for, the other is not",
+		plan: planner(perGroup, groupsOf("a", "b", "c"), closed(1, start().Add(time.Hour)), closed(2, time.Time{})),
+		want: "0s, start a, 2 held: waiting for group 0\n" +
+			"10m0s, succeeded a, 1 held: the gate before group 1 is closed until 2025-01-01T01:00:00Z, 1 held: waiting for group 1\n" +
+			"1h0m0s, start b, 1 held: waiting for group 1\n1h10m0s, succeeded b, 1 held: the gate before group 2 is closed\nStuck\n",
+	}, {
+		name: "beyond the horizon", why: "a deadline may be longer than anybody watches",
+		plan:  planner(progressive(1, 0, "1000000h"), groupsOf("a")),
+		lives: map[string]simulation.Life{"a": nil},
+		want:  "0s, start a\nUnfinished\n",
+	}} {
+		t.Run(test.name, func(t *testing.T) {
+			trace, err := simulation.Run(test.plan, livesOf(test.lives), start())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(test.want, shown(trace)); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", test.why, diff)
+			}
+		})
+	}
+}
+
+func TestRunRefusesAPlannerThatGoesOnForEver(t *testing.T) {
+	real := planner(clusterv1alpha1.RolloutStrategy{}, groupsOf("ab"))
+	for _, test := range []struct {
+		name string
+		bend func(*rollout.Result)
+		want string
+	}{
+		{"asks to come back though nothing changes", func(r *rollout.Result) { r.RecheckAfter = time.Second }, "no end after"},
+		{"starts a cluster again", func(r *rollout.Result) { r.Start = []rollout.Cluster{{Name: "a"}} }, `cluster "a" started a second time`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			_, err := simulation.Run(func(reports []status.Report, now time.Time) (*rollout.Result, error) {
+				r, err := real(reports, now)
+				test.bend(r)
+				return r, err
+			}, livesOf(nil), start())
+			if err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("error: %v, want %q in it", err, test.want)
+			}
+		})
+	}
+}
+
+func TestRunReturnsThePlannersError(t *testing.T) {
+	broken := errors.New("broken")
+	_, err := simulation.Run(func([]status.Report, time.Time) (*rollout.Result, error) { return nil, broken }, livesOf(nil), start())
+	if !errors.Is(err, broken) {
+		t.Errorf("error: %v, want that of the planner", err)
+	}
+}

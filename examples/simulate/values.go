@@ -1,0 +1,145 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/cohort-ocm/cohort/examples/simulate/internal/output"
+	"github.com/cohort-ocm/cohort/examples/simulate/internal/scenario"
+	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/rollout"
+)
+
+// The types here are values of flags: they implement flag.Value.
+
+// format is text or json; the zero value is text.
+type format string
+
+func (f *format) String() string { return string(*f) }
+
+func (f *format) Set(s string) error {
+	if s != "text" && s != "json" {
+		return errors.New("want text or json")
+	}
+	*f = format(s)
+	return nil
+}
+
+func (f format) write(r output.Report, w io.Writer) error {
+	if f == "json" {
+		return r.JSON(w)
+	}
+	return r.Text(w)
+}
+
+// placement is a name with or without its namespace.
+type placement struct{ scenario.Ref }
+
+func (p *placement) Set(s string) error {
+	namespace, name, found := strings.Cut(s, "/")
+	if !found {
+		namespace, name = "", s
+	}
+	if name == "" || found && namespace == "" || strings.Contains(name, "/") {
+		return errors.New("want a name, or a namespace and a name such as ns/name")
+	}
+	p.Ref = scenario.Ref{Namespace: namespace, Name: name}
+	return nil
+}
+
+// instant is a time.
+type instant struct{ time.Time }
+
+func (t *instant) String() string { return t.Format(time.RFC3339) }
+
+func (t *instant) Set(s string) error {
+	at, err := time.Parse(time.RFC3339, s)
+	if err != nil || at.Year() < 1970 || at.Year() > 9000 { // a century later is still a year of four digits
+		return errors.New("want a time from 1970 to 9000 such as 2025-01-31T22:00:00Z")
+	}
+	t.Time = at.UTC()
+	return nil
+}
+
+// patterns are names of clusters.
+type patterns []string
+
+func (p *patterns) String() string { return strings.Join(*p, ",") }
+
+func (p *patterns) Set(s string) error {
+	*p = append(*p, s)
+	return nil
+}
+
+// timed are names of clusters, each with a time or without.
+type timed []struct {
+	name  string
+	after *metav1.Duration
+}
+
+func (t *timed) String() string { return "" }
+
+func (t *timed) Set(s string) error {
+	name, after, err := cut(s)
+	*t = append(*t, struct {
+		name  string
+		after *metav1.Duration
+	}{name, after})
+	return err
+}
+
+// gates are indexes of groups, each with the time when its gate opens, or without where it never does.
+type gates []gate
+
+type gate struct {
+	index int32
+	after *metav1.Duration
+}
+
+func (g *gates) String() string { return "" }
+
+func (g *gates) Set(s string) error {
+	number, after, err := cut(s)
+	if err != nil {
+		return err
+	}
+	index, err := strconv.ParseUint(number, 10, 31)
+	if err != nil {
+		return errors.New("want the index of a group, such as 2 or 2=4h")
+	}
+	*g = append(*g, gate{int32(index), after})
+	return nil
+}
+
+// option closes the gate before the group of this index.
+func (g gate) option(groups *grouping.Groups, start time.Time) (rollout.Option, error) {
+	var closed rollout.Gate
+	if g.after != nil {
+		closed.Opens = start.Add(g.after.Duration)
+	}
+	for i := range groups.Len() {
+		if key := groups.Key(i); key.Index == g.index {
+			return rollout.Closed(key, closed), nil
+		}
+	}
+	return nil, fmt.Errorf("-gate %d: no such group, there are %v", g.index, groups)
+}
+
+// cut reads `word` or `word=duration`.
+func cut(s string) (string, *metav1.Duration, error) {
+	word, rest, found := strings.Cut(s, "=")
+	if !found {
+		return word, nil, nil
+	}
+	d, err := time.ParseDuration(rest)
+	if err != nil || d < 0 {
+		return "", nil, fmt.Errorf("%q is no duration such as 5m", rest)
+	}
+	return word, &metav1.Duration{Duration: d}, nil
+}

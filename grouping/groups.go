@@ -27,8 +27,8 @@ func (k Key) String() string {
 	return fmt.Sprintf("group %d %q", k.Index, k.Name)
 }
 
-// compare orders keys by index, then by name.
-func (k Key) compare(other Key) int {
+// Compare orders keys by index, then by name: negative where k comes before other.
+func (k Key) Compare(other Key) int {
 	if k.Index != other.Index {
 		return int(k.Index) - int(other.Index)
 	}

@@ -53,7 +53,7 @@ func parse(decisions []*clusterv1beta1.PlacementDecision) ([]source, error) {
 	errs = append(errs, onePlacement(decisions)...)
 	slices.SortFunc(sources, func(a, b source) int {
 		return cmp.Or(
-			a.key.compare(b.key),
+			a.key.Compare(b.key),
 			cmp.Compare(len(a.object), len(b.object)),
 			strings.Compare(a.object, b.object),
 		)

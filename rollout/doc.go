@@ -11,7 +11,9 @@
 //  3. Call Plan.
 //  4. Delete the workload of each cluster in Removed; apply it to each in Start; keep it up to date on
 //     each in InFlight. Do nothing for the others.
-//  5. Come back when a report changes, or after RecheckAfter.
+//  5. Report TimeOut of each in TimedOut from now on, if it keeps statuses; otherwise they are listed again.
+//  6. Come back when a report changes, or after RecheckAfter. The deadline of a started cluster counts once
+//     it is reported with the time of its transition; the zero time means that the time is not known.
 //
 // In code:
 //
@@ -25,7 +27,7 @@
 //	log.Info(result.Summary().String(), "waiting", result.Waiting())
 //	return ctrl.Result{RequeueAfter: result.RecheckAfter}, err
 //
-// A webhook calls [Validate].
+// A webhook calls [Validate]. [NewPlanner] with nil groups checks the options, too.
 //
 // # How a rollout goes
 //

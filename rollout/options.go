@@ -35,7 +35,7 @@ func DefaultMaxConcurrency(placement *clusterv1beta1.Placement) Option {
 			o.errs = append(o.errs, field.Required(field.NewPath("placement"), "must not be nil"))
 			return
 		}
-		path := field.NewPath("spec", "decisionStrategy", "groupStrategy", "clustersPerDecisionGroup")
+		path := field.NewPath("placement", "spec", "decisionStrategy", "groupStrategy", "clustersPerDecisionGroup")
 		size, err := parseConcurrency(path, placement.Spec.DecisionStrategy.GroupStrategy.ClustersPerDecisionGroup)
 		if err != nil {
 			o.errs = append(o.errs, err)
@@ -58,7 +58,8 @@ type Gate struct {
 }
 
 // Closed closes a gate before a group (R23): its waiting clusters are held, and under ProgressivePerGroup
-// the later groups with them. The gate is open from gate.Opens on. A group has one gate.
+// the later groups with them. The gate is open from gate.Opens on. A group has one gate; a gate before a group
+// that does not exist holds nothing, of which the result warns.
 func Closed(group grouping.Key, gate Gate) Option {
 	return func(o *options) {
 		if o.gates == nil {

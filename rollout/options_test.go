@@ -256,3 +256,23 @@ func TestInvalidOptions(t *testing.T) {
 		}
 	})
 }
+
+// R23: a gate that is put before a group that does not exist must not pass unseen.
+func TestGateWithoutGroup(t *testing.T) {
+	result := plan(t, scene{groups: []string{"canary: a"}, opts: []rollout.Option{
+		rollout.Closed(grouping.Key{Index: 4}, rollout.Gate{}),
+		rollout.Closed(grouping.Key{Index: 0}, rollout.Gate{}), // its name is missing
+		rollout.Closed(grouping.Key{Index: 0, Name: "canary"}, rollout.Gate{}),
+	}})
+	var got []string
+	for _, w := range result.Warnings {
+		got = append(got, w.String())
+	}
+	want := []string{
+		"the gate before group 0 holds nothing: there is no such group",
+		"the gate before group 4 holds nothing: there is no such group",
+	}
+	if d := gocmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+}

@@ -142,10 +142,21 @@ func (o *oracle) r12Warnings() []rollout.Warning {
 		for i := range o.all {
 			selects = selects || r12Names(entry, o.all[i].group)
 		}
-		if !selects && !slices.Contains(warnings, rollout.Warning{Mandatory: entry}) {
-			warnings = append(warnings, rollout.Warning{Mandatory: entry})
+		if !selects && !slices.Contains(warnings, rollout.Warning{Type: rollout.MandatoryGroupEmpty, Mandatory: entry}) {
+			warnings = append(warnings, rollout.Warning{Type: rollout.MandatoryGroupEmpty, Mandatory: entry})
 		}
 	}
+	return warnings
+}
+
+// R23: a gate before a group that does not exist holds nothing, of which there is a warning.
+func (o *oracle) r23Warnings() (warnings []rollout.Warning) {
+	for _, g := range o.gates {
+		if !slices.Contains(o.groups, g.group) {
+			warnings = append(warnings, rollout.Warning{Type: rollout.GateWithoutGroup, Group: g.group})
+		}
+	}
+	slices.SortFunc(warnings, func(a, b rollout.Warning) int { return a.Group.Compare(b.Group) })
 	return warnings
 }
 

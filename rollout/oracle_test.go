@@ -96,7 +96,7 @@ func (o *oracle) answer(w world) *answer {
 	o.chooseWhoStarts()
 	o.r19()
 	o.out.RecheckAfter = o.r19Recheck()
-	o.out.Warnings = o.r12Warnings()
+	o.out.Warnings = append(o.r12Warnings(), o.r23Warnings()...)
 	o.r21()
 	o.s5()
 	o.out.Aggregate = o.s6()

@@ -36,7 +36,7 @@ type Reason struct {
 	// Group is the incomplete group that is waited for, the group with the closed gate, the group whose
 	// budget is breached unless AllGroups, or under ProgressivePerGroup the group whose concurrency is used
 	// up.
-	Group grouping.Key `json:"group,omitzero"`
+	Group grouping.Key `json:"group"`
 	// AllGroups says that the budget or the concurrency is not one of a single group.
 	AllGroups bool `json:"allGroups,omitempty"`
 

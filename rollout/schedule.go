@@ -2,6 +2,7 @@ package rollout
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -40,14 +41,30 @@ type Stage struct {
 	MaxFailures int `json:"maxFailures"`
 }
 
-// Warning says that a part of the strategy has no effect.
+// WarningType is the kind of a [Warning], in the form of a condition's reason.
+type WarningType string
+
+const (
+	// MandatoryGroupEmpty: a mandatory group selects no cluster and is skipped (R12).
+	MandatoryGroupEmpty WarningType = "MandatoryGroupEmpty"
+	// GateWithoutGroup: the gate is before a group that does not exist, and holds nothing (R23).
+	GateWithoutGroup WarningType = "GateWithoutGroup"
+)
+
+// Warning says that a part of the strategy or an option has no effect. Warnings are comparable.
 type Warning struct {
-	// Mandatory is the mandatory group that selects no cluster (R12).
-	Mandatory clusterv1alpha1.MandatoryDecisionGroup `json:"mandatoryDecisionGroup"`
+	Type WarningType `json:"type"`
+	// Mandatory is the strategy's entry (MandatoryGroupEmpty).
+	Mandatory clusterv1alpha1.MandatoryDecisionGroup `json:"mandatoryDecisionGroup,omitzero"`
+	// Group is the one that does not exist (GateWithoutGroup).
+	Group grouping.Key `json:"group,omitzero"`
 }
 
 // String is a sentence fit for an event.
 func (w Warning) String() string {
+	if w.Type == GateWithoutGroup {
+		return fmt.Sprintf("the gate before %v holds nothing: there is no such group", w.Group)
+	}
 	if w.Mandatory.GroupName != "" {
 		return fmt.Sprintf("mandatory decision group %q selects no cluster and is skipped", w.Mandatory.GroupName)
 	}
@@ -83,6 +100,7 @@ func newSchedule(r rules, o options, groups *grouping.Groups) *schedule {
 	}
 
 	mandatory, others := s.split()
+	s.checkGates()
 	s.Stages = make([]Stage, 0, len(mandatory)+len(others))
 	for i := range mandatory {
 		addStage(mandatory[i:i+1], Stage{Mandatory: true})
@@ -141,7 +159,7 @@ func (s *schedule) split() (mandatory, others []int32) {
 			}
 		}
 		if clusters == 0 {
-			if w := (Warning{Mandatory: m}); !slices.Contains(s.warnings, w) {
+			if w := (Warning{Type: MandatoryGroupEmpty, Mandatory: m}); !slices.Contains(s.warnings, w) {
 				s.warnings = append(s.warnings, w)
 			}
 		}
@@ -158,6 +176,23 @@ func (s *schedule) split() (mandatory, others []int32) {
 		}
 	}
 	return mandatory, all[len(mandatory):]
+}
+
+// checkGates warns of gates before groups that do not exist: a mistyped name must not start what it was
+// meant to hold unseen.
+func (s *schedule) checkGates() {
+	if len(s.options.gates) == 0 {
+		return
+	}
+	known := make(map[grouping.Key]bool, s.groups.Len())
+	for i := range s.groups.Len() {
+		known[s.groups.Key(i)] = true
+	}
+	for _, key := range slices.SortedFunc(maps.Keys(s.options.gates), grouping.Key.Compare) {
+		if !known[key] {
+			s.warnings = append(s.warnings, Warning{Type: GateWithoutGroup, Group: key})
+		}
+	}
 }
 
 // matches says whether a strategy's mandatory group means the group: by its name, or without one by its
@@ -203,7 +238,7 @@ func (s Schedule) String() string {
 	return strings.Join(stages, " → ")
 }
 
-// String is the groups and those limits that hold anything back.
+// String is the groups, and how many clusters may be in flight at a time where that is not all.
 func (s Stage) String() string {
 	var b strings.Builder
 	b.WriteByte('[')

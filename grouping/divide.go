@@ -17,7 +17,8 @@ import (
 type Option func(*options)
 
 type options struct {
-	scores map[string]int64
+	scores  map[string]int64
+	reasons map[string]string
 }
 
 // Scores gives the clusters' scores, as the placement's prioritizers computed them, by cluster name. They
@@ -27,13 +28,19 @@ func Scores(scores map[string]int64) Option {
 	return func(o *options) { o.scores = scores }
 }
 
+// Reasons gives why clusters were selected, by cluster name. They are kept in the decisions (G4).
+func Reasons(reasons map[string]string) Option {
+	return func(o *options) { o.reasons = reasons }
+}
+
 // Divide puts the clusters that placement selected into the groups of its decisionStrategy (G1 to G5).
 // Of placement, spec.decisionStrategy and spec.sortBy are read; of each cluster its name, its labels and
 // status.clusterClaims. The order of clusters does not matter. The result shares strings with the
 // input, nothing else.
 //
-// Indexes run from 0 without gaps. Without any cluster there is one group, which is empty; a named group
-// that selects no cluster does not exist otherwise.
+// Indexes run from 0 without gaps. A named group that selects no cluster does not exist; without any
+// cluster there is one group, without a name. A name that is listed twice has the groups of both
+// places. A clustersPerDecisionGroup of 0 can't be told from none and means all.
 //
 // It is an error (one *field.Error per fault, found by errors.As, with the path in the placement or in
 // clusters) if the placement is nil, a group has no name or one that can't be a label's value, a selector
@@ -55,7 +62,7 @@ func Divide(placement *clusterv1beta1.Placement, clusters []*clusterv1.ManagedCl
 
 	g := newGroups(len(sorted))
 	for i, c := range sorted {
-		g.add(i, clusterv1beta1.ClusterDecision{ClusterName: c.name, Score: o.scores[c.name]})
+		g.add(i, clusterv1beta1.ClusterDecision{ClusterName: c.name, Reason: o.reasons[c.name], Score: o.scores[c.name]})
 	}
 	for i, part := range division.match(sorted) {
 		if division.byScore && g.scores != nil {

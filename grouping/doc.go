@@ -15,11 +15,17 @@
 //	}
 //	changes := groups.Changes(previous) // clusters added, removed and moved, if it wants to know
 //
-// A placement controller needs three:
+// A placement controller needs three, whenever the selected clusters or the strategy changed:
 //
 //	groups, err := grouping.Divide(placement, selected)
-//	decisions, err := groups.Decisions(placement)
-//	placement.Status.DecisionGroups = grouping.Status(decisions).DecisionGroups
+//	if err != nil {
+//		return err // names the field of the placement, or the cluster
+//	}
+//	decisions, err := groups.Decisions(placement) // the objects to store
+//	if err != nil {
+//		return err
+//	}
+//	status, err := grouping.Status(decisions) // its decisionGroups and numberOfSelectedClusters
 //
 // # Order
 //

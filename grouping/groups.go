@@ -88,7 +88,7 @@ func (g *Groups) addGroup(name string, members []int32) {
 	for _, position := range members {
 		g.groups[position] = int32(len(g.keys))
 	}
-	g.keys = append(g.keys, Key{int32(len(g.keys)), name})
+	g.keys = append(g.keys, Key{Index: int32(len(g.keys)), Name: name})
 	g.members = append(g.members, members...)
 	g.starts = append(g.starts, int32(len(g.members)))
 }

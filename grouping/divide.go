@@ -17,8 +17,9 @@ import (
 type Option func(*options)
 
 type options struct {
-	scores  map[string]int64
-	reasons map[string]string
+	scores   map[string]int64
+	reasons  map[string]string
+	previous *Groups
 }
 
 // Scores gives the clusters' scores, as the placement's prioritizers computed them, by cluster name. They
@@ -64,11 +65,13 @@ func Divide(placement *clusterv1beta1.Placement, clusters []*clusterv1.ManagedCl
 	for i, c := range sorted {
 		g.add(i, clusterv1beta1.ClusterDecision{ClusterName: c.name, Reason: o.reasons[c.name], Score: o.scores[c.name]})
 	}
-	for i, part := range division.match(sorted) {
+	partOf := division.match(sorted)
+	heritage := division.inherit(o.previous, g.names, partOf)
+	for i, part := range division.split(partOf) {
 		if division.byScore && g.scores != nil {
 			slices.SortStableFunc(part, func(a, b int32) int { return cmp.Compare(g.scores[b], g.scores[a]) })
 		}
-		for members := range slices.Chunk(part, division.size(len(sorted))) {
+		for _, members := range heritage.cut(i, part, division.size(len(sorted))) {
 			g.addGroup(division.name(i), members)
 		}
 	}
@@ -127,24 +130,39 @@ func newDivision(placement *clusterv1beta1.Placement) (division, field.ErrorList
 	return d, errs
 }
 
-// name is that of the i-th part of match.
-func (d division) name(i int) string {
-	if i == len(d.groups) {
+// name is that of a part: the clusters of one named group, or, last, those that none selects.
+func (d division) name(part int) string {
+	if part == len(d.groups) {
 		return ""
 	}
-	return d.groups[i].name
+	return d.groups[part].name
 }
 
-// match assigns each cluster, by its place in the list, to the first group that selects it, or to the
-// nameless last one (G1).
-func (d division) match(clusters []candidate) [][]int32 {
-	parts := make([][]int32, len(d.groups)+1)
+// match says in which part each cluster is: the first that selects it, or the last (G1).
+func (d division) match(clusters []candidate) []int32 {
+	partOf := make([]int32, len(clusters))
 	for at, cluster := range clusters {
-		i := 0
-		for i < len(d.groups) && !d.groups[i].matches(cluster.ManagedCluster) {
-			i++
+		part := 0
+		for part < len(d.groups) && !d.groups[part].matches(cluster.ManagedCluster) {
+			part++
 		}
-		parts[i] = append(parts[i], int32(at))
+		partOf[at] = int32(part)
+	}
+	return partOf
+}
+
+// split lists the positions of each part.
+func (d division) split(partOf []int32) [][]int32 {
+	counts := make([]int, len(d.groups)+1)
+	for _, part := range partOf {
+		counts[part]++
+	}
+	parts := make([][]int32, len(counts))
+	for part, count := range counts {
+		parts[part] = make([]int32, 0, count)
+	}
+	for position, part := range partOf {
+		parts[part] = append(parts[part], int32(position))
 	}
 	return parts
 }

@@ -211,3 +211,63 @@ func ExampleGroups_Position() {
 	// oslo group 0 "canary" true
 	// rome group 2 true
 }
+
+// A placement controller that divides by the previous groups moves no cluster that can stay: bonn is new,
+// and joins the last group.
+func ExamplePrevious() {
+	previous, err := grouping.Read([]*clusterv1beta1.PlacementDecision{
+		exampleDecision("web-decision-1", "0", "canary", "oslo"),
+		exampleDecision("web-decision-2", "1", "", "cairo", "lima"),
+		exampleDecision("web-decision-3", "2", "", "rome"),
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	selected := append(exampleClusters(), &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "bonn"}})
+	anew, err := grouping.Divide(examplePlacement(), selected)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	steady, err := grouping.Divide(examplePlacement(), selected, grouping.Previous(previous))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println("anew:  ", anew.Changes(previous).Moved)
+	fmt.Println("steady:", steady.Changes(previous).Moved)
+	key, _, _ := steady.Find("bonn")
+	fmt.Println("bonn:  ", key)
+	// Output:
+	// anew:   [lima: group 1 → group 2]
+	// steady: []
+	// bonn:   group 2
+}
+
+// Stored objects keep their names and their groups, whatever the numbers; a new one takes a number that none
+// has.
+func ExampleGroups_DecisionsKeeping() {
+	stored := []*clusterv1beta1.PlacementDecision{
+		exampleDecision("web-decision-4", "0", "canary", "oslo"),
+		exampleDecision("web-decision-1", "1", "", "cairo", "lima"),
+	}
+	placement := examplePlacement()
+	groups, err := grouping.Divide(placement, exampleClusters())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	decisions, err := groups.DecisionsKeeping(placement, stored)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, d := range decisions {
+		fmt.Println(d.Name, d.Labels[clusterv1beta1.DecisionGroupIndexLabel], d.Status.Decisions)
+	}
+	// Output:
+	// web-decision-4 0 [{oslo  0}]
+	// web-decision-1 1 [{cairo  0} {lima  0}]
+	// web-decision-2 2 [{rome  0}]
+}

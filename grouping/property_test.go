@@ -19,9 +19,9 @@ import (
 
 // drawFleet draws up to 300 clusters in random order, with some of four labels and one of three claims.
 func drawFleet(t *rapid.T, name string) []*clusterv1.ManagedCluster {
-	// Seldom more than a PlacementDecision holds, but often enough.
-	most := rapid.SampledFrom([]int{3, 12, 40, 300}).Draw(t, name+" most")
-	ids := rapid.SliceOfNDistinct(rapid.IntRange(0, 999), 0, most, rapid.ID).Draw(t, name)
+	// Seldom more than a PlacementDecision holds, but often enough. Left to itself rapid seldom draws ten.
+	n := rapid.IntRange(0, rapid.SampledFrom([]int{3, 12, 40, 300}).Draw(t, "most")).Draw(t, "number of "+name)
+	ids := rapid.SliceOfNDistinct(rapid.IntRange(0, 999), n, n, rapid.ID).Draw(t, name)
 	clusters := make([]*clusterv1.ManagedCluster, len(ids))
 	for i, id := range ids {
 		clusters[i] = newCluster(fmt.Sprintf("c%d", id))

@@ -46,14 +46,16 @@ func parse(decisions []*clusterv1beta1.PlacementDecision) ([]source, error) {
 		}
 		objects = append(objects, d)
 	}
-	slices.SortFunc(objects, compareObjects)
+	slices.SortFunc(objects, func(a, b *clusterv1beta1.PlacementDecision) int {
+		return cmp.Or(strings.Compare(a.Namespace, b.Namespace), compareNames(a.Name, b.Name))
+	})
 	sources := make([]source, len(objects))
 	for i, d := range objects {
 		index, err := groupIndex(d)
 		if err != nil {
 			errs = append(errs, err)
 		}
-		if i > 0 && compareObjects(objects[i-1], d) == 0 {
+		if i > 0 && objects[i-1].Name == d.Name && objects[i-1].Namespace == d.Namespace {
 			errs = append(errs, field.Duplicate(objectPath(d).Child("metadata", "name"), d.Name))
 		}
 		key := Key{Index: index, Name: d.Labels[clusterv1beta1.DecisionGroupNameLabel]}
@@ -64,13 +66,10 @@ func parse(decisions []*clusterv1beta1.PlacementDecision) ([]source, error) {
 	return sources, fielderrs.Join(errs)
 }
 
-// compareObjects orders objects by their names, those that differ in a number at the end by that number.
-func compareObjects(a, b *clusterv1beta1.PlacementDecision) int {
-	return cmp.Or(
-		strings.Compare(a.Namespace, b.Namespace),
-		cmp.Compare(len(a.Name), len(b.Name)),
-		strings.Compare(a.Name, b.Name),
-	)
+// compareNames orders names of PlacementDecisions: those that differ in the number at their end only by
+// that number.
+func compareNames(a, b string) int {
+	return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b))
 }
 
 func objectPath(d *clusterv1beta1.PlacementDecision) *field.Path {

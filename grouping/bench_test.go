@@ -151,3 +151,26 @@ func BenchmarkChanges(b *testing.B) {
 		})
 	}
 }
+
+// Two placements that share half of their clusters.
+func BenchmarkJoin(b *testing.B) {
+	for _, n := range sizes {
+		clusters := regionalFleet(n)
+		var parts []grouping.PlacementGroups
+		for name, selected := range map[string][]*clusterv1.ManagedCluster{"a": clusters[:n*2/3], "b": clusters[n/3:]} {
+			groups, err := grouping.Divide(tenGroups(), selected)
+			if err != nil {
+				b.Fatal(err)
+			}
+			parts = append(parts, grouping.PlacementGroups{Placement: name, Groups: groups})
+		}
+		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := grouping.Join(parts...); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

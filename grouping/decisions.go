@@ -23,8 +23,8 @@ const MaxDecisions = 100
 // PlacementDecision without decisions.
 //
 // It is an error (*field.Error) if the placement is nil, or has a name from which no valid names and
-// labels follow: it may have at most 63 characters, the length of a label's value. The objects share
-// nothing with g or placement but strings.
+// labels follow (it may have at most 63 characters, the length of a label's value), or if [Join] made g.
+// The objects share nothing with g or placement but strings.
 func (g *Groups) Decisions(placement *clusterv1beta1.Placement) ([]*clusterv1beta1.PlacementDecision, error) {
 	return g.DecisionsKeeping(placement, nil)
 }

@@ -46,7 +46,7 @@ func Reasons(reasons map[string]string) Option {
 // It is an error (one *field.Error per fault, found by errors.As, with the path in the placement or in
 // clusters) if the placement is nil, a group has no name or one that can't be a label's value, a selector
 // is invalid, clustersPerDecisionGroup is neither a positive count nor a percentage from 1% to 100%,
-// sortBy is unknown, or a cluster is nil, has no name, or comes twice.
+// sortBy is unknown, a cluster is nil, has no name, or comes twice, or the previous groups are joined ones.
 //
 // Matching costs time in proportion to clusters × named groups, the rest what sorting the clusters by
 // name costs.
@@ -56,6 +56,9 @@ func Divide(placement *clusterv1beta1.Placement, clusters []*clusterv1.ManagedCl
 		opt(&o)
 	}
 	division, errs := newDivision(placement)
+	if err := ofOnePlacement(field.NewPath("previous"), o.previous); err != nil {
+		errs = append(errs, err)
+	}
 	sorted, clusterErrs := byName(clusters)
 	if errs = append(errs, clusterErrs...); len(errs) > 0 {
 		return nil, fielderrs.Join(errs)

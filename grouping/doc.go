@@ -64,6 +64,16 @@
 // all groups behind it grow by one (G3), and since no object changes its labels, their objects are
 // rewritten, though no cluster leaves the ones that it is together with.
 //
+// # Several placements
+//
+// A workload that follows several placements reads each and joins them, in the order in which the workload
+// lists them (R26). A cluster that two of them select belongs to the first:
+//
+//	groups, err := grouping.Join(
+//		grouping.PlacementGroups{Placement: "web", Groups: web},
+//		grouping.PlacementGroups{Placement: "edge", Groups: edge},
+//	)
+//
 // # Where it departs from the design document
 //
 // The rules are G1 to G12 of the specification, which follow the Placement Strategy design document

@@ -271,3 +271,33 @@ func ExampleGroups_DecisionsKeeping() {
 	// web-decision-1 1 [{cairo  0} {lima  0}]
 	// web-decision-2 2 [{rome  0}]
 }
+
+// A workload that follows two placements: lima is selected by both and belongs to the first.
+func ExampleJoin() {
+	web, err := grouping.Read([]*clusterv1beta1.PlacementDecision{
+		exampleDecision("web-decision-1", "0", "canary", "oslo"),
+		exampleDecision("web-decision-2", "1", "", "cairo", "lima"),
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	edge, err := grouping.Read([]*clusterv1beta1.PlacementDecision{
+		exampleDecision("edge-decision-1", "0", "", "lima", "rome"),
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	groups, err := grouping.Join(
+		grouping.PlacementGroups{Placement: "web", Groups: web},
+		grouping.PlacementGroups{Placement: "edge", Groups: edge},
+	)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(groups)
+	// Output:
+	// group 0 "canary" of placement web: 1, group 1 of placement web: 2, group 0 of placement edge: 1
+}

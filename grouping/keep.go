@@ -30,6 +30,9 @@ func (g *Groups) DecisionsKeeping(placement *clusterv1beta1.Placement, stored []
 	if err := validatePlacement(placement); err != nil {
 		return nil, err
 	}
+	if err := ofOnePlacement(field.NewPath("groups"), g); err != nil {
+		return nil, err
+	}
 	objects, err := parse(stored)
 	if err != nil {
 		return nil, err

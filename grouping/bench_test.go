@@ -157,12 +157,12 @@ func BenchmarkJoin(b *testing.B) {
 	for _, n := range sizes {
 		clusters := regionalFleet(n)
 		var parts []grouping.PlacementGroups
-		for name, selected := range map[string][]*clusterv1.ManagedCluster{"a": clusters[:n*2/3], "b": clusters[n/3:]} {
+		for i, selected := range [][]*clusterv1.ManagedCluster{clusters[:n*2/3], clusters[n/3:]} {
 			groups, err := grouping.Divide(tenGroups(), selected)
 			if err != nil {
 				b.Fatal(err)
 			}
-			parts = append(parts, grouping.PlacementGroups{Placement: name, Groups: groups})
+			parts = append(parts, grouping.PlacementGroups{Placement: fmt.Sprint("placement-", i), Groups: groups})
 		}
 		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
 			b.ReportAllocs()

@@ -3,7 +3,6 @@ package grouping
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
@@ -59,22 +58,28 @@ func Divide(placement *clusterv1beta1.Placement, clusters []*clusterv1.ManagedCl
 	if err := ofOnePlacement(field.NewPath("previous"), o.previous); err != nil {
 		errs = append(errs, err)
 	}
-	sorted, clusterErrs := byName(clusters)
+	names, clusterErrs := clusterNames(clusters)
+	places := order(names)
+	names = permute(names, places)
+	clusterErrs = append(clusterErrs, duplicates(names)...)
 	if errs = append(errs, clusterErrs...); len(errs) > 0 {
 		return nil, fielderrs.Join(errs)
 	}
 
-	g := newGroups(len(sorted))
-	for i, c := range sorted {
-		g.add(i, clusterv1beta1.ClusterDecision{ClusterName: c.name, Reason: o.reasons[c.name], Score: o.scores[c.name]})
+	g := newGroups(names)
+	partOf := make([]int32, len(places))
+	for position, place := range places {
+		name := names[position]
+		g.set(position, o.reasons[name], o.scores[name])
+		// In this order, not that of the list: a cache was filled by name, and lies so in memory.
+		partOf[position] = division.match(clusters[place])
 	}
-	partOf := division.match(sorted)
 	heritage := division.inherit(o.previous, g.names, partOf)
 	for i, part := range division.split(partOf) {
 		if division.byScore && g.scores != nil {
 			slices.SortStableFunc(part, func(a, b int32) int { return cmp.Compare(g.scores[b], g.scores[a]) })
 		}
-		for _, members := range heritage.cut(i, part, division.size(len(sorted))) {
+		for _, members := range heritage.cut(i, part, division.size(len(places))) {
 			g.addGroup(division.name(i), members)
 		}
 	}
@@ -141,17 +146,13 @@ func (d division) name(part int) string {
 	return d.groups[part].name
 }
 
-// match says in which part each cluster is: the first that selects it, or the last (G1).
-func (d division) match(clusters []candidate) []int32 {
-	partOf := make([]int32, len(clusters))
-	for at, cluster := range clusters {
-		part := 0
-		for part < len(d.groups) && !d.groups[part].matches(cluster.ManagedCluster) {
-			part++
-		}
-		partOf[at] = int32(part)
+// match says in which part a cluster is: the first that selects it, or the last (G1).
+func (d division) match(cluster *clusterv1.ManagedCluster) int32 {
+	part := 0
+	for part < len(d.groups) && !d.groups[part].matches(cluster) {
+		part++
 	}
-	return partOf
+	return int32(part)
 }
 
 // split lists the positions of each part.
@@ -170,17 +171,11 @@ func (d division) split(partOf []int32) [][]int32 {
 	return parts
 }
 
-// candidate is a cluster beside its name, which sorting looks at far more often.
-type candidate struct {
-	name string
-	*clusterv1.ManagedCluster
-}
-
-// byName checks the clusters and sorts them by name.
-func byName(clusters []*clusterv1.ManagedCluster) ([]candidate, field.ErrorList) {
+// clusterNames gives the name of each cluster, or what is wrong with them.
+func clusterNames(clusters []*clusterv1.ManagedCluster) ([]string, field.ErrorList) {
 	var errs field.ErrorList
 	path := field.NewPath("clusters")
-	sorted := make([]candidate, 0, len(clusters))
+	names := make([]string, 0, len(clusters))
 	for i, cluster := range clusters {
 		switch {
 		case cluster == nil:
@@ -188,15 +183,19 @@ func byName(clusters []*clusterv1.ManagedCluster) ([]candidate, field.ErrorList)
 		case cluster.Name == "":
 			errs = append(errs, field.Required(path.Index(i).Child("metadata", "name"), "must be the name of a ManagedCluster"))
 		default:
-			sorted = append(sorted, candidate{cluster.Name, cluster})
+			names = append(names, cluster.Name)
 		}
 	}
-	slices.SortFunc(sorted, func(a, b candidate) int { return strings.Compare(a.name, b.name) })
-	for i := 1; i < len(sorted); i++ {
-		// Of a name that stands three times, say so once.
-		if sorted[i].name == sorted[i-1].name && (i == 1 || sorted[i-2].name != sorted[i].name) {
-			errs = append(errs, field.Duplicate(path.Key(sorted[i].name).Child("metadata", "name"), sorted[i].name))
+	return names, errs
+}
+
+// duplicates reports names that stand twice among sorted ones; one that stands three times it reports once.
+func duplicates(names []string) field.ErrorList {
+	var errs field.ErrorList
+	for i := 1; i < len(names); i++ {
+		if name := names[i]; names[i-1] == name && (i == 1 || names[i-2] != name) {
+			errs = append(errs, field.Duplicate(field.NewPath("clusters").Key(name).Child("metadata", "name"), name))
 		}
 	}
-	return sorted, errs
+	return errs
 }

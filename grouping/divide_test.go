@@ -152,6 +152,23 @@ func TestDivideByScore(t *testing.T) {
 	}
 }
 
+// G4: ties are by name however many there are.
+func TestDivideByScoreWithManyTies(t *testing.T) {
+	placement := newPlacement(intstr.IntOrString{})
+	placement.Spec.SortBy = clusterv1beta1.PlacementSortByScore
+	scores := map[string]int64{}
+	want := map[int64]string{}
+	clusters := numbered(200, "c")
+	for i, c := range clusters {
+		scores[c.Name] = int64(i * i % 3)
+		want[scores[c.Name]] += c.Name + " "
+	}
+	got := show(mustDivide(t, placement, shuffled(1, clusters), grouping.Scores(scores)))
+	if diff := cmp.Diff("0:"+strings.TrimSpace(want[2]+want[1]+want[0]), got); diff != "" {
+		t.Errorf("groups (-want +got):\n%s", diff)
+	}
+}
+
 // G5, G2: every fault, with what was found and where.
 func TestDivideErrors(t *testing.T) {
 	const (

@@ -60,32 +60,35 @@ type Groups struct {
 	scores    []int64  // of each position; nil where no decision has one
 }
 
-// newGroups makes room for n clusters, which add and addGroup have to fill in.
-func newGroups(n int) *Groups {
-	return &Groups{
+// newGroups makes groups of the clusters with these names, which are sorted and stay g's. What set and
+// addGroup say has to be filled in.
+func newGroups(names []string) *Groups {
+	g := &Groups{
 		starts:    []int32{0},
-		members:   make([]int32, 0, n),
-		names:     make([]string, n),
-		groups:    make([]int32, n),
-		positions: make(map[string]int32, n),
+		members:   make([]int32, 0, len(names)),
+		names:     names,
+		groups:    make([]int32, len(names)),
+		positions: make(map[string]int32, len(names)),
 	}
+	for position, name := range names {
+		g.positions[name] = int32(position)
+	}
+	return g
 }
 
-// add sets what is known of a position but its group; positions ascend with the names.
-func (g *Groups) add(position int, d clusterv1beta1.ClusterDecision) {
-	g.names[position] = d.ClusterName
-	g.positions[d.ClusterName] = int32(position)
-	if d.Reason != "" {
+// set keeps the reason and the score of the cluster at a position.
+func (g *Groups) set(position int, reason string, score int64) {
+	if reason != "" {
 		if g.reasons == nil {
 			g.reasons = make([]string, len(g.names))
 		}
-		g.reasons[position] = d.Reason
+		g.reasons[position] = reason
 	}
-	if d.Score != 0 {
+	if score != 0 {
 		if g.scores == nil {
 			g.scores = make([]int64, len(g.names))
 		}
-		g.scores[position] = d.Score
+		g.scores[position] = score
 	}
 }
 

@@ -172,8 +172,8 @@ func TestEqual(t *testing.T) {
 		{"a reason", func(d decisions) { d[0].Status.Decisions[0].Reason = "x" }, false},
 		{"the name of a group", func(d decisions) { d[0].Labels[clusterv1beta1.DecisionGroupNameLabel] = "x" }, false},
 		{"the index of a group", func(d decisions) { d[1].Labels[clusterv1beta1.DecisionGroupIndexLabel] = "2" }, false},
-		{"the sizes", func(d decisions) {
-			d[1].Status.Decisions = append(d[1].Status.Decisions, d[0].Status.Decisions[1])
+		{"the sizes, and nothing else", func(d decisions) {
+			d[1].Status.Decisions = append(slices.Clone(d[0].Status.Decisions[1:]), d[1].Status.Decisions...)
 			d[0].Status.Decisions = d[0].Status.Decisions[:1]
 		}, false},
 	} {

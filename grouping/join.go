@@ -1,6 +1,8 @@
 package grouping
 
 import (
+	"slices"
+
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
@@ -25,35 +27,21 @@ type PlacementGroups struct {
 // It is an error (one *field.Error per fault) if a placement has no name, comes twice, or has groups that
 // were joined already.
 //
-// It takes time linear in the clusters times the logarithm of the number of placements.
+// It takes as long as reading the groups.
 func Join(parts ...PlacementGroups) (*Groups, error) {
 	if err := validateJoin(parts); err != nil {
 		return nil, err
 	}
-	total := 0
+	var sources []source
 	for _, part := range parts {
-		total += part.Groups.NumClusters()
-	}
-	var keys []Key
-	entries := make([]entry, 0, total)
-	decisions := make([]clusterv1beta1.ClusterDecision, total)
-	ranks := make([]int32, total)
-	for _, part := range parts {
-		g, start := part.Groups, len(entries)
-		for at := range g.NumClusters() {
-			ranks[start+int(g.members[at])] = int32(start + at)
-		}
-		// By position, which is sorted by name as build wants it.
-		for position := range g.NumClusters() {
-			at := start + position
-			decisions[at] = g.decision(int32(position))
-			entries = append(entries, entry{g.names[position], int32(len(keys)) + g.groups[position], ranks[at], &decisions[at]})
-		}
-		for i := range g.Len() {
-			keys = append(keys, Key{Index: g.keys[i].Index, Name: g.keys[i].Name, Placement: part.Placement})
+		for i := range part.Groups.Len() {
+			key := part.Groups.Key(i)
+			key.Placement = part.Placement
+			decisions := make([]clusterv1beta1.ClusterDecision, 0, part.Groups.Size(i))
+			sources = append(sources, source{key: key, decisions: slices.AppendSeq(decisions, part.Groups.Clusters(i))})
 		}
 	}
-	return index(keys, entries, total), nil
+	return build(sources), nil
 }
 
 func validateJoin(parts []PlacementGroups) error {

@@ -111,7 +111,7 @@ func TestSteadyMovesFewClustersAndRewritesFewDecisions(t *testing.T) {
 	for _, row := range churns() {
 		n, size, k := row[0], row[1], row[2]
 		if n > 10_000 && testing.Short() {
-			t.Skip("not the largest fleet")
+			continue
 		}
 		var sums [2][2]int
 		changes := min(max(20_000/n, 2), 32)
@@ -134,8 +134,10 @@ func TestSteadyMovesFewClustersAndRewritesFewDecisions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(string(doc), table.String()) {
-		t.Errorf("doc.go does not have this table:\n%s", table.String())
+	for line := range strings.Lines(table.String()) {
+		if !strings.Contains(string(doc), line) {
+			t.Errorf("doc.go does not have the line\n%s", line)
+		}
 	}
 }
 

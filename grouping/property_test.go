@@ -113,6 +113,31 @@ func members(g *grouping.Groups) []string {
 	return all
 }
 
+// G4.
+func TestPropertyEachNameIsInTheOrderOfItsScoresAndThenItsNames(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		placement, scores := drawPlacement(t)
+		g := mustDivide(t, placement, drawFleet(t, "clusters"), scores)
+		for i := range g.Len() {
+			var last *clusterv1beta1.ClusterDecision
+			for d := range g.Clusters(i) {
+				if last != nil && !ordered(placement, *last, d) {
+					t.Fatalf("%v before %v in %v", *last, d, g.Key(i))
+				}
+				last = &d
+			}
+		}
+	})
+}
+
+// ordered says whether a belongs before b by G4.
+func ordered(p *clusterv1beta1.Placement, a, b clusterv1beta1.ClusterDecision) bool {
+	if p.Spec.SortBy == clusterv1beta1.PlacementSortByScore && a.Score != b.Score {
+		return a.Score > b.Score
+	}
+	return a.ClusterName < b.ClusterName
+}
+
 // G1, G2, G3.
 func TestPropertyDividingPartitionsIntoGroupsWithinTheirSize(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

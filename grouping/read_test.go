@@ -1,6 +1,8 @@
 package grouping_test
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -69,6 +71,22 @@ func TestRead(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// G10: the many objects of a group are in the order of their numbers, also between those of another.
+func TestReadManyObjects(t *testing.T) {
+	var stored decisions
+	want := map[string]string{"1": "1:", "3": "3:"}
+	for i := range 100 {
+		index := []string{"1", "3"}[i*i%3%2]
+		stored = append(stored, decision(fmt.Sprintf("d-%d", i+1), index, "", fmt.Sprintf("c%d", 199-i)))
+		want[index] += fmt.Sprintf("c%d ", 199-i)
+	}
+	for seed := range uint64(5) {
+		if diff := cmp.Diff(strings.TrimSpace(want["1"])+" | "+strings.TrimSpace(want["3"]), show(mustRead(t, shuffled(seed, stored)...))); diff != "" {
+			t.Fatalf("groups (-want +got):\n%s", diff)
+		}
 	}
 }
 

@@ -2,7 +2,6 @@ package grouping_test
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -34,8 +33,7 @@ func regionalFleet(n int) []*clusterv1.ManagedCluster {
 		clusters[i] = newCluster(fmt.Sprintf("cluster-%06d", i),
 			"region", fmt.Sprintf("region-%d", i%12), "vendor", "OpenShift", "cloud", "Amazon", "env", "prod", "common-profile", "true")
 	}
-	rand.New(rand.NewPCG(1, 2)).Shuffle(n, func(i, j int) { clusters[i], clusters[j] = clusters[j], clusters[i] })
-	return clusters
+	return shuffled(1, clusters)
 }
 
 var sizes = []int{100, 1_000, 10_000, 100_000}
@@ -56,24 +54,7 @@ func BenchmarkDivide(b *testing.B) {
 
 func BenchmarkRead(b *testing.B) {
 	for _, n := range sizes {
-		placement := tenGroups()
-		groups, err := grouping.Divide(placement, regionalFleet(n))
-		if err != nil {
-			b.Fatal(err)
-		}
-		decisions, err := groups.Decisions(placement)
-		if err != nil {
-			b.Fatal(err)
-		}
-		rand.New(rand.NewPCG(1, 2)).Shuffle(len(decisions), func(i, j int) { decisions[i], decisions[j] = decisions[j], decisions[i] })
-		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				if _, err := grouping.Read(decisions); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
+		benchmarkRead(b, n, shuffled(1, decided(b, tenGroups(), n)))
 	}
 }
 
@@ -82,40 +63,35 @@ func BenchmarkReadByScore(b *testing.B) {
 	for _, n := range sizes {
 		placement := tenGroups()
 		placement.Spec.SortBy = clusterv1beta1.PlacementSortByScore
-		clusters, scores := regionalFleet(n), map[string]int64{}
-		for i, c := range clusters {
+		scores := map[string]int64{}
+		for i, c := range regionalFleet(n) {
 			scores[c.Name] = int64(i)
 		}
-		groups, err := grouping.Divide(placement, clusters, grouping.Scores(scores))
-		if err != nil {
-			b.Fatal(err)
-		}
-		decisions, err := groups.Decisions(placement)
-		if err != nil {
-			b.Fatal(err)
-		}
-		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				if _, err := grouping.Read(decisions); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
+		benchmarkRead(b, n, decided(b, placement, n, grouping.Scores(scores)))
 	}
+}
+
+func benchmarkRead(b *testing.B, n int, stored decisions) {
+	b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if _, err := grouping.Read(stored); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+// decided is the objects for a regional fleet.
+func decided(b *testing.B, p *clusterv1beta1.Placement, n int, opts ...grouping.Option) decisions {
+	return mustDecide(b, mustDivide(b, p, regionalFleet(n), opts...), p)
 }
 
 func BenchmarkDecisions(b *testing.B) {
 	for _, n := range sizes {
 		placement := tenGroups()
-		groups, err := grouping.Divide(placement, regionalFleet(n))
-		if err != nil {
-			b.Fatal(err)
-		}
-		stored, err := groups.Decisions(placement)
-		if err != nil {
-			b.Fatal(err)
-		}
+		groups := mustDivide(b, placement, regionalFleet(n))
+		stored := mustDecide(b, groups, placement)
 		for _, kept := range []struct {
 			name   string
 			stored []*clusterv1beta1.PlacementDecision
@@ -135,14 +111,7 @@ func BenchmarkDecisions(b *testing.B) {
 func BenchmarkChanges(b *testing.B) {
 	for _, n := range sizes {
 		clusters := regionalFleet(n)
-		before, err := grouping.Divide(tenGroups(), clusters)
-		if err != nil {
-			b.Fatal(err)
-		}
-		after, err := grouping.Divide(tenGroups(), clusters[n/100:])
-		if err != nil {
-			b.Fatal(err)
-		}
+		before, after := mustDivide(b, tenGroups(), clusters), mustDivide(b, tenGroups(), clusters[n/100:])
 		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
@@ -158,11 +127,7 @@ func BenchmarkJoin(b *testing.B) {
 		clusters := regionalFleet(n)
 		var parts []grouping.PlacementGroups
 		for i, selected := range [][]*clusterv1.ManagedCluster{clusters[:n*2/3], clusters[n/3:]} {
-			groups, err := grouping.Divide(tenGroups(), selected)
-			if err != nil {
-				b.Fatal(err)
-			}
-			parts = append(parts, grouping.PlacementGroups{Placement: fmt.Sprint("placement-", i), Groups: groups})
+			parts = append(parts, grouping.PlacementGroups{Placement: fmt.Sprint("placement-", i), Groups: mustDivide(b, tenGroups(), selected)})
 		}
 		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
 			b.ReportAllocs()

@@ -55,10 +55,7 @@ func readByTheRules(objects []storedObject) string {
 func TestReadEverySmallWorld(t *testing.T) {
 	labels := []storedObject{{index: 0}, {index: 0, group: "a"}, {index: 2, group: "a"}, {index: 10, group: "b"}}
 	numbers := []int{1, 2, 10}
-	clusters := 4
-	if testing.Short() {
-		clusters = 3
-	}
+	clusters := worldSize()
 	cases := 0
 	check := func(objects []storedObject) {
 		cases++

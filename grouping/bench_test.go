@@ -2,7 +2,6 @@ package grouping_test
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -34,8 +33,7 @@ func regionalFleet(n int) []*clusterv1.ManagedCluster {
 		clusters[i] = newCluster(fmt.Sprintf("cluster-%06d", i),
 			"region", fmt.Sprintf("region-%d", i%12), "vendor", "OpenShift", "cloud", "Amazon", "env", "prod", "common-profile", "true")
 	}
-	rand.New(rand.NewPCG(1, 2)).Shuffle(n, func(i, j int) { clusters[i], clusters[j] = clusters[j], clusters[i] })
-	return clusters
+	return shuffled(1, clusters)
 }
 
 var sizes = []int{100, 1_000, 10_000, 100_000}
@@ -56,42 +54,87 @@ func BenchmarkDivide(b *testing.B) {
 
 func BenchmarkRead(b *testing.B) {
 	for _, n := range sizes {
+		benchmarkRead(b, n, shuffled(1, decided(b, tenGroups(), n)))
+	}
+}
+
+// The slow path of Read: nothing is in the order of the names.
+func BenchmarkReadByScore(b *testing.B) {
+	for _, n := range sizes {
 		placement := tenGroups()
-		groups, err := grouping.Divide(placement, regionalFleet(n))
-		if err != nil {
-			b.Fatal(err)
+		placement.Spec.SortBy = clusterv1beta1.PlacementSortByScore
+		scores := map[string]int64{}
+		for i, c := range regionalFleet(n) {
+			scores[c.Name] = int64(i)
 		}
-		decisions, err := groups.Decisions(placement)
-		if err != nil {
-			b.Fatal(err)
-		}
-		rand.New(rand.NewPCG(1, 2)).Shuffle(len(decisions), func(i, j int) { decisions[i], decisions[j] = decisions[j], decisions[i] })
-		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				if _, err := grouping.Read(decisions); err != nil {
-					b.Fatal(err)
-				}
+		benchmarkRead(b, n, decided(b, placement, n, grouping.Scores(scores)))
+	}
+}
+
+func benchmarkRead(b *testing.B, n int, stored decisions) {
+	b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if _, err := grouping.Read(stored); err != nil {
+				b.Fatal(err)
 			}
-		})
+		}
+	})
+}
+
+// decided is the objects for a regional fleet.
+func decided(b *testing.B, p *clusterv1beta1.Placement, n int, opts ...grouping.Option) decisions {
+	return mustDecide(b, mustDivide(b, p, regionalFleet(n), opts...), p)
+}
+
+func BenchmarkDecisions(b *testing.B) {
+	for _, n := range sizes {
+		placement := tenGroups()
+		groups := mustDivide(b, placement, regionalFleet(n))
+		stored := mustDecide(b, groups, placement)
+		for _, kept := range []struct {
+			name   string
+			stored []*clusterv1beta1.PlacementDecision
+		}{{"anew", nil}, {"keeping", stored}} {
+			b.Run(fmt.Sprintf("n=%d/%s", n, kept.name), func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					if _, err := groups.DecisionsKeeping(placement, kept.stored); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
 	}
 }
 
 func BenchmarkChanges(b *testing.B) {
 	for _, n := range sizes {
 		clusters := regionalFleet(n)
-		before, err := grouping.Divide(tenGroups(), clusters)
-		if err != nil {
-			b.Fatal(err)
-		}
-		after, err := grouping.Divide(tenGroups(), clusters[n/100:])
-		if err != nil {
-			b.Fatal(err)
-		}
+		before, after := mustDivide(b, tenGroups(), clusters), mustDivide(b, tenGroups(), clusters[n/100:])
 		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				after.Changes(before)
+			}
+		})
+	}
+}
+
+// Two placements that share half of their clusters.
+func BenchmarkJoin(b *testing.B) {
+	for _, n := range sizes {
+		clusters := regionalFleet(n)
+		var parts []grouping.PlacementGroups
+		for i, selected := range [][]*clusterv1.ManagedCluster{clusters[:n*2/3], clusters[n/3:]} {
+			parts = append(parts, grouping.PlacementGroups{Placement: fmt.Sprint("placement-", i), Groups: mustDivide(b, tenGroups(), selected)})
+		}
+		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := grouping.Join(parts...); err != nil {
+					b.Fatal(err)
+				}
 			}
 		})
 	}

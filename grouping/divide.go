@@ -3,21 +3,21 @@ package grouping
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
 	"github.com/cohort-ocm/cohort/internal/fielderrs"
-	"github.com/cohort-ocm/cohort/internal/limit"
 )
 
 // Option changes how [Divide] divides.
 type Option func(*options)
 
 type options struct {
-	scores map[string]int64
+	scores   map[string]int64
+	reasons  map[string]string
+	previous *Groups
 }
 
 // Scores gives the clusters' scores, as the placement's prioritizers computed them, by cluster name. They
@@ -27,18 +27,24 @@ func Scores(scores map[string]int64) Option {
 	return func(o *options) { o.scores = scores }
 }
 
+// Reasons gives why clusters were selected, by cluster name. They are kept in the decisions (G4).
+func Reasons(reasons map[string]string) Option {
+	return func(o *options) { o.reasons = reasons }
+}
+
 // Divide puts the clusters that placement selected into the groups of its decisionStrategy (G1 to G5).
 // Of placement, spec.decisionStrategy and spec.sortBy are read; of each cluster its name, its labels and
 // status.clusterClaims. The order of clusters does not matter. The result shares strings with the
 // input, nothing else.
 //
-// Indexes run from 0 without gaps. Without any cluster there is one group, which is empty; a named group
-// that selects no cluster does not exist otherwise.
+// Indexes run from 0 without gaps. A named group that selects no cluster does not exist; without any
+// cluster there is one group, without a name. A name that is listed twice has the groups of both
+// places. A clustersPerDecisionGroup of 0 can't be told from none and means all.
 //
 // It is an error (one *field.Error per fault, found by errors.As, with the path in the placement or in
 // clusters) if the placement is nil, a group has no name or one that can't be a label's value, a selector
 // is invalid, clustersPerDecisionGroup is neither a positive count nor a percentage from 1% to 100%,
-// sortBy is unknown, or a cluster is nil, has no name, or comes twice.
+// sortBy is unknown, a cluster is nil, has no name, or comes twice, or the previous groups are joined ones.
 //
 // Matching costs time in proportion to clusters × named groups, the rest what sorting the clusters by
 // name costs.
@@ -48,20 +54,31 @@ func Divide(placement *clusterv1beta1.Placement, clusters []*clusterv1.ManagedCl
 		opt(&o)
 	}
 	division, errs := newDivision(placement)
-	sorted, clusterErrs := byName(clusters)
+	if err := ofOnePlacement(field.NewPath("previous"), o.previous); err != nil {
+		errs = append(errs, err)
+	}
+	names, clusterErrs := clusterNames(clusters)
+	places := order(names)
+	names = permute(names, places)
+	clusterErrs = append(clusterErrs, duplicates(names)...)
 	if errs = append(errs, clusterErrs...); len(errs) > 0 {
 		return nil, fielderrs.Join(errs)
 	}
 
-	g := newGroups(len(sorted))
-	for i, c := range sorted {
-		g.add(i, clusterv1beta1.ClusterDecision{ClusterName: c.name, Score: o.scores[c.name]})
+	g := newGroups(names)
+	partOf := make([]int32, len(places))
+	for position, place := range places {
+		name := names[position]
+		g.set(position, o.reasons[name], o.scores[name])
+		// In this order, not that of the list: a cache was filled by name, and lies so in memory.
+		partOf[position] = division.match(clusters[place])
 	}
-	for i, part := range division.match(sorted) {
+	heritage := division.inherit(o.previous, g.names, partOf)
+	for i, part := range division.split(partOf) {
 		if division.byScore && g.scores != nil {
 			slices.SortStableFunc(part, func(a, b int32) int { return cmp.Compare(g.scores[b], g.scores[a]) })
 		}
-		for members := range slices.Chunk(part, division.size(len(sorted))) {
+		for _, members := range heritage.cut(i, part, division.size(len(places))) {
 			g.addGroup(division.name(i), members)
 		}
 	}
@@ -71,88 +88,11 @@ func Divide(placement *clusterv1beta1.Placement, clusters []*clusterv1.ManagedCl
 	return g, nil
 }
 
-// division is a checked decisionStrategy.
-type division struct {
-	groups  []namedGroup
-	perSize limit.Limit
-	byScore bool
-}
-
-type namedGroup struct {
-	name string
-	selector
-}
-
-// size is the number of clusters that a group may have, at least 1 (G2).
-func (d division) size(total int) int {
-	if d.perSize.IsZero() {
-		return max(total, 1)
-	}
-	return max(d.perSize.Of(total), 1)
-}
-
-func newDivision(placement *clusterv1beta1.Placement) (division, field.ErrorList) {
-	if placement == nil {
-		return division{}, field.ErrorList{field.Required(field.NewPath("placement"), "must not be nil")}
-	}
-	spec := field.NewPath("spec")
-	d := division{byScore: placement.Spec.SortBy == clusterv1beta1.PlacementSortByScore}
-	var errs field.ErrorList
-	switch by := placement.Spec.SortBy; by {
-	case "", clusterv1beta1.PlacementSortByClusterName, clusterv1beta1.PlacementSortByScore:
-	default:
-		errs = append(errs, field.NotSupported(spec.Child("sortBy"), by, []clusterv1beta1.PlacementSortByType{
-			clusterv1beta1.PlacementSortByClusterName, clusterv1beta1.PlacementSortByScore}))
-	}
-
-	strategy, path := placement.Spec.DecisionStrategy.GroupStrategy, spec.Child("decisionStrategy", "groupStrategy")
-	size, err := parseSize(path.Child("clustersPerDecisionGroup"), strategy.ClustersPerDecisionGroup)
-	if d.perSize = size; err != nil {
-		errs = append(errs, err)
-	}
-	for i, group := range strategy.DecisionGroups {
-		path := path.Child("decisionGroups").Index(i)
-		errs = append(errs, validateGroupName(path.Child("groupName"), group.GroupName)...)
-		s, selectorErrs := newSelector(path.Child("groupClusterSelector"), group)
-		errs = append(errs, selectorErrs...)
-		d.groups = append(d.groups, namedGroup{group.GroupName, s})
-	}
-	return d, errs
-}
-
-// name is that of the i-th part of match.
-func (d division) name(i int) string {
-	if i == len(d.groups) {
-		return ""
-	}
-	return d.groups[i].name
-}
-
-// match assigns each cluster, by its place in the list, to the first group that selects it, or to the
-// nameless last one (G1).
-func (d division) match(clusters []candidate) [][]int32 {
-	parts := make([][]int32, len(d.groups)+1)
-	for at, cluster := range clusters {
-		i := 0
-		for i < len(d.groups) && !d.groups[i].matches(cluster.ManagedCluster) {
-			i++
-		}
-		parts[i] = append(parts[i], int32(at))
-	}
-	return parts
-}
-
-// candidate is a cluster beside its name, which sorting looks at far more often.
-type candidate struct {
-	name string
-	*clusterv1.ManagedCluster
-}
-
-// byName checks the clusters and sorts them by name.
-func byName(clusters []*clusterv1.ManagedCluster) ([]candidate, field.ErrorList) {
+// clusterNames gives the name of each cluster, or what is wrong with them.
+func clusterNames(clusters []*clusterv1.ManagedCluster) ([]string, field.ErrorList) {
 	var errs field.ErrorList
 	path := field.NewPath("clusters")
-	sorted := make([]candidate, 0, len(clusters))
+	names := make([]string, 0, len(clusters))
 	for i, cluster := range clusters {
 		switch {
 		case cluster == nil:
@@ -160,15 +100,19 @@ func byName(clusters []*clusterv1.ManagedCluster) ([]candidate, field.ErrorList)
 		case cluster.Name == "":
 			errs = append(errs, field.Required(path.Index(i).Child("metadata", "name"), "must be the name of a ManagedCluster"))
 		default:
-			sorted = append(sorted, candidate{cluster.Name, cluster})
+			names = append(names, cluster.Name)
 		}
 	}
-	slices.SortFunc(sorted, func(a, b candidate) int { return strings.Compare(a.name, b.name) })
-	for i := 1; i < len(sorted); i++ {
-		// Of a name that stands three times, say so once.
-		if sorted[i].name == sorted[i-1].name && (i == 1 || sorted[i-2].name != sorted[i].name) {
-			errs = append(errs, field.Duplicate(path.Key(sorted[i].name).Child("metadata", "name"), sorted[i].name))
+	return names, errs
+}
+
+// duplicates reports names that stand twice among sorted ones; one that stands three times it reports once.
+func duplicates(names []string) field.ErrorList {
+	var errs field.ErrorList
+	for i := 1; i < len(names); i++ {
+		if name := names[i]; names[i-1] == name && (i == 1 || names[i-2] != name) {
+			errs = append(errs, field.Duplicate(field.NewPath("clusters").Key(name).Child("metadata", "name"), name))
 		}
 	}
-	return sorted, errs
+	return errs
 }

@@ -1,0 +1,91 @@
+package grouping
+
+import (
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+
+	"github.com/cohort-ocm/cohort/internal/limit"
+)
+
+// division is a checked decisionStrategy.
+type division struct {
+	groups           []namedGroup
+	clustersPerGroup limit.Limit
+	byScore          bool
+}
+
+type namedGroup struct {
+	name string
+	selector
+}
+
+// size is the number of clusters that a group may have, at least 1 (G2).
+func (d division) size(total int) int {
+	if d.clustersPerGroup.IsZero() {
+		return max(total, 1)
+	}
+	return max(d.clustersPerGroup.Of(total), 1)
+}
+
+func newDivision(placement *clusterv1beta1.Placement) (division, field.ErrorList) {
+	if placement == nil {
+		return division{}, field.ErrorList{field.Required(field.NewPath("placement"), "must not be nil")}
+	}
+	spec := field.NewPath("spec")
+	d := division{byScore: placement.Spec.SortBy == clusterv1beta1.PlacementSortByScore}
+	var errs field.ErrorList
+	switch by := placement.Spec.SortBy; by {
+	case "", clusterv1beta1.PlacementSortByClusterName, clusterv1beta1.PlacementSortByScore:
+	default:
+		errs = append(errs, field.NotSupported(spec.Child("sortBy"), by, []clusterv1beta1.PlacementSortByType{
+			clusterv1beta1.PlacementSortByClusterName, clusterv1beta1.PlacementSortByScore}))
+	}
+
+	strategy, path := placement.Spec.DecisionStrategy.GroupStrategy, spec.Child("decisionStrategy", "groupStrategy")
+	size, err := parseSize(path.Child("clustersPerDecisionGroup"), strategy.ClustersPerDecisionGroup)
+	if d.clustersPerGroup = size; err != nil {
+		errs = append(errs, err)
+	}
+	for i, group := range strategy.DecisionGroups {
+		path := path.Child("decisionGroups").Index(i)
+		errs = append(errs, validateGroupName(path.Child("groupName"), group.GroupName)...)
+		s, selectorErrs := newSelector(path.Child("groupClusterSelector"), group)
+		errs = append(errs, selectorErrs...)
+		d.groups = append(d.groups, namedGroup{group.GroupName, s})
+	}
+	return d, errs
+}
+
+// name is that of a part: the clusters of one named group, or, last, those that none selects.
+func (d division) name(part int) string {
+	if part == len(d.groups) {
+		return ""
+	}
+	return d.groups[part].name
+}
+
+// match says in which part a cluster is: the first that selects it, or the last (G1).
+func (d division) match(cluster *clusterv1.ManagedCluster) int32 {
+	part := 0
+	for part < len(d.groups) && !d.groups[part].matches(cluster) {
+		part++
+	}
+	return int32(part)
+}
+
+// split lists the positions of each part.
+func (d division) split(partOf []int32) [][]int32 {
+	counts := make([]int, len(d.groups)+1)
+	for _, part := range partOf {
+		counts[part]++
+	}
+	parts := make([][]int32, len(counts))
+	for part, count := range counts {
+		parts[part] = make([]int32, 0, count)
+	}
+	for position, part := range partOf {
+		parts[part] = append(parts[part], int32(position))
+	}
+	return parts
+}

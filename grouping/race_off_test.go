@@ -1,0 +1,5 @@
+//go:build !race
+
+package grouping_test
+
+const raced = false

@@ -77,6 +77,61 @@ func BenchmarkRead(b *testing.B) {
 	}
 }
 
+// The slow path of Read: nothing is in the order of the names.
+func BenchmarkReadByScore(b *testing.B) {
+	for _, n := range sizes {
+		placement := tenGroups()
+		placement.Spec.SortBy = clusterv1beta1.PlacementSortByScore
+		clusters, scores := regionalFleet(n), map[string]int64{}
+		for i, c := range clusters {
+			scores[c.Name] = int64(i)
+		}
+		groups, err := grouping.Divide(placement, clusters, grouping.Scores(scores))
+		if err != nil {
+			b.Fatal(err)
+		}
+		decisions, err := groups.Decisions(placement)
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := grouping.Read(decisions); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkDecisions(b *testing.B) {
+	for _, n := range sizes {
+		placement := tenGroups()
+		groups, err := grouping.Divide(placement, regionalFleet(n))
+		if err != nil {
+			b.Fatal(err)
+		}
+		stored, err := groups.Decisions(placement)
+		if err != nil {
+			b.Fatal(err)
+		}
+		for _, kept := range []struct {
+			name   string
+			stored []*clusterv1beta1.PlacementDecision
+		}{{"anew", nil}, {"keeping", stored}} {
+			b.Run(fmt.Sprintf("n=%d/%s", n, kept.name), func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					if _, err := groups.DecisionsKeeping(placement, kept.stored); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+	}
+}
+
 func BenchmarkChanges(b *testing.B) {
 	for _, n := range sizes {
 		clusters := regionalFleet(n)
@@ -92,6 +147,29 @@ func BenchmarkChanges(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				after.Changes(before)
+			}
+		})
+	}
+}
+
+// Two placements that share half of their clusters.
+func BenchmarkJoin(b *testing.B) {
+	for _, n := range sizes {
+		clusters := regionalFleet(n)
+		var parts []grouping.PlacementGroups
+		for name, selected := range map[string][]*clusterv1.ManagedCluster{"a": clusters[:n*2/3], "b": clusters[n/3:]} {
+			groups, err := grouping.Divide(tenGroups(), selected)
+			if err != nil {
+				b.Fatal(err)
+			}
+			parts = append(parts, grouping.PlacementGroups{Placement: name, Groups: groups})
+		}
+		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := grouping.Join(parts...); err != nil {
+					b.Fatal(err)
+				}
 			}
 		})
 	}

@@ -44,7 +44,12 @@ func build(sources []source) *Groups {
 			}
 		}
 	}
-	// The first of each name is the one of the lowest rank.
+	return index(keys, entries, total)
+}
+
+// index makes groups of the keys, which stay in their order, and of the entries, whose ranks are below ranks
+// and ascend with the keys. Of the entries of one name the one with the lowest rank counts.
+func index(keys []Key, entries []entry, ranks int) *Groups {
 	entries = slices.CompactFunc(sortRuns(entries), func(a, b entry) bool { return a.name == b.name })
 
 	g := newGroups(len(entries))
@@ -53,7 +58,7 @@ func build(sources []source) *Groups {
 		g.add(i, *e.from)
 		g.groups[i] = e.group
 	}
-	g.arrange(entries, total)
+	g.arrange(entries, ranks)
 	return g
 }
 
@@ -76,7 +81,7 @@ func (g *Groups) arrange(entries []entry, ranks int) {
 	}
 }
 
-// sortRuns sorts entries, which are in the order of their rank, by name and then rank. Stored decisions
+// sortRuns sorts entries by name and then rank. Where the same name comes twice, the lower rank comes first. Stored decisions
 // are mostly sorted within each group, so it merges the runs that it finds, which takes one look where
 // there is one run and beats a general sort by as much as there are fewer runs than clusters.
 func sortRuns(entries []entry) []entry {

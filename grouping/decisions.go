@@ -1,7 +1,6 @@
 package grouping
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 
@@ -23,31 +22,19 @@ const MaxDecisions = 100
 // controlling owner, and the name `<placement>-decision-<n>`, n from 1. A group without clusters has one
 // PlacementDecision without decisions.
 //
-// It is an error (*field.Error) if the placement is nil, or has a name from which no valid names and labels follow: it may
-// have at most 63 characters, the length of a label's value. The objects share nothing with g or
-// placement but strings.
+// It is an error (*field.Error) if the placement is nil, or has a name from which no valid names and
+// labels follow (it may have at most 63 characters, the length of a label's value), or if [Join] made g.
+// The objects share nothing with g or placement but strings.
 func (g *Groups) Decisions(placement *clusterv1beta1.Placement) ([]*clusterv1beta1.PlacementDecision, error) {
-	if err := validatePlacement(placement); err != nil {
-		return nil, err
-	}
-	var objects []*clusterv1beta1.PlacementDecision
-	for i := range g.Len() {
-		decisions := slices.AppendSeq(make([]clusterv1beta1.ClusterDecision, 0, g.Size(i)), g.Clusters(i))
-		for start := 0; start == 0 || start < len(decisions); start += MaxDecisions {
-			// Clipped, so that an append to one object's decisions can't reach into the next one's.
-			end := min(start+MaxDecisions, len(decisions))
-			objects = append(objects, newDecision(placement, len(objects)+1, g.keys[i], decisions[start:end:end]))
-		}
-	}
-	return objects, nil
+	return g.DecisionsKeeping(placement, nil)
 }
 
-func newDecision(placement *clusterv1beta1.Placement, n int, key Key, decisions []clusterv1beta1.ClusterDecision) *clusterv1beta1.PlacementDecision {
+func newDecision(placement *clusterv1beta1.Placement, name string, key Key, decisions []clusterv1beta1.ClusterDecision) *clusterv1beta1.PlacementDecision {
 	return &clusterv1beta1.PlacementDecision{
 		TypeMeta: metav1.TypeMeta{APIVersion: schema.GroupVersion(clusterv1beta1.GroupVersion).String(), Kind: "PlacementDecision"},
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: placement.Namespace,
-			Name:      decisionName(placement.Name, n),
+			Name:      name,
 			Labels: map[string]string{
 				clusterv1beta1.PlacementLabel:          placement.Name,
 				clusterv1beta1.DecisionGroupIndexLabel: strconv.Itoa(int(key.Index)),
@@ -59,10 +46,6 @@ func newDecision(placement *clusterv1beta1.Placement, n int, key Key, decisions 
 		},
 		Status: clusterv1beta1.PlacementDecisionStatus{Decisions: decisions},
 	}
-}
-
-func decisionName(placement string, n int) string {
-	return placement + "-decision-" + strconv.Itoa(n)
 }
 
 // validatePlacement checks that names and labels of PlacementDecisions follow from the placement's name.

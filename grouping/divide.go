@@ -17,7 +17,9 @@ import (
 type Option func(*options)
 
 type options struct {
-	scores map[string]int64
+	scores   map[string]int64
+	reasons  map[string]string
+	previous *Groups
 }
 
 // Scores gives the clusters' scores, as the placement's prioritizers computed them, by cluster name. They
@@ -27,18 +29,24 @@ func Scores(scores map[string]int64) Option {
 	return func(o *options) { o.scores = scores }
 }
 
+// Reasons gives why clusters were selected, by cluster name. They are kept in the decisions (G4).
+func Reasons(reasons map[string]string) Option {
+	return func(o *options) { o.reasons = reasons }
+}
+
 // Divide puts the clusters that placement selected into the groups of its decisionStrategy (G1 to G5).
 // Of placement, spec.decisionStrategy and spec.sortBy are read; of each cluster its name, its labels and
 // status.clusterClaims. The order of clusters does not matter. The result shares strings with the
 // input, nothing else.
 //
-// Indexes run from 0 without gaps. Without any cluster there is one group, which is empty; a named group
-// that selects no cluster does not exist otherwise.
+// Indexes run from 0 without gaps. A named group that selects no cluster does not exist; without any
+// cluster there is one group, without a name. A name that is listed twice has the groups of both
+// places. A clustersPerDecisionGroup of 0 can't be told from none and means all.
 //
 // It is an error (one *field.Error per fault, found by errors.As, with the path in the placement or in
 // clusters) if the placement is nil, a group has no name or one that can't be a label's value, a selector
 // is invalid, clustersPerDecisionGroup is neither a positive count nor a percentage from 1% to 100%,
-// sortBy is unknown, or a cluster is nil, has no name, or comes twice.
+// sortBy is unknown, a cluster is nil, has no name, or comes twice, or the previous groups are joined ones.
 //
 // Matching costs time in proportion to clusters × named groups, the rest what sorting the clusters by
 // name costs.
@@ -48,6 +56,9 @@ func Divide(placement *clusterv1beta1.Placement, clusters []*clusterv1.ManagedCl
 		opt(&o)
 	}
 	division, errs := newDivision(placement)
+	if err := ofOnePlacement(field.NewPath("previous"), o.previous); err != nil {
+		errs = append(errs, err)
+	}
 	sorted, clusterErrs := byName(clusters)
 	if errs = append(errs, clusterErrs...); len(errs) > 0 {
 		return nil, fielderrs.Join(errs)
@@ -55,13 +66,15 @@ func Divide(placement *clusterv1beta1.Placement, clusters []*clusterv1.ManagedCl
 
 	g := newGroups(len(sorted))
 	for i, c := range sorted {
-		g.add(i, clusterv1beta1.ClusterDecision{ClusterName: c.name, Score: o.scores[c.name]})
+		g.add(i, clusterv1beta1.ClusterDecision{ClusterName: c.name, Reason: o.reasons[c.name], Score: o.scores[c.name]})
 	}
-	for i, part := range division.match(sorted) {
+	partOf := division.match(sorted)
+	heritage := division.inherit(o.previous, g.names, partOf)
+	for i, part := range division.split(partOf) {
 		if division.byScore && g.scores != nil {
 			slices.SortStableFunc(part, func(a, b int32) int { return cmp.Compare(g.scores[b], g.scores[a]) })
 		}
-		for members := range slices.Chunk(part, division.size(len(sorted))) {
+		for _, members := range heritage.cut(i, part, division.size(len(sorted))) {
 			g.addGroup(division.name(i), members)
 		}
 	}
@@ -120,24 +133,39 @@ func newDivision(placement *clusterv1beta1.Placement) (division, field.ErrorList
 	return d, errs
 }
 
-// name is that of the i-th part of match.
-func (d division) name(i int) string {
-	if i == len(d.groups) {
+// name is that of a part: the clusters of one named group, or, last, those that none selects.
+func (d division) name(part int) string {
+	if part == len(d.groups) {
 		return ""
 	}
-	return d.groups[i].name
+	return d.groups[part].name
 }
 
-// match assigns each cluster, by its place in the list, to the first group that selects it, or to the
-// nameless last one (G1).
-func (d division) match(clusters []candidate) [][]int32 {
-	parts := make([][]int32, len(d.groups)+1)
+// match says in which part each cluster is: the first that selects it, or the last (G1).
+func (d division) match(clusters []candidate) []int32 {
+	partOf := make([]int32, len(clusters))
 	for at, cluster := range clusters {
-		i := 0
-		for i < len(d.groups) && !d.groups[i].matches(cluster.ManagedCluster) {
-			i++
+		part := 0
+		for part < len(d.groups) && !d.groups[part].matches(cluster.ManagedCluster) {
+			part++
 		}
-		parts[i] = append(parts[i], int32(at))
+		partOf[at] = int32(part)
+	}
+	return partOf
+}
+
+// split lists the positions of each part.
+func (d division) split(partOf []int32) [][]int32 {
+	counts := make([]int, len(d.groups)+1)
+	for _, part := range partOf {
+		counts[part]++
+	}
+	parts := make([][]int32, len(counts))
+	for part, count := range counts {
+		parts[part] = make([]int32, 0, count)
+	}
+	for position, part := range partOf {
+		parts[part] = append(parts[part], int32(position))
 	}
 	return parts
 }

@@ -15,11 +15,17 @@
 //	}
 //	changes := groups.Changes(previous) // clusters added, removed and moved, if it wants to know
 //
-// A placement controller needs three:
+// A placement controller needs three, whenever the selected clusters or the strategy changed:
 //
 //	groups, err := grouping.Divide(placement, selected)
-//	decisions, err := groups.Decisions(placement)
-//	placement.Status.DecisionGroups = grouping.Status(decisions).DecisionGroups
+//	if err != nil {
+//		return err // names the field of the placement, or the cluster
+//	}
+//	decisions, err := groups.Decisions(placement) // the objects to store
+//	if err != nil {
+//		return err
+//	}
+//	status, err := grouping.Status(decisions) // its decisionGroups and numberOfSelectedClusters
 //
 // # Order
 //
@@ -28,6 +34,45 @@
 // has more clusters than fit one group, it has several groups with consecutive indexes (G1, G2).
 //
 // All results are the same for the same input in any order, and no input is changed or kept.
+//
+// # Steady groups
+//
+// Dividing anew, one cluster that joins or leaves can move a cluster in every group behind it, and
+// rewrite every PlacementDecision. A placement controller that passes what is stored moves no cluster
+// that could stay where it is (G6), and no stored object ever changes its labels (G8):
+//
+//	previous, err := grouping.Read(stored)
+//	groups, err := grouping.Divide(placement, selected, grouping.Previous(previous))
+//	decisions, err := groups.DecisionsKeeping(placement, stored)
+//
+// What a removal of as many clusters as are added, anywhere in the fleet, moves and rewrites besides. One
+// cluster in 16 is in one of two named groups. Means over several changes, as a test measures them:
+//
+//	                                           default                 steady
+//	clusters  a group  changed       moved   rewritten       moved  rewritten
+//	     320      150        1         0.6         2.3         0.0        1.2
+//	     320      150       10         2.2         5.6         0.0        5.7
+//	   10000     1000        1         3.5        33.0         0.0        2.0
+//	   10000     1000       10        13.0        85.5         0.0       11.5
+//	   10000     1000      100        42.5       101.0         0.0       67.0
+//	  100000     1000        1        69.5       691.5         0.0        2.0
+//	  100000     1000       10       126.5       734.0         0.0       11.5
+//	  100000     1000      100       639.5       912.5         0.0       99.0
+//
+// Moved is another group, by its name and its place among those of the name; rewritten are the objects to
+// create, update or delete. Not in the table: when a named group overflows into another, the indexes of
+// all groups behind it grow by one (G3), and since no object changes its labels, their objects are
+// rewritten, though no cluster leaves the ones that it is together with.
+//
+// # Several placements
+//
+// A workload that follows several placements reads each and joins them, in the order in which the workload
+// lists them (R26). A cluster that two of them select belongs to the first:
+//
+//	groups, err := grouping.Join(
+//		grouping.PlacementGroups{Placement: "web", Groups: web},
+//		grouping.PlacementGroups{Placement: "edge", Groups: edge},
+//	)
 //
 // # Where it departs from the design document
 //

@@ -1,14 +1,19 @@
 package grouping_test
 
 import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
-	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	"pgregory.net/rapid"
 
 	"github.com/cohort-ocm/cohort/grouping"
 )
@@ -49,13 +54,31 @@ func newCluster(name string, labels ...string) *clusterv1.ManagedCluster {
 	return c
 }
 
-// named makes a cluster without labels of each name.
-func named(names ...string) []*clusterv1.ManagedCluster {
-	var clusters []*clusterv1.ManagedCluster
-	for _, name := range names {
-		clusters = append(clusters, newCluster(name))
+// fleet reads clusters with their labels and the values of their claim "region": `a b+canary c+canary+new@eu`.
+func fleet(clusters string) []*clusterv1.ManagedCluster {
+	var all []*clusterv1.ManagedCluster
+	for _, field := range strings.Fields(clusters) {
+		field, region, claims := strings.Cut(field, "@")
+		labels := strings.Split(field, "+")
+		c := newCluster(labels[0])
+		for _, label := range labels[1:] {
+			c.Labels[label] = ""
+		}
+		if claims {
+			c.Status.ClusterClaims = []clusterv1.ManagedClusterClaim{{Name: "version", Value: "1"}, {Name: "region", Value: region}}
+		}
+		all = append(all, c)
 	}
-	return clusters
+	return all
+}
+
+// numbered makes n clusters, prefix-001, prefix-002 and so on.
+func numbered(n int, prefix string, labels ...string) []*clusterv1.ManagedCluster {
+	all := make([]*clusterv1.ManagedCluster, n)
+	for i := range all {
+		all[i] = newCluster(fmt.Sprintf("%s-%03d", prefix, i+1), labels...)
+	}
+	return all
 }
 
 // decision is a PlacementDecision as it is stored; clusters are separated by spaces.
@@ -71,7 +94,7 @@ func decision(name, index, group, clusters string) *clusterv1beta1.PlacementDeci
 	return d
 }
 
-// show is groups in full: `0:a b | 1 canary:c`.
+// show is groups in full: `0:a b | 1 "canary":c`.
 func show(g *grouping.Groups) string {
 	var groups []string
 	for i := range g.Len() {
@@ -84,7 +107,7 @@ func show(g *grouping.Groups) string {
 	return strings.Join(groups, " | ")
 }
 
-func mustDivide(t testing.TB, p *clusterv1beta1.Placement, clusters []*clusterv1.ManagedCluster, opts ...grouping.Option) *grouping.Groups {
+func mustDivide(t rapid.TB, p *clusterv1beta1.Placement, clusters []*clusterv1.ManagedCluster, opts ...grouping.Option) *grouping.Groups {
 	t.Helper()
 	g, err := grouping.Divide(p, clusters, opts...)
 	if err != nil {
@@ -93,11 +116,42 @@ func mustDivide(t testing.TB, p *clusterv1beta1.Placement, clusters []*clusterv1
 	return g
 }
 
-func mustRead(t testing.TB, decisions ...*clusterv1beta1.PlacementDecision) *grouping.Groups {
+func mustDecide(t rapid.TB, g *grouping.Groups, p *clusterv1beta1.Placement) []*clusterv1beta1.PlacementDecision {
+	t.Helper()
+	decisions, err := g.Decisions(p)
+	if err != nil {
+		t.Fatalf("Decisions: %v", err)
+	}
+	return decisions
+}
+
+func mustRead(t rapid.TB, decisions ...*clusterv1beta1.PlacementDecision) *grouping.Groups {
 	t.Helper()
 	g, err := grouping.Read(decisions)
 	if err != nil {
 		t.Fatalf("Read: %v", err)
 	}
 	return g
+}
+
+// wantError checks that err holds a *field.Error whose text is each of want, one a line, in that order.
+func wantError(t rapid.TB, err error, want ...string) {
+	t.Helper()
+	if err == nil {
+		t.Fatalf("no error, want\n%s", strings.Join(want, "\n"))
+	}
+	if diff := cmp.Diff(strings.Join(want, "\n"), err.Error()); diff != "" {
+		t.Errorf("error (-want +got):\n%s", diff)
+	}
+	var fault *field.Error
+	if !errors.As(err, &fault) || fault.Error() != want[0] {
+		t.Errorf("errors.As finds %v, want %s", fault, want[0])
+	}
+}
+
+// shuffled gives the same elements in another order.
+func shuffled[S ~[]E, E any](seed uint64, s S) S {
+	s = slices.Clone(s)
+	rand.New(rand.NewPCG(seed, seed)).Shuffle(len(s), func(i, j int) { s[i], s[j] = s[j], s[i] })
+	return s
 }

@@ -9,7 +9,7 @@ import (
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 )
 
-// Key names a decision group. Neither half is enough: a name may stand at several indexes (G2), and
+// Key names a decision group. Neither index nor name is enough: a name may stand at several indexes (G2), and
 // while labels are rewritten an index may carry two names.
 type Key struct {
 	// Index is the value of the label cluster.open-cluster-management.io/decision-group-index.
@@ -17,17 +17,23 @@ type Key struct {
 	// Name is the value of the label cluster.open-cluster-management.io/decision-group-name; empty for
 	// the clusters that no named group selects.
 	Name string `json:"name,omitempty"`
+	// Placement is which of several placements has the group. Only [Join] sets it.
+	Placement string `json:"placement,omitempty"`
 }
 
-// String is `group 1 "canary"`, or `group 2` without a name.
+// String is `group 1 "canary"`, or `group 2` without a name, followed by ` of placement web` where it is set.
 func (k Key) String() string {
-	if k.Name == "" {
-		return fmt.Sprintf("group %d", k.Index)
+	s := fmt.Sprintf("group %d", k.Index)
+	if k.Name != "" {
+		s += fmt.Sprintf(" %q", k.Name)
 	}
-	return fmt.Sprintf("group %d %q", k.Index, k.Name)
+	if k.Placement != "" {
+		s += " of placement " + k.Placement
+	}
+	return s
 }
 
-// compare orders keys by index, then by name.
+// compare orders the keys of one placement by index, then by name.
 func (k Key) compare(other Key) int {
 	if k.Index != other.Index {
 		return int(k.Index) - int(other.Index)
@@ -88,7 +94,7 @@ func (g *Groups) addGroup(name string, members []int32) {
 	for _, position := range members {
 		g.groups[position] = int32(len(g.keys))
 	}
-	g.keys = append(g.keys, Key{int32(len(g.keys)), name})
+	g.keys = append(g.keys, Key{Index: int32(len(g.keys)), Name: name})
 	g.members = append(g.members, members...)
 	g.starts = append(g.starts, int32(len(g.members)))
 }
@@ -101,7 +107,8 @@ func (g *Groups) Len() int {
 	return len(g.keys)
 }
 
-// Key is that of the i-th group, 0 ≤ i < Len. Keys ascend. Where indexes have gaps, i is not the index.
+// Key is that of the i-th group, 0 ≤ i < Len. Keys ascend by index, then by name; after [Join] they do so
+// within each placement. Where indexes have gaps, i is not the index.
 func (g *Groups) Key(i int) Key { return g.keys[i] }
 
 // Size is the number of clusters in the i-th group.

@@ -20,9 +20,9 @@ import (
 // decisions name belongs to the group with the lowest index; decisions with an empty clusterName, which
 // are slots not yet scheduled, are skipped. The result shares strings with decisions, nothing else.
 //
-// It is an error (one *field.Error per fault, found by errors.As) if an object is nil, has no index
-// label or one that is not an int32 of at least 0, or belongs to another placement or namespace than
-// the others. There are no groups then.
+// It is an error (one *field.Error per fault, found by errors.As) if an object is nil, comes twice, has
+// no index label or one that is not an int32 of at least 0, or belongs to another placement or
+// namespace than the others. There are no groups then.
 //
 // It takes time linear in the clusters where decisions are sorted by name, as they mostly are, and a
 // sort's where they are not.
@@ -37,33 +37,47 @@ func Read(decisions []*clusterv1beta1.PlacementDecision) (*Groups, error) {
 // parse checks the decisions and puts them in the order of their groups, within a group in the order
 // of their names with decision-2 before decision-10.
 func parse(decisions []*clusterv1beta1.PlacementDecision) ([]source, error) {
-	sources := make([]source, 0, len(decisions))
 	var errs field.ErrorList
+	objects := make([]*clusterv1beta1.PlacementDecision, 0, len(decisions))
 	for i, d := range decisions {
 		if d == nil {
 			errs = append(errs, field.Required(field.NewPath("placementDecisions").Index(i), "must not be nil"))
 			continue
 		}
+		objects = append(objects, d)
+	}
+	slices.SortFunc(objects, func(a, b *clusterv1beta1.PlacementDecision) int {
+		return cmp.Or(strings.Compare(a.Namespace, b.Namespace), compareNames(a.Name, b.Name))
+	})
+	sources := make([]source, len(objects))
+	for i, d := range objects {
 		index, err := groupIndex(d)
 		if err != nil {
 			errs = append(errs, err)
 		}
-		sources = append(sources, source{Key{index, d.Labels[clusterv1beta1.DecisionGroupNameLabel]}, d.Name, d.Status.Decisions})
+		if i > 0 && objects[i-1].Name == d.Name && objects[i-1].Namespace == d.Namespace {
+			errs = append(errs, field.Duplicate(objectPath(d).Child("metadata", "name"), d.Name))
+		}
+		key := Key{Index: index, Name: d.Labels[clusterv1beta1.DecisionGroupNameLabel]}
+		sources[i] = source{key, d.Name, d.Status.Decisions}
 	}
-	errs = append(errs, onePlacement(decisions)...)
-	slices.SortFunc(sources, func(a, b source) int {
-		return cmp.Or(
-			a.key.compare(b.key),
-			cmp.Compare(len(a.object), len(b.object)),
-			strings.Compare(a.object, b.object),
-		)
-	})
+	errs = append(errs, onePlacement(objects)...)
+	slices.SortStableFunc(sources, func(a, b source) int { return a.key.compare(b.key) })
 	return sources, fielderrs.Join(errs)
 }
 
-// labelPath is that of a label in a PlacementDecision.
+// compareNames orders names of PlacementDecisions: those that differ in the number at their end only by
+// that number.
+func compareNames(a, b string) int {
+	return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b))
+}
+
+func objectPath(d *clusterv1beta1.PlacementDecision) *field.Path {
+	return field.NewPath("placementDecisions").Key(d.Namespace + "/" + d.Name)
+}
+
 func labelPath(d *clusterv1beta1.PlacementDecision, label string) *field.Path {
-	return field.NewPath("placementDecisions").Key(d.Namespace+"/"+d.Name).Child("metadata", "labels").Key(label)
+	return objectPath(d).Child("metadata", "labels").Key(label)
 }
 
 // groupIndex reads the index label as G10 has it.
@@ -83,22 +97,19 @@ func groupIndex(d *clusterv1beta1.PlacementDecision) (int32, *field.Error) {
 	return int32(index), nil
 }
 
-// onePlacement reports the first object of another namespace or placement than the objects before it.
-// Their indexes would mean different groups.
-func onePlacement(decisions []*clusterv1beta1.PlacementDecision) field.ErrorList {
+// onePlacement reports the first object of another namespace or placement than the first one. Indexes of
+// different placements mean different groups.
+func onePlacement(objects []*clusterv1beta1.PlacementDecision) field.ErrorList {
 	const label = clusterv1beta1.PlacementLabel
-	var first *clusterv1beta1.PlacementDecision
-	for _, d := range decisions {
-		if d == nil {
-			continue
+	for _, d := range objects {
+		first := objects[0]
+		if d.Namespace != first.Namespace {
+			return field.ErrorList{field.Invalid(objectPath(d).Child("metadata", "namespace"), d.Namespace, fmt.Sprintf(
+				"must be the namespace of the other decisions, as of %s/%s", first.Namespace, first.Name))}
 		}
-		if first == nil {
-			first = d
-		}
-		if d.Namespace != first.Namespace || d.Labels[label] != first.Labels[label] {
+		if d.Labels[label] != first.Labels[label] {
 			return field.ErrorList{field.Invalid(labelPath(d, label), d.Labels[label], fmt.Sprintf(
-				"must be of one placement with the other decisions: %s/%s is of placement %q in namespace %q",
-				first.Namespace, first.Name, first.Labels[label], first.Namespace))}
+				"must be the placement of the other decisions, %q as for %s/%s", first.Labels[label], first.Namespace, first.Name))}
 		}
 	}
 	return nil

@@ -2,6 +2,8 @@ package grouping
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -34,10 +36,8 @@ func (s selector) matches(cluster *clusterv1.ManagedCluster) bool {
 	return true
 }
 
-// claimSet lets label requirements look at cluster claims without a map of them.
+// claimSet is a labels.Labels, so that label requirements can look at cluster claims without a map of them.
 type claimSet []clusterv1.ManagedClusterClaim
-
-var _ labels.Labels = claimSet(nil)
 
 func (c claimSet) Lookup(name string) (string, bool) {
 	for i := range c {
@@ -61,43 +61,46 @@ func (c claimSet) Get(name string) string {
 // newSelector checks the selector of a group; path is that of its groupClusterSelector. Errors name the
 // expression by its path and the group in words (G5).
 func newSelector(path *field.Path, group clusterv1beta1.DecisionGroup) (selector, field.ErrorList) {
+	p := selectorParser{group: group.GroupName}
 	byLabel, byClaim := group.ClusterSelector.LabelSelector, group.ClusterSelector.ClaimSelector
-	labelPath, claimPath := path.Child("labelSelector"), path.Child("claimSelector")
-
-	var s selector
-	var errs field.ErrorList
-	for key, value := range byLabel.MatchLabels {
-		requirements, err := requirements(metav1.LabelSelector{MatchLabels: map[string]string{key: value}})
-		if err != nil {
-			errs = append(errs, field.Invalid(labelPath.Child("matchLabels").Key(key), value, inGroup(group, err)))
-		}
-		s.labels = append(s.labels, requirements...)
+	s := selector{
+		labels: append(
+			p.pairs(path.Child("labelSelector", "matchLabels"), byLabel.MatchLabels),
+			p.expressions(path.Child("labelSelector", "matchExpressions"), byLabel.MatchExpressions)...),
+		claims: p.expressions(path.Child("claimSelector", "matchExpressions"), byClaim.MatchExpressions),
 	}
-	expressions := func(path *field.Path, expressions []metav1.LabelSelectorRequirement) (all labels.Requirements) {
-		for i, e := range expressions {
-			requirements, err := requirements(metav1.LabelSelector{MatchExpressions: expressions[i : i+1]})
-			if err != nil {
-				found := fmt.Sprintf("%s %s %q", e.Key, e.Operator, e.Values)
-				errs = append(errs, field.Invalid(path.Child("matchExpressions").Index(i), found, inGroup(group, err)))
-			}
-			all = append(all, requirements...)
-		}
-		return all
-	}
-	s.labels = append(s.labels, expressions(labelPath, byLabel.MatchExpressions)...)
-	s.claims = expressions(claimPath, byClaim.MatchExpressions)
-	return s, errs
+	return s, p.errs
 }
 
-func inGroup(group clusterv1beta1.DecisionGroup, err error) string {
-	return fmt.Sprintf("in the selector of group %q: %v", group.GroupName, err)
+// selectorParser gathers the faults of one group's selector. It hands expressions to apimachinery one by
+// one, which says what is wrong but not where.
+type selectorParser struct {
+	group string
+	errs  field.ErrorList
 }
 
-func requirements(one metav1.LabelSelector) (labels.Requirements, error) {
+func (p *selectorParser) pairs(path *field.Path, pairs map[string]string) (all labels.Requirements) {
+	for _, key := range slices.Sorted(maps.Keys(pairs)) {
+		one := metav1.LabelSelector{MatchLabels: map[string]string{key: pairs[key]}}
+		all = append(all, p.requirements(path.Key(key), pairs[key], one)...)
+	}
+	return all
+}
+
+func (p *selectorParser) expressions(path *field.Path, expressions []metav1.LabelSelectorRequirement) (all labels.Requirements) {
+	for i, e := range expressions {
+		one := metav1.LabelSelector{MatchExpressions: expressions[i : i+1]}
+		all = append(all, p.requirements(path.Index(i), fmt.Sprintf("%s %s %q", e.Key, e.Operator, e.Values), one)...)
+	}
+	return all
+}
+
+func (p *selectorParser) requirements(path *field.Path, found string, one metav1.LabelSelector) labels.Requirements {
 	s, err := metav1.LabelSelectorAsSelector(&one)
 	if err != nil {
-		return nil, err
+		p.errs = append(p.errs, field.Invalid(path, found, fmt.Sprintf("in the selector of group %q: %v", p.group, err)))
+		return nil
 	}
 	all, _ := s.Requirements()
-	return all, nil
+	return all
 }

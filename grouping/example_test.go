@@ -1,0 +1,303 @@
+package grouping_test
+
+import (
+	"errors"
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+
+	"github.com/cohort-ocm/cohort/grouping"
+)
+
+// examplePlacement divides into a canary group, those that carry the label canary, and the others, two a group.
+func examplePlacement() *clusterv1beta1.Placement {
+	canary := clusterv1beta1.DecisionGroup{
+		GroupName: "canary",
+		ClusterSelector: clusterv1beta1.GroupClusterSelector{LabelSelector: metav1.LabelSelector{
+			MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "canary", Operator: metav1.LabelSelectorOpExists}},
+		}},
+	}
+	return &clusterv1beta1.Placement{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web"},
+		Spec: clusterv1beta1.PlacementSpec{DecisionStrategy: clusterv1beta1.DecisionStrategy{GroupStrategy: clusterv1beta1.GroupStrategy{
+			ClustersPerDecisionGroup: intstr.FromInt32(2),
+			DecisionGroups:           []clusterv1beta1.DecisionGroup{canary},
+		}}},
+	}
+}
+
+func exampleClusters() []*clusterv1.ManagedCluster {
+	return []*clusterv1.ManagedCluster{
+		{ObjectMeta: metav1.ObjectMeta{Name: "rome"}},
+		{ObjectMeta: metav1.ObjectMeta{Name: "oslo", Labels: map[string]string{"canary": ""}}},
+		{ObjectMeta: metav1.ObjectMeta{Name: "lima"}},
+		{ObjectMeta: metav1.ObjectMeta{Name: "cairo"}},
+	}
+}
+
+// What a placement controller does with the clusters that it selected: divide them, store the
+// PlacementDecisions, write the status.
+func Example() {
+	placement := examplePlacement()
+	groups, err := grouping.Divide(placement, exampleClusters())
+	if err != nil {
+		fmt.Println(err) // to a condition of the placement
+		return
+	}
+	decisions, err := groups.Decisions(placement)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, d := range decisions {
+		fmt.Println(d.Name, d.Status.Decisions)
+	}
+	status, err := grouping.Status(decisions)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, g := range status.DecisionGroups {
+		fmt.Printf("%d %q %v %d\n", g.DecisionGroupIndex, g.DecisionGroupName, g.Decisions, g.ClustersCount)
+	}
+	fmt.Println(status.NumberOfSelectedClusters, "clusters")
+	// Output:
+	// web-decision-1 [{oslo  0}]
+	// web-decision-2 [{cairo  0} {lima  0}]
+	// web-decision-3 [{rome  0}]
+	// 0 "canary" [web-decision-1] 1
+	// 1 "" [web-decision-2] 2
+	// 2 "" [web-decision-3] 1
+	// 4 clusters
+}
+
+// The order of the clusters does not matter; that of the groups follows the placement.
+func ExampleDivide() {
+	groups, err := grouping.Divide(examplePlacement(), exampleClusters())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(groups)
+	for i := range groups.Len() {
+		for d := range groups.Clusters(i) {
+			fmt.Println(groups.Key(i), d.ClusterName)
+		}
+	}
+	// Output:
+	// group 0 "canary": 1, group 1: 2, group 2: 1
+	// group 0 "canary" oslo
+	// group 1 cairo
+	// group 1 lima
+	// group 2 rome
+}
+
+// Errors are field errors with the path in the placement, as a webhook returns them.
+func ExampleDivide_errors() {
+	placement := examplePlacement()
+	canary := &placement.Spec.DecisionStrategy.GroupStrategy.DecisionGroups[0]
+	canary.ClusterSelector.LabelSelector.MatchExpressions[0].Operator = "Exist"
+	_, err := grouping.Divide(placement, exampleClusters())
+	var fault *field.Error
+	if errors.As(err, &fault) {
+		fmt.Println(fault.Field)
+		fmt.Println(fault.Detail)
+	}
+	// Output:
+	// spec.decisionStrategy.groupStrategy.decisionGroups[0].groupClusterSelector.labelSelector.matchExpressions[0]
+	// in the selector of group "canary": "Exist" is not a valid label selector operator
+}
+
+// With sortBy: Score, the clusters of the highest scores come first among those of their name.
+func ExampleScores() {
+	placement := examplePlacement()
+	placement.Spec.SortBy = clusterv1beta1.PlacementSortByScore
+	groups, err := grouping.Divide(placement, exampleClusters(),
+		grouping.Scores(map[string]int64{"rome": 80, "oslo": 10, "lima": 20}),
+		grouping.Reasons(map[string]string{"rome": "has the data"}))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for i := range groups.Len() {
+		for d := range groups.Clusters(i) {
+			fmt.Printf("%v: %s %d %q\n", groups.Key(i), d.ClusterName, d.Score, d.Reason)
+		}
+	}
+	// Output:
+	// group 0 "canary": oslo 10 ""
+	// group 1: rome 80 "has the data"
+	// group 1: lima 20 ""
+	// group 2: cairo 0 ""
+}
+
+// exampleDecision is a PlacementDecision as a lister gives it.
+func exampleDecision(name, index, group string, clusters ...string) *clusterv1beta1.PlacementDecision {
+	d := &clusterv1beta1.PlacementDecision{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, Labels: map[string]string{
+		clusterv1beta1.PlacementLabel:          "web",
+		clusterv1beta1.DecisionGroupIndexLabel: index,
+		clusterv1beta1.DecisionGroupNameLabel:  group,
+	}}}
+	for _, cluster := range clusters {
+		d.Status.Decisions = append(d.Status.Decisions, clusterv1beta1.ClusterDecision{ClusterName: cluster})
+	}
+	return d
+}
+
+// What a controller that rolls out does whenever a PlacementDecision changed: read the groups and, if it
+// wants to know, what became of the previous ones.
+func ExampleRead() {
+	previous, err := grouping.Read([]*clusterv1beta1.PlacementDecision{
+		exampleDecision("web-decision-1", "0", "canary", "oslo"),
+		exampleDecision("web-decision-2", "1", "", "cairo", "lima"),
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	groups, err := grouping.Read([]*clusterv1beta1.PlacementDecision{
+		exampleDecision("web-decision-2", "1", "", "lima", "rome"),
+		exampleDecision("web-decision-1", "0", "canary", "oslo", "cairo"),
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(groups)
+	changes := groups.Changes(previous)
+	fmt.Println("added", changes.Added)
+	fmt.Println("removed", changes.Removed)
+	fmt.Println("moved", changes.Moved)
+	// Output:
+	// group 0 "canary": 2, group 1: 2
+	// added [rome]
+	// removed []
+	// moved [cairo: group 1 → group 0 "canary"]
+}
+
+// The error names the object and the label.
+func ExampleRead_errors() {
+	_, err := grouping.Read([]*clusterv1beta1.PlacementDecision{
+		exampleDecision("web-decision-1", "first", "canary", "oslo"),
+	})
+	fmt.Println(err)
+	// Output:
+	// placementDecisions[default/web-decision-1].metadata.labels[cluster.open-cluster-management.io/decision-group-index]: Invalid value: "first": must be the index of the decision group, an integer from 0 to 2147483647
+}
+
+// Positions number the clusters by name, so that what a caller knows of each can be kept in a slice.
+func ExampleGroups_Position() {
+	groups, err := grouping.Divide(examplePlacement(), exampleClusters())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	done := make([]bool, groups.NumClusters())
+	for _, cluster := range []string{"rome", "oslo", "paris"} {
+		if position, ok := groups.Position(cluster); ok {
+			done[position] = true
+		}
+	}
+	for position, done := range done {
+		fmt.Println(groups.Cluster(position), groups.Key(groups.GroupAt(position)), done)
+	}
+	// Output:
+	// cairo group 1 false
+	// lima group 1 false
+	// oslo group 0 "canary" true
+	// rome group 2 true
+}
+
+// A placement controller that divides by the previous groups moves no cluster that can stay: bonn is new,
+// and joins the last group.
+func ExamplePrevious() {
+	previous, err := grouping.Read([]*clusterv1beta1.PlacementDecision{
+		exampleDecision("web-decision-1", "0", "canary", "oslo"),
+		exampleDecision("web-decision-2", "1", "", "cairo", "lima"),
+		exampleDecision("web-decision-3", "2", "", "rome"),
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	selected := append(exampleClusters(), &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "bonn"}})
+	anew, err := grouping.Divide(examplePlacement(), selected)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	steady, err := grouping.Divide(examplePlacement(), selected, grouping.Previous(previous))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println("anew:  ", anew.Changes(previous).Moved)
+	fmt.Println("steady:", steady.Changes(previous).Moved)
+	key, _, _ := steady.Find("bonn")
+	fmt.Println("bonn:  ", key)
+	// Output:
+	// anew:   [lima: group 1 → group 2]
+	// steady: []
+	// bonn:   group 2
+}
+
+// Stored objects keep their names and their groups, whatever the numbers; a new one takes a number that none
+// has.
+func ExampleGroups_DecisionsKeeping() {
+	stored := []*clusterv1beta1.PlacementDecision{
+		exampleDecision("web-decision-4", "0", "canary", "oslo"),
+		exampleDecision("web-decision-1", "1", "", "cairo", "lima"),
+	}
+	placement := examplePlacement()
+	groups, err := grouping.Divide(placement, exampleClusters())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	decisions, err := groups.DecisionsKeeping(placement, stored)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, d := range decisions {
+		fmt.Println(d.Name, d.Labels[clusterv1beta1.DecisionGroupIndexLabel], d.Status.Decisions)
+	}
+	// Output:
+	// web-decision-4 0 [{oslo  0}]
+	// web-decision-1 1 [{cairo  0} {lima  0}]
+	// web-decision-2 2 [{rome  0}]
+}
+
+// A workload that follows two placements: lima is selected by both and belongs to the first.
+func ExampleJoin() {
+	web, err := grouping.Read([]*clusterv1beta1.PlacementDecision{
+		exampleDecision("web-decision-1", "0", "canary", "oslo"),
+		exampleDecision("web-decision-2", "1", "", "cairo", "lima"),
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	edge, err := grouping.Read([]*clusterv1beta1.PlacementDecision{
+		exampleDecision("edge-decision-1", "0", "", "lima", "rome"),
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	groups, err := grouping.Join(
+		grouping.PlacementGroups{Placement: "web", Groups: web},
+		grouping.PlacementGroups{Placement: "edge", Groups: edge},
+	)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(groups)
+	// Output:
+	// group 0 "canary" of placement web: 1, group 1 of placement web: 2, group 0 of placement edge: 1
+}

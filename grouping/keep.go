@@ -1,0 +1,159 @@
+package grouping
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+
+	"github.com/cohort-ocm/cohort/internal/fielderrs"
+)
+
+// DecisionsKeeping is [Groups.Decisions] with steady names (G8): given the PlacementDecisions of the
+// placement that are stored, a name is only ever used for the group that its object's labels say, and a
+// cluster stays in its object as long as it stays in that group. So no stored object changes its labels,
+// and few are rewritten.
+//
+// Clusters that are new to a group fill its objects that have room, in the order of their names, and
+// then new objects, with the lowest numbers that no stored object has. Of a stored object with more than
+// MaxDecisions clusters the last move. A stored object that is not in the result is to be deleted: its
+// group is gone, or it has none of its clusters left. Objects that are no longer full are not merged;
+// Decisions cuts anew.
+//
+// Within an object, clusters are in the order of their group; across the objects of a group they are not.
+//
+// Errors are those of Decisions for placement, and those of [Read] for stored, whose objects must be of
+// this placement. It takes time linear in the clusters of g and stored.
+func (g *Groups) DecisionsKeeping(placement *clusterv1beta1.Placement, stored []*clusterv1beta1.PlacementDecision) ([]*clusterv1beta1.PlacementDecision, error) {
+	if err := validatePlacement(placement); err != nil {
+		return nil, err
+	}
+	if err := ofOnePlacement(field.NewPath("groups"), g); err != nil {
+		return nil, err
+	}
+	objects, err := parse(stored)
+	if err != nil {
+		return nil, err
+	}
+	if err := validateStored(placement, stored); err != nil {
+		return nil, err
+	}
+
+	k := newKeeper(g, placement.Name, objects)
+	var result []*clusterv1beta1.PlacementDecision
+	for i := range g.Len() {
+		for _, o := range k.cut(i) {
+			result = append(result, newDecision(placement, o.object, o.key, o.decisions))
+		}
+	}
+	return result, nil
+}
+
+// keeper cuts groups into objects, given those that are stored, in the order of parse.
+type keeper struct {
+	*Groups
+	stored  []source
+	holders []int32 // of each position the first stored object that has it under the labels of its group, or -1
+	names   map[string]bool
+	prefix  string
+	last    int // the highest number in use for an object that is not stored
+}
+
+func newKeeper(g *Groups, placement string, stored []source) *keeper {
+	k := &keeper{
+		Groups:  g,
+		stored:  stored,
+		holders: make([]int32, g.NumClusters()),
+		names:   make(map[string]bool, len(stored)),
+		prefix:  placement + "-decision-",
+	}
+	for position := range k.holders {
+		k.holders[position] = -1
+	}
+	for i, object := range stored {
+		k.names[object.object] = true
+		for _, d := range object.decisions {
+			position, ok := g.Position(d.ClusterName)
+			if ok && k.holders[position] < 0 && g.keys[g.groups[position]] == object.key {
+				k.holders[position] = int32(i)
+			}
+		}
+	}
+	return k
+}
+
+// cut gives the content of the i-th group's objects in the order of their names.
+func (k *keeper) cut(i int) []source {
+	start, end := k.ofGroup(k.keys[i])
+	fill := make([]int, end-start)
+	for bin := range fill {
+		fill[bin] = bin
+	}
+	parts := pack(k.members[k.starts[i]:k.starts[i+1]], MaxDecisions, fill, func(position int32) int {
+		return max(int(k.holders[position])-start, -1)
+	})
+	empty := k.Size(i) == 0
+	if empty {
+		parts = make([][]int32, 1)
+	}
+	var objects []source
+	for bin, positions := range parts {
+		if len(positions) == 0 && !empty {
+			continue
+		}
+		object := source{key: k.keys[i], decisions: make([]clusterv1beta1.ClusterDecision, 0, len(positions))}
+		for _, position := range positions {
+			object.decisions = append(object.decisions, k.decision(position))
+		}
+		if start+bin < end {
+			object.object = k.stored[start+bin].object
+		} else {
+			object.object = k.unusedName()
+		}
+		objects = append(objects, object)
+	}
+	slices.SortFunc(objects, func(a, b source) int { return compareNames(a.object, b.object) })
+	return objects
+}
+
+// ofGroup says where the stored objects of a group stand.
+func (k *keeper) ofGroup(key Key) (start, end int) {
+	start, _ = slices.BinarySearchFunc(k.stored, key, func(s source, key Key) int { return s.key.compare(key) })
+	end = start
+	for end < len(k.stored) && k.stored[end].key == key {
+		end++
+	}
+	return start, end
+}
+
+// unusedName gives the name with the next number that no stored object has.
+func (k *keeper) unusedName() string {
+	for {
+		k.last++
+		if name := k.prefix + strconv.Itoa(k.last); !k.names[name] {
+			return name
+		}
+	}
+}
+
+// validateStored reports stored objects of another placement, of which one stands for all: parse has found
+// them to be of the same.
+func validateStored(placement *clusterv1beta1.Placement, stored []*clusterv1beta1.PlacementDecision) error {
+	const label = clusterv1beta1.PlacementLabel
+	if len(stored) == 0 {
+		return nil
+	}
+	var errs field.ErrorList
+	d := slices.MinFunc(stored, func(a, b *clusterv1beta1.PlacementDecision) int { return compareNames(a.Name, b.Name) })
+	if d.Namespace != placement.Namespace {
+		errs = append(errs, field.Invalid(objectPath(d).Child("metadata", "namespace"), d.Namespace,
+			fmt.Sprintf("must be the namespace of the placement, %q", placement.Namespace)))
+	}
+	if d.Labels[label] != placement.Name {
+		errs = append(errs, field.Invalid(labelPath(d, label), d.Labels[label],
+			fmt.Sprintf("must be the placement, %q", placement.Name)))
+	}
+	return fielderrs.Join(errs)
+}

@@ -1,0 +1,259 @@
+package grouping_test
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	"pgregory.net/rapid"
+
+	"github.com/cohort-ocm/cohort/grouping"
+)
+
+func mustKeep(t rapid.TB, g *grouping.Groups, p *clusterv1beta1.Placement, stored ...*clusterv1beta1.PlacementDecision) decisions {
+	t.Helper()
+	objects, err := g.DecisionsKeeping(p, stored)
+	if err != nil {
+		t.Fatalf("DecisionsKeeping: %v", err)
+	}
+	return objects
+}
+
+// runs writes clusters c-001, c-002, c-003, c-005 as `001-003 005`, others as they are.
+func runs(d *clusterv1beta1.PlacementDecision) string {
+	var all []string
+	last := -1
+	for _, c := range d.Status.Decisions {
+		name, numbered := strings.CutPrefix(c.ClusterName, "c-")
+		n, err := strconv.Atoi(name)
+		if numbered && err == nil && n == last+1 && len(all) > 0 {
+			first, _, _ := strings.Cut(all[len(all)-1], "-")
+			all[len(all)-1] = first + "-" + name
+		} else {
+			all = append(all, name)
+		}
+		last = n
+	}
+	return strings.Join(all, " ")
+}
+
+func TestDecisionsKeepingNames(t *testing.T) {
+	// stored is an object of the clusters c-from to c-to and some more.
+	stored := func(name, index, group string, from, to int, more ...string) *clusterv1beta1.PlacementDecision {
+		clusters := more
+		for i := from; i <= to; i++ {
+			clusters = append(clusters, fmt.Sprintf("c-%03d", i))
+		}
+		return decision(name, index, group, strings.Join(clusters, " "))
+	}
+	for _, test := range []struct {
+		name   string // with the rule
+		groups *grouping.Groups
+		stored decisions
+		want   string
+	}{
+		{"G8 nothing stored: numbers from 1", mustRead(t, stored("x", "0", "canary", 1, 101), stored("y", "1", "", 102, 102)), nil, `
+p-decision-1 0 "canary": 001-100
+p-decision-2 0 "canary": 101
+p-decision-3 1 "": 102
+`},
+		{"G8 nothing changed, whatever the names", mustRead(t, stored("x", "0", "", 1, 150)), decisions{stored("by-hand", "0", "", 101, 150), stored("p-decision-7", "0", "", 1, 100)}, `
+by-hand 0 "": 101-150
+p-decision-7 0 "": 001-100
+`},
+		{"G8 one cluster goes: one object changes", mustRead(t, stored("x", "0", "", 2, 250)), decisions{stored("p-decision-1", "0", "", 1, 100), stored("p-decision-2", "0", "", 101, 200), stored("p-decision-3", "0", "", 201, 250)}, `
+p-decision-1 0 "": 002-100
+p-decision-2 0 "": 101-200
+p-decision-3 0 "": 201-250
+`},
+		{"G8 one cluster comes: the first object with room", mustRead(t, stored("x", "0", "", 1, 230, "a")), decisions{stored("p-decision-1", "0", "", 1, 100), stored("p-decision-2", "0", "", 101, 190), stored("p-decision-3", "0", "", 191, 230)}, `
+p-decision-1 0 "": 001-100
+p-decision-2 0 "": a 101-190
+p-decision-3 0 "": 191-230
+`},
+		{"G8 no room: a new object takes the lowest unused number", mustRead(t, stored("x", "0", "", 1, 200, "a", "b")), decisions{stored("p-decision-1", "0", "", 1, 100), stored("p-decision-4", "0", "", 101, 200)}, `
+p-decision-1 0 "": 001-100
+p-decision-2 0 "": a b
+p-decision-4 0 "": 101-200
+`},
+		{"G8 a name is not used for another group, not even that of an object to delete", mustRead(t, stored("x", "0", "canary", 1, 1), stored("y", "1", "", 2, 2)), decisions{stored("p-decision-1", "0", "", 1, 2)}, `
+p-decision-2 0 "canary": 001
+p-decision-3 1 "": 002
+`},
+		{"G8 the index is part of the group", mustRead(t, stored("x", "1", "", 1, 2), stored("y", "0", "canary", 3, 3)), decisions{stored("p-decision-1", "0", "", 1, 2), stored("p-decision-2", "1", "", 4, 4)}, `
+p-decision-3 0 "canary": 003
+p-decision-2 1 "": 001-002
+`},
+		{"G8 the name is part of the group", mustRead(t, stored("x", "0", "canary", 1, 2)), decisions{stored("p-decision-1", "0", "prod", 1, 2)}, `
+p-decision-2 0 "canary": 001-002
+`},
+		{"G8 a cluster that changes its group leaves its object", mustRead(t, stored("x", "0", "canary", 1, 2), stored("y", "1", "", 3, 4)), decisions{stored("p-decision-1", "0", "canary", 1, 1), stored("p-decision-2", "1", "", 2, 4)}, `
+p-decision-1 0 "canary": 001-002
+p-decision-2 1 "": 003-004
+`},
+		{"G8 an object that loses all its clusters goes", mustRead(t, stored("x", "0", "", 1, 100)), decisions{stored("p-decision-1", "0", "", 101, 150), stored("p-decision-2", "0", "", 1, 100)}, `
+p-decision-2 0 "": 001-100
+`},
+		{"G7 G8 an empty group keeps one object", mustRead(t, decision("x", "0", "", "")), decisions{stored("p-decision-2", "0", "", 1, 100), stored("p-decision-3", "0", "", 101, 150)}, `
+p-decision-2 0 "": 
+`},
+		{"G7 G8 or gets one", mustRead(t, decision("x", "0", "", "")), decisions{stored("p-decision-1", "0", "canary", 1, 2)}, `
+p-decision-2 0 "": 
+`},
+		{"G8 of more than 100, as while surging, the last move", mustRead(t, stored("x", "0", "", 1, 110)), decisions{stored("p-decision-1", "0", "", 1, 110)}, `
+p-decision-1 0 "": 001-100
+p-decision-2 0 "": 101-110
+`},
+		{"G11 G8 a cluster in two objects of its group stays in the first, in another group's it does not", mustRead(t, stored("x", "0", "canary", 5, 5), stored("y", "1", "", 1, 4)), decisions{stored("p-decision-1", "0", "canary", 4, 5), stored("p-decision-2", "1", "", 1, 3), stored("p-decision-3", "1", "", 3, 4)}, `
+p-decision-1 0 "canary": 005
+p-decision-2 1 "": 001-003
+p-decision-3 1 "": 004
+`},
+		{"G8 all other clusters: names stay, contents follow the order", mustRead(t, stored("x", "0", "", 1, 150)), decisions{stored("p-decision-1", "0", "", 301, 400), stored("p-decision-2", "0", "", 401, 500), stored("p-decision-3", "0", "", 501, 600)}, `
+p-decision-1 0 "": 001-100
+p-decision-2 0 "": 101-150
+`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			for seed := range uint64(3) {
+				var b strings.Builder
+				for _, d := range mustKeep(t, test.groups, newPlacement(intstr.IntOrString{}), shuffled(seed, test.stored)...) {
+					fmt.Fprintf(&b, "%s %v: %s\n", d.Name, keyOf(t, d).String()[len("group "):], runs(d))
+				}
+				want := strings.ReplaceAll(test.want[1:], ` "":`, ":")
+				if diff := cmp.Diff(want, b.String()); diff != "" {
+					t.Fatalf("objects (-want +got):\n%s", diff)
+				}
+			}
+		})
+	}
+}
+
+// G8: what Decisions and Read report, and stored objects of another placement.
+func TestDecisionsKeepingErrors(t *testing.T) {
+	const placementLabel = ".metadata.labels[cluster.open-cluster-management.io/placement]: "
+	p := newPlacement(intstr.IntOrString{})
+	elsewhere := decision("d-1", "0", "", "a")
+	elsewhere.Namespace = "other"
+	another, both := decision("d-1", "0", "", "a"), decision("d-2", "0", "", "a")
+	another.Labels[clusterv1beta1.PlacementLabel], both.Labels[clusterv1beta1.PlacementLabel] = "q", "q"
+	both.Namespace = "other"
+	for _, test := range []struct {
+		why       string
+		placement *clusterv1beta1.Placement
+		stored    decisions
+		want      []string
+	}{
+		{"no placement", nil, nil, []string{"placement: Required value: must not be nil"}},
+		{"nil", p, decisions{nil}, []string{"placementDecisions[0]: Required value: must not be nil"}},
+		{"another placement", p, decisions{another}, []string{`placementDecisions[ns/d-1]` + placementLabel + `Invalid value: "q": must be the placement, "p"`}},
+		{"another namespace", p, decisions{elsewhere}, []string{`placementDecisions[other/d-1].metadata.namespace: Invalid value: "other": must be the namespace of the placement, "ns"`}},
+		{"both", p, decisions{both}, []string{
+			`placementDecisions[other/d-2].metadata.namespace: Invalid value: "other": must be the namespace of the placement, "ns"`,
+			`placementDecisions[other/d-2]` + placementLabel + `Invalid value: "q": must be the placement, "p"`,
+		}},
+		{"some of another placement", p, decisions{decision("d-2", "0", "", "a"), another}, []string{
+			`placementDecisions[ns/d-2]` + placementLabel + `Invalid value: "p": must be the placement of the other decisions, "q" as for ns/d-1`,
+		}},
+		{"no index", p, decisions{decision("d-1", "x", "", "a")}, []string{
+			`placementDecisions[ns/d-1].metadata.labels[cluster.open-cluster-management.io/decision-group-index]: Invalid value: "x": must be the index of the decision group, an integer from 0 to 2147483647`,
+		}},
+	} {
+		objects, err := mustRead(t).DecisionsKeeping(test.placement, test.stored)
+		if wantError(t, err, test.want...); objects != nil {
+			t.Errorf("%s: objects beside the error", test.why)
+		}
+	}
+}
+
+// G8.
+func TestPropertyKeepingWithNothingChangedIsTheIdentity(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		placement, _, _, g := drawSteady(t)
+		anew := mustDecide(t, g, placement)
+		if diff := cmp.Diff(toJSON(t, anew), toJSON(t, mustKeep(t, g, placement, shuffled(1, anew)...))); diff != "" {
+			t.Fatalf("objects (-stored +kept):\n%s", diff)
+		}
+		kept := mustKeep(t, g, placement, drawStored(t)...)
+		if diff := cmp.Diff(toJSON(t, kept), toJSON(t, mustKeep(t, g, placement, shuffled(1, kept)...))); diff != "" {
+			t.Fatalf("objects (-stored +kept):\n%s", diff)
+		}
+	})
+}
+
+// G8, G7, G10.
+func TestPropertyKeepingNeverRelabelsAndMovesOnlyWhatItMust(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		placement, scores := drawPlacement(t)
+		before, now := drawChanged(t)
+		was := mustDivide(t, placement, before, scores)
+		g := mustDivide(t, placement, now, scores, grouping.Previous(was))
+		stored := mustDecide(t, was, placement)
+		// As they are after a surge, and some by another name.
+		if extra := rapid.IntRange(0, 30).Draw(t, "surge"); len(stored) > 1 {
+			first := &stored[0].Status.Decisions
+			*first = append(*first, stored[1].Status.Decisions[:min(extra, len(stored[1].Status.Decisions))]...)
+			stored[len(stored)-1].Name = "by-hand"
+		}
+		objects := mustKeep(t, g, placement, rapid.Permutation(stored).Draw(t, "stored")...)
+		checkObjects(t, objects)
+
+		byName := map[string]*clusterv1beta1.PlacementDecision{}
+		for _, d := range stored {
+			byName[d.Name] = d
+		}
+		var fresh []string
+		for _, d := range objects {
+			old, kept := byName[d.Name]
+			if !kept {
+				fresh = append(fresh, d.Name)
+				continue
+			}
+			if diff := cmp.Diff(old.Labels, d.Labels); diff != "" {
+				t.Fatalf("labels of %s (-stored +to store):\n%s", d.Name, diff)
+			}
+			has := map[string]bool{}
+			for _, c := range d.Status.Decisions {
+				has[c.ClusterName] = true
+			}
+			for _, c := range old.Status.Decisions {
+				key, _, selected := g.Find(c.ClusterName)
+				if selected && key == keyOf(t, d) && !has[c.ClusterName] && len(old.Status.Decisions) <= grouping.MaxDecisions && !storedBefore(t, stored, d, c.ClusterName) {
+					t.Fatalf("%s left %s and stayed in %v", c.ClusterName, d.Name, key)
+				}
+			}
+		}
+		var unused []string
+		for n := 1; len(unused) < len(fresh); n++ {
+			if name := fmt.Sprintf("p-decision-%d", n); byName[name] == nil {
+				unused = append(unused, name)
+			}
+		}
+		slices.Sort(fresh)
+		slices.Sort(unused)
+		if diff := cmp.Diff(unused, fresh); diff != "" {
+			t.Fatalf("names of new objects (-lowest unused +got):\n%s", diff)
+		}
+		if diff := cmp.Diff(toJSON(t, objects), toJSON(t, mustKeep(t, g, placement, stored...))); diff != "" {
+			t.Fatalf("the order of the stored objects matters:\n%s", diff)
+		}
+
+		back := mustRead(t, objects...)
+		if !back.Changes(g).IsZero() || back.String() != g.String() {
+			t.Fatalf("read back %v, decided %v: %+v", back, g, back.Changes(g))
+		}
+	})
+}
+
+// storedBefore says whether an object of the same group with a lower name has the cluster.
+func storedBefore(t *rapid.T, stored decisions, d *clusterv1beta1.PlacementDecision, cluster string) bool {
+	return slices.ContainsFunc(stored, func(other *clusterv1beta1.PlacementDecision) bool {
+		return keyOf(t, other) == keyOf(t, d) && (len(other.Name) < len(d.Name) || len(other.Name) == len(d.Name) && other.Name < d.Name) &&
+			slices.ContainsFunc(other.Status.Decisions, func(c clusterv1beta1.ClusterDecision) bool { return c.ClusterName == cluster })
+	})
+}

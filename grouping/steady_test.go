@@ -1,0 +1,421 @@
+package grouping_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	"pgregory.net/rapid"
+
+	"github.com/cohort-ocm/cohort/grouping"
+)
+
+func TestDivideWithPreviousGroups(t *testing.T) {
+	canary, eu := byLabel("canary", "canary"), byClaim("eu", "region", "eu")
+	for _, test := range []struct {
+		name     string // with the rule
+		previous decisions
+		size     intstr.IntOrString
+		groups   []clusterv1beta1.DecisionGroup
+		clusters string
+		want     string
+	}{
+		{"G6 nothing changed", decisions{decision("d-1", "0", "", "a b"), decision("d-2", "1", "", "c")},
+			intstr.FromInt32(2), nil, "c b a", `0:a b | 1:c`},
+		{"G6 removing a cluster moves no other", decisions{decision("d-1", "0", "", "a b"), decision("d-2", "1", "", "c d"), decision("d-3", "2", "", "e")},
+			intstr.FromInt32(2), nil, "b c d e", `0:b | 1:c d | 2:e`},
+		{"G6 the design document's special case: the last group fills first, then the one before it", decisions{decision("d-1", "0", "", "a"), decision("d-2", "1", "", "b"), decision("d-3", "2", "", "c")},
+			intstr.FromInt32(2), nil, "a b c A B", `0:a | 1:B b | 2:A c`},
+		{"G6 then a new group", decisions{decision("d-1", "0", "", "a"), decision("d-2", "1", "", "b")},
+			intstr.FromInt32(2), nil, "a b v w x y z", `0:a w | 1:b v | 2:x y | 3:z`},
+		{"G6 what came into order by chance stays in it", decisions{decision("d-1", "0", "", "c d"), decision("d-2", "1", "", "a b")},
+			intstr.FromInt32(2), nil, "a b c d", `0:c d | 1:a b`},
+		{"G6 an empty group stays while a later one has clusters", decisions{decision("d-1", "0", "", "a"), decision("d-2", "1", "", "b")},
+			intstr.FromInt32(2), nil, "b", `0: | 1:b`},
+		{"G6 an empty group is filled again", decisions{decision("d-1", "0", "", ""), decision("d-2", "1", "", "b c")},
+			intstr.FromInt32(2), nil, "b c d", `0:d | 1:b c`},
+		{"G6 empty groups at the end disappear", decisions{decision("d-1", "0", "", "a"), decision("d-2", "1", "", "b"), decision("d-3", "2", "", "c")},
+			intstr.FromInt32(2), nil, "a", `0:a`},
+		{"G6 the last group is full before it is found empty", decisions{decision("d-1", "0", "", "a"), decision("d-2", "1", "", "b")},
+			intstr.FromInt32(2), nil, "a c", `0:a | 1:c`},
+		{"G3 all gone is one empty group", decisions{decision("d-1", "0", "canary", "a"), decision("d-2", "1", "", "b c")},
+			intstr.FromInt32(2), groups(canary), "", `0:`},
+		{"G6 from no cluster to some", decisions{decision("d-1", "0", "", "")},
+			intstr.FromInt32(2), groups(canary), "a+canary", `0 "canary":a`},
+
+		{"G6 a smaller size moves the surplus alone, the last by name", decisions{decision("d-1", "0", "", "a b c"), decision("d-2", "1", "", "d e f")},
+			intstr.FromInt32(2), nil, "a b c d e f", `0:a b | 1:d e | 2:c f`},
+		{"G6 the surplus fills what has room", decisions{decision("d-1", "0", "", "a b c"), decision("d-2", "1", "", "d")},
+			intstr.FromInt32(2), nil, "a b c d", `0:a b | 1:c d`},
+		{"G6 a larger size moves nothing", decisions{decision("d-1", "0", "", "a"), decision("d-2", "1", "", "b")},
+			intstr.IntOrString{}, nil, "a b c", `0:a | 1:b c`},
+		{"G6 a percentage follows the number of clusters", decisions{decision("d-1", "0", "", "a b c"), decision("d-2", "1", "", "d e f")},
+			intstr.FromString("50%"), nil, "b c d e", `0:b c | 1:d e`},
+		{"G6 and moves the surplus when it shrinks", decisions{decision("d-1", "0", "", "a b c"), decision("d-2", "1", "", "d e f")},
+			intstr.FromString("50%"), nil, "a b c d", `0:a b | 1:c d`},
+
+		{"G6 a cluster that matches another name leaves", decisions{decision("d-1", "0", "canary", "a b"), decision("d-2", "1", "", "c d")},
+			intstr.FromInt32(2), groups(canary), "a b+canary c+canary d", `0 "canary":b c | 1:a d`},
+		{"G6 a name that grows shifts the indexes behind it, not the clusters", decisions{decision("d-1", "0", "canary", "a b"), decision("d-2", "1", "", "c"), decision("d-3", "2", "", "d")},
+			intstr.FromInt32(2), groups(canary), "a+canary b+canary c d x+canary", `0 "canary":a b | 1 "canary":x | 2:c | 3:d`},
+		{"G6 a name that vanishes shifts them back", decisions{decision("d-1", "0", "canary", "a"), decision("d-2", "1", "", "c"), decision("d-3", "2", "", "d")},
+			intstr.FromInt32(2), nil, "a c d", `0:c | 1:a d`},
+		{"G6 a new name takes its place", decisions{decision("d-1", "0", "", "a b"), decision("d-2", "1", "", "c d")},
+			intstr.FromInt32(2), groups(canary), "a b c+canary d", `0 "canary":c | 1:a b | 2:d`},
+		{"G6 names in another order take their groups along", decisions{decision("d-1", "0", "canary", "a"), decision("d-2", "1", "canary", "b"), decision("d-3", "2", "eu", "c")},
+			intstr.FromInt32(2), groups(eu, canary), "a+canary b+canary c@eu", `0 "eu":c | 1 "canary":a | 2 "canary":b`},
+		{"G6 an empty group between others of its name, not of another", decisions{decision("d-1", "0", "canary", "a"), decision("d-2", "1", "canary", "b"), decision("d-3", "2", "", "c")},
+			intstr.FromInt32(2), groups(canary), "a+canary c", `0 "canary":a | 1:c`},
+
+		{"G3 G10 gaps close", decisions{decision("d-1", "3", "", "a b"), decision("d-2", "7", "", "c")},
+			intstr.FromInt32(2), nil, "a b c", `0:a b | 1:c`},
+		{"G10 groups of a name apart come together", decisions{decision("d-1", "0", "", "b"), decision("d-2", "1", "canary", "a"), decision("d-3", "2", "", "c")},
+			intstr.FromInt32(2), groups(canary), "a+canary b c", `0 "canary":a | 1:b | 2:c`},
+		{"G11 a cluster in two objects stays in the lower", decisions{decision("d-1", "0", "", "a"), decision("d-2", "1", "", "a b")},
+			intstr.FromInt32(2), nil, "a b", `0:a | 1:b`},
+
+		{"G6 a name listed twice is one, at its first place", decisions{decision("d-1", "0", "canary", "a"), decision("d-2", "1", "eu", "b"), decision("d-3", "2", "canary", "c")},
+			intstr.FromInt32(2), groups(canary, eu, byLabel("canary", "new")), "a+new b@eu c+new d+new e+canary", `0 "canary":a e | 1 "canary":c d | 2 "eu":b`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			previous := mustRead(t, test.previous...)
+			got := mustDivide(t, newPlacement(test.size, test.groups...), fleet(test.clusters), grouping.Previous(previous))
+			if diff := cmp.Diff(test.want, show(got)); diff != "" {
+				t.Errorf("groups (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// G6, G4: with scores the surplus is the last by score, and new clusters come in the order of theirs;
+// a changed score moves no cluster to another group.
+func TestDivideWithPreviousGroupsByScore(t *testing.T) {
+	placement := newPlacement(intstr.FromInt32(2))
+	placement.Spec.SortBy = clusterv1beta1.PlacementSortByScore
+	previous := mustRead(t, decision("d-1", "0", "", "a b c"), decision("d-2", "1", "", "d"))
+	got := mustDivide(t, placement, fleet("a b c d e f"), grouping.Previous(previous),
+		grouping.Scores(map[string]int64{"a": 1, "b": 3, "c": 2, "d": 9, "e": 4, "f": 5}))
+	if want := `0:b c | 1:d f | 2:e a`; show(got) != want {
+		t.Errorf("%s, want %s", show(got), want)
+	}
+}
+
+// G6: no previous groups is as if the option were not there.
+func TestDivideWithoutPreviousGroups(t *testing.T) {
+	placement := newPlacement(intstr.FromInt32(2), byLabel("canary", "canary"))
+	clusters := fleet("a b+canary c d+canary e+canary f")
+	want := mustDivide(t, placement, clusters)
+	for _, previous := range []*grouping.Groups{nil, {}, mustRead(t)} {
+		if got := mustDivide(t, placement, clusters, grouping.Previous(previous)); !got.Equal(want) {
+			t.Errorf("%s, want %s", show(got), show(want))
+		}
+	}
+}
+
+// drawChanged draws a fleet and what it became: some clusters gone, some new, some relabelled.
+func drawChanged(t *rapid.T) (before, now []*clusterv1.ManagedCluster) {
+	before = drawFleet(t, "before")
+	relabelled := rapid.IntRange(0, 3).Draw(t, "relabel one in")
+	for i, c := range before {
+		c = c.DeepCopy()
+		if relabelled > 0 && i%(relabelled*5) == 0 {
+			relabel(c, i%48)
+		}
+		now = append(now, c)
+	}
+	now = now[rapid.IntRange(0, len(now)).Draw(t, "gone"):]
+	for _, c := range drawFleet(t, "new") {
+		c.Name += "-new"
+		now = append(now, c)
+	}
+	return before, now
+}
+
+// drawSteady draws a placement and a division that has gone through a change already, so that its groups
+// are no longer what dividing anew would give.
+func drawSteady(t *rapid.T) (*clusterv1beta1.Placement, []*clusterv1.ManagedCluster, grouping.Option, *grouping.Groups) {
+	placement, scores := drawPlacement(t)
+	before, now := drawChanged(t)
+	previous := mustDivide(t, placement, before, scores)
+	return placement, now, scores, mustDivide(t, placement, now, scores, grouping.Previous(previous))
+}
+
+// place is a group by its name and its number among the groups of that name, which no shift of indexes
+// changes.
+type place struct {
+	name   string
+	number int
+}
+
+// places gives every cluster's.
+func places(g *grouping.Groups) map[string]place {
+	all := make(map[string]place, g.NumClusters())
+	numbers := map[string]int{}
+	for i := range g.Len() {
+		name := g.Key(i).Name
+		for d := range g.Clusters(i) {
+			all[d.ClusterName] = place{name, numbers[name]}
+		}
+		numbers[name]++
+	}
+	return all
+}
+
+// moved lists the clusters of both that are in another place.
+func moved(before, now *grouping.Groups) []string {
+	was := places(before)
+	var all []string
+	for name, is := range places(now) {
+		if place, ok := was[name]; ok && place != is {
+			all = append(all, name)
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+// G6.
+func TestPropertySteadyWithNothingChangedIsTheIdentity(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		placement, clusters, scores, g := drawSteady(t)
+		again := mustDivide(t, placement, rapid.Permutation(clusters).Draw(t, "permuted"), scores, grouping.Previous(g))
+		if !again.Equal(g) {
+			t.Fatalf("%s, was %s", show(again), show(g))
+		}
+		anew := mustDivide(t, placement, clusters, scores)
+		if again := mustDivide(t, placement, clusters, scores, grouping.Previous(anew)); !again.Equal(anew) && !listsApart(placement) {
+			t.Fatalf("%s, was divided anew %s", show(again), show(anew))
+		}
+	})
+}
+
+// listsApart says whether decisionGroups lists a name twice with another between.
+func listsApart(p *clusterv1beta1.Placement) bool {
+	last := map[string]int{}
+	for i, g := range p.Spec.DecisionStrategy.GroupStrategy.DecisionGroups {
+		if before, ok := last[g.GroupName]; ok && before != i-1 {
+			return true
+		}
+		last[g.GroupName] = i
+	}
+	return false
+}
+
+// G1, G2, G3, G6.
+func TestPropertySteadyPartitionsIntoGroupsWithinTheirSizeInTheOrderOfTheNames(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		placement, clusters, scores, g := drawSteady(t)
+		if diff := cmp.Diff(names(clusters), members(g)); diff != "" {
+			t.Fatalf("clusters (-selected +in groups):\n%s", diff)
+		}
+		anew := mustDivide(t, placement, clusters, scores)
+		namesOf := func(g *grouping.Groups) (names []string) {
+			for i := range g.Len() {
+				names = append(names, g.Key(i).Name)
+			}
+			return names
+		}
+		// In the order listed; a name that is listed twice has all its groups in its first place.
+		var want []string
+		for _, listed := range append(placement.Spec.DecisionStrategy.GroupStrategy.DecisionGroups, clusterv1beta1.DecisionGroup{}) {
+			if name := listed.GroupName; slices.Contains(namesOf(anew), name) && !slices.Contains(want, name) {
+				want = append(want, name)
+			}
+		}
+		if diff := cmp.Diff(want, slices.Compact(namesOf(g))); diff != "" {
+			t.Fatalf("names (-listed +steady):\n%s", diff)
+		}
+		for i := range g.Len() {
+			if size := sizeOf(placement, len(clusters)); g.Size(i) > size || g.Key(i).Index != int32(i) {
+				t.Fatalf("%d: %v has %d clusters of at most %d", i, g.Key(i), g.Size(i), size)
+			}
+			for d := range g.Clusters(i) {
+				if key, _, _ := anew.Find(d.ClusterName); key.Name != g.Key(i).Name {
+					t.Fatalf("%s is in %v, anew in %v", d.ClusterName, g.Key(i), key)
+				}
+			}
+			if g.Size(i) == 0 && g.Len() > 1 && (i == g.Len()-1 || g.Key(i+1).Name != g.Key(i).Name) {
+				t.Fatalf("%v is empty and the last of its name", g.Key(i))
+			}
+		}
+		back := mustRead(t, mustDecide(t, g, placement)...)
+		if !back.Equal(g) {
+			t.Fatalf("read back %s, divided %s", show(back), show(g))
+		}
+	})
+}
+
+// G6: for sizes that are counts; with a percentage each smaller size also moves one cluster a full group.
+func TestPropertyRemovingAClusterMovesNoOther(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		placement, clusters, scores, g := drawSteady(t)
+		if len(clusters) == 0 {
+			return
+		}
+		from := rapid.IntRange(0, len(clusters)-1).Draw(t, "removed from")
+		rest := slices.Concat(clusters[:from], clusters[rapid.IntRange(from, len(clusters)).Draw(t, "removed to"):])
+		now := mustDivide(t, placement, rest, scores, grouping.Previous(g))
+		if shrunk := sizeOf(placement, len(clusters)) - sizeOf(placement, len(rest)); shrunk > 0 && placement.Spec.DecisionStrategy.GroupStrategy.ClustersPerDecisionGroup.Type == intstr.String {
+			if most := shrunk * g.Len(); len(moved(g, now)) > most {
+				t.Fatalf("%d clusters moved, where %d groups lost %d places each: %s, was %s", len(moved(g, now)), g.Len(), shrunk, show(now), show(g))
+			}
+			return
+		}
+		if moved := moved(g, now); len(moved) > 0 {
+			t.Fatalf("%v moved: %s, was %s", moved, show(now), show(g))
+		}
+	})
+}
+
+// G6.
+func TestPropertyAddingClustersMovesNoOther(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		placement, clusters, scores, g := drawSteady(t)
+		for _, c := range drawFleet(t, "added") {
+			c.Name += "-added"
+			clusters = append(clusters, c)
+		}
+		now := mustDivide(t, placement, clusters, scores, grouping.Previous(g))
+		if moved := moved(g, now); len(moved) > 0 {
+			t.Fatalf("%v moved: %s, was %s", moved, show(now), show(g))
+		}
+	})
+}
+
+// G6: a smaller size moves only what exceeds it in each group.
+func TestPropertyShrinkingTheSizeMovesOnlyTheSurplus(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		placement, clusters, scores, g := drawSteady(t)
+		size := rapid.Int32Range(1, 40).Draw(t, "new size")
+		placement.Spec.DecisionStrategy.GroupStrategy.ClustersPerDecisionGroup = intstr.FromInt32(size)
+		now := places(mustDivide(t, placement, clusters, scores, grouping.Previous(g)))
+		was := places(g)
+		for i := range g.Len() {
+			at := int32(0)
+			for d := range g.Clusters(i) {
+				if name := d.ClusterName; at < size && now[name] != was[name] {
+					t.Fatalf("%s, number %d of %v, moved", name, at, g.Key(i))
+				}
+				at++
+			}
+		}
+	})
+}
+
+// divideSteadilyByTheRules is G6, word by word, for the names "x" and none. Clusters are given in their
+// order, each with its new name and its previous group, -1 for none; "-" is not selected.
+func divideSteadilyByTheRules(previous []string, names []string, homes []int, size int) string {
+	type group struct{ clusters []int }
+	index := 0
+	result := ""
+	for _, name := range []string{"x", ""} {
+		var groups []*group
+		placed := make([]bool, len(names))
+		for i, previousName := range previous {
+			if previousName != name {
+				continue
+			}
+			g := &group{}
+			for c := range names {
+				if names[c] == name && homes[c] == i && len(g.clusters) < size {
+					g.clusters = append(g.clusters, c)
+					placed[c] = true
+				}
+			}
+			groups = append(groups, g)
+		}
+		for c := range names {
+			if names[c] != name || placed[c] {
+				continue
+			}
+			room := len(groups) - 1
+			for room >= 0 && len(groups[room].clusters) >= size {
+				room--
+			}
+			if room < 0 {
+				groups = append(groups, &group{})
+				room = len(groups) - 1
+			}
+			groups[room].clusters = append(groups[room].clusters, c)
+		}
+		for len(groups) > 0 && len(groups[len(groups)-1].clusters) == 0 {
+			groups = groups[:len(groups)-1]
+		}
+		for _, g := range groups {
+			if index > 0 {
+				result += " | "
+			}
+			result += fmt.Sprint(index)
+			if name != "" {
+				result += fmt.Sprintf(" %q", name)
+			}
+			result += ":"
+			slices.Sort(g.clusters)
+			for i, c := range g.clusters {
+				if i > 0 {
+					result += " "
+				}
+				result += string(rune('a' + c))
+			}
+			index++
+		}
+	}
+	if index == 0 {
+		return "0:"
+	}
+	return result
+}
+
+// G6: up to four clusters, each in any previous group or none, and now under either name or gone, for
+// nine lists of previous groups and five sizes, against the rules word by word.
+func TestDivideEverySmallWorldWithPreviousGroups(t *testing.T) {
+	clusters := 4
+	if testing.Short() {
+		clusters = 3
+	}
+	cases := 0
+	for _, previous := range [][]string{{}, {""}, {"x"}, {"", ""}, {"x", ""}, {"x", "x"}, {"", "x"}, {"x", "", ""}, {"x", "x", ""}} {
+		states := 3 * (len(previous) + 1)
+		for world := range power(states, clusters) {
+			names, homes := make([]string, clusters), make([]int, clusters)
+			held := make([]string, len(previous))
+			var selected []*clusterv1.ManagedCluster
+			for c, rest := 0, world; c < clusters; c, rest = c+1, rest/states {
+				name := string(rune('a' + c))
+				names[c] = []string{"x", "", "-"}[rest%states%3]
+				if homes[c] = rest%states/3 - 1; homes[c] >= 0 {
+					held[homes[c]] += name + " "
+				}
+				switch names[c] {
+				case "x":
+					selected = append(selected, newCluster(name, "x", ""))
+				case "":
+					selected = append(selected, newCluster(name))
+				}
+			}
+			var stored decisions
+			for i, name := range previous {
+				// With gaps, which mean nothing.
+				stored = append(stored, decision(fmt.Sprintf("d-%d", i), fmt.Sprint(2*i), name, held[i]))
+			}
+			read := mustRead(t, stored...)
+			for size := range 4 {
+				cases++
+				placement := newPlacement(intstr.FromInt32(int32(size)), byLabel("x", "x"))
+				got := show(mustDivide(t, placement, selected, grouping.Previous(read)))
+				limit := size
+				if size == 0 {
+					limit = len(selected)
+				}
+				if want := divideSteadilyByTheRules(previous, names, homes, limit); got != want {
+					t.Fatalf("previously %s, now %q, size %d:\n%s, want\n%s", show(read), names, size, got, want)
+				}
+			}
+		}
+	}
+	t.Logf("%d cases", cases)
+}

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strconv"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
 	"github.com/cohort-ocm/cohort/grouping"
@@ -16,61 +15,74 @@ import (
 // names; a cluster that several bind belongs to the first (R26). placements has the groups of the
 // Placement of each binding, by the binding's name, as from grouping.Read.
 //
-// Clusters that a placement selects and the policy is not bound to, because a set excludes them, are left out.
-// Clusters that a binding binds and that are in none of its placement's groups form one group without a name
-// behind those: all of a PlacementRule, which has no decision groups, and those that entered a placement
-// after its groups were read.
+// Clusters that a placement selects and the policy is not bound to, because a set excludes them, are left
+// out. Clusters that a binding binds and that are in none of its placement's groups form one group without
+// a name behind those: all of a PlacementRule, which has no decision groups, and those that entered a
+// placement after its groups were read.
 //
-// The groups of the first placement keep their indexes. Those of the others follow on without a gap, so that
-// an index in mandatoryDecisionGroups counts over all placements, and a name means the groups of that name in all of
-// them. Groups that are left without clusters stay, so that indexes don't depend on which clusters are bound.
+// Groups keep their names and indexes, even those that are left without clusters, so that an entry of
+// mandatoryDecisionGroups means a group of each placement. Where there are several, the Placement of a key is the
+// name of the binding, as two bindings may have the same placement.
 //
-// It takes time linear in the clusters, and is worth keeping until a placement or a binding changes.
+// Errors are those of grouping.Join. It takes time linear in the clusters, and the result is worth keeping until a
+// placement or a binding changes.
 func (r Result) Groups(placements map[string]*grouping.Groups) (*grouping.Groups, error) {
-	members := map[string][][]clusterv1beta1.ClusterDecision{}
-	for _, name := range r.binders(placements) {
+	binders := r.binders(placements)
+	members := make(map[string][][]clusterv1beta1.ClusterDecision, len(binders))
+	for _, name := range binders {
 		members[name] = make([][]clusterv1beta1.ClusterDecision, placements[name].Len()+1)
 	}
-	for _, c := range r.Clusters {
-		binding := c.binder()
-		groups := placements[binding]
-		decision, group := clusterv1beta1.ClusterDecision{ClusterName: c.Name}, groups.Len()
-		if position, ok := groups.Position(c.Name); ok {
-			_, decision, _ = groups.Find(c.Name)
+	for i := range r.Clusters {
+		cluster, own := r.Clusters[i].Name, members[r.Clusters[i].binder()]
+		group, decision := len(own)-1, clusterv1beta1.ClusterDecision{ClusterName: cluster}
+		groups := placements[r.Clusters[i].binder()]
+		if position, ok := groups.Position(cluster); ok {
 			group = groups.GroupAt(position)
+			_, decision, _ = groups.Find(cluster)
 		}
-		members[binding][group] = append(members[binding][group], decision)
+		own[group] = append(own[group], decision)
 	}
 
-	var decisions []*clusterv1beta1.PlacementDecision
-	next := int32(0)
-	for _, name := range slices.Sorted(maps.Keys(members)) {
-		groups := placements[name]
-		offset := next
-		for i := range groups.Len() {
-			key := groups.Key(i)
-			key.Index += offset
-			decisions = append(decisions, placementDecision(key, members[name][i]))
-			next = key.Index + 1
+	parts := make([]grouping.PlacementGroups, len(binders))
+	for i, name := range binders {
+		groups, err := regroup(placements[name], members[name])
+		if err != nil {
+			return nil, err
 		}
-		if rest := members[name][groups.Len()]; len(rest) > 0 {
-			decisions = append(decisions, placementDecision(grouping.Key{Index: next}, rest))
-			next++
+		parts[i] = grouping.PlacementGroups{Placement: name, Groups: groups}
+	}
+	if len(parts) == 1 {
+		return parts[0].Groups, nil
+	}
+	return grouping.Join(parts...)
+}
+
+// regroup gives the groups their members, and those behind the last group one of their own.
+func regroup(groups *grouping.Groups, members [][]clusterv1beta1.ClusterDecision) (*grouping.Groups, error) {
+	decisions := make([]*clusterv1beta1.PlacementDecision, 0, len(members))
+	add := func(index int64, name string, clusters []clusterv1beta1.ClusterDecision) {
+		d := &clusterv1beta1.PlacementDecision{}
+		d.Name = strconv.Itoa(len(decisions))
+		d.Labels = map[string]string{
+			clusterv1beta1.DecisionGroupIndexLabel: strconv.FormatInt(index, 10),
+			clusterv1beta1.DecisionGroupNameLabel:  name,
 		}
+		d.Status.Decisions = clusters
+		decisions = append(decisions, d)
+	}
+	next := int64(0)
+	for i := range groups.Len() {
+		key := groups.Key(i)
+		add(int64(key.Index), key.Name, members[i])
+		next = int64(key.Index) + 1
+	}
+	if rest := members[groups.Len()]; len(rest) > 0 {
+		add(next, "", rest)
 	}
 	return grouping.Read(decisions)
 }
 
-// one is all bound clusters in one group.
-func (r Result) one() (*grouping.Groups, error) {
-	clusters := make([]clusterv1beta1.ClusterDecision, len(r.Clusters))
-	for i := range clusters {
-		clusters[i].ClusterName = r.Clusters[i].Name
-	}
-	return grouping.Read([]*clusterv1beta1.PlacementDecision{placementDecision(grouping.Key{}, clusters)})
-}
-
-// binders are the names of the bindings that bind clusters or could.
+// binders are the names of the bindings that bind clusters or could, in order.
 func (r Result) binders(placements map[string]*grouping.Groups) []string {
 	binders := map[string]bool{}
 	for name := range placements {
@@ -91,21 +103,19 @@ func (r Result) binders(placements map[string]*grouping.Groups) []string {
 	return slices.Sorted(maps.Keys(binders))
 }
 
+// inOneGroup is all bound clusters in one group.
+func (r Result) inOneGroup() (*grouping.Groups, error) {
+	clusters := make([]clusterv1beta1.ClusterDecision, len(r.Clusters))
+	for i := range clusters {
+		clusters[i].ClusterName = r.Clusters[i].Name
+	}
+	return regroup(nil, [][]clusterv1beta1.ClusterDecision{clusters})
+}
+
 // binder is the first binding that bound the cluster; empty where nobody said who did.
 func (c *Cluster) binder() string {
 	if len(c.BoundBy) == 0 {
 		return ""
 	}
 	return c.BoundBy[0]
-}
-
-// placementDecision is what grouping.Read reads a group from.
-func placementDecision(key grouping.Key, clusters []clusterv1beta1.ClusterDecision) *clusterv1beta1.PlacementDecision {
-	return &clusterv1beta1.PlacementDecision{
-		ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{
-			clusterv1beta1.DecisionGroupIndexLabel: strconv.Itoa(int(key.Index)),
-			clusterv1beta1.DecisionGroupNameLabel:  key.Name,
-		}},
-		Status: clusterv1beta1.PlacementDecisionStatus{Decisions: clusters},
-	}
 }

@@ -38,14 +38,14 @@ func TestGroupsOfSeveralPlacements(t *testing.T) {
 		want     string
 	}{
 		{"R26 one placement keeps its groups", map[string]string{"1": "canary: b | : a c"}, "", `group 0 "canary": b | group 1: a c`},
-		{"R26 in the order of the bindings' names", map[string]string{"2": ": a | : b", "1": "canary: d"}, "", `group 0 "canary": d | group 1: a | group 2: b`},
-		{"R26 a cluster selected twice belongs to the first", map[string]string{"1": ": a b", "2": ": c b"}, "", `group 0: a b | group 1: c`},
-		{"R26 a group that others emptied stays, so that indexes do", map[string]string{"1": ": a", "2": "x: a | y: c"}, "", `group 0: a | group 1 "x": | group 2 "y": c`},
-		{"R26 a placement that selects nothing stays", map[string]string{"1": "canary:", "2": ": a"}, "", `group 0 "canary": | group 1: a`},
+		{"R26 in the order of the bindings' names", map[string]string{"2": ": a | : b", "1": "canary: d"}, "", `group 0 "canary" of placement 1: d | group 0 of placement 2: a | group 1 of placement 2: b`},
+		{"R26 a cluster selected twice belongs to the first", map[string]string{"1": ": a b", "2": ": c b"}, "", `group 0 of placement 1: a b | group 0 of placement 2: c`},
+		{"R26 a group that others emptied stays, so that indexes do", map[string]string{"1": ": a", "2": "x: a | y: c"}, "", `group 0 of placement 1: a | group 0 "x" of placement 2: | group 1 "y" of placement 2: c`},
+		{"R26 a placement that selects nothing stays", map[string]string{"1": "canary:", "2": ": a"}, "", `group 0 "canary" of placement 1: | group 0 of placement 2: a`},
 		{"O6 an excluded cluster is in no group", map[string]string{"1": "canary: a b | : c"}, "a c", `group 0 "canary": b | group 1:`},
-		{"O6 an excluded cluster belongs to the next that binds it", map[string]string{"1": ": a b", "2": ": c b"}, "b", `group 0: a | group 1: b c`},
-		{"a rule's clusters are one group", map[string]string{"1": none, "2": ": c"}, "", `group 0: a b | group 1: c`},
-		{"a rule after a placement has what is left", map[string]string{"1": "canary: a", "2": none}, "", `group 0 "canary": a | group 1: b`},
+		{"O6 an excluded cluster belongs to the next that binds it", map[string]string{"1": ": a b", "2": ": c b"}, "b", `group 0 of placement 1: a | group 0 of placement 2: b c`},
+		{"a rule's clusters are one group", map[string]string{"1": none, "2": ": c"}, "", `group 0 of placement 1: a b | group 0 of placement 2: c`},
+		{"a rule after a placement has what is left", map[string]string{"1": "canary: a", "2": none}, "", `group 0 "canary" of placement 1: a | group 0 of placement 2: b`},
 		{"bound nowhere", map[string]string{"1": ":"}, "", `group 0:`},
 	} {
 		t.Run(test.why, func(t *testing.T) {
@@ -98,12 +98,12 @@ func TestIgnoredBindingsAddNoGroups(t *testing.T) {
 	w.bindings[0].SubFilter = true
 	w.bindings[1].PlacementRef.Kind = "Cluster"
 	w.bindings[2].Enforce = true
-	if got, want := show(w.joined()), "group 0: c | group 1: d"; got != want {
+	if got, want := show(w.joined()), "group 0 of placement 3: c | group 0 of placement 4: d"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }
 
-// R26: scores and reasons stay with their clusters, gaps in the first placement's indexes stay, too, and a cluster that
+// R26: scores and reasons stay with their clusters, gaps in the indexes stay, too, and a cluster that
 // nobody grouped comes behind.
 func TestGroupsKeepDecisionsAndIndexes(t *testing.T) {
 	decision := func(index string, c clusterv1beta1.ClusterDecision) *clusterv1beta1.PlacementDecision {
@@ -119,12 +119,12 @@ func TestGroupsKeepDecisionsAndIndexes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	bound := override.Result{Clusters: []override.Cluster{{Name: "a", BoundBy: []string{"1"}}, {Name: "late", BoundBy: []string{"1"}}, {Name: "z"}}}
+	bound := override.Result{Clusters: []override.Cluster{{Name: "a", BoundBy: []string{"1"}}, {Name: "late", BoundBy: []string{"1"}}}}
 	groups, err := bound.Groups(map[string]*grouping.Groups{"1": placed})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := show(groups), "group 0: z | group 4: a | group 6: | group 7: late"; got != want {
+	if got, want := show(groups), "group 3: a | group 5: | group 6: late"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	if _, d, _ := groups.Find("a"); d.Reason != "why" || d.Score != 7 {
@@ -132,18 +132,24 @@ func TestGroupsKeepDecisionsAndIndexes(t *testing.T) {
 	}
 }
 
-// Indexes that would not fit are an error.
-func TestGroupsWithTooLargeIndexes(t *testing.T) {
+// A group of clusters that nobody grouped whose index would not fit, and a cluster that no binding bound beside
+// others, are errors.
+func TestGroupsErrors(t *testing.T) {
 	last, err := grouping.Read([]*clusterv1beta1.PlacementDecision{{ObjectMeta: metav1.ObjectMeta{
 		Labels: map[string]string{clusterv1beta1.DecisionGroupIndexLabel: "2147483647"},
 	}}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = override.Result{}.Groups(map[string]*grouping.Groups{"1": last, "2": last})
-	var invalid *field.Error
-	if !errors.As(err, &invalid) {
-		t.Errorf("got %v, want a *field.Error", err)
+	for why, bound := range map[string]override.Result{
+		"2147483648": {Clusters: []override.Cluster{{Name: "a", BoundBy: []string{"1"}}}},
+		"placements": {Clusters: []override.Cluster{{Name: "a"}}},
+	} {
+		_, err = bound.Groups(map[string]*grouping.Groups{"1": last})
+		var invalid *field.Error
+		if !errors.As(err, &invalid) || !strings.Contains(err.Error(), why) {
+			t.Errorf("got %v, want a *field.Error about %s", err, why)
+		}
 	}
 }
 
@@ -156,8 +162,12 @@ func TestGroupsAgreeWithNaive(t *testing.T) {
 			w.bindings[i].Excluded = rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "c"}), 0, 2).Draw(t, "excluded")
 		}
 		var want []string
-		for i, g := range naiveGroups(w.bound(), w.groups) {
-			want = append(want, strings.TrimSpace(fmt.Sprintf("%v: %s", grouping.Key{Index: int32(i), Name: g.name}, strings.Join(g.clusters, " "))))
+		for _, g := range naiveGroups(w.bound(), w.groups) {
+			key := grouping.Key{Index: int32(g.index), Name: g.name}
+			if len(w.bindings) > 1 {
+				key.Placement = g.binding
+			}
+			want = append(want, strings.TrimSpace(fmt.Sprintf("%v: %s", key, strings.Join(g.clusters, " "))))
 		}
 		if got, want := show(w.joined()), strings.Join(want, " | "); got != want {
 			t.Fatalf("got  %s\nwant %s", got, want)

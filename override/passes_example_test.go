@@ -89,10 +89,10 @@ func ExampleResult_Groups() {
 		}
 	}
 	// Output:
-	// group 0: 1, group 1: 2
-	// group 0 lab
-	// group 1 london
-	// group 1 paris
+	// group 0 of placement 1-test: 1, group 0 of placement 2-production: 2
+	// group 0 of placement 1-test lab
+	// group 0 of placement 2-production london
+	// group 0 of placement 2-production paris
 }
 
 // A controller that reconciles one cluster asks for that one.

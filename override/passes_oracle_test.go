@@ -23,8 +23,8 @@ func naiveGroups(bindings []override.Binding, groups map[string][]naiveGroup) []
 	var joined []naiveGroup
 	seen := map[string]bool{}
 	for _, b := range bindings {
-		take := func(name string, clusters []string) (taken naiveGroup) {
-			taken.name = name
+		take := func(index int, name string, clusters []string) naiveGroup {
+			taken := naiveGroup{binding: b.Name, index: index, name: name}
 			for _, c := range clusters {
 				if slices.Contains(b.Clusters, c) && !slices.Contains(b.Excluded, c) && !seen[c] {
 					seen[c] = true
@@ -33,10 +33,10 @@ func naiveGroups(bindings []override.Binding, groups map[string][]naiveGroup) []
 			}
 			return taken
 		}
-		for _, g := range groups[b.Name] {
-			joined = append(joined, take(g.name, g.clusters))
+		for i, g := range groups[b.Name] {
+			joined = append(joined, take(i, g.name, g.clusters))
 		}
-		if rest := take("", b.Clusters); len(rest.clusters) > 0 {
+		if rest := take(len(groups[b.Name]), "", b.Clusters); len(rest.clusters) > 0 {
 			joined = append(joined, rest)
 		}
 	}
@@ -44,6 +44,8 @@ func naiveGroups(bindings []override.Binding, groups map[string][]naiveGroup) []
 }
 
 type naiveGroup struct {
+	binding  string
+	index    int
 	name     string
 	clusters []string
 }

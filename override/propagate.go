@@ -120,7 +120,7 @@ func (r *Root) requireGroups() error {
 	bound := r.Bound.Clusters
 	if r.Groups == nil {
 		var err error
-		if r.Groups, err = r.Bound.one(); err != nil {
+		if r.Groups, err = r.Bound.inOneGroup(); err != nil {
 			return err
 		}
 	}

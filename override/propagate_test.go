@@ -301,7 +301,7 @@ func TestPropagateErrors(t *testing.T) {
 	good := func() override.Root { return root(t, policy(override.Enforce, all), "a b") }
 	odd := policy("sometimes", progressive)
 	odd.Spec.RolloutStrategy.Progressive = &clusterv1alpha1.RolloutProgressive{MaxConcurrency: intstr.FromString("0%")}
-	groups := func(clusters ...string) *grouping.Groups { return readGroups(t, []naiveGroup{{"", clusters}}) }
+	groups := func(clusters ...string) *grouping.Groups { return readGroups(t, []naiveGroup{{clusters: clusters}}) }
 	for _, test := range []struct {
 		why      string
 		change   func(*override.Root)

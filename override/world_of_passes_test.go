@@ -90,7 +90,7 @@ func (w *world) place(name, groups string) {
 	w.groups[name] = nil
 	for text := range strings.SplitSeq(groups, "|") {
 		group, clusters, _ := strings.Cut(text, ":")
-		w.groups[name] = append(w.groups[name], naiveGroup{strings.TrimSpace(group), strings.Fields(clusters)})
+		w.groups[name] = append(w.groups[name], naiveGroup{name: strings.TrimSpace(group), clusters: strings.Fields(clusters)})
 	}
 }
 

@@ -98,7 +98,9 @@ func TestIgnoredBindingsAddNoGroups(t *testing.T) {
 	w.bindings[0].SubFilter = true
 	w.bindings[1].PlacementRef.Kind = "Cluster"
 	w.bindings[2].Enforce = true
-	if got, want := show(w.joined()), "group 0 of placement 3: c | group 0 of placement 4: d"; got != want {
+	w.bind("5", ": c")
+	w.bindings[4].Enforce = true
+	if got, want := show(w.joined()), "group 0 of placement 3: c | group 0 of placement 4: d | group 0 of placement 5:"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }

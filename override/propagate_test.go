@@ -241,8 +241,16 @@ func TestWrites(t *testing.T) {
 	if result := propagate(t, r, replicas[2:]); result.Writes() || result.StatusChanged {
 		t.Errorf("O11: asks again for %s, root %v", result, result.StatusChanged)
 	}
-	if result := propagate(t, r, replicas[1:]); !result.Writes() || result.StatusChanged {
+	result = propagate(t, r, replicas[1:])
+	if !result.Writes() || result.StatusChanged {
 		t.Errorf("a replica to be deleted is no change of the root's status: %s, root %v", result, result.StatusChanged)
+	}
+	if diff := cmp.Diff([]string{"c"}, result.Rollout.Removed); diff != "" {
+		t.Errorf("R7 what the rollout says is removed (-want +got):\n%s", diff)
+	}
+	r.Status.RolloutStatus = status.Succeeded
+	if result := propagate(t, r, replicas[2:]); !result.StatusChanged || !result.Writes() {
+		t.Errorf("the root's status alone has to be written: %s, root %v", result, result.StatusChanged)
 	}
 }
 

@@ -105,9 +105,9 @@ func TestPlacementSummary(t *testing.T) {
 	}
 }
 
-// S8: the total is that of all placements, entries are in their order, and those of other placements go.
+// S8: the total is that of all placements.
 func TestPlacementSummaryOfSeveral(t *testing.T) {
-	st := workv1alpha1.ManifestWorkReplicaSetStatus{PlacementsSummary: []workv1alpha1.PlacementSummary{{Name: "gone"}}}
+	var st workv1alpha1.ManifestWorkReplicaSetStatus
 	done := status.Summary{Counts: status.Counts{Succeeded: 1}}
 	status.SetReplicaSetStatus(&st, []status.PlacementProgress{
 		{Name: "z", Groups: groupsOf(t, "a"), Works: works("a:APVD"), Summary: done},
@@ -118,6 +118,20 @@ func TestPlacementSummaryOfSeveral(t *testing.T) {
 	}); st.Summary != want {
 		t.Errorf("total %+v, want %+v", st.Summary, want)
 	}
+	st.Summary.Total = 9
+	if !status.SetReplicaSetStatus(&st, nil, 1, noon) || st.Summary.Total != 0 {
+		t.Errorf("without placements: %+v", st)
+	}
+	st.Summary.Total = 9
+	if !status.SetReplicaSetStatus(&st, nil, 1, noon) {
+		t.Error("a total that is wrong by itself is no change")
+	}
+}
+
+// S8: entries are in the order of the placements, and those of other placements go.
+func TestPlacementSummaryOrder(t *testing.T) {
+	st := workv1alpha1.ManifestWorkReplicaSetStatus{PlacementsSummary: []workv1alpha1.PlacementSummary{{Name: "gone"}}}
+	status.SetReplicaSetStatus(&st, []status.PlacementProgress{{Name: "z"}, {Name: "y"}}, 1, noon)
 	if len(st.PlacementsSummary) != 2 || st.PlacementsSummary[0].Name != "z" || st.PlacementsSummary[1].Name != "y" {
 		t.Errorf("entries %+v", st.PlacementsSummary)
 	}
@@ -139,6 +153,7 @@ func TestPlacementRolledOut(t *testing.T) {
 		{"S8 a breach is no end", []status.Summary{{Counts: status.Counts{TimeOut: 1}, Breach: true}}, "False Progressing: 0 of 1 clusters done, 1 failed"},
 		{"S8 ended with a tolerated failure", []status.Summary{counts(status.Counts{Succeeded: 1, TimeOut: 1})}, "True Complete: 1 of 2 clusters done, 1 failed"},
 		{"S8 one of two is not done", []status.Summary{done, counts(status.Counts{Progressing: 1})}, `False Progressing: placement "p0": 2 of 2 clusters done; placement "p1": 0 of 1 clusters done, 1 in flight`},
+		{"S8 one of two is not done, the first", []status.Summary{counts(status.Counts{Progressing: 1}), done}, `False Progressing: placement "p0": 0 of 1 clusters done, 1 in flight; placement "p1": 2 of 2 clusters done`},
 		{"S8 both are done", []status.Summary{done, done}, `True Complete: placement "p0": 2 of 2 clusters done; placement "p1": 2 of 2 clusters done`},
 	} {
 		var placements []status.PlacementProgress

@@ -67,9 +67,13 @@ func TestPolicyStatusSaysWhetherItChanged(t *testing.T) {
 			if !slices.Equal(given, clusters) {
 				t.Fatalf("the clusters became %+v", clusters)
 			}
-			for _, c := range st.Status {
-				if c.ClusterNamespace == "" {
-					t.Fatalf("%+v has no namespace", c)
+			for i, c := range st.Status {
+				want := given[i].ClusterNamespace
+				if want == "" {
+					want = c.ClusterName
+				}
+				if c.ClusterNamespace != want {
+					t.Fatalf("%+v, want the namespace %q", c, want)
 				}
 			}
 		}

@@ -23,8 +23,8 @@
 //  4. Make the groups of the bound clusters from those of the placements. Keep these and the result of
 //     Resolve until a binding, a set or a placement changes.
 //  5. Read the replicated policies that exist, and Propagate.
-//  6. Write what has to be written: delete, create or update with the version and the action, note the time, and
-//     then set the rollout status. Write the root policy's status if it changed.
+//  6. Write what has to be written: delete, create or update with the version and the action, note the
+//     time, and then set the rollout status. Write the root policy's status if it changed.
 //  7. Come back when something changes, the replicated policies that you have written among it, or after
 //     RecheckAfter.
 //
@@ -82,15 +82,15 @@
 //	Progressive           to all as it is        to all as inform, then one cluster after the other as it is
 //	ProgressivePerGroup   to all as it is        to all as inform, then one group after the other as it is
 //
-// All clusters have the same version at all times, and those that wait report what enforcing it would
+// After a first pass all clusters have the same version, and those that wait report what enforcing it would
 // change. Nothing is stored but the replicated policies: one that is of this version and carries the
-// root's action is one that the rollout has started. So whatever is lost between two calls, a write that failed or
-// the controller itself, the next call goes on from what is there, and a cluster counts as
+// root's action is one that the rollout has started. So whatever is lost between two calls, a write that
+// failed or the controller itself, the next call goes on from what is there, and a cluster counts as
 // enforced from the moment its replicated policy says so.
 //
 // Another version starts again with inform everywhere, also where an earlier one was in flight. A
-// cluster that joins later goes through both passes alone and makes the root Progressing until it is done; one that
-// leaves is forgotten.
+// cluster that joins later goes through both passes alone and makes the root Progressing until it is
+// done; one that leaves is forgotten.
 //
 // # Where it departs from the design document
 //
@@ -124,8 +124,8 @@
 //     clusters that never had it as inform (O9).
 //   - A policy that informs is Progressing until it is reported on in this version (O8). What was reported
 //     of an earlier one says nothing, neither to the rollout nor in the root's status.
-//   - Where an override enforces a policy that informs, its status on that cluster is judged as that of one that
-//     enforces: it has Failed where it does not comply.
+//   - Where an override enforces a policy that informs, its status on that cluster is judged as that of one
+//     that enforces: it has Failed where it does not comply.
 //   - A policy that informs has no deadline under a progressive strategy, as it is rolled out like one
 //     without a strategy.
 //   - TimeOut is shown on clusters and makes the root Failed; a cluster that reports after all is what it

@@ -21,11 +21,11 @@ import (
 // placement after its groups were read.
 //
 // Groups keep their names and indexes, even those that are left without clusters, so that an entry of
-// mandatoryDecisionGroups means a group of each placement. Where there are several, the Placement of a key is the
-// name of the binding, as two bindings may have the same placement.
+// mandatoryDecisionGroups means a group of each placement. Where there are several, the Placement of a
+// key is the name of the binding, as two bindings may have the same placement.
 //
-// Errors are those of grouping.Join. It takes time linear in the clusters, and the result is worth keeping until a
-// placement or a binding changes.
+// Errors are those of grouping.Join. It takes time linear in the clusters, and the result is worth
+// keeping until a placement or a binding changes.
 func (r Result) Groups(placements map[string]*grouping.Groups) (*grouping.Groups, error) {
 	binders := r.binders(placements)
 	members := make(map[string][][]clusterv1beta1.ClusterDecision, len(binders))

@@ -87,8 +87,8 @@ func (w *world) joined() *grouping.Groups {
 	return groups
 }
 
-// O5, R26: a sub filter that is ignored binds nothing, so its placement adds no groups either, nor does one of an
-// unsupported kind; a binding whose override alone is ignored does.
+// O5, R26: a sub filter that is ignored binds nothing, so its placement adds no groups either, nor does
+// one of an unsupported kind; a binding whose override alone is ignored does.
 func TestIgnoredBindingsAddNoGroups(t *testing.T) {
 	w := newWorld(t, override.Enforce, oneByOne)
 	w.bind("1", ": a")

@@ -50,8 +50,9 @@ func drawGroups(t *rapid.T) string {
 	return strings.Join(text, "|")
 }
 
-// O8, O9, O10, O11: whatever happens to a policy and its clusters, after every step the replicas are as the naive
-// rules say, nobody is enforced that the strategy does not allow, and in the end every cluster is right.
+// O8, O9, O10, O11: whatever happens to a policy and its clusters, after every step the replicas are as
+// the naive rules say, nobody is enforced that the strategy does not allow, and in the end every cluster
+// is right.
 func TestWhateverHappensOnlyAllowedClustersAreEnforced(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		limits := drawLimits(t)
@@ -134,8 +135,8 @@ func (w *world) end() {
 	}
 }
 
-// O11: the order of the replicas changes nothing, nothing passed in is changed, and writing what was asked for is never asked
-// for again.
+// O11: the order of the replicas changes nothing, nothing passed in is changed, and writing what was
+// asked for is never asked for again.
 func TestPropagateIsAFunctionOfWhatItIsGiven(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := newWorld(t, override.Enforce, drawLimits(t))

@@ -31,7 +31,8 @@ func ExamplePropagate() {
 	root := override.Root{Policy: policy, Version: "generation 1", Bound: bound}
 	noon := time.Date(2026, time.November, 21, 12, 0, 0, 0, time.UTC)
 
-	// What the controller reads of the replicated policies: first none, then what it wrote, then what london reports.
+	// What the controller reads of the replicated policies: first none, then what it wrote, then what
+	// london reports.
 	for _, replicas := range [][]override.Replica{
 		nil,
 		{
@@ -75,8 +76,8 @@ func ExampleResult_Groups() {
 		fmt.Println(err)
 		return
 	}
-	// Of the first binding there are no groups, as it has a PlacementRule; those of the second came from grouping.Read
-	// in a real controller. Clusters without a group form one of their own.
+	// Of the first binding there are no groups, as it has a PlacementRule; those of the second came from
+	// grouping.Read in a real controller. Clusters without a group form one of their own.
 	groups, err := bound.Groups(nil)
 	if err != nil {
 		fmt.Println(err)

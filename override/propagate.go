@@ -34,25 +34,29 @@ type Root struct {
 // Propagate says what each replicated policy has to be now (O8–O11). Replicas, in any order, are all that
 // exist of this root policy. Inputs are not changed; the result keeps the root's groups.
 //
-// A policy that informs, or whose strategy is All, is propagated in one pass: every cluster gets this version with
-// the action that Bound has for it, and is Progressing until it reports (O8). Options have no part in it.
+// A policy that informs, or whose strategy is All, is propagated in one pass: every cluster gets this
+// version with the action that Bound has for it, and is Progressing until it reports (O8). Options have
+// no part in it.
 //
-// Any other is propagated in two, which each call takes together. In the first, every replica of another version, and every
-// missing one, becomes of this version with inform and waits (ToApply). In the second, the rollout starts some of
-// those that wait: they get the action that Bound has for them and are Progressing. They keep it for this
-// version, whatever becomes of them (O9). A cluster goes through one pass a call, so after writing what a first pass
-// asked for, call again. The call after the second pass of the clusters that it started asks for nothing,
-// until a report, a change or time brings something new (O11).
+// Any other is propagated in two, which each call takes together. In the first, every replica of another
+// version, and every missing one, becomes of this version with inform and waits (ToApply). In the
+// second, the rollout starts some of those that wait: they get the action that Bound has for them and
+// are Progressing. They keep it for this version, whatever becomes of them (O9). A cluster goes through
+// one pass a call, so after writing what a first pass asked for, call again. The call after the second
+// pass of the clusters that it started asks for nothing, until a report, a change or time brings
+// something new (O11).
 //
 // A policy without a remediationAction is propagated as one that enforces, since its templates may: a
 // progressive rollout first holds it at inform and then leaves the action unset. A disabled policy
 // has all its replicas deleted, whatever else is wrong with it.
 //
-// Errors are *field.Error, joined: no policy, no version, an unknown action, a strategy or an option that
-// rollout.Plan refuses (policy.spec.rolloutStrategy.progressive.maxConcurrency), two replicas of a cluster or one
-// without a name (replicas[name]), groups of other clusters than the bound ones (groups[name]).
+// Errors are *field.Error, joined: no policy, no version, an unknown action, a strategy or an option
+// that rollout.Plan refuses (policy.spec.rolloutStrategy.progressive.maxConcurrency), two replicas of a
+// cluster or one without a name (replicas[name]), groups of other clusters than the bound ones
+// (groups[name]).
 //
-// It takes time linear in the clusters and replicas where the replicas are in the order of their clusters' names.
+// It takes time linear in the clusters and replicas where the replicas are in the order of their
+// clusters' names.
 func Propagate(root Root, replicas []Replica, now time.Time, opts ...rollout.Option) (*Propagation, error) {
 	ordered, errs := byCluster(replicas)
 	s, invalid := root.passes(opts)

@@ -46,8 +46,8 @@ func propagate(t testing.TB, r override.Root, replicas []override.Replica, opts 
 	return p
 }
 
-// The table of the Design section: for each strategy and each action, what the first pass over two clusters and what
-// the second gives, and what happens once the first complies.
+// The table of the Design section: for each strategy and each action, what the first pass over two
+// clusters and what the second gives, and what happens once the first complies.
 func TestDesignTableOfStrategies(t *testing.T) {
 	for _, row := range []struct {
 		name                 string
@@ -179,7 +179,8 @@ func TestDesignTableOfStatuses(t *testing.T) {
 	}
 }
 
-// O8: with All, overrides decide the action, and a cluster that an override enforces is judged as one that is enforced.
+// O8: with All, overrides decide the action, and a cluster that an override enforces is judged as one
+// that is enforced.
 func TestAllGivesEachClusterItsAction(t *testing.T) {
 	p := policy(override.Inform, all)
 	bound, err := override.Resolve(p, []override.Binding{

@@ -12,8 +12,9 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// Replica is a replicated policy as the controller observes it in a cluster's namespace. The first four
-// fields are what the controller has written there itself; the others are what the cluster reported since.
+// Replica is a replicated policy as the controller observes it in a cluster's namespace. Version, Action and
+// WriteTime are what the controller has written there itself; what follows RolloutStatus is what the cluster
+// has reported.
 type Replica struct {
 	// Cluster is the name of the ManagedCluster; it must not be empty.
 	Cluster string

@@ -27,9 +27,9 @@ type world struct {
 	now    time.Time
 	policy *override.Policy
 	limits naiveLimits
-	// version is counted up by an edit. rollback keeps what a cluster was enforced to.
+	// version is counted up by an edit.
 	version int
-	// bindings have no clusters while groups has those of their placement.
+	// bindings have no clusters where groups has those of their placement.
 	bindings []override.Binding
 	groups   map[string][]naiveGroup
 	replicas map[string]*override.Replica
@@ -134,14 +134,7 @@ func (w *world) call() *override.Propagation {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	placements := map[string]*grouping.Groups{}
-	for name, groups := range w.groups {
-		placements[name] = readGroups(w.t, groups)
-	}
-	groups, err := bound.Groups(placements)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	groups := w.joined()
 	var replicas []override.Replica
 	for _, r := range w.replicas {
 		replicas = append(replicas, *r)
@@ -239,7 +232,7 @@ func (w *world) evaluateAll() {
 	}
 }
 
-// enforcedAlready says whether the cluster has been started for this version.
+// started says whether the cluster has been started for this version.
 func (w *world) started(cluster string) bool {
 	r := w.replicas[cluster]
 	return r != nil && r.Version == w.versionName() && r.Action == w.policy.Spec.RemediationAction

@@ -5,8 +5,9 @@
 //
 // # Where reports come from
 //
-// A [Report] is one cluster's [RolloutStatus] with the time since which it holds. A controller makes one for
-// each cluster that has its workload; package rollout reads them. Clusters that never got the workload need none.
+// A [Report] is one cluster's [RolloutStatus] with the time since which it holds. A controller makes one
+// for each cluster that has its workload; package rollout reads them. Clusters that never got the
+// workload need none.
 //
 //	ManifestWork           FromManifestWork          S1
 //	ManagedClusterAddOn    FromManagedClusterAddOn   S2
@@ -49,17 +50,16 @@
 //		err = client.Status().Update(ctx, object)
 //	}
 //
-// A condition's lastTransitionTime moves with its status only. Time is an argument, and no function keeps what it was
-// given; all can be called from several goroutines at once on different objects.
+// A condition's lastTransitionTime moves with its status only. Time is an argument, and no function
+// keeps what it was given; all can be called from several goroutines at once on different objects.
 //
-// # Where it departs from the design documents and from OCM's controllers
+// # Where it departs from the design documents
 //
 // Where the two tables of the Policy placement strategy differ, that of its Development Phase 3 decides: a
 // policy that informs has Succeeded once it has any status.
 //
-// ManifestWorkReplicaSet's availableDecisionGroups is "2/4" as the API documents it. OCM's controller writes
-// a sentence about applied clusters there. PlacementRolledOut is about the rollout, soak times included, and is not True
-// because every ManifestWork was created.
+// ManifestWorkReplicaSet's availableDecisionGroups is "2/4", as the API documents it. PlacementRolledOut is
+// about the rollout, soak times included: it is not True because every ManifestWork was created.
 //
 // The root policy is Compliant where the clusters that have reported are, as in the document's example; the
 // rollout status tells how far it is.

@@ -17,9 +17,9 @@ import (
 //	Succeeded     False         Completed     become desiredConfig
 //
 // The caller has set the entry's placement and the desiredConfig of its configReferences; a reference
-// whose desiredConfig is nil keeps what it has. A rollout that ended with tolerated failures is Failed, so
-// that lastAppliedConfig is never one that some add-on did not apply. The other reasons of the API say what a Summary
-// does not know.
+// whose desiredConfig is nil keeps what it has. A rollout that ended with tolerated failures is Failed,
+// so that lastAppliedConfig is never one that some add-on did not apply. The other reasons of the API
+// say what a Summary does not know.
 //
 // The condition has the summary in a sentence as message and generation, that of the ClusterManagementAddOn,
 // as observedGeneration; its lastTransitionTime is set to now when its status changes, and only then.

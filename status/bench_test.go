@@ -2,11 +2,13 @@ package status_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	addonv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
 	workv1 "open-cluster-management.io/api/work/v1"
+	workv1alpha1 "open-cluster-management.io/api/work/v1alpha1"
 
 	"github.com/cohort-ocm/cohort/status"
 )
@@ -42,5 +44,37 @@ func BenchmarkFrom(b *testing.B) {
 				}
 			})
 		}
+	}
+}
+
+// BenchmarkSet sets the status of an owner of n clusters, all of which have a work that is done.
+func BenchmarkSet(b *testing.B) {
+	for _, n := range []int{100, 1_000, 10_000, 100_000} {
+		var names []string
+		for i := range n {
+			names = append(names, fmt.Sprintf("cluster-%06d", i))
+		}
+		s := status.Summary{Counts: status.Counts{Succeeded: n}}
+		b.Run(fmt.Sprintf("ReplicaSetStatus/n=%d", n), func(b *testing.B) {
+			placements := []status.PlacementProgress{{
+				Name: "p", Groups: groupsOf(b, strings.Join(names, " ")), Works: works(strings.Join(names, ":AV ") + ":AV"), Summary: s,
+			}}
+			var st workv1alpha1.ManifestWorkReplicaSetStatus
+			b.ReportAllocs()
+			for b.Loop() {
+				status.SetReplicaSetStatus(&st, placements, 1, noon)
+			}
+		})
+		b.Run(fmt.Sprintf("PolicyStatus/n=%d", n), func(b *testing.B) {
+			clusters := make([]status.PolicyClusterStatus, n)
+			for i, name := range names {
+				clusters[i] = status.PolicyClusterStatus{ClusterName: name, ComplianceState: "Compliant", RolloutStatus: status.Succeeded}
+			}
+			var st status.PolicyStatus
+			b.ReportAllocs()
+			for b.Loop() {
+				status.SetPolicyStatus(&st, clusters, s)
+			}
+		})
 	}
 }

@@ -16,7 +16,9 @@ type PolicyState struct {
 	// Strategy is the type of the root policy's rollout strategy; empty means All.
 	Strategy clusterv1alpha1.RolloutType
 
-	// RemediationAction is the root policy's, in any letter case, not what was replicated.
+	// RemediationAction is the one that the policy is to have on this cluster in the end, in any letter case:
+	// the root policy's, or enforce by an override. It is not that of the replicated policy, which
+	// a rollout may still hold at inform.
 	RemediationAction string
 
 	// Selected says that the rollout started this version of the policy on the cluster. It matters for

@@ -1,0 +1,122 @@
+package status
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	workv1 "open-cluster-management.io/api/work/v1"
+	workv1alpha1 "open-cluster-management.io/api/work/v1alpha1"
+
+	"github.com/cohort-ocm/cohort/grouping"
+)
+
+// PlacementProgress is how far a ManifestWorkReplicaSet is rolled out to one of its placements.
+type PlacementProgress struct {
+	// Name is that of the Placement.
+	Name string
+	// Groups are the placement's decision groups.
+	Groups *grouping.Groups
+	// Works are the ManifestWorks that exist for this placement, in any order, those of clusters that it
+	// no longer selects among them. Nil pointers are passed over.
+	Works []*workv1.ManifestWork
+	// Summary is what the rollout to Groups comes to.
+	Summary Summary
+}
+
+// SetReplicaSetStatus sets summary, placementSummary and the condition PlacementRolledOut of a
+// ManifestWorkReplicaSet's status, and says whether it changed any (S8). The rest of the status stays as
+// it is, and the works are not changed. It takes time linear in the works and the clusters.
+//
+// placementSummary has an entry for each of the placements, in their order, and no other. Of its counts,
+//
+//	total                      all Works
+//	applied, available, …      the Works whose condition of that type is True
+//	desiredTotal               the selected clusters, from the Summary
+//	updated                    those of them that have the present version, whatever came of it: neither
+//	                           ToApply nor Skip in the Summary
+//	availableDecisionGroups    "2/4": in 2 of 4 groups the Work of every cluster is available
+//
+// and the status's own summary is their sum.
+//
+// PlacementRolledOut is True with the reason Complete once every rollout is at its end within its budget,
+// and False with the reason Progressing before, or where one is stopped by a breach, as the API knows no
+// third. Its message is what the Summary says, for several placements with their names. It has generation, that
+// of the ManifestWorkReplicaSet, as observedGeneration; its lastTransitionTime is set to now when its
+// status changes, and only then.
+func SetReplicaSetStatus(st *workv1alpha1.ManifestWorkReplicaSetStatus, placements []PlacementProgress, generation int64, now time.Time) bool {
+	entries := make([]workv1alpha1.PlacementSummary, len(placements))
+	var total workv1alpha1.ManifestWorkReplicaSetSummary
+	for i := range placements {
+		entries[i] = placements[i].entry()
+		add(&total, entries[i].Summary)
+	}
+	changed := total != st.Summary || !slices.Equal(entries, st.PlacementsSummary)
+	st.Summary, st.PlacementsSummary = total, entries
+	return setCondition(&st.Conditions, rolledOut(placements, generation), now) || changed
+}
+
+// entry is the placement's part of placementSummary.
+func (p *PlacementProgress) entry() workv1alpha1.PlacementSummary {
+	counts := workv1alpha1.ManifestWorkReplicaSetSummary{
+		DesiredTotal: p.Summary.Total(),
+		Updated:      p.Summary.Total() - p.Summary.ToApply - p.Summary.Skip,
+	}
+	available := make([]bool, p.Groups.NumClusters())
+	for _, work := range p.Works {
+		if work == nil {
+			continue
+		}
+		counts.Total++
+		is := func(conditionType string) bool {
+			return meta.IsStatusConditionTrue(work.Status.Conditions, conditionType)
+		}
+		counts.Applied += one(is(workv1.WorkApplied))
+		counts.Progressing += one(is(workv1.WorkProgressing))
+		counts.Degraded += one(is(workv1.WorkDegraded))
+		if is(workv1.WorkAvailable) {
+			counts.Available++
+			if position, selected := p.Groups.Position(work.Namespace); selected {
+				available[position] = true
+			}
+		}
+	}
+	return workv1alpha1.PlacementSummary{
+		Name:                    p.Name,
+		AvailableDecisionGroups: fmt.Sprintf("%d/%d", availableGroups(p.Groups, available), p.Groups.Len()),
+		Summary:                 counts,
+	}
+}
+
+// availableGroups is the number of groups whose clusters are all available, given by position.
+func availableGroups(groups *grouping.Groups, available []bool) int {
+	missing := make([]bool, groups.Len())
+	for position, is := range available {
+		if !is {
+			missing[groups.GroupAt(position)] = true
+		}
+	}
+	n := 0
+	for _, is := range missing {
+		n += one(!is)
+	}
+	return n
+}
+
+func one(is bool) int {
+	if is {
+		return 1
+	}
+	return 0
+}
+
+func add(to *workv1alpha1.ManifestWorkReplicaSetSummary, s workv1alpha1.ManifestWorkReplicaSetSummary) {
+	to.Total += s.Total
+	to.Progressing += s.Progressing
+	to.Available += s.Available
+	to.Degraded += s.Degraded
+	to.Applied += s.Applied
+	to.DesiredTotal += s.DesiredTotal
+	to.Updated += s.Updated
+}

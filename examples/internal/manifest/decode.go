@@ -1,0 +1,115 @@
+package manifest
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/json"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/yaml"
+)
+
+// Decode returns the objects of one stream, in their order; file is the name in their positions. Every
+// object has an apiVersion and a kind, and its metadata, if any, is an object whose name and namespace
+// are strings. Whole numbers are int64, as unstructured objects want them. A key that stands twice in
+// a mapping is an error. All errors of the content are *Error.
+func Decode(file string, r io.Reader) ([]Object, error) {
+	data, err := io.ReadAll(r)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	var objects []Object
+	for _, document := range split(data) {
+		at := Position{File: file, Line: document.line}
+		content, err := parse(document)
+		if err != nil {
+			return nil, &Error{At: at, Err: err}
+		}
+		if content == nil {
+			continue
+		}
+		if objects, err = flatten(objects, content, at); err != nil {
+			return nil, err
+		}
+	}
+	return objects, nil
+}
+
+// parse returns nil for a document that holds only comments or null.
+func parse(d document) (map[string]any, error) {
+	data, err := yaml.YAMLToJSONStrict(d.text)
+	if err != nil {
+		// Parsed again behind as many empty lines, so that the parser's lines are those of the file.
+		before := d.line - 1 - leadingLines(d.text)
+		_, err = yaml.YAMLToJSONStrict(append(bytes.Repeat([]byte("\n"), max(before, 0)), d.text...))
+		return nil, fmt.Errorf("not YAML: %w", err)
+	}
+	var value any
+	if err := json.Unmarshal(data, &value); err != nil {
+		return nil, fmt.Errorf("not JSON: %w", err)
+	}
+	switch value := value.(type) {
+	case nil:
+		return nil, nil
+	case map[string]any:
+		return value, nil
+	default:
+		return nil, fmt.Errorf("found %s, want an object with apiVersion and kind", describe(value))
+	}
+}
+
+// flatten appends the object that content is, or the objects of the list that it is.
+func flatten(objects []Object, content map[string]any, at Position) ([]Object, error) {
+	if err := check(content); err != nil {
+		return nil, &Error{At: at, Object: name(content), Err: err}
+	}
+	if !isList(content) {
+		return append(objects, Object{Unstructured: unstructured.Unstructured{Object: content}, At: at}), nil
+	}
+	items, err := itemsOf(content)
+	if err != nil {
+		return nil, &Error{At: at, Object: name(content), Err: err}
+	}
+	for i, item := range items {
+		inner := at
+		inner.Item = strings.TrimPrefix(fmt.Sprintf("%s.items[%d]", at.Item, i), ".")
+		object, ok := item.(map[string]any)
+		if !ok {
+			return nil, &Error{At: inner, Err: fmt.Errorf("found %s, want an object with apiVersion and kind", describe(item))}
+		}
+		if objects, err = flatten(objects, object, inner); err != nil {
+			return nil, err
+		}
+	}
+	return objects, nil
+}
+
+// isList tells a list from an object whose kind happens to end in List: the latter has a name.
+func isList(content map[string]any) bool {
+	kind, _ := content["kind"].(string)
+	if kind == "List" {
+		return true
+	}
+	_, hasItems := content["items"].([]any)
+	metadata, _ := content["metadata"].(map[string]any)
+	_, hasName := metadata["name"]
+	return strings.HasSuffix(kind, "List") && hasItems && !hasName
+}
+
+func itemsOf(list map[string]any) ([]any, error) {
+	items, found := list["items"]
+	if !found {
+		return nil, field.Required(field.NewPath("items"), "a list has items")
+	}
+	switch items := items.(type) {
+	case nil:
+		return nil, nil
+	case []any:
+		return items, nil
+	default:
+		return nil, field.TypeInvalid(field.NewPath("items"), describe(items), "want an array")
+	}
+}

@@ -1,0 +1,14 @@
+// Package manifest reads the files of Kubernetes objects that the example programs take.
+//
+// A file holds YAML or JSON in any number of documents. A document is one object or a list of them
+// (kind List, or what an API server returns for a collection), and a list's items become objects of
+// their own. Documents without content are passed over; nothing else is.
+//
+// Every object keeps the place it was read from, so that whoever finds a fault in it later can say in
+// one line which file, which object and which field (see [Object.Fault]).
+//
+//	var files manifest.Files
+//	flag.Var(&files, "f", "file to read, - for standard input; may be repeated")
+//	flag.Parse()
+//	objects, err := manifest.Read(os.Stdin, append(files, flag.Args()...)...)
+package manifest

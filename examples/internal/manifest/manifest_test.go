@@ -1,0 +1,231 @@
+package manifest_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/cohort-ocm/cohort/examples/internal/manifest"
+)
+
+// listed has a line for each object: where it stood and what it is called.
+func listed(objects []manifest.Object) string {
+	var b strings.Builder
+	for _, o := range objects {
+		b.WriteString(o.At.String() + " " + o.String() + "\n")
+	}
+	return b.String()
+}
+
+func TestDecodeReadsEveryObjectAndItsPlace(t *testing.T) {
+	for _, test := range []struct{ name, in, want string }{
+		{
+			"one document needs no separator",
+			"apiVersion: v1\nkind: A\nmetadata: {name: a}\n",
+			"f:1 A a\n",
+		}, {
+			"separators, comments and empty documents are passed over, and lines still count",
+			"---\n# nothing\n---\n\napiVersion: v1\nkind: A\nmetadata: {name: a, namespace: ns}\n---\n---\nnull\n--- \napiVersion: v1\nkind: B\n",
+			"f:5 A ns/a\nf:12 B\n",
+		}, {
+			"an end of document separates, too",
+			"apiVersion: v1\nkind: A\n...\napiVersion: v1\nkind: B\n",
+			"f:1 A\nf:4 B\n",
+		}, {
+			"a separator may carry content, and lines may end as on Windows",
+			"--- {apiVersion: v1, kind: A}\r\n---\r\napiVersion: v1\r\nkind: B\r\n",
+			"f:1 A\nf:3 B\n",
+		}, {
+			"three dashes that begin no line do not separate",
+			"apiVersion: v1\nkind: A\ndata: |\n  ---\n  x\n",
+			"f:1 A\n",
+		}, {
+			"a list gives its items, a list of lists too",
+			"apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: A}\n- apiVersion: v1\n  kind: BList\n  items: [{apiVersion: v1, kind: B, metadata: {name: b}}]\n",
+			"f:1 items[0] A\nf:1 items[1].items[0] B b\n",
+		}, {
+			"JSON is YAML",
+			`{"apiVersion":"v1","kind":"List","items":[{"apiVersion":"v1","kind":"A"}]}`,
+			"f:1 items[0] A\n",
+		}, {
+			"a list without objects is no fault", "apiVersion: v1\nkind: List\nitems:\n", "",
+		}, {
+			"an object whose kind ends in List is one object if it has a name",
+			"apiVersion: v1\nkind: AllowList\nmetadata: {name: a}\nitems: [1]\n",
+			"f:1 AllowList a\n",
+		}, {
+			"an empty stream has no objects", "", "",
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			objects, err := manifest.Decode("f", strings.NewReader(test.in))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := listed(objects); got != test.want {
+				t.Errorf("got\n%swant\n%s", got, test.want)
+			}
+		})
+	}
+}
+
+func TestDecodeSaysInOneLineWhatIsWrongAndWhere(t *testing.T) {
+	for _, test := range []struct{ name, in, want string }{
+		{
+			"the parser's line is that of the file, not of the document",
+			"apiVersion: v1\nkind: A\n---\napiVersion: v1\nkind: [\n",
+			"f:4: not YAML: yaml: line 5: did not find expected node content",
+		}, {
+			"a key given twice would lose the first",
+			"---\nkind: A\nkind: B\n",
+			"line 3: key \"kind\" already set in map",
+		}, {
+			"text is no object", "hello\n", "f:1: found a string, want an object with apiVersion and kind",
+		}, {
+			"an array is no list", "- 1\n", "f:1: found an array, want an object with apiVersion and kind",
+		}, {
+			"both faults of an object in one line", "metadata: {name: a}\n",
+			"f:1: a: apiVersion: Required value: every object has one; kind: Required value: every object has one",
+		}, {
+			"a kind of another type", "apiVersion: v1\nkind: 7\n",
+			"f:1: kind: Invalid value: 7: want a string, found a number",
+		}, {
+			"a name of another type is not an object without a name", "apiVersion: v1\nkind: A\nmetadata: {name: 7}\n",
+			"f:1: A: metadata.name: Invalid value: 7: want a string, found a number",
+		}, {
+			"metadata of another type", "apiVersion: v1\nkind: A\nmetadata: x\n",
+			`f:1: A: metadata: Invalid value: "a string": want an object`,
+		}, {
+			"a list that lost its items", "apiVersion: v1\nkind: List\n",
+			"f:1: List: items: Required value: a list has items",
+		}, {
+			"a list whose items are none", "apiVersion: v1\nkind: List\nitems: 3\n",
+			`f:1: List: items: Invalid value: "a number": want an array`,
+		}, {
+			"an item that is no object", "apiVersion: v1\nkind: List\nitems: [3]\n",
+			"f:1 items[0]: found a number, want an object with apiVersion and kind",
+		}, {
+			"an item without a kind", "apiVersion: v1\nkind: List\nitems: [{apiVersion: v1}]\n",
+			"f:1 items[0]: kind: Required value: every object has one",
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			objects, err := manifest.Decode("f", strings.NewReader(test.in))
+			if err == nil {
+				t.Fatalf("no error, but %v", objects)
+			}
+			if strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("got %q, want one line with %q", err, test.want)
+			}
+			if objects != nil {
+				t.Errorf("objects beside an error: %v", objects)
+			}
+			var fault *manifest.Error
+			if !errors.As(err, &fault) || fault.At.File != "f" || fault.At.Line == 0 {
+				t.Errorf("no place in %#v", err)
+			}
+		})
+	}
+}
+
+func TestDecodeKeepsWholeNumbersWhole(t *testing.T) {
+	objects, err := manifest.Decode("f", strings.NewReader("apiVersion: v1\nkind: A\nspec: {count: 3}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec := objects[0].Object["spec"].(map[string]any)
+	if n, ok := spec["count"].(int64); !ok || n != 3 {
+		t.Errorf("n is %T %v, want int64 3: DeepCopy of unstructured objects panics on others", spec["count"], spec["count"])
+	}
+}
+
+func TestReadTakesFilesAndStandardInputInTheirOrder(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "a.yaml")
+	if err := os.WriteFile(file, []byte("apiVersion: v1\nkind: A\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	objects, err := manifest.Read(strings.NewReader("apiVersion: v1\nkind: B\n"), file, "-", file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := listed(objects), file+":1 A\nstdin:1 B\n"+file+":1 A\n"; got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+}
+
+func TestReadRefusesWhatItCannotRead(t *testing.T) {
+	missing := filepath.Join(t.TempDir(), "missing.yaml")
+	for _, test := range []struct {
+		files []string
+		want  string
+	}{
+		{nil, "no file given, want at least one"},
+		{[]string{missing}, missing},
+		{[]string{t.TempDir()}, "is a directory"},
+		{[]string{"-", "-"}, "- given twice"},
+	} {
+		_, err := manifest.Read(strings.NewReader(""), test.files...)
+		if err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("Read(%q): %v, want an error with %q", test.files, err, test.want)
+		}
+	}
+}
+
+func TestFaultNamesFileObjectAndField(t *testing.T) {
+	objects, err := manifest.Decode("fleet.yaml", strings.NewReader("\napiVersion: v1\nkind: A\nmetadata: {name: a, namespace: ns}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if objects[0].Fault(nil) != nil {
+		t.Error("a fault without an error")
+	}
+	err = objects[0].Fault(errors.Join(field.Required(field.NewPath("spec", "x"), ""), errors.New("two")))
+	if got, want := err.Error(), "fleet.yaml:2: A ns/a: spec.x: Required value; two"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	var fieldError *field.Error
+	if !errors.As(err, &fieldError) || fieldError.Field != "spec.x" {
+		t.Errorf("errors.As does not find the field in %#v", err)
+	}
+}
+
+func TestFilesIsARepeatableFlag(t *testing.T) {
+	var files manifest.Files
+	for _, f := range []string{"a", "-"} {
+		if err := files.Set(f); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if files.String() != "a,-" {
+		t.Errorf("got %q", files.String())
+	}
+	if files.Set("") == nil {
+		t.Error("an empty name is accepted")
+	}
+}
+
+// Whatever the stream holds, it is objects with a kind and a place, or one error of one line.
+func FuzzDecode(f *testing.F) {
+	f.Add("apiVersion: v1\nkind: List\nitems: [{apiVersion: v1, kind: A}]\n---\nkind: [")
+	f.Add("---\n--- {a: b}\n...\n")
+	f.Fuzz(func(t *testing.T, in string) {
+		objects, err := manifest.Decode("f", strings.NewReader(in))
+		if err != nil {
+			if objects != nil || strings.Contains(err.Error(), "\n") {
+				t.Errorf("objects %v beside the error %q", objects, err)
+			}
+			return
+		}
+		lines := strings.Count(in, "\n") + 1
+		for _, o := range objects {
+			if o.GetKind() == "" || o.GetAPIVersion() == "" || o.At.Line < 1 || o.At.Line > lines {
+				t.Errorf("%v at %v of %d lines", o, o.At, lines)
+			}
+			o.DeepCopy()
+		}
+	})
+}

@@ -3,6 +3,7 @@ module github.com/cohort-ocm/cohort
 go 1.25.0
 
 require (
+	github.com/google/go-cmp v0.7.0
 	k8s.io/apimachinery v0.35.2
 	pgregory.net/rapid v1.2.0
 )
@@ -24,4 +25,5 @@ require (
 	sigs.k8s.io/json v0.0.0-20250730193827-2d320260d730 // indirect
 	sigs.k8s.io/randfill v1.0.0 // indirect
 	sigs.k8s.io/structured-merge-diff/v6 v6.3.0 // indirect
+	sigs.k8s.io/yaml v1.6.0 // indirect
 )

@@ -20,7 +20,12 @@ type Object struct {
 }
 
 // String is how messages name the object, like "ConfigurationPolicy foo" (P4).
-func (o Object) String() string { return o.Kind + " " + o.Name }
+func (o Object) String() string {
+	if o == (Object{}) {
+		return "unnamed object"
+	}
+	return o.Kind + " " + o.Name
+}
 
 // Lookup returns the object with the namespace in which it is found on the managed cluster (P2): that of the
 // cluster, whatever o has, for objects of group policy.open-cluster-management.io whose kind ends in Policy;

@@ -121,7 +121,7 @@ func (r TemplateResult) Message() string {
 	case r.State == StatePending:
 		return r.pendingMessage()
 	case r.State == StateInvalid && r.Err != nil:
-		return strings.ReplaceAll(r.Err.Error(), "\n", "; ")
+		return oneLine(strings.ReplaceAll(r.Err.Error(), "\n", "; "))
 	case r.State == StateDisabled:
 		return "the policy is disabled"
 	default:
@@ -152,5 +152,5 @@ func (r TemplateResult) pendingMessage() string {
 	if r.IgnorePending {
 		b.WriteString("; it counts as compliant because of ignorePending")
 	}
-	return b.String()
+	return oneLine(b.String())
 }

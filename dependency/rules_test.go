@@ -248,7 +248,7 @@ func TestReasonsAndMessages(t *testing.T) {
 			dependency.NoAPI, pending + "; FooPolicy foo can't be read: the cluster has no API for " + policyVersion + " FooPolicy",
 			"FooPolicy foo can't be read: the cluster has no API for " + policyVersion + " FooPolicy",
 		}, {
-			"P3 a failed read, in one line", dependency.Observation{Problem: dependency.ReadFailed, Detail: "connection\n  refused"},
+			"P3 a failed read, in one line", dependency.Observation{Problem: dependency.ReadFailed, Detail: "connection\nrefused"},
 			dependency.ReadFailed, pending + "; FooPolicy foo can't be read: connection refused",
 			"FooPolicy foo can't be read: connection refused",
 		}, {
@@ -277,6 +277,21 @@ func TestReasonsAndMessages(t *testing.T) {
 				t.Errorf("more than a line: %q", result.Message())
 			}
 		})
+	}
+}
+
+// P4: names are not validated here, and may hold anything.
+func TestMessagesAreOneLine(t *testing.T) {
+	policies := world("x: a(y #a)", "z: b(c)")
+	policies[0].Spec.PolicyTemplates[0].ExtraDependencies[0].Name = "y\ny"
+	policies[1].Spec.PolicyTemplates[0].ExtraDependencies = append(policies[1].Spec.PolicyTemplates[0].ExtraDependencies,
+		dependency.Dependency{APIVersion: "v1", Kind: "A\r\nB", Compliance: "C\nD"})
+	for _, r := range evaluate(policies, nil) {
+		for _, template := range r.Templates {
+			if strings.ContainsAny(template.Message(), "\r\n") {
+				t.Errorf("more than a line: %q", template.Message())
+			}
+		}
 	}
 }
 

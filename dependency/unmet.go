@@ -19,8 +19,7 @@ type Unmet struct {
 
 // String says in one line what was found and what was expected (P3).
 func (u Unmet) String() string {
-	// Details come from elsewhere and may have lines.
-	detail := strings.Join(strings.Fields(u.Observation.Detail), " ")
+	detail := u.Observation.Detail
 	if detail != "" {
 		detail = ": " + detail
 	}
@@ -48,5 +47,10 @@ func (u Unmet) String() string {
 	default:
 		found = string(u.Reason) + detail
 	}
-	return u.Object.String() + " " + found
+	return oneLine(u.Object.String() + " " + found)
+}
+
+// oneLine joins the lines that names and errors of others may have.
+func oneLine(s string) string {
+	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == '\n' || r == '\r' }), " ")
 }

@@ -3,6 +3,7 @@ module github.com/cohort-ocm/cohort/examples
 go 1.25.0
 
 require (
+	github.com/cohort-ocm/cohort v0.0.0-00010101000000-000000000000
 	k8s.io/apimachinery v0.35.2
 	sigs.k8s.io/yaml v1.6.0
 )

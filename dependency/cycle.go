@@ -13,6 +13,8 @@ type Cycle []Step
 type Step struct {
 	// Policy is the name of the template's policy, or of the policy.
 	Policy string `json:"policy"`
+	// Template is the template's place in its policy, or -1 if the step is the policy.
+	Template int `json:"template"`
 	// Object is what the template creates, or the policy.
 	Object Object `json:"object"`
 }
@@ -69,9 +71,9 @@ func cycleOf(way []*node) Cycle {
 	for _, n := range slices.Concat(way[first:], way[:first], way[first:first+1]) {
 		switch {
 		case n.template != nil:
-			cycle = append(cycle, Step{Policy: n.template.policy.name, Object: n.template.object})
+			cycle = append(cycle, Step{Policy: n.template.policy.name, Template: n.template.index, Object: n.template.object})
 		case n.target.policy != nil:
-			cycle = append(cycle, Step{Policy: n.target.policy.name, Object: n.target.policyObject()})
+			cycle = append(cycle, Step{Policy: n.target.policy.name, Template: -1, Object: n.target.policyObject()})
 		}
 	}
 	return cycle

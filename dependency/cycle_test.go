@@ -41,8 +41,9 @@ func TestCycles(t *testing.T) {
 			"ConfigurationPolicy a → Policy y → ConfigurationPolicy b → Policy x → ConfigurationPolicy a"},
 		{"P8 ignorePending breaks no cycle", world("x: a(y)~", "y: b(x)~"),
 			"ConfigurationPolicy a → Policy y → ConfigurationPolicy b → Policy x → ConfigurationPolicy a"},
-		{"P8 an invalid template waits for nothing", world("x: a(#b #b!) b(#a)"), ""},
-		{"P8 nor does one of a disabled policy", world("-x(y): a", "y(x): b"), ""},
+		{"P8 an invalid template is on the cycle that it will be on once it is valid", world("x: a(#b #b!) b(#a)"),
+			"ConfigurationPolicy a → ConfigurationPolicy b → ConfigurationPolicy a"},
+		{"P8 one of a disabled policy waits for nothing", world("-x(y): a", "y(x): b"), ""},
 		{"P8 the shortest through the first template", world("x: a(#b #c) b(#c) c(#a)"), "ConfigurationPolicy a → ConfigurationPolicy c → ConfigurationPolicy a"},
 		{"P8 each set of templates that wait for each other has one", world("x: a(#b) b(#a) c(#d #a) d(#c)"),
 			"ConfigurationPolicy a → ConfigurationPolicy b → ConfigurationPolicy a\nConfigurationPolicy c → ConfigurationPolicy d → ConfigurationPolicy c"},
@@ -74,6 +75,17 @@ func TestTemplatesOnACycleArePendingWithThePath(t *testing.T) {
 	}
 	if got, want := results[0].Templates[1].Unmet[0].String(), "ConfigurationPolicy a waits for this template"; got != want {
 		t.Errorf("unmet %q, want %q", got, want)
+	}
+}
+
+// P1, P8: a dependency that contradicts another makes its template invalid, and no other one ready.
+func TestAMistakeBreaksNoCycle(t *testing.T) {
+	got := lines(evaluate(world("x: a(#b #b!) b(#a)"), observed("#a", "#b")))
+	want := `Policy x
+  [0] ConfigurationPolicy a: Invalid: spec.policy-templates[0].extraDependencies[1].compliance: Invalid value: "NonCompliant": conflicts with Compliant at spec.policy-templates[0].extraDependencies[0].compliance for the same ConfigurationPolicy b
+  [1] ConfigurationPolicy b: Pending: Dependencies were not satisfied: 1 is still pending (ConfigurationPolicy a); it waits for itself: ConfigurationPolicy a → ConfigurationPolicy b → ConfigurationPolicy a`
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
 	}
 }
 

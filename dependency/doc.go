@@ -58,7 +58,8 @@
 // A template on a cycle is pending even if all it names was observed as wanted. So its state follows from the
 // policies, and is the same on a cluster that had its objects before the cycle was made as on a new one; by
 // P6 an active one is deleted. A template that merely waits for one on a cycle is judged by what was observed.
-// Invalid templates and those of disabled policies wait for nothing and so are on no cycle.
+// Templates of disabled policies wait for nothing, so they are on no cycle; invalid ones lead on to what can be
+// read of their dependencies, so that no mistake elsewhere makes a template ready.
 //
 // # Order
 //

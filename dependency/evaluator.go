@@ -97,7 +97,7 @@ func (e *Evaluator) Observe(o Object, observation Observation) []TemplateRef {
 }
 
 // Dependents returns the templates that name the object, sorted. An object is named as [Dependency.Object]
-// returns it; invalid templates and those of disabled policies name none.
+// returns it. Templates of disabled policies name none.
 func (e *Evaluator) Dependents(o Object) []TemplateRef {
 	if named, found := e.objects[o]; found {
 		return named.refs()

@@ -47,12 +47,14 @@ func newOracle(policies []dependency.Policy, observations dependency.Observation
 					if want, found := t.needs[named]; found && want != d.Compliance {
 						t.invalid = true
 					}
-					t.needs[named] = d.Compliance
+					if _, found := t.needs[named]; !found {
+						t.needs[named] = d.Compliance
+					}
 				}
 			}
 			t.invalid = t.invalid || created[object]
 			created[object] = true
-			if t.invalid || t.disabled {
+			if t.disabled {
 				t.needs = nil
 			}
 			o.policies[p.Name] = append(o.policies[p.Name], len(o.templates))
@@ -168,7 +170,7 @@ func (o *oracle) faultOf(cycle dependency.Cycle, i int) string {
 			through = through || !isPolicy && j == i
 			switch {
 			case isPolicy:
-				found = found || !toPolicy && o.templates[j].object == next.Object && o.templates[j].ref.Policy == next.Policy
+				found = found || !toPolicy && o.templates[j].ref == dependency.TemplateRef{Policy: next.Policy, Index: next.Template}
 			default:
 				_, needs := o.templates[j].needs[next.Object]
 				found = found || needs
@@ -186,16 +188,10 @@ func (o *oracle) faultOf(cycle dependency.Cycle, i int) string {
 
 // step returns the templates that a step stands for, and whether it is a policy.
 func (o *oracle) step(step dependency.Step) (templates []int, isPolicy bool) {
-	if step.Object.Kind == "Policy" {
+	if step.Template < 0 {
 		return o.policies[step.Policy], true
 	}
-	for _, i := range o.policies[step.Policy] {
-		// Of two templates with one object the later is invalid and on no cycle.
-		if o.templates[i].object == step.Object && !o.templates[i].invalid {
-			templates = append(templates, i)
-		}
-	}
-	return templates, false
+	return o.policies[step.Policy][step.Template : step.Template+1], false
 }
 
 // order says what Order should, by trying again and again.
@@ -239,6 +235,9 @@ func (o *oracle) order() string {
 		}
 		blocked := dependency.Blocked{Template: t.ref}
 		for object, want := range t.needs {
+			if t.invalid {
+				continue
+			}
 			waitsForMe := false
 			for _, j := range o.providers(object) {
 				waitsForMe = waitsForMe || i == j || o.waits[j][i]

@@ -193,6 +193,9 @@ func (o *Order) add(t *template, turns map[*node]turn) {
 	}
 	blocked := Blocked{Template: t.ref()}
 	for _, n := range t.named {
+		if t.err != nil {
+			break
+		}
 		target := n.target
 		if t.component != nil && target.component == t.component || !turns[&target.node].values.include(n.want) {
 			blocked.By = append(blocked.By, n.Object)

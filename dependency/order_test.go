@@ -48,12 +48,12 @@ func TestOrder(t *testing.T) {
 // P8: what to watch, and from an object to the templates that name it.
 func TestWatchesAndDependents(t *testing.T) {
 	e := dependency.NewEvaluator(cluster)
-	changes, err := e.Set(world("x(y): a(#b) b", "z: c(#b!)", "-off(gone): d", "bad: e(y y!)")...)
+	changes, err := e.Set(world("x(y): a(#b) b", "z: c(#b!)", "-off(gone): d", "bad: e(w w!)")...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, y := object("#b"), object("y")
-	if diff := cmp.Diff([]dependency.Object{b, y}, changes.Watch); diff != "" {
+	b, w, y := object("#b"), object("w"), object("y")
+	if diff := cmp.Diff([]dependency.Object{b, w, y}, changes.Watch); diff != "" {
 		t.Errorf("watch: %s", diff)
 	}
 	ref := func(policy string, index int) dependency.TemplateRef {

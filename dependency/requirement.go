@@ -34,16 +34,21 @@ func templatePath(template int) *field.Path {
 	return field.NewPath("spec", "policy-templates").Index(template)
 }
 
-// state returns dependencies as requirements; template is -1 for those of the policy.
+// state returns dependencies as requirements, without those that have errors; template is -1 for those of the
+// policy.
 func state(dependencies []Dependency, template int, clusterNamespace string) ([]stated, field.ErrorList) {
 	if len(dependencies) == 0 {
 		return nil, nil
 	}
-	all := make([]stated, len(dependencies))
+	all := make([]stated, 0, len(dependencies))
 	var errs field.ErrorList
 	for i, d := range dependencies {
-		all[i] = stated{requirement{d.Object(clusterNamespace), d.Compliance}, template, i}
-		errs = append(errs, validate(d, all[i])...)
+		s := stated{requirement{d.Object(clusterNamespace), d.Compliance}, template, i}
+		if faults := validate(d, s); len(faults) > 0 {
+			errs = append(errs, faults...)
+			continue
+		}
+		all = append(all, s)
 	}
 	return all, errs
 }
@@ -109,8 +114,9 @@ type compiledTemplate struct {
 	errs          field.ErrorList
 }
 
-// compile reads the templates of a policy (P1). A template with errors has no requirements, and the zero Object
-// if it can't be told what it creates.
+// compile reads the templates of a policy (P1). A template with errors has the zero Object if it can't be told
+// what it creates, and keeps the requirements that can be read: it still waits for them once it is corrected, so
+// a mistake must not break the cycle that another template is on.
 func compile(spec PolicySpec, clusterNamespace string) []compiledTemplate {
 	common, commonErrs := state(spec.Dependencies, -1, clusterNamespace)
 	_, conflicts := union(nil, common)
@@ -134,9 +140,6 @@ func compile(spec PolicySpec, clusterNamespace string) []compiledTemplate {
 		c.errs = append(c.errs, errs...)
 		c.requirements, errs = union(common, extra)
 		c.errs = append(c.errs, errs...)
-		if len(c.errs) > 0 {
-			c.requirements = nil
-		}
 		compiled[i] = c
 	}
 	return compiled

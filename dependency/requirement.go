@@ -82,7 +82,7 @@ func validate(d Dependency, at stated) field.ErrorList {
 // union returns each object of both lists once, sorted, with an error for each element of own that wants another
 // compliance of an object than what stands before it (P1); common stands before own.
 func union(common, own []stated) ([]requirement, field.ErrorList) {
-	all := append(slices.Clip(common), own...)
+	all := slices.Concat(common, own)
 	slices.SortFunc(all, func(a, b stated) int {
 		return cmp.Or(a.object.Compare(b.object), cmp.Compare(a.template, b.template), cmp.Compare(a.element, b.element))
 	})
@@ -125,7 +125,7 @@ func compile(spec PolicySpec, clusterNamespace string) []compiledTemplate {
 	compiled := make([]compiledTemplate, len(spec.PolicyTemplates))
 	created := make(map[Object]int, len(spec.PolicyTemplates))
 	for i, template := range spec.PolicyTemplates {
-		c := compiledTemplate{ignorePending: template.IgnorePending, errs: slices.Clip(commonErrs)}
+		c := compiledTemplate{ignorePending: template.IgnorePending}
 		object, errs := template.object(func() *field.Path { return templatePath(i) })
 		if len(errs) == 0 {
 			c.object = object.Lookup(clusterNamespace)
@@ -135,11 +135,10 @@ func compile(spec PolicySpec, clusterNamespace string) []compiledTemplate {
 				created[c.object.unversioned()] = i
 			}
 		}
-		c.errs = append(c.errs, errs...)
-		extra, errs := state(template.ExtraDependencies, i, clusterNamespace)
-		c.errs = append(c.errs, errs...)
-		c.requirements, errs = union(common, extra)
-		c.errs = append(c.errs, errs...)
+		extra, extraErrs := state(template.ExtraDependencies, i, clusterNamespace)
+		requirements, conflicts := union(common, extra)
+		c.requirements = requirements
+		c.errs = slices.Concat(commonErrs, errs, extraErrs, conflicts)
 		compiled[i] = c
 	}
 	return compiled

@@ -109,10 +109,30 @@ Policy z
 	if diff := cmp.Diff(want, lines(results)); diff != "" {
 		t.Error(diff)
 	}
+	if named := watches(policies); len(named) > 0 {
+		t.Errorf("what names nothing is to be watched: %v", named)
+	}
 	var fieldError *field.Error
 	if err := results[0].Templates[0].Err; !errors.As(err, &fieldError) ||
 		fieldError.Field != "spec.policy-templates[0].extraDependencies[0].apiVersion" {
 		t.Errorf("errors.As finds %v in %v", fieldError, err)
+	}
+}
+
+// P1: templates share the faults of their policy, and have their own beside them.
+func TestFaultsOfThePolicyAndOfItsTemplates(t *testing.T) {
+	policies := world("x(y y! y? z): a(z z!) b(z z?)")
+	results := evaluate(policies, nil)
+	common := `spec.dependencies[1].compliance: Invalid value: "NonCompliant": conflicts with Compliant at spec.dependencies[0].compliance for the same Policy y
+spec.dependencies[2].compliance: Invalid value: "Pending": conflicts with Compliant at spec.dependencies[0].compliance for the same Policy y
+`
+	for i, own := range []string{
+		`spec.policy-templates[0].extraDependencies[1].compliance: Invalid value: "NonCompliant": conflicts with Compliant at spec.dependencies[3].compliance for the same Policy z`,
+		`spec.policy-templates[1].extraDependencies[1].compliance: Invalid value: "Pending": conflicts with Compliant at spec.dependencies[3].compliance for the same Policy z`,
+	} {
+		if diff := cmp.Diff(common+own, results[0].Templates[i].Err.Error()); diff != "" {
+			t.Error(diff)
+		}
 	}
 }
 

@@ -55,7 +55,7 @@ func sizes(b *testing.B, f func(b *testing.B, n int)) {
 	}
 }
 
-// set returns an evaluator that knows the policies and of every object that it is compliant.
+// set returns an evaluator that knows the policies and every object, half of them as they are waited for.
 func set(tb testing.TB, policies []dependency.Policy) *dependency.Evaluator {
 	e := dependency.NewEvaluator(cluster)
 	changes, err := e.Set(policies...)
@@ -95,7 +95,7 @@ func BenchmarkEvaluatorPolicies(b *testing.B) {
 	})
 }
 
-// One object changes and the policies of the templates that name it, about ten, are evaluated again.
+// One object changes, and the templates that name it, about ten, are evaluated again.
 func BenchmarkEvaluatorObserve(b *testing.B) {
 	sizes(b, func(b *testing.B, n int) {
 		e := set(b, fleet(n))
@@ -109,7 +109,7 @@ func BenchmarkEvaluatorObserve(b *testing.B) {
 		templates := 0
 		for i := 0; b.Loop(); i++ {
 			for _, ref := range e.Observe(o, dependency.Observation{Compliance: values[i%2]}) {
-				e.Policy(ref.Policy)
+				e.Template(ref)
 				templates++
 			}
 		}

@@ -31,12 +31,11 @@ func (c *change) remove(name string) {
 	c.left = append(c.left, p.target)
 	for _, t := range p.templates {
 		if t.creates != nil {
-			at, _ := slices.BinarySearchFunc(t.creates.creators, t, (*template).compare)
-			t.creates.creators = slices.Delete(t.creates.creators, at, at+1)
+			t.creates.creators = without(t.creates.creators, t)
 			c.left = append(c.left, t.creates)
 		}
 		for _, n := range t.named {
-			delete(n.dependents, t)
+			n.dependents = without(n.dependents, t)
 			c.released = append(c.released, n.object)
 		}
 		if t.component != nil {
@@ -59,8 +58,7 @@ func (c *change) add(given Policy) {
 		p.templates[i] = t
 		if t.object != (Object{}) {
 			t.creates = c.target(t.object)
-			at, _ := slices.BinarySearchFunc(t.creates.creators, t, (*template).compare)
-			t.creates.creators = slices.Insert(t.creates.creators, at, t)
+			t.creates.creators = with(t.creates.creators, t)
 		}
 		if !p.disabled {
 			c.name(t, from.requirements)
@@ -76,7 +74,7 @@ func (c *change) name(t *template, requirements []requirement) {
 		if isNew {
 			c.watch = append(c.watch, o.Object)
 		}
-		o.dependents[t] = struct{}{}
+		o.dependents = with(o.dependents, t)
 		t.named[i] = named{object: o, want: r.want}
 	}
 }

@@ -22,8 +22,9 @@
 //  2. Watch the objects it names in [Changes], and no longer watch those it releases.
 //  3. Tell it what each of them is ([Evaluator.Observe], [ObservationOf]), at first and after each change. An
 //     object that was never observed is not known to be missing: its templates wait, and keep what they have.
-//  4. For each policy among the templates to evaluate again: take its result, do its actions against what
-//     its templates have on the cluster, and write its messages and its compliance.
+//  4. For each policy among the templates to evaluate again: take its result, do its actions against what its
+//     templates have on the cluster, and write their messages and its compliance. So too when an object that
+//     one of its templates creates changed: its compliance is the policy's.
 //
 // In code, with watch, enqueue and do the caller's own:
 //

@@ -10,9 +10,9 @@ import (
 	"github.com/cohort-ocm/cohort/internal/fielderrs"
 )
 
-// Evaluator evaluates the policies of one managed cluster again as they and what they wait for change, at a
-// cost that grows with what names the changed, not with all there is (P8). The zero value serves a cluster whose
-// namespace is empty, as a generator has it.
+// Evaluator evaluates the policies of one managed cluster, and evaluates them again as they or what they wait for
+// change. The cost of a change grows with the templates that name what changed, not with all there are (P8). The
+// zero value serves a cluster whose namespace is empty, as a generator has it.
 //
 // Methods that change an evaluator (Set, Delete, Observe) must not run at the same time as any other of its
 // methods; the others may run at the same time. What methods return is the caller's, but for cycles, which
@@ -50,7 +50,8 @@ type Changes struct {
 //
 // It returns an error and changes nothing if a policy has no name, has a namespace other than the cluster's, or
 // is given twice; it holds a *field.Error for each. Faults of a template are no error here, but the template's
-// result. The cost is linear in what is given and in what it waits for, over any number of steps.
+// result. The cost is linear in what is given and, if others wait for that, in all that it waits for itself, over
+// any number of steps: cycles are searched for there only.
 func (e *Evaluator) Set(policies ...Policy) (Changes, error) {
 	if err := e.check(policies); err != nil {
 		return Changes{}, err
@@ -117,6 +118,16 @@ func (e *Evaluator) Policy(name string) (PolicyResult, bool) {
 		return PolicyResult{}, false
 	}
 	return p.result(), true
+}
+
+// Template returns the result of one template, and whether there is one, without looking at the others of its
+// policy.
+func (e *Evaluator) Template(ref TemplateRef) (TemplateResult, bool) {
+	p, found := e.policies[ref.Policy]
+	if !found || ref.Index < 0 || ref.Index >= len(p.templates) {
+		return TemplateResult{}, false
+	}
+	return p.templates[ref.Index].result(), true
 }
 
 // Policies returns the results of all policies, sorted by name.

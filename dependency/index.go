@@ -45,7 +45,7 @@ type named struct {
 type object struct {
 	Object
 	observation Observation
-	dependents  map[*template]struct{}
+	dependents  []*template // Sorted.
 	target      *target
 }
 
@@ -65,12 +65,23 @@ func (t *template) ref() TemplateRef { return TemplateRef{Policy: t.policy.name,
 
 func (t *template) compare(other *template) int { return t.ref().Compare(other.ref()) }
 
+// with returns sorted templates with t, which is not among them; without returns them without it. Policies mostly come in the order of their
+// names, so this mostly appends.
+func with(sorted []*template, t *template) []*template {
+	at, _ := slices.BinarySearchFunc(sorted, t, (*template).compare)
+	return slices.Insert(sorted, at, t)
+}
+
+func without(sorted []*template, t *template) []*template {
+	at, _ := slices.BinarySearchFunc(sorted, t, (*template).compare)
+	return slices.Delete(sorted, at, at+1)
+}
+
 func (o *object) refs() []TemplateRef {
-	refs := make([]TemplateRef, 0, len(o.dependents))
-	for t := range o.dependents {
-		refs = append(refs, t.ref())
+	refs := make([]TemplateRef, len(o.dependents))
+	for i, t := range o.dependents {
+		refs[i] = t.ref()
 	}
-	slices.SortFunc(refs, TemplateRef.Compare)
 	return refs
 }
 
@@ -84,7 +95,7 @@ func (e *Evaluator) object(o Object) (named *object, added bool) {
 	if named, found := e.objects[o]; found {
 		return named, false
 	}
-	named = &object{Object: o, dependents: make(map[*template]struct{}, 1), target: e.target(o)}
+	named = &object{Object: o, target: e.target(o)}
 	named.target.namedBy++
 	e.objects[o] = named
 	return named, true

@@ -180,9 +180,15 @@ func (m *machine) check(t *rapid.T) {
 			t.Fatalf("%s is named by %v, want %v", o, got, want)
 		}
 	}
-	for _, r := range full.Policies() {
-		if _, found := m.evaluator.Policy(r.Policy); !found {
-			t.Fatalf("policy %s is lost", r.Policy)
+	for _, r := range m.evaluator.Policies() {
+		if got, found := m.evaluator.Policy(r.Policy); !found || got.String() != r.String() {
+			t.Fatalf("policy %s is\n%s\nalone, and among all\n%s", r.Policy, got, r)
+		}
+		for i, template := range r.Templates {
+			got, found := m.evaluator.Template(dependency.TemplateRef{Policy: r.Policy, Index: i})
+			if !found || got.String() != template.String() {
+				t.Fatalf("template %d of %s is\n%s\nalone, and among all\n%s", i, r.Policy, got, template)
+			}
 		}
 	}
 }

@@ -130,7 +130,7 @@ func BenchmarkEvaluatorSet(b *testing.B) {
 	})
 }
 
-// All policies are on cycles with each other.
+// All policies are on cycles with each other: what BenchmarkEvaluate does but for evaluating, and cycles.
 func BenchmarkEvaluatorSetRing(b *testing.B) {
 	sizes(b, func(b *testing.B, n int) {
 		policies := ring(n)
@@ -141,6 +141,23 @@ func BenchmarkEvaluatorSetRing(b *testing.B) {
 			}
 			if len(e.Cycles()) != 1 {
 				b.Fatal(e.Cycles())
+			}
+		}
+	})
+}
+
+// One policy is set again in a ring of all, so that all cycles are searched for anew: the search alone.
+func BenchmarkEvaluatorSetInRing(b *testing.B) {
+	sizes(b, func(b *testing.B, n int) {
+		policies := ring(n)
+		e := set(b, policies)
+		for b.Loop() {
+			changes, err := e.Set(policies[n/2])
+			if err != nil {
+				b.Fatal(err)
+			}
+			if len(changes.Templates) != 5*n {
+				b.Fatalf("%d templates are on the cycles, want %d", len(changes.Templates), 5*n)
 			}
 		}
 	})

@@ -5,11 +5,13 @@ import (
 	"slices"
 )
 
-// node is a template or a target. component is what its cycles lie in, nil if it is on none.
+// node is a template or a target.
 type node struct {
-	template  *template
-	target    *target
+	template *template
+	target   *target
+	// component is what the node's cycles lie in, nil if it is on none; place is the node's among the members.
 	component *component
+	place     int
 }
 
 // next appends what n leads to, in an order that follows from the policies alone.
@@ -119,55 +121,59 @@ func cyclic(members []*node) bool { return len(members) > 1 }
 type component struct {
 	// members are sorted; the first is a template, the root.
 	members []*node
-	// after has the next node on a shortest way to the root, before the one before on a shortest way from it.
-	after, before map[*node]*node
-	// first is a shortest cycle through the root, on has its templates.
+	// By place: after is the next node on a shortest way to the root, before the one before on a shortest way
+	// from it. For the root they are those of a shortest way back to it.
+	after, before []*node
+	// first is a shortest cycle through the root, on says by place which nodes are on it.
 	first Cycle
-	on    map[*node]bool
+	on    []bool
 }
 
 // newComponent makes members a component; they are copied.
 func newComponent(members []*node) *component {
-	c := &component{members: slices.Clone(members), on: map[*node]bool{}}
+	c := &component{members: slices.Clone(members), on: make([]bool, len(members))}
 	slices.SortFunc(c.members, (*node).compare)
-	for _, n := range c.members {
-		n.component = c
+	for i, n := range c.members {
+		n.component, n.place = c, i
 	}
-	forward, backward := c.edges()
-	c.before = waysFrom(c.members[0], forward)
-	c.after = waysFrom(c.members[0], backward)
+	leadTo := c.edges()
+	c.before = c.waysFromRoot((*node).next)
+	c.after = c.waysFromRoot(func(n *node, to []*node) []*node { return append(to, leadTo[n.place]...) })
 	way := c.wayThrough(c.members[0])
 	c.first = cycleOf(way)
 	for _, n := range way {
-		c.on[n] = true
+		c.on[n.place] = true
 	}
 	return c
 }
 
-// edges returns the edges within the component, in both directions.
-func (c *component) edges() (forward, backward map[*node][]*node) {
-	forward, backward = make(map[*node][]*node, len(c.members)), make(map[*node][]*node, len(c.members))
+// edges returns, by place, the members that lead to each member.
+func (c *component) edges() (leadTo [][]*node) {
+	leadTo = make([][]*node, len(c.members))
 	var to []*node
 	for _, n := range c.members {
 		to = n.next(to[:0])
 		for _, next := range to {
 			if next.component == c {
-				forward[n] = append(forward[n], next)
-				backward[next] = append(backward[next], n)
+				leadTo[next.place] = append(leadTo[next.place], n)
 			}
 		}
 	}
-	return forward, backward
+	return leadTo
 }
 
-// waysFrom returns, for each node that the root leads to along the edges, the node before it on a shortest way
-// from the root; for the root, on a shortest way back to it.
-func waysFrom(root *node, edges map[*node][]*node) map[*node]*node {
-	before := make(map[*node]*node, len(edges))
-	for queue := []*node{root}; len(queue) > 0; queue = queue[1:] {
-		for _, next := range edges[queue[0]] {
-			if _, found := before[next]; !found {
-				before[next] = queue[0]
+// waysFromRoot returns, by place, the node before each member on a shortest way to it from the root, with what
+// edges appends for a node as the next ones.
+func (c *component) waysFromRoot(edges func(n *node, to []*node) []*node) []*node {
+	before := make([]*node, len(c.members))
+	queue := make([]*node, 1, len(c.members)+1)
+	queue[0] = c.members[0]
+	var to []*node
+	for i := 0; i < len(queue); i++ {
+		to = edges(queue[i], to[:0])
+		for _, next := range to {
+			if next.component == c && before[next.place] == nil {
+				before[next.place] = queue[i]
 				queue = append(queue, next)
 			}
 		}
@@ -182,7 +188,7 @@ func (c *component) wayThrough(n *node) []*node {
 	root := c.members[0]
 	var down []*node // From n backwards to the root.
 	onDown := map[*node]int{}
-	for at := c.before[n]; ; at = c.before[at] {
+	for at := c.before[n.place]; ; at = c.before[at.place] {
 		onDown[at] = len(down)
 		down = append(down, at)
 		if at == root {
@@ -194,7 +200,7 @@ func (c *component) wayThrough(n *node) []*node {
 		slices.Reverse(down[:len(down)-1])
 		return append(way, down[:len(down)-1]...)
 	}
-	for at := c.after[n]; ; at = c.after[at] {
+	for at := c.after[n.place]; ; at = c.after[at.place] {
 		if i, meets := onDown[at]; meets {
 			slices.Reverse(down[:i+1])
 			return append(way, down[:i+1]...)

@@ -52,7 +52,7 @@ func (t *template) cycle() Cycle {
 	switch {
 	case t.component == nil:
 		return nil
-	case t.component.on[&t.node]:
+	case t.component.on[t.place]:
 		return t.component.first
 	default:
 		return cycleOf(t.component.wayThrough(&t.node))

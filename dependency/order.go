@@ -69,7 +69,8 @@ func (v values) include(c Compliance) bool {
 		c == Pending && v&canBePending != 0
 }
 
-// turn is when something can be as it is waited for: after the first `after` stages.
+// turn is what something can be, and after how many stages: none if no template has to be ready before. So it is
+// at least one for a template that can become ready, and none for one that cannot.
 type turn struct {
 	values values
 	after  int

@@ -1,0 +1,151 @@
+package dependency
+
+import (
+	"slices"
+
+	"github.com/cohort-ocm/cohort/internal/fielderrs"
+)
+
+// change takes policies out of an evaluator and puts others in, then brings up to date what hangs on them. All
+// removals come before all additions.
+type change struct {
+	*Evaluator
+	added []*template
+	// watch are the objects that came, released those that lost a dependent.
+	watch    []Object
+	released []*object
+	// left are targets that may have lost the last that leads to or from them.
+	left []*target
+	// broken are the cycles that removed templates were on.
+	broken []*component
+}
+
+// remove takes out the policy of this name, if there is one.
+func (c *change) remove(name string) {
+	p, found := c.policies[name]
+	if !found {
+		return
+	}
+	delete(c.policies, name)
+	p.target.policy = nil
+	c.left = append(c.left, p.target)
+	for _, t := range p.templates {
+		if t.creates != nil {
+			t.creates.creators = without(t.creates.creators, t)
+			c.left = append(c.left, t.creates)
+		}
+		for _, n := range t.named {
+			n.dependents = without(n.dependents, t)
+			c.released = append(c.released, n.object)
+		}
+		if t.component != nil {
+			c.broken = append(c.broken, t.component)
+		}
+	}
+}
+
+// add puts in a policy; there must be none of its name.
+func (c *change) add(given Policy) {
+	p := &policy{name: given.Name, disabled: given.Spec.Disabled, target: c.target(c.policyObject(given.Name))}
+	c.policies[p.name] = p
+	p.target.policy = p
+	compiled := compile(given.Spec, c.clusterNamespace)
+	p.templates = make([]*template, len(compiled))
+	for i, from := range compiled {
+		t := &template{policy: p, index: i, object: from.object, ignorePending: from.ignorePending}
+		t.node.template = t
+		t.err = fielderrs.Join(from.errs)
+		p.templates[i] = t
+		if t.object != (Object{}) {
+			t.creates = c.target(t.object)
+			t.creates.creators = with(t.creates.creators, t)
+		}
+		if !p.disabled {
+			c.name(t, from.requirements)
+		}
+	}
+	c.added = append(c.added, p.templates...)
+}
+
+func (c *change) name(t *template, requirements []requirement) {
+	t.named = make([]named, len(requirements))
+	for i, r := range requirements {
+		o, isNew := c.object(r.object)
+		if isNew {
+			c.watch = append(c.watch, o.Object)
+		}
+		o.dependents = with(o.dependents, t)
+		t.named[i] = named{object: o, want: r.want}
+	}
+}
+
+// finish forgets what is no longer named, finds the cycles anew and returns what the caller has to do.
+func (c *change) finish() Changes {
+	var changes Changes
+	for _, o := range c.released {
+		if _, found := c.objects[o.Object]; found && len(o.dependents) == 0 {
+			delete(c.objects, o.Object)
+			o.target.namedBy--
+			c.left = append(c.left, o.target)
+			changes.Unwatch = append(changes.Unwatch, o.Object)
+		}
+	}
+	for _, t := range c.left {
+		c.forget(t)
+	}
+	changed := append(c.findCycles(), c.added...)
+	changes.Templates = make([]TemplateRef, len(changed))
+	for i, t := range changed {
+		changes.Templates[i] = t.ref()
+	}
+	slices.SortFunc(changes.Templates, TemplateRef.Compare)
+	changes.Templates = slices.Compact(changes.Templates)
+	changes.Watch = c.watch
+	slices.SortFunc(changes.Watch, Object.Compare)
+	slices.SortFunc(changes.Unwatch, Object.Compare)
+	return changes
+}
+
+// findCycles brings the components of all nodes up to date and returns the templates that have another one now.
+//
+// All edges that came or went begin or end at a template that was added or removed. So a cycle that came or
+// went leads through one of them, and it is enough to search from those that were added and from those that
+// were in a component with one that was removed.
+func (c *change) findCycles() []*template {
+	var changed []*template
+	var roots []*node
+	for _, broken := range c.broken {
+		for _, n := range broken.members {
+			if n.component != broken {
+				continue // Removed more than one of its templates: done before.
+			}
+			n.component = nil
+			roots = append(roots, n)
+			if n.template != nil && c.has(n.template) {
+				changed = append(changed, n.template)
+			}
+		}
+	}
+	for _, t := range c.added {
+		if t.policy.target.namedBy > 0 || t.creates != nil && t.creates.namedBy > 0 {
+			roots = append(roots, &t.node)
+		}
+	}
+	findComponents(roots, func(members []*node) {
+		if !cyclic(members) || !slices.ContainsFunc(members, func(n *node) bool { return n.component == nil }) {
+			return
+		}
+		component := newComponent(members)
+		for _, n := range component.members {
+			if n.template != nil {
+				changed = append(changed, n.template)
+			}
+		}
+	})
+	return changed
+}
+
+// has says whether t belongs to one of the policies as they are now.
+func (c *change) has(t *template) bool {
+	return c.policies[t.policy.name] == t.policy
+}

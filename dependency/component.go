@@ -1,0 +1,210 @@
+package dependency
+
+import (
+	"math"
+	"slices"
+)
+
+// node is a template or a target.
+type node struct {
+	template *template
+	target   *target
+	// component is what the node's cycles lie in, nil if it is on none; place is the node's among the members.
+	component *component
+	place     int
+}
+
+// next appends what n leads to, in an order that follows from the policies alone.
+func (n *node) next(to []*node) []*node {
+	if n.template != nil {
+		for _, named := range n.template.named {
+			to = append(to, &named.object.target.node)
+		}
+		return to
+	}
+	if n.target.policy != nil {
+		for _, t := range n.target.policy.templates {
+			to = append(to, &t.node)
+		}
+	}
+	for _, t := range n.target.creators {
+		to = append(to, &t.node)
+	}
+	return to
+}
+
+// compare orders nodes: templates before targets, each as results list them.
+func (n *node) compare(other *node) int {
+	switch {
+	case n.template != nil && other.template != nil:
+		return n.template.compare(other.template)
+	case n.template != nil:
+		return -1
+	case other.template != nil:
+		return 1
+	default:
+		return n.target.object.Compare(other.target.object)
+	}
+}
+
+// findComponents passes the strongly connected components of all that the roots lead to to found: the largest
+// sets of nodes each of which leads to each other one. A component comes after those that it leads to. This is
+// Tarjan's algorithm with a stack of its own, since chains of policies may be long; linear in nodes and edges.
+func findComponents(roots []*node, found func(members []*node)) {
+	const done = math.MaxInt
+	// frame is a node on the way from a root, with the rest of its edges and the earliest open node it leads to.
+	type frame struct {
+		node             *node
+		edge, end        int
+		index, low, open int
+	}
+	var (
+		frames []frame
+		edges  []*node
+		open   []*node
+		index  = make(map[*node]int)
+	)
+	enter := func(n *node) {
+		at := len(index)
+		index[n] = at
+		begin := len(edges)
+		edges = n.next(edges)
+		frames = append(frames, frame{node: n, edge: begin, end: len(edges), index: at, low: at, open: len(open)})
+		open = append(open, n)
+	}
+	leave := func() {
+		f := frames[len(frames)-1]
+		frames = frames[:len(frames)-1]
+		if len(frames) > 0 {
+			parent := &frames[len(frames)-1]
+			parent.low = min(parent.low, f.low)
+			edges = edges[:parent.end]
+		} else {
+			edges = edges[:0]
+		}
+		if f.low < f.index {
+			return
+		}
+		members := open[f.open:]
+		open = open[:f.open]
+		for _, n := range members {
+			index[n] = done
+		}
+		found(members)
+	}
+	for _, root := range roots {
+		if _, visited := index[root]; visited {
+			continue
+		}
+		for enter(root); len(frames) > 0; {
+			f := &frames[len(frames)-1]
+			if f.edge == f.end {
+				leave()
+				continue
+			}
+			n := edges[f.edge]
+			f.edge++
+			if at, visited := index[n]; visited {
+				f.low = min(f.low, at)
+			} else {
+				enter(n)
+			}
+		}
+	}
+}
+
+// cyclic says whether the nodes of a component are on a cycle. A single one is not, since templates lead to
+// targets only and targets to templates only.
+func cyclic(members []*node) bool { return len(members) > 1 }
+
+// component is what templates that wait for each other make: each leads to each.
+type component struct {
+	// members are sorted; the first is a template, the root.
+	members []*node
+	// By place: after is the next node on a shortest way to the root, before the one before on a shortest way
+	// from it. For the root they are those of a shortest way back to it.
+	after, before []*node
+	// first is a shortest cycle through the root, on says by place which nodes are on it.
+	first Cycle
+	on    []bool
+}
+
+// newComponent makes members a component; they are copied.
+func newComponent(members []*node) *component {
+	c := &component{members: slices.Clone(members), on: make([]bool, len(members))}
+	slices.SortFunc(c.members, (*node).compare)
+	for i, n := range c.members {
+		n.component, n.place = c, i
+	}
+	leadTo := c.edges()
+	c.before = c.waysFromRoot((*node).next)
+	c.after = c.waysFromRoot(func(n *node, to []*node) []*node { return append(to, leadTo[n.place]...) })
+	way := c.wayThrough(c.members[0])
+	c.first = cycleOf(way)
+	for _, n := range way {
+		c.on[n.place] = true
+	}
+	return c
+}
+
+// edges returns, by place, the members that lead to each member.
+func (c *component) edges() (leadTo [][]*node) {
+	leadTo = make([][]*node, len(c.members))
+	var to []*node
+	for _, n := range c.members {
+		to = n.next(to[:0])
+		for _, next := range to {
+			if next.component == c {
+				leadTo[next.place] = append(leadTo[next.place], n)
+			}
+		}
+	}
+	return leadTo
+}
+
+// waysFromRoot returns, by place, the node before each member on a shortest way to it from the root, with what
+// edges appends for a node as the next ones.
+func (c *component) waysFromRoot(edges func(n *node, to []*node) []*node) []*node {
+	before := make([]*node, len(c.members))
+	queue := make([]*node, 1, len(c.members)+1)
+	queue[0] = c.members[0]
+	var to []*node
+	for i := 0; i < len(queue); i++ {
+		to = edges(queue[i], to[:0])
+		for _, next := range to {
+			if next.component == c && before[next.place] == nil {
+				before[next.place] = queue[i]
+				queue = append(queue, next)
+			}
+		}
+	}
+	return before
+}
+
+// wayThrough returns the nodes of a cycle through n, which is in the component, from n on; no node is on it
+// twice. It goes towards the root until it meets the way that leads from the root to n. For the root, which is
+// where both begin, it is a shortest cycle. The cost is the length of the two ways.
+func (c *component) wayThrough(n *node) []*node {
+	root := c.members[0]
+	var down []*node // From n backwards to the root.
+	onDown := map[*node]int{}
+	for at := c.before[n.place]; ; at = c.before[at.place] {
+		onDown[at] = len(down)
+		down = append(down, at)
+		if at == root {
+			break
+		}
+	}
+	way := []*node{n}
+	if n == root {
+		slices.Reverse(down[:len(down)-1])
+		return append(way, down[:len(down)-1]...)
+	}
+	for at := c.after[n.place]; ; at = c.after[at.place] {
+		if i, meets := onDown[at]; meets {
+			slices.Reverse(down[:i+1])
+			return append(way, down[:i+1]...)
+		}
+		way = append(way, at)
+	}
+}

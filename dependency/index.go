@@ -1,0 +1,121 @@
+package dependency
+
+import (
+	"slices"
+)
+
+// A policy's templates name objects; an object leads to its target; and a target leads to the templates that
+// provide it: those of the policy that it is, and those that create it.
+//
+//	template ──named──▶ object ──▶ target ──▶ template
+//	    ▲                 │
+//	    └───dependents────┘
+//
+// Templates and targets are the nodes of the graph on which cycles are found. With targets as nodes of their own
+// the graph is as large as the policies are: n templates that name an object which m templates create make n+m
+// edges, not n·m.
+
+type policy struct {
+	name      string
+	disabled  bool
+	templates []*template
+	target    *target
+}
+
+type template struct {
+	node
+	policy        *policy
+	index         int
+	object        Object
+	ignorePending bool
+	err           error
+	// named is sorted by Object.Compare.
+	named []named
+	// creates is the target that the template creates, nil if it can't be told.
+	creates *target
+}
+
+// named is a requirement of a template.
+type named struct {
+	*object
+	want Compliance
+}
+
+// object is one that templates name.
+type object struct {
+	Object
+	observation Observation
+	dependents  []*template // Sorted.
+	target      *target
+}
+
+// target is an object in whichever version.
+type target struct {
+	node
+	object Object
+	// policy is the one that the target is, if it was given.
+	policy *policy
+	// creators are the templates that create the target, sorted.
+	creators []*template
+	// namedBy counts the objects that lead here.
+	namedBy int
+}
+
+func (t *template) ref() TemplateRef { return TemplateRef{Policy: t.policy.name, Index: t.index} }
+
+func (t *template) compare(other *template) int { return t.ref().Compare(other.ref()) }
+
+// with returns sorted templates with t, which is not among them; without returns them without it. Policies mostly come in the order of their
+// names, so this mostly appends.
+func with(sorted []*template, t *template) []*template {
+	at, _ := slices.BinarySearchFunc(sorted, t, (*template).compare)
+	return slices.Insert(sorted, at, t)
+}
+
+func without(sorted []*template, t *template) []*template {
+	at, _ := slices.BinarySearchFunc(sorted, t, (*template).compare)
+	return slices.Delete(sorted, at, at+1)
+}
+
+func (o *object) refs() []TemplateRef {
+	refs := make([]TemplateRef, len(o.dependents))
+	for i, t := range o.dependents {
+		refs[i] = t.ref()
+	}
+	return refs
+}
+
+// policyObject is what the policy of this name is looked up by.
+func (e *Evaluator) policyObject(name string) Object {
+	return Object{APIVersion: policyGroup + "/v1", Kind: policyKind, Name: name}.Lookup(e.clusterNamespace)
+}
+
+// object returns the one of this name, and adds it if there is none.
+func (e *Evaluator) object(o Object) (named *object, added bool) {
+	if named, found := e.objects[o]; found {
+		return named, false
+	}
+	named = &object{Object: o, target: e.target(o)}
+	named.target.namedBy++
+	e.objects[o] = named
+	return named, true
+}
+
+// target returns the one of this name, and adds it if there is none.
+func (e *Evaluator) target(o Object) *target {
+	o = o.unversioned()
+	if t, found := e.targets[o]; found {
+		return t
+	}
+	t := &target{object: o}
+	t.node.target = t
+	e.targets[o] = t
+	return t
+}
+
+// forget removes the target if nothing leads to or from it.
+func (e *Evaluator) forget(t *target) {
+	if t.policy == nil && len(t.creators) == 0 && t.namedBy == 0 {
+		delete(e.targets, t.object)
+	}
+}

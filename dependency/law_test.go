@@ -1,0 +1,261 @@
+package dependency_test
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/cohort-ocm/cohort/dependency"
+)
+
+// ready returns the templates that are.
+func ready(results []dependency.PolicyResult) map[dependency.TemplateRef]bool {
+	refs := map[dependency.TemplateRef]bool{}
+	for _, r := range results {
+		for i, template := range r.Templates {
+			if template.State == dependency.StateReady {
+				refs[dependency.TemplateRef{Policy: r.Policy, Index: i}] = true
+			}
+		}
+	}
+	return refs
+}
+
+// drawTemplate draws one of the policies' templates.
+func drawTemplate(t *rapid.T, policies []dependency.Policy) *dependency.PolicyTemplate {
+	var templates []*dependency.PolicyTemplate
+	for i := range policies {
+		for j := range policies[i].Spec.PolicyTemplates {
+			templates = append(templates, &policies[i].Spec.PolicyTemplates[j])
+		}
+	}
+	if len(templates) == 0 {
+		t.Skip("no template")
+	}
+	return rapid.SampledFrom(templates).Draw(t, "template to change")
+}
+
+func TestAddingAMetDependencyChangesNothing(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		policies := drawPolicies(t, allWants()...)
+		observations := drawObservations(t, policies)
+		before := lines(evaluate(policies, observations))
+
+		more := clone(policies)
+		// It is on an object of its own, or a template that waits for itself would be made.
+		met := dependencyOf("#met")
+		met.Compliance = rapid.SampledFrom(allWants()).Draw(t, "want of the met")
+		observations[met.Object(cluster)] = dependency.Observation{Compliance: met.Compliance}
+		if len(more) > 0 && rapid.Bool().Draw(t, "for a policy") {
+			spec := &more[rapid.IntRange(0, len(more)-1).Draw(t, "policy to change")].Spec
+			spec.Dependencies = append(spec.Dependencies, met)
+		} else {
+			template := drawTemplate(t, more)
+			template.ExtraDependencies = append(template.ExtraDependencies, met)
+		}
+		if after := lines(evaluate(more, observations)); after != before {
+			t.Fatalf("before\n%s\nafter\n%s", before, after)
+		}
+	})
+}
+
+func TestAddingAnUnmetDependencyMakesNothingReady(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		policies := drawPolicies(t, allWants()...)
+		observations := drawObservations(t, policies)
+		before := ready(evaluate(policies, observations))
+
+		more := clone(policies)
+		template := drawTemplate(t, more)
+		unmet := drawDependency(t, allWants()...)
+		if o := observations[unmet.Object(cluster)]; o.Problem == "" && o.Compliance == unmet.Compliance {
+			t.Skip("met")
+		}
+		template.ExtraDependencies = append(template.ExtraDependencies, unmet)
+		for ref := range ready(evaluate(more, observations)) {
+			if !before[ref] {
+				t.Fatalf("%s became ready", ref)
+			}
+		}
+	})
+}
+
+// deletions are the objects that are to be deleted when everything is active.
+func deletions(results []dependency.PolicyResult) map[dependency.TemplateRef]bool {
+	refs := map[dependency.TemplateRef]bool{}
+	for _, r := range results {
+		var active []dependency.Object
+		for _, template := range r.Templates {
+			active = append(active, template.Object)
+		}
+		for _, action := range r.Actions(active) {
+			if action.Verb == dependency.Delete {
+				refs[dependency.TemplateRef{Policy: r.Policy, Index: action.Template}] = true
+			}
+		}
+	}
+	return refs
+}
+
+// P6: whatever reads fail, what is deleted then would have been deleted, had they not.
+func TestNothingIsDeletedBecauseAReadFailed(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		policies := drawPolicies(t, allWants()...)
+		observations := drawObservations(t, policies)
+		before := deletions(evaluate(policies, observations))
+
+		for _, o := range watches(policies) {
+			switch rapid.IntRange(0, 3).Draw(t, "read") {
+			case 0:
+				observations[o] = dependency.Observation{Problem: dependency.ReadFailed, Detail: "timeout"}
+			case 1:
+				delete(observations, o)
+			}
+		}
+		for ref := range deletions(evaluate(policies, observations)) {
+			if !before[ref] {
+				t.Fatalf("%s is deleted for what could not be read", ref)
+			}
+		}
+	})
+}
+
+// P6: with no observation at all nothing is deleted but what is of disabled policies.
+func TestNothingIsDeletedBeforeAnythingIsRead(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		policies := drawPolicies(t, allWants()...)
+		for ref := range deletions(evaluate(policies, nil)) {
+			i := slices.IndexFunc(policies, func(p dependency.Policy) bool { return p.Name == ref.Policy })
+			if !policies[i].Spec.Disabled {
+				t.Fatalf("%s is deleted", ref)
+			}
+		}
+	})
+}
+
+// P8: at the turn of a template in the order, with everything before it as the template wants it and nothing after
+// it there, it is ready.
+func TestFollowingTheOrderEveryTemplateBecomesReady(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		policies := drawPolicies(t, dependency.Compliant)
+		e := dependency.NewEvaluator(cluster)
+		if _, err := e.Set(policies...); err != nil {
+			t.Fatal(err)
+		}
+		w := newCluster(policies)
+		for i, stage := range e.Order().Stages {
+			now := ready(w.evaluate())
+			for _, ref := range stage {
+				if !now[ref] {
+					t.Fatalf("%s of stage %d is not ready:\n%s", ref, i, lines(w.evaluate()))
+				}
+			}
+			w.process(stage)
+		}
+	})
+}
+
+// P8: a cluster that creates what is ready, with objects that become compliant once they are created, comes to
+// rest with all templates ready but those that Order calls blocked.
+func TestTemplatesOnACycleAndWhatHangsOnThemStayPending(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		policies := drawPolicies(t, dependency.Compliant)
+		e := dependency.NewEvaluator(cluster)
+		if _, err := e.Set(policies...); err != nil {
+			t.Fatal(err)
+		}
+		order := e.Order()
+		want := map[dependency.TemplateRef]bool{}
+		for _, stage := range order.Stages {
+			for _, ref := range stage {
+				want[ref] = true
+			}
+		}
+		w := newCluster(policies)
+		for range 20 {
+			var all []dependency.TemplateRef
+			for ref := range ready(w.evaluate()) {
+				all = append(all, ref)
+			}
+			w.process(all)
+		}
+		if got := ready(w.evaluate()); !maps.Equal(got, want) {
+			t.Fatalf("ready are %v, want those in\n%s\nof\n%s", got, order, lines(w.evaluate()))
+		}
+	})
+}
+
+// simulated is a cluster on which templates become compliant when they are processed.
+type simulated struct {
+	policies  []dependency.Policy
+	processed map[dependency.TemplateRef]bool
+}
+
+func newCluster(policies []dependency.Policy) *simulated {
+	return &simulated{policies: policies, processed: map[dependency.TemplateRef]bool{}}
+}
+
+func (s *simulated) process(refs []dependency.TemplateRef) {
+	for _, ref := range refs {
+		s.processed[ref] = true
+	}
+}
+
+// evaluate computes what is observed from what was processed until it stays the same: a policy's compliance may
+// follow from another's with ignorePending.
+func (s *simulated) evaluate() []dependency.PolicyResult {
+	observations := dependency.Observations{}
+	for _, o := range watches(s.policies) {
+		observations[o] = dependency.Observation{Compliance: dependency.Compliant}
+	}
+	for _, p := range s.policies {
+		observations[object(p.Name)] = dependency.Observation{Problem: dependency.FieldMissing}
+		for _, template := range p.Spec.PolicyTemplates {
+			o, _ := template.Object()
+			observations[o.Lookup(cluster)] = dependency.Observation{Problem: dependency.NotFound}
+		}
+	}
+	for _, p := range s.policies {
+		for i, template := range p.Spec.PolicyTemplates {
+			if s.processed[dependency.TemplateRef{Policy: p.Name, Index: i}] {
+				o, _ := template.Object()
+				observations[o.Lookup(cluster)] = dependency.Observation{Compliance: dependency.Compliant}
+			}
+		}
+	}
+	results := evaluate(s.policies, observations)
+	for before := ""; before != lines(results); results = evaluate(s.policies, observations) {
+		before = lines(results)
+		for _, r := range results {
+			if c := r.Compliance(observations); c != "" {
+				observations[object(r.Policy)] = dependency.Observation{Compliance: c}
+			}
+		}
+	}
+	return results
+}
+
+func TestReplicatingTwiceDoesNothingMore(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		dependencies := rapid.SliceOf(rapid.Custom(func(t *rapid.T) dependency.Dependency {
+			d := drawDependency(t, allWants()...)
+			d.Namespace = rapid.SampledFrom([]string{"", "n", "m"}).Draw(t, "namespace")
+			d.Kind = rapid.SampledFrom([]string{"Policy", "PolicySet", "ConfigurationPolicy"}).Draw(t, "kind")
+			d.Name = rapid.SampledFrom([]string{"a", "b", "n.a", "set"}).Draw(t, "name")
+			return d
+		})).Draw(t, "dependencies")
+		sets := dependency.PolicySets{{Namespace: "n", Name: "set"}: {Spec: dependency.PolicySetSpec{Policies: []string{"a", "b"}}}}
+		before := fmt.Sprint(dependencies)
+		once := dependency.Replicate(dependencies, "n", sets)
+		twice := dependency.Replicate(once, "n", sets)
+		if fmt.Sprint(once) != fmt.Sprint(twice) {
+			t.Fatalf("once\n%v\ntwice\n%v", once, twice)
+		}
+		if fmt.Sprint(dependencies) != before {
+			t.Fatal("the argument was changed")
+		}
+	})
+}

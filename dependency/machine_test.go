@@ -1,0 +1,194 @@
+package dependency_test
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/cohort-ocm/cohort/dependency"
+)
+
+// machine is an evaluator and what it was told, from which all can be computed anew.
+type machine struct {
+	evaluator    *dependency.Evaluator
+	policies     map[string]dependency.Policy
+	observations dependency.Observations // Of watched objects only.
+	watched      map[dependency.Object]bool
+}
+
+// P8: after any sequence of changes, the incremental evaluation equals the full one, and what a change returned
+// is what differs.
+func TestIncrementalEqualsFullAfterAnySequenceOfChanges(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := &machine{
+			evaluator:    dependency.NewEvaluator(cluster),
+			policies:     map[string]dependency.Policy{},
+			observations: dependency.Observations{},
+			watched:      map[dependency.Object]bool{},
+		}
+		t.Repeat(map[string]func(*rapid.T){
+			"set":     m.set,
+			"delete":  m.delete,
+			"observe": m.observe,
+			"":        m.check,
+		})
+	})
+}
+
+func (m *machine) set(t *rapid.T) {
+	before := m.texts()
+	names := rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"p", "q", "r"}), 1, 2, rapid.ID).Draw(t, "names")
+	var given []dependency.Policy
+	for _, name := range names {
+		p := drawPolicy(t, name, allWants()...)
+		given = append(given, p)
+		m.policies[name] = p
+	}
+	changes, err := m.evaluator.Set(given...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.checkChanges(t, before, changes, names)
+}
+
+func (m *machine) delete(t *rapid.T) {
+	before := m.texts()
+	names := rapid.SliceOfN(rapid.SampledFrom([]string{"p", "q", "r", "none"}), 1, 2).Draw(t, "names")
+	for _, name := range names {
+		delete(m.policies, name)
+	}
+	m.checkChanges(t, before, m.evaluator.Delete(names...), nil)
+}
+
+func (m *machine) observe(t *rapid.T) {
+	before := m.texts()
+	o := drawDependency(t, dependency.Compliant).Object(cluster)
+	observation := drawObservation(t)
+	known := m.observations[o]
+	got := m.evaluator.Observe(o, observation)
+	var want []dependency.TemplateRef
+	if m.watched[o] && known != observation {
+		m.observations[o] = observation
+		want = m.dependents(o)
+	}
+	if !slices.Equal(got, want) {
+		t.Fatalf("Observe returned %v, want %v", got, want)
+	}
+	m.checkNamed(t, before, got)
+}
+
+// checkChanges compares what a change returned with what it did.
+func (m *machine) checkChanges(t *rapid.T, before map[dependency.TemplateRef]string, changes dependency.Changes, set []string) {
+	now := map[dependency.Object]bool{}
+	for _, o := range watches(slices.Collect(maps.Values(m.policies))) {
+		now[o] = true
+	}
+	var watch, unwatch []dependency.Object
+	for o := range now {
+		if !m.watched[o] {
+			watch = append(watch, o)
+		}
+	}
+	for o := range m.watched {
+		if !now[o] {
+			unwatch = append(unwatch, o)
+			delete(m.observations, o)
+		}
+	}
+	slices.SortFunc(watch, dependency.Object.Compare)
+	slices.SortFunc(unwatch, dependency.Object.Compare)
+	if !slices.Equal(changes.Watch, watch) || !slices.Equal(changes.Unwatch, unwatch) {
+		t.Fatalf("watch %v and unwatch %v, want %v and %v", changes.Watch, changes.Unwatch, watch, unwatch)
+	}
+	m.watched = now
+	for _, name := range set {
+		for i := range m.policies[name].Spec.PolicyTemplates {
+			if ref := (dependency.TemplateRef{Policy: name, Index: i}); !slices.Contains(changes.Templates, ref) {
+				t.Fatalf("%s was set and is not to be evaluated again", ref)
+			}
+		}
+	}
+	m.checkNamed(t, before, changes.Templates)
+}
+
+// checkNamed requires that every template is returned whose result is another one than before, and that what is
+// returned exists, once, in order.
+func (m *machine) checkNamed(t *rapid.T, before map[dependency.TemplateRef]string, returned []dependency.TemplateRef) {
+	after := m.texts()
+	for ref, text := range after {
+		if before[ref] != text && !slices.Contains(returned, ref) {
+			t.Fatalf("%s changed from\n%s\nto\n%s\nand is not among %v", ref, before[ref], text, returned)
+		}
+	}
+	for i, ref := range returned {
+		if _, found := after[ref]; !found || i > 0 && returned[i-1].Compare(ref) >= 0 {
+			t.Fatalf("%v has a template that is not there, or is not sorted", returned)
+		}
+	}
+}
+
+func (m *machine) texts() map[dependency.TemplateRef]string {
+	texts := map[dependency.TemplateRef]string{}
+	for _, r := range m.evaluator.Policies() {
+		for i, template := range r.Templates {
+			texts[dependency.TemplateRef{Policy: r.Policy, Index: i}] = template.String()
+		}
+	}
+	return texts
+}
+
+func (m *machine) dependents(o dependency.Object) []dependency.TemplateRef {
+	var refs []dependency.TemplateRef
+	for _, t := range newOracle(m.list(), m.observations).templates {
+		if _, needs := t.needs[o]; needs {
+			refs = append(refs, t.ref)
+		}
+	}
+	return refs
+}
+
+func (m *machine) list() []dependency.Policy {
+	var list []dependency.Policy
+	for _, name := range slices.Sorted(maps.Keys(m.policies)) {
+		list = append(list, m.policies[name])
+	}
+	return list
+}
+
+func (m *machine) check(t *rapid.T) {
+	if got, want := lines(m.evaluator.Policies()), lines(evaluate(m.list(), m.observations)); got != want {
+		t.Fatalf("incremental\n%s\nfull\n%s", got, want)
+	}
+	full := dependency.NewEvaluator(cluster)
+	if _, err := full.Set(m.list()...); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := fmt.Sprint(m.evaluator.Cycles()), fmt.Sprint(full.Cycles()); got != want {
+		t.Fatalf("incremental cycles\n%s\nfull\n%s", got, want)
+	}
+	if got, want := m.evaluator.Order().String(), full.Order().String(); got != want {
+		t.Fatalf("incremental order\n%s\nfull\n%s", got, want)
+	}
+	if got, want := m.evaluator.Watches(), full.Watches(); !slices.Equal(got, want) {
+		t.Fatalf("incremental watches\n%v\nfull\n%v", got, want)
+	}
+	for _, o := range full.Watches() {
+		if got, want := m.evaluator.Dependents(o), m.dependents(o); !slices.Equal(got, want) {
+			t.Fatalf("%s is named by %v, want %v", o, got, want)
+		}
+	}
+	for _, r := range m.evaluator.Policies() {
+		if got, found := m.evaluator.Policy(r.Policy); !found || got.String() != r.String() {
+			t.Fatalf("policy %s is\n%s\nalone, and among all\n%s", r.Policy, got, r)
+		}
+		for i, template := range r.Templates {
+			got, found := m.evaluator.Template(dependency.TemplateRef{Policy: r.Policy, Index: i})
+			if !found || got.String() != template.String() {
+				t.Fatalf("template %d of %s is\n%s\nalone, and among all\n%s", i, r.Policy, got, template)
+			}
+		}
+	}
+}

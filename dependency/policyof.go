@@ -1,0 +1,85 @@
+package dependency
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/cohort-ocm/cohort/internal/fielderrs"
+)
+
+// PolicyOf reads a Policy as runtime.DefaultUnstructuredConverter does, which it uses, but says which fields
+// have another type than the API gives them: its error holds a *field.Error for each. What a template is called
+// is not looked at; see [PolicyTemplate.Object]. The object is not changed and the policy shares nothing with it.
+func PolicyOf(u *unstructured.Unstructured) (Policy, error) {
+	if object := ObjectOf(u); object.group() != policyGroup || object.Kind != policyKind {
+		found := fmt.Sprintf("%s of %s", object.Kind, object.APIVersion)
+		return Policy{}, field.Invalid(field.NewPath("kind"), found, "want a "+policyKind+" of "+policyGroup)
+	}
+	if errs := policyShape()(u.Object["spec"], field.NewPath("spec")); len(errs) > 0 {
+		return Policy{}, fielderrs.Join(errs)
+	}
+	var p Policy
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, &p); err != nil {
+		return Policy{}, fmt.Errorf("policy %s: %w", u.GetName(), err)
+	}
+	return p, nil
+}
+
+// shape says where a decoded JSON value is not of the type it should be. Every shape accepts null.
+type shape func(value any, path *field.Path) field.ErrorList
+
+// policyShape is that of a policy's spec, as far as [PolicySpec] has it.
+func policyShape() shape {
+	dependencies := arrayOf(objectOf(map[string]shape{
+		"apiVersion": a[string]("a string"),
+		"kind":       a[string]("a string"),
+		"name":       a[string]("a string"),
+		"namespace":  a[string]("a string"),
+		"compliance": a[string]("a string"),
+	}))
+	return objectOf(map[string]shape{
+		"disabled":     a[bool]("a boolean"),
+		"dependencies": dependencies,
+		"policy-templates": arrayOf(objectOf(map[string]shape{
+			"extraDependencies": dependencies,
+			"ignorePending":     a[bool]("a boolean"),
+		})),
+	})
+}
+
+// a is the shape of a T, which people call name.
+func a[T any](name string) shape {
+	return func(value any, path *field.Path) field.ErrorList {
+		if _, ok := value.(T); !ok && value != nil {
+			return field.ErrorList{field.TypeInvalid(path, describe(value), "want "+name)}
+		}
+		return nil
+	}
+}
+
+func arrayOf(element shape) shape {
+	return func(value any, path *field.Path) field.ErrorList {
+		errs := a[[]any]("an array")(value, path)
+		elements, _ := value.([]any)
+		for i := range elements {
+			errs = append(errs, element(elements[i], path.Index(i))...)
+		}
+		return errs
+	}
+}
+
+func objectOf(fields map[string]shape) shape {
+	return func(value any, path *field.Path) field.ErrorList {
+		errs := a[map[string]any]("an object")(value, path)
+		found, _ := value.(map[string]any)
+		for _, name := range slices.Sorted(maps.Keys(fields)) {
+			errs = append(errs, fields[name](found[name], path.Child(name))...)
+		}
+		return errs
+	}
+}

@@ -1,0 +1,132 @@
+package dependency_test
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/yaml"
+
+	"github.com/cohort-ocm/cohort/dependency"
+)
+
+// read returns the objects of a file in testdata.
+func read(t testing.TB, file string) []*unstructured.Unstructured {
+	t.Helper()
+	f, err := os.Open(filepath.Join("testdata", file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var objects []*unstructured.Unstructured
+	for decoder := yaml.NewYAMLOrJSONDecoder(f, 4096); ; {
+		u := &unstructured.Unstructured{}
+		if err := decoder.Decode(u); errors.Is(err, io.EOF) {
+			return objects
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		objects = append(objects, u)
+	}
+}
+
+// P9: objects as a cluster returns them.
+func TestObservationOfRealObjects(t *testing.T) {
+	want := []string{
+		"Policy default.namespace-foo-setup-policy: Compliant",
+		"ConfigurationPolicy bar: NonCompliant",
+		"OperatorPolicy quay: FieldMissing: status.compliant is missing",
+		"PolicySet base: Pending",
+		"WidgetPolicy of-the-design-document: Compliant",
+		"ConstraintTemplate k8srequiredlabels: Compliant",
+		"K8sRequiredLabels owner: Compliant",
+		"K8sRequiredLabels team: NonCompliant",
+		"K8sRequiredLabels not-audited: FieldMissing: status.totalViolations is missing",
+	}
+	objects := read(t, "observed.yaml")
+	if len(objects) != len(want) {
+		t.Fatalf("%d objects, want %d", len(objects), len(want))
+	}
+	for i, u := range objects {
+		before := u.DeepCopy()
+		if got := dependency.ObjectOf(u).String() + ": " + dependency.ObservationOf(u, nil).String(); got != want[i] {
+			t.Errorf("got %q, want %q", got, want[i])
+		}
+		if u.GetResourceVersion() != before.GetResourceVersion() {
+			t.Error("the object was changed")
+		}
+	}
+}
+
+func TestObservationOfFields(t *testing.T) {
+	type fields = map[string]any
+	policy, template, constraint := "policy.open-cluster-management.io/v1", "templates.gatekeeper.sh/v1beta1", "constraints.gatekeeper.sh/v1beta1"
+	for _, test := range []struct {
+		name       string
+		apiVersion string
+		kind       string
+		status     any
+		want       string
+	}{
+		{"P3 status.compliant goes first", policy, "Policy", fields{"compliant": "Pending", "complianceState": "Compliant"}, "Pending"},
+		{"P3 even with another value", policy, "Policy", fields{"compliant": "Weird", "complianceState": "Compliant"}, `UnknownValue: "Weird" at status.compliant`},
+		{"P3 null is absent", policy, "Policy", fields{"compliant": nil, "complianceState": "NonCompliant"}, "NonCompliant"},
+		{"P3 empty is a value", policy, "Policy", fields{"compliant": ""}, `UnknownValue: "" at status.compliant`},
+		{"P3 case matters", policy, "Policy", fields{"complianceState": "compliant"}, `UnknownValue: "compliant" at status.complianceState`},
+		{"P3 a value of another type", policy, "Policy", fields{"compliant": true}, "UnknownValue: a boolean at status.compliant"},
+		{"P3 no status", policy, "Policy", nil, "FieldMissing: status.compliant is missing"},
+		{"P3 a status of another type has no fields", policy, "Policy", "Compliant", "FieldMissing: status.compliant is missing"},
+		{"P3 P9 a ConstraintTemplate exists without a status", template, "ConstraintTemplate", nil, "Compliant"},
+		{"P3 P9 another kind of its group has a compliance", template, "Other", nil, "FieldMissing: status.compliant is missing"},
+		{"P3 P9 no violations", constraint, "K", fields{"totalViolations": int64(0)}, "Compliant"},
+		{"P3 P9 some violations", constraint, "K", fields{"totalViolations": int64(1)}, "NonCompliant"},
+		{"P3 P9 as encoding/json reads numbers", constraint, "K", fields{"totalViolations": 2.0}, "NonCompliant"},
+		{"P3 P9 absent is not 0", constraint, "K", fields{"compliant": "Compliant"}, "FieldMissing: status.totalViolations is missing"},
+		{"P3 P9 fewer than none", constraint, "K", fields{"totalViolations": int64(-1)}, "UnknownValue: -1 at status.totalViolations"},
+		{"P3 P9 half a violation", constraint, "K", fields{"totalViolations": 0.5}, "UnknownValue: 0.5 at status.totalViolations"},
+		{"P3 P9 a string is no number", constraint, "K", fields{"totalViolations": "0"}, "UnknownValue: a string at status.totalViolations"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			u := &unstructured.Unstructured{Object: fields{"apiVersion": test.apiVersion, "kind": test.kind, "status": test.status}}
+			if got := dependency.ObservationOf(u, nil).String(); got != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+func TestObservationOfErrors(t *testing.T) {
+	policies := schema.GroupResource{Group: "policy.open-cluster-management.io", Resource: "policies"}
+	kind := schema.GroupKind{Group: "policy.open-cluster-management.io", Kind: "FooPolicy"}
+	for _, test := range []struct {
+		name string
+		u    *unstructured.Unstructured
+		err  error
+		want dependency.Reason
+	}{
+		{"P3 a lister without the object", nil, nil, dependency.NotFound},
+		{"P3 an empty object", &unstructured.Unstructured{}, nil, dependency.NotFound},
+		{"P3 the server has no such object", nil, apierrors.NewNotFound(policies, "foo"), dependency.NotFound},
+		{"P3 the RESTMapper has no such kind", nil, &meta.NoKindMatchError{GroupKind: kind}, dependency.NoAPI},
+		{"P3 the server has no such resource", nil, apierrors.NewGenericServerResponse(404, "GET", policies, "foo", "404 page not found", 0, true), dependency.NoAPI},
+		{"P3 the server is busy", nil, apierrors.NewTooManyRequests("wait", 1), dependency.ReadFailed},
+		{"P3 not allowed to read", nil, apierrors.NewForbidden(policies, "foo", errors.New("no")), dependency.ReadFailed},
+		{"P3 any other error, whatever came with it", &unstructured.Unstructured{Object: map[string]any{}}, errors.New("timeout"), dependency.ReadFailed},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			got := dependency.ObservationOf(test.u, test.err)
+			if got.Problem != test.want || got.Compliance != "" {
+				t.Errorf("got %v, want %s", got, test.want)
+			}
+			if test.want == dependency.ReadFailed && got.Detail != test.err.Error() {
+				t.Errorf("detail %q, want that of the error", got.Detail)
+			}
+		})
+	}
+}

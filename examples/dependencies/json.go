@@ -1,0 +1,74 @@
+package main
+
+import (
+	"encoding/json"
+	"io"
+
+	"github.com/cohort-ocm/cohort/dependency"
+)
+
+type jsonReport struct {
+	Policies []jsonPolicy `json:"policies"`
+}
+
+type jsonPolicy struct {
+	Name       string                `json:"name"`
+	Compliance dependency.Compliance `json:"compliance,omitempty"`
+	Templates  []jsonTemplate        `json:"templates"`
+	// Leftovers are what the policy has on the cluster and no template creates.
+	Leftovers []jsonAction `json:"leftovers,omitempty"`
+}
+
+type jsonTemplate struct {
+	State   dependency.State `json:"state"`
+	Message string           `json:"message,omitempty"`
+	Unmet   []jsonUnmet      `json:"unmet,omitempty"`
+	Cycle   dependency.Cycle `json:"cycle,omitempty"`
+	Next    jsonAction       `json:"next"`
+}
+
+type jsonUnmet struct {
+	Object  dependency.Object     `json:"object"`
+	Want    dependency.Compliance `json:"want"`
+	Found   dependency.Compliance `json:"found,omitempty"`
+	Reason  dependency.Reason     `json:"reason"`
+	Message string                `json:"message"`
+}
+
+type jsonAction struct {
+	Action  dependency.Verb   `json:"action"`
+	Object  dependency.Object `json:"object"`
+	Message string            `json:"message,omitempty"`
+}
+
+// writeJSON writes what writeText does as data.
+func writeJSON(w io.Writer, results []result) error {
+	report := jsonReport{Policies: []jsonPolicy{}}
+	for _, r := range results {
+		p := jsonPolicy{Name: r.Policy, Compliance: r.compliance, Templates: []jsonTemplate{}}
+		for i, template := range r.Templates {
+			p.Templates = append(p.Templates, jsonOf(template, r.actions[i]))
+		}
+		for _, action := range r.actions[len(r.Templates):] {
+			p.Leftovers = append(p.Leftovers, jsonAction{action.Verb, action.Object, action.Message})
+		}
+		report.Policies = append(report.Policies, p)
+	}
+	encoder := json.NewEncoder(w)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(report)
+}
+
+func jsonOf(template dependency.TemplateResult, action dependency.Action) jsonTemplate {
+	t := jsonTemplate{
+		State:   template.State,
+		Message: template.Message(),
+		Cycle:   template.Cycle,
+		Next:    jsonAction{action.Verb, action.Object, action.Message},
+	}
+	for _, unmet := range template.Unmet {
+		t.Unmet = append(t.Unmet, jsonUnmet{unmet.Object, unmet.Want, unmet.Observation.Compliance, unmet.Reason, unmet.String()})
+	}
+	return t
+}

@@ -1,0 +1,83 @@
+// Dependencies says of each policy template whether it may be processed on a managed cluster, what it waits for
+// and what to do next.
+//
+//	go run . -f FILE… [-namespace NAMESPACE] [-o json]
+//
+// The files hold the policies of one cluster, as they stand there, and the objects observed on it, in any order
+// and as many documents or lists as there are; - is standard input. What they don't hold does not exist. A
+// Policy is both: its spec is evaluated and its status is what others wait for; without a spec it is only
+// observed. What the templates create is active if it is among the objects, and so is what has a policy for its
+// owner.
+//
+// Bad input ends with exit status 2 and one line on standard error that names the file, the object and the
+// field. A template that contradicts itself does so, too, after the report on the others.
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/cohort-ocm/cohort/examples/internal/manifest"
+)
+
+func main() {
+	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
+
+// run returns the exit status.
+func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	err := report(args, stdin, stdout)
+	switch {
+	case err == nil:
+		return 0
+	case errors.Is(err, flag.ErrHelp):
+		return 0
+	default:
+		fmt.Fprintln(stderr, err)
+		return 2
+	}
+}
+
+func report(args []string, stdin io.Reader, stdout io.Writer) error {
+	var files manifest.Files
+	flags := flag.NewFlagSet("dependencies", flag.ContinueOnError)
+	flags.Var(&files, "f", "`file` with policies and observed objects, - for standard input; may be repeated")
+	namespace := flags.String("namespace", "", "the cluster's `namespace` (default that of the policies)")
+	output := flags.String("o", "text", "`format` of the report: text or json")
+	flags.SetOutput(io.Discard) // What is wrong is one line, said once.
+	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
+		flags.SetOutput(stdout)
+		fmt.Fprintln(stdout, "usage: dependencies -f FILE… [-namespace NAMESPACE] [-o text|json]")
+		flags.PrintDefaults()
+		return err
+	} else if err != nil {
+		return err
+	}
+	write := writeText
+	switch *output {
+	case "text":
+	case "json":
+		write = writeJSON
+	default:
+		return fmt.Errorf("invalid value %q for flag -o: want text or json", *output)
+	}
+	objects, err := manifest.Read(stdin, append(files, flags.Args()...)...)
+	if err != nil {
+		return err
+	}
+	in, err := read(objects, *namespace)
+	if err != nil {
+		return err
+	}
+	results, err := in.evaluate()
+	if err != nil {
+		return err
+	}
+	if err := write(stdout, results); err != nil {
+		return err
+	}
+	return in.faults(results)
+}

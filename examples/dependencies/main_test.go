@@ -1,0 +1,164 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write the reports in testdata anew")
+
+func call(t *testing.T, stdin string, args ...string) (status int, stdout, stderr string) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	status = run(args, strings.NewReader(stdin), &out, &errs)
+	return status, out.String(), errs.String()
+}
+
+func TestReports(t *testing.T) {
+	cluster := []string{"-namespace", "managed", "-f", "testdata/policy-multiple-dependencies.yaml",
+		"-f", "testdata/policy-two-templates.yaml", "-f", "testdata/observed.yaml"}
+	for _, test := range []struct {
+		report string
+		args   []string
+	}{
+		{"cluster.txt", cluster},
+		{"cluster.json", append([]string{"-o", "json"}, cluster...)},
+		// As a shell expands -f *.yaml, and in another order.
+		{"cluster.txt", []string{"-f", "testdata/observed.yaml", "testdata/policy-two-templates.yaml", "testdata/policy-multiple-dependencies.yaml"}},
+		{"gatekeeper.txt", []string{"-f", "testdata/gatekeeper.yaml"}},
+		{"gatekeeper.json", []string{"-f", "testdata/gatekeeper.yaml", "-o=json"}},
+	} {
+		t.Run(test.report, func(t *testing.T) {
+			status, got, stderr := call(t, "", test.args...)
+			if status != 0 || stderr != "" {
+				t.Fatalf("status %d: %s", status, stderr)
+			}
+			file := filepath.Join("testdata", test.report)
+			if *update {
+				if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got != string(want) {
+				t.Errorf("got\n%s\nwant\n%s", got, want)
+			}
+		})
+	}
+}
+
+func TestStandardInput(t *testing.T) {
+	data, err := os.ReadFile("testdata/gatekeeper.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, want, _ := call(t, "", "-f", "testdata/gatekeeper.yaml")
+	status, got, stderr := call(t, string(data), "-f", "-")
+	if status != 0 || got != want {
+		t.Errorf("status %d, %s, got\n%s", status, stderr, got)
+	}
+}
+
+func TestJSONOfNothingIsAnEmptyList(t *testing.T) {
+	status, got, stderr := call(t, "", "-f", "-", "-o", "json")
+	var report struct {
+		Policies []any `json:"policies"`
+	}
+	if err := json.Unmarshal([]byte(got), &report); err != nil || report.Policies == nil || status != 0 {
+		t.Errorf("status %d, %s, %v, got %s", status, stderr, err, got)
+	}
+}
+
+const policy = `apiVersion: policy.open-cluster-management.io/v1
+kind: Policy
+metadata: {name: x, namespace: managed}
+`
+
+func TestBadInputIsOneLineWithFileObjectAndField(t *testing.T) {
+	for _, test := range []struct{ name, in, want string }{
+		{"no YAML", "kind: [", "stdin:1: not YAML: "},
+		{"no kind", "apiVersion: v1\nmetadata: {name: a}\n", "stdin:1: a: kind: Required value"},
+		{"no name", "---\napiVersion: v1\nkind: A\n", "stdin:2: A: metadata.name: Required value"},
+		{"an object twice", "apiVersion: v1\nkind: A\nmetadata: {name: a}\n---\napiVersion: v1\nkind: A\nmetadata: {name: a}\n",
+			`stdin:5: A a: metadata.name: Duplicate value: "a": given before at stdin:1`},
+		{"a policy of two types", policy + "spec: {dependencies: {}, policy-templates: [3]}\n",
+			`stdin:1: Policy managed/x: spec.dependencies: Invalid value: "an object": want an array; spec.policy-templates[0]: Invalid value: "a number": want an object`},
+		{"a policy of another cluster", policy + "spec: {}\n---\n" + strings.ReplaceAll(policy, "managed", "other") + "spec: {}\n",
+			`stdin:6: Policy other/x: metadata.namespace: Invalid value: "other": policy x is evaluated on the cluster: want its namespace "managed", or none`},
+		{"a template without a name", policy + "spec: {policy-templates: [{objectDefinition: {apiVersion: v1, kind: A}}]}\n",
+			"stdin:1: Policy managed/x: spec.policy-templates[0].objectDefinition.metadata.name: Required value"},
+		{"a fault that all templates share, once", policy + `spec:
+  dependencies: [{apiVersion: v1, kind: A, name: a, compliance: Good}]
+  policy-templates:
+  - {objectDefinition: {apiVersion: v1, kind: A, metadata: {name: a}}}
+  - {objectDefinition: {apiVersion: v1, kind: A, metadata: {name: b}}}
+`, `stdin:1: Policy managed/x: spec.dependencies[0].compliance: Unsupported value: "Good": supported values: "Compliant", "NonCompliant", "Pending"` + "\n"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			status, _, stderr := call(t, test.in, "-f", "-")
+			if status != 2 || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, test.want) {
+				t.Errorf("status %d and\n%swant 2 and one line with\n%s", status, stderr, test.want)
+			}
+		})
+	}
+}
+
+func TestTheOtherTemplatesOfBadInputAreReported(t *testing.T) {
+	status, stdout, _ := call(t, policy+`spec:
+  policy-templates:
+  - {objectDefinition: {apiVersion: v1, kind: A}}
+  - {objectDefinition: {apiVersion: v1, kind: B, metadata: {name: b}}}
+`, "-f", "-")
+	for _, want := range []string{"[0] unnamed object: Invalid", "[1] B b: Ready\n      next: Create"} {
+		if !strings.Contains(stdout, want) {
+			t.Errorf("no %q in\n%s", want, stdout)
+		}
+	}
+	if status != 2 {
+		t.Errorf("status %d, want 2", status)
+	}
+}
+
+func TestWrongCalls(t *testing.T) {
+	for _, test := range []struct {
+		args []string
+		want string
+	}{
+		{nil, "no file given"},
+		{[]string{"-f", ""}, "empty file name"},
+		{[]string{"-f", "testdata/missing.yaml"}, "testdata/missing.yaml"},
+		{[]string{"-x"}, "-x"},
+		{[]string{"-o", "xml", "-f", "-"}, `invalid value "xml" for flag -o: want text or json`},
+	} {
+		status, stdout, stderr := call(t, "", test.args...)
+		if status != 2 || stdout != "" || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, test.want) {
+			t.Errorf("%q: status %d, %s, want 2 and one line with %q", test.args, status, stderr, test.want)
+		}
+	}
+	if status, stdout, _ := call(t, "", "-h"); status != 0 || !strings.Contains(stdout, "-namespace") {
+		t.Errorf("-h: status %d, %s", status, stdout)
+	}
+}
+
+type fullDisk struct{}
+
+func (fullDisk) Write([]byte) (int, error) { return 0, errors.New("no space left") }
+
+func TestAReportThatCannotBeWrittenIsAnError(t *testing.T) {
+	for _, format := range []string{"text", "json"} {
+		var stderr bytes.Buffer
+		status := run([]string{"-f", "testdata/gatekeeper.yaml", "-o", format}, nil, fullDisk{}, &stderr)
+		if status == 0 || !strings.Contains(stderr.String(), "no space left") {
+			t.Errorf("%s: status %d, %s", format, status, stderr.String())
+		}
+	}
+}

@@ -1,0 +1,50 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/cohort-ocm/cohort/dependency"
+)
+
+// writeText writes a block for each policy: a line for each template, one for its message and one for each
+// dependency that is unmet.
+func writeText(w io.Writer, results []result) error {
+	var b strings.Builder
+	for _, r := range results {
+		fmt.Fprintf(&b, "Policy %s: %s\n", r.Policy, orUnknown(r.compliance))
+		if len(r.Templates) == 0 {
+			b.WriteString("  has no templates\n")
+		}
+		for i, template := range r.Templates {
+			writeTemplate(&b, i, template, r.actions[i])
+		}
+		for _, action := range r.actions[len(r.Templates):] {
+			fmt.Fprintf(&b, "  %s\n      next: %s\n      %s\n", action.Object, action.Verb, action.Message)
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func writeTemplate(b *strings.Builder, i int, template dependency.TemplateResult, action dependency.Action) {
+	fmt.Fprintf(b, "  [%d] %s: %s\n      next: %s\n", i, template.Object, template.State, action.Verb)
+	message := action.Message
+	if message == "" {
+		message = template.Message()
+	}
+	if message != "" {
+		fmt.Fprintf(b, "      %s\n", message)
+	}
+	for _, unmet := range template.Unmet {
+		fmt.Fprintf(b, "      - %s\n", unmet)
+	}
+}
+
+func orUnknown(c dependency.Compliance) string {
+	if c == "" {
+		return "unknown"
+	}
+	return string(c)
+}

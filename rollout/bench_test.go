@@ -3,6 +3,7 @@ package rollout_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 	"time"
 
@@ -57,6 +58,57 @@ func BenchmarkPlan(b *testing.B) {
 					if _, err := rollout.Plan(strategy, groups, reports, now.Add(time.Minute)); err != nil {
 						b.Fatal(err)
 					}
+				}
+			})
+		}
+	}
+}
+
+// BenchmarkPlanWithOptions has all options at once; Order makes it sort what may start.
+func BenchmarkPlanWithOptions(b *testing.B) {
+	for _, n := range []int{100, 1_000, 10_000, 100_000} {
+		f, reports := halfway(b, n)
+		groups := f.read()
+		strategy := strategies(n)[1]
+		opts := []rollout.Option{
+			rollout.Order(func(a, b string) int { return strings.Compare(b, a) }), rollout.FailedFreesSlot(),
+			rollout.Closed(groups.Key(groups.Len()-1), rollout.Gate{Name: "approval"}),
+		}
+		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := rollout.Plan(strategy, groups, reports, now.Add(time.Minute), opts...); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkResult is what the questions to a result cost.
+func BenchmarkResult(b *testing.B) {
+	for _, n := range []int{100, 1_000, 10_000, 100_000} {
+		f, reports := halfway(b, n)
+		result, err := rollout.Plan(strategies(n)[2], f.read(), reports, now)
+		if err != nil {
+			b.Fatal(err)
+		}
+		for _, question := range []struct {
+			name string
+			ask  func()
+		}{
+			{"Find", func() { result.Find("cluster-000050") }},
+			{"Waiting", func() { result.Waiting() }},
+			{"Summary", func() { result.Summary() }},
+			{"Held", func() {
+				for range result.Held() {
+				}
+			}},
+		} {
+			b.Run(fmt.Sprintf("%s/n=%d", question.name, n), func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					question.ask()
 				}
 			})
 		}

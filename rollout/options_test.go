@@ -220,7 +220,7 @@ func TestFailedFreesSlot(t *testing.T) {
 
 // TestInvalidOptions: an option's fault is an error of Plan, together with those of the strategy.
 func TestInvalidOptions(t *testing.T) {
-	const limit = "must be a count of at least 0, or a percentage from 0% to 100% in decimal digits"
+	const limit = "must be a count of at least 0, as an integer, or a percentage from 0% to 100% in decimal digits"
 	size := "placement.spec.decisionStrategy.groupStrategy.clustersPerDecisionGroup"
 	for _, c := range []struct {
 		name string

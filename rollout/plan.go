@@ -21,7 +21,7 @@ import (
 // strategy, an option is invalid, or a report has no cluster or the same one as another (R1).
 //
 // It takes time linear in the clusters and the reports, and a number of allocations that depends on
-// neither.
+// neither; beside that it sorts the removed clusters, and by [Order] the waiting ones.
 func Plan(strategy clusterv1alpha1.RolloutStrategy, groups *grouping.Groups, reports []status.Report, now time.Time, opts ...Option) (*Result, error) {
 	s, err := compile(strategy, groups, opts)
 	if err != nil {
@@ -64,7 +64,9 @@ func clone(breach *Reason) *Reason {
 func compile(strategy clusterv1alpha1.RolloutStrategy, groups *grouping.Groups, opts []Option) (*schedule, error) {
 	var o options
 	for _, opt := range opts {
-		opt(&o)
+		if opt != nil {
+			opt(&o)
+		}
 	}
 	rules, errs := parse(strategy, nil)
 	if errs = append(errs, o.errs...); len(errs) > 0 {

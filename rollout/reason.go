@@ -48,8 +48,8 @@ type Reason struct {
 	InFlight       int `json:"inFlight,omitempty"`
 	Starting       int `json:"starting,omitempty"`
 	MaxConcurrency int `json:"maxConcurrency,omitempty"`
-	// Failed of those InFlight have failed and keep their slot until their deadline, or where ForEver, until
-	// they recover (R25).
+	// Failed of those InFlight have failed; each keeps its slot until its deadline, or where ForEver, until it
+	// recovers (R25).
 	Failed  int  `json:"failed,omitempty"`
 	ForEver bool `json:"forEver,omitempty"`
 

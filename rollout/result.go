@@ -3,7 +3,6 @@ package rollout
 import (
 	"fmt"
 	"iter"
-	"slices"
 	"time"
 
 	"github.com/cohort-ocm/cohort/grouping"
@@ -126,18 +125,20 @@ func (w Waiting) String() string { return fmt.Sprintf("%d held: %v", w.Clusters,
 // linear in the groups.
 func (r *Result) Waiting() []Waiting {
 	var all []Waiting
+	at := make(map[Reason]int)
 	for group := range r.tallies {
 		n := r.held(group)
 		if n == 0 {
 			continue
 		}
 		reason := r.schedule.reason(&r.choice, group)
-		same := func(w Waiting) bool { return w.Reason == reason }
-		if i := slices.IndexFunc(all, same); i >= 0 {
-			all[i].Clusters += n
-		} else {
-			all = append(all, Waiting{reason, n})
+		i, known := at[reason]
+		if !known {
+			i = len(all)
+			at[reason] = i
+			all = append(all, Waiting{Reason: reason})
 		}
+		all[i].Clusters += n
 	}
 	return all
 }

@@ -35,7 +35,8 @@ type Stage struct {
 	Mandatory bool `json:"mandatory,omitempty"`
 	// Clusters is the number of clusters in Groups.
 	Clusters int `json:"clusters"`
-	// MaxConcurrency is how many of them may be in flight or started at a time, at most Clusters.
+	// MaxConcurrency is how many of them may be in flight or started at a time, at most Clusters. A percentage
+	// is one of these clusters: under Progressive of those outside the mandatory groups.
 	MaxConcurrency int `json:"maxConcurrency"`
 	// MaxFailures is how many of them may fail; Clusters where any number may.
 	MaxFailures int `json:"maxFailures"`

@@ -131,7 +131,7 @@ func TestDeadlinesAreValidated(t *testing.T) {
 
 // R17: all faults are found, at the paths of the strategy's JSON, so that a webhook can return them.
 func TestValidateReportsEveryFaultAtItsPath(t *testing.T) {
-	const limit = "must be a count of at least 0, or a percentage from 0% to 100% in decimal digits"
+	const limit = "must be a count of at least 0, as an integer, or a percentage from 0% to 100% in decimal digits"
 	const deadline = `must be "None" or a duration of at least 0 such as 2h, 90m, 360s or 1h30m`
 	path := field.NewPath("spec", "placementRefs").Index(1).Child("rolloutStrategy")
 	bad := clusterv1alpha1.RolloutConfig{

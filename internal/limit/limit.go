@@ -18,7 +18,7 @@ func Count(n int) Limit { return Limit{value: n} }
 // Parse reads a limit as R16 and G2 have it: a count of at least 0, or decimal digits followed by "%"
 // for a percentage of 0 to 100. Anything else is an error at path.
 func Parse(path *field.Path, v intstr.IntOrString) (Limit, *field.Error) {
-	const want = "must be a count of at least 0, or a percentage from 0% to 100% in decimal digits"
+	const want = "must be a count of at least 0, as an integer, or a percentage from 0% to 100% in decimal digits"
 	switch v.Type {
 	case intstr.Int:
 		if v.IntVal < 0 {

@@ -46,8 +46,8 @@ func Reasons(reasons map[string]string) Option {
 // is invalid, clustersPerDecisionGroup is neither a positive count nor a percentage from 1% to 100%,
 // sortBy is unknown, a cluster is nil, has no name, or comes twice, or the previous groups are joined ones.
 //
-// Matching costs time in proportion to clusters × named groups, the rest what sorting the clusters by
-// name costs.
+// It takes time in proportion to clusters × named groups for matching, and otherwise mostly linear in the
+// clusters.
 func Divide(placement *clusterv1beta1.Placement, clusters []*clusterv1.ManagedCluster, opts ...Option) (*Groups, error) {
 	var o options
 	for _, opt := range opts {

@@ -1,7 +1,6 @@
 package grouping
 
 import (
-	"cmp"
 	"encoding/binary"
 	"slices"
 	"strings"
@@ -9,19 +8,23 @@ import (
 
 // order gives the places of names in ascending order; equal names stay in theirs.
 //
-// Sorting names is most of what dividing and reading cost, so it is done in one way, and with care:
-// Names of a fleet mostly begin alike, so the eight bytes after what all of them share are compared as
-// one number, and the names only where those are equal. Stored decisions are mostly sorted within each
-// group, so sorted runs are merged where there are few of them.
+// Sorting names is most of what dividing and reading cost, and comparing them is what that costs, since
+// names of a fleet mostly begin alike. So names are not compared where it can be avoided: the eight bytes
+// after what all of them share are sorted as one number, byte by byte, which takes linear time; only names
+// that agree in those are looked at again.
 func order(names []string) []int32 {
-	s := newSorter(names)
-	items := s.items
-	if ends := s.runEnds(); len(ends) <= len(items)/8 {
-		items = s.mergeRuns(ends)
-	} else {
-		slices.SortFunc(items, s.compare)
+	places := make([]int32, len(names))
+	if slices.IsSorted(names) {
+		for place := range places {
+			places[place] = int32(place)
+		}
+		return places
 	}
-	places := make([]int32, len(items))
+	items, spare := make([]item, len(names)), make([]item, len(names))
+	for place := range items {
+		items[place].place = int32(place)
+	}
+	sorter{names}.sort(items, spare)
 	for i := range items {
 		places[i] = items[i].place
 	}
@@ -37,91 +40,84 @@ func permute(names []string, places []int32) []string {
 	return permuted
 }
 
-type sorter struct {
-	names []string
-	items []item
-}
-
 // item is a name that is being sorted.
 type item struct {
-	key   uint64 // where two differ, they compare as the names do
+	key   uint64 // the bytes that are being looked at
 	place int32
 }
 
-func newSorter(names []string) sorter {
-	var shared string
-	if len(names) > 0 {
-		shared = names[0]
+const keyBytes = 8
+
+type sorter struct{ names []string }
+
+// sort sorts items stably by name. Spare is of the same length.
+func (s sorter) sort(items, spare []item) {
+	const few = 64 // below, a pass over all values of a byte costs more than it saves
+	if len(items) < few {
+		slices.SortStableFunc(items, s.compare)
+		return
 	}
-	for _, name := range names {
-		for !strings.HasPrefix(name, shared) {
-			shared = shared[:len(shared)-1]
+	shared := s.shared(items)
+	for i := range items {
+		// Names that end here are followed by zeros, so that they come before longer ones.
+		var key [keyBytes]byte
+		copy(key[:], s.names[items[i].place][shared:])
+		items[i].key = binary.BigEndian.Uint64(key[:])
+	}
+	sortByKey(items, spare)
+	for start, end := 0, 0; start < len(items); start = end {
+		long := true
+		for end = start; end < len(items) && items[end].key == items[start].key; end++ {
+			long = long && len(s.names[items[end].place]) >= shared+keyBytes
+		}
+		if same := items[start:end]; long {
+			s.sort(same, spare[start:end])
+		} else {
+			slices.SortStableFunc(same, s.compare)
 		}
 	}
-	items := make([]item, len(names))
-	for place, name := range names {
-		// A shorter name is followed by zeros, and comes first.
-		var key [8]byte
-		copy(key[:], name[len(shared):])
-		items[place] = item{binary.BigEndian.Uint64(key[:]), int32(place)}
-	}
-	return sorter{names, items}
 }
 
-// before says whether a's name is lower than b's.
-func (s sorter) before(a, b item) bool {
-	return a.key < b.key || a.key == b.key && s.names[a.place] < s.names[b.place]
-}
+func (s sorter) compare(a, b item) int { return strings.Compare(s.names[a.place], s.names[b.place]) }
 
-// compare orders items by name and then place.
-func (s sorter) compare(a, b item) int {
-	if a.key != b.key {
-		return cmp.Compare(a.key, b.key)
-	}
-	return cmp.Or(strings.Compare(s.names[a.place], s.names[b.place]), cmp.Compare(a.place, b.place))
-}
-
-// runEnds says where the ascending runs of items end.
-func (s sorter) runEnds() []int {
-	var ends []int
-	for i := 1; i < len(s.items); i++ {
-		if s.before(s.items[i], s.items[i-1]) {
-			ends = append(ends, i)
+// shared is how many bytes the names of all items begin with alike.
+func (s sorter) shared(items []item) int {
+	prefix := s.names[items[0].place]
+	for _, i := range items {
+		for !strings.HasPrefix(s.names[i.place], prefix) {
+			prefix = prefix[:len(prefix)-1]
 		}
 	}
-	return append(ends, len(s.items))
+	return len(prefix)
 }
 
-// mergeRuns merges neighbouring runs until there is one; r runs take log r passes.
-func (s sorter) mergeRuns(ends []int) []item {
-	if len(ends) == 1 {
-		return s.items
+// sortByKey sorts items stably by key, a byte at a time from the last to the first. Bytes in which no keys
+// differ cost nothing.
+func sortByKey(items, spare []item) {
+	var differ uint64
+	for _, i := range items {
+		differ |= i.key ^ items[0].key
 	}
-	from, to := s.items, make([]item, len(s.items))
-	for len(ends) > 1 {
-		merged := ends[:0]
-		start := 0
-		for i := 0; i < len(ends); i += 2 {
-			middle, end := ends[i], ends[min(i+1, len(ends)-1)]
-			s.merge(to[start:end], from[start:middle], from[middle:end])
-			merged = append(merged, end)
-			start = end
+	from, to := items, spare
+	for shift := 0; shift < 8*keyBytes; shift += 8 {
+		if byte(differ>>shift) == 0 {
+			continue
 		}
-		ends = merged
+		var next [256]int32 // where the next item with each value of the byte goes
+		for _, i := range from {
+			next[byte(i.key>>shift)]++
+		}
+		sum := int32(0)
+		for value, count := range next {
+			next[value] = sum
+			sum += count
+		}
+		for _, i := range from {
+			at := &next[byte(i.key>>shift)]
+			to[*at] = i
+			*at++
+		}
 		from, to = to, from
 	}
-	return from
-}
-
-// merge writes the items of two sorted runs, those of a before equal ones of b.
-func (s sorter) merge(to, a, b []item) {
-	for len(a) > 0 && len(b) > 0 {
-		if s.before(b[0], a[0]) {
-			to[0], b = b[0], b[1:]
-		} else {
-			to[0], a = a[0], a[1:]
-		}
-		to = to[1:]
-	}
-	copy(to[copy(to, a):], b)
+	copy(items, from)
 }

@@ -24,8 +24,7 @@ import (
 // no index label or one that is not an int32 of at least 0, or belongs to another placement or
 // namespace than the others. There are no groups then.
 //
-// It takes time linear in the clusters where decisions are sorted by name, as they mostly are, and a
-// sort's where they are not.
+// It takes time that is mostly linear in the clusters, whatever the order in which they are stored.
 func Read(decisions []*clusterv1beta1.PlacementDecision) (*Groups, error) {
 	sources, err := parse(decisions)
 	if err != nil {

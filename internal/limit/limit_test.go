@@ -63,6 +63,35 @@ func TestParseRejects(t *testing.T) {
 	}
 }
 
+// R16: what a limit says of itself.
+func TestLimitKinds(t *testing.T) {
+	parse := func(v intstr.IntOrString) limit.Limit {
+		l, err := limit.Parse(nil, v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return l
+	}
+	for _, test := range []struct {
+		limit         limit.Limit
+		zero, percent bool
+	}{
+		{limit.Limit{}, true, false},
+		{limit.Count(0), true, false},
+		{limit.Count(3), false, false},
+		{parse(intstr.FromInt32(0)), true, false},
+		{parse(intstr.FromString("0%")), true, true},
+		{parse(intstr.FromString("3%")), false, true},
+	} {
+		if test.limit.IsZero() != test.zero || test.limit.IsPercent() != test.percent {
+			t.Errorf("%+v: zero %v, percentage %v", test.limit, test.limit.IsZero(), test.limit.IsPercent())
+		}
+	}
+	if limit.Count(3) != parse(intstr.FromInt32(3)) || limit.Count(3).Of(2) != 3 {
+		t.Error("Count(3) is not the count 3")
+	}
+}
+
 // FuzzParse checks Parse against a regular expression and arbitrary precision (R16).
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{"7%", "100%", "101%", "NaN%", "", "٣%", "00000000000000000000001%"} {

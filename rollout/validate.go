@@ -36,9 +36,10 @@ func parse(s clusterv1alpha1.RolloutStrategy, path *field.Path) (rules, field.Er
 		return parseAll(all, path.Child("all"))
 	case clusterv1alpha1.Progressive:
 		p := deref(s.Progressive)
-		r, errs := parseConfig(p.RolloutConfig, path.Child("progressive"))
+		path := path.Child("progressive")
+		r, errs := parseConfig(p.RolloutConfig, path)
 		r.typ, r.mandatory = s.Type, p.MandatoryDecisionGroups.MandatoryDecisionGroups
-		concurrency, err := parseConcurrency(path.Child("progressive", "maxConcurrency"), p.MaxConcurrency)
+		concurrency, err := parseConcurrency(path.Child("maxConcurrency"), p.MaxConcurrency)
 		if r.maxConcurrency = concurrency; err != nil {
 			errs = append(errs, err)
 		}

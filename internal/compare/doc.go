@@ -1,0 +1,33 @@
+// Package compare holds Cohort against what OCM controllers use today, open-cluster-management.io/sdk-go
+// v1.3.0: RolloutHandler.GetRolloutCluster of pkg/apis/cluster/v1alpha1 and
+// PlacementDecisionClustersTracker of v1beta1. It is a module of its own, so that nobody who imports
+// Cohort inherits the reference, and it consists of tests and benchmarks.
+//
+// # What is compared
+//
+// A world is a strategy, decision groups and reports; both sides read the same PlacementDecisions and get
+// the same reports at the same time. What each of them says becomes an answer:
+//
+//	answer      cohort                       sdk-go
+//	error       Plan or Read returned one    GetRolloutCluster or Refresh returned one
+//	start       Start                        ClustersToRollout with the status ToApply
+//	in flight   InFlight                     ClustersToRollout with any other status
+//	timed out   TimedOut                     ClustersTimeOut
+//	removed     Removed                      ClustersRemoved, by name
+//	breach      Breach is not nil            MaxFailureBreach
+//	recheck     RecheckAfter                 RecheckAfter; 0 where it is nil
+//
+// The reference has one list for the clusters that get the workload now and those that keep it; their
+// status tells them apart, for it lists none as ToApply that it doesn't start. A soaking cluster is among
+// them as Succeeded, here as there. Neither lists a cluster that was reported TimeOut among the timed out:
+// those are the ones whose deadline passed since their report. The order within a list is not compared:
+// here the rules fix it (R8), there it is that of the reports or of names. An unknown status is in flight
+// on both sides, a report without a time of transition has the nil time there and the zero time here, and
+// the statuses map by their names.
+//
+// # Where they differ
+//
+// Each class of differences is a predicate over the world, in the classes_*_test.go files: it looks at the
+// input and at neither answer. A world on which the answers differ and that no class contains fails the
+// tests.
+package compare

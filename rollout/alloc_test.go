@@ -1,0 +1,39 @@
+package rollout_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/status"
+)
+
+// A plan takes at most 16 allocations beside its result, and as many for 100,000 clusters as for 100.
+func TestPlanTakesFewAllocationsAtAnySize(t *testing.T) {
+	// The result itself, its schedule's deadline, stages and their groups, and the four lists of clusters.
+	const ofResult = 1 + 3 + 4
+	sizes := []int{100, 1_000, 10_000, 100_000}
+	least := make(map[int]float64) // by the strategy's place
+	for _, n := range sizes {
+		f, reports := halfway(t, n)
+		groups := f.read()
+		// One that timed out and one that is not selected, so that no list is empty.
+		reports[0].Status, reports[0].LastTransitionTime = status.Progressing, now.Add(-time.Hour)
+		reports = append(reports, status.Report{Cluster: "removed", Status: status.Succeeded})
+		for i, strategy := range strategies(n) {
+			allocs := testing.AllocsPerRun(3, func() {
+				if _, err := rollout.Plan(strategy, groups, reports, now.Add(time.Minute)); err != nil {
+					t.Fatal(err)
+				}
+			})
+			if allocs > 16+ofResult {
+				t.Errorf("%s of %d clusters: %v allocations, want at most %d", strategy.Type, n, allocs, 16+ofResult)
+			}
+			if n == sizes[0] {
+				least[i] = allocs
+			} else if allocs != least[i] {
+				t.Errorf("%s: %v allocations for %d clusters, %v for %d", strategy.Type, allocs, n, least[i], sizes[0])
+			}
+		}
+	}
+}

@@ -6,10 +6,9 @@ require (
 	github.com/google/go-cmp v0.7.0
 	golang.org/x/sync v0.18.0
 	k8s.io/apimachinery v0.35.2
+	open-cluster-management.io/api v1.3.0
 	pgregory.net/rapid v1.2.0
 )
-
-require sigs.k8s.io/yaml v1.6.0 // indirect
 
 require (
 	github.com/fxamacker/cbor/v2 v2.9.0 // indirect
@@ -25,8 +24,8 @@ require (
 	k8s.io/klog/v2 v2.130.1 // indirect
 	k8s.io/kube-openapi v0.0.0-20250910181357-589584f1c912 // indirect
 	k8s.io/utils v0.0.0-20251002143259-bc988d571ff4 // indirect
-	open-cluster-management.io/api v1.3.0
 	sigs.k8s.io/json v0.0.0-20250730193827-2d320260d730 // indirect
 	sigs.k8s.io/randfill v1.0.0 // indirect
 	sigs.k8s.io/structured-merge-diff/v6 v6.3.2-0.20260122202528-d9cc6641c482 // indirect
+	sigs.k8s.io/yaml v1.6.0 // indirect
 )

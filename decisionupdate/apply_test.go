@@ -209,7 +209,8 @@ func TestDeleteOfMissingObjectSucceeds(t *testing.T) {
 	}
 }
 
-// D10: errors of a step are joined and name their objects; the rest of the step is done, and nothing of the next step.
+// D10: errors of a step are joined and name their objects; the rest of the step is done, and nothing of the
+// next step.
 func TestFailureEndsThePlanAfterItsStep(t *testing.T) {
 	s := newServer(state("w1: a", "w2: b", "w3: c", "w4: d")...)
 	plan := mustPlan(t, s.list(), state("w1:", "w2: b a", "w3: c x", "w4: d y"), rolling)
@@ -242,7 +243,8 @@ func TestWritesRunInParallelWithinBounds(t *testing.T) {
 			s := newServer(divided(1, numbers(1, 20))...)
 			plan := mustPlan(t, s.list(), append(divided(1, numbers(101, 120)), state("x: cluster-0000001")...), rolling)
 			s.before = func(_, name string) error {
-				// The second step is web-decision-1 alone. The first has 19 updates and a create of two requests.
+				// The second step is web-decision-1 alone. The first has 19 updates and a create of two
+				// requests.
 				if name == "web-decision-1" && done.Load() != 21 {
 					t.Errorf("the second step begins after %d requests of the first", done.Load())
 				}
@@ -262,7 +264,8 @@ func TestWritesRunInParallelWithinBounds(t *testing.T) {
 	}
 }
 
-// D10: the context is honoured between requests, also between labels and status; what was done until then is reported.
+// D10: the context is honoured between requests, also between labels and status; what was done until then is
+// reported.
 func TestContextEndsThePlan(t *testing.T) {
 	for after := range 4 {
 		s := newServer(state("w1 0: a", "w2 0: b")...)

@@ -10,7 +10,8 @@ import (
 	"github.com/cohort-ocm/cohort/decisionupdate"
 )
 
-// twentyWrites is a change whose plan has twenty writes: circles, a chain, creates and deletes, and with sequential names also groups that change.
+// twentyWrites is a change whose plan has twenty writes: circles, a chain, creates and deletes, and with
+// sequential names also groups that change.
 func twentyWrites(kind names) (stored, desired, other []*pd) {
 	group := func(steadyIndex, sequentialIndex string) string {
 		if kind == steady {
@@ -34,8 +35,9 @@ func twentyWrites(kind names) (stored, desired, other []*pd) {
 	return stored, desired, other
 }
 
-// D8: the writer crashes after every single request of a plan of twenty writes, plans again and carries that out. It plans towards the same state or another one, and crashes
-// once more on that way. D5 and D6 hold from the first state to the last.
+// D8: the writer crashes after every single request of a plan of twenty writes, plans again and carries that
+// out. It plans towards the same state or another one, and crashes once more on that way. D5 and D6 hold from
+// the first state to the last.
 func TestCrashAtEverySinglePointOfTwentyWrites(t *testing.T) {
 	for _, kind := range []names{steady, sequential} {
 		stored, desired, other := twentyWrites(kind)
@@ -110,7 +112,8 @@ func neverAbsentIn(history []world, targets ...world) error {
 	return neverAbsent(history, always)
 }
 
-// applyUntil applies a plan with a writer that dies ahead of the request after so many. It returns the number of requests made.
+// applyUntil applies a plan with a writer that dies ahead of the request after so many. It returns the number
+// of requests made.
 func (s *server) applyUntil(t *testing.T, plan decisionupdate.Plan, crash int) int {
 	t.Helper()
 	made := 0

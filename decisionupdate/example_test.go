@@ -31,8 +31,8 @@ func decision(name string, clusters ...string) *clusterv1beta1.PlacementDecision
 
 var rolling = decisionupdate.UpdateStrategy{Type: decisionupdate.UpdateStrategyTypeRollingUpdate}
 
-// A cluster sorts in front of the others, and each object hands its last cluster to the next. The objects are written from
-// the last to the first, each once.
+// A cluster sorts in front of the others, and each object hands its last cluster to the next. The objects are
+// written from the last to the first, each once.
 func ExampleNew() {
 	stored := []*clusterv1beta1.PlacementDecision{
 		decision("web-decision-1", "b", "c"),

@@ -1,7 +1,8 @@
 package decisionupdate
 
-// fewestWrites writes each object once, in an order in which every cluster is where it goes before it leaves where it was,
-// and surges the objects for which there is no such order or none short enough (D4). With maxSteps 0 every order is short enough.
+// fewestWrites writes each object once, in an order in which every cluster is where it goes before it leaves
+// where it was, and surges the objects for which there is no such order or none short enough (D4). With
+// maxSteps 0 every order is short enough.
 func (f *fleet) fewestWrites(maxSteps int) []Step {
 	vertices, g := f.moves()
 	surged := chooseSurges(g, maxSteps)
@@ -41,8 +42,8 @@ func (f *fleet) heldBy(o int32) func(cluster int32) bool {
 	return func(cluster int32) bool { return cluster != nobody && f.holder[cluster] == o }
 }
 
-// moves returns the objects that have to be written, in order, and the graph between them: an edge from the object that
-// holds a cluster to the one that it goes to.
+// moves returns the objects that have to be written, in order, and the graph between them: an edge from the
+// object that holds a cluster to the one that it goes to.
 func (f *fleet) moves() ([]int32, graph) {
 	var vertices []int32
 	vertex := make([]int32, len(f.objects))

@@ -9,8 +9,9 @@ import (
 	"github.com/cohort-ocm/cohort/internal/fielderrs"
 )
 
-// fleet is the stored and the desired state side by side. Desired clusters are numbered in the order of their objects and of
-// their decisions, so that those of one object are consecutive; stored clusters that aren't desired have no number.
+// fleet is the stored and the desired state side by side. Desired clusters are numbered in the order of their
+// objects and of their decisions, so that those of one object are consecutive; stored clusters that aren't
+// desired have no number.
 type fleet struct {
 	objects []object // stored or desired, by name
 	goal    []int32  // by cluster: the object that desires it
@@ -39,7 +40,8 @@ func (o *object) differs() bool {
 	return o.stored == nil || o.desired == nil || o.relabelled || o.changed
 }
 
-// newFleet checks both lists (D9) and puts them side by side. It looks at each decision a constant number of times.
+// newFleet checks both lists (D9) and puts them side by side. It looks at each decision a constant number of
+// times.
 func newFleet(stored, desired []*clusterv1beta1.PlacementDecision) (*fleet, error) {
 	stored, errs := byName("stored", stored)
 	desired, more := byName("desired", desired)
@@ -86,8 +88,8 @@ func sideBySide(stored, desired []*clusterv1beta1.PlacementDecision) []object {
 	return objects
 }
 
-// numberDesired numbers the desired clusters and returns the numbers by name. It is not ok if a cluster is empty or desired twice, or an
-// object desires too many.
+// numberDesired numbers the desired clusters and returns the numbers by name. It is not ok if a cluster is
+// empty or desired twice, or an object desires too many.
 func (f *fleet) numberDesired() (numbers map[string]int32, ok bool) {
 	total := 0
 	for o := range f.objects {
@@ -114,8 +116,9 @@ func (f *fleet) numberDesired() (numbers map[string]int32, ok bool) {
 	return numbers, ok && !empty && len(numbers) == total
 }
 
-// findStored numbers the stored decisions and finds out which clusters stay, and who holds those that move. Of several objects that
-// store a cluster one that has to be deleted holds it: nothing moves there, so it never is part of a circle.
+// findStored numbers the stored decisions and finds out which clusters stay, and who holds those that move. Of
+// several objects that store a cluster one that has to be deleted holds it: nothing moves there, so it never is
+// part of a circle.
 func (f *fleet) findStored(numbers map[string]int32) {
 	f.stays = make([]bool, len(f.goal))
 	f.holder = slices.Repeat([]int32{nobody}, len(f.goal))
@@ -142,8 +145,8 @@ func (f *fleet) findStored(numbers map[string]int32) {
 	}
 }
 
-// numberStored looks up the numbers of the stored decisions. Most clusters stay and keep their order, so it looks first at the one that
-// follows the one before, which saves most of the time that a plan takes.
+// numberStored looks up the numbers of the stored decisions. Most clusters stay and keep their order, so it
+// looks first at the one that follows the one before, which saves most of the time that a plan takes.
 func (o *object) numberStored(numbers map[string]int32) {
 	var desired []clusterv1beta1.ClusterDecision
 	if o.desired != nil {
@@ -168,8 +171,8 @@ func (o *object) numberStored(numbers map[string]int32) {
 	}
 }
 
-// content returns the stored decisions that are kept and the desired ones that are let in, with the desired data where
-// a cluster is both, sorted by name.
+// content returns the stored decisions that are kept and the desired ones that are let in, with the desired
+// data where a cluster is both, sorted by name.
 func (f *fleet) content(o int32, keep, admit func(cluster int32) bool) []clusterv1beta1.ClusterDecision {
 	obj := &f.objects[o]
 	decisions := make([]clusterv1beta1.ClusterDecision, 0, len(obj.desired.Status.Decisions)+len(obj.storedIDs))

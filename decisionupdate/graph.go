@@ -23,14 +23,15 @@ func (g graph) reversed() graph {
 	return graph{out: g.in, in: g.out, over: g.over}
 }
 
-// between reports whether the vertex has edges both ways. Others gain nothing by a surge: nobody waits for them, or they wait for nobody.
+// between reports whether the vertex has edges both ways. Others gain nothing by a surge: nobody waits for
+// them, or they wait for nobody.
 func (g graph) between(v int32) bool {
 	return len(g.out[v]) > 0 && len(g.in[v]) > 0
 }
 
-// levels returns for each vertex the earliest step for its last write, from 1, and the latest of all. A surged vertex has its first
-// write in step 1, and that is all that others wait for. Vertices on a circle that no surge breaks have
-// level 0; then the latest is 0, too.
+// levels returns for each vertex the earliest step for its last write, from 1, and the latest of all. A surged
+// vertex has its first write in step 1, and that is all that others wait for. Vertices on a circle that no
+// surge breaks have level 0; then the latest is 0, too.
 //
 //	edges      a ──→ b ──→ c ──→ d            a ──→ b ──→ c*──→ d     c is surged
 //	levels     4     3     2     1            3     2     2     1
@@ -59,8 +60,9 @@ func (g graph) levelAfter(v int32, level []int, surged []bool) int {
 	return l
 }
 
-// fromSinks calls visit once for each vertex, after all that it waits for: the ends of its edges, but for those that are surged. A visit may surge
-// the vertex itself. It returns the number of vertices visited; those that are missing are on circles, or wait for one.
+// fromSinks calls visit once for each vertex, after all that it waits for: the ends of its edges, but for those
+// that are surged. A visit may surge the vertex itself. It returns the number of vertices visited; those that
+// are missing are on circles, or wait for one.
 func (g graph) fromSinks(surged []bool, visit func(v int32)) int {
 	waits := make([]int32, len(g.out))
 	ready := make([]int32, 0, len(g.out))

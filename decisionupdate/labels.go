@@ -23,8 +23,8 @@ func (g Group) String() string {
 	return g.Index + "/" + g.Name
 }
 
-// Warning tells of an object that changes its group and its clusters, which takes two requests (D7).
-// Between the two, the clusters may be seen in a group that is neither their stored nor their desired one.
+// Warning tells of an object that changes its group and its clusters, which takes two requests (D7). Between
+// the two, the clusters may be seen in a group that is neither their stored nor their desired one.
 type Warning struct {
 	// Object is the name of the PlacementDecision.
 	Object string
@@ -32,7 +32,8 @@ type Warning struct {
 	// First is the part that is written first.
 	First Part
 
-	// Seen is the group that the object shows meanwhile: of its stored and its desired one that with the higher index.
+	// Seen is the group that the object shows meanwhile: of its stored and its desired one that with the higher
+	// index.
 	Seen Group
 
 	// Clusters are the names of the clusters concerned, sorted.
@@ -52,8 +53,8 @@ func groupOf(labels map[string]string) Group {
 	}
 }
 
-// index returns the group's index as a number. What is no index sorts before all others, so that an object that has no readable one gets it
-// before its clusters change.
+// index returns the group's index as a number. What is no index sorts before all others, so that an object that
+// has no readable one gets it before its clusters change.
 func (g Group) index() int32 {
 	i, err := strconv.ParseInt(g.Index, 10, 32)
 	if err != nil {
@@ -62,9 +63,10 @@ func (g Group) index() int32 {
 	return int32(i)
 }
 
-// firstPart returns which of labels and status an object that changes its group writes first. It keeps the object in the group with the higher index for
-// as long as its clusters are in between. Readers that find a cluster in two objects take the lower index (G11), which is then
-// a right one; and a cluster that is in no other object is at worst seen late, never early.
+// firstPart returns which of labels and status an object that changes its group writes first. It keeps the
+// object in the group with the higher index for as long as its clusters are in between. Readers that find a
+// cluster in two objects take the lower index (G11), which is then a right one; and a cluster that is in no
+// other object is at worst seen late, never early.
 func firstPart(from, to Group) Part {
 	if to.index() < from.index() {
 		return Status
@@ -72,8 +74,9 @@ func firstPart(from, to Group) Part {
 	return Labels
 }
 
-// relabelled returns the labels that a stored object has in the end, and whether they differ from those that it has. The labels
-// that name placement and group become exactly the desired ones; others are added or changed, and never removed.
+// relabelled returns the labels that a stored object has in the end, and whether they differ from those that it
+// has. The labels that name placement and group become exactly the desired ones; others are added or changed,
+// and never removed.
 func relabelled(stored, desired map[string]string) (map[string]string, bool) {
 	same := true
 	for _, key := range groupLabels() {
@@ -102,11 +105,13 @@ func groupLabels() [3]string {
 	return [3]string{clusterv1beta1.PlacementLabel, clusterv1beta1.DecisionGroupIndexLabel, clusterv1beta1.DecisionGroupNameLabel}
 }
 
-// warnings returns a warning for each object that shows clusters in a wrong group while it changes its own (D7).
+// warnings returns a warning for each object that shows clusters in a wrong group while it changes its own
+// (D7).
 //
-// With the labels first, what is wrong is what is stored in the object and belongs neither now nor before to the group that it gets; with the status
-// first, what comes to the object and belongs neither now nor before to the group that it still has. Clusters that are stored in
-// and desired by the object itself are right either way.
+// With the labels first, what is wrong is what is stored in the object and belongs neither now nor before to
+// the group that it gets; with the status first, what comes to the object and belongs neither now nor before to
+// the group that it still has. Clusters that are stored in and desired by the object itself are right either
+// way.
 func (f *fleet) warnings() []Warning {
 	if !slices.ContainsFunc(f.objects, object.changesGroup) {
 		return nil
@@ -155,7 +160,8 @@ func (f *fleet) desiredGroupIs(g Group, cluster int32) bool {
 	return cluster >= 0 && groupOf(f.objects[f.goal[cluster]].desired.Labels) == g
 }
 
-// storedGroups returns for each stored cluster the groups that it is stored in, several if a crash has left it in several objects.
+// storedGroups returns for each stored cluster the groups that it is stored in, several if a crash has left it
+// in several objects.
 func (f *fleet) storedGroups() map[string][]Group {
 	groups := make(map[string][]Group)
 	for o := range f.objects {

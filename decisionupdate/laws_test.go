@@ -30,7 +30,8 @@ func group(object string, kind names, t *rapid.T) string {
 
 var objectNames = []string{"w", "w1", "w22", "w333", "w4444"}
 
-// drawState draws a state of up to five objects and twelve clusters. A stored one may hold clusters twice, as after a crash.
+// drawState draws a state of up to five objects and twelve clusters. A stored one may hold clusters twice, as
+// after a crash.
 func drawState(t *rapid.T, what string, kind names) []*clusterv1beta1.PlacementDecision {
 	objects := map[string]*clusterv1beta1.PlacementDecision{}
 	var list []*clusterv1beta1.PlacementDecision
@@ -80,8 +81,8 @@ func mustPlan(t interface {
 	return plan
 }
 
-// run carries out the first n requests of a plan, or all if there are fewer, in an order of the steps that pick chooses. It
-// returns the number of requests that were made.
+// run carries out the first n requests of a plan, or all if there are fewer, in an order of the steps that pick
+// chooses. It returns the number of requests that were made.
 func (s *server) run(plan decisionupdate.Plan, n int, pick func(n int) int) int {
 	made := 0
 	for _, step := range plan.Steps {
@@ -102,8 +103,9 @@ func picker(t *rapid.T) func(int) int {
 
 const allRequests = 1 << 30
 
-// lawRolling: D5, D6 and D8: whatever the order of the requests in a step, wherever the writer stops, and whatever it plans towards then, no
-// cluster that stays is ever absent and none is seen where it doesn't belong.
+// lawRolling: D5, D6 and D8: whatever the order of the requests in a step, wherever the writer stops, and
+// whatever it plans towards then, no cluster that stays is ever absent and none is seen where it doesn't
+// belong.
 func lawRolling(t *rapid.T) {
 	kind := drawNames(t)
 	s := newServer(drawState(t, "stored", kind)...)
@@ -136,8 +138,9 @@ func lawRolling(t *rapid.T) {
 	neverForeign(t, whole, targets, warnings)
 }
 
-// neverForeign is D8 for groups: from the first state to the last, each sight is one of the first state or of some desired one, or a warning
-// has told of it. A writer that stops in a moment that a warning tells of leaves that group as the stored one, so that other objects may show it, too.
+// neverForeign is D8 for groups: from the first state to the last, each sight is one of the first state or of
+// some desired one, or a warning has told of it. A writer that stops in a moment that a warning tells of leaves
+// that group as the stored one, so that other objects may show it, too.
 func neverForeign(t *rapid.T, history, targets []world, warnings []decisionupdate.Warning) {
 	for _, w := range history {
 		for cluster, sights := range w {
@@ -209,8 +212,9 @@ func TestAllReachesTheDesiredState(t *testing.T) {
 	})
 }
 
-// D7: each warning comes true, with every strategy and in every order: what it says is seen. And a cluster that is seen in a wrong group
-// is seen there late, never early: that group has no lower index than the one it is stored or desired in.
+// D7: each warning comes true, with every strategy and in every order: what it says is seen. And a cluster that
+// is seen in a wrong group is seen there late, never early: that group has no lower index than the one it is
+// stored or desired in.
 func TestWarningsComeTrueAndNeverShowAClusterEarly(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := newServer(drawState(t, "stored", sequential)...)
@@ -285,7 +289,8 @@ func deref(objects []*clusterv1beta1.PlacementDecision) []clusterv1beta1.Placeme
 	return values
 }
 
-// D1: an update names just the parts that change, each object is written at most twice, and only a surge comes before another write.
+// D1: an update names just the parts that change, each object is written at most twice, and only a surge comes
+// before another write.
 func TestPlanWritesWhatDiffersAndNothingElse(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		kind := drawNames(t)
@@ -322,7 +327,8 @@ func writesOf(plan decisionupdate.Plan, name string) int {
 	return n
 }
 
-// D4: the default is never worse than the document's two phases, in writes or in how full an object gets, and keeps within the bound.
+// D4: the default is never worse than the document's two phases, in writes or in how full an object gets, and
+// keeps within the bound.
 func TestFewestWritesIsNeverWorseThanSurgeAndFinalize(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		kind := drawNames(t)

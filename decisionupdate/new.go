@@ -6,22 +6,25 @@ import (
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 )
 
-// New plans how the stored PlacementDecisions of one placement become the desired ones, by the strategy of the placement.
+// New plans how the stored PlacementDecisions of one placement become the desired ones, by the strategy of the
+// placement.
 //
-// Both lists may be in any order; the plan is the same. Nothing is modified, and the plan shares labels and decisions
-// with both. Of the stored objects it takes the metadata, so that an update carries the UID and the resourceVersion that were planned from.
-// Decisions are compared with their order, reasons and scores; labels as [Write.To] says. What is as desired isn't written (D1).
+// Both lists may be in any order; the plan is the same. Nothing is modified, and the plan shares labels and
+// decisions with both. Of the stored objects it takes the metadata, so that an update carries the UID and the
+// resourceVersion that were planned from. Decisions are compared with their order, reasons and scores; labels
+// as [Write.To] says. What is as desired isn't written (D1).
 //
-// All gives one step of creates and updates and, if objects are left over, a second one of deletes (D2). RollingUpdate gives as few writes as
-// the package comment says (D4), within [MaxSteps], or the two phases of [SurgeAndFinalize] (D3).
+// All gives one step of creates and updates and, if objects are left over, a second one of deletes (D2).
+// RollingUpdate gives as few writes as the package comment says (D4), within [MaxSteps], or the two phases of
+// [SurgeAndFinalize] (D3).
 //
-// It takes time and memory proportional to the number of decisions and, where clusters move in circles, up to the square of the
-// number of objects that they move between.
+// It takes time and memory proportional to the number of decisions and, where clusters move in circles, up to
+// the square of the number of objects that they move between.
 //
-// Errors (D9) are joined *field.Error values: an unknown strategy or a bound of one step; an object that is nil, without a
-// name, in a list twice, or of another placement or namespace than the others; a desired object with
-// more than 100 clusters or with a cluster that is empty or desired twice. Stored objects may
-// hold a cluster twice, empty decisions, or more than 100: an update that was interrupted leaves such.
+// Errors (D9) are joined *field.Error values: an unknown strategy or a bound of one step; an object that is
+// nil, without a name, in a list twice, or of another placement or namespace than the others; a desired object
+// with more than 100 clusters or with a cluster that is empty or desired twice. Stored objects may hold a
+// cluster twice, empty decisions, or more than 100: an update that was interrupted leaves such.
 func New(stored, desired []*clusterv1beta1.PlacementDecision, strategy UpdateStrategy, opts ...Option) (Plan, error) {
 	set, err := settings(strategy, opts)
 	if err != nil {
@@ -63,8 +66,9 @@ func (f *fleet) all() []Step {
 	return steps
 }
 
-// surgeAndFinalize writes unions, then the desired content (D3). Where the union has no other clusters than those desired, the
-// desired content is written at once; where it is what is stored, the first phase is skipped.
+// surgeAndFinalize writes unions, then the desired content (D3). Where the union has no other clusters than
+// those desired, the desired content is written at once; where it is what is stored, the first phase is
+// skipped.
 func (f *fleet) surgeAndFinalize() []Step {
 	steps := make([]Step, 2)
 	every := func(int32) bool { return true }
@@ -114,7 +118,8 @@ func (o *object) surge(decisions []clusterv1beta1.ClusterDecision) Write {
 	return w
 }
 
-// final writes the object as it shall be in the end, after a surge if there was one. An update leaves out what is right already.
+// final writes the object as it shall be in the end, after a surge if there was one. An update leaves out what
+// is right already.
 func (o *object) final(surge *Write) Write {
 	switch {
 	case o.desired == nil:

@@ -32,9 +32,9 @@ func smallFleet(objects int, places []place) (stored, desired []*clusterv1beta1.
 	return stored, desired
 }
 
-// search is an exhaustive search for plans. It knows nothing of surges and order: any object may be written at any
-// time with any set of the clusters that it stores or desires. The only rules are D5, for every order of a step's writes, and the
-// budget of writes and steps.
+// search is an exhaustive search for plans. It knows nothing of surges and order: any object may be written at
+// any time with any set of the clusters that it stores or desires. The only rules are D5, for every order of a
+// step's writes, and the budget of writes and steps.
 type search struct {
 	allowed, want []uint // by object: clusters that it may have, and that it has in the end
 	stay          []uint // each a cluster that is stored and desired, as a bit
@@ -101,7 +101,8 @@ func (s search) step(have, next []uint, o, left, writes, steps int) bool {
 	return false
 }
 
-// never5 is D5 for one step: in the worst order all that goes has gone before anything comes, so some object must have the cluster before and after.
+// never5 is D5 for one step: in the worst order all that goes has gone before anything comes, so some object
+// must have the cluster before and after.
 func (s search) never5(have, next []uint) bool {
 	for _, bit := range s.stay {
 		kept := false
@@ -115,8 +116,8 @@ func (s search) never5(have, next []uint) bool {
 	return true
 }
 
-// D4: no plan of any kind has fewer writes: for every fleet of three objects and three clusters, stored and desired anywhere or nowhere,
-// and every fleet of four objects and four clusters that stay selected.
+// D4: no plan of any kind has fewer writes: for every fleet of three objects and three clusters, stored and
+// desired anywhere or nowhere, and every fleet of four objects and four clusters that stay selected.
 func TestNoPlanHasFewerWrites(t *testing.T) {
 	for _, world := range []struct {
 		objects, clusters, nowhere int
@@ -198,8 +199,9 @@ func combinations(kinds []place, n int, visit func([]place)) {
 // edge is a cluster that moves from one object to another.
 type edge = place
 
-// fewestByTrial tries all sets of surged objects, straight from D4: an object is written for the last time when every object that its clusters go to has them,
-// by an earlier step; a surged object has them from step 1 on. It returns the size of the smallest set that gets all written within steps.
+// fewestByTrial tries all sets of surged objects, straight from D4: an object is written for the last time when
+// every object that its clusters go to has them, by an earlier step; a surged object has them from step 1 on.
+// It returns the size of the smallest set that gets all written within steps.
 func fewestByTrial(objects int, edges []edge, steps int) int {
 	if steps == 0 {
 		steps = 2 * objects
@@ -302,7 +304,8 @@ func TestChainsAndCirclesHaveTheFewestWrites(t *testing.T) {
 	}
 }
 
-// D4: trees of more than twelve objects, whether clusters come from one object or go to one, are cut as a trial of all sets would.
+// D4: trees of more than twelve objects, whether clusters come from one object or go to one, are cut as a trial
+// of all sets would.
 func TestTreesHaveTheFewestWrites(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 5))
 	for range 25 {
@@ -322,7 +325,8 @@ func TestTreesHaveTheFewestWrites(t *testing.T) {
 	}
 }
 
-// D4: beyond twelve objects that hang together in any way, the plan is good, not always best. This states how good, so that it can't get worse unnoticed.
+// D4: beyond twelve objects that hang together in any way, the plan is good, not always best. This states how
+// good, so that it can't get worse unnoticed.
 func TestLargerFleetsComeCloseToTheFewestWrites(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 7))
 	for _, steps := range []int{0, 2, 3, 5} {
@@ -337,7 +341,7 @@ func TestLargerFleetsComeCloseToTheFewestWrites(t *testing.T) {
 			worst = max(worst, surges(plan)-fewest)
 		}
 		t.Logf("within %d steps: %d writes, the fewest are %d (%.1f%% more); at worst %d more in a fleet", steps, got, want, 100*float64(got-want)/float64(want), worst)
-		if got*100 > want*103 || worst > 2 {
+		if got*100 > want*102 || worst > 1 {
 			t.Errorf("within %d steps: %d writes where %d would do; %d more in one fleet", steps, got, want, worst)
 		}
 	}

@@ -8,14 +8,16 @@ import (
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 )
 
-// maxClusters is how many clusters a PlacementDecision may have by its API's comment; no API server enforces it.
+// maxClusters is how many clusters a PlacementDecision may have by its API's comment; no API server enforces
+// it.
 const maxClusters = 100
 
-// Plan is what has to be written so that the stored PlacementDecisions become the desired ones (D1). It is empty
-// when they already are. A Plan shares labels and decisions with the objects that it was made from: neither may be changed while it is
-// in use. It may be read by several goroutines.
+// Plan is what has to be written so that the stored PlacementDecisions become the desired ones (D1). It is
+// empty when they already are. A Plan shares labels and decisions with the objects that it was made from:
+// neither may be changed while it is in use. It may be read by several goroutines.
 type Plan struct {
-	// Steps are carried out one after the other. A step begins when all writes of the one before have succeeded.
+	// Steps are carried out one after the other. A step begins when all writes of the one before have
+	// succeeded.
 	Steps []Step
 
 	// Warnings tell where a cluster may be seen in a group that is neither its stored nor its desired one (D7),
@@ -23,7 +25,8 @@ type Plan struct {
 	Warnings []Warning
 }
 
-// Step is a set of writes that may be done in any order and in parallel, sorted by object. No object is in a step twice.
+// Step is a set of writes that may be done in any order and in parallel, sorted by object. No object is in a
+// step twice.
 type Step []Write
 
 // Write creates, updates or deletes one object.
@@ -31,18 +34,20 @@ type Write struct {
 	// Verb is what is done to the object.
 	Verb Verb
 
-	// Parts says what a create or an update writes, each in a request of its own, in the order of the requests (D7).
+	// Parts says what a create or an update writes, each in a request of its own, in the order of the requests
+	// (D7).
 	Parts []Part
 
 	// Surge is true for an update that only lets clusters in early. A later step writes the object again.
 	Surge bool
 
-	// From is the object as it is before this write; nil for a create. For the first write of an object it is the stored
-	// object itself. For the second it is what the first has made of it, but for the resourceVersion, which only the API server knows.
+	// From is the object as it is before this write; nil for a create. For the first write of an object it is
+	// the stored object itself. For the second it is what the first has made of it, but for the
+	// resourceVersion, which only the API server knows.
 	From *clusterv1beta1.PlacementDecision
 
-	// To is the object as it is after this write; nil for a delete. An update keeps the metadata of From except for the labels, and
-	// of these it keeps those that the desired object doesn't mention.
+	// To is the object as it is after this write; nil for a delete. An update keeps the metadata of From except
+	// for the labels, and of these it keeps those that the desired object doesn't mention.
 	To *clusterv1beta1.PlacementDecision
 }
 
@@ -60,7 +65,8 @@ const (
 type Part string
 
 const (
-	// Labels are written by an update of the object. In a create they stand for the create itself, with all metadata.
+	// Labels are written by an update of the object. In a create they stand for the create itself, with all
+	// metadata.
 	Labels Part = "labels"
 
 	// Status is status.decisions, written by an update of the status.
@@ -90,8 +96,8 @@ type OverLimit struct {
 	Clusters int
 }
 
-// OverLimit returns the objects that hold more than 100 clusters between two steps of the plan (D9), the fullest first, then
-// by name.
+// OverLimit returns the objects that hold more than 100 clusters between two steps of the plan (D9), the
+// fullest first, then by name.
 func (p Plan) OverLimit() []OverLimit {
 	var over []OverLimit
 	for _, step := range p.Steps {
@@ -110,8 +116,8 @@ func (p Plan) OverLimit() []OverLimit {
 	return over
 }
 
-// String returns a line for each write: the number of its step, what is done to which object, the parts in the order
-// of their requests, and the clusters that the object gains and loses.
+// String returns a line for each write: the number of its step, what is done to which object, the parts in the
+// order of their requests, and the clusters that the object gains and loses.
 func (p Plan) String() string {
 	var b strings.Builder
 	for i, step := range p.Steps {
@@ -122,7 +128,8 @@ func (p Plan) String() string {
 	return b.String()
 }
 
-// String returns the write as Plan.String does, without the step. It names at most five clusters that come and five that go.
+// String returns the write as Plan.String does, without the step. It names at most five clusters that come and
+// five that go.
 func (w Write) String() string {
 	verb := string(w.Verb)
 	if w.Surge {
@@ -136,7 +143,8 @@ func (w Write) String() string {
 	return s + listed("+", without(after, before)) + listed("-", without(before, after))
 }
 
-// clusterNames returns the sorted names of an object's clusters, each once. A decision that isn't taken yet has none.
+// clusterNames returns the sorted names of an object's clusters, each once. A decision that isn't taken yet has
+// none.
 func clusterNames(pd *clusterv1beta1.PlacementDecision) []string {
 	if pd == nil {
 		return nil

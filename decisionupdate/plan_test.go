@@ -152,7 +152,8 @@ func TestUnionHasDesiredDataAndIsSorted(t *testing.T) {
 	}
 }
 
-// D4: of two objects that exchange a cluster the emptier one is surged, so that none goes over 100 if that can be avoided.
+// D4: of two objects that exchange a cluster the emptier one is surged, so that none goes over 100 if that can
+// be avoided.
 func TestSurgesStayWithinTheLimitWhereTheyCan(t *testing.T) {
 	for _, order := range [][2]string{{"w1", "w2"}, {"w2", "w1"}} {
 		full, half := divided(100, numbers(1, 100))[0], divided(50, numbers(101, 150))[0]

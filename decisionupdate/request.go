@@ -79,8 +79,8 @@ func (r *run) delete(ctx context.Context, planned *clusterv1beta1.PlacementDecis
 	return err
 }
 
-// whileUnchanged makes a request for an object as the API server returned it last. After a conflict it reads the object and, if
-// it is still as planned in all that the plan depends on, repeats the request (D10).
+// whileUnchanged makes a request for an object as the API server returned it last. After a conflict it reads
+// the object and, if it is still as planned in all that the plan depends on, repeats the request (D10).
 func (r *run) whileUnchanged(ctx context.Context, planned, to *clusterv1beta1.PlacementDecision,
 	request func(current *clusterv1beta1.PlacementDecision) error) error {
 	current := r.last(planned)
@@ -120,7 +120,8 @@ func (r *run) retry() {
 	r.report.Retried++
 }
 
-// written returns the current object with one part as it shall be. Of the labels only those are touched that the plan changes.
+// written returns the current object with one part as it shall be. Of the labels only those are touched that
+// the plan changes.
 func written(current, planned, to *clusterv1beta1.PlacementDecision, part Part) *clusterv1beta1.PlacementDecision {
 	pd := *current
 	if part == Status {

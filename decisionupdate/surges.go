@@ -9,8 +9,9 @@ import (
 // maxExact is how many objects may hang together by moves so that every choice of surges is tried.
 const maxExact = 12
 
-// chooseSurges returns the vertices to surge so that all others, written once, are in some order of at most maxSteps
-// steps; 0 is no bound. Components are chosen for one by one: small ones with as few surges as there can be, the others by a heuristic.
+// chooseSurges returns the vertices to surge so that all others, written once, are in some order of at most
+// maxSteps steps; 0 is no bound. Components are chosen for one by one: small ones with as few surges as there
+// can be, the others by a heuristic.
 func chooseSurges(g graph, maxSteps int) []bool {
 	if maxSteps == 0 {
 		maxSteps = math.MaxInt32
@@ -35,7 +36,8 @@ func chooseSurges(g graph, maxSteps int) []bool {
 	return surged
 }
 
-// induced returns a component as a graph of its own, whose vertices are numbered as in the set. Local is room for the new numbers.
+// induced returns a component as a graph of its own, whose vertices are numbered as in the set. Local is room
+// for the new numbers.
 func (g graph) induced(set, local []int32) graph {
 	for i, v := range set {
 		local[v] = int32(i)
@@ -50,8 +52,8 @@ func (g graph) induced(set, local []int32) graph {
 	return sub
 }
 
-// fewestSurges tries all sets of vertices, the smallest first. Of the smallest that do, it returns the one that goes least over the limit
-// of clusters, then the one with fewest steps, then the first.
+// fewestSurges tries all sets of vertices, the smallest first. Of the smallest that do, it returns the one that
+// goes least over the limit of clusters, then the one with fewest steps, then the first.
 func (g graph) fewestSurges(maxSteps int) []bool {
 	var candidates uint
 	for v := range g.out {
@@ -100,8 +102,8 @@ func (g graph) masks() []uint {
 	return masks
 }
 
-// stepsNeeded returns in how many steps all vertices are written for the last time, or 0 if never or in more than maxSteps.
-// It is levels for small graphs.
+// stepsNeeded returns in how many steps all vertices are written for the last time, or 0 if never or in more
+// than maxSteps. It is levels for small graphs.
 func stepsNeeded(out []uint, surged uint, maxSteps int) int {
 	all := uint(1)<<len(out) - 1
 	var there, last uint // who has its arriving clusters, and who is done
@@ -122,8 +124,9 @@ func stepsNeeded(out []uint, surged uint, maxSteps int) int {
 	return 0
 }
 
-// fewSurges breaks all circles, then cuts what is too long, beginning at either end, and takes the better. At last it tries of each surge whether
-// it can go without. It is exact for chains and circles, and cuts trees exactly whichever way they grow.
+// fewSurges breaks all circles, then cuts what is too long, beginning at either end, and takes the better. At
+// last it tries of each surge whether it can go without. It is exact for chains and circles, and cuts trees
+// exactly whichever way they grow.
 func (g graph) fewSurges(maxSteps int) []bool {
 	broken := g.breakCircles()
 	best := g.cut(slices.Clone(broken), maxSteps)
@@ -133,8 +136,8 @@ func (g graph) fewSurges(maxSteps int) []bool {
 	return g.pruned(best, maxSteps)
 }
 
-// breakCircles takes out vertices that are on no circle for as long as there are any; else it surges the one with most ways
-// through it, in equal case the one that goes less over the limit.
+// breakCircles takes out vertices that are on no circle for as long as there are any; else it surges the one
+// with most ways through it, in equal case the one that goes less over the limit.
 func (g graph) breakCircles() []bool {
 	surged := make([]bool, len(g.out))
 	gone := make([]bool, len(g.out))
@@ -196,8 +199,8 @@ func degrees(edges [][]int32) []int {
 	return degrees
 }
 
-// cut surges those vertices of a graph without circles that would be written in the last step while others still wait for them.
-// It changes and returns surged.
+// cut surges those vertices of a graph without circles that would be written in the last step while others
+// still wait for them. It changes and returns surged.
 func (g graph) cut(surged []bool, maxSteps int) []bool {
 	level := make([]int, len(g.out))
 	g.fromSinks(surged, func(v int32) {
@@ -209,7 +212,8 @@ func (g graph) cut(surged []bool, maxSteps int) []bool {
 	return surged
 }
 
-// pruned takes back the surges that the others make unnecessary, as far as that can be found out in about a quarter of a million looks at an edge.
+// pruned takes back the surges that the others make unnecessary, as far as that can be found out in about a
+// quarter of a million looks at an edge.
 func (g graph) pruned(surged []bool, maxSteps int) []bool {
 	size := len(g.out)
 	for v := range g.out {

@@ -30,8 +30,9 @@ func settings(strategy UpdateStrategy, opts []Option) (options, error) {
 	return set, fielderrs.Join(errs)
 }
 
-// byName returns the objects in the order of their names, and an error for each that is nil or nameless or there
-// twice. Paths begin with the name of the list and have the object's name as a key, so that they are the same whatever the order of the list.
+// byName returns the objects in the order of their names, and an error for each that is nil or nameless or
+// there twice. Paths begin with the name of the list and have the object's name as a key, so that they are the
+// same whatever the order of the list.
 func byName(list string, objects []*clusterv1beta1.PlacementDecision) ([]*clusterv1beta1.PlacementDecision, field.ErrorList) {
 	var errs field.ErrorList
 	path := field.NewPath(list)
@@ -55,8 +56,8 @@ func byName(list string, objects []*clusterv1beta1.PlacementDecision) ([]*cluste
 	return sorted, errs
 }
 
-// onePlacement returns an error for each object that isn't of the placement and in the namespace of the first desired object, or
-// of the first stored one if none is desired (D9).
+// onePlacement returns an error for each object that isn't of the placement and in the namespace of the first
+// desired object, or of the first stored one if none is desired (D9).
 func onePlacement(stored, desired []*clusterv1beta1.PlacementDecision) field.ErrorList {
 	var errs field.ErrorList
 	var first *clusterv1beta1.PlacementDecision
@@ -85,8 +86,9 @@ func onePlacement(stored, desired []*clusterv1beta1.PlacementDecision) field.Err
 	return errs
 }
 
-// desiredClusters returns an error for each desired object with too many clusters, and for each cluster that is empty or that an object before
-// desires already (D9). It is slow, and only called when there is something to find.
+// desiredClusters returns an error for each desired object with too many clusters, and for each cluster that is
+// empty or that an object before desires already (D9). It is slow, and only called when there is something to
+// find.
 func desiredClusters(desired []*clusterv1beta1.PlacementDecision) field.ErrorList {
 	var errs field.ErrorList
 	seen := make(map[string]string) // by cluster: its object

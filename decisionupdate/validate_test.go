@@ -14,7 +14,8 @@ import (
 	"github.com/cohort-ocm/cohort/decisionupdate"
 )
 
-// D9: bad input is an error that says where and what, the same for every order of the lists, and there is no plan.
+// D9: bad input is an error that says where and what, the same for every order of the lists, and there is no
+// plan.
 func TestBadInput(t *testing.T) {
 	full := divided(101, numbers(1, 101))[0]
 	in := func(namespace string, objects []*pd) []*pd {

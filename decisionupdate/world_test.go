@@ -18,9 +18,9 @@ import (
 	"github.com/cohort-ocm/cohort/decisionupdate"
 )
 
-// server is the little of an API server that an update of PlacementDecisions meets: a create drops the status, an
-// update of the object ignores the status, an update of the status ignores the labels, and a stale resourceVersion is a conflict. It
-// keeps what was stored after each request.
+// server is the little of an API server that an update of PlacementDecisions meets: a create drops the status,
+// an update of the object ignores the status, an update of the status ignores the labels, and a stale
+// resourceVersion is a conflict. It keeps what was stored after each request.
 type server struct {
 	mu      sync.Mutex
 	objects map[string]*clusterv1beta1.PlacementDecision
@@ -258,7 +258,8 @@ func (s *server) do(r request) {
 	}
 }
 
-// interleave returns the requests of a step in an order that pick chooses: of n writes that are not done, the next to go on.
+// interleave returns the requests of a step in an order that pick chooses: of n writes that are not done, the
+// next to go on.
 func interleave(step decisionupdate.Step, pick func(n int) int) []request {
 	type progress struct {
 		write decisionupdate.Write
@@ -279,8 +280,8 @@ func interleave(step decisionupdate.Step, pick func(n int) int) []request {
 	return order
 }
 
-// state reads "1/canary: a b, 2: c" style lines into objects of the placement web: each string is
-// "<object> <index>[/<name>]: <clusters>". It is how the tests write a state.
+// state reads "1/canary: a b, 2: c" style lines into objects of the placement web: each string is "<object>
+// <index>[/<name>]: <clusters>". It is how the tests write a state.
 func state(lines ...string) []*clusterv1beta1.PlacementDecision {
 	var objects []*clusterv1beta1.PlacementDecision
 	for _, line := range lines {

@@ -20,8 +20,9 @@ import (
 	clusterinformers "open-cluster-management.io/api/client/cluster/informers/externalversions"
 )
 
-// consumer keeps a ManagedClusterAddOn in the namespace of each cluster that is in some PlacementDecision, as the add-on manager
-// does: informers, a queue of cluster names, and workers that look at the informers' stores. It knows nothing of plans.
+// consumer keeps a ManagedClusterAddOn in the namespace of each cluster that is in some PlacementDecision, as
+// the add-on manager does: informers, a queue of cluster names, and workers that look at the informers' stores.
+// It knows nothing of plans.
 type consumer struct {
 	addons   addonclient.Interface
 	name     string // of all its add-ons
@@ -185,8 +186,8 @@ func (c *consumer) sync(ctx context.Context, cluster string) error {
 	return err
 }
 
-// settle waits until the consumer has seen all objects as they are stored and has a child for just the clusters in them. It returns
-// the UIDs of the children by cluster.
+// settle waits until the consumer has seen all objects as they are stored and has a child for just the clusters
+// in them. It returns the UIDs of the children by cluster.
 func (c *consumer) settle(t testing.TB, stored []*decision) map[string]types.UID {
 	t.Helper()
 	want := map[string]bool{}

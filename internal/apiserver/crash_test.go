@@ -9,8 +9,8 @@ import (
 	"github.com/cohort-ocm/cohort/decisionupdate"
 )
 
-// twentyWrites returns three states of twelve to sixteen objects. From the first to the second it takes twenty writes: circles, a chain,
-// creates, deletes, and clusters that come and go.
+// twentyWrites returns three states of twelve to sixteen objects. From the first to the second it takes twenty
+// writes: circles, a chain, creates, deletes, and clusters that come and go.
 func twentyWrites(namespace string) (first, second, third []*decision) {
 	state := func(index func(name string) string, objects map[string][]string) []*decision {
 		var all []*decision
@@ -43,8 +43,8 @@ func twentyWrites(namespace string) (first, second, third []*decision) {
 	return first, second, third
 }
 
-// D8: on a real API server, watched by a real consumer: the writer crashes after every single request of a plan of twenty writes, in turn, and plans again
-// towards the same state or another one.
+// D8: on a real API server, watched by a real consumer: the writer crashes after every single request of a plan
+// of twenty writes, in turn, and plans again towards the same state or another one.
 func TestCrashAtEverySinglePointOfTwentyWrites(t *testing.T) {
 	w := newWriter(t, "crash", rolling, 20)
 	first, second, third := twentyWrites("crash")

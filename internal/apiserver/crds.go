@@ -18,7 +18,8 @@ import (
 )
 
 // OCMDefinitions returns the paths of files of the OCM API module that this module requires, such as
-// "cluster/v1beta1/0000_03_clusters.open-cluster-management.io_placementdecisions.crd.yaml". It runs the go command.
+// "cluster/v1beta1/0000_03_clusters.open-cluster-management.io_placementdecisions.crd.yaml". It runs the go
+// command.
 func OCMDefinitions(names ...string) ([]string, error) {
 	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "open-cluster-management.io/api").Output()
 	if err != nil {

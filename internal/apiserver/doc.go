@@ -1,5 +1,5 @@
-// Package apiserver runs a real Kubernetes API server, with an etcd, inside a test process. It serves custom resources and nothing else: there
-// are no namespaces (any name works), no leases and no events.
+// Package apiserver runs a real Kubernetes API server, with an etcd, inside a test process. It serves custom
+// resources and nothing else: there are no namespaces (any name works), no leases and no events.
 //
 //	server, err := apiserver.Start(dir, crds...)
 //	if err != nil {
@@ -8,6 +8,7 @@
 //	defer server.Stop()
 //	client, err := versioned.NewForConfig(server.Config)
 //
-// It is a module of its own, because an API server and an etcd are a lot of modules. Its first build takes some minutes. Share
-// one server among the tests of a package: the first create after a new definition waits two seconds.
+// It is a module of its own, because an API server and an etcd are a lot of modules. Its first build takes some
+// minutes. Share one server among the tests of a package: the first create after a new definition waits two
+// seconds.
 package apiserver

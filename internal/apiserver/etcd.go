@@ -11,7 +11,8 @@ import (
 	"go.uber.org/zap"
 )
 
-// startEtcd starts an etcd that keeps its data below dir, and returns it with its address. It is quick rather than durable.
+// startEtcd starts an etcd that keeps its data below dir, and returns it with its address. It is quick rather
+// than durable.
 func startEtcd(dir string) (*embed.Etcd, string, error) {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return nil, "", err

@@ -52,8 +52,8 @@ func Example_generatedClient() {
 	update(pd("web-decision-1", "0", "b", "c"), pd("web-decision-2", "0", "d"))
 	update(pd("web-decision-1", "0", "a", "b"), pd("web-decision-2", "0", "c", "d"))
 	// Output:
-	// created 2, surged 0, updated 0, deleted 0, retried 0 <nil>
-	// created 0, surged 0, updated 2, deleted 0, retried 0 <nil>
+	// created 2, surged 0, updated 0, deleted 0, retried 0 <nil> created 0, surged 0, updated 2, deleted 0,
+	// retried 0 <nil>
 }
 
 // placementDecisions makes a decisionupdate.Client of controller-runtime's client.
@@ -84,8 +84,9 @@ func (c placementDecisions) Get(ctx context.Context, name string, _ metav1.GetOp
 	return pd, c.Client.Get(ctx, client.ObjectKey{Namespace: c.namespace, Name: name}, pd)
 }
 
-// With controller-runtime's client it takes a wrapper of a few lines. Get must ask the API server (mgr.GetAPIReader), not a cache,
-// if the client has one for PlacementDecisions: the conflict that it is called for has just shown the cache to be old.
+// With controller-runtime's client it takes a wrapper of a few lines. Get must ask the API server
+// (mgr.GetAPIReader), not a cache, if the client has one for PlacementDecisions: the conflict that it is called
+// for has just shown the cache to be old.
 func Example_controllerRuntime() {
 	ctx := context.Background()
 	scheme := runtime.NewScheme()
@@ -129,7 +130,6 @@ func Example_controllerRuntime() {
 	update(pd("web-decision-1", "1", "a", "c"), pd("web-decision-2", "0", "b"))
 	update(pd("web-decision-1", "1", "a", "c", "b"))
 	// Output:
-	// created 2, surged 0, updated 0, deleted 0, retried 0 <nil>
-	// created 0, surged 1, updated 2, deleted 0, retried 0 <nil>
-	// created 0, surged 0, updated 1, deleted 1, retried 0 <nil>
+	// created 2, surged 0, updated 0, deleted 0, retried 0 <nil> created 0, surged 1, updated 2, deleted 0,
+	// retried 0 <nil> created 0, surged 0, updated 1, deleted 1, retried 0 <nil>
 }

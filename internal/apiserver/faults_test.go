@@ -16,8 +16,8 @@ import (
 	"github.com/cohort-ocm/cohort/decisionupdate"
 )
 
-// faults is a client through which a writer meets what writers meet: somebody else's writes, refusals, answers that are lost,
-// slow requests, and its own end.
+// faults is a client through which a writer meets what writers meet: somebody else's writes, refusals, answers
+// that are lost, slow requests, and its own end.
 type faults struct {
 	decisionupdate.Client
 	counts *counts

@@ -11,7 +11,8 @@ import (
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 )
 
-// sizes keep the fleets of the tests small, so that there are many redistributions a second. What moves is as with 100 clusters an object.
+// sizes keep the fleets of the tests small, so that there are many redistributions a second. What moves is as
+// with 100 clusters an object.
 type sizes struct {
 	clusters  int // that there are; between none and all of them are selected
 	perObject int // clusters in one PlacementDecision
@@ -64,8 +65,9 @@ func (f *fleet) change() {
 	}
 }
 
-// desired returns the PlacementDecisions for the selected clusters: those of the canary group first, then the others, each in groups
-// of at most perGroup and objects of at most perObject clusters. It stands in for the package grouping.
+// desired returns the PlacementDecisions for the selected clusters: those of the canary group first, then the
+// others, each in groups of at most perGroup and objects of at most perObject clusters. It stands in for the
+// package grouping.
 func (f *fleet) desired(stored []*clusterv1beta1.PlacementDecision) []*clusterv1beta1.PlacementDecision {
 	var canary, rest []string
 	for _, c := range slices.Sorted(maps.Keys(f.selected)) {
@@ -107,7 +109,8 @@ func (f *fleet) object(index, name string, clusters []string) *clusterv1beta1.Pl
 	return o
 }
 
-// steadyNames gives each object the name of the stored one of its group that it has most clusters in common with, or an unused name.
+// steadyNames gives each object the name of the stored one of its group that it has most clusters in common
+// with, or an unused name.
 func steadyNames(objects, stored []*clusterv1beta1.PlacementDecision) {
 	taken := map[string]bool{}
 	for _, s := range stored {

@@ -28,8 +28,9 @@ type tally struct {
 	rounds, kept, absent, recreated atomic.Int64
 }
 
-// D5, D8 and the design document's success criterion: with RollingUpdate no child of a cluster that stays selected is ever deleted, whatever happens to the
-// writer. With All the same harness sees children deleted, or it would prove nothing.
+// D5, D8 and the design document's success criterion: with RollingUpdate no child of a cluster that stays
+// selected is ever deleted, whatever happens to the writer. With All the same harness sees children deleted, or
+// it would prove nothing.
 func TestChildrenSurviveRedistributions(t *testing.T) {
 	rounds := *redistributions
 	if testing.Short() {
@@ -113,7 +114,8 @@ func (w *writer) list(t *testing.T) []*decision {
 	return stored
 }
 
-// attempt plans from what is stored and applies the plan with a writer that crashes after so many requests, if not negative.
+// attempt plans from what is stored and applies the plan with a writer that crashes after so many requests, if
+// not negative.
 func (w *writer) attempt(t *testing.T, desired []*decision, crash int, opts ...decisionupdate.Option) error {
 	plan, err := decisionupdate.New(w.list(t), desired, w.strategy, opts...)
 	if err != nil {
@@ -125,8 +127,9 @@ func (w *writer) attempt(t *testing.T, desired []*decision, crash int, opts ...d
 	return err
 }
 
-// round changes the fleet until a plan is carried out to its end, lets the consumer settle, and compares its children with those of the
-// round before. After a failure, or a crash, it plans towards the same state or changes the fleet again.
+// round changes the fleet until a plan is carried out to its end, lets the consumer settle, and compares its
+// children with those of the round before. After a failure, or a crash, it plans towards the same state or
+// changes the fleet again.
 func (w *writer) round(t *testing.T) {
 	stay := map[string]types.UID{}
 	for cluster, uid := range w.children {
@@ -171,7 +174,8 @@ func (w *writer) options() []decisionupdate.Option {
 	return nil
 }
 
-// compare lets the consumer settle and counts what has happened to the clusters that stayed selected all the time.
+// compare lets the consumer settle and counts what has happened to the clusters that stayed selected all the
+// time.
 func (w *writer) compare(t *testing.T, stay map[string]types.UID) {
 	w.children = w.consumer.settle(t, w.list(t))
 	absent, deleted := w.consumer.sinceLast()

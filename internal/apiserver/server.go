@@ -22,7 +22,8 @@ import (
 
 // Server is a running API server.
 type Server struct {
-	// Config is for clients of all kinds, with all rights and without a limit of requests. It must not be changed; copy it first.
+	// Config is for clients of all kinds, with all rights and without a limit of requests. It must not be
+	// changed; copy it first.
 	Config *rest.Config
 
 	etcd *embed.Etcd
@@ -30,8 +31,9 @@ type Server struct {
 	done chan error
 }
 
-// Start starts an API server that keeps its files below dir, and installs the custom resource definitions in the YAML files. It
-// returns when objects of all of them can be created. Logs go to klog, as everywhere in Kubernetes.
+// Start starts an API server that keeps its files below dir, and installs the custom resource definitions in
+// the YAML files. It returns when objects of all of them can be created. Logs go to klog, as everywhere in
+// Kubernetes.
 func Start(dir string, crdFiles ...string) (*Server, error) {
 	etcd, address, err := startEtcd(filepath.Join(dir, "etcd"))
 	if err != nil {

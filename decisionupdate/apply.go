@@ -47,8 +47,8 @@ type Report struct {
 	Retried int
 
 	// Stored holds each object that was created or updated, completely or in part, as the API server returned
-	// it last, sorted by name. A lister that has these resourceVersions, or later ones, is fresh enough for the
-	// next plan.
+	// it last, sorted by name. A lister that has these resourceVersions, or later ones, and none of the Deleted
+	// is fresh enough for the next plan.
 	Stored []*clusterv1beta1.PlacementDecision
 }
 
@@ -65,7 +65,7 @@ func (r Report) String() string {
 type PlanAgainError struct {
 	Object string // name of the PlacementDecision
 	Reason string // what was found
-	Err    error  // the API server's answer, or nil
+	Err    error  // the API server's answer that brought it to light
 }
 
 // Error returns what was found and what to do.

@@ -83,6 +83,17 @@ func TestApplyDoesWhatThePlanSays(t *testing.T) {
 	})
 }
 
+// A group label that isn't desired is removed, others stay.
+func TestApplyRemovesGroupLabels(t *testing.T) {
+	s := newServer(state("w1 0/old: a")...)
+	desired := state("w1 0: a")
+	delete(desired[0].Labels, "cluster.open-cluster-management.io/decision-group-name")
+	if _, err := (decisionupdate.Applier{Client: s}).Apply(t.Context(), mustPlan(t, s.list(), desired, rolling)); err != nil {
+		t.Fatal(err)
+	}
+	wantStored(t, s, desired)
+}
+
 // D10: a conflict is retried with fresh data when what was planned from is still there.
 func TestConflictIsRetriedIfNothingThatMattersHasChanged(t *testing.T) {
 	for _, test := range []struct {

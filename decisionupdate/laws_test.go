@@ -227,6 +227,9 @@ func TestWarningsComeTrueAndNeverShowAClusterEarly(t *testing.T) {
 		s.run(plan, allRequests, picker(t))
 		for _, w := range plan.Warnings {
 			for _, c := range w.Clusters {
+				if slices.Contains(append(s.history[0].groups(c), worldOf(desired).groups(c)...), w.Seen) {
+					t.Fatalf("%v\nbut there %s is right\n%s", w, c, plan)
+				}
 				if !slices.ContainsFunc(s.history, func(seen world) bool { return slices.Contains(seen[c], sight{w.Object, w.Seen}) }) {
 					t.Fatalf("%v\nbut %s never was\n%s", w, c, plan)
 				}

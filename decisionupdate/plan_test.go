@@ -2,10 +2,12 @@ package decisionupdate_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
 	"github.com/cohort-ocm/cohort/decisionupdate"
 )
@@ -85,6 +87,10 @@ func TestPlans(t *testing.T) {
 			"3: update w1 status +z -a -e", "3: update w3 status +y -m", "4: delete w4 -y -z",
 		},
 	}, {
+		name: "D4 a surge keeps only who is waited for", why: "k stands in w3 already",
+		stored: []string{"w1: a k", "w2: b", "w3: k"}, desired: []string{"w1: b", "w2: a", "w3: k"}, strategy: rolling,
+		want: []string{"1: surge w1 status +b -k", "2: update w2 status +a -b", "3: update w1 status -a"},
+	}, {
 		name: "D4 the bound cuts a chain", why: "of five objects within three steps one is surged",
 		stored: []string{"w1: a", "w2: b", "w3: c", "w4: d", "w5:"}, desired: []string{"w1:", "w2: a", "w3: b", "w4: c", "w5: d"},
 		strategy: rolling, opts: within(3),
@@ -117,6 +123,10 @@ func TestPlans(t *testing.T) {
 		name: "D9 stored objects may be odd", why: "an interrupted update leaves a cluster twice, and older controllers an empty decision; neither is carried on",
 		stored: []string{"w1: a", "w2: b"}, desired: []string{"w1: b", "w2: a"}, strategy: rolling,
 		want: []string{"1: surge w1 status +b", "2: update w2 status +a -b", "3: update w1 status -a"},
+	}, {
+		name: "D9 stored objects may be odd in a union", why: "nor does a union carry it on",
+		stored: []string{"w1: a", "w2: b"}, desired: []string{"w1: b", "w2: a"}, strategy: rolling, opts: two,
+		want: []string{"1: surge w1 status +b", "1: surge w2 status +a", "2: update w1 status -a", "2: update w2 status -b"},
 	}} {
 		t.Run(test.name, func(t *testing.T) {
 			stored := state(test.stored...)
@@ -130,6 +140,13 @@ func TestPlans(t *testing.T) {
 			}
 			t.Log(test.why)
 			want(t, plan, test.want...)
+			for _, step := range plan.Steps {
+				for _, w := range step {
+					if w.To != nil && slices.ContainsFunc(w.To.Status.Decisions, func(d clusterv1beta1.ClusterDecision) bool { return d.ClusterName == "" }) {
+						t.Errorf("%s writes an empty decision", w)
+					}
+				}
+			}
 		})
 	}
 }
@@ -164,6 +181,22 @@ func TestSurgesStayWithinTheLimitWhereTheyCan(t *testing.T) {
 		if over := plan.OverLimit(); len(over) > 0 || plan.Writes() != 3 {
 			t.Errorf("over the limit: %v\n%s", over, plan)
 		}
+	}
+}
+
+// D4: the same in a circle of more objects than are tried one by one.
+func TestSurgesOfLargeCirclesStayWithinTheLimitWhereTheyCan(t *testing.T) {
+	const n = 20
+	stored, desired := divided(100, numbers(1, 100*n)), divided(100, numbers(1, 100*n))
+	for o := range n { // each object hands its first cluster to the next
+		desired[(o+1)%n].Status.Decisions[0] = stored[o].Status.Decisions[0]
+	}
+	for _, objects := range [][]*pd{stored, desired} {
+		objects[13].Status.Decisions = objects[13].Status.Decisions[:50]
+	}
+	plan := mustPlan(t, stored, desired, rolling)
+	if over := plan.OverLimit(); len(over) > 0 || plan.Writes() != n+1 {
+		t.Errorf("%d writes, over the limit: %v", plan.Writes(), over)
 	}
 }
 
@@ -249,6 +282,20 @@ func TestWarnings(t *testing.T) {
 	w := decisionupdate.Warning{Object: "w1", First: decisionupdate.Status, Seen: decisionupdate.Group{Index: "2", Name: "rest"}, Clusters: []string{"b", "n"}}
 	if got, want := w.String(), "w1 changes its group, status first: until the other is written it shows in group 2/rest what belongs elsewhere: b n"; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+// Desired labels other than those of placement and group are written, too.
+func TestOtherDesiredLabelsAreWritten(t *testing.T) {
+	for _, value := range []string{"", "silver"} {
+		stored, desired := state("w1: a"), state("w1: a")
+		if value != "" {
+			stored[0].Labels["tier"] = value
+		}
+		desired[0].Labels["tier"] = "gold"
+		want(t, mustPlan(t, stored, desired, rolling), "1: update w1 labels")
+		stored[0].Labels["tier"] = "gold"
+		want(t, mustPlan(t, stored, desired, rolling))
 	}
 }
 

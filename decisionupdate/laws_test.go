@@ -181,6 +181,7 @@ func wantStored(t rapid.TB, s *server, desired []*clusterv1beta1.PlacementDecisi
 	}
 }
 
+// D5, D6 and D8, by lawRolling.
 func TestRollingNeverLosesOrMisplacesAClusterWhereverItStops(t *testing.T) {
 	rapid.Check(t, lawRolling)
 }

@@ -108,6 +108,10 @@ func TestPlans(t *testing.T) {
 		stored: []string{"w1: a b", "w2: b"}, desired: []string{"w1: a", "w2: b c"}, strategy: rolling,
 		want: []string{"1: update w1 status -b", "1: update w2 status +c"},
 	}, {
+		name: "D6 what leaves doesn't come back", why: "l is stored twice and leaves, n is new: a surge adds neither",
+		stored: []string{"w1: a l", "w2: b l"}, desired: []string{"w1: b n", "w2: a"}, strategy: rolling,
+		want: []string{"1: surge w1 status +b -l", "2: update w2 status +a -b -l", "3: update w1 status +n -a"},
+	}, {
 		name: "D7 the index rises", why: "labels first: what leaves is seen late",
 		stored: []string{"w1 0: a", "w2 1: b"}, desired: []string{"w1 1: b", "w2 1: c"}, strategy: rolling,
 		want: []string{"1: update w1 labels,status +b -a", "2: update w2 status +c -b"},

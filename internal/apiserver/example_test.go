@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	clusterclient "open-cluster-management.io/api/client/cluster/clientset/versioned"
@@ -52,8 +53,8 @@ func Example_generatedClient() {
 	update(pd("web-decision-1", "0", "b", "c"), pd("web-decision-2", "0", "d"))
 	update(pd("web-decision-1", "0", "a", "b"), pd("web-decision-2", "0", "c", "d"))
 	// Output:
-	// created 2, surged 0, updated 0, deleted 0, retried 0 <nil> created 0, surged 0, updated 2, deleted 0,
-	// retried 0 <nil>
+	// created 2, surged 0, updated 0, deleted 0, retried 0 <nil>
+	// created 0, surged 0, updated 2, deleted 0, retried 0 <nil>
 }
 
 // placementDecisions makes a decisionupdate.Client of controller-runtime's client.
@@ -96,7 +97,7 @@ func Example_controllerRuntime() {
 	}
 	// The server of these tests has no core API to discover kinds with, so the client is told.
 	mapper := meta.NewDefaultRESTMapper(nil)
-	mapper.Add(clusterv1beta1.SchemeGroupVersion.WithKind("PlacementDecision"), meta.RESTScopeNamespace)
+	mapper.Add(schema.GroupVersionKind{Group: clusterv1beta1.GroupName, Version: "v1beta1", Kind: "PlacementDecision"}, meta.RESTScopeNamespace)
 	cl, err := client.New(server.Config, client.Options{Scheme: scheme, Mapper: mapper})
 	if err != nil {
 		fmt.Println(err)
@@ -130,6 +131,7 @@ func Example_controllerRuntime() {
 	update(pd("web-decision-1", "1", "a", "c"), pd("web-decision-2", "0", "b"))
 	update(pd("web-decision-1", "1", "a", "c", "b"))
 	// Output:
-	// created 2, surged 0, updated 0, deleted 0, retried 0 <nil> created 0, surged 1, updated 2, deleted 0,
-	// retried 0 <nil> created 0, surged 0, updated 1, deleted 1, retried 0 <nil>
+	// created 2, surged 0, updated 0, deleted 0, retried 0 <nil>
+	// created 0, surged 1, updated 2, deleted 0, retried 0 <nil>
+	// created 0, surged 0, updated 1, deleted 1, retried 0 <nil>
 }

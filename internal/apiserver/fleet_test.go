@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 )
 
@@ -145,5 +144,3 @@ func common(a, b *clusterv1beta1.PlacementDecision) int {
 	}
 	return n
 }
-
-var listAll = metav1.ListOptions{}

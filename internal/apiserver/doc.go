@@ -11,4 +11,11 @@
 // It is a module of its own, because an API server and an etcd are a lot of modules. Its first build takes some
 // minutes. Share one server among the tests of a package: the first create after a new definition waits two
 // seconds.
+//
+// Its tests carry out plans of the package decisionupdate under the eyes of a consumer that keeps an object for
+// each cluster:
+//
+//	go test                                                      2,000 redistributions, one to two minutes
+//	go test -short                                               100, some seconds
+//	go test -run Children -redistributions 200000 -timeout 0     a long run; -seed for another one
 package apiserver

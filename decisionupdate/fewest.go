@@ -21,20 +21,32 @@ func (f *fleet) fewestWrites(maxSteps int) []Step {
 	}
 	for v, o := range vertices {
 		obj := &f.objects[o]
-		if !surged[v] {
+		early := func(cluster int32) bool { // who gives it away waits only for the surge
+			from := f.holder[cluster]
+			return from != nobody && at[from] <= at[o]
+		}
+		if !surged[v] || !f.desires(o, early) {
 			add(level[v], obj.final(nil))
 			continue
 		}
-		surge := obj.surge(f.content(o, f.heldBy(o), func(cluster int32) bool {
-			// Who writes its last before this object does hands over early; the others can wait.
-			from := f.holder[cluster]
-			return from != nobody && at[from] <= at[o]
-		}))
+		surge := obj.surge(f.content(o, f.heldBy(o), early))
 		final := obj.final(&surge)
 		add(1, surge)
 		add(level[v], final)
 	}
 	return steps
+}
+
+// desires reports whether the object desires such a cluster. A surge for none, which the heuristic may choose, is
+// left out.
+func (f *fleet) desires(o int32, such func(cluster int32) bool) bool {
+	obj := &f.objects[o]
+	for i := range obj.desired.Status.Decisions {
+		if such(obj.first + int32(i)) {
+			return true
+		}
+	}
+	return false
 }
 
 // heldBy reports of a cluster whether the object has to keep it.

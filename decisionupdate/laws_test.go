@@ -2,6 +2,7 @@ package decisionupdate_test
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strconv"
 	"testing"
@@ -363,4 +364,31 @@ func fullest(plan decisionupdate.Plan) int {
 		}
 	}
 	return most
+}
+
+// D4, D5 and D6 where the surges are chosen by the heuristic: many objects between which clusters move at random.
+func TestShuffleOfManyObjects(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 300))
+	clusters := numbers(1, 1200)
+	stored := divided(4, clusters)
+	rng.Shuffle(len(clusters), func(i, j int) { clusters[i], clusters[j] = clusters[j], clusters[i] })
+	for o := range stored { // some stay
+		copy(clusters[4*o:4*o+3], numbers(4*o+1, 4*o+3))
+	}
+	seen := map[int]bool{}
+	clusters = slices.DeleteFunc(clusters, func(c int) bool { twice := seen[c]; seen[c] = true; return twice })
+	desired := divided(4, clusters)
+	for _, steps := range []int{0, 2, 3, 6} {
+		plan := mustPlan(t, stored, desired, rolling, decisionupdate.MaxSteps(steps))
+		s := newServer(stored...)
+		s.run(plan, allRequests, rng.IntN)
+		if err := neverAbsent(s.history, worldOf(desired)); err != nil {
+			t.Errorf("D5: %v", err)
+		}
+		if err := neverWrong(s.history, worldOf(desired), plan.Warnings); err != nil {
+			t.Errorf("D6: %v", err)
+		}
+		wantStored(t, s, desired)
+		t.Logf("within %d steps: %d writes of %d objects in %d steps", steps, plan.Writes(), plan.Writes()-surges(plan), len(plan.Steps))
+	}
 }

@@ -346,3 +346,27 @@ func TestLargerFleetsComeCloseToTheFewestWrites(t *testing.T) {
 		}
 	}
 }
+
+// D4: a surge that others make unnecessary is left out, also where there are too many moves to look for such. The
+// circles are k1-k2, k1-k3, k2-k4 and k3-k5: k1 has most ways through it, but k2 and k3 break all of them.
+func TestSurgeIsNeverForNobody(t *testing.T) {
+	var edges []edge
+	for _, circle := range [][2]int{{0, 1}, {0, 2}, {1, 3}, {2, 4}} {
+		edges = append(edges, edge{circle[0], circle[1]}, edge{circle[1], circle[0]})
+	}
+	const first, objects = 5, 2705 // the others hand a cluster to each of the next hundred, in no circle
+	edges = append(edges, edge{3, first})
+	for o := first; o < objects; o++ {
+		for next := o + 1; next <= o+99 && next < objects; next++ {
+			edges = append(edges, edge{o, next})
+		}
+	}
+	stored, desired := smallFleet(objects, edges)
+	for i := range stored { // names in the order of the numbers
+		stored[i].Name = fmt.Sprintf("k%05d", i+1)
+		desired[i].Name = stored[i].Name
+	}
+	if plan := mustPlan(t, stored, desired, rolling); surges(plan) != 2 || plan.Writes() != objects+2 {
+		t.Errorf("%d surges, %d writes, want 2 and %d", surges(plan), plan.Writes(), objects+2)
+	}
+}

@@ -87,6 +87,14 @@ func TestPlans(t *testing.T) {
 			"3: update w1 status +z -a -e", "3: update w3 status +y -m", "4: delete w4 -y -z",
 		},
 	}, {
+		name: "D4 of as few surges those with fewest steps", why: "to surge w1 would take four steps",
+		stored: []string{"w1: a", "w2: b", "w3: m", "w4: y z"}, desired: []string{"w1: b z", "w2: a m", "w3: y"}, strategy: rolling,
+		want: []string{
+			"1: surge w2 status +a +m",
+			"2: update w1 status +b +z -a", "2: update w3 status +y -m",
+			"3: update w2 status -b", "3: delete w4 -y -z",
+		},
+	}, {
 		name: "D4 a surge keeps only who is waited for", why: "k stands in w3 already",
 		stored: []string{"w1: a k", "w2: b", "w3: k"}, desired: []string{"w1: b", "w2: a", "w3: k"}, strategy: rolling,
 		want: []string{"1: surge w1 status +b -k", "2: update w2 status +a -b", "3: update w1 status -a"},

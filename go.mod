@@ -4,6 +4,7 @@ go 1.25.0
 
 require (
 	github.com/google/go-cmp v0.7.0
+	golang.org/x/sync v0.18.0
 	k8s.io/apimachinery v0.35.2
 	open-cluster-management.io/api v1.3.0
 	pgregory.net/rapid v1.2.0

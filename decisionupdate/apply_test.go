@@ -1,0 +1,323 @@
+package decisionupdate_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/cohort-ocm/cohort/decisionupdate"
+)
+
+// requests records the requests of an application in order, as "<verb> <object>".
+func (s *server) record() *[]string {
+	var requests []string
+	inner := s.before
+	s.before = func(verb, name string) error {
+		requests = append(requests, verb+" "+name)
+		if inner != nil {
+			return inner(verb, name)
+		}
+		return nil
+	}
+	return &requests
+}
+
+// touch changes an object as somebody else would.
+func (s *server) touch(t *testing.T, name string, change func(*pd)) {
+	t.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	next := s.objects[name].DeepCopy()
+	change(next)
+	s.put(next, false)
+}
+
+func TestApplyDoesWhatThePlanSays(t *testing.T) {
+	s := newServer(state("w1 0: a b", "w2 0: c d", "w3 1: e", "w4 1: z")...)
+	desired := state("w1 0: a d", "w2 0: b c", "w3 2: e f", "w5 2: g", "w6 3:")
+	plan := mustPlan(t, s.list(), desired, rolling)
+	requests := s.record()
+
+	report, err := decisionupdate.Applier{Client: s}.Apply(t.Context(), plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantStored(t, s, desired)
+
+	t.Run("D7 one request for each part", func(t *testing.T) {
+		want := []string{
+			"updateStatus w1", "update w3", "updateStatus w3", "delete w4", "create w5", "updateStatus w5", "create w6",
+			"updateStatus w2",
+			"updateStatus w1",
+		}
+		if diff := cmp.Diff(want, *requests); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	})
+	t.Run("D11 it reports what it did", func(t *testing.T) {
+		var stored []string
+		for _, o := range report.Stored {
+			stored = append(stored, o.Name+"@"+o.ResourceVersion)
+			if now, _ := s.Get(t.Context(), o.Name, metav1.GetOptions{}); !cmp.Equal(now, o) {
+				t.Errorf("%s is not as the server has it: %s", o.Name, cmp.Diff(now, o))
+			}
+		}
+		got := []string{report.String(), fmt.Sprint(report.Created, report.Surged, report.Updated, report.Deleted), strings.Join(stored, " ")}
+		want := []string{
+			"created 2, surged 1, updated 3, deleted 1, retried 0",
+			"[w5 w6] [w1] [w3 w2 w1] [w4]",
+			"w1@12 w2@11 w3@7 w5@9 w6@10",
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	})
+}
+
+// A group label that isn't desired is removed, others stay.
+func TestApplyRemovesGroupLabels(t *testing.T) {
+	s := newServer(state("w1 0/old: a")...)
+	desired := state("w1 0: a")
+	delete(desired[0].Labels, "cluster.open-cluster-management.io/decision-group-name")
+	if _, err := (decisionupdate.Applier{Client: s}).Apply(t.Context(), mustPlan(t, s.list(), desired, rolling)); err != nil {
+		t.Fatal(err)
+	}
+	wantStored(t, s, desired)
+}
+
+// D10: a conflict is retried with fresh data when what was planned from is still there.
+func TestConflictIsRetriedIfNothingThatMattersHasChanged(t *testing.T) {
+	for _, test := range []struct {
+		name, why string
+		verb      string // ahead of which somebody else writes
+		object    string
+	}{
+		{"D10 status", "somebody annotates the object before its status is written", "updateStatus", "w1"},
+		{"D10 labels", "the same before its labels are written", "update", "w2"},
+		{"D10 between labels and status", "the same between the two", "updateStatus", "w2"},
+		{"D10 created object", "the same between create and status", "updateStatus", "w4"},
+		{"D10 delete", "a delete asks for the version that was planned from", "delete", "w3"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s := newServer(state("w1 0: a", "w2 0: b", "w3 0: c")...)
+			desired := state("w1 0: a x", "w2 1: b y", "w4 0: d")
+			plan := mustPlan(t, s.list(), desired, rolling)
+			touched := 0
+			s.before = func(verb, name string) error {
+				if verb == test.verb && name == test.object && touched < 3 {
+					touched++
+					s.touch(t, name, func(o *pd) {
+						o.Annotations = map[string]string{"touched": fmt.Sprint(touched)}
+						o.Labels["foreign"] = fmt.Sprint(touched)
+					})
+				}
+				return nil
+			}
+			report, err := decisionupdate.Applier{Client: s}.Apply(t.Context(), plan)
+			if err != nil || report.Retried != 3 {
+				t.Fatalf("%s: %d retries, %v", test.why, report.Retried, err)
+			}
+			if o := s.objects[test.object]; o != nil {
+				if o.Annotations["touched"] != "3" || o.Labels["foreign"] != "3" {
+					t.Errorf("somebody else's writes are lost: %v %v", o.Annotations, o.Labels)
+				}
+				delete(o.Labels, "foreign")
+			}
+			wantStored(t, s, desired)
+		})
+	}
+}
+
+// D10: a conflict that doesn't end is an error, after five requests.
+func TestEndlessConflictIsAnError(t *testing.T) {
+	s := newServer(state("w1: a")...)
+	plan := mustPlan(t, s.list(), state("w1: b"), rolling)
+	s.before = func(verb, name string) error {
+		if verb != "get" {
+			s.touch(t, name, func(*pd) {})
+		}
+		return nil
+	}
+	requests := s.record()
+	report, err := decisionupdate.Applier{Client: s}.Apply(t.Context(), plan)
+	if !apierrors.IsConflict(err) || report.Retried != 4 || len(*requests) != 9 {
+		t.Errorf("%d retries, requests %v, %v", report.Retried, *requests, err)
+	}
+}
+
+// D10: if what was planned from has changed, nothing is overwritten and the error says to plan again.
+func TestChangedObjectHasToBePlannedAgain(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		change func(s *server)
+		want   string
+	}{
+		{"D10 other clusters", func(s *server) {
+			s.touch(t, "w1", func(o *pd) { o.Status.Decisions = append(o.Status.Decisions, o.Status.Decisions[0]) })
+		}, "update PlacementDecision w1: stored PlacementDecision w1 is not what was planned from, plan again: its status.decisions have changed"},
+		{"D10 another group", func(s *server) {
+			s.touch(t, "w1", func(o *pd) { o.Labels["cluster.open-cluster-management.io/decision-group-index"] = "7" })
+		}, `update PlacementDecision w1: stored PlacementDecision w1 is not what was planned from, plan again: its label cluster.open-cluster-management.io/decision-group-index is "7", not "0"`},
+		{"D10 created again", func(s *server) {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.put(s.objects["w1"].DeepCopy(), true)
+		}, `update PlacementDecision w1: stored PlacementDecision w1 is not what was planned from, plan again: its UID is "uid-3", not "uid-1": it was deleted and created again`},
+		{"D10 deleted before the update", func(s *server) { delete(s.objects, "w1") },
+			`update PlacementDecision w1: stored PlacementDecision w1 is not what was planned from, plan again: it is gone`},
+		{"D10 delete of what has changed", func(s *server) {
+			s.touch(t, "w2", func(o *pd) { o.Status.Decisions = nil })
+		}, "delete PlacementDecision w2: stored PlacementDecision w2 is not what was planned from, plan again: its status.decisions have changed"},
+		{"D10 created by somebody else", func(s *server) {
+			_, _ = s.Create(context.Background(), state("w3: x")[0], metav1.CreateOptions{})
+		}, "create PlacementDecision w3: stored PlacementDecision w3 is not what was planned from, plan again: it exists already"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s := newServer(state("w1 0: a", "w2: b")...)
+			desired := state("w1 0: a y", "w3: c")
+			plan := mustPlan(t, s.list(), desired, rolling)
+			test.change(s)
+			_, err := decisionupdate.Applier{Client: s}.Apply(t.Context(), plan)
+			var again *decisionupdate.PlanAgainError
+			if !errors.As(err, &again) || err.Error() != test.want || again.Err == nil {
+				t.Fatalf("got  %v\nwant %s", err, test.want)
+			}
+			if _, err := (decisionupdate.Applier{Client: s}).Apply(t.Context(), mustPlan(t, s.list(), desired, rolling)); err != nil {
+				t.Fatalf("planned again: %v", err)
+			}
+			wantStored(t, s, desired)
+		})
+	}
+}
+
+// D10: a delete of what isn't there has succeeded, also when it vanishes during a conflict.
+func TestDeleteOfMissingObjectSucceeds(t *testing.T) {
+	for _, during := range []string{"delete", "get"} {
+		s := newServer(state("w1: a", "w2: b")...)
+		plan := mustPlan(t, s.list(), state("w1: a"), rolling)
+		s.before = func(verb, _ string) error {
+			if during == "get" && verb == "delete" {
+				s.touch(t, "w2", func(*pd) {})
+			}
+			if verb == during {
+				delete(s.objects, "w2")
+			}
+			return nil
+		}
+		report, err := decisionupdate.Applier{Client: s}.Apply(t.Context(), plan)
+		if err != nil || len(report.Deleted) != 1 {
+			t.Errorf("gone at %s: deleted %v, %v", during, report.Deleted, err)
+		}
+	}
+}
+
+// D10: errors of a step are joined and name their objects; the rest of the step is done, and nothing of the
+// next step.
+func TestFailureEndsThePlanAfterItsStep(t *testing.T) {
+	s := newServer(state("w1: a", "w2: b", "w3: c", "w4: d")...)
+	plan := mustPlan(t, s.list(), state("w1:", "w2: b a", "w3: c x", "w4: d y"), rolling)
+	want(t, plan, "1: update w2 status +a", "1: update w3 status +x", "1: update w4 status +y", "2: update w1 status -a")
+	s.before = func(_, name string) error {
+		switch name {
+		case "w2":
+			return apierrors.NewInternalError(errors.New("etcd is away"))
+		case "w4":
+			return apierrors.NewTooManyRequests("later", 1)
+		}
+		return nil
+	}
+	requests := s.record()
+	report, err := decisionupdate.Applier{Client: s}.Apply(t.Context(), plan)
+	wantErr := "update PlacementDecision w2: Internal error occurred: etcd is away\nupdate PlacementDecision w4: later"
+	if err == nil || err.Error() != wantErr || !apierrors.IsInternalError(err) {
+		t.Errorf("got  %v\nwant %s", err, wantErr)
+	}
+	if got := report.String(); got != "created 0, surged 0, updated 1, deleted 0, retried 0" || len(*requests) != 3 {
+		t.Errorf("D11: %s, requests %v", got, *requests)
+	}
+}
+
+// D10: the writes of a step overlap, but never more than are allowed; steps never overlap.
+func TestWritesRunInParallelWithinBounds(t *testing.T) {
+	for _, test := range []struct{ parallel, want int32 }{{0, 1}, {1, 1}, {4, 4}, {100, 20}} {
+		synctest.Test(t, func(t *testing.T) {
+			var running, most, done atomic.Int32
+			s := newServer(divided(1, numbers(1, 20))...)
+			plan := mustPlan(t, s.list(), append(divided(1, numbers(101, 120)), state("x: cluster-0000001")...), rolling)
+			s.before = func(_, name string) error {
+				// The second step is web-decision-1 alone. The first has 19 updates and a create of two
+				// requests.
+				if name == "web-decision-1" && done.Load() != 21 {
+					t.Errorf("the second step begins after %d requests of the first", done.Load())
+				}
+				most.Store(max(most.Load(), running.Add(1)))
+				time.Sleep(time.Second) // of the test's own clock: all that may start does
+				running.Add(-1)
+				done.Add(1)
+				return nil
+			}
+			if _, err := (decisionupdate.Applier{Client: s, Parallel: int(test.parallel)}).Apply(t.Context(), plan); err != nil {
+				t.Fatal(err)
+			}
+			if most.Load() != test.want {
+				t.Errorf("Parallel %d: %d writes at a time, want %d", test.parallel, most.Load(), test.want)
+			}
+		})
+	}
+}
+
+// D10: the context is honoured between requests, also between labels and status; what was done until then is
+// reported.
+func TestContextEndsThePlan(t *testing.T) {
+	for after := range 4 {
+		s := newServer(state("w1 0: a", "w2 0: b")...)
+		plan := mustPlan(t, s.list(), state("w1 0: a x", "w2 1: b y", "w3 1: c"), rolling)
+		ctx, cancel := context.WithCancel(t.Context())
+		requests := s.record()
+		inner := s.before
+		s.before = func(verb, name string) error {
+			err := inner(verb, name)
+			if len(*requests) > after {
+				*requests = (*requests)[:after]
+				t.Errorf("%s %s after the context was done", verb, name)
+			}
+			if len(*requests) == after {
+				cancel()
+			}
+			return err
+		}
+		if after == 0 {
+			cancel()
+		}
+		report, err := decisionupdate.Applier{Client: s}.Apply(ctx, plan)
+		if !errors.Is(err, context.Canceled) || len(*requests) != after {
+			t.Errorf("after %d requests: %v, %v", after, *requests, err)
+		}
+		if want := []int{0, 1, 1, 2}[after]; len(report.Updated) != want {
+			t.Errorf("D11: after %d requests updated %v", after, report.Updated)
+		}
+	}
+}
+
+// Objects that are shared between goroutines are not written to.
+func TestApplyModifiesNeitherPlanNorInput(t *testing.T) {
+	s := newServer(state("w1 0: a b", "w2 1: c", "w3 1: e")...)
+	stored, desired := s.list(), state("w1 1: c", "w2 1: a b", "w4 0: f")
+	plan := mustPlan(t, stored, desired, rolling)
+	before := fmt.Sprint(deref(stored), deref(desired), plan)
+	if _, err := (decisionupdate.Applier{Client: s, Parallel: 3}).Apply(t.Context(), plan); err != nil {
+		t.Fatal(err)
+	}
+	if after := fmt.Sprint(deref(stored), deref(desired), plan); after != before {
+		t.Errorf("was %s\nis  %s", before, after)
+	}
+}

@@ -1,0 +1,106 @@
+package decisionupdate
+
+// fewestWrites writes each object once, in an order in which every cluster is where it goes before it leaves
+// where it was, and surges the objects for which there is no such order or none short enough (D4). With
+// maxSteps 0 every order is short enough.
+func (f *fleet) fewestWrites(maxSteps int) []Step {
+	vertices, g := f.moves()
+	surged := chooseSurges(g, maxSteps)
+	level, _ := g.levels(surged)
+
+	steps := make([]Step, 1)
+	add := func(level int, w Write) {
+		for len(steps) < level {
+			steps = append(steps, nil)
+		}
+		steps[level-1] = append(steps[level-1], w)
+	}
+	at := make([]int, len(f.objects)) // by object: the step of its last write
+	for v, o := range vertices {
+		at[o] = level[v]
+	}
+	for v, o := range vertices {
+		obj := &f.objects[o]
+		early := func(cluster int32) bool { // who gives it away waits only for the surge
+			from := f.holder[cluster]
+			return from != nobody && at[from] <= at[o]
+		}
+		if !surged[v] || !f.desires(o, early) {
+			add(level[v], obj.final(nil))
+			continue
+		}
+		surge := obj.surge(f.content(o, f.heldBy(o), early))
+		final := obj.final(&surge)
+		add(1, surge)
+		add(level[v], final)
+	}
+	return steps
+}
+
+// desires reports whether the object desires such a cluster. A surge for none, which the heuristic may choose, is
+// left out.
+func (f *fleet) desires(o int32, such func(cluster int32) bool) bool {
+	obj := &f.objects[o]
+	for i := range obj.desired.Status.Decisions {
+		if such(obj.first + int32(i)) {
+			return true
+		}
+	}
+	return false
+}
+
+// heldBy reports of a cluster whether the object has to keep it.
+func (f *fleet) heldBy(o int32) func(cluster int32) bool {
+	return func(cluster int32) bool { return cluster != nobody && f.holder[cluster] == o }
+}
+
+// moves returns the objects that have to be written, in order, and the graph between them: an edge from the
+// object that holds a cluster to the one that it goes to.
+func (f *fleet) moves() ([]int32, graph) {
+	var vertices []int32
+	vertex := make([]int32, len(f.objects))
+	for o := range f.objects {
+		if f.objects[o].differs() {
+			vertex[o] = int32(len(vertices))
+			vertices = append(vertices, int32(o))
+		}
+	}
+	g := newGraph(len(vertices))
+	linked := make([]int32, len(vertices)) // by target: the last source that was linked to it, plus one
+	for _, o := range vertices {
+		for _, cluster := range f.objects[o].storedIDs {
+			if cluster == nobody || f.holder[cluster] != o {
+				continue
+			}
+			u, v := vertex[o], vertex[f.goal[cluster]]
+			if linked[v] != u+1 {
+				linked[v] = u + 1
+				g.link(u, v)
+			}
+		}
+	}
+	for v, o := range vertices {
+		g.over[v] = f.surgeOver(o)
+	}
+	return vertices, g
+}
+
+// surgeOver returns how far a surge could take the object over the limit.
+func (f *fleet) surgeOver(o int32) int32 {
+	obj := &f.objects[o]
+	if obj.stored == nil || obj.desired == nil {
+		return 0
+	}
+	n := 0
+	for i := range obj.desired.Status.Decisions {
+		if id := obj.first + int32(i); f.stays[id] || f.holder[id] != nobody {
+			n++
+		}
+	}
+	for _, id := range obj.storedIDs {
+		if f.heldBy(o)(id) {
+			n++
+		}
+	}
+	return int32(max(n-maxClusters, 0))
+}

@@ -1,0 +1,194 @@
+package decisionupdate
+
+import (
+	"slices"
+	"strings"
+
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+
+	"github.com/cohort-ocm/cohort/internal/fielderrs"
+)
+
+// fleet is the stored and the desired state side by side. Desired clusters are numbered in the order of their
+// objects and of their decisions, so that those of one object are consecutive; stored clusters that aren't
+// desired have no number.
+type fleet struct {
+	objects []object // stored or desired, by name
+	goal    []int32  // by cluster: the object that desires it
+	stays   []bool   // by cluster: its goal stores it already
+	holder  []int32  // by cluster: the object that keeps it until its goal has it; nobody, if it stays or is stored nowhere
+}
+
+// nobody is the holder of a cluster that needs none, and the number of a stored cluster that isn't desired.
+const nobody int32 = -1
+
+// object is a PlacementDecision that is stored, desired or both.
+type object struct {
+	name      string
+	stored    *clusterv1beta1.PlacementDecision // nil: has to be created
+	desired   *clusterv1beta1.PlacementDecision // nil: has to be deleted
+	first     int32                             // number of its first desired cluster
+	storedIDs []int32                           // numbers of its stored decisions
+
+	labels     map[string]string // as they shall be, if it is stored and desired
+	relabelled bool              // the labels differ
+	changed    bool              // the decisions differ
+}
+
+// differs reports whether anything has to be written.
+func (o *object) differs() bool {
+	return o.stored == nil || o.desired == nil || o.relabelled || o.changed
+}
+
+// newFleet checks both lists (D9) and puts them side by side. It looks at each decision a constant number of
+// times.
+func newFleet(stored, desired []*clusterv1beta1.PlacementDecision) (*fleet, error) {
+	stored, errs := byName("stored", stored)
+	desired, more := byName("desired", desired)
+	errs = append(errs, more...)
+	errs = append(errs, onePlacement(stored, desired)...)
+	if len(errs) > 0 {
+		return nil, fielderrs.Join(errs)
+	}
+	f := &fleet{objects: sideBySide(stored, desired)}
+	numbers, ok := f.numberDesired()
+	if !ok {
+		return nil, fielderrs.Join(desiredClusters(desired))
+	}
+	f.findStored(numbers)
+	return f, nil
+}
+
+// sideBySide merges two lists that are sorted by name.
+func sideBySide(stored, desired []*clusterv1beta1.PlacementDecision) []object {
+	objects := make([]object, 0, max(len(stored), len(desired)))
+	for len(stored) > 0 || len(desired) > 0 {
+		order := 0
+		switch {
+		case len(desired) == 0:
+			order = -1
+		case len(stored) == 0:
+			order = 1
+		default:
+			order = strings.Compare(stored[0].Name, desired[0].Name)
+		}
+		var o object
+		if order <= 0 {
+			o.name, o.stored, stored = stored[0].Name, stored[0], stored[1:]
+		}
+		if order >= 0 {
+			o.name, o.desired, desired = desired[0].Name, desired[0], desired[1:]
+		}
+		if o.stored != nil && o.desired != nil {
+			o.labels, o.relabelled = relabelled(o.stored.Labels, o.desired.Labels)
+			o.changed = !slices.Equal(o.stored.Status.Decisions, o.desired.Status.Decisions)
+		}
+		objects = append(objects, o)
+	}
+	return objects
+}
+
+// numberDesired numbers the desired clusters and returns the numbers by name. It is not ok if a cluster is
+// empty or desired twice, or an object desires too many.
+func (f *fleet) numberDesired() (numbers map[string]int32, ok bool) {
+	total := 0
+	for o := range f.objects {
+		if f.objects[o].desired != nil {
+			total += len(f.objects[o].desired.Status.Decisions)
+		}
+	}
+	f.goal = make([]int32, 0, total)
+	numbers = make(map[string]int32, total)
+	ok = true
+	for o := range f.objects {
+		obj := &f.objects[o]
+		if obj.desired == nil {
+			continue
+		}
+		obj.first = int32(len(f.goal))
+		ok = ok && len(obj.desired.Status.Decisions) <= maxClusters
+		for _, d := range obj.desired.Status.Decisions {
+			numbers[d.ClusterName] = int32(len(f.goal))
+			f.goal = append(f.goal, int32(o))
+		}
+	}
+	_, empty := numbers[""]
+	return numbers, ok && !empty && len(numbers) == total
+}
+
+// findStored numbers the stored decisions and finds out which clusters stay, and who holds those that move. Of
+// several objects that store a cluster one that has to be deleted holds it: nothing moves there, so it never is
+// part of a circle.
+func (f *fleet) findStored(numbers map[string]int32) {
+	f.stays = make([]bool, len(f.goal))
+	f.holder = slices.Repeat([]int32{nobody}, len(f.goal))
+	for o := range f.objects {
+		obj := &f.objects[o]
+		if obj.stored == nil {
+			continue
+		}
+		obj.numberStored(numbers)
+		for _, id := range obj.storedIDs {
+			switch {
+			case id == nobody:
+			case f.goal[id] == int32(o):
+				f.stays[id] = true
+			case f.holder[id] == nobody, obj.desired == nil && f.objects[f.holder[id]].desired != nil:
+				f.holder[id] = int32(o)
+			}
+		}
+	}
+	for id, stays := range f.stays {
+		if stays {
+			f.holder[id] = nobody
+		}
+	}
+}
+
+// numberStored looks up the numbers of the stored decisions. Most clusters stay and keep their order, so it
+// looks first at the one that follows the one before, which saves most of the time that a plan takes.
+func (o *object) numberStored(numbers map[string]int32) {
+	var desired []clusterv1beta1.ClusterDecision
+	if o.desired != nil {
+		desired = o.desired.Status.Decisions
+	}
+	o.storedIDs = make([]int32, len(o.stored.Status.Decisions))
+	next := 0
+	for i, d := range o.stored.Status.Decisions {
+		if next < len(desired) && desired[next].ClusterName == d.ClusterName {
+			o.storedIDs[i] = o.first + int32(next)
+			next++
+			continue
+		}
+		id, known := numbers[d.ClusterName]
+		if !known {
+			id = nobody
+		}
+		o.storedIDs[i] = id
+		if at := int(id - o.first); known && 0 <= at && at < len(desired) {
+			next = at + 1
+		}
+	}
+}
+
+// content returns the stored decisions that are kept and the desired ones that are let in, with the desired
+// data where a cluster is both, sorted by name.
+func (f *fleet) content(o int32, keep, admit func(cluster int32) bool) []clusterv1beta1.ClusterDecision {
+	obj := &f.objects[o]
+	decisions := make([]clusterv1beta1.ClusterDecision, 0, len(obj.desired.Status.Decisions)+len(obj.storedIDs))
+	for i, d := range obj.desired.Status.Decisions {
+		if id := obj.first + int32(i); f.stays[id] || admit(id) {
+			decisions = append(decisions, d)
+		}
+	}
+	for i, id := range obj.storedIDs {
+		d := obj.stored.Status.Decisions[i]
+		if d.ClusterName != "" && (id == nobody || f.goal[id] != o) && keep(id) {
+			decisions = append(decisions, d)
+		}
+	}
+	slices.SortStableFunc(decisions, func(a, b clusterv1beta1.ClusterDecision) int {
+		return strings.Compare(a.ClusterName, b.ClusterName)
+	})
+	return slices.CompactFunc(decisions, func(a, b clusterv1beta1.ClusterDecision) bool { return a.ClusterName == b.ClusterName })
+}

@@ -1,0 +1,182 @@
+package decisionupdate
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+)
+
+// maxClusters is how many clusters a PlacementDecision may have by its API's comment; no API server enforces
+// it.
+const maxClusters = 100
+
+// Plan is what has to be written so that the stored PlacementDecisions become the desired ones (D1). It is
+// empty when they already are. A Plan shares labels and decisions with the objects that it was made from:
+// neither may be changed while it is in use. It may be read by several goroutines.
+type Plan struct {
+	// Steps are carried out one after the other. A step begins when all writes of the one before have
+	// succeeded.
+	Steps []Step
+
+	// Warnings tell where a cluster may be seen in a group that is neither its stored nor its desired one (D7),
+	// sorted by object. There are none if no stored object changes its group.
+	Warnings []Warning
+}
+
+// Step is a set of writes that may be done in any order and in parallel, sorted by object. No object is in a
+// step twice.
+type Step []Write
+
+// Write creates, updates or deletes one object.
+type Write struct {
+	// Verb is what is done to the object.
+	Verb Verb
+
+	// Parts says what a create or an update writes, each in a request of its own, in the order of the requests
+	// (D7).
+	Parts []Part
+
+	// Surge is true for an update that only lets clusters in early. A later step writes the object again.
+	Surge bool
+
+	// From is the object as it is before this write; nil for a create. For the first write of an object it is
+	// the stored object itself. For the second it is what the first has made of it, but for the
+	// resourceVersion, which only the API server knows.
+	From *clusterv1beta1.PlacementDecision
+
+	// To is the object as it is after this write; nil for a delete. An update keeps the metadata of From except
+	// for the labels, and of these it keeps those that the desired object doesn't mention.
+	To *clusterv1beta1.PlacementDecision
+}
+
+// Verb is what a Write does.
+type Verb string
+
+// The verbs of a Write.
+const (
+	Create Verb = "create"
+	Update Verb = "update"
+	Delete Verb = "delete"
+)
+
+// Part is a part of an object that an API server writes in a request of its own.
+type Part string
+
+const (
+	// Labels are written by an update of the object. In a create they stand for the create itself, with all
+	// metadata.
+	Labels Part = "labels"
+
+	// Status is status.decisions, written by an update of the status.
+	Status Part = "status"
+)
+
+// Name returns the name of the object that is written.
+func (w Write) Name() string {
+	if w.To != nil {
+		return w.To.Name
+	}
+	return w.From.Name
+}
+
+// Writes returns the number of writes in all steps. A write with two parts counts once.
+func (p Plan) Writes() int {
+	n := 0
+	for _, step := range p.Steps {
+		n += len(step)
+	}
+	return n
+}
+
+// OverLimit is an object that a surge fills beyond 100 clusters.
+type OverLimit struct {
+	Object   string
+	Clusters int
+}
+
+// OverLimit returns the objects that hold more than 100 clusters between two steps of the plan (D9), the
+// fullest first, then by name.
+func (p Plan) OverLimit() []OverLimit {
+	var over []OverLimit
+	for _, step := range p.Steps {
+		for _, w := range step {
+			if w.To != nil && len(w.To.Status.Decisions) > maxClusters {
+				over = append(over, OverLimit{Object: w.Name(), Clusters: len(w.To.Status.Decisions)})
+			}
+		}
+	}
+	slices.SortFunc(over, func(a, b OverLimit) int {
+		if a.Clusters != b.Clusters {
+			return b.Clusters - a.Clusters
+		}
+		return strings.Compare(a.Object, b.Object)
+	})
+	return over
+}
+
+// String returns a line for each write: the number of its step, what is done to which object, the parts in the
+// order of their requests, and the clusters that the object gains and loses.
+func (p Plan) String() string {
+	var b strings.Builder
+	for i, step := range p.Steps {
+		for _, w := range step {
+			fmt.Fprintf(&b, "%d: %s\n", i+1, w)
+		}
+	}
+	return b.String()
+}
+
+// String returns the write as Plan.String does, without the step. It names at most five clusters that come and
+// five that go.
+func (w Write) String() string {
+	verb := string(w.Verb)
+	if w.Surge {
+		verb = "surge"
+	}
+	s := verb + " " + w.Name()
+	for i, part := range w.Parts {
+		s += string(" ,"[min(i, 1)]) + string(part)
+	}
+	before, after := clusterNames(w.From), clusterNames(w.To)
+	return s + listed("+", without(after, before)) + listed("-", without(before, after))
+}
+
+// clusterNames returns the sorted names of an object's clusters, each once. A decision that isn't taken yet has
+// none.
+func clusterNames(pd *clusterv1beta1.PlacementDecision) []string {
+	if pd == nil {
+		return nil
+	}
+	names := make([]string, 0, len(pd.Status.Decisions))
+	for _, d := range pd.Status.Decisions {
+		if d.ClusterName != "" {
+			names = append(names, d.ClusterName)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// without returns the names that are not among the others. Both are sorted.
+func without(names, others []string) []string {
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool {
+		_, found := slices.BinarySearch(others, name)
+		return found
+	})
+}
+
+// listed returns the names, each after a sign, cut after the fifth.
+func listed(sign string, names []string) string {
+	const most = 5
+	var b strings.Builder
+	for i, name := range names {
+		if i == most {
+			fmt.Fprintf(&b, " %s(%d more)", sign, len(names)-most)
+			break
+		}
+		b.WriteString(" " + sign + name)
+	}
+	return b.String()
+}

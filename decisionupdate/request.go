@@ -1,0 +1,182 @@
+package decisionupdate
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+)
+
+// attempts is how often a request is made that somebody else's writes to the same object get in the way of.
+const attempts = 5
+
+// write makes the requests of one write, one after the other.
+func (r *run) write(ctx context.Context, w Write) error {
+	planned, parts := w.From, w.Parts
+	switch w.Verb {
+	case Create:
+		created, err := r.create(ctx, w.To)
+		if err != nil {
+			return err
+		}
+		planned, parts = created, parts[1:]
+	case Delete:
+		return r.delete(ctx, w.From)
+	}
+	for _, part := range parts {
+		if err := r.update(ctx, planned, w.To, part); err != nil {
+			return err
+		}
+		planned = written(planned, planned, w.To, part)
+	}
+	return nil
+}
+
+// create returns what is stored then: the object without its status.
+func (r *run) create(ctx context.Context, to *clusterv1beta1.PlacementDecision) (*clusterv1beta1.PlacementDecision, error) {
+	created, err := r.client.Create(ctx, to.DeepCopy(), metav1.CreateOptions{})
+	if apierrors.IsAlreadyExists(err) {
+		return nil, &PlanAgainError{Object: to.Name, Reason: "it exists already", Err: err}
+	}
+	if err != nil {
+		return nil, err
+	}
+	r.remember(created)
+	return created, nil
+}
+
+// update writes one part of an object that is stored as planned.
+func (r *run) update(ctx context.Context, planned, to *clusterv1beta1.PlacementDecision, part Part) error {
+	send := r.client.Update
+	if part == Status {
+		send = r.client.UpdateStatus
+	}
+	err := r.whileUnchanged(ctx, planned, to, func(current *clusterv1beta1.PlacementDecision) error {
+		updated, err := send(ctx, written(current, planned, to, part).DeepCopy(), metav1.UpdateOptions{})
+		if err == nil {
+			r.remember(updated)
+		}
+		return err
+	})
+	if apierrors.IsNotFound(err) {
+		return &PlanAgainError{Object: planned.Name, Reason: "it is gone", Err: err}
+	}
+	return err
+}
+
+// delete removes an object that is stored as planned. If it is gone already, all is well.
+func (r *run) delete(ctx context.Context, planned *clusterv1beta1.PlacementDecision) error {
+	err := r.whileUnchanged(ctx, planned, planned, func(current *clusterv1beta1.PlacementDecision) error {
+		return r.client.Delete(ctx, planned.Name, metav1.DeleteOptions{Preconditions: identity(current)})
+	})
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	return err
+}
+
+// whileUnchanged makes a request for an object as the API server returned it last. After a conflict it reads
+// the object and, if it is still as planned in all that the plan depends on, repeats the request (D10).
+func (r *run) whileUnchanged(ctx context.Context, planned, to *clusterv1beta1.PlacementDecision,
+	request func(current *clusterv1beta1.PlacementDecision) error) error {
+	current := r.last(planned)
+	for attempt := 1; ; attempt++ {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		conflict := request(current)
+		if !apierrors.IsConflict(conflict) || attempt == attempts {
+			return conflict
+		}
+		fresh, err := r.client.Get(ctx, planned.Name, metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		if reason := difference(planned, to, fresh); reason != "" {
+			return &PlanAgainError{Object: planned.Name, Reason: reason, Err: conflict}
+		}
+		r.retry()
+		current = fresh
+	}
+}
+
+// last returns the object as the API server returned it last, or as planned if it hasn't been written yet.
+func (r *run) last(planned *clusterv1beta1.PlacementDecision) *clusterv1beta1.PlacementDecision {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if pd, ok := r.current[planned.Name]; ok {
+		return pd
+	}
+	return planned
+}
+
+func (r *run) retry() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.report.Retried++
+}
+
+// written returns the current object with one part as it shall be. Of the labels only those are touched that
+// the plan changes.
+func written(current, planned, to *clusterv1beta1.PlacementDecision, part Part) *clusterv1beta1.PlacementDecision {
+	pd := *current
+	if part == Status {
+		pd.Status.Decisions = to.Status.Decisions
+		return &pd
+	}
+	pd.Labels = maps.Clone(current.Labels)
+	if pd.Labels == nil {
+		pd.Labels = make(map[string]string)
+	}
+	for _, key := range changedLabels(planned.Labels, to.Labels) {
+		if value, ok := to.Labels[key]; ok {
+			pd.Labels[key] = value
+		} else {
+			delete(pd.Labels, key)
+		}
+	}
+	return &pd
+}
+
+// changedLabels returns the keys of the labels that are not the same in both, in no order.
+func changedLabels(from, to map[string]string) []string {
+	var keys []string
+	for key := range from {
+		if _, ok := to[key]; !ok {
+			keys = append(keys, key)
+		}
+	}
+	for key, value := range to {
+		if was, ok := from[key]; !ok || was != value {
+			keys = append(keys, key)
+		}
+	}
+	return keys
+}
+
+// difference says what of an object has changed so that the plan no longer holds, or nothing.
+func difference(planned, to, fresh *clusterv1beta1.PlacementDecision) string {
+	if fresh.UID != planned.UID {
+		return fmt.Sprintf("its UID is %q, not %q: it was deleted and created again", fresh.UID, planned.UID)
+	}
+	if !slices.Equal(fresh.Status.Decisions, planned.Status.Decisions) {
+		return "its status.decisions have changed"
+	}
+	keys := groupLabels()
+	for _, key := range slices.Sorted(slices.Values(append(changedLabels(planned.Labels, to.Labels), keys[:]...))) {
+		if fresh.Labels[key] != planned.Labels[key] {
+			return fmt.Sprintf("its label %s is %q, not %q", key, fresh.Labels[key], planned.Labels[key])
+		}
+	}
+	return ""
+}
+
+// identity asks for a delete of just this version of an object.
+func identity(pd *clusterv1beta1.PlacementDecision) *metav1.Preconditions {
+	uid, version := pd.UID, pd.ResourceVersion
+	return &metav1.Preconditions{UID: &uid, ResourceVersion: &version}
+}

@@ -1,0 +1,173 @@
+package decisionupdate
+
+import (
+	"math"
+	"slices"
+)
+
+// chooseSurges returns the vertices to surge so that all others, written once, are in some order of at most
+// maxSteps steps; 0 is no bound. Components are chosen for one by one: small ones with as few surges as there
+// can be, the others by a heuristic.
+func chooseSurges(g graph, maxSteps int) []bool {
+	if maxSteps == 0 {
+		maxSteps = math.MaxInt32
+	}
+	surged := make([]bool, len(g.out))
+	if _, latest := g.levels(surged); len(g.out) == 0 || latest > 0 && latest <= maxSteps {
+		return surged
+	}
+	local := make([]int32, len(g.out)) // by vertex: its place in its component
+	for _, set := range g.components() {
+		sub := g.induced(set, local)
+		var chosen []bool
+		if len(set) <= maxExact {
+			chosen = sub.fewestSurges(maxSteps)
+		} else {
+			chosen = sub.fewSurges(maxSteps)
+		}
+		for i, v := range set {
+			surged[v] = chosen[i]
+		}
+	}
+	return surged
+}
+
+// induced returns a component as a graph of its own, whose vertices are numbered as in the set. Local is room
+// for the new numbers.
+func (g graph) induced(set, local []int32) graph {
+	for i, v := range set {
+		local[v] = int32(i)
+	}
+	sub := newGraph(len(set))
+	for i, v := range set {
+		sub.over[i] = g.over[v]
+		for _, w := range g.out[v] {
+			sub.link(int32(i), local[w])
+		}
+	}
+	return sub
+}
+
+// fewSurges breaks all circles, then cuts what is too long, beginning at either end, and takes the better. At
+// last it tries which circles the cuts have broken anyway. It is exact for chains and circles, and for trees
+// that grow from one object or towards one.
+func (g graph) fewSurges(maxSteps int) []bool {
+	broken := g.breakCircles()
+	best := g.cut(slices.Clone(broken), maxSteps)
+	if other := g.reversed().cut(slices.Clone(broken), maxSteps); count(other) < count(best) {
+		best = other
+	}
+	return g.pruned(best, broken, maxSteps)
+}
+
+// breakCircles surges one vertex after the other until no circle is left, always the one with most ways through
+// it among those that may be on a circle, in equal case the one that goes less over the limit.
+func (g graph) breakCircles() []bool {
+	surged := make([]bool, len(g.out))
+	rest := circles{g: g, gone: make([]bool, len(g.out)), outs: degrees(g.out), ins: degrees(g.in)}
+	for v := range g.out {
+		if !g.between(int32(v)) {
+			rest.remove(int32(v))
+		}
+	}
+	for v := rest.widest(); v != nobody; v = rest.widest() {
+		surged[v] = true
+		rest.remove(v)
+	}
+	return surged
+}
+
+// circles is what is left of a graph when vertices without edges to others that are left, or from them, are taken
+// out: they are on no circle.
+type circles struct {
+	g         graph
+	gone      []bool
+	outs, ins []int // by vertex: edges to and from those that are left
+}
+
+// remove takes out a vertex and all that are on no circle without it.
+func (c *circles) remove(v int32) {
+	if c.gone[v] {
+		return
+	}
+	c.gone[v] = true
+	for leaving := []int32{v}; len(leaving) > 0; {
+		v, leaving = leaving[len(leaving)-1], leaving[:len(leaving)-1]
+		next := func(w int32, edges []int) {
+			if edges[w]--; edges[w] == 0 && !c.gone[w] {
+				c.gone[w] = true
+				leaving = append(leaving, w)
+			}
+		}
+		for _, w := range c.g.out[v] {
+			next(w, c.ins)
+		}
+		for _, u := range c.g.in[v] {
+			next(u, c.outs)
+		}
+	}
+}
+
+// widest returns the vertex that is left with most ways through it, or nobody.
+func (c *circles) widest() int32 {
+	pick, most := nobody, 0
+	for v := range int32(len(c.gone)) {
+		ways := c.outs[v] * c.ins[v]
+		if !c.gone[v] && (ways > most || ways == most && pick != nobody && c.g.over[v] < c.g.over[pick]) {
+			pick, most = v, ways
+		}
+	}
+	return pick
+}
+
+func degrees(edges [][]int32) []int {
+	degrees := make([]int, len(edges))
+	for v := range edges {
+		degrees[v] = len(edges[v])
+	}
+	return degrees
+}
+
+// cut surges those vertices of a graph without circles that would be written in the last step while others
+// still wait for them. It changes and returns surged.
+func (g graph) cut(surged []bool, maxSteps int) []bool {
+	level := make([]int, len(g.out))
+	g.fromSinks(surged, func(v int32) {
+		level[v] = g.levelAfter(v, level, surged)
+		if level[v] == maxSteps && len(g.in[v]) > 0 {
+			surged[v] = true
+		}
+	})
+	return surged
+}
+
+// pruned takes back those of the broken surges that the others make unnecessary, as far as that can be found out
+// in about a quarter of a million looks at an edge. A cut is never unnecessary.
+func (g graph) pruned(surged, broken []bool, maxSteps int) []bool {
+	size := len(g.out)
+	for v := range g.out {
+		size += len(g.out[v])
+	}
+	looks := 1 << 18
+	for v := range surged {
+		if !broken[v] || looks < size {
+			continue
+		}
+		looks -= size
+		surged[v] = false
+		if _, latest := g.levels(surged); latest == 0 || latest > maxSteps {
+			surged[v] = true
+		}
+	}
+	return surged
+}
+
+func count(surged []bool) int {
+	n := 0
+	for _, s := range surged {
+		if s {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,116 @@
+package decisionupdate
+
+import (
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+
+	"github.com/cohort-ocm/cohort/internal/fielderrs"
+)
+
+// settings applies the options and checks them together with the strategy.
+func settings(strategy UpdateStrategy, opts []Option) (options, error) {
+	var set options
+	for _, opt := range opts {
+		opt(&set)
+	}
+	var errs field.ErrorList
+	switch strategy.Type {
+	case "", UpdateStrategyTypeAll, UpdateStrategyTypeRollingUpdate:
+	default:
+		errs = append(errs, field.NotSupported(field.NewPath("spec", "decisionStrategy", "updateStrategy", "type"), strategy.Type,
+			[]UpdateStrategyType{UpdateStrategyTypeAll, UpdateStrategyTypeRollingUpdate}))
+	}
+	if set.maxSteps < 0 || set.maxSteps == 1 {
+		errs = append(errs, field.Invalid(field.NewPath("maxSteps"), set.maxSteps,
+			"must be 0, for no bound, or at least 2: a cluster is written where it goes before it is removed where it was"))
+	}
+	return set, fielderrs.Join(errs)
+}
+
+// byName returns the objects in the order of their names, and an error for each that is nil or nameless or
+// there twice. Paths begin with the name of the list and have the object's name as a key, so that they are the
+// same whatever the order of the list.
+func byName(list string, objects []*clusterv1beta1.PlacementDecision) ([]*clusterv1beta1.PlacementDecision, field.ErrorList) {
+	var errs field.ErrorList
+	path := field.NewPath(list)
+	sorted := make([]*clusterv1beta1.PlacementDecision, 0, len(objects))
+	for _, pd := range objects {
+		switch {
+		case pd == nil:
+			errs = append(errs, field.Required(path, "found a nil PlacementDecision"))
+		case pd.Name == "":
+			errs = append(errs, field.Required(path.Child("metadata", "name"), "found a PlacementDecision without a name"))
+		default:
+			sorted = append(sorted, pd)
+		}
+	}
+	slices.SortStableFunc(sorted, func(a, b *clusterv1beta1.PlacementDecision) int { return strings.Compare(a.Name, b.Name) })
+	for i := 1; i < len(sorted); i++ {
+		if sorted[i].Name == sorted[i-1].Name {
+			errs = append(errs, field.Duplicate(path.Key(sorted[i].Name).Child("metadata", "name"), sorted[i].Name))
+		}
+	}
+	return sorted, errs
+}
+
+// onePlacement returns an error for each object that isn't of the placement and in the namespace of the first
+// desired object, or of the first stored one if none is desired (D9).
+func onePlacement(stored, desired []*clusterv1beta1.PlacementDecision) field.ErrorList {
+	var errs field.ErrorList
+	var first *clusterv1beta1.PlacementDecision
+	check := func(list string, objects []*clusterv1beta1.PlacementDecision) {
+		for _, pd := range objects {
+			path := func() *field.Path { return field.NewPath(list).Key(pd.Name).Child("metadata") }
+			label := func() *field.Path { return path().Child("labels").Key(clusterv1beta1.PlacementLabel) }
+			placement := pd.Labels[clusterv1beta1.PlacementLabel]
+			if placement == "" {
+				errs = append(errs, field.Required(label(), "a PlacementDecision is labelled with the name of its Placement"))
+				continue
+			}
+			if first == nil {
+				first = pd
+			}
+			if want := first.Labels[clusterv1beta1.PlacementLabel]; placement != want {
+				errs = append(errs, field.Invalid(label(), placement, "must be of the Placement "+want+", as "+first.Name+" is"))
+			}
+			if pd.Namespace != first.Namespace {
+				errs = append(errs, field.Invalid(path().Child("namespace"), pd.Namespace, "must be in the namespace "+first.Namespace+", as "+first.Name+" is"))
+			}
+		}
+	}
+	check("desired", desired)
+	check("stored", stored)
+	return errs
+}
+
+// desiredClusters returns an error for each desired object with too many clusters, and for each cluster that is
+// empty or that an object before desires already (D9). It is slow, and only called when there is something to
+// find.
+func desiredClusters(desired []*clusterv1beta1.PlacementDecision) field.ErrorList {
+	var errs field.ErrorList
+	seen := make(map[string]string) // by cluster: its object
+	for _, pd := range desired {
+		path := field.NewPath("desired").Key(pd.Name).Child("status", "decisions")
+		if n := len(pd.Status.Decisions); n > maxClusters {
+			errs = append(errs, field.TooMany(path, n, maxClusters))
+		}
+		for i, d := range pd.Status.Decisions {
+			cluster := path.Index(i).Child("clusterName")
+			other, twice := seen[d.ClusterName]
+			switch {
+			case d.ClusterName == "":
+				errs = append(errs, field.Required(cluster, "a decision is for a cluster"))
+			case twice:
+				err := field.Duplicate(cluster, d.ClusterName)
+				err.Detail = "is in " + other + " already"
+				errs = append(errs, err)
+			default:
+				seen[d.ClusterName] = pd.Name
+			}
+		}
+	}
+	return errs
+}

@@ -1,0 +1,128 @@
+package decisionupdate_test
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/apimachinery/pkg/util/yaml"
+
+	"github.com/cohort-ocm/cohort/decisionupdate"
+)
+
+// D9: bad input is an error that says where and what, the same for every order of the lists, and there is no
+// plan.
+func TestBadInput(t *testing.T) {
+	full := divided(101, numbers(1, 101))[0]
+	in := func(namespace string, objects []*pd) []*pd {
+		for _, o := range objects {
+			o.Namespace = namespace
+		}
+		return objects
+	}
+	of := func(placement string, objects []*pd) []*pd {
+		for _, o := range objects {
+			o.Labels["cluster.open-cluster-management.io/placement"] = placement
+		}
+		return objects
+	}
+	const label = "metadata.labels[cluster.open-cluster-management.io/placement]"
+	for _, test := range []struct {
+		name            string
+		stored, desired []*pd
+		strategy        decisionupdate.UpdateStrategyType
+		opts            []decisionupdate.Option
+		want            []string
+	}{
+		{name: "D9 101 desired clusters in an object", desired: []*pd{full},
+			want: []string{`desired[web-decision-1].status.decisions: Too many: 101: must have at most 100 items`}},
+		{name: "D9 stored in another namespace", stored: in("other", state("w1: a")), desired: state("w1: a"),
+			want: []string{`stored[w1].metadata.namespace: Invalid value: "other": must be in the namespace default, as w1 is`}},
+		{name: "D9 stored of another placement", stored: of("db", state("w2: a")), desired: state("w1: a"),
+			want: []string{`stored[w2].` + label + `: Invalid value: "db": must be of the Placement web, as w1 is`}},
+		{name: "D9 only stored, and not of one placement", stored: append(state("w1: a"), of("db", state("w2: a"))...),
+			want: []string{`stored[w2].` + label + `: Invalid value: "db": must be of the Placement web, as w1 is`}},
+		{name: "no placement label", stored: of("", state("w2:")), desired: of("", state("w1:")),
+			want: []string{
+				`desired[w1].` + label + `: Required value: a PlacementDecision is labelled with the name of its Placement`,
+				`stored[w2].` + label + `: Required value: a PlacementDecision is labelled with the name of its Placement`,
+			}},
+		{name: "a cluster desired twice", desired: state("w1: a b", "w2: b"),
+			want: []string{`desired[w2].status.decisions[0].clusterName: Duplicate value: "b": is in w1 already`}},
+		{name: "a cluster desired twice and stored so", stored: state("w1: b", "w2: b"), desired: state("w1: b", "w2: b"),
+			want: []string{`desired[w2].status.decisions[0].clusterName: Duplicate value: "b": is in w1 already`}},
+		{name: "an empty cluster name", desired: append(state("w1: a"), emptyCluster()),
+			want: []string{`desired[w3].status.decisions[0].clusterName: Required value: a decision is for a cluster`}},
+		{name: "an object twice", stored: state("w1: a", "w1: b"), desired: state("w2:", "w2:"),
+			want: []string{`stored[w1].metadata.name: Duplicate value: "w1"`, `desired[w2].metadata.name: Duplicate value: "w2"`}},
+		{name: "nil and nameless", stored: []*pd{nil}, desired: state(":"),
+			want: []string{`stored: Required value: found a nil PlacementDecision`, `desired.metadata.name: Required value: found a PlacementDecision without a name`}},
+		{name: "an unknown strategy", strategy: "Recreate",
+			want: []string{`spec.decisionStrategy.updateStrategy.type: Unsupported value: "Recreate": supported values: "All", "RollingUpdate"`}},
+		{name: "one step", strategy: "RollingUpdate", opts: []decisionupdate.Option{decisionupdate.MaxSteps(1)},
+			want: []string{`maxSteps: Invalid value: 1: must be 0, for no bound, or at least 2: a cluster is written where it goes before it is removed where it was`}},
+		{name: "steps below zero", opts: []decisionupdate.Option{decisionupdate.MaxSteps(-1)},
+			want: []string{`maxSteps: Invalid value: -1: must be 0, for no bound, or at least 2: a cluster is written where it goes before it is removed where it was`}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			strategy := decisionupdate.UpdateStrategy{Type: test.strategy}
+			for _, reverse := range []bool{false, true} {
+				if reverse && len(test.desired) == 2 {
+					test.desired[0], test.desired[1] = test.desired[1], test.desired[0]
+				}
+				plan, err := decisionupdate.New(test.stored, test.desired, strategy, test.opts...)
+				if err == nil {
+					t.Fatalf("no error, and the plan\n%s", plan)
+				}
+				if diff := cmp.Diff(test.want, strings.Split(err.Error(), "\n")); diff != "" {
+					t.Errorf("(-want +got):\n%s", diff)
+				}
+				var fieldError *field.Error
+				if !errors.As(err, &fieldError) {
+					t.Errorf("%T holds no *field.Error", err)
+				}
+				if len(plan.Steps) > 0 {
+					t.Errorf("a plan in spite of the error:\n%s", plan)
+				}
+			}
+		})
+	}
+}
+
+func emptyCluster() *pd {
+	w3 := state("w3: x")[0]
+	w3.Status.Decisions[0].ClusterName = ""
+	return w3
+}
+
+// D9: what is stored may be over the limit: a surge that was interrupted leaves it so.
+func TestStoredObjectsMayBeOverTheLimit(t *testing.T) {
+	plan := mustPlan(t, divided(150, numbers(1, 150)), divided(75, numbers(1, 150)), rolling)
+	if plan.Writes() != 2 || len(plan.OverLimit()) > 0 {
+		t.Errorf("over the limit: %v\n%s", plan.OverLimit(), plan)
+	}
+}
+
+// The strategy has the JSON of the design document.
+func TestUpdateStrategyJSON(t *testing.T) {
+	var fromYAML struct {
+		UpdateStrategy decisionupdate.UpdateStrategy `json:"updateStrategy"`
+	}
+	if err := yaml.Unmarshal([]byte("updateStrategy:\n  type: RollingUpdate\n"), &fromYAML); err != nil || fromYAML.UpdateStrategy != rolling {
+		t.Errorf("from YAML: %v, %v", fromYAML.UpdateStrategy, err)
+	}
+	var fromUnstructured decisionupdate.UpdateStrategy
+	err := runtime.DefaultUnstructuredConverter.FromUnstructured(map[string]any{"type": "RollingUpdate"}, &fromUnstructured)
+	if err != nil || fromUnstructured != rolling {
+		t.Errorf("from unstructured: %v, %v", fromUnstructured, err)
+	}
+	for strategy, want := range map[decisionupdate.UpdateStrategy]string{{}: `{}`, rolling: `{"type":"RollingUpdate"}`} {
+		if got, err := json.Marshal(strategy); err != nil || string(got) != want {
+			t.Errorf("got %s, %v, want %s", got, err, want)
+		}
+	}
+}

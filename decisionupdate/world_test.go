@@ -1,0 +1,300 @@
+package decisionupdate_test
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+
+	"github.com/cohort-ocm/cohort/decisionupdate"
+)
+
+// server is the little of an API server that an update of PlacementDecisions meets: a create drops the status,
+// an update of the object ignores the status, an update of the status ignores the labels, and a stale
+// resourceVersion is a conflict. It keeps what was stored after each request.
+type server struct {
+	mu      sync.Mutex
+	objects map[string]*clusterv1beta1.PlacementDecision
+	version int
+	history []world
+
+	// before is called ahead of each request, with no lock held. An error is the answer and nothing is done.
+	before func(verb, name string) error
+}
+
+var _ decisionupdate.Client = (*server)(nil)
+
+// newServer stores the objects as they are.
+func newServer(objects ...*clusterv1beta1.PlacementDecision) *server {
+	s := &server{objects: map[string]*clusterv1beta1.PlacementDecision{}}
+	for _, pd := range objects {
+		s.put(pd.DeepCopy(), true)
+	}
+	s.history = []world{s.world()}
+	return s
+}
+
+func (s *server) put(pd *clusterv1beta1.PlacementDecision, created bool) *clusterv1beta1.PlacementDecision {
+	s.version++
+	pd.ResourceVersion = strconv.Itoa(s.version)
+	if created {
+		pd.UID = types.UID("uid-" + pd.ResourceVersion)
+	}
+	s.objects[pd.Name] = pd
+	s.history = append(s.history, s.world())
+	return pd.DeepCopy()
+}
+
+var decisions = schema.GroupResource{Group: clusterv1beta1.GroupName, Resource: "placementdecisions"}
+
+func (s *server) ask(ctx context.Context, verb, name string) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if s.before != nil {
+		return s.before(verb, name)
+	}
+	return nil
+}
+
+func (s *server) Create(ctx context.Context, pd *clusterv1beta1.PlacementDecision, _ metav1.CreateOptions) (*clusterv1beta1.PlacementDecision, error) {
+	if err := s.ask(ctx, "create", pd.Name); err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.objects[pd.Name] != nil {
+		return nil, apierrors.NewAlreadyExists(decisions, pd.Name)
+	}
+	pd = pd.DeepCopy()
+	pd.Status = clusterv1beta1.PlacementDecisionStatus{}
+	return s.put(pd, true), nil
+}
+
+func (s *server) Update(ctx context.Context, pd *clusterv1beta1.PlacementDecision, _ metav1.UpdateOptions) (*clusterv1beta1.PlacementDecision, error) {
+	return s.update(ctx, "update", pd, func(next *clusterv1beta1.PlacementDecision) {
+		next.Labels, next.Annotations = pd.Labels, pd.Annotations
+	})
+}
+
+func (s *server) UpdateStatus(ctx context.Context, pd *clusterv1beta1.PlacementDecision, _ metav1.UpdateOptions) (*clusterv1beta1.PlacementDecision, error) {
+	return s.update(ctx, "updateStatus", pd, func(next *clusterv1beta1.PlacementDecision) { next.Status = pd.Status })
+}
+
+func (s *server) update(ctx context.Context, verb string, pd *clusterv1beta1.PlacementDecision,
+	change func(next *clusterv1beta1.PlacementDecision)) (*clusterv1beta1.PlacementDecision, error) {
+	if err := s.ask(ctx, verb, pd.Name); err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	stored := s.objects[pd.Name]
+	switch {
+	case stored == nil:
+		return nil, apierrors.NewNotFound(decisions, pd.Name)
+	case pd.ResourceVersion != stored.ResourceVersion || pd.UID != stored.UID:
+		return nil, apierrors.NewConflict(decisions, pd.Name, fmt.Errorf("resourceVersion %s, want %s", pd.ResourceVersion, stored.ResourceVersion))
+	}
+	next := stored.DeepCopy()
+	change(next)
+	return s.put(next.DeepCopy(), false), nil
+}
+
+func (s *server) Delete(ctx context.Context, name string, opts metav1.DeleteOptions) error {
+	if err := s.ask(ctx, "delete", name); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	stored := s.objects[name]
+	if stored == nil {
+		return apierrors.NewNotFound(decisions, name)
+	}
+	if p := opts.Preconditions; p != nil && (*p.UID != stored.UID || *p.ResourceVersion != stored.ResourceVersion) {
+		return apierrors.NewConflict(decisions, name, fmt.Errorf("preconditions not met"))
+	}
+	delete(s.objects, name)
+	s.history = append(s.history, s.world())
+	return nil
+}
+
+func (s *server) Get(ctx context.Context, name string, _ metav1.GetOptions) (*clusterv1beta1.PlacementDecision, error) {
+	if err := s.ask(ctx, "get", name); err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.objects[name] == nil {
+		return nil, apierrors.NewNotFound(decisions, name)
+	}
+	return s.objects[name].DeepCopy(), nil
+}
+
+// list returns what is stored, in no order.
+func (s *server) list() []*clusterv1beta1.PlacementDecision {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var all []*clusterv1beta1.PlacementDecision
+	for _, pd := range s.objects {
+		all = append(all, pd.DeepCopy())
+	}
+	return all
+}
+
+// world is what a reader sees at one moment: the groups that each cluster stands in, with the object.
+type world map[string][]sight
+
+// sight is an object that has a cluster, and its group.
+type sight struct {
+	object string
+	group  decisionupdate.Group
+}
+
+func (s *server) world() world { return worldOf(slices.Collect(maps.Values(s.objects))) }
+
+func worldOf(objects []*clusterv1beta1.PlacementDecision) world {
+	w := world{}
+	for _, pd := range objects {
+		g := decisionupdate.Group{
+			Index: pd.Labels[clusterv1beta1.DecisionGroupIndexLabel],
+			Name:  pd.Labels[clusterv1beta1.DecisionGroupNameLabel],
+		}
+		for _, d := range pd.Status.Decisions {
+			if d.ClusterName != "" {
+				w[d.ClusterName] = append(w[d.ClusterName], sight{pd.Name, g})
+			}
+		}
+	}
+	return w
+}
+
+// groups returns the groups that a cluster is seen in.
+func (w world) groups(cluster string) []decisionupdate.Group {
+	var groups []decisionupdate.Group
+	for _, s := range w[cluster] {
+		groups = append(groups, s.group)
+	}
+	return groups
+}
+
+// neverAbsent is D5, straight from its words: a cluster of the first world and the last is in every one.
+func neverAbsent(history []world, last world) error {
+	for i, w := range history {
+		for cluster := range history[0] {
+			if len(last[cluster]) > 0 && len(w[cluster]) == 0 {
+				return fmt.Errorf("after %d requests %s is in no object", i, cluster)
+			}
+		}
+	}
+	return nil
+}
+
+// neverWrong is D6, straight from its words, except for sights that a warning has told of (D7).
+func neverWrong(history []world, last world, warnings []decisionupdate.Warning) error {
+	first := history[0]
+	for i, w := range history {
+		for cluster, sights := range w {
+			if len(first[cluster]) == 0 && len(last[cluster]) == 0 {
+				return fmt.Errorf("after %d requests %s appears, neither stored nor desired", i, cluster)
+			}
+			if len(last[cluster]) == 0 && i > 0 && len(history[i-1][cluster]) == 0 {
+				return fmt.Errorf("after %d requests %s comes back", i, cluster)
+			}
+			for _, s := range sights {
+				right := slices.Contains(first.groups(cluster), s.group) || slices.Contains(last.groups(cluster), s.group)
+				if !right && !warned(warnings, cluster, s) {
+					return fmt.Errorf("after %d requests %s is seen in group %s by %s: neither stored nor desired, and no warning", i, cluster, s.group, s.object)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func warned(warnings []decisionupdate.Warning, cluster string, s sight) bool {
+	return slices.ContainsFunc(warnings, func(w decisionupdate.Warning) bool {
+		return w.Object == s.object && w.Seen == s.group && slices.Contains(w.Clusters, cluster)
+	})
+}
+
+// request is one of the one or two requests of a write.
+type request struct {
+	write decisionupdate.Write
+	part  int // of write.Parts
+}
+
+// do makes the request as a caller would who carries out the plan by hand.
+func (s *server) do(r request) {
+	ctx := context.Background()
+	must := func(_ any, err error) {
+		if err != nil {
+			panic(fmt.Sprintf("%s: %v", r.write, err))
+		}
+	}
+	if r.write.Verb == decisionupdate.Delete {
+		must(nil, s.Delete(ctx, r.write.Name(), metav1.DeleteOptions{}))
+		return
+	}
+	pd := r.write.To.DeepCopy()
+	if stored := s.objects[pd.Name]; stored != nil {
+		pd.ResourceVersion, pd.UID = stored.ResourceVersion, stored.UID
+	}
+	switch {
+	case r.write.Verb == decisionupdate.Create && r.part == 0:
+		must(s.Create(ctx, pd, metav1.CreateOptions{}))
+	case r.write.Parts[r.part] == decisionupdate.Labels:
+		must(s.Update(ctx, pd, metav1.UpdateOptions{}))
+	default:
+		must(s.UpdateStatus(ctx, pd, metav1.UpdateOptions{}))
+	}
+}
+
+// interleave returns the requests of a step in an order that pick chooses: of n writes that are not done, the
+// next to go on.
+func interleave(step decisionupdate.Step, pick func(n int) int) []request {
+	type progress struct {
+		write decisionupdate.Write
+		next  int
+	}
+	var open []progress
+	for _, w := range step {
+		open = append(open, progress{write: w})
+	}
+	var order []request
+	for len(open) > 0 {
+		i := pick(len(open))
+		order = append(order, request{open[i].write, open[i].next})
+		if open[i].next++; open[i].next >= len(open[i].write.Parts) {
+			open = slices.Delete(open, i, i+1)
+		}
+	}
+	return order
+}
+
+// state reads "1/canary: a b, 2: c" style lines into objects of the placement web: each string is "<object>
+// <index>[/<name>]: <clusters>". It is how the tests write a state.
+func state(lines ...string) []*clusterv1beta1.PlacementDecision {
+	var objects []*clusterv1beta1.PlacementDecision
+	for _, line := range lines {
+		head, clusters, _ := strings.Cut(line, ":")
+		object, group, _ := strings.Cut(head, " ")
+		pd := decision(object, strings.Fields(clusters)...)
+		index, name, _ := strings.Cut(group, "/")
+		if group == "" {
+			index = "0"
+		}
+		pd.Labels[clusterv1beta1.DecisionGroupIndexLabel] = index
+		pd.Labels[clusterv1beta1.DecisionGroupNameLabel] = name
+		objects = append(objects, pd)
+	}
+	return objects
+}

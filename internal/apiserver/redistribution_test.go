@@ -1,0 +1,188 @@
+package apiserver_test
+
+import (
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	clusterclient "open-cluster-management.io/api/client/cluster/clientset/versioned/typed/cluster/v1beta1"
+
+	"github.com/cohort-ocm/cohort/decisionupdate"
+)
+
+var (
+	redistributions = flag.Int("redistributions", 2000, "how often the clusters are redistributed with RollingUpdate; a tenth of it with All")
+	seed            = flag.Uint64("seed", 1, "of the redistributions and the faults")
+)
+
+// fleets is how many fleets are redistributed at the same time, each with its consumer.
+const fleets = 4
+
+// tally is what the consumers have seen, for clusters that stayed selected.
+type tally struct {
+	rounds, kept, absent, recreated atomic.Int64
+}
+
+// D5, D8 and the design document's success criterion: with RollingUpdate no child of a cluster that stays
+// selected is ever deleted, whatever happens to the writer. With All the same harness sees children deleted, or
+// it would prove nothing.
+func TestChildrenSurviveRedistributions(t *testing.T) {
+	rounds := *redistributions
+	if testing.Short() {
+		rounds = 100
+	}
+	t.Run("RollingUpdate", func(t *testing.T) {
+		tally, counts := redistribute(t, "rolling", rounds, rolling)
+		if tally.absent.Load() > 0 || tally.recreated.Load() > 0 {
+			t.Errorf("clusters that stayed selected were absent %d times, their children deleted %d times", tally.absent.Load(), tally.recreated.Load())
+		}
+		if counts.conflicts.Load() == 0 || counts.refused.Load() == 0 || counts.lost.Load() == 0 || counts.slow.Load() == 0 || counts.crashes.Load() == 0 {
+			t.Errorf("some fault was never injected: %v", counts)
+		}
+	})
+	t.Run("All", func(t *testing.T) {
+		tally, _ := redistribute(t, "all", max(rounds/10, 100), decisionupdate.UpdateStrategy{})
+		if tally.absent.Load() == 0 || tally.recreated.Load() == 0 {
+			t.Error("no child was deleted, so this harness proves nothing")
+		}
+	})
+}
+
+func redistribute(t *testing.T, name string, rounds int, strategy decisionupdate.UpdateStrategy) (*tally, *counts) {
+	var tally tally
+	var counts counts
+	start := time.Now()
+	var group sync.WaitGroup
+	for i := range fleets {
+		w := newWriter(t, fmt.Sprintf("%s-%d", name, i), strategy, *seed+uint64(i))
+		w.counts, w.tally, w.often = &counts, &tally, 40
+		group.Go(func() {
+			for range rounds / fleets {
+				w.round(t)
+			}
+		})
+	}
+	group.Wait()
+	t.Logf("%s: %d redistributions in %v (%v)", name, tally.rounds.Load(), time.Since(start).Round(time.Second), &counts)
+	t.Logf("%s: %d times a cluster stayed selected; %d times it was in no PlacementDecision, %d times its child was deleted",
+		name, tally.kept.Load(), tally.absent.Load(), tally.recreated.Load())
+	return &tally, &counts
+}
+
+// writer is the controller that keeps the PlacementDecisions of a fleet.
+type writer struct {
+	*fleet
+	consumer *consumer
+	client   clusterclient.PlacementDecisionInterface
+	strategy decisionupdate.UpdateStrategy
+	rng      *rand.Rand
+	counts   *counts
+	tally    *tally
+	often    int
+
+	children map[string]types.UID // by cluster, after the last round
+}
+
+func newWriter(t *testing.T, namespace string, strategy decisionupdate.UpdateStrategy, seed uint64) *writer {
+	return &writer{
+		fleet:    newFleet(namespace, sizes{clusters: 24, perObject: 4}, seed),
+		consumer: startConsumer(t, namespace),
+		client:   clusters(t).ClusterV1beta1().PlacementDecisions(namespace),
+		strategy: strategy,
+		rng:      rand.New(rand.NewPCG(seed, 10)),
+		counts:   new(counts), tally: new(tally),
+	}
+}
+
+// list returns what is stored, from the server.
+func (w *writer) list(t *testing.T) []*decision {
+	t.Helper()
+	list, err := w.client.List(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Error(err)
+		return nil
+	}
+	var stored []*decision
+	for i := range list.Items {
+		stored = append(stored, &list.Items[i])
+	}
+	return stored
+}
+
+// attempt plans from what is stored and applies the plan with a writer that crashes after so many requests, if
+// not negative.
+func (w *writer) attempt(t *testing.T, stored, desired []*decision, crash int, opts ...decisionupdate.Option) error {
+	plan, err := decisionupdate.New(stored, desired, w.strategy, opts...)
+	if err != nil {
+		t.Error(err)
+		return nil
+	}
+	client := &faults{Client: w.client, counts: w.counts, rng: w.rng, left: crash, often: w.often}
+	_, err = decisionupdate.Applier{Client: client, Parallel: 1 + w.rng.IntN(4)}.Apply(t.Context(), plan)
+	return err
+}
+
+// round changes the fleet until a plan is carried out to its end, lets the consumer settle, and compares its
+// children with those of the round before. After a failure, or a crash, it plans towards the same state or
+// changes the fleet again.
+func (w *writer) round(t *testing.T) {
+	stay := map[string]types.UID{}
+	for cluster, uid := range w.children {
+		stay[cluster] = uid
+	}
+	for again := false; ; again = true {
+		if !again || w.rng.IntN(3) == 0 {
+			w.change()
+		}
+		stored := w.list(t)
+		desired := w.desired(stored)
+		for cluster := range stay {
+			if !w.selected[cluster] {
+				delete(stay, cluster)
+			}
+		}
+		crash := -1
+		if w.rng.IntN(3) == 0 {
+			crash = w.rng.IntN(12)
+		}
+		err := w.attempt(t, stored, desired, crash, w.options()...)
+		if err == nil {
+			break
+		}
+	}
+	w.compare(t, stay)
+}
+
+// options draws one of the ways to carry out RollingUpdate.
+func (w *writer) options() []decisionupdate.Option {
+	switch w.rng.IntN(5) {
+	case 0:
+		return []decisionupdate.Option{decisionupdate.SurgeAndFinalize()}
+	case 1:
+		return []decisionupdate.Option{decisionupdate.MaxSteps(2)}
+	case 2:
+		return []decisionupdate.Option{decisionupdate.MaxSteps(3)}
+	}
+	return nil
+}
+
+// compare lets the consumer settle and counts what has happened to the clusters that stayed selected all the
+// time.
+func (w *writer) compare(t *testing.T, stay map[string]types.UID) {
+	w.children = w.consumer.settle(t, w.list(t))
+	absent, deleted := w.consumer.sinceLast()
+	w.tally.rounds.Add(1)
+	for cluster, uid := range stay {
+		w.tally.kept.Add(1)
+		w.tally.absent.Add(int64(absent[cluster]))
+		if w.children[cluster] != uid || deleted[cluster] > 0 {
+			w.tally.recreated.Add(1)
+		}
+	}
+}

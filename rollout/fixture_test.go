@@ -1,7 +1,6 @@
 package rollout_test
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -63,27 +62,6 @@ func (f *fleet) read() *grouping.Groups {
 		f.tb.Fatal(err)
 	}
 	return groups
-}
-
-// world is the fleet with all clusters waiting, for the oracle.
-func (f *fleet) world() world {
-	w := world{now: now}
-	for _, d := range f.decisions {
-		index, err := strconv.Atoi(d.Labels[clusterv1beta1.DecisionGroupIndexLabel])
-		if err != nil {
-			f.tb.Fatal(err)
-		}
-		key := grouping.Key{Index: int32(index), Name: d.Labels[clusterv1beta1.DecisionGroupNameLabel]}
-		w.groups = append(w.groups, key)
-		for _, c := range d.Status.Decisions {
-			w.members = append(w.members, member{c.ClusterName, key})
-		}
-	}
-	slices.SortFunc(w.groups, func(a, b grouping.Key) int {
-		return cmp.Or(cmp.Compare(a.Index, b.Index), cmp.Compare(a.Name, b.Name))
-	})
-	slices.SortFunc(w.members, func(a, b member) int { return cmp.Compare(a.name, b.name) })
-	return w
 }
 
 // fleet is the groups of w as PlacementDecisions.

@@ -11,7 +11,7 @@ import (
 	"github.com/cohort-ocm/cohort/internal/fielderrs"
 )
 
-// Option changes how [Divide] divides.
+// Option changes how [Divide] divides. A nil Option changes nothing.
 type Option func(*options)
 
 type options struct {
@@ -51,7 +51,9 @@ func Reasons(reasons map[string]string) Option {
 func Divide(placement *clusterv1beta1.Placement, clusters []*clusterv1.ManagedCluster, opts ...Option) (*Groups, error) {
 	var o options
 	for _, opt := range opts {
-		opt(&o)
+		if opt != nil {
+			opt(&o)
+		}
 	}
 	division, errs := newDivision(placement)
 	if err := ofOnePlacement(field.NewPath("previous"), o.previous); err != nil {

@@ -169,6 +169,15 @@ func TestDivideByScoreWithManyTies(t *testing.T) {
 	}
 }
 
+// An option that is nil is none, so that a caller can leave one out by not setting it.
+func TestDivideWithANilOption(t *testing.T) {
+	var none grouping.Option
+	g, err := grouping.Divide(&clusterv1beta1.Placement{}, nil, none)
+	if err != nil || g.String() != "group 0: 0" {
+		t.Errorf("%v, %v", g, err)
+	}
+}
+
 // G5, G2: every fault, with what was found and where.
 func TestDivideErrors(t *testing.T) {
 	const (

@@ -27,6 +27,9 @@
 //	}
 //	status, err := grouping.Status(decisions) // its decisionGroups and numberOfSelectedClusters
 //
+// A webhook that checks a Placement calls Divide without clusters: all that can be wrong with the strategy is
+// wrong then, too. The errors have the paths of the placement's JSON.
+//
 // # Order
 //
 // Groups are in the order of their index. The groups that decisionStrategy names come first, as they

@@ -22,6 +22,26 @@ func (r Reason) MarshalJSON() ([]byte, error) {
 	return json.Marshal(out)
 }
 
+// MarshalJSON writes what the warning is about, also where that is the mandatory group with index 0 or the
+// nameless group with index 0, which are zero values.
+func (w Warning) MarshalJSON() ([]byte, error) {
+	type mandatory struct {
+		GroupName  string `json:"groupName,omitempty"`
+		GroupIndex *int32 `json:"groupIndex,omitempty"`
+	}
+	out := struct {
+		Type      WarningType   `json:"type"`
+		Mandatory *mandatory    `json:"mandatoryDecisionGroup,omitempty"`
+		Group     *grouping.Key `json:"group,omitempty"`
+	}{Type: w.Type}
+	if w.Type == GateWithoutGroup {
+		out.Group = &w.Group
+	} else if out.Mandatory = (&mandatory{GroupName: w.Mandatory.GroupName}); w.Mandatory.GroupName == "" {
+		out.Mandatory.GroupIndex = &w.Mandatory.GroupIndex // without a name it is what counts
+	}
+	return json.Marshal(out)
+}
+
 // MarshalJSON writes durations as the Kubernetes API does, "1h30m0s".
 func (s Schedule) MarshalJSON() ([]byte, error) {
 	type plain Schedule
@@ -37,12 +57,12 @@ func (s Schedule) MarshalJSON() ([]byte, error) {
 }
 
 // MarshalJSON writes the duration as the Kubernetes API does. What the methods tell is not part of it.
-func (r *Result) MarshalJSON() ([]byte, error) {
+func (r Result) MarshalJSON() ([]byte, error) {
 	type plain Result
 	return json.Marshal(struct {
 		*plain
 		RecheckAfter metav1.Duration `json:"recheckAfter,omitzero"`
-	}{(*plain)(r), metav1.Duration{Duration: r.RecheckAfter}})
+	}{(*plain)(&r), metav1.Duration{Duration: r.RecheckAfter}})
 }
 
 // MarshalJSON writes the duration as the Kubernetes API does.

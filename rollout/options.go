@@ -12,7 +12,7 @@ import (
 )
 
 // Option adds to what the API's RolloutStrategy can say. Options combine in any order; of two of a kind
-// the later counts.
+// the later counts. A nil Option adds nothing.
 type Option func(*options)
 
 // options is the zero value where the caller gave none.
@@ -30,13 +30,15 @@ type options struct {
 // strategy that has none, as the API documents (R14); a percentage is one of all selected clusters.
 // Without this option, or where the placement has none either, all clusters are started at once.
 func DefaultMaxConcurrency(placement *clusterv1beta1.Placement) Option {
-	return func(o *options) {
-		if placement == nil {
+	if placement == nil {
+		return func(o *options) {
 			o.errs = append(o.errs, field.Required(field.NewPath("placement"), "must not be nil"))
-			return
 		}
-		path := field.NewPath("placement", "spec", "decisionStrategy", "groupStrategy", "clustersPerDecisionGroup")
-		size, err := parseConcurrency(path, placement.Spec.DecisionStrategy.GroupStrategy.ClustersPerDecisionGroup)
+	}
+	// Read at once: a Planner applies its options anew with each change of the groups.
+	path := field.NewPath("placement", "spec", "decisionStrategy", "groupStrategy", "clustersPerDecisionGroup")
+	size, err := parseConcurrency(path, placement.Spec.DecisionStrategy.GroupStrategy.ClustersPerDecisionGroup)
+	return func(o *options) {
 		if err != nil {
 			o.errs = append(o.errs, err)
 		}

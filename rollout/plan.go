@@ -32,6 +32,7 @@ func Plan(strategy clusterv1alpha1.RolloutStrategy, groups *grouping.Groups, rep
 		states:   make([]state, groups.NumClusters()),
 		tallies:  make([]tally, groups.Len()),
 	}
+	now = now.Round(0) // by the wall clock, of which the reports speak, also where the caller's reading is a monotonic one
 	if err := r.observe(reports, now); err != nil {
 		return nil, err
 	}

@@ -100,7 +100,8 @@ func (p *Planner) Report(reports ...status.Report) error {
 		return fielderrs.Join(errs)
 	}
 	for i := range reports {
-		p.set(reports[i].Cluster, report{kind(reports[i].Status), reports[i].LastTransitionTime})
+		since := reports[i].LastTransitionTime.Round(0) // so that all of them can be compared
+		p.set(reports[i].Cluster, report{kind(reports[i].Status), since})
 	}
 	return nil
 }
@@ -246,6 +247,7 @@ func (p *Planner) Result(now time.Time) (*Result, error) {
 // at is the tracker at the time now.
 func (p *Planner) at(now time.Time) *tracker {
 	t := p.tracker
+	now = now.Round(0) // as Plan
 	if now.Before(t.now) {
 		p.tracker = newTracker(t.schedule, t.kinds, t.since, now)
 	} else {

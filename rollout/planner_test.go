@@ -176,7 +176,7 @@ func TestPlannerEqualsPlanAfterAnyChanges(t *testing.T) {
 				must(p.planner.SetStrategy(p.strategy, p.options...))
 			},
 			"later":   func(t *rapid.T) { p.now = p.now.Add(time.Duration(rapid.IntRange(1, 40).Draw(t, "s")) * time.Second) },
-			"earlier": func(t *rapid.T) { p.now = p.now.Add(-time.Second) },
+			"earlier": func(t *rapid.T) { p.now = p.now.Add(-time.Duration(rapid.IntRange(1, 40).Draw(t, "s")) * time.Second) },
 			"recheck": func(t *rapid.T) {
 				step, err := p.planner.Next(p.now)
 				must(err)

@@ -292,3 +292,37 @@ func TestResultAsJSON(t *testing.T) {
 	}
 	golden(t, "result.json", got)
 }
+
+// A result says the same in JSON as a value, and a warning names its group also where that is the zero value.
+func TestJSONOfZeroValues(t *testing.T) {
+	result := plan(t, scene{
+		strategy: clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.Progressive, Progressive: &clusterv1alpha1.RolloutProgressive{
+			RolloutConfig: config("", "5m", 0),
+			MandatoryDecisionGroups: clusterv1alpha1.MandatoryDecisionGroups{
+				MandatoryDecisionGroups: []clusterv1alpha1.MandatoryDecisionGroup{{GroupIndex: 0}, {GroupName: "ghost"}}},
+		}},
+		groups: []string{"3 canary: a"}, reports: "a=Progressing/1m",
+		opts: []rollout.Option{rollout.Closed(grouping.Key{}, rollout.Gate{})},
+	})
+	warnings, err := json.Marshal(result.Warnings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = `[{"type":"MandatoryGroupEmpty","mandatoryDecisionGroup":{"groupIndex":0}},` +
+		`{"type":"MandatoryGroupEmpty","mandatoryDecisionGroup":{"groupName":"ghost"}},` +
+		`{"type":"GateWithoutGroup","group":{"index":0}}]`
+	if d := cmp.Diff(want, string(warnings)); d != "" {
+		t.Error(d)
+	}
+	byPointer, err := json.Marshal(result)
+	if err != nil {
+		t.Fatal(err)
+	}
+	byValue, err := json.Marshal(*result)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(string(byPointer), string(byValue)); d != "" || !strings.Contains(string(byValue), `"recheckAfter":"4m0s"`) {
+		t.Errorf("by value %s\n%s", byValue, d)
+	}
+}

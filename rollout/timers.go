@@ -18,14 +18,8 @@ func newTimers(n int, due func(position int32) time.Time) *timers {
 	return &timers{due: due, index: make([]int32, n)}
 }
 
-// set puts the position where its due time belongs, whether it was there before or not.
-func (t *timers) set(position int32) {
-	if at := t.index[position]; at > 0 {
-		heap.Fix(t, int(at-1))
-	} else {
-		heap.Push(t, position)
-	}
-}
+// set puts in a position that is not there.
+func (t *timers) set(position int32) { heap.Push(t, position) }
 
 // clear takes the position out if it is there.
 func (t *timers) clear(position int32) {

@@ -334,7 +334,9 @@ func TestPropagateErrors(t *testing.T) {
 		{"a bound cluster in no group, before others", func(r *override.Root) { r.Groups = groups("b") }, nil, []string{`groups[a]: Required value: the policy is bound to cluster "a"`}},
 		{"a group with others", func(r *override.Root) { r.Groups = groups("a", "b", "c") }, nil, []string{`groups[c]: Invalid value: "c": the policy is not bound`}},
 		{"a group with others, before the bound", func(r *override.Root) { r.Groups = groups("a", "aa", "b") }, nil, []string{`groups[aa]: Invalid value: "aa": the policy is not bound`}},
-		{"clusters out of order", func(r *override.Root) { r.Bound.Clusters = []override.Cluster{{Name: "b"}, {Name: "a"}} }, nil, []string{`groups[a]`}},
+		{"clusters out of order", func(r *override.Root) {
+			r.Bound.Clusters = []override.Cluster{{Name: "b", Action: override.Enforce}, {Name: "a", Action: override.Enforce}}
+		}, nil, []string{`groups[a]`}},
 	} {
 		t.Run(test.why, func(t *testing.T) {
 			r := good()

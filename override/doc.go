@@ -21,7 +21,7 @@
 //     for a PlacementRule. References of other kinds need no lookup, they bind nothing.
 //  3. Resolve. Report what was ignored.
 //  4. Make the groups of the bound clusters from those of the placements. Keep these and the result of
-//     Resolve until a binding, a set or a placement changes.
+//     Resolve until the policy, a binding, a set or a placement changes.
 //  5. Read the replicated policies that exist, and Propagate.
 //  6. Write what has to be written: delete, create or update with the version and the action, note the
 //     time, and then set the rollout status. Write the root policy's status if it changed.
@@ -50,7 +50,7 @@
 //	if err != nil {
 //		return err
 //	}
-//	root := override.Root{Policy: policy, Version: hash(policy), Bound: bound, Groups: groups, Status: current}
+//	root := override.Root{Policy: policy, Version: version(object), Bound: bound, Groups: groups, Status: current}
 //	p, err := override.Propagate(root, replicas, time.Now())
 //	if err != nil {
 //		return err

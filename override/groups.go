@@ -1,10 +1,12 @@
 package override
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
 
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
 	"github.com/cohort-ocm/cohort/grouping"
@@ -13,7 +15,9 @@ import (
 // Groups are the bound clusters in the decision groups of the placements that bound them, as a rollout
 // goes through them: the groups of one placement after those of another, in the order of the bindings'
 // names; a cluster that several bind belongs to the first (R26). placements has the groups of the
-// Placement of each binding, by the binding's name, as from grouping.Read.
+// Placement of each binding, by the name of the binding (not of the Placement), as from grouping.Read; nil for a
+// PlacementRule. Each binding that bound a cluster must have an entry, lest clusters whose groups were not
+// found start all at once. Only where no binding has groups may placements be nil.
 //
 // Clusters that a placement selects and the policy is not bound to, because a set excludes them, are left
 // out. Clusters that a binding binds and that are in none of its placement's groups form one group without
@@ -24,10 +28,16 @@ import (
 // mandatoryDecisionGroups means a group of each placement. Where there are several, the Placement of a
 // key is the name of the binding, as two bindings may have the same placement.
 //
-// Errors are those of grouping.Join. It takes time linear in the clusters, and the result is worth
-// keeping until a placement or a binding changes.
+// Errors are *field.Error: a binding without an entry (placements[name]), and those of grouping.Join. It takes
+// time linear in the clusters, and the result is worth keeping until a placement or a binding changes.
 func (r Result) Groups(placements map[string]*grouping.Groups) (*grouping.Groups, error) {
 	binders := r.binders(placements)
+	for _, name := range binders {
+		if _, ok := placements[name]; !ok && placements != nil {
+			return nil, field.Required(field.NewPath("placements").Key(name),
+				fmt.Sprintf("binding %q bound clusters; expected the groups of its Placement by the binding's name, nil for a PlacementRule", name))
+		}
+	}
 	members := make(map[string][][]clusterv1beta1.ClusterDecision, len(binders))
 	for _, name := range binders {
 		members[name] = make([][]clusterv1beta1.ClusterDecision, placements[name].Len()+1)

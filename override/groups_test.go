@@ -77,6 +77,9 @@ func (w *world) joined() *grouping.Groups {
 		w.t.Fatal(err)
 	}
 	placements := map[string]*grouping.Groups{}
+	for _, b := range w.bindings {
+		placements[b.Name] = nil
+	}
 	for name, groups := range w.groups {
 		placements[name] = readGroups(w.t, groups)
 	}
@@ -152,6 +155,44 @@ func TestGroupsErrors(t *testing.T) {
 		if !errors.As(err, &invalid) || !strings.Contains(err.Error(), why) {
 			t.Errorf("got %v, want a *field.Error about %s", err, why)
 		}
+	}
+}
+
+// R26, R12: groups under another name than the binding's, such as the Placement's, are not taken for none: all
+// clusters would be in one group and start past the canaries.
+func TestGroupsRequiresThoseOfEachBinding(t *testing.T) {
+	canaries := readGroups(t, []naiveGroup{{name: "canary", clusters: []string{"a"}}, {clusters: []string{"b", "c"}}})
+	rule := override.PlacementRef{APIGroup: "apps.open-cluster-management.io", Kind: "PlacementRule", Name: "rule"}
+	bound, err := override.Resolve(policy(override.Enforce, perGroup), []override.Binding{
+		{Name: "binding", PlacementRef: placement("placement"), Clusters: []string{"a", "b", "c"}},
+		{Name: "by-rule", PlacementRef: rule, Clusters: []string{"d"}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		why        string
+		placements map[string]*grouping.Groups
+		want       string
+	}{
+		{"by the placement's name", map[string]*grouping.Groups{"placement": canaries, "by-rule": nil}, `placements[binding]: Required value`},
+		{"none at all, but a map", map[string]*grouping.Groups{}, `placements[binding]: Required value`},
+		{"no entry for the rule", map[string]*grouping.Groups{"binding": canaries}, `placements[by-rule]: Required value`},
+		{"a nil entry for the rule", map[string]*grouping.Groups{"binding": canaries, "by-rule": nil},
+			`group 0 "canary" of placement binding: a | group 1 of placement binding: b c | group 0 of placement by-rule: d`},
+		{"nobody has groups", nil, `group 0 of placement binding: a b c | group 0 of placement by-rule: d`},
+	} {
+		t.Run(test.why, func(t *testing.T) {
+			groups, err := bound.Groups(test.placements)
+			if err != nil {
+				var required *field.Error
+				if !errors.As(err, &required) || !strings.HasPrefix(err.Error(), test.want) {
+					t.Errorf("got %v, want %s", err, test.want)
+				}
+			} else if got := show(groups); got != test.want {
+				t.Errorf("got  %s\nwant %s", got, test.want)
+			}
+		})
 	}
 }
 

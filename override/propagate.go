@@ -17,11 +17,14 @@ type Root struct {
 	Policy *Policy
 
 	// Version tells one content of the policy from another; it must not be empty. A hash of what is
-	// replicated, or metadata.generation as text. Another version begins a rollout anew, so that with the
-	// generation a change of the rolloutStrategy alone does, with a hash that leaves that field out it does not.
+	// replicated, or metadata.uid with metadata.generation, as a policy that was deleted and made again counts
+	// its generations from 1. Make it of the real object: Policy here has no policy-templates. Another version
+	// begins a rollout anew, so that with the generation a change of the rolloutStrategy alone does, with a
+	// hash that leaves that field out it does not. It must not move with the root's status.
 	Version string
 
-	// Bound is what Resolve says of Policy.
+	// Bound is what Resolve says of Policy as it is now. One from before a change of its action or strategy is
+	// refused.
 	Bound Result
 
 	// Groups are what Bound.Groups made of the placements' groups. Nil puts all clusters in one group.
@@ -52,8 +55,8 @@ type Root struct {
 //
 // Errors are *field.Error, joined: no policy, no version, an unknown action, a strategy or an option
 // that rollout.Plan refuses (policy.spec.rolloutStrategy.progressive.maxConcurrency), two replicas of a
-// cluster or one without a name (replicas[name]), groups of other clusters than the bound ones
-// (groups[name]).
+// cluster or one without a name (replicas[name]), a Bound that is not of the policy's present action and
+// strategy (bound[name].action), groups of other clusters than the bound ones (groups[name]).
 //
 // It takes time linear in the clusters and replicas where the replicas are in the order of their
 // clusters' names.
@@ -65,6 +68,9 @@ func Propagate(root Root, replicas []Replica, now time.Time, opts ...rollout.Opt
 	}
 	if root.Policy.Spec.Disabled {
 		root.Bound, root.Groups = Result{}, nil
+	}
+	if err := root.requireBound(); err != nil {
+		return nil, err
 	}
 	if err := root.requireGroups(); err != nil {
 		return nil, err
@@ -117,6 +123,26 @@ func (r *Root) passes(opts []rollout.Option) (passes, field.ErrorList) {
 	default:
 		return passes{two: true, strategy: strategy, options: opts}, errs
 	}
+}
+
+// requireBound checks that the actions of the bound clusters are those of the policy as it is. A Bound that was
+// kept over a change of the policy would enforce one that informs by now, on all clusters at once.
+func (r *Root) requireBound() error {
+	own, strategy, errs := settings(r.Policy)
+	if r.Policy.Spec.Disabled || len(errs) > 0 {
+		return nil // bound nowhere, or refused before
+	}
+	for i := range r.Bound.Clusters {
+		c, want := &r.Bound.Clusters[i], own
+		if len(c.DecidedBy) > 0 && strategy == clusterv1alpha1.All {
+			want = Enforce
+		}
+		if c.Action != want {
+			return field.Invalid(field.NewPath("bound").Key(c.Name).Child("action"), c.Action,
+				fmt.Sprintf("expected %s, as Resolve says of the policy with its present action and strategy; resolve again", show(want)))
+		}
+	}
+	return nil
 }
 
 // requireGroups checks that the groups are those of the bound clusters, and makes them where there are none.

@@ -294,6 +294,36 @@ func TestRootStatusOfTheDesignDocument(t *testing.T) {
 	}
 }
 
+// O9, R8: clusters that have this version at inform start before those that are yet to get it, which would
+// take the slot and not start.
+func TestHeldClustersStartBeforeNewOnes(t *testing.T) {
+	p := policy(override.Enforce, progressive)
+	p.Spec.RolloutStrategy.Progressive = &clusterv1alpha1.RolloutProgressive{MaxConcurrency: intstr.FromInt32(1)}
+	result := propagate(t, root(t, p, "a b c"), []override.Replica{
+		{Cluster: "b", Version: "v1", Action: override.Enforce},
+		{Cluster: "c", Version: "v2", Action: override.Inform, RolloutStatus: status.ToApply},
+	})
+	if got, want := result.String(), "a: inform, ToApply (Create); b: inform, ToApply (Update); c: enforce, Progressing (Update)"; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+// R4, O8: the deadline of the strategy All counts for a policy that is propagated in one pass.
+func TestAllHasItsDeadline(t *testing.T) {
+	p := policy(override.Enforce, all)
+	p.Spec.RolloutStrategy.All = &clusterv1alpha1.RolloutAll{RolloutConfig: clusterv1alpha1.RolloutConfig{ProgressDeadline: "10m"}}
+	replica := func(cluster string, ago time.Duration) override.Replica {
+		return override.Replica{Cluster: cluster, Version: "v2", Action: override.Enforce, RolloutStatus: status.Progressing, WriteTime: passTime().Add(-ago)}
+	}
+	result := propagate(t, root(t, p, "a b"), []override.Replica{replica("a", 10*time.Minute), replica("b", 9*time.Minute)})
+	if got, want := result.String(), "a: enforce, TimeOut (UpdateStatus); b: enforce, Progressing"; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	if got := result.Rollout.RecheckAfter; got != time.Minute {
+		t.Errorf("recheck after %v", got)
+	}
+}
+
 // O6: a disabled policy is deleted everywhere, whatever else is wrong with it.
 func TestDisabledPolicyIsDeletedWhateverIsWrong(t *testing.T) {
 	p := policy("sometimes", "Canary")
@@ -334,7 +364,9 @@ func TestPropagateErrors(t *testing.T) {
 		{"a bound cluster in no group, before others", func(r *override.Root) { r.Groups = groups("b") }, nil, []string{`groups[a]: Required value: the policy is bound to cluster "a"`}},
 		{"a group with others", func(r *override.Root) { r.Groups = groups("a", "b", "c") }, nil, []string{`groups[c]: Invalid value: "c": the policy is not bound`}},
 		{"a group with others, before the bound", func(r *override.Root) { r.Groups = groups("a", "aa", "b") }, nil, []string{`groups[aa]: Invalid value: "aa": the policy is not bound`}},
-		{"clusters out of order", func(r *override.Root) { r.Bound.Clusters = []override.Cluster{{Name: "b"}, {Name: "a"}} }, nil, []string{`groups[a]`}},
+		{"clusters out of order", func(r *override.Root) {
+			r.Bound.Clusters = []override.Cluster{{Name: "b", Action: override.Enforce}, {Name: "a", Action: override.Enforce}}
+		}, nil, []string{`groups[a]`}},
 	} {
 		t.Run(test.why, func(t *testing.T) {
 			r := good()

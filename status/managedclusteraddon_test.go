@@ -51,6 +51,8 @@ func TestFromManagedClusterAddOn(t *testing.T) {
 		ConfigGroupResource: deployment.ConfigGroupResource,
 		ConfigReferent:      addonv1alpha1.ConfigReferent{Name: "plain"},
 	}
+	wasApplied := deprecated
+	wasApplied.LastAppliedConfig = &addonv1alpha1.ConfigSpecHash{ConfigReferent: deprecated.ConfigReferent, SpecHash: "old"}
 	other := deprecated
 	other.Name = "other"
 
@@ -68,6 +70,8 @@ func TestFromManagedClusterAddOn(t *testing.T) {
 		{"S2 the desired hash differs", addOn("Completed", reference("addondeploymentconfigs", "default", "old", "old")), list(deployment), status.ToApply, time.Time{}},
 		{"S2 a hash differs in the second of two", addOn("Completed", template, reference("addondeploymentconfigs", "default", "old", "old")), list(template, deployment), status.ToApply, time.Time{}},
 		{"S2 references without a desired configuration are told apart by their referent", addOn("Completed", deprecated), list(other), status.ToApply, time.Time{}},
+
+		{"S2 what was applied is no longer desired of that reference", addOn("Completed", wasApplied), list(deprecated), status.Progressing, at(2)},
 
 		{"S2 all applied", addOn("Completed", reference("addondeploymentconfigs", "default", "new", "new")), list(deployment), status.Succeeded, at(2)},
 		{"S2 all applied, whatever the condition says", addOn("Failed", reference("addondeploymentconfigs", "default", "new", "new")), list(deployment), status.Succeeded, at(2)},

@@ -33,15 +33,21 @@ func (g *Groups) DecisionsKeeping(placement *clusterv1beta1.Placement, stored []
 	if err := ofOnePlacement(field.NewPath("groups"), g); err != nil {
 		return nil, err
 	}
-	objects, err := parse(stored)
-	if err != nil {
+	if _, err := parse(stored); err != nil {
 		return nil, err
 	}
 	if err := validateStored(placement, stored); err != nil {
 		return nil, err
 	}
+	reusable, err := parse(slices.DeleteFunc(slices.Clone(stored), hasOddIndex))
+	if err != nil {
+		return nil, err
+	}
 
-	k := newKeeper(g, placement.Name, objects)
+	k := newKeeper(g, placement.Name, reusable)
+	for _, d := range stored {
+		k.names[d.Name] = true
+	}
 	var result []*clusterv1beta1.PlacementDecision
 	for i := range g.Len() {
 		for _, o := range k.cut(i) {
@@ -73,7 +79,6 @@ func newKeeper(g *Groups, placement string, stored []source) *keeper {
 		k.holders[position] = -1
 	}
 	for i, object := range stored {
-		k.names[object.object] = true
 		for _, d := range object.decisions {
 			position, ok := g.Position(d.ClusterName)
 			if ok && k.holders[position] < 0 && g.keys[g.groups[position]] == object.key {
@@ -136,6 +141,13 @@ func (k *keeper) unusedName() string {
 			return name
 		}
 	}
+}
+
+// hasOddIndex says whether the index label is not written as Decisions writes it, such as "01". Keeping
+// the object would change its label.
+func hasOddIndex(d *clusterv1beta1.PlacementDecision) bool {
+	index, err := groupIndex(d)
+	return err == nil && d.Labels[clusterv1beta1.DecisionGroupIndexLabel] != strconv.Itoa(int(index))
 }
 
 // validateStored reports stored objects of another placement, of which one stands for all: parse has found

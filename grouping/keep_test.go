@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/util/intstr"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	"pgregory.net/rapid"
 
@@ -256,4 +257,18 @@ func storedBefore(t *rapid.T, stored decisions, d *clusterv1beta1.PlacementDecis
 		return keyOf(t, other) == keyOf(t, d) && (len(other.Name) < len(d.Name) || len(other.Name) == len(d.Name) && other.Name < d.Name) &&
 			slices.ContainsFunc(other.Status.Decisions, func(c clusterv1beta1.ClusterDecision) bool { return c.ClusterName == cluster })
 	})
+}
+
+// G8: an object whose index is spelled in another way would change its label, so its name is not used
+// again.
+func TestKeepingNoOddIndex(t *testing.T) {
+	placement := newPlacement(intstr.IntOrString{})
+	groups := mustDivide(t, placement, []*clusterv1.ManagedCluster{newCluster("a"), newCluster("b")})
+	got, err := groups.DecisionsKeeping(placement, []*clusterv1beta1.PlacementDecision{decision("p-decision-1", "00", "", "a b")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(got) != 1 || got[0].Name != "p-decision-2" {
+		t.Errorf("got %v, want one object, p-decision-2", got)
+	}
 }

@@ -73,7 +73,8 @@ func Closed(group grouping.Key, gate Gate) Option {
 
 // Order is the order in which waiting clusters start, given as a comparison of two names that is negative
 // where a comes first (R8). Clusters that are reported ToApply still come before those never reported, and
-// names decide where the comparison is 0.
+// names decide where the comparison is 0. A [Planner] compares when its groups or strategy change, so the
+// answer must depend on the names alone, and compare must not call the Planner.
 func Order(compare func(a, b string) int) Option {
 	return func(o *options) { o.order = compare }
 }

@@ -22,7 +22,7 @@ import (
 // A report, or time that passes, costs time that hardly grows with the fleet; a change of groups or
 // strategy costs time linear in it. A Planner takes about 50 bytes a cluster beside the groups.
 //
-// A Planner must come from [NewPlanner]; the methods of any other return an error. All methods may be called
+// A Planner must come from [NewPlanner]; the methods of the zero Planner return an error. All methods may be called
 // from several goroutines at a time; each call sees those that returned before it. A controller whose
 // decisions must not interleave, each taken on the effects of the one before, still has to take one at a time.
 type Planner struct {

@@ -22,7 +22,8 @@ type Cluster struct {
 
 // Result is what may happen now (R19 to R21). Every selected cluster is in exactly one of InFlight, Start
 // and TimedOut, or is settled or held, which Settled and Held list. The slices are the caller's; the
-// methods are safe for concurrent use.
+// methods are safe for concurrent use. Its JSON is for people and their tools: it has durations as "5m0s"
+// and can't be read back.
 type Result struct {
 	// InFlight are the clusters that have the workload and may yet change by themselves: Progressing, Failed
 	// or soaking (R3). Changes to the workload must reach them. In the order of their names.

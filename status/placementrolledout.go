@@ -12,6 +12,9 @@ import (
 func rolledOut(placements []PlacementProgress, generation int64) metav1.Condition {
 	complete := true
 	var messages []string
+	if len(placements) == 0 {
+		messages = []string{"no placement is rolled out to"}
+	}
 	for i := range placements {
 		s := &placements[i].Summary
 		complete = complete && !s.Breach && s.Aggregate() != Progressing

@@ -56,24 +56,40 @@ type PolicyState struct {
 //
 // LastTransitionTime is StartTime for Progressing; for Succeeded and Failed it is ComplianceTime or
 // StartTime, whichever is later, so that a soak never counts time from before the start, and the zero
-// time where ComplianceTime is unknown; for ToApply it is the zero time.
+// time where ComplianceTime is unknown, or StartTime under a strategy that waits for the start; for
+// ToApply it is the zero time.
 func FromPolicy(p PolicyState) Report {
 	report := Report{Cluster: p.Cluster, Status: policy(p)}
 	switch report.Status {
 	case Progressing:
 		report.LastTransitionTime = p.StartTime
 	case Succeeded, Failed:
-		report.LastTransitionTime = p.ComplianceTime
-		if !p.ComplianceTime.IsZero() && p.StartTime.After(p.ComplianceTime) {
-			report.LastTransitionTime = p.StartTime
-		}
+		report.LastTransitionTime = p.settledSince()
 	}
 	return report
 }
 
+// settledSince is the time since which the cluster has complied, or not, with what was started there.
+func (p PolicyState) settledSince() time.Time {
+	unknownStart := p.StartTime.IsZero() && p.progressive() && !p.informs()
+	switch {
+	case p.ComplianceTime.IsZero() || unknownStart:
+		return time.Time{}
+	case p.StartTime.After(p.ComplianceTime):
+		return p.StartTime
+	default:
+		return p.ComplianceTime
+	}
+}
+
+func (p PolicyState) informs() bool { return strings.EqualFold(p.RemediationAction, "inform") }
+
+func (p PolicyState) progressive() bool {
+	return p.Strategy != "" && p.Strategy != clusterv1alpha1.All
+}
+
 func policy(p PolicyState) RolloutStatus {
-	informs := strings.EqualFold(p.RemediationAction, "inform")
-	progressive := p.Strategy != "" && p.Strategy != clusterv1alpha1.All
+	informs, progressive := p.informs(), p.progressive()
 	evaluated := p.Generation == p.LastEvaluatedGeneration
 	switch {
 	case progressive && !informs && !p.Selected:

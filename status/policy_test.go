@@ -112,6 +112,7 @@ func TestFromPolicyTransitionTime(t *testing.T) {
 	compliant := status.PolicyState{RemediationAction: "enforce", Compliance: "Compliant"}
 	progressing := status.PolicyState{RemediationAction: "enforce"}
 	waiting := status.PolicyState{RemediationAction: "enforce", Strategy: single}
+	started := status.PolicyState{RemediationAction: "enforce", Strategy: single, Selected: true, Compliance: "Compliant"}
 	for _, test := range []struct {
 		reason            string
 		state             status.PolicyState
@@ -123,7 +124,9 @@ func TestFromPolicyTransitionTime(t *testing.T) {
 		{"complied after the start", compliant, at(5), at(9), at(9)},
 		{"complied while it still informed: the soak begins with the start", compliant, at(9), at(5), at(9)},
 		{"complied at an unknown time: a soak must not end early", compliant, at(5), time.Time{}, time.Time{}},
-		{"started at an unknown time", compliant, time.Time{}, at(5), at(5)},
+		{"started at an unknown time, where nothing waits for a start", compliant, time.Time{}, at(5), at(5)},
+		{"started at an unknown time under a rollout: it may have complied while it informed", started, time.Time{}, at(5), time.Time{}},
+		{"started under a rollout, then complied", started, at(5), at(9), at(9)},
 		{"waiting has no beginning", waiting, at(5), at(9), time.Time{}},
 	} {
 		t.Run("S3 "+test.reason, func(t *testing.T) {

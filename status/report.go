@@ -28,7 +28,7 @@ type Report struct {
 	Cluster string `json:"cluster"`
 
 	// Status is what was observed. A value that is none of the constants counts as Progressing, since
-	// a newer API may add one and in flight is the safe reading (R1).
+	// a newer API may add one and in flight is the safe reading (R1). So does the empty one.
 	Status RolloutStatus `json:"status"`
 
 	// LastTransitionTime is when Status became what it is. Deadlines and soak times run from it (R4,

@@ -104,6 +104,9 @@ type GroupCounts struct {
 	Counts
 }
 
+// String is `group 1 "canary": 2 of 10 clusters done`.
+func (g GroupCounts) String() string { return g.Group.String() + ": " + g.Counts.String() }
+
 // String is one sentence without its full stop that says what is happening, fit for the message of a
 // condition (S7): `12 of 320 clusters done, 5 in flight, waiting for group 1 "canary"`. Of more than
 // three reasons it gives the first three.

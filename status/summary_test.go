@@ -78,7 +78,7 @@ func ExampleSummary() {
 	fmt.Println(s)
 	fmt.Printf("%s, %d%%\n", s.Aggregate(), s.Percent())
 	for _, g := range s.Groups {
-		fmt.Printf("%v: %v\n", g.Group, g)
+		fmt.Println(g)
 	}
 	// Output:
 	// 12 of 320 clusters done, 5 in flight, 1 failed, no free slot: 5 in flight, 5 at a time

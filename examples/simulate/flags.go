@@ -125,11 +125,11 @@ func (f *flags) options(groups *grouping.Groups) (options []rollout.Option, err 
 		options = append(options, rollout.FailedFreesSlot())
 	}
 	for _, gate := range f.closedGates {
-		closed, err := gate.option(groups, f.start.Time)
+		closed, err := gate.close(groups, f.start.Time)
 		if err != nil {
 			return nil, err
 		}
-		options = append(options, closed)
+		options = append(options, closed...)
 	}
 	return options, nil
 }

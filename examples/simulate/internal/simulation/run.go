@@ -2,6 +2,7 @@ package simulation
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/cohort-ocm/cohort/rollout"
@@ -9,7 +10,7 @@ import (
 )
 
 // Planner says what may happen at the time now when the clusters report what they do. It is rollout.Plan
-// with a strategy and groups, or a wrapper around it.
+// with a strategy and groups, or a wrapper around it. One that remembers is good for one run.
 type Planner func(reports []status.Report, now time.Time) (*rollout.Result, error)
 
 // Horizon is how long a rollout is watched in virtual time: 100 years.
@@ -82,20 +83,18 @@ func (r *run) wave() error {
 	return nil
 }
 
-// note writes down how things stand now and what is new.
+// note writes down how things stand now and what is new, as the plan has it: to a planner, a report may mean
+// something else than it says.
 func (r *run) note(w *Wave) {
 	result := r.trace.Final
 	w.Counts, w.Waiting = result.Summary().Counts, result.Waiting()
-	timedOut := make(map[string]bool, len(result.TimedOut))
-	for _, cluster := range result.TimedOut {
-		timedOut[cluster.Name] = true
+	statuses := make(map[string]status.RolloutStatus, len(r.members))
+	for _, cluster := range slices.Concat(result.InFlight, result.TimedOut, slices.Collect(result.Settled())) {
+		statuses[cluster.Name] = cluster.Status
 	}
 	for i := range r.members {
 		m := &r.members[i]
-		stands := m.report(r.now).Status
-		if timedOut[m.name] {
-			stands = status.TimeOut
-		}
+		stands := statuses[m.name]
 		if stands == m.shown {
 			continue
 		}

@@ -55,7 +55,7 @@ func runs() map[string][]string {
 		"addon":               {"-f", "testdata/addon/list.yaml", "-never", "cluster3"},
 		"addon-one-at-a-time": {"-f", "testdata/addon/list.yaml", "-max-concurrency-per-group", "1"},
 		"policy-progressive":  {"-f", "testdata/policy/progressive.yaml"},
-		"policy-gate":         {"-f", "testdata/policy/progressive.yaml", "-gate", "1=2h", "-fail", "store-02=1h"},
+		"policy-gate":         {"-f", "testdata/policy/progressive.yaml", "-gate", "1=2h", "-fail", "store-09=1m"},
 		"policy-sub-filter":   {"-f", "testdata/policy/sub-filter.yaml"},
 		"policy-without-decisions": {"-f", "testdata/policy/selective-enforcement-policy.yaml",
 			"-f", "testdata/policy/selective-enforcement-binding.yaml"},

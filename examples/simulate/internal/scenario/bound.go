@@ -99,7 +99,6 @@ func adopt(policy *override.Policy, object *metav1.ObjectMeta) {
 // kinds bind nothing, which Resolve says.
 func (o *objects) selectAll(s *Scenario, r applier) (map[string]*grouping.Groups, error) {
 	placements, parts := make(map[string]*grouping.Groups), make(map[Ref]*Scenario)
-	rules := 0
 	for i := range s.Policy.Bindings {
 		b := &s.Policy.Bindings[i]
 		selects := Ref{r.GetNamespace(), b.PlacementRef.Name}
@@ -117,14 +116,14 @@ func (o *objects) selectAll(s *Scenario, r applier) (map[string]*grouping.Groups
 				placements[b.Name] = part.Groups
 			}
 		case "apps.open-cluster-management.io/PlacementRule":
-			rules++
 			var err error
 			if b.Clusters, err = o.ruled(s, selects); err != nil {
 				return nil, o.fault(b.Name, err)
 			}
 		}
 	}
-	s.gather(o, parts, rules)
+	s.gather(o, parts)
+	s.sized(r, parts)
 	return placements, nil
 }
 
@@ -177,7 +176,7 @@ func (o *objects) ruled(s *Scenario, wanted Ref) (clusters []string, err error) 
 }
 
 // gather takes over what is to be said of the placements, and what of the files has no part in the rollout.
-func (s *Scenario) gather(o *objects, parts map[Ref]*Scenario, rules int) {
+func (s *Scenario) gather(o *objects, parts map[Ref]*Scenario) {
 	decisions := len(o.decisions)
 	for _, ref := range slices.SortedFunc(maps.Keys(parts), func(a, b Ref) int { return strings.Compare(a.Name, b.Name) }) {
 		part := parts[ref]
@@ -187,9 +186,6 @@ func (s *Scenario) gather(o *objects, parts map[Ref]*Scenario, rules int) {
 		if part.Stored {
 			decisions -= len(part.Decisions)
 		}
-		if len(parts) == 1 && rules == 0 {
-			s.Spec = part.Spec
-		}
 	}
 	if decisions > 0 {
 		s.note("PlacementDecision: of other placements, not used (%d)", decisions)
@@ -197,7 +193,21 @@ func (s *Scenario) gather(o *objects, parts map[Ref]*Scenario, rules int) {
 	if unused := len(o.bindings) - len(s.Policy.Bindings); unused > 0 {
 		s.note("PlacementBinding: not used (%d)", unused)
 	}
-	if len(parts)+rules > 1 && !s.Policy.AtOnce && s.Strategy.Type == clusterv1alpha1.Progressive {
+}
+
+// sized takes the placement whose clustersPerDecisionGroup a Progressive strategy without maxConcurrency goes by. There
+// must be only one that binds clusters.
+func (s *Scenario) sized(r applier, parts map[Ref]*Scenario) {
+	var binders []override.PlacementRef
+	for _, b := range s.Policy.Bindings {
+		if !b.SubFilter && len(b.Clusters) > 0 && !slices.Contains(binders, b.PlacementRef) {
+			binders = append(binders, b.PlacementRef)
+		}
+	}
+	switch {
+	case len(binders) == 1 && binders[0].Kind == "Placement":
+		s.Spec = parts[Ref{r.GetNamespace(), binders[0].Name}].Spec
+	case len(binders) > 1 && !s.Policy.AtOnce && s.Strategy.Type == clusterv1alpha1.Progressive:
 		s.note("several placements: where the strategy has no maxConcurrency, all clusters may start at once")
 	}
 }

@@ -2,7 +2,6 @@ package simulation
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/cohort-ocm/cohort/rollout"
@@ -88,13 +87,23 @@ func (r *run) wave() error {
 func (r *run) note(w *Wave) {
 	result := r.trace.Final
 	w.Counts, w.Waiting = result.Summary().Counts, result.Waiting()
-	statuses := make(map[string]status.RolloutStatus, len(r.members))
-	for _, cluster := range slices.Concat(result.InFlight, result.TimedOut, slices.Collect(result.Settled())) {
-		statuses[cluster.Name] = cluster.Status
+	statuses := make([]status.RolloutStatus, len(r.members))
+	stand := func(cluster rollout.Cluster) {
+		if i, found := r.started[cluster.Name]; found {
+			statuses[i] = cluster.Status
+		}
+	}
+	for _, cluster := range result.InFlight {
+		stand(cluster)
+	}
+	for _, cluster := range result.TimedOut {
+		stand(cluster)
+	}
+	for cluster := range result.Settled() {
+		stand(cluster)
 	}
 	for i := range r.members {
-		m := &r.members[i]
-		stands := statuses[m.name]
+		m, stands := &r.members[i], statuses[i]
 		if stands == m.shown {
 			continue
 		}

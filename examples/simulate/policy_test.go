@@ -165,3 +165,83 @@ func TestPolicyOverThreeHundredClustersStaysReadable(t *testing.T) {
 		t.Errorf("no %q in\n%s", want, got)
 	}
 }
+
+// R14: the one placement that binds has the default, whatever sub filters and bindings without clusters have.
+func TestMaxConcurrencyOfAPolicyIsThatOfItsPlacement(t *testing.T) {
+	const limit = "Progressive, progressive: {maxConcurrency: 1}"
+	fleet := documents(aCluster, strings.Replace(aCluster, "name: a", "name: b", 1), strings.Replace(aPolicy, limit, "Progressive", 1), aBinding,
+		strings.Replace(aPlacement, "spec: {}", "spec: {decisionStrategy: {groupStrategy: {clustersPerDecisionGroup: 1}}}", 1))
+	sub := strings.NewReplacer("name: bind", "name: sub", "name: p}", "name: q}", "subjects", "subFilter: restricted\nsubjects").Replace(aBinding)
+	empty := strings.NewReplacer("name: bind", "name: empty", "kind: Placement, name: p", "kind: PlacementRule, name: rule", "cluster.open", "apps.open").Replace(aBinding)
+	second := strings.NewReplacer("name: bind", "name: second", "name: p}", "name: q}").Replace(aBinding)
+	other := strings.Replace(aPlacement, "name: p", "name: q", 1)
+	for _, test := range []struct {
+		why, in string
+		started int
+	}{
+		{"alone", fleet, 1},
+		{"beside a sub filter by another", documents(fleet, sub, other), 1},
+		{"beside a PlacementRule that selects nobody", documents(fleet, empty, strings.Replace(aRule, "{clusterName: a, clusterNamespace: a}", "", 1)), 1},
+		{"beside another that binds the same", documents(fleet, second, other), 2},
+	} {
+		got := simulateText(t, test.in, "-f", "-")
+		if first := fmt.Sprintf("\n0s    %d ", test.started); !strings.Contains(got, first) {
+			t.Errorf("%s: want %d started at 0s:\n%s", test.why, test.started, got)
+		}
+		if note := "note: several placements: "; strings.Contains(got, note) != (test.started == 2) {
+			t.Errorf("%s: %q, want it for several only:\n%s", test.why, note, got)
+		}
+	}
+}
+
+func TestStoredDecisionsOfAPolicyNeedNoPlacement(t *testing.T) {
+	other := strings.NewReplacer("name: p-decision-1", "name: q-decision-1", "placement: p", "placement: q").Replace(aDecision)
+	_, notes := boundTo(t, documents(aPolicy, aBinding, aDecision, other))
+	want := []string{
+		"ns/p: no Placement in the files: where the strategy has no maxConcurrency, all clusters may start at once",
+		"PlacementDecision: of other placements, not used (1)",
+	}
+	if diff := cmp.Diff(want, notes); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestAGateIsBeforeTheGroupOfEachPlacement(t *testing.T) {
+	second := strings.NewReplacer("name: bind", "name: second", "name: p}", "name: q}").Replace(aBinding)
+	inQ := strings.NewReplacer("name: p-decision-1", "name: q-decision-1", "placement: p", "placement: q", "clusterName: a", "clusterName: b").Replace(aDecision)
+	in := documents(aPolicy, aBinding, second, aDecision, inQ)
+	got := simulateText(t, in, "-f", "-", "-gate", "0")
+	if want := "after 0s: stuck for ever: 0 in flight and 2 waiting"; !strings.Contains(got, want) {
+		t.Errorf("no %q in\n%s", want, got)
+	}
+	const note = "note: the policy goes to all clusters at once: flags that order a rollout have no effect\n"
+	if strings.Contains(got, note) {
+		t.Errorf("%q of a policy that is enforced step by step", note)
+	}
+	if got := simulateText(t, strings.Replace(in, "enforce", "inform", 1), "-f", "-", "-gate", "0"); !strings.Contains(got, note) {
+		t.Errorf("no %q in\n%s", note, got)
+	}
+}
+
+func TestClustersAreListedByActionAndByWhoDecided(t *testing.T) {
+	inform := strings.NewReplacer("enforce", "inform", "rolloutStrategy: {type: Progressive, progressive: {maxConcurrency: 1}}", "").Replace(aPolicy)
+	in := []string{inform, aBinding, aPlacement}
+	for _, name := range []string{"a", "b", "c", "d"} {
+		in = append(in, strings.Replace(aCluster, "name: a", "name: "+name, 1))
+	}
+	for i, clusters := range []string{"{clusterName: b}", "{clusterName: a}, {clusterName: c}"} {
+		name := fmt.Sprint("sub-", i)
+		in = append(in, strings.NewReplacer("name: bind", "name: "+name, "kind: Placement, name: p", "kind: PlacementRule, name: "+name, "cluster.open", "apps.open",
+			"subjects", "subFilter: restricted\nbindingOverrides: {remediationAction: enforce}\nsubjects").Replace(aBinding),
+			strings.NewReplacer("name: rule", "name: "+name, "{clusterName: a, clusterNamespace: a}", clusters).Replace(aRule))
+	}
+	want := `
+ACTION   BOUND BY  DECIDED BY  CLUSTERS
+enforce  bind      sub-0       b
+enforce  bind      sub-1       a c
+inform   bind      the policy  d
+`
+	if got := simulateText(t, documents(in...), "-f", "-"); !strings.Contains(got, want) {
+		t.Errorf("no %s in\n%s", want, got)
+	}
+}

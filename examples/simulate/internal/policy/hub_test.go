@@ -79,6 +79,13 @@ func oneAtATime() clusterv1alpha1.RolloutStrategy {
 	return clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.Progressive, Progressive: &clusterv1alpha1.RolloutProgressive{MaxConcurrency: intstr.FromInt32(1)}}
 }
 
+// soaking is oneAtATime with a soak of 4 minutes.
+func soaking() clusterv1alpha1.RolloutStrategy {
+	s := oneAtATime()
+	s.Progressive.MinSuccessTime = metav1.Duration{Duration: 4 * time.Minute}
+	return s
+}
+
 func TestHubWritesPassByPass(t *testing.T) {
 	steps := func(all ...any) (life simulation.Life) {
 		for i := 0; i < len(all); i += 2 {
@@ -120,6 +127,15 @@ func TestHubWritesPassByPass(t *testing.T) {
 			map[string]simulation.Life{"a": steps(5, status.Failed), "b": steps(5, status.Failed)},
 			`0s a:inform/Progressing b:enforce/Progressing root:/Progressing
 5m0s a:inform/Succeeded b:enforce/Failed root:NonCompliant/Progressing
+`},
+		{"a soak runs from when it became compliant, not from when it was said again", override.Enforce, soaking(), "",
+			map[string]simulation.Life{"a": steps(5, status.Succeeded, 7, status.Succeeded), "b": fine},
+			`0s a:inform/ToApply b:inform/ToApply root:/Progressing
+0s a:enforce/Progressing root:/Progressing
+5m0s a:enforce/Succeeded root:Compliant/Progressing
+9m0s b:enforce/Progressing root:Compliant/Progressing
+19m0s b:enforce/Succeeded root:Compliant/Progressing
+23m0s root:Compliant/Succeeded
 `},
 		{"clusters that answer without delay", override.Enforce, oneAtATime(), "",
 			map[string]simulation.Life{"a": steps(0, status.Succeeded), "b": steps(0, status.Succeeded)},

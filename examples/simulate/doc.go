@@ -14,7 +14,8 @@
 // standard input. With -C, as above, paths are those from examples/simulate. The objects that count:
 //
 //   - One rollout: a ManifestWorkReplicaSet (spec.placementRefs[].rolloutStrategy), a ClusterManagementAddOn
-//     (spec.installStrategy.placements[].rolloutStrategy), or a RolloutStrategy by itself.
+//     (spec.installStrategy.placements[].rolloutStrategy), a Policy (spec.rolloutStrategy), see below, or a
+//     RolloutStrategy by itself.
 //   - The PlacementDecisions of its placement. The groups are those that they hold.
 //   - Or the Placement and ManagedClusters. The Placement's rules then select clusters, and its decisionStrategy
 //     divides them.
@@ -29,6 +30,25 @@
 //
 // Where the rollout names several placements, or a RolloutStrategy leaves the choice between several, -placement
 // chooses one. Other kinds have no part in a rollout; a note counts them.
+//
+// # Policies
+//
+// A Policy goes to the placements of all PlacementBindings that have it as their subject, itself or in a PolicySet:
+//
+//	go run -C examples/simulate . -f testdata/policy/progressive.yaml
+//
+// A Placement's clusters are those of its PlacementDecisions, or else selected and divided as for any other rollout. A
+// PlacementRule's are its status.decisions; without them it selects nothing, and a note says so. Of a Policy,
+// the templates and dependencies are not looked at. Replicated policies, which have the label
+// policy.open-cluster-management.io/root-policy, are left aside; the rollout begins with none.
+//
+// The output says, besides, what each binding selects, binds and enforces, which bindings are ignored, and
+// which action each cluster gets in the end, decided by whom. Below the line of a wave is what was written to the
+// replicated policies, such as "enforce/Progressing: a b" for their action and their rollout status; the line of
+// a first pass, "inform/ToApply", comes before what it lets start. At the end stands the root policy's status.
+//
+// That a cluster succeeds means that it is Compliant, that it fails NonCompliant. A policy that informs is done
+// where it is reported on, whatever is reported. A cluster that the rollout holds at inform reports nothing.
 //
 // # What is selected without PlacementDecisions
 //
@@ -81,16 +101,19 @@
 // also names the clusters of every wave.
 //
 // -max-concurrency-per-group, -failed-frees-slot and -gate are the options of package rollout that the
-// API's strategy lacks.
+// API's strategy lacks. They have no part in a policy that informs or whose strategy is All: all its clusters
+// get it at once. A gate is before the group of this index in each of several placements.
 //
 // The exit status is 0 for every rollout that was played through, whatever became of it; 2 for wrong input, with
 // one line that names file, object and field; 1 if the output could not be written. (go run turns any
 // exit status but 0 into 1, and prints it.) Fields that the API does not have are wrong input. Below a status they
-// are not, as a newer server may have written them, but for a PlacementDecision, which has nothing else.
+// are not, as a newer server may have written them, but for a PlacementDecision, which has nothing else, and a
+// PlacementRule, of which nothing else is read.
 //
 // # How it is made
 //
 // Package scenario makes one rollout of the objects. Package behavior says what each cluster will report.
 // Package simulation is the loop of a controller in virtual time; it knows neither files nor strategies, only a
-// planner, which here is rollout.Plan. Package output writes the report.
+// planner, which here is rollout.Plan, or for a Policy the hub of package policy, which keeps the replicated policies
+// and calls override.Propagate. Package output writes the report.
 package main

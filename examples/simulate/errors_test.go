@@ -55,6 +55,36 @@ spec:
     type: Placements
     placements: [{name: p, namespace: ns, rolloutStrategy: {type: All}}]
 `
+	aPolicy = `
+apiVersion: policy.open-cluster-management.io/v1
+kind: Policy
+metadata: {name: pol, namespace: ns}
+spec:
+  disabled: false
+  remediationAction: enforce
+  policy-templates: []
+  rolloutStrategy: {type: Progressive, progressive: {maxConcurrency: 1}}
+`
+	aBinding = `
+apiVersion: policy.open-cluster-management.io/v1
+kind: PlacementBinding
+metadata: {name: bind, namespace: ns}
+placementRef: {apiGroup: cluster.open-cluster-management.io, kind: Placement, name: p}
+subjects: [{apiGroup: policy.open-cluster-management.io, kind: Policy, name: pol}]
+`
+	aPolicySet = `
+apiVersion: policy.open-cluster-management.io/v1beta1
+kind: PolicySet
+metadata: {name: set, namespace: ns}
+spec: {description: all, policies: [pol], exclusions: [{policyName: pol, clusterNames: [b]}]}
+`
+	aRule = `
+apiVersion: apps.open-cluster-management.io/v1
+kind: PlacementRule
+metadata: {name: rule, namespace: ns}
+spec: {clusterSelector: {}}
+status: {decisions: [{clusterName: a, clusterNamespace: a}]}
+`
 	aBehavior = `
 apiVersion: examples.cohort-ocm.io/v1
 kind: Behavior
@@ -67,7 +97,12 @@ func documents(texts ...string) string { return strings.Join(texts, "---") }
 // small is a whole input with something replaced in it.
 func small(t *testing.T, old, new string) string {
 	t.Helper()
-	whole := documents(aCluster, aPlacement, aReplicaSet, aBehavior)
+	return replaced(t, documents(aCluster, aPlacement, aReplicaSet, aBehavior), old, new)
+}
+
+// replaced is the input with something replaced in it, which must stand there once.
+func replaced(t *testing.T, whole, old, new string) string {
+	t.Helper()
 	if strings.Count(whole, old) != 1 {
 		t.Fatalf("%q stands %d times in the input, want once", old, strings.Count(whole, old))
 	}

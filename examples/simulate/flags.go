@@ -38,7 +38,8 @@ type flags struct {
 
 // usage is the help text.
 func usage(w io.Writer) {
-	fmt.Fprint(w, "simulate shows what a rollout strategy will do to a fleet.\n\n",
+	fmt.Fprint(w, "simulate shows what a rollout strategy will do to a fleet: that of a ManifestWorkReplicaSet, a\n",
+		"ClusterManagementAddOn, a Policy with its PlacementBindings, or a RolloutStrategy by itself.\n\n",
 		"usage: go run -C examples/simulate . -f FILE [-f FILE…] [flags]\n\n")
 	set := newFlags().set()
 	set.SetOutput(w)
@@ -59,7 +60,7 @@ func (f *flags) set() *flag.FlagSet {
 	s.SetOutput(io.Discard)
 	s.Var(&f.files, "f", "`file` of objects in YAML or JSON, - for standard input; may be repeated")
 	s.Var(&f.format, "o", "`format` of the output, text or json")
-	s.Var(&f.placement, "placement", "`[namespace/]name` of the placement, where the rollout or the files have several")
+	s.Var(&f.placement, "placement", "`[namespace/]name` of the placement, where the rollout or the files have several; not for a Policy")
 	s.Var(&f.start, "start", "`time` of the first wave, in RFC 3339")
 
 	s.DurationVar(&f.takes, "takes", f.takes, "how long a cluster takes to succeed, or to fail, of which nothing else is said")
@@ -125,11 +126,11 @@ func (f *flags) options(groups *grouping.Groups) (options []rollout.Option, err 
 		options = append(options, rollout.FailedFreesSlot())
 	}
 	for _, gate := range f.closedGates {
-		closed, err := gate.option(groups, f.start.Time)
+		closed, err := gate.close(groups, f.start.Time)
 		if err != nil {
 			return nil, err
 		}
-		options = append(options, closed)
+		options = append(options, closed...)
 	}
 	return options, nil
 }

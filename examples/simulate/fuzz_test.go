@@ -16,12 +16,14 @@ func FuzzInput(f *testing.F) {
 		documents(aCluster, aPlacement, aReplicaSet, aBehavior),
 		documents(aDecision, aStrategy),
 		documents(aDecision, aPlacement, anAddOn),
+		documents(aCluster, aPlacement, aPolicy, aBinding),
 		documents(aCluster, aPlacement, strings.Replace(aStrategy, "maxConcurrency: 1", "progressDeadline: 0s, minSuccessTime: 1h, maxFailures: 100%", 1),
 			strings.Replace(aBehavior, "after: 1m", "outcome: NeverAnswers, recoversAfter: 8760h, share: 50%, names: ['[a-c]']", 1)),
 	} {
 		f.Add(seed)
 	}
-	for _, file := range []string{"canary-fails/retail.yaml", "recovers/telco.yaml", "addon/list.yaml"} {
+	for _, file := range []string{"canary-fails/retail.yaml", "recovers/telco.yaml", "addon/list.yaml",
+		"policy/progressive.yaml", "policy/sub-filter.yaml", "policy/selective-enforcement-policy.yaml"} {
 		data, err := os.ReadFile(filepath.Join("testdata", file))
 		if err != nil {
 			f.Fatal(err)

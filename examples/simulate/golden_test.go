@@ -54,6 +54,11 @@ func runs() map[string][]string {
 		"recovers":            {"-f", "testdata/recovers/telco.yaml"},
 		"addon":               {"-f", "testdata/addon/list.yaml", "-never", "cluster3"},
 		"addon-one-at-a-time": {"-f", "testdata/addon/list.yaml", "-max-concurrency-per-group", "1"},
+		"policy-progressive":  {"-f", "testdata/policy/progressive.yaml"},
+		"policy-gate":         {"-f", "testdata/policy/progressive.yaml", "-gate", "1=2h", "-fail", "store-09=1m"},
+		"policy-sub-filter":   {"-f", "testdata/policy/sub-filter.yaml"},
+		"policy-without-decisions": {"-f", "testdata/policy/selective-enforcement-policy.yaml",
+			"-f", "testdata/policy/selective-enforcement-binding.yaml"},
 	}
 }
 
@@ -62,7 +67,7 @@ func TestOutputIsThatInTestdata(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			file := filepath.Join("testdata", "output", name)
 			golden(t, file+".txt", simulateText(t, "", args...))
-			if slices.Contains([]string{"design", "canary-fails", "recovers", "addon"}, name) { // one for each fixture
+			if slices.Contains([]string{"design", "canary-fails", "recovers", "addon", "policy-progressive", "policy-sub-filter"}, name) { // one for each fixture
 				golden(t, file+".json", simulateText(t, "", append(args, "-o", "json")...))
 			}
 		})

@@ -57,14 +57,18 @@ func simulate(args []string, stdin io.Reader) (output.Report, func(output.Report
 	if err != nil {
 		return fail(err)
 	}
-	plan := s.Planner(options...)
-	if _, err := plan(nil, f.start.Time); err != nil {
+	if s.Policy != nil && s.Policy.AtOnce && len(options) > 0 {
+		s.Notes = append(s.Notes, "the policy goes to all clusters at once: flags that order a rollout have no effect")
+	}
+	check, _ := s.Planner(options...)
+	if _, err := check(nil, f.start.Time); err != nil {
 		return fail(err) // of the options: all else was checked where it was read
 	}
+	plan, hub := s.Planner(options...)
 	trace, err := simulation.Run(plan, s.Lives(f.rules(), f.seed, f.takes), f.start.Time)
 	if err != nil {
 		return fail(err)
 	}
-	report, err := output.New(s, trace, f.start.Time)
+	report, err := output.New(s, trace, hub.Passes(), f.start.Time)
 	return report, f.format.write, err
 }

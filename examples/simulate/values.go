@@ -117,18 +117,21 @@ func (g *gates) Set(s string) error {
 	return nil
 }
 
-// option closes the gate before the group of this index.
-func (g gate) option(groups *grouping.Groups, start time.Time) (rollout.Option, error) {
-	var closed rollout.Gate
+// close closes the gate before the groups of this index, one of each placement.
+func (g gate) close(groups *grouping.Groups, start time.Time) (closed []rollout.Option, err error) {
+	var until rollout.Gate
 	if g.after != nil {
-		closed.Opens = start.Add(g.after.Duration)
+		until.Opens = start.Add(g.after.Duration)
 	}
 	for i := range groups.Len() {
 		if key := groups.Key(i); key.Index == g.index {
-			return rollout.Closed(key, closed), nil
+			closed = append(closed, rollout.Closed(key, until))
 		}
 	}
-	return nil, fmt.Errorf("-gate %d: no such group, there are %v", g.index, groups)
+	if closed == nil {
+		return nil, fmt.Errorf("-gate %d: no such group, there are %v", g.index, groups)
+	}
+	return closed, nil
 }
 
 // cut reads `word` or `word=duration`.

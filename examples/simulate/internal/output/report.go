@@ -5,6 +5,7 @@ import (
 
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
+	"github.com/cohort-ocm/cohort/examples/simulate/internal/policy"
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/scenario"
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/simulation"
 	"github.com/cohort-ocm/cohort/grouping"
@@ -18,9 +19,11 @@ type Report struct {
 	Rollout   Rollout   `json:"rollout"`
 	Notes     []string  `json:"notes,omitempty"`
 	Groups    []Group   `json:"groups"`
-	Waves     []Wave    `json:"waves"`
-	End       End       `json:"end"`
-	Summary   Summary   `json:"summary"`
+	// Policy is there where the rollout is a Policy's.
+	Policy  *Policy `json:"policy,omitempty"`
+	Waves   []Wave  `json:"waves"`
+	End     End     `json:"end"`
+	Summary Summary `json:"summary"`
 }
 
 // Placement is what was rolled out to.
@@ -46,7 +49,9 @@ type Rollout struct {
 type Group struct {
 	grouping.Key
 	Clusters  int        `json:"clusters"`
-	Decisions []Decision `json:"placementDecisions"`
+	Decisions []Decision `json:"placementDecisions,omitempty"`
+	// Bound are the names of the clusters of a Policy's group, which has no PlacementDecisions of its own.
+	Bound []string `json:"bound,omitempty"`
 }
 
 // Decision is a PlacementDecision.
@@ -70,6 +75,8 @@ type Wave struct {
 	Failures int           `json:"failures"`
 	Counts   status.Counts `json:"counts"`
 	Waiting  []Waiting     `json:"waiting,omitempty"`
+	// Passes are what was written to the replicated policies of a Policy, in order.
+	Passes []Pass `json:"passes,omitempty"`
 }
 
 // Waiting is why some clusters wait, as data and as a sentence.
@@ -95,8 +102,8 @@ type Summary struct {
 	status.Summary
 }
 
-// New gathers what there is to show. It is an error if the scenario's decisions are not those of its groups.
-func New(s *scenario.Scenario, trace *simulation.Trace, start time.Time) (Report, error) {
+// New gathers what there is to show, the passes being those of a Policy. It is an error if the scenario's decisions are not those of its groups.
+func New(s *scenario.Scenario, trace *simulation.Trace, passes []policy.Pass, start time.Time) (Report, error) {
 	stored, err := grouping.Status(s.Decisions)
 	if err != nil {
 		return Report{}, err
@@ -110,6 +117,10 @@ func New(s *scenario.Scenario, trace *simulation.Trace, start time.Time) (Report
 		Groups:    groups(stored.DecisionGroups, s.Decisions),
 		Summary:   Summary{summary.Aggregate(), summary.Percent(), summary},
 	}
+	if s.Policy != nil {
+		r.Policy, r.Groups = newPolicy(s.Policy, passes), boundGroups(s.Groups)
+		r.Placement.Name = r.Policy.placements()
+	}
 	for _, warning := range final.Warnings {
 		r.Rollout.Warnings = append(r.Rollout.Warnings, warning.String())
 	}
@@ -118,6 +129,7 @@ func New(s *scenario.Scenario, trace *simulation.Trace, start time.Time) (Report
 			After: w.After.String(), Started: w.Started, Succeeded: w.Succeeded, Failed: w.Failed, TimedOut: w.TimedOut,
 			InFlight: w.Counts.InFlight(), Done: w.Counts.Done(), Failures: w.Counts.Failures(),
 			Counts: w.Counts, Waiting: waiting(w.Waiting),
+			Passes: passesAt(passes, start.Add(w.After)),
 		})
 	}
 	r.End = end(trace, r.Waves[len(r.Waves)-1])
@@ -142,6 +154,18 @@ func groups(stored []clusterv1beta1.DecisionGroupStatus, decisions []*clusterv1b
 		all[i].Clusters = int(g.ClustersCount)
 		for _, name := range g.Decisions {
 			all[i].Decisions = append(all[i].Decisions, Decision{name, clusters[name]})
+		}
+	}
+	return all
+}
+
+// boundGroups are the groups of a policy with their clusters.
+func boundGroups(groups *grouping.Groups) []Group {
+	all := make([]Group, groups.Len())
+	for i := range all {
+		all[i] = Group{Key: groups.Key(i), Clusters: groups.Size(i)}
+		for c := range groups.Clusters(i) {
+			all[i].Bound = append(all[i].Bound, c.ClusterName)
 		}
 	}
 	return all

@@ -2,6 +2,7 @@ package output
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -18,6 +19,9 @@ func (r Report) Text(w io.Writer) error {
 	var b bytes.Buffer
 	r.head(&b)
 	r.groupTable(&b)
+	if r.Policy != nil {
+		r.Policy.text(&b)
+	}
 	r.waveTable(&b)
 	r.end(&b)
 	_, err := w.Write(b.Bytes())
@@ -29,11 +33,19 @@ func (r Report) head(b *bytes.Buffer) {
 	if r.Placement.Fleet > 0 {
 		fmt.Fprintf(b, " of %d", r.Placement.Fleet)
 	}
-	fmt.Fprint(b, " clusters selected")
+	if r.Policy != nil {
+		fmt.Fprint(b, " clusters bound")
+	} else {
+		fmt.Fprint(b, " clusters selected")
+	}
 	if r.Placement.Stored {
 		fmt.Fprint(b, ", as stored in its PlacementDecisions")
 	}
-	fmt.Fprintf(b, "\n%s: %s\n  %v\n", r.Rollout.Object, strings.Join(rules(r.Rollout.Schedule), ", "), r.Rollout.Schedule)
+	how := rules(r.Rollout.Schedule)
+	if r.Policy != nil {
+		how = append([]string{"remediationAction " + cmp.Or(r.Policy.Action, unset)}, how...)
+	}
+	fmt.Fprintf(b, "\n%s: %s\n  %v\n", r.Rollout.Object, strings.Join(how, ", "), r.Rollout.Schedule)
 	for _, note := range r.Notes {
 		fmt.Fprintf(b, "note: %s\n", note)
 	}
@@ -80,6 +92,10 @@ func budgets(stages []rollout.Stage) []string {
 }
 
 func (r Report) groupTable(b *bytes.Buffer) {
+	if r.Policy != nil {
+		r.boundGroupTable(b)
+		return
+	}
 	decisions := 0
 	t := table(b, "GROUP", "NAME", "CLUSTERS", "PLACEMENTDECISIONS")
 	for _, g := range r.Groups {
@@ -94,8 +110,19 @@ func (r Report) groupTable(b *bytes.Buffer) {
 	fmt.Fprintf(b, "%d groups, %d PlacementDecisions\n", len(r.Groups), decisions)
 }
 
+// boundGroupTable shows the groups of a policy, which may be of several bindings.
+func (r Report) boundGroupTable(b *bytes.Buffer) {
+	t := table(b, "GROUP", "NAME", "BINDING", "BOUND CLUSTERS")
+	for _, g := range r.Groups {
+		row(t, g.Index, orDash(g.Name), orDash(g.Placement), g.Clusters)
+	}
+	t.Flush()
+}
+
+// waveTable has a line for each wave and below it, indented, what was written to replicated policies.
 func (r Report) waveTable(b *bytes.Buffer) {
-	t := table(b, "TIME", "STARTED", "IN FLIGHT", "DONE", "FAILED", "WHY THE REST WAITS")
+	var lines bytes.Buffer
+	t := table(&lines, "TIME", "STARTED", "IN FLIGHT", "DONE", "FAILED", "WHY THE REST WAITS")
 	for _, w := range r.Waves {
 		var why []string
 		for _, waiting := range w.Waiting {
@@ -104,6 +131,18 @@ func (r Report) waveTable(b *bytes.Buffer) {
 		row(t, short(w.After), len(w.Started), w.InFlight, w.Done, w.Failures, orDash(strings.Join(why, "; ")))
 	}
 	t.Flush()
+	const head = 2 // an empty line and the columns
+	for i, line := range slices.Collect(strings.Lines(lines.String())) {
+		b.WriteString(line)
+		if i < head {
+			continue
+		}
+		for _, pass := range r.Waves[i-head].Passes {
+			for _, change := range pass.Changes {
+				fmt.Fprintf(b, "      %v\n", change)
+			}
+		}
+	}
 }
 
 // mostNamed is how many clusters the text names; JSON has all.
@@ -124,6 +163,9 @@ func (r Report) end(b *bytes.Buffer) {
 	fmt.Fprintf(b, "%s: %v (%d%%)\n", r.Summary.Aggregate, r.Summary.Counts, r.Summary.Percent)
 	for _, g := range r.Summary.Groups {
 		fmt.Fprintf(b, "  %v: %v\n", g.Group, g.Counts)
+	}
+	if r.Policy != nil {
+		fmt.Fprintln(b, r.Policy.root())
 	}
 }
 

@@ -33,12 +33,13 @@ func text(t *testing.T, strategy clusterv1alpha1.RolloutStrategy, n int, life si
 	if s.Groups, err = grouping.Read(s.Decisions); err != nil {
 		t.Fatal(err)
 	}
+	plan, _ := s.Planner()
 	start := time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)
-	trace, err := simulation.Run(s.Planner(), func(string) simulation.Life { return life }, start)
+	trace, err := simulation.Run(plan, func(string) simulation.Life { return life }, start)
 	if err != nil {
 		t.Fatal(err)
 	}
-	report, err := output.New(s, trace, start)
+	report, err := output.New(s, trace, nil, start)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,8 +21,8 @@ type chosen struct {
 // choose finds the placement: the one that the rollout or the user names, or else the only one there.
 func (o *objects) choose(wanted Ref) (chosen, error) {
 	if len(o.rollouts) == 0 {
-		return chosen{}, errors.New("no rollout strategy in the files, want a ManifestWorkReplicaSet, a ClusterManagementAddOn " +
-			"or a RolloutStrategy (apiVersion cluster.open-cluster-management.io/v1alpha1)")
+		return chosen{}, errors.New("no rollout strategy in the files, want a ManifestWorkReplicaSet, a ClusterManagementAddOn, " +
+			"a Policy or a RolloutStrategy (apiVersion cluster.open-cluster-management.io/v1alpha1)")
 	}
 	c := chosen{rollout: o.rollouts[0]}
 	target, err := c.rollout.target(wanted)
@@ -46,17 +46,25 @@ func (o *objects) choose(wanted Ref) (chosen, error) {
 	default:
 		return c, errors.New("no Placement and no PlacementDecisions in the files")
 	}
+	placed := o.placed(c.Ref)
+	c.placement, c.decisions = placed.placement, placed.decisions
+	return c, nil
+}
+
+// placed is the placement of this name with its objects.
+func (o *objects) placed(r Ref) chosen {
+	c := chosen{Ref: r}
 	for i := range o.placements {
-		if ref(o.placements[i]).matches(c.Ref) {
+		if ref(o.placements[i]).matches(r) {
 			c.placement = &o.placements[i]
 		}
 	}
 	for _, d := range o.decisions {
-		if ofPlacement(d).matches(c.Ref) {
+		if ofPlacement(d).matches(r) {
 			c.decisions = append(c.decisions, d)
 		}
 	}
-	return c, nil
+	return c
 }
 
 // target is the rollout's placement that is wanted; any if wanted is zero.

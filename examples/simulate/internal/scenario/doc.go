@@ -5,5 +5,8 @@
 // it can't do as OCM does is an error, or a note where the result is still of use; nothing that has a
 // part in the result is passed over in silence.
 //
+// A Policy names no placement: its bindings do, and its groups are those of the clusters that they bind, from all their
+// placements.
+//
 // A kind of object is read in objects.go. A kind of rollout gives an applier, which is all that the rest knows of it.
 package scenario

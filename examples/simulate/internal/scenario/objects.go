@@ -15,6 +15,7 @@ import (
 
 	"github.com/cohort-ocm/cohort/examples/internal/manifest"
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/behavior"
+	"github.com/cohort-ocm/cohort/override"
 )
 
 // objects is what the files hold, by kind.
@@ -25,6 +26,9 @@ type objects struct {
 	decisions  []source[clusterv1beta1.PlacementDecision]
 	behaviors  []source[behavior.Behavior]
 	rollouts   []applier
+	bindings   []source[override.PlacementBinding]
+	policySets []source[override.PolicySet]
+	rules      []source[placementRule]
 
 	places  map[string]manifest.Position // of each named object
 	ignored map[string]int               // objects by kind that have no part in a rollout
@@ -42,7 +46,10 @@ type reader func(*objects, manifest.Object) error
 
 // readers are those of the kinds that count, by group and kind, then by version.
 func readers() map[string]map[string]reader {
-	const cluster = "cluster.open-cluster-management.io/"
+	const (
+		cluster = "cluster.open-cluster-management.io/"
+		policy  = "policy.open-cluster-management.io/"
+	)
 	return map[string]map[string]reader{
 		cluster + "ManagedCluster": {"v1": (*objects).readCluster},
 		cluster + "ManagedClusterSet": {
@@ -58,6 +65,10 @@ func readers() map[string]map[string]reader {
 		cluster + "RolloutStrategy":                               {"v1alpha1": readBare},
 		"work.open-cluster-management.io/ManifestWorkReplicaSet":  {"v1alpha1": readReplicaSet},
 		"addon.open-cluster-management.io/ClusterManagementAddOn": {"v1alpha1": readAddOn, "v1beta1": readAddOnBeta},
+		policy + "Policy":                               {"v1": readPolicy},
+		policy + "PlacementBinding":                     {"v1": readBinding},
+		policy + "PolicySet":                            {"v1beta1": readSet},
+		"apps.open-cluster-management.io/PlacementRule": {"v1": readRule},
 	}
 }
 
@@ -149,6 +160,17 @@ func (o *objects) readDecision(object manifest.Object) error {
 	}
 	o.decisions = append(o.decisions, source[clusterv1beta1.PlacementDecision]{object, &typed})
 	return err
+}
+
+// ignorePolicies counts the objects that only a Policy's rollout uses.
+func (o *objects) ignorePolicies() {
+	for kind, n := range map[string]int{
+		"PlacementBinding": len(o.bindings), "PolicySet": len(o.policySets), "PlacementRule": len(o.rules),
+	} {
+		if n > 0 {
+			o.ignored[kind] += n
+		}
+	}
 }
 
 // notes says what of the files has no part in the rollout.

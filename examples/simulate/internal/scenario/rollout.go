@@ -11,6 +11,7 @@ import (
 	workv1alpha1 "open-cluster-management.io/api/work/v1alpha1"
 
 	"github.com/cohort-ocm/cohort/examples/internal/manifest"
+	"github.com/cohort-ocm/cohort/override"
 	"github.com/cohort-ocm/cohort/rollout"
 )
 
@@ -20,6 +21,8 @@ type applier struct {
 	// Targets are its placements with the strategy for each. Path is where the object lists them.
 	Targets []target
 	Path    *field.Path
+	// policy is what Object is, where it is a Policy. It names no placement: its bindings do.
+	policy *override.Policy
 }
 
 // target is a placement and the strategy for it.

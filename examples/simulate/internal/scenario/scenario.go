@@ -13,13 +13,14 @@ import (
 
 	"github.com/cohort-ocm/cohort/examples/internal/manifest"
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/behavior"
+	"github.com/cohort-ocm/cohort/examples/simulate/internal/policy"
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/simulation"
 	"github.com/cohort-ocm/cohort/grouping"
 	"github.com/cohort-ocm/cohort/rollout"
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// Scenario is one rollout over one placement.
+// Scenario is one rollout over one placement, or of a Policy over those of its bindings.
 type Scenario struct {
 	// Rollout names the object that rolls out, and Strategy is what it says for the placement.
 	Rollout  string
@@ -36,6 +37,9 @@ type Scenario struct {
 	Fleet  int
 	// Behavior is how the clusters behave.
 	Behavior behavior.Spec
+	// Policy is set where the rollout is a Policy's. Placement and Decisions are empty then, Groups are those of the
+	// bound clusters, and Spec is there if there is only one placement.
+	Policy *Policy
 	// Notes say what is not as OCM would do it, and what was not read.
 	Notes []string
 
@@ -49,32 +53,55 @@ func Load(all []manifest.Object, wanted Ref) (*Scenario, error) {
 	if err != nil {
 		return nil, err
 	}
+	if len(o.rollouts) > 0 && o.rollouts[0].policy != nil {
+		return o.loadPolicy(o.rollouts[0], wanted)
+	}
+	o.ignorePolicies()
 	c, err := o.choose(wanted)
 	if err != nil {
 		return nil, err
 	}
+	s, err := o.begin(c.rollout)
+	if err != nil {
+		return nil, err
+	}
+	s.Strategy, s.Placement = c.target.Strategy, c.Ref
+	if err := s.group(c, o); err != nil {
+		return nil, err
+	}
+	if others := len(o.decisions) - len(c.decisions); s.Stored && others > 0 {
+		s.note("PlacementDecision: of other placements, not used (%d)", others)
+	}
+	return s, nil
+}
+
+// begin is a scenario with what does not depend on the placement.
+func (o *objects) begin(r applier) (*Scenario, error) {
 	s := &Scenario{
-		Rollout:   c.rollout.String(),
-		Strategy:  c.target.Strategy,
-		Placement: c.Ref,
-		Stored:    len(c.decisions) > 0,
-		Fleet:     len(o.clusters),
-		Notes:     o.notes(),
-		labels:    make(map[string]map[string]string, len(o.clusters)),
+		Rollout: r.String(),
+		Fleet:   len(o.clusters),
+		Notes:   o.notes(),
+		labels:  make(map[string]map[string]string, len(o.clusters)),
 	}
 	for _, cluster := range o.clusters {
 		s.labels[cluster.typed.Name] = cluster.typed.Labels
 	}
-	if err := s.behave(o.behaviors); err != nil {
-		return nil, err
-	}
+	return s, s.behave(o.behaviors)
+}
+
+func (s *Scenario) note(format string, args ...any) {
+	s.Notes = append(s.Notes, fmt.Sprintf(format, args...))
+}
+
+// group finds the groups of a placement: those that OCM stored, or else those that its rules give.
+func (s *Scenario) group(c chosen, o *objects) error {
 	if err := s.checkPlacement(c); err != nil {
-		return nil, err
+		return err
 	}
-	if s.Stored {
-		return s, s.readGroups(c, len(o.decisions))
+	if s.Stored = len(c.decisions) > 0; s.Stored {
+		return s.readGroups(c)
 	}
-	return s, s.divide(c, o)
+	return s.divide(c, o)
 }
 
 // behave takes the one Behavior that there may be.
@@ -106,7 +133,7 @@ func (s *Scenario) checkPlacement(c chosen) error {
 }
 
 // readGroups takes the groups as OCM stored them.
-func (s *Scenario) readGroups(c chosen, all int) error {
+func (s *Scenario) readGroups(c chosen) error {
 	for _, d := range c.decisions {
 		// One at a time first, as the error for all of them could not say in which file it is.
 		if _, err := grouping.Read([]*clusterv1beta1.PlacementDecision{d.typed}); err != nil {
@@ -119,9 +146,6 @@ func (s *Scenario) readGroups(c chosen, all int) error {
 		return c.decisions[0].Fault(err)
 	}
 	s.Groups = groups
-	if others := all - len(c.decisions); others > 0 {
-		s.Notes = append(s.Notes, fmt.Sprintf("PlacementDecision: of other placements, not used (%d)", others))
-	}
 	return nil
 }
 
@@ -146,14 +170,18 @@ func (s *Scenario) divide(c chosen, o *objects) error {
 	return c.placement.Fault(err)
 }
 
-// Planner plans the rollout.
-func (s *Scenario) Planner(opts ...rollout.Option) simulation.Planner {
+// Planner plans one simulation of the rollout. The hub keeps what a Policy's rollout writes, and is nil for others.
+func (s *Scenario) Planner(opts ...rollout.Option) (simulation.Planner, *policy.Hub) {
 	if s.Spec != nil {
 		opts = append(opts, rollout.DefaultMaxConcurrency(s.Spec))
 	}
+	if s.Policy != nil {
+		hub := policy.New(s.Policy.Root, opts...)
+		return hub.Plan, hub
+	}
 	return func(reports []status.Report, now time.Time) (*rollout.Result, error) {
 		return rollout.Plan(s.Strategy, s.Groups, reports, now, opts...)
-	}
+	}, nil
 }
 
 // Clusters are the selected clusters, in the order of their names, as rules of behavior see them.

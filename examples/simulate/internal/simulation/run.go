@@ -9,7 +9,7 @@ import (
 )
 
 // Planner says what may happen at the time now when the clusters report what they do. It is rollout.Plan
-// with a strategy and groups, or a wrapper around it.
+// with a strategy and groups, or a wrapper around it. One that remembers is good for one run.
 type Planner func(reports []status.Report, now time.Time) (*rollout.Result, error)
 
 // Horizon is how long a rollout is watched in virtual time: 100 years.
@@ -82,20 +82,28 @@ func (r *run) wave() error {
 	return nil
 }
 
-// note writes down how things stand now and what is new.
+// note writes down how things stand now and what is new, as the plan has it: to a planner, a report may mean
+// something else than it says.
 func (r *run) note(w *Wave) {
 	result := r.trace.Final
 	w.Counts, w.Waiting = result.Summary().Counts, result.Waiting()
-	timedOut := make(map[string]bool, len(result.TimedOut))
+	statuses := make([]status.RolloutStatus, len(r.members))
+	stand := func(cluster rollout.Cluster) {
+		if i, found := r.started[cluster.Name]; found {
+			statuses[i] = cluster.Status
+		}
+	}
+	for _, cluster := range result.InFlight {
+		stand(cluster)
+	}
 	for _, cluster := range result.TimedOut {
-		timedOut[cluster.Name] = true
+		stand(cluster)
+	}
+	for cluster := range result.Settled() {
+		stand(cluster)
 	}
 	for i := range r.members {
-		m := &r.members[i]
-		stands := m.report(r.now).Status
-		if timedOut[m.name] {
-			stands = status.TimeOut
-		}
+		m, stands := &r.members[i], statuses[i]
 		if stands == m.shown {
 			continue
 		}

@@ -1,0 +1,43 @@
+package policy_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+
+	"github.com/cohort-ocm/cohort/examples/simulate/internal/policy"
+	"github.com/cohort-ocm/cohort/examples/simulate/internal/simulation"
+	"github.com/cohort-ocm/cohort/override"
+	"github.com/cohort-ocm/cohort/status"
+)
+
+// A rollout of ten waves, whatever the size of the fleet.
+func BenchmarkHub(b *testing.B) {
+	rule := override.PlacementRef{APIGroup: "apps.open-cluster-management.io", Kind: "PlacementRule", Name: "all"}
+	for _, n := range []int{100, 1000, 10000, 100000} {
+		root := override.Root{Version: "1", Policy: &override.Policy{ObjectMeta: metav1.ObjectMeta{Name: "p"}}}
+		root.Policy.Spec.RolloutStrategy = clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.Progressive,
+			Progressive: &clusterv1alpha1.RolloutProgressive{MaxConcurrency: intstr.FromString("10%")}}
+		binding := override.Binding{Name: "all", PlacementRef: rule}
+		for i := range n {
+			binding.Clusters = append(binding.Clusters, fmt.Sprintf("cluster-%06d", i))
+		}
+		var err error
+		if root.Bound, err = override.Resolve(root.Policy, []override.Binding{binding}); err != nil {
+			b.Fatal(err)
+		}
+		life := simulation.Life{{After: time.Minute, Status: status.Succeeded}}
+		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := simulation.Run(policy.New(root).Plan, func(string) simulation.Life { return life }, start()); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -25,7 +25,7 @@ func build(sources []source) *Groups {
 	names := make([]string, 0, total)
 	groups := make([]int32, 0, total)
 	decisions := make([]*clusterv1beta1.ClusterDecision, 0, total)
-	var keys []Key
+	keys := make([]Key, 0, len(sources))
 	for i := range sources {
 		if len(keys) == 0 || keys[len(keys)-1] != sources[i].key {
 			keys = append(keys, sources[i].key)

@@ -63,11 +63,12 @@ type Groups struct {
 	scores  []int64  // of each position; nil where no decision has one
 }
 
-// newGroups makes groups of the clusters with these names, which are sorted and stay g's. What set and
-// addGroup say has to be filled in.
-func newGroups(names []string) *Groups {
+// newGroups makes room for n groups of the clusters with these names, which are sorted and stay g's.
+// addGroup, addMembers and set fill it.
+func newGroups(names []string, n int) *Groups {
 	return &Groups{
-		starts:  []int32{0},
+		keys:    make([]Key, 0, n),
+		starts:  make([]int32, 1, n+1),
 		members: make([]int32, 0, len(names)),
 		names:   names,
 		groups:  make([]int32, len(names)),
@@ -91,14 +92,20 @@ func (g *Groups) set(position int, reason string, score int64) {
 	}
 }
 
-// addGroup appends a group of the members, which it copies, with the next index (G3).
-func (g *Groups) addGroup(name string, members []int32) {
-	for _, position := range members {
-		g.groups[position] = int32(len(g.keys))
-	}
-	g.keys = append(g.keys, Key{Index: int32(len(g.keys)), Name: name})
-	g.members = append(g.members, members...)
+// addGroup appends a group without clusters.
+func (g *Groups) addGroup(key Key) {
+	g.keys = append(g.keys, key)
 	g.starts = append(g.starts, int32(len(g.members)))
+}
+
+// addMembers appends clusters to the last group.
+func (g *Groups) addMembers(positions ...int32) {
+	last := len(g.keys) - 1
+	for _, position := range positions {
+		g.groups[position] = int32(last)
+	}
+	g.members = append(g.members, positions...)
+	g.starts[last+1] = int32(len(g.members))
 }
 
 // Len is the number of groups, empty ones included.

@@ -67,7 +67,7 @@ func Divide(placement *clusterv1beta1.Placement, clusters []*clusterv1.ManagedCl
 		return nil, fielderrs.Join(errs)
 	}
 
-	g := newGroups(names)
+	g := newGroups(names, len(division.groups)+1)
 	partOf := make([]int32, len(places))
 	for position, place := range places {
 		name := names[position]
@@ -81,11 +81,12 @@ func Divide(placement *clusterv1beta1.Placement, clusters []*clusterv1.ManagedCl
 			slices.SortStableFunc(part, func(a, b int32) int { return cmp.Compare(g.scores[b], g.scores[a]) })
 		}
 		for _, members := range heritage.cut(i, part, division.size(len(places))) {
-			g.addGroup(division.name(i), members)
+			g.addGroup(Key{Index: int32(g.Len()), Name: division.name(i)})
+			g.addMembers(members...)
 		}
 	}
 	if g.Len() == 0 {
-		g.addGroup("", nil)
+		g.addGroup(Key{})
 	}
 	return g, nil
 }

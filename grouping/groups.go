@@ -50,33 +50,30 @@ func (k Key) Compare(other Key) int {
 // A cluster can be asked for by name or by position. Positions number all clusters from 0 in the order
 // of their names, whatever their group, so that a caller can keep what it knows of clusters in slices.
 //
-// A Groups costs 60 to 85 bytes a cluster beside the names, which it shares with its source; reasons and
+// A Groups costs 32 to 40 bytes a cluster beside the names, which it shares with its source; reasons and
 // scores take 16 and 8 more where there are any.
 type Groups struct {
-	keys      []Key
-	starts    []int32 // group i is members[starts[i]:starts[i+1]]
-	members   []int32 // positions, group by group, in the order of the decisions
-	names     []string
-	groups    []int32 // of each position
-	positions map[string]int32
-	reasons   []string // of each position; nil where no decision has one
-	scores    []int64  // of each position; nil where no decision has one
+	keys    []Key
+	starts  []int32 // group i is members[starts[i]:starts[i+1]]
+	members []int32 // positions, group by group, in the order of the decisions
+	names   []string
+	groups  []int32  // of each position
+	index   index    // of names
+	reasons []string // of each position; nil where no decision has one
+	scores  []int64  // of each position; nil where no decision has one
 }
 
-// newGroups makes groups of the clusters with these names, which are sorted and stay g's. What set and
-// addGroup say has to be filled in.
-func newGroups(names []string) *Groups {
-	g := &Groups{
-		starts:    []int32{0},
-		members:   make([]int32, 0, len(names)),
-		names:     names,
-		groups:    make([]int32, len(names)),
-		positions: make(map[string]int32, len(names)),
+// newGroups makes room for n groups of the clusters with these names, which are sorted and stay g's.
+// addGroup, addMembers and set fill it.
+func newGroups(names []string, n int) *Groups {
+	return &Groups{
+		keys:    make([]Key, 0, n),
+		starts:  make([]int32, 1, n+1),
+		members: make([]int32, 0, len(names)),
+		names:   names,
+		groups:  make([]int32, len(names)),
+		index:   newIndex(names),
 	}
-	for position, name := range names {
-		g.positions[name] = int32(position)
-	}
-	return g
 }
 
 // set keeps the reason and the score of the cluster at a position.
@@ -95,14 +92,20 @@ func (g *Groups) set(position int, reason string, score int64) {
 	}
 }
 
-// addGroup appends a group of the members, which it copies, with the next index (G3).
-func (g *Groups) addGroup(name string, members []int32) {
-	for _, position := range members {
-		g.groups[position] = int32(len(g.keys))
-	}
-	g.keys = append(g.keys, Key{Index: int32(len(g.keys)), Name: name})
-	g.members = append(g.members, members...)
+// addGroup appends a group without clusters.
+func (g *Groups) addGroup(key Key) {
+	g.keys = append(g.keys, key)
 	g.starts = append(g.starts, int32(len(g.members)))
+}
+
+// addMembers appends clusters to the last group.
+func (g *Groups) addMembers(positions ...int32) {
+	last := len(g.keys) - 1
+	for _, position := range positions {
+		g.groups[position] = int32(last)
+	}
+	g.members = append(g.members, positions...)
+	g.starts[last+1] = int32(len(g.members))
 }
 
 // Len is the number of groups, empty ones included.
@@ -152,8 +155,7 @@ func (g *Groups) Position(cluster string) (int, bool) {
 	if g == nil {
 		return 0, false
 	}
-	position, ok := g.positions[cluster]
-	return int(position), ok
+	return g.index.find(g.names, cluster)
 }
 
 // Find gives the group and the decision (reason and score) of the named cluster, and whether it is

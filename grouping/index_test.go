@@ -1,0 +1,47 @@
+package grouping_test
+
+import (
+	"strconv"
+	"testing"
+
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+
+	"github.com/cohort-ocm/cohort/grouping"
+)
+
+// Every selected cluster is found at its position and no other cluster is. The clusters are so many, and
+// those looked for in vain so many more, that parts of their hashes are the same for dozens.
+func TestPositionFindsSelectedClustersAlone(t *testing.T) {
+	const selected, others = 100_000, 2_000_000
+	d := &clusterv1beta1.PlacementDecision{}
+	d.Labels = map[string]string{clusterv1beta1.DecisionGroupIndexLabel: "0"}
+	for i := range selected {
+		d.Status.Decisions = append(d.Status.Decisions, clusterv1beta1.ClusterDecision{ClusterName: "c" + strconv.Itoa(i)})
+	}
+	groups, err := grouping.Read([]*clusterv1beta1.PlacementDecision{d})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want := range groups.NumClusters() {
+		if got, ok := groups.Position(groups.Cluster(want)); !ok || got != want {
+			t.Fatalf("%s is at %d, %v, want %d", groups.Cluster(want), got, ok, want)
+		}
+	}
+	for i := selected; i < selected+others; i++ {
+		if got, ok := groups.Position("c" + strconv.Itoa(i)); ok {
+			t.Fatalf("c%d is at %d, though it is not selected", i, got)
+		}
+	}
+}
+
+func TestPositionInNoGroups(t *testing.T) {
+	empty, err := grouping.Read(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, groups := range []*grouping.Groups{nil, {}, empty} {
+		if got, ok := groups.Position("a"); ok {
+			t.Errorf("a is at %d of no groups", got)
+		}
+	}
+}

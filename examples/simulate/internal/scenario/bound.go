@@ -120,6 +120,7 @@ func (o *objects) selectAll(s *Scenario, r applier) (map[string]*grouping.Groups
 			if b.Clusters, err = o.ruled(s, selects); err != nil {
 				return nil, o.fault(b.Name, err)
 			}
+			placements[b.Name] = nil // it has no decision groups
 		}
 	}
 	s.gather(o, parts)

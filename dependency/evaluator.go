@@ -57,11 +57,14 @@ func (e *Evaluator) Set(policies ...Policy) (Changes, error) {
 		return Changes{}, err
 	}
 	c := e.change(len(policies))
-	for _, p := range policies {
-		c.remove(p.Name)
+	byName := make(map[string]*Policy, len(policies))
+	for i := range policies {
+		byName[policies[i].Name] = &policies[i]
 	}
-	for _, p := range policies {
-		c.add(p)
+	names := slices.Sorted(maps.Keys(byName))
+	c.remove(names)
+	for _, name := range names {
+		c.add(byName[name])
 	}
 	return c.finish(), nil
 }
@@ -69,9 +72,7 @@ func (e *Evaluator) Set(policies ...Policy) (Changes, error) {
 // Delete removes the policies of these names, as one change. Names of no policy are passed over.
 func (e *Evaluator) Delete(names ...string) Changes {
 	c := e.change(0)
-	for _, name := range names {
-		c.remove(name)
-	}
+	c.remove(slices.Sorted(slices.Values(names)))
 	return c.finish()
 }
 

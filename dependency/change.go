@@ -55,8 +55,10 @@ func (c *change) add(given *Policy) {
 	p.target.policy = p
 	compiled := compile(given.Spec, c.clusterNamespace)
 	p.templates = make([]*template, len(compiled))
+	templates := make([]template, len(compiled)) // They come and go together.
 	for i, from := range compiled {
-		t := &template{policy: p, index: i, object: from.object, ignorePending: from.ignorePending}
+		t := &templates[i]
+		*t = template{policy: p, index: i, object: from.object, ignorePending: from.ignorePending}
 		t.node.template = t
 		t.err = fielderrs.Join(from.errs)
 		p.templates[i] = t

@@ -56,7 +56,11 @@ func (e *Evaluator) Set(policies ...Policy) (Changes, error) {
 	if err := e.check(policies); err != nil {
 		return Changes{}, err
 	}
-	c := e.change(len(policies))
+	templates := 0
+	for i := range policies {
+		templates += len(policies[i].Spec.PolicyTemplates)
+	}
+	c := e.change(len(policies), templates)
 	byName := make(map[string]*Policy, len(policies))
 	for i := range policies {
 		byName[policies[i].Name] = &policies[i]
@@ -71,17 +75,17 @@ func (e *Evaluator) Set(policies ...Policy) (Changes, error) {
 
 // Delete removes the policies of these names, as one change. Names of no policy are passed over.
 func (e *Evaluator) Delete(names ...string) Changes {
-	c := e.change(0)
+	c := e.change(0, 0)
 	c.remove(slices.Sorted(slices.Values(names)))
 	return c.finish()
 }
 
-// change begins a change of about this many policies.
-func (e *Evaluator) change(policies int) *change {
+// change begins a change that adds this many policies and templates.
+func (e *Evaluator) change(policies, templates int) *change {
 	if e.policies == nil {
 		e.policies = make(map[string]*policy, policies)
 		e.objects = make(map[Object]*object, policies)
-		e.targets = make(map[Object]*target, policies)
+		e.targets = make(map[Object]*target, policies+templates)
 	}
 	return &change{Evaluator: e}
 }

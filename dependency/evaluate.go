@@ -25,9 +25,6 @@ func (t *template) result() TemplateResult {
 			reason = OnCycle
 		}
 		if reason != "" {
-			if r.Unmet == nil {
-				r.Unmet = make([]Unmet, 0, len(t.named))
-			}
 			r.Unmet = append(r.Unmet, Unmet{Object: n.Object, Want: n.want, Reason: reason, Observation: n.observation})
 		}
 	}

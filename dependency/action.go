@@ -41,7 +41,9 @@ func (a Action) String() string {
 
 // Actions compares the result with active, the objects that templates of this policy have on the cluster, in
 // any order and whichever version (P6). Don't pass objects of other policies: what no template of this one
-// creates is deleted. It returns one action for each template, in their order, then one for each other active
+// creates is deleted. Pass them as the templates name them, namespace included: to an object that a caller
+// creates in a namespace which the template's definition doesn't have, give back the namespace of
+// TemplateResult.Object, or it is taken for one that no template creates. It returns one action for each template, in their order, then one for each other active
 // object, sorted.
 //
 // Nothing is deleted because of what could not be read: not while every unmet dependency is ReadFailed or

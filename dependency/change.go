@@ -20,16 +20,20 @@ type change struct {
 	broken []*component
 }
 
-// remove takes out the policy of this name, if there is one.
-func (c *change) remove(name string) {
-	p, found := c.policies[name]
-	if !found {
-		return
+// remove takes out the policies of these names, which are sorted, as far as there are any.
+func (c *change) remove(names []string) {
+	for _, name := range slices.Backward(names) {
+		if p, found := c.policies[name]; found {
+			c.takeOut(p)
+		}
 	}
-	delete(c.policies, name)
+}
+
+func (c *change) takeOut(p *policy) {
+	delete(c.policies, p.name)
 	p.target.policy = nil
 	c.left = append(c.left, p.target)
-	for _, t := range p.templates {
+	for _, t := range slices.Backward(p.templates) {
 		if t.creates != nil {
 			t.creates.creators = without(t.creates.creators, t)
 			c.left = append(c.left, t.creates)
@@ -45,14 +49,16 @@ func (c *change) remove(name string) {
 }
 
 // add puts in a policy; there must be none of its name.
-func (c *change) add(given Policy) {
+func (c *change) add(given *Policy) {
 	p := &policy{name: given.Name, disabled: given.Spec.Disabled, target: c.target(c.policyObject(given.Name))}
 	c.policies[p.name] = p
 	p.target.policy = p
 	compiled := compile(given.Spec, c.clusterNamespace)
 	p.templates = make([]*template, len(compiled))
+	templates := make([]template, len(compiled)) // They come and go together.
 	for i, from := range compiled {
-		t := &template{policy: p, index: i, object: from.object, ignorePending: from.ignorePending}
+		t := &templates[i]
+		*t = template{policy: p, index: i, object: from.object, ignorePending: from.ignorePending}
 		t.node.template = t
 		t.err = fielderrs.Join(from.errs)
 		p.templates[i] = t

@@ -18,7 +18,7 @@
 // Who creates the objects of templates owns an [Evaluator], and has these duties, in this order:
 //
 //  1. Give it every policy of the cluster's namespace ([Evaluator.Set], [Evaluator.Delete]), as many in one
-//     call as there are.
+//     call as there are. One that [PolicyOf] refuses is not gone: leave it as it was given before.
 //  2. Watch the objects it names in [Changes], and no longer watch those it releases.
 //  3. Tell it what each of them is ([Evaluator.Observe], [ObservationOf]), at first and after each change. An
 //     object that was never observed is not known to be missing: its templates wait, and keep what they have.

@@ -56,31 +56,36 @@ func (e *Evaluator) Set(policies ...Policy) (Changes, error) {
 	if err := e.check(policies); err != nil {
 		return Changes{}, err
 	}
-	c := e.change(len(policies))
-	for _, p := range policies {
-		c.remove(p.Name)
+	templates := 0
+	for i := range policies {
+		templates += len(policies[i].Spec.PolicyTemplates)
 	}
-	for _, p := range policies {
-		c.add(p)
+	c := e.change(len(policies), templates)
+	byName := make(map[string]*Policy, len(policies))
+	for i := range policies {
+		byName[policies[i].Name] = &policies[i]
+	}
+	names := slices.Sorted(maps.Keys(byName))
+	c.remove(names)
+	for _, name := range names {
+		c.add(byName[name])
 	}
 	return c.finish(), nil
 }
 
 // Delete removes the policies of these names, as one change. Names of no policy are passed over.
 func (e *Evaluator) Delete(names ...string) Changes {
-	c := e.change(0)
-	for _, name := range names {
-		c.remove(name)
-	}
+	c := e.change(0, 0)
+	c.remove(slices.Sorted(slices.Values(names)))
 	return c.finish()
 }
 
-// change begins a change of about this many policies.
-func (e *Evaluator) change(policies int) *change {
+// change begins a change that adds this many policies and templates.
+func (e *Evaluator) change(policies, templates int) *change {
 	if e.policies == nil {
 		e.policies = make(map[string]*policy, policies)
 		e.objects = make(map[Object]*object, policies)
-		e.targets = make(map[Object]*target, policies)
+		e.targets = make(map[Object]*target, policies+templates)
 	}
 	return &change{Evaluator: e}
 }

@@ -86,17 +86,23 @@ func FuzzPolicy(f *testing.F) {
 	})
 }
 
-// Whatever an object holds, it has a compliance or a problem, and not both.
+// Whatever an object holds, it has a compliance or a problem, and not both. Without a name it was not read.
 func FuzzObservationOf(f *testing.F) {
 	addFixtures(f)
-	f.Add([]byte(`{"apiVersion":"constraints.gatekeeper.sh/v1","kind":"K","status":{"totalViolations":1e300}}`))
-	f.Add([]byte(`{"apiVersion":5,"status":{"compliant":["Compliant"]}}`))
+	f.Add([]byte(`{"apiVersion":"constraints.gatekeeper.sh/v1","kind":"K","metadata":{"name":"o"},"status":{"totalViolations":1e300}}`))
+	f.Add([]byte(`{"apiVersion":5,"metadata":{"name":"o"},"status":{"compliant":["Compliant"]}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		u := decode(data)
 		if u == nil {
 			return
 		}
 		got := dependency.ObservationOf(u, nil)
+		if u.GetName() == "" {
+			if got != (dependency.Observation{}) {
+				t.Fatalf("%#v of an object without a name", got)
+			}
+			return
+		}
 		if (got.Compliance == "") == (got.Problem == "") {
 			t.Fatalf("%#v", got)
 		}

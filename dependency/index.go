@@ -65,9 +65,13 @@ func (t *template) ref() TemplateRef { return TemplateRef{Policy: t.policy.name,
 
 func (t *template) compare(other *template) int { return t.ref().Compare(other.ref()) }
 
-// with returns sorted templates with t, which is not among them; without returns them without it. Policies mostly come in the order of their
-// names, so this mostly appends.
+// with returns sorted templates with t, which is not among them; without returns them without it. A change adds
+// policies in the order of their names and removes them from the last on, so if it is of all policies, neither
+// moves the rest.
 func with(sorted []*template, t *template) []*template {
+	if len(sorted) == 0 || sorted[len(sorted)-1].compare(t) < 0 {
+		return append(sorted, t)
+	}
 	at, _ := slices.BinarySearchFunc(sorted, t, (*template).compare)
 	return slices.Insert(sorted, at, t)
 }

@@ -126,6 +126,7 @@ func TestFaultsOfTemplatesAreTheirOwn(t *testing.T) {
 func TestPolicyOfSaysWhichFieldIsWrong(t *testing.T) {
 	for _, test := range []struct{ name, in, want string }{
 		{"another kind", `{"apiVersion":"v1","kind":"Policy"}`, `kind: Invalid value: "Policy of v1": want a Policy of policy.open-cluster-management.io`},
+		{"P6 no spec, which is not one without templates", `{"metadata":{"name":"x"}}`, `spec: Required value`},
 		{"a spec that is none", `{"spec":[]}`, `spec: Invalid value: "an array": want an object`},
 		{"all fields at once", `{"spec":{"disabled":"no","dependencies":{"kind":"Policy"},"policy-templates":[{"ignorePending":1,"extraDependencies":["x",{"name":5,"compliance":true}]},7]}}`,
 			`spec.dependencies: Invalid value: "an object": want an array
@@ -135,7 +136,7 @@ spec.policy-templates[0].extraDependencies[1].compliance: Invalid value: "a bool
 spec.policy-templates[0].extraDependencies[1].name: Invalid value: "a number": want a string
 spec.policy-templates[0].ignorePending: Invalid value: "a number": want a boolean
 spec.policy-templates[1]: Invalid value: "a number": want an object`},
-		{"metadata is the converter's to refuse", `{"metadata":{"name":"x","labels":"none"}}`, "policy x: "},
+		{"metadata is the converter's to refuse", `{"metadata":{"name":"x","labels":"none"},"spec":{}}`, "policy x: "},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			u := policyObject(t, test.in)
@@ -147,7 +148,7 @@ spec.policy-templates[1]: Invalid value: "a number": want an object`},
 	}
 	p, err := dependency.PolicyOf(policyObject(t, `{"metadata":{"name":"x"},"spec":{"dependencies":null,"policy-templates":[null]}}`))
 	if err != nil || p.Name != "x" || len(p.Spec.PolicyTemplates) != 1 {
-		t.Errorf("null is accepted anywhere, got %v, %v", p, err)
+		t.Errorf("null is accepted anywhere in the spec, got %v, %v", p, err)
 	}
 }
 

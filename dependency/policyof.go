@@ -13,12 +13,16 @@ import (
 )
 
 // PolicyOf reads a Policy as runtime.DefaultUnstructuredConverter does, which it uses, but says which fields
-// have another type than the API gives them: its error holds a *field.Error for each. What a template is called
-// is not looked at; see [PolicyTemplate.Object]. The object is not changed and the policy shares nothing with it.
+// have another type than the API gives them: its error holds a *field.Error for each, and one if there is no
+// spec, since a policy without templates has all that it created deleted (P6). What a template is called is not
+// looked at; see [PolicyTemplate.Object]. The object is not changed and the policy shares nothing with it.
 func PolicyOf(u *unstructured.Unstructured) (Policy, error) {
 	if object := ObjectOf(u); object.group() != policyGroup || object.Kind != policyKind {
 		found := fmt.Sprintf("%s of %s", object.Kind, object.APIVersion)
 		return Policy{}, field.Invalid(field.NewPath("kind"), found, "want a "+policyKind+" of "+policyGroup)
+	}
+	if u.Object["spec"] == nil {
+		return Policy{}, field.Required(field.NewPath("spec"), "without one it is not known which templates the policy has")
 	}
 	if errs := policyShape()(u.Object["spec"], field.NewPath("spec")); len(errs) > 0 {
 		return Policy{}, fielderrs.Join(errs)

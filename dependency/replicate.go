@@ -56,9 +56,10 @@ func replicatePolicy(d Dependency, namespace string) Dependency {
 }
 
 // replicatedName is what the policy is called on managed clusters. Names of root policies have no dot, so one
-// that has is taken for a replicated name. There is none for a policy without a namespace.
+// that has is taken for a replicated name. There is none for a policy without a namespace, and a missing name stays missing, which is an error where it is
+// evaluated.
 func replicatedName(namespace, name string) string {
-	if namespace == "" || strings.Contains(name, ".") {
+	if namespace == "" || name == "" || strings.Contains(name, ".") {
 		return name
 	}
 	return namespace + "." + name

@@ -32,6 +32,7 @@ func TestReplicate(t *testing.T) {
 		{"P2 a policy without a namespace takes that of the policy", list(policy("", "a")), list(policy("", "n.a"))},
 		{"P2 a policy with one keeps it in its name", list(policy("m", "a")), list(policy("", "m.a"))},
 		{"P2 a name with a dot stays", list(policy("", "m.a"), policy("m", "n.a")), list(policy("", "m.a"), policy("m", "n.a"))},
+		{"P2 a missing name stays missing, so that it is found wrong", list(policy("", "")), list(policy("", ""))},
 		{"P2 a set is replaced by its policies, in its place", list(policy("", "x"), set("", "s"), policy("", "y")),
 			list(policy("", "n.x"), policy("", "n.a"), policy("", "b.c"), policy("", "n.y"))},
 		{"P2 policies of a set are in its namespace", list(set("m", "s")), list(policy("", "m.d"))},

@@ -80,9 +80,12 @@ func validate(d Dependency, at stated) field.ErrorList {
 }
 
 // union returns each object of both lists once, sorted, with an error for each element of own that wants another
-// compliance of an object than what stands before it (P1); common stands before own.
+// compliance of an object than what stands before it (P1); common stands before own, which is sorted in place if it stands alone.
 func union(common, own []stated) ([]requirement, field.ErrorList) {
-	all := slices.Concat(common, own)
+	all := own
+	if len(common) > 0 {
+		all = slices.Concat(common, own)
+	}
 	slices.SortFunc(all, func(a, b stated) int {
 		return cmp.Or(a.object.Compare(b.object), cmp.Compare(a.template, b.template), cmp.Compare(a.element, b.element))
 	})

@@ -136,6 +136,9 @@ func TestComplianceOfAPolicy(t *testing.T) {
 		{"P7 over nothing unknown", "x:", nil, ""},
 		{"P7 an invalid template is not compliant", "x: a b(y y!)", []string{"#a", "#b"}, dependency.NonCompliant},
 		{"P7 what a pending template's object said before does not count", "x: a(y)", []string{"#a!"}, dependency.Pending},
+		{"P5 ignorePending of a ready template hides nothing", "x: a~", []string{"#a!"}, dependency.NonCompliant},
+		{"P5 nor of one that was not seen", "x: a~", nil, ""},
+		{"P5 nor of an invalid one", "x: a(y y!)~", []string{"#a"}, dependency.NonCompliant},
 		{"P7 a disabled policy says nothing", "-x: a", []string{"#a"}, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -22,7 +22,9 @@ func ObjectOf(u *unstructured.Unstructured) Object {
 }
 
 // ObservationOf returns what reading an object gave (P3, P9): u and err are what clients and listers return, and
-// u may be nil if there is no object. The object is not changed.
+// u may be nil if there is no object. An object without a name is what a caller has before it reads: it says
+// that nothing was read, not that nothing is there, since that could delete what waits for it (P6). The object is
+// not changed.
 //
 // Compliance is at status.compliant, or where that is absent at status.complianceState. Gatekeeper's objects
 // have neither: a ConstraintTemplate is compliant if it exists, a constraint if status.totalViolations is 0 and
@@ -32,8 +34,10 @@ func ObservationOf(u *unstructured.Unstructured, err error) Observation {
 	switch {
 	case err != nil:
 		return observationOfError(err)
-	case u == nil || u.Object == nil:
+	case u == nil:
 		return Observation{Problem: NotFound}
+	case u.GetName() == "":
+		return Observation{}
 	}
 	status, _ := u.Object["status"].(map[string]any)
 	switch object := ObjectOf(u); {

@@ -93,7 +93,8 @@ func TestObservationOfFields(t *testing.T) {
 		{"P3 P9 a string is no number", constraint, "K", fields{"totalViolations": "0"}, "UnknownValue: a string at status.totalViolations"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			u := &unstructured.Unstructured{Object: fields{"apiVersion": test.apiVersion, "kind": test.kind, "status": test.status}}
+			u := &unstructured.Unstructured{Object: fields{"apiVersion": test.apiVersion, "kind": test.kind,
+				"metadata": fields{"name": "o"}, "status": test.status}}
 			if got := dependency.ObservationOf(u, nil).String(); got != test.want {
 				t.Errorf("got %q, want %q", got, test.want)
 			}
@@ -111,7 +112,9 @@ func TestObservationOfErrors(t *testing.T) {
 		want dependency.Reason
 	}{
 		{"P3 a lister without the object", nil, nil, dependency.NotFound},
-		{"P3 an empty object", &unstructured.Unstructured{}, nil, dependency.NotFound},
+		{"P6 an empty object, into which nothing was read", &unstructured.Unstructured{}, nil, ""},
+		{"P6 an object of which only the kind is known", &unstructured.Unstructured{Object: map[string]any{
+			"apiVersion": "templates.gatekeeper.sh/v1", "kind": "ConstraintTemplate"}}, nil, ""},
 		{"P3 the server has no such object", nil, apierrors.NewNotFound(policies, "foo"), dependency.NotFound},
 		{"P3 the RESTMapper has no such kind", nil, &meta.NoKindMatchError{GroupKind: kind}, dependency.NoAPI},
 		{"P3 the server has no such resource", nil, apierrors.NewGenericServerResponse(404, "GET", policies, "foo", "404 page not found", 0, true), dependency.NoAPI},

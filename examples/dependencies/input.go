@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -122,15 +123,33 @@ func (in *input) faults(results []result) error {
 	var all []string
 	for _, r := range results {
 		said := map[string]bool{}
+		var faults []error
 		for _, template := range r.Templates {
-			if message := template.Message(); template.State == dependency.StateInvalid && !said[message] {
-				said[message] = true
-				all = append(all, in.from[r.Policy].Fault(template.Err).Error())
+			for _, fault := range each(template.Err) {
+				if !said[fault.Error()] {
+					said[fault.Error()] = true
+					faults = append(faults, fault)
+				}
 			}
+		}
+		if len(faults) > 0 {
+			all = append(all, in.from[r.Policy].Fault(errors.Join(faults...)).Error())
 		}
 	}
 	if len(all) == 0 {
 		return nil
 	}
 	return fmt.Errorf("%s", strings.Join(all, "; "))
+}
+
+// each returns the errors that err joins.
+func each(err error) []error {
+	switch err := err.(type) {
+	case nil:
+		return nil
+	case interface{ Unwrap() []error }:
+		return err.Unwrap()
+	default:
+		return []error{err}
+	}
 }

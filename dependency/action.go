@@ -41,33 +41,35 @@ func (a Action) String() string {
 
 // Actions compares the result with active, the objects that templates of this policy have on the cluster, in
 // any order and whichever version (P6). Don't pass objects of other policies: what no template of this one
-// creates is deleted. Pass them as the templates name them, namespace included: to an object that a caller
-// creates in a namespace which the template's definition doesn't have, give back the namespace of
-// TemplateResult.Object, or it is taken for one that no template creates. It returns one action for each template, in their order, then one for each other active
-// object, sorted.
+// creates is deleted. A template whose definition has no namespace creates the object of its kind and name
+// in whichever namespace it is active. It returns one action for each template, in their order, then one
+// for each other active object, sorted.
 //
 // Nothing is deleted because of what could not be read: not while every unmet dependency is ReadFailed or
 // NotRead, not while the template is invalid, and not an object that no template creates while a template
 // doesn't say what it creates. The message says so.
 func (r PolicyResult) Actions(active []Object) []Action {
-	left := make(map[Object]Object, len(active))
-	for _, o := range active {
-		if other, found := left[o.unversioned()]; !found || o.Compare(other) < 0 {
-			left[o.unversioned()] = o
-		}
-	}
-	actions := make([]Action, len(r.Templates), len(r.Templates)+len(left))
+	left := newActive(active)
+	actions := make([]Action, len(r.Templates), len(r.Templates)+len(left.objects))
 	unnamed := -1
 	for i, template := range r.Templates {
 		if template.Object == (Object{}) && template.State != StateDisabled {
 			unnamed = i
 		}
-		o, isActive := left[template.Object.unversioned()]
-		delete(left, template.Object.unversioned())
-		actions[i] = template.action(o, isActive)
+		actions[i] = template.action(left.take(template.Object.unversioned()))
 		actions[i].Template = i
 	}
-	for _, o := range left {
+	// Only what no template names exactly can be that of one without a namespace.
+	for i, template := range r.Templates {
+		if actions[i].Verb != Create && actions[i].Verb != Wait {
+			continue
+		}
+		if o, found := left.takeAnywhere(template.Object.unversioned()); found {
+			actions[i] = template.action(o, true)
+			actions[i].Template = i
+		}
+	}
+	for _, o := range left.objects {
 		a := Action{Verb: Delete, Object: o, Template: -1, Message: "no template of the policy creates it"}
 		if unnamed >= 0 {
 			a.Verb = Keep
@@ -96,4 +98,48 @@ func (r TemplateResult) action(active Object, isActive bool) Action {
 		return Action{Verb: Keep, Object: active, Message: "kept, since it could not be read what it waits for: " + r.Message()}
 	}
 	return Action{Verb: Delete, Object: active, Message: r.Message()}
+}
+
+// active is the active objects that no template has taken yet.
+type active struct {
+	objects map[Object]Object   // by what they are but for the version
+	named   map[Object][]Object // the keys of objects, by what they are but for the namespace, too
+}
+
+func newActive(objects []Object) active {
+	a := active{make(map[Object]Object, len(objects)), make(map[Object][]Object)}
+	for _, o := range slices.SortedFunc(slices.Values(objects), Object.Compare) {
+		key := o.unversioned()
+		if _, twice := a.objects[key]; !twice {
+			a.objects[key] = o
+			a.named[key.anywhere()] = append(a.named[key.anywhere()], key)
+		}
+	}
+	return a
+}
+
+// take gives the active object that a template creates, and no longer has it afterwards.
+func (a active) take(key Object) (Object, bool) {
+	o, found := a.objects[key]
+	delete(a.objects, key)
+	return o, found
+}
+
+// takeAnywhere is take where the object may have got a namespace that the template's definition leaves open.
+func (a active) takeAnywhere(created Object) (Object, bool) {
+	if created.Namespace != "" {
+		return Object{}, false
+	}
+	for _, key := range a.named[created] {
+		if o, found := a.take(key); found {
+			return o, true
+		}
+	}
+	return Object{}, false
+}
+
+// anywhere is the object without its namespace.
+func (o Object) anywhere() Object {
+	o.Namespace = ""
+	return o
 }

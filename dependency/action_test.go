@@ -108,3 +108,32 @@ func TestActionsKeepWhatAnUnreadableTemplateMayHaveCreated(t *testing.T) {
 		}
 	}
 }
+
+// P6: an object that its creator put into a namespace, since the template's definition has none, is the
+// template's: it is not created again and again, and deleted as nobody's in between.
+func TestActionsMatchObjectsInANamespaceThatTheDefinitionLeavesOpen(t *testing.T) {
+	foo := func(namespace string) dependency.Object {
+		return dependency.Object{APIVersion: "example.com/v1", Kind: "FooPolicy", Namespace: namespace, Name: "foo"}
+	}
+	open := dependency.TemplateResult{Object: foo(""), State: dependency.StateReady}
+	exact := dependency.TemplateResult{Object: foo("b"), State: dependency.StateReady}
+	for _, test := range []struct {
+		why       string
+		templates []dependency.TemplateResult
+		active    []dependency.Object
+		want      []string
+	}{
+		{"P6 in any namespace", []dependency.TemplateResult{open}, []dependency.Object{foo("a")}, []string{"Keep a/foo"}},
+		{"P6 the first of several, and the others are nobody's", []dependency.TemplateResult{open}, []dependency.Object{foo("c"), foo("a")}, []string{"Keep a/foo", "Delete c/foo"}},
+		{"P6 not that of a template that says its namespace", []dependency.TemplateResult{open, exact}, []dependency.Object{foo("b")}, []string{"Create /foo", "Keep b/foo"}},
+		{"P6 the exact one rather than another", []dependency.TemplateResult{open}, []dependency.Object{foo("a"), foo("")}, []string{"Keep /foo", "Delete a/foo"}},
+	} {
+		var got []string
+		for _, a := range (dependency.PolicyResult{Templates: test.templates}).Actions(test.active) {
+			got = append(got, string(a.Verb)+" "+a.Object.Namespace+"/"+a.Object.Name)
+		}
+		if diff := cmp.Diff(test.want, got); diff != "" {
+			t.Errorf("%s: (-want +got)\n%s", test.why, diff)
+		}
+	}
+}

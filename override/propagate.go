@@ -38,8 +38,9 @@ type Root struct {
 // exist of this root policy. Inputs are not changed; the result keeps the root's groups.
 //
 // A policy that informs, or whose strategy is All, is propagated in one pass: every cluster gets this
-// version with the action that Bound has for it, and is Progressing until it reports (O8). Options have
-// no part in it.
+// version with the action that Bound has for it, and is Progressing until it reports (O8). Under All the
+// options that hold clusters, rollout.Paused and rollout.Closed, keep at inform those that would be enforced;
+// nothing holds a cluster where the policy informs.
 //
 // Any other is propagated in two, which each call takes together. In the first, every replica of another
 // version, and every missing one, becomes of this version with inform and waits (ToApply). In the
@@ -116,7 +117,7 @@ func (r *Root) passes(opts []rollout.Option) (passes, field.ErrorList) {
 	errs = append(errs, rollout.Validate(strategy, field.NewPath("policy", "spec", "rolloutStrategy"))...)
 	switch {
 	case strategy.Type == "" || strategy.Type == clusterv1alpha1.All:
-		all.strategy.All = strategy.All
+		all.strategy.All, all.options = strategy.All, opts
 		return all, errs
 	case action == Inform:
 		return all, errs

@@ -201,8 +201,8 @@ func TestAllGivesEachClusterItsAction(t *testing.T) {
 	}
 }
 
-// O8: options are the second pass's; a policy that has none is not held by them.
-func TestPausedHoldsTheSecondPassOnly(t *testing.T) {
+// O8, R22: what is paused enforces nothing on any more cluster, whatever the strategy; informing goes on.
+func TestPausedHoldsWhatWouldEnforce(t *testing.T) {
 	missing := []override.Replica{}
 	waits := []override.Replica{{Cluster: "a", Version: "v2", Action: override.Inform, RolloutStatus: status.ToApply}}
 	for _, test := range []struct {
@@ -211,7 +211,9 @@ func TestPausedHoldsTheSecondPassOnly(t *testing.T) {
 		replicas []override.Replica
 		want     string
 	}{
-		{"O8 All", policy(override.Enforce, all), missing, "a: enforce, Progressing (Create)"},
+		{"R22 All", policy(override.Enforce, all), missing, "a: inform, ToApply (Create)"},
+		{"R22 All, once that is written", policy(override.Enforce, all), waits, "a: inform, ToApply"},
+		{"O8 All, informing", policy(override.Inform, all), missing, "a: inform, Progressing (Create)"},
 		{"O8 inform", policy(override.Inform, progressive), missing, "a: inform, Progressing (Create)"},
 		{"O9 the first pass", policy(override.Enforce, progressive), missing, "a: inform, ToApply (Create)"},
 		{"O9 the second pass", policy(override.Enforce, progressive), waits, "a: inform, ToApply"},
@@ -220,6 +222,23 @@ func TestPausedHoldsTheSecondPassOnly(t *testing.T) {
 		if got := propagate(t, root(t, test.policy, "a"), test.replicas, rollout.Paused()).String(); got != test.want {
 			t.Errorf("%s: got %s, want %s", test.name, got, test.want)
 		}
+	}
+}
+
+// R22: an override that enforces is held by a pause as the policy's own action is.
+func TestPausedHoldsAnOverride(t *testing.T) {
+	p := policy(override.Inform, all)
+	bound, err := override.Resolve(p, []override.Binding{
+		{Name: "everywhere", PlacementRef: placement("everywhere"), Clusters: []string{"a", "b"}},
+		{Name: "sub", PlacementRef: placement("sub"), SubFilter: true, Enforce: true, Clusters: []string{"b"}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := override.Root{Policy: p, Version: "v2", Bound: bound}
+	const want = "a: inform, Progressing (Create); b: inform, ToApply (Create)"
+	if got := propagate(t, r, nil, rollout.Paused()).String(); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }
 
@@ -388,7 +407,8 @@ func TestPropagateErrors(t *testing.T) {
 			}
 		})
 	}
-	if _, err := override.Propagate(root(t, &override.Policy{}, ""), nil, passTime(), rollout.MaxConcurrencyPerGroup(intstr.FromString("x"))); err != nil {
-		t.Errorf("options have no part in one pass: %v", err)
+	informs := policy(override.Inform, progressive)
+	if _, err := override.Propagate(root(t, informs, ""), nil, passTime(), rollout.MaxConcurrencyPerGroup(intstr.FromString("x"))); err != nil {
+		t.Errorf("options have no part where a policy with a progressive strategy informs: %v", err)
 	}
 }

@@ -18,7 +18,11 @@ func (p *Propagation) settle(root *Root, at []*Replica, statuses []status.Rollou
 	for i := range root.Bound.Clusters {
 		bound := &root.Bound.Clusters[i]
 		c := Propagated{Name: bound.Name, Action: bound.Action, RolloutStatus: statuses[i]}
-		if c.RolloutStatus == status.ToApply {
+		switch {
+		case c.RolloutStatus != status.ToApply:
+		case bound.Action == Inform:
+			c.RolloutStatus = status.Progressing // there is nothing to hold back
+		default:
 			c.Action = Inform
 		}
 		c.Write = at[i].write(root.Version, c)

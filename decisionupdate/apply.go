@@ -47,8 +47,9 @@ type Report struct {
 	Retried int
 
 	// Stored holds each object that was created or updated, completely or in part, as the API server returned
-	// it last, sorted by name. A lister that has these resourceVersions, or later ones, and none of the Deleted
-	// is fresh enough for the next plan.
+	// it last, sorted by name. If there was no error, a lister that has these resourceVersions, or later ones, and
+	// none of the Deleted is fresh enough for the next plan. After an error it may not be: an answer that was
+	// lost isn't in here.
 	Stored []*clusterv1beta1.PlacementDecision
 }
 
@@ -87,8 +88,11 @@ func (e *PlanAgainError) Unwrap() error { return e.Err }
 // An update or delete carries the resourceVersion that was planned from. After a conflict the object is read
 // again, and if its clusters, its labels that matter and its UID are unchanged, the request is repeated, five
 // times at most. A delete of an object that isn't there has succeeded. When the context is done, no more
-// requests are made and its error is returned.
+// requests are made and its error is returned. An Applier without a Client makes none and returns an error.
 func (a Applier) Apply(ctx context.Context, plan Plan) (Report, error) {
+	if a.Client == nil && len(plan.Steps) > 0 {
+		return Report{}, errors.New("applying a plan: the Applier has no Client, want one for the namespace of the placement")
+	}
 	run := &run{client: a.Client, current: make(map[string]*clusterv1beta1.PlacementDecision)}
 	for _, step := range plan.Steps {
 		if err := run.step(ctx, step, max(a.Parallel, 1)); err != nil {

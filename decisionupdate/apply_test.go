@@ -85,13 +85,15 @@ func TestApplyDoesWhatThePlanSays(t *testing.T) {
 
 // A group label that isn't desired is removed, others stay.
 func TestApplyRemovesGroupLabels(t *testing.T) {
-	s := newServer(state("w1 0/old: a")...)
-	desired := state("w1 0: a")
-	delete(desired[0].Labels, "cluster.open-cluster-management.io/decision-group-name")
-	if _, err := (decisionupdate.Applier{Client: s}).Apply(t.Context(), mustPlan(t, s.list(), desired, rolling)); err != nil {
-		t.Fatal(err)
+	for _, stored := range []string{"w1 0/old: a", "w1 0: a"} {
+		s := newServer(state(stored)...)
+		desired := state("w1 0: a")
+		delete(desired[0].Labels, "cluster.open-cluster-management.io/decision-group-name")
+		if _, err := (decisionupdate.Applier{Client: s}).Apply(t.Context(), mustPlan(t, s.list(), desired, rolling)); err != nil {
+			t.Fatal(err)
+		}
+		wantStored(t, s, desired)
 	}
-	wantStored(t, s, desired)
 }
 
 // D10: a conflict is retried with fresh data when what was planned from is still there.
@@ -167,6 +169,9 @@ func TestChangedObjectHasToBePlannedAgain(t *testing.T) {
 		{"D10 another group", func(s *server) {
 			s.touch(t, "w1", func(o *pd) { o.Labels["cluster.open-cluster-management.io/decision-group-index"] = "7" })
 		}, `update PlacementDecision w1: stored PlacementDecision w1 is not what was planned from, plan again: its label cluster.open-cluster-management.io/decision-group-index is "7", not "0"`},
+		{"D10 a label that the plan changes", func(s *server) {
+			s.touch(t, "w1", func(o *pd) { o.Labels["tier"] = "silver" })
+		}, `update PlacementDecision w1: stored PlacementDecision w1 is not what was planned from, plan again: its label tier is "silver", not ""`},
 		{"D10 created again", func(s *server) {
 			s.mu.Lock()
 			defer s.mu.Unlock()
@@ -184,6 +189,7 @@ func TestChangedObjectHasToBePlannedAgain(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			s := newServer(state("w1 0: a", "w2: b")...)
 			desired := state("w1 0: a y", "w3: c")
+			desired[0].Labels["tier"] = "gold"
 			plan := mustPlan(t, s.list(), desired, rolling)
 			test.change(s)
 			_, err := decisionupdate.Applier{Client: s}.Apply(t.Context(), plan)
@@ -305,6 +311,38 @@ func TestContextEndsThePlan(t *testing.T) {
 		if want := []int{0, 1, 1, 2}[after]; len(report.Updated) != want {
 			t.Errorf("D11: after %d requests updated %v", after, report.Updated)
 		}
+	}
+}
+
+// D10: a context that ends while a conflict is answered ends the plan, without a look at the object.
+func TestContextEndsThePlanInAConflict(t *testing.T) {
+	s := newServer(state("w1: a")...)
+	plan := mustPlan(t, s.list(), state("w1: b"), rolling)
+	ctx, cancel := context.WithCancel(t.Context())
+	requests := s.record()
+	inner := s.before
+	s.before = func(verb, name string) error {
+		cancel()
+		s.touch(t, name, func(*pd) {})
+		return inner(verb, name)
+	}
+	_, err := decisionupdate.Applier{Client: s}.Apply(ctx, plan)
+	if !errors.Is(err, context.Canceled) || len(*requests) != 1 {
+		t.Errorf("requests %v, %v", *requests, err)
+	}
+}
+
+// D10: without a client there is an error that says so, and the zero values of a plan's parts can be printed.
+func TestZeroValues(t *testing.T) {
+	plan := mustPlan(t, nil, state("w1: a"), rolling)
+	if _, err := (decisionupdate.Applier{}).Apply(t.Context(), plan); err == nil || !strings.Contains(err.Error(), "no Client") {
+		t.Errorf("got %v, want an error that says that there is no Client", err)
+	}
+	if report, err := (decisionupdate.Applier{}).Apply(t.Context(), decisionupdate.Plan{}); err != nil {
+		t.Errorf("an empty plan: %v, %v", report, err)
+	}
+	if name := (decisionupdate.Write{}).Name(); name != "" {
+		t.Errorf("the zero write is of %q", name)
 	}
 }
 

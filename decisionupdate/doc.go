@@ -11,16 +11,18 @@
 //
 //  1. List the placement's PlacementDecisions, at least as new as the caller's own last write: ask the API
 //     server, or wait until the informer has caught up with [Report.Stored]. A plan made from an older list
-//     may remove a cluster from the one object that still has it.
-//  2. Build the desired objects with their labels and status.decisions.
+//     may remove a cluster from the one object that still has it. After an error ask the API server: a request
+//     whose answer was lost may have been carried out, and no report knows of it.
+//  2. Build the desired objects with their labels and status.decisions, as the package grouping does:
+//     Groups.DecisionsKeeping with steady names, Groups.Decisions with sequential ones.
 //  3. Call [New].
 //  4. Log or emit [Plan.Warnings] and [Plan.OverLimit] before anything is written.
 //  5. Carry the plan out with [Applier.Apply], or by hand: all writes of a step in any order, then the next.
 //  6. After an error, or a restart, begin again at 1. Nothing has to be remembered or undone.
 //
 // Only one writer may be at work for a placement, as leader election sees to. That includes requests that a
-// writer has left under way when it died: they must be over when the next one lists. In the place of the
-// scheduling controller's bind:
+// writer has left under way when it died, or gave up at a timeout or because its context was done: they must be
+// over when the next one lists. In the place of the scheduling controller's bind:
 //
 //	strategy := decisionupdate.UpdateStrategy{Type: decisionupdate.UpdateStrategyTypeRollingUpdate}
 //	plan, err := decisionupdate.New(stored, desired, strategy, decisionupdate.MaxSteps(10))
@@ -88,7 +90,7 @@
 // An API server writes an object's labels and its status in two requests: an update of the object ignores the
 // status, an update of the status ignores the labels, and a create drops the status. Between the two, a stored
 // object that changes its group shows clusters in a group where they don't belong. [Write.Parts] says which
-// comes first: the labels when the group's index rises, the status when it falls. So the object shows the
+// comes first: the labels when the group's index rises or stays, the status when it falls. So the object shows the
 // higher of its two indexes for as long as its clusters are mixed. A reader that finds a cluster in two objects
 // takes the lower index and so never sees it early: a rollout that follows the groups starts no cluster before
 // its turn. Each object and cluster concerned is in Plan.Warnings. Steady names, which keep each object in its

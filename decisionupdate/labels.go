@@ -33,7 +33,7 @@ type Warning struct {
 	First Part
 
 	// Seen is the group that the object shows meanwhile: of its stored and its desired one that with the higher
-	// index.
+	// index, the desired one if they have the same.
 	Seen Group
 
 	// Clusters are the names of the clusters concerned, sorted.
@@ -66,7 +66,8 @@ func (g Group) index() int32 {
 // firstPart returns which of labels and status an object that changes its group writes first. It keeps the
 // object in the group with the higher index for as long as its clusters are in between. Readers that find a
 // cluster in two objects take the lower index (G11), which is then a right one; and a cluster that is in no
-// other object is at worst seen late, never early.
+// other object is at worst seen late, never early. With the same index the labels come first, too: what comes is
+// never seen under a name that it doesn't have.
 func firstPart(from, to Group) Part {
 	if to.index() < from.index() {
 		return Status

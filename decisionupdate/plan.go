@@ -73,12 +73,15 @@ const (
 	Status Part = "status"
 )
 
-// Name returns the name of the object that is written.
+// Name returns the name of the object that is written; the zero Write has none.
 func (w Write) Name() string {
-	if w.To != nil {
+	switch {
+	case w.To != nil:
 		return w.To.Name
+	case w.From != nil:
+		return w.From.Name
 	}
-	return w.From.Name
+	return ""
 }
 
 // Writes returns the number of writes in all steps. A write with two parts counts once.

@@ -112,6 +112,10 @@ func TestPlans(t *testing.T) {
 		stored: []string{"w1: a", "w2: a", "w3: b"}, desired: []string{"w1: b", "w3: a"}, strategy: rolling,
 		want: []string{"1: update w1 status +b -a", "2: update w3 status +a -b", "3: delete w2 -a"},
 	}, {
+		name: "D4 stored twice, the other way round", why: "the same where the object that has to be deleted comes first by name",
+		stored: []string{"w0: a", "w1: a", "w3: b"}, desired: []string{"w1: b", "w3: a"}, strategy: rolling,
+		want: []string{"1: update w1 status +b -a", "2: update w3 status +a -b", "3: delete w0 -a"},
+	}, {
 		name: "D5 already there", why: "b stands in w2 already, so w1 can drop it at any time",
 		stored: []string{"w1: a b", "w2: b"}, desired: []string{"w1: a", "w2: b c"}, strategy: rolling,
 		want: []string{"1: update w1 status -b", "1: update w2 status +c"},
@@ -268,6 +272,14 @@ func TestWarnings(t *testing.T) {
 		name: "D7 status first", why: "the index falls: n is new, b comes from another group; s stays",
 		stored: []string{"w1 2/rest: s", "w2 0/canary: b"}, desired: []string{"w1 0/canary: b n s"},
 		want: []decisionupdate.Warning{{Object: "w1", First: decisionupdate.Status, Seen: decisionupdate.Group{Index: "2", Name: "rest"}, Clusters: []string{"b", "n"}}},
+	}, {
+		name: "D7 a cluster that is stored twice in one object", why: "it is named once",
+		stored: []string{"w1 0: a a"}, desired: []string{"w1 1: b"},
+		want: []decisionupdate.Warning{{Object: "w1", First: decisionupdate.Labels, Seen: decisionupdate.Group{Index: "1"}, Clusters: []string{"a"}}},
+	}, {
+		name: "D7 another name", why: "the index is the same: labels first, too, so that nothing is seen early",
+		stored: []string{"w1 1/old: a s"}, desired: []string{"w1 1/new: n s"},
+		want: []decisionupdate.Warning{{Object: "w1", First: decisionupdate.Labels, Seen: decisionupdate.Group{Index: "1", Name: "new"}, Clusters: []string{"a"}}},
 	}, {
 		name: "D7 right all the same", why: "x leaves w1 and moves within the group that w1 gets, y comes from the group that w1 had",
 		stored: []string{"w1 0: x", "w2 1:", "w3 0: y"}, desired: []string{"w1 1: y", "w2 1: x"},

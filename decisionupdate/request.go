@@ -92,6 +92,9 @@ func (r *run) whileUnchanged(ctx context.Context, planned, to *clusterv1beta1.Pl
 		if !apierrors.IsConflict(conflict) || attempt == attempts {
 			return conflict
 		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		fresh, err := r.client.Get(ctx, planned.Name, metav1.GetOptions{})
 		if err != nil {
 			return err

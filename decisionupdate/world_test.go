@@ -56,18 +56,16 @@ func (s *server) put(pd *clusterv1beta1.PlacementDecision, created bool) *cluste
 
 var decisions = schema.GroupResource{Group: clusterv1beta1.GroupName, Resource: "placementdecisions"}
 
-func (s *server) ask(ctx context.Context, verb, name string) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
+// ask takes no notice of a context that is done, so that it shows who makes requests all the same.
+func (s *server) ask(verb, name string) error {
 	if s.before != nil {
 		return s.before(verb, name)
 	}
 	return nil
 }
 
-func (s *server) Create(ctx context.Context, pd *clusterv1beta1.PlacementDecision, _ metav1.CreateOptions) (*clusterv1beta1.PlacementDecision, error) {
-	if err := s.ask(ctx, "create", pd.Name); err != nil {
+func (s *server) Create(_ context.Context, pd *clusterv1beta1.PlacementDecision, _ metav1.CreateOptions) (*clusterv1beta1.PlacementDecision, error) {
+	if err := s.ask("create", pd.Name); err != nil {
 		return nil, err
 	}
 	s.mu.Lock()
@@ -80,19 +78,19 @@ func (s *server) Create(ctx context.Context, pd *clusterv1beta1.PlacementDecisio
 	return s.put(pd, true), nil
 }
 
-func (s *server) Update(ctx context.Context, pd *clusterv1beta1.PlacementDecision, _ metav1.UpdateOptions) (*clusterv1beta1.PlacementDecision, error) {
-	return s.update(ctx, "update", pd, func(next *clusterv1beta1.PlacementDecision) {
+func (s *server) Update(_ context.Context, pd *clusterv1beta1.PlacementDecision, _ metav1.UpdateOptions) (*clusterv1beta1.PlacementDecision, error) {
+	return s.update("update", pd, func(next *clusterv1beta1.PlacementDecision) {
 		next.Labels, next.Annotations = pd.Labels, pd.Annotations
 	})
 }
 
-func (s *server) UpdateStatus(ctx context.Context, pd *clusterv1beta1.PlacementDecision, _ metav1.UpdateOptions) (*clusterv1beta1.PlacementDecision, error) {
-	return s.update(ctx, "updateStatus", pd, func(next *clusterv1beta1.PlacementDecision) { next.Status = pd.Status })
+func (s *server) UpdateStatus(_ context.Context, pd *clusterv1beta1.PlacementDecision, _ metav1.UpdateOptions) (*clusterv1beta1.PlacementDecision, error) {
+	return s.update("updateStatus", pd, func(next *clusterv1beta1.PlacementDecision) { next.Status = pd.Status })
 }
 
-func (s *server) update(ctx context.Context, verb string, pd *clusterv1beta1.PlacementDecision,
+func (s *server) update(verb string, pd *clusterv1beta1.PlacementDecision,
 	change func(next *clusterv1beta1.PlacementDecision)) (*clusterv1beta1.PlacementDecision, error) {
-	if err := s.ask(ctx, verb, pd.Name); err != nil {
+	if err := s.ask(verb, pd.Name); err != nil {
 		return nil, err
 	}
 	s.mu.Lock()
@@ -109,8 +107,8 @@ func (s *server) update(ctx context.Context, verb string, pd *clusterv1beta1.Pla
 	return s.put(next.DeepCopy(), false), nil
 }
 
-func (s *server) Delete(ctx context.Context, name string, opts metav1.DeleteOptions) error {
-	if err := s.ask(ctx, "delete", name); err != nil {
+func (s *server) Delete(_ context.Context, name string, opts metav1.DeleteOptions) error {
+	if err := s.ask("delete", name); err != nil {
 		return err
 	}
 	s.mu.Lock()
@@ -127,8 +125,8 @@ func (s *server) Delete(ctx context.Context, name string, opts metav1.DeleteOpti
 	return nil
 }
 
-func (s *server) Get(ctx context.Context, name string, _ metav1.GetOptions) (*clusterv1beta1.PlacementDecision, error) {
-	if err := s.ask(ctx, "get", name); err != nil {
+func (s *server) Get(_ context.Context, name string, _ metav1.GetOptions) (*clusterv1beta1.PlacementDecision, error) {
+	if err := s.ask("get", name); err != nil {
 		return nil, err
 	}
 	s.mu.Lock()

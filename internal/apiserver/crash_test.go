@@ -46,7 +46,7 @@ func twentyWrites(namespace string) (first, second, third []*decision) {
 // D8: on a real API server, watched by a real consumer: the writer crashes after every single request of a plan
 // of twenty writes, in turn, and plans again towards the same state or another one.
 func TestCrashAtEverySinglePointOfTwentyWrites(t *testing.T) {
-	w := newWriter(t, "crash", rolling, 20)
+	w := newWriter(t, "crash", small(), rolling, 20)
 	first, second, third := twentyWrites("crash")
 	plan, err := decisionupdate.New(first, second, rolling)
 	if err != nil || plan.Writes() != 20 {

@@ -2,145 +2,152 @@ package apiserver_test
 
 import (
 	"fmt"
-	"maps"
 	"math/rand/v2"
-	"slices"
-	"strconv"
+	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+
+	"github.com/cohort-ocm/cohort/grouping"
 )
 
-// sizes keep the fleets of the tests small, so that there are many redistributions a second. What moves is as
-// with 100 clusters an object.
+// sizes are how large a fleet is, and between what the size of its groups changes.
 type sizes struct {
-	clusters  int // that there are; between none and all of them are selected
-	perObject int // clusters in one PlacementDecision
+	clusters          int // that there are; about half of them are selected
+	smallest, largest int // clustersPerDecisionGroup
 }
 
-// fleet is a placement whose selection changes at random.
+// small keeps fleets small, so that there are many redistributions a second. Each group is one object.
+func small() sizes { return sizes{clusters: 24, smallest: 1, largest: 6} }
+
+// large has groups that need two or three objects.
+func large() sizes { return sizes{clusters: 440, smallest: 60, largest: 240} }
+
+// fleet is a placement whose selection changes at random, beside the clusters that it selects from.
 type fleet struct {
-	namespace string
+	placement *clusterv1beta1.Placement
 	sizes     sizes
 	rng       *rand.Rand
 
+	clusters []*clusterv1.ManagedCluster
 	selected map[string]bool
-	canary   map[string]bool // clusters that the selector of the first group matches
-	perGroup int             // clustersPerDecisionGroup
-	steady   bool            // names of objects stay with their group
+	steady   bool // clusters keep their group and groups their objects where they can
 }
 
+// The first named group selects by label, the second by claim.
+const canary, edge = "canary", "edge"
+
 func newFleet(namespace string, sizes sizes, seed uint64) *fleet {
-	f := &fleet{namespace: namespace, sizes: sizes, rng: rand.New(rand.NewPCG(seed, 4)), selected: map[string]bool{}, canary: map[string]bool{}, perGroup: sizes.clusters}
-	for i := range sizes.clusters / 2 {
-		f.selected[f.cluster(2*i)] = true
+	f := &fleet{sizes: sizes, rng: rand.New(rand.NewPCG(seed, 4)), selected: map[string]bool{}}
+	f.placement = &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "web", UID: types.UID(namespace)}}
+	groups := &f.placement.Spec.DecisionStrategy.GroupStrategy
+	groups.ClustersPerDecisionGroup = intstr.FromInt(sizes.largest)
+	groups.DecisionGroups = []clusterv1beta1.DecisionGroup{
+		{GroupName: canary, ClusterSelector: clusterv1beta1.GroupClusterSelector{
+			LabelSelector: metav1.LabelSelector{MatchLabels: map[string]string{canary: ""}},
+		}},
+		{GroupName: edge, ClusterSelector: clusterv1beta1.GroupClusterSelector{
+			ClaimSelector: clusterv1beta1.ClusterClaimSelector{
+				MatchExpressions: []metav1.LabelSelectorRequirement{{Key: edge, Operator: metav1.LabelSelectorOpExists}},
+			},
+		}},
+	}
+	for i := range sizes.clusters {
+		c := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("%s-c%03d", namespace, i)}}
+		f.clusters = append(f.clusters, c)
+		f.selected[c.Name] = i%2 == 0
 	}
 	return f
 }
 
-// cluster returns the name of a cluster, which no other fleet has.
-func (f *fleet) cluster(i int) string { return fmt.Sprintf("%s-c%03d", f.namespace, i) }
-
-// change adds and removes clusters, or changes the groups' size, the selector or the way of naming objects.
+// change adds and removes clusters, or changes the groups' size, what their selectors match, or whether groups
+// are steady.
 func (f *fleet) change() {
-	some := func(set map[string]bool) {
-		for range 1 + f.rng.IntN(3) {
-			c := f.cluster(f.rng.IntN(f.sizes.clusters))
-			if set[c] {
-				delete(set, c)
-			} else {
-				set[c] = true
-			}
-		}
-	}
-	switch f.rng.IntN(8) {
+	groups := &f.placement.Spec.DecisionStrategy.GroupStrategy
+	size := f.sizes.smallest + f.rng.IntN(f.sizes.largest-f.sizes.smallest+1)
+	switch f.rng.IntN(9) {
 	case 0:
-		f.perGroup = 1 + f.rng.IntN(f.sizes.clusters)
+		groups.ClustersPerDecisionGroup = intstr.FromInt(size)
 	case 1:
-		some(f.canary)
+		groups.ClustersPerDecisionGroup = intstr.FromString(fmt.Sprintf("%d%%", min(1+200*size/f.sizes.clusters, 100)))
 	case 2:
+		f.some(func(c *clusterv1.ManagedCluster) {
+			if len(c.Labels) > 0 {
+				c.Labels = nil
+			} else {
+				c.Labels = map[string]string{canary: ""}
+			}
+		})
+	case 3:
+		f.some(func(c *clusterv1.ManagedCluster) {
+			if len(c.Status.ClusterClaims) > 0 {
+				c.Status.ClusterClaims = nil
+			} else {
+				c.Status.ClusterClaims = []clusterv1.ManagedClusterClaim{{Name: edge}}
+			}
+		})
+	case 4:
 		f.steady = !f.steady
 	default:
-		some(f.selected)
+		f.some(func(c *clusterv1.ManagedCluster) { f.selected[c.Name] = !f.selected[c.Name] })
 	}
 }
 
-// desired returns the PlacementDecisions for the selected clusters: those of the canary group first, then the
-// others, each in groups of at most perGroup and objects of at most perObject clusters. It stands in for the
-// package grouping.
-func (f *fleet) desired(stored []*clusterv1beta1.PlacementDecision) []*clusterv1beta1.PlacementDecision {
-	var canary, rest []string
-	for _, c := range slices.Sorted(maps.Keys(f.selected)) {
-		if f.canary[c] {
-			canary = append(canary, c)
-		} else {
-			rest = append(rest, c)
+// some changes one to three clusters.
+func (f *fleet) some(change func(*clusterv1.ManagedCluster)) {
+	for range 1 + f.rng.IntN(3) {
+		change(f.clusters[f.rng.IntN(len(f.clusters))])
+	}
+}
+
+// desired returns the PlacementDecisions that a placement controller wants for the selected clusters, given
+// those that are stored.
+func (f *fleet) desired(t testing.TB, stored []*decision) []*decision {
+	t.Helper()
+	var selected []*clusterv1.ManagedCluster
+	for _, c := range f.clusters {
+		if f.selected[c.Name] {
+			selected = append(selected, c)
 		}
 	}
-	var objects []*clusterv1beta1.PlacementDecision
-	group := 0
-	add := func(name string, clusters []string) {
-		for part := range slices.Chunk(clusters, f.perGroup) {
-			for slice := range slices.Chunk(part, f.sizes.perObject) {
-				objects = append(objects, f.object(strconv.Itoa(group), name, slice))
+	divide := func() ([]*decision, error) {
+		if !f.steady {
+			groups, err := grouping.Divide(f.placement, selected)
+			if err != nil {
+				return nil, err
 			}
-			group++
+			return groups.Decisions(f.placement)
 		}
-	}
-	add("canary", canary)
-	add("", rest)
-	if len(objects) == 0 {
-		objects = append(objects, f.object("0", "", nil))
-	}
-	if f.steady {
-		steadyNames(objects, stored)
-	} else {
-		for i, o := range objects {
-			o.Name = fmt.Sprintf("web-decision-%d", i+1)
+		previous, err := grouping.Read(stored)
+		if err != nil {
+			return nil, err
 		}
+		groups, err := grouping.Divide(f.placement, selected, grouping.Previous(previous))
+		if err != nil {
+			return nil, err
+		}
+		return groups.DecisionsKeeping(f.placement, stored)
+	}
+	objects, err := divide()
+	if err != nil {
+		t.Error(err)
+		return stored
 	}
 	return objects
 }
 
-func (f *fleet) object(index, name string, clusters []string) *clusterv1beta1.PlacementDecision {
-	o := pd("", index, clusters...)
-	o.Namespace = f.namespace
-	o.Labels[clusterv1beta1.DecisionGroupNameLabel] = name
-	return o
-}
-
-// steadyNames gives each object the name of the stored one of its group that it has most clusters in common
-// with, or an unused name.
-func steadyNames(objects, stored []*clusterv1beta1.PlacementDecision) {
-	taken := map[string]bool{}
-	for _, s := range stored {
-		taken[s.Name] = true
-	}
-	given := map[string]bool{}
-	next := 1
+// several reports whether some group has more than one object.
+func several(objects []*decision) bool {
+	seen := map[string]bool{}
 	for _, o := range objects {
-		most := -1
-		for _, s := range stored {
-			if given[s.Name] || !maps.Equal(s.Labels, o.Labels) {
-				continue
-			}
-			if n := common(s, o); n > most || n == most && s.Name < o.Name {
-				most, o.Name = n, s.Name
-			}
+		index := o.Labels[clusterv1beta1.DecisionGroupIndexLabel]
+		if seen[index] {
+			return true
 		}
-		for most < 0 && (o.Name == "" || taken[o.Name]) {
-			o.Name = fmt.Sprintf("web-decision-%d", next)
-			next++
-		}
-		taken[o.Name], given[o.Name] = true, true
+		seen[index] = true
 	}
-}
-
-func common(a, b *clusterv1beta1.PlacementDecision) int {
-	n := 0
-	for _, d := range a.Status.Decisions {
-		if slices.ContainsFunc(b.Status.Decisions, func(e clusterv1beta1.ClusterDecision) bool { return e.ClusterName == d.ClusterName }) {
-			n++
-		}
-	}
-	return n
+	return false
 }

@@ -21,12 +21,14 @@ var (
 	seed            = flag.Uint64("seed", 1, "of the redistributions and the faults")
 )
 
-// fleets is how many fleets are redistributed at the same time, each with its consumer.
+// fleets is how many fleets are redistributed at the same time, each with its consumer. The first is large.
 const fleets = 4
 
 // tally is what the consumers have seen, for clusters that stayed selected.
 type tally struct {
 	rounds, kept, absent, recreated atomic.Int64
+
+	several atomic.Int64 // rounds that end with a group of more than one object
 }
 
 // D5, D8 and the design document's success criterion: with RollingUpdate no child of a cluster that stays
@@ -45,6 +47,9 @@ func TestChildrenSurviveRedistributions(t *testing.T) {
 		if counts.conflicts.Load() == 0 || counts.refused.Load() == 0 || counts.lost.Load() == 0 || counts.slow.Load() == 0 || counts.crashes.Load() == 0 {
 			t.Errorf("some fault was never injected: %v", counts)
 		}
+		if tally.several.Load() == 0 {
+			t.Error("no group had more than one object")
+		}
 	})
 	t.Run("All", func(t *testing.T) {
 		tally, _ := redistribute(t, "all", max(rounds/10, 100), decisionupdate.UpdateStrategy{})
@@ -60,7 +65,11 @@ func redistribute(t *testing.T, name string, rounds int, strategy decisionupdate
 	start := time.Now()
 	var group sync.WaitGroup
 	for i := range fleets {
-		w := newWriter(t, fmt.Sprintf("%s-%d", name, i), strategy, *seed+uint64(i))
+		sizes := small()
+		if i == 0 {
+			sizes = large()
+		}
+		w := newWriter(t, fmt.Sprintf("%s-%d", name, i), sizes, strategy, *seed+uint64(i))
 		w.counts, w.tally, w.often = &counts, &tally, 40
 		group.Go(func() {
 			for range rounds / fleets {
@@ -70,6 +79,7 @@ func redistribute(t *testing.T, name string, rounds int, strategy decisionupdate
 	}
 	group.Wait()
 	t.Logf("%s: %d redistributions in %v (%v)", name, tally.rounds.Load(), time.Since(start).Round(time.Second), &counts)
+	t.Logf("%s: after %d of them some group had more than one object", name, tally.several.Load())
 	t.Logf("%s: %d times a cluster stayed selected; %d times it was in no PlacementDecision, %d times its child was deleted",
 		name, tally.kept.Load(), tally.absent.Load(), tally.recreated.Load())
 	return &tally, &counts
@@ -89,9 +99,9 @@ type writer struct {
 	children map[string]types.UID // by cluster, after the last round
 }
 
-func newWriter(t *testing.T, namespace string, strategy decisionupdate.UpdateStrategy, seed uint64) *writer {
+func newWriter(t *testing.T, namespace string, sizes sizes, strategy decisionupdate.UpdateStrategy, seed uint64) *writer {
 	return &writer{
-		fleet:    newFleet(namespace, sizes{clusters: 24, perObject: 4}, seed),
+		fleet:    newFleet(namespace, sizes, seed),
 		consumer: startConsumer(t, namespace),
 		client:   clusters(t).ClusterV1beta1().PlacementDecisions(namespace),
 		strategy: strategy,
@@ -116,12 +126,15 @@ func (w *writer) list(t *testing.T) []*decision {
 }
 
 // attempt plans from what is stored and applies the plan with a writer that crashes after so many requests, if
-// not negative.
+// not negative. Where groups are steady, no stored object may change its group (D7).
 func (w *writer) attempt(t *testing.T, stored, desired []*decision, crash int, opts ...decisionupdate.Option) error {
 	plan, err := decisionupdate.New(stored, desired, w.strategy, opts...)
 	if err != nil {
 		t.Error(err)
 		return nil
+	}
+	if w.steady && len(plan.Warnings) > 0 {
+		t.Errorf("groups are steady, yet %v", plan.Warnings)
 	}
 	client := &faults{Client: w.client, counts: w.counts, rng: w.rng, left: crash, often: w.often}
 	_, err = decisionupdate.Applier{Client: client, Parallel: 1 + w.rng.IntN(4)}.Apply(t.Context(), plan)
@@ -141,7 +154,7 @@ func (w *writer) round(t *testing.T) {
 			w.change()
 		}
 		stored := w.list(t)
-		desired := w.desired(stored)
+		desired := w.desired(t, stored)
 		for cluster := range stay {
 			if !w.selected[cluster] {
 				delete(stay, cluster)
@@ -153,6 +166,9 @@ func (w *writer) round(t *testing.T) {
 		}
 		err := w.attempt(t, stored, desired, crash, w.options()...)
 		if err == nil {
+			if several(desired) {
+				w.tally.several.Add(1)
+			}
 			break
 		}
 	}

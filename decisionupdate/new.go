@@ -23,8 +23,9 @@ import (
 //
 // Errors (D9) are joined *field.Error values: an unknown strategy or a bound of one step; an object that is
 // nil, without a name, in a list twice, or of another placement or namespace than the others; a desired object
-// with more than 100 clusters or with a cluster that is empty or desired twice. Stored objects may hold a
-// cluster twice, empty decisions, or more than 100: an update that was interrupted leaves such.
+// with more than 100 clusters or with a cluster that is empty or desired twice; under RollingUpdate a stored
+// object that is desired and being deleted. Stored objects may hold a cluster twice, empty decisions, or more
+// than 100: an update that was interrupted leaves such.
 func New(stored, desired []*clusterv1beta1.PlacementDecision, strategy UpdateStrategy, opts ...Option) (Plan, error) {
 	set, err := settings(strategy, opts)
 	if err != nil {
@@ -33,6 +34,11 @@ func New(stored, desired []*clusterv1beta1.PlacementDecision, strategy UpdateStr
 	f, err := newFleet(stored, desired)
 	if err != nil {
 		return Plan{}, err
+	}
+	if strategy.Type == UpdateStrategyTypeRollingUpdate {
+		if err := f.dying(); err != nil {
+			return Plan{}, err
+		}
 	}
 	var steps []Step
 	switch {

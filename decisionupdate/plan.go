@@ -6,11 +6,12 @@ import (
 	"strings"
 
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+
+	"github.com/cohort-ocm/cohort/grouping"
 )
 
-// maxClusters is how many clusters a PlacementDecision may have by its API's comment; no API server enforces
-// it.
-const maxClusters = 100
+// maxClusters is how many clusters a PlacementDecision may have.
+const maxClusters = grouping.MaxDecisions
 
 // Plan is what has to be written so that the stored PlacementDecisions become the desired ones (D1). It is
 // empty when they already are. A Plan shares labels and decisions with the objects that it was made from:

@@ -14,7 +14,9 @@ import (
 func settings(strategy UpdateStrategy, opts []Option) (options, error) {
 	var set options
 	for _, opt := range opts {
-		opt(&set)
+		if opt != nil {
+			opt(&set)
+		}
 	}
 	var errs field.ErrorList
 	switch strategy.Type {
@@ -113,4 +115,18 @@ func desiredClusters(desired []*clusterv1beta1.PlacementDecision) field.ErrorLis
 		}
 	}
 	return errs
+}
+
+// dying returns an error for each object that is being deleted and desired: the clusters that it keeps or
+// gains would vanish with it, whenever its last finalizer goes (D5).
+func (f *fleet) dying() error {
+	var errs field.ErrorList
+	for i := range f.objects {
+		o := &f.objects[i]
+		if o.stored != nil && o.desired != nil && !o.stored.DeletionTimestamp.IsZero() {
+			errs = append(errs, field.Forbidden(field.NewPath("stored").Key(o.stored.Name).Child("metadata", "deletionTimestamp"),
+				"the object is being deleted and desired: desire its clusters under another name, or plan again when it is gone"))
+		}
+	}
+	return fielderrs.Join(errs)
 }

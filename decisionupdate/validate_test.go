@@ -5,8 +5,10 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apimachinery/pkg/util/yaml"
@@ -123,6 +125,33 @@ func TestUpdateStrategyJSON(t *testing.T) {
 	for strategy, want := range map[decisionupdate.UpdateStrategy]string{{}: `{}`, rolling: `{"type":"RollingUpdate"}`} {
 		if got, err := json.Marshal(strategy); err != nil || string(got) != want {
 			t.Errorf("got %s, %v, want %s", got, err, want)
+		}
+	}
+}
+
+// D5: an object that is being deleted takes its clusters with it, so a plan must not count on it. Nothing is
+// wrong with one that is not desired, and All promises nothing.
+func TestDesiredObjectIsBeingDeleted(t *testing.T) {
+	stored := state("w1: a", "w2: b")
+	stored[0].DeletionTimestamp = &metav1.Time{Time: time.Date(2026, time.November, 21, 12, 0, 0, 0, time.UTC)}
+	for _, test := range []struct {
+		why      string
+		desired  []*pd
+		strategy decisionupdate.UpdateStrategyType
+		want     string
+	}{
+		{"D5 it would gain a cluster", state("w1: a b", "w2:"), decisionupdate.UpdateStrategyTypeRollingUpdate,
+			"stored[w1].metadata.deletionTimestamp: Forbidden: the object is being deleted and desired: desire its clusters under another name, or plan again when it is gone"},
+		{"D5 it is to go", state("w2: a b"), decisionupdate.UpdateStrategyTypeRollingUpdate, ""},
+		{"D2 as today", state("w1: a b", "w2:"), decisionupdate.UpdateStrategyTypeAll, ""},
+	} {
+		_, err := decisionupdate.New(stored, test.desired, decisionupdate.UpdateStrategy{Type: test.strategy}, nil)
+		got := ""
+		if err != nil {
+			got = err.Error()
+		}
+		if got != test.want {
+			t.Errorf("%s: got %q, want %q", test.why, got, test.want)
 		}
 	}
 }

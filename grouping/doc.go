@@ -48,6 +48,9 @@
 //	groups, err := grouping.Divide(placement, selected, grouping.Previous(previous))
 //	decisions, err := groups.DecisionsKeeping(placement, stored)
 //
+// Objects from before decision groups have no index label, and Read refuses them. A controller that finds
+// such begins with one round of Divide without Previous and Decisions.
+//
 // What that saves when some clusters, anywhere in the fleet, leave and as many join, beside a division and
 // numbering anew. One cluster in 16 is in one of two named groups; the numbers are means over several
 // changes, as a test measures them:

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"k8s.io/apimachinery/pkg/util/intstr"
-	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
 	"github.com/cohort-ocm/cohort/grouping"
 	"github.com/cohort-ocm/cohort/rollout"
@@ -132,24 +131,4 @@ func TestPlansShareNothing(t *testing.T) {
 		})
 	}
 	wg.Wait()
-}
-
-// TestAllocationsDoNotGrowWithTheFleet: a fleet ten times as large costs larger allocations, not more.
-func TestAllocationsDoNotGrowWithTheFleet(t *testing.T) {
-	for i, typ := range []clusterv1alpha1.RolloutType{clusterv1alpha1.All, clusterv1alpha1.Progressive, clusterv1alpha1.ProgressivePerGroup} {
-		allocs := func(n int) float64 {
-			f, reports := halfway(t, n)
-			groups, strategy := f.read(), strategies(n)[i]
-			return testing.AllocsPerRun(10, func() {
-				if _, err := rollout.Plan(strategy, groups, reports, now); err != nil {
-					t.Fatal(err)
-				}
-			})
-		}
-		small, large := allocs(200), allocs(2000)
-		if large > small {
-			t.Errorf("%s: %v allocations for 2000 clusters, %v for 200", typ, large, small)
-		}
-		t.Logf("%s: %v allocations", typ, small)
-	}
 }

@@ -21,8 +21,11 @@
 //	if err != nil {
 //		return err // names the field of the strategy, or the cluster with two reports
 //	}
-//	for _, cluster := range result.Start {
+//	for _, cluster := range slices.Concat(result.InFlight, result.Start) {
 //		err = errors.Join(err, apply(ctx, cluster.Name))
+//	}
+//	for _, cluster := range result.Removed {
+//		err = errors.Join(err, remove(ctx, cluster))
 //	}
 //	log.Info(result.Summary().String(), "waiting", result.Waiting())
 //	return ctrl.Result{RequeueAfter: result.RecheckAfter}, err
@@ -46,6 +49,25 @@
 //
 // Clusters in flight — Progressing, Failed within their deadline, or soaking — are in the result wherever
 // they are: they have the workload, and changes to it must reach them.
+//
+// Percentages of MaxConcurrency are of the clusters outside the mandatory groups; those of MaxFailures are
+// of the group, or under Progressive of all selected clusters.
+//
+// # Beyond the API's strategy
+//
+// Options, which combine, pause a rollout ([Paused]), hold a group back until a window or an approval
+// ([Closed]), start clusters in another order ([Order]), bound those in flight within a group
+// ([MaxConcurrencyPerGroup]), let failed clusters give up their slot ([FailedFreesSlot]), and take the
+// concurrency from the Placement ([DefaultMaxConcurrency]).
+//
+// A workload that follows several placements joins their groups with [grouping.Join]. All and Progressive
+// pool them; ProgressivePerGroup goes through those of the first placement before those of the next (R26). A
+// mandatory group, by its name or index, is then one of each placement.
+//
+// # A change at a time
+//
+// A controller that is told of one cluster after the other keeps a [Planner], which answers the same in
+// about a microsecond.
 //
 // # Where it departs from the design document and from OCM's present helper
 //

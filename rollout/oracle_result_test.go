@@ -113,6 +113,7 @@ func (o *oracle) r21() {
 		}
 	}
 	switch {
+	case len(rest) == 0: // a stage of no groups says nothing
 	case o.kind == clusterv1alpha1.All:
 		stage(false, rest...)
 	case o.kind == clusterv1alpha1.Progressive:

@@ -115,7 +115,9 @@ func newSchedule(r rules, o options, groups *grouping.Groups) *schedule {
 		s.MaxFailures = min(r.maxFailures.Of(total), total)
 		fallthrough
 	default:
-		addStage(others, Stage{})
+		if len(others) > 0 {
+			addStage(others, Stage{})
+		}
 	}
 	return s
 }

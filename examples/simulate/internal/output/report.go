@@ -40,7 +40,7 @@ type Placement struct {
 type Rollout struct {
 	Object string    `json:"object"`
 	Start  time.Time `json:"start"`
-	// Schedule is the strategy that took effect, as the library has it; its durations are nanoseconds.
+	// Schedule is the strategy that took effect, as the library has it.
 	Schedule rollout.Schedule `json:"schedule"`
 	Warnings []string         `json:"warnings,omitempty"`
 }

@@ -45,7 +45,10 @@ func (r Report) head(b *bytes.Buffer) {
 	if r.Policy != nil {
 		how = append([]string{"remediationAction " + cmp.Or(r.Policy.Action, unset)}, how...)
 	}
-	fmt.Fprintf(b, "\n%s: %s\n  %v\n", r.Rollout.Object, strings.Join(how, ", "), r.Rollout.Schedule)
+	fmt.Fprintf(b, "\n%s: %s\n", r.Rollout.Object, strings.Join(how, ", "))
+	if len(r.Rollout.Schedule.Stages) > 0 {
+		fmt.Fprintf(b, "  %v\n", r.Rollout.Schedule)
+	}
 	for _, note := range r.Notes {
 		fmt.Fprintf(b, "note: %s\n", note)
 	}

@@ -151,7 +151,7 @@ func TestPropagateIsAFunctionOfWhatItIsGiven(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		root := override.Root{Policy: w.policy, Version: w.versionName(), Bound: bound, Status: w.root}
+		root := override.Root{Policy: w.policy, Version: w.versionName(), Bound: bound, Groups: w.joined(), Status: w.root}
 		var replicas []override.Replica
 		for _, name := range slices.Sorted(maps.Keys(w.replicas)) {
 			replicas = append(replicas, *w.replicas[name])

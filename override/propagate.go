@@ -27,7 +27,8 @@ type Root struct {
 	// refused.
 	Bound Result
 
-	// Groups are what Bound.Groups made of the placements' groups. Nil puts all clusters in one group.
+	// Groups are what Bound.Groups made of the placements' groups. Nil puts all clusters in one group, and is
+	// refused where the policy is rolled out group by group.
 	Groups *grouping.Groups
 
 	// Status is the root policy's present status.
@@ -57,7 +58,8 @@ type Root struct {
 // Errors are *field.Error, joined: no policy, no version, an unknown action, a strategy or an option
 // that rollout.Plan refuses (policy.spec.rolloutStrategy.progressive.maxConcurrency), two replicas of a
 // cluster or one without a name (replicas[name]), a Bound that is not of the policy's present action and
-// strategy (bound[name].action), groups of other clusters than the bound ones (groups[name]).
+// strategy (bound[name].action), groups of other clusters than the bound ones (groups[name]), no groups for a
+// rollout group by group (groups).
 //
 // It takes time linear in the clusters and replicas where the replicas are in the order of their
 // clusters' names.
@@ -72,6 +74,10 @@ func Propagate(root Root, replicas []Replica, now time.Time, opts ...rollout.Opt
 	}
 	if err := root.requireBound(); err != nil {
 		return nil, err
+	}
+	if s.two && s.strategy.Type == clusterv1alpha1.ProgressivePerGroup && root.Groups == nil && len(root.Bound.Clusters) > 0 {
+		return nil, field.Required(field.NewPath("groups"),
+			"the policy is rolled out group by group; expected the groups of Result.Groups, lest all clusters start at once")
 	}
 	if err := root.requireGroups(); err != nil {
 		return nil, err

@@ -53,3 +53,16 @@ func TestPropagateRefusesBoundOfAnotherPolicy(t *testing.T) {
 		})
 	}
 }
+
+// R10: without groups a rollout group by group would enforce the policy everywhere at once.
+func TestGroupByGroupTakesGroups(t *testing.T) {
+	p := policy(override.Enforce, "ProgressivePerGroup")
+	bound, err := override.Resolve(p, []override.Binding{{Name: "b", PlacementRef: placement("p"), Clusters: []string{"a"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = "groups: Required value: the policy is rolled out group by group; expected the groups of Result.Groups, lest all clusters start at once"
+	if _, err := override.Propagate(override.Root{Policy: p, Version: "v1", Bound: bound}, nil, passTime()); err == nil || err.Error() != want {
+		t.Errorf("got  %v\nwant %s", err, want)
+	}
+}

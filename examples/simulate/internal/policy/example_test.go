@@ -29,6 +29,10 @@ func ExampleHub() {
 		fmt.Println(err)
 		return
 	}
+	if root.Groups, err = root.Bound.Groups(nil); err != nil { // a PlacementRule has none
+		fmt.Println(err)
+		return
+	}
 	hub := policy.New(root)
 	lives := func(string) simulation.Life {
 		return simulation.Life{{After: time.Minute, Status: status.Succeeded}}

@@ -125,11 +125,9 @@ func (a active) take(key Object) (Object, bool) {
 	return o, found
 }
 
-// takeAnywhere is take where the object may have got a namespace that the template's definition leaves open.
+// takeAnywhere is take where the object may have got a namespace that the template's definition leaves open;
+// where it leaves none open, nothing is found.
 func (a active) takeAnywhere(created Object) (Object, bool) {
-	if created.Namespace != "" {
-		return Object{}, false
-	}
 	for _, key := range a.named[created] {
 		if o, found := a.take(key); found {
 			return o, true

@@ -2,6 +2,7 @@ package rollout_test
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"testing"
 	"time"
@@ -274,5 +275,23 @@ func TestGateWithoutGroup(t *testing.T) {
 	}
 	if d := gocmp.Diff(want, got); d != "" {
 		t.Error(d)
+	}
+}
+
+// R20: the JSON of a reason has the group wherever there is one, also the nameless one with index 0, and
+// nowhere else.
+func TestReasonJSONHasTheGroup(t *testing.T) {
+	for _, c := range []struct {
+		reason rollout.Reason
+		want   string
+	}{
+		{rollout.Reason{Type: rollout.EarlierGroupIncomplete}, `{"type":"EarlierGroupIncomplete","group":{"index":0}}`},
+		{rollout.Reason{Type: rollout.BudgetBreached, AllGroups: true, Failures: 1}, `{"type":"BudgetBreached","allGroups":true,"failures":1}`},
+		{rollout.Reason{Type: rollout.Pause}, `{"type":"Paused"}`},
+	} {
+		got, err := json.Marshal(c.reason)
+		if err != nil || string(got) != c.want {
+			t.Errorf("got %s, %v, want %s", got, err, c.want)
+		}
 	}
 }

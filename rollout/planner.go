@@ -20,7 +20,7 @@ import (
 // of the same groups, reports, strategy and options.
 //
 // A report, or time that passes, costs time that hardly grows with the fleet; a change of groups or
-// strategy costs time linear in it. A Planner takes about 50 bytes a cluster beside the groups.
+// strategy costs time linear in it. A Planner takes about 40 bytes a cluster beside the groups.
 //
 // A Planner must come from [NewPlanner]; the methods of the zero Planner return an error. All methods may be called
 // from several goroutines at a time; each call sees those that returned before it. A controller whose

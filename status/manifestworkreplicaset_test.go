@@ -122,6 +122,9 @@ func TestPlacementSummaryOfSeveral(t *testing.T) {
 	if !status.SetReplicaSetStatus(&st, nil, 1, noon) || st.Summary.Total != 0 {
 		t.Errorf("without placements: %+v", st)
 	}
+	if c := st.Conditions[0]; c.Message != "no placement is rolled out to" {
+		t.Errorf("without placements PlacementRolledOut says %q", c.Message)
+	}
 	st.Summary.Total = 9
 	if !status.SetReplicaSetStatus(&st, nil, 1, noon) {
 		t.Error("a total that is wrong by itself is no change")

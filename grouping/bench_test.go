@@ -75,7 +75,7 @@ func benchmarkRead(b *testing.B, n int, stored decisions) {
 	b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			if _, err := grouping.Read(stored); err != nil {
+			if _, err := grouping.Read(nil, stored); err != nil {
 				b.Fatal(err)
 			}
 		}

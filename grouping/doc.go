@@ -9,7 +9,7 @@
 //
 // A controller that rolls out needs one call, whenever a PlacementDecision of its placement changed:
 //
-//	groups, err := grouping.Read(decisions) // as listed, by the label of the placement
+//	groups, err := grouping.Read(nil, decisions) // as listed, by the label of the placement
 //	if err != nil {
 //		return err // names the object and the label
 //	}
@@ -44,7 +44,7 @@
 // rewrite every PlacementDecision. A placement controller that passes what is stored moves no cluster
 // that could stay where it is (G6), and no stored object ever changes its labels (G8):
 //
-//	previous, err := grouping.Read(stored)
+//	previous, err := grouping.Read(nil, stored)
 //	groups, err := grouping.Divide(placement, selected, grouping.Previous(previous))
 //	decisions, err := groups.DecisionsKeeping(placement, stored)
 //

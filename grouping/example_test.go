@@ -151,7 +151,7 @@ func exampleDecision(name, index, group string, clusters ...string) *clusterv1be
 // What a controller that rolls out does whenever a PlacementDecision changed: read the groups and, if it
 // wants to know, what became of the previous ones.
 func ExampleRead() {
-	previous, err := grouping.Read([]*clusterv1beta1.PlacementDecision{
+	previous, err := grouping.Read(nil, []*clusterv1beta1.PlacementDecision{
 		exampleDecision("web-decision-1", "0", "canary", "oslo"),
 		exampleDecision("web-decision-2", "1", "", "cairo", "lima"),
 	})
@@ -159,7 +159,7 @@ func ExampleRead() {
 		fmt.Println(err)
 		return
 	}
-	groups, err := grouping.Read([]*clusterv1beta1.PlacementDecision{
+	groups, err := grouping.Read(nil, []*clusterv1beta1.PlacementDecision{
 		exampleDecision("web-decision-2", "1", "", "lima", "rome"),
 		exampleDecision("web-decision-1", "0", "canary", "oslo", "cairo"),
 	})
@@ -181,7 +181,7 @@ func ExampleRead() {
 
 // The error names the object and the label.
 func ExampleRead_errors() {
-	_, err := grouping.Read([]*clusterv1beta1.PlacementDecision{
+	_, err := grouping.Read(nil, []*clusterv1beta1.PlacementDecision{
 		exampleDecision("web-decision-1", "first", "canary", "oslo"),
 	})
 	fmt.Println(err)
@@ -215,7 +215,7 @@ func ExampleGroups_Position() {
 // A placement controller that divides by the previous groups moves no cluster that can stay: bonn is new,
 // and joins the last group.
 func ExamplePrevious() {
-	previous, err := grouping.Read([]*clusterv1beta1.PlacementDecision{
+	previous, err := grouping.Read(nil, []*clusterv1beta1.PlacementDecision{
 		exampleDecision("web-decision-1", "0", "canary", "oslo"),
 		exampleDecision("web-decision-2", "1", "", "cairo", "lima"),
 		exampleDecision("web-decision-3", "2", "", "rome"),
@@ -274,7 +274,7 @@ func ExampleGroups_DecisionsKeeping() {
 
 // A workload that follows two placements: lima is selected by both and belongs to the first.
 func ExampleJoin() {
-	web, err := grouping.Read([]*clusterv1beta1.PlacementDecision{
+	web, err := grouping.Read(nil, []*clusterv1beta1.PlacementDecision{
 		exampleDecision("web-decision-1", "0", "canary", "oslo"),
 		exampleDecision("web-decision-2", "1", "", "cairo", "lima"),
 	})
@@ -282,7 +282,7 @@ func ExampleJoin() {
 		fmt.Println(err)
 		return
 	}
-	edge, err := grouping.Read([]*clusterv1beta1.PlacementDecision{
+	edge, err := grouping.Read(nil, []*clusterv1beta1.PlacementDecision{
 		exampleDecision("edge-decision-1", "0", "", "lima", "rome"),
 	})
 	if err != nil {

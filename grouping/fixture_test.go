@@ -127,7 +127,7 @@ func mustDecide(t rapid.TB, g *grouping.Groups, p *clusterv1beta1.Placement) []*
 
 func mustRead(t rapid.TB, decisions ...*clusterv1beta1.PlacementDecision) *grouping.Groups {
 	t.Helper()
-	g, err := grouping.Read(decisions)
+	g, err := grouping.Read(nil, decisions)
 	if err != nil {
 		t.Fatalf("Read: %v", err)
 	}

@@ -21,7 +21,7 @@ func FuzzReadLabels(f *testing.F) {
 		value, _ := new(big.Int).SetString(index, 10)
 		valid := digits.MatchString(index) && value.BitLen() <= 31
 		stored := decisions{decision("d-2", index, name, more), decision("d-1", index, name, clusters)}
-		g, err := grouping.Read(stored)
+		g, err := grouping.Read(nil, stored)
 		if (err == nil) != valid {
 			t.Fatalf("index %q: error %v, want one: %v", index, err, !valid)
 		}

@@ -18,7 +18,7 @@ func TestPositionFindsSelectedClustersAlone(t *testing.T) {
 	for i := range selected {
 		d.Status.Decisions = append(d.Status.Decisions, clusterv1beta1.ClusterDecision{ClusterName: "c" + strconv.Itoa(i)})
 	}
-	groups, err := grouping.Read([]*clusterv1beta1.PlacementDecision{d})
+	groups, err := grouping.Read(nil, []*clusterv1beta1.PlacementDecision{d})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +35,7 @@ func TestPositionFindsSelectedClustersAlone(t *testing.T) {
 }
 
 func TestPositionInNoGroups(t *testing.T) {
-	empty, err := grouping.Read(nil)
+	empty, err := grouping.Read(nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,7 +25,7 @@ import (
 // namespace than the others. There are no groups then.
 //
 // It takes time that is mostly linear in the clusters, whatever the order in which they are stored.
-func Read(decisions []*clusterv1beta1.PlacementDecision) (*Groups, error) {
+func Read(placement *clusterv1beta1.Placement, decisions []*clusterv1beta1.PlacementDecision) (*Groups, error) {
 	sources, err := parse(decisions)
 	if err != nil {
 		return nil, err

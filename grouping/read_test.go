@@ -136,7 +136,7 @@ func TestReadErrors(t *testing.T) {
 	} {
 		t.Run(test.why, func(t *testing.T) {
 			for seed := range uint64(3) {
-				groups, err := grouping.Read(shuffled(seed, test.stored))
+				groups, err := grouping.Read(nil, shuffled(seed, test.stored))
 				wantError(t, err, test.want...)
 				if groups != nil {
 					t.Errorf("groups beside the error: %v", groups)

@@ -89,7 +89,7 @@ func regroup(groups *grouping.Groups, members [][]clusterv1beta1.ClusterDecision
 	if rest := members[groups.Len()]; len(rest) > 0 {
 		add(next, "", rest)
 	}
-	return grouping.Read(decisions)
+	return grouping.Read(nil, decisions)
 }
 
 // binders are the names of the bindings that bind clusters or could, in order.

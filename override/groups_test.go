@@ -117,7 +117,7 @@ func TestGroupsKeepDecisionsAndIndexes(t *testing.T) {
 			Status:     clusterv1beta1.PlacementDecisionStatus{Decisions: []clusterv1beta1.ClusterDecision{c}},
 		}
 	}
-	placed, err := grouping.Read([]*clusterv1beta1.PlacementDecision{
+	placed, err := grouping.Read(nil, []*clusterv1beta1.PlacementDecision{
 		decision("3", clusterv1beta1.ClusterDecision{ClusterName: "a", Reason: "why", Score: 7}),
 		decision("5", clusterv1beta1.ClusterDecision{ClusterName: "b"}),
 	})
@@ -140,7 +140,7 @@ func TestGroupsKeepDecisionsAndIndexes(t *testing.T) {
 // A group of clusters that nobody grouped whose index would not fit, and a cluster that no binding bound beside
 // others, are errors.
 func TestGroupsErrors(t *testing.T) {
-	last, err := grouping.Read([]*clusterv1beta1.PlacementDecision{{ObjectMeta: metav1.ObjectMeta{
+	last, err := grouping.Read(nil, []*clusterv1beta1.PlacementDecision{{ObjectMeta: metav1.ObjectMeta{
 		Labels: map[string]string{clusterv1beta1.DecisionGroupIndexLabel: "2147483647"},
 	}}})
 	if err != nil {

@@ -118,7 +118,7 @@ func readGroups(t rapid.TB, groups []naiveGroup) *grouping.Groups {
 		}
 		decisions = append(decisions, d)
 	}
-	read, err := grouping.Read(decisions)
+	read, err := grouping.Read(nil, decisions)
 	if err != nil {
 		t.Fatal(err)
 	}

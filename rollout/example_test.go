@@ -40,7 +40,7 @@ func decision(index int, name string, clusters ...string) *clusterv1beta1.Placem
 
 // shops are two groups: a canary and the rest.
 func shops() *grouping.Groups {
-	groups, err := grouping.Read([]*clusterv1beta1.PlacementDecision{
+	groups, err := grouping.Read(nil, []*clusterv1beta1.PlacementDecision{
 		decision(0, "canary", "berlin", "oslo"),
 		decision(1, "", "lima", "paris", "quito", "rome"),
 	})
@@ -295,7 +295,7 @@ func ExampleOrder() {
 	for i, score := range []int64{10, 30, 20} {
 		decisions.Status.Decisions[i].Score = score
 	}
-	groups, err := grouping.Read([]*clusterv1beta1.PlacementDecision{decisions})
+	groups, err := grouping.Read(nil, []*clusterv1beta1.PlacementDecision{decisions})
 	if err != nil {
 		fmt.Println(err)
 		return

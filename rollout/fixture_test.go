@@ -57,7 +57,7 @@ func (f *fleet) groupAt(index int, name string, clusters ...string) *fleet {
 
 func (f *fleet) read() *grouping.Groups {
 	f.tb.Helper()
-	groups, err := grouping.Read(f.decisions)
+	groups, err := grouping.Read(nil, f.decisions)
 	if err != nil {
 		f.tb.Fatal(err)
 	}

@@ -16,7 +16,7 @@ import (
 
 // A controller keeps a Planner for each of its objects, tells it what changed, and acts on what it says.
 func ExamplePlanner() {
-	groups, err := grouping.Read([]*clusterv1beta1.PlacementDecision{{
+	groups, err := grouping.Read(nil, []*clusterv1beta1.PlacementDecision{{
 		ObjectMeta: metav1.ObjectMeta{Name: "p-decision-1", Labels: map[string]string{clusterv1beta1.DecisionGroupIndexLabel: "0"}},
 		Status: clusterv1beta1.PlacementDecisionStatus{Decisions: []clusterv1beta1.ClusterDecision{
 			{ClusterName: "cluster1"}, {ClusterName: "cluster2"}, {ClusterName: "cluster3"},

@@ -30,7 +30,7 @@ func groupsOf(t testing.TB, text string) *grouping.Groups {
 		}
 		decisions = append(decisions, d)
 	}
-	groups, err := grouping.Read(decisions)
+	groups, err := grouping.Read(nil, decisions)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -242,7 +242,7 @@ func ExampleSetReplicaSetStatus() {
 			Status:     clusterv1beta1.PlacementDecisionStatus{Decisions: clusters},
 		}
 	}
-	groups, err := grouping.Read([]*clusterv1beta1.PlacementDecision{
+	groups, err := grouping.Read(nil, []*clusterv1beta1.PlacementDecision{
 		decision("0", clusterv1beta1.ClusterDecision{ClusterName: "lab"}),
 		decision("1", clusterv1beta1.ClusterDecision{ClusterName: "london"}, clusterv1beta1.ClusterDecision{ClusterName: "paris"}),
 	})

@@ -35,4 +35,10 @@ type Report struct {
 	// R5). The zero time means unknown: the deadline never passes, the soak never ends, and the
 	// cluster is rechecked after one of them.
 	LastTransitionTime time.Time `json:"lastTransitionTime,omitzero"`
+
+	// Applied is since when the cluster has the present version of the workload: when the controller wrote it.
+	// The zero time means that nobody knows. With it, deadlines and soak times run from the later of Applied and
+	// LastTransitionTime, and ToApply means that the cluster has the workload and has not answered yet: it is in
+	// flight.
+	Applied time.Time `json:"applied,omitzero"`
 }

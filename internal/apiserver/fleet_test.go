@@ -121,7 +121,7 @@ func (f *fleet) desired(t testing.TB, stored []*decision) []*decision {
 			}
 			return groups.Decisions(f.placement)
 		}
-		previous, err := grouping.Read(stored)
+		previous, err := grouping.Read(nil, stored)
 		if err != nil {
 			return nil, err
 		}

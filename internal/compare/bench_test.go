@@ -116,7 +116,7 @@ func benchmarkRead(b *testing.B, groupOf func(i, n int) int) {
 		b.Run(fmt.Sprintf("n=%d/cohort", n), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := grouping.Read(decisions); err != nil {
+				if _, err := grouping.Read(nil, decisions); err != nil {
 					b.Fatal(err)
 				}
 			}

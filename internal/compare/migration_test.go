@@ -78,7 +78,7 @@ func reconcileBefore(placement *clusterv1beta1.Placement, lister sdkv1beta1.Plac
 
 // reconcileAfter is the same with Cohort. The README quotes it.
 func reconcileAfter(decisions []*clusterv1beta1.PlacementDecision, strategy clusterv1alpha1.RolloutStrategy, works []work, now time.Time) (do actions, err error) {
-	groups, err := grouping.Read(decisions) // keep it until a PlacementDecision changes
+	groups, err := grouping.Read(nil, decisions) // keep it until a PlacementDecision changes
 	if err != nil {
 		return do, err
 	}

@@ -24,7 +24,7 @@ func TestSameGroupsFromPlacementDecisions(t *testing.T) {
 		previous := new(grouping.Groups)
 		for _, groups := range [][]group{before, after} {
 			decisions := stored(groups)
-			read, err := grouping.Read(decisions)
+			read, err := grouping.Read(nil, decisions)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -145,7 +145,7 @@ func TestDifferencesFromPlacementDecisions(t *testing.T) {
 				decisions[i].Labels[clusterv1beta1.DecisionGroupIndexLabel] = index
 			}
 			ours, theirs := "error", "error"
-			if groups, err := grouping.Read(decisions); err == nil {
+			if groups, err := grouping.Read(nil, decisions); err == nil {
 				ours = ourGroups(groups)
 			}
 			tracker := newTracker(decisions)

@@ -54,7 +54,7 @@ type world struct {
 func newFleet(tb testing.TB, groups ...group) *fleet {
 	tb.Helper()
 	decisions := stored(groups)
-	read, err := grouping.Read(decisions)
+	read, err := grouping.Read(nil, decisions)
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -30,7 +30,7 @@ func text(t *testing.T, strategy clusterv1alpha1.RolloutStrategy, n int, life si
 	s := &scenario.Scenario{Rollout: "RolloutStrategy", Strategy: strategy, Placement: scenario.Ref{Name: "p"}, Stored: true,
 		Decisions: []*clusterv1beta1.PlacementDecision{d}}
 	var err error
-	if s.Groups, err = grouping.Read(s.Decisions); err != nil {
+	if s.Groups, err = grouping.Read(nil, s.Decisions); err != nil {
 		t.Fatal(err)
 	}
 	plan, _ := s.Planner()

@@ -43,7 +43,7 @@ func rootOf(t fatal, action override.RemediationAction, strategy clusterv1alpha1
 		}
 		decisions = append(decisions, d)
 	}
-	groups, err := grouping.Read(decisions)
+	groups, err := grouping.Read(nil, decisions)
 	if err != nil {
 		t.Fatal(err)
 	}

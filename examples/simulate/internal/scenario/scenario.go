@@ -136,12 +136,12 @@ func (s *Scenario) checkPlacement(c chosen) error {
 func (s *Scenario) readGroups(c chosen) error {
 	for _, d := range c.decisions {
 		// One at a time first, as the error for all of them could not say in which file it is.
-		if _, err := grouping.Read([]*clusterv1beta1.PlacementDecision{d.typed}); err != nil {
+		if _, err := grouping.Read(nil, []*clusterv1beta1.PlacementDecision{d.typed}); err != nil {
 			return d.Fault(err)
 		}
 		s.Decisions = append(s.Decisions, d.typed)
 	}
-	groups, err := grouping.Read(s.Decisions)
+	groups, err := grouping.Read(nil, s.Decisions)
 	if err != nil {
 		return c.decisions[0].Fault(err)
 	}

@@ -20,7 +20,7 @@ func BenchmarkRun(b *testing.B) {
 		for i := range n {
 			d.Status.Decisions = append(d.Status.Decisions, clusterv1beta1.ClusterDecision{ClusterName: fmt.Sprintf("cluster-%06d", i)})
 		}
-		groups, err := grouping.Read([]*clusterv1beta1.PlacementDecision{d})
+		groups, err := grouping.Read(nil, []*clusterv1beta1.PlacementDecision{d})
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -32,7 +32,7 @@ func groupsOf(words ...string) *grouping.Groups {
 		}
 		decisions = append(decisions, d)
 	}
-	groups, err := grouping.Read(decisions)
+	groups, err := grouping.Read(nil, decisions)
 	if err != nil {
 		panic(err)
 	}

@@ -1,0 +1,37 @@
+package policyv1
+
+// ComplianceState is what a policy, or an object that one of its templates creates, says of itself. The empty
+// value is unknown: nothing was said yet.
+type ComplianceState string
+
+const (
+	// Compliant says that the cluster is as the policy wants it.
+	Compliant ComplianceState = "Compliant"
+	// NonCompliant says that the cluster is not as the policy wants it.
+	NonCompliant ComplianceState = "NonCompliant"
+	// Pending says that it is not decided, for instance because a template waits for its dependencies.
+	Pending ComplianceState = "Pending"
+)
+
+// Aggregate gives the compliance of what consists of parts: of a policy over its templates, of a root policy over its
+// clusters, of a set over its policies. It is NonCompliant if one part is, else Pending if one is, else unknown if one
+// is, else Compliant. A value that is none of the constants counts as unknown. Over nothing it is unknown.
+//
+// Parts that must not count are the caller's to leave out: of a set, the policies that are disabled or missing.
+func Aggregate(parts ...ComplianceState) ComplianceState {
+	if len(parts) == 0 {
+		return ""
+	}
+	all := Compliant
+	for _, part := range parts {
+		switch {
+		case part == NonCompliant:
+			return NonCompliant
+		case part == Pending:
+			all = Pending
+		case part != Compliant && all == Compliant:
+			all = ""
+		}
+	}
+	return all
+}

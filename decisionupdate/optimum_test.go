@@ -161,7 +161,7 @@ func TestNoPlanHasFewerWritesInRandomFleets(t *testing.T) {
 func wantOptimum(t *testing.T, objects int, places []place, steps int) {
 	t.Helper()
 	stored, desired := smallFleet(objects, places)
-	plan, err := decisionupdate.New(stored, desired, rolling, decisionupdate.MaxSteps(steps))
+	update, err := decisionupdate.Diff(stored, desired, rolling, decisionupdate.MaxSteps(steps))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,11 +170,11 @@ func wantOptimum(t *testing.T, objects int, places []place, steps int) {
 	if unbounded {
 		steps = 2 * objects // no object is written more often than that in a plan with fewer writes
 	}
-	if !s.possible(have, plan.Writes(), steps) {
-		t.Fatalf("the search knows no plan for %v within %d steps, so it is wrong:\n%s", places, steps, plan)
+	if !s.possible(have, update.Writes(), steps) {
+		t.Fatalf("the search knows no update for %v within %d steps, so it is wrong:\n%s", places, steps, update)
 	}
-	if plan.Writes() > 0 && s.possible(have, plan.Writes()-1, steps) {
-		t.Fatalf("%v within %d steps (unbounded: %v): fewer writes are possible than\n%s", places, steps, unbounded, plan)
+	if update.Writes() > 0 && s.possible(have, update.Writes()-1, steps) {
+		t.Fatalf("%v within %d steps (unbounded: %v): fewer writes are possible than\n%s", places, steps, unbounded, update)
 	}
 }
 
@@ -233,9 +233,9 @@ func fewestByTrial(objects int, edges []edge, steps int) int {
 	return best
 }
 
-func surges(plan decisionupdate.Plan) int {
+func surges(update decisionupdate.Update) int {
 	n := 0
-	for _, step := range plan.Steps {
+	for _, step := range update.Steps {
 		for _, w := range step {
 			if w.Surge {
 				n++
@@ -245,14 +245,14 @@ func surges(plan decisionupdate.Plan) int {
 	return n
 }
 
-func planOf(t *testing.T, objects int, edges []edge, steps int) decisionupdate.Plan {
+func planOf(t *testing.T, objects int, edges []edge, steps int) decisionupdate.Update {
 	t.Helper()
 	stored, desired := smallFleet(objects, edges)
-	plan, err := decisionupdate.New(stored, desired, rolling, decisionupdate.MaxSteps(steps))
+	update, err := decisionupdate.Diff(stored, desired, rolling, decisionupdate.MaxSteps(steps))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return plan
+	return update
 }
 
 // D4: up to twelve objects the surges are as few as a trial of all sets finds.
@@ -334,11 +334,11 @@ func TestLargerFleetsComeCloseToTheFewestWrites(t *testing.T) {
 		for range 30 {
 			const objects = 14
 			edges := randomEdges(rng, objects, objects+rng.IntN(2*objects))
-			plan := planOf(t, objects, edges, steps)
+			update := planOf(t, objects, edges, steps)
 			fewest := fewestByTrial(objects, edges, steps)
-			got += plan.Writes()
-			want += plan.Writes() - surges(plan) + fewest
-			worst = max(worst, surges(plan)-fewest)
+			got += update.Writes()
+			want += update.Writes() - surges(update) + fewest
+			worst = max(worst, surges(update)-fewest)
 		}
 		t.Logf("within %d steps: %d writes, the fewest are %d (%.1f%% more); at worst %d more in a fleet", steps, got, want, 100*float64(got-want)/float64(want), worst)
 		if got*100 > want*102 || worst > 1 {
@@ -366,7 +366,7 @@ func TestSurgeIsNeverForNobody(t *testing.T) {
 		stored[i].Name = fmt.Sprintf("k%05d", i+1)
 		desired[i].Name = stored[i].Name
 	}
-	if plan := mustPlan(t, stored, desired, rolling); surges(plan) != 2 || plan.Writes() != objects+2 {
-		t.Errorf("%d surges, %d writes, want 2 and %d", surges(plan), plan.Writes(), objects+2)
+	if update := mustDiff(t, stored, desired, rolling); surges(update) != 2 || update.Writes() != objects+2 {
+		t.Errorf("%d surges, %d writes, want 2 and %d", surges(update), update.Writes(), objects+2)
 	}
 }

@@ -50,19 +50,19 @@ func TestBadInput(t *testing.T) {
 			want: []string{`stored[w2].` + label + `: Invalid value: "db": must be of the Placement web, as w1 is`}},
 		{name: "no placement label", stored: of("", state("w2:")), desired: of("", state("w1:")),
 			want: []string{
-				`desired[w1].` + label + `: Required value: a PlacementDecision is labelled with the name of its Placement`,
-				`stored[w2].` + label + `: Required value: a PlacementDecision is labelled with the name of its Placement`,
+				`desired[w1].` + label + `: Required value: must be the name of its Placement`,
+				`stored[w2].` + label + `: Required value: must be the name of its Placement`,
 			}},
 		{name: "a cluster desired twice", desired: state("w1: a b", "w2: b"),
-			want: []string{`desired[w2].status.decisions[0].clusterName: Duplicate value: "b": is in w1 already`}},
+			want: []string{`desired[w2].status.decisions[0].clusterName: Duplicate value: "b": must be in one object, and is in w1 already`}},
 		{name: "a cluster desired twice and stored so", stored: state("w1: b", "w2: b"), desired: state("w1: b", "w2: b"),
-			want: []string{`desired[w2].status.decisions[0].clusterName: Duplicate value: "b": is in w1 already`}},
+			want: []string{`desired[w2].status.decisions[0].clusterName: Duplicate value: "b": must be in one object, and is in w1 already`}},
 		{name: "an empty cluster name", desired: append(state("w1: a"), emptyCluster()),
-			want: []string{`desired[w3].status.decisions[0].clusterName: Required value: a decision is for a cluster`}},
+			want: []string{`desired[w3].status.decisions[0].clusterName: Required value: must be the name of a cluster`}},
 		{name: "an object twice", stored: state("w1: a", "w1: b"), desired: state("w2:", "w2:"),
 			want: []string{`stored[w1].metadata.name: Duplicate value: "w1"`, `desired[w2].metadata.name: Duplicate value: "w2"`}},
 		{name: "nil and nameless", stored: []*pd{nil}, desired: state(":"),
-			want: []string{`stored: Required value: found a nil PlacementDecision`, `desired.metadata.name: Required value: found a PlacementDecision without a name`}},
+			want: []string{`stored: Required value: must not be nil`, `desired.metadata.name: Required value: must have a name`}},
 		{name: "an unknown strategy", strategy: "Recreate",
 			want: []string{`spec.decisionStrategy.updateStrategy.type: Unsupported value: "Recreate": supported values: "All", "RollingUpdate"`}},
 		{name: "one step", strategy: "RollingUpdate", opts: []decisionupdate.Option{decisionupdate.MaxSteps(1)},
@@ -76,9 +76,9 @@ func TestBadInput(t *testing.T) {
 				if reverse && len(test.desired) == 2 {
 					test.desired[0], test.desired[1] = test.desired[1], test.desired[0]
 				}
-				plan, err := decisionupdate.New(test.stored, test.desired, strategy, test.opts...)
+				update, err := decisionupdate.Diff(test.stored, test.desired, strategy, test.opts...)
 				if err == nil {
-					t.Fatalf("no error, and the plan\n%s", plan)
+					t.Fatalf("no error, and the update\n%s", update)
 				}
 				if diff := cmp.Diff(test.want, strings.Split(err.Error(), "\n")); diff != "" {
 					t.Errorf("(-want +got):\n%s", diff)
@@ -87,8 +87,8 @@ func TestBadInput(t *testing.T) {
 				if !errors.As(err, &fieldError) {
 					t.Errorf("%T holds no *field.Error", err)
 				}
-				if len(plan.Steps) > 0 {
-					t.Errorf("a plan in spite of the error:\n%s", plan)
+				if len(update.Steps) > 0 {
+					t.Errorf("a update in spite of the error:\n%s", update)
 				}
 			}
 		})
@@ -103,9 +103,9 @@ func emptyCluster() *pd {
 
 // D9: what is stored may be over the limit: a surge that was interrupted leaves it so.
 func TestStoredObjectsMayBeOverTheLimit(t *testing.T) {
-	plan := mustPlan(t, divided(150, numbers(1, 150)), divided(75, numbers(1, 150)), rolling)
-	if plan.Writes() != 2 || len(plan.OverLimit()) > 0 {
-		t.Errorf("over the limit: %v\n%s", plan.OverLimit(), plan)
+	update := mustDiff(t, divided(150, numbers(1, 150)), divided(75, numbers(1, 150)), rolling)
+	if update.Writes() != 2 || len(update.OverLimit()) > 0 {
+		t.Errorf("over the limit: %v\n%s", update.OverLimit(), update)
 	}
 }
 
@@ -141,11 +141,11 @@ func TestDesiredObjectIsBeingDeleted(t *testing.T) {
 		want     string
 	}{
 		{"D5 it would gain a cluster", state("w1: a b", "w2:"), decisionupdate.UpdateStrategyTypeRollingUpdate,
-			"stored[w1].metadata.deletionTimestamp: Forbidden: the object is being deleted and desired: desire its clusters under another name, or plan again when it is gone"},
+			"stored[w1].metadata.deletionTimestamp: Forbidden: must not be desired while it is being deleted: desire its clusters under another name, or wait until it is gone"},
 		{"D5 it is to go", state("w2: a b"), decisionupdate.UpdateStrategyTypeRollingUpdate, ""},
 		{"D2 as today", state("w1: a b", "w2:"), decisionupdate.UpdateStrategyTypeAll, ""},
 	} {
-		_, err := decisionupdate.New(stored, test.desired, decisionupdate.UpdateStrategy{Type: test.strategy}, nil)
+		_, err := decisionupdate.Diff(stored, test.desired, decisionupdate.UpdateStrategy{Type: test.strategy}, nil)
 		got := ""
 		if err != nil {
 			got = err.Error()

@@ -3,6 +3,7 @@ package decisionupdate_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -10,8 +11,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apimachinery/pkg/util/yaml"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
 	"github.com/cohort-ocm/cohort/decisionupdate"
 )
@@ -48,6 +51,16 @@ func TestBadInput(t *testing.T) {
 			want: []string{`stored[w2].` + label + `: Invalid value: "db": must be of the Placement web, as w1 is`}},
 		{name: "D9 only stored, and not of one placement", stored: append(state("w1: a"), of("db", state("w2: a"))...),
 			want: []string{`stored[w2].` + label + `: Invalid value: "db": must be of the Placement web, as w1 is`}},
+		{name: "D14 owned by another placement", stored: owned("w1", "db", "p2", "Placement"), desired: state("w1: a"),
+			want: []string{`stored[w1].metadata.ownerReferences: Invalid value: "db": must be of the Placement web, as w1 is`}},
+		{name: "D14 owned by an earlier placement of that name", stored: owned("w1", "web", "p0", "Placement"), desired: ownedBy(state("w1: a"), "web", "p1", "Placement"),
+			want: []string{`stored[w1].` + label + `: Required value: must be the name of its Placement`}},
+		{name: "D14 owned by something else", stored: owned("w1", "web", "p1", "Deployment"), desired: state("w1: a"),
+			want: []string{`stored[w1].` + label + `: Required value: must be the name of its Placement`}},
+		{name: "D14 only what is stored is taken over", desired: owned("w1", "web", "p1", "Placement"),
+			want: []string{`desired[w1].` + label + `: Required value: must be the name of its Placement`}},
+		{name: "D14 owned by two placements", stored: append(owned("w1", "web", "p1", "Placement"), owned("w2", "db", "p2", "Placement")...),
+			want: []string{`stored[w2].metadata.ownerReferences: Invalid value: "db": must be of the Placement web, as w1 is`}},
 		{name: "no placement label", stored: of("", state("w2:")), desired: of("", state("w1:")),
 			want: []string{
 				`desired[w1].` + label + `: Required value: must be the name of its Placement`,
@@ -92,6 +105,47 @@ func TestBadInput(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// owned returns an object without labels that something controls.
+func owned(name, owner, uid, kind string) []*pd {
+	return ownedBy(state(name+" owned: a"), owner, uid, kind)
+}
+
+func ownedBy(objects []*pd, owner, uid, kind string) []*pd {
+	group := clusterv1beta1.GroupVersion.String()
+	if kind != "Placement" {
+		group = "apps/v1"
+	}
+	yes := true
+	for _, o := range objects {
+		o.OwnerReferences = []metav1.OwnerReference{{APIVersion: group, Kind: kind, Name: owner, UID: types.UID(uid), Controller: &yes}}
+	}
+	return objects
+}
+
+// D14: what the same placement owns is taken over, whether or not UIDs are known.
+func TestOwnedObjectsAreTakenOver(t *testing.T) {
+	for _, desired := range [][]*pd{state("w1: a"), ownedBy(state("w1: a"), "web", "p1", "Placement"), nil} {
+		s := newServer(owned("w1", "web", "p1", "Placement")...)
+		if _, err := (decisionupdate.Applier{Client: s}).Apply(t.Context(), mustDiff(t, s.list(), desired, rolling)); err != nil {
+			t.Fatal(err)
+		}
+		wantStored(t, s, desired)
+	}
+}
+
+// What a webhook checks is checked alone, too.
+func TestValidate(t *testing.T) {
+	for strategy, want := range map[decisionupdate.UpdateStrategyType]string{
+		"": "", "All": "", "RollingUpdate": "",
+		"Rolling": `[strategy.type: Unsupported value: "Rolling": supported values: "All", "RollingUpdate"]`,
+	} {
+		errs := decisionupdate.Validate(decisionupdate.UpdateStrategy{Type: strategy}, field.NewPath("strategy"))
+		if got := fmt.Sprint([]*field.Error(errs)); got != want && (want != "" || len(errs) > 0) {
+			t.Errorf("%q: got %s, want %s", strategy, got, want)
+		}
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/cohort-ocm/cohort/decisionupdate"
+	"github.com/cohort-ocm/cohort/internal/exhaustive"
 )
 
 // names says whether objects keep their groups (steady) or are labelled afresh in each state (sequential).
@@ -22,6 +23,13 @@ const (
 	steady     names = "steady"
 	sequential names = "sequential"
 )
+
+// check checks a law more often with the build tag exhaustive.
+func check(t *testing.T, law func(*rapid.T)) {
+	for range exhaustive.Of(3, 200) {
+		rapid.Check(t, law)
+	}
+}
 
 func group(object string, kind names, t *rapid.T) string {
 	if kind == steady {
@@ -200,7 +208,7 @@ func wantStored(t rapid.TB, s *server, desired []*clusterv1beta1.PlacementDecisi
 
 // D5, D6 and D8, by lawRolling.
 func TestRollingNeverLosesOrMisplacesAClusterWhereverItStops(t *testing.T) {
-	rapid.Check(t, lawRolling)
+	check(t, lawRolling)
 }
 
 func FuzzRolling(f *testing.F) {
@@ -209,7 +217,7 @@ func FuzzRolling(f *testing.F) {
 
 // D2: All reaches the desired state, too, with deletes last, and warns of labels as RollingUpdate does (D7).
 func TestAllReachesTheDesiredState(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	check(t, func(t *rapid.T) {
 		kind := drawNames(t)
 		s := newServer(drawState(t, "stored", kind)...)
 		desired := drawState(t, "desired", kind)
@@ -237,7 +245,7 @@ func TestAllReachesTheDesiredState(t *testing.T) {
 // is seen in a wrong group is seen there late, never early: that group has no lower index than the one it is
 // stored or desired in.
 func TestWarningsComeTrueAndNeverShowAClusterEarly(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	check(t, func(t *rapid.T) {
 		s := newServer(drawState(t, "stored", sequential)...)
 		desired := drawState(t, "desired", sequential)
 		strategy, opts := decisionupdate.UpdateStrategy{}, []decisionupdate.Option(nil)
@@ -304,7 +312,7 @@ func index(g decisionupdate.Group) int {
 
 // D1: the order of the lists doesn't matter, and the plan of the same lists is the same to the byte.
 func TestPlanIsTheSameForEveryOrderOfTheInput(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	check(t, func(t *rapid.T) {
 		kind := drawNames(t)
 		stored, desired := drawState(t, "stored", kind), drawState(t, "desired", kind)
 		opts := drawRolling(t)
@@ -317,7 +325,7 @@ func TestPlanIsTheSameForEveryOrderOfTheInput(t *testing.T) {
 }
 
 func TestInputIsNeverModified(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	check(t, func(t *rapid.T) {
 		kind := drawNames(t)
 		stored, desired := drawState(t, "stored", kind), drawState(t, "desired", kind)
 		before := fmt.Sprint(deref(stored), deref(desired))
@@ -340,7 +348,7 @@ func deref(objects []*clusterv1beta1.PlacementDecision) []clusterv1beta1.Placeme
 // D1: an update names just the parts that change, each object is written at most twice, and only a surge comes
 // before another write.
 func TestPlanWritesWhatDiffersAndNothingElse(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	check(t, func(t *rapid.T) {
 		kind := drawNames(t)
 		stored, desired := drawState(t, "stored", kind), drawState(t, "desired", kind)
 		update := mustDiff(t, stored, desired, rolling, drawRolling(t)...)
@@ -403,7 +411,7 @@ func grows(stored, desired []*pd) bool {
 // own, and a cluster of a group without a name while any named group does; whatever the strategy, the order of a
 // step's requests, and wherever the writer crashes on the way.
 func TestNamedGroupsAreFilledFirst(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	check(t, func(t *rapid.T) {
 		desired := drawState(t, "desired", sequential)
 		var stored []*pd
 		if rapid.Bool().Draw(t, "an empty selection is stored") {
@@ -432,7 +440,7 @@ func TestNamedGroupsAreFilledFirst(t *testing.T) {
 
 // D13: a cluster that only objects have that are being deleted is in another one after the first step.
 func TestClusterOfATerminatingObjectDoesNotWait(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	check(t, func(t *rapid.T) {
 		stored, desired := drawState(t, "stored", steady), drawState(t, "desired", steady)
 		update := mustDiff(t, stored, desired, rolling, drawRolling(t)...)
 		s := newServer(stored...)
@@ -484,7 +492,7 @@ func TestObjectThatIsBeingDeletedMeanwhile(t *testing.T) {
 // D4: the default is never worse than the document's two phases, in writes or in how full an object gets, and
 // keeps within the bound.
 func TestFewestWritesIsNeverWorseThanSurgeAndFinalize(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	check(t, func(t *rapid.T) {
 		kind := drawNames(t)
 		stored, desired := drawState(t, "stored", kind), drawState(t, "desired", kind)
 		two := mustDiff(t, stored, desired, rolling, decisionupdate.SurgeAndFinalize())
@@ -519,7 +527,8 @@ func fullest(update decisionupdate.Update) int {
 // D4, D5 and D6 where the surges are chosen by the heuristic: many objects between which clusters move at random.
 func TestShuffleOfManyObjects(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 300))
-	clusters := numbers(1, 1200)
+	n := exhaustive.Of(320, 1200)
+	clusters := numbers(1, n)
 	stored := divided(4, clusters)
 	rng.Shuffle(len(clusters), func(i, j int) { clusters[i], clusters[j] = clusters[j], clusters[i] })
 	for o := range stored { // some stay

@@ -9,6 +9,7 @@ import (
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
 	"github.com/cohort-ocm/cohort/decisionupdate"
+	"github.com/cohort-ocm/cohort/internal/exhaustive"
 )
 
 // place says where one cluster of a small fleet is stored and desired; -1 is nowhere.
@@ -135,6 +136,9 @@ func TestNoPlanHasFewerWrites(t *testing.T) {
 			fleets := 0
 			combinations(kinds, world.clusters, func(places []place) {
 				for _, steps := range []int{0, 2, 3} {
+					if world.objects == 4 && steps == 3 && !exhaustive.On {
+						continue
+					}
 					fleets++
 					wantOptimum(t, world.objects, places, steps)
 				}
@@ -147,7 +151,7 @@ func TestNoPlanHasFewerWrites(t *testing.T) {
 // D4: larger fleets, drawn at random with a fixed seed.
 func TestNoPlanHasFewerWritesInRandomFleets(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 1346))
-	for range 400 {
+	for range exhaustive.Of(30, 400) {
 		places := make([]place, 4+rng.IntN(4))
 		for c := range places {
 			places[c] = place{rng.IntN(5), rng.IntN(5)}

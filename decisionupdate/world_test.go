@@ -214,24 +214,50 @@ func (w world) groups(cluster string) []decisionupdate.Group {
 // all objects, for those that stay should the others' finalizers end (D13), and for those that are found by the
 // placement's label (D14).
 func neverAbsent(history []world, last world) error {
-	for _, view := range []struct {
-		name string
-		sees func(sight) bool
-	}{
-		{"object", func(sight) bool { return true }},
-		{"object that is not being deleted (D13)", func(s sight) bool { return !s.dying }},
-		{"labelled object (D14)", func(s sight) bool { return s.labelled }},
-		{"labelled object that is not being deleted (D13, D14)", func(s sight) bool { return s.labelled && !s.dying }},
-	} {
-		for i, w := range history {
-			for cluster, sights := range history[0] {
-				if slices.ContainsFunc(sights, view.sees) && len(last[cluster]) > 0 && !slices.ContainsFunc(w[cluster], view.sees) {
-					return fmt.Errorf("after %d requests %s is in no %s", i, cluster, view.name)
-				}
+	for i, w := range history {
+		for cluster, sights := range history[0] {
+			if len(last[cluster]) == 0 {
+				continue
+			}
+			if lost := viewsOf(sights) &^ viewsOf(w[cluster]); lost != 0 {
+				return fmt.Errorf("after %d requests %s is in no object%s", i, cluster, lost)
 			}
 		}
 	}
 	return nil
+}
+
+// views are ways to look at objects: bit 0 takes in all of them, 1 those that are not being deleted, 2 those with the
+// placement's label, and 3 those with both.
+type views uint
+
+func viewsOf(sights []sight) views {
+	var v views
+	for _, s := range sights {
+		v |= 1
+		if !s.dying {
+			v |= 2
+		}
+		if s.labelled {
+			v |= 4
+		}
+		if s.labelled && !s.dying {
+			v |= 8
+		}
+	}
+	return v
+}
+
+func (v views) String() string {
+	switch {
+	case v&1 != 0:
+		return ""
+	case v&2 != 0:
+		return " that is not being deleted (D13)"
+	case v&4 != 0:
+		return " with the placement's label (D14)"
+	}
+	return " with the placement's label that is not being deleted (D13, D14)"
 }
 
 // neverWrong is D6, straight from its words, except for sights that a warning has told of (D7).

@@ -48,9 +48,9 @@ func twentyWrites(namespace string) (first, second, third []*decision) {
 func TestCrashAtEverySinglePointOfTwentyWrites(t *testing.T) {
 	w := newWriter(t, "crash", small(), rolling, 20)
 	first, second, third := twentyWrites("crash")
-	plan, err := decisionupdate.New(first, second, rolling)
-	if err != nil || plan.Writes() != 20 {
-		t.Fatalf("%d writes, want 20: %v\n%s", plan.Writes(), err, plan)
+	update, err := decisionupdate.Diff(first, second, rolling)
+	if err != nil || update.Writes() != 20 {
+		t.Fatalf("%d writes, want 20: %v\n%s", update.Writes(), err, update)
 	}
 	points := 0
 	for crashed := true; crashed; points++ {

@@ -128,16 +128,16 @@ func (w *writer) list(t *testing.T) []*decision {
 // attempt plans from what is stored and applies the plan with a writer that crashes after so many requests, if
 // not negative. Where groups are steady, no stored object may change its group (D7).
 func (w *writer) attempt(t *testing.T, stored, desired []*decision, crash int, opts ...decisionupdate.Option) error {
-	plan, err := decisionupdate.New(stored, desired, w.strategy, opts...)
+	update, err := decisionupdate.Diff(stored, desired, w.strategy, opts...)
 	if err != nil {
 		t.Error(err)
 		return nil
 	}
-	if w.steady && len(plan.Warnings) > 0 {
-		t.Errorf("groups are steady, yet %v", plan.Warnings)
+	if w.steady && len(update.Misplaced) > 0 {
+		t.Errorf("groups are steady, yet %v", update.Misplaced)
 	}
 	client := &faults{Client: w.client, counts: w.counts, rng: w.rng, left: crash, often: w.often}
-	_, err = decisionupdate.Applier{Client: client, Parallel: 1 + w.rng.IntN(4)}.Apply(t.Context(), plan)
+	_, err = decisionupdate.Applier{Client: client, Parallel: 1 + w.rng.IntN(4)}.Apply(t.Context(), update)
 	return err
 }
 

@@ -64,7 +64,7 @@ func (s *server) touch(t *testing.T, name string, change func(*pd)) {
 	s.put(next, false)
 }
 
-func TestApplyDoesWhatThePlanSays(t *testing.T) {
+func TestApplyDoesWhatTheUpdateSays(t *testing.T) {
 	s := newServer(state("w1 0: a b", "w2 0: c d", "w3 1: e", "w4 1: z")...)
 	desired := state("w1 0: a d", "w2 0: b c", "w3 2: e f", "w5 2: g", "w6 3:")
 	update := mustDiff(t, s.list(), desired, rolling)
@@ -119,7 +119,7 @@ func TestApplyRemovesGroupLabels(t *testing.T) {
 	}
 }
 
-// D10: a conflict is retried with fresh data when what was planned from is still there.
+// D10: a conflict is retried with fresh data when what was the update was made from is still there.
 func TestConflictIsRetriedIfNothingThatMattersHasChanged(t *testing.T) {
 	for _, test := range []struct {
 		name, why string
@@ -130,7 +130,7 @@ func TestConflictIsRetriedIfNothingThatMattersHasChanged(t *testing.T) {
 		{"D10 labels", "the same before its labels are written", "update", "w2"},
 		{"D10 between labels and status", "the same between the two", "updateStatus", "w2"},
 		{"D10 created object", "the same between create and status", "updateStatus", "w4"},
-		{"D10 delete", "a delete asks for the version that was planned from", "delete", "w3"},
+		{"D10 delete", "a delete asks for the version that was the update was made from", "delete", "w3"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := newServer(state("w1 0: a", "w2 0: b", "w3 0: c")...)
@@ -179,8 +179,8 @@ func TestEndlessConflictIsAnError(t *testing.T) {
 	}
 }
 
-// D10: if what was planned from has changed, nothing is overwritten and the error says to plan again.
-func TestChangedObjectHasToBePlannedAgain(t *testing.T) {
+// D10: if what was the update was made from has changed, nothing is overwritten and the error says to begin again.
+func TestChangedObjectIsStale(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		change func(s *server)
@@ -251,7 +251,7 @@ func TestDeleteOfMissingObjectSucceeds(t *testing.T) {
 
 // D10: errors of a step are joined and name their objects; the rest of the step is done, and nothing of the
 // next step.
-func TestFailureEndsThePlanAfterItsStep(t *testing.T) {
+func TestFailureEndsTheUpdateAfterItsStep(t *testing.T) {
 	s := newServer(state("w1: a", "w2: b", "w3: c", "w4: d")...)
 	update := mustDiff(t, s.list(), state("w1:", "w2: b a", "w3: c x", "w4: d y"), rolling)
 	want(t, update, "1: update w2 status +a", "1: update w3 status +x", "1: update w4 status +y", "2: update w1 status -a")
@@ -306,7 +306,7 @@ func TestWritesRunInParallelWithinBounds(t *testing.T) {
 
 // D10: the context is honoured between requests, also between labels and status; what was done until then is
 // reported.
-func TestContextEndsThePlan(t *testing.T) {
+func TestContextEndsTheUpdate(t *testing.T) {
 	for after := range 4 {
 		s := newServer(state("w1 0: a", "w2 0: b")...)
 		update := mustDiff(t, s.list(), state("w1 0: a x", "w2 1: b y", "w3 1: c"), rolling)
@@ -337,8 +337,8 @@ func TestContextEndsThePlan(t *testing.T) {
 	}
 }
 
-// D10: a context that ends while a conflict is answered ends the plan, without a look at the object.
-func TestContextEndsThePlanInAConflict(t *testing.T) {
+// D10: a context that ends while a conflict is answered ends the update, without a look at the object.
+func TestContextEndsTheUpdateInAConflict(t *testing.T) {
 	s := newServer(state("w1: a")...)
 	update := mustDiff(t, s.list(), state("w1: b"), rolling)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -355,7 +355,7 @@ func TestContextEndsThePlanInAConflict(t *testing.T) {
 	}
 }
 
-// D10: without a client there is an error that says so, and the zero values of a plan's parts can be printed.
+// D10: without a client there is an error that says so, and the zero values of an update's parts can be printed.
 func TestZeroValues(t *testing.T) {
 	update := mustDiff(t, nil, state("w1: a"), rolling)
 	if _, err := (decisionupdate.Applier{}).Apply(t.Context(), update); err == nil || !strings.Contains(err.Error(), "must have a Client") {
@@ -370,7 +370,7 @@ func TestZeroValues(t *testing.T) {
 }
 
 // Objects that are shared between goroutines are not written to.
-func TestApplyModifiesNeitherPlanNorInput(t *testing.T) {
+func TestApplyModifiesNeitherUpdateNorInput(t *testing.T) {
 	s := newServer(state("w1 0: a b", "w2 1: c", "w3 1: e")...)
 	stored, desired := s.list(), state("w1 1: c", "w2 1: a b", "w4 0: f")
 	update := mustDiff(t, stored, desired, rolling)

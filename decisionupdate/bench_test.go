@@ -51,7 +51,7 @@ func BenchmarkShift(b *testing.B) {
 	}
 }
 
-// Nothing to do, the most frequent of all plans.
+// Nothing to do, the most frequent of all updates.
 func BenchmarkUnchanged(b *testing.B) {
 	for _, n := range []int{10, 100, 1000} {
 		stored, desired := divided(100, numbers(1, 100*n)), divided(100, numbers(1, 100*n))

@@ -11,7 +11,7 @@ import (
 	"github.com/cohort-ocm/cohort/internal/exhaustive"
 )
 
-// twentyWrites is a change whose plan has twenty writes: circles, a chain, creates and deletes, and with
+// twentyWrites is a change whose update has twenty writes: circles, a chain, creates and deletes, and with
 // sequential names also groups that change.
 func twentyWrites(kind names) (stored, desired, other []*pd) {
 	group := func(steadyIndex, sequentialIndex string) string {
@@ -36,8 +36,8 @@ func twentyWrites(kind names) (stored, desired, other []*pd) {
 	return stored, desired, other
 }
 
-// D8: the writer crashes after every single request of a plan of twenty writes, plans again and carries that
-// out. It plans towards the same state or another one, and crashes once more on that way. D5 and D6 hold from
+// D8: the writer crashes after every single request of an update of twenty writes, begins again and carries that
+// out. It updates towards the same state or another one, and crashes once more on that way. D5 and D6 hold from
 // the first state to the last.
 func TestCrashAtEverySinglePointOfTwentyWrites(t *testing.T) {
 	for _, kind := range []names{steady, sequential} {
@@ -55,7 +55,7 @@ func TestCrashAtEverySinglePointOfTwentyWrites(t *testing.T) {
 			if update.Writes() != way.writes {
 				t.Errorf("%s: %d writes, want %d:\n%s", way.name, update.Writes(), way.writes, update)
 			}
-			for _, next := range [][]*pd{desired, other, stored}[:exhaustive.Of(2, 3)] {
+			for _, next := range [][]*pd{other, desired, stored}[:exhaustive.Of(1, 3)] {
 				points := crashAtEveryRequest(t, stored, desired, next, way.opts...)
 				t.Logf("%s names, %s: %d writes, %d requests", kind, way.name, update.Writes(), points)
 			}
@@ -63,7 +63,7 @@ func TestCrashAtEverySinglePointOfTwentyWrites(t *testing.T) {
 	}
 }
 
-// crashAtEveryRequest returns the number of requests of the first plan.
+// crashAtEveryRequest returns the number of requests of the first update.
 func crashAtEveryRequest(t *testing.T, stored, desired, next []*pd, opts ...decisionupdate.Option) int {
 	t.Helper()
 	for crash := 0; ; crash++ {
@@ -99,7 +99,7 @@ func crashAtEveryRequest(t *testing.T, stored, desired, next []*pd, opts ...deci
 	}
 }
 
-// neverAbsentIn is D5 over several plans: a cluster of the first world and of all targets is in every world.
+// neverAbsentIn is D5 over several updates: a cluster of the first world and of all targets is in every world.
 func neverAbsentIn(history []world, targets ...world) error {
 	always := world{}
 	for cluster, sights := range history[0] {
@@ -113,7 +113,7 @@ func neverAbsentIn(history []world, targets ...world) error {
 	return neverAbsent(history, always)
 }
 
-// applyUntil applies a plan with a writer that dies ahead of the request after so many. It returns the number
+// applyUntil applies an update with a writer that dies ahead of the request after so many. It returns the number
 // of requests made.
 func (s *server) applyUntil(t *testing.T, update decisionupdate.Update, crash int) int {
 	t.Helper()

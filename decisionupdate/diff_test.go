@@ -12,7 +12,7 @@ import (
 	"github.com/cohort-ocm/cohort/decisionupdate"
 )
 
-// want compares a plan with lines as Plan.String writes them.
+// want compares an update with lines as Update.String writes them.
 func want(t *testing.T, update decisionupdate.Update, lines ...string) {
 	t.Helper()
 	if diff := cmp.Diff(strings.Join(append(lines, ""), "\n"), update.String()); diff != "" {
@@ -150,7 +150,7 @@ func TestOtherDesiredLabelsAreWritten(t *testing.T) {
 	}
 }
 
-// Labels that the plan doesn't own are kept, as is the rest of the metadata.
+// Labels that the update doesn't own are kept, as is the rest of the metadata.
 func TestUpdateKeepsForeignMetadata(t *testing.T) {
 	stored, desired := state("w1 0/old: a"), state("w1 1: a")
 	stored[0].UID, stored[0].ResourceVersion = "u", "7"

@@ -104,7 +104,7 @@ func ExampleMaxSteps() {
 }
 
 // An object that changes its group, as sequential names make it do, shows clusters in a wrong one for a moment.
-// The plan says so before anything is written.
+// The update says so before anything is written.
 func ExampleUpdate_misplaced() {
 	inGroup := func(index string, pd *clusterv1beta1.PlacementDecision) *clusterv1beta1.PlacementDecision {
 		pd.Labels[clusterv1beta1.DecisionGroupIndexLabel] = index
@@ -135,7 +135,7 @@ func ExampleUpdate_misplaced() {
 	// web-decision-2 shows in group 1 what belongs elsewhere, after its status is written and before its labels are: c
 }
 
-// An Applier carries the plan out. The client here is a model of an API server; with OCM's it is
+// An Applier carries the update out. The client here is a model of an API server; with OCM's it is
 // clientset.ClusterV1beta1().PlacementDecisions(namespace).
 func ExampleApplier_Apply() {
 	client := newServer(

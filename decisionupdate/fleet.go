@@ -182,7 +182,7 @@ func (f *fleet) reliance(o int) int {
 }
 
 // numberStored looks up the numbers of the stored decisions. Most clusters stay and keep their order, so it
-// looks first at the one that follows the one before, which saves most of the time that a plan takes.
+// looks first at the one that follows the one before, which saves most of the time that Diff takes.
 func (o *object) numberStored(numbers map[string]int32) {
 	var desired []clusterv1beta1.ClusterDecision
 	if o.desired != nil {

@@ -20,7 +20,7 @@ import (
 )
 
 // D9: bad input is an error that says where and what, the same for every order of the lists, and there is no
-// plan.
+// update.
 func TestBadInput(t *testing.T) {
 	full := divided(101, numbers(1, 101))[0]
 	in := func(namespace string, objects []*pd) []*pd {
@@ -183,7 +183,7 @@ func TestUpdateStrategyJSON(t *testing.T) {
 	}
 }
 
-// D5: an object that is being deleted takes its clusters with it, so a plan must not count on it. Nothing is
+// D5: an object that is being deleted takes its clusters with it, so an update must not count on it. Nothing is
 // wrong with one that is not desired, and All promises nothing.
 func TestDesiredObjectIsBeingDeleted(t *testing.T) {
 	stored := state("w1: a", "w2: b")

@@ -102,7 +102,7 @@ func mustDiff(t interface {
 	return update
 }
 
-// run carries out the first n requests of a plan, or all if there are fewer, in an order of the steps that pick
+// run carries out the first n requests of an update, or all if there are fewer, in an order of the steps that pick
 // chooses. It returns the number of requests that were made.
 func (s *server) run(update decisionupdate.Update, n int, pick func(n int) int) int {
 	made := 0
@@ -125,7 +125,7 @@ func picker(t *rapid.T) func(int) int {
 const allRequests = 1 << 30
 
 // lawRolling: D5, D6 and D8: whatever the order of the requests in a step, wherever the writer stops, and
-// whatever it plans towards then, no cluster that stays is ever absent and none is seen where it doesn't
+// whatever it updates towards then, no cluster that stays is ever absent and none is seen where it doesn't
 // belong.
 func lawRolling(t *rapid.T) {
 	kind := drawNames(t)
@@ -133,7 +133,7 @@ func lawRolling(t *rapid.T) {
 	whole := []world{s.world()}
 	var misplaced []decisionupdate.Misplaced
 	var targets []world
-	for plans := rapid.IntRange(1, 4).Draw(t, "plans"); plans > 0; plans-- {
+	for updates := rapid.IntRange(1, 4).Draw(t, "updates"); updates > 0; updates-- {
 		desired := drawState(t, "desired", kind)
 		update := mustDiff(t, s.list(), desired, rolling, drawRolling(t)...)
 		for _, m := range update.Misplaced {
@@ -162,7 +162,7 @@ func lawRolling(t *rapid.T) {
 }
 
 // neverForeign is D8 for groups: from the first state to the last, each sight is one of the first state or of
-// some desired one, or a warning has told of it. A writer that stops in a moment that a warning tells of leaves
+// some desired one, or Misplaced has told of it. A writer that stops in a moment that Misplaced tells of leaves
 // that group as the stored one, so that other objects may show it, too.
 func neverForeign(t *rapid.T, history, targets []world, misplaced []decisionupdate.Misplaced) {
 	for _, w := range history {
@@ -183,7 +183,7 @@ func neverForeign(t *rapid.T, history, targets []world, misplaced []decisionupda
 	}
 }
 
-// wantStored fails unless the server stores just what is desired, and a new plan has nothing to do (D1).
+// wantStored fails unless the server stores just what is desired, and a new update has nothing to do (D1).
 func wantStored(t rapid.TB, s *server, desired []*clusterv1beta1.PlacementDecision) {
 	t.Helper()
 	want := map[string]string{}
@@ -241,10 +241,10 @@ func TestAllReachesTheDesiredState(t *testing.T) {
 	})
 }
 
-// D7: each warning comes true, with every strategy and in every order: what it says is seen. And a cluster that
+// D7: each Misplaced comes true, with every strategy and in every order: what it says is seen. And a cluster that
 // is seen in a wrong group is seen there late, never early: that group has no lower index than the one it is
 // stored or desired in.
-func TestWarningsComeTrueAndNeverShowAClusterEarly(t *testing.T) {
+func TestMisplacedComesTrueAndNeverShowsAClusterEarly(t *testing.T) {
 	check(t, func(t *rapid.T) {
 		s := newServer(drawState(t, "stored", sequential)...)
 		desired := drawState(t, "desired", sequential)
@@ -310,8 +310,8 @@ func index(g decisionupdate.Group) int {
 	return i
 }
 
-// D1: the order of the lists doesn't matter, and the plan of the same lists is the same to the byte.
-func TestPlanIsTheSameForEveryOrderOfTheInput(t *testing.T) {
+// D1: the order of the lists doesn't matter, and the update of the same lists is the same to the byte.
+func TestUpdateIsTheSameForEveryOrderOfTheInput(t *testing.T) {
 	check(t, func(t *rapid.T) {
 		kind := drawNames(t)
 		stored, desired := drawState(t, "stored", kind), drawState(t, "desired", kind)
@@ -347,7 +347,7 @@ func deref(objects []*clusterv1beta1.PlacementDecision) []clusterv1beta1.Placeme
 
 // D1: an update names just the parts that change, each object is written at most twice, and only a surge comes
 // before another write.
-func TestPlanWritesWhatDiffersAndNothingElse(t *testing.T) {
+func TestUpdateWritesWhatDiffersAndNothingElse(t *testing.T) {
 	check(t, func(t *rapid.T) {
 		kind := drawNames(t)
 		stored, desired := drawState(t, "stored", kind), drawState(t, "desired", kind)

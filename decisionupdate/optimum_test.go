@@ -33,7 +33,7 @@ func smallFleet(objects int, places []place) (stored, desired []*clusterv1beta1.
 	return stored, desired
 }
 
-// search is an exhaustive search for plans. It knows nothing of surges and order: any object may be written at
+// search is an exhaustive search for updates. It knows nothing of surges and order: any object may be written at
 // any time with any set of the clusters that it stores or desires. The only rules are D5, for every order of a
 // step's writes, and the budget of writes and steps.
 type search struct {
@@ -117,9 +117,9 @@ func (s search) never5(have, next []uint) bool {
 	return true
 }
 
-// D4: no plan of any kind has fewer writes: for every fleet of three objects and three clusters, stored and
+// D4: no update of any kind has fewer writes: for every fleet of three objects and three clusters, stored and
 // desired anywhere or nowhere, and every fleet of four objects and four clusters that stay selected.
-func TestNoPlanHasFewerWrites(t *testing.T) {
+func TestNoUpdateHasFewerWrites(t *testing.T) {
 	for _, world := range []struct {
 		objects, clusters, nowhere int
 	}{
@@ -149,9 +149,9 @@ func TestNoPlanHasFewerWrites(t *testing.T) {
 }
 
 // D4: larger fleets, drawn at random with a fixed seed.
-func TestNoPlanHasFewerWritesInRandomFleets(t *testing.T) {
+func TestNoUpdateHasFewerWritesInRandomFleets(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 1346))
-	for range exhaustive.Of(30, 400) {
+	for range exhaustive.Of(20, 400) {
 		places := make([]place, 4+rng.IntN(4))
 		for c := range places {
 			places[c] = place{rng.IntN(5), rng.IntN(5)}
@@ -172,7 +172,7 @@ func wantOptimum(t *testing.T, objects int, places []place, steps int) {
 	s, have := newSearch(objects, places)
 	unbounded := steps == 0
 	if unbounded {
-		steps = 2 * objects // no object is written more often than that in a plan with fewer writes
+		steps = 2 * objects // no object is written more often than that in an update with fewer writes
 	}
 	if !s.possible(have, update.Writes(), steps) {
 		t.Fatalf("the search knows no update for %v within %d steps, so it is wrong:\n%s", places, steps, update)
@@ -249,7 +249,7 @@ func surges(update decisionupdate.Update) int {
 	return n
 }
 
-func planOf(t *testing.T, objects int, edges []edge, steps int) decisionupdate.Update {
+func diffOf(t *testing.T, objects int, edges []edge, steps int) decisionupdate.Update {
 	t.Helper()
 	stored, desired := smallFleet(objects, edges)
 	update, err := decisionupdate.Diff(stored, desired, rolling, decisionupdate.MaxSteps(steps))
@@ -266,7 +266,7 @@ func TestSurgesAreFewestUpToTwelveObjects(t *testing.T) {
 		objects := 6 + rng.IntN(7)
 		edges := randomEdges(rng, objects, objects+rng.IntN(2*objects))
 		for _, steps := range []int{0, 2, 3, 5} {
-			if got, want := surges(planOf(t, objects, edges, steps)), fewestByTrial(objects, edges, steps); got != want {
+			if got, want := surges(diffOf(t, objects, edges, steps)), fewestByTrial(objects, edges, steps); got != want {
 				t.Fatalf("%d surges, want %d within %d steps: %v", got, want, steps, edges)
 			}
 		}
@@ -294,14 +294,14 @@ func TestChainsAndCirclesHaveTheFewestWrites(t *testing.T) {
 			if steps > 0 && n > steps {
 				want = (n - steps + steps - 2) / (steps - 1) // ⌈(n-s)/(s-1)⌉
 			}
-			if got := surges(planOf(t, n, chain, steps)); got != want {
+			if got := surges(diffOf(t, n, chain, steps)); got != want {
 				t.Errorf("chain of %d within %d steps: %d surges, want %d", n, steps, got, want)
 			}
 			circle := 1
 			if steps > 0 {
 				circle = (n + steps - 2) / (steps - 1) // every stretch between two surges is at most s-1 long
 			}
-			if got := surges(planOf(t, n, append(chain[:n-1:n-1], edge{n - 1, 0}), steps)); got != circle {
+			if got := surges(diffOf(t, n, append(chain[:n-1:n-1], edge{n - 1, 0}), steps)); got != circle {
 				t.Errorf("circle of %d within %d steps: %d surges, want %d", n, steps, got, circle)
 			}
 		}
@@ -321,7 +321,7 @@ func TestTreesHaveTheFewestWrites(t *testing.T) {
 		}
 		for _, steps := range []int{2, 3, 4} {
 			for _, edges := range [][]edge{in, out} {
-				if got, want := surges(planOf(t, objects, edges, steps)), fewestByTrial(objects, edges, steps); got != want {
+				if got, want := surges(diffOf(t, objects, edges, steps)), fewestByTrial(objects, edges, steps); got != want {
 					t.Errorf("%d surges, want %d within %d steps: %v", got, want, steps, edges)
 				}
 			}
@@ -329,7 +329,7 @@ func TestTreesHaveTheFewestWrites(t *testing.T) {
 	}
 }
 
-// D4: beyond twelve objects that hang together in any way, the plan is good, not always best. This states how
+// D4: beyond twelve objects that hang together in any way, the update is good, not always best. This states how
 // good, so that it can't get worse unnoticed.
 func TestLargerFleetsComeCloseToTheFewestWrites(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 7))
@@ -338,7 +338,7 @@ func TestLargerFleetsComeCloseToTheFewestWrites(t *testing.T) {
 		for range 30 {
 			const objects = 14
 			edges := randomEdges(rng, objects, objects+rng.IntN(2*objects))
-			update := planOf(t, objects, edges, steps)
+			update := diffOf(t, objects, edges, steps)
 			fewest := fewestByTrial(objects, edges, steps)
 			got += update.Writes()
 			want += update.Writes() - surges(update) + fewest

@@ -260,7 +260,7 @@ func (v views) String() string {
 	return " with the placement's label that is not being deleted (D13, D14)"
 }
 
-// neverWrong is D6, straight from its words, except for sights that a warning has told of (D7).
+// neverWrong is D6, straight from its words, except for sights that Misplaced has told of (D7).
 func neverWrong(history []world, last world, misplaced []decisionupdate.Misplaced) error {
 	first := history[0]
 	for i, w := range history {
@@ -274,7 +274,7 @@ func neverWrong(history []world, last world, misplaced []decisionupdate.Misplace
 			for _, s := range sights {
 				right := slices.Contains(first.groups(cluster), s.group) || slices.Contains(last.groups(cluster), s.group)
 				if !right && s.labelled && !warned(misplaced, cluster, s) {
-					return fmt.Errorf("after %d requests %s is seen in group %s by %s: neither stored nor desired, and no warning", i, cluster, s.group, s.object)
+					return fmt.Errorf("after %d requests %s is seen in group %s by %s: neither stored nor desired, and not in Misplaced", i, cluster, s.group, s.object)
 				}
 			}
 		}
@@ -294,7 +294,7 @@ type request struct {
 	part  int // of write.Parts
 }
 
-// do makes the request as a caller would who carries out the plan by hand.
+// do makes the request as a caller would who carries out the update by hand.
 func (s *server) do(r request) {
 	ctx := context.Background()
 	must := func(_ any, err error) {

@@ -150,6 +150,17 @@ func TestOtherDesiredLabelsAreWritten(t *testing.T) {
 	}
 }
 
+// Labels change and the group stays: whichever comes first, nothing is seen in a wrong group (D7).
+func TestOtherLabelsAndClustersChange(t *testing.T) {
+	stored, desired := state("w1: a"), state("w1: b")
+	desired[0].Labels["tier"] = "gold"
+	update := mustDiff(t, stored, desired, rolling)
+	want(t, update, "1: update w1 labels,status +b -a")
+	if len(update.Misplaced) > 0 {
+		t.Error(update.Misplaced)
+	}
+}
+
 // Labels that the update doesn't own are kept, as is the rest of the metadata.
 func TestUpdateKeepsForeignMetadata(t *testing.T) {
 	stored, desired := state("w1 0/old: a"), state("w1 1: a")

@@ -47,7 +47,7 @@ func (f *fleet) hurry(vertices []int32, level []int, surged []bool) bool {
 	for v, o := range vertices {
 		dying := func(cluster int32) bool {
 			from := f.holder[cluster]
-			return !f.stays[cluster] && from != nobody && f.objects[from].dying()
+			return from != nobody && f.objects[from].dying()
 		}
 		if level[v] > 1 && !surged[v] && f.desires(o, dying) {
 			surged[v], found = true, true

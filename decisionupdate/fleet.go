@@ -152,10 +152,10 @@ func (f *fleet) findStored(numbers map[string]int32) {
 		}
 	}
 	for id, stays := range f.stays {
-		goal := &f.objects[f.goal[id]]
-		if !stays {
+		switch goal := &f.objects[f.goal[id]]; {
+		case !stays:
 			goal.gains = true
-		} else if holder := f.holder[id]; holder != nobody && (!goal.unlabelled() || f.reliance(int(holder)) >= relianceUnlabelled) {
+		case !goal.unlabelled():
 			f.holder[id] = nobody
 		}
 	}

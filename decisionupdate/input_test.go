@@ -57,6 +57,8 @@ func TestBadInput(t *testing.T) {
 			want: []string{`stored[w1].` + label + `: Required value: must be the name of its Placement`}},
 		{name: "D14 owned by something else", stored: owned("w1", "web", "p1", "Deployment"), desired: state("w1: a"),
 			want: []string{`stored[w1].` + label + `: Required value: must be the name of its Placement`}},
+		{name: "D14 owned by a Placement of another API", stored: owned("w1", "web", "p1", "apps/Placement"), desired: state("w1: a"),
+			want: []string{`stored[w1].` + label + `: Required value: must be the name of its Placement`}},
 		{name: "D14 only what is stored is taken over", desired: owned("w1", "web", "p1", "Placement"),
 			want: []string{`desired[w1].` + label + `: Required value: must be the name of its Placement`}},
 		{name: "D14 owned by two placements", stored: append(owned("w1", "web", "p1", "Placement"), owned("w2", "db", "p2", "Placement")...),
@@ -115,9 +117,13 @@ func owned(name, owner, uid, kind string) []*pd {
 
 func ownedBy(objects []*pd, owner, uid, kind string) []*pd {
 	group := clusterv1beta1.GroupVersion.String()
-	if kind != "Placement" {
-		group = "apps/v1"
+	if kind, found := strings.CutPrefix(kind, "apps/"); found {
+		return ownedByGroup(objects, owner, uid, kind, "apps/v1")
 	}
+	return ownedByGroup(objects, owner, uid, kind, group)
+}
+
+func ownedByGroup(objects []*pd, owner, uid, kind, group string) []*pd {
 	yes := true
 	for _, o := range objects {
 		o.OwnerReferences = []metav1.OwnerReference{{APIVersion: group, Kind: kind, Name: owner, UID: types.UID(uid), Controller: &yes}}

@@ -489,6 +489,16 @@ func TestObjectThatIsBeingDeletedMeanwhile(t *testing.T) {
 	}
 }
 
+// D2, D13: All writes a desired object that was being deleted already when it was listed, also after a conflict.
+func TestAllWritesObjectsThatAreBeingDeleted(t *testing.T) {
+	s := newServer(state("w1 dying: a")...)
+	update := mustDiff(t, s.list(), state("w1: b"), decisionupdate.UpdateStrategy{})
+	s.touch(t, "w1", func(*pd) {})
+	if outcome, err := (decisionupdate.Applier{Client: s}).Apply(t.Context(), update); err != nil || outcome.Retried != 1 {
+		t.Errorf("%s, %v", outcome, err)
+	}
+}
+
 // D4: the default is never worse than the document's two phases, in writes or in how full an object gets, and
 // keeps within the bound.
 func TestFewestWritesIsNeverWorseThanSurgeAndFinalize(t *testing.T) {

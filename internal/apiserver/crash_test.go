@@ -43,8 +43,8 @@ func twentyWrites(namespace string) (first, second, third []*decision) {
 	return first, second, third
 }
 
-// D8: on a real API server, watched by a real consumer: the writer crashes after every single request of a plan
-// of twenty writes, in turn, and plans again towards the same state or another one.
+// D8: on a real API server, watched by a real consumer: the writer crashes after every single request of an update
+// of twenty writes, in turn, and begins again towards the same state or another one.
 func TestCrashAtEverySinglePointOfTwentyWrites(t *testing.T) {
 	w := newWriter(t, "crash", small(), rolling, 20)
 	first, second, third := twentyWrites("crash")

@@ -50,9 +50,9 @@ func sizeOf(placement *clusterv1beta1.Placement, decisions []*clusterv1beta1.Pla
 	if err := validateStored(placement, decisions); err != nil {
 		return limit.Limit{}, err
 	}
-	size, err := parseSize(groupStrategyPath(nil).Child("clustersPerDecisionGroup"),
-		placement.Spec.DecisionStrategy.GroupStrategy.ClustersPerDecisionGroup)
+	size, err := parseSize(nil, placement.Spec.DecisionStrategy.GroupStrategy.ClustersPerDecisionGroup)
 	if err != nil {
+		err.Field = sizePath(nil).String()
 		return limit.Limit{}, err
 	}
 	return size, nil

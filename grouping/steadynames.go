@@ -128,7 +128,7 @@ func (k *keeper) cut(i int) []source {
 
 // ofGroup says where the stored objects of a group stand.
 func (k *keeper) ofGroup(key Key) (start, end int) {
-	start, _ = slices.BinarySearchFunc(k.stored, key, func(s source, key Key) int { return s.key.Compare(key) })
+	start, _ = search(k.stored, key)
 	end = start
 	for end < len(k.stored) && k.stored[end].key == key {
 		end++

@@ -44,6 +44,11 @@ func groupStrategyPath(path *field.Path) *field.Path {
 	return path.Child("spec", "decisionStrategy", "groupStrategy")
 }
 
+// sizePath is the path of clustersPerDecisionGroup.
+func sizePath(path *field.Path) *field.Path {
+	return groupStrategyPath(path).Child("clustersPerDecisionGroup")
+}
+
 // parseSize reads a clustersPerDecisionGroup as G2 has it. The zero limit means that it is unset, which
 // the API holds as the integer 0 and OCM's CRD defaults to 100%.
 func parseSize(path *field.Path, v intstr.IntOrString) (limit.Limit, *field.Error) {

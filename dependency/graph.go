@@ -2,6 +2,8 @@ package dependency
 
 import (
 	"slices"
+
+	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
 // A policy's templates name objects; an object leads to its target; and a target leads to the templates that
@@ -29,16 +31,16 @@ type template struct {
 	object        Object
 	ignorePending bool
 	err           error
-	// named is sorted by Object.Compare.
-	named []named
+	// named is sorted by object.
+	named []requirement
 	// creates is the target that the template creates, nil if it can't be told.
 	creates *target
 }
 
-// named is a requirement of a template.
-type named struct {
+// requirement is an object that a template names, and the compliance to wait for.
+type requirement struct {
 	*object
-	want Compliance
+	want policyv1.ComplianceState
 }
 
 // object is one that templates name.
@@ -61,12 +63,12 @@ type target struct {
 	namedBy int
 }
 
-func (t *template) ref() TemplateRef { return TemplateRef{Policy: t.policy.name, Index: t.index} }
+func (t *template) ref() TemplateRef { return TemplateRef{t.policy.name, t.index} }
 
-func (t *template) compare(other *template) int { return t.ref().Compare(other.ref()) }
+func (t *template) compare(other *template) int { return t.ref().compare(other.ref()) }
 
-// with returns sorted templates with t, which is not among them; without returns them without it. A change adds
-// policies in the order of their names and removes them from the last on, so if it is of all policies, neither
+// with gives sorted templates with t, which is not among them, and without gives them without it. A change adds
+// policies in the order of their names and removes them from the last on. So if it changes all policies, neither
 // moves the rest.
 func with(sorted []*template, t *template) []*template {
 	if len(sorted) == 0 || sorted[len(sorted)-1].compare(t) < 0 {
@@ -89,12 +91,12 @@ func (o *object) refs() []TemplateRef {
 	return refs
 }
 
-// policyObject is what the policy of this name is looked up by.
+// policyObject gives the name by which the policy is found.
 func (e *Evaluator) policyObject(name string) Object {
-	return Object{APIVersion: policyGroup + "/v1", Kind: policyKind, Name: name}.Lookup(e.clusterNamespace)
+	return e.cluster.find(Object{APIVersion: policyVersion, Kind: policyKind, Name: name})
 }
 
-// object returns the one of this name, and adds it if there is none.
+// object gives the one of this name, and adds it if there is none.
 func (e *Evaluator) object(o Object) (named *object, added bool) {
 	if named, found := e.objects[o]; found {
 		return named, false
@@ -105,7 +107,7 @@ func (e *Evaluator) object(o Object) (named *object, added bool) {
 	return named, true
 }
 
-// target returns the one of this name, and adds it if there is none.
+// target gives the one of this name, and adds it if there is none.
 func (e *Evaluator) target(o Object) *target {
 	o = o.unversioned()
 	if t, found := e.targets[o]; found {

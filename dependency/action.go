@@ -97,7 +97,7 @@ func (t TemplateEvaluation) action(index int, active Object, isActive bool) Acti
 		a.Object = t.Object
 	case t.State == StateInvalid:
 		a.Message = "kept, since the template is invalid: " + a.Message
-	case len(t.Unmet) == 0 || slices.ContainsFunc(t.Unmet, func(u Unmet) bool { return !u.Reason.keeps() }):
+	case !t.keeps():
 		a.Verb = VerbDelete
 	case slices.ContainsFunc(t.Unmet, unread):
 		a.Message = "kept, since it is not known what it waits for: " + a.Message

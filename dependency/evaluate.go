@@ -95,22 +95,31 @@ const (
 	StateDisabled State = "Disabled"
 )
 
-// Compliance gives what the template counts as for its policy. While it waits it is Pending, or Compliant if it has
-// ignorePending. If it is invalid it is NonCompliant. If it is ready it is what was observed at its own object,
-// and unknown (empty) where that is no compliance.
+// Compliance gives what the template counts as for its policy. If it is ready it is what was observed at its own
+// object, and unknown (empty) where that is no compliance. While it waits it is Pending, or Compliant if it has
+// ignorePending. But while its object stays although it waits (see [Evaluation.Actions]), it is what was observed at
+// its object, if that is a compliance: else the templates that wait for its policy would be deleted in its stead. If
+// it is invalid it is NonCompliant. If its policy is disabled it is unknown.
 func (t TemplateEvaluation) Compliance(own Observation) policyv1.ComplianceState {
+	observed := own.reason(own.Compliance) == ""
 	switch {
 	case t.State == StateInvalid:
 		return policyv1.NonCompliant
 	case t.State == StatePending && t.IgnorePending:
 		return policyv1.Compliant
-	case t.State == StatePending:
+	case t.State == StatePending && !(t.keeps() && observed):
 		return policyv1.Pending
-	case t.State == StateReady && own.reason(own.Compliance) == "":
+	case t.State != StateDisabled && observed:
 		return own.Compliance
 	default:
 		return ""
 	}
+}
+
+// keeps says whether the object of a template that is pending stays where it is active (P6).
+func (t TemplateEvaluation) keeps() bool {
+	deletes := func(u Unmet) bool { return !u.Reason.keeps() }
+	return t.State == StatePending && !slices.ContainsFunc(t.Unmet, deletes)
 }
 
 // String has the object, the state and the message.

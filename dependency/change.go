@@ -54,7 +54,7 @@ func (c *change) add(given *policyv1.Policy) {
 	p := &policy{name: given.Name, disabled: given.Spec.Disabled, target: c.target(c.policyObject(given.Name))}
 	c.policies[p.name] = p
 	p.target.policy = p
-	compiled := compiler{cluster: c.cluster}.compile(&given.Spec)
+	compiled, _ := compiler{cluster: c.cluster}.compile(&given.Spec)
 	p.templates = make([]*template, len(compiled))
 	templates := make([]template, len(compiled)) // They come and go together.
 	for i, from := range compiled {

@@ -11,11 +11,11 @@ type node struct {
 	// component holds the cycles that the node is on. It is nil if there are none. place is the node's place among
 	// the component's members.
 	component *component
-	place     int
+	place     int32
 	// search is the last one that came here, id the node's number in it, and closed says that its component is
 	// known. They belong to findComponents.
-	search uint
-	id     int
+	id     int32
+	search uint32
 	closed bool
 	// turn belongs to Order.
 	turn turn
@@ -62,13 +62,14 @@ func (e *Evaluator) findComponents(roots []*node, found func(members []*node)) {
 	type frame struct {
 		node      *node
 		edge, end int
-		low, open int
+		open      int
+		low       int32
 	}
 	var (
 		frames []frame
 		edges  []*node
 		open   []*node
-		ids    int
+		ids    int32
 	)
 	e.searches++
 	enter := func(n *node) {
@@ -146,7 +147,7 @@ func newComponent(members []*node) *component {
 	c := &component{members: slices.Clone(members), on: make([]bool, len(members))}
 	slices.SortFunc(c.members, (*node).compare)
 	for i, n := range c.members {
-		n.component, n.place = c, i
+		n.component, n.place = c, int32(i)
 	}
 	leadTo := c.edges()
 	c.before = c.waysFromRoot((*node).next)

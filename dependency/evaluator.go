@@ -28,7 +28,7 @@ type Evaluator struct {
 	// targets are those that templates name or that are given, in whichever version.
 	targets map[Object]*target
 	// searches counts the calls of findComponents.
-	searches uint
+	searches uint32
 }
 
 // NewEvaluator gives an evaluator without policies for the cluster with this namespace.

@@ -130,8 +130,7 @@ func TestNothingIsDeletedBeforeAnythingIsRead(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		policies := drawPolicies(t, allWants()...)
 		for ref := range deletions(evaluate(policies, nil)) {
-			i := slices.IndexFunc(policies, func(p *policyv1.Policy) bool { return p.Name == ref.Policy })
-			if !policies[i].Spec.Disabled {
+			if !disabled(policies, ref.Policy) {
 				t.Fatalf("%s is deleted", ref)
 			}
 		}
@@ -190,6 +189,46 @@ func TestTemplatesOnACycleAndWhatHangsOnThemStayPending(t *testing.T) {
 	})
 }
 
+// P6: reads fail for a while, and statuses are written all the same. Nothing that is active is deleted: neither what
+// waits for the objects that cannot be read, nor what waits for its policy.
+func TestFailedReadsDeleteNothingFurtherOn(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		policies := drawPolicies(t, policyv1.Compliant)
+		w := newCluster(policies)
+		for range 20 {
+			w.process(slices.Collect(maps.Keys(ready(w.evaluate()))))
+		}
+		_, observations := w.settle()
+		fails := map[dependency.Object]bool{}
+		for _, o := range watches(policies) {
+			fails[o] = rapid.IntRange(0, 2).Draw(t, "fails") == 0
+		}
+		for range 5 {
+			seen := maps.Clone(observations)
+			for o, fails := range fails {
+				if fails {
+					seen[o] = dependency.Observation{Problem: dependency.ReasonReadFailed}
+				}
+			}
+			results := evaluate(policies, seen)
+			for ref := range deletions(results) {
+				if w.processed[ref] && !disabled(policies, ref.Policy) {
+					t.Fatalf("%s is deleted for what could not be read:\n%s", ref, lines(results))
+				}
+			}
+			for _, r := range results {
+				if c := r.Compliance(observations); c != "" {
+					observations[object(r.Policy)] = dependency.Observation{Compliance: c}
+				}
+			}
+		}
+	})
+}
+
+func disabled(policies []*policyv1.Policy, name string) bool {
+	return slices.ContainsFunc(policies, func(p *policyv1.Policy) bool { return p.Name == name && p.Spec.Disabled })
+}
+
 // simulated is a cluster on which templates become compliant when they are processed.
 type simulated struct {
 	policies  []*policyv1.Policy
@@ -209,6 +248,12 @@ func (s *simulated) process(refs []dependency.TemplateRef) {
 // evaluate computes what is observed from what was processed until it stays the same: a policy's compliance may
 // follow from another's with ignorePending.
 func (s *simulated) evaluate() []dependency.Evaluation {
+	results, _ := s.settle()
+	return results
+}
+
+// settle is evaluate, with what is observed in the end.
+func (s *simulated) settle() ([]dependency.Evaluation, known) {
 	observations := known{}
 	for _, o := range watches(s.policies) {
 		observations[o] = dependency.Observation{Compliance: policyv1.Compliant}
@@ -235,7 +280,7 @@ func (s *simulated) evaluate() []dependency.Evaluation {
 			}
 		}
 	}
-	return results
+	return results, observations
 }
 
 // P2: also with names that have dots, and with sets.

@@ -72,8 +72,8 @@ func (v values) include(c policyv1.ComplianceState) bool {
 // turn says what something can be, and after how many stages. A template that can become ready does so after at
 // least one. Zero stages mean that no template has to become ready for it.
 type turn struct {
+	after  int32
 	values values
-	after  int
 }
 
 // Order gives the order in which templates become ready. It follows from the policies alone: objects that none of
@@ -114,7 +114,7 @@ func (e *Evaluator) Order() Order {
 }
 
 // ready says whether the template can become ready, and after which stages.
-func (t *template) ready() (after int, can bool) {
+func (t *template) ready() (after int32, can bool) {
 	if t.policy.disabled || t.err != nil || t.component != nil {
 		return 0, false
 	}
@@ -132,22 +132,22 @@ func (t *template) findTurn() turn {
 	after, can := t.ready()
 	switch {
 	case can:
-		return turn{canBeAll, after + 1}
+		return turn{after + 1, canBeAll}
 	case t.policy.disabled:
-		return turn{canBeUnknown, 0}
+		return turn{0, canBeUnknown}
 	case t.err != nil:
-		return turn{canBeNonCompliant, 0}
+		return turn{0, canBeNonCompliant}
 	case t.ignorePending:
-		return turn{canBeCompliant, 0}
+		return turn{0, canBeCompliant}
 	default:
-		return turn{canBePending, 0}
+		return turn{0, canBePending}
 	}
 }
 
 // findTurn gives what can be observed at the target.
 func (t *target) findTurn() turn {
 	if t.policy == nil && len(t.creators) == 0 {
-		return turn{canBeAll, 0}
+		return turn{0, canBeAll}
 	}
 	var own turn
 	if t.policy != nil {
@@ -165,9 +165,9 @@ func (t *target) findTurn() turn {
 // findTurn gives the compliances of all ways to aggregate one of each template.
 func (p *policy) findTurn() turn {
 	if len(p.templates) == 0 {
-		return turn{canBeUnknown, 0}
+		return turn{0, canBeUnknown}
 	}
-	own := turn{canBeCompliant, 0}
+	own := turn{0, canBeCompliant}
 	pending := true
 	for _, t := range p.templates {
 		part := t.turn
@@ -189,7 +189,7 @@ func (o *Order) add(t *template) {
 		o.Cycles = append(o.Cycles, t.component.first)
 	}
 	if after, can := t.ready(); can {
-		for len(o.Stages) <= after {
+		for len(o.Stages) <= int(after) {
 			o.Stages = append(o.Stages, nil)
 		}
 		o.Stages[after] = append(o.Stages[after], t.ref())

@@ -27,10 +27,10 @@ func Validate(policy *policyv1.Policy, path *field.Path) field.ErrorList {
 	// Two dependencies may be spelled differently on the hub and name one object on the cluster. Without sets each
 	// keeps its place.
 	spec := &Replicate(policy, "", nil).Spec
-	c := compiler{path: path}
-	errs := c.commonFaults(spec)
-	for _, template := range c.compile(spec) {
-		errs = append(errs, template.errs[template.common:]...)
+	templates, errs := compiler{path: path}.compile(spec)
+	common := len(errs)
+	for _, template := range templates {
+		errs = append(errs, template.errs[common:]...)
 	}
 	return errs
 }
@@ -53,9 +53,8 @@ type compiledTemplate struct {
 	object        Object
 	ignorePending bool
 	dependencies  []dependency
-	// errs are the template's faults. The first of them, as many as common, are those of the policy's dependencies.
-	errs   field.ErrorList
-	common int
+	// errs are the faults that all templates of the policy share, and then the template's own.
+	errs field.ErrorList
 }
 
 // compiler reads policies. path leads to them, for errors.
@@ -64,16 +63,17 @@ type compiler struct {
 	path    *field.Path
 }
 
-// compile reads the templates of a policy (P1). A template with errors has the zero Object if it cannot be told what
+// compile reads the templates of a policy, and gives the faults that they share (P1). A template with errors has the zero Object if it cannot be told what
 // it creates. It keeps the dependencies that can be read: once it is corrected it waits for them, so a mistake must
 // not break the cycle that another template is on.
-func (c compiler) compile(spec *policyv1.PolicySpec) []compiledTemplate {
-	common, _ := c.state(spec.Dependencies, -1)
-	commonErrs := c.commonFaults(spec)
-	compiled := make([]compiledTemplate, len(spec.PolicyTemplates))
+func (c compiler) compile(spec *policyv1.PolicySpec) (compiled []compiledTemplate, common field.ErrorList) {
+	stated, common := c.state(spec.Dependencies, -1)
+	_, conflicts := c.union(nil, stated)
+	common = append(common, conflicts...)
+	compiled = make([]compiledTemplate, len(spec.PolicyTemplates))
 	created := make(map[Object]int, len(spec.PolicyTemplates))
 	for i, template := range spec.PolicyTemplates {
-		t := compiledTemplate{ignorePending: template.IgnorePending, common: len(commonErrs)}
+		t := compiledTemplate{ignorePending: template.IgnorePending}
 		object, errs := definedBy(template, func() *field.Path { return c.template(i) })
 		if len(errs) == 0 {
 			t.object = c.cluster.create(object)
@@ -84,19 +84,12 @@ func (c compiler) compile(spec *policyv1.PolicySpec) []compiledTemplate {
 			}
 		}
 		extra, extraErrs := c.state(template.ExtraDependencies, i)
-		dependencies, conflicts := c.union(common, extra)
+		dependencies, conflicts := c.union(stated, extra)
 		t.dependencies = dependencies
-		t.errs = slices.Concat(commonErrs, errs, extraErrs, conflicts)
+		t.errs = slices.Concat(common, errs, extraErrs, conflicts)
 		compiled[i] = t
 	}
-	return compiled
-}
-
-// commonFaults gives the faults of a policy's dependencies, which all of its templates share.
-func (c compiler) commonFaults(spec *policyv1.PolicySpec) field.ErrorList {
-	common, errs := c.state(spec.Dependencies, -1)
-	_, conflicts := c.union(nil, common)
-	return append(errs, conflicts...)
+	return compiled, common
 }
 
 // state gives the dependencies without those that have errors. template is -1 for those of the policy.

@@ -8,8 +8,8 @@ import (
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
-// maxMessage is how many bytes a message has at most: it is written to the status of a policy, again and again.
-const maxMessage = 1000
+// maxMessage is how many bytes a message has at most, so that an action's, which says more, has at most 1 kB.
+const maxMessage = 920
 
 // Message says in one line, for the policy's status, why the template is not ready. It is empty if it is. It has at
 // most 1 kB: of long lists it shows the first, and of a long cycle the last, too.
@@ -29,7 +29,7 @@ func (t TemplateEvaluation) Message() string {
 		if message := t.pendingMessage(maxMessage, maxMessage); len(message) <= maxMessage {
 			return message
 		}
-		return clip(t.pendingMessage(150, 300), maxMessage)
+		return clip(t.pendingMessage(90, 210), maxMessage)
 	case t.State == StateInvalid && t.Err != nil:
 		return few(strings.Split(t.Err.Error(), "\n"), "; ", maxMessage-20)
 	case t.State == StateDisabled:

@@ -52,8 +52,8 @@ func (e Evaluation) String() string {
 	return b.String()
 }
 
-// Compliance gives the compliance of the policy over its templates. The observations tell of the objects that the
-// templates create, under the names in [TemplateEvaluation].
+// Compliance gives the compliance of the policy over its templates. The observations tell of the objects that these
+// templates have on the cluster, under the names in [TemplateEvaluation]. Leave out those of other policies.
 func (e Evaluation) Compliance(observations map[Object]Observation) policyv1.ComplianceState {
 	parts := make([]policyv1.ComplianceState, len(e.Templates))
 	for i, template := range e.Templates {

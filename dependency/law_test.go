@@ -217,7 +217,7 @@ func TestFailedReadsDeleteNothingFurtherOn(t *testing.T) {
 				}
 			}
 			for _, r := range results {
-				if c := r.Compliance(observations); c != "" {
+				if c := r.Compliance(w.own(r, observations)); c != "" {
 					observations[object(r.Policy)] = dependency.Observation{Compliance: c}
 				}
 			}
@@ -237,6 +237,18 @@ type simulated struct {
 
 func newCluster(policies []*policyv1.Policy) *simulated {
 	return &simulated{policies: policies, processed: map[dependency.TemplateRef]bool{}}
+}
+
+// own is what is observed of the objects that the policy's own templates have: another policy may have one of the same
+// name.
+func (s *simulated) own(r dependency.Evaluation, observations known) known {
+	own := known{}
+	for i, template := range r.Templates {
+		if s.processed[dependency.TemplateRef{Policy: r.Policy, Index: i}] {
+			own[template.Object] = observations[template.Object]
+		}
+	}
+	return own
 }
 
 func (s *simulated) process(refs []dependency.TemplateRef) {
@@ -275,7 +287,7 @@ func (s *simulated) settle() ([]dependency.Evaluation, known) {
 	for before := ""; before != lines(results); results = evaluate(s.policies, observations) {
 		before = lines(results)
 		for _, r := range results {
-			if c := r.Compliance(observations); c != "" {
+			if c := r.Compliance(s.own(r, observations)); c != "" {
 				observations[object(r.Policy)] = dependency.Observation{Compliance: c}
 			}
 		}

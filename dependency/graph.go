@@ -6,8 +6,8 @@ import (
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
-// A policy's templates name objects; an object leads to its target; and a target leads to the templates that
-// provide it: those of the policy that it is, and those that create it.
+// A policy's templates name objects. An object leads to its target. A target leads to the templates that provide it:
+// those of the policy that it is, and those that create it.
 //
 //	template ──named──▶ object ──▶ target ──▶ template
 //	    ▲                 │
@@ -17,6 +17,7 @@ import (
 // the graph is as large as the policies are: n templates that name an object which m templates create make n+m
 // edges, not n·m.
 
+// policy is one that was given. Of its spec it keeps what its templates wait for.
 type policy struct {
 	name      string
 	disabled  bool
@@ -24,6 +25,7 @@ type policy struct {
 	target    *target
 }
 
+// template is one of a policy, with what it names and creates. It names nothing if the policy is disabled.
 type template struct {
 	node
 	policy        *policy
@@ -33,7 +35,7 @@ type template struct {
 	err           error
 	// named is sorted by object.
 	named []requirement
-	// creates is the target that the template creates, nil if it can't be told.
+	// creates is the target that the template creates, nil if it cannot be told.
 	creates *target
 }
 

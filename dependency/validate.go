@@ -63,9 +63,9 @@ type compiler struct {
 	path    *field.Path
 }
 
-// compile reads the templates of a policy, and gives the faults that they share (P1). A template with errors has the zero Object if it cannot be told what
-// it creates. It keeps the dependencies that can be read: once it is corrected it waits for them, so a mistake must
-// not break the cycle that another template is on.
+// compile reads the templates of a policy, and gives the faults that they share (P1). A template with errors has the
+// zero Object if it cannot be told what it creates. It keeps the dependencies that can be read: once it is corrected it
+// waits for them, so a mistake must not break the cycle that another template is on.
 func (c compiler) compile(spec *policyv1.PolicySpec) (compiled []compiledTemplate, common field.ErrorList) {
 	stated, common := c.state(spec.Dependencies, -1)
 	_, conflicts := c.union(nil, stated)

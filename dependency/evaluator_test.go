@@ -59,3 +59,30 @@ func TestZeroValues(t *testing.T) {
 		t.Error("a template without a definition creates something")
 	}
 }
+
+// P2: an observation counts for the object that is found, whichever namespace it was given with. One under the
+// object's own name counts more.
+func TestObservationsOfOneObjectUnderSeveralNames(t *testing.T) {
+	own, other := object("y"), object("y")
+	other.Namespace = "elsewhere"
+	compliant, not := dependency.Observation{Compliance: policyv1.Compliant}, dependency.Observation{Compliance: policyv1.NonCompliant}
+	for _, test := range []struct {
+		observations known
+		want         dependency.State
+	}{
+		{known{other: compliant}, dependency.StateReady},
+		{known{own: compliant, other: not}, dependency.StateReady},
+		{known{own: not, other: compliant}, dependency.StatePending},
+	} {
+		if got := evaluate(world("x: a(y)"), test.observations)[0].Templates[0]; got.State != test.want {
+			t.Errorf("with %v: %s, want %s", test.observations, got, test.want)
+		}
+	}
+	e := dependency.NewEvaluator(cluster)
+	if _, err := e.Set(world("x: a(y)")...); err != nil {
+		t.Fatal(err)
+	}
+	if got := e.Observe(other, compliant); len(got) != 1 {
+		t.Errorf("observed under another name: evaluate %v, want one template", got)
+	}
+}

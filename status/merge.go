@@ -38,8 +38,8 @@ func (r Report) compare(other Report) int {
 	return cmp.Or(
 		cmp.Compare(r.holdsBack(), other.holdsBack()),
 		r.since().Compare(other.since()),
-		r.Applied.Compare(other.Applied),
-		r.LastTransitionTime.Compare(other.LastTransitionTime),
+		r.Applied.Round(0).Compare(other.Applied.Round(0)), // without a monotonic reading, which would have a say
+		r.LastTransitionTime.Round(0).Compare(other.LastTransitionTime.Round(0)),
 		strings.Compare(string(r.Status), string(other.Status)),
 		strings.Compare(r.Cluster, other.Cluster),
 	)
@@ -65,8 +65,9 @@ func (r Report) holdsBack() int {
 
 // since is the time from which deadline and soak run (R27).
 func (r Report) since() time.Time {
-	if r.Applied.After(r.LastTransitionTime) {
-		return r.Applied
+	applied, transition := r.Applied.Round(0), r.LastTransitionTime.Round(0)
+	if applied.After(transition) {
+		return applied
 	}
-	return r.LastTransitionTime
+	return transition
 }

@@ -21,6 +21,7 @@ func BenchmarkFrom(b *testing.B) {
 		condition(workv1.WorkAvailable, metav1.ConditionTrue, generation, 1),
 		condition(workv1.WorkProgressing, metav1.ConditionFalse, generation, 1),
 	)
+	status.Stamp(work, "v1", noon)
 	desired := []addonv1alpha1.ConfigReference{reference("addondeploymentconfigs", "default", "new", ""), reference("addontemplates", "v2", "t", "")}
 	policy := status.PolicyState{Cluster: "cluster1", RemediationAction: "enforce", Compliance: "Compliant"}
 
@@ -28,7 +29,10 @@ func BenchmarkFrom(b *testing.B) {
 		name string
 		from func() status.Report
 	}{
-		{"ManifestWork", func() status.Report { return status.FromManifestWork(work) }},
+		{"ManifestWork", func() status.Report {
+			report, _ := status.FromManifestWork(status.WorkState{Work: work, Version: "v1"})
+			return report
+		}},
 		{"ManagedClusterAddOn", func() status.Report { return status.FromManagedClusterAddOn(addon, desired) }},
 		{"Policy", func() status.Report { return status.FromPolicy(policy) }},
 	} {

@@ -38,13 +38,14 @@ type WorkState struct {
 //	Progressing True or Unknown                                      Progressing
 //	Progressing False                                                Succeeded
 //
-// Applied is since when the work has the version; with it, ToApply is a cluster in flight that has not answered.
+// Applied is since when the work has the version; with it, ToApply is a cluster in flight whose agent has not answered.
 // LastTransitionTime is that of the condition that decided, for Failed the later of the two; for ToApply it is zero.
 //
-// A condition may have had its status since before the work got its version, since its time does not move when it
-// observes a new generation. So LastTransitionTime is zero too where nobody knows since when the work has its
-// version: better a soak that does not end, of which package rollout warns, than one that ends early. That is so only
-// where the spec was changed, nothing was stamped, and the managed fields are stripped or do not say who wrote the spec.
+// A condition's time does not move when it only observes a new generation, so it says nothing of the present version
+// where nobody knows since when the work has that. Then LastTransitionTime is zero too, and a cluster that has not
+// answered is Progressing: better a soak that does not end, of which package rollout warns, than one that ends early. This
+// happens only where the spec was changed, nothing was stamped, and the managed fields are stripped or do not say who
+// wrote the spec.
 func FromManifestWork(w WorkState) (Report, bool) {
 	if w.Work == nil || w.Work.DeletionTimestamp != nil {
 		return Report{}, false
@@ -55,10 +56,12 @@ func FromManifestWork(w WorkState) (Report, bool) {
 		return report, true
 	}
 	report.Applied = w.applied(stamped)
-	status, since := manifestWork(w.Work)
-	report.Status = status
-	if !report.Applied.IsZero() {
-		report.LastTransitionTime = since
+	report.Status, report.LastTransitionTime = manifestWork(w.Work)
+	if report.Applied.IsZero() {
+		report.LastTransitionTime = time.Time{}
+		if report.Status == ToApply {
+			report.Status = Progressing
+		}
 	}
 	return report, true
 }

@@ -22,6 +22,7 @@ type history struct {
 	wanted, has int           // versions
 	applied     int           // the minute at which the work got the version that it has
 	written     int           // the minute of the controller's last write, of whatever
+	edited      int           // the minute at which someone else last wrote the spec
 	answered    int           // the minute at which the agent last changed a condition
 	seen        map[string]as // what the agent last said in each condition
 }
@@ -37,40 +38,45 @@ type source struct {
 	name  string
 	write func(h *history)
 	state func(h *history) status.WorkState
-	// loses says that the time is lost once the spec was changed.
-	loses bool
+	// keeps says that the caller keeps the time, stamps that Stamp does, loses that it is lost once the spec was changed.
+	keeps, stamps, loses bool
 }
 
 func (h *history) version() string { return fmt.Sprint("v", h.has) }
 func (h *history) wants() string   { return fmt.Sprint("v", h.wanted) }
 
 var sources = []source{{
-	name:  "Stamp",
-	write: func(h *history) { status.Stamp(&h.work, h.version(), at(h.minute)) },
+	name: "Stamp", stamps: true,
+	write: func(h *history) {
+		status.Stamp(&h.work, h.version(), at(h.minute))
+		writes(h, "controller")
+	},
 	state: func(h *history) status.WorkState { return status.WorkState{Work: &h.work, Version: h.wants()} },
 }, {
-	name:  "a stamp of another writer, and times that the caller keeps",
+	name: "a stamp of another writer, and times that the caller keeps", keeps: true,
 	write: func(h *history) { status.Stamp(&h.work, "other", at(0)) },
 	state: func(h *history) status.WorkState {
 		return status.WorkState{Work: &h.work, Version: h.wants(), Has: h.version(), Applied: at(h.applied)}
 	},
 }, {
-	name: "managed fields",
-	write: func(h *history) {
-		h.work.ManagedFields = slices.Clone(h.work.ManagedFields)
-		entry(&h.work, "controller", "", `{"f:metadata":{"f:labels":{"f:spec":{}}},"f:spec":{"f:workload":{}}}`, h.minute)
-	},
+	name:  "managed fields",
+	write: func(h *history) { writes(h, "controller") },
 	state: func(h *history) status.WorkState {
 		return status.WorkState{Work: &h.work, Version: h.wants(), Has: h.version()}
 	},
 }, {
-	name:  "nothing",
+	name: "nothing", loses: true,
 	write: func(h *history) {},
 	state: func(h *history) status.WorkState {
 		return status.WorkState{Work: &h.work, Version: h.wants(), Has: h.version()}
 	},
-	loses: true,
 }}
+
+// writes notes that the manager wrote the spec.
+func writes(h *history, manager string) {
+	h.work.ManagedFields = slices.Clone(h.work.ManagedFields)
+	entry(&h.work, manager, "", `{"f:metadata":{"f:labels":{"f:spec":{}}},"f:spec":{"f:workload":{}}}`, h.minute)
+}
 
 // entry sets the time of a manager's entry, as an API server does.
 func entry(work *workv1.ManifestWork, manager, subresource, fields string, minute int) {
@@ -123,6 +129,14 @@ var events = func() []event {
 		{"the work is written again", func(h *history, s source) bool {
 			h.written = h.minute
 			s.write(h)
+			return true
+		}},
+		{"someone else edits the spec", func(h *history, s source) bool {
+			h.edited = h.minute
+			h.work.Generation++
+			if !s.loses {
+				writes(h, "editor")
+			}
 			return true
 		}},
 		say("applying failed", 0, values{"Applied": F, "Progressing": T, "Degraded": T}),
@@ -220,9 +234,11 @@ func (h *history) check(r status.Report, s source) string {
 	// From here on, a deadline or a soak that runs from since.
 	case since.Before(at(h.applied)):
 		return "a deadline or a soak would end early"
-	case since.After(at(max(h.applied, h.answered, h.written))):
+	case since.Before(at(h.edited)) && want == status.ToApply && !s.keeps:
+		return "the agent would have to answer before it was asked"
+	case since.After(at(max(h.applied, h.answered, h.written, h.edited))):
 		return "a deadline or a soak would end late"
-	case s.name != "managed fields" && !r.Applied.Equal(at(h.applied)):
+	case (s.keeps || s.stamps && want != status.ToApply) && !r.Applied.Equal(at(h.applied)):
 		return "the time of the version is not exact"
 	case want == status.ToApply && !since.Equal(r.Applied):
 		return "an agent that has not answered has not since the version was applied"

@@ -39,6 +39,9 @@ type WorkState struct {
 //	Progressing False                                                Succeeded
 //
 // Applied is since when the work has the version; with it, ToApply is a cluster in flight whose agent has not answered.
+// Unless the caller said since when, the wait for an answer begins anew where someone wrote the spec later, as far as the
+// managed fields tell: the agent has to answer that too.
+//
 // LastTransitionTime is that of the condition that decided, for Failed the later of the two; for ToApply it is zero.
 //
 // A condition's time does not move when it only observes a new generation, so it says nothing of the present version
@@ -57,11 +60,14 @@ func FromManifestWork(w WorkState) (Report, bool) {
 	}
 	report.Applied = w.applied(stamped)
 	report.Status, report.LastTransitionTime = manifestWork(w.Work)
-	if report.Applied.IsZero() {
+	switch unanswered := report.Status == ToApply; {
+	case report.Applied.IsZero():
 		report.LastTransitionTime = time.Time{}
-		if report.Status == ToApply {
+		if unanswered {
 			report.Status = Progressing
 		}
+	case unanswered && w.Applied.IsZero():
+		report.Applied = later(report.Applied, specWritten(w.Work.ManagedFields))
 	}
 	return report, true
 }

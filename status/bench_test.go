@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	addonv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
+	addonv1beta1 "open-cluster-management.io/api/addon/v1beta1"
 	workv1 "open-cluster-management.io/api/work/v1"
 	workv1alpha1 "open-cluster-management.io/api/work/v1alpha1"
 
@@ -22,7 +22,7 @@ func BenchmarkFrom(b *testing.B) {
 		condition(workv1.WorkProgressing, metav1.ConditionFalse, generation, 1),
 	)
 	status.Stamp(work, "v1", noon)
-	desired := []addonv1alpha1.ConfigReference{reference("addondeploymentconfigs", "default", "new", ""), reference("addontemplates", "v2", "t", "")}
+	desired := []addonv1beta1.ConfigReference{reference("addondeploymentconfigs", "default", "new", ""), reference("addontemplates", "v2", "t", "")}
 	policy := status.PolicyState{Cluster: "cluster1", RemediationAction: "enforce", Compliance: "Compliant"}
 
 	for _, source := range []struct {
@@ -33,7 +33,10 @@ func BenchmarkFrom(b *testing.B) {
 			report, _ := status.FromManifestWork(status.WorkState{Work: work, Version: "v1"})
 			return report
 		}},
-		{"ManagedClusterAddOn", func() status.Report { return status.FromManagedClusterAddOn(addon, desired) }},
+		{"ManagedClusterAddOn", func() status.Report {
+			report, _ := status.FromManagedClusterAddOn(status.AddOnState{AddOn: addon, Desired: desired})
+			return report
+		}},
 		{"Policy", func() status.Report { return status.FromPolicy(policy) }},
 	} {
 		for _, n := range []int{100, 1_000, 10_000} {

@@ -80,7 +80,7 @@ func BenchmarkSet(b *testing.B) {
 			var st status.PolicyStatus
 			b.ReportAllocs()
 			for b.Loop() {
-				status.SetPolicyStatus(&st, clusters, s)
+				status.SetPolicyStatus(&st, nil, clusters, s)
 			}
 		})
 	}

@@ -67,7 +67,7 @@ func TestZeroResult(t *testing.T) {
 	if w := r.Waiting(); w != nil {
 		t.Error(w)
 	}
-	if s := r.Summary(); s.Total() != 0 || s.Breach {
+	if s := r.Summary(); s.Total() != 0 || s.Breach != "" {
 		t.Error(s)
 	}
 	if got := r.String(); got != "nothing to do" {

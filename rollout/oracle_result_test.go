@@ -140,7 +140,10 @@ func (o *oracle) s5() {
 		})
 	}
 	sum.Removed = len(o.out.Removed)
-	sum.Breach = o.out.Breach != nil
+	sum.Breach = ""
+	if o.out.Breach != nil {
+		sum.Breach = o.out.Breach.String()
+	}
 }
 
 func (o *oracle) s5Counts(among func(*subject) bool) (c status.Counts) {

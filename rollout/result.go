@@ -149,7 +149,9 @@ func (r *Result) Summary() status.Summary {
 	s := status.Summary{
 		Groups:  make([]status.GroupCounts, len(r.tallies)),
 		Removed: r.removed,
-		Breach:  r.choice.breach != nil,
+	}
+	if r.choice.breach != nil {
+		s.Breach = r.choice.breach.String()
 	}
 	for group := range r.tallies {
 		counts := r.tallies[group].counts(r.held(group))

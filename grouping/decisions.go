@@ -2,15 +2,10 @@ package grouping
 
 import (
 	"strconv"
-	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/validation"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
-
-	"github.com/cohort-ocm/cohort/internal/fielderrs"
 )
 
 // MaxDecisions is how many clusters a PlacementDecision may hold. The API documents the limit and does
@@ -46,18 +41,6 @@ func newDecision(placement *clusterv1beta1.Placement, name string, key Key, deci
 		},
 		Status: clusterv1beta1.PlacementDecisionStatus{Decisions: decisions},
 	}
-}
-
-// validatePlacement checks that names and labels of PlacementDecisions follow from the placement's name.
-func validatePlacement(placement *clusterv1beta1.Placement) error {
-	if placement == nil {
-		return field.Required(field.NewPath("placement"), "must not be nil")
-	}
-	path := field.NewPath("metadata", "name")
-	if faults := validation.IsDNS1123Subdomain(placement.Name); len(faults) > 0 {
-		return field.Invalid(path, placement.Name, strings.Join(faults, "; "))
-	}
-	return fielderrs.Join(labelValue(path, placement.Name))
 }
 
 // Status gives the two fields of a placement's status that follow from its PlacementDecisions,

@@ -3,6 +3,7 @@ package grouping
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
@@ -55,19 +56,20 @@ func Divide(placement *clusterv1beta1.Placement, clusters []*clusterv1.ManagedCl
 			opt(&o)
 		}
 	}
-	division, errs := newDivision(placement)
+	division, errs := newDivision(placement, nil)
 	if err := ofOnePlacement(field.NewPath("previous"), o.previous); err != nil {
 		errs = append(errs, err)
 	}
 	names, clusterErrs := clusterNames(clusters)
 	places := order(names)
 	names = permute(names, places)
-	clusterErrs = append(clusterErrs, duplicates(names)...)
+	clusterErrs = append(clusterErrs, duplicateClusters(names)...)
 	if errs = append(errs, clusterErrs...); len(errs) > 0 {
 		return nil, fielderrs.Join(errs)
 	}
 
 	g := newGroups(names, len(division.groups)+1)
+	g.completeness, g.size = complete, division.limit(len(names))
 	partOf := make([]int32, len(places))
 	for position, place := range places {
 		name := names[position]
@@ -109,13 +111,9 @@ func clusterNames(clusters []*clusterv1.ManagedCluster) ([]string, field.ErrorLi
 	return names, errs
 }
 
-// duplicates reports names that stand twice among sorted ones; one that stands three times it reports once.
-func duplicates(names []string) field.ErrorList {
-	var errs field.ErrorList
-	for i := 1; i < len(names); i++ {
-		if name := names[i]; names[i-1] == name && (i == 1 || names[i-2] != name) {
-			errs = append(errs, field.Duplicate(field.NewPath("clusters").Key(name).Child("metadata", "name"), name))
-		}
-	}
-	return errs
+// duplicateClusters reports names that stand twice among sorted ones.
+func duplicateClusters(names []string) field.ErrorList {
+	return fielderrs.Duplicates(names, strings.Compare, func(name string) *field.Error {
+		return field.Duplicate(field.NewPath("clusters").Key(name), name)
+	})
 }

@@ -206,24 +206,24 @@ func TestDivideErrors(t *testing.T) {
 	}{
 		{"G5 no placement", nil, nil, []string{`placement: Required value: must not be nil`}},
 		{"G5 unknown operator", newPlacement(intstr.IntOrString{}, selecting("west", "Exist")), nil,
-			[]string{labels + `.matchExpressions[0]: Invalid value: "west Exist []": in the selector of group "canary": "Exist" is not a valid label selector operator`}},
+			[]string{labels + `.matchExpressions[0]: Invalid value: "west Exist []": must be valid in the selector of group "canary": "Exist" is not a valid label selector operator`}},
 		{"G5 values where there are none", newPlacement(intstr.IntOrString{}, selecting("west", metav1.LabelSelectorOpExists, "true")), nil,
-			[]string{labels + `.matchExpressions[0]: Invalid value: "west Exists [\"true\"]": in the selector of group "canary": values: Invalid value: ["true"]: values set must be empty for exists and does not exist`}},
+			[]string{labels + `.matchExpressions[0]: Invalid value: "west Exists [\"true\"]": must be valid in the selector of group "canary": values: Invalid value: ["true"]: values set must be empty for exists and does not exist`}},
 		{"G5 no values where there are some", newPlacement(intstr.IntOrString{}, selecting("west", metav1.LabelSelectorOpIn)), nil,
-			[]string{labels + `.matchExpressions[0]: Invalid value: "west In []": in the selector of group "canary": values: Invalid value: null: for 'in', 'notin' operators, values set can't be empty`}},
+			[]string{labels + `.matchExpressions[0]: Invalid value: "west In []": must be valid in the selector of group "canary": values: Invalid value: null: for 'in', 'notin' operators, values set can't be empty`}},
 		{"G5 the operator of a claim", newPlacement(intstr.IntOrString{}, func() clusterv1beta1.DecisionGroup {
 			g := byClaim("eu", "region", "eu")
 			g.ClusterSelector.ClaimSelector.MatchExpressions[0].Operator = "in"
 			return g
 		}()), nil,
-			[]string{claims + `.matchExpressions[0]: Invalid value: "region in [\"eu\"]": in the selector of group "eu": "in" is not a valid label selector operator`}},
+			[]string{claims + `.matchExpressions[0]: Invalid value: "region in [\"eu\"]": must be valid in the selector of group "eu": "in" is not a valid label selector operator`}},
 		{"G5 all labels that can't match, in order", newPlacement(intstr.IntOrString{}, matching), nil,
 			[]string{
-				labels + `.matchLabels[x]: Invalid value: "a b": in the selector of group "canary": values[0][x]: Invalid value: "a b": a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')`,
-				labels + `.matchLabels[y]: Invalid value: "b/c": in the selector of group "canary": values[0][y]: Invalid value: "b/c": a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')`,
+				labels + `.matchLabels[x]: Invalid value: "a b": must be valid in the selector of group "canary": values[0][x]: Invalid value: "a b": a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')`,
+				labels + `.matchLabels[y]: Invalid value: "b/c": must be valid in the selector of group "canary": values[0][y]: Invalid value: "b/c": a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')`,
 			}},
 		{"G5 a group without a name", newPlacement(intstr.IntOrString{}, byLabel("", "west")), nil,
-			[]string{group + `.groupName: Required value: a group with a selector must have a name; clusters that no group selects have none`}},
+			[]string{group + `.groupName: Required value: must be a name: the clusters that no group selects are those without`}},
 		{"G7 a group whose name can't be a label", newPlacement(intstr.IntOrString{}, byLabel(strings.Repeat("a", 64), "west")), nil,
 			[]string{group + `.groupName: Invalid value: "` + strings.Repeat("a", 64) + `": must be usable as the value of a label: must be no more than 63 bytes`}},
 
@@ -241,12 +241,12 @@ func TestDivideErrors(t *testing.T) {
 		{"G5 a cluster without a name", newPlacement(intstr.IntOrString{}), []*clusterv1.ManagedCluster{newCluster("")},
 			[]string{`clusters[0].metadata.name: Required value: must be the name of a ManagedCluster`}},
 		{"G5 a name twice", newPlacement(intstr.IntOrString{}), fleet("b a b a a"),
-			[]string{`clusters[a].metadata.name: Duplicate value: "a"`, `clusters[b].metadata.name: Duplicate value: "b"`}},
+			[]string{`clusters[a]: Duplicate value: "a"`, `clusters[b]: Duplicate value: "b"`}},
 		{"G5 all faults at once", newPlacement(intstr.FromInt32(-1), byLabel("", "west")), fleet("b b"),
 			[]string{
 				size + `: Invalid value: -1` + isSize,
-				group + `.groupName: Required value: a group with a selector must have a name; clusters that no group selects have none`,
-				`clusters[b].metadata.name: Duplicate value: "b"`,
+				group + `.groupName: Required value: must be a name: the clusters that no group selects are those without`,
+				`clusters[b]: Duplicate value: "b"`,
 			}},
 	} {
 		t.Run(test.why, func(t *testing.T) {
@@ -276,8 +276,8 @@ func TestDesignDocumentOperator(t *testing.T) {
 	const rest = `.groupClusterSelector.labelSelector.matchExpressions[0]: Invalid value: `
 	_, err = grouping.Divide(read(file), fleet("a+prod-canary-west"))
 	wantError(t, err,
-		groups+`[0]`+rest+`"prod-canary-west Exist []": in the selector of group "prod-canary-west": "Exist" is not a valid label selector operator`,
-		groups+`[1]`+rest+`"prod-canary-east Exist []": in the selector of group "prod-canary-east": "Exist" is not a valid label selector operator`)
+		groups+`[0]`+rest+`"prod-canary-west Exist []": must be valid in the selector of group "prod-canary-west": "Exist" is not a valid label selector operator`,
+		groups+`[1]`+rest+`"prod-canary-east Exist []": must be valid in the selector of group "prod-canary-east": "Exist" is not a valid label selector operator`)
 
 	mended := bytes.ReplaceAll(file, []byte("Exist\n"), []byte("Exists\n"))
 	if got := show(mustDivide(t, read(mended), fleet("a b+prod-canary-west"))); got != `0 "prod-canary-west":b | 1:a` {

@@ -109,7 +109,7 @@ func ExampleDivide_errors() {
 	}
 	// Output:
 	// spec.decisionStrategy.groupStrategy.decisionGroups[0].groupClusterSelector.labelSelector.matchExpressions[0]
-	// in the selector of group "canary": "Exist" is not a valid label selector operator
+	// must be valid in the selector of group "canary": "Exist" is not a valid label selector operator
 }
 
 // With sortBy: Score, the clusters of the highest scores come first among those of their name.

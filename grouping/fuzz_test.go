@@ -77,7 +77,7 @@ func FuzzDivideStrategy(f *testing.F) {
 			t.Fatalf("divided, but %v", err)
 		}
 		checkObjects(t, objects)
-		if back := mustRead(t, objects...); !back.Equal(g) {
+		if back := mustReadWhole(t, placement, objects); !back.Equal(g) {
 			t.Fatalf("read back %s, divided %s", show(back), show(g))
 		}
 	})

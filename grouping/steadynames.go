@@ -27,8 +27,11 @@ import (
 // Errors are those of Decisions for placement, and those of [Read] for stored, whose objects must be of
 // this placement. It takes time linear in the clusters of g and stored.
 func (g *Groups) DecisionsKeeping(placement *clusterv1beta1.Placement, stored []*clusterv1beta1.PlacementDecision) ([]*clusterv1beta1.PlacementDecision, error) {
-	if err := validatePlacement(placement); err != nil {
-		return nil, err
+	if placement == nil {
+		return nil, nilPlacement()
+	}
+	if errs := validateName(placement, nil); len(errs) > 0 {
+		return nil, fielderrs.Join(errs)
 	}
 	if err := ofOnePlacement(field.NewPath("groups"), g); err != nil {
 		return nil, err
@@ -146,7 +149,7 @@ func (k *keeper) unusedName() string {
 // hasOddIndex says whether the index label is not written as Decisions writes it, such as "01". Keeping
 // the object would change its label.
 func hasOddIndex(d *clusterv1beta1.PlacementDecision) bool {
-	index, err := groupIndex(d)
+	index, _, err := groupIndex(d)
 	return err == nil && d.Labels[clusterv1beta1.DecisionGroupIndexLabel] != strconv.Itoa(int(index))
 }
 

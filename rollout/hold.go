@@ -71,7 +71,7 @@ func (h Hold) String() string {
 	case HoldPaused:
 		return "the rollout is paused"
 	case HoldGroupsIncomplete:
-		return "the groups are not complete: " + h.Missing
+		return "the groups are incomplete (" + h.Missing + ")"
 	case HoldBreached:
 		return Breach{Group: h.Group, AllGroups: h.AllGroups, Failures: h.Failures, MaxFailures: h.MaxFailures}.String()
 	case HoldMandatoryGroup:

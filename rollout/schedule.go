@@ -78,7 +78,7 @@ type schedule struct {
 
 // newSchedule arranges the groups in stages, as doc.go draws them.
 func newSchedule(r rules, o options, groups *grouping.Groups) *schedule {
-	s := &schedule{rules: r, options: o, groups: groups, missing: incomplete(groups), stageOf: make([]int32, groups.Len())}
+	s := &schedule{rules: r, options: o, groups: groups, missing: groups.Incomplete(), stageOf: make([]int32, groups.Len())}
 	total := groups.NumClusters()
 	s.Schedule = Schedule{Type: r.typ, MinSuccessTime: r.minSuccessTime, ProgressDeadline: r.deadline, MaxFailures: total}
 	s.warnings = slices.Clone(r.warnings)
@@ -133,9 +133,9 @@ func (s *schedule) concurrency() *limit.Limit {
 	case s.Type == clusterv1alpha1.Progressive && s.rules.maxConcurrency != nil:
 		s.ConcurrencySource = ConcurrencySourceStrategy
 		return s.rules.maxConcurrency
-	case s.Type == clusterv1alpha1.Progressive && clustersPerDecisionGroup(s.groups) > 0:
+	case s.Type == clusterv1alpha1.Progressive && s.groups.ClustersPerDecisionGroup() > 0:
 		s.ConcurrencySource = ConcurrencySourcePlacement
-		size := limit.Count(clustersPerDecisionGroup(s.groups))
+		size := limit.Count(s.groups.ClustersPerDecisionGroup())
 		return &size
 	case s.Type == clusterv1alpha1.ProgressivePerGroup && s.options.groupConcurrency != nil:
 		s.ConcurrencySource = ConcurrencySourceOption

@@ -66,7 +66,7 @@ func (w Warning) String() string {
 	case WarningGateWithoutGroup:
 		return w.gate()
 	case WarningGroupsIncomplete:
-		return "nothing starts and nobody is removed while the groups are not complete: " + w.Missing
+		return "nothing starts and nobody is removed while the groups are incomplete (" + w.Missing + ")"
 	case WarningReportsMerged:
 		return w.clusters("has", "have") + " several reports: the one that holds the rollout back most counts"
 	case WarningReportWithoutTime:

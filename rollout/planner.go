@@ -169,7 +169,7 @@ func (p *Planner) Applied(cluster string, when time.Time) {
 	if known.kind != unreported && !isBefore(known.since, when) {
 		return
 	}
-	p.set(cluster, report{progressing, when})
+	p.set(cluster, report{silent, when})
 }
 
 // Forget drops what was reported of clusters and what Applied said of them: their workload is gone, or was never there.

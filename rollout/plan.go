@@ -33,7 +33,7 @@ func Plan(strategy clusterv1alpha1.RolloutStrategy, groups *grouping.Groups, rep
 	if err != nil {
 		return nil, err
 	}
-	r.complete(scan{s, r.states}, observed, now)
+	r.complete(&scan{schedule: s, states: r.states}, &observed, now)
 	return r, nil
 }
 
@@ -54,8 +54,8 @@ func (r *Result) complete(v view, o *observed, now time.Time) {
 	s := r.schedule
 	r.now = now
 	r.Schedule = s.Schedule.clone()
-	r.InFlight = s.list(v, inFlightStates, o.totals.all.inFlight())
-	r.Next, r.choice = s.next(v, o, now, r.mark)
+	r.InFlight = s.list(v, inFlightStates, o.all.inFlight())
+	r.Next, r.choice = s.next(v, o, now, r)
 	r.removed = len(r.Removed)
 }
 

@@ -12,7 +12,7 @@ import (
 )
 
 // observe reads the reports (R1 to R7, R27) into a result that has states, ages and tallies, and nothing else yet.
-func (s *schedule) observe(reports []status.Report, now time.Time) (*Result, *observed, error) {
+func (s *schedule) observe(reports []status.Report, now time.Time) (*Result, observed, error) {
 	n := s.groups.NumClusters()
 	r := &Result{
 		schedule: s,
@@ -20,7 +20,7 @@ func (s *schedule) observe(reports []status.Report, now time.Time) (*Result, *ob
 		ages:     make([]time.Duration, n),
 		tallies:  make([]tally, s.groups.Len()),
 	}
-	o := &observed{}
+	var o observed
 	var errs field.ErrorList
 	var others bitmap // the reports of clusters that are not selected
 	var several map[string]status.Report
@@ -42,7 +42,7 @@ func (s *schedule) observe(reports []status.Report, now time.Time) (*Result, *ob
 		}
 	}
 	if len(errs) > 0 {
-		return nil, nil, fielderrs.Join(errs)
+		return nil, o, fielderrs.Join(errs)
 	}
 	r.merge(reports, several, now)
 	for cluster := range several {
@@ -50,9 +50,8 @@ func (s *schedule) observe(reports []status.Report, now time.Time) (*Result, *ob
 	}
 	o.remove(reports, &others)
 	o.recheck = r.count()
-	totals := s.sum(r.tallies)
-	o.totals = &totals
-	o.active, o.breached = s.firsts(&totals)
+	o.totals = s.sum(r.tallies)
+	o.active, o.breached = s.firsts(&o.totals)
 	return r, o, nil
 }
 

@@ -34,7 +34,7 @@ func Plan(strategy clusterv1alpha1.RolloutStrategy, groups *grouping.Groups, rep
 	if err != nil {
 		return nil, err
 	}
-	r.complete(scan{s, r.states}, observed, now)
+	r.complete(&scan{schedule: s, states: r.states}, &observed, now)
 	return r, nil
 }
 
@@ -55,8 +55,8 @@ func (r *Result) complete(v view, o *observed, now time.Time) {
 	s := r.schedule
 	r.now, r.front = now, &front{}
 	r.Schedule = s.Schedule.clone()
-	r.InFlight = s.list(v, inFlightStates, o.totals.all.inFlight())
-	r.Next, r.choice = s.next(v, o, now, r.mark)
+	r.InFlight = s.list(v, inFlightStates, o.all.inFlight())
+	r.Next, r.choice = s.next(v, o, now, r)
 	r.removed, r.warnings = len(r.Removed), slices.Clone(r.Warnings)
 }
 

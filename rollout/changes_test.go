@@ -33,10 +33,10 @@ func TestChangesOfOneCluster(t *testing.T) {
 		}
 		return r
 	}
-	// The kinds of reportsOf, by what they come to.
+	// The kinds of kindsOfReports, by what they come to.
 	words := []string{"waits", "waits", "flies", "flies", "flies", "timed out", "failed", "succeeded", "succeeded", "timed out"}
-	for was, before := range reportsOf {
-		for is, after := range reportsOf {
+	for was, before := range kindsOfReports {
+		for is, after := range kindsOfReports {
 			var want rollout.Changes
 			a := []string{"a"}
 			from, to := words[was], words[is]

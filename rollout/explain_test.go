@@ -93,21 +93,21 @@ func (h *hub) follow(l rollout.Link, r rollout.Remedy) {
 	}
 }
 
-// reportsOf are the kinds of reports that a cluster may have; nil is none.
-var reportsOf = []func(cluster string) *status.Report{
+// kindsOfReports are the kinds of reports that a cluster may have; nil is none.
+var kindsOfReports = []func(cluster string) *status.Report{
 	func(string) *status.Report { return nil },
-	report(status.ToApply, 0, 0),
-	report(status.ToApply, 0, 5*time.Minute), // has not answered
-	report(status.Progressing, 5*time.Minute, 0),
-	report(status.Progressing, 0, 0), // since nobody knows when
-	report(status.Progressing, time.Hour, 0),
-	report(status.Failed, 4*time.Minute, 0),
-	report(status.Succeeded, 3*time.Minute, 0),
-	report(status.Succeeded, time.Hour, 0),
-	report(status.TimeOut, 2*time.Hour, 0),
+	reported(status.ToApply, 0, 0),
+	reported(status.ToApply, 0, 5*time.Minute), // has not answered
+	reported(status.Progressing, 5*time.Minute, 0),
+	reported(status.Progressing, 0, 0), // since nobody knows when
+	reported(status.Progressing, time.Hour, 0),
+	reported(status.Failed, 4*time.Minute, 0),
+	reported(status.Succeeded, 3*time.Minute, 0),
+	reported(status.Succeeded, time.Hour, 0),
+	reported(status.TimeOut, 2*time.Hour, 0),
 }
 
-func report(s status.RolloutStatus, since, applied time.Duration) func(string) *status.Report {
+func reported(s status.RolloutStatus, since, applied time.Duration) func(string) *status.Report {
 	return func(cluster string) *status.Report {
 		r := &status.Report{Cluster: cluster, Status: s}
 		if since > 0 {
@@ -166,12 +166,12 @@ func hubs(t *testing.T, n int, do func(h *hub)) {
 		}
 		kinds := 1
 		for range n {
-			kinds *= len(reportsOf)
+			kinds *= len(kindsOfReports)
 		}
 		for kind := range kinds {
 			reports := map[string]status.Report{}
-			for i, k := 0, kind; i < n; i, k = i+1, k/len(reportsOf) {
-				if r := reportsOf[k%len(reportsOf)](string(rune('a' + i))); r != nil {
+			for i, k := 0, kind; i < n; i, k = i+1, k/len(kindsOfReports) {
+				if r := kindsOfReports[k%len(kindsOfReports)](string(rune('a' + i))); r != nil {
 					reports[r.Cluster] = *r
 				}
 			}

@@ -27,7 +27,7 @@ func TestChangesOfOneCluster(t *testing.T) {
 		if r := report("a"); r != nil {
 			reports = append(reports, *r)
 		}
-		r, err := rollout.Plan(all, groups, reports, start)
+		r, err := rollout.Plan(all, groups, reports, atTen)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -80,13 +80,13 @@ func TestChangesTellEachOnce(t *testing.T) {
 	}
 	strategy := clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.Progressive}
 	plan := func(g *grouping.Groups, reports ...status.Report) *rollout.Result {
-		r, err := rollout.Plan(strategy, g, reports, start)
+		r, err := rollout.Plan(strategy, g, reports, atTen)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return r
 	}
-	since := start.Add(-time.Minute)
+	since := atTen.Add(-time.Minute)
 	of := func(cluster string, s status.RolloutStatus) status.Report {
 		return status.Report{Cluster: cluster, Status: s, LastTransitionTime: since}
 	}

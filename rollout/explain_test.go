@@ -17,8 +17,8 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// A hub is all that a plan is made of, so that a test can do what an explanation says and plan again.
-type hub struct {
+// advised is all that a plan is made of, so that a test can do what an explanation says and plan again.
+type advised struct {
 	strategy clusterv1alpha1.RolloutStrategy
 	groups   *grouping.Groups
 	reports  map[string]status.Report
@@ -29,9 +29,7 @@ type hub struct {
 	others   []rollout.Option
 }
 
-var start = time.Date(2026, 1, 2, 10, 0, 0, 0, time.UTC)
-
-func (h *hub) plan() (*rollout.Result, error) {
+func (h *advised) plan() (*rollout.Result, error) {
 	opts := slices.Clone(h.others)
 	if h.paused {
 		opts = append(opts, rollout.Paused())
@@ -46,7 +44,7 @@ func (h *hub) plan() (*rollout.Result, error) {
 	return rollout.Plan(h.strategy, h.groups, reports, h.now, opts...)
 }
 
-func (h *hub) clone() *hub {
+func (h *advised) clone() *advised {
 	c := *h
 	c.reports = make(map[string]status.Report, len(h.reports))
 	for name, r := range h.reports {
@@ -57,12 +55,12 @@ func (h *hub) clone() *hub {
 }
 
 // succeed has a cluster succeed long ago, so that it soaked.
-func (h *hub) succeed(cluster string) {
+func (h *advised) succeed(cluster string) {
 	h.reports[cluster] = status.Report{Cluster: cluster, Status: status.Succeeded, LastTransitionTime: h.now.Add(-1000 * time.Hour)}
 }
 
 // config is the part that both progressive types have.
-func (h *hub) config() *clusterv1alpha1.RolloutConfig {
+func (h *advised) config() *clusterv1alpha1.RolloutConfig {
 	if h.strategy.Progressive != nil {
 		return &h.strategy.Progressive.RolloutConfig
 	}
@@ -70,7 +68,7 @@ func (h *hub) config() *clusterv1alpha1.RolloutConfig {
 }
 
 // follow does what a remedy says.
-func (h *hub) follow(l rollout.Link, r rollout.Remedy) {
+func (h *advised) follow(l rollout.Link, r rollout.Remedy) {
 	switch r.Type {
 	case rollout.RemedyWait:
 		h.now = r.At
@@ -93,6 +91,8 @@ func (h *hub) follow(l rollout.Link, r rollout.Remedy) {
 	}
 }
 
+var atTen = time.Date(2026, 1, 2, 10, 0, 0, 0, time.UTC)
+
 // kindsOfReports are the kinds of reports that a cluster may have; nil is none.
 var kindsOfReports = []func(cluster string) *status.Report{
 	func(string) *status.Report { return nil },
@@ -111,10 +111,10 @@ func reported(s status.RolloutStatus, since, applied time.Duration) func(string)
 	return func(cluster string) *status.Report {
 		r := &status.Report{Cluster: cluster, Status: s}
 		if since > 0 {
-			r.LastTransitionTime = start.Add(-since)
+			r.LastTransitionTime = atTen.Add(-since)
 		}
 		if applied > 0 {
-			r.Applied = start.Add(-applied)
+			r.Applied = atTen.Add(-applied)
 		}
 		return r
 	}
@@ -148,9 +148,9 @@ func explainedStrategies() (all []clusterv1alpha1.RolloutStrategy) {
 	return all
 }
 
-// hubs yields every hub of n clusters in up to n groups, of which the first is "canary", under the strategies, with and
+// advisedFleets yields every fleet of n clusters in up to n groups, of which the first is "canary", under the strategies, with and
 // without what people do.
-func hubs(t *testing.T, n int, do func(h *hub)) {
+func advisedFleets(t *testing.T, n int, do func(h *advised)) {
 	for cut := range 1 << (n - 1) {
 		names := map[grouping.Key][]string{}
 		key := grouping.Key{Name: "canary"}
@@ -176,7 +176,7 @@ func hubs(t *testing.T, n int, do func(h *hub)) {
 				}
 			}
 			for i, strategy := range explainedStrategies() {
-				h := &hub{strategy: strategy, groups: groups, reports: reports, now: start}
+				h := &advised{strategy: strategy, groups: groups, reports: reports, now: atTen}
 				do(h)
 				switch (kind + i) % 5 { // what people do, in turn
 				case 0:
@@ -184,7 +184,7 @@ func hubs(t *testing.T, n int, do func(h *hub)) {
 				case 1:
 					h.gate = &grouping.Key{Name: "canary"}
 				case 2:
-					h.gate, h.opens = &grouping.Key{Index: key.Index}, start.Add(time.Hour)
+					h.gate, h.opens = &grouping.Key{Index: key.Index}, atTen.Add(time.Hour)
 				case 3:
 					h.others = []rollout.Option{rollout.MaxConcurrencyPerGroup(intstr.FromInt(1))}
 				case 4:
@@ -200,7 +200,7 @@ func hubs(t *testing.T, n int, do func(h *hub)) {
 // ends the wait, whether it is waited for or done.
 func TestFollowingTheAdviceWorks(t *testing.T) {
 	worlds, remedies := 0, 0
-	hubs(t, exhaustive.Of(2, 3), func(h *hub) {
+	advisedFleets(t, exhaustive.Of(2, 3), func(h *advised) {
 		worlds++
 		r, err := h.plan()
 		if err != nil {
@@ -275,7 +275,7 @@ func ended(hold rollout.Hold, before, after *rollout.Result, cluster string) boo
 
 // R29: whoever does what the explanation says, again and again, and lets what starts succeed, sees the cluster start.
 func TestFollowingTheAdviceToTheEndStartsTheCluster(t *testing.T) {
-	hubs(t, exhaustive.Of(2, 3), func(h *hub) {
+	advisedFleets(t, exhaustive.Of(2, 3), func(h *advised) {
 		for position := range h.groups.NumClusters() {
 			cluster := h.groups.Cluster(position)
 			world, story := h.clone(), []string(nil)
@@ -302,8 +302,8 @@ func TestFollowingTheAdviceToTheEndStartsTheCluster(t *testing.T) {
 	})
 }
 
-// String shows a hub in a failure.
-func (h *hub) String() string {
+// String shows it in a failure.
+func (h *advised) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%v %+v %+v paused %v gate %v", h.groups, h.strategy.Progressive, h.strategy.ProgressivePerGroup, h.paused, h.gate)
 	for position := range h.groups.NumClusters() {

@@ -3,7 +3,6 @@ package rollout
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
@@ -99,16 +98,11 @@ func (h Hold) detailed(s string) string {
 }
 
 func (h Hold) gate() string {
-	var b strings.Builder
-	b.WriteString("the gate ")
-	if h.Gate.Name != "" {
-		fmt.Fprintf(&b, "%q ", h.Gate.Name)
-	}
-	fmt.Fprintf(&b, "before %v is closed", h.Group)
+	s := fmt.Sprintf("the %s before %v is closed", h.Gate, h.Group)
 	if !h.Gate.Opens.IsZero() {
-		b.WriteString(" until " + h.Gate.Opens.UTC().Format(time.RFC3339))
+		s += " until " + inUTC(h.Gate.Opens)
 	}
-	return b.String()
+	return s
 }
 
 func (h Hold) concurrency() string {

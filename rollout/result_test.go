@@ -119,7 +119,8 @@ func TestSummary(t *testing.T) {
 				{Group: grouping.Key{Index: 2}, Counts: status.Counts{ToApply: 2, Skip: 1, Held: 1}},
 			},
 			Removed: 2,
-			Waiting: []string{"no free slot: 3 in flight and 1 starting, 4 at a time; 1 of them failed: a failed cluster keeps its slot until its deadline"},
+			Waiting: []string{"4 of 4 slots taken: f failed, keeps its slot until 2026-11-21T12:08:00Z; b progressing, times out at 2026-11-21T12:09:00Z; " +
+				"h soaks until 2026-11-21T12:02:00Z; l starts now"},
 		}
 		if d := cmp.Diff(want, plan(t, s).Summary()); d != "" {
 			t.Error(d)
@@ -174,9 +175,9 @@ func TestJSONOfZeroValues(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const want = `[{"type":"MandatoryGroupEmpty","mandatoryDecisionGroup":{"groupIndex":0}},` +
-		`{"type":"MandatoryGroupEmpty","mandatoryDecisionGroup":{"groupName":"ghost"}},` +
-		`{"type":"GateWithoutGroup","group":{"index":0}}]`
+	const want = `[{"type":"MandatoryGroupEmpty","known":"\"canary\"","mandatoryDecisionGroup":{"groupIndex":0}},` +
+		`{"type":"MandatoryGroupEmpty","known":"\"canary\"","mandatoryDecisionGroup":{"groupName":"ghost"}},` +
+		`{"type":"GateWithoutGroup","known":"\"canary\"","group":{"index":0}}]`
 	if d := cmp.Diff(want, string(warnings)); d != "" {
 		t.Error(d)
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -149,36 +150,15 @@ func (s *stage) do(c scenes.Command) (string, error) {
 
 // describe has a line for each part of Result.String, and the warnings.
 func describe(r *rollout.Result) string {
-	var lines []string
-	if text := r.String(); text != "" {
-		lines = splitParts(text, r)
-	}
+	text := partsOfString.ReplaceAllString(r.String(), "\n$1")
 	for _, w := range r.Warnings {
-		lines = append(lines, "warning: "+w.String())
+		text += "\nwarning: " + w.String()
 	}
-	return strings.Join(lines, "\n")
+	return text
 }
 
-// splitParts breaks a result's line where its parts end: each reason of held clusters is one, semicolons and all.
-func splitParts(text string, r *rollout.Result) (lines []string) {
-	var whole []string
-	for _, h := range r.Holds() {
-		whole = append(whole, h.String())
-	}
-	if r.Breach != nil {
-		whole = append(whole, r.Breach.String())
-	}
-	for text != "" {
-		part, rest, _ := strings.Cut(text, "; ")
-		for _, w := range whole {
-			if strings.HasPrefix(text, w) {
-				part, rest = w, strings.TrimPrefix(text[len(w):], "; ")
-			}
-		}
-		lines, text = append(lines, part), rest
-	}
-	return lines
-}
+// partsOfString is where a part of Result.String begins.
+var partsOfString = regexp.MustCompile(`; (in flight|timed out|removed|\d+ held:|stopped:|recheck)`)
 
 func explain(e rollout.Explanation) string {
 	if len(e) == 0 {

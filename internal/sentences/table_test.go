@@ -68,7 +68,7 @@ var rooms = []room{
 			{"RemedySetProgressDeadline", `\bset a progressDeadline$`},
 			{"RemedyCompleteGroups", `to do: wait until the PlacementDecisions are written$`},
 
-			{"Breach, where nobody waits", `^stopped: ` + names + ` failed in .*`},
+			{"Breach, where nobody waits", `^stopped: ` + names + ` failed in [^;]*; goes on when [^;]*$`},
 
 			{"WarningFieldIgnored", `^warning: \S+ is set and has no effect under the strategy's type$`},
 			{"WarningMandatoryGroupEmpty", `^warning: mandatory decision group "[^"]*" selects no cluster and is skipped$`},
@@ -140,9 +140,9 @@ var rooms = []room{
 			{"ReasonOtherCompliance", `\S+ \S+ is NonCompliant, must be Compliant`},
 			{"ReasonOtherCompliance, pending", `Dependencies were not satisfied: \d+ (is|are) still pending \(.*\)`},
 			{"ReasonNotFound", `\S+ \S+ is not found, must be Compliant`},
-			{"ReasonNoAPI", `NoAPI.*`},
+			{"ReasonNoAPI", `\S+ \S+ cannot be read: the cluster has no API for .*`},
 			{"ReasonFieldMissing", `FieldMissing.*`},
-			{"ReasonUnknownValue", `UnknownValue.*`},
+			{"ReasonUnknownValue", `\S+ \S+ has .* at status\S*, must be Compliant`},
 			{"ReasonReadFailed", `\S+ \S+ cannot be read: .*`},
 			{"ReasonNotRead", `\S+ \S+ was not read so far`},
 			{"ReasonOnCycle", `waits for itself: .* → .*`},

@@ -19,7 +19,7 @@ import (
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
 	"github.com/cohort-ocm/cohort/grouping"
-	scenes "github.com/cohort-ocm/cohort/internal/scene"
+	"github.com/cohort-ocm/cohort/internal/scene"
 	"github.com/cohort-ocm/cohort/rollout"
 	"github.com/cohort-ocm/cohort/status"
 )
@@ -65,9 +65,9 @@ type stage struct {
 
 // Every example of the design documents, and every sentence that the package has: R1 to R30, S9.
 func TestScenes(t *testing.T) {
-	scenes.Run(t, "testdata/scenes/*.txt", func(t *testing.T) func(scenes.Command) string {
+	scene.Run(t, "testdata/scenes/*.txt", func(t *testing.T) func(scene.Command) string {
 		s := newStage()
-		return func(c scenes.Command) string {
+		return func(c scene.Command) string {
 			text, err := s.do(c)
 			if err != nil {
 				return "error: " + strings.ReplaceAll(err.Error(), "\n", "\nerror: ")
@@ -84,7 +84,7 @@ func newStage() *stage {
 	}
 }
 
-func (s *stage) do(c scenes.Command) (string, error) {
+func (s *stage) do(c scene.Command) (string, error) {
 	switch c.Name {
 	case "fleet":
 		*s = *newStage()

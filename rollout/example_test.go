@@ -84,7 +84,7 @@ func ExamplePlan() {
 	// Output:
 	// apply to oslo in group 0 "canary"
 	// delete from tokyo
-	// start oslo; in flight lima; removed tokyo; 3 held: no free slot: 1 in flight and 1 starting, 2 at a time
+	// start oslo; in flight lima; removed tokyo; 3 held: 2 of 2 slots taken: lima progressing, and without a progressDeadline keeps its slot until it is done; oslo starts now
 }
 
 // byGroup rolls out group by group.
@@ -104,7 +104,7 @@ func ExampleResult_Find() {
 		switch {
 		case !selected:
 			fmt.Println(name, "is not selected")
-		case disposition == rollout.Held:
+		case disposition == rollout.DispositionHeld:
 			fmt.Printf("%s: %v, %v\n", name, disposition, reason)
 		default:
 			fmt.Printf("%s: %v\n", name, disposition)
@@ -113,7 +113,7 @@ func ExampleResult_Find() {
 	// Output:
 	// berlin: Settled
 	// oslo: Starting
-	// paris: Held, waiting for group 0 "canary"
+	// paris: Held, waiting for group 0 "canary": 1 of 2 done; oslo starts now
 	// tokyo is not selected
 }
 
@@ -124,22 +124,22 @@ func ExampleResult_Held() {
 		fmt.Printf("%s (%v): reason %s, message %q\n", c.Name, c.Group, reason.Type, reason)
 	}
 	// Output:
-	// lima (group 1): reason EarlierGroupIncomplete, message "waiting for group 0 \"canary\""
-	// paris (group 1): reason EarlierGroupIncomplete, message "waiting for group 0 \"canary\""
-	// quito (group 1): reason EarlierGroupIncomplete, message "waiting for group 0 \"canary\""
-	// rome (group 1): reason EarlierGroupIncomplete, message "waiting for group 0 \"canary\""
+	// lima (group 1): reason EarlierGroupIncomplete, message "waiting for group 0 \"canary\": 0 of 2 done; berlin, oslo start now"
+	// paris (group 1): reason EarlierGroupIncomplete, message "waiting for group 0 \"canary\": 0 of 2 done; berlin, oslo start now"
+	// quito (group 1): reason EarlierGroupIncomplete, message "waiting for group 0 \"canary\": 0 of 2 done; berlin, oslo start now"
+	// rome (group 1): reason EarlierGroupIncomplete, message "waiting for group 0 \"canary\": 0 of 2 done; berlin, oslo start now"
 }
 
 // The same for a fleet that is too large to list.
-func ExampleResult_Waiting() {
+func ExampleResult_Holds() {
 	result := must(rollout.Plan(byGroup(clusterv1alpha1.RolloutConfig{}), shops(), nil, noon(),
 		rollout.MaxConcurrencyPerGroup(intstr.FromInt32(1))))
-	for _, w := range result.Waiting() {
+	for _, w := range result.Holds() {
 		fmt.Println(w)
 	}
 	// Output:
-	// 1 held: no free slot in group 0 "canary": 0 in flight and 1 starting, 1 at a time
-	// 4 held: waiting for group 0 "canary"
+	// 1 held: 1 of 1 slot taken in group 0 "canary": berlin starts now
+	// 4 held: waiting for group 0 "canary": 0 of 2 done; berlin starts now; 1 of 1 slot taken in group 0 "canary"
 }
 
 // The clusters that need nothing more.
@@ -174,9 +174,9 @@ func ExamplePlan_mandatoryGroupFails() {
 	fmt.Println("breach:", result.Breach)
 	fmt.Println("warning:", result.Warnings[0])
 	// Output:
-	// in flight oslo; 4 held: stopped: 1 failed in group 0 "canary", 0 tolerated
-	// breach: stopped: 1 failed in group 0 "canary", 0 tolerated
-	// warning: mandatory decision group "pilot" selects no cluster and is skipped
+	// in flight oslo; 4 held: stopped: oslo failed in group 0 "canary", a mandatory group; goes on when none is failed
+	// breach: stopped: oslo failed in group 0 "canary", a mandatory group; goes on when none is failed
+	// warning: mandatory decision group "pilot" is skipped: there is no such group; there are "canary", 1
 }
 
 // A controller comes back when the first soak or deadline ends, and then something changes.
@@ -199,8 +199,8 @@ func ExamplePlan_soakAndDeadline() {
 		at = at.Add(result.RecheckAfter)
 	}
 	// Output:
-	// 12:00 in flight berlin oslo; 4 held: waiting for group 0 "canary"; recheck after 3m0s
-	// 12:03 in flight oslo; 4 held: waiting for group 0 "canary"; recheck after 8m0s
+	// 12:00 in flight berlin oslo; 4 held: waiting for group 0 "canary": 0 of 2 done; oslo progressing, times out at 2026-11-21T12:11:00Z; berlin soaks until 2026-11-21T12:03:00Z; recheck after 3m0s
+	// 12:03 in flight oslo; 4 held: waiting for group 0 "canary": 1 of 2 done; oslo progressing, times out at 2026-11-21T12:11:00Z; recheck after 8m0s
 	// 12:11 start lima paris quito rome; timed out oslo
 }
 
@@ -225,7 +225,7 @@ func ExampleValidate() {
 		fmt.Println(err)
 	}
 	// Output:
-	// spec.placementRefs[0].rolloutStrategy.progressive.progressDeadline: Invalid value: "1d": must be "None" or a duration of at least 0 such as 2h, 90m, 360s or 1h30m
+	// spec.placementRefs[0].rolloutStrategy.progressive.progressDeadline: Invalid value: "1d": must be None for no deadline, or at least one second in hours, minutes and seconds, such as 2h, 90m, 360s or 1h30m
 	// spec.placementRefs[0].rolloutStrategy.progressive.maxConcurrency: Invalid value: "NaN%": must be a count of at least 0, as an integer, or a percentage from 0% to 100% in decimal digits
 }
 
@@ -316,7 +316,7 @@ func ExampleMaxConcurrencyPerGroup() {
 	fmt.Println(must(rollout.Plan(byGroup(clusterv1alpha1.RolloutConfig{}), shops(), reports, noon(),
 		rollout.MaxConcurrencyPerGroup(intstr.FromString("50%")))))
 	// Output:
-	// start lima paris; 2 held: no free slot in group 1: 0 in flight and 2 starting, 2 at a time
+	// start lima paris; 2 held: 2 of 2 slots taken in group 1: lima, paris start now
 }
 
 // A failure that is tolerated does not slow the rollout down.
@@ -332,16 +332,57 @@ func ExampleFailedFreesSlot() {
 	fmt.Println(must(rollout.Plan(strategy, shops(), reports, noon())))
 	fmt.Println(must(rollout.Plan(strategy, shops(), reports, noon(), rollout.FailedFreesSlot())))
 	// Output:
-	// in flight berlin; 5 held: no free slot: 1 in flight, 1 at a time; 1 of them failed: a failed cluster keeps its slot until it recovers, as there is no progressDeadline
-	// start lima; in flight berlin; 4 held: no free slot: 0 in flight and 1 starting, 1 at a time
+	// in flight berlin; 5 held: 1 of 1 slot taken: berlin failed, and without a progressDeadline keeps its slot until it succeeds
+	// start lima; in flight berlin; 4 held: 1 of 1 slot taken: lima starts now
 }
 
 // A strategy without MaxConcurrency takes the group size of its placement, as the API documents.
-func ExampleDefaultMaxConcurrency() {
-	placement := &clusterv1beta1.Placement{}
-	placement.Spec.DecisionStrategy.GroupStrategy.ClustersPerDecisionGroup = intstr.FromInt32(4)
-	strategy := clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.Progressive}
-	fmt.Println(must(rollout.Plan(strategy, shops(), nil, noon(), rollout.DefaultMaxConcurrency(placement))))
+func ExampleSchedule_concurrencySource() {
+	placement := &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: "apps", Name: "fleet"}}
+	placement.Spec.DecisionStrategy.GroupStrategy.ClustersPerDecisionGroup = intstr.FromInt32(3)
+	placement.Status.NumberOfSelectedClusters = 4
+	groups, err := grouping.Read(placement, []*clusterv1beta1.PlacementDecision{
+		decision(0, "", "berlin", "lima", "oslo"), decision(1, "", "paris"),
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	result := must(rollout.Plan(clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.Progressive}, groups, nil, noon()))
+	fmt.Println(result.Schedule, "by", result.Schedule.ConcurrencySource)
+	fmt.Println(result)
 	// Output:
-	// start berlin lima oslo paris; 2 held: no free slot: 0 in flight and 4 starting, 4 at a time
+	// [group 0, group 1: 3 at a time] by ClustersPerDecisionGroup
+	// start berlin lima oslo; 1 held: 3 of 3 slots taken: berlin, lima, oslo start now
+}
+
+// A mistyped selector must not undeploy a fleet.
+func ExampleMaxRemoved() {
+	var reports []status.Report
+	for _, cluster := range []string{"berlin", "cairo", "delhi", "essen"} { // of which only berlin is selected
+		reports = append(reports, status.Report{Cluster: cluster, Status: status.Succeeded})
+	}
+	result := must(rollout.Plan(clusterv1alpha1.RolloutStrategy{}, shops(), reports, noon(), rollout.MaxRemoved(intstr.FromString("25%"))))
+	fmt.Println("removed:", len(result.Removed))
+	fmt.Println(result.Warnings[0])
+	// Output:
+	// removed: 0
+	// cairo and 2 more clusters are not selected any more, of 4 reported; only 1 may be removed at once: nobody is
+}
+
+// While the scheduler writes its decisions nothing starts: the canary group may only seem to be empty.
+func ExamplePlan_incompleteGroups() {
+	placement := &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: "apps", Name: "fleet"}}
+	placement.Status.NumberOfSelectedClusters = 3
+	groups, err := grouping.Read(placement, []*clusterv1beta1.PlacementDecision{decision(0, "canary"), decision(1, "", "paris", "rome")})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	result := must(rollout.Plan(byGroup(clusterv1alpha1.RolloutConfig{}), groups, nil, noon()))
+	fmt.Println(result)
+	fmt.Println(result.Summary().Aggregate())
+	// Output:
+	// 2 held: the groups are incomplete (placement fleet: 2 of 3 clusters are there)
+	// Progressing
 }

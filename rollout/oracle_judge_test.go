@@ -1,0 +1,233 @@
+package rollout_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+
+	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/status"
+)
+
+// stored is the Placement of w and its PlacementDecisions.
+func (w world) stored(tb fataler) (*clusterv1beta1.Placement, []*clusterv1beta1.PlacementDecision) {
+	tb.Helper()
+	f := newFleet(tb)
+	for _, g := range w.groups {
+		var names []string
+		for _, m := range w.members {
+			if m.group == g {
+				names = append(names, m.name)
+			}
+		}
+		f.groupAt(int(g.Index), g.Name, names...)
+	}
+	placement := &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "p"}}
+	if len(f.decisions) > 0 {
+		st, err := grouping.Status(f.decisions)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		placement.Status = st
+	}
+	if w.incomplete {
+		placement.Status.NumberOfSelectedClusters++
+	}
+	if w.size != nil {
+		placement.Spec.DecisionStrategy.GroupStrategy.ClustersPerDecisionGroup = *w.size
+	}
+	return placement, f.decisions
+}
+
+// read gives the groups of w, as a controller reads them.
+func (w world) read(tb fataler) *grouping.Groups {
+	tb.Helper()
+	if len(w.groups) == 0 && !w.incomplete { // an empty selection has a PlacementDecision (G3); no group at all can only be made of names
+		groups, err := grouping.FromNames(nil)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		return groups
+	}
+	placement, decisions := w.stored(tb)
+	groups, err := grouping.Read(placement, decisions)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return groups
+}
+
+// options are those of w for Plan.
+func (w world) options() []rollout.Option {
+	var opts []rollout.Option
+	if w.paused {
+		opts = append(opts, rollout.Paused())
+	}
+	for _, g := range w.gates {
+		opts = append(opts, rollout.Closed(g.group, g.gate))
+	}
+	if w.order != nil {
+		opts = append(opts, rollout.Order(w.order))
+	}
+	if w.perGroup != nil {
+		opts = append(opts, rollout.MaxConcurrencyPerGroup(*w.perGroup))
+	}
+	if w.failedFrees {
+		opts = append(opts, rollout.FailedFreesSlot())
+	}
+	if w.maxRemoved != nil {
+		opts = append(opts, rollout.MaxRemoved(*w.maxRemoved))
+	}
+	return opts
+}
+
+// observe writes into a all that a result says.
+func (a *answer) observe(r *rollout.Result) {
+	a.InFlight, a.Start, a.TimedOut, a.Removed = r.InFlight, r.Start, r.TimedOut, r.Removed
+	a.Breach, a.Warnings, a.RecheckAfter, a.Counts, a.Schedule = r.Breach, r.Warnings, r.RecheckAfter, r.Counts, r.Schedule
+	a.Settled, a.Held = a.Settled[:0], a.Held[:0]
+	for c := range r.Settled() {
+		a.Settled = append(a.Settled, c)
+	}
+	for c, hold := range r.Held() {
+		hold.Detail = ""
+		a.Held = append(a.Held, heldCluster{c, hold})
+	}
+	a.Summary = r.Summary()
+	a.Aggregate = a.Summary.Aggregate()
+	a.Holds = r.Holds()
+	// What is said of those that are waited for has an oracle of its own: following the advice works. Here it counts that
+	// the summary says the same, but for what another of its sentences says.
+	for i := range a.Holds {
+		if h := &a.Holds[i].Hold; i < len(a.Summary.Waiting) && strings.HasPrefix(h.String()+"; ", a.Summary.Waiting[i]+"; ") {
+			h.Detail = ""
+			a.Summary.Waiting[i] = h.String()
+		}
+	}
+}
+
+// equal says whether two answers are the same. It is diff without reflection, which costs too much for
+// millions of cases.
+func (a *answer) equal(b *answer) bool {
+	return slices.Equal(a.InFlight, b.InFlight) && slices.Equal(a.Start, b.Start) &&
+		slices.Equal(a.TimedOut, b.TimedOut) && slices.Equal(a.Settled, b.Settled) &&
+		slices.Equal(a.Held, b.Held) && slices.Equal(a.Removed, b.Removed) && sameBreach(a.Breach, b.Breach) &&
+		slices.Equal(a.Warnings, b.Warnings) && a.RecheckAfter == b.RecheckAfter && a.Counts == b.Counts &&
+		sameSchedule(a.Schedule, b.Schedule) && sameSummary(a.Summary, b.Summary) &&
+		a.Aggregate == b.Aggregate && slices.Equal(a.Holds, b.Holds)
+}
+
+func same[T comparable](a, b *T) bool {
+	return a == nil && b == nil || a != nil && b != nil && *a == *b
+}
+
+func sameBreach(a, b *rollout.Breach) bool {
+	return a == nil && b == nil || a != nil && b != nil && a.Group == b.Group && a.AllGroups == b.AllGroups && a.Mandatory == b.Mandatory &&
+		a.Failures == b.Failures && a.MaxFailures == b.MaxFailures && slices.Equal(a.Clusters, b.Clusters)
+}
+
+func sameSchedule(a, b rollout.Schedule) bool {
+	return a.Type == b.Type && a.MinSuccessTime == b.MinSuccessTime && a.MaxFailures == b.MaxFailures &&
+		same(a.ProgressDeadline, b.ProgressDeadline) &&
+		slices.EqualFunc(a.Stages, b.Stages, func(a, b rollout.Stage) bool {
+			return a.Mandatory == b.Mandatory && a.Clusters == b.Clusters &&
+				a.MaxConcurrency == b.MaxConcurrency && a.MaxFailures == b.MaxFailures && slices.Equal(a.Groups, b.Groups)
+		})
+}
+
+func sameSummary(a, b status.Summary) bool {
+	return a.Counts == b.Counts && slices.Equal(a.Groups, b.Groups) && a.Removed == b.Removed &&
+		a.Incomplete == b.Incomplete && a.Breach == b.Breach && a.Paused == b.Paused &&
+		slices.Equal(a.Gates, b.Gates) && slices.Equal(a.Waiting, b.Waiting)
+}
+
+// diff shows what two answers differ in.
+func diff(want, got *answer) string { return gocmp.Diff(want, got, cmpopts.EquateEmpty()) }
+
+// findFault says what is wrong with Find, given the answer that the lists have; empty if nothing.
+func findFault(r *rollout.Result, want *answer) string {
+	fault := ""
+	check := func(disposition rollout.Disposition, c rollout.Cluster, hold rollout.Hold) {
+		d, found, ok := r.Find(c.Name)
+		found.Detail = ""
+		if !ok || d != disposition || found != hold {
+			fault = fmt.Sprintf("Find(%q) = %v, %v, %v, want %v, %v", c.Name, d, found, ok, disposition, hold)
+		}
+	}
+	for _, list := range []struct {
+		is       rollout.Disposition
+		clusters []rollout.Cluster
+	}{
+		{rollout.DispositionInFlight, want.InFlight},
+		{rollout.DispositionStarting, want.Start},
+		{rollout.DispositionTimedOut, want.TimedOut},
+		{rollout.DispositionSettled, want.Settled},
+	} {
+		for _, c := range list.clusters {
+			check(list.is, c, rollout.Hold{})
+		}
+	}
+	for _, h := range want.Held {
+		check(rollout.DispositionHeld, h.Cluster, h.Hold)
+	}
+	for _, name := range want.Removed {
+		if d, hold, ok := r.Find(name); ok || d != "" || hold != (rollout.Hold{}) {
+			fault = fmt.Sprintf("Find(%q) = %v, %v, %v of a cluster that is not selected", name, d, hold, ok)
+		}
+	}
+	return fault
+}
+
+// judge plans a world and compares all that the result says with the oracle.
+type judge struct {
+	oracle oracle
+	got    answer
+}
+
+// fault is what is wrong with the plan; empty if nothing.
+func (j *judge) fault(w world, groups *grouping.Groups) string {
+	w.missing = groups.Incomplete()
+	if (w.missing != "") != w.incomplete {
+		return "the groups of this world say that they lack: " + w.missing
+	}
+	result, err := rollout.Plan(w.strategy, groups, w.reports, w.now, w.options()...)
+	if err != nil {
+		return "refused: " + err.Error()
+	}
+	want := j.oracle.answer(w)
+	j.got.observe(result)
+	if !j.got.equal(want) {
+		if d := diff(want, &j.got); d != "" {
+			return "want - got +\n" + d
+		}
+		return "differs in a way that the diff does not show"
+	}
+	return findFault(result, want)
+}
+
+// reader reads the groups of worlds that differ in nothing else than in what the groups know of their Placement.
+type reader struct{ read []readGroups }
+
+type readGroups struct {
+	incomplete bool
+	size       *intstr.IntOrString
+	groups     *grouping.Groups
+}
+
+func (r *reader) groups(t fataler, w world) *grouping.Groups {
+	for _, known := range r.read {
+		if known.incomplete == w.incomplete && same(known.size, w.size) {
+			return known.groups
+		}
+	}
+	groups := w.read(t)
+	r.read = append(r.read, readGroups{w.incomplete, w.size, groups})
+	return groups
+}

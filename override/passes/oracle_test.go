@@ -1,0 +1,165 @@
+package passes_test
+
+import (
+	"slices"
+	"time"
+
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+
+	"github.com/cohort-ocm/cohort/override"
+	"github.com/cohort-ocm/cohort/override/passes"
+	"github.com/cohort-ocm/cohort/status"
+	"github.com/cohort-ocm/cohort/status/policyv1"
+)
+
+// naiveGroups joins the groups of the bindings by R26 and O6: names of clusters, group by group, each
+// group with its name. Groups are by the names of the bindings, in the order of their index.
+func naiveGroups(bindings []override.Binding, groups map[string][]naiveGroup) []naiveGroup {
+	bindings = slices.Clone(bindings)
+	slices.SortFunc(bindings, func(a, b override.Binding) int {
+		if a.Name < b.Name {
+			return -1
+		}
+		return 1
+	})
+	var joined []naiveGroup
+	seen := map[string]bool{}
+	for _, b := range bindings {
+		take := func(index int, name string, clusters []string) naiveGroup {
+			taken := naiveGroup{binding: b.Name, index: index, name: name}
+			for _, c := range clusters {
+				if !slices.Contains(b.Excluded, c) && !seen[c] {
+					seen[c] = true
+					taken.clusters = append(taken.clusters, c)
+				}
+			}
+			return taken
+		}
+		for i, g := range groups[b.Name] {
+			joined = append(joined, take(i, g.name, g.clusters))
+		}
+	}
+	return joined
+}
+
+type naiveGroup struct {
+	binding  string
+	index    int
+	name     string
+	clusters []string
+}
+
+// naiveLimits is a strategy in the words of the rules. Mandatory is the name of the mandatory groups.
+type naiveLimits struct {
+	typ            clusterv1alpha1.RolloutType
+	maxConcurrency int
+	maxFailures    int
+	mandatory      string
+	deadline, soak time.Duration // 0: none
+}
+
+// naiveStatus is the rollout status of a cluster of an enforced policy under a progressive strategy (S3, R4),
+// and whether it is in flight (R3).
+func (l naiveLimits) naiveStatus(r *passes.Replica, version string, action policyv1.RemediationAction, now time.Time) (s status.RolloutStatus, inFlight bool) {
+	if r == nil || r.Version != version || r.Action != action {
+		return status.ToApply, false // O9
+	}
+	since := r.WriteTime
+	s = status.Progressing
+	if r.Generation == r.LastEvaluatedGeneration && (r.Compliance == "Compliant" || r.Compliance == "NonCompliant") {
+		s = map[policyv1.ComplianceState]status.RolloutStatus{"Compliant": status.Succeeded, "NonCompliant": status.Failed}[r.Compliance]
+		if r.ComplianceTime.After(since) {
+			since = r.ComplianceTime
+		}
+	}
+	if s == status.Succeeded {
+		return s, now.Sub(since) < l.soak // R5
+	}
+	if l.deadline > 0 && now.Sub(since) >= l.deadline { // R4
+		return status.TimeOut, false
+	}
+	return s, true
+}
+
+// naiveStarts is which clusters may start, in their order (R8, R10, R11, R12), over groups in the order of their
+// index. A cluster of which ready is false has yet to go through the first pass, and starts in the next call.
+func (l naiveLimits) naiveStarts(groups []naiveGroup, of func(string) (status.RolloutStatus, bool), ready func(string) bool) []string {
+	var mandatory, others []naiveGroup
+	for _, g := range groups {
+		if l.mandatory != "" && g.name == l.mandatory {
+			mandatory = append(mandatory, g)
+		} else {
+			others = append(others, g)
+		}
+	}
+	failures, total := 0, 0
+	for _, g := range groups {
+		for _, c := range g.clusters {
+			total++
+			if s, _ := of(c); s == status.Failed || s == status.TimeOut {
+				failures++
+			}
+		}
+	}
+	for _, g := range mandatory {
+		if done, starts := l.naiveGroupStarts(g.clusters, len(g.clusters), 0, of, ready); !done {
+			if l.typ == clusterv1alpha1.Progressive && failures > l.maxFailures {
+				return nil
+			}
+			return starts
+		}
+	}
+	if l.typ == clusterv1alpha1.Progressive {
+		if failures > l.maxFailures {
+			return nil
+		}
+		var pool []string
+		for _, g := range others {
+			pool = append(pool, g.clusters...)
+		}
+		_, starts := l.naiveGroupStarts(pool, max(l.maxConcurrency, 1), len(pool), of, ready) // O9: one where it says none
+		return starts
+	}
+	for _, g := range others {
+		if done, starts := l.naiveGroupStarts(g.clusters, len(g.clusters), l.maxFailures, of, ready); !done {
+			return starts
+		}
+	}
+	return nil
+}
+
+// naiveGroupStarts is whether a group is complete (R6), and if not which of its clusters may start.
+func (l naiveLimits) naiveGroupStarts(clusters []string, concurrency, budget int, of func(string) (status.RolloutStatus, bool), ready func(string) bool) (bool, []string) {
+	unsettled, failures, inFlight := 0, 0, 0
+	var first, second []string
+	for _, c := range slices.Sorted(slices.Values(clusters)) {
+		s, flying := of(c)
+		if s == status.ToApply || s == status.Progressing || s == status.Succeeded && flying {
+			unsettled++
+		}
+		if s == status.Failed || s == status.TimeOut {
+			failures++
+		}
+		if flying {
+			inFlight++
+		}
+		if s == status.ToApply && ready(c) {
+			first = append(first, c)
+		} else if s == status.ToApply {
+			second = append(second, c)
+		}
+	}
+	if unsettled == 0 && failures <= budget {
+		return true, nil
+	}
+	if failures > budget {
+		return false, nil
+	}
+	var starts []string
+	for _, c := range append(first, second...) {
+		if inFlight+len(starts) < concurrency {
+			starts = append(starts, c)
+		}
+	}
+	return false, slices.DeleteFunc(starts, func(c string) bool { return !ready(c) })
+}

@@ -1,0 +1,433 @@
+package passes_test
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+	"pgregory.net/rapid"
+
+	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/override"
+	"github.com/cohort-ocm/cohort/override/passes"
+	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/status"
+	"github.com/cohort-ocm/cohort/status/policyv1"
+)
+
+// world is a hub with one root policy and the clusters that it is bound to. It does what Propagate asks
+// for, lets clusters evaluate what they were given, and after every step compares who was enforced with the
+// naive rules.
+type world struct {
+	t      rapid.TB
+	now    time.Time
+	policy *policyv1.Policy
+	limits naiveLimits
+	// version is counted up by an edit.
+	version int
+	// bindings have no clusters where groups has those of their placement.
+	bindings []override.Binding
+	groups   map[string][]naiveGroup
+	replicas map[string]*passes.Replica
+	root     status.PolicyStatus
+	// content is the version that a cluster was last enforced to, so that an inform policy finds it compliant.
+	content map[string]int
+	// broken clusters do not comply, even enforced. silent ones evaluate nothing.
+	broken, silent map[string]bool
+	// lost are the bindings whose groups nobody knows now.
+	lost map[string]bool
+	// unchecked worlds have what the naive rules do not know: overrides, options.
+	unchecked bool
+
+	last        *passes.Propagation
+	rootAfter   status.PolicyStatus
+	rootChanges bool
+}
+
+func newWorld(t rapid.TB, action policyv1.RemediationAction, limits naiveLimits) *world {
+	w := &world{
+		t: t, now: time.Date(2026, time.November, 21, 12, 0, 0, 0, time.UTC), version: 1, limits: limits,
+		groups: map[string][]naiveGroup{}, replicas: map[string]*passes.Replica{}, content: map[string]int{},
+		broken: map[string]bool{}, silent: map[string]bool{}, lost: map[string]bool{},
+	}
+	w.policy = policy(action, limits)
+	return w
+}
+
+// strategy is the limits as the API has them.
+func (l naiveLimits) strategy() clusterv1alpha1.RolloutStrategy {
+	deadline := "None"
+	if l.deadline > 0 {
+		deadline = l.deadline.String()
+	}
+	config := clusterv1alpha1.RolloutConfig{
+		ProgressDeadline: deadline, MinSuccessTime: metav1.Duration{Duration: l.soak}, MaxFailures: intstr.FromInt(l.maxFailures),
+	}
+	var mandatory clusterv1alpha1.MandatoryDecisionGroups
+	if l.mandatory != "" {
+		mandatory.MandatoryDecisionGroups = []clusterv1alpha1.MandatoryDecisionGroup{{GroupName: l.mandatory}}
+	}
+	s := clusterv1alpha1.RolloutStrategy{Type: l.typ}
+	switch l.typ {
+	case clusterv1alpha1.Progressive:
+		s.Progressive = &clusterv1alpha1.RolloutProgressive{
+			RolloutConfig: config, MandatoryDecisionGroups: mandatory, MaxConcurrency: intstr.FromInt(l.maxConcurrency),
+		}
+	case clusterv1alpha1.ProgressivePerGroup:
+		s.ProgressivePerGroup = &clusterv1alpha1.RolloutProgressivePerGroup{RolloutConfig: config, MandatoryDecisionGroups: mandatory}
+	case clusterv1alpha1.All:
+		s.All = &clusterv1alpha1.RolloutAll{RolloutConfig: clusterv1alpha1.RolloutConfig{ProgressDeadline: deadline}}
+	}
+	return s
+}
+
+// bind adds a binding by a placement of groups, given as "canary: a b | : c d".
+func (w *world) bind(name, groups string) {
+	w.bindings = append(w.bindings, override.Binding{Name: name, PlacementRef: placement(name)})
+	w.place(name, groups)
+}
+
+// place sets the groups that a binding's placement selects.
+func (w *world) place(name, groups string) {
+	w.groups[name] = nil
+	for text := range strings.SplitSeq(groups, "|") {
+		group, clusters, _ := strings.Cut(text, ":")
+		w.groups[name] = append(w.groups[name], naiveGroup{name: strings.TrimSpace(group), clusters: strings.Fields(clusters)})
+	}
+}
+
+// resolve gives what Resolve says of the world's policy and bindings. A binding that is lost has no groups.
+func (w *world) resolve() *override.Resolution {
+	w.t.Helper()
+	bindings := slices.Clone(w.bindings)
+	for i := range bindings {
+		if name := bindings[i].Name; !w.lost[name] {
+			bindings[i].Groups = groupsOf(w.groups[name])
+		}
+	}
+	r, err := override.Resolve(w.policy, bindings)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return r
+}
+
+// known are the groups of the bindings that are not lost.
+func (w *world) known() map[string][]naiveGroup {
+	known := maps.Clone(w.groups)
+	maps.DeleteFunc(known, func(name string, _ []naiveGroup) bool { return w.lost[name] })
+	return known
+}
+
+func groupsOf(groups []naiveGroup) *grouping.Groups {
+	names := map[grouping.Key][]string{}
+	for i, g := range groups {
+		names[grouping.Key{Index: int32(i), Name: g.name}] = g.clusters
+	}
+	made, err := grouping.FromNames(names)
+	if err != nil {
+		panic(err)
+	}
+	return made
+}
+
+func placement(name string) policyv1.PlacementRef {
+	return policyv1.PlacementRef{APIGroup: "cluster.open-cluster-management.io", Kind: "Placement", Name: name}
+}
+
+func policy(action policyv1.RemediationAction, limits naiveLimits) *policyv1.Policy {
+	return &policyv1.Policy{
+		ObjectMeta: metav1.ObjectMeta{Name: "policy", Namespace: "policies"},
+		Spec:       policyv1.PolicySpec{RemediationAction: action, RolloutStrategy: limits.strategy()},
+	}
+}
+
+func (w *world) versionName() string { return fmt.Sprint("v", w.version) }
+
+// call asks what to write and checks it against the rules.
+func (w *world) call(opts ...rollout.Option) *passes.Propagation {
+	w.t.Helper()
+	var replicas []passes.Replica
+	for _, r := range w.replicas {
+		replicas = append(replicas, *r)
+	}
+	p, err := passes.Propagate(w.resolve(), w.versionName(), replicas, w.now, opts...)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.last, w.rootAfter = p, clone(w.root)
+	w.rootChanges = p.SetStatus(&w.rootAfter)
+	if !w.unchecked {
+		w.check(p)
+	}
+	return p
+}
+
+func clone(st status.PolicyStatus) status.PolicyStatus {
+	st.Status = slices.Clone(st.Status)
+	return st
+}
+
+// write does what a call asked for, but for the clusters named.
+func (w *world) write(p *passes.Propagation, except ...string) {
+	for _, c := range p.Clusters {
+		if slices.Contains(except, c.Name) {
+			continue
+		}
+		r := w.replicas[c.Name]
+		switch c.Verb {
+		case passes.VerbCreate:
+			r = &passes.Replica{Cluster: c.Name}
+			w.replicas[c.Name] = r
+			fallthrough
+		case passes.VerbUpdate:
+			r.Version, r.Action, r.WriteTime = w.versionName(), c.Action, w.now
+			r.Generation++
+			fallthrough
+		case passes.VerbUpdateStatus:
+			r.RolloutStatus = c.RolloutStatus
+		}
+	}
+	for _, name := range p.Delete {
+		if !slices.Contains(except, name) {
+			delete(w.replicas, name)
+		}
+	}
+	w.root = w.rootAfter
+}
+
+// settle calls and writes until nothing is asked for (O11), and says what each call asked.
+func (w *world) settle() {
+	w.t.Helper()
+	firstPass := false
+	for calls := 0; ; calls++ {
+		p := w.call()
+		if !p.Writes() && !w.rootChanges {
+			return
+		}
+		// Writes once done are not asked for again: the call after one that had a first pass may start clusters,
+		// and the one after that asks for nothing.
+		if calls > 1 || calls == 1 && !firstPass {
+			w.t.Fatalf("O11: call %d still asks for %s", calls+1, p)
+		}
+		firstPass = w.pendingFirstPass()
+		w.write(p)
+	}
+}
+
+// pendingFirstPass says whether a bound cluster has no replica of the version.
+func (w *world) pendingFirstPass() bool {
+	for _, c := range w.last.Clusters {
+		if r := w.replicas[c.Name]; r == nil || r.Version != w.versionName() {
+			return true
+		}
+	}
+	return false
+}
+
+// evaluate lets a cluster act on its replica and report.
+func (w *world) evaluate(cluster string) {
+	r := w.replicas[cluster]
+	if r == nil || w.silent[cluster] {
+		return
+	}
+	enforces := r.Action != policyv1.Inform
+	if enforces && !w.broken[cluster] {
+		w.content[cluster] = w.version
+	}
+	compliance := policyv1.NonCompliant
+	if fmt.Sprint("v", w.content[cluster]) == r.Version && !(enforces && w.broken[cluster]) {
+		compliance = policyv1.Compliant
+	}
+	if compliance != r.Compliance {
+		r.Compliance, r.ComplianceTime = compliance, w.now
+	}
+	r.LastEvaluatedGeneration = r.Generation
+}
+
+func (w *world) evaluateAll() {
+	for _, c := range slices.Sorted(maps.Keys(w.replicas)) {
+		w.evaluate(c)
+	}
+}
+
+// started says whether the cluster has been started for this version.
+func (w *world) started(cluster string) bool {
+	r := w.replicas[cluster]
+	return r != nil && r.Version == w.versionName() && r.Action == w.policy.Spec.RemediationAction
+}
+
+// check compares a call with the rules (O8, O9) in a world without overrides.
+func (w *world) check(p *passes.Propagation) {
+	w.t.Helper()
+	own := w.policy.Spec.RemediationAction
+	two := own != policyv1.Inform && w.limits.typ != clusterv1alpha1.All && w.limits.typ != ""
+	ready := func(c string) bool { return w.replicas[c] != nil && w.replicas[c].Version == w.versionName() }
+	of := func(c string) (status.RolloutStatus, bool) {
+		return w.limits.naiveStatus(w.replicas[c], w.versionName(), own, w.now)
+	}
+	joined := naiveGroups(w.bindings, w.known())
+	var starts, clusters []string
+	if two && len(w.lost) == 0 { // R28
+		starts = w.limits.naiveStarts(joined, of, ready)
+	}
+	for _, g := range joined {
+		clusters = append(clusters, g.clusters...)
+	}
+	slices.Sort(clusters)
+
+	var got, want []string
+	for _, c := range p.Clusters {
+		got = append(got, fmt.Sprintf("%s: %s %s", c.Name, c.Action, c.RolloutStatus))
+	}
+	for _, c := range clusters {
+		action, s := own, status.Progressing
+		switch {
+		case !two && own != policyv1.Inform && len(w.lost) > 0 && !w.started(c): // R28
+			action, s = policyv1.Inform, status.ToApply
+		case !two: // O8
+			if r := w.replicas[c]; r != nil && r.Version == w.versionName() && r.Action == own {
+				s = w.onePassStatus(r)
+			}
+		case slices.Contains(starts, c):
+		case w.started(c): // O9: stays so for this version
+			s, _ = of(c)
+		default:
+			action, s = policyv1.Inform, status.ToApply
+		}
+		want = append(want, fmt.Sprintf("%s: %s %s", c, action, s))
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		w.t.Fatalf("(-want +got):\n%sgroups %v, replicas %s", diff, joined, w.dump())
+	}
+	gone := w.gone(clusters)
+	if len(w.lost) > 0 {
+		gone = nil // R7
+	}
+	if !slices.Equal(gone, p.Delete) {
+		w.t.Fatalf("to be deleted: %v, want %v", p.Delete, gone)
+	}
+	w.checkStart(p, two)
+	w.checkRoot(p)
+}
+
+// checkStart checks that what the result shows as started, timed out and held is what the clusters have: nobody
+// starts who waits.
+func (w *world) checkStart(p *passes.Propagation, two bool) {
+	w.t.Helper()
+	var started, waits []string
+	for _, c := range p.Clusters {
+		r := w.replicas[c.Name]
+		had := r != nil && r.Version == w.versionName() && r.Action == c.Action
+		if c.RolloutStatus == status.Progressing && !had && (c.Action != policyv1.Inform || !two && len(w.lost) == 0) {
+			started = append(started, c.Name)
+		}
+		if c.RolloutStatus == status.ToApply {
+			waits = append(waits, c.Name)
+		}
+	}
+	var held []string
+	for c, hold := range p.Held() {
+		held = append(held, c.Name)
+		if r := w.replicas[c.Name]; hold.String() == "" || hold.FirstPass && r != nil && r.Version == w.versionName() {
+			w.t.Fatalf("%s is held: %+v", c, hold)
+		}
+	}
+	if got := slices.Sorted(slices.Values(p.Start)); !slices.Equal(got, started) || !slices.Equal(held, waits) {
+		w.t.Fatalf("starts %v and holds %v, want %v and %v: %s", got, held, started, waits, p)
+	}
+	for _, name := range p.TimedOut {
+		if c, _ := p.Find(name); c.RolloutStatus != status.TimeOut {
+			w.t.Fatalf("timed out: %s", c)
+		}
+	}
+}
+
+// onePassStatus is that of a policy that informs or whose strategy is All (S3, R4).
+func (w *world) onePassStatus(r *passes.Replica) status.RolloutStatus {
+	if w.policy.Spec.RemediationAction == policyv1.Inform {
+		if r.Generation == r.LastEvaluatedGeneration && r.Compliance != "" {
+			return status.Succeeded
+		}
+		if w.limits.typ != clusterv1alpha1.All {
+			return status.Progressing // the deadline of a strategy that is not followed does not count
+		}
+	}
+	s, _ := w.limits.naiveStatus(r, w.versionName(), w.policy.Spec.RemediationAction, w.now)
+	return s
+}
+
+// gone are the clusters with a replica that are not bound.
+func (w *world) gone(bound []string) []string {
+	var gone []string
+	for _, c := range slices.Sorted(maps.Keys(w.replicas)) {
+		if !slices.Contains(bound, c) {
+			gone = append(gone, c)
+		}
+	}
+	return gone
+}
+
+// checkRoot checks the root's status where it follows from the clusters alone: Progressing as long as any
+// cluster waits or is under way, but for a breach.
+func (w *world) checkRoot(p *passes.Propagation) {
+	w.t.Helper()
+	counts := map[status.RolloutStatus]int{}
+	rows := w.rootAfter.Status
+	if len(w.lost) > 0 { // those that stay because nobody knows better are there, too
+		rows = slices.DeleteFunc(slices.Clone(rows), func(row status.PolicyClusterStatus) bool {
+			_, bound := p.Find(row.ClusterName)
+			return !bound && w.replicas[row.ClusterName] != nil
+		})
+	}
+	if len(rows) != len(p.Clusters) {
+		w.t.Fatalf("the root's status has %v for %s", rows, p)
+	}
+	for i, c := range p.Clusters {
+		counts[c.RolloutStatus]++
+		if row := rows[i]; row.ClusterName != c.Name || row.ClusterNamespace != c.Name || row.RolloutStatus != c.RolloutStatus {
+			w.t.Fatalf("the root's status has %+v for %v", row, c)
+		}
+	}
+	aggregate := w.rootAfter.RolloutStatus
+	switch waits := counts[status.ToApply]+counts[status.Progressing] > 0; {
+	case aggregate == status.Failed:
+		if counts[status.Failed]+counts[status.TimeOut] == 0 {
+			w.t.Fatalf("the root has Failed with %v", counts)
+		}
+	case aggregate == status.Succeeded:
+		if len(w.lost) > 0 || waits || counts[status.Failed]+counts[status.TimeOut] > 0 {
+			w.t.Fatalf("the root has Succeeded with %v", counts)
+		}
+	case aggregate != status.Progressing:
+		w.t.Fatalf("the root is %q", aggregate)
+	}
+}
+
+func (w *world) dump() string {
+	var out []string
+	for _, c := range slices.Sorted(maps.Keys(w.replicas)) {
+		out = append(out, fmt.Sprintf("%+v", *w.replicas[c]))
+	}
+	return strings.Join(out, "\n")
+}
+
+// wave is the replicas and the root in a line: "a enforce Succeeded, b inform ToApply: Progressing".
+func (w *world) wave() string {
+	var out []string
+	for _, c := range slices.Sorted(maps.Keys(w.replicas)) {
+		r := w.replicas[c]
+		action := string(r.Action)
+		if action == "" {
+			action = "unset"
+		}
+		out = append(out, fmt.Sprintf("%s %s %s", c, action, r.RolloutStatus))
+	}
+	return strings.Join(out, ", ") + ": " + string(w.root.RolloutStatus)
+}

@@ -2,6 +2,7 @@ package passes_test
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
@@ -61,7 +62,7 @@ type naiveLimits struct {
 // naiveStatus is the rollout status of a cluster of an enforced policy under a progressive strategy (S3, R4),
 // and whether it is in flight (R3).
 func (l naiveLimits) naiveStatus(r *passes.Replica, version string, action policyv1.RemediationAction, now time.Time) (s status.RolloutStatus, inFlight bool) {
-	if r == nil || r.Version != version || r.Action != action {
+	if r == nil || r.Version != version || !strings.EqualFold(string(r.Action), string(action)) {
 		return status.ToApply, false // O9
 	}
 	since := r.WriteTime

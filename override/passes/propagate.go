@@ -157,8 +157,11 @@ func (p *Propagation) report(cluster *Cluster) (status.Report, bool) {
 func (p *Propagation) settle() {
 	for _, cluster := range p.result.TimedOut {
 		position, _ := p.groups.Position(cluster.Name)
-		p.Clusters[position].RolloutStatus = status.TimeOut
-		p.TimedOut = append(p.TimedOut, cluster.Name)
+		own := &p.Clusters[position]
+		own.RolloutStatus = status.TimeOut
+		if own.replica.RolloutStatus != status.TimeOut {
+			p.TimedOut = append(p.TimedOut, cluster.Name)
+		}
 	}
 	for _, cluster := range p.result.Start {
 		// In two passes, a cluster that is not yet of this version goes through the first before it starts.
@@ -169,19 +172,20 @@ func (p *Propagation) settle() {
 		}
 	}
 	for i := range p.Clusters {
-		p.Clusters[i].settle(p.version)
+		own := &p.Clusters[i]
+		if own.RolloutStatus == status.ToApply && own.Action == policyv1.Inform { // there is nothing to hold back
+			own.RolloutStatus = status.Progressing
+			p.Start = append(p.Start, own.Name)
+		}
+		own.settle(p.version)
 	}
 	p.Breach, p.Warnings, p.RecheckAfter = p.result.Breach, p.result.Warnings, p.result.RecheckAfter
 	p.remove()
 }
 
-// settle sets the action for the cluster's rollout status, and how its replica becomes what it has to be.
+// settle holds a cluster that waits at inform, and says how its replica becomes what it has to be.
 func (cluster *Cluster) settle(version string) {
-	switch {
-	case cluster.RolloutStatus != status.ToApply:
-	case cluster.Action == policyv1.Inform:
-		cluster.RolloutStatus = status.Progressing // there is nothing to hold back
-	default:
+	if cluster.RolloutStatus == status.ToApply {
 		cluster.Action = policyv1.Inform
 	}
 	r := cluster.replica

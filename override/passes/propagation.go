@@ -27,7 +27,8 @@ type Propagation struct {
 	// which the rollout starts them.
 	Start []string
 
-	// TimedOut are the names of the clusters whose progress deadline has passed, in order.
+	// TimedOut are the names of the clusters that time out now: their progress deadline has passed, and their replicas
+	// do not say so yet. In order.
 	TimedOut []string
 
 	// Breach says which budget more clusters failed than it allows, so that nothing starts; nil if none.

@@ -260,7 +260,7 @@ func (w *world) evaluateAll() {
 // started says whether the cluster has been started for this version.
 func (w *world) started(cluster string) bool {
 	r := w.replicas[cluster]
-	return r != nil && r.Version == w.versionName() && r.Action == w.policy.Spec.RemediationAction
+	return r != nil && r.Version == w.versionName() && strings.EqualFold(string(r.Action), string(w.policy.Spec.RemediationAction))
 }
 
 // check compares a call with the rules (O8, O9) in a world without overrides.
@@ -273,6 +273,9 @@ func (w *world) check(p *passes.Propagation) {
 		return w.limits.naiveStatus(w.replicas[c], w.versionName(), own, w.now)
 	}
 	joined := naiveGroups(w.bindings, w.known())
+	if w.policy.Spec.Disabled { // O6
+		joined = nil
+	}
 	var starts, clusters []string
 	if two && len(w.lost) == 0 { // R28
 		starts = w.limits.naiveStarts(joined, of, ready)
@@ -307,25 +310,25 @@ func (w *world) check(p *passes.Propagation) {
 		w.t.Fatalf("(-want +got):\n%sgroups %v, replicas %s", diff, joined, w.dump())
 	}
 	gone := w.gone(clusters)
-	if len(w.lost) > 0 {
+	if len(w.lost) > 0 && !w.policy.Spec.Disabled {
 		gone = nil // R7
 	}
 	if !slices.Equal(gone, p.Delete) {
 		w.t.Fatalf("to be deleted: %v, want %v", p.Delete, gone)
 	}
-	w.checkStart(p, two)
+	w.checkStart(p)
 	w.checkRoot(p)
 }
 
 // checkStart checks that what the result shows as started, timed out and held is what the clusters have: nobody
 // starts who waits.
-func (w *world) checkStart(p *passes.Propagation, two bool) {
+func (w *world) checkStart(p *passes.Propagation) {
 	w.t.Helper()
 	var started, waits []string
 	for _, c := range p.Clusters {
 		r := w.replicas[c.Name]
-		had := r != nil && r.Version == w.versionName() && r.Action == c.Action
-		if c.RolloutStatus == status.Progressing && !had && (c.Action != policyv1.Inform || !two && len(w.lost) == 0) {
+		had := r != nil && r.Version == w.versionName() && strings.EqualFold(string(r.Action), string(c.Action))
+		if c.RolloutStatus == status.Progressing && !had {
 			started = append(started, c.Name)
 		}
 		if c.RolloutStatus == status.ToApply {

@@ -9,6 +9,7 @@ import (
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
 	"github.com/cohort-ocm/cohort/status"
+	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
 const (
@@ -107,9 +108,10 @@ func TestFromPolicyRows(t *testing.T) {
 	}
 }
 
-// S3: Progressing lasts since the start, an outcome since it was reported but not since before the start.
+// S3, R27: Progressing lasts since the start, an outcome since it was reported but not since before the start.
 func TestFromPolicyTransitionTime(t *testing.T) {
 	compliant := status.PolicyState{RemediationAction: "enforce", Compliance: "Compliant"}
+	failed := status.PolicyState{RemediationAction: "enforce", Compliance: "NonCompliant"}
 	progressing := status.PolicyState{RemediationAction: "enforce"}
 	waiting := status.PolicyState{RemediationAction: "enforce", Strategy: single}
 	started := status.PolicyState{RemediationAction: "enforce", Strategy: single, Selected: true, Compliance: "Compliant"}
@@ -124,6 +126,7 @@ func TestFromPolicyTransitionTime(t *testing.T) {
 		{"complied after the start", compliant, at(5), at(9), at(9)},
 		{"complied while it still informed: the soak begins with the start", compliant, at(9), at(5), at(9)},
 		{"complied at an unknown time: a soak must not end early", compliant, at(5), time.Time{}, time.Time{}},
+		{"failed at an unknown time: the deadline runs from the start", failed, at(5), time.Time{}, at(5)},
 		{"started at an unknown time, where nothing waits for a start", compliant, time.Time{}, at(5), at(5)},
 		{"started at an unknown time under a rollout: it may have complied while it informed", started, time.Time{}, at(5), time.Time{}},
 		{"started under a rollout, then complied", started, at(5), at(9), at(9)},
@@ -131,8 +134,16 @@ func TestFromPolicyTransitionTime(t *testing.T) {
 	} {
 		t.Run("S3 "+test.reason, func(t *testing.T) {
 			test.state.StartTime, test.state.ComplianceTime = test.start, test.compliance
-			if got := status.FromPolicy(test.state).LastTransitionTime; !got.Equal(test.want) {
+			r := status.FromPolicy(test.state)
+			got := r.Applied
+			if r.LastTransitionTime.After(got) {
+				got = r.LastTransitionTime
+			}
+			if !got.Equal(test.want) {
 				t.Errorf("since %v, want %v", got, test.want)
+			}
+			if !r.Applied.IsZero() && !r.Applied.Equal(test.start) {
+				t.Errorf("applied %v, want the start %v", r.Applied, test.start)
 			}
 		})
 	}
@@ -142,9 +153,9 @@ func TestFromPolicyTransitionTime(t *testing.T) {
 func TestFromPolicyEveryCombination(t *testing.T) {
 	seen := map[status.RolloutStatus]int{}
 	for _, strategy := range []clusterv1alpha1.RolloutType{"", all, single, perGroup} {
-		for _, action := range []string{"", "inform", "Inform", "enforce", "Enforce"} {
+		for _, action := range []policyv1.RemediationAction{"", "inform", "Inform", "enforce", "Enforce"} {
 			for _, selected := range []bool{false, true} {
-				for _, compliance := range []string{"", "Compliant", "NonCompliant", "Pending"} {
+				for _, compliance := range []policyv1.ComplianceState{"", "Compliant", "NonCompliant", "Pending"} {
 					for _, evaluated := range []int64{1, 2} {
 						p := status.PolicyState{
 							Strategy: strategy, RemediationAction: action, Selected: selected,
@@ -169,7 +180,7 @@ func TestFromPolicyEveryCombination(t *testing.T) {
 // failed, under way.
 func naivePolicy(p status.PolicyState) status.RolloutStatus {
 	isAll := p.Strategy == "" || p.Strategy == "All"
-	inform := strings.ToLower(p.RemediationAction) == "inform"
+	inform := strings.ToLower(string(p.RemediationAction)) == "inform"
 	matches := p.LastEvaluatedGeneration == p.Generation
 
 	if !isAll && !inform && !p.Selected {

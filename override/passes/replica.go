@@ -69,9 +69,9 @@ func (r *Replica) report(started bool, strategy clusterv1alpha1.RolloutType, act
 	return status.FromPolicy(status.PolicyState{
 		Cluster:                 r.Cluster,
 		Strategy:                strategy,
-		RemediationAction:       string(action),
+		RemediationAction:       action,
 		Selected:                started,
-		Compliance:              string(r.compliance()),
+		Compliance:              r.compliance(),
 		Generation:              r.Generation,
 		LastEvaluatedGeneration: r.LastEvaluatedGeneration,
 		StartTime:               r.WriteTime,

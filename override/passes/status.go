@@ -11,8 +11,8 @@ import (
 // in the groups.
 func (p *Propagation) Summary() status.Summary { return p.result.Summary() }
 
-// SetStatus sets the root policy's status to what its clusters and the rollout come to, as they are once what the
-// Propagation asks for is written. It says whether it changed anything. It takes time linear in the clusters.
+// SetStatus sets the root policy's status to what its bindings, its clusters and the rollout come to, as they are once
+// what the Propagation asks for is written. It says whether it changed anything. It takes time linear in the clusters.
 //
 // Clusters that are not bound are in it only as long as their replicas stay because the groups are incomplete or an
 // option keeps them.
@@ -21,12 +21,12 @@ func (p *Propagation) SetStatus(st *status.PolicyStatus) bool {
 	for _, list := range [][]Cluster{p.Clusters, p.kept} {
 		for _, c := range list {
 			clusters = append(clusters, status.PolicyClusterStatus{
-				ClusterName: c.Name, ComplianceState: string(c.Compliance), RolloutStatus: c.RolloutStatus,
+				ClusterName: c.Name, ComplianceState: c.Compliance, RolloutStatus: c.RolloutStatus,
 			})
 		}
 	}
 	if len(p.kept) > 0 {
 		slices.SortFunc(clusters, func(a, b status.PolicyClusterStatus) int { return cmp.Compare(a.ClusterName, b.ClusterName) })
 	}
-	return status.SetPolicyStatus(st, clusters, p.Summary())
+	return status.SetPolicyStatus(st, p.resolution.Placements(), clusters, p.Summary())
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
-// R26: scores and reasons stay with their clusters, and gaps in the indexes stay, too, also where some are excluded.
+// O12, R26: scores and reasons stay with their clusters, and gaps in the indexes stay, too, also where some are excluded.
 func TestGroupsKeepDecisionsAndIndexes(t *testing.T) {
 	decision := func(index string, c clusterv1beta1.ClusterDecision) *clusterv1beta1.PlacementDecision {
 		return &clusterv1beta1.PlacementDecision{
@@ -36,7 +36,7 @@ func TestGroupsKeepDecisionsAndIndexes(t *testing.T) {
 	}
 }
 
-// The groups of one placement that nobody excludes from are handed through, and joined ones are kept.
+// O12: the groups of one placement that nobody excludes from are handed through, and joined ones are kept.
 func TestGroupsAreMadeOnce(t *testing.T) {
 	one := binding("one", plain, "AB")
 	if r := resolve(t, policy("", ""), one); r.Groups() != one.Groups {

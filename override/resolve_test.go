@@ -60,7 +60,7 @@ func TestClustersMayEndEarly(t *testing.T) {
 	}
 }
 
-// A Resolution knows the policy's action and strategy, which later changes of the policy do not reach.
+// O12: a Resolution knows the policy's action and strategy, which later changes of the policy do not reach.
 func TestResolutionKeepsActionAndStrategy(t *testing.T) {
 	p := policy("Enforce", "Progressive")
 	p.Spec.RolloutStrategy.Progressive.MaxConcurrency = intstr.FromInt32(3)
@@ -79,7 +79,7 @@ func TestResolutionKeepsActionAndStrategy(t *testing.T) {
 	}
 }
 
-// R7, R28: what was never resolved is not taken for a policy that is bound nowhere, of which all would be deleted.
+// O13, R7, R28: what was never resolved is not taken for a policy that is bound nowhere, of which all would be deleted.
 func TestZeroResolutionIsIncomplete(t *testing.T) {
 	for why, r := range map[string]*override.Resolution{"nil": nil, "zero": {}} {
 		if r.Incomplete() != "nothing was resolved" || r.Groups().Incomplete() == "" || r.Disabled() || r.Undecided() {

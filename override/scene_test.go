@@ -15,7 +15,7 @@ import (
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
-// O7: the scenes. Their commands are
+// O7, O12, O13: the scenes. Their commands are
 //
 //	policy [inform|enforce|unset] [STRATEGY] [disabled]
 //	objects [FILE…]                     reads YAML: a policy, sets, bindings; those of the last command are replaced

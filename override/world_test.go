@@ -58,7 +58,7 @@ func naiveResolve(p *policyv1.Policy, bindings []override.Binding) naiveResoluti
 	}
 	slices.Sort(selected)
 	own := policyv1.RemediationAction(strings.ToLower(string(p.Spec.RemediationAction)))
-	for _, b := range byName { // R28: who binds or decides must be complete
+	for _, b := range byName { // O13, R28: who binds or decides must be complete
 		decides := b.Enforce && all && own != policyv1.Enforce
 		if b.Groups == nil && (!b.SubFilter || decides) {
 			result.incomplete = true

@@ -107,7 +107,7 @@ func TestProgressiveWithoutMaxConcurrency(t *testing.T) {
 	}
 }
 
-// R7, R28: a Resolution that nothing was resolved to deletes nothing.
+// O14, R7, R28: a Resolution that nothing was resolved to deletes nothing.
 func TestZeroResolutionDeletesNothing(t *testing.T) {
 	for _, r := range []*override.Resolution{nil, {}} {
 		p := propagate(t, r, []passes.Replica{{Cluster: "a", Version: "v2", Action: policyv1.Enforce}})

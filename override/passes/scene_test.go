@@ -18,7 +18,7 @@ import (
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
-// The scenes. Where they have no overrides and no options, each call is checked against the naive rules, too. Their
+// O8, O9, O10, O11, O14: the scenes. Where they have no overrides and no options, each call is checked against the naive rules, too. Their
 // commands are
 //
 //	policy ACTION STRATEGY [LIMIT=…]    a root policy from now on; "unset" is no action

@@ -277,7 +277,7 @@ func (w *world) check(p *passes.Propagation) {
 		joined = nil
 	}
 	var starts, clusters []string
-	if two && len(w.lost) == 0 { // R28
+	if two && len(w.lost) == 0 { // O14, R28
 		starts = w.limits.naiveStarts(joined, of, ready)
 	}
 	for _, g := range joined {

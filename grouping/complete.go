@@ -31,7 +31,7 @@ func (g *Groups) withoutPlacement() string {
 	return g.missing
 }
 
-// completeness says whether groups are whole. The zero value is that of groups which nobody has made.
+// completeness says whether groups are whole. Groups that nobody has made have the zero value.
 type completeness struct {
 	checked bool
 	missing string // empty where nothing is

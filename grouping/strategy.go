@@ -60,7 +60,7 @@ func newDivision(placement *clusterv1beta1.Placement, path *field.Path) (divisio
 	return d, errs
 }
 
-// name is that of a part: the clusters of one named group, or, last, those that none selects.
+// name is the name of a part. A part is the clusters of one named group or, last, the clusters that none selects.
 func (d division) name(part int) string {
 	if part == len(d.groups) {
 		return ""

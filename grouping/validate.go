@@ -81,7 +81,7 @@ func validateGroupName(path *field.Path, name string) field.ErrorList {
 	return labelValue(path, name)
 }
 
-// labelValue reports a value that can't be that of a label.
+// labelValue reports a value that no label can have.
 func labelValue(path *field.Path, value string) field.ErrorList {
 	if faults := validation.IsValidLabelValue(value); len(faults) > 0 {
 		return field.ErrorList{field.Invalid(path, value, "must be usable as the value of a label: "+strings.Join(faults, "; "))}

@@ -78,7 +78,7 @@ func (s *schedule) breach(v view, t *totals, breached int) *Breach {
 // firstFailures names the first failed clusters of a stage; of all stages where it is negative.
 func (s *schedule) firstFailures(v view, stage int) []string {
 	names := make([]string, 0, maxNamed)
-	for position := range v.in(failureStates) {
+	for position, _, ok := v.in(failureStates, 0); ok; position, _, ok = v.in(failureStates, position+1) {
 		if stage >= 0 && int(s.stageOf[s.groups.GroupAt(position)]) != stage {
 			continue
 		}

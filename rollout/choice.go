@@ -1,7 +1,6 @@
 package rollout
 
 import (
-	"iter"
 	"time"
 
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
@@ -9,12 +8,18 @@ import (
 
 // view finds clusters by where they stand. There are two: a [scan] looks through all of them, for Plan; a [tracker] has
 // them in sets, for the Planner. Whatever is decided and listed is so by the one code below, over one of the two.
+//
+// Views are walked through with cursors, as they cost no memory:
+//
+//	for position, s, ok := v.in(states, 0); ok; position, s, ok = v.in(states, position+1) {}
+//	for position, place, ok := v.turn(stage, s, 0); ok; position, place, ok = v.turn(stage, s, place+1) {}
 type view interface {
-	// in yields the positions and states of the clusters in any of some states, in the order of their names.
-	in(states stateSet) iter.Seq2[int, state]
-	// turn yields the positions of the clusters of a stage in one of the two waiting states, in the order in which they
-	// start.
-	turn(stage int, s state) iter.Seq[int]
+	// in gives the first position, from the given one on, of a cluster in any of some states, with its state. Positions are
+	// in the order of the names.
+	in(states stateSet, from int) (position int, s state, ok bool)
+	// turn gives the position and the place of the first cluster of a stage in one of the two waiting states, from the
+	// given place on. Places are in the order in which clusters start.
+	turn(stage int, s state, from int) (position, place int, ok bool)
 }
 
 // choice says what may start. It follows from the tallies alone, so that clusters need be looked at only
@@ -78,7 +83,7 @@ func (s *schedule) firsts(t *totals) (active, breached int) {
 // choose works out what the active stage may start (R9 to R12, R22 to R25, R28). It takes constant time but for
 // closed gates, with which it takes time linear in the groups, and for the names of a breach.
 func (s *schedule) choose(v view, o *observed, now time.Time) choice {
-	t, active := o.totals, o.active
+	t, active := &o.totals, o.active
 	c := choice{active: active, closed: s.closedGates(now)}
 	if active < len(t.stages) {
 		c.used = t.stages[active]
@@ -141,27 +146,45 @@ func (c *choice) isClosed(group int) bool {
 	return closed
 }
 
-// starts yields the positions of the clusters that start, in order (R8).
-func (s *schedule) starts(v view, c *choice) iter.Seq[int] {
-	return func(yield func(int) bool) {
-		n := 0
-		for _, waiting := range [...]state{toApply, unreported} {
-			if n == c.slots {
-				return
+// start lists the clusters that start, in order (R8), and tells mark their positions unless it is nil.
+func (s *schedule) start(v view, c *choice, mark marker) []Cluster {
+	if c.slots == 0 {
+		return nil
+	}
+	clusters := make([]Cluster, 0, c.slots)
+	for _, waiting := range [...]state{toApply, unreported} {
+		if c.open[waiting] == 0 {
+			continue
+		}
+		for position, place, ok := v.turn(c.active, waiting, 0); ok; position, place, ok = v.turn(c.active, waiting, place+1) {
+			if c.closed != nil && c.isClosed(s.groups.GroupAt(position)) {
+				continue
 			}
-			for position := range v.turn(c.active, waiting) {
-				if c.closed != nil && c.isClosed(s.groups.GroupAt(position)) {
-					continue
-				}
-				if !yield(position) {
-					return
-				}
-				if n++; n == c.slots {
-					return
-				}
+			clusters = append(clusters, s.cluster(position, waiting))
+			if mark != nil {
+				mark.mark(position)
+			}
+			if len(clusters) == c.slots {
+				return clusters
 			}
 		}
 	}
+	return clusters
+}
+
+// marker is told which clusters start.
+type marker interface{ mark(position int) }
+
+// list gives the n clusters that are in any of some states.
+func (s *schedule) list(v view, states stateSet, n int) []Cluster {
+	if n == 0 {
+		return nil
+	}
+	clusters := make([]Cluster, 0, n)
+	for position, state, ok := v.in(states, 0); ok; position, state, ok = v.in(states, position+1) {
+		clusters = append(clusters, s.cluster(position, state))
+	}
+	return clusters
 }
 
 // sooner is the smaller of two durations, of which those that are not positive mean never.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
 	"github.com/cohort-ocm/cohort/grouping"
@@ -53,6 +54,21 @@ func (f *fleet) groupAt(index int, name string, clusters ...string) *fleet {
 func (f *fleet) read() *grouping.Groups {
 	f.tb.Helper()
 	groups, err := grouping.Read(nil, f.decisions)
+	if err != nil {
+		f.tb.Fatal(err)
+	}
+	return groups
+}
+
+// readOfSize reads the groups together with a placement of this clustersPerDecisionGroup.
+func (f *fleet) readOfSize(size intstr.IntOrString) *grouping.Groups {
+	f.tb.Helper()
+	placement := &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "p"}}
+	placement.Spec.DecisionStrategy.GroupStrategy.ClustersPerDecisionGroup = size
+	for _, d := range f.decisions {
+		placement.Status.NumberOfSelectedClusters += int32(len(d.Status.Decisions))
+	}
+	groups, err := grouping.Read(placement, f.decisions)
 	if err != nil {
 		f.tb.Fatal(err)
 	}

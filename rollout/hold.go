@@ -14,10 +14,10 @@ import (
 type HoldType string
 
 const (
-	// HoldPaused says that the caller paused the rollout.
-	HoldPaused HoldType = "Paused"
 	// HoldGroupsIncomplete says that not all of the placement's decisions are there yet.
 	HoldGroupsIncomplete HoldType = "GroupsIncomplete"
+	// HoldPaused says that the caller paused the rollout.
+	HoldPaused HoldType = "Paused"
 	// HoldBreached says that more clusters failed than may.
 	HoldBreached HoldType = "BudgetBreached"
 	// HoldMandatoryGroup says that a mandatory group comes first and is not complete.
@@ -129,10 +129,10 @@ func (h Hold) concurrency() string {
 func (s *schedule) hold(c *choice, group int) Hold {
 	stage := int(s.stageOf[group])
 	switch {
-	case s.options.paused:
-		return Hold{Type: HoldPaused}
 	case s.missing != "":
 		return Hold{Type: HoldGroupsIncomplete, Missing: s.missing}
+	case s.options.paused:
+		return Hold{Type: HoldPaused}
 	case c.breach != nil:
 		return c.breach.hold()
 	case stage > c.active:

@@ -45,7 +45,7 @@ func (n Next) String() string {
 // observed is what a decision needs beside the view: what was counted, and what was reported of clusters that are not
 // selected.
 type observed struct {
-	totals   *totals
+	totals
 	active   int           // the first stage that is not complete
 	breached int           // the first stage that is breached
 	recheck  time.Duration // until the next deadline or soak ends; 0 if none does
@@ -65,43 +65,23 @@ func (n *names) add(cluster string) {
 	}
 }
 
-// next decides and lists what may happen now. It tells mark the position of each cluster that starts, unless that is
-// nil. What it returns is the caller's.
-func (s *schedule) next(v view, o *observed, now time.Time, mark func(position int)) (Next, choice) {
-	t := o.totals
+// next decides and lists what may happen now. It tells mark which clusters start, unless that is nil. What it returns
+// is the caller's.
+func (s *schedule) next(v view, o *observed, now time.Time, mark marker) (Next, choice) {
 	c := s.choose(v, o, now)
+	all := &o.all
 	n := Next{
-		TimedOut:     s.list(v, timedOutNowStates, int(t.all[timedOutNow])),
+		Start:        s.start(v, &c, mark),
+		TimedOut:     s.list(v, timedOutNowStates, int(all[timedOutNow])),
 		Breach:       c.breach.clone(),
-		RecheckAfter: sooner(o.recheck, s.opening(&c, t, now)),
-		Counts:       t.all.counts(t.all.waiting() - c.slots),
+		Warnings:     s.warningsOf(v, o),
+		RecheckAfter: sooner(o.recheck, s.opening(&c, &o.totals, now)),
+		Counts:       all.counts(all.waiting() - c.slots),
 	}
-	if c.slots > 0 {
-		n.Start = make([]Cluster, 0, c.slots)
-		for position := range s.starts(v, &c) {
-			n.Start = append(n.Start, s.cluster(position, toApply))
-			if mark != nil {
-				mark(position)
-			}
-		}
-	}
-	n.Warnings = s.warningsOf(v, o)
 	if !s.withholds(o) {
-		n.Removed = slices.Clone(o.removed)
+		n.Removed = o.removed
 	}
 	return n, c
-}
-
-// list gives the n clusters that are in any of some states.
-func (s *schedule) list(v view, states stateSet, n int) []Cluster {
-	if n == 0 {
-		return nil
-	}
-	clusters := make([]Cluster, 0, n)
-	for position, state := range v.in(states) {
-		clusters = append(clusters, s.cluster(position, state))
-	}
-	return clusters
 }
 
 // withholds says whether nobody is removed (R7, R30).
@@ -117,7 +97,7 @@ func (s *schedule) exceedsRemovals(o *observed) bool {
 
 // reported is the number of clusters with a report, selected or not.
 func (s *schedule) reported(o *observed) int {
-	return s.groups.NumClusters() - int(o.totals.all[unreported]) + len(o.removed)
+	return s.groups.NumClusters() - int(o.all[unreported]) + len(o.removed)
 }
 
 // warningsOf gives the schedule's warnings and those of the reports.
@@ -126,12 +106,10 @@ func (s *schedule) warningsOf(v view, o *observed) []Warning {
 	if o.merged.n > 0 {
 		warnings = append(warnings, Warning{Type: WarningReportsMerged, Clusters: o.merged.n, Cluster: o.merged.first})
 	}
-	if n := o.totals.all.undated(); n > 0 {
+	if n := o.all.undated(); n > 0 {
 		w := Warning{Type: WarningReportWithoutTime, Clusters: n}
-		for position := range v.in(undatedStates) {
-			w.Cluster = s.groups.Cluster(position)
-			break
-		}
+		position, _, _ := v.in(undatedStates, 0)
+		w.Cluster = s.groups.Cluster(position)
 		warnings = append(warnings, w)
 	}
 	if s.missing == "" && s.exceedsRemovals(o) {

@@ -11,16 +11,12 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// observe reads the reports (R1 to R7, R27) into a result that has states, ages and tallies, and nothing else yet.
-func (s *schedule) observe(reports []status.Report, now time.Time) (*Result, *observed, error) {
+// observe reads the reports (R1 to R7, R27) into the states, ages and tallies of a result that has nothing yet.
+func (r *Result) observe(s *schedule, reports []status.Report, now time.Time) (observed, error) {
 	n := s.groups.NumClusters()
-	r := &Result{
-		schedule: s,
-		states:   make([]state, n),
-		ages:     make([]time.Duration, n),
-		tallies:  make([]tally, s.groups.Len()),
-	}
-	o := &observed{}
+	r.schedule = s
+	r.states, r.ages, r.tallies = make([]state, n), make([]time.Duration, n), make([]tally, s.groups.Len())
+	var o observed
 	var errs field.ErrorList
 	var others bitmap // the reports of clusters that are not selected
 	var several map[string]status.Report
@@ -42,7 +38,7 @@ func (s *schedule) observe(reports []status.Report, now time.Time) (*Result, *ob
 		}
 	}
 	if len(errs) > 0 {
-		return nil, nil, fielderrs.Join(errs)
+		return o, fielderrs.Join(errs)
 	}
 	r.merge(reports, several, now)
 	for cluster := range several {
@@ -50,10 +46,9 @@ func (s *schedule) observe(reports []status.Report, now time.Time) (*Result, *ob
 	}
 	o.remove(reports, &others)
 	o.recheck = r.count()
-	totals := s.sum(r.tallies)
-	o.totals = &totals
-	o.active, o.breached = s.firsts(&totals)
-	return r, o, nil
+	o.totals = s.sum(r.tallies)
+	o.active, o.breached = s.firsts(&o.totals)
+	return o, nil
 }
 
 func withoutCluster(i int) *field.Error {

@@ -139,7 +139,9 @@ func (p *Planner) isOutdated(r *status.Report) bool {
 	}
 	of := r.Applied
 	if of.IsZero() {
-		of = r.LastTransitionTime
+		if of = r.LastTransitionTime; r.Status == status.ToApply {
+			return true // it knows of no write
+		}
 	}
 	return isBefore(of, applied)
 }
@@ -149,11 +151,12 @@ func isBefore(t, applied time.Time) bool { return t.Before(applied.Truncate(time
 
 // Applied says that the present version of the workload was written for a cluster at a time. From now on the cluster is
 // in flight, also if an observation that was made before arrives later: reports whose Applied is older have no effect,
-// nor have those without Applied whose LastTransitionTime is. A controller calls it after each write that its
-// [Planner.Next] asked for or that changed the version, with the time that it noted in the object.
+// nor have those without Applied that are ToApply or whose LastTransitionTime is older. A controller calls it after each
+// write that [Planner.Next] asked for or that changed the version, with the time that it noted in the object.
 //
-// It does for the planner what a report of ToApply with that time in Applied would do, unless the cluster was
-// reported with a later one.
+// It does for the planner what a report of ToApply with that time in Applied would do, unless what was reported already
+// is later than that. When another version is wanted, all clusters begin anew: Forget them, then Report how they
+// stand with that version.
 func (p *Planner) Applied(cluster string, when time.Time) {
 	when = when.Round(0)
 	t := p.lock()
@@ -166,7 +169,7 @@ func (p *Planner) Applied(cluster string, when time.Time) {
 	if position, selected := t.schedule.groups.Position(cluster); selected {
 		known = report{t.kinds[position], t.since[position]}
 	}
-	if known.kind != unreported && !isBefore(known.since, when) {
+	if !known.kind.waiting() && !isBefore(known.since, when) {
 		return
 	}
 	p.set(cluster, report{progressing, when})
@@ -251,7 +254,8 @@ func (p *Planner) Next(now time.Time) Next {
 	p.lock()
 	defer p.mu.Unlock()
 	t, o := p.at(now)
-	n, _ := t.schedule.next(t, o, t.now, nil)
+	n, _ := t.schedule.next(t, &o, t.now, nil)
+	n.Removed = slices.Clone(n.Removed)
 	return n
 }
 
@@ -261,7 +265,7 @@ func (p *Planner) InFlight(now time.Time) []Cluster {
 	p.lock()
 	defer p.mu.Unlock()
 	t, o := p.at(now)
-	return t.schedule.list(t, inFlightStates, o.totals.all.inFlight())
+	return t.schedule.list(t, inFlightStates, o.all.inFlight())
 }
 
 // Result says at the time now all that [Plan] would, reasons and summary included. It takes time linear in
@@ -279,12 +283,13 @@ func (p *Planner) Result(now time.Time) *Result {
 	for position, state := range r.states {
 		r.age(position, state, t.since[position], t.now)
 	}
-	r.complete(t, o, t.now)
+	r.complete(t, &o, t.now)
+	r.Removed = slices.Clone(r.Removed)
 	return r
 }
 
 // at brings the tracker to the time now and gives what it observed.
-func (p *Planner) at(now time.Time) (*tracker, *observed) {
+func (p *Planner) at(now time.Time) (*tracker, observed) {
 	t := p.tracker
 	if now = now.Round(0); now.Before(t.now) { // as Plan, by the wall clock
 		p.tracker = newTracker(t.schedule, t.ranks, t.kinds, t.since, now)
@@ -296,7 +301,7 @@ func (p *Planner) at(now time.Time) (*tracker, *observed) {
 	for cluster := range p.several {
 		o.merged.add(cluster)
 	}
-	return p.tracker, &o
+	return p.tracker, o
 }
 
 // removedNames are those of the clusters that were reported and are not selected, in order.

@@ -1,7 +1,6 @@
 package rollout
 
 import (
-	"iter"
 	"time"
 
 	"github.com/cohort-ocm/cohort/internal/bitset"
@@ -98,7 +97,7 @@ func (t *tracker) advance(now time.Time) {
 
 // observed is what the tracker adds to a decision; the caller adds the clusters that are not selected.
 func (t *tracker) observed() observed {
-	o := observed{totals: &t.totals, active: first(&t.incomplete, t.schedule), breached: first(&t.breached, t.schedule)}
+	o := observed{totals: t.totals, active: first(&t.incomplete, t.schedule), breached: first(&t.breached, t.schedule)}
 	if position, ok := t.timers.next(); ok {
 		o.recheck = t.due(position).Sub(t.now)
 	}
@@ -183,29 +182,23 @@ func (t *tracker) time(position int) {
 }
 
 // in implements view. The states are one of listedStates.
-func (t *tracker) in(states stateSet) iter.Seq2[int, state] {
-	return func(yield func(int, state) bool) {
-		for i := range listedStates {
-			if listedStates[i] != states {
-				continue
-			}
-			for position := range t.listed[i].From(0) {
-				if !yield(position, t.states[position]) {
-					return
-				}
+func (t *tracker) in(states stateSet, from int) (int, state, bool) {
+	for i := range listedStates {
+		if listedStates[i] == states {
+			if position, ok := t.listed[i].Next(from); ok {
+				return position, t.states[position], true
 			}
 		}
 	}
+	return 0, 0, false
 }
 
-// turn implements view.
-func (t *tracker) turn(stage int, s state) iter.Seq[int] {
-	return func(yield func(int) bool) {
-		end := int(t.ranks.begins[stage+1])
-		for rank := range t.waiting[s].From(int(t.ranks.begins[stage])) {
-			if rank >= end || !yield(int(t.ranks.atRank[rank])) {
-				return
-			}
-		}
+// turn implements view. Places are ranks, counted from the first of the stage.
+func (t *tracker) turn(stage int, s state, from int) (position, place int, ok bool) {
+	begin, end := int(t.ranks.begins[stage]), int(t.ranks.begins[stage+1])
+	rank, ok := t.waiting[s].Next(begin + from)
+	if !ok || rank >= end {
+		return 0, 0, false
 	}
+	return int(t.ranks.atRank[rank]), rank - begin, true
 }

@@ -110,7 +110,8 @@ func (r *Resolution) Find(name string) (Cluster, bool) {
 	return r.clusters[i], true
 }
 
-// Bindings gives all bindings of the policy by name, as they were given to Resolve: also those that are ignored.
+// Bindings gives all bindings of the policy by name, as they were given to Resolve: also those that are ignored. Don't
+// change their lists.
 func (r *Resolution) Bindings() []Binding {
 	if r == nil {
 		return nil

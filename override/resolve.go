@@ -28,35 +28,44 @@ func Resolve(policy *policyv1.Policy, bindings []Binding) (*Resolution, error) {
 	case policy == nil:
 		return nil, field.Required(field.NewPath("policy"), "must be the root policy")
 	case policy.Spec.Disabled:
-		return newResolution("", clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.All}, nil, true), nil
+		return &Resolution{resolved: true, disabled: true, strategy: clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.All}}, nil
 	}
-	path := field.NewPath("spec")
-	action, known := policy.Spec.RemediationAction.Known()
-	errs := rollout.Validate(policy.Spec.RolloutStrategy, path.Child("rolloutStrategy"))
-	if !known {
-		errs = append(errs, field.NotSupported(path.Child("remediationAction"),
-			policy.Spec.RemediationAction, []policyv1.RemediationAction{policyv1.Inform, policyv1.Enforce}))
+	in := input{policy: policy, bindings: slices.Clone(bindings)}
+	slices.SortStableFunc(in.bindings, func(a, b Binding) int { return cmp.Compare(a.Name, b.Name) })
+	for i := range in.bindings {
+		in.bindings[i].Excluded = slices.Clone(in.bindings[i].Excluded) // which is read again when groups are asked for
 	}
-	bindings = slices.Clone(bindings)
-	slices.SortStableFunc(bindings, func(a, b Binding) int { return cmp.Compare(a.Name, b.Name) })
-	if errs = append(errs, check(bindings)...); len(errs) > 0 {
+	if errs := append(in.checkPolicy(), in.checkBindings()...); len(errs) > 0 {
 		return nil, join(errs)
 	}
-	strategy := *policy.Spec.RolloutStrategy.DeepCopy()
-	strategy.Type = cmp.Or(strategy.Type, clusterv1alpha1.All)
-	return newResolution(action, strategy, bindings, false), nil
+	return in.resolve(), nil
 }
 
-// check finds what is wrong with the bindings, which are by name.
-func check(bindings []Binding) field.ErrorList {
+// input is what is resolved, the bindings by name.
+type input struct {
+	policy   *policyv1.Policy
+	bindings []Binding
+}
+
+func (in *input) checkPolicy() field.ErrorList {
+	path, spec := field.NewPath("spec"), &in.policy.Spec
+	errs := rollout.Validate(spec.RolloutStrategy, path.Child("rolloutStrategy"))
+	if _, known := spec.RemediationAction.Known(); !known {
+		errs = append(errs, field.NotSupported(path.Child("remediationAction"),
+			spec.RemediationAction, []policyv1.RemediationAction{policyv1.Inform, policyv1.Enforce}))
+	}
+	return errs
+}
+
+func (in *input) checkBindings() field.ErrorList {
 	var errs field.ErrorList
-	for i := range bindings {
-		b := &bindings[i]
+	for i := range in.bindings {
+		b := &in.bindings[i]
 		path := field.NewPath("bindings").Key(b.Name)
 		switch {
 		case b.Name == "":
 			errs = append(errs, field.Required(path.Child("name"), "must be the name of the binding to "+b.PlacementRef.String()))
-		case i > 0 && bindings[i-1].Name == b.Name:
+		case i > 0 && in.bindings[i-1].Name == b.Name:
 			errs = append(errs, field.Duplicate(path, b.Name))
 		}
 		if b.Groups.Len() > 0 && b.Groups.Key(0).Placement != "" {
@@ -66,9 +75,17 @@ func check(bindings []Binding) field.ErrorList {
 	return errs
 }
 
+// resolve takes the policy and the bindings to be valid.
+func (in *input) resolve() *Resolution {
+	action, _ := in.policy.Spec.RemediationAction.Known()
+	strategy := *in.policy.Spec.RolloutStrategy.DeepCopy()
+	strategy.Type = cmp.Or(strategy.Type, clusterv1alpha1.All)
+	return newResolution(action, strategy, in.bindings)
+}
+
 // newResolution takes the bindings by name.
-func newResolution(action policyv1.RemediationAction, strategy clusterv1alpha1.RolloutStrategy, bindings []Binding, disabled bool) *Resolution {
-	r := &Resolution{resolved: true, disabled: disabled, action: action, strategy: strategy, bindings: bindings}
+func newResolution(action policyv1.RemediationAction, strategy clusterv1alpha1.RolloutStrategy, bindings []Binding) *Resolution {
+	r := &Resolution{resolved: true, action: action, strategy: strategy, bindings: bindings}
 	parts := make([]part, 0, len(bindings))
 	for i := range bindings {
 		b := &bindings[i]

@@ -64,12 +64,16 @@ func TestClustersMayEndEarly(t *testing.T) {
 func TestResolutionKeepsActionAndStrategy(t *testing.T) {
 	p := policy("Enforce", "Progressive")
 	p.Spec.RolloutStrategy.Progressive.MaxConcurrency = intstr.FromInt32(3)
-	b := []override.Binding{binding("b", plain, "A")}
+	b := []override.Binding{binding("b", plain, "AB")}
+	b[0].Excluded = []string{"B"}
 	r := resolve(t, p, b...)
 	p.Spec.RolloutStrategy.Progressive.MaxConcurrency = intstr.FromInt32(9)
-	p.Spec.RemediationAction, b[0].Name = policyv1.Inform, "renamed"
+	p.Spec.RemediationAction, b[0].Name, b[0].Excluded[0] = policyv1.Inform, "renamed", "A"
 	if got := r.Strategy(); got.Type != clusterv1alpha1.Progressive || got.Progressive.MaxConcurrency.IntValue() != 3 || r.Action() != policyv1.Enforce {
 		t.Errorf("action %s, strategy %+v", r.Action(), got)
+	}
+	if got := show(r.Groups()); got != "group 0: A" {
+		t.Errorf("the groups became %s", got)
 	}
 	if got := r.Bindings()[0].Name; got != "b" {
 		t.Errorf("the binding became %s", got)

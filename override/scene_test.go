@@ -1,6 +1,7 @@
 package override_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"github.com/cohort-ocm/cohort/grouping"
 	"github.com/cohort-ocm/cohort/internal/scene"
 	"github.com/cohort-ocm/cohort/override"
+	"github.com/cohort-ocm/cohort/status"
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
@@ -24,6 +26,7 @@ import (
 //	bind                                bindings without objects: "sub enforce restricted excluding a,b: c d"
 //	bindings                            what Bindings makes of the objects
 //	resolve                             what Resolve makes of them, or of bindings without objects
+//	placements                          what the root policy's status says of the bindings
 //	groups                              the groups of what was resolved last
 //	find CLUSTER…                       what was resolved last of some clusters
 func TestScenes(t *testing.T) {
@@ -63,6 +66,14 @@ func (s *stage) do(c scene.Command) string {
 		return lines(err, bindings, bindingLine)
 	case "resolve":
 		return s.resolve()
+	case "placements":
+		return lines(nil, s.last.Placements(), func(p status.PolicyPlacement) string {
+			text, err := json.Marshal(p)
+			if err != nil {
+				s.t.Fatal(err)
+			}
+			return string(text)
+		})
 	case "groups":
 		return strings.ReplaceAll(show(s.last.Groups()), " | ", "\n")
 	case "find":

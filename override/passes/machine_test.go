@@ -11,6 +11,7 @@ import (
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 	"pgregory.net/rapid"
 
+	"github.com/cohort-ocm/cohort/internal/exhaustive"
 	"github.com/cohort-ocm/cohort/override/passes"
 	"github.com/cohort-ocm/cohort/status"
 	"github.com/cohort-ocm/cohort/status/policyv1"
@@ -55,20 +56,24 @@ func drawGroups(t *rapid.T) string {
 // the naive rules say, nobody is enforced that the strategy does not allow, and in the end every cluster
 // is right.
 func TestWhateverHappensOnlyAllowedClustersAreEnforced(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		limits := drawLimits(t)
-		w := newWorld(t, rapid.SampledFrom([]policyv1.RemediationAction{policyv1.Enforce, policyv1.Enforce, "", policyv1.Inform}).Draw(t, "action"), limits)
-		w.bind("2", drawGroups(t))
-		if rapid.Bool().Draw(t, "second placement") {
-			w.bind("1", drawGroups(t))
-		}
-		if rapid.Bool().Draw(t, "rule") {
-			w.bind("3", ": g a h")
-			w.bindings[len(w.bindings)-1].PlacementRef = policyv1.PlacementRef{APIGroup: "apps.open-cluster-management.io", Kind: "PlacementRule", Name: "rule"}
-		}
-		t.Repeat(w.actions())
-		w.end()
-	})
+	for range exhaustive.Of(1, 20) {
+		rapid.Check(t, whatever)
+	}
+}
+
+func whatever(t *rapid.T) {
+	limits := drawLimits(t)
+	w := newWorld(t, rapid.SampledFrom([]policyv1.RemediationAction{policyv1.Enforce, policyv1.Enforce, "", policyv1.Inform}).Draw(t, "action"), limits)
+	w.bind("2", drawGroups(t))
+	if rapid.Bool().Draw(t, "second placement") {
+		w.bind("1", drawGroups(t))
+	}
+	if rapid.Bool().Draw(t, "rule") {
+		w.bind("3", ": g a h")
+		w.bindings[len(w.bindings)-1].PlacementRef = policyv1.PlacementRef{APIGroup: "apps.open-cluster-management.io", Kind: "PlacementRule", Name: "rule"}
+	}
+	t.Repeat(w.actions())
+	w.end()
 }
 
 func (w *world) actions() map[string]func(*rapid.T) {

@@ -93,27 +93,36 @@ func (l naiveLimits) naiveStarts(groups []naiveGroup, of func(string) (status.Ro
 			others = append(others, g)
 		}
 	}
-	failures, total := 0, 0
-	for _, g := range groups {
-		for _, c := range g.clusters {
-			total++
-			if s, _ := of(c); s == status.Failed || s == status.TimeOut {
-				failures++
+	// A stage with more failures than its budget stops the rollout everywhere.
+	failuresIn := func(groups ...naiveGroup) (failures int) {
+		for _, g := range groups {
+			for _, c := range g.clusters {
+				if s, _ := of(c); s == status.Failed || s == status.TimeOut {
+					failures++
+				}
 			}
+		}
+		return failures
+	}
+	if l.typ == clusterv1alpha1.Progressive && failuresIn(groups...) > l.maxFailures {
+		return nil
+	}
+	for _, g := range mandatory {
+		if failuresIn(g) > 0 {
+			return nil
+		}
+	}
+	for _, g := range others {
+		if l.typ == clusterv1alpha1.ProgressivePerGroup && failuresIn(g) > l.maxFailures {
+			return nil
 		}
 	}
 	for _, g := range mandatory {
 		if done, starts := l.naiveGroupStarts(g.clusters, len(g.clusters), 0, of, ready); !done {
-			if l.typ == clusterv1alpha1.Progressive && failures > l.maxFailures {
-				return nil
-			}
 			return starts
 		}
 	}
 	if l.typ == clusterv1alpha1.Progressive {
-		if failures > l.maxFailures {
-			return nil
-		}
 		var pool []string
 		for _, g := range others {
 			pool = append(pool, g.clusters...)

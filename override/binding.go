@@ -74,9 +74,11 @@ func Bindings(policy *policyv1.Policy, bindings []*policyv1.PlacementBinding, se
 	if len(errs) > 0 {
 		return nil, join(errs)
 	}
-	slices.SortStableFunc(own, func(a, b Binding) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortStableFunc(own, byName)
 	return own, nil
 }
+
+func byName(a, b Binding) int { return cmp.Compare(a.Name, b.Name) }
 
 // reach notes the ways from the subjects to the policy, itself or in one of its sets, and says whether there is one.
 // What is excluded is what every way excludes: a cluster that one of them lets through is bound.

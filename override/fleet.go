@@ -151,14 +151,14 @@ type arena struct {
 	free  []string
 }
 
-// pick gives the names of those of the parts that want accepts, nil if there are none.
-func (a *arena) pick(parts []part, of []int32, want func(*part) bool) []string {
+// pick gives the names of the parts that the function accepts, nil if there are none.
+func (a *arena) pick(parts []part, of []int32, accepts func(*part) bool) []string {
 	if len(a.free) < len(of) {
 		a.free = make([]string, max(a.chunk, len(of)))
 	}
 	count := 0
 	for _, i := range of {
-		if p := &parts[i]; want(p) {
+		if p := &parts[i]; accepts(p) {
 			a.free[count] = p.Name
 			count++
 		}

@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
+	"github.com/cohort-ocm/cohort/internal/fielderrs"
 	"github.com/cohort-ocm/cohort/rollout"
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
@@ -31,7 +32,7 @@ func Resolve(policy *policyv1.Policy, bindings []Binding) (*Resolution, error) {
 		return &Resolution{resolved: true, disabled: true, strategy: clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.All}}, nil
 	}
 	in := input{policy: policy, bindings: slices.Clone(bindings)}
-	slices.SortStableFunc(in.bindings, func(a, b Binding) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortStableFunc(in.bindings, byName)
 	for i := range in.bindings {
 		in.bindings[i].Excluded = slices.Clone(in.bindings[i].Excluded) // which is read again when groups are asked for
 	}
@@ -59,20 +60,21 @@ func (in *input) checkPolicy() field.ErrorList {
 
 func (in *input) checkBindings() field.ErrorList {
 	var errs field.ErrorList
+	nameless := 0 // they come first
 	for i := range in.bindings {
 		b := &in.bindings[i]
 		path := field.NewPath("bindings").Key(b.Name)
-		switch {
-		case b.Name == "":
+		if b.Name == "" {
+			nameless++
 			errs = append(errs, field.Required(path.Child("name"), "must be the name of the binding to "+b.PlacementRef.String()))
-		case i > 0 && in.bindings[i-1].Name == b.Name:
-			errs = append(errs, field.Duplicate(path, b.Name))
 		}
 		if b.Groups.Len() > 0 && b.Groups.Key(0).Placement != "" {
 			errs = append(errs, field.Invalid(path.Child("groups"), b.Groups.String(), "must be the groups of one placement"))
 		}
 	}
-	return errs
+	return append(errs, fielderrs.Duplicates(in.bindings[nameless:], byName, func(b Binding) *field.Error {
+		return field.Duplicate(field.NewPath("bindings").Key(b.Name), b.Name)
+	})...)
 }
 
 // resolve takes the policy and the bindings to be valid.

@@ -135,6 +135,10 @@ func TestResolveErrors(t *testing.T) {
 			"O1 no name", policy("", ""), []override.Binding{{PlacementRef: placement("dev")}},
 			"bindings[].name: Required value: must be the name of the binding to Placement.cluster.open-cluster-management.io/dev",
 		}, {
+			"O1 two without a name are no duplicates", policy("", ""), []override.Binding{{PlacementRef: placement("a")}, {PlacementRef: placement("b")}},
+			"bindings[].name: Required value: must be the name of the binding to Placement.cluster.open-cluster-management.io/a\n" +
+				"bindings[].name: Required value: must be the name of the binding to Placement.cluster.open-cluster-management.io/b",
+		}, {
 			"R26 groups of several placements", policy("off", ""), []override.Binding{{Name: "b", PlacementRef: placement("dev"), Groups: joined}},
 			`bindings[b].groups: Invalid value: "group 0 of placement x: 1, group 0 of placement y: 1": must be the groups of one placement` + "\n" +
 				`spec.remediationAction: Unsupported value: "off": supported values: "inform", "enforce"`,

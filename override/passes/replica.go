@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
+	"github.com/cohort-ocm/cohort/internal/fielderrs"
 	"github.com/cohort-ocm/cohort/status"
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
@@ -90,11 +91,9 @@ func byCluster(replicas []Replica) ([]*Replica, field.ErrorList) {
 		}
 		ordered = append(ordered, &replicas[i])
 	}
-	slices.SortStableFunc(ordered, func(a, b *Replica) int { return cmp.Compare(a.Cluster, b.Cluster) })
-	for i := 1; i < len(ordered); i++ {
-		if name := ordered[i].Cluster; name == ordered[i-1].Cluster && (i < 2 || name != ordered[i-2].Cluster) {
-			errs = append(errs, field.Duplicate(field.NewPath("replicas").Key(name), name))
-		}
-	}
-	return ordered, errs
+	compare := func(a, b *Replica) int { return cmp.Compare(a.Cluster, b.Cluster) }
+	slices.SortStableFunc(ordered, compare)
+	return ordered, append(errs, fielderrs.Duplicates(ordered, compare, func(r *Replica) *field.Error {
+		return field.Duplicate(field.NewPath("replicas").Key(r.Cluster), r.Cluster)
+	})...)
 }

@@ -120,6 +120,11 @@ func TestGates(t *testing.T) {
 			opts: opts(rollout.Closed(first, window), rollout.Closed(grouping.Key{Name: "canary"}, rollout.Gate{Opens: now.Add(time.Minute)})),
 			want: `1 held: the gate "window" before group 0 "canary" is closed until 2026-11-21T13:00:00Z; recheck after 1h0m0s`,
 		}, {
+			name:     "R23 and of those that open at the same time the first by name",
+			strategy: all(""), groups: []string{"canary: a"},
+			opts: opts(rollout.Closed(first, rollout.Gate{Name: "b"}), rollout.Closed(grouping.Key{Name: "canary"}, rollout.Gate{Name: "a"})),
+			want: `1 held: the gate "a" before group 0 "canary" is closed`,
+		}, {
 			name:     "R23 of which one that nobody knows of is the latest",
 			strategy: all(""), groups: []string{"canary: a"},
 			opts: opts(rollout.Closed(first, window), rollout.Closed(grouping.Key{Name: "canary"}, rollout.Gate{Name: "approval"})),
@@ -242,6 +247,11 @@ func TestFailedFreesSlot(t *testing.T) {
 			name:     "R25 a failure that is not tolerated stops the rollout all the same",
 			strategy: progressive("2", config("", "10m", 0)), groups: s.groups, reports: s.reports, opts: free,
 			want: "in flight a b; 2 held: stopped: 1 failed, 0 tolerated; recheck after 9m0s",
+		}, {
+			name:     "R25 nor counts it among those of which nobody knows since when",
+			strategy: s.strategy, groups: s.groups, reports: "a=Failed b=Progressing c=Progressing/1m", opts: free,
+			want: "in flight a b c; 1 held: no free slot: 2 in flight, 2 at a time; nobody knows since when 1 of them: they keep their slot until they are " +
+				"reported anew; recheck after 9m0s",
 		}, {
 			name:     "R25 in the groups of R24 too",
 			strategy: perGroup(config("2", "", 0)), groups: s.groups, reports: s.reports,

@@ -90,7 +90,7 @@ func (w world) options() []rollout.Option {
 // observe writes into a all that a result says.
 func (a *answer) observe(r *rollout.Result) {
 	a.InFlight, a.Start, a.TimedOut, a.Removed = r.InFlight, r.Start, r.TimedOut, r.Removed
-	a.Breach, a.Warnings, a.RecheckAfter, a.Schedule = r.Breach, r.Warnings, r.RecheckAfter, r.Schedule
+	a.Breach, a.Warnings, a.RecheckAfter, a.Counts, a.Schedule = r.Breach, r.Warnings, r.RecheckAfter, r.Counts, r.Schedule
 	a.Settled, a.Held = a.Settled[:0], a.Held[:0]
 	for c := range r.Settled() {
 		a.Settled = append(a.Settled, c)
@@ -109,7 +109,7 @@ func (a *answer) equal(b *answer) bool {
 	return slices.Equal(a.InFlight, b.InFlight) && slices.Equal(a.Start, b.Start) &&
 		slices.Equal(a.TimedOut, b.TimedOut) && slices.Equal(a.Settled, b.Settled) &&
 		slices.Equal(a.Held, b.Held) && slices.Equal(a.Removed, b.Removed) && sameBreach(a.Breach, b.Breach) &&
-		slices.Equal(a.Warnings, b.Warnings) && a.RecheckAfter == b.RecheckAfter &&
+		slices.Equal(a.Warnings, b.Warnings) && a.RecheckAfter == b.RecheckAfter && a.Counts == b.Counts &&
 		sameSchedule(a.Schedule, b.Schedule) && sameSummary(a.Summary, b.Summary) &&
 		a.Aggregate == b.Aggregate && slices.Equal(a.Holds, b.Holds)
 }

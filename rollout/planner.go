@@ -133,6 +133,9 @@ func insert[V any](m *map[string]V, key string, value V) {
 
 // isOutdated says whether a report speaks of a version before the one that was applied last.
 func (p *Planner) isOutdated(r *status.Report) bool {
+	if len(p.applied) == 0 {
+		return false
+	}
 	applied, ok := p.applied[r.Cluster]
 	if !ok {
 		return false

@@ -27,7 +27,7 @@ import (
 // decision groups writes only this number, and is compared by it. Where placement is nil, groups are complete
 // as long as there is an object at all. The size of a group, for [Groups.ClustersPerDecisionGroup], is read too.
 //
-// It is an error (one *field.Error per fault, found by errors.As) if an object is nil, comes twice, has an index
+// It is an error (one *field.Error per fault, found by errors.As) if an object is nil, comes twice by its name, has an index
 // label that is not an int32 of at least 0, or belongs to another placement or namespace than the others or
 // than placement, or if the clustersPerDecisionGroup of placement is invalid. There are no groups then.
 //
@@ -77,7 +77,7 @@ func parse(decisions []*clusterv1beta1.PlacementDecision) ([]source, error) {
 		objects = append(objects, d)
 	}
 	slices.SortFunc(objects, compareObjects)
-	errs = append(errs, fielderrs.Duplicates(objects, compareObjects, func(d *clusterv1beta1.PlacementDecision) *field.Error {
+	errs = append(errs, fielderrs.Duplicates(objects, compareNamed, func(d *clusterv1beta1.PlacementDecision) *field.Error {
 		return field.Duplicate(objectPath(d).Child("metadata", "name"), d.Name)
 	})...)
 	sources := make([]source, len(objects))
@@ -99,9 +99,24 @@ func parse(decisions []*clusterv1beta1.PlacementDecision) ([]source, error) {
 	return sources, fielderrs.Join(errs)
 }
 
-// compareObjects orders PlacementDecisions by namespace and name.
+// compareObjects orders PlacementDecisions by namespace and name, and those without a name by their clusters.
 func compareObjects(a, b *clusterv1beta1.PlacementDecision) int {
-	return cmp.Or(strings.Compare(a.Namespace, b.Namespace), compareNames(a.Name, b.Name))
+	order := cmp.Or(strings.Compare(a.Namespace, b.Namespace), compareNames(a.Name, b.Name))
+	if order == 0 && a.Name == "" {
+		return slices.CompareFunc(a.Status.Decisions, b.Status.Decisions, func(a, b clusterv1beta1.ClusterDecision) int {
+			return strings.Compare(a.ClusterName, b.ClusterName)
+		})
+	}
+	return order
+}
+
+// compareNamed is compareObjects to which no two objects without a name are the same. None such is stored; tests have
+// them.
+func compareNamed(a, b *clusterv1beta1.PlacementDecision) int {
+	if a.Name == "" {
+		return -1
+	}
+	return compareObjects(a, b)
 }
 
 // compareNames orders names of PlacementDecisions: those that differ in the number at their end only by

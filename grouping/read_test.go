@@ -55,6 +55,9 @@ func TestRead(t *testing.T) {
 		{"G10 without an index label, of group 0", decisions{decision("d-1", "1", "", "a"), unlabelled, decision("d-3", "0", "", "c")}, `0:b c | 1:a`},
 		{"G10 without an index label, with a name", decisions{named, decision("d-1", "0", "canary", "a")}, `0 "canary":a b`},
 		{"G10 objects without a name", decisions{decision("", "0", "", "a")}, `0:a`},
+		{"G10 several objects without a name are not one", decisions{
+			decision("", "0", "", "b"), decision("", "1", "", "c"), decision("", "0", "", "a"),
+		}, `0:a b | 1:c`},
 
 		{"G11 in two objects, the lower index", decisions{
 			decision("d-1", "1", "", "a b"), decision("d-2", "0", "", "b c"),

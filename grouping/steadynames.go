@@ -42,7 +42,7 @@ func (g *Groups) DecisionsKeeping(placement *clusterv1beta1.Placement, stored []
 	if err := validateStored(placement, stored); err != nil {
 		return nil, err
 	}
-	reusable, err := parse(slices.DeleteFunc(slices.Clone(stored), hasOddIndex))
+	reusable, err := parse(slices.DeleteFunc(slices.Clone(stored), isUnfit))
 	if err != nil {
 		return nil, err
 	}
@@ -146,11 +146,11 @@ func (k *keeper) unusedName() string {
 	}
 }
 
-// hasOddIndex says whether the index label is not written as Decisions writes it, such as "01". Keeping
-// the object would change its label.
-func hasOddIndex(d *clusterv1beta1.PlacementDecision) bool {
+// isUnfit says whether an object cannot be kept: its index label is not written as Decisions writes it, such as "01", so
+// that keeping it would change its label; or it has no name, which no stored object has.
+func isUnfit(d *clusterv1beta1.PlacementDecision) bool {
 	index, _, err := groupIndex(d)
-	return err == nil && d.Labels[clusterv1beta1.DecisionGroupIndexLabel] != strconv.Itoa(int(index))
+	return d.Name == "" || err == nil && d.Labels[clusterv1beta1.DecisionGroupIndexLabel] != strconv.Itoa(int(index))
 }
 
 // validateStored reports stored objects of another placement, of which one stands for all: parse has found

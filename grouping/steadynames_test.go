@@ -63,6 +63,9 @@ p-decision-1 0 "canary": 001-100
 p-decision-2 0 "canary": 101
 p-decision-3 1 "": 102
 `},
+		{"G8 objects without a name are not kept", mustRead(t, stored("x", "0", "", 1, 2)), decisions{stored("", "0", "", 1, 1), stored("", "0", "", 2, 2)}, `
+p-decision-1 0 "": 001-002
+`},
 		{"G8 nothing changed, whatever the names", mustRead(t, stored("x", "0", "", 1, 150)), decisions{stored("by-hand", "0", "", 101, 150), stored("p-decision-7", "0", "", 1, 100)}, `
 by-hand 0 "": 101-150
 p-decision-7 0 "": 001-100

@@ -211,6 +211,7 @@ func TestEveryFleetOfFour(t *testing.T) {
 		}
 	})
 	counts.report(t)
+	counts.documented(t)
 
 	// A class that took in worlds on which both agree would excuse too much.
 	loose := map[string]bool{"generous budget read as none": true, "mandatory overtaken": true}

@@ -10,6 +10,7 @@ import (
 	sdkv1alpha1 "open-cluster-management.io/sdk-go/pkg/apis/cluster/v1alpha1"
 
 	"github.com/cohort-ocm/cohort/rollout"
+	ownv1alpha1 "github.com/cohort-ocm/cohort/rollout/sdkgo/v1alpha1"
 	"github.com/cohort-ocm/cohort/status"
 )
 
@@ -40,6 +41,33 @@ func (w world) cohort() answer {
 // reference is what sdk-go says.
 func (w world) reference() answer {
 	_, result, err := w.sdkgo.GetRolloutCluster(w.strategy, sdkReports(w.reports))
+	return sdkAnswer(result, err)
+}
+
+// dropInSays is what the drop-in says, in sdk-go's words.
+func (w world) dropInSays() answer {
+	statuses := make([]ownv1alpha1.ClusterRolloutStatus, len(w.reports))
+	for i, s := range sdkReports(w.reports) {
+		statuses[i] = ownv1alpha1.ClusterRolloutStatus{ClusterName: s.ClusterName, Status: ownv1alpha1.RolloutStatus(s.Status), LastTransitionTime: s.LastTransitionTime}
+	}
+	_, own, err := w.dropIn.GetRolloutCluster(w.strategy, statuses)
+	result := sdkv1alpha1.RolloutResult{MaxFailureBreach: own.MaxFailureBreach, RecheckAfter: own.RecheckAfter}
+	for _, list := range []struct {
+		own []ownv1alpha1.ClusterRolloutStatus
+		sdk *[]sdkv1alpha1.ClusterRolloutStatus
+	}{
+		{own.ClustersToRollout, &result.ClustersToRollout},
+		{own.ClustersTimeOut, &result.ClustersTimeOut},
+		{own.ClustersRemoved, &result.ClustersRemoved},
+	} {
+		for _, s := range list.own {
+			*list.sdk = append(*list.sdk, sdkv1alpha1.ClusterRolloutStatus{ClusterName: s.ClusterName, Status: sdkv1alpha1.RolloutStatus(s.Status)})
+		}
+	}
+	return sdkAnswer(result, err)
+}
+
+func sdkAnswer(result sdkv1alpha1.RolloutResult, err error) answer {
 	if err != nil {
 		return answer{refused: true}
 	}

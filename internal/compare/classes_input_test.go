@@ -8,13 +8,15 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/intstr"
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
 	"github.com/cohort-ocm/cohort/status"
 )
 
 var (
-	percentage     = regexp.MustCompile(`^[0-9]+%$`)
-	deadlinePrefix = regexp.MustCompile(`^[0-9]+[hms]`)
+	percentage = regexp.MustCompile(`^[0-9]+%$`)
+	deadlines  = regexp.MustCompile(`^([0-9]+[hms])+$`)
+	prefixes   = regexp.MustCompile(`^[0-9]+[hms]`) // of the deadlines that the reference reads
 )
 
 // inputClasses are those of worlds that one side refuses, or of which it reads a part as something else.
@@ -25,9 +27,12 @@ func inputClasses() []class {
 		{"percentage off by one", (*view).percentageOffByOne},
 		{"counted twice", (*view).countedTwice},
 		{"type left out", func(v *view) bool { return v.strategy.Type == "" }},
-		{"deadline refused", (*view).deadlineRefused},
-		{"no time for a deadline of 0", (*view).deadlineOfZero},
 		{"success in the future", (*view).successInFuture},
+		{"time unknown", (*view).timeUnknown},
+		{"silent agent", (*view).silentAgent},
+		{"earlier version", (*view).earlierVersion},
+		{"decisions incomplete", func(v *view) bool { return v.missing > 0 }},
+		{"group size unread", (*view).groupSizeUnread},
 	}
 }
 
@@ -47,7 +52,7 @@ func (v *view) clustersLost() bool {
 // nonsense: a limit or a duration that R16 and R17 refuse and the reference reads.
 func (v *view) nonsense() bool {
 	return v.config.MinSuccessTime.Duration < 0 || invalid(v.config.MaxFailures) || invalid(v.config.maxConcurrency) ||
-		v.config.maxConcurrency.Type == intstr.String && count(v.config.maxConcurrency, 100) == 0
+		invalidDeadline(v.config.ProgressDeadline) || v.config.maxConcurrency.Type == intstr.String && count(v.config.maxConcurrency, 100) == 0
 }
 
 func invalid(limit intstr.IntOrString) bool {
@@ -59,6 +64,13 @@ func invalid(limit intstr.IntOrString) bool {
 	}
 	percent, err := strconv.Atoi(strings.TrimSuffix(limit.StrVal, "%"))
 	return err != nil || percent > 100
+}
+
+// invalidDeadline: what the reference reads begins with an amount of hours, minutes or seconds and is a Go duration, such
+// as 0s or 1m500ms.
+func invalidDeadline(deadline string) bool {
+	d, err := time.ParseDuration(deadline)
+	return err == nil && prefixes.MatchString(deadline) && (d < time.Second || !deadlines.MatchString(deadline))
 }
 
 // percentageOffByOne: the reference computes percentages as floats, and rounds up what is one part in
@@ -79,7 +91,7 @@ func (v *view) percentageOffByOne() bool {
 	return off(v.config.MaxFailures, v.all.size)
 }
 
-// countedTwice: two reports for one cluster, or one for none (R1).
+// countedTwice: two reports for one cluster, which count as one, or one for none, which is an error (R1).
 func (v *view) countedTwice() bool {
 	seen := map[string]bool{"": true}
 	for _, r := range v.reports {
@@ -91,29 +103,48 @@ func (v *view) countedTwice() bool {
 	return false
 }
 
-// deadlineRefused: a Go duration that doesn't begin with digits and one of h, m and s, such as 1.5h (R17).
-func (v *view) deadlineRefused() bool {
-	deadline := v.config.ProgressDeadline
-	d, err := time.ParseDuration(deadline)
-	return err == nil && d >= 0 && !deadlinePrefix.MatchString(deadline)
-}
-
-// deadlineOfZero: without a time of transition, a deadline of 0 has passed for the reference; R4 says
-// never.
-func (v *view) deadlineOfZero() bool {
-	d, err := time.ParseDuration(v.config.ProgressDeadline)
-	return err == nil && d == 0 && v.anyReport(func(r status.Report) bool {
-		return r.LastTransitionTime.IsZero() && r.Status != status.ToApply && r.Status != status.Succeeded &&
-			r.Status != status.TimeOut && r.Status != status.Skip
-	})
-}
-
 // successInFuture: without a soak time a cluster soaks for the reference until its transition, if the clock
 // that set it is ahead of ours. R5 has no soak then.
 func (v *view) successInFuture() bool {
 	return v.config.MinSuccessTime.Duration == 0 && v.anyReport(func(r status.Report) bool {
 		return r.Status == status.Succeeded && r.LastTransitionTime.After(now)
 	})
+}
+
+// timeUnknown: a deadline or a soak of which nobody knows when it began. The reference has it begin at each plan, and looks
+// at it again when it would end. R4 and R5 have it never end, and warn.
+func (v *view) timeUnknown() bool {
+	deadline, err := time.ParseDuration(v.config.ProgressDeadline)
+	return v.anyReport(func(r status.Report) bool {
+		if !since(r).IsZero() {
+			return false
+		}
+		switch r.Status {
+		case status.ToApply, status.TimeOut, status.Skip:
+			return false
+		case status.Succeeded:
+			return v.config.MinSuccessTime.Duration > 0
+		}
+		return err == nil && deadline > 0
+	})
+}
+
+// silentAgent: the workload was written and nobody has acknowledged it (R27). The reference has no word for that.
+func (v *view) silentAgent() bool {
+	return v.anyReport(func(r status.Report) bool { return r.Status == status.ToApply && !r.Applied.IsZero() })
+}
+
+// earlierVersion: what was observed last is older than the write of the present version (R27).
+func (v *view) earlierVersion() bool {
+	return v.anyReport(func(r status.Report) bool {
+		return r.Status != status.ToApply && !r.Applied.IsZero() && !r.Applied.Equal(r.LastTransitionTime)
+	})
+}
+
+// groupSizeUnread: without MaxConcurrency, R14 takes the size of a group that the Placement wants. The reference takes all.
+func (v *view) groupSizeUnread() bool {
+	return v.strategy.Type == clusterv1alpha1.Progressive && v.config.maxConcurrency == (intstr.IntOrString{}) &&
+		v.perGroup > 0 && !v.allMandatory() && v.perGroup < v.stages[len(v.stages)-1].size
 }
 
 func (v *view) anyReport(is func(status.Report) bool) bool {

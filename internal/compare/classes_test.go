@@ -18,6 +18,7 @@ func classes() []class {
 		{"in flight left out", (*view).inFlightLeftOut},
 		{"time-out left out", (*view).timeOutLeftOut},
 		{"breach unseen", (*view).breachUnseen},
+		{"breach behind", (*view).breachBehind},
 		{"breached group started", (*view).breachedGroupStarted},
 		{"generous budget read as none", (*view).generousBudget},
 		{"next group too early", (*view).nextGroupTooEarly},
@@ -129,6 +130,40 @@ func (v *view) stopsAtTimeOut() bool {
 	return v.hasMandatory() && !v.mandatoryActive() && v.all.count[expired] > 0
 }
 
+// breachBehind: a group behind the one whose turn it is has more failures than it may (R10). The reference sees that only
+// if it comes as far.
+func (v *view) breachBehind() bool {
+	if v.over <= v.active || v.over == len(v.stages) {
+		return false
+	}
+	if v.mandatoryActive() || v.hasMandatory() && v.all.inFlight()+v.all.count[expired] > 0 {
+		return true // it stops among the mandatory groups, at one that has no failure
+	}
+	starts, breach := v.pass()
+	return starts || !breach
+}
+
+// pass says whether the reference, when it goes through the groups that are not mandatory, starts anything, and whether
+// it comes to a breach.
+func (v *view) pass() (starts, breach bool) {
+	listed, failures := v.all.inFlight(), 0
+	for _, s := range v.stages {
+		if s.mandatory {
+			continue
+		}
+		budget := s.budget
+		if s.generous() {
+			budget = 0 // see generousBudget
+		}
+		listed, failures = listed+s.waiting(), failures+s.failures()
+		starts, breach = starts || s.waiting() > 0, s.failures() > budget
+		if breach || listed > failures {
+			break
+		}
+	}
+	return starts, breach
+}
+
 // breachedGroupStarted: the first incomplete group has more failures than it may and clusters that wait.
 // The reference reports the breach and starts them (R10: nothing starts).
 func (v *view) breachedGroupStarted() bool {
@@ -158,7 +193,7 @@ func (v *view) generousBudget() bool {
 // goes past a group that R10 waits for.
 func (v *view) nextGroupTooEarly() bool {
 	if v.strategy.Type != clusterv1alpha1.ProgressivePerGroup || v.active == len(v.stages) ||
-		v.stageBreached() || v.mandatoryActive() || v.stopsEarlier() || v.stopsAtTimeOut() {
+		v.over < len(v.stages) || v.mandatoryActive() || v.stopsEarlier() || v.stopsAtTimeOut() {
 		return false
 	}
 	failures := 0
@@ -167,7 +202,7 @@ func (v *view) nextGroupTooEarly() bool {
 	}
 	later := false
 	for _, s := range v.stages[v.active+1:] {
-		later = later || s.waiting() > 0 || s.breached() || s.generous() && s.failures() > 0
+		later = later || s.waiting() > 0 || s.generous() && s.failures() > 0
 	}
 	return later && v.stages[v.active].waiting()+v.all.inFlight() <= failures
 }
@@ -213,7 +248,7 @@ func (v *view) stageBreached() bool {
 
 // mayStart says whether the rules start anything.
 func (v *view) mayStart() bool {
-	if v.active == len(v.stages) || v.stageBreached() || v.all.breached() || v.stages[v.active].waiting() == 0 {
+	if v.active == len(v.stages) || v.over < len(v.stages) || v.all.breached() || v.stages[v.active].waiting() == 0 {
 		return false
 	}
 	concurrency := count(v.config.maxConcurrency, v.stages[v.active].size)

@@ -35,6 +35,10 @@ func TestDifferences(t *testing.T) {
 		c.ProgressDeadline = deadline
 		return c
 	}
+	soaking := func(c clusterv1alpha1.RolloutConfig, soak time.Duration) clusterv1alpha1.RolloutConfig {
+		c.MinSuccessTime.Duration = soak
+		return c
+	}
 	g0 := clusterv1alpha1.MandatoryDecisionGroup{GroupIndex: 0}
 	one, unset := intstr.FromInt32(1), intstr.IntOrString{}
 	hundred := make([]string, 100)
@@ -108,6 +112,14 @@ func TestDifferences(t *testing.T) {
 			reports:  all(at(status.Succeeded, time.Hour, "a"), at(status.Failed, m, "b")),
 			ours:     "in flight b; breach; recheck after 9m0s",
 			theirs:   "in flight b; recheck after 9m0s",
+		}, {
+			class:    "breach behind",
+			why:      "R10: a breach stops the rollout everywhere; a cluster that joins group 0 must not make it forgotten",
+			strategy: perGroup(rules(0)),
+			fleet:    inGroups(t, "a new", "c"),
+			reports:  all(at(status.Succeeded, time.Hour, "a"), at(status.TimeOut, m, "c")),
+			ours:     "breach",
+			theirs:   "start new",
 		}, {
 			class:    "breached group started",
 			why:      "R10: a breach stops the rollout in that group too",
@@ -241,6 +253,34 @@ func TestDifferences(t *testing.T) {
 			ours:     "error",
 			theirs:   "start a b",
 		}, {
+			class:    "nonsense accepted",
+			why:      "R16: neither are there two hundred in a hundred",
+			strategy: progressive(rules(0), intstr.FromString("200%")),
+			fleet:    inGroups(t, "a b"),
+			ours:     "error",
+			theirs:   "start a b",
+		}, {
+			class:    "nonsense accepted",
+			why:      "R16: percentages are whole numbers",
+			strategy: progressive(rules(0), intstr.FromString("33.3%")),
+			fleet:    inGroups(t, "a b c"),
+			ours:     "error",
+			theirs:   "start a",
+		}, {
+			class:    "nonsense accepted",
+			why:      "R16: fewer than no failures",
+			strategy: progressive(rules(-1), unset),
+			fleet:    inGroups(t, "a b c"),
+			ours:     "error",
+			theirs:   "start a b c",
+		}, {
+			class:    "nonsense accepted",
+			why:      "R5: a soak of less than no time",
+			strategy: perGroup(soaking(rules(0), -m)),
+			fleet:    inGroups(t, "a"),
+			ours:     "error",
+			theirs:   "start a",
+		}, {
 			class:    "percentage off by one",
 			why:      "R16: 7% of 100 is 7",
 			strategy: progressive(rules(0), intstr.FromString("7%")),
@@ -257,12 +297,28 @@ func TestDifferences(t *testing.T) {
 			theirs:   "nothing",
 		}, {
 			class:    "counted twice",
-			why:      "R1: a cluster has one report; these are taken for three failures",
+			why:      "R1: several reports of a cluster are one failure, and these are taken for three",
 			strategy: progressive(rules(2), unset),
 			fleet:    inGroups(t, "a b c"),
 			reports:  at(status.TimeOut, m, "a", "a", "a"),
-			ours:     "error",
+			ours:     "start b c",
 			theirs:   "breach",
+		}, {
+			class:    "counted twice",
+			why:      "R1: the report that holds the rollout back most counts, and b has the only slot",
+			strategy: progressive(rules(0), one),
+			fleet:    inGroups(t, "a b"),
+			reports:  all(at(status.Succeeded, time.Hour, "b"), at(status.Progressing, m, "b"), at(status.ToApply, m, "a")),
+			ours:     "in flight b; recheck after 9m0s",
+			theirs:   "start a",
+		}, {
+			class:    "counted twice",
+			why:      "R1: a report for no cluster is an error",
+			strategy: progressive(rules(0), one),
+			fleet:    inGroups(t, "a b"),
+			reports:  at(status.Succeeded, time.Hour, ""),
+			ours:     "error",
+			theirs:   "start a; removed ",
 		}, {
 			class:    "type left out",
 			why:      "R18: All is the API's default",
@@ -271,20 +327,52 @@ func TestDifferences(t *testing.T) {
 			ours:     "start a b",
 			theirs:   "error",
 		}, {
-			class:    "deadline refused",
-			why:      "R17: 1.5h is a Go duration",
-			strategy: perGroup(until(rules(0), "1.5h")),
-			fleet:    inGroups(t, "a"),
-			ours:     "start a",
-			theirs:   "error",
-		}, {
-			class:    "no time for a deadline of 0",
-			why:      "R4: without a time of transition the deadline never passes",
+			class:    "nonsense accepted",
+			why:      "R17: a deadline of 0 would time out whatever is not done; None is no deadline",
 			strategy: perGroup(until(rules(0), "0s")),
+			fleet:    inGroups(t, "a"),
+			reports:  at(status.Progressing, 0, "a"),
+			ours:     "error",
+			theirs:   "timed out a; breach",
+		}, {
+			class:    "time unknown",
+			why:      "R4: nobody knows when the deadline began, so it never passes; the result warns",
+			strategy: perGroup(rules(0)),
 			fleet:    inGroups(t, "a"),
 			reports:  []status.Report{{Cluster: "a", Status: status.Progressing}},
 			ours:     "in flight a",
-			theirs:   "timed out a; breach",
+			theirs:   "in flight a; recheck after 10m0s",
+		}, {
+			class:    "silent agent",
+			why:      "R27: the work was written an hour ago, and nobody has acknowledged it",
+			strategy: progressive(rules(1), one),
+			fleet:    inGroups(t, "a b"),
+			reports:  []status.Report{{Cluster: "a", Status: status.ToApply, Applied: now.Add(-time.Hour)}},
+			ours:     "start b; timed out a",
+			theirs:   "start a",
+		}, {
+			class:    "earlier version",
+			why:      "R27: what succeeded an hour ago is not what was written a minute ago",
+			strategy: progressive(rules(0), one),
+			fleet:    inGroups(t, "a b"),
+			reports:  []status.Report{{Cluster: "a", Status: status.Succeeded, LastTransitionTime: now.Add(-time.Hour), Applied: now.Add(-m)}},
+			ours:     "in flight a; recheck after 4m0s",
+			theirs:   "start b",
+		}, {
+			class:    "decisions incomplete",
+			why:      "R28: b may be in an object that is not written yet",
+			strategy: strategy{Type: clusterv1alpha1.All},
+			fleet:    selected(t, selection{missing: 1}, group{clusters: []string{"a"}}),
+			reports:  at(status.Succeeded, time.Hour, "b"),
+			ours:     "nothing",
+			theirs:   "start a; removed b",
+		}, {
+			class:    "group size unread",
+			why:      "R14: the API documents clustersPerDecisionGroup as the default of maxConcurrency",
+			strategy: progressive(rules(0), unset),
+			fleet:    selected(t, selection{perGroup: 2}, group{clusters: []string{"a", "b"}}, group{grouping.Key{Index: 1}, []string{"c"}}),
+			ours:     "start a b",
+			theirs:   "start a b c",
 		}, {
 			class:    "success in the future",
 			why:      "R5: All has no soak, and the clocks of two machines differ",
@@ -339,11 +427,6 @@ func TestSameAnswers(t *testing.T) {
 			strategy: clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.All},
 			reports:  at("Unheard", time.Minute, "a"),
 			want:     "start b c d; in flight a",
-		}, {
-			why:      "without a time of transition the deadline is looked at again when it might have passed",
-			strategy: perGroup(configured(intstr.FromInt32(0))),
-			reports:  []status.Report{{Cluster: "a", Status: status.Progressing}},
-			want:     "start b; in flight a; recheck after 10m0s",
 		}, {
 			why:      "a cluster that is not selected is removed and has no other effect",
 			strategy: progressive(configured(intstr.FromInt32(0)), intstr.FromInt32(1)),

@@ -16,7 +16,7 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-var fleets = flag.Uint64("fleets", 60_000, "how many random fleets to compare on")
+var fleets = flag.Uint64("fleets", 30_000, "how many random fleets to compare on")
 
 // Both sides on random fleets of up to 200 clusters.
 func TestRandomFleets(t *testing.T) {
@@ -31,6 +31,7 @@ func TestRandomFleets(t *testing.T) {
 						w = shrink(t, w)
 					}
 					counts.compare(w)
+					w.dropInAgrees(t)
 				}
 			})
 		}
@@ -41,7 +42,14 @@ func TestRandomFleets(t *testing.T) {
 // randomWorld is a world of up to 200 clusters, mostly one that both sides accept.
 func randomWorld(tb testing.TB, r *rand.Rand) world {
 	groups := randomGroups(r)
-	return world{newFleet(tb, groups...), randomStrategy(r), randomReports(r, groups)}
+	var s selection
+	switch r.IntN(50) {
+	case 0:
+		s.missing = 1 + r.IntN(3)
+	case 1, 2:
+		s.perGroup = 1 + r.IntN(50)
+	}
+	return world{selected(tb, s, groups...), randomStrategy(r), randomReports(r, groups)}
 }
 
 // randomGroups spreads clusters over up to eight groups, of which some have a name.
@@ -68,17 +76,20 @@ func randomGroups(r *rand.Rand) []group {
 // randomReports reports some of the clusters, with one of the statuses more often than the others.
 func randomReports(r *rand.Rand, groups []group) (reports []status.Report) {
 	statuses := []status.RolloutStatus{status.ToApply, status.Progressing, status.Succeeded, status.Failed, status.TimeOut, status.Skip, "Unheard"}
-	often, share := pick(r, statuses...), r.Float64()
+	often, share, undated := pick(r, statuses...), r.Float64(), r.IntN(50) == 0
 	report := func(cluster string) {
 		s := status.Report{Cluster: cluster, Status: pick(r, statuses...)}
 		if r.Float64() < share {
 			s.Status = often
 		}
-		if r.IntN(20) > 0 {
+		if !undated || r.IntN(4) > 0 {
 			s.LastTransitionTime = now.Add(-time.Duration(r.IntN(20*60)) * time.Second)
 		}
 		if r.IntN(2000) == 0 {
 			s.LastTransitionTime = now.Add(time.Minute)
+		}
+		if r.IntN(2000) == 0 {
+			s.Applied = now.Add(-time.Duration(r.IntN(20*60)) * time.Second)
 		}
 		reports = append(reports, s)
 	}
@@ -113,7 +124,7 @@ func randomStrategy(r *rand.Rand) clusterv1alpha1.RolloutStrategy {
 		MaxFailures:      randomLimit(r),
 	}
 	if r.IntN(100) == 0 {
-		c.ProgressDeadline = pick(r, "0s", "1.5h", ".1h", "-1h", "soon")
+		c.ProgressDeadline = pick(r, "0s", "0h0m", "1m500ms", "1.5h", ".1h", "-1h", "soon")
 	}
 	if r.IntN(300) == 0 {
 		c.MinSuccessTime.Duration = -soak
@@ -168,11 +179,26 @@ func shrink(tb testing.TB, w world) world {
 			for i := len(w.stored[g].clusters) - 1; i >= 0; i-- {
 				groups := slices.Clone(w.stored)
 				groups[g].clusters = slices.Delete(slices.Clone(groups[g].clusters), i, i+1)
-				if less := (world{newFleet(tb, groups...), w.strategy, w.reports}); unexplained(less) {
+				if less := (world{selected(tb, w.selection, groups...), w.strategy, w.reports}); unexplained(less) {
 					w, again = less, true
 				}
 			}
 		}
 	}
 	return w
+}
+
+// dropInAgrees fails where the drop-in says something else than Cohort. It can't be told of a write (Applied), and it reads
+// a deadline of 0 as sdk-go does.
+func (w world) dropInAgrees(t *testing.T) {
+	for _, r := range w.reports {
+		if !r.Applied.IsZero() {
+			return
+		}
+	}
+	if ours := w.cohort(); ours.refused && invalidDeadline(configOf(w.strategy).ProgressDeadline) {
+		return
+	} else if dropIn := w.dropInSays(); !dropIn.equal(ours) {
+		t.Errorf("%v\ncohort:  %v\ndrop-in: %v\n", w, ours, dropIn)
+	}
 }

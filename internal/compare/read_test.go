@@ -24,9 +24,12 @@ func TestSameGroupsFromPlacementDecisions(t *testing.T) {
 		previous := new(grouping.Groups)
 		for _, groups := range [][]group{before, after} {
 			decisions := stored(groups)
-			read, err := grouping.Read(nil, decisions)
+			read, err := grouping.Read(selection{}.placement(t, decisions), decisions)
 			if err != nil {
 				t.Fatal(err)
+			}
+			if missing := read.Incomplete(); missing != "" {
+				t.Fatalf("seed %d: incomplete: %s", seed, missing)
 			}
 			var added, removed []string
 			tracker, added, removed = follow(t, tracker, decisions)
@@ -132,6 +135,12 @@ func TestDifferencesFromPlacementDecisions(t *testing.T) {
 			ours:   "error",
 			theirs: []string{"0(a)"},
 		}, {
+			why:    "G10: without the label an object is of group 0",
+			index:  []string{"none"},
+			groups: []group{{clusters: []string{"a"}}},
+			ours:   "0(a)",
+			theirs: []string{"error"},
+		}, {
 			why:    "G10: both refuse an empty label",
 			index:  []string{""},
 			groups: []group{{clusters: []string{"a"}}},
@@ -143,6 +152,9 @@ func TestDifferencesFromPlacementDecisions(t *testing.T) {
 			decisions := stored(tt.groups)
 			for i, index := range tt.index {
 				decisions[i].Labels[clusterv1beta1.DecisionGroupIndexLabel] = index
+				if index == "none" {
+					delete(decisions[i].Labels, clusterv1beta1.DecisionGroupIndexLabel)
+				}
 			}
 			ours, theirs := "error", "error"
 			if groups, err := grouping.Read(nil, decisions); err == nil {

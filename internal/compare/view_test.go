@@ -69,6 +69,7 @@ type view struct {
 	stages  []stage    // mandatory groups first; under Progressive and All the others are one stage
 	all     stage      // of all selected clusters; its budget is that of the whole rollout
 	active  int        // the first stage that is not complete, or len(stages)
+	over    int        // the first stage with more failures than it may have, or len(stages)
 	ordered []reported // the reports of selected clusters, in the order of their names
 }
 
@@ -94,8 +95,8 @@ func configOf(s clusterv1alpha1.RolloutStrategy) (c config) {
 func look(w world) *view {
 	v := &view{world: w, config: configOf(w.strategy)}
 	standings := make(map[string]standing)
-	for _, r := range w.reports {
-		standings[r.Cluster] = v.config.standing(r)
+	for cluster, r := range merged(w.reports) {
+		standings[cluster] = v.config.standing(r)
 	}
 	groups := slices.Clone(w.stored)
 	slices.SortStableFunc(groups, func(a, b group) int {
@@ -122,7 +123,39 @@ func look(w world) *view {
 	for v.active < len(v.stages) && v.stages[v.active].complete() {
 		v.active++
 	}
+	for v.over < len(v.stages) && !v.stages[v.over].breached() {
+		v.over++
+	}
 	return v
+}
+
+// merged is the report of each cluster that counts (R1).
+func merged(reports []status.Report) map[string]status.Report {
+	rank := func(r status.Report) int {
+		if r.Status == status.ToApply && !r.Applied.IsZero() {
+			r.Status = status.Progressing
+		}
+		i := slices.Index([]status.RolloutStatus{status.Failed, status.TimeOut, status.Progressing, status.ToApply, status.Succeeded, status.Skip}, r.Status)
+		if i < 0 {
+			i = 2 // as Progressing
+		}
+		return i
+	}
+	counts := make(map[string]status.Report)
+	for _, r := range reports {
+		if other, again := counts[r.Cluster]; !again || rank(r) < rank(other) || rank(r) == rank(other) && since(r).After(since(other)) {
+			counts[r.Cluster] = r
+		}
+	}
+	return counts
+}
+
+// since is when the status begins to count (R27).
+func since(r status.Report) time.Time {
+	if r.Applied.After(r.LastTransitionTime) {
+		return r.Applied
+	}
+	return r.LastTransitionTime
 }
 
 // setBudgets fills in R10 to R12 and R15.
@@ -153,14 +186,16 @@ func (v *view) isMandatory(g group) bool {
 	})
 }
 
-// standing reads a report by R1 to R5.
+// standing reads a report by R1 to R5 and R27.
 func (c config) standing(r status.Report) standing {
 	after := func(d time.Duration) bool {
-		return !r.LastTransitionTime.IsZero() && !now.Before(r.LastTransitionTime.Add(d))
+		return !since(r).IsZero() && !now.Before(since(r).Add(d))
 	}
 	switch r.Status {
 	case status.ToApply:
-		return toApply
+		if r.Applied.IsZero() {
+			return toApply
+		}
 	case status.Skip:
 		return settled
 	case status.TimeOut:

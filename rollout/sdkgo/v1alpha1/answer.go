@@ -10,6 +10,7 @@ import (
 
 	"github.com/cohort-ocm/cohort/rollout"
 	"github.com/cohort-ocm/cohort/rollout/sdkgo/v1beta1"
+	"github.com/cohort-ocm/cohort/status"
 )
 
 // answer turns a result into the shape of sdk-go. It lists clusters as sdk-go does, since tests compare lists: those that
@@ -26,8 +27,9 @@ func newAnswer(result *rollout.Result, given []ClusterRolloutStatus, now time.Ti
 	a := &answer{Result: result, now: now, given: given, decided: make(map[string]int, len(given))}
 	a.inTurn = result.Schedule.Type == clusterv1alpha1.ProgressivePerGroup || len(result.Start) > 0 && a.mandatory(result.Start[0])
 	for i := range given {
-		if at, known := a.decided[given[i].ClusterName]; !known || rank(given[i].Status) > rank(given[at].Status) {
-			a.decided[given[i].ClusterName] = i
+		r := given[i].report()
+		if at, known := a.decided[r.Cluster]; !known || status.Merge(given[at].report(), r) == r {
+			a.decided[r.Cluster] = i
 		}
 	}
 	return a
@@ -38,14 +40,6 @@ func (a *answer) mandatory(cluster rollout.Cluster) bool {
 	return slices.ContainsFunc(a.Schedule.Stages, func(s rollout.Stage) bool {
 		return s.Mandatory && slices.Contains(s.Groups, cluster.Group)
 	})
-}
-
-// rank orders statuses by how much they hold a rollout back.
-func rank(s RolloutStatus) int {
-	if s < ToApply || s > Skip {
-		s = Progressing
-	}
-	return [...]int{ToApply: 2, Progressing: 3, Succeeded: 1, Failed: 5, TimeOut: 4, Skip: 0}[s]
 }
 
 func (a *answer) result() RolloutResult {
@@ -67,17 +61,19 @@ func (a *answer) result() RolloutResult {
 	}
 	var starts []ClusterRolloutStatus
 	for _, c := range a.Start {
-		s := ClusterRolloutStatus{ClusterName: c.Name, GroupKey: v1beta1.GroupKey{GroupName: c.Group.Name, GroupIndex: c.Group.Index}}
 		if at, reported := a.decided[c.Name]; reported && !a.inTurn {
 			r.ClustersToRollout = append(r.ClustersToRollout, a.given[at])
-		} else {
-			starts = append(starts, s)
+			continue
 		}
+		group := v1beta1.GroupKey{GroupName: c.Group.Name, GroupIndex: c.Group.Index}
+		starts = append(starts, ClusterRolloutStatus{ClusterName: c.Name, GroupKey: group})
 	}
 	a.order(r.ClustersToRollout)
 	slices.SortFunc(starts, byName)
 	r.ClustersToRollout = append(r.ClustersToRollout, starts...)
-	r.RecheckAfter = a.recheckAfter()
+	if after := a.RecheckAfter; after > 0 {
+		r.RecheckAfter = &after
+	}
 	return r
 }
 
@@ -120,11 +116,4 @@ func (a *answer) recheckTime(s *ClusterRolloutStatus) *metav1.Time {
 		since = s.LastTransitionTime.Time
 	}
 	return &metav1.Time{Time: since.Add(*limit)}
-}
-
-func (a *answer) recheckAfter() *time.Duration {
-	if a.RecheckAfter <= 0 {
-		return nil
-	}
-	return &a.Result.RecheckAfter
 }

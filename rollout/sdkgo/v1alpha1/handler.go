@@ -11,13 +11,13 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// Clock tells the time. Those of k8s.io/utils/clock and its testing package satisfy it.
+// Clock tells the time. Those of k8s.io/utils/clock and its testing package satisfy it, and sdk-go's is one of these.
 type Clock interface {
 	Now() time.Time
 }
 
-// RolloutClock is the clock of all handlers. Tests that come from sdk-go set it; package rollout takes the time as an
-// argument instead.
+// RolloutClock is the clock of all handlers. Tests that come from sdk-go set it; as there, nobody may set it while another
+// goroutine plans. Package rollout takes the time as an argument instead.
 var RolloutClock Clock = realClock{}
 
 type realClock struct{}
@@ -25,7 +25,7 @@ type realClock struct{}
 // Now implements Clock.
 func (realClock) Now() time.Time { return time.Now() }
 
-// RolloutHandler plans rollouts over the groups of a tracker.
+// RolloutHandler plans rollouts over the groups of a tracker. It is safe for concurrent use.
 type RolloutHandler[T any] struct {
 	tracker *v1beta1.PlacementDecisionClustersTracker
 }
@@ -39,8 +39,8 @@ func NewRolloutHandler[T any](pdTracker *v1beta1.PlacementDecisionClustersTracke
 }
 
 // GetRolloutCluster says what may happen now, given what was observed of each cluster that has the workload. Beside the
-// result it gives the strategy with the block of its type alone. Errors are those of [rollout.Plan]. Statuses are not
-// changed.
+// result it gives the strategy with the block of its type alone. Errors are those of [rollout.Plan], and those of the groups
+// that the tracker was made with. Statuses are not changed.
 func (r *RolloutHandler[T]) GetRolloutCluster(rolloutStrategy clusterv1alpha1.RolloutStrategy, existingClusterStatus []ClusterRolloutStatus) (*clusterv1alpha1.RolloutStrategy, RolloutResult, error) {
 	now := RolloutClock.Now()
 	result, err := r.plan(rolloutStrategy, existingClusterStatus, now)
@@ -61,11 +61,18 @@ func (r *RolloutHandler[T]) plan(strategy clusterv1alpha1.RolloutStrategy, statu
 	if err != nil {
 		return nil, err
 	}
+	strategy, zero := withoutZero(strategy)
 	reports := make([]status.Report, len(statuses))
 	for i := range statuses {
-		reports[i] = statuses[i].report()
+		if reports[i] = statuses[i].report(); zero {
+			backdate(&reports[i], now)
+		}
 	}
-	return decide(strategy, groups, reports, now)
+	result, err := decide(strategy, groups, reports, now)
+	if err == nil && zero {
+		result.Schedule.ProgressDeadline = new(time.Duration)
+	}
+	return result, err
 }
 
 // effective is the strategy with the block of its type, empty where it has none.

@@ -8,9 +8,13 @@
 //   - A cluster that stands in two groups while PlacementDecisions are rewritten belongs to the one with the lower
 //     index. sdk-go has it in both.
 //   - A decision without a cluster name is passed over, and an object without an index label is of group 0.
+//   - Objects of another Placement or namespace, an index that is negative or above 2147483647, and an object that is listed
+//     twice are errors.
 //   - [PlacementDecisionClustersTracker.Groups] gives the groups as a value of package grouping. It compares them with the
-//     status of the Placement where that was written: as long as PlacementDecisions are incomplete, nothing starts and
-//     nobody is removed. A Placement without any status, as tests have it, is not compared.
+//     status of the Placement: as long as PlacementDecisions are incomplete, nothing starts and nobody is removed. A
+//     Placement without a UID and without a status, as unit tests have it, is not compared. A test on a real API server
+//     without a scheduler writes status.numberOfSelectedClusters beside the PlacementDecisions.
+//   - The sets of [PlacementDecisionClustersTracker.ExistingClusterGroups] are the caller's own.
 //
 // What you write next is package grouping itself: Read takes the Placement and the listed PlacementDecisions, and keeps
 // no lister.

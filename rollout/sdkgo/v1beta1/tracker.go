@@ -19,7 +19,8 @@ type PlacementDecisionGetter interface {
 }
 
 // PlacementDecisionClustersTracker holds the decision groups of a Placement as they were at the last
-// [PlacementDecisionClustersTracker.Refresh]. It is safe for concurrent use.
+// [PlacementDecisionClustersTracker.Refresh]. It compares them with the status of the Placement that it was made with: make
+// one in each reconcile. It is safe for concurrent use.
 type PlacementDecisionClustersTracker struct {
 	placement *clusterv1beta1.Placement
 	getter    PlacementDecisionGetter
@@ -50,7 +51,10 @@ func (pdct *PlacementDecisionClustersTracker) Refresh() error {
 	return err
 }
 
-// GetClusterChanges refreshes, and gives the clusters that are new and those that are gone.
+// GetClusterChanges refreshes, and gives the clusters that are new and those that are gone, also while PlacementDecisions
+// are incomplete. So don't remove a workload by it; [v1alpha1.RolloutResult] says which.
+//
+// [v1alpha1.RolloutResult]: https://pkg.go.dev/github.com/cohort-ocm/cohort/rollout/sdkgo/v1alpha1#RolloutResult
 func (pdct *PlacementDecisionClustersTracker) GetClusterChanges() (sets.Set[string], sets.Set[string], error) {
 	before, after, err := pdct.refresh()
 	if err != nil {
@@ -81,11 +85,11 @@ func (pdct *PlacementDecisionClustersTracker) refresh() (before, after *grouping
 	return before, after, nil
 }
 
-// compared gives the Placement with whose status the decisions are compared: none where nobody has written it, as in the
-// tests of controllers that come from sdk-go.
+// compared gives the Placement with whose status the decisions are compared. An object that no API server ever had, and
+// whose status nobody wrote, is one of a test that comes from sdk-go, and not compared.
 func (pdct *PlacementDecisionClustersTracker) compared() *clusterv1beta1.Placement {
 	s := &pdct.placement.Status
-	if s.NumberOfSelectedClusters == 0 && len(s.DecisionGroups) == 0 && len(s.Conditions) == 0 {
+	if pdct.placement.UID == "" && s.NumberOfSelectedClusters == 0 && len(s.DecisionGroups) == 0 && len(s.Conditions) == 0 {
 		return nil
 	}
 	return pdct.placement

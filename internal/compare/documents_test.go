@@ -1,0 +1,123 @@
+package compare
+
+import (
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// documents are where the classes and their numbers stand.
+const (
+	ownPage = "README.md"
+	rules   = "../../rollout/RULES.md"
+)
+
+// Both tables have each class, once.
+func TestTheTablesHaveEachClass(t *testing.T) {
+	var names []string
+	for _, c := range append(classes(), inputClasses()...) {
+		names = append(names, c.name)
+	}
+	slices.Sort(names)
+	for _, file := range []string{ownPage, rules} {
+		var rows []string
+		for name := range tableOf(t, file) {
+			rows = append(rows, name)
+		}
+		slices.Sort(rows)
+		if !slices.Equal(rows, names) {
+			t.Errorf("%s has the classes\n%q, the tests have\n%q", file, rows, names)
+		}
+	}
+}
+
+// documented fails where a page has another number than the one that was counted.
+func (t *tally) documented(tb testing.TB) {
+	tb.Helper()
+	start := "starts a cluster that these rules hold back in " + grouped(t.tooMuch) + " and holds one back that may start in " + grouped(t.tooLittle) + "."
+	for file, sentence := range map[string]string{
+		rules: start,
+		ownPage: "The answers are the same in " + grouped(t.worlds-t.different) + " and differ in " + grouped(t.different) +
+			". sdk-go starts a cluster that the rules hold back in " + grouped(t.tooMuch) + ", and holds one back that may start in " + grouped(t.tooLittle) + ";",
+	} {
+		if !strings.Contains(strings.Join(strings.Fields(read(tb, file)), " "), sentence) {
+			tb.Errorf("%s doesn't say: %s", file, sentence)
+		}
+	}
+	for class, count := range tableOf(tb, ownPage) {
+		want := ""
+		if n := t.in[class]; n > 0 {
+			want = grouped(n)
+		}
+		if count != want {
+			tb.Errorf("%s says %q of the class %q, counted were %q", ownPage, count, class, want)
+		}
+	}
+}
+
+// tableOf reads the table of a page whose first column is the class, and gives the last column of each.
+func tableOf(tb testing.TB, file string) map[string]string {
+	tb.Helper()
+	rows := make(map[string]string)
+	_, table, found := strings.Cut(read(tb, file), "\n| class |")
+	if !found {
+		tb.Fatalf("%s has no table of classes", file)
+	}
+	table, _, _ = strings.Cut(table, "\n\n")
+	for _, line := range strings.Split(table, "\n")[2:] {
+		if cells := strings.Split(line, "|"); len(cells) > 2 {
+			class := strings.TrimSuffix(strings.TrimSpace(cells[1]), " ≈")
+			if _, again := rows[class]; again {
+				tb.Errorf("%s has the class %q twice", file, class)
+			}
+			rows[class] = strings.TrimSpace(cells[len(cells)-2])
+		}
+	}
+	return rows
+}
+
+func read(tb testing.TB, file string) string {
+	tb.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return string(text)
+}
+
+var lastThree = regexp.MustCompile(`(\d)(\d{3})(,|$)`)
+
+// grouped writes 656100 as 656,100.
+func grouped(n int) string { return lastThree.ReplaceAllString(strconv.Itoa(n), "$1,$2$3") }
+
+// Every claim of the page for those who migrate names a test, which exists.
+func TestTheMigrationPageNamesItsTests(t *testing.T) {
+	page := read(t, "MIGRATION.md")
+	named := regexp.MustCompile("`(Test[A-Za-z]+)(/[a-z0-9 -]+)?`").FindAllStringSubmatch(page, -1)
+	if len(named) < 10 {
+		t.Errorf("found %d tests on the page", len(named))
+	}
+	var code strings.Builder
+	for _, dir := range []string{".", "../../rollout/sdkgo/v1alpha1", "../../rollout/sdkgo/v1beta1"} {
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range entries {
+			if strings.HasSuffix(e.Name(), "_test.go") {
+				code.WriteString(read(t, dir+"/"+e.Name()))
+			}
+		}
+	}
+	for _, n := range named {
+		if !strings.Contains(code.String(), "func "+n[1]+"(") {
+			t.Errorf("MIGRATION.md names the test %s, which does not exist", n[1])
+		}
+		if class := strings.TrimPrefix(n[2], "/"); class != "" && !strings.Contains(code.String(), `class:    "`+class+`"`) && !strings.Contains(code.String(), `"`+class+`"`) {
+			t.Errorf("MIGRATION.md names the case %s of %s, which does not exist", class, n[1])
+		}
+	}
+}

@@ -12,6 +12,24 @@ type source struct {
 	key       Key
 	object    string // the name of the PlacementDecision that it was read from or is to be written to, if any
 	decisions []clusterv1beta1.ClusterDecision
+	grouped   bool // the PlacementDecision has the label of the index
+	deleted   bool // the PlacementDecision is being deleted
+}
+
+// search finds the first of the sources of a group, among sources in the order of their keys.
+func search(sources []source, key Key) (int, bool) {
+	return slices.BinarySearchFunc(sources, key, func(s source, key Key) int { return s.key.Compare(key) })
+}
+
+// size is how many decisions are for a cluster.
+func (s *source) size() int {
+	size := 0
+	for i := range s.decisions {
+		if s.decisions[i].ClusterName != "" {
+			size++
+		}
+	}
+	return size
 }
 
 // build indexes the sources. Groups and their clusters are in the order of the sources; of the decisions

@@ -121,7 +121,7 @@ func TestDecisionsErrors(t *testing.T) {
 		name string
 		want string
 	}{
-		{"no name", "", `metadata.name: Invalid value: "": a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')`},
+		{"no name", "", `metadata.name: Invalid value: "": must be usable in the names of PlacementDecisions: a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')`},
 		{"a name longer than a label", long, `metadata.name: Invalid value: "` + long + `": must be usable as the value of a label: must be no more than 63 bytes`},
 	} {
 		placement := newPlacement(intstr.IntOrString{})

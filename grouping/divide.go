@@ -3,6 +3,7 @@ package grouping
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
@@ -22,17 +23,17 @@ type options struct {
 
 // Scores gives the clusters' scores, as the placement's prioritizers computed them, by cluster name. They
 // are kept in the decisions; where the placement says sortBy: Score, clusters are divided in their order,
-// highest first and ties by name (G4). A cluster without a score has 0.
+// highest first and ties by name. A cluster without a score has 0.
 func Scores(scores map[string]int64) Option {
 	return func(o *options) { o.scores = scores }
 }
 
-// Reasons gives why clusters were selected, by cluster name. They are kept in the decisions (G4).
+// Reasons gives why clusters were selected, by cluster name. They are kept in the decisions.
 func Reasons(reasons map[string]string) Option {
 	return func(o *options) { o.reasons = reasons }
 }
 
-// Divide puts the clusters that placement selected into the groups of its decisionStrategy (G1 to G5).
+// Divide puts the clusters that placement selected into the groups of its decisionStrategy.
 // Of placement, spec.decisionStrategy and spec.sortBy are read; of each cluster its name, its labels and
 // status.clusterClaims. The order of clusters does not matter. The result shares strings with the
 // input, nothing else.
@@ -55,24 +56,25 @@ func Divide(placement *clusterv1beta1.Placement, clusters []*clusterv1.ManagedCl
 			opt(&o)
 		}
 	}
-	division, errs := newDivision(placement)
+	division, errs := newDivision(placement, nil)
 	if err := ofOnePlacement(field.NewPath("previous"), o.previous); err != nil {
 		errs = append(errs, err)
 	}
 	names, clusterErrs := clusterNames(clusters)
 	places := order(names)
 	names = permute(names, places)
-	clusterErrs = append(clusterErrs, duplicates(names)...)
+	clusterErrs = append(clusterErrs, duplicateClusters(names)...)
 	if errs = append(errs, clusterErrs...); len(errs) > 0 {
 		return nil, fielderrs.Join(errs)
 	}
 
 	g := newGroups(names, len(division.groups)+1)
+	g.completeness, g.size = complete, division.limit(len(names))
 	partOf := make([]int32, len(places))
 	for position, place := range places {
 		name := names[position]
 		g.set(position, o.reasons[name], o.scores[name])
-		// In this order, not that of the list: a cache was filled by name, and lies so in memory.
+		// In the order of the names, since a cache was filled by name, and lies so in memory.
 		partOf[position] = division.match(clusters[place])
 	}
 	heritage := division.inherit(o.previous, g.names, partOf)
@@ -109,13 +111,9 @@ func clusterNames(clusters []*clusterv1.ManagedCluster) ([]string, field.ErrorLi
 	return names, errs
 }
 
-// duplicates reports names that stand twice among sorted ones; one that stands three times it reports once.
-func duplicates(names []string) field.ErrorList {
-	var errs field.ErrorList
-	for i := 1; i < len(names); i++ {
-		if name := names[i]; names[i-1] == name && (i == 1 || names[i-2] != name) {
-			errs = append(errs, field.Duplicate(field.NewPath("clusters").Key(name).Child("metadata", "name"), name))
-		}
-	}
-	return errs
+// duplicateClusters reports names that stand twice among sorted ones.
+func duplicateClusters(names []string) field.ErrorList {
+	return fielderrs.Duplicates(names, strings.Compare, func(name string) *field.Error {
+		return field.Duplicate(field.NewPath("clusters").Key(name), name)
+	})
 }

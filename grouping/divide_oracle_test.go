@@ -12,6 +12,7 @@ import (
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
 	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/internal/exhaustive"
 )
 
 // worldCluster is all that the small world's rules look at.
@@ -96,10 +97,10 @@ func divideByTheRules(clusters []worldCluster, groups []worldGroup, size groupSi
 // worldSize is how many clusters the small worlds have. The race detector has nothing to find in them and
 // makes them ten times as slow.
 func worldSize() int {
-	if raced || testing.Short() {
+	if raced {
 		return 3
 	}
-	return 4
+	return exhaustive.Of(3, 4)
 }
 
 func groupSizes() []groupSize {

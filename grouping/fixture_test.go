@@ -134,6 +134,28 @@ func mustRead(t rapid.TB, decisions ...*clusterv1beta1.PlacementDecision) *group
 	return g
 }
 
+// withStatus is the placement with the status that follows from the objects, once all of them are written.
+func withStatus(t rapid.TB, p *clusterv1beta1.Placement, objects []*clusterv1beta1.PlacementDecision) *clusterv1beta1.Placement {
+	t.Helper()
+	status, err := grouping.Status(objects)
+	if err != nil {
+		t.Fatalf("Status: %v", err)
+	}
+	p = p.DeepCopy()
+	p.Status = status
+	return p
+}
+
+// mustReadWhole reads what is stored for the placement after its status is written.
+func mustReadWhole(t rapid.TB, p *clusterv1beta1.Placement, objects []*clusterv1beta1.PlacementDecision) *grouping.Groups {
+	t.Helper()
+	g, err := grouping.Read(withStatus(t, p, objects), objects)
+	if err != nil {
+		t.Fatalf("Read: %v", err)
+	}
+	return g
+}
+
 // wantError checks that err holds a *field.Error whose text is each of want, one a line, in that order.
 func wantError(t rapid.TB, err error, want ...string) {
 	t.Helper()

@@ -1,7 +1,6 @@
 package grouping
 
 import (
-	"cmp"
 	"fmt"
 	"iter"
 	"slices"
@@ -10,42 +9,9 @@ import (
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 )
 
-// Key names a decision group. Neither index nor name is enough: a name may stand at several indexes (G2), and
-// while labels are rewritten an index may carry two names.
-type Key struct {
-	// Index is the value of the label cluster.open-cluster-management.io/decision-group-index.
-	Index int32 `json:"index"`
-	// Name is the value of the label cluster.open-cluster-management.io/decision-group-name; empty for
-	// the clusters that no named group selects.
-	Name string `json:"name,omitempty"`
-	// Placement is which of several placements has the group. Only [Join] sets it.
-	Placement string `json:"placement,omitempty"`
-}
-
-// String is `group 1 "canary"`, or `group 2` without a name, followed by ` of placement web` where it is set.
-func (k Key) String() string {
-	s := fmt.Sprintf("group %d", k.Index)
-	if k.Name != "" {
-		s += fmt.Sprintf(" %q", k.Name)
-	}
-	if k.Placement != "" {
-		s += " of placement " + k.Placement
-	}
-	return s
-}
-
-// Compare orders keys by index, then by name, then by placement: negative where k comes before other.
-func (k Key) Compare(other Key) int {
-	return cmp.Or(
-		cmp.Compare(k.Index, other.Index),
-		strings.Compare(k.Name, other.Name),
-		strings.Compare(k.Placement, other.Placement),
-	)
-}
-
 // Groups is the selected clusters of a placement in their decision groups. It never changes, is safe
-// for concurrent use, and is meant to be built once per change of its source (G12). The zero value and
-// nil have no groups.
+// for concurrent use, and is meant to be built once per change of its source. The zero value and
+// nil have no groups, and are incomplete.
 //
 // A cluster can be asked for by name or by position. Positions number all clusters from 0 in the order
 // of their names, whatever their group, so that a caller can keep what it knows of clusters in slices.
@@ -61,6 +27,8 @@ type Groups struct {
 	index   index    // of names
 	reasons []string // of each position; nil where no decision has one
 	scores  []int64  // of each position; nil where no decision has one
+	size    int      // clustersPerDecisionGroup as a count; 0 where there is none
+	completeness
 }
 
 // newGroups makes room for n groups of the clusters with these names, which are sorted and stay g's.
@@ -116,7 +84,7 @@ func (g *Groups) Len() int {
 	return len(g.keys)
 }
 
-// Key is that of the i-th group, 0 ≤ i < Len. Keys ascend by index, then by name; after [Join] they do so
+// Key names the i-th group, 0 ≤ i < Len. Keys ascend by index, then by name; after [Join] they do so
 // within each placement. Where indexes have gaps, i is not the index.
 func (g *Groups) Key(i int) Key { return g.keys[i] }
 
@@ -136,6 +104,32 @@ func (g *Groups) Clusters(i int) iter.Seq[clusterv1beta1.ClusterDecision] {
 	}
 }
 
+// All yields the decisions of all groups, group after group, each with the key of its group.
+func (g *Groups) All() iter.Seq2[Key, clusterv1beta1.ClusterDecision] {
+	return func(yield func(Key, clusterv1beta1.ClusterDecision) bool) {
+		for i := range g.Len() {
+			for d := range g.Clusters(i) {
+				if !yield(g.keys[i], d) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// ClustersPerDecisionGroup is the most clusters that the placement's strategy gives a group, as a count. It is 0
+// where it gives each name one group of all its clusters (unset, or 100%), and where the groups know no Placement,
+// as from [FromNames] and from [Read] without one. Of groups from [Join] it is the smallest of all placements that
+// select clusters, or 0 if it is 0 for one of those.
+//
+// A rollout whose strategy sets no maxConcurrency goes by it.
+func (g *Groups) ClustersPerDecisionGroup() int {
+	if g == nil {
+		return 0
+	}
+	return g.size
+}
+
 // NumClusters is the number of selected clusters.
 func (g *Groups) NumClusters() int {
 	if g == nil {
@@ -150,7 +144,7 @@ func (g *Groups) Cluster(position int) string { return g.names[position] }
 // GroupAt says in which group the cluster at a position is: an i for Key.
 func (g *Groups) GroupAt(position int) int { return int(g.groups[position]) }
 
-// Position is that of the named cluster, and whether it is selected.
+// Position gives the position of the named cluster, and whether it is selected.
 func (g *Groups) Position(cluster string) (int, bool) {
 	if g == nil {
 		return 0, false
@@ -180,13 +174,18 @@ func (g *Groups) decision(position int32) clusterv1beta1.ClusterDecision {
 }
 
 // Equal says whether both have the same groups of the same clusters in the same order, with the same
-// reasons and scores.
+// reasons and scores, and say the same with Incomplete and ClustersPerDecisionGroup.
 func (g *Groups) Equal(other *Groups) bool {
-	if g == other || g.Len() == 0 && other.Len() == 0 {
+	if g == other {
 		return true
 	}
-	return g.Len() == other.Len() &&
-		slices.Equal(g.keys, other.keys) &&
+	if g.Incomplete() != other.Incomplete() || g.ClustersPerDecisionGroup() != other.ClustersPerDecisionGroup() {
+		return false
+	}
+	if g.Len() == 0 || other.Len() == 0 {
+		return g.Len() == other.Len()
+	}
+	return slices.Equal(g.keys, other.keys) &&
 		slices.Equal(g.starts, other.starts) &&
 		slices.Equal(g.members, other.members) &&
 		slices.Equal(g.names, other.names) &&

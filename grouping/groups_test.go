@@ -206,7 +206,7 @@ func TestConcurrentUse(t *testing.T) {
 			if err != nil {
 				t.Error(err)
 			}
-			if back, err := grouping.Read(nil, objects); err != nil || !back.Equal(g) {
+			if back, err := grouping.Read(withStatus(t, placement, objects), objects); err != nil || !back.Equal(g) {
 				t.Errorf("read back %v, %v", back, err)
 			}
 			if got := show(g); got != want || g.Changes(other).IsZero() {

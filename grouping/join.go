@@ -2,6 +2,7 @@ package grouping
 
 import (
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
@@ -12,14 +13,14 @@ import (
 // PlacementGroups is the groups of one of several placements.
 type PlacementGroups struct {
 	// Placement says which: its name, or namespace and name where they differ in that. It becomes
-	// that of the keys.
+	// the Placement of the keys.
 	Placement string
-	// Groups are those of this placement alone; nil is a placement that has none yet.
+	// Groups are the groups of this placement alone. Nil stands for a placement that was not read yet.
 	Groups *Groups
 }
 
 // Join puts the groups of several placements one after the other, in the order given, for a workload that
-// follows them all (R26). A cluster that several placements select belongs to the first of them; a group
+// follows them all. A cluster that several placements select belongs to the first of them; a group
 // that loses clusters so, even all, stays. Indexes stay what they are, so that an index or a name can stand
 // for a group of each placement, and Key.Placement tells them apart. The result shares strings with the
 // parts, nothing else.
@@ -33,7 +34,15 @@ func Join(parts ...PlacementGroups) (*Groups, error) {
 		return nil, err
 	}
 	var sources []source
+	var found findings
+	size, known := 0, true
 	for _, part := range parts {
+		if missing := part.Groups.withoutPlacement(); missing != "" {
+			found.add("%s", ofPlacement(part.Placement, missing))
+		}
+		if part.Groups.NumClusters() > 0 {
+			size, known = smaller(size, part.Groups.size), known && part.Groups.size > 0
+		}
 		for i := range part.Groups.Len() {
 			key := part.Groups.Key(i)
 			key.Placement = part.Placement
@@ -41,29 +50,42 @@ func Join(parts ...PlacementGroups) (*Groups, error) {
 			sources = append(sources, source{key: key, decisions: slices.AppendSeq(decisions, part.Groups.Clusters(i))})
 		}
 	}
-	return build(sources), nil
+	g := build(sources)
+	if g.completeness = (completeness{checked: true, missing: found.String()}); known {
+		g.size = size
+	}
+	return g, nil
+}
+
+// smaller is the smaller of two sizes, of which 0 is none.
+func smaller(a, b int) int {
+	if a == 0 {
+		return b
+	}
+	return min(a, b)
 }
 
 func validateJoin(parts []PlacementGroups) error {
 	var errs field.ErrorList
-	seen := make(map[string]bool, len(parts))
+	path := field.NewPath("placements")
+	var names []string
 	for i, part := range parts {
-		path := field.NewPath("placements").Index(i)
-		switch {
-		case part.Placement == "":
-			errs = append(errs, field.Required(path.Child("placement"), "must say which placement the groups are of"))
-		case seen[part.Placement]:
-			errs = append(errs, field.Duplicate(path.Child("placement"), part.Placement))
+		if part.Placement == "" {
+			errs = append(errs, field.Required(path.Index(i).Child("placement"), "must be the name of the placement that the groups are of"))
+			continue
 		}
-		seen[part.Placement] = true
-		if err := ofOnePlacement(path.Child("groups"), part.Groups); err != nil {
+		names = append(names, part.Placement)
+		if err := ofOnePlacement(path.Key(part.Placement).Child("groups"), part.Groups); err != nil {
 			errs = append(errs, err)
 		}
 	}
-	return fielderrs.Join(errs)
+	slices.Sort(names)
+	return fielderrs.Join(append(errs, fielderrs.Duplicates(names, strings.Compare, func(name string) *field.Error {
+		return field.Duplicate(path.Key(name), name)
+	})...))
 }
 
-// ofOnePlacement reports groups that Join gave, where only those of one placement mean something.
+// ofOnePlacement reports groups that Join gave, where only groups of one placement mean something.
 func ofOnePlacement(path *field.Path, g *Groups) *field.Error {
 	for i := range g.Len() {
 		if key := g.keys[i]; key.Placement != "" {

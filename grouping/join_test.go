@@ -64,9 +64,9 @@ func TestJoinErrors(t *testing.T) {
 
 	_, err := grouping.Join(grouping.PlacementGroups{Groups: some}, grouping.PlacementGroups{Placement: "web", Groups: joined}, grouping.PlacementGroups{Placement: "web"})
 	wantError(t, err,
-		"placements[0].placement: Required value: must say which placement the groups are of",
-		"placements[1].groups"+isJoined,
-		`placements[2].placement: Duplicate value: "web"`)
+		"placements[0].placement: Required value: must be the name of the placement that the groups are of",
+		"placements[web].groups"+isJoined,
+		`placements[web]: Duplicate value: "web"`)
 
 	placement := newPlacement(intstr.IntOrString{})
 	_, err = joined.Decisions(placement)

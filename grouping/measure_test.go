@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/internal/exhaustive"
 )
 
 // churn is a fleet that changes, and the groups and objects of a placement that follow it.
@@ -110,7 +111,7 @@ func TestSteadyMovesFewClustersAndRewritesFewDecisions(t *testing.T) {
 	fmt.Fprintf(&table, "//	%8s %8s %8s  %10s %11s  %10s %10s\n", "clusters", "a group", "changed", "moved", "rewritten", "moved", "rewritten")
 	for _, row := range churns() {
 		n, size, k := row[0], row[1], row[2]
-		if n > 10_000 && (raced || testing.Short()) {
+		if n > 10_000 && (raced || !exhaustive.On) {
 			continue
 		}
 		var sums [2][2]int

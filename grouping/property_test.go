@@ -161,12 +161,12 @@ func TestPropertyDividingPartitionsIntoGroupsWithinTheirSize(t *testing.T) {
 	})
 }
 
-// G1 to G11.
+// G1 to G13.
 func TestPropertyDivideThenDecisionsThenReadIsTheIdentity(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		placement, scores := drawPlacement(t)
 		g := mustDivide(t, placement, drawFleet(t, "clusters"), scores)
-		back := mustRead(t, shuffled(1, mustDecide(t, g, placement))...)
+		back := mustReadWhole(t, placement, shuffled(1, mustDecide(t, g, placement)))
 		if !back.Equal(g) || !back.Changes(g).IsZero() {
 			t.Fatalf("read back %s, divided %s", show(back), show(g))
 		}

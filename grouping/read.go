@@ -11,18 +11,25 @@ import (
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
 	"github.com/cohort-ocm/cohort/internal/fielderrs"
+	"github.com/cohort-ocm/cohort/internal/limit"
 )
 
-// Read gives the groups that stored PlacementDecisions of one placement stand for (G10, G11).
+// Read gives the groups that the stored PlacementDecisions of a placement stand for.
 //
 // The order of decisions does not matter. Every PlacementDecision makes its group exist, even without
-// clusters; clusters of objects with the same index and name are one group. A cluster that several
-// decisions name belongs to the group with the lowest index; decisions with an empty clusterName, which
-// are slots not yet scheduled, are skipped. The result shares strings with decisions, nothing else.
+// clusters. Objects with the same index and name are one group, and objects without an index label are of group 0.
+// A cluster that several decisions name belongs to the group with the lowest index. Decisions with an empty
+// clusterName, which are slots not yet scheduled, are skipped. The result shares strings with the input, nothing else.
 //
-// It is an error (one *field.Error per fault, found by errors.As) if an object is nil, comes twice, has
-// no index label or one that is not an int32 of at least 0, or belongs to another placement or
-// namespace than the others. There are no groups then.
+// Of placement, the status is read to compare the objects with, for [Groups.Incomplete]. They must be the objects that
+// status.decisionGroups names, in the groups that it names, none being deleted; each group must have its
+// clustersCount, each cluster one place, and all together must be numberOfSelectedClusters. A hub that is older than
+// decision groups writes only this number, and is compared by it. Where placement is nil, groups are complete
+// as long as there is an object at all. The size of a group, for [Groups.ClustersPerDecisionGroup], is read too.
+//
+// It is an error (one *field.Error per fault, found by errors.As) if an object is nil, comes twice, has an index
+// label that is not an int32 of at least 0, or belongs to another placement or namespace than the others or
+// than placement, or if the clustersPerDecisionGroup of placement is invalid. There are no groups then.
 //
 // It takes time that is mostly linear in the clusters, whatever the order in which they are stored.
 func Read(placement *clusterv1beta1.Placement, decisions []*clusterv1beta1.PlacementDecision) (*Groups, error) {
@@ -30,7 +37,31 @@ func Read(placement *clusterv1beta1.Placement, decisions []*clusterv1beta1.Place
 	if err != nil {
 		return nil, err
 	}
-	return build(sources), nil
+	size, err := sizeOf(placement, decisions)
+	if err != nil {
+		return nil, err
+	}
+	g := build(sources)
+	g.completeness = compareStatus(placement, sources, g.NumClusters())
+	g.size = sizeLimit(size, g.NumClusters())
+	return g, nil
+}
+
+// sizeOf gives the placement's clustersPerDecisionGroup, if there is a placement, and checks that the objects, of which
+// parse has found that all are of one placement, are of this one.
+func sizeOf(placement *clusterv1beta1.Placement, decisions []*clusterv1beta1.PlacementDecision) (limit.Limit, error) {
+	if placement == nil {
+		return limit.Limit{}, nil
+	}
+	if err := validateStored(placement, decisions); err != nil {
+		return limit.Limit{}, err
+	}
+	size, err := parseSize(nil, placement.Spec.DecisionStrategy.GroupStrategy.ClustersPerDecisionGroup)
+	if err != nil {
+		err.Field = sizePath(nil).String()
+		return limit.Limit{}, err
+	}
+	return size, nil
 }
 
 // parse checks the decisions and puts them in the order of their groups, within a group in the order
@@ -45,24 +76,32 @@ func parse(decisions []*clusterv1beta1.PlacementDecision) ([]source, error) {
 		}
 		objects = append(objects, d)
 	}
-	slices.SortFunc(objects, func(a, b *clusterv1beta1.PlacementDecision) int {
-		return cmp.Or(strings.Compare(a.Namespace, b.Namespace), compareNames(a.Name, b.Name))
-	})
+	slices.SortFunc(objects, compareObjects)
+	errs = append(errs, fielderrs.Duplicates(objects, compareObjects, func(d *clusterv1beta1.PlacementDecision) *field.Error {
+		return field.Duplicate(objectPath(d).Child("metadata", "name"), d.Name)
+	})...)
 	sources := make([]source, len(objects))
 	for i, d := range objects {
-		index, err := groupIndex(d)
+		index, grouped, err := groupIndex(d)
 		if err != nil {
 			errs = append(errs, err)
 		}
-		if i > 0 && objects[i-1].Name == d.Name && objects[i-1].Namespace == d.Namespace {
-			errs = append(errs, field.Duplicate(objectPath(d).Child("metadata", "name"), d.Name))
+		sources[i] = source{
+			key:       Key{Index: index, Name: d.Labels[clusterv1beta1.DecisionGroupNameLabel]},
+			object:    d.Name,
+			decisions: d.Status.Decisions,
+			grouped:   grouped,
+			deleted:   d.DeletionTimestamp != nil,
 		}
-		key := Key{Index: index, Name: d.Labels[clusterv1beta1.DecisionGroupNameLabel]}
-		sources[i] = source{key, d.Name, d.Status.Decisions}
 	}
 	errs = append(errs, onePlacement(objects)...)
 	slices.SortStableFunc(sources, func(a, b source) int { return a.key.Compare(b.key) })
 	return sources, fielderrs.Join(errs)
+}
+
+// compareObjects orders PlacementDecisions by namespace and name.
+func compareObjects(a, b *clusterv1beta1.PlacementDecision) int {
+	return cmp.Or(strings.Compare(a.Namespace, b.Namespace), compareNames(a.Name, b.Name))
 }
 
 // compareNames orders names of PlacementDecisions: those that differ in the number at their end only by
@@ -79,21 +118,18 @@ func labelPath(d *clusterv1beta1.PlacementDecision, label string) *field.Path {
 	return objectPath(d).Child("metadata", "labels").Key(label)
 }
 
-// groupIndex reads the index label as G10 has it.
-func groupIndex(d *clusterv1beta1.PlacementDecision) (int32, *field.Error) {
-	const (
-		label = clusterv1beta1.DecisionGroupIndexLabel
-		want  = "must be the index of the decision group, an integer from 0 to 2147483647"
-	)
+// groupIndex reads the index label as G10 has it, and says whether there is one.
+func groupIndex(d *clusterv1beta1.PlacementDecision) (int32, bool, *field.Error) {
+	const label = clusterv1beta1.DecisionGroupIndexLabel
 	value, ok := d.Labels[label]
 	if !ok {
-		return 0, field.Required(labelPath(d, label), want)
+		return 0, false, nil
 	}
 	index, err := strconv.ParseUint(value, 10, 31)
 	if err != nil {
-		return 0, field.Invalid(labelPath(d, label), value, want)
+		return 0, true, field.Invalid(labelPath(d, label), value, "must be the index of the decision group, an integer from 0 to 2147483647")
 	}
-	return int32(index), nil
+	return int32(index), true, nil
 }
 
 // onePlacement reports the first object of another namespace or placement than the first one. Indexes of

@@ -15,6 +15,8 @@ type storedObject struct {
 	number, index int
 	group         string
 	clusters      string // a letter each; a dot is an empty clusterName
+	unlabelled    bool   // has no label of the index, which is 0
+	deleted       bool   // is being deleted
 }
 
 // readByTheRules is G10 and G11, word by word.
@@ -53,7 +55,7 @@ func readByTheRules(objects []storedObject) string {
 // several, under all combinations of four labels; sorted by name and not, with empty slots, listed in
 // any order, against the rules word by word.
 func TestReadEverySmallWorld(t *testing.T) {
-	labels := []storedObject{{index: 0}, {index: 0, group: "a"}, {index: 2, group: "a"}, {index: 10, group: "b"}}
+	labels := []storedObject{{unlabelled: true}, {index: 0, group: "a"}, {index: 2, group: "a"}, {index: 10, group: "b"}}
 	numbers := []int{1, 2, 10}
 	clusters := worldSize()
 	cases := 0
@@ -61,7 +63,7 @@ func TestReadEverySmallWorld(t *testing.T) {
 		cases++
 		stored := make([]*clusterv1beta1.PlacementDecision, len(objects))
 		for i, o := range objects {
-			d := decision(fmt.Sprintf("p-decision-%d", o.number), fmt.Sprint(o.index), o.group, strings.Join(strings.Split(o.clusters, ""), " "))
+			d := o.toAPI()
 			for j := range d.Status.Decisions {
 				if d.Status.Decisions[j].ClusterName == "." {
 					d.Status.Decisions[j].ClusterName = ""

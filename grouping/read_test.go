@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
 	"github.com/cohort-ocm/cohort/grouping"
@@ -17,6 +16,11 @@ type decisions = []*clusterv1beta1.PlacementDecision
 func TestRead(t *testing.T) {
 	unnamed := decision("d-1", "0", "", "a")
 	delete(unnamed.Labels, clusterv1beta1.DecisionGroupNameLabel)
+
+	unlabelled := decision("d-2", "", "", "b")
+	delete(unlabelled.Labels, clusterv1beta1.DecisionGroupIndexLabel)
+	named := decision("d-2", "", "canary", "b")
+	delete(named.Labels, clusterv1beta1.DecisionGroupIndexLabel)
 
 	for _, test := range []struct {
 		name   string // with the rule
@@ -47,6 +51,10 @@ func TestRead(t *testing.T) {
 		}, `0:x a b c d`},
 		{"G10 the stored order stays, as by score", decisions{decision("d-1", "0", "", "c a b")}, `0:c a b`},
 		{"G10 a group without clusters", decisions{decision("d-1", "0", "canary", ""), decision("d-2", "1", "", "a")}, `0 "canary": | 1:a`},
+
+		{"G10 without an index label, of group 0", decisions{decision("d-1", "1", "", "a"), unlabelled, decision("d-3", "0", "", "c")}, `0:b c | 1:a`},
+		{"G10 without an index label, with a name", decisions{named, decision("d-1", "0", "canary", "a")}, `0 "canary":a b`},
+		{"G10 objects without a name", decisions{decision("", "0", "", "a")}, `0:a`},
 
 		{"G11 in two objects, the lower index", decisions{
 			decision("d-1", "1", "", "a b"), decision("d-2", "0", "", "b c"),
@@ -99,8 +107,6 @@ func TestReadErrors(t *testing.T) {
 	invalid := func(value string) string {
 		return `placementDecisions[ns/d-1]` + index + `Invalid value: "` + value + `": ` + isIndex
 	}
-	unlabelled := &clusterv1beta1.PlacementDecision{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "d-1",
-		Labels: map[string]string{clusterv1beta1.PlacementLabel: "p"}}}
 	elsewhere := decision("d-1", "0", "", "a")
 	elsewhere.Namespace = "other"
 	another := decision("d-1", "0", "", "a")
@@ -112,7 +118,6 @@ func TestReadErrors(t *testing.T) {
 		want   []string
 	}{
 		{"nil", decisions{nil}, []string{`placementDecisions[0]: Required value: must not be nil`}},
-		{"no label", decisions{unlabelled}, []string{`placementDecisions[ns/d-1]` + index + `Required value: ` + isIndex}},
 		{"an empty label", decisions{decision("d-1", "", "", "a")}, []string{invalid("")}},
 		{"negative", decisions{decision("d-1", "-1", "", "a")}, []string{invalid("-1")}},
 		{"a sign", decisions{decision("d-1", "+1", "", "a")}, []string{invalid("+1")}},

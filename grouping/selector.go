@@ -58,7 +58,7 @@ func (c claimSet) Get(name string) string {
 	return value
 }
 
-// newSelector checks the selector of a group; path is that of its groupClusterSelector. Errors name the
+// newSelector checks the selector of a group; path is where its groupClusterSelector stands. Errors name the
 // expression by its path and the group in words (G5).
 func newSelector(path *field.Path, group clusterv1beta1.DecisionGroup) (selector, field.ErrorList) {
 	p := selectorParser{group: group.GroupName}
@@ -98,7 +98,7 @@ func (p *selectorParser) expressions(path *field.Path, expressions []metav1.Labe
 func (p *selectorParser) requirements(path *field.Path, found string, one metav1.LabelSelector) labels.Requirements {
 	s, err := metav1.LabelSelectorAsSelector(&one)
 	if err != nil {
-		p.errs = append(p.errs, field.Invalid(path, found, fmt.Sprintf("in the selector of group %q: %v", p.group, err)))
+		p.errs = append(p.errs, field.Invalid(path, found, fmt.Sprintf("must be valid in the selector of group %q: %v", p.group, err)))
 		return nil
 	}
 	all, _ := s.Requirements()

@@ -30,7 +30,8 @@ func TestParse(t *testing.T) {
 		{"everything", intstr.FromString("100%"), 7, 7},
 		{"anything of nothing is nothing", intstr.FromString("50%"), 0, 0},
 		{"leading zeros are decimal digits", intstr.FromString("007%"), 100, 7},
-		{"no total overflows", intstr.FromString("99%"), math.MaxInt, 9131138316486228049},
+		{"no total overflows, also where an int has 32 bits", intstr.FromString("99%"), math.MaxInt32, 2126008811},
+		{"nor the largest one", intstr.FromString("100%"), math.MaxInt, math.MaxInt},
 	} {
 		got, err := limit.Parse(nil, test.in)
 		if err != nil {

@@ -28,11 +28,14 @@ func (d division) size(total int) int {
 	return max(d.clustersPerGroup.Of(total), 1)
 }
 
-func newDivision(placement *clusterv1beta1.Placement) (division, field.ErrorList) {
+// limit is [Groups.ClustersPerDecisionGroup] of a division of so many clusters.
+func (d division) limit(total int) int { return sizeLimit(d.clustersPerGroup, total) }
+
+func newDivision(placement *clusterv1beta1.Placement, path *field.Path) (division, field.ErrorList) {
 	if placement == nil {
-		return division{}, field.ErrorList{field.Required(field.NewPath("placement"), "must not be nil")}
+		return division{}, field.ErrorList{nilPlacement()}
 	}
-	spec := field.NewPath("spec")
+	spec := path.Child("spec")
 	d := division{byScore: placement.Spec.SortBy == clusterv1beta1.PlacementSortByScore}
 	var errs field.ErrorList
 	switch by := placement.Spec.SortBy; by {
@@ -42,13 +45,13 @@ func newDivision(placement *clusterv1beta1.Placement) (division, field.ErrorList
 			clusterv1beta1.PlacementSortByClusterName, clusterv1beta1.PlacementSortByScore}))
 	}
 
-	strategy, path := placement.Spec.DecisionStrategy.GroupStrategy, spec.Child("decisionStrategy", "groupStrategy")
-	size, err := parseSize(path.Child("clustersPerDecisionGroup"), strategy.ClustersPerDecisionGroup)
+	strategy := placement.Spec.DecisionStrategy.GroupStrategy
+	size, err := parseSize(sizePath(path), strategy.ClustersPerDecisionGroup)
 	if d.clustersPerGroup = size; err != nil {
 		errs = append(errs, err)
 	}
 	for i, group := range strategy.DecisionGroups {
-		path := path.Child("decisionGroups").Index(i)
+		path := groupStrategyPath(path).Child("decisionGroups").Index(i)
 		errs = append(errs, validateGroupName(path.Child("groupName"), group.GroupName)...)
 		s, selectorErrs := newSelector(path.Child("groupClusterSelector"), group)
 		errs = append(errs, selectorErrs...)
@@ -57,7 +60,7 @@ func newDivision(placement *clusterv1beta1.Placement) (division, field.ErrorList
 	return d, errs
 }
 
-// name is that of a part: the clusters of one named group, or, last, those that none selects.
+// name is the name of a part. A part is the clusters of one named group or, last, the clusters that none selects.
 func (d division) name(part int) string {
 	if part == len(d.groups) {
 		return ""

@@ -241,7 +241,7 @@ func TestPropertySteadyPartitionsIntoGroupsWithinTheirSizeInTheOrderOfTheNames(t
 				t.Fatalf("%v is empty and the last of its name", g.Key(i))
 			}
 		}
-		back := mustRead(t, mustDecide(t, g, placement)...)
+		back := mustReadWhole(t, placement, mustDecide(t, g, placement))
 		if !back.Equal(g) {
 			t.Fatalf("read back %s, divided %s", show(back), show(g))
 		}

@@ -1,0 +1,232 @@
+package grouping
+
+import (
+	"fmt"
+	"strings"
+
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+)
+
+// Incomplete says what is missing for the groups to be those that the placement's status speaks of, in one short
+// line: `placement web: PlacementDecision web-decision-2 is not there`. It is empty where nothing is missing.
+//
+// Nothing must start and nobody must be removed by groups that are incomplete. A canary group that the scheduler
+// has not filled yet looks like an empty one, and a cache without objects looks like a selection without clusters.
+//
+// Groups from [Divide] and [FromNames] are complete, and nil and the zero value are not. Of those from [Read] see
+// there. Groups from [Join] are complete if all parts are; the line names the placements of the others.
+func (g *Groups) Incomplete() string {
+	missing := g.withoutPlacement()
+	if missing == "" || g == nil || g.of == "" {
+		return missing
+	}
+	return ofPlacement(g.of, missing)
+}
+
+// withoutPlacement is Incomplete without the name of the placement.
+func (g *Groups) withoutPlacement() string {
+	if g == nil || !g.checked {
+		return nothingThere
+	}
+	return g.missing
+}
+
+// completeness says whether groups are whole. Groups that nobody has made have the zero value.
+type completeness struct {
+	checked bool
+	missing string // empty where nothing is
+	of      string // the name of the placement, where the groups were read together with one
+}
+
+// complete is the completeness of groups that are whole.
+var complete = completeness{checked: true}
+
+const nothingThere = "no PlacementDecision is there"
+
+func ofPlacement(name, missing string) string { return "placement " + name + ": " + missing }
+
+// compareStatus compares stored objects with the status of their placement, which may be nil. Sources have the
+// order of parse; distinct is the number of their clusters.
+func compareStatus(placement *clusterv1beta1.Placement, sources []source, distinct int) completeness {
+	c := completeness{checked: true}
+	if placement != nil {
+		c.of = placement.Name
+	}
+	if len(sources) == 0 {
+		c.missing = nothingThere
+	} else if placement != nil {
+		c.missing = missing(&placement.Status, sources, distinct)
+	}
+	return c
+}
+
+// missing makes the comparisons one after the other. The first that finds something ends it, since what later
+// ones would find mostly follows from that.
+func missing(status *clusterv1beta1.PlacementStatus, sources []source, distinct int) string {
+	var found findings
+	switch {
+	case len(status.DecisionGroups) > 0:
+		if !inStep(status.DecisionGroups, sources) {
+			found.compareObjects(status.DecisionGroups, sources)
+		}
+	case status.NumberOfSelectedClusters == 0 && len(status.Conditions) == 0:
+		return "its status is not written yet"
+	case status.NumberOfSelectedClusters == 0 && anyGrouped(sources):
+		// A hub that knows groups names at least one, also of no clusters. This one has not come to it.
+		return "its status names no decision group yet"
+	}
+	found.deletions(sources)
+	if found.count == 0 {
+		found.compareSizes(status.DecisionGroups, sources)
+	}
+	if found.count == 0 {
+		found.repetitions(sources, distinct)
+	}
+	if want := int(status.NumberOfSelectedClusters); found.count == 0 && distinct != want {
+		if distinct < want {
+			found.add("%d of %d clusters are there", distinct, want)
+		} else {
+			found.add("%d clusters are there, not %d", distinct, want)
+		}
+	}
+	return found.String()
+}
+
+// anyGrouped says whether an object has the label of its group's index.
+func anyGrouped(sources []source) bool {
+	for i := range sources {
+		if sources[i].grouped {
+			return true
+		}
+	}
+	return false
+}
+
+// findings is what is missing: the first few in words, the others counted.
+type findings struct {
+	words []string
+	count int
+}
+
+func (f *findings) add(format string, args ...any) {
+	const few = 3
+	if f.count++; f.count <= few {
+		f.words = append(f.words, fmt.Sprintf(format, args...))
+	}
+}
+
+// String is `a, b, c, and 7 more`.
+func (f *findings) String() string {
+	s := strings.Join(f.words, ", ")
+	if more := f.count - len(f.words); more > 0 {
+		s += fmt.Sprintf(", and %d more", more)
+	}
+	return s
+}
+
+// inStep says whether the status names the objects that are there, in their order. It mostly does, and then nothing
+// has to be looked up.
+func inStep(groups []clusterv1beta1.DecisionGroupStatus, sources []source) bool {
+	for i := range groups {
+		key := statusKey(&groups[i])
+		for _, name := range groups[i].Decisions {
+			if len(sources) == 0 || sources[0].object != name || sources[0].key != key {
+				return false
+			}
+			sources = sources[1:]
+		}
+	}
+	return len(sources) == 0
+}
+
+// compareObjects looks for objects that the status names and that are not there, or are of another group, and for
+// objects that the status doesn't name.
+func (f *findings) compareObjects(groups []clusterv1beta1.DecisionGroupStatus, sources []source) {
+	stored := make(map[string]Key, len(sources))
+	for i := range sources {
+		stored[sources[i].object] = sources[i].key
+	}
+	for i := range groups {
+		want := statusKey(&groups[i])
+		for _, name := range groups[i].Decisions {
+			got, ok := stored[name]
+			switch {
+			case !ok:
+				f.add("PlacementDecision %s is not there", name)
+			case got != want:
+				f.add("PlacementDecision %s is of %v, not of %v", name, got, want)
+			}
+		}
+	}
+	for i := range groups {
+		for _, name := range groups[i].Decisions {
+			delete(stored, name)
+		}
+	}
+	if len(stored) == 0 {
+		return
+	}
+	for i := range sources {
+		if _, unnamed := stored[sources[i].object]; unnamed {
+			f.add("its status does not name PlacementDecision %s", sources[i].object)
+		}
+	}
+}
+
+// deletions looks for objects that are being deleted. Their clusters are on the way to others, or out.
+func (f *findings) deletions(sources []source) {
+	for i := range sources {
+		if sources[i].deleted {
+			f.add("PlacementDecision %s is being deleted", sources[i].object)
+		}
+	}
+}
+
+// compareSizes looks for groups that have more clusters or fewer than the status says. A cluster counts in each
+// object that has it, so that one that is on its way from one group to another is seen.
+func (f *findings) compareSizes(groups []clusterv1beta1.DecisionGroupStatus, sources []source) {
+	if len(groups) == 0 {
+		return
+	}
+	for i := range groups {
+		key, want := statusKey(&groups[i]), int(groups[i].ClustersCount)
+		got := 0
+		for start, _ := search(sources, key); start < len(sources) && sources[start].key == key; start++ {
+			got += sources[start].size()
+		}
+		if got < want {
+			f.add("%v has %d of %d clusters", key, got, want)
+		} else if got > want {
+			f.add("%v has %d clusters, not %d", key, got, want)
+		}
+	}
+}
+
+// repetitions looks for clusters that stand in two places.
+func (f *findings) repetitions(sources []source, distinct int) {
+	total := 0
+	for i := range sources {
+		total += sources[i].size()
+	}
+	if total == distinct {
+		return
+	}
+	first := make(map[string]string, distinct)
+	for i := range sources {
+		for j := range sources[i].decisions {
+			cluster := sources[i].decisions[j].ClusterName
+			if cluster == "" {
+				continue
+			}
+			if object, again := first[cluster]; again {
+				f.add("cluster %s is in %s and again in %s", cluster, object, sources[i].object)
+			} else {
+				first[cluster] = sources[i].object
+			}
+		}
+	}
+}
+
+func statusKey(group *clusterv1beta1.DecisionGroupStatus) Key {
+	return Key{Index: group.DecisionGroupIndex, Name: group.DecisionGroupName}
+}

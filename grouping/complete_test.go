@@ -1,0 +1,241 @@
+package grouping_test
+
+import (
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+
+	"github.com/cohort-ocm/cohort/grouping"
+)
+
+// incomplete reads objects together with a placement p of a status.
+func incomplete(t *testing.T, status clusterv1beta1.PlacementStatus, stored ...*clusterv1beta1.PlacementDecision) string {
+	t.Helper()
+	placement := newPlacement(intstr.IntOrString{})
+	placement.Status = status
+	var said string
+	for seed := range uint64(3) {
+		g, err := grouping.Read(placement, shuffled(seed, stored))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if seed > 0 && g.Incomplete() != said {
+			t.Errorf("said %q, in another order %q", said, g.Incomplete())
+		}
+		said = g.Incomplete()
+	}
+	return said
+}
+
+// statusGroup is an entry of decisionGroups.
+func statusGroup(index int32, name string, clusters int32, objects ...string) clusterv1beta1.DecisionGroupStatus {
+	return clusterv1beta1.DecisionGroupStatus{DecisionGroupIndex: index, DecisionGroupName: name, ClustersCount: clusters, Decisions: objects}
+}
+
+// G13: for each comparison a state that no other comparison tells from a complete one.
+func TestIncompleteSaysWhatIsMissing(t *testing.T) {
+	status := func(clusters int32, groups ...clusterv1beta1.DecisionGroupStatus) clusterv1beta1.PlacementStatus {
+		return clusterv1beta1.PlacementStatus{NumberOfSelectedClusters: clusters, DecisionGroups: groups}
+	}
+	satisfied := clusterv1beta1.PlacementStatus{Conditions: []metav1.Condition{{Type: clusterv1beta1.PlacementConditionSatisfied}}}
+	deleted := decision("d-2", "1", "", "b")
+	deleted.DeletionTimestamp = &metav1.Time{}
+	unlabelled := func(name, clusters string) *clusterv1beta1.PlacementDecision {
+		d := decision(name, "", "", clusters)
+		delete(d.Labels, clusterv1beta1.DecisionGroupIndexLabel)
+		delete(d.Labels, clusterv1beta1.DecisionGroupNameLabel)
+		return d
+	}
+	two := status(2, statusGroup(0, "canary", 1, "d-1"), statusGroup(1, "", 1, "d-2"))
+
+	for _, test := range []struct {
+		why    string
+		status clusterv1beta1.PlacementStatus
+		stored decisions
+		want   string
+	}{
+		{"all is there", two, decisions{decision("d-1", "0", "canary", "a"), decision("d-2", "1", "", "b")}, ""},
+		{"no cluster is selected", status(0, statusGroup(0, "", 0, "d-1")), decisions{decision("d-1", "0", "", "")}, ""},
+		{"the status calls an object of group 0 that has no label", status(1, statusGroup(0, "", 1, "d-1")), decisions{unlabelled("d-1", "a")}, ""},
+		{"a slot without a cluster is none", status(1, statusGroup(0, "", 1, "d-1")), decisions{func() *clusterv1beta1.PlacementDecision {
+			d := decision("d-1", "0", "", "a b")
+			d.Status.Decisions[1].ClusterName = ""
+			return d
+		}()}, ""},
+
+		{"nothing", two, nil, "placement p: no PlacementDecision is there"},
+		{"nothing, and none selected", status(0), nil, "placement p: no PlacementDecision is there"},
+		{"the first write, before the status", status(0), decisions{decision("d-1", "0", "", "")}, "placement p: its status is not written yet"},
+		{"the first write after a misconfiguration", satisfied, decisions{decision("d-1", "0", "", "")}, "placement p: its status names no decision group yet"},
+		{"an object whose group would be empty", status(1, statusGroup(0, "", 1, "d-1"), statusGroup(1, "", 0, "d-2")),
+			decisions{decision("d-1", "0", "", "a")}, "placement p: PlacementDecision d-2 is not there"},
+		{"labels that changed places", two, decisions{decision("d-2", "0", "canary", "a"), decision("d-1", "1", "", "b")},
+			`placement p: PlacementDecision d-1 is of group 1, not of group 0 "canary", PlacementDecision d-2 is of group 0 "canary", not of group 1`},
+		{"a name that changed", two, decisions{decision("d-1", "0", "", "a"), decision("d-2", "1", "", "b")},
+			`placement p: PlacementDecision d-1 is of group 0, not of group 0 "canary"`},
+		{"a new object without clusters", status(1, statusGroup(0, "", 1, "d-1")), decisions{decision("d-1", "0", "", "a"), decision("d-2", "0", "", "")},
+			"placement p: its status does not name PlacementDecision d-2"},
+		{"an object that is being deleted", two, decisions{decision("d-1", "0", "canary", "a"), deleted}, "placement p: PlacementDecision d-2 is being deleted"},
+		{"also for an older hub", status(2), decisions{unlabelled("d-1", "a"), deleted}, "placement p: PlacementDecision d-2 is being deleted"},
+		{"a cluster too few", status(3, statusGroup(0, "", 3, "d-1")), decisions{decision("d-1", "0", "", "a b")}, "placement p: group 0 has 2 of 3 clusters"},
+		{"a cluster too many", status(1, statusGroup(0, "", 1, "d-1")), decisions{decision("d-1", "0", "", "a b")}, "placement p: group 0 has 2 clusters, not 1"},
+		{"on its way, in both groups", two, decisions{decision("d-1", "0", "canary", "a b"), decision("d-2", "1", "", "b")},
+			`placement p: group 0 "canary" has 2 clusters, not 1`},
+		{"on its way to a later group, in both", two, decisions{decision("d-1", "0", "canary", "a"), decision("d-2", "1", "", "a b")},
+			`placement p: group 1 has 2 clusters, not 1`},
+		{"on its way, in none", two, decisions{decision("d-1", "0", "canary", "a"), decision("d-2", "1", "", "")}, "placement p: group 1 has 0 of 1 clusters"},
+		{"instead of another", two, decisions{decision("d-1", "0", "canary", "a"), decision("d-2", "1", "", "a")},
+			"placement p: cluster a is in d-1 and again in d-2"},
+		{"twice, and the number too large", status(3, statusGroup(0, "", 3, "d-1")), decisions{decision("d-1", "0", "", "a b a")},
+			"placement p: cluster a is in d-1 and again in d-1"},
+		{"a number that isn't the sum of the groups", status(3, two.DecisionGroups...),
+			decisions{decision("d-1", "0", "canary", "a"), decision("d-2", "1", "", "b")}, "placement p: 2 of 3 clusters are there"},
+
+		{"an older hub", status(2), decisions{unlabelled("d-1", "a b")}, ""},
+		{"an older hub that selected nobody", satisfied, decisions{unlabelled("d-1", "")}, ""},
+		{"an older hub that is not done", status(3), decisions{unlabelled("d-1", "a b")}, "placement p: 2 of 3 clusters are there"},
+		{"an older hub's status is behind", status(1), decisions{unlabelled("d-1", "a b")}, "placement p: 2 clusters are there, not 1"},
+		{"an older hub moves a cluster", status(2), decisions{unlabelled("d-1", "a b"), unlabelled("d-2", "b")}, "placement p: cluster b is in d-1 and again in d-2"},
+
+		{"much at once: what is of objects goes before what is of clusters", two, decisions{decision("d-1", "0", "canary", "a b c")},
+			"placement p: PlacementDecision d-2 is not there"},
+		{"no more than three", status(9, statusGroup(0, "", 9, "d-1", "d-2", "d-10", "d-11", "d-12")), decisions{decision("d-3", "0", "", "")},
+			"placement p: PlacementDecision d-1 is not there, PlacementDecision d-2 is not there, PlacementDecision d-10 is not there, and 3 more"},
+	} {
+		t.Run(test.why, func(t *testing.T) {
+			if got := incomplete(t, test.status, test.stored...); got != test.want {
+				t.Errorf("says %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+// G13: without the Placement nothing can be compared.
+func TestIncompleteWithoutPlacement(t *testing.T) {
+	if got := mustRead(t).Incomplete(); got != "no PlacementDecision is there" {
+		t.Errorf("of nothing: %q", got)
+	}
+	if got := mustRead(t, decision("d-1", "0", "", "")).Incomplete(); got != "" {
+		t.Errorf("of something: %q", got)
+	}
+	for _, g := range []*grouping.Groups{nil, {}} {
+		if got := g.Incomplete(); got != "no PlacementDecision is there" {
+			t.Errorf("of groups that nobody made: %q", got)
+		}
+	}
+	if got := mustDivide(t, newPlacement(intstr.IntOrString{}), nil).Incomplete(); got != "" {
+		t.Errorf("of a division: %q", got)
+	}
+}
+
+// G13, R26: joined groups are complete if all parts are.
+func TestIncompleteJoin(t *testing.T) {
+	placement := newPlacement(intstr.IntOrString{})
+	placement.Name = "web" // of which the status was not written
+	stored := decision("d-1", "0", "", "a")
+	stored.Labels[clusterv1beta1.PlacementLabel] = "web"
+	web, err := grouping.Read(placement, decisions{stored})
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole := grouping.PlacementGroups{Placement: "edge", Groups: mustRead(t, decision("d-1", "0", "", "b"))}
+	for _, test := range []struct {
+		why   string
+		parts []grouping.PlacementGroups
+		want  string
+	}{
+		{"nothing", nil, ""},
+		{"all whole", []grouping.PlacementGroups{whole}, ""},
+		{"the name of the part counts", []grouping.PlacementGroups{whole, {Placement: "ns/web", Groups: web}},
+			"placement ns/web: its status is not written yet"},
+		{"several", []grouping.PlacementGroups{{Placement: "web", Groups: web}, {Placement: "none"}},
+			"placement web: its status is not written yet, placement none: no PlacementDecision is there"},
+		{"many", []grouping.PlacementGroups{{Placement: "1"}, {Placement: "2"}, {Placement: "3"}, {Placement: "4"}, {Placement: "5"}},
+			"placement 1: no PlacementDecision is there, placement 2: no PlacementDecision is there, placement 3: no PlacementDecision is there, and 2 more"},
+	} {
+		if got := mustJoin(t, test.parts...).Incomplete(); got != test.want {
+			t.Errorf("%s: says %q, want %q", test.why, got, test.want)
+		}
+	}
+}
+
+// G13, R14: the size as a count, where the groups know their Placement.
+func TestClustersPerDecisionGroup(t *testing.T) {
+	read := func(size intstr.IntOrString, clusters string) *grouping.Groups {
+		g, err := grouping.Read(newPlacement(size), decisions{decision("d-1", "0", "", clusters)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return g
+	}
+	for _, test := range []struct {
+		why      string
+		size     intstr.IntOrString
+		clusters string
+		want     int
+	}{
+		{"unset is all", intstr.IntOrString{}, "a b c", 0},
+		{"100% is all", intstr.FromString("100%"), "a b c", 0},
+		{"a count", intstr.FromInt32(2), "a b c", 2},
+		{"a count above the total", intstr.FromInt32(20), "a b c", 20},
+		{"a percentage of all selected clusters, rounded up", intstr.FromString("34%"), "a b c", 2},
+		{"99% of three is three", intstr.FromString("99%"), "a b c", 3},
+		{"a percentage of nothing", intstr.FromString("34%"), "", 1},
+	} {
+		g := read(test.size, test.clusters)
+		if got := g.ClustersPerDecisionGroup(); got != test.want {
+			t.Errorf("%s: read %d, want %d", test.why, got, test.want)
+		}
+		if got := mustDivide(t, newPlacement(test.size), fleet(test.clusters)).ClustersPerDecisionGroup(); got != test.want {
+			t.Errorf("%s: divided %d, want %d", test.why, got, test.want)
+		}
+	}
+	if got := (*grouping.Groups)(nil).ClustersPerDecisionGroup(); got != 0 {
+		t.Errorf("nil has %d", got)
+	}
+	if got := mustRead(t, decision("d-1", "0", "", "a")).ClustersPerDecisionGroup(); got != 0 {
+		t.Errorf("without Placement: %d", got)
+	}
+
+	three, two := read(intstr.FromInt32(3), "a"), read(intstr.FromInt32(2), "b")
+	all, empty := read(intstr.FromString("100%"), "c"), read(intstr.FromInt32(1), "")
+	for _, test := range []struct {
+		why   string
+		parts []*grouping.Groups
+		want  int
+	}{
+		{"nothing", nil, 0},
+		{"the smallest", []*grouping.Groups{three, two}, 2},
+		{"in any order", []*grouping.Groups{two, three}, 2},
+		{"one that takes all", []*grouping.Groups{two, all}, 0},
+		{"one that takes all first", []*grouping.Groups{all, two}, 0},
+		{"a placement that selects nobody has no say", []*grouping.Groups{three, empty, nil}, 3},
+	} {
+		var parts []grouping.PlacementGroups
+		for i, g := range test.parts {
+			parts = append(parts, grouping.PlacementGroups{Placement: string(rune('a' + i)), Groups: g})
+		}
+		if got := mustJoin(t, parts...).ClustersPerDecisionGroup(); got != test.want {
+			t.Errorf("%s: joined %d, want %d", test.why, got, test.want)
+		}
+	}
+}
+
+// G13: objects of another placement, and a size that is none.
+func TestReadWithPlacementErrors(t *testing.T) {
+	stored := decisions{decision("d-10", "0", "", "a"), decision("d-2", "0", "", "b")}
+	other := newPlacement(intstr.IntOrString{})
+	other.Namespace, other.Name = "other", "q"
+	_, err := grouping.Read(other, stored)
+	wantError(t, err,
+		`placementDecisions[ns/d-2].metadata.namespace: Invalid value: "ns": must be the namespace of the placement, "other"`,
+		`placementDecisions[ns/d-2].metadata.labels[cluster.open-cluster-management.io/placement]: Invalid value: "p": must be the placement, "q"`)
+
+	g, err := grouping.Read(newPlacement(intstr.FromString("5")), stored)
+	wantError(t, err, `spec.decisionStrategy.groupStrategy.clustersPerDecisionGroup: Invalid value: "5": must be a positive count, or a percentage from 1% to 100% in decimal digits`)
+	if g != nil {
+		t.Errorf("groups beside the error: %v", g)
+	}
+}

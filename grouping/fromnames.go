@@ -1,0 +1,59 @@
+package grouping
+
+import (
+	"maps"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+
+	"github.com/cohort-ocm/cohort/internal/fielderrs"
+)
+
+// FromNames makes groups of the names of clusters, for a selection that no Placement makes. A set of clusters is
+// one group: map[Key][]string{{}: names}.
+//
+// Groups are in the order of [Key.Compare]; clusters in the order given. The groups are complete, also where there
+// are none, and know no size. The result shares strings with the input, nothing else.
+//
+// It is an error (one *field.Error per fault) if an index is negative, the name of a group can't be a label's
+// value, a key has a Placement ([Join] sets it), or a cluster has no name or comes twice.
+func FromNames(names map[Key][]string) (*Groups, error) {
+	var errs field.ErrorList
+	sources := make([]source, 0, len(names))
+	total := 0
+	for _, key := range slices.SortedFunc(maps.Keys(names), Key.Compare) {
+		path := field.NewPath("names").Key(key.String())
+		errs = append(errs, validateKey(path, key)...)
+		decisions := make([]clusterv1beta1.ClusterDecision, len(names[key]))
+		for i, name := range names[key] {
+			if decisions[i].ClusterName = name; name == "" {
+				errs = append(errs, field.Required(path.Index(i), "must be the name of a cluster"))
+			}
+		}
+		sources = append(sources, source{key: key, decisions: decisions})
+		total += len(decisions)
+	}
+	if len(errs) == 0 {
+		g := build(sources)
+		if g.completeness = complete; g.NumClusters() == total {
+			return g, nil
+		}
+	}
+	all := namesOf(sources)
+	slices.Sort(all)
+	return nil, fielderrs.Join(append(errs, duplicateClusters(all)...))
+}
+
+// validateKey reports a key that no decision group of one placement can have.
+func validateKey(path *field.Path, key Key) field.ErrorList {
+	var errs field.ErrorList
+	if key.Index < 0 {
+		errs = append(errs, field.Invalid(path.Child("index"), key.Index, "must not be negative"))
+	}
+	errs = append(errs, labelValue(path.Child("name"), key.Name)...)
+	if key.Placement != "" {
+		errs = append(errs, field.Invalid(path.Child("placement"), key.Placement, "must be empty; Join sets it"))
+	}
+	return errs
+}

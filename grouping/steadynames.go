@@ -19,8 +19,9 @@ import (
 // Clusters that are new to a group fill its objects that have room, in the order of their names, and
 // then new objects, with the lowest numbers that no stored object has. Of a stored object with more than
 // MaxDecisions clusters the last move. A stored object that is not in the result is to be deleted: its
-// group is gone, or it has none of its clusters left. Objects that are no longer full are not merged;
-// Decisions cuts anew.
+// group is gone, it has none of its clusters left, or it lacks the index label. An object that is being deleted
+// keeps nothing, and its clusters go to others. Objects that are no longer full are not merged; Decisions cuts
+// anew.
 //
 // Within an object, clusters are in the order of their group; across the objects of a group they are not.
 //
@@ -42,7 +43,7 @@ func (g *Groups) DecisionsKeeping(placement *clusterv1beta1.Placement, stored []
 	if err := validateStored(placement, stored); err != nil {
 		return nil, err
 	}
-	reusable, err := parse(slices.DeleteFunc(slices.Clone(stored), hasOddIndex))
+	reusable, err := parse(slices.DeleteFunc(slices.Clone(stored), notKept))
 	if err != nil {
 		return nil, err
 	}
@@ -146,6 +147,12 @@ func (k *keeper) unusedName() string {
 	}
 }
 
+// notKept says whether another object has to take the place of a stored one: it is being deleted, and what it has goes
+// with it, or keeping it would change its label.
+func notKept(d *clusterv1beta1.PlacementDecision) bool {
+	return d.DeletionTimestamp != nil || hasOddIndex(d)
+}
+
 // hasOddIndex says whether the index label is not written as Decisions writes it, such as "01". Keeping
 // the object would change its label.
 func hasOddIndex(d *clusterv1beta1.PlacementDecision) bool {
@@ -156,7 +163,6 @@ func hasOddIndex(d *clusterv1beta1.PlacementDecision) bool {
 // validateStored reports stored objects of another placement, of which one stands for all: parse has found
 // them to be of the same.
 func validateStored(placement *clusterv1beta1.Placement, stored []*clusterv1beta1.PlacementDecision) error {
-	const label = clusterv1beta1.PlacementLabel
 	if len(stored) == 0 {
 		return nil
 	}
@@ -166,9 +172,8 @@ func validateStored(placement *clusterv1beta1.Placement, stored []*clusterv1beta
 		errs = append(errs, field.Invalid(objectPath(d).Child("metadata", "namespace"), d.Namespace,
 			fmt.Sprintf("must be the namespace of the placement, %q", placement.Namespace)))
 	}
-	if d.Labels[label] != placement.Name {
-		errs = append(errs, field.Invalid(labelPath(d, label), d.Labels[label],
-			fmt.Sprintf("must be the placement, %q", placement.Name)))
+	if name, path := placementOf(d); name != placement.Name {
+		errs = append(errs, field.Invalid(path, name, fmt.Sprintf("must be the placement, %q", placement.Name)))
 	}
 	return fielderrs.Join(errs)
 }

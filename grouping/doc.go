@@ -35,8 +35,9 @@
 // 4. Remove late. The status has counts, and counts cannot show an exchange. Say that b joins the groups {a c} and {d},
 // and the names shift by one: once the first object is rewritten the groups are {a b} and {d}, with as many clusters in
 // each as before. They look complete, and c is in none. A scheduler that writes its changes with package decisionupdate
-// never lets that happen, and one that divides steadily hardly ever; OCM's own does. So look again, some seconds later,
-// before a removal that cannot be undone, and bound how many clusters are removed at once.
+// never lets that happen. One that divides steadily hardly ever does. OCM's own does. So remove a cluster only when it has
+// been in no group for some seconds, look again then, and bound how many clusters are removed at once. The example
+// RemoveLate does it with a map.
 //
 // # A controller that places
 //
@@ -50,7 +51,13 @@
 //	if err != nil {
 //		return err
 //	}
-//	status, err := grouping.Status(decisions) // its decisionGroups and numberOfSelectedClusters, to write last
+//	status, err := grouping.Status(decisions)
+//	if err != nil {
+//		return err
+//	}
+//	// Write the decisions first, best with package decisionupdate, and then the placement's status with these two:
+//	placement.Status.DecisionGroups = status.DecisionGroups
+//	placement.Status.NumberOfSelectedClusters = status.NumberOfSelectedClusters
 //
 // A webhook calls [Validate], which finds all that can be wrong with the placement for these. The errors have the
 // paths of the placement's JSON.
@@ -73,7 +80,9 @@
 //	groups, err := grouping.Divide(placement, selected, grouping.Previous(previous))
 //	decisions, err := groups.DecisionsKeeping(placement, stored)
 //
-// Objects from before decision groups have no index label, and are read as of group 0. DecisionsKeeping replaces them.
+// Objects from before decision groups have no index label, and are read as of group 0. DecisionsKeeping replaces them, and
+// also those that are being deleted. Where Read refuses what is stored, as after a label was edited by hand, divide
+// without previous groups and number with Decisions: an update by package decisionupdate then repairs the label.
 //
 // The table says what that saves when some clusters, anywhere in the fleet, leave and as many join, beside a division
 // and numbering anew. One cluster in 16 is in one of two named groups. The numbers are means over several changes, as a

@@ -18,8 +18,12 @@ type AddOnState struct {
 	// One that is given twice counts once.
 	Desired []addonv1beta1.ConfigReference
 
-	// Applied is since when the add-on's references are the desired ones. The zero time means: since when Stamp says so, if
-	// it was asked whenever the references were written.
+	// Applied is since when the add-on's references are the desired ones. The zero time means: since when Stamp says so.
+	//
+	// Stamp writes metadata, and the references are in the status, so that these are two requests. Stamp whenever the
+	// references change, first and with another version than before, such as a hash of the desired configurations.
+	// In the other order an add-on would have its new references with the time of the old ones, and could time out at
+	// once.
 	Applied time.Time
 }
 
@@ -84,7 +88,9 @@ func (a addOn) report() (Report, bool) {
 		return report, true
 	}
 	if report.Applied = a.applied; report.Applied.IsZero() {
-		_, report.Applied = StampOf(a.object)
+		if _, report.Applied = StampOf(a.object); !report.Applied.IsZero() {
+			report.Applied = later(report.Applied, a.object.GetCreationTimestamp().Time)
+		}
 	}
 	reason := ""
 	if c := meta.FindStatusCondition(a.conditions, addonv1beta1.ManagedClusterAddOnConditionProgressing); c != nil {

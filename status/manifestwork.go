@@ -18,7 +18,8 @@ type WorkState struct {
 	Version string
 
 	// Has is the version that the work has. Empty means the version that Stamp noted on it. Set it where the version is
-	// kept elsewhere, in a label for instance.
+	// kept elsewhere, in a label for instance, and for works that were written before anyone stamped: a hash of the
+	// work's own spec. Otherwise a rollout takes these works for outdated and writes all of them again.
 	Has string
 
 	// Applied is since when the work has the version that it has. The zero time means: since when Stamp says so; where it
@@ -39,8 +40,9 @@ type WorkState struct {
 //	Progressing False                                                Succeeded
 //
 // Applied is since when the work has the version; with it, ToApply is a cluster in flight whose agent has not answered.
-// Unless the caller said since when, the wait for an answer begins anew where someone wrote the spec later, as far as the
-// managed fields tell: the agent has to answer that too.
+// A stamp from before the work's creation counts from the creation: a copy or a backup brought it along. Unless the
+// caller said since when, the wait for an answer begins anew where someone other than the stamp's writer wrote the spec
+// later, as far as the managed fields tell: the agent has to answer that too.
 //
 // LastTransitionTime is the time of the condition that decided, for Failed the later of the two; for ToApply it is zero.
 //
@@ -67,7 +69,7 @@ func FromManifestWork(w WorkState) (Report, bool) {
 			report.Status = Progressing
 		}
 	case unanswered && w.Applied.IsZero():
-		report.Applied = later(report.Applied, specWritten(w.Work.ManagedFields))
+		report.Applied = later(report.Applied, specWritten(w.Work.ManagedFields, stamped.IsZero()))
 	}
 	return report, true
 }
@@ -87,11 +89,11 @@ func (w WorkState) applied(stamped time.Time) time.Time {
 	case !w.Applied.IsZero():
 		return w.Applied
 	case !stamped.IsZero():
-		return stamped
+		return later(stamped, w.Work.CreationTimestamp.Time) // a copy or a backup brings the stamp of before
 	case w.Work.Generation == 1:
 		return w.Work.CreationTimestamp.Time
 	default:
-		return specWritten(w.Work.ManagedFields)
+		return specWritten(w.Work.ManagedFields, true)
 	}
 }
 

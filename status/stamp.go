@@ -19,13 +19,22 @@ const (
 // before the write that carries the version, with the time of the write and not of the plan that led to it. A
 // version is any text that changes with the workload, such as a hash of its template.
 //
-// An object that already has the version keeps its time, so that writing it again for another reason ends no soak and
-// no deadline later. So stamp the object as it was read, with its annotations, and write stamp and version at once:
+// An object that already has the version keeps its time, so that no soak and no deadline ends later because it was
+// written again for another reason. So stamp the object as it was read, with its annotations, and write stamp and version
+// at once:
 //
 //	work = work.DeepCopy()
 //	work.Spec = template
 //	status.Stamp(work, version, time.Now())
 //	err := client.Update(ctx, work)
+//
+// An object that is made anew for each write, as for server-side apply, has no annotations yet. Give it the time of the
+// stored one, if that has the version already:
+//
+//	if has, applied := status.StampOf(stored); has == version && !applied.IsZero() {
+//		now = applied
+//	}
+//	status.Stamp(work, version, now)
 func Stamp(object metav1.Object, version string, now time.Time) {
 	if has, applied := StampOf(object); has == version && !applied.IsZero() {
 		return

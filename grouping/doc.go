@@ -36,8 +36,8 @@
 // and the names shift by one: once the first object is rewritten the groups are {a b} and {d}, with as many clusters in
 // each as before. They look complete, and c is in none. A scheduler that writes its changes with package decisionupdate
 // never lets that happen. One that divides steadily hardly ever does. OCM's own does. So remove a cluster only when it has
-// been in no group for some seconds, look again then, and bound how many clusters are removed at once. The example
-// RemoveLate does it with a map.
+// been in no group for a while, and bound how many are removed at once. Package rollout does both where it is told to,
+// by its options RemoveAfter and MaxRemoved.
 //
 // # A controller that places
 //

@@ -3,8 +3,6 @@ package grouping_test
 import (
 	"errors"
 	"fmt"
-	"maps"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -407,64 +405,4 @@ func ExampleJoin() {
 	fmt.Println(groups)
 	// Output:
 	// group 0 "canary" of placement web: 1, group 1 of placement web: 2, group 0 of placement edge: 1
-}
-
-// Counts cannot show an exchange: for a moment c is in no group though nothing is missing. So a cluster is removed only when it
-// has been in no group for a while. A restart forgets the map and waits anew.
-func Example_removeLate() {
-	const wait = 30 * time.Second
-	placement := examplePlacement()
-	placement.Spec.DecisionStrategy.GroupStrategy.DecisionGroups = nil
-	placement.Status = clusterv1beta1.PlacementStatus{NumberOfSelectedClusters: 3, DecisionGroups: []clusterv1beta1.DecisionGroupStatus{
-		{DecisionGroupIndex: 0, ClustersCount: 2, Decisions: []string{"web-decision-1"}},
-		{DecisionGroupIndex: 1, ClustersCount: 1, Decisions: []string{"web-decision-2"}},
-	}}
-	deployed := []string{"a", "c", "d"}
-	absent := map[string]time.Time{} // since when a cluster that has the workload is in no group
-
-	reconcile := func(now time.Time, first, second []string) {
-		groups, err := grouping.Read(placement, []*clusterv1beta1.PlacementDecision{
-			exampleDecision("web-decision-1", "0", "", first...), exampleDecision("web-decision-2", "1", "", second...),
-		})
-		if err != nil {
-			panic(err)
-		}
-		// Whoever is back begins anew, also where the groups are incomplete.
-		maps.DeleteFunc(absent, func(cluster string, _ time.Time) bool {
-			_, selected := groups.Position(cluster)
-			return selected
-		})
-		if why := groups.Incomplete(); why != "" {
-			fmt.Println("wait:", why)
-			return
-		}
-		for _, cluster := range deployed { // with package rollout: of result.Removed
-			if _, selected := groups.Position(cluster); selected {
-				continue
-			}
-			since, seen := absent[cluster]
-			if !seen {
-				since, absent[cluster] = now, now
-			}
-			if left := wait - now.Sub(since); left > 0 {
-				fmt.Println("look at", cluster, "again in", left)
-			} else {
-				fmt.Println("remove", cluster)
-			}
-		}
-	}
-
-	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	reconcile(now, []string{"a", "b"}, []string{"d"}) // b joins and the names shift: the first object is written
-	reconcile(now.Add(time.Second), []string{"a", "b"}, []string{"c", "d"})
-	placement.Status.DecisionGroups[1].ClustersCount, placement.Status.NumberOfSelectedClusters = 2, 4
-	reconcile(now.Add(2*time.Second), []string{"a", "b"}, []string{"c", "d"})
-	placement.Status.DecisionGroups[1].ClustersCount, placement.Status.NumberOfSelectedClusters = 1, 3
-	reconcile(now.Add(time.Minute), []string{"a", "b"}, []string{"d"}) // c is not selected any more
-	reconcile(now.Add(2*time.Minute), []string{"a", "b"}, []string{"d"})
-	// Output:
-	// look at c again in 30s
-	// wait: placement web: group 1 has 2 clusters, not 1
-	// look at c again in 30s
-	// remove c
 }

@@ -44,8 +44,8 @@
 // a step:
 //
 //   - A cluster that is stored and desired stands in some object.
-//   - If it is stored in an object that is not being deleted, it stands in such an object all the time. So no
-//     finalizer that ends takes it away. A cluster that only a dying object has is in another one after the first
+//   - If it is stored in an object that is not being deleted, it stands in such an object all the time, so that the end
+//     of a finalizer doesn't take it away. A cluster that only a dying object has is in another one after the first
 //     step.
 //   - A cluster that is neither stored nor desired never appears, and one that leaves doesn't come back.
 //   - A cluster's group is its stored or its desired one, except as [Update.Misplaced] says.

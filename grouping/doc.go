@@ -26,7 +26,7 @@
 // placement's status when it is done. Only the status says how many objects and clusters there must be. Without it,
 // a canary group that is not filled yet looks like an empty one, which a rollout passes over.
 //
-// 2. By groups that are incomplete, start nothing and remove nobody. Package rollout holds to that if it gets the groups as
+// 2. While the groups are incomplete, start nothing and remove nobody. Package rollout does so if it gets the groups as
 // they are. Incomplete is no error and needs no retry: every write that completes the groups is an event of its own.
 //
 // 3. Take an empty cache for what it is. No PlacementDecision at all never means that no cluster is selected: then
@@ -101,9 +101,9 @@
 //
 // Moved counts the clusters that stay selected and come into another group. A group is known here by its name and its
 // place among the groups of that name. Rewritten counts the objects to create, update or delete. One change is rarer and
-// dearer, and not in the table: when a name needs one group more, the indexes of all groups behind it grow by one. No
-// cluster parts from its companions then. But no object changes its labels, so the objects of those groups are
-// all rewritten.
+// dearer, and not in the table: when a name needs one group more, the indexes of all groups behind it grow by one. The
+// groups keep their clusters then. But since no object changes its labels, the clusters go to objects with the new
+// indexes, and all objects of those groups are rewritten.
 //
 // # Several placements
 //

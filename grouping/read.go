@@ -23,7 +23,7 @@ import (
 // A cluster that several decisions name belongs to the group with the lowest index. Decisions with an empty
 // clusterName, which are slots not yet scheduled, are skipped. The result shares strings with the input, nothing else.
 //
-// Of placement, the status is read to compare the objects with, for [Groups.Incomplete]. They must be the objects that
+// [Groups.Incomplete] compares the objects with the status of placement. They must be the objects that
 // status.decisionGroups names, in the groups that it names, none being deleted; each group must have its
 // clustersCount, each cluster one place, and all together must be numberOfSelectedClusters. A hub that is older than
 // decision groups writes only this number, and is compared by it. Where placement is nil, groups are complete

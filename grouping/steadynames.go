@@ -17,8 +17,8 @@ import (
 // and few are rewritten.
 //
 // Clusters that are new to a group fill its objects that have room, in the order of their names, and
-// then new objects, with the lowest numbers that no stored object has. Of a stored object with more than
-// MaxDecisions clusters the last move. A stored object that is not in the result is to be deleted: its
+// then new objects, with the lowest numbers that no stored object has. A stored object with more than
+// MaxDecisions clusters gives up its last ones. A stored object that is not in the result is to be deleted: its
 // group is gone, it has none of its clusters left, or it lacks the index label. An object that is being deleted
 // keeps nothing, and its clusters go to others. Objects that are no longer full are not merged; Decisions cuts
 // anew.

@@ -18,7 +18,7 @@ type AddOnState struct {
 	// One that is given twice counts once.
 	Desired []addonv1beta1.ConfigReference
 
-	// Applied is since when the add-on's references are the desired ones. The zero time means: since when Stamp says so.
+	// Applied is since when the add-on's references are the desired ones. The zero time means: since when its stamp says.
 	//
 	// Stamp writes metadata, and the references are in the status, so that these are two requests. Stamp whenever the
 	// references change, first and with another version than before, such as a hash of the desired configurations.
@@ -39,8 +39,8 @@ type AddOnState struct {
 // So an add-on that has and wants no configuration has Succeeded.
 //
 // LastTransitionTime is the time of the Progressing condition, the zero time where it is missing. It moves with the
-// condition's status only: an add-on whose condition was False before and after has it since before its new
-// configuration. Applied keeps a deadline or a soak from running since then, so say it, or Stamp the add-on.
+// condition's status only: if the condition was False before and after a new configuration, its time is from before it.
+// Applied keeps a deadline or a soak from running since then. So give Applied, or Stamp the add-on.
 func FromManagedClusterAddOn(a AddOnState) (Report, bool) {
 	if a.AddOn == nil {
 		return Report{}, false

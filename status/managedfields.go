@@ -49,6 +49,6 @@ func owns(fields *metav1.FieldsV1) (spec, stamp bool) {
 	if json.Unmarshal(fields.Raw, &top) != nil {
 		return false, false
 	}
-	_, stamp = top.Metadata.Annotations["f:"+AnnotationApplied]
+	_, stamp = top.Metadata.Annotations["f:"+annotationApplied]
 	return top.Spec != nil, stamp
 }

@@ -22,9 +22,9 @@ type WorkState struct {
 	// work's own spec. Otherwise a rollout takes these works for outdated and writes all of them again.
 	Has string
 
-	// Applied is since when the work has the version that it has. The zero time means: since when Stamp says so; where it
-	// was not asked, since the work's creation if its spec was never changed (generation 1), else since the newest write of
-	// its spec that its managed fields show.
+	// Applied is since when the work has the version that it has. The zero time means: since when its stamp says;
+	// without a stamp, since its creation if its spec was never changed (generation 1), else since the newest write of its
+	// spec that its managed fields show.
 	Applied time.Time
 }
 
@@ -46,11 +46,10 @@ type WorkState struct {
 //
 // LastTransitionTime is the time of the condition that decided, for Failed the later of the two; for ToApply it is zero.
 //
-// A condition's time does not move when it only observes a new generation, so it says nothing of the present version
-// where nobody knows since when the work has that. Then LastTransitionTime is zero too, and a cluster that has not
-// answered is Progressing: better a soak that does not end, of which package rollout warns, than one that ends early. This
-// happens only where the spec was changed, nothing was stamped, and the managed fields are stripped or do not say who
-// wrote the spec.
+// Nobody may know since when the work has the version: where the spec was changed, nothing was stamped, and the managed
+// fields are stripped or do not say who wrote the spec. Then LastTransitionTime is zero too, since the time of a condition
+// may be about an earlier version: it does not move when the condition only observes a new generation. A cluster that has
+// not answered is Progressing then. So a soak does not end, of which package rollout warns, rather than end early.
 func FromManifestWork(w WorkState) (Report, bool) {
 	if w.Work == nil || w.Work.DeletionTimestamp != nil {
 		return Report{}, false

@@ -46,7 +46,9 @@ func TestStampKeepsTheTimeOfAVersion(t *testing.T) {
 // R27: no stamp, and one that someone edited, has no time; the next Stamp mends it.
 func TestStampOfAnObjectWithoutOne(t *testing.T) {
 	for _, applied := range []string{"", "noon"} {
-		object := &metav1.ObjectMeta{Annotations: map[string]string{status.AnnotationVersion: "v1", status.AnnotationApplied: applied}}
+		object := &metav1.ObjectMeta{Annotations: map[string]string{
+			"cohort.open-cluster-management.io/version": "v1", "cohort.open-cluster-management.io/applied": applied,
+		}}
 		if version, since := status.StampOf(object); version != "v1" || !since.IsZero() {
 			t.Errorf("%q: %q since %v", applied, version, since)
 		}

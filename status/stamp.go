@@ -20,7 +20,8 @@ const (
 // that changes with the workload, such as a hash of its template.
 //
 // An object that already has the version keeps its time, so that no soak and no deadline ends later because it was
-// written again for another reason. So stamp the object as it was read, with its annotations, and write stamp and version
+// written again for another reason. Only a time after now gives way: a clock that was wrong would keep the cluster in
+// flight until then. So stamp the object as it was read, with its annotations, and write stamp and version
 // at once:
 //
 //	work = work.DeepCopy()
@@ -31,12 +32,12 @@ const (
 // An object that is made anew for each write, as for server-side apply, has no annotations yet. Give it the time of the
 // stored one, if that has the version already:
 //
-//	if has, applied := status.StampOf(stored); has == version && !applied.IsZero() {
+//	if has, applied := status.StampOf(stored); has == version && !applied.IsZero() && applied.Before(now) {
 //		now = applied
 //	}
 //	status.Stamp(work, version, now)
 func Stamp(object metav1.Object, version string, now time.Time) {
-	if has, applied := StampOf(object); has == version && !applied.IsZero() {
+	if has, applied := StampOf(object); has == version && !applied.IsZero() && !applied.After(now) {
 		return
 	}
 	annotations := maps.Clone(object.GetAnnotations())

@@ -43,6 +43,17 @@ func TestStampKeepsTheTimeOfAVersion(t *testing.T) {
 	}
 }
 
+// R27: a clock that was ahead keeps a cluster in flight only until the next write.
+func TestStampGivesUpATimeToCome(t *testing.T) {
+	object := &metav1.ObjectMeta{}
+	for _, step := range []struct{ now, want int }{{60 * 24 * 365, 60 * 24 * 365}, {3, 3}, {4, 3}} {
+		status.Stamp(object, "v1", at(step.now))
+		if _, applied := status.StampOf(object); !applied.Equal(at(step.want)) {
+			t.Errorf("stamped at %v it is since %v, want since %v", at(step.now), applied, at(step.want))
+		}
+	}
+}
+
 // R27: no stamp, and one that someone edited, has no time; the next Stamp mends it.
 func TestStampOfAnObjectWithoutOne(t *testing.T) {
 	for _, applied := range []string{"", "noon"} {

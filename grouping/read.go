@@ -142,12 +142,12 @@ func onePlacement(objects []*clusterv1beta1.PlacementDecision) field.ErrorList {
 		first := objects[0]
 		if d.Namespace != first.Namespace {
 			return field.ErrorList{field.Invalid(objectPath(d).Child("metadata", "namespace"), d.Namespace, fmt.Sprintf(
-				"must be the namespace of the other decisions, as of %s/%s", first.Namespace, first.Name))}
+				"must be %q, the namespace of the other decisions, as of %s/%s", first.Namespace, first.Namespace, first.Name))}
 		}
 		want, _ := placementOf(first)
 		if name, path := placementOf(d); name != want {
 			return field.ErrorList{field.Invalid(path, name, fmt.Sprintf(
-				"must be the placement of the other decisions, %q as for %s/%s", want, first.Namespace, first.Name))}
+				"must be %q, the placement of the other decisions, as of %s/%s", want, first.Namespace, first.Name))}
 		}
 	}
 	return nil

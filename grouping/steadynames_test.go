@@ -161,7 +161,7 @@ func TestDecisionsKeepingErrors(t *testing.T) {
 			`placementDecisions[other/d-2]` + placementLabel + `Invalid value: "q": must be the placement, "p"`,
 		}},
 		{"some of another placement", p, decisions{decision("d-2", "0", "", "a"), another}, []string{
-			`placementDecisions[ns/d-2]` + placementLabel + `Invalid value: "p": must be the placement of the other decisions, "q" as for ns/d-1`,
+			`placementDecisions[ns/d-2]` + placementLabel + `Invalid value: "p": must be "q", the placement of the other decisions, as of ns/d-1`,
 		}},
 		{"no index", p, decisions{decision("d-1", "x", "", "a")}, []string{
 			`placementDecisions[ns/d-1].metadata.labels[cluster.open-cluster-management.io/decision-group-index]: Invalid value: "x": must be the index of the decision group, an integer from 0 to 2147483647`,

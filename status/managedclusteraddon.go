@@ -20,10 +20,10 @@ type AddOnState struct {
 
 	// Applied is since when the add-on's references are the desired ones. The zero time means: since when its stamp says.
 	//
-	// Stamp writes metadata, and the references are in the status, so that these are two requests. Stamp whenever the
-	// references change, first and with another version than before, such as a hash of the desired configurations.
-	// In the other order an add-on would have its new references with the time of the old ones, and could time out at
-	// once.
+	// Stamp writes metadata, and the references are in the status, so that these are two requests. Where the references
+	// are not the desired ones, first stamp the add-on and then write them: in the other order it would have the new
+	// references with the time of the old ones, and could time out at once. Stamp it with a version that it never had, such
+	// as the time, so that it is stamped anew where the second request failed.
 	Applied time.Time
 }
 

@@ -13,7 +13,8 @@ import (
 )
 
 // D13, D14: a scheduler that reads, divides, keeps names and updates, as the documentation of both packages says, gets
-// past objects that are being deleted and objects without labels.
+// past objects that are being deleted, objects of an earlier placement that the garbage collector deletes, and objects without
+// labels.
 func TestSteadyNamesGetPastOddObjects(t *testing.T) {
 	placement := &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "web", UID: "u"}}
 	clusters := []*clusterv1.ManagedCluster{{ObjectMeta: metav1.ObjectMeta{Name: "a"}}, {ObjectMeta: metav1.ObjectMeta{Name: "b"}}}
@@ -28,6 +29,8 @@ func TestSteadyNamesGetPastOddObjects(t *testing.T) {
 	}{
 		{"being deleted", func(d *clusterv1beta1.PlacementDecision) { d.DeletionTimestamp = &metav1.Time{Time: time.Unix(1, 0)} },
 			"1: create web-decision-2 labels,status +a +b\n"},
+		{"of an earlier placement", func(d *clusterv1beta1.PlacementDecision) { d.OwnerReferences[0].UID = "before" },
+			"1: create web-decision-2 labels,status +a +b\n2: delete web-decision-1 -a -b\n"},
 		{"without labels", func(d *clusterv1beta1.PlacementDecision) { d.Labels = nil },
 			"1: create web-decision-2 labels,status +a +b\n2: delete web-decision-1 -a -b\n"},
 	} {

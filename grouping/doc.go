@@ -81,7 +81,7 @@
 //	decisions, err := groups.DecisionsKeeping(placement, stored)
 //
 // Objects from before decision groups have no index label, and are read as of group 0. DecisionsKeeping replaces them, and
-// also those that are being deleted. Where Read refuses what is stored, as after a label was edited by hand, divide
+// also those that are being deleted or that an earlier placement of the same name left behind. Where Read refuses what is stored, as after a label was edited by hand, divide
 // without previous groups and number with Decisions: an update by package decisionupdate then repairs the label.
 //
 // The table says what that saves when some clusters, anywhere in the fleet, leave and as many join, beside a division

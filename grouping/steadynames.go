@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
@@ -19,8 +20,8 @@ import (
 // Clusters that are new to a group fill its objects that have room, in the order of their names, and
 // then new objects, with the lowest numbers that no stored object has. A stored object with more than
 // MaxDecisions clusters gives up its last ones. A stored object that is not in the result is to be deleted: its
-// group is gone, it has none of its clusters left, or it lacks the index label. An object that is being deleted
-// keeps nothing, and its clusters go to others. Objects that are no longer full are not merged; Decisions cuts
+// group is gone, it has none of its clusters left, or it lacks the index label. An object that is being deleted,
+// or that an earlier placement of the same name controls, keeps nothing: its clusters go to others. Objects that are no longer full are not merged; Decisions cuts
 // anew.
 //
 // Within an object, clusters are in the order of their group; across the objects of a group they are not.
@@ -43,7 +44,9 @@ func (g *Groups) DecisionsKeeping(placement *clusterv1beta1.Placement, stored []
 	if err := validateStored(placement, stored); err != nil {
 		return nil, err
 	}
-	reusable, err := parse(slices.DeleteFunc(slices.Clone(stored), notKept))
+	reusable, err := parse(slices.DeleteFunc(slices.Clone(stored), func(d *clusterv1beta1.PlacementDecision) bool {
+		return goes(d, placement) || hasOddIndex(d)
+	}))
 	if err != nil {
 		return nil, err
 	}
@@ -147,10 +150,14 @@ func (k *keeper) unusedName() string {
 	}
 }
 
-// notKept says whether another object has to take the place of a stored one: it is being deleted, and what it has goes
-// with it, or keeping it would change its label.
-func notKept(d *clusterv1beta1.PlacementDecision) bool {
-	return d.DeletionTimestamp != nil || hasOddIndex(d)
+// goes says whether a stored object goes without anybody's doing, and what it has with it: it is being deleted, or will
+// be by the garbage collector, since an earlier placement of the same name controls it.
+func goes(d *clusterv1beta1.PlacementDecision, placement *clusterv1beta1.Placement) bool {
+	if d.DeletionTimestamp != nil {
+		return true
+	}
+	owner := metav1.GetControllerOfNoCopy(d)
+	return owner != nil && owner.UID != "" && placement.UID != "" && owner.UID != placement.UID
 }
 
 // hasOddIndex says whether the index label is not written as Decisions writes it, such as "01". Keeping

@@ -281,6 +281,9 @@ func TestDecisionsKeepingLeavesObjectsThatAreBeingDeleted(t *testing.T) {
 	p := newPlacement(intstr.IntOrString{})
 	dying, live := decision("p-decision-1", "0", "", "a b"), decision("p-decision-2", "0", "", "c")
 	dying.DeletionTimestamp = &metav1.Time{Time: time.Unix(1, 0)}
+	p.UID = "now"
+	earlier := mustDecide(t, mustRead(t, decision("d", "0", "", "a b")), p)[0]
+	earlier.OwnerReferences[0].UID = "before"
 	for _, test := range []struct {
 		why      string
 		clusters string
@@ -290,6 +293,7 @@ func TestDecisionsKeepingLeavesObjectsThatAreBeingDeleted(t *testing.T) {
 		{"another has room", "a b c", decisions{dying, live}, "p-decision-2: a b c"},
 		{"it is the only one", "a b", decisions{dying}, "p-decision-2: a b"},
 		{"nobody is selected", "", decisions{dying}, "p-decision-2:"},
+		{"an earlier placement's goes, too", "a b c", decisions{earlier, live}, "p-decision-2: a b c"},
 	} {
 		groups := mustRead(t, decision("d", "0", "", test.clusters))
 		kept := mustKeep(t, groups, p, test.stored...)

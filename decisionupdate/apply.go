@@ -55,7 +55,7 @@ func (e *StaleError) Unwrap() error { return e.Err }
 // Apply carries out an update: all writes of a step, then the next step. It returns when no request of its own
 // waits for an answer. The update isn't modified.
 //
-// If a write fails, the others of its step are still tried and those of later steps are not. The error joins
+// If a write fails, the others of its step are still tried, and no later step begins. The error joins
 // one error for each failed write, with the verb and the object's name; apierrors and errors.As see through it.
 // Whatever the error, go on from what is stored then. It holds a [StaleError] where that is the only
 // way on: an object was changed, created or deleted by somebody else. The outcome says what was done, also with an

@@ -12,7 +12,9 @@
 //  1. List the placement's PlacementDecisions, at least as new as the caller's own last write. Ask the API
 //     server, or wait until the informer has caught up with [Outcome.Stored]. An older list may make [Diff] remove
 //     a cluster from the one object that still has it. Where [Outcome.Unknown] says that a request got no answer,
-//     waiting doesn't help: ask the API server.
+//     waiting doesn't help: ask the API server. Where an older scheduler left objects without labels, list by
+//     controller and not by label. An object that isn't listed keeps its name taken, and each update that wants to
+//     create it fails with a [StaleError].
 //  2. Build the desired objects with their labels and status.decisions, as the package grouping does:
 //     Groups.DecisionsKeeping with steady names, Groups.Decisions with sequential ones.
 //  3. Call [Diff].
@@ -42,8 +44,8 @@
 // a step:
 //
 //   - A cluster that is stored and desired stands in some object.
-//   - If it is stored in an object that is not being deleted, it stands in such an object all the time. So no
-//     finalizer that ends takes it away. A cluster that only a dying object has is in another one after the first
+//   - If it is stored in an object that is not being deleted, it stands in such an object all the time, so that the end
+//     of a finalizer doesn't take it away. A cluster that only a dying object has is in another one after the first
 //     step.
 //   - A cluster that is neither stored nor desired never appears, and one that leaves doesn't come back.
 //   - A cluster's group is its stored or its desired one, except as [Update.Misplaced] says.

@@ -54,8 +54,8 @@ func (o *object) partFirst() Part {
 }
 
 // firstPart returns what an object with both old and new clusters writes first. A name decides first: readers go by
-// the names of mandatory groups, so an object never has a name, of two groups, while its clusters are those of the
-// group without one.
+// the names of mandatory groups, so where one of the two groups has no name, the object is in that one while its clusters
+// are mixed.
 //
 // Otherwise the object is in the group with the higher index for as long as its clusters are in between. Readers
 // that find a cluster in two objects take the lower index (G11), which is then a right one; and a cluster that is in

@@ -17,7 +17,7 @@ type Outcome struct {
 
 	// Stored holds each object that was created or updated, completely or in part, as the API server returned
 	// it last, sorted by name. A lister that has these resourceVersions, or later ones, and none of the objects that
-	// were deleted is fresh enough for the next [Diff]. Not so if a write is Unknown: ask the API server then.
+	// were deleted is fresh enough for the next [Diff]. If a write is Unknown, no lister is known to be: ask the API server then.
 	Stored []*clusterv1beta1.PlacementDecision
 }
 

@@ -13,7 +13,7 @@ import (
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 )
 
-// attempts is how often a request is made that somebody else's writes to the same object get in the way of.
+// attempts is how often a request is made at most, while somebody else keeps writing to the same object.
 const attempts = 5
 
 // write makes the requests of one write, one after the other, and notes what was written.

@@ -3,7 +3,7 @@ package decisionupdate
 import "k8s.io/apimachinery/pkg/util/validation/field"
 
 // UpdateStrategy says how the PlacementDecisions of a placement are updated when its selected clusters change.
-// The API has no such type yet: the JSON is that of the design document, where it stands at
+// The API has no such type yet: the JSON is from the design document, where it stands at
 // spec.decisionStrategy.updateStrategy of a Placement. The zero value is All.
 type UpdateStrategy struct {
 	// Type is All (also when empty) or RollingUpdate.

@@ -141,7 +141,7 @@ func (g graph) cut(surged []bool, maxSteps int) []bool {
 	return surged
 }
 
-// pruned takes back those of the broken surges that the others make unnecessary, as far as that can be found out
+// pruned takes back the broken surges that the others make unnecessary, as far as that can be found out
 // in about a quarter of a million looks at an edge. A cut is never unnecessary.
 func (g graph) pruned(surged, broken []bool, maxSteps int) []bool {
 	size := len(g.out)

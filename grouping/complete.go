@@ -10,11 +10,11 @@ import (
 // Incomplete says what is missing for the groups to be those that the placement's status speaks of, in one short
 // line: `placement web: PlacementDecision web-decision-2 is not there`. It is empty where nothing is missing.
 //
-// Nothing must start and nobody must be removed by groups that are incomplete. A canary group that the scheduler
+// While groups are incomplete, nothing must start and nobody must be removed. A canary group that the scheduler
 // has not filled yet looks like an empty one, and a cache without objects looks like a selection without clusters.
 //
-// Groups from [Divide] and [FromNames] are complete, and nil and the zero value are not. Of those from [Read] see
-// there. Groups from [Join] are complete if all parts are; the line names the placements of the others.
+// Groups from [Divide] and [FromNames] are complete, and nil and the zero value are not. [Read] says when those that it
+// gives are. Groups from [Join] are complete if all parts are; the line names the placements of the others.
 func (g *Groups) Incomplete() string {
 	missing := g.withoutPlacement()
 	if missing == "" || g == nil || g.of == "" {

@@ -26,7 +26,7 @@
 // placement's status when it is done. Only the status says how many objects and clusters there must be. Without it,
 // a canary group that is not filled yet looks like an empty one, which a rollout passes over.
 //
-// 2. By groups that are incomplete, start nothing and remove nobody. Package rollout holds to that if it gets the groups as
+// 2. While the groups are incomplete, start nothing and remove nobody. Package rollout does so if it gets the groups as
 // they are. Incomplete is no error and needs no retry: every write that completes the groups is an event of its own.
 //
 // 3. Take an empty cache for what it is. No PlacementDecision at all never means that no cluster is selected: then
@@ -35,8 +35,9 @@
 // 4. Remove late. The status has counts, and counts cannot show an exchange. Say that b joins the groups {a c} and {d},
 // and the names shift by one: once the first object is rewritten the groups are {a b} and {d}, with as many clusters in
 // each as before. They look complete, and c is in none. A scheduler that writes its changes with package decisionupdate
-// never lets that happen, and one that divides steadily hardly ever; OCM's own does. So look again, some seconds later,
-// before a removal that cannot be undone, and bound how many clusters are removed at once.
+// never lets that happen. One that divides steadily hardly ever does. OCM's own does. So remove a cluster only when it has
+// been in no group for a while, and bound how many are removed at once. Package rollout does both where it is told to,
+// by its options RemoveAfter and MaxRemoved.
 //
 // # A controller that places
 //
@@ -50,7 +51,13 @@
 //	if err != nil {
 //		return err
 //	}
-//	status, err := grouping.Status(decisions) // its decisionGroups and numberOfSelectedClusters, to write last
+//	status, err := grouping.Status(decisions)
+//	if err != nil {
+//		return err
+//	}
+//	// Write the decisions first, best with package decisionupdate, and then the placement's status with these two:
+//	placement.Status.DecisionGroups = status.DecisionGroups
+//	placement.Status.NumberOfSelectedClusters = status.NumberOfSelectedClusters
 //
 // A webhook calls [Validate], which finds all that can be wrong with the placement for these. The errors have the
 // paths of the placement's JSON.
@@ -73,7 +80,9 @@
 //	groups, err := grouping.Divide(placement, selected, grouping.Previous(previous))
 //	decisions, err := groups.DecisionsKeeping(placement, stored)
 //
-// Objects from before decision groups have no index label, and are read as of group 0. DecisionsKeeping replaces them.
+// Objects from before decision groups have no index label, and are read as of group 0. DecisionsKeeping replaces them, and
+// also those that are being deleted or that an earlier placement of the same name left behind. Where Read refuses what is stored, as after a label was edited by hand, divide
+// without previous groups and number with Decisions: an update by package decisionupdate then repairs the label.
 //
 // The table says what that saves when some clusters, anywhere in the fleet, leave and as many join, beside a division
 // and numbering anew. One cluster in 16 is in one of two named groups. The numbers are means over several changes, as a
@@ -92,9 +101,9 @@
 //
 // Moved counts the clusters that stay selected and come into another group. A group is known here by its name and its
 // place among the groups of that name. Rewritten counts the objects to create, update or delete. One change is rarer and
-// dearer, and not in the table: when a name needs one group more, the indexes of all groups behind it grow by one. No
-// cluster parts from its companions then. But no object changes its labels, so the objects of those groups are
-// all rewritten.
+// dearer, and not in the table: when a name needs one group more, the indexes of all groups behind it grow by one. The
+// groups keep their clusters then. But since no object changes its labels, the clusters go to objects with the new
+// indexes, and all objects of those groups are rewritten.
 //
 // # Several placements
 //

@@ -119,7 +119,7 @@ func (g *Groups) All() iter.Seq2[Key, clusterv1beta1.ClusterDecision] {
 
 // ClustersPerDecisionGroup is the most clusters that the placement's strategy gives a group, as a count. It is 0
 // where it gives each name one group of all its clusters (unset, or 100%), and where the groups know no Placement,
-// as from [FromNames] and from [Read] without one. Of groups from [Join] it is the smallest of all placements that
+// as from [FromNames] and from [Read] without one. For groups from [Join] it is the smallest of all placements that
 // select clusters, or 0 if it is 0 for one of those.
 //
 // A rollout whose strategy sets no maxConcurrency goes by it.

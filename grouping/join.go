@@ -12,7 +12,7 @@ import (
 
 // PlacementGroups is the groups of one of several placements.
 type PlacementGroups struct {
-	// Placement says which: its name, or namespace and name where they differ in that. It becomes
+	// Placement says which: its name, or namespace and name where the placements are in several namespaces. It becomes
 	// the Placement of the keys.
 	Placement string
 	// Groups are the groups of this placement alone. Nil stands for a placement that was not read yet.
@@ -21,7 +21,7 @@ type PlacementGroups struct {
 
 // Join puts the groups of several placements one after the other, in the order given, for a workload that
 // follows them all. A cluster that several placements select belongs to the first of them; a group
-// that loses clusters so, even all, stays. Indexes stay what they are, so that an index or a name can stand
+// that loses clusters to another stays, even if it loses all. Indexes stay what they are, so that an index or a name can stand
 // for a group of each placement, and Key.Placement tells them apart. The result shares strings with the
 // parts, nothing else.
 //

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
@@ -21,7 +23,7 @@ import (
 // A cluster that several decisions name belongs to the group with the lowest index. Decisions with an empty
 // clusterName, which are slots not yet scheduled, are skipped. The result shares strings with the input, nothing else.
 //
-// Of placement, the status is read to compare the objects with, for [Groups.Incomplete]. They must be the objects that
+// [Groups.Incomplete] compares the objects with the status of placement. They must be the objects that
 // status.decisionGroups names, in the groups that it names, none being deleted; each group must have its
 // clustersCount, each cluster one place, and all together must be numberOfSelectedClusters. A hub that is older than
 // decision groups writes only this number, and is compared by it. Where placement is nil, groups are complete
@@ -29,7 +31,8 @@ import (
 //
 // It is an error (one *field.Error per fault, found by errors.As) if an object is nil, comes twice by its name, has an index
 // label that is not an int32 of at least 0, or belongs to another placement or namespace than the others or
-// than placement, or if the clustersPerDecisionGroup of placement is invalid. There are no groups then.
+// than placement, or if the clustersPerDecisionGroup of placement is invalid. There are no groups then. An object
+// without the placement's label belongs to the Placement that is its controller.
 //
 // It takes time that is mostly linear in the clusters, whatever the order in which they are stored.
 func Read(placement *clusterv1beta1.Placement, decisions []*clusterv1beta1.PlacementDecision) (*Groups, error) {
@@ -150,17 +153,32 @@ func groupIndex(d *clusterv1beta1.PlacementDecision) (int32, bool, *field.Error)
 // onePlacement reports the first object of another namespace or placement than the first one. Indexes of
 // different placements mean different groups.
 func onePlacement(objects []*clusterv1beta1.PlacementDecision) field.ErrorList {
-	const label = clusterv1beta1.PlacementLabel
 	for _, d := range objects {
 		first := objects[0]
 		if d.Namespace != first.Namespace {
 			return field.ErrorList{field.Invalid(objectPath(d).Child("metadata", "namespace"), d.Namespace, fmt.Sprintf(
-				"must be the namespace of the other decisions, as of %s/%s", first.Namespace, first.Name))}
+				"must be %q, the namespace of the other decisions, as of %s/%s", first.Namespace, first.Namespace, first.Name))}
 		}
-		if d.Labels[label] != first.Labels[label] {
-			return field.ErrorList{field.Invalid(labelPath(d, label), d.Labels[label], fmt.Sprintf(
-				"must be the placement of the other decisions, %q as for %s/%s", first.Labels[label], first.Namespace, first.Name))}
+		want, _ := placementOf(first)
+		if name, path := placementOf(d); name != want {
+			return field.ErrorList{field.Invalid(path, name, fmt.Sprintf(
+				"must be %q, the placement of the other decisions, as of %s/%s", want, first.Namespace, first.Name))}
 		}
 	}
 	return nil
+}
+
+// placementOf gives the placement that an object belongs to, and where it says so: in the label, or for an object
+// without it in its controller (D14).
+func placementOf(d *clusterv1beta1.PlacementDecision) (string, *field.Path) {
+	const label = clusterv1beta1.PlacementLabel
+	if name := d.Labels[label]; name != "" {
+		return name, labelPath(d, label)
+	}
+	if ref := metav1.GetControllerOfNoCopy(d); ref != nil && ref.Kind == "Placement" {
+		if gv, err := schema.ParseGroupVersion(ref.APIVersion); err == nil && gv.Group == clusterv1beta1.GroupName {
+			return ref.Name, objectPath(d).Child("metadata", "ownerReferences")
+		}
+	}
+	return "", labelPath(d, label)
 }

@@ -130,16 +130,16 @@ func TestReadErrors(t *testing.T) {
 		{"an underscore", decisions{decision("d-1", "1_0", "", "a")}, []string{invalid("1_0")}},
 		{"a name", decisions{decision("d-1", "canary", "", "a")}, []string{invalid("canary")}},
 		{"another namespace", decisions{decision("d-1", "0", "", "a"), elsewhere},
-			[]string{`placementDecisions[other/d-1].metadata.namespace: Invalid value: "other": must be the namespace of the other decisions, as of ns/d-1`}},
+			[]string{`placementDecisions[other/d-1].metadata.namespace: Invalid value: "other": must be "ns", the namespace of the other decisions, as of ns/d-1`}},
 		{"another placement", decisions{decision("d-2", "0", "", "a"), another},
-			[]string{`placementDecisions[ns/d-2].metadata.labels[cluster.open-cluster-management.io/placement]: Invalid value: "p": must be the placement of the other decisions, "q" as for ns/d-1`}},
+			[]string{`placementDecisions[ns/d-2].metadata.labels[cluster.open-cluster-management.io/placement]: Invalid value: "p": must be "q", the placement of the other decisions, as of ns/d-1`}},
 		{"an object twice", decisions{decision("d-1", "0", "", "a"), decision("d-1", "1", "", "b")},
 			[]string{`placementDecisions[ns/d-1].metadata.name: Duplicate value: "d-1"`}},
 		{"all faults at once", decisions{decision("d-2", "x", "", "a"), decision("d-10", "y", "", "a"), another},
 			[]string{
 				`placementDecisions[ns/d-2]` + index + `Invalid value: "x": ` + isIndex,
 				`placementDecisions[ns/d-10]` + index + `Invalid value: "y": ` + isIndex,
-				`placementDecisions[ns/d-2].metadata.labels[cluster.open-cluster-management.io/placement]: Invalid value: "p": must be the placement of the other decisions, "q" as for ns/d-1`,
+				`placementDecisions[ns/d-2].metadata.labels[cluster.open-cluster-management.io/placement]: Invalid value: "p": must be "q", the placement of the other decisions, as of ns/d-1`,
 			}},
 	} {
 		t.Run(test.why, func(t *testing.T) {

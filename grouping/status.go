@@ -7,7 +7,8 @@ import clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 // as from [Groups.Decisions], in any order. A group lists the names of its objects in the order of their
 // numbers.
 //
-// Write the status after the decisions: until then readers take the groups for incomplete.
+// Write the status after the decisions. Until then readers take the groups for incomplete, unless all counts are the same
+// as before.
 //
 // The errors are the same as from [Read].
 func Status(decisions []*clusterv1beta1.PlacementDecision) (clusterv1beta1.PlacementStatus, error) {

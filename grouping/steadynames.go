@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
@@ -17,10 +18,11 @@ import (
 // and few are rewritten.
 //
 // Clusters that are new to a group fill its objects that have room, in the order of their names, and
-// then new objects, with the lowest numbers that no stored object has. Of a stored object with more than
-// MaxDecisions clusters the last move. A stored object that is not in the result is to be deleted: its
-// group is gone, or it has none of its clusters left. Objects that are no longer full are not merged;
-// Decisions cuts anew.
+// then new objects, with the lowest numbers that no stored object has. A stored object with more than
+// MaxDecisions clusters gives up its last ones. A stored object that is not in the result is to be deleted: its
+// group is gone, it has none of its clusters left, or it lacks the index label. An object that is being deleted,
+// or that an earlier placement of the same name controls, keeps nothing: its clusters go to others. Objects that are no longer full are not merged; Decisions cuts
+// anew.
 //
 // Within an object, clusters are in the order of their group; across the objects of a group they are not.
 //
@@ -42,7 +44,9 @@ func (g *Groups) DecisionsKeeping(placement *clusterv1beta1.Placement, stored []
 	if err := validateStored(placement, stored); err != nil {
 		return nil, err
 	}
-	reusable, err := parse(slices.DeleteFunc(slices.Clone(stored), isUnfit))
+	reusable, err := parse(slices.DeleteFunc(slices.Clone(stored), func(d *clusterv1beta1.PlacementDecision) bool {
+		return goes(d, placement) || isUnfit(d)
+	}))
 	if err != nil {
 		return nil, err
 	}
@@ -146,6 +150,16 @@ func (k *keeper) unusedName() string {
 	}
 }
 
+// goes says whether a stored object goes without anybody's doing, and what it has with it: it is being deleted, or will
+// be by the garbage collector, since an earlier placement of the same name controls it.
+func goes(d *clusterv1beta1.PlacementDecision, placement *clusterv1beta1.Placement) bool {
+	if d.DeletionTimestamp != nil {
+		return true
+	}
+	owner := metav1.GetControllerOfNoCopy(d)
+	return owner != nil && owner.UID != "" && placement.UID != "" && owner.UID != placement.UID
+}
+
 // isUnfit says whether an object cannot be kept: its index label is not written as Decisions writes it, such as "01", so
 // that keeping it would change its label; or it has no name, which no stored object has.
 func isUnfit(d *clusterv1beta1.PlacementDecision) bool {
@@ -156,7 +170,6 @@ func isUnfit(d *clusterv1beta1.PlacementDecision) bool {
 // validateStored reports stored objects of another placement, of which one stands for all: parse has found
 // them to be of the same.
 func validateStored(placement *clusterv1beta1.Placement, stored []*clusterv1beta1.PlacementDecision) error {
-	const label = clusterv1beta1.PlacementLabel
 	if len(stored) == 0 {
 		return nil
 	}
@@ -166,9 +179,8 @@ func validateStored(placement *clusterv1beta1.Placement, stored []*clusterv1beta
 		errs = append(errs, field.Invalid(objectPath(d).Child("metadata", "namespace"), d.Namespace,
 			fmt.Sprintf("must be the namespace of the placement, %q", placement.Namespace)))
 	}
-	if d.Labels[label] != placement.Name {
-		errs = append(errs, field.Invalid(labelPath(d, label), d.Labels[label],
-			fmt.Sprintf("must be the placement, %q", placement.Name)))
+	if name, path := placementOf(d); name != placement.Name {
+		errs = append(errs, field.Invalid(path, name, fmt.Sprintf("must be the placement, %q", placement.Name)))
 	}
 	return fielderrs.Join(errs)
 }

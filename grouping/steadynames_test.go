@@ -6,8 +6,10 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
@@ -162,7 +164,7 @@ func TestDecisionsKeepingErrors(t *testing.T) {
 			`placementDecisions[other/d-2]` + placementLabel + `Invalid value: "q": must be the placement, "p"`,
 		}},
 		{"some of another placement", p, decisions{decision("d-2", "0", "", "a"), another}, []string{
-			`placementDecisions[ns/d-2]` + placementLabel + `Invalid value: "p": must be the placement of the other decisions, "q" as for ns/d-1`,
+			`placementDecisions[ns/d-2]` + placementLabel + `Invalid value: "p": must be "q", the placement of the other decisions, as of ns/d-1`,
 		}},
 		{"no index", p, decisions{decision("d-1", "x", "", "a")}, []string{
 			`placementDecisions[ns/d-1].metadata.labels[cluster.open-cluster-management.io/decision-group-index]: Invalid value: "x": must be the index of the decision group, an integer from 0 to 2147483647`,
@@ -273,5 +275,77 @@ func TestKeepingNoOddIndex(t *testing.T) {
 	}
 	if len(got) != 1 || got[0].Name != "p-decision-2" {
 		t.Errorf("got %v, want one object, p-decision-2", got)
+	}
+}
+
+// G8, D13: what an object that is being deleted has goes to another one, under a name that is not taken yet, so that
+// an update may desire it.
+func TestDecisionsKeepingLeavesObjectsThatAreBeingDeleted(t *testing.T) {
+	p := newPlacement(intstr.IntOrString{})
+	dying, live := decision("p-decision-1", "0", "", "a b"), decision("p-decision-2", "0", "", "c")
+	dying.DeletionTimestamp = &metav1.Time{Time: time.Unix(1, 0)}
+	p.UID = "now"
+	earlier := mustDecide(t, mustRead(t, decision("d", "0", "", "a b")), p)[0]
+	earlier.OwnerReferences[0].UID = "before"
+	for _, test := range []struct {
+		why      string
+		clusters string
+		stored   decisions
+		want     string
+	}{
+		{"another has room", "a b c", decisions{dying, live}, "p-decision-2: a b c"},
+		{"it is the only one", "a b", decisions{dying}, "p-decision-2: a b"},
+		{"nobody is selected", "", decisions{dying}, "p-decision-2:"},
+		{"an earlier placement's goes, too", "a b c", decisions{earlier, live}, "p-decision-2: a b c"},
+	} {
+		groups := mustRead(t, decision("d", "0", "", test.clusters))
+		kept := mustKeep(t, groups, p, test.stored...)
+		var got []string
+		for _, d := range kept {
+			line := d.Name + ":"
+			for _, c := range d.Status.Decisions {
+				line += " " + c.ClusterName
+			}
+			got = append(got, line)
+		}
+		if strings.Join(got, ", ") != test.want {
+			t.Errorf("%s: %q, want %q", test.why, got, test.want)
+		}
+	}
+}
+
+// G8, G10, D14: objects without labels that the placement controls are read beside those with labels, and
+// replaced.
+func TestObjectsWithoutLabels(t *testing.T) {
+	p := newPlacement(intstr.IntOrString{})
+	p.UID = "u"
+	stored := mustDecide(t, mustRead(t, decision("d", "0", "", "a b")), p)
+	stored[0].Labels = nil
+	stored = append(stored, decision("p-decision-2", "0", "", "c"))
+
+	for _, placement := range []*clusterv1beta1.Placement{nil, p} {
+		groups, err := grouping.Read(placement, stored)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := show(groups); got != "0:a b c" {
+			t.Errorf("read as %s", got)
+		}
+	}
+	if kept := mustKeep(t, mustRead(t, stored...), p, stored...); len(kept) != 1 || kept[0].Name != "p-decision-2" || len(kept[0].Status.Decisions) != 3 {
+		t.Errorf("kept %v", kept)
+	}
+
+	for why, change := range map[string]func(*metav1.OwnerReference){
+		"another placement":     func(o *metav1.OwnerReference) { o.Name = "q" },
+		"not of this API group": func(o *metav1.OwnerReference) { o.APIVersion = "example.com/v1" },
+		"not a placement":       func(o *metav1.OwnerReference) { o.Kind = "PlacementRule" },
+		"not the controller":    func(o *metav1.OwnerReference) { o.Controller = nil },
+	} {
+		d := stored[0].DeepCopy()
+		change(&d.OwnerReferences[0])
+		if _, err := grouping.Read(p, decisions{d}); err == nil {
+			t.Errorf("%s: no error", why)
+		}
 	}
 }

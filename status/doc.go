@@ -40,13 +40,13 @@
 // A function of your own reads one object and answers, in this order:
 //
 //  1. Has the cluster's object the present version? If not: [ToApply], and no times.
-//  2. Since when? That is Applied. [StampOf] knows it, if Stamp was asked.
+//  2. Since when? That is Applied. [StampOf] tells it of an object that was stamped.
 //  3. Is what is observed about this version? If not, or if nothing is observed: [ToApply], with Applied.
 //  4. Does the workload do what it should? [Succeeded].
 //  5. Did it fail? [Failed].
 //  6. Otherwise it is under way: [Progressing].
-//  7. Since when? LastTransitionTime is the time of the change, as the object has it, never the present: a deadline or a
-//     soak that begins anew with every look never ends. Leave it zero where nothing says.
+//  7. Since when? LastTransitionTime is the time of the change, as the object has it, never the time of reading: a
+//     deadline or a soak that begins anew with every reading never ends. Leave it zero where nothing says since when.
 //
 // Leave [TimeOut] to the rollout, which knows the deadline. The example of [Report] is such a function.
 //
@@ -71,6 +71,7 @@
 //	if err != nil {
 //		return err
 //	}
+//	object = object.DeepCopy() // it may be from a cache
 //	if status.SetConditions(&object.Status.Conditions, result.Summary(), object.Generation, now) {
 //		err = client.Status().Update(ctx, object)
 //	}

@@ -18,8 +18,12 @@ type AddOnState struct {
 	// One that is given twice counts once.
 	Desired []addonv1beta1.ConfigReference
 
-	// Applied is since when the add-on's references are the desired ones. The zero time means: since when Stamp says so, if
-	// it was asked whenever the references were written.
+	// Applied is since when the add-on's references are the desired ones. The zero time means: since when its stamp says.
+	//
+	// Stamp writes metadata, and the references are in the status, so that these are two requests. Where the references
+	// are not the desired ones, first stamp the add-on and then write them: in the other order it would have the new
+	// references with the time of the old ones, and could time out at once. Stamp it with a version that it never had, such
+	// as the time, so that it is stamped anew where the second request failed.
 	Applied time.Time
 }
 
@@ -35,8 +39,8 @@ type AddOnState struct {
 // So an add-on that has and wants no configuration has Succeeded.
 //
 // LastTransitionTime is the time of the Progressing condition, the zero time where it is missing. It moves with the
-// condition's status only: an add-on whose condition was False before and after has it since before its new
-// configuration. Applied keeps a deadline or a soak from running since then, so say it, or Stamp the add-on.
+// condition's status only: if the condition was False before and after a new configuration, its time is from before it.
+// Applied keeps a deadline or a soak from running since then. So give Applied, or Stamp the add-on.
 func FromManagedClusterAddOn(a AddOnState) (Report, bool) {
 	if a.AddOn == nil {
 		return Report{}, false
@@ -84,7 +88,9 @@ func (a addOn) report() (Report, bool) {
 		return report, true
 	}
 	if report.Applied = a.applied; report.Applied.IsZero() {
-		_, report.Applied = StampOf(a.object)
+		if _, report.Applied = StampOf(a.object); !report.Applied.IsZero() {
+			report.Applied = later(report.Applied, a.object.GetCreationTimestamp().Time)
+		}
 	}
 	reason := ""
 	if c := meta.FindStatusCondition(a.conditions, addonv1beta1.ManagedClusterAddOnConditionProgressing); c != nil {

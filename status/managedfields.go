@@ -16,26 +16,39 @@ import (
 //   - a write of the spec's fields leaves "f:spec" at the top of the writer's entry,
 //   - what writes the status has entries with the subresource "status".
 //
-// A time may be too late, where the same manager later changed only labels. It is too early in one case: the last
-// change of the spec only took fields away, and a manager made it that owns no field of the spec.
-func specWritten(entries []metav1.ManagedFieldsEntry) time.Time {
+// A time may be too late, where the same manager later changed only labels. So the manager that stamped the work is
+// left out unless all count: it may label the work every minute, and would otherwise put the deadline of a silent agent
+// off each time. A time is too early in one case: the last change of the spec only took fields away, and a manager made
+// it that owns no field of the spec.
+func specWritten(entries []metav1.ManagedFieldsEntry, all bool) time.Time {
 	var newest time.Time
 	for i := range entries {
 		e := &entries[i]
-		if e.Subresource == "" && e.Time != nil && e.Time.After(newest) && ownsSpec(e.FieldsV1) {
+		if e.Subresource != "" || e.Time == nil || !e.Time.After(newest) {
+			continue
+		}
+		if spec, stamp := owns(e.FieldsV1); spec && (all || !stamp) {
 			newest = e.Time.Time
 		}
 	}
 	return newest
 }
 
-// ownsSpec says whether "f:spec" is at the top of the fields.
-func ownsSpec(fields *metav1.FieldsV1) bool {
+// owns says whether "f:spec" is at the top of the fields, and whether the annotation that has a stamp's time is among
+// them.
+func owns(fields *metav1.FieldsV1) (spec, stamp bool) {
 	if fields == nil || !bytes.Contains(fields.Raw, []byte(`"f:spec"`)) {
-		return false
+		return false, false
 	}
 	var top struct {
-		Spec json.RawMessage `json:"f:spec"`
+		Spec     json.RawMessage `json:"f:spec"`
+		Metadata struct {
+			Annotations map[string]json.RawMessage `json:"f:annotations"`
+		} `json:"f:metadata"`
 	}
-	return json.Unmarshal(fields.Raw, &top) == nil && top.Spec != nil
+	if json.Unmarshal(fields.Raw, &top) != nil {
+		return false, false
+	}
+	_, stamp = top.Metadata.Annotations["f:"+annotationApplied]
+	return top.Spec != nil, stamp
 }

@@ -18,12 +18,13 @@ type WorkState struct {
 	Version string
 
 	// Has is the version that the work has. Empty means the version that Stamp noted on it. Set it where the version is
-	// kept elsewhere, in a label for instance.
+	// kept elsewhere, in a label for instance, and for works that were written before anyone stamped: a hash of the
+	// work's own spec. Otherwise a rollout takes these works for outdated and writes all of them again.
 	Has string
 
-	// Applied is since when the work has the version that it has. The zero time means: since when Stamp says so; where it
-	// was not asked, since the work's creation if its spec was never changed (generation 1), else since the newest write of
-	// its spec that its managed fields show.
+	// Applied is since when the work has the version that it has. The zero time means: since when its stamp says;
+	// without a stamp, since its creation if its spec was never changed (generation 1), else since the newest write of its
+	// spec that its managed fields show.
 	Applied time.Time
 }
 
@@ -39,16 +40,16 @@ type WorkState struct {
 //	Progressing False                                                Succeeded
 //
 // Applied is since when the work has the version; with it, ToApply is a cluster in flight whose agent has not answered.
-// Unless the caller said since when, the wait for an answer begins anew where someone wrote the spec later, as far as the
-// managed fields tell: the agent has to answer that too.
+// A stamp from before the work's creation counts from the creation: a copy or a backup brought it along. Unless the
+// caller said since when, the wait for an answer begins anew where someone other than the stamp's writer wrote the spec
+// later, as far as the managed fields tell: the agent has to answer that too.
 //
 // LastTransitionTime is the time of the condition that decided, for Failed the later of the two; for ToApply it is zero.
 //
-// A condition's time does not move when it only observes a new generation, so it says nothing of the present version
-// where nobody knows since when the work has that. Then LastTransitionTime is zero too, and a cluster that has not
-// answered is Progressing: better a soak that does not end, of which package rollout warns, than one that ends early. This
-// happens only where the spec was changed, nothing was stamped, and the managed fields are stripped or do not say who
-// wrote the spec.
+// Nobody may know since when the work has the version: where the spec was changed, nothing was stamped, and the managed
+// fields are stripped or do not say who wrote the spec. Then LastTransitionTime is zero too, since the time of a condition
+// may be about an earlier version: it does not move when the condition only observes a new generation. A cluster that has
+// not answered is Progressing then. So a soak does not end, of which package rollout warns, rather than end early.
 func FromManifestWork(w WorkState) (Report, bool) {
 	if w.Work == nil || w.Work.DeletionTimestamp != nil {
 		return Report{}, false
@@ -67,7 +68,7 @@ func FromManifestWork(w WorkState) (Report, bool) {
 			report.Status = Progressing
 		}
 	case unanswered && w.Applied.IsZero():
-		report.Applied = later(report.Applied, specWritten(w.Work.ManagedFields))
+		report.Applied = later(report.Applied, specWritten(w.Work.ManagedFields, stamped.IsZero()))
 	}
 	return report, true
 }
@@ -87,11 +88,11 @@ func (w WorkState) applied(stamped time.Time) time.Time {
 	case !w.Applied.IsZero():
 		return w.Applied
 	case !stamped.IsZero():
-		return stamped
+		return later(stamped, w.Work.CreationTimestamp.Time) // a copy or a backup brings the stamp of before
 	case w.Work.Generation == 1:
 		return w.Work.CreationTimestamp.Time
 	default:
-		return specWritten(w.Work.ManagedFields)
+		return specWritten(w.Work.ManagedFields, true)
 	}
 }
 

@@ -53,10 +53,12 @@ type PolicyState struct {
 // enforce, since its templates decide, so a progressive strategy holds it back as it does one that enforces. TimeOut is
 // the rollout's to say, and Skip is not used.
 //
-// Applied is StartTime, as is LastTransitionTime for Progressing; for Succeeded and Failed that is the later of StartTime
-// and ComplianceTime, so that a soak never counts time from before the start. Better a soak that does not end, of which package rollout warns, than one that ends early:
-// Succeeded has no times where ComplianceTime is unknown, nor where StartTime is and the strategy waits for the start,
-// since the cluster may have complied before it, while it informed. ToApply has none.
+// Applied is StartTime. LastTransitionTime is StartTime, too, for Progressing, and for Succeeded and Failed the later of
+// StartTime and ComplianceTime, so that a soak never counts time from before the start. ToApply has no times.
+//
+// A report has no times, either, where a soak could end early: Succeeded without a ComplianceTime, and all where
+// a progressive strategy enforces and StartTime is unknown, since the cluster may have complied before the start. The soak
+// does not end then, of which package rollout warns.
 func FromPolicy(p PolicyState) Report {
 	report := Report{Cluster: p.Cluster, Status: policy(p)}
 	unknownStart := p.StartTime.IsZero() && p.waitsForStart()

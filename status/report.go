@@ -21,8 +21,8 @@ const (
 	Skip RolloutStatus = "Skip"
 )
 
-// Report is one cluster's status as the caller observed it. A cluster that never got the workload needs no Report:
-// having none means the same as ToApply without Applied, but for its turn.
+// Report is one cluster's status as the caller observed it. A cluster that never got the workload needs no Report: it
+// waits like one that is ToApply without Applied, and starts after those.
 //
 // Deadlines and soak times run from the later of Applied and LastTransitionTime. Where both are unknown, the deadline
 // never passes and the soak never ends.

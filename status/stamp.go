@@ -7,35 +7,45 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// The annotations that Stamp writes.
 const (
-	// AnnotationVersion names the version of the workload that the object has.
-	AnnotationVersion = "cohort.open-cluster-management.io/version"
-	// AnnotationApplied names the time at which the object got that version, in RFC 3339 with fractions of a second.
-	AnnotationApplied = "cohort.open-cluster-management.io/applied"
+	// annotationVersion names the version of the workload that the object has.
+	annotationVersion = "cohort.open-cluster-management.io/version"
+	// annotationApplied names the time at which the object got that version, in RFC 3339 with fractions of a second.
+	annotationApplied = "cohort.open-cluster-management.io/applied"
 )
 
-// Stamp notes on an object, in annotations, which version of the workload it is about to get and when. Call it right
-// before the write that carries the version, with the time of the write and not of the plan that led to it. A
-// version is any text that changes with the workload, such as a hash of its template.
+// Stamp notes on an object which version of the workload it is about to get and when, in the annotations
+// cohort.open-cluster-management.io/version and cohort.open-cluster-management.io/applied. Call it right before the write
+// that carries the version, with the time of the write and not of the plan that led to it. A version is any text
+// that changes with the workload, such as a hash of its template.
 //
-// An object that already has the version keeps its time, so that writing it again for another reason ends no soak and
-// no deadline later. So stamp the object as it was read, with its annotations, and write stamp and version at once:
+// An object that already has the version keeps its time, so that no soak and no deadline ends later because it was
+// written again for another reason. Only a time after now gives way: a clock that was wrong would keep the cluster in
+// flight until then. So stamp the object as it was read, with its annotations, and write stamp and version
+// at once:
 //
 //	work = work.DeepCopy()
 //	work.Spec = template
 //	status.Stamp(work, version, time.Now())
 //	err := client.Update(ctx, work)
+//
+// An object that is made anew for each write, as for server-side apply, has no annotations yet. Give it the time of the
+// stored one, if that has the version already:
+//
+//	if has, applied := status.StampOf(stored); has == version && !applied.IsZero() && applied.Before(now) {
+//		now = applied
+//	}
+//	status.Stamp(work, version, now)
 func Stamp(object metav1.Object, version string, now time.Time) {
-	if has, applied := StampOf(object); has == version && !applied.IsZero() {
+	if has, applied := StampOf(object); has == version && !applied.IsZero() && !applied.After(now) {
 		return
 	}
 	annotations := maps.Clone(object.GetAnnotations())
 	if annotations == nil {
 		annotations = make(map[string]string, 2)
 	}
-	annotations[AnnotationVersion] = version
-	annotations[AnnotationApplied] = now.UTC().Format(time.RFC3339Nano)
+	annotations[annotationVersion] = version
+	annotations[annotationApplied] = now.UTC().Format(time.RFC3339Nano)
 	object.SetAnnotations(annotations)
 }
 
@@ -43,9 +53,9 @@ func Stamp(object metav1.Object, version string, now time.Time) {
 // it, the zero time where that is missing or cannot be read.
 func StampOf(object metav1.Object) (version string, applied time.Time) {
 	annotations := object.GetAnnotations()
-	applied, err := time.Parse(time.RFC3339Nano, annotations[AnnotationApplied])
+	applied, err := time.Parse(time.RFC3339Nano, annotations[annotationApplied])
 	if err != nil {
 		applied = time.Time{}
 	}
-	return annotations[AnnotationVersion], applied
+	return annotations[annotationVersion], applied
 }

@@ -43,10 +43,23 @@ func TestStampKeepsTheTimeOfAVersion(t *testing.T) {
 	}
 }
 
+// R27: a clock that was ahead keeps a cluster in flight only until the next write.
+func TestStampGivesUpATimeToCome(t *testing.T) {
+	object := &metav1.ObjectMeta{}
+	for _, step := range []struct{ now, want int }{{60 * 24 * 365, 60 * 24 * 365}, {3, 3}, {4, 3}} {
+		status.Stamp(object, "v1", at(step.now))
+		if _, applied := status.StampOf(object); !applied.Equal(at(step.want)) {
+			t.Errorf("stamped at %v it is since %v, want since %v", at(step.now), applied, at(step.want))
+		}
+	}
+}
+
 // R27: no stamp, and one that someone edited, has no time; the next Stamp mends it.
 func TestStampOfAnObjectWithoutOne(t *testing.T) {
 	for _, applied := range []string{"", "noon"} {
-		object := &metav1.ObjectMeta{Annotations: map[string]string{status.AnnotationVersion: "v1", status.AnnotationApplied: applied}}
+		object := &metav1.ObjectMeta{Annotations: map[string]string{
+			"cohort.open-cluster-management.io/version": "v1", "cohort.open-cluster-management.io/applied": applied,
+		}}
 		if version, since := status.StampOf(object); version != "v1" || !since.IsZero() {
 			t.Errorf("%q: %q since %v", applied, version, since)
 		}
@@ -70,4 +83,57 @@ func ExampleStamp() {
 	// 7d4b
 	// 2026-11-21T12:00:00Z
 	// 7d4b 2026-11-21 12:00:00 +0000 UTC
+}
+
+// S1, S2: an object has no version before it exists: a copy for another cluster, or a backup, brings the stamp of before.
+func TestAStampIsNotOlderThanItsObject(t *testing.T) {
+	work, addon := manifestWork(), addOn("")
+	for _, object := range []metav1.Object{work, addon} {
+		status.Stamp(object, "v1", at(1))
+		object.SetCreationTimestamp(metav1.NewTime(at(60)))
+	}
+	if got := reportOfWork(t, status.WorkState{Work: work, Version: "v1"}); got.Status != status.ToApply || !got.Applied.Equal(at(60)) {
+		t.Errorf("the work's report is %+v", got)
+	}
+	if got, _ := status.FromManagedClusterAddOn(status.AddOnState{AddOn: addon}); !got.Applied.Equal(at(60)) {
+		t.Errorf("the add-on's report is %+v", got)
+	}
+	addon.Annotations = nil
+	if got, _ := status.FromManagedClusterAddOn(status.AddOnState{AddOn: addon}); !got.Applied.IsZero() {
+		t.Errorf("without a stamp, the add-on's report is %+v", got)
+	}
+}
+
+// S1: the controller that stamped a work may write its labels every minute. A silent agent still has to answer since the
+// stamp, and only an edit of the spec by someone else puts that off.
+func TestLabelsDoNotPutOffASilentAgentsDeadline(t *testing.T) {
+	work := manifestWork()
+	status.Stamp(work, "v1", at(1))
+	const mine = `{"f:metadata":{"f:annotations":{"f:cohort.open-cluster-management.io/applied":{}},"f:labels":{"f:checked":{}}},"f:spec":{}}`
+	entry(work, "controller", "", mine, 50)
+	if got := reportOfWork(t, status.WorkState{Work: work, Version: "v1"}).Applied; !got.Equal(at(1)) {
+		t.Errorf("after its own labels the agent has to answer since %v", got)
+	}
+	entry(work, "editor", "", `{"f:spec":{}}`, 30)
+	if got := reportOfWork(t, status.WorkState{Work: work, Version: "v1"}).Applied; !got.Equal(at(30)) {
+		t.Errorf("after an edit the agent has to answer since %v", got)
+	}
+}
+
+// S1: works that another controller wrote have no stamp. Told what they have, a rollout takes them as they are: done
+// where they are done, since their newest spec.
+func TestWorksOfAnotherControllerAreTakenAsTheyAre(t *testing.T) {
+	work := manifestWork(condition("Applied", metav1.ConditionTrue, generation, 3), condition("Progressing", metav1.ConditionFalse, generation, 4))
+	entry(work, "work-manager", "", `{"f:spec":{}}`, 2)
+	waits := status.Report{Cluster: "cluster1", Status: status.ToApply}
+	if got := reportOfWork(t, status.WorkState{Work: work, Version: "v1"}); got != waits {
+		t.Errorf("nobody says what it has: %+v", got)
+	}
+	done := status.Report{Cluster: "cluster1", Status: status.Succeeded, LastTransitionTime: at(4), Applied: at(2)}
+	if got := reportOfWork(t, status.WorkState{Work: work, Version: "v1", Has: "v1"}); got != done {
+		t.Errorf("it has the wanted version: %+v", got)
+	}
+	if got := reportOfWork(t, status.WorkState{Work: work, Version: "v2", Has: "v1"}); got != waits {
+		t.Errorf("it has another version: %+v", got)
+	}
 }

@@ -66,7 +66,7 @@ func (c Counts) Add(other Counts) Counts {
 	return c
 }
 
-// String gives the counts in words, `12 of 320 clusters done, 5 in flight, 1 failed, 302 waiting`, without what is none.
+// String gives the counts in words, `12 of 320 clusters done, 5 in flight, 1 failed, 302 waiting`, leaving out zeros.
 // All failures are in "failed"; those that are within their deadline are also in flight.
 func (c Counts) String() string {
 	return c.sentence() + part(c.ToApply, "waiting")
@@ -174,7 +174,7 @@ func (s Summary) stops() (stops []string) {
 //	otherwise                              Succeeded
 //
 // A rollout over no cluster has Succeeded, with a reason and a message of its own in the conditions. A tolerated Failed
-// cluster is in flight until its deadline, so that a rollout with one and without a deadline stays Progressing.
+// cluster is in flight until its deadline, so that a rollout with such a cluster and without a deadline stays Progressing.
 func (s Summary) Aggregate() RolloutStatus {
 	switch {
 	case s.Incomplete != "":

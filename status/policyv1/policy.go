@@ -18,7 +18,7 @@ type Policy struct {
 type PolicySpec struct {
 	// Disabled says that the policy is bound nowhere and that none of its templates is processed.
 	Disabled bool `json:"disabled,omitempty"`
-	// RemediationAction overrides that of each template. Empty leaves the templates theirs.
+	// RemediationAction overrides the action of each template. Where it is empty, each template keeps its own.
 	RemediationAction RemediationAction `json:"remediationAction,omitempty"`
 	// RolloutStrategy says how the policy is enforced on one cluster after the other. An empty type is All.
 	RolloutStrategy clusterv1alpha1.RolloutStrategy `json:"rolloutStrategy,omitzero"`
@@ -43,7 +43,7 @@ const (
 type PolicyTemplate struct {
 	// ObjectDefinition is the object, any JSON.
 	ObjectDefinition runtime.RawExtension `json:"objectDefinition"`
-	// ExtraDependencies hold for this template besides those of the policy.
+	// ExtraDependencies hold for this template, in addition to the policy's Dependencies.
 	ExtraDependencies []PolicyDependency `json:"extraDependencies,omitempty"`
 	// IgnorePending says that the template counts as compliant for the policy while it is pending.
 	IgnorePending bool `json:"ignorePending,omitempty"`

@@ -1,0 +1,59 @@
+package decisionupdate_test
+
+import (
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+
+	"github.com/cohort-ocm/cohort/decisionupdate"
+	"github.com/cohort-ocm/cohort/grouping"
+)
+
+// D13, D14: a scheduler that reads, divides, keeps names and updates, as the documentation of both packages says, gets
+// past objects that are being deleted, objects of an earlier placement that the garbage collector deletes, and objects without
+// labels.
+func TestSteadyNamesGetPastOddObjects(t *testing.T) {
+	placement := &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "web", UID: "u"}}
+	clusters := []*clusterv1.ManagedCluster{{ObjectMeta: metav1.ObjectMeta{Name: "a"}}, {ObjectMeta: metav1.ObjectMeta{Name: "b"}}}
+	groups, err := grouping.Divide(placement, clusters)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		why    string
+		change func(*clusterv1beta1.PlacementDecision)
+		want   string
+	}{
+		{"being deleted", func(d *clusterv1beta1.PlacementDecision) { d.DeletionTimestamp = &metav1.Time{Time: time.Unix(1, 0)} },
+			"1: create web-decision-2 labels,status +a +b\n"},
+		{"of an earlier placement", func(d *clusterv1beta1.PlacementDecision) { d.OwnerReferences[0].UID = "before" },
+			"1: create web-decision-2 labels,status +a +b\n2: delete web-decision-1 -a -b\n"},
+		{"without labels", func(d *clusterv1beta1.PlacementDecision) { d.Labels = nil },
+			"1: create web-decision-2 labels,status +a +b\n2: delete web-decision-1 -a -b\n"},
+	} {
+		stored, err := groups.Decisions(placement)
+		if err != nil {
+			t.Fatal(err)
+		}
+		test.change(stored[0])
+		previous, err := grouping.Read(nil, stored)
+		if err != nil {
+			t.Fatalf("%s: %v", test.why, err)
+		}
+		divided, err := grouping.Divide(placement, clusters, grouping.Previous(previous))
+		if err != nil {
+			t.Fatalf("%s: %v", test.why, err)
+		}
+		desired, err := divided.DecisionsKeeping(placement, stored)
+		if err != nil {
+			t.Fatalf("%s: %v", test.why, err)
+		}
+		update, err := decisionupdate.Diff(stored, desired, decisionupdate.UpdateStrategy{Type: decisionupdate.UpdateStrategyTypeRollingUpdate})
+		if err != nil || update.String() != test.want {
+			t.Errorf("%s: error %v, update\n%s\nwant\n%s", test.why, err, update, test.want)
+		}
+	}
+}

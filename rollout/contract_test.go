@@ -75,20 +75,6 @@ func TestZeroResult(t *testing.T) {
 	}
 }
 
-// TestStoppedIsNeverNothingToDo: the line for the log has the breach, also where no cluster waits or the
-// rollout is paused.
-func TestStoppedIsNeverNothingToDo(t *testing.T) {
-	play(t, []scene{{
-		name:     "R19 nobody waits",
-		strategy: perGroup(config("", "", 0)), groups: []string{"a b"}, reports: "a=TimeOut b=Succeeded",
-		want: "stopped: 1 failed in group 0 (a), 0 tolerated",
-	}, {
-		name:     "R22 paused",
-		strategy: perGroup(config("", "", 0)), groups: []string{"a b"}, reports: "a=TimeOut", opts: opts(rollout.Paused()),
-		want: "1 held: the rollout is paused; stopped: 1 failed in group 0 (a), 0 tolerated",
-	}})
-}
-
 // TestIteratorsStop: a caller may break off.
 func TestIteratorsStop(t *testing.T) {
 	r := plan(t, scene{strategy: perGroup(config("", "", 0)), groups: []string{"a b", "c d"}, reports: "a=Skip b=Skip c=Skip d=TimeOut"})

@@ -96,11 +96,20 @@ func (a *answer) observe(r *rollout.Result) {
 		a.Settled = append(a.Settled, c)
 	}
 	for c, hold := range r.Held() {
+		hold.Detail = ""
 		a.Held = append(a.Held, heldCluster{c, hold})
 	}
 	a.Summary = r.Summary()
 	a.Aggregate = a.Summary.Aggregate()
 	a.Holds = r.Holds()
+	// What is said of those that are waited for has an oracle of its own: following the advice works. Here it counts that
+	// the summary says the same.
+	for i := range a.Holds {
+		if h := &a.Holds[i].Hold; i < len(a.Summary.Waiting) && a.Summary.Waiting[i] == h.String() {
+			h.Detail = ""
+			a.Summary.Waiting[i] = h.String()
+		}
+	}
 }
 
 // equal says whether two answers are the same. It is diff without reflection, which costs too much for
@@ -119,7 +128,7 @@ func same[T comparable](a, b *T) bool {
 }
 
 func sameBreach(a, b *rollout.Breach) bool {
-	return a == nil && b == nil || a != nil && b != nil && a.Group == b.Group && a.AllGroups == b.AllGroups &&
+	return a == nil && b == nil || a != nil && b != nil && a.Group == b.Group && a.AllGroups == b.AllGroups && a.Mandatory == b.Mandatory &&
 		a.Failures == b.Failures && a.MaxFailures == b.MaxFailures && slices.Equal(a.Clusters, b.Clusters)
 }
 
@@ -146,6 +155,7 @@ func findFault(r *rollout.Result, want *answer) string {
 	fault := ""
 	check := func(disposition rollout.Disposition, c rollout.Cluster, hold rollout.Hold) {
 		d, found, ok := r.Find(c.Name)
+		found.Detail = ""
 		if !ok || d != disposition || found != hold {
 			fault = fmt.Sprintf("Find(%q) = %v, %v, %v, want %v, %v", c.Name, d, found, ok, disposition, hold)
 		}

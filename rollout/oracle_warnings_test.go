@@ -3,6 +3,8 @@ package rollout_test
 import (
 	"cmp"
 	"slices"
+	"strconv"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/util/intstr"
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
@@ -63,6 +65,17 @@ func (o *oracle) r12Empty() {
 	for _, entry := range o.mandatory {
 		w := rollout.Warning{Type: rollout.WarningMandatoryGroupEmpty, Mandatory: entry}
 		selects := slices.ContainsFunc(o.all, func(s subject) bool { return r12Names(entry, s.group) })
+		if !slices.ContainsFunc(o.groups, func(g grouping.Key) bool { return r12Names(entry, g) }) {
+			var there []string
+			for _, g := range o.groups {
+				if g.Name == "" {
+					there = append(there, strconv.Itoa(int(g.Index)))
+				} else {
+					there = append(there, strconv.Quote(g.Name))
+				}
+			}
+			w.Known = strings.Join(there, ", ")
+		}
 		if !selects && !slices.Contains(o.out.Warnings, w) {
 			o.warn(w)
 		}

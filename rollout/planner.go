@@ -175,7 +175,7 @@ func (p *Planner) Applied(cluster string, when time.Time) {
 	if !known.kind.waiting() && !isBefore(known.since, when) {
 		return
 	}
-	p.set(cluster, report{progressing, when})
+	p.set(cluster, report{silent, when})
 }
 
 // Forget drops what was reported of clusters and what Applied said of them: their workload is gone, or was never there.

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
@@ -30,28 +29,6 @@ func everything() scene {
 
 // R19: the lists, each with its group, the breach and the recheck.
 func TestResult(t *testing.T) {
-	play(t, []scene{{
-		name:     "R19 all at once",
-		strategy: everything().strategy, groups: everything().groups, reports: everything().reports,
-		want: "start l n; in flight b f h; timed out d; removed x y; recheck after 2m0s",
-	}, {
-		name:     "R19 nothing at all",
-		strategy: perGroup(config("", "", 0)), groups: []string{"a b"}, reports: "a=Succeeded b=Skip",
-		want: "nothing to do",
-	}, {
-		name:     "R19 the nearest end of a deadline",
-		strategy: all("10m"), groups: []string{"a b c"}, reports: "a=Progressing/3m b=Failed/7m c=Progressing/5m",
-		want: "in flight a b c; recheck after 3m0s",
-	}, {
-		name:     "R19 or of a soak",
-		strategy: perGroup(config("", "10m", 8*time.Minute)), groups: []string{"a b c"}, reports: "a=Progressing/3m b=Succeeded/7m c=Succeeded/5m",
-		want: "in flight a b c; recheck after 1m0s",
-	}, {
-		name:     "R19 not of a cluster that is removed",
-		strategy: all("10m"), groups: []string{"a"}, reports: "a=Succeeded/3m b=Progressing/7m",
-		want: "removed b",
-	}})
-
 	t.Run("R19 with group and status", func(t *testing.T) {
 		first, canary, last := grouping.Key{}, grouping.Key{Index: 1, Name: "canary"}, grouping.Key{Index: 2}
 		s := everything()
@@ -77,104 +54,6 @@ func TestResult(t *testing.T) {
 		want := &rollout.Breach{Failures: 1, Clusters: []string{"a"}}
 		if d := cmp.Diff(want, result.Breach); d != "" {
 			t.Error(d)
-		}
-	})
-}
-
-// R20: each held cluster has one reason, the first that applies.
-func TestReasonPrecedence(t *testing.T) {
-	// b waits in a closed group behind an incomplete one, with concurrency used up and a breach.
-	s := scene{
-		strategy: progressive("1", config("", "", 0), "0"),
-		groups:   []string{"a", "b", "c"},
-		reports:  "a=Failed c=Progressing",
-		opts:     []rollout.Option{rollout.Paused(), rollout.Closed(grouping.Key{Index: 1}, rollout.Gate{Name: "g"})},
-	}
-	find := func(want string) {
-		t.Helper()
-		d, reason, ok := plan(t, s).Find("b")
-		if d != rollout.DispositionHeld || !ok || reason.String() != want {
-			t.Errorf("got %v, %v, want held: %s", d, reason, want)
-		}
-	}
-	find("the rollout is paused")
-	s.opts = s.opts[1:]
-	find("stopped: 1 failed in group 0, 0 tolerated")
-	s.reports = "a=Succeeded c=TimeOut"
-	find("stopped: 1 failed, 0 tolerated")
-	s.reports = "a=Progressing c=Progressing"
-	find("waiting for mandatory group 0")
-	s.reports = "a=Succeeded c=Progressing"
-	find(`the gate "g" before group 1 is closed`)
-	s.opts = nil
-	find("no free slot: 1 in flight, 1 at a time")
-	s.strategy, s.reports = perGroup(config("", "", 0)), "a=Progressing"
-	s.opts = []rollout.Option{rollout.Closed(grouping.Key{Index: 1}, rollout.Gate{Name: "g"})}
-	find("waiting for group 0")
-}
-
-// R20: the sentences of all reasons.
-func TestReasonString(t *testing.T) {
-	canary := grouping.Key{Index: 1, Name: "canary"}
-	opens := time.Date(2026, 11, 22, 1, 30, 0, 5, time.FixedZone("CET", 3600))
-	for _, c := range []struct {
-		name   string
-		reason rollout.Hold
-		want   string
-	}{
-		{"R20 paused", rollout.Hold{Type: rollout.HoldPaused}, "the rollout is paused"},
-		{
-			"R20 breach in a group", rollout.Hold{Type: rollout.HoldBreached, Group: canary, Failures: 3, MaxFailures: 2},
-			`stopped: 3 failed in group 1 "canary", 2 tolerated`,
-		},
-		{
-			"R20 breach over all", rollout.Hold{Type: rollout.HoldBreached, AllGroups: true, Failures: 1},
-			"stopped: 1 failed, 0 tolerated",
-		},
-		{
-			"R20 mandatory group incomplete", rollout.Hold{Type: rollout.HoldMandatoryGroup, Group: canary},
-			`waiting for mandatory group 1 "canary"`,
-		},
-		{"R20 earlier group incomplete", rollout.Hold{Type: rollout.HoldEarlierGroup, Group: canary}, `waiting for group 1 "canary"`},
-		{"R20 an unnamed group", rollout.Hold{Type: rollout.HoldEarlierGroup, Group: grouping.Key{Index: 4}}, "waiting for group 4"},
-		{"R20 gate closed", rollout.Hold{Type: rollout.HoldGateClosed, Group: canary}, `the gate before group 1 "canary" is closed`},
-		{
-			"R20 gate closed, which and until when, in UTC",
-			rollout.Hold{Type: rollout.HoldGateClosed, Group: canary, Gate: rollout.Gate{Name: "window", Opens: opens}},
-			`the gate "window" before group 1 "canary" is closed until 2026-11-22T00:30:00Z`,
-		},
-		{
-			"R20 concurrency used up, by how many", rollout.Hold{Type: rollout.HoldConcurrency, AllGroups: true, InFlight: 2, MaxConcurrency: 2},
-			"no free slot: 2 in flight, 2 at a time",
-		},
-		{
-			"R20 also by those that start", rollout.Hold{Type: rollout.HoldConcurrency, AllGroups: true, InFlight: 2, Starting: 3, MaxConcurrency: 5},
-			"no free slot: 2 in flight and 3 starting, 5 at a time",
-		},
-		{
-			"R24 in a group", rollout.Hold{Type: rollout.HoldConcurrency, Group: canary, InFlight: 2, MaxConcurrency: 2},
-			`no free slot in group 1 "canary": 2 in flight, 2 at a time`,
-		},
-		{
-			"R25 by failed ones", rollout.Hold{Type: rollout.HoldConcurrency, AllGroups: true, InFlight: 2, MaxConcurrency: 2, Failed: 1},
-			"no free slot: 2 in flight, 2 at a time; 1 of them failed: a failed cluster keeps its slot until its deadline",
-		},
-		{
-			"R25 for ever", rollout.Hold{Type: rollout.HoldConcurrency, AllGroups: true, InFlight: 2, MaxConcurrency: 2, Failed: 2, ForEver: true},
-			"no free slot: 2 in flight, 2 at a time; 2 of them failed: a failed cluster keeps its slot until it recovers, as there is no progressDeadline",
-		},
-		{"R20 a type from elsewhere", rollout.Hold{Type: "Frozen"}, "Frozen"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			if got := c.reason.String(); got != c.want {
-				t.Errorf("got %s, want %s", got, c.want)
-			}
-		})
-	}
-	t.Run("R20 with its number of clusters", func(t *testing.T) {
-		w := rollout.HoldCount{Hold: rollout.Hold{Type: rollout.HoldPaused}, Clusters: 7}
-		if got, want := w.String(), "7 held: the rollout is paused"; got != want {
-			t.Errorf("got %s, want %s", got, want)
 		}
 	})
 }
@@ -278,19 +157,6 @@ func TestInputIsNotChanged(t *testing.T) {
 	if d := cmp.Diff(before, reports) + cmp.Diff(*strategy, s.strategy); d != "" {
 		t.Error(d)
 	}
-}
-
-// TestResultAsJSON: the names that a user of -o json sees, and nothing empty.
-func TestResultAsJSON(t *testing.T) {
-	s := scene{
-		strategy: perGroup(clusterv1alpha1.RolloutConfig{MinSuccessTime: metav1.Duration{Duration: time.Minute}}, "ghost"),
-		groups:   []string{"canary: a b", "c"}, reports: "a=TimeOut/1m b=Succeeded/10s x=Failed",
-	}
-	got, err := json.MarshalIndent(plan(t, s), "", " ")
-	if err != nil {
-		t.Fatal(err)
-	}
-	golden(t, "result.json", got)
 }
 
 // A result says the same in JSON as a value, and a warning names its group also where that is the zero value.

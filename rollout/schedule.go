@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -123,6 +124,28 @@ func newSchedule(r rules, o options, groups *grouping.Groups) *schedule {
 	return s
 }
 
+// known names the groups that there are, at most ten: `"canary", 1, 2 and 7 more`.
+func (s *schedule) known() string {
+	const most = 10
+	var names []string
+	for i := 0; i < s.groups.Len() && i < most; i++ {
+		if key := s.groups.Key(i); key.Name != "" {
+			names = append(names, strconv.Quote(key.Name))
+		} else {
+			names = append(names, strconv.Itoa(int(key.Index)))
+		}
+	}
+	return listed(names, s.groups.Len())
+}
+
+// groupOf is the group of a stage that is one group alone.
+func (s *schedule) groupOf(stage int) (int, bool) {
+	if stage == len(s.Stages) || !s.isOneGroup(stage) {
+		return 0, false
+	}
+	return slices.Index(s.stageOf, int32(stage)), true
+}
+
 func (s *schedule) warn(w Warning) { s.warnings = append(s.warnings, w) }
 
 // concurrency is the limit on the clusters in flight in a stage, as a count or a percentage of the stage; nil if there is
@@ -208,8 +231,10 @@ func (s *schedule) checkMandatory() {
 		return
 	}
 	names, indexes := s.rules.mandatoryKeys() // with the number of clusters
+	thereByName, thereByIndex := make(map[string]bool), make(map[int32]bool)
 	for i := range s.groups.Len() {
 		key := s.groups.Key(i)
+		thereByName[key.Name], thereByIndex[key.Index] = true, true
 		if n, ok := names[key.Name]; ok {
 			names[key.Name] = n + s.groups.Size(i)
 		}
@@ -225,7 +250,11 @@ func (s *schedule) checkMandatory() {
 		}
 		if clusters == 0 && !warned[m] {
 			warned[m] = true
-			s.warn(Warning{Type: WarningMandatoryGroupEmpty, Mandatory: m})
+			w := Warning{Type: WarningMandatoryGroupEmpty, Mandatory: m}
+			if m.GroupName != "" && !thereByName[m.GroupName] || m.GroupName == "" && !thereByIndex[m.GroupIndex] {
+				w.Known = s.known()
+			}
+			s.warn(w)
 		}
 	}
 }

@@ -36,8 +36,10 @@ type Warning struct {
 
 	// Field is the path of the field in the strategy's JSON (WarningFieldIgnored).
 	Field string `json:"field,omitempty"`
-	// Mandatory is the strategy's entry (WarningMandatoryGroupEmpty).
+	// Mandatory is the strategy's entry, and Known names the groups that there are where none is the one meant; empty where
+	// it is there without clusters (WarningMandatoryGroupEmpty).
 	Mandatory clusterv1alpha1.MandatoryDecisionGroup `json:"mandatoryDecisionGroup,omitzero"`
+	Known     string                                 `json:"known,omitempty"`
 	// Group is the one that does not exist, as [Closed] was given it (WarningGateWithoutGroup).
 	Group grouping.Key `json:"group,omitzero"`
 	// Missing is a sentence that says what the groups lack (WarningGroupsIncomplete).
@@ -59,10 +61,7 @@ func (w Warning) String() string {
 	case WarningFieldIgnored:
 		return w.Field + " is set and has no effect under the strategy's type"
 	case WarningMandatoryGroupEmpty:
-		if w.Mandatory.GroupName != "" {
-			return fmt.Sprintf("mandatory decision group %q selects no cluster and is skipped", w.Mandatory.GroupName)
-		}
-		return fmt.Sprintf("mandatory decision group with index %d selects no cluster and is skipped", w.Mandatory.GroupIndex)
+		return w.mandatory()
 	case WarningGateWithoutGroup:
 		return w.gate()
 	case WarningGroupsIncomplete:
@@ -77,6 +76,18 @@ func (w Warning) String() string {
 	default:
 		return string(w.Type)
 	}
+}
+
+func (w Warning) mandatory() string {
+	group := fmt.Sprintf("with index %d", w.Mandatory.GroupIndex)
+	if w.Mandatory.GroupName != "" {
+		group = fmt.Sprintf("%q", w.Mandatory.GroupName)
+	}
+	what := "selects no cluster and is skipped"
+	if w.Known != "" {
+		what = "is skipped: there is no such group; there are " + w.Known
+	}
+	return fmt.Sprintf("mandatory decision group %s %s", group, what)
 }
 
 func (w Warning) gate() string {

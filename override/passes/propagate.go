@@ -189,6 +189,7 @@ func (cluster *Cluster) settle(version string) {
 		cluster.Action = policyv1.Inform
 	}
 	r := cluster.replica
+	cluster.isOther = !r.is(version)
 	switch {
 	case r == nil:
 		cluster.Verb = VerbCreate

@@ -3,7 +3,6 @@ package passes
 import (
 	"cmp"
 	"fmt"
-	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -68,6 +67,8 @@ type Cluster struct {
 	// said, or where the replica is to be written anew.
 	Compliance policyv1.ComplianceState
 
+	// isOther says that the replica is of another version, or that there is none.
+	isOther bool
 	replica *Replica // while it is being made; nil where there is none
 }
 
@@ -98,42 +99,6 @@ func (p *Propagation) Find(name string) (Cluster, bool) {
 // Writes says whether any replicated policy has to be written or deleted.
 func (p *Propagation) Writes() bool {
 	return len(p.Delete) > 0 || slices.ContainsFunc(p.Clusters, func(c Cluster) bool { return c.Verb != VerbNone })
-}
-
-// Held yields the clusters that wait (ToApply), by name, each with the reason.
-func (p *Propagation) Held() iter.Seq2[Cluster, Hold] {
-	return func(yield func(Cluster, Hold) bool) {
-		for _, c := range p.Clusters {
-			if c.RolloutStatus == status.ToApply && !yield(c, p.hold(c.Name)) {
-				return
-			}
-		}
-	}
-}
-
-// hold is the reason of a cluster that waits.
-func (p *Propagation) hold(cluster string) Hold {
-	disposition, hold, _ := p.result.Find(cluster)
-	if disposition == rollout.DispositionStarting {
-		return Hold{FirstPass: true}
-	}
-	return Hold{Rollout: hold}
-}
-
-// Hold is why a cluster waits.
-type Hold struct {
-	// FirstPass says that the rollout would start the cluster, which first gets this version with inform.
-	FirstPass bool
-	// Rollout is the rollout's reason, where it is not the first pass.
-	Rollout rollout.Hold
-}
-
-// String is a sentence without its full stop, fit for the message of a condition or an event.
-func (h Hold) String() string {
-	if h.FirstPass {
-		return "gets this version with inform first"
-	}
-	return h.Rollout.String()
 }
 
 // String lists the clusters and what has to be deleted: "a: enforce, Progressing (update); b: inform, ToApply; delete

@@ -41,7 +41,7 @@
 //	// reading these objects returned. A policy that is gone has the zero evaluation.
 //	evaluation, found := evaluator.Policy(name)
 //	do(evaluation.Actions(active))
-//	status.Compliant = evaluation.Compliance(observations)
+//	status.Compliant = evaluation.Compliance(observations, status.Compliant)
 //
 // Who needs the answer once calls [Evaluate]. The package sees values only: it has no client, no clock and no
 // goroutine. The order of its inputs makes no difference to what it gives.

@@ -115,7 +115,7 @@ const (
 // Compliance gives what the template counts as for its policy. If it is ready it is what was observed at its own
 // object, and unknown (empty) where that is no compliance. While it waits it is Pending, or Compliant if it has
 // ignorePending. But while its object stays although it waits (see [Evaluation.Actions]), it is what was observed at
-// its object, if that is a compliance: else the templates that wait for its policy would be deleted in its stead. If
+// its object, if that is a compliance: otherwise the templates that wait for its policy would be deleted. If
 // it is invalid it is NonCompliant. If its policy is disabled it is unknown.
 func (t TemplateEvaluation) Compliance(own Observation) policyv1.ComplianceState {
 	observed := own.reason(own.Compliance) == ""

@@ -33,7 +33,7 @@ type Propagation struct {
 	// Breach says which budget more clusters failed than it allows, so that nothing starts; nil if none.
 	Breach *rollout.Breach
 
-	// Warnings say what the strategy, the options or the groups do not do as they stand.
+	// Warnings say what of the strategy, the options or the groups has no effect or is in doubt.
 	Warnings []rollout.Warning
 
 	// RecheckAfter is the time after which something changes by time alone. 0 if nothing does.
@@ -51,7 +51,7 @@ type Propagation struct {
 
 // Cluster is what a bound cluster's replicated policy has to be.
 type Cluster struct {
-	// Name is that of the ManagedCluster.
+	// Name is the name of the ManagedCluster.
 	Name string
 
 	// Action is for spec.remediationAction.
@@ -63,8 +63,8 @@ type Cluster struct {
 	// Verb says what of it has to be written.
 	Verb Verb
 
-	// Compliance is what the cluster says of what its replica carries, and keeps carrying. Empty where it has not
-	// said, or where the replica is to be written anew.
+	// Compliance is what the cluster has reported of its replica as it stands. It is empty where the cluster has not
+	// reported, and where the replica's spec has to be written.
 	Compliance policyv1.ComplianceState
 
 	// isOther says that the replica is of another version, or that there is none.
@@ -78,10 +78,10 @@ type Verb string
 const (
 	// VerbNone says that the replicated policy is as it has to be.
 	VerbNone Verb = ""
-	// VerbCreate says that there is none. Create it with its version, and set its status.
+	// VerbCreate says that there is no replicated policy. Create it with its version and action, then set its status.
 	VerbCreate Verb = "create"
-	// VerbUpdate says that it is of another version or has another action. Update its spec and version, then set its
-	// status.
+	// VerbUpdate says that it is of another version or has another action. Update its spec and version in one write,
+	// then set its status.
 	VerbUpdate Verb = "update"
 	// VerbUpdateStatus says that only its rolloutStatus differs.
 	VerbUpdateStatus Verb = "updateStatus"
@@ -102,7 +102,7 @@ func (p *Propagation) Writes() bool {
 }
 
 // String lists the clusters and what has to be deleted: "a: enforce, Progressing (update); b: inform, ToApply; delete
-// c". It is empty for a policy that is bound nowhere and was.
+// c". It is empty for a policy that is bound nowhere and has no replicas.
 func (p *Propagation) String() string {
 	var parts []string
 	for _, c := range p.Clusters {

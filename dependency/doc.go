@@ -30,7 +30,10 @@
 //
 //	evaluator := dependency.NewEvaluator("managed", dependency.Scopes(scope))
 //	watches, err := evaluator.Set(policies...)
-//	watch(watches.Add, watches.Remove)
+//	watch(watches.Add, watches.Remove) // and observe at once what was added
+//	for _, template := range watches.Templates {
+//		enqueue(template.Policy)
+//	}
 //	…
 //	// An object changed; u and err are what reading it returned.
 //	for _, template := range evaluator.Observe(object, dependency.ObservationOf(u, err)) {
@@ -41,7 +44,7 @@
 //	// reading these objects returned. A policy that is gone has the zero evaluation.
 //	evaluation, found := evaluator.Policy(name)
 //	do(evaluation.Actions(active))
-//	status.Compliant = evaluation.Compliance(observations)
+//	status.Compliant = evaluation.Compliance(observations, status.Compliant)
 //
 // Who needs the answer once calls [Evaluate]. The package sees values only: it has no client, no clock and no
 // goroutine. The order of its inputs makes no difference to what it gives.
@@ -61,19 +64,19 @@
 //
 // A cycle is a way from a template back to itself, whatever the compliances on it. A template that waits for a
 // NonCompliant policy waits, too, for the policy's templates to say so. ignorePending breaks no cycle. It would let
-// the template start; then the template is no longer pending, what waits for that stops, and it starts over.
+// the template start; then the template is no longer pending, what waits for it to be pending stops, and it starts over.
 //
 // A template on a cycle is pending even if all that it names was observed as wanted. Nothing is created for it.
 // But an object that it has stays: policies arrive one after the other, and two that change their direction wait for
 // each other for a moment. A template that merely waits for one on a cycle is judged by what was observed. Templates
-// of disabled policies wait for nothing, so they are on no cycle. Invalid ones are on the cycles that they will be
-// on once they are corrected, so that no mistake elsewhere makes a template ready.
+// of disabled policies wait for nothing, so they are on no cycle. Invalid ones stay on their cycles, so that a
+// mistake in one template makes no other one ready.
 //
 // # Order
 //
-// [Evaluator.Order] tells a generator in which stages templates become ready, from the policies alone. It takes for
-// granted that objects outside of the policies, and templates that are ready, come to the compliance that is waited
-// for. Templates that cannot become ready in this way are listed as blocked.
+// [Evaluator.Order] tells a generator in which stages templates become ready, from the policies alone. It takes
+// for granted that objects outside of the policies, and the objects of templates that are ready, come to the compliance
+// that is waited for. Templates that cannot become ready in this way are listed as blocked.
 //
 // # Departures from the design document
 //

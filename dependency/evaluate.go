@@ -53,13 +53,30 @@ func (e Evaluation) String() string {
 }
 
 // Compliance gives the compliance of the policy over its templates. The observations tell of the objects that these
-// templates have on the cluster, under the names in [TemplateEvaluation]. Leave out those of other policies.
-func (e Evaluation) Compliance(observations map[Object]Observation) policyv1.ComplianceState {
+// templates have on the cluster, under the names in [TemplateEvaluation]. Leave out those of other policies. One that is
+// missing needs an observation with ReasonNotFound.
+//
+// Previous is what the policy's status says now. It stays while an object that counts could not be read, or was not
+// read, unless the other templates rule it out: else a failed read would delete what waits for the policy.
+func (e Evaluation) Compliance(observations map[Object]Observation, previous policyv1.ComplianceState) policyv1.ComplianceState {
 	parts := make([]policyv1.ComplianceState, len(e.Templates))
+	others := []policyv1.ComplianceState{previous} // and what was read
 	for i, template := range e.Templates {
-		parts[i] = template.Compliance(observations[template.Object])
+		own := observations[template.Object]
+		parts[i] = template.Compliance(own)
+		if !template.counts() || !own.reason(own.Compliance).keeps() {
+			others = append(others, parts[i])
+		}
+	}
+	if len(others) <= len(parts) && known(previous) && policyv1.Aggregate(others...) == previous {
+		return previous
 	}
 	return policyv1.Aggregate(parts...)
+}
+
+// counts says whether what is observed at the template's object is what the template counts as.
+func (t TemplateEvaluation) counts() bool {
+	return t.State == StateReady || t.keeps() && !t.IgnorePending
 }
 
 // TemplateEvaluation says where one template stands.
@@ -98,7 +115,7 @@ const (
 // Compliance gives what the template counts as for its policy. If it is ready it is what was observed at its own
 // object, and unknown (empty) where that is no compliance. While it waits it is Pending, or Compliant if it has
 // ignorePending. But while its object stays although it waits (see [Evaluation.Actions]), it is what was observed at
-// its object, if that is a compliance: else the templates that wait for its policy would be deleted in its stead. If
+// its object, if that is a compliance: otherwise the templates that wait for its policy would be deleted. If
 // it is invalid it is NonCompliant. If its policy is disabled it is unknown.
 func (t TemplateEvaluation) Compliance(own Observation) policyv1.ComplianceState {
 	observed := own.reason(own.Compliance) == ""

@@ -43,8 +43,8 @@ type Watches struct {
 	Add []Object
 	// Remove are the objects that no template names any more, sorted. What was observed of them is forgotten.
 	Remove []Object
-	// Templates are to be evaluated again, sorted: those of the policies that were set, and those of others that
-	// came onto a cycle, left one or are on one that changed. What a deleted policy has on the cluster is left to
+	// Templates are to be evaluated again, sorted: all of the policies that were set, and of other policies each that
+	// came onto a cycle, left one or is on one that changed. What a deleted policy has on the cluster is left to
 	// the caller: see [Evaluation].
 	Templates []TemplateRef
 }
@@ -54,8 +54,8 @@ type Watches struct {
 //
 // It gives an error and changes nothing if a policy has no name, has a namespace other than the cluster's, or is
 // given twice. The error holds a *field.Error for each. A fault of a template is no error here: it stands in the
-// template's evaluation. The cost is linear in what is given. If others wait for that, cycles are searched for in all
-// that it waits for, over any number of steps.
+// template's evaluation. The cost is linear in what is given. Where other templates wait for that, it is linear in all
+// that the given policies wait for, directly or through others: there, cycles are searched for.
 func (e *Evaluator) Set(policies ...*policyv1.Policy) (Watches, error) {
 	if err := e.check(policies); err != nil {
 		return Watches{}, err

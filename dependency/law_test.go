@@ -189,8 +189,8 @@ func TestTemplatesOnACycleAndWhatHangsOnThemStayPending(t *testing.T) {
 	})
 }
 
-// P6: reads fail for a while, and statuses are written all the same. Nothing that is active is deleted: neither what
-// waits for the objects that cannot be read, nor what waits for its policy.
+// P6: reads fail for a while, of what templates wait for and of what they create, and statuses are written all the same.
+// Nothing that is active is deleted: neither what waits for the objects that cannot be read, nor what waits for its policy.
 func TestFailedReadsDeleteNothingFurtherOn(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		policies := drawPolicies(t, policyv1.Compliant)
@@ -200,7 +200,7 @@ func TestFailedReadsDeleteNothingFurtherOn(t *testing.T) {
 		}
 		_, observations := w.settle()
 		fails := map[dependency.Object]bool{}
-		for _, o := range watches(policies) {
+		for _, o := range append(watches(policies), allCreated(policies)...) {
 			fails[o] = rapid.IntRange(0, 2).Draw(t, "fails") == 0
 		}
 		for range 5 {
@@ -217,12 +217,28 @@ func TestFailedReadsDeleteNothingFurtherOn(t *testing.T) {
 				}
 			}
 			for _, r := range results {
-				if c := r.Compliance(w.own(r, observations)); c != "" {
-					observations[object(r.Policy)] = dependency.Observation{Compliance: c}
-				}
+				observations[object(r.Policy)] = written(r.Compliance(w.own(r, seen), observations[object(r.Policy)].Compliance))
 			}
 		}
 	})
+}
+
+// written is what is read of a policy whose status has this compliance.
+func written(c policyv1.ComplianceState) dependency.Observation {
+	if c == "" {
+		return dependency.Observation{Problem: dependency.ReasonFieldMissing}
+	}
+	return dependency.Observation{Compliance: c}
+}
+
+// allCreated are the objects that the policies' templates create.
+func allCreated(policies []*policyv1.Policy) (objects []dependency.Object) {
+	for _, p := range policies {
+		for _, template := range p.Spec.PolicyTemplates {
+			objects = append(objects, created(template))
+		}
+	}
+	return objects
 }
 
 func disabled(policies []*policyv1.Policy, name string) bool {
@@ -287,7 +303,7 @@ func (s *simulated) settle() ([]dependency.Evaluation, known) {
 	for before := ""; before != lines(results); results = evaluate(s.policies, observations) {
 		before = lines(results)
 		for _, r := range results {
-			if c := r.Compliance(s.own(r, observations)); c != "" {
+			if c := r.Compliance(s.own(r, observations), ""); c != "" {
 				observations[object(r.Policy)] = dependency.Observation{Compliance: c}
 			}
 		}

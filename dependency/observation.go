@@ -44,8 +44,8 @@ const (
 	ReasonReadFailed Reason = "ReadFailed"
 	// ReasonNotRead says that nobody tried to read the object so far.
 	ReasonNotRead Reason = "NotRead"
-	// ReasonOnCycle says that the object waits for the template that waits for it. What was read of it is as
-	// wanted, or Pending, which is what waiting for each other makes of policies.
+	// ReasonOnCycle says that the object waits for the template that waits for it. Its compliance is the wanted one,
+	// or Pending, as policies are that wait for each other.
 	ReasonOnCycle Reason = "OnCycle"
 )
 

@@ -10,10 +10,10 @@ import (
 // Order says how templates become ready, one after the other.
 type Order struct {
 	// Stages hold the templates that can become ready, sorted within a stage. A template stands in the first
-	// stage after all of those it waits for.
+	// stage after all templates that it waits for.
 	Stages [][]TemplateRef
-	// Blocked are the other templates, sorted: those on cycles, the invalid, those of disabled policies, and those
-	// that wait for what cannot come about because of them.
+	// Blocked are the other templates, sorted. They are on a cycle, are invalid, belong to a disabled policy, or wait
+	// for something that cannot come about because of such a template.
 	Blocked []Blocked
 	// Cycles has a cycle for each set of templates that all wait for each other: a shortest one through the first
 	// of them. Cycles are sorted by their first template, and must not be changed.
@@ -23,8 +23,8 @@ type Order struct {
 // Blocked is a template that cannot become ready.
 type Blocked struct {
 	Template TemplateRef
-	// By are the objects that the template waits for in vain, sorted. It is empty for invalid templates and those
-	// of disabled policies.
+	// By are the objects that the template waits for in vain, sorted. It is empty for invalid templates and in
+	// disabled policies.
 	By []Object
 }
 

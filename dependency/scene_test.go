@@ -265,8 +265,8 @@ func (s *stage) compliance(c scene.Command) string {
 	_, all := observations(c.Input)
 	var texts []string
 	for _, e := range s.named(c) {
-		text := fmt.Sprintf("%s is %s", e.Policy, e.Compliance(all))
-		if e.Compliance(all) == "" {
+		text := fmt.Sprintf("%s is %s", e.Policy, e.Compliance(all, ""))
+		if e.Compliance(all, "") == "" {
 			text = e.Policy + " is unknown"
 		}
 		texts = append(texts, text)

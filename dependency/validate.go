@@ -200,7 +200,7 @@ func (c compiler) conflict(first, later stated) *field.Error {
 
 func (c compiler) duplicate(template, first int, object Object) *field.Error {
 	err := field.Duplicate(c.template(template).Child("objectDefinition", "metadata", "name"), object.Name)
-	err.Detail = fmt.Sprintf("must not be that of %s, which creates this %s", c.template(first), object.Kind)
+	err.Detail = fmt.Sprintf("must differ from the one in %s, which creates this %s", c.template(first), object.Kind)
 	return err
 }
 

@@ -35,8 +35,8 @@ type Binding struct {
 	// order: the sets through which it reaches the policy exclude them.
 	Excluded []string
 
-	// Groups are the clusters that the placement selected, in its decision groups: those of grouping.Read for a
-	// Placement, of grouping.FromNames for a PlacementRule. The caller sets them. Nil groups are incomplete, so that
+	// Groups are the clusters that the placement selected, in its decision groups: from grouping.Read for a
+	// Placement, from grouping.FromNames for a PlacementRule. The caller sets them. Nil groups are incomplete, so that
 	// a placement that was not looked up makes the Resolution incomplete and harms nobody.
 	Groups *grouping.Groups
 }

@@ -9,7 +9,7 @@
 //	plain binding              yes                  -
 //	... with enforce           yes                  all its clusters
 //	sub filter                 -                    -
-//	... with enforce           -                    those of its clusters that another binding binds
+//	... with enforce           -                    its clusters that another binding binds
 //
 // # What the caller does
 //
@@ -29,7 +29,8 @@
 //	}
 //	for i := range bindings {
 //		b := &bindings[i]
-//		if b.Groups, err = groupsOf(b.PlacementRef); err != nil { // from the caller's lister
+//		// From the caller's lister; nil for a reference of another kind, which Resolve reports as ignored.
+//		if b.Groups, err = groupsOf(b.PlacementRef); err != nil {
 //			return err
 //		}
 //	}
@@ -68,9 +69,9 @@
 //     and is therefore rolled out at once.
 //   - A policy that enforces by itself is not decided by any binding, so DecidedBy is empty there, also if bindings say
 //     enforce.
-//   - A binding without enforce can bring a cluster to be enforced that a sub filter has been waiting for, as in example
-//     4. The sub filter is then what decided.
+//   - A binding without enforce can lead to enforcement: it binds a cluster that a sub filter with enforce selects, as in
+//     example 4. DecidedBy then names the sub filter.
 //   - A set's exclusions, of which the document does not speak, take the cluster out of what the binding selects for
-//     that policy: it neither binds the cluster nor overrides the action there. Of a binding that reaches the policy in
-//     several ways, the way that excludes least counts.
+//     that policy: it neither binds the cluster nor overrides the action there. Where a binding reaches the policy in
+//     several ways, itself and through sets, a cluster is excluded only where every way excludes it.
 package override

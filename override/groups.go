@@ -7,7 +7,7 @@ import (
 )
 
 // Groups gives the bound clusters in the decision groups of the placements that bound them, as a rollout goes through
-// them: the groups of one placement after those of another, in the order of the bindings' names. A cluster that
+// them: one placement after the other, in the order of the bindings' names. A cluster that
 // several bind belongs to the first. Clusters that are excluded are in no group, so that no rollout waits for them.
 //
 // Groups keep their names and indexes, even those that are left without clusters, so that an entry of
@@ -90,6 +90,6 @@ func (r *Resolution) readCompleteness(parts []part) {
 		}
 	}
 	if count > 1 {
-		r.incomplete += fmt.Sprintf(" (and %d more bindings)", count-1)
+		r.incomplete += fmt.Sprintf(" (and %d more)", count-1)
 	}
 }

@@ -6,9 +6,10 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// Placements gives what the root policy's status says of its bindings, those that bind clusters and those that only
-// override: an entry for each binding and each set by which it reaches the policy, by the names of the bindings. The
-// exclusions are those selected clusters that the sets keep the policy off; decisions are left out.
+// Placements gives what the root policy's status says of its bindings, by their names. All bindings are there, also sub
+// filters and those that are ignored. One that reaches the policy itself and through sets has an entry for each of these
+// ways. Exclusions names the clusters that the placement selects and that the sets keep the policy off. Decisions is left
+// out.
 func (r *Resolution) Placements() []status.PolicyPlacement {
 	if r == nil {
 		return nil

@@ -17,8 +17,8 @@ import (
 // Resolution says where a policy goes, what its action is there, in which groups it is rolled out, and why. It knows
 // the policy's action and strategy and the groups of its placements, so that nothing has to be kept beside it.
 //
-// It comes from Resolve and never changes. It is worth keeping until the policy, a binding, a set or a placement does.
-// It is safe for concurrent use. The zero value and nil are bound nowhere and incomplete.
+// It comes from Resolve and never changes. Keep it until the policy, a binding, a set or a placement changes. It is safe
+// for concurrent use. The zero value and nil are bound nowhere and incomplete.
 type Resolution struct {
 	resolved, disabled bool
 	action             policyv1.RemediationAction
@@ -73,7 +73,7 @@ func (r *Resolution) Strategy() clusterv1alpha1.RolloutStrategy {
 	return r.strategy
 }
 
-// Disabled says that the policy is, so that it is bound nowhere.
+// Disabled says whether the policy is disabled, and so bound nowhere.
 func (r *Resolution) Disabled() bool { return r != nil && r.disabled }
 
 // Clusters yields the bound clusters by name.
@@ -108,15 +108,6 @@ func (r *Resolution) Find(name string) (Cluster, bool) {
 		return Cluster{}, false
 	}
 	return r.clusters[i], true
-}
-
-// Bindings gives all bindings of the policy by name, as they were given to Resolve: also those that are ignored. Don't
-// change their lists.
-func (r *Resolution) Bindings() []Binding {
-	if r == nil {
-		return nil
-	}
-	return slices.Clone(r.bindings)
 }
 
 // Ignored gives the bindings that have no effect, or not all of theirs, by name.

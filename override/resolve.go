@@ -20,8 +20,8 @@ import (
 // there is the rollout's to say.
 //
 // Errors are *field.Error, joined: an unknown action (spec.remediationAction), what rollout.Validate finds in the
-// strategy (spec.rolloutStrategy.progressive.maxConcurrency), a binding without a name or with that of another
-// (bindings[name]), one whose groups are those of several placements (bindings[name].groups).
+// strategy (spec.rolloutStrategy.progressive.maxConcurrency), a binding without a name or with the name of another
+// (bindings[name]), one whose groups come from several placements (bindings[name].groups).
 //
 // It takes time linear in the clusters of all bindings, and n·log(n) for the order of the n bound clusters.
 func Resolve(policy *policyv1.Policy, bindings []Binding) (*Resolution, error) {

@@ -75,7 +75,7 @@ func TestResolutionKeepsActionAndStrategy(t *testing.T) {
 	if got := show(r.Groups()); got != "group 0: A" {
 		t.Errorf("the groups became %s", got)
 	}
-	if got := r.Bindings()[0].Name; got != "b" {
+	if got := r.Placements()[0].PlacementBinding; got != "b" {
 		t.Errorf("the binding became %s", got)
 	}
 	if got := resolve(t, policy("", "")).Strategy().Type; got != clusterv1alpha1.All {
@@ -89,7 +89,7 @@ func TestZeroResolutionIsIncomplete(t *testing.T) {
 		if r.Incomplete() != "nothing was resolved" || r.Groups().Incomplete() == "" || r.Disabled() || r.Undecided() {
 			t.Errorf("%s: %q, groups %q", why, r.Incomplete(), r.Groups().Incomplete())
 		}
-		if _, found := r.Find("a"); found || r.NumClusters() != 0 || len(bound(r)) != 0 || r.Bindings() != nil || r.Ignored() != nil || r.Action() != "" ||
+		if _, found := r.Find("a"); found || r.NumClusters() != 0 || len(bound(r)) != 0 || r.Ignored() != nil || r.Action() != "" ||
 			r.Strategy().Type != clusterv1alpha1.All || r.String() != "incomplete: nothing was resolved" {
 			t.Errorf("%s: %s", why, r)
 		}

@@ -11,8 +11,8 @@ import (
 )
 
 // Validate finds what is wrong with a PlacementBinding for this package: no name, an action other than enforce, a
-// subFilter other than restricted. The paths are those of its JSON below path, so that a webhook can return the list
-// as it is. Bindings refuses what Validate does.
+// subFilter other than restricted. The paths lead through its JSON, below path, so that a webhook can return the
+// list as it is. Bindings refuses what Validate does.
 func Validate(binding *policyv1.PlacementBinding, path *field.Path) field.ErrorList {
 	if binding == nil {
 		return field.ErrorList{field.Required(path, "must be a PlacementBinding")}

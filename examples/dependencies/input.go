@@ -138,7 +138,7 @@ func (in *input) evaluate() ([]result, error) {
 				active = append(active, template.Object)
 			}
 		}
-		results = append(results, result{p, p.Compliance(in.observations), p.Actions(active)})
+		results = append(results, result{p, p.Compliance(in.observations, ""), p.Actions(active)})
 	}
 	return results, nil
 }

@@ -20,9 +20,11 @@
 //  2. Read the replicated policies that exist, and Propagate. A cache that lags shows a replica as it was before the
 //     last write, and a cluster that was started as one that waits. So read what you wrote: wait for the cache, or lay
 //     the written objects over it.
-//  3. Write what has to be written: create or update with the version and the action, note the time, and then set the
-//     rollout status. Delete what has to go.
-//  4. Set the root policy's status, and write it if it changed.
+//  3. Write what has to be written. Create or update the object with its action, its version and the time in one write,
+//     the last two in annotations. Whatever is lost between two writes, the next call asks for it. Then set the rollout
+//     status. Delete what has to go.
+//  4. Set the root policy's status, and write it if it changed. Changes says what is new since the previous call, for
+//     events; Explain says why a cluster waits, for whoever asks.
 //  5. Come back when something changes, the replicated policies that you have written among it, or after RecheckAfter.
 //
 // In code:
@@ -67,8 +69,8 @@
 //     after that for nothing. Both passes in one call would enforce a version on clusters that never had it as inform.
 //   - A policy that informs is Progressing until it is reported on in this version. What was reported of an earlier one
 //     says nothing, neither to the rollout nor in the root's status.
-//   - Where an override enforces a policy that informs, its status on that cluster is judged as that of one that
-//     enforces: it has Failed where it does not comply.
+//   - Where an override enforces a policy that informs, its status on that cluster is judged as if the policy
+//     enforced: it has Failed where the cluster does not comply.
 //   - A policy that informs has no deadline under a progressive strategy, as it is rolled out like one without a strategy.
 //   - TimeOut is shown on clusters and makes the root Failed. A cluster that reports after all is what it reports.
 package passes

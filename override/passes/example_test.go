@@ -59,11 +59,11 @@ func ExamplePropagate() {
 	// Output:
 	// london: inform, ToApply (create); paris: inform, ToApply (create)
 	// - london waits: gets this version with inform first
-	// - paris waits: no free slot: 0 in flight and 1 starting, 1 at a time
+	// - paris waits: gets this version with inform first
 	// london: enforce, Progressing (update); paris: inform, ToApply
-	// - paris waits: no free slot: 0 in flight and 1 starting, 1 at a time
+	// - paris waits: 1 of 1 slot taken: london starts now
 	// london: enforce, Progressing; paris: inform, ToApply
-	// - paris waits: no free slot: 1 in flight, 1 at a time
+	// - paris waits: 1 of 1 slot taken: london progressing since 2026-11-21T12:00:00Z, and there is no progressDeadline
 	// london: enforce, Succeeded (updateStatus); paris: enforce, Progressing (update)
 }
 

@@ -28,7 +28,7 @@ import (
 // its action, and is Progressing until it reports. Under All, options that hold clusters (rollout.Paused,
 // rollout.Closed) keep at inform those that would be enforced. Nothing holds a cluster whose action is inform.
 //
-// Any other is propagated in two passes, which each call takes together. In the first, every replica of another
+// Any other is propagated in two passes. Each call does both. In the first, every replica of another
 // version, and every missing one, becomes of this version with inform and waits (ToApply). In the second, the rollout
 // starts some of those that wait: they get their action and are Progressing. They keep it for this version, whatever
 // becomes of them. A cluster goes through one pass a call, so call again after writing what a first pass asked for.
@@ -189,6 +189,7 @@ func (cluster *Cluster) settle(version string) {
 		cluster.Action = policyv1.Inform
 	}
 	r := cluster.replica
+	cluster.isOther = !r.is(version)
 	switch {
 	case r == nil:
 		cluster.Verb = VerbCreate

@@ -3,7 +3,6 @@ package passes
 import (
 	"cmp"
 	"fmt"
-	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -34,7 +33,7 @@ type Propagation struct {
 	// Breach says which budget more clusters failed than it allows, so that nothing starts; nil if none.
 	Breach *rollout.Breach
 
-	// Warnings say what the strategy, the options or the groups do not do as they stand.
+	// Warnings say what of the strategy, the options or the groups has no effect or is in doubt.
 	Warnings []rollout.Warning
 
 	// RecheckAfter is the time after which something changes by time alone. 0 if nothing does.
@@ -52,7 +51,7 @@ type Propagation struct {
 
 // Cluster is what a bound cluster's replicated policy has to be.
 type Cluster struct {
-	// Name is that of the ManagedCluster.
+	// Name is the name of the ManagedCluster.
 	Name string
 
 	// Action is for spec.remediationAction.
@@ -64,10 +63,12 @@ type Cluster struct {
 	// Verb says what of it has to be written.
 	Verb Verb
 
-	// Compliance is what the cluster says of what its replica carries, and keeps carrying. Empty where it has not
-	// said, or where the replica is to be written anew.
+	// Compliance is what the cluster has reported of its replica as it stands. It is empty where the cluster has not
+	// reported, and where the replica's spec has to be written.
 	Compliance policyv1.ComplianceState
 
+	// isOther says that the replica is of another version, or that there is none.
+	isOther bool
 	replica *Replica // while it is being made; nil where there is none
 }
 
@@ -77,10 +78,10 @@ type Verb string
 const (
 	// VerbNone says that the replicated policy is as it has to be.
 	VerbNone Verb = ""
-	// VerbCreate says that there is none. Create it with its version, and set its status.
+	// VerbCreate says that there is no replicated policy. Create it with its version and action, then set its status.
 	VerbCreate Verb = "create"
-	// VerbUpdate says that it is of another version or has another action. Update its spec and version, then set its
-	// status.
+	// VerbUpdate says that it is of another version or has another action. Update its spec and version in one write,
+	// then set its status.
 	VerbUpdate Verb = "update"
 	// VerbUpdateStatus says that only its rolloutStatus differs.
 	VerbUpdateStatus Verb = "updateStatus"
@@ -100,44 +101,8 @@ func (p *Propagation) Writes() bool {
 	return len(p.Delete) > 0 || slices.ContainsFunc(p.Clusters, func(c Cluster) bool { return c.Verb != VerbNone })
 }
 
-// Held yields the clusters that wait (ToApply), by name, each with the reason.
-func (p *Propagation) Held() iter.Seq2[Cluster, Hold] {
-	return func(yield func(Cluster, Hold) bool) {
-		for _, c := range p.Clusters {
-			if c.RolloutStatus == status.ToApply && !yield(c, p.hold(c.Name)) {
-				return
-			}
-		}
-	}
-}
-
-// hold is the reason of a cluster that waits.
-func (p *Propagation) hold(cluster string) Hold {
-	disposition, hold, _ := p.result.Find(cluster)
-	if disposition == rollout.DispositionStarting {
-		return Hold{FirstPass: true}
-	}
-	return Hold{Rollout: hold}
-}
-
-// Hold is why a cluster waits.
-type Hold struct {
-	// FirstPass says that the rollout would start the cluster, which first gets this version with inform.
-	FirstPass bool
-	// Rollout is the rollout's reason, where it is not the first pass.
-	Rollout rollout.Hold
-}
-
-// String is a sentence without its full stop, fit for the message of a condition or an event.
-func (h Hold) String() string {
-	if h.FirstPass {
-		return "gets this version with inform first"
-	}
-	return h.Rollout.String()
-}
-
 // String lists the clusters and what has to be deleted: "a: enforce, Progressing (update); b: inform, ToApply; delete
-// c". It is empty for a policy that is bound nowhere and was.
+// c". It is empty for a policy that is bound nowhere and has no replicas.
 func (p *Propagation) String() string {
 	var parts []string
 	for _, c := range p.Clusters {

@@ -20,16 +20,19 @@ type Replica struct {
 	// Cluster is the name of the ManagedCluster; it must not be empty.
 	Cluster string
 
-	// Version is the one that it was written from, which the controller keeps in an annotation. Empty where it is not
-	// known, which is an earlier version.
+	// Version is the root policy's version that it was written from. The controller keeps it in an annotation. Empty
+	// means that it is not known, and counts as an earlier version.
 	Version string
 
 	// Action is its spec.remediationAction, in any letter case. With Version it tells whether the rollout
 	// has started this cluster, so nobody else may change it.
 	Action policyv1.RemediationAction
 
-	// WriteTime is when it got this version with this action. Deadlines run from it. The zero time means unknown: the
-	// deadline never passes.
+	// WriteTime is when it got this version with this action. Deadlines run from it, so the second pass moves it. The
+	// zero time means unknown: the deadline never passes.
+	//
+	// The function status.Stamp keeps the time of a version that stays. Where it notes the time, stamp the version
+	// together with the action, or else a deadline runs from the first pass.
 	WriteTime time.Time
 
 	// RolloutStatus is its status.rolloutStatus. It is only compared with what it should be.

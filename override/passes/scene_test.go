@@ -18,7 +18,7 @@ import (
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
-// O8, O9, O10, O11, O14: the scenes. Where they have no overrides and no options, each call is checked against the naive rules, too. Their
+// O8, O9, O10, O11, O14, O15: the scenes. Where they have no overrides and no options, each call is checked against the naive rules, too. Their
 // commands are
 //
 //	policy ACTION STRATEGY [LIMIT=…]    a root policy from now on; "unset" is no action
@@ -31,6 +31,9 @@ import (
 //	wait TIME
 //	ask [OPTION…]                       what Propagate asks for
 //	pass [OPTION…]                      the same, and it is written
+//	explain NAME…                       why a cluster waits, by the last call
+//	blockers                            who holds how many others up, by the last call
+//	changes                             what the last call says is new since the one before
 //	settle                              passes until nothing is asked for, and the replicas and the root after that
 func TestScenes(t *testing.T) {
 	scene.Run(t, "testdata/scenes/*.txt", func(t *testing.T) func(scene.Command) string {
@@ -79,6 +82,20 @@ func (s *stage) do(c scene.Command) string {
 		p := s.call(s.options(c.Args)...)
 		s.write(p)
 		return s.show(p)
+	case "explain":
+		var out []string
+		for _, name := range c.Args {
+			out = append(out, fmt.Sprintf("%s: %s", name, strings.ReplaceAll(s.last.Explain(name).String(), "\n", "\n   ")))
+		}
+		return strings.Join(out, "\n")
+	case "blockers":
+		var out []string
+		for _, b := range s.last.Blockers() {
+			out = append(out, fmt.Sprintf("%d wait for %v", b.Holds, b))
+		}
+		return strings.Join(out, "\n")
+	case "changes":
+		return s.last.Changes(s.previous).String()
 	case "settle":
 		s.settle()
 		return strings.ReplaceAll(strings.ReplaceAll(s.wave(), ", ", "\n"), ": ", "\nroot: ")

@@ -11,8 +11,8 @@ import (
 // in the groups.
 func (p *Propagation) Summary() status.Summary { return p.result.Summary() }
 
-// SetStatus sets the root policy's status to what its bindings, its clusters and the rollout come to, as they are once
-// what the Propagation asks for is written. It says whether it changed anything. It takes time linear in the clusters.
+// SetStatus sets the root policy's status to what its bindings, its clusters and the rollout come to once everything is
+// written that the Propagation asks for. It says whether it changed anything. It takes time linear in the clusters.
 //
 // Clusters that are not bound are in it only as long as their replicas stay because the groups are incomplete or an
 // option keeps them.

@@ -8,7 +8,7 @@ import (
 )
 
 // Validate finds what is wrong with a root policy for its rollout: an unknown remediationAction, and what
-// rollout.Validate finds in its strategy. The paths are those of its JSON below path, so that a webhook can return the
+// rollout.Validate finds in its strategy. The paths lead through its JSON, below path, so that a webhook can return the
 // list as it is. Of policies that are not disabled, override.Resolve refuses exactly what Validate does.
 func Validate(policy *policyv1.Policy, path *field.Path) field.ErrorList {
 	if policy == nil {

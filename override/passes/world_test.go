@@ -45,9 +45,10 @@ type world struct {
 	// unchecked worlds have what the naive rules do not know: overrides, options.
 	unchecked bool
 
-	last        *passes.Propagation
-	rootAfter   status.PolicyStatus
-	rootChanges bool
+	// previous is the call before the last one.
+	last, previous *passes.Propagation
+	rootAfter      status.PolicyStatus
+	rootChanges    bool
 }
 
 func newWorld(t rapid.TB, action policyv1.RemediationAction, limits naiveLimits) *world {
@@ -161,11 +162,12 @@ func (w *world) call(opts ...rollout.Option) *passes.Propagation {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	w.last, w.rootAfter = p, clone(w.root)
+	w.previous, w.last, w.rootAfter = w.last, p, clone(w.root)
 	w.rootChanges = p.SetStatus(&w.rootAfter)
 	if !w.unchecked {
 		w.check(p)
 	}
+	w.checkExplanations(p)
 	return p
 }
 
@@ -318,6 +320,43 @@ func (w *world) check(p *passes.Propagation) {
 	}
 	w.checkStart(p)
 	w.checkRoot(p)
+}
+
+// checkExplanations checks that a cluster has an explanation exactly where it waits, down to a link with a way out or
+// with somebody who is waited for, and that Held gives the first link of it (O15).
+func (w *world) checkExplanations(p *passes.Propagation) {
+	w.t.Helper()
+	held := map[string]passes.Hold{}
+	for c, hold := range p.Held() {
+		held[c.Name] = hold
+	}
+	for _, c := range p.Clusters {
+		e := p.Explain(c.Name)
+		hold, isHeld := held[c.Name]
+		if waits := c.RolloutStatus == status.ToApply; waits == e.IsZero() || waits != isHeld || waits != (e.String() != "") {
+			w.t.Fatalf("%s has the explanation %q", c, e)
+		}
+		r := w.replicas[c.Name]
+		two := w.policy.Spec.RemediationAction != policyv1.Inform && w.policy.Spec.RolloutStrategy.Type != clusterv1alpha1.All
+		if first := two && !e.IsZero() && (r == nil || r.Version != w.versionName()); first != e.FirstPass {
+			w.t.Fatalf("%s has the explanation %q", c, e)
+		}
+		if e.IsZero() || e.FirstPass {
+			if hold != (passes.Hold{FirstPass: e.FirstPass}) {
+				w.t.Fatalf("%s is held by %v, and explained by %q", c, hold, e)
+			}
+			continue
+		}
+		if first := e.Rollout[0].Hold; first.Type == "" || first != hold.Rollout {
+			w.t.Fatalf("%s is held by %v, and explained by %q", c, hold, e)
+		}
+		if last := e.Rollout[len(e.Rollout)-1]; len(last.Blockers)+len(last.Remedies) == 0 {
+			w.t.Fatalf("%s waits for nobody: %q", c, e)
+		}
+	}
+	if e := p.Explain("none of these"); !e.IsZero() {
+		w.t.Fatalf("a cluster that is not bound has the explanation %q", e)
+	}
 }
 
 // checkStart checks that what the result shows as started, timed out and held is what the clusters have: nobody

@@ -1,0 +1,99 @@
+package passes
+
+import (
+	"iter"
+
+	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/status"
+)
+
+// Held yields the clusters that wait (ToApply), by name, each with the reason.
+func (p *Propagation) Held() iter.Seq2[Cluster, Hold] {
+	return func(yield func(Cluster, Hold) bool) {
+		for _, c := range p.Clusters {
+			if c.RolloutStatus == status.ToApply && !yield(c, p.hold(c)) {
+				return
+			}
+		}
+	}
+}
+
+// hold is the reason of a cluster that waits.
+func (p *Propagation) hold(c Cluster) Hold {
+	if p.isFirstPass(c) {
+		return Hold{FirstPass: true}
+	}
+	_, hold, _ := p.result.Find(c.Name)
+	return Hold{Rollout: hold}
+}
+
+// isFirstPass says whether the cluster waits because its replica is not of this version. In one pass nothing waits for
+// that.
+func (p *Propagation) isFirstPass(c Cluster) bool { return p.two && c.isOther }
+
+// Hold is why a cluster waits.
+type Hold struct {
+	// FirstPass says that the cluster gets this version with inform now. What it waits for after that is said by the
+	// call that follows.
+	FirstPass bool
+	// Rollout is the rollout's reason, where it is not the first pass.
+	Rollout rollout.Hold
+}
+
+const firstPass = "gets this version with inform first"
+
+// String is a sentence without its full stop, fit for the message of a condition or an event.
+func (h Hold) String() string {
+	if h.FirstPass {
+		return firstPass
+	}
+	return h.Rollout.String()
+}
+
+// Explain says why the named cluster waits (ToApply), down to who waits for nobody else. It is empty for a cluster
+// that does not wait, or that the policy is not bound to. The first question of a Propagation takes time linear in the
+// clusters; each after that logarithmic time.
+func (p *Propagation) Explain(cluster string) Explanation {
+	switch c, _ := p.Find(cluster); {
+	case c.RolloutStatus != status.ToApply:
+		return Explanation{}
+	case p.isFirstPass(c):
+		return Explanation{FirstPass: true}
+	default:
+		return Explanation{Rollout: p.result.Explain(cluster)}
+	}
+}
+
+// Explanation says why a cluster waits, from the cluster to whoever holds everything up. It is empty for a cluster that
+// does not wait.
+type Explanation struct {
+	// FirstPass says that the cluster gets this version with inform now. It waits for nobody else.
+	FirstPass bool
+	// Rollout has the rollout's links, where it is not the first pass. A cluster that is in its first pass and would
+	// start otherwise is shown there as one that starts now.
+	Rollout rollout.Explanation
+}
+
+// IsZero says whether the explanation is empty.
+func (e Explanation) IsZero() bool { return !e.FirstPass && len(e.Rollout) == 0 }
+
+// String has a line for each link.
+func (e Explanation) String() string {
+	if e.FirstPass {
+		return firstPass
+	}
+	return e.Rollout.String()
+}
+
+// Blockers lists the clusters that hold anyone up, as [rollout.Result.Blockers] does. It takes time linear in the
+// clusters.
+func (p *Propagation) Blockers() []rollout.Blocker { return p.result.Blockers() }
+
+// Changes says what is new since a previous Propagation of the same policy, which may be of another version: a
+// controller makes events and counts of it. Nothing is new since nil. It takes time linear in the clusters of both.
+func (p *Propagation) Changes(previous *Propagation) rollout.Changes {
+	if previous == nil {
+		return rollout.Changes{}
+	}
+	return p.result.Changes(previous.result)
+}

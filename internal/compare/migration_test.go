@@ -1,130 +1,262 @@
 package compare
 
 import (
+	"fmt"
+	"os/exec"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
-	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
-	sdkv1alpha1 "open-cluster-management.io/sdk-go/pkg/apis/cluster/v1alpha1"
-	sdkv1beta1 "open-cluster-management.io/sdk-go/pkg/apis/cluster/v1beta1"
+	workv1 "open-cluster-management.io/api/work/v1"
 
-	"github.com/cohort-ocm/cohort/grouping"
-	"github.com/cohort-ocm/cohort/rollout"
+	after "github.com/cohort-ocm/cohort/internal/compare/migration/after"
+	before "github.com/cohort-ocm/cohort/internal/compare/migration/before"
+	dropin "github.com/cohort-ocm/cohort/internal/compare/migration/dropin"
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// work stands for the object of a workload on one cluster, such as a ManifestWork.
-type work struct {
-	cluster          string
-	applied, healthy bool
-	since            time.Time
-}
-
-// actions is what a reconcile would do through its client.
-type actions struct {
-	applied, deleted []string
-	requeueAfter     time.Duration
-}
-
-// reconcileBefore is a controller's use of sdk-go. The README quotes it.
-func reconcileBefore(placement *clusterv1beta1.Placement, lister sdkv1beta1.PlacementDecisionGetter, strategy clusterv1alpha1.RolloutStrategy, works []work) (do actions, err error) {
-	tracker := sdkv1beta1.NewPlacementDecisionClustersTracker(placement, lister, nil)
-	if err := tracker.Refresh(); err != nil {
-		return do, err
+// work is a ManifestWork of version v1 that was written a while before its conditions changed: "Progressing", "Degraded"
+// or "Done", each ago; or "" that its agent has not answered.
+func work(cluster, state string, ago time.Duration) *workv1.ManifestWork {
+	w := &workv1.ManifestWork{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: "web", Generation: 1}}
+	status.Stamp(w, "v1", now.Add(-ago-time.Minute))
+	if state == "" {
+		return w
 	}
-	statusOf := func(cluster string, w work) (sdkv1alpha1.ClusterRolloutStatus, error) {
-		s := sdkv1alpha1.ClusterRolloutStatus{ClusterName: cluster, LastTransitionTime: &metav1.Time{Time: w.since}}
-		switch {
-		case !w.applied:
-			s.Status = sdkv1alpha1.ToApply
-		case w.healthy:
-			s.Status = sdkv1alpha1.Succeeded
-		default:
-			s.Status = sdkv1alpha1.Progressing
+	condition := func(conditionType string, is bool) {
+		c := metav1.Condition{Type: conditionType, Status: metav1.ConditionFalse, ObservedGeneration: 1, LastTransitionTime: metav1.NewTime(now.Add(-ago))}
+		if is {
+			c.Status = metav1.ConditionTrue
 		}
-		return s, nil
+		w.Status.Conditions = append(w.Status.Conditions, c)
 	}
-	handler, err := sdkv1alpha1.NewRolloutHandler(tracker, statusOf) // which it never calls
-	if err != nil {
-		return do, err
-	}
-	var statuses []sdkv1alpha1.ClusterRolloutStatus
-	for _, w := range works {
-		s, err := statusOf(w.cluster, w)
-		if err != nil {
-			return do, err
-		}
-		statuses = append(statuses, s)
-	}
-	_, result, err := handler.GetRolloutCluster(strategy, statuses)
-	if err != nil {
-		return do, err
-	}
-	for _, c := range result.ClustersToRollout {
-		do.applied = append(do.applied, c.ClusterName)
-	}
-	for _, c := range result.ClustersRemoved {
-		do.deleted = append(do.deleted, c.ClusterName)
-	}
-	if result.RecheckAfter != nil {
-		do.requeueAfter = *result.RecheckAfter
-	}
-	return do, nil
+	condition(workv1.WorkApplied, true)
+	condition(workv1.WorkProgressing, state != "Done")
+	condition(workv1.WorkDegraded, state == "Degraded")
+	return w
 }
 
-// reconcileAfter is the same with Cohort. The README quotes it.
-func reconcileAfter(decisions []*clusterv1beta1.PlacementDecision, strategy clusterv1alpha1.RolloutStrategy, works []work, now time.Time) (do actions, err error) {
-	groups, err := grouping.Read(nil, decisions) // keep it until a PlacementDecision changes
-	if err != nil {
-		return do, err
+// rewritten is a work whose spec was changed after its conditions, which have observed that.
+func rewritten(w *workv1.ManifestWork, version string, ago time.Duration) *workv1.ManifestWork {
+	w.Generation++
+	status.Stamp(w, version, now.Add(-ago))
+	for i := range w.Status.Conditions {
+		w.Status.Conditions[i].ObservedGeneration = w.Generation
 	}
-	reports := make([]status.Report, len(works))
-	for i, w := range works {
-		reports[i] = status.Report{Cluster: w.cluster, Status: status.Progressing, LastTransitionTime: w.since}
-		switch {
-		case !w.applied:
-			reports[i].Status = status.ToApply
-		case w.healthy:
-			reports[i].Status = status.Succeeded
-		}
-	}
-	result, err := rollout.Plan(strategy, groups, reports, now)
-	if err != nil {
-		return do, err
-	}
-	for _, c := range slices.Concat(result.InFlight, result.Start) {
-		do.applied = append(do.applied, c.Name)
-	}
-	do.deleted = result.Removed
-	do.requeueAfter = result.RecheckAfter
-	return do, nil
+	return w
 }
 
-// The two controllers of the migration guide do the same.
-func TestMigratedControllerDoesTheSame(t *testing.T) {
-	decisions := stored([]group{{clusters: []string{"a", "b", "c", "d"}}})
-	placement := &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "p"}}
-	strategy := progressive(configured(intstr.FromInt32(0)), intstr.FromInt32(2))
-	works := []work{
-		{cluster: "a", applied: true, healthy: true, since: now.Add(-time.Hour)},
-		{cluster: "b", applied: true, since: now.Add(-time.Minute)},
-		{cluster: "x", applied: true, since: now.Add(-time.Minute)},
+// hub is what the three controllers see.
+type hub struct {
+	selection
+	groups   []group
+	strategy clusterv1alpha1.RolloutStrategy
+	works    []*workv1.ManifestWork
+	version  string
+}
+
+// does writes what a controller does as `apply a b; remove x; requeue after 9m0s`.
+func does(apply, remove []string, requeueAfter time.Duration, err error) string {
+	if err != nil {
+		return "error"
 	}
-	before, err := reconcileBefore(placement, lister(decisions), strategy, works)
+	slices.Sort(apply)
+	var parts []string
+	if len(apply) > 0 {
+		parts = append(parts, "apply "+strings.Join(apply, " "))
+	}
+	if len(remove) > 0 {
+		parts = append(parts, "remove "+strings.Join(remove, " "))
+	}
+	if requeueAfter > 0 {
+		parts = append(parts, fmt.Sprintf("requeue after %v", requeueAfter))
+	}
+	return strings.Join(parts, "; ")
+}
+
+func (h hub) before(t *testing.T) string {
+	decisions := stored(h.groups)
+	return does(before.Reconcile(h.placement(t, decisions), lister(decisions), h.strategy, h.works))
+}
+
+func (h hub) dropIn(t *testing.T) string {
+	decisions := stored(h.groups)
+	return does(dropin.Reconcile(h.placement(t, decisions), lister(decisions), h.strategy, h.works))
+}
+
+func (h hub) after(t *testing.T) string {
+	decisions := stored(h.groups)
+	return does(after.Reconcile(h.placement(t, decisions), decisions, h.strategy, h.works, h.version, now))
+}
+
+var oneGroup = []group{{clusters: []string{"a", "b", "c", "d"}}}
+
+// The three controllers of the migration guide do the same.
+func TestMigratedControllersDoTheSame(t *testing.T) {
+	for _, tt := range []struct {
+		why  string
+		hub  hub
+		want string
+	}{
+		{"one is done, one under way, one starts, one is not selected any more", hub{
+			groups: oneGroup, strategy: progressive(configured(intstr.FromInt32(0)), intstr.FromInt32(2)), version: "v1",
+			works: []*workv1.ManifestWork{work("a", "Done", time.Hour), work("b", "Progressing", time.Minute), work("x", "Progressing", time.Minute)},
+		}, "apply b c; remove x; requeue after 9m0s"},
+		{"one soaks", hub{
+			groups: oneGroup, strategy: progressive(configured(intstr.FromInt32(0)), intstr.FromInt32(1)), version: "v1",
+			works: []*workv1.ManifestWork{work("a", "Done", time.Minute)},
+		}, "apply a; requeue after 4m0s"},
+		{"one has failed", hub{
+			groups: oneGroup, strategy: progressive(configured(intstr.FromInt32(0)), intstr.FromInt32(4)), version: "v1",
+			works: []*workv1.ManifestWork{work("a", "Degraded", time.Minute)},
+		}, "apply a; requeue after 9m0s"},
+		{"group after group", hub{
+			groups:   []group{{clusters: []string{"a", "b"}}, {clusters: []string{"c"}}},
+			strategy: perGroup(configured(intstr.FromInt32(0))), version: "v1",
+			works: []*workv1.ManifestWork{work("a", "Done", time.Hour)},
+		}, "apply b"},
+		{"a strategy that is nonsense", hub{
+			groups: oneGroup, strategy: progressive(configured(intstr.FromInt32(0)), intstr.FromString("all")), version: "v1",
+		}, "error"},
+	} {
+		for i := range tt.hub.groups {
+			tt.hub.groups[i].key.Index = int32(i)
+		}
+		for who, got := range map[string]string{"sdk-go": tt.hub.before(t), "the drop-in": tt.hub.dropIn(t), "Cohort": tt.hub.after(t)} {
+			if got != tt.want {
+				t.Errorf("%s: with %s the controller does %q, want %q", tt.why, who, got, tt.want)
+			}
+		}
+	}
+}
+
+// What each step of the migration changes: the drop-in what is decided, Cohort itself what is known.
+func TestMigratedControllersDoBetter(t *testing.T) {
+	one := progressive(configured(intstr.FromInt32(0)), intstr.FromInt32(1))
+	tolerant := progressive(configured(intstr.FromInt32(1)), intstr.FromInt32(1))
+	for _, tt := range []struct {
+		why                   string
+		hub                   hub
+		before, dropIn, after string
+	}{
+		{
+			"c has the only slot", hub{groups: oneGroup, strategy: one, version: "v1",
+				works: []*workv1.ManifestWork{{ObjectMeta: metav1.ObjectMeta{Namespace: "a"}}, work("c", "Progressing", time.Minute)}},
+			"apply a", "apply c; requeue after 9m0s", "apply c; requeue after 9m0s",
+		}, {
+			"d may be in a decision that is not written yet", hub{groups: []group{{clusters: []string{"a", "b", "c"}}}, selection: selection{missing: 1},
+				strategy: one, version: "v1", works: []*workv1.ManifestWork{work("d", "Done", time.Hour)}},
+			"apply a; remove d", "", "",
+		}, {
+			"a waits for version v2, and b has an agent that has been silent for an hour: only versions tell", hub{groups: oneGroup, strategy: tolerant, version: "v2",
+				works: []*workv1.ManifestWork{work("a", "Done", time.Hour), rewritten(work("b", "", 2*time.Hour), "v2", time.Hour)}},
+			"apply b", "apply b", "apply a",
+		}, {
+			"a was done an hour ago with v1, and has v2 for a minute", hub{groups: oneGroup, strategy: one, version: "v2",
+				works: []*workv1.ManifestWork{rewritten(work("a", "Done", time.Hour), "v2", time.Minute)}},
+			"apply b", "apply b", "apply a; requeue after 4m0s",
+		},
+	} {
+		if got := tt.hub.before(t); got != tt.before {
+			t.Errorf("%s: with sdk-go the controller does %q, want %q", tt.why, got, tt.before)
+		}
+		if got := tt.hub.dropIn(t); got != tt.dropIn {
+			t.Errorf("%s: with the drop-in the controller does %q, want %q", tt.why, got, tt.dropIn)
+		}
+		if got := tt.hub.after(t); got != tt.after {
+			t.Errorf("%s: with Cohort the controller does %q, want %q", tt.why, got, tt.after)
+		}
+	}
+}
+
+// The first step changes two import paths and nothing else, and no new requirement comes with it.
+func TestTheDropInIsTwoChangedLines(t *testing.T) {
+	old := strings.Split(read(t, "migration/before/controller.go"), "\n")
+	changed := 0
+	for i, line := range strings.Split(read(t, "migration/dropin/controller.go"), "\n") {
+		if i >= len(old) || line == old[i] {
+			continue
+		}
+		if changed++; strings.ReplaceAll(old[i], sdkPath, ownPath) != line {
+			t.Errorf("line %d is changed to %s", i+1, line)
+		}
+	}
+	if changed != 2 {
+		t.Errorf("%d lines are changed, want 2", changed)
+	}
+	out, err := exec.Command("go", "list", "-deps", ownPath+"v1alpha1").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
-	after, err := reconcileAfter(decisions, strategy, works, now)
-	if err != nil {
-		t.Fatal(err)
+	if strings.Contains(string(out), "open-cluster-management.io/sdk-go/") {
+		t.Error("the drop-in imports sdk-go")
 	}
-	for _, do := range []actions{before, after} {
-		if !slices.Equal(do.applied, []string{"b", "c"}) || !slices.Equal(do.deleted, []string{"x"}) || do.requeueAfter != 9*time.Minute {
-			t.Errorf("does %+v", do)
+}
+
+// Under Progressive with mandatory groups the rest is rolling: as soon as one is done the next starts.
+func TestBehindMandatoryGroupsClustersRoll(t *testing.T) {
+	h := hub{
+		groups:   []group{{clusters: []string{"m"}}, {clusters: []string{"a", "b", "c"}}},
+		strategy: progressive(configured(intstr.FromInt32(0)), intstr.FromInt32(2), clusterv1alpha1.MandatoryDecisionGroup{GroupIndex: 0}),
+		works:    []*workv1.ManifestWork{work("m", "Done", time.Hour), work("a", "Done", time.Hour), work("b", "Progressing", time.Minute)},
+		version:  "v1",
+	}
+	h.groups[1].key.Index = 1
+	if got, want := h.before(t), "apply b; requeue after 9m0s"; got != want {
+		t.Errorf("sdk-go goes in batches: it does %q, want %q", got, want)
+	}
+	for _, got := range []string{h.dropIn(t), h.after(t)} {
+		if want := "apply b c; requeue after 9m0s"; got != want {
+			t.Errorf("does %q, want %q", got, want)
+		}
+	}
+}
+
+// A failed cluster of a placement without groups holds back every newly imported cluster until it recovers.
+func TestAFailedClusterHoldsBackImportedOnes(t *testing.T) {
+	rules := configured(intstr.FromInt32(0))
+	rules.ProgressDeadline = "None"
+	h := hub{
+		groups:   []group{{clusters: []string{"b", "z", "imported"}}},
+		strategy: progressive(rules, intstr.FromInt32(1)),
+		works:    []*workv1.ManifestWork{work("b", "Done", time.Hour), work("z", "Degraded", 365*24*time.Hour), {ObjectMeta: metav1.ObjectMeta{Namespace: "imported"}}},
+		version:  "v1",
+	}
+	if got, want := h.before(t), "apply imported"; got != want {
+		t.Errorf("sdk-go starts a cluster whose name comes before the failed one's: it does %q, want %q", got, want)
+	}
+	for _, got := range []string{h.dropIn(t), h.after(t)} {
+		if want := "apply z"; got != want {
+			t.Errorf("does %q, want %q", got, want)
+		}
+	}
+	h.works[1] = work("z", "Done", time.Hour)
+	for _, got := range []string{h.dropIn(t), h.after(t)} {
+		if want := "apply imported"; got != want {
+			t.Errorf("after z has recovered, does %q, want %q", got, want)
+		}
+	}
+}
+
+// Without a progressDeadline a progressing cluster keeps its slot for ever.
+func TestWithoutADeadlineASlotIsKeptForEver(t *testing.T) {
+	rules := configured(intstr.FromInt32(4))
+	h := hub{groups: oneGroup, strategy: progressive(rules, intstr.FromInt32(1)), version: "v1",
+		works: []*workv1.ManifestWork{work("a", "Progressing", 365*24*time.Hour)}}
+	for _, got := range []string{h.dropIn(t), h.after(t)} {
+		if want := "apply b"; got != want {
+			t.Errorf("with a deadline, does %q, want %q", got, want)
+		}
+	}
+	rules.ProgressDeadline = "None"
+	h.strategy = progressive(rules, intstr.FromInt32(1))
+	for _, got := range []string{h.dropIn(t), h.after(t)} {
+		if want := "apply a"; got != want {
+			t.Errorf("without a deadline, does %q, want %q", got, want)
 		}
 	}
 }

@@ -1,0 +1,40 @@
+// Package controller rolls a workload out as ManifestWorks, with Cohort itself.
+package controller
+
+import (
+	"time"
+
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	workv1 "open-cluster-management.io/api/work/v1"
+
+	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/status"
+)
+
+// Reconcile says where the workload, in the wanted version, is to be applied and deleted, and when to come back. What is
+// applied carries the version: status.Stamp(work, version, time.Now()) right before each write.
+func Reconcile(placement *clusterv1beta1.Placement, decisions []*clusterv1beta1.PlacementDecision, strategy clusterv1alpha1.RolloutStrategy, works []*workv1.ManifestWork, version string, now time.Time) (apply, remove []string, requeueAfter time.Duration, err error) {
+	groups, err := grouping.Read(placement, decisions) // which knows whether the decisions are complete
+	if err != nil {
+		return nil, nil, 0, err
+	}
+	var reports []status.Report
+	for _, work := range works {
+		if report, ok := status.FromManifestWork(status.WorkState{Work: work, Version: version}); ok {
+			reports = append(reports, report)
+		}
+	}
+	result, err := rollout.Plan(strategy, groups, reports, now)
+	if err != nil {
+		return nil, nil, 0, err // names the field of the strategy
+	}
+	for _, c := range result.InFlight {
+		apply = append(apply, c.Name)
+	}
+	for _, c := range result.Start {
+		apply = append(apply, c.Name)
+	}
+	return apply, result.Removed, result.RecheckAfter, nil
+}

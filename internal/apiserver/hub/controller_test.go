@@ -1,0 +1,199 @@
+package hub_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"math"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	clusterlisters "open-cluster-management.io/api/client/cluster/listers/cluster/v1beta1"
+	workclient "open-cluster-management.io/api/client/work/clientset/versioned"
+	worklisters "open-cluster-management.io/api/client/work/listers/work/v1"
+	setlisters "open-cluster-management.io/api/client/work/listers/work/v1alpha1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	workv1 "open-cluster-management.io/api/work/v1"
+	workv1alpha1 "open-cluster-management.io/api/work/v1alpha1"
+
+	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/status"
+)
+
+// controller rolls a ManifestWorkReplicaSet out. It is what a reader of README and of the packages' pages writes:
+// list, plan, write, set status. Each place where it follows a duty of the documentation asks c.ignores whether it
+// does, so that the harness can show that it finds out if it doesn't.
+type controller struct {
+	namespace, name string
+	sets            setlisters.ManifestWorkReplicaSetLister
+	works           worklisters.ManifestWorkLister
+	placements      clusterlisters.PlacementLister
+	decisions       clusterlisters.PlacementDecisionLister
+	client          workclient.Interface
+
+	written map[string]int64     // by key: resourceVersion of a work as this controller wrote it; its caches may be older
+	memory  map[string]time.Time // only to ignore a duty with
+	ignored duty
+}
+
+func (c *controller) ignores(d duty) bool { return c.ignored == d }
+
+// label marks the works of a replica set.
+const label = workv1alpha1.ManifestWorkReplicaSetControllerNameLabelKey
+
+func (c *controller) reconcile(ctx context.Context) (time.Duration, error) {
+	if !c.readsItsWrites() {
+		return 0, nil // the event that is missing comes
+	}
+	set, err := c.sets.ManifestWorkReplicaSets(c.namespace).Get(c.name)
+	if err != nil {
+		return 0, err
+	}
+	ref := set.Spec.PlacementRefs[0]
+	groups, err := c.groups(ref.Name)
+	if err != nil {
+		return 0, err
+	}
+	version := versionOfTemplate(set)
+	owned, err := c.works.List(labels.SelectorFromSet(labels.Set{label: c.name}))
+	if err != nil {
+		return 0, err
+	}
+	var reports []status.Report
+	byCluster := map[string]*workv1.ManifestWork{}
+	for _, work := range owned {
+		byCluster[work.Namespace] = work
+		if report, ok := c.report(work, version); ok {
+			reports = append(reports, report)
+		}
+	}
+	now := time.Now()
+	result, err := rollout.Plan(ref.RolloutStrategy, groups, reports, now)
+	if err != nil {
+		return 0, err
+	}
+
+	for _, cluster := range result.Removed {
+		if c.ignores(dutyRemove) {
+			break
+		}
+		if work := byCluster[cluster]; work.DeletionTimestamp == nil {
+			err = errors.Join(err, c.remove(ctx, work))
+		}
+	}
+	for _, cluster := range result.Start {
+		if current, e := c.sets.ManifestWorkReplicaSets(c.namespace).Get(c.name); e != nil || current.Generation != set.Generation {
+			if !c.ignores(dutySecondLook) {
+				return 0, errors.Join(err, e) // the event of the new generation has come already
+			}
+		}
+		err = errors.Join(err, c.apply(ctx, set, byCluster[cluster.Name], cluster.Name, version, now))
+	}
+
+	recheck := result.RecheckAfter
+	if c.ignores(dutyRecheck) {
+		recheck = 0
+	}
+	updated := set.DeepCopy()
+	if !c.ignores(dutyStatus) && status.SetConditions(&updated.Status.Conditions, result.Summary(), set.Generation, now) {
+		updated.Status.PlacementsSummary = []workv1alpha1.PlacementSummary{}
+		_, e := c.client.WorkV1alpha1().ManifestWorkReplicaSets(c.namespace).UpdateStatus(ctx, updated, metav1.UpdateOptions{})
+		err = errors.Join(err, e)
+	}
+	return recheck, err
+}
+
+// groups reads the decisions together with their placement.
+func (c *controller) groups(name string) (*grouping.Groups, error) {
+	of := labels.SelectorFromSet(labels.Set{clusterv1beta1.PlacementLabel: name})
+	decisions, err := c.decisions.PlacementDecisions(c.namespace).List(of)
+	if err != nil {
+		return nil, err
+	}
+	if c.ignores(dutyPlacement) {
+		return grouping.Read(nil, decisions)
+	}
+	placement, err := c.placements.Placements(c.namespace).Get(name)
+	if err != nil {
+		return nil, err
+	}
+	return grouping.Read(placement, decisions)
+}
+
+// apply gives a cluster the version, in a work that it creates or updates.
+func (c *controller) apply(ctx context.Context, set *workv1alpha1.ManifestWorkReplicaSet, old *workv1.ManifestWork, cluster, version string, planned time.Time) error {
+	api := c.client.WorkV1().ManifestWorks(cluster)
+	if old != nil && old.DeletionTimestamp != nil {
+		return nil // once it is gone
+	}
+	work := &workv1.ManifestWork{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: c.name, Labels: map[string]string{label: c.name}}}
+	if c.ignores(dutyOneName) {
+		work.Name, work.GenerateName = "", c.name+"-"
+	}
+	if old != nil {
+		work = old.DeepCopy()
+	}
+	work.Spec = set.Spec.ManifestWorkTemplate
+	c.stamp(work, version, planned)
+	var err error
+	switch {
+	case old == nil:
+		work, err = api.Create(ctx, work, metav1.CreateOptions{})
+	case c.ignores(dutyUpdate):
+		work.ResourceVersion = ""
+		if err = api.Delete(ctx, work.Name, metav1.DeleteOptions{}); err == nil {
+			work, err = api.Create(ctx, work, metav1.CreateOptions{})
+		}
+	default:
+		work, err = api.Update(ctx, work, metav1.UpdateOptions{})
+	}
+	if err == nil {
+		c.written[cluster+"/"+work.Name] = versionOf(work)
+	}
+	return err
+}
+
+// remove deletes a cluster's work.
+func (c *controller) remove(ctx context.Context, work *workv1.ManifestWork) error {
+	err := c.client.WorkV1().ManifestWorks(work.Namespace).Delete(ctx, work.Name, metav1.DeleteOptions{})
+	if err == nil {
+		c.written[work.Namespace+"/"+work.Name] = math.MaxInt64 // until it is gone
+	}
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	return err
+}
+
+// readsItsWrites says whether the caches show all that this controller has written.
+func (c *controller) readsItsWrites() bool {
+	for key, rv := range c.written {
+		namespace, name, _ := cutKey(key)
+		work, err := c.works.ManifestWorks(namespace).Get(name)
+		switch {
+		case c.ignores(dutyReadYourWrites):
+		case apierrors.IsNotFound(err) && rv == math.MaxInt64, err == nil && work.DeletionTimestamp != nil:
+		case err == nil && versionOf(work) >= rv:
+		default:
+			return false
+		}
+		delete(c.written, key)
+	}
+	return true
+}
+
+// versionOfTemplate is a hash of what the replica set gives to its clusters.
+func versionOfTemplate(set *workv1alpha1.ManifestWorkReplicaSet) string {
+	text, err := json.Marshal(set.Spec.ManifestWorkTemplate)
+	if err != nil {
+		panic(err) // it has come as JSON
+	}
+	h := fnv.New64a()
+	h.Write(text)
+	return fmt.Sprintf("%x", h.Sum64())
+}

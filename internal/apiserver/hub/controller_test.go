@@ -59,6 +59,9 @@ func (c *controller) reconcile(ctx context.Context) (time.Duration, error) {
 	if err != nil {
 		return 0, err
 	}
+	if !c.ignores(dutyPlacement) && groups.Incomplete() != "" {
+		return 0, nil // interim
+	}
 	version := versionOfTemplate(set)
 	owned, err := c.works.List(labels.SelectorFromSet(labels.Set{label: c.name}))
 	if err != nil {

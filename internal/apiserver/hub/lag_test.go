@@ -17,6 +17,7 @@ import (
 type lag struct {
 	stores map[kind]cache.Indexer
 	shown  map[id]int64 // resourceVersion of what the stores have; none, if they don't have it
+	news   bool         // something has been shown since the last reconcile began
 
 	mu    sync.Mutex
 	rng   *rand.Rand
@@ -67,11 +68,10 @@ func (l *lag) poke() {
 	}
 }
 
-// deliver shows the controller what is due, and says whether there was anything.
-func (l *lag) deliver(now time.Time) bool {
+// deliver shows the controller what is due.
+func (l *lag) deliver(now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	any := false
 	for i, waiting := range l.queue {
 		n := 0
 		for n < len(waiting) && !waiting[n].due.After(now) {
@@ -80,13 +80,12 @@ func (l *lag) deliver(now time.Time) bool {
 		if n == 0 {
 			continue
 		}
-		any = true
+		l.news = true
 		l.show(waiting[n-1].event)
 		if l.queue[i] = waiting[n:]; n == len(waiting) {
 			delete(l.queue, i)
 		}
 	}
-	return any
 }
 
 func (l *lag) show(e event) {

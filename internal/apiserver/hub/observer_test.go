@@ -56,8 +56,9 @@ const (
 	failed // or timed out
 )
 
-// leniency is how a standing is read where times decide: in favour of a start, unless one of these says that what
-// takes time is over at once. Then it tells why something was forbidden.
+// leniency is how a standing is read where times decide. In any case it is read in favour of a start; with noSoak a
+// soak is over at once, with noDeadline a deadline after a third of it. What is forbidden without and allowed with one
+// of them was forbidden by a time alone.
 type leniency struct{ noSoak, noDeadline bool }
 
 // stands returns where a cluster stands, whether it failed beyond doubt, and whether it holds a slot beyond doubt.
@@ -94,7 +95,7 @@ func stands(w seenWork, config clusterv1alpha1.RolloutConfig, now time.Time, l l
 	}
 	at := func(c *metav1.Condition, isFailed bool) (standing, bool, bool) {
 		from := since(c)
-		if timedOut(from, grace) || l.noDeadline && deadline > 0 {
+		if timedOut(from, grace) || l.noDeadline && timedOut(from, deadline*2/3) {
 			return failed, isFailed || timedOut(from, -grace), false
 		}
 		if isFailed {

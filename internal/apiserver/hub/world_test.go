@@ -463,9 +463,11 @@ func (p *player) control(ctx context.Context) {
 		case <-again:
 			work, again = true, nil
 		}
-		if !p.caches.deliver(time.Now()) && !work {
+		p.caches.deliver(time.Now())
+		if !p.caches.news && !work {
 			continue
 		}
+		p.caches.news = false
 		r := reconcile{view: p.caches.view(), began: time.Now()}
 		p.net.reconcile = len(p.reconciles)
 		after, err := c.reconcile(ctx)

@@ -98,7 +98,7 @@ func BenchmarkResult(b *testing.B) {
 			ask  func()
 		}{
 			{"Find", func() { result.Find("cluster-000050") }},
-			{"Waiting", func() { result.Waiting() }},
+			{"Waiting", func() { result.Holds() }},
 			{"Summary", func() { result.Summary() }},
 			{"Held", func() {
 				for range result.Held() {

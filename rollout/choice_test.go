@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"k8s.io/apimachinery/pkg/util/intstr"
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
 	"github.com/cohort-ocm/cohort/rollout"
@@ -58,11 +57,15 @@ func TestProgressivePerGroup(t *testing.T) {
 			strategy: perGroup(config("", "", 0)), groups: []string{"a b", "c d"}, reports: "a=Succeeded c=Progressing",
 			want: "start b; in flight c; 1 held: waiting for group 0",
 		}, {
-			name:     "R13 failures in a later group are no breach until its turn comes",
-			strategy: perGroup(config("", "", 0)), groups: []string{"a b", "c d"}, reports: "a=Succeeded c=TimeOut",
-			want: "start b; 1 held: waiting for group 0",
+			name:     "R10 a breach in a later group stops all, also a cluster that joins an earlier one",
+			strategy: perGroup(config("", "", 0)), groups: []string{"a joins", "c d"}, reports: "a=Succeeded c=TimeOut",
+			want: "2 held: stopped: 1 failed in group 1, 0 tolerated",
 		}, {
-			name:     "R13 then they are",
+			name:     "R10 the first breach is reported, in the order in which groups go",
+			strategy: perGroup(config("", "", 0), "2"), groups: []string{"a", "b", "c"}, reports: "b=TimeOut c=Failed",
+			want: "in flight c; 1 held: stopped: 1 failed in group 2, 0 tolerated",
+		}, {
+			name:     "R13 a breach in the group whose turn it is",
 			strategy: perGroup(config("", "", 0)), groups: []string{"a b", "c d"}, reports: "a=Succeeded b=Succeeded c=TimeOut",
 			want: "1 held: stopped: 1 failed in group 1, 0 tolerated",
 		}, {
@@ -96,6 +99,10 @@ func TestProgressive(t *testing.T) {
 			name:     "R11 neither in the mandatory groups",
 			strategy: progressive("5", config("", "", 0), "1"), groups: []string{"a", "canary: b c"}, reports: "a=TimeOut b=Progressing",
 			want: "in flight b; 1 held: stopped: 1 failed, 0 tolerated",
+		}, {
+			name:     "R12 a breach in a mandatory group is reported before that of all",
+			strategy: progressive("5", config("", "", 0), "1", "2"), groups: []string{"a b", "x: c", "y: d"}, reports: "a=Failed c=ToApply d=TimeOut",
+			want: `in flight a; 2 held: stopped: 1 failed in group 2 "y", 0 tolerated`,
 		}, {
 			name:     "R11 a mandatory group in flight takes no slot of the others",
 			strategy: progressive("1", config("", "", 0), "1"), groups: []string{"a b", "canary: c d e"}, reports: "a=Progressing c=Progressing",
@@ -191,7 +198,7 @@ func TestLimitsThatTookEffect(t *testing.T) {
 		name                        string
 		maxConcurrency, maxFailures string
 		mandatory                   []string
-		opts                        []rollout.Option
+		size                        string
 		want                        limits
 	}{
 		{name: "R14 unset means all, R15 unset means 0", want: limits{100, 0}},
@@ -203,17 +210,26 @@ func TestLimitsThatTookEffect(t *testing.T) {
 		{name: "R16 rounded up", maxConcurrency: "51%", mandatory: []string{"canary"}, want: limits{46, 0}},
 		{name: "R16 0% failures", maxFailures: "0%", want: limits{100, 0}},
 		{name: "R16 100%", maxConcurrency: "100%", maxFailures: "100%", want: limits{100, 100}},
-		{name: "R14 the placement's size where it is asked for", opts: []rollout.Option{rollout.DefaultMaxConcurrency(placementOf(intstr.Parse("15")))}, want: limits{15, 0}},
-		{name: "R14 a percentage of all selected", mandatory: []string{"canary"}, opts: []rollout.Option{rollout.DefaultMaxConcurrency(placementOf(intstr.Parse("20%")))}, want: limits{20, 0}},
-		{name: "R14 above the total", mandatory: []string{"canary"}, opts: []rollout.Option{rollout.DefaultMaxConcurrency(placementOf(intstr.Parse("100%")))}, want: limits{90, 0}},
-		{name: "R14 not where the strategy has one", maxConcurrency: "3", opts: []rollout.Option{rollout.DefaultMaxConcurrency(placementOf(intstr.Parse("15")))}, want: limits{3, 0}},
-		{name: "R14 nor where the placement has none", opts: []rollout.Option{rollout.DefaultMaxConcurrency(placementOf(intstr.Parse("0")))}, want: limits{100, 0}},
+		{name: "R14 the placement's size where it is asked for", size: "15", want: limits{15, 0}},
+		{name: "R14 a percentage of all selected", mandatory: []string{"canary"}, size: "20%", want: limits{20, 0}},
+		{name: "R14 above the total", mandatory: []string{"canary"}, size: "100%", want: limits{90, 0}},
+		{name: "R14 not where the strategy has one", maxConcurrency: "3", size: "15", want: limits{3, 0}},
+		{name: "R14 nor where the placement has none", size: "0", want: limits{100, 0}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := plan(t, scene{strategy: progressive(c.maxConcurrency, config(c.maxFailures, "", 0), c.mandatory...), groups: hundred, opts: c.opts}).Schedule
+			s := plan(t, scene{strategy: progressive(c.maxConcurrency, config(c.maxFailures, "", 0), c.mandatory...), groups: hundred, size: c.size}).Schedule
 			pool := s.Stages[len(s.Stages)-1]
 			if got := (limits{pool.MaxConcurrency, s.MaxFailures}); got != c.want {
 				t.Errorf("got %+v, want %+v", got, c.want)
+			}
+			from := rollout.ConcurrencySourceNone
+			if c.maxConcurrency != "" {
+				from = rollout.ConcurrencySourceStrategy
+			} else if c.size != "" && c.size != "0" && c.size != "100%" {
+				from = rollout.ConcurrencySourcePlacement
+			}
+			if s.ConcurrencySource != from {
+				t.Errorf("R14 concurrency comes from %v, want %v", s.ConcurrencySource, from)
 			}
 		})
 	}

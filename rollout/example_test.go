@@ -104,7 +104,7 @@ func ExampleResult_Find() {
 		switch {
 		case !selected:
 			fmt.Println(name, "is not selected")
-		case disposition == rollout.Held:
+		case disposition == rollout.DispositionHeld:
 			fmt.Printf("%s: %v, %v\n", name, disposition, reason)
 		default:
 			fmt.Printf("%s: %v\n", name, disposition)
@@ -131,10 +131,10 @@ func ExampleResult_Held() {
 }
 
 // The same for a fleet that is too large to list.
-func ExampleResult_Waiting() {
+func ExampleResult_Holds() {
 	result := must(rollout.Plan(byGroup(clusterv1alpha1.RolloutConfig{}), shops(), nil, noon(),
 		rollout.MaxConcurrencyPerGroup(intstr.FromInt32(1))))
-	for _, w := range result.Waiting() {
+	for _, w := range result.Holds() {
 		fmt.Println(w)
 	}
 	// Output:
@@ -175,7 +175,7 @@ func ExamplePlan_mandatoryGroupFails() {
 	fmt.Println("warning:", result.Warnings[0])
 	// Output:
 	// in flight oslo; 4 held: stopped: 1 failed in group 0 "canary", 0 tolerated
-	// breach: stopped: 1 failed in group 0 "canary", 0 tolerated
+	// breach: stopped: 1 failed in group 0 "canary" (oslo), 0 tolerated
 	// warning: mandatory decision group "pilot" selects no cluster and is skipped
 }
 
@@ -225,7 +225,7 @@ func ExampleValidate() {
 		fmt.Println(err)
 	}
 	// Output:
-	// spec.placementRefs[0].rolloutStrategy.progressive.progressDeadline: Invalid value: "1d": must be "None" or a duration of at least 0 such as 2h, 90m, 360s or 1h30m
+	// spec.placementRefs[0].rolloutStrategy.progressive.progressDeadline: Invalid value: "1d": must be None for no deadline, or at least one second in hours, minutes and seconds, such as 2h, 90m, 360s or 1h30m
 	// spec.placementRefs[0].rolloutStrategy.progressive.maxConcurrency: Invalid value: "NaN%": must be a count of at least 0, as an integer, or a percentage from 0% to 100% in decimal digits
 }
 
@@ -337,11 +337,52 @@ func ExampleFailedFreesSlot() {
 }
 
 // A strategy without MaxConcurrency takes the group size of its placement, as the API documents.
-func ExampleDefaultMaxConcurrency() {
-	placement := &clusterv1beta1.Placement{}
-	placement.Spec.DecisionStrategy.GroupStrategy.ClustersPerDecisionGroup = intstr.FromInt32(4)
-	strategy := clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.Progressive}
-	fmt.Println(must(rollout.Plan(strategy, shops(), nil, noon(), rollout.DefaultMaxConcurrency(placement))))
+func ExampleSchedule_concurrencySource() {
+	placement := &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: "apps", Name: "fleet"}}
+	placement.Spec.DecisionStrategy.GroupStrategy.ClustersPerDecisionGroup = intstr.FromInt32(3)
+	placement.Status.NumberOfSelectedClusters = 4
+	groups, err := grouping.Read(placement, []*clusterv1beta1.PlacementDecision{
+		decision(0, "", "berlin", "lima", "oslo"), decision(1, "", "paris"),
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	result := must(rollout.Plan(clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.Progressive}, groups, nil, noon()))
+	fmt.Println(result.Schedule, "by", result.Schedule.ConcurrencySource)
+	fmt.Println(result)
 	// Output:
-	// start berlin lima oslo paris; 2 held: no free slot: 0 in flight and 4 starting, 4 at a time
+	// [group 0, group 1: 3 at a time] by ClustersPerDecisionGroup
+	// start berlin lima oslo; 1 held: no free slot: 0 in flight and 3 starting, 3 at a time
+}
+
+// A mistyped selector must not undeploy a fleet.
+func ExampleMaxRemoved() {
+	var reports []status.Report
+	for _, cluster := range []string{"berlin", "cairo", "delhi", "essen"} { // of which only berlin is selected
+		reports = append(reports, status.Report{Cluster: cluster, Status: status.Succeeded})
+	}
+	result := must(rollout.Plan(clusterv1alpha1.RolloutStrategy{}, shops(), reports, noon(), rollout.MaxRemoved(intstr.FromString("25%"))))
+	fmt.Println("removed:", len(result.Removed))
+	fmt.Println(result.Warnings[0])
+	// Output:
+	// removed: 0
+	// cairo and 2 more clusters are not selected any more, of 4 reported; only 1 may be removed at once: nobody is
+}
+
+// While the scheduler writes its decisions nothing starts: the canary group may only seem to be empty.
+func ExamplePlan_incompleteGroups() {
+	placement := &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: "apps", Name: "fleet"}}
+	placement.Status.NumberOfSelectedClusters = 3
+	groups, err := grouping.Read(placement, []*clusterv1beta1.PlacementDecision{decision(0, "canary"), decision(1, "", "paris", "rome")})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	result := must(rollout.Plan(byGroup(clusterv1alpha1.RolloutConfig{}), groups, nil, noon()))
+	fmt.Println(result)
+	fmt.Println(result.Summary().Aggregate())
+	// Output:
+	// 2 held: the groups are incomplete (placement fleet: 2 of 3 clusters are there)
+	// Progressing
 }

@@ -10,14 +10,27 @@ import (
 
 // MarshalJSON writes the group wherever the reason has one, also the nameless one with index 0, which is
 // the zero Key.
-func (r Reason) MarshalJSON() ([]byte, error) {
-	type plain Reason
+func (h Hold) MarshalJSON() ([]byte, error) {
+	type plain Hold
 	out := struct {
 		plain
 		Group *grouping.Key `json:"group,omitempty"`
-	}{plain: plain(r)}
-	if r.Type != Pause && !r.AllGroups {
-		out.Group = &r.Group
+	}{plain: plain(h)}
+	if h.Type != HoldPaused && h.Type != HoldGroupsIncomplete && !h.AllGroups {
+		out.Group = &h.Group
+	}
+	return json.Marshal(out)
+}
+
+// MarshalJSON writes the group unless the budget is the one over all groups.
+func (b Breach) MarshalJSON() ([]byte, error) {
+	type plain Breach
+	out := struct {
+		Group *grouping.Key `json:"group,omitempty"`
+		plain
+	}{plain: plain(b)}
+	if !b.AllGroups {
+		out.Group = &b.Group
 	}
 	return json.Marshal(out)
 }
@@ -25,19 +38,24 @@ func (r Reason) MarshalJSON() ([]byte, error) {
 // MarshalJSON writes what the warning is about, also where that is the mandatory group with index 0 or the
 // nameless group with index 0, which are zero values.
 func (w Warning) MarshalJSON() ([]byte, error) {
+	type plain Warning
 	type mandatory struct {
 		GroupName  string `json:"groupName,omitempty"`
 		GroupIndex *int32 `json:"groupIndex,omitempty"`
 	}
 	out := struct {
-		Type      WarningType   `json:"type"`
+		plain
 		Mandatory *mandatory    `json:"mandatoryDecisionGroup,omitempty"`
 		Group     *grouping.Key `json:"group,omitempty"`
-	}{Type: w.Type}
-	if w.Type == GateWithoutGroup {
+	}{plain: plain(w)}
+	switch w.Type {
+	case WarningGateWithoutGroup:
 		out.Group = &w.Group
-	} else if out.Mandatory = (&mandatory{GroupName: w.Mandatory.GroupName}); w.Mandatory.GroupName == "" {
-		out.Mandatory.GroupIndex = &w.Mandatory.GroupIndex // without a name it is what counts
+	case WarningMandatoryGroupEmpty:
+		out.Mandatory = &mandatory{GroupName: w.Mandatory.GroupName}
+		if w.Mandatory.GroupName == "" {
+			out.Mandatory.GroupIndex = &w.Mandatory.GroupIndex // without a name it is what counts
+		}
 	}
 	return json.Marshal(out)
 }
@@ -56,20 +74,27 @@ func (s Schedule) MarshalJSON() ([]byte, error) {
 	return json.Marshal(out)
 }
 
+// MarshalJSON writes the duration as the Kubernetes API does.
+func (n Next) MarshalJSON() ([]byte, error) { return json.Marshal(n.readable()) }
+
 // MarshalJSON writes the duration as the Kubernetes API does. What the methods tell is not part of it.
 func (r Result) MarshalJSON() ([]byte, error) {
-	type plain Result
 	return json.Marshal(struct {
-		*plain
-		RecheckAfter metav1.Duration `json:"recheckAfter,omitzero"`
-	}{(*plain)(&r), metav1.Duration{Duration: r.RecheckAfter}})
+		InFlight []Cluster `json:"inFlight,omitempty"`
+		readableNext
+		Schedule Schedule `json:"schedule"`
+	}{r.InFlight, r.readable(), r.Schedule})
 }
 
-// MarshalJSON writes the duration as the Kubernetes API does.
-func (s Step) MarshalJSON() ([]byte, error) {
-	type plain Step
-	return json.Marshal(struct {
-		plain
-		RecheckAfter metav1.Duration `json:"recheckAfter,omitzero"`
-	}{plain(s), metav1.Duration{Duration: s.RecheckAfter}})
+// plainNext is a Next without its methods.
+type plainNext Next
+
+// readableNext is a Next in the words of its JSON.
+type readableNext struct {
+	plainNext
+	RecheckAfter metav1.Duration `json:"recheckAfter,omitzero"`
+}
+
+func (n *Next) readable() readableNext {
+	return readableNext{plainNext(*n), metav1.Duration{Duration: n.RecheckAfter}}
 }

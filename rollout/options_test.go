@@ -19,7 +19,7 @@ import (
 func opts(o ...rollout.Option) []rollout.Option { return o }
 
 // R8: another order; R14: the default concurrency.
-func TestOrderAndDefaultMaxConcurrency(t *testing.T) {
+func TestOrderAndDefaultConcurrency(t *testing.T) {
 	reverse := rollout.Order(func(a, b string) int { return cmp.Compare(b, a) })
 	play(t, []scene{
 		{
@@ -47,16 +47,16 @@ func TestOrderAndDefaultMaxConcurrency(t *testing.T) {
 		}, {
 			name:     "R14 the placement's group size where the strategy has no concurrency",
 			strategy: progressive("", config("", "", 0)), groups: []string{"a b", "c"},
-			opts: opts(rollout.DefaultMaxConcurrency(placementOf(intstr.FromInt32(2)))),
+			size: "2",
 			want: "start a b; 1 held: no free slot: 0 in flight and 2 starting, 2 at a time",
 		}, {
-			name:     "R14 without the option all",
+			name:     "R14 without a placement all",
 			strategy: progressive("", config("", "", 0)), groups: []string{"a b", "c"},
 			want: "start a b c",
 		}, {
 			name:     "R14 not for ProgressivePerGroup",
 			strategy: perGroup(config("", "", 0)), groups: []string{"a b", "c"},
-			opts: opts(rollout.DefaultMaxConcurrency(placementOf(intstr.FromInt32(1)))),
+			size: "1",
 			want: "start a b; 1 held: waiting for group 0",
 		},
 	})
@@ -71,7 +71,7 @@ func TestPaused(t *testing.T) {
 	}})
 	t.Run("R22 a breach is still seen", func(t *testing.T) {
 		result := plan(t, scene{strategy: perGroup(config("", "", 0)), groups: []string{"a b"}, reports: "a=TimeOut", opts: opts(rollout.Paused())})
-		if result.Breach == nil || !result.Summary().Breach {
+		if result.Breach == nil || result.Summary().Breach == "" {
 			t.Errorf("no breach in %v", result)
 		}
 	})
@@ -88,10 +88,42 @@ func TestGates(t *testing.T) {
 			opts: opts(rollout.Closed(first, rollout.Gate{})),
 			want: "in flight a; 1 held: the gate before group 0 is closed; 1 held: waiting for group 0",
 		}, {
-			name:     "R23 not those of a group that is complete",
+			name:     "R23 also where its group is complete",
 			strategy: perGroup(config("", "", 0)), groups: []string{"a b", "c"}, reports: "a=Skip b=Succeeded",
 			opts: opts(rollout.Closed(first, rollout.Gate{})),
-			want: "start c",
+			want: "1 held: the gate before group 0 is closed",
+		}, {
+			name:     "R23 or empty",
+			strategy: perGroup(config("", "", 0)), groups: []string{"", "c"},
+			opts: opts(rollout.Closed(first, window)),
+			want: `1 held: the gate "window" before group 0 is closed until 2026-11-21T13:00:00Z; recheck after 1h0m0s`,
+		}, {
+			name:     "R23 and before Progressive's pool, where it is mandatory and complete",
+			strategy: progressive("9", config("", "", 0), "1"), groups: []string{"a", "b"}, reports: "b=Succeeded", opts: opts(rollout.Closed(second, rollout.Gate{})),
+			want: "1 held: the gate before group 1 is closed",
+		}, {
+			name:     "R23 of several barriers the first is the reason",
+			strategy: perGroup(config("", "", 0)), groups: []string{"a", "b", "c"}, reports: "a=Skip b=Skip",
+			opts: opts(rollout.Closed(second, rollout.Gate{}), rollout.Closed(first, rollout.Gate{})),
+			want: "1 held: the gate before group 0 is closed",
+		}, {
+			name:     "R23 by its name, wherever its index has moved to",
+			strategy: all(""), groups: []string{"a", "canary: b", "canary: c"}, opts: opts(rollout.Closed(grouping.Key{Index: 7, Name: "canary"}, rollout.Gate{})),
+			want: `start a; 1 held: the gate before group 1 "canary" is closed; 1 held: the gate before group 2 "canary" is closed`,
+		}, {
+			name:     "R23 without a name by its index, whatever its name",
+			strategy: all(""), groups: []string{"canary: a", "b"}, opts: opts(rollout.Closed(first, rollout.Gate{})),
+			want: `start b; 1 held: the gate before group 0 "canary" is closed`,
+		}, {
+			name:     "R23 of several gates before a group the one that opens last",
+			strategy: all(""), groups: []string{"canary: a"},
+			opts: opts(rollout.Closed(first, window), rollout.Closed(grouping.Key{Name: "canary"}, rollout.Gate{Opens: now.Add(time.Minute)})),
+			want: `1 held: the gate "window" before group 0 "canary" is closed until 2026-11-21T13:00:00Z; recheck after 1h0m0s`,
+		}, {
+			name:     "R23 of which one that nobody knows of is the latest",
+			strategy: all(""), groups: []string{"canary: a"},
+			opts: opts(rollout.Closed(first, window), rollout.Closed(grouping.Key{Name: "canary"}, rollout.Gate{Name: "approval"})),
+			want: `1 held: the gate "approval" before group 0 "canary" is closed`,
 		}, {
 			name:     "R23 under Progressive its group alone, and no slot",
 			strategy: progressive("2", config("", "", 0)), groups: []string{"a b", "c d", "e"},
@@ -144,7 +176,7 @@ func TestGates(t *testing.T) {
 			want: "start a",
 		}, {
 			name:     "R23 a gate before no group",
-			strategy: all(""), groups: []string{"canary: a"}, opts: opts(rollout.Closed(first, rollout.Gate{})),
+			strategy: all(""), groups: []string{"canary: a"}, opts: opts(rollout.Closed(second, rollout.Gate{})),
 			want: "start a",
 		},
 	})
@@ -222,20 +254,20 @@ func TestFailedFreesSlot(t *testing.T) {
 // TestInvalidOptions: an option's fault is an error of Plan, together with those of the strategy.
 func TestInvalidOptions(t *testing.T) {
 	const limit = "must be a count of at least 0, as an integer, or a percentage from 0% to 100% in decimal digits"
-	size := "placement.spec.decisionStrategy.groupStrategy.clustersPerDecisionGroup"
+	perGroup := func(n string) rollout.Option { return rollout.MaxConcurrencyPerGroup(intstr.Parse(n)) }
 	for _, c := range []struct {
 		name string
 		opts []rollout.Option
 		want string
 	}{
-		{"R16 MaxConcurrencyPerGroup", opts(rollout.MaxConcurrencyPerGroup(intstr.FromString("NaN%"))), `maxConcurrencyPerGroup: Invalid value: "NaN%": ` + limit},
-		{"R16 of nobody", opts(rollout.MaxConcurrencyPerGroup(intstr.FromString("0%"))), `maxConcurrencyPerGroup: Invalid value: "0%": must be above 0%: no cluster would ever start`},
-		{"R14 the placement's size", opts(rollout.DefaultMaxConcurrency(placementOf(intstr.FromInt32(-1)))), size + `: Invalid value: -1: ` + limit},
-		{"R14 of no placement", opts(rollout.DefaultMaxConcurrency(nil)), "placement: Required value: must not be nil"},
+		{"R16 MaxConcurrencyPerGroup", opts(perGroup("NaN%")), `maxConcurrencyPerGroup: Invalid value: "NaN%": ` + limit},
+		{"R16 of nobody", opts(perGroup("0%")), `maxConcurrencyPerGroup: Invalid value: "0%": must be above 0%: no cluster would ever start`},
+		{"R30 MaxRemoved", opts(rollout.MaxRemoved(intstr.FromString("-1%"))), `maxRemoved: Invalid value: "-1%": ` + limit},
 		{
-			"R16 each of them", opts(rollout.DefaultMaxConcurrency(nil), rollout.MaxConcurrencyPerGroup(intstr.FromInt32(-2))),
-			"placement: Required value: must not be nil\nmaxConcurrencyPerGroup: Invalid value: -2: " + limit,
+			"R16 each of them", opts(rollout.MaxRemoved(intstr.FromInt32(-1)), perGroup("-2")),
+			"maxConcurrencyPerGroup: Invalid value: -2: " + limit + "\nmaxRemoved: Invalid value: -1: " + limit,
 		},
+		{"the later counts, its error too", opts(perGroup("2"), perGroup("-2")), "maxConcurrencyPerGroup: Invalid value: -2: " + limit},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			result, err := rollout.Plan(all(""), fleetOf(t, "a").read(), nil, now, c.opts...)
@@ -249,11 +281,17 @@ func TestInvalidOptions(t *testing.T) {
 		})
 	}
 	t.Run("R18 with the strategy's", func(t *testing.T) {
-		_, err := rollout.Plan(clusterv1alpha1.RolloutStrategy{Type: "Canary"}, nil, nil, now, rollout.DefaultMaxConcurrency(nil))
+		_, err := rollout.Plan(clusterv1alpha1.RolloutStrategy{Type: "Canary"}, nil, nil, now, perGroup("0%"))
 		want := `type: Unsupported value: "Canary": supported values: "All", "Progressive", "ProgressivePerGroup"` + "\n" +
-			"placement: Required value: must not be nil"
+			`maxConcurrencyPerGroup: Invalid value: "0%": must be above 0%: no cluster would ever start`
 		if err == nil || err.Error() != want {
 			t.Errorf("got %v, want %s", err, want)
+		}
+	})
+	t.Run("an error that a later option replaced is none", func(t *testing.T) {
+		if _, err := rollout.Plan(all(""), nil, nil, now, perGroup("0%"), perGroup("2"),
+			rollout.MaxRemoved(intstr.FromInt32(-1)), rollout.MaxRemoved(intstr.FromInt32(1))); err != nil {
+			t.Error(err)
 		}
 	})
 }
@@ -262,7 +300,9 @@ func TestInvalidOptions(t *testing.T) {
 func TestGateWithoutGroup(t *testing.T) {
 	result := plan(t, scene{groups: []string{"canary: a"}, opts: []rollout.Option{
 		rollout.Closed(grouping.Key{Index: 4}, rollout.Gate{}),
-		rollout.Closed(grouping.Key{Index: 0}, rollout.Gate{}), // its name is missing
+		rollout.Closed(grouping.Key{Index: 0, Placement: "p"}, rollout.Gate{}),
+		rollout.Closed(grouping.Key{Index: 3, Name: "canaries"}, rollout.Gate{}), // mistyped
+		rollout.Closed(grouping.Key{Index: 0}, rollout.Gate{}),
 		rollout.Closed(grouping.Key{Index: 0, Name: "canary"}, rollout.Gate{}),
 	}})
 	var got []string
@@ -270,7 +310,8 @@ func TestGateWithoutGroup(t *testing.T) {
 		got = append(got, w.String())
 	}
 	want := []string{
-		"the gate before group 0 holds nothing: there is no such group",
+		"the gate before group 0 of placement p holds nothing: there is no such group",
+		`the gate before group "canaries" holds nothing: there is no such group`,
 		"the gate before group 4 holds nothing: there is no such group",
 	}
 	if d := gocmp.Diff(want, got); d != "" {
@@ -282,12 +323,12 @@ func TestGateWithoutGroup(t *testing.T) {
 // nowhere else.
 func TestReasonJSONHasTheGroup(t *testing.T) {
 	for _, c := range []struct {
-		reason rollout.Reason
+		reason rollout.Hold
 		want   string
 	}{
-		{rollout.Reason{Type: rollout.EarlierGroupIncomplete}, `{"type":"EarlierGroupIncomplete","group":{"index":0}}`},
-		{rollout.Reason{Type: rollout.BudgetBreached, AllGroups: true, Failures: 1}, `{"type":"BudgetBreached","allGroups":true,"failures":1}`},
-		{rollout.Reason{Type: rollout.Pause}, `{"type":"Paused"}`},
+		{rollout.Hold{Type: rollout.HoldEarlierGroup}, `{"type":"EarlierGroupIncomplete","group":{"index":0}}`},
+		{rollout.Hold{Type: rollout.HoldBreached, AllGroups: true, Failures: 1}, `{"type":"BudgetBreached","allGroups":true,"failures":1}`},
+		{rollout.Hold{Type: rollout.HoldPaused}, `{"type":"Paused"}`},
 	} {
 		got, err := json.Marshal(c.reason)
 		if err != nil || string(got) != c.want {

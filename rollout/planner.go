@@ -1,9 +1,7 @@
 package rollout
 
 import (
-	"errors"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -22,16 +20,18 @@ import (
 // A report, or time that passes, costs time that hardly grows with the fleet; a change of groups or
 // strategy costs time linear in it. A Planner takes about 40 bytes a cluster beside the groups.
 //
-// A Planner must come from [NewPlanner]; the methods of the zero Planner return an error. All methods may be called
-// from several goroutines at a time; each call sees those that returned before it. A controller whose
+// The zero Planner is ready to use: it rolls out to All clusters of no groups until it is told otherwise. All methods
+// may be called from several goroutines at a time; each call sees those that returned before it. A controller whose
 // decisions must not interleave, each taken on the effects of the one before, still has to take one at a time.
 type Planner struct {
-	mu       sync.Mutex
-	strategy clusterv1alpha1.RolloutStrategy
-	options  []Option
-	tracker  *tracker
-	removed  map[string]report // what was reported of clusters that are not selected
-	gone     []string          // the names in removed, in order; nil if not known
+	mu      sync.Mutex
+	tracker *tracker // nil until the first call of the zero Planner
+
+	// Of clusters by name, selected or not:
+	removed map[string]report    // what was reported of those that are not selected
+	gone    []string             // the names in removed, in order; nil if not known
+	several map[string]bool      // those with several reports in the last call that spoke of them
+	applied map[string]time.Time // since when they have the present version, as Applied was told
 }
 
 // report is what a Planner keeps of a report.
@@ -40,84 +40,152 @@ type report struct {
 	since time.Time
 }
 
-// Step is what a [Planner] says may happen now: the parts of a [Result] that a controller acts upon each
-// time, with the same meaning and order.
-type Step struct {
-	Start        []Cluster     `json:"start,omitempty"`
-	TimedOut     []Cluster     `json:"timedOut,omitempty"`
-	Removed      []string      `json:"removed,omitempty"`
-	Breach       *Reason       `json:"breach,omitempty"`
-	RecheckAfter time.Duration `json:"recheckAfter,omitempty"`
-	// Counts are those over all selected clusters.
-	Counts status.Counts `json:"counts"`
-}
-
-// String is the step in a line: `start c; timed out a; 1 of 3 clusters done, 1 waiting; recheck after 9m0s`.
-func (s Step) String() string {
-	parts := changes(s.Start, nil, s.TimedOut, s.Removed)
-	if s.Breach != nil {
-		parts = append(parts, s.Breach.String())
-	}
-	parts = append(parts, s.Counts.String())
-	return strings.Join(appendRecheck(parts, s.RecheckAfter), "; ")
-}
-
 // NewPlanner makes a planner for a rollout of which nothing has been reported yet. Errors are those of
 // [Plan]. The planner keeps groups, which may be nil, and the options.
 func NewPlanner(strategy clusterv1alpha1.RolloutStrategy, groups *grouping.Groups, opts ...Option) (*Planner, error) {
-	s, err := compile(strategy, groups, opts)
-	if err != nil {
+	p := &Planner{}
+	p.SetGroups(groups)
+	if err := p.SetStrategy(strategy, opts...); err != nil {
 		return nil, err
 	}
-	n := groups.NumClusters()
-	return &Planner{
-		strategy: *strategy.DeepCopy(),
-		options:  slices.Clone(opts),
-		tracker:  newTracker(s, make([]state, n), make([]time.Time, n), time.Time{}),
-		removed:  make(map[string]report),
-	}, nil
+	return p, nil
 }
 
-// notMade is what all methods of a Planner return that NewPlanner has not made.
-func notMade() error { return errors.New("rollout: the Planner does not come from NewPlanner") }
-
-// Report takes in what was observed of clusters, in place of what was reported of them before. Of a
-// cluster that is named twice the later report counts. It is an error (*field.Error) if a report has no
-// cluster; none of the reports has an effect then.
-func (p *Planner) Report(reports ...status.Report) error {
+// lock gives the tracker, for the caller to unlock.
+func (p *Planner) lock() *tracker {
 	p.mu.Lock()
-	defer p.mu.Unlock()
 	if p.tracker == nil {
-		return notMade()
+		all, _ := parse(clusterv1alpha1.RolloutStrategy{}, nil)
+		s := newSchedule(all, options{}, nil)
+		p.tracker = newTracker(s, newRanks(s), nil, nil, time.Time{})
 	}
+	return p.tracker
+}
+
+// Report takes in what was observed of clusters, in place of what was reported of them before. Of several reports
+// of one cluster in a call one counts, by [status.Merge]; who is told of one object at a time and knows of several of a
+// cluster reports all of them in one call. A report that is older than what [Planner.Applied] said has no effect.
+//
+// It is an error (*field.Error) if a report has no cluster; none of the reports has an effect then.
+func (p *Planner) Report(reports ...status.Report) error {
 	var errs field.ErrorList
 	for i := range reports {
 		if reports[i].Cluster == "" {
-			errs = append(errs, field.Required(field.NewPath("reports").Index(i).Child("cluster"), "must be the name of a ManagedCluster"))
+			errs = append(errs, withoutCluster(i))
 		}
 	}
 	if len(errs) > 0 {
 		return fielderrs.Join(errs)
 	}
+	p.lock()
+	defer p.mu.Unlock()
+	if len(reports) == 1 {
+		p.observe(&reports[0], false)
+		return nil
+	}
+	seen := make(map[string]int, len(reports)) // the first report of each cluster
+	several := make(map[string]status.Report)  // those of more than one, merged
 	for i := range reports {
-		since := reports[i].LastTransitionTime.Round(0) // so that all of them can be compared
-		p.set(reports[i].Cluster, report{kind(reports[i].Status), since})
+		r := &reports[i]
+		first, again := seen[r.Cluster]
+		if p.isOutdated(r) {
+			continue
+		} else if !again {
+			seen[r.Cluster] = i
+			continue
+		}
+		merged, ok := several[r.Cluster]
+		if !ok {
+			merged = reports[first]
+		}
+		several[r.Cluster] = status.Merge(merged, *r)
+	}
+	for cluster, i := range seen {
+		if merged, ok := several[cluster]; ok {
+			p.observe(&merged, true)
+		} else {
+			p.observe(&reports[i], false)
+		}
 	}
 	return nil
 }
 
-// Forget drops what was reported of clusters: their workload is gone, or was never there. Names without a
-// report have no effect.
-func (p *Planner) Forget(clusters ...string) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.tracker == nil {
-		return notMade()
+// observe takes in one report, which stands for several or for itself.
+func (p *Planner) observe(r *status.Report, several bool) {
+	if p.isOutdated(r) {
+		return
 	}
+	if several {
+		insert(&p.several, r.Cluster, true)
+	} else {
+		delete(p.several, r.Cluster)
+	}
+	kind, since := read(r)
+	p.set(r.Cluster, report{kind, since})
+}
+
+func insert[V any](m *map[string]V, key string, value V) {
+	if *m == nil {
+		*m = make(map[string]V)
+	}
+	(*m)[key] = value
+}
+
+// isOutdated says whether a report speaks of a version before the one that was applied last.
+func (p *Planner) isOutdated(r *status.Report) bool {
+	applied, ok := p.applied[r.Cluster]
+	if !ok {
+		return false
+	}
+	of := r.Applied
+	if of.IsZero() {
+		if of = r.LastTransitionTime; r.Status == status.ToApply {
+			return true // it knows of no write
+		}
+	}
+	return isBefore(of, applied)
+}
+
+// isBefore compares in whole seconds, which is all that a condition or an annotation may have kept.
+func isBefore(t, applied time.Time) bool { return t.Before(applied.Truncate(time.Second)) }
+
+// Applied says that the present version of the workload was written for a cluster at a time. From now on the cluster is
+// in flight, also if an observation that was made before arrives later: reports whose Applied is older have no effect,
+// nor have those without Applied that are ToApply or whose LastTransitionTime is older. A controller calls it after each
+// write that [Planner.Next] asked for or that changed the version, with the time that it noted in the object.
+//
+// It does for the planner what a report of ToApply with that time in Applied would do, unless what was reported already
+// is later than that. When another version is wanted, all clusters begin anew: Forget them, then Report how they
+// stand with that version.
+func (p *Planner) Applied(cluster string, when time.Time) {
+	when = when.Round(0)
+	t := p.lock()
+	defer p.mu.Unlock()
+	if cluster == "" || when.IsZero() || !when.After(p.applied[cluster]) {
+		return
+	}
+	insert(&p.applied, cluster, when)
+	known := p.removed[cluster]
+	if position, selected := t.schedule.groups.Position(cluster); selected {
+		known = report{t.kinds[position], t.since[position]}
+	}
+	if !known.kind.waiting() && !isBefore(known.since, when) {
+		return
+	}
+	p.set(cluster, report{progressing, when})
+}
+
+// Forget drops what was reported of clusters and what Applied said of them: their workload is gone, or was never there.
+// Names without a report have no effect. A cache that does not show an object yet is no reason to forget its cluster; a
+// deletion is.
+func (p *Planner) Forget(clusters ...string) {
+	p.lock()
+	defer p.mu.Unlock()
 	for _, cluster := range clusters {
+		delete(p.several, cluster)
+		delete(p.applied, cluster)
 		p.set(cluster, report{})
 	}
-	return nil
 }
 
 // set changes what was reported of a cluster; the zero report is none.
@@ -132,23 +200,16 @@ func (p *Planner) set(cluster string, r report) {
 	if r.kind == unreported {
 		delete(p.removed, cluster)
 	} else {
-		p.removed[cluster] = r
+		insert(&p.removed, cluster, r)
 	}
 }
 
-// SetGroups replaces the groups. Reports are kept, also those of clusters that are no longer selected,
+// SetGroups replaces the groups, which may be nil. Reports are kept, also those of clusters that are no longer selected,
 // which are Removed until they are selected again or forgotten.
-func (p *Planner) SetGroups(groups *grouping.Groups) error {
-	p.mu.Lock()
+func (p *Planner) SetGroups(groups *grouping.Groups) {
+	old := p.lock()
 	defer p.mu.Unlock()
-	if p.tracker == nil {
-		return notMade()
-	}
-	s, err := compile(p.strategy, groups, p.options)
-	if err != nil {
-		return err
-	}
-	old, before := p.tracker, p.tracker.schedule.groups
+	before := old.schedule.groups
 	n := groups.NumClusters()
 	kinds, since := make([]state, n), make([]time.Time, n)
 	for position, kind := range old.kinds {
@@ -158,7 +219,7 @@ func (p *Planner) SetGroups(groups *grouping.Groups) error {
 		if now, selected := groups.Position(before.Cluster(position)); selected {
 			kinds[now], since[now] = kind, old.since[position]
 		} else {
-			p.removed[before.Cluster(position)] = report{kind, old.since[position]}
+			insert(&p.removed, before.Cluster(position), report{kind, old.since[position]})
 		}
 	}
 	for cluster, r := range p.removed {
@@ -168,104 +229,88 @@ func (p *Planner) SetGroups(groups *grouping.Groups) error {
 		}
 	}
 	p.gone = nil
-	p.tracker = newTracker(s, kinds, since, old.now)
-	return nil
+	s := newSchedule(old.schedule.rules, old.schedule.options, groups)
+	p.tracker = newTracker(s, newRanks(s), kinds, since, old.now)
 }
 
 // SetStrategy replaces the strategy and all options. Errors are those of [Plan]; nothing changes then.
 func (p *Planner) SetStrategy(strategy clusterv1alpha1.RolloutStrategy, opts ...Option) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.tracker == nil {
-		return notMade()
-	}
-	old := p.tracker
-	s, err := compile(strategy, old.schedule.groups, opts)
+	rules, o, err := compile(*strategy.DeepCopy(), opts)
 	if err != nil {
 		return err
 	}
-	p.strategy, p.options = *strategy.DeepCopy(), slices.Clone(opts)
-	p.tracker = newTracker(s, old.kinds, old.since, old.now)
+	old := p.lock()
+	defer p.mu.Unlock()
+	s := newSchedule(rules, o, old.schedule.groups)
+	p.tracker = newTracker(s, newRanks(s), old.kinds, old.since, old.now)
 	return nil
 }
 
 // Next says what may happen at the time now. It costs time in proportion to what it returns and to the
 // clusters whose deadline or soak ended since the call before; with closed gates also to the groups and the
-// waiting clusters behind them. A time before that of an earlier call is answered as well, in time linear
-// in the fleet.
-func (p *Planner) Next(now time.Time) (Step, error) {
-	p.mu.Lock()
+// waiting clusters behind them, and at a breach to the failed clusters. A time before that of an earlier call is
+// answered as well, in time linear in the fleet.
+func (p *Planner) Next(now time.Time) Next {
+	p.lock()
 	defer p.mu.Unlock()
-	if p.tracker == nil {
-		return Step{}, notMade()
-	}
-	t := p.at(now)
-	c := t.choose()
-	step := Step{
-		Start:        t.start(&c),
-		TimedOut:     t.list(&t.timedOut, int(t.totals.all[timedOutNow])),
-		Removed:      p.removedNames(),
-		Breach:       clone(c.breach),
-		RecheckAfter: sooner(t.recheck(), t.schedule.opening(&c, t.totals.groups, now)),
-	}
-	step.Counts = t.totals.all.counts(t.totals.all.waiting() - len(step.Start))
-	return step, nil
+	t, o := p.at(now)
+	n, _ := t.schedule.next(t, o, t.now, nil)
+	n.Removed = slices.Clone(n.Removed)
+	return n
 }
 
-// InFlight gives the clusters in flight at the time of the last call of Next or Result, as
-// [Result].InFlight has them: those that a change of the workload must reach.
-func (p *Planner) InFlight() ([]Cluster, error) {
-	p.mu.Lock()
+// InFlight gives the clusters in flight at the time now, as [Result].InFlight has them: those that a change of the
+// workload must reach.
+func (p *Planner) InFlight(now time.Time) []Cluster {
+	p.lock()
 	defer p.mu.Unlock()
-	if p.tracker == nil {
-		return nil, notMade()
-	}
-	t := p.tracker
-	return t.list(&t.inFlight, t.totals.all.inFlight()), nil
+	t, o := p.at(now)
+	return t.schedule.list(t, inFlightStates, o.all.inFlight())
 }
 
 // Result says at the time now all that [Plan] would, reasons and summary included. It takes time linear in
 // the fleet.
-func (p *Planner) Result(now time.Time) (*Result, error) {
-	p.mu.Lock()
+func (p *Planner) Result(now time.Time) *Result {
+	p.lock()
 	defer p.mu.Unlock()
-	if p.tracker == nil {
-		return nil, notMade()
-	}
-	t := p.at(now)
+	t, o := p.at(now)
 	r := &Result{
-		schedule:     t.schedule,
-		states:       slices.Clone(t.states),
-		tallies:      slices.Clone(t.totals.groups),
-		Removed:      p.removedNames(),
-		RecheckAfter: t.recheck(),
+		schedule: t.schedule,
+		states:   slices.Clone(t.states),
+		ages:     make([]time.Duration, len(t.states)),
+		tallies:  slices.Clone(t.totals.groups),
 	}
-	r.complete(now)
-	return r, nil
+	for position, state := range r.states {
+		r.age(position, state, t.since[position], t.now)
+	}
+	r.complete(t, o, t.now)
+	r.Removed = slices.Clone(r.Removed)
+	return r
 }
 
-// at is the tracker at the time now.
-func (p *Planner) at(now time.Time) *tracker {
+// at brings the tracker to the time now and gives what it observed.
+func (p *Planner) at(now time.Time) (*tracker, *observed) {
 	t := p.tracker
-	now = now.Round(0) // as Plan
-	if now.Before(t.now) {
-		p.tracker = newTracker(t.schedule, t.kinds, t.since, now)
+	if now = now.Round(0); now.Before(t.now) { // as Plan, by the wall clock
+		p.tracker = newTracker(t.schedule, t.ranks, t.kinds, t.since, now)
 	} else {
 		t.advance(now)
 	}
-	return p.tracker
+	o := p.tracker.observed()
+	o.removed = p.removedNames()
+	for cluster := range p.several {
+		o.merged.add(cluster)
+	}
+	return p.tracker, &o
 }
 
-// removedNames are those of Result.Removed, for the caller to keep.
+// removedNames are those of the clusters that were reported and are not selected, in order.
 func (p *Planner) removedNames() []string {
-	if len(p.removed) == 0 {
-		return nil
-	}
-	if p.gone == nil {
+	if p.gone == nil && len(p.removed) > 0 {
 		for cluster := range p.removed {
 			p.gone = append(p.gone, cluster)
 		}
 		slices.Sort(p.gone)
 	}
-	return slices.Clone(p.gone)
+	return p.gone
 }

@@ -28,11 +28,7 @@ func TestPlannerAndItsTimers(t *testing.T) {
 	}
 	want := func(what string, at time.Time, want string) {
 		t.Helper()
-		got, err := p.Result(at)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got.String() != want {
+		if got := p.Result(at); got.String() != want {
 			t.Errorf("%s: %s, want %s", what, got, want)
 		}
 	}
@@ -50,9 +46,8 @@ func TestPlannerAndItsTimers(t *testing.T) {
 // What the caller changes after a call has no part in the rollout.
 func TestPlannerSharesNothing(t *testing.T) {
 	groups := newFleet(t).group("", "a", "b", "c", "d").read()
-	placement := placementOf(intstr.FromInt32(2))
-	byPlacement := progressive("", config("", "", 0))
-	p, err := rollout.NewPlanner(byPlacement, groups, nil, rollout.DefaultMaxConcurrency(placement))
+	two := progressive("2", config("", "", 0))
+	p, err := rollout.NewPlanner(two, groups, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,21 +56,17 @@ func TestPlannerSharesNothing(t *testing.T) {
 	}
 	starts := func(rule string, n int) {
 		t.Helper()
-		if err := p.SetGroups(groups); err != nil {
-			t.Fatal(err)
+		p.SetGroups(groups)
+		next := p.Next(now)
+		if len(next.Start) != n || strings.Join(next.Removed, " ") != "y z" {
+			t.Errorf("%s: %v; want %d to start, and y and z removed", rule, next, n)
 		}
-		step, err := p.Next(now)
-		if err != nil || len(step.Start) != n || strings.Join(step.Removed, " ") != "y z" {
-			t.Errorf("%s: %v, %v; want %d to start, and y and z removed", rule, step, err, n)
-		}
-		slices.Reverse(step.Removed)
-		if step, err = p.Next(now); err != nil || strings.Join(step.Removed, " ") != "y z" {
-			t.Errorf("%s: %v, %v after the caller reversed Removed", rule, step, err)
+		slices.Reverse(next.Removed)
+		if next = p.Next(now); strings.Join(next.Removed, " ") != "y z" {
+			t.Errorf("%s: %v after the caller reversed Removed", rule, next)
 		}
 	}
-	placement.Spec.DecisionStrategy.GroupStrategy.ClustersPerDecisionGroup = intstr.FromInt32(1)
-	starts("R14 the placement", 2)
-	byPlacement.Progressive.MaxConcurrency = intstr.FromInt32(3)
+	two.Progressive.MaxConcurrency = intstr.FromInt32(3)
 	starts("R11 the strategy of NewPlanner", 2)
 
 	three := progressive("3", config("", "", 0))
@@ -126,10 +117,7 @@ func TestMonotonicReadingsHaveNoSay(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		result, err := p.Result(c.at)
-		if err != nil {
-			t.Fatal(err)
-		}
+		result := p.Result(c.at)
 		if plan.String() != c.want || result.String() != c.want {
 			t.Errorf("Plan says %s, Planner %s, want %s", plan, result, c.want)
 		}

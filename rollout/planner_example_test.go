@@ -41,11 +41,7 @@ func ExamplePlanner() {
 		if err := planner.Report(reports...); err != nil {
 			panic(err)
 		}
-		step, err := planner.Next(now)
-		if err != nil {
-			panic(err)
-		}
-		fmt.Println(now.Format("15:04"), step)
+		fmt.Println(now.Format("15:04"), planner.Next(now))
 	}
 	show(noon)
 	show(noon.Add(1*time.Minute), status.Report{Cluster: "cluster1", Status: status.Progressing, LastTransitionTime: noon})
@@ -57,5 +53,5 @@ func ExamplePlanner() {
 	// 12:01 0 of 3 clusters done, 1 in flight, 2 waiting; recheck after 9m0s
 	// 12:02 start cluster2; 1 of 3 clusters done, 2 waiting
 	// 12:03 1 of 3 clusters done, 1 in flight, 1 waiting; recheck after 9m0s
-	// 12:13 timed out cluster2; stopped: 1 failed, 0 tolerated; 1 of 3 clusters done, 1 failed, 1 waiting
+	// 12:13 timed out cluster2; stopped: 1 failed (cluster2), 0 tolerated; 1 of 3 clusters done, 1 failed, 1 waiting
 }

@@ -15,151 +15,162 @@ type Cluster struct {
 	Name string `json:"name"`
 	// Group is the decision group that it is in.
 	Group grouping.Key `json:"group"`
-	// Status is the reported one but for what time has changed (R4); ToApply where none was reported. An
-	// unknown status is Progressing, and Succeeded among those in flight means soaking.
+	// Status is the reported one, but TimeOut where the deadline has passed and ToApply where none was reported. A
+	// cluster is Progressing also where its status is unknown, or where it has the workload and has not answered.
+	// Succeeded among those in flight means soaking.
 	Status status.RolloutStatus `json:"status"`
 }
 
-// Result is what may happen now (R19 to R21). Every selected cluster is in exactly one of InFlight, Start
+// Result is what may happen now, and why not more. Every selected cluster is in exactly one of InFlight, Start
 // and TimedOut, or is settled or held, which Settled and Held list. The slices are the caller's; the
 // methods are safe for concurrent use. Its JSON is for people and their tools: it has durations as "5m0s"
 // and can't be read back.
 type Result struct {
-	// InFlight are the clusters that have the workload and may yet change by themselves: Progressing, Failed
-	// or soaking (R3). Changes to the workload must reach them. In the order of their names.
+	Next
+	// InFlight are the clusters that have the workload and may yet change by themselves: Progressing, Failed within their
+	// deadline, or soaking. Changes to the workload must reach them. In the order of their names.
 	InFlight []Cluster `json:"inFlight,omitempty"`
-	// Start are the waiting clusters to give the workload to now, in the order of R8.
-	Start []Cluster `json:"start,omitempty"`
-	// TimedOut are the clusters whose progress deadline has passed and that were not reported TimeOut (R4). In the order
-	// of their names.
-	TimedOut []Cluster `json:"timedOut,omitempty"`
-	// Removed are the names of the clusters that were reported and are not selected (R7), in order.
-	Removed []string `json:"removed,omitempty"`
-
-	// Breach says which budget more clusters failed than it allows, so that nothing starts; nil if none.
-	Breach *Reason `json:"breach,omitempty"`
-	// Warnings name the parts of the strategy that have no effect.
-	Warnings []Warning `json:"warnings,omitempty"`
-	// RecheckAfter is the time after which something changes by time alone: the end of a deadline or a
-	// soak, or the opening of a gate. 0 if nothing does. Fit for RequeueAfter.
-	RecheckAfter time.Duration `json:"recheckAfter,omitempty"`
 	// Schedule is the strategy that took effect.
 	Schedule Schedule `json:"schedule"`
 
 	// The fields above are the caller's to change, so that no method but String looks at them.
 	schedule *schedule // nil where no Plan made the result
 	choice   choice
+	now      time.Time
 	removed  int
-	states   []state // of each position
-	tallies  []tally // of each group
-	started  []int32 // of each group: how many of its clusters are in Start; nil if none is
+	states   []state         // of each position
+	ages     []time.Duration // of each position in flight or failed: how long it has been so
+	tallies  []tally         // of each group
+	started  []int32         // of each group: how many of its clusters are in Start; nil if none is
 }
 
 // Disposition is what a result says of a selected cluster.
 type Disposition string
 
 const (
-	// InFlight: in Result.InFlight.
-	InFlight Disposition = "InFlight"
-	// Starting: in Result.Start.
-	Starting Disposition = "Starting"
-	// TimedOut: in Result.TimedOut.
-	TimedOut Disposition = "TimedOut"
-	// Settled: succeeded and soaked, skipped, or reported TimeOut (R6).
-	Settled Disposition = "Settled"
-	// Held: waiting, for the reason that Result.Held and Result.Find give.
-	Held Disposition = "Held"
+	// DispositionInFlight says that the cluster is in Result.InFlight.
+	DispositionInFlight Disposition = "InFlight"
+	// DispositionStarting says that the cluster is in Result.Start.
+	DispositionStarting Disposition = "Starting"
+	// DispositionTimedOut says that the cluster is in Result.TimedOut.
+	DispositionTimedOut Disposition = "TimedOut"
+	// DispositionSettled says that the cluster succeeded and soaked, is skipped, or was reported TimeOut.
+	DispositionSettled Disposition = "Settled"
+	// DispositionHeld says that the cluster waits, for the reason that Result.Held and Result.Find give.
+	DispositionHeld Disposition = "Held"
 )
 
 // Find says where the named cluster is, with the reason if it is held; false if it is not selected. It
 // takes constant time.
-func (r *Result) Find(cluster string) (Disposition, Reason, bool) {
+func (r *Result) Find(cluster string) (Disposition, Hold, bool) {
 	if r.schedule == nil {
-		return "", Reason{}, false
+		return "", Hold{}, false
 	}
 	position, ok := r.schedule.groups.Position(cluster)
 	if !ok {
-		return "", Reason{}, false
+		return "", Hold{}, false
 	}
 	d := r.states[position].disposition()
-	if d != Held {
-		return d, Reason{}, true
+	if d != DispositionHeld {
+		return d, Hold{}, true
 	}
-	return Held, r.schedule.reason(&r.choice, r.schedule.groups.GroupAt(position)), true
+	return d, r.holdOf(position), true
 }
 
 // Held yields the waiting clusters that do not start, in the order of their names, each with the reason.
-func (r *Result) Held() iter.Seq2[Cluster, Reason] {
-	return func(yield func(Cluster, Reason) bool) {
+func (r *Result) Held() iter.Seq2[Cluster, Hold] {
+	return func(yield func(Cluster, Hold) bool) {
 		for position, s := range r.states {
-			if s.disposition() != Held {
-				continue
-			}
-			if !yield(r.cluster(position), r.schedule.reason(&r.choice, r.schedule.groups.GroupAt(position))) {
+			if s.disposition() == DispositionHeld && !yield(r.cluster(position), r.holdOf(position)) {
 				return
 			}
 		}
 	}
 }
 
-// Settled yields the clusters that need nothing more, in the order of their names.
+// Settled yields the clusters that succeeded and soaked, are skipped, or were reported TimeOut, in the order of their
+// names. Clusters whose deadline has passed without a report of it are in TimedOut instead.
 func (r *Result) Settled() iter.Seq[Cluster] {
 	return func(yield func(Cluster) bool) {
 		for position, s := range r.states {
-			if s.disposition() == Settled && !yield(r.cluster(position)) {
+			if s.disposition() == DispositionSettled && !yield(r.cluster(position)) {
 				return
 			}
 		}
 	}
 }
 
-// Waiting is a reason with the number of clusters that it holds.
-type Waiting struct {
-	Reason   Reason `json:"reason"`
-	Clusters int    `json:"clusters"`
+// HoldCount is a reason with the number of clusters that it holds.
+type HoldCount struct {
+	Hold     Hold `json:"hold"`
+	Clusters int  `json:"clusters"`
 }
 
 // String is `3 held: waiting for group 1 "canary"`.
-func (w Waiting) String() string { return fmt.Sprintf("%d held: %v", w.Clusters, w.Reason) }
+func (h HoldCount) String() string { return fmt.Sprintf("%d held: %v", h.Clusters, h.Hold) }
 
-// Waiting gives the reasons of all held clusters, in the order of the groups that they hold. It takes time
+// Holds gives the reasons of all held clusters, in the order of the groups that they hold. It takes time
 // linear in the groups.
-func (r *Result) Waiting() []Waiting {
-	var all []Waiting
-	at := make(map[Reason]int)
+func (r *Result) Holds() []HoldCount {
+	var all []HoldCount
+	at := make(map[Hold]int)
 	for group := range r.tallies {
 		n := r.held(group)
 		if n == 0 {
 			continue
 		}
-		reason := r.schedule.reason(&r.choice, group)
-		i, known := at[reason]
+		hold := r.schedule.hold(&r.choice, group)
+		i, known := at[hold]
 		if !known {
 			i = len(all)
-			at[reason] = i
-			all = append(all, Waiting{Reason: reason})
+			at[hold] = i
+			all = append(all, HoldCount{Hold: hold})
 		}
 		all[i].Clusters += n
 	}
 	return all
 }
 
-// Summary counts the clusters, in total and per group, and gives the reasons of Waiting in words. It takes time linear in the groups.
+// Summary counts the clusters, in total and per group, and says in words what stops the rollout and whom the others
+// wait for. It takes time linear in the groups.
 func (r *Result) Summary() status.Summary {
 	s := status.Summary{
 		Groups:  make([]status.GroupCounts, len(r.tallies)),
 		Removed: r.removed,
-		Breach:  r.choice.breach != nil,
 	}
 	for group := range r.tallies {
 		counts := r.tallies[group].counts(r.held(group))
 		s.Groups[group] = status.GroupCounts{Group: r.schedule.groups.Key(group), Counts: counts}
 		s.Counts = s.Counts.Add(counts)
 	}
-	for _, w := range r.Waiting() {
-		s.Waiting = append(s.Waiting, w.Reason.String())
+	if r.schedule != nil {
+		r.stops(&s)
 	}
 	return s
+}
+
+// stops fills in the sentences of a summary.
+func (r *Result) stops(s *status.Summary) {
+	if missing := r.schedule.missing; missing != "" {
+		s.Incomplete = Hold{Type: HoldGroupsIncomplete, Missing: missing}.String()
+	}
+	if r.choice.breach != nil {
+		s.Breach = r.choice.breach.String()
+	}
+	if r.schedule.options.paused {
+		s.Paused = Hold{Type: HoldPaused}.String()
+	}
+	for _, h := range r.Holds() {
+		switch sentence := h.Hold.String(); h.Hold.Type {
+		case HoldBreached:
+			s.Waiting = append(s.Waiting, s.Breach) // the same, with the names
+		case HoldGateClosed:
+			s.Gates = append(s.Gates, sentence)
+			fallthrough
+		default:
+			s.Waiting = append(s.Waiting, sentence)
+		}
+	}
 }
 
 // held is the number of a group's waiting clusters that do not start.
@@ -171,21 +182,11 @@ func (r *Result) held(group int) int {
 	return n
 }
 
-func (r *Result) cluster(position int) Cluster {
-	return r.schedule.cluster(position, r.states[position])
+// holdOf is the reason of the held cluster at a position.
+func (r *Result) holdOf(position int) Hold {
+	return r.schedule.hold(&r.choice, r.schedule.groups.GroupAt(position))
 }
 
-func (s state) disposition() Disposition {
-	switch {
-	case s&starting != 0:
-		return Starting
-	case s.waiting():
-		return Held
-	case s.inFlight():
-		return InFlight
-	case s == timedOutNow:
-		return TimedOut
-	default:
-		return Settled
-	}
+func (r *Result) cluster(position int) Cluster {
+	return r.schedule.cluster(position, r.states[position])
 }

@@ -74,7 +74,7 @@ func TestResult(t *testing.T) {
 
 	t.Run("R19 a breach is in the result", func(t *testing.T) {
 		result := plan(t, scene{strategy: perGroup(config("", "", 0)), groups: []string{"a", "b"}, reports: "a=TimeOut"})
-		want := &rollout.Reason{Type: rollout.BudgetBreached, Failures: 1}
+		want := &rollout.Breach{Failures: 1, Clusters: []string{"a"}}
 		if d := cmp.Diff(want, result.Breach); d != "" {
 			t.Error(d)
 		}
@@ -93,7 +93,7 @@ func TestReasonPrecedence(t *testing.T) {
 	find := func(want string) {
 		t.Helper()
 		d, reason, ok := plan(t, s).Find("b")
-		if d != rollout.Held || !ok || reason.String() != want {
+		if d != rollout.DispositionHeld || !ok || reason.String() != want {
 			t.Errorf("got %v, %v, want held: %s", d, reason, want)
 		}
 	}
@@ -119,51 +119,51 @@ func TestReasonString(t *testing.T) {
 	opens := time.Date(2026, 11, 22, 1, 30, 0, 5, time.FixedZone("CET", 3600))
 	for _, c := range []struct {
 		name   string
-		reason rollout.Reason
+		reason rollout.Hold
 		want   string
 	}{
-		{"R20 paused", rollout.Reason{Type: rollout.Pause}, "the rollout is paused"},
+		{"R20 paused", rollout.Hold{Type: rollout.HoldPaused}, "the rollout is paused"},
 		{
-			"R20 breach in a group", rollout.Reason{Type: rollout.BudgetBreached, Group: canary, Failures: 3, MaxFailures: 2},
+			"R20 breach in a group", rollout.Hold{Type: rollout.HoldBreached, Group: canary, Failures: 3, MaxFailures: 2},
 			`stopped: 3 failed in group 1 "canary", 2 tolerated`,
 		},
 		{
-			"R20 breach over all", rollout.Reason{Type: rollout.BudgetBreached, AllGroups: true, Failures: 1},
+			"R20 breach over all", rollout.Hold{Type: rollout.HoldBreached, AllGroups: true, Failures: 1},
 			"stopped: 1 failed, 0 tolerated",
 		},
 		{
-			"R20 mandatory group incomplete", rollout.Reason{Type: rollout.MandatoryGroupIncomplete, Group: canary},
+			"R20 mandatory group incomplete", rollout.Hold{Type: rollout.HoldMandatoryGroup, Group: canary},
 			`waiting for mandatory group 1 "canary"`,
 		},
-		{"R20 earlier group incomplete", rollout.Reason{Type: rollout.EarlierGroupIncomplete, Group: canary}, `waiting for group 1 "canary"`},
-		{"R20 an unnamed group", rollout.Reason{Type: rollout.EarlierGroupIncomplete, Group: grouping.Key{Index: 4}}, "waiting for group 4"},
-		{"R20 gate closed", rollout.Reason{Type: rollout.GateClosed, Group: canary}, `the gate before group 1 "canary" is closed`},
+		{"R20 earlier group incomplete", rollout.Hold{Type: rollout.HoldEarlierGroup, Group: canary}, `waiting for group 1 "canary"`},
+		{"R20 an unnamed group", rollout.Hold{Type: rollout.HoldEarlierGroup, Group: grouping.Key{Index: 4}}, "waiting for group 4"},
+		{"R20 gate closed", rollout.Hold{Type: rollout.HoldGateClosed, Group: canary}, `the gate before group 1 "canary" is closed`},
 		{
 			"R20 gate closed, which and until when, in UTC",
-			rollout.Reason{Type: rollout.GateClosed, Group: canary, Gate: rollout.Gate{Name: "window", Opens: opens}},
+			rollout.Hold{Type: rollout.HoldGateClosed, Group: canary, Gate: rollout.Gate{Name: "window", Opens: opens}},
 			`the gate "window" before group 1 "canary" is closed until 2026-11-22T00:30:00Z`,
 		},
 		{
-			"R20 concurrency used up, by how many", rollout.Reason{Type: rollout.ConcurrencyUsedUp, AllGroups: true, InFlight: 2, MaxConcurrency: 2},
+			"R20 concurrency used up, by how many", rollout.Hold{Type: rollout.HoldConcurrency, AllGroups: true, InFlight: 2, MaxConcurrency: 2},
 			"no free slot: 2 in flight, 2 at a time",
 		},
 		{
-			"R20 also by those that start", rollout.Reason{Type: rollout.ConcurrencyUsedUp, AllGroups: true, InFlight: 2, Starting: 3, MaxConcurrency: 5},
+			"R20 also by those that start", rollout.Hold{Type: rollout.HoldConcurrency, AllGroups: true, InFlight: 2, Starting: 3, MaxConcurrency: 5},
 			"no free slot: 2 in flight and 3 starting, 5 at a time",
 		},
 		{
-			"R24 in a group", rollout.Reason{Type: rollout.ConcurrencyUsedUp, Group: canary, InFlight: 2, MaxConcurrency: 2},
+			"R24 in a group", rollout.Hold{Type: rollout.HoldConcurrency, Group: canary, InFlight: 2, MaxConcurrency: 2},
 			`no free slot in group 1 "canary": 2 in flight, 2 at a time`,
 		},
 		{
-			"R25 by failed ones", rollout.Reason{Type: rollout.ConcurrencyUsedUp, AllGroups: true, InFlight: 2, MaxConcurrency: 2, Failed: 1},
+			"R25 by failed ones", rollout.Hold{Type: rollout.HoldConcurrency, AllGroups: true, InFlight: 2, MaxConcurrency: 2, Failed: 1},
 			"no free slot: 2 in flight, 2 at a time; 1 of them failed: a failed cluster keeps its slot until its deadline",
 		},
 		{
-			"R25 for ever", rollout.Reason{Type: rollout.ConcurrencyUsedUp, AllGroups: true, InFlight: 2, MaxConcurrency: 2, Failed: 2, ForEver: true},
+			"R25 for ever", rollout.Hold{Type: rollout.HoldConcurrency, AllGroups: true, InFlight: 2, MaxConcurrency: 2, Failed: 2, ForEver: true},
 			"no free slot: 2 in flight, 2 at a time; 2 of them failed: a failed cluster keeps its slot until it recovers, as there is no progressDeadline",
 		},
-		{"R20 a type from elsewhere", rollout.Reason{Type: "Frozen"}, "Frozen"},
+		{"R20 a type from elsewhere", rollout.Hold{Type: "Frozen"}, "Frozen"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if got := c.reason.String(); got != c.want {
@@ -172,7 +172,7 @@ func TestReasonString(t *testing.T) {
 		})
 	}
 	t.Run("R20 with its number of clusters", func(t *testing.T) {
-		w := rollout.Waiting{Reason: rollout.Reason{Type: rollout.Pause}, Clusters: 7}
+		w := rollout.HoldCount{Hold: rollout.Hold{Type: rollout.HoldPaused}, Clusters: 7}
 		if got, want := w.String(), "7 held: the rollout is paused"; got != want {
 			t.Errorf("got %s, want %s", got, want)
 		}
@@ -207,7 +207,7 @@ func TestSchedule(t *testing.T) {
 	t.Run("R21 in full", func(t *testing.T) {
 		deadline := 90 * time.Minute
 		want := rollout.Schedule{
-			Type: clusterv1alpha1.Progressive, MinSuccessTime: time.Hour, ProgressDeadline: &deadline, MaxFailures: 2,
+			Type: clusterv1alpha1.Progressive, MinSuccessTime: time.Hour, ProgressDeadline: &deadline, MaxFailures: 2, ConcurrencySource: rollout.ConcurrencySourceStrategy,
 			Stages: []rollout.Stage{
 				{Groups: []grouping.Key{{Index: 1, Name: "canary"}}, Mandatory: true, Clusters: 2, MaxConcurrency: 2},
 				{Groups: []grouping.Key{{}, {Index: 2}}, Clusters: 5, MaxConcurrency: 3, MaxFailures: 5},

@@ -6,8 +6,10 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/apimachinery/pkg/util/intstr"
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
+	"github.com/cohort-ocm/cohort/grouping"
 	"github.com/cohort-ocm/cohort/rollout"
 	"github.com/cohort-ocm/cohort/status"
 )
@@ -16,8 +18,9 @@ import (
 type scene struct {
 	name     string
 	strategy clusterv1alpha1.RolloutStrategy
+	size     string   // the clustersPerDecisionGroup of the placement; without one the groups know no placement
 	groups   []string // each like `a b`, `canary: a b`, or with an index of its own `7 canary: a b`
-	reports  string   // like `a=Failed b=Progressing/3m`, which began 3 minutes ago
+	reports  string   // like `a=Failed b=Progressing/3m c=ToApply@1m`: b began 3 minutes ago, c was applied 1 minute ago
 	opts     []rollout.Option
 	want     string // Result.String
 }
@@ -36,11 +39,20 @@ func play(t *testing.T, scenes []scene) {
 // plan is the result of a scene without fault.
 func plan(t fataler, s scene) *rollout.Result {
 	t.Helper()
-	result, err := rollout.Plan(s.strategy, fleetOf(t, s.groups...).read(), reportsOf(t, s.reports), now, s.opts...)
+	result, err := rollout.Plan(s.strategy, s.read(t), reportsOf(t, s.reports), now, s.opts...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return result
+}
+
+func (s *scene) read(t fataler) *grouping.Groups {
+	t.Helper()
+	f := fleetOf(t, s.groups...)
+	if s.size == "" {
+		return f.read()
+	}
+	return f.readOfSize(intstr.Parse(s.size))
 }
 
 func fleetOf(t fataler, groups ...string) *fleet {
@@ -63,16 +75,24 @@ func fleetOf(t fataler, groups ...string) *fleet {
 func reportsOf(t fataler, text string) (reports []status.Report) {
 	for word := range strings.FieldsSeq(text) {
 		cluster, what, _ := strings.Cut(word, "=")
-		what, ago, timed := strings.Cut(what, "/")
-		r := status.Report{Cluster: cluster, Status: status.RolloutStatus(what)}
-		if timed {
-			d, err := time.ParseDuration(ago)
-			if err != nil {
-				t.Fatal(err)
-			}
-			r.LastTransitionTime = now.Add(-d)
+		what, applied, _ := strings.Cut(what, "@")
+		what, transition, _ := strings.Cut(what, "/")
+		r := status.Report{
+			Cluster: cluster, Status: status.RolloutStatus(what), LastTransitionTime: ago(t, transition), Applied: ago(t, applied),
 		}
 		reports = append(reports, r)
 	}
 	return reports
+}
+
+// ago is the time so long before now; the zero time where the text is empty.
+func ago(t fataler, text string) time.Time {
+	if text == "" {
+		return time.Time{}
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return now.Add(-d)
 }

@@ -1,8 +1,8 @@
 package rollout
 
 import (
+	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -10,9 +10,24 @@ import (
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
 	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/internal/limit"
 )
 
-// Schedule is the strategy that took effect: defaults filled in and limits resolved to counts (R21).
+// ConcurrencySource says where the concurrency of a [Schedule] comes from.
+type ConcurrencySource string
+
+const (
+	// ConcurrencySourceNone says that there is no limit: all clusters of a stage may be in flight at a time.
+	ConcurrencySourceNone ConcurrencySource = "None"
+	// ConcurrencySourceStrategy says that it is the strategy's maxConcurrency.
+	ConcurrencySourceStrategy ConcurrencySource = "MaxConcurrency"
+	// ConcurrencySourcePlacement says that it is the clustersPerDecisionGroup of the Placement, as the strategy has none.
+	ConcurrencySourcePlacement ConcurrencySource = "ClustersPerDecisionGroup"
+	// ConcurrencySourceOption says that it is that of [MaxConcurrencyPerGroup].
+	ConcurrencySourceOption ConcurrencySource = "MaxConcurrencyPerGroup"
+)
+
+// Schedule is the strategy that took effect: defaults filled in and limits resolved to counts.
 type Schedule struct {
 	// Type is the strategy's; All where it was empty.
 	Type clusterv1alpha1.RolloutType `json:"type"`
@@ -23,6 +38,9 @@ type Schedule struct {
 	// MaxFailures is the budget over all selected clusters; that of no breach where it is their number. Only
 	// Progressive has a smaller one; groups have their own in Stages.
 	MaxFailures int `json:"maxFailures"`
+	// ConcurrencySource says where MaxConcurrency of the stages that are not mandatory comes from; of
+	// ConcurrencySourceOption also that of the mandatory ones.
+	ConcurrencySource ConcurrencySource `json:"concurrencySource"`
 	// Stages are gone through in order.
 	Stages []Stage `json:"stages"`
 }
@@ -42,51 +60,29 @@ type Stage struct {
 	MaxFailures int `json:"maxFailures"`
 }
 
-// WarningType is the kind of a [Warning], in the form of a condition's reason.
-type WarningType string
-
-const (
-	// MandatoryGroupEmpty: a mandatory group selects no cluster and is skipped (R12).
-	MandatoryGroupEmpty WarningType = "MandatoryGroupEmpty"
-	// GateWithoutGroup: the gate is before a group that does not exist, and holds nothing (R23).
-	GateWithoutGroup WarningType = "GateWithoutGroup"
-)
-
-// Warning says that a part of the strategy or an option has no effect. Warnings are comparable.
-type Warning struct {
-	Type WarningType `json:"type"`
-	// Mandatory is the strategy's entry (MandatoryGroupEmpty).
-	Mandatory clusterv1alpha1.MandatoryDecisionGroup `json:"mandatoryDecisionGroup,omitzero"`
-	// Group is the one that does not exist (GateWithoutGroup).
-	Group grouping.Key `json:"group,omitzero"`
-}
-
-// String is a sentence fit for an event.
-func (w Warning) String() string {
-	if w.Type == GateWithoutGroup {
-		return fmt.Sprintf("the gate before %v holds nothing: there is no such group", w.Group)
-	}
-	if w.Mandatory.GroupName != "" {
-		return fmt.Sprintf("mandatory decision group %q selects no cluster and is skipped", w.Mandatory.GroupName)
-	}
-	return fmt.Sprintf("mandatory decision group with index %d selects no cluster and is skipped", w.Mandatory.GroupIndex)
-}
-
-// schedule is what of a rollout depends on the strategy and the groups alone.
+// schedule is what of a rollout depends on the strategy, the options and the groups alone. It does not change once it
+// is made.
+//
+// Every group is in exactly one stage, and a stage has at least one group. Of groups 0 {a b}, 1 "canary" {c} and 2 {d},
+// with canary mandatory, the stages of Progressive are [1] [0 2], and stageOf is 1, 0, 1; those of ProgressivePerGroup
+// are [1] [0] [2], and stageOf is 1, 0, 2.
 type schedule struct {
 	Schedule
 	rules    rules
 	options  options
 	groups   *grouping.Groups
+	missing  string  // what the groups lack; empty where they are complete
 	stageOf  []int32 // of each group
 	warnings []Warning
 }
 
 // newSchedule arranges the groups in stages, as doc.go draws them.
 func newSchedule(r rules, o options, groups *grouping.Groups) *schedule {
-	s := &schedule{rules: r, options: o, groups: groups, stageOf: make([]int32, groups.Len())}
+	s := &schedule{rules: r, options: o, groups: groups, missing: groups.Incomplete(), stageOf: make([]int32, groups.Len())}
 	total := groups.NumClusters()
 	s.Schedule = Schedule{Type: r.typ, MinSuccessTime: r.minSuccessTime, ProgressDeadline: r.deadline, MaxFailures: total}
+	s.warnings = slices.Clone(r.warnings)
+	concurrency := s.concurrency()
 
 	// The groups in the order in which they are rolled out; stages take theirs from it.
 	keys := make([]grouping.Key, 0, groups.Len())
@@ -97,11 +93,16 @@ func newSchedule(r rules, o options, groups *grouping.Groups) *schedule {
 			s.stageOf[i] = int32(len(s.Stages))
 		}
 		stage.Groups = keys[len(keys)-len(members) : len(keys) : len(keys)]
-		s.Stages = append(s.Stages, s.limits(stage))
+		s.Stages = append(s.Stages, s.limits(stage, concurrency))
 	}
 
 	mandatory, others := s.split()
-	s.checkGates()
+	if s.missing == "" {
+		s.checkMandatory()
+		s.checkGates()
+	} else { // what seems not to exist may only not be there yet
+		s.warn(Warning{Type: WarningGroupsIncomplete, Missing: s.missing})
+	}
 	s.Stages = make([]Stage, 0, len(mandatory)+len(others))
 	for i := range mandatory {
 		addStage(mandatory[i:i+1], Stage{Mandatory: true})
@@ -122,89 +123,120 @@ func newSchedule(r rules, o options, groups *grouping.Groups) *schedule {
 	return s
 }
 
+func (s *schedule) warn(w Warning) { s.warnings = append(s.warnings, w) }
+
+// concurrency is the limit on the clusters in flight in a stage, as a count or a percentage of the stage; nil if there is
+// none (R14, R24). It notes where the limit comes from.
+func (s *schedule) concurrency() *limit.Limit {
+	s.ConcurrencySource = ConcurrencySourceNone
+	switch {
+	case s.Type == clusterv1alpha1.Progressive && s.rules.maxConcurrency != nil:
+		s.ConcurrencySource = ConcurrencySourceStrategy
+		return s.rules.maxConcurrency
+	case s.Type == clusterv1alpha1.Progressive && s.groups.ClustersPerDecisionGroup() > 0:
+		s.ConcurrencySource = ConcurrencySourcePlacement
+		size := limit.Count(s.groups.ClustersPerDecisionGroup())
+		return &size
+	case s.Type == clusterv1alpha1.ProgressivePerGroup && s.options.groupConcurrency != nil:
+		s.ConcurrencySource = ConcurrencySourceOption
+		return s.options.groupConcurrency
+	default:
+		return nil
+	}
+}
+
 // limits fills in the limits of a stage, whose Clusters and Mandatory are set.
-func (s *schedule) limits(stage Stage) Stage {
+func (s *schedule) limits(stage Stage, concurrency *limit.Limit) Stage {
 	n := stage.Clusters
 	stage.MaxConcurrency, stage.MaxFailures = n, n
-	switch s.Type {
-	case clusterv1alpha1.Progressive:
-		if stage.Mandatory {
-			break
-		}
-		if s.rules.maxConcurrency != nil {
-			stage.MaxConcurrency = s.rules.maxConcurrency.Of(n)
-		} else if s.options.defaultConcurrency != nil {
-			stage.MaxConcurrency = s.options.defaultConcurrency.Of(s.groups.NumClusters())
-		}
-	case clusterv1alpha1.ProgressivePerGroup:
-		stage.MaxFailures = s.rules.maxFailures.Of(n)
-		if s.options.groupConcurrency != nil {
-			stage.MaxConcurrency = s.options.groupConcurrency.Of(n)
-		}
+	if concurrency != nil && (!stage.Mandatory || s.Type == clusterv1alpha1.ProgressivePerGroup) {
+		stage.MaxConcurrency = min(concurrency.Of(n), n)
 	}
-	if stage.Mandatory {
+	switch {
+	case stage.Mandatory:
 		stage.MaxFailures = 0
+	case s.Type == clusterv1alpha1.ProgressivePerGroup:
+		stage.MaxFailures = min(s.rules.maxFailures.Of(n), n)
 	}
-	stage.MaxConcurrency, stage.MaxFailures = min(stage.MaxConcurrency, n), min(stage.MaxFailures, n)
 	return stage
 }
 
-// split gives the mandatory groups and the others, both in the order of their index, and warns of
-// mandatory groups without clusters (R12).
+// split gives the mandatory groups and the others, both in the order of their index (R12).
 func (s *schedule) split() (mandatory, others []int32) {
-	isMandatory := make([]bool, s.groups.Len())
-	for _, m := range s.rules.mandatory {
-		clusters := 0
-		for i := range isMandatory {
-			if matches(m, s.groups.Key(i)) {
-				isMandatory[i] = true
-				clusters += s.groups.Size(i)
-			}
-		}
-		if clusters == 0 {
-			if w := (Warning{Type: MandatoryGroupEmpty, Mandatory: m}); !slices.Contains(s.warnings, w) {
-				s.warnings = append(s.warnings, w)
-			}
-		}
-	}
-	all := make([]int32, 0, len(isMandatory))
-	for _, want := range []bool{true, false} {
-		for i, is := range isMandatory {
-			if is == want {
+	all := make([]int32, 0, s.groups.Len())
+	if len(s.rules.mandatory) > 0 {
+		names, indexes := s.rules.mandatoryKeys()
+		for i := range s.groups.Len() {
+			if key := s.groups.Key(i); isIn(names, key.Name) || isIn(indexes, key.Index) {
 				all = append(all, int32(i))
+			} else {
+				others = append(others, int32(i))
 			}
 		}
-		if want {
-			mandatory = all
+	} else {
+		for i := range s.groups.Len() {
+			all = append(all, int32(i))
 		}
+		return nil, all
 	}
-	return mandatory, all[len(mandatory):]
+	return all, others
 }
 
-// checkGates warns of gates before groups that do not exist: a mistyped name must not start what it was
-// meant to hold unseen.
-func (s *schedule) checkGates() {
-	if len(s.options.gates) == 0 {
+// mandatoryKeys gives the names of the mandatory groups, and the indexes of those without one, each with the
+// number 0.
+func (r *rules) mandatoryKeys() (names map[string]int, indexes map[int32]int) {
+	names, indexes = make(map[string]int), make(map[int32]int)
+	for _, m := range r.mandatory {
+		if m.GroupName != "" {
+			names[m.GroupName] = 0
+		} else {
+			indexes[m.GroupIndex] = 0
+		}
+	}
+	return names, indexes
+}
+
+func isIn[K comparable](set map[K]int, key K) bool {
+	_, ok := set[key]
+	return ok
+}
+
+// checkMandatory warns of the strategy's entries that select no cluster, once each (R12).
+func (s *schedule) checkMandatory() {
+	if len(s.rules.mandatory) == 0 {
 		return
 	}
-	known := make(map[grouping.Key]bool, s.groups.Len())
+	names, indexes := s.rules.mandatoryKeys() // with the number of clusters
 	for i := range s.groups.Len() {
-		known[s.groups.Key(i)] = true
+		key := s.groups.Key(i)
+		if n, ok := names[key.Name]; ok {
+			names[key.Name] = n + s.groups.Size(i)
+		}
+		if n, ok := indexes[key.Index]; ok {
+			indexes[key.Index] = n + s.groups.Size(i)
+		}
 	}
-	for _, key := range slices.SortedFunc(maps.Keys(s.options.gates), grouping.Key.Compare) {
-		if !known[key] {
-			s.warnings = append(s.warnings, Warning{Type: GateWithoutGroup, Group: key})
+	warned := make(map[clusterv1alpha1.MandatoryDecisionGroup]bool)
+	for _, m := range s.rules.mandatory {
+		clusters := indexes[m.GroupIndex]
+		if m.GroupName != "" {
+			clusters = names[m.GroupName]
+		}
+		if clusters == 0 && !warned[m] {
+			warned[m] = true
+			s.warn(Warning{Type: WarningMandatoryGroupEmpty, Mandatory: m})
 		}
 	}
 }
 
-// matches says whether a strategy's mandatory group means the group: by its name, or without one by its
-// index.
-func matches(m clusterv1alpha1.MandatoryDecisionGroup, key grouping.Key) bool {
-	if m.GroupName != "" {
-		return m.GroupName == key.Name
+// compare orders the positions of clusters that wait in the same state and stage by their turn (R8).
+func (s *schedule) compare(a, b int32) int {
+	if order := s.options.order; order != nil {
+		if c := order(s.groups.Cluster(int(a)), s.groups.Cluster(int(b))); c != 0 {
+			return c
+		}
 	}
-	return m.GroupIndex == key.Index
+	return cmp.Compare(a, b)
 }
 
 // cluster is the one at a position, in the given state.

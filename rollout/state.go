@@ -8,35 +8,62 @@ import (
 
 // state is where a selected cluster stands, in a byte. The zero state is that of a cluster that was never
 // reported, so that a fleet starts as a cleared slice.
+//
+// What is reported is a kind: one of unreported, toApply, progressing, failed, succeeded, skipped and timedOut. Time
+// makes the others of it. With a deadline of 10 minutes, a cluster of kind failed since 12:00 is failed at 12:09 and
+// timedOutNow from 12:10 on; one of which nobody knows since when is failedUndated at any time.
 type state uint8
 
 const (
-	unreported  state = iota // waiting
-	toApply                  // waiting
-	progressing              // in flight
-	failed                   // in flight and a failure
-	soaking                  // in flight
-	succeeded                // settled
-	skipped                  // settled
-	timedOut                 // settled and a failure: reported so
-	timedOutNow              // settled and a failure: by its deadline
+	unreported         state = iota // waiting
+	toApply                         // waiting
+	progressing                     // in flight
+	progressingUndated              // in flight, past no deadline ever
+	failed                          // in flight and a failure
+	failedUndated                   // in flight and a failure, past no deadline ever
+	soaking                         // in flight
+	soakingUndated                  // in flight, for ever
+	succeeded                       // settled
+	skipped                         // settled
+	timedOut                        // settled and a failure: reported so
+	timedOutNow                     // settled and a failure: by its deadline
 	numStates
 )
 
 // starting marks a waiting state that starts.
 const starting state = 0x80
 
-func (s state) waiting() bool  { return s&^starting <= toApply }
-func (s state) inFlight() bool { return s == progressing || s == failed || s == soaking }
+// stateSet is a set of states.
+type stateSet uint16
+
+func setOf(states ...state) (set stateSet) {
+	for _, s := range states {
+		set |= 1 << s
+	}
+	return set
+}
+
+func (set stateSet) has(s state) bool { return set&(1<<(s&^starting)) != 0 }
+
+var (
+	undatedStates     = setOf(progressingUndated, failedUndated, soakingUndated)
+	inFlightStates    = setOf(progressing, failed, soaking) | undatedStates
+	failureStates     = setOf(failed, failedUndated, timedOut, timedOutNow)
+	timedOutNowStates = setOf(timedOutNow)
+	datedStates       = setOf(progressing, failed, soaking) // those that time may change
+	agedStates        = inFlightStates | failureStates      // those of which a result knows how long they have been so
+)
+
+func (s state) waiting() bool { return s&^starting <= toApply }
 
 // status is what the result says of a cluster in this state.
 func (s state) status() status.RolloutStatus {
 	switch s &^ starting {
-	case progressing:
+	case progressing, progressingUndated:
 		return status.Progressing
-	case failed:
+	case failed, failedUndated:
 		return status.Failed
-	case soaking, succeeded:
+	case soaking, soakingUndated, succeeded:
 		return status.Succeeded
 	case skipped:
 		return status.Skip
@@ -47,68 +74,114 @@ func (s state) status() status.RolloutStatus {
 	}
 }
 
-// kind is the state that a report stands for as long as time changes nothing. A status that the API may
-// add one day counts as Progressing (R1).
-func kind(s status.RolloutStatus) state {
-	switch s {
-	case status.ToApply:
-		return toApply
-	case status.Succeeded:
-		return succeeded
-	case status.Failed:
-		return failed
-	case status.TimeOut:
-		return timedOut
-	case status.Skip:
-		return skipped
+func (s state) disposition() Disposition {
+	switch {
+	case s&starting != 0:
+		return DispositionStarting
+	case s.waiting():
+		return DispositionHeld
+	case inFlightStates.has(s):
+		return DispositionInFlight
+	case s == timedOutNow:
+		return DispositionTimedOut
 	default:
-		return progressing
+		return DispositionSettled
 	}
 }
 
-// at gives the state at the time now of a cluster that has been of a kind since the given time, and the
-// time after which to look again; 0 if time changes nothing (R3 to R5).
-func (r *rules) at(kind state, since, now time.Time) (state, time.Duration) {
-	limit, before, after := r.phase(kind)
-	if before == kind && after == kind {
-		return kind, 0
+// read gives the kind that a report stands for and since when. A status that the API may add one day counts as
+// Progressing, and so does ToApply of a cluster that has the workload and has not answered yet (R1, R27).
+func read(r *status.Report) (kind state, since time.Time) {
+	since = r.LastTransitionTime.Round(0) // so that all of them can be compared
+	if !r.Applied.IsZero() && r.Applied.After(since) {
+		since = r.Applied.Round(0)
 	}
-	if left := remaining(since, limit, now); left > 0 || since.IsZero() {
-		return before, left
+	switch r.Status {
+	case status.ToApply:
+		if r.Applied.IsZero() {
+			return toApply, since
+		}
+		return progressing, since
+	case status.Succeeded:
+		return succeeded, since
+	case status.Failed:
+		return failed, since
+	case status.TimeOut:
+		return timedOut, since
+	case status.Skip:
+		return skipped, since
+	default:
+		return progressing, since
 	}
-	return after, 0
 }
 
-// phase gives for a kind how long it is in one state and what it is before and after that time.
-func (r *rules) phase(kind state) (limit time.Duration, before, after state) {
+// at gives the state at the time now of a cluster that has been of a kind since the given time (R3 to R5).
+func (r *rules) at(kind state, since, now time.Time) state {
+	limit, before, undated, after := r.phase(kind)
+	switch {
+	case limit == 0:
+		return kind
+	case since.IsZero():
+		return undated
+	case now.Sub(since) < limit:
+		return before
+	default:
+		return after
+	}
+}
+
+// phase gives for a kind how long it is in one state, and what it is before that time, if nobody knows since when, and
+// after that time. The limit is 0 where time changes nothing.
+func (r *rules) phase(kind state) (limit time.Duration, before, undated, after state) {
 	switch {
 	case kind == succeeded && r.minSuccessTime > 0:
-		return r.minSuccessTime, soaking, succeeded
-	case (kind == progressing || kind == failed) && r.deadline != nil:
-		return *r.deadline, kind, timedOutNow
+		return r.minSuccessTime, soaking, soakingUndated, succeeded
+	case kind == progressing && r.deadline != nil:
+		return *r.deadline, progressing, progressingUndated, timedOutNow
+	case kind == failed && r.deadline != nil:
+		return *r.deadline, failed, failedUndated, timedOutNow
 	default:
-		return 0, kind, kind
+		return 0, kind, kind, kind
 	}
 }
 
-// remaining is the time from now until d after since. An unknown since counts as now, so that the time
-// never runs out (R4, R5).
-func remaining(since time.Time, d time.Duration, now time.Time) time.Duration {
-	if since.IsZero() {
+// left is the time until the state of a cluster that came into it so long ago changes by time alone; 0 if it doesn't.
+func (r *rules) left(s state, age time.Duration) time.Duration {
+	switch {
+	case s == soaking:
+		return minus(r.minSuccessTime, age)
+	case (s == progressing || s == failed) && r.deadline != nil:
+		return minus(*r.deadline, age)
+	default:
+		return 0
+	}
+}
+
+// minus is a - b for a ≥ 0, or the longest duration where that is too long.
+func minus(a, b time.Duration) time.Duration {
+	if d := a - b; b >= 0 || d > 0 {
 		return d
 	}
-	return since.Add(d).Sub(now)
+	return 1<<63 - 1
 }
 
 // tally is how many clusters are in each state.
 type tally [numStates]int32
 
-func (t *tally) waiting() int  { return int(t[unreported] + t[toApply]) }
-func (t *tally) inFlight() int { return int(t[progressing] + t[failed] + t[soaking]) }
-func (t *tally) failures() int { return int(t[failed] + t[timedOut] + t[timedOutNow]) }
+func (t *tally) waiting() int { return int(t[unreported] + t[toApply]) }
+func (t *tally) failed() int  { return int(t[failed] + t[failedUndated]) }
+func (t *tally) soaking() int { return int(t[soaking] + t[soakingUndated]) }
+func (t *tally) undated() int {
+	return int(t[progressingUndated] + t[failedUndated] + t[soakingUndated])
+}
+func (t *tally) progressing() int {
+	return int(t[progressing] + t[progressingUndated])
+}
+func (t *tally) inFlight() int { return t.progressing() + t.failed() + t.soaking() }
+func (t *tally) failures() int { return t.failed() + int(t[timedOut]+t[timedOutNow]) }
 
-// unsettled is the number of clusters that R6 does not count as settled.
-func (t *tally) unsettled() int { return t.waiting() + int(t[progressing]+t[soaking]) }
+// unsettled is the number of clusters that are not settled: waiting, Progressing or soaking (R6).
+func (t *tally) unsettled() int { return t.waiting() + t.progressing() + t.soaking() }
 
 func (t *tally) add(other *tally) {
 	for i := range t {
@@ -120,12 +193,12 @@ func (t *tally) add(other *tally) {
 func (t *tally) counts(held int) status.Counts {
 	return status.Counts{
 		ToApply:     t.waiting(),
-		Progressing: int(t[progressing]),
-		Succeeded:   int(t[soaking] + t[succeeded]),
-		Failed:      int(t[failed]),
+		Progressing: t.progressing(),
+		Succeeded:   t.soaking() + int(t[succeeded]),
+		Failed:      t.failed(),
 		TimeOut:     int(t[timedOut] + t[timedOutNow]),
 		Skip:        int(t[skipped]),
-		Soaking:     int(t[soaking]),
+		Soaking:     t.soaking(),
 		Held:        held,
 	}
 }

@@ -1,56 +1,65 @@
 package rollout
 
 import (
-	"cmp"
-	"slices"
 	"time"
 
 	"github.com/cohort-ocm/cohort/internal/bitset"
 )
 
-// tracker is the state of every selected cluster at one time, indexed so that a change of one cluster and
-// the choice that follows cost little more than looking at it.
+// tracker is the view that keeps every selected cluster in the sets in which it is looked for, at one time, so that a
+// change of one cluster and the choice that follows cost little more than looking at it.
+//
+// Between two calls of its methods:
+//   - states[p] is what rules.at makes of kinds[p], since[p] and now;
+//   - waiting[s] has the rank of each cluster in the waiting state s, and each of listed has the positions of the
+//     clusters in its states;
+//   - totals are the tallies of states, and incomplete and breached the stages that are so by them;
+//   - timers has the positions whose state changes at a time after now, and no others.
+//
+// For example, with a deadline of 10 minutes, a that is Progressing since 11:55 and b that waits, at 12:00 listed has a
+// in flight, waiting[unreported] has the rank of b, and timers has a, due at 12:05. advance(12:06) takes a out of
+// timers and in flight, puts it into timed out and failures, and counts it as timedOutNow; its stage is incomplete as
+// before, since b waits, and breached where no failure is tolerated.
 type tracker struct {
 	schedule *schedule
 	now      time.Time
 
 	kinds  []state     // of each position, as reported; unreported if it was not
-	since  []time.Time // of each position: the time of the report's transition
+	since  []time.Time // of each position: since when
 	states []state     // of each position, at the time now
-	timers *timers     // the positions whose state changes by time alone
-	// The positions in flight whose time of transition is unknown, by kind, so that they are looked at again
-	// after one limit (R4, R5).
-	undated tally
+	timers *timers
 
 	totals     totals
-	incomplete bitset.Set // the stages that are not complete
+	incomplete bitset.Set // of stages
+	breached   bitset.Set // of stages
 
-	// Ranks number the clusters stage by stage, within a stage in the order in which they start.
-	rankOf   []int32 // of each position
-	atRank   []int32 // the position of each rank
-	begins   []int32 // of each stage: its first rank
-	waiting  [2]bitset.Set
-	timedOut bitset.Set // the positions that are timedOutNow
-	inFlight bitset.Set // the positions that are in flight
+	ranks   *ranks
+	waiting [2]bitset.Set                 // of ranks, by state: unreported, toApply
+	listed  [len(listedStates)]bitset.Set // of positions
 }
 
-// newTracker puts clusters of the given kinds under a schedule at the time now. It keeps the slices. It
-// takes time linear in the clusters but for an Order, by which it sorts.
-func newTracker(s *schedule, kinds []state, since []time.Time, now time.Time) *tracker {
+// listedStates are the sets of states that a tracker can list.
+var listedStates = [...]stateSet{inFlightStates, timedOutNowStates, failureStates, undatedStates}
+
+// newTracker puts clusters of the given kinds under a schedule at the time now. It keeps the slices and the ranks. It
+// takes time linear in the clusters.
+func newTracker(s *schedule, r *ranks, kinds []state, since []time.Time, now time.Time) *tracker {
 	n := len(kinds)
 	t := &tracker{
 		schedule: s, now: now, kinds: kinds, since: since,
 		states:     make([]state, n),
 		incomplete: bitset.New(len(s.Stages)),
+		breached:   bitset.New(len(s.Stages)),
+		ranks:      r,
 		waiting:    [2]bitset.Set{bitset.New(n), bitset.New(n)},
-		timedOut:   bitset.New(n),
-		inFlight:   bitset.New(n),
+	}
+	for i := range t.listed {
+		t.listed[i] = bitset.New(n)
 	}
 	t.timers = newTimers(n, t.due)
-	t.rank()
 	tallies := make([]tally, s.groups.Len())
 	for position, kind := range kinds {
-		state, _ := s.rules.at(kind, since[position], now)
+		state := s.rules.at(kind, since[position], now)
 		t.states[position] = state
 		tallies[s.groups.GroupAt(position)][state]++
 		t.mark(position, state)
@@ -63,40 +72,15 @@ func newTracker(s *schedule, kinds []state, since []time.Time, now time.Time) *t
 	return t
 }
 
-// rank orders the clusters stage by stage.
-func (t *tracker) rank() {
-	s, n := t.schedule, len(t.kinds)
-	t.rankOf, t.atRank, t.begins = make([]int32, n), make([]int32, n), make([]int32, len(s.Stages)+1)
-	for i, stage := range s.Stages {
-		t.begins[i+1] = t.begins[i] + int32(stage.Clusters)
-	}
-	next := slices.Clone(t.begins)
-	for position := range n {
-		stage := s.stageOf[s.groups.GroupAt(position)]
-		t.atRank[next[stage]] = int32(position)
-		next[stage]++
-	}
-	if compare := s.options.order; compare != nil {
-		for i := range s.Stages {
-			slices.SortFunc(t.atRank[t.begins[i]:t.begins[i+1]], func(a, b int32) int {
-				return cmp.Or(compare(s.groups.Cluster(int(a)), s.groups.Cluster(int(b))), cmp.Compare(a, b))
-			})
-		}
-	}
-	for rank, position := range t.atRank {
-		t.rankOf[position] = int32(rank)
-	}
-}
-
 // due is when the state of a position changes by time alone.
 func (t *tracker) due(position int32) time.Time {
-	limit, _, _ := t.schedule.rules.phase(t.kinds[position])
+	limit, _, _, _ := t.schedule.rules.phase(t.kinds[position])
 	return t.since[position].Add(limit)
 }
 
 // report changes what was reported of a position.
 func (t *tracker) report(position int, kind state, since time.Time) {
-	t.untime(position)
+	t.timers.clear(int32(position))
 	t.kinds[position], t.since[position] = kind, since
 	t.settle(position)
 	t.time(position)
@@ -111,33 +95,27 @@ func (t *tracker) advance(now time.Time) {
 	}
 }
 
-// recheck is the time after which a cluster's state changes or is looked at again; 0 if never.
-func (t *tracker) recheck() (after time.Duration) {
+// observed is what the tracker adds to a decision; the caller adds the clusters that are not selected.
+func (t *tracker) observed() observed {
+	o := observed{totals: t.totals, active: first(&t.incomplete, t.schedule), breached: first(&t.breached, t.schedule)}
 	if position, ok := t.timers.next(); ok {
-		after = t.due(position).Sub(t.now)
+		o.recheck = t.due(position).Sub(t.now)
 	}
-	for kind, n := range t.undated {
-		if n > 0 {
-			limit, _, _ := t.schedule.rules.phase(state(kind))
-			after = sooner(after, limit)
-		}
-	}
-	return after
+	return o
 }
 
-// choose is the choice at the tracker's time.
-func (t *tracker) choose() choice {
-	active, ok := t.incomplete.Next(0)
-	if !ok {
-		active = len(t.schedule.Stages)
+// first is the first stage of a set, or the number of stages.
+func first(stages *bitset.Set, s *schedule) int {
+	if stage, ok := stages.Next(0); ok {
+		return stage
 	}
-	return t.schedule.choose(&t.totals, active, t.now)
+	return len(s.Stages)
 }
 
 // settle brings the state of a position and all that is counted from it up to date.
 func (t *tracker) settle(position int) {
 	before := t.states[position]
-	after, _ := t.schedule.rules.at(t.kinds[position], t.since[position], t.now)
+	after := t.schedule.rules.at(t.kinds[position], t.since[position], t.now)
 	if before == after {
 		return
 	}
@@ -155,87 +133,72 @@ func (t *tracker) settle(position int) {
 }
 
 func (t *tracker) markStage(stage int) {
-	if t.schedule.complete(stage, &t.totals.stages[stage]) {
-		t.incomplete.Remove(stage)
+	tally := &t.totals.stages[stage]
+	put(&t.incomplete, stage, !t.schedule.isComplete(stage, tally))
+	put(&t.breached, stage, t.schedule.isBreached(stage, tally))
+}
+
+func put(set *bitset.Set, i int, in bool) {
+	if in {
+		set.Add(i)
 	} else {
-		t.incomplete.Add(stage)
+		set.Remove(i)
 	}
 }
 
 // mark puts a position into the sets of its state.
 func (t *tracker) mark(position int, s state) {
-	switch {
-	case s.waiting():
-		t.waiting[s].Add(int(t.rankOf[position]))
-	case s.inFlight():
-		t.inFlight.Add(position)
-	case s == timedOutNow:
-		t.timedOut.Add(position)
+	if s.waiting() {
+		t.waiting[s].Add(int(t.ranks.rankOf[position]))
+		return
+	}
+	for i, states := range listedStates {
+		if states.has(s) {
+			t.listed[i].Add(position)
+		}
 	}
 }
 
 // unmark undoes mark.
 func (t *tracker) unmark(position int, s state) {
-	switch {
-	case s.waiting():
-		t.waiting[s].Remove(int(t.rankOf[position]))
-	case s.inFlight():
-		t.inFlight.Remove(position)
-	case s == timedOutNow:
-		t.timedOut.Remove(position)
-	}
-}
-
-// time keeps in mind that the state of a position changes by time alone, if it does.
-func (t *tracker) time(position int) {
-	if _, again := t.schedule.rules.at(t.kinds[position], t.since[position], t.now); again == 0 {
+	if s.waiting() {
+		t.waiting[s].Remove(int(t.ranks.rankOf[position]))
 		return
 	}
-	if t.since[position].IsZero() {
-		t.undated[t.kinds[position]]++
-	} else {
-		t.timers.set(int32(position))
+	for i, states := range listedStates {
+		if states.has(s) {
+			t.listed[i].Remove(position)
+		}
 	}
 }
 
-// untime undoes time.
-func (t *tracker) untime(position int) {
-	limit, _, _ := t.schedule.rules.phase(t.kinds[position])
-	if limit > 0 && t.since[position].IsZero() {
-		t.undated[t.kinds[position]]--
+// time sets the timer of a position whose state changes by time alone.
+func (t *tracker) time(position int) {
+	if datedStates.has(t.states[position]) {
+		if limit, _, _, _ := t.schedule.rules.phase(t.kinds[position]); limit > 0 {
+			t.timers.set(int32(position))
+		}
 	}
-	t.timers.clear(int32(position))
 }
 
-// start lists the clusters that start (R8).
-func (t *tracker) start(c *choice) []Cluster {
-	if c.slots == 0 {
-		return nil
-	}
-	clusters := make([]Cluster, 0, c.slots)
-	begin, end := int(t.begins[c.active]), int(t.begins[c.active+1])
-	for _, s := range []state{toApply, unreported} {
-		for rank := range t.waiting[s].From(begin) {
-			if len(clusters) == c.slots || rank >= end {
-				break
-			}
-			position := int(t.atRank[rank])
-			if t.schedule.mayStart(c, t.schedule.groups.GroupAt(position)) {
-				clusters = append(clusters, t.schedule.cluster(position, s))
+// in implements view. The states are one of listedStates.
+func (t *tracker) in(states stateSet, from int) (int, state, bool) {
+	for i := range listedStates {
+		if listedStates[i] == states {
+			if position, ok := t.listed[i].Next(from); ok {
+				return position, t.states[position], true
 			}
 		}
 	}
-	return clusters
+	return 0, 0, false
 }
 
-// list gives the n clusters whose positions are in a set.
-func (t *tracker) list(positions *bitset.Set, n int) []Cluster {
-	if n == 0 {
-		return nil
+// turn implements view. Places are ranks, counted from the first of the stage.
+func (t *tracker) turn(stage int, s state, from int) (position, place int, ok bool) {
+	begin, end := int(t.ranks.begins[stage]), int(t.ranks.begins[stage+1])
+	rank, ok := t.waiting[s].Next(begin + from)
+	if !ok || rank >= end {
+		return 0, 0, false
 	}
-	clusters := make([]Cluster, 0, n)
-	for position := range positions.From(0) {
-		clusters = append(clusters, t.schedule.cluster(position, t.states[position]))
-	}
-	return clusters
+	return int(t.ranks.atRank[rank]), rank - begin, true
 }

@@ -1,6 +1,7 @@
 package rollout
 
 import (
+	"regexp"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -10,7 +11,7 @@ import (
 	"github.com/cohort-ocm/cohort/internal/limit"
 )
 
-// Validate says what is wrong with a strategy (R16 to R18), with paths as in its JSON below path, which
+// Validate says what is wrong with a strategy, with paths as in its JSON below path, which
 // may be nil: progressive.maxConcurrency. A webhook can return the list as it is; of strategies [Plan]
 // refuses exactly what Validate does. Only the fields of the chosen type are looked at, and an empty type is All.
 func Validate(strategy clusterv1alpha1.RolloutStrategy, path *field.Path) field.ErrorList {
@@ -26,10 +27,19 @@ type rules struct {
 	maxConcurrency *limit.Limit   // nil: unset
 	maxFailures    limit.Limit
 	mandatory      []clusterv1alpha1.MandatoryDecisionGroup
+	warnings       []Warning // of fields that have no effect
 }
 
-// parse reads the fields that the strategy's type has.
+// parse reads the fields that the strategy's type has, and warns of the others (R18).
 func parse(s clusterv1alpha1.RolloutStrategy, path *field.Path) (rules, field.ErrorList) {
+	r, errs := parseType(s, path)
+	for _, ignored := range ignoredFields(s, path) {
+		r.warnings = append(r.warnings, Warning{Type: WarningFieldIgnored, Field: ignored.String()})
+	}
+	return r, errs
+}
+
+func parseType(s clusterv1alpha1.RolloutStrategy, path *field.Path) (rules, field.ErrorList) {
 	switch s.Type {
 	case clusterv1alpha1.All, "":
 		all := deref(s.All)
@@ -98,15 +108,21 @@ func parseConcurrency(path *field.Path, v intstr.IntOrString) (*limit.Limit, *fi
 
 // parseDeadline reads a ProgressDeadline: nil where there is none (R17).
 func parseDeadline(path *field.Path, s string) (*time.Duration, *field.Error) {
-	if s == "" || s == "None" {
+	if s == "" || s == noDeadline {
 		return nil, nil
 	}
 	d, err := time.ParseDuration(s)
-	if err != nil || d < 0 {
-		return nil, field.Invalid(path, s, `must be "None" or a duration of at least 0 such as 2h, 90m, 360s or 1h30m`)
+	if err != nil || d < time.Second || !deadlineSyntax.MatchString(s) {
+		return nil, field.Invalid(path, s, "must be None for no deadline, or at least one second in hours, minutes and seconds, such as 2h, 90m, 360s or 1h30m")
 	}
 	return &d, nil
 }
+
+// noDeadline is what the API server fills in where the strategy has no progressDeadline.
+const noDeadline = "None"
+
+// deadlineSyntax leaves out what time.ParseDuration reads beside: signs, fractions, smaller units, and a bare 0.
+var deadlineSyntax = regexp.MustCompile(`^([0-9]+[hms])+$`)
 
 func deref[T any](p *T) (v T) {
 	if p != nil {

@@ -86,7 +86,7 @@ func accepts(t *testing.T, s clusterv1alpha1.RolloutStrategy, want bool, path st
 // R17: which deadlines are accepted.
 func TestDeadlinesAreValidated(t *testing.T) {
 	hour := time.Hour
-	minute := time.Minute
+	second := time.Second
 	for _, c := range []struct {
 		name, text string
 		want       *time.Duration
@@ -97,10 +97,17 @@ func TestDeadlinesAreValidated(t *testing.T) {
 		{name: "R17 hours", text: "1h", want: &hour},
 		{name: "R17 minutes", text: "60m", want: &hour},
 		{name: "R17 seconds", text: "3600s", want: &hour},
-		{name: "R17 a Go duration", text: "0h59m60s", want: &hour},
-		{name: "R17 fractions", text: "0.5m30000ms", want: &minute},
-		{name: "R17 zero", text: "0s", want: new(time.Duration)},
+		{name: "R17 several", text: "0h59m60s", want: &hour},
+		{name: "R17 in any order", text: "60s59m", want: &hour},
+		{name: "R17 at least a second", text: "1s", want: &second},
+		{name: "R17 zero", text: "0s", refused: true},
+		{name: "R17 a bare zero", text: "0", refused: true},
 		{name: "R17 negative", text: "-1s", refused: true},
+		{name: "R17 negative zero", text: "-0s", refused: true},
+		{name: "R17 a plus sign", text: "+5m", refused: true},
+		{name: "R17 fractions", text: "1.5h", refused: true},
+		{name: "R17 other units", text: "1s500ms", refused: true},
+		{name: "R17 below a second", text: "1ns", refused: true},
 		{name: "R17 another case", text: "none", refused: true},
 		{name: "R17 no unit", text: "60", refused: true},
 		{name: "R17 days", text: "1d", refused: true},
@@ -129,10 +136,60 @@ func TestDeadlinesAreValidated(t *testing.T) {
 	}
 }
 
+// R18: fields that are set and have no effect are warned of, with their path; the API's defaults are not set.
+func TestIgnoredFieldsAreWarnedOf(t *testing.T) {
+	full := config("1", "5m", time.Minute)
+	mandatory := progressive("", config("", "", 0), "canary").Progressive.MandatoryDecisionGroups
+	everything := clusterv1alpha1.RolloutStrategy{
+		All:                 &clusterv1alpha1.RolloutAll{RolloutConfig: full},
+		Progressive:         &clusterv1alpha1.RolloutProgressive{RolloutConfig: full, MandatoryDecisionGroups: mandatory, MaxConcurrency: intstr.FromInt32(1)},
+		ProgressivePerGroup: &clusterv1alpha1.RolloutProgressivePerGroup{RolloutConfig: full, MandatoryDecisionGroups: mandatory},
+	}
+	all := []string{"all.minSuccessTime", "all.progressDeadline", "all.maxFailures"}
+	inProgressive := []string{"progressive.minSuccessTime", "progressive.progressDeadline", "progressive.maxFailures",
+		"progressive.mandatoryDecisionGroups", "progressive.maxConcurrency"}
+	inPerGroup := []string{"progressivePerGroup.minSuccessTime", "progressivePerGroup.progressDeadline", "progressivePerGroup.maxFailures",
+		"progressivePerGroup.mandatoryDecisionGroups"}
+	for typ, want := range map[clusterv1alpha1.RolloutType][]string{
+		"":                                  slices.Concat([]string{"all.minSuccessTime", "all.maxFailures"}, inProgressive, inPerGroup),
+		clusterv1alpha1.All:                 slices.Concat([]string{"all.minSuccessTime", "all.maxFailures"}, inProgressive, inPerGroup),
+		clusterv1alpha1.Progressive:         slices.Concat(all, inPerGroup),
+		clusterv1alpha1.ProgressivePerGroup: slices.Concat(all, inProgressive),
+	} {
+		everything.Type = typ
+		var got []string
+		for _, w := range plan(t, scene{strategy: everything, groups: []string{"canary: a"}}).Warnings {
+			if w.Type != rollout.WarningFieldIgnored {
+				t.Errorf("%v", w)
+			}
+			got = append(got, w.Field)
+		}
+		if d := cmp.Diff(want, got); d != "" {
+			t.Errorf("%q: %s", typ, d)
+		}
+	}
+	t.Run("R18 not of what the API server fills in", func(t *testing.T) {
+		defaults := config("", "None", 0)
+		s := clusterv1alpha1.RolloutStrategy{
+			All:         &clusterv1alpha1.RolloutAll{RolloutConfig: defaults},
+			Progressive: &clusterv1alpha1.RolloutProgressive{RolloutConfig: defaults}, ProgressivePerGroup: &clusterv1alpha1.RolloutProgressivePerGroup{},
+		}
+		if warnings := plan(t, scene{strategy: s, groups: []string{"a"}}).Warnings; len(warnings) > 0 {
+			t.Error(warnings)
+		}
+	})
+	t.Run("R18 in words", func(t *testing.T) {
+		w := rollout.Warning{Type: rollout.WarningFieldIgnored, Field: "progressive.maxConcurrency"}
+		if got, want := w.String(), "progressive.maxConcurrency is set and has no effect under the strategy's type"; got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	})
+}
+
 // R17: all faults are found, at the paths of the strategy's JSON, so that a webhook can return them.
 func TestValidateReportsEveryFaultAtItsPath(t *testing.T) {
 	const limit = "must be a count of at least 0, as an integer, or a percentage from 0% to 100% in decimal digits"
-	const deadline = `must be "None" or a duration of at least 0 such as 2h, 90m, 360s or 1h30m`
+	const deadline = "must be None for no deadline, or at least one second in hours, minutes and seconds, such as 2h, 90m, 360s or 1h30m"
 	path := field.NewPath("spec", "placementRefs").Index(1).Child("rolloutStrategy")
 	bad := clusterv1alpha1.RolloutConfig{
 		MaxFailures: intstr.FromString("half"), ProgressDeadline: "soon", MinSuccessTime: config("", "", -time.Minute).MinSuccessTime,

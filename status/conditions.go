@@ -7,32 +7,41 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// The types of the conditions that SetConditions sets (S7). One of them is True.
+// The types of the conditions that SetConditions sets. One of them is True.
 const (
 	ConditionProgressing = "Progressing"
 	ConditionSucceeded   = "Succeeded"
 	ConditionFailed      = "Failed"
 )
 
-// The reasons of the conditions that SetConditions sets. All three conditions have the same.
+// The reasons of the conditions that SetConditions sets. All three conditions have the same: where several would be
+// true, the first in this order.
 const (
-	// ReasonRolloutProgressing: clusters wait or are in flight.
-	ReasonRolloutProgressing = "RolloutProgressing"
-	// ReasonRolloutSucceeded: all clusters are done.
-	ReasonRolloutSucceeded = "RolloutSucceeded"
-	// ReasonMaxFailuresBreached: more clusters failed than the budget allows, and nothing starts any more.
+	// ReasonGroupsIncomplete says that the decision groups are not all there yet. The rollout is Progressing.
+	ReasonGroupsIncomplete = "GroupsIncomplete"
+	// ReasonMaxFailuresBreached says that more clusters failed than the budget allows, and nothing starts any more. The
+	// rollout is Failed.
 	ReasonMaxFailuresBreached = "MaxFailuresBreached"
-	// ReasonClustersFailed: the rollout has come to its end, with failures that the budget allows.
+	// ReasonRolloutPaused says that the rollout is paused before its end. It is Progressing.
+	ReasonRolloutPaused = "RolloutPaused"
+	// ReasonGateClosed says that a closed gate stops the rollout before its end. It is Progressing.
+	ReasonGateClosed = "GateClosed"
+	// ReasonRolloutProgressing says that clusters wait or are in flight. The rollout is Progressing.
+	ReasonRolloutProgressing = "RolloutProgressing"
+	// ReasonClustersFailed says that the rollout has come to its end, with failures that the budget allows. It is Failed.
 	ReasonClustersFailed = "ClustersFailed"
+	// ReasonNoClusterSelected says that there is no cluster to roll out to. The rollout has Succeeded.
+	ReasonNoClusterSelected = "NoClusterSelected"
+	// ReasonRolloutSucceeded says that all clusters are done. The rollout has Succeeded.
+	ReasonRolloutSucceeded = "RolloutSucceeded"
 )
 
-// SetConditions sets the conditions of type Progressing, Succeeded and Failed to what the summary comes to
-// and says whether it changed any (S7). Each has the aggregate's reason, the summary in a sentence as
-// message, and generation, that of the object whose strategy was rolled out, as observedGeneration.
-// Conditions of other types stay as they are. A condition's lastTransitionTime is set to now when its
-// status changes, and only then.
+// SetConditions sets the conditions of type Progressing, Succeeded and Failed to what the summary comes to and says
+// whether it changed any. Each has the reason that goes with the aggregate, and the summary in words as message. The
+// generation, which becomes their observedGeneration, is that of the object whose strategy was rolled out. Conditions of
+// other types stay as they are. A condition's lastTransitionTime is set to now when its status changes, and only then.
 func SetConditions(conditions *[]metav1.Condition, s Summary, generation int64, now time.Time) bool {
-	aggregate := s.Aggregate()
+	aggregate, reason, message := s.Aggregate(), s.reason(), s.String()
 	changed := false
 	for _, c := range []struct {
 		conditionType string
@@ -45,8 +54,8 @@ func SetConditions(conditions *[]metav1.Condition, s Summary, generation int64, 
 		changed = setCondition(conditions, metav1.Condition{
 			Type:               c.conditionType,
 			Status:             conditionStatus(aggregate == c.trueFor),
-			Reason:             s.reason(),
-			Message:            s.String(),
+			Reason:             reason,
+			Message:            message,
 			ObservedGeneration: generation,
 		}, now) || changed
 	}
@@ -69,15 +78,23 @@ func conditionStatus(is bool) metav1.ConditionStatus {
 	return metav1.ConditionFalse
 }
 
-// reason is the one that goes with the aggregate.
+// reason gives the reason that goes with the aggregate.
 func (s Summary) reason() string {
 	switch aggregate := s.Aggregate(); {
-	case s.Breach:
+	case s.Incomplete != "":
+		return ReasonGroupsIncomplete
+	case s.Breach != "":
 		return ReasonMaxFailuresBreached
+	case aggregate == Progressing && s.Paused != "":
+		return ReasonRolloutPaused
+	case aggregate == Progressing && len(s.Gates) > 0:
+		return ReasonGateClosed
 	case aggregate == Progressing:
 		return ReasonRolloutProgressing
 	case aggregate == Failed:
 		return ReasonClustersFailed
+	case s.Total() == 0:
+		return ReasonNoClusterSelected
 	default:
 		return ReasonRolloutSucceeded
 	}

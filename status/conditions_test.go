@@ -2,8 +2,11 @@ package status_test
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -25,7 +28,7 @@ func TestConditionsFollowTheAggregate(t *testing.T) {
 	}{
 		{"S7 something waits", status.Summary{Counts: status.Counts{ToApply: 1}}, "Progressing", "RolloutProgressing"},
 		{"S7 all done", status.Summary{Counts: status.Counts{Succeeded: 1}}, "Succeeded", "RolloutSucceeded"},
-		{"S7 stopped", status.Summary{Counts: status.Counts{ToApply: 1, TimeOut: 1}, Breach: true}, "Failed", "MaxFailuresBreached"},
+		{"S7 stopped", status.Summary{Counts: status.Counts{ToApply: 1, TimeOut: 1}, Breach: "stopped"}, "Failed", "MaxFailuresBreached"},
 		{"S7 ended with a tolerated failure", status.Summary{Counts: status.Counts{Succeeded: 1, TimeOut: 1}}, "Failed", "ClustersFailed"},
 	} {
 		var conditions []metav1.Condition
@@ -55,7 +58,7 @@ func TestTransitionTimeMovesOnlyWithTheStatus(t *testing.T) {
 		for range rapid.IntRange(1, 6).Draw(t, "steps") {
 			now = now.Add(time.Second)
 			before := append([]metav1.Condition(nil), conditions...)
-			summary := status.Summary{Counts: anyCounts(t), Breach: rapid.Bool().Draw(t, "breach")}
+			summary := status.Summary{Counts: anyCounts(t), Breach: rapid.SampledFrom([]string{"", "stopped: 1 failed"}).Draw(t, "breach")}
 			generation := rapid.Int64Range(1, 2).Draw(t, "generation")
 			changed := status.SetConditions(&conditions, summary, generation, now)
 			if changed == cmp.Equal(before, conditions) {
@@ -89,12 +92,40 @@ func TestConditionsAtTheZeroTime(t *testing.T) {
 	}
 }
 
-// S7: the sentence is cut where there are many reasons.
-func TestSummaryNamesAtMostThreeReasons(t *testing.T) {
-	s := status.Summary{Counts: status.Counts{ToApply: 9}, Waiting: []string{"one", "two", "three", "four", "five"}}
-	if got, want := s.String(), "0 of 9 clusters done, one, two, three, and for 2 more reasons"; got != want {
-		t.Errorf("got %q, want %q", got, want)
+// S7: a message has at most 1 kB. The counts and what stops the rollout first are always said, and clauses that do not fit
+// are counted.
+func TestMessagesAreBounded(t *testing.T) {
+	many := slices.Repeat([]string{""}, 300)
+	for i := range many {
+		many[i] = fmt.Sprintf("waiting for group %d", i)
 	}
+	long := strings.Repeat("é", 2000)
+	for _, test := range []struct {
+		why  string
+		in   status.Summary
+		ends string
+	}{
+		{"many clauses", status.Summary{Counts: status.Counts{ToApply: 9}, Waiting: many}, "; waiting for group 41; and 258 more"},
+		{"one that is too long", status.Summary{Counts: status.Counts{ToApply: 9}, Breach: long}, "éé…"},
+		{"a long one before others", status.Summary{Counts: status.Counts{ToApply: 9}, Breach: long, Waiting: many}, "éé…; and 300 more"},
+		{"a long one behind others", status.Summary{Counts: status.Counts{ToApply: 9}, Waiting: []string{"one", "two", long}}, "done; one; two; and 1 more"},
+		{"a long one alone", status.Summary{Incomplete: long}, "éé…"},
+	} {
+		got := test.in.String()
+		if !strings.HasSuffix(got, test.ends) || len(got) > 1024 || !utf8.ValidString(got) {
+			t.Errorf("%s: %d bytes, %q, want …%q", test.why, len(got), got, test.ends)
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(0, 1200)
+		s := status.Summary{Counts: anyCounts(t), Breach: strings.Repeat("é", n.Draw(t, "breach"))}
+		for range rapid.IntRange(0, 3).Draw(t, "clauses") {
+			s.Waiting = append(s.Waiting, strings.Repeat("x", n.Draw(t, "clause")))
+		}
+		if got := s.String(); len(got) > 1024 || !utf8.ValidString(got) || !strings.HasPrefix(got, s.Counts.String()[:12]) {
+			t.Fatalf("%d bytes: %q", len(got), got)
+		}
+	})
 }
 
 func ExampleSetConditions() {

@@ -17,7 +17,7 @@ func rolledOut(placements []PlacementProgress, generation int64) metav1.Conditio
 	}
 	for i := range placements {
 		s := &placements[i].Summary
-		complete = complete && !s.Breach && s.Aggregate() != Progressing
+		complete = complete && s.Breach == "" && s.Aggregate() != Progressing
 		if len(placements) == 1 {
 			messages = append(messages, s.String())
 		} else {

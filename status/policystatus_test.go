@@ -25,7 +25,7 @@ func TestPolicyStatus(t *testing.T) {
 		{"S8 nobody reported", "- -", status.Summary{Counts: status.Counts{Progressing: 2}}, " Progressing"},
 		{"S8 as far as reported, as in the design document", "Compliant - -", status.Summary{Counts: status.Counts{ToApply: 2, Succeeded: 1}}, "Compliant Progressing"},
 		{"S8 pending comes before compliant", "Compliant Pending", status.Summary{Counts: status.Counts{Progressing: 1}}, "Pending Progressing"},
-		{"S8 one that does not comply decides", "Pending NonCompliant Compliant -", status.Summary{Counts: status.Counts{Failed: 1}, Breach: true}, "NonCompliant Failed"},
+		{"S8 one that does not comply decides", "Pending NonCompliant Compliant -", status.Summary{Counts: status.Counts{Failed: 1}, Breach: "stopped"}, "NonCompliant Failed"},
 		{"S8 a timeout is not reflected", "Compliant -", status.Summary{Counts: status.Counts{Succeeded: 1, TimeOut: 1}}, "Compliant Failed"},
 		{"S8 a state that is not known counts for nothing", "Terminating", status.Summary{}, " Succeeded"},
 	} {

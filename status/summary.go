@@ -2,57 +2,58 @@ package status
 
 import (
 	"fmt"
-	"strings"
+	"slices"
 
 	"github.com/cohort-ocm/cohort/grouping"
 )
 
-// Counts is how many selected clusters stand where (S5). Each cluster is in one of the first six; the
-// last two say more of some of them.
+// Counts says how many selected clusters stand where. Each cluster is in one of the first six; the last two say more of
+// some of them.
 type Counts struct {
-	// ToApply are the waiting clusters: reported ToApply, or not reported.
+	// ToApply counts the waiting clusters: reported ToApply, or not reported.
 	ToApply int `json:"toApply"`
-	// Progressing are also those of an unknown status.
+	// Progressing counts also the clusters of an unknown status, and those that have not answered since the workload was
+	// applied.
 	Progressing int `json:"progressing"`
-	// Succeeded are also those that soak.
+	// Succeeded counts also the clusters that soak.
 	Succeeded int `json:"succeeded"`
-	// Failed are those within their progress deadline, or without one.
+	// Failed counts the failed clusters within their progress deadline, or without one.
 	Failed int `json:"failed"`
-	// TimeOut are those reported so and those whose progress deadline has passed.
+	// TimeOut counts the clusters that were reported so and those whose progress deadline has passed.
 	TimeOut int `json:"timeOut"`
-	// Skip are those that the rollout leaves out.
+	// Skip counts the clusters that the rollout leaves out.
 	Skip int `json:"skip"`
 
-	// Soaking are the succeeded whose minimum success time has not passed.
+	// Soaking counts the succeeded clusters whose minimum success time has not passed.
 	Soaking int `json:"soaking"`
-	// Held are the waiting that may not start now.
+	// Held counts the waiting clusters that may not start now.
 	Held int `json:"held"`
 }
 
-// Total is the number of clusters counted.
+// Total gives the number of clusters counted.
 func (c Counts) Total() int {
 	return c.ToApply + c.Progressing + c.Succeeded + c.Failed + c.TimeOut + c.Skip
 }
 
-// InFlight is the number of clusters that have the workload and may yet change by themselves (R3).
+// InFlight gives the number of clusters that have the workload and may yet change by themselves.
 func (c Counts) InFlight() int { return c.Progressing + c.Failed + c.Soaking }
 
-// Failures is the number of clusters that count against the budget (R2).
+// Failures gives the number of clusters that count against the budget.
 func (c Counts) Failures() int { return c.Failed + c.TimeOut }
 
-// Done is the number of clusters that need nothing more: succeeded and soaked, or left out.
+// Done gives the number of clusters that need nothing more: succeeded and soaked, or left out.
 func (c Counts) Done() int { return c.Succeeded - c.Soaking + c.Skip }
 
-// Percent is the share of the clusters that are done, from 0 to 100, rounded down so that 100 means
-// all. It is 100 where there is no cluster.
+// Percent gives the share of the clusters that are done, from 0 to 100, rounded down so that 100 means all. It is 0
+// where there is no cluster, as nothing ran.
 func (c Counts) Percent() int {
 	if c.Total() == 0 {
-		return 100
+		return 0
 	}
 	return c.Done() * 100 / c.Total()
 }
 
-// Add is the sum of both.
+// Add gives the sum of both.
 func (c Counts) Add(other Counts) Counts {
 	c.ToApply += other.ToApply
 	c.Progressing += other.Progressing
@@ -65,14 +66,17 @@ func (c Counts) Add(other Counts) Counts {
 	return c
 }
 
-// String is `12 of 320 clusters done, 5 in flight, 1 failed, 302 waiting`, without what is none. Failed
-// are all failures; those that are within their deadline are also in flight.
+// String gives the counts in words, `12 of 320 clusters done, 5 in flight, 1 failed, 302 waiting`, without what is none.
+// All failures are in "failed"; those that are within their deadline are also in flight.
 func (c Counts) String() string {
 	return c.sentence() + part(c.ToApply, "waiting")
 }
 
 // sentence is String without the waiting.
 func (c Counts) sentence() string {
+	if c.Total() == 0 {
+		return "no cluster is selected"
+	}
 	return fmt.Sprintf("%d of %d clusters done", c.Done(), c.Total()) +
 		part(c.InFlight(), "in flight") + part(c.Failures(), "failed")
 }
@@ -84,50 +88,89 @@ func part(n int, what string) string {
 	return fmt.Sprintf(", %d %s", n, what)
 }
 
-// Summary is what a rollout comes to (S5). Package rollout fills it in.
+// Summary says what a rollout comes to. Package rollout fills it in.
+//
+// What stops the rollout is said in sentences without a full stop. They name times, not durations, so that they stay
+// the same while nothing happens. They are said whether or not a cluster waits.
 type Summary struct {
 	Counts
 	// Groups has the counts of each group, in the order of the groups.
 	Groups []GroupCounts `json:"groups"`
 	// Removed is the number of clusters that were reported and are no longer selected.
 	Removed int `json:"removed"`
-	// Breach says that more clusters failed than the budget allows, so that nothing starts.
-	Breach bool `json:"breach"`
-	// Waiting says why the held clusters wait, each reason once, in the order of the groups: sentences
-	// without a full stop, such as `waiting for group 1 "canary"`.
+
+	// Incomplete says what the decision groups lack; it is empty where they are complete. Nothing starts, and nobody is
+	// removed, until they are.
+	Incomplete string `json:"incomplete,omitempty"`
+	// Breach says which budget was breached and by whom: `stopped: a, b failed, maxFailures 1`. It is empty where none
+	// was. Nothing starts until it ends.
+	Breach string `json:"breach,omitempty"`
+	// Paused says that the caller paused the rollout: `the rollout is paused`. It is empty where nobody did.
+	Paused string `json:"paused,omitempty"`
+	// Gates says which closed gates stop the rollout, one sentence each: `the gate "freeze" before group 1 is closed`.
+	Gates []string `json:"gates,omitempty"`
+	// Waiting says why the held clusters wait, one sentence for each reason, in the order of the groups: `waiting for group
+	// 1 "canary"`. What another field says may be among them; it is said once.
 	Waiting []string `json:"waiting,omitempty"`
 }
 
-// GroupCounts is the counts of one group.
+// GroupCounts has the counts of one group.
 type GroupCounts struct {
 	Group grouping.Key `json:"group"`
 	Counts
 }
 
-// String is `group 1 "canary": 2 of 10 clusters done`.
+// String gives group and counts in words: `group 1 "canary": 2 of 10 clusters done`.
 func (g GroupCounts) String() string { return g.Group.String() + ": " + g.Counts.String() }
 
-// String is one sentence without its full stop that says what is happening, fit for the message of a
-// condition (S7): `12 of 320 clusters done, 5 in flight, waiting for group 1 "canary"`. Of more than
-// three reasons it gives the first three.
-func (s Summary) String() string {
-	const most = 3
-	parts := append([]string{s.sentence()}, s.Waiting[:min(most, len(s.Waiting))]...)
-	if more := len(s.Waiting) - most; more > 0 {
-		parts = append(parts, fmt.Sprintf("and for %d more reasons", more))
+// String says what is happening, in words without a full stop that fit the message of a condition: the counts, then
+// what stops the rollout, then why clusters wait.
+//
+//	12 of 320 clusters done, 5 in flight, waiting for group 1 "canary"
+//
+// Where a comma would not tell the clauses apart, semicolons stand between them. It has at most 1,024 bytes: clauses
+// that do not fit are counted, "and 17 more".
+func (s Summary) String() string { return sentence(s.clauses()) }
+
+// clauses gives the counts, if there is anything to count, and all that stops the rollout, each once.
+func (s Summary) clauses() []string {
+	stops := s.stops()
+	if s.Total() == 0 && s.Incomplete != "" {
+		return stops // it is not known yet whether a cluster is selected
 	}
-	return strings.Join(parts, ", ")
+	return append([]string{s.sentence()}, stops...)
 }
 
-// Aggregate is the status of the rollout as a whole (S6): Progressing, Succeeded or Failed, never
-// TimeOut. A breach makes it Failed at once. Otherwise it is Progressing while any cluster waits or is
-// in flight, then Failed if any failed, else Succeeded; so is a rollout over no cluster.
+func (s Summary) stops() (stops []string) {
+	say := func(sentences ...string) {
+		for _, sentence := range sentences {
+			if sentence != "" && !slices.Contains(stops, sentence) {
+				stops = append(stops, sentence)
+			}
+		}
+	}
+	say(s.Incomplete, s.Breach, s.Paused)
+	say(s.Gates...)
+	say(s.Waiting...)
+	return stops
+}
+
+// Aggregate gives the status of the rollout as a whole: Progressing, Succeeded or Failed, never TimeOut. The first that
+// applies decides:
 //
-// A tolerated Failed cluster is in flight until its deadline (R3), so that a rollout with one and
-// without a deadline stays Progressing.
+//	the decision groups are incomplete     Progressing
+//	a budget is breached                   Failed
+//	a cluster waits or is in flight        Progressing
+//	a cluster failed                       Failed
+//	otherwise                              Succeeded
+//
+// A rollout over no cluster has Succeeded, with a reason and a message of its own in the conditions. A tolerated Failed
+// cluster is in flight until its deadline, so that a rollout with one and without a deadline stays Progressing.
 func (s Summary) Aggregate() RolloutStatus {
 	switch {
-	case s.Breach:
+	case s.Incomplete != "":
+		return Progressing
+	case s.Breach != "":
 		return Failed
 	case s.ToApply > 0 || s.InFlight() > 0:
 		return Progressing

@@ -19,6 +19,10 @@ func TestAggregate(t *testing.T) {
 		want status.RolloutStatus
 	}{
 		{"S6 no selected cluster", status.Summary{}, status.Succeeded},
+		{"S6 incomplete groups: who is selected is not known yet", status.Summary{Incomplete: "half written"}, status.Progressing},
+		{"S6 incomplete groups come before a breach, which may not be one of the whole", status.Summary{Counts: status.Counts{Failed: 1}, Incomplete: "half written", Breach: "stopped"}, status.Progressing},
+		{"S6 a pause is no end", status.Summary{Counts: status.Counts{ToApply: 1}, Paused: "the rollout is paused"}, status.Progressing},
+		{"S6 a pause behind the end changes nothing", status.Summary{Counts: status.Counts{Succeeded: 1}, Paused: "the rollout is paused"}, status.Succeeded},
 		{"S6 all done", status.Summary{Counts: status.Counts{Succeeded: 3}}, status.Succeeded},
 		{"S6 Skip counts as neither", status.Summary{Counts: status.Counts{Skip: 3}}, status.Succeeded},
 		{"S6 Skip hides no failure", status.Summary{Counts: status.Counts{Skip: 3, TimeOut: 1}}, status.Failed},
@@ -28,7 +32,7 @@ func TestAggregate(t *testing.T) {
 		{"S6 a tolerated failure may still recover", status.Summary{Counts: status.Counts{Succeeded: 3, Failed: 1}}, status.Progressing},
 		{"S6 a tolerated timeout is a failure in the end", status.Summary{Counts: status.Counts{Succeeded: 3, TimeOut: 1}}, status.Failed},
 		{"S6 what still runs comes before a timeout", status.Summary{Counts: status.Counts{Progressing: 1, TimeOut: 1}}, status.Progressing},
-		{"S6 a breach comes before what still runs", status.Summary{Counts: status.Counts{ToApply: 1, Progressing: 1, Failed: 1}, Breach: true}, status.Failed},
+		{"S6 a breach comes before what still runs", status.Summary{Counts: status.Counts{ToApply: 1, Progressing: 1, Failed: 1}, Breach: "stopped"}, status.Failed},
 		{"S6 a removed cluster counts for nothing", status.Summary{Removed: 3}, status.Succeeded},
 	} {
 		if got := test.in.Aggregate(); got != test.want {
@@ -54,7 +58,7 @@ func TestCountsAddUp(t *testing.T) {
 		if sum := c.ToApply + c.InFlight() + c.Done() + c.TimeOut; sum != c.Total() {
 			t.Fatalf("%+v: parts sum to %d, total is %d", c, sum, c.Total())
 		}
-		if p := c.Percent(); p < 0 || p > 100 || (p == 100) != (c.Done() == c.Total()) {
+		if p := c.Percent(); p < 0 || p > 100 || (p == 100) != (c.Done() == c.Total() && c.Total() > 0) {
 			t.Fatalf("%+v: %d%%", c, p)
 		}
 		other := anyCounts(t)
@@ -81,7 +85,7 @@ func ExampleSummary() {
 		fmt.Println(g)
 	}
 	// Output:
-	// 12 of 320 clusters done, 5 in flight, 1 failed, no free slot: 5 in flight, 5 at a time
+	// 12 of 320 clusters done, 5 in flight, 1 failed; no free slot: 5 in flight, 5 at a time
 	// Progressing, 3%
 	// group 0 "canary": 10 of 10 clusters done
 	// group 1: 2 of 310 clusters done, 5 in flight, 1 failed, 302 waiting

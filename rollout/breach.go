@@ -1,0 +1,90 @@
+package rollout
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+
+	"github.com/cohort-ocm/cohort/grouping"
+)
+
+// Breach says which budget more clusters failed than it allows, so that nothing starts anywhere.
+type Breach struct {
+	// Group is the group whose budget is breached, unless AllGroups.
+	Group grouping.Key `json:"group"`
+	// AllGroups says that the budget is the one over all clusters.
+	AllGroups bool `json:"allGroups,omitempty"`
+	// Failures were counted, of which MaxFailures are tolerated.
+	Failures    int `json:"failures"`
+	MaxFailures int `json:"maxFailures"`
+	// Clusters names the first three that failed, in the order of their names.
+	Clusters []string `json:"clusters,omitempty"`
+}
+
+// maxNamed is how many clusters a breach names.
+const maxNamed = 3
+
+// String is a sentence without its full stop: `stopped: 5 failed in group 1 "canary" (c1, c2, c3 and 2 more), 0 tolerated`.
+func (b Breach) String() string {
+	var s strings.Builder
+	fmt.Fprintf(&s, "stopped: %d failed", b.Failures)
+	if !b.AllGroups {
+		fmt.Fprintf(&s, " in %v", b.Group)
+	}
+	if len(b.Clusters) > 0 {
+		s.WriteString(" (" + strings.Join(b.Clusters, ", "))
+		if more := b.Failures - len(b.Clusters); more > 0 {
+			fmt.Fprintf(&s, " and %d more", more)
+		}
+		s.WriteByte(')')
+	}
+	fmt.Fprintf(&s, ", %d tolerated", b.MaxFailures)
+	return s.String()
+}
+
+// clone is a copy that the caller may change without changing ours.
+func (b *Breach) clone() *Breach {
+	if b == nil {
+		return nil
+	}
+	c := *b
+	c.Clusters = slices.Clone(b.Clusters)
+	return &c
+}
+
+// hold is the breach as the reason of a held cluster.
+func (b *Breach) hold() Hold {
+	return Hold{Type: HoldBreached, Group: b.Group, AllGroups: b.AllGroups, Failures: b.Failures, MaxFailures: b.MaxFailures}
+}
+
+// breach finds the budget that is breached, if any: in the order of the stages, then the one over all clusters, which
+// only Progressive has (R10, R11, R12). breached is the first stage over its budget, or the number of stages.
+func (s *schedule) breach(v view, t *totals, breached int) *Breach {
+	if breached < len(s.Stages) {
+		stage := &s.Stages[breached]
+		return &Breach{
+			Group: stage.Groups[0], Failures: t.stages[breached].failures(), MaxFailures: stage.MaxFailures,
+			Clusters: s.firstFailures(v, breached),
+		}
+	}
+	if failures := t.all.failures(); s.Type == clusterv1alpha1.Progressive && failures > s.MaxFailures {
+		return &Breach{AllGroups: true, Failures: failures, MaxFailures: s.MaxFailures, Clusters: s.firstFailures(v, -1)}
+	}
+	return nil
+}
+
+// firstFailures names the first failed clusters of a stage; of all stages where it is negative.
+func (s *schedule) firstFailures(v view, stage int) []string {
+	names := make([]string, 0, maxNamed)
+	for position, _, ok := v.in(failureStates, 0); ok; position, _, ok = v.in(failureStates, position+1) {
+		if stage >= 0 && int(s.stageOf[s.groups.GroupAt(position)]) != stage {
+			continue
+		}
+		if names = append(names, s.groups.Cluster(position)); len(names) == maxNamed {
+			break
+		}
+	}
+	return names
+}

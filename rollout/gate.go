@@ -1,0 +1,138 @@
+package rollout
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/cohort-ocm/cohort/grouping"
+)
+
+// Gate holds a group back until someone opens it: an approval, a maintenance window.
+type Gate struct {
+	// Name is what the reason of a held cluster calls it.
+	Name string `json:"name,omitempty"`
+	// Opens is when it opens by itself; zero where nobody knows.
+	Opens time.Time `json:"opens,omitzero"`
+}
+
+// Closed closes a gate before a group: its waiting clusters are held. Where groups go one after the other, as mandatory
+// groups do and under ProgressivePerGroup all, nothing starts in the later groups either, also while the group
+// itself is empty or complete. The gate is open from gate.Opens on.
+//
+// A group with a name means every group of that name, wherever its index has moved to; one without a name means the
+// index. With a placement it means a group of that placement alone. Of several closed gates before a group the one that
+// opens last counts. A gate before a group that does not exist holds nothing, of which the result warns.
+func Closed(group grouping.Key, gate Gate) Option {
+	gate.Opens = gate.Opens.Round(0) // by the wall clock, as all times
+	return func(o *options) {
+		if o.gates == nil {
+			o.gates = make(map[grouping.Key]closedGate)
+		}
+		o.gates[gateKey(group)] = closedGate{group, gate}
+	}
+}
+
+// closedGate is a gate with the key that it was given.
+type closedGate struct {
+	before grouping.Key
+	gate   Gate
+}
+
+// gateKey is the key without an index where the name counts, so that the same gate is one entry.
+func gateKey(key grouping.Key) grouping.Key {
+	if key.Name != "" {
+		key.Index = 0
+	}
+	return key
+}
+
+// gateKeys are the keys under which a gate before the group may stand.
+func gateKeys(group grouping.Key) [4]grouping.Key {
+	byName, byIndex := gateKey(group), grouping.Key{Index: group.Index, Placement: group.Placement}
+	if group.Name == "" {
+		byName = byIndex
+	}
+	keys := [4]grouping.Key{byName, byIndex, byName, byIndex}
+	keys[2].Placement, keys[3].Placement = "", ""
+	return keys
+}
+
+// isOpen says whether the gate has opened by the time now.
+func (g *Gate) isOpen(now time.Time) bool { return !g.Opens.IsZero() && !now.Before(g.Opens) }
+
+// opensAfter says whether g opens later than other, of which an unknown time is the latest. Of gates that open at the
+// same time the name decides.
+func (g *Gate) opensAfter(other *Gate) bool {
+	switch {
+	case g.Opens.Equal(other.Opens):
+		return g.Name < other.Name
+	case g.Opens.IsZero() || other.Opens.IsZero():
+		return g.Opens.IsZero()
+	default:
+		return g.Opens.After(other.Opens)
+	}
+}
+
+// closedGates gives the gate that is closed before each group, by group; nil if none is (R23).
+func (s *schedule) closedGates(now time.Time) map[int]Gate {
+	var closed map[int]Gate
+	for i := 0; len(s.options.gates) > 0 && i < s.groups.Len(); i++ {
+		for _, key := range gateKeys(s.groups.Key(i)) {
+			g, ok := s.options.gates[key]
+			if !ok || g.gate.isOpen(now) {
+				continue
+			}
+			if closed == nil {
+				closed = make(map[int]Gate)
+			}
+			if other, ok := closed[i]; !ok || g.gate.opensAfter(&other) {
+				closed[i] = g.gate
+			}
+		}
+	}
+	return closed
+}
+
+// checkGates warns of gates before groups that do not exist: a mistyped name must not start what it was
+// meant to hold unseen.
+func (s *schedule) checkGates() {
+	if len(s.options.gates) == 0 {
+		return
+	}
+	matched := make(map[grouping.Key]bool, s.groups.Len())
+	for i := range s.groups.Len() {
+		for _, key := range gateKeys(s.groups.Key(i)) {
+			matched[key] = true
+		}
+	}
+	for _, key := range slices.SortedFunc(maps.Keys(s.options.gates), grouping.Key.Compare) {
+		if !matched[key] {
+			s.warn(Warning{Type: WarningGateWithoutGroup, Group: s.options.gates[key].before})
+		}
+	}
+}
+
+// opening is the time from now until a gate opens that holds clusters of the active stage; 0 if there is none.
+func (s *schedule) opening(c *choice, t *totals, now time.Time) (next time.Duration) {
+	if s.stopped(c) || c.active == len(s.Stages) || c.used.waiting() == 0 {
+		return 0
+	}
+	if c.barrier >= 0 {
+		return untilOpen(c.closed[c.barrier], now)
+	}
+	for group, gate := range c.closed {
+		if int(s.stageOf[group]) == c.active && t.groups[group].waiting() > 0 {
+			next = sooner(next, untilOpen(gate, now))
+		}
+	}
+	return next
+}
+
+// untilOpen is 0 where nobody knows.
+func untilOpen(g Gate, now time.Time) time.Duration {
+	if g.Opens.IsZero() {
+		return 0
+	}
+	return g.Opens.Sub(now)
+}

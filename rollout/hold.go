@@ -1,0 +1,171 @@
+package rollout
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+
+	"github.com/cohort-ocm/cohort/grouping"
+)
+
+// HoldType is the kind of a [Hold], in the form of a condition's reason.
+type HoldType string
+
+const (
+	// HoldGroupsIncomplete says that not all of the placement's decisions are there yet.
+	HoldGroupsIncomplete HoldType = "GroupsIncomplete"
+	// HoldPaused says that the caller paused the rollout.
+	HoldPaused HoldType = "Paused"
+	// HoldBreached says that more clusters failed than may.
+	HoldBreached HoldType = "BudgetBreached"
+	// HoldMandatoryGroup says that a mandatory group comes first and is not complete.
+	HoldMandatoryGroup HoldType = "MandatoryGroupIncomplete"
+	// HoldEarlierGroup says that a group with a lower index comes first and is not complete.
+	HoldEarlierGroup HoldType = "EarlierGroupIncomplete"
+	// HoldGateClosed says that the gate before the cluster's group, or before an earlier one, is closed.
+	HoldGateClosed HoldType = "GateClosed"
+	// HoldConcurrency says that as many clusters are in flight or start as may.
+	HoldConcurrency HoldType = "ConcurrencyUsedUp"
+)
+
+// Hold says why a waiting cluster does not start. Where several kinds apply it is the first in the order of the
+// constants. Holds are comparable; fields that the type does not name are zero.
+type Hold struct {
+	Type HoldType `json:"type"`
+
+	// Group is the incomplete group that is waited for, the group with the closed gate, the group whose budget is
+	// breached unless AllGroups, or under ProgressivePerGroup the group whose concurrency is used up.
+	Group grouping.Key `json:"group"`
+	// AllGroups says that the budget or the concurrency is not one of a single group.
+	AllGroups bool `json:"allGroups,omitempty"`
+
+	// Missing is a sentence that says what the groups lack (HoldGroupsIncomplete).
+	Missing string `json:"missing,omitempty"`
+
+	// Failures were counted, of which MaxFailures are tolerated (HoldBreached).
+	Failures    int `json:"failures,omitempty"`
+	MaxFailures int `json:"maxFailures,omitempty"`
+
+	// Gate is the closed one (HoldGateClosed).
+	Gate Gate `json:"gate,omitzero"`
+
+	// InFlight clusters hold a slot and Starting clusters take one, of MaxConcurrency (HoldConcurrency).
+	InFlight       int `json:"inFlight,omitempty"`
+	Starting       int `json:"starting,omitempty"`
+	MaxConcurrency int `json:"maxConcurrency,omitempty"`
+	// Failed clusters are among those in flight. Each keeps its slot until its deadline, or where ForEver, until it
+	// recovers.
+	Failed  int  `json:"failed,omitempty"`
+	ForEver bool `json:"forEver,omitempty"`
+	// WithoutTime clusters are among those in flight. Nobody knows since when, so that neither their deadline nor their
+	// soak ever ends.
+	WithoutTime int `json:"withoutTime,omitempty"`
+}
+
+// String is a sentence without its full stop, fit for the message of a condition or an event:
+// `waiting for group 1 "canary"`.
+func (h Hold) String() string {
+	switch h.Type {
+	case HoldPaused:
+		return "the rollout is paused"
+	case HoldGroupsIncomplete:
+		return "the groups are incomplete (" + h.Missing + ")"
+	case HoldBreached:
+		return Breach{Group: h.Group, AllGroups: h.AllGroups, Failures: h.Failures, MaxFailures: h.MaxFailures}.String()
+	case HoldMandatoryGroup:
+		return "waiting for mandatory " + h.Group.String()
+	case HoldEarlierGroup:
+		return "waiting for " + h.Group.String()
+	case HoldGateClosed:
+		return h.gate()
+	case HoldConcurrency:
+		return h.concurrency()
+	default:
+		return string(h.Type)
+	}
+}
+
+func (h Hold) gate() string {
+	var b strings.Builder
+	b.WriteString("the gate ")
+	if h.Gate.Name != "" {
+		fmt.Fprintf(&b, "%q ", h.Gate.Name)
+	}
+	fmt.Fprintf(&b, "before %v is closed", h.Group)
+	if !h.Gate.Opens.IsZero() {
+		b.WriteString(" until " + h.Gate.Opens.UTC().Format(time.RFC3339))
+	}
+	return b.String()
+}
+
+func (h Hold) concurrency() string {
+	var b strings.Builder
+	b.WriteString("no free slot")
+	if !h.AllGroups {
+		fmt.Fprintf(&b, " in %v", h.Group)
+	}
+	fmt.Fprintf(&b, ": %d in flight", h.InFlight)
+	if h.Starting > 0 {
+		fmt.Fprintf(&b, " and %d starting", h.Starting)
+	}
+	fmt.Fprintf(&b, ", %d at a time", h.MaxConcurrency)
+	if h.Failed > 0 {
+		until := "its deadline"
+		if h.ForEver {
+			until = "it recovers, as there is no progressDeadline"
+		}
+		fmt.Fprintf(&b, "; %d of them failed: a failed cluster keeps its slot until %s", h.Failed, until)
+	}
+	if h.WithoutTime > 0 {
+		fmt.Fprintf(&b, "; nobody knows since when %d of them: they keep their slot until they are reported anew", h.WithoutTime)
+	}
+	return b.String()
+}
+
+// hold says why the waiting clusters of a group are held that do not start. Its cases stand in the order of the
+// constants.
+func (s *schedule) hold(c *choice, group int) Hold {
+	stage := int(s.stageOf[group])
+	switch {
+	case s.missing != "":
+		return Hold{Type: HoldGroupsIncomplete, Missing: s.missing}
+	case s.options.paused:
+		return Hold{Type: HoldPaused}
+	case c.breach != nil:
+		return c.breach.hold()
+	case stage > c.active:
+		h := Hold{Type: HoldEarlierGroup, Group: s.Stages[c.active].Groups[0]}
+		if s.Stages[c.active].Mandatory {
+			h.Type = HoldMandatoryGroup
+		}
+		return h
+	case c.barrier >= 0:
+		return Hold{Type: HoldGateClosed, Group: s.groups.Key(c.barrier), Gate: c.closed[c.barrier]}
+	case c.isClosed(group):
+		return Hold{Type: HoldGateClosed, Group: s.groups.Key(group), Gate: c.closed[group]}
+	default:
+		return s.usedUp(c)
+	}
+}
+
+func (s *schedule) usedUp(c *choice) Hold {
+	stage := &s.Stages[c.active]
+	h := Hold{
+		Type:           HoldConcurrency,
+		InFlight:       s.holdingSlots(&c.used),
+		Starting:       c.slots,
+		MaxConcurrency: stage.MaxConcurrency,
+	}
+	if h.AllGroups = s.Type != clusterv1alpha1.ProgressivePerGroup; !h.AllGroups {
+		h.Group = stage.Groups[0]
+	}
+	if failed := c.used.failed(); failed > 0 && !s.options.freeFailed {
+		h.Failed, h.ForEver = failed, s.rules.deadline == nil
+	}
+	if h.WithoutTime = c.used.undated(); s.options.freeFailed {
+		h.WithoutTime -= int(c.used[failedUndated])
+	}
+	return h
+}

@@ -1,0 +1,122 @@
+package rollout
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/cohort-ocm/cohort/status"
+)
+
+// Next says what a controller has to act upon now. It is a part of the [Result] of [Plan], and all that [Planner.Next]
+// works out.
+type Next struct {
+	// Start has the waiting clusters to give the workload to now: first those that are reported ToApply, then those that
+	// were never reported, each in the order of their names unless [Order] says otherwise.
+	Start []Cluster `json:"start,omitempty"`
+	// TimedOut has the clusters whose progress deadline has passed and that were not reported TimeOut, in the order of
+	// their names.
+	TimedOut []Cluster `json:"timedOut,omitempty"`
+	// Removed has the names of the clusters that were reported and are not selected, in order. It is empty while the
+	// groups are incomplete, and where there are more than [MaxRemoved] allows.
+	Removed []string `json:"removed,omitempty"`
+
+	// Breach says which budget more clusters failed than it allows, so that nothing starts; nil if none.
+	Breach *Breach `json:"breach,omitempty"`
+	// Warnings say what has no effect or is in doubt.
+	Warnings []Warning `json:"warnings,omitempty"`
+	// RecheckAfter is the time after which something changes by time alone: the end of a deadline or a
+	// soak, or the opening of a gate. 0 if nothing does. Fit for RequeueAfter.
+	RecheckAfter time.Duration `json:"recheckAfter,omitempty"`
+	// Counts are those over all selected clusters.
+	Counts status.Counts `json:"counts"`
+}
+
+// String is what to do in a line: `start c; timed out a; 1 of 3 clusters done, 1 waiting; recheck after 9m0s`.
+func (n Next) String() string {
+	parts := n.actions(nil)
+	if n.Breach != nil {
+		parts = append(parts, n.Breach.String())
+	}
+	parts = append(parts, n.Counts.String())
+	return strings.Join(n.appendRecheck(parts), "; ")
+}
+
+// observed is what a decision needs beside the view: what was counted, and what was reported of clusters that are not
+// selected.
+type observed struct {
+	totals
+	active   int           // the first stage that is not complete
+	breached int           // the first stage that is breached
+	recheck  time.Duration // until the next deadline or soak ends; 0 if none does
+	removed  []string      // the names of the clusters that were reported and are not selected, in order
+	merged   names         // the clusters with several reports
+}
+
+// names is some clusters: how many, and the first by name.
+type names struct {
+	n     int
+	first string
+}
+
+func (n *names) add(cluster string) {
+	if n.n++; n.n == 1 || cluster < n.first {
+		n.first = cluster
+	}
+}
+
+// next decides and lists what may happen now. It tells mark which clusters start, unless that is nil. What it returns
+// is the caller's.
+func (s *schedule) next(v view, o *observed, now time.Time, mark marker) (Next, choice) {
+	c := s.choose(v, o, now)
+	all := &o.all
+	n := Next{
+		Start:        s.start(v, &c, mark),
+		TimedOut:     s.list(v, timedOutNowStates, int(all[timedOutNow])),
+		Breach:       c.breach.clone(),
+		Warnings:     s.warningsOf(v, o),
+		RecheckAfter: sooner(o.recheck, s.opening(&c, &o.totals, now)),
+		Counts:       all.counts(all.waiting() - c.slots),
+	}
+	if !s.withholds(o) {
+		n.Removed = o.removed
+	}
+	return n, c
+}
+
+// withholds says whether nobody is removed (R7, R30).
+func (s *schedule) withholds(o *observed) bool {
+	return s.missing != "" || s.exceedsRemovals(o)
+}
+
+// exceedsRemovals says whether more clusters would be removed at once than may (R30).
+func (s *schedule) exceedsRemovals(o *observed) bool {
+	most := s.options.maxRemoved
+	return most != nil && len(o.removed) > most.Of(s.reported(o))
+}
+
+// reported is the number of clusters with a report, selected or not.
+func (s *schedule) reported(o *observed) int {
+	return s.groups.NumClusters() - int(o.all[unreported]) + len(o.removed)
+}
+
+// warningsOf gives the schedule's warnings and those of the reports.
+func (s *schedule) warningsOf(v view, o *observed) []Warning {
+	warnings := slices.Clone(s.warnings)
+	if o.merged.n > 0 {
+		warnings = append(warnings, Warning{Type: WarningReportsMerged, Clusters: o.merged.n, Cluster: o.merged.first})
+	}
+	if n := o.all.undated(); n > 0 {
+		w := Warning{Type: WarningReportWithoutTime, Clusters: n}
+		position, _, _ := v.in(undatedStates, 0)
+		w.Cluster = s.groups.Cluster(position)
+		warnings = append(warnings, w)
+	}
+	if s.missing == "" && s.exceedsRemovals(o) {
+		warnings = append(warnings, Warning{
+			Type: WarningRemovalsWithheld, Clusters: len(o.removed), Cluster: o.removed[0],
+			Reported: s.reported(o), MaxRemoved: s.options.maxRemoved.Of(s.reported(o)),
+		})
+	}
+	return warnings
+}

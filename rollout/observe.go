@@ -1,0 +1,150 @@
+package rollout
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/cohort-ocm/cohort/internal/fielderrs"
+	"github.com/cohort-ocm/cohort/status"
+)
+
+// observe reads the reports (R1 to R7, R27) into a result that has states, ages and tallies, and nothing else yet.
+func (s *schedule) observe(reports []status.Report, now time.Time) (*Result, observed, error) {
+	n := s.groups.NumClusters()
+	r := &Result{
+		schedule: s,
+		states:   make([]state, n),
+		ages:     make([]time.Duration, n),
+		tallies:  make([]tally, s.groups.Len()),
+	}
+	var o observed
+	var errs field.ErrorList
+	var others bitmap // the reports of clusters that are not selected
+	var several map[string]status.Report
+	for i := range reports {
+		report := &reports[i]
+		position, selected := s.groups.Position(report.Cluster)
+		switch {
+		case report.Cluster == "":
+			errs = append(errs, withoutCluster(i))
+		case !selected:
+			others.add(i, len(reports))
+		case r.states[position] != unreported:
+			if several == nil {
+				several = make(map[string]status.Report)
+			}
+			several[report.Cluster] = status.Report{}
+		default:
+			r.set(position, report, now)
+		}
+	}
+	if len(errs) > 0 {
+		return nil, o, fielderrs.Join(errs)
+	}
+	r.merge(reports, several, now)
+	for cluster := range several {
+		o.merged.add(cluster)
+	}
+	o.remove(reports, &others)
+	o.recheck = r.count()
+	o.totals = s.sum(r.tallies)
+	o.active, o.breached = s.firsts(&o.totals)
+	return r, o, nil
+}
+
+func withoutCluster(i int) *field.Error {
+	return field.Required(field.NewPath("reports").Index(i).Child("cluster"), "must be the name of a ManagedCluster")
+}
+
+// unknownAge is the age of a cluster of which nobody knows since when it is so.
+const unknownAge time.Duration = math.MinInt64
+
+// set notes what was reported of the cluster at a position.
+func (r *Result) set(position int, report *status.Report, now time.Time) {
+	kind, since := read(report)
+	state := r.schedule.rules.at(kind, since, now)
+	r.states[position] = state
+	r.age(position, state, since, now)
+}
+
+// age notes how long the cluster at a position has been in a state, where that has a part in anything.
+func (r *Result) age(position int, s state, since, now time.Time) {
+	if !agedStates.has(s) {
+		return
+	}
+	if r.ages[position] = now.Sub(since); since.IsZero() {
+		r.ages[position] = unknownAge
+	}
+}
+
+// merge sets the clusters of several, which have several reports, from all of them (R1).
+func (r *Result) merge(reports []status.Report, several map[string]status.Report, now time.Time) {
+	if len(several) == 0 {
+		return
+	}
+	for _, report := range reports {
+		if merged, ok := several[report.Cluster]; ok {
+			if merged.Cluster != "" {
+				report = status.Merge(merged, report)
+			}
+			several[report.Cluster] = report
+		}
+	}
+	for cluster, report := range several {
+		position, _ := r.schedule.groups.Position(cluster)
+		r.set(position, &report, now)
+	}
+}
+
+// count fills the tallies and gives the time until the next deadline or soak ends. It is a pass of its own, which walks
+// through memory instead of jumping after the reports.
+func (r *Result) count() (recheck time.Duration) {
+	groups, rules := r.schedule.groups, &r.schedule.rules
+	for position, s := range r.states {
+		r.tallies[groups.GroupAt(position)][s]++
+		if datedStates.has(s) {
+			recheck = sooner(recheck, rules.left(s, r.ages[position]))
+		}
+	}
+	return recheck
+}
+
+// remove collects the clusters that are not selected, in order, each once (R7).
+func (o *observed) remove(reports []status.Report, others *bitmap) {
+	if others.n == 0 {
+		return
+	}
+	o.removed = make([]string, 0, others.n)
+	for i := range reports {
+		if others.has(i) {
+			o.removed = append(o.removed, reports[i].Cluster)
+		}
+	}
+	slices.Sort(o.removed)
+	for i := 1; i < len(o.removed); i++ {
+		if o.removed[i] == o.removed[i-1] && (i == 1 || o.removed[i] != o.removed[i-2]) {
+			o.merged.add(o.removed[i])
+		}
+	}
+	o.removed = slices.Compact(o.removed)
+}
+
+// bitmap is a set of small integers that takes memory once the first is in it.
+type bitmap struct {
+	words []uint64
+	n     int
+}
+
+// add puts i < limit into the set. The limit must always be the same.
+func (b *bitmap) add(i, limit int) {
+	if b.words == nil {
+		b.words = make([]uint64, (limit+63)/64)
+	}
+	b.words[i/64] |= 1 << (i % 64)
+	b.n++
+}
+
+func (b *bitmap) has(i int) bool { return b.words[i/64]&(1<<(i%64)) != 0 }

@@ -1,0 +1,55 @@
+package rollout
+
+import "slices"
+
+// scan is the view that looks through all clusters.
+type scan struct {
+	schedule *schedule
+	states   []state // of each position
+	sorted   []int32 // the positions that the last turn sorted; only with an Order
+}
+
+func (v *scan) in(states stateSet, from int) (int, state, bool) {
+	for i, s := range v.states[from:] {
+		if states.has(s) {
+			return from + i, s, true
+		}
+	}
+	return 0, 0, false
+}
+
+func (v *scan) turn(stage int, s state, from int) (position, place int, ok bool) {
+	if v.schedule.options.order == nil {
+		position, ok = v.waiting(stage, s, from)
+		return position, position, ok
+	}
+	if from == 0 {
+		v.sort(stage, s)
+	}
+	if from == len(v.sorted) {
+		return 0, 0, false
+	}
+	return int(v.sorted[from]), from, true
+}
+
+// waiting gives the first position of a cluster in a state and a stage, from a position on.
+func (v *scan) waiting(stage int, s state, from int) (int, bool) {
+	groups, stageOf := v.schedule.groups, v.schedule.stageOf
+	for i, is := range v.states[from:] {
+		if is == s && int(stageOf[groups.GroupAt(from+i)]) == stage {
+			return from + i, true
+		}
+	}
+	return 0, false
+}
+
+// sort collects the positions of the clusters in a state and a stage in the order in which they start.
+func (v *scan) sort(stage int, s state) {
+	if v.sorted = v.sorted[:0]; v.sorted == nil {
+		v.sorted = make([]int32, 0, v.schedule.Stages[stage].Clusters)
+	}
+	for position, ok := v.waiting(stage, s, 0); ok; position, ok = v.waiting(stage, s, position+1) {
+		v.sorted = append(v.sorted, int32(position))
+	}
+	slices.SortFunc(v.sorted, v.schedule.compare)
+}

@@ -1,0 +1,103 @@
+package rollout
+
+import (
+	"fmt"
+
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+
+	"github.com/cohort-ocm/cohort/grouping"
+)
+
+// WarningType is the kind of a [Warning], in the form of a condition's reason.
+type WarningType string
+
+const (
+	// WarningFieldIgnored says that a field of the strategy is set and has no effect under the strategy's type.
+	WarningFieldIgnored WarningType = "FieldIgnored"
+	// WarningMandatoryGroupEmpty says that a mandatory group selects no cluster and is skipped.
+	WarningMandatoryGroupEmpty WarningType = "MandatoryGroupEmpty"
+	// WarningGateWithoutGroup says that a gate is before a group that does not exist, and holds nothing.
+	WarningGateWithoutGroup WarningType = "GateWithoutGroup"
+	// WarningGroupsIncomplete says that not all of the placement's decisions are there yet.
+	WarningGroupsIncomplete WarningType = "GroupsIncomplete"
+	// WarningReportsMerged says that clusters have several reports, of which one counts.
+	WarningReportsMerged WarningType = "ReportsMerged"
+	// WarningReportWithoutTime says that nobody knows since when clusters are in flight, so that their deadline or soak
+	// never ends.
+	WarningReportWithoutTime WarningType = "ReportWithoutTime"
+	// WarningRemovalsWithheld says that more clusters would be removed at once than [MaxRemoved] allows.
+	WarningRemovalsWithheld WarningType = "RemovalsWithheld"
+)
+
+// Warning says what a caller has to know although it is no error: that a part of the strategy or an option has no
+// effect, or that what was observed is in doubt. Warnings are comparable; fields that the type does not name are zero.
+type Warning struct {
+	Type WarningType `json:"type"`
+
+	// Field is the path of the field in the strategy's JSON (WarningFieldIgnored).
+	Field string `json:"field,omitempty"`
+	// Mandatory is the strategy's entry (WarningMandatoryGroupEmpty).
+	Mandatory clusterv1alpha1.MandatoryDecisionGroup `json:"mandatoryDecisionGroup,omitzero"`
+	// Group is the one that does not exist, as [Closed] was given it (WarningGateWithoutGroup).
+	Group grouping.Key `json:"group,omitzero"`
+	// Missing is a sentence that says what the groups lack (WarningGroupsIncomplete).
+	Missing string `json:"missing,omitempty"`
+
+	// Clusters is how many clusters the warning is about, and Cluster the first of them in the order of their names
+	// (WarningReportsMerged, WarningReportWithoutTime, WarningRemovalsWithheld).
+	Clusters int    `json:"clusters,omitempty"`
+	Cluster  string `json:"cluster,omitempty"`
+	// Reported is the number of clusters with a report, of which MaxRemoved may be removed at once
+	// (WarningRemovalsWithheld).
+	Reported   int `json:"reported,omitempty"`
+	MaxRemoved int `json:"maxRemoved,omitempty"`
+}
+
+// String is a sentence without its full stop, fit for an event.
+func (w Warning) String() string {
+	switch w.Type {
+	case WarningFieldIgnored:
+		return w.Field + " is set and has no effect under the strategy's type"
+	case WarningMandatoryGroupEmpty:
+		if w.Mandatory.GroupName != "" {
+			return fmt.Sprintf("mandatory decision group %q selects no cluster and is skipped", w.Mandatory.GroupName)
+		}
+		return fmt.Sprintf("mandatory decision group with index %d selects no cluster and is skipped", w.Mandatory.GroupIndex)
+	case WarningGateWithoutGroup:
+		return w.gate()
+	case WarningGroupsIncomplete:
+		return "nothing starts and nobody is removed while the groups are incomplete (" + w.Missing + ")"
+	case WarningReportsMerged:
+		return w.clusters("has", "have") + " several reports: the one that holds the rollout back most counts"
+	case WarningReportWithoutTime:
+		return w.clusters("is", "are") + " in flight since nobody knows when: neither deadline nor soak ends"
+	case WarningRemovalsWithheld:
+		return fmt.Sprintf("%s not selected any more, of %d reported; only %d may be removed at once: nobody is",
+			w.clusters("is", "are"), w.Reported, w.MaxRemoved)
+	default:
+		return string(w.Type)
+	}
+}
+
+func (w Warning) gate() string {
+	of := ""
+	if w.Group.Placement != "" {
+		of = " of placement " + w.Group.Placement
+	}
+	if w.Group.Name != "" {
+		return fmt.Sprintf("the gate before group %q%s holds nothing: there is no such group", w.Group.Name, of)
+	}
+	return fmt.Sprintf("the gate before group %d%s holds nothing: there is no such group", w.Group.Index, of)
+}
+
+// clusters is `a has`, or `a and 2 more clusters have`.
+func (w Warning) clusters(one, many string) string {
+	switch w.Clusters {
+	case 1:
+		return w.Cluster + " " + one
+	case 2:
+		return w.Cluster + " and 1 more cluster " + many
+	default:
+		return fmt.Sprintf("%s and %d more clusters %s", w.Cluster, w.Clusters-1, many)
+	}
+}

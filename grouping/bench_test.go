@@ -71,15 +71,21 @@ func BenchmarkReadByScore(b *testing.B) {
 	}
 }
 
+// benchmarkRead reads without and with the Placement, whose status speaks of what is stored.
 func benchmarkRead(b *testing.B, n int, stored decisions) {
-	b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			if _, err := grouping.Read(nil, stored); err != nil {
-				b.Fatal(err)
+	for _, with := range []struct {
+		name      string
+		placement *clusterv1beta1.Placement
+	}{{"alone", nil}, {"placement", withStatus(b, tenGroups(), stored)}} {
+		b.Run(fmt.Sprintf("n=%d/%s", n, with.name), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if g, err := grouping.Read(with.placement, stored); err != nil || g.Incomplete() != "" {
+					b.Fatal(err, g.Incomplete())
+				}
 			}
-		}
-	})
+		})
+	}
 }
 
 // decided is the objects for a regional fleet.

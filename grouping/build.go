@@ -16,6 +16,11 @@ type source struct {
 	deleted   bool // the PlacementDecision is being deleted
 }
 
+// search finds the first of the sources of a group, among sources in the order of their keys.
+func search(sources []source, key Key) (int, bool) {
+	return slices.BinarySearchFunc(sources, key, func(s source, key Key) int { return s.key.Compare(key) })
+}
+
 // size is how many decisions are for a cluster.
 func (s *source) size() int {
 	size := 0

@@ -25,7 +25,7 @@ func (m Move) String() string { return fmt.Sprintf("%s: %v → %v", m.Cluster, m
 // IsZero says whether nothing changed.
 func (c Changes) IsZero() bool { return len(c.Added)+len(c.Removed)+len(c.Moved) == 0 }
 
-// Changes says what became of previous (G12). It takes time linear in the clusters of both, and none
+// Changes says what became of previous. It takes time linear in the clusters of both, and none
 // where both are the same value.
 func (g *Groups) Changes(previous *Groups) Changes {
 	var c Changes

@@ -31,7 +31,7 @@ func (g *Groups) withoutPlacement() string {
 	return g.missing
 }
 
-// completeness says whether groups are whole. The zero value is that of groups which nobody has made.
+// completeness says whether groups are whole. Groups that nobody has made have the zero value.
 type completeness struct {
 	checked bool
 	missing string // empty where nothing is
@@ -66,7 +66,9 @@ func missing(status *clusterv1beta1.PlacementStatus, sources []source, distinct 
 	var found findings
 	switch {
 	case len(status.DecisionGroups) > 0:
-		found.compareObjects(status.DecisionGroups, sources)
+		if !inStep(status.DecisionGroups, sources) {
+			found.compareObjects(status.DecisionGroups, sources)
+		}
 	case status.NumberOfSelectedClusters == 0 && len(status.Conditions) == 0:
 		return "its status is not written yet"
 	case status.NumberOfSelectedClusters == 0 && anyGrouped(sources):
@@ -122,6 +124,21 @@ func (f *findings) String() string {
 	return s
 }
 
+// inStep says whether the status names the objects that are there, in their order. It mostly does, and then nothing
+// has to be looked up.
+func inStep(groups []clusterv1beta1.DecisionGroupStatus, sources []source) bool {
+	for i := range groups {
+		key := statusKey(&groups[i])
+		for _, name := range groups[i].Decisions {
+			if len(sources) == 0 || sources[0].object != name || sources[0].key != key {
+				return false
+			}
+			sources = sources[1:]
+		}
+	}
+	return len(sources) == 0
+}
+
 // compareObjects looks for objects that the status names and that are not there, or are of another group, and for
 // objects that the status doesn't name.
 func (f *findings) compareObjects(groups []clusterv1beta1.DecisionGroupStatus, sources []source) {
@@ -171,13 +188,13 @@ func (f *findings) compareSizes(groups []clusterv1beta1.DecisionGroupStatus, sou
 	if len(groups) == 0 {
 		return
 	}
-	sizes := make(map[Key]int, len(groups))
-	for i := range sources {
-		sizes[sources[i].key] += sources[i].size()
-	}
 	for i := range groups {
 		key, want := statusKey(&groups[i]), int(groups[i].ClustersCount)
-		if got := sizes[key]; got < want {
+		got := 0
+		for start, _ := search(sources, key); start < len(sources) && sources[start].key == key; start++ {
+			got += sources[start].size()
+		}
+		if got < want {
 			f.add("%v has %d of %d clusters", key, got, want)
 		} else if got > want {
 			f.add("%v has %d clusters, not %d", key, got, want)

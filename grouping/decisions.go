@@ -12,7 +12,7 @@ import (
 // not enforce it.
 const MaxDecisions = 100
 
-// Decisions gives the PlacementDecisions to store for g, in the order of the groups (G7). Each has at
+// Decisions gives the PlacementDecisions to store for g, in the order of the groups. Each has at
 // most MaxDecisions clusters of one group, the labels of the placement and the group, placement as
 // controlling owner, and the name `<placement>-decision-<n>`, n from 1. A group without clusters has one
 // PlacementDecision without decisions.
@@ -41,31 +41,4 @@ func newDecision(placement *clusterv1beta1.Placement, name string, key Key, deci
 		},
 		Status: clusterv1beta1.PlacementDecisionStatus{Decisions: decisions},
 	}
-}
-
-// Status gives the two fields of a placement's status that follow from its PlacementDecisions,
-// decisionGroups and numberOfSelectedClusters (G9); the others are zero. Decisions are those to store,
-// as from [Groups.Decisions], in any order; a group lists the names of its objects in the order of their
-// numbers.
-//
-// Errors are those of [Read].
-func Status(decisions []*clusterv1beta1.PlacementDecision) (clusterv1beta1.PlacementStatus, error) {
-	objects, err := parse(decisions)
-	if err != nil {
-		return clusterv1beta1.PlacementStatus{}, err
-	}
-	groups := build(objects)
-	status := clusterv1beta1.PlacementStatus{NumberOfSelectedClusters: int32(groups.NumClusters())}
-	for i := range groups.Len() {
-		group := clusterv1beta1.DecisionGroupStatus{
-			DecisionGroupIndex: groups.keys[i].Index,
-			DecisionGroupName:  groups.keys[i].Name,
-			ClustersCount:      int32(groups.Size(i)),
-		}
-		for ; len(objects) > 0 && objects[0].key == groups.keys[i]; objects = objects[1:] {
-			group.Decisions = append(group.Decisions, objects[0].object)
-		}
-		status.DecisionGroups = append(status.DecisionGroups, group)
-	}
-	return status, nil
 }

@@ -23,17 +23,17 @@ type options struct {
 
 // Scores gives the clusters' scores, as the placement's prioritizers computed them, by cluster name. They
 // are kept in the decisions; where the placement says sortBy: Score, clusters are divided in their order,
-// highest first and ties by name (G4). A cluster without a score has 0.
+// highest first and ties by name. A cluster without a score has 0.
 func Scores(scores map[string]int64) Option {
 	return func(o *options) { o.scores = scores }
 }
 
-// Reasons gives why clusters were selected, by cluster name. They are kept in the decisions (G4).
+// Reasons gives why clusters were selected, by cluster name. They are kept in the decisions.
 func Reasons(reasons map[string]string) Option {
 	return func(o *options) { o.reasons = reasons }
 }
 
-// Divide puts the clusters that placement selected into the groups of its decisionStrategy (G1 to G5).
+// Divide puts the clusters that placement selected into the groups of its decisionStrategy.
 // Of placement, spec.decisionStrategy and spec.sortBy are read; of each cluster its name, its labels and
 // status.clusterClaims. The order of clusters does not matter. The result shares strings with the
 // input, nothing else.
@@ -74,7 +74,7 @@ func Divide(placement *clusterv1beta1.Placement, clusters []*clusterv1.ManagedCl
 	for position, place := range places {
 		name := names[position]
 		g.set(position, o.reasons[name], o.scores[name])
-		// In this order, not that of the list: a cache was filled by name, and lies so in memory.
+		// In the order of the names, since a cache was filled by name, and lies so in memory.
 		partOf[position] = division.match(clusters[place])
 	}
 	heritage := division.inherit(o.previous, g.names, partOf)

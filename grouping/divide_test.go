@@ -1,70 +1,17 @@
 package grouping_test
 
 import (
-	"bytes"
-	"os"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
-	"k8s.io/apimachinery/pkg/util/yaml"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
 	"github.com/cohort-ocm/cohort/grouping"
 )
-
-// G1, G2, G7, G9: the examples of the design document. It selects 320 clusters, 10 of them west and 10
-// east, and adds up to 310; here the last group has what it takes to make 320.
-func TestDesignDocument(t *testing.T) {
-	clusters := slices.Concat(numbered(300, "cls"), numbered(10, "west", "prod-canary-west", "true"), numbered(10, "east", "prod-canary-east", "true"))
-	for _, test := range []struct {
-		why     string
-		size    intstr.IntOrString
-		groups  []clusterv1beta1.DecisionGroup
-		want    string
-		objects []int // clusters in each
-	}{{
-		why:     "two canary groups and 150 a group",
-		size:    intstr.FromInt32(150),
-		groups:  []clusterv1beta1.DecisionGroup{byLabel("prod-canary-west", "prod-canary-west"), byLabel("prod-canary-east", "prod-canary-east")},
-		want:    `group 0 "prod-canary-west": 10, group 1 "prod-canary-east": 10, group 2: 150, group 3: 150`,
-		objects: []int{10, 10, 100, 50, 100, 50},
-	}, {
-		why:     "no strategy",
-		want:    `group 0: 320`,
-		objects: []int{100, 100, 100, 20},
-	}, {
-		why:     "one canary group and 100%",
-		size:    intstr.FromString("100%"),
-		groups:  []clusterv1beta1.DecisionGroup{byLabel("prod-canary", "prod-canary-west")},
-		want:    `group 0 "prod-canary": 10, group 1: 310`,
-		objects: []int{10, 100, 100, 100, 10},
-	}, {
-		why:     "150 a group without names",
-		size:    intstr.FromInt32(150),
-		want:    `group 0: 150, group 1: 150, group 2: 20`,
-		objects: []int{100, 50, 100, 50, 20},
-	}} {
-		t.Run(test.why, func(t *testing.T) {
-			placement := newPlacement(test.size, test.groups...)
-			groups := mustDivide(t, placement, shuffled(1, clusters))
-			if groups.String() != test.want {
-				t.Errorf("groups: %v\nwant:   %s", groups, test.want)
-			}
-			var objects []int
-			for _, d := range mustDecide(t, groups, placement) {
-				objects = append(objects, len(d.Status.Decisions))
-			}
-			if diff := cmp.Diff(test.objects, objects); diff != "" {
-				t.Errorf("clusters in each PlacementDecision (-want +got):\n%s", diff)
-			}
-		})
-	}
-}
 
 func TestDivide(t *testing.T) {
 	canary, eu, all := byLabel("canary", "canary"), byClaim("eu", "region", "eu"), clusterv1beta1.DecisionGroup{GroupName: "all"}
@@ -256,32 +203,6 @@ func TestDivideErrors(t *testing.T) {
 				t.Errorf("groups beside the error: %v", groups)
 			}
 		})
-	}
-}
-
-// G5: the design document's own example has an operator that does not exist, in both groups.
-func TestDesignDocumentOperator(t *testing.T) {
-	file, err := os.ReadFile("testdata/ztp-placement.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	read := func(file []byte) *clusterv1beta1.Placement {
-		var placement clusterv1beta1.Placement
-		if err := yaml.UnmarshalStrict(file, &placement); err != nil {
-			t.Fatal(err)
-		}
-		return &placement
-	}
-	const groups = "spec.decisionStrategy.groupStrategy.decisionGroups"
-	const rest = `.groupClusterSelector.labelSelector.matchExpressions[0]: Invalid value: `
-	_, err = grouping.Divide(read(file), fleet("a+prod-canary-west"))
-	wantError(t, err,
-		groups+`[0]`+rest+`"prod-canary-west Exist []": must be valid in the selector of group "prod-canary-west": "Exist" is not a valid label selector operator`,
-		groups+`[1]`+rest+`"prod-canary-east Exist []": must be valid in the selector of group "prod-canary-east": "Exist" is not a valid label selector operator`)
-
-	mended := bytes.ReplaceAll(file, []byte("Exist\n"), []byte("Exists\n"))
-	if got := show(mustDivide(t, read(mended), fleet("a b+prod-canary-west"))); got != `0 "prod-canary-west":b | 1:a` {
-		t.Errorf("with the operator mended: %s", got)
 	}
 }
 

@@ -7,15 +7,40 @@
 //	ManagedClusters + Placement ──Divide──▶ Groups ──Decisions──▶ PlacementDecisions ──Read──▶ Groups
 //	                                                                      └─Status──▶ PlacementStatus
 //
-// A controller that rolls out needs one call, whenever a PlacementDecision of its placement changed:
+// # A controller that rolls out
 //
-//	groups, err := grouping.Read(nil, decisions) // as listed, by the label of the placement
+// It reads the groups whenever the placement or one of its PlacementDecisions changed, and keeps them until then:
+//
+//	groups, err := grouping.Read(placement, decisions) // as listed, by the label of the placement
 //	if err != nil {
-//		return err // names the object and the label
+//		return err // names the object and the field
+//	}
+//	if why := groups.Incomplete(); why != "" {
+//		return wait(why) // until the placement or a decision changes
 //	}
 //	changes := groups.Changes(previous) // clusters added, removed and moved, if it wants to know
 //
-// A placement controller needs three, whenever the selected clusters or the strategy changed:
+// Its duties, in order:
+//
+// 1. Pass the Placement. A scheduler writes PlacementDecisions one after the other, first without clusters, and the
+// placement's status when it is done. Only the status says how many objects and clusters there must be. Without it,
+// a canary group that is not filled yet looks like an empty one, which a rollout passes over.
+//
+// 2. By groups that are incomplete, start nothing and remove nobody. Package rollout holds to that if it gets the groups as
+// they are. Incomplete is no error and needs no retry: every write that completes the groups is an event of its own.
+//
+// 3. Take an empty cache for what it is. No PlacementDecision at all never means that no cluster is selected: then
+// there is one, without clusters. So groups that were read of nothing are incomplete, with the Placement or without.
+//
+// 4. Remove late. The status has counts, and counts cannot show an exchange. Say that b joins the groups {a c} and {d},
+// and the names shift by one: once the first object is rewritten the groups are {a b} and {d}, with as many clusters in
+// each as before. They look complete, and c is in none. A scheduler that writes its changes with package decisionupdate
+// never lets that happen, and one that divides steadily hardly ever; OCM's own does. So look again, some seconds later,
+// before a removal that cannot be undone, and bound how many clusters are removed at once.
+//
+// # A controller that places
+//
+// It divides whenever the selected clusters or the strategy changed:
 //
 //	groups, err := grouping.Divide(placement, selected)
 //	if err != nil {
@@ -25,16 +50,16 @@
 //	if err != nil {
 //		return err
 //	}
-//	status, err := grouping.Status(decisions) // its decisionGroups and numberOfSelectedClusters
+//	status, err := grouping.Status(decisions) // its decisionGroups and numberOfSelectedClusters, to write last
 //
-// A webhook that checks a Placement calls Divide without clusters: all that can be wrong with the strategy is
-// wrong then, too. The errors have the paths of the placement's JSON.
+// A webhook calls [Validate], which finds all that can be wrong with the placement for these. The errors have the
+// paths of the placement's JSON.
 //
 // # Order
 //
 // Groups are in the order of their index. The groups that decisionStrategy names come first, as they
-// are listed there; the clusters that none of them selects follow under the empty name. Where a name
-// has more clusters than fit one group, it has several groups with consecutive indexes (G1, G2).
+// are listed there. The clusters that none of them selects follow under the empty name. Where a name
+// has more clusters than fit one group, it has several groups with consecutive indexes.
 //
 // All results are the same for the same input in any order, and no input is changed or kept.
 //
@@ -42,18 +67,17 @@
 //
 // Dividing anew, one cluster that joins or leaves can move a cluster in every group behind it, and
 // rewrite every PlacementDecision. A placement controller that passes what is stored moves no cluster
-// that could stay where it is (G6), and no stored object ever changes its labels (G8):
+// that could stay where it is, and no stored object ever changes its labels:
 //
-//	previous, err := grouping.Read(nil, stored)
+//	previous, err := grouping.Read(nil, stored) // the controller's own objects: nothing to compare them with
 //	groups, err := grouping.Divide(placement, selected, grouping.Previous(previous))
 //	decisions, err := groups.DecisionsKeeping(placement, stored)
 //
-// Objects from before decision groups have no index label, and Read refuses them. A controller that finds
-// such begins with one round of Divide without Previous and Decisions.
+// Objects from before decision groups have no index label, and are read as of group 0. DecisionsKeeping replaces them.
 //
-// What that saves when some clusters, anywhere in the fleet, leave and as many join, beside a division and
-// numbering anew. One cluster in 16 is in one of two named groups; the numbers are means over several
-// changes, as a test measures them:
+// The table says what that saves when some clusters, anywhere in the fleet, leave and as many join, beside a division
+// and numbering anew. One cluster in 16 is in one of two named groups. The numbers are means over several changes, as a
+// test measures them:
 //
 //	                                           default                 steady
 //	clusters  a group  changed       moved   rewritten       moved  rewritten
@@ -66,27 +90,34 @@
 //	  100000     1000       10       126.5       734.0         0.0       11.5
 //	  100000     1000      100       639.5       912.5         0.0       99.0
 //
-// Moved are the clusters, of those that stay, that come into another group, by its name and its place
-// among those of the name; rewritten are the objects to create, update or delete. Rarer and dearer, and
-// not in the table: when a name needs one group more, the indexes of all groups behind it grow by one
-// (G3). No cluster parts from its companions then, but since no object changes its labels, the objects
-// of those groups are all rewritten.
+// Moved counts the clusters that stay selected and come into another group. A group is known here by its name and its
+// place among the groups of that name. Rewritten counts the objects to create, update or delete. One change is rarer and
+// dearer, and not in the table: when a name needs one group more, the indexes of all groups behind it grow by one. No
+// cluster parts from its companions then. But no object changes its labels, so the objects of those groups are
+// all rewritten.
 //
 // # Several placements
 //
 // A workload that follows several placements reads each and joins them, in the order in which the workload
-// lists them (R26). A cluster that two of them select belongs to the first:
+// lists them. A cluster that two of them select belongs to the first:
 //
 //	groups, err := grouping.Join(
 //		grouping.PlacementGroups{Placement: "web", Groups: web},
 //		grouping.PlacementGroups{Placement: "edge", Groups: edge},
 //	)
 //
+// Join the groups of all of them, read or not: nil stands for a placement that was not read yet, and the groups are
+// incomplete as long as one part is.
+//
+// # Groups of one's own
+//
+// [FromNames] makes groups without a Placement, and [Groups.Only] and [Groups.OnlyGroups] restrict groups to some
+// clusters or to some groups. Nobody has to make PlacementDecisions up for that.
+//
 // # Where it departs from the design document
 //
-// The rules are G1 to G12 of the specification, which follow the Placement Strategy design document
-// (enhancement 64). The document's prose gives the last of its groups 140 clusters, which does not add
-// up to its 320; here every selected cluster is counted. PlacementDecisions are numbered from 1, as
-// OCM's controller does, not from 0. While a group moves between PlacementDecisions a cluster may stand
-// in two of them: it then belongs to the group with the lower index, every time (G11).
+// The rules stand in RULES.md and follow the Placement Strategy design document (enhancement 64). The document's prose
+// gives the last of its groups 140 clusters, which does not add up to its 320; here every selected cluster is counted.
+// PlacementDecisions are numbered from 1, as OCM's controller does, not from 0. While a cluster moves between
+// PlacementDecisions it may stand in two of them: it then belongs to the group with the lower index, every time.
 package grouping

@@ -75,7 +75,7 @@ func Example() {
 	// 4 clusters
 }
 
-// The order of the clusters does not matter; that of the groups follows the placement.
+// The order of the clusters does not matter. The groups are in the order in which the placement lists them.
 func ExampleDivide() {
 	groups, err := grouping.Divide(examplePlacement(), exampleClusters())
 	if err != nil {
@@ -96,7 +96,7 @@ func ExampleDivide() {
 	// group 2 rome
 }
 
-// Errors are field errors with the path in the placement, as a webhook returns them.
+// Errors are field errors with the path in the placement.
 func ExampleDivide_errors() {
 	placement := examplePlacement()
 	canary := &placement.Spec.DecisionStrategy.GroupStrategy.DecisionGroups[0]
@@ -112,7 +112,7 @@ func ExampleDivide_errors() {
 	// must be valid in the selector of group "canary": "Exist" is not a valid label selector operator
 }
 
-// With sortBy: Score, the clusters of the highest scores come first among those of their name.
+// With sortBy: Score, the clusters with the highest scores come first within a name.
 func ExampleScores() {
 	placement := examplePlacement()
 	placement.Spec.SortBy = clusterv1beta1.PlacementSortByScore
@@ -148,20 +148,40 @@ func exampleDecision(name, index, group string, clusters ...string) *clusterv1be
 	return d
 }
 
-// What a controller that rolls out does whenever a PlacementDecision changed: read the groups and, if it
-// wants to know, what became of the previous ones.
-func ExampleRead() {
-	previous, err := grouping.Read(nil, []*clusterv1beta1.PlacementDecision{
+// exampleStored is a placement with its status, and what is stored for it.
+func exampleStored() (*clusterv1beta1.Placement, []*clusterv1beta1.PlacementDecision) {
+	placement := examplePlacement()
+	placement.Status = clusterv1beta1.PlacementStatus{
+		NumberOfSelectedClusters: 4,
+		DecisionGroups: []clusterv1beta1.DecisionGroupStatus{
+			{DecisionGroupIndex: 0, DecisionGroupName: "canary", Decisions: []string{"web-decision-1"}, ClustersCount: 1},
+			{DecisionGroupIndex: 1, Decisions: []string{"web-decision-2"}, ClustersCount: 2},
+			{DecisionGroupIndex: 2, Decisions: []string{"web-decision-3"}, ClustersCount: 1},
+		},
+	}
+	return placement, []*clusterv1beta1.PlacementDecision{
 		exampleDecision("web-decision-1", "0", "canary", "oslo"),
 		exampleDecision("web-decision-2", "1", "", "cairo", "lima"),
-	})
+		exampleDecision("web-decision-3", "2", "", "rome"),
+	}
+}
+
+// What a controller that rolls out does whenever the placement or a PlacementDecision changed: read the groups and,
+// if it wants to know, what became of the previous ones.
+func ExampleRead() {
+	placement, decisions := exampleStored()
+	groups, err := grouping.Read(placement, decisions)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	groups, err := grouping.Read(nil, []*clusterv1beta1.PlacementDecision{
-		exampleDecision("web-decision-2", "1", "", "lima", "rome"),
-		exampleDecision("web-decision-1", "0", "canary", "oslo", "cairo"),
+	if why := groups.Incomplete(); why != "" {
+		fmt.Println(why)
+		return
+	}
+	previous, err := grouping.FromNames(map[grouping.Key][]string{
+		{Index: 0, Name: "canary"}: {"oslo", "cairo"},
+		{Index: 1}:                 {"lima", "quito"},
 	})
 	if err != nil {
 		fmt.Println(err)
@@ -173,10 +193,95 @@ func ExampleRead() {
 	fmt.Println("removed", changes.Removed)
 	fmt.Println("moved", changes.Moved)
 	// Output:
-	// group 0 "canary": 2, group 1: 2
+	// group 0 "canary": 1, group 1: 2, group 2: 1
 	// added [rome]
-	// removed []
-	// moved [cairo: group 1 → group 0 "canary"]
+	// removed [quito]
+	// moved [cairo: group 0 "canary" → group 1]
+}
+
+// A scheduler writes objects one after the other. Until all are there as the placement's status has them, nothing
+// must start and nobody must be removed.
+func ExampleGroups_Incomplete() {
+	placement, decisions := exampleStored()
+	canary := decisions[0]
+	canary.Status.Decisions = nil // created, and not filled yet
+	for _, decisions := range [][]*clusterv1beta1.PlacementDecision{nil, decisions[:2], decisions} {
+		groups, err := grouping.Read(placement, decisions)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(groups.Incomplete())
+	}
+	// Output:
+	// placement web: no PlacementDecision is there
+	// placement web: PlacementDecision web-decision-3 is not there
+	// placement web: group 0 "canary" has 0 of 1 clusters
+}
+
+// A rollout that sets no maxConcurrency goes by the size of the placement's groups.
+func ExampleGroups_ClustersPerDecisionGroup() {
+	placement, decisions := exampleStored()
+	placement.Spec.DecisionStrategy.GroupStrategy.ClustersPerDecisionGroup = intstr.FromString("50%")
+	for _, placement := range []*clusterv1beta1.Placement{placement, nil} {
+		groups, err := grouping.Read(placement, decisions)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(groups.ClustersPerDecisionGroup(), "of", groups.NumClusters())
+	}
+	// Output:
+	// 2 of 4
+	// 0 of 4
+}
+
+// Groups without a Placement.
+func ExampleFromNames() {
+	groups, err := grouping.FromNames(map[grouping.Key][]string{
+		{Index: 0, Name: "canary"}: {"oslo"},
+		{Index: 1}:                 {"lima", "cairo"},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for key, decision := range groups.All() {
+		fmt.Println(key, decision.ClusterName)
+	}
+	// Output:
+	// group 0 "canary" oslo
+	// group 1 lima
+	// group 1 cairo
+}
+
+// Groups restricted to the clusters that a workload also wants for another reason.
+func ExampleGroups_Only() {
+	placement, decisions := exampleStored()
+	groups, err := grouping.Read(placement, decisions)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	bound := map[string]bool{"lima": true, "oslo": true}
+	fmt.Println(groups.Only(func(_ grouping.Key, cluster string) bool { return bound[cluster] }))
+	fmt.Println(groups.OnlyGroups(func(group grouping.Key) bool { return group.Name == "canary" }))
+	// Output:
+	// group 0 "canary": 1, group 1: 1, group 2: 0
+	// group 0 "canary": 1
+}
+
+// What a webhook says of a placement.
+func ExampleValidate() {
+	placement := examplePlacement()
+	placement.Spec.DecisionStrategy.GroupStrategy.ClustersPerDecisionGroup = intstr.FromString("0%")
+	placement.Spec.SortBy = "Name"
+	for _, err := range grouping.Validate(placement, nil) {
+		fmt.Println(err)
+	}
+	// Output:
+	// spec.sortBy: Unsupported value: "Name": supported values: "ClusterName", "Score"
+	// spec.decisionStrategy.groupStrategy.clustersPerDecisionGroup: Invalid value: "0%": must be a positive count, or a percentage from 1% to 100% in decimal digits
 }
 
 // The error names the object and the label.

@@ -4,9 +4,12 @@ import (
 	"encoding/json"
 	"math/big"
 	"regexp"
+	"slices"
+	"strings"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/cohort-ocm/cohort/grouping"
 )
@@ -42,6 +45,74 @@ func FuzzReadLabels(f *testing.F) {
 		}
 		if g.NumClusters() != len(distinct) || g.Size(0) != len(distinct) {
 			t.Fatalf("%v of %d clusters, want %d", g, g.NumClusters(), len(distinct))
+		}
+	})
+}
+
+// G13: what Incomplete says follows from what is stored, by the rules word by word, also where no scheduler writes such
+// a status. A byte of objects is an object, of status a group with one object; more bytes repeat the numbers.
+func FuzzIncomplete(f *testing.F) {
+	f.Add([]byte{0x0b, 0x45}, []byte{0x0b, 0x45}, 4, true)
+	f.Add([]byte{0x03}, []byte{}, 2, false)
+	f.Add([]byte{}, []byte{}, 0, false)
+	f.Add([]byte{0x01, 0x81, 0x62}, []byte{0x01, 0x62}, 3, true)
+	f.Fuzz(func(t *testing.T, objects, groups []byte, selected int, conditions bool) {
+		// Four bits of clusters, two of the index, one of the name, one of a flag.
+		object := func(number int, b byte) storedObject {
+			o := storedObject{number: number, index: int(b >> 4 & 3)}
+			for i, c := range "abcd" {
+				if b>>i&1 == 1 {
+					o.clusters += string(c)
+				}
+			}
+			if b>>6&1 == 1 {
+				o.group = "x"
+			}
+			return o
+		}
+		h := hub{map[int]storedObject{}, worldStatus{conditions: conditions, selected: int(int32(selected)), groups: map[string]worldStatusGroup{}}}
+		for i, b := range objects {
+			o := object(i%5, b)
+			o.deleted = b>>7 == 1 && o.index > 0
+			if o.unlabelled = b>>7 == 1 && o.index == 0; o.unlabelled {
+				o.group = ""
+			}
+			h.objects[o.number] = o
+		}
+		for i, b := range groups {
+			o := object(i%5, b)
+			if g := h.status.groups[o.groupName()]; !slices.Contains(g.objects, o.number) {
+				h.status.groups[o.groupName()] = worldStatusGroup{append(g.objects, o.number), g.count + len(o.clusters)}
+			}
+		}
+		h.check(t)
+		if whole := (hub{h.objects, statusOf(h.objects)}); len(h.objects) > 0 {
+			whole.check(t)
+		}
+	})
+}
+
+// G14: names are groups, or a fault is named.
+func FuzzFromNames(f *testing.F) {
+	f.Add(int32(0), "canary", "a b", "c")
+	f.Add(int32(-1), "", "a", "a")
+	f.Add(int32(3), "-", "", "a")
+	f.Fuzz(func(t *testing.T, index int32, name, some, others string) {
+		names := map[grouping.Key][]string{{Index: index, Name: name}: strings.Split(some, " "), {Index: 7, Name: "others"}: strings.Fields(others)}
+		distinct, total := map[string]bool{}, 0
+		for _, clusters := range names {
+			for _, c := range clusters {
+				distinct[c] = true
+				total++
+			}
+		}
+		valid := index >= 0 && len(validation.IsValidLabelValue(name)) == 0 && !distinct[""] && len(distinct) == total
+		g, err := grouping.FromNames(names)
+		if (err == nil) != valid {
+			t.Fatalf("%q: error %v, want one: %v", names, err, !valid)
+		}
+		if err == nil && (g.Len() != len(names) || g.NumClusters() != total || g.Incomplete() != "") {
+			t.Fatalf("%q are %v", names, g)
 		}
 	})
 }

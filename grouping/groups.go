@@ -10,8 +10,8 @@ import (
 )
 
 // Groups is the selected clusters of a placement in their decision groups. It never changes, is safe
-// for concurrent use, and is meant to be built once per change of its source (G12). The zero value and
-// nil have no groups.
+// for concurrent use, and is meant to be built once per change of its source. The zero value and
+// nil have no groups, and are incomplete.
 //
 // A cluster can be asked for by name or by position. Positions number all clusters from 0 in the order
 // of their names, whatever their group, so that a caller can keep what it knows of clusters in slices.
@@ -84,7 +84,7 @@ func (g *Groups) Len() int {
 	return len(g.keys)
 }
 
-// Key is that of the i-th group, 0 ≤ i < Len. Keys ascend by index, then by name; after [Join] they do so
+// Key names the i-th group, 0 ≤ i < Len. Keys ascend by index, then by name; after [Join] they do so
 // within each placement. Where indexes have gaps, i is not the index.
 func (g *Groups) Key(i int) Key { return g.keys[i] }
 
@@ -144,7 +144,7 @@ func (g *Groups) Cluster(position int) string { return g.names[position] }
 // GroupAt says in which group the cluster at a position is: an i for Key.
 func (g *Groups) GroupAt(position int) int { return int(g.groups[position]) }
 
-// Position is that of the named cluster, and whether it is selected.
+// Position gives the position of the named cluster, and whether it is selected.
 func (g *Groups) Position(cluster string) (int, bool) {
 	if g == nil {
 		return 0, false

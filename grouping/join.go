@@ -13,14 +13,14 @@ import (
 // PlacementGroups is the groups of one of several placements.
 type PlacementGroups struct {
 	// Placement says which: its name, or namespace and name where they differ in that. It becomes
-	// that of the keys.
+	// the Placement of the keys.
 	Placement string
-	// Groups are those of this placement alone; nil is a placement that has none yet.
+	// Groups are the groups of this placement alone. Nil stands for a placement that was not read yet.
 	Groups *Groups
 }
 
 // Join puts the groups of several placements one after the other, in the order given, for a workload that
-// follows them all (R26). A cluster that several placements select belongs to the first of them; a group
+// follows them all. A cluster that several placements select belongs to the first of them; a group
 // that loses clusters so, even all, stays. Indexes stay what they are, so that an index or a name can stand
 // for a group of each placement, and Key.Placement tells them apart. The result shares strings with the
 // parts, nothing else.
@@ -85,7 +85,7 @@ func validateJoin(parts []PlacementGroups) error {
 	})...))
 }
 
-// ofOnePlacement reports groups that Join gave, where only those of one placement mean something.
+// ofOnePlacement reports groups that Join gave, where only groups of one placement mean something.
 func ofOnePlacement(path *field.Path, g *Groups) *field.Error {
 	for i := range g.Len() {
 		if key := g.keys[i]; key.Placement != "" {

@@ -14,16 +14,22 @@ import (
 	"github.com/cohort-ocm/cohort/internal/limit"
 )
 
-// Read gives the groups that stored PlacementDecisions of one placement stand for (G10, G11).
+// Read gives the groups that the stored PlacementDecisions of a placement stand for.
 //
 // The order of decisions does not matter. Every PlacementDecision makes its group exist, even without
-// clusters; clusters of objects with the same index and name are one group. A cluster that several
-// decisions name belongs to the group with the lowest index; decisions with an empty clusterName, which
-// are slots not yet scheduled, are skipped. The result shares strings with decisions, nothing else.
+// clusters. Objects with the same index and name are one group, and objects without an index label are of group 0.
+// A cluster that several decisions name belongs to the group with the lowest index. Decisions with an empty
+// clusterName, which are slots not yet scheduled, are skipped. The result shares strings with the input, nothing else.
 //
-// It is an error (one *field.Error per fault, found by errors.As) if an object is nil, comes twice, has
-// no index label or one that is not an int32 of at least 0, or belongs to another placement or
-// namespace than the others. There are no groups then.
+// Of placement, the status is read to compare the objects with, for [Groups.Incomplete]. They must be the objects that
+// status.decisionGroups names, in the groups that it names, none being deleted; each group must have its
+// clustersCount, each cluster one place, and all together must be numberOfSelectedClusters. A hub that is older than
+// decision groups writes only this number, and is compared by it. Where placement is nil, groups are complete
+// as long as there is an object at all. The size of a group, for [Groups.ClustersPerDecisionGroup], is read too.
+//
+// It is an error (one *field.Error per fault, found by errors.As) if an object is nil, comes twice, has an index
+// label that is not an int32 of at least 0, or belongs to another placement or namespace than the others or
+// than placement, or if the clustersPerDecisionGroup of placement is invalid. There are no groups then.
 //
 // It takes time that is mostly linear in the clusters, whatever the order in which they are stored.
 func Read(placement *clusterv1beta1.Placement, decisions []*clusterv1beta1.PlacementDecision) (*Groups, error) {
@@ -50,9 +56,9 @@ func sizeOf(placement *clusterv1beta1.Placement, decisions []*clusterv1beta1.Pla
 	if err := validateStored(placement, decisions); err != nil {
 		return limit.Limit{}, err
 	}
-	size, err := parseSize(groupStrategyPath(nil).Child("clustersPerDecisionGroup"),
-		placement.Spec.DecisionStrategy.GroupStrategy.ClustersPerDecisionGroup)
+	size, err := parseSize(nil, placement.Spec.DecisionStrategy.GroupStrategy.ClustersPerDecisionGroup)
 	if err != nil {
+		err.Field = sizePath(nil).String()
 		return limit.Limit{}, err
 	}
 	return size, nil

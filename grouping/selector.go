@@ -58,7 +58,7 @@ func (c claimSet) Get(name string) string {
 	return value
 }
 
-// newSelector checks the selector of a group; path is that of its groupClusterSelector. Errors name the
+// newSelector checks the selector of a group; path is where its groupClusterSelector stands. Errors name the
 // expression by its path and the group in words (G5).
 func newSelector(path *field.Path, group clusterv1beta1.DecisionGroup) (selector, field.ErrorList) {
 	p := selectorParser{group: group.GroupName}

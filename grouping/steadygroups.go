@@ -1,6 +1,6 @@
 package grouping
 
-// Previous makes [Divide] steady (G6): given the groups that the clusters were in, as from [Read], a
+// Previous makes [Divide] steady: given the groups that the clusters were in, as from [Read], a
 // cluster that is still selected and still matches the name of its group stays in it while the group is
 // within its size. Without previous groups, or with nil, every change divides anew.
 //
@@ -12,7 +12,7 @@ package grouping
 // the same holds.
 //
 // A group is known by its name and its place among the groups of that name, not by its index: indexes
-// have no gaps (G3), so where a name gains or loses a group, the groups of the names behind it get other
+// have no gaps, so where a name gains or loses a group, the groups of the names behind it get other
 // indexes and keep their clusters. For the same reason a name that decisionGroups lists twice has all its
 // groups at the first place. What is remembered is what previous holds: a name that was gone for a while
 // starts anew.
@@ -23,7 +23,7 @@ func Previous(groups *Groups) Option {
 // heritage is the previous groups in terms of a new division. Without previous groups it is empty.
 type heritage struct {
 	homes []int32 // of each position, the previous group whose name it still matches, or -1
-	bins  []int   // of each previous group, its place among those of its name
+	bins  []int   // of each previous group, its place among the groups of its name
 	sizes []int   // of each part, how many previous groups it continues
 }
 

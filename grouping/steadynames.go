@@ -11,7 +11,7 @@ import (
 	"github.com/cohort-ocm/cohort/internal/fielderrs"
 )
 
-// DecisionsKeeping is [Groups.Decisions] with steady names (G8): given the PlacementDecisions of the
+// DecisionsKeeping is [Groups.Decisions] with steady names: given the PlacementDecisions of the
 // placement that are stored, a name is only ever used for the group that its object's labels say, and a
 // cluster stays in its object as long as it stays in that group. So no stored object changes its labels,
 // and few are rewritten.
@@ -24,7 +24,7 @@ import (
 //
 // Within an object, clusters are in the order of their group; across the objects of a group they are not.
 //
-// Errors are those of Decisions for placement, and those of [Read] for stored, whose objects must be of
+// The errors are the same as from Decisions for placement, and from [Read] for stored, whose objects must be of
 // this placement. It takes time linear in the clusters of g and stored.
 func (g *Groups) DecisionsKeeping(placement *clusterv1beta1.Placement, stored []*clusterv1beta1.PlacementDecision) ([]*clusterv1beta1.PlacementDecision, error) {
 	if placement == nil {
@@ -128,7 +128,7 @@ func (k *keeper) cut(i int) []source {
 
 // ofGroup says where the stored objects of a group stand.
 func (k *keeper) ofGroup(key Key) (start, end int) {
-	start, _ = slices.BinarySearchFunc(k.stored, key, func(s source, key Key) int { return s.key.Compare(key) })
+	start, _ = search(k.stored, key)
 	end = start
 	for end < len(k.stored) && k.stored[end].key == key {
 		end++

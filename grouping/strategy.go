@@ -45,13 +45,13 @@ func newDivision(placement *clusterv1beta1.Placement, path *field.Path) (divisio
 			clusterv1beta1.PlacementSortByClusterName, clusterv1beta1.PlacementSortByScore}))
 	}
 
-	strategy, path := placement.Spec.DecisionStrategy.GroupStrategy, groupStrategyPath(path)
-	size, err := parseSize(path.Child("clustersPerDecisionGroup"), strategy.ClustersPerDecisionGroup)
+	strategy := placement.Spec.DecisionStrategy.GroupStrategy
+	size, err := parseSize(sizePath(path), strategy.ClustersPerDecisionGroup)
 	if d.clustersPerGroup = size; err != nil {
 		errs = append(errs, err)
 	}
 	for i, group := range strategy.DecisionGroups {
-		path := path.Child("decisionGroups").Index(i)
+		path := groupStrategyPath(path).Child("decisionGroups").Index(i)
 		errs = append(errs, validateGroupName(path.Child("groupName"), group.GroupName)...)
 		s, selectorErrs := newSelector(path.Child("groupClusterSelector"), group)
 		errs = append(errs, selectorErrs...)
@@ -60,7 +60,7 @@ func newDivision(placement *clusterv1beta1.Placement, path *field.Path) (divisio
 	return d, errs
 }
 
-// name is that of a part: the clusters of one named group, or, last, those that none selects.
+// name is the name of a part. A part is the clusters of one named group or, last, the clusters that none selects.
 func (d division) name(part int) string {
 	if part == len(d.groups) {
 		return ""

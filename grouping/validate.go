@@ -44,6 +44,11 @@ func groupStrategyPath(path *field.Path) *field.Path {
 	return path.Child("spec", "decisionStrategy", "groupStrategy")
 }
 
+// sizePath is the path of clustersPerDecisionGroup.
+func sizePath(path *field.Path) *field.Path {
+	return groupStrategyPath(path).Child("clustersPerDecisionGroup")
+}
+
 // parseSize reads a clustersPerDecisionGroup as G2 has it. The zero limit means that it is unset, which
 // the API holds as the integer 0 and OCM's CRD defaults to 100%.
 func parseSize(path *field.Path, v intstr.IntOrString) (limit.Limit, *field.Error) {
@@ -76,7 +81,7 @@ func validateGroupName(path *field.Path, name string) field.ErrorList {
 	return labelValue(path, name)
 }
 
-// labelValue reports a value that can't be that of a label.
+// labelValue reports a value that no label can have.
 func labelValue(path *field.Path, value string) field.ErrorList {
 	if faults := validation.IsValidLabelValue(value); len(faults) > 0 {
 		return field.ErrorList{field.Invalid(path, value, "must be usable as the value of a label: "+strings.Join(faults, "; "))}

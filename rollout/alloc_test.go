@@ -1,6 +1,7 @@
 package rollout_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -8,11 +9,12 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// A plan takes at most 16 allocations beside its result, and as many for 100,000 clusters as for 100.
+// A plan takes at most 16 allocations beside its result, and as many for 30,000 clusters as for 100.
 func TestPlanTakesFewAllocationsAtAnySize(t *testing.T) {
-	// The result itself, its schedule's deadline, stages and their groups, and the four lists of clusters.
-	const ofResult = 1 + 3 + 4
-	sizes := []int{100, 1_000, 10_000, 100_000}
+	// The result itself with the states of the clusters and since when, its schedule's deadline, stages and their groups,
+	// and the four lists of clusters.
+	const ofResult = 3 + 3 + 4
+	sizes := []int{100, 1_000, 30_000}
 	least := make(map[int]float64) // by the strategy's place
 	for _, n := range sizes {
 		f, reports := halfway(t, n)
@@ -35,5 +37,24 @@ func TestPlanTakesFewAllocationsAtAnySize(t *testing.T) {
 				t.Errorf("%s: %v allocations for %d clusters, %v for %d", strategy.Type, allocs, n, least[i], sizes[0])
 			}
 		}
+	}
+}
+
+// Nor does the number of removed clusters have a part in it.
+func TestPlanTakesFewAllocationsForAnyNumberOfRemovedClusters(t *testing.T) {
+	groups := newFleet(t).group("", "a").read()
+	allocs := func(removed int) float64 {
+		reports := make([]status.Report, removed)
+		for i := range reports {
+			reports[i] = status.Report{Cluster: fmt.Sprintf("removed-%06d", i), Status: status.Succeeded}
+		}
+		return testing.AllocsPerRun(3, func() {
+			if _, err := rollout.Plan(strategies(100)[1], groups, reports, now); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+	if one, many := allocs(1), allocs(10_000); one != many {
+		t.Errorf("%v allocations for one removed cluster, %v for 10,000", one, many)
 	}
 }

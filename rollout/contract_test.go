@@ -28,7 +28,7 @@ func TestResultIsTheCallers(t *testing.T) {
 			var before, after answer
 			before.observe(plan(t, s))
 			if r.Breach != nil {
-				*r.Breach = rollout.Reason{Type: "mine"}
+				*r.Breach = rollout.Breach{Failures: 99}
 			}
 			clear(r.InFlight)
 			clear(r.Start)
@@ -45,7 +45,7 @@ func TestResultIsTheCallers(t *testing.T) {
 
 			after.observe(r)
 			if !slices.Equal(before.Held, after.Held) || !slices.Equal(before.Settled, after.Settled) ||
-				!slices.Equal(before.Waiting, after.Waiting) || !sameSummary(before.Summary, after.Summary) {
+				!slices.Equal(before.Holds, after.Holds) || !sameSummary(before.Summary, after.Summary) {
 				t.Error(diff(&before, &after))
 			}
 		})
@@ -55,8 +55,8 @@ func TestResultIsTheCallers(t *testing.T) {
 // TestZeroResult: a result that no Plan made, or that was read from JSON, knows no cluster.
 func TestZeroResult(t *testing.T) {
 	var r rollout.Result
-	if d, reason, ok := r.Find("a"); ok || d != "" || reason != (rollout.Reason{}) {
-		t.Errorf("Find = %v, %v, %v", d, reason, ok)
+	if d, hold, ok := r.Find("a"); ok || d != "" || hold != (rollout.Hold{}) {
+		t.Errorf("Find = %v, %v, %v", d, hold, ok)
 	}
 	for c := range r.Settled() {
 		t.Error(c)
@@ -64,10 +64,10 @@ func TestZeroResult(t *testing.T) {
 	for c := range r.Held() {
 		t.Error(c)
 	}
-	if w := r.Waiting(); w != nil {
+	if w := r.Holds(); w != nil {
 		t.Error(w)
 	}
-	if s := r.Summary(); s.Total() != 0 || s.Breach {
+	if s := r.Summary(); s.Total() != 0 || s.Breach != "" {
 		t.Error(s)
 	}
 	if got := r.String(); got != "nothing to do" {
@@ -81,11 +81,11 @@ func TestStoppedIsNeverNothingToDo(t *testing.T) {
 	play(t, []scene{{
 		name:     "R19 nobody waits",
 		strategy: perGroup(config("", "", 0)), groups: []string{"a b"}, reports: "a=TimeOut b=Succeeded",
-		want: "stopped: 1 failed in group 0, 0 tolerated",
+		want: "stopped: 1 failed in group 0 (a), 0 tolerated",
 	}, {
 		name:     "R22 paused",
 		strategy: perGroup(config("", "", 0)), groups: []string{"a b"}, reports: "a=TimeOut", opts: opts(rollout.Paused()),
-		want: "1 held: the rollout is paused; stopped: 1 failed in group 0, 0 tolerated",
+		want: "1 held: the rollout is paused; stopped: 1 failed in group 0 (a), 0 tolerated",
 	}})
 }
 
@@ -113,7 +113,7 @@ func TestPlansShareNothing(t *testing.T) {
 	reports := reportsOf(t, "a=Progressing/1m b=Succeeded/1m c=ToApply x=Failed")
 	options := opts(
 		rollout.Closed(grouping.Key{Index: 1}, rollout.Gate{}), rollout.MaxConcurrencyPerGroup(intstr.FromInt32(2)),
-		rollout.Order(func(a, b string) int { return 0 }), rollout.DefaultMaxConcurrency(placementOf(intstr.FromInt32(2))),
+		rollout.Order(func(a, b string) int { return 0 }), rollout.MaxRemoved(intstr.FromInt32(2)),
 	)
 	shared, err := rollout.Plan(perGroup(config("1", "10m", 0)), groups, reports, now, options...)
 	if err != nil {

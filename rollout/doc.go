@@ -4,31 +4,96 @@
 // it observed on each cluster, and the time — and returns what may happen now. It starts nothing itself,
 // holds nothing, and reads no clock: the same input gives the same result, in whatever order it comes.
 //
-// The duties of a controller, in order, each time something changes:
+// # The duties of a controller
 //
-//  1. Keep the [grouping.Groups] of its placement, read again when a PlacementDecision changes.
-//  2. Make a [status.Report] of each cluster that has the workload's object, in any order.
-//  3. Call Plan.
-//  4. Delete the workload of each cluster in Removed; apply it to each in Start; keep it up to date on
-//     each in InFlight. Do nothing for the others.
-//  5. Report TimeOut of each in TimedOut from now on, if it keeps statuses; otherwise they are listed again.
-//  6. Come back when a report changes, or after RecheckAfter. The deadline of a started cluster counts once
-//     it is reported with the time of its transition; the zero time means that the time is not known.
+// Limits hold on a running hub if the input is true. That takes these steps, in this order, each time something
+// changes. Each is there because without it a rollout has gone wrong on a real hub.
 //
-// In code:
+//  1. Read the groups together with their Placement, [grouping.Read], whenever one of its PlacementDecisions or its status
+//     changes. A scheduler writes its decisions one after the other. In between, a canary group that is not filled yet
+//     looks like an empty one, and an empty cache looks like a selection of nobody. Groups that know their Placement
+//     know when they are incomplete; then nothing starts and nobody is removed.
 //
-//	result, err := rollout.Plan(replicaSet.Spec.PlacementRefs[0].RolloutStrategy, groups, reports, time.Now())
-//	if err != nil {
-//		return err // names the field of the strategy, or the cluster with two reports
+//  2. Name the version of the workload that is wanted, such as a hash of its template. Make a [status.Report] for each
+//     cluster that has an object of the workload, by [status.FromManifestWork] or its like, and say which version is
+//     wanted. An object of another version waits for its turn again. One that has the version is in flight since it was
+//     applied, also while its agent is silent, and can time out.
+//
+//  3. Read your own writes. A cache shows a write late; who plans by it then does not see clusters that have just been
+//     started and starts others in their place. So until the cache shows a write, plan with the object that the write
+//     returned. client-go has a cache for this: hand what Create or Update returned to Mutation of a
+//     tools/cache.MutationCache, and list through it. Or note the resourceVersion that the write returned and don't plan
+//     for this owner before the cache has it. Where the answer to a write was lost, read the object from the API server.
+//     What must last stands in the objects, not in memory: a controller restarts.
+//
+//  4. Give a cluster one object, under a name that follows from the owner. Generated names and a cache that lags make
+//     two. All of their reports go into Plan, which counts the worst and warns; delete the surplus objects.
+//
+//  5. Call Plan.
+//
+//  6. Carry out what it says. Delete the workload of each cluster in Removed. Apply it to each in Start, and keep
+//     it up to date on each in InFlight. Do nothing for the others. Before each write look at the owner's generation
+//     again, and plan anew if it has moved: a list may be long. With the write that carries the version, and not with
+//     another, note in the object the version and the time of the write, not of the plan: [status.Stamp].
+//
+//  7. Set the status of the owner from [Result.Summary], and tell of the Warnings. Report TimeOut of each cluster in
+//     TimedOut from now on, if you keep statuses; otherwise they are listed again each time.
+//
+//  8. Come back when one of the objects changes, or after RecheckAfter.
+//
+// In code, for a ManifestWorkReplicaSet with one placement. The methods of the controller that read and write are yours:
+//
+//	// reconcile brings the next clusters on their way, and says when to come back.
+//	func (c *controller) reconcile(ctx context.Context, owner *workv1alpha1.ManifestWorkReplicaSet) (time.Duration, error) {
+//		ref := owner.Spec.PlacementRefs[0]
+//		placement, decisions, err := c.getPlacement(owner.Namespace, ref.Name)
+//		if err != nil {
+//			return 0, err
+//		}
+//		groups, err := grouping.Read(placement, decisions)
+//		if err != nil {
+//			return 0, err
+//		}
+//
+//		version := hashOf(owner.Spec.ManifestWorkTemplate)
+//		var reports []status.Report
+//		for _, work := range c.listWorks(owner) { // which shows what this controller wrote
+//			if report, ok := status.FromManifestWork(status.WorkState{Work: work, Version: version}); ok {
+//				reports = append(reports, report)
+//			}
+//		}
+//
+//		result, err := rollout.Plan(ref.RolloutStrategy, groups, reports, c.now())
+//		if err != nil {
+//			return 0, err // names the field of the strategy
+//		}
+//
+//		for _, cluster := range result.Removed {
+//			if err := c.deleteWork(ctx, owner, cluster); err != nil {
+//				return 0, err
+//			}
+//		}
+//		for _, cluster := range slices.Concat(result.InFlight, result.Start) {
+//			if c.getGeneration(owner) != owner.Generation {
+//				return time.Millisecond, nil // another version is wanted by now: plan anew
+//			}
+//			work := c.getWork(owner, cluster.Name) // as it is, or a new one under the cluster's one name
+//			status.Stamp(work, version, c.now())   // keeps the time where the work has the version
+//			work.Spec = owner.Spec.ManifestWorkTemplate
+//			if err := c.applyWork(ctx, work); err != nil { // creates or updates it, unless nothing changes
+//				return 0, err
+//			}
+//		}
+//
+//		for _, warning := range result.Warnings {
+//			c.event(owner, string(warning.Type), warning.String())
+//		}
+//		owner = owner.DeepCopy()
+//		if status.SetConditions(&owner.Status.Conditions, result.Summary(), owner.Generation, c.now()) {
+//			err = c.updateStatus(ctx, owner)
+//		}
+//		return result.RecheckAfter, err
 //	}
-//	for _, cluster := range slices.Concat(result.InFlight, result.Start) {
-//		err = errors.Join(err, apply(ctx, cluster.Name))
-//	}
-//	for _, cluster := range result.Removed {
-//		err = errors.Join(err, remove(ctx, cluster))
-//	}
-//	log.Info(result.Summary().String(), "waiting", result.Waiting())
-//	return ctrl.Result{RequeueAfter: result.RecheckAfter}, err
 //
 // A webhook calls [Validate]. [NewPlanner] with nil groups checks the options, too.
 //
@@ -43,41 +108,57 @@
 //
 // The first stage that is not complete is the only one that starts clusters. A stage is complete when
 // each of its clusters succeeded and soaked, is skipped, or failed, and no more failed than its budget
-// allows: none in a mandatory group, MaxFailures elsewhere. More failures than that are a breach, on
-// which nothing starts any more. Under Progressive the budget also holds over all clusters together.
+// allows: none in a mandatory group, MaxFailures elsewhere. More failures than that, in whichever stage, are a breach,
+// on which nothing starts anywhere. Under Progressive the budget also holds over all clusters together.
 // The result's [Schedule] shows the stages with their limits as counts.
 //
 // Clusters in flight — Progressing, Failed within their deadline, or soaking — are in the result wherever
 // they are: they have the workload, and changes to it must reach them.
 //
 // Percentages of MaxConcurrency are of the clusters outside the mandatory groups; those of MaxFailures are
-// of the group, or under Progressive of all selected clusters.
+// of the group, or under Progressive of all selected clusters. A Progressive strategy without MaxConcurrency goes by the
+// clustersPerDecisionGroup of the Placement, and without that starts all at once.
+//
+// # What may surprise
+//
+// A Failed cluster that is tolerated keeps its slot until its progress deadline, since it may yet recover;
+// [FailedFreesSlot] gives the slot to the next. Without a progressDeadline it keeps the slot for ever, and so does a
+// cluster that is Progressing for ever, or a silent one: set a deadline.
+//
+// Under Progressive with mandatory groups, MaxConcurrency does not hold in those: each starts as a whole, and clusters
+// in flight there take no slot of the others. Their failures count towards MaxFailures of all, and stop the rollout on
+// their own as well.
+//
+// A report without any time has no deadline and no soak that ends. The result warns of such clusters.
+//
+// A breach or a timeout ends when its clusters are reported otherwise, for instance because they get a new version. Nothing
+// else has to be reset.
 //
 // # Beyond the API's strategy
 //
-// Options, which combine, pause a rollout ([Paused]), hold a group back until a window or an approval
+// Options, which combine, pause a rollout ([Paused]), hold groups back until a window or an approval
 // ([Closed]), start clusters in another order ([Order]), bound those in flight within a group
-// ([MaxConcurrencyPerGroup]), let failed clusters give up their slot ([FailedFreesSlot]), and take the
-// concurrency from the Placement ([DefaultMaxConcurrency]).
+// ([MaxConcurrencyPerGroup]), let failed clusters give up their slot ([FailedFreesSlot]), and bound how many are removed at
+// once ([MaxRemoved]).
 //
 // A workload that follows several placements joins their groups with [grouping.Join]. All and Progressive
-// pool them; ProgressivePerGroup goes through those of the first placement before those of the next (R26). A
+// pool them; ProgressivePerGroup goes through those of the first placement before those of the next. A
 // mandatory group, by its name or index, is then one of each placement.
 //
 // # A change at a time
 //
 // A controller that is told of one cluster after the other keeps a [Planner], which answers the same in
-// about a microsecond.
+// about a microsecond. The duties are the same. Its [Planner.Applied] takes the place of reading one's own writes: call
+// it after each write.
 //
-// # Where it departs from the design document and from OCM's present helper
+// # Where it departs from OCM's present helper
 //
-// The rules are R1 to R26 of the specification. OCM's helper (open-cluster-management.io/sdk-go,
-// pkg/apis/cluster/v1alpha1) starts clusters over MaxConcurrency, overlooks failures of clusters behind the
-// one it stopped at, reads a budget above the number of clusters as none, starts the next group while one
-// of the present group is still in flight, and loses groups where indexes have gaps. Here limits hold
-// (R10, R11, R12, R15), percentages are rounded up in integers (R16), and nonsense such as "NaN%" or two
-// reports for a cluster are errors (R1, R16).
+// OCM's helper (open-cluster-management.io/sdk-go, pkg/apis/cluster/v1alpha1) starts clusters over MaxConcurrency,
+// overlooks failures of clusters behind the one it stopped at, reads a budget above the number of clusters as none, starts
+// the next group while one of the present group is still in flight, and loses groups where indexes have gaps. Here limits
+// hold, percentages are rounded up in integers, nonsense such as "NaN%" is an error, and several reports of a cluster
+// count once. RULES.md beside this file has all rules, and a table of the differences.
 //
 // The API's documentation of MinSuccessTime speaks of the time from the start of each rollout; as in OCM's
-// helper it runs from the cluster's success (R5).
+// helper it runs from the cluster's success, and from when the present version was applied if that is later.
 package rollout

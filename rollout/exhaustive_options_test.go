@@ -3,6 +3,7 @@ package rollout_test
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -10,6 +11,8 @@ import (
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 	"pgregory.net/rapid"
 
+	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/internal/exhaustive"
 	"github.com/cohort-ocm/cohort/rollout"
 	"github.com/cohort-ocm/cohort/status"
 )
@@ -17,17 +20,13 @@ import (
 // TestPlanAgreesWithTheRulesOnRandomFleets is the oracle on fleets of up to 60 clusters with all that the
 // strategies and the options have.
 func TestPlanAgreesWithTheRulesOnRandomFleets(t *testing.T) {
-	rounds := 40
-	if testing.Short() {
-		rounds = 2
-	}
-	for round := range rounds {
+	for round := range exhaustive.Of(4, 60) {
 		t.Run(fmt.Sprint(round), func(t *testing.T) {
 			t.Parallel()
 			rapid.Check(t, func(t *rapid.T) {
 				w := drawn(t).world(5 << (round % 4) * 3 / 2) // 7, 15, 30, 60
 				var j judge
-				if fault := j.fault(w, w.fleet(t).read(), w.options()); fault != "" {
+				if fault := j.fault(w, w.read(t)); fault != "" {
 					t.Fatalf("%v\n%s", w, fault)
 				}
 			})
@@ -46,92 +45,117 @@ var optionStrategies = []clusterv1alpha1.RolloutStrategy{
 	perGroup(config("100%", "10m", 0), "canary", "ghost"),
 }
 
-// eachOptions calls f with every combination of the options that matter to the strategy's type. With
-// alsoPaused, paused ones too, which give all their clusters the same reason.
-func eachOptions(w world, alsoPaused bool, f func(world)) {
-	pauses := []bool{false, true}
-	if !alsoPaused {
-		pauses = pauses[:1]
-	}
-	gateSets := [][]rollout.Gate{ // of the groups in their order; the zero Gate is none
-		{},
-		{{Name: "approval"}},
-		{{Opens: w.now.Add(time.Minute)}, {Opens: w.now}},
-		{{}, {Name: "window", Opens: w.now.Add(time.Hour)}, {Name: "approval"}},
-	}
-	orders := []func(a, b string) int{nil, func(a, b string) int { return cmp.Compare(b, a) }}
-	perGroups := []*intstr.IntOrString{nil}
-	placements := []string{""}
-	freeings := []bool{false, true}
-	switch w.strategy.Type {
-	case clusterv1alpha1.Progressive:
-		if w.strategy.Progressive.MaxConcurrency == (intstr.IntOrString{}) {
-			placements = []string{"", "1", "34%", "9"}
-		}
-	case clusterv1alpha1.ProgressivePerGroup:
-		for _, n := range []string{"1", "50%"} {
-			limit := intstr.Parse(n)
-			perGroups = append(perGroups, &limit)
-		}
-	default:
-		freeings = freeings[:1]
-	}
-	for _, w.paused = range pauses {
-		for _, gates := range gateSets {
-			w.gates = nil
-			for i, gate := range gates {
-				if i < len(w.groups) && gate != (rollout.Gate{}) {
-					w.gates = append(w.gates, closedGate{w.groups[i], gate})
-				}
+// ignoredStrategies have blocks of another type than the chosen one (R18).
+var ignoredStrategies = func() []clusterv1alpha1.RolloutStrategy {
+	empty, full := progressive("", config("", "", 0)), progressive("1", config("soon", "soon", 0), "canary")
+	groups := perGroup(config("1", "10m", 0), "1")
+	blocks := all("10m")
+	blocks.Progressive = full.Progressive
+	both := perGroup(config("1", "10m", 0))
+	both.All, both.Progressive = &clusterv1alpha1.RolloutAll{RolloutConfig: config("3", "", 0)}, full.Progressive
+	nothing := all("")
+	nothing.Progressive = empty.Progressive
+	other := progressive("1", config("", "", 0))
+	other.ProgressivePerGroup = groups.ProgressivePerGroup
+	untyped := groups
+	untyped.Type = ""
+	return []clusterv1alpha1.RolloutStrategy{blocks, both, nothing, other, untyped}
+}()
+
+func ptr[T any](v T) *T { return &v }
+
+// combined are all ways to take one of each.
+func combined(choices ...[]func(*world)) (all []func(*world)) {
+	all = []func(*world){func(*world) {}}
+	for _, choice := range choices {
+		var longer []func(*world)
+		for _, before := range all {
+			for _, then := range choice {
+				longer = append(longer, func(w *world) { before(w); then(w) })
 			}
-			for _, w.order = range orders {
-				for _, w.perGroup = range perGroups {
-					for _, w.failedFrees = range freeings {
-						for _, size := range placements {
-							w.placement = nil
-							if size != "" {
-								w.placement = placementOf(intstr.Parse(size))
-							}
-							f(w)
-						}
-					}
-				}
+		}
+		all = longer
+	}
+	return all
+}
+
+func asIs(*world) {}
+
+// gated closes gates before the groups in their order; the zero Gate is none.
+func gated(gates ...rollout.Gate) func(*world) {
+	return func(w *world) {
+		w.gates = nil
+		for i, gate := range gates {
+			if i < len(w.groups) && gate != (rollout.Gate{}) {
+				w.gates = append(w.gates, closedGate{w.groups[i], gate})
 			}
 		}
 	}
 }
 
-// TestOptionsAgreeWithTheRulesOnEveryFleetOfUpToThreeClusters is every fleet of up to three clusters in
-// all orders of groups under every combination of the options.
+func gatesAt(gates ...closedGate) func(*world) { return func(w *world) { w.gates = gates } }
+
+func descending(a, b string) int { return cmp.Compare(b, a) }
+
+// The choices that an option leaves.
+var (
+	gateChoices = []func(*world){
+		asIs,
+		gated(rollout.Gate{Name: "approval"}),
+		gated(rollout.Gate{Opens: now.Add(time.Minute)}, rollout.Gate{Opens: now}),
+		gated(rollout.Gate{}, rollout.Gate{Name: "window", Opens: now.Add(time.Hour)}, rollout.Gate{Name: "approval"}),
+		gatesAt(closedGate{grouping.Key{Index: 9, Name: "canary"}, rollout.Gate{}}), // R23: wherever its index has moved to
+		gatesAt(closedGate{grouping.Key{Index: 7, Name: "prod"}, rollout.Gate{Opens: now.Add(time.Minute)}},
+			closedGate{grouping.Key{Index: 2}, rollout.Gate{Name: "index", Opens: now.Add(2 * time.Minute)}}),
+		gatesAt(closedGate{grouping.Key{Index: 1}, rollout.Gate{Name: "first"}}, closedGate{grouping.Key{Index: 1}, rollout.Gate{Name: "later", Opens: now.Add(1)}}),
+		gatesAt(closedGate{grouping.Key{Name: "ghost"}, rollout.Gate{}}, closedGate{grouping.Key{Index: 8}, rollout.Gate{}}),
+	}
+	pauseChoices   = []func(*world){asIs, func(w *world) { w.paused = true }}
+	orderChoices   = []func(*world){asIs, func(w *world) { w.order = descending }}
+	failedChoices  = []func(*world){asIs, func(w *world) { w.failedFrees = true }}
+	sizeChoices    = []func(*world){asIs, sized("1"), sized("34%"), sized("9")}
+	perGroupChoice = []func(*world){asIs, func(w *world) { w.perGroup = ptr(intstr.FromInt32(1)) }, func(w *world) { w.perGroup = ptr(intstr.FromString("50%")) }}
+	wholeChoices   = []func(*world){asIs, func(w *world) { w.incomplete = true }}
+	removedChoices = []func(*world){asIs, removing(1, ""), removing(2, "1"), removing(2, "50%"), removing(3, "0"), removing(0, "0%")}
+)
+
+func sized(n string) func(*world) {
+	return func(w *world) { w.size = ptr(intstr.Parse(n)) }
+}
+
+// removing adds the reports of n clusters that are not selected, one of them twice, and a bound on removals.
+func removing(n int, most string) func(*world) {
+	return func(w *world) {
+		for i := range n {
+			w.reports = append(w.reports, status.Report{Cluster: string(rune('z' - i)), Status: status.Failed})
+		}
+		if n > 0 {
+			w.reports = append(w.reports, status.Report{Cluster: "z", Status: status.Succeeded, LastTransitionTime: now})
+		}
+		if most != "" {
+			w.maxRemoved = ptr(intstr.Parse(most))
+		}
+	}
+}
+
+// optionWorlds are the fleets of up to three clusters with the options.
+func optionWorlds() []space {
+	small := slices.Concat(fleets(cuts(0), plainKeys, 0), fleets(cuts(1), plainKeys, 0), fleets(cuts(2), plainKeys, 0))
+	sparse := slices.Concat(fleets(everywhere(1), plainKeys, 4), fleets(everywhere(2), plainKeys, 4))
+	three := fleets(ascending(cuts(3)), plainKeys, 0)
+	return []space{
+		{name: "slots", fleets: slices.Concat(small, three), kinds: nineKinds, strategies: optionStrategies, extras: combined(orderChoices, failedChoices, perGroupChoice, sizeChoices), short: 6000},
+		{name: "holds", fleets: slices.Concat(small, sparse), kinds: nineKinds, strategies: optionStrategies, extras: combined(gateChoices, pauseChoices, wholeChoices), short: 6000},
+		{name: "gates", fleets: three, kinds: nineKinds, strategies: optionStrategies, extras: gateChoices, short: 4000},
+		{name: "gates and slots", fleets: slices.Concat(sparse, three), kinds: fewKinds, strategies: optionStrategies, extras: combined(gateChoices, perGroupChoice, failedChoices), short: 4000},
+		{name: "removals", fleets: small, kinds: allKinds, strategies: slices.Concat(optionStrategies, ignoredStrategies), extras: combined(removedChoices, wholeChoices), short: 4000},
+	}
+}
+
+// TestOptionsAgreeWithTheRulesOnEveryFleetOfUpToThreeClusters is every fleet of up to three clusters under the
+// combinations of options that have something to do with each other.
 func TestOptionsAgreeWithTheRulesOnEveryFleetOfUpToThreeClusters(t *testing.T) {
-	for n := range 4 {
-		some := cuts(n)
-		if n == 3 {
-			some = ascending(some)
-			if testing.Short() {
-				some = nil
-			}
-		}
-		for _, cut := range some {
-			t.Run(fmt.Sprintf("n=%d/%s", n, cutName(cut)), func(t *testing.T) {
-				t.Parallel()
-				base := cutFleet(cut, plainKeys)
-				groups := base.fleet(t).read()
-				var j judge
-				for _, base.strategy = range optionStrategies {
-					eachOptions(base, n < 3, func(w world) {
-						opts := w.options()
-						eachReports(n, nineKinds, func(letters []byte, reports []status.Report) bool {
-							w.reports = reports
-							if fault := j.fault(w, groups, opts); fault != "" {
-								t.Errorf("reports %s: %v\n%s", letters, w, fault)
-								return false
-							}
-							return true
-						})
-					})
-				}
-			})
-		}
+	for _, s := range optionWorlds() {
+		s.each(t, agrees)
 	}
 }

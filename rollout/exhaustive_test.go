@@ -1,9 +1,11 @@
 package rollout_test
 
 import (
-	"flag"
 	"fmt"
+	"math/rand/v2"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -12,40 +14,100 @@ import (
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
 	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/internal/exhaustive"
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// kind is a kind of report that the rules tell apart.
+// kind is a kind of report that the rules tell apart: what was observed of one cluster, in none, one or several
+// reports.
 type kind struct {
-	letter byte
-	none   bool
-	status status.RolloutStatus
-	ago    time.Duration // 0: the time is not known
+	name    string
+	reports []observed
 }
 
-// nineKinds are seen with a deadline of 10 minutes and a soak of 5. Those at the edge are exactly on it.
+// observed is a report by how long ago things happened; 0 is a time that is not known.
+type observed struct {
+	status     status.RolloutStatus
+	transition time.Duration
+	applied    time.Duration
+}
+
+func (o observed) report(cluster string) status.Report {
+	r := status.Report{Cluster: cluster, Status: o.status}
+	if o.transition != 0 {
+		r.LastTransitionTime = now.Add(-o.transition)
+	}
+	if o.applied != 0 {
+		r.Applied = now.Add(-o.applied)
+	}
+	return r
+}
+
+// The deadline of the strategies below is 10 minutes and their soak 5. What is at the edge is exactly on it.
+const (
+	young = time.Minute
+	soaks = 5*time.Minute - 1
+	soon  = 10*time.Minute - 1
+	old   = time.Hour
+)
+
+// nineKinds are what reports mostly have.
 var nineKinds = []kind{
-	{letter: '-', none: true},
-	{letter: 'a', status: status.ToApply, ago: time.Hour},
-	{letter: 'p', status: status.Progressing, ago: time.Minute},
-	{letter: 'P', status: status.Progressing, ago: 10 * time.Minute},
-	{letter: 's', status: status.Succeeded, ago: 5*time.Minute - 1},
-	{letter: 'S', status: status.Succeeded, ago: 5 * time.Minute},
-	{letter: 'f', status: status.Failed, ago: 10*time.Minute - 1},
-	{letter: 'T', status: status.TimeOut, ago: time.Hour},
-	{letter: 'x', status: status.Skip, ago: time.Hour},
+	{"-", nil},
+	{"a", []observed{{status.ToApply, old, 0}}},
+	{"p", []observed{{status.Progressing, young, 0}}},
+	{"P", []observed{{status.Progressing, soon + 1, 0}}},
+	{"s", []observed{{status.Succeeded, soaks, 0}}},
+	{"S", []observed{{status.Succeeded, soaks + 1, 0}}},
+	{"f", []observed{{status.Failed, soon, 0}}},
+	{"T", []observed{{status.TimeOut, old, 0}}},
+	{"x", []observed{{status.Skip, old, 0}}},
 }
 
-// moreKinds have what reports rarely have: a status from a newer API, no transition time, and one that
-// lies ahead of a clock that is slow.
-var moreKinds = append([]kind{
-	{letter: '?', status: "Pending", ago: 2 * time.Minute},
-	{letter: 'F', status: status.Failed, ago: time.Hour},
-	{letter: 'q', status: status.Progressing},
-	{letter: 'g', status: status.Failed},
-	{letter: 't', status: status.Succeeded},
-	{letter: 'u', status: status.Succeeded, ago: -time.Minute},
-}, nineKinds...)
+// fewKinds are those without which no rollout is worth a look.
+var fewKinds = []kind{nineKinds[0], nineKinds[2], nineKinds[5], nineKinds[6], nineKinds[7]}
+
+// versionKinds are what is observed of a cluster whose version of the workload has a time (R27).
+var versionKinds = []kind{
+	{"a applied", []observed{{status.ToApply, old, young}}},
+	{"a applied long ago", []observed{{status.ToApply, 0, soon + 1}}},
+	{"a applied, transition after", []observed{{status.ToApply, young, old}}},
+	{"p of the version before", []observed{{status.Progressing, old, soon}}},
+	{"P without a transition", []observed{{status.Progressing, 0, soon + 1}}},
+	{"s of the version before", []observed{{status.Succeeded, old, soaks}}},
+	{"S after its write", []observed{{status.Succeeded, soaks + 1, old}}},
+	{"f after its write", []observed{{status.Failed, soon, old}}},
+	{"F of the version before", []observed{{status.Failed, 24 * old, soon + 1}}},
+	{"T applied anew", []observed{{status.TimeOut, old, young}}},
+}
+
+// rareKinds have what reports rarely have: a status from a newer API, no time at all, and one that lies ahead of
+// a clock that is slow.
+var rareKinds = []kind{
+	{"?", []observed{{"Pending", 2 * young, 0}}},
+	{"F", []observed{{status.Failed, old, 0}}},
+	{"p no time", []observed{{status.Progressing, 0, 0}}},
+	{"f no time", []observed{{status.Failed, 0, 0}}},
+	{"s no time", []observed{{status.Succeeded, 0, 0}}},
+	{"s ahead", []observed{{status.Succeeded, -young, 0}}},
+	{"p ahead", []observed{{status.Progressing, old, -young}}},
+}
+
+// mergedKinds are several reports of one cluster (R1), the one that counts in each place.
+var mergedKinds = []kind{
+	{"S+p", []observed{{status.Succeeded, old, 0}, {status.Progressing, young, 0}}},
+	{"F+T", []observed{{status.Failed, soon, 0}, {status.TimeOut, young, 0}}},
+	{"T+P", []observed{{status.TimeOut, old, 0}, {status.Progressing, young, 0}}},
+	{"a+S", []observed{{status.ToApply, old, 0}, {status.Succeeded, old, 0}}},
+	{"x+S", []observed{{status.Skip, young, 0}, {status.Succeeded, soaks, 0}}},
+	{"a+a applied", []observed{{status.ToApply, young, 0}, {status.ToApply, 0, young}}},
+	{"P+p", []observed{{status.Progressing, old, 0}, {status.Progressing, young, 0}}},
+	{"p applied+P", []observed{{status.Progressing, old, young}, {status.Progressing, soon + 1, 0}}},
+	{"s no time+S", []observed{{status.Succeeded, 0, 0}, {status.Succeeded, soaks + 1, 0}}},
+	{"S+S+f+?", []observed{{status.Succeeded, old, 0}, {status.Skip, 0, 0}, {status.Failed, old, young}, {"Pending", young, 0}}},
+}
+
+var allKinds = slices.Concat(nineKinds, versionKinds, rareKinds, mergedKinds)
 
 // config is a RolloutConfig with limits as in YAML; empty is unset.
 func config(maxFailures, deadline string, soak time.Duration) clusterv1alpha1.RolloutConfig {
@@ -178,116 +240,158 @@ func ascending(cuts [][]int) (out [][]int) {
 	return out
 }
 
-// cutFleet is the clusters a, b, … in the groups of a cut.
-func cutFleet(cut []int, keys []grouping.Key) world {
-	w := world{now: now}
+// everywhere are all ways to put n clusters into four groups, empty ones included.
+func everywhere(n int) [][]int {
+	out := [][]int{{}}
+	for range n {
+		var longer [][]int
+		for _, cut := range out {
+			for g := range 4 {
+				longer = append(longer, append(cut[:len(cut):len(cut)], g))
+			}
+		}
+		out = longer
+	}
+	return out
+}
+
+// cutFleet is the clusters a, b, … in the groups of a cut, and at least so many groups.
+func cutFleet(cut []int, keys []grouping.Key, groups int) world {
+	w := world{now: now, groups: keys[:groups:groups]}
 	for i, g := range cut {
 		w.members = append(w.members, member{string(rune('a' + i)), keys[g]})
-		for len(w.groups) <= g {
-			w.groups = append(w.groups, keys[len(w.groups)])
+		if g >= len(w.groups) {
+			w.groups = keys[: g+1 : g+1]
 		}
 	}
 	return w
 }
 
-// eachReports calls f with every combination of kinds of report for the first n clusters, in reverse order of their
-// names. The slice is used again.
-func eachReports(n int, kinds []kind, f func(letters []byte, reports []status.Report) (proceed bool)) {
-	letters, reports := make([]byte, n), make([]status.Report, 0, n)
-	digits := make([]int, n)
-	for {
-		reports = reports[:0]
-		for i := n - 1; i >= 0; i-- {
-			k := kinds[digits[i]]
-			letters[i] = k.letter
-			if k.none {
-				continue
-			}
-			r := status.Report{Cluster: string(rune('a' + i)), Status: k.status}
-			if k.ago != 0 {
-				r.LastTransitionTime = now.Add(-k.ago)
-			}
-			reports = append(reports, r)
+// space is a part of the small worlds: all combinations of fleets, kinds of report for each cluster, strategies and
+// what else a world may have.
+type space struct {
+	name       string
+	fleets     []world
+	kinds      []kind
+	strategies []clusterv1alpha1.RolloutStrategy
+	extras     []func(*world) // nil: none
+	short      int            // how many of the worlds the short run tests
+}
+
+// fleets are those of several cuts.
+func fleets(cuts [][]int, keys []grouping.Key, groups int) (fleets []world) {
+	for _, cut := range cuts {
+		fleets = append(fleets, cutFleet(cut, keys, groups))
+	}
+	return fleets
+}
+
+// worlds is the number of worlds with this fleet.
+func (s space) worlds(fleet world) int {
+	n := len(s.strategies) * max(1, len(s.extras))
+	for range fleet.members {
+		n *= len(s.kinds)
+	}
+	return n
+}
+
+// set makes the i-th world with this fleet out of it. The reports are in reverse order of the names, and in w's own
+// slice. The strategy changes fastest, then the extras.
+func (s space) set(w *world, i int) {
+	digit := func(n int) int {
+		d := i % n
+		i /= n
+		return d
+	}
+	w.strategy = s.strategies[digit(len(s.strategies))]
+	extra := digit(max(1, len(s.extras)))
+	w.reports = w.reports[:0]
+	for m := len(w.members) - 1; m >= 0; m-- {
+		for _, o := range s.kinds[digit(len(s.kinds))].reports {
+			w.reports = append(w.reports, o.report(w.members[m].name))
 		}
-		if !f(letters, reports) {
-			return
-		}
-		i := 0
-		for ; i < n; i++ {
-			if digits[i]++; digits[i] < len(kinds) {
-				break
-			}
-			digits[i] = 0
-		}
-		if i == n {
-			return
-		}
+	}
+	if s.extras != nil {
+		s.extras[extra](w)
 	}
 }
 
-// full runs the combinations that take minutes.
-var full = flag.Bool("full", false, "every way to cut four clusters into groups, under every naming")
-
-// TestPlanAgreesWithTheRulesOnEveryFleetOfUpToFourClusters is every fleet of up to four clusters, nine
-// kinds of report, all ways to cut them into groups, under all of manyStrategies: all that a result says is
-// what the rules say.
-func TestPlanAgreesWithTheRulesOnEveryFleetOfUpToFourClusters(t *testing.T) {
-	type part struct {
-		name  string
-		cuts  [][]int
-		keys  []grouping.Key
-		kinds []kind
+// each calls f with every world of the space and its groups, in the short run with as many as the space says, spread
+// over all its fleets. It gives up on a fleet where f is not ok.
+func (s space) each(t *testing.T, f func(t *testing.T) func(w world, groups *grouping.Groups) (ok bool)) {
+	total := 0
+	for _, fleet := range s.fleets {
+		total += s.worlds(fleet)
 	}
-	var parts []part
-	for n := range 4 {
-		parts = append(parts,
-			part{fmt.Sprintf("n=%d", n), cuts(n), plainKeys, nineKinds},
-			part{fmt.Sprintf("n=%d/gaps", n), cuts(n), gapKeys, nineKinds},
-			part{fmt.Sprintf("n=%d/two names at an index", n), ascending(cuts(n)), twoNames, nineKinds},
-		)
-		if n < 3 {
-			parts = append(parts, part{fmt.Sprintf("n=%d/rare reports", n), cuts(n), plainKeys, moreKinds})
-		}
-	}
-	parts = append(parts, part{"n=3/rare reports", ascending(cuts(3)), plainKeys, moreKinds})
-	if !testing.Short() {
-		parts = append(parts, part{"n=4", ascending(cuts(4)), plainKeys, nineKinds})
-	}
-	if *full {
-		parts = append(parts,
-			part{"n=4/all cuts", cuts(4), plainKeys, nineKinds},
-			part{"n=4/gaps", cuts(4), gapKeys, nineKinds},
-			part{"n=4/rare reports", ascending(cuts(4)), plainKeys, moreKinds},
-		)
-	}
-	for _, p := range parts {
-		for _, cut := range p.cuts {
-			t.Run(p.name+"/"+cutName(cut), func(t *testing.T) {
+	var tested atomic.Int64
+	t.Run(s.name, func(t *testing.T) {
+		for _, fleet := range s.fleets {
+			t.Run(fleet.cut(), func(t *testing.T) {
 				t.Parallel()
-				w := cutFleet(cut, p.keys)
-				groups := w.fleet(t).read()
-				var j judge
-				eachReports(len(cut), p.kinds, func(letters []byte, reports []status.Report) bool {
-					w.reports = reports
-					for i := range manyStrategies {
-						w.strategy = manyStrategies[i]
-						if fault := j.fault(w, groups, nil); fault != "" {
-							t.Errorf("reports %s, strategy %d %v: %s", letters, i, w.strategy, fault)
-							return false
-						}
+				var read reader
+				test := f(t)
+				n := s.worlds(fleet)
+				share := n
+				if !exhaustive.On {
+					share = min(n, 1+s.short*n/total)
+				}
+				random := rand.New(rand.NewPCG(9, uint64(n)))
+				for i := range share {
+					if share < n {
+						i = random.IntN(n)
 					}
-					return true
-				})
+					w := fleet
+					s.set(&w, i)
+					tested.Add(1)
+					if !test(w, read.groups(t, w)) {
+						return
+					}
+					fleet.reports = w.reports
+				}
 			})
 		}
+	})
+	t.Logf("%s: %d of %d worlds", s.name, tested.Load(), total)
+}
+
+// cut is for each cluster the place of its group.
+func (w world) cut() string {
+	var s strings.Builder
+	fmt.Fprintf(&s, "%d groups ", len(w.groups))
+	for _, m := range w.members {
+		fmt.Fprint(&s, slices.Index(w.groups, m.group))
+	}
+	return s.String()
+}
+
+// smallWorlds are the fleets of up to four clusters in up to four groups.
+func smallWorlds() []space {
+	spaces := []space{
+		{name: "none and one", fleets: slices.Concat(fleets(cuts(0), plainKeys, 0), fleets(everywhere(1), plainKeys, 4)), kinds: allKinds, strategies: manyStrategies, short: 2000},
+		{name: "two", fleets: slices.Concat(fleets(cuts(2), plainKeys, 0), fleets(everywhere(2), twoNames, 4)), kinds: allKinds, strategies: manyStrategies, short: 8000},
+		{name: "three", fleets: fleets(ascending(cuts(3)), plainKeys, 0), kinds: slices.Concat(nineKinds, versionKinds, rareKinds), strategies: manyStrategies, short: 8000},
+		{name: "three/all cuts", fleets: slices.Concat(fleets(cuts(3), plainKeys, 0), fleets(everywhere(3), gapKeys, 4)), kinds: nineKinds, strategies: manyStrategies, short: 6000},
+		{name: "four", fleets: fleets(ascending(cuts(4)), plainKeys, 0), kinds: nineKinds, strategies: manyStrategies, short: 8000},
+		{name: "four/all cuts", fleets: slices.Concat(fleets(cuts(4), plainKeys, 0), fleets(cuts(4), twoNames, 0)), kinds: fewKinds, strategies: manyStrategies, short: 6000},
+	}
+	return spaces
+}
+
+// TestPlanAgreesWithTheRulesOnEveryFleetOfUpToFourClusters is every fleet of up to four clusters in up to four groups,
+// with all kinds of report under all of manyStrategies: all that a result says is what the rules say.
+func TestPlanAgreesWithTheRulesOnEveryFleetOfUpToFourClusters(t *testing.T) {
+	for _, s := range smallWorlds() {
+		s.each(t, agrees)
 	}
 }
 
-func cutName(cut []int) string {
-	var s strings.Builder
-	s.WriteString("cut ")
-	for _, g := range cut {
-		fmt.Fprint(&s, g)
+func agrees(t *testing.T) func(w world, groups *grouping.Groups) bool {
+	var j judge
+	return func(w world, groups *grouping.Groups) bool {
+		if fault := j.fault(w, groups); fault != "" {
+			t.Errorf("%v\n%s", w, fault)
+			return false
+		}
+		return true
 	}
-	return s.String()
 }

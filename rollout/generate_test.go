@@ -10,7 +10,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
-	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	"pgregory.net/rapid"
 
 	"github.com/cohort-ocm/cohort/grouping"
@@ -99,10 +98,19 @@ func (pick picker) reports(w *world) {
 			r.Status = from(pick, status.Succeeded, status.ToApply, status.Progressing, status.Skip, status.Succeeded, status.Progressing, "Pending", "")
 			pick.since(&r)
 		}
+		if pick.oneIn(3) {
+			pick.applied(&r)
+		}
 		w.reports = append(w.reports, r)
+		for pick.oneIn(8) { // R1: two objects for one cluster
+			r.Status = from(pick, status.Succeeded, status.ToApply, status.Progressing, status.Skip, status.Failed, status.TimeOut, "Pending", r.Status)
+			pick.since(&r)
+			pick.applied(&r)
+			w.reports = append(w.reports, r)
+		}
 	}
 	for _, name := range []string{"c01-gone", "a-gone", "z-gone"} {
-		if pick.oneIn(4) {
+		for pick.oneIn(4) {
 			w.reports = append(w.reports, status.Report{Cluster: name, Status: from(pick, status.Failed, status.Progressing), LastTransitionTime: now})
 		}
 	}
@@ -113,12 +121,17 @@ func (pick picker) reports(w *world) {
 }
 
 // since sets a time: on the edges of the deadlines and soaks in use, ahead of now, unknown.
-func (pick picker) since(r *status.Report) {
+func (pick picker) since(r *status.Report) { r.LastTransitionTime = pick.time() }
+
+// applied sets the time of the write likewise, before or after the transition.
+func (pick picker) applied(r *status.Report) { r.Applied = pick.time() }
+
+func (pick picker) time() time.Time {
 	if pick.oneIn(8) {
-		return
+		return time.Time{}
 	}
 	ago := from(pick, 0, time.Minute, 2*time.Minute, 5*time.Minute, 10*time.Minute, 90*time.Minute, -time.Minute) + from(pick, 0, -1, 1, time.Second)
-	r.LastTransitionTime = now.Add(-ago)
+	return now.Add(-ago)
 }
 
 func (pick picker) limit() intstr.IntOrString {
@@ -127,7 +140,7 @@ func (pick picker) limit() intstr.IntOrString {
 
 func (pick picker) config() clusterv1alpha1.RolloutConfig {
 	c := clusterv1alpha1.RolloutConfig{
-		ProgressDeadline: from(pick, "10m", "", "None", "600s", "1h30m", "2h", "10m", "0s"),
+		ProgressDeadline: from(pick, "10m", "", "None", "600s", "1h30m", "2h", "10m", "1s"),
 		MinSuccessTime:   metav1.Duration{Duration: from(pick, 0, 5*time.Minute, 0, time.Hour)},
 	}
 	if !pick.oneIn(4) {
@@ -166,19 +179,36 @@ func (pick picker) strategy(groups []grouping.Key) clusterv1alpha1.RolloutStrate
 		s.Type = from(pick, clusterv1alpha1.All, "")
 		s.All = &clusterv1alpha1.RolloutAll{RolloutConfig: pick.config()}
 	}
+	pick.otherBlocks(&s)
 	return s
+}
+
+// otherBlocks sets now and then what a strategy has for another type (R18), set to something or to nothing.
+func (pick picker) otherBlocks(s *clusterv1alpha1.RolloutStrategy) {
+	if s.All == nil && pick.oneIn(8) {
+		s.All = from(pick, &clusterv1alpha1.RolloutAll{}, &clusterv1alpha1.RolloutAll{RolloutConfig: config("1", "soon", 0)})
+	}
+	if s.Progressive == nil && pick.oneIn(8) {
+		s.Progressive = from(pick, &clusterv1alpha1.RolloutProgressive{}, &clusterv1alpha1.RolloutProgressive{MandatoryDecisionGroups: mandatoryGroups("canary")})
+	}
+	if s.ProgressivePerGroup == nil && pick.oneIn(8) {
+		s.ProgressivePerGroup = from(pick, &clusterv1alpha1.RolloutProgressivePerGroup{}, &clusterv1alpha1.RolloutProgressivePerGroup{RolloutConfig: config("", "", time.Minute)})
+	}
 }
 
 func (pick picker) options(w *world) {
 	w.paused = pick.oneIn(8)
-	for _, g := range w.groups {
-		if pick.oneIn(6) {
-			gate := rollout.Gate{Name: from(pick, "", "approval", "window")}
-			if pick.oneIn(2) {
-				gate.Opens = now.Add(from(pick, time.Minute, time.Hour, 1, 0, -time.Minute))
-			}
-			w.gates = append(w.gates, closedGate{g, gate})
+	for range max(0, pick(6)-2) {
+		key := grouping.Key{Index: int32(pick(9)), Name: from(pick, "", "canary", "ghost")}
+		if len(w.groups) > 0 && !pick.oneIn(6) {
+			key = w.groups[pick(len(w.groups))]
+			key = from(pick, key, grouping.Key{Index: key.Index}, grouping.Key{Index: key.Index + 1, Name: key.Name})
 		}
+		gate := rollout.Gate{Name: from(pick, "", "approval", "window")}
+		if pick.oneIn(2) {
+			gate.Opens = now.Add(from(pick, time.Minute, time.Hour, 1, 0, -time.Minute))
+		}
+		w.gates = append(w.gates, closedGate{key, gate})
 	}
 	if pick.oneIn(3) {
 		a, b := 1+pick(7), 1+pick(7)
@@ -190,8 +220,14 @@ func (pick picker) options(w *world) {
 	}
 	w.failedFrees = pick.oneIn(3)
 	if pick.oneIn(3) {
-		w.placement = placementOf(pick.limit())
+		n := from(pick, intstr.FromInt32(0), intstr.FromInt32(1), intstr.FromInt32(2), intstr.FromString("0%"), intstr.FromString("34%"), intstr.FromString("7%"))
+		w.maxRemoved = &n
 	}
+	if pick.oneIn(3) {
+		n := pick.limit()
+		w.size = &n
+	}
+	w.incomplete = pick.oneIn(10)
 }
 
 // score mixes up the order of names, with ties.
@@ -201,12 +237,6 @@ func score(name string, a, b int) int {
 		n = n*b + int(c)
 	}
 	return n % 11
-}
-
-func placementOf(clustersPerDecisionGroup intstr.IntOrString) *clusterv1beta1.Placement {
-	p := &clusterv1beta1.Placement{}
-	p.Spec.DecisionStrategy.GroupStrategy.ClustersPerDecisionGroup = clustersPerDecisionGroup
-	return p
 }
 
 // String shows what is needed to make a test case of a failure.
@@ -222,7 +252,7 @@ func (w world) String() string {
 	text, err := json.MarshalIndent(map[string]any{
 		"strategy": w.strategy, "groups": w.groups, "clusters": clusters, "reports": w.reports, "now": w.now,
 		"paused": w.paused, "gates": gates, "ordered": w.order != nil, "perGroup": w.perGroup,
-		"failedFreesSlot": w.failedFrees, "placement": w.placement,
+		"failedFreesSlot": w.failedFrees, "maxRemoved": w.maxRemoved, "clustersPerDecisionGroup": w.size, "incomplete": w.incomplete,
 	}, "", " ")
 	if err != nil {
 		return err.Error()

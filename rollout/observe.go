@@ -11,15 +11,11 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// observe reads the reports (R1 to R7, R27) into a result that has states, ages and tallies, and nothing else yet.
-func (s *schedule) observe(reports []status.Report, now time.Time) (*Result, observed, error) {
+// observe reads the reports (R1 to R7, R27) into the states, ages and tallies of a result that has nothing yet.
+func (r *Result) observe(s *schedule, reports []status.Report, now time.Time) (observed, error) {
 	n := s.groups.NumClusters()
-	r := &Result{
-		schedule: s,
-		states:   make([]state, n),
-		ages:     make([]time.Duration, n),
-		tallies:  make([]tally, s.groups.Len()),
-	}
+	r.schedule = s
+	r.states, r.ages, r.tallies = make([]state, n), make([]time.Duration, n), make([]tally, s.groups.Len())
 	var o observed
 	var errs field.ErrorList
 	var others bitmap // the reports of clusters that are not selected
@@ -42,7 +38,7 @@ func (s *schedule) observe(reports []status.Report, now time.Time) (*Result, obs
 		}
 	}
 	if len(errs) > 0 {
-		return nil, o, fielderrs.Join(errs)
+		return o, fielderrs.Join(errs)
 	}
 	r.merge(reports, several, now)
 	for cluster := range several {
@@ -52,7 +48,7 @@ func (s *schedule) observe(reports []status.Report, now time.Time) (*Result, obs
 	o.recheck = r.count()
 	o.totals = s.sum(r.tallies)
 	o.active, o.breached = s.firsts(&o.totals)
-	return r, o, nil
+	return o, nil
 }
 
 func withoutCluster(i int) *field.Error {

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
+	"github.com/cohort-ocm/cohort/grouping"
 	"github.com/cohort-ocm/cohort/rollout"
 	"github.com/cohort-ocm/cohort/status"
 )
@@ -23,10 +24,10 @@ func (o *oracle) chooseWhoStarts() {
 		if !waiting(s) {
 			continue
 		}
-		for _, rule := range []func(*oracle, *subject) (rollout.Reason, bool){
-			(*oracle).r22, (*oracle).r20Breached, (*oracle).r12Waits, (*oracle).r10Waits, (*oracle).r23,
+		for _, rule := range []func(*oracle, *subject) (rollout.Hold, bool){
+			(*oracle).r28, (*oracle).r22, (*oracle).r20Breached, (*oracle).r10Waits, (*oracle).r23,
 		} {
-			if s.reason, s.held = rule(o, s); s.held {
+			if s.hold, s.held = rule(o, s); s.held {
 				break
 			}
 		}
@@ -39,56 +40,97 @@ func (o *oracle) chooseWhoStarts() {
 	}
 }
 
+// R28: where the groups are incomplete, nothing starts.
+func (o *oracle) r28(*subject) (rollout.Hold, bool) {
+	if !o.incomplete {
+		return rollout.Hold{}, false
+	}
+	return rollout.Hold{Type: rollout.HoldGroupsIncomplete, Missing: o.missing}, true
+}
+
 // R22: paused, nothing starts.
-func (o *oracle) r22(*subject) (rollout.Reason, bool) {
-	return rollout.Reason{Type: rollout.Pause}, o.paused
+func (o *oracle) r22(*subject) (rollout.Hold, bool) {
+	return rollout.Hold{Type: rollout.HoldPaused}, o.paused
 }
 
 // R10, R11, R12: on a breach nothing starts.
-func (o *oracle) r20Breached(*subject) (rollout.Reason, bool) {
-	if o.out.Breach == nil {
-		return rollout.Reason{}, false
+func (o *oracle) r20Breached(*subject) (rollout.Hold, bool) {
+	b := o.out.Breach
+	if b == nil {
+		return rollout.Hold{}, false
 	}
-	return *o.out.Breach, true
+	return rollout.Hold{Type: rollout.HoldBreached, Group: b.Group, AllGroups: b.AllGroups, Failures: b.Failures, MaxFailures: b.MaxFailures}, true
 }
 
-// R12: nothing overtakes a mandatory group, and those go by index.
-func (o *oracle) r12Waits(s *subject) (rollout.Reason, bool) {
-	for _, g := range o.groups {
-		if g == s.group && o.r12(g) {
-			break
-		}
-		if o.r12(g) && !o.r6Complete(g, 0) {
-			return rollout.Reason{Type: rollout.MandatoryGroupIncomplete, Group: g}, true
-		}
-	}
-	return rollout.Reason{}, false
-}
-
-// R10: groups go by index; the mandatory ones are done with by then (R12).
-func (o *oracle) r10Waits(s *subject) (rollout.Reason, bool) {
-	if o.kind != clusterv1alpha1.ProgressivePerGroup || o.r12(s.group) {
-		return rollout.Reason{}, false
-	}
-	for _, g := range o.groups {
+// R10 and R12: groups go by index, the mandatory ones first, and nothing overtakes one that is incomplete.
+func (o *oracle) r10Waits(s *subject) (rollout.Hold, bool) {
+	for _, g := range o.sequence() {
 		if g == s.group {
 			break
 		}
-		if !o.r12(g) && !o.r6Complete(g, o.budget(g)) {
-			return rollout.Reason{Type: rollout.EarlierGroupIncomplete, Group: g}, true
+		if o.r6Complete(g, o.budget(g)) {
+			continue
 		}
+		if o.r12(g) {
+			return rollout.Hold{Type: rollout.HoldMandatoryGroup, Group: g}, true
+		}
+		return rollout.Hold{Type: rollout.HoldEarlierGroup, Group: g}, true
 	}
-	return rollout.Reason{}, false
+	return rollout.Hold{}, false
 }
 
-// R23: a closed gate holds its group.
-func (o *oracle) r23(s *subject) (rollout.Reason, bool) {
-	for _, g := range o.gates {
-		if g.group == s.group && o.r23Closed(g.gate) {
-			return rollout.Reason{Type: rollout.GateClosed, Group: g.group, Gate: g.gate}, true
+// R23: a closed gate holds its group, and where groups go one by one the later ones. Reading: the first gate is named.
+func (o *oracle) r23(s *subject) (rollout.Hold, bool) {
+	for _, g := range o.sequence() {
+		if g == s.group {
+			break
+		}
+		if hold, closed := o.r23Before(g); closed {
+			return hold, true
 		}
 	}
-	return rollout.Reason{}, false
+	return o.r23Before(s.group)
+}
+
+// r23Before is the closed gate before a group. Reading: of several the one that opens last, and of those that open at
+// the same time the first by name.
+func (o *oracle) r23Before(group grouping.Key) (hold rollout.Hold, closed bool) {
+	for i, g := range o.gates {
+		if o.r23Replaced(i) || !r23Matches(g.group, group) || !o.r23Closed(g.gate) {
+			continue
+		}
+		if !closed || r23OpensLater(g.gate, hold.Gate) {
+			hold, closed = rollout.Hold{Type: rollout.HoldGateClosed, Group: group, Gate: g.gate}, true
+		}
+	}
+	return hold, closed
+}
+
+// R23: of two gates before the same, the later counts.
+func (o *oracle) r23Replaced(i int) bool {
+	return slices.ContainsFunc(o.gates[i+1:], func(later closedGate) bool {
+		a, b := o.gates[i].group, later.group
+		return a.Placement == b.Placement && a.Name == b.Name && (a.Name != "" || a.Index == b.Index)
+	})
+}
+
+func r23OpensLater(a, b rollout.Gate) bool {
+	if a.Opens.Equal(b.Opens) {
+		return a.Name < b.Name
+	}
+	return a.Opens.IsZero() || !b.Opens.IsZero() && a.Opens.After(b.Opens)
+}
+
+// R23: a gate with a name is before every group of the name, one without before the index; of one placement, if it
+// says which.
+func r23Matches(gate, group grouping.Key) bool {
+	if gate.Placement != "" && gate.Placement != group.Placement {
+		return false
+	}
+	if gate.Name != "" {
+		return gate.Name == group.Name
+	}
+	return gate.Index == group.Index
 }
 
 func (o *oracle) r23Closed(g rollout.Gate) bool { return g.Opens.IsZero() || o.now.Before(g.Opens) }
@@ -102,7 +144,7 @@ func (o *oracle) r11() {
 			n++
 		}
 	}
-	o.share(outside, rollout.Reason{AllGroups: true, MaxConcurrency: o.r14(n)})
+	o.share(outside, rollout.Hold{AllGroups: true, MaxConcurrency: o.r14(n)})
 }
 
 // R24: the clusters of each group share the option's limit.
@@ -112,15 +154,15 @@ func (o *oracle) r24() {
 	}
 	for _, g := range o.groups {
 		limit := atMost(*o.perGroup, o.sizeOf(g))
-		o.share(func(s *subject) bool { return s.group == g }, rollout.Reason{Group: g, MaxConcurrency: limit})
+		o.share(func(s *subject) bool { return s.group == g }, rollout.Hold{Group: g, MaxConcurrency: limit})
 	}
 }
 
 // share lets the first of the clusters among have start, as many as there are slots left, and holds the
 // others. R25: a failed cluster has a slot unless the option says otherwise.
-func (o *oracle) share(among func(*subject) bool, reason rollout.Reason) {
+func (o *oracle) share(among func(*subject) bool, hold rollout.Hold) {
 	var candidates []*subject
-	reason.Type = rollout.ConcurrencyUsedUp
+	hold.Type = rollout.HoldConcurrency
 	for i := range o.all {
 		s := &o.all[i]
 		if !among(s) {
@@ -131,17 +173,20 @@ func (o *oracle) share(among func(*subject) bool, reason rollout.Reason) {
 			candidates = append(candidates, s)
 		case s.status == status.Failed && o.failedFrees:
 		case o.r3(s):
-			reason.InFlight++
+			hold.InFlight++
 			if s.status == status.Failed {
-				reason.Failed++
-				reason.ForEver = o.deadline == nil
+				hold.Failed++
+				hold.ForEver = o.deadline == nil
+			}
+			if o.r4Timeless(s) {
+				hold.WithoutTime++
 			}
 		}
 	}
 	slices.SortFunc(candidates, o.r8)
-	reason.Starting = min(len(candidates), max(0, reason.MaxConcurrency-reason.InFlight))
-	for _, s := range candidates[reason.Starting:] {
-		s.held, s.reason = true, reason
+	hold.Starting = min(len(candidates), max(0, hold.MaxConcurrency-hold.InFlight))
+	for _, s := range candidates[hold.Starting:] {
+		s.held, s.hold = true, hold
 	}
 }
 
@@ -151,11 +196,23 @@ func (o *oracle) r14(n int) int {
 	if o.concurrency != (intstr.IntOrString{}) {
 		return atMost(o.concurrency, n)
 	}
-	if o.placement == nil {
-		return n
+	if size := o.r14Size(); size > 0 {
+		return min(n, size)
 	}
-	perGroup := o.placement.Spec.DecisionStrategy.GroupStrategy.ClustersPerDecisionGroup
-	return min(n, atMost(perGroup, len(o.all)))
+	return n
+}
+
+// r14Size is the placement's clustersPerDecisionGroup as a count; 0 where it has none, or nobody knows.
+func (o *oracle) r14Size() int {
+	if o.size == nil || *o.size == intstr.FromString("100%") {
+		return 0
+	}
+	selected := len(o.all)
+	if o.incomplete {
+		selected++
+	}
+	n, _ := r16(*o.size, selected)
+	return n
 }
 
 // atMost resolves a concurrency; unset or above the total means all.
@@ -198,13 +255,14 @@ func r16Concurrency(v intstr.IntOrString) bool {
 	return ok && (v.Type == intstr.Int || percent > 0)
 }
 
-// R17: None, empty, what the API documents or a Go duration; not negative.
+// R17: None, empty, or a Go duration of hours, minutes and seconds; no sign, no number without a unit, nothing below
+// a second.
 func r17(s string) (*time.Duration, bool) {
 	if s == "" || s == "None" {
 		return nil, true
 	}
 	d, err := time.ParseDuration(s)
-	if err != nil || d < 0 {
+	if err != nil || strings.Trim(s, "0123456789hms") != "" || strings.Contains(s, "ms") || d < time.Second {
 		return nil, false
 	}
 	return &d, true

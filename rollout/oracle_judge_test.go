@@ -6,14 +6,18 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
 	"github.com/cohort-ocm/cohort/grouping"
 	"github.com/cohort-ocm/cohort/rollout"
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// fleet is the groups of w as PlacementDecisions.
-func (w world) fleet(tb fataler) *fleet {
+// stored is the Placement of w and its PlacementDecisions.
+func (w world) stored(tb fataler) (*clusterv1beta1.Placement, []*clusterv1beta1.PlacementDecision) {
+	tb.Helper()
 	f := newFleet(tb)
 	for _, g := range w.groups {
 		var names []string
@@ -24,7 +28,39 @@ func (w world) fleet(tb fataler) *fleet {
 		}
 		f.groupAt(int(g.Index), g.Name, names...)
 	}
-	return f
+	placement := &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "p"}}
+	if len(f.decisions) > 0 {
+		st, err := grouping.Status(f.decisions)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		placement.Status = st
+	}
+	if w.incomplete {
+		placement.Status.NumberOfSelectedClusters++
+	}
+	if w.size != nil {
+		placement.Spec.DecisionStrategy.GroupStrategy.ClustersPerDecisionGroup = *w.size
+	}
+	return placement, f.decisions
+}
+
+// read gives the groups of w, as a controller reads them.
+func (w world) read(tb fataler) *grouping.Groups {
+	tb.Helper()
+	if len(w.groups) == 0 && !w.incomplete { // an empty selection has a PlacementDecision (G3); no group at all can only be made of names
+		groups, err := grouping.FromNames(nil)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		return groups
+	}
+	placement, decisions := w.stored(tb)
+	groups, err := grouping.Read(placement, decisions)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return groups
 }
 
 // options are those of w for Plan.
@@ -45,8 +81,8 @@ func (w world) options() []rollout.Option {
 	if w.failedFrees {
 		opts = append(opts, rollout.FailedFreesSlot())
 	}
-	if w.placement != nil {
-		opts = append(opts, rollout.DefaultMaxConcurrency(w.placement))
+	if w.maxRemoved != nil {
+		opts = append(opts, rollout.MaxRemoved(*w.maxRemoved))
 	}
 	return opts
 }
@@ -59,12 +95,12 @@ func (a *answer) observe(r *rollout.Result) {
 	for c := range r.Settled() {
 		a.Settled = append(a.Settled, c)
 	}
-	for c, reason := range r.Held() {
-		a.Held = append(a.Held, heldCluster{c, reason})
+	for c, hold := range r.Held() {
+		a.Held = append(a.Held, heldCluster{c, hold})
 	}
 	a.Summary = r.Summary()
 	a.Aggregate = a.Summary.Aggregate()
-	a.Waiting = r.Waiting()
+	a.Holds = r.Holds()
 }
 
 // equal says whether two answers are the same. It is diff without reflection, which costs too much for
@@ -72,14 +108,19 @@ func (a *answer) observe(r *rollout.Result) {
 func (a *answer) equal(b *answer) bool {
 	return slices.Equal(a.InFlight, b.InFlight) && slices.Equal(a.Start, b.Start) &&
 		slices.Equal(a.TimedOut, b.TimedOut) && slices.Equal(a.Settled, b.Settled) &&
-		slices.Equal(a.Held, b.Held) && slices.Equal(a.Removed, b.Removed) && same(a.Breach, b.Breach) &&
+		slices.Equal(a.Held, b.Held) && slices.Equal(a.Removed, b.Removed) && sameBreach(a.Breach, b.Breach) &&
 		slices.Equal(a.Warnings, b.Warnings) && a.RecheckAfter == b.RecheckAfter &&
 		sameSchedule(a.Schedule, b.Schedule) && sameSummary(a.Summary, b.Summary) &&
-		a.Aggregate == b.Aggregate && slices.Equal(a.Waiting, b.Waiting)
+		a.Aggregate == b.Aggregate && slices.Equal(a.Holds, b.Holds)
 }
 
 func same[T comparable](a, b *T) bool {
 	return a == nil && b == nil || a != nil && b != nil && *a == *b
+}
+
+func sameBreach(a, b *rollout.Breach) bool {
+	return a == nil && b == nil || a != nil && b != nil && a.Group == b.Group && a.AllGroups == b.AllGroups &&
+		a.Failures == b.Failures && a.MaxFailures == b.MaxFailures && slices.Equal(a.Clusters, b.Clusters)
 }
 
 func sameSchedule(a, b rollout.Schedule) bool {
@@ -92,7 +133,9 @@ func sameSchedule(a, b rollout.Schedule) bool {
 }
 
 func sameSummary(a, b status.Summary) bool {
-	return a.Counts == b.Counts && slices.Equal(a.Groups, b.Groups) && a.Removed == b.Removed && a.Breach == b.Breach
+	return a.Counts == b.Counts && slices.Equal(a.Groups, b.Groups) && a.Removed == b.Removed &&
+		a.Incomplete == b.Incomplete && a.Breach == b.Breach && a.Paused == b.Paused &&
+		slices.Equal(a.Gates, b.Gates) && slices.Equal(a.Waiting, b.Waiting)
 }
 
 // diff shows what two answers differ in.
@@ -101,31 +144,31 @@ func diff(want, got *answer) string { return gocmp.Diff(want, got, cmpopts.Equat
 // findFault says what is wrong with Find, given the answer that the lists have; empty if nothing.
 func findFault(r *rollout.Result, want *answer) string {
 	fault := ""
-	check := func(disposition rollout.Disposition, c rollout.Cluster, reason rollout.Reason) {
+	check := func(disposition rollout.Disposition, c rollout.Cluster, hold rollout.Hold) {
 		d, found, ok := r.Find(c.Name)
-		if !ok || d != disposition || found != reason {
-			fault = fmt.Sprintf("Find(%q) = %v, %v, %v, want %v, %v", c.Name, d, found, ok, disposition, reason)
+		if !ok || d != disposition || found != hold {
+			fault = fmt.Sprintf("Find(%q) = %v, %v, %v, want %v, %v", c.Name, d, found, ok, disposition, hold)
 		}
 	}
 	for _, list := range []struct {
 		is       rollout.Disposition
 		clusters []rollout.Cluster
 	}{
-		{rollout.InFlight, want.InFlight},
-		{rollout.Starting, want.Start},
-		{rollout.TimedOut, want.TimedOut},
-		{rollout.Settled, want.Settled},
+		{rollout.DispositionInFlight, want.InFlight},
+		{rollout.DispositionStarting, want.Start},
+		{rollout.DispositionTimedOut, want.TimedOut},
+		{rollout.DispositionSettled, want.Settled},
 	} {
 		for _, c := range list.clusters {
-			check(list.is, c, rollout.Reason{})
+			check(list.is, c, rollout.Hold{})
 		}
 	}
 	for _, h := range want.Held {
-		check(rollout.Held, h.Cluster, h.Reason)
+		check(rollout.DispositionHeld, h.Cluster, h.Hold)
 	}
 	for _, name := range want.Removed {
-		if d, reason, ok := r.Find(name); ok || d != "" || reason != (rollout.Reason{}) {
-			fault = fmt.Sprintf("Find(%q) = %v, %v, %v of a cluster that is not selected", name, d, reason, ok)
+		if d, hold, ok := r.Find(name); ok || d != "" || hold != (rollout.Hold{}) {
+			fault = fmt.Sprintf("Find(%q) = %v, %v, %v of a cluster that is not selected", name, d, hold, ok)
 		}
 	}
 	return fault
@@ -138,8 +181,12 @@ type judge struct {
 }
 
 // fault is what is wrong with the plan; empty if nothing.
-func (j *judge) fault(w world, groups *grouping.Groups, opts []rollout.Option) string {
-	result, err := rollout.Plan(w.strategy, groups, w.reports, w.now, opts...)
+func (j *judge) fault(w world, groups *grouping.Groups) string {
+	w.missing = groups.Incomplete()
+	if (w.missing != "") != w.incomplete {
+		return "the groups of this world say that they lack: " + w.missing
+	}
+	result, err := rollout.Plan(w.strategy, groups, w.reports, w.now, w.options()...)
 	if err != nil {
 		return "refused: " + err.Error()
 	}
@@ -152,4 +199,24 @@ func (j *judge) fault(w world, groups *grouping.Groups, opts []rollout.Option) s
 		return "differs in a way that the diff does not show"
 	}
 	return findFault(result, want)
+}
+
+// reader reads the groups of worlds that differ in nothing else than in what the groups know of their Placement.
+type reader struct{ read []readGroups }
+
+type readGroups struct {
+	incomplete bool
+	size       *intstr.IntOrString
+	groups     *grouping.Groups
+}
+
+func (r *reader) groups(t fataler, w world) *grouping.Groups {
+	for _, known := range r.read {
+		if known.incomplete == w.incomplete && same(known.size, w.size) {
+			return known.groups
+		}
+	}
+	groups := w.read(t)
+	r.read = append(r.read, readGroups{w.incomplete, w.size, groups})
+	return groups
 }

@@ -3,6 +3,7 @@ package rollout_test
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
@@ -11,30 +12,50 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// The rules on reports, groups and budgets: R1 to R6, R10 to R13.
+// The rules on reports, groups and budgets: R1 to R7, R10 to R13, R27, R30.
 
-// R1: a status that is none of the six counts as Progressing.
-func r1(s status.RolloutStatus) status.RolloutStatus {
-	switch s {
-	case status.ToApply, status.Progressing, status.Succeeded, status.Failed, status.TimeOut, status.Skip:
-		return s
+// R1 and R27: a status that is none of the six counts as Progressing, and so does ToApply with applied. All times
+// run from the later of applied and the last transition.
+func r27(r status.Report) (status.RolloutStatus, time.Time) {
+	since, applied := r.LastTransitionTime.Round(0), r.Applied.Round(0) // by the wall clock, as they come from others
+	if applied.After(since) {
+		since = applied
 	}
-	return status.Progressing
+	switch r.Status {
+	case status.Progressing, status.Succeeded, status.Failed, status.TimeOut, status.Skip:
+		return r.Status, since
+	case status.ToApply:
+		if r.Applied.IsZero() {
+			return r.Status, since
+		}
+	}
+	return status.Progressing, since
 }
 
-// R1: the faults of reports; two for one cluster, or one without a name.
-func r1Faulty(reports []status.Report) bool {
-	for i := range reports {
-		if reports[i].Cluster == "" {
-			return true
+// R1: of the reports of one cluster the one that holds the rollout back most counts, of equals the later one.
+func r1Merged(reports []status.Report, cluster string) (worst status.Report, n int) {
+	order := []status.RolloutStatus{status.Failed, status.TimeOut, status.Progressing, status.ToApply, status.Succeeded, status.Skip}
+	for _, r := range reports {
+		if r.Cluster != cluster {
+			continue
 		}
-		for j := range reports[:i] {
-			if reports[i].Cluster == reports[j].Cluster {
-				return true
-			}
+		if n++; n == 1 {
+			worst = r
+			continue
+		}
+		is, since := r27(r)
+		worstIs, worstSince := r27(worst)
+		place, worstPlace := slices.Index(order, is), slices.Index(order, worstIs)
+		if place < worstPlace || place == worstPlace && since.After(worstSince) {
+			worst = r
 		}
 	}
-	return false
+	return worst, n
+}
+
+// R1: the fault of reports is one without a name.
+func r1Faulty(reports []status.Report) bool {
+	return slices.ContainsFunc(reports, func(r status.Report) bool { return r.Cluster == "" })
 }
 
 // R2: failures.
@@ -45,7 +66,7 @@ func (o *oracle) r3(s *subject) bool {
 	return s.status == status.Progressing || s.status == status.Failed || o.r5(s)
 }
 
-// R4: timed out at or past transition + deadline; never without one of them.
+// R4: timed out at or past the deadline; never without one, and never without a time.
 func (o *oracle) r4(s *subject) bool {
 	if s.status != status.Progressing && s.status != status.Failed {
 		return false
@@ -56,13 +77,27 @@ func (o *oracle) r4(s *subject) bool {
 	return !o.now.Before(s.since.Add(*o.deadline))
 }
 
-// R5: soaking until transition + MinSuccessTime; without a time still soaking. Reading: MinSuccessTime 0 is
+// R5: soaking until MinSuccessTime has passed; without a time still soaking. Reading: MinSuccessTime 0 is
 // no soak at all, whatever the clocks say.
 func (o *oracle) r5(s *subject) bool {
 	if s.status != status.Succeeded || o.soak == 0 {
 		return false
 	}
 	return s.since.IsZero() || o.now.Before(s.since.Add(o.soak))
+}
+
+// R4, R5: whether a cluster lacks the time from which its deadline or soak would run. Reading: only where there is one.
+func (o *oracle) r4Timeless(s *subject) bool {
+	if !s.since.IsZero() {
+		return false
+	}
+	switch s.status {
+	case status.Progressing, status.Failed:
+		return o.deadline != nil
+	case status.Succeeded:
+		return o.soak > 0
+	}
+	return false
 }
 
 // R6: settled. Reading: a Failed cluster within its deadline is settled and in flight.
@@ -78,6 +113,38 @@ func (o *oracle) r6Complete(group grouping.Key, budget int) bool {
 		}
 	}
 	return o.failuresIn(group) <= budget
+}
+
+// R7: a report for a cluster that is not selected lands in removed, but not where groups are incomplete. R30: nor
+// where there are more than the bound, of all clusters that were reported.
+func (o *oracle) r7() {
+	removed, reported := o.reportedClusters()
+	if o.incomplete {
+		return
+	}
+	if o.maxRemoved != nil {
+		if most, _ := r16(*o.maxRemoved, reported); len(removed) > most {
+			return
+		}
+	}
+	o.out.Removed = append(o.out.Removed, removed...)
+}
+
+// reportedClusters gives the names that are reported and not selected, and how many are reported at all.
+func (o *oracle) reportedClusters() (removed []string, reported int) {
+	var names []string
+	for i := range o.reports {
+		names = append(names, o.reports[i].Cluster)
+	}
+	slices.Sort(names)
+	names = slices.Compact(names)
+	reported = len(names)
+	for _, name := range names {
+		if !slices.ContainsFunc(o.members, func(m member) bool { return m.name == name }) {
+			removed = append(removed, name)
+		}
+	}
+	return removed, reported
 }
 
 func waiting(s *subject) bool { return s.status == status.ToApply }
@@ -134,30 +201,25 @@ func (o *oracle) r12(group grouping.Key) bool {
 	return false
 }
 
-// R12: an entry that selects no cluster is warned of. Reading: once, however often it stands there.
-func (o *oracle) r12Warnings() []rollout.Warning {
-	warnings := o.out.Warnings
-	for _, entry := range o.mandatory {
-		selects := false
-		for i := range o.all {
-			selects = selects || r12Names(entry, o.all[i].group)
-		}
-		if !selects && !slices.Contains(warnings, rollout.Warning{Type: rollout.MandatoryGroupEmpty, Mandatory: entry}) {
-			warnings = append(warnings, rollout.Warning{Type: rollout.MandatoryGroupEmpty, Mandatory: entry})
+// sequence is the groups that go one by one: the mandatory ones (R12), then under ProgressivePerGroup the
+// others (R10).
+func (o *oracle) sequence() (sequence []grouping.Key) {
+	if o.kind == clusterv1alpha1.All {
+		return nil
+	}
+	for _, g := range o.groups {
+		if o.r12(g) {
+			sequence = append(sequence, g)
 		}
 	}
-	return warnings
-}
-
-// R23: a gate before a group that does not exist holds nothing, of which there is a warning.
-func (o *oracle) r23Warnings() (warnings []rollout.Warning) {
-	for _, g := range o.gates {
-		if !slices.Contains(o.groups, g.group) {
-			warnings = append(warnings, rollout.Warning{Type: rollout.GateWithoutGroup, Group: g.group})
+	if o.kind == clusterv1alpha1.ProgressivePerGroup {
+		for _, g := range o.groups {
+			if !o.r12(g) {
+				sequence = append(sequence, g)
+			}
 		}
 	}
-	slices.SortFunc(warnings, func(a, b rollout.Warning) int { return a.Group.Compare(b.Group) })
-	return warnings
+	return sequence
 }
 
 // budget of one group: R12 none for a mandatory group, R10 MaxFailures of the group's size.
@@ -168,46 +230,36 @@ func (o *oracle) budget(group grouping.Key) int {
 	return r15(o.maxFailures, o.sizeOf(group))
 }
 
-// breach: R10 and R12 that of the first incomplete group, R11 that of all. R13: failures in a later group
-// count only once it is the first incomplete one. Reading: the group's is named before the fleet's.
-func (o *oracle) breach() *rollout.Reason {
-	if first, ok := o.firstIncomplete(); ok {
-		if n, budget := o.failuresIn(first), o.budget(first); n > budget {
-			return &rollout.Reason{Type: rollout.BudgetBreached, Group: first, Failures: n, MaxFailures: budget}
+// breach: R10 and R12 that of any group of the sequence, R11 that of all. Reading: the first of these is named.
+func (o *oracle) breach() *rollout.Breach {
+	of := func(budget int, in func(grouping.Key) bool) *rollout.Breach {
+		b := &rollout.Breach{MaxFailures: budget}
+		for i := range o.all {
+			s := &o.all[i]
+			if !in(s.group) || !r2(s) {
+				continue
+			}
+			if b.Failures++; b.Failures <= 3 {
+				b.Clusters = append(b.Clusters, s.name)
+			}
+		}
+		if b.Failures <= budget {
+			return nil
+		}
+		return b
+	}
+	for _, g := range o.sequence() {
+		if b := of(o.budget(g), func(other grouping.Key) bool { return other == g }); b != nil {
+			b.Group = g
+			return b
 		}
 	}
 	if o.kind != clusterv1alpha1.Progressive {
 		return nil
 	}
-	n, budget := 0, r15(o.maxFailures, len(o.all))
-	for i := range o.all {
-		if r2(&o.all[i]) {
-			n++
-		}
+	b := of(r15(o.maxFailures, len(o.all)), func(grouping.Key) bool { return true })
+	if b != nil {
+		b.AllGroups = true
 	}
-	if n > budget {
-		return &rollout.Reason{Type: rollout.BudgetBreached, AllGroups: true, Failures: n, MaxFailures: budget}
-	}
-	return nil
-}
-
-// firstIncomplete of the groups that go one by one: the mandatory ones (R12), then under
-// ProgressivePerGroup the others (R10).
-func (o *oracle) firstIncomplete() (grouping.Key, bool) {
-	if o.kind == clusterv1alpha1.All {
-		return grouping.Key{}, false
-	}
-	for _, g := range o.groups {
-		if o.r12(g) && !o.r6Complete(g, o.budget(g)) {
-			return g, true
-		}
-	}
-	if o.kind == clusterv1alpha1.ProgressivePerGroup {
-		for _, g := range o.groups {
-			if !o.r12(g) && !o.r6Complete(g, o.budget(g)) {
-				return g, true
-			}
-		}
-	}
-	return grouping.Key{}, false
+	return b
 }

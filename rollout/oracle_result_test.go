@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"k8s.io/apimachinery/pkg/util/intstr"
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
 	"github.com/cohort-ocm/cohort/grouping"
@@ -11,7 +12,7 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// The rules on the result: R7, R19 to R21, S5, S6.
+// The rules on the result: R19 to R21, R31, S5, S6.
 
 // R19: the lists.
 func (o *oracle) r19() {
@@ -22,7 +23,7 @@ func (o *oracle) r19() {
 		c := rollout.Cluster{Name: s.name, Group: s.group, Status: s.status}
 		switch {
 		case s.held:
-			a.Held = append(a.Held, heldCluster{c, s.reason})
+			a.Held = append(a.Held, heldCluster{c, s.hold})
 		case waiting(s):
 			starts = append(starts, s)
 		case s.newly:
@@ -37,48 +38,27 @@ func (o *oracle) r19() {
 	for _, s := range starts {
 		a.Start = append(a.Start, rollout.Cluster{Name: s.name, Group: s.group, Status: s.status})
 	}
-	for i := range o.reports {
-		if !o.r7Selected(o.reports[i].Cluster) {
-			a.Removed = append(a.Removed, o.reports[i].Cluster)
-		}
-	}
-	slices.Sort(a.Removed)
 }
 
-// R7: a report for a cluster that is not selected lands in removed.
-func (o *oracle) r7Selected(cluster string) bool {
-	for _, m := range o.members {
-		if m.name == cluster {
-			return true
-		}
-	}
-	return false
-}
-
-// R19: the nearest end of a deadline (R4) or a soak (R5), or opening of a gate (R23). Reading: the opening
-// counts if it changes something, that is for a cluster that the gate alone holds or that concurrency would.
+// R19: the nearest end of a deadline (R4) or a soak (R5), or opening of a gate (R23). What has no time is never
+// rechecked. Reading: an opening counts if it changes something, that is where a cluster is held by that gate.
 func (o *oracle) r19Recheck() time.Duration {
 	nearest := time.Duration(0)
-	consider := func(d time.Duration) {
-		if d > 0 && (nearest == 0 || d < nearest) {
+	consider := func(at time.Time) {
+		if d := at.Sub(o.now); d > 0 && (nearest == 0 || d < nearest) {
 			nearest = d
 		}
-	}
-	after := func(since time.Time, d time.Duration) time.Duration {
-		if since.IsZero() {
-			return d
-		}
-		return since.Add(d).Sub(o.now)
 	}
 	for i := range o.all {
 		s := &o.all[i]
 		switch {
+		case s.held && s.hold.Type == rollout.HoldGateClosed && !s.hold.Gate.Opens.IsZero():
+			consider(s.hold.Gate.Opens)
+		case s.since.IsZero():
 		case o.r5(s):
-			consider(after(s.since, o.soak))
+			consider(s.since.Add(o.soak))
 		case o.r3(s) && o.deadline != nil:
-			consider(after(s.since, *o.deadline))
-		case s.held && s.reason.Type == rollout.GateClosed && !s.reason.Gate.Opens.IsZero():
-			consider(s.reason.Gate.Opens.Sub(o.now))
+			consider(s.since.Add(*o.deadline))
 		}
 	}
 	return nearest
@@ -92,6 +72,7 @@ func (o *oracle) r21() {
 	if o.kind == clusterv1alpha1.Progressive {
 		s.MaxFailures = r15(o.maxFailures, len(o.all))
 	}
+	s.ConcurrencySource = o.r14Source()
 	stage := func(mandatory bool, groups ...grouping.Key) *rollout.Stage {
 		n := 0
 		for _, g := range groups {
@@ -130,6 +111,19 @@ func (o *oracle) r21() {
 	}
 }
 
+// R14: where the limit comes from.
+func (o *oracle) r14Source() rollout.ConcurrencySource {
+	switch unset := (intstr.IntOrString{}); {
+	case o.kind == clusterv1alpha1.Progressive && o.concurrency != unset:
+		return rollout.ConcurrencySourceStrategy
+	case o.kind == clusterv1alpha1.Progressive && o.r14Size() > 0:
+		return rollout.ConcurrencySourcePlacement
+	case o.kind == clusterv1alpha1.ProgressivePerGroup && o.perGroup != nil && *o.perGroup != unset:
+		return rollout.ConcurrencySourceOption
+	}
+	return rollout.ConcurrencySourceNone
+}
+
 // S5: the counts.
 func (o *oracle) s5() {
 	sum := &o.out.Summary
@@ -140,7 +134,16 @@ func (o *oracle) s5() {
 		})
 	}
 	sum.Removed = len(o.out.Removed)
-	sum.Breach = o.out.Breach != nil
+	sum.Incomplete, sum.Breach, sum.Paused, sum.Gates, sum.Waiting = "", "", "", nil, nil
+	if o.incomplete {
+		sum.Incomplete = rollout.Hold{Type: rollout.HoldGroupsIncomplete, Missing: o.missing}.String()
+	}
+	if o.out.Breach != nil {
+		sum.Breach = o.out.Breach.String()
+	}
+	if o.paused {
+		sum.Paused = rollout.Hold{Type: rollout.HoldPaused}.String()
+	}
 }
 
 func (o *oracle) s5Counts(among func(*subject) bool) (c status.Counts) {
@@ -175,6 +178,9 @@ func (o *oracle) s5Counts(among func(*subject) bool) (c status.Counts) {
 
 // S6: the one word.
 func (o *oracle) s6() status.RolloutStatus {
+	if o.incomplete {
+		return status.Progressing
+	}
 	if o.out.Breach != nil {
 		return status.Failed
 	}
@@ -191,19 +197,35 @@ func (o *oracle) s6() status.RolloutStatus {
 	return status.Succeeded
 }
 
-// waiting lists each reason once, by the first group in which it holds a cluster.
-func (o *oracle) waiting() {
+// holds lists each hold once, by the first group in which it holds a cluster.
+func (o *oracle) holds() {
 	for _, g := range o.groups {
 		for _, held := range o.out.Held {
 			if held.Cluster.Group != g {
 				continue
 			}
-			i := slices.IndexFunc(o.out.Waiting, func(w rollout.Waiting) bool { return w.Reason == held.Reason })
+			i := slices.IndexFunc(o.out.Holds, func(h rollout.HoldCount) bool { return h.Hold == held.Hold })
 			if i < 0 {
-				i = len(o.out.Waiting)
-				o.out.Waiting = append(o.out.Waiting, rollout.Waiting{Reason: held.Reason})
+				i = len(o.out.Holds)
+				o.out.Holds = append(o.out.Holds, rollout.HoldCount{Hold: held.Hold})
 			}
-			o.out.Waiting[i].Clusters++
+			o.out.Holds[i].Clusters++
 		}
+	}
+	o.s7()
+}
+
+// S7: the sentences of the holds, the breach with its clusters.
+func (o *oracle) s7() {
+	sum := &o.out.Summary
+	for _, h := range o.out.Holds {
+		switch h.Hold.Type {
+		case rollout.HoldBreached:
+			sum.Waiting = append(sum.Waiting, o.out.Breach.String())
+			continue
+		case rollout.HoldGateClosed:
+			sum.Gates = append(sum.Gates, h.Hold.String())
+		}
+		sum.Waiting = append(sum.Waiting, h.Hold.String())
 	}
 }

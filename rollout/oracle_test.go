@@ -5,14 +5,13 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/intstr"
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
-	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
 	"github.com/cohort-ocm/cohort/grouping"
 	"github.com/cohort-ocm/cohort/rollout"
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// The oracle is rollout.md once more, written from its text alone: a list of clusters, a function a rule,
+// The oracle is RULES.md once more, written from its text alone: a list of clusters, a function a rule,
 // and loops over everything. It knows no stages; each waiting cluster asks rule by rule whether it has to
 // wait. Where the rules leave room it follows the readings at the functions below.
 
@@ -24,13 +23,18 @@ type world struct {
 	reports  []status.Report
 	now      time.Time
 
+	// What the groups know of their Placement (G13).
+	incomplete bool                // a cluster of it is in no PlacementDecision yet
+	missing    string              // what the groups say that they lack
+	size       *intstr.IntOrString // its clustersPerDecisionGroup; nil where the groups don't know it
+
 	// The options.
 	paused      bool
-	gates       []closedGate // at most one a group
+	gates       []closedGate // in the order in which they are given
 	order       func(a, b string) int
 	perGroup    *intstr.IntOrString
 	failedFrees bool
-	placement   *clusterv1beta1.Placement
+	maxRemoved  *intstr.IntOrString
 }
 
 type member struct {
@@ -48,18 +52,18 @@ type answer struct {
 	InFlight, Start, TimedOut, Settled []rollout.Cluster
 	Held                               []heldCluster
 	Removed                            []string
-	Breach                             *rollout.Reason
+	Breach                             *rollout.Breach
 	Warnings                           []rollout.Warning
 	RecheckAfter                       time.Duration
 	Schedule                           rollout.Schedule
 	Summary                            status.Summary
 	Aggregate                          status.RolloutStatus
-	Waiting                            []rollout.Waiting
+	Holds                              []rollout.HoldCount
 }
 
 type heldCluster struct {
 	Cluster rollout.Cluster
-	Reason  rollout.Reason
+	Hold    rollout.Hold
 }
 
 // subject is a selected cluster under scrutiny.
@@ -68,10 +72,10 @@ type subject struct {
 	group    grouping.Key
 	reported bool
 	since    time.Time
-	status   status.RolloutStatus // after R1 and R4
+	status   status.RolloutStatus // after R1, R27 and R4
 	newly    bool                 // timed out by R4
 	held     bool
-	reason   rollout.Reason
+	hold     rollout.Hold
 }
 
 type oracle struct {
@@ -95,12 +99,13 @@ func (o *oracle) answer(w world) *answer {
 	o.out.Breach = o.breach()
 	o.chooseWhoStarts()
 	o.r19()
+	o.r7()
 	o.out.RecheckAfter = o.r19Recheck()
-	o.out.Warnings = append(o.r12Warnings(), o.r23Warnings()...)
+	o.r31()
 	o.r21()
 	o.s5()
 	o.out.Aggregate = o.s6()
-	o.waiting()
+	o.holds()
 	return &o.out
 }
 
@@ -108,7 +113,7 @@ func (o *oracle) answer(w world) *answer {
 func (o *oracle) forget() {
 	a := &o.out
 	a.InFlight, a.Start, a.TimedOut, a.Settled = a.InFlight[:0], a.Start[:0], a.TimedOut[:0], a.Settled[:0]
-	a.Held, a.Removed, a.Waiting, a.Warnings = a.Held[:0], a.Removed[:0], a.Waiting[:0], a.Warnings[:0]
+	a.Held, a.Removed, a.Holds, a.Warnings = a.Held[:0], a.Removed[:0], a.Holds[:0], a.Warnings[:0]
 	a.Schedule.Stages, a.Summary.Groups = a.Schedule.Stages[:0], a.Summary.Groups[:0]
 }
 
@@ -142,12 +147,9 @@ func (o *oracle) readReports() {
 	o.all = o.all[:0]
 	for _, m := range o.members {
 		s := subject{name: m.name, group: m.group, status: status.ToApply}
-		for i := range o.reports {
-			if o.reports[i].Cluster == m.name {
-				s.reported = true
-				s.status = r1(o.reports[i].Status)
-				s.since = o.reports[i].LastTransitionTime
-			}
+		if r, n := r1Merged(o.reports, m.name); n > 0 {
+			s.reported = true
+			s.status, s.since = r27(r)
 		}
 		if o.r4(&s) {
 			s.status = status.TimeOut

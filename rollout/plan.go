@@ -28,12 +28,18 @@ func Plan(strategy clusterv1alpha1.RolloutStrategy, groups *grouping.Groups, rep
 		return nil, err
 	}
 	s := newSchedule(rules, o, groups)
-	now = now.Round(0) // by the wall clock, of which the reports speak, also where the caller's reading is a monotonic one
-	r, observed, err := s.observe(reports, now)
+	now = now.Round(0)   // by the wall clock, of which the reports speak, also where the caller's reading is a monotonic one
+	plan := new(struct { // in one piece of memory
+		result Result
+		scan   scan
+	})
+	r := &plan.result
+	observed, err := r.observe(s, reports, now)
 	if err != nil {
 		return nil, err
 	}
-	r.complete(&scan{schedule: s, states: r.states}, &observed, now)
+	plan.scan = scan{schedule: s, states: r.states}
+	r.complete(&plan.scan, &observed, now)
 	return r, nil
 }
 

@@ -254,7 +254,7 @@ func (p *Planner) Next(now time.Time) Next {
 	p.lock()
 	defer p.mu.Unlock()
 	t, o := p.at(now)
-	n, _ := t.schedule.next(t, o, t.now, nil)
+	n, _ := t.schedule.next(t, &o, t.now, nil)
 	n.Removed = slices.Clone(n.Removed)
 	return n
 }
@@ -283,13 +283,13 @@ func (p *Planner) Result(now time.Time) *Result {
 	for position, state := range r.states {
 		r.age(position, state, t.since[position], t.now)
 	}
-	r.complete(t, o, t.now)
+	r.complete(t, &o, t.now)
 	r.Removed = slices.Clone(r.Removed)
 	return r
 }
 
 // at brings the tracker to the time now and gives what it observed.
-func (p *Planner) at(now time.Time) (*tracker, *observed) {
+func (p *Planner) at(now time.Time) (*tracker, observed) {
 	t := p.tracker
 	if now = now.Round(0); now.Before(t.now) { // as Plan, by the wall clock
 		p.tracker = newTracker(t.schedule, t.ranks, t.kinds, t.since, now)
@@ -301,7 +301,7 @@ func (p *Planner) at(now time.Time) (*tracker, *observed) {
 	for cluster := range p.several {
 		o.merged.add(cluster)
 	}
-	return p.tracker, &o
+	return p.tracker, o
 }
 
 // removedNames are those of the clusters that were reported and are not selected, in order.

@@ -1,6 +1,7 @@
 package rollout_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -9,6 +10,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/intstr"
 
+	"github.com/cohort-ocm/cohort/grouping"
 	"github.com/cohort-ocm/cohort/rollout"
 	"github.com/cohort-ocm/cohort/status"
 )
@@ -121,5 +123,140 @@ func TestMonotonicReadingsHaveNoSay(t *testing.T) {
 		if plan.String() != c.want || result.String() != c.want {
 			t.Errorf("Plan says %s, Planner %s, want %s", plan, result, c.want)
 		}
+	}
+}
+
+// R23: a gate opens by the wall clock, for Plan and Planner alike, also where its time has a monotonic reading.
+func TestMonotonicReadingsOfGatesHaveNoSay(t *testing.T) {
+	groups := newFleet(t).group("", "a").read()
+	start := time.Now()
+	opens := start.Add(10 * time.Minute)
+	gate := rollout.Closed(groups.Key(0), rollout.Gate{Opens: opens})
+	p, err := rollout.NewPlanner(all(""), groups, gate)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The wall clock was stepped by an hour: by the monotonic reading only 5 minutes have passed.
+	stepped := skewed(t, start.Add(65*time.Minute), -time.Hour)
+	result, err := rollout.Plan(all(""), groups, nil, stepped, gate)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if plan, planner := result.String(), p.Result(stepped).String(); plan != "start a" || planner != plan {
+		t.Errorf("Plan says %s, Planner %s, want start a", plan, planner)
+	}
+}
+
+// Order is asked when groups or strategy change, not for each answer.
+func TestPlannerAsksForTheOrderOnlyWhenItChanges(t *testing.T) {
+	asked := 0
+	order := rollout.Order(func(a, b string) int { asked++; return strings.Compare(b, a) })
+	p, err := rollout.NewPlanner(progressive("2", config("", "", 0)), newFleet(t).group("", "a", "b", "c").read(), order)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if asked == 0 {
+		t.Fatal("never asked")
+	}
+	asked = 0
+	for _, at := range []time.Time{now, now.Add(time.Hour), now} { // the clock is set back, too
+		if got, want := p.Result(at).String(), "start c b; 1 held: no free slot: 0 in flight and 2 starting, 2 at a time"; got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+		p.Next(at)
+		p.InFlight(at)
+	}
+	if asked > 0 {
+		t.Errorf("asked %d times for answers", asked)
+	}
+}
+
+// InFlight answers for the time that it is given, also before any other call.
+func TestInFlightIsAskedForATime(t *testing.T) {
+	p, err := rollout.NewPlanner(all("10m"), newFleet(t).group("", "a").read())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Report(status.Report{Cluster: "a", Status: status.Progressing, LastTransitionTime: now}); err != nil {
+		t.Fatal(err)
+	}
+	if got := p.InFlight(now.Add(10 * time.Minute)); len(got) > 0 {
+		t.Errorf("in flight past its deadline: %v", got)
+	}
+	if got := p.InFlight(now); len(got) != 1 {
+		t.Errorf("in flight before it: %v, want a", got)
+	}
+}
+
+// R27: what the caller applied is in flight, whatever is observed late.
+func TestPlannerRemembersWhatWasApplied(t *testing.T) {
+	p, err := rollout.NewPlanner(progressive("1", config("100%", "10m", 0)), newFleet(t).group("", "a", "b").read())
+	if err != nil {
+		t.Fatal(err)
+	}
+	report := func(s status.RolloutStatus, transition, applied string) {
+		t.Helper()
+		r := status.Report{Cluster: "a", Status: s, LastTransitionTime: ago(t, transition), Applied: ago(t, applied)}
+		if err := p.Report(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := func(why, want string) {
+		t.Helper()
+		if got := p.Result(now).String(); got != want {
+			t.Errorf("%s: got %s, want %s", why, got, want)
+		}
+	}
+	const inFlight = "in flight a; 1 held: no free slot: 1 in flight, 1 at a time; recheck after 9m0s"
+	report(status.Failed, "1h", "2h")
+	p.Applied("a", ago(t, "1m"))
+	want("a failure of the version before", inFlight)
+	report(status.Failed, "50m", "2h")
+	want("that arrives late", inFlight)
+	report(status.ToApply, "", "")
+	want("a cache that shows no write", inFlight)
+	report(status.Succeeded, "10m", "")
+	want("a success before the write", inFlight)
+	p.Applied("a", ago(t, "5m"))
+	want("an earlier write that is told of late", inFlight)
+	p.Applied("a", time.Time{})
+	p.Applied("", now)
+	want("nothing at all", inFlight)
+	report(status.ToApply, "", "1m")
+	want("the write itself", inFlight)
+	report(status.Succeeded, "30s", "1m")
+	want("its success", "start b")
+	report(status.Failed, "50m", "2h")
+	want("something late again", "start b")
+	p.Applied("a", ago(t, "60s"))
+	want("the same write once more", "start b")
+	p.Forget("a")
+	want("nothing was there after all", "start a; 1 held: no free slot: 0 in flight and 1 starting, 1 at a time")
+	report(status.ToApply, "", "")
+	want("R8 and another version is wanted", "start a; 1 held: no free slot: 0 in flight and 1 starting, 1 at a time")
+	p.Applied("x", ago(t, "1m"))
+	want("R7 a cluster that is not selected", "start a; removed x; 1 held: no free slot: 0 in flight and 1 starting, 1 at a time")
+}
+
+// Many mandatory entries over many groups take time in proportion to their sum (16,000 of each took seconds).
+func TestManyMandatoryGroups(t *testing.T) {
+	const n = 16_000
+	names := make(map[grouping.Key][]string, n)
+	var mandatory []string
+	for i := range n {
+		names[grouping.Key{Index: int32(i)}] = []string{fmt.Sprintf("c%05d", i)}
+		mandatory = append(mandatory, fmt.Sprintf("ghost%d", i))
+	}
+	groups, err := grouping.FromNames(names)
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := time.Now()
+	result, err := rollout.Plan(perGroup(config("", "", 0), mandatory...), groups, nil, now)
+	if err != nil || len(result.Warnings) != n {
+		t.Fatalf("%d warnings, %v; want %d", len(result.Warnings), err, n)
+	}
+	if took := time.Since(start); took > time.Second {
+		t.Errorf("took %v", took)
 	}
 }

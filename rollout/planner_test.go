@@ -2,12 +2,12 @@ package rollout_test
 
 import (
 	"fmt"
-	"maps"
 	"runtime"
 	"slices"
 	"sync"
 	"testing"
 	"time"
+	"unsafe"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -26,25 +26,62 @@ type planning struct {
 	strategy clusterv1alpha1.RolloutStrategy
 	options  []rollout.Option
 	groups   *grouping.Groups
-	reports  map[string]status.Report
-	now      time.Time
+	// reports are what was last reported of each cluster; applied is when its caller last said that it wrote.
+	reports map[string][]status.Report
+	applied map[string]time.Time
+	now     time.Time
 }
 
 var clusterNames = []string{"a", "b", "c", "d", "e", "f", "g", "h"}
 
-func drawGroups(t *rapid.T) *grouping.Groups {
-	f := newFleet(&testing.T{})
-	for i := range rapid.IntRange(0, 4).Draw(t, "groups") {
-		name := rapid.SampledFrom([]string{"", "canary"}).Draw(t, "name")
-		// Indexes may have gaps.
-		f.groupAt(i*rapid.IntRange(1, 2).Draw(t, "gap"), name, rapid.SliceOfDistinct(rapid.SampledFrom(clusterNames), rapid.ID).Draw(t, "clusters")...)
+// start has a monotonic reading, as the clocks of controllers have.
+var start = time.Now()
+
+// ranAhead is t with a monotonic reading that has run d ahead of the wall clock, as after the clock was set back.
+func ranAhead(t time.Time, d time.Duration) time.Time {
+	// The second word of a time with a monotonic reading is the reading. Nothing else makes the two differ.
+	if t != t.Round(0) {
+		*(*int64)(unsafe.Add(unsafe.Pointer(&t), 8)) += int64(d)
 	}
-	return f.read()
+	return t
+}
+
+// drawTime gives a time around now, in seconds, with a monotonic reading of its own, or none.
+func drawTime(t *rapid.T, what string, now time.Time, from, to int) time.Time {
+	at := now.Add(time.Duration(rapid.IntRange(from, to).Draw(t, what)) * time.Second)
+	switch rapid.IntRange(0, 4).Draw(t, what+"'s clock") {
+	case 0:
+		return at.Round(0)
+	case 1:
+		return ranAhead(at, time.Duration(rapid.IntRange(-60, 60).Draw(t, "skew"))*time.Second)
+	default:
+		return at
+	}
+}
+
+func drawGroups(t *rapid.T) *grouping.Groups {
+	w := world{incomplete: rapid.IntRange(0, 5).Draw(t, "incomplete") == 5}
+	if size := rapid.SampledFrom([]string{"", "1", "3", "50%"}).Draw(t, "size"); size != "" {
+		w.size = ptr(intstr.Parse(size))
+	}
+	free := slices.Clone(clusterNames)
+	index := 0
+	for range rapid.IntRange(0, 4).Draw(t, "groups") {
+		key := grouping.Key{Index: int32(index), Name: rapid.SampledFrom([]string{"", "canary"}).Draw(t, "name")}
+		w.groups = append(w.groups, key)
+		for range rapid.IntRange(0, min(len(free), 4)).Draw(t, "clusters") {
+			i := rapid.IntRange(0, len(free)-1).Draw(t, "cluster")
+			w.members = append(w.members, member{free[i], key})
+			free = slices.Delete(free, i, i+1)
+		}
+		index += rapid.IntRange(1, 2).Draw(t, "gap") // Indexes may have gaps.
+	}
+	return w.read(t)
 }
 
 func drawStrategy(t *rapid.T) clusterv1alpha1.RolloutStrategy {
 	config := clusterv1alpha1.RolloutConfig{
-		ProgressDeadline: rapid.SampledFrom([]string{"None", "0s", "10s", "1m"}).Draw(t, "deadline"),
+		ProgressDeadline: rapid.SampledFrom([]string{"None", "1s", "10s", "1m"}).Draw(t, "deadline"),
 		MaxFailures:      rapid.SampledFrom([]intstr.IntOrString{intstr.FromInt32(0), intstr.FromInt32(2), intstr.FromString("30%")}).Draw(t, "maxFailures"),
 	}
 	config.MinSuccessTime.Duration = rapid.SampledFrom([]time.Duration{0, 20 * time.Second}).Draw(t, "minSuccessTime")
@@ -68,13 +105,17 @@ func drawStrategy(t *rapid.T) clusterv1alpha1.RolloutStrategy {
 }
 
 func drawOptions(t *rapid.T) []rollout.Option {
+	gate := rollout.Gate{Name: "window", Opens: drawTime(t, "opens", start, 0, 90)}
+	bound := rapid.SampledFrom([]intstr.IntOrString{intstr.FromInt32(0), intstr.FromInt32(1), intstr.FromString("30%")}).Draw(t, "maxRemoved")
 	all := []rollout.Option{
 		rollout.Paused(),
 		rollout.FailedFreesSlot(),
 		rollout.MaxConcurrencyPerGroup(intstr.FromInt32(1)),
 		rollout.Order(func(a, b string) int { return int(b[0])%3 - int(a[0])%3 }),
-		rollout.Closed(grouping.Key{Index: 0}, rollout.Gate{Name: "window", Opens: now.Add(time.Minute)}),
+		rollout.Closed(grouping.Key{Index: 0}, gate),
 		rollout.Closed(grouping.Key{Index: 1, Name: "canary"}, rollout.Gate{Name: "approval"}),
+		rollout.Closed(grouping.Key{Index: 1}, rollout.Gate{Opens: gate.Opens.Add(10 * time.Second)}),
+		rollout.MaxRemoved(bound),
 	}
 	var chosen []rollout.Option
 	for i, option := range all {
@@ -85,154 +126,228 @@ func drawOptions(t *rapid.T) []rollout.Option {
 	return chosen
 }
 
-func drawReport(t *rapid.T, now time.Time) status.Report {
+func drawReport(t *rapid.T, cluster string, now time.Time) status.Report {
 	r := status.Report{
-		Cluster: rapid.SampledFrom(clusterNames).Draw(t, "cluster"),
+		Cluster: cluster,
 		Status: rapid.SampledFrom([]status.RolloutStatus{status.ToApply, status.Progressing, status.Succeeded,
 			status.Failed, status.TimeOut, status.Skip, "Unheard of"}).Draw(t, "status"),
 	}
 	if rapid.IntRange(0, 3).Draw(t, "dated") > 0 {
-		r.LastTransitionTime = now.Add(-time.Duration(rapid.IntRange(-5, 70).Draw(t, "age")) * time.Second)
+		r.LastTransitionTime = drawTime(t, "transition", now, -70, 5)
+	}
+	if rapid.IntRange(0, 2).Draw(t, "knows its write") > 0 {
+		r.Applied = drawTime(t, "applied", now, -70, 5)
 	}
 	return r
 }
 
+// told takes in what one call of Report says of one cluster. What is older than the caller's own write speaks of the
+// version before (R27).
+func (p *planning) told(cluster string, reports ...status.Report) {
+	var current []status.Report
+	for _, r := range reports {
+		if !p.isOutdated(r) {
+			current = append(current, r)
+		}
+	}
+	if current != nil {
+		p.reports[cluster] = current
+	}
+}
+
+// isOutdated says whether a report was made before the write of which the caller told, as far as whole seconds say.
+// ToApply without Applied does not know of any write.
+func (p *planning) isOutdated(r status.Report) bool {
+	wrote, ok := p.applied[r.Cluster]
+	made := r.Applied.Round(0)
+	if made.IsZero() {
+		made = r.LastTransitionTime.Round(0)
+	}
+	return ok && (made.Before(wrote.Truncate(time.Second)) || r.Status == status.ToApply && r.Applied.IsZero())
+}
+
+// wrote takes in that the caller wrote: there is nothing to see of it yet, unless what was reported is later.
+func (p *planning) wrote(cluster string, when time.Time) {
+	when = when.Round(0)
+	if !when.After(p.applied[cluster]) {
+		return
+	}
+	p.applied[cluster] = when
+	known := p.reports[cluster]
+	if len(known) > 0 {
+		is, since := r27(status.Merge(known...))
+		if is != status.ToApply && !since.Before(when.Truncate(time.Second)) {
+			return
+		}
+	}
+	if known == nil {
+		known = make([]status.Report, 1)
+	}
+	known = slices.Clone(known) // as many, of which there is still a warning
+	for i := range known {
+		known[i] = status.Report{Cluster: cluster, Status: status.ToApply, Applied: when}
+	}
+	p.reports[cluster] = known
+}
+
+// known is what Plan is given.
+func (p *planning) known() (reports []status.Report) {
+	for i := len(clusterNames) - 1; i >= 0; i-- {
+		cluster := clusterNames[i]
+		reports = append(reports, p.reports[cluster]...)
+	}
+	return reports
+}
+
 // check compares the planner with a plan from scratch, and its steps with its results.
 func (p *planning) check(t *rapid.T) {
-	reports := slices.SortedFunc(maps.Values(p.reports), func(a, b status.Report) int { return -int(a.Cluster[0]) + int(b.Cluster[0]) })
+	reports := p.known()
 	want, err := rollout.Plan(p.strategy, p.groups, reports, p.now, p.options...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	step, err := p.planner.Next(p.now)
-	if err != nil {
-		t.Fatal(err)
-	}
-	inFlight, err := p.planner.InFlight()
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := p.planner.Result(p.now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	next := p.planner.Next(p.now)
+	inFlight := p.planner.InFlight(p.now)
+	got := p.planner.Result(p.now)
 	if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(rollout.Result{})); diff != "" {
 		t.Fatalf("Result differs from Plan (-plan +planner):\n%s", diff)
 	}
-	if diff := cmp.Diff(want.Waiting(), got.Waiting()); diff != "" {
-		t.Fatalf("reasons differ from Plan's (-plan +planner):\n%s", diff)
+	var wanted, answered answer
+	wanted.observe(want)
+	if answered.observe(got); !wanted.equal(&answered) {
+		t.Fatalf("Result's methods differ from Plan's (-plan +planner):\n%s", diff(&wanted, &answered))
 	}
-	wantStep := rollout.Step{
-		Start: want.Start, TimedOut: want.TimedOut, Removed: want.Removed, Breach: want.Breach,
-		RecheckAfter: want.RecheckAfter, Counts: want.Summary().Counts,
-	}
-	if diff := cmp.Diff(wantStep, step); diff != "" {
+	if diff := cmp.Diff(want.Next, next); diff != "" {
 		t.Fatalf("Next differs from Plan (-plan +planner):\n%s", diff)
 	}
 	if diff := cmp.Diff(want.InFlight, inFlight); diff != "" {
 		t.Fatalf("InFlight differs from Plan (-plan +planner):\n%s", diff)
 	}
+	p.checkClock(t, reports, want)
 }
 
-// A Planner that was told of changes says what Plan says of the whole.
+// checkClock: monotonic readings have no say, since reports come from other clocks (R4).
+func (p *planning) checkClock(t *rapid.T, reports []status.Report, want *rollout.Result) {
+	for i := range reports {
+		reports[i].LastTransitionTime, reports[i].Applied = reports[i].LastTransitionTime.Round(0), reports[i].Applied.Round(0)
+	}
+	bare, err := rollout.Plan(p.strategy, p.groups, reports, p.now.Round(0), p.options...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(bare, want, cmpopts.IgnoreUnexported(rollout.Result{})); diff != "" {
+		t.Fatalf("monotonic readings have a say (-without +with):\n%s", diff)
+	}
+}
+
+// TestPlannerEqualsPlanAfterAnyChanges: a Planner that was told of changes says what Plan says of the whole (R31 for
+// its warnings).
 func TestPlannerEqualsPlanAfterAnyChanges(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		p := &planning{strategy: drawStrategy(t), options: drawOptions(t), groups: drawGroups(t), reports: map[string]status.Report{}, now: now}
-		var err error
-		if p.planner, err = rollout.NewPlanner(p.strategy, p.groups, p.options...); err != nil {
-			t.Fatal(err)
-		}
+		p := &planning{planner: &rollout.Planner{}, reports: map[string][]status.Report{}, applied: map[string]time.Time{}, now: start}
 		must := func(err error) {
 			if err != nil {
 				t.Fatal(err)
 			}
 		}
+		setGroups := func(t *rapid.T) {
+			p.groups = drawGroups(t)
+			p.planner.SetGroups(p.groups)
+		}
+		setStrategy := func(t *rapid.T) {
+			p.strategy, p.options = drawStrategy(t), drawOptions(t)
+			must(p.planner.SetStrategy(p.strategy, p.options...))
+		}
+		setGroups(t)
+		setStrategy(t)
+		cluster := rapid.SampledFrom(clusterNames)
 		t.Repeat(map[string]func(*rapid.T){
 			"report": func(t *rapid.T) {
-				r := drawReport(t, p.now)
-				p.reports[r.Cluster] = r
+				r := drawReport(t, cluster.Draw(t, "cluster"), p.now)
+				p.told(r.Cluster, r)
 				must(p.planner.Report(r))
 			},
 			"several reports": func(t *rapid.T) {
 				var reports []status.Report
+				of := map[string][]status.Report{}
 				for range rapid.IntRange(2, 5).Draw(t, "reports") {
-					r := drawReport(t, p.now)
-					p.reports[r.Cluster] = r
+					r := drawReport(t, cluster.Draw(t, "cluster"), p.now)
+					of[r.Cluster] = append(of[r.Cluster], r)
 					reports = append(reports, r)
+				}
+				for name, said := range of {
+					p.told(name, said...)
 				}
 				must(p.planner.Report(reports...))
 			},
 			"forget": func(t *rapid.T) {
-				cluster := rapid.SampledFrom(clusterNames).Draw(t, "cluster")
-				delete(p.reports, cluster)
-				must(p.planner.Forget(cluster))
+				name := cluster.Draw(t, "cluster")
+				delete(p.reports, name)
+				delete(p.applied, name)
+				p.planner.Forget(name)
 			},
-			"groups": func(t *rapid.T) {
-				p.groups = drawGroups(t)
-				must(p.planner.SetGroups(p.groups))
+			"applied": func(t *rapid.T) {
+				name, when := cluster.Draw(t, "cluster"), drawTime(t, "applied", p.now, -20, 0)
+				p.wrote(name, when)
+				p.planner.Applied(name, when)
 			},
-			"strategy": func(t *rapid.T) {
-				p.strategy, p.options = drawStrategy(t), drawOptions(t)
-				must(p.planner.SetStrategy(p.strategy, p.options...))
+			"groups":   setGroups,
+			"strategy": setStrategy,
+			"later":    func(t *rapid.T) { p.now = p.now.Add(time.Duration(rapid.IntRange(1, 40).Draw(t, "s")) * time.Second) },
+			"earlier":  func(t *rapid.T) { p.now = p.now.Add(-time.Duration(rapid.IntRange(1, 40).Draw(t, "s")) * time.Second) },
+			"set back": func(t *rapid.T) {
+				d := time.Duration(rapid.IntRange(1, 40).Draw(t, "s")) * time.Second
+				p.now = ranAhead(p.now.Add(-d), d)
 			},
-			"later":   func(t *rapid.T) { p.now = p.now.Add(time.Duration(rapid.IntRange(1, 40).Draw(t, "s")) * time.Second) },
-			"earlier": func(t *rapid.T) { p.now = p.now.Add(-time.Duration(rapid.IntRange(1, 40).Draw(t, "s")) * time.Second) },
-			"recheck": func(t *rapid.T) {
-				step, err := p.planner.Next(p.now)
-				must(err)
-				p.now = p.now.Add(step.RecheckAfter)
-			},
-			"": p.check,
+			"recheck": func(t *rapid.T) { p.now = p.now.Add(p.planner.Next(p.now).RecheckAfter) },
+			"":        p.check,
 		})
 	})
 }
 
+// TestPlannerRefusesMisuse: what is refused has no effect.
 func TestPlannerRefusesMisuse(t *testing.T) {
-	var zero rollout.Planner
-	_, next := zero.Next(now)
-	_, result := zero.Result(now)
-	_, inFlight := zero.InFlight()
-	for _, err := range []error{
-		next, result, inFlight, zero.Report(status.Report{Cluster: "a"}), zero.Forget("a"), zero.SetGroups(nil),
-		zero.SetStrategy(clusterv1alpha1.RolloutStrategy{}),
-	} {
-		if err == nil {
-			t.Error("a Planner that NewPlanner did not make answered without an error")
-		}
-	}
-
-	bad := clusterv1alpha1.RolloutStrategy{Type: "Sideways"}
-	if _, err := rollout.NewPlanner(bad, nil); err == nil {
-		t.Error("NewPlanner took an unknown type")
-	}
-
-	groups := newFleet(t).group("", "a", "b").read()
-	p, err := rollout.NewPlanner(clusterv1alpha1.RolloutStrategy{}, groups)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := p.SetStrategy(bad); err == nil {
-		t.Error("SetStrategy took an unknown type")
+	var p rollout.Planner
+	p.SetGroups(newFleet(t).group("", "a", "b").read())
+	if err := p.SetStrategy(clusterv1alpha1.RolloutStrategy{Type: "Sideways"}); err == nil {
+		t.Error("R18: SetStrategy took an unknown type")
 	}
 	if err := p.Report(status.Report{Cluster: "a", Status: status.Succeeded}, status.Report{}); err == nil {
-		t.Error("Report took a report without a cluster")
+		t.Error("R1: Report took a report without a cluster")
 	}
-	// None of the refused calls had an effect.
-	result1, err := p.Result(now)
-	if err != nil {
+	if got, want := p.Result(now).String(), "start a b"; got != want {
+		t.Errorf("after refused calls: %s, want %s", got, want)
+	}
+}
+
+// TestZeroPlannerIsAllOverNoGroups: it works, and nobody is removed by it before it knows the groups (R7).
+func TestZeroPlannerIsAllOverNoGroups(t *testing.T) {
+	var p rollout.Planner
+	if next := p.Next(now); len(next.Start) > 0 || next.Counts != (status.Counts{}) {
+		t.Errorf("Next = %v", next)
+	}
+	if err := p.Report(status.Report{Cluster: "a", Status: status.Succeeded}); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := result1.String(), "start a b"; got != want {
-		t.Errorf("after refused calls: %s, want %s", got, want)
+	p.Applied("b", now)
+	p.Forget("c")
+	if next := p.Next(now); len(next.Removed) > 0 {
+		t.Errorf("R7: removes %v without groups", next.Removed)
+	}
+	if inFlight := p.InFlight(now); inFlight != nil {
+		t.Errorf("InFlight = %v", inFlight)
+	}
+	if got := p.Result(now).Schedule.Type; got != clusterv1alpha1.All {
+		t.Errorf("type %v", got)
 	}
 }
 
 // All methods may be called from several goroutines; the race detector looks on.
 func TestPlannerIsSafeForConcurrentUse(t *testing.T) {
 	groups := newFleet(t).group("", clusterNames...).read()
-	p, err := rollout.NewPlanner(clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.Progressive,
-		Progressive: &clusterv1alpha1.RolloutProgressive{MaxConcurrency: intstr.FromInt32(2)}}, groups)
-	if err != nil {
+	var p rollout.Planner
+	p.SetGroups(groups)
+	if err := p.SetStrategy(progressive("2", config("", "", 0))); err != nil {
 		t.Fatal(err)
 	}
 	var wg sync.WaitGroup
@@ -242,22 +357,19 @@ func TestPlannerIsSafeForConcurrentUse(t *testing.T) {
 				if err := p.Report(status.Report{Cluster: cluster, Status: s}); err != nil {
 					t.Error(err)
 				}
-				if step, err := p.Next(now.Add(time.Duration(i) * time.Second)); err != nil || len(step.Start) > 2 {
-					t.Errorf("Next: %v, %v", step, err)
+				at := now.Add(time.Duration(i) * time.Second)
+				if next := p.Next(at); len(next.Start) > 2 {
+					t.Errorf("Next: %v", next)
 				}
-				if _, err := p.Result(now); err != nil {
-					t.Error(err)
-				}
-				if err := p.SetGroups(groups); err != nil {
-					t.Error(err)
-				}
+				p.Result(now)
+				p.InFlight(at)
+				p.SetGroups(groups)
 			}
 		})
 	}
 	wg.Wait()
-	step, err := p.Next(now)
-	if err != nil || step.Counts.Done() != len(clusterNames) {
-		t.Errorf("in the end %v are done, %v; want all %d", step.Counts, err, len(clusterNames))
+	if next := p.Next(now); next.Counts.Done() != len(clusterNames) {
+		t.Errorf("in the end %v are done; want all %d", next.Counts, len(clusterNames))
 	}
 }
 
@@ -293,9 +405,7 @@ func BenchmarkPlanner(b *testing.B) {
 					if err := p.Report(r); err != nil {
 						b.Fatal(err)
 					}
-					if _, err := p.Next(now.Add(time.Minute)); err != nil {
-						b.Fatal(err)
-					}
+					p.Next(now.Add(time.Minute))
 				}
 			})
 		}

@@ -163,23 +163,24 @@ func (s *schedule) limits(stage Stage, concurrency *limit.Limit) Stage {
 
 // split gives the mandatory groups and the others, both in the order of their index (R12).
 func (s *schedule) split() (mandatory, others []int32) {
-	all := make([]int32, 0, s.groups.Len())
-	if len(s.rules.mandatory) > 0 {
-		names, indexes := s.rules.mandatoryKeys()
-		for i := range s.groups.Len() {
-			if key := s.groups.Key(i); isIn(names, key.Name) || isIn(indexes, key.Index) {
-				all = append(all, int32(i))
-			} else {
-				others = append(others, int32(i))
-			}
+	n := s.groups.Len()
+	others = make([]int32, 0, n)
+	if len(s.rules.mandatory) == 0 {
+		for i := range n {
+			others = append(others, int32(i))
 		}
-	} else {
-		for i := range s.groups.Len() {
-			all = append(all, int32(i))
-		}
-		return nil, all
+		return nil, others
 	}
-	return all, others
+	mandatory = make([]int32, 0, n)
+	names, indexes := s.rules.mandatoryKeys()
+	for i := range n {
+		if key := s.groups.Key(i); isIn(names, key.Name) || isIn(indexes, key.Index) {
+			mandatory = append(mandatory, int32(i))
+		} else {
+			others = append(others, int32(i))
+		}
+	}
+	return mandatory, others
 }
 
 // mandatoryKeys gives the names of the mandatory groups, and the indexes of those without one, each with the

@@ -33,7 +33,7 @@ func configOf(s clusterv1alpha1.RolloutStrategy) *clusterv1alpha1.RolloutConfig 
 // succeeding is a random world in which no cluster fails and nobody holds anything back.
 func succeeding(t *rapid.T) world {
 	w := drawn(t).world(60)
-	w.paused, w.gates = false, nil
+	w.paused, w.gates, w.incomplete = false, nil, false
 	for i := range w.reports {
 		switch r := &w.reports[i]; r.Status {
 		case status.Failed, status.TimeOut:
@@ -46,7 +46,7 @@ func succeeding(t *rapid.T) world {
 // waves runs a rollout whose clusters all succeed: what started or was in flight at one wave has succeeded
 // at the next, which comes after the soak. It ends when all are settled.
 func waves(t *rapid.T, w world, soak time.Duration) (n int, last *rollout.Result) {
-	groups, opts := w.fleet(t).read(), w.options()
+	groups := w.read(t)
 	observed := map[string]status.Report{}
 	for _, r := range w.reports {
 		observed[r.Cluster] = r
@@ -56,7 +56,7 @@ func waves(t *rapid.T, w world, soak time.Duration) (n int, last *rollout.Result
 		for _, r := range observed {
 			w.reports = append(w.reports, r)
 		}
-		last = try(t, w, groups, opts).result
+		last = try(t, w, groups).result
 		if len(last.Start)+len(last.InFlight) == 0 || n > len(w.members) {
 			return n, last
 		}

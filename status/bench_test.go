@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	addonv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
+	addonv1beta1 "open-cluster-management.io/api/addon/v1beta1"
 	workv1 "open-cluster-management.io/api/work/v1"
 	workv1alpha1 "open-cluster-management.io/api/work/v1alpha1"
 
@@ -21,15 +21,22 @@ func BenchmarkFrom(b *testing.B) {
 		condition(workv1.WorkAvailable, metav1.ConditionTrue, generation, 1),
 		condition(workv1.WorkProgressing, metav1.ConditionFalse, generation, 1),
 	)
-	desired := []addonv1alpha1.ConfigReference{reference("addondeploymentconfigs", "default", "new", ""), reference("addontemplates", "v2", "t", "")}
+	status.Stamp(work, "v1", noon)
+	desired := []addonv1beta1.ConfigReference{reference("addondeploymentconfigs", "default", "new", ""), reference("addontemplates", "v2", "t", "")}
 	policy := status.PolicyState{Cluster: "cluster1", RemediationAction: "enforce", Compliance: "Compliant"}
 
 	for _, source := range []struct {
 		name string
 		from func() status.Report
 	}{
-		{"ManifestWork", func() status.Report { return status.FromManifestWork(work) }},
-		{"ManagedClusterAddOn", func() status.Report { return status.FromManagedClusterAddOn(addon, desired) }},
+		{"ManifestWork", func() status.Report {
+			report, _ := status.FromManifestWork(status.WorkState{Work: work, Version: "v1"})
+			return report
+		}},
+		{"ManagedClusterAddOn", func() status.Report {
+			report, _ := status.FromManagedClusterAddOn(status.AddOnState{AddOn: addon, Desired: desired})
+			return report
+		}},
 		{"Policy", func() status.Report { return status.FromPolicy(policy) }},
 	} {
 		for _, n := range []int{100, 1_000, 10_000} {
@@ -73,7 +80,7 @@ func BenchmarkSet(b *testing.B) {
 			var st status.PolicyStatus
 			b.ReportAllocs()
 			for b.Loop() {
-				status.SetPolicyStatus(&st, clusters, s)
+				status.SetPolicyStatus(&st, nil, clusters, s)
 			}
 		})
 	}

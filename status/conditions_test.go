@@ -105,7 +105,7 @@ func TestMessagesAreBounded(t *testing.T) {
 		in   status.Summary
 		ends string
 	}{
-		{"many clauses", status.Summary{Counts: status.Counts{ToApply: 9}, Waiting: many}, "; waiting for group 41; and 258 more"},
+		{"many clauses", status.Summary{Counts: status.Counts{ToApply: 9}, Waiting: many}, "; waiting for group 43; and 256 more"},
 		{"one that is too long", status.Summary{Counts: status.Counts{ToApply: 9}, Breach: long}, "éé…"},
 		{"a long one before others", status.Summary{Counts: status.Counts{ToApply: 9}, Breach: long, Waiting: many}, "éé…; and 300 more"},
 		{"a long one behind others", status.Summary{Counts: status.Counts{ToApply: 9}, Waiting: []string{"one", "two", long}}, "done; one; two; and 1 more"},

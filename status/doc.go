@@ -1,44 +1,69 @@
-// Package status holds what a workload says of itself on one cluster, what that comes to over many, and
-// how OCM's objects show it.
+// Package status holds what a workload says of itself on one cluster, what that comes to over many, and how OCM's objects
+// show it.
 //
 //	the workload's objects ──From…──▶ Reports ──package rollout──▶ Summary ──Set…──▶ the owner's status
 //
 // # Where reports come from
 //
-// A [Report] is one cluster's [RolloutStatus] with the time since which it holds. A controller makes one
-// for each cluster that has its workload; package rollout reads them. Clusters that never got the
-// workload need none.
+// A [Report] is one cluster's [RolloutStatus] with two times: since when it lasts, and since when the cluster has the
+// present version of the workload. A controller makes one for each cluster that has its workload; package rollout reads
+// them. Clusters that never got the workload need none.
 //
-//	ManifestWork           FromManifestWork          S1
-//	ManagedClusterAddOn    FromManagedClusterAddOn   S2
-//	replicated Policy      FromPolicy                S3
-//	anything else          a function of yours       S4
+//	ManifestWork           FromManifestWork
+//	ManagedClusterAddOn    FromManagedClusterAddOn, FromManagedClusterAddOnV1alpha1
+//	replicated Policy      FromPolicy
+//	anything else          a function of yours
 //
-// Your own function reads one object and answers, in this order:
+// Where there may be several objects for one cluster, [Merge] makes one report of theirs.
 //
-//  1. Has the cluster the present version? If not, or if what is observed is about an earlier one: [ToApply].
-//  2. Does it do what it should? [Succeeded].
-//  3. Did it fail? [Failed].
-//  4. Otherwise it is under way: [Progressing].
-//  5. Since when? LastTransitionTime is the time of the change, as the object has it, never the present:
-//     a deadline or a soak that begins anew with every look never ends. Leave it zero where nothing says.
+// # Versions
+//
+// A rollout brings one version of a workload to many clusters, so a report is about a version. Without it, a new template
+// would be nothing to do, and a soak would count from the version before: the time of a condition does not move when it
+// only observes a new generation. So name the version, for instance with a hash of the template, and note it on every
+// object right before the write that carries it:
+//
+//	work = work.DeepCopy()
+//	work.Spec = template
+//	status.Stamp(work, version, time.Now())
+//	err := client.Update(ctx, work)
+//
+// Name the wanted version when the object is read:
+//
+//	if report, ok := status.FromManifestWork(status.WorkState{Work: work, Version: version}); ok {
+//		reports = append(reports, report)
+//	}
+//
+// An object with another version waits for its turn. One that has the version is in flight from the moment it was written,
+// also while its agent is silent, and can time out. [Stamp] keeps both in the object, where they outlive the controller.
+//
+// A function of your own reads one object and answers, in this order:
+//
+//  1. Has the cluster's object the present version? If not: [ToApply], and no times.
+//  2. Since when? That is Applied. [StampOf] knows it, if Stamp was asked.
+//  3. Is what is observed about this version? If not, or if nothing is observed: [ToApply], with Applied.
+//  4. Does the workload do what it should? [Succeeded].
+//  5. Did it fail? [Failed].
+//  6. Otherwise it is under way: [Progressing].
+//  7. Since when? LastTransitionTime is the time of the change, as the object has it, never the present: a deadline or a
+//     soak that begins anew with every look never ends. Leave it zero where nothing says.
 //
 // Leave [TimeOut] to the rollout, which knows the deadline. The example of [Report] is such a function.
 //
 // # What many come to
 //
-// A [Summary] is the counts over all clusters and per group, which package rollout fills in from the
-// reports. Its [Summary.Aggregate] is the one word for the whole rollout, its String the one sentence.
+// A [Summary] has the counts over all clusters and per group, and says what stops the rollout. Package rollout fills it
+// in. Its [Summary.Aggregate] is the one word for the whole rollout, its String the one message.
 //
 // # How objects show it
 //
-// Each of these sets the part of a status that is the rollout's, leaves the rest alone, and says whether
-// anything changed, so that an unchanged status needs no write:
+// Each of these sets the part of a status that is the rollout's, leaves the rest alone, and says whether anything
+// changed, so that an unchanged status needs no write:
 //
-//	any object               SetConditions           conditions Progressing, Succeeded, Failed (S7)
-//	ManifestWorkReplicaSet   SetReplicaSetStatus     summary, placementSummary, condition PlacementRolledOut (S8)
-//	ClusterManagementAddOn   SetInstallProgression   an entry of installProgressions (S8)
-//	root Policy              SetPolicyStatus         compliant, rolloutStatus, status per cluster (S8)
+//	any object               SetConditions           conditions Progressing, Succeeded, Failed
+//	ManifestWorkReplicaSet   SetReplicaSetStatus     summary, placementSummary, its three conditions
+//	ClusterManagementAddOn   SetInstallProgression   an entry of installProgressions; also …V1alpha1
+//	root Policy              SetPolicyStatus         compliant, rolloutStatus, placement, status per cluster
 //
 // In code, once a rollout is planned:
 //
@@ -50,17 +75,19 @@
 //		err = client.Status().Update(ctx, object)
 //	}
 //
-// A condition's lastTransitionTime moves with its status only. Time is an argument, and no function
-// keeps what it was given; all can be called from several goroutines at once on different objects.
+// A condition's lastTransitionTime moves with its status only, and its message names times, not durations: where nothing
+// happened, nothing is written. Time is an argument, and no function keeps what it was given; all can be called from
+// several goroutines at once on different objects.
 //
 // # Where it departs from the design documents
 //
-// Where the two tables of the Policy placement strategy differ, that of its Development Phase 3 decides: a
-// policy that informs has Succeeded once it has any status.
+// Where the two tables of the Policy placement strategy differ, the table of its Development Phase 3 decides: a policy
+// that informs has Succeeded once it has any status.
 //
-// ManifestWorkReplicaSet's availableDecisionGroups is "2/4", as the API documents it. PlacementRolledOut is
-// about the rollout, soak times included: it is not True because every ManifestWork was created.
+// The root policy is Compliant only where all its clusters are: while one has not reported, it is unknown, as a policy is
+// while one of its templates has not. The example of the Policy placement strategy shows it Compliant before.
 //
-// The root policy is Compliant where the clusters that have reported are, as in the document's example; the
-// rollout status tells how far it is.
+// ManifestWorkReplicaSet's availableDecisionGroups is "2/4", as the API documents it. PlacementRolledOut is about the
+// rollout, soak times included: it is not True because every ManifestWork was created. Where no cluster is selected, the
+// reason is NoClusterSelected instead of Complete or Completed: nothing ran.
 package status

@@ -4,57 +4,73 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	addonv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
+	addonv1beta1 "open-cluster-management.io/api/addon/v1beta1"
 )
 
-// SetInstallProgression sets the condition Progressing of one entry of a ClusterManagementAddOn's
-// installProgressions to what the rollout to its placement comes to, and when that has succeeded the
-// configurations that are now known to work; it says whether it changed any (S8).
+// SetInstallProgression sets the condition Progressing of one entry of a ClusterManagementAddOn's installProgressions to
+// what the rollout to its placement comes to, and the configurations that are now known to work; it says whether it
+// changed any.
 //
-//	aggregate     Progressing   reason        lastAppliedConfig, lastKnownGoodConfig
-//	Progressing   True          Progressing   stay
-//	Failed        False         Failed        stay
-//	Succeeded     False         Completed     become desiredConfig
+//	aggregate                             Progressing   reason              lastAppliedConfig, lastKnownGoodConfig
+//	Progressing                           True          Progressing         stay
+//	Failed                                False         Failed              stay
+//	Succeeded, no cluster is selected     False         NoClusterSelected   stay
+//	Succeeded, a cluster was skipped      False         Completed           stay
+//	Succeeded                             False         Completed           become desiredConfig
 //
-// The caller has set the entry's placement and the desiredConfig of its configReferences; a reference
-// whose desiredConfig is nil keeps what it has. A rollout that ended with tolerated failures is Failed,
-// so that lastAppliedConfig is never one that some add-on did not apply. The other reasons of the API
-// say what a Summary does not know.
+// So a configuration becomes the last known good one only where some cluster succeeded with it and none failed or was
+// left out: one that ran nowhere is not known to be good.
 //
-// The condition has the summary in a sentence as message and generation, that of the ClusterManagementAddOn,
-// as observedGeneration; its lastTransitionTime is set to now when its status changes, and only then.
-// Conditions of other types stay as they are. The entry shares nothing with what it is given.
-func SetInstallProgression(entry *addonv1alpha1.InstallProgression, s Summary, generation int64, now time.Time) bool {
-	aggregate := s.Aggregate()
-	reason := addonv1alpha1.ProgressingReasonProgressing
-	switch aggregate {
-	case Succeeded:
-		reason = addonv1alpha1.ProgressingReasonCompleted
-	case Failed:
-		reason = addonv1alpha1.ProgressingReasonFailed
+// The caller has set the entry's placement and the desiredConfig of its configReferences; a reference whose
+// desiredConfig is nil keeps what it has. The condition has the summary in words as message. The generation, which
+// becomes its observedGeneration, is that of the ClusterManagementAddOn. Its lastTransitionTime is set to now when its
+// status changes, and only then. Conditions of other types stay as they are. The entry shares nothing with what it is
+// given.
+func SetInstallProgression(entry *addonv1beta1.InstallProgression, s Summary, generation int64, now time.Time) bool {
+	changed := setInstallProgressing(&entry.Conditions, s, generation, now)
+	if !s.provesGood() {
+		return changed
 	}
-	changed := setCondition(&entry.Conditions, metav1.Condition{
-		Type:               addonv1alpha1.ManagedClusterAddOnConditionProgressing,
+	for i := range entry.ConfigReferences {
+		c := &entry.ConfigReferences[i]
+		changed = setConfig(&c.LastAppliedConfig, c.DesiredConfig) || changed
+		changed = setConfig(&c.LastKnownGoodConfig, c.DesiredConfig) || changed
+	}
+	return changed
+}
+
+// setInstallProgressing sets the condition of an entry, whatever the version of the API.
+func setInstallProgressing(conditions *[]metav1.Condition, s Summary, generation int64, now time.Time) bool {
+	aggregate := s.Aggregate()
+	reason := addonv1beta1.ProgressingReasonCompleted
+	switch {
+	case aggregate == Progressing:
+		reason = addonv1beta1.ProgressingReasonProgressing
+	case aggregate == Failed:
+		reason = addonv1beta1.ProgressingReasonFailed
+	case s.Total() == 0:
+		reason = ReasonNoClusterSelected
+	}
+	return setCondition(conditions, metav1.Condition{
+		Type:               addonv1beta1.ManagedClusterAddOnConditionProgressing,
 		Status:             conditionStatus(aggregate == Progressing),
 		Reason:             reason,
 		Message:            s.String(),
 		ObservedGeneration: generation,
 	}, now)
-	if aggregate == Succeeded {
-		for i := range entry.ConfigReferences {
-			c := &entry.ConfigReferences[i]
-			changed = setConfig(&c.LastAppliedConfig, c.DesiredConfig) || changed
-			changed = setConfig(&c.LastKnownGoodConfig, c.DesiredConfig) || changed
-		}
-	}
-	return changed
+}
+
+// provesGood says whether what was rolled out is known to work everywhere (S8).
+func (s Summary) provesGood() bool {
+	return s.Aggregate() == Succeeded && s.Succeeded > 0 && s.Skip == 0
 }
 
 // setConfig makes a copy of desired, so that a later change of it is not one of what was applied.
-func setConfig(config **addonv1alpha1.ConfigSpecHash, desired *addonv1alpha1.ConfigSpecHash) bool {
+func setConfig[Config comparable](config **Config, desired *Config) bool {
 	if desired == nil || *config != nil && **config == *desired {
 		return false
 	}
-	*config = desired.DeepCopy()
+	applied := *desired
+	*config = &applied
 	return true
 }

@@ -1,6 +1,7 @@
 package status_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"testing"
 	"time"
@@ -8,22 +9,23 @@ import (
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	addonv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
+	addonv1beta1 "open-cluster-management.io/api/addon/v1beta1"
 	"pgregory.net/rapid"
 
 	"github.com/cohort-ocm/cohort/status"
 )
 
 // progression returns an entry of which the configurations have a desired, an applied and a known good hash each.
-func progression(hashes ...[3]string) *addonv1alpha1.InstallProgression {
-	config := func(hash string) *addonv1alpha1.ConfigSpecHash {
+func progression(hashes ...[3]string) *addonv1beta1.InstallProgression {
+	config := func(hash string) *addonv1beta1.ConfigSpecHash {
 		if hash == "" {
 			return nil
 		}
-		return &addonv1alpha1.ConfigSpecHash{ConfigReferent: addonv1alpha1.ConfigReferent{Name: "c"}, SpecHash: hash}
+		return &addonv1beta1.ConfigSpecHash{ConfigReferent: addonv1beta1.ConfigReferent{Name: "c"}, SpecHash: hash}
 	}
-	entry := &addonv1alpha1.InstallProgression{PlacementRef: addonv1alpha1.PlacementRef{Name: "p", Namespace: "ns"}}
+	entry := &addonv1beta1.InstallProgression{PlacementRef: addonv1beta1.PlacementRef{Name: "p", Namespace: "ns"}}
 	for _, h := range hashes {
-		entry.ConfigReferences = append(entry.ConfigReferences, addonv1alpha1.InstallConfigReference{
+		entry.ConfigReferences = append(entry.ConfigReferences, addonv1beta1.InstallConfigReference{
 			DesiredConfig: config(h[0]), LastAppliedConfig: config(h[1]), LastKnownGoodConfig: config(h[2]),
 		})
 	}
@@ -45,10 +47,18 @@ func TestInstallProgression(t *testing.T) {
 		{"S8 all done, nothing desired", status.Summary{Counts: status.Counts{Succeeded: 1}}, [3]string{"", "1", "1"}, "False Completed", [3]string{"", "1", "1"}},
 		{"S8 soaks", status.Summary{Counts: status.Counts{Succeeded: 1, Soaking: 1}}, [3]string{"2", "1", "1"}, "True Progressing", [3]string{"2", "1", "1"}},
 		{"S8 stopped", status.Summary{Counts: status.Counts{ToApply: 1, Failed: 1}, Breach: "stopped"}, [3]string{"2", "1", "1"}, "False Failed", [3]string{"2", "1", "1"}},
+		{"S8 no cluster is selected: a configuration that ran nowhere is not known to be good", status.Summary{}, [3]string{"2", "1", "1"}, "False NoClusterSelected", [3]string{"2", "1", "1"}},
+		{"S8 all skipped: a configuration that ran nowhere is not known to be good", status.Summary{Counts: status.Counts{Skip: 3}}, [3]string{"2", "1", "1"}, "False Completed", [3]string{"2", "1", "1"}},
+		{"S8 one of two skipped: not applied everywhere", status.Summary{Counts: status.Counts{Skip: 1, Succeeded: 1}}, [3]string{"2", "1", "1"}, "False Completed", [3]string{"2", "1", "1"}},
+		{"S8 half written decisions", status.Summary{Counts: status.Counts{Succeeded: 1}, Incomplete: "half written"}, [3]string{"2", "1", "1"}, "True Progressing", [3]string{"2", "1", "1"}},
 		{"S8 ended with a tolerated failure: not applied everywhere", status.Summary{Counts: status.Counts{Succeeded: 9, TimeOut: 1}}, [3]string{"2", "1", ""}, "False Failed", [3]string{"2", "1", ""}},
 	} {
 		t.Run(test.why, func(t *testing.T) {
 			entry := progression(test.before)
+			old := oldProgression(t, entry)
+			if !status.SetInstallProgressionV1alpha1(old, test.in, 7, noon) {
+				t.Error("nothing changed in v1alpha1")
+			}
 			if !status.SetInstallProgression(entry, test.in, 7, noon) {
 				t.Error("nothing changed")
 			}
@@ -61,14 +71,37 @@ func TestInstallProgression(t *testing.T) {
 			if diff := cmp.Diff(want, entry); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
+			if diff := cmp.Diff(oldProgression(t, want), old); diff != "" {
+				t.Errorf("v1alpha1 (-want +got):\n%s", diff)
+			}
+			if status.SetInstallProgressionV1alpha1(old, test.in, 7, noon) {
+				t.Error("the same again changed something in v1alpha1")
+			}
 		})
 	}
+}
+
+// oldProgression is the entry in the API's older version, by way of JSON.
+func oldProgression(t testing.TB, entry *addonv1beta1.InstallProgression) *addonv1alpha1.InstallProgression {
+	t.Helper()
+	old := &addonv1alpha1.InstallProgression{}
+	text, err := json.Marshal(entry)
+	if err == nil {
+		err = json.Unmarshal(text, old)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range old.Conditions {
+		old.Conditions[i].LastTransitionTime.Time = old.Conditions[i].LastTransitionTime.UTC()
+	}
+	return old
 }
 
 // S8: a later change of what is desired is none of what was applied.
 func TestInstallProgressionSharesNothing(t *testing.T) {
 	entry := progression([3]string{"2", "1", "1"})
-	status.SetInstallProgression(entry, status.Summary{}, 1, noon)
+	status.SetInstallProgression(entry, status.Summary{Counts: status.Counts{Succeeded: 1}}, 1, noon)
 	entry.ConfigReferences[0].DesiredConfig.SpecHash = "3"
 	c := entry.ConfigReferences[0]
 	if c.LastAppliedConfig.SpecHash != "2" || c.LastKnownGoodConfig.SpecHash != "2" {
@@ -110,12 +143,12 @@ func TestInstallProgressionSaysWhetherItChanged(t *testing.T) {
 
 // A ClusterManagementAddOn remembers which configuration is known to work once a rollout has succeeded.
 func ExampleSetInstallProgression() {
-	config := func(hash string) *addonv1alpha1.ConfigSpecHash {
-		return &addonv1alpha1.ConfigSpecHash{ConfigReferent: addonv1alpha1.ConfigReferent{Name: "default"}, SpecHash: hash}
+	config := func(hash string) *addonv1beta1.ConfigSpecHash {
+		return &addonv1beta1.ConfigSpecHash{ConfigReferent: addonv1beta1.ConfigReferent{Name: "default"}, SpecHash: hash}
 	}
-	entry := &addonv1alpha1.InstallProgression{
-		PlacementRef: addonv1alpha1.PlacementRef{Name: "production", Namespace: "default"},
-		ConfigReferences: []addonv1alpha1.InstallConfigReference{
+	entry := &addonv1beta1.InstallProgression{
+		PlacementRef: addonv1beta1.PlacementRef{Name: "production", Namespace: "default"},
+		ConfigReferences: []addonv1beta1.InstallConfigReference{
 			{DesiredConfig: config("new"), LastAppliedConfig: config("old"), LastKnownGoodConfig: config("old")},
 		},
 	}

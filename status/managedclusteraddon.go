@@ -2,78 +2,129 @@ package status
 
 import (
 	"maps"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
-	addonv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	addonv1beta1 "open-cluster-management.io/api/addon/v1beta1"
 )
 
-// FromManagedClusterAddOn reads the report of the add-on's cluster, which is the add-on's namespace,
-// given the configurations that it should have (S2). Of desired, the type, DesiredConfig and (where
-// there is no DesiredConfig) the referent count; a configuration given twice counts once; the order is
-// free.
+// AddOnState is what a controller knows of a ManagedClusterAddOn.
+type AddOnState struct {
+	// AddOn is the object. It is not changed.
+	AddOn *addonv1beta1.ManagedClusterAddOn
+
+	// Desired are the configurations that the add-on should have, in any order. Of each the type and DesiredConfig count.
+	// One that is given twice counts once.
+	Desired []addonv1beta1.ConfigReference
+
+	// Applied is since when the add-on's references are the desired ones. The zero time means: since when Stamp says so, if
+	// it was asked whenever the references were written.
+	Applied time.Time
+}
+
+// FromManagedClusterAddOn reads the report of the add-on's cluster, which is the add-on's namespace, given the
+// configurations that it should have. It returns false where there is no add-on, or one that is being deleted, which is
+// as good as none: there is nothing to report then. In this order:
 //
-//	the add-on's references are not the desired ones, or a desired hash differs   ToApply
+//	the add-on's references are not the desired ones, or a desired hash differs   ToApply, without times
 //	every desired configuration is the last applied one                           Succeeded
 //	the Progressing condition's reason is Failed                                  Failed
 //	anything else                                                                 Progressing
 //
 // So an add-on that has and wants no configuration has Succeeded.
 //
-// LastTransitionTime is that of the Progressing condition, the zero time where it is missing or the
-// status is ToApply. It moves with the condition's status only: an add-on that recovers keeps the time
-// at which it failed if the condition was False before and after. The add-on is not changed; nil gives
-// ToApply without a cluster.
-func FromManagedClusterAddOn(addon *addonv1alpha1.ManagedClusterAddOn, desired []addonv1alpha1.ConfigReference) Report {
-	if addon == nil {
-		return Report{Status: ToApply}
+// LastTransitionTime is that of the Progressing condition, the zero time where it is missing. It moves with the
+// condition's status only: an add-on whose condition was False before and after has it since before its new
+// configuration. Applied keeps a deadline or a soak from running since then, so say it, or Stamp the add-on.
+func FromManagedClusterAddOn(a AddOnState) (Report, bool) {
+	if a.AddOn == nil {
+		return Report{}, false
 	}
-	report := Report{Cluster: addon.Namespace, Status: ToApply}
-	actual := addon.Status.ConfigReferences
-	if !maps.Equal(configs(actual), configs(desired)) {
-		return report
-	}
+	return addOn{
+		object:     a.AddOn,
+		conditions: a.AddOn.Status.Conditions,
+		actual:     addOnConfigs(a.AddOn.Status.ConfigReferences),
+		desired:    addOnConfigs(a.Desired),
+		applied:    a.Applied,
+	}.report()
+}
 
+// addOn is what a report is made of, whatever the version of the API.
+type addOn struct {
+	object          metav1.Object
+	conditions      []metav1.Condition
+	actual, desired []addOnConfig
+	applied         time.Time
+}
+
+// addOnConfig is a reference to a configuration.
+type addOnConfig struct {
+	resource addonv1beta1.ConfigGroupResource
+	// desired and applied are nil where the reference has none.
+	desired, applied *addonv1beta1.ConfigSpecHash
+	// referent tells references without desired apart. Only v1alpha1 has it.
+	referent addonv1beta1.ConfigReferent
+}
+
+func addOnConfigs(references []addonv1beta1.ConfigReference) []addOnConfig {
+	configs := make([]addOnConfig, len(references))
+	for i, r := range references {
+		configs[i] = addOnConfig{resource: r.ConfigGroupResource, desired: r.DesiredConfig, applied: r.LastAppliedConfig}
+	}
+	return configs
+}
+
+func (a addOn) report() (Report, bool) {
+	if a.object.GetDeletionTimestamp() != nil {
+		return Report{}, false
+	}
+	report := Report{Cluster: a.object.GetNamespace(), Status: ToApply}
+	if !maps.Equal(configSet(a.actual), configSet(a.desired)) {
+		return report, true
+	}
+	if report.Applied = a.applied; report.Applied.IsZero() {
+		_, report.Applied = StampOf(a.object)
+	}
 	reason := ""
-	if c := meta.FindStatusCondition(addon.Status.Conditions, addonv1alpha1.ManagedClusterAddOnConditionProgressing); c != nil {
+	if c := meta.FindStatusCondition(a.conditions, addonv1beta1.ManagedClusterAddOnConditionProgressing); c != nil {
 		reason, report.LastTransitionTime = c.Reason, c.LastTransitionTime.Time
 	}
 	switch {
-	case allApplied(actual):
+	case allApplied(a.actual):
 		report.Status = Succeeded
-	case reason == addonv1alpha1.ProgressingReasonFailed:
+	case reason == addonv1beta1.ProgressingReasonFailed:
 		report.Status = Failed
 	default:
 		report.Status = Progressing
 	}
-	return report
+	return report, true
 }
 
-// config is what tells two desired configurations apart.
-type config struct {
-	resource addonv1alpha1.ConfigGroupResource
-	desired  addonv1alpha1.ConfigSpecHash
+// desiredConfig is what tells two desired configurations apart.
+type desiredConfig struct {
+	resource addonv1beta1.ConfigGroupResource
+	desired  addonv1beta1.ConfigSpecHash
 }
 
-// configs returns the set of desired configurations in a list of references.
-func configs(references []addonv1alpha1.ConfigReference) map[config]bool {
-	set := make(map[config]bool, len(references))
-	for _, reference := range references {
-		c := config{resource: reference.ConfigGroupResource}
-		if reference.DesiredConfig != nil {
-			c.desired = *reference.DesiredConfig
+func configSet(configs []addOnConfig) map[desiredConfig]bool {
+	set := make(map[desiredConfig]bool, len(configs))
+	for _, c := range configs {
+		key := desiredConfig{resource: c.resource}
+		if c.desired != nil {
+			key.desired = *c.desired
 		} else {
-			c.desired.ConfigReferent = reference.ConfigReferent
+			key.desired.ConfigReferent = c.referent
 		}
-		set[c] = true
+		set[key] = true
 	}
 	return set
 }
 
-// allApplied reports whether the last applied configuration of each reference is the desired one.
-func allApplied(references []addonv1alpha1.ConfigReference) bool {
-	for _, reference := range references {
-		desired, applied := reference.DesiredConfig, reference.LastAppliedConfig
-		if (desired == nil) != (applied == nil) || desired != nil && *desired != *applied {
+// allApplied says whether the last applied configuration of each reference is the desired one.
+func allApplied(configs []addOnConfig) bool {
+	for _, c := range configs {
+		if (c.desired == nil) != (c.applied == nil) || c.desired != nil && *c.desired != *c.applied {
 			return false
 		}
 	}

@@ -1,6 +1,7 @@
 package status_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"testing"
@@ -9,30 +10,31 @@ import (
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	addonv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
+	addonv1beta1 "open-cluster-management.io/api/addon/v1beta1"
 
 	"github.com/cohort-ocm/cohort/status"
 )
 
 // reference returns a reference to a configuration of that resource and name with a desired and a last
 // applied hash, which are left out where empty.
-func reference(resource, name, desired, applied string) addonv1alpha1.ConfigReference {
-	referent := addonv1alpha1.ConfigReferent{Namespace: "open-cluster-management", Name: name}
-	r := addonv1alpha1.ConfigReference{
-		ConfigGroupResource: addonv1alpha1.ConfigGroupResource{Group: "addon.open-cluster-management.io", Resource: resource},
+func reference(resource, name, desired, applied string) addonv1beta1.ConfigReference {
+	referent := addonv1beta1.ConfigReferent{Namespace: "open-cluster-management", Name: name}
+	r := addonv1beta1.ConfigReference{
+		ConfigGroupResource: addonv1beta1.ConfigGroupResource{Group: "addon.open-cluster-management.io", Resource: resource},
 	}
 	if desired != "" {
-		r.DesiredConfig = &addonv1alpha1.ConfigSpecHash{ConfigReferent: referent, SpecHash: desired}
+		r.DesiredConfig = &addonv1beta1.ConfigSpecHash{ConfigReferent: referent, SpecHash: desired}
 	}
 	if applied != "" {
-		r.LastAppliedConfig = &addonv1alpha1.ConfigSpecHash{ConfigReferent: referent, SpecHash: applied}
+		r.LastAppliedConfig = &addonv1beta1.ConfigSpecHash{ConfigReferent: referent, SpecHash: applied}
 	}
 	return r
 }
 
-func addOn(progressing string, references ...addonv1alpha1.ConfigReference) *addonv1alpha1.ManagedClusterAddOn {
-	addon := &addonv1alpha1.ManagedClusterAddOn{
+func addOn(progressing string, references ...addonv1beta1.ConfigReference) *addonv1beta1.ManagedClusterAddOn {
+	addon := &addonv1beta1.ManagedClusterAddOn{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "application-manager"},
-		Status:     addonv1alpha1.ManagedClusterAddOnStatus{ConfigReferences: references},
+		Status:     addonv1beta1.ManagedClusterAddOnStatus{ConfigReferences: references},
 	}
 	if progressing != "" {
 		c := condition("Progressing", metav1.ConditionFalse, 0, 2)
@@ -44,22 +46,17 @@ func addOn(progressing string, references ...addonv1alpha1.ConfigReference) *add
 
 // S2: the status of an add-on follows from its configurations and then from the Progressing condition.
 func TestFromManagedClusterAddOn(t *testing.T) {
-	list := func(references ...addonv1alpha1.ConfigReference) []addonv1alpha1.ConfigReference { return references }
+	list := func(references ...addonv1beta1.ConfigReference) []addonv1beta1.ConfigReference { return references }
 	deployment := reference("addondeploymentconfigs", "default", "new", "")
 	template := reference("addontemplates", "v2", "t", "")
-	deprecated := addonv1alpha1.ConfigReference{
-		ConfigGroupResource: deployment.ConfigGroupResource,
-		ConfigReferent:      addonv1alpha1.ConfigReferent{Name: "plain"},
-	}
-	wasApplied := deprecated
-	wasApplied.LastAppliedConfig = &addonv1alpha1.ConfigSpecHash{ConfigReferent: deprecated.ConfigReferent, SpecHash: "old"}
-	other := deprecated
-	other.Name = "other"
+	nothing := addonv1beta1.ConfigReference{ConfigGroupResource: deployment.ConfigGroupResource}
+	wasApplied := nothing
+	wasApplied.LastAppliedConfig = &addonv1beta1.ConfigSpecHash{ConfigReferent: deployment.DesiredConfig.ConfigReferent, SpecHash: "old"}
 
 	for _, test := range []struct {
 		reason  string
-		addon   *addonv1alpha1.ManagedClusterAddOn
-		desired []addonv1alpha1.ConfigReference
+		addon   *addonv1beta1.ManagedClusterAddOn
+		desired []addonv1beta1.ConfigReference
 		want    status.RolloutStatus
 		at      time.Time
 	}{
@@ -69,9 +66,8 @@ func TestFromManagedClusterAddOn(t *testing.T) {
 		{"S2 as many as desired, but another object", addOn("Completed", reference("addontemplates", "v1", "t", "t")), list(template), status.ToApply, time.Time{}},
 		{"S2 the desired hash differs", addOn("Completed", reference("addondeploymentconfigs", "default", "old", "old")), list(deployment), status.ToApply, time.Time{}},
 		{"S2 a hash differs in the second of two", addOn("Completed", template, reference("addondeploymentconfigs", "default", "old", "old")), list(template, deployment), status.ToApply, time.Time{}},
-		{"S2 references without a desired configuration are told apart by their referent", addOn("Completed", deprecated), list(other), status.ToApply, time.Time{}},
 
-		{"S2 what was applied is no longer desired of that reference", addOn("Completed", wasApplied), list(deprecated), status.Progressing, at(2)},
+		{"S2 what was applied is no longer desired of that reference", addOn("Completed", wasApplied), list(nothing), status.Progressing, at(2)},
 
 		{"S2 all applied", addOn("Completed", reference("addondeploymentconfigs", "default", "new", "new")), list(deployment), status.Succeeded, at(2)},
 		{"S2 all applied, whatever the condition says", addOn("Failed", reference("addondeploymentconfigs", "default", "new", "new")), list(deployment), status.Succeeded, at(2)},
@@ -79,7 +75,7 @@ func TestFromManagedClusterAddOn(t *testing.T) {
 		{"S2 in another order", addOn("Completed", reference("addondeploymentconfigs", "default", "new", "new"), reference("addontemplates", "v2", "t", "t")), list(template, deployment), status.Succeeded, at(2)},
 		{"S2 two objects of one resource", addOn("Completed", reference("addontemplates", "v2", "t", "t"), reference("addontemplates", "v3", "u", "u")), list(reference("addontemplates", "v3", "u", ""), template), status.Succeeded, at(2)},
 		{"S2 no configuration at all", addOn(""), nil, status.Succeeded, time.Time{}},
-		{"S2 nothing desired of a reference and nothing applied", addOn("", deprecated), list(deprecated), status.Succeeded, time.Time{}},
+		{"S2 nothing desired of a reference and nothing applied", addOn("", nothing), list(nothing), status.Succeeded, time.Time{}},
 
 		{"S2 not applied, failed", addOn("Failed", deployment), list(deployment), status.Failed, at(2)},
 		{"S2 an older version applied, failed", addOn("Failed", reference("addondeploymentconfigs", "default", "new", "old")), list(deployment), status.Failed, at(2)},
@@ -92,38 +88,116 @@ func TestFromManagedClusterAddOn(t *testing.T) {
 		t.Run(test.reason, func(t *testing.T) {
 			before := test.addon.DeepCopy()
 			want := status.Report{Cluster: "cluster1", Status: test.want, LastTransitionTime: test.at}
-			if diff := cmp.Diff(want, status.FromManagedClusterAddOn(test.addon, test.desired)); diff != "" {
-				t.Errorf("report (-want +got):\n%s", diff)
+			if test.want != status.ToApply {
+				want.Applied = at(1)
 			}
 			twice := append(slices.Clone(test.desired), test.desired...)
-			if diff := cmp.Diff(want, status.FromManagedClusterAddOn(test.addon, twice)); diff != "" {
-				t.Errorf("report with the desired configurations given twice (-want +got):\n%s", diff)
+			for _, desired := range [][]addonv1beta1.ConfigReference{test.desired, twice} {
+				state := status.AddOnState{AddOn: test.addon, Desired: desired, Applied: at(1)}
+				got, ok := status.FromManagedClusterAddOn(state)
+				if diff := cmp.Diff(want, got); diff != "" || !ok {
+					t.Errorf("report (-want +got):\n%s", diff)
+				}
+				got, ok = status.FromManagedClusterAddOnV1alpha1(v1alpha1(t, state))
+				if diff := cmp.Diff(want, got); diff != "" || !ok {
+					t.Errorf("report of v1alpha1 (-want +got):\n%s", diff)
+				}
 			}
 			if diff := cmp.Diff(before, test.addon); diff != "" {
 				t.Errorf("the add-on was changed:\n%s", diff)
 			}
 		})
 	}
-	if got, want := status.FromManagedClusterAddOn(nil, nil), (status.Report{Status: status.ToApply}); got != want {
-		t.Errorf("no add-on: %v, want %v", got, want)
+}
+
+// v1alpha1 is the state in the API's older version, by way of JSON.
+func v1alpha1(t testing.TB, a status.AddOnState) (old status.AddOnStateV1alpha1) {
+	t.Helper()
+	text, err := json.Marshal(a)
+	if err == nil {
+		err = json.Unmarshal(text, &old)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return old
+}
+
+// S2: the version v1alpha1 has referents, which tell references without a desired configuration apart.
+func TestReferentsOfV1alpha1(t *testing.T) {
+	named := func(name string) []addonv1alpha1.ConfigReference {
+		return []addonv1alpha1.ConfigReference{{
+			ConfigGroupResource: addonv1alpha1.ConfigGroupResource{Resource: "addondeploymentconfigs"},
+			ConfigReferent:      addonv1alpha1.ConfigReferent{Name: name},
+		}}
+	}
+	addon := &addonv1alpha1.ManagedClusterAddOn{}
+	addon.Status.ConfigReferences = named("a")
+	for name, want := range map[string]status.RolloutStatus{"a": status.Succeeded, "b": status.ToApply} {
+		if got, ok := status.FromManagedClusterAddOnV1alpha1(status.AddOnStateV1alpha1{AddOn: addon, Desired: named(name)}); got.Status != want || !ok {
+			t.Errorf("%s is desired: %s, want %s", name, got.Status, want)
+		}
+	}
+}
+
+// S2: no add-on, and one that is being deleted, is nothing to report.
+func TestFromManagedClusterAddOnWithoutOne(t *testing.T) {
+	terminating := addOn("Completed")
+	terminating.DeletionTimestamp = &metav1.Time{Time: at(1)}
+	for _, addon := range []*addonv1beta1.ManagedClusterAddOn{nil, terminating} {
+		if report, ok := status.FromManagedClusterAddOn(status.AddOnState{AddOn: addon, Applied: at(1)}); ok || report != (status.Report{}) {
+			t.Errorf("%v is reported as %+v", addon, report)
+		}
+		old := v1alpha1(t, status.AddOnState{AddOn: addon, Applied: at(1)})
+		if report, ok := status.FromManagedClusterAddOnV1alpha1(old); ok || report != (status.Report{}) {
+			t.Errorf("%v of v1alpha1 is reported as %+v", addon, report)
+		}
+	}
+}
+
+// S2, R27: since when the add-on has its configurations is what the caller says, else what was stamped, and is no
+// business of a cluster that waits.
+func TestFromManagedClusterAddOnApplied(t *testing.T) {
+	has := []addonv1beta1.ConfigReference{reference("addontemplates", "v2", "t", "t")}
+	addon := addOn("Completed", has...)
+	for _, test := range []struct {
+		why           string
+		desired       []addonv1beta1.ConfigReference
+		said, stamped time.Time
+		want          time.Time
+	}{
+		{"nobody says", has, time.Time{}, time.Time{}, time.Time{}},
+		{"stamped", has, time.Time{}, at(5), at(5)},
+		{"said", has, at(4), at(5), at(4)},
+		{"waits", nil, at(4), at(5), time.Time{}},
+	} {
+		addon.Annotations = nil
+		if !test.stamped.IsZero() {
+			status.Stamp(addon, "v2", test.stamped)
+		}
+		got, _ := status.FromManagedClusterAddOn(status.AddOnState{AddOn: addon, Desired: test.desired, Applied: test.said})
+		if !got.Applied.Equal(test.want) {
+			t.Errorf("%s: applied %v, want %v", test.why, got.Applied, test.want)
+		}
 	}
 }
 
 // The desired configurations come from the ClusterManagementAddOn's install progression for the
 // placement, or from whatever the controller wants the add-on to have.
 func ExampleFromManagedClusterAddOn() {
-	template := func(hash string) *addonv1alpha1.ConfigSpecHash {
-		return &addonv1alpha1.ConfigSpecHash{ConfigReferent: addonv1alpha1.ConfigReferent{Name: "web"}, SpecHash: hash}
+	template := func(hash string) *addonv1beta1.ConfigSpecHash {
+		return &addonv1beta1.ConfigSpecHash{ConfigReferent: addonv1beta1.ConfigReferent{Name: "web"}, SpecHash: hash}
 	}
-	resource := addonv1alpha1.ConfigGroupResource{Group: "addon.open-cluster-management.io", Resource: "addontemplates"}
-	desired := []addonv1alpha1.ConfigReference{{ConfigGroupResource: resource, DesiredConfig: template("b2")}}
+	resource := addonv1beta1.ConfigGroupResource{Group: "addon.open-cluster-management.io", Resource: "addontemplates"}
+	desired := []addonv1beta1.ConfigReference{{ConfigGroupResource: resource, DesiredConfig: template("b2")}}
 
-	addon := &addonv1alpha1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "web"}}
+	addon := &addonv1beta1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "web"}}
 	for _, hashes := range [][2]string{{"a1", "a1"}, {"b2", "a1"}, {"b2", "b2"}} {
-		addon.Status.ConfigReferences = []addonv1alpha1.ConfigReference{
+		addon.Status.ConfigReferences = []addonv1beta1.ConfigReference{
 			{ConfigGroupResource: resource, DesiredConfig: template(hashes[0]), LastAppliedConfig: template(hashes[1])},
 		}
-		fmt.Println("desired", hashes[0], "applied", hashes[1], status.FromManagedClusterAddOn(addon, desired).Status)
+		report, _ := status.FromManagedClusterAddOn(status.AddOnState{AddOn: addon, Desired: desired})
+		fmt.Println("desired", hashes[0], "applied", hashes[1], report.Status)
 	}
 	// Output:
 	// desired a1 applied a1 ToApply

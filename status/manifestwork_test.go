@@ -57,17 +57,18 @@ func TestFromManifestWork(t *testing.T) {
 	}{
 		{"S1 the agent has not seen the work", nil, status.ToApply, time.Time{}},
 		{"S1 Applied is missing, whatever else is there", []metav1.Condition{progressing(no)}, status.ToApply, time.Time{}},
-		{"S1 applying failed", []metav1.Condition{condition("Applied", no, generation, 1), progressing(no)}, status.ToApply, at(1)},
-		{"S1 Applied is Unknown", []metav1.Condition{condition("Applied", unknown, generation, 1), progressing(no)}, status.ToApply, at(1)},
-		{"S1 what was applied is the version before", []metav1.Condition{condition("Applied", yes, old, 1), progressing(no)}, status.ToApply, at(1)},
+		{"S1 applying failed", []metav1.Condition{condition("Applied", no, generation, 1), progressing(no)}, status.ToApply, time.Time{}},
+		{"S1 Applied is Unknown", []metav1.Condition{condition("Applied", unknown, generation, 1), progressing(no)}, status.ToApply, time.Time{}},
+		{"S1 what was applied is the version before", []metav1.Condition{condition("Applied", yes, old, 1), progressing(no)}, status.ToApply, time.Time{}},
 		{"S1 Progressing is missing", []metav1.Condition{applied}, status.ToApply, time.Time{}},
-		{"S1 Progressing is about the version before", []metav1.Condition{applied, condition("Progressing", no, old, 2)}, status.ToApply, at(2)},
-		{"S1 Degraded is about the version before", []metav1.Condition{applied, progressing(no), condition("Degraded", no, old, 3)}, status.ToApply, at(3)},
+		{"S1 Progressing is about the version before", []metav1.Condition{applied, condition("Progressing", no, old, 2)}, status.ToApply, time.Time{}},
+		{"S1 Degraded is about the version before", []metav1.Condition{applied, progressing(no), condition("Degraded", no, old, 3)}, status.ToApply, time.Time{}},
 
 		{"S1 under way, no Degraded", []metav1.Condition{applied, progressing(yes)}, status.Progressing, at(2)},
 		{"S1 under way, not degraded", []metav1.Condition{applied, progressing(yes), degraded(no)}, status.Progressing, at(2)},
 		{"S1 under way, degraded unknown", []metav1.Condition{applied, progressing(yes), degraded(unknown)}, status.Progressing, at(2)},
 		{"S1 under way and degraded", []metav1.Condition{applied, progressing(yes), degraded(yes)}, status.Failed, at(3)},
+		{"S1 degraded before it was under way", []metav1.Condition{applied, condition("Progressing", yes, generation, 4), degraded(yes)}, status.Failed, at(4)},
 		{"S1 done", []metav1.Condition{applied, progressing(no)}, status.Succeeded, at(2)},
 		{"S1 done, not degraded", []metav1.Condition{applied, progressing(no), degraded(no)}, status.Succeeded, at(2)},
 		{"S1 done decides over degraded", []metav1.Condition{applied, progressing(no), degraded(yes)}, status.Succeeded, at(2)},
@@ -79,8 +80,8 @@ func TestFromManifestWork(t *testing.T) {
 		t.Run(test.reason, func(t *testing.T) {
 			work := manifestWork(test.conditions...)
 			before := work.DeepCopy()
-			want := status.Report{Cluster: "cluster1", Status: test.want, LastTransitionTime: test.at}
-			if diff := cmp.Diff(want, status.FromManifestWork(work)); diff != "" {
+			want := status.Report{Cluster: "cluster1", Status: test.want, LastTransitionTime: test.at, Applied: at(0)}
+			if diff := cmp.Diff(want, reportOfWork(t, status.WorkState{Work: work, Applied: at(0)})); diff != "" {
 				t.Errorf("report (-want +got):\n%s", diff)
 			}
 			if diff := cmp.Diff(before, work); diff != "" {
@@ -88,8 +89,26 @@ func TestFromManifestWork(t *testing.T) {
 			}
 		})
 	}
-	if got, want := status.FromManifestWork(nil), (status.Report{Status: status.ToApply}); got != want {
-		t.Errorf("no work: %v, want %v", got, want)
+}
+
+// reportOfWork is the report of a work that is there.
+func reportOfWork(t testing.TB, w status.WorkState) status.Report {
+	t.Helper()
+	report, ok := status.FromManifestWork(w)
+	if !ok {
+		t.Fatal("there is a work, but no report")
+	}
+	return report
+}
+
+// S1: no work, and one that is being deleted, is nothing to report.
+func TestFromManifestWorkWithoutAWork(t *testing.T) {
+	terminating := manifestWork(condition("Applied", metav1.ConditionTrue, generation, 1), condition("Progressing", metav1.ConditionFalse, generation, 1))
+	terminating.DeletionTimestamp = &metav1.Time{Time: at(2)}
+	for _, work := range []*workv1.ManifestWork{nil, terminating} {
+		if report, ok := status.FromManifestWork(status.WorkState{Work: work, Version: "v1", Has: "v1", Applied: at(1)}); ok || report != (status.Report{}) {
+			t.Errorf("%v is reported as %+v", work, report)
+		}
 	}
 }
 
@@ -115,7 +134,7 @@ func TestFromManifestWorkEveryCombination(t *testing.T) {
 						conditions = append(conditions, condition(conditionType, c.Status, c.ObservedGeneration, 0))
 					}
 				}
-				got := status.FromManifestWork(manifestWork(conditions...)).Status
+				got := reportOfWork(t, status.WorkState{Work: manifestWork(conditions...), Applied: at(0)}).Status
 				want := naiveManifestWork(applied, progressing, degraded)
 				if got != want {
 					t.Fatalf("applied %v, progressing %v, degraded %v: %s, want %s", applied, progressing, degraded, got, want)
@@ -142,7 +161,8 @@ func naiveManifestWork(applied, progressing, degraded *metav1.Condition) status.
 	return map[metav1.ConditionStatus]status.RolloutStatus{"True": "Progressing", "False": "Succeeded", "Unknown": "Progressing"}[progressing.Status]
 }
 
-// A controller lists the works of its workload and turns each into a report for the rollout.
+// A controller lists the works of its workload and turns each into a report for the rollout. The version is a hash
+// of the template; it was stamped on the work when the work was written.
 func ExampleFromManifestWork() {
 	work := &workv1.ManifestWork{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", Name: "nginx", Generation: 2},
@@ -152,12 +172,22 @@ func ExampleFromManifestWork() {
 			{Type: workv1.WorkDegraded, Status: metav1.ConditionTrue, ObservedGeneration: 2},
 		}},
 	}
-	report := status.FromManifestWork(work)
+	noon := time.Date(2026, time.November, 21, 12, 0, 0, 0, time.UTC)
+	status.Stamp(work, "7d4b", noon)
+	report, _ := status.FromManifestWork(status.WorkState{Work: work, Version: "7d4b"})
 	fmt.Println(report.Cluster, report.Status)
 
-	work.Generation++ // the spec was updated; the agent has not seen it yet
-	fmt.Println(status.FromManifestWork(work).Status)
+	// The template changes. The cluster waits for its turn.
+	report, _ = status.FromManifestWork(status.WorkState{Work: work, Version: "91ac"})
+	fmt.Println(report.Status, report.Applied.IsZero())
+
+	// Its turn comes. The work is stamped and written; the agent has not seen it yet.
+	status.Stamp(work, "91ac", noon.Add(time.Hour))
+	work.Generation++
+	report, _ = status.FromManifestWork(status.WorkState{Work: work, Version: "91ac"})
+	fmt.Println(report.Status, report.Applied.Format("15:04"))
 	// Output:
 	// cluster1 Failed
-	// ToApply
+	// ToApply true
+	// ToApply 13:00
 }

@@ -25,26 +25,36 @@ type PlacementProgress struct {
 	Summary Summary
 }
 
-// SetReplicaSetStatus sets summary, placementSummary and the condition PlacementRolledOut of a
-// ManifestWorkReplicaSet's status, and says whether it changed any (S8). The rest of the status stays as
-// it is, and the works are not changed. It takes time linear in the works and the clusters.
+// SetReplicaSetStatus sets summary, placementSummary and the three conditions of a ManifestWorkReplicaSet's status, and
+// says whether it changed any. The rest of the status stays as it is, and the works are not changed. It takes time
+// linear in the works and the clusters.
 //
 // placementSummary has an entry for each of the placements, in their order, and no other. Of its counts,
 //
 //	total                      all Works
 //	applied, available, …      the Works whose condition of that type is True
 //	desiredTotal               the selected clusters, from the Summary
-//	updated                    those of them that have the present version, whatever came of it: neither
+//	updated                    the selected clusters that have the present version, whatever came of it: neither
 //	                           ToApply nor Skip in the Summary
 //	availableDecisionGroups    "2/4": in 2 of 4 groups the Work of every cluster is available
 //
-// and the status's own summary is their sum.
+// and the status's own summary is their sum. The conditions are, the first line that applies:
 //
-// PlacementRolledOut is True with the reason Complete once every rollout is at its end within its budget,
-// and False with the reason Progressing before, or where one is stopped by a breach, as the API knows no
-// third. Its message is what the Summary says, for several placements with their names. It has generation, that
-// of the ManifestWorkReplicaSet, as observedGeneration; its lastTransitionTime is set to now when its
-// status changes, and only then.
+//	PlacementVerified     False   PlacementDecisionNotFound   decisions are missing or half written
+//	                      False   PlacementDecisionEmpty      a placement selects no cluster
+//	                      True    AsExpected                  otherwise
+//	ManifestworkApplied   False   NotAsExpected               clusters wait, and a breach stops the rollout
+//	                      False   Processing                  clusters wait, or decisions are missing
+//	                      True    NoClusterSelected           no placement selects a cluster
+//	                      True    AsExpected                  otherwise
+//	PlacementRolledOut    False   Progressing                 a rollout is not at its end, or stopped by a breach
+//	                      True    NoClusterSelected           no placement selects a cluster
+//	                      True    Complete                    otherwise
+//
+// The message of PlacementRolledOut is what each Summary says, for several placements with their names. It says what
+// stops a rollout, which has no reason in the API. The generation, which becomes the conditions' observedGeneration, is that of the
+// ManifestWorkReplicaSet. A condition's lastTransitionTime is set to now when its status changes, and only then.
+// Conditions of other types stay as they are.
 func SetReplicaSetStatus(st *workv1alpha1.ManifestWorkReplicaSetStatus, placements []PlacementProgress, generation int64, now time.Time) bool {
 	entries := make([]workv1alpha1.PlacementSummary, len(placements))
 	var total workv1alpha1.ManifestWorkReplicaSetSummary
@@ -54,14 +64,14 @@ func SetReplicaSetStatus(st *workv1alpha1.ManifestWorkReplicaSetStatus, placemen
 	}
 	changed := total != st.Summary || !slices.Equal(entries, st.PlacementsSummary)
 	st.Summary, st.PlacementsSummary = total, entries
-	return setCondition(&st.Conditions, rolledOut(placements, generation), now) || changed
+	return setReplicaSetConditions(&st.Conditions, placements, generation, now) || changed
 }
 
 // entry is the placement's part of placementSummary.
 func (p *PlacementProgress) entry() workv1alpha1.PlacementSummary {
 	counts := workv1alpha1.ManifestWorkReplicaSetSummary{
 		DesiredTotal: p.Summary.Total(),
-		Updated:      p.Summary.Total() - p.Summary.ToApply - p.Summary.Skip,
+		Updated:      p.Summary.updated(),
 	}
 	available := make([]bool, p.Groups.NumClusters())
 	for _, work := range p.Works {
@@ -103,6 +113,9 @@ func availableGroups(groups *grouping.Groups, available []bool) int {
 	}
 	return n
 }
+
+// updated is the number of clusters that have the present version, whatever came of it.
+func (c Counts) updated() int { return c.Total() - c.ToApply - c.Skip }
 
 func one(is bool) int {
 	if is {

@@ -122,7 +122,7 @@ func TestPlacementSummaryOfSeveral(t *testing.T) {
 	if !status.SetReplicaSetStatus(&st, nil, 1, noon) || st.Summary.Total != 0 {
 		t.Errorf("without placements: %+v", st)
 	}
-	if c := st.Conditions[0]; c.Message != "no placement is rolled out to" {
+	if c := st.Conditions[2]; c.Message != "no placement is rolled out to" {
 		t.Errorf("without placements PlacementRolledOut says %q", c.Message)
 	}
 	st.Summary.Total = 9
@@ -165,10 +165,10 @@ func TestPlacementRolledOut(t *testing.T) {
 		}
 		var st workv1alpha1.ManifestWorkReplicaSetStatus
 		status.SetReplicaSetStatus(&st, placements, 7, noon)
-		if len(st.Conditions) != 1 {
+		if len(st.Conditions) != 3 {
 			t.Fatalf("%s: %v", test.why, st.Conditions)
 		}
-		c := st.Conditions[0]
+		c := st.Conditions[2]
 		if got := fmt.Sprintf("%s %s: %s", c.Status, c.Reason, c.Message); got != test.want {
 			t.Errorf("%s:\ngot  %s\nwant %s", test.why, got, test.want)
 		}
@@ -178,11 +178,63 @@ func TestPlacementRolledOut(t *testing.T) {
 	}
 }
 
+// S8: PlacementVerified and ManifestworkApplied, one reason a row.
+func TestPlacementVerifiedAndManifestworkApplied(t *testing.T) {
+	done := status.Summary{Counts: status.Counts{Succeeded: 2}}
+	waits := status.Summary{Counts: status.Counts{ToApply: 1, TimeOut: 1}}
+	stopped := waits
+	stopped.Breach = "stopped: b timed out, maxFailures 0"
+	unread := status.Summary{Incomplete: "PlacementDecision p-decision-2 is missing"}
+	for _, test := range []struct {
+		why               string
+		summaries         []status.Summary
+		verified, applied string
+	}{
+		{"all have it", []status.Summary{done},
+			"True AsExpected: 2 clusters are selected", "True AsExpected: 2 of 2 clusters have the present version"},
+		{"a failure is no matter of placing works", []status.Summary{{Counts: status.Counts{Failed: 2}}},
+			"True AsExpected: 2 clusters are selected", "True AsExpected: 2 of 2 clusters have the present version"},
+		{"one waits", []status.Summary{waits},
+			"True AsExpected: 2 clusters are selected", "False Processing: 1 of 2 clusters have the present version"},
+		{"one waits, and nothing will start", []status.Summary{stopped},
+			"True AsExpected: 2 clusters are selected", "False NotAsExpected: 1 of 2 clusters have the present version"},
+		{"a breach that holds nobody keeps no work back", []status.Summary{{Counts: status.Counts{Failed: 2}, Breach: "stopped"}},
+			"True AsExpected: 2 clusters are selected", "True AsExpected: 2 of 2 clusters have the present version"},
+		{"a skipped cluster gets none", []status.Summary{{Counts: status.Counts{Skip: 1, Succeeded: 1}}},
+			"True AsExpected: 2 clusters are selected", "True AsExpected: 1 of 2 clusters have the present version"},
+		{"nothing is selected", []status.Summary{{}},
+			"False PlacementDecisionEmpty: no cluster is selected", "True NoClusterSelected: no cluster is selected"},
+		{"half written", []status.Summary{unread},
+			"False PlacementDecisionNotFound: PlacementDecision p-decision-2 is missing", "False Processing: PlacementDecision p-decision-2 is missing"},
+		{"one of two selects nothing", []status.Summary{done, {}},
+			`False PlacementDecisionEmpty: placement "p1": no cluster is selected`, "True AsExpected: 2 of 2 clusters have the present version"},
+		{"one of three is half written", []status.Summary{done, {}, unread},
+			`False PlacementDecisionNotFound: placement "p2": PlacementDecision p-decision-2 is missing`, `False Processing: 2 of 2 clusters have the present version; placement "p2": PlacementDecision p-decision-2 is missing`},
+		{"no placement", nil,
+			"False PlacementDecisionNotFound: no placement is rolled out to", "True NoClusterSelected: no cluster is selected"},
+		{"two that select", []status.Summary{done, waits},
+			`True AsExpected: placement "p0": 2 clusters are selected; placement "p1": 2 clusters are selected`, "False Processing: 3 of 4 clusters have the present version"},
+	} {
+		var placements []status.PlacementProgress
+		for i, s := range test.summaries {
+			placements = append(placements, status.PlacementProgress{Name: fmt.Sprint("p", i), Summary: s})
+		}
+		var st workv1alpha1.ManifestWorkReplicaSetStatus
+		status.SetReplicaSetStatus(&st, placements, 7, noon)
+		for i, want := range []string{"PlacementVerified " + test.verified, "ManifestworkApplied " + test.applied} {
+			c := st.Conditions[i]
+			if got := fmt.Sprintf("%s %s %s: %s", c.Type, c.Status, c.Reason, c.Message); got != want || c.ObservedGeneration != 7 {
+				t.Errorf("%s:\ngot  %s\nwant %s", test.why, got, want)
+			}
+		}
+	}
+}
+
 // S8: what did not change says so, and lastTransitionTime moves only with the status.
 func TestReplicaSetStatusSaysWhetherItChanged(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var st workv1alpha1.ManifestWorkReplicaSetStatus
-		foreign := metav1.Condition{Type: "PlacementVerified", Status: metav1.ConditionTrue, LastTransitionTime: metav1.NewTime(noon)}
+		foreign := metav1.Condition{Type: "Foreign", Status: metav1.ConditionTrue, LastTransitionTime: metav1.NewTime(noon)}
 		st.Conditions = []metav1.Condition{foreign}
 		now := noon
 		for range rapid.IntRange(1, 5).Draw(t, "steps") {
@@ -263,9 +315,13 @@ func ExampleSetReplicaSetStatus() {
 	entry := st.PlacementsSummary[0]
 	fmt.Println(changed, entry.Name, entry.AvailableDecisionGroups)
 	fmt.Printf("%d of %d available, %d updated\n", entry.Summary.Available, entry.Summary.DesiredTotal, entry.Summary.Updated)
-	fmt.Println(st.Conditions[0].Type, st.Conditions[0].Status, st.Conditions[0].Reason)
+	for _, c := range st.Conditions {
+		fmt.Println(c.Type, c.Status, c.Reason)
+	}
 	// Output:
 	// true production 1/2
 	// 1 of 3 available, 1 updated
+	// PlacementVerified True AsExpected
+	// ManifestworkApplied False Processing
 	// PlacementRolledOut False Progressing
 }

@@ -65,9 +65,5 @@ func (r Report) holdsBack() int {
 
 // since is the time from which deadline and soak run (R27).
 func (r Report) since() time.Time {
-	applied, transition := r.Applied.Round(0), r.LastTransitionTime.Round(0)
-	if applied.After(transition) {
-		return applied
-	}
-	return transition
+	return later(r.Applied.Round(0), r.LastTransitionTime.Round(0))
 }

@@ -5,10 +5,11 @@ import (
 	"time"
 
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+
+	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
-// PolicyState is what a controller knows of a policy on one cluster. The strings are spelled as in the
-// objects.
+// PolicyState is what a controller knows of a policy on one cluster.
 type PolicyState struct {
 	// Cluster is the name of the ManagedCluster.
 	Cluster string
@@ -16,22 +17,20 @@ type PolicyState struct {
 	// Strategy is the type of the root policy's rollout strategy; empty means All.
 	Strategy clusterv1alpha1.RolloutType
 
-	// RemediationAction is the one that the policy is to have on this cluster in the end, in any letter case:
-	// the root policy's, or enforce by an override. It is not that of the replicated policy, which
-	// a rollout may still hold at inform.
-	RemediationAction string
+	// RemediationAction is the one that the policy is to have on this cluster in the end, in any letter case: the root
+	// policy's, or enforce by an override. It is not that of the replicated policy, which a rollout may still hold at
+	// inform.
+	RemediationAction policyv1.RemediationAction
 
-	// Selected says that the rollout started this version of the policy on the cluster. It matters for
-	// a progressive strategy only.
+	// Selected says that the rollout started this version of the policy on the cluster. It matters for a progressive
+	// strategy only.
 	Selected bool
 
-	// Compliance is the replicated policy's status.compliant: Compliant, NonCompliant, Pending, or empty
-	// where the cluster has not reported.
-	Compliance string
+	// Compliance is the replicated policy's status.compliant, empty where the cluster has not reported.
+	Compliance policyv1.ComplianceState
 
-	// Generation and LastEvaluatedGeneration are of the policy template on the managed cluster. If they
-	// differ, Compliance is about an earlier version. For several templates, take one whose generations
-	// differ, if there is one.
+	// Generation and LastEvaluatedGeneration are of the policy template on the managed cluster. If they differ,
+	// Compliance is about an earlier version. For several templates, take one whose generations differ, if there is one.
 	Generation, LastEvaluatedGeneration int64
 
 	// StartTime is when the cluster got this version of the policy with the root policy's action.
@@ -41,7 +40,7 @@ type PolicyState struct {
 	ComplianceTime time.Time
 }
 
-// FromPolicy reads the report of a policy on one cluster (S3). In this order:
+// FromPolicy reads the report of a policy on one cluster. In this order:
 //
 //	progressive strategy, action not inform, not selected            ToApply
 //	action inform, any compliance reported                           Succeeded
@@ -50,57 +49,48 @@ type PolicyState struct {
 //	LastEvaluatedGeneration is Generation, NonCompliant              Failed
 //	anything else                                                    Progressing
 //
-// A policy that informs has done what it should once it has reported, whatever it reported. One without
-// an action may enforce, since its templates decide, so a progressive strategy holds it back as it
-// does one that enforces. TimeOut is the rollout's to say (R4), and Skip is not used.
+// A policy that informs has done what it should once it has reported, whatever it reported. One without an action may
+// enforce, since its templates decide, so a progressive strategy holds it back as it does one that enforces. TimeOut is
+// the rollout's to say, and Skip is not used.
 //
-// LastTransitionTime is StartTime for Progressing; for Succeeded and Failed it is ComplianceTime or
-// StartTime, whichever is later, so that a soak never counts time from before the start, and the zero
-// time where ComplianceTime is unknown, or StartTime under a strategy that waits for the start; for
-// ToApply it is the zero time.
+// Applied is StartTime, as is LastTransitionTime for Progressing; for Succeeded and Failed that is the later of StartTime
+// and ComplianceTime, so that a soak never counts time from before the start. Better a soak that does not end, of which package rollout warns, than one that ends early:
+// Succeeded has no times where ComplianceTime is unknown, nor where StartTime is and the strategy waits for the start,
+// since the cluster may have complied before it, while it informed. ToApply has none.
 func FromPolicy(p PolicyState) Report {
 	report := Report{Cluster: p.Cluster, Status: policy(p)}
-	switch report.Status {
-	case Progressing:
-		report.LastTransitionTime = p.StartTime
-	case Succeeded, Failed:
-		report.LastTransitionTime = p.settledSince()
+	unknownStart := p.StartTime.IsZero() && p.waitsForStart()
+	switch {
+	case report.Status == ToApply, unknownStart, report.Status == Succeeded && p.ComplianceTime.IsZero():
+	case report.Status == Progressing:
+		report.Applied, report.LastTransitionTime = p.StartTime, p.StartTime
+	default:
+		report.Applied, report.LastTransitionTime = p.StartTime, later(p.StartTime, p.ComplianceTime)
 	}
 	return report
 }
 
-// settledSince is the time since which the cluster has complied, or not, with what was started there.
-func (p PolicyState) settledSince() time.Time {
-	unknownStart := p.StartTime.IsZero() && p.progressive() && !p.informs()
-	switch {
-	case p.ComplianceTime.IsZero() || unknownStart:
-		return time.Time{}
-	case p.StartTime.After(p.ComplianceTime):
-		return p.StartTime
-	default:
-		return p.ComplianceTime
-	}
+func (p PolicyState) informs() bool {
+	return strings.EqualFold(string(p.RemediationAction), string(policyv1.Inform))
 }
 
-func (p PolicyState) informs() bool { return strings.EqualFold(p.RemediationAction, "inform") }
-
-func (p PolicyState) progressive() bool {
-	return p.Strategy != "" && p.Strategy != clusterv1alpha1.All
+// waitsForStart says whether the rollout decides when the policy is enforced.
+func (p PolicyState) waitsForStart() bool {
+	return p.Strategy != "" && p.Strategy != clusterv1alpha1.All && !p.informs()
 }
 
 func policy(p PolicyState) RolloutStatus {
-	informs, progressive := p.informs(), p.progressive()
 	evaluated := p.Generation == p.LastEvaluatedGeneration
 	switch {
-	case progressive && !informs && !p.Selected:
+	case p.waitsForStart() && !p.Selected:
 		return ToApply
-	case informs && p.Compliance != "":
+	case p.informs() && p.Compliance != "":
 		return Succeeded
-	case informs:
+	case p.informs():
 		return Progressing
-	case evaluated && p.Compliance == "Compliant":
+	case evaluated && p.Compliance == policyv1.Compliant:
 		return Succeeded
-	case evaluated && p.Compliance == "NonCompliant":
+	case evaluated && p.Compliance == policyv1.NonCompliant:
 		return Failed
 	default:
 		return Progressing

@@ -9,6 +9,7 @@ import (
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
 	"github.com/cohort-ocm/cohort/status"
+	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
 const (
@@ -17,99 +18,10 @@ const (
 	perGroup = clusterv1alpha1.ProgressivePerGroup
 )
 
-// S3: the rows of the two tables of the design document, one after the other. Where the table of the
-// Design section and that of Development Phase 3 differ, the latter decides.
-func TestFromPolicyRows(t *testing.T) {
-	for _, test := range []struct {
-		reason string
-		state  status.PolicyState
-		want   status.RolloutStatus
-	}{
-		{
-			"S3 ToApply: to be enforced in a progressive rollout, created in the first pass",
-			status.PolicyState{Strategy: single, RemediationAction: "enforce", Generation: 1}, status.ToApply,
-		}, {
-			"S3 ToApply: updated in the first pass, still with the status of the version before",
-			status.PolicyState{Strategy: perGroup, RemediationAction: "enforce", Compliance: "Compliant", Generation: 2, LastEvaluatedGeneration: 1}, status.ToApply,
-		}, {
-			"S3 ToApply: complies while it waits as inform; it has not been enforced",
-			status.PolicyState{Strategy: perGroup, RemediationAction: "enforce", Compliance: "Compliant", Generation: 2, LastEvaluatedGeneration: 2}, status.ToApply,
-		}, {
-			"S3 ToApply: the templates decide, so it may be enforced",
-			status.PolicyState{Strategy: single, Generation: 1}, status.ToApply,
-		},
-		{
-			"S3 Progressing: rollout is All, no status",
-			status.PolicyState{Strategy: all, RemediationAction: "enforce", Generation: 1}, status.Progressing,
-		}, {
-			"S3 Progressing: no type of rollout means All",
-			status.PolicyState{RemediationAction: "enforce", Generation: 1}, status.Progressing,
-		}, {
-			"S3 Progressing: rollout is All, evaluated generation does not match",
-			status.PolicyState{Strategy: all, RemediationAction: "enforce", Compliance: "Compliant", Generation: 2, LastEvaluatedGeneration: 1}, status.Progressing,
-		}, {
-			"S3 Progressing: rollout is All, the templates decide",
-			status.PolicyState{Strategy: all, Generation: 1}, status.Progressing,
-		}, {
-			"S3 Progressing: defined as inform, no status",
-			status.PolicyState{Strategy: single, RemediationAction: "inform", Generation: 1}, status.Progressing,
-		}, {
-			"S3 Progressing: selected and updated to enforce, no status",
-			status.PolicyState{Strategy: single, RemediationAction: "enforce", Selected: true, Generation: 1}, status.Progressing,
-		}, {
-			"S3 Progressing: selected, evaluated generation does not match",
-			status.PolicyState{Strategy: perGroup, RemediationAction: "enforce", Selected: true, Compliance: "NonCompliant", Generation: 2, LastEvaluatedGeneration: 1}, status.Progressing,
-		}, {
-			"S3 Progressing: selected, neither compliant nor non-compliant",
-			status.PolicyState{Strategy: single, RemediationAction: "enforce", Selected: true, Compliance: "Pending", Generation: 2, LastEvaluatedGeneration: 2}, status.Progressing,
-		},
-		{
-			"S3 Succeeded: compliant and evaluated",
-			status.PolicyState{Strategy: single, RemediationAction: "enforce", Selected: true, Compliance: "Compliant", Generation: 2, LastEvaluatedGeneration: 2}, status.Succeeded,
-		}, {
-			"S3 Succeeded: compliant and evaluated, rollout is All",
-			status.PolicyState{Strategy: all, RemediationAction: "Enforce", Compliance: "Compliant", Generation: 2, LastEvaluatedGeneration: 2}, status.Succeeded,
-		}, {
-			"S3 Succeeded: compliant and evaluated, the templates decide",
-			status.PolicyState{Compliance: "Compliant", Generation: 2, LastEvaluatedGeneration: 2}, status.Succeeded,
-		}, {
-			"S3 Succeeded: defined as inform and has status (Phase 3; Failed in the Design section)",
-			status.PolicyState{RemediationAction: "inform", Compliance: "NonCompliant", Generation: 2, LastEvaluatedGeneration: 2}, status.Succeeded,
-		}, {
-			"S3 Succeeded: defined as inform and has status of whatever generation (Phase 3; Progressing in the Design section)",
-			status.PolicyState{RemediationAction: "Inform", Compliance: "Compliant", Generation: 2, LastEvaluatedGeneration: 1}, status.Succeeded,
-		}, {
-			"S3 Succeeded: defined as inform under a progressive strategy, selected or not",
-			status.PolicyState{Strategy: single, RemediationAction: "inform", Compliance: "Pending", Generation: 1}, status.Succeeded,
-		},
-		{
-			"S3 Failed: non-compliant and evaluated",
-			status.PolicyState{Strategy: perGroup, RemediationAction: "enforce", Selected: true, Compliance: "NonCompliant", Generation: 2, LastEvaluatedGeneration: 2}, status.Failed,
-		}, {
-			"S3 Failed: non-compliant and evaluated, rollout is All",
-			status.PolicyState{RemediationAction: "enforce", Compliance: "NonCompliant", Generation: 2, LastEvaluatedGeneration: 2}, status.Failed,
-		},
-		{
-			"S3 TimeOut: left to the rollout, which counts from the start of a Progressing report",
-			status.PolicyState{Strategy: single, RemediationAction: "enforce", Selected: true, Generation: 1, StartTime: at(0).AddDate(-1, 0, 0)}, status.Progressing,
-		}, {
-			"S3 a strategy that is not known starts nothing that was not selected",
-			status.PolicyState{Strategy: "Canary", RemediationAction: "enforce", Compliance: "Compliant"}, status.ToApply,
-		},
-	} {
-		t.Run(test.reason, func(t *testing.T) {
-			test.state.Cluster = "cluster1"
-			got := status.FromPolicy(test.state)
-			if got.Cluster != "cluster1" || got.Status != test.want {
-				t.Errorf("%s %s, want cluster1 %s", got.Cluster, got.Status, test.want)
-			}
-		})
-	}
-}
-
-// S3: Progressing lasts since the start, an outcome since it was reported but not since before the start.
+// S3, R27: Progressing lasts since the start, an outcome since it was reported but not since before the start.
 func TestFromPolicyTransitionTime(t *testing.T) {
 	compliant := status.PolicyState{RemediationAction: "enforce", Compliance: "Compliant"}
+	failed := status.PolicyState{RemediationAction: "enforce", Compliance: "NonCompliant"}
 	progressing := status.PolicyState{RemediationAction: "enforce"}
 	waiting := status.PolicyState{RemediationAction: "enforce", Strategy: single}
 	started := status.PolicyState{RemediationAction: "enforce", Strategy: single, Selected: true, Compliance: "Compliant"}
@@ -124,6 +36,7 @@ func TestFromPolicyTransitionTime(t *testing.T) {
 		{"complied after the start", compliant, at(5), at(9), at(9)},
 		{"complied while it still informed: the soak begins with the start", compliant, at(9), at(5), at(9)},
 		{"complied at an unknown time: a soak must not end early", compliant, at(5), time.Time{}, time.Time{}},
+		{"failed at an unknown time: the deadline runs from the start", failed, at(5), time.Time{}, at(5)},
 		{"started at an unknown time, where nothing waits for a start", compliant, time.Time{}, at(5), at(5)},
 		{"started at an unknown time under a rollout: it may have complied while it informed", started, time.Time{}, at(5), time.Time{}},
 		{"started under a rollout, then complied", started, at(5), at(9), at(9)},
@@ -131,8 +44,16 @@ func TestFromPolicyTransitionTime(t *testing.T) {
 	} {
 		t.Run("S3 "+test.reason, func(t *testing.T) {
 			test.state.StartTime, test.state.ComplianceTime = test.start, test.compliance
-			if got := status.FromPolicy(test.state).LastTransitionTime; !got.Equal(test.want) {
+			r := status.FromPolicy(test.state)
+			got := r.Applied
+			if r.LastTransitionTime.After(got) {
+				got = r.LastTransitionTime
+			}
+			if !got.Equal(test.want) {
 				t.Errorf("since %v, want %v", got, test.want)
+			}
+			if !r.Applied.IsZero() && !r.Applied.Equal(test.start) {
+				t.Errorf("applied %v, want the start %v", r.Applied, test.start)
 			}
 		})
 	}
@@ -142,9 +63,9 @@ func TestFromPolicyTransitionTime(t *testing.T) {
 func TestFromPolicyEveryCombination(t *testing.T) {
 	seen := map[status.RolloutStatus]int{}
 	for _, strategy := range []clusterv1alpha1.RolloutType{"", all, single, perGroup} {
-		for _, action := range []string{"", "inform", "Inform", "enforce", "Enforce"} {
+		for _, action := range []policyv1.RemediationAction{"", "inform", "Inform", "enforce", "Enforce"} {
 			for _, selected := range []bool{false, true} {
-				for _, compliance := range []string{"", "Compliant", "NonCompliant", "Pending"} {
+				for _, compliance := range []policyv1.ComplianceState{"", "Compliant", "NonCompliant", "Pending"} {
 					for _, evaluated := range []int64{1, 2} {
 						p := status.PolicyState{
 							Strategy: strategy, RemediationAction: action, Selected: selected,
@@ -169,7 +90,7 @@ func TestFromPolicyEveryCombination(t *testing.T) {
 // failed, under way.
 func naivePolicy(p status.PolicyState) status.RolloutStatus {
 	isAll := p.Strategy == "" || p.Strategy == "All"
-	inform := strings.ToLower(p.RemediationAction) == "inform"
+	inform := strings.ToLower(string(p.RemediationAction)) == "inform"
 	matches := p.LastEvaluatedGeneration == p.Generation
 
 	if !isAll && !inform && !p.Selected {

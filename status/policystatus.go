@@ -3,54 +3,120 @@ package status
 import (
 	"cmp"
 	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
-// PolicyStatus is the part of a root Policy's status that a rollout sets, with the JSON names of the real
-// object.
+// PolicyStatus is the status of a Policy, root or replicated, with the JSON names of the real object and the design
+// document's rolloutStatus.
 type PolicyStatus struct {
-	// ComplianceState is NonCompliant if any cluster is, else Pending if any is, else Compliant if any is.
-	// Clusters that have not reported don't count.
-	ComplianceState string `json:"compliant,omitempty"`
-	// RolloutStatus is the aggregate: Progressing, Succeeded or Failed (S6).
+	// ComplianceState of a root policy is what policyv1.Aggregate gives for its clusters.
+	ComplianceState policyv1.ComplianceState `json:"compliant,omitempty"`
+	// RolloutStatus of a root policy is the aggregate: Progressing, Succeeded or Failed.
 	RolloutStatus RolloutStatus `json:"rolloutStatus,omitempty"`
-	// Status has the clusters that the policy is bound to, by name.
+	// Placement has what binds a root policy to clusters, an entry for each binding.
+	Placement []PolicyPlacement `json:"placement,omitempty"`
+	// Status has the clusters that a root policy is bound to, by name.
 	Status []PolicyClusterStatus `json:"status,omitempty"`
+	// Details has what the templates of a replicated policy say.
+	Details []PolicyDetails `json:"details,omitempty"`
 }
 
-// PolicyClusterStatus is one cluster in the status of a root Policy.
+// PolicyPlacement is one binding in the status of a root policy: one that binds clusters, or one that only overrides the
+// action.
+type PolicyPlacement struct {
+	PlacementBinding string `json:"placementBinding,omitempty"`
+	// Placement or PlacementRule is what the binding names.
+	Placement     string `json:"placement,omitempty"`
+	PlacementRule string `json:"placementRule,omitempty"`
+	// PolicySet is the set by which the binding reaches the policy; it is empty where the binding names the policy itself.
+	PolicySet string `json:"policySet,omitempty"`
+	// Decisions are the clusters that the binding selects. Leaving them out saves room in the object.
+	Decisions []PolicyDecision `json:"decisions,omitempty"`
+	// Exclusions are the names of selected clusters that the set keeps the policy off.
+	Exclusions []string `json:"exclusions,omitempty"`
+}
+
+// PolicyDecision is a cluster that a binding selects.
+type PolicyDecision struct {
+	ClusterName      string `json:"clusterName,omitempty"`
+	ClusterNamespace string `json:"clusterNamespace,omitempty"`
+}
+
+// PolicyClusterStatus is one cluster in the status of a root policy.
 type PolicyClusterStatus struct {
-	// ComplianceState is the replicated policy's: Compliant, NonCompliant, Pending, or empty where the
-	// cluster has not reported.
-	ComplianceState string        `json:"compliant,omitempty"`
-	RolloutStatus   RolloutStatus `json:"rolloutStatus,omitempty"`
-	ClusterName     string        `json:"clustername,omitempty"`
+	// ComplianceState is the replicated policy's, empty where the cluster has not reported.
+	ComplianceState policyv1.ComplianceState `json:"compliant,omitempty"`
+	RolloutStatus   RolloutStatus            `json:"rolloutStatus,omitempty"`
+	ClusterName     string                   `json:"clustername,omitempty"`
 	// ClusterNamespace is where the replicated policy is; the cluster's name where it is left empty.
 	ClusterNamespace string `json:"clusternamespace,omitempty"`
 }
 
-// SetPolicyStatus sets the status of a root policy to what its clusters, in any order, and the rollout come
-// to and says whether it changed any (S8). It takes time linear in the clusters where they are in the
-// order of their names. The status shares nothing with clusters, which are not changed.
-func SetPolicyStatus(st *PolicyStatus, clusters []PolicyClusterStatus, s Summary) bool {
-	next := PolicyStatus{RolloutStatus: s.Aggregate()}
-	if len(clusters) > 0 {
-		next.Status = slices.Clone(clusters)
+// PolicyDetails is one template in the status of a replicated policy.
+type PolicyDetails struct {
+	// TemplateMeta has the name of the object that the template describes.
+	TemplateMeta    metav1.ObjectMeta        `json:"templateMeta,omitzero"`
+	ComplianceState policyv1.ComplianceState `json:"compliant,omitempty"`
+	// History has what the template said, the newest first.
+	History []PolicyHistory `json:"history,omitempty"`
+}
+
+// PolicyHistory is one message of a template.
+type PolicyHistory struct {
+	LastTimestamp metav1.Time `json:"lastTimestamp,omitzero"`
+	Message       string      `json:"message,omitempty"`
+	EventName     string      `json:"eventName,omitempty"`
+}
+
+// SetPolicyStatus sets the status of a root policy to what its bindings, its clusters and the rollout come to, and says
+// whether it changed any. Bindings and clusters may be in any order; the status has them by name. Details stay as they
+// are. It takes time linear in the clusters where they are in the order of their names. The status shares no slice with
+// what it is given, which is not changed, but for the lists inside of a binding.
+func SetPolicyStatus(st *PolicyStatus, placements []PolicyPlacement, clusters []PolicyClusterStatus, s Summary) bool {
+	next := PolicyStatus{
+		RolloutStatus: s.Aggregate(),
+		Placement:     sorted(placements, comparePlacements),
+		Status: sorted(clusters, func(a, b PolicyClusterStatus) int {
+			return cmp.Compare(a.ClusterName, b.ClusterName)
+		}),
+		Details: st.Details,
 	}
+	states := make([]policyv1.ComplianceState, len(next.Status))
 	for i := range next.Status {
 		c := &next.Status[i]
 		c.ClusterNamespace = cmp.Or(c.ClusterNamespace, c.ClusterName)
-		if severity(c.ComplianceState) > severity(next.ComplianceState) {
-			next.ComplianceState = c.ComplianceState
-		}
+		states[i] = c.ComplianceState
 	}
-	slices.SortStableFunc(next.Status, func(a, b PolicyClusterStatus) int { return cmp.Compare(a.ClusterName, b.ClusterName) })
+	next.ComplianceState = policyv1.Aggregate(states...)
 
-	changed := st.ComplianceState != next.ComplianceState || st.RolloutStatus != next.RolloutStatus || !slices.Equal(st.Status, next.Status)
+	changed := st.ComplianceState != next.ComplianceState || st.RolloutStatus != next.RolloutStatus ||
+		!slices.Equal(st.Status, next.Status) || !slices.EqualFunc(st.Placement, next.Placement, samePlacement)
 	*st = next
 	return changed
 }
 
-// severity orders the states of compliance: the greatest of those of the clusters is that of the root.
-func severity(compliance string) int {
-	return slices.Index([]string{"Compliant", "Pending", "NonCompliant"}, compliance)
+// sorted gives a sorted copy, nil of nothing.
+func sorted[E any](list []E, compare func(a, b E) int) []E {
+	if len(list) == 0 {
+		return nil
+	}
+	list = slices.Clone(list)
+	slices.SortStableFunc(list, compare)
+	return list
+}
+
+func comparePlacements(a, b PolicyPlacement) int {
+	return cmp.Or(
+		cmp.Compare(a.PlacementBinding, b.PlacementBinding),
+		cmp.Compare(a.PolicySet, b.PolicySet),
+		cmp.Compare(a.Placement, b.Placement),
+		cmp.Compare(a.PlacementRule, b.PlacementRule),
+	)
+}
+
+func samePlacement(a, b PolicyPlacement) bool {
+	return comparePlacements(a, b) == 0 && slices.Equal(a.Decisions, b.Decisions) && slices.Equal(a.Exclusions, b.Exclusions)
 }

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/cohort-ocm/cohort/status"
+	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
 // S8: the root policy's compliance follows from its clusters', its rollout status from the summary.
@@ -23,18 +24,18 @@ func TestPolicyStatus(t *testing.T) {
 	}{
 		{"S8 no cluster", "", status.Summary{}, " Succeeded"},
 		{"S8 nobody reported", "- -", status.Summary{Counts: status.Counts{Progressing: 2}}, " Progressing"},
-		{"S8 as far as reported, as in the design document", "Compliant - -", status.Summary{Counts: status.Counts{ToApply: 2, Succeeded: 1}}, "Compliant Progressing"},
+		{"P7 one that has not reported makes it unknown, unlike in the design document", "Compliant - -", status.Summary{Counts: status.Counts{ToApply: 2, Succeeded: 1}}, " Progressing"},
 		{"S8 pending comes before compliant", "Compliant Pending", status.Summary{Counts: status.Counts{Progressing: 1}}, "Pending Progressing"},
 		{"S8 one that does not comply decides", "Pending NonCompliant Compliant -", status.Summary{Counts: status.Counts{Failed: 1}, Breach: "stopped"}, "NonCompliant Failed"},
-		{"S8 a timeout is not reflected", "Compliant -", status.Summary{Counts: status.Counts{Succeeded: 1, TimeOut: 1}}, "Compliant Failed"},
+		{"S8 a timeout is not reflected", "Compliant Compliant", status.Summary{Counts: status.Counts{Succeeded: 1, TimeOut: 1}}, "Compliant Failed"},
 		{"S8 a state that is not known counts for nothing", "Terminating", status.Summary{}, " Succeeded"},
 	} {
 		var clusters []status.PolicyClusterStatus
 		for i, compliance := range strings.Fields(test.compliances) {
-			clusters = append(clusters, status.PolicyClusterStatus{ClusterName: fmt.Sprint("c", i), ComplianceState: strings.Trim(compliance, "-")})
+			clusters = append(clusters, status.PolicyClusterStatus{ClusterName: fmt.Sprint("c", i), ComplianceState: policyv1.ComplianceState(strings.Trim(compliance, "-"))})
 		}
 		var st status.PolicyStatus
-		status.SetPolicyStatus(&st, clusters, test.summary)
+		status.SetPolicyStatus(&st, nil, clusters, test.summary)
 		if got := fmt.Sprintf("%s %s", st.ComplianceState, st.RolloutStatus); got != test.want {
 			t.Errorf("%s: got %q, want %q", test.why, got, test.want)
 		}
@@ -44,28 +45,42 @@ func TestPolicyStatus(t *testing.T) {
 // S8: the order of the clusters changes nothing, they are not changed, and what did not change says so.
 func TestPolicyStatusSaysWhetherItChanged(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var st status.PolicyStatus
+		st := status.PolicyStatus{Details: []status.PolicyDetails{{ComplianceState: "Compliant"}}}
 		for range rapid.IntRange(1, 5).Draw(t, "steps") {
 			var clusters []status.PolicyClusterStatus
 			for i := range rapid.IntRange(0, 3).Draw(t, "clusters") {
 				clusters = append(clusters, status.PolicyClusterStatus{
 					ClusterName:      fmt.Sprint("c", i),
 					ClusterNamespace: rapid.SampledFrom([]string{"", "elsewhere"}).Draw(t, "namespace"),
-					ComplianceState:  rapid.SampledFrom([]string{"", "Compliant", "NonCompliant"}).Draw(t, "compliance"),
+					ComplianceState:  rapid.SampledFrom([]policyv1.ComplianceState{"", "Compliant", "NonCompliant"}).Draw(t, "compliance"),
 					RolloutStatus:    rapid.SampledFrom([]status.RolloutStatus{status.ToApply, status.Succeeded}).Draw(t, "status"),
 				})
 			}
-			given := slices.Clone(clusters)
+			var placements []status.PolicyPlacement
+			for i := range rapid.IntRange(0, 3).Draw(t, "bindings") {
+				p := status.PolicyPlacement{PlacementBinding: fmt.Sprint("b", i/2), PolicySet: fmt.Sprint("s", i%2)}
+				if rapid.Bool().Draw(t, "decided") {
+					p.Decisions = []status.PolicyDecision{{ClusterName: rapid.SampledFrom([]string{"c0", "c1"}).Draw(t, "decision")}}
+				}
+				if rapid.Bool().Draw(t, "excludes") {
+					p.Exclusions = []string{rapid.SampledFrom([]string{"c0", "c1"}).Draw(t, "exclusion")}
+				}
+				placements = append(placements, p)
+			}
+			given, bound := slices.Clone(clusters), slices.Clone(placements)
 			before := st
 			s := status.Summary{Counts: anyCounts(t)}
-			if changed := status.SetPolicyStatus(&st, clusters, s); changed == cmp.Equal(before, st) {
+			if changed := status.SetPolicyStatus(&st, placements, clusters, s); changed == cmp.Equal(before, st) {
 				t.Fatalf("changed is %v, but before and after are\n%+v\n%+v", changed, before, st)
 			}
-			if status.SetPolicyStatus(&st, rapid.Permutation(clusters).Draw(t, "order"), s) {
+			if status.SetPolicyStatus(&st, rapid.Permutation(placements).Draw(t, "order of bindings"), rapid.Permutation(clusters).Draw(t, "order"), s) {
 				t.Fatal("the same in another order changed something")
 			}
-			if !slices.Equal(given, clusters) {
-				t.Fatalf("the clusters became %+v", clusters)
+			if !slices.Equal(given, clusters) || !cmp.Equal(bound, placements) {
+				t.Fatalf("what was given became %+v and %+v", clusters, placements)
+			}
+			if !cmp.Equal(st.Placement, bound) || len(st.Details) != 1 {
+				t.Fatalf("placement %+v, want %+v, and the details that were there: %+v", st.Placement, bound, st.Details)
 			}
 			for i, c := range st.Status {
 				want := given[i].ClusterNamespace
@@ -83,7 +98,9 @@ func TestPolicyStatusSaysWhetherItChanged(t *testing.T) {
 // The root policy's status in the form of the Policy API.
 func ExampleSetPolicyStatus() {
 	var st status.PolicyStatus // what the root policy has
-	changed := status.SetPolicyStatus(&st, []status.PolicyClusterStatus{
+	changed := status.SetPolicyStatus(&st, []status.PolicyPlacement{
+		{PlacementBinding: "sample-placementbinding", Placement: "sample-placement"},
+	}, []status.PolicyClusterStatus{
 		{ClusterName: "cluster2", RolloutStatus: status.Progressing},
 		{ClusterName: "cluster1", RolloutStatus: status.Succeeded, ComplianceState: "Compliant"},
 	}, status.Summary{Counts: status.Counts{Succeeded: 1, Progressing: 1}})
@@ -97,7 +114,31 @@ func ExampleSetPolicyStatus() {
 	// Output:
 	// true
 	//
-	// {"compliant":"Compliant","rolloutStatus":"Progressing","status":[
+	// {"rolloutStatus":"Progressing","placement":[
+	// {"placementBinding":"sample-placementbinding","placement":"sample-placement"}],"status":[
 	// {"compliant":"Compliant","rolloutStatus":"Succeeded","clustername":"cluster1","clusternamespace":"cluster1"},
 	// {"rolloutStatus":"Progressing","clustername":"cluster2","clusternamespace":"cluster2"}]}
+}
+
+// S8: the types read and write what a real policy has, and nothing is lost.
+func TestPolicyStatusHasTheNamesOfTheRealObject(t *testing.T) {
+	for _, text := range []string{
+		`{"compliant":"NonCompliant","rolloutStatus":"Progressing",` +
+			`"placement":[{"placementBinding":"b","placement":"p","policySet":"s","decisions":[{"clusterName":"c","clusterNamespace":"c"}],"exclusions":["d"]},{"placementBinding":"b2","placementRule":"r"}],` +
+			`"status":[{"compliant":"NonCompliant","rolloutStatus":"Failed","clustername":"c","clusternamespace":"c"}]}`,
+		`{"compliant":"Compliant","rolloutStatus":"Succeeded",` +
+			`"details":[{"templateMeta":{"name":"t"},"compliant":"Compliant","history":[{"lastTimestamp":"2026-11-21T12:00:00Z","message":"Compliant; ok","eventName":"ns.p.17"}]}]}`,
+	} {
+		var st status.PolicyStatus
+		decoder := json.NewDecoder(strings.NewReader(text))
+		decoder.DisallowUnknownFields()
+		if err := decoder.Decode(&st); err != nil {
+			t.Fatal(err)
+		}
+		// encoding/json writes templateMeta's creationTimestamp, as the real type does.
+		got, err := json.Marshal(st)
+		if err != nil || strings.ReplaceAll(string(got), `,"creationTimestamp":null`, "") != text {
+			t.Errorf("%s\nbecame\n%s (%v)", text, got, err)
+		}
+	}
 }

@@ -9,43 +9,49 @@ import (
 
 // database is a workload of the reader's own: an object for each cluster, with fields of its own.
 type database struct {
-	cluster           string
-	wanted, installed string
-	healthy           bool
-	since             time.Time
+	cluster string
+	version string    // that is written in the object
+	written time.Time // since when it is
+	running string    // the version that the agent says is running; empty if it has not answered
+	healthy bool
+	since   time.Time // when running or healthy last changed
 }
 
-// S4: for any other workload, write the function that reads one object. It answers, in this order: has
-// the cluster the present version, did that fail, does it work, and since when.
-func reportOf(d database) status.Report {
-	report := status.Report{Cluster: d.cluster, LastTransitionTime: d.since}
-	switch {
-	case d.installed != d.wanted:
-		report.Status = status.ToApply
-	case d.healthy:
+// S4: for any other workload, write the function that reads one object. It answers, in this order: has the object the
+// present version, since when, has the agent answered, does it work, did it fail, and since when.
+func reportOf(d database, wanted string) status.Report {
+	report := status.Report{Cluster: d.cluster, Status: status.ToApply}
+	if d.version != wanted {
+		return report
+	}
+	report.Applied = d.written
+	if d.running != wanted {
+		return report
+	}
+	report.LastTransitionTime = d.since
+	report.Status = status.Failed
+	if d.healthy {
 		report.Status = status.Succeeded
-	default:
-		report.Status = status.Failed
 	}
 	return report
 }
 
 // S4: a rollout takes a slice of reports, so a loop is all that lies between other objects and it.
 func ExampleReport() {
+	noon := time.Date(2026, time.November, 21, 12, 0, 0, 0, time.UTC)
 	databases := []database{
-		{cluster: "cluster1", wanted: "16.2", installed: "16.2", healthy: true},
-		{cluster: "cluster2", wanted: "16.2", installed: "16.2"},
-		{cluster: "cluster3", wanted: "16.2", installed: "16.1", healthy: true},
+		{cluster: "cluster1", version: "16.2", written: noon, running: "16.2", healthy: true, since: noon.Add(time.Minute)},
+		{cluster: "cluster2", version: "16.2", written: noon, running: "16.2", since: noon.Add(time.Minute)},
+		{cluster: "cluster3", version: "16.2", written: noon, running: "16.1", healthy: true}, // not answered
+		{cluster: "cluster4", version: "16.1", running: "16.1", healthy: true},                // waits
 	}
-	var reports []status.Report
 	for _, d := range databases {
-		reports = append(reports, reportOf(d))
-	}
-	for _, r := range reports {
-		fmt.Println(r.Cluster, r.Status)
+		r := reportOf(d, "16.2")
+		fmt.Println(r.Cluster, r.Status, "applied:", !r.Applied.IsZero())
 	}
 	// Output:
-	// cluster1 Succeeded
-	// cluster2 Failed
-	// cluster3 ToApply
+	// cluster1 Succeeded applied: true
+	// cluster2 Failed applied: true
+	// cluster3 ToApply applied: true
+	// cluster4 ToApply applied: false
 }

@@ -9,40 +9,51 @@ import (
 // longest is the number of bytes that a message has at most.
 const longest = 1024
 
-// sentence joins clauses to a message of at most 1 kB: with a comma where there are two and the second has none, else
-// with semicolons. Clauses that do not fit are counted.
+// sentence joins clauses to a message: with a comma where there are two and the second has none, else with semicolons.
 func sentence(clauses []string) string {
 	if len(clauses) == 2 && !strings.ContainsAny(clauses[1], ",;") {
 		return shorten(clauses[0]+", "+clauses[1], longest)
 	}
+	return bounded(clauses)
+}
+
+// bounded joins clauses with semicolons. Clauses that do not fit are counted, but the first two are always said, as
+// far as there is room.
+func bounded(clauses []string) string {
 	if whole := strings.Join(clauses, "; "); len(whole) <= longest {
 		return whole
 	}
-	const room = len("; and  more") + 19 // of the number
-	var b strings.Builder
-	b.WriteString(shorten(clauses[0], longest-room))
-	for i, clause := range clauses[1:] {
-		left := len(clauses) - 1 - i
-		if i == 0 {
-			clause = shorten(clause, longest-room-b.Len()-len("; ")) // what stops the rollout first is always said
+	const (
+		separator = "; "
+		more      = "; and %d more"
+		room      = longest - len(more) - 17 // of a number
+	)
+	message := shorten(clauses[0], room)
+	for i := 1; i < len(clauses); i++ {
+		clause := clauses[i]
+		if i == 1 {
+			clause = shorten(clause, max(0, room-len(message)-len(separator)))
 		}
-		if b.Len()+len("; ")+len(clause)+room > longest {
-			fmt.Fprintf(&b, "; and %d more", left)
-			break
+		if len(message)+len(separator)+len(clause) > room {
+			return message + fmt.Sprintf(more, len(clauses)-i)
 		}
-		b.WriteString("; " + clause)
+		message += separator + clause
 	}
-	return b.String()
+	return message
 }
 
-// shorten cuts a text that has more than so many bytes, and says so by "…".
+// shorten cuts a text that has more than so many bytes, and shows that with "…".
 func shorten(text string, most int) string {
+	const ellipsis = "…"
 	if len(text) <= most {
 		return text
 	}
-	cut := most - len("…")
+	if most < len(ellipsis) {
+		return ""
+	}
+	cut := most - len(ellipsis)
 	for cut > 0 && !utf8.RuneStart(text[cut]) {
 		cut--
 	}
-	return text[:cut] + "…"
+	return text[:cut] + ellipsis
 }

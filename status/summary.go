@@ -123,6 +123,15 @@ type GroupCounts struct {
 // String gives group and counts in words: `group 1 "canary": 2 of 10 clusters done`.
 func (g GroupCounts) String() string { return g.Group.String() + ": " + g.Counts.String() }
 
+// Percent gives the share of the clusters that are done, from 0 to 100, rounded down. 100 means all: while the decision
+// groups are incomplete it is at most 99.
+func (s Summary) Percent() int {
+	if percent := s.Counts.Percent(); s.Incomplete == "" || percent < 100 {
+		return percent
+	}
+	return 99
+}
+
 // String says what is happening, in words without a full stop that fit the message of a condition: the counts, then
 // what stops the rollout, then why clusters wait.
 //

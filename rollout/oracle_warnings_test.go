@@ -1,0 +1,136 @@
+package rollout_test
+
+import (
+	"cmp"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/util/intstr"
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+
+	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/rollout"
+)
+
+// The rules on warnings: R1, R4, R5, R12, R18, R23, R28, R30. They come in the order of the types.
+func (o *oracle) r31() {
+	o.r18Ignored()
+	if !o.incomplete { // a group that nobody sees may not be written yet
+		o.r12Empty()
+		o.r23WithoutGroup()
+	} else {
+		o.warn(rollout.Warning{Type: rollout.WarningGroupsIncomplete, Missing: o.missing})
+	}
+	o.r1Several()
+	o.r5WithoutTime()
+	o.r30Withheld()
+}
+
+func (o *oracle) warn(w rollout.Warning) { o.out.Warnings = append(o.out.Warnings, w) }
+
+// R18: what is set for another type than the chosen one; R5: All ignores MinSuccessTime and MaxFailures. Reading: what
+// the API server fills in is not set.
+func (o *oracle) r18Ignored() {
+	block := func(name string, of clusterv1alpha1.RolloutType, c clusterv1alpha1.RolloutConfig, mandatory []clusterv1alpha1.MandatoryDecisionGroup, concurrency intstr.IntOrString) {
+		other := of != o.kind
+		for _, field := range []struct {
+			name         string
+			set, ignored bool
+		}{
+			{"minSuccessTime", c.MinSuccessTime.Duration != 0, other || of == clusterv1alpha1.All},
+			{"progressDeadline", c.ProgressDeadline != "" && c.ProgressDeadline != "None", other},
+			{"maxFailures", c.MaxFailures != intstr.IntOrString{}, other || of == clusterv1alpha1.All},
+			{"mandatoryDecisionGroups", len(mandatory) > 0, other},
+			{"maxConcurrency", concurrency != intstr.IntOrString{}, other},
+		} {
+			if field.set && field.ignored {
+				o.warn(rollout.Warning{Type: rollout.WarningFieldIgnored, Field: name + "." + field.name})
+			}
+		}
+	}
+	if b := o.strategy.All; b != nil {
+		block("all", clusterv1alpha1.All, b.RolloutConfig, nil, intstr.IntOrString{})
+	}
+	if b := o.strategy.Progressive; b != nil {
+		block("progressive", clusterv1alpha1.Progressive, b.RolloutConfig, b.MandatoryDecisionGroups.MandatoryDecisionGroups, b.MaxConcurrency)
+	}
+	if b := o.strategy.ProgressivePerGroup; b != nil {
+		block("progressivePerGroup", clusterv1alpha1.ProgressivePerGroup, b.RolloutConfig, b.MandatoryDecisionGroups.MandatoryDecisionGroups, intstr.IntOrString{})
+	}
+}
+
+// R12: an entry that selects no cluster. Reading: once, however often it stands there.
+func (o *oracle) r12Empty() {
+	for _, entry := range o.mandatory {
+		w := rollout.Warning{Type: rollout.WarningMandatoryGroupEmpty, Mandatory: entry}
+		selects := slices.ContainsFunc(o.all, func(s subject) bool { return r12Names(entry, s.group) })
+		if !selects && !slices.Contains(o.out.Warnings, w) {
+			o.warn(w)
+		}
+	}
+}
+
+// R23: a gate before a group that does not exist holds nothing. In the order of what it is before, index last where
+// the name counts.
+func (o *oracle) r23WithoutGroup() {
+	var without []rollout.Warning
+	for i, g := range o.gates {
+		if !o.r23Replaced(i) && !slices.ContainsFunc(o.groups, func(key grouping.Key) bool { return r23Matches(g.group, key) }) {
+			without = append(without, rollout.Warning{Type: rollout.WarningGateWithoutGroup, Group: g.group})
+		}
+	}
+	index := func(key grouping.Key) int32 {
+		if key.Name != "" {
+			return 0
+		}
+		return key.Index
+	}
+	slices.SortFunc(without, func(a, b rollout.Warning) int {
+		return cmp.Or(cmp.Compare(a.Group.Placement, b.Group.Placement), cmp.Compare(index(a.Group), index(b.Group)), cmp.Compare(a.Group.Name, b.Group.Name))
+	})
+	o.out.Warnings = append(o.out.Warnings, without...)
+}
+
+// R1: clusters with several reports.
+func (o *oracle) r1Several() {
+	times := map[string]int{}
+	for i := range o.reports {
+		times[o.reports[i].Cluster]++
+	}
+	var several []string
+	for name, n := range times {
+		if n > 1 {
+			several = append(several, name)
+		}
+	}
+	o.warnOf(rollout.WarningReportsMerged, several)
+}
+
+// R4, R5: clusters whose deadline or soak never ends since nobody knows from when.
+func (o *oracle) r5WithoutTime() {
+	var timeless []string
+	for i := range o.all {
+		if o.r4Timeless(&o.all[i]) {
+			timeless = append(timeless, o.all[i].name)
+		}
+	}
+	o.warnOf(rollout.WarningReportWithoutTime, timeless)
+}
+
+func (o *oracle) warnOf(is rollout.WarningType, clusters []string) {
+	if len(clusters) > 0 {
+		o.warn(rollout.Warning{Type: is, Clusters: len(clusters), Cluster: slices.Min(clusters)})
+	}
+}
+
+// R30: a bound on removals that is passed.
+func (o *oracle) r30Withheld() {
+	removed, reported := o.reportedClusters()
+	if o.maxRemoved == nil || o.incomplete {
+		return
+	}
+	if most, _ := r16(*o.maxRemoved, reported); len(removed) > most {
+		o.warn(rollout.Warning{
+			Type: rollout.WarningRemovalsWithheld, Clusters: len(removed), Cluster: removed[0], Reported: reported, MaxRemoved: most,
+		})
+	}
+}

@@ -36,7 +36,7 @@ const (
 	quick      temper = "quick"
 	slow       temper = "slow"
 	silent     temper = "silent"
-	late1      temper = "late"
+	tardy      temper = "late"
 	hanging    temper = "hanging"
 	broken     temper = "failing"
 	recovering temper = "recovering"
@@ -51,7 +51,7 @@ func steps(t temper, rng *rand.Rand) []step {
 		return []step{{ms(5, 80), ok}}
 	case slow:
 		return []step{{ms(30, 300), half}, {ms(20, 300), acked}, {ms(300, 2000), ok}}
-	case late1:
+	case tardy:
 		return []step{{ms(1500, 6000), ok}}
 	case hanging:
 		return []step{{ms(30, 300), acked}}
@@ -75,6 +75,7 @@ type agents struct {
 	running  sync.WaitGroup
 	healed   chan struct{} // closed when all agents become quick and well
 	withHold func(cluster string) bool
+	dying    time.Duration
 
 	mu  sync.Mutex
 	all map[types.UID]chan event
@@ -125,7 +126,7 @@ func (a *agents) run(in chan event, rng *rand.Rand) {
 			work = e.object.(*manifestWork)
 			if work.DeletionTimestamp != nil {
 				if len(work.Finalizers) > 0 {
-					time.Sleep(time.Duration(rng.IntN(800)) * time.Millisecond)
+					time.Sleep(a.dying/2 + time.Duration(rng.Int64N(int64(a.dying/2))))
 					a.patch(work, map[string]any{"metadata": map[string]any{"finalizers": nil}}, "")
 				}
 				return

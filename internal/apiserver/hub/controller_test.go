@@ -7,8 +7,11 @@ import (
 	"fmt"
 	"hash/fnv"
 	"math"
+	"slices"
+	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -37,6 +40,7 @@ type controller struct {
 	client          workclient.Interface
 
 	written map[string]int64     // by key: resourceVersion of a work as this controller wrote it; its caches may be older
+	unheard map[string]bool      // by key: works whose write got no answer
 	memory  map[string]time.Time // only to ignore a duty with
 	ignored duty
 }
@@ -47,8 +51,8 @@ func (c *controller) ignores(d duty) bool { return c.ignored == d }
 const label = workv1alpha1.ManifestWorkReplicaSetControllerNameLabelKey
 
 func (c *controller) reconcile(ctx context.Context) (time.Duration, error) {
-	if !c.readsItsWrites() {
-		return 0, nil // the event that is missing comes
+	if there, err := c.readsItsWrites(ctx); !there {
+		return 0, err // the event that is missing comes
 	}
 	set, err := c.sets.ManifestWorkReplicaSets(c.namespace).Get(c.name)
 	if err != nil {
@@ -58,9 +62,6 @@ func (c *controller) reconcile(ctx context.Context) (time.Duration, error) {
 	groups, err := c.groups(ref.Name)
 	if err != nil {
 		return 0, err
-	}
-	if !c.ignores(dutyPlacement) && groups.Incomplete() != "" {
-		return 0, nil // interim
 	}
 	version := versionOfTemplate(set)
 	owned, err := c.works.List(labels.SelectorFromSet(labels.Set{label: c.name}))
@@ -89,10 +90,10 @@ func (c *controller) reconcile(ctx context.Context) (time.Duration, error) {
 			err = errors.Join(err, c.remove(ctx, work))
 		}
 	}
-	for _, cluster := range result.Start {
+	for _, cluster := range slices.Concat(result.InFlight, result.Start) {
 		if current, e := c.sets.ManifestWorkReplicaSets(c.namespace).Get(c.name); e != nil || current.Generation != set.Generation {
 			if !c.ignores(dutySecondLook) {
-				return 0, errors.Join(err, e) // the event of the new generation has come already
+				return time.Millisecond, errors.Join(err, e)
 			}
 		}
 		err = errors.Join(err, c.apply(ctx, set, byCluster[cluster.Name], cluster.Name, version, now))
@@ -139,7 +140,17 @@ func (c *controller) apply(ctx context.Context, set *workv1alpha1.ManifestWorkRe
 		work.Name, work.GenerateName = "", c.name+"-"
 	}
 	if old != nil {
+		if has, _ := status.StampOf(old); has == version && equality.Semantic.DeepEqual(old.Spec, set.Spec.ManifestWorkTemplate) {
+			return nil
+		}
 		work = old.DeepCopy()
+		if c.ignores(dutyOneWrite) {
+			announced, err := c.announce(ctx, old, version)
+			if err != nil {
+				return c.note(cluster+"/"+c.name, nil, err)
+			}
+			work = announced
+		}
 	}
 	work.Spec = set.Spec.ManifestWorkTemplate
 	c.stamp(work, version, planned)
@@ -155,39 +166,61 @@ func (c *controller) apply(ctx context.Context, set *workv1alpha1.ManifestWorkRe
 	default:
 		work, err = api.Update(ctx, work, metav1.UpdateOptions{})
 	}
-	if err == nil {
-		c.written[cluster+"/"+work.Name] = versionOf(work)
-	}
-	return err
+	return c.note(cluster+"/"+c.name, work, err)
 }
 
 // remove deletes a cluster's work.
 func (c *controller) remove(ctx context.Context, work *workv1.ManifestWork) error {
 	err := c.client.WorkV1().ManifestWorks(work.Namespace).Delete(ctx, work.Name, metav1.DeleteOptions{})
-	if err == nil {
-		c.written[work.Namespace+"/"+work.Name] = math.MaxInt64 // until it is gone
+	return c.note(work.Namespace+"/"+work.Name, nil, err)
+}
+
+// gone stands for the resourceVersion of a work that was deleted.
+const gone = math.MaxInt64
+
+// note remembers what was written, nil for a deletion, until the caches show it.
+func (c *controller) note(key string, work *workv1.ManifestWork, err error) error {
+	switch {
+	case err == nil && work == nil:
+		c.written[key] = gone
+	case err == nil:
+		c.written[work.Namespace+"/"+work.Name] = versionOf(work)
+	case apierrors.ReasonForError(err) == metav1.StatusReasonUnknown && !c.ignores(dutyLostAnswer):
+		c.unheard[key] = true // nobody knows whether it was done
 	}
-	if apierrors.IsNotFound(err) {
+	if work == nil && apierrors.IsNotFound(err) {
 		return nil
 	}
 	return err
 }
 
-// readsItsWrites says whether the caches show all that this controller has written.
-func (c *controller) readsItsWrites() bool {
+// readsItsWrites says whether the caches show all that this controller has written. Where it was told nothing it asks
+// the API server.
+func (c *controller) readsItsWrites(ctx context.Context) (bool, error) {
+	for key := range c.unheard {
+		namespace, name, _ := strings.Cut(key, "/")
+		switch work, err := c.client.WorkV1().ManifestWorks(namespace).Get(ctx, name, metav1.GetOptions{}); {
+		case err == nil:
+			c.written[key] = versionOf(work)
+		case apierrors.IsNotFound(err):
+			c.written[key] = gone
+		default:
+			return false, err
+		}
+		delete(c.unheard, key)
+	}
 	for key, rv := range c.written {
-		namespace, name, _ := cutKey(key)
-		work, err := c.works.ManifestWorks(namespace).Get(name)
-		switch {
+		namespace, name, _ := strings.Cut(key, "/")
+		switch work, err := c.works.ManifestWorks(namespace).Get(name); {
 		case c.ignores(dutyReadYourWrites):
-		case apierrors.IsNotFound(err) && rv == math.MaxInt64, err == nil && work.DeletionTimestamp != nil:
+		case apierrors.IsNotFound(err) && rv == gone, err == nil && work.DeletionTimestamp != nil:
 		case err == nil && versionOf(work) >= rv:
 		default:
-			return false
+			return false, nil
 		}
 		delete(c.written, key)
 	}
-	return true
+	return true, nil
 }
 
 // versionOfTemplate is a hash of what the replica set gives to its clusters.

@@ -1,9 +1,10 @@
 package hub_test
 
 import (
-	"strings"
+	"context"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	workv1 "open-cluster-management.io/api/work/v1"
 
 	"github.com/cohort-ocm/cohort/status"
@@ -18,51 +19,46 @@ const (
 	dutyApplied        duty = "note in the object when its version was applied, so that a restart doesn't forget it"
 	dutyTimeOfWrite    duty = "note the time of the write, not of the plan"
 	dutyReadYourWrites duty = "plan from reads that have your own writes"
+	dutyLostAnswer     duty = "read what you wrote where the answer was lost"
 	dutySecondLook     duty = "look at the generation again before each write"
 	dutyRemove         duty = "delete the workload of those removed"
 	dutyUpdate         duty = "update what is there"
 	dutyOneName        duty = "give a cluster's workload one name"
 	dutyRecheck        duty = "come back after RecheckAfter"
 	dutyStatus         duty = "set the status"
-	dutyTerminating    duty = "report what is being deleted like what isn't there"
+	dutyOneWrite       duty = "note the version with the write that carries it"
 )
 
-// duties are all of them.
-var duties = []duty{
-	dutyPlacement, dutyVersion, dutyApplied, dutyTimeOfWrite, dutyReadYourWrites, dutySecondLook, dutyRemove, dutyUpdate,
-	dutyOneName, dutyRecheck, dutyStatus, dutyTerminating,
+// duties are all of them, with the invariants that a controller breaks which ignores one. Where a test finds another
+// one broken, it says so, but doesn't take it for a proof.
+var duties = map[duty][]invariant{
+	dutyPlacement:      {invComplete, invKept},
+	dutyVersion:        {invLeft, invMandatory, invOrder, invConcurrency},
+	dutyApplied:        {invLate, invLeft, invConcurrency},
+	dutyTimeOfWrite:    {invDeadline, invConcurrency, invSoak},
+	dutyReadYourWrites: {invConcurrency},
+	dutyLostAnswer:     {invConcurrency, invOnce},
+	dutySecondLook:     {invVersion},
+	dutyRemove:         {invLeft},
+	dutyUpdate:         {invKept},
+	dutyOneName:        {invOnce},
+	dutyRecheck:        {invLate, invLeft},
+	dutyStatus:         {invStatus},
+	dutyOneWrite:       {invLeft, invMandatory, invOrder, invStatus},
 }
 
 // report makes the report of a work.
 func (c *controller) report(work *workv1.ManifestWork, version string) (status.Report, bool) {
-	state := workState{Work: work, Version: version}
+	state := status.WorkState{Work: work, Version: version}
 	switch c.ignored {
 	case dutyVersion:
 		state.Has = version
-	case dutyTerminating:
-		state.Work = work.DeepCopy()
-		state.Work.DeletionTimestamp = nil
 	case dutyApplied:
-		if _, at := stampOf(work); at.IsZero() {
-			break
-		}
-		report, ok := fromManifestWork(state)
-		if report.Applied = c.memory[work.Namespace]; report.Applied.IsZero() && report.Status == status.Progressing && !answered(work) {
-			report.Status = status.ToApply
-		}
+		report, ok := status.FromManifestWork(state)
+		report.Applied = c.memory[work.Namespace]
 		return report, ok
 	}
-	return fromManifestWork(state)
-}
-
-// answered says whether an agent has observed the work's generation.
-func answered(work *workv1.ManifestWork) bool {
-	for _, c := range work.Status.Conditions {
-		if c.Type == workv1.WorkProgressing {
-			return c.ObservedGeneration == work.Generation
-		}
-	}
-	return false
+	return status.FromManifestWork(state)
 }
 
 // stamp notes on a work which version it is given, and when.
@@ -72,8 +68,12 @@ func (c *controller) stamp(work *workv1.ManifestWork, version string, planned ti
 		now = planned
 	}
 	c.memory[work.Namespace] = now
-	stamp(work, version, now)
+	status.Stamp(work, version, now)
 }
 
-// cutKey is the inverse of joining a namespace and a name.
-func cutKey(key string) (namespace, name string, ok bool) { return strings.Cut(key, "/") }
+// announce notes the version on a work in a write of its own, before the one that carries it.
+func (c *controller) announce(ctx context.Context, old *workv1.ManifestWork, version string) (*workv1.ManifestWork, error) {
+	work := old.DeepCopy()
+	c.stamp(work, version, time.Now())
+	return c.client.WorkV1().ManifestWorks(work.Namespace).Update(ctx, work, metav1.UpdateOptions{})
+}

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"sync/atomic"
 	"time"
-
-	"k8s.io/apimachinery/pkg/api/meta"
 )
 
 // numbers are those of the worlds.
@@ -60,5 +58,3 @@ func (f *figures) String() string {
 	return fmt.Sprintf("%d rollouts of %d versions: %d came to their end, %d stood still; %d events, %d reconciles (%d with an error), %d restarts; %d writes of the controller (%d answers lost), %d starts, %d removals; longest %v; %d violations",
 		f.rollouts, f.versions, f.complete, f.stopped, f.events, f.reconciles, f.errors, f.restarts, f.writes, f.lost, f.starts, f.removed, f.longest.Round(time.Second), f.violations)
 }
-
-var _ = meta.FindStatusCondition

@@ -29,6 +29,7 @@ const (
 	invKept        invariant = "nothing is deleted while it is selected"
 	invOnce        invariant = "no cluster has two works"
 	invLeft        invariant = "nobody is left behind"
+	invLate        invariant = "nobody waits for nothing"
 	invStatus      invariant = "the status says how it stands"
 	invStuck       invariant = "a rollout that stands still says whom it waits for"
 )
@@ -392,6 +393,73 @@ func (h *history) nearest(rv int64, cluster string, direction int) bool {
 	return false
 }
 
+// checkWaits finds clusters that could have started all the time for longer than it may take.
+func (h *history) checkWaits(patience time.Duration) []violation {
+	if len(h.events) == 0 {
+		return nil
+	}
+	const tick = 500 * time.Millisecond
+	since := map[string]time.Time{}
+	var broken []violation
+	end := h.events[len(h.events)-1].at
+	next := 0
+	for now := h.events[0].at; now.Before(end); now = now.Add(tick) {
+		for next < len(h.events) && !h.events[next].at.After(now) {
+			next++
+		}
+		rv := h.events[next-1].rv
+		_, could := h.truth(rv).waits(now)
+		for c := range since {
+			if !slices.Contains(could, c) {
+				delete(since, c)
+			}
+		}
+		for _, c := range could {
+			if since[c].IsZero() {
+				since[c] = now
+			}
+			if now.Sub(since[c]) > patience {
+				since[c] = end // once
+				broken = append(broken, violation{invLate, rv, fmt.Sprintf("%s could have started for %v", c, patience)})
+			}
+		}
+	}
+	return broken
+}
+
+// waits returns the clusters that wait: for one of the others, and for nothing.
+func (s *scene) waits(now time.Time) (held, could []string) {
+	if s.set == nil || s.incomplete != "" {
+		return nil, nil
+	}
+	version, config := s.wanted()
+	for cluster := range s.groupOf {
+		if slices.ContainsFunc(s.works[cluster], func(w seenWork) bool { return w.DeletionTimestamp != nil }) {
+			held = append(held, cluster)
+			continue
+		}
+		if at, _, _ := s.stands(cluster, version, config, now.Add(-grace), leniency{}); at != waiting {
+			continue
+		}
+		if len(s.forbids(cluster, version, now.Add(-grace), leniency{})) == 0 {
+			could = append(could, cluster)
+		} else {
+			held = append(held, cluster)
+		}
+	}
+	return held, could
+}
+
+// wanted returns the version that is wanted, and the configuration of the strategy as it counts.
+func (s *scene) wanted() (string, clusterv1alpha1.RolloutConfig) {
+	strategy := s.set.Spec.PlacementRefs[0].RolloutStrategy
+	config, _, _, _ := parts(strategy)
+	if strategy.Type == clusterv1alpha1.All || strategy.Type == "" {
+		config.MinSuccessTime.Duration = 0
+	}
+	return templateVersion(s.set.Spec.ManifestWorkTemplate.Workload.Manifests[0].Raw), config
+}
+
 // ending is how a rollout stands when nothing happens any more.
 type ending struct {
 	complete bool
@@ -413,20 +481,10 @@ func (h *history) end(now time.Time) ending {
 	if s.set == nil || s.incomplete != "" {
 		return end
 	}
-	version := templateVersion(s.set.Spec.ManifestWorkTemplate.Workload.Manifests[0].Raw)
-	config, _, _, _ := parts(s.set.Spec.PlacementRefs[0].RolloutStrategy)
-	if t := s.set.Spec.PlacementRefs[0].RolloutStrategy.Type; t == clusterv1alpha1.All || t == "" {
-		config.MinSuccessTime.Duration = 0
-	}
+	version, config := s.wanted()
+	end.held, end.could = s.waits(now)
 	for cluster := range s.groupOf {
-		at, _, _ := s.stands(cluster, version, config, now.Add(-grace), leniency{})
-		switch at {
-		case waiting:
-			if len(s.forbids(cluster, version, now.Add(-grace), leniency{})) == 0 {
-				end.could = append(end.could, cluster)
-			} else {
-				end.held = append(end.held, cluster)
-			}
+		switch at, _, _ := s.stands(cluster, version, config, now.Add(-grace), leniency{}); at {
 		case failed:
 			end.failed = append(end.failed, cluster)
 		case inFlight, soaking:

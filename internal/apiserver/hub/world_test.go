@@ -42,6 +42,9 @@ type world struct {
 	worst    time.Duration
 	breaks   float64
 	slow     time.Duration
+
+	backwards bool          // newcomers come before all others by name
+	dying     time.Duration // how long a work with a finalizer takes to go, at most
 }
 
 // A change is something that happens in mid-rollout.
@@ -55,6 +58,7 @@ const (
 	joins       = "join"
 	leaves      = "leave"
 	resize      = "size"
+	returns     = "return"
 	crashes     = "crash"
 )
 
@@ -83,7 +87,7 @@ func draw(seed uint64, ignored duty) *world {
 	w := &world{
 		seed: seed, ignored: ignored,
 		groupOf: map[string]string{}, temper: map[string][]temper{}, holds: map[string]bool{},
-		heals: chance(0.75), writers: pick(rng, 1, 1, 2, 4), slice: pick(rng, 2, 3, 100),
+		dying: pick[time.Duration](rng, 100, 800, 3000) * time.Millisecond, heals: chance(0.75), writers: pick(rng, 1, 1, 2, 4), slice: pick(rng, 2, 3, 100),
 		pause: pick[time.Duration](rng, 0, 50, 150) * time.Millisecond, often: pick(rng, 0.1, 0.3, 0.7),
 		worst: pick[time.Duration](rng, 50, 200, 600) * time.Millisecond, breaks: pick(rng, 0, 0.02, 0.06), slow: pick[time.Duration](rng, 1, 30, 300) * time.Millisecond,
 	}
@@ -106,7 +110,7 @@ func draw(seed uint64, ignored duty) *world {
 	for range 2 + rng.IntN(5) {
 		w.script = append(w.script, change{
 			time.Duration(100+rng.IntN(1800)) * time.Millisecond,
-			pick(rng, newTemplate, newTemplate, joins, joins, leaves, resize, crashes, crashes),
+			pick(rng, newTemplate, newTemplate, joins, joins, leaves, leaves, returns, resize, crashes, crashes),
 		})
 	}
 	w.focus(rng)
@@ -119,7 +123,7 @@ func pick[T any](rng *rand.Rand, from ...T) T { return from[rng.IntN(len(from))]
 func drawTempers(rng *rand.Rand) []temper {
 	return pick(rng,
 		[]temper{quick}, []temper{quick}, []temper{slow}, []temper{quick, slow},
-		[]temper{quick, silent}, []temper{late1, slow}, []temper{hanging, quick}, []temper{broken, quick, slow},
+		[]temper{quick, silent}, []temper{tardy, slow}, []temper{hanging, quick}, []temper{broken, quick, slow},
 		[]temper{recovering}, []temper{flapping}, []temper{flapping, recovering, quick},
 	)
 }
@@ -175,13 +179,16 @@ func (w *world) focus(rng *rand.Rand) {
 		w.strategy = clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.ProgressivePerGroup, ProgressivePerGroup: &clusterv1alpha1.RolloutProgressivePerGroup{
 			RolloutConfig:           config,
 			MandatoryDecisionGroups: clusterv1alpha1.MandatoryDecisionGroups{MandatoryDecisionGroups: []clusterv1alpha1.MandatoryDecisionGroup{{GroupName: "canary"}}}}}
-	case dutyReadYourWrites:
+	case dutyReadYourWrites, dutyLostAnswer:
 		// A work that the caches don't show yet is planned again, unless somebody comes in before it.
-		w.named, w.groupOf, w.initial = nil, map[string]string{}, w.pool[len(w.pool)-6:]
+		w.named, w.groupOf, w.initial, w.backwards = nil, map[string]string{}, w.pool[len(w.pool)-2:], true
 		progressive(1)
 		everyone(slow)
-		w.often, w.worst, w.pause, w.writers = 0.7, 900*time.Millisecond, 0, 1
-		plan(8, 400*time.Millisecond, joins, joins, newTemplate)
+		w.often, w.worst, w.pause, w.writers, w.breaks = 0.5, 1500*time.Millisecond, 0, 1, 0
+		if w.ignored == dutyLostAnswer {
+			w.breaks = 0.4
+		}
+		plan(7, 700*time.Millisecond, joins)
 	case dutySecondLook:
 		w.named, w.groupOf = nil, map[string]string{}
 		progressive(8)
@@ -190,18 +197,20 @@ func (w *world) focus(rng *rand.Rand) {
 	case dutyTimeOfWrite:
 		w.named, w.groupOf, w.initial = nil, map[string]string{}, w.pool
 		config.ProgressDeadline = "3s"
-		progressive(7)
-		everyone(silent, slow)
-		w.slow, w.breaks = 1500*time.Millisecond, 0
+		progressive(4)
+		everyone(silent)
+		w.slow, w.breaks, w.pause, w.worst, w.heals = 1500*time.Millisecond, 0, 0, 50*time.Millisecond, false
 		plan(1, time.Second, newTemplate)
 	case dutyApplied:
 		w.named, w.groupOf = nil, map[string]string{}
+		config.ProgressDeadline = "3s"
 		progressive(2)
-		everyone(silent, late1)
-		plan(6, 700*time.Millisecond, crashes)
+		everyone(silent)
+		w.heals = false
+		plan(16, 700*time.Millisecond, crashes)
 	case dutyOneName:
 		progressive(3)
-		w.often, w.worst = 0.7, 600*time.Millisecond
+		w.often, w.worst, w.breaks = 0.7, 600*time.Millisecond, 0.2
 	case dutyRecheck:
 		config.MinSuccessTime.Duration = 2 * time.Second
 		progressive(1)
@@ -213,13 +222,11 @@ func (w *world) focus(rng *rand.Rand) {
 		plan(3, time.Second, newTemplate)
 	case dutyStatus:
 		plan(2, time.Second, newTemplate)
-	case dutyTerminating:
-		for _, c := range w.pool {
-			w.holds[c] = true
-		}
-		progressive(2)
+	case dutyOneWrite:
+		w.breaks = 0.1
+		progressive(3)
 		everyone(quick)
-		plan(12, 250*time.Millisecond, joins, leaves)
+		plan(8, 500*time.Millisecond, newTemplate, crashes)
 	}
 }
 
@@ -250,7 +257,19 @@ func (w *world) play(ctx context.Context, name string) *observation {
 	o.history = newHistory(p.events, p.net.writes, p.reconciles)
 	o.ending = o.history.end(time.Now())
 	o.violations = append(o.history.check(), o.history.checkEnd(time.Now())...)
+	o.violations = append(o.violations, o.history.checkWaits(w.patience(o.history))...)
 	return o
+}
+
+// patience is how long a start may take: the caches' delay, retries, and a list of writes as slow as they were.
+func (w *world) patience(h *history) time.Duration {
+	var slowest time.Duration
+	for _, e := range h.events {
+		if w := h.written[e.rv]; w != nil {
+			slowest = max(slowest, e.at.Sub(w.sent))
+		}
+	}
+	return 5*time.Second + 2*w.worst + 10*(w.slow+slowest)
 }
 
 // clusters are the full names of clusters, which are their namespaces.
@@ -271,6 +290,7 @@ type player struct {
 	selected []string
 	size     int
 	version  int
+	left     string // the cluster that left last
 
 	caches    *lag
 	net       *transport
@@ -296,6 +316,7 @@ func (p *player) run(ctx context.Context) error {
 	p.agents = &agents{
 		client: clientsOf("agent", nil), ctx: ctx, healed: make(chan struct{}), all: map[types.UID]chan event{},
 		temper:   func(cluster string, rng *rand.Rand) temper { return pick(rng, p.world.temper[short(cluster)]...) },
+		dying:    p.dying,
 		withHold: func(cluster string) bool { return p.holds[short(cluster)] },
 		rng:      func() *rand.Rand { seeds++; return rand.New(rand.NewPCG(seeds, 5)) },
 	}
@@ -366,13 +387,24 @@ func (p *player) change(ctx context.Context, what string) error {
 			}
 		}
 		if len(out) > 0 {
-			p.selected = append(p.selected, out[p.rng.IntN(len(out))])
+			i := p.rng.IntN(len(out))
+			if p.backwards {
+				i = len(out) - 1
+			}
+			p.selected = append(p.selected, out[i])
 		}
 	case leaves:
 		if n := len(p.selected); n > 1 {
 			i := p.rng.IntN(n)
+			p.left = p.selected[i]
 			p.selected = slices.Delete(p.selected, i, i+1)
 		}
+	case returns: // who left last, and with it someone else
+		if p.left != "" && !slices.Contains(p.selected, p.left) {
+			p.selected = append(p.selected, p.left)
+			return p.change(ctx, joins)
+		}
+		return nil
 	case resize:
 		p.size = pick(p.rng, 0, 2, 3, 4, 5)
 	}
@@ -445,7 +477,7 @@ func (p *player) control(ctx context.Context) {
 				p.restarts++
 			}
 			p.net.crashed = false
-			c = &controller{namespace: p.name, name: setName, client: api.work, written: map[string]int64{}, memory: map[string]time.Time{}, ignored: p.ignored}
+			c = &controller{namespace: p.name, name: setName, client: api.work, written: map[string]int64{}, unheard: map[string]bool{}, memory: map[string]time.Time{}, ignored: p.ignored}
 			c.sets, c.works, c.placements, c.decisions = p.caches.listers()
 			p.caches.relist(p.net.newest)
 			again = time.After(0)

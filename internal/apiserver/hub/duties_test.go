@@ -35,7 +35,7 @@ var duties = map[duty][]invariant{
 	dutyPlacement:      {invComplete, invKept},
 	dutyVersion:        {invLeft, invMandatory, invOrder, invConcurrency},
 	dutyApplied:        {invLate, invLeft, invConcurrency},
-	dutyTimeOfWrite:    {invDeadline, invConcurrency, invSoak},
+	dutyTimeOfWrite:    {invDeadline, invOrder},
 	dutyReadYourWrites: {invConcurrency},
 	dutyLostAnswer:     {invConcurrency, invOnce},
 	dutySecondLook:     {invVersion},

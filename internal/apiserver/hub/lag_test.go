@@ -17,6 +17,7 @@ import (
 type lag struct {
 	stores map[kind]cache.Indexer
 	shown  map[id]int64 // resourceVersion of what the stores have; none, if they don't have it
+	strips bool         // they leave managed fields out, as many a controller's do to save memory
 	news   bool         // something has been shown since the last reconcile began
 
 	mu    sync.Mutex
@@ -94,7 +95,12 @@ func (l *lag) show(e event) {
 		delete(l.shown, e.id)
 		return
 	}
-	l.stores[e.id.kind].Update(e.object)
+	o := e.object
+	if l.strips {
+		o = o.DeepCopyObject().(object)
+		o.SetManagedFields(nil)
+	}
+	l.stores[e.id.kind].Update(o)
 	l.shown[e.id] = e.rv
 }
 

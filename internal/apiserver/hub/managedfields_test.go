@@ -74,6 +74,7 @@ func TestManagedFieldsSayWhenTheSpecWasWritten(t *testing.T) {
 		{"the controller updates the spec", update(controller, func(w *manifestWork) { w.Spec = spec(2) }), true},
 		{"the agent writes the status again", patch(agent, `{"status":{"conditions":[]}}`, "status"), false},
 		{"another updates a label by an update of all", update(other, func(w *manifestWork) { w.Labels["a"] = "c" }), false},
+		{"the controller, which owns the spec, labels it", update(controller, func(w *manifestWork) { w.Labels["d"] = "e" }), true},
 		{"another updates the spec", update(other, func(w *manifestWork) { w.Spec = spec(3) }), true},
 		{"the controller patches the spec", patch(controller, `{"spec":{"deleteOption":{"propagationPolicy":"Orphan"}}}`), true},
 		{"the controller applies the spec on the server's side", serverSide(controller, "applier", 4), true},

@@ -463,8 +463,8 @@ func (s *scene) wanted() (string, clusterv1alpha1.RolloutConfig) {
 // ending is how a rollout stands when nothing happens any more.
 type ending struct {
 	complete bool
-	inFlight []string // clusters that are
-	failed   []string // clusters that did, or timed out
+	inFlight []string // clusters that are, or failed and may yet recover
+	failed   []string // clusters that timed out
 	held     []string // clusters that wait, for one of them
 	could    []string // clusters that wait, for nothing
 	surplus  []string // clusters that have a work and aren't selected
@@ -484,11 +484,11 @@ func (h *history) end(now time.Time) ending {
 	version, config := s.wanted()
 	end.held, end.could = s.waits(now)
 	for cluster := range s.groupOf {
-		switch at, _, _ := s.stands(cluster, version, config, now.Add(-grace), leniency{}); at {
-		case failed:
-			end.failed = append(end.failed, cluster)
-		case inFlight, soaking:
+		switch at, _, holds := s.stands(cluster, version, config, now.Add(-grace), leniency{}); {
+		case holds: // also those that failed and may yet recover
 			end.inFlight = append(end.inFlight, cluster)
+		case at == failed:
+			end.failed = append(end.failed, cluster)
 		}
 	}
 	for cluster := range s.works {

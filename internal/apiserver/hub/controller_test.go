@@ -77,7 +77,7 @@ func (c *controller) reconcile(ctx context.Context) (time.Duration, error) {
 		}
 	}
 	now := time.Now()
-	result, err := rollout.Plan(ref.RolloutStrategy, groups, reports, now)
+	result, err := rollout.Plan(c.strategy(ref.RolloutStrategy), groups, reports, now)
 	if err != nil {
 		return 0, err
 	}

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 	workv1 "open-cluster-management.io/api/work/v1"
 
 	"github.com/cohort-ocm/cohort/status"
@@ -45,6 +47,49 @@ var duties = map[duty][]invariant{
 	dutyRecheck:        {invLate, invLeft},
 	dutyStatus:         {invStatus},
 	dutyOneWrite:       {invLeft, invMandatory, invOrder, invStatus},
+}
+
+// What a strategy says is the library's to keep. A controller that hands it another one shows that the observer would
+// see it if the library didn't.
+const (
+	keepSoak        duty = "let a success soak"
+	keepDeadline    duty = "wait for the deadline"
+	keepBudget      duty = "stop at a breach"
+	keepConcurrency duty = "start no more than MaxConcurrency"
+	keepMandatory   duty = "wait for mandatory groups"
+	keepOrder       duty = "go group by group"
+)
+
+// strategyDuties are those, with the invariants that are broken without them.
+var strategyDuties = map[duty][]invariant{
+	keepSoak:        {invSoak},
+	keepDeadline:    {invDeadline},
+	keepBudget:      {invBudget},
+	keepConcurrency: {invConcurrency},
+	keepMandatory:   {invMandatory},
+	keepOrder:       {invOrder},
+}
+
+// strategy is the one that the controller goes by.
+func (c *controller) strategy(s clusterv1alpha1.RolloutStrategy) clusterv1alpha1.RolloutStrategy {
+	s = *s.DeepCopy()
+	config, _, mandatory, limit := parts(&s)
+	switch c.ignored {
+	case keepSoak:
+		config.MinSuccessTime.Duration = 0
+	case keepDeadline:
+		config.ProgressDeadline = "2s"
+	case keepBudget:
+		config.MaxFailures = intstr.FromString("100%")
+	case keepConcurrency:
+		*limit = intstr.FromInt(limit.IntValue() + 1)
+	case keepMandatory:
+		*mandatory = nil
+	case keepOrder:
+		s = clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.Progressive, Progressive: &clusterv1alpha1.RolloutProgressive{
+			RolloutConfig: *config, MaxConcurrency: intstr.FromString("100%")}}
+	}
+	return s
 }
 
 // report makes the report of a work.

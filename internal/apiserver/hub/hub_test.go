@@ -51,6 +51,7 @@ func seedOf() uint64 {
 	return rand.Uint64N(1_000_000_000)
 }
 
+// TestRollouts shows that a controller that does what the documentation says breaks nothing.
 func TestRollouts(t *testing.T) {
 	seed := seedOf()
 	t.Logf("seeds %d to %d", seed, seed+uint64(*flagRollouts)-1)
@@ -73,8 +74,17 @@ func TestRollouts(t *testing.T) {
 	t.Logf("%s\nin %v", &all, time.Since(start).Round(time.Second))
 }
 
-// TestEachDuty shows that the harness finds a controller that ignores a duty.
-func TestEachDuty(t *testing.T) {
+// TestEachDuty shows that the harness finds a controller that ignores a duty of the documentation.
+func TestEachDuty(t *testing.T) { testDuties(t, duties) }
+
+// TestEachInvariant shows that the observer sees it where a strategy isn't kept to.
+func TestEachInvariant(t *testing.T) { testDuties(t, strategyDuties) }
+
+func testDuties(t *testing.T, duties map[duty][]invariant) {
+	if testing.Short() {
+		t.Skip("one or two minutes")
+	}
+	t.Parallel()
 	seed := seedOf()
 	for _, d := range slices.Sorted(maps.Keys(duties)) {
 		t.Run(string(d), func(t *testing.T) {

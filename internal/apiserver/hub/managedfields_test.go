@@ -18,6 +18,7 @@ import (
 // newest entry without a subresource that owns f:spec has the time at which the spec was written. An update that does
 // not change the spec does not move it, nor does the agent's status or its finalizer.
 func TestManagedFieldsSayWhenTheSpecWasWritten(t *testing.T) {
+	t.Parallel()
 	ctx := t.Context()
 	controller, other, agent := clientsOf("controller", nil), clientsOf("another", nil), clientsOf("agent", nil)
 	const cluster = "managed-fields"

@@ -127,20 +127,19 @@ func stands(w seenWork, config clusterv1alpha1.RolloutConfig, now time.Time, l l
 	}
 }
 
-// parts returns the configuration of a strategy, whether it is for each group, its mandatory groups and, of
-// Progressive, MaxConcurrency.
-func parts(s clusterv1alpha1.RolloutStrategy) (config clusterv1alpha1.RolloutConfig, perGroup bool, mandatory []clusterv1alpha1.MandatoryDecisionGroup, limit *intstr.IntOrString) {
-	switch {
-	case s.Type == clusterv1alpha1.Progressive && s.Progressive != nil:
+// parts returns, for reading and for changing, the configuration of a strategy, whether it is for each group, its
+// mandatory groups and, of Progressive, MaxConcurrency.
+func parts(s *clusterv1alpha1.RolloutStrategy) (config *clusterv1alpha1.RolloutConfig, perGroup bool, mandatory *[]clusterv1alpha1.MandatoryDecisionGroup, limit *intstr.IntOrString) {
+	switch s.Type {
+	case clusterv1alpha1.Progressive:
 		p := s.Progressive
-		return p.RolloutConfig, false, p.MandatoryDecisionGroups.MandatoryDecisionGroups, &p.MaxConcurrency
-	case s.Type == clusterv1alpha1.ProgressivePerGroup && s.ProgressivePerGroup != nil:
+		return &p.RolloutConfig, false, &p.MandatoryDecisionGroups.MandatoryDecisionGroups, &p.MaxConcurrency
+	case clusterv1alpha1.ProgressivePerGroup:
 		p := s.ProgressivePerGroup
-		return p.RolloutConfig, true, p.MandatoryDecisionGroups.MandatoryDecisionGroups, nil
-	case s.All != nil:
-		return s.All.RolloutConfig, false, nil, nil
+		return &p.RolloutConfig, true, &p.MandatoryDecisionGroups.MandatoryDecisionGroups, nil
+	default:
+		return &s.All.RolloutConfig, false, new([]clusterv1alpha1.MandatoryDecisionGroup), nil
 	}
-	return config, false, nil, nil
 }
 
 // stages returns the stages as lists of groups, and how many of them are mandatory.
@@ -205,8 +204,9 @@ func (s *scene) forbids(cluster, version string, now time.Time, l leniency) []vi
 	if strategy.Type == clusterv1alpha1.All || strategy.Type == "" {
 		return broken
 	}
-	config, perGroup, mandatory, limit := parts(strategy)
-	stages, first := s.stages(perGroup, mandatory)
+	settings, perGroup, mandatory, limit := parts(&strategy)
+	config := *settings
+	stages, first := s.stages(perGroup, *mandatory)
 
 	own := slices.IndexFunc(stages, func(stage []seenGroup) bool { return slices.Contains(members(stage), cluster) })
 	total := 0
@@ -453,7 +453,8 @@ func (s *scene) waits(now time.Time) (held, could []string) {
 // wanted returns the version that is wanted, and the configuration of the strategy as it counts.
 func (s *scene) wanted() (string, clusterv1alpha1.RolloutConfig) {
 	strategy := s.set.Spec.PlacementRefs[0].RolloutStrategy
-	config, _, _, _ := parts(strategy)
+	settings, _, _, _ := parts(&strategy)
+	config := *settings
 	if strategy.Type == clusterv1alpha1.All || strategy.Type == "" {
 		config.MinSuccessTime.Duration = 0
 	}

@@ -69,12 +69,12 @@ func (w *world) String() string {
 		s = append(s, fmt.Sprintf("%s+%v", c.what, c.after.Round(time.Millisecond)))
 	}
 	return fmt.Sprintf("seed %d: %d clusters, groups %q of %d, %s, script %v, heals %v, %d writers, late %.0f%% up to %v, strips %v, breaks %.0f%%, slow %v",
-		w.seed, len(w.initial), w.named, w.size, strategyText(w.strategy), s, w.heals, w.writers, 100*w.often, w.worst, w.strips, 100*w.breaks, w.slow)
+		w.seed, len(w.initial), w.named, w.size, strategyText(&w.strategy), s, w.heals, w.writers, 100*w.often, w.worst, w.strips, 100*w.breaks, w.slow)
 }
 
-func strategyText(s clusterv1alpha1.RolloutStrategy) string {
+func strategyText(s *clusterv1alpha1.RolloutStrategy) string {
 	config, _, mandatory, limit := parts(s)
-	text := fmt.Sprintf("%s soak %v deadline %q failures %s mandatory %v", s.Type, config.MinSuccessTime.Duration, config.ProgressDeadline, config.MaxFailures.String(), mandatory)
+	text := fmt.Sprintf("%s soak %v deadline %q failures %s mandatory %v", s.Type, config.MinSuccessTime.Duration, config.ProgressDeadline, config.MaxFailures.String(), *mandatory)
 	if limit != nil {
 		text += " at a time " + limit.String()
 	}
@@ -227,6 +227,35 @@ func (w *world) focus(rng *rand.Rand) {
 		plan(3, time.Second, newTemplate)
 	case dutyStatus:
 		plan(2, time.Second, newTemplate)
+	case keepSoak:
+		config.MinSuccessTime.Duration = 4 * time.Second
+		progressive(1)
+		everyone(quick)
+	case keepDeadline:
+		config.ProgressDeadline = "4s"
+		progressive(1)
+		everyone(silent, hanging)
+		w.heals = false
+	case keepBudget:
+		config.MaxFailures = intstr.FromInt32(0)
+		progressive(1)
+		everyone(broken, quick)
+		w.strategy.Progressive.ProgressDeadline = "2s"
+	case keepConcurrency:
+		progressive(2)
+		everyone(slow)
+	case keepMandatory:
+		progressive(3)
+		everyone(slow)
+		w.named = []string{"canary"}
+		for _, c := range w.initial[:2] {
+			w.groupOf[c] = "canary"
+		}
+		w.strategy.Progressive.MandatoryDecisionGroups.MandatoryDecisionGroups = []clusterv1alpha1.MandatoryDecisionGroup{{GroupName: "canary"}}
+	case keepOrder:
+		everyone(slow)
+		w.size = 2
+		w.strategy = clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.ProgressivePerGroup, ProgressivePerGroup: &clusterv1alpha1.RolloutProgressivePerGroup{RolloutConfig: config}}
 	case dutyOneWrite:
 		w.breaks = 0.1
 		progressive(3)
@@ -446,7 +475,7 @@ func (p *player) template(ctx context.Context) error {
 
 // await waits until the rollout is complete, or nothing has happened for so long that nothing will.
 func (p *player) await(ctx context.Context) error {
-	config, _, _, _ := parts(p.strategy)
+	config, _, _, _ := parts(&p.strategy)
 	deadline, _ := time.ParseDuration(config.ProgressDeadline)
 	quiet := deadline + config.MinSuccessTime.Duration + p.worst + 7*time.Second // the slowest agent takes six
 	for start := time.Now(); time.Since(start) < 3*time.Minute; time.Sleep(250 * time.Millisecond) {

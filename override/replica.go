@@ -10,6 +10,7 @@ import (
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
 	"github.com/cohort-ocm/cohort/status"
+	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
 // Replica is a replicated policy as the controller observes it in a cluster's namespace. Version, Action and
@@ -70,9 +71,9 @@ func (r *Replica) report(started bool, strategy clusterv1alpha1.RolloutType, act
 	return status.FromPolicy(status.PolicyState{
 		Cluster:                 r.Cluster,
 		Strategy:                strategy,
-		RemediationAction:       string(action),
+		RemediationAction:       policyv1.RemediationAction(action),
 		Selected:                started,
-		Compliance:              r.compliance(),
+		Compliance:              policyv1.ComplianceState(r.compliance()),
 		Generation:              r.Generation,
 		LastEvaluatedGeneration: r.LastEvaluatedGeneration,
 		StartTime:               r.WriteTime,

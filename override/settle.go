@@ -1,6 +1,9 @@
 package override
 
-import "github.com/cohort-ocm/cohort/status"
+import (
+	"github.com/cohort-ocm/cohort/status"
+	"github.com/cohort-ocm/cohort/status/policyv1"
+)
 
 // settle turns the statuses that were reported, of each bound cluster, into what it has to have, given the
 // plan. The positions of the groups are those of the bound clusters, as both are by name.
@@ -51,9 +54,9 @@ func (p *Propagation) summarize(root *Root, at []*Replica) {
 	for i, c := range p.Clusters {
 		clusters[i] = status.PolicyClusterStatus{ClusterName: c.Name, RolloutStatus: c.RolloutStatus}
 		if c.Write == WriteNothing || c.Write == WriteStatus {
-			clusters[i].ComplianceState = at[i].compliance()
+			clusters[i].ComplianceState = policyv1.ComplianceState(at[i].compliance())
 		}
 	}
 	p.Status = root.Status
-	p.StatusChanged = status.SetPolicyStatus(&p.Status, clusters, p.Rollout.Summary())
+	p.StatusChanged = status.SetPolicyStatus(&p.Status, root.Status.Placement, clusters, p.Rollout.Summary())
 }

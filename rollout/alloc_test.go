@@ -12,8 +12,8 @@ import (
 // A plan takes at most 16 allocations beside its result, and as many for 30,000 clusters as for 100.
 func TestPlanTakesFewAllocationsAtAnySize(t *testing.T) {
 	// The result itself with the states of the clusters and since when, its schedule's deadline, stages and their groups,
-	// and the four lists of clusters.
-	const ofResult = 3 + 3 + 4
+	// the four lists of clusters, and the place for what is worked out when somebody asks.
+	const ofResult = 3 + 3 + 4 + 1
 	sizes := []int{100, 1_000, 30_000}
 	least := make(map[int]float64) // by the strategy's place
 	for _, n := range sizes {
@@ -23,7 +23,7 @@ func TestPlanTakesFewAllocationsAtAnySize(t *testing.T) {
 		reports[0].Status, reports[0].LastTransitionTime = status.Progressing, now.Add(-time.Hour)
 		reports = append(reports, status.Report{Cluster: "removed", Status: status.Succeeded})
 		for i, strategy := range strategies(n) {
-			allocs := testing.AllocsPerRun(3, func() {
+			allocs := fewestAllocs(func() {
 				if _, err := rollout.Plan(strategy, groups, reports, now.Add(time.Minute)); err != nil {
 					t.Fatal(err)
 				}
@@ -48,7 +48,7 @@ func TestPlanTakesFewAllocationsForAnyNumberOfRemovedClusters(t *testing.T) {
 		for i := range reports {
 			reports[i] = status.Report{Cluster: fmt.Sprintf("removed-%06d", i), Status: status.Succeeded}
 		}
-		return testing.AllocsPerRun(3, func() {
+		return fewestAllocs(func() {
 			if _, err := rollout.Plan(strategies(100)[1], groups, reports, now); err != nil {
 				t.Fatal(err)
 			}
@@ -57,4 +57,13 @@ func TestPlanTakesFewAllocationsForAnyNumberOfRemovedClusters(t *testing.T) {
 	if one, many := allocs(1), allocs(10_000); one != many {
 		t.Errorf("%v allocations for one removed cluster, %v for 10,000", one, many)
 	}
+}
+
+// fewestAllocs is what f allocates. Others may allocate meanwhile, so that the smallest of several counts is it.
+func fewestAllocs(f func()) float64 {
+	fewest := testing.AllocsPerRun(1, f)
+	for range 3 {
+		fewest = min(fewest, testing.AllocsPerRun(1, f))
+	}
+	return fewest
 }

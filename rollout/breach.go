@@ -16,6 +16,8 @@ type Breach struct {
 	Group grouping.Key `json:"group"`
 	// AllGroups says that the budget is the one over all clusters.
 	AllGroups bool `json:"allGroups,omitempty"`
+	// Mandatory says that the group is a mandatory one, which tolerates no failure.
+	Mandatory bool `json:"mandatory,omitempty"`
 	// Failures were counted, of which MaxFailures are tolerated.
 	Failures    int `json:"failures"`
 	MaxFailures int `json:"maxFailures"`
@@ -26,23 +28,33 @@ type Breach struct {
 // maxNamed is how many clusters a breach names.
 const maxNamed = 3
 
-// String is a sentence without its full stop: `stopped: 5 failed in group 1 "canary" (c1, c2, c3 and 2 more), 0 tolerated`.
-func (b Breach) String() string {
+// String is a sentence without its full stop: `stopped: a, b and 3 more failed in group 1 "canary", maxFailures 0; goes on
+// when none is failed`.
+func (b Breach) String() string { return "stopped: " + b.detail() }
+
+func (b *Breach) detail() string {
 	var s strings.Builder
-	fmt.Fprintf(&s, "stopped: %d failed", b.Failures)
+	if len(b.Clusters) == 0 {
+		fmt.Fprintf(&s, "%d failed", b.Failures)
+	} else {
+		s.WriteString(listed(b.Clusters, b.Failures) + " failed")
+	}
 	if !b.AllGroups {
 		fmt.Fprintf(&s, " in %v", b.Group)
 	}
-	if len(b.Clusters) > 0 {
-		s.WriteString(" (" + strings.Join(b.Clusters, ", "))
-		if more := b.Failures - len(b.Clusters); more > 0 {
-			fmt.Fprintf(&s, " and %d more", more)
-		}
-		s.WriteByte(')')
+	switch {
+	case b.Mandatory:
+		s.WriteString(", a mandatory group; goes on when none is failed")
+	case b.MaxFailures == 0:
+		s.WriteString(", maxFailures 0; goes on when none is failed")
+	default:
+		fmt.Fprintf(&s, ", maxFailures %d; goes on when at most %d failed", b.MaxFailures, b.MaxFailures)
 	}
-	fmt.Fprintf(&s, ", %d tolerated", b.MaxFailures)
 	return s.String()
 }
+
+// counts says whether failures of a group count in the breach.
+func (b *Breach) counts(group grouping.Key) bool { return b.AllGroups || b.Group == group }
 
 // clone is a copy that the caller may change without changing ours.
 func (b *Breach) clone() *Breach {
@@ -65,7 +77,7 @@ func (s *schedule) breach(v view, t *totals, breached int) *Breach {
 	if breached < len(s.Stages) {
 		stage := &s.Stages[breached]
 		return &Breach{
-			Group: stage.Groups[0], Failures: t.stages[breached].failures(), MaxFailures: stage.MaxFailures,
+			Group: stage.Groups[0], Mandatory: stage.Mandatory, Failures: t.stages[breached].failures(), MaxFailures: stage.MaxFailures,
 			Clusters: s.firstFailures(v, breached),
 		}
 	}

@@ -3,7 +3,6 @@ package rollout
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
@@ -41,6 +40,10 @@ type Hold struct {
 	// AllGroups says that the budget or the concurrency is not one of a single group.
 	AllGroups bool `json:"allGroups,omitempty"`
 
+	// Detail is what the sentence says of the clusters that are waited for (HoldBreached, HoldMandatoryGroup,
+	// HoldEarlierGroup, HoldConcurrency). It stays the same while nothing happens.
+	Detail string `json:"detail,omitempty"`
+
 	// Missing is a sentence that says what the groups lack (HoldGroupsIncomplete).
 	Missing string `json:"missing,omitempty"`
 
@@ -73,11 +76,11 @@ func (h Hold) String() string {
 	case HoldGroupsIncomplete:
 		return "the groups are incomplete (" + h.Missing + ")"
 	case HoldBreached:
-		return Breach{Group: h.Group, AllGroups: h.AllGroups, Failures: h.Failures, MaxFailures: h.MaxFailures}.String()
+		return h.detailed("stopped")
 	case HoldMandatoryGroup:
-		return "waiting for mandatory " + h.Group.String()
+		return h.detailed("waiting for mandatory " + h.Group.String())
 	case HoldEarlierGroup:
-		return "waiting for " + h.Group.String()
+		return h.detailed("waiting for " + h.Group.String())
 	case HoldGateClosed:
 		return h.gate()
 	case HoldConcurrency:
@@ -87,41 +90,40 @@ func (h Hold) String() string {
 	}
 }
 
+func (h Hold) detailed(s string) string {
+	if h.Detail != "" {
+		s += ": " + h.Detail
+	}
+	return s
+}
+
 func (h Hold) gate() string {
-	var b strings.Builder
-	b.WriteString("the gate ")
-	if h.Gate.Name != "" {
-		fmt.Fprintf(&b, "%q ", h.Gate.Name)
-	}
-	fmt.Fprintf(&b, "before %v is closed", h.Group)
+	s := fmt.Sprintf("the %s before %v is closed", h.Gate, h.Group)
 	if !h.Gate.Opens.IsZero() {
-		b.WriteString(" until " + h.Gate.Opens.UTC().Format(time.RFC3339))
+		s += " until " + inUTC(h.Gate.Opens)
 	}
-	return b.String()
+	return s
 }
 
 func (h Hold) concurrency() string {
 	var b strings.Builder
-	b.WriteString("no free slot")
+	switch taken := h.InFlight + h.Starting; {
+	case taken <= h.MaxConcurrency:
+		fmt.Fprintf(&b, "%d of %s taken", taken, slots(h.MaxConcurrency))
+	default: // some came back after their time-out, moved here, or the limit was lowered
+		fmt.Fprintf(&b, "%s, %d taken", slots(h.MaxConcurrency), taken)
+	}
 	if !h.AllGroups {
 		fmt.Fprintf(&b, " in %v", h.Group)
 	}
-	fmt.Fprintf(&b, ": %d in flight", h.InFlight)
-	if h.Starting > 0 {
-		fmt.Fprintf(&b, " and %d starting", h.Starting)
+	return h.detailed(b.String())
+}
+
+func slots(n int) string {
+	if n == 1 {
+		return "1 slot"
 	}
-	fmt.Fprintf(&b, ", %d at a time", h.MaxConcurrency)
-	if h.Failed > 0 {
-		until := "its deadline"
-		if h.ForEver {
-			until = "it recovers, as there is no progressDeadline"
-		}
-		fmt.Fprintf(&b, "; %d of them failed: a failed cluster keeps its slot until %s", h.Failed, until)
-	}
-	if h.WithoutTime > 0 {
-		fmt.Fprintf(&b, "; nobody knows since when %d of them: they keep their slot until they are reported anew", h.WithoutTime)
-	}
-	return b.String()
+	return fmt.Sprintf("%d slots", n)
 }
 
 // hold says why the waiting clusters of a group are held that do not start. Its cases stand in the order of the

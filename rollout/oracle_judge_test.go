@@ -3,6 +3,7 @@ package rollout_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -90,17 +91,26 @@ func (w world) options() []rollout.Option {
 // observe writes into a all that a result says.
 func (a *answer) observe(r *rollout.Result) {
 	a.InFlight, a.Start, a.TimedOut, a.Removed = r.InFlight, r.Start, r.TimedOut, r.Removed
-	a.Breach, a.Warnings, a.RecheckAfter, a.Schedule = r.Breach, r.Warnings, r.RecheckAfter, r.Schedule
+	a.Breach, a.Warnings, a.RecheckAfter, a.Counts, a.Schedule = r.Breach, r.Warnings, r.RecheckAfter, r.Counts, r.Schedule
 	a.Settled, a.Held = a.Settled[:0], a.Held[:0]
 	for c := range r.Settled() {
 		a.Settled = append(a.Settled, c)
 	}
 	for c, hold := range r.Held() {
+		hold.Detail = ""
 		a.Held = append(a.Held, heldCluster{c, hold})
 	}
 	a.Summary = r.Summary()
 	a.Aggregate = a.Summary.Aggregate()
 	a.Holds = r.Holds()
+	// What is said of those that are waited for has an oracle of its own: following the advice works. Here it counts that
+	// the summary says the same, but for what another of its sentences says.
+	for i := range a.Holds {
+		if h := &a.Holds[i].Hold; i < len(a.Summary.Waiting) && strings.HasPrefix(h.String()+"; ", a.Summary.Waiting[i]+"; ") {
+			h.Detail = ""
+			a.Summary.Waiting[i] = h.String()
+		}
+	}
 }
 
 // equal says whether two answers are the same. It is diff without reflection, which costs too much for
@@ -109,7 +119,7 @@ func (a *answer) equal(b *answer) bool {
 	return slices.Equal(a.InFlight, b.InFlight) && slices.Equal(a.Start, b.Start) &&
 		slices.Equal(a.TimedOut, b.TimedOut) && slices.Equal(a.Settled, b.Settled) &&
 		slices.Equal(a.Held, b.Held) && slices.Equal(a.Removed, b.Removed) && sameBreach(a.Breach, b.Breach) &&
-		slices.Equal(a.Warnings, b.Warnings) && a.RecheckAfter == b.RecheckAfter &&
+		slices.Equal(a.Warnings, b.Warnings) && a.RecheckAfter == b.RecheckAfter && a.Counts == b.Counts &&
 		sameSchedule(a.Schedule, b.Schedule) && sameSummary(a.Summary, b.Summary) &&
 		a.Aggregate == b.Aggregate && slices.Equal(a.Holds, b.Holds)
 }
@@ -119,7 +129,7 @@ func same[T comparable](a, b *T) bool {
 }
 
 func sameBreach(a, b *rollout.Breach) bool {
-	return a == nil && b == nil || a != nil && b != nil && a.Group == b.Group && a.AllGroups == b.AllGroups &&
+	return a == nil && b == nil || a != nil && b != nil && a.Group == b.Group && a.AllGroups == b.AllGroups && a.Mandatory == b.Mandatory &&
 		a.Failures == b.Failures && a.MaxFailures == b.MaxFailures && slices.Equal(a.Clusters, b.Clusters)
 }
 
@@ -146,6 +156,7 @@ func findFault(r *rollout.Result, want *answer) string {
 	fault := ""
 	check := func(disposition rollout.Disposition, c rollout.Cluster, hold rollout.Hold) {
 		d, found, ok := r.Find(c.Name)
+		found.Detail = ""
 		if !ok || d != disposition || found != hold {
 			fault = fmt.Sprintf("Find(%q) = %v, %v, %v, want %v, %v", c.Name, d, found, ok, disposition, hold)
 		}

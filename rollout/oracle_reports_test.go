@@ -250,7 +250,7 @@ func (o *oracle) breach() *rollout.Breach {
 	}
 	for _, g := range o.sequence() {
 		if b := of(o.budget(g), func(other grouping.Key) bool { return other == g }); b != nil {
-			b.Group = g
+			b.Group, b.Mandatory = g, o.r12(g)
 			return b
 		}
 	}

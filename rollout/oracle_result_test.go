@@ -215,15 +215,11 @@ func (o *oracle) holds() {
 	o.s7()
 }
 
-// S7: the sentences of the holds, the breach with its clusters.
+// S7: the sentences of the holds, but for what they say of those that are waited for.
 func (o *oracle) s7() {
 	sum := &o.out.Summary
 	for _, h := range o.out.Holds {
-		switch h.Hold.Type {
-		case rollout.HoldBreached:
-			sum.Waiting = append(sum.Waiting, o.out.Breach.String())
-			continue
-		case rollout.HoldGateClosed:
+		if h.Hold.Type == rollout.HoldGateClosed {
 			sum.Gates = append(sum.Gates, h.Hold.String())
 		}
 		sum.Waiting = append(sum.Waiting, h.Hold.String())

@@ -55,6 +55,7 @@ type answer struct {
 	Breach                             *rollout.Breach
 	Warnings                           []rollout.Warning
 	RecheckAfter                       time.Duration
+	Counts                             status.Counts
 	Schedule                           rollout.Schedule
 	Summary                            status.Summary
 	Aggregate                          status.RolloutStatus
@@ -104,6 +105,7 @@ func (o *oracle) answer(w world) *answer {
 	o.r31()
 	o.r21()
 	o.s5()
+	o.out.Counts = o.out.Summary.Counts
 	o.out.Aggregate = o.s6()
 	o.holds()
 	return &o.out

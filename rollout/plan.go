@@ -1,6 +1,7 @@
 package rollout
 
 import (
+	"slices"
 	"time"
 
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
@@ -58,11 +59,11 @@ func compile(strategy clusterv1alpha1.RolloutStrategy, opts []Option) (rules, op
 // complete fills in all that follows from what was observed.
 func (r *Result) complete(v view, o *observed, now time.Time) {
 	s := r.schedule
-	r.now = now
+	r.now, r.front = now, &front{}
 	r.Schedule = s.Schedule.clone()
 	r.InFlight = s.list(v, inFlightStates, o.all.inFlight())
 	r.Next, r.choice = s.next(v, o, now, r)
-	r.removed = len(r.Removed)
+	r.removed, r.warnings = len(r.Removed), slices.Clone(r.Warnings)
 }
 
 // mark notes that the cluster at a position starts.

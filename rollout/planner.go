@@ -133,6 +133,9 @@ func insert[V any](m *map[string]V, key string, value V) {
 
 // isOutdated says whether a report speaks of a version before the one that was applied last.
 func (p *Planner) isOutdated(r *status.Report) bool {
+	if len(p.applied) == 0 {
+		return false
+	}
 	applied, ok := p.applied[r.Cluster]
 	if !ok {
 		return false
@@ -172,7 +175,7 @@ func (p *Planner) Applied(cluster string, when time.Time) {
 	if !known.kind.waiting() && !isBefore(known.since, when) {
 		return
 	}
-	p.set(cluster, report{progressing, when})
+	p.set(cluster, report{silent, when})
 }
 
 // Forget drops what was reported of clusters and what Applied said of them: their workload is gone, or was never there.

@@ -49,6 +49,7 @@ func ranAhead(t time.Time, d time.Duration) time.Time {
 // drawTime gives a time around now, in seconds, with a monotonic reading of its own, or none.
 func drawTime(t *rapid.T, what string, now time.Time, from, to int) time.Time {
 	at := now.Add(time.Duration(rapid.IntRange(from, to).Draw(t, what)) * time.Second)
+	at = at.Add(time.Duration(rapid.IntRange(0, 2).Draw(t, what+"'s fraction")) * 300 * time.Millisecond)
 	switch rapid.IntRange(0, 4).Draw(t, what+"'s clock") {
 	case 0:
 		return at.Round(0)

@@ -38,10 +38,12 @@ type Result struct {
 	choice   choice
 	now      time.Time
 	removed  int
+	warnings []Warning
 	states   []state         // of each position
 	ages     []time.Duration // of each position in flight or failed: how long it has been so
 	tallies  []tally         // of each group
 	started  []int32         // of each group: how many of its clusters are in Start; nil if none is
+	front    *front          // who stands in the way; worked out when somebody asks
 }
 
 // Disposition is what a result says of a selected cluster.
@@ -61,7 +63,7 @@ const (
 )
 
 // Find says where the named cluster is, with the reason if it is held; false if it is not selected. It
-// takes constant time.
+// takes constant time, but for the first held cluster of a result, for which it looks once through the fleet.
 func (r *Result) Find(cluster string) (Disposition, Hold, bool) {
 	if r.schedule == nil {
 		return "", Hold{}, false
@@ -74,14 +76,14 @@ func (r *Result) Find(cluster string) (Disposition, Hold, bool) {
 	if d != DispositionHeld {
 		return d, Hold{}, true
 	}
-	return d, r.holdOf(position), true
+	return d, r.hold(r.schedule.groups.GroupAt(position)), true
 }
 
 // Held yields the waiting clusters that do not start, in the order of their names, each with the reason.
 func (r *Result) Held() iter.Seq2[Cluster, Hold] {
 	return func(yield func(Cluster, Hold) bool) {
 		for position, s := range r.states {
-			if s.disposition() == DispositionHeld && !yield(r.cluster(position), r.holdOf(position)) {
+			if s.disposition() == DispositionHeld && !yield(r.cluster(position), r.hold(r.schedule.groups.GroupAt(position))) {
 				return
 			}
 		}
@@ -111,7 +113,10 @@ func (h HoldCount) String() string { return fmt.Sprintf("%d held: %v", h.Cluster
 
 // Holds gives the reasons of all held clusters, in the order of the groups that they hold. It takes time
 // linear in the groups.
-func (r *Result) Holds() []HoldCount {
+func (r *Result) Holds() []HoldCount { return r.counted((*Result).hold) }
+
+// counted is Holds, with the reason of a group's held clusters as hold gives it.
+func (r *Result) counted(hold func(r *Result, group int) Hold) []HoldCount {
 	var all []HoldCount
 	at := make(map[Hold]int)
 	for group := range r.tallies {
@@ -119,12 +124,12 @@ func (r *Result) Holds() []HoldCount {
 		if n == 0 {
 			continue
 		}
-		hold := r.schedule.hold(&r.choice, group)
-		i, known := at[hold]
+		h := hold(r, group)
+		i, known := at[h]
 		if !known {
 			i = len(all)
-			at[hold] = i
-			all = append(all, HoldCount{Hold: hold})
+			at[h] = i
+			all = append(all, HoldCount{Hold: h})
 		}
 		all[i].Clusters += n
 	}
@@ -160,10 +165,8 @@ func (r *Result) stops(s *status.Summary) {
 	if r.schedule.options.paused {
 		s.Paused = Hold{Type: HoldPaused}.String()
 	}
-	for _, h := range r.Holds() {
+	for _, h := range r.counted((*Result).holdInBrief) {
 		switch sentence := h.Hold.String(); h.Hold.Type {
-		case HoldBreached:
-			s.Waiting = append(s.Waiting, s.Breach) // the same, with the names
 		case HoldGateClosed:
 			s.Gates = append(s.Gates, sentence)
 			fallthrough
@@ -180,11 +183,6 @@ func (r *Result) held(group int) int {
 		n -= int(r.started[group])
 	}
 	return n
-}
-
-// holdOf is the reason of the held cluster at a position.
-func (r *Result) holdOf(position int) Hold {
-	return r.schedule.hold(&r.choice, r.schedule.groups.GroupAt(position))
 }
 
 func (r *Result) cluster(position int) Cluster {

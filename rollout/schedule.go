@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -74,6 +75,7 @@ type schedule struct {
 	missing  string  // what the groups lack; empty where they are complete
 	stageOf  []int32 // of each group
 	warnings []Warning
+	names    string // known, once it was asked for
 }
 
 // newSchedule arranges the groups in stages, as doc.go draws them.
@@ -121,6 +123,38 @@ func newSchedule(r rules, o options, groups *grouping.Groups) *schedule {
 		}
 	}
 	return s
+}
+
+// known names the groups that there are, each once and at most ten: `"canary", 1, 2 and 7 more`. It is worked out once,
+// and only where an entry or a gate names none of them.
+func (s *schedule) known() string {
+	const most = 10
+	if s.names != "" {
+		return s.names
+	}
+	var names []string
+	seen := make(map[string]bool)
+	for i := range s.groups.Len() {
+		key := s.groups.Key(i)
+		name := strconv.Itoa(int(key.Index))
+		if key.Name != "" {
+			name = strconv.Quote(key.Name)
+		}
+		if !seen[name] && len(names) < most {
+			names = append(names, name)
+		}
+		seen[name] = true
+	}
+	s.names = listed(names, len(seen))
+	return s.names
+}
+
+// groupOf is the group of a stage that is one group alone.
+func (s *schedule) groupOf(stage int) (int, bool) {
+	if stage == len(s.Stages) || !s.isOneGroup(stage) {
+		return 0, false
+	}
+	return slices.Index(s.stageOf, int32(stage)), true
 }
 
 func (s *schedule) warn(w Warning) { s.warnings = append(s.warnings, w) }
@@ -208,8 +242,10 @@ func (s *schedule) checkMandatory() {
 		return
 	}
 	names, indexes := s.rules.mandatoryKeys() // with the number of clusters
+	thereByName, thereByIndex := make(map[string]bool), make(map[int32]bool)
 	for i := range s.groups.Len() {
 		key := s.groups.Key(i)
+		thereByName[key.Name], thereByIndex[key.Index] = true, true
 		if n, ok := names[key.Name]; ok {
 			names[key.Name] = n + s.groups.Size(i)
 		}
@@ -225,7 +261,11 @@ func (s *schedule) checkMandatory() {
 		}
 		if clusters == 0 && !warned[m] {
 			warned[m] = true
-			s.warn(Warning{Type: WarningMandatoryGroupEmpty, Mandatory: m})
+			w := Warning{Type: WarningMandatoryGroupEmpty, Mandatory: m}
+			if m.GroupName != "" && !thereByName[m.GroupName] || m.GroupName == "" && !thereByIndex[m.GroupIndex] {
+				w.Known = s.known()
+			}
+			s.warn(w)
 		}
 	}
 }

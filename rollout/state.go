@@ -9,7 +9,7 @@ import (
 // state is where a selected cluster stands, in a byte. The zero state is that of a cluster that was never
 // reported, so that a fleet starts as a cleared slice.
 //
-// What is reported is a kind: one of unreported, toApply, progressing, failed, succeeded, skipped and timedOut. Time
+// What is reported is a kind: one of unreported, toApply, silent, progressing, failed, succeeded, skipped and timedOut. Time
 // makes the others of it. With a deadline of 10 minutes, a cluster of kind failed since 12:00 is failed at 12:09 and
 // timedOutNow from 12:10 on; one of which nobody knows since when is failedUndated at any time.
 type state uint8
@@ -17,6 +17,7 @@ type state uint8
 const (
 	unreported         state = iota // waiting
 	toApply                         // waiting
+	silent                          // in flight: has the workload and has not answered
 	progressing                     // in flight
 	progressingUndated              // in flight, past no deadline ever
 	failed                          // in flight and a failure
@@ -47,11 +48,11 @@ func (set stateSet) has(s state) bool { return set&(1<<(s&^starting)) != 0 }
 
 var (
 	undatedStates     = setOf(progressingUndated, failedUndated, soakingUndated)
-	inFlightStates    = setOf(progressing, failed, soaking) | undatedStates
+	inFlightStates    = setOf(silent, progressing, failed, soaking) | undatedStates
 	failureStates     = setOf(failed, failedUndated, timedOut, timedOutNow)
 	timedOutNowStates = setOf(timedOutNow)
-	datedStates       = setOf(progressing, failed, soaking) // those that time may change
-	agedStates        = inFlightStates | failureStates      // those of which a result knows how long they have been so
+	datedStates       = setOf(silent, progressing, failed, soaking) // those that time may change
+	agedStates        = inFlightStates | failureStates              // those of which a result knows how long they have been so
 )
 
 func (s state) waiting() bool { return s&^starting <= toApply }
@@ -59,7 +60,7 @@ func (s state) waiting() bool { return s&^starting <= toApply }
 // status is what the result says of a cluster in this state.
 func (s state) status() status.RolloutStatus {
 	switch s &^ starting {
-	case progressing, progressingUndated:
+	case silent, progressing, progressingUndated:
 		return status.Progressing
 	case failed, failedUndated:
 		return status.Failed
@@ -101,7 +102,7 @@ func read(r *status.Report) (kind state, since time.Time) {
 		if r.Applied.IsZero() {
 			return toApply, since
 		}
-		return progressing, since
+		return silent, since
 	case status.Succeeded:
 		return succeeded, since
 	case status.Failed:
@@ -136,6 +137,8 @@ func (r *rules) phase(kind state) (limit time.Duration, before, undated, after s
 	switch {
 	case kind == succeeded && r.minSuccessTime > 0:
 		return r.minSuccessTime, soaking, soakingUndated, succeeded
+	case kind == silent && r.deadline != nil:
+		return *r.deadline, silent, silent, timedOutNow
 	case kind == progressing && r.deadline != nil:
 		return *r.deadline, progressing, progressingUndated, timedOutNow
 	case kind == failed && r.deadline != nil:
@@ -150,7 +153,7 @@ func (r *rules) left(s state, age time.Duration) time.Duration {
 	switch {
 	case s == soaking:
 		return minus(r.minSuccessTime, age)
-	case (s == progressing || s == failed) && r.deadline != nil:
+	case (s == silent || s == progressing || s == failed) && r.deadline != nil:
 		return minus(*r.deadline, age)
 	default:
 		return 0
@@ -175,7 +178,7 @@ func (t *tally) undated() int {
 	return int(t[progressingUndated] + t[failedUndated] + t[soakingUndated])
 }
 func (t *tally) progressing() int {
-	return int(t[progressing] + t[progressingUndated])
+	return int(t[silent] + t[progressing] + t[progressingUndated])
 }
 func (t *tally) inFlight() int { return t.progressing() + t.failed() + t.soaking() }
 func (t *tally) failures() int { return t.failed() + int(t[timedOut]+t[timedOutNow]) }

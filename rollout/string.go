@@ -6,7 +6,7 @@ import "strings"
 func (r *Result) String() string {
 	parts := r.actions(r.InFlight)
 	stopped := r.Breach != nil
-	for _, h := range r.Holds() {
+	for _, h := range r.counted((*Result).holdInBrief) {
 		parts = append(parts, h.String())
 		stopped = stopped && h.Hold.Type != HoldBreached
 	}

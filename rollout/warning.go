@@ -40,6 +40,9 @@ type Warning struct {
 	Mandatory clusterv1alpha1.MandatoryDecisionGroup `json:"mandatoryDecisionGroup,omitzero"`
 	// Group is the one that does not exist, as [Closed] was given it (WarningGateWithoutGroup).
 	Group grouping.Key `json:"group,omitzero"`
+	// Known names the first ten groups that there are, where none is the one meant; empty where it is there without
+	// clusters (WarningMandatoryGroupEmpty, WarningGateWithoutGroup).
+	Known string `json:"known,omitempty"`
 	// Missing is a sentence that says what the groups lack (WarningGroupsIncomplete).
 	Missing string `json:"missing,omitempty"`
 
@@ -59,10 +62,7 @@ func (w Warning) String() string {
 	case WarningFieldIgnored:
 		return w.Field + " is set and has no effect under the strategy's type"
 	case WarningMandatoryGroupEmpty:
-		if w.Mandatory.GroupName != "" {
-			return fmt.Sprintf("mandatory decision group %q selects no cluster and is skipped", w.Mandatory.GroupName)
-		}
-		return fmt.Sprintf("mandatory decision group with index %d selects no cluster and is skipped", w.Mandatory.GroupIndex)
+		return w.mandatory()
 	case WarningGateWithoutGroup:
 		return w.gate()
 	case WarningGroupsIncomplete:
@@ -70,7 +70,7 @@ func (w Warning) String() string {
 	case WarningReportsMerged:
 		return w.clusters("has", "have") + " several reports: the one that holds the rollout back most counts"
 	case WarningReportWithoutTime:
-		return w.clusters("is", "are") + " in flight since nobody knows when: neither deadline nor soak ends"
+		return "no report says since when " + w.clusters("is", "are") + " in flight: neither deadline nor soak ends"
 	case WarningRemovalsWithheld:
 		return fmt.Sprintf("%s not selected any more, of %d reported; only %d may be removed at once: nobody is",
 			w.clusters("is", "are"), w.Reported, w.MaxRemoved)
@@ -79,15 +79,31 @@ func (w Warning) String() string {
 	}
 }
 
+func (w Warning) mandatory() string {
+	group := fmt.Sprintf("with index %d", w.Mandatory.GroupIndex)
+	if w.Mandatory.GroupName != "" {
+		group = fmt.Sprintf("%q", w.Mandatory.GroupName)
+	}
+	what := "selects no cluster and is skipped"
+	if w.Known != "" {
+		what = "is skipped: there is no such group; there are " + w.Known
+	}
+	return fmt.Sprintf("mandatory decision group %s %s", group, what)
+}
+
 func (w Warning) gate() string {
-	of := ""
-	if w.Group.Placement != "" {
-		of = " of placement " + w.Group.Placement
-	}
+	group := fmt.Sprintf("group %d", w.Group.Index)
 	if w.Group.Name != "" {
-		return fmt.Sprintf("the gate before group %q%s holds nothing: there is no such group", w.Group.Name, of)
+		group = fmt.Sprintf("group %q", w.Group.Name)
 	}
-	return fmt.Sprintf("the gate before group %d%s holds nothing: there is no such group", w.Group.Index, of)
+	if w.Group.Placement != "" {
+		group += " of placement " + w.Group.Placement
+	}
+	s := fmt.Sprintf("the gate before %s holds nothing: there is no such group", group)
+	if w.Known != "" {
+		s += "; there are " + w.Known
+	}
+	return s
 }
 
 // clusters is `a has`, or `a and 2 more clusters have`.

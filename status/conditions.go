@@ -38,7 +38,7 @@ const (
 
 // SetConditions sets the conditions of type Progressing, Succeeded and Failed to what the summary comes to and says
 // whether it changed any. Each has the reason that goes with the aggregate, and the summary in words as message. The
-// generation, which becomes their observedGeneration, is that of the object whose strategy was rolled out. Conditions of
+// generation is the one of the object whose strategy was rolled out; it becomes their observedGeneration. Conditions of
 // other types stay as they are. A condition's lastTransitionTime is set to now when its status changes, and only then.
 func SetConditions(conditions *[]metav1.Condition, s Summary, generation int64, now time.Time) bool {
 	aggregate, reason, message := s.Aggregate(), s.reason(), s.String()

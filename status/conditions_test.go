@@ -109,6 +109,7 @@ func TestMessagesAreBounded(t *testing.T) {
 		{"one that is too long", status.Summary{Counts: status.Counts{ToApply: 9}, Breach: long}, "éé…"},
 		{"a long one before others", status.Summary{Counts: status.Counts{ToApply: 9}, Breach: long, Waiting: many}, "éé…; and 300 more"},
 		{"a long one behind others", status.Summary{Counts: status.Counts{ToApply: 9}, Waiting: []string{"one", "two", long}}, "done; one; two; and 1 more"},
+		{"no room behind a first one that is too long", status.Summary{Incomplete: long, Breach: "stopped"}, "éé…; and 1 more"},
 		{"a long one alone", status.Summary{Incomplete: long}, "éé…"},
 	} {
 		got := test.in.String()

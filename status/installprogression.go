@@ -22,8 +22,8 @@ import (
 // left out: one that ran nowhere is not known to be good.
 //
 // The caller has set the entry's placement and the desiredConfig of its configReferences; a reference whose
-// desiredConfig is nil keeps what it has. The condition has the summary in words as message. The generation, which
-// becomes its observedGeneration, is that of the ClusterManagementAddOn. Its lastTransitionTime is set to now when its
+// desiredConfig is nil keeps what it has. The condition has the summary in words as message. The generation is
+// the ClusterManagementAddOn's; it becomes its observedGeneration. Its lastTransitionTime is set to now when its
 // status changes, and only then. Conditions of other types stay as they are. The entry shares nothing with what it is
 // given.
 func SetInstallProgression(entry *addonv1beta1.InstallProgression, s Summary, generation int64, now time.Time) bool {

@@ -34,7 +34,7 @@ type AddOnState struct {
 //
 // So an add-on that has and wants no configuration has Succeeded.
 //
-// LastTransitionTime is that of the Progressing condition, the zero time where it is missing. It moves with the
+// LastTransitionTime is the time of the Progressing condition, the zero time where it is missing. It moves with the
 // condition's status only: an add-on whose condition was False before and after has it since before its new
 // configuration. Applied keeps a deadline or a soak from running since then, so say it, or Stamp the add-on.
 func FromManagedClusterAddOn(a AddOnState) (Report, bool) {

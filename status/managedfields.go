@@ -11,7 +11,7 @@ import (
 // specWritten gives the newest time at which a manager wrote the spec, as far as the managed fields tell; the zero time
 // where they don't. It relies on what an API server does:
 //
-//   - each entry is of one manager, operation and subresource, and its time is that of the manager's last write that
+//   - each entry is of one manager, operation and subresource, and its time is the time of the manager's last write that
 //     changed the object: it is not earlier than the manager's last change of a field that it owns,
 //   - a write of the spec's fields leaves "f:spec" at the top of the writer's entry,
 //   - what writes the status has entries with the subresource "status".

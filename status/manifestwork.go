@@ -42,7 +42,7 @@ type WorkState struct {
 // Unless the caller said since when, the wait for an answer begins anew where someone wrote the spec later, as far as the
 // managed fields tell: the agent has to answer that too.
 //
-// LastTransitionTime is that of the condition that decided, for Failed the later of the two; for ToApply it is zero.
+// LastTransitionTime is the time of the condition that decided, for Failed the later of the two; for ToApply it is zero.
 //
 // A condition's time does not move when it only observes a new generation, so it says nothing of the present version
 // where nobody knows since when the work has that. Then LastTransitionTime is zero too, and a cluster that has not

@@ -12,14 +12,14 @@ import (
 	"github.com/cohort-ocm/cohort/grouping"
 )
 
-// PlacementProgress is how far a ManifestWorkReplicaSet is rolled out to one of its placements.
+// PlacementProgress says how far a ManifestWorkReplicaSet is rolled out to one of its placements.
 type PlacementProgress struct {
-	// Name is that of the Placement.
+	// Name is the name of the Placement.
 	Name string
 	// Groups are the placement's decision groups.
 	Groups *grouping.Groups
-	// Works are the ManifestWorks that exist for this placement, in any order, those of clusters that it
-	// no longer selects among them. Nil pointers are passed over.
+	// Works are the ManifestWorks that exist for this placement, in any order, also on clusters that it
+	// no longer selects. Nil pointers are passed over.
 	Works []*workv1.ManifestWork
 	// Summary is what the rollout to Groups comes to.
 	Summary Summary
@@ -52,8 +52,8 @@ type PlacementProgress struct {
 //	                      True    Complete                    otherwise
 //
 // The message of PlacementRolledOut is what each Summary says, for several placements with their names. It says what
-// stops a rollout, which has no reason in the API. The generation, which becomes the conditions' observedGeneration, is that of the
-// ManifestWorkReplicaSet. A condition's lastTransitionTime is set to now when its status changes, and only then.
+// stops a rollout, which has no reason in the API. The generation is the
+// ManifestWorkReplicaSet's; it becomes the conditions' observedGeneration. A condition's lastTransitionTime is set to now when its status changes, and only then.
 // Conditions of other types stay as they are.
 func SetReplicaSetStatus(st *workv1alpha1.ManifestWorkReplicaSetStatus, placements []PlacementProgress, generation int64, now time.Time) bool {
 	entries := make([]workv1alpha1.PlacementSummary, len(placements))

@@ -18,7 +18,7 @@ type PolicyState struct {
 	Strategy clusterv1alpha1.RolloutType
 
 	// RemediationAction is the one that the policy is to have on this cluster in the end, in any letter case: the root
-	// policy's, or enforce by an override. It is not that of the replicated policy, which a rollout may still hold at
+	// policy's, or enforce by an override. It is not the replicated policy's, which a rollout may still hold at
 	// inform.
 	RemediationAction policyv1.RemediationAction
 

@@ -95,6 +95,25 @@ func TestPolicyStatusSaysWhetherItChanged(t *testing.T) {
 	})
 }
 
+// S8: what a binding selects and excludes is part of the status.
+func TestPolicyStatusChangesWithItsBindings(t *testing.T) {
+	var st status.PolicyStatus
+	for _, p := range []status.PolicyPlacement{
+		{PlacementBinding: "b"},
+		{PlacementBinding: "b", PolicySet: "s"},
+		{PlacementBinding: "b", PolicySet: "s", Exclusions: []string{"c"}},
+		{PlacementBinding: "b", PolicySet: "s", Exclusions: []string{"d"}},
+		{PlacementBinding: "b", PolicySet: "s", Decisions: []status.PolicyDecision{{ClusterName: "c"}}},
+		{PlacementBinding: "b", PolicySet: "s", Decisions: []status.PolicyDecision{{ClusterName: "d"}}},
+		{PlacementBinding: "b", Placement: "p"},
+		{PlacementBinding: "b", PlacementRule: "p"},
+	} {
+		if !status.SetPolicyStatus(&st, []status.PolicyPlacement{p}, nil, status.Summary{}) || !cmp.Equal(st.Placement, []status.PolicyPlacement{p}) {
+			t.Errorf("%+v became %+v, or was no change", p, st.Placement)
+		}
+	}
+}
+
 // The root policy's status in the form of the Policy API.
 func ExampleSetPolicyStatus() {
 	var st status.PolicyStatus // what the root policy has

@@ -12,7 +12,9 @@ const longest = 1024
 // sentence joins clauses to a message: with a comma where there are two and the second has none, else with semicolons.
 func sentence(clauses []string) string {
 	if len(clauses) == 2 && !strings.ContainsAny(clauses[1], ",;") {
-		return shorten(clauses[0]+", "+clauses[1], longest)
+		if whole := clauses[0] + ", " + clauses[1]; len(whole) <= longest {
+			return whole
+		}
 	}
 	return bounded(clauses)
 }
@@ -27,12 +29,14 @@ func bounded(clauses []string) string {
 		separator = "; "
 		more      = "; and %d more"
 		room      = longest - len(more) - 17 // of a number
+
+		worthwhile = 40 // less of a clause says nothing
 	)
 	message := shorten(clauses[0], room)
 	for i := 1; i < len(clauses); i++ {
 		clause := clauses[i]
-		if i == 1 {
-			clause = shorten(clause, max(0, room-len(message)-len(separator)))
+		if left := room - len(message) - len(separator); i == 1 && left >= worthwhile {
+			clause = shorten(clause, left)
 		}
 		if len(message)+len(separator)+len(clause) > room {
 			return message + fmt.Sprintf(more, len(clauses)-i)
@@ -42,14 +46,11 @@ func bounded(clauses []string) string {
 	return message
 }
 
-// shorten cuts a text that has more than so many bytes, and shows that with "…".
+// shorten cuts a text that has more than so many bytes, which are at least 3, and shows that with "…".
 func shorten(text string, most int) string {
 	const ellipsis = "…"
 	if len(text) <= most {
 		return text
-	}
-	if most < len(ellipsis) {
-		return ""
 	}
 	cut := most - len(ellipsis)
 	for cut > 0 && !utf8.RuneStart(text[cut]) {

@@ -132,7 +132,7 @@ func TestDifferencesFromPlacementDecisions(t *testing.T) {
 			ours:   "error",
 			theirs: []string{"0(a)"},
 		}, {
-			why:    "G10: both refuse an object without the label",
+			why:    "G10: both refuse an empty label",
 			index:  []string{""},
 			groups: []group{{clusters: []string{"a"}}},
 			ours:   "error",

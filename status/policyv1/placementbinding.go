@@ -5,8 +5,8 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // PlacementBinding is a PlacementBinding of policy.open-cluster-management.io/v1: it binds policies and policy sets
 // to the clusters of a placement.
 //
-// An override has two spellings: that of the shipped API (BindingOverrides and SubFilter) and that of the design
-// document (RemediationActionOverride).
+// An override has two spellings: the shipped API's (BindingOverrides and SubFilter) and the design
+// document's (RemediationActionOverride).
 type PlacementBinding struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`

@@ -113,7 +113,7 @@ func (p *Policy) placements() string {
 func passesAt(passes []policy.Pass, at time.Time) (shown []Pass) {
 	for _, pass := range passes {
 		if pass.Time.Equal(at) {
-			shown = append(shown, Pass{changes(pass.Changes), pass.Status.ComplianceState, pass.Status.RolloutStatus})
+			shown = append(shown, Pass{changes(pass.Changes), string(pass.Status.ComplianceState), pass.Status.RolloutStatus})
 		}
 	}
 	return shown

@@ -88,5 +88,5 @@ func (c Change) String() string {
 
 // root is the root policy's status in a line.
 func (p *Policy) root() string {
-	return fmt.Sprintf("root policy: %s, %s", p.Status.RolloutStatus, cmp.Or(p.Status.ComplianceState, "no compliance reported"))
+	return fmt.Sprintf("root policy: %s, %s", p.Status.RolloutStatus, cmp.Or(string(p.Status.ComplianceState), "no compliance reported"))
 }

@@ -49,7 +49,7 @@ func outcome(s status.Summary) Outcome {
 	switch {
 	case s.ToApply == 0 && s.InFlight() == 0:
 		return Completed
-	case s.Breach:
+	case s.Breach != "":
 		return Stopped
 	default:
 		return Stuck

@@ -1,0 +1,213 @@
+package rollout
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/cohort-ocm/cohort/status"
+)
+
+// Blocker is a cluster that others wait for.
+type Blocker struct {
+	Cluster
+	// Starting says that it is in Result.Start: it is waited for from now on.
+	Starting bool `json:"starting,omitempty"`
+	// Silent says that it has the workload and has not answered yet.
+	Silent bool `json:"silent,omitempty"`
+	// Since says since when it stands as it does; zero if nobody knows, or if it does not have the workload.
+	Since time.Time `json:"since,omitzero"`
+	// Until says when its deadline or its soak ends; zero if time alone changes nothing, as where a budget is breached.
+	Until time.Time `json:"until,omitzero"`
+	// WithoutTime says that no report tells since when, so that a deadline or a soak that depends on it never ends.
+	WithoutTime bool `json:"withoutTime,omitempty"`
+	// Holds is how many held clusters wait for it, directly or through others.
+	Holds int `json:"holds,omitempty"`
+}
+
+// String says what the cluster does and until when: `cls037 progressing, times out at 2026-01-02T10:50:00Z`.
+func (b Blocker) String() string {
+	return fmt.Sprintf("%s %s%s", b.Name, b.kind(false), b.end(false))
+}
+
+// kind says what the cluster does, or what many like it do.
+func (b *Blocker) kind(many bool) string {
+	switch {
+	case b.Starting:
+		return plural(many, "starts now", "start now")
+	case b.Silent:
+		return plural(many, "has not answered", "have not answered")
+	case b.Status == status.Succeeded:
+		return plural(many, "soaks", "soak")
+	case b.Status == status.Failed:
+		return "failed"
+	case b.Status == status.TimeOut:
+		return "timed out"
+	default:
+		return "progressing"
+	}
+}
+
+// end says until when, in words that follow those of kind.
+func (b *Blocker) end(many bool) string {
+	switch {
+	case b.Starting || b.Status == status.TimeOut:
+		return ""
+	case b.Status == status.Succeeded:
+		return " until " + b.until()
+	case b.Status == status.Failed && b.Until.IsZero():
+		return b.since(many)
+	case b.Status == status.Failed:
+		return b.since(many) + b.slot(many)
+	case b.WithoutTime:
+		return plural(many, ", times out", ", time out") + " only once a report says since when"
+	case !b.Until.IsZero():
+		return plural(many, ", times out at ", ", time out at ") + b.until()
+	default:
+		return b.since(many) + ", and there is no progressDeadline"
+	}
+}
+
+// slot says until when the cluster keeps its slot, in words that follow those of kind.
+func (b *Blocker) slot(many bool) string {
+	keeps := plural(many, "keeps its slot until ", "keep their slots until ")
+	switch {
+	case b.Starting || b.Status == status.Succeeded:
+		return b.end(many)
+	case b.Status == status.Failed && (b.WithoutTime || !b.Until.IsZero()):
+		return ", " + keeps + b.until()
+	case b.WithoutTime || !b.Until.IsZero():
+		return b.end(many)
+	}
+	done := plural(many, "it is done", "they are done")
+	switch {
+	case b.Silent:
+		done = plural(many, "it answers", "they answer")
+	case b.Status == status.Failed:
+		done = plural(many, "it succeeds", "they succeed")
+	}
+	return b.since(many) + ", and without a progressDeadline " + keeps + done
+}
+
+func (b *Blocker) since(many bool) string {
+	if many || b.Since.IsZero() {
+		return ""
+	}
+	return " since " + inUTC(b.Since)
+}
+
+func (b *Blocker) until() string {
+	if b.Until.IsZero() {
+		return "a report says since when"
+	}
+	return inUTC(b.Until)
+}
+
+func plural(many bool, one, more string) string {
+	if many {
+		return more
+	}
+	return one
+}
+
+// inUTC is the time in whole seconds, the first by which it has come.
+func inUTC(t time.Time) string {
+	if t.Nanosecond() > 0 {
+		t = t.Truncate(time.Second).Add(time.Second)
+	}
+	return t.UTC().Format(time.RFC3339)
+}
+
+// blocker is the cluster at a position.
+func (r *Result) blocker(position int) Blocker {
+	s := r.states[position]
+	b := Blocker{Cluster: r.cluster(position), Starting: s&starting != 0, Silent: s == silent, WithoutTime: undatedStates.has(s)}
+	if age := r.ages[position]; agedStates.has(s) && age != unknownAge {
+		b.Since = r.now.Add(-age)
+		if left := r.schedule.rules.left(s, age); left > 0 {
+			b.Until = r.now.Add(left)
+		}
+	}
+	return b
+}
+
+// Blockers lists the clusters that hold anyone up: those that hold up most first, then those that time alone does not
+// end, then those that end last, then by name. It is empty where nobody is held, and where people or missing decisions
+// hold the rollout instead of clusters. It takes time linear in the fleet, and sorts what it lists.
+func (r *Result) Blockers() []Blocker {
+	if r.schedule == nil || r.schedule.options.paused || r.schedule.missing != "" {
+		return nil
+	}
+	behind, forSlots := r.heldByStage()
+	var all []Blocker
+	for position, state := range r.states {
+		group := r.schedule.groups.GroupAt(position)
+		holds := 0
+		if b := r.choice.breach; b != nil {
+			if b.counts(r.schedule.groups.Key(group)) && failureStates.has(state) {
+				holds = behind + forSlots
+			}
+		} else if int(r.schedule.stageOf[group]) == r.choice.active {
+			holds = r.holdsOf(state, behind, forSlots)
+		}
+		if holds > 0 {
+			b := r.blocker(position)
+			if b.Holds = holds; r.choice.breach != nil {
+				b.Until = time.Time{}
+			}
+			all = append(all, b)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b Blocker) int { return cmp.Or(cmp.Compare(b.Holds, a.Holds), compareEnds(&a, &b)) })
+	return all
+}
+
+// holdsOf is how many wait for a cluster of the active stage: those behind the stage until it is settled, those in the
+// stage that lack a slot while it has one.
+func (r *Result) holdsOf(s state, behind, forSlots int) (holds int) {
+	if s&starting == 0 && !inFlightStates.has(s) {
+		return 0
+	}
+	if !isFailed(s) {
+		holds += behind
+	}
+	if !isFailed(s) || !r.schedule.options.freeFailed {
+		holds += forSlots
+	}
+	return holds
+}
+
+// heldByStage is how many clusters are held behind the active stage, or by a breach, and how many in the active stage for
+// want of a slot.
+func (r *Result) heldByStage() (behind, forSlots int) {
+	c := &r.choice
+	for group := range r.tallies {
+		switch stage := int(r.schedule.stageOf[group]); {
+		case c.breach != nil || stage > c.active:
+			behind += r.held(group)
+		case stage == c.active && c.barrier < 0 && !c.isClosed(group):
+			forSlots += r.held(group)
+		}
+	}
+	return behind, forSlots
+}
+
+// compareEnds puts those that time alone does not end first, then those that end last. What only just starts comes last.
+func compareEnds(a, b *Blocker) int {
+	switch {
+	case a.Starting != b.Starting:
+		return one(a.Starting) - one(b.Starting)
+	case a.Until.IsZero() != b.Until.IsZero():
+		return one(b.Until.IsZero()) - one(a.Until.IsZero())
+	default:
+		return b.Until.Compare(a.Until)
+	}
+}
+
+func one(is bool) int {
+	if is {
+		return 1
+	}
+	return 0
+}

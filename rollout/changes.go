@@ -1,0 +1,132 @@
+package rollout
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Changes is what differs between two results of a rollout, each list in the order of the names. A controller makes an
+// event of each part, and adds the lengths to its counters, so that everything is told once.
+type Changes struct {
+	// Started are the clusters that waited and have the workload now.
+	Started []string `json:"started,omitempty"`
+	// Succeeded are the clusters that succeed now and did not, soaking or not.
+	Succeeded []string `json:"succeeded,omitempty"`
+	// Failed are the clusters that failed now and had neither failed nor timed out.
+	Failed []string `json:"failed,omitempty"`
+	// TimedOut are the clusters whose deadline has passed, or that are reported so, and were not.
+	TimedOut []string `json:"timedOut,omitempty"`
+	// Recovered are the clusters that had failed or timed out and do neither now, with the workload still there.
+	Recovered []string `json:"recovered,omitempty"`
+	// Breached is the budget that is breached now and was not; nil if none is.
+	Breached *Breach `json:"breached,omitempty"`
+	// Resumed says that a budget was breached and none is now.
+	Resumed bool `json:"resumed,omitempty"`
+	// Warned are the warnings that are new.
+	Warned []Warning `json:"warned,omitempty"`
+}
+
+// Changes says what is new since a previous result of the same rollout, whose groups may have been others. A cluster that
+// the previous one did not select counts as one that waited. It takes time linear in the clusters of both.
+//
+// Nothing is new since nil: a controller that starts anew must not tell again what its predecessor has told. Since a zero
+// Result everything is.
+func (r *Result) Changes(previous *Result) Changes {
+	if previous == nil || r == previous {
+		return Changes{}
+	}
+	var c Changes
+	before := 0
+	for position, now := range r.states {
+		name, was := r.schedule.groups.Cluster(position), unreported
+		for before < len(previous.states) && previous.schedule.groups.Cluster(before) < name {
+			before++
+		}
+		if before < len(previous.states) && previous.schedule.groups.Cluster(before) == name {
+			was = previous.states[before]
+		}
+		c.add(name, was&^starting, now&^starting)
+	}
+	switch was, is := previous.choice.breach, r.choice.breach; {
+	case is != nil && (was == nil || was.Group != is.Group || was.AllGroups != is.AllGroups):
+		c.Breached = is.clone()
+	case was != nil && is == nil:
+		c.Resumed = true
+	}
+	c.Warned = r.warnedSince(previous)
+	return c
+}
+
+// succeededStates are those of clusters that succeed.
+var succeededStates = setOf(soaking, soakingUndated, succeeded)
+
+// timedOutStates are those of clusters that timed out.
+var timedOutStates = setOf(timedOut, timedOutNow)
+
+// add notes what became of a cluster.
+func (c *Changes) add(name string, was, is state) {
+	if was == is {
+		return
+	}
+	if was.waiting() && !is.waiting() && is != skipped {
+		c.Started = append(c.Started, name)
+	}
+	if succeededStates.has(is) && !succeededStates.has(was) {
+		c.Succeeded = append(c.Succeeded, name)
+	}
+	if isFailed(is) && !failureStates.has(was) {
+		c.Failed = append(c.Failed, name)
+	}
+	if timedOutStates.has(is) && !timedOutStates.has(was) {
+		c.TimedOut = append(c.TimedOut, name)
+	}
+	if failureStates.has(was) && !failureStates.has(is) && !is.waiting() {
+		c.Recovered = append(c.Recovered, name)
+	}
+}
+
+// warnedSince are the warnings that the previous result does not have.
+func (r *Result) warnedSince(previous *Result) (warned []Warning) {
+	known := make(map[Warning]bool, len(previous.warnings))
+	for _, w := range previous.warnings {
+		known[w] = true
+	}
+	for _, w := range r.warnings {
+		if !known[w] {
+			warned = append(warned, w)
+		}
+	}
+	return warned
+}
+
+// IsZero says whether nothing changed.
+func (c Changes) IsZero() bool {
+	return len(c.Started)+len(c.Succeeded)+len(c.Failed)+len(c.TimedOut)+len(c.Recovered)+len(c.Warned) == 0 &&
+		c.Breached == nil && !c.Resumed
+}
+
+// String says what changed, in a line: `started c; succeeded a, b; timed out d`. Of more than three clusters it names the
+// first.
+func (c Changes) String() string {
+	var parts []string
+	for _, list := range []struct {
+		what  string
+		names []string
+	}{
+		{"started", c.Started}, {"succeeded", c.Succeeded}, {"failed", c.Failed}, {"timed out", c.TimedOut}, {"recovered", c.Recovered},
+	} {
+		if n := len(list.names); n > 0 {
+			parts = append(parts, fmt.Sprintf("%s %s", list.what, listed(list.names[:min(n, maxNamed)], n)))
+		}
+	}
+	if c.Breached != nil {
+		parts = append(parts, c.Breached.String())
+	}
+	if c.Resumed {
+		parts = append(parts, "no budget is breached any more")
+	}
+	for _, w := range c.Warned {
+		parts = append(parts, w.String())
+	}
+	return strings.Join(parts, "; ")
+}

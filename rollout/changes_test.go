@@ -1,0 +1,143 @@
+package rollout_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+
+	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/status"
+)
+
+// S9: each of the words for what became of one cluster, from every kind of report to every other.
+func TestChangesOfOneCluster(t *testing.T) {
+	groups, err := grouping.FromNames(map[grouping.Key][]string{{}: {"a"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.All, All: &clusterv1alpha1.RolloutAll{
+		RolloutConfig: clusterv1alpha1.RolloutConfig{ProgressDeadline: "30m"},
+	}}
+	plan := func(report func(string) *status.Report) *rollout.Result {
+		var reports []status.Report
+		if r := report("a"); r != nil {
+			reports = append(reports, *r)
+		}
+		r, err := rollout.Plan(all, groups, reports, atTen)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	// The kinds of kindsOfReports, by what they come to.
+	words := []string{"waits", "waits", "flies", "flies", "flies", "timed out", "failed", "succeeded", "succeeded", "timed out"}
+	for was, before := range kindsOfReports {
+		for is, after := range kindsOfReports {
+			var want rollout.Changes
+			a := []string{"a"}
+			from, to := words[was], words[is]
+			failure := map[string]bool{"failed": true, "timed out": true}
+			if from == "waits" && to != "waits" {
+				want.Started = a
+			}
+			if to == "succeeded" && from != "succeeded" {
+				want.Succeeded = a
+			}
+			if to == "failed" && !failure[from] {
+				want.Failed = a
+			}
+			if to == "timed out" && from != "timed out" {
+				want.TimedOut = a
+			}
+			if failure[from] && !failure[to] && to != "waits" {
+				want.Recovered = a
+			}
+			got := plan(after).Changes(plan(before))
+			got.Warned = nil // which the next test looks at
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("from kind %d (%s) to %d (%s):\n%s", was, from, is, to, diff)
+			}
+			if got.IsZero() != cmp.Equal(got, rollout.Changes{}) || (got.String() == "") != got.IsZero() {
+				t.Errorf("%+v: IsZero is %v, String is %q", got, got.IsZero(), got)
+			}
+		}
+	}
+}
+
+// S9: over a rollout, each is told once: what comes and goes, a breach and its end, a warning; after a restart nothing is
+// told again.
+func TestChangesTellEachOnce(t *testing.T) {
+	groups := func(names ...string) *grouping.Groups {
+		g, err := grouping.FromNames(map[grouping.Key][]string{{}: names})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return g
+	}
+	strategy := clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.Progressive}
+	plan := func(g *grouping.Groups, reports ...status.Report) *rollout.Result {
+		r, err := rollout.Plan(strategy, g, reports, atTen)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	since := atTen.Add(-time.Minute)
+	of := func(cluster string, s status.RolloutStatus) status.Report {
+		return status.Report{Cluster: cluster, Status: s, LastTransitionTime: since}
+	}
+	first := plan(groups("a", "b"), of("a", status.Progressing), of("b", status.Progressing))
+	failed := plan(groups("a", "b", "d"), of("a", status.Succeeded), of("b", status.Failed), of("d", status.ToApply), of("d", status.ToApply))
+	mended := plan(groups("b", "c", "d"), of("b", status.Succeeded), of("c", status.Progressing))
+	for _, test := range []struct {
+		why           string
+		previous, now *rollout.Result
+		want          string
+	}{
+		{"a controller that starts anew has told already", nil, failed, ""},
+		{"nothing happened", first, plan(groups("a", "b"), of("a", status.Progressing), of("b", status.Progressing)), ""},
+		{"a result has no news of itself", failed, failed, ""},
+		{"since the beginning all is new", &rollout.Result{}, first, "started a, b"},
+		{"a breach and a warning", first, failed, "succeeded a; failed b; " +
+			"stopped: b failed, maxFailures 0; goes on when none is failed; d has several reports: the one that holds the rollout back most counts"},
+		{"told already", failed, plan(groups("a", "b", "d"), of("a", status.Succeeded), of("b", status.Failed), of("d", status.ToApply), of("d", status.ToApply)), ""},
+		{"a leaves, c joins, b recovers", failed, mended, "started c; succeeded b; recovered b; no budget is breached any more"},
+	} {
+		if got := test.now.Changes(test.previous).String(); got != test.want {
+			t.Errorf("%s: %q, want %q", test.why, got, test.want)
+		}
+	}
+}
+
+func ExampleResult_Changes() {
+	groups, err := grouping.FromNames(map[grouping.Key][]string{{}: {"a", "b", "c"}})
+	if err != nil {
+		panic(err)
+	}
+	strategy := clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.Progressive}
+	now := time.Date(2026, 1, 2, 10, 0, 0, 0, time.UTC)
+	plan := func(reports ...status.Report) *rollout.Result {
+		result, err := rollout.Plan(strategy, groups, reports, now)
+		if err != nil {
+			panic(err)
+		}
+		return result
+	}
+	at := func(cluster string, s status.RolloutStatus) status.Report {
+		return status.Report{Cluster: cluster, Status: s, LastTransitionTime: now.Add(-time.Minute)}
+	}
+
+	// A controller keeps the result of its last reconcile. It makes an event of each change, and counts.
+	last := plan(at("a", status.Progressing), at("b", status.Progressing))
+	result := plan(at("a", status.Succeeded), at("b", status.Failed), at("c", status.Progressing))
+	changes := result.Changes(last)
+	fmt.Println(changes)
+	fmt.Println("failures_total +", len(changes.Failed))
+	// Output:
+	// started c; succeeded a; failed b; stopped: b failed, maxFailures 0; goes on when none is failed
+	// failures_total + 1
+}

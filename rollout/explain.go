@@ -1,0 +1,174 @@
+package rollout
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Explanation says why a cluster is held, from the cluster to whoever holds everything up: each [Link] waits for the
+// next. It is empty for a cluster that is not held.
+type Explanation []Link
+
+// Link is one wait.
+type Link struct {
+	// Hold says what is waited for.
+	Hold Hold `json:"hold"`
+	// Blockers are the first three clusters that are waited for, and More the number of the others. For a slot, who frees
+	// one first comes first; otherwise those that time alone does not end, then those that end last. There are none where
+	// people or missing decisions are waited for.
+	Blockers []Blocker `json:"blockers,omitempty"`
+	More     int       `json:"more,omitempty"`
+	// Remedies are the ways in which the wait ends. There are none where the next link has to end first.
+	Remedies []Remedy `json:"remedies,omitempty"`
+}
+
+// Ends is when time alone ends the wait; zero if it does not.
+func (l Link) Ends() time.Time {
+	for _, r := range l.Remedies {
+		if r.Type == RemedyWait {
+			return r.At
+		}
+	}
+	return time.Time{}
+}
+
+// String says what is waited for, and what a person can do: `stopped: a failed, …; mend a, or raise maxFailures to 1`.
+func (l Link) String() string {
+	var ways []string
+	for _, r := range l.Remedies {
+		if r.Type != RemedyWait && r.Type != RemedyAnswer { // the sentence of the hold says so already
+			ways = append(ways, r.String())
+		}
+	}
+	if len(ways) == 0 {
+		return l.Hold.String()
+	}
+	return fmt.Sprintf("%v; to do: %s", l.Hold, strings.Join(ways, ", or "))
+}
+
+// String has a line for each link.
+func (e Explanation) String() string {
+	lines := make([]string, len(e))
+	for i := range e {
+		lines[i] = e[i].String()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Explain says why the named cluster is held, down to who waits for nobody else. It is empty for a cluster that is not
+// held, or not selected. The first question of a result takes time linear in the fleet; each after that constant time.
+func (r *Result) Explain(cluster string) Explanation {
+	if r.schedule == nil {
+		return nil
+	}
+	position, ok := r.schedule.groups.Position(cluster)
+	if !ok || r.states[position].disposition() != DispositionHeld {
+		return nil
+	}
+	group := r.schedule.groups.GroupAt(position)
+	links := Explanation{r.link(group)}
+	if next, ok := r.heldBefore(group); ok {
+		links = append(links, r.link(next))
+	}
+	return links
+}
+
+// heldBefore finds the group of the active stage where clusters of the given group wait for it and some of its own are held
+// themselves.
+func (r *Result) heldBefore(group int) (int, bool) {
+	s, c := r.schedule, &r.choice
+	if s.stopped(c) || int(s.stageOf[group]) <= c.active {
+		return 0, false
+	}
+	active, ok := s.groupOf(c.active)
+	return active, ok && r.held(active) > 0
+}
+
+// link is the wait of the held clusters of a group.
+func (r *Result) link(group int) Link {
+	l := Link{Hold: r.hold(group)}
+	switch l.Hold.Type {
+	case HoldPaused:
+		l.Remedies = []Remedy{{Type: RemedyResume}}
+	case HoldGroupsIncomplete:
+		l.Remedies = []Remedy{{Type: RemedyCompleteGroups}}
+	case HoldBreached:
+		l.Blockers, l.More = r.failures()
+		l.Remedies = r.choice.breach.remedies()
+	case HoldGateClosed:
+		if opens := l.Hold.Gate.Opens; !opens.IsZero() {
+			l.Remedies = append(l.Remedies, Remedy{Type: RemedyWait, At: opens})
+		}
+		l.Remedies = append(l.Remedies, Remedy{Type: RemedyOpenGate, Group: l.Hold.Group, Gate: l.Hold.Gate.Name})
+	case HoldConcurrency:
+		l.Blockers, l.More = r.look().first.list()
+		l.Remedies = r.slotRemedies()
+	default: // an earlier group
+		l.Blockers, l.More = r.look().last.list()
+		if _, held := r.heldBefore(group); !held {
+			l.Remedies = r.groupRemedies()
+		}
+	}
+	return l
+}
+
+// list gives a copy of the blockers, and how many more there are.
+func (f *few) list() ([]Blocker, int) {
+	return append([]Blocker(nil), f.blockers...), f.n - len(f.blockers)
+}
+
+// failures are the first clusters that count in the breach.
+func (r *Result) failures() (blockers []Blocker, more int) {
+	for _, name := range r.choice.breach.Clusters {
+		position, _ := r.schedule.groups.Position(name)
+		b := r.blocker(position)
+		b.Until = time.Time{} // a cluster that timed out has failed as well
+		blockers = append(blockers, b)
+	}
+	return blockers, r.choice.breach.Failures - len(blockers)
+}
+
+// hold is the reason of the held clusters of a group, with the sentence about those that are waited for.
+func (r *Result) hold(group int) Hold {
+	h := r.holdInBrief(group)
+	if next, ok := r.heldBefore(group); ok {
+		h.Detail += "; " + r.schedule.hold(&r.choice, next).String()
+	}
+	return h
+}
+
+// holdInBrief is hold without the reason of those that it waits for, where that stands beside it.
+func (r *Result) holdInBrief(group int) Hold {
+	h := r.schedule.hold(&r.choice, group)
+	switch h.Type {
+	case HoldBreached:
+		h.Detail = r.choice.breach.detail()
+	case HoldConcurrency:
+		h.Detail = r.look().sentences(true, r.withoutSlot())
+	case HoldMandatoryGroup, HoldEarlierGroup:
+		h.Detail = r.progress()
+	}
+	return h
+}
+
+// withoutSlot is the states in flight that have no slot.
+func (r *Result) withoutSlot() stateSet {
+	if r.schedule.options.freeFailed {
+		return setOf(failed, failedUndated)
+	}
+	return 0
+}
+
+// progress says how far the active stage is and who is waited for there.
+func (r *Result) progress() string {
+	c := r.choice.used.counts(0)
+	parts := []string{fmt.Sprintf("%d of %d done", c.Done(), c.Total())}
+	if n := c.Failures(); n > 0 {
+		parts[0] += fmt.Sprintf(", %d failed", n)
+	}
+	if waiting := r.look().sentences(false, setOf(failed, failedUndated)); waiting != "" {
+		parts = append(parts, waiting)
+	}
+	return strings.Join(parts, "; ")
+}

@@ -1,0 +1,172 @@
+package rollout
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// front is who stands in the way of the held clusters of a result. Only clusters of the active stage can, or those that
+// failed where a budget is breached: all else is behind them. It has what sentences and explanations need, and is worked
+// out once a result, when somebody asks, in one pass over the fleet.
+//
+// For example, with a mandatory group {a soaking until 10:15, b progressing until 10:50} and {c, d} that wait for it, the
+// crowd of soaking is a, that of progressing is b, last is b, a, and first is a, b.
+type front struct {
+	once   sync.Once
+	crowds [numStates]crowd // of the active stage, by state; those that start stand under toApply
+	last   few              // of those that the stage waits for: who ends last, those that never end before all others
+	first  few              // of those that have a slot: who frees it first
+	frees  time.Time        // when enough slots are free for one more cluster to start; zero if time alone does not free them
+	// How many only start now, and of how many nobody knows since when they are in flight.
+	starting, unknown int
+}
+
+// crowd is clusters that stand alike.
+type crowd struct {
+	n     int
+	names []string // the first of them, in order
+	first Blocker  // who ends first
+	last  Blocker  // who ends last
+}
+
+// few is the first of some blockers in an order, at most maxNamed, and how many there are.
+type few struct {
+	blockers []Blocker
+	n        int
+}
+
+// add puts b in its place.
+func (f *few) add(b Blocker, compare func(a, b *Blocker) int) {
+	f.n++
+	at := len(f.blockers)
+	for at > 0 && compare(&b, &f.blockers[at-1]) < 0 {
+		at--
+	}
+	if at < maxNamed {
+		f.blockers = slices.Insert(f.blockers[:min(len(f.blockers), maxNamed-1)], at, b)
+	}
+}
+
+// look gives the front.
+func (r *Result) look() *front {
+	r.front.once.Do(func() {
+		if s := r.schedule; !s.stopped(&r.choice) && r.choice.active < len(s.Stages) {
+			r.findFront(r.front)
+		}
+	})
+	return r.front
+}
+
+func (r *Result) findFront(f *front) {
+	s := r.schedule
+	excess := r.choice.excess(s)
+	var ends []time.Time // of the slots that time frees, where more than one has to come free
+	for position, state := range r.states {
+		if int(s.stageOf[s.groups.GroupAt(position)]) != r.choice.active || state&starting == 0 && !inFlightStates.has(state) {
+			continue
+		}
+		b := r.blocker(position)
+		f.crowds[state&^starting].add(b)
+		f.starting += one(b.Starting)
+		f.unknown += one(!b.Starting && b.Since.IsZero())
+		if !isFailed(state) {
+			f.last.add(b, compareEnds)
+		}
+		if !isFailed(state) || !s.options.freeFailed {
+			f.first.add(b, func(a, b *Blocker) int { return compareEnds(b, a) })
+			if !b.Until.IsZero() {
+				ends = append(ends, b.Until)
+			}
+		}
+	}
+	if excess >= 1 && excess <= len(ends) {
+		slices.SortFunc(ends, time.Time.Compare)
+		f.frees = ends[excess-1]
+	}
+	// Those that were never reported and those reported ToApply start alike.
+	if c := &f.crowds[unreported]; c.n > 0 {
+		f.crowds[toApply].merge(c)
+		*c = crowd{}
+	}
+}
+
+func isFailed(s state) bool { return s == failed || s == failedUndated }
+
+// excess is how many slots of the active stage have to come free before one more cluster may start.
+func (c *choice) excess(s *schedule) int {
+	return s.holdingSlots(&c.used) + c.slots - s.Stages[c.active].MaxConcurrency + 1
+}
+
+func (c *crowd) add(b Blocker) {
+	if c.n++; c.n <= maxNamed {
+		c.names = append(c.names, b.Name)
+	}
+	if c.n == 1 || b.Until.Before(c.first.Until) {
+		c.first = b
+	}
+	if c.n == 1 || c.last.Until.Before(b.Until) {
+		c.last = b
+	}
+}
+
+func (c *crowd) merge(other *crowd) {
+	c.n += other.n
+	c.names = append(c.names, other.names...)
+	slices.Sort(c.names)
+	c.names = c.names[:min(len(c.names), maxNamed)]
+	if c.first.Name == "" {
+		c.first, c.last = other.first, other.last
+	}
+}
+
+// sentence says what the clusters of a crowd do and until when: until they are done, or give their slots back. Of several
+// that end at different times, the first slot or the last cluster counts.
+func (c *crowd) sentence(slots bool) string {
+	b, which, end := c.last, "last", (*Blocker).end
+	if slots {
+		b, which, end = c.first, "first", (*Blocker).slot
+	}
+	names := listed(c.names, c.n)
+	if many := c.n > 1; !many || c.first.Until.Equal(c.last.Until) {
+		return fmt.Sprintf("%s %s%s", names, b.kind(many), end(&b, many))
+	}
+	return fmt.Sprintf("%s %s, the %s%s", names, b.kind(true), which, strings.TrimPrefix(end(&b, false), ","))
+}
+
+// longestDetail is the number of bytes that the sentences about clusters have together, but for the last of them. With
+// the names that a hub allows, a hold is then shorter than the 1,024 bytes of a message.
+const longestDetail = 400
+
+// sentences joins what the crowds of some states say, the most troublesome first.
+func (f *front) sentences(slots bool, without stateSet) string {
+	var s strings.Builder
+	more := 0
+	for _, state := range [...]state{progressingUndated, failedUndated, soakingUndated, silent, failed, progressing, soaking, toApply} {
+		switch c := &f.crowds[state]; {
+		case c.n == 0 || without.has(state):
+		case s.Len() > longestDetail:
+			more += c.n
+		default:
+			if s.Len() > 0 {
+				s.WriteString("; ")
+			}
+			s.WriteString(c.sentence(slots))
+		}
+	}
+	if more > 0 {
+		fmt.Fprintf(&s, "; and %d more", more)
+	}
+	return s.String()
+}
+
+// listed is the names, of n, with the number of those that are not among them: "a, b and 2 more".
+func listed(names []string, n int) string {
+	s := strings.Join(names, ", ")
+	if more := n - len(names); more > 0 {
+		s += fmt.Sprintf(" and %d more", more)
+	}
+	return s
+}

@@ -1,0 +1,455 @@
+package rollout_test
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/apimachinery/pkg/util/yaml"
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+
+	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/internal/scene"
+	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/status"
+)
+
+// The scenes: a fleet, a strategy, what is reported as time goes by, and what the library says. The commands:
+//
+//	fleet            Begins anew: groups, strategy, options. Prints the schedule.
+//	strategy         A RolloutStrategy, as YAML. Prints the schedule, or what a webhook would say.
+//	plan             Prints the result, a part a line, and the warnings. With "in a line", Result.String.
+//	explain CLUSTER  Prints the chain of waits of a cluster, and the clusters that it waits for.
+//	blockers         Prints who holds anyone up, and how many.
+//	summary          Prints the condition that is True with reason and message, then the counts of each group.
+//	changes          Prints what changed since the last plan.
+//	next             Prints what a Planner says to do.
+//	json             Prints the result as JSON.
+//
+// Every command first takes in its lines, which change the scene:
+//
+//	group 1 "canary": a b[1..9]     the clusters of a group; `placement web` before groups says whose they are
+//	strategy Progressive, maxConcurrency 2, maxFailures 25%, progressDeadline 30m, minSuccessTime 5m, mandatory canary 3
+//	size 2, selected 9              the placement's clustersPerDecisionGroup, and how many it selects
+//	paused, resumed, failedFreesSlot, maxConcurrencyPerGroup 50%, maxRemoved 10%, order descending
+//	closed group 1 "canary", approval, until 13:00     and: open group 1 "canary"
+//	at 12:30                        the time; it begins at 12:00
+//	a Progressing 5m                a report: since 5 minutes ago; `and a Failed 1m` is one more report of a
+//	a ToApply applied 3m            the present version was written 3 minutes ago
+//	a none                          there is no report any more
+//	applied a                       tells the Planner that a is written now
+type stage struct {
+	placements []string // by their order
+	decisions  map[string][]*clusterv1beta1.PlacementDecision
+	size       *intstr.IntOrString
+	selected   int
+	strategy   clusterv1alpha1.RolloutStrategy
+	options    map[string]rollout.Option
+	reports    map[string][]status.Report
+	now        time.Time
+
+	last    *rollout.Result
+	planner *rollout.Planner
+	told    map[string][]status.Report
+}
+
+// Every example of the design documents, and every sentence that the package has: R1 to R30, S9.
+func TestScenes(t *testing.T) {
+	scene.Run(t, "testdata/scenes/*.txt", func(t *testing.T) func(scene.Command) string {
+		s := newStage()
+		return func(c scene.Command) string {
+			text, err := s.do(c)
+			if err != nil {
+				return "error: " + strings.ReplaceAll(err.Error(), "\n", "\nerror: ")
+			}
+			return text
+		}
+	})
+}
+
+func newStage() *stage {
+	return &stage{
+		decisions: map[string][]*clusterv1beta1.PlacementDecision{}, options: map[string]rollout.Option{},
+		reports: map[string][]status.Report{}, now: now, planner: &rollout.Planner{}, told: map[string][]status.Report{},
+	}
+}
+
+func (s *stage) do(c scene.Command) (string, error) {
+	switch c.Name {
+	case "fleet":
+		*s = *newStage()
+	case "strategy":
+		s.strategy = clusterv1alpha1.RolloutStrategy{}
+		if err := yaml.UnmarshalStrict([]byte(c.Input), &s.strategy); err != nil {
+			return "", err
+		}
+		c.Input = ""
+	}
+	for line := range strings.Lines(c.Input) {
+		if err := s.change(strings.TrimSpace(line)); err != nil {
+			return "", err
+		}
+	}
+	groups, err := s.groups()
+	if err != nil {
+		return "", err
+	}
+	if c.Name == "next" {
+		return s.next(groups)
+	}
+	var reports []status.Report
+	for _, cluster := range slices.Sorted(maps.Keys(s.reports)) {
+		reports = append(reports, s.reports[cluster]...)
+	}
+	result, err := rollout.Plan(s.strategy, groups, reports, s.now, s.opts()...)
+	if err != nil {
+		return "", err
+	}
+	switch c.Name {
+	case "fleet", "strategy":
+		return fmt.Sprintf("%s: %v", result.Schedule.Type, result.Schedule), nil
+	case "plan":
+		s.last = result
+		if len(c.Args) > 0 {
+			return result.String(), nil
+		}
+		return describe(result), nil
+	case "explain":
+		return explain(result.Explain(c.Args[0])), nil
+	case "blockers":
+		var lines []string
+		for _, b := range result.Blockers() {
+			lines = append(lines, fmt.Sprintf("%v (holds up %d)", b, b.Holds))
+		}
+		return strings.Join(lines, "\n"), nil
+	case "summary":
+		return summarize(result.Summary(), s.now), nil
+	case "changes":
+		previous := s.last
+		if s.last = result; previous == nil {
+			previous = &rollout.Result{}
+		}
+		return result.Changes(previous).String(), nil
+	case "json":
+		text, err := json.MarshalIndent(result, "", " ")
+		return string(text), err
+	default:
+		return "", fmt.Errorf("no such command as %s", c.Name)
+	}
+}
+
+// describe has a line for each part of Result.String, and the warnings.
+func describe(r *rollout.Result) string {
+	text := partsOfString.ReplaceAllString(r.String(), "\n$1")
+	for _, w := range r.Warnings {
+		text += "\nwarning: " + w.String()
+	}
+	return text
+}
+
+// partsOfString is where a part of Result.String begins.
+var partsOfString = regexp.MustCompile(`; (in flight|timed out|removed|\d+ held:|stopped:|recheck)`)
+
+func explain(e rollout.Explanation) string {
+	if len(e) == 0 {
+		return "not held"
+	}
+	var lines []string
+	for _, l := range e {
+		lines = append(lines, l.String())
+		for _, b := range l.Blockers {
+			lines = append(lines, "  "+b.String())
+		}
+		if l.More > 0 {
+			lines = append(lines, fmt.Sprintf("  and %d more", l.More))
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+func summarize(s status.Summary, now time.Time) string {
+	var conditions []metav1.Condition
+	status.SetConditions(&conditions, s, 1, now)
+	var lines []string
+	for _, c := range conditions {
+		if c.Status == metav1.ConditionTrue {
+			lines = append(lines, fmt.Sprintf("%s, %s: %s", c.Type, c.Reason, c.Message))
+		}
+	}
+	for _, g := range s.Groups {
+		lines = append(lines, g.String())
+	}
+	return strings.Join(lines, "\n")
+}
+
+func (s *stage) next(groups *grouping.Groups) (string, error) {
+	if err := s.planner.SetStrategy(s.strategy, s.opts()...); err != nil {
+		return "", err
+	}
+	s.planner.SetGroups(groups)
+	for cluster, reports := range s.reports {
+		if !slices.Equal(s.told[cluster], reports) {
+			if err := s.planner.Report(reports...); err != nil {
+				return "", err
+			}
+		}
+	}
+	for cluster := range s.told {
+		if s.reports[cluster] == nil {
+			s.planner.Forget(cluster)
+		}
+	}
+	s.told = maps.Clone(s.reports)
+	return s.planner.Next(s.now).String(), nil
+}
+
+func (s *stage) opts() []rollout.Option {
+	var opts []rollout.Option
+	for _, key := range slices.Sorted(maps.Keys(s.options)) {
+		opts = append(opts, s.options[key])
+	}
+	return opts
+}
+
+func (s *stage) groups() (*grouping.Groups, error) {
+	var parts []grouping.PlacementGroups
+	for _, name := range s.placements {
+		decisions := s.decisions[name]
+		var placement *clusterv1beta1.Placement
+		if s.size != nil || s.selected > 0 {
+			placement = &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name}}
+			placement.Status.NumberOfSelectedClusters = int32(s.selected)
+			if s.size != nil {
+				placement.Spec.DecisionStrategy.GroupStrategy.ClustersPerDecisionGroup = *s.size
+			}
+			for _, d := range decisions {
+				if s.selected == 0 {
+					placement.Status.NumberOfSelectedClusters += int32(len(d.Status.Decisions))
+				}
+			}
+		}
+		groups, err := grouping.Read(placement, decisions)
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, grouping.PlacementGroups{Placement: name, Groups: groups})
+	}
+	switch len(parts) {
+	case 0:
+		return nil, nil
+	case 1:
+		return parts[0].Groups, nil
+	default:
+		return grouping.Join(parts...)
+	}
+}
+
+// change takes in a line.
+func (s *stage) change(line string) error {
+	words := strings.Fields(line)
+	var rest string
+	if len(words) > 1 {
+		rest = strings.TrimSpace(strings.TrimPrefix(line, words[0]))
+	}
+	switch words[0] {
+	case "group":
+		return s.addGroup(line)
+	case "placement":
+		s.placements = append(s.placements, rest)
+	case "strategy":
+		return s.read(rest)
+	case "size":
+		size := intstr.Parse(rest)
+		s.size = &size
+	case "selected":
+		s.selected, _ = strconv.Atoi(rest)
+	case "at":
+		at, err := time.Parse("15:04", rest)
+		s.now = now.Truncate(24 * time.Hour).Add(time.Duration(at.Hour())*time.Hour + time.Duration(at.Minute())*time.Minute)
+		return err
+	case "paused":
+		s.options["paused"] = rollout.Paused()
+	case "resumed":
+		delete(s.options, "paused")
+	case "failedFreesSlot":
+		s.options["failed"] = rollout.FailedFreesSlot()
+	case "maxConcurrencyPerGroup":
+		s.options["perGroup"] = rollout.MaxConcurrencyPerGroup(intstr.Parse(rest))
+	case "maxRemoved":
+		s.options["maxRemoved"] = rollout.MaxRemoved(intstr.Parse(rest))
+	case "order":
+		s.options["order"] = rollout.Order(func(a, b string) int { return cmp.Compare(b, a) })
+	case "closed", "open":
+		return s.gate(words[0], rest)
+	case "applied":
+		for _, c := range clustersIn(rest) {
+			s.planner.Applied(c, s.now)
+		}
+	default:
+		return s.report(words)
+	}
+	return nil
+}
+
+// keyIn reads `group 1 "canary"`, as a Key prints itself.
+func keyIn(text string) (grouping.Key, error) {
+	var k grouping.Key
+	text, of, _ := strings.Cut(text, " of placement ")
+	number, name, named := strings.Cut(strings.TrimPrefix(text, "group "), " ")
+	index, err := strconv.ParseInt(number, 10, 32)
+	if named && err == nil {
+		name, err = strconv.Unquote(name)
+	}
+	k.Placement, k.Name, k.Index = of, name, int32(index)
+	return k, err
+}
+
+func (s *stage) addGroup(line string) error {
+	text, clusters, _ := strings.Cut(line, ":")
+	key, err := keyIn(text)
+	if err != nil {
+		return fmt.Errorf("%s: %w", line, err)
+	}
+	if len(s.placements) == 0 {
+		s.placements = []string{"p"}
+	}
+	p := s.placements[len(s.placements)-1]
+	f := &fleet{decisions: s.decisions[p]}
+	f.groupAt(int(key.Index), key.Name, clustersIn(clusters)...)
+	f.decisions[len(f.decisions)-1].Labels[clusterv1beta1.PlacementLabel] = p
+	s.decisions[p] = f.decisions
+	return nil
+}
+
+// clustersIn expands `a b[1..3]` to a b1 b2 b3.
+func clustersIn(text string) (names []string) {
+	for word := range strings.FieldsSeq(text) {
+		prefix, span, many := strings.Cut(word, "[")
+		if !many {
+			names = append(names, word)
+			continue
+		}
+		first, last, _ := strings.Cut(strings.TrimSuffix(span, "]"), "..")
+		from, _ := strconv.Atoi(first)
+		to, _ := strconv.Atoi(last)
+		for i := from; i <= to; i++ {
+			names = append(names, fmt.Sprintf("%s%0*d", prefix, len(last), i))
+		}
+	}
+	return names
+}
+
+// read reads a strategy in short form.
+func (s *stage) read(text string) error {
+	fields := strings.Split(text, ", ")
+	var c clusterv1alpha1.RolloutConfig
+	var concurrency string
+	var mandatory []string
+	for _, field := range fields[1:] {
+		name, value, _ := strings.Cut(field, " ")
+		var err error
+		switch name {
+		case "maxConcurrency":
+			concurrency = value
+		case "maxFailures":
+			c.MaxFailures = intstr.Parse(value)
+		case "progressDeadline":
+			c.ProgressDeadline = value
+		case "minSuccessTime":
+			c.MinSuccessTime.Duration, err = time.ParseDuration(value)
+		case "mandatory":
+			mandatory = strings.Fields(value)
+		default:
+			err = fmt.Errorf("%s is no field of a strategy", name)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	switch fields[0] {
+	case "Progressive":
+		s.strategy = progressive(concurrency, c, mandatory...)
+	case "ProgressivePerGroup":
+		s.strategy = perGroup(c, mandatory...)
+	default:
+		s.strategy = all("")
+		s.strategy.Type, s.strategy.All.RolloutConfig = clusterv1alpha1.RolloutType(fields[0]), c
+	}
+	return nil
+}
+
+// gate reads `group 1 "canary", approval, until 13:00`.
+func (s *stage) gate(what, text string) error {
+	fields := strings.Split(text, ", ")
+	key, err := keyIn(fields[0])
+	if err != nil {
+		return err
+	}
+	delete(s.options, "gate "+fields[0])
+	if what == "open" {
+		return nil
+	}
+	var g rollout.Gate
+	for _, f := range fields[1:] {
+		until, timed := strings.CutPrefix(f, "until ")
+		if !timed {
+			g.Name = f
+			continue
+		}
+		at, err := time.Parse("15:04", until)
+		if err != nil {
+			return err
+		}
+		g.Opens = now.Truncate(24 * time.Hour).Add(time.Duration(at.Hour())*time.Hour + time.Duration(at.Minute())*time.Minute)
+	}
+	s.options["gate "+fields[0]] = rollout.Closed(key, g)
+	return nil
+}
+
+// report reads `a Progressing 5m applied 3m`.
+func (s *stage) report(words []string) error {
+	more := words[0] == "and"
+	if more {
+		words = words[1:]
+	}
+	if len(words) < 2 {
+		return fmt.Errorf("no such line as %q", strings.Join(words, " "))
+	}
+	for _, cluster := range clustersIn(words[0]) {
+		if cluster == `""` {
+			cluster = ""
+		}
+		r := status.Report{Cluster: cluster, Status: status.RolloutStatus(words[1])}
+		at := &r.LastTransitionTime
+		for _, word := range words[2:] {
+			if word == "applied" {
+				at = &r.Applied
+				continue
+			}
+			age, err := time.ParseDuration(word)
+			if err != nil {
+				return err
+			}
+			*at = s.now.Add(-age)
+		}
+		switch {
+		case words[1] == "none":
+			delete(s.reports, cluster)
+		case more:
+			s.reports[cluster] = append(slices.Clone(s.reports[cluster]), r)
+		default:
+			s.reports[cluster] = []status.Report{r}
+		}
+	}
+	return nil
+}

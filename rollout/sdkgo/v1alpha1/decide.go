@@ -1,0 +1,16 @@
+package v1alpha1
+
+import (
+	"time"
+
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+
+	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/status"
+)
+
+// decide is who decides. It stands alone so that a test can put the planner in its place.
+func decide(strategy clusterv1alpha1.RolloutStrategy, groups *grouping.Groups, reports []status.Report, now time.Time) (*rollout.Result, error) {
+	return rollout.Plan(strategy, groups, reports, now)
+}

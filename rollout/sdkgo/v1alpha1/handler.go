@@ -1,0 +1,90 @@
+package v1alpha1
+
+import (
+	"errors"
+	"time"
+
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+
+	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/rollout/sdkgo/v1beta1"
+	"github.com/cohort-ocm/cohort/status"
+)
+
+// Clock tells the time. Those of k8s.io/utils/clock and its testing package satisfy it.
+type Clock interface {
+	Now() time.Time
+}
+
+// RolloutClock is the clock of all handlers. Tests that come from sdk-go set it; package rollout takes the time as an
+// argument instead.
+var RolloutClock Clock = realClock{}
+
+type realClock struct{}
+
+// Now implements Clock.
+func (realClock) Now() time.Time { return time.Now() }
+
+// RolloutHandler plans rollouts over the groups of a tracker.
+type RolloutHandler[T any] struct {
+	tracker *v1beta1.PlacementDecisionClustersTracker
+}
+
+// NewRolloutHandler makes a handler. It is an error if there is no tracker. The function is never called; it may be nil.
+func NewRolloutHandler[T any](pdTracker *v1beta1.PlacementDecisionClustersTracker, statusFunc ClusterRolloutStatusFunc[T]) (*RolloutHandler[T], error) {
+	if pdTracker == nil {
+		return nil, errors.New("the placement decision tracker must not be nil")
+	}
+	return &RolloutHandler[T]{tracker: pdTracker}, nil
+}
+
+// GetRolloutCluster says what may happen now, given what was observed of each cluster that has the workload. Beside the
+// result it gives the strategy with the block of its type alone. Errors are those of [rollout.Plan]. Statuses are not
+// changed.
+func (r *RolloutHandler[T]) GetRolloutCluster(rolloutStrategy clusterv1alpha1.RolloutStrategy, existingClusterStatus []ClusterRolloutStatus) (*clusterv1alpha1.RolloutStrategy, RolloutResult, error) {
+	now := RolloutClock.Now()
+	result, err := r.plan(rolloutStrategy, existingClusterStatus, now)
+	if err != nil {
+		return nil, RolloutResult{}, err
+	}
+	return effective(rolloutStrategy), newAnswer(result, existingClusterStatus, now).result(), nil
+}
+
+// Plan says the same as [RolloutHandler.GetRolloutCluster], as package rollout says it: with the reasons why clusters
+// wait, the warnings, and the counts.
+func (r *RolloutHandler[T]) Plan(rolloutStrategy clusterv1alpha1.RolloutStrategy, existingClusterStatus []ClusterRolloutStatus) (*rollout.Result, error) {
+	return r.plan(rolloutStrategy, existingClusterStatus, RolloutClock.Now())
+}
+
+func (r *RolloutHandler[T]) plan(strategy clusterv1alpha1.RolloutStrategy, statuses []ClusterRolloutStatus, now time.Time) (*rollout.Result, error) {
+	groups, err := r.tracker.Groups()
+	if err != nil {
+		return nil, err
+	}
+	reports := make([]status.Report, len(statuses))
+	for i := range statuses {
+		reports[i] = statuses[i].report()
+	}
+	return decide(strategy, groups, reports, now)
+}
+
+// effective is the strategy with the block of its type, empty where it has none.
+func effective(strategy clusterv1alpha1.RolloutStrategy) *clusterv1alpha1.RolloutStrategy {
+	s := &clusterv1alpha1.RolloutStrategy{Type: strategy.Type}
+	switch strategy.Type {
+	case clusterv1alpha1.Progressive:
+		s.Progressive = copyOf(strategy.Progressive, strategy.Progressive.DeepCopy)
+	case clusterv1alpha1.ProgressivePerGroup:
+		s.ProgressivePerGroup = copyOf(strategy.ProgressivePerGroup, strategy.ProgressivePerGroup.DeepCopy)
+	default:
+		s.Type, s.All = clusterv1alpha1.All, copyOf(strategy.All, strategy.All.DeepCopy)
+	}
+	return s
+}
+
+func copyOf[T any](block *T, deepCopy func() *T) *T {
+	if block == nil {
+		return new(T)
+	}
+	return deepCopy()
+}

@@ -1,0 +1,74 @@
+package v1alpha1
+
+import (
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/cohort-ocm/cohort/rollout/sdkgo/v1beta1"
+	"github.com/cohort-ocm/cohort/status"
+)
+
+// RolloutStatus is where a workload stands on one cluster.
+type RolloutStatus int
+
+const (
+	// ToApply says that the cluster does not have the workload, or not its present version.
+	ToApply RolloutStatus = iota
+	// Progressing says that the workload was applied and has neither succeeded nor failed. So does any value that is
+	// none of these constants.
+	Progressing
+	// Succeeded says that the workload does what it should.
+	Succeeded
+	// Failed says that the workload was applied and does not do what it should.
+	Failed
+	// TimeOut says that the workload was Progressing or Failed for longer than its deadline.
+	TimeOut
+	// Skip says that the rollout leaves the cluster out.
+	Skip
+)
+
+// ClusterRolloutStatus is where a workload stands on one cluster, and since when.
+type ClusterRolloutStatus struct {
+	// ClusterName is the name of the ManagedCluster. A status without one is an error of the plan.
+	ClusterName string
+	// GroupKey is the cluster's decision group. What is given here is given back; nothing depends on it.
+	GroupKey v1beta1.GroupKey
+	// Status is what was observed.
+	Status RolloutStatus
+	// LastTransitionTime is since when. Deadline and soak run from it; nil is not known, and then neither ends.
+	LastTransitionTime *metav1.Time
+	// RecheckTime is when the deadline or the soak ends. The handler sets it.
+	RecheckTime *metav1.Time
+}
+
+// ClusterRolloutStatusFunc makes the status of one workload. The handler keeps it and does not call it, as in sdk-go.
+type ClusterRolloutStatusFunc[T any] func(clusterName string, workload T) (ClusterRolloutStatus, error)
+
+// RolloutResult is what may happen now.
+type RolloutResult struct {
+	// ClustersToRollout are the clusters to start, as ToApply, and those in flight.
+	ClustersToRollout []ClusterRolloutStatus
+	// ClustersTimeOut are the clusters whose deadline has passed since they were reported.
+	ClustersTimeOut []ClusterRolloutStatus
+	// ClustersRemoved are the clusters with a status that are not selected.
+	ClustersRemoved []ClusterRolloutStatus
+	// MaxFailureBreach says that more clusters failed than may, so that nothing starts.
+	MaxFailureBreach bool
+	// RecheckAfter is when time alone changes something; nil if it does not.
+	RecheckAfter *time.Duration
+}
+
+// report is the status as package status has it.
+func (s *ClusterRolloutStatus) report() status.Report {
+	r := status.Report{Cluster: s.ClusterName, Status: status.Progressing}
+	if s.Status >= ToApply && s.Status <= Skip {
+		r.Status = [...]status.RolloutStatus{
+			status.ToApply, status.Progressing, status.Succeeded, status.Failed, status.TimeOut, status.Skip,
+		}[s.Status]
+	}
+	if s.LastTransitionTime != nil {
+		r.LastTransitionTime = s.LastTransitionTime.Time
+	}
+	return r
+}

@@ -1,0 +1,126 @@
+package v1beta1
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/util/sets"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+
+	"github.com/cohort-ocm/cohort/grouping"
+)
+
+// PlacementDecisionGetter lists PlacementDecisions of a namespace. A lister of informers satisfies it by a method of
+// three lines.
+type PlacementDecisionGetter interface {
+	List(selector labels.Selector, namespace string) (ret []*clusterv1beta1.PlacementDecision, err error)
+}
+
+// PlacementDecisionClustersTracker holds the decision groups of a Placement as they were at the last
+// [PlacementDecisionClustersTracker.Refresh]. It is safe for concurrent use.
+type PlacementDecisionClustersTracker struct {
+	placement *clusterv1beta1.Placement
+	getter    PlacementDecisionGetter
+
+	mu     sync.RWMutex
+	groups *grouping.Groups
+	err    error // what is wrong with the groups that the tracker was made with
+}
+
+// NewPlacementDecisionClustersTracker makes a tracker whose clusters are all in the nameless group 0 until it is
+// refreshed. There may be none.
+func NewPlacementDecisionClustersTracker(placement *clusterv1beta1.Placement, pdl PlacementDecisionGetter, existingScheduledClusters sets.Set[string]) *PlacementDecisionClustersTracker {
+	return NewPlacementDecisionClustersTrackerWithGroups(placement, pdl, ClusterGroupsMap{{}: existingScheduledClusters})
+}
+
+// NewPlacementDecisionClustersTrackerWithGroups makes a tracker with these groups, which it copies, until it is
+// refreshed. There may be none. Groups with a negative index are an error of the next plan.
+func NewPlacementDecisionClustersTrackerWithGroups(placement *clusterv1beta1.Placement, pdl PlacementDecisionGetter, existingScheduledClusterGroups ClusterGroupsMap) *PlacementDecisionClustersTracker {
+	t := &PlacementDecisionClustersTracker{placement: placement, getter: pdl}
+	t.groups, t.err = existingScheduledClusterGroups.groups()
+	return t
+}
+
+// Refresh reads the PlacementDecisions of the Placement. Without a Placement or a getter it does nothing. On an error the
+// groups stay as they are.
+func (pdct *PlacementDecisionClustersTracker) Refresh() error {
+	_, _, err := pdct.refresh()
+	return err
+}
+
+// GetClusterChanges refreshes, and gives the clusters that are new and those that are gone.
+func (pdct *PlacementDecisionClustersTracker) GetClusterChanges() (sets.Set[string], sets.Set[string], error) {
+	before, after, err := pdct.refresh()
+	if err != nil {
+		return nil, nil, err
+	}
+	changes := after.Changes(before)
+	return sets.New(changes.Added...), sets.New(changes.Removed...), nil
+}
+
+// refresh reads the groups anew, and gives those before and those after.
+func (pdct *PlacementDecisionClustersTracker) refresh() (before, after *grouping.Groups, err error) {
+	pdct.mu.Lock()
+	defer pdct.mu.Unlock()
+	before = pdct.groups
+	if pdct.placement == nil || pdct.getter == nil {
+		return before, before, nil
+	}
+	selector := labels.SelectorFromSet(labels.Set{clusterv1beta1.PlacementLabel: pdct.placement.Name})
+	decisions, err := pdct.getter.List(selector, pdct.placement.Namespace)
+	if err != nil {
+		return nil, nil, fmt.Errorf("failed to list PlacementDecisions: %w", err)
+	}
+	after, err = grouping.Read(pdct.compared(), decisions)
+	if err != nil {
+		return nil, nil, err
+	}
+	pdct.groups, pdct.err = after, nil
+	return before, after, nil
+}
+
+// compared gives the Placement with whose status the decisions are compared: none where nobody has written it, as in the
+// tests of controllers that come from sdk-go.
+func (pdct *PlacementDecisionClustersTracker) compared() *clusterv1beta1.Placement {
+	s := &pdct.placement.Status
+	if s.NumberOfSelectedClusters == 0 && len(s.DecisionGroups) == 0 && len(s.Conditions) == 0 {
+		return nil
+	}
+	return pdct.placement
+}
+
+// Groups gives the groups as a value of package grouping. It is an error if those that the tracker was made with are
+// none.
+func (pdct *PlacementDecisionClustersTracker) Groups() (*grouping.Groups, error) {
+	pdct.mu.RLock()
+	defer pdct.mu.RUnlock()
+	return pdct.groups, pdct.err
+}
+
+// ExistingClusterGroups gives the groups that one of the keys means: by its name, or where that is empty by its index.
+func (pdct *PlacementDecisionClustersTracker) ExistingClusterGroups(groupKeys ...GroupKey) ClusterGroupsMap {
+	return pdct.existing(func(key grouping.Key) bool { return meant(groupKeys, key) })
+}
+
+// ExistingClusterGroupsBesides gives the groups that none of the keys means.
+func (pdct *PlacementDecisionClustersTracker) ExistingClusterGroupsBesides(groupKeys ...GroupKey) ClusterGroupsMap {
+	return pdct.existing(func(key grouping.Key) bool { return !meant(groupKeys, key) })
+}
+
+func (pdct *PlacementDecisionClustersTracker) existing(keep func(grouping.Key) bool) ClusterGroupsMap {
+	pdct.mu.RLock()
+	defer pdct.mu.RUnlock()
+	return mapOf(pdct.groups, keep)
+}
+
+// meant says whether one of the keys means the group.
+func meant(keys []GroupKey, group grouping.Key) bool {
+	return slices.ContainsFunc(keys, func(key GroupKey) bool {
+		if key.GroupName != "" {
+			return key.GroupName == group.Name
+		}
+		return key.GroupIndex == group.Index
+	})
+}

@@ -36,6 +36,8 @@ type choice struct {
 	breach  *Breach      // why nothing starts; nil if the budgets hold
 	closed  map[int]Gate // of each group before which a gate is closed; nil where none is
 	barrier int          // the group whose closed gate holds the active stage and all behind it; -1 if none
+
+	unselected map[string]time.Time // since when each cluster to remove has not been selected; nil without [RemoveAfter]
 }
 
 // totals is the tallies that a choice follows from.

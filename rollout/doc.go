@@ -29,7 +29,8 @@
 //  4. Give a cluster one object, under a name that follows from the owner. Generated names and a cache that lags make
 //     two. All of their reports go into Plan, which counts the worst and warns; delete the surplus objects.
 //
-//  5. Call Plan.
+//  5. Call Plan, with [RemoveAfter] and the result before. A scheduler that rewrites its decisions can show a cluster
+//     nowhere for a moment, with all counts as they should be; deleted then, its workload is created anew.
 //
 //  6. Carry out what it says. Delete the workload of each cluster in Removed. Apply it to each in Start, and keep
 //     it up to date on each in InFlight. Do nothing for the others. Before each write look at the owner's generation
@@ -63,10 +64,11 @@
 //			}
 //		}
 //
-//		result, err := rollout.Plan(ref.RolloutStrategy, groups, reports, c.now())
+//		result, err := rollout.Plan(ref.RolloutStrategy, groups, reports, c.now(), rollout.RemoveAfter(time.Minute, c.last))
 //		if err != nil {
 //			return 0, err // names the field of the strategy
 //		}
+//		c.last = result
 //
 //		for _, cluster := range result.Removed {
 //			if err := c.deleteWork(ctx, owner, cluster); err != nil {
@@ -139,7 +141,7 @@
 // Options, which combine, pause a rollout ([Paused]), hold groups back until a window or an approval
 // ([Closed]), start clusters in another order ([Order]), bound those in flight within a group
 // ([MaxConcurrencyPerGroup]), let failed clusters give up their slot ([FailedFreesSlot]), and bound how many are removed at
-// once ([MaxRemoved]).
+// once ([MaxRemoved]) and how soon ([RemoveAfter]).
 //
 // A workload that follows several placements joins their groups with [grouping.Join]. All and Progressive
 // pool them; ProgressivePerGroup goes through those of the first placement before those of the next. A

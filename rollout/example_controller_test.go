@@ -27,6 +27,7 @@ type controller struct {
 	placement *clusterv1beta1.Placement
 	decisions []*clusterv1beta1.PlacementDecision
 	works     map[string]*workv1.ManifestWork // by cluster
+	last      *rollout.Result
 }
 
 // The block of doc.go.
@@ -51,10 +52,11 @@ func (c *controller) reconcile(ctx context.Context, owner *workv1alpha1.Manifest
 		}
 	}
 
-	result, err := rollout.Plan(ref.RolloutStrategy, groups, reports, c.now())
+	result, err := rollout.Plan(ref.RolloutStrategy, groups, reports, c.now(), rollout.RemoveAfter(time.Minute, c.last))
 	if err != nil {
 		return 0, err // names the field of the strategy
 	}
+	c.last = result
 
 	for _, cluster := range result.Removed {
 		if err := c.deleteWork(ctx, owner, cluster); err != nil {

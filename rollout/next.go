@@ -20,6 +20,9 @@ type Next struct {
 	// Removed has the names of the clusters that were reported and are not selected, in order. It is empty while the
 	// groups are incomplete, and where there are more than [MaxRemoved] allows.
 	Removed []string `json:"removed,omitempty"`
+	// Leaving has the names of the clusters that were reported and are not selected, and that [RemoveAfter] keeps for a
+	// while, in order.
+	Leaving []string `json:"leaving,omitempty"`
 
 	// Breach says which budget more clusters failed than it allows, so that nothing starts; nil if none.
 	Breach *Breach `json:"breach,omitempty"`
@@ -51,6 +54,9 @@ type observed struct {
 	recheck  time.Duration // until the next deadline or soak ends; 0 if none does
 	removed  []string      // the names of the clusters that were reported and are not selected, in order
 	merged   names         // the clusters with several reports
+
+	unselected map[string]time.Time // since when clusters have not been selected, as far as earlier results know
+	due        []string             // those of removed that need not stay for a while, in order
 }
 
 // names is some clusters: how many, and the first by name.
@@ -70,16 +76,18 @@ func (n *names) add(cluster string) {
 func (s *schedule) next(v view, o *observed, now time.Time, mark marker) (Next, choice) {
 	c := s.choose(v, o, now)
 	all := &o.all
+	leaving, left := s.leave(o, &c, now)
 	n := Next{
+		Leaving:      leaving,
 		Start:        s.start(v, &c, mark),
 		TimedOut:     s.list(v, timedOutNowStates, int(all[timedOutNow])),
 		Breach:       c.breach.clone(),
 		Warnings:     s.warningsOf(v, o),
-		RecheckAfter: sooner(o.recheck, s.opening(&c, &o.totals, now)),
+		RecheckAfter: sooner(sooner(o.recheck, left), s.opening(&c, &o.totals, now)),
 		Counts:       all.counts(all.waiting() - c.slots),
 	}
 	if !s.withholds(o) {
-		n.Removed = o.removed
+		n.Removed = o.due
 	}
 	return n, c
 }
@@ -92,7 +100,7 @@ func (s *schedule) withholds(o *observed) bool {
 // exceedsRemovals says whether more clusters would be removed at once than may (R30).
 func (s *schedule) exceedsRemovals(o *observed) bool {
 	most := s.options.maxRemoved
-	return most != nil && len(o.removed) > most.Of(s.reported(o))
+	return most != nil && len(o.due) > most.Of(s.reported(o))
 }
 
 // reported is the number of clusters with a report, selected or not.
@@ -114,7 +122,7 @@ func (s *schedule) warningsOf(v view, o *observed) []Warning {
 	}
 	if s.missing == "" && s.exceedsRemovals(o) {
 		warnings = append(warnings, Warning{
-			Type: WarningRemovalsWithheld, Clusters: len(o.removed), Cluster: o.removed[0],
+			Type: WarningRemovalsWithheld, Clusters: len(o.due), Cluster: o.due[0],
 			Reported: s.reported(o), MaxRemoved: s.options.maxRemoved.Of(s.reported(o)),
 		})
 	}

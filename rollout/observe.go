@@ -16,7 +16,7 @@ func (r *Result) observe(s *schedule, reports []status.Report, now time.Time) (o
 	n := s.groups.NumClusters()
 	r.schedule = s
 	r.states, r.ages, r.tallies = make([]state, n), make([]time.Duration, n), make([]tally, s.groups.Len())
-	var o observed
+	o := observed{unselected: s.options.unselected}
 	var errs field.ErrorList
 	var others bitmap // the reports of clusters that are not selected
 	var several map[string]status.Report

@@ -1,6 +1,8 @@
 package rollout
 
 import (
+	"time"
+
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -19,6 +21,9 @@ type options struct {
 	groupErr         *field.Error
 	maxRemoved       *limit.Limit // nil: all
 	removedErr       *field.Error
+	grace            time.Duration
+	graceErr         *field.Error
+	unselected       map[string]time.Time // of the result before
 	order            func(a, b string) int
 	gates            map[grouping.Key]closedGate // by gateKey
 	freeFailed       bool
@@ -26,7 +31,7 @@ type options struct {
 
 // errs are those of the options that count.
 func (o *options) errs() (errs field.ErrorList) {
-	for _, err := range []*field.Error{o.groupErr, o.removedErr} {
+	for _, err := range []*field.Error{o.groupErr, o.removedErr, o.graceErr} {
 		if err != nil {
 			errs = append(errs, err)
 		}

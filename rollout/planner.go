@@ -32,6 +32,8 @@ type Planner struct {
 	gone    []string             // the names in removed, in order; nil if not known
 	several map[string]bool      // those with several reports in the last call that spoke of them
 	applied map[string]time.Time // since when they have the present version, as Applied was told
+
+	unselected map[string]time.Time // since when clusters have not been selected, as the last answer has it; nil if not known
 }
 
 // report is what a Planner keeps of a report.
@@ -257,7 +259,8 @@ func (p *Planner) Next(now time.Time) Next {
 	p.lock()
 	defer p.mu.Unlock()
 	t, o := p.at(now)
-	n, _ := t.schedule.next(t, &o, t.now, nil)
+	n, c := t.schedule.next(t, &o, t.now, nil)
+	p.remember(&c)
 	n.Removed = slices.Clone(n.Removed)
 	return n
 }
@@ -287,6 +290,7 @@ func (p *Planner) Result(now time.Time) *Result {
 		r.age(position, state, t.since[position], t.now)
 	}
 	r.complete(t, &o, t.now)
+	p.remember(&r.choice)
 	r.Removed = slices.Clone(r.Removed)
 	return r
 }
@@ -301,10 +305,22 @@ func (p *Planner) at(now time.Time) (*tracker, observed) {
 	}
 	o := p.tracker.observed()
 	o.removed = p.removedNames()
+	if o.unselected = t.schedule.options.unselected; p.unselected != nil {
+		o.unselected = p.unselected
+	}
 	for cluster := range p.several {
 		o.merged.add(cluster)
 	}
 	return p.tracker, o
+}
+
+// remember keeps in mind since when clusters have not been selected.
+func (p *Planner) remember(c *choice) {
+	if p.tracker.schedule.options.grace <= 0 {
+		p.unselected = nil
+	} else if p.unselected = c.unselected; p.unselected == nil {
+		p.unselected = map[string]time.Time{} // which is not to ask the option again
+	}
 }
 
 // removedNames are those of the clusters that were reported and are not selected, in order.

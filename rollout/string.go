@@ -32,6 +32,9 @@ func (n *Next) actions(inFlight []Cluster) (parts []string) {
 	if len(n.Removed) > 0 {
 		parts = append(parts, "removed "+strings.Join(n.Removed, " "))
 	}
+	if len(n.Leaving) > 0 {
+		parts = append(parts, "leaving "+strings.Join(n.Leaving, " "))
+	}
 	return parts
 }
 

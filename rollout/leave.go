@@ -1,0 +1,58 @@
+package rollout
+
+import (
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// RemoveAfter keeps a cluster that is no longer selected for a while: it is in Next.Leaving until it has not been selected
+// for as long as grace, and in Next.Removed from then on. A scheduler that rewrites its decisions one after the other can
+// show a cluster nowhere for a moment, with all counts as they should be; without this option its workload is deleted, and
+// created again. A minute is more than any rewriting takes.
+//
+// Previous is the result before this one; nil after a start, when the time begins anew for all. It begins anew, too, while
+// the groups are incomplete. A [Planner] remembers by itself, from its first call of Next or Result with the cluster
+// gone; previous then says what an earlier planner knew, and may be nil. It is an error if grace is negative.
+func RemoveAfter(grace time.Duration, previous *Result) Option {
+	var err *field.Error
+	if grace < 0 {
+		err = field.Invalid(field.NewPath("removeAfter"), grace.String(), "must not be negative")
+	}
+	var unselected map[string]time.Time
+	if previous != nil {
+		unselected = previous.choice.unselected
+	}
+	return func(o *options) { o.grace, o.graceErr, o.unselected = grace, err, unselected }
+}
+
+// leave splits the clusters that were reported and are not selected: those to remove stand in o.due, the others in what it
+// returns. It also gives the time until the first of those is due, and notes in the choice since when each is unselected.
+//
+// For example, with a grace of a minute, a gone since 12:00 and b since 12:00:50, at 12:01 a is due, b is leaving, and
+// the time is 50 seconds.
+func (s *schedule) leave(o *observed, c *choice, now time.Time) (leaving []string, left time.Duration) {
+	grace := s.options.grace
+	switch {
+	case grace <= 0:
+		o.due = o.removed
+		return nil, 0
+	case s.missing != "" || len(o.removed) == 0:
+		return nil, 0
+	}
+	c.unselected = make(map[string]time.Time, len(o.removed))
+	for _, name := range o.removed {
+		since, known := o.unselected[name]
+		if !known || now.Before(since) { // before, where the clock was set back
+			since = now
+		}
+		c.unselected[name] = since
+		if stays := grace - now.Sub(since); stays > 0 {
+			leaving = append(leaving, name)
+			left = sooner(left, stays)
+		} else {
+			o.due = append(o.due, name)
+		}
+	}
+	return leaving, left
+}

@@ -1,0 +1,167 @@
+package rollout_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/intstr"
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	"pgregory.net/rapid"
+
+	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/status"
+)
+
+// selecting gives groups of these clusters; incomplete ones where the placement says that one more is selected.
+func selecting(t fataler, incomplete bool, names ...string) *grouping.Groups {
+	t.Helper()
+	d := decision(0, "", names...)
+	p := &clusterv1beta1.Placement{}
+	p.Name, p.Namespace = d.Labels[clusterv1beta1.PlacementLabel], d.Namespace
+	p.Status.NumberOfSelectedClusters = int32(len(names))
+	p.Status.DecisionGroups = []clusterv1beta1.DecisionGroupStatus{{ClustersCount: int32(len(names)), Decisions: []string{d.Name}}}
+	if incomplete {
+		p.Status.NumberOfSelectedClusters++
+	}
+	g, err := grouping.Read(p, []*clusterv1beta1.PlacementDecision{d})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// R32: over any sequence of selections, looks and starts of the controller, a cluster is removed at the first look at
+// which it has been gone for the time of grace without a break, and in Leaving until then. The planner says the same.
+func TestRemoveAfterKeepsClustersForAWhile(t *testing.T) {
+	const grace = time.Minute
+	all := []string{"a", "b", "c"}
+	strategy := clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.All}
+	rapid.Check(t, func(t *rapid.T) {
+		now := atTen
+		var last *rollout.Result
+		var planner *rollout.Planner
+		gone := map[string]time.Time{}
+		var reports []status.Report
+		for _, c := range all {
+			reports = append(reports, status.Report{Cluster: c, Status: status.Succeeded, LastTransitionTime: atTen})
+		}
+		restart := func() {
+			last, gone = nil, map[string]time.Time{}
+			var err error
+			if planner, err = rollout.NewPlanner(strategy, nil, rollout.RemoveAfter(grace, nil)); err != nil {
+				t.Fatal(err)
+			}
+			if err := planner.Report(reports...); err != nil {
+				t.Fatal(err)
+			}
+		}
+		restart()
+		for range 30 {
+			now = now.Add(rapid.SampledFrom([]time.Duration{0, time.Second, grace / 2, grace, grace - 1, -time.Second}).Draw(t, "time"))
+			if rapid.IntRange(0, 9).Draw(t, "restart") == 0 {
+				restart()
+			}
+			selected := slices.DeleteFunc(slices.Clone(all), func(string) bool { return rapid.IntRange(0, 2).Draw(t, "gone") == 0 })
+			incomplete := rapid.IntRange(0, 5).Draw(t, "incomplete") == 0
+			groups := selecting(t, incomplete, selected...)
+
+			var removed, leaving []string
+			for _, c := range all {
+				if slices.Contains(selected, c) || incomplete {
+					delete(gone, c)
+					continue
+				}
+				if since, known := gone[c]; !known || now.Before(since) {
+					gone[c] = now
+				}
+				if now.Sub(gone[c]) >= grace {
+					removed = append(removed, c)
+				} else {
+					leaving = append(leaving, c)
+				}
+			}
+
+			r, err := rollout.Plan(strategy, groups, reports, now, rollout.RemoveAfter(grace, last))
+			if err != nil {
+				t.Fatal(err)
+			}
+			last = r
+			planner.SetGroups(groups)
+			var n rollout.Next
+			if rapid.Bool().Draw(t, "whole") {
+				n = planner.Result(now).Next
+			} else {
+				n = planner.Next(now)
+			}
+			for who, got := range map[string]rollout.Next{"Plan": r.Next, "Planner": n} {
+				if !slices.Equal(got.Removed, removed) || !slices.Equal(got.Leaving, leaving) {
+					t.Fatalf("%s: %v of %v selected (incomplete: %v): removed %v, leaving %v, want %v and %v", who, selected, all, incomplete,
+						got.Removed, got.Leaving, removed, leaving)
+				}
+				if len(leaving) > 0 && (got.RecheckAfter <= 0 || got.RecheckAfter > grace) {
+					t.Fatalf("%s: leaving %v and come back after %v", who, leaving, got.RecheckAfter)
+				}
+			}
+		}
+	})
+}
+
+// R32 with R30: a bound on removals counts those that are due.
+func TestRemoveAfterWithABoundOnRemovals(t *testing.T) {
+	reports := []status.Report{{Cluster: "a", Status: status.Succeeded}, {Cluster: "b", Status: status.Succeeded}}
+	plan := func(now time.Time, previous *rollout.Result) *rollout.Result {
+		r, err := rollout.Plan(clusterv1alpha1.RolloutStrategy{}, selecting(t, false), reports, now,
+			rollout.RemoveAfter(time.Minute, previous), rollout.MaxRemoved(intstr.FromInt32(1)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	first := plan(atTen, nil)
+	if len(first.Warnings) != 0 || len(first.Leaving) != 2 || first.RecheckAfter != time.Minute {
+		t.Errorf("at first: %v, warnings %v", first, first.Warnings)
+	}
+	second := plan(atTen.Add(time.Minute), first)
+	if len(second.Removed) != 0 || len(second.Warnings) != 1 || second.Warnings[0].Clusters != 2 {
+		t.Errorf("when they are due: %v, warnings %v", second, second.Warnings)
+	}
+}
+
+func TestRemoveAfterRefusesANegativeTime(t *testing.T) {
+	_, err := rollout.Plan(clusterv1alpha1.RolloutStrategy{}, selecting(t, false, "a"), nil, atTen, rollout.RemoveAfter(-time.Second, nil))
+	if want := `removeAfter: Invalid value: "-1s": must not be negative`; err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
+// A controller keeps its last result, and gives it to the next plan. A cluster that vanished from the decisions for a
+// moment is leaving, and nothing happens to its workload.
+func ExampleRemoveAfter() {
+	groups := func(names ...string) *grouping.Groups {
+		g, err := grouping.FromNames(map[grouping.Key][]string{{}: names})
+		if err != nil {
+			panic(err)
+		}
+		return g
+	}
+	now := time.Date(2026, 1, 2, 10, 0, 0, 0, time.UTC)
+	reports := []status.Report{{Cluster: "a", Status: status.Succeeded}, {Cluster: "b", Status: status.Succeeded}}
+	var last *rollout.Result
+	for _, selected := range [][]string{{"a"}, {"a", "b"}, {"a"}, {"a"}} {
+		result, err := rollout.Plan(clusterv1alpha1.RolloutStrategy{}, groups(selected...), reports, now, rollout.RemoveAfter(time.Minute, last))
+		if err != nil {
+			panic(err)
+		}
+		fmt.Println(selected, result)
+		last, now = result, now.Add(time.Minute)
+	}
+	// Output:
+	// [a] leaving b; recheck after 1m0s
+	// [a b] nothing to do
+	// [a] leaving b; recheck after 1m0s
+	// [a] removed b
+}

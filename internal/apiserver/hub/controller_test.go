@@ -41,6 +41,7 @@ type controller struct {
 
 	written map[string]int64     // by key: resourceVersion of a work as this controller wrote it; its caches may be older
 	unheard map[string]bool      // by key: works whose write got no answer
+	last    *rollout.Result      // the result before
 	memory  map[string]time.Time // only to ignore a duty with
 	ignored duty
 }
@@ -77,10 +78,11 @@ func (c *controller) reconcile(ctx context.Context) (time.Duration, error) {
 		}
 	}
 	now := time.Now()
-	result, err := rollout.Plan(c.strategy(ref.RolloutStrategy), groups, reports, now)
+	result, err := rollout.Plan(c.strategy(ref.RolloutStrategy), groups, reports, now, c.options()...)
 	if err != nil {
 		return 0, err
 	}
+	c.last = result
 
 	for _, cluster := range result.Removed {
 		if c.ignores(dutyRemove) {

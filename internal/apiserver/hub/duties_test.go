@@ -9,6 +9,7 @@ import (
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 	workv1 "open-cluster-management.io/api/work/v1"
 
+	"github.com/cohort-ocm/cohort/rollout"
 	"github.com/cohort-ocm/cohort/status"
 )
 
@@ -24,6 +25,7 @@ const (
 	dutyLostAnswer     duty = "read what you wrote where the answer was lost"
 	dutySecondLook     duty = "look at the generation again before each write"
 	dutyRemove         duty = "delete the workload of those removed"
+	dutyRemoveLate     duty = "give Plan the result before, to remove late"
 	dutyUpdate         duty = "update what is there"
 	dutyOneName        duty = "give a cluster's workload one name"
 	dutyRecheck        duty = "come back after RecheckAfter"
@@ -42,6 +44,7 @@ var duties = map[duty][]invariant{
 	dutyLostAnswer:     {invConcurrency, invOnce},
 	dutySecondLook:     {invVersion},
 	dutyRemove:         {invLeft},
+	dutyRemoveLate:     {invKept},
 	dutyUpdate:         {invKept},
 	dutyOneName:        {invOnce},
 	dutyRecheck:        {invLate, invLeft},
@@ -90,6 +93,17 @@ func (c *controller) strategy(s clusterv1alpha1.RolloutStrategy) clusterv1alpha1
 			RolloutConfig: *config, MaxConcurrency: intstr.FromString("100%")}}
 	}
 	return s
+}
+
+// removeAfter is for how long a cluster has to be out of the decisions until it loses its work.
+const removeAfter = 2 * time.Second
+
+// options are those that the documentation asks for.
+func (c *controller) options() []rollout.Option {
+	if c.ignores(dutyRemoveLate) {
+		return nil
+	}
+	return []rollout.Option{rollout.RemoveAfter(removeAfter, c.last)}
 }
 
 // report makes the report of a work.

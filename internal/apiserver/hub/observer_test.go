@@ -265,8 +265,8 @@ func (s *scene) forbids(cluster, version string, now time.Time, l leniency) []vi
 	return broken
 }
 
-// check replays the history and returns what was broken.
-func (h *history) check() []violation {
+// check replays the history and returns what was broken. The caches are late by worst at most.
+func (h *history) check(worst time.Duration) []violation {
 	var broken []violation
 	for _, e := range h.events {
 		if e.id.kind != works {
@@ -276,7 +276,7 @@ func (h *history) check() []violation {
 		before, _ := h.at(e.id, e.rv-1).(*manifestWork)
 		switch {
 		case now == nil && before != nil && before.DeletionTimestamp == nil, now != nil && before != nil && now.DeletionTimestamp != nil && before.DeletionTimestamp == nil:
-			broken = append(broken, h.checkDelete(e)...)
+			broken = append(broken, h.checkDelete(e, worst)...)
 		case now != nil && now.DeletionTimestamp == nil:
 			version := templateVersion(now.Spec.Workload.Manifests[0].Raw)
 			if before == nil || templateVersion(before.Spec.Workload.Manifests[0].Raw) != version {
@@ -342,8 +342,8 @@ func has(s *scene, cluster string) bool {
 }
 
 // checkDelete judges a deletion. The cluster counts as selected while decisions are being rewritten if it was
-// before and is afterwards.
-func (h *history) checkDelete(e event) []violation {
+// before and is afterwards, and also if it was in no decision only for so short that the controller could see it.
+func (h *history) checkDelete(e event, worst time.Duration) []violation {
 	var w *write
 	for i := range h.writes {
 		if c := &h.writes[i]; c.kind == works && c.verb == "DELETE" && c.key == e.id.key && c.done && !c.sent.After(e.at) {
@@ -355,6 +355,9 @@ func (h *history) checkDelete(e event) []violation {
 	}
 	cluster := e.object.GetNamespace()
 	known, truth := h.known(h.reconciles[w.reconcile], e.rv), h.truth(e.rv-1)
+	if away := h.away(e.rv, cluster); away > 0 && away < removeAfter-worst-500*time.Millisecond && len(truth.works[cluster]) == 1 {
+		return []violation{{invKept, e.rv, fmt.Sprintf("%s lost %s, because it was in no decision for %v", cluster, e.id.key, away)}}
+	}
 	if _, selected := known.groupOf[cluster]; known.incomplete == "" && !selected {
 		return nil
 	}
@@ -373,6 +376,29 @@ func (h *history) checkDelete(e event) []violation {
 		why = "it knew that it is selected"
 	}
 	return []violation{{invKept, e.rv, fmt.Sprintf("%s lost %s in reconcile %d: %s", cluster, e.id.key, w.reconcile, why)}}
+}
+
+// away returns for how long a cluster was in no decision, the last time before its work was deleted: 0 if it always was in
+// one, or never came back.
+func (h *history) away(rv int64, cluster string) time.Duration {
+	was, away := false, time.Duration(0)
+	var left time.Time
+	for _, e := range h.events {
+		if e.id.kind != decisions {
+			continue
+		}
+		_, is := h.truth(e.rv).groupOf[cluster]
+		switch {
+		case was && !is && e.rv < rv:
+			left, away = e.at, 0
+		case !was && is && !left.IsZero():
+			left, away = time.Time{}, e.at.Sub(left)
+		}
+		if was = is; e.rv > rv && left.IsZero() {
+			break
+		}
+	}
+	return away
 }
 
 // nearest says whether a cluster is selected in the last complete decisions before, or the first after.

@@ -60,6 +60,8 @@ const (
 	leaves      = "leave"
 	resize      = "size"
 	returns     = "return"
+	exchange    = "exchange"
+	comes       = "come" // the second half of an exchange
 	crashes     = "crash"
 )
 
@@ -111,7 +113,7 @@ func draw(seed uint64, ignored duty) *world {
 	for range 2 + rng.IntN(5) {
 		w.script = append(w.script, change{
 			time.Duration(100+rng.IntN(1800)) * time.Millisecond,
-			pick(rng, newTemplate, newTemplate, joins, joins, leaves, leaves, returns, resize, crashes, crashes),
+			pick(rng, newTemplate, newTemplate, joins, leaves, returns, exchange, exchange, resize, crashes, crashes),
 		})
 	}
 	w.strips = chance(0.3)
@@ -227,6 +229,13 @@ func (w *world) focus(rng *rand.Rand) {
 		plan(3, time.Second, newTemplate)
 	case dutyStatus:
 		plan(2, time.Second, newTemplate)
+	case dutyRemoveLate:
+		// All move on by one, and the counts of the decisions that are being rewritten stay what they are.
+		w.named, w.groupOf, w.size, w.writers, w.initial, w.backwards = nil, map[string]string{}, 2, 1, w.pool[len(w.pool)-6:], true
+		w.pause, w.worst, w.slow = 150*time.Millisecond, 50*time.Millisecond, time.Millisecond
+		w.strategy = clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.All, All: &clusterv1alpha1.RolloutAll{}}
+		everyone(quick)
+		plan(6, time.Second, exchange)
 	case keepSoak:
 		config.MinSuccessTime.Duration = 4 * time.Second
 		progressive(1)
@@ -290,7 +299,7 @@ func (w *world) play(ctx context.Context, name string) *observation {
 	defer p.mu.Unlock()
 	o.history = newHistory(p.events, p.net.writes, p.reconciles)
 	o.ending = o.history.end(time.Now())
-	o.violations = append(o.history.check(), o.history.checkEnd(time.Now())...)
+	o.violations = append(o.history.check(w.worst), o.history.checkEnd(time.Now())...)
 	o.violations = append(o.violations, o.history.checkWaits(w.patience(o.history))...)
 	return o
 }
@@ -414,7 +423,7 @@ func (p *player) change(ctx context.Context, what string) error {
 		p.mu.Unlock()
 		p.caches.poke()
 		return nil
-	case joins:
+	case joins, comes:
 		var out []string
 		for _, c := range p.clusters(p.pool) {
 			if !slices.Contains(p.selected, c) {
@@ -423,16 +432,25 @@ func (p *player) change(ctx context.Context, what string) error {
 		}
 		if len(out) > 0 {
 			i := p.rng.IntN(len(out))
-			if p.backwards {
+			if p.backwards && what == joins {
 				i = len(out) - 1
+			} else if p.backwards {
+				i = 0
 			}
 			p.selected = append(p.selected, out[i])
 		}
-	case leaves:
+	case leaves, exchange:
 		if n := len(p.selected); n > 1 {
 			i := p.rng.IntN(n)
+			if p.backwards {
+				slices.Sort(p.selected)
+				i = n - 1
+			}
 			p.left = p.selected[i]
 			p.selected = slices.Delete(p.selected, i, i+1)
+		}
+		if what == exchange {
+			return p.change(ctx, comes)
 		}
 	case returns: // who left last, and with it someone else
 		if p.left != "" && !slices.Contains(p.selected, p.left) {

@@ -33,7 +33,8 @@
 // start breaks an invariant only if it does so in two worlds at once: in the truth just before the write, and in the world
 // as known, which is what the caches showed when the reconcile began, brought up to date with all that the controller
 // itself has written, also before a crash and where the answer was lost. If the decisions are half written in the
-// known world, nothing may start by it, and any fault in the truth counts.
+// known world, nothing may start by it, and any fault in the truth counts. The known world is judged at two times, when
+// the reconcile began and when the write was sent: what only time broke in between, in a long list, could not be planned for.
 //
 // Times of conditions count from the later of their transition and the moment at which the write of the version was sent,
 // with a grace of 1.5 s in favour of the controller, since conditions have whole seconds.
@@ -51,7 +52,8 @@
 //     at least a third, but not all, had passed.
 //   - Version: a write does not carry a version that the caches already showed to be replaced when it was sent.
 //   - Kept: no work is deleted whose cluster is selected; while decisions are half written, one that is selected before
-//     and afterwards. Of two works one may go.
+//     and afterwards. Neither is one whose cluster was in no decision for less than 2 s, for which the controller waits, without
+//     what caches cost. Of two works one may go.
 //   - Once: no work is created for a cluster that has one that isn't being deleted.
 //   - Late: no cluster that might start in the truth waits for longer than 5 s and what caches and network cost.
 //   - Left behind, status, stuck: when nothing has happened for longer than soak, deadline and the slowest agent take,

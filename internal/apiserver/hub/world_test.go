@@ -346,6 +346,8 @@ type player struct {
 	reconciles []reconcile
 	restarts   int
 	crashNow   bool
+
+	reconciling bool
 }
 
 const setName = "web"
@@ -499,6 +501,11 @@ func (p *player) await(ctx context.Context) error {
 	for start := time.Now(); time.Since(start) < 3*time.Minute; time.Sleep(250 * time.Millisecond) {
 		p.mu.Lock()
 		last := p.events[len(p.events)-1].at
+		if p.reconciling {
+			last = time.Now()
+		} else if n := len(p.reconciles); n > 0 && p.reconciles[n-1].ended.After(last) {
+			last = p.reconciles[n-1].ended
+		}
 		h := newHistory(p.events, nil, nil)
 		p.mu.Unlock()
 		if time.Since(last) > quiet || p.heals && h.end(time.Now()).complete {
@@ -554,11 +561,13 @@ func (p *player) control(ctx context.Context) {
 		}
 		p.caches.news = false
 		r := reconcile{view: p.caches.view(), began: time.Now()}
-		p.net.reconcile = len(p.reconciles)
+		p.mu.Lock()
+		p.net.reconcile, p.reconciling = len(p.reconciles), true
+		p.mu.Unlock()
 		after, err := c.reconcile(ctx)
 		r.ended, r.err = time.Now(), err
 		p.mu.Lock()
-		p.reconciles = append(p.reconciles, r)
+		p.reconciles, p.reconciling = append(p.reconciles, r), false
 		p.mu.Unlock()
 		switch {
 		case err != nil:

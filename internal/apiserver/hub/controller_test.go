@@ -1,0 +1,237 @@
+package hub_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	clusterlisters "open-cluster-management.io/api/client/cluster/listers/cluster/v1beta1"
+	workclient "open-cluster-management.io/api/client/work/clientset/versioned"
+	worklisters "open-cluster-management.io/api/client/work/listers/work/v1"
+	setlisters "open-cluster-management.io/api/client/work/listers/work/v1alpha1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	workv1 "open-cluster-management.io/api/work/v1"
+	workv1alpha1 "open-cluster-management.io/api/work/v1alpha1"
+
+	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/status"
+)
+
+// controller rolls a ManifestWorkReplicaSet out. It is what a reader of README and of the packages' pages writes:
+// list, plan, write, set status. Each place where it follows a duty of the documentation asks c.ignores whether it
+// does, so that the harness can show that it finds out if it doesn't.
+type controller struct {
+	namespace, name string
+	sets            setlisters.ManifestWorkReplicaSetLister
+	works           worklisters.ManifestWorkLister
+	placements      clusterlisters.PlacementLister
+	decisions       clusterlisters.PlacementDecisionLister
+	client          workclient.Interface
+
+	written map[string]int64     // by key: resourceVersion of a work as this controller wrote it; its caches may be older
+	unheard map[string]bool      // by key: works whose write got no answer
+	last    *rollout.Result      // the result before
+	memory  map[string]time.Time // only to ignore a duty with
+	ignored duty
+}
+
+func (c *controller) ignores(d duty) bool { return c.ignored == d }
+
+// label marks the works of a replica set.
+const label = workv1alpha1.ManifestWorkReplicaSetControllerNameLabelKey
+
+func (c *controller) reconcile(ctx context.Context) (time.Duration, error) {
+	if there, err := c.readsItsWrites(ctx); !there {
+		return 0, err // the event that is missing comes
+	}
+	set, err := c.sets.ManifestWorkReplicaSets(c.namespace).Get(c.name)
+	if err != nil {
+		return 0, err
+	}
+	ref := set.Spec.PlacementRefs[0]
+	groups, err := c.groups(ref.Name)
+	if err != nil {
+		return 0, err
+	}
+	version := versionOfTemplate(set)
+	owned, err := c.works.List(labels.SelectorFromSet(labels.Set{label: c.name}))
+	if err != nil {
+		return 0, err
+	}
+	var reports []status.Report
+	byCluster := map[string]*workv1.ManifestWork{}
+	for _, work := range owned {
+		byCluster[work.Namespace] = work
+		if report, ok := c.report(work, version); ok {
+			reports = append(reports, report)
+		}
+	}
+	now := time.Now()
+	result, err := rollout.Plan(c.strategy(ref.RolloutStrategy), groups, reports, now, c.options()...)
+	if err != nil {
+		return 0, err
+	}
+	c.last = result
+
+	for _, cluster := range result.Removed {
+		if c.ignores(dutyRemove) {
+			break
+		}
+		if work := byCluster[cluster]; work.DeletionTimestamp == nil {
+			err = errors.Join(err, c.remove(ctx, work))
+		}
+	}
+	for _, cluster := range slices.Concat(result.InFlight, result.Start) {
+		if current, e := c.sets.ManifestWorkReplicaSets(c.namespace).Get(c.name); e != nil || current.Generation != set.Generation {
+			if !c.ignores(dutySecondLook) {
+				return time.Millisecond, errors.Join(err, e)
+			}
+		}
+		err = errors.Join(err, c.apply(ctx, set, byCluster[cluster.Name], cluster.Name, version, now))
+	}
+
+	recheck := result.RecheckAfter
+	if c.ignores(dutyRecheck) {
+		recheck = 0
+	}
+	updated := set.DeepCopy()
+	if !c.ignores(dutyStatus) && status.SetConditions(&updated.Status.Conditions, result.Summary(), set.Generation, now) {
+		updated.Status.PlacementsSummary = []workv1alpha1.PlacementSummary{}
+		_, e := c.client.WorkV1alpha1().ManifestWorkReplicaSets(c.namespace).UpdateStatus(ctx, updated, metav1.UpdateOptions{})
+		err = errors.Join(err, e)
+	}
+	return recheck, err
+}
+
+// groups reads the decisions together with their placement.
+func (c *controller) groups(name string) (*grouping.Groups, error) {
+	of := labels.SelectorFromSet(labels.Set{clusterv1beta1.PlacementLabel: name})
+	decisions, err := c.decisions.PlacementDecisions(c.namespace).List(of)
+	if err != nil {
+		return nil, err
+	}
+	if c.ignores(dutyPlacement) {
+		return grouping.Read(nil, decisions)
+	}
+	placement, err := c.placements.Placements(c.namespace).Get(name)
+	if err != nil {
+		return nil, err
+	}
+	return grouping.Read(placement, decisions)
+}
+
+// apply gives a cluster the version, in a work that it creates or updates.
+func (c *controller) apply(ctx context.Context, set *workv1alpha1.ManifestWorkReplicaSet, old *workv1.ManifestWork, cluster, version string, planned time.Time) error {
+	api := c.client.WorkV1().ManifestWorks(cluster)
+	if old != nil && old.DeletionTimestamp != nil {
+		return nil // once it is gone
+	}
+	work := &workv1.ManifestWork{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: c.name, Labels: map[string]string{label: c.name}}}
+	if c.ignores(dutyOneName) {
+		work.Name, work.GenerateName = "", c.name+"-"
+	}
+	if old != nil {
+		if has, _ := status.StampOf(old); has == version && equality.Semantic.DeepEqual(old.Spec, set.Spec.ManifestWorkTemplate) {
+			return nil
+		}
+		work = old.DeepCopy()
+		if c.ignores(dutyOneWrite) {
+			announced, err := c.announce(ctx, old, version)
+			if err != nil {
+				return c.note(cluster+"/"+c.name, nil, err)
+			}
+			work = announced
+		}
+	}
+	work.Spec = set.Spec.ManifestWorkTemplate
+	c.stamp(work, version, planned)
+	var err error
+	switch {
+	case old == nil:
+		work, err = api.Create(ctx, work, metav1.CreateOptions{})
+	case c.ignores(dutyUpdate):
+		work.ResourceVersion = ""
+		if err = api.Delete(ctx, work.Name, metav1.DeleteOptions{}); err == nil {
+			work, err = api.Create(ctx, work, metav1.CreateOptions{})
+		}
+	default:
+		work, err = api.Update(ctx, work, metav1.UpdateOptions{})
+	}
+	return c.note(cluster+"/"+c.name, work, err)
+}
+
+// remove deletes a cluster's work.
+func (c *controller) remove(ctx context.Context, work *workv1.ManifestWork) error {
+	err := c.client.WorkV1().ManifestWorks(work.Namespace).Delete(ctx, work.Name, metav1.DeleteOptions{})
+	return c.note(work.Namespace+"/"+work.Name, nil, err)
+}
+
+// gone stands for the resourceVersion of a work that was deleted.
+const gone = math.MaxInt64
+
+// note remembers what was written, nil for a deletion, until the caches show it.
+func (c *controller) note(key string, work *workv1.ManifestWork, err error) error {
+	switch {
+	case err == nil && work == nil:
+		c.written[key] = gone
+	case err == nil:
+		c.written[work.Namespace+"/"+work.Name] = versionOf(work)
+	case apierrors.ReasonForError(err) == metav1.StatusReasonUnknown && !c.ignores(dutyLostAnswer):
+		c.unheard[key] = true // nobody knows whether it was done
+	}
+	if work == nil && apierrors.IsNotFound(err) {
+		return nil
+	}
+	return err
+}
+
+// readsItsWrites says whether the caches show all that this controller has written. Where it was told nothing it asks
+// the API server.
+func (c *controller) readsItsWrites(ctx context.Context) (bool, error) {
+	for key := range c.unheard {
+		namespace, name, _ := strings.Cut(key, "/")
+		switch work, err := c.client.WorkV1().ManifestWorks(namespace).Get(ctx, name, metav1.GetOptions{}); {
+		case err == nil:
+			c.written[key] = versionOf(work)
+		case apierrors.IsNotFound(err):
+			c.written[key] = gone
+		default:
+			return false, err
+		}
+		delete(c.unheard, key)
+	}
+	for key, rv := range c.written {
+		namespace, name, _ := strings.Cut(key, "/")
+		switch work, err := c.works.ManifestWorks(namespace).Get(name); {
+		case c.ignores(dutyReadYourWrites):
+		case apierrors.IsNotFound(err) && rv == gone, err == nil && work.DeletionTimestamp != nil:
+		case err == nil && versionOf(work) >= rv:
+		default:
+			return false, nil
+		}
+		delete(c.written, key)
+	}
+	return true, nil
+}
+
+// versionOfTemplate is a hash of what the replica set gives to its clusters.
+func versionOfTemplate(set *workv1alpha1.ManifestWorkReplicaSet) string {
+	text, err := json.Marshal(set.Spec.ManifestWorkTemplate)
+	if err != nil {
+		panic(err) // it has come as JSON
+	}
+	h := fnv.New64a()
+	h.Write(text)
+	return fmt.Sprintf("%x", h.Sum64())
+}

@@ -1,0 +1,274 @@
+package hub_test
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/intstr"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+)
+
+// history is what the API server showed of one rollout, in the order of the resource versions, with what the
+// controller's network and caches noted.
+type history struct {
+	events     []event
+	states     map[id][]event
+	writes     []write
+	reconciles []reconcile
+	written    map[int64]*write // by resourceVersion
+}
+
+// A reconcile is what the harness notes of one.
+type reconcile struct {
+	view  map[id]int64 // what the caches showed when it began
+	began time.Time
+	ended time.Time
+	err   error
+}
+
+func newHistory(events []event, writes []write, reconciles []reconcile) *history {
+	h := &history{
+		events: slices.Clone(events), states: map[id][]event{}, writes: writes, reconciles: reconciles, written: map[int64]*write{},
+	}
+	slices.SortFunc(h.events, func(a, b event) int { return cmp.Compare(a.rv, b.rv) })
+	for _, e := range h.events {
+		h.states[e.id] = append(h.states[e.id], e)
+	}
+	for i := range writes {
+		if writes[i].rv > 0 {
+			h.written[writes[i].rv] = &writes[i]
+		}
+	}
+	return h
+}
+
+// at returns the state of an object as of a resourceVersion, nil if it isn't there.
+func (h *history) at(i id, rv int64) object {
+	states := h.states[i]
+	n, found := slices.BinarySearchFunc(states, rv, func(e event, rv int64) int { return cmp.Compare(e.rv, rv) })
+	if !found {
+		n--
+	}
+	if n < 0 || states[n].gone {
+		return nil
+	}
+	return states[n].object
+}
+
+// truth is the world as the API server had it as of a resourceVersion.
+func (h *history) truth(rv int64) *scene {
+	return h.look(func(i id) object { return h.at(i, rv) })
+}
+
+// known is the world as the caches showed it when a reconcile began, with what the controller itself had written
+// before a resourceVersion: this it has to know.
+func (h *history) known(r reconcile, rv int64) *scene {
+	floor := maps.Clone(r.view)
+	for _, w := range h.writes {
+		if w.kind != works || !w.done || w.rv >= rv {
+			continue
+		}
+		i := id{works, w.key}
+		if w.verb == "DELETE" && w.rv == 0 {
+			for _, e := range h.states[i] {
+				if e.gone && e.rv < rv && !e.at.Before(w.sent) {
+					floor[i] = max(floor[i], e.rv)
+				}
+			}
+			continue
+		}
+		floor[i] = max(floor[i], w.rv)
+	}
+	return h.look(func(i id) object {
+		if rv, ok := floor[i]; ok {
+			return h.at(i, rv)
+		}
+		return nil
+	})
+}
+
+// scene is the world at one time.
+type scene struct {
+	set        *replicaSet
+	placement  *placement
+	groups     []seenGroup // in the order of their index
+	groupOf    map[string]int
+	incomplete string // why the decisions are, if they are
+	works      map[string][]seenWork
+}
+
+type seenGroup struct {
+	index    int
+	name     string
+	clusters []string
+}
+
+// seenWork is a work, with the version that it carries and when that was written.
+type seenWork struct {
+	*manifestWork
+	version string
+	applied time.Time
+}
+
+func (h *history) look(get func(id) object) *scene {
+	s := &scene{groupOf: map[string]int{}, works: map[string][]seenWork{}}
+	var pds []*placementDecision
+	for i := range h.states {
+		o := get(i)
+		if o == nil {
+			continue
+		}
+		switch o := o.(type) {
+		case *placement:
+			s.placement = o
+		case *placementDecision:
+			pds = append(pds, o)
+		case *replicaSet:
+			s.set = o
+		case *manifestWork:
+			v := templateVersion(o.Spec.Workload.Manifests[0].Raw)
+			s.works[o.Namespace] = append(s.works[o.Namespace], seenWork{o, v, h.appliedAt(i, o, v)})
+		}
+	}
+	s.divide(pds)
+	return s
+}
+
+// templateVersion reads the version from the payload, which no controller changes.
+func templateVersion(manifest []byte) string {
+	var configMap struct{ Data struct{ Version string } }
+	if err := json.Unmarshal(manifest, &configMap); err != nil {
+		panic(err)
+	}
+	return configMap.Data.Version
+}
+
+// appliedAt returns when the write was sent that gave a work its version.
+func (h *history) appliedAt(i id, work *manifestWork, version string) time.Time {
+	var first event
+	for _, e := range h.states[i] {
+		if e.rv > versionOf(work) {
+			break
+		}
+		if e.gone || templateVersion(e.object.(*manifestWork).Spec.Workload.Manifests[0].Raw) != version {
+			first = event{}
+		} else if first.rv == 0 {
+			first = e
+		}
+	}
+	if w := h.written[first.rv]; w != nil {
+		return w.sent
+	}
+	return first.at
+}
+
+// divide reads the groups from the decisions, and whether these are what the placement's status speaks of.
+func (s *scene) divide(pds []*placementDecision) {
+	byIndex := map[int]*seenGroup{}
+	names := map[string]int{}
+	lowest := map[string]int{}
+	for _, pd := range pds {
+		index, _ := strconv.Atoi(pd.Labels[clusterv1beta1.DecisionGroupIndexLabel])
+		names[pd.Name] = index
+		g := byIndex[index]
+		if g == nil {
+			g = &seenGroup{index: index, name: pd.Labels[clusterv1beta1.DecisionGroupNameLabel]}
+			byIndex[index] = g
+		}
+		for _, d := range pd.Status.Decisions {
+			if at, ok := lowest[d.ClusterName]; !ok || index < at {
+				lowest[d.ClusterName] = index
+			}
+		}
+	}
+	for cluster, index := range lowest {
+		byIndex[index].clusters = append(byIndex[index].clusters, cluster)
+	}
+	for _, index := range slices.Sorted(maps.Keys(byIndex)) {
+		for _, c := range byIndex[index].clusters {
+			s.groupOf[c] = len(s.groups)
+		}
+		slices.Sort(byIndex[index].clusters)
+		s.groups = append(s.groups, *byIndex[index])
+	}
+
+	switch {
+	case len(pds) == 0:
+		s.incomplete = "there is no PlacementDecision"
+	case s.placement == nil:
+		s.incomplete = "there is no Placement"
+	default:
+		spoken := map[string]int{}
+		for _, g := range s.placement.Status.DecisionGroups {
+			for _, name := range g.Decisions {
+				spoken[name] = int(g.DecisionGroupIndex)
+			}
+		}
+		if !maps.Equal(spoken, names) {
+			s.incomplete = fmt.Sprintf("the Placement's status speaks of %v, there are %v", spoken, names)
+		} else if n := int(s.placement.Status.NumberOfSelectedClusters); n != len(lowest) {
+			s.incomplete = fmt.Sprintf("%d clusters are selected, the decisions have %d", n, len(lowest))
+		}
+	}
+}
+
+// size is the placement's clusters per group, 0 if there is no limit.
+func (s *scene) size() int {
+	if s.placement == nil {
+		return 0
+	}
+	if n := s.placement.Spec.DecisionStrategy.GroupStrategy.ClustersPerDecisionGroup; n.Type == intstr.Int {
+		return n.IntValue()
+	}
+	return 0
+}
+
+// String is what stands where, for people.
+func (h *history) String() string {
+	var b strings.Builder
+	start := h.events[0].at
+	for _, e := range h.events {
+		fmt.Fprintf(&b, "%7.3fs rv %d %s", e.at.Sub(start).Seconds(), e.rv, e.id)
+		switch o := e.object.(type) {
+		case *placement:
+			fmt.Fprintf(&b, " size %s selected %d in", o.Spec.DecisionStrategy.GroupStrategy.ClustersPerDecisionGroup.String(), o.Status.NumberOfSelectedClusters)
+			for _, g := range o.Status.DecisionGroups {
+				fmt.Fprintf(&b, " %d:%s%v", g.DecisionGroupIndex, g.DecisionGroupName, g.Decisions)
+			}
+		case *placementDecision:
+			fmt.Fprintf(&b, " group %s %q:", o.Labels[clusterv1beta1.DecisionGroupIndexLabel], o.Labels[clusterv1beta1.DecisionGroupNameLabel])
+			for _, d := range o.Status.Decisions {
+				b.WriteString(" " + d.ClusterName)
+			}
+		case *replicaSet:
+			fmt.Fprintf(&b, " generation %d version %s", o.Generation, templateVersion(o.Spec.ManifestWorkTemplate.Workload.Manifests[0].Raw))
+			for _, c := range o.Status.Conditions {
+				if c.Status == "True" {
+					fmt.Fprintf(&b, " %s@%d %s: %s", c.Type, c.ObservedGeneration, c.Reason, c.Message)
+				}
+			}
+		case *manifestWork:
+			fmt.Fprintf(&b, " generation %d version %s", o.Generation, templateVersion(o.Spec.Workload.Manifests[0].Raw))
+			for _, c := range o.Status.Conditions {
+				fmt.Fprintf(&b, " %s=%s@%d(%s)", c.Type, c.Status, c.ObservedGeneration, c.LastTransitionTime.Format("05"))
+			}
+			if o.DeletionTimestamp != nil {
+				b.WriteString(" terminating")
+			}
+		}
+		if e.gone {
+			b.WriteString(" GONE")
+		}
+		if w := h.written[e.rv]; w != nil {
+			fmt.Fprintf(&b, " [reconcile %d, sent %.3fs]", w.reconcile, w.sent.Sub(start).Seconds())
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}

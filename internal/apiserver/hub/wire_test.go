@@ -1,0 +1,157 @@
+package hub_test
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
+	toolswatch "k8s.io/client-go/tools/watch"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	workv1 "open-cluster-management.io/api/work/v1"
+	workv1alpha1 "open-cluster-management.io/api/work/v1alpha1"
+)
+
+// kind is one of the four kinds of objects that take part in a rollout.
+type kind string
+
+const (
+	placements  kind = "Placement"
+	decisions   kind = "PlacementDecision"
+	replicaSets kind = "ManifestWorkReplicaSet"
+	works       kind = "ManifestWork"
+)
+
+var kinds = []kind{placements, decisions, replicaSets, works}
+
+// An id is of an object: its kind and its namespace/name.
+type id struct {
+	kind kind
+	key  string
+}
+
+func (i id) String() string { return string(i.kind) + " " + i.key }
+
+// object is any of the four.
+type object interface {
+	metav1.Object
+	runtime.Object
+}
+
+// An event is one write, as a watch showed it. Resource versions are those of one etcd, so they order the writes
+// of all kinds.
+type event struct {
+	rv     int64
+	id     id
+	object object // as it was last, if it is gone
+	gone   bool
+	at     time.Time // when it was received
+}
+
+func versionOf(o metav1.Object) int64 {
+	rv, err := strconv.ParseInt(o.GetResourceVersion(), 10, 64)
+	if err != nil {
+		panic(fmt.Sprintf("resourceVersion %q", o.GetResourceVersion()))
+	}
+	return rv
+}
+
+// wire watches everything and hands it to the rollout that it belongs to, which is the first part of its namespace.
+type wire struct {
+	stop context.CancelFunc
+
+	mu       sync.Mutex
+	rollouts map[string]func(event)
+}
+
+// connect begins to watch. The server has no objects yet.
+func connect() (*wire, error) {
+	ctx, cancel := context.WithCancel(context.Background())
+	w := &wire{stop: cancel, rollouts: map[string]func(event){}}
+	c := clientsOf("watch", nil)
+	for _, k := range kinds {
+		watcher, list := watcherOf(c, k)
+		rv, err := list(ctx)
+		if err != nil {
+			cancel()
+			return nil, err
+		}
+		events, err := toolswatch.NewRetryWatcherWithContext(ctx, rv, watcher)
+		if err != nil {
+			cancel()
+			return nil, err
+		}
+		go func() {
+			for e := range events.ResultChan() {
+				if o, ok := e.Object.(object); ok && e.Type != watch.Bookmark {
+					w.hand(event{versionOf(o), id{k, cache.MetaObjectToName(o).String()}, o, e.Type == watch.Deleted, time.Now()})
+				}
+			}
+		}()
+	}
+	return w, nil
+}
+
+func watcherOf(c clients, k kind) (cache.WatcherWithContext, func(context.Context) (string, error)) {
+	var w func(context.Context, metav1.ListOptions) (watch.Interface, error)
+	var l func(context.Context, metav1.ListOptions) (metav1.ListInterface, error)
+	switch k {
+	case placements:
+		api := c.cluster.ClusterV1beta1().Placements("")
+		w, l = api.Watch, func(ctx context.Context, o metav1.ListOptions) (metav1.ListInterface, error) { return api.List(ctx, o) }
+	case decisions:
+		api := c.cluster.ClusterV1beta1().PlacementDecisions("")
+		w, l = api.Watch, func(ctx context.Context, o metav1.ListOptions) (metav1.ListInterface, error) { return api.List(ctx, o) }
+	case replicaSets:
+		api := c.work.WorkV1alpha1().ManifestWorkReplicaSets("")
+		w, l = api.Watch, func(ctx context.Context, o metav1.ListOptions) (metav1.ListInterface, error) { return api.List(ctx, o) }
+	case works:
+		api := c.work.WorkV1().ManifestWorks("")
+		w, l = api.Watch, func(ctx context.Context, o metav1.ListOptions) (metav1.ListInterface, error) { return api.List(ctx, o) }
+	}
+	watcher := &cache.ListWatch{WatchFuncWithContext: w}
+	return watcher, func(ctx context.Context) (string, error) {
+		all, err := l(ctx, metav1.ListOptions{})
+		if err != nil {
+			return "", err
+		}
+		return all.GetResourceVersion(), nil
+	}
+}
+
+// join has the events of a rollout handed to feed, which must be quick; leave ends it.
+func (w *wire) join(rollout string, feed func(event)) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.rollouts[rollout] = feed
+}
+
+func (w *wire) leave(rollout string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.rollouts, rollout)
+}
+
+func (w *wire) hand(e event) {
+	rollout, _, _ := strings.Cut(e.object.GetNamespace(), "-")
+	w.mu.Lock()
+	feed := w.rollouts[rollout]
+	w.mu.Unlock()
+	if feed != nil {
+		feed(e)
+	}
+}
+
+// The library's and the API's words for the objects of a rollout.
+type (
+	placement         = clusterv1beta1.Placement
+	placementDecision = clusterv1beta1.PlacementDecision
+	replicaSet        = workv1alpha1.ManifestWorkReplicaSet
+	manifestWork      = workv1.ManifestWork
+)

@@ -68,7 +68,7 @@ type Hold struct {
 }
 
 // String is a sentence without its full stop, fit for the message of a condition or an event:
-// `waiting for group 1 "canary"`.
+// `waiting for group 1 "canary": 9 of 10 done; cls037 progressing, times out at 2026-01-02T10:50:00Z`.
 func (h Hold) String() string {
 	switch h.Type {
 	case HoldPaused:

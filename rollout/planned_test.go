@@ -22,7 +22,7 @@ type planned struct {
 	opts     []rollout.Option
 }
 
-// plan is the result of a scene without fault.
+// plan is the result of one without fault.
 func plan(t fataler, s planned) *rollout.Result {
 	t.Helper()
 	result, err := rollout.Plan(s.strategy, s.read(t), reportsOf(t, s.reports), now, s.opts...)

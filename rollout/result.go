@@ -108,7 +108,7 @@ type HoldCount struct {
 	Clusters int  `json:"clusters"`
 }
 
-// String is `3 held: waiting for group 1 "canary"`.
+// String is `3 held: the rollout is paused`.
 func (h HoldCount) String() string { return fmt.Sprintf("%d held: %v", h.Clusters, h.Hold) }
 
 // Holds gives the reasons of all held clusters, in the order of the groups that they hold. It takes time

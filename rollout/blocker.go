@@ -18,8 +18,10 @@ type Blocker struct {
 	Silent bool `json:"silent,omitempty"`
 	// Since says since when it stands as it does; zero if nobody knows, or if it does not have the workload.
 	Since time.Time `json:"since,omitzero"`
-	// Until says when its deadline or its soak ends; zero if time alone changes nothing.
+	// Until says when its deadline or its soak ends; zero if time alone changes nothing, as where a budget is breached.
 	Until time.Time `json:"until,omitzero"`
+	// WithoutTime says that no report tells since when, so that a deadline or a soak that depends on it never ends.
+	WithoutTime bool `json:"withoutTime,omitempty"`
 	// Holds is how many held clusters wait for it, directly or through others.
 	Holds int `json:"holds,omitempty"`
 }
@@ -31,19 +33,13 @@ func (b Blocker) String() string {
 
 // kind says what the cluster does, or what many like it do.
 func (b *Blocker) kind(many bool) string {
-	word := func(one, more string) string {
-		if many {
-			return more
-		}
-		return one
-	}
 	switch {
 	case b.Starting:
-		return word("starts now", "start now")
+		return plural(many, "starts now", "start now")
 	case b.Silent:
-		return word("has not answered", "have not answered")
+		return plural(many, "has not answered", "have not answered")
 	case b.Status == status.Succeeded:
-		return word("soaks", "soak")
+		return plural(many, "soaks", "soak")
 	case b.Status == status.Failed:
 		return "failed"
 	case b.Status == status.TimeOut:
@@ -58,27 +54,75 @@ func (b *Blocker) end(many bool) string {
 	switch {
 	case b.Starting || b.Status == status.TimeOut:
 		return ""
-	case b.Status == status.Succeeded && !b.Until.IsZero():
-		return " until " + inUTC(b.Until)
-	case !b.Until.IsZero() && many:
-		return ", time out at " + inUTC(b.Until)
+	case b.Status == status.Succeeded:
+		return " until " + b.until()
+	case b.Status == status.Failed && b.Until.IsZero():
+		return b.since(many)
+	case b.Status == status.Failed:
+		return b.since(many) + b.slot(many)
+	case b.WithoutTime:
+		return plural(many, ", times out", ", time out") + " only once a report says since when"
 	case !b.Until.IsZero():
-		return ", times out at " + inUTC(b.Until)
-	case b.Since.IsZero():
-		return " since nobody knows when, until reported anew"
-	case many:
-		return ", and there is no progressDeadline"
+		return plural(many, ", times out at ", ", time out at ") + b.until()
 	default:
-		return " since " + inUTC(b.Since) + ", and there is no progressDeadline"
+		return b.since(many) + ", and there is no progressDeadline"
 	}
 }
 
-func inUTC(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+// slot says until when the cluster keeps its slot, in words that follow those of kind.
+func (b *Blocker) slot(many bool) string {
+	keeps := plural(many, "keeps its slot until ", "keep their slots until ")
+	switch {
+	case b.Starting || b.Status == status.Succeeded:
+		return b.end(many)
+	case b.Status == status.Failed && (b.WithoutTime || !b.Until.IsZero()):
+		return ", " + keeps + b.until()
+	case b.WithoutTime || !b.Until.IsZero():
+		return b.end(many)
+	}
+	done := plural(many, "it is done", "they are done")
+	switch {
+	case b.Silent:
+		done = plural(many, "it answers", "they answer")
+	case b.Status == status.Failed:
+		done = plural(many, "it succeeds", "they succeed")
+	}
+	return b.since(many) + ", and without a progressDeadline " + keeps + done
+}
+
+func (b *Blocker) since(many bool) string {
+	if many || b.Since.IsZero() {
+		return ""
+	}
+	return " since " + inUTC(b.Since)
+}
+
+func (b *Blocker) until() string {
+	if b.Until.IsZero() {
+		return "a report says since when"
+	}
+	return inUTC(b.Until)
+}
+
+func plural(many bool, one, more string) string {
+	if many {
+		return more
+	}
+	return one
+}
+
+// inUTC is the time in whole seconds, the first by which it has come.
+func inUTC(t time.Time) string {
+	if t.Nanosecond() > 0 {
+		t = t.Truncate(time.Second).Add(time.Second)
+	}
+	return t.UTC().Format(time.RFC3339)
+}
 
 // blocker is the cluster at a position.
 func (r *Result) blocker(position int) Blocker {
 	s := r.states[position]
-	b := Blocker{Cluster: r.cluster(position), Starting: s&starting != 0, Silent: s == silent}
+	b := Blocker{Cluster: r.cluster(position), Starting: s&starting != 0, Silent: s == silent, WithoutTime: undatedStates.has(s)}
 	if age := r.ages[position]; agedStates.has(s) && age != unknownAge {
 		b.Since = r.now.Add(-age)
 		if left := r.schedule.rules.left(s, age); left > 0 {
@@ -109,7 +153,9 @@ func (r *Result) Blockers() []Blocker {
 		}
 		if holds > 0 {
 			b := r.blocker(position)
-			b.Holds = holds
+			if b.Holds = holds; r.choice.breach != nil {
+				b.Until = time.Time{}
+			}
 			all = append(all, b)
 		}
 	}

@@ -40,7 +40,7 @@ func TestLimitsThatTookEffect(t *testing.T) {
 		{name: "R14 nor where the placement has none", size: "0", want: limits{100, 0}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := plan(t, scene{strategy: progressive(c.maxConcurrency, config(c.maxFailures, "", 0), c.mandatory...), groups: hundred, size: c.size}).Schedule
+			s := plan(t, planned{strategy: progressive(c.maxConcurrency, config(c.maxFailures, "", 0), c.mandatory...), groups: hundred, size: c.size}).Schedule
 			pool := s.Stages[len(s.Stages)-1]
 			if got := (limits{pool.MaxConcurrency, s.MaxFailures}); got != c.want {
 				t.Errorf("got %+v, want %+v", got, c.want)
@@ -57,7 +57,7 @@ func TestLimitsThatTookEffect(t *testing.T) {
 		})
 	}
 	t.Run("R15 per group of each group's size", func(t *testing.T) {
-		s := plan(t, scene{strategy: perGroup(config("34%", "", 0), "1"), groups: []string{"a b c", "d e f", "g h i j", "k", ""}}).Schedule
+		s := plan(t, planned{strategy: perGroup(config("34%", "", 0), "1"), groups: []string{"a b c", "d e f", "g h i j", "k", ""}}).Schedule
 		var got []int
 		for _, stage := range s.Stages {
 			got = append(got, stage.MaxFailures)
@@ -67,7 +67,7 @@ func TestLimitsThatTookEffect(t *testing.T) {
 		}
 	})
 	t.Run("R15 a count above the size tolerates every failure", func(t *testing.T) {
-		result := plan(t, scene{strategy: perGroup(config("10", "", 0)), groups: []string{"a b", "c"}, reports: "a=TimeOut b=TimeOut"})
+		result := plan(t, planned{strategy: perGroup(config("10", "", 0)), groups: []string{"a b", "c"}, reports: "a=TimeOut b=TimeOut"})
 		if got, want := result.String(), "start c"; got != want {
 			t.Errorf("got %s, want %s", got, want)
 		}

@@ -15,7 +15,7 @@ import (
 // TestResultIsTheCallers: whatever a caller does to the fields of a result, its methods still say what Plan
 // found.
 func TestResultIsTheCallers(t *testing.T) {
-	worlds := []scene{
+	worlds := []planned{
 		everything(),
 		{strategy: perGroup(config("", "10m", 0), "ghost"), groups: []string{"a b", "c"}, reports: "a=TimeOut x=Failed"},
 		{strategy: perGroup(config("", "", 0)), groups: []string{"canary: a b", "c"}, reports: "a=Progressing b=Failed/1m"},
@@ -77,14 +77,14 @@ func TestZeroResult(t *testing.T) {
 
 // TestIteratorsStop: a caller may break off.
 func TestIteratorsStop(t *testing.T) {
-	r := plan(t, scene{strategy: perGroup(config("", "", 0)), groups: []string{"a b", "c d"}, reports: "a=Skip b=Skip c=Skip d=TimeOut"})
+	r := plan(t, planned{strategy: perGroup(config("", "", 0)), groups: []string{"a b", "c d"}, reports: "a=Skip b=Skip c=Skip d=TimeOut"})
 	n := 0
 	for range r.Settled() {
 		if n++; n == 2 {
 			break
 		}
 	}
-	for range plan(t, scene{strategy: perGroup(config("", "", 0)), groups: []string{"a", "c d"}}).Held() {
+	for range plan(t, planned{strategy: perGroup(config("", "", 0)), groups: []string{"a", "c d"}}).Held() {
 		n++
 		break
 	}

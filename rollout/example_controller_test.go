@@ -164,7 +164,7 @@ func Example_controller() {
 	// come back after 0s
 	// apply oslo
 	// come back after 10m0s
-	// 0 of 2 clusters done, 1 in flight; no free slot: 1 in flight, 1 at a time
+	// 0 of 2 clusters done, 1 in flight; 1 of 1 slot taken: oslo has not answered, times out at 2026-11-21T12:10:00Z
 }
 
 // The block in the package's documentation is the code that the example runs.

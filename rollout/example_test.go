@@ -84,7 +84,7 @@ func ExamplePlan() {
 	// Output:
 	// apply to oslo in group 0 "canary"
 	// delete from tokyo
-	// start oslo; in flight lima; removed tokyo; 3 held: no free slot: 1 in flight and 1 starting, 2 at a time
+	// start oslo; in flight lima; removed tokyo; 3 held: 2 of 2 slots taken: lima progressing, and without a progressDeadline keeps its slot until it is done; oslo starts now
 }
 
 // byGroup rolls out group by group.
@@ -113,7 +113,7 @@ func ExampleResult_Find() {
 	// Output:
 	// berlin: Settled
 	// oslo: Starting
-	// paris: Held, waiting for group 0 "canary"
+	// paris: Held, waiting for group 0 "canary": 1 of 2 done; oslo starts now
 	// tokyo is not selected
 }
 
@@ -124,10 +124,10 @@ func ExampleResult_Held() {
 		fmt.Printf("%s (%v): reason %s, message %q\n", c.Name, c.Group, reason.Type, reason)
 	}
 	// Output:
-	// lima (group 1): reason EarlierGroupIncomplete, message "waiting for group 0 \"canary\""
-	// paris (group 1): reason EarlierGroupIncomplete, message "waiting for group 0 \"canary\""
-	// quito (group 1): reason EarlierGroupIncomplete, message "waiting for group 0 \"canary\""
-	// rome (group 1): reason EarlierGroupIncomplete, message "waiting for group 0 \"canary\""
+	// lima (group 1): reason EarlierGroupIncomplete, message "waiting for group 0 \"canary\": 0 of 2 done; berlin, oslo start now"
+	// paris (group 1): reason EarlierGroupIncomplete, message "waiting for group 0 \"canary\": 0 of 2 done; berlin, oslo start now"
+	// quito (group 1): reason EarlierGroupIncomplete, message "waiting for group 0 \"canary\": 0 of 2 done; berlin, oslo start now"
+	// rome (group 1): reason EarlierGroupIncomplete, message "waiting for group 0 \"canary\": 0 of 2 done; berlin, oslo start now"
 }
 
 // The same for a fleet that is too large to list.
@@ -138,8 +138,8 @@ func ExampleResult_Holds() {
 		fmt.Println(w)
 	}
 	// Output:
-	// 1 held: no free slot in group 0 "canary": 0 in flight and 1 starting, 1 at a time
-	// 4 held: waiting for group 0 "canary"
+	// 1 held: 1 of 1 slot taken in group 0 "canary": berlin starts now
+	// 4 held: waiting for group 0 "canary": 0 of 2 done; berlin starts now; 1 of 1 slot taken in group 0 "canary"
 }
 
 // The clusters that need nothing more.
@@ -174,9 +174,9 @@ func ExamplePlan_mandatoryGroupFails() {
 	fmt.Println("breach:", result.Breach)
 	fmt.Println("warning:", result.Warnings[0])
 	// Output:
-	// in flight oslo; 4 held: stopped: 1 failed in group 0 "canary", 0 tolerated
-	// breach: stopped: 1 failed in group 0 "canary" (oslo), 0 tolerated
-	// warning: mandatory decision group "pilot" selects no cluster and is skipped
+	// in flight oslo; 4 held: stopped: oslo failed in group 0 "canary", a mandatory group; goes on when none is failed
+	// breach: stopped: oslo failed in group 0 "canary", a mandatory group; goes on when none is failed
+	// warning: mandatory decision group "pilot" is skipped: there is no such group; there are "canary", 1
 }
 
 // A controller comes back when the first soak or deadline ends, and then something changes.
@@ -199,8 +199,8 @@ func ExamplePlan_soakAndDeadline() {
 		at = at.Add(result.RecheckAfter)
 	}
 	// Output:
-	// 12:00 in flight berlin oslo; 4 held: waiting for group 0 "canary"; recheck after 3m0s
-	// 12:03 in flight oslo; 4 held: waiting for group 0 "canary"; recheck after 8m0s
+	// 12:00 in flight berlin oslo; 4 held: waiting for group 0 "canary": 0 of 2 done; oslo progressing, times out at 2026-11-21T12:11:00Z; berlin soaks until 2026-11-21T12:03:00Z; recheck after 3m0s
+	// 12:03 in flight oslo; 4 held: waiting for group 0 "canary": 1 of 2 done; oslo progressing, times out at 2026-11-21T12:11:00Z; recheck after 8m0s
 	// 12:11 start lima paris quito rome; timed out oslo
 }
 
@@ -316,7 +316,7 @@ func ExampleMaxConcurrencyPerGroup() {
 	fmt.Println(must(rollout.Plan(byGroup(clusterv1alpha1.RolloutConfig{}), shops(), reports, noon(),
 		rollout.MaxConcurrencyPerGroup(intstr.FromString("50%")))))
 	// Output:
-	// start lima paris; 2 held: no free slot in group 1: 0 in flight and 2 starting, 2 at a time
+	// start lima paris; 2 held: 2 of 2 slots taken in group 1: lima, paris start now
 }
 
 // A failure that is tolerated does not slow the rollout down.
@@ -332,8 +332,8 @@ func ExampleFailedFreesSlot() {
 	fmt.Println(must(rollout.Plan(strategy, shops(), reports, noon())))
 	fmt.Println(must(rollout.Plan(strategy, shops(), reports, noon(), rollout.FailedFreesSlot())))
 	// Output:
-	// in flight berlin; 5 held: no free slot: 1 in flight, 1 at a time; 1 of them failed: a failed cluster keeps its slot until it recovers, as there is no progressDeadline
-	// start lima; in flight berlin; 4 held: no free slot: 0 in flight and 1 starting, 1 at a time
+	// in flight berlin; 5 held: 1 of 1 slot taken: berlin failed, and without a progressDeadline keeps its slot until it succeeds
+	// start lima; in flight berlin; 4 held: 1 of 1 slot taken: lima starts now
 }
 
 // A strategy without MaxConcurrency takes the group size of its placement, as the API documents.
@@ -353,7 +353,7 @@ func ExampleSchedule_concurrencySource() {
 	fmt.Println(result)
 	// Output:
 	// [group 0, group 1: 3 at a time] by ClustersPerDecisionGroup
-	// start berlin lima oslo; 1 held: no free slot: 0 in flight and 3 starting, 3 at a time
+	// start berlin lima oslo; 1 held: 3 of 3 slots taken: berlin, lima, oslo start now
 }
 
 // A mistyped selector must not undeploy a fleet.

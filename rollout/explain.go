@@ -33,7 +33,7 @@ func (l Link) Ends() time.Time {
 	return time.Time{}
 }
 
-// String says what is waited for, and what a person can do: `stopped: a failed, …; mend 1 of a, or raise maxFailures to 1`.
+// String says what is waited for, and what a person can do: `stopped: a failed, …; mend a, or raise maxFailures to 1`.
 func (l Link) String() string {
 	var ways []string
 	for _, r := range l.Remedies {
@@ -100,7 +100,7 @@ func (r *Result) link(group int) Link {
 		if opens := l.Hold.Gate.Opens; !opens.IsZero() {
 			l.Remedies = append(l.Remedies, Remedy{Type: RemedyWait, At: opens})
 		}
-		l.Remedies = append(l.Remedies, Remedy{Type: RemedyOpenGate, Group: l.Hold.Group})
+		l.Remedies = append(l.Remedies, Remedy{Type: RemedyOpenGate, Group: l.Hold.Group, Gate: l.Hold.Gate.Name})
 	case HoldConcurrency:
 		l.Blockers, l.More = r.look().first.list()
 		l.Remedies = r.slotRemedies()
@@ -122,21 +122,32 @@ func (f *few) list() ([]Blocker, int) {
 func (r *Result) failures() (blockers []Blocker, more int) {
 	for _, name := range r.choice.breach.Clusters {
 		position, _ := r.schedule.groups.Position(name)
-		blockers = append(blockers, r.blocker(position))
+		b := r.blocker(position)
+		b.Until = time.Time{} // a cluster that timed out has failed as well
+		blockers = append(blockers, b)
 	}
 	return blockers, r.choice.breach.Failures - len(blockers)
 }
 
 // hold is the reason of the held clusters of a group, with the sentence about those that are waited for.
 func (r *Result) hold(group int) Hold {
+	h := r.holdInBrief(group)
+	if next, ok := r.heldBefore(group); ok {
+		h.Detail += "; " + r.schedule.hold(&r.choice, next).String()
+	}
+	return h
+}
+
+// holdInBrief is hold without the reason of those that it waits for, where that stands beside it.
+func (r *Result) holdInBrief(group int) Hold {
 	h := r.schedule.hold(&r.choice, group)
 	switch h.Type {
 	case HoldBreached:
 		h.Detail = r.choice.breach.detail()
 	case HoldConcurrency:
-		h.Detail = r.look().sentences(false, r.withoutSlot())
+		h.Detail = r.look().sentences(true, r.withoutSlot())
 	case HoldMandatoryGroup, HoldEarlierGroup:
-		h.Detail = r.progress(group)
+		h.Detail = r.progress()
 	}
 	return h
 }
@@ -150,18 +161,14 @@ func (r *Result) withoutSlot() stateSet {
 }
 
 // progress says how far the active stage is and who is waited for there.
-func (r *Result) progress(group int) string {
+func (r *Result) progress() string {
 	c := r.choice.used.counts(0)
 	parts := []string{fmt.Sprintf("%d of %d done", c.Done(), c.Total())}
 	if n := c.Failures(); n > 0 {
 		parts[0] += fmt.Sprintf(", %d failed", n)
 	}
-	if waiting := r.look().sentences(true, setOf(failed, failedUndated)); waiting != "" {
+	if waiting := r.look().sentences(false, setOf(failed, failedUndated)); waiting != "" {
 		parts = append(parts, waiting)
-	}
-	if next, ok := r.heldBefore(group); ok {
-		h := r.schedule.hold(&r.choice, next)
-		parts = append(parts, h.String())
 	}
 	return strings.Join(parts, "; ")
 }

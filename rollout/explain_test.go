@@ -199,6 +199,7 @@ func advisedFleets(t *testing.T, n int, do func(h *advised)) {
 // R29: an explanation is empty exactly where a cluster is not held; its blockers are among all of them; whatever it says
 // ends the wait, whether it is waited for or done.
 func TestFollowingTheAdviceWorks(t *testing.T) {
+	t.Parallel()
 	worlds, remedies := 0, 0
 	advisedFleets(t, exhaustive.Of(2, 3), func(h *advised) {
 		worlds++
@@ -275,6 +276,7 @@ func ended(hold rollout.Hold, before, after *rollout.Result, cluster string) boo
 
 // R29: whoever does what the explanation says, again and again, and lets what starts succeed, sees the cluster start.
 func TestFollowingTheAdviceToTheEndStartsTheCluster(t *testing.T) {
+	t.Parallel()
 	advisedFleets(t, exhaustive.Of(2, 3), func(h *advised) {
 		for position := range h.groups.NumClusters() {
 			cluster := h.groups.Cluster(position)

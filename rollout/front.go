@@ -122,29 +122,44 @@ func (c *crowd) merge(other *crowd) {
 	}
 }
 
-// sentence says what the clusters of a crowd do and until when; of several that end at different times, the first or the
-// last of them.
-func (c *crowd) sentence(last bool) string {
-	b, which := c.first, "first"
-	if last {
-		b, which = c.last, "last"
+// sentence says what the clusters of a crowd do and until when: until they are done, or give their slots back. Of several
+// that end at different times, the first slot or the last cluster counts.
+func (c *crowd) sentence(slots bool) string {
+	b, which, end := c.last, "last", (*Blocker).end
+	if slots {
+		b, which, end = c.first, "first", (*Blocker).slot
 	}
 	names := listed(c.names, c.n)
 	if many := c.n > 1; !many || c.first.Until.Equal(c.last.Until) {
-		return fmt.Sprintf("%s %s%s", names, b.kind(many), b.end(many))
+		return fmt.Sprintf("%s %s%s", names, b.kind(many), end(&b, many))
 	}
-	return fmt.Sprintf("%s %s, the %s%s", names, b.kind(true), which, strings.TrimPrefix(b.end(false), ","))
+	return fmt.Sprintf("%s %s, the %s%s", names, b.kind(true), which, strings.TrimPrefix(end(&b, false), ","))
 }
 
+// longestDetail is the number of bytes that the sentences about clusters have together, but for the last of them. With
+// the names that a hub allows, a hold is then shorter than the 1,024 bytes of a message.
+const longestDetail = 400
+
 // sentences joins what the crowds of some states say, the most troublesome first.
-func (f *front) sentences(last bool, without stateSet) string {
-	var parts []string
-	for _, s := range [...]state{progressingUndated, failedUndated, soakingUndated, silent, failed, progressing, soaking, toApply} {
-		if c := &f.crowds[s]; c.n > 0 && !without.has(s) {
-			parts = append(parts, c.sentence(last))
+func (f *front) sentences(slots bool, without stateSet) string {
+	var s strings.Builder
+	more := 0
+	for _, state := range [...]state{progressingUndated, failedUndated, soakingUndated, silent, failed, progressing, soaking, toApply} {
+		switch c := &f.crowds[state]; {
+		case c.n == 0 || without.has(state):
+		case s.Len() > longestDetail:
+			more += c.n
+		default:
+			if s.Len() > 0 {
+				s.WriteString("; ")
+			}
+			s.WriteString(c.sentence(slots))
 		}
 	}
-	return strings.Join(parts, "; ")
+	if more > 0 {
+		fmt.Fprintf(&s, "; and %d more", more)
+	}
+	return s.String()
 }
 
 // listed is the names, of n, with the number of those that are not among them: "a, b and 2 more".

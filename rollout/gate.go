@@ -1,6 +1,7 @@
 package rollout
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -14,6 +15,14 @@ type Gate struct {
 	Name string `json:"name,omitempty"`
 	// Opens is when it opens by itself; zero where nobody knows.
 	Opens time.Time `json:"opens,omitzero"`
+}
+
+// String is `gate`, or `gate "approval"`.
+func (g Gate) String() string {
+	if g.Name == "" {
+		return "gate"
+	}
+	return fmt.Sprintf("gate %q", g.Name)
 }
 
 // Closed closes a gate before a group: its waiting clusters are held. Where groups go one after the other, as mandatory
@@ -108,7 +117,7 @@ func (s *schedule) checkGates() {
 	}
 	for _, key := range slices.SortedFunc(maps.Keys(s.options.gates), grouping.Key.Compare) {
 		if !matched[key] {
-			s.warn(Warning{Type: WarningGateWithoutGroup, Group: s.options.gates[key].before})
+			s.warn(Warning{Type: WarningGateWithoutGroup, Group: s.options.gates[key].before, Known: s.known()})
 		}
 	}
 }

@@ -3,7 +3,6 @@ package rollout
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
@@ -69,7 +68,7 @@ type Hold struct {
 }
 
 // String is a sentence without its full stop, fit for the message of a condition or an event:
-// `waiting for group 1 "canary"`.
+// `waiting for group 1 "canary": 9 of 10 done; cls037 progressing, times out at 2026-01-02T10:50:00Z`.
 func (h Hold) String() string {
 	switch h.Type {
 	case HoldPaused:
@@ -99,16 +98,11 @@ func (h Hold) detailed(s string) string {
 }
 
 func (h Hold) gate() string {
-	var b strings.Builder
-	b.WriteString("the gate ")
-	if h.Gate.Name != "" {
-		fmt.Fprintf(&b, "%q ", h.Gate.Name)
-	}
-	fmt.Fprintf(&b, "before %v is closed", h.Group)
+	s := fmt.Sprintf("the %s before %v is closed", h.Gate, h.Group)
 	if !h.Gate.Opens.IsZero() {
-		b.WriteString(" until " + h.Gate.Opens.UTC().Format(time.RFC3339))
+		s += " until " + inUTC(h.Gate.Opens)
 	}
-	return b.String()
+	return s
 }
 
 func (h Hold) concurrency() string {

@@ -91,7 +91,7 @@ func TestOrder(t *testing.T) {
 		{opts(reverse, tie), "start a b c"},
 		{opts(tie, reverse), "start c b a"},
 	} {
-		if got := plan(t, scene{strategy: all(""), groups: []string{"b a", "c"}, opts: c.opts}).String(); got != c.want {
+		if got := plan(t, planned{strategy: all(""), groups: []string{"b a", "c"}, opts: c.opts}).String(); got != c.want {
 			t.Errorf("got %s, want %s", got, c.want)
 		}
 	}

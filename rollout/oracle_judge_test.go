@@ -3,6 +3,7 @@ package rollout_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -103,9 +104,9 @@ func (a *answer) observe(r *rollout.Result) {
 	a.Aggregate = a.Summary.Aggregate()
 	a.Holds = r.Holds()
 	// What is said of those that are waited for has an oracle of its own: following the advice works. Here it counts that
-	// the summary says the same.
+	// the summary says the same, but for what another of its sentences says.
 	for i := range a.Holds {
-		if h := &a.Holds[i].Hold; i < len(a.Summary.Waiting) && a.Summary.Waiting[i] == h.String() {
+		if h := &a.Holds[i].Hold; i < len(a.Summary.Waiting) && strings.HasPrefix(h.String()+"; ", a.Summary.Waiting[i]+"; ") {
 			h.Detail = ""
 			a.Summary.Waiting[i] = h.String()
 		}

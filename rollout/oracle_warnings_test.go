@@ -66,20 +66,30 @@ func (o *oracle) r12Empty() {
 		w := rollout.Warning{Type: rollout.WarningMandatoryGroupEmpty, Mandatory: entry}
 		selects := slices.ContainsFunc(o.all, func(s subject) bool { return r12Names(entry, s.group) })
 		if !slices.ContainsFunc(o.groups, func(g grouping.Key) bool { return r12Names(entry, g) }) {
-			var there []string
-			for _, g := range o.groups {
-				if g.Name == "" {
-					there = append(there, strconv.Itoa(int(g.Index)))
-				} else {
-					there = append(there, strconv.Quote(g.Name))
-				}
-			}
-			w.Known = strings.Join(there, ", ")
+			w.Known = o.known()
 		}
 		if !selects && !slices.Contains(o.out.Warnings, w) {
 			o.warn(w)
 		}
 	}
+}
+
+// known names each group that there is once: the first ten, and the number of the others.
+func (o *oracle) known() string {
+	var there []string
+	for _, g := range o.groups {
+		name := strconv.Itoa(int(g.Index))
+		if g.Name != "" {
+			name = strconv.Quote(g.Name)
+		}
+		if !slices.Contains(there, name) {
+			there = append(there, name)
+		}
+	}
+	if more := len(there) - 10; more > 0 {
+		return strings.Join(there[:10], ", ") + " and " + strconv.Itoa(more) + " more"
+	}
+	return strings.Join(there, ", ")
 }
 
 // R23: a gate before a group that does not exist holds nothing. In the order of what it is before, index last where
@@ -88,7 +98,7 @@ func (o *oracle) r23WithoutGroup() {
 	var without []rollout.Warning
 	for i, g := range o.gates {
 		if !o.r23Replaced(i) && !slices.ContainsFunc(o.groups, func(key grouping.Key) bool { return r23Matches(g.group, key) }) {
-			without = append(without, rollout.Warning{Type: rollout.WarningGateWithoutGroup, Group: g.group})
+			without = append(without, rollout.Warning{Type: rollout.WarningGateWithoutGroup, Group: g.group, Known: o.known()})
 		}
 	}
 	index := func(key grouping.Key) int32 {

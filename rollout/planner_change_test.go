@@ -160,7 +160,7 @@ func TestPlannerAsksForTheOrderOnlyWhenItChanges(t *testing.T) {
 	}
 	asked = 0
 	for _, at := range []time.Time{now, now.Add(time.Hour), now} { // the clock is set back, too
-		if got, want := p.Result(at).String(), "start c b; 1 held: no free slot: 0 in flight and 2 starting, 2 at a time"; got != want {
+		if got, want := p.Result(at).String(), "start c b; 1 held: 2 of 2 slots taken: b, c start now"; got != want {
 			t.Errorf("got %s, want %s", got, want)
 		}
 		p.Next(at)
@@ -207,7 +207,7 @@ func TestPlannerRemembersWhatWasApplied(t *testing.T) {
 			t.Errorf("%s: got %s, want %s", why, got, want)
 		}
 	}
-	const inFlight = "in flight a; 1 held: no free slot: 1 in flight, 1 at a time; recheck after 9m0s"
+	const inFlight = "in flight a; 1 held: 1 of 1 slot taken: a has not answered, times out at 2026-11-21T12:09:00Z; recheck after 9m0s"
 	report(status.Failed, "1h", "2h")
 	p.Applied("a", ago(t, "1m"))
 	want("a failure of the version before", inFlight)
@@ -231,11 +231,11 @@ func TestPlannerRemembersWhatWasApplied(t *testing.T) {
 	p.Applied("a", ago(t, "60s"))
 	want("the same write once more", "start b")
 	p.Forget("a")
-	want("nothing was there after all", "start a; 1 held: no free slot: 0 in flight and 1 starting, 1 at a time")
+	want("nothing was there after all", "start a; 1 held: 1 of 1 slot taken: a starts now")
 	report(status.ToApply, "", "")
-	want("R8 and another version is wanted", "start a; 1 held: no free slot: 0 in flight and 1 starting, 1 at a time")
+	want("R8 and another version is wanted", "start a; 1 held: 1 of 1 slot taken: a starts now")
 	p.Applied("x", ago(t, "1m"))
-	want("R7 a cluster that is not selected", "start a; removed x; 1 held: no free slot: 0 in flight and 1 starting, 1 at a time")
+	want("R7 a cluster that is not selected", "start a; removed x; 1 held: 1 of 1 slot taken: a starts now")
 }
 
 // Many mandatory entries over many groups take time in proportion to their sum (16,000 of each took seconds).

@@ -36,25 +36,29 @@ type Remedy struct {
 	At time.Time `json:"at,omitzero"`
 	// Group is the group with the gate (RemedyOpenGate).
 	Group grouping.Key `json:"group,omitzero"`
-	// Count is how many of the clusters it takes (RemedyAnswer, RemedyMend), or what to set (RemedyRaiseMaxFailures).
+	// Gate is the gate's name, if it has one (RemedyOpenGate).
+	Gate string `json:"gate,omitempty"`
+	// Count is how many of the clusters it takes, Of is how many there are (RemedyAnswer, RemedyMend). Count is also what to
+	// set (RemedyRaiseMaxFailures).
 	Count int `json:"count,omitempty"`
+	Of    int `json:"of,omitempty"`
 	// Clusters names the first of them: "a, b, c and 2 more" (RemedyAnswer, RemedyMend).
 	Clusters string `json:"clusters,omitempty"`
 }
 
-// String says what to do: `mend 1 of a, b`.
+// String says what to do: `mend 1 of a, b`, or `mend a` where it takes all of them.
 func (r Remedy) String() string {
 	switch r.Type {
 	case RemedyWait:
 		return "wait until " + inUTC(r.At)
 	case RemedyAnswer:
-		return fmt.Sprintf("wait until %d succeeded of %s", r.Count, r.Clusters)
+		return "wait for " + r.some() + " to succeed"
 	case RemedyResume:
 		return "resume the rollout"
 	case RemedyOpenGate:
-		return fmt.Sprintf("open the gate before %v", r.Group)
+		return fmt.Sprintf("open the %s before %v", Gate{Name: r.Gate}, r.Group)
 	case RemedyMend:
-		return fmt.Sprintf("mend %d of %s", r.Count, r.Clusters)
+		return "mend " + r.some()
 	case RemedyRaiseMaxFailures:
 		return fmt.Sprintf("raise maxFailures to %d", r.Count)
 	case RemedySetProgressDeadline:
@@ -66,9 +70,17 @@ func (r Remedy) String() string {
 	}
 }
 
+// some is the clusters, with the number that it takes unless it takes all.
+func (r Remedy) some() string {
+	if r.Count == r.Of {
+		return r.Clusters
+	}
+	return fmt.Sprintf("%d of %s", r.Count, r.Clusters)
+}
+
 // remedies says how the breach ends.
 func (b *Breach) remedies() []Remedy {
-	ways := []Remedy{{Type: RemedyMend, Count: b.Failures - b.MaxFailures, Clusters: listed(b.Clusters, b.Failures)}}
+	ways := []Remedy{{Type: RemedyMend, Count: b.Failures - b.MaxFailures, Of: b.Failures, Clusters: listed(b.Clusters, b.Failures)}}
 	if !b.Mandatory { // which tolerates none, whatever the strategy says
 		ways = append(ways, Remedy{Type: RemedyRaiseMaxFailures, Count: b.Failures})
 	}
@@ -81,14 +93,14 @@ func (r *Result) slotRemedies() (ways []Remedy) {
 	if !f.frees.IsZero() {
 		ways = append(ways, Remedy{Type: RemedyWait, At: f.frees})
 	}
-	ways = append(ways, Remedy{Type: RemedyAnswer, Count: excess, Clusters: f.first.names()})
+	ways = append(ways, Remedy{Type: RemedyAnswer, Count: excess, Of: f.first.n, Clusters: f.first.names()})
 	if r.schedule.options.freeFailed {
 		return ways
 	}
 	if c := &f.crowds[failed]; c.n >= excess {
-		ways = append(ways, Remedy{Type: RemedyMend, Count: excess, Clusters: listed(c.names, c.n)})
+		ways = append(ways, Remedy{Type: RemedyMend, Count: excess, Of: c.n, Clusters: listed(c.names, c.n)})
 	}
-	return append(ways, r.deadlineRemedy(f, excess)...)
+	return append(ways, r.deadlineRemedy(f, excess, f.crowds[failed].n)...)
 }
 
 // groupRemedies says how the active stage becomes complete.
@@ -97,13 +109,14 @@ func (r *Result) groupRemedies() (ways []Remedy) {
 	if n := len(f.last.blockers); n > 0 && f.starting == 0 && !f.last.blockers[0].Until.IsZero() {
 		ways = append(ways, Remedy{Type: RemedyWait, At: f.last.blockers[0].Until})
 	}
-	ways = append(ways, Remedy{Type: RemedyAnswer, Count: f.last.n, Clusters: f.last.names()})
-	return append(ways, r.deadlineRemedy(f, f.last.n)...)
+	ways = append(ways, Remedy{Type: RemedyAnswer, Count: f.last.n, Of: f.last.n, Clusters: f.last.names()})
+	return append(ways, r.deadlineRemedy(f, f.last.n, 0)...)
 }
 
-// deadlineRemedy is to set a deadline, where there is none and it would end the wait for n clusters.
-func (r *Result) deadlineRemedy(f *front, n int) []Remedy {
-	endless := f.crowds[silent].n + f.crowds[progressing].n
+// deadlineRemedy is to set a deadline, where there is none and it would end the wait for n clusters. Those that failed
+// keep a slot until then.
+func (r *Result) deadlineRemedy(f *front, n, failed int) []Remedy {
+	endless := f.crowds[silent].n + f.crowds[progressing].n + failed
 	if r.schedule.rules.deadline != nil || f.unknown > 0 || endless == 0 || endless < n {
 		return nil
 	}

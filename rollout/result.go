@@ -108,12 +108,15 @@ type HoldCount struct {
 	Clusters int  `json:"clusters"`
 }
 
-// String is `3 held: waiting for group 1 "canary"`.
+// String is `3 held: the rollout is paused`.
 func (h HoldCount) String() string { return fmt.Sprintf("%d held: %v", h.Clusters, h.Hold) }
 
 // Holds gives the reasons of all held clusters, in the order of the groups that they hold. It takes time
 // linear in the groups.
-func (r *Result) Holds() []HoldCount {
+func (r *Result) Holds() []HoldCount { return r.counted((*Result).hold) }
+
+// counted is Holds, with the reason of a group's held clusters as hold gives it.
+func (r *Result) counted(hold func(r *Result, group int) Hold) []HoldCount {
 	var all []HoldCount
 	at := make(map[Hold]int)
 	for group := range r.tallies {
@@ -121,12 +124,12 @@ func (r *Result) Holds() []HoldCount {
 		if n == 0 {
 			continue
 		}
-		hold := r.hold(group)
-		i, known := at[hold]
+		h := hold(r, group)
+		i, known := at[h]
 		if !known {
 			i = len(all)
-			at[hold] = i
-			all = append(all, HoldCount{Hold: hold})
+			at[h] = i
+			all = append(all, HoldCount{Hold: h})
 		}
 		all[i].Clusters += n
 	}
@@ -162,7 +165,7 @@ func (r *Result) stops(s *status.Summary) {
 	if r.schedule.options.paused {
 		s.Paused = Hold{Type: HoldPaused}.String()
 	}
-	for _, h := range r.Holds() {
+	for _, h := range r.counted((*Result).holdInBrief) {
 		switch sentence := h.Hold.String(); h.Hold.Type {
 		case HoldGateClosed:
 			s.Gates = append(s.Gates, sentence)

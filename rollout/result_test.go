@@ -17,9 +17,9 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// everything is a scene in which every list has something.
-func everything() scene {
-	return scene{
+// everything is a plan in which every list of the result has something.
+func everything() planned {
+	return planned{
 		strategy: progressive("5", config("3", "10m", time.Hour), "canary", "ghost"),
 		groups:   []string{"b d f h", "canary: a", "j l n"},
 		reports: "a=Succeeded/2h b=Progressing/1m d=Progressing/11m f=Failed/2m h=Succeeded/58m j=Skip l=ToApply/1m " +
@@ -50,7 +50,7 @@ func TestResult(t *testing.T) {
 	})
 
 	t.Run("R19 a breach is in the result", func(t *testing.T) {
-		result := plan(t, scene{strategy: perGroup(config("", "", 0)), groups: []string{"a", "b"}, reports: "a=TimeOut"})
+		result := plan(t, planned{strategy: perGroup(config("", "", 0)), groups: []string{"a", "b"}, reports: "a=TimeOut"})
 		want := &rollout.Breach{Failures: 1, Clusters: []string{"a"}}
 		if d := cmp.Diff(want, result.Breach); d != "" {
 			t.Error(d)
@@ -77,7 +77,7 @@ func TestSchedule(t *testing.T) {
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := plan(t, scene{strategy: c.strategy, groups: groups, opts: c.opts}).Schedule
+			s := plan(t, planned{strategy: c.strategy, groups: groups, opts: c.opts}).Schedule
 			if got := fmt.Sprintf("%s: %v", s.Type, s); got != c.want {
 				t.Errorf("\ngot  %s\nwant %s", got, c.want)
 			}
@@ -92,14 +92,14 @@ func TestSchedule(t *testing.T) {
 				{Groups: []grouping.Key{{}, {Index: 2}}, Clusters: 5, MaxConcurrency: 3, MaxFailures: 5},
 			},
 		}
-		got := plan(t, scene{strategy: progressive("50%", config("25%", "1h30m", time.Hour), "canary"), groups: groups[:3]}).Schedule
+		got := plan(t, planned{strategy: progressive("50%", config("25%", "1h30m", time.Hour), "canary"), groups: groups[:3]}).Schedule
 		if d := cmp.Diff(want, got); d != "" {
 			t.Error(d)
 		}
 	})
 	t.Run("R21 All has no soak and no budget, even where it says so", func(t *testing.T) {
 		s := clusterv1alpha1.RolloutStrategy{All: &clusterv1alpha1.RolloutAll{RolloutConfig: config("1", "1h", time.Hour)}}
-		got := plan(t, scene{strategy: s, groups: groups}).Schedule
+		got := plan(t, planned{strategy: s, groups: groups}).Schedule
 		if got.MinSuccessTime != 0 || got.MaxFailures != 8 || got.Stages[0].MaxFailures != 8 || *got.ProgressDeadline != time.Hour {
 			t.Errorf("got %+v", got)
 		}
@@ -119,7 +119,8 @@ func TestSummary(t *testing.T) {
 				{Group: grouping.Key{Index: 2}, Counts: status.Counts{ToApply: 2, Skip: 1, Held: 1}},
 			},
 			Removed: 2,
-			Waiting: []string{"no free slot: 3 in flight and 1 starting, 4 at a time; 1 of them failed: a failed cluster keeps its slot until its deadline"},
+			Waiting: []string{"4 of 4 slots taken: f failed, keeps its slot until 2026-11-21T12:08:00Z; b progressing, times out at 2026-11-21T12:09:00Z; " +
+				"h soaks until 2026-11-21T12:02:00Z; l starts now"},
 		}
 		if d := cmp.Diff(want, plan(t, s).Summary()); d != "" {
 			t.Error(d)
@@ -138,7 +139,7 @@ func TestSummary(t *testing.T) {
 		{"S6 all succeeded", "a=Succeeded b=Succeeded c=Succeeded", status.Succeeded},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			result := plan(t, scene{strategy: progressive("1", config("1", "", 0)), groups: []string{"a b", "c"}, reports: c.reports})
+			result := plan(t, planned{strategy: progressive("1", config("1", "", 0)), groups: []string{"a b", "c"}, reports: c.reports})
 			if got := result.Summary().Aggregate(); got != c.want {
 				t.Errorf("got %v, want %v", got, c.want)
 			}
@@ -161,7 +162,7 @@ func TestInputIsNotChanged(t *testing.T) {
 
 // A result says the same in JSON as a value, and a warning names its group also where that is the zero value.
 func TestJSONOfZeroValues(t *testing.T) {
-	result := plan(t, scene{
+	result := plan(t, planned{
 		strategy: clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.Progressive, Progressive: &clusterv1alpha1.RolloutProgressive{
 			RolloutConfig: config("", "5m", 0),
 			MandatoryDecisionGroups: clusterv1alpha1.MandatoryDecisionGroups{
@@ -174,9 +175,9 @@ func TestJSONOfZeroValues(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const want = `[{"type":"MandatoryGroupEmpty","mandatoryDecisionGroup":{"groupIndex":0}},` +
-		`{"type":"MandatoryGroupEmpty","mandatoryDecisionGroup":{"groupName":"ghost"}},` +
-		`{"type":"GateWithoutGroup","group":{"index":0}}]`
+	const want = `[{"type":"MandatoryGroupEmpty","known":"\"canary\"","mandatoryDecisionGroup":{"groupIndex":0}},` +
+		`{"type":"MandatoryGroupEmpty","known":"\"canary\"","mandatoryDecisionGroup":{"groupName":"ghost"}},` +
+		`{"type":"GateWithoutGroup","known":"\"canary\"","group":{"index":0}}]`
 	if d := cmp.Diff(want, string(warnings)); d != "" {
 		t.Error(d)
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,7 +19,7 @@ import (
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
 	"github.com/cohort-ocm/cohort/grouping"
-	scenes "github.com/cohort-ocm/cohort/internal/scene"
+	"github.com/cohort-ocm/cohort/internal/scene"
 	"github.com/cohort-ocm/cohort/rollout"
 	"github.com/cohort-ocm/cohort/status"
 )
@@ -64,9 +65,9 @@ type stage struct {
 
 // Every example of the design documents, and every sentence that the package has: R1 to R30, S9.
 func TestScenes(t *testing.T) {
-	scenes.Run(t, "testdata/scenes/*.txt", func(t *testing.T) func(scenes.Command) string {
+	scene.Run(t, "testdata/scenes/*.txt", func(t *testing.T) func(scene.Command) string {
 		s := newStage()
-		return func(c scenes.Command) string {
+		return func(c scene.Command) string {
 			text, err := s.do(c)
 			if err != nil {
 				return "error: " + strings.ReplaceAll(err.Error(), "\n", "\nerror: ")
@@ -83,7 +84,7 @@ func newStage() *stage {
 	}
 }
 
-func (s *stage) do(c scenes.Command) (string, error) {
+func (s *stage) do(c scene.Command) (string, error) {
 	switch c.Name {
 	case "fleet":
 		*s = *newStage()
@@ -149,36 +150,15 @@ func (s *stage) do(c scenes.Command) (string, error) {
 
 // describe has a line for each part of Result.String, and the warnings.
 func describe(r *rollout.Result) string {
-	var lines []string
-	if text := r.String(); text != "" {
-		lines = splitParts(text, r)
-	}
+	text := partsOfString.ReplaceAllString(r.String(), "\n$1")
 	for _, w := range r.Warnings {
-		lines = append(lines, "warning: "+w.String())
+		text += "\nwarning: " + w.String()
 	}
-	return strings.Join(lines, "\n")
+	return text
 }
 
-// splitParts breaks a result's line where its parts end: each reason of held clusters is one, semicolons and all.
-func splitParts(text string, r *rollout.Result) (lines []string) {
-	var whole []string
-	for _, h := range r.Holds() {
-		whole = append(whole, h.String())
-	}
-	if r.Breach != nil {
-		whole = append(whole, r.Breach.String())
-	}
-	for text != "" {
-		part, rest, _ := strings.Cut(text, "; ")
-		for _, w := range whole {
-			if strings.HasPrefix(text, w) {
-				part, rest = w, strings.TrimPrefix(text[len(w):], "; ")
-			}
-		}
-		lines, text = append(lines, part), rest
-	}
-	return lines
-}
+// partsOfString is where a part of Result.String begins.
+var partsOfString = regexp.MustCompile(`; (in flight|timed out|removed|\d+ held:|stopped:|recheck)`)
 
 func explain(e rollout.Explanation) string {
 	if len(e) == 0 {
@@ -192,6 +172,9 @@ func explain(e rollout.Explanation) string {
 		}
 		if l.More > 0 {
 			lines = append(lines, fmt.Sprintf("  and %d more", l.More))
+		}
+		if ends := l.Ends(); !ends.IsZero() {
+			lines = append(lines, "  ends by itself at "+ends.Format(time.RFC3339))
 		}
 	}
 	return strings.Join(lines, "\n")

@@ -75,6 +75,7 @@ type schedule struct {
 	missing  string  // what the groups lack; empty where they are complete
 	stageOf  []int32 // of each group
 	warnings []Warning
+	names    string // known, once it was asked for
 }
 
 // newSchedule arranges the groups in stages, as doc.go draws them.
@@ -124,18 +125,28 @@ func newSchedule(r rules, o options, groups *grouping.Groups) *schedule {
 	return s
 }
 
-// known names the groups that there are, at most ten: `"canary", 1, 2 and 7 more`.
+// known names the groups that there are, each once and at most ten: `"canary", 1, 2 and 7 more`. It is worked out once,
+// and only where an entry or a gate names none of them.
 func (s *schedule) known() string {
 	const most = 10
-	var names []string
-	for i := 0; i < s.groups.Len() && i < most; i++ {
-		if key := s.groups.Key(i); key.Name != "" {
-			names = append(names, strconv.Quote(key.Name))
-		} else {
-			names = append(names, strconv.Itoa(int(key.Index)))
-		}
+	if s.names != "" {
+		return s.names
 	}
-	return listed(names, s.groups.Len())
+	var names []string
+	seen := make(map[string]bool)
+	for i := range s.groups.Len() {
+		key := s.groups.Key(i)
+		name := strconv.Itoa(int(key.Index))
+		if key.Name != "" {
+			name = strconv.Quote(key.Name)
+		}
+		if !seen[name] && len(names) < most {
+			names = append(names, name)
+		}
+		seen[name] = true
+	}
+	s.names = listed(names, len(seen))
+	return s.names
 }
 
 // groupOf is the group of a stage that is one group alone.

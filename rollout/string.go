@@ -2,11 +2,11 @@ package rollout
 
 import "strings"
 
-// String is the result in a line: `start c d; in flight a b; 3 held: waiting for group 1; recheck after 5m0s`.
+// String is the result in a line: `start c d; in flight a b; 3 held: waiting for group 1: 0 of 2 done; a, b start now; recheck after 5m0s`.
 func (r *Result) String() string {
 	parts := r.actions(r.InFlight)
 	stopped := r.Breach != nil
-	for _, h := range r.Holds() {
+	for _, h := range r.counted((*Result).holdInBrief) {
 		parts = append(parts, h.String())
 		stopped = stopped && h.Hold.Type != HoldBreached
 	}

@@ -127,7 +127,7 @@ func TestDeadlinesAreValidated(t *testing.T) {
 				if c.refused {
 					continue
 				}
-				got := plan(t, scene{strategy: s}).Schedule.ProgressDeadline
+				got := plan(t, planned{strategy: s}).Schedule.ProgressDeadline
 				if d := cmp.Diff(c.want, got); d != "" {
 					t.Errorf("%s: %s", path, d)
 				}
@@ -158,7 +158,7 @@ func TestIgnoredFieldsAreWarnedOf(t *testing.T) {
 	} {
 		everything.Type = typ
 		var got []string
-		for _, w := range plan(t, scene{strategy: everything, groups: []string{"canary: a"}}).Warnings {
+		for _, w := range plan(t, planned{strategy: everything, groups: []string{"canary: a"}}).Warnings {
 			if w.Type != rollout.WarningFieldIgnored {
 				t.Errorf("%v", w)
 			}
@@ -174,7 +174,7 @@ func TestIgnoredFieldsAreWarnedOf(t *testing.T) {
 			All:         &clusterv1alpha1.RolloutAll{RolloutConfig: defaults},
 			Progressive: &clusterv1alpha1.RolloutProgressive{RolloutConfig: defaults}, ProgressivePerGroup: &clusterv1alpha1.RolloutProgressivePerGroup{},
 		}
-		if warnings := plan(t, scene{strategy: s, groups: []string{"a"}}).Warnings; len(warnings) > 0 {
+		if warnings := plan(t, planned{strategy: s, groups: []string{"a"}}).Warnings; len(warnings) > 0 {
 			t.Error(warnings)
 		}
 	})

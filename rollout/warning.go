@@ -36,12 +36,13 @@ type Warning struct {
 
 	// Field is the path of the field in the strategy's JSON (WarningFieldIgnored).
 	Field string `json:"field,omitempty"`
-	// Mandatory is the strategy's entry, and Known names the groups that there are where none is the one meant; empty where
-	// it is there without clusters (WarningMandatoryGroupEmpty).
+	// Mandatory is the strategy's entry (WarningMandatoryGroupEmpty).
 	Mandatory clusterv1alpha1.MandatoryDecisionGroup `json:"mandatoryDecisionGroup,omitzero"`
-	Known     string                                 `json:"known,omitempty"`
 	// Group is the one that does not exist, as [Closed] was given it (WarningGateWithoutGroup).
 	Group grouping.Key `json:"group,omitzero"`
+	// Known names the first ten groups that there are, where none is the one meant; empty where it is there without
+	// clusters (WarningMandatoryGroupEmpty, WarningGateWithoutGroup).
+	Known string `json:"known,omitempty"`
 	// Missing is a sentence that says what the groups lack (WarningGroupsIncomplete).
 	Missing string `json:"missing,omitempty"`
 
@@ -69,7 +70,7 @@ func (w Warning) String() string {
 	case WarningReportsMerged:
 		return w.clusters("has", "have") + " several reports: the one that holds the rollout back most counts"
 	case WarningReportWithoutTime:
-		return w.clusters("is", "are") + " in flight since nobody knows when: neither deadline nor soak ends"
+		return "no report says since when " + w.clusters("is", "are") + " in flight: neither deadline nor soak ends"
 	case WarningRemovalsWithheld:
 		return fmt.Sprintf("%s not selected any more, of %d reported; only %d may be removed at once: nobody is",
 			w.clusters("is", "are"), w.Reported, w.MaxRemoved)
@@ -91,14 +92,18 @@ func (w Warning) mandatory() string {
 }
 
 func (w Warning) gate() string {
-	of := ""
-	if w.Group.Placement != "" {
-		of = " of placement " + w.Group.Placement
-	}
+	group := fmt.Sprintf("group %d", w.Group.Index)
 	if w.Group.Name != "" {
-		return fmt.Sprintf("the gate before group %q%s holds nothing: there is no such group", w.Group.Name, of)
+		group = fmt.Sprintf("group %q", w.Group.Name)
 	}
-	return fmt.Sprintf("the gate before group %d%s holds nothing: there is no such group", w.Group.Index, of)
+	if w.Group.Placement != "" {
+		group += " of placement " + w.Group.Placement
+	}
+	s := fmt.Sprintf("the gate before %s holds nothing: there is no such group", group)
+	if w.Known != "" {
+		s += "; there are " + w.Known
+	}
+	return s
 }
 
 // clusters is `a has`, or `a and 2 more clusters have`.

@@ -3,7 +3,6 @@ package rollout_test
 import (
 	"strconv"
 	"strings"
-	"testing"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -14,30 +13,17 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// scene is a plan in the notation of its result. Its name is the rule that it shows.
-type scene struct {
-	name     string
+// planned is a plan for tests that look at the values of a result. What it prints is told in testdata/scenes.
+type planned struct {
 	strategy clusterv1alpha1.RolloutStrategy
 	size     string   // the clustersPerDecisionGroup of the placement; without one the groups know no placement
 	groups   []string // each like `a b`, `canary: a b`, or with an index of its own `7 canary: a b`
 	reports  string   // like `a=Failed b=Progressing/3m c=ToApply@1m`: b began 3 minutes ago, c was applied 1 minute ago
 	opts     []rollout.Option
-	want     string // Result.String
 }
 
-func play(t *testing.T, scenes []scene) {
-	t.Helper()
-	for _, s := range scenes {
-		t.Run(s.name, func(t *testing.T) {
-			if got := plan(t, s).String(); got != s.want {
-				t.Errorf("\ngot  %s\nwant %s", got, s.want)
-			}
-		})
-	}
-}
-
-// plan is the result of a scene without fault.
-func plan(t fataler, s scene) *rollout.Result {
+// plan is the result of one without fault.
+func plan(t fataler, s planned) *rollout.Result {
 	t.Helper()
 	result, err := rollout.Plan(s.strategy, s.read(t), reportsOf(t, s.reports), now, s.opts...)
 	if err != nil {
@@ -46,7 +32,7 @@ func plan(t fataler, s scene) *rollout.Result {
 	return result
 }
 
-func (s *scene) read(t fataler) *grouping.Groups {
+func (s *planned) read(t fataler) *grouping.Groups {
 	t.Helper()
 	f := fleetOf(t, s.groups...)
 	if s.size == "" {

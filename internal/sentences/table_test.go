@@ -1,0 +1,183 @@
+package sentences
+
+// room is a package with its sentences.
+type room struct {
+	dir string // where testdata/scenes is
+	// kinds are the beginnings of the exported string constants of which each has a row.
+	kinds []string
+	rows  []row
+}
+
+// row is a sentence: the constant or the type that it belongs to, and a pattern that finds it in what scenes print.
+type row struct{ kind, pattern string }
+
+// at is a time as sentences have it, and names is some clusters.
+const (
+	at    = `\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`
+	names = `[\w-]+(, [\w-]+)*( and \d+ more)?`
+	group = `group \d+( "[^"]*")?( of placement \S+?)?`
+)
+
+// rooms are the packages that print sentences.
+var rooms = []room{
+	{
+		dir:   "rollout",
+		kinds: []string{"Hold", "Warning", "Remedy"},
+		rows: []row{
+			{"HoldPaused", `^\d+ held: the rollout is paused$`},
+			{"HoldGroupsIncomplete", `^\d+ held: the groups are incomplete \(.*\)$`},
+			{"HoldBreached", `^\d+ held: stopped: ` + names + ` failed, maxFailures \d+; goes on when none is failed$`},
+			{"HoldBreached, of a group", `^\d+ held: stopped: ` + names + ` failed in ` + group + `, maxFailures \d+; goes on when at most \d+ failed$`},
+			{"HoldBreached, of a mandatory group", `^\d+ held: stopped: ` + names + ` failed in ` + group + `, a mandatory group; goes on when none is failed$`},
+			{"HoldMandatoryGroup", `^\d+ held: waiting for mandatory ` + group + `: \d+ of \d+ done; .*`},
+			{"HoldEarlierGroup", `^\d+ held: waiting for ` + group + `: \d+ of \d+ done; .*`},
+			{"HoldEarlierGroup, with failures", `^\d+ held: waiting for ` + group + `: \d+ of \d+ done, \d+ failed; .*`},
+			{"HoldEarlierGroup, behind a gate", `^waiting for ` + group + `: \d+ of \d+ done; .*; the gate .* is closed$`},
+			{"HoldEarlierGroup, behind its slots", `^waiting for ` + group + `: \d+ of \d+ done; .*; \d+ of \d+ slots? taken in ` + group + `$`},
+			{"HoldGateClosed", `^\d+ held: the gate before ` + group + ` is closed$`},
+			{"HoldGateClosed, with a name", `^\d+ held: the gate "[^"]*" before ` + group + ` is closed$`},
+			{"HoldGateClosed, with a time", `^\d+ held: the gate "[^"]*" before ` + group + ` is closed until ` + at + `$`},
+			{"HoldConcurrency", `^\d+ held: \d+ of \d+ slots? taken: .*`},
+			{"HoldConcurrency, in a group", `^\d+ held: \d+ of \d+ slots? taken in ` + group + `: .*`},
+			{"HoldConcurrency, over the limit", `^\d+ held: \d+ slots?, \d+ taken: .*`},
+
+			{"Blocker, starting", `\b` + names + ` starts? now\b`},
+			{"Blocker, silent", `\b` + names + ` has not answered, times out at ` + at},
+			{"Blocker, silent for good", `\b` + names + ` has not answered since ` + at + `, and there is no progressDeadline`},
+			{"Blocker, silent, keeps its slot", `\b` + names + ` has not answered since ` + at + `, and without a progressDeadline keeps its slot until it answers`},
+			{"Blocker, progressing", `\b` + names + ` progressing, times out at ` + at},
+			{"Blocker, progressing for good", `\b` + names + ` progressing since ` + at + `, and there is no progressDeadline`},
+			{"Blocker, progressing, keeps its slot", `\b` + names + ` progressing since ` + at + `, and without a progressDeadline keeps its slot until it is done`},
+			{"Blocker, progressing without a time", `\b` + names + ` progressing, times out only once a report says since when`},
+			{"Blocker, failed", `\b` + names + ` failed since ` + at + `( |$)`},
+			{"Blocker, failed, keeps its slot", `\b` + names + ` failed, keeps its slot until ` + at},
+			{"Blocker, failed, keeps its slot for good", `\b` + names + ` failed since ` + at + `, and without a progressDeadline keeps its slot until it succeeds`},
+			{"Blocker, failed without a time", `\b` + names + ` failed, keeps its slot until a report says since when`},
+			{"Blocker, soaking", `\b` + names + ` soaks until ` + at},
+			{"Blocker, soaking without a time", `\b` + names + ` soaks until a report says since when`},
+			{"Blocker, timed out", `^\s*[\w-]+ timed out`},
+			{"Blockers, many alike", `\b` + names + ` soak, the last until ` + at},
+			{"Blockers, the first frees its slot", `\b` + names + ` soak, the first until ` + at},
+
+			{"RemedyWait", `soaks? until ` + at + `|times? out at ` + at}, // which the hold says itself
+			{"RemedyAnswer", `keeps its slot until it (answers|is done)`}, // and so it does here
+			{"RemedyResume", `to do: resume the rollout$`},
+			{"RemedyOpenGate", `to do: open the gate "[^"]*" before ` + group + `$`},
+			{"RemedyMend", `to do: mend (\d+ of )?` + names},
+			{"RemedyRaiseMaxFailures", `\braise maxFailures to \d+$`},
+			{"RemedySetProgressDeadline", `\bset a progressDeadline$`},
+			{"RemedyCompleteGroups", `to do: wait until the PlacementDecisions are written$`},
+
+			{"Breach, where nobody waits", `^stopped: ` + names + ` failed in [^;]*; goes on when [^;]*$`},
+
+			{"WarningFieldIgnored", `^warning: \S+ is set and has no effect under the strategy's type$`},
+			{"WarningMandatoryGroupEmpty", `^warning: mandatory decision group "[^"]*" selects no cluster and is skipped$`},
+			{"WarningMandatoryGroupEmpty, by its index", `^warning: mandatory decision group with index \d+ selects no cluster and is skipped$`},
+			{"WarningMandatoryGroupEmpty, mistyped", `^warning: mandatory decision group "[^"]*" is skipped: there is no such group; there are .*`},
+			{"WarningGateWithoutGroup", `^warning: the gate before group \d+ holds nothing: there is no such group; there are .*`},
+			{"WarningGateWithoutGroup, mistyped", `^warning: the gate before group "[^"]*" holds nothing: there is no such group; there are .*`},
+			{"WarningGateWithoutGroup, of a placement", `^warning: the gate before group \d+ of placement \S+ holds nothing: there is no such group; there are .*`},
+			{"WarningGroupsIncomplete", `^warning: nothing starts and nobody is removed while the groups are incomplete \(.*\)$`},
+			{"WarningReportsMerged", `^warning: .* several reports: the one that holds the rollout back most counts$`},
+			{"WarningReportWithoutTime", `^warning: no report says since when .* in flight: neither deadline nor soak ends$`},
+			{"WarningRemovalsWithheld", `^warning: .* not selected any more, of \d+ reported; only \d+ may be removed at once: nobody is$`},
+
+			{"Changes", `^started ` + names},
+			{"Changes, failed", `\bfailed ` + names + `; stopped: .*`},
+			{"Changes, timed out", `^timed out ` + names},
+			{"Changes, recovered", `\brecovered ` + names + `; no budget is breached any more`},
+			{"Result", `^start .*; in flight .*; timed out .*; removed .*; recheck after .*`},
+			{"Result, nothing", `^nothing to do$`},
+			{"Next", `^start .*; \d+ of \d+ clusters done, .*`},
+			{"Schedule", `^ProgressivePerGroup: \[.*\] → \[.*: \d+ at a time\].*`},
+		},
+	},
+	{
+		dir:   "status",
+		kinds: []string{"Reason"},
+		rows: []row{
+			{"ReasonGroupsIncomplete", `GroupsIncomplete: .*`},
+			{"ReasonMaxFailuresBreached", `MaxFailuresBreached: .*`},
+			{"ReasonRolloutPaused", `RolloutPaused: .*|RolloutPaused$`},
+			{"ReasonGateClosed", `GateClosed(: .*)?$`},
+			{"ReasonRolloutProgressing", `RolloutProgressing: .*`},
+			{"ReasonClustersFailed", `ClustersFailed$`},
+			{"ReasonNoClusterSelected", `NoClusterSelected: no cluster is selected$`},
+			{"ReasonRolloutSucceeded", `RolloutSucceeded: .*`},
+			{"Summary, paused", `^\d+ of \d+ clusters done, the rollout is paused$`},
+			{"Summary, a gate", `^\d+ of \d+ clusters done, the gate "[^"]*" before .*`},
+			{"Summary, a breach", `^\d+ of \d+ clusters done, .*failed; stopped: .*`},
+			{"ManifestWorkReplicaSet, PlacementVerified", `^PlacementVerified True .*`},
+			{"ManifestWorkReplicaSet, no decision", `^PlacementVerified False .*`},
+			{"ManifestWorkReplicaSet, ManifestworkApplied", `^ManifestworkApplied (True|False) .*present version$`},
+			{"ManifestWorkReplicaSet, PlacementRolledOut", `^PlacementRolledOut (True|False) .*`},
+		},
+	},
+	{
+		dir: "grouping",
+		rows: []row{
+			{"Incomplete, nothing", `^incomplete: no PlacementDecision is there$`},
+			{"Incomplete, of a placement", `^incomplete: placement \S+: no PlacementDecision is there$`},
+			{"Incomplete, no status", `^incomplete: .*: its status is not written yet$`},
+			{"Incomplete, no group", `^incomplete: .*: its status names no decision group yet$`},
+			{"Incomplete, too few", `^incomplete: .*: ` + group + ` has \d+ of \d+ clusters$`},
+			{"Incomplete, too many", `^incomplete: .*: ` + group + ` has \d+ clusters, not \d+$`},
+			{"Incomplete, in all", `^incomplete: .*: \d+ of \d+ clusters are there$`},
+			{"Incomplete, too many in all", `^incomplete: .*: \d+ clusters are there, not \d+$`},
+			{"Incomplete, another group", `^incomplete: .*: PlacementDecision \S+ is of ` + group + `, not of .*`},
+			{"Incomplete, being deleted", `^incomplete: .*: PlacementDecision \S+ is being deleted$`},
+			{"Incomplete, not there", `^incomplete: .*: PlacementDecision \S+ is not there$`},
+			{"Incomplete, not named", `^incomplete: .*: its status does not name PlacementDecision \S+, .*`},
+			{"Incomplete, a cluster twice", `^incomplete: .*: cluster \S+ is in \S+ and again in \S+$`},
+			{"Incomplete, and more", `^incomplete: .*, and \d+ more$`},
+			{"Key", `^group \d+ "[^"]*":`},
+		},
+	},
+	{
+		dir:   "dependency",
+		kinds: []string{"Reason"},
+		rows: []row{
+			{"ReasonOtherCompliance", `\S+ \S+ is NonCompliant, must be Compliant`},
+			{"ReasonOtherCompliance, pending", `Dependencies were not satisfied: \d+ (is|are) still pending \(.*\)`},
+			{"ReasonNotFound", `\S+ \S+ is not found, must be Compliant`},
+			{"ReasonNoAPI", `\S+ \S+ cannot be read: the cluster has no API for .*`},
+			{"ReasonFieldMissing", `FieldMissing.*`},
+			{"ReasonUnknownValue", `\S+ \S+ has .* at status\S*, must be Compliant`},
+			{"ReasonReadFailed", `\S+ \S+ cannot be read: .*`},
+			{"ReasonNotRead", `\S+ \S+ was not read so far`},
+			{"ReasonOnCycle", `waits for itself: .* → .*`},
+			{"Action, left", `^leave .*: kept, since it is not known what it waits for: .*`},
+			{"Action, deleted", `^delete .*: Dependencies were not satisfied: .*`},
+			{"Evaluation, invalid", `: Invalid: \S+: (Invalid|Required) value: .*`},
+		},
+	},
+	{
+		dir: "decisionupdate",
+		rows: []row{
+			{"Update", `^\d+: update \S+ status [+-].*`},
+			{"Update, nothing", `^nothing to do$`},
+			{"OverLimit", `^\S+ has \d+ clusters for a while$`},
+			{"Misplaced", `^\S+ shows in group .* what belongs elsewhere, .*`},
+			{"Outcome", `^created \d+, surged \d+, updated \d+, deleted \d+, retried \d+$`},
+		},
+	},
+	{
+		dir:   "override",
+		kinds: []string{"Ignored"},
+		rows: []row{
+			{"IgnoredPlacementRef", `^binding "[^"]*" binds nothing: .*`},
+			{"IgnoredSubFilter", `^binding "[^"]*" has no effect: it is a sub filter, .*`},
+			{"IgnoredOverride", `^binding "[^"]*" does not enforce the policy: .*`},
+			{"Resolution", `^enforce: .*; inform: .*`},
+			{"Resolution, incomplete", `; incomplete: binding "[^"]*": .*`},
+		},
+	},
+	{
+		dir: "override/passes",
+		rows: []row{
+			{"Propagation, waits for the first pass", `^\S+ waits: gets this version with inform first$`},
+			{"Propagation, waits", `^\S+ waits: waiting for .*`},
+			{"Propagation, breach", `^breach: stopped: .*`},
+		},
+	},
+}

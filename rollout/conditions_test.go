@@ -1,0 +1,99 @@
+package rollout_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/status"
+)
+
+// TestConditionsStayTheSameWhileNothingHappens (R29, S6): a reconcile with the same reports, in any order, and before
+// RecheckAfter has passed, changes no condition. So a controller writes its status only when it has news, and no reconcile
+// is the cause of the next.
+func TestConditionsStayTheSameWhileNothingHappens(t *testing.T) {
+	holds(t, func(t fataler, p trial) string {
+		var conditions []metav1.Condition
+		status.SetConditions(&conditions, p.result.Summary(), 1, p.now)
+		last := 1000 * time.Hour
+		if p.result.RecheckAfter > 0 {
+			last = p.result.RecheckAfter - 1
+		}
+		p.reports = slices.Clone(p.reports)
+		slices.Reverse(p.reports)
+		for _, later := range []time.Duration{0, last / 2, last} {
+			at := p.now.Add(later)
+			s := p.at(t, at).result.Summary()
+			before := slices.Clone(conditions)
+			if status.SetConditions(&conditions, s, 1, at) {
+				return fmt.Sprintf("%v later\n%v\nbecame\n%v", later, before, conditions)
+			}
+		}
+		return ""
+	})
+}
+
+// TestSentencesHaveABound (R29): with the longest names that a hub allows and every trouble at once, a sentence is at most
+// the 1,024 bytes of a condition's message.
+func TestSentencesHaveABound(t *testing.T) {
+	long := func(c byte, i int) string { return fmt.Sprintf("%s%02d", strings.Repeat(string(c), 61), i) }
+	name := grouping.Key{Name: strings.Repeat("g", 63)}
+	names := map[grouping.Key][]string{name: nil, {Index: 1, Name: strings.Repeat("h", 63)}: {"z"}}
+	var reports []status.Report
+	for i := range 5 {
+		for kind, report := range kindsOfReports {
+			cluster := long(byte('a'+kind), i)
+			names[name] = append(names[name], cluster)
+			if r := report(cluster); r != nil {
+				reports = append(reports, *r)
+			}
+		}
+	}
+	one, err := grouping.FromNames(names)
+	if err != nil {
+		t.Fatal(err)
+	}
+	groups, err := grouping.Join(grouping.PlacementGroups{Placement: strings.Repeat("p", 63), Groups: one})
+	if err != nil {
+		t.Fatal(err)
+	}
+	longest := 0
+	for _, strategy := range explainedStrategies() {
+		for _, opts := range [][]rollout.Option{nil, {rollout.Closed(name, rollout.Gate{Name: strings.Repeat("w", 63)})}, {rollout.FailedFreesSlot()}} {
+			for _, failures := range []bool{true, false} {
+				observed := slices.Clone(reports)
+				if !failures {
+					observed = slices.DeleteFunc(observed, func(r status.Report) bool {
+						return r.Status == status.TimeOut || r.Status == status.Failed || r.LastTransitionTime.Equal(atTen.Add(-time.Hour))
+					})
+				}
+				r, err := rollout.Plan(strategy, groups, observed, atTen, opts...)
+				if err != nil {
+					t.Fatal(err)
+				}
+				sentences := []string{r.Summary().String()}
+				for c, hold := range r.Held() {
+					sentences = append(sentences, hold.String())
+					for _, l := range r.Explain(c.Name) {
+						sentences = append(sentences, l.String())
+					}
+				}
+				for _, b := range r.Blockers() {
+					sentences = append(sentences, b.String())
+				}
+				for _, s := range sentences {
+					if longest = max(longest, len(s)); len(s) > 1024 {
+						t.Fatalf("%d bytes: %s", len(s), s)
+					}
+				}
+			}
+		}
+	}
+	t.Logf("the longest has %d bytes", longest)
+}

@@ -63,7 +63,7 @@ func ExamplePropagate() {
 	// london: enforce, Progressing (update); paris: inform, ToApply
 	// - paris waits: 1 of 1 slot taken: london starts now
 	// london: enforce, Progressing; paris: inform, ToApply
-	// - paris waits: 1 of 1 slot taken: london progressing since 2026-11-21T12:00:00Z, and there is no progressDeadline
+	// - paris waits: 1 of 1 slot taken: london progressing since 2026-11-21T12:00:00Z, and without a progressDeadline keeps its slot until it is done
 	// london: enforce, Succeeded (updateStatus); paris: enforce, Progressing (update)
 }
 

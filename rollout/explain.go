@@ -155,7 +155,7 @@ func (r *Result) holdInBrief(group int) Hold {
 // withoutSlot is the states in flight that have no slot.
 func (r *Result) withoutSlot() stateSet {
 	if r.schedule.options.freeFailed {
-		return setOf(failed, failedUndated)
+		return failedStates
 	}
 	return 0
 }
@@ -167,7 +167,7 @@ func (r *Result) progress() string {
 	if n := c.Failures(); n > 0 {
 		parts[0] += fmt.Sprintf(", %d failed", n)
 	}
-	if waiting := r.look().sentences(false, setOf(failed, failedUndated)); waiting != "" {
+	if waiting := r.look().sentences(false, failedStates); waiting != "" {
 		parts = append(parts, waiting)
 	}
 	return strings.Join(parts, "; ")

@@ -109,7 +109,7 @@ func (r *Result) waitedFor() string {
 	return f.sentences(false, 0)
 }
 
-func isFailed(s state) bool { return s == failed || s == failedUndated }
+func isFailed(s state) bool { return failedStates.has(s) }
 
 // excess is how many slots of the active stage have to come free before one more cluster may start.
 func (c *choice) excess(s *schedule) int {

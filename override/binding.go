@@ -3,53 +3,60 @@ package override
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"github.com/cohort-ocm/cohort/internal/fielderrs"
+	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
-// Binding is what one PlacementBinding means for one policy (O1). Bindings fills all but Clusters;
-// whoever has other objects than OCM's fills it all.
+// Binding is what one PlacementBinding means for one policy. Bindings fills all but Groups; whoever has other
+// objects than OCM's fills it all.
 type Binding struct {
-	// Name tells the binding from the policy's others in errors and results; it must not be empty.
+	// Name tells the binding from the policy's others in errors and results. It must not be empty.
 	Name string
 
-	// PlacementRef is what selects the clusters. If it is neither a Placement nor a PlacementRule, the
-	// binding has no effect and the result says so (O6).
-	PlacementRef PlacementRef
+	// PlacementRef names what selects the clusters. If it is neither a Placement nor a PlacementRule, the binding
+	// has no effect, and the Resolution says so.
+	PlacementRef policyv1.PlacementRef
 
-	// Enforce sets the action to enforce on every bound cluster that this binding selects (O3).
+	// Enforce sets the action to enforce on every bound cluster that this binding selects.
 	Enforce bool
 
-	// SubFilter keeps the binding from binding clusters itself (O2).
+	// SubFilter keeps the binding from binding clusters itself.
 	SubFilter bool
 
-	// Excluded are clusters that the binding does not select for this policy even where its placement
-	// does, in any order: the policy is bound through a set that excludes them (O6).
+	// PolicySets are the names of the sets through which the binding reaches the policy, in order. Direct says that
+	// the policy itself is a subject.
+	PolicySets []string
+	Direct     bool
+
+	// Excluded are clusters that the binding does not select for this policy even where its placement does, in any
+	// order: the sets through which it reaches the policy exclude them.
 	Excluded []string
 
-	// Clusters are the names of the clusters that the placement selected, in any order; a name given
-	// twice counts once. The caller fills it in.
-	Clusters []string
+	// Groups are the clusters that the placement selected, in its decision groups: those of grouping.Read for a
+	// Placement, of grouping.FromNames for a PlacementRule. The caller sets them. Nil groups are incomplete, so that
+	// a placement that was not looked up makes the Resolution incomplete and harms nobody.
+	Groups *grouping.Groups
 }
 
-// Bindings returns the bindings that have the policy as their subject, itself or in a policy set, by
-// name and without their clusters (O1, O6). Objects of another namespace than the policy's are not the
-// policy's. A disabled policy has none. Nil pointers are passed over; nothing passed in is changed.
+// Bindings gives the bindings that have the policy as their subject, itself or in a policy set, by name and without
+// their groups. Objects of another namespace than the policy's are not the policy's. A disabled policy has none. Nil
+// pointers are passed over; nothing passed in is changed.
 //
-// The caller then looks up what each PlacementRef selected, sets Clusters and calls Resolve.
+// The caller then looks up what each PlacementRef selected, sets Groups and calls Resolve.
 //
-// Errors are *field.Error, joined: a binding of this policy without a name, with an action other than
-// enforce or a subFilter other than restricted (placementBindings[name].bindingOverrides.remediationAction),
-// a set of this policy given twice or with a nameless exclusion (policySets[name].spec.exclusions[0].policyName),
-// a policy without a name. It takes time linear in the objects passed in.
-func Bindings(policy *Policy, bindings []*PlacementBinding, sets []*PolicySet) ([]Binding, error) {
-	if policy == nil || policy.Name == "" {
-		return nil, field.Required(field.NewPath("policy", "metadata", "name"), "expected the name of the root policy")
-	}
-	if policy.Spec.Disabled {
+// Errors are *field.Error, joined: a policy without a name (metadata.name), what Validate finds in a binding of this
+// policy (bindings[name].bindingOverrides.remediationAction), a set of this policy that comes twice or has an
+// exclusion without a name (sets[name].spec.exclusions[0].policyName). It takes time linear in the objects.
+func Bindings(policy *policyv1.Policy, bindings []*policyv1.PlacementBinding, sets []*policyv1.PolicySet) ([]Binding, error) {
+	switch {
+	case policy == nil:
+		return nil, field.Required(field.NewPath("policy"), "must be the root policy")
+	case policy.Name == "":
+		return nil, field.Required(field.NewPath("metadata", "name"), "must be the name of the root policy")
+	case policy.Spec.Disabled:
 		return nil, nil
 	}
 	excludes, errs := setsOf(policy, sets)
@@ -58,14 +65,11 @@ func Bindings(policy *Policy, bindings []*PlacementBinding, sets []*PolicySet) (
 		if b == nil || b.Namespace != policy.Namespace {
 			continue
 		}
-		excluded, bound := b.binds(policy.Name, excludes)
-		if !bound {
-			continue
+		binding := Binding{Name: b.Name, PlacementRef: b.PlacementRef, Enforce: enforces(b), SubFilter: isSubFilter(b)}
+		if binding.reach(b.Subjects, policy.Name, excludes) {
+			own = append(own, binding)
+			errs = append(errs, Validate(b, field.NewPath("bindings").Key(b.Name))...)
 		}
-		binding, invalid := b.read()
-		binding.Excluded = excluded
-		own = append(own, binding)
-		errs = append(errs, invalid...)
 	}
 	if len(errs) > 0 {
 		return nil, join(errs)
@@ -74,28 +78,11 @@ func Bindings(policy *Policy, bindings []*PlacementBinding, sets []*PolicySet) (
 	return own, nil
 }
 
-// setsOf returns the sets that contain the policy, by name, with the clusters each excludes.
-func setsOf(policy *Policy, sets []*PolicySet) (map[string][]string, field.ErrorList) {
-	var errs field.ErrorList
-	excludes := map[string][]string{}
-	for _, set := range sets {
-		if set == nil || set.Namespace != policy.Namespace || !slices.Contains(set.Spec.Policies, policy.Name) {
-			continue
-		}
-		if _, twice := excludes[set.Name]; twice {
-			errs = append(errs, field.Duplicate(field.NewPath("policySets").Key(set.Name), set.Name))
-		}
-		clusters, invalid := set.excludes(policy.Name)
-		excludes[set.Name] = clusters
-		errs = append(errs, invalid...)
-	}
-	return excludes, errs
-}
-
-// binds reports whether one of the binding's subjects is the policy or a set that contains it, and
-// which clusters every such subject excludes: a cluster that one of them lets through is bound.
-func (b *PlacementBinding) binds(policy string, excludes map[string][]string) (excluded []string, bound bool) {
-	for _, subject := range b.Subjects {
+// reach notes the ways from the subjects to the policy, itself or in one of its sets, and says whether there is one.
+// What is excluded is what every way excludes: a cluster that one of them lets through is bound.
+func (b *Binding) reach(subjects []policyv1.Subject, policy string, excludes map[string][]string) bool {
+	ways := 0
+	for _, subject := range subjects {
 		if subject.APIGroup != "policy.open-cluster-management.io" {
 			continue
 		}
@@ -105,25 +92,29 @@ func (b *PlacementBinding) binds(policy string, excludes map[string][]string) (e
 			if subject.Name != policy {
 				continue
 			}
+			b.Direct = true
 		case "PolicySet":
 			clusters, contains := excludes[subject.Name]
 			if !contains {
 				continue
 			}
 			own = clusters
+			b.PolicySets = append(b.PolicySets, subject.Name)
 		default:
 			continue
 		}
-		if !bound {
-			excluded, bound = own, true
+		if ways++; ways == 1 {
+			b.Excluded = own
 		} else {
-			excluded = intersect(excluded, own)
+			b.Excluded = intersect(b.Excluded, own)
 		}
 	}
-	return excluded, bound
+	slices.Sort(b.PolicySets)
+	b.PolicySets = slices.Compact(b.PolicySets)
+	return ways > 0
 }
 
-// intersect returns what two ordered lists have in common.
+// intersect gives what two ordered lists have in common.
 func intersect(a, b []string) []string {
 	var both []string
 	for _, name := range a {
@@ -132,10 +123,4 @@ func intersect(a, b []string) []string {
 		}
 	}
 	return both
-}
-
-// join orders the errors by what they say, so that the order of the input does not show.
-func join(errs field.ErrorList) error {
-	slices.SortStableFunc(errs, func(a, b *field.Error) int { return strings.Compare(a.Error(), b.Error()) })
-	return fielderrs.Join(errs)
 }

@@ -5,64 +5,43 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/cohort-ocm/cohort/override"
+	"github.com/cohort-ocm/cohort/status/policyv1"
 )
-
-// placementBinding returns a binding in the tests' namespace whose subjects are written as kind and name.
-func placementBinding(name string, subjects ...string) *override.PlacementBinding {
-	b := &override.PlacementBinding{
-		ObjectMeta:   metav1.ObjectMeta{Name: name, Namespace: "policies"},
-		PlacementRef: placement(name),
-	}
-	for i := 0; i < len(subjects); i += 2 {
-		b.Subjects = append(b.Subjects, override.Subject{
-			APIGroup: "policy.open-cluster-management.io", Kind: subjects[i], Name: subjects[i+1],
-		})
-	}
-	return b
-}
-
-func policySet(name string, policies ...string) *override.PolicySet {
-	return &override.PolicySet{
-		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "policies"},
-		Spec:       override.PolicySetSpec{Policies: policies},
-	}
-}
 
 // O1: an override is read in either spelling, its action in any letter case.
 func TestBindingsSpellings(t *testing.T) {
 	type outcome struct{ enforce, subFilter bool }
 	for _, test := range []struct {
 		reason    string
-		shipped   override.RemediationAction
-		subFilter override.SubFilter
-		design    override.RemediationActionOverride
+		shipped   policyv1.RemediationAction
+		subFilter policyv1.SubFilter
+		design    policyv1.RemediationActionOverride
 		want      outcome
 	}{
-		{"O1 nothing", "", "", override.RemediationActionOverride{}, outcome{}},
-		{"O1 shipped action", "enforce", "", override.RemediationActionOverride{}, outcome{enforce: true}},
-		{"O1 shipped action, capital as the API also admits", "Enforce", "", override.RemediationActionOverride{}, outcome{enforce: true}},
-		{"O1 any letter case", "eNFORCe", "", override.RemediationActionOverride{}, outcome{enforce: true}},
-		{"O1 shipped sub filter", "", "restricted", override.RemediationActionOverride{}, outcome{subFilter: true}},
-		{"O1 shipped, both", "enforce", "restricted", override.RemediationActionOverride{}, outcome{true, true}},
-		{"O1 design action", "", "", override.RemediationActionOverride{RemediationAction: "ENFORCE"}, outcome{enforce: true}},
-		{"O1 design sub filter", "", "", override.RemediationActionOverride{SubFilter: true}, outcome{subFilter: true}},
-		{"O1 design, both", "", "", override.RemediationActionOverride{RemediationAction: "enforce", SubFilter: true}, outcome{true, true}},
-		{"O1 half in each spelling", "enforce", "", override.RemediationActionOverride{SubFilter: true}, outcome{true, true}},
-		{"O1 the other halves", "", "restricted", override.RemediationActionOverride{RemediationAction: "enforce"}, outcome{true, true}},
-		{"O1 the same in both", "enforce", "restricted", override.RemediationActionOverride{RemediationAction: "enforce", SubFilter: true}, outcome{true, true}},
+		{"O1 nothing", "", "", policyv1.RemediationActionOverride{}, outcome{}},
+		{"O1 shipped action", "enforce", "", policyv1.RemediationActionOverride{}, outcome{enforce: true}},
+		{"O1 shipped action, capital as the API also admits", "Enforce", "", policyv1.RemediationActionOverride{}, outcome{enforce: true}},
+		{"O1 any letter case", "eNFORCe", "", policyv1.RemediationActionOverride{}, outcome{enforce: true}},
+		{"O1 shipped sub filter", "", "restricted", policyv1.RemediationActionOverride{}, outcome{subFilter: true}},
+		{"O1 shipped, both", "enforce", "restricted", policyv1.RemediationActionOverride{}, outcome{true, true}},
+		{"O1 design action", "", "", policyv1.RemediationActionOverride{RemediationAction: "ENFORCE"}, outcome{enforce: true}},
+		{"O1 design sub filter", "", "", policyv1.RemediationActionOverride{SubFilter: true}, outcome{subFilter: true}},
+		{"O1 design, both", "", "", policyv1.RemediationActionOverride{RemediationAction: "enforce", SubFilter: true}, outcome{true, true}},
+		{"O1 half in each spelling", "enforce", "", policyv1.RemediationActionOverride{SubFilter: true}, outcome{true, true}},
+		{"O1 the other halves", "", "restricted", policyv1.RemediationActionOverride{RemediationAction: "enforce"}, outcome{true, true}},
+		{"O1 the same in both", "enforce", "restricted", policyv1.RemediationActionOverride{RemediationAction: "enforce", SubFilter: true}, outcome{true, true}},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			b := placementBinding("b", "Policy", "policy")
 			b.BindingOverrides.RemediationAction, b.SubFilter, b.RemediationActionOverride = test.shipped, test.subFilter, test.design
-			got, err := override.Bindings(policy("", ""), []*override.PlacementBinding{b}, nil)
+			got, err := override.Bindings(policy("", ""), []*policyv1.PlacementBinding{b}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
-			want := []override.Binding{{Name: "b", PlacementRef: placement("b"), Enforce: test.want.enforce, SubFilter: test.want.subFilter}}
-			if diff := cmp.Diff(want, got); diff != "" {
+			want := []override.Binding{{Name: "b", PlacementRef: placement("b"), Enforce: test.want.enforce, SubFilter: test.want.subFilter, Direct: true}}
+			if diff := cmp.Diff(want, got, sameGroups); diff != "" {
 				t.Errorf("bindings (-want +got):\n%s", diff)
 			}
 		})
@@ -71,9 +50,9 @@ func TestBindingsSpellings(t *testing.T) {
 
 // O6: whose subjects the policy is, and which clusters a binding leaves out.
 func TestBindingsSubjects(t *testing.T) {
-	excluding := func(name string, clusters ...string) *override.PolicySet {
+	excluding := func(name string, clusters ...string) *policyv1.PolicySet {
 		set := policySet(name, "other", "policy")
-		set.Spec.Exclusions = []override.Exclusion{
+		set.Spec.Exclusions = []policyv1.Exclusion{
 			{PolicyName: "other", ClusterNames: []string{"z"}},
 			{PolicyName: "policy", ClusterNames: clusters},
 		}
@@ -82,8 +61,8 @@ func TestBindingsSubjects(t *testing.T) {
 	foreign := excluding("foreign-set", "a")
 	foreign.Namespace = "elsewhere"
 	twice := excluding("twice", "c", "a")
-	twice.Spec.Exclusions = append(twice.Spec.Exclusions, override.Exclusion{PolicyName: "policy", ClusterNames: []string{"b", "a"}})
-	sets := []*override.PolicySet{
+	twice.Spec.Exclusions = append(twice.Spec.Exclusions, policyv1.Exclusion{PolicyName: "policy", ClusterNames: []string{"b", "a"}})
+	sets := []*policyv1.PolicySet{
 		policySet("with", "other", "policy"), policySet("without", "other"), excluding("ab", "b", "a"), excluding("bc", "b", "c"), twice, foreign, nil,
 	}
 	wrongGroup := placementBinding("b", "Policy", "policy")
@@ -93,7 +72,7 @@ func TestBindingsSubjects(t *testing.T) {
 
 	for _, test := range []struct {
 		reason  string
-		binding *override.PlacementBinding
+		binding *policyv1.PlacementBinding
 		want    string
 	}{
 		{"O6 no subject", placementBinding("b"), "none"},
@@ -119,7 +98,7 @@ func TestBindingsSubjects(t *testing.T) {
 		{"O6 a set that is not the policy's changes nothing", placementBinding("b", "PolicySet", "without", "PolicySet", "ab"), "without [a b]"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			bindings, err := override.Bindings(policy("", ""), []*override.PlacementBinding{test.binding}, sets)
+			bindings, err := override.Bindings(policy("", ""), []*policyv1.PlacementBinding{test.binding}, sets)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -143,7 +122,7 @@ func TestBindingsOfDisabledPolicy(t *testing.T) {
 	p.Spec.Disabled = true
 	b := placementBinding("", "Policy", "policy")
 	b.SubFilter = "wide"
-	if got, err := override.Bindings(p, []*override.PlacementBinding{b}, nil); err != nil || got != nil {
+	if got, err := override.Bindings(p, []*policyv1.PlacementBinding{b}, nil); err != nil || got != nil {
 		t.Errorf("got %v, %v, want none", got, err)
 	}
 }
@@ -161,42 +140,42 @@ func TestBindingsErrors(t *testing.T) {
 	others.SubFilter = "wide"
 
 	set := policySet("set", "policy")
-	set.Spec.Exclusions = []override.Exclusion{{ClusterNames: []string{"a"}}, {PolicyName: "policy", ClusterNames: []string{"a", ""}}}
+	set.Spec.Exclusions = []policyv1.Exclusion{{ClusterNames: []string{"a"}}, {PolicyName: "policy", ClusterNames: []string{"a", ""}}}
 	unrelated := policySet("unrelated", "other")
 	unrelated.Spec.Exclusions = set.Spec.Exclusions
 
 	for _, test := range []struct {
 		name     string
-		policy   *override.Policy
-		bindings []*override.PlacementBinding
-		sets     []*override.PolicySet
+		policy   *policyv1.Policy
+		bindings []*policyv1.PlacementBinding
+		sets     []*policyv1.PolicySet
 		want     string
 	}{
-		{"no policy", nil, nil, nil, "policy.metadata.name: Required value: expected the name of the root policy"},
-		{"a nameless policy", &override.Policy{}, nil, nil, "policy.metadata.name: Required value: expected the name of the root policy"},
+		{"no policy", nil, nil, nil, "policy: Required value: must be the root policy"},
+		{"a nameless policy", &policyv1.Policy{}, nil, nil, "metadata.name: Required value: must be the name of the root policy"},
 		{
-			"O1 an override to inform", policy("", ""), []*override.PlacementBinding{shipped}, nil,
-			`placementBindings[shipped].bindingOverrides.remediationAction: Unsupported value: "inform": supported values: "enforce"`,
+			"O1 an override to inform", policy("", ""), []*policyv1.PlacementBinding{shipped}, nil,
+			`bindings[shipped].bindingOverrides.remediationAction: Unsupported value: "inform": supported values: "enforce"`,
 		}, {
-			"O1 the design document's spelling", policy("", ""), []*override.PlacementBinding{design}, nil,
-			`placementBindings[design].remediationActionOverride.remediationAction: Unsupported value: "off": supported values: "enforce"`,
+			"O1 the design document's spelling", policy("", ""), []*policyv1.PlacementBinding{design}, nil,
+			`bindings[design].remediationActionOverride.remediationAction: Unsupported value: "off": supported values: "enforce"`,
 		}, {
-			"O1 a sub filter that is none", policy("", ""), []*override.PlacementBinding{wide}, nil,
-			`placementBindings[wide].subFilter: Unsupported value: "Restricted": supported values: "restricted"`,
+			"O1 a sub filter that is none", policy("", ""), []*policyv1.PlacementBinding{wide}, nil,
+			`bindings[wide].subFilter: Unsupported value: "Restricted": supported values: "restricted"`,
 		}, {
-			"O1 a binding without a name", policy("", ""), []*override.PlacementBinding{nameless}, []*override.PolicySet{policySet("set", "policy")},
-			"placementBindings[].metadata.name: Required value: a binding of Placement.cluster.open-cluster-management.io/ has none",
+			"O1 a binding without a name", policy("", ""), []*policyv1.PlacementBinding{nameless}, []*policyv1.PolicySet{policySet("set", "policy")},
+			"bindings[].metadata.name: Required value: must be the name of the binding to Placement.cluster.open-cluster-management.io/",
 		}, {
-			"O6 exclusions without names", policy("", ""), nil, []*override.PolicySet{unrelated, set},
-			"policySets[set].spec.exclusions[0].policyName: Required value: expected the name of a policy in the set\n" +
-				"policySets[set].spec.exclusions[1].clusterNames[1]: Required value: expected the name of a cluster",
+			"O6 exclusions without names", policy("", ""), nil, []*policyv1.PolicySet{unrelated, set},
+			"sets[set].spec.exclusions[0].policyName: Required value: must be the name of a policy in the set\n" +
+				"sets[set].spec.exclusions[1].clusterNames[1]: Required value: must be the name of a cluster",
 		}, {
-			"O6 two sets of one name", policy("", ""), nil, []*override.PolicySet{policySet("set", "policy"), policySet("set", "policy")},
-			`policySets[set]: Duplicate value: "set"`,
+			"O6 two sets of one name", policy("", ""), nil, []*policyv1.PolicySet{policySet("set", "policy"), policySet("set", "policy")},
+			`sets[set]: Duplicate value: "set"`,
 		}, {
-			"O1 several, but not of another policy's bindings", policy("", ""), []*override.PlacementBinding{wide, others, shipped}, nil,
-			`placementBindings[shipped].bindingOverrides.remediationAction: Unsupported value: "inform": supported values: "enforce"` + "\n" +
-				`placementBindings[wide].subFilter: Unsupported value: "Restricted": supported values: "restricted"`,
+			"O1 several, but not of another policy's bindings", policy("", ""), []*policyv1.PlacementBinding{wide, others, shipped}, nil,
+			`bindings[shipped].bindingOverrides.remediationAction: Unsupported value: "inform": supported values: "enforce"` + "\n" +
+				`bindings[wide].subFilter: Unsupported value: "Restricted": supported values: "restricted"`,
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {

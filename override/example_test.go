@@ -8,8 +8,20 @@ import (
 	"k8s.io/apimachinery/pkg/util/yaml"
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
+	"github.com/cohort-ocm/cohort/grouping"
 	"github.com/cohort-ocm/cohort/override"
+	"github.com/cohort-ocm/cohort/status/policyv1"
 )
+
+// clusters is what a controller reads of a PlacementRule, which has no decision groups. Of a Placement it would have
+// them from grouping.Read.
+func clusters(names ...string) *grouping.Groups {
+	groups, err := grouping.FromNames(map[grouping.Key][]string{{}: names})
+	if err != nil {
+		panic(err)
+	}
+	return groups
+}
 
 // From the objects that users write to the action on each cluster. The policy informs on three
 // clusters; a sub filter enforces it on those of the canaries that the policy is bound to.
@@ -27,24 +39,24 @@ subjects: [{apiGroup: policy.open-cluster-management.io, kind: Policy, name: har
 bindingOverrides: {remediationAction: enforce}
 subFilter: restricted
 `
-	var objects []*override.PlacementBinding
+	var objects []*policyv1.PlacementBinding
 	decoder := yaml.NewYAMLOrJSONDecoder(strings.NewReader(text), 4096)
 	for range 2 {
-		object := &override.PlacementBinding{}
+		object := &policyv1.PlacementBinding{}
 		if err := decoder.Decode(object); err != nil {
 			fmt.Println(err)
 			return
 		}
 		objects = append(objects, object)
 	}
-	policy := &override.Policy{
+	policy := &policyv1.Policy{
 		ObjectMeta: metav1.ObjectMeta{Name: "hardening", Namespace: "policies"},
-		Spec:       override.PolicySpec{RemediationAction: override.Inform},
+		Spec:       policyv1.PolicySpec{RemediationAction: policyv1.Inform},
 	}
 	// What a controller reads from the PlacementDecisions of each placement.
-	selected := map[string][]string{
-		"production": {"paris", "london", "tokyo"},
-		"canaries":   {"tokyo", "testbed"},
+	placements := map[string]*grouping.Groups{
+		"production": clusters("paris", "london", "tokyo"),
+		"canaries":   clusters("tokyo", "testbed"),
 	}
 
 	bindings, err := override.Bindings(policy, objects, nil)
@@ -53,14 +65,14 @@ subFilter: restricted
 		return
 	}
 	for i := range bindings {
-		bindings[i].Clusters = selected[bindings[i].PlacementRef.Name]
+		bindings[i].Groups = placements[bindings[i].PlacementRef.Name]
 	}
-	result, err := override.Resolve(policy, bindings)
+	resolution, err := override.Resolve(policy, bindings)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	for _, cluster := range result.Clusters {
+	for cluster := range resolution.Clusters() {
 		fmt.Println(cluster)
 	}
 	// Output:
@@ -71,20 +83,20 @@ subFilter: restricted
 
 // A set brings its policies to the clusters its bindings select, but for those it excludes.
 func ExampleBindings_policySet() {
-	policy := &override.Policy{ObjectMeta: metav1.ObjectMeta{Name: "hardening"}}
-	set := &override.PolicySet{
+	policy := &policyv1.Policy{ObjectMeta: metav1.ObjectMeta{Name: "hardening"}}
+	set := &policyv1.PolicySet{
 		ObjectMeta: metav1.ObjectMeta{Name: "baseline"},
-		Spec: override.PolicySetSpec{
+		Spec: policyv1.PolicySetSpec{
 			Policies:   []string{"audit", "hardening"},
-			Exclusions: []override.Exclusion{{PolicyName: "hardening", ClusterNames: []string{"lab"}}},
+			Exclusions: []policyv1.Exclusion{{PolicyName: "hardening", ClusterNames: []string{"lab"}}},
 		},
 	}
-	object := &override.PlacementBinding{
+	object := &policyv1.PlacementBinding{
 		ObjectMeta:   metav1.ObjectMeta{Name: "everywhere"},
-		PlacementRef: override.PlacementRef{APIGroup: "cluster.open-cluster-management.io", Kind: "Placement", Name: "production"},
-		Subjects:     []override.Subject{{APIGroup: "policy.open-cluster-management.io", Kind: "PolicySet", Name: "baseline"}},
+		PlacementRef: policyv1.PlacementRef{APIGroup: "cluster.open-cluster-management.io", Kind: "Placement", Name: "production"},
+		Subjects:     []policyv1.Subject{{APIGroup: "policy.open-cluster-management.io", Kind: "PolicySet", Name: "baseline"}},
 	}
-	bindings, err := override.Bindings(policy, []*override.PlacementBinding{object}, []*override.PolicySet{set})
+	bindings, err := override.Bindings(policy, []*policyv1.PlacementBinding{object}, []*policyv1.PolicySet{set})
 	fmt.Println(len(bindings), bindings[0].Name, "without", bindings[0].Excluded, err)
 	// Output:
 	// 1 everywhere without [lab] <nil>
@@ -92,45 +104,45 @@ func ExampleBindings_policySet() {
 
 // A field that does not say what it may is an error that names the binding and the field.
 func ExampleBindings_error() {
-	policy := &override.Policy{ObjectMeta: metav1.ObjectMeta{Name: "hardening"}}
-	object := &override.PlacementBinding{
+	policy := &policyv1.Policy{ObjectMeta: metav1.ObjectMeta{Name: "hardening"}}
+	object := &policyv1.PlacementBinding{
 		ObjectMeta:       metav1.ObjectMeta{Name: "everywhere"},
-		Subjects:         []override.Subject{{APIGroup: "policy.open-cluster-management.io", Kind: "Policy", Name: "hardening"}},
-		BindingOverrides: override.BindingOverrides{RemediationAction: override.Inform},
+		Subjects:         []policyv1.Subject{{APIGroup: "policy.open-cluster-management.io", Kind: "Policy", Name: "hardening"}},
+		BindingOverrides: policyv1.BindingOverrides{RemediationAction: policyv1.Inform},
 	}
-	_, err := override.Bindings(policy, []*override.PlacementBinding{object}, nil)
+	_, err := override.Bindings(policy, []*policyv1.PlacementBinding{object}, nil)
 	fmt.Println(err)
 	// Output:
-	// placementBindings[everywhere].bindingOverrides.remediationAction: Unsupported value: "inform": supported values: "enforce"
+	// bindings[everywhere].bindingOverrides.remediationAction: Unsupported value: "inform": supported values: "enforce"
 }
 
 // Whoever has other objects than OCM's fills in the bindings directly.
 func ExampleResolve() {
-	placement := override.PlacementRef{APIGroup: "cluster.open-cluster-management.io", Kind: "Placement", Name: "production"}
-	policy := &override.Policy{Spec: override.PolicySpec{RemediationAction: override.Inform}}
-	result, err := override.Resolve(policy, []override.Binding{
-		{Name: "initial", PlacementRef: placement, Clusters: []string{"A", "B", "C"}},
-		{Name: "sub", PlacementRef: placement, Enforce: true, SubFilter: true, Clusters: []string{"C", "D"}},
+	placement := policyv1.PlacementRef{APIGroup: "cluster.open-cluster-management.io", Kind: "Placement", Name: "production"}
+	policy := &policyv1.Policy{Spec: policyv1.PolicySpec{RemediationAction: policyv1.Inform}}
+	resolution, err := override.Resolve(policy, []override.Binding{
+		{Name: "initial", PlacementRef: placement, Groups: clusters("A", "B", "C")},
+		{Name: "sub", PlacementRef: placement, Enforce: true, SubFilter: true, Groups: clusters("C", "D")},
 	})
-	fmt.Println(result, err)
+	fmt.Println(resolution, err)
 	// Output:
 	// enforce: C; inform: A B <nil>
 }
 
 // With a progressive strategy the rollout decides who is enforced when; overrides have no say, and the
-// result tells the user so.
+// resolution tells the user so.
 func ExampleResolve_ignored() {
-	placement := override.PlacementRef{APIGroup: "cluster.open-cluster-management.io", Kind: "Placement", Name: "production"}
-	policy := &override.Policy{Spec: override.PolicySpec{
-		RemediationAction: override.Inform,
+	placement := policyv1.PlacementRef{APIGroup: "cluster.open-cluster-management.io", Kind: "Placement", Name: "production"}
+	policy := &policyv1.Policy{Spec: policyv1.PolicySpec{
+		RemediationAction: policyv1.Inform,
 		RolloutStrategy:   clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.Progressive},
 	}}
-	result, err := override.Resolve(policy, []override.Binding{
-		{Name: "initial", PlacementRef: placement, Clusters: []string{"A", "B"}},
-		{Name: "early", PlacementRef: placement, Enforce: true, Clusters: []string{"B"}},
+	resolution, err := override.Resolve(policy, []override.Binding{
+		{Name: "initial", PlacementRef: placement, Groups: clusters("A", "B")},
+		{Name: "early", PlacementRef: placement, Enforce: true, Groups: clusters("B")},
 	})
-	fmt.Println(result, err)
-	for _, ignored := range result.Ignored {
+	fmt.Println(resolution, err)
+	for _, ignored := range resolution.Ignored() {
 		fmt.Println(ignored.Message)
 	}
 	// Output:
@@ -139,17 +151,17 @@ func ExampleResolve_ignored() {
 }
 
 // A controller that reconciles one cluster asks for that one.
-func ExampleResult_Cluster() {
-	placement := override.PlacementRef{APIGroup: "cluster.open-cluster-management.io", Kind: "Placement", Name: "production"}
-	result, err := override.Resolve(&override.Policy{}, []override.Binding{
-		{Name: "initial", PlacementRef: placement, Enforce: true, Clusters: []string{"A", "B"}},
+func ExampleResolution_Find() {
+	placement := policyv1.PlacementRef{APIGroup: "cluster.open-cluster-management.io", Kind: "Placement", Name: "production"}
+	resolution, err := override.Resolve(&policyv1.Policy{}, []override.Binding{
+		{Name: "initial", PlacementRef: placement, Enforce: true, Groups: clusters("A", "B")},
 	})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	for _, name := range []string{"B", "Z"} {
-		cluster, bound := result.Cluster(name)
+		cluster, bound := resolution.Find(name)
 		fmt.Println(name, bound, cluster.Action, cluster.DecidedBy)
 	}
 	// Output:

@@ -11,6 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/cohort-ocm/cohort/override"
+	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
 // fillBoth fills two values from one text, as a typed and as an unstructured object, and reports
@@ -27,7 +29,7 @@ func checkFieldError(t *testing.T, err error, prefix string) {
 	t.Helper()
 	var invalid *field.Error
 	if !errors.As(err, &invalid) || !strings.HasPrefix(invalid.Field, prefix) {
-		t.Fatalf("%v: expected a field of %s", err, prefix)
+		t.Fatalf("%v: want a field of %s", err, prefix)
 	}
 }
 
@@ -45,14 +47,14 @@ func FuzzPlacementBinding(f *testing.F) {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		var typed, unstructured override.PlacementBinding
+		var typed, unstructured policyv1.PlacementBinding
 		if !fillBoth(text, &typed, &unstructured) {
 			return
 		}
-		read := func(b *override.PlacementBinding) ([]override.Binding, error) {
+		read := func(b *policyv1.PlacementBinding) ([]override.Binding, error) {
 			b.Namespace = "policies"
-			b.Subjects = []override.Subject{{APIGroup: "policy.open-cluster-management.io", Kind: "Policy", Name: "policy"}}
-			return override.Bindings(policy("inform", ""), []*override.PlacementBinding{b}, nil)
+			b.Subjects = []policyv1.Subject{{APIGroup: "policy.open-cluster-management.io", Kind: "Policy", Name: "policy"}}
+			return override.Bindings(policy("inform", ""), []*policyv1.PlacementBinding{b}, nil)
 		}
 		got, err := read(&typed)
 		if again, errAgain := read(&unstructured); (err == nil) != (errAgain == nil) || err != nil && err.Error() != errAgain.Error() ||
@@ -63,7 +65,7 @@ func FuzzPlacementBinding(f *testing.F) {
 		valid := typed.Name != "" && (typed.SubFilter == "" || typed.SubFilter == "restricted") &&
 			!slices.ContainsFunc(actions, func(a string) bool { return a != "" && strings.ToLower(a) != "enforce" })
 		if !valid {
-			checkFieldError(t, err, "placementBindings["+typed.Name+"]")
+			checkFieldError(t, err, "bindings["+typed.Name+"]")
 			return
 		}
 		if err != nil {
@@ -73,9 +75,9 @@ func FuzzPlacementBinding(f *testing.F) {
 			t.Fatalf("actions %q read as %+v", actions, got[0])
 		}
 		result, err := override.Resolve(policy("inform", ""), []override.Binding{
-			{Name: typed.Name, PlacementRef: got[0].PlacementRef, Enforce: got[0].Enforce, SubFilter: got[0].SubFilter, Clusters: []string{"A"}},
+			{Name: typed.Name, PlacementRef: got[0].PlacementRef, Enforce: got[0].Enforce, SubFilter: got[0].SubFilter, Groups: oneGroup("A")},
 		})
-		if err != nil || len(result.Clusters)+len(result.Ignored) > 1 || got[0].SubFilter && len(result.Clusters) > 0 {
+		if err != nil || result.NumClusters()+len(result.Ignored()) > 1 || got[0].SubFilter && result.NumClusters() > 0 {
 			t.Fatalf("%+v leads to %v, %v", got[0], result, err)
 		}
 	})
@@ -94,7 +96,7 @@ func FuzzPolicy(f *testing.F) {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		var typed, unstructured override.Policy
+		var typed, unstructured policyv1.Policy
 		if !fillBoth(text, &typed, &unstructured) {
 			return
 		}
@@ -105,15 +107,13 @@ func FuzzPolicy(f *testing.F) {
 			t.Fatalf("typed %v, %v; unstructured %v, %v", result, err, again, errAgain)
 		}
 		action := strings.ToLower(string(typed.Spec.RemediationAction))
-		strategy := string(typed.Spec.RolloutStrategy.Type)
 		switch {
 		case typed.Spec.Disabled:
-			if err != nil || len(result.Clusters) > 0 {
+			if err != nil || result.NumClusters() > 0 {
 				t.Fatalf("disabled, but %v, %v", result, err)
 			}
-		case !slices.Contains([]string{"", "inform", "enforce"}, action) ||
-			!slices.Contains([]string{"", "All", "Progressive", "ProgressivePerGroup"}, strategy):
-			checkFieldError(t, err, "policy.spec.r")
+		case !slices.Contains([]string{"", "inform", "enforce"}, action) || len(rollout.Validate(typed.Spec.RolloutStrategy, nil)) > 0:
+			checkFieldError(t, err, "spec.r")
 		default:
 			check(t, &typed, bindings)
 		}
@@ -130,20 +130,20 @@ func FuzzPolicySet(f *testing.F) {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		var typed, unstructured override.PolicySet
+		var typed, unstructured policyv1.PolicySet
 		if !fillBoth(text, &typed, &unstructured) {
 			return
 		}
-		read := func(set *override.PolicySet) ([]override.Binding, error) {
+		read := func(set *policyv1.PolicySet) ([]override.Binding, error) {
 			set.Namespace = "policies"
-			return override.Bindings(policy("", ""), []*override.PlacementBinding{placementBinding("b", "PolicySet", set.Name)}, []*override.PolicySet{set})
+			return override.Bindings(policy("", ""), []*policyv1.PlacementBinding{placementBinding("b", "PolicySet", set.Name)}, []*policyv1.PolicySet{set})
 		}
 		got, err := read(&typed)
 		if again, errAgain := read(&unstructured); len(again) != len(got) || (err == nil) != (errAgain == nil) {
 			t.Fatalf("typed %v, %v; unstructured %v, %v", got, err, again, errAgain)
 		}
 		if err != nil {
-			checkFieldError(t, err, "policySets["+typed.Name+"].spec.exclusions[")
+			checkFieldError(t, err, "sets["+typed.Name+"].spec.exclusions[")
 			return
 		}
 		if contains := slices.Contains(typed.Spec.Policies, "policy"); (len(got) == 1) != contains {
@@ -153,7 +153,7 @@ func FuzzPolicySet(f *testing.F) {
 			return
 		}
 		for _, cluster := range got[0].Excluded {
-			if !slices.ContainsFunc(typed.Spec.Exclusions, func(e override.Exclusion) bool {
+			if !slices.ContainsFunc(typed.Spec.Exclusions, func(e policyv1.Exclusion) bool {
 				return e.PolicyName == "policy" && slices.Contains(e.ClusterNames, cluster)
 			}) {
 				t.Fatalf("excludes %q, which it does not name: %+v", cluster, typed.Spec.Exclusions)

@@ -2,130 +2,94 @@ package override
 
 import (
 	"fmt"
-	"maps"
-	"slices"
-	"strconv"
-
-	"k8s.io/apimachinery/pkg/util/validation/field"
-	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
 	"github.com/cohort-ocm/cohort/grouping"
 )
 
-// Groups are the bound clusters in the decision groups of the placements that bound them, as a rollout
-// goes through them: the groups of one placement after those of another, in the order of the bindings'
-// names; a cluster that several bind belongs to the first (R26). placements has the groups of the
-// Placement of each binding, by the name of the binding (not of the Placement), as from grouping.Read; nil for a
-// PlacementRule. Each binding that bound a cluster must have an entry, lest clusters whose groups were not
-// found start all at once. Only where no binding has groups may placements be nil.
-//
-// Clusters that a placement selects and the policy is not bound to, because a set excludes them, are left
-// out. Clusters that a binding binds and that are in none of its placement's groups form one group without
-// a name behind those: all of a PlacementRule, which has no decision groups, and those that entered a
-// placement after its groups were read.
+// Groups gives the bound clusters in the decision groups of the placements that bound them, as a rollout goes through
+// them: the groups of one placement after those of another, in the order of the bindings' names. A cluster that
+// several bind belongs to the first. Clusters that are excluded are in no group, so that no rollout waits for them.
 //
 // Groups keep their names and indexes, even those that are left without clusters, so that an entry of
-// mandatoryDecisionGroups means a group of each placement. Where there are several, the Placement of a
-// key is the name of the binding, as two bindings may have the same placement.
+// mandatoryDecisionGroups means a group of each placement. Where several bindings bind, the Placement of a key is the
+// name of the binding, as two bindings may have the same placement.
 //
-// Errors are *field.Error: a binding without an entry (placements[name]), and those of grouping.Join. It takes
-// time linear in the clusters, and the result is worth keeping until a placement or a binding changes.
-func (r Result) Groups(placements map[string]*grouping.Groups) (*grouping.Groups, error) {
-	binders := r.binders(placements)
-	for _, name := range binders {
-		if _, ok := placements[name]; !ok && placements != nil {
-			return nil, field.Required(field.NewPath("placements").Key(name),
-				fmt.Sprintf("binding %q bound clusters; expected the groups of its Placement by the binding's name, nil for a PlacementRule", name))
-		}
+// The groups are incomplete exactly where the Resolution is. The first call takes as long as grouping.Join, later
+// ones none.
+func (r *Resolution) Groups() *grouping.Groups {
+	if r == nil || !r.resolved {
+		return nil
 	}
-	members := make(map[string][][]clusterv1beta1.ClusterDecision, len(binders))
-	for _, name := range binders {
-		members[name] = make([][]clusterv1beta1.ClusterDecision, placements[name].Len()+1)
-	}
-	for i := range r.Clusters {
-		cluster, own := r.Clusters[i].Name, members[r.Clusters[i].binder()]
-		group, decision := len(own)-1, clusterv1beta1.ClusterDecision{ClusterName: cluster}
-		groups := placements[r.Clusters[i].binder()]
-		if position, ok := groups.Position(cluster); ok {
-			group = groups.GroupAt(position)
-			_, decision, _ = groups.Find(cluster)
-		}
-		own[group] = append(own[group], decision)
-	}
-
-	parts := make([]grouping.PlacementGroups, len(binders))
-	for i, name := range binders {
-		groups, err := regroup(placements[name], members[name])
-		if err != nil {
-			return nil, err
-		}
-		parts[i] = grouping.PlacementGroups{Placement: name, Groups: groups}
-	}
-	if len(parts) == 1 {
-		return parts[0].Groups, nil
-	}
-	return grouping.Join(parts...)
+	r.once.Do(func() { r.groups = r.join() })
+	return r.groups
 }
 
-// regroup gives the groups their members, and those behind the last group one of their own.
-func regroup(groups *grouping.Groups, members [][]clusterv1beta1.ClusterDecision) (*grouping.Groups, error) {
-	decisions := make([]*clusterv1beta1.PlacementDecision, 0, len(members))
-	add := func(index int64, name string, clusters []clusterv1beta1.ClusterDecision) {
-		d := &clusterv1beta1.PlacementDecision{}
-		d.Name = strconv.Itoa(len(decisions))
-		d.Labels = map[string]string{
-			clusterv1beta1.DecisionGroupIndexLabel: strconv.FormatInt(index, 10),
-			clusterv1beta1.DecisionGroupNameLabel:  name,
-		}
-		d.Status.Decisions = clusters
-		decisions = append(decisions, d)
-	}
-	next := int64(0)
-	for i := range groups.Len() {
-		key := groups.Key(i)
-		add(int64(key.Index), key.Name, members[i])
-		next = int64(key.Index) + 1
-	}
-	if rest := members[groups.Len()]; len(rest) > 0 {
-		add(next, "", rest)
-	}
-	return grouping.Read(nil, decisions)
-}
-
-// binders are the names of the bindings that bind clusters or could, in order.
-func (r Result) binders(placements map[string]*grouping.Groups) []string {
-	binders := map[string]bool{}
-	for name := range placements {
-		binders[name] = true
-	}
-	for _, ignored := range r.Ignored {
-		if ignored.Reason != OverrideIgnored {
-			delete(binders, ignored.Binding)
+func (r *Resolution) join() *grouping.Groups {
+	var parts []grouping.PlacementGroups
+	for i := range r.parts {
+		p := &r.parts[i]
+		switch {
+		case p.binds:
+			parts = append(parts, grouping.PlacementGroups{Placement: p.Name, Groups: p.restricted()})
+		case p.decides && p.Groups.Incomplete() != "":
+			// Who of the bound clusters it decides is not known, so that these wait for it, although it binds none.
+			none := p.Groups.Only(func(grouping.Key, string) bool { return false })
+			parts = append(parts, grouping.PlacementGroups{Placement: p.Name, Groups: none})
 		}
 	}
-	previous := ""
-	for i := range r.Clusters {
-		if binder := r.Clusters[i].binder(); i == 0 || binder != previous {
-			binders[binder] = true
-			previous = binder
+	switch len(parts) {
+	case 0:
+		none, _ := grouping.FromNames(nil) // which can't fail
+		return none
+	case 1:
+		return parts[0].Groups
+	default:
+		groups, _ := grouping.Join(parts...) // which can't fail: names are there and differ, and no part is joined
+		return groups
+	}
+}
+
+// restricted is the groups of the clusters that the part selects.
+func (p *part) restricted() *grouping.Groups {
+	excluded := setOf(p.Excluded)
+	if len(excluded) == 0 {
+		return p.Groups
+	}
+	return p.Groups.Only(func(_ grouping.Key, cluster string) bool { return !excluded[cluster] })
+}
+
+// Incomplete says which binding's groups are incomplete, in a sentence that names it; empty where none is. As long as
+// some are, a cluster that seems not to be bound may well be: nothing is deleted and nothing starts. Bindings that
+// bind and decide nothing don't count.
+func (r *Resolution) Incomplete() string {
+	if r == nil || !r.resolved {
+		return "nothing was resolved"
+	}
+	return r.incomplete
+}
+
+// Undecided says that the groups of a binding that enforces are incomplete, so that clusters whose action is the
+// policy's own may turn out to be enforced.
+func (r *Resolution) Undecided() bool { return r != nil && r.undecided }
+
+// readCompleteness notes which parts are incomplete.
+func (r *Resolution) readCompleteness(parts []part) {
+	count := 0
+	for i := range parts {
+		p := &parts[i]
+		incomplete := ""
+		if p.binds || p.decides {
+			incomplete = p.Groups.Incomplete()
+		}
+		if incomplete == "" {
+			continue
+		}
+		r.undecided = r.undecided || p.decides
+		if count++; count == 1 {
+			r.incomplete = fmt.Sprintf("binding %q: %s", p.Name, incomplete)
 		}
 	}
-	return slices.Sorted(maps.Keys(binders))
-}
-
-// inOneGroup is all bound clusters in one group.
-func (r Result) inOneGroup() (*grouping.Groups, error) {
-	clusters := make([]clusterv1beta1.ClusterDecision, len(r.Clusters))
-	for i := range clusters {
-		clusters[i].ClusterName = r.Clusters[i].Name
+	if count > 1 {
+		r.incomplete += fmt.Sprintf(" (and %d more bindings)", count-1)
 	}
-	return regroup(nil, [][]clusterv1beta1.ClusterDecision{clusters})
-}
-
-// binder is the first binding that bound the cluster; empty where nobody said who did.
-func (c *Cluster) binder() string {
-	if len(c.BoundBy) == 0 {
-		return ""
-	}
-	return c.BoundBy[0]
 }

@@ -16,14 +16,18 @@ import (
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
 	"github.com/cohort-ocm/cohort/override"
+	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
 // objects are those objects of a YAML text that this package knows.
 type objects struct {
-	policies []*override.Policy
-	sets     []*override.PolicySet
-	bindings []*override.PlacementBinding
+	policies []*policyv1.Policy
+	sets     []*policyv1.PolicySet
+	bindings []*policyv1.PlacementBinding
 }
+
+// noTemplates leaves out the templates, which this package does not read.
+var noTemplates = cmp.FilterPath(func(p cmp.Path) bool { return p.Last().String() == ".PolicyTemplates" }, cmp.Ignore())
 
 // fill makes a value of the text of one object.
 type fill func(text []byte, into any) error
@@ -57,15 +61,15 @@ func read(t testing.TB, text []byte, fill fill) objects {
 		}
 		switch meta.Kind {
 		case "Policy":
-			policy := &override.Policy{}
+			policy := &policyv1.Policy{}
 			err = fill(document, policy)
 			found.policies = append(found.policies, policy)
 		case "PolicySet":
-			set := &override.PolicySet{}
+			set := &policyv1.PolicySet{}
 			err = fill(document, set)
 			found.sets = append(found.sets, set)
 		case "PlacementBinding":
-			binding := &override.PlacementBinding{}
+			binding := &policyv1.PlacementBinding{}
 			err = fill(document, binding)
 			found.bindings = append(found.bindings, binding)
 		}
@@ -88,17 +92,17 @@ func TestReadFixtures(t *testing.T) {
 	typeMeta := func(kind string) metav1.TypeMeta {
 		return metav1.TypeMeta{APIVersion: "policy.open-cluster-management.io/v1", Kind: kind}
 	}
-	rule := func(name string) override.PlacementRef {
-		return override.PlacementRef{APIGroup: "apps.open-cluster-management.io", Kind: "PlacementRule", Name: name}
+	rule := func(name string) policyv1.PlacementRef {
+		return policyv1.PlacementRef{APIGroup: "apps.open-cluster-management.io", Kind: "PlacementRule", Name: name}
 	}
-	subjects := []override.Subject{{APIGroup: "policy.open-cluster-management.io", Kind: "Policy", Name: "case16-test-policy"}}
+	subjects := []policyv1.Subject{{APIGroup: "policy.open-cluster-management.io", Kind: "Policy", Name: "case16-test-policy"}}
 	want := objects{
-		policies: []*override.Policy{{
+		policies: []*policyv1.Policy{{
 			TypeMeta:   typeMeta("Policy"),
 			ObjectMeta: metav1.ObjectMeta{Name: "case16-test-policy"},
-			Spec:       override.PolicySpec{RemediationAction: override.Inform},
+			Spec:       policyv1.PolicySpec{RemediationAction: policyv1.Inform},
 		}},
-		bindings: []*override.PlacementBinding{{
+		bindings: []*policyv1.PlacementBinding{{
 			TypeMeta:     typeMeta("PlacementBinding"),
 			ObjectMeta:   metav1.ObjectMeta{Name: "case16-test-policy-pb"},
 			PlacementRef: rule("case16-test-policy-plr"),
@@ -108,8 +112,8 @@ func TestReadFixtures(t *testing.T) {
 			ObjectMeta:       metav1.ObjectMeta{Name: "case16-test-policy-pb-enforce"},
 			PlacementRef:     rule("case16-test-policy-plr-enforce"),
 			Subjects:         subjects,
-			BindingOverrides: override.BindingOverrides{RemediationAction: override.Enforce},
-			SubFilter:        override.Restricted,
+			BindingOverrides: policyv1.BindingOverrides{RemediationAction: policyv1.Enforce},
+			SubFilter:        policyv1.Restricted,
 		}},
 	}
 	selected := map[string][]string{
@@ -119,10 +123,10 @@ func TestReadFixtures(t *testing.T) {
 	for name, fill := range map[string]fill{"YAML": throughYAML, "unstructured": throughUnstructured} {
 		t.Run(name, func(t *testing.T) {
 			got := read(t, text, fill)
-			if diff := cmp.Diff(want, got, cmp.AllowUnexported(objects{})); diff != "" {
+			if diff := cmp.Diff(want, got, cmp.AllowUnexported(objects{}), noTemplates); diff != "" {
 				t.Fatalf("objects (-want +got):\n%s", diff)
 			}
-			if got, want := resolve(t, got, selected).String(), "enforce: managed2; inform: managed1"; got != want {
+			if got, want := resolveObjects(t, got, selected).String(), "enforce: managed2; inform: managed1"; got != want {
 				t.Errorf("got  %s\nwant %s", got, want)
 			}
 		})
@@ -168,8 +172,8 @@ bindingOverrides: {remediationAction: null}
 remediationActionOverride: {remediationAction: null}
 `
 	want := objects{
-		policies: []*override.Policy{{
-			Spec: override.PolicySpec{Disabled: true, RemediationAction: "Enforce", RolloutStrategy: clusterv1alpha1.RolloutStrategy{
+		policies: []*policyv1.Policy{{
+			Spec: policyv1.PolicySpec{Disabled: true, RemediationAction: "Enforce", RolloutStrategy: clusterv1alpha1.RolloutStrategy{
 				Type: clusterv1alpha1.Progressive,
 				Progressive: &clusterv1alpha1.RolloutProgressive{
 					RolloutConfig:  clusterv1alpha1.RolloutConfig{MinSuccessTime: metav1.Duration{Duration: 5 * 60e9}, ProgressDeadline: "10m"},
@@ -177,19 +181,19 @@ remediationActionOverride: {remediationAction: null}
 				},
 			}},
 		}},
-		sets: []*override.PolicySet{{
-			Spec: override.PolicySetSpec{
+		sets: []*policyv1.PolicySet{{
+			Spec: policyv1.PolicySetSpec{
 				Policies:   []string{"hardening", "audit"},
-				Exclusions: []override.Exclusion{{PolicyName: "hardening", ClusterNames: []string{"lab1", "lab2"}}},
+				Exclusions: []policyv1.Exclusion{{PolicyName: "hardening", ClusterNames: []string{"lab1", "lab2"}}},
 			},
 		}},
-		bindings: []*override.PlacementBinding{{
+		bindings: []*policyv1.PlacementBinding{{
 			PlacementRef:              placement("canary"),
-			Subjects:                  []override.Subject{{APIGroup: "policy.open-cluster-management.io", Kind: "PolicySet", Name: "baseline"}},
-			RemediationActionOverride: override.RemediationActionOverride{RemediationAction: "enforce", SubFilter: true},
+			Subjects:                  []policyv1.Subject{{APIGroup: "policy.open-cluster-management.io", Kind: "PolicySet", Name: "baseline"}},
+			RemediationActionOverride: policyv1.RemediationActionOverride{RemediationAction: "enforce", SubFilter: true},
 		}, {
 			PlacementRef: placement("canary"),
-			Subjects:     []override.Subject{},
+			Subjects:     []policyv1.Subject{},
 		}},
 	}
 	meta := cmp.FilterPath(func(p cmp.Path) bool {
@@ -208,19 +212,15 @@ remediationActionOverride: {remediationAction: null}
 	}
 }
 
-// resolve does what a controller does with objects and the clusters that each placement selected.
-func resolve(t testing.TB, o objects, selected map[string][]string) override.Result {
+// resolveObjects does what a controller does with objects and the clusters that each placement selected.
+func resolveObjects(t testing.TB, o objects, selected map[string][]string) *override.Resolution {
 	t.Helper()
 	bindings, err := override.Bindings(o.policies[0], o.bindings, o.sets)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i := range bindings {
-		bindings[i].Clusters = selected[bindings[i].PlacementRef.Name]
+		bindings[i].Groups = oneGroup(selected[bindings[i].PlacementRef.Name]...)
 	}
-	result, err := override.Resolve(o.policies[0], bindings)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return result
+	return resolve(t, o.policies[0], bindings...)
 }

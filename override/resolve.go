@@ -2,103 +2,112 @@ package override
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+
+	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
-// Resolve returns the clusters that the bindings bind the policy to, with the action on each (O2–O6).
-// The order of the bindings and of their clusters changes nothing; nothing passed in is changed. A
-// disabled policy is bound nowhere, whatever else is wrong with it or with its bindings, so that it
-// can always be switched off.
+// Resolve says to which clusters the bindings bind the policy, with which action on each, and in which groups they
+// are rolled out. The order of the bindings changes nothing; nothing passed in is changed. A disabled policy is bound
+// nowhere, whatever else is wrong with it or with its bindings, so that it can always be switched off.
 //
-// Where the policy's rollout strategy is not All, the action is the one each cluster ends up with; when
-// it gets there is the rollout's to say.
+// Where the policy's rollout strategy is not All, the action is the one that each cluster ends up with. When it gets
+// there is the rollout's to say.
 //
-// Errors are *field.Error, joined: an unknown action or strategy (policy.spec.remediationAction,
-// policy.spec.rolloutStrategy.type), a binding without a name or with that of another (bindings[name]), a
-// cluster without a name (bindings[name].clusters[0]).
+// Errors are *field.Error, joined: an unknown action (spec.remediationAction), what rollout.Validate finds in the
+// strategy (spec.rolloutStrategy.progressive.maxConcurrency), a binding without a name or with that of another
+// (bindings[name]), one whose groups are those of several placements (bindings[name].groups).
 //
-// It takes time linear in the names passed in, and n·log(n) for the order of the n bound clusters.
-func Resolve(policy *Policy, bindings []Binding) (Result, error) {
-	if policy == nil {
-		return Result{}, field.Required(field.NewPath("policy"), "expected the root policy")
+// It takes time linear in the clusters of all bindings, and n·log(n) for the order of the n bound clusters.
+func Resolve(policy *policyv1.Policy, bindings []Binding) (*Resolution, error) {
+	switch {
+	case policy == nil:
+		return nil, field.Required(field.NewPath("policy"), "must be the root policy")
+	case policy.Spec.Disabled:
+		return &Resolution{resolved: true, disabled: true, strategy: clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.All}}, nil
 	}
-	if policy.Spec.Disabled {
-		return Result{}, nil
+	in := input{policy: policy, bindings: slices.Clone(bindings)}
+	slices.SortStableFunc(in.bindings, func(a, b Binding) int { return cmp.Compare(a.Name, b.Name) })
+	for i := range in.bindings {
+		in.bindings[i].Excluded = slices.Clone(in.bindings[i].Excluded) // which is read again when groups are asked for
 	}
-	action, strategy, errs := settings(policy)
-	bindings = slices.Clone(bindings)
-	slices.SortStableFunc(bindings, func(a, b Binding) int { return cmp.Compare(a.Name, b.Name) })
-	errs = append(errs, validate(bindings)...)
-	if len(errs) > 0 {
-		return Result{}, join(errs)
+	if errs := append(in.checkPolicy(), in.checkBindings()...); len(errs) > 0 {
+		return nil, join(errs)
 	}
-
-	ignored := ignore(bindings, strategy)
-	if action == Enforce {
-		// The policy decides already, so an override neither changes the action nor explains it.
-		for i := range bindings {
-			bindings[i].Enforce = false
-		}
-	}
-	return Result{Clusters: bind(bindings, action), Ignored: ignored}, nil
+	return in.resolve(), nil
 }
 
-// settings reads the two fields of the policy that matter here.
-func settings(policy *Policy) (RemediationAction, clusterv1alpha1.RolloutType, field.ErrorList) {
-	var errs field.ErrorList
-	action, err := policy.action()
-	if err != nil {
-		errs = append(errs, err)
-	}
-	strategy, err := policy.strategy()
-	if err != nil {
-		errs = append(errs, err)
-	}
-	return action, strategy, errs
+// input is what is resolved, the bindings by name.
+type input struct {
+	policy   *policyv1.Policy
+	bindings []Binding
 }
 
-// validate takes the bindings in the order of their names.
-func validate(bindings []Binding) field.ErrorList {
-	var errs field.ErrorList
-	for i, b := range bindings {
-		path := field.NewPath("bindings").Key(b.Name)
-		switch {
-		case b.Name == "":
-			errs = append(errs, field.Required(path.Child("name"), "a binding of "+b.PlacementRef.String()+" has none"))
-		case i > 0 && bindings[i-1].Name == b.Name:
-			errs = append(errs, field.Duplicate(path, b.Name))
-		}
-		errs = append(errs, requireNames(path.Child("clusters"), b.Clusters)...)
+func (in *input) checkPolicy() field.ErrorList {
+	path, spec := field.NewPath("spec"), &in.policy.Spec
+	errs := rollout.Validate(spec.RolloutStrategy, path.Child("rolloutStrategy"))
+	if _, known := spec.RemediationAction.Known(); !known {
+		errs = append(errs, field.NotSupported(path.Child("remediationAction"),
+			spec.RemediationAction, []policyv1.RemediationAction{policyv1.Inform, policyv1.Enforce}))
 	}
 	return errs
 }
 
-// ignore strips the bindings of what has no effect, so that whoever reads them next sees only what
-// counts, and returns what it took away.
-func ignore(bindings []Binding, strategy clusterv1alpha1.RolloutType) []Ignored {
-	var ignored []Ignored
-	for i := range bindings {
-		b := &bindings[i]
-		all := strategy == clusterv1alpha1.All
+func (in *input) checkBindings() field.ErrorList {
+	var errs field.ErrorList
+	for i := range in.bindings {
+		b := &in.bindings[i]
+		path := field.NewPath("bindings").Key(b.Name)
 		switch {
-		case !b.PlacementRef.selects():
-			ignored = append(ignored, Ignored{b.Name, PlacementRefUnsupported, fmt.Sprintf(
-				"binding %q binds nothing: it refers to %s, expected a named Placement.cluster.open-cluster-management.io or PlacementRule.apps.open-cluster-management.io",
-				b.Name, b.PlacementRef)})
-			b.Clusters = nil
-		case !all && b.SubFilter:
-			ignored = append(ignored, Ignored{b.Name, SubFilterIgnored, fmt.Sprintf(
-				"binding %q has no effect: it is a sub filter, and the policy's rollout strategy is %s, not All", b.Name, strategy)})
-			b.Clusters = nil
-		case !all && b.Enforce:
-			ignored = append(ignored, Ignored{b.Name, OverrideIgnored, fmt.Sprintf(
-				"binding %q does not enforce the policy: its rollout strategy is %s, not All", b.Name, strategy)})
-			b.Enforce = false
+		case b.Name == "":
+			errs = append(errs, field.Required(path.Child("name"), "must be the name of the binding to "+b.PlacementRef.String()))
+		case i > 0 && in.bindings[i-1].Name == b.Name:
+			errs = append(errs, field.Duplicate(path, b.Name))
+		}
+		if b.Groups.Len() > 0 && b.Groups.Key(0).Placement != "" {
+			errs = append(errs, field.Invalid(path.Child("groups"), b.Groups.String(), "must be the groups of one placement"))
 		}
 	}
-	return ignored
+	return errs
+}
+
+// resolve takes the policy and the bindings to be valid.
+func (in *input) resolve() *Resolution {
+	action, _ := in.policy.Spec.RemediationAction.Known()
+	strategy := *in.policy.Spec.RolloutStrategy.DeepCopy()
+	strategy.Type = cmp.Or(strategy.Type, clusterv1alpha1.All)
+	return newResolution(action, strategy, in.bindings)
+}
+
+// newResolution takes the bindings by name.
+func newResolution(action policyv1.RemediationAction, strategy clusterv1alpha1.RolloutStrategy, bindings []Binding) *Resolution {
+	r := &Resolution{resolved: true, action: action, strategy: strategy, bindings: bindings}
+	parts := make([]part, 0, len(bindings))
+	for i := range bindings {
+		b := &bindings[i]
+		p := part{Binding: b, binds: !b.SubFilter}
+		ignored, isIgnored := ignore(b, strategy.Type)
+		switch {
+		case !isIgnored:
+			// A policy that enforces decides already, so that an override neither changes the action nor explains it.
+			p.decides = b.Enforce && action != policyv1.Enforce
+		case ignored.Reason == IgnoredPlacementRef:
+			p.binds = false
+			fallthrough
+		default:
+			r.ignored = append(r.ignored, ignored)
+			p.isIgnored = ignored.Reason != IgnoredPlacementRef
+		}
+		if p.binds || p.decides || p.isIgnored {
+			parts = append(parts, p)
+		}
+	}
+	r.clusters = bind(parts, action)
+	r.readCompleteness(parts)
+	r.parts = parts
+	return r
 }

@@ -1,17 +1,20 @@
-package override_test
+package passes_test
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
 	"github.com/cohort-ocm/cohort/override"
+	"github.com/cohort-ocm/cohort/override/passes"
 	"github.com/cohort-ocm/cohort/status"
+	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
 // naiveGroups joins the groups of the bindings by R26 and O6: names of clusters, group by group, each
-// group with its name. Bindings are by name, their groups (none for a PlacementRule) by index.
+// group with its name. Groups are by the names of the bindings, in the order of their index.
 func naiveGroups(bindings []override.Binding, groups map[string][]naiveGroup) []naiveGroup {
 	bindings = slices.Clone(bindings)
 	slices.SortFunc(bindings, func(a, b override.Binding) int {
@@ -26,7 +29,7 @@ func naiveGroups(bindings []override.Binding, groups map[string][]naiveGroup) []
 		take := func(index int, name string, clusters []string) naiveGroup {
 			taken := naiveGroup{binding: b.Name, index: index, name: name}
 			for _, c := range clusters {
-				if slices.Contains(b.Clusters, c) && !slices.Contains(b.Excluded, c) && !seen[c] {
+				if !slices.Contains(b.Excluded, c) && !seen[c] {
 					seen[c] = true
 					taken.clusters = append(taken.clusters, c)
 				}
@@ -35,9 +38,6 @@ func naiveGroups(bindings []override.Binding, groups map[string][]naiveGroup) []
 		}
 		for i, g := range groups[b.Name] {
 			joined = append(joined, take(i, g.name, g.clusters))
-		}
-		if rest := take(len(groups[b.Name]), "", b.Clusters); len(rest.clusters) > 0 {
-			joined = append(joined, rest)
 		}
 	}
 	return joined
@@ -61,14 +61,14 @@ type naiveLimits struct {
 
 // naiveStatus is the rollout status of a cluster of an enforced policy under a progressive strategy (S3, R4),
 // and whether it is in flight (R3).
-func (l naiveLimits) naiveStatus(r *override.Replica, version string, action override.RemediationAction, now time.Time) (s status.RolloutStatus, inFlight bool) {
-	if r == nil || r.Version != version || r.Action != action {
+func (l naiveLimits) naiveStatus(r *passes.Replica, version string, action policyv1.RemediationAction, now time.Time) (s status.RolloutStatus, inFlight bool) {
+	if r == nil || r.Version != version || !strings.EqualFold(string(r.Action), string(action)) {
 		return status.ToApply, false // O9
 	}
 	since := r.WriteTime
 	s = status.Progressing
 	if r.Generation == r.LastEvaluatedGeneration && (r.Compliance == "Compliant" || r.Compliance == "NonCompliant") {
-		s = map[string]status.RolloutStatus{"Compliant": status.Succeeded, "NonCompliant": status.Failed}[r.Compliance]
+		s = map[policyv1.ComplianceState]status.RolloutStatus{"Compliant": status.Succeeded, "NonCompliant": status.Failed}[r.Compliance]
 		if r.ComplianceTime.After(since) {
 			since = r.ComplianceTime
 		}
@@ -93,32 +93,41 @@ func (l naiveLimits) naiveStarts(groups []naiveGroup, of func(string) (status.Ro
 			others = append(others, g)
 		}
 	}
-	failures, total := 0, 0
-	for _, g := range groups {
-		for _, c := range g.clusters {
-			total++
-			if s, _ := of(c); s == status.Failed || s == status.TimeOut {
-				failures++
+	// A stage with more failures than its budget stops the rollout everywhere.
+	failuresIn := func(groups ...naiveGroup) (failures int) {
+		for _, g := range groups {
+			for _, c := range g.clusters {
+				if s, _ := of(c); s == status.Failed || s == status.TimeOut {
+					failures++
+				}
 			}
+		}
+		return failures
+	}
+	if l.typ == clusterv1alpha1.Progressive && failuresIn(groups...) > l.maxFailures {
+		return nil
+	}
+	for _, g := range mandatory {
+		if failuresIn(g) > 0 {
+			return nil
+		}
+	}
+	for _, g := range others {
+		if l.typ == clusterv1alpha1.ProgressivePerGroup && failuresIn(g) > l.maxFailures {
+			return nil
 		}
 	}
 	for _, g := range mandatory {
 		if done, starts := l.naiveGroupStarts(g.clusters, len(g.clusters), 0, of, ready); !done {
-			if l.typ == clusterv1alpha1.Progressive && failures > l.maxFailures {
-				return nil
-			}
 			return starts
 		}
 	}
 	if l.typ == clusterv1alpha1.Progressive {
-		if failures > l.maxFailures {
-			return nil
-		}
 		var pool []string
 		for _, g := range others {
 			pool = append(pool, g.clusters...)
 		}
-		_, starts := l.naiveGroupStarts(pool, l.maxConcurrency, len(pool), of, ready)
+		_, starts := l.naiveGroupStarts(pool, max(l.maxConcurrency, 1), len(pool), of, ready) // O9: one where it says none
 		return starts
 	}
 	for _, g := range others {

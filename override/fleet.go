@@ -3,6 +3,8 @@ package override
 import (
 	"slices"
 	"strings"
+
+	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
 // fleet numbers the clusters in the order in which it first meets their names, so that everything but
@@ -10,68 +12,78 @@ import (
 type fleet struct {
 	numbers map[string]int32
 	names   []string
-	// last is, by cluster, the binding that was the last to select it.
-	last []int32
 }
 
-// bind returns the clusters that the bindings (by name, names distinct) bind, with their actions.
-func bind(bindings []Binding, action RemediationAction) []Cluster {
+// part is a binding with what it takes part in.
+type part struct {
+	*Binding
+	// binds says that it binds its clusters, decides that it enforces the policy on them, and isIgnored that it would
+	// do more under another rollout strategy.
+	binds, decides, isIgnored bool
+}
+
+// bind gives the clusters that the parts (by name, names distinct) bind, with their actions.
+func bind(parts []part, action policyv1.RemediationAction) []Cluster {
 	largest := 0
-	for i := range bindings {
-		largest = max(largest, len(bindings[i].Clusters))
+	for i := range parts {
+		largest = max(largest, parts[i].Groups.NumClusters())
 	}
 	f := fleet{
 		numbers: make(map[string]int32, largest),
 		names:   make([]string, 0, largest),
-		last:    make([]int32, 0, largest),
 	}
-	selected := make([][]int32, len(bindings))
-	for i := range bindings {
-		if !bindings[i].SubFilter {
-			selected[i] = f.read(int32(i), &bindings[i])
+	selected := make([][]int32, len(parts))
+	for i := range parts {
+		if parts[i].binds {
+			selected[i] = f.read(int32(i), &parts[i])
 		}
 	}
 	// Sub filters come after all others: by then the bound clusters are known, and they add none.
-	for i := range bindings {
-		if bindings[i].SubFilter && bindings[i].Enforce {
-			selected[i] = f.read(int32(i), &bindings[i])
+	for i := range parts {
+		if p := &parts[i]; !p.binds && (p.decides || p.isIgnored) {
+			selected[i] = f.read(int32(i), p)
 		}
 	}
-	return f.list(bindings, selected, action)
+	return f.list(parts, selected, action)
 }
 
-// read returns the clusters that the i-th binding selects, each once. Of the clusters of a sub filter
-// it returns those that are known.
-func (f *fleet) read(i int32, binding *Binding) []int32 {
-	excluded := make(map[string]bool, len(binding.Excluded))
-	for _, name := range binding.Excluded {
-		excluded[name] = true
-	}
-	selected := make([]int32, 0, len(binding.Clusters))
-	for _, name := range binding.Clusters {
+// read gives the clusters that the i-th part selects, each once. Of those of a part that does not bind it gives those
+// that are known.
+func (f *fleet) read(i int32, p *part) []int32 {
+	excluded := setOf(p.Excluded)
+	selected := make([]int32, 0, p.Groups.NumClusters())
+	for position := range p.Groups.NumClusters() {
+		name := p.Groups.Cluster(position)
 		if len(excluded) > 0 && excluded[name] {
 			continue
 		}
 		k, known := f.numbers[name]
 		if !known {
-			if binding.SubFilter {
+			if !p.binds {
 				continue
 			}
 			k = int32(len(f.names))
 			f.numbers[name] = k
 			f.names = append(f.names, name)
-			f.last = append(f.last, -1)
 		}
-		if f.last[k] != i {
-			f.last[k] = i
-			selected = append(selected, k)
-		}
+		selected = append(selected, k)
 	}
 	return selected
 }
 
-// list returns the clusters by name. Neighbours that the same bindings select share their lists.
-func (f *fleet) list(bindings []Binding, selected [][]int32, action RemediationAction) []Cluster {
+func setOf(names []string) map[string]bool {
+	if len(names) == 0 {
+		return nil
+	}
+	set := make(map[string]bool, len(names))
+	for _, name := range names {
+		set[name] = true
+	}
+	return set
+}
+
+// list gives the clusters by name. Neighbours that the same bindings select share their lists.
+func (f *fleet) list(parts []part, selected [][]int32, action policyv1.RemediationAction) []Cluster {
 	order := make([]int32, len(f.names))
 	for k := range order {
 		order[k] = int32(k)
@@ -87,7 +99,7 @@ func (f *fleet) list(bindings []Binding, selected [][]int32, action RemediationA
 		if i > 0 && slices.Equal(own, previous) {
 			out[i] = out[i-1]
 		} else {
-			out[i] = explain(bindings, own, action, &names)
+			out[i] = explain(parts, own, action, &names)
 		}
 		out[i].Name = f.names[k]
 		previous = own
@@ -119,15 +131,16 @@ func invert(selected [][]int32, clusters int) (by []int32, ends []int) {
 	return by, ends
 }
 
-// explain returns what the clusters that these bindings select, and no others, have in common.
-func explain(bindings []Binding, by []int32, action RemediationAction, names *arena) Cluster {
+// explain gives what the clusters that these parts select, and no others, have in common.
+func explain(parts []part, by []int32, action policyv1.RemediationAction, names *arena) Cluster {
 	c := Cluster{
 		Action:    action,
-		BoundBy:   names.pick(bindings, by, func(b *Binding) bool { return !b.SubFilter }),
-		DecidedBy: names.pick(bindings, by, func(b *Binding) bool { return b.Enforce }),
+		BoundBy:   names.pick(parts, by, func(p *part) bool { return p.binds }),
+		DecidedBy: names.pick(parts, by, func(p *part) bool { return p.decides }),
+		IgnoredBy: names.pick(parts, by, func(p *part) bool { return p.isIgnored }),
 	}
 	if len(c.DecidedBy) > 0 {
-		c.Action = Enforce
+		c.Action = policyv1.Enforce
 	}
 	return c
 }
@@ -138,15 +151,15 @@ type arena struct {
 	free  []string
 }
 
-// pick returns the names of those of the bindings that want accepts, nil if there are none.
-func (a *arena) pick(bindings []Binding, of []int32, want func(*Binding) bool) []string {
+// pick gives the names of those of the parts that want accepts, nil if there are none.
+func (a *arena) pick(parts []part, of []int32, want func(*part) bool) []string {
 	if len(a.free) < len(of) {
 		a.free = make([]string, max(a.chunk, len(of)))
 	}
 	count := 0
 	for _, i := range of {
-		if b := &bindings[i]; want(b) {
-			a.free[count] = b.Name
+		if p := &parts[i]; want(p) {
+			a.free[count] = p.Name
 			count++
 		}
 	}

@@ -1,4 +1,4 @@
-package override_test
+package passes_test
 
 import (
 	"fmt"
@@ -11,12 +11,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
-	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	"pgregory.net/rapid"
 
 	"github.com/cohort-ocm/cohort/grouping"
 	"github.com/cohort-ocm/cohort/override"
+	"github.com/cohort-ocm/cohort/override/passes"
+	"github.com/cohort-ocm/cohort/rollout"
 	"github.com/cohort-ocm/cohort/status"
+	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
 // world is a hub with one root policy and the clusters that it is bound to. It does what Propagate asks
@@ -25,30 +27,36 @@ import (
 type world struct {
 	t      rapid.TB
 	now    time.Time
-	policy *override.Policy
+	policy *policyv1.Policy
 	limits naiveLimits
 	// version is counted up by an edit.
 	version int
 	// bindings have no clusters where groups has those of their placement.
 	bindings []override.Binding
 	groups   map[string][]naiveGroup
-	replicas map[string]*override.Replica
+	replicas map[string]*passes.Replica
 	root     status.PolicyStatus
 	// content is the version that a cluster was last enforced to, so that an inform policy finds it compliant.
 	content map[string]int
 	// broken clusters do not comply, even enforced. silent ones evaluate nothing.
 	broken, silent map[string]bool
-	last           *override.Propagation
+	// lost are the bindings whose groups nobody knows now.
+	lost map[string]bool
+	// unchecked worlds have what the naive rules do not know: overrides, options.
+	unchecked bool
+
+	last        *passes.Propagation
+	rootAfter   status.PolicyStatus
+	rootChanges bool
 }
 
-func newWorld(t rapid.TB, action override.RemediationAction, limits naiveLimits) *world {
+func newWorld(t rapid.TB, action policyv1.RemediationAction, limits naiveLimits) *world {
 	w := &world{
 		t: t, now: time.Date(2026, time.November, 21, 12, 0, 0, 0, time.UTC), version: 1, limits: limits,
-		groups: map[string][]naiveGroup{}, replicas: map[string]*override.Replica{}, content: map[string]int{},
-		broken: map[string]bool{}, silent: map[string]bool{},
+		groups: map[string][]naiveGroup{}, replicas: map[string]*passes.Replica{}, content: map[string]int{},
+		broken: map[string]bool{}, silent: map[string]bool{}, lost: map[string]bool{},
 	}
-	w.policy = policy(action, limits.typ)
-	w.policy.Spec.RolloutStrategy = limits.strategy()
+	w.policy = policy(action, limits)
 	return w
 }
 
@@ -94,78 +102,95 @@ func (w *world) place(name, groups string) {
 	}
 }
 
-// bound returns the bindings with their clusters.
-func (w *world) bound() []override.Binding {
+// resolve gives what Resolve says of the world's policy and bindings. A binding that is lost has no groups.
+func (w *world) resolve() *override.Resolution {
+	w.t.Helper()
 	bindings := slices.Clone(w.bindings)
 	for i := range bindings {
-		for _, g := range w.groups[bindings[i].Name] {
-			bindings[i].Clusters = append(bindings[i].Clusters, g.clusters...)
+		if name := bindings[i].Name; !w.lost[name] {
+			bindings[i].Groups = groupsOf(w.groups[name])
 		}
 	}
-	return bindings
+	r, err := override.Resolve(w.policy, bindings)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return r
 }
 
-// readGroups returns groups as a controller reads them.
-func readGroups(t rapid.TB, groups []naiveGroup) *grouping.Groups {
-	t.Helper()
-	var decisions []*clusterv1beta1.PlacementDecision
+// known are the groups of the bindings that are not lost.
+func (w *world) known() map[string][]naiveGroup {
+	known := maps.Clone(w.groups)
+	maps.DeleteFunc(known, func(name string, _ []naiveGroup) bool { return w.lost[name] })
+	return known
+}
+
+func groupsOf(groups []naiveGroup) *grouping.Groups {
+	names := map[grouping.Key][]string{}
 	for i, g := range groups {
-		d := &clusterv1beta1.PlacementDecision{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint("d-", i), Labels: map[string]string{
-			clusterv1beta1.DecisionGroupIndexLabel: fmt.Sprint(i), clusterv1beta1.DecisionGroupNameLabel: g.name,
-		}}}
-		for _, c := range g.clusters {
-			d.Status.Decisions = append(d.Status.Decisions, clusterv1beta1.ClusterDecision{ClusterName: c})
-		}
-		decisions = append(decisions, d)
+		names[grouping.Key{Index: int32(i), Name: g.name}] = g.clusters
 	}
-	read, err := grouping.Read(nil, decisions)
+	made, err := grouping.FromNames(names)
 	if err != nil {
-		t.Fatal(err)
+		panic(err)
 	}
-	return read
+	return made
+}
+
+func placement(name string) policyv1.PlacementRef {
+	return policyv1.PlacementRef{APIGroup: "cluster.open-cluster-management.io", Kind: "Placement", Name: name}
+}
+
+func policy(action policyv1.RemediationAction, limits naiveLimits) *policyv1.Policy {
+	return &policyv1.Policy{
+		ObjectMeta: metav1.ObjectMeta{Name: "policy", Namespace: "policies"},
+		Spec:       policyv1.PolicySpec{RemediationAction: action, RolloutStrategy: limits.strategy()},
+	}
 }
 
 func (w *world) versionName() string { return fmt.Sprint("v", w.version) }
 
 // call asks what to write and checks it against the rules.
-func (w *world) call() *override.Propagation {
+func (w *world) call(opts ...rollout.Option) *passes.Propagation {
 	w.t.Helper()
-	bound, err := override.Resolve(w.policy, w.bound())
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	groups := w.joined()
-	var replicas []override.Replica
+	var replicas []passes.Replica
 	for _, r := range w.replicas {
 		replicas = append(replicas, *r)
 	}
-	root := override.Root{Policy: w.policy, Version: w.versionName(), Bound: bound, Groups: groups, Status: w.root}
-	p, err := override.Propagate(root, replicas, w.now)
+	p, err := passes.Propagate(w.resolve(), w.versionName(), replicas, w.now, opts...)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	w.last = p
-	w.check(bound, p)
+	w.last, w.rootAfter = p, clone(w.root)
+	w.rootChanges = p.SetStatus(&w.rootAfter)
+	if !w.unchecked {
+		w.check(p)
+	}
 	return p
 }
 
+func clone(st status.PolicyStatus) status.PolicyStatus {
+	st.Status = slices.Clone(st.Status)
+	return st
+}
+
 // write does what a call asked for, but for the clusters named.
-func (w *world) write(p *override.Propagation, except ...string) {
+func (w *world) write(p *passes.Propagation, except ...string) {
 	for _, c := range p.Clusters {
 		if slices.Contains(except, c.Name) {
 			continue
 		}
 		r := w.replicas[c.Name]
-		switch c.Write {
-		case override.WriteCreate:
-			r = &override.Replica{Cluster: c.Name}
+		switch c.Verb {
+		case passes.VerbCreate:
+			r = &passes.Replica{Cluster: c.Name}
 			w.replicas[c.Name] = r
 			fallthrough
-		case override.WriteUpdate:
+		case passes.VerbUpdate:
 			r.Version, r.Action, r.WriteTime = w.versionName(), c.Action, w.now
 			r.Generation++
 			fallthrough
-		case override.WriteStatus:
+		case passes.VerbUpdateStatus:
 			r.RolloutStatus = c.RolloutStatus
 		}
 	}
@@ -174,7 +199,7 @@ func (w *world) write(p *override.Propagation, except ...string) {
 			delete(w.replicas, name)
 		}
 	}
-	w.root = p.Status
+	w.root = w.rootAfter
 }
 
 // settle calls and writes until nothing is asked for (O11), and says what each call asked.
@@ -183,7 +208,7 @@ func (w *world) settle() {
 	firstPass := false
 	for calls := 0; ; calls++ {
 		p := w.call()
-		if !p.Writes() {
+		if !p.Writes() && !w.rootChanges {
 			return
 		}
 		// Writes once done are not asked for again: the call after one that had a first pass may start clusters,
@@ -212,13 +237,13 @@ func (w *world) evaluate(cluster string) {
 	if r == nil || w.silent[cluster] {
 		return
 	}
-	enforces := r.Action != override.Inform
+	enforces := r.Action != policyv1.Inform
 	if enforces && !w.broken[cluster] {
 		w.content[cluster] = w.version
 	}
-	compliance := "NonCompliant"
+	compliance := policyv1.NonCompliant
 	if fmt.Sprint("v", w.content[cluster]) == r.Version && !(enforces && w.broken[cluster]) {
-		compliance = "Compliant"
+		compliance = policyv1.Compliant
 	}
 	if compliance != r.Compliance {
 		r.Compliance, r.ComplianceTime = compliance, w.now
@@ -235,21 +260,24 @@ func (w *world) evaluateAll() {
 // started says whether the cluster has been started for this version.
 func (w *world) started(cluster string) bool {
 	r := w.replicas[cluster]
-	return r != nil && r.Version == w.versionName() && r.Action == w.policy.Spec.RemediationAction
+	return r != nil && r.Version == w.versionName() && strings.EqualFold(string(r.Action), string(w.policy.Spec.RemediationAction))
 }
 
 // check compares a call with the rules (O8, O9) in a world without overrides.
-func (w *world) check(bound override.Result, p *override.Propagation) {
+func (w *world) check(p *passes.Propagation) {
 	w.t.Helper()
 	own := w.policy.Spec.RemediationAction
-	two := own != override.Inform && w.limits.typ != clusterv1alpha1.All && w.limits.typ != ""
+	two := own != policyv1.Inform && w.limits.typ != clusterv1alpha1.All && w.limits.typ != ""
 	ready := func(c string) bool { return w.replicas[c] != nil && w.replicas[c].Version == w.versionName() }
 	of := func(c string) (status.RolloutStatus, bool) {
 		return w.limits.naiveStatus(w.replicas[c], w.versionName(), own, w.now)
 	}
-	joined := naiveGroups(w.bound(), w.groups)
+	joined := naiveGroups(w.bindings, w.known())
+	if w.policy.Spec.Disabled { // O6
+		joined = nil
+	}
 	var starts, clusters []string
-	if two {
+	if two && len(w.lost) == 0 { // O14, R28
 		starts = w.limits.naiveStarts(joined, of, ready)
 	}
 	for _, g := range joined {
@@ -264,6 +292,8 @@ func (w *world) check(bound override.Result, p *override.Propagation) {
 	for _, c := range clusters {
 		action, s := own, status.Progressing
 		switch {
+		case !two && own != policyv1.Inform && len(w.lost) > 0 && !w.started(c): // R28
+			action, s = policyv1.Inform, status.ToApply
 		case !two: // O8
 			if r := w.replicas[c]; r != nil && r.Version == w.versionName() && r.Action == own {
 				s = w.onePassStatus(r)
@@ -272,22 +302,59 @@ func (w *world) check(bound override.Result, p *override.Propagation) {
 		case w.started(c): // O9: stays so for this version
 			s, _ = of(c)
 		default:
-			action, s = override.Inform, status.ToApply
+			action, s = policyv1.Inform, status.ToApply
 		}
 		want = append(want, fmt.Sprintf("%s: %s %s", c, action, s))
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		w.t.Fatalf("(-want +got):\n%sgroups %v, replicas %s", diff, joined, w.dump())
 	}
-	if gone := w.gone(clusters); !slices.Equal(gone, p.Delete) {
+	gone := w.gone(clusters)
+	if len(w.lost) > 0 && !w.policy.Spec.Disabled {
+		gone = nil // R7
+	}
+	if !slices.Equal(gone, p.Delete) {
 		w.t.Fatalf("to be deleted: %v, want %v", p.Delete, gone)
 	}
+	w.checkStart(p)
 	w.checkRoot(p)
 }
 
+// checkStart checks that what the result shows as started, timed out and held is what the clusters have: nobody
+// starts who waits.
+func (w *world) checkStart(p *passes.Propagation) {
+	w.t.Helper()
+	var started, waits []string
+	for _, c := range p.Clusters {
+		r := w.replicas[c.Name]
+		had := r != nil && r.Version == w.versionName() && strings.EqualFold(string(r.Action), string(c.Action))
+		if c.RolloutStatus == status.Progressing && !had {
+			started = append(started, c.Name)
+		}
+		if c.RolloutStatus == status.ToApply {
+			waits = append(waits, c.Name)
+		}
+	}
+	var held []string
+	for c, hold := range p.Held() {
+		held = append(held, c.Name)
+		if r := w.replicas[c.Name]; hold.String() == "" || hold.FirstPass && r != nil && r.Version == w.versionName() {
+			w.t.Fatalf("%s is held: %+v", c, hold)
+		}
+	}
+	if got := slices.Sorted(slices.Values(p.Start)); !slices.Equal(got, started) || !slices.Equal(held, waits) {
+		w.t.Fatalf("starts %v and holds %v, want %v and %v: %s", got, held, started, waits, p)
+	}
+	for _, name := range p.TimedOut {
+		if c, _ := p.Find(name); c.RolloutStatus != status.TimeOut {
+			w.t.Fatalf("timed out: %s", c)
+		}
+	}
+}
+
 // onePassStatus is that of a policy that informs or whose strategy is All (S3, R4).
-func (w *world) onePassStatus(r *override.Replica) status.RolloutStatus {
-	if w.policy.Spec.RemediationAction == override.Inform {
+func (w *world) onePassStatus(r *passes.Replica) status.RolloutStatus {
+	if w.policy.Spec.RemediationAction == policyv1.Inform {
 		if r.Generation == r.LastEvaluatedGeneration && r.Compliance != "" {
 			return status.Succeeded
 		}
@@ -312,23 +379,33 @@ func (w *world) gone(bound []string) []string {
 
 // checkRoot checks the root's status where it follows from the clusters alone: Progressing as long as any
 // cluster waits or is under way, but for a breach.
-func (w *world) checkRoot(p *override.Propagation) {
+func (w *world) checkRoot(p *passes.Propagation) {
 	w.t.Helper()
 	counts := map[status.RolloutStatus]int{}
+	rows := w.rootAfter.Status
+	if len(w.lost) > 0 { // those that stay because nobody knows better are there, too
+		rows = slices.DeleteFunc(slices.Clone(rows), func(row status.PolicyClusterStatus) bool {
+			_, bound := p.Find(row.ClusterName)
+			return !bound && w.replicas[row.ClusterName] != nil
+		})
+	}
+	if len(rows) != len(p.Clusters) {
+		w.t.Fatalf("the root's status has %v for %s", rows, p)
+	}
 	for i, c := range p.Clusters {
 		counts[c.RolloutStatus]++
-		if row := p.Status.Status[i]; row.ClusterName != c.Name || row.ClusterNamespace != c.Name || row.RolloutStatus != c.RolloutStatus {
+		if row := rows[i]; row.ClusterName != c.Name || row.ClusterNamespace != c.Name || row.RolloutStatus != c.RolloutStatus {
 			w.t.Fatalf("the root's status has %+v for %v", row, c)
 		}
 	}
-	aggregate := p.Status.RolloutStatus
+	aggregate := w.rootAfter.RolloutStatus
 	switch waits := counts[status.ToApply]+counts[status.Progressing] > 0; {
 	case aggregate == status.Failed:
 		if counts[status.Failed]+counts[status.TimeOut] == 0 {
 			w.t.Fatalf("the root has Failed with %v", counts)
 		}
 	case aggregate == status.Succeeded:
-		if waits || counts[status.Failed]+counts[status.TimeOut] > 0 {
+		if len(w.lost) > 0 || waits || counts[status.Failed]+counts[status.TimeOut] > 0 {
 			w.t.Fatalf("the root has Succeeded with %v", counts)
 		}
 	case aggregate != status.Progressing:

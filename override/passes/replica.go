@@ -1,4 +1,4 @@
-package override
+package passes
 
 import (
 	"cmp"
@@ -13,36 +13,34 @@ import (
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
-// Replica is a replicated policy as the controller observes it in a cluster's namespace. Version, Action and
-// WriteTime are what the controller has written there itself; what follows RolloutStatus is what the cluster
-// has reported.
+// Replica is a replicated policy as the controller observes it in a cluster's namespace. Version, Action, WriteTime
+// and RolloutStatus are what the controller has written there itself. The others are what the cluster has reported.
 type Replica struct {
 	// Cluster is the name of the ManagedCluster; it must not be empty.
 	Cluster string
 
-	// Version is the [Root.Version] that it was written from, which the controller keeps in an annotation.
-	// Empty where it is not known, which is an earlier version.
+	// Version is the one that it was written from, which the controller keeps in an annotation. Empty where it is not
+	// known, which is an earlier version.
 	Version string
 
 	// Action is its spec.remediationAction, in any letter case. With Version it tells whether the rollout
 	// has started this cluster, so nobody else may change it.
-	Action RemediationAction
+	Action policyv1.RemediationAction
 
-	// WriteTime is when it got this version with this action; deadlines run from it (R4). The zero time means
-	// unknown: the deadline never passes.
+	// WriteTime is when it got this version with this action. Deadlines run from it. The zero time means unknown: the
+	// deadline never passes.
 	WriteTime time.Time
 
 	// RolloutStatus is its status.rolloutStatus. It is only compared with what it should be.
 	RolloutStatus status.RolloutStatus
 
-	// Compliance is its status.compliant: Compliant, NonCompliant, Pending, or empty where the cluster has
-	// not reported.
-	Compliance string
+	// Compliance is its status.compliant, empty where the cluster has not reported.
+	Compliance policyv1.ComplianceState
 
-	// Generation and LastEvaluatedGeneration say whether Compliance is about what the replica carries now:
-	// then they are equal. Generation moves whenever the spec is written, LastEvaluatedGeneration is what
-	// the cluster says that it has evaluated. Where the cluster does not say, pass them equal, and Compliance
-	// empty until a report arrives that is younger than WriteTime.
+	// Generation and LastEvaluatedGeneration are equal where Compliance is about what the replica carries now.
+	// Generation moves whenever the spec is written. LastEvaluatedGeneration is what the cluster says that it has
+	// evaluated. Where the cluster does not say, pass them equal, and Compliance empty until a report arrives that is
+	// younger than WriteTime.
 	Generation, LastEvaluatedGeneration int64
 
 	// ComplianceTime is when Compliance became what it is. The zero time means unknown: a soak never ends.
@@ -53,12 +51,12 @@ type Replica struct {
 func (r *Replica) is(version string) bool { return r != nil && r.Version == version }
 
 // carries says whether the replica is of that version with that action.
-func (r *Replica) carries(version string, action RemediationAction) bool {
+func (r *Replica) carries(version string, action policyv1.RemediationAction) bool {
 	return r.is(version) && strings.EqualFold(string(r.Action), string(action))
 }
 
 // compliance is what the cluster says of what the replica carries now, empty where it has not said.
-func (r *Replica) compliance() string {
+func (r *Replica) compliance() policyv1.ComplianceState {
 	if r.Generation != r.LastEvaluatedGeneration {
 		return ""
 	}
@@ -67,13 +65,13 @@ func (r *Replica) compliance() string {
 
 // report is what the replica, which is of the root's version, says of a cluster that is to have the
 // action, with which the rollout has started it or not.
-func (r *Replica) report(started bool, strategy clusterv1alpha1.RolloutType, action RemediationAction) status.Report {
+func (r *Replica) report(started bool, strategy clusterv1alpha1.RolloutType, action policyv1.RemediationAction) status.Report {
 	return status.FromPolicy(status.PolicyState{
 		Cluster:                 r.Cluster,
 		Strategy:                strategy,
-		RemediationAction:       policyv1.RemediationAction(action),
+		RemediationAction:       action,
 		Selected:                started,
-		Compliance:              policyv1.ComplianceState(r.compliance()),
+		Compliance:              r.compliance(),
 		Generation:              r.Generation,
 		LastEvaluatedGeneration: r.LastEvaluatedGeneration,
 		StartTime:               r.WriteTime,
@@ -87,7 +85,7 @@ func byCluster(replicas []Replica) ([]*Replica, field.ErrorList) {
 	ordered := make([]*Replica, 0, len(replicas))
 	for i := range replicas {
 		if replicas[i].Cluster == "" {
-			errs = append(errs, field.Required(field.NewPath("replicas").Index(i).Child("cluster"), "expected the name of a cluster"))
+			errs = append(errs, field.Required(field.NewPath("replicas").Index(i).Child("cluster"), "must be the name of a cluster"))
 			continue
 		}
 		ordered = append(ordered, &replicas[i])

@@ -1,4 +1,4 @@
-package override_test
+package passes_test
 
 import (
 	"fmt"
@@ -11,8 +11,10 @@ import (
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 	"pgregory.net/rapid"
 
-	"github.com/cohort-ocm/cohort/override"
+	"github.com/cohort-ocm/cohort/internal/exhaustive"
+	"github.com/cohort-ocm/cohort/override/passes"
 	"github.com/cohort-ocm/cohort/status"
+	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
 func drawLimits(t *rapid.T) naiveLimits {
@@ -20,7 +22,7 @@ func drawLimits(t *rapid.T) naiveLimits {
 		typ: rapid.SampledFrom([]clusterv1alpha1.RolloutType{
 			clusterv1alpha1.Progressive, clusterv1alpha1.Progressive, clusterv1alpha1.ProgressivePerGroup, clusterv1alpha1.ProgressivePerGroup, clusterv1alpha1.All,
 		}).Draw(t, "type"),
-		maxConcurrency: rapid.IntRange(1, 3).Draw(t, "concurrency"),
+		maxConcurrency: rapid.IntRange(0, 3).Draw(t, "concurrency"),
 		maxFailures:    rapid.IntRange(0, 2).Draw(t, "failures"),
 		mandatory:      rapid.SampledFrom([]string{"", "canary"}).Draw(t, "mandatory"),
 		deadline:       rapid.SampledFrom([]time.Duration{0, 10 * time.Minute}).Draw(t, "deadline"),
@@ -54,23 +56,24 @@ func drawGroups(t *rapid.T) string {
 // the naive rules say, nobody is enforced that the strategy does not allow, and in the end every cluster
 // is right.
 func TestWhateverHappensOnlyAllowedClustersAreEnforced(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		limits := drawLimits(t)
-		w := newWorld(t, rapid.SampledFrom([]override.RemediationAction{override.Enforce, override.Enforce, "", override.Inform}).Draw(t, "action"), limits)
-		w.bind("2", drawGroups(t))
-		if rapid.Bool().Draw(t, "second placement") {
-			w.bind("1", drawGroups(t))
-		}
-		if rapid.Bool().Draw(t, "rule") {
-			w.bindings = append(w.bindings, override.Binding{
-				Name:         "3",
-				PlacementRef: override.PlacementRef{APIGroup: "apps.open-cluster-management.io", Kind: "PlacementRule", Name: "rule"},
-				Clusters:     []string{"g", "a", "h"},
-			})
-		}
-		t.Repeat(w.actions())
-		w.end()
-	})
+	for range exhaustive.Of(1, 20) {
+		rapid.Check(t, whatever)
+	}
+}
+
+func whatever(t *rapid.T) {
+	limits := drawLimits(t)
+	w := newWorld(t, rapid.SampledFrom([]policyv1.RemediationAction{policyv1.Enforce, policyv1.Enforce, "", policyv1.Inform}).Draw(t, "action"), limits)
+	w.bind("2", drawGroups(t))
+	if rapid.Bool().Draw(t, "second placement") {
+		w.bind("1", drawGroups(t))
+	}
+	if rapid.Bool().Draw(t, "rule") {
+		w.bind("3", ": g a h")
+		w.bindings[len(w.bindings)-1].PlacementRef = policyv1.PlacementRef{APIGroup: "apps.open-cluster-management.io", Kind: "PlacementRule", Name: "rule"}
+	}
+	t.Repeat(w.actions())
+	w.end()
 }
 
 func (w *world) actions() map[string]func(*rapid.T) {
@@ -94,7 +97,7 @@ func (w *world) actions() map[string]func(*rapid.T) {
 		},
 		"edit": func(t *rapid.T) { w.version++ },
 		"switch the action": func(t *rapid.T) {
-			w.policy.Spec.RemediationAction = rapid.SampledFrom([]override.RemediationAction{override.Enforce, override.Inform, ""}).Draw(t, "action")
+			w.policy.Spec.RemediationAction = rapid.SampledFrom([]policyv1.RemediationAction{policyv1.Enforce, policyv1.Inform, ""}).Draw(t, "action")
 			w.version += rapid.IntRange(0, 1).Draw(t, "version")
 		},
 		"break or mend": turn(w.broken),
@@ -102,6 +105,13 @@ func (w *world) actions() map[string]func(*rapid.T) {
 		"place":         func(t *rapid.T) { w.place("2", drawGroups(t)) },
 		"exclude": func(t *rapid.T) {
 			w.bindings[0].Excluded = rapid.SliceOfN(cluster, 0, 2).Draw(t, "excluded")
+		},
+		"lose or find groups": func(t *rapid.T) {
+			if name := w.bindings[0].Name; w.lost[name] {
+				delete(w.lost, name)
+			} else {
+				w.lost[name] = true
+			}
 		},
 		"": func(t *rapid.T) { w.call() }, // compares everything with the naive rules
 	}
@@ -111,6 +121,7 @@ func (w *world) actions() map[string]func(*rapid.T) {
 func (w *world) end() {
 	clear(w.broken)
 	clear(w.silent)
+	clear(w.lost)
 	for range 40 {
 		w.settle()
 		w.evaluateAll()
@@ -120,14 +131,11 @@ func (w *world) end() {
 	if w.root.RolloutStatus != status.Succeeded {
 		w.t.Fatalf("in the end the root is %s: %s\n%s", w.root.RolloutStatus, w.wave(), w.dump())
 	}
-	bound, err := override.Resolve(w.policy, w.bound())
-	if err != nil {
-		w.t.Fatal(err)
+	bound := w.resolve()
+	if len(w.replicas) != bound.NumClusters() {
+		w.t.Fatalf("%d replicas for %d clusters", len(w.replicas), bound.NumClusters())
 	}
-	if len(w.replicas) != len(bound.Clusters) {
-		w.t.Fatalf("%d replicas for %d clusters", len(w.replicas), len(bound.Clusters))
-	}
-	for _, c := range bound.Clusters {
+	for c := range bound.Clusters() {
 		r := w.replicas[c.Name]
 		if r == nil || r.Version != w.versionName() || r.Action != w.policy.Spec.RemediationAction || r.RolloutStatus != status.Succeeded {
 			w.t.Fatalf("in the end %s has %+v", c.Name, r)
@@ -139,7 +147,7 @@ func (w *world) end() {
 // asked for is never asked for again.
 func TestPropagateIsAFunctionOfWhatItIsGiven(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		w := newWorld(t, override.Enforce, drawLimits(t))
+		w := newWorld(t, policyv1.Enforce, drawLimits(t))
 		w.bind("b", drawGroups(t))
 		for range rapid.IntRange(0, 6).Draw(t, "rounds") {
 			w.settle()
@@ -147,29 +155,31 @@ func TestPropagateIsAFunctionOfWhatItIsGiven(t *testing.T) {
 			w.version += rapid.IntRange(0, 1).Draw(t, "edit")
 			w.now = w.now.Add(time.Minute)
 		}
-		bound, err := override.Resolve(w.policy, w.bound())
-		if err != nil {
-			t.Fatal(err)
-		}
-		root := override.Root{Policy: w.policy, Version: w.versionName(), Bound: bound, Groups: w.joined(), Status: w.root}
-		var replicas []override.Replica
+		r := w.resolve()
+		var replicas []passes.Replica
 		for _, name := range slices.Sorted(maps.Keys(w.replicas)) {
 			replicas = append(replicas, *w.replicas[name])
 		}
-		before := fmt.Sprintf("%+v %+v", root, replicas)
-		want, err := override.Propagate(root, replicas, w.now)
-		if err != nil {
-			t.Fatal(err)
+		before := fmt.Sprintf("%+v", replicas)
+		propagate := func(replicas []passes.Replica) (*passes.Propagation, string) {
+			p, err := passes.Propagate(r, w.versionName(), replicas, w.now)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return p, fmt.Sprint(p, p.Start, p.TimedOut, p.Breach, p.RecheckAfter)
 		}
-		if after := fmt.Sprintf("%+v %+v", root, replicas); after != before {
+		want, text := propagate(replicas)
+		if after := fmt.Sprintf("%+v", replicas); after != before {
 			t.Fatalf("was changed\nfrom %s\nto   %s", before, after)
 		}
-		got, err := override.Propagate(root, rapid.Permutation(replicas).Draw(t, "replicas"), w.now)
-		if err != nil {
-			t.Fatal(err)
+		if _, got := propagate(rapid.Permutation(replicas).Draw(t, "replicas")); got != text {
+			t.Fatalf("got  %s\nwant %s", got, text)
 		}
-		if got.String() != want.String() || got.StatusChanged != want.StatusChanged || fmt.Sprint(got.Status) != fmt.Sprint(want.Status) {
-			t.Fatalf("got  %s\nwant %s", got, want)
+		root, again := clone(w.root), clone(w.root)
+		changed := want.SetStatus(&root)
+		clear(replicas) // on which the result no longer depends
+		if changedAgain := want.SetStatus(&again); changedAgain != changed || fmt.Sprint(again) != fmt.Sprint(root) {
+			t.Fatalf("the status became %v, and then %v", root, again)
 		}
 	})
 }

@@ -1,0 +1,49 @@
+package override
+
+import (
+	"fmt"
+
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+)
+
+// Ignored is a binding of the policy that has no effect, or whose override has none.
+type Ignored struct {
+	Binding string
+	Reason  IgnoredReason
+	// Message is a sentence fit for an event or a condition.
+	Message string
+}
+
+// IgnoredReason tells why a binding is ignored, fit for the reason of an event.
+type IgnoredReason string
+
+const (
+	// IgnoredPlacementRef says that the binding refers to neither a Placement nor a PlacementRule. It binds nothing
+	// and overrides nothing.
+	IgnoredPlacementRef IgnoredReason = "PlacementRefUnsupported"
+	// IgnoredSubFilter says that the binding is a sub filter, and that the policy's rollout strategy is not All. It
+	// has no effect.
+	IgnoredSubFilter IgnoredReason = "SubFilterIgnored"
+	// IgnoredOverride says that the binding says enforce, and that the policy's rollout strategy is not All. It binds
+	// its clusters and does not change their action.
+	IgnoredOverride IgnoredReason = "OverrideIgnored"
+)
+
+// ignore finds what of a binding has no effect (O5, O6).
+func ignore(b *Binding, strategy clusterv1alpha1.RolloutType) (Ignored, bool) {
+	all := strategy == clusterv1alpha1.All
+	switch {
+	case !selects(b.PlacementRef):
+		return Ignored{b.Name, IgnoredPlacementRef, fmt.Sprintf(
+			"binding %q binds nothing: it refers to %s, which must be a named Placement.cluster.open-cluster-management.io or PlacementRule.apps.open-cluster-management.io",
+			b.Name, b.PlacementRef)}, true
+	case !all && b.SubFilter:
+		return Ignored{b.Name, IgnoredSubFilter, fmt.Sprintf(
+			"binding %q has no effect: it is a sub filter, and the policy's rollout strategy is %s, not All", b.Name, strategy)}, true
+	case !all && b.Enforce:
+		return Ignored{b.Name, IgnoredOverride, fmt.Sprintf(
+			"binding %q does not enforce the policy: its rollout strategy is %s, not All", b.Name, strategy)}, true
+	default:
+		return Ignored{}, false
+	}
+}

@@ -1,0 +1,74 @@
+// Package passes rolls a policy out to the clusters that it is bound to: first everywhere with inform, then with its
+// action on one cluster or group after the other.
+//
+//	                      inform                 enforce, or unset
+//	All                   to all as it is        to all as it is
+//	Progressive           to all as it is        to all as inform, then one cluster after the other as it is
+//	ProgressivePerGroup   to all as it is        to all as inform, then one group after the other as it is
+//
+// After a first pass all clusters have the same version, and those that wait report what enforcing it would change.
+// Nothing is stored but the replicated policies: one that is of this version and carries the root's action is one that
+// the rollout has started. So whatever is lost between two calls, a write that failed or the controller itself, the
+// next call goes on from what is there.
+//
+// Another version starts again with inform everywhere, also where an earlier one was in flight. A cluster that joins
+// later goes through both passes alone, and makes the root Progressing until it is done. One that leaves is forgotten.
+//
+// # What the caller does
+//
+//  1. Resolve where the policy goes, with package override, and keep the Resolution until something of it changes.
+//  2. Read the replicated policies that exist, and Propagate. A cache that lags shows a replica as it was before the
+//     last write, and a cluster that was started as one that waits. So read what you wrote: wait for the cache, or lay
+//     the written objects over it.
+//  3. Write what has to be written: create or update with the version and the action, note the time, and then set the
+//     rollout status. Delete what has to go.
+//  4. Set the root policy's status, and write it if it changed.
+//  5. Come back when something changes, the replicated policies that you have written among it, or after RecheckAfter.
+//
+// In code:
+//
+//	p, err := passes.Propagate(resolution, version(object), replicas, time.Now())
+//	if err != nil {
+//		return err
+//	}
+//	for _, cluster := range p.Clusters {
+//		switch cluster.Verb {
+//		case passes.VerbCreate, passes.VerbUpdate:
+//			err = errors.Join(err, replicate(cluster.Name, version(object), cluster.Action, cluster.RolloutStatus))
+//		case passes.VerbUpdateStatus:
+//			err = errors.Join(err, setStatus(cluster.Name, cluster.RolloutStatus))
+//		}
+//	}
+//	for _, cluster := range p.Delete {
+//		err = errors.Join(err, remove(cluster))
+//	}
+//	if p.SetStatus(&rootStatus) {
+//		err = errors.Join(err, setRootStatus(rootStatus))
+//	}
+//	return ctrl.Result{RequeueAfter: p.RecheckAfter}, err
+//
+// A webhook that checks a root policy calls Validate.
+//
+// Everything here is a function of its arguments, changes none of them, and can be called from many goroutines at once.
+//
+// # Where it departs from the design document
+//
+// The two passes are those of "Policy placement strategy". Its tables are scenes among the tests
+// (testdata/scenes/strategies.txt and statuses.txt).
+//
+//   - Progressive without maxConcurrency takes one cluster at a time, as the document's goals say. Where the groups know
+//     the clustersPerDecisionGroup of their Placement, it takes so many, as the API documents.
+//   - Several placements are rolled out one after the other, in the order of the bindings' names. The clusters of a
+//     PlacementRule, which has no decision groups, are one group. The document leaves the order open.
+//   - Clusters that a set excludes are in no group, so that no rollout waits for them and no percentage counts them.
+//   - A policy without a remediationAction may enforce, since its templates decide. So a progressive rollout holds it at
+//     inform first. The document speaks of enforce alone.
+//   - A cluster goes through one pass a call. The call after a first pass therefore asks for the starts, and only the one
+//     after that for nothing. Both passes in one call would enforce a version on clusters that never had it as inform.
+//   - A policy that informs is Progressing until it is reported on in this version. What was reported of an earlier one
+//     says nothing, neither to the rollout nor in the root's status.
+//   - Where an override enforces a policy that informs, its status on that cluster is judged as that of one that
+//     enforces: it has Failed where it does not comply.
+//   - A policy that informs has no deadline under a progressive strategy, as it is rolled out like one without a strategy.
+//   - TimeOut is shown on clusters and makes the root Failed. A cluster that reports after all is what it reports.
+package passes

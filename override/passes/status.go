@@ -1,0 +1,32 @@
+package passes
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/cohort-ocm/cohort/status"
+)
+
+// Summary is what the rollout comes to: counts, in total and per group, and what holds it back. It takes time linear
+// in the groups.
+func (p *Propagation) Summary() status.Summary { return p.result.Summary() }
+
+// SetStatus sets the root policy's status to what its bindings, its clusters and the rollout come to, as they are once
+// what the Propagation asks for is written. It says whether it changed anything. It takes time linear in the clusters.
+//
+// Clusters that are not bound are in it only as long as their replicas stay because the groups are incomplete or an
+// option keeps them.
+func (p *Propagation) SetStatus(st *status.PolicyStatus) bool {
+	clusters := make([]status.PolicyClusterStatus, 0, len(p.Clusters)+len(p.kept))
+	for _, list := range [][]Cluster{p.Clusters, p.kept} {
+		for _, c := range list {
+			clusters = append(clusters, status.PolicyClusterStatus{
+				ClusterName: c.Name, ComplianceState: c.Compliance, RolloutStatus: c.RolloutStatus,
+			})
+		}
+	}
+	if len(p.kept) > 0 {
+		slices.SortFunc(clusters, func(a, b status.PolicyClusterStatus) int { return cmp.Compare(a.ClusterName, b.ClusterName) })
+	}
+	return status.SetPolicyStatus(st, p.resolution.Placements(), clusters, p.Summary())
+}

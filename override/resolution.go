@@ -1,0 +1,175 @@
+package override
+
+import (
+	"cmp"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+	"sync"
+
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+
+	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/status/policyv1"
+)
+
+// Resolution says where a policy goes, what its action is there, in which groups it is rolled out, and why. It knows
+// the policy's action and strategy and the groups of its placements, so that nothing has to be kept beside it.
+//
+// It comes from Resolve and never changes. It is worth keeping until the policy, a binding, a set or a placement does.
+// It is safe for concurrent use. The zero value and nil are bound nowhere and incomplete.
+type Resolution struct {
+	resolved, disabled bool
+	action             policyv1.RemediationAction
+	strategy           clusterv1alpha1.RolloutStrategy
+	// bindings are all of the policy's, parts are those that take part in something; both are by name.
+	bindings []Binding
+	parts    []part
+	clusters []Cluster
+	ignored  []Ignored
+
+	// incomplete says which groups are, and undecided that an override is among them.
+	incomplete string
+	undecided  bool
+
+	once   sync.Once
+	groups *grouping.Groups
+}
+
+// Cluster is one bound cluster. Clusters that the same bindings select share the lists; don't change them.
+type Cluster struct {
+	Name string
+
+	// Action is what the policy's remediationAction is on this cluster: enforce by an override, otherwise the
+	// policy's own, which may be empty.
+	Action policyv1.RemediationAction
+
+	// BoundBy are the names of the bindings that bound it, in order; never empty.
+	BoundBy []string
+
+	// DecidedBy are the names of the bindings whose override turned the action to enforce, sub filters among them,
+	// in order. Empty means that the action is the policy's own.
+	DecidedBy []string
+
+	// IgnoredBy are the names of the bindings that select it and whose override or sub filter is ignored, in order,
+	// because the policy's rollout strategy is not All.
+	IgnoredBy []string
+}
+
+// Action is the policy's own, in the spelling of the constants. Empty means that its templates decide.
+func (r *Resolution) Action() policyv1.RemediationAction {
+	if r == nil {
+		return ""
+	}
+	return r.action
+}
+
+// Strategy is the policy's rollout strategy, with the type All where it has none. Don't change what it points to.
+func (r *Resolution) Strategy() clusterv1alpha1.RolloutStrategy {
+	if r == nil || !r.resolved {
+		return clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.All}
+	}
+	return r.strategy
+}
+
+// Disabled says that the policy is, so that it is bound nowhere.
+func (r *Resolution) Disabled() bool { return r != nil && r.disabled }
+
+// Clusters yields the bound clusters by name.
+func (r *Resolution) Clusters() iter.Seq[Cluster] {
+	return func(yield func(Cluster) bool) {
+		if r == nil {
+			return
+		}
+		for i := range r.clusters {
+			if !yield(r.clusters[i]) {
+				return
+			}
+		}
+	}
+}
+
+// NumClusters is the number of bound clusters.
+func (r *Resolution) NumClusters() int {
+	if r == nil {
+		return 0
+	}
+	return len(r.clusters)
+}
+
+// Find gives the bound cluster of that name, in logarithmic time.
+func (r *Resolution) Find(name string) (Cluster, bool) {
+	if r == nil {
+		return Cluster{}, false
+	}
+	i, found := slices.BinarySearchFunc(r.clusters, name, func(c Cluster, name string) int { return cmp.Compare(c.Name, name) })
+	if !found {
+		return Cluster{}, false
+	}
+	return r.clusters[i], true
+}
+
+// Bindings gives all bindings of the policy by name, as they were given to Resolve: also those that are ignored. Don't
+// change their lists.
+func (r *Resolution) Bindings() []Binding {
+	if r == nil {
+		return nil
+	}
+	return slices.Clone(r.bindings)
+}
+
+// Ignored gives the bindings that have no effect, or not all of theirs, by name.
+func (r *Resolution) Ignored() []Ignored {
+	if r == nil {
+		return nil
+	}
+	return slices.Clone(r.ignored)
+}
+
+// String lists the clusters by action, the bindings that are ignored, and what is incomplete:
+// "enforce: a b; inform: c d; ignored: x (SubFilterIgnored)". It is empty for a policy that is bound nowhere.
+func (r *Resolution) String() string {
+	var parts []string
+	for _, action := range []policyv1.RemediationAction{policyv1.Enforce, policyv1.Inform, ""} {
+		var names []string
+		for c := range r.Clusters() {
+			if c.Action == action {
+				names = append(names, c.Name)
+			}
+		}
+		if len(names) > 0 {
+			parts = append(parts, show(action)+": "+strings.Join(names, " "))
+		}
+	}
+	if ignored := r.Ignored(); len(ignored) > 0 {
+		var names []string
+		for _, i := range ignored {
+			names = append(names, fmt.Sprintf("%s (%s)", i.Binding, i.Reason))
+		}
+		parts = append(parts, "ignored: "+strings.Join(names, " "))
+	}
+	if incomplete := r.Incomplete(); incomplete != "" {
+		parts = append(parts, "incomplete: "+incomplete)
+	}
+	return strings.Join(parts, "; ")
+}
+
+// String says what the action is and why: "a: enforce by sub, bound by initial, sub".
+func (c Cluster) String() string {
+	by := "the policy"
+	if len(c.DecidedBy) > 0 {
+		by = strings.Join(c.DecidedBy, ", ")
+	}
+	s := fmt.Sprintf("%s: %s by %s, bound by %s", c.Name, show(c.Action), by, strings.Join(c.BoundBy, ", "))
+	if len(c.IgnoredBy) > 0 {
+		s += ", ignoring " + strings.Join(c.IgnoredBy, ", ")
+	}
+	return s
+}
+
+// show gives the action, "unset" where it is empty. It is no String method, lest formatting a Cluster's Action write
+// "unset" into an object.
+func show(action policyv1.RemediationAction) string {
+	return cmp.Or(string(action), "unset")
+}

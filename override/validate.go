@@ -1,0 +1,63 @@
+package override
+
+import (
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/cohort-ocm/cohort/internal/fielderrs"
+	"github.com/cohort-ocm/cohort/status/policyv1"
+)
+
+// Validate finds what is wrong with a PlacementBinding for this package: no name, an action other than enforce, a
+// subFilter other than restricted. The paths are those of its JSON below path, so that a webhook can return the list
+// as it is. Bindings refuses what Validate does.
+func Validate(binding *policyv1.PlacementBinding, path *field.Path) field.ErrorList {
+	if binding == nil {
+		return field.ErrorList{field.Required(path, "must be a PlacementBinding")}
+	}
+	var errs field.ErrorList
+	if binding.Name == "" {
+		errs = append(errs, field.Required(path.Child("metadata", "name"), "must be the name of the binding to "+binding.PlacementRef.String()))
+	}
+	action := func(action policyv1.RemediationAction, parent string) {
+		if action != "" && !strings.EqualFold(string(action), string(policyv1.Enforce)) {
+			errs = append(errs, field.NotSupported(path.Child(parent, "remediationAction"), action, []policyv1.RemediationAction{policyv1.Enforce}))
+		}
+	}
+	action(binding.BindingOverrides.RemediationAction, "bindingOverrides")
+	action(binding.RemediationActionOverride.RemediationAction, "remediationActionOverride")
+	if binding.SubFilter != "" && binding.SubFilter != policyv1.Restricted {
+		errs = append(errs, field.NotSupported(path.Child("subFilter"), binding.SubFilter, []policyv1.SubFilter{policyv1.Restricted}))
+	}
+	return errs
+}
+
+// enforces says whether a valid binding overrides the action, in either spelling.
+func enforces(b *policyv1.PlacementBinding) bool {
+	return b.BindingOverrides.RemediationAction != "" || b.RemediationActionOverride.RemediationAction != ""
+}
+
+// isSubFilter says whether the binding is a sub filter, in either spelling.
+func isSubFilter(b *policyv1.PlacementBinding) bool {
+	return b.SubFilter == policyv1.Restricted || b.RemediationActionOverride.SubFilter
+}
+
+// selects says whether what r names selects clusters (O6).
+func selects(r policyv1.PlacementRef) bool {
+	switch r.Kind {
+	case "Placement":
+		return r.APIGroup == "cluster.open-cluster-management.io" && r.Name != ""
+	case "PlacementRule":
+		return r.APIGroup == "apps.open-cluster-management.io" && r.Name != ""
+	default:
+		return false
+	}
+}
+
+// join orders the errors by what they say, so that the order of the input does not show.
+func join(errs field.ErrorList) error {
+	slices.SortStableFunc(errs, func(a, b *field.Error) int { return strings.Compare(a.Error(), b.Error()) })
+	return fielderrs.Join(errs)
+}

@@ -24,7 +24,7 @@ type Client interface {
 	Get(ctx context.Context, name string, opts metav1.GetOptions) (*clusterv1beta1.PlacementDecision, error)
 }
 
-// Applier carries plans out. It has no state: it may be copied, and used by several goroutines for different
+// Applier carries updates out. It has no state: it may be copied, and used by several goroutines for different
 // placements.
 type Applier struct {
 	// Client writes to the namespace of the placement.
@@ -35,66 +35,42 @@ type Applier struct {
 	Parallel int
 }
 
-// Report says what an Applier has done (D11), for events and metrics. Names are in the order of the plan. A
-// write counts when all its parts are written.
-type Report struct {
-	Created []string
-	Surged  []string
-	Updated []string
-	Deleted []string
-
-	// Retried is the number of requests that were repeated after a conflict.
-	Retried int
-
-	// Stored holds each object that was created or updated, completely or in part, as the API server returned
-	// it last, sorted by name. If there was no error, a lister that has these resourceVersions, or later ones, and
-	// none of the Deleted is fresh enough for the next plan. After an error it may not be: an answer that was
-	// lost isn't in here.
-	Stored []*clusterv1beta1.PlacementDecision
-}
-
-// String returns the number of objects of each kind, as in "created 1, surged 0, updated 3, deleted 1, retried
-// 0".
-func (r Report) String() string {
-	return fmt.Sprintf("created %d, surged %d, updated %d, deleted %d, retried %d",
-		len(r.Created), len(r.Surged), len(r.Updated), len(r.Deleted), r.Retried)
-}
-
-// PlanAgainError says that a stored object is no longer what was planned from, so that the rest of the plan
-// must not be carried out. List the stored objects and plan again. If an API server's answer brought it to
+// StaleError says that a stored object is no longer what the update was made from, so that the rest of the update
+// must not be carried out. List the stored objects and call [Diff] again. If an API server's answer brought it to
 // light, it is wrapped.
-type PlanAgainError struct {
+type StaleError struct {
 	Object string // name of the PlacementDecision
-	Reason string // what was found
+	Found  string // what was found
 	Err    error  // the API server's answer that brought it to light
 }
 
 // Error returns what was found and what to do.
-func (e *PlanAgainError) Error() string {
-	return fmt.Sprintf("stored PlacementDecision %s is not what was planned from, plan again: %s", e.Object, e.Reason)
+func (e *StaleError) Error() string {
+	return fmt.Sprintf("stored PlacementDecision %s is not what the update was made from: %s; list again", e.Object, e.Found)
 }
 
 // Unwrap returns the API server's answer.
-func (e *PlanAgainError) Unwrap() error { return e.Err }
+func (e *StaleError) Unwrap() error { return e.Err }
 
-// Apply carries out a plan: all writes of a step, then the next step (D1, D10). It returns when no request is
-// under way. The plan isn't modified.
+// Apply carries out an update: all writes of a step, then the next step. It returns when no request of its own
+// waits for an answer. The update isn't modified.
 //
 // If a write fails, the others of its step are still tried and those of later steps are not. The error joins
 // one error for each failed write, with the verb and the object's name; apierrors and errors.As see through it.
-// Whatever the error, plan again from what is stored (D8). It holds a [PlanAgainError] where that is the only
-// way on: an object was changed, created or deleted by somebody else.
+// Whatever the error, go on from what is stored then. It holds a [StaleError] where that is the only
+// way on: an object was changed, created or deleted by somebody else. The outcome says what was done, also with an
+// error.
 //
-// An update or delete carries the resourceVersion that was planned from. After a conflict the object is read
+// An update or delete carries the resourceVersion that was stored. After a conflict the object is read
 // again, and if its clusters, its labels that matter and its UID are unchanged, the request is repeated, five
 // times at most. A delete of an object that isn't there has succeeded. When the context is done, no more
 // requests are made and its error is returned. An Applier without a Client makes none and returns an error.
-func (a Applier) Apply(ctx context.Context, plan Plan) (Report, error) {
-	if a.Client == nil && len(plan.Steps) > 0 {
-		return Report{}, errors.New("applying a plan: the Applier has no Client, want one for the namespace of the placement")
+func (a Applier) Apply(ctx context.Context, update Update) (Outcome, error) {
+	if a.Client == nil && len(update.Steps) > 0 {
+		return Outcome{}, errors.New("the Applier must have a Client for the namespace of the placement")
 	}
 	run := &run{client: a.Client, current: make(map[string]*clusterv1beta1.PlacementDecision)}
-	for _, step := range plan.Steps {
+	for _, step := range update.Steps {
 		if err := run.step(ctx, step, max(a.Parallel, 1)); err != nil {
 			return run.result(), err
 		}
@@ -102,62 +78,48 @@ func (a Applier) Apply(ctx context.Context, plan Plan) (Report, error) {
 	return run.result(), nil
 }
 
-// run is one application of a plan.
+// run is one application of an update.
 type run struct {
 	client Client
 
 	mu      sync.Mutex
 	current map[string]*clusterv1beta1.PlacementDecision // by name: as the API server returned it last
-	report  Report
+	outcome Outcome
 }
 
-// step tries all writes, as long as the context isn't done, and reports those that have succeeded in the order
-// of the step.
+// step tries all writes, as long as the context isn't done, and notes those that were begun in the order of the
+// step.
 func (r *run) step(ctx context.Context, step Step, parallel int) error {
 	errs := make([]error, len(step))
-	done := make([]bool, len(step))
+	begun := make([]Written, len(step))
 	var group errgroup.Group
 	group.SetLimit(parallel)
 	for i, w := range step {
+		begun[i].Write = w
 		group.Go(func() error {
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			if err := r.write(ctx, w); err != nil {
+			if err := r.write(ctx, &begun[i]); err != nil {
 				errs[i] = fmt.Errorf("%s PlacementDecision %s: %w", w.Verb, w.Name(), err)
-				return nil
 			}
-			done[i] = true
 			return nil
 		})
 	}
 	stopped := group.Wait()
-	for i, w := range step {
-		if done[i] {
-			r.report.add(w)
+	for _, w := range begun {
+		if w.Complete || w.Unknown || len(w.Done) > 0 {
+			r.outcome.Writes = append(r.outcome.Writes, w)
 		}
 	}
 	return errors.Join(append(errs, stopped)...)
 }
 
-func (r *Report) add(w Write) {
-	names := &r.Updated
-	switch {
-	case w.Verb == Create:
-		names = &r.Created
-	case w.Verb == Delete:
-		names = &r.Deleted
-	case w.Surge:
-		names = &r.Surged
-	}
-	*names = append(*names, w.Name())
-}
-
-func (r *run) result() Report {
-	r.report.Stored = slices.SortedFunc(maps.Values(r.current), func(a, b *clusterv1beta1.PlacementDecision) int {
+func (r *run) result() Outcome {
+	r.outcome.Stored = slices.SortedFunc(maps.Values(r.current), func(a, b *clusterv1beta1.PlacementDecision) int {
 		return strings.Compare(a.Name, b.Name)
 	})
-	return r.report
+	return r.outcome
 }
 
 func (r *run) remember(pd *clusterv1beta1.PlacementDecision) {

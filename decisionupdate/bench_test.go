@@ -51,7 +51,7 @@ func BenchmarkShift(b *testing.B) {
 	}
 }
 
-// Nothing to do, the most frequent of all plans.
+// Nothing to do, the most frequent of all updates.
 func BenchmarkUnchanged(b *testing.B) {
 	for _, n := range []int{10, 100, 1000} {
 		stored, desired := divided(100, numbers(1, 100*n)), divided(100, numbers(1, 100*n))
@@ -91,10 +91,10 @@ func BenchmarkExact(b *testing.B) {
 
 func benchmark(b *testing.B, stored, desired []*clusterv1beta1.PlacementDecision, opts ...decisionupdate.Option) {
 	b.ReportAllocs()
-	var plan decisionupdate.Plan
+	var update decisionupdate.Update
 	for b.Loop() {
-		plan = mustPlan(b, stored, desired, rolling, opts...)
+		update = mustDiff(b, stored, desired, rolling, opts...)
 	}
-	b.ReportMetric(float64(plan.Writes()), "writes")
-	b.ReportMetric(float64(len(plan.OverLimit())), "over100")
+	b.ReportMetric(float64(update.Writes()), "writes")
+	b.ReportMetric(float64(len(update.OverLimit())), "over100")
 }

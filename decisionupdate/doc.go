@@ -1,5 +1,5 @@
-// Package decisionupdate plans how the stored PlacementDecisions of a placement become the desired ones
-// without a cluster vanishing on the way, and carries the plan out.
+// Package decisionupdate says how the stored PlacementDecisions of a placement become the desired ones without a
+// cluster vanishing on the way, and carries that out.
 //
 // A placement's clusters are spread over several PlacementDecisions. When the selection changes, clusters
 // move from one object to another. Written one after the other, as the scheduling controller does today, an
@@ -9,47 +9,61 @@
 //
 // # What the caller does
 //
-//  1. List the placement's PlacementDecisions, at least as new as the caller's own last write: ask the API
-//     server, or wait until the informer has caught up with [Report.Stored]. A plan made from an older list
-//     may remove a cluster from the one object that still has it. After an error ask the API server: a request
-//     whose answer was lost may have been carried out, and no report knows of it.
+//  1. List the placement's PlacementDecisions, at least as new as the caller's own last write. Ask the API
+//     server, or wait until the informer has caught up with [Outcome.Stored]. An older list may make [Diff] remove
+//     a cluster from the one object that still has it. Where [Outcome.Unknown] says that a request got no answer,
+//     waiting doesn't help: ask the API server.
 //  2. Build the desired objects with their labels and status.decisions, as the package grouping does:
 //     Groups.DecisionsKeeping with steady names, Groups.Decisions with sequential ones.
-//  3. Call [New].
-//  4. Log or emit [Plan.Warnings] and [Plan.OverLimit] before anything is written.
-//  5. Carry the plan out with [Applier.Apply], or by hand: all writes of a step in any order, then the next.
-//  6. After an error, or a restart, begin again at 1. Nothing has to be remembered or undone.
+//  3. Call [Diff].
+//  4. Log or emit [Update.Misplaced] and [Update.OverLimit] before anything is written.
+//  5. Carry the update out with [Applier.Apply], or by hand: all writes of a step in any order, then the next.
+//  6. Emit an event for each of [Outcome.Writes], also when there was an error.
+//  7. After an error, or a restart, begin again at 1. Nothing has to be remembered or undone.
 //
-// Only one writer may be at work for a placement, as leader election sees to. That includes requests that a
-// writer has left under way when it died, or gave up at a timeout or because its context was done: they must be
-// over when the next one lists. In the place of the scheduling controller's bind:
+// Only one writer may be at work for a placement, as leader election sees to. A request that a dead writer left
+// under way counts as a writer, too. So does one that was given up at a timeout. They must be over when the next
+// writer lists. In the place of the scheduling controller's bind:
 //
 //	strategy := decisionupdate.UpdateStrategy{Type: decisionupdate.UpdateStrategyTypeRollingUpdate}
-//	plan, err := decisionupdate.New(stored, desired, strategy, decisionupdate.MaxSteps(10))
+//	update, err := decisionupdate.Diff(stored, desired, strategy, decisionupdate.MaxSteps(10))
 //	if err != nil {
 //		return err
 //	}
-//	for _, w := range plan.Warnings {
-//		logger.Info("clusters may be seen in a wrong group", "warning", w)
+//	for _, m := range update.Misplaced {
+//		logger.Info("clusters may be seen in a wrong group", "misplaced", m)
 //	}
 //	client := clusterClient.ClusterV1beta1().PlacementDecisions(placement.Namespace)
-//	report, err := decisionupdate.Applier{Client: client, Parallel: 4}.Apply(ctx, plan)
+//	outcome, err := decisionupdate.Applier{Client: client, Parallel: 4}.Apply(ctx, update)
 //
-// # What a plan promises
+// # What an update promises
 //
-// With RollingUpdate, after every prefix of the plan's API requests, whatever their order and overlap within
+// With RollingUpdate, after every prefix of the update's API requests, whatever their order and overlap within
 // a step:
 //
-//   - a cluster that is stored and desired stands in some object (D5);
-//   - a cluster that is neither never appears, and one that leaves doesn't come back (D6);
-//   - a cluster's group is its stored or its desired one (D6), except as Plan.Warnings say (D7);
-//   - a new plan, towards the same or another desired state, keeps the same promises (D8).
+//   - A cluster that is stored and desired stands in some object.
+//   - If it is stored in an object that is not being deleted, it stands in such an object all the time. So no
+//     finalizer that ends takes it away. A cluster that only a dying object has is in another one after the first
+//     step.
+//   - A cluster that is neither stored nor desired never appears, and one that leaves doesn't come back.
+//   - A cluster's group is its stored or its desired one, except as [Update.Misplaced] says.
+//   - A new update, towards the same or another desired state, keeps the same promises.
 //
 // With All, the API's default, a cluster that moves may be absent for a moment, as today.
 //
 // The promise is about what the API server stores. An informer shows the same states in the same order with
 // client-go 0.33 or newer. Older ones merge the events of an object that wait in their queue, and any informer
-// that has lost its watch replaces its objects one by one: either may show a cluster nowhere for an instant.
+// that has lost its watch replaces its objects one by one. Either may show a cluster nowhere for an instant.
+//
+// # The first time
+//
+// Where nothing is stored yet, an object that is created is seen without clusters at first. A reader could take a
+// canary group for empty because nobody has filled it yet, and start with the next group. So named groups
+// are filled first, one a step, in the order of their index. All other groups follow in one step. The same goes for
+// every update that only adds clusters, with either strategy and whatever [MaxSteps] says.
+//
+// This protects the order of the groups and not their size. A reader that has to know whether the groups are
+// complete compares them with the Placement's status: grouping.Read does, if it gets the Placement.
 //
 // # How few writes
 //
@@ -59,7 +73,7 @@
 // with the clusters that have to arrive early (a surge), later with its final content. A chain of n objects
 // takes n writes in n steps, or n + ⌈(n-s)/(s-1)⌉ within s steps.
 //
-// A test keeps these numbers of writes true. The default is [New] without options:
+// A test keeps these numbers of writes true. The default is [Diff] without options:
 //
 //	                                                         All  SurgeAndFinalize  MaxSteps(10)  default
 //	shift: 1000 full objects, a cluster sorts in front      1001              2001          1112     1001
@@ -70,34 +84,46 @@
 // To surge the fewest objects is the feedback vertex set problem, for which nobody knows a fast exact answer.
 // The bound that is reached:
 //
-//   - No plan has fewer writes where at most 12 objects hang together by moves, nor for chains, circles, and
-//     trees in which each object hands clusters to one other, or gets them from one, of any size. Exhaustive
-//     search confirms it on small fleets.
+//   - No update has fewer writes where at most 12 objects hang together by moves. The same is true of chains and
+//     circles of any size, and of trees in which each object hands clusters to one other, or gets them from one.
+//     Exhaustive search confirms it on small fleets.
 //   - Beyond that the surges are chosen by a heuristic. Of random fleets of 14 objects, compared with a search
 //     of all choices, none took more than one write too many, and all together about 1 % too many. A test
 //     fails if that gets worse.
 //   - It never takes more writes than SurgeAndFinalize, nor fills an object further.
 //
-// "Fewest" is among plans in which a cluster only ever stands in its stored and its desired objects: to park
-// clusters in a third could save a write and would break D6. A cluster that is stored in several objects, as
-// after a crash, is held by one that is picked before anything is counted. Where there is a choice between as
-// few surges, those are preferred that fill objects least beyond 100, then those that need fewer steps. What
-// goes over 100 all the same is in Plan.OverLimit. Without circles and without MaxSteps nothing is surged, so
-// nothing goes over.
+// "Fewest" is among updates in which a cluster only ever stands in its stored and its desired objects. To park
+// clusters in a third could save a write and would show them in a wrong group. A cluster that is stored in several
+// objects, as after a crash, is held by one that is picked before anything is counted. A cluster that only a dying
+// object has may cost a surge. Where there is a choice between as few surges, those are preferred that fill
+// objects least beyond 100, then those that need fewer steps. What goes over 100 all the same is in
+// [Update.OverLimit]. Without circles and without MaxSteps nothing is surged, so nothing goes over.
 //
 // # Labels and status
 //
 // An API server writes an object's labels and its status in two requests: an update of the object ignores the
 // status, an update of the status ignores the labels, and a create drops the status. Between the two, a stored
-// object that changes its group shows clusters in a group where they don't belong. [Write.Parts] says which
-// comes first: the labels when the group's index rises or stays, the status when it falls. So the object shows the
-// higher of its two indexes for as long as its clusters are mixed. A reader that finds a cluster in two objects
-// takes the lower index and so never sees it early: a rollout that follows the groups starts no cluster before
-// its turn. Each object and cluster concerned is in Plan.Warnings. Steady names, which keep each object in its
-// group, have no such moment: prefer them.
+// object that changes its group may show clusters in a group where they don't belong. [Write.Parts] says which
+// comes first:
 //
-// A created object is seen without clusters at first. That does no harm: nothing leaves another object before
-// the new one's status is written, too.
+//   - An object that only gains clusters gets its labels first. One that only loses clusters gets its status first.
+//     Nothing is seen in a wrong group then.
+//   - Where a name comes to an object without one, the status goes first. Where the name goes, the labels go first.
+//     So a canary group that comes in front never shows clusters that never belonged to it. A rollout that starts
+//     with the groups of some names would start them.
+//   - Otherwise the object has the higher of its two indexes while its clusters are mixed. A reader that finds a
+//     cluster in two objects takes the lower index and so never sees it early. A rollout that follows
+//     the groups starts no cluster before its turn.
+//   - Where one name takes the place of another at the same index, the status goes first.
+//
+// What is left of such moments is in [Update.Misplaced], each object with its clusters. Steady names, which keep
+// each object in its group, have no such moment: prefer them.
+//
+// # Objects of an older scheduler
+//
+// A stored object without labels is taken over if the placement is its controller. It gets its labels when
+// it has the right clusters, or with its surge. Nothing leaves a labelled object before the object that it goes to
+// is labelled, too.
 //
 // # Where this departs from the design document
 //
@@ -109,5 +135,6 @@
 //     object, as told above.
 //   - The document relaxes the limit of 100 clusters for every write. Here more than 100 desired clusters in
 //     one object are an error, and only a surge may go over.
+//   - The document writes all groups at once when nothing is stored. Here the named groups come first.
 //   - An update keeps the object's other labels and all else in its metadata.
 package decisionupdate

@@ -35,7 +35,7 @@ var rolling = decisionupdate.UpdateStrategy{Type: decisionupdate.UpdateStrategyT
 
 // A cluster sorts in front of the others, and each object hands its last cluster to the next. The objects are
 // written from the last to the first, each once.
-func ExampleNew() {
+func ExampleDiff() {
 	stored := []*clusterv1beta1.PlacementDecision{
 		decision("web-decision-1", "b", "c"),
 		decision("web-decision-2", "d", "e"),
@@ -45,12 +45,12 @@ func ExampleNew() {
 		decision("web-decision-2", "c", "d"),
 		decision("web-decision-3", "e"),
 	}
-	plan, err := decisionupdate.New(stored, desired, rolling)
+	update, err := decisionupdate.Diff(stored, desired, rolling)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	fmt.Print(plan)
+	fmt.Print(update)
 	// Output:
 	// 1: create web-decision-3 labels,status +e
 	// 2: update web-decision-2 status +c -e
@@ -58,7 +58,7 @@ func ExampleNew() {
 }
 
 // Two objects exchange a cluster. Neither may be the first to lose its own, so one holds both for a while.
-func ExampleNew_swap() {
+func ExampleDiff_swap() {
 	stored := []*clusterv1beta1.PlacementDecision{
 		decision("web-decision-1", "a", "b"),
 		decision("web-decision-2", "c", "d"),
@@ -67,12 +67,12 @@ func ExampleNew_swap() {
 		decision("web-decision-1", "a", "d"),
 		decision("web-decision-2", "b", "c"),
 	}
-	plan, err := decisionupdate.New(stored, desired, rolling)
+	update, err := decisionupdate.Diff(stored, desired, rolling)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	fmt.Print(plan)
+	fmt.Print(update)
 	// Output:
 	// 1: surge web-decision-1 status +d
 	// 2: update web-decision-2 status +b -d
@@ -90,12 +90,12 @@ func ExampleMaxSteps() {
 		decision("web-decision-2", "c", "d"),
 		decision("web-decision-3", "e"),
 	}
-	plan, err := decisionupdate.New(stored, desired, rolling, decisionupdate.MaxSteps(2))
+	update, err := decisionupdate.Diff(stored, desired, rolling, decisionupdate.MaxSteps(2))
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	fmt.Print(plan)
+	fmt.Print(update)
 	// Output:
 	// 1: surge web-decision-2 status +c
 	// 1: create web-decision-3 labels,status +e
@@ -104,8 +104,8 @@ func ExampleMaxSteps() {
 }
 
 // An object that changes its group, as sequential names make it do, shows clusters in a wrong one for a moment.
-// The plan says so before anything is written.
-func ExamplePlan_warnings() {
+// The update says so before anything is written.
+func ExampleUpdate_misplaced() {
 	inGroup := func(index string, pd *clusterv1beta1.PlacementDecision) *clusterv1beta1.PlacementDecision {
 		pd.Labels[clusterv1beta1.DecisionGroupIndexLabel] = index
 		return pd
@@ -120,22 +120,22 @@ func ExamplePlan_warnings() {
 		inGroup("0", decision("web-decision-2", "c")),
 		inGroup("1", decision("web-decision-3", "x", "y")),
 	}
-	plan, err := decisionupdate.New(stored, desired, rolling)
+	update, err := decisionupdate.Diff(stored, desired, rolling)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	fmt.Print(plan)
-	for _, w := range plan.Warnings {
+	fmt.Print(update)
+	for _, w := range update.Misplaced {
 		fmt.Println(w)
 	}
 	// Output:
 	// 1: create web-decision-3 labels,status +x +y
 	// 2: update web-decision-2 status,labels +c -x -y
-	// web-decision-2 changes its group, status first: until the other is written it shows in group 1 what belongs elsewhere: c
+	// web-decision-2 shows in group 1 what belongs elsewhere, after its status is written and before its labels are: c
 }
 
-// An Applier carries the plan out. The client here is a model of an API server; with OCM's it is
+// An Applier carries the update out. The client here is a model of an API server; with OCM's it is
 // clientset.ClusterV1beta1().PlacementDecisions(namespace).
 func ExampleApplier_Apply() {
 	client := newServer(
@@ -146,23 +146,29 @@ func ExampleApplier_Apply() {
 		decision("web-decision-1", "a", "d"),
 		decision("web-decision-2", "b", "c"),
 	}
-	plan, err := decisionupdate.New(client.list(), desired, rolling)
+	update, err := decisionupdate.Diff(client.list(), desired, rolling)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	report, err := decisionupdate.Applier{Client: client, Parallel: 4}.Apply(context.Background(), plan)
-	var again *decisionupdate.PlanAgainError
+	outcome, err := decisionupdate.Applier{Client: client, Parallel: 4}.Apply(context.Background(), update)
+	for _, w := range outcome.Writes { // emit an event for each
+		fmt.Println(w.Write, w.Complete)
+	}
+	var stale *decisionupdate.StaleError
 	switch {
-	case errors.As(err, &again):
-		fmt.Println("list and plan again at once:", err)
+	case errors.As(err, &stale):
+		fmt.Println("begin again at once:", err)
+	case outcome.Unknown():
+		fmt.Println("begin again later, and list from the API server:", err)
 	case err != nil:
-		fmt.Println("list and plan again later:", err)
+		fmt.Println("begin again later:", err)
 	default:
-		fmt.Println(report)
-		fmt.Println("surged", report.Surged, "updated", report.Updated)
+		fmt.Println(outcome)
 	}
 	// Output:
+	// surge web-decision-1 status +d true
+	// update web-decision-2 status +b -d true
+	// update web-decision-1 status -b true
 	// created 0, surged 1, updated 2, deleted 0, retried 0
-	// surged [web-decision-1] updated [web-decision-2 web-decision-1]
 }

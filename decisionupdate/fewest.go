@@ -7,6 +7,9 @@ func (f *fleet) fewestWrites(maxSteps int) []Step {
 	vertices, g := f.moves()
 	surged := chooseSurges(g, maxSteps)
 	level, _ := g.levels(surged)
+	if f.hurry(vertices, level, surged) {
+		level, _ = g.levels(surged)
+	}
 
 	steps := make([]Step, 1)
 	add := func(level int, w Write) {
@@ -37,10 +40,29 @@ func (f *fleet) fewestWrites(maxSteps int) []Step {
 	return steps
 }
 
+// hurry surges also the objects that would be written after the first step and get a cluster of which only an
+// object that is being deleted knows (D13). It reports whether there are any.
+func (f *fleet) hurry(vertices []int32, level []int, surged []bool) bool {
+	found := false
+	for v, o := range vertices {
+		dying := func(cluster int32) bool {
+			from := f.holder[cluster]
+			return from != nobody && f.objects[from].dying()
+		}
+		if level[v] > 1 && !surged[v] && f.desires(o, dying) {
+			surged[v], found = true, true
+		}
+	}
+	return found
+}
+
 // desires reports whether the object desires such a cluster. A surge for none, which the heuristic may choose, is
 // left out.
 func (f *fleet) desires(o int32, such func(cluster int32) bool) bool {
 	obj := &f.objects[o]
+	if obj.desired == nil {
+		return false
+	}
 	for i := range obj.desired.Status.Decisions {
 		if such(obj.first + int32(i)) {
 			return true
@@ -70,7 +92,7 @@ func (f *fleet) moves() ([]int32, graph) {
 	for _, o := range vertices {
 		for _, cluster := range f.objects[o].storedIDs {
 			if cluster == nobody || f.holder[cluster] != o {
-				continue
+				continue // nobody waits, or somebody else keeps it
 			}
 			u, v := vertex[o], vertex[f.goal[cluster]]
 			if linked[v] != u+1 {

@@ -16,7 +16,7 @@ type fleet struct {
 	objects []object // stored or desired, by name
 	goal    []int32  // by cluster: the object that desires it
 	stays   []bool   // by cluster: its goal stores it already
-	holder  []int32  // by cluster: the object that keeps it until its goal has it; nobody, if it stays or is stored nowhere
+	holder  []int32  // by cluster: the object that keeps it until its goal shows it; nobody, if it does or if it is stored nowhere
 }
 
 // nobody is the holder of a cluster that needs none, and the number of a stored cluster that isn't desired.
@@ -33,11 +33,21 @@ type object struct {
 	labels     map[string]string // as they shall be, if it is stored and desired
 	relabelled bool              // the labels differ
 	changed    bool              // the decisions differ
+	gains      bool              // it desires a cluster that it doesn't store
+	loses      bool              // it stores a cluster that it doesn't desire
 }
 
 // differs reports whether anything has to be written.
 func (o *object) differs() bool {
-	return o.stored == nil || o.desired == nil || o.relabelled || o.changed
+	if o.desired == nil {
+		return !o.dying()
+	}
+	return o.stored == nil || o.relabelled || o.changed
+}
+
+// dying reports whether the object is being deleted: it is there until the last of its finalizers is gone (D13).
+func (o *object) dying() bool {
+	return o.stored != nil && !o.stored.DeletionTimestamp.IsZero()
 }
 
 // newFleet checks both lists (D9) and puts them side by side. It looks at each decision a constant number of
@@ -116,37 +126,63 @@ func (f *fleet) numberDesired() (numbers map[string]int32, ok bool) {
 	return numbers, ok && !empty && len(numbers) == total
 }
 
-// findStored numbers the stored decisions and finds out which clusters stay, and who holds those that move. Of
-// several objects that store a cluster one that has to be deleted holds it: nothing moves there, so it never is
-// part of a circle.
+// findStored numbers the stored decisions and finds out which clusters stay, and who holds those that move.
 func (f *fleet) findStored(numbers map[string]int32) {
 	f.stays = make([]bool, len(f.goal))
 	f.holder = slices.Repeat([]int32{nobody}, len(f.goal))
 	for o := range f.objects {
 		obj := &f.objects[o]
 		if obj.stored == nil {
+			obj.gains = len(obj.desired.Status.Decisions) > 0
 			continue
 		}
 		obj.numberStored(numbers)
-		for _, id := range obj.storedIDs {
+		for i, id := range obj.storedIDs {
 			switch {
 			case id == nobody:
+				obj.loses = obj.loses || obj.stored.Status.Decisions[i].ClusterName != ""
 			case f.goal[id] == int32(o):
 				f.stays[id] = true
-			case f.holder[id] == nobody, obj.desired == nil && f.objects[f.holder[id]].desired != nil:
-				f.holder[id] = int32(o)
+			default:
+				obj.loses = true
+				if f.holder[id] == nobody || f.reliance(o) < f.reliance(int(f.holder[id])) {
+					f.holder[id] = int32(o)
+				}
 			}
 		}
 	}
 	for id, stays := range f.stays {
-		if stays {
+		switch goal := &f.objects[f.goal[id]]; {
+		case !stays:
+			goal.gains = true
+		case !goal.unlabelled():
 			f.holder[id] = nobody
 		}
 	}
 }
 
+// Of several objects that store a cluster the one with the least reliance holds it.
+const (
+	relianceDeleted    = iota // it has to be deleted: nothing moves there, so it never is part of a circle
+	relianceDesired           // it stays
+	relianceUnlabelled        // whoever looks for the placement's label doesn't see it (D14)
+	relianceDying             // it may be gone at any time (D13)
+)
+
+func (f *fleet) reliance(o int) int {
+	switch obj := &f.objects[o]; {
+	case obj.dying():
+		return relianceDying
+	case obj.unlabelled():
+		return relianceUnlabelled
+	case obj.desired != nil:
+		return relianceDesired
+	}
+	return relianceDeleted
+}
+
 // numberStored looks up the numbers of the stored decisions. Most clusters stay and keep their order, so it
-// looks first at the one that follows the one before, which saves most of the time that a plan takes.
+// looks first at the one that follows the one before, which saves most of the time that Diff takes.
 func (o *object) numberStored(numbers map[string]int32) {
 	var desired []clusterv1beta1.ClusterDecision
 	if o.desired != nil {

@@ -9,6 +9,7 @@ import (
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
 	"github.com/cohort-ocm/cohort/decisionupdate"
+	"github.com/cohort-ocm/cohort/internal/exhaustive"
 )
 
 // place says where one cluster of a small fleet is stored and desired; -1 is nowhere.
@@ -32,7 +33,7 @@ func smallFleet(objects int, places []place) (stored, desired []*clusterv1beta1.
 	return stored, desired
 }
 
-// search is an exhaustive search for plans. It knows nothing of surges and order: any object may be written at
+// search is an exhaustive search for updates. It knows nothing of surges and order: any object may be written at
 // any time with any set of the clusters that it stores or desires. The only rules are D5, for every order of a
 // step's writes, and the budget of writes and steps.
 type search struct {
@@ -116,9 +117,9 @@ func (s search) never5(have, next []uint) bool {
 	return true
 }
 
-// D4: no plan of any kind has fewer writes: for every fleet of three objects and three clusters, stored and
+// D4: no update of any kind has fewer writes: for every fleet of three objects and three clusters, stored and
 // desired anywhere or nowhere, and every fleet of four objects and four clusters that stay selected.
-func TestNoPlanHasFewerWrites(t *testing.T) {
+func TestNoUpdateHasFewerWrites(t *testing.T) {
 	for _, world := range []struct {
 		objects, clusters, nowhere int
 	}{
@@ -135,6 +136,9 @@ func TestNoPlanHasFewerWrites(t *testing.T) {
 			fleets := 0
 			combinations(kinds, world.clusters, func(places []place) {
 				for _, steps := range []int{0, 2, 3} {
+					if world.objects == 4 && steps == 3 && !exhaustive.On {
+						continue
+					}
 					fleets++
 					wantOptimum(t, world.objects, places, steps)
 				}
@@ -145,9 +149,9 @@ func TestNoPlanHasFewerWrites(t *testing.T) {
 }
 
 // D4: larger fleets, drawn at random with a fixed seed.
-func TestNoPlanHasFewerWritesInRandomFleets(t *testing.T) {
+func TestNoUpdateHasFewerWritesInRandomFleets(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 1346))
-	for range 400 {
+	for range exhaustive.Of(20, 400) {
 		places := make([]place, 4+rng.IntN(4))
 		for c := range places {
 			places[c] = place{rng.IntN(5), rng.IntN(5)}
@@ -161,20 +165,20 @@ func TestNoPlanHasFewerWritesInRandomFleets(t *testing.T) {
 func wantOptimum(t *testing.T, objects int, places []place, steps int) {
 	t.Helper()
 	stored, desired := smallFleet(objects, places)
-	plan, err := decisionupdate.New(stored, desired, rolling, decisionupdate.MaxSteps(steps))
+	update, err := decisionupdate.Diff(stored, desired, rolling, decisionupdate.MaxSteps(steps))
 	if err != nil {
 		t.Fatal(err)
 	}
 	s, have := newSearch(objects, places)
 	unbounded := steps == 0
 	if unbounded {
-		steps = 2 * objects // no object is written more often than that in a plan with fewer writes
+		steps = 2 * objects // no object is written more often than that in an update with fewer writes
 	}
-	if !s.possible(have, plan.Writes(), steps) {
-		t.Fatalf("the search knows no plan for %v within %d steps, so it is wrong:\n%s", places, steps, plan)
+	if !s.possible(have, update.Writes(), steps) {
+		t.Fatalf("the search knows no update for %v within %d steps, so it is wrong:\n%s", places, steps, update)
 	}
-	if plan.Writes() > 0 && s.possible(have, plan.Writes()-1, steps) {
-		t.Fatalf("%v within %d steps (unbounded: %v): fewer writes are possible than\n%s", places, steps, unbounded, plan)
+	if update.Writes() > 0 && s.possible(have, update.Writes()-1, steps) {
+		t.Fatalf("%v within %d steps (unbounded: %v): fewer writes are possible than\n%s", places, steps, unbounded, update)
 	}
 }
 
@@ -233,9 +237,9 @@ func fewestByTrial(objects int, edges []edge, steps int) int {
 	return best
 }
 
-func surges(plan decisionupdate.Plan) int {
+func surges(update decisionupdate.Update) int {
 	n := 0
-	for _, step := range plan.Steps {
+	for _, step := range update.Steps {
 		for _, w := range step {
 			if w.Surge {
 				n++
@@ -245,14 +249,14 @@ func surges(plan decisionupdate.Plan) int {
 	return n
 }
 
-func planOf(t *testing.T, objects int, edges []edge, steps int) decisionupdate.Plan {
+func diffOf(t *testing.T, objects int, edges []edge, steps int) decisionupdate.Update {
 	t.Helper()
 	stored, desired := smallFleet(objects, edges)
-	plan, err := decisionupdate.New(stored, desired, rolling, decisionupdate.MaxSteps(steps))
+	update, err := decisionupdate.Diff(stored, desired, rolling, decisionupdate.MaxSteps(steps))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return plan
+	return update
 }
 
 // D4: up to twelve objects the surges are as few as a trial of all sets finds.
@@ -262,7 +266,7 @@ func TestSurgesAreFewestUpToTwelveObjects(t *testing.T) {
 		objects := 6 + rng.IntN(7)
 		edges := randomEdges(rng, objects, objects+rng.IntN(2*objects))
 		for _, steps := range []int{0, 2, 3, 5} {
-			if got, want := surges(planOf(t, objects, edges, steps)), fewestByTrial(objects, edges, steps); got != want {
+			if got, want := surges(diffOf(t, objects, edges, steps)), fewestByTrial(objects, edges, steps); got != want {
 				t.Fatalf("%d surges, want %d within %d steps: %v", got, want, steps, edges)
 			}
 		}
@@ -290,14 +294,14 @@ func TestChainsAndCirclesHaveTheFewestWrites(t *testing.T) {
 			if steps > 0 && n > steps {
 				want = (n - steps + steps - 2) / (steps - 1) // ⌈(n-s)/(s-1)⌉
 			}
-			if got := surges(planOf(t, n, chain, steps)); got != want {
+			if got := surges(diffOf(t, n, chain, steps)); got != want {
 				t.Errorf("chain of %d within %d steps: %d surges, want %d", n, steps, got, want)
 			}
 			circle := 1
 			if steps > 0 {
 				circle = (n + steps - 2) / (steps - 1) // every stretch between two surges is at most s-1 long
 			}
-			if got := surges(planOf(t, n, append(chain[:n-1:n-1], edge{n - 1, 0}), steps)); got != circle {
+			if got := surges(diffOf(t, n, append(chain[:n-1:n-1], edge{n - 1, 0}), steps)); got != circle {
 				t.Errorf("circle of %d within %d steps: %d surges, want %d", n, steps, got, circle)
 			}
 		}
@@ -317,7 +321,7 @@ func TestTreesHaveTheFewestWrites(t *testing.T) {
 		}
 		for _, steps := range []int{2, 3, 4} {
 			for _, edges := range [][]edge{in, out} {
-				if got, want := surges(planOf(t, objects, edges, steps)), fewestByTrial(objects, edges, steps); got != want {
+				if got, want := surges(diffOf(t, objects, edges, steps)), fewestByTrial(objects, edges, steps); got != want {
 					t.Errorf("%d surges, want %d within %d steps: %v", got, want, steps, edges)
 				}
 			}
@@ -325,7 +329,7 @@ func TestTreesHaveTheFewestWrites(t *testing.T) {
 	}
 }
 
-// D4: beyond twelve objects that hang together in any way, the plan is good, not always best. This states how
+// D4: beyond twelve objects that hang together in any way, the update is good, not always best. This states how
 // good, so that it can't get worse unnoticed.
 func TestLargerFleetsComeCloseToTheFewestWrites(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 7))
@@ -334,11 +338,11 @@ func TestLargerFleetsComeCloseToTheFewestWrites(t *testing.T) {
 		for range 30 {
 			const objects = 14
 			edges := randomEdges(rng, objects, objects+rng.IntN(2*objects))
-			plan := planOf(t, objects, edges, steps)
+			update := diffOf(t, objects, edges, steps)
 			fewest := fewestByTrial(objects, edges, steps)
-			got += plan.Writes()
-			want += plan.Writes() - surges(plan) + fewest
-			worst = max(worst, surges(plan)-fewest)
+			got += update.Writes()
+			want += update.Writes() - surges(update) + fewest
+			worst = max(worst, surges(update)-fewest)
 		}
 		t.Logf("within %d steps: %d writes, the fewest are %d (%.1f%% more); at worst %d more in a fleet", steps, got, want, 100*float64(got-want)/float64(want), worst)
 		if got*100 > want*102 || worst > 1 {
@@ -366,7 +370,7 @@ func TestSurgeIsNeverForNobody(t *testing.T) {
 		stored[i].Name = fmt.Sprintf("k%05d", i+1)
 		desired[i].Name = stored[i].Name
 	}
-	if plan := mustPlan(t, stored, desired, rolling); surges(plan) != 2 || plan.Writes() != objects+2 {
-		t.Errorf("%d surges, %d writes, want 2 and %d", surges(plan), plan.Writes(), objects+2)
+	if update := mustDiff(t, stored, desired, rolling); surges(update) != 2 || update.Writes() != objects+2 {
+		t.Errorf("%d surges, %d writes, want 2 and %d", surges(update), update.Writes(), objects+2)
 	}
 }

@@ -2,8 +2,10 @@ package decisionupdate
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
+	"net/http"
 	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -14,35 +16,41 @@ import (
 // attempts is how often a request is made that somebody else's writes to the same object get in the way of.
 const attempts = 5
 
-// write makes the requests of one write, one after the other.
-func (r *run) write(ctx context.Context, w Write) error {
+// write makes the requests of one write, one after the other, and notes what was written.
+func (r *run) write(ctx context.Context, w *Written) error {
 	planned, parts := w.From, w.Parts
 	switch w.Verb {
-	case Create:
-		created, err := r.create(ctx, w.To)
+	case VerbCreate:
+		created, err := r.create(ctx, w)
 		if err != nil {
 			return err
 		}
+		w.Done = parts[:1:1]
 		planned, parts = created, parts[1:]
-	case Delete:
-		return r.delete(ctx, w.From)
-	}
-	for _, part := range parts {
-		if err := r.update(ctx, planned, w.To, part); err != nil {
+	case VerbDelete:
+		if err := r.delete(ctx, w); err != nil {
 			return err
 		}
+	}
+	for _, part := range parts {
+		if err := r.update(ctx, planned, w, part); err != nil {
+			return err
+		}
+		w.Done = append(w.Done, part)
 		planned = written(planned, planned, w.To, part)
 	}
+	w.Complete = true
 	return nil
 }
 
 // create returns what is stored then: the object without its status.
-func (r *run) create(ctx context.Context, to *clusterv1beta1.PlacementDecision) (*clusterv1beta1.PlacementDecision, error) {
-	created, err := r.client.Create(ctx, to.DeepCopy(), metav1.CreateOptions{})
+func (r *run) create(ctx context.Context, w *Written) (*clusterv1beta1.PlacementDecision, error) {
+	created, err := answer(r.client.Create(ctx, w.To.DeepCopy(), metav1.CreateOptions{}))
 	if apierrors.IsAlreadyExists(err) {
-		return nil, &PlanAgainError{Object: to.Name, Reason: "it exists already", Err: err}
+		return nil, &StaleError{Object: w.To.Name, Found: "it exists already", Err: err}
 	}
 	if err != nil {
+		w.Unknown = unanswered(err)
 		return nil, err
 	}
 	r.remember(created)
@@ -50,28 +58,28 @@ func (r *run) create(ctx context.Context, to *clusterv1beta1.PlacementDecision) 
 }
 
 // update writes one part of an object that is stored as planned.
-func (r *run) update(ctx context.Context, planned, to *clusterv1beta1.PlacementDecision, part Part) error {
+func (r *run) update(ctx context.Context, planned *clusterv1beta1.PlacementDecision, w *Written, part Part) error {
 	send := r.client.Update
-	if part == Status {
+	if part == PartStatus {
 		send = r.client.UpdateStatus
 	}
-	err := r.whileUnchanged(ctx, planned, to, func(current *clusterv1beta1.PlacementDecision) error {
-		updated, err := send(ctx, written(current, planned, to, part).DeepCopy(), metav1.UpdateOptions{})
+	err := r.whileUnchanged(ctx, planned, w, func(current *clusterv1beta1.PlacementDecision) error {
+		updated, err := answer(send(ctx, written(current, planned, w.To, part).DeepCopy(), metav1.UpdateOptions{}))
 		if err == nil {
 			r.remember(updated)
 		}
 		return err
 	})
 	if apierrors.IsNotFound(err) {
-		return &PlanAgainError{Object: planned.Name, Reason: "it is gone", Err: err}
+		return &StaleError{Object: planned.Name, Found: "it is gone", Err: err}
 	}
 	return err
 }
 
 // delete removes an object that is stored as planned. If it is gone already, all is well.
-func (r *run) delete(ctx context.Context, planned *clusterv1beta1.PlacementDecision) error {
-	err := r.whileUnchanged(ctx, planned, planned, func(current *clusterv1beta1.PlacementDecision) error {
-		return r.client.Delete(ctx, planned.Name, metav1.DeleteOptions{Preconditions: identity(current)})
+func (r *run) delete(ctx context.Context, w *Written) error {
+	err := r.whileUnchanged(ctx, w.From, w, func(current *clusterv1beta1.PlacementDecision) error {
+		return r.client.Delete(ctx, w.Name(), metav1.DeleteOptions{Preconditions: identity(current)})
 	})
 	if apierrors.IsNotFound(err) {
 		return nil
@@ -80,8 +88,8 @@ func (r *run) delete(ctx context.Context, planned *clusterv1beta1.PlacementDecis
 }
 
 // whileUnchanged makes a request for an object as the API server returned it last. After a conflict it reads
-// the object and, if it is still as planned in all that the plan depends on, repeats the request (D10).
-func (r *run) whileUnchanged(ctx context.Context, planned, to *clusterv1beta1.PlacementDecision,
+// the object and, if it is still as planned in all that the update depends on, repeats the request (D10).
+func (r *run) whileUnchanged(ctx context.Context, planned *clusterv1beta1.PlacementDecision, w *Written,
 	request func(current *clusterv1beta1.PlacementDecision) error) error {
 	current := r.last(planned)
 	for attempt := 1; ; attempt++ {
@@ -90,21 +98,44 @@ func (r *run) whileUnchanged(ctx context.Context, planned, to *clusterv1beta1.Pl
 		}
 		conflict := request(current)
 		if !apierrors.IsConflict(conflict) || attempt == attempts {
+			w.Unknown = unanswered(conflict)
 			return conflict
 		}
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		fresh, err := r.client.Get(ctx, planned.Name, metav1.GetOptions{})
+		fresh, err := answer(r.client.Get(ctx, planned.Name, metav1.GetOptions{}))
 		if err != nil {
 			return err
 		}
-		if reason := difference(planned, to, fresh); reason != "" {
-			return &PlanAgainError{Object: planned.Name, Reason: reason, Err: conflict}
+		if found := difference(planned, w.To, fresh); found != "" {
+			return &StaleError{Object: planned.Name, Found: found, Err: conflict}
 		}
 		r.retry()
 		current = fresh
 	}
+}
+
+// answer turns an answer that is neither an object nor an error, as no client should give, into an error.
+func answer(pd *clusterv1beta1.PlacementDecision, err error) (*clusterv1beta1.PlacementDecision, error) {
+	if pd == nil && err == nil {
+		return nil, errors.New("the Client must return an object or an error, and returned neither")
+	}
+	return pd, err
+}
+
+// unanswered reports whether an error leaves open if the request was carried out: all errors do but an API server's
+// word that the request was not as it must be.
+func unanswered(err error) bool {
+	if err == nil {
+		return false
+	}
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) {
+		return true
+	}
+	code := status.Status().Code
+	return code < 400 || code >= 500 || code == http.StatusRequestTimeout
 }
 
 // last returns the object as the API server returned it last, or as planned if it hasn't been written yet.
@@ -120,14 +151,14 @@ func (r *run) last(planned *clusterv1beta1.PlacementDecision) *clusterv1beta1.Pl
 func (r *run) retry() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.report.Retried++
+	r.outcome.Retried++
 }
 
 // written returns the current object with one part as it shall be. Of the labels only those are touched that
-// the plan changes.
+// the update changes.
 func written(current, planned, to *clusterv1beta1.PlacementDecision, part Part) *clusterv1beta1.PlacementDecision {
 	pd := *current
-	if part == Status {
+	if part == PartStatus {
 		pd.Status.Decisions = to.Status.Decisions
 		return &pd
 	}
@@ -161,16 +192,24 @@ func changedLabels(from, to map[string]string) []string {
 	return keys
 }
 
-// difference says what of an object has changed so that the plan no longer holds, or nothing.
+// difference says what of an object has changed so that the update no longer holds, or nothing. To is nil if the
+// object is to be deleted.
 func difference(planned, to, fresh *clusterv1beta1.PlacementDecision) string {
 	if fresh.UID != planned.UID {
 		return fmt.Sprintf("its UID is %q, not %q: it was deleted and created again", fresh.UID, planned.UID)
 	}
+	if !fresh.DeletionTimestamp.IsZero() && planned.DeletionTimestamp.IsZero() {
+		return "it is being deleted"
+	}
 	if !slices.Equal(fresh.Status.Decisions, planned.Status.Decisions) {
 		return "its status.decisions have changed"
 	}
-	keys := groupLabels()
-	for _, key := range slices.Sorted(slices.Values(append(changedLabels(planned.Labels, to.Labels), keys[:]...))) {
+	matter := groupLabels()
+	keys := matter[:]
+	if to != nil {
+		keys = append(keys, changedLabels(planned.Labels, to.Labels)...)
+	}
+	for _, key := range slices.Sorted(slices.Values(keys)) {
 		if fresh.Labels[key] != planned.Labels[key] {
 			return fmt.Sprintf("its label %s is %q, not %q", key, fresh.Labels[key], planned.Labels[key])
 		}

@@ -1,5 +1,7 @@
 package decisionupdate
 
+import "k8s.io/apimachinery/pkg/util/validation/field"
+
 // UpdateStrategy says how the PlacementDecisions of a placement are updated when its selected clusters change.
 // The API has no such type yet: the JSON is that of the design document, where it stands at
 // spec.decisionStrategy.updateStrategy of a Placement. The zero value is All.
@@ -12,16 +14,26 @@ type UpdateStrategy struct {
 type UpdateStrategyType string
 
 const (
-	// UpdateStrategyTypeAll writes all objects at once, then deletes those that are no longer desired (D2). A
+	// UpdateStrategyTypeAll writes all objects at once, then deletes those that are no longer desired. A
 	// cluster that moves may be in no object for a moment.
 	UpdateStrategyTypeAll UpdateStrategyType = "All"
 
-	// UpdateStrategyTypeRollingUpdate keeps every cluster that stays selected in some object all the time (D3,
-	// D4).
+	// UpdateStrategyTypeRollingUpdate keeps every cluster that stays selected in some object all the time.
 	UpdateStrategyTypeRollingUpdate UpdateStrategyType = "RollingUpdate"
 )
 
-// Option changes how [New] carries out RollingUpdate. Options don't concern All, so that a caller can pass the
+// Validate returns an error for a type that is neither empty nor one of the two constants. Path is where the
+// strategy stands, as in spec.decisionStrategy.updateStrategy.
+func Validate(strategy UpdateStrategy, path *field.Path) field.ErrorList {
+	switch strategy.Type {
+	case "", UpdateStrategyTypeAll, UpdateStrategyTypeRollingUpdate:
+		return nil
+	}
+	return field.ErrorList{field.NotSupported(path.Child("type"), strategy.Type,
+		[]UpdateStrategyType{UpdateStrategyTypeAll, UpdateStrategyTypeRollingUpdate})}
+}
+
+// Option changes how [Diff] carries out RollingUpdate. Options don't concern All, so that a caller can pass the
 // same ones for every placement.
 type Option func(*options)
 
@@ -30,14 +42,15 @@ type options struct {
 	surgeFinalize bool
 }
 
-// MaxSteps bounds the number of steps of a plan. Steps follow one another, so fewer steps finish sooner, at the
-// price of more writes (D4). Zero, the default, is no bound; otherwise at least 2 are needed.
+// MaxSteps bounds the number of steps of an update. Steps follow one another, so fewer steps finish sooner, at the
+// price of more writes. Zero, the default, is no bound; otherwise at least 2 are needed.
+// The steps that fill named groups one after the other, where clusters are only added, are not bounded.
 func MaxSteps(n int) Option {
 	return func(o *options) { o.maxSteps = n }
 }
 
-// SurgeAndFinalize takes the two phases of the design document (D3): first each object gets the union of its
-// stored and its desired clusters, then what is desired. It is always within two steps and writes nearly every
+// SurgeAndFinalize takes the two phases of the design document: first each object gets the union of its
+// stored and its desired clusters, then what is desired. It takes two steps and writes nearly every
 // object twice.
 func SurgeAndFinalize() Option {
 	return func(o *options) { o.surgeFinalize = true }

@@ -26,10 +26,10 @@ func TestTableOfWritesInThePackageComment(t *testing.T) {
 		{"regrouping: 250 clusters from groups of 100 to 50", divided(100, numbers(1, 250)), divided(50, numbers(1, 250))},
 		{"shrink: 1000 clusters lose every other", divided(100, numbers(1, 1000)), divided(100, everyOther(1000))},
 	} {
-		all := mustPlan(t, change.stored, change.desired, decisionupdate.UpdateStrategy{})
-		two := mustPlan(t, change.stored, change.desired, rolling, decisionupdate.SurgeAndFinalize())
-		ten := mustPlan(t, change.stored, change.desired, rolling, decisionupdate.MaxSteps(10))
-		few := mustPlan(t, change.stored, change.desired, rolling)
+		all := mustDiff(t, change.stored, change.desired, decisionupdate.UpdateStrategy{})
+		two := mustDiff(t, change.stored, change.desired, rolling, decisionupdate.SurgeAndFinalize())
+		ten := mustDiff(t, change.stored, change.desired, rolling, decisionupdate.MaxSteps(10))
+		few := mustDiff(t, change.stored, change.desired, rolling)
 		rows = append(rows, fmt.Sprintf("%-54s%6d%18d%14d%9d", change.name, all.Writes(), two.Writes(), ten.Writes(), few.Writes()))
 	}
 

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -120,9 +121,24 @@ func (s *server) Delete(_ context.Context, name string, opts metav1.DeleteOption
 	if p := opts.Preconditions; p != nil && (*p.UID != stored.UID || *p.ResourceVersion != stored.ResourceVersion) {
 		return apierrors.NewConflict(decisions, name, fmt.Errorf("preconditions not met"))
 	}
+	if len(stored.Finalizers) > 0 {
+		next := stored.DeepCopy()
+		next.DeletionTimestamp = &noon
+		s.put(next, false)
+		return nil
+	}
 	delete(s.objects, name)
 	s.history = append(s.history, s.world())
 	return nil
+}
+
+// noon is when all deletes were asked for.
+var noon = metav1.Date(2026, time.November, 21, 12, 0, 0, 0, time.UTC)
+
+// end takes away an object whose last finalizer is gone.
+func (s *server) end(name string) {
+	delete(s.objects, name)
+	s.history = append(s.history, s.world())
 }
 
 func (s *server) Get(_ context.Context, name string, _ metav1.GetOptions) (*clusterv1beta1.PlacementDecision, error) {
@@ -153,8 +169,10 @@ type world map[string][]sight
 
 // sight is an object that has a cluster, and its group.
 type sight struct {
-	object string
-	group  decisionupdate.Group
+	object   string
+	group    decisionupdate.Group
+	dying    bool // it is being deleted
+	labelled bool // it has its placement's label
 }
 
 func (s *server) world() world { return worldOf(slices.Collect(maps.Values(s.objects))) }
@@ -162,18 +180,26 @@ func (s *server) world() world { return worldOf(slices.Collect(maps.Values(s.obj
 func worldOf(objects []*clusterv1beta1.PlacementDecision) world {
 	w := world{}
 	for _, pd := range objects {
-		g := decisionupdate.Group{
-			Index: pd.Labels[clusterv1beta1.DecisionGroupIndexLabel],
-			Name:  pd.Labels[clusterv1beta1.DecisionGroupNameLabel],
-		}
+		g := groupOf(pd)
 		for _, d := range pd.Status.Decisions {
 			if d.ClusterName != "" {
-				w[d.ClusterName] = append(w[d.ClusterName], sight{pd.Name, g})
+				w[d.ClusterName] = append(w[d.ClusterName], sight{pd.Name, g,
+					!pd.DeletionTimestamp.IsZero(), pd.Labels[clusterv1beta1.PlacementLabel] != ""})
 			}
 		}
 	}
 	return w
 }
+
+func groupOf(pd *clusterv1beta1.PlacementDecision) decisionupdate.Group {
+	return decisionupdate.Group{
+		Index: pd.Labels[clusterv1beta1.DecisionGroupIndexLabel],
+		Name:  pd.Labels[clusterv1beta1.DecisionGroupNameLabel],
+	}
+}
+
+// all returns all sights, in no order.
+func (w world) all() []sight { return slices.Concat(slices.Collect(maps.Values(w))...) }
 
 // groups returns the groups that a cluster is seen in.
 func (w world) groups(cluster string) []decisionupdate.Group {
@@ -184,20 +210,58 @@ func (w world) groups(cluster string) []decisionupdate.Group {
 	return groups
 }
 
-// neverAbsent is D5, straight from its words: a cluster of the first world and the last is in every one.
+// neverAbsent is D5, straight from its words: a cluster of the first world and the last is in every one. It holds for
+// all objects, for those that stay should the others' finalizers end (D13), and for those that are found by the
+// placement's label (D14).
 func neverAbsent(history []world, last world) error {
 	for i, w := range history {
-		for cluster := range history[0] {
-			if len(last[cluster]) > 0 && len(w[cluster]) == 0 {
-				return fmt.Errorf("after %d requests %s is in no object", i, cluster)
+		for cluster, sights := range history[0] {
+			if len(last[cluster]) == 0 {
+				continue
+			}
+			if lost := viewsOf(sights) &^ viewsOf(w[cluster]); lost != 0 {
+				return fmt.Errorf("after %d requests %s is in no object%s", i, cluster, lost)
 			}
 		}
 	}
 	return nil
 }
 
-// neverWrong is D6, straight from its words, except for sights that a warning has told of (D7).
-func neverWrong(history []world, last world, warnings []decisionupdate.Warning) error {
+// views are ways to look at objects: bit 0 takes in all of them, 1 those that are not being deleted, 2 those with the
+// placement's label, and 3 those with both.
+type views uint
+
+func viewsOf(sights []sight) views {
+	var v views
+	for _, s := range sights {
+		v |= 1
+		if !s.dying {
+			v |= 2
+		}
+		if s.labelled {
+			v |= 4
+		}
+		if s.labelled && !s.dying {
+			v |= 8
+		}
+	}
+	return v
+}
+
+func (v views) String() string {
+	switch {
+	case v&1 != 0:
+		return ""
+	case v&2 != 0:
+		return " that is not being deleted (D13)"
+	case v&4 != 0:
+		return " with the placement's label (D14)"
+	}
+	return " with the placement's label that is not being deleted (D13, D14)"
+}
+
+// neverWrong is D6, straight from its words, except for sights that Misplaced has told of (D7).
+func neverWrong(history []world, last world, misplaced []decisionupdate.Misplaced) error {
 	first := history[0]
 	for i, w := range history {
 		for cluster, sights := range w {
@@ -209,8 +273,8 @@ func neverWrong(history []world, last world, warnings []decisionupdate.Warning) 
 			}
 			for _, s := range sights {
 				right := slices.Contains(first.groups(cluster), s.group) || slices.Contains(last.groups(cluster), s.group)
-				if !right && !warned(warnings, cluster, s) {
-					return fmt.Errorf("after %d requests %s is seen in group %s by %s: neither stored nor desired, and no warning", i, cluster, s.group, s.object)
+				if !right && s.labelled && !warned(misplaced, cluster, s) {
+					return fmt.Errorf("after %d requests %s is seen in group %s by %s: neither stored nor desired, and not in Misplaced", i, cluster, s.group, s.object)
 				}
 			}
 		}
@@ -218,8 +282,8 @@ func neverWrong(history []world, last world, warnings []decisionupdate.Warning) 
 	return nil
 }
 
-func warned(warnings []decisionupdate.Warning, cluster string, s sight) bool {
-	return slices.ContainsFunc(warnings, func(w decisionupdate.Warning) bool {
+func warned(misplaced []decisionupdate.Misplaced, cluster string, s sight) bool {
+	return slices.ContainsFunc(misplaced, func(w decisionupdate.Misplaced) bool {
 		return w.Object == s.object && w.Seen == s.group && slices.Contains(w.Clusters, cluster)
 	})
 }
@@ -230,7 +294,7 @@ type request struct {
 	part  int // of write.Parts
 }
 
-// do makes the request as a caller would who carries out the plan by hand.
+// do makes the request as a caller would who carries out the update by hand.
 func (s *server) do(r request) {
 	ctx := context.Background()
 	must := func(_ any, err error) {
@@ -238,7 +302,7 @@ func (s *server) do(r request) {
 			panic(fmt.Sprintf("%s: %v", r.write, err))
 		}
 	}
-	if r.write.Verb == decisionupdate.Delete {
+	if r.write.Verb == decisionupdate.VerbDelete {
 		must(nil, s.Delete(ctx, r.write.Name(), metav1.DeleteOptions{}))
 		return
 	}
@@ -247,9 +311,9 @@ func (s *server) do(r request) {
 		pd.ResourceVersion, pd.UID = stored.ResourceVersion, stored.UID
 	}
 	switch {
-	case r.write.Verb == decisionupdate.Create && r.part == 0:
+	case r.write.Verb == decisionupdate.VerbCreate && r.part == 0:
 		must(s.Create(ctx, pd, metav1.CreateOptions{}))
-	case r.write.Parts[r.part] == decisionupdate.Labels:
+	case r.write.Parts[r.part] == decisionupdate.PartLabels:
 		must(s.Update(ctx, pd, metav1.UpdateOptions{}))
 	default:
 		must(s.UpdateStatus(ctx, pd, metav1.UpdateOptions{}))
@@ -278,20 +342,29 @@ func interleave(step decisionupdate.Step, pick func(n int) int) []request {
 	return order
 }
 
-// state reads "1/canary: a b, 2: c" style lines into objects of the placement web: each string is "<object>
-// <index>[/<name>]: <clusters>". It is how the tests write a state.
+// state reads lines into objects of the placement web: each is "<object> <index>[/<name>]: <clusters>". Behind the
+// name of an object may stand "dying" if it is being deleted, and "owned" if the placement is its controller but it
+// has no labels. It is how tests and scenes write a state.
 func state(lines ...string) []*clusterv1beta1.PlacementDecision {
 	var objects []*clusterv1beta1.PlacementDecision
 	for _, line := range lines {
 		head, clusters, _ := strings.Cut(line, ":")
-		object, group, _ := strings.Cut(head, " ")
+		object, marks, _ := strings.Cut(head, " ")
 		pd := decision(object, strings.Fields(clusters)...)
-		index, name, _ := strings.Cut(group, "/")
-		if group == "" {
-			index = "0"
+		for _, mark := range strings.Fields(marks) {
+			switch mark {
+			case "dying":
+				pd.DeletionTimestamp, pd.Finalizers = &noon, []string{"example.com/slow"}
+			case "owned":
+				yes := true
+				pd.Labels = nil
+				pd.OwnerReferences = []metav1.OwnerReference{{APIVersion: clusterv1beta1.GroupVersion.String(), Kind: "Placement", Name: "web", UID: "p1", Controller: &yes}}
+			default:
+				index, name, _ := strings.Cut(mark, "/")
+				pd.Labels[clusterv1beta1.DecisionGroupIndexLabel] = index
+				pd.Labels[clusterv1beta1.DecisionGroupNameLabel] = name
+			}
 		}
-		pd.Labels[clusterv1beta1.DecisionGroupIndexLabel] = index
-		pd.Labels[clusterv1beta1.DecisionGroupNameLabel] = name
 		objects = append(objects, pd)
 	}
 	return objects

@@ -5,32 +5,34 @@ import (
 	"slices"
 )
 
-// Verb is what to do with an object of a template.
+// Verb says what to do with an object of a template.
 type Verb string
 
 const (
-	// Create: the template is ready and its object is missing.
-	Create Verb = "Create"
-	// Keep: leave the object as it is; bring it to its definition if the template is ready.
-	Keep Verb = "Keep"
-	// Delete: the object is not to be there. What it created goes with it.
-	Delete Verb = "Delete"
-	// Wait: the object is missing, and may not be created.
-	Wait Verb = "Wait"
+	// VerbCreate says that the template is ready and its object is missing.
+	VerbCreate Verb = "create"
+	// VerbUpdate says that the template is ready and its object is there: bring it to its definition, if it
+	// differs.
+	VerbUpdate Verb = "update"
+	// VerbDelete says that the object must not be there. What it created goes with it.
+	VerbDelete Verb = "delete"
+	// VerbLeave says that nothing is to be done: the object is missing and may not be created, or it is there and
+	// stays as it is. The message says why.
+	VerbLeave Verb = "leave"
 )
 
-// Action is what to do with one object (P6).
+// Action says what to do with one object.
 type Action struct {
 	Verb Verb
-	// Object is what to create, keep or delete: the latter two as it was given as active.
+	// Object is the one to create, update, delete or leave. One that is active is named as it was given.
 	Object Object
-	// Template is the template's place in its policy, or -1 if no template creates the object.
+	// Template is the template's place in its policy. It is -1 if no template creates the object.
 	Template int
-	// Message is why, empty where the verb says it.
+	// Message says why. It is empty where the verb says it.
 	Message string
 }
 
-// String is like "Delete ConfigurationPolicy a: Dependencies were not satisfied: …".
+// String is like "delete ConfigurationPolicy a: Dependencies were not satisfied: …".
 func (a Action) String() string {
 	s := fmt.Sprintf("%s %s", a.Verb, a.Object)
 	if a.Message != "" {
@@ -39,76 +41,81 @@ func (a Action) String() string {
 	return s
 }
 
-// Actions compares the result with active, the objects that templates of this policy have on the cluster, in
-// any order and whichever version (P6). Don't pass objects of other policies: what no template of this one
-// creates is deleted. A template whose definition has no namespace creates the object of its kind and name
-// in whichever namespace it is active. It returns one action for each template, in their order, then one
-// for each other active object, sorted.
+// Actions compares the evaluation with the active objects: those that templates of this policy have on the cluster,
+// in any order and version. It gives one action for each template, in their order, then one for each other active
+// object, sorted. Don't give it objects of other policies: it deletes what no template of this one creates. A
+// template whose object has no namespace has the active object of its kind and name in whichever namespace.
 //
-// Nothing is deleted because of what could not be read: not while every unmet dependency is ReadFailed or
-// NotRead, not while the template is invalid, and not an object that no template creates while a template
-// doesn't say what it creates. The message says so.
-func (r PolicyResult) Actions(active []Object) []Action {
+// Nothing is deleted because of what is not known. So a template's object stays while each of its unmet
+// dependencies could not be read, was not read, or waits for the template itself; and it stays while the template
+// is invalid. An object that no template creates stays while a template does not say what it creates. The
+// message says so.
+func (e Evaluation) Actions(active []Object) []Action {
 	left := newActive(active)
-	actions := make([]Action, len(r.Templates), len(r.Templates)+len(left.objects))
+	actions := make([]Action, len(e.Templates), len(e.Templates)+len(left.objects))
+	has := make([]bool, len(e.Templates)) // Whether the template's object is active.
 	unnamed := -1
-	for i, template := range r.Templates {
+	for i, template := range e.Templates {
 		if template.Object == (Object{}) && template.State != StateDisabled {
 			unnamed = i
 		}
-		actions[i] = template.action(left.take(template.Object.unversioned()))
-		actions[i].Template = i
+		var o Object
+		o, has[i] = left.take(template.Object.unversioned())
+		actions[i] = template.action(i, o, has[i])
 	}
-	// Only what no template names exactly can be that of one without a namespace.
-	for i, template := range r.Templates {
-		if actions[i].Verb != Create && actions[i].Verb != Wait {
+	// Only what no template names exactly can belong to one without a namespace.
+	for i, template := range e.Templates {
+		if has[i] {
 			continue
 		}
 		if o, found := left.takeAnywhere(template.Object.unversioned()); found {
-			actions[i] = template.action(o, true)
-			actions[i].Template = i
+			actions[i] = template.action(i, o, true)
 		}
 	}
 	for _, o := range left.objects {
-		a := Action{Verb: Delete, Object: o, Template: -1, Message: "no template of the policy creates it"}
+		a := Action{Verb: VerbDelete, Object: o, Template: -1, Message: "no template of the policy creates it"}
 		if unnamed >= 0 {
-			a.Verb = Keep
+			a.Verb = VerbLeave
 			a.Message = fmt.Sprintf("kept, since template %d does not say what it creates", unnamed)
 		}
 		actions = append(actions, a)
 	}
-	slices.SortFunc(actions[len(r.Templates):], func(a, b Action) int { return a.Object.Compare(b.Object) })
+	slices.SortFunc(actions[len(e.Templates):], func(a, b Action) int { return a.Object.compare(b.Object) })
 	return actions
 }
 
-// action is what to do with the template's object, which is active as the one given.
-func (r TemplateResult) action(active Object, isActive bool) Action {
+// action gives what to do with the template's object, which is active as the one given, or not at all.
+func (t TemplateEvaluation) action(index int, active Object, isActive bool) Action {
+	a := Action{Verb: VerbLeave, Object: active, Template: index, Message: t.Message()}
+	unread := func(u Unmet) bool { return u.Reason.keeps() && u.Reason != ReasonOnCycle }
 	switch {
-	case r.State == StateReady && !isActive:
-		return Action{Verb: Create, Object: r.Object}
+	case t.State == StateReady && !isActive:
+		a.Verb, a.Object = VerbCreate, t.Object
+	case t.State == StateReady:
+		a.Verb = VerbUpdate
 	case !isActive:
-		return Action{Verb: Wait, Object: r.Object, Message: r.Message()}
-	case r.State == StateReady:
-		return Action{Verb: Keep, Object: active}
-	case r.State == StateInvalid:
-		return Action{Verb: Keep, Object: active, Message: "kept, since the template is invalid: " + r.Message()}
+		a.Object = t.Object
+	case t.State == StateInvalid:
+		a.Message = "kept, since the template is invalid: " + a.Message
+	case !t.keeps():
+		a.Verb = VerbDelete
+	case slices.ContainsFunc(t.Unmet, unread):
+		a.Message = "kept, since it is not known what it waits for: " + a.Message
+	default:
+		a.Message = "kept, since templates that wait for each other may be a change that is under way: " + a.Message
 	}
-	read := func(unmet Unmet) bool { return !unmet.Reason.unknown() }
-	if len(r.Unmet) > 0 && !slices.ContainsFunc(r.Unmet, read) {
-		return Action{Verb: Keep, Object: active, Message: "kept, since it could not be read what it waits for: " + r.Message()}
-	}
-	return Action{Verb: Delete, Object: active, Message: r.Message()}
+	return a
 }
 
-// active is the active objects that no template has taken yet.
+// active holds the active objects that no template has taken yet.
 type active struct {
-	objects map[Object]Object   // by what they are but for the version
-	named   map[Object][]Object // the keys of objects, by what they are but for the namespace, too
+	objects map[Object]Object   // Keyed by the object without its version.
+	named   map[Object][]Object // The keys of objects, by the key without its namespace.
 }
 
 func newActive(objects []Object) active {
 	a := active{make(map[Object]Object, len(objects)), make(map[Object][]Object)}
-	for _, o := range slices.SortedFunc(slices.Values(objects), Object.Compare) {
+	for _, o := range slices.SortedFunc(slices.Values(objects), Object.compare) {
 		key := o.unversioned()
 		if _, twice := a.objects[key]; !twice {
 			a.objects[key] = o
@@ -118,15 +125,14 @@ func newActive(objects []Object) active {
 	return a
 }
 
-// take gives the active object that a template creates, and no longer has it afterwards.
+// take gives the active object that a template creates, and forgets it.
 func (a active) take(key Object) (Object, bool) {
 	o, found := a.objects[key]
 	delete(a.objects, key)
 	return o, found
 }
 
-// takeAnywhere is take where the object may have got a namespace that the template's definition leaves open;
-// where it leaves none open, nothing is found.
+// takeAnywhere takes an object in whichever namespace, if the template's definition leaves the namespace open.
 func (a active) takeAnywhere(created Object) (Object, bool) {
 	for _, key := range a.named[created] {
 		if o, found := a.take(key); found {
@@ -136,7 +142,7 @@ func (a active) takeAnywhere(created Object) (Object, bool) {
 	return Object{}, false
 }
 
-// anywhere is the object without its namespace.
+// anywhere gives the object without its namespace.
 func (o Object) anywhere() Object {
 	o.Namespace = ""
 	return o

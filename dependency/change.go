@@ -4,14 +4,15 @@ import (
 	"slices"
 
 	"github.com/cohort-ocm/cohort/internal/fielderrs"
+	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
-// change takes policies out of an evaluator and puts others in, then brings up to date what hangs on them. All
+// change takes policies out of an evaluator and puts others in. Then it brings up to date what hangs on them. All
 // removals come before all additions.
 type change struct {
 	*Evaluator
 	added []*template
-	// watch are the objects that came, released those that lost a dependent.
+	// watch are the objects that came. released are those that lost a dependent.
 	watch    []Object
 	released []*object
 	// left are targets that may have lost the last that leads to or from them.
@@ -49,11 +50,11 @@ func (c *change) takeOut(p *policy) {
 }
 
 // add puts in a policy; there must be none of its name.
-func (c *change) add(given *Policy) {
+func (c *change) add(given *policyv1.Policy) {
 	p := &policy{name: given.Name, disabled: given.Spec.Disabled, target: c.target(c.policyObject(given.Name))}
 	c.policies[p.name] = p
 	p.target.policy = p
-	compiled := compile(given.Spec, c.clusterNamespace)
+	compiled, _ := compiler{cluster: c.cluster}.compile(&given.Spec)
 	p.templates = make([]*template, len(compiled))
 	templates := make([]template, len(compiled)) // They come and go together.
 	for i, from := range compiled {
@@ -67,56 +68,56 @@ func (c *change) add(given *Policy) {
 			t.creates.creators = with(t.creates.creators, t)
 		}
 		if !p.disabled {
-			c.name(t, from.requirements)
+			c.name(t, from.dependencies)
 		}
 	}
 	c.added = append(c.added, p.templates...)
 }
 
-func (c *change) name(t *template, requirements []requirement) {
-	t.named = make([]named, len(requirements))
-	for i, r := range requirements {
-		o, isNew := c.object(r.object)
+func (c *change) name(t *template, dependencies []dependency) {
+	t.named = make([]requirement, len(dependencies))
+	for i, d := range dependencies {
+		o, isNew := c.object(d.object)
 		if isNew {
 			c.watch = append(c.watch, o.Object)
 		}
 		o.dependents = with(o.dependents, t)
-		t.named[i] = named{object: o, want: r.want}
+		t.named[i] = requirement{object: o, want: d.want}
 	}
 }
 
-// finish forgets what is no longer named, finds the cycles anew and returns what the caller has to do.
-func (c *change) finish() Changes {
-	var changes Changes
+// finish forgets what is no longer named, finds the cycles anew and gives what the caller has to do.
+func (c *change) finish() Watches {
+	var watches Watches
 	for _, o := range c.released {
 		if _, found := c.objects[o.Object]; found && len(o.dependents) == 0 {
 			delete(c.objects, o.Object)
 			o.target.namedBy--
 			c.left = append(c.left, o.target)
-			changes.Unwatch = append(changes.Unwatch, o.Object)
+			watches.Remove = append(watches.Remove, o.Object)
 		}
 	}
 	for _, t := range c.left {
 		c.forget(t)
 	}
 	changed := append(c.findCycles(), c.added...)
-	changes.Templates = make([]TemplateRef, len(changed))
+	watches.Templates = make([]TemplateRef, len(changed))
 	for i, t := range changed {
-		changes.Templates[i] = t.ref()
+		watches.Templates[i] = t.ref()
 	}
-	slices.SortFunc(changes.Templates, TemplateRef.Compare)
-	changes.Templates = slices.Compact(changes.Templates)
-	changes.Watch = c.watch
-	slices.SortFunc(changes.Watch, Object.Compare)
-	slices.SortFunc(changes.Unwatch, Object.Compare)
-	return changes
+	slices.SortFunc(watches.Templates, TemplateRef.compare)
+	watches.Templates = slices.Compact(watches.Templates)
+	watches.Add = c.watch
+	slices.SortFunc(watches.Add, Object.compare)
+	slices.SortFunc(watches.Remove, Object.compare)
+	return watches
 }
 
-// findCycles brings the components of all nodes up to date and returns the templates that have another one now.
+// findCycles brings the components of all nodes up to date and gives the templates that have another one now.
 //
-// All edges that came or went begin or end at a template that was added or removed. So a cycle that came or
-// went leads through one of them, and it is enough to search from those that were added and from those that
-// were in a component with one that was removed.
+// Every edge that came or went begins or ends at a template that was added or removed. So a cycle that came or went
+// leads through one of them. It is enough to search from the templates that were added, and from those that were in
+// a component with one that was removed.
 func (c *change) findCycles() []*template {
 	var changed []*template
 	var roots []*node
@@ -137,7 +138,7 @@ func (c *change) findCycles() []*template {
 			roots = append(roots, &t.node)
 		}
 	}
-	findComponents(roots, func(members []*node) {
+	c.findComponents(roots, func(members []*node) {
 		if !cyclic(members) || !slices.ContainsFunc(members, func(n *node) bool { return n.component == nil }) {
 			return
 		}

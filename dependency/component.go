@@ -1,7 +1,6 @@
 package dependency
 
 import (
-	"math"
 	"slices"
 )
 
@@ -9,12 +8,20 @@ import (
 type node struct {
 	template *template
 	target   *target
-	// component is what the node's cycles lie in, nil if it is on none; place is the node's among the members.
+	// component holds the cycles that the node is on. It is nil if there are none. place is the node's place among
+	// the component's members.
 	component *component
-	place     int
+	place     int32
+	// search is the last one that came here, id the node's number in it, and closed says that its component is
+	// known. They belong to findComponents.
+	id     int32
+	search uint32
+	closed bool
+	// turn belongs to Order.
+	turn turn
 }
 
-// next appends what n leads to, in an order that follows from the policies alone.
+// next appends the nodes that n leads to, in an order that follows from the policies alone.
 func (n *node) next(to []*node) []*node {
 	if n.template != nil {
 		for _, named := range n.template.named {
@@ -43,33 +50,34 @@ func (n *node) compare(other *node) int {
 	case other.template != nil:
 		return 1
 	default:
-		return n.target.object.Compare(other.target.object)
+		return n.target.object.compare(other.target.object)
 	}
 }
 
 // findComponents passes the strongly connected components of all that the roots lead to to found: the largest
 // sets of nodes each of which leads to each other one. A component comes after those that it leads to. This is
-// Tarjan's algorithm with a stack of its own, since chains of policies may be long; linear in nodes and edges.
-func findComponents(roots []*node, found func(members []*node)) {
-	const done = math.MaxInt
+// Tarjan's algorithm with a stack of its own, since chains of policies may be long. It is linear in nodes and edges.
+func (e *Evaluator) findComponents(roots []*node, found func(members []*node)) {
 	// frame is a node on the way from a root, with the rest of its edges and the earliest open node it leads to.
 	type frame struct {
-		node             *node
-		edge, end        int
-		index, low, open int
+		node      *node
+		edge, end int
+		open      int
+		low       int32
 	}
 	var (
 		frames []frame
 		edges  []*node
 		open   []*node
-		index  = make(map[*node]int)
+		ids    int32
 	)
+	e.searches++
 	enter := func(n *node) {
-		at := len(index)
-		index[n] = at
+		n.search, n.id, n.closed = e.searches, ids, false
+		ids++
 		begin := len(edges)
 		edges = n.next(edges)
-		frames = append(frames, frame{node: n, edge: begin, end: len(edges), index: at, low: at, open: len(open)})
+		frames = append(frames, frame{node: n, edge: begin, end: len(edges), low: n.id, open: len(open)})
 		open = append(open, n)
 	}
 	leave := func() {
@@ -82,18 +90,18 @@ func findComponents(roots []*node, found func(members []*node)) {
 		} else {
 			edges = edges[:0]
 		}
-		if f.low < f.index {
+		if f.low < f.node.id {
 			return
 		}
 		members := open[f.open:]
 		open = open[:f.open]
 		for _, n := range members {
-			index[n] = done
+			n.closed = true
 		}
 		found(members)
 	}
 	for _, root := range roots {
-		if _, visited := index[root]; visited {
+		if root.search == e.searches {
 			continue
 		}
 		for enter(root); len(frames) > 0; {
@@ -104,10 +112,11 @@ func findComponents(roots []*node, found func(members []*node)) {
 			}
 			n := edges[f.edge]
 			f.edge++
-			if at, visited := index[n]; visited {
-				f.low = min(f.low, at)
-			} else {
+			switch {
+			case n.search != e.searches:
 				enter(n)
+			case !n.closed:
+				f.low = min(f.low, n.id)
 			}
 		}
 	}
@@ -117,14 +126,18 @@ func findComponents(roots []*node, found func(members []*node)) {
 // targets only and targets to templates only.
 func cyclic(members []*node) bool { return len(members) > 1 }
 
-// component is what templates that wait for each other make: each leads to each.
+// component is a set of nodes each of which leads to each other one: templates that wait for each other, and what
+// is between them.
+//
+// The ways of a component lead through its root. With x: a(y) and y: b(#a #c) c(#a), the root is a; after leads
+// from b to a and from c to a, and before leads from c back to policy y and from there to a.
 type component struct {
-	// members are sorted; the first is a template, the root.
+	// members are sorted. The first is a template: the root.
 	members []*node
-	// By place: after is the next node on a shortest way to the root, before the one before on a shortest way
-	// from it. For the root they are those of a shortest way back to it.
+	// after has, by place, the next node on a shortest way to the root. before has the node before it on a
+	// shortest way from the root. For the root itself they belong to a shortest way back to it.
 	after, before []*node
-	// first is a shortest cycle through the root, on says by place which nodes are on it.
+	// first is a shortest cycle through the root. on says, by place, which nodes are on it.
 	first Cycle
 	on    []bool
 }
@@ -134,7 +147,7 @@ func newComponent(members []*node) *component {
 	c := &component{members: slices.Clone(members), on: make([]bool, len(members))}
 	slices.SortFunc(c.members, (*node).compare)
 	for i, n := range c.members {
-		n.component, n.place = c, i
+		n.component, n.place = c, int32(i)
 	}
 	leadTo := c.edges()
 	c.before = c.waysFromRoot((*node).next)
@@ -147,7 +160,7 @@ func newComponent(members []*node) *component {
 	return c
 }
 
-// edges returns, by place, the members that lead to each member.
+// edges gives, by place, the members that lead to each member.
 func (c *component) edges() (leadTo [][]*node) {
 	leadTo = make([][]*node, len(c.members))
 	var to []*node
@@ -162,8 +175,8 @@ func (c *component) edges() (leadTo [][]*node) {
 	return leadTo
 }
 
-// waysFromRoot returns, by place, the node before each member on a shortest way to it from the root, with what
-// edges appends for a node as the next ones.
+// waysFromRoot gives, by place, the node before each member on a shortest way from the root. edges appends the nodes
+// that a node leads to.
 func (c *component) waysFromRoot(edges func(n *node, to []*node) []*node) []*node {
 	before := make([]*node, len(c.members))
 	queue := make([]*node, 1, len(c.members)+1)
@@ -181,9 +194,9 @@ func (c *component) waysFromRoot(edges func(n *node, to []*node) []*node) []*nod
 	return before
 }
 
-// wayThrough returns the nodes of a cycle through n, which is in the component, from n on; no node is on it
-// twice. It goes towards the root until it meets the way that leads from the root to n. For the root, which is
-// where both begin, it is a shortest cycle. The cost is the length of the two ways.
+// wayThrough gives the nodes of a cycle through n, from n on, none of them twice. It goes towards the root until it
+// meets the way that leads from the root to n. Through the root it is a shortest cycle. The cost is the length of
+// the two ways.
 func (c *component) wayThrough(n *node) []*node {
 	root := c.members[0]
 	var down []*node // From n backwards to the root.

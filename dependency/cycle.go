@@ -1,53 +1,71 @@
 package dependency
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 )
 
-// Cycle is a way on which a template waits for itself (P8): each step waits for the next, and the last is the
-// first again. It begins with its first template by policy and place, and no step but this one is on it twice.
-type Cycle []Step
+// Cycle is a way on which templates wait for themselves: each element waits for the next, and the last is the first
+// again. It begins with its first template by policy and place, and nothing but this one is on it twice.
+type Cycle []Waiter
 
-// Step is a template, or a policy whose templates are waited for together.
-type Step struct {
-	// Policy is the name of the template's policy, or of the policy.
-	Policy string `json:"policy"`
-	// Template is the template's place in its policy, or -1 if the step is the policy.
-	Template int `json:"template"`
+// Waiter is a template on a cycle, or a policy whose templates are waited for together.
+type Waiter struct {
+	// TemplateRef names the template. For a policy its index is -1.
+	TemplateRef
 	// Object is what the template creates, or the policy.
 	Object Object `json:"object"`
 }
 
-// String is like "ConfigurationPolicy a → Policy y → ConfigurationPolicy b → ConfigurationPolicy a".
-func (c Cycle) String() string {
-	names := make([]string, len(c))
-	for i, step := range c {
-		names[i] = step.Object.String()
-	}
-	return strings.Join(names, " → ")
-}
+// String is like "ConfigurationPolicy a → Policy y → ConfigurationPolicy b → ConfigurationPolicy a". Of a long cycle
+// it has the beginning, how many more there are, and the end.
+func (c Cycle) String() string { return c.text(300) }
 
-// Cycles returns a cycle for each set of templates that all wait for each other: a shortest one through the
-// first of them. They are sorted by their first template. A template's own cycle is in its result.
-func (e *Evaluator) Cycles() []Cycle {
-	var roots []*node
-	for _, p := range e.sorted() {
-		for _, t := range p.templates {
-			if t.component != nil && t.component.members[0] == &t.node {
-				roots = append(roots, &t.node)
-			}
+const arrow = " → "
+
+// text is String with at most limit bytes, but for names that are long themselves.
+func (c Cycle) text(limit int) string {
+	const head, tail = 30, 2
+	shown := c
+	if len(c) > head+tail {
+		shown = slices.Concat(c[:head], c[len(c)-tail:])
+	}
+	objects := make([]Object, len(shown))
+	for i, w := range shown {
+		objects[i] = w.Object
+	}
+	names := names(objects)
+	for i := range names {
+		names[i] = clip(names[i], 80)
+	}
+	if whole := strings.Join(names, arrow); len(shown) == len(c) && len(whole) <= limit || len(names) <= tail+1 {
+		return oneLine(whole)
+	}
+	end := fmt.Sprintf("and %d more", len(c)) + arrow + strings.Join(names[len(names)-tail:], arrow)
+	begin, more := names[0], len(c)-tail-1
+	for _, name := range names[1 : len(names)-tail] {
+		if more == 1 || len(begin)+len(name)+len(end)+2*len(arrow) > limit {
+			break
 		}
+		begin += arrow + name
+		more--
 	}
-	cycles := make([]Cycle, len(roots))
-	for i, root := range roots {
-		cycles[i] = root.component.first
-	}
-	return cycles
+	return oneLine(begin + arrow + fmt.Sprintf("and %d more", more) + arrow + strings.Join(names[len(names)-tail:], arrow))
 }
 
-// cycle returns one that the template is on, nil if it is on none. Templates on the component's first cycle
-// share that, so results of a long ring don't each hold all of it.
+// from gives the cycle with the template that creates the object as its first and last. It is unchanged if there is
+// none.
+func (c Cycle) from(created Object) Cycle {
+	at := slices.IndexFunc(c, func(w Waiter) bool { return w.Index >= 0 && w.Object == created })
+	if at <= 0 {
+		return c
+	}
+	return slices.Concat(c[at:], c[1:at+1])
+}
+
+// cycle gives one that the template is on, and nil if it is on none. Templates on the component's first cycle share
+// that, so that the evaluations of a long ring do not each hold all of it.
 func (t *template) cycle() Cycle {
 	switch {
 	case t.component == nil:
@@ -59,7 +77,7 @@ func (t *template) cycle() Cycle {
 	}
 }
 
-// cycleOf returns the cycle that leads along the nodes and back to the first of them.
+// cycleOf gives the cycle that leads along the nodes and back to the first of them.
 func cycleOf(way []*node) Cycle {
 	first := 0
 	for i, n := range way {
@@ -71,17 +89,17 @@ func cycleOf(way []*node) Cycle {
 	for _, n := range slices.Concat(way[first:], way[:first], way[first:first+1]) {
 		switch {
 		case n.template != nil:
-			cycle = append(cycle, Step{Policy: n.template.policy.name, Template: n.template.index, Object: n.template.object})
+			cycle = append(cycle, Waiter{n.template.ref(), n.template.object})
 		case n.target.policy != nil:
-			cycle = append(cycle, Step{Policy: n.target.policy.name, Template: -1, Object: n.target.policyObject()})
+			cycle = append(cycle, Waiter{TemplateRef{n.target.policy.name, -1}, n.target.policyObject()})
 		}
 	}
 	return cycle
 }
 
-// policyObject is the policy that the target is, as it is looked up.
+// policyObject gives the policy that the target is, under the name by which it is found.
 func (t *target) policyObject() Object {
 	o := t.object
-	o.APIVersion = policyGroup + "/v1"
+	o.APIVersion = policyVersion
 	return o
 }

@@ -4,19 +4,13 @@ import (
 	"k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"github.com/cohort-ocm/cohort/internal/fielderrs"
+	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
-// Object returns what the template creates, as its definition names it; [Object.Lookup] gives it the
-// namespace it has on a cluster. A definition that is no JSON object, or whose apiVersion, kind or name is
-// missing or no string, is an error that holds a *field.Error for each, with paths from the template on.
-func (t PolicyTemplate) Object() (Object, error) {
-	object, errs := t.object(func() *field.Path { return nil })
-	return object, fielderrs.Join(errs)
-}
-
-// object is Object with the template's path, which is asked for only where something is wrong.
-func (t PolicyTemplate) object(path func() *field.Path) (Object, field.ErrorList) {
+// definedBy gives what a template creates, as its definition names it. A definition that is no JSON object, or whose
+// apiVersion, kind or name is missing or no string, has errors. path leads to the template. It is asked for only
+// where something is wrong.
+func definedBy(t policyv1.PolicyTemplate, path func() *field.Path) (Object, field.ErrorList) {
 	// Most of a definition is its spec, which must be JSON but is not looked at.
 	var definition struct {
 		APIVersion string `json:"apiVersion"`
@@ -41,30 +35,30 @@ func (t PolicyTemplate) object(path func() *field.Path) (Object, field.ErrorList
 	return readObject(raw, path().Child("objectDefinition"))
 }
 
-// readObject returns what raw names, or why it names nothing.
+// readObject gives what raw names, or why it names nothing.
 func readObject(raw []byte, path *field.Path) (Object, field.ErrorList) {
 	if len(raw) == 0 {
-		return Object{}, field.ErrorList{field.Required(path, "a template has an object to create")}
+		return Object{}, field.ErrorList{field.Required(path, "must be the object that the template creates")}
 	}
 	var value any
 	if err := json.Unmarshal(raw, &value); err != nil {
-		return Object{}, field.ErrorList{field.Invalid(path, string(raw), "not JSON: "+err.Error())}
+		return Object{}, field.ErrorList{field.Invalid(path, string(raw), "must be JSON: "+err.Error())}
 	}
 	definition, ok := value.(map[string]any)
 	switch {
 	case value == nil:
-		return Object{}, field.ErrorList{field.Required(path, "a template has an object to create")}
+		return Object{}, field.ErrorList{field.Required(path, "must be the object that the template creates")}
 	case !ok:
-		return Object{}, field.ErrorList{field.TypeInvalid(path, describe(value), "want an object")}
+		return Object{}, field.ErrorList{field.TypeInvalid(path, describe(value), "must be an object")}
 	}
 	var errs field.ErrorList
 	text := func(value any, path *field.Path, required bool) string {
 		s, ok := value.(string)
 		switch {
 		case !ok && value != nil:
-			errs = append(errs, field.TypeInvalid(path, describe(value), "want a string"))
+			errs = append(errs, field.TypeInvalid(path, describe(value), "must be a string"))
 		case required && s == "":
-			errs = append(errs, field.Required(path, "a template says which object it creates"))
+			errs = append(errs, field.Required(path, "must be given: a template names the object that it creates"))
 		}
 		return s
 	}
@@ -73,7 +67,7 @@ func readObject(raw []byte, path *field.Path) (Object, field.ErrorList) {
 	object.Kind = text(definition["kind"], path.Child("kind"), true)
 	metadata, ok := definition["metadata"].(map[string]any)
 	if path = path.Child("metadata"); !ok && definition["metadata"] != nil {
-		return Object{}, append(errs, field.TypeInvalid(path, describe(definition["metadata"]), "want an object"))
+		return Object{}, append(errs, field.TypeInvalid(path, describe(definition["metadata"]), "must be an object"))
 	}
 	object.Name = text(metadata["name"], path.Child("name"), true)
 	object.Namespace = text(metadata["namespace"], path.Child("namespace"), false)

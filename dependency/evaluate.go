@@ -1,36 +1,191 @@
 package dependency
 
-func (p *policy) result() PolicyResult {
-	r := PolicyResult{Policy: p.name, Templates: make([]TemplateResult, len(p.templates))}
-	for i, t := range p.templates {
-		r.Templates[i] = t.result()
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/cohort-ocm/cohort/status/policyv1"
+)
+
+// Evaluate gives the evaluation of each policy on the cluster with this namespace, sorted by name. It gives what an
+// [Evaluator] does that was given the policies and the observations, and has the errors of [Evaluator.Set]. An
+// object without an observation was not read. One that is missing needs an observation with ReasonNotFound.
+func Evaluate(clusterNamespace string, policies []*policyv1.Policy, observations map[Object]Observation, opts ...Option) ([]Evaluation, error) {
+	e := NewEvaluator(clusterNamespace, opts...)
+	if _, err := e.Set(policies...); err != nil {
+		return nil, err
 	}
-	return r
+	elsewhere := func(o Object) bool { return e.cluster.find(o) != o }
+	for _, o := range slices.SortedFunc(maps.Keys(observations), Object.compare) {
+		if elsewhere(o) {
+			e.Observe(o, observations[o])
+		}
+	}
+	// An observation under the name by which the object is found counts more than one under another.
+	for o, observation := range observations {
+		if !elsewhere(o) {
+			e.Observe(o, observation)
+		}
+	}
+	return e.Policies(), nil
 }
 
-func (t *template) result() TemplateResult {
-	r := TemplateResult{Object: t.object, State: StateReady, IgnorePending: t.ignorePending}
+// Evaluation says where the templates of one policy stand. The zero value is the evaluation of a policy that is not
+// there: its compliance is unknown, and everything that it has on the cluster is to be deleted.
+type Evaluation struct {
+	// Policy is the policy's name on the cluster.
+	Policy string
+	// Templates has an element for each template, in their order.
+	Templates []TemplateEvaluation
+}
+
+// String has a line for the policy and one for each template.
+func (e Evaluation) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s %s", policyKind, e.Policy)
+	for i, template := range e.Templates {
+		fmt.Fprintf(&b, "\n  [%d] %s", i, template)
+	}
+	return b.String()
+}
+
+// Compliance gives the compliance of the policy over its templates. The observations tell of the objects that these
+// templates have on the cluster, under the names in [TemplateEvaluation]. Leave out those of other policies.
+func (e Evaluation) Compliance(observations map[Object]Observation) policyv1.ComplianceState {
+	parts := make([]policyv1.ComplianceState, len(e.Templates))
+	for i, template := range e.Templates {
+		parts[i] = template.Compliance(observations[template.Object])
+	}
+	return policyv1.Aggregate(parts...)
+}
+
+// TemplateEvaluation says where one template stands.
+type TemplateEvaluation struct {
+	// Object is what the template creates, where it is found on the cluster. It is the zero Object if the
+	// definition does not say.
+	Object Object
+	// State says whether the template may be processed.
+	State State
+	// Unmet is what a pending template waits for, sorted by object. It is empty in other states.
+	Unmet []Unmet
+	// Cycle is the way on which a pending template waits for itself. It is empty if there is none. Evaluations
+	// share it, so it must not be changed.
+	Cycle Cycle
+	// IgnorePending is the template's field.
+	IgnorePending bool
+	// Err says why the template is invalid: it holds a *field.Error for each fault, with its path in the policy.
+	// It is nil in other states.
+	Err error
+}
+
+// State says whether a template may be processed.
+type State string
+
+const (
+	// StateReady says that all that the template waits for is as it must be.
+	StateReady State = "Ready"
+	// StatePending says that some of it is not.
+	StatePending State = "Pending"
+	// StateInvalid says that the policy contradicts itself about the template, or cannot be read there.
+	StateInvalid State = "Invalid"
+	// StateDisabled says that the policy is disabled.
+	StateDisabled State = "Disabled"
+)
+
+// Compliance gives what the template counts as for its policy. If it is ready it is what was observed at its own
+// object, and unknown (empty) where that is no compliance. While it waits it is Pending, or Compliant if it has
+// ignorePending. But while its object stays although it waits (see [Evaluation.Actions]), it is what was observed at
+// its object, if that is a compliance: else the templates that wait for its policy would be deleted in its stead. If
+// it is invalid it is NonCompliant. If its policy is disabled it is unknown.
+func (t TemplateEvaluation) Compliance(own Observation) policyv1.ComplianceState {
+	observed := own.reason(own.Compliance) == ""
+	switch {
+	case t.State == StateInvalid:
+		return policyv1.NonCompliant
+	case t.State == StatePending && t.IgnorePending:
+		return policyv1.Compliant
+	case t.State == StatePending && !(t.keeps() && observed):
+		return policyv1.Pending
+	case t.State != StateDisabled && observed:
+		return own.Compliance
+	default:
+		return ""
+	}
+}
+
+// keeps says whether the object of a template that is pending stays where it is active (P6).
+func (t TemplateEvaluation) keeps() bool {
+	deletes := func(u Unmet) bool { return !u.Reason.keeps() }
+	return t.State == StatePending && !slices.ContainsFunc(t.Unmet, deletes)
+}
+
+// String has the object, the state and the message.
+func (t TemplateEvaluation) String() string {
+	s := fmt.Sprintf("%s: %s", t.Object, t.State)
+	if message := t.Message(); message != "" {
+		s += ": " + message
+	}
+	return s
+}
+
+// TemplateRef names a template: by the name of its policy on the cluster and by its place in spec.policy-templates,
+// from 0. Lists of templates are sorted by policy and place.
+type TemplateRef struct {
+	Policy string `json:"policy"`
+	Index  int    `json:"index"`
+}
+
+// String is like "default.foo[1]".
+func (r TemplateRef) String() string { return fmt.Sprintf("%s[%d]", r.Policy, r.Index) }
+
+func (r TemplateRef) compare(other TemplateRef) int {
+	return cmp.Or(strings.Compare(r.Policy, other.Policy), cmp.Compare(r.Index, other.Index))
+}
+
+func (p *policy) evaluate() Evaluation {
+	e := Evaluation{Policy: p.name, Templates: make([]TemplateEvaluation, len(p.templates))}
+	for i, t := range p.templates {
+		e.Templates[i] = t.evaluate()
+	}
+	return e
+}
+
+func (t *template) evaluate() TemplateEvaluation {
+	e := TemplateEvaluation{Object: t.object, State: StateReady, IgnorePending: t.ignorePending}
 	switch {
 	case t.policy.disabled:
-		r.State = StateDisabled
-		return r
+		e.State = StateDisabled
+		return e
 	case t.err != nil:
-		r.State = StateInvalid
-		r.Err = t.err
-		return r
+		e.State = StateInvalid
+		e.Err = t.err
+		return e
 	}
 	for _, n := range t.named {
-		reason := n.observation.reason(n.want)
-		if reason == "" && t.component != nil && n.target.component == t.component {
-			reason = OnCycle
-		}
-		if reason != "" {
-			r.Unmet = append(r.Unmet, Unmet{Object: n.Object, Want: n.want, Reason: reason, Observation: n.observation})
+		if reason := t.reason(n); reason != "" {
+			e.Unmet = append(e.Unmet, Unmet{Object: n.Object, Want: n.want, Reason: reason, Observation: n.observation})
 		}
 	}
-	if len(r.Unmet) > 0 {
-		r.State = StatePending
-		r.Cycle = t.cycle()
+	if len(e.Unmet) > 0 {
+		e.State = StatePending
+		e.Cycle = t.cycle()
 	}
-	return r
+	return e
+}
+
+// reason says why what the template names is unmet. It is empty if it is met. What lies on the template's cycle is
+// not met even if it is as wanted; and if it is Pending, then because of the cycle.
+func (t *template) reason(n requirement) Reason {
+	reason := n.observation.reason(n.want)
+	if t.component == nil || n.target.component != t.component {
+		return reason
+	}
+	pending := reason == ReasonOtherCompliance && n.observation.Compliance == policyv1.Pending
+	if reason == "" || pending {
+		return ReasonOnCycle
+	}
+	return reason
 }

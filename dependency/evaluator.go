@@ -4,66 +4,72 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/cohort-ocm/cohort/internal/fielderrs"
+	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
 // Evaluator evaluates the policies of one managed cluster, and evaluates them again as they or what they wait for
-// change. The cost of a change grows with the templates that name what changed, not with all there are (P8). The
-// zero value serves a cluster whose namespace is empty, as a generator has it.
+// change. The cost of a change grows with the templates that name what changed, not with all there are.
 //
-// Methods that change an evaluator (Set, Delete, Observe) must not run at the same time as any other of its
-// methods; the others may run at the same time. What methods return is the caller's, but for cycles, which
-// must not be changed.
+// An Evaluator is safe for concurrent use. The zero value is ready to use. It serves a cluster whose namespace is
+// empty, as a generator has it. An Evaluator must not be copied. What its methods give is the caller's, but for
+// cycles, which must not be changed.
 type Evaluator struct {
-	clusterNamespace string
+	cluster cluster
 
+	mu       sync.Mutex
 	policies map[string]*policy
 	// objects are those that templates name, as they name them.
 	objects map[Object]*object
 	// targets are those that templates name or that are given, in whichever version.
 	targets map[Object]*target
+	// searches counts the calls of findComponents.
+	searches uint32
 }
 
-// NewEvaluator returns an evaluator without policies for the cluster with this namespace.
-func NewEvaluator(clusterNamespace string) *Evaluator {
-	return &Evaluator{clusterNamespace: clusterNamespace}
+// NewEvaluator gives an evaluator without policies for the cluster with this namespace.
+func NewEvaluator(clusterNamespace string, opts ...Option) *Evaluator {
+	return &Evaluator{cluster: clusterOf(clusterNamespace, opts)}
 }
 
-// Changes is what a caller has to do after policies changed.
-type Changes struct {
-	// Templates are to be evaluated again, sorted: those of the policies that were set, and those of others
-	// that came onto a cycle, left one or are on one that changed. Everything of a deleted policy is left to
-	// the caller: see the zero PolicyResult.
+// Watches says what a caller has to do after policies changed.
+type Watches struct {
+	// Add are the objects to watch that no template named before, sorted. They are not known until
+	// [Evaluator.Observe] is told of them.
+	Add []Object
+	// Remove are the objects that no template names any more, sorted. What was observed of them is forgotten.
+	Remove []Object
+	// Templates are to be evaluated again, sorted: those of the policies that were set, and those of others that
+	// came onto a cycle, left one or are on one that changed. What a deleted policy has on the cluster is left to
+	// the caller: see [Evaluation].
 	Templates []TemplateRef
-	// Watch are the objects that templates name and none named before, sorted. They are not known until Observe
-	// is told of them.
-	Watch []Object
-	// Unwatch are the objects that no template names any more, sorted. What was observed of them is forgotten.
-	Unwatch []Object
 }
 
-// Set adds policies, each in place of the one of its name if there is one, as one change. Nothing of them is kept
-// but names and compliances.
+// Set adds policies, each in place of the one of its name if there is one, as one change. Of them it keeps nothing but
+// names and compliances.
 //
-// It returns an error and changes nothing if a policy has no name, has a namespace other than the cluster's, or
-// is given twice; it holds a *field.Error for each. Faults of a template are no error here, but the template's
-// result. The cost is linear in what is given and, if others wait for that, in all that it waits for itself, over
-// any number of steps: cycles are searched for there only.
-func (e *Evaluator) Set(policies ...Policy) (Changes, error) {
+// It gives an error and changes nothing if a policy has no name, has a namespace other than the cluster's, or is
+// given twice. The error holds a *field.Error for each. A fault of a template is no error here: it stands in the
+// template's evaluation. The cost is linear in what is given. If others wait for that, cycles are searched for in all
+// that it waits for, over any number of steps.
+func (e *Evaluator) Set(policies ...*policyv1.Policy) (Watches, error) {
 	if err := e.check(policies); err != nil {
-		return Changes{}, err
+		return Watches{}, err
 	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	templates := 0
-	for i := range policies {
-		templates += len(policies[i].Spec.PolicyTemplates)
+	for _, p := range policies {
+		templates += len(p.Spec.PolicyTemplates)
 	}
 	c := e.change(len(policies), templates)
-	byName := make(map[string]*Policy, len(policies))
-	for i := range policies {
-		byName[policies[i].Name] = &policies[i]
+	byName := make(map[string]*policyv1.Policy, len(policies))
+	for _, p := range policies {
+		byName[p.Name] = p
 	}
 	names := slices.Sorted(maps.Keys(byName))
 	c.remove(names)
@@ -74,7 +80,9 @@ func (e *Evaluator) Set(policies ...Policy) (Changes, error) {
 }
 
 // Delete removes the policies of these names, as one change. Names of no policy are passed over.
-func (e *Evaluator) Delete(names ...string) Changes {
+func (e *Evaluator) Delete(names ...string) Watches {
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	c := e.change(0, 0)
 	c.remove(slices.Sorted(slices.Values(names)))
 	return c.finish()
@@ -90,11 +98,16 @@ func (e *Evaluator) change(policies, templates int) *change {
 	return &change{Evaluator: e}
 }
 
-// Observe tells what is known of an object now, and returns the templates to evaluate again, sorted: those that
-// name the object, or none if that was known before. An object that no template names is not remembered. The
-// cost grows with the templates that name the object.
+// Observe tells what is known of an object now. It gives the templates to evaluate again, sorted: those that name the
+// object, or none if that was known before. An object that no template names is not remembered. The cost grows with
+// the templates that name the object.
 func (e *Evaluator) Observe(o Object, observation Observation) []TemplateRef {
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	named, found := e.objects[o]
+	if !found {
+		named, found = e.objects[e.cluster.find(o)]
+	}
 	if !found || named.observation == observation {
 		return nil
 	}
@@ -102,60 +115,38 @@ func (e *Evaluator) Observe(o Object, observation Observation) []TemplateRef {
 	return named.refs()
 }
 
-// Dependents returns the templates that name the object, sorted. An object is named as [Dependency.Object]
-// returns it. Templates of disabled policies name none.
-func (e *Evaluator) Dependents(o Object) []TemplateRef {
-	if named, found := e.objects[o]; found {
-		return named.refs()
-	}
-	return nil
-}
-
-// Watches returns the objects to watch: all that templates name, sorted.
-func (e *Evaluator) Watches() []Object {
-	return slices.SortedFunc(maps.Keys(e.objects), Object.Compare)
-}
-
-// Policy returns the result of the policy of this name on the cluster, and whether there is one.
-func (e *Evaluator) Policy(name string) (PolicyResult, bool) {
+// Policy gives the evaluation of the policy of this name on the cluster, and whether there is one.
+func (e *Evaluator) Policy(name string) (Evaluation, bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	p, found := e.policies[name]
 	if !found {
-		return PolicyResult{}, false
+		return Evaluation{}, false
 	}
-	return p.result(), true
+	return p.evaluate(), true
 }
 
-// Template returns the result of one template, and whether there is one, without looking at the others of its
+// Template gives the evaluation of one template, and whether there is one, without looking at the others of its
 // policy.
-func (e *Evaluator) Template(ref TemplateRef) (TemplateResult, bool) {
+func (e *Evaluator) Template(ref TemplateRef) (TemplateEvaluation, bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	p, found := e.policies[ref.Policy]
 	if !found || ref.Index < 0 || ref.Index >= len(p.templates) {
-		return TemplateResult{}, false
+		return TemplateEvaluation{}, false
 	}
-	return p.templates[ref.Index].result(), true
+	return p.templates[ref.Index].evaluate(), true
 }
 
-// Policies returns the results of all policies, sorted by name.
-func (e *Evaluator) Policies() []PolicyResult {
-	results := make([]PolicyResult, 0, len(e.policies))
+// Policies gives the evaluations of all policies, sorted by name.
+func (e *Evaluator) Policies() []Evaluation {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	evaluations := make([]Evaluation, 0, len(e.policies))
 	for _, p := range e.sorted() {
-		results = append(results, p.result())
+		evaluations = append(evaluations, p.evaluate())
 	}
-	return results
-}
-
-// Evaluate returns the results of policies on the cluster with this namespace, sorted by name: what an
-// [Evaluator] returns that was given the policies and the observations. Its errors are those of
-// [Evaluator.Set].
-func Evaluate(clusterNamespace string, policies []Policy, observations Observations) ([]PolicyResult, error) {
-	e := NewEvaluator(clusterNamespace)
-	if _, err := e.Set(policies...); err != nil {
-		return nil, err
-	}
-	for _, named := range e.objects {
-		named.observation = observations[named.Object]
-	}
-	return e.Policies(), nil
+	return evaluations
 }
 
 func (e *Evaluator) sorted() []*policy {
@@ -167,19 +158,26 @@ func (e *Evaluator) sorted() []*policy {
 	return sorted
 }
 
-func (e *Evaluator) check(policies []Policy) error {
+func (e *Evaluator) check(policies []*policyv1.Policy) error {
 	var errs field.ErrorList
 	given := make(map[string]bool, len(policies))
-	for _, p := range policies {
-		path := field.NewPath("metadata")
+	for i, p := range policies {
+		path := field.NewPath("policies").Index(i)
 		switch {
+		case p == nil:
+			errs = append(errs, field.Required(path, "must be given"))
+			continue
 		case p.Name == "":
-			errs = append(errs, field.Required(path.Child("name"), "a policy is known by its name"))
+			errs = append(errs, field.Required(path.Child("metadata", "name"), "must be given: a policy is known by its name"))
+			continue
+		}
+		path = field.NewPath("policies").Key(p.Name)
+		switch {
 		case given[p.Name]:
-			errs = append(errs, field.Duplicate(path.Child("name"), p.Name))
-		case p.Namespace != "" && p.Namespace != e.clusterNamespace:
-			errs = append(errs, field.Invalid(path.Child("namespace"), p.Namespace, fmt.Sprintf(
-				"policy %s is evaluated on the cluster: want its namespace %q, or none", p.Name, e.clusterNamespace)))
+			errs = append(errs, field.Duplicate(path.Child("metadata", "name"), p.Name))
+		case p.Namespace != "" && p.Namespace != e.cluster.namespace:
+			errs = append(errs, field.Invalid(path.Child("metadata", "namespace"), p.Namespace,
+				fmt.Sprintf("must be the cluster's namespace %q, or empty", e.cluster.namespace)))
 		}
 		given[p.Name] = true
 	}

@@ -10,33 +10,31 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/cohort-ocm/cohort/dependency"
+	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
 // A policy as the template sync of a managed cluster gets it: the second template waits for the first, and
 // both for another policy.
-func monitoring() dependency.Policy {
-	return dependency.Policy{
-		ObjectMeta: metav1.ObjectMeta{Name: "default.monitoring", Namespace: "cluster1"},
-		Spec: dependency.PolicySpec{
-			Dependencies: []dependency.Dependency{{
-				APIVersion: "policy.open-cluster-management.io/v1", Kind: "Policy",
-				Name: "default.namespaces", Compliance: dependency.Compliant,
-			}},
-			PolicyTemplates: []dependency.PolicyTemplate{{
-				ObjectDefinition: runtime.RawExtension{Raw: []byte(`{
-					"apiVersion": "policy.open-cluster-management.io/v1beta1",
-					"kind": "OperatorPolicy", "metadata": {"name": "prometheus"}}`)},
-			}, {
-				ObjectDefinition: runtime.RawExtension{Raw: []byte(`{
-					"apiVersion": "policy.open-cluster-management.io/v1",
-					"kind": "ConfigurationPolicy", "metadata": {"name": "alerts"}}`)},
-				ExtraDependencies: []dependency.Dependency{{
-					APIVersion: "policy.open-cluster-management.io/v1beta1", Kind: "OperatorPolicy",
-					Name: "prometheus", Compliance: dependency.Compliant,
-				}},
-			}},
-		},
-	}
+func monitoring() *policyv1.Policy {
+	p := &policyv1.Policy{ObjectMeta: metav1.ObjectMeta{Name: "default.monitoring", Namespace: "cluster1"}}
+	p.Spec.Dependencies = []policyv1.PolicyDependency{{
+		TypeMeta: metav1.TypeMeta{APIVersion: "policy.open-cluster-management.io/v1", Kind: "Policy"},
+		Name:     "default.namespaces", Compliance: policyv1.Compliant,
+	}}
+	p.Spec.PolicyTemplates = []policyv1.PolicyTemplate{{
+		ObjectDefinition: runtime.RawExtension{Raw: []byte(`{
+			"apiVersion": "policy.open-cluster-management.io/v1beta1",
+			"kind": "OperatorPolicy", "metadata": {"name": "prometheus"}}`)},
+	}, {
+		ObjectDefinition: runtime.RawExtension{Raw: []byte(`{
+			"apiVersion": "policy.open-cluster-management.io/v1",
+			"kind": "ConfigurationPolicy", "metadata": {"name": "alerts"}}`)},
+		ExtraDependencies: []policyv1.PolicyDependency{{
+			TypeMeta: metav1.TypeMeta{APIVersion: "policy.open-cluster-management.io/v1beta1", Kind: "OperatorPolicy"},
+			Name:     "prometheus", Compliance: policyv1.Compliant,
+		}},
+	}}
+	return p
 }
 
 func ExampleEvaluate() {
@@ -48,9 +46,9 @@ func ExampleEvaluate() {
 		APIVersion: "policy.open-cluster-management.io/v1beta1", Kind: "OperatorPolicy",
 		Namespace: "cluster1", Name: "prometheus",
 	}
-	results, err := dependency.Evaluate("cluster1", []dependency.Policy{monitoring()}, dependency.Observations{
-		namespaces: {Compliance: dependency.Compliant},
-		prometheus: {Problem: dependency.NotFound},
+	results, err := dependency.Evaluate("cluster1", []*policyv1.Policy{monitoring()}, map[dependency.Object]dependency.Observation{
+		namespaces: {Compliance: policyv1.Compliant},
+		prometheus: {Problem: dependency.ReasonNotFound},
 	})
 	if err != nil {
 		fmt.Println(err)
@@ -63,25 +61,25 @@ func ExampleEvaluate() {
 	// Output:
 	// Policy default.monitoring
 	//   [0] OperatorPolicy prometheus: Ready
-	//   [1] ConfigurationPolicy alerts: Pending: Dependencies were not satisfied: 1 is still pending (OperatorPolicy prometheus)
-	// Create OperatorPolicy prometheus
-	// Wait ConfigurationPolicy alerts: Dependencies were not satisfied: 1 is still pending (OperatorPolicy prometheus)
+	//   [1] ConfigurationPolicy alerts: Pending: Dependencies were not satisfied: OperatorPolicy prometheus is not found, must be Compliant
+	// create OperatorPolicy prometheus
+	// leave ConfigurationPolicy alerts: Dependencies were not satisfied: OperatorPolicy prometheus is not found, must be Compliant
 }
 
 // The loop of a controller on the managed cluster: policies come, objects change, and only the templates that
 // name what changed are evaluated again.
 func ExampleEvaluator() {
 	evaluator := dependency.NewEvaluator("cluster1")
-	changes, err := evaluator.Set(monitoring())
+	watches, err := evaluator.Set(monitoring())
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println("watch", changes.Watch)
+	fmt.Println("watch", watches.Add)
 
 	// The watches report the objects as they are at first, then each change.
-	compliant := dependency.Observation{Compliance: dependency.Compliant}
-	for _, object := range changes.Watch {
+	compliant := dependency.Observation{Compliance: policyv1.Compliant}
+	for _, object := range watches.Add {
 		fmt.Println(object, "is compliant: evaluate", evaluator.Observe(object, compliant))
 	}
 	result, _ := evaluator.Policy("default.monitoring")
@@ -96,34 +94,32 @@ func ExampleEvaluator() {
 }
 
 func ExampleReplicate() {
-	policy := func(namespace, name string) dependency.Dependency {
-		return dependency.Dependency{
-			APIVersion: "policy.open-cluster-management.io/v1", Kind: "Policy",
-			Namespace: namespace, Name: name, Compliance: dependency.Compliant,
-		}
+	hub := &policyv1.Policy{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "monitoring"}}
+	policy := metav1.TypeMeta{APIVersion: "policy.open-cluster-management.io/v1", Kind: "Policy"}
+	set := metav1.TypeMeta{APIVersion: "policy.open-cluster-management.io/v1beta1", Kind: "PolicySet"}
+	hub.Spec.Dependencies = []policyv1.PolicyDependency{
+		{TypeMeta: policy, Name: "namespaces", Compliance: policyv1.Compliant},
+		{TypeMeta: policy, Namespace: "security", Name: "certs", Compliance: policyv1.Compliant},
+		{TypeMeta: set, Name: "base", Compliance: policyv1.Compliant},
 	}
-	set := dependency.Dependency{
-		APIVersion: "policy.open-cluster-management.io/v1beta1", Kind: "PolicySet",
-		Name: "base", Compliance: dependency.Compliant,
+	sets := map[types.NamespacedName]*policyv1.PolicySet{
+		{Namespace: "default", Name: "base"}: {Spec: policyv1.PolicySetSpec{Policies: []string{"dns", "ntp"}}},
 	}
-	sets := dependency.PolicySets{
-		types.NamespacedName{Namespace: "default", Name: "base"}: {
-			Spec: dependency.PolicySetSpec{Policies: []string{"dns", "ntp"}},
-		},
-	}
-	hub := []dependency.Dependency{policy("", "namespaces"), policy("security", "certs"), set}
-	for _, d := range dependency.Replicate(hub, "default", sets) {
-		fmt.Printf("%s %q in namespace %q\n", d.Kind, d.Name, d.Namespace)
+	replicated := dependency.Replicate(hub, "cluster1", sets)
+	fmt.Printf("%s/%s\n", replicated.Namespace, replicated.Name)
+	for _, d := range replicated.Spec.Dependencies {
+		fmt.Printf("%s %s\n", d.Kind, d.Name)
 	}
 	// Output:
-	// Policy "default.namespaces" in namespace ""
-	// Policy "security.certs" in namespace ""
-	// Policy "default.dns" in namespace ""
-	// Policy "default.ntp" in namespace ""
+	// cluster1/default.monitoring
+	// Policy default.namespaces
+	// Policy security.certs
+	// Policy default.dns
+	// Policy default.ntp
 }
 
-// What can't be read deletes nothing; what is no longer as it should be does.
-func ExamplePolicyResult_Actions() {
+// What cannot be read deletes nothing. What is no longer as it must be does.
+func ExampleEvaluation_Actions() {
 	prometheus := dependency.Object{
 		APIVersion: "policy.open-cluster-management.io/v1beta1", Kind: "OperatorPolicy",
 		Namespace: "cluster1", Name: "prometheus",
@@ -134,12 +130,12 @@ func ExamplePolicyResult_Actions() {
 	}
 	for _, observation := range []dependency.Observation{
 		dependency.ObservationOf(nil, errors.New("timeout")),
-		{Compliance: dependency.NonCompliant},
+		{Compliance: policyv1.NonCompliant},
 	} {
-		observations := dependency.Observations{prometheus: observation}
+		observations := map[dependency.Object]dependency.Observation{prometheus: observation}
 		policy := monitoring()
 		policy.Spec.Dependencies = nil
-		results, err := dependency.Evaluate("cluster1", []dependency.Policy{policy}, observations)
+		results, err := dependency.Evaluate("cluster1", []*policyv1.Policy{policy}, observations)
 		if err != nil {
 			fmt.Println(err)
 			return
@@ -147,25 +143,8 @@ func ExamplePolicyResult_Actions() {
 		fmt.Println(results[0].Actions([]dependency.Object{prometheus, alerts})[1])
 	}
 	// Output:
-	// Keep ConfigurationPolicy alerts: kept, since it could not be read what it waits for: Dependencies were not satisfied: 1 is still pending (OperatorPolicy prometheus); OperatorPolicy prometheus can't be read: timeout
-	// Delete ConfigurationPolicy alerts: Dependencies were not satisfied: 1 is still pending (OperatorPolicy prometheus)
-}
-
-func ExampleEvaluator_Cycles() {
-	evaluator := dependency.NewEvaluator("managed")
-	// Policy x has the template a, which waits for Policy y; its template b waits for a.
-	if _, err := evaluator.Set(world("x: a(y)", "y: b(#a) c")...); err != nil {
-		fmt.Println(err)
-		return
-	}
-	for _, cycle := range evaluator.Cycles() {
-		fmt.Println(cycle)
-	}
-	result, _ := evaluator.Policy("x")
-	fmt.Println(result.Templates[0].Message())
-	// Output:
-	// ConfigurationPolicy a → Policy y → ConfigurationPolicy b → ConfigurationPolicy a
-	// Dependencies were not satisfied: 1 is still pending (Policy y); Policy y was not read so far; it waits for itself: ConfigurationPolicy a → Policy y → ConfigurationPolicy b → ConfigurationPolicy a
+	// leave ConfigurationPolicy alerts: kept, since it is not known what it waits for: Dependencies were not satisfied: OperatorPolicy prometheus cannot be read: timeout
+	// delete ConfigurationPolicy alerts: Dependencies were not satisfied: OperatorPolicy prometheus is NonCompliant, must be Compliant
 }
 
 // A generator orders policies by what they wait for. Policy app waits for Policy base, whose template users
@@ -174,7 +153,7 @@ func ExampleEvaluator_Order() {
 	var evaluator dependency.Evaluator
 	policies := world("app(base): server extra(#cache)", "base: crd users(#crd)", "loop: a(loop)")
 	for i := range policies {
-		policies[i] = policies[i].Replicated("", nil)
+		policies[i] = dependency.Replicate(policies[i], "", nil)
 	}
 	if _, err := evaluator.Set(policies...); err != nil {
 		fmt.Println(err)
@@ -186,18 +165,7 @@ func ExampleEvaluator_Order() {
 	// 2: managed.base[1]
 	// 3: managed.app[0] managed.app[1]
 	// managed.loop[0] waits for Policy managed.loop
-}
-
-func ExampleAggregate() {
-	fmt.Println(dependency.Aggregate(dependency.Compliant, dependency.Pending, dependency.Compliant))
-	fmt.Println(dependency.Aggregate(dependency.Compliant, dependency.Pending, dependency.NonCompliant))
-	fmt.Printf("%q\n", dependency.Aggregate(dependency.Compliant, ""))
-	fmt.Printf("%q\n", dependency.Aggregate())
-	// Output:
-	// Pending
-	// NonCompliant
-	// ""
-	// ""
+	// cycle: ConfigurationPolicy a → Policy managed.loop → ConfigurationPolicy a
 }
 
 func ExampleObservationOf() {
@@ -207,11 +175,11 @@ func ExampleObservationOf() {
 		"metadata":   map[string]any{"name": "owner"},
 		"status":     map[string]any{"totalViolations": int64(2)},
 	}}
-	fmt.Println(dependency.ObjectOf(constraint), dependency.ObservationOf(constraint, nil))
-	fmt.Println(dependency.ObservationOf(nil, nil))
-	fmt.Println(dependency.ObservationOf(nil, errors.New("timeout")))
+	fmt.Println(dependency.ObjectOf(constraint), dependency.ObservationOf(constraint, nil).Compliance)
+	fmt.Println(dependency.ObservationOf(nil, nil).Problem)
+	fmt.Println(dependency.ObservationOf(nil, errors.New("timeout")).Problem)
 	// Output:
 	// K8sRequiredLabels owner NonCompliant
 	// NotFound
-	// ReadFailed: timeout
+	// ReadFailed
 }

@@ -1,17 +1,22 @@
 package dependency
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/cohort-ocm/cohort/status/policyv1"
+)
 
 // A long-lived controller sees policies come and go: nothing of them may stay. This looks inside since from
 // outside nothing can be seen of what stays.
 func TestNothingStaysOfDeletedPolicies(t *testing.T) {
-	policy := func(name, waitsFor string) Policy {
-		var p Policy
+	policy := func(name, waitsFor string) *policyv1.Policy {
+		p := new(policyv1.Policy)
 		p.Name = name
-		d := Dependency{APIVersion: policyGroup + "/v1", Kind: policyKind, Name: waitsFor, Compliance: Compliant}
-		p.Spec.PolicyTemplates = make([]PolicyTemplate, 1)
+		d := policyv1.PolicyDependency{Name: waitsFor, Compliance: policyv1.Compliant}
+		d.APIVersion, d.Kind = policyVersion, policyKind
+		p.Spec.PolicyTemplates = make([]policyv1.PolicyTemplate, 1)
 		template := &p.Spec.PolicyTemplates[0]
-		template.ExtraDependencies = []Dependency{d}
+		template.ExtraDependencies = []policyv1.PolicyDependency{d}
 		template.ObjectDefinition.Raw = []byte(`{"apiVersion":"v1","kind":"A","metadata":{"name":"` + name + `"}}`)
 		return p
 	}

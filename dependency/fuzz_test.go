@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/yaml"
 
 	"github.com/cohort-ocm/cohort/dependency"
+	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
 // addFixtures seeds a fuzz target with the files of testdata.
@@ -56,8 +57,8 @@ func FuzzPolicy(f *testing.F) {
 		if err != nil {
 			return
 		}
-		p = p.Replicated(cluster, nil)
-		results, err := dependency.Evaluate(cluster, []dependency.Policy{p}, nil)
+		p = dependency.Replicate(p, cluster, nil)
+		results, err := dependency.Evaluate(cluster, []*policyv1.Policy{p}, nil)
 		var fault *field.Error
 		if err != nil {
 			if !errors.As(err, &fault) {
@@ -68,18 +69,23 @@ func FuzzPolicy(f *testing.F) {
 		if got, want := len(results[0].Templates), len(p.Spec.PolicyTemplates); got != want {
 			t.Fatalf("%d results of %d templates", got, want)
 		}
-		for i, r := range results[0].Templates {
+		for _, r := range results[0].Templates {
 			named := r.Object != dependency.Object{}
-			_, err := p.Spec.PolicyTemplates[i].Object()
 			switch {
 			case r.State == dependency.StateInvalid && !errors.As(r.Err, &fault):
 				t.Fatalf("invalid without a field: %v", r)
-			case r.State != dependency.StateInvalid && r.State != dependency.StateDisabled && !named, named != (err == nil):
+			case r.State != dependency.StateInvalid && r.State != dependency.StateDisabled && !named:
 				t.Fatalf("%v creates %v", r, r.Object)
 			case (r.State == dependency.StatePending) != (len(r.Unmet) > 0):
 				t.Fatalf("%s with %d unmet", r.State, len(r.Unmet))
-			case strings.Contains(r.Message(), "\n"):
-				t.Fatalf("more than a line: %q", r.Message())
+			case strings.Contains(r.Message(), "\n") || len(r.Message()) > 1024:
+				t.Fatalf("more than a line, or than 1 kB: %q", r.Message())
+			}
+		}
+		faults := dependency.Validate(p, nil)
+		for _, r := range results[0].Templates {
+			if r.State == dependency.StateInvalid && len(faults) == 0 {
+				t.Fatalf("%v, and the policy is valid", r)
 			}
 		}
 		results[0].Actions([]dependency.Object{{Kind: "A", Name: "a"}})
@@ -107,7 +113,7 @@ func FuzzObservationOf(f *testing.F) {
 			t.Fatalf("%#v", got)
 		}
 		switch got.Compliance {
-		case "", dependency.Compliant, dependency.NonCompliant, dependency.Pending:
+		case "", policyv1.Compliant, policyv1.NonCompliant, policyv1.Pending:
 		default:
 			t.Fatalf("%q is no compliance", got.Compliance)
 		}

@@ -6,13 +6,15 @@ import (
 	"slices"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/types"
 	"pgregory.net/rapid"
 
 	"github.com/cohort-ocm/cohort/dependency"
+	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
 // ready returns the templates that are.
-func ready(results []dependency.PolicyResult) map[dependency.TemplateRef]bool {
+func ready(results []dependency.Evaluation) map[dependency.TemplateRef]bool {
 	refs := map[dependency.TemplateRef]bool{}
 	for _, r := range results {
 		for i, template := range r.Templates {
@@ -25,8 +27,8 @@ func ready(results []dependency.PolicyResult) map[dependency.TemplateRef]bool {
 }
 
 // drawTemplate draws one of the policies' templates.
-func drawTemplate(t *rapid.T, policies []dependency.Policy) *dependency.PolicyTemplate {
-	var templates []*dependency.PolicyTemplate
+func drawTemplate(t *rapid.T, policies []*policyv1.Policy) *policyv1.PolicyTemplate {
+	var templates []*policyv1.PolicyTemplate
 	for i := range policies {
 		for j := range policies[i].Spec.PolicyTemplates {
 			templates = append(templates, &policies[i].Spec.PolicyTemplates[j])
@@ -48,7 +50,7 @@ func TestAddingAMetDependencyChangesNothing(t *testing.T) {
 		// It is on an object of its own, or a template that waits for itself would be made.
 		met := dependencyOf("#met")
 		met.Compliance = rapid.SampledFrom(allWants()).Draw(t, "want of the met")
-		observations[met.Object(cluster)] = dependency.Observation{Compliance: met.Compliance}
+		observations[found(met)] = dependency.Observation{Compliance: met.Compliance}
 		if len(more) > 0 && rapid.Bool().Draw(t, "for a policy") {
 			spec := &more[rapid.IntRange(0, len(more)-1).Draw(t, "policy to change")].Spec
 			spec.Dependencies = append(spec.Dependencies, met)
@@ -71,7 +73,7 @@ func TestAddingAnUnmetDependencyMakesNothingReady(t *testing.T) {
 		more := clone(policies)
 		template := drawTemplate(t, more)
 		unmet := drawDependency(t, allWants()...)
-		if o := observations[unmet.Object(cluster)]; o.Problem == "" && o.Compliance == unmet.Compliance {
+		if o := observations[found(unmet)]; o.Problem == "" && o.Compliance == unmet.Compliance {
 			t.Skip("met")
 		}
 		template.ExtraDependencies = append(template.ExtraDependencies, unmet)
@@ -84,7 +86,7 @@ func TestAddingAnUnmetDependencyMakesNothingReady(t *testing.T) {
 }
 
 // deletions are the objects that are to be deleted when everything is active.
-func deletions(results []dependency.PolicyResult) map[dependency.TemplateRef]bool {
+func deletions(results []dependency.Evaluation) map[dependency.TemplateRef]bool {
 	refs := map[dependency.TemplateRef]bool{}
 	for _, r := range results {
 		var active []dependency.Object
@@ -92,7 +94,7 @@ func deletions(results []dependency.PolicyResult) map[dependency.TemplateRef]boo
 			active = append(active, template.Object)
 		}
 		for _, action := range r.Actions(active) {
-			if action.Verb == dependency.Delete {
+			if action.Verb == dependency.VerbDelete {
 				refs[dependency.TemplateRef{Policy: r.Policy, Index: action.Template}] = true
 			}
 		}
@@ -110,7 +112,7 @@ func TestNothingIsDeletedBecauseAReadFailed(t *testing.T) {
 		for _, o := range watches(policies) {
 			switch rapid.IntRange(0, 3).Draw(t, "read") {
 			case 0:
-				observations[o] = dependency.Observation{Problem: dependency.ReadFailed, Detail: "timeout"}
+				observations[o] = dependency.Observation{Problem: dependency.ReasonReadFailed, Detail: "timeout"}
 			case 1:
 				delete(observations, o)
 			}
@@ -128,8 +130,7 @@ func TestNothingIsDeletedBeforeAnythingIsRead(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		policies := drawPolicies(t, allWants()...)
 		for ref := range deletions(evaluate(policies, nil)) {
-			i := slices.IndexFunc(policies, func(p dependency.Policy) bool { return p.Name == ref.Policy })
-			if !policies[i].Spec.Disabled {
+			if !disabled(policies, ref.Policy) {
 				t.Fatalf("%s is deleted", ref)
 			}
 		}
@@ -140,7 +141,7 @@ func TestNothingIsDeletedBeforeAnythingIsRead(t *testing.T) {
 // it there, it is ready.
 func TestFollowingTheOrderEveryTemplateBecomesReady(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		policies := drawPolicies(t, dependency.Compliant)
+		policies := drawPolicies(t, policyv1.Compliant)
 		e := dependency.NewEvaluator(cluster)
 		if _, err := e.Set(policies...); err != nil {
 			t.Fatal(err)
@@ -162,7 +163,7 @@ func TestFollowingTheOrderEveryTemplateBecomesReady(t *testing.T) {
 // rest with all templates ready but those that Order calls blocked.
 func TestTemplatesOnACycleAndWhatHangsOnThemStayPending(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		policies := drawPolicies(t, dependency.Compliant)
+		policies := drawPolicies(t, policyv1.Compliant)
 		e := dependency.NewEvaluator(cluster)
 		if _, err := e.Set(policies...); err != nil {
 			t.Fatal(err)
@@ -188,14 +189,66 @@ func TestTemplatesOnACycleAndWhatHangsOnThemStayPending(t *testing.T) {
 	})
 }
 
+// P6: reads fail for a while, and statuses are written all the same. Nothing that is active is deleted: neither what
+// waits for the objects that cannot be read, nor what waits for its policy.
+func TestFailedReadsDeleteNothingFurtherOn(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		policies := drawPolicies(t, policyv1.Compliant)
+		w := newCluster(policies)
+		for range 20 {
+			w.process(slices.Collect(maps.Keys(ready(w.evaluate()))))
+		}
+		_, observations := w.settle()
+		fails := map[dependency.Object]bool{}
+		for _, o := range watches(policies) {
+			fails[o] = rapid.IntRange(0, 2).Draw(t, "fails") == 0
+		}
+		for range 5 {
+			seen := maps.Clone(observations)
+			for o, fails := range fails {
+				if fails {
+					seen[o] = dependency.Observation{Problem: dependency.ReasonReadFailed}
+				}
+			}
+			results := evaluate(policies, seen)
+			for ref := range deletions(results) {
+				if w.processed[ref] && !disabled(policies, ref.Policy) {
+					t.Fatalf("%s is deleted for what could not be read:\n%s", ref, lines(results))
+				}
+			}
+			for _, r := range results {
+				if c := r.Compliance(w.own(r, observations)); c != "" {
+					observations[object(r.Policy)] = dependency.Observation{Compliance: c}
+				}
+			}
+		}
+	})
+}
+
+func disabled(policies []*policyv1.Policy, name string) bool {
+	return slices.ContainsFunc(policies, func(p *policyv1.Policy) bool { return p.Name == name && p.Spec.Disabled })
+}
+
 // simulated is a cluster on which templates become compliant when they are processed.
 type simulated struct {
-	policies  []dependency.Policy
+	policies  []*policyv1.Policy
 	processed map[dependency.TemplateRef]bool
 }
 
-func newCluster(policies []dependency.Policy) *simulated {
+func newCluster(policies []*policyv1.Policy) *simulated {
 	return &simulated{policies: policies, processed: map[dependency.TemplateRef]bool{}}
+}
+
+// own is what is observed of the objects that the policy's own templates have: another policy may have one of the same
+// name.
+func (s *simulated) own(r dependency.Evaluation, observations known) known {
+	own := known{}
+	for i, template := range r.Templates {
+		if s.processed[dependency.TemplateRef{Policy: r.Policy, Index: i}] {
+			own[template.Object] = observations[template.Object]
+		}
+	}
+	return own
 }
 
 func (s *simulated) process(refs []dependency.TemplateRef) {
@@ -206,23 +259,27 @@ func (s *simulated) process(refs []dependency.TemplateRef) {
 
 // evaluate computes what is observed from what was processed until it stays the same: a policy's compliance may
 // follow from another's with ignorePending.
-func (s *simulated) evaluate() []dependency.PolicyResult {
-	observations := dependency.Observations{}
+func (s *simulated) evaluate() []dependency.Evaluation {
+	results, _ := s.settle()
+	return results
+}
+
+// settle is evaluate, with what is observed in the end.
+func (s *simulated) settle() ([]dependency.Evaluation, known) {
+	observations := known{}
 	for _, o := range watches(s.policies) {
-		observations[o] = dependency.Observation{Compliance: dependency.Compliant}
+		observations[o] = dependency.Observation{Compliance: policyv1.Compliant}
 	}
 	for _, p := range s.policies {
-		observations[object(p.Name)] = dependency.Observation{Problem: dependency.FieldMissing}
+		observations[object(p.Name)] = dependency.Observation{Problem: dependency.ReasonFieldMissing}
 		for _, template := range p.Spec.PolicyTemplates {
-			o, _ := template.Object()
-			observations[o.Lookup(cluster)] = dependency.Observation{Problem: dependency.NotFound}
+			observations[created(template)] = dependency.Observation{Problem: dependency.ReasonNotFound}
 		}
 	}
 	for _, p := range s.policies {
 		for i, template := range p.Spec.PolicyTemplates {
 			if s.processed[dependency.TemplateRef{Policy: p.Name, Index: i}] {
-				o, _ := template.Object()
-				observations[o.Lookup(cluster)] = dependency.Observation{Compliance: dependency.Compliant}
+				observations[created(template)] = dependency.Observation{Compliance: policyv1.Compliant}
 			}
 		}
 	}
@@ -230,32 +287,41 @@ func (s *simulated) evaluate() []dependency.PolicyResult {
 	for before := ""; before != lines(results); results = evaluate(s.policies, observations) {
 		before = lines(results)
 		for _, r := range results {
-			if c := r.Compliance(observations); c != "" {
+			if c := r.Compliance(s.own(r, observations)); c != "" {
 				observations[object(r.Policy)] = dependency.Observation{Compliance: c}
 			}
 		}
 	}
-	return results
+	return results, observations
 }
 
+// P2: also with names that have dots, and with sets.
 func TestReplicatingTwiceDoesNothingMore(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		dependencies := rapid.SliceOf(rapid.Custom(func(t *rapid.T) dependency.Dependency {
+		p := world("x: a b")[0]
+		p.Name = rapid.SampledFrom([]string{"x", "1.2"}).Draw(t, "policy")
+		p.Namespace = "n"
+		p.Spec.Dependencies = rapid.SliceOf(rapid.Custom(func(t *rapid.T) policyv1.PolicyDependency {
 			d := drawDependency(t, allWants()...)
 			d.Namespace = rapid.SampledFrom([]string{"", "n", "m"}).Draw(t, "namespace")
 			d.Kind = rapid.SampledFrom([]string{"Policy", "PolicySet", "ConfigurationPolicy"}).Draw(t, "kind")
 			d.Name = rapid.SampledFrom([]string{"a", "b", "n.a", "set"}).Draw(t, "name")
 			return d
 		})).Draw(t, "dependencies")
-		sets := dependency.PolicySets{{Namespace: "n", Name: "set"}: {Spec: dependency.PolicySetSpec{Policies: []string{"a", "b"}}}}
-		before := fmt.Sprint(dependencies)
-		once := dependency.Replicate(dependencies, "n", sets)
-		twice := dependency.Replicate(once, "n", sets)
-		if fmt.Sprint(once) != fmt.Sprint(twice) {
+		sets := map[types.NamespacedName]*policyv1.PolicySet{
+			{Namespace: "n", Name: "set"}: {Spec: policyv1.PolicySetSpec{Policies: []string{"a", "1.2"}}},
+		}
+		before := fmt.Sprint(*p)
+		once := dependency.Replicate(p, cluster, sets)
+		twice := dependency.Replicate(once, cluster, sets)
+		if fmt.Sprint(*once) != fmt.Sprint(*twice) {
 			t.Fatalf("once\n%v\ntwice\n%v", once, twice)
 		}
-		if fmt.Sprint(dependencies) != before {
+		if fmt.Sprint(*p) != before {
 			t.Fatal("the argument was changed")
+		}
+		if once.Namespace != cluster || once.Name != "n."+p.Name {
+			t.Fatalf("%s/%s became %s/%s", p.Namespace, p.Name, once.Namespace, once.Name)
 		}
 	})
 }

@@ -3,15 +3,27 @@ package dependency
 import (
 	"cmp"
 	"strings"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
 const (
-	policyGroup   = "policy.open-cluster-management.io"
-	policyKind    = "Policy"
-	policySetKind = "PolicySet"
+	policyGroup             = "policy.open-cluster-management.io"
+	policyVersion           = policyGroup + "/v1"
+	policyKind              = "Policy"
+	policySetKind           = "PolicySet"
+	constraintTemplateGroup = "templates.gatekeeper.sh"
+	constraintTemplateKind  = "ConstraintTemplate"
+	constraintGroup         = "constraints.gatekeeper.sh"
 )
 
 // Object names an object on a managed cluster. Objects are comparable, and equal if all four parts are.
+//
+// Lists of objects are sorted by kind, name, namespace and apiVersion: the order in which people read them.
 type Object struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
@@ -19,7 +31,12 @@ type Object struct {
 	Name       string `json:"name"`
 }
 
-// String is how messages name the object, like "ConfigurationPolicy foo" (P4).
+// ObjectOf gives the name of an object that was read.
+func ObjectOf(u *unstructured.Unstructured) Object {
+	return Object{APIVersion: u.GetAPIVersion(), Kind: u.GetKind(), Namespace: u.GetNamespace(), Name: u.GetName()}
+}
+
+// String names the object as messages do: "ConfigurationPolicy foo".
 func (o Object) String() string {
 	if o == (Object{}) {
 		return "unnamed object"
@@ -27,31 +44,13 @@ func (o Object) String() string {
 	return o.Kind + " " + o.Name
 }
 
-// Lookup returns the object with the namespace in which it is found on the managed cluster (P2): that of the
-// cluster, whatever o has, for objects of group policy.open-cluster-management.io whose kind ends in Policy;
-// for others the one o has. It serves for what a dependency names, for what a template creates and for what
-// was observed.
-func (o Object) Lookup(clusterNamespace string) Object {
-	if o.group() == policyGroup && strings.HasSuffix(o.Kind, policyKind) {
-		o.Namespace = clusterNamespace
-	}
-	return o
-}
-
-// Compare orders objects by kind, name, namespace and apiVersion: the order in which people read them in
-// messages. It returns a negative number, zero or a positive one.
-func (o Object) Compare(other Object) int {
+func (o Object) compare(other Object) int {
 	return cmp.Or(
 		strings.Compare(o.Kind, other.Kind),
 		strings.Compare(o.Name, other.Name),
 		strings.Compare(o.Namespace, other.Namespace),
 		strings.Compare(o.APIVersion, other.APIVersion),
 	)
-}
-
-// Object returns what the dependency names, as it is looked up on the managed cluster (P2).
-func (d Dependency) Object(clusterNamespace string) Object {
-	return Object{APIVersion: d.APIVersion, Kind: d.Kind, Namespace: d.Namespace, Name: d.Name}.Lookup(clusterNamespace)
 }
 
 func (o Object) group() string {
@@ -62,8 +61,94 @@ func (o Object) group() string {
 	return group
 }
 
-// unversioned is what o is in whichever version it is read: the object with its group for its apiVersion.
+// unversioned gives the object with its group for its apiVersion: what it is in whichever version it is read.
 func (o Object) unversioned() Object {
 	o.APIVersion = o.group()
 	return o
+}
+
+// isPolicyType says whether the object is of the policy group and of a kind that ends in Policy.
+func (o Object) isPolicyType() bool {
+	return o.group() == policyGroup && strings.HasSuffix(o.Kind, policyKind)
+}
+
+// Option says more of the cluster. Of two options of one kind the later counts, and nil is skipped.
+type Option func(*cluster)
+
+// Scopes tells which kinds are cluster-scoped (meta.RESTScopeNameRoot) and which are namespaced
+// (meta.RESTScopeNameNamespace). The function gives "" for a kind that it does not know. A RESTMapper knows it:
+//
+//	dependency.Scopes(func(kind schema.GroupKind) meta.RESTScopeName {
+//		mapping, err := mapper.RESTMapping(kind)
+//		if err != nil {
+//			return ""
+//		}
+//		return mapping.Scope.Name()
+//	})
+//
+// An object of a cluster-scoped kind has no namespace, whatever a policy says. One of a namespaced kind is in the
+// cluster's namespace if a template creates it, or if a dependency names it without a namespace. An object of an
+// unknown kind is where the policy says. Without this option, and for kinds that the function does not know, those
+// of Gatekeeper's groups are cluster-scoped. Policies need no scope: they are always in the cluster's namespace.
+func Scopes(scope func(schema.GroupKind) meta.RESTScopeName) Option {
+	return func(c *cluster) { c.scope = scope }
+}
+
+// cluster knows where objects are found on a managed cluster.
+type cluster struct {
+	namespace string
+	scope     func(schema.GroupKind) meta.RESTScopeName
+}
+
+func clusterOf(namespace string, opts []Option) cluster {
+	c := cluster{namespace: namespace}
+	for _, opt := range opts {
+		if opt != nil {
+			opt(&c)
+		}
+	}
+	return c
+}
+
+func (c cluster) scopeOf(o Object) meta.RESTScopeName {
+	group := o.group()
+	if c.scope != nil {
+		if scope := c.scope(schema.GroupKind{Group: group, Kind: o.Kind}); scope != "" {
+			return scope
+		}
+	}
+	if group == constraintTemplateGroup || group == constraintGroup {
+		return meta.RESTScopeNameRoot
+	}
+	return ""
+}
+
+// find gives an object that a dependency names, or that was observed, the namespace in which it is found (P2).
+func (c cluster) find(o Object) Object {
+	if o.isPolicyType() {
+		o.Namespace = c.namespace
+		return o
+	}
+	switch c.scopeOf(o) {
+	case meta.RESTScopeNameRoot:
+		o.Namespace = ""
+	case meta.RESTScopeNameNamespace:
+		if o.Namespace == "" {
+			o.Namespace = c.namespace
+		}
+	}
+	return o
+}
+
+// create gives an object that a template creates the namespace in which it is created (P2).
+func (c cluster) create(o Object) Object {
+	if !o.isPolicyType() && c.scopeOf(o) == meta.RESTScopeNameNamespace {
+		o.Namespace = c.namespace
+	}
+	return c.find(o)
+}
+
+// named gives what a dependency names.
+func named(d policyv1.PolicyDependency) Object {
+	return Object{APIVersion: d.APIVersion, Kind: d.Kind, Namespace: d.Namespace, Name: d.Name}
 }

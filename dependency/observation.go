@@ -1,76 +1,160 @@
 package dependency
 
-import "fmt"
+import (
+	"fmt"
+	"math"
 
-// Observation is what is known of an object's compliance (P3). The zero value says that it was not read.
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/cohort-ocm/cohort/status/policyv1"
+)
+
+// Observation is what is known of an object's compliance. The zero value says that the object was not read.
 type Observation struct {
-	// Compliance is the value the object has, even if it is none of the constants. It matters only if there
-	// is no problem.
-	Compliance Compliance
+	// Compliance is the value that the object has, even if it is none of the constants. It matters only where
+	// Problem is empty.
+	Compliance policyv1.ComplianceState
 
-	// Problem is why there is no compliance: ReadFailed, NoAPI, NotFound, FieldMissing or UnknownValue.
+	// Problem says why there is no compliance: ReasonReadFailed, ReasonNoAPI, ReasonNotFound,
+	// ReasonFieldMissing or ReasonUnknownValue.
 	Problem Reason
 
-	// Detail says more for people: the text of an error, the field that is missing, the value found.
+	// Detail says more to people: the text of an error, the field that is missing, the value that was found.
 	Detail string
 }
 
-// Observations are what is known of each object, under the names that [Dependency.Object] returns. An object
-// without an entry was not read; one that is missing needs an entry with the problem NotFound.
-type Observations map[Object]Observation
-
-// String is the compliance, or the problem with its detail.
-func (o Observation) String() string {
-	switch reason := o.reason(o.Compliance); {
-	case reason == "":
-		return string(o.Compliance)
-	case reason == UnknownValue && o.Problem == "":
-		return fmt.Sprintf("%s: %q", reason, o.Compliance)
-	case o.Detail != "":
-		return string(reason) + ": " + o.Detail
-	default:
-		return string(reason)
-	}
-}
-
-// Reason is why a dependency is unmet (P3, P8).
+// Reason says in one word why a dependency is unmet.
 type Reason string
 
 const (
-	// OtherCompliance: the object has a compliance, but not the one to wait for.
-	OtherCompliance Reason = "OtherCompliance"
-	// NotFound: there is no such object.
-	NotFound Reason = "NotFound"
-	// NoAPI: the cluster doesn't serve the kind, in this version.
-	NoAPI Reason = "NoAPI"
-	// FieldMissing: the object has no field with a compliance (yet).
-	FieldMissing Reason = "FieldMissing"
-	// UnknownValue: the field has a value that is no compliance.
-	UnknownValue Reason = "UnknownValue"
-	// ReadFailed: the object could not be read.
-	ReadFailed Reason = "ReadFailed"
-	// NotRead: nobody tried to read the object so far.
-	NotRead Reason = "NotRead"
-	// OnCycle: the object has the compliance, but it waits for the template that waits for it.
-	OnCycle Reason = "OnCycle"
+	// ReasonOtherCompliance says that the object has a compliance, but not the one to wait for.
+	ReasonOtherCompliance Reason = "OtherCompliance"
+	// ReasonNotFound says that there is no such object.
+	ReasonNotFound Reason = "NotFound"
+	// ReasonNoAPI says that the cluster does not serve the kind in this version.
+	ReasonNoAPI Reason = "NoAPI"
+	// ReasonFieldMissing says that the object has no field with a compliance, or none yet.
+	ReasonFieldMissing Reason = "FieldMissing"
+	// ReasonUnknownValue says that the field has a value that is no compliance.
+	ReasonUnknownValue Reason = "UnknownValue"
+	// ReasonReadFailed says that the object could not be read.
+	ReasonReadFailed Reason = "ReadFailed"
+	// ReasonNotRead says that nobody tried to read the object so far.
+	ReasonNotRead Reason = "NotRead"
+	// ReasonOnCycle says that the object waits for the template that waits for it. What was read of it is as
+	// wanted, or Pending, which is what waiting for each other makes of policies.
+	ReasonOnCycle Reason = "OnCycle"
 )
 
-// unknown says whether the object may have the compliance for all that was read: nothing is deleted for such
-// a reason (P6).
-func (r Reason) unknown() bool { return r == ReadFailed || r == NotRead }
+// keeps says whether the template's object stays although the dependency is unmet for this reason (P6).
+func (r Reason) keeps() bool {
+	return r == ReasonReadFailed || r == ReasonNotRead || r == ReasonOnCycle
+}
 
-// reason returns why the object is not as wanted, and nothing if it is.
-func (o Observation) reason(want Compliance) Reason {
+// known says whether c is one of the constants.
+func known(c policyv1.ComplianceState) bool {
+	return c == policyv1.Compliant || c == policyv1.NonCompliant || c == policyv1.Pending
+}
+
+// reason says why the object is not as wanted. It is empty if it is.
+func (o Observation) reason(want policyv1.ComplianceState) Reason {
 	switch {
 	case o.Problem != "":
 		return o.Problem
 	case o.Compliance == "":
-		return NotRead
-	case !o.Compliance.valid():
-		return UnknownValue
+		return ReasonNotRead
+	case !known(o.Compliance):
+		return ReasonUnknownValue
 	case o.Compliance != want:
-		return OtherCompliance
+		return ReasonOtherCompliance
 	default:
 		return ""
 	}
+}
+
+// ObservationOf gives what reading an object said of its compliance. u and err are what clients and listers
+// return, and u is nil if there is no object. The object is not changed. An object without a name is what a caller
+// has before reading: then the observation says that nothing was read, and not that nothing is there.
+//
+// Compliance stands at status.compliant, or where that is absent at status.complianceState. Gatekeeper's objects
+// have neither. A ConstraintTemplate is compliant if it exists. A constraint is compliant if status.totalViolations
+// is 0, and non-compliant if it is more. A kind that the RESTMapper or the server does not know is ReasonNoAPI.
+// Every other error but "not found" is ReasonReadFailed.
+func ObservationOf(u *unstructured.Unstructured, err error) Observation {
+	switch {
+	case err != nil:
+		return observationOfError(err)
+	case u == nil:
+		return Observation{Problem: ReasonNotFound}
+	case u.GetName() == "":
+		return Observation{}
+	}
+	status, _ := u.Object["status"].(map[string]any)
+	switch object := ObjectOf(u); {
+	case object.group() == constraintTemplateGroup && object.Kind == constraintTemplateKind:
+		return Observation{Compliance: policyv1.Compliant}
+	case object.group() == constraintGroup:
+		return observationOfViolations(status["totalViolations"])
+	case status["compliant"] != nil:
+		return observationOfValue("status.compliant", status["compliant"])
+	case status["complianceState"] != nil:
+		return observationOfValue("status.complianceState", status["complianceState"])
+	default:
+		return Observation{Problem: ReasonFieldMissing, Detail: "status.compliant is missing"}
+	}
+}
+
+func observationOfError(err error) Observation {
+	switch {
+	// For a kind that it does not serve the server says "not found", too, but not of an object.
+	case meta.IsNoMatchError(err),
+		apierrors.IsNotFound(err) && apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse):
+		return Observation{Problem: ReasonNoAPI, Detail: err.Error()}
+	case apierrors.IsNotFound(err):
+		return Observation{Problem: ReasonNotFound}
+	default:
+		return Observation{Problem: ReasonReadFailed, Detail: err.Error()}
+	}
+}
+
+func observationOfValue(path string, value any) Observation {
+	s, ok := value.(string)
+	switch {
+	case !ok:
+		return unknownValue(path, describe(value))
+	case !known(policyv1.ComplianceState(s)):
+		return unknownValue(path, fmt.Sprintf("%q", s))
+	default:
+		return Observation{Compliance: policyv1.ComplianceState(s)}
+	}
+}
+
+func observationOfViolations(value any) Observation {
+	const path = "status.totalViolations"
+	var count float64
+	switch value := value.(type) {
+	case nil:
+		return Observation{Problem: ReasonFieldMissing, Detail: path + " is missing"}
+	case int64:
+		count = float64(value)
+	case float64:
+		count = value
+	default:
+		return unknownValue(path, describe(value))
+	}
+	switch {
+	case count == 0:
+		return Observation{Compliance: policyv1.Compliant}
+	case count > 0 && count == math.Trunc(count):
+		return Observation{Compliance: policyv1.NonCompliant}
+	default:
+		return unknownValue(path, fmt.Sprint(value))
+	}
+}
+
+func unknownValue(path, found string) Observation {
+	return Observation{Problem: ReasonUnknownValue, Detail: found + " at " + path}
 }

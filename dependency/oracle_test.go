@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/cohort-ocm/cohort/dependency"
+	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
 // oracle is the rules over again, without an index, a graph algorithm or a thought of speed. It knows the
@@ -13,7 +14,7 @@ import (
 type oracle struct {
 	templates    []oracleTemplate
 	policies     map[string][]int // The templates of each policy.
-	observations dependency.Observations
+	observations known
 	// waits says that a template waits for another, over any number of others.
 	waits [][]bool
 }
@@ -24,23 +25,22 @@ type oracleTemplate struct {
 	disabled      bool
 	invalid       bool
 	ignorePending bool
-	needs         map[dependency.Object]dependency.Compliance
+	needs         map[dependency.Object]policyv1.ComplianceState
 }
 
-func newOracle(policies []dependency.Policy, observations dependency.Observations) *oracle {
+func newOracle(policies []*policyv1.Policy, observations known) *oracle {
 	o := &oracle{policies: map[string][]int{}, observations: observations}
 	for _, p := range policies {
 		o.policies[p.Name] = nil
 	}
 	for _, p := range policies {
-		created := map[dependency.Object]bool{}
+		twice := map[dependency.Object]bool{}
 		for i, template := range p.Spec.PolicyTemplates {
-			object, _ := template.Object()
-			object.Namespace = cluster
+			object := created(template)
 			// P1: the union, and the same object with two compliances.
 			t := oracleTemplate{ref: dependency.TemplateRef{Policy: p.Name, Index: i}, object: object, disabled: p.Spec.Disabled,
-				ignorePending: template.IgnorePending, needs: map[dependency.Object]dependency.Compliance{}}
-			for _, list := range [][]dependency.Dependency{p.Spec.Dependencies, template.ExtraDependencies} {
+				ignorePending: template.IgnorePending, needs: map[dependency.Object]policyv1.ComplianceState{}}
+			for _, list := range [][]policyv1.PolicyDependency{p.Spec.Dependencies, template.ExtraDependencies} {
 				for _, d := range list {
 					// P2: in the namespace of the cluster.
 					named := dependency.Object{APIVersion: d.APIVersion, Kind: d.Kind, Namespace: cluster, Name: d.Name}
@@ -52,8 +52,8 @@ func newOracle(policies []dependency.Policy, observations dependency.Observation
 					}
 				}
 			}
-			t.invalid = t.invalid || created[object]
-			created[object] = true
+			t.invalid = t.invalid || twice[object]
+			twice[object] = true
 			if t.disabled {
 				t.needs = nil
 			}
@@ -97,7 +97,7 @@ func (o *oracle) close() {
 	}
 }
 
-// result says what TemplateResult should: the state, whether there is a cycle, and each unmet dependency.
+// result says what TemplateEvaluation must: the state, whether there is a cycle, and each unmet dependency.
 func (o *oracle) result(i int) string {
 	t := o.templates[i]
 	switch {
@@ -119,9 +119,10 @@ func (o *oracle) result(i int) string {
 		case observation.Compliance != want:
 			reason = "OtherCompliance"
 		}
-		// P8: what waits for the template itself does not count as met.
+		// P8: what waits for the template itself does not count as met, and is Pending for that.
 		for _, j := range o.providers(object) {
-			if reason == "" && (i == j || o.waits[j][i]) {
+			undecided := reason == "" || reason == "OtherCompliance" && observation.Compliance == policyv1.Pending
+			if undecided && (i == j || o.waits[j][i]) {
 				reason = "OnCycle"
 			}
 		}
@@ -138,8 +139,28 @@ func (o *oracle) result(i int) string {
 	return fmt.Sprintf("%s cycle=%t %v", state, o.waits[i][i], unmet)
 }
 
+// action says what to do with the template's object where it is active, and where it is not (P6).
+func (o *oracle) action(i int) (active, missing string) {
+	result := o.result(i)
+	switch {
+	case result == "Disabled":
+		return "delete", "leave"
+	case result == "Invalid":
+		return "leave", "leave"
+	case strings.HasPrefix(result, "Ready"):
+		return "update", "create"
+	}
+	// Unknown, or nothing but a cycle.
+	for _, certain := range []string{"OtherCompliance", "NotFound", "NoAPI", "FieldMissing", "UnknownValue"} {
+		if strings.Contains(result, " "+certain) {
+			return "delete", "leave"
+		}
+	}
+	return "leave", "leave"
+}
+
 // render says of a result what oracle.result does.
-func render(r dependency.TemplateResult) string {
+func render(r dependency.TemplateEvaluation) string {
 	if r.State == dependency.StateDisabled || r.State == dependency.StateInvalid {
 		return string(r.State)
 	}
@@ -156,7 +177,7 @@ func (o *oracle) faultOf(cycle dependency.Cycle, i int) string {
 	if len(cycle) < 2 || cycle[0] != cycle[len(cycle)-1] {
 		return "does not close"
 	}
-	through, seen := false, map[dependency.Step]bool{}
+	through, seen := false, map[dependency.Waiter]bool{}
 	for at, step := range cycle[:len(cycle)-1] {
 		if seen[step] {
 			return "is at " + step.Object.String() + " twice"
@@ -170,7 +191,7 @@ func (o *oracle) faultOf(cycle dependency.Cycle, i int) string {
 			through = through || !isPolicy && j == i
 			switch {
 			case isPolicy:
-				found = found || !toPolicy && o.templates[j].ref == dependency.TemplateRef{Policy: next.Policy, Index: next.Template}
+				found = found || !toPolicy && o.templates[j].ref == dependency.TemplateRef{Policy: next.Policy, Index: next.Index}
 			default:
 				_, needs := o.templates[j].needs[next.Object]
 				found = found || needs
@@ -187,11 +208,11 @@ func (o *oracle) faultOf(cycle dependency.Cycle, i int) string {
 }
 
 // step returns the templates that a step stands for, and whether it is a policy.
-func (o *oracle) step(step dependency.Step) (templates []int, isPolicy bool) {
-	if step.Template < 0 {
+func (o *oracle) step(step dependency.Waiter) (templates []int, isPolicy bool) {
+	if step.Index < 0 {
 		return o.policies[step.Policy], true
 	}
-	return o.policies[step.Policy][step.Template : step.Template+1], false
+	return o.policies[step.Policy][step.Index : step.Index+1], false
 }
 
 // order says what Order should, by trying again and again.
@@ -246,7 +267,7 @@ func (o *oracle) order() string {
 				blocked.By = append(blocked.By, object)
 			}
 		}
-		sort.Slice(blocked.By, func(a, b int) bool { return blocked.By[a].Compare(blocked.By[b]) < 0 })
+		sort.Slice(blocked.By, func(a, b int) bool { return compareObjects(blocked.By[a], blocked.By[b]) < 0 })
 		order.Blocked = append(order.Blocked, blocked)
 	}
 	for i, t := range o.templates {
@@ -255,15 +276,15 @@ func (o *oracle) order() string {
 		}
 	}
 	for _, s := range order.Stages {
-		sort.Slice(s, func(a, b int) bool { return s[a].Compare(s[b]) < 0 })
+		sort.Slice(s, func(a, b int) bool { return compareRefs(s[a], s[b]) < 0 })
 	}
-	sort.Slice(order.Blocked, func(a, b int) bool { return order.Blocked[a].Template.Compare(order.Blocked[b].Template) < 0 })
+	sort.Slice(order.Blocked, func(a, b int) bool { return compareRefs(order.Blocked[a].Template, order.Blocked[b].Template) < 0 })
 	return order.String()
 }
 
 // possible says whether the object can ever be as wanted, given which templates can become ready: it tries every
 // way in which its templates can turn out.
-func (o *oracle) possible(object dependency.Object, want dependency.Compliance, can []bool) bool {
+func (o *oracle) possible(object dependency.Object, want policyv1.ComplianceState, can []bool) bool {
 	parts, isPolicy := o.policies[object.Name]
 	if object.Kind != "Policy" || !isPolicy {
 		providers := o.providers(object)

@@ -3,50 +3,50 @@ package dependency
 import (
 	"fmt"
 	"strings"
+
+	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
-// Order is how templates become ready, one after the other (P8).
+// Order says how templates become ready, one after the other.
 type Order struct {
 	// Stages hold the templates that can become ready, sorted within a stage. A template stands in the first
 	// stage after all of those it waits for.
 	Stages [][]TemplateRef
-	// Blocked are the others, sorted: those on cycles, the invalid, those of disabled policies, and those that
-	// wait for what cannot come about because of them.
+	// Blocked are the other templates, sorted: those on cycles, the invalid, those of disabled policies, and those
+	// that wait for what cannot come about because of them.
 	Blocked []Blocked
+	// Cycles has a cycle for each set of templates that all wait for each other: a shortest one through the first
+	// of them. Cycles are sorted by their first template, and must not be changed.
+	Cycles []Cycle
 }
 
 // Blocked is a template that cannot become ready.
 type Blocked struct {
 	Template TemplateRef
-	// By are the objects the template waits for in vain, sorted. It is empty for invalid templates and those of
-	// disabled policies.
+	// By are the objects that the template waits for in vain, sorted. It is empty for invalid templates and those
+	// of disabled policies.
 	By []Object
 }
 
-// String is like "default.foo[1] waits for Policy default.bar".
-func (b Blocked) String() string {
-	if len(b.By) == 0 {
-		return b.Template.String() + " is not processed"
-	}
-	names := make([]string, len(b.By))
-	for i, o := range b.By {
-		names[i] = o.String()
-	}
-	return b.Template.String() + " waits for " + strings.Join(names, ", ")
-}
-
-// String has a line for each stage and one for each blocked template.
+// String has a line for each stage, one for each blocked template and one for each cycle.
 func (o Order) String() string {
 	var lines []string
 	for i, stage := range o.Stages {
-		names := make([]string, len(stage))
+		refs := make([]string, len(stage))
 		for j, ref := range stage {
-			names[j] = ref.String()
+			refs[j] = ref.String()
 		}
-		lines = append(lines, fmt.Sprintf("%d: %s", i+1, strings.Join(names, " ")))
+		lines = append(lines, fmt.Sprintf("%d: %s", i+1, strings.Join(refs, " ")))
 	}
 	for _, blocked := range o.Blocked {
-		lines = append(lines, blocked.String())
+		line := blocked.Template.String() + " is not processed"
+		if len(blocked.By) > 0 {
+			line = blocked.Template.String() + " waits for " + strings.Join(names(blocked.By), ", ")
+		}
+		lines = append(lines, line)
+	}
+	for _, cycle := range o.Cycles {
+		lines = append(lines, "cycle: "+cycle.String())
 	}
 	return strings.Join(lines, "\n")
 }
@@ -63,24 +63,26 @@ const (
 	canBeAll = canBeCompliant | canBeNonCompliant | canBePending | canBeUnknown
 )
 
-func (v values) include(c Compliance) bool {
-	return c == Compliant && v&canBeCompliant != 0 ||
-		c == NonCompliant && v&canBeNonCompliant != 0 ||
-		c == Pending && v&canBePending != 0
+func (v values) include(c policyv1.ComplianceState) bool {
+	return c == policyv1.Compliant && v&canBeCompliant != 0 ||
+		c == policyv1.NonCompliant && v&canBeNonCompliant != 0 ||
+		c == policyv1.Pending && v&canBePending != 0
 }
 
-// turn is what something can be, and after how many stages: none if no template has to be ready before. So it is
-// at least one for a template that can become ready, and none for one that cannot.
+// turn says what something can be, and after how many stages. A template that can become ready does so after at
+// least one. Zero stages mean that no template has to become ready for it.
 type turn struct {
+	after  int32
 	values values
-	after  int
 }
 
-// Order returns the order in which templates become ready. It follows from the policies alone: objects outside
-// of them, and those of templates that are ready, are taken to come to any compliance that is waited for. A
-// policy comes to the compliances that those of its templates make together (P7). The cost is linear in all
-// that the policies hold, but for sorting.
+// Order gives the order in which templates become ready. It follows from the policies alone: objects that none of
+// them creates, and the objects of templates that are ready, are taken to come to any compliance that is waited for.
+// A policy comes to the compliances that its templates make together. The cost is linear in all that the policies
+// hold, but for sorting.
 func (e *Evaluator) Order() Order {
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	policies := e.sorted()
 	var roots []*node
 	for _, p := range policies {
@@ -88,91 +90,89 @@ func (e *Evaluator) Order() Order {
 			roots = append(roots, &t.node)
 		}
 	}
-	turns := make(map[*node]turn, len(roots)+len(e.targets))
-	// What a component leads to comes before it. Within one, templates come before the targets they provide:
-	// on a cycle their turn never comes whatever the targets say.
-	findComponents(roots, func(members []*node) {
+	// What a component leads to comes before it. Within one, templates come before the targets that they provide.
+	// On a cycle the turn of a template never comes, whatever the targets say.
+	e.findComponents(roots, func(members []*node) {
 		for _, n := range members {
 			if n.template != nil {
-				turns[n] = n.template.turn(turns)
+				n.turn = n.template.findTurn()
 			}
 		}
 		for _, n := range members {
 			if n.target != nil {
-				turns[n] = n.target.turn(turns)
+				n.turn = n.target.findTurn()
 			}
 		}
 	})
 	var order Order
 	for _, p := range policies {
 		for _, t := range p.templates {
-			order.add(t, turns)
+			order.add(t)
 		}
 	}
 	return order
 }
 
 // ready says whether the template can become ready, and after which stages.
-func (t *template) ready(turns map[*node]turn) (after int, can bool) {
+func (t *template) ready() (after int32, can bool) {
 	if t.policy.disabled || t.err != nil || t.component != nil {
 		return 0, false
 	}
 	for _, n := range t.named {
-		target := turns[&n.target.node]
-		if !target.values.include(n.want) {
+		if !n.target.turn.values.include(n.want) {
 			return 0, false
 		}
-		after = max(after, target.after)
+		after = max(after, n.target.turn.after)
 	}
 	return after, true
 }
 
-// turn returns what the template can count as for its policy.
-func (t *template) turn(turns map[*node]turn) turn {
-	after, can := t.ready(turns)
+// findTurn gives what the template can count as for its policy.
+func (t *template) findTurn() turn {
+	after, can := t.ready()
 	switch {
 	case can:
-		return turn{canBeAll, after + 1}
+		return turn{after + 1, canBeAll}
 	case t.policy.disabled:
-		return turn{canBeUnknown, 0}
+		return turn{0, canBeUnknown}
 	case t.err != nil:
-		return turn{canBeNonCompliant, 0}
+		return turn{0, canBeNonCompliant}
 	case t.ignorePending:
-		return turn{canBeCompliant, 0}
+		return turn{0, canBeCompliant}
 	default:
-		return turn{canBePending, 0}
+		return turn{0, canBePending}
 	}
 }
 
-// turn returns what can be observed at the target.
-func (t *target) turn(turns map[*node]turn) turn {
+// findTurn gives what can be observed at the target.
+func (t *target) findTurn() turn {
 	if t.policy == nil && len(t.creators) == 0 {
-		return turn{canBeAll, 0}
+		return turn{0, canBeAll}
 	}
 	var own turn
 	if t.policy != nil {
-		own = t.policy.turn(turns)
+		own = t.policy.findTurn()
 	}
 	for _, creator := range t.creators {
-		own.after = max(own.after, turns[&creator.node].after)
-		if turns[&creator.node].after > 0 {
+		own.after = max(own.after, creator.turn.after)
+		if creator.turn.after > 0 {
 			own.values = canBeAll
 		}
 	}
 	return own
 }
 
-// turn returns the compliances of all ways to aggregate one of each template.
-func (p *policy) turn(turns map[*node]turn) turn {
+// findTurn gives the compliances of all ways to aggregate one of each template.
+func (p *policy) findTurn() turn {
 	if len(p.templates) == 0 {
-		return turn{canBeUnknown, 0}
+		return turn{0, canBeUnknown}
 	}
-	own := turn{canBeCompliant, 0}
+	own := turn{0, canBeCompliant}
 	pending := true
 	for _, t := range p.templates {
-		part := turns[&t.node]
+		part := t.turn
 		own.after = max(own.after, part.after)
-		if !part.values.include(Compliant) {
+		if !part.values.include(policyv1.Compliant) {
 			own.values &^= canBeCompliant
 		}
 		own.values |= part.values & (canBeNonCompliant | canBePending | canBeUnknown)
@@ -184,9 +184,12 @@ func (p *policy) turn(turns map[*node]turn) turn {
 	return own
 }
 
-func (o *Order) add(t *template, turns map[*node]turn) {
-	if after, can := t.ready(turns); can {
-		for len(o.Stages) <= after {
+func (o *Order) add(t *template) {
+	if t.component != nil && t.component.members[0] == &t.node {
+		o.Cycles = append(o.Cycles, t.component.first)
+	}
+	if after, can := t.ready(); can {
+		for len(o.Stages) <= int(after) {
 			o.Stages = append(o.Stages, nil)
 		}
 		o.Stages[after] = append(o.Stages[after], t.ref())
@@ -197,8 +200,8 @@ func (o *Order) add(t *template, turns map[*node]turn) {
 		if t.err != nil {
 			break
 		}
-		target := n.target
-		if t.component != nil && target.component == t.component || !turns[&target.node].values.include(n.want) {
+		onCycle := t.component != nil && n.target.component == t.component
+		if onCycle || !n.target.turn.values.include(n.want) {
 			blocked.By = append(blocked.By, n.Object)
 		}
 	}

@@ -1,65 +1,91 @@
 package dependency
 
 import (
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"fmt"
+	"maps"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/cohort-ocm/cohort/internal/fielderrs"
+	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
-// Policy is what this package reads of a Policy of policy.open-cluster-management.io/v1. Its JSON names are
-// those of the real object, so runtime.DefaultUnstructuredConverter and YAML fill it; [PolicyOf] does, too, and
-// says which field is wrong. What it has no field for is passed over: it is for reading, not for writing back.
-type Policy struct {
-	metav1.TypeMeta   `json:",inline"`
-	metav1.ObjectMeta `json:"metadata,omitempty"`
-
-	Spec PolicySpec `json:"spec"`
+// PolicyOf reads a Policy. It gives what runtime.DefaultUnstructuredConverter does, but says which fields are not of
+// the type that the API gives them: its error holds a *field.Error for each. A missing spec is an error, too, since of
+// a policy without templates all that it created is deleted. Faults of templates and dependencies are no error here:
+// see [Validate]. The object is not changed, and the policy shares nothing with it.
+func PolicyOf(u *unstructured.Unstructured) (*policyv1.Policy, error) {
+	if object := ObjectOf(u); object.group() != policyGroup || object.Kind != policyKind {
+		found := fmt.Sprintf("%s of %s", object.Kind, object.APIVersion)
+		return nil, field.Invalid(field.NewPath("kind"), found, "must be "+policyKind+" of "+policyGroup)
+	}
+	if u.Object["spec"] == nil {
+		return nil, field.Required(field.NewPath("spec"), "must be given: without it nobody knows which templates the policy has")
+	}
+	if errs := policyShape()(u.Object["spec"], field.NewPath("spec")); len(errs) > 0 {
+		return nil, fielderrs.Join(errs)
+	}
+	p := new(policyv1.Policy)
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, p); err != nil {
+		return nil, fmt.Errorf("policy %s: %w", u.GetName(), err)
+	}
+	return p, nil
 }
 
-// PolicySpec is what this package reads of a policy's spec.
-type PolicySpec struct {
-	// Disabled: none of the policy's templates is processed.
-	Disabled bool `json:"disabled,omitempty"`
+// shape says where a decoded JSON value is not of the type it should be. Every shape accepts null.
+type shape func(value any, path *field.Path) field.ErrorList
 
-	// Dependencies hold for every template.
-	Dependencies []Dependency `json:"dependencies,omitempty"`
-
-	// PolicyTemplates are the templates, in the order in which results list them.
-	PolicyTemplates []PolicyTemplate `json:"policy-templates"`
+// policyShape gives the shape of a policy's spec, as far as policyv1.PolicySpec has it.
+func policyShape() shape {
+	dependencies := arrayOf(objectOf(map[string]shape{
+		"apiVersion": a[string]("a string"),
+		"kind":       a[string]("a string"),
+		"name":       a[string]("a string"),
+		"namespace":  a[string]("a string"),
+		"compliance": a[string]("a string"),
+	}))
+	return objectOf(map[string]shape{
+		"disabled":          a[bool]("a boolean"),
+		"remediationAction": a[string]("a string"),
+		"dependencies":      dependencies,
+		"policy-templates": arrayOf(objectOf(map[string]shape{
+			"extraDependencies": dependencies,
+			"ignorePending":     a[bool]("a boolean"),
+		})),
+	})
 }
 
-// PolicyTemplate is an object to create on the managed cluster, and what it waits for.
-type PolicyTemplate struct {
-	// ObjectDefinition is the object, any JSON; [PolicyTemplate.Object] reads what it is called.
-	ObjectDefinition runtime.RawExtension `json:"objectDefinition"`
-
-	// ExtraDependencies hold for this template besides those of the policy (P1).
-	ExtraDependencies []Dependency `json:"extraDependencies,omitempty"`
-
-	// IgnorePending: while the template is pending, it counts as compliant for the policy (P5).
-	IgnorePending bool `json:"ignorePending,omitempty"`
+// a gives the shape of a T, which people call name.
+func a[T any](name string) shape {
+	return func(value any, path *field.Path) field.ErrorList {
+		if _, ok := value.(T); !ok && value != nil {
+			return field.ErrorList{field.TypeInvalid(path, describe(value), "must be "+name)}
+		}
+		return nil
+	}
 }
 
-// Dependency is an object and the compliance it must have (P1).
-type Dependency struct {
-	APIVersion string `json:"apiVersion"`
-	Kind       string `json:"kind"`
-	Name       string `json:"name"`
-	Namespace  string `json:"namespace,omitempty"`
-
-	// Compliance is the one to wait for: Compliant, NonCompliant or Pending.
-	Compliance Compliance `json:"compliance"`
+func arrayOf(element shape) shape {
+	return func(value any, path *field.Path) field.ErrorList {
+		errs := a[[]any]("an array")(value, path)
+		elements, _ := value.([]any)
+		for i := range elements {
+			errs = append(errs, element(elements[i], path.Index(i))...)
+		}
+		return errs
+	}
 }
 
-// PolicySet is what this package reads of a PolicySet of policy.open-cluster-management.io/v1beta1.
-type PolicySet struct {
-	metav1.TypeMeta   `json:",inline"`
-	metav1.ObjectMeta `json:"metadata,omitempty"`
-
-	Spec PolicySetSpec `json:"spec"`
-}
-
-// PolicySetSpec is what this package reads of a policy set's spec.
-type PolicySetSpec struct {
-	// Policies are the names of policies in the set's namespace.
-	Policies []string `json:"policies"`
+func objectOf(fields map[string]shape) shape {
+	return func(value any, path *field.Path) field.ErrorList {
+		errs := a[map[string]any]("an object")(value, path)
+		found, _ := value.(map[string]any)
+		for _, name := range slices.Sorted(maps.Keys(fields)) {
+			errs = append(errs, fields[name](found[name], path.Child(name))...)
+		}
+		return errs
+	}
 }

@@ -2,7 +2,6 @@ package dependency_test
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,30 +11,22 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apimachinery/pkg/util/yaml"
 
 	"github.com/cohort-ocm/cohort/dependency"
+	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
-// P1: real policies, read in each of the ways a controller may have them.
+// P1: a real policy, read in each of the ways a controller may have it, is the same.
 func TestRealPoliciesAreRead(t *testing.T) {
-	for file, want := range map[string]string{
-		"policy-multiple-dependencies.yaml": `Policy case12-policy-multi
-  [0] ConfigurationPolicy case12-config-policy-multi: Pending: Dependencies were not satisfied: 2 are still pending (Policy namespace-foo-setup-policy, Policy namespace-foo-setup-policy-b)`,
-		"policy-two-templates.yaml": `Policy case12-policy-2-templates
-  [0] ConfigurationPolicy case12-config-policy-2-templates-a: Pending: Dependencies were not satisfied: 1 is still pending (Policy namespace-foo-setup-policy)
-  [1] ConfigurationPolicy case12-config-policy-2-templates-b: Pending: Dependencies were not satisfied: 1 is still pending (Policy namespace-foo-setup-policy-b)`,
-		"selective-enforcement-policy.yaml": `Policy case16-test-policy
-  [0] ConfigurationPolicy case16-test-policy-namespace: Ready`,
-	} {
+	for _, file := range []string{"policy-multiple-dependencies.yaml", "policy-two-templates.yaml", "selective-enforcement-policy.yaml"} {
 		t.Run(file, func(t *testing.T) {
 			u := read(t, file)[0]
 			checked, err := dependency.PolicyOf(u)
 			if err != nil {
 				t.Fatal(err)
 			}
-			var converted, decoded dependency.Policy
+			var converted, decoded policyv1.Policy
 			if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, &converted); err != nil {
 				t.Fatal(err)
 			}
@@ -47,10 +38,9 @@ func TestRealPoliciesAreRead(t *testing.T) {
 			if err := yaml.Unmarshal(data, &decoded); err != nil {
 				t.Fatal(err)
 			}
-			for _, p := range []dependency.Policy{checked, converted, decoded} {
-				policies := []dependency.Policy{p}
-				got := lines(evaluate(policies, missing(policies, dependency.Observations{})))
-				if diff := cmp.Diff(want, got); diff != "" {
+			want := lines(evaluate([]*policyv1.Policy{checked}, nil))
+			for _, p := range []*policyv1.Policy{&converted, &decoded} {
+				if diff := cmp.Diff(want, lines(evaluate([]*policyv1.Policy{p}, nil))); diff != "" {
 					t.Error(diff)
 				}
 			}
@@ -64,33 +54,34 @@ func TestTemplatesSayWhatTheyCreate(t *testing.T) {
 		{"everything else is any JSON", ` {"spec":[1,{"x":null}],"apiVersion":"g/v1","kind":"A","metadata":{"name":"n","labels":7}} `, "g/v1 A /n"},
 		{"keys are taken as they are written", `{"apiVersion":"v1","kind":"A","Kind":7,"metadata":{"name":"n","NAME":"m"}}`, "v1 A /n"},
 		{"of a key that stands twice the last counts", `{"apiVersion":"v1","kind":"A","metadata":5,"metadata":{"name":"n"}}`, "v1 A /n"},
-		{"nothing", ``, "objectDefinition: Required value: a template has an object to create"},
-		{"null", `null`, "objectDefinition: Required value: a template has an object to create"},
-		{"no JSON", `{"kind":`, `objectDefinition: Invalid value: "{\"kind\":": not JSON: unexpected end of JSON input`},
-		{"more than JSON", `{} {}`, `objectDefinition: Invalid value: "{} {}": not JSON: invalid character '{' after top-level value`},
-		{"an array", `[{"kind":"A"}]`, `objectDefinition: Invalid value: "an array": want an object`},
-		{"a string", `"A"`, `objectDefinition: Invalid value: "a string": want an object`},
-		{"a number", `1`, `objectDefinition: Invalid value: "a number": want an object`},
-		{"a boolean", `true`, `objectDefinition: Invalid value: "a boolean": want an object`},
-		{"an object without names", `{}`, `objectDefinition.apiVersion: Required value: a template says which object it creates
-objectDefinition.kind: Required value: a template says which object it creates
-objectDefinition.metadata.name: Required value: a template says which object it creates`},
-		{"names of other types", `{"apiVersion":1,"kind":["A"],"metadata":{"name":{},"namespace":false}}`, `objectDefinition.apiVersion: Invalid value: "a number": want a string
-objectDefinition.kind: Invalid value: "an array": want a string
-objectDefinition.metadata.name: Invalid value: "an object": want a string
-objectDefinition.metadata.namespace: Invalid value: "a boolean": want a string`},
-		{"metadata of another type", `{"apiVersion":"v1","kind":"A","metadata":"n"}`, `objectDefinition.metadata: Invalid value: "a string": want an object`},
-		{"an empty name", `{"apiVersion":"v1","kind":"A","metadata":{"name":""}}`, `objectDefinition.metadata.name: Required value: a template says which object it creates`},
+		{"nothing", ``, "objectDefinition: Required value: must be the object that the template creates"},
+		{"null", `null`, "objectDefinition: Required value: must be the object that the template creates"},
+		{"no JSON", `{"kind":`, `objectDefinition: Invalid value: "{\"kind\":": must be JSON: unexpected end of JSON input`},
+		{"more than JSON", `{} {}`, `objectDefinition: Invalid value: "{} {}": must be JSON: invalid character '{' after top-level value`},
+		{"an array", `[{"kind":"A"}]`, `objectDefinition: Invalid value: "an array": must be an object`},
+		{"a string", `"A"`, `objectDefinition: Invalid value: "a string": must be an object`},
+		{"a number", `1`, `objectDefinition: Invalid value: "a number": must be an object`},
+		{"a boolean", `true`, `objectDefinition: Invalid value: "a boolean": must be an object`},
+		{"an object without names", `{}`, `objectDefinition.apiVersion: Required value: must be given: a template names the object that it creates
+objectDefinition.kind: Required value: must be given: a template names the object that it creates
+objectDefinition.metadata.name: Required value: must be given: a template names the object that it creates`},
+		{"names of other types", `{"apiVersion":1,"kind":["A"],"metadata":{"name":{},"namespace":false}}`, `objectDefinition.apiVersion: Invalid value: "a number": must be a string
+objectDefinition.kind: Invalid value: "an array": must be a string
+objectDefinition.metadata.name: Invalid value: "an object": must be a string
+objectDefinition.metadata.namespace: Invalid value: "a boolean": must be a string`},
+		{"metadata of another type", `{"apiVersion":"v1","kind":"A","metadata":"n"}`, `objectDefinition.metadata: Invalid value: "a string": must be an object`},
+		{"an empty name", `{"apiVersion":"v1","kind":"A","metadata":{"name":""}}`, `objectDefinition.metadata.name: Required value: must be given: a template names the object that it creates`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			template := dependency.PolicyTemplate{ObjectDefinition: runtime.RawExtension{Raw: []byte(test.definition)}}
-			o, err := template.Object()
+			p := world("x: a")[0]
+			p.Spec.PolicyTemplates[0].ObjectDefinition.Raw = []byte(test.definition)
+			template := evaluate([]*policyv1.Policy{p}, nil)[0].Templates[0]
+			o := template.Object
 			got := fmt.Sprintf("%s %s %s/%s", o.APIVersion, o.Kind, o.Namespace, o.Name)
-			var fieldError *field.Error
-			if err != nil {
-				got = err.Error()
-				if !errors.As(err, &fieldError) || o != (dependency.Object{}) {
-					t.Errorf("object %v beside the error %#v", o, err)
+			if template.State == dependency.StateInvalid {
+				got = strings.ReplaceAll(template.Err.Error(), "spec.policy-templates[0].", "")
+				if o != (dependency.Object{}) {
+					t.Errorf("object %v beside the error", o)
 				}
 			}
 			if got != test.want {
@@ -103,39 +94,26 @@ objectDefinition.metadata.namespace: Invalid value: "a boolean": want a string`}
 // A definition may hold an object rather than JSON, as typed clients make it.
 func TestTemplatesOfTypedObjects(t *testing.T) {
 	u := read(t, "observed.yaml")[1]
-	o, err := dependency.PolicyTemplate{ObjectDefinition: runtime.RawExtension{Object: u}}.Object()
-	if err != nil || o != dependency.ObjectOf(u) {
-		t.Errorf("got %v, %v, want %v", o, err, dependency.ObjectOf(u))
-	}
-}
-
-// P1: a fault of one template leaves the others as they are, and its field has the path from the policy on.
-func TestFaultsOfTemplatesAreTheirOwn(t *testing.T) {
-	policies := world("x: a b a c")
-	policies[0].Spec.PolicyTemplates[1].ObjectDefinition.Raw = []byte(`{"apiVersion":"v1","kind":"B"}`)
-	want := `Policy x
-  [0] ConfigurationPolicy a: Ready
-  [1] unnamed object: Invalid: spec.policy-templates[1].objectDefinition.metadata.name: Required value: a template says which object it creates
-  [2] ConfigurationPolicy a: Invalid: spec.policy-templates[2].objectDefinition.metadata.name: Duplicate value: "a": spec.policy-templates[0] creates this ConfigurationPolicy, too
-  [3] ConfigurationPolicy c: Ready`
-	if diff := cmp.Diff(want, lines(evaluate(policies, nil))); diff != "" {
-		t.Error(diff)
+	p := world("x: a")[0]
+	p.Spec.PolicyTemplates[0].ObjectDefinition = runtime.RawExtension{Object: u}
+	if got := evaluate([]*policyv1.Policy{p}, nil)[0].Templates[0].Object; got != dependency.ObjectOf(u) {
+		t.Errorf("got %v, want %v", got, dependency.ObjectOf(u))
 	}
 }
 
 func TestPolicyOfSaysWhichFieldIsWrong(t *testing.T) {
 	for _, test := range []struct{ name, in, want string }{
-		{"another kind", `{"apiVersion":"v1","kind":"Policy"}`, `kind: Invalid value: "Policy of v1": want a Policy of policy.open-cluster-management.io`},
+		{"another kind", `{"apiVersion":"v1","kind":"Policy"}`, `kind: Invalid value: "Policy of v1": must be Policy of policy.open-cluster-management.io`},
 		{"P6 no spec, which is not one without templates", `{"metadata":{"name":"x"}}`, `spec: Required value`},
-		{"a spec that is none", `{"spec":[]}`, `spec: Invalid value: "an array": want an object`},
+		{"a spec that is none", `{"spec":[]}`, `spec: Invalid value: "an array": must be an object`},
 		{"all fields at once", `{"spec":{"disabled":"no","dependencies":{"kind":"Policy"},"policy-templates":[{"ignorePending":1,"extraDependencies":["x",{"name":5,"compliance":true}]},7]}}`,
-			`spec.dependencies: Invalid value: "an object": want an array
-spec.disabled: Invalid value: "a string": want a boolean
-spec.policy-templates[0].extraDependencies[0]: Invalid value: "a string": want an object
-spec.policy-templates[0].extraDependencies[1].compliance: Invalid value: "a boolean": want a string
-spec.policy-templates[0].extraDependencies[1].name: Invalid value: "a number": want a string
-spec.policy-templates[0].ignorePending: Invalid value: "a number": want a boolean
-spec.policy-templates[1]: Invalid value: "a number": want an object`},
+			`spec.dependencies: Invalid value: "an object": must be an array
+spec.disabled: Invalid value: "a string": must be a boolean
+spec.policy-templates[0].extraDependencies[0]: Invalid value: "a string": must be an object
+spec.policy-templates[0].extraDependencies[1].compliance: Invalid value: "a boolean": must be a string
+spec.policy-templates[0].extraDependencies[1].name: Invalid value: "a number": must be a string
+spec.policy-templates[0].ignorePending: Invalid value: "a number": must be a boolean
+spec.policy-templates[1]: Invalid value: "a number": must be an object`},
 		{"metadata is the converter's to refuse", `{"metadata":{"name":"x","labels":"none"},"spec":{}}`, "policy x: "},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -1,18 +1,24 @@
 package dependency_test
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/cohort-ocm/cohort/dependency"
+	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
 const (
 	cluster       = "managed"
 	policyVersion = "policy.open-cluster-management.io/v1"
 )
+
+// known is what is known of each object.
+type known = map[dependency.Object]dependency.Observation
 
 // world reads policies from lines like
 //
@@ -21,14 +27,15 @@ const (
 // which is the policy x with the dependency Policy z, and with the templates a and b, ConfigurationPolicies. a
 // has ignorePending and waits for Policy y to be Compliant and for ConfigurationPolicy b to be NonCompliant. A
 // question mark stands for Pending. A policy whose name begins with - is disabled.
-func world(lines ...string) []dependency.Policy {
-	policies := make([]dependency.Policy, len(lines))
+func world(lines ...string) []*policyv1.Policy {
+	policies := make([]*policyv1.Policy, len(lines))
 	for i, line := range lines {
 		head, rest, found := strings.Cut(line, ":")
 		if !found {
 			panic("no colon in " + line)
 		}
-		p := &policies[i]
+		p := new(policyv1.Policy)
+		policies[i] = p
 		p.APIVersion, p.Kind, p.Namespace = policyVersion, "Policy", cluster
 		p.Name, p.Spec.Dependencies, _ = item(head)
 		p.Name, p.Spec.Disabled = strings.TrimPrefix(p.Name, "-"), strings.HasPrefix(p.Name, "-")
@@ -42,7 +49,7 @@ func world(lines ...string) []dependency.Policy {
 				end = len(rest)
 			}
 			name, extra, ignorePending := item(rest[:end])
-			p.Spec.PolicyTemplates = append(p.Spec.PolicyTemplates, dependency.PolicyTemplate{
+			p.Spec.PolicyTemplates = append(p.Spec.PolicyTemplates, policyv1.PolicyTemplate{
 				ObjectDefinition:  definition(name),
 				ExtraDependencies: extra,
 				IgnorePending:     ignorePending,
@@ -54,7 +61,7 @@ func world(lines ...string) []dependency.Policy {
 }
 
 // item reads "name(dependencies)~".
-func item(s string) (name string, dependencies []dependency.Dependency, ignorePending bool) {
+func item(s string) (name string, dependencies []policyv1.PolicyDependency, ignorePending bool) {
 	s = strings.TrimSpace(s)
 	ignorePending = strings.HasSuffix(s, "~")
 	name, list, _ := strings.Cut(strings.TrimSuffix(s, "~"), "(")
@@ -64,24 +71,52 @@ func item(s string) (name string, dependencies []dependency.Dependency, ignorePe
 	return name, dependencies, ignorePending
 }
 
-func dependencyOf(word string) dependency.Dependency {
-	d := dependency.Dependency{APIVersion: policyVersion, Kind: "Policy", Compliance: dependency.Compliant}
+func dependencyOf(word string) policyv1.PolicyDependency {
+	var d policyv1.PolicyDependency
+	d.APIVersion, d.Kind, d.Compliance = policyVersion, "Policy", policyv1.Compliant
 	if strings.HasPrefix(word, "#") {
 		d.Kind, word = "ConfigurationPolicy", word[1:]
 	}
 	switch {
 	case strings.HasSuffix(word, "!"):
-		d.Compliance = dependency.NonCompliant
+		d.Compliance = policyv1.NonCompliant
 	case strings.HasSuffix(word, "?"):
-		d.Compliance = dependency.Pending
+		d.Compliance = policyv1.Pending
 	}
 	d.Name = strings.TrimRight(word, "!?")
 	return d
 }
 
+// found is what a dependency names, on the cluster.
+func found(d policyv1.PolicyDependency) dependency.Object {
+	return dependency.Object{APIVersion: d.APIVersion, Kind: d.Kind, Namespace: cluster, Name: d.Name}
+}
+
+// created is what a template creates, on the cluster.
+func created(template policyv1.PolicyTemplate) dependency.Object {
+	var u unstructured.Unstructured
+	if err := u.UnmarshalJSON(template.ObjectDefinition.Raw); err != nil {
+		panic(err)
+	}
+	o := dependency.ObjectOf(&u)
+	o.Namespace = cluster
+	return o
+}
+
+// compareObjects orders objects as the package does.
+func compareObjects(a, b dependency.Object) int {
+	return cmp.Or(strings.Compare(a.Kind, b.Kind), strings.Compare(a.Name, b.Name),
+		strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.APIVersion, b.APIVersion))
+}
+
+// compareRefs orders templates as the package does.
+func compareRefs(a, b dependency.TemplateRef) int {
+	return cmp.Or(strings.Compare(a.Policy, b.Policy), cmp.Compare(a.Index, b.Index))
+}
+
 // object is what a word of a world names.
 func object(word string) dependency.Object {
-	return dependencyOf(word).Object(cluster)
+	return found(dependencyOf(word))
 }
 
 func definition(name string) runtime.RawExtension {
@@ -91,17 +126,17 @@ func definition(name string) runtime.RawExtension {
 }
 
 // observed reads words like "y", "#b!" or "#c?": the object and the compliance it has.
-func observed(words ...string) dependency.Observations {
-	observations := make(dependency.Observations, len(words))
+func observed(words ...string) known {
+	observations := make(known, len(words))
 	for _, word := range words {
 		d := dependencyOf(word)
-		observations[d.Object(cluster)] = dependency.Observation{Compliance: d.Compliance}
+		observations[found(d)] = dependency.Observation{Compliance: d.Compliance}
 	}
 	return observations
 }
 
 // lines is the results as text.
-func lines(results []dependency.PolicyResult) string {
+func lines(results []dependency.Evaluation) string {
 	texts := make([]string, len(results))
 	for i, r := range results {
 		texts[i] = r.String()
@@ -110,7 +145,7 @@ func lines(results []dependency.PolicyResult) string {
 }
 
 // evaluate is Evaluate for worlds, whose policies are never refused.
-func evaluate(policies []dependency.Policy, observations dependency.Observations) []dependency.PolicyResult {
+func evaluate(policies []*policyv1.Policy, observations known) []dependency.Evaluation {
 	results, err := dependency.Evaluate(cluster, policies, observations)
 	if err != nil {
 		panic(err)

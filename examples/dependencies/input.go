@@ -9,17 +9,18 @@ import (
 
 	"github.com/cohort-ocm/cohort/dependency"
 	"github.com/cohort-ocm/cohort/examples/internal/manifest"
+	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
 const policyGroup = "policy.open-cluster-management.io"
 
-// input is what the files say of one cluster.
+// input holds what the files say of one cluster.
 type input struct {
 	namespace string
-	policies  []dependency.Policy
+	policies  []*policyv1.Policy
 	// from is where each policy was read, by name.
 	from         map[string]manifest.Object
-	observations dependency.Observations
+	observations map[dependency.Object]dependency.Observation
 	// owned are the objects that have the policy of this name for their owner.
 	owned map[string][]dependency.Object
 }
@@ -29,7 +30,7 @@ func read(objects []manifest.Object, namespace string) (*input, error) {
 	in := &input{
 		namespace:    namespace,
 		from:         map[string]manifest.Object{},
-		observations: dependency.Observations{},
+		observations: map[dependency.Object]dependency.Observation{},
 		owned:        map[string][]dependency.Object{},
 	}
 	for _, o := range objects {
@@ -39,21 +40,31 @@ func read(objects []manifest.Object, namespace string) (*input, error) {
 	}
 	first := map[dependency.Object]manifest.Object{}
 	for _, o := range objects {
-		name := dependency.ObjectOf(&o.Unstructured).Lookup(in.namespace)
+		name := in.name(o)
 		if name.Name == "" {
-			return nil, o.Fault(field.Required(field.NewPath("metadata", "name"), "an object of the cluster has one"))
+			return nil, o.Fault(field.Required(field.NewPath("metadata", "name"), "must be given: an object of the cluster has one"))
 		}
 		if err := in.add(o, name); err != nil {
 			return nil, o.Fault(err)
 		}
 		if other, found := first[name]; found {
 			err := field.Duplicate(field.NewPath("metadata", "name"), name.Name)
-			err.Detail = "given before at " + other.At.String()
+			err.Detail = "must not be given twice: it stands at " + other.At.String()
 			return nil, o.Fault(err)
 		}
 		first[name] = o
 	}
 	return in, nil
+}
+
+// name gives the name of the object on the cluster. Policies, and all that have their group and a kind that ends like
+// theirs, are in the cluster's namespace, whatever files say.
+func (in *input) name(o manifest.Object) dependency.Object {
+	name := dependency.ObjectOf(&o.Unstructured)
+	if o.GroupVersionKind().Group == policyGroup && strings.HasSuffix(name.Kind, "Policy") {
+		name.Namespace = in.namespace
+	}
+	return name
 }
 
 // isPolicy says whether o is a policy to evaluate.
@@ -68,6 +79,12 @@ func (in *input) add(o manifest.Object, name dependency.Object) error {
 			in.owned[owner.Name] = append(in.owned[owner.Name], name)
 		}
 	}
+	if o.GroupVersionKind().Group != policyGroup || o.GetKind() != "Policy" {
+		return nil
+	}
+	if errs := policyFields().refuse(o.Object, nil); len(errs) > 0 {
+		return join(errs)
+	}
 	if !isPolicy(o) {
 		return nil
 	}
@@ -75,33 +92,41 @@ func (in *input) add(o manifest.Object, name dependency.Object) error {
 	if err != nil {
 		return err
 	}
-	// All policies are evaluated together. Alone, one that is refused is known by its place.
-	if _, err := dependency.Evaluate(in.namespace, []dependency.Policy{p}, nil); err != nil {
-		return err
+	if p.Namespace != "" && p.Namespace != in.namespace {
+		return field.Invalid(field.NewPath("metadata", "namespace"), p.Namespace,
+			fmt.Sprintf("must be the cluster's namespace %q, or empty", in.namespace))
 	}
 	in.policies = append(in.policies, p)
 	in.from[p.Name] = o
 	return nil
 }
 
-// result is where a policy stands.
+func join(errs field.ErrorList) error {
+	all := make([]error, len(errs))
+	for i := range errs {
+		all[i] = errs[i]
+	}
+	return errors.Join(all...)
+}
+
+// result says where a policy stands.
 type result struct {
-	dependency.PolicyResult
-	compliance dependency.Compliance
+	dependency.Evaluation
+	compliance policyv1.ComplianceState
 	actions    []dependency.Action
 }
 
-// evaluate returns the result of each policy, sorted by name.
+// evaluate gives the result of each policy, sorted by name.
 func (in *input) evaluate() ([]result, error) {
 	evaluator := dependency.NewEvaluator(in.namespace)
-	changes, err := evaluator.Set(in.policies...)
+	watches, err := evaluator.Set(in.policies...)
 	if err != nil {
 		return nil, err
 	}
-	for _, o := range changes.Watch {
+	for _, o := range watches.Add {
 		observation, found := in.observations[o]
 		if !found {
-			observation.Problem = dependency.NotFound
+			observation.Problem = dependency.ReasonNotFound
 		}
 		evaluator.Observe(o, observation)
 	}
@@ -118,38 +143,20 @@ func (in *input) evaluate() ([]result, error) {
 	return results, nil
 }
 
-// faults returns an error of one line that names the faults of all templates, each once.
+// faults gives an error of one line that names the faults of all templates, each once.
 func (in *input) faults(results []result) error {
 	var all []string
 	for _, r := range results {
-		said := map[string]bool{}
-		var faults []error
-		for _, template := range r.Templates {
-			for _, fault := range each(template.Err) {
-				if !said[fault.Error()] {
-					said[fault.Error()] = true
-					faults = append(faults, fault)
+		for _, p := range in.policies {
+			if p.Name == r.Policy {
+				if errs := dependency.Validate(p, nil); len(errs) > 0 {
+					all = append(all, in.from[r.Policy].Fault(join(errs)).Error())
 				}
 			}
-		}
-		if len(faults) > 0 {
-			all = append(all, in.from[r.Policy].Fault(errors.Join(faults...)).Error())
 		}
 	}
 	if len(all) == 0 {
 		return nil
 	}
-	return fmt.Errorf("%s", strings.Join(all, "; "))
-}
-
-// each returns the errors that err joins.
-func each(err error) []error {
-	switch err := err.(type) {
-	case nil:
-		return nil
-	case interface{ Unwrap() []error }:
-		return err.Unwrap()
-	default:
-		return []error{err}
-	}
+	return errors.New(strings.Join(all, "; "))
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/cohort-ocm/cohort/dependency"
+	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
 type jsonReport struct {
@@ -12,9 +13,9 @@ type jsonReport struct {
 }
 
 type jsonPolicy struct {
-	Name       string                `json:"name"`
-	Compliance dependency.Compliance `json:"compliance,omitempty"`
-	Templates  []jsonTemplate        `json:"templates"`
+	Name       string                   `json:"name"`
+	Compliance policyv1.ComplianceState `json:"compliance,omitempty"`
+	Templates  []jsonTemplate           `json:"templates"`
 	// Leftovers are what the policy has on the cluster and no template creates.
 	Leftovers []jsonAction `json:"leftovers,omitempty"`
 }
@@ -28,11 +29,11 @@ type jsonTemplate struct {
 }
 
 type jsonUnmet struct {
-	Object  dependency.Object     `json:"object"`
-	Want    dependency.Compliance `json:"want"`
-	Found   dependency.Compliance `json:"found,omitempty"`
-	Reason  dependency.Reason     `json:"reason"`
-	Message string                `json:"message"`
+	Object  dependency.Object        `json:"object"`
+	Want    policyv1.ComplianceState `json:"want"`
+	Found   policyv1.ComplianceState `json:"found,omitempty"`
+	Reason  dependency.Reason        `json:"reason"`
+	Message string                   `json:"message"`
 }
 
 type jsonAction struct {
@@ -60,7 +61,7 @@ func writeJSON(w io.Writer, results []result) error {
 	return encoder.Encode(report)
 }
 
-func jsonOf(template dependency.TemplateResult, action dependency.Action) jsonTemplate {
+func jsonOf(template dependency.TemplateEvaluation, action dependency.Action) jsonTemplate {
 	t := jsonTemplate{
 		State:   template.State,
 		Message: template.Message(),

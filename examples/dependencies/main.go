@@ -9,6 +9,8 @@
 // observed. What the templates create is active if it is among the objects, and so is what has a policy for its
 // owner.
 //
+// A field that a Policy does not have is refused, with the nearest that it has.
+//
 // Bad input ends with exit status 2 and one line on standard error that names the file, the object and the
 // field. A template that contradicts itself does so, too, after the report on the others.
 package main
@@ -62,7 +64,7 @@ func report(args []string, stdin io.Reader, stdout io.Writer) error {
 	case "json":
 		write = writeJSON
 	default:
-		return fmt.Errorf("invalid value %q for flag -o: want text or json", *output)
+		return fmt.Errorf("invalid value %q for flag -o: must be text or json", *output)
 	}
 	objects, err := manifest.Read(stdin, append(files, flags.Args()...)...)
 	if err != nil {

@@ -87,15 +87,22 @@ func TestBadInputIsOneLineWithFileObjectAndField(t *testing.T) {
 	for _, test := range []struct{ name, in, want string }{
 		{"no YAML", "kind: [", "stdin:1: not YAML: "},
 		{"no kind", "apiVersion: v1\nmetadata: {name: a}\n", "stdin:1: a: kind: Required value"},
-		{"no name", "---\napiVersion: v1\nkind: A\n", "stdin:2: A: metadata.name: Required value"},
+		{"no name", "---\napiVersion: v1\nkind: A\n", "stdin:2: A: metadata.name: Required value: must be given"},
 		{"an object twice", "apiVersion: v1\nkind: A\nmetadata: {name: a}\n---\napiVersion: v1\nkind: A\nmetadata: {name: a}\n",
-			`stdin:5: A a: metadata.name: Duplicate value: "a": given before at stdin:1`},
+			`stdin:5: A a: metadata.name: Duplicate value: "a": must not be given twice: it stands at stdin:1`},
 		{"a policy of two types", policy + "spec: {dependencies: {}, policy-templates: [3]}\n",
-			`stdin:1: Policy managed/x: spec.dependencies: Invalid value: "an object": want an array; spec.policy-templates[0]: Invalid value: "a number": want an object`},
+			`stdin:1: Policy managed/x: spec.dependencies: Invalid value: "an object": must be an array; spec.policy-templates[0]: Invalid value: "a number": must be an object`},
 		{"a policy of another cluster", policy + "spec: {}\n---\n" + strings.ReplaceAll(policy, "managed", "other") + "spec: {}\n",
-			`stdin:6: Policy other/x: metadata.namespace: Invalid value: "other": policy x is evaluated on the cluster: want its namespace "managed", or none`},
+			`stdin:6: Policy other/x: metadata.namespace: Invalid value: "other": must be the cluster's namespace "managed", or empty`},
 		{"a template without a name", policy + "spec: {policy-templates: [{objectDefinition: {apiVersion: v1, kind: A}}]}\n",
 			"stdin:1: Policy managed/x: spec.policy-templates[0].objectDefinition.metadata.name: Required value"},
+		{"a field that a Policy does not have, wherever it stands", policy + `spec:
+  dependancies: []
+  Disabled: true
+  policy-templates: [{objectDefinition: {any: thing}}, {extraDependency: [], extraDependencies: [{compliant: Compliant}]}]
+stauts: {}
+`, `stdin:1: Policy managed/x: spec.Disabled: Forbidden: must be a field that a Policy has; the nearest is disabled; spec.dependancies: Forbidden: must be a field that a Policy has; the nearest is dependencies; spec.policy-templates[1].extraDependencies[0].compliant: Forbidden: must be a field that a Policy has; the nearest is compliance; spec.policy-templates[1].extraDependency: Forbidden: must be a field that a Policy has; the nearest is extraDependencies; stauts: Forbidden: must be a field that a Policy has; the nearest is status` + "\n"},
+		{"also where it hides the spec", policy + "specs: {}\n", `stdin:1: Policy managed/x: specs: Forbidden: must be a field that a Policy has; the nearest is spec` + "\n"},
 		{"a fault that all templates share, once", policy + `spec:
   dependencies: [{apiVersion: v1, kind: A, name: a, compliance: Good}]
   policy-templates:
@@ -107,7 +114,7 @@ func TestBadInputIsOneLineWithFileObjectAndField(t *testing.T) {
   policy-templates:
   - {objectDefinition: {apiVersion: v1, kind: A, metadata: {name: a}}}
   - {objectDefinition: {apiVersion: v1, kind: A}}
-`, `stdin:1: Policy managed/x: spec.dependencies[0].compliance: Unsupported value: "Good": supported values: "Compliant", "NonCompliant", "Pending"; spec.policy-templates[1].objectDefinition.metadata.name: Required value: a template says which object it creates` + "\n"},
+`, `stdin:1: Policy managed/x: spec.dependencies[0].compliance: Unsupported value: "Good": supported values: "Compliant", "NonCompliant", "Pending"; spec.policy-templates[1].objectDefinition.metadata.name: Required value: must be given: a template names the object that it creates` + "\n"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			status, _, stderr := call(t, test.in, "-f", "-")
@@ -124,7 +131,7 @@ func TestTheOtherTemplatesOfBadInputAreReported(t *testing.T) {
   - {objectDefinition: {apiVersion: v1, kind: A}}
   - {objectDefinition: {apiVersion: v1, kind: B, metadata: {name: b}}}
 `, "-f", "-")
-	for _, want := range []string{"[0] unnamed object: Invalid", "[1] B b: Ready\n      next: Create"} {
+	for _, want := range []string{"[0] unnamed object: Invalid", "[1] B b: Ready\n      next: create"} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("no %q in\n%s", want, stdout)
 		}
@@ -143,7 +150,7 @@ func TestWrongCalls(t *testing.T) {
 		{[]string{"-f", ""}, "empty file name"},
 		{[]string{"-f", "testdata/missing.yaml"}, "testdata/missing.yaml"},
 		{[]string{"-x"}, "-x"},
-		{[]string{"-o", "xml", "-f", "-"}, `invalid value "xml" for flag -o: want text or json`},
+		{[]string{"-o", "xml", "-f", "-"}, `invalid value "xml" for flag -o: must be text or json`},
 	} {
 		status, stdout, stderr := call(t, "", test.args...)
 		if status != 2 || stdout != "" || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, test.want) {

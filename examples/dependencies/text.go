@@ -6,10 +6,11 @@ import (
 	"strings"
 
 	"github.com/cohort-ocm/cohort/dependency"
+	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
-// writeText writes a block for each policy: a line for each template, one for its message and one for each
-// dependency that is unmet.
+// writeText writes a block for each policy: a line for each template, one for its message, and one for each unmet
+// dependency of which the message does not say what it is.
 func writeText(w io.Writer, results []result) error {
 	var b strings.Builder
 	for _, r := range results {
@@ -28,7 +29,7 @@ func writeText(w io.Writer, results []result) error {
 	return err
 }
 
-func writeTemplate(b *strings.Builder, i int, template dependency.TemplateResult, action dependency.Action) {
+func writeTemplate(b *strings.Builder, i int, template dependency.TemplateEvaluation, action dependency.Action) {
 	fmt.Fprintf(b, "  [%d] %s: %s\n      next: %s\n", i, template.Object, template.State, action.Verb)
 	message := action.Message
 	if message == "" {
@@ -38,11 +39,13 @@ func writeTemplate(b *strings.Builder, i int, template dependency.TemplateResult
 		fmt.Fprintf(b, "      %s\n", message)
 	}
 	for _, unmet := range template.Unmet {
-		fmt.Fprintf(b, "      - %s\n", unmet)
+		if !strings.Contains(message, unmet.String()) {
+			fmt.Fprintf(b, "      - %s\n", unmet)
+		}
 	}
 }
 
-func orUnknown(c dependency.Compliance) string {
+func orUnknown(c policyv1.ComplianceState) string {
 	if c == "" {
 		return "unknown"
 	}

@@ -43,14 +43,14 @@ func twentyWrites(namespace string) (first, second, third []*decision) {
 	return first, second, third
 }
 
-// D8: on a real API server, watched by a real consumer: the writer crashes after every single request of a plan
-// of twenty writes, in turn, and plans again towards the same state or another one.
+// D8: on a real API server, watched by a real consumer: the writer crashes after every single request of an update
+// of twenty writes, in turn, and begins again towards the same state or another one.
 func TestCrashAtEverySinglePointOfTwentyWrites(t *testing.T) {
 	w := newWriter(t, "crash", small(), rolling, 20)
 	first, second, third := twentyWrites("crash")
-	plan, err := decisionupdate.New(first, second, rolling)
-	if err != nil || plan.Writes() != 20 {
-		t.Fatalf("%d writes, want 20: %v\n%s", plan.Writes(), err, plan)
+	update, err := decisionupdate.Diff(first, second, rolling)
+	if err != nil || update.Writes() != 20 {
+		t.Fatalf("%d writes, want 20: %v\n%s", update.Writes(), err, update)
 	}
 	points := 0
 	for crashed := true; crashed; points++ {

@@ -12,7 +12,7 @@
 // minutes. Share one server among the tests of a package: the first create after a new definition waits two
 // seconds.
 //
-// Its tests carry out plans of the package decisionupdate under the eyes of a consumer that keeps an object for
+// Its tests carry out updates of the package decisionupdate under the eyes of a consumer that keeps an object for
 // each cluster:
 //
 //	go test                                                      2,000 redistributions, one to two minutes

@@ -42,13 +42,13 @@ func Example_generatedClient() {
 		for i := range list.Items {
 			stored = append(stored, &list.Items[i])
 		}
-		plan, err := decisionupdate.New(stored, desired, rolling)
+		update, err := decisionupdate.Diff(stored, desired, rolling)
 		if err != nil {
 			fmt.Println(err)
 			return
 		}
-		report, err := decisionupdate.Applier{Client: pds, Parallel: 4}.Apply(ctx, plan)
-		fmt.Println(report, err)
+		outcome, err := decisionupdate.Applier{Client: pds, Parallel: 4}.Apply(ctx, update)
+		fmt.Println(outcome, err)
 	}
 	update(pd("web-decision-1", "0", "b", "c"), pd("web-decision-2", "0", "d"))
 	update(pd("web-decision-1", "0", "a", "b"), pd("web-decision-2", "0", "c", "d"))
@@ -119,13 +119,13 @@ func Example_controllerRuntime() {
 		for i := range list.Items {
 			stored = append(stored, &list.Items[i])
 		}
-		plan, err := decisionupdate.New(stored, desired, rolling)
+		update, err := decisionupdate.Diff(stored, desired, rolling)
 		if err != nil {
 			fmt.Println(err)
 			return
 		}
-		report, err := applier.Apply(ctx, plan)
-		fmt.Println(report, err)
+		outcome, err := applier.Apply(ctx, update)
+		fmt.Println(outcome, err)
 	}
 	update(pd("web-decision-1", "0", "a", "b"), pd("web-decision-2", "0", "c"))
 	update(pd("web-decision-1", "1", "a", "c"), pd("web-decision-2", "0", "b"))

@@ -125,24 +125,24 @@ func (w *writer) list(t *testing.T) []*decision {
 	return stored
 }
 
-// attempt plans from what is stored and applies the plan with a writer that crashes after so many requests, if
+// attempt makes an update from what is stored and applies it with a writer that crashes after so many requests, if
 // not negative. Where groups are steady, no stored object may change its group (D7).
 func (w *writer) attempt(t *testing.T, stored, desired []*decision, crash int, opts ...decisionupdate.Option) error {
-	plan, err := decisionupdate.New(stored, desired, w.strategy, opts...)
+	update, err := decisionupdate.Diff(stored, desired, w.strategy, opts...)
 	if err != nil {
 		t.Error(err)
 		return nil
 	}
-	if w.steady && len(plan.Warnings) > 0 {
-		t.Errorf("groups are steady, yet %v", plan.Warnings)
+	if w.steady && len(update.Misplaced) > 0 {
+		t.Errorf("groups are steady, yet %v", update.Misplaced)
 	}
 	client := &faults{Client: w.client, counts: w.counts, rng: w.rng, left: crash, often: w.often}
-	_, err = decisionupdate.Applier{Client: client, Parallel: 1 + w.rng.IntN(4)}.Apply(t.Context(), plan)
+	_, err = decisionupdate.Applier{Client: client, Parallel: 1 + w.rng.IntN(4)}.Apply(t.Context(), update)
 	return err
 }
 
-// round changes the fleet until a plan is carried out to its end, lets the consumer settle, and compares its
-// children with those of the round before. After a failure, or a crash, it plans towards the same state or
+// round changes the fleet until an update is carried out to its end, lets the consumer settle, and compares its
+// children with those of the round before. After a failure, or a crash, it begins again towards the same state or
 // changes the fleet again.
 func (w *writer) round(t *testing.T) {
 	stay := map[string]types.UID{}

@@ -4,6 +4,9 @@ import (
 	"slices"
 	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
@@ -18,13 +21,7 @@ func settings(strategy UpdateStrategy, opts []Option) (options, error) {
 			opt(&set)
 		}
 	}
-	var errs field.ErrorList
-	switch strategy.Type {
-	case "", UpdateStrategyTypeAll, UpdateStrategyTypeRollingUpdate:
-	default:
-		errs = append(errs, field.NotSupported(field.NewPath("spec", "decisionStrategy", "updateStrategy", "type"), strategy.Type,
-			[]UpdateStrategyType{UpdateStrategyTypeAll, UpdateStrategyTypeRollingUpdate}))
-	}
+	errs := Validate(strategy, field.NewPath("spec", "decisionStrategy", "updateStrategy"))
 	if set.maxSteps < 0 || set.maxSteps == 1 {
 		errs = append(errs, field.Invalid(field.NewPath("maxSteps"), set.maxSteps,
 			"must be 0, for no bound, or at least 2: a cluster is written where it goes before it is removed where it was"))
@@ -42,9 +39,9 @@ func byName(list string, objects []*clusterv1beta1.PlacementDecision) ([]*cluste
 	for _, pd := range objects {
 		switch {
 		case pd == nil:
-			errs = append(errs, field.Required(path, "found a nil PlacementDecision"))
+			errs = append(errs, field.Required(path, "must not be nil"))
 		case pd.Name == "":
-			errs = append(errs, field.Required(path.Child("metadata", "name"), "found a PlacementDecision without a name"))
+			errs = append(errs, field.Required(path.Child("metadata", "name"), "must have a name"))
 		default:
 			sorted = append(sorted, pd)
 		}
@@ -59,24 +56,34 @@ func byName(list string, objects []*clusterv1beta1.PlacementDecision) ([]*cluste
 }
 
 // onePlacement returns an error for each object that isn't of the placement and in the namespace of the first
-// desired object, or of the first stored one if none is desired (D9).
+// desired object, or of the first stored one if none is desired (D9). A stored object without a label is of the
+// placement that controls it, if that isn't an earlier one of the same name (D14).
 func onePlacement(stored, desired []*clusterv1beta1.PlacementDecision) field.ErrorList {
 	var errs field.ErrorList
 	var first *clusterv1beta1.PlacementDecision
+	var want string
+	var owner types.UID
 	check := func(list string, objects []*clusterv1beta1.PlacementDecision) {
 		for _, pd := range objects {
 			path := func() *field.Path { return field.NewPath(list).Key(pd.Name).Child("metadata") }
 			label := func() *field.Path { return path().Child("labels").Key(clusterv1beta1.PlacementLabel) }
-			placement := pd.Labels[clusterv1beta1.PlacementLabel]
+			placement, at := pd.Labels[clusterv1beta1.PlacementLabel], label
+			name, uid := controller(pd)
+			if placement == "" && list == "stored" && name != "" && (uid == owner || owner == "") { // taken over (D14)
+				placement, at = name, func() *field.Path { return path().Child("ownerReferences") }
+			}
 			if placement == "" {
-				errs = append(errs, field.Required(label(), "a PlacementDecision is labelled with the name of its Placement"))
+				errs = append(errs, field.Required(label(), "must be the name of its Placement"))
 				continue
 			}
 			if first == nil {
-				first = pd
+				first, want = pd, placement
 			}
-			if want := first.Labels[clusterv1beta1.PlacementLabel]; placement != want {
-				errs = append(errs, field.Invalid(label(), placement, "must be of the Placement "+want+", as "+first.Name+" is"))
+			if owner == "" && list == "desired" {
+				owner = uid
+			}
+			if placement != want {
+				errs = append(errs, field.Invalid(at(), placement, "must be of the Placement "+want+", as "+first.Name+" is"))
 			}
 			if pd.Namespace != first.Namespace {
 				errs = append(errs, field.Invalid(path().Child("namespace"), pd.Namespace, "must be in the namespace "+first.Namespace+", as "+first.Name+" is"))
@@ -86,6 +93,18 @@ func onePlacement(stored, desired []*clusterv1beta1.PlacementDecision) field.Err
 	check("desired", desired)
 	check("stored", stored)
 	return errs
+}
+
+// controller returns the name and the UID of the Placement that controls an object, or nothing.
+func controller(pd *clusterv1beta1.PlacementDecision) (string, types.UID) {
+	ref := metav1.GetControllerOfNoCopy(pd)
+	if ref == nil || ref.Kind != "Placement" {
+		return "", ""
+	}
+	if gv, err := schema.ParseGroupVersion(ref.APIVersion); err != nil || gv.Group != clusterv1beta1.GroupName {
+		return "", ""
+	}
+	return ref.Name, ref.UID
 }
 
 // desiredClusters returns an error for each desired object with too many clusters, and for each cluster that is
@@ -104,10 +123,10 @@ func desiredClusters(desired []*clusterv1beta1.PlacementDecision) field.ErrorLis
 			other, twice := seen[d.ClusterName]
 			switch {
 			case d.ClusterName == "":
-				errs = append(errs, field.Required(cluster, "a decision is for a cluster"))
+				errs = append(errs, field.Required(cluster, "must be the name of a cluster"))
 			case twice:
 				err := field.Duplicate(cluster, d.ClusterName)
-				err.Detail = "is in " + other + " already"
+				err.Detail = "must be in one object, and is in " + other + " already"
 				errs = append(errs, err)
 			default:
 				seen[d.ClusterName] = pd.Name
@@ -123,9 +142,9 @@ func (f *fleet) dying() error {
 	var errs field.ErrorList
 	for i := range f.objects {
 		o := &f.objects[i]
-		if o.stored != nil && o.desired != nil && !o.stored.DeletionTimestamp.IsZero() {
+		if o.desired != nil && o.dying() {
 			errs = append(errs, field.Forbidden(field.NewPath("stored").Key(o.stored.Name).Child("metadata", "deletionTimestamp"),
-				"the object is being deleted and desired: desire its clusters under another name, or plan again when it is gone"))
+				"must not be desired while it is being deleted: desire its clusters under another name, or wait until it is gone"))
 		}
 	}
 	return fielderrs.Join(errs)

@@ -13,17 +13,17 @@ import (
 // maxClusters is how many clusters a PlacementDecision may have.
 const maxClusters = grouping.MaxDecisions
 
-// Plan is what has to be written so that the stored PlacementDecisions become the desired ones (D1). It is
-// empty when they already are. A Plan shares labels and decisions with the objects that it was made from:
-// neither may be changed while it is in use. It may be read by several goroutines.
-type Plan struct {
+// Update is what has to be written so that the stored PlacementDecisions become the desired ones. It is empty
+// when they already are. An Update shares labels and decisions with the objects that it was made from: neither
+// may be changed while it is in use. It may be read by several goroutines.
+type Update struct {
 	// Steps are carried out one after the other. A step begins when all writes of the one before have
 	// succeeded.
 	Steps []Step
 
-	// Warnings tell where a cluster may be seen in a group that is neither its stored nor its desired one (D7),
-	// sorted by object. There are none if no stored object changes its group.
-	Warnings []Warning
+	// Misplaced tells where clusters may be seen in a group that is neither their stored nor their desired one,
+	// sorted by object. It is empty if no stored object changes its group.
+	Misplaced []Misplaced
 }
 
 // Step is a set of writes that may be done in any order and in parallel, sorted by object. No object is in a
@@ -35,8 +35,8 @@ type Write struct {
 	// Verb is what is done to the object.
 	Verb Verb
 
-	// Parts says what a create or an update writes, each in a request of its own, in the order of the requests
-	// (D7).
+	// Parts says what a create or an update writes, each in a request of its own, in the order of the requests.
+	// A delete has none.
 	Parts []Part
 
 	// Surge is true for an update that only lets clusters in early. A later step writes the object again.
@@ -52,26 +52,30 @@ type Write struct {
 	To *clusterv1beta1.PlacementDecision
 }
 
-// Verb is what a Write does.
+// Verb is what a client does to the object of a [Write].
 type Verb string
 
-// The verbs of a Write.
 const (
-	Create Verb = "create"
-	Update Verb = "update"
-	Delete Verb = "delete"
+	// VerbCreate creates an object that is not stored.
+	VerbCreate Verb = "create"
+
+	// VerbUpdate changes labels or status.decisions of a stored object, or both.
+	VerbUpdate Verb = "update"
+
+	// VerbDelete deletes a stored object.
+	VerbDelete Verb = "delete"
 )
 
 // Part is a part of an object that an API server writes in a request of its own.
 type Part string
 
 const (
-	// Labels are written by an update of the object. In a create they stand for the create itself, with all
+	// PartLabels is written by an update of the object. In a create it stands for the create itself, with all
 	// metadata.
-	Labels Part = "labels"
+	PartLabels Part = "labels"
 
-	// Status is status.decisions, written by an update of the status.
-	Status Part = "status"
+	// PartStatus is status.decisions, written by an update of the status.
+	PartStatus Part = "status"
 )
 
 // Name returns the name of the object that is written; the zero Write has none.
@@ -86,9 +90,9 @@ func (w Write) Name() string {
 }
 
 // Writes returns the number of writes in all steps. A write with two parts counts once.
-func (p Plan) Writes() int {
+func (u Update) Writes() int {
 	n := 0
-	for _, step := range p.Steps {
+	for _, step := range u.Steps {
 		n += len(step)
 	}
 	return n
@@ -100,11 +104,11 @@ type OverLimit struct {
 	Clusters int
 }
 
-// OverLimit returns the objects that hold more than 100 clusters between two steps of the plan (D9), the
+// OverLimit returns the objects that hold more than 100 clusters between two steps of the update, the
 // fullest first, then by name.
-func (p Plan) OverLimit() []OverLimit {
+func (u Update) OverLimit() []OverLimit {
 	var over []OverLimit
-	for _, step := range p.Steps {
+	for _, step := range u.Steps {
 		for _, w := range step {
 			if w.To != nil && len(w.To.Status.Decisions) > maxClusters {
 				over = append(over, OverLimit{Object: w.Name(), Clusters: len(w.To.Status.Decisions)})
@@ -122,9 +126,9 @@ func (p Plan) OverLimit() []OverLimit {
 
 // String returns a line for each write: the number of its step, what is done to which object, the parts in the
 // order of their requests, and the clusters that the object gains and loses.
-func (p Plan) String() string {
+func (u Update) String() string {
 	var b strings.Builder
-	for i, step := range p.Steps {
+	for i, step := range u.Steps {
 		for _, w := range step {
 			fmt.Fprintf(&b, "%d: %s\n", i+1, w)
 		}
@@ -132,7 +136,7 @@ func (p Plan) String() string {
 	return b.String()
 }
 
-// String returns the write as Plan.String does, without the step. It names at most five clusters that come and
+// String returns the write as Update.String does, without the step. It names at most five clusters that come and
 // five that go.
 func (w Write) String() string {
 	verb := string(w.Verb)

@@ -36,6 +36,18 @@ func read(t testing.TB, file string) []*unstructured.Unstructured {
 	}
 }
 
+// say has an observation in a few words.
+func say(o dependency.Observation) string {
+	switch {
+	case o.Problem == "":
+		return string(o.Compliance)
+	case o.Detail == "":
+		return string(o.Problem)
+	default:
+		return string(o.Problem) + ": " + o.Detail
+	}
+}
+
 // P9: objects as a cluster returns them.
 func TestObservationOfRealObjects(t *testing.T) {
 	want := []string{
@@ -55,7 +67,7 @@ func TestObservationOfRealObjects(t *testing.T) {
 	}
 	for i, u := range objects {
 		before := u.DeepCopy()
-		if got := dependency.ObjectOf(u).String() + ": " + dependency.ObservationOf(u, nil).String(); got != want[i] {
+		if got := dependency.ObjectOf(u).String() + ": " + say(dependency.ObservationOf(u, nil)); got != want[i] {
 			t.Errorf("got %q, want %q", got, want[i])
 		}
 		if u.GetResourceVersion() != before.GetResourceVersion() {
@@ -95,7 +107,7 @@ func TestObservationOfFields(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			u := &unstructured.Unstructured{Object: fields{"apiVersion": test.apiVersion, "kind": test.kind,
 				"metadata": fields{"name": "o"}, "status": test.status}}
-			if got := dependency.ObservationOf(u, nil).String(); got != test.want {
+			if got := say(dependency.ObservationOf(u, nil)); got != test.want {
 				t.Errorf("got %q, want %q", got, test.want)
 			}
 		})
@@ -111,23 +123,23 @@ func TestObservationOfErrors(t *testing.T) {
 		err  error
 		want dependency.Reason
 	}{
-		{"P3 a lister without the object", nil, nil, dependency.NotFound},
+		{"P3 a lister without the object", nil, nil, dependency.ReasonNotFound},
 		{"P6 an empty object, into which nothing was read", &unstructured.Unstructured{}, nil, ""},
 		{"P6 an object of which only the kind is known", &unstructured.Unstructured{Object: map[string]any{
 			"apiVersion": "templates.gatekeeper.sh/v1", "kind": "ConstraintTemplate"}}, nil, ""},
-		{"P3 the server has no such object", nil, apierrors.NewNotFound(policies, "foo"), dependency.NotFound},
-		{"P3 the RESTMapper has no such kind", nil, &meta.NoKindMatchError{GroupKind: kind}, dependency.NoAPI},
-		{"P3 the server has no such resource", nil, apierrors.NewGenericServerResponse(404, "GET", policies, "foo", "404 page not found", 0, true), dependency.NoAPI},
-		{"P3 the server is busy", nil, apierrors.NewTooManyRequests("wait", 1), dependency.ReadFailed},
-		{"P3 not allowed to read", nil, apierrors.NewForbidden(policies, "foo", errors.New("no")), dependency.ReadFailed},
-		{"P3 any other error, whatever came with it", &unstructured.Unstructured{Object: map[string]any{}}, errors.New("timeout"), dependency.ReadFailed},
+		{"P3 the server has no such object", nil, apierrors.NewNotFound(policies, "foo"), dependency.ReasonNotFound},
+		{"P3 the RESTMapper has no such kind", nil, &meta.NoKindMatchError{GroupKind: kind}, dependency.ReasonNoAPI},
+		{"P3 the server has no such resource", nil, apierrors.NewGenericServerResponse(404, "GET", policies, "foo", "404 page not found", 0, true), dependency.ReasonNoAPI},
+		{"P3 the server is busy", nil, apierrors.NewTooManyRequests("wait", 1), dependency.ReasonReadFailed},
+		{"P3 not allowed to read", nil, apierrors.NewForbidden(policies, "foo", errors.New("no")), dependency.ReasonReadFailed},
+		{"P3 any other error, whatever came with it", &unstructured.Unstructured{Object: map[string]any{}}, errors.New("timeout"), dependency.ReasonReadFailed},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			got := dependency.ObservationOf(test.u, test.err)
 			if got.Problem != test.want || got.Compliance != "" {
 				t.Errorf("got %v, want %s", got, test.want)
 			}
-			if test.want == dependency.ReadFailed && got.Detail != test.err.Error() {
+			if test.want == dependency.ReasonReadFailed && got.Detail != test.err.Error() {
 				t.Errorf("detail %q, want that of the error", got.Detail)
 			}
 		})

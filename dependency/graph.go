@@ -2,10 +2,12 @@ package dependency
 
 import (
 	"slices"
+
+	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
-// A policy's templates name objects; an object leads to its target; and a target leads to the templates that
-// provide it: those of the policy that it is, and those that create it.
+// A policy's templates name objects. An object leads to its target. A target leads to the templates that provide it:
+// those of the policy that it is, and those that create it.
 //
 //	template ──named──▶ object ──▶ target ──▶ template
 //	    ▲                 │
@@ -15,6 +17,7 @@ import (
 // the graph is as large as the policies are: n templates that name an object which m templates create make n+m
 // edges, not n·m.
 
+// policy is one that was given. Of its spec it keeps what its templates wait for.
 type policy struct {
 	name      string
 	disabled  bool
@@ -22,6 +25,7 @@ type policy struct {
 	target    *target
 }
 
+// template is one of a policy, with what it names and creates. It names nothing if the policy is disabled.
 type template struct {
 	node
 	policy        *policy
@@ -29,16 +33,16 @@ type template struct {
 	object        Object
 	ignorePending bool
 	err           error
-	// named is sorted by Object.Compare.
-	named []named
-	// creates is the target that the template creates, nil if it can't be told.
+	// named is sorted by object.
+	named []requirement
+	// creates is the target that the template creates, nil if it cannot be told.
 	creates *target
 }
 
-// named is a requirement of a template.
-type named struct {
+// requirement is an object that a template names, and the compliance to wait for.
+type requirement struct {
 	*object
-	want Compliance
+	want policyv1.ComplianceState
 }
 
 // object is one that templates name.
@@ -61,12 +65,12 @@ type target struct {
 	namedBy int
 }
 
-func (t *template) ref() TemplateRef { return TemplateRef{Policy: t.policy.name, Index: t.index} }
+func (t *template) ref() TemplateRef { return TemplateRef{t.policy.name, t.index} }
 
-func (t *template) compare(other *template) int { return t.ref().Compare(other.ref()) }
+func (t *template) compare(other *template) int { return t.ref().compare(other.ref()) }
 
-// with returns sorted templates with t, which is not among them; without returns them without it. A change adds
-// policies in the order of their names and removes them from the last on, so if it is of all policies, neither
+// with gives sorted templates with t, which is not among them, and without gives them without it. A change adds
+// policies in the order of their names and removes them from the last on. So if it changes all policies, neither
 // moves the rest.
 func with(sorted []*template, t *template) []*template {
 	if len(sorted) == 0 || sorted[len(sorted)-1].compare(t) < 0 {
@@ -89,12 +93,12 @@ func (o *object) refs() []TemplateRef {
 	return refs
 }
 
-// policyObject is what the policy of this name is looked up by.
+// policyObject gives the name by which the policy is found.
 func (e *Evaluator) policyObject(name string) Object {
-	return Object{APIVersion: policyGroup + "/v1", Kind: policyKind, Name: name}.Lookup(e.clusterNamespace)
+	return e.cluster.find(Object{APIVersion: policyVersion, Kind: policyKind, Name: name})
 }
 
-// object returns the one of this name, and adds it if there is none.
+// object gives the one of this name, and adds it if there is none.
 func (e *Evaluator) object(o Object) (named *object, added bool) {
 	if named, found := e.objects[o]; found {
 		return named, false
@@ -105,7 +109,7 @@ func (e *Evaluator) object(o Object) (named *object, added bool) {
 	return named, true
 }
 
-// target returns the one of this name, and adds it if there is none.
+// target gives the one of this name, and adds it if there is none.
 func (e *Evaluator) target(o Object) *target {
 	o = o.unversioned()
 	if t, found := e.targets[o]; found {

@@ -3,6 +3,7 @@ package decisionupdate_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -10,14 +11,16 @@ import (
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apimachinery/pkg/util/yaml"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
 	"github.com/cohort-ocm/cohort/decisionupdate"
 )
 
 // D9: bad input is an error that says where and what, the same for every order of the lists, and there is no
-// plan.
+// update.
 func TestBadInput(t *testing.T) {
 	full := divided(101, numbers(1, 101))[0]
 	in := func(namespace string, objects []*pd) []*pd {
@@ -48,21 +51,33 @@ func TestBadInput(t *testing.T) {
 			want: []string{`stored[w2].` + label + `: Invalid value: "db": must be of the Placement web, as w1 is`}},
 		{name: "D9 only stored, and not of one placement", stored: append(state("w1: a"), of("db", state("w2: a"))...),
 			want: []string{`stored[w2].` + label + `: Invalid value: "db": must be of the Placement web, as w1 is`}},
+		{name: "D14 owned by another placement", stored: owned("w1", "db", "p2", "Placement"), desired: state("w1: a"),
+			want: []string{`stored[w1].metadata.ownerReferences: Invalid value: "db": must be of the Placement web, as w1 is`}},
+		{name: "D14 owned by an earlier placement of that name", stored: owned("w1", "web", "p0", "Placement"), desired: ownedBy(state("w1: a"), "web", "p1", "Placement"),
+			want: []string{`stored[w1].` + label + `: Required value: must be the name of its Placement`}},
+		{name: "D14 owned by something else", stored: owned("w1", "web", "p1", "Deployment"), desired: state("w1: a"),
+			want: []string{`stored[w1].` + label + `: Required value: must be the name of its Placement`}},
+		{name: "D14 owned by a Placement of another API", stored: owned("w1", "web", "p1", "apps/Placement"), desired: state("w1: a"),
+			want: []string{`stored[w1].` + label + `: Required value: must be the name of its Placement`}},
+		{name: "D14 only what is stored is taken over", desired: owned("w1", "web", "p1", "Placement"),
+			want: []string{`desired[w1].` + label + `: Required value: must be the name of its Placement`}},
+		{name: "D14 owned by two placements", stored: append(owned("w1", "web", "p1", "Placement"), owned("w2", "db", "p2", "Placement")...),
+			want: []string{`stored[w2].metadata.ownerReferences: Invalid value: "db": must be of the Placement web, as w1 is`}},
 		{name: "no placement label", stored: of("", state("w2:")), desired: of("", state("w1:")),
 			want: []string{
-				`desired[w1].` + label + `: Required value: a PlacementDecision is labelled with the name of its Placement`,
-				`stored[w2].` + label + `: Required value: a PlacementDecision is labelled with the name of its Placement`,
+				`desired[w1].` + label + `: Required value: must be the name of its Placement`,
+				`stored[w2].` + label + `: Required value: must be the name of its Placement`,
 			}},
 		{name: "a cluster desired twice", desired: state("w1: a b", "w2: b"),
-			want: []string{`desired[w2].status.decisions[0].clusterName: Duplicate value: "b": is in w1 already`}},
+			want: []string{`desired[w2].status.decisions[0].clusterName: Duplicate value: "b": must be in one object, and is in w1 already`}},
 		{name: "a cluster desired twice and stored so", stored: state("w1: b", "w2: b"), desired: state("w1: b", "w2: b"),
-			want: []string{`desired[w2].status.decisions[0].clusterName: Duplicate value: "b": is in w1 already`}},
+			want: []string{`desired[w2].status.decisions[0].clusterName: Duplicate value: "b": must be in one object, and is in w1 already`}},
 		{name: "an empty cluster name", desired: append(state("w1: a"), emptyCluster()),
-			want: []string{`desired[w3].status.decisions[0].clusterName: Required value: a decision is for a cluster`}},
+			want: []string{`desired[w3].status.decisions[0].clusterName: Required value: must be the name of a cluster`}},
 		{name: "an object twice", stored: state("w1: a", "w1: b"), desired: state("w2:", "w2:"),
 			want: []string{`stored[w1].metadata.name: Duplicate value: "w1"`, `desired[w2].metadata.name: Duplicate value: "w2"`}},
 		{name: "nil and nameless", stored: []*pd{nil}, desired: state(":"),
-			want: []string{`stored: Required value: found a nil PlacementDecision`, `desired.metadata.name: Required value: found a PlacementDecision without a name`}},
+			want: []string{`stored: Required value: must not be nil`, `desired.metadata.name: Required value: must have a name`}},
 		{name: "an unknown strategy", strategy: "Recreate",
 			want: []string{`spec.decisionStrategy.updateStrategy.type: Unsupported value: "Recreate": supported values: "All", "RollingUpdate"`}},
 		{name: "one step", strategy: "RollingUpdate", opts: []decisionupdate.Option{decisionupdate.MaxSteps(1)},
@@ -76,9 +91,9 @@ func TestBadInput(t *testing.T) {
 				if reverse && len(test.desired) == 2 {
 					test.desired[0], test.desired[1] = test.desired[1], test.desired[0]
 				}
-				plan, err := decisionupdate.New(test.stored, test.desired, strategy, test.opts...)
+				update, err := decisionupdate.Diff(test.stored, test.desired, strategy, test.opts...)
 				if err == nil {
-					t.Fatalf("no error, and the plan\n%s", plan)
+					t.Fatalf("no error, and the update\n%s", update)
 				}
 				if diff := cmp.Diff(test.want, strings.Split(err.Error(), "\n")); diff != "" {
 					t.Errorf("(-want +got):\n%s", diff)
@@ -87,11 +102,56 @@ func TestBadInput(t *testing.T) {
 				if !errors.As(err, &fieldError) {
 					t.Errorf("%T holds no *field.Error", err)
 				}
-				if len(plan.Steps) > 0 {
-					t.Errorf("a plan in spite of the error:\n%s", plan)
+				if len(update.Steps) > 0 {
+					t.Errorf("a update in spite of the error:\n%s", update)
 				}
 			}
 		})
+	}
+}
+
+// owned returns an object without labels that something controls.
+func owned(name, owner, uid, kind string) []*pd {
+	return ownedBy(state(name+" owned: a"), owner, uid, kind)
+}
+
+func ownedBy(objects []*pd, owner, uid, kind string) []*pd {
+	group := clusterv1beta1.GroupVersion.String()
+	if kind, found := strings.CutPrefix(kind, "apps/"); found {
+		return ownedByGroup(objects, owner, uid, kind, "apps/v1")
+	}
+	return ownedByGroup(objects, owner, uid, kind, group)
+}
+
+func ownedByGroup(objects []*pd, owner, uid, kind, group string) []*pd {
+	yes := true
+	for _, o := range objects {
+		o.OwnerReferences = []metav1.OwnerReference{{APIVersion: group, Kind: kind, Name: owner, UID: types.UID(uid), Controller: &yes}}
+	}
+	return objects
+}
+
+// D14: what the same placement owns is taken over, whether or not UIDs are known.
+func TestOwnedObjectsAreTakenOver(t *testing.T) {
+	for _, desired := range [][]*pd{state("w1: a"), ownedBy(state("w1: a"), "web", "p1", "Placement"), nil} {
+		s := newServer(owned("w1", "web", "p1", "Placement")...)
+		if _, err := (decisionupdate.Applier{Client: s}).Apply(t.Context(), mustDiff(t, s.list(), desired, rolling)); err != nil {
+			t.Fatal(err)
+		}
+		wantStored(t, s, desired)
+	}
+}
+
+// What a webhook checks is checked alone, too.
+func TestValidate(t *testing.T) {
+	for strategy, want := range map[decisionupdate.UpdateStrategyType]string{
+		"": "", "All": "", "RollingUpdate": "",
+		"Rolling": `[strategy.type: Unsupported value: "Rolling": supported values: "All", "RollingUpdate"]`,
+	} {
+		errs := decisionupdate.Validate(decisionupdate.UpdateStrategy{Type: strategy}, field.NewPath("strategy"))
+		if got := fmt.Sprint([]*field.Error(errs)); got != want && (want != "" || len(errs) > 0) {
+			t.Errorf("%q: got %s, want %s", strategy, got, want)
+		}
 	}
 }
 
@@ -103,9 +163,9 @@ func emptyCluster() *pd {
 
 // D9: what is stored may be over the limit: a surge that was interrupted leaves it so.
 func TestStoredObjectsMayBeOverTheLimit(t *testing.T) {
-	plan := mustPlan(t, divided(150, numbers(1, 150)), divided(75, numbers(1, 150)), rolling)
-	if plan.Writes() != 2 || len(plan.OverLimit()) > 0 {
-		t.Errorf("over the limit: %v\n%s", plan.OverLimit(), plan)
+	update := mustDiff(t, divided(150, numbers(1, 150)), divided(75, numbers(1, 150)), rolling)
+	if update.Writes() != 2 || len(update.OverLimit()) > 0 {
+		t.Errorf("over the limit: %v\n%s", update.OverLimit(), update)
 	}
 }
 
@@ -129,7 +189,7 @@ func TestUpdateStrategyJSON(t *testing.T) {
 	}
 }
 
-// D5: an object that is being deleted takes its clusters with it, so a plan must not count on it. Nothing is
+// D5: an object that is being deleted takes its clusters with it, so an update must not count on it. Nothing is
 // wrong with one that is not desired, and All promises nothing.
 func TestDesiredObjectIsBeingDeleted(t *testing.T) {
 	stored := state("w1: a", "w2: b")
@@ -141,11 +201,11 @@ func TestDesiredObjectIsBeingDeleted(t *testing.T) {
 		want     string
 	}{
 		{"D5 it would gain a cluster", state("w1: a b", "w2:"), decisionupdate.UpdateStrategyTypeRollingUpdate,
-			"stored[w1].metadata.deletionTimestamp: Forbidden: the object is being deleted and desired: desire its clusters under another name, or plan again when it is gone"},
+			"stored[w1].metadata.deletionTimestamp: Forbidden: must not be desired while it is being deleted: desire its clusters under another name, or wait until it is gone"},
 		{"D5 it is to go", state("w2: a b"), decisionupdate.UpdateStrategyTypeRollingUpdate, ""},
 		{"D2 as today", state("w1: a b", "w2:"), decisionupdate.UpdateStrategyTypeAll, ""},
 	} {
-		_, err := decisionupdate.New(stored, test.desired, decisionupdate.UpdateStrategy{Type: test.strategy}, nil)
+		_, err := decisionupdate.Diff(stored, test.desired, decisionupdate.UpdateStrategy{Type: test.strategy}, nil)
 		got := ""
 		if err != nil {
 			got = err.Error()

@@ -1,0 +1,48 @@
+package decisionupdate
+
+import (
+	"cmp"
+	"slices"
+)
+
+// onlyGrows reports whether clusters are added and each one that is stored stays where it is. That is so when
+// nothing is stored, or only the object without clusters that an empty selection has, and also after a crash in
+// the middle of what fill gives for them.
+func (f *fleet) onlyGrows() bool {
+	return slices.ContainsFunc(f.objects, func(o object) bool { return o.gains }) &&
+		!slices.ContainsFunc(f.objects, func(o object) bool { return o.loses })
+}
+
+// fill adds clusters group by group: the named groups one a step, in the order of their index, then all others in
+// one step, then it deletes (D12). A reader that doesn't know how many clusters the Placement has selected never sees
+// a cluster of a later group while a named group before it isn't complete.
+func (f *fleet) fill() []Step {
+	var named []Group
+	for o := range f.objects {
+		if obj := &f.objects[o]; obj.desired != nil && obj.differs() {
+			if g := groupOf(obj.desired.Labels); g.Name != "" && !slices.Contains(named, g) {
+				named = append(named, g)
+			}
+		}
+	}
+	slices.SortFunc(named, func(a, b Group) int { return cmp.Or(cmp.Compare(a.index(), b.index()), cmp.Compare(a.Name, b.Name)) })
+
+	rest := len(named)
+	steps := make([]Step, rest+2)
+	for o := range f.objects {
+		obj := &f.objects[o]
+		step := rest
+		switch {
+		case !obj.differs():
+			continue
+		case obj.desired == nil:
+			step = rest + 1
+		default:
+			if g := groupOf(obj.desired.Labels); g.Name != "" {
+				step = slices.Index(named, g)
+			}
+		}
+		steps[step] = append(steps[step], obj.final(nil))
+	}
+	return steps
+}

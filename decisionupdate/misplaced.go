@@ -1,0 +1,154 @@
+package decisionupdate
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Misplaced tells of an object that changes its group and its clusters, which takes two requests. Between the
+// two, the clusters may be seen in a group that is neither their stored nor their desired one.
+type Misplaced struct {
+	// Object is the name of the PlacementDecision.
+	Object string
+
+	// First is the part that is written first.
+	First Part
+
+	// Seen is the group that the object shows meanwhile: its stored one if the status is written first, its desired
+	// one if the labels are.
+	Seen Group
+
+	// Clusters are the names of the clusters concerned, sorted.
+	Clusters []string
+}
+
+// String returns a sentence for a log, as in "web-decision-2 shows in group 1 what belongs elsewhere, after its
+// status is written and before its labels are: c".
+func (m Misplaced) String() string {
+	second := PartLabels
+	if m.First == PartLabels {
+		second = PartStatus
+	}
+	return fmt.Sprintf("%s shows in group %s what belongs elsewhere, after its %s %s written and before its %s %s:%s",
+		m.Object, m.Seen, m.First, isOrAre(m.First), second, isOrAre(second), listed("", m.Clusters))
+}
+
+func isOrAre(p Part) string {
+	if p == PartLabels {
+		return "are"
+	}
+	return "is"
+}
+
+// partFirst returns the part that an object that changes its group writes first (D7). An object that only gains
+// clusters, or only loses some, shows none of them in a wrong group if that is done under the right labels. One
+// without its placement's label is out of sight until it gets it.
+func (o *object) partFirst() Part {
+	switch {
+	case !o.loses:
+		return PartLabels
+	case !o.gains, o.unlabelled():
+		return PartStatus
+	}
+	return firstPart(groupOf(o.stored.Labels), groupOf(o.labels))
+}
+
+// firstPart returns what an object with both old and new clusters writes first. A name decides first: readers go by
+// the names of mandatory groups, so an object never has a name, of two groups, while its clusters are those of the
+// group without one.
+//
+// Otherwise the object is in the group with the higher index for as long as its clusters are in between. Readers
+// that find a cluster in two objects take the lower index (G11), which is then a right one; and a cluster that is in
+// no other object is at worst seen late, never early. Where only the name changes, the new one comes last.
+func firstPart(from, to Group) Part {
+	switch {
+	case from == to:
+		return PartLabels
+	case from.Name == "" && to.Name != "":
+		return PartStatus
+	case from.Name != "" && to.Name == "":
+		return PartLabels
+	case to.index() < from.index(), to.index() == from.index() && to.Name != "":
+		return PartStatus
+	}
+	return PartLabels
+}
+
+// misplaced returns the objects that show clusters in a wrong group while they change their own (D7).
+//
+// With the labels first, what is wrong is what is stored in the object and belongs neither now nor before to
+// the group that it gets; with the status first, what comes to the object and belongs neither now nor before to
+// the group that it still has. Clusters that are stored in and desired by the object itself are right either
+// way.
+func (f *fleet) misplaced(steps []Step) []Misplaced {
+	if !slices.ContainsFunc(f.objects, object.changesGroup) {
+		return nil
+	}
+	first := make(map[string]Part) // by object
+	for _, step := range steps {
+		for _, w := range step {
+			if first[w.Name()] == "" && w.Verb == VerbUpdate {
+				first[w.Name()] = w.Parts[0]
+			}
+		}
+	}
+	stored := f.storedGroups()
+	var found []Misplaced
+	for o := range f.objects {
+		obj := &f.objects[o]
+		if !obj.changesGroup() {
+			continue
+		}
+		m := Misplaced{Object: obj.name, First: first[obj.name]}
+		switch {
+		case m.First == PartLabels:
+			m.Seen = groupOf(obj.desired.Labels)
+			for i, d := range obj.stored.Status.Decisions {
+				if d.ClusterName != "" && !slices.Contains(stored[d.ClusterName], m.Seen) && !f.desiredGroupIs(m.Seen, obj.storedIDs[i]) {
+					m.Clusters = append(m.Clusters, d.ClusterName)
+				}
+			}
+		case !obj.unlabelled():
+			m.Seen = groupOf(obj.stored.Labels)
+			for _, d := range obj.desired.Status.Decisions {
+				if !slices.Contains(stored[d.ClusterName], m.Seen) {
+					m.Clusters = append(m.Clusters, d.ClusterName)
+				}
+			}
+		}
+		if len(m.Clusters) > 0 {
+			slices.Sort(m.Clusters)
+			m.Clusters = slices.Compact(m.Clusters)
+			found = append(found, m)
+		}
+	}
+	return found
+}
+
+// changesGroup reports whether the object is stored in another group than it is desired in.
+func (o object) changesGroup() bool {
+	return o.stored != nil && o.desired != nil && groupOf(o.stored.Labels) != groupOf(o.desired.Labels)
+}
+
+// desiredGroupIs reports whether the cluster, known or not, is desired in the group.
+func (f *fleet) desiredGroupIs(g Group, cluster int32) bool {
+	return cluster >= 0 && groupOf(f.objects[f.goal[cluster]].desired.Labels) == g
+}
+
+// storedGroups returns for each stored cluster the groups that it is stored in, several if a crash has left it
+// in several objects.
+func (f *fleet) storedGroups() map[string][]Group {
+	groups := make(map[string][]Group)
+	for o := range f.objects {
+		if f.objects[o].stored == nil {
+			continue
+		}
+		g := groupOf(f.objects[o].stored.Labels)
+		for _, d := range f.objects[o].stored.Status.Decisions {
+			if !slices.Contains(groups[d.ClusterName], g) {
+				groups[d.ClusterName] = append(groups[d.ClusterName], g)
+			}
+		}
+	}
+	return groups
+}

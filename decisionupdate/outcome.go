@@ -1,0 +1,78 @@
+package decisionupdate
+
+import (
+	"fmt"
+
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+)
+
+// Outcome says what an [Applier] has done, for events and metrics, and what the stored objects are then.
+type Outcome struct {
+	// Writes are those that have changed something or may have, in the order of the update. One that was refused at
+	// its first request isn't among them.
+	Writes []Written
+
+	// Retried is the number of requests that were repeated after a conflict.
+	Retried int
+
+	// Stored holds each object that was created or updated, completely or in part, as the API server returned
+	// it last, sorted by name. A lister that has these resourceVersions, or later ones, and none of the objects that
+	// were deleted is fresh enough for the next [Diff]. Not so if a write is Unknown: ask the API server then.
+	Stored []*clusterv1beta1.PlacementDecision
+}
+
+// Written is a [Write] with what has become of it.
+type Written struct {
+	Write
+
+	// Done are the parts that the API server says are written, the first of Write.Parts.
+	Done []Part
+
+	// Complete is true if the whole write is done.
+	Complete bool
+
+	// Unknown is true if the last request got no answer that says whether it was carried out: the connection
+	// broke, the time was over, or the server had an error of its own. It may also be carried out later. The request
+	// is for the part behind those that are written, or the delete.
+	Unknown bool
+}
+
+// Unknown reports whether a request got no answer. Then no lister is known to be fresh enough for the next [Diff].
+func (o Outcome) Unknown() bool {
+	for _, w := range o.Writes {
+		if w.Unknown {
+			return true
+		}
+	}
+	return false
+}
+
+// String returns the number of complete writes of each kind, as in "created 1, surged 0, updated 3, deleted 1,
+// retried 0", followed by the number of those that were only begun and of those that got no answer, if any.
+func (o Outcome) String() string {
+	var created, surged, updated, deleted, begun, unknown int
+	for _, w := range o.Writes {
+		switch {
+		case w.Unknown:
+			unknown++
+		case !w.Complete:
+			begun++
+		case w.Verb == VerbCreate:
+			created++
+		case w.Verb == VerbDelete:
+			deleted++
+		case w.Surge:
+			surged++
+		default:
+			updated++
+		}
+	}
+	s := fmt.Sprintf("created %d, surged %d, updated %d, deleted %d, retried %d", created, surged, updated, deleted, o.Retried)
+	if begun > 0 {
+		s += fmt.Sprintf(", begun %d", begun)
+	}
+	if unknown > 0 {
+		s += fmt.Sprintf(", unknown %d", unknown)
+	}
+	return s
+}

@@ -1,0 +1,210 @@
+package dependency
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/cohort-ocm/cohort/status/policyv1"
+)
+
+// maxMessage is how many bytes a message has at most, so that an action's, which says more, has at most 1 kB.
+const maxMessage = 920
+
+// Message says in one line, for the policy's status, why the template is not ready. It is empty if it is. It has at
+// most 1 kB: of long lists it shows the first, and of a long cycle the last, too.
+//
+// A template that waits says how many of its dependencies are pending, as
+//
+//	Dependencies were not satisfied: 1 is still pending (FooPolicy foo)
+//
+// and of each other one what it is and what it must be, as
+//
+//	Dependencies were not satisfied: Policy default.b is NonCompliant, must be Compliant
+//
+// Behind that stand the cycle, if the template is on one, and that it counts as compliant, if it has ignorePending.
+func (t TemplateEvaluation) Message() string {
+	switch {
+	case t.State == StatePending:
+		if message := t.pendingMessage(maxMessage, maxMessage); len(message) <= maxMessage {
+			return message
+		}
+		return clip(t.pendingMessage(90, 210), maxMessage)
+	case t.State == StateInvalid && t.Err != nil:
+		return few(strings.Split(t.Err.Error(), "\n"), "; ", maxMessage-20)
+	case t.State == StateDisabled:
+		return "the policy is disabled"
+	default:
+		return ""
+	}
+}
+
+// pendingMessage is the message of a template that waits. No list of names has more than short bytes, and no list
+// of sentences and no cycle more than long.
+func (t TemplateEvaluation) pendingMessage(short, long int) string {
+	objects := make([]Object, len(t.Unmet))
+	for i, unmet := range t.Unmet {
+		objects[i] = unmet.Object
+	}
+	var pending, waiting, others []string
+	for i, name := range names(objects) {
+		switch unmet := t.Unmet[i]; {
+		case unmet.Reason == ReasonOnCycle:
+			waiting = append(waiting, name)
+		case unmet.isPending():
+			pending = append(pending, name)
+		default:
+			others = append(others, unmet.sentence(name))
+		}
+	}
+	var clauses []string
+	count := func(names []string, one, many string) {
+		if len(names) == 1 {
+			many = one
+		}
+		if len(names) > 0 {
+			clauses = append(clauses, fmt.Sprintf("%d %s (%s)", len(names), many, few(names, ", ", short)))
+		}
+	}
+	count(pending, "is still pending", "are still pending")
+	count(waiting, "waits for this template", "wait for this template")
+	if len(others) > 0 {
+		clauses = append(clauses, few(others, "; ", long))
+	}
+	if len(t.Cycle) > 0 {
+		clauses = append(clauses, "it waits for itself: "+t.Cycle.from(t.Object).text(long))
+	}
+	if t.IgnorePending {
+		clauses = append(clauses, "it counts as compliant because of ignorePending")
+	}
+	return oneLine("Dependencies were not satisfied: " + strings.Join(clauses, "; "))
+}
+
+// Unmet is a dependency that is not as it must be.
+type Unmet struct {
+	// Object is what the template waits for, where it is found on the cluster.
+	Object Object
+	// Want is the compliance to wait for.
+	Want policyv1.ComplianceState
+	// Reason says why the dependency is unmet.
+	Reason Reason
+	// Observation is what was observed.
+	Observation Observation
+}
+
+// String says in one line what the object is and what it must be: "Policy default.b is NonCompliant, must be
+// Compliant".
+func (u Unmet) String() string { return oneLine(u.sentence(u.Object.String())) }
+
+// isPending says whether what upstream prints of every unmet dependency is true of this one.
+func (u Unmet) isPending() bool {
+	return u.Reason == ReasonOtherCompliance && u.Observation.Compliance == policyv1.Pending
+}
+
+// sentence is String with a name for the object.
+func (u Unmet) sentence(name string) string {
+	detail := clip(u.Observation.Detail, 300)
+	because := ""
+	if detail != "" {
+		because = ": " + detail
+	}
+	switch u.Reason {
+	case ReasonOtherCompliance:
+		return fmt.Sprintf("%s is %s, must be %s", name, u.Observation.Compliance, u.Want)
+	case ReasonNotFound:
+		return fmt.Sprintf("%s is not found, must be %s", name, u.Want)
+	case ReasonNoAPI:
+		return fmt.Sprintf("%s cannot be read: the cluster has no API for %s %s%s", name, u.Object.APIVersion, u.Object.Kind, because)
+	case ReasonFieldMissing:
+		if detail == "" {
+			return fmt.Sprintf("%s has no compliance, must be %s", name, u.Want)
+		}
+		return fmt.Sprintf("%s has no compliance (%s), must be %s", name, detail, u.Want)
+	case ReasonUnknownValue:
+		if u.Observation.Problem == "" {
+			return fmt.Sprintf("%s is %s, must be %s", name, clip(fmt.Sprintf("%q", u.Observation.Compliance), 300), u.Want)
+		}
+		return fmt.Sprintf("%s has %s, must be %s", name, detail, u.Want)
+	case ReasonReadFailed:
+		return name + " cannot be read" + because
+	case ReasonNotRead:
+		return name + " was not read so far"
+	case ReasonOnCycle:
+		return name + " waits for this template"
+	default:
+		return name + " is unmet: " + string(u.Reason) + because
+	}
+}
+
+// names gives a name for each object, with as much of its namespace, group and version as it takes to tell it from
+// the others of its kind and name: "Thing x", "Thing a/x", "Thing.example.com x", "Thing.v1.example.com x".
+func names(objects []Object) []string {
+	type called struct{ kind, name string }
+	alike := make(map[called][]Object, len(objects))
+	for _, o := range objects {
+		key := called{o.Kind, o.Name}
+		alike[key] = append(alike[key], o)
+	}
+	names := make([]string, len(objects))
+	for i, o := range objects {
+		var byNamespace, byGroup, byVersion bool
+		for _, other := range alike[called{o.Kind, o.Name}] {
+			byNamespace = byNamespace || o.Namespace != other.Namespace
+			byGroup = byGroup || o.group() != other.group()
+			byVersion = byVersion || o.APIVersion != other.APIVersion && o.unversioned() == other.unversioned()
+		}
+		names[i] = o.String()
+		if !byNamespace && !byGroup && !byVersion {
+			continue
+		}
+		kind, name := o.Kind, o.Name
+		group, version := o.group(), strings.TrimPrefix(o.APIVersion, o.group()+"/")
+		if byVersion {
+			kind += "." + version
+		}
+		if (byGroup || byVersion) && group != "" {
+			kind += "." + group
+		}
+		if byNamespace && o.Namespace != "" {
+			name = o.Namespace + "/" + name
+		}
+		names[i] = kind + " " + name
+	}
+	return names
+}
+
+// few joins the items, as many as have limit bytes together, and says how many more there are. The first is always
+// among them, if need be cut.
+func few(items []string, separator string, limit int) string {
+	if len(items) == 0 {
+		return ""
+	}
+	items[0] = clip(items[0], limit)
+	shown := items[0]
+	for i, item := range items[1:] {
+		if len(shown)+len(separator)+len(item) > limit {
+			shown += fmt.Sprintf("%sand %d more", separator, len(items)-1-i)
+			break
+		}
+		shown += separator + item
+	}
+	return oneLine(shown)
+}
+
+// clip cuts what is longer than limit bytes, between two characters.
+func clip(s string, limit int) string {
+	const mark = "…"
+	if len(s) <= limit {
+		return s
+	}
+	end := limit - len(mark)
+	for end > 0 && !utf8.RuneStart(s[end]) {
+		end--
+	}
+	return s[:end] + mark
+}
+
+// oneLine joins the lines that names and errors of others may have.
+func oneLine(s string) string {
+	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == '\n' || r == '\r' }), " ")
+}

@@ -1,0 +1,84 @@
+package main
+
+import (
+	"maps"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// fields are those that an object has, each with its own. Below one that has nil everything is allowed.
+type fields map[string]fields
+
+// policyFields are the fields of a Policy of policy.open-cluster-management.io/v1.
+func policyFields() fields {
+	dependency := names("apiVersion", "kind", "name", "namespace", "compliance")
+	template := names("objectDefinition", "ignorePending")
+	template["extraDependencies"] = dependency
+	spec := names("copyPolicyMetadata", "disabled", "remediationAction", "rolloutStrategy")
+	spec["dependencies"] = dependency
+	spec["hubTemplateOptions"] = names("serviceAccountName")
+	spec["policy-templates"] = template
+	policy := names("apiVersion", "kind", "status")
+	policy["metadata"] = names("name", "generateName", "namespace", "labels", "annotations", "uid", "resourceVersion",
+		"generation", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "finalizers",
+		"managedFields", "ownerReferences", "selfLink")
+	policy["spec"] = spec
+	return policy
+}
+
+func names(names ...string) fields {
+	f := fields{}
+	for _, name := range names {
+		f[name] = nil
+	}
+	return f
+}
+
+// refuse gives an error for each field of value that there is not. Fields of a list are those of its elements.
+func (f fields) refuse(value any, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	switch value := value.(type) {
+	case []any:
+		for i, element := range value {
+			errs = append(errs, f.refuse(element, path.Index(i))...)
+		}
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(value)) {
+			below, found := f[name]
+			switch {
+			case !found:
+				errs = append(errs, field.Forbidden(path.Child(name), "must be a field that a Policy has; the nearest is "+f.nearest(name)))
+			case below != nil:
+				errs = append(errs, below.refuse(value[name], path.Child(name))...)
+			}
+		}
+	}
+	return errs
+}
+
+// nearest gives the field that takes the fewest changes to get from name: the first of several.
+func (f fields) nearest(name string) string {
+	return slices.MinFunc(slices.Sorted(maps.Keys(f)), func(a, b string) int { return distance(name, a) - distance(name, b) })
+}
+
+// distance counts the letters to insert, remove or replace to get from a to b.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1) // Of the beginnings of b, from the beginning of a.
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			replaced := diagonal
+			if a[i] != b[j] {
+				replaced++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(replaced, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}

@@ -115,5 +115,5 @@
 // Package scenario makes one rollout of the objects. Package behavior says what each cluster will report.
 // Package simulation is the loop of a controller in virtual time; it knows neither files nor strategies, only a
 // planner, which here is rollout.Plan, or for a Policy the hub of package policy, which keeps the replicated policies
-// and calls override.Propagate. Package output writes the report.
+// and calls passes.Propagate. Package output writes the report.
 package main

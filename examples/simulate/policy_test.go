@@ -20,13 +20,13 @@ func TestWrongPoliciesAreRefusedWithFileObjectAndField(t *testing.T) {
 			`Policy ns/pol: spec.rolloutStrategy.progressive.maxConcurrency: Invalid value: "0%"`},
 		{"an unknown type of strategy", "type: Progressive", "type: Canary", `Policy ns/pol: spec.rolloutStrategy.type: Unsupported value: "Canary"`},
 		{"an unknown action", "remediationAction: enforce", "remediationAction: force",
-			`stdin:12: Policy ns/pol: policy.spec.remediationAction: Unsupported value: "force"`},
+			`stdin:12: Policy ns/pol: spec.remediationAction: Unsupported value: "force"`},
 		{"a field that no Policy has", "policy-templates", "policyTemplates", "Policy ns/pol: spec.policyTemplates: unknown field"},
 		{"a mistyped field of a binding", "subjects", "subject", "stdin:21: PlacementBinding ns/bind: subject: unknown field"},
 		{"an override that is none", "subjects", "bindingOverrides: {remediationAction: inform}\nsubjects",
-			`stdin:21: PlacementBinding ns/bind: placementBindings[bind].bindingOverrides.remediationAction: Unsupported value: "inform"`},
+			`stdin:21: PlacementBinding ns/bind: bindingOverrides.remediationAction: Unsupported value: "inform"`},
 		{"a sub filter that is none", "subjects", "subFilter: yes please\nsubjects",
-			`PlacementBinding ns/bind: placementBindings[bind].subFilter: Unsupported value: "yes please"`},
+			`PlacementBinding ns/bind: subFilter: Unsupported value: "yes please"`},
 		{"a binding to a placement that is not there", "kind: Placement, name: p}", "kind: Placement, name: q}",
 			"stdin:21: PlacementBinding ns/bind: placementRef: the files hold neither a Placement ns/q nor PlacementDecisions of it"},
 		{"a binding to a rule that is not there", "{apiGroup: cluster.open-cluster-management.io, kind: Placement, name: p}",
@@ -35,7 +35,7 @@ func TestWrongPoliciesAreRefusedWithFileObjectAndField(t *testing.T) {
 		{"a fault of the Placement, which is not the binding's", "spec: {}", "spec: {numberOfClusters: -1}",
 			"stdin:7: Placement ns/p: spec.numberOfClusters: Invalid value: -1"},
 		{"a mistyped field of a set", "exclusions", "exclusion", "PolicySet ns/set: spec.exclusion: unknown field"},
-		{"an exclusion of no policy", "policyName: pol, ", "", "PolicySet ns/set: policySets[set].spec.exclusions[0].policyName: Required value"},
+		{"an exclusion of no policy", "policyName: pol, ", "", "PolicySet ns/set: sets[set].spec.exclusions[0].policyName: Required value"},
 		{"an old version", "policy.open-cluster-management.io/v1beta1", "policy.open-cluster-management.io/v1",
 			`PolicySet ns/set: apiVersion: Unsupported value: "policy.open-cluster-management.io/v1"`},
 		{"a mistyped decision", "clusterName: a,", "cluster: a,", "PlacementRule ns/rule: status.decisions[0].cluster: unknown field"},
@@ -58,7 +58,7 @@ func TestWrongCombinationsWithAPolicyAreRefused(t *testing.T) {
 		{"a policy beside another rollout", documents(aPlacement, aReplicaSet, aPolicy), nil,
 			"Policy ns/pol: a second rollout besides ManifestWorkReplicaSet ns/set at stdin:7, want one"},
 		{"a policy goes to all its placements", documents(aCluster, aPlacement, aPolicy, aBinding), []string{"-placement", "p"},
-			"Policy ns/pol: -placement p: a Policy is rolled out to the placements of all its PlacementBindings"},
+			"Policy ns/pol: -placement p: must not be given for a Policy, which goes to the placements of all its PlacementBindings"},
 		{"bindings alone", documents(aCluster, aPlacement, aBinding), nil, "no rollout strategy in the files"},
 		{"two placements of the name", documents(aCluster, aPlacement, strings.Replace(aPlacement, "namespace: ns", "namespace: other", 1),
 			strings.Replace(aPolicy, ", namespace: ns", "", 1), aBinding), nil,
@@ -109,9 +109,9 @@ func TestAPolicyIsBoundAsItsObjectsSay(t *testing.T) {
 	}{
 		{"by a Placement", documents(both, aPolicy, aBinding), []bound{plain("a", "enforce", "bind"), plain("b", "enforce", "bind")}, "[]"},
 		{"by a PlacementRule's decisions", documents(both, aPolicy, byRule, aRule), []bound{plain("a", "enforce", "by-rule")}, "[]"},
-		{"by both, which a note tells of", documents(both, aPolicy, aBinding, byRule, aRule),
+		{"by both", documents(both, aPolicy, aBinding, byRule, aRule),
 			[]bound{plain("a", "enforce", "bind", "by-rule"), plain("b", "enforce", "bind")},
-			"[several placements: where the strategy has no maxConcurrency, all clusters may start at once]"},
+			"[]"},
 		{"O2, O3 a sub filter by a PlacementRule enforces where the Placement binds", documents(both, inform, aBinding, enforcing, aRule),
 			[]bound{{Name: "a", Action: "enforce", BoundBy: []string{"bind"}, DecidedBy: []string{"by-rule"}}, plain("b", "inform", "bind")}, "[]"},
 		{"O6 through a set that excludes b", documents(both, aPolicy, throughSet, aPolicySet), []bound{plain("a", "enforce", "bind")}, "[]"},
@@ -182,14 +182,11 @@ func TestMaxConcurrencyOfAPolicyIsThatOfItsPlacement(t *testing.T) {
 		{"alone", fleet, 1},
 		{"beside a sub filter by another", documents(fleet, sub, other), 1},
 		{"beside a PlacementRule that selects nobody", documents(fleet, empty, strings.Replace(aRule, "{clusterName: a, clusterNamespace: a}", "", 1)), 1},
-		{"beside another that binds the same", documents(fleet, second, other), 2},
+		{"beside another that binds the same", documents(fleet, second, other), 1},
 	} {
 		got := simulateText(t, test.in, "-f", "-")
 		if first := fmt.Sprintf("\n0s    %d ", test.started); !strings.Contains(got, first) {
 			t.Errorf("%s: want %d started at 0s:\n%s", test.why, test.started, got)
-		}
-		if note := "note: several placements: "; strings.Contains(got, note) != (test.started == 2) {
-			t.Errorf("%s: %q, want it for several only:\n%s", test.why, note, got)
 		}
 	}
 }
@@ -198,7 +195,6 @@ func TestStoredDecisionsOfAPolicyNeedNoPlacement(t *testing.T) {
 	other := strings.NewReplacer("name: p-decision-1", "name: q-decision-1", "placement: p", "placement: q").Replace(aDecision)
 	_, notes := boundTo(t, documents(aPolicy, aBinding, aDecision, other))
 	want := []string{
-		"ns/p: no Placement in the files: where the strategy has no maxConcurrency, all clusters may start at once",
 		"PlacementDecision: of other placements, not used (1)",
 	}
 	if diff := cmp.Diff(want, notes); diff != "" {

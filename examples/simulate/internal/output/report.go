@@ -81,7 +81,7 @@ type Wave struct {
 
 // Waiting is why some clusters wait, as data and as a sentence.
 type Waiting struct {
-	rollout.Waiting
+	rollout.HoldCount
 	Message string `json:"message"`
 }
 
@@ -128,7 +128,7 @@ func New(s *scenario.Scenario, trace *simulation.Trace, passes []policy.Pass, st
 		r.Waves = append(r.Waves, Wave{
 			After: w.After.String(), Started: w.Started, Succeeded: w.Succeeded, Failed: w.Failed, TimedOut: w.TimedOut,
 			InFlight: w.Counts.InFlight(), Done: w.Counts.Done(), Failures: w.Counts.Failures(),
-			Counts: w.Counts, Waiting: waiting(w.Waiting),
+			Counts: w.Counts, Waiting: waiting(w.Holds),
 			Passes: passesAt(passes, start.Add(w.After)),
 		})
 	}
@@ -171,7 +171,7 @@ func boundGroups(groups *grouping.Groups) []Group {
 	return all
 }
 
-func waiting(all []rollout.Waiting) (shown []Waiting) {
+func waiting(all []rollout.HoldCount) (shown []Waiting) {
 	for _, w := range all {
 		shown = append(shown, Waiting{w, w.String()})
 	}

@@ -15,7 +15,7 @@ import (
 
 	"github.com/cohort-ocm/cohort/examples/internal/manifest"
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/behavior"
-	"github.com/cohort-ocm/cohort/override"
+	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
 // objects is what the files hold, by kind.
@@ -26,8 +26,8 @@ type objects struct {
 	decisions  []source[clusterv1beta1.PlacementDecision]
 	behaviors  []source[behavior.Behavior]
 	rollouts   []applier
-	bindings   []source[override.PlacementBinding]
-	policySets []source[override.PolicySet]
+	bindings   []source[policyv1.PlacementBinding]
+	policySets []source[policyv1.PolicySet]
 	rules      []source[placementRule]
 
 	places  map[string]manifest.Position // of each named object

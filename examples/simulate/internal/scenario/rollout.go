@@ -11,8 +11,8 @@ import (
 	workv1alpha1 "open-cluster-management.io/api/work/v1alpha1"
 
 	"github.com/cohort-ocm/cohort/examples/internal/manifest"
-	"github.com/cohort-ocm/cohort/override"
 	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
 // applier is an object that rolls a workload out, and to which placements.
@@ -22,7 +22,7 @@ type applier struct {
 	Targets []target
 	Path    *field.Path
 	// policy is what Object is, where it is a Policy. It names no placement: its bindings do.
-	policy *override.Policy
+	policy *policyv1.Policy
 }
 
 // target is a placement and the strategy for it.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
@@ -122,7 +123,7 @@ func (s *Scenario) behave(all []source[behavior.Behavior]) error {
 // fault, and not a cluster.
 func (s *Scenario) checkPlacement(c chosen) error {
 	if c.placement == nil {
-		if s.Strategy.Type == clusterv1alpha1.Progressive {
+		if p := s.Strategy.Progressive; s.Strategy.Type == clusterv1alpha1.Progressive && (p == nil || p.MaxConcurrency == intstr.IntOrString{}) {
 			s.Notes = append(s.Notes, "no Placement in the files: where the strategy has no maxConcurrency, all clusters may start at once")
 		}
 		return nil
@@ -141,12 +142,25 @@ func (s *Scenario) readGroups(c chosen) error {
 		}
 		s.Decisions = append(s.Decisions, d.typed)
 	}
-	groups, err := grouping.Read(nil, s.Decisions)
+	groups, err := grouping.Read(s.placement(), s.Decisions)
 	if err != nil {
 		return c.decisions[0].Fault(err)
 	}
 	s.Groups = groups
 	return nil
+}
+
+// placement is the one to read the groups with. Where files have a Placement without a status, as a user writes it, the
+// decisions beside it are all that there are.
+func (s *Scenario) placement() *clusterv1beta1.Placement {
+	if s.Spec == nil || s.Spec.Status.NumberOfSelectedClusters > 0 || len(s.Spec.Status.DecisionGroups) > 0 || len(s.Spec.Status.Conditions) > 0 {
+		return s.Spec
+	}
+	placement := s.Spec.DeepCopy()
+	if status, err := grouping.Status(s.Decisions); err == nil {
+		placement.Status = status
+	}
+	return placement
 }
 
 // divide selects clusters and puts them into groups, as OCM's placement controller would.
@@ -172,11 +186,8 @@ func (s *Scenario) divide(c chosen, o *objects) error {
 
 // Planner plans one simulation of the rollout. The hub keeps what a Policy's rollout writes, and is nil for others.
 func (s *Scenario) Planner(opts ...rollout.Option) (simulation.Planner, *policy.Hub) {
-	if s.Spec != nil {
-		opts = append(opts, rollout.DefaultMaxConcurrency(s.Spec))
-	}
 	if s.Policy != nil {
-		hub := policy.New(s.Policy.Root, opts...)
+		hub := policy.New(s.Policy.Resolution, s.Policy.Version, opts...)
 		return hub.Plan, hub
 	}
 	return func(reports []status.Report, now time.Time) (*rollout.Result, error) {

@@ -75,8 +75,8 @@ func shown(trace *simulation.Trace) string {
 				fmt.Fprintf(&b, ", %s %s", part.what, strings.Join(part.clusters, " "))
 			}
 		}
-		for _, waiting := range w.Waiting {
-			fmt.Fprintf(&b, ", %v", waiting)
+		for _, hold := range w.Holds {
+			fmt.Fprintf(&b, ", %d held: %s", hold.Clusters, hold.Hold.Type)
 		}
 		b.WriteString("\n")
 	}

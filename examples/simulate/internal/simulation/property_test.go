@@ -70,7 +70,7 @@ func drawLife(t *rapid.T) (life simulation.Life) {
 func (w *world) drawStrategy(t *rapid.T) {
 	config := clusterv1alpha1.RolloutConfig{MaxFailures: intstr.FromInt(rapid.IntRange(0, 4).Draw(t, "failures"))}
 	if rapid.Bool().Draw(t, "has deadline") {
-		d := time.Duration(rapid.IntRange(0, 12).Draw(t, "deadline")) * time.Minute
+		d := time.Duration(rapid.IntRange(1, 12).Draw(t, "deadline")) * time.Minute
 		w.deadline, config.ProgressDeadline = &d, d.String()
 	}
 	mandatory := clusterv1alpha1.MandatoryDecisionGroups{}
@@ -225,7 +225,7 @@ func TestEveryClusterIsAccountedFor(t *testing.T) {
 				t.Fatalf("%v: %d clusters counted, want %d", wave.After, wave.Counts.Total(), w.groups.NumClusters())
 			}
 			waiting := 0
-			for _, reason := range wave.Waiting {
+			for _, reason := range wave.Holds {
 				waiting += reason.Clusters
 			}
 			if want := w.groups.NumClusters() - len(started); wave.Counts.ToApply != want || waiting != want {

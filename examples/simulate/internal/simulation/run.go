@@ -86,7 +86,7 @@ func (r *run) wave() error {
 // something else than it says.
 func (r *run) note(w *Wave) {
 	result := r.trace.Final
-	w.Counts, w.Waiting = result.Summary().Counts, result.Waiting()
+	w.Counts, w.Holds = result.Next.Counts, result.Holds()
 	statuses := make([]status.RolloutStatus, len(r.members))
 	stand := func(cluster rollout.Cluster) {
 		if i, found := r.started[cluster.Name]; found {

@@ -40,8 +40,8 @@ func TestRunPlaysARolloutThrough(t *testing.T) {
 		name: "two at a time", why: "a slot is free as soon as one succeeds, not when both have",
 		plan:  planner(progressive(2, 0, ""), groupsOf("abcd")),
 		lives: map[string]simulation.Life{"a": {step(time.Minute, status.Succeeded)}},
-		want: "0s, start a b, 2 held: no free slot: 2 in flight, 2 at a time\n" +
-			"1m0s, start c, succeeded a, 1 held: no free slot: 2 in flight, 2 at a time\n" +
+		want: "0s, start a b, 2 held: ConcurrencyUsedUp\n" +
+			"1m0s, start c, succeeded a, 1 held: ConcurrencyUsedUp\n" +
 			"10m0s, start d, succeeded b\n11m0s, succeeded c\n20m0s, succeeded d\nCompleted\n",
 	}, {
 		name: "clusters that answer at once", why: "each start permits the next in the same instant, which is one wave",
@@ -52,20 +52,20 @@ func TestRunPlaysARolloutThrough(t *testing.T) {
 		name: "time out and recovery", why: "the deadline ends where no cluster reports anything, so only RecheckAfter tells when",
 		plan:  planner(progressive(1, 0, "30m"), groupsOf("ab")),
 		lives: map[string]simulation.Life{"a": {step(2*time.Hour, status.Succeeded)}},
-		want: "0s, start a, 1 held: no free slot: 1 in flight, 1 at a time\n" +
-			"30m0s, timed out a, 1 held: stopped: 1 failed, 0 tolerated\n" +
+		want: "0s, start a, 1 held: ConcurrencyUsedUp\n" +
+			"30m0s, timed out a, 1 held: BudgetBreached\n" +
 			"2h0m0s, start b, succeeded a\n2h10m0s, succeeded b\nCompleted\n",
 	}, {
 		name: "failure", why: "what the budget does not allow ends it",
 		plan:  planner(progressive(1, 0, ""), groupsOf("ab")),
 		lives: map[string]simulation.Life{"a": {step(5*time.Minute, status.Failed)}},
-		want: "0s, start a, 1 held: no free slot: 1 in flight, 1 at a time\n" +
-			"5m0s, failed a, 1 held: stopped: 1 failed, 0 tolerated\nStopped\n",
+		want: "0s, start a, 1 held: ConcurrencyUsedUp\n" +
+			"5m0s, failed a, 1 held: BudgetBreached\nStopped\n",
 	}, {
 		name: "no answer and no deadline", why: "nothing will ever happen, which is no reason to wait for it",
 		plan:  planner(perGroup, groupsOf("a", "b")),
 		lives: map[string]simulation.Life{"a": nil},
-		want:  "0s, start a, 1 held: waiting for group 0\nStuck\n",
+		want:  "0s, start a, 1 held: EarlierGroupIncomplete\nStuck\n",
 	}, {
 		name: "a tolerated failure without a deadline", why: "it is in flight for ever, so the rollout never completes",
 		plan:  planner(progressive(2, 1, ""), groupsOf("ab")),
@@ -74,9 +74,9 @@ func TestRunPlaysARolloutThrough(t *testing.T) {
 	}, {
 		name: "gates", why: "the one that opens is waited for, the other is not",
 		plan: planner(perGroup, groupsOf("a", "b", "c"), closed(1, start().Add(time.Hour)), closed(2, time.Time{})),
-		want: "0s, start a, 2 held: waiting for group 0\n" +
-			"10m0s, succeeded a, 1 held: the gate before group 1 is closed until 2025-01-01T01:00:00Z, 1 held: waiting for group 1\n" +
-			"1h0m0s, start b, 1 held: waiting for group 1\n1h10m0s, succeeded b, 1 held: the gate before group 2 is closed\nStuck\n",
+		want: "0s, start a, 2 held: EarlierGroupIncomplete\n" +
+			"10m0s, succeeded a, 1 held: GateClosed, 1 held: EarlierGroupIncomplete\n" +
+			"1h0m0s, start b, 1 held: EarlierGroupIncomplete\n1h10m0s, succeeded b, 1 held: GateClosed\nStuck\n",
 	}, {
 		name: "beyond the horizon", why: "a deadline may be longer than anybody watches",
 		plan:  planner(progressive(1, 0, "1000000h"), groupsOf("a")),

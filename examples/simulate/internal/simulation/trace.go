@@ -27,8 +27,8 @@ type Wave struct {
 	Succeeded, Failed, TimedOut []string
 	// Counts are those after the start.
 	Counts status.Counts
-	// Waiting says why the rest waits.
-	Waiting []rollout.Waiting
+	// Holds says why the rest waits.
+	Holds []rollout.HoldCount
 }
 
 // Outcome is how a rollout ended.

@@ -33,6 +33,7 @@ type flags struct {
 
 	perGroup    string
 	freesSlot   bool
+	exitCode    bool
 	closedGates gates
 }
 
@@ -60,6 +61,7 @@ func (f *flags) set() *flag.FlagSet {
 	s.SetOutput(io.Discard)
 	s.Var(&f.files, "f", "`file` of objects in YAML or JSON, - for standard input; may be repeated")
 	s.Var(&f.format, "o", "`format` of the output, text or json")
+	s.BoolVar(&f.exitCode, "exit-code", f.exitCode, "exit with a status other than 0 unless the outcome is Complete")
 	s.Var(&f.placement, "placement", "`[namespace/]name` of the placement, where the rollout or the files have several; not for a Policy")
 	s.Var(&f.start, "start", "`time` of the first wave, in RFC 3339")
 

@@ -34,6 +34,8 @@ type Placement struct {
 	Fleet    int `json:"fleet,omitempty"`
 	// Stored says that the groups are those of the PlacementDecisions in the files.
 	Stored bool `json:"stored"`
+	// Dropped says why the others are not selected.
+	Dropped []scenario.Drop `json:"dropped,omitempty"`
 }
 
 // Rollout is who rolled out and by which rules.
@@ -87,9 +89,15 @@ type Waiting struct {
 
 // End is how the rollout ended.
 type End struct {
-	After   string             `json:"after"`
-	Outcome simulation.Outcome `json:"outcome"`
-	Message string             `json:"message"`
+	// After is when it came to its outcome, and LastChange when the last cluster changed after that, if one did.
+	After      string             `json:"after"`
+	LastChange string             `json:"lastChange,omitempty"`
+	Outcome    simulation.Outcome `json:"outcome"`
+	// Message is the library's sentence.
+	Message string `json:"message"`
+	// Explanation says why Held, the first of the held clusters, waits.
+	Held        string              `json:"held,omitempty"`
+	Explanation rollout.Explanation `json:"explanation,omitempty"`
 	// Unsuccessful are the clusters that failed or are in flight for ever, in the order of their names.
 	Unsuccessful []rollout.Cluster `json:"unsuccessful,omitempty"`
 	Waiting      []Waiting         `json:"waiting,omitempty"`
@@ -111,7 +119,7 @@ func New(s *scenario.Scenario, trace *simulation.Trace, passes []policy.Pass, st
 	final := trace.Final
 	summary := final.Summary()
 	r := Report{
-		Placement: Placement{Name: s.Placement.String(), Clusters: s.Groups.NumClusters(), Fleet: s.Fleet, Stored: s.Stored},
+		Placement: Placement{Name: s.Placement.String(), Clusters: s.Groups.NumClusters(), Fleet: s.Fleet, Stored: s.Stored, Dropped: s.Dropped},
 		Rollout:   Rollout{Object: s.Rollout, Start: start, Schedule: final.Schedule},
 		Notes:     s.Notes,
 		Groups:    groups(stored.DecisionGroups, s.Decisions),
@@ -132,7 +140,7 @@ func New(s *scenario.Scenario, trace *simulation.Trace, passes []policy.Pass, st
 			Passes: passesAt(passes, start.Add(w.After)),
 		})
 	}
-	r.End = end(trace, r.Waves[len(r.Waves)-1])
+	r.End = end(trace, r.Waves)
 	return r, nil
 }
 

@@ -11,6 +11,7 @@ import (
 
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
+	"github.com/cohort-ocm/cohort/examples/simulate/internal/simulation"
 	"github.com/cohort-ocm/cohort/rollout"
 )
 
@@ -127,11 +128,7 @@ func (r Report) waveTable(b *bytes.Buffer) {
 	var lines bytes.Buffer
 	t := table(&lines, "TIME", "STARTED", "IN FLIGHT", "DONE", "FAILED", "WHY THE REST WAITS")
 	for _, w := range r.Waves {
-		var why []string
-		for _, waiting := range w.Waiting {
-			why = append(why, waiting.Message)
-		}
-		row(t, short(w.After), len(w.Started), w.InFlight, w.Done, w.Failures, orDash(strings.Join(why, "; ")))
+		row(t, short(w.After), len(w.Started), w.InFlight, w.Done, w.Failures, orDash(why(w.Waiting)))
 	}
 	t.Flush()
 	const head = 2 // an empty line and the columns
@@ -148,11 +145,34 @@ func (r Report) waveTable(b *bytes.Buffer) {
 	}
 }
 
+// why is the first reason in full, as the others mostly follow from it, and how many wait for those.
+func why(waiting []Waiting) string {
+	if len(waiting) == 0 {
+		return ""
+	}
+	rest := 0
+	for _, w := range waiting[1:] {
+		rest += w.Clusters
+	}
+	if rest == 0 {
+		return waiting[0].Message
+	}
+	return fmt.Sprintf("%s (and %d behind them)", waiting[0].Message, rest)
+}
+
 // mostNamed is how many clusters the text names; JSON has all.
 const mostNamed = 10
 
 func (r Report) end(b *bytes.Buffer) {
-	fmt.Fprintf(b, "\nafter %s: %s\n", short(r.End.After), r.End.Message)
+	fmt.Fprintf(b, "\nafter %s: %s: %s\n", short(r.End.After), r.End.Outcome, r.End.Message)
+	if r.End.Outcome == simulation.NothingSelected {
+		for _, drop := range r.Placement.Dropped {
+			fmt.Fprintf(b, "  %v\n", drop)
+		}
+	}
+	if r.End.LastChange != "" {
+		fmt.Fprintf(b, "  the last change after that: %s\n", short(r.End.LastChange))
+	}
 	for i, c := range r.End.Unsuccessful {
 		if i == mostNamed {
 			fmt.Fprintf(b, "  and %d more\n", len(r.End.Unsuccessful)-i)
@@ -160,15 +180,30 @@ func (r Report) end(b *bytes.Buffer) {
 		}
 		fmt.Fprintf(b, "  %s in %v: %s\n", c.Name, c.Group, c.Status)
 	}
-	for _, w := range r.End.Waiting {
-		fmt.Fprintf(b, "  %s\n", w.Message)
-	}
+	r.otherReasons(b)
 	fmt.Fprintf(b, "%s: %v (%d%%)\n", r.Summary.Aggregate, r.Summary.Counts, r.Summary.Percent)
 	for _, g := range r.Summary.Groups {
 		fmt.Fprintf(b, "  %v: %v\n", g.Group, g.Counts)
 	}
 	if r.Policy != nil {
 		fmt.Fprintln(b, r.Policy.root())
+	}
+}
+
+// mostReasons is how many reasons to wait the text has besides the first.
+const mostReasons = 5
+
+// otherReasons are those of clusters that wait for something else than the first.
+func (r Report) otherReasons(b *bytes.Buffer) {
+	for i, w := range r.End.Waiting {
+		switch {
+		case i == 0 || r.End.Outcome == simulation.Breached: // the message has it, and a breach holds all
+		case i > mostReasons:
+			fmt.Fprintf(b, "  and %d more reasons\n", len(r.End.Waiting)-i)
+			return
+		default:
+			fmt.Fprintf(b, "  also %s\n", w.Message)
+		}
 	}
 }
 

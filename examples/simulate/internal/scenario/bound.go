@@ -46,13 +46,17 @@ func (o *objects) loadPolicy(r applier, wanted Ref) (*Scenario, error) {
 	case len(bindings) == 0:
 		s.note("no PlacementBinding in the files has the policy as its subject: it is bound nowhere")
 	}
-	if err := o.selectAll(s, r, bindings); err != nil {
+	parts, err := o.selectAll(s, r, bindings)
+	if err != nil {
 		return nil, err
 	}
 	if s.Policy.Resolution, err = override.Resolve(r.policy, bindings); err != nil {
 		return nil, r.Fault(err)
 	}
 	s.Groups = s.Policy.Resolution.Groups()
+	if s.Groups.NumClusters() == 0 {
+		s.unbound(r, bindings, parts)
+	}
 	return s, nil
 }
 
@@ -96,7 +100,7 @@ func adopt(policy *policyv1.Policy, object *metav1.ObjectMeta) {
 }
 
 // selectAll sets the groups of each binding. References of other kinds bind nothing, which Resolve says.
-func (o *objects) selectAll(s *Scenario, r applier, bindings []override.Binding) error {
+func (o *objects) selectAll(s *Scenario, r applier, bindings []override.Binding) (map[Ref]*Scenario, error) {
 	parts := make(map[Ref]*Scenario)
 	for i := range bindings {
 		b := &bindings[i]
@@ -108,18 +112,49 @@ func (o *objects) selectAll(s *Scenario, r applier, bindings []override.Binding)
 		case "cluster.open-cluster-management.io/Placement":
 			part, err := o.part(s, selects, parts)
 			if err != nil {
-				return o.fault(b.Name, err)
+				return nil, o.fault(b.Name, err)
 			}
 			b.Groups = part.Groups
 		case "apps.open-cluster-management.io/PlacementRule":
 			var err error
 			if b.Groups, err = o.ruled(s, selects); err != nil {
-				return o.fault(b.Name, err)
+				return nil, o.fault(b.Name, err)
 			}
 		}
 	}
 	s.gather(o, parts, len(bindings))
-	return nil
+	return parts, nil
+}
+
+// unbound says why the policy is bound to no cluster.
+func (s *Scenario) unbound(r applier, bindings []override.Binding, parts map[Ref]*Scenario) {
+	drop := func(clusters int, format string, args ...any) {
+		s.Dropped = append(s.Dropped, Drop{fmt.Sprintf(format, args...), clusters})
+	}
+	switch {
+	case r.policy.Spec.Disabled:
+		drop(s.Fleet, "the policy is disabled (spec.disabled)")
+		return
+	case len(bindings) == 0:
+		drop(s.Fleet, "no PlacementBinding has the policy as its subject")
+	}
+	for _, b := range bindings {
+		part := parts[Ref{r.GetNamespace(), b.PlacementRef.Name}]
+		switch selected := b.Groups.NumClusters(); {
+		case selected > 0 && b.SubFilter:
+			drop(selected, "binding %s is a sub filter, which binds no cluster", b.Name)
+		case selected > 0:
+			drop(selected, "binding %s reaches the policy through PolicySets that exclude them", b.Name)
+		case b.Groups == nil:
+			drop(0, "binding %s refers to neither a Placement nor a PlacementRule", b.Name)
+		case part == nil || len(part.Dropped) == 0:
+			drop(0, "binding %s: %v selects no cluster", b.Name, b.PlacementRef)
+		default:
+			for _, d := range part.Dropped {
+				drop(d.Clusters, "placement %s: %s", b.PlacementRef.Name, d.Rule)
+			}
+		}
+	}
 }
 
 // fault says that the policy's binding of this name is at fault, unless err names another object.
@@ -145,7 +180,7 @@ func (o *objects) part(s *Scenario, wanted Ref, parts map[Ref]*Scenario) (*Scena
 	default:
 		return nil, fmt.Errorf("placementRef: %d placements in the files (%s), want one", len(there), join(there))
 	}
-	part := &Scenario{Placement: there[0]}
+	part := &Scenario{Placement: there[0], Fleet: s.Fleet}
 	if !s.Policy.AtOnce {
 		part.Strategy = s.Strategy
 	}

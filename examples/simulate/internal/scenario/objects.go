@@ -20,15 +20,16 @@ import (
 
 // objects is what the files hold, by kind.
 type objects struct {
-	clusters   []source[clusterv1.ManagedCluster]
-	sets       []source[clusterv1beta2.ManagedClusterSet]
-	placements []source[clusterv1beta1.Placement]
-	decisions  []source[clusterv1beta1.PlacementDecision]
-	behaviors  []source[behavior.Behavior]
-	rollouts   []applier
-	bindings   []source[policyv1.PlacementBinding]
-	policySets []source[policyv1.PolicySet]
-	rules      []source[placementRule]
+	clusters    []source[clusterv1.ManagedCluster]
+	sets        []source[clusterv1beta2.ManagedClusterSet]
+	setBindings []source[clusterv1beta2.ManagedClusterSetBinding]
+	placements  []source[clusterv1beta1.Placement]
+	decisions   []source[clusterv1beta1.PlacementDecision]
+	behaviors   []source[behavior.Behavior]
+	rollouts    []applier
+	bindings    []source[policyv1.PlacementBinding]
+	policySets  []source[policyv1.PolicySet]
+	rules       []source[placementRule]
 
 	places  map[string]manifest.Position // of each named object
 	ignored map[string]int               // objects by kind that have no part in a rollout
@@ -54,6 +55,9 @@ func readers() map[string]map[string]reader {
 		cluster + "ManagedCluster": {"v1": (*objects).readCluster},
 		cluster + "ManagedClusterSet": {
 			"v1beta2": into(func(o *objects) *[]source[clusterv1beta2.ManagedClusterSet] { return &o.sets }),
+		},
+		cluster + "ManagedClusterSetBinding": {
+			"v1beta2": into(func(o *objects) *[]source[clusterv1beta2.ManagedClusterSetBinding] { return &o.setBindings }),
 		},
 		cluster + "Placement": {
 			"v1beta1": into(func(o *objects) *[]source[clusterv1beta1.Placement] { return &o.placements }),

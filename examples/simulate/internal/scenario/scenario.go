@@ -36,6 +36,8 @@ type Scenario struct {
 	// Stored says that Decisions were in the files, and Fleet how many ManagedClusters were.
 	Stored bool
 	Fleet  int
+	// Dropped says why ManagedClusters are not selected, rule by rule.
+	Dropped []Drop
 	// Behavior is how the clusters behave.
 	Behavior behavior.Spec
 	// Policy is set where the rollout is a Policy's. Placement and Decisions are empty then, Groups are those of the
@@ -100,7 +102,7 @@ func (s *Scenario) group(c chosen, o *objects) error {
 		return err
 	}
 	if s.Stored = len(c.decisions) > 0; s.Stored {
-		return s.readGroups(c)
+		return s.readGroups(c, o)
 	}
 	return s.divide(c, o)
 }
@@ -129,12 +131,11 @@ func (s *Scenario) checkPlacement(c chosen) error {
 		return nil
 	}
 	s.Spec = c.placement.typed
-	_, err := grouping.Divide(s.Spec, nil)
-	return c.placement.Fault(err)
+	return c.placement.Fault(aggregate(grouping.Validate(s.Spec, nil)))
 }
 
 // readGroups takes the groups as OCM stored them.
-func (s *Scenario) readGroups(c chosen) error {
+func (s *Scenario) readGroups(c chosen, o *objects) error {
 	for _, d := range c.decisions {
 		// One at a time first, as the error for all of them could not say in which file it is.
 		if _, err := grouping.Read(nil, []*clusterv1beta1.PlacementDecision{d.typed}); err != nil {
@@ -147,6 +148,10 @@ func (s *Scenario) readGroups(c chosen) error {
 		return c.decisions[0].Fault(err)
 	}
 	s.Groups = groups
+	s.noteStored(c, o)
+	if groups.NumClusters() == 0 {
+		s.Dropped = []Drop{{"the PlacementDecisions name no cluster", s.Fleet}}
+	}
 	return nil
 }
 
@@ -172,7 +177,8 @@ func (s *Scenario) divide(c chosen, o *objects) error {
 	if err != nil {
 		return err
 	}
-	selected, notes := selection.of(o.clusters)
+	selected, dropped, notes := selection.of(o.clusters)
+	s.Dropped = dropped
 	s.Notes = append(s.Notes, notes...)
 	if disable := clusterv1beta1.PlacementDisableAnnotation; s.Spec.Annotations[disable] == "true" {
 		s.Notes = append(s.Notes, "Placement: OCM makes no PlacementDecisions for it, as the annotation "+disable+" says")

@@ -80,5 +80,5 @@ func shown(trace *simulation.Trace) string {
 		}
 		b.WriteString("\n")
 	}
-	return b.String() + string(trace.Outcome) + "\n"
+	return fmt.Sprintf("%s%s since %v\n", b.String(), trace.Outcome, trace.Waves[trace.Stopped].After)
 }

@@ -257,8 +257,18 @@ func TestTheEndIsTheEnd(t *testing.T) {
 			}
 		}
 		counts := trace.Final.Summary().Counts
-		if open := counts.ToApply > 0 || counts.InFlight() > 0; open == (trace.Outcome == simulation.Completed) {
+		open, complete := counts.ToApply > 0 || counts.InFlight() > 0, trace.Outcome == simulation.Complete || trace.Outcome == simulation.CompleteWithFailures
+		switch {
+		case (counts.Total() == 0) != (trace.Outcome == simulation.NothingSelected),
+			(trace.Final.Breach != nil) != (trace.Outcome == simulation.Breached),
+			open && complete, !open && (trace.Outcome == simulation.Stuck || trace.Outcome == simulation.AtGate),
+			complete && (counts.Failures() > 0) != (trace.Outcome == simulation.CompleteWithFailures):
 			t.Fatalf("%v with %v", trace.Outcome, counts)
+		}
+		for i, wave := range trace.Waves[trace.Stopped:] {
+			if i > 0 && len(wave.Started) > 0 || trace.Outcome == simulation.Breached && !wave.Breached {
+				t.Fatalf("%v since %v, yet %v after it", trace.Outcome, trace.Waves[trace.Stopped].After, wave)
+			}
 		}
 	})
 }

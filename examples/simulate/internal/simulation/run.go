@@ -29,11 +29,9 @@ func Run(plan Planner, lives func(cluster string) Life, start time.Time) (*Trace
 		}
 		next, found := r.next()
 		switch {
-		case !found:
-			r.trace.Outcome = outcome(r.trace.Final.Summary())
-			return &r.trace, nil
-		case next.Sub(start) > Horizon:
-			r.trace.Outcome = Unfinished
+		case !found || next.Sub(start) > Horizon:
+			r.trace.Outcome = outcome(r.trace.Final)
+			r.trace.Stopped = r.trace.stopped()
 			return &r.trace, nil
 		case len(r.trace.Waves) > r.mostWaves():
 			return nil, fmt.Errorf("no end after %d waves", len(r.trace.Waves))
@@ -86,7 +84,7 @@ func (r *run) wave() error {
 // something else than it says.
 func (r *run) note(w *Wave) {
 	result := r.trace.Final
-	w.Counts, w.Holds = result.Next.Counts, result.Holds()
+	w.Counts, w.Holds, w.Breached = result.Next.Counts, result.Holds(), result.Breach != nil
 	statuses := make([]status.RolloutStatus, len(r.members))
 	stand := func(cluster rollout.Cluster) {
 		if i, found := r.started[cluster.Name]; found {

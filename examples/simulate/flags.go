@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -24,16 +25,18 @@ type flags struct {
 	placement placement
 	start     instant
 
-	takes     time.Duration
+	takes     duration
 	fails     timed
 	failShare string
 	never     patterns
-	recovers  time.Duration
+	recovers  duration
 	seed      uint64
 
-	perGroup    string
-	freesSlot   bool
-	exitCode    bool
+	perGroup  string
+	freesSlot bool
+	exitCode  bool
+
+	takesGiven  bool
 	closedGates gates
 }
 
@@ -50,7 +53,7 @@ func usage(w io.Writer) {
 // newFlags has the defaults.
 func newFlags() *flags {
 	return &flags{
-		takes: 10 * time.Minute,
+		takes: duration(10 * time.Minute),
 		start: instant{time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)},
 	}
 }
@@ -65,11 +68,11 @@ func (f *flags) set() *flag.FlagSet {
 	s.Var(&f.placement, "placement", "`[namespace/]name` of the placement, where the rollout or the files have several; not for a Policy")
 	s.Var(&f.start, "start", "`time` of the first wave, in RFC 3339")
 
-	s.DurationVar(&f.takes, "takes", f.takes, "how long a cluster takes to succeed, or to fail, of which nothing else is said")
+	s.Var(&f.takes, "takes", "how `long` a cluster takes to succeed, or to fail, of which nothing else is said")
 	s.Var(&f.fails, "fail", "`cluster[=after]` that fails: a name or a pattern like edge-*, and after how long; may be repeated")
 	s.StringVar(&f.failShare, "fail-share", f.failShare, "`share` of the other clusters that fails, a count or a percentage, drawn at random")
 	s.Var(&f.never, "never", "`cluster` that never answers, a name or a pattern; may be repeated")
-	s.DurationVar(&f.recovers, "recover", f.recovers, "how long after its failure a cluster of -fail and -fail-share succeeds, and after its start one of -never; 0 is never")
+	s.Var(&f.recovers, "recover", "how `long` after its failure a cluster of -fail and -fail-share succeeds, and after its start one of -never; 0 is never")
 	s.Uint64Var(&f.seed, "seed", f.seed, "seed of the random shares; 0 is that of the Behavior document")
 
 	s.StringVar(&f.perGroup, "max-concurrency-per-group", f.perGroup, "`count or percentage` of a group's clusters in flight at a time, under ProgressivePerGroup")
@@ -83,38 +86,55 @@ func parse(args []string) (*flags, error) {
 	f := newFlags()
 	set := f.set()
 	if err := set.Parse(args); err != nil {
+		if message, number := strings.CutSuffix(err.Error(), ": parse error"); number {
+			return nil, errors.New(message + ": must be a whole number")
+		}
 		return nil, err
 	}
+	set.Visit(func(given *flag.Flag) { f.takesGiven = f.takesGiven || given.Name == "takes" })
 	if set.NArg() > 0 {
-		return nil, fmt.Errorf("unexpected argument %q, want files as -f FILE", set.Arg(0))
+		return nil, fmt.Errorf("unexpected argument %q: files must be given as -f FILE", set.Arg(0))
 	}
 	rules := f.rules()
 	if f.recovers != 0 && len(rules) == 0 {
-		return nil, errors.New("-recover: no cluster to recover, want -fail, -fail-share or -never as well")
+		return nil, errors.New("-recover: no cluster to recover: must be given with -fail, -fail-share or -never")
 	}
-	errs := behavior.ValidateTime(field.NewPath("-takes"), &metav1.Duration{Duration: f.takes})
-	errs = append(errs, behavior.ValidateTime(field.NewPath("-recover"), &metav1.Duration{Duration: f.recovers})...)
+	var errs []error
+	fault := func(name string, all field.ErrorList) {
+		for _, err := range all {
+			errs = append(errs, fmt.Errorf("%s: %s", name, err.Detail))
+		}
+	}
+	fault("-takes "+f.takes.String(), behavior.ValidateTime(nil, f.takes.meta()))
+	fault("-recover "+f.recovers.String(), behavior.ValidateTime(nil, f.recovers.meta()))
 	for _, rule := range rules {
-		errs = append(errs, rule.Validate(field.NewPath("("+rule.String()+")"))...)
+		rule.Rule.RecoversAfter = nil // which is that of -recover
+		fault(rule.flag, rule.Validate(nil))
 	}
-	return f, errs.ToAggregate()
+	return f, errors.Join(errs...)
+}
+
+// flagRule is a rule of behavior and the flag that asks for it, as it was given.
+type flagRule struct {
+	behavior.Rule
+	flag string
 }
 
 // rules are the behavior that the flags ask for.
-func (f *flags) rules() (rules []behavior.Rule) {
+func (f *flags) rules() (rules []flagRule) {
 	var recovers *metav1.Duration
 	if f.recovers != 0 {
-		recovers = &metav1.Duration{Duration: f.recovers}
+		recovers = f.recovers.meta()
 	}
 	for _, fails := range f.fails {
-		rules = append(rules, behavior.Rule{Names: []string{fails.name}, Outcome: behavior.Fails, After: fails.after, RecoversAfter: recovers})
+		rules = append(rules, flagRule{behavior.Rule{Names: []string{fails.name}, Outcome: behavior.Fails, After: fails.after, RecoversAfter: recovers}, "-fail " + fails.name})
 	}
-	if len(f.never) > 0 {
-		rules = append(rules, behavior.Rule{Names: f.never, Outcome: behavior.NeverAnswers, RecoversAfter: recovers})
+	for _, name := range f.never {
+		rules = append(rules, flagRule{behavior.Rule{Names: []string{name}, Outcome: behavior.NeverAnswers, RecoversAfter: recovers}, "-never " + name})
 	}
 	if f.failShare != "" {
 		share := intstr.Parse(f.failShare)
-		rules = append(rules, behavior.Rule{Share: &share, Outcome: behavior.Fails, RecoversAfter: recovers})
+		rules = append(rules, flagRule{behavior.Rule{Share: &share, Outcome: behavior.Fails, RecoversAfter: recovers}, "-fail-share " + f.failShare})
 	}
 	return rules
 }

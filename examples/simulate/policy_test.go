@@ -21,6 +21,8 @@ func TestWrongPoliciesAreRefusedWithFileObjectAndField(t *testing.T) {
 		{"an unknown type of strategy", "type: Progressive", "type: Canary", `Policy ns/pol: spec.rolloutStrategy.type: Unsupported value: "Canary"`},
 		{"an unknown action", "remediationAction: enforce", "remediationAction: force",
 			`stdin:12: Policy ns/pol: spec.remediationAction: Unsupported value: "force"`},
+		{"mistyped dependencies", "policy-templates:", "dependancies: []\n  policy-templates:", "Policy ns/pol: spec.dependancies: unknown field"},
+		{"a mistyped field of a dependency", "policy-templates:", "dependencies: [{kind: Policy, nmae: x}]\n  policy-templates:", "Policy ns/pol: spec.dependencies[0].nmae: unknown field"},
 		{"a field that no Policy has", "policy-templates", "policyTemplates", "Policy ns/pol: spec.policyTemplates: unknown field"},
 		{"a mistyped field of a binding", "subjects", "subject", "stdin:21: PlacementBinding ns/bind: subject: unknown field"},
 		{"an override that is none", "subjects", "bindingOverrides: {remediationAction: inform}\nsubjects",
@@ -56,15 +58,15 @@ func TestWrongCombinationsWithAPolicyAreRefused(t *testing.T) {
 		want    string
 	}{
 		{"a policy beside another rollout", documents(aPlacement, aReplicaSet, aPolicy), nil,
-			"Policy ns/pol: a second rollout besides ManifestWorkReplicaSet ns/set at stdin:7, want one"},
+			"Policy ns/pol: a second rollout besides ManifestWorkReplicaSet ns/set at stdin:7"},
 		{"a policy goes to all its placements", documents(aCluster, aPlacement, aPolicy, aBinding), []string{"-placement", "p"},
 			"Policy ns/pol: -placement p: must not be given for a Policy, which goes to the placements of all its PlacementBindings"},
 		{"bindings alone", documents(aCluster, aPlacement, aBinding), nil, "no rollout strategy in the files"},
 		{"two placements of the name", documents(aCluster, aPlacement, strings.Replace(aPlacement, "namespace: ns", "namespace: other", 1),
 			strings.Replace(aPolicy, ", namespace: ns", "", 1), aBinding), nil,
-			"PlacementBinding ns/bind: placementRef: 2 placements in the files (ns/p, other/p), want one"},
+			"PlacementBinding ns/bind: placementRef: 2 placements in the files (ns/p, other/p): must be one"},
 		{"an option that the library refuses", documents(aCluster, aPlacement, strings.Replace(aPolicy, "Progressive, progressive: {maxConcurrency: 1}", "ProgressivePerGroup", 1), aBinding),
-			[]string{"-max-concurrency-per-group", "0%"}, "maxConcurrencyPerGroup: Invalid value"},
+			[]string{"-max-concurrency-per-group", "0%"}, "-max-concurrency-per-group 0%: must be above 0%"},
 	} {
 		t.Run(test.why, func(t *testing.T) {
 			if got := refused(t, test.in, append(test.args, "-f", "-")...); !strings.Contains(got, test.want) {
@@ -210,7 +212,7 @@ func TestAGateIsBeforeTheGroupOfEachPlacement(t *testing.T) {
 	if want := "after 0s: AtGate: the gate before group 0 of placement bind is closed; to do: open the gate before group 0 of placement bind\n  also 1 held: the gate before group 0 of placement second is closed\n"; !strings.Contains(got, want) {
 		t.Errorf("no %q in\n%s", want, got)
 	}
-	const note = "note: the policy goes to all clusters at once: flags that order a rollout have no effect\n"
+	const note = "note: -gate: no effect, the policy goes to all clusters at once\n"
 	if strings.Contains(got, note) {
 		t.Errorf("%q of a policy that is enforced step by step", note)
 	}

@@ -6,8 +6,12 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/cohort-ocm/cohort/examples/internal/manifest"
+	"github.com/cohort-ocm/cohort/examples/simulate/internal/behavior"
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/output"
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/scenario"
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/simulation"
@@ -69,17 +73,32 @@ func simulate(f *flags, stdin io.Reader) (r output.Report, err error) {
 	if err != nil {
 		return r, err
 	}
-	if s.Policy != nil && s.Policy.AtOnce && len(options) > 0 {
-		s.Notes = append(s.Notes, "the policy goes to all clusters at once: flags that order a rollout have no effect")
+	if err := f.checkNames(s.Groups); err != nil {
+		return r, err
 	}
 	check, _ := s.Planner(options...)
-	if _, err := check(nil, f.start.Time); err != nil {
-		return r, err // of the options: all else was checked where it was read
+	first, err := check(nil, f.start.Time)
+	if err != nil {
+		return r, f.fault(err) // all but the options was checked where it was read
 	}
+	var rules []behavior.Rule
+	for _, rule := range f.rules() {
+		rules = append(rules, rule.Rule)
+	}
+	lives, fallbacks := s.Lives(rules, f.seed, time.Duration(f.takes))
+	s.Notes = append(s.Notes, f.withoutEffect(s, first.Schedule, fallbacks)...)
 	plan, hub := s.Planner(options...)
-	trace, err := simulation.Run(plan, s.Lives(f.rules(), f.seed, f.takes), f.start.Time)
+	trace, err := simulation.Run(plan, lives, f.start.Time)
 	if err != nil {
 		return r, err
 	}
 	return output.New(s, trace, hub.Passes(), f.start.Time)
+}
+
+// fault names the flag whose option package rollout refuses.
+func (f *flags) fault(err error) error {
+	if wrong := (*field.Error)(nil); errors.As(err, &wrong) && wrong.Field == "maxConcurrencyPerGroup" {
+		return fmt.Errorf("-max-concurrency-per-group %s: %s", f.perGroup, wrong.Detail)
+	}
+	return err
 }

@@ -25,7 +25,7 @@ func (f *format) String() string { return string(*f) }
 
 func (f *format) Set(s string) error {
 	if s != "text" && s != "json" {
-		return errors.New("want text or json")
+		return errors.New("must be text or json")
 	}
 	*f = format(s)
 	return nil
@@ -47,7 +47,7 @@ func (p *placement) Set(s string) error {
 		namespace, name = "", s
 	}
 	if name == "" || found && namespace == "" || strings.Contains(name, "/") {
-		return errors.New("want a name, or a namespace and a name such as ns/name")
+		return errors.New("must be a name, or a namespace and a name such as ns/name")
 	}
 	p.Ref = scenario.Ref{Namespace: namespace, Name: name}
 	return nil
@@ -61,11 +61,27 @@ func (t *instant) String() string { return t.Format(time.RFC3339) }
 func (t *instant) Set(s string) error {
 	at, err := time.Parse(time.RFC3339, s)
 	if err != nil || at.Year() < 1970 || at.Year() > 9000 { // a century later is still a year of four digits
-		return errors.New("want a time from 1970 to 9000 such as 2025-01-31T22:00:00Z")
+		return errors.New("must be a time from 1970 to 9000 such as 2025-01-31T22:00:00Z")
 	}
 	t.Time = at.UTC()
 	return nil
 }
+
+// duration is how long something takes.
+type duration time.Duration
+
+func (d *duration) String() string { return time.Duration(*d).String() }
+
+func (d *duration) Set(s string) error {
+	long, err := time.ParseDuration(s)
+	if err != nil {
+		return errors.New("must be a duration such as 30s or 30m")
+	}
+	*d = duration(long)
+	return nil
+}
+
+func (d duration) meta() *metav1.Duration { return &metav1.Duration{Duration: time.Duration(d)} }
 
 // patterns are names of clusters.
 type patterns []string
@@ -111,7 +127,7 @@ func (g *gates) Set(s string) error {
 	}
 	index, err := strconv.ParseUint(number, 10, 31)
 	if err != nil {
-		return errors.New("want the index of a group, such as 2 or 2=4h")
+		return errors.New("must be the index of a group, such as 2 or 2=4h")
 	}
 	*g = append(*g, gate{int32(index), after})
 	return nil
@@ -129,7 +145,7 @@ func (g gate) close(groups *grouping.Groups, start time.Time) (closed []rollout.
 		}
 	}
 	if closed == nil {
-		return nil, fmt.Errorf("-gate %d: no such group, there are %v", g.index, groups)
+		return nil, fmt.Errorf("-gate %d: no such group: there are %v", g.index, groups)
 	}
 	return closed, nil
 }
@@ -142,7 +158,7 @@ func cut(s string) (string, *metav1.Duration, error) {
 	}
 	d, err := time.ParseDuration(rest)
 	if err != nil || d < 0 {
-		return "", nil, fmt.Errorf("%q is no duration such as 5m", rest)
+		return "", nil, fmt.Errorf("%q must be a duration such as 30s or 30m", rest)
 	}
 	return word, &metav1.Duration{Duration: d}, nil
 }

@@ -36,6 +36,7 @@ func (o *objects) loadPolicy(r applier, wanted Ref) (*Scenario, error) {
 		return nil, err
 	}
 	s.Strategy, s.Policy = r.policy.Spec.RolloutStrategy, &Policy{Version: fmt.Sprint(r.policy.Generation), AtOnce: atOnce(r.policy)}
+	s.noteZero(r, r.Targets[0])
 	bindings, err := o.bindingsOf(r)
 	if err != nil {
 		return nil, err
@@ -43,7 +44,10 @@ func (o *objects) loadPolicy(r applier, wanted Ref) (*Scenario, error) {
 	switch {
 	case r.policy.Spec.Disabled:
 		s.note("spec.disabled: the policy is bound nowhere")
-	case len(bindings) == 0:
+	case s.Policy.AtOnce && s.Strategy.Type != "" && s.Strategy.Type != clusterv1alpha1.All:
+		s.note("spec.rolloutStrategy: no effect, as a policy that informs goes to all clusters at once")
+	}
+	if len(bindings) == 0 && !r.policy.Spec.Disabled {
 		s.note("no PlacementBinding in the files has the policy as its subject: it is bound nowhere")
 	}
 	parts, err := o.selectAll(s, r, bindings)
@@ -178,7 +182,7 @@ func (o *objects) part(s *Scenario, wanted Ref, parts map[Ref]*Scenario) (*Scena
 		return nil, fmt.Errorf("placementRef: the files hold neither a Placement %v nor PlacementDecisions of it", wanted)
 	case 1:
 	default:
-		return nil, fmt.Errorf("placementRef: %d placements in the files (%s), want one", len(there), join(there))
+		return nil, fmt.Errorf("placementRef: %d placements in the files (%s): must be one", len(there), join(there))
 	}
 	part := &Scenario{Placement: there[0], Fleet: s.Fleet}
 	if !s.Policy.AtOnce {

@@ -21,7 +21,7 @@ type chosen struct {
 // choose finds the placement: the one that the rollout or the user names, or else the only one there.
 func (o *objects) choose(wanted Ref) (chosen, error) {
 	if len(o.rollouts) == 0 {
-		return chosen{}, errors.New("no rollout strategy in the files, want a ManifestWorkReplicaSet, a ClusterManagementAddOn, " +
+		return chosen{}, errors.New("no rollout strategy in the files: must be a ManifestWorkReplicaSet, a ClusterManagementAddOn, " +
 			"a Policy or a RolloutStrategy (apiVersion cluster.open-cluster-management.io/v1alpha1)")
 	}
 	c := chosen{rollout: o.rollouts[0]}
@@ -79,9 +79,9 @@ func (r applier) target(wanted Ref) (target, error) {
 	}
 	switch {
 	case len(all) == 0:
-		return target{}, r.Fault(fmt.Errorf("%v: no placement, want one to roll out to", r.Path))
+		return target{}, r.Fault(fmt.Errorf("%v: must name a placement to roll out to", r.Path))
 	case len(matching) == 0:
-		return target{}, r.Fault(fmt.Errorf("%v: found %s, want %v as -placement says", r.Path, join(all), wanted))
+		return target{}, r.Fault(fmt.Errorf("-placement %v: must be one of %s, which %v names", wanted, join(all), r.Path))
 	case len(matching) > 1:
 		return target{}, r.Fault(fmt.Errorf("%v: %d placements (%s), choose one with -placement", r.Path, len(all), join(all)))
 	}

@@ -14,6 +14,7 @@ import (
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 
 	"github.com/cohort-ocm/cohort/examples/internal/manifest"
+	"github.com/cohort-ocm/cohort/examples/internal/spelling"
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/behavior"
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
@@ -84,6 +85,9 @@ func sortOut(all []manifest.Object) (*objects, error) {
 		gvk := object.GroupVersionKind()
 		versions, found := kinds[gvk.Group+"/"+gvk.Kind]
 		if !found {
+			if err := mistyped(object, kinds); err != nil {
+				return nil, err
+			}
 			o.ignored[gvk.Kind]++
 			continue
 		}
@@ -102,6 +106,26 @@ func sortOut(all []manifest.Object) (*objects, error) {
 	return o, nil
 }
 
+// mistyped refuses a kind or a group that is one letter or so from one that counts. Others have no part in a rollout.
+func mistyped(object manifest.Object, kinds map[string]map[string]reader) error {
+	gvk := object.GroupVersionKind()
+	var names, groups []string
+	for full := range kinds {
+		group, kind, _ := strings.Cut(full, "/")
+		names = append(names, kind)
+		if kind == gvk.Kind {
+			groups = append(groups, group)
+		}
+	}
+	if hint := spelling.Hint(gvk.Kind, names); len(groups) == 0 && hint != "" && strings.Contains(gvk.Group, ".") {
+		return object.Fault(fmt.Errorf("kind: %q is none that is known%s", gvk.Kind, hint))
+	}
+	if hint := spelling.Hint(gvk.Group, groups); hint != "" {
+		return object.Fault(fmt.Errorf("apiVersion: no group of %s is %q%s", gvk.Kind, gvk.Group, hint))
+	}
+	return nil
+}
+
 func inGroup(group string, versions []string) []string {
 	for i := range versions {
 		versions[i] = group + "/" + versions[i]
@@ -117,7 +141,7 @@ func (o *objects) identify(object manifest.Object) error {
 	case name == "" && (kind == "RolloutStrategy" || kind == behavior.Kind):
 		return nil
 	case name == "":
-		return object.Fault(field.Required(path, "every "+kind+" has one"))
+		return object.Fault(field.Required(path, "must be given: every "+kind+" has one"))
 	}
 	if faults := validation.NameIsDNSSubdomain(name, false); len(faults) > 0 {
 		return object.Fault(field.Invalid(path, name, strings.Join(faults, "; ")))

@@ -118,7 +118,7 @@ func (o *objects) addRollout(err error, r applier) error {
 	}
 	if len(o.rollouts) > 0 {
 		first := o.rollouts[0]
-		return r.Fault(fmt.Errorf("a second rollout besides %v at %v, want one", first, first.At))
+		return r.Fault(fmt.Errorf("a second rollout besides %v at %v", first, first.At))
 	}
 	for i, target := range r.Targets {
 		if target.Placement.Name == "" && r.Path != nil {

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -69,6 +71,7 @@ func Load(all []manifest.Object, wanted Ref) (*Scenario, error) {
 		return nil, err
 	}
 	s.Strategy, s.Placement = c.target.Strategy, c.Ref
+	s.noteZero(c.rollout, c.target)
 	if err := s.group(c, o); err != nil {
 		return nil, err
 	}
@@ -92,6 +95,36 @@ func (o *objects) begin(r applier) (*Scenario, error) {
 	return s, s.behave(o.behaviors)
 }
 
+// noteZero notes a maxConcurrency of 0, which says the same as none, as Go clients write it.
+func (s *Scenario) noteZero(r applier, t target) {
+	path := "progressive.maxConcurrency"
+	if t.Path != nil {
+		path = t.Path.Child("progressive", "maxConcurrency").String()
+	}
+	if zeroAt(r.Object.Object, path) {
+		s.note("%s: 0 counts as not set", path)
+	}
+}
+
+// zeroAt says whether there is the number 0 at a path, of which the elements may have an index.
+func zeroAt(value any, path string) bool {
+	for element := range strings.SplitSeq(path, ".") {
+		name, index, listed := strings.Cut(strings.TrimSuffix(element, "]"), "[")
+		object, _ := value.(map[string]any)
+		value = object[name]
+		if listed {
+			list, _ := value.([]any)
+			i, err := strconv.Atoi(index)
+			if err != nil || i >= len(list) {
+				return false
+			}
+			value = list[i]
+		}
+	}
+	number, ok := value.(int64)
+	return ok && number == 0
+}
+
 func (s *Scenario) note(format string, args ...any) {
 	s.Notes = append(s.Notes, fmt.Sprintf(format, args...))
 }
@@ -111,7 +144,7 @@ func (s *Scenario) group(c chosen, o *objects) error {
 func (s *Scenario) behave(all []source[behavior.Behavior]) error {
 	for i, b := range all {
 		if i > 0 {
-			return b.Fault(fmt.Errorf("a second Behavior besides the one at %v, want one", all[0].At))
+			return b.Fault(fmt.Errorf("must not be given twice: there is a Behavior at %v, too", all[0].At))
 		}
 		s.Behavior = b.typed.Spec
 		if err := aggregate(s.Behavior.Validate(field.NewPath("spec"))); err != nil {
@@ -222,11 +255,18 @@ func aggregate(errs field.ErrorList) error {
 // Lives says how each cluster behaves: by the given rules first, then by those of the Behavior, or else it
 // succeeds after the fallback time. seed counts instead of that of the Behavior unless it is 0. Rules that
 // match no cluster are noted.
-func (s *Scenario) Lives(rules []behavior.Rule, seed uint64, fallback time.Duration) func(cluster string) simulation.Life {
+//
+// It gives, besides, for how many clusters the fallback counts.
+func (s *Scenario) Lives(rules []behavior.Rule, seed uint64, fallback time.Duration) (of func(cluster string) simulation.Life, fallbacks int) {
 	spec := behavior.Spec{Seed: cmp.Or(seed, s.Behavior.Seed), Clusters: slices.Concat(rules, s.Behavior.Clusters)}
-	lives, unused := spec.Lives(s.Clusters(), fallback)
+	lives, unused, fallbacks := spec.Lives(s.Clusters(), fallback)
 	for _, i := range unused {
 		s.Notes = append(s.Notes, fmt.Sprintf("behavior: no cluster for %q", spec.Clusters[i]))
 	}
-	return func(cluster string) simulation.Life { return lives[cluster] }
+	return func(cluster string) simulation.Life { return lives[cluster] }, fallbacks
+}
+
+// Shares says whether the Behavior draws clusters at random.
+func (s *Scenario) Shares() bool {
+	return slices.ContainsFunc(s.Behavior.Clusters, func(r behavior.Rule) bool { return r.Share != nil })
 }

@@ -37,6 +37,7 @@ type flags struct {
 	exitCode  bool
 
 	takesGiven  bool
+	explain     string // the cluster to explain
 	closedGates gates
 }
 
@@ -90,6 +91,15 @@ func parse(args []string) (*flags, error) {
 			return nil, errors.New(message + ": must be a whole number")
 		}
 		return nil, err
+	}
+	if rest := set.Args(); len(rest) > 0 && rest[0] == "explain" {
+		if len(rest) < 2 || strings.HasPrefix(rest[1], "-") {
+			return nil, errors.New("explain: must be followed by the name of a cluster")
+		}
+		f.explain = rest[1]
+		if err := set.Parse(rest[2:]); err != nil {
+			return nil, err
+		}
 	}
 	set.Visit(func(given *flag.Flag) { f.takesGiven = f.takesGiven || given.Name == "takes" })
 	if set.NArg() > 0 {

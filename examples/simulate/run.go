@@ -15,6 +15,7 @@ import (
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/output"
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/scenario"
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/simulation"
+	"github.com/cohort-ocm/cohort/examples/simulate/internal/story"
 )
 
 const (
@@ -41,7 +42,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		usage(stdout)
 		return 0
 	}
-	var r output.Report
+	var r played
 	if err == nil {
 		r, err = simulate(f, stdin)
 	}
@@ -49,18 +50,24 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		fmt.Fprintf(stderr, "simulate: %s\n", strings.ReplaceAll(err.Error(), "\n", "; "))
 		return exitInput
 	}
-	if err := f.format.write(r, stdout); err != nil {
+	if err := f.format.write(r.written, stdout); err != nil {
 		fmt.Fprintf(stderr, "simulate: %v\n", err)
 		return exitOutput
 	}
 	if f.exitCode {
-		return exitCode(r.End.Outcome)
+		return exitCode(r.outcome)
 	}
 	return 0
 }
 
+// played is what to write of a simulation, and how it ended.
+type played struct {
+	written
+	outcome simulation.Outcome
+}
+
 // simulate reads the input and plays it through.
-func simulate(f *flags, stdin io.Reader) (r output.Report, err error) {
+func simulate(f *flags, stdin io.Reader) (r played, err error) {
 	objects, err := manifest.Read(stdin, f.files...)
 	if err != nil {
 		return r, err
@@ -88,11 +95,15 @@ func simulate(f *flags, stdin io.Reader) (r output.Report, err error) {
 	lives, fallbacks := s.Lives(rules, f.seed, time.Duration(f.takes))
 	s.Notes = append(s.Notes, f.withoutEffect(s, first.Schedule, fallbacks)...)
 	plan, hub := s.Planner(options...)
+	if f.explain != "" {
+		return f.explained(s, plan, lives)
+	}
 	trace, err := simulation.Run(plan, lives, f.start.Time)
 	if err != nil {
 		return r, err
 	}
-	return output.New(s, trace, hub.Passes(), f.start.Time)
+	report, err := output.New(s, trace, hub.Passes(), f.start.Time)
+	return played{report, trace.Outcome}, err
 }
 
 // fault names the flag whose option package rollout refuses.
@@ -101,4 +112,22 @@ func (f *flags) fault(err error) error {
 		return fmt.Errorf("-max-concurrency-per-group %s: %s", f.perGroup, wrong.Detail)
 	}
 	return err
+}
+
+// explained plays the rollout through and tells what it is for one cluster.
+func (f *flags) explained(s *scenario.Scenario, plan simulation.Planner, lives func(string) simulation.Life) (r played, err error) {
+	group, selected, why, err := s.Why(f.explain)
+	if err != nil {
+		return r, err
+	}
+	teller := story.New(f.explain)
+	trace, err := simulation.Run(plan, lives, f.start.Time, teller.Watch)
+	if err != nil {
+		return r, err
+	}
+	key := &group
+	if !selected {
+		key = nil
+	}
+	return played{output.Explain(f.explain, s.Rollout, key, why, teller.Events(), trace.Outcome), trace.Outcome}, nil
 }

@@ -10,7 +10,6 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/cohort-ocm/cohort/examples/simulate/internal/output"
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/scenario"
 	"github.com/cohort-ocm/cohort/grouping"
 	"github.com/cohort-ocm/cohort/rollout"
@@ -31,7 +30,13 @@ func (f *format) Set(s string) error {
 	return nil
 }
 
-func (f format) write(r output.Report, w io.Writer) error {
+// written is what there is to write.
+type written interface {
+	Text(io.Writer) error
+	JSON(io.Writer) error
+}
+
+func (f format) write(r written, w io.Writer) error {
 	if f == "json" {
 		return r.JSON(w)
 	}

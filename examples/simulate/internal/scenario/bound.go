@@ -126,6 +126,10 @@ func (o *objects) selectAll(s *Scenario, r applier, bindings []override.Binding)
 			}
 		}
 	}
+	s.parts = make(map[string]*Scenario, len(parts))
+	for ref, part := range parts {
+		s.parts[ref.Name] = part
+	}
 	s.gather(o, parts, len(bindings))
 	return parts, nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
@@ -48,7 +49,9 @@ type Scenario struct {
 	// Notes say what is not as OCM would do it, and what was not read.
 	Notes []string
 
-	labels map[string]map[string]string // of the ManagedClusters
+	managed map[string]*clusterv1.ManagedCluster // by name
+	rules   selection                            // of the Placement, unless the groups are stored
+	parts   map[string]*Scenario                 // of a Policy's placements
 }
 
 // Load finds the rollout in the objects. wanted is the placement to choose where there are several; zero
@@ -87,10 +90,10 @@ func (o *objects) begin(r applier) (*Scenario, error) {
 		Rollout: r.String(),
 		Fleet:   len(o.clusters),
 		Notes:   o.notes(),
-		labels:  make(map[string]map[string]string, len(o.clusters)),
+		managed: make(map[string]*clusterv1.ManagedCluster, len(o.clusters)),
 	}
 	for _, cluster := range o.clusters {
-		s.labels[cluster.typed.Name] = cluster.typed.Labels
+		s.managed[cluster.typed.Name] = cluster.typed
 	}
 	return s, s.behave(o.behaviors)
 }
@@ -210,6 +213,7 @@ func (s *Scenario) divide(c chosen, o *objects) error {
 	if err != nil {
 		return err
 	}
+	s.rules = selection
 	selected, dropped, notes := selection.of(o.clusters)
 	s.Dropped = dropped
 	s.Notes = append(s.Notes, notes...)
@@ -239,7 +243,11 @@ func (s *Scenario) Clusters() []behavior.Cluster {
 	all := make([]behavior.Cluster, s.Groups.NumClusters())
 	for i := range all {
 		name := s.Groups.Cluster(i)
-		all[i] = behavior.Cluster{Name: name, Labels: s.labels[name], Group: s.Groups.Key(s.Groups.GroupAt(i)).Name}
+		var labels map[string]string
+		if managed, there := s.managed[name]; there {
+			labels = managed.Labels
+		}
+		all[i] = behavior.Cluster{Name: name, Labels: labels, Group: s.Groups.Key(s.Groups.GroupAt(i)).Name}
 	}
 	return all
 }

@@ -21,8 +21,10 @@ const Horizon = 100 * 365 * 24 * time.Hour
 // It ends for every plan: each wave has a step of a cluster's life, the end of a deadline or a soak, or
 // the opening of a gate behind it, and there are only so many. A planner that wants more waves than
 // that, or starts a cluster twice, is wrong; both are errors, as are the planner's own.
-func Run(plan Planner, lives func(cluster string) Life, start time.Time) (*Trace, error) {
-	r := run{plan: plan, lives: lives, start: start, now: start, started: make(map[string]int)}
+//
+// Those who watch are called after each wave with its last plan.
+func Run(plan Planner, lives func(cluster string) Life, start time.Time, watch ...func(after time.Duration, result *rollout.Result)) (*Trace, error) {
+	r := run{plan: plan, watch: watch, lives: lives, start: start, now: start, started: make(map[string]int)}
 	for {
 		if err := r.wave(); err != nil {
 			return nil, fmt.Errorf("%v after the start: %w", r.now.Sub(start), err)
@@ -49,6 +51,7 @@ type run struct {
 	members []member       // in the order of their start
 	started map[string]int // the place in members by name
 	trace   Trace
+	watch   []func(time.Duration, *rollout.Result)
 }
 
 // wave does all that happens now. A start may permit the next at once, where a cluster answers without
@@ -76,6 +79,9 @@ func (r *run) wave() error {
 		}
 	}
 	r.note(&w)
+	for _, watch := range r.watch {
+		watch(w.After, r.trace.Final)
+	}
 	r.trace.Waves = append(r.trace.Waves, w)
 	return nil
 }

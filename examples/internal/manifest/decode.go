@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -12,28 +13,38 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
+// Decode reads a stream as the zero [Reader] does.
+func Decode(file string, r io.Reader) ([]Object, error) {
+	return Reader{}.Decode(file, r)
+}
+
 // Decode returns the objects of one stream, in their order; file is the name in their positions. Every
 // object has an apiVersion and a kind, and its metadata, if any, is an object whose name and namespace
 // are strings. Whole numbers are int64, as unstructured objects want them. A key that stands twice in
 // a mapping is an error. All errors of the content are *Error.
-func Decode(file string, r io.Reader) ([]Object, error) {
-	data, err := io.ReadAll(r)
+func (r Reader) Decode(file string, stream io.Reader) ([]Object, error) {
+	data, err := io.ReadAll(stream)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
-	var objects []Object
-	for _, document := range split(data) {
-		at := Position{File: file, Line: document.line}
-		content, err := parse(document)
-		if err != nil {
-			return nil, &Error{At: at, Err: err}
-		}
-		if content == nil {
-			continue
-		}
-		if objects, err = flatten(objects, content, at); err != nil {
-			return nil, err
-		}
+	return r.decode(file, data)
+}
+
+// decodeSlowly reads a document with the real parser, which has a word for all that may be wrong with it.
+func (r Reader) decodeSlowly(d document, at Position) ([]Object, error) {
+	content, err := parse(d)
+	if err != nil {
+		return nil, &Error{At: at, Err: err}
+	}
+	if content == nil {
+		return nil, nil
+	}
+	objects, err := flatten(nil, content, at)
+	if err != nil {
+		return nil, err
+	}
+	for i := range objects {
+		objects[i] = r.lighten(objects[i])
 	}
 	return objects, nil
 }
@@ -75,7 +86,7 @@ func flatten(objects []Object, content map[string]any, at Position) ([]Object, e
 	}
 	for i, item := range items {
 		inner := at
-		inner.Item = strings.TrimPrefix(fmt.Sprintf("%s.items[%d]", at.Item, i), ".")
+		inner.Item = index(at.Item, i)
 		object, ok := item.(map[string]any)
 		if !ok {
 			return nil, &Error{At: inner, Err: fmt.Errorf("found %s, want an object with apiVersion and kind", describe(item))}
@@ -85,6 +96,11 @@ func flatten(objects []Object, content map[string]any, at Position) ([]Object, e
 		}
 	}
 	return objects, nil
+}
+
+// index is the path of an item of the list at a path.
+func index(list string, i int) string {
+	return strings.TrimPrefix(list+".items["+strconv.Itoa(i)+"]", ".")
 }
 
 // isList tells a list from an object whose kind happens to end in List: the latter has a name.

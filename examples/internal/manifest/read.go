@@ -25,11 +25,16 @@ func (f *Files) Set(file string) error {
 	return nil
 }
 
+// Read reads files as the zero [Reader] does.
+func Read(standardInput io.Reader, files ...string) ([]Object, error) {
+	return Reader{}.Read(standardInput, files...)
+}
+
 // Read returns the objects of the files, in the order of the files and of the documents in them. The
 // file "-" is standard input, which may be given once. The first file that cannot be read, or document
 // that is no object, ends it with an error of one line that names the file and the place; no objects
 // are returned then.
-func Read(standardInput io.Reader, files ...string) ([]Object, error) {
+func (r Reader) Read(standardInput io.Reader, files ...string) ([]Object, error) {
 	if len(files) == 0 {
 		return nil, errors.New("no file given, want at least one (- for standard input)")
 	}
@@ -39,12 +44,12 @@ func Read(standardInput io.Reader, files ...string) ([]Object, error) {
 		objects, err := []Object(nil), error(nil)
 		switch {
 		case file != "-":
-			objects, err = readFile(file)
+			objects, err = r.readFile(file)
 		case inputRead:
 			err = errors.New("- given twice: standard input can be read only once")
 		default:
 			inputRead = true
-			objects, err = Decode(stdin, standardInput)
+			objects, err = r.Decode(stdin, standardInput)
 		}
 		if err != nil {
 			return nil, err
@@ -54,11 +59,10 @@ func Read(standardInput io.Reader, files ...string) ([]Object, error) {
 	return all, nil
 }
 
-func readFile(file string) ([]Object, error) {
-	f, err := os.Open(file)
+func (r Reader) readFile(file string) ([]Object, error) {
+	data, err := os.ReadFile(file)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	return Decode(file, f)
+	return r.decode(file, data)
 }

@@ -24,6 +24,9 @@ type Report struct {
 	Waves   []Wave  `json:"waves"`
 	End     End     `json:"end"`
 	Summary Summary `json:"summary"`
+
+	// Rows is how many rows a table of the text has at most: DefaultRows if it is 0, and no limit for AllRows.
+	Rows int `json:"-"`
 }
 
 // Placement is what was rolled out to.

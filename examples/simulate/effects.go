@@ -3,20 +3,33 @@ package main
 import (
 	"fmt"
 	"path"
+	"strings"
 
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
 	"github.com/cohort-ocm/cohort/examples/internal/spelling"
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/scenario"
-	"github.com/cohort-ocm/cohort/grouping"
 	"github.com/cohort-ocm/cohort/rollout"
 )
 
-// checkNames refuses flags that name no cluster of the rollout. Where nothing is selected, that is what there is to say.
-func (f *flags) checkNames(groups *grouping.Groups) error {
-	names := make([]string, groups.NumClusters())
-	for i := range names {
-		names[i] = groups.Cluster(i)
+// checkNames refuses flags that name no cluster or no group of the rollouts. Where nothing is selected, that is what
+// there is to say.
+func (f *flags) checkNames(scenarios []*scenario.Scenario) error {
+	var names, there []string
+	known := make(map[int32]bool)
+	for _, s := range scenarios {
+		for i := range s.Groups.NumClusters() {
+			names = append(names, s.Groups.Cluster(i))
+		}
+		for i := range s.Groups.Len() {
+			known[s.Groups.Key(i).Index] = true
+		}
+		there = append(there, s.Groups.String())
+	}
+	for _, gate := range f.closedGates {
+		if !known[gate.index] && len(names) > 0 {
+			return fmt.Errorf("-gate %d: no such group: there are %s", gate.index, strings.Join(there, ", "))
+		}
 	}
 	for _, rule := range f.rules() {
 		for _, pattern := range rule.Names {

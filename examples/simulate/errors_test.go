@@ -188,18 +188,13 @@ func TestWrongInputIsRefusedWithFileObjectAndField(t *testing.T) {
 
 func TestWrongCombinationsOfObjectsAreRefused(t *testing.T) {
 	other := strings.NewReplacer("name: p", "name: q").Replace(aPlacement)
-	two := strings.Replace(aReplicaSet, "[{name: p,", "[{name: q, rolloutStrategy: {type: All}}, {name: p,", 1)
 	for _, test := range []struct{ why, in, want string }{
 		{"nothing", "", "no rollout strategy in the files"},
 		{"no strategy", documents(aCluster, aPlacement), "no rollout strategy in the files"},
 		{"no placement", documents(aCluster, aStrategy), "no Placement and no PlacementDecisions in the files"},
-		{"two rollouts", documents(aCluster, aPlacement, aStrategy, aReplicaSet),
-			"stdin:17: ManifestWorkReplicaSet ns/set: a second rollout besides RolloutStrategy at stdin:12"},
 		{"two behaviors", documents(aBehavior, aCluster, aPlacement, aStrategy, aBehavior), "stdin:21: Behavior: must not be given twice: there is a Behavior at stdin:2, too"},
 		{"a cluster twice", documents(aCluster, aCluster), `stdin:7: ManagedCluster a: metadata.name: Duplicate value: "a": it stands at stdin:2, too`},
 		{"two placements for any", documents(aCluster, aPlacement, other, aStrategy), "2 placements in the files (ns/p, ns/q), choose one with -placement"},
-		{"a rollout to two placements", documents(aCluster, aPlacement, other, two),
-			"ManifestWorkReplicaSet ns/set: spec.placementRefs: 2 placements (ns/q, ns/p), choose one with -placement"},
 		{"an add-on that is installed by hand", documents(aCluster, aPlacement, strings.Replace(anAddOn, "type: Placements", "type: Manual", 1)),
 			`ClusterManagementAddOn addon: spec.installStrategy.type: Unsupported value: "Manual": supported values: "Placements"`},
 		{"a mistyped field of an add-on", documents(aPlacement, strings.Replace(anAddOn, "rolloutStrategy", "rollout", 1)),
@@ -244,6 +239,7 @@ func TestWrongFlagsAreRefused(t *testing.T) {
 		{[]string{"-f", file, "-o", "yaml"}, "must be text or json"},
 		{[]string{"-f", file, "-x"}, "flag provided but not defined: -x"},
 		{[]string{"-f", file, "-placement", "/p"}, "must be a name"},
+		{[]string{"-f", file, "-rollout", "other"}, "-rollout other: must be one of ManifestWorkReplicaSet ns/set"},
 		{[]string{"-f", file, "-placement", "other"}, "ManifestWorkReplicaSet ns/set: -placement other: must be one of ns/p, which spec.placementRefs names"},
 		{[]string{"-f", file, "-start", "tomorrow"}, "must be a time"},
 		{[]string{"-f", file, "-takes", "-1s"}, "-takes -1s: must be from 0s to"},

@@ -23,6 +23,7 @@ type flags struct {
 	files     manifest.Files
 	format    format
 	placement placement
+	rollout   string
 	start     instant
 
 	takes     duration
@@ -39,6 +40,10 @@ type flags struct {
 	takesGiven  bool
 	explain     string // the cluster to explain
 	closedGates gates
+
+	pictures pictures
+	rows     rows
+	progress progress
 }
 
 // usage is the help text.
@@ -67,6 +72,7 @@ func (f *flags) set() *flag.FlagSet {
 	s.Var(&f.format, "o", "`format` of the output, text or json")
 	s.BoolVar(&f.exitCode, "exit-code", f.exitCode, "exit with a status other than 0 unless the outcome is Complete")
 	s.Var(&f.placement, "placement", "`[namespace/]name` of the placement, where the rollout or the files have several; not for a Policy")
+	s.StringVar(&f.rollout, "rollout", f.rollout, "`name` of the one object to roll out, where the files hold several: name, namespace/name or kind/name")
 	s.Var(&f.start, "start", "`time` of the first wave, in RFC 3339")
 
 	s.Var(&f.takes, "takes", "how `long` a cluster takes to succeed, or to fail, of which nothing else is said")
@@ -79,6 +85,8 @@ func (f *flags) set() *flag.FlagSet {
 	s.StringVar(&f.perGroup, "max-concurrency-per-group", f.perGroup, "`count or percentage` of a group's clusters in flight at a time, under ProgressivePerGroup")
 	s.BoolVar(&f.freesSlot, "failed-frees-slot", f.freesSlot, "a tolerated failed cluster makes room for the next at once")
 	s.Var(&f.closedGates, "gate", "`group[=after]`: a gate before the group with this index, closed for ever or until some time after the start; may be repeated")
+	f.pictures.declare(s)
+	s.Var(&f.rows, "rows", "`number` of rows that a table has at most, or all")
 	return s
 }
 
@@ -104,6 +112,9 @@ func parse(args []string) (*flags, error) {
 	set.Visit(func(given *flag.Flag) { f.takesGiven = f.takesGiven || given.Name == "takes" })
 	if set.NArg() > 0 {
 		return nil, fmt.Errorf("unexpected argument %q: files must be given as -f FILE", set.Arg(0))
+	}
+	if err := f.pictures.check(f.explain != ""); err != nil {
+		return nil, err
 	}
 	rules := f.rules()
 	if f.recovers != 0 && len(rules) == 0 {
@@ -150,7 +161,7 @@ func (f *flags) rules() (rules []flagRule) {
 }
 
 // options are those of package rollout that the flags ask for.
-func (f *flags) options(groups *grouping.Groups) (options []rollout.Option, err error) {
+func (f *flags) options(groups *grouping.Groups) (options []rollout.Option) {
 	if f.perGroup != "" {
 		options = append(options, rollout.MaxConcurrencyPerGroup(intstr.Parse(f.perGroup)))
 	}
@@ -158,11 +169,7 @@ func (f *flags) options(groups *grouping.Groups) (options []rollout.Option, err 
 		options = append(options, rollout.FailedFreesSlot())
 	}
 	for _, gate := range f.closedGates {
-		closed, err := gate.close(groups, f.start.Time)
-		if err != nil {
-			return nil, err
-		}
-		options = append(options, closed...)
+		options = append(options, gate.close(groups, f.start.Time)...)
 	}
-	return options, nil
+	return options
 }

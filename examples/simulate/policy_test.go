@@ -57,8 +57,6 @@ func TestWrongCombinationsWithAPolicyAreRefused(t *testing.T) {
 		args    []string
 		want    string
 	}{
-		{"a policy beside another rollout", documents(aPlacement, aReplicaSet, aPolicy), nil,
-			"Policy ns/pol: a second rollout besides ManifestWorkReplicaSet ns/set at stdin:7"},
 		{"a policy goes to all its placements", documents(aCluster, aPlacement, aPolicy, aBinding), []string{"-placement", "p"},
 			"Policy ns/pol: -placement p: must not be given for a Policy, which goes to the placements of all its PlacementBindings"},
 		{"bindings alone", documents(aCluster, aPlacement, aBinding), nil, "no rollout strategy in the files"},

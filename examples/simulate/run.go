@@ -10,7 +10,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"github.com/cohort-ocm/cohort/examples/internal/manifest"
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/behavior"
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/output"
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/scenario"
@@ -44,6 +43,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	}
 	var r played
 	if err == nil {
+		f.progress = progressOn(stderr)
 		r, err = simulate(f, stdin)
 	}
 	if err != nil {
@@ -54,39 +54,66 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		fmt.Fprintf(stderr, "simulate: %v\n", err)
 		return exitOutput
 	}
+	if err := f.draw(stdout); err != nil {
+		fmt.Fprintf(stderr, "simulate: %v\n", err)
+		return exitOutput
+	}
 	if f.exitCode {
-		return exitCode(r.outcome)
+		return r.exitCode()
 	}
 	return 0
 }
 
-// played is what to write of a simulation, and how it ended.
+// played is what to write of the simulations, and how they ended.
 type played struct {
 	written
-	outcome simulation.Outcome
+	outcomes []simulation.Outcome
+}
+
+// exitCode is the greatest of the outcomes'.
+func (p played) exitCode() (code int) {
+	for _, outcome := range p.outcomes {
+		code = max(code, exitCode(outcome))
+	}
+	return code
 }
 
 // simulate reads the input and plays it through.
-func simulate(f *flags, stdin io.Reader) (r played, err error) {
-	objects, err := manifest.Read(stdin, f.files...)
+func simulate(f *flags, stdin io.Reader) (all played, err error) {
+	end := f.progress.begin("reading the files")
+	objects, err := scenario.Reader().Read(stdin, f.files...)
+	end()
 	if err != nil {
-		return r, err
+		return all, err
 	}
-	s, err := scenario.Load(objects, f.placement.Ref)
+	scenarios, err := scenario.Load(objects, scenario.Wanted{Rollout: f.rollout, Placement: f.placement.Ref})
 	if err != nil {
-		return r, err
+		return all, err
 	}
-	options, err := f.options(s.Groups)
-	if err != nil {
-		return r, err
+	if err := f.checkNames(scenarios); err != nil {
+		return all, err
 	}
-	if err := f.checkNames(s.Groups); err != nil {
-		return r, err
+	var reports []written
+	for _, s := range scenarios {
+		report, outcome, err := f.play(s)
+		if err != nil {
+			return all, err
+		}
+		reports, all.outcomes = append(reports, report), append(all.outcomes, outcome)
 	}
+	if all.written = several(reports); len(reports) == 1 {
+		all.written = reports[0]
+	}
+	return all, nil
+}
+
+// play plays one rollout through.
+func (f *flags) play(s *scenario.Scenario) (written, simulation.Outcome, error) {
+	options := f.options(s.Groups)
 	check, _ := s.Planner(options...)
 	first, err := check(nil, f.start.Time)
 	if err != nil {
-		return r, f.fault(err) // all but the options was checked where it was read
+		return nil, "", f.fault(err) // all but the options was checked where it was read
 	}
 	var rules []behavior.Rule
 	for _, rule := range f.rules() {
@@ -98,12 +125,16 @@ func simulate(f *flags, stdin io.Reader) (r played, err error) {
 	if f.explain != "" {
 		return f.explained(s, plan, lives)
 	}
+	end := f.progress.begin("playing the rollout through")
 	trace, err := simulation.Run(plan, lives, f.start.Time)
+	end()
 	if err != nil {
-		return r, err
+		return nil, "", err
 	}
 	report, err := output.New(s, trace, hub.Passes(), f.start.Time)
-	return played{report, trace.Outcome}, err
+	report.Rows = int(f.rows)
+	f.pictures.keep(report, s.Groups, trace)
+	return report, trace.Outcome, err
 }
 
 // fault names the flag whose option package rollout refuses.
@@ -115,19 +146,19 @@ func (f *flags) fault(err error) error {
 }
 
 // explained plays the rollout through and tells what it is for one cluster.
-func (f *flags) explained(s *scenario.Scenario, plan simulation.Planner, lives func(string) simulation.Life) (r played, err error) {
+func (f *flags) explained(s *scenario.Scenario, plan simulation.Planner, lives func(string) simulation.Life) (written, simulation.Outcome, error) {
 	group, selected, why, err := s.Why(f.explain)
 	if err != nil {
-		return r, err
+		return nil, "", err
 	}
 	teller := story.New(f.explain)
 	trace, err := simulation.Run(plan, lives, f.start.Time, teller.Watch)
 	if err != nil {
-		return r, err
+		return nil, "", err
 	}
 	key := &group
 	if !selected {
 		key = nil
 	}
-	return played{output.Explain(f.explain, s.Rollout, key, why, teller.Events(), trace.Outcome), trace.Outcome}, nil
+	return output.Explain(f.explain, s.Rollout, key, why, teller.Events(), trace.Outcome), trace.Outcome, nil
 }

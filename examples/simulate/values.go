@@ -138,8 +138,8 @@ func (g *gates) Set(s string) error {
 	return nil
 }
 
-// close closes the gate before the groups of this index, one of each placement.
-func (g gate) close(groups *grouping.Groups, start time.Time) (closed []rollout.Option, err error) {
+// close closes the gate before the groups of this index, one of each placement; none where there is no such group.
+func (g gate) close(groups *grouping.Groups, start time.Time) (closed []rollout.Option) {
 	var until rollout.Gate
 	if g.after != nil {
 		until.Opens = start.Add(g.after.Duration)
@@ -149,10 +149,7 @@ func (g gate) close(groups *grouping.Groups, start time.Time) (closed []rollout.
 			closed = append(closed, rollout.Closed(key, until))
 		}
 	}
-	if closed == nil {
-		return nil, fmt.Errorf("-gate %d: no such group: there are %v", g.index, groups)
-	}
-	return closed, nil
+	return closed
 }
 
 // cut reads `word` or `word=duration`.

@@ -28,8 +28,8 @@ type Policy struct {
 
 // loadPolicy finds where a Policy goes. wanted must be zero, as a policy goes to the placements of all its bindings.
 func (o *objects) loadPolicy(r applier, wanted Ref) (*Scenario, error) {
-	if wanted.Name != "" {
-		return nil, r.Fault(fmt.Errorf("-placement %v: must not be given for a Policy, which goes to the placements of all its PlacementBindings", wanted))
+	if _, err := r.targets(wanted); err != nil {
+		return nil, err
 	}
 	s, err := o.begin(r)
 	if err != nil {

@@ -27,6 +27,7 @@ type objects struct {
 	placements  []source[clusterv1beta1.Placement]
 	decisions   []source[clusterv1beta1.PlacementDecision]
 	behaviors   []source[behavior.Behavior]
+	manual      []error // add-ons that users install by hand
 	rollouts    []applier
 	bindings    []source[policyv1.PlacementBinding]
 	policySets  []source[policyv1.PolicySet]
@@ -205,6 +206,9 @@ func (o *objects) ignorePolicies() {
 func (o *objects) notes() (notes []string) {
 	for _, kind := range slices.Sorted(maps.Keys(o.ignored)) {
 		notes = append(notes, fmt.Sprintf("%s: not used by a simulation (%d)", kind, o.ignored[kind]))
+	}
+	if n := len(o.manual); n > 0 {
+		notes = append(notes, fmt.Sprintf("ClusterManagementAddOn: installed by hand, without a rollout (%d)", n))
 	}
 	for _, path := range slices.Sorted(maps.Keys(o.unknown)) {
 		notes = append(notes, fmt.Sprintf("ManagedCluster: %s: unknown field, not read (%d)", path, o.unknown[path]))

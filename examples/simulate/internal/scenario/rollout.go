@@ -1,8 +1,6 @@
 package scenario
 
 import (
-	"fmt"
-
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	addonv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
@@ -102,23 +100,20 @@ func readAddOnBeta(o *objects, object manifest.Object) error {
 
 func addOnPath() *field.Path { return field.NewPath("spec", "installStrategy", "placements") }
 
-// addAddOn refuses an add-on that users install by hand, whose placements the add-on manager does not look at.
+// addAddOn leaves aside an add-on that users install by hand, whose placements the add-on manager does not look at.
 func (o *objects) addAddOn(err error, r applier, install string) error {
 	if err == nil && install != addonv1alpha1.AddonInstallStrategyPlacements {
 		path := field.NewPath("spec", "installStrategy", "type")
-		err = r.Fault(field.NotSupported(path, install, []string{addonv1alpha1.AddonInstallStrategyPlacements}))
+		o.manual = append(o.manual, r.Fault(field.NotSupported(path, install, []string{addonv1alpha1.AddonInstallStrategyPlacements})))
+		return nil
 	}
 	return o.addRollout(err, r)
 }
 
-// addRollout takes the one rollout that a simulation has, unless reading it gave an error.
+// addRollout takes a rollout, unless reading it gave an error.
 func (o *objects) addRollout(err error, r applier) error {
 	if err != nil {
 		return err
-	}
-	if len(o.rollouts) > 0 {
-		first := o.rollouts[0]
-		return r.Fault(fmt.Errorf("a second rollout besides %v at %v", first, first.At))
 	}
 	for i, target := range r.Targets {
 		if target.Placement.Name == "" && r.Path != nil {

@@ -51,37 +51,88 @@ type Scenario struct {
 
 	managed map[string]*clusterv1.ManagedCluster // by name
 	rules   selection                            // of the Placement, unless the groups are stored
+	target  target                               // of the rollout
 	parts   map[string]*Scenario                 // of a Policy's placements
 }
 
-// Load finds the rollout in the objects. wanted is the placement to choose where there are several; zero
-// where the user named none. Errors are one line, with file, object and field where one object is at fault.
-func Load(all []manifest.Object, wanted Ref) (*Scenario, error) {
+// Wanted is what a user chose of the files. Zero values leave all in.
+type Wanted struct {
+	// Rollout is the name of the object that rolls out, with its namespace or kind before a slash or without.
+	Rollout string
+	// Placement is the one to roll out to.
+	Placement Ref
+}
+
+// Load finds the rollouts in the objects, one for each placement that an object rolls out to, in the order of kinds and
+// names. Errors are one line, with file, object and field where one object is at fault.
+func Load(all []manifest.Object, wanted Wanted) ([]*Scenario, error) {
 	o, err := sortOut(all)
 	if err != nil {
 		return nil, err
 	}
-	if len(o.rollouts) > 0 && o.rollouts[0].policy != nil {
-		return o.loadPolicy(o.rollouts[0], wanted)
-	}
-	o.ignorePolicies()
-	c, err := o.choose(wanted)
+	rollouts, err := o.chooseRollouts(wanted)
 	if err != nil {
 		return nil, err
 	}
-	s, err := o.begin(c.rollout)
+	if !slices.ContainsFunc(rollouts, func(r applier) bool { return r.policy != nil }) {
+		o.ignorePolicies()
+	}
+	var scenarios []*Scenario
+	for _, r := range rollouts {
+		of, err := o.load(r, wanted.Placement)
+		if err != nil {
+			return nil, err
+		}
+		scenarios = append(scenarios, of...)
+	}
+	for i, s := range scenarios {
+		if i == 0 {
+			s.Notes = append(o.notes(), s.Notes...)
+		}
+		if others := len(o.decisions) - len(s.Decisions); len(scenarios) == 1 && s.Policy == nil && s.Stored && others > 0 {
+			s.note("PlacementDecision: of other placements, not used (%d)", others)
+		}
+	}
+	return scenarios, nil
+}
+
+// load gives a scenario for each placement that the object rolls out to. A cluster of several belongs to the first.
+func (o *objects) load(r applier, wanted Ref) ([]*Scenario, error) {
+	if r.policy != nil {
+		s, err := o.loadPolicy(r, wanted)
+		return []*Scenario{s}, err
+	}
+	all, err := o.choose(r, wanted)
 	if err != nil {
 		return nil, err
 	}
-	s.Strategy, s.Placement = c.target.Strategy, c.Ref
-	s.noteZero(c.rollout, c.target)
-	if err := s.group(c, o); err != nil {
-		return nil, err
+	taken := make(map[string]bool)
+	var scenarios []*Scenario
+	for _, c := range all {
+		s, err := o.begin(c.rollout)
+		if err != nil {
+			return nil, err
+		}
+		s.Strategy, s.Placement, s.target = c.target.Strategy, c.Ref, c.target
+		s.noteZero(c.rollout, c.target)
+		if err := s.group(c, o); err != nil {
+			return nil, err
+		}
+		if len(all) > 1 {
+			s.Rollout = fmt.Sprintf("%s to placement %v", s.Rollout, s.Placement)
+		}
+		if own := s.Groups.Only(func(_ grouping.Key, cluster string) bool { return !taken[cluster] }); own.NumClusters() < s.Groups.NumClusters() {
+			drop := Drop{fmt.Sprintf("in an earlier placement of %v", r.Object), s.Groups.NumClusters() - own.NumClusters()}
+			s.Dropped = append(s.Dropped, drop)
+			s.note("%v, to which they belong", drop)
+			s.Groups = own
+		}
+		for _, decision := range s.Groups.All() {
+			taken[decision.ClusterName] = true
+		}
+		scenarios = append(scenarios, s)
 	}
-	if others := len(o.decisions) - len(c.decisions); s.Stored && others > 0 {
-		s.note("PlacementDecision: of other placements, not used (%d)", others)
-	}
-	return s, nil
+	return scenarios, nil
 }
 
 // begin is a scenario with what does not depend on the placement.
@@ -89,7 +140,6 @@ func (o *objects) begin(r applier) (*Scenario, error) {
 	s := &Scenario{
 		Rollout: r.String(),
 		Fleet:   len(o.clusters),
-		Notes:   o.notes(),
 		managed: make(map[string]*clusterv1.ManagedCluster, len(o.clusters)),
 	}
 	for _, cluster := range o.clusters {

@@ -49,7 +49,11 @@ func load(t *testing.T, wanted scenario.Ref, texts ...string) (*scenario.Scenari
 	if err != nil {
 		t.Fatal(err)
 	}
-	return scenario.Load(objects, wanted)
+	scenarios, err := scenario.Load(objects, scenario.Wanted{Placement: wanted})
+	if err != nil {
+		return nil, err
+	}
+	return scenarios[0], nil
 }
 
 // names are those of the selected clusters, with blanks between them.

@@ -122,7 +122,7 @@ func TestPlainYAMLMeansTheSame(t *testing.T) {
 			indent := strings.Repeat(" ", rapid.IntRange(0, 5).Draw(t, "indent"))
 			dash := rapid.SampledFrom([]string{"", "", "- ", "-  "}).Draw(t, "dash")
 			key := rapid.SampledFrom([]string{"", "a:", "b:", "c: ", "d.e/f-g:", "on:", "# x", "\"q\":"}).Draw(t, "key")
-			value := rapid.SampledFrom([]string{"", " x", " \"x\"", " 'x y'", " 1", " -1", " 1.50", " true", " No", " ~", " |", " |-", " >", " {a: b}", " []",
+			value := rapid.SampledFrom([]string{"", " x", " \"x\"", " 'x y'", " 1", " -1", " 1.50", " true", " No", " ~", " |", " |-", " >", " {a: b}", " []", " {}", " { a: b , c: \"d\", e: 1}", " [a, \"\", 07, b-]", " [a,]", " {a: b, a: c}", " {a: b", " {a: yes, b: x:y}", " [a b, -]", " {,}", " {a:b}", " [\"]",
 				" [a, {b: c}]", " x: y", " x #y", " 12Ki", " 1e3", " 0o7", " 2001-01-01", " a,b", " a]", " x:", " /a", " .5", " \"x", " &x y", " \\", " a\\b\"c"}).Draw(t, "value")
 			return indent + dash + key + value + "\n"
 		})

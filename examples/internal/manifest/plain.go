@@ -213,6 +213,11 @@ func (p *plain) oneLine(text []byte) bool {
 		p.quote(inner[:len(inner)-1])
 		return true
 	case first == '{' || first == '[':
+		before := len(p.out)
+		if p.flat(text) {
+			return true
+		}
+		p.out = p.out[:before]
 		return !bytes.ContainsAny(text, "&*!|>%@`#\\") && p.parsed(text)
 	case bytes.Contains(text, []byte(": ")) || bytes.Contains(text, []byte(" #")) || text[len(text)-1] == ':':
 		return false
@@ -240,6 +245,65 @@ func (p *plain) oneLine(text []byte) bool {
 		return true
 	}
 	return false
+}
+
+// flat takes {a: b, c: "d"} and [a, b], if all in it are simple words.
+func (p *plain) flat(text []byte) bool {
+	opens, closes := text[0], byte('}')
+	if opens == '[' {
+		closes = ']'
+	}
+	if len(text) < 3 || text[len(text)-1] != closes {
+		return false
+	}
+	inner := text[1 : len(text)-1]
+	p.out = append(p.out, opens)
+	var keys [][]byte
+	for part := range bytes.SplitSeq(inner, []byte(",")) {
+		if part = bytes.TrimSpace(part); len(part) == 0 {
+			return false
+		}
+		if p.out[len(p.out)-1] != opens {
+			p.out = append(p.out, ',')
+		}
+		if opens == '{' {
+			key, rest, ok := splitKey(part)
+			if !ok || len(rest) == 0 || contains(keys, key) {
+				return false
+			}
+			keys = append(keys, key)
+			p.quote(key)
+			p.out = append(p.out, ':')
+			part = rest
+		}
+		if !p.simple(part) {
+			return false
+		}
+	}
+	p.out = append(p.out, closes)
+	return true
+}
+
+// simple takes a word that means the same everywhere.
+func (p *plain) simple(word []byte) bool {
+	quoted := word[0] == '"' && len(word) > 1 && word[len(word)-1] == '"'
+	if quoted {
+		word = word[1 : len(word)-1]
+	}
+	for _, b := range word {
+		if !isLetter(b) && (b < '0' || b > '9') && b != '_' && b != '.' && b != '/' && b != '-' {
+			return false
+		}
+	}
+	switch {
+	case quoted || isLetter(word[0]) && !reserved(word):
+		p.quote(word)
+	case string(word) == "true" || string(word) == "false" || isWhole(word):
+		p.out = append(p.out, word...)
+	default:
+		return false
+	}
+	return true
 }
 
 // isWhole says whether a text is a whole number, and not of the sort that begins with 0.

@@ -111,6 +111,7 @@ func FuzzPlainYAMLMeansTheSame(f *testing.F) {
 	} {
 		f.Add(in)
 	}
+	f.Add(strings.Repeat("long", 300) + ": a\n")
 	f.Fuzz(func(t *testing.T, in string) { checkPlain(t, []byte(in)) })
 }
 

@@ -163,12 +163,15 @@ func (p *plain) sequence(indent, depth int) bool {
 	return !p.there || p.indent <= indent
 }
 
+// mostKey is how long a key may be. The real parser has a limit as well, of 1024.
+const mostKey = 256
+
 // splitKey cuts a line of a mapping.
 func splitKey(text []byte) (key, rest []byte, ok bool) {
 	if !isLetter(text[0]) {
 		return nil, nil, false
 	}
-	for i, b := range text {
+	for i, b := range text[:min(len(text), mostKey)] {
 		switch {
 		case isLetter(b), b >= '0' && b <= '9', b == '_', b == '.', b == '/', b == '-':
 		case b != ':':
@@ -218,7 +221,7 @@ func (p *plain) oneLine(text []byte) bool {
 			return true
 		}
 		p.out = p.out[:before]
-		return !bytes.ContainsAny(text, "&*!|>%@`#\\") && p.parsed(text)
+		return isOne(text) && !bytes.ContainsAny(text, "&*!|>%@`#\\") && p.parsed(text)
 	case bytes.Contains(text, []byte(": ")) || bytes.Contains(text, []byte(" #")) || text[len(text)-1] == ':':
 		return false
 	case isLetter(first) && !reserved(text):
@@ -243,6 +246,24 @@ func (p *plain) oneLine(text []byte) bool {
 	case first == '/':
 		p.quote(text)
 		return true
+	}
+	return false
+}
+
+// isOne says whether the bracket that a text begins with is closed at its end: the real parser would read one value
+// and not look at what follows.
+func isOne(text []byte) bool {
+	depth := 0
+	for i, b := range text {
+		switch b {
+		case '{', '[':
+			depth++
+		case '}', ']':
+			depth--
+		}
+		if depth == 0 {
+			return i == len(text)-1
+		}
 	}
 	return false
 }

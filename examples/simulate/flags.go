@@ -38,6 +38,7 @@ type flags struct {
 	exitCode  bool
 
 	takesGiven  bool
+	startGiven  bool
 	explain     string // the cluster to explain
 	closedGates gates
 
@@ -73,7 +74,7 @@ func (f *flags) set() *flag.FlagSet {
 	s.BoolVar(&f.exitCode, "exit-code", f.exitCode, "exit with a status other than 0 unless the outcome is Complete")
 	s.Var(&f.placement, "placement", "`[namespace/]name` of the placement, where the rollout or the files have several; not for a Policy")
 	s.StringVar(&f.rollout, "rollout", f.rollout, "`name` of the one object to roll out, where the files hold several: name, namespace/name or kind/name")
-	s.Var(&f.start, "start", "`time` of the first wave, in RFC 3339")
+	s.Var(&f.start, "start", "`time` of the first wave, in RFC 3339; where the files say how a rollout stands it is now unless given")
 
 	s.Var(&f.takes, "takes", "how `long` a cluster takes to succeed, or to fail, of which nothing else is said")
 	s.Var(&f.fails, "fail", "`cluster[=after]` that fails: a name or a pattern like edge-*, and after how long; may be repeated")
@@ -109,7 +110,10 @@ func parse(args []string) (*flags, error) {
 			return nil, err
 		}
 	}
-	set.Visit(func(given *flag.Flag) { f.takesGiven = f.takesGiven || given.Name == "takes" })
+	set.Visit(func(given *flag.Flag) {
+		f.takesGiven = f.takesGiven || given.Name == "takes"
+		f.startGiven = f.startGiven || given.Name == "start"
+	})
 	if set.NArg() > 0 {
 		return nil, fmt.Errorf("unexpected argument %q: files must be given as -f FILE", set.Arg(0))
 	}

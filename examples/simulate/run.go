@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/scenario"
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/simulation"
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/story"
+	"github.com/cohort-ocm/cohort/status"
 )
 
 const (
@@ -90,6 +92,7 @@ func simulate(f *flags, stdin io.Reader) (all played, err error) {
 	if err != nil {
 		return all, err
 	}
+	f.from(scenarios)
 	if err := f.checkNames(scenarios); err != nil {
 		return all, err
 	}
@@ -123,10 +126,10 @@ func (f *flags) play(s *scenario.Scenario) (written, simulation.Outcome, error) 
 	s.Notes = append(s.Notes, f.withoutEffect(s, first.Schedule, fallbacks)...)
 	plan, hub := s.Planner(options...)
 	if f.explain != "" {
-		return f.explained(s, plan, lives)
+		return f.explained(s, plan, s.From(hub), lives)
 	}
 	end := f.progress.begin("playing the rollout through")
-	trace, err := simulation.Run(plan, lives, f.start.Time)
+	trace, err := simulation.Resume(plan, s.From(hub), lives, f.start.Time)
 	end()
 	if err != nil {
 		return nil, "", err
@@ -146,13 +149,13 @@ func (f *flags) fault(err error) error {
 }
 
 // explained plays the rollout through and tells what it is for one cluster.
-func (f *flags) explained(s *scenario.Scenario, plan simulation.Planner, lives func(string) simulation.Life) (written, simulation.Outcome, error) {
+func (f *flags) explained(s *scenario.Scenario, plan simulation.Planner, from []status.Report, lives func(string) simulation.Life) (written, simulation.Outcome, error) {
 	group, selected, why, err := s.Why(f.explain)
 	if err != nil {
 		return nil, "", err
 	}
 	teller := story.New(f.explain)
-	trace, err := simulation.Run(plan, lives, f.start.Time, teller.Watch)
+	trace, err := simulation.Resume(plan, from, lives, f.start.Time, teller.Watch)
 	if err != nil {
 		return nil, "", err
 	}
@@ -161,4 +164,12 @@ func (f *flags) explained(s *scenario.Scenario, plan simulation.Planner, lives f
 		key = nil
 	}
 	return output.Explain(f.explain, s.Rollout, key, why, teller.Events(), trace.Outcome), trace.Outcome, nil
+}
+
+// from has a rollout that is under way go on now, unless the user said when.
+func (f *flags) from(scenarios []*scenario.Scenario) {
+	live := slices.ContainsFunc(scenarios, func(s *scenario.Scenario) bool { return s.Live })
+	if live && !f.startGiven {
+		f.start = instant{time.Now().UTC().Truncate(time.Second)}
+	}
 }

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -21,6 +22,7 @@ type Hub struct {
 	replicas   []passes.Replica // by cluster
 	status     status.PolicyStatus
 	passes     []Pass
+	observed   map[string]status.Report // of the replicas that were there at the beginning
 }
 
 // Pass is what one call of passes.Propagate had written.
@@ -35,6 +37,29 @@ type Pass struct {
 // New is a hub without any replicated policy yet. The resolution is that of the whole simulation.
 func New(resolution *override.Resolution, version string, options ...rollout.Option) *Hub {
 	return &Hub{resolution: resolution, version: version, options: options}
+}
+
+// Resume is a hub with the replicated policies that there are already, by cluster.
+func Resume(resolution *override.Resolution, version string, replicas []passes.Replica, options ...rollout.Option) *Hub {
+	h := New(resolution, version, options...)
+	h.replicas = slices.Clone(replicas)
+	h.observed = make(map[string]status.Report)
+	strategy, _ := h.course()
+	for _, report := range h.reports(strategy.Type) {
+		h.observed[report.Cluster] = report
+	}
+	return h
+}
+
+// Observed are the reports of the replicated policies that there were at the beginning, by cluster.
+func (h *Hub) Observed() (reports []status.Report) {
+	if h == nil {
+		return nil
+	}
+	for _, cluster := range slices.Sorted(maps.Keys(h.observed)) {
+		reports = append(reports, h.observed[cluster])
+	}
+	return reports
 }
 
 // Resolution says where the policy goes.
@@ -53,7 +78,7 @@ func (h *Hub) Passes() []Pass {
 // they shall have in the end.
 func (h *Hub) Plan(reports []status.Report, now time.Time) (*rollout.Result, error) {
 	for _, report := range reports {
-		if i, found := h.find(report.Cluster); found {
+		if i, found := h.find(report.Cluster); found && report != h.observed[report.Cluster] {
 			evaluate(&h.replicas[i], report)
 		}
 	}
@@ -98,7 +123,7 @@ func evaluate(r *passes.Replica, report status.Report) {
 	}
 }
 
-// write does what p asks for. Bindings don't change here, so nothing is ever deleted.
+// write does what p asks for.
 func (h *Hub) write(p *passes.Propagation, now time.Time) {
 	if changed := p.SetStatus(&h.status); !changed && !p.Writes() {
 		return
@@ -119,6 +144,11 @@ func (h *Hub) write(p *passes.Propagation, now time.Time) {
 			r.Generation++
 		}
 		r.RolloutStatus = c.RolloutStatus
+	}
+	for _, name := range p.Delete {
+		if i, found := h.find(name); found {
+			h.replicas = slices.Delete(h.replicas, i, i+1)
+		}
 	}
 	pass.Status = h.status
 	pass.Status.Status = slices.Clone(h.status.Status)

@@ -13,6 +13,7 @@ import (
 	"github.com/cohort-ocm/cohort/examples/internal/manifest"
 	"github.com/cohort-ocm/cohort/grouping"
 	"github.com/cohort-ocm/cohort/override"
+	"github.com/cohort-ocm/cohort/override/passes"
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
@@ -21,6 +22,8 @@ type Policy struct {
 	// Resolution says where the policy goes, and Version tells its content from another.
 	Resolution *override.Resolution
 	Version    string
+	// Replicas are those of the files, by cluster.
+	Replicas []passes.Replica
 	// AtOnce says that all clusters start together, whatever the strategy and the options: the policy informs, or its
 	// strategy is All.
 	AtOnce bool

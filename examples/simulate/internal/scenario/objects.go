@@ -9,9 +9,11 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	addonv1beta1 "open-cluster-management.io/api/addon/v1beta1"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
+	workv1 "open-cluster-management.io/api/work/v1"
 
 	"github.com/cohort-ocm/cohort/examples/internal/manifest"
 	"github.com/cohort-ocm/cohort/examples/internal/spelling"
@@ -27,11 +29,13 @@ type objects struct {
 	placements  []source[clusterv1beta1.Placement]
 	decisions   []source[clusterv1beta1.PlacementDecision]
 	behaviors   []source[behavior.Behavior]
-	manual      []error // add-ons that users install by hand
-	rollouts    []applier
-	bindings    []source[policyv1.PlacementBinding]
-	policySets  []source[policyv1.PolicySet]
-	rules       []source[placementRule]
+	liveState
+	used       int     // objects of the live state that a rollout has
+	manual     []error // add-ons that users install by hand
+	rollouts   []applier
+	bindings   []source[policyv1.PlacementBinding]
+	policySets []source[policyv1.PolicySet]
+	rules      []source[placementRule]
 
 	places  map[string]manifest.Position // of each named object
 	ignored map[string]int               // objects by kind that have no part in a rollout
@@ -71,6 +75,13 @@ func readers() map[string]map[string]reader {
 		cluster + "RolloutStrategy":                               {"v1alpha1": readBare},
 		"work.open-cluster-management.io/ManifestWorkReplicaSet":  {"v1alpha1": readReplicaSet},
 		"addon.open-cluster-management.io/ClusterManagementAddOn": {"v1alpha1": readAddOn, "v1beta1": readAddOnBeta},
+		"work.open-cluster-management.io/ManifestWork": {
+			"v1": into(func(o *objects) *[]source[workv1.ManifestWork] { return &o.works }),
+		},
+		"addon.open-cluster-management.io/ManagedClusterAddOn": {
+			"v1alpha1": readOldAddOn,
+			"v1beta1":  into(func(o *objects) *[]source[addonv1beta1.ManagedClusterAddOn] { return &o.addOns }),
+		},
 		policy + "Policy":                               {"v1": readPolicy},
 		policy + "PlacementBinding":                     {"v1": readBinding},
 		policy + "PolicySet":                            {"v1beta1": readSet},

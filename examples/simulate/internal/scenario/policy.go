@@ -59,7 +59,7 @@ const rootLabel = "policy.open-cluster-management.io/root-policy"
 // readPolicy passes over replicated policies, which stand beside the root policy where files have all namespaces.
 func readPolicy(o *objects, object manifest.Object) error {
 	if _, replicated := object.GetLabels()[rootLabel]; replicated {
-		o.ignored["replicated Policy"]++
+		o.replicated = append(o.replicated, object)
 		return nil
 	}
 	var full fullPolicy

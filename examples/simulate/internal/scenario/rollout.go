@@ -6,6 +6,7 @@ import (
 	addonv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
 	addonv1beta1 "open-cluster-management.io/api/addon/v1beta1"
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+	workv1 "open-cluster-management.io/api/work/v1"
 	workv1alpha1 "open-cluster-management.io/api/work/v1alpha1"
 
 	"github.com/cohort-ocm/cohort/examples/internal/manifest"
@@ -19,6 +20,11 @@ type applier struct {
 	// Targets are its placements with the strategy for each. Path is where the object lists them.
 	Targets []target
 	Path    *field.Path
+	// template is that of the works, where Object is a ManifestWorkReplicaSet.
+	template *workv1.ManifestWorkSpec
+	// desired and oldDesired are the configurations of a ClusterManagementAddOn for its placements.
+	desired    map[Ref][]addonv1beta1.ConfigReference
+	oldDesired map[Ref][]addonv1alpha1.ConfigReference
 	// policy is what Object is, where it is a Policy. It names no placement: its bindings do.
 	policy *policyv1.Policy
 }
@@ -71,7 +77,7 @@ func readBare(o *objects, object manifest.Object) error {
 func readReplicaSet(o *objects, object manifest.Object) error {
 	var set workv1alpha1.ManifestWorkReplicaSet
 	_, err := object.Into(&set)
-	r := applier{Object: object, Path: field.NewPath("spec", "placementRefs")}
+	r := applier{Object: object, Path: field.NewPath("spec", "placementRefs"), template: &set.Spec.ManifestWorkTemplate}
 	for i, ref := range set.Spec.PlacementRefs {
 		r.add(i, Ref{set.Namespace, ref.Name}, ref.RolloutStrategy)
 	}
@@ -81,7 +87,13 @@ func readReplicaSet(o *objects, object manifest.Object) error {
 func readAddOn(o *objects, object manifest.Object) error {
 	var addOn addonv1alpha1.ClusterManagementAddOn
 	_, err := object.Into(&addOn)
-	r := applier{Object: object, Path: addOnPath()}
+	r := applier{Object: object, Path: addOnPath(), oldDesired: make(map[Ref][]addonv1alpha1.ConfigReference)}
+	for _, p := range addOn.Status.InstallProgressions {
+		for _, c := range p.ConfigReferences {
+			of := Ref{p.Namespace, p.Name}
+			r.oldDesired[of] = append(r.oldDesired[of], addonv1alpha1.ConfigReference{ConfigGroupResource: c.ConfigGroupResource, DesiredConfig: c.DesiredConfig})
+		}
+	}
 	for i, p := range addOn.Spec.InstallStrategy.Placements {
 		r.add(i, Ref{p.Namespace, p.Name}, p.RolloutStrategy)
 	}
@@ -91,7 +103,13 @@ func readAddOn(o *objects, object manifest.Object) error {
 func readAddOnBeta(o *objects, object manifest.Object) error {
 	var addOn addonv1beta1.ClusterManagementAddOn
 	_, err := object.Into(&addOn)
-	r := applier{Object: object, Path: addOnPath()}
+	r := applier{Object: object, Path: addOnPath(), desired: make(map[Ref][]addonv1beta1.ConfigReference)}
+	for _, p := range addOn.Status.InstallProgressions {
+		for _, c := range p.ConfigReferences {
+			of := Ref{p.Namespace, p.Name}
+			r.desired[of] = append(r.desired[of], addonv1beta1.ConfigReference{ConfigGroupResource: c.ConfigGroupResource, DesiredConfig: c.DesiredConfig})
+		}
+	}
 	for i, p := range addOn.Spec.InstallStrategy.Placements {
 		r.add(i, Ref{p.Namespace, p.Name}, p.RolloutStrategy)
 	}

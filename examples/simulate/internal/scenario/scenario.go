@@ -46,6 +46,10 @@ type Scenario struct {
 	// Policy is set where the rollout is a Policy's. Placement and Decisions are empty then, Groups are those of the
 	// bound clusters, and Spec is there if there is only one placement.
 	Policy *Policy
+	// Observed is where the rollout stands, as far as the files say; a Policy's stands in its Replicas. Live says that they
+	// say anything.
+	Observed []status.Report
+	Live     bool
 	// Notes say what is not as OCM would do it, and what was not read.
 	Notes []string
 
@@ -85,6 +89,9 @@ func Load(all []manifest.Object, wanted Wanted) ([]*Scenario, error) {
 		}
 		scenarios = append(scenarios, of...)
 	}
+	if len(scenarios) > 0 {
+		scenarios[0].Notes = append(o.noteLive(), scenarios[0].Notes...)
+	}
 	for i, s := range scenarios {
 		if i == 0 {
 			s.Notes = append(o.notes(), s.Notes...)
@@ -100,7 +107,10 @@ func Load(all []manifest.Object, wanted Wanted) ([]*Scenario, error) {
 func (o *objects) load(r applier, wanted Ref) ([]*Scenario, error) {
 	if r.policy != nil {
 		s, err := o.loadPolicy(r, wanted)
-		return []*Scenario{s}, err
+		if err != nil {
+			return nil, err
+		}
+		return []*Scenario{s}, s.resume(r, o)
 	}
 	all, err := o.choose(r, wanted)
 	if err != nil {
@@ -126,6 +136,9 @@ func (o *objects) load(r applier, wanted Ref) ([]*Scenario, error) {
 			s.Dropped = append(s.Dropped, drop)
 			s.note("%v, to which they belong", drop)
 			s.Groups = own
+		}
+		if err := s.resume(r, o); err != nil {
+			return nil, err
 		}
 		for _, decision := range s.Groups.All() {
 			taken[decision.ClusterName] = true
@@ -280,12 +293,20 @@ func (s *Scenario) divide(c chosen, o *objects) error {
 // Planner plans one simulation of the rollout. The hub keeps what a Policy's rollout writes, and is nil for others.
 func (s *Scenario) Planner(opts ...rollout.Option) (simulation.Planner, *policy.Hub) {
 	if s.Policy != nil {
-		hub := policy.New(s.Policy.Resolution, s.Policy.Version, opts...)
+		hub := policy.Resume(s.Policy.Resolution, s.Policy.Version, s.Policy.Replicas, opts...)
 		return hub.Plan, hub
 	}
 	return func(reports []status.Report, now time.Time) (*rollout.Result, error) {
 		return rollout.Plan(s.Strategy, s.Groups, reports, now, opts...)
 	}, nil
+}
+
+// From is where the rollout stands at the beginning.
+func (s *Scenario) From(hub *policy.Hub) []status.Report {
+	if s.Policy != nil {
+		return hub.Observed()
+	}
+	return s.Observed
 }
 
 // Clusters are the selected clusters, in the order of their names, as rules of behavior see them.

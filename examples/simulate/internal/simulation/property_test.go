@@ -272,3 +272,39 @@ func TestTheEndIsTheEnd(t *testing.T) {
 		}
 	})
 }
+
+// Whoever looks at a rollout half way and goes on from there comes to the same end.
+func TestGoingOnFromTheMiddleComesToTheSameEnd(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := drawWorld(t)
+		for cluster, life := range w.lives {
+			life = life[:min(len(life), 1)]
+			if len(life) == 1 && (life[0].Status == status.Progressing || w.deadline != nil && life[0].After > *w.deadline) {
+				life = nil // it says again what it has said, or would come back after its deadline
+			}
+			w.lives[cluster] = life
+		}
+		var seen [][]status.Report
+		var times []time.Time
+		whole := w.run(t, func(_ *rollout.Result, reports []status.Report, now time.Time) {
+			seen, times = append(seen, slices.Clone(reports)), append(times, now)
+		})
+		i := rapid.IntRange(0, len(seen)-1).Draw(t, "plan")
+		lives := func(cluster string) simulation.Life {
+			life := slices.Clone(w.lives[cluster])
+			for _, report := range seen[i] {
+				if report.Cluster == cluster && len(life) > 0 {
+					life[0].After -= times[i].Sub(report.LastTransitionTime) // which is its start, if it is Progressing
+				}
+			}
+			return life
+		}
+		rest, err := simulation.Resume(planner(w.strategy, w.groups, w.options...), seen[i], lives, times[i])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(whole.Final.Summary(), rest.Final.Summary()); diff != "" || whole.Outcome != rest.Outcome {
+			t.Fatalf("from %v on it ends as %v, want %v (-whole +rest):\n%s", times[i].Sub(start()), rest.Outcome, whole.Outcome, diff)
+		}
+	})
+}

@@ -176,6 +176,7 @@ func TestWrongInputIsRefusedWithFileObjectAndField(t *testing.T) {
 			`stdin:12: ManifestWorkReplicaset ns/set: kind: "ManifestWorkReplicaset" is none that is known; did you mean ManifestWorkReplicaSet?`},
 		{"a mistyped group", "apiVersion: work.open-cluster-management.io", "apiVersion: works.open-cluster-management.io",
 			`ManifestWorkReplicaSet ns/set: apiVersion: no group of ManifestWorkReplicaSet is "works.open-cluster-management.io"; did you mean work.open-cluster-management.io?`},
+		{"a tab", "kind: ManagedCluster\nmetadata:", "kind: ManagedCluster\n\tmetadata:", "stdin:4: tab: YAML must be indented by spaces"},
 		{"broken YAML", "spec: {}", "spec: {", "stdin:7: not YAML"},
 	} {
 		t.Run(test.why, func(t *testing.T) {
@@ -189,7 +190,8 @@ func TestWrongInputIsRefusedWithFileObjectAndField(t *testing.T) {
 func TestWrongCombinationsOfObjectsAreRefused(t *testing.T) {
 	other := strings.NewReplacer("name: p", "name: q").Replace(aPlacement)
 	for _, test := range []struct{ why, in, want string }{
-		{"nothing", "", "no rollout strategy in the files"},
+		{"nothing", "", "stdin is empty"},
+		{"a comment", "# nothing\n", "no rollout strategy in the files"},
 		{"no strategy", documents(aCluster, aPlacement), "no rollout strategy in the files"},
 		{"no placement", documents(aCluster, aStrategy), "no Placement and no PlacementDecisions in the files"},
 		{"two behaviors", documents(aBehavior, aCluster, aPlacement, aStrategy, aBehavior), "stdin:21: Behavior: must not be given twice: there is a Behavior at stdin:2, too"},
@@ -231,7 +233,7 @@ func TestWrongFlagsAreRefused(t *testing.T) {
 		want string
 	}{
 		{nil, "no file given"},
-		{[]string{"-f", "does-not-exist.yaml"}, "does-not-exist.yaml: no such file"},
+		{[]string{"-f", "does-not-exist.yaml"}, "does-not-exist.yaml: no such file or directory: the path is taken from /"},
 		{[]string{"-f", "two\nlines"}, "two; lines: no such file"},
 		{[]string{"-f", filepath.Dir(file)}, "is a directory"},
 		{[]string{"-f", "-", "-f", "-"}, "given twice"},

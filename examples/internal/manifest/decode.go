@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -33,6 +34,9 @@ func (r Reader) Decode(file string, stream io.Reader) ([]Object, error) {
 // decodeSlowly reads a document with the real parser, which has a word for all that may be wrong with it.
 func (r Reader) decodeSlowly(d document, at Position) ([]Object, error) {
 	content, err := parse(d)
+	if line := tabbed(d); err != nil && line > 0 {
+		at.Line, err = line, errors.New("tab: YAML must be indented by spaces")
+	}
 	if err != nil {
 		return nil, &Error{At: at, Err: err}
 	}
@@ -70,6 +74,21 @@ func parse(d document) (map[string]any, error) {
 	default:
 		return nil, fmt.Errorf("found %s, want an object with apiVersion and kind", describe(value))
 	}
+}
+
+// tabbed is the first line of a document that is indented by a tab, 0 if none is. In JSON all may be.
+func tabbed(d document) int {
+	if content := bytes.TrimSpace(d.text); len(content) == 0 || content[0] == '{' || content[0] == '[' {
+		return 0
+	}
+	line := d.line - leadingLines(d.text)
+	for text := range bytes.Lines(d.text) {
+		if blank := text[:len(text)-len(bytes.TrimLeft(text, " \t"))]; bytes.IndexByte(blank, '\t') >= 0 && len(bytes.TrimSpace(text)) > 0 {
+			return line
+		}
+		line++
+	}
+	return 0
 }
 
 // flatten appends the object that content is, or the objects of the list that it is.

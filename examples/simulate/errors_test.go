@@ -3,10 +3,14 @@ package main
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/cohort-ocm/cohort/examples/simulate/internal/scenario"
+	"github.com/cohort-ocm/cohort/examples/simulate/internal/simulation"
 )
 
 // The objects of a small rollout, to be broken in one place each.
@@ -282,9 +286,24 @@ func TestOutputThatCannotBeWrittenIsAnError(t *testing.T) {
 
 func TestHelpNamesEveryFlag(t *testing.T) {
 	help := simulateText(t, "", "-h")
-	for _, name := range []string{"-f file", "-o format", "-placement", "-start", "-takes", "-fail", "-never", "-recover", "-seed", "-gate"} {
+	for _, name := range []string{"-f file", "-o format", "-placement", "-start", "-takes", "-fail", "-never", "-recover", "-seed", "-gate", "-rollout", "-exit-code", "explain CLUSTER"} {
 		if !strings.Contains(help, name) {
 			t.Errorf("no %q in the help:\n%s", name, help)
+		}
+	}
+}
+
+func TestHelpHasEachKindAndEachExitStatus(t *testing.T) {
+	help := simulateText(t, "", "-h")
+	for full := range scenario.Kinds() {
+		if !strings.Contains(help, full) {
+			t.Errorf("no %s in the help", full)
+		}
+	}
+	for _, outcome := range []simulation.Outcome{simulation.Complete, simulation.CompleteWithFailures, simulation.AtGate, simulation.Stuck,
+		simulation.Breached, simulation.NothingSelected} {
+		if want := fmt.Sprintf("%d %s", exitCode(outcome), outcome); !strings.Contains(strings.Join(strings.Fields(help), " "), want) {
+			t.Errorf("no %q in the help", want)
 		}
 	}
 }

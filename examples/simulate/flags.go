@@ -47,11 +47,43 @@ type flags struct {
 	progress progress
 }
 
+// help stands before the flags. Its exit statuses are those of exitCode.
+const help = `simulate shows what a rollout strategy will do to a fleet, and why a cluster waits.
+
+usage: simulate -f FILE [-f FILE…] [flags] [explain CLUSTER]
+
+examples:
+  simulate -f fleet.yaml -f placement.yaml               play the rollout through
+  simulate -f fleet.yaml -f placement.yaml -fail edge-7  what if this cluster fails?
+  simulate -f all.yaml explain edge-8                    why does this cluster wait, and for whom?
+  kubectl get placements,placementdecisions,manifestworkreplicasets,manifestworks -A -o yaml | simulate -f -
+                                                         what will happen next, and why does nothing move?
+
+kinds that roll out, all that the files hold or the one of -rollout:
+  ManifestWorkReplicaSet, ClusterManagementAddOn, Policy, and RolloutStrategy by itself
+kinds that say where to:
+  Placement, PlacementDecision, ManagedCluster, ManagedClusterSet, ManagedClusterSetBinding;
+  for a Policy also PlacementBinding, PolicySet, PlacementRule
+kinds that say where it stands, from where it goes on:
+  ManifestWork, ManagedClusterAddOn, replicated Policy
+and Behavior (examples.cohort-ocm.io/v1), which says how clusters behave
+
+exit status:
+  0  the rollout was played through, whatever became of it
+  1  the output could not be written
+  2  flags or files are wrong: one line says which and where
+  and with -exit-code the outcome: 0 Complete, 3 CompleteWithFailures, 4 AtGate, 5 Stuck, 6 Breached,
+  7 NothingSelected; of several rollouts the greatest
+  go run turns every status but 0 into 1: build the program to use them.
+
+Paths are those from the current directory, which go run -C changes.
+
+flags:
+`
+
 // usage is the help text.
 func usage(w io.Writer) {
-	fmt.Fprint(w, "simulate shows what a rollout strategy will do to a fleet: that of a ManifestWorkReplicaSet, a\n",
-		"ClusterManagementAddOn, a Policy with its PlacementBindings, or a RolloutStrategy by itself.\n\n",
-		"usage: go run -C examples/simulate . -f FILE [-f FILE…] [flags]\n\n")
+	fmt.Fprint(w, help)
 	set := newFlags().set()
 	set.SetOutput(w)
 	set.PrintDefaults()

@@ -63,7 +63,7 @@ func Explain(cluster, object string, group *grouping.Key, why []string, events [
 // words are what the text calls the events.
 var words = map[story.What]string{
 	story.Waits: "waits", story.Starts: "starts", story.Progressing: "is progressing again", story.Succeeds: "succeeds",
-	story.Fails: "fails", story.TimesOut: "times out", story.Done: "succeeded, is done",
+	story.Fails: "fails", story.TimesOut: "times out", story.Done: "is done",
 }
 
 // Text writes it for a terminal.
@@ -82,9 +82,13 @@ func (e Explained) Text(w io.Writer) error {
 	}
 	for i, event := range e.Events {
 		if i+1 < len(e.Events) && e.Events[i+1].What == story.Done && e.Events[i+1].After == event.After {
-			continue // it succeeds, and does not soak
+			continue // the next line says so: it does not soak
 		}
-		fmt.Fprintf(&b, "%-7s %s", short(event.After), words[event.What])
+		what := words[event.What]
+		if i > 0 && event.What == story.Done && e.Events[i-1].After == event.After {
+			what = "succeeds and is done"
+		}
+		fmt.Fprintf(&b, "%-7s %s", short(event.After), what)
 		switch {
 		case event.What != story.Waits:
 		case event.Until != "":

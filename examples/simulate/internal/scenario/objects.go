@@ -3,6 +3,7 @@ package scenario
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -86,6 +87,17 @@ func readers() map[string]map[string]reader {
 		policy + "PlacementBinding":                     {"v1": readBinding},
 		policy + "PolicySet":                            {"v1beta1": readSet},
 		"apps.open-cluster-management.io/PlacementRule": {"v1": readRule},
+	}
+}
+
+// Kinds yields the kinds that count.
+func Kinds() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for full := range readers() {
+			if _, kind, _ := strings.Cut(full, "/"); !yield(kind) {
+				return
+			}
+		}
 	}
 }
 

@@ -38,6 +38,9 @@ func exitCode(outcome simulation.Outcome) int {
 
 // run is the command. It returns its exit status.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	if len(args) > 0 && args[0] == "compare" {
+		return runComparison(args[1:], stdin, stdout, stderr)
+	}
 	f, err := parse(args)
 	if errors.Is(err, flag.ErrHelp) {
 		usage(stdout)

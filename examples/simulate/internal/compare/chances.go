@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cohort-ocm/cohort/examples/simulate/internal/picture"
 	"github.com/cohort-ocm/cohort/status"
 )
 
@@ -40,6 +41,14 @@ func ParseRange(s string) (r Range, err error) {
 		return r, fmt.Errorf("must not begin with more than it ends with, as %s does", s)
 	}
 	return r, nil
+}
+
+// String is like "10m" or "5m-20m".
+func (r Range) String() string {
+	if r.Most == r.Least {
+		return picture.Short(r.Least)
+	}
+	return picture.Short(r.Least) + "-" + picture.Short(r.Most)
 }
 
 // Rate is a chance from 0 to 1.

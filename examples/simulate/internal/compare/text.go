@@ -26,13 +26,9 @@ func NewReport(fleet string, q Question, answers []Answer) Report {
 	return Report{Fleet: fleet, Seed: q.Seed, Runs: q.runs(), Good: q.Good.String(), Bad: q.Bad.String(), Answers: answers}
 }
 
-// String is like "takes 5m to 20m, 0.3% fail, 0% never answer".
+// String is like "takes 5m-20m, 0.3% fail, 0% never answer".
 func (c Chances) String() string {
-	takes := picture.Short(c.Takes.Least)
-	if c.Takes.Most > c.Takes.Least {
-		takes += " to " + picture.Short(c.Takes.Most)
-	}
-	return fmt.Sprintf("takes %s, %v fail, %v never answer", takes, c.Fails, c.Never)
+	return fmt.Sprintf("takes %v, %v fail, %v never answer", c.Takes, c.Fails, c.Never)
 }
 
 // Text writes a table with a line for each strategy.
@@ -43,16 +39,17 @@ func (r Report) Text(w io.Writer) error {
 	}
 	fmt.Fprintln(w)
 	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
-	fmt.Fprintln(t, "\tA GOOD VERSION\t\t\t\t\tA BAD VERSION\t")
-	fmt.Fprintln(t, "STRATEGY\tDONE IN (P50)\t(P95)\tIS STOPPED\tIN FLIGHT\tWASTED\tREACHES\tSTOPPED AFTER")
+	fmt.Fprintln(t, "\tA GOOD VERSION\t\t\t\t\t\tA BAD VERSION\t")
+	fmt.Fprintln(t, "STRATEGY\tDONE IN (P50)\t(P95)\tIS STOPPED\tGETS STUCK\tIN FLIGHT\tWASTED\tREACHES\tSTOPPED AFTER")
 	for _, a := range r.Answers {
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%d\t%.1f\t%d of %d\t%s\n", a.Name, shown(a.P50), shown(a.P95), a.breach(), a.Peak, a.Wasted, a.Had, a.Clusters, shown(a.StoppedAfter))
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%v\t%d\t%.1f\t%d of %d\t%s\n", a.Name, shown(a.P50), shown(a.P95), a.breach(), a.stuck(), a.Peak, a.Wasted, a.Had, a.Clusters, shown(a.StoppedAfter))
 	}
 	if err := t.Flush(); err != nil {
 		return err
 	}
 	_, err := fmt.Fprint(w, "\nDONE IN is the time within which half of all runs, and 95 of 100, finished; a run that is stopped or stuck never does.\n",
-		"IS STOPPED is the chance of a breach, IN FLIGHT the most clusters at a time, WASTED the starts without success in a run.\n",
+		"IS STOPPED is the chance of a breach; GETS STUCK that clusters fail or never answer and no deadline ends that.\n",
+		"IN FLIGHT is the most clusters at a time, WASTED the starts without success in a run.\n",
 		"REACHES is how many clusters have the bad version when it is stopped.\n")
 	return err
 }
@@ -64,6 +61,9 @@ func (a Answer) breach() string {
 	}
 	return fmt.Sprintf("%.1f%% ± %.1f%%", float64(a.Breach)*100, float64(a.Error)*100)
 }
+
+// stuck is the chance to get stuck.
+func (a Answer) stuck() Rate { return Rate(float64(a.Stuck) / float64(max(a.Runs, 1))) }
 
 func shown(d time.Duration) string {
 	if d == Never {
@@ -98,6 +98,9 @@ func (r Report) Picture() picture.Comparison {
 	}
 	for _, a := range r.Answers {
 		row := picture.Candidate{Name: a.Name, Had: a.Had, Clusters: a.Clusters, Note: "stopped by a breach: " + a.breach()}
+		if a.Stuck > 0 {
+			row.Note = fmt.Sprintf("stopped: %s, stuck: %v", a.breach(), a.stuck())
+		}
 		if a.P50 != Never {
 			row.P50 = a.P50
 		}

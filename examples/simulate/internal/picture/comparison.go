@@ -70,7 +70,7 @@ func (c Comparison) draw(p pen, size box) {
 	p.write(sentence, margin, size.top-52, sentence.fit(c.Sentence, width))
 	half := (width - nameWidth) / 2
 	left, middle := vg.Length(margin+nameWidth), margin+nameWidth+half
-	p.write(head, left, size.top-82, "a good version is done in")
+	p.write(head, left, size.top-82, "a good version is done in (hatched: P95)")
 	p.write(head, middle, size.top-82, "a bad version reaches")
 	longest := time.Duration(1)
 	for _, one := range c.Candidates {

@@ -35,7 +35,7 @@
 // Where files have what a hub wrote for the rollout, it goes on from there, at the present time or at -start. A
 // ManifestWork whose spec is the template's has the present version, and the library reads its status, see package
 // status. Another waits for its turn. An add-on has it if its configurations are those that the status of the
-// ClusterManagementAddOn wants for the placement, and a replicated policy if its spec is the root's, but for the action.
+// ClusterManagementAddOn wants for the placement, and a replicated policy if its templates are the root's.
 // Clusters that have it and are not done behave from then on as those that start, except that one whose deadline is over
 // stays so.
 //

@@ -131,6 +131,29 @@ func TestAPolicyGoesOnFromItsReplicas(t *testing.T) {
 	}
 }
 
+// A propagator writes dependencies in its own way and fills hub templates in; another object is another version.
+func TestAReplicaHasTheVersionOfItsTemplates(t *testing.T) {
+	template := func(value, dependency string) string {
+		return "policy-templates: [{objectDefinition: {apiVersion: v1, kind: ConfigMap, metadata: {name: x}, data: {a: '" + value +
+			"'}}, extraDependencies: [{apiVersion: policy.open-cluster-management.io/v1, kind: Policy, name: " + dependency + ", compliance: Compliant}]}]"
+	}
+	root := func(value string) string {
+		return strings.Replace(aPolicy, "policy-templates: []", template(value, "other"), 1)
+	}
+	replica := strings.NewReplacer("name: pol, namespace: ns", `name: ns.pol, namespace: a, labels: {policy.open-cluster-management.io/root-policy: ns.pol}`,
+		"policy-templates: []", template("new", "ns.other")).Replace(aPolicy) + "status: {compliant: Compliant}\n"
+	for _, test := range []struct{ why, root, want string }{
+		{"the same", root("new"), "after 0s: Complete: "},
+		{"a hub template", root(`{{hub fromConfigMap "" "" "" hub}}`), "after 0s: Complete: "},
+		{"another object", root("newer"), "after 10m: Complete: "},
+	} {
+		got := simulateText(t, documents(test.root, aBinding, aDecision, replica), "-f", "-", "-start", "2025-01-01T01:00:00Z")
+		if !strings.Contains(got, test.want) {
+			t.Errorf("%s: no %q in\n%s", test.why, test.want, got)
+		}
+	}
+}
+
 // Objects of other rollouts are counted, not lost.
 func TestLiveObjectsOfNoRolloutAreNoted(t *testing.T) {
 	other := strings.Replace(work("a", "00:10", aManifest), "ns.set", "ns.other", 1)

@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -131,7 +132,7 @@ func (s *Scenario) resumePolicy(r applier, o *objects) int {
 }
 
 // replicaOf is a replicated policy as package passes sees it. It is of the version if its content is the root's.
-func replicaOf(object manifest.Object, version string, want any) passes.Replica {
+func replicaOf(object manifest.Object, version string, want []any) passes.Replica {
 	var typed struct {
 		Spec struct {
 			RemediationAction policyv1.RemediationAction `json:"remediationAction"`
@@ -142,7 +143,7 @@ func replicaOf(object manifest.Object, version string, want any) passes.Replica 
 	_ = json.Unmarshal(data, &typed) // what can't be read is unknown
 	r := passes.Replica{Cluster: object.GetNamespace(), Action: typed.Spec.RemediationAction,
 		RolloutStatus: typed.Status.RolloutStatus, Compliance: typed.Status.ComplianceState}
-	if reflect.DeepEqual(contentOf(object), want) {
+	if sameContent(want, contentOf(object)) {
 		r.Version = version
 	}
 	if _, r.WriteTime = status.StampOf(&object); r.WriteTime.IsZero() && object.GetGeneration() <= 1 {
@@ -158,14 +159,26 @@ func replicaOf(object manifest.Object, version string, want any) passes.Replica 
 	return r
 }
 
-// contentOf is the spec of a policy without what a rollout writes in it.
-func contentOf(object manifest.Object) any {
+// contentOf is what the templates of a policy create, as JSON has it, one after the other. The rest of the spec a
+// propagator writes in its own way, such as dependencies, and a rollout, such as the action.
+func contentOf(object manifest.Object) (content []any) {
 	spec, _ := object.Object["spec"].(map[string]any)
-	content := maps.Clone(spec)
-	for _, field := range []string{"remediationAction", "rolloutStrategy", "disabled", "copyPolicyMetadata"} {
-		delete(content, field)
+	templates, _ := spec["policy-templates"].([]any)
+	for _, template := range templates {
+		fields, _ := template.(map[string]any)
+		content = append(content, generic(fields["objectDefinition"]))
 	}
 	return content
+}
+
+// sameContent says whether a replicated policy has the root's templates. One that a hub fills in looks different.
+func sameContent(root, replica []any) bool {
+	return slices.EqualFunc(root, replica, func(a, b any) bool {
+		if text, err := json.Marshal(a); err == nil && bytes.Contains(text, []byte("{{hub")) {
+			return true
+		}
+		return reflect.DeepEqual(a, b)
+	})
 }
 
 // generic is what JSON has of a value, to compare with another.

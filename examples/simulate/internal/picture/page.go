@@ -163,8 +163,16 @@ func (p page) mark() {
 		return
 	}
 	x := p.x(p.t.Mark.After)
-	p.line(3.4, paper, x, p.group.bottom, x, p.panel.top+4)
-	p.line(1.8, ink, x, p.group.bottom, x, p.panel.top+4, 6, 3)
+	// Not across the axis, where a time may stand.
+	var path vg.Path
+	for _, part := range []box{{x, p.panel.bottom, x, p.panel.top + 4}, {x, p.group.bottom + rowGap, x, p.group.top}} {
+		if part.height() > 0 {
+			path.Move(vg.Point{X: x, Y: part.top})
+			path.Line(vg.Point{X: x, Y: part.bottom})
+		}
+	}
+	p.stroke(path, 3.4, paper)
+	p.stroke(path, 1.8, ink, 6, 3)
 	label := p.t.Mark.String()
 	width := strong.text().Width(label) + 14
 	left := min(max(x-width/2, p.panel.left), p.panel.right-width)

@@ -72,12 +72,16 @@ func (s style) fit(txt string, width vg.Length) string {
 
 // line draws a straight line, dashed if there are dashes.
 func (p pen) line(width vg.Length, c color.Color, x0, y0, x1, y1 vg.Length, dashes ...vg.Length) {
-	p.SetLineWidth(width)
-	p.SetLineDash(dashes, 0)
-	p.SetColor(c)
 	var path vg.Path
 	path.Move(vg.Point{X: x0, Y: y0})
 	path.Line(vg.Point{X: x1, Y: y1})
+	p.stroke(path, width, c, dashes...)
+}
+
+func (p pen) stroke(path vg.Path, width vg.Length, c color.Color, dashes ...vg.Length) {
+	p.SetLineWidth(width)
+	p.SetLineDash(dashes, 0)
+	p.SetColor(c)
 	p.Stroke(path)
 }
 

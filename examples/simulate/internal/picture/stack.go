@@ -19,18 +19,34 @@ type stack struct {
 const leastHeight = 1.6
 
 func (s stack) draw(p pen) {
+	heights := make([][numStates]vg.Length, len(s.columns))
 	lower := make([]vg.Length, len(s.columns))
-	for i := range lower {
+	for i, counts := range s.columns {
+		heights[i] = s.heights(counts)
 		lower[i] = s.bottom
 	}
 	for state := range Waiting { // those that wait are the paper
 		upper := make([]vg.Length, len(lower))
 		for i := range upper {
-			upper[i] = min(s.top, lower[i]+s.height(s.columns[i][state], state))
+			upper[i] = lower[i] + heights[i][state]
 		}
 		band{s, lower, upper}.draw(p, looks[state])
 		lower = upper
 	}
+}
+
+// heights are those of all states but the one that is the paper. Together they fit: what the few failures take more than
+// their share is taken from the most.
+func (s stack) heights(counts Counts) (all [numStates]vg.Length) {
+	sum, most := vg.Length(0), State(0)
+	for state := range Waiting {
+		all[state] = s.height(counts[state], state)
+		if sum += all[state]; all[state] > all[most] {
+			most = state
+		}
+	}
+	all[most] -= max(sum-s.box.height(), 0)
+	return all
 }
 
 func (s stack) height(n int, state State) vg.Length {

@@ -32,7 +32,7 @@ type liveState struct {
 const wantedVersion = "wanted"
 
 // resume finds what of the live state is the rollout's: it is where a simulation goes on from.
-func (s *Scenario) resume(r applier, o *objects) error {
+func (s *Scenario) resume(r applier, o *objects) {
 	var found int
 	switch {
 	case r.policy != nil:
@@ -43,7 +43,7 @@ func (s *Scenario) resume(r applier, o *objects) error {
 		found = s.resumeAddOns(r, o)
 	}
 	if found == 0 {
-		return nil
+		return
 	}
 	s.Live = true
 	s.note("from here on: %d objects in the files say where the rollout stands", found)
@@ -54,7 +54,6 @@ func (s *Scenario) resume(r applier, o *objects) error {
 		}
 	}
 	s.noteClusters("not selected, so that the workload is removed there", gone)
-	return nil
 }
 
 // resumeWorks reads the works of a ManifestWorkReplicaSet. One whose spec is not the template's has another version.

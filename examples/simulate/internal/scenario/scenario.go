@@ -55,7 +55,6 @@ type Scenario struct {
 
 	managed map[string]*clusterv1.ManagedCluster // by name
 	rules   selection                            // of the Placement, unless the groups are stored
-	target  target                               // of the rollout
 	parts   map[string]*Scenario                 // of a Policy's placements
 }
 
@@ -110,7 +109,8 @@ func (o *objects) load(r applier, wanted Ref) ([]*Scenario, error) {
 		if err != nil {
 			return nil, err
 		}
-		return []*Scenario{s}, s.resume(r, o)
+		s.resume(r, o)
+		return []*Scenario{s}, nil
 	}
 	all, err := o.choose(r, wanted)
 	if err != nil {
@@ -123,29 +123,33 @@ func (o *objects) load(r applier, wanted Ref) ([]*Scenario, error) {
 		if err != nil {
 			return nil, err
 		}
-		s.Strategy, s.Placement, s.target = c.target.Strategy, c.Ref, c.target
+		s.Strategy, s.Placement = c.target.Strategy, c.Ref
 		s.noteZero(c.rollout, c.target)
 		if err := s.group(c, o); err != nil {
 			return nil, err
 		}
 		if len(all) > 1 {
 			s.Rollout = fmt.Sprintf("%s to placement %v", s.Rollout, s.Placement)
+			s.share(r, taken)
 		}
-		if own := s.Groups.Only(func(_ grouping.Key, cluster string) bool { return !taken[cluster] }); own.NumClusters() < s.Groups.NumClusters() {
-			drop := Drop{fmt.Sprintf("in an earlier placement of %v", r.Object), s.Groups.NumClusters() - own.NumClusters()}
-			s.Dropped = append(s.Dropped, drop)
-			s.note("%v, to which they belong", drop)
-			s.Groups = own
-		}
-		if err := s.resume(r, o); err != nil {
-			return nil, err
-		}
-		for _, decision := range s.Groups.All() {
-			taken[decision.ClusterName] = true
-		}
+		s.resume(r, o)
 		scenarios = append(scenarios, s)
 	}
 	return scenarios, nil
+}
+
+// share leaves to earlier placements of the same rollout the clusters that they have taken, and takes the others.
+func (s *Scenario) share(r applier, taken map[string]bool) {
+	own := s.Groups.Only(func(_ grouping.Key, cluster string) bool { return !taken[cluster] })
+	if lost := s.Groups.NumClusters() - own.NumClusters(); lost > 0 {
+		drop := Drop{fmt.Sprintf("in an earlier placement of %v", r.Object), lost}
+		s.Dropped = append(s.Dropped, drop)
+		s.note("%v, to which they belong", drop)
+		s.Groups = own
+	}
+	for _, decision := range own.All() {
+		taken[decision.ClusterName] = true
+	}
 }
 
 // begin is a scenario with what does not depend on the placement.

@@ -100,12 +100,30 @@
 // has timed out and recovered; while it then soaks, there may be one more in flight than maxConcurrency, as its
 // slot went to another.
 //
+// # Pictures
+//
+//	go run -C examples/simulate . -f testdata/canary-fails/retail.yaml -svg /tmp/a.svg -png /tmp/a.png -chart
+//
+// -svg and -png draw the clusters by state over time, and below them each group against the same time. A flag says when
+// the rollout stopped, or was complete. -chart draws in the terminal, in colour unless NO_COLOR is set.
+//
+// # Comparing strategies
+//
+//	go run -C examples/simulate . compare -f testdata/design/clusters.yaml -f testdata/design/placement.yaml \\
+//		-strategy testdata/design/strategies.yaml -takes 5m-20m -fail-rate 0.3% -runs 1000 -seed 7
+//
+// The rollout in the files and each RolloutStrategy in those of -strategy are played over the same fleet with the same
+// luck: how long each takes in half of all runs and in 95 of 100, how likely it is to stop a good version, and how
+// many clusters have a bad one when it is stopped. The flags that say who fails, and the Behavior, have no part in
+// that. simulate compare -h has the others.
+//
 // # Output
 //
 // A wave is an instant at which something happened: a cluster changed its status, a deadline or a soak
 // ended, a gate opened. Its line says how many clusters started, and how things stand after that: how many
-// are in flight, done and failed, and why the rest waits. A failed cluster is in flight, too, until its
-// deadline. With -o json the same comes as one object that also names the clusters of every wave.
+// are in flight, soaking, done, failed and timed out, and why the rest waits. A failed cluster is in flight, too,
+// until its deadline. A table has at most 60 rows, or as many as -rows says: waves that follow one another share a
+// row, and so do groups without names. With -o json the same comes as one object that also names the clusters of every wave.
 //
 // The last lines say since when nothing starts any more, how it ended, and in the library's words why:
 //

@@ -109,7 +109,7 @@
 //
 // # Comparing strategies
 //
-//	go run -C examples/simulate . compare -f testdata/design/clusters.yaml -f testdata/design/placement.yaml \\
+//	go run -C examples/simulate . compare -f testdata/design/clusters.yaml -f testdata/design/placement.yaml \
 //		-strategy testdata/design/strategies.yaml -takes 5m-20m -fail-rate 0.3% -runs 1000 -seed 7
 //
 // The rollout in the files and each RolloutStrategy in those of -strategy are played over the same fleet with the same

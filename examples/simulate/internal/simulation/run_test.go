@@ -84,6 +84,11 @@ func TestRunPlaysARolloutThrough(t *testing.T) {
 			"10m0s, succeeded a, 1 held: GateClosed, 1 held: EarlierGroupIncomplete\n" +
 			"1h0m0s, start b, 1 held: EarlierGroupIncomplete\n1h10m0s, succeeded b, 1 held: GateClosed\nAtGate since 1h10m0s\n",
 	}, {
+		name: "behind a group at a gate", why: "who waits for those at the gate waits for the gate",
+		plan: planner(perGroup, groupsOf("a", "b", "c"), closed(1, time.Time{})),
+		want: "0s, start a, 2 held: EarlierGroupIncomplete\n" +
+			"10m0s, succeeded a, 1 held: GateClosed, 1 held: EarlierGroupIncomplete\nAtGate since 10m0s\n",
+	}, {
 		name: "beyond the horizon", why: "a deadline may be longer than anybody watches",
 		plan:  planner(progressive(1, 0, "1000000h"), groupsOf("a")),
 		lives: map[string]simulation.Life{"a": nil},

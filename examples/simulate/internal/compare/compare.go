@@ -41,7 +41,7 @@ const Never time.Duration = math.MaxInt64
 type Answer struct {
 	Name string `json:"name"`
 	Runs int    `json:"runs"`
-	// P50 and P95 are the times within which so many percent of all runs finished, perhaps with tolerated failures.
+	// The times within which half of all runs, and 95 of 100, finished, perhaps with tolerated failures.
 	// A run that is stopped, or gets stuck, never does.
 	P50 time.Duration `json:"p50"`
 	P95 time.Duration `json:"p95"`

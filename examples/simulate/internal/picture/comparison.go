@@ -19,7 +19,7 @@ type Comparison struct {
 // Candidate is one strategy.
 type Candidate struct {
 	Name string
-	// P50 and P95 are within which time half of all runs, and 95 of 100, are done; 0 if never. Words say so.
+	// The times within which half of all runs, and 95 of 100, are done; 0 if never. Words say so.
 	P50, P95 time.Duration
 	Words    string
 	// Had is how many of all clusters have a bad version when it is stopped. HadWords say so.

@@ -157,7 +157,7 @@ func TestSameSeedGivesTheSame(t *testing.T) {
 	}
 }
 
-// A run that gets stuck or is stopped never finishes, and P95 says so where it is more than one in twenty.
+// A run that gets stuck or is stopped never finishes, and the late quantile says so where it is more than one in twenty.
 func TestNeverIsNever(t *testing.T) {
 	got, err := compare.Compare(compare.Question{
 		Groups: fleet(t, 10), Candidates: []compare.Candidate{all()},

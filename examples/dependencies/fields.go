@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/cohort-ocm/cohort/examples/internal/spelling"
 )
 
 // fields are those that an object has, each with its own. Below one that has nil everything is allowed.
@@ -57,28 +59,8 @@ func (f fields) refuse(value any, path *field.Path) field.ErrorList {
 	return errs
 }
 
-// nearest gives the field that takes the fewest changes to get from name: the first of several.
+// nearest gives the field that takes the fewest changes to get from name.
 func (f fields) nearest(name string) string {
-	return slices.MinFunc(slices.Sorted(maps.Keys(f)), func(a, b string) int { return distance(name, a) - distance(name, b) })
-}
-
-// distance counts the letters to insert, remove or replace to get from a to b.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1) // Of the beginnings of b, from the beginning of a.
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			replaced := diagonal
-			if a[i] != b[j] {
-				replaced++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(replaced, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
+	nearest, _ := spelling.Nearest(name, slices.Collect(maps.Keys(f)))
+	return nearest
 }

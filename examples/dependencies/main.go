@@ -21,6 +21,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/cohort-ocm/cohort/examples/internal/manifest"
 )
@@ -38,7 +39,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	case errors.Is(err, flag.ErrHelp):
 		return 0
 	default:
-		fmt.Fprintln(stderr, err)
+		fmt.Fprintf(stderr, "dependencies: %s\n", strings.ReplaceAll(err.Error(), "\n", "; "))
 		return 2
 	}
 }
@@ -73,6 +74,9 @@ func report(args []string, stdin io.Reader, stdout io.Writer) error {
 	in, err := read(objects, *namespace)
 	if err != nil {
 		return err
+	}
+	if len(in.policies) == 0 {
+		return fmt.Errorf("no Policy with a spec among the %d objects of the files", len(objects))
 	}
 	results, err := in.evaluate()
 	if err != nil {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"flag"
 	"os"
@@ -68,13 +67,15 @@ func TestStandardInput(t *testing.T) {
 	}
 }
 
-func TestJSONOfNothingIsAnEmptyList(t *testing.T) {
-	status, got, stderr := call(t, "", "-f", "-", "-o", "json")
-	var report struct {
-		Policies []any `json:"policies"`
-	}
-	if err := json.Unmarshal([]byte(got), &report); err != nil || report.Policies == nil || status != 0 {
-		t.Errorf("status %d, %s, %v, got %s", status, stderr, err, got)
+// What was observed alone says nothing about any template: whoever passes only that has forgotten a file.
+func TestFilesWithoutAnyPolicyAreRefused(t *testing.T) {
+	for in, want := range map[string]string{
+		"# nothing\n": "no Policy with a spec among the 0 objects of the files",
+		"apiVersion: v1\nkind: Namespace\nmetadata: {name: a}\n": "no Policy with a spec among the 1 objects of the files",
+	} {
+		if status, got, stderr := call(t, in, "-f", "-"); status != 2 || got != "" || stderr != "dependencies: "+want+"\n" {
+			t.Errorf("status %d, %s and %s, want 2 and %s", status, got, stderr, want)
+		}
 	}
 }
 
@@ -118,7 +119,7 @@ stauts: {}
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			status, _, stderr := call(t, test.in, "-f", "-")
-			if status != 2 || strings.Count(stderr, "\n") != 1 || !strings.HasPrefix(stderr, test.want) {
+			if status != 2 || strings.Count(stderr, "\n") != 1 || !strings.HasPrefix(stderr, "dependencies: "+test.want) {
 				t.Errorf("status %d and\n%swant 2 and one line that begins with\n%s", status, stderr, test.want)
 			}
 		})

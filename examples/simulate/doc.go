@@ -1,24 +1,23 @@
 // Command simulate answers: what will this rollout strategy do to my fleet?
 //
-//	go run -C examples/simulate . -f FILE [-f FILE…] [flags]
+//	simulate -f FILE [-f FILE…] [flags] [explain CLUSTER]
 //
-// It reads the objects that you have, plays the rollout through in virtual time with the decisions of
-// packages grouping and rollout, and prints the decision groups, a line for each wave, and the summary.
-// The design document's 320 clusters:
-//
-//	go run -C examples/simulate . -f testdata/design/clusters.yaml -f testdata/design/placement.yaml
+// It reads the objects that you have, plays the rollout through in virtual time with the decisions of this module's
+// library, and prints the decision groups, a line for each wave, and how it ended. With explain it tells what the rollout
+// is for one cluster. README.md beside this file shows how to build and use it; this page has the details.
 //
 // # Input
 //
 // Files are YAML or JSON: single objects, many documents, or lists as kubectl get -o yaml prints them; -f - is
-// standard input. With -C, as above, paths are those from examples/simulate. The objects that count:
+// standard input. Paths are those from the current directory, which go run -C changes. The objects that count:
 //
-//   - One rollout: a ManifestWorkReplicaSet (spec.placementRefs[].rolloutStrategy), a ClusterManagementAddOn
+//   - Rollouts: a ManifestWorkReplicaSet (spec.placementRefs[].rolloutStrategy), a ClusterManagementAddOn
 //     (spec.installStrategy.placements[].rolloutStrategy), a Policy (spec.rolloutStrategy), see below, or a
-//     RolloutStrategy by itself.
-//   - The PlacementDecisions of its placement. The groups are those that they hold.
+//     RolloutStrategy by itself. Where there are several they are played one by one, or the one of -rollout is.
+//   - The PlacementDecisions of their placements. The groups are those that they hold.
 //   - Or the Placement and ManagedClusters. The Placement's rules then select clusters, and its decisionStrategy
 //     divides them.
+//   - Where it stands: ManifestWorks, ManagedClusterAddOns and replicated policies, see below.
 //   - Perhaps one Behavior, see below.
 //
 // A RolloutStrategy by itself has the fields of the API's type at its top:
@@ -28,19 +27,27 @@
 //	type: Progressive
 //	progressive: {maxConcurrency: 10%, progressDeadline: 1h}
 //
-// Where the rollout names several placements, or a RolloutStrategy leaves the choice between several, -placement
-// chooses one. Other kinds have no part in a rollout; a note counts them.
+// A rollout to several placements goes to each by its own strategy, unless -placement chooses one. A cluster of two
+// belongs to the first. Other kinds have no part in a rollout; a note counts them.
+//
+// # A rollout under way
+//
+// Where files have what a hub wrote for the rollout, it goes on from there, at the present time or at -start. A
+// ManifestWork whose spec is the template's has the present version, and the library reads its status, see package
+// status. Another waits for its turn. An add-on has it if its configurations are those that the status of the
+// ClusterManagementAddOn wants for the placement, and a replicated policy if its templates are the root's.
+// Clusters that have it and are not done behave from then on as those that start, except that one whose deadline is over
+// stays so.
 //
 // # Policies
 //
 // A Policy goes to the placements of all PlacementBindings that have it as their subject, itself or in a PolicySet:
 //
-//	go run -C examples/simulate . -f testdata/policy/progressive.yaml
+//	simulate -f testdata/policy/progressive.yaml
 //
 // A Placement's clusters are those of its PlacementDecisions, or else selected and divided as for any other rollout. A
 // PlacementRule's are its status.decisions; without them it selects nothing, and a note says so. Of a Policy,
-// the templates and dependencies are not looked at. Replicated policies, which have the label
-// policy.open-cluster-management.io/root-policy, are left aside; the rollout begins with none.
+// the templates and dependencies are not looked at.
 //
 // The output says, besides, what each binding selects, binds and enforces, which bindings are ignored, and
 // which action each cluster gets in the end, decided by whom. Below the line of a wave is what was written to the
@@ -52,12 +59,14 @@
 //
 // # What is selected without PlacementDecisions
 //
-// Predicates are ORed, the selectors of one for labels and claims ANDed; without predicates every cluster
-// fits. Cluster sets go by their label, or by their selector where the files hold the ManagedClusterSet; all sets
-// count as bound to the placement's namespace. Clusters that are being deleted, that the hub has not accepted
-// or whose taints are not tolerated are not selected, and a note counts them. numberOfClusters takes the
-// first by name, where OCM would take them by score, and says so. CEL is refused. Prioritizers and
-// spreading are not followed, and a note says so.
+// What OCM's scheduler selects. Clusters count that are in a cluster set which a ManagedClusterSetBinding binds to the
+// Placement's namespace, and of those in the sets that the Placement names, if it names any. Where the files have no such
+// binding, all sets are taken as bound. Sets go by their label, or by their selector where the files hold the
+// ManagedClusterSet. Clusters that are being deleted, that fit no predicate or whose taints are not tolerated are not
+// selected. One that the hub has not accepted is, if its taints say nothing else, and a note tells. Predicates are ORed,
+// the selectors of one for labels and claims ANDed; without predicates every cluster fits. numberOfClusters takes the
+// first by name, where OCM would take them by score, and says so. CEL is refused. Prioritizers and spreading are not
+// followed, and a note says so. JSON counts under placement.dropped each cluster that is not selected, by the rule.
 //
 // # How clusters behave
 //
@@ -91,29 +100,54 @@
 // has timed out and recovered; while it then soaks, there may be one more in flight than maxConcurrency, as its
 // slot went to another.
 //
+// # Pictures
+//
+//	go run -C examples/simulate . -f testdata/canary-fails/retail.yaml -svg /tmp/a.svg -png /tmp/a.png -chart
+//
+// -svg and -png draw the clusters by state over time, and below them each group against the same time. A flag says when
+// the rollout stopped, or was complete. -chart draws in the terminal, in colour unless NO_COLOR is set.
+//
+// # Comparing strategies
+//
+//	go run -C examples/simulate . compare -f testdata/design/clusters.yaml -f testdata/design/placement.yaml \
+//		-strategy testdata/design/strategies.yaml -takes 5m-20m -fail-rate 0.3% -runs 1000 -seed 7
+//
+// The rollout in the files and each RolloutStrategy in those of -strategy are played over the same fleet with the same
+// luck: how long each takes in half of all runs and in 95 of 100, how likely it is to stop a good version, and how
+// many clusters have a bad one when it is stopped. The flags that say who fails, and the Behavior, have no part in
+// that. simulate compare -h has the others.
+//
 // # Output
 //
 // A wave is an instant at which something happened: a cluster changed its status, a deadline or a soak
 // ended, a gate opened. Its line says how many clusters started, and how things stand after that: how many
-// are in flight, done and failed, and why the rest waits. A failed cluster is in flight, too, until its
-// deadline. The last lines say how it ended: complete, stopped by more failures than the strategy tolerates,
-// or stuck, when clusters wait for what will never come. With -o json the same comes as one object that
-// also names the clusters of every wave.
+// are in flight, soaking, done, failed and timed out, and why the rest waits. A failed cluster is in flight, too,
+// until its deadline. A table has at most 60 rows, or as many as -rows says: waves that follow one another share a
+// row, and so do groups without names. With -o json the same comes as one object that also names the clusters of every wave.
+//
+// The last lines say since when nothing starts any more, how it ended, and in the library's words why:
+//
+//	Complete              every cluster succeeded and soaked
+//	CompleteWithFailures  as many failed as the strategy tolerates
+//	AtGate                all that wait do so for a gate that someone has to open
+//	Stuck                 clusters wait or are in flight, and nothing happens any more
+//	Breached              more failed than the strategy tolerates
+//	NothingSelected       there is no cluster; a line for each rule says how many it drops
 //
 // -max-concurrency-per-group, -failed-frees-slot and -gate are the options of package rollout that the
 // API's strategy lacks. They have no part in a policy that informs or whose strategy is All: all its clusters
 // get it at once. A gate is before the group of this index in each of several placements.
 //
-// The exit status is 0 for every rollout that was played through, whatever became of it; 2 for wrong input, with
-// one line that names file, object and field; 1 if the output could not be written. (go run turns any
-// exit status but 0 into 1, and prints it.) Fields that the API does not have are wrong input. Below a status they
-// are not, as a newer server may have written them, but for a PlacementDecision, which has nothing else, and a
-// PlacementRule, of which nothing else is read.
+// The exit status is 0 for every rollout that was played through, whatever became of it, unless -exit-code asks for that
+// of the outcome, which -h lists; 2 for wrong input, with one line that names file, object and field; 1 if the output
+// could not be written. (go run turns any exit status but 0 into 1, and prints it.) Fields that the API does not have are
+// wrong input. Below a status they are not, as a newer server may have written them, but for a PlacementDecision, which
+// has nothing else, and a PlacementRule, of which nothing else is read.
 //
 // # How it is made
 //
-// Package scenario makes one rollout of the objects. Package behavior says what each cluster will report.
+// Package scenario makes the rollouts of the objects. Package behavior says what each cluster will report.
 // Package simulation is the loop of a controller in virtual time; it knows neither files nor strategies, only a
 // planner, which here is rollout.Plan, or for a Policy the hub of package policy, which keeps the replicated policies
-// and calls override.Propagate. Package output writes the report.
+// and calls passes.Propagate. Package story tells what it is for one cluster. Package output writes the report.
 package main

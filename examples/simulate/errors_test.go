@@ -3,10 +3,14 @@ package main
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/cohort-ocm/cohort/examples/simulate/internal/scenario"
+	"github.com/cohort-ocm/cohort/examples/simulate/internal/simulation"
 )
 
 // The objects of a small rollout, to be broken in one place each.
@@ -166,12 +170,17 @@ func TestWrongInputIsRefusedWithFileObjectAndField(t *testing.T) {
 		{"a wrong value in the behavior", "after: 1m", "outcome: Explodes", "stdin:19: Behavior: spec.clusters[0].outcome: Unsupported value"},
 		{"a time that is none", "after: 1m", "after: soon", `Behavior: spec.clusters[0].after: Invalid value: "soon": time: invalid duration "soon"`},
 		{"a rollout to no placement", "placementRefs: [{name: p, rolloutStrategy: {type: Progressive, progressive: {maxConcurrency: 1}}}]", "placementRefs: []",
-			"ManifestWorkReplicaSet ns/set: spec.placementRefs: no placement"},
+			"ManifestWorkReplicaSet ns/set: spec.placementRefs: must name a placement"},
 		{"a placement without a name", "[{name: p, rollout", "[{rollout", "ManifestWorkReplicaSet ns/set: spec.placementRefs[0].name: Required value"},
 		{"a rollout to another placement", "[{name: p, rollout", "[{name: q, rollout",
 			"stdin:12: ManifestWorkReplicaSet ns/set: placement ns/q: the files hold neither"},
 		{"a rollout from another namespace", "name: set, namespace: ns", "name: set, namespace: other", "placement other/p: the files hold neither"},
 		{"no cluster to select", aCluster + "---", "", "Placement ns/p: the files hold neither PlacementDecisions of it nor ManagedClusters"},
+		{"a mistyped kind", "kind: ManifestWorkReplicaSet", "kind: ManifestWorkReplicaset",
+			`stdin:12: ManifestWorkReplicaset ns/set: kind: "ManifestWorkReplicaset" is none that is known; did you mean ManifestWorkReplicaSet?`},
+		{"a mistyped group", "apiVersion: work.open-cluster-management.io", "apiVersion: works.open-cluster-management.io",
+			`ManifestWorkReplicaSet ns/set: apiVersion: no group of ManifestWorkReplicaSet is "works.open-cluster-management.io"; did you mean work.open-cluster-management.io?`},
+		{"a tab", "kind: ManagedCluster\nmetadata:", "kind: ManagedCluster\n\tmetadata:", "stdin:4: tab: YAML must be indented by spaces"},
 		{"broken YAML", "spec: {}", "spec: {", "stdin:7: not YAML"},
 	} {
 		t.Run(test.why, func(t *testing.T) {
@@ -184,18 +193,14 @@ func TestWrongInputIsRefusedWithFileObjectAndField(t *testing.T) {
 
 func TestWrongCombinationsOfObjectsAreRefused(t *testing.T) {
 	other := strings.NewReplacer("name: p", "name: q").Replace(aPlacement)
-	two := strings.Replace(aReplicaSet, "[{name: p,", "[{name: q, rolloutStrategy: {type: All}}, {name: p,", 1)
 	for _, test := range []struct{ why, in, want string }{
-		{"nothing", "", "no rollout strategy in the files"},
+		{"nothing", "", "stdin is empty"},
+		{"a comment", "# nothing\n", "no rollout strategy in the files"},
 		{"no strategy", documents(aCluster, aPlacement), "no rollout strategy in the files"},
 		{"no placement", documents(aCluster, aStrategy), "no Placement and no PlacementDecisions in the files"},
-		{"two rollouts", documents(aCluster, aPlacement, aStrategy, aReplicaSet),
-			"stdin:17: ManifestWorkReplicaSet ns/set: a second rollout besides RolloutStrategy at stdin:12, want one"},
-		{"two behaviors", documents(aBehavior, aCluster, aPlacement, aStrategy, aBehavior), "stdin:21: Behavior: a second Behavior besides the one at stdin:2"},
+		{"two behaviors", documents(aBehavior, aCluster, aPlacement, aStrategy, aBehavior), "stdin:21: Behavior: must not be given twice: there is a Behavior at stdin:2, too"},
 		{"a cluster twice", documents(aCluster, aCluster), `stdin:7: ManagedCluster a: metadata.name: Duplicate value: "a": it stands at stdin:2, too`},
 		{"two placements for any", documents(aCluster, aPlacement, other, aStrategy), "2 placements in the files (ns/p, ns/q), choose one with -placement"},
-		{"a rollout to two placements", documents(aCluster, aPlacement, other, two),
-			"ManifestWorkReplicaSet ns/set: spec.placementRefs: 2 placements (ns/q, ns/p), choose one with -placement"},
 		{"an add-on that is installed by hand", documents(aCluster, aPlacement, strings.Replace(anAddOn, "type: Placements", "type: Manual", 1)),
 			`ClusterManagementAddOn addon: spec.installStrategy.type: Unsupported value: "Manual": supported values: "Placements"`},
 		{"a mistyped field of an add-on", documents(aPlacement, strings.Replace(anAddOn, "rolloutStrategy", "rollout", 1)),
@@ -232,27 +237,31 @@ func TestWrongFlagsAreRefused(t *testing.T) {
 		want string
 	}{
 		{nil, "no file given"},
-		{[]string{"-f", "does-not-exist.yaml"}, "does-not-exist.yaml: no such file"},
+		{[]string{"-f", "does-not-exist.yaml"}, "does-not-exist.yaml: no such file or directory: the path is taken from /"},
 		{[]string{"-f", "two\nlines"}, "two; lines: no such file"},
 		{[]string{"-f", filepath.Dir(file)}, "is a directory"},
 		{[]string{"-f", "-", "-f", "-"}, "given twice"},
 		{[]string{"-f", file, "more"}, `unexpected argument "more"`},
-		{[]string{"-f", file, "-o", "yaml"}, "want text or json"},
+		{[]string{"-f", file, "-o", "yaml"}, "must be text or json"},
 		{[]string{"-f", file, "-x"}, "flag provided but not defined: -x"},
-		{[]string{"-f", file, "-placement", "/p"}, "want a name"},
-		{[]string{"-f", file, "-placement", "other"}, "ManifestWorkReplicaSet ns/set: spec.placementRefs: found ns/p, want other as -placement says"},
-		{[]string{"-f", file, "-start", "tomorrow"}, "want a time"},
-		{[]string{"-f", file, "-takes", "-1s"}, `-takes: Invalid value: "-1s"`},
+		{[]string{"-f", file, "-placement", "/p"}, "must be a name"},
+		{[]string{"-f", file, "-rollout", "other"}, "-rollout other: must be one of ManifestWorkReplicaSet ns/set"},
+		{[]string{"-f", file, "-placement", "other"}, "ManifestWorkReplicaSet ns/set: -placement other: must be one of ns/p, which spec.placementRefs names"},
+		{[]string{"-f", file, "-start", "tomorrow"}, "must be a time"},
+		{[]string{"-f", file, "-takes", "-1s"}, "-takes -1s: must be from 0s to"},
 		{[]string{"-f", file, "-recover", "1h"}, "-recover: no cluster to recover"},
-		{[]string{"-f", file, "-fail", "a=soon"}, `"soon" is no duration`},
-		{[]string{"-f", file, "-fail", "["}, `(Fails: [).names[0]: Invalid value: "["`},
-		{[]string{"-f", file, "-never", ""}, "names[0]: Invalid value"},
-		{[]string{"-f", file, "-fail-share", "half"}, `share: Invalid value: "half"`},
-		{[]string{"-f", file, "-seed", "x"}, "-seed"},
-		{[]string{"-f", file, "-max-concurrency-per-group", "0%"}, "maxConcurrencyPerGroup: Invalid value"},
-		{[]string{"-f", file, "-gate", "canary"}, "want the index of a group"},
-		{[]string{"-f", file, "-gate", "1=-2h"}, "is no duration"},
-		{[]string{"-f", file, "-gate", "1"}, "-gate 1: no such group, there are group 0: 1"},
+		{[]string{"-f", file, "-fail", "a=soon"}, `-fail: "soon" must be a duration such as 30s or 30m`},
+		{[]string{"-f", file, "-fail", "["}, "-fail [: must be a name or a pattern"},
+		{[]string{"-f", file, "-never", ""}, "-never : must be a name"},
+		{[]string{"-f", file, "-fail-share", "half"}, "-fail-share half: must be a count"},
+		{[]string{"-f", file, "-seed", "x"}, `invalid value "x" for flag -seed: must be a whole number`},
+		{[]string{"-f", file, "-takes", "30"}, `invalid value "30" for flag -takes: must be a duration such as 30s or 30m`},
+		{[]string{"-f", file, "-fail", "nosuch"}, "-fail nosuch: must name a cluster that is selected, or be a pattern for some"},
+		{[]string{"-f", file, "-never", "aa"}, "-never aa: must name a cluster that is selected, or be a pattern for some; did you mean a?"},
+		{[]string{"-f", file, "-max-concurrency-per-group", "0%"}, "-max-concurrency-per-group 0%: must be above 0%"},
+		{[]string{"-f", file, "-gate", "canary"}, "must be the index of a group"},
+		{[]string{"-f", file, "-gate", "1=-2h"}, `"-2h" must be a duration`},
+		{[]string{"-f", file, "-gate", "1"}, "-gate 1: no such group: there are group 0: 1"},
 	} {
 		if got := refused(t, "", test.args...); !strings.Contains(got, test.want) {
 			t.Errorf("%q\ngot:  %s\nwant: %s", test.args, got, test.want)
@@ -277,9 +286,24 @@ func TestOutputThatCannotBeWrittenIsAnError(t *testing.T) {
 
 func TestHelpNamesEveryFlag(t *testing.T) {
 	help := simulateText(t, "", "-h")
-	for _, name := range []string{"-f file", "-o format", "-placement", "-start", "-takes", "-fail", "-never", "-recover", "-seed", "-gate"} {
+	for _, name := range []string{"-f file", "-o format", "-placement", "-start", "-takes", "-fail", "-never", "-recover", "-seed", "-gate", "-rollout", "-exit-code", "explain CLUSTER"} {
 		if !strings.Contains(help, name) {
 			t.Errorf("no %q in the help:\n%s", name, help)
+		}
+	}
+}
+
+func TestHelpHasEachKindAndEachExitStatus(t *testing.T) {
+	help := simulateText(t, "", "-h")
+	for full := range scenario.Kinds() {
+		if !strings.Contains(help, full) {
+			t.Errorf("no %s in the help", full)
+		}
+	}
+	for _, outcome := range []simulation.Outcome{simulation.Complete, simulation.CompleteWithFailures, simulation.AtGate, simulation.Stuck,
+		simulation.Breached, simulation.NothingSelected} {
+		if want := fmt.Sprintf("%d %s", exitCode(outcome), outcome); !strings.Contains(strings.Join(strings.Fields(help), " "), want) {
+			t.Errorf("no %q in the help", want)
 		}
 	}
 }

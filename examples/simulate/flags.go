@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -22,25 +23,67 @@ type flags struct {
 	files     manifest.Files
 	format    format
 	placement placement
+	rollout   string
 	start     instant
 
-	takes     time.Duration
+	takes     duration
 	fails     timed
 	failShare string
 	never     patterns
-	recovers  time.Duration
+	recovers  duration
 	seed      uint64
 
-	perGroup    string
-	freesSlot   bool
+	perGroup  string
+	freesSlot bool
+	exitCode  bool
+
+	takesGiven  bool
+	startGiven  bool
+	explain     string // the cluster to explain
 	closedGates gates
+
+	pictures pictures
+	rows     rows
+	progress progress
 }
+
+// help stands before the flags. Its exit statuses are those of exitCode.
+const help = `simulate shows what a rollout strategy will do to a fleet, and why a cluster waits.
+
+usage: simulate -f FILE [-f FILE…] [flags] [explain CLUSTER]
+
+examples:
+  simulate -f fleet.yaml -f placement.yaml               play the rollout through
+  simulate -f fleet.yaml -f placement.yaml -fail edge-7  what if this cluster fails?
+  simulate -f all.yaml explain edge-8                    why does this cluster wait, and for whom?
+  kubectl get placements,placementdecisions,manifestworkreplicasets,manifestworks -A -o yaml | simulate -f -
+                                                         what will happen next, and why does nothing move?
+
+kinds that roll out, all that the files hold or the one of -rollout:
+  ManifestWorkReplicaSet, ClusterManagementAddOn, Policy, and RolloutStrategy by itself
+kinds that say where to:
+  Placement, PlacementDecision, ManagedCluster, ManagedClusterSet, ManagedClusterSetBinding;
+  for a Policy also PlacementBinding, PolicySet, PlacementRule
+kinds that say where it stands, from where it goes on:
+  ManifestWork, ManagedClusterAddOn, replicated Policy
+and Behavior (examples.cohort-ocm.io/v1), which says how clusters behave
+
+exit status:
+  0  the rollout was played through, whatever became of it
+  1  the output could not be written
+  2  flags or files are wrong: one line says which and where
+  and with -exit-code the outcome: 0 Complete, 3 CompleteWithFailures, 4 AtGate, 5 Stuck, 6 Breached,
+  7 NothingSelected; of several rollouts the greatest
+  go run turns every status but 0 into 1: build the program to use them.
+
+Paths are those from the current directory, which go run -C changes.
+
+flags:
+`
 
 // usage is the help text.
 func usage(w io.Writer) {
-	fmt.Fprint(w, "simulate shows what a rollout strategy will do to a fleet: that of a ManifestWorkReplicaSet, a\n",
-		"ClusterManagementAddOn, a Policy with its PlacementBindings, or a RolloutStrategy by itself.\n\n",
-		"usage: go run -C examples/simulate . -f FILE [-f FILE…] [flags]\n\n")
+	fmt.Fprint(w, help)
 	set := newFlags().set()
 	set.SetOutput(w)
 	set.PrintDefaults()
@@ -49,7 +92,7 @@ func usage(w io.Writer) {
 // newFlags has the defaults.
 func newFlags() *flags {
 	return &flags{
-		takes: 10 * time.Minute,
+		takes: duration(10 * time.Minute),
 		start: instant{time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)},
 	}
 }
@@ -60,19 +103,23 @@ func (f *flags) set() *flag.FlagSet {
 	s.SetOutput(io.Discard)
 	s.Var(&f.files, "f", "`file` of objects in YAML or JSON, - for standard input; may be repeated")
 	s.Var(&f.format, "o", "`format` of the output, text or json")
+	s.BoolVar(&f.exitCode, "exit-code", f.exitCode, "exit with a status other than 0 unless the outcome is Complete")
 	s.Var(&f.placement, "placement", "`[namespace/]name` of the placement, where the rollout or the files have several; not for a Policy")
-	s.Var(&f.start, "start", "`time` of the first wave, in RFC 3339")
+	s.StringVar(&f.rollout, "rollout", f.rollout, "`name` of the one object to roll out, where the files hold several: name, namespace/name or kind/name")
+	s.Var(&f.start, "start", "`time` of the first wave, in RFC 3339; where the files say how a rollout stands it is now unless given")
 
-	s.DurationVar(&f.takes, "takes", f.takes, "how long a cluster takes to succeed, or to fail, of which nothing else is said")
+	s.Var(&f.takes, "takes", "how `long` a cluster takes to succeed, or to fail, of which nothing else is said")
 	s.Var(&f.fails, "fail", "`cluster[=after]` that fails: a name or a pattern like edge-*, and after how long; may be repeated")
 	s.StringVar(&f.failShare, "fail-share", f.failShare, "`share` of the other clusters that fails, a count or a percentage, drawn at random")
 	s.Var(&f.never, "never", "`cluster` that never answers, a name or a pattern; may be repeated")
-	s.DurationVar(&f.recovers, "recover", f.recovers, "how long after its failure a cluster of -fail and -fail-share succeeds, and after its start one of -never; 0 is never")
+	s.Var(&f.recovers, "recover", "how `long` after its failure a cluster of -fail and -fail-share succeeds, and after its start one of -never; 0 is never")
 	s.Uint64Var(&f.seed, "seed", f.seed, "seed of the random shares; 0 is that of the Behavior document")
 
 	s.StringVar(&f.perGroup, "max-concurrency-per-group", f.perGroup, "`count or percentage` of a group's clusters in flight at a time, under ProgressivePerGroup")
 	s.BoolVar(&f.freesSlot, "failed-frees-slot", f.freesSlot, "a tolerated failed cluster makes room for the next at once")
 	s.Var(&f.closedGates, "gate", "`group[=after]`: a gate before the group with this index, closed for ever or until some time after the start; may be repeated")
+	f.pictures.declare(s)
+	s.Var(&f.rows, "rows", "`number` of rows that a table has at most, or all")
 	return s
 }
 
@@ -81,44 +128,76 @@ func parse(args []string) (*flags, error) {
 	f := newFlags()
 	set := f.set()
 	if err := set.Parse(args); err != nil {
+		if message, number := strings.CutSuffix(err.Error(), ": parse error"); number {
+			return nil, errors.New(message + ": must be a whole number")
+		}
 		return nil, err
 	}
+	if rest := set.Args(); len(rest) > 0 && rest[0] == "explain" {
+		if len(rest) < 2 || strings.HasPrefix(rest[1], "-") {
+			return nil, errors.New("explain: must be followed by the name of a cluster")
+		}
+		f.explain = rest[1]
+		if err := set.Parse(rest[2:]); err != nil {
+			return nil, err
+		}
+	}
+	set.Visit(func(given *flag.Flag) {
+		f.takesGiven = f.takesGiven || given.Name == "takes"
+		f.startGiven = f.startGiven || given.Name == "start"
+	})
 	if set.NArg() > 0 {
-		return nil, fmt.Errorf("unexpected argument %q, want files as -f FILE", set.Arg(0))
+		return nil, fmt.Errorf("unexpected argument %q: files must be given as -f FILE", set.Arg(0))
+	}
+	if err := f.pictures.check(f.explain != ""); err != nil {
+		return nil, err
 	}
 	rules := f.rules()
 	if f.recovers != 0 && len(rules) == 0 {
-		return nil, errors.New("-recover: no cluster to recover, want -fail, -fail-share or -never as well")
+		return nil, errors.New("-recover: no cluster to recover: must be given with -fail, -fail-share or -never")
 	}
-	errs := behavior.ValidateTime(field.NewPath("-takes"), &metav1.Duration{Duration: f.takes})
-	errs = append(errs, behavior.ValidateTime(field.NewPath("-recover"), &metav1.Duration{Duration: f.recovers})...)
+	var errs []error
+	fault := func(name string, all field.ErrorList) {
+		for _, err := range all {
+			errs = append(errs, fmt.Errorf("%s: %s", name, err.Detail))
+		}
+	}
+	fault("-takes "+f.takes.String(), behavior.ValidateTime(nil, f.takes.meta()))
+	fault("-recover "+f.recovers.String(), behavior.ValidateTime(nil, f.recovers.meta()))
 	for _, rule := range rules {
-		errs = append(errs, rule.Validate(field.NewPath("("+rule.String()+")"))...)
+		rule.Rule.RecoversAfter = nil // which is that of -recover
+		fault(rule.flag, rule.Validate(nil))
 	}
-	return f, errs.ToAggregate()
+	return f, errors.Join(errs...)
+}
+
+// flagRule is a rule of behavior and the flag that asks for it, as it was given.
+type flagRule struct {
+	behavior.Rule
+	flag string
 }
 
 // rules are the behavior that the flags ask for.
-func (f *flags) rules() (rules []behavior.Rule) {
+func (f *flags) rules() (rules []flagRule) {
 	var recovers *metav1.Duration
 	if f.recovers != 0 {
-		recovers = &metav1.Duration{Duration: f.recovers}
+		recovers = f.recovers.meta()
 	}
 	for _, fails := range f.fails {
-		rules = append(rules, behavior.Rule{Names: []string{fails.name}, Outcome: behavior.Fails, After: fails.after, RecoversAfter: recovers})
+		rules = append(rules, flagRule{behavior.Rule{Names: []string{fails.name}, Outcome: behavior.Fails, After: fails.after, RecoversAfter: recovers}, "-fail " + fails.name})
 	}
-	if len(f.never) > 0 {
-		rules = append(rules, behavior.Rule{Names: f.never, Outcome: behavior.NeverAnswers, RecoversAfter: recovers})
+	for _, name := range f.never {
+		rules = append(rules, flagRule{behavior.Rule{Names: []string{name}, Outcome: behavior.NeverAnswers, RecoversAfter: recovers}, "-never " + name})
 	}
 	if f.failShare != "" {
 		share := intstr.Parse(f.failShare)
-		rules = append(rules, behavior.Rule{Share: &share, Outcome: behavior.Fails, RecoversAfter: recovers})
+		rules = append(rules, flagRule{behavior.Rule{Share: &share, Outcome: behavior.Fails, RecoversAfter: recovers}, "-fail-share " + f.failShare})
 	}
 	return rules
 }
 
 // options are those of package rollout that the flags ask for.
-func (f *flags) options(groups *grouping.Groups) (options []rollout.Option, err error) {
+func (f *flags) options(groups *grouping.Groups) (options []rollout.Option) {
 	if f.perGroup != "" {
 		options = append(options, rollout.MaxConcurrencyPerGroup(intstr.Parse(f.perGroup)))
 	}
@@ -126,11 +205,7 @@ func (f *flags) options(groups *grouping.Groups) (options []rollout.Option, err 
 		options = append(options, rollout.FailedFreesSlot())
 	}
 	for _, gate := range f.closedGates {
-		closed, err := gate.close(groups, f.start.Time)
-		if err != nil {
-			return nil, err
-		}
-		options = append(options, closed...)
+		options = append(options, gate.close(groups, f.start.Time)...)
 	}
-	return options, nil
+	return options
 }

@@ -83,8 +83,43 @@ func TestStartIsTheTimeThatReasonsShow(t *testing.T) {
 }
 
 func TestARuleForNoClusterIsNoted(t *testing.T) {
-	out := simulateText(t, fleet(), "-f", "-", "-fail", "e*")
-	if want := "note: behavior: no cluster for \"Fails: e*\"\n"; !strings.Contains(out, want) {
+	out := simulateText(t, fleet(), "-f", "-", "-fail", "a*", "-never", "a")
+	if want := "note: behavior: no cluster for \"NeverAnswers: a\"\n"; !strings.Contains(out, want) {
 		t.Errorf("no %q in\n%s", want, out)
+	}
+}
+
+// What is written and has no effect is said, whether it stands in a file or on the command line.
+func TestWhatHasNoEffectIsNoted(t *testing.T) {
+	perGroup := strings.Replace(fleet(), "type: Progressive\n", "type: ProgressivePerGroup\n", 1)
+	inform := documents(aCluster, aPlacement, aBinding, strings.Replace(aPolicy, "enforce", "inform", 1))
+	for _, test := range []struct {
+		why, in string
+		args    []string
+		want    string
+	}{
+		{"a block of another type", perGroup, nil, "warning: progressive.maxConcurrency is set and has no effect under the strategy's type\n"},
+		{"a maxConcurrency that Go clients write for none", strings.Replace(fleet(), "maxConcurrency: 2", "maxConcurrency: 0", 1), nil,
+			"note: progressive.maxConcurrency: 0 counts as not set\n"},
+		{"the same of a placementRef", small(t, "maxConcurrency: 1", "maxConcurrency: 0"), nil,
+			"note: spec.placementRefs[0].rolloutStrategy.progressive.maxConcurrency: 0 counts as not set\n"},
+		{"the strategy of a policy that informs", inform, nil, "note: spec.rolloutStrategy: no effect, as a policy that informs goes to all clusters at once\n"},
+		{"an option for another type", fleet(), []string{"-max-concurrency-per-group", "1"},
+			"note: -max-concurrency-per-group: no effect, the strategy's type is Progressive and not ProgressivePerGroup\n"},
+		{"slots where there is no limit", strings.Replace(fleet(), "type: Progressive\n", "type: All\n", 1), []string{"-failed-frees-slot"},
+			"note: -failed-frees-slot: no effect, all clusters of a stage may be in flight at a time\n"},
+		{"a seed for nothing", fleet(), []string{"-seed", "3"}, "note: -seed: no effect, nothing is drawn at random\n"},
+		{"a time for nobody", fleet(), []string{"-takes", "1m"}, "note: -takes: no effect, other flags or the Behavior say of every cluster how long it takes\n"},
+	} {
+		t.Run(test.why, func(t *testing.T) {
+			if got := simulateText(t, test.in, append(test.args, "-f", "-")...); !strings.Contains(got, test.want) {
+				t.Errorf("no %q in\n%s", test.want, got)
+			}
+		})
+	}
+	for _, args := range [][]string{{"-takes", "1m", "-fail", "a"}, {"-seed", "3", "-fail-share", "1"}, {"-failed-frees-slot"}} {
+		if got := simulateText(t, fleet(), append(args, "-f", "-")...); strings.Contains(got, "no effect") {
+			t.Errorf("%v has an effect, and is said to have none:\n%s", args, got)
+		}
 	}
 }

@@ -17,6 +17,8 @@ func FuzzInput(f *testing.F) {
 		documents(aDecision, aStrategy),
 		documents(aDecision, aPlacement, anAddOn),
 		documents(aCluster, aPlacement, aPolicy, aBinding),
+		documents(aPlacement, aReplicaSet, anAddOn, aPolicy, aBinding, aDecision), // several rollouts
+		liveSet(),
 		documents(aCluster, aPlacement, strings.Replace(aStrategy, "maxConcurrency: 1", "progressDeadline: 0s, minSuccessTime: 1h, maxFailures: 100%", 1),
 			strings.Replace(aBehavior, "after: 1m", "outcome: NeverAnswers, recoversAfter: 8760h, share: 50%, names: ['[a-c]']", 1)),
 	} {
@@ -32,7 +34,7 @@ func FuzzInput(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, in string) {
 		var stdout, stderr bytes.Buffer
-		switch status := run([]string{"-f", "-", "-o", "json"}, strings.NewReader(in), &stdout, &stderr); status {
+		switch status := run([]string{"-f", "-", "-o", "json", "-start", "2025-01-01T01:00:00Z"}, strings.NewReader(in), &stdout, &stderr); status {
 		case 0:
 			checkReport(t, stdout.Bytes())
 		case 2:
@@ -45,27 +47,47 @@ func FuzzInput(f *testing.F) {
 	})
 }
 
-func checkReport(t *testing.T, data []byte) {
-	type counts struct{ ToApply, Progressing, Succeeded, Failed, TimeOut, Skip int }
-	var report struct {
-		Placement struct{ Clusters int }
-		Waves     []struct {
-			After  string
-			Counts counts
-		}
-		End     struct{ After string }
-		Summary counts
+type counts struct{ ToApply, Progressing, Succeeded, Failed, TimeOut, Skip int }
+
+func (c counts) total() int {
+	return c.ToApply + c.Progressing + c.Succeeded + c.Failed + c.TimeOut + c.Skip
+}
+
+// oneReport is the report of one rollout.
+type oneReport struct {
+	Placement struct{ Clusters int }
+	Waves     []struct {
+		After  string
+		Counts counts
 	}
-	if err := json.Unmarshal(data, &report); err != nil {
+	End     struct{ After, LastChange string }
+	Summary counts
+}
+
+func checkReport(t *testing.T, data []byte) {
+	var several struct{ Rollouts []oneReport }
+	if err := json.Unmarshal(data, &several); err != nil {
 		t.Fatal(err)
 	}
-	total := func(c counts) int { return c.ToApply + c.Progressing + c.Succeeded + c.Failed + c.TimeOut + c.Skip }
-	for _, wave := range report.Waves {
-		if got := total(wave.Counts); got != report.Placement.Clusters {
-			t.Errorf("%d clusters after %s, want %d", got, wave.After, report.Placement.Clusters)
+	if several.Rollouts == nil {
+		several.Rollouts = make([]oneReport, 1)
+		if err := json.Unmarshal(data, &several.Rollouts[0]); err != nil {
+			t.Fatal(err)
 		}
 	}
-	if n := len(report.Waves); n == 0 || report.Waves[n-1].After != report.End.After || report.Waves[n-1].Counts != report.Summary {
-		t.Errorf("the end is %v and %v, want those of the last of %d waves", report.End, report.Summary, n)
+	for _, report := range several.Rollouts {
+		report.check(t)
+	}
+}
+
+func (r oneReport) check(t *testing.T) {
+	for _, wave := range r.Waves {
+		if got := wave.Counts.total(); got != r.Placement.Clusters {
+			t.Errorf("%d clusters after %s, want %d", got, wave.After, r.Placement.Clusters)
+		}
+	}
+	n := len(r.Waves)
+	if n == 0 || r.End.LastChange != "" && r.Waves[n-1].After != r.End.LastChange || r.Waves[n-1].Counts != r.Summary {
+		t.Errorf("the end is %v and %v, want those of the last of %d waves", r.End, r.Summary, n)
 	}
 }

@@ -47,16 +47,21 @@ func simulateText(t *testing.T, stdin string, args ...string) string {
 func runs() map[string][]string {
 	design := []string{"-f", "testdata/design/clusters.yaml", "-f", "testdata/design/placement.yaml"}
 	return map[string][]string{
-		"design":              design,
-		"design-random":       append(design[:4:4], "-fail-share", "3", "-seed", "3"),
-		"design-gate":         append(design[:4:4], "-gate", "2=4h", "-gate", "3"),
-		"canary-fails":        {"-f", "testdata/canary-fails/retail.yaml"},
-		"recovers":            {"-f", "testdata/recovers/telco.yaml"},
-		"addon":               {"-f", "testdata/addon/list.yaml", "-never", "cluster3"},
-		"addon-one-at-a-time": {"-f", "testdata/addon/list.yaml", "-max-concurrency-per-group", "1"},
-		"policy-progressive":  {"-f", "testdata/policy/progressive.yaml"},
-		"policy-gate":         {"-f", "testdata/policy/progressive.yaml", "-gate", "1=2h", "-fail", "store-09=1m"},
-		"policy-sub-filter":   {"-f", "testdata/policy/sub-filter.yaml"},
+		"design":               design,
+		"design-random":        append(design[:4:4], "-fail-share", "3", "-seed", "3"),
+		"design-gate":          append(design[:4:4], "-gate", "2=4h", "-gate", "3"),
+		"canary-fails":         {"-f", "testdata/canary-fails/retail.yaml"},
+		"recovers":             {"-f", "testdata/recovers/telco.yaml"},
+		"addon":                {"-f", "testdata/addon/list.yaml", "-never", "cluster3"},
+		"addon-one-at-a-time":  {"-f", "testdata/addon/list.yaml", "-max-concurrency-per-group", "1"},
+		"policy-progressive":   {"-f", "testdata/policy/progressive.yaml"},
+		"policy-gate":          {"-f", "testdata/policy/progressive.yaml", "-gate", "1=2h", "-fail", "store-09=1m"},
+		"policy-sub-filter":    {"-f", "testdata/policy/sub-filter.yaml"},
+		"explain-held":         {"-f", "testdata/design/clusters.yaml", "-f", "testdata/design/placement.yaml", "explain", "site-200", "-fail-share", "3", "-seed", "3"},
+		"explain-chain":        {"-f", "testdata/addon/list.yaml", "-never", "cluster3", "-max-concurrency-per-group", "1", "explain", "cluster7"},
+		"explain-canary":       {"-f", "testdata/canary-fails/retail.yaml", "explain", "shop-03"},
+		"explain-policy":       {"-f", "testdata/policy/progressive.yaml", "explain", "store-08", "-gate", "1=2h"},
+		"explain-not-selected": {"-f", "testdata/design/clusters.yaml", "-f", "testdata/design/placement.yaml", "explain", "lab-1"},
 		"policy-without-decisions": {"-f", "testdata/policy/selective-enforcement-policy.yaml",
 			"-f", "testdata/policy/selective-enforcement-binding.yaml"},
 	}
@@ -123,7 +128,7 @@ func TestOrderOfTheInputChangesNothing(t *testing.T) {
 		}
 		var documents, flags []string
 		for i := 0; i < len(args); i += 2 {
-			if args[i] != "-f" {
+			if args[i] != "-f" { // "explain" has a name behind it, as a flag has a value
 				flags = append(flags, args[i], args[i+1])
 				continue
 			}

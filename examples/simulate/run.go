@@ -5,12 +5,18 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
+	"time"
 
-	"github.com/cohort-ocm/cohort/examples/internal/manifest"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/cohort-ocm/cohort/examples/simulate/internal/behavior"
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/output"
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/scenario"
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/simulation"
+	"github.com/cohort-ocm/cohort/examples/simulate/internal/story"
+	"github.com/cohort-ocm/cohort/status"
 )
 
 const (
@@ -18,57 +24,155 @@ const (
 	exitInput  = 2 // flags or files are wrong
 )
 
+// exitCode is the exit status of an outcome under -exit-code. The greatest of several rollouts counts.
+func exitCode(outcome simulation.Outcome) int {
+	return map[simulation.Outcome]int{
+		simulation.Complete:             0,
+		simulation.CompleteWithFailures: 3,
+		simulation.AtGate:               4,
+		simulation.Stuck:                5,
+		simulation.Breached:             6,
+		simulation.NothingSelected:      7,
+	}[outcome]
+}
+
 // run is the command. It returns its exit status.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	r, write, err := simulate(args, stdin)
-	switch {
-	case errors.Is(err, flag.ErrHelp):
+	if len(args) > 0 && args[0] == "compare" {
+		return runComparison(args[1:], stdin, stdout, stderr)
+	}
+	f, err := parse(args)
+	if errors.Is(err, flag.ErrHelp) {
 		usage(stdout)
 		return 0
-	case err != nil:
+	}
+	var r played
+	if err == nil {
+		f.progress = progressOn(stderr)
+		r, err = simulate(f, stdin)
+	}
+	if err != nil {
 		fmt.Fprintf(stderr, "simulate: %s\n", strings.ReplaceAll(err.Error(), "\n", "; "))
 		return exitInput
 	}
-	if err := write(r, stdout); err != nil {
+	if err := f.format.write(r.written, stdout); err != nil {
 		fmt.Fprintf(stderr, "simulate: %v\n", err)
 		return exitOutput
+	}
+	if err := f.draw(stdout); err != nil {
+		fmt.Fprintf(stderr, "simulate: %v\n", err)
+		return exitOutput
+	}
+	if f.exitCode {
+		return r.exitCode()
 	}
 	return 0
 }
 
-// simulate reads the input, plays it through, and says how to write the report.
-func simulate(args []string, stdin io.Reader) (output.Report, func(output.Report, io.Writer) error, error) {
-	fail := func(err error) (output.Report, func(output.Report, io.Writer) error, error) {
-		return output.Report{}, nil, err
+// played is what to write of the simulations, and how they ended.
+type played struct {
+	written
+	outcomes []simulation.Outcome
+}
+
+// exitCode is the greatest of the outcomes'.
+func (p played) exitCode() (code int) {
+	for _, outcome := range p.outcomes {
+		code = max(code, exitCode(outcome))
 	}
-	f, err := parse(args)
+	return code
+}
+
+// simulate reads the input and plays it through.
+func simulate(f *flags, stdin io.Reader) (all played, err error) {
+	end := f.progress.begin("reading the files")
+	objects, err := scenario.Reader().Read(stdin, f.files...)
+	end()
 	if err != nil {
-		return fail(err)
+		return all, err
 	}
-	objects, err := manifest.Read(stdin, f.files...)
+	scenarios, err := scenario.Load(objects, scenario.Wanted{Rollout: f.rollout, Placement: f.placement.Ref})
 	if err != nil {
-		return fail(err)
+		return all, err
 	}
-	s, err := scenario.Load(objects, f.placement.Ref)
-	if err != nil {
-		return fail(err)
+	f.from(scenarios)
+	if err := f.checkNames(scenarios); err != nil {
+		return all, err
 	}
-	options, err := f.options(s.Groups)
-	if err != nil {
-		return fail(err)
+	var reports []written
+	for _, s := range scenarios {
+		report, outcome, err := f.play(s)
+		if err != nil {
+			return all, err
+		}
+		reports, all.outcomes = append(reports, report), append(all.outcomes, outcome)
 	}
-	if s.Policy != nil && s.Policy.AtOnce && len(options) > 0 {
-		s.Notes = append(s.Notes, "the policy goes to all clusters at once: flags that order a rollout have no effect")
+	if all.written = several(reports); len(reports) == 1 {
+		all.written = reports[0]
 	}
+	return all, nil
+}
+
+// play plays one rollout through.
+func (f *flags) play(s *scenario.Scenario) (written, simulation.Outcome, error) {
+	options := f.options(s.Groups)
 	check, _ := s.Planner(options...)
-	if _, err := check(nil, f.start.Time); err != nil {
-		return fail(err) // of the options: all else was checked where it was read
-	}
-	plan, hub := s.Planner(options...)
-	trace, err := simulation.Run(plan, s.Lives(f.rules(), f.seed, f.takes), f.start.Time)
+	first, err := check(nil, f.start.Time)
 	if err != nil {
-		return fail(err)
+		return nil, "", f.fault(err) // all but the options was checked where it was read
+	}
+	var rules []behavior.Rule
+	for _, rule := range f.rules() {
+		rules = append(rules, rule.Rule)
+	}
+	lives, fallbacks := s.Lives(rules, f.seed, time.Duration(f.takes))
+	s.Notes = append(s.Notes, f.withoutEffect(s, first.Schedule, fallbacks)...)
+	plan, hub := s.Planner(options...)
+	if f.explain != "" {
+		return f.explained(s, plan, s.From(hub), lives)
+	}
+	end := f.progress.begin("playing the rollout through")
+	trace, err := simulation.Resume(plan, s.From(hub), lives, f.start.Time)
+	end()
+	if err != nil {
+		return nil, "", err
 	}
 	report, err := output.New(s, trace, hub.Passes(), f.start.Time)
-	return report, f.format.write, err
+	report.Rows = int(f.rows)
+	f.pictures.keep(report, s.Groups, trace)
+	return report, trace.Outcome, err
+}
+
+// fault names the flag whose option package rollout refuses.
+func (f *flags) fault(err error) error {
+	if wrong := (*field.Error)(nil); errors.As(err, &wrong) && wrong.Field == "maxConcurrencyPerGroup" {
+		return fmt.Errorf("-max-concurrency-per-group %s: %s", f.perGroup, wrong.Detail)
+	}
+	return err
+}
+
+// explained plays the rollout through and tells what it is for one cluster.
+func (f *flags) explained(s *scenario.Scenario, plan simulation.Planner, from []status.Report, lives func(string) simulation.Life) (written, simulation.Outcome, error) {
+	group, selected, why, err := s.Why(f.explain)
+	if err != nil {
+		return nil, "", err
+	}
+	teller := story.New(f.explain)
+	trace, err := simulation.Resume(plan, from, lives, f.start.Time, teller.Watch)
+	if err != nil {
+		return nil, "", err
+	}
+	key := &group
+	if !selected {
+		key = nil
+	}
+	return output.Explain(f.explain, s.Rollout, key, why, teller.Events(), trace.Outcome), trace.Outcome, nil
+}
+
+// from has a rollout that is under way go on now, unless the user said when.
+func (f *flags) from(scenarios []*scenario.Scenario) {
+	live := slices.ContainsFunc(scenarios, func(s *scenario.Scenario) bool { return s.Live })
+	if live && !f.startGiven {
+		f.start = instant{time.Now().UTC().Truncate(time.Second)}
+	}
 }

@@ -10,7 +10,6 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/cohort-ocm/cohort/examples/simulate/internal/output"
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/scenario"
 	"github.com/cohort-ocm/cohort/grouping"
 	"github.com/cohort-ocm/cohort/rollout"
@@ -25,13 +24,19 @@ func (f *format) String() string { return string(*f) }
 
 func (f *format) Set(s string) error {
 	if s != "text" && s != "json" {
-		return errors.New("want text or json")
+		return errors.New("must be text or json")
 	}
 	*f = format(s)
 	return nil
 }
 
-func (f format) write(r output.Report, w io.Writer) error {
+// written is what there is to write.
+type written interface {
+	Text(io.Writer) error
+	JSON(io.Writer) error
+}
+
+func (f format) write(r written, w io.Writer) error {
 	if f == "json" {
 		return r.JSON(w)
 	}
@@ -47,7 +52,7 @@ func (p *placement) Set(s string) error {
 		namespace, name = "", s
 	}
 	if name == "" || found && namespace == "" || strings.Contains(name, "/") {
-		return errors.New("want a name, or a namespace and a name such as ns/name")
+		return errors.New("must be a name, or a namespace and a name such as ns/name")
 	}
 	p.Ref = scenario.Ref{Namespace: namespace, Name: name}
 	return nil
@@ -61,11 +66,27 @@ func (t *instant) String() string { return t.Format(time.RFC3339) }
 func (t *instant) Set(s string) error {
 	at, err := time.Parse(time.RFC3339, s)
 	if err != nil || at.Year() < 1970 || at.Year() > 9000 { // a century later is still a year of four digits
-		return errors.New("want a time from 1970 to 9000 such as 2025-01-31T22:00:00Z")
+		return errors.New("must be a time from 1970 to 9000 such as 2025-01-31T22:00:00Z")
 	}
 	t.Time = at.UTC()
 	return nil
 }
+
+// duration is how long something takes.
+type duration time.Duration
+
+func (d *duration) String() string { return time.Duration(*d).String() }
+
+func (d *duration) Set(s string) error {
+	long, err := time.ParseDuration(s)
+	if err != nil {
+		return errors.New("must be a duration such as 30s or 30m")
+	}
+	*d = duration(long)
+	return nil
+}
+
+func (d duration) meta() *metav1.Duration { return &metav1.Duration{Duration: time.Duration(d)} }
 
 // patterns are names of clusters.
 type patterns []string
@@ -111,14 +132,14 @@ func (g *gates) Set(s string) error {
 	}
 	index, err := strconv.ParseUint(number, 10, 31)
 	if err != nil {
-		return errors.New("want the index of a group, such as 2 or 2=4h")
+		return errors.New("must be the index of a group, such as 2 or 2=4h")
 	}
 	*g = append(*g, gate{int32(index), after})
 	return nil
 }
 
-// close closes the gate before the groups of this index, one of each placement.
-func (g gate) close(groups *grouping.Groups, start time.Time) (closed []rollout.Option, err error) {
+// close closes the gate before the groups of this index, one of each placement; none where there is no such group.
+func (g gate) close(groups *grouping.Groups, start time.Time) (closed []rollout.Option) {
 	var until rollout.Gate
 	if g.after != nil {
 		until.Opens = start.Add(g.after.Duration)
@@ -128,10 +149,7 @@ func (g gate) close(groups *grouping.Groups, start time.Time) (closed []rollout.
 			closed = append(closed, rollout.Closed(key, until))
 		}
 	}
-	if closed == nil {
-		return nil, fmt.Errorf("-gate %d: no such group, there are %v", g.index, groups)
-	}
-	return closed, nil
+	return closed
 }
 
 // cut reads `word` or `word=duration`.
@@ -142,7 +160,7 @@ func cut(s string) (string, *metav1.Duration, error) {
 	}
 	d, err := time.ParseDuration(rest)
 	if err != nil || d < 0 {
-		return "", nil, fmt.Errorf("%q is no duration such as 5m", rest)
+		return "", nil, fmt.Errorf("%q must be a duration such as 30s or 30m", rest)
 	}
 	return word, &metav1.Duration{Duration: d}, nil
 }

@@ -2,8 +2,10 @@ package manifest
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -12,28 +14,41 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
+// Decode reads a stream as the zero [Reader] does.
+func Decode(file string, r io.Reader) ([]Object, error) {
+	return Reader{}.Decode(file, r)
+}
+
 // Decode returns the objects of one stream, in their order; file is the name in their positions. Every
 // object has an apiVersion and a kind, and its metadata, if any, is an object whose name and namespace
 // are strings. Whole numbers are int64, as unstructured objects want them. A key that stands twice in
 // a mapping is an error. All errors of the content are *Error.
-func Decode(file string, r io.Reader) ([]Object, error) {
-	data, err := io.ReadAll(r)
+func (r Reader) Decode(file string, stream io.Reader) ([]Object, error) {
+	data, err := io.ReadAll(stream)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
-	var objects []Object
-	for _, document := range split(data) {
-		at := Position{File: file, Line: document.line}
-		content, err := parse(document)
-		if err != nil {
-			return nil, &Error{At: at, Err: err}
-		}
-		if content == nil {
-			continue
-		}
-		if objects, err = flatten(objects, content, at); err != nil {
-			return nil, err
-		}
+	return r.decode(file, data)
+}
+
+// decodeSlowly reads a document with the real parser, which has a word for all that may be wrong with it.
+func (r Reader) decodeSlowly(d document, at Position) ([]Object, error) {
+	content, err := parse(d)
+	if line := tabbed(d); err != nil && line > 0 {
+		at.Line, err = line, errors.New("tab: YAML must be indented by spaces")
+	}
+	if err != nil {
+		return nil, &Error{At: at, Err: err}
+	}
+	if content == nil {
+		return nil, nil
+	}
+	objects, err := flatten(nil, content, at)
+	if err != nil {
+		return nil, err
+	}
+	for i := range objects {
+		objects[i] = r.lighten(objects[i])
 	}
 	return objects, nil
 }
@@ -61,6 +76,21 @@ func parse(d document) (map[string]any, error) {
 	}
 }
 
+// tabbed is the first line of a document that is indented by a tab, 0 if none is. In JSON all may be.
+func tabbed(d document) int {
+	if content := bytes.TrimSpace(d.text); len(content) == 0 || content[0] == '{' || content[0] == '[' {
+		return 0
+	}
+	line := d.line - leadingLines(d.text)
+	for text := range bytes.Lines(d.text) {
+		if blank := text[:len(text)-len(bytes.TrimLeft(text, " \t"))]; bytes.IndexByte(blank, '\t') >= 0 && len(bytes.TrimSpace(text)) > 0 {
+			return line
+		}
+		line++
+	}
+	return 0
+}
+
 // flatten appends the object that content is, or the objects of the list that it is.
 func flatten(objects []Object, content map[string]any, at Position) ([]Object, error) {
 	if err := check(content); err != nil {
@@ -75,7 +105,7 @@ func flatten(objects []Object, content map[string]any, at Position) ([]Object, e
 	}
 	for i, item := range items {
 		inner := at
-		inner.Item = strings.TrimPrefix(fmt.Sprintf("%s.items[%d]", at.Item, i), ".")
+		inner.Item = index(at.Item, i)
 		object, ok := item.(map[string]any)
 		if !ok {
 			return nil, &Error{At: inner, Err: fmt.Errorf("found %s, want an object with apiVersion and kind", describe(item))}
@@ -85,6 +115,11 @@ func flatten(objects []Object, content map[string]any, at Position) ([]Object, e
 		}
 	}
 	return objects, nil
+}
+
+// index is the path of an item of the list at a path.
+func index(list string, i int) string {
+	return strings.TrimPrefix(list+".items["+strconv.Itoa(i)+"]", ".")
 }
 
 // isList tells a list from an object whose kind happens to end in List: the latter has a name.

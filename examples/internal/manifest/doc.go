@@ -7,6 +7,10 @@
 // Every object keeps the place it was read from, so that whoever finds a fault in it later can say in
 // one line which file, which object and which field (see [Object.Fault]).
 //
+// Where there may be a hundred thousand objects of a kind, a [Reader] that knows the kind decodes them while it
+// reads, next to one another, and drops what nobody looks at. Text as kubectl prints it is read a fast way;
+// whatever is unusual, or wrong, goes the way of the real parsers, which have a word for it.
+//
 //	var files manifest.Files
 //	flag.Var(&files, "f", "file to read, - for standard input; may be repeated")
 //	flag.Parse()

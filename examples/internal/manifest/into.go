@@ -19,14 +19,36 @@ import (
 //
 // Keys below status are the exception: a server wrote them, perhaps of a newer version than the type.
 // The paths of those that the type does not have are returned, in the order of the alphabet.
+//
+// Of a kind that the [Reader] knows, v may be of the type that it was told, and shares what it points at with
+// other calls.
 func (o Object) Into(v any) (unknown []string, err error) {
-	data, err := json.Marshal(o.Object)
-	if err != nil {
-		return nil, o.Fault(err)
+	if o.typed != nil {
+		unknown, err = o.typed.into(v)
+	} else {
+		unknown, err = decode(o.Object, v)
 	}
+	return unknown, o.Fault(err)
+}
+
+// decode fills v with an object that is all there.
+func decode(content map[string]any, v any) (unknown []string, err error) {
+	data, err := json.Marshal(content)
+	if err != nil {
+		return nil, err
+	}
+	unknown, misfit, err := decodeStrictly(data, v)
+	if misfit {
+		return nil, namePart(content, v, err)
+	}
+	return unknown, err
+}
+
+// decodeStrictly fills v with JSON. Where that does not fit the type, the error doesn't say where.
+func decodeStrictly(data []byte, v any) (unknown []string, misfit bool, err error) {
 	faults, err := strict.UnmarshalStrict(data, v)
 	if err != nil {
-		return nil, o.Fault(o.misfit(v, err))
+		return nil, true, err
 	}
 	var errs []error
 	for _, fault := range faults {
@@ -40,13 +62,13 @@ func (o Object) Into(v any) (unknown []string, err error) {
 		}
 		errs = append(errs, fmt.Errorf("%s: unknown field", path))
 	}
-	return unknown, o.Fault(errors.Join(errs...))
+	return unknown, false, errors.Join(errs...)
 }
 
-// misfit names the field of which err speaks, which the decoder mostly can't: types with an UnmarshalJSON
+// namePart names the field of which err speaks, which the decoder mostly can't: types with an UnmarshalJSON
 // of their own don't know where they stand. It is the smallest part of the object that fails alone.
-func (o Object) misfit(v any, err error) error {
-	at := culprit{value: o.Object, err: err}.narrow(func(part any) error {
+func namePart(content map[string]any, v any, err error) error {
+	at := culprit{value: content, err: err}.narrow(func(part any) error {
 		data, err := json.Marshal(part)
 		if err != nil {
 			return err

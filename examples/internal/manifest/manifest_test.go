@@ -163,7 +163,7 @@ func TestReadRefusesWhatItCannotRead(t *testing.T) {
 		files []string
 		want  string
 	}{
-		{nil, "no file given, want at least one"},
+		{nil, "no file given: must have at least one -f FILE"},
 		{[]string{missing}, missing},
 		{[]string{t.TempDir()}, "is a directory"},
 		{[]string{"-", "-"}, "- given twice"},

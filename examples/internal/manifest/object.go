@@ -33,6 +33,8 @@ func (p Position) String() string {
 type Object struct {
 	unstructured.Unstructured
 	At Position
+
+	typed *typed // of a kind that the Reader knows
 }
 
 // String names the object for people, like "Policy default/foo".

@@ -1,9 +1,14 @@
 package manifest
 
 import (
+	"bytes"
 	"errors"
+	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -19,33 +24,35 @@ func (f *Files) String() string { return strings.Join(*f, ",") }
 // Set adds a file.
 func (f *Files) Set(file string) error {
 	if file == "" {
-		return errors.New("empty file name, want a path or - for standard input")
+		return errors.New("empty file name: must be a path or - for standard input")
 	}
 	*f = append(*f, file)
 	return nil
+}
+
+// Read reads files as the zero [Reader] does.
+func Read(standardInput io.Reader, files ...string) ([]Object, error) {
+	return Reader{}.Read(standardInput, files...)
 }
 
 // Read returns the objects of the files, in the order of the files and of the documents in them. The
 // file "-" is standard input, which may be given once. The first file that cannot be read, or document
 // that is no object, ends it with an error of one line that names the file and the place; no objects
 // are returned then.
-func Read(standardInput io.Reader, files ...string) ([]Object, error) {
+func (r Reader) Read(standardInput io.Reader, files ...string) ([]Object, error) {
 	if len(files) == 0 {
-		return nil, errors.New("no file given, want at least one (- for standard input)")
+		return nil, errors.New("no file given: must have at least one -f FILE (- for standard input)")
+	}
+	if i := slices.Index(files, "-"); i >= 0 && slices.Contains(files[i+1:], "-") {
+		return nil, errors.New("- given twice: standard input can be read only once")
 	}
 	var all []Object
-	inputRead := false
 	for _, file := range files {
-		objects, err := []Object(nil), error(nil)
-		switch {
-		case file != "-":
-			objects, err = readFile(file)
-		case inputRead:
-			err = errors.New("- given twice: standard input can be read only once")
-		default:
-			inputRead = true
-			objects, err = Decode(stdin, standardInput)
+		read := r.readFile
+		if file == "-" {
+			read = func(string) ([]Object, error) { return r.readInput(standardInput) }
 		}
+		objects, err := read(file)
 		if err != nil {
 			return nil, err
 		}
@@ -54,11 +61,29 @@ func Read(standardInput io.Reader, files ...string) ([]Object, error) {
 	return all, nil
 }
 
-func readFile(file string) ([]Object, error) {
-	f, err := os.Open(file)
-	if err != nil {
+func (r Reader) readFile(file string) ([]Object, error) {
+	data, err := os.ReadFile(file)
+	switch dir, dirErr := os.Getwd(); {
+	case errors.Is(err, fs.ErrNotExist) && !filepath.IsAbs(file) && dirErr == nil:
+		return nil, fmt.Errorf("%w: the path is taken from %s", err, dir) // which go run -C has changed
+	case err != nil:
 		return nil, err
 	}
-	defer f.Close()
-	return Decode(file, f)
+	return r.decodeAny(file, data)
+}
+
+func (r Reader) readInput(standardInput io.Reader) ([]Object, error) {
+	data, err := io.ReadAll(standardInput)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", stdin, err)
+	}
+	return r.decodeAny(stdin, data)
+}
+
+// decodeAny refuses a file in which there is nothing at all, as a shell leaves it behind where a command failed.
+func (r Reader) decodeAny(file string, data []byte) ([]Object, error) {
+	if len(bytes.TrimSpace(data)) == 0 {
+		return nil, fmt.Errorf("%s is empty", file)
+	}
+	return r.decode(file, data)
 }

@@ -66,7 +66,7 @@ func TestLivesFollowTheFirstRuleThatMatches(t *testing.T) {
 			"a: Succeeded 0s\nb: Succeeded 0s\nc: Succeeded 0s\nd1: Succeeded 0s\n"},
 	} {
 		t.Run(test.why, func(t *testing.T) {
-			lives, unused := spec(t, test.spec).Lives(clusters(), 10*time.Minute)
+			lives, unused, _ := spec(t, test.spec).Lives(clusters(), 10*time.Minute)
 			if diff := cmp.Diff(test.want, shown(lives)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
@@ -78,7 +78,7 @@ func TestLivesFollowTheFirstRuleThatMatches(t *testing.T) {
 }
 
 func TestLivesNameTheRulesThatDecideNothing(t *testing.T) {
-	_, unused := spec(t, `clusters: [{names: [x]}, {names: [a]}, {names: [a]}, {share: 0%}, {}, {}]`).Lives(clusters(), 0)
+	_, unused, _ := spec(t, `clusters: [{names: [x]}, {names: [a]}, {names: [a]}, {share: 0%}, {}, {}]`).Lives(clusters(), 0)
 	if diff := cmp.Diff([]int{0, 2, 3, 5}, unused); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -96,7 +96,7 @@ func TestShareIsOfTheClustersThatAreLeftRoundedUp(t *testing.T) {
 				left++
 			}
 		}
-		lives, _ := s.Lives(all, time.Minute)
+		lives, _, _ := s.Lives(all, time.Minute)
 		failing := strings.Count(shown(lives), "Failed")
 		want := 0
 		for want*100 < left*percent {
@@ -107,7 +107,7 @@ func TestShareIsOfTheClustersThatAreLeftRoundedUp(t *testing.T) {
 		}
 		backwards := slices.Clone(all)
 		slices.Reverse(backwards)
-		if again, _ := s.Lives(backwards, time.Minute); shown(again) != shown(lives) {
+		if again, _, _ := s.Lives(backwards, time.Minute); shown(again) != shown(lives) {
 			t.Fatalf("the order of the clusters changed the share:\n%s", cmp.Diff(shown(lives), shown(again)))
 		}
 	})
@@ -120,7 +120,7 @@ func TestSeedDecidesWhoIsInTheShare(t *testing.T) {
 	}
 	seen := make(map[string]bool)
 	for seed := range 5 {
-		lives, _ := spec(t, fmt.Sprintf(`{seed: %d, clusters: [{share: 10, outcome: Fails}]}`, seed)).Lives(all, time.Minute)
+		lives, _, _ := spec(t, fmt.Sprintf(`{seed: %d, clusters: [{share: 10, outcome: Fails}]}`, seed)).Lives(all, time.Minute)
 		seen[shown(lives)] = true
 	}
 	if len(seen) < 2 {
@@ -168,7 +168,7 @@ clusters:
 		fmt.Println(err)
 		return
 	}
-	lives, _ := s.Lives([]behavior.Cluster{{Name: "edge-1"}, {Name: "office"}}, 10*time.Minute)
+	lives, _, _ := s.Lives([]behavior.Cluster{{Name: "edge-1"}, {Name: "office"}}, 10*time.Minute)
 	fmt.Print(shown(lives))
 	// Output:
 	// edge-1: Failed 5m0s Succeeded 2h5m0s

@@ -25,8 +25,8 @@ type Cluster struct {
 
 // Lives gives the life of each cluster by name; one that no rule matches succeeds after the fallback time.
 // unused are the rules that decide for no cluster, as indexes. The same seed gives the same shares,
-// whatever the order of the clusters. The spec must be valid.
-func (s Spec) Lives(clusters []Cluster, fallback time.Duration) (lives map[string]simulation.Life, unused []int) {
+// whatever the order of the clusters. fallbacks is for how many clusters the fallback time counts. The spec must be valid.
+func (s Spec) Lives(clusters []Cluster, fallback time.Duration) (lives map[string]simulation.Life, unused []int, fallbacks int) {
 	left := slices.Clone(clusters)
 	slices.SortFunc(left, func(a, b Cluster) int { return strings.Compare(a.Name, b.Name) })
 	lives = make(map[string]simulation.Life, len(clusters))
@@ -34,6 +34,9 @@ func (s Spec) Lives(clusters []Cluster, fallback time.Duration) (lives map[strin
 		chosen := rule.choose(left, rand.New(rand.NewPCG(s.Seed, uint64(i))))
 		for _, cluster := range chosen {
 			lives[cluster.Name] = rule.life(fallback)
+		}
+		if rule.After == nil && rule.Outcome != NeverAnswers {
+			fallbacks += len(chosen)
 		}
 		if len(chosen) == 0 {
 			unused = append(unused, i)
@@ -43,7 +46,7 @@ func (s Spec) Lives(clusters []Cluster, fallback time.Duration) (lives map[strin
 	for _, cluster := range left {
 		lives[cluster.Name] = Rule{}.life(fallback)
 	}
-	return lives, unused
+	return lives, unused, fallbacks + len(left)
 }
 
 // choose gives the clusters that a rule matches, or its share of them.

@@ -1,7 +1,6 @@
 package output
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -10,33 +9,35 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// end says how it ended, last being the last wave.
-func end(trace *simulation.Trace, last Wave) End {
+// end says how it ended.
+func end(trace *simulation.Trace, waves []Wave) End {
+	stopped, last := waves[trace.Stopped], waves[len(waves)-1]
 	e := End{
-		After:        last.After,
+		After:        stopped.After,
 		Outcome:      trace.Outcome,
 		Unsuccessful: unsuccessful(trace.Final),
 		Waiting:      last.Waiting,
 	}
-	e.Message = message(trace)
+	if last.After != stopped.After {
+		e.LastChange = last.After
+	}
+	for cluster := range trace.Final.Held() {
+		e.Held, e.Explanation = cluster.Name, trace.Final.Explain(cluster.Name)
+		break
+	}
+	e.Message = message(trace, e.Explanation)
 	return e
 }
 
-// message is a sentence about the outcome, without its full stop.
-func message(trace *simulation.Trace) string {
-	counts := trace.Final.Summary().Counts
-	switch trace.Outcome {
-	case simulation.Completed:
-		if failures := counts.Failures(); failures > 0 {
-			return fmt.Sprintf("complete: %d succeeded, %d failed", counts.Succeeded, failures)
-		}
-		return "complete: all succeeded"
-	case simulation.Stopped:
-		return fmt.Sprintf("%v; nothing will change that", trace.Final.Breach)
-	case simulation.Stuck:
-		return fmt.Sprintf("stuck for ever: %d in flight and %d waiting, and nothing will change", counts.InFlight(), counts.ToApply)
+// message is what the library says of the outcome, without a full stop.
+func message(trace *simulation.Trace, explanation rollout.Explanation) string {
+	switch {
+	case len(explanation) > 0: // the last link is what holds everything up
+		return explanation[len(explanation)-1].String()
+	case trace.Final.Breach != nil:
+		return trace.Final.Breach.String()
 	default:
-		return fmt.Sprintf("not at its end after %d years, which is as far as the simulation looks", int(simulation.Horizon.Hours()/24/365))
+		return trace.Final.Summary().String()
 	}
 }
 

@@ -10,7 +10,9 @@ import (
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/policy"
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/scenario"
 	"github.com/cohort-ocm/cohort/override"
+	"github.com/cohort-ocm/cohort/override/passes"
 	"github.com/cohort-ocm/cohort/status"
+	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
 // Policy is where a root policy goes and what its status comes to.
@@ -28,7 +30,7 @@ type Policy struct {
 // Binding is a PlacementBinding and what it does.
 type Binding struct {
 	Name         string                `json:"name"`
-	PlacementRef override.PlacementRef `json:"placementRef"`
+	PlacementRef policyv1.PlacementRef `json:"placementRef"`
 	Enforce      bool                  `json:"enforce,omitempty"`
 	SubFilter    bool                  `json:"subFilter,omitempty"`
 	// Excluded are the clusters that a PolicySet keeps the policy off.
@@ -71,14 +73,13 @@ type Change struct {
 }
 
 // newPolicy says where the policy goes, and what its status is after the last of the passes.
-func newPolicy(p *scenario.Policy, passes []policy.Pass) *Policy {
-	action := string(p.Root.Policy.Spec.RemediationAction)
-	shown := &Policy{Action: strings.ToLower(action), Status: p.Root.Status, Bindings: []Binding{}, Clusters: []Bound{}}
-	if len(passes) > 0 {
-		shown.Status = passes[len(passes)-1].Status
+func newPolicy(p *scenario.Policy, all []policy.Pass) *Policy {
+	shown := &Policy{Action: string(p.Resolution.Action()), Bindings: []Binding{}, Clusters: []Bound{}}
+	if len(all) > 0 {
+		shown.Status = all[len(all)-1].Status
 	}
 	binds, enforces := make(map[string]int), make(map[string]int)
-	for _, c := range p.Root.Bound.Clusters {
+	for c := range p.Resolution.Clusters() {
 		shown.Clusters = append(shown.Clusters, Bound{c.Name, string(c.Action), c.BoundBy, c.DecidedBy})
 		for _, by := range c.BoundBy {
 			binds[by]++
@@ -87,13 +88,13 @@ func newPolicy(p *scenario.Policy, passes []policy.Pass) *Policy {
 			enforces[by]++
 		}
 	}
-	for _, b := range p.Bindings {
+	for _, b := range p.Resolution.Bindings() {
 		shown.Bindings = append(shown.Bindings, Binding{
 			Name: b.Name, PlacementRef: b.PlacementRef, Enforce: b.Enforce, SubFilter: b.SubFilter, Excluded: b.Excluded,
-			Selects: len(b.Clusters), Binds: binds[b.Name], Enforces: enforces[b.Name],
+			Selects: b.Groups.NumClusters(), Binds: binds[b.Name], Enforces: enforces[b.Name],
 		})
 	}
-	for _, ignored := range p.Root.Bound.Ignored {
+	for _, ignored := range p.Resolution.Ignored() {
 		shown.Ignored = append(shown.Ignored, Ignored(ignored))
 	}
 	return shown
@@ -110,8 +111,8 @@ func (p *Policy) placements() string {
 }
 
 // passesAt are those at one instant.
-func passesAt(passes []policy.Pass, at time.Time) (shown []Pass) {
-	for _, pass := range passes {
+func passesAt(all []policy.Pass, at time.Time) (shown []Pass) {
+	for _, pass := range all {
 		if pass.Time.Equal(at) {
 			shown = append(shown, Pass{changes(pass.Changes), string(pass.Status.ComplianceState), pass.Status.RolloutStatus})
 		}
@@ -120,9 +121,9 @@ func passesAt(passes []policy.Pass, at time.Time) (shown []Pass) {
 }
 
 // changes puts clusters together that got the same, which are by name then. What came to its end is before what starts.
-func changes(all []override.Propagated) (shown []Change) {
+func changes(all []passes.Cluster) (shown []Change) {
 	type got struct {
-		action override.RemediationAction
+		action policyv1.RemediationAction
 		status status.RolloutStatus
 	}
 	clusters := make(map[got][]string)

@@ -24,6 +24,9 @@ type Report struct {
 	Waves   []Wave  `json:"waves"`
 	End     End     `json:"end"`
 	Summary Summary `json:"summary"`
+
+	// Rows is how many rows a table of the text has at most: DefaultRows if it is 0, and no limit for AllRows.
+	Rows int `json:"-"`
 }
 
 // Placement is what was rolled out to.
@@ -34,6 +37,8 @@ type Placement struct {
 	Fleet    int `json:"fleet,omitempty"`
 	// Stored says that the groups are those of the PlacementDecisions in the files.
 	Stored bool `json:"stored"`
+	// Dropped says why the others are not selected.
+	Dropped []scenario.Drop `json:"dropped,omitempty"`
 }
 
 // Rollout is who rolled out and by which rules.
@@ -81,15 +86,21 @@ type Wave struct {
 
 // Waiting is why some clusters wait, as data and as a sentence.
 type Waiting struct {
-	rollout.Waiting
+	rollout.HoldCount
 	Message string `json:"message"`
 }
 
 // End is how the rollout ended.
 type End struct {
-	After   string             `json:"after"`
-	Outcome simulation.Outcome `json:"outcome"`
-	Message string             `json:"message"`
+	// After is when it came to its outcome, and LastChange when the last cluster changed after that, if one did.
+	After      string             `json:"after"`
+	LastChange string             `json:"lastChange,omitempty"`
+	Outcome    simulation.Outcome `json:"outcome"`
+	// Message is the library's sentence.
+	Message string `json:"message"`
+	// Explanation says why Held, the first of the held clusters, waits.
+	Held        string              `json:"held,omitempty"`
+	Explanation rollout.Explanation `json:"explanation,omitempty"`
 	// Unsuccessful are the clusters that failed or are in flight for ever, in the order of their names.
 	Unsuccessful []rollout.Cluster `json:"unsuccessful,omitempty"`
 	Waiting      []Waiting         `json:"waiting,omitempty"`
@@ -111,7 +122,7 @@ func New(s *scenario.Scenario, trace *simulation.Trace, passes []policy.Pass, st
 	final := trace.Final
 	summary := final.Summary()
 	r := Report{
-		Placement: Placement{Name: s.Placement.String(), Clusters: s.Groups.NumClusters(), Fleet: s.Fleet, Stored: s.Stored},
+		Placement: Placement{Name: s.Placement.String(), Clusters: s.Groups.NumClusters(), Fleet: s.Fleet, Stored: s.Stored, Dropped: s.Dropped},
 		Rollout:   Rollout{Object: s.Rollout, Start: start, Schedule: final.Schedule},
 		Notes:     s.Notes,
 		Groups:    groups(stored.DecisionGroups, s.Decisions),
@@ -128,11 +139,11 @@ func New(s *scenario.Scenario, trace *simulation.Trace, passes []policy.Pass, st
 		r.Waves = append(r.Waves, Wave{
 			After: w.After.String(), Started: w.Started, Succeeded: w.Succeeded, Failed: w.Failed, TimedOut: w.TimedOut,
 			InFlight: w.Counts.InFlight(), Done: w.Counts.Done(), Failures: w.Counts.Failures(),
-			Counts: w.Counts, Waiting: waiting(w.Waiting),
+			Counts: w.Counts, Waiting: waiting(w.Holds),
 			Passes: passesAt(passes, start.Add(w.After)),
 		})
 	}
-	r.End = end(trace, r.Waves[len(r.Waves)-1])
+	r.End = end(trace, r.Waves)
 	return r, nil
 }
 
@@ -171,7 +182,7 @@ func boundGroups(groups *grouping.Groups) []Group {
 	return all
 }
 
-func waiting(all []rollout.Waiting) (shown []Waiting) {
+func waiting(all []rollout.HoldCount) (shown []Waiting) {
 	for _, w := range all {
 		shown = append(shown, Waiting{w, w.String()})
 	}

@@ -11,6 +11,7 @@ import (
 
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
+	"github.com/cohort-ocm/cohort/examples/simulate/internal/simulation"
 	"github.com/cohort-ocm/cohort/rollout"
 )
 
@@ -47,7 +48,7 @@ func (r Report) head(b *bytes.Buffer) {
 	}
 	fmt.Fprintf(b, "\n%s: %s\n", r.Rollout.Object, strings.Join(how, ", "))
 	if len(r.Rollout.Schedule.Stages) > 0 {
-		fmt.Fprintf(b, "  %v\n", r.Rollout.Schedule)
+		fmt.Fprintf(b, "  %s\n", fit(r.Rollout.Schedule.String(), mostScheduleWidth))
 	}
 	for _, note := range r.Notes {
 		fmt.Fprintf(b, "note: %s\n", note)
@@ -100,14 +101,12 @@ func (r Report) groupTable(b *bytes.Buffer) {
 		return
 	}
 	decisions := 0
-	t := table(b, "GROUP", "NAME", "CLUSTERS", "PLACEMENTDECISIONS")
 	for _, g := range r.Groups {
-		var names []string
-		for _, d := range g.Decisions {
-			names = append(names, fmt.Sprintf("%s (%d)", d.Name, len(d.Clusters)))
-		}
 		decisions += len(g.Decisions)
-		row(t, g.Index, orDash(g.Name), g.Clusters, strings.Join(names, ", "))
+	}
+	t := table(b, "GROUP", "NAME", "CLUSTERS", "PLACEMENTDECISIONS")
+	for _, g := range groupRows(r.Groups, r.rows()) {
+		row(t, g.index(), g.name(), g.size(), g.names())
 	}
 	t.Flush()
 	fmt.Fprintf(b, "%d groups, %d PlacementDecisions\n", len(r.Groups), decisions)
@@ -116,43 +115,108 @@ func (r Report) groupTable(b *bytes.Buffer) {
 // boundGroupTable shows the groups of a policy, which may be of several bindings.
 func (r Report) boundGroupTable(b *bytes.Buffer) {
 	t := table(b, "GROUP", "NAME", "BINDING", "BOUND CLUSTERS")
-	for _, g := range r.Groups {
-		row(t, g.Index, orDash(g.Name), orDash(g.Placement), g.Clusters)
+	for _, g := range groupRows(r.Groups, r.rows()) {
+		row(t, g.index(), g.name(), orDash(g.first.Placement), g.size())
 	}
 	t.Flush()
 }
 
-// waveTable has a line for each wave and below it, indented, what was written to replicated policies.
+// waveTable has a line for each wave, or for some together, and below it, indented, what was written to replicated
+// policies.
 func (r Report) waveTable(b *bytes.Buffer) {
-	var lines bytes.Buffer
-	t := table(&lines, "TIME", "STARTED", "IN FLIGHT", "DONE", "FAILED", "WHY THE REST WAITS")
-	for _, w := range r.Waves {
-		var why []string
-		for _, waiting := range w.Waiting {
-			why = append(why, waiting.Message)
+	var text bytes.Buffer
+	all := waveRows(r.Waves, r.End.After, r.rows())
+	columns := r.columns()
+	var titles []any
+	for _, c := range columns {
+		titles = append(titles, c.title)
+	}
+	t := table(&text, titles...)
+	for _, w := range all {
+		var cells []any
+		for _, c := range columns {
+			cells = append(cells, c.cell(w))
 		}
-		row(t, short(w.After), len(w.Started), w.InFlight, w.Done, w.Failures, orDash(strings.Join(why, "; ")))
+		row(t, cells...)
 	}
 	t.Flush()
 	const head = 2 // an empty line and the columns
-	for i, line := range slices.Collect(strings.Lines(lines.String())) {
+	for i, line := range slices.Collect(strings.Lines(text.String())) {
 		b.WriteString(line)
 		if i < head {
 			continue
 		}
-		for _, pass := range r.Waves[i-head].Passes {
+		var changes []string
+		for _, pass := range all[i-head].passes {
 			for _, change := range pass.Changes {
-				fmt.Fprintf(b, "      %v\n", change)
+				changes = append(changes, fmt.Sprint(change))
 			}
 		}
+		if all[i-head].waves > 1 {
+			changes = lines(changes, mostChanges)
+		}
+		for _, change := range changes {
+			fmt.Fprintf(b, "      %s\n", change)
+		}
 	}
+}
+
+// mostChanges is how many changes there are below the line of several waves.
+const mostChanges = 4
+
+// column is one of the table of waves.
+type column struct {
+	title string
+	cell  func(waveRow) any
+}
+
+// columns are those in which there is something.
+func (r Report) columns() []column {
+	all := []column{
+		{"TIME", func(w waveRow) any { return w.time() }},
+		{"STARTED", func(w waveRow) any { return w.started }},
+		{"IN FLIGHT", func(w waveRow) any { return w.last.InFlight }},
+		{"SOAKING", func(w waveRow) any { return w.last.Counts.Soaking }},
+		{"DONE", func(w waveRow) any { return w.last.Done }},
+		{"FAILED", func(w waveRow) any { return w.last.Counts.Failed }},
+		{"TIMED OUT", func(w waveRow) any { return w.last.Counts.TimeOut }},
+		{"WHY THE REST WAITS", func(w waveRow) any { return fit(orDash(why(w.last.Waiting)), mostReasonWidth) }},
+	}
+	return slices.DeleteFunc(all, func(c column) bool {
+		return (c.title == "SOAKING" || c.title == "TIMED OUT") && !slices.ContainsFunc(r.Waves, func(w Wave) bool {
+			return c.title == "SOAKING" && w.Counts.Soaking > 0 || c.title == "TIMED OUT" && w.Counts.TimeOut > 0
+		})
+	})
+}
+
+// why is the first reason in full, as the others mostly follow from it, and how many wait for those.
+func why(waiting []Waiting) string {
+	if len(waiting) == 0 {
+		return ""
+	}
+	rest := 0
+	for _, w := range waiting[1:] {
+		rest += w.Clusters
+	}
+	if rest == 0 {
+		return waiting[0].Message
+	}
+	return fmt.Sprintf("%s (and %d behind them)", waiting[0].Message, rest)
 }
 
 // mostNamed is how many clusters the text names; JSON has all.
 const mostNamed = 10
 
 func (r Report) end(b *bytes.Buffer) {
-	fmt.Fprintf(b, "\nafter %s: %s\n", short(r.End.After), r.End.Message)
+	fmt.Fprintf(b, "\nafter %s: %s: %s\n", short(r.End.After), r.End.Outcome, r.End.Message)
+	if r.End.Outcome == simulation.NothingSelected {
+		for _, drop := range r.Placement.Dropped {
+			fmt.Fprintf(b, "  %v\n", drop)
+		}
+	}
+	if r.End.LastChange != "" {
+		fmt.Fprintf(b, "  the last change after that: %s\n", short(r.End.LastChange))
+	}
 	for i, c := range r.End.Unsuccessful {
 		if i == mostNamed {
 			fmt.Fprintf(b, "  and %d more\n", len(r.End.Unsuccessful)-i)
@@ -160,15 +224,34 @@ func (r Report) end(b *bytes.Buffer) {
 		}
 		fmt.Fprintf(b, "  %s in %v: %s\n", c.Name, c.Group, c.Status)
 	}
-	for _, w := range r.End.Waiting {
-		fmt.Fprintf(b, "  %s\n", w.Message)
-	}
+	r.otherReasons(b)
 	fmt.Fprintf(b, "%s: %v (%d%%)\n", r.Summary.Aggregate, r.Summary.Counts, r.Summary.Percent)
+	var groups []string
 	for _, g := range r.Summary.Groups {
-		fmt.Fprintf(b, "  %v: %v\n", g.Group, g.Counts)
+		groups = append(groups, fmt.Sprintf("%v: %v", g.Group, g.Counts))
+	}
+	for _, line := range lines(groups, r.rows()) {
+		fmt.Fprintf(b, "  %s\n", line)
 	}
 	if r.Policy != nil {
 		fmt.Fprintln(b, r.Policy.root())
+	}
+}
+
+// mostReasons is how many reasons to wait the text has besides the first.
+const mostReasons = 5
+
+// otherReasons are those of clusters that wait for something else than the first.
+func (r Report) otherReasons(b *bytes.Buffer) {
+	for i, w := range r.End.Waiting {
+		switch {
+		case i == 0 || r.End.Outcome == simulation.Breached: // the message has it, and a breach holds all
+		case i > mostReasons:
+			fmt.Fprintf(b, "  and %d more reasons\n", len(r.End.Waiting)-i)
+			return
+		default:
+			fmt.Fprintf(b, "  also %s\n", w.Message)
+		}
 	}
 }
 

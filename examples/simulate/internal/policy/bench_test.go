@@ -11,30 +11,33 @@ import (
 
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/policy"
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/simulation"
+	"github.com/cohort-ocm/cohort/grouping"
 	"github.com/cohort-ocm/cohort/override"
 	"github.com/cohort-ocm/cohort/status"
+	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
 // A rollout of ten waves, whatever the size of the fleet.
 func BenchmarkHub(b *testing.B) {
-	rule := override.PlacementRef{APIGroup: "apps.open-cluster-management.io", Kind: "PlacementRule", Name: "all"}
+	rule := policyv1.PlacementRef{APIGroup: "apps.open-cluster-management.io", Kind: "PlacementRule", Name: "all"}
 	for _, n := range []int{100, 1000, 10000, 100000} {
-		root := override.Root{Version: "1", Policy: &override.Policy{ObjectMeta: metav1.ObjectMeta{Name: "p"}}}
-		root.Policy.Spec.RolloutStrategy = clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.Progressive,
+		p := &policyv1.Policy{ObjectMeta: metav1.ObjectMeta{Name: "p"}}
+		p.Spec.RolloutStrategy = clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.Progressive,
 			Progressive: &clusterv1alpha1.RolloutProgressive{MaxConcurrency: intstr.FromString("10%")}}
-		binding := override.Binding{Name: "all", PlacementRef: rule}
+		var names []string
 		for i := range n {
-			binding.Clusters = append(binding.Clusters, fmt.Sprintf("cluster-%06d", i))
+			names = append(names, fmt.Sprintf("cluster-%06d", i))
 		}
-		var err error
-		if root.Bound, err = override.Resolve(root.Policy, []override.Binding{binding}); err != nil {
+		groups := groupsOf(b, map[grouping.Key][]string{{}: names})
+		resolution, err := override.Resolve(p, []override.Binding{{Name: "all", PlacementRef: rule, Groups: groups}})
+		if err != nil {
 			b.Fatal(err)
 		}
 		life := simulation.Life{{After: time.Minute, Status: status.Succeeded}}
 		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := simulation.Run(policy.New(root).Plan, func(string) simulation.Life { return life }, start()); err != nil {
+				if _, err := simulation.Run(policy.New(resolution, "1").Plan, func(string) simulation.Life { return life }, start()); err != nil {
 					b.Fatal(err)
 				}
 			}

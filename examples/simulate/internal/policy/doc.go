@@ -1,11 +1,11 @@
 // Package policy is the hub of a simulated root policy: it keeps the replicated policies and writes to them what
-// package override asks for.
+// package passes asks for.
 //
 // [Hub.Plan] is a planner for package simulation. Each call
 //
 //  1. takes what clusters report: Succeeded is Compliant, Failed is NonCompliant, and what else a cluster reports
 //     after its start is Pending,
-//  2. calls override.Propagate and writes, again until a cluster starts or nothing is left to write,
+//  2. calls passes.Propagate and writes, again until a cluster starts or nothing is left to write,
 //  3. answers with the plan and the clusters that really started.
 //
 // What was written is kept as a [Pass] for each call of Propagate. A cluster that a rollout holds at inform reports

@@ -9,31 +9,31 @@ import (
 
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/policy"
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/simulation"
+	"github.com/cohort-ocm/cohort/grouping"
 	"github.com/cohort-ocm/cohort/override"
 	"github.com/cohort-ocm/cohort/status"
+	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
 // A policy that a PlacementRule binds to two clusters, which are one group.
 func ExampleHub() {
-	root := override.Root{Version: "1", Policy: &override.Policy{
-		ObjectMeta: metav1.ObjectMeta{Name: "tls"},
-		Spec: override.PolicySpec{RemediationAction: override.Enforce,
-			RolloutStrategy: clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.ProgressivePerGroup}},
-	}}
-	var err error
-	root.Bound, err = override.Resolve(root.Policy, []override.Binding{{
-		Name: "all", Clusters: []string{"a", "b"},
-		PlacementRef: override.PlacementRef{APIGroup: "apps.open-cluster-management.io", Kind: "PlacementRule", Name: "all"},
+	groups, err := grouping.FromNames(map[grouping.Key][]string{{}: {"a", "b"}}) // a PlacementRule has none
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	tls := &policyv1.Policy{ObjectMeta: metav1.ObjectMeta{Name: "tls"}}
+	tls.Spec.RemediationAction = policyv1.Enforce
+	tls.Spec.RolloutStrategy.Type = clusterv1alpha1.ProgressivePerGroup
+	resolution, err := override.Resolve(tls, []override.Binding{{
+		Name: "all", Groups: groups,
+		PlacementRef: policyv1.PlacementRef{APIGroup: "apps.open-cluster-management.io", Kind: "PlacementRule", Name: "all"},
 	}})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	if root.Groups, err = root.Bound.Groups(nil); err != nil { // a PlacementRule has none
-		fmt.Println(err)
-		return
-	}
-	hub := policy.New(root)
+	hub := policy.New(resolution, "1")
 	lives := func(string) simulation.Life {
 		return simulation.Life{{After: time.Minute, Status: status.Succeeded}}
 	}
@@ -45,7 +45,7 @@ func ExampleHub() {
 		fmt.Println(pass.Time.Format(time.TimeOnly), pass.Changes, pass.Status.RolloutStatus)
 	}
 	// Output:
-	// 00:00:00 [a: inform, ToApply (Create) b: inform, ToApply (Create)] Progressing
-	// 00:00:00 [a: enforce, Progressing (Update) b: enforce, Progressing (Update)] Progressing
-	// 00:01:00 [a: enforce, Succeeded (UpdateStatus) b: enforce, Succeeded (UpdateStatus)] Succeeded
+	// 00:00:00 [a: inform, ToApply (create) b: inform, ToApply (create)] Progressing
+	// 00:00:00 [a: enforce, Progressing (update) b: enforce, Progressing (update)] Progressing
+	// 00:01:00 [a: enforce, Succeeded (updateStatus) b: enforce, Succeeded (updateStatus)] Succeeded
 }

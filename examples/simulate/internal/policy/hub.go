@@ -2,36 +2,68 @@ package policy
 
 import (
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/cohort-ocm/cohort/override"
+	"github.com/cohort-ocm/cohort/override/passes"
 	"github.com/cohort-ocm/cohort/rollout"
 	"github.com/cohort-ocm/cohort/status"
+	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
 // Hub has a root policy and what is replicated of it. It comes from New and serves one simulation.
 type Hub struct {
-	root     override.Root
-	options  []rollout.Option
-	replicas []override.Replica // by cluster
-	passes   []Pass
+	resolution *override.Resolution
+	version    string
+	options    []rollout.Option
+	replicas   []passes.Replica // by cluster
+	status     status.PolicyStatus
+	passes     []Pass
+	observed   map[string]status.Report // of the replicas that were there at the beginning
 }
 
-// Pass is what one call of override.Propagate had written.
+// Pass is what one call of passes.Propagate had written.
 type Pass struct {
 	Time time.Time
 	// Changes are the replicated policies that were written, by cluster.
-	Changes []override.Propagated
+	Changes []passes.Cluster
 	// Status is the root policy's after that.
 	Status status.PolicyStatus
 }
 
-// New is a hub without any replicated policy yet. The root's bindings and groups are those of the whole simulation.
-func New(root override.Root, options ...rollout.Option) *Hub {
-	return &Hub{root: root, options: options}
+// New is a hub without any replicated policy yet. The resolution is that of the whole simulation.
+func New(resolution *override.Resolution, version string, options ...rollout.Option) *Hub {
+	return &Hub{resolution: resolution, version: version, options: options}
 }
+
+// Resume is a hub with the replicated policies that there are already, by cluster.
+func Resume(resolution *override.Resolution, version string, replicas []passes.Replica, options ...rollout.Option) *Hub {
+	h := New(resolution, version, options...)
+	h.replicas = slices.Clone(replicas)
+	h.observed = make(map[string]status.Report)
+	strategy, _ := h.course()
+	for _, report := range h.reports(strategy.Type) {
+		h.observed[report.Cluster] = report
+	}
+	return h
+}
+
+// Observed are the reports of the replicated policies that there were at the beginning, by cluster.
+func (h *Hub) Observed() (reports []status.Report) {
+	if h == nil {
+		return nil
+	}
+	for _, cluster := range slices.Sorted(maps.Keys(h.observed)) {
+		reports = append(reports, h.observed[cluster])
+	}
+	return reports
+}
+
+// Resolution says where the policy goes.
+func (h *Hub) Resolution() *override.Resolution { return h.resolution }
 
 // Passes are those so far, in order. A nil hub has none.
 func (h *Hub) Passes() []Pass {
@@ -46,42 +78,40 @@ func (h *Hub) Passes() []Pass {
 // they shall have in the end.
 func (h *Hub) Plan(reports []status.Report, now time.Time) (*rollout.Result, error) {
 	for _, report := range reports {
-		if i, found := h.find(report.Cluster); found {
+		if i, found := h.find(report.Cluster); found && report != h.observed[report.Cluster] {
 			evaluate(&h.replicas[i], report)
 		}
 	}
 	const mostCalls = 3 // the first pass, the second, and the one that asks for nothing (O11)
 	for range mostCalls {
-		p, err := override.Propagate(h.root, h.replicas, now, h.options...)
+		p, err := passes.Propagate(h.resolution, h.version, h.replicas, now, h.options...)
 		if err != nil {
 			return nil, err
 		}
-		if p.Writes() {
+		if !p.Writes() || len(p.Start) > 0 {
+			plan, err := h.result(p, now)
 			h.write(p, now)
+			return plan, err
 		}
-		plan := *p.Rollout
-		plan.Start = started(p)
-		if len(plan.Start) > 0 || !p.Writes() {
-			return &plan, nil
-		}
+		h.write(p, now)
 	}
 	return nil, errors.New("no end of writing replicated policies")
 }
 
 func (h *Hub) find(cluster string) (int, bool) {
-	return slices.BinarySearchFunc(h.replicas, cluster, func(r override.Replica, name string) int {
+	return slices.BinarySearchFunc(h.replicas, cluster, func(r passes.Replica, name string) int {
 		return strings.Compare(r.Cluster, name)
 	})
 }
 
 // evaluate is the cluster's report in the words of a policy. Progressing since the start is no report yet.
-func evaluate(r *override.Replica, report status.Report) {
-	compliance := "Pending"
+func evaluate(r *passes.Replica, report status.Report) {
+	compliance := policyv1.Pending
 	switch report.Status {
 	case status.Succeeded:
-		compliance = "Compliant"
+		compliance = policyv1.Compliant
 	case status.Failed:
-		compliance = "NonCompliant"
+		compliance = policyv1.NonCompliant
 	default:
 		if report.LastTransitionTime.Equal(r.WriteTime) {
 			return
@@ -93,36 +123,34 @@ func evaluate(r *override.Replica, report status.Report) {
 	}
 }
 
-// write does what p asks for. Bindings don't change here, so nothing is ever deleted.
-func (h *Hub) write(p *override.Propagation, now time.Time) {
-	pass := Pass{Time: now, Status: p.Status}
+// write does what p asks for.
+func (h *Hub) write(p *passes.Propagation, now time.Time) {
+	if changed := p.SetStatus(&h.status); !changed && !p.Writes() {
+		return
+	}
+	pass := Pass{Time: now}
 	for _, c := range p.Clusters {
-		if c.Write == override.WriteNothing {
+		if c.Verb == passes.VerbNone {
 			continue
 		}
 		pass.Changes = append(pass.Changes, c)
 		i, _ := h.find(c.Name)
-		if c.Write == override.WriteCreate {
-			h.replicas = slices.Insert(h.replicas, i, override.Replica{Cluster: c.Name})
+		if c.Verb == passes.VerbCreate {
+			h.replicas = slices.Insert(h.replicas, i, passes.Replica{Cluster: c.Name})
 		}
 		r := &h.replicas[i]
-		if c.Write != override.WriteStatus {
-			r.Version, r.Action, r.WriteTime = h.root.Version, c.Action, now
+		if c.Verb != passes.VerbUpdateStatus {
+			r.Version, r.Action, r.WriteTime = h.version, c.Action, now
 			r.Generation++
 		}
 		r.RolloutStatus = c.RolloutStatus
 	}
-	h.root.Status = p.Status
-	h.passes = append(h.passes, pass)
-}
-
-// started are the clusters of the plan's Start that did start: one without a replica of this version goes through
-// the first pass before.
-func started(p *override.Propagation) (all []rollout.Cluster) {
-	for _, cluster := range p.Rollout.Start {
-		if c, _ := p.Cluster(cluster.Name); c.RolloutStatus == status.Progressing {
-			all = append(all, cluster)
+	for _, name := range p.Delete {
+		if i, found := h.find(name); found {
+			h.replicas = slices.Delete(h.replicas, i, i+1)
 		}
 	}
-	return all
+	pass.Status = h.status
+	pass.Status.Status = slices.Clone(h.status.Status)
+	h.passes = append(h.passes, pass)
 }

@@ -11,14 +11,16 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
-	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	"pgregory.net/rapid"
 
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/policy"
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/simulation"
 	"github.com/cohort-ocm/cohort/grouping"
 	"github.com/cohort-ocm/cohort/override"
+	"github.com/cohort-ocm/cohort/override/passes"
+	"github.com/cohort-ocm/cohort/rollout"
 	"github.com/cohort-ocm/cohort/status"
+	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
 // fatal is what tests and properties have in common.
@@ -29,43 +31,41 @@ type fatal interface {
 
 func start() time.Time { return time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC) }
 
-// rootOf is a policy bound to a group for each word, with a cluster for each letter, and enforced by a sub filter on
+// hubOf has a policy bound to a group for each word, with a cluster for each letter, and enforced by a sub filter on
 // the clusters of enforced.
-func rootOf(t fatal, action override.RemediationAction, strategy clusterv1alpha1.RolloutStrategy, enforced string, words ...string) override.Root {
+func hubOf(t fatal, action policyv1.RemediationAction, strategy clusterv1alpha1.RolloutStrategy, enforced string, words ...string) *policy.Hub {
 	t.Helper()
-	var decisions []*clusterv1beta1.PlacementDecision
+	names := make(map[grouping.Key][]string)
 	for i, word := range words {
-		d := &clusterv1beta1.PlacementDecision{ObjectMeta: metav1.ObjectMeta{
-			Name: fmt.Sprint(i), Labels: map[string]string{clusterv1beta1.DecisionGroupIndexLabel: fmt.Sprint(i)},
-		}}
-		for letter := range strings.SplitSeq(word, "") {
-			d.Status.Decisions = append(d.Status.Decisions, clusterv1beta1.ClusterDecision{ClusterName: letter})
-		}
-		decisions = append(decisions, d)
+		names[grouping.Key{Index: int32(i)}] = strings.Split(word, "")
 	}
-	groups, err := grouping.Read(nil, decisions)
+	p := &policyv1.Policy{ObjectMeta: metav1.ObjectMeta{Name: "p"}, Spec: policyv1.PolicySpec{RemediationAction: action, RolloutStrategy: strategy}}
+	placement := policyv1.PlacementRef{APIGroup: "cluster.open-cluster-management.io", Kind: "Placement", Name: "p"}
+	bindings := []override.Binding{{Name: "all", PlacementRef: placement, Groups: groupsOf(t, names)}}
+	if enforced != "" {
+		bindings = append(bindings, override.Binding{Name: "sub", PlacementRef: placement, Enforce: true, SubFilter: true,
+			Groups: groupsOf(t, map[grouping.Key][]string{{}: strings.Split(enforced, "")})})
+	}
+	resolution, err := override.Resolve(p, bindings)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &override.Policy{ObjectMeta: metav1.ObjectMeta{Name: "p"}, Spec: override.PolicySpec{RemediationAction: action, RolloutStrategy: strategy}}
-	placement := override.PlacementRef{APIGroup: "cluster.open-cluster-management.io", Kind: "Placement", Name: "p"}
-	bound, err := override.Resolve(p, []override.Binding{
-		{Name: "all", PlacementRef: placement, Clusters: strings.Split(strings.Join(words, ""), "")},
-		{Name: "sub", PlacementRef: placement, Clusters: strings.Split(enforced, ""), Enforce: true, SubFilter: true},
-	}[:1+min(len(enforced), 1)])
+	return policy.New(resolution, "1")
+}
+
+func groupsOf(t fatal, names map[grouping.Key][]string) *grouping.Groups {
+	t.Helper()
+	groups, err := grouping.FromNames(names)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if groups, err = bound.Groups(map[string]*grouping.Groups{"all": groups}); err != nil {
-		t.Fatal(err)
-	}
-	return override.Root{Policy: p, Version: "1", Bound: bound, Groups: groups}
+	return groups
 }
 
 // shown is a line for each pass.
-func shown(passes []policy.Pass) string {
+func shown(all []policy.Pass) string {
 	var b strings.Builder
-	for _, pass := range passes {
+	for _, pass := range all {
 		b.WriteString(pass.Time.Sub(start()).String())
 		for _, c := range pass.Changes {
 			fmt.Fprintf(&b, " %s:%s/%s", c.Name, c.Action, c.RolloutStatus)
@@ -96,57 +96,57 @@ func TestHubWritesPassByPass(t *testing.T) {
 	fine := steps(10, status.Succeeded)
 	for _, test := range []struct {
 		why      string
-		action   override.RemediationAction
+		action   policyv1.RemediationAction
 		strategy clusterv1alpha1.RolloutStrategy
 		enforced string
 		lives    map[string]simulation.Life
 		want     string
 	}{
-		{"O9 all inform, then one after the other is enforced", override.Enforce, oneAtATime(), "", map[string]simulation.Life{"a": fine, "b": fine},
+		{"O9 all inform, then one after the other is enforced", policyv1.Enforce, oneAtATime(), "", map[string]simulation.Life{"a": fine, "b": fine},
 			`0s a:inform/ToApply b:inform/ToApply root:/Progressing
 0s a:enforce/Progressing root:/Progressing
-10m0s a:enforce/Succeeded b:enforce/Progressing root:Compliant/Progressing
+10m0s a:enforce/Succeeded b:enforce/Progressing root:/Progressing
 20m0s b:enforce/Succeeded root:Compliant/Succeeded
 `},
-		{"a failure stops it, and a recovery starts it again", override.Enforce, oneAtATime(), "",
+		{"a failure stops it, and a recovery starts it again", policyv1.Enforce, oneAtATime(), "",
 			map[string]simulation.Life{"a": steps(5, status.Failed, 15, status.Succeeded), "b": fine},
 			`0s a:inform/ToApply b:inform/ToApply root:/Progressing
 0s a:enforce/Progressing root:/Progressing
 5m0s a:enforce/Failed root:NonCompliant/Failed
-15m0s a:enforce/Succeeded b:enforce/Progressing root:Compliant/Progressing
+15m0s a:enforce/Succeeded b:enforce/Progressing root:/Progressing
 25m0s b:enforce/Succeeded root:Compliant/Succeeded
 `},
-		{"S3 a policy that informs has done its work when it is reported on", override.Inform, oneAtATime(), "",
+		{"S3 a policy that informs has done its work when it is reported on", policyv1.Inform, oneAtATime(), "",
 			map[string]simulation.Life{"a": steps(5, status.Failed, 8, status.Succeeded), "b": steps(1, status.Progressing)},
 			`0s a:inform/Progressing b:inform/Progressing root:/Progressing
 1m0s b:inform/Succeeded root:Pending/Progressing
 5m0s a:inform/Succeeded root:NonCompliant/Succeeded
 8m0s root:Pending/Succeeded
 `},
-		{"O3 a sub filter enforces at once", override.Inform, clusterv1alpha1.RolloutStrategy{}, "b",
+		{"O3 a sub filter enforces at once", policyv1.Inform, clusterv1alpha1.RolloutStrategy{}, "b",
 			map[string]simulation.Life{"a": steps(5, status.Failed), "b": steps(5, status.Failed)},
 			`0s a:inform/Progressing b:enforce/Progressing root:/Progressing
 5m0s a:inform/Succeeded b:enforce/Failed root:NonCompliant/Progressing
 `},
-		{"a soak runs from when it became compliant, not from when it was said again", override.Enforce, soaking(), "",
+		{"a soak runs from when it became compliant, not from when it was said again", policyv1.Enforce, soaking(), "",
 			map[string]simulation.Life{"a": steps(5, status.Succeeded, 7, status.Succeeded), "b": fine},
 			`0s a:inform/ToApply b:inform/ToApply root:/Progressing
 0s a:enforce/Progressing root:/Progressing
-5m0s a:enforce/Succeeded root:Compliant/Progressing
-9m0s b:enforce/Progressing root:Compliant/Progressing
+5m0s a:enforce/Succeeded root:/Progressing
+9m0s b:enforce/Progressing root:/Progressing
 19m0s b:enforce/Succeeded root:Compliant/Progressing
 23m0s root:Compliant/Succeeded
 `},
-		{"clusters that answer without delay", override.Enforce, oneAtATime(), "",
+		{"clusters that answer without delay", policyv1.Enforce, oneAtATime(), "",
 			map[string]simulation.Life{"a": steps(0, status.Succeeded), "b": steps(0, status.Succeeded)},
 			`0s a:inform/ToApply b:inform/ToApply root:/Progressing
 0s a:enforce/Progressing root:/Progressing
-0s a:enforce/Succeeded b:enforce/Progressing root:Compliant/Progressing
+0s a:enforce/Succeeded b:enforce/Progressing root:/Progressing
 0s b:enforce/Succeeded root:Compliant/Succeeded
 `},
 	} {
 		t.Run(test.why, func(t *testing.T) {
-			hub := policy.New(rootOf(t, test.action, test.strategy, test.enforced, "ab"))
+			hub := hubOf(t, test.action, test.strategy, test.enforced, "ab")
 			if _, err := simulation.Run(hub.Plan, func(c string) simulation.Life { return test.lives[c] }, start()); err != nil {
 				t.Fatal(err)
 			}
@@ -158,9 +158,8 @@ func TestHubWritesPassByPass(t *testing.T) {
 }
 
 func TestAWrongOptionIsTheErrorOfTheFirstPlan(t *testing.T) {
-	root := rootOf(t, override.Enforce, clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.Progressive}, "", "a")
-	root.Version = ""
-	if _, err := policy.New(root).Plan(nil, start()); err == nil || !strings.Contains(err.Error(), "version: Required value") {
+	hub := hubOf(t, policyv1.Enforce, clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.Progressive}, "", "a")
+	if _, err := policy.New(hub.Resolution(), "").Plan(nil, start()); err == nil || !strings.Contains(err.Error(), "version: Required value") {
 		t.Errorf("found %v, want that the version is required", err)
 	}
 }
@@ -168,7 +167,7 @@ func TestAWrongOptionIsTheErrorOfTheFirstPlan(t *testing.T) {
 // world is any policy on up to 8 clusters.
 type world struct {
 	words    []string
-	action   override.RemediationAction
+	action   policyv1.RemediationAction
 	strategy clusterv1alpha1.RolloutStrategy
 	failures int // that a group tolerates
 	deadline bool
@@ -193,10 +192,10 @@ func drawWorld(t *rapid.T) world {
 			w.enforced += letter
 		}
 	}
-	w.action = rapid.SampledFrom([]override.RemediationAction{"", override.Inform, override.Enforce, "ENFORCE"}).Draw(t, "action")
+	w.action = rapid.SampledFrom([]policyv1.RemediationAction{"", policyv1.Inform, policyv1.Enforce, "ENFORCE"}).Draw(t, "action")
 	config := clusterv1alpha1.RolloutConfig{MaxFailures: intstr.FromInt(w.failures)}
 	if w.deadline = rapid.Bool().Draw(t, "has deadline"); w.deadline {
-		config.ProgressDeadline = fmt.Sprintf("%dm", rapid.IntRange(0, 12).Draw(t, "deadline"))
+		config.ProgressDeadline = fmt.Sprintf("%dm", rapid.IntRange(1, 12).Draw(t, "deadline"))
 	}
 	config.MinSuccessTime = metav1.Duration{Duration: time.Duration(rapid.IntRange(0, 4).Draw(t, "soak")) * time.Minute}
 	switch w.strategy.Type = rapid.SampledFrom([]clusterv1alpha1.RolloutType{"All", "Progressive", "ProgressivePerGroup"}).Draw(t, "type"); w.strategy.Type {
@@ -211,7 +210,7 @@ func drawWorld(t *rapid.T) world {
 }
 
 func (w world) run(t *rapid.T) ([]policy.Pass, *simulation.Trace) {
-	hub := policy.New(rootOf(t, w.action, w.strategy, w.enforced, w.words...))
+	hub := hubOf(t, w.action, w.strategy, w.enforced, w.words...)
 	trace, err := simulation.Run(hub.Plan, func(c string) simulation.Life { return w.lives[c] }, start())
 	if err != nil {
 		t.Fatal(err)
@@ -221,13 +220,13 @@ func (w world) run(t *rapid.T) ([]policy.Pass, *simulation.Trace) {
 
 // twoPasses says whether the rollout decides when a cluster is enforced.
 func (w world) twoPasses() bool {
-	return w.action != override.Inform && w.strategy.Type != clusterv1alpha1.All
+	return w.action != policyv1.Inform && w.strategy.Type != clusterv1alpha1.All
 }
 
 func TestEveryPolicyEndsAndNoClusterIsEnforcedBeforeTheRolloutStartedIt(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := drawWorld(t)
-		passes, trace := w.run(t)
+		all, trace := w.run(t)
 		started := make(map[string]time.Time)
 		for _, wave := range trace.Waves {
 			for _, c := range wave.Started {
@@ -235,19 +234,19 @@ func TestEveryPolicyEndsAndNoClusterIsEnforcedBeforeTheRolloutStartedIt(t *testi
 			}
 		}
 		informed := make(map[string]bool)
-		for i, pass := range passes {
+		for i, pass := range all {
 			for _, c := range pass.Changes {
 				if c.RolloutStatus == status.ToApply {
 					informed[c.Name] = true
 				}
-				if c.Action == override.Inform {
+				if c.Action == policyv1.Inform {
 					continue
 				}
 				if at, ok := started[c.Name]; !ok || at.After(pass.Time) {
-					t.Fatalf("pass %d makes %v, started %v:\n%s", i, c, at, shown(passes))
+					t.Fatalf("pass %d makes %v, started %v:\n%s", i, c, at, shown(all))
 				}
 				if w.twoPasses() && (!informed[c.Name] || i == 0) {
-					t.Fatalf("O9: pass %d makes %v, which never informed:\n%s", i, c, shown(passes))
+					t.Fatalf("O9: pass %d makes %v, which never informed:\n%s", i, c, shown(all))
 				}
 			}
 		}
@@ -261,26 +260,26 @@ func TestNoMoreIsEnforcedThanTheStrategyAllows(t *testing.T) {
 		if !w.twoPasses() {
 			return
 		}
-		passes, _ := w.run(t)
-		now := make(map[string]override.Propagated)
-		for i, pass := range passes {
+		all, _ := w.run(t)
+		now := make(map[string]passes.Cluster)
+		for i, pass := range all {
 			var starts []string
 			for _, c := range pass.Changes {
-				if c.Action != override.Inform && now[c.Name].Action == override.Inform {
+				if c.Action != policyv1.Inform && now[c.Name].Action == policyv1.Inform {
 					starts = append(starts, c.Name)
 				}
 				now[c.Name] = c
 			}
 			if fault := w.over(now, starts); fault != "" {
-				t.Fatalf("pass %d starts %v: %s:\n%s", i, starts, fault, shown(passes))
+				t.Fatalf("pass %d starts %v: %s:\n%s", i, starts, fault, shown(all))
 			}
 		}
 	})
 }
 
 // over says which limit is exceeded where clusters stand as in now after some have started.
-func (w world) over(now map[string]override.Propagated, starts []string) string {
-	count := func(clusters string, which func(override.Propagated) bool) (n int) {
+func (w world) over(now map[string]passes.Cluster, starts []string) string {
+	count := func(clusters string, which func(passes.Cluster) bool) (n int) {
 		for c := range strings.SplitSeq(clusters, "") {
 			if which(now[c]) {
 				n++
@@ -288,7 +287,7 @@ func (w world) over(now map[string]override.Propagated, starts []string) string 
 		}
 		return n
 	}
-	busy := func(c override.Propagated) bool { return c.RolloutStatus == status.Progressing }
+	busy := func(c passes.Cluster) bool { return c.RolloutStatus == status.Progressing }
 	if p := w.strategy.Progressive; p != nil && len(starts) > 0 && count(strings.Join(w.words, ""), busy) > p.MaxConcurrency.IntValue() {
 		return "more in flight than maxConcurrency"
 	}
@@ -297,8 +296,8 @@ func (w world) over(now map[string]override.Propagated, starts []string) string 
 	}
 	for i, word := range w.words {
 		later := strings.Join(w.words[i+1:], "")
-		unfinished := count(word, func(c override.Propagated) bool { return busy(c) || c.RolloutStatus == status.ToApply })
-		failed := count(word, func(c override.Propagated) bool {
+		unfinished := count(word, func(c passes.Cluster) bool { return busy(c) || c.RolloutStatus == status.ToApply })
+		failed := count(word, func(c passes.Cluster) bool {
 			return c.RolloutStatus == status.Failed || c.RolloutStatus == status.TimeOut
 		})
 		if slices.ContainsFunc(starts, func(c string) bool { return strings.Contains(later, c) }) && (unfinished > 0 || failed > w.failures) {
@@ -310,20 +309,24 @@ func (w world) over(now map[string]override.Propagated, starts []string) string 
 
 func TestTheRootPolicyEndsAsItsRollout(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		passes, trace := drawWorld(t).run(t)
-		last := passes[len(passes)-1].Status
+		all, trace := drawWorld(t).run(t)
+		last := all[len(all)-1].Status
 		if want := trace.Final.Summary().Aggregate(); last.RolloutStatus != want {
-			t.Fatalf("the root policy ends as %s, want %s:\n%s", last.RolloutStatus, want, shown(passes))
+			t.Fatalf("the root policy ends as %s, want %s:\n%s", last.RolloutStatus, want, shown(all))
 		}
 		stands := make(map[string]status.RolloutStatus)
-		for _, pass := range passes {
+		for _, pass := range all {
 			for _, c := range pass.Changes {
 				stands[c.Name] = c.RolloutStatus
 			}
 		}
 		for _, c := range last.Status {
+			disposition, _, found := trace.Final.Find(c.ClusterName)
+			if held := disposition == rollout.DispositionHeld; !found || held != (c.RolloutStatus == status.ToApply) {
+				t.Fatalf("%s ends as %s, and the plan has it as %s:\n%s", c.ClusterName, c.RolloutStatus, disposition, shown(all))
+			}
 			if stands[c.ClusterName] != c.RolloutStatus {
-				t.Fatalf("%s was last written as %s and ends as %s:\n%s", c.ClusterName, stands[c.ClusterName], c.RolloutStatus, shown(passes))
+				t.Fatalf("%s was last written as %s and ends as %s:\n%s", c.ClusterName, stands[c.ClusterName], c.RolloutStatus, shown(all))
 			}
 		}
 	})

@@ -13,13 +13,17 @@ import (
 	"github.com/cohort-ocm/cohort/examples/internal/manifest"
 	"github.com/cohort-ocm/cohort/grouping"
 	"github.com/cohort-ocm/cohort/override"
+	"github.com/cohort-ocm/cohort/override/passes"
+	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
 // Policy is a root policy with all that says where it goes.
 type Policy struct {
-	Root override.Root
-	// Bindings are those of the policy, by name, with the clusters that each selects.
-	Bindings []override.Binding
+	// Resolution says where the policy goes, and Version tells its content from another.
+	Resolution *override.Resolution
+	Version    string
+	// Replicas are those of the files, by cluster.
+	Replicas []passes.Replica
 	// AtOnce says that all clusters start together, whatever the strategy and the options: the policy informs, or its
 	// strategy is All.
 	AtOnce bool
@@ -27,48 +31,52 @@ type Policy struct {
 
 // loadPolicy finds where a Policy goes. wanted must be zero, as a policy goes to the placements of all its bindings.
 func (o *objects) loadPolicy(r applier, wanted Ref) (*Scenario, error) {
-	if wanted.Name != "" {
-		return nil, r.Fault(fmt.Errorf("-placement %v: a Policy is rolled out to the placements of all its PlacementBindings", wanted))
+	if _, err := r.targets(wanted); err != nil {
+		return nil, err
 	}
 	s, err := o.begin(r)
 	if err != nil {
 		return nil, err
 	}
-	s.Strategy, s.Policy = r.policy.Spec.RolloutStrategy, &Policy{AtOnce: atOnce(r.policy)}
-	if s.Policy.Bindings, err = o.bindingsOf(r); err != nil {
+	s.Strategy, s.Policy = r.policy.Spec.RolloutStrategy, &Policy{Version: fmt.Sprint(r.policy.Generation), AtOnce: atOnce(r.policy)}
+	s.noteZero(r, r.Targets[0])
+	bindings, err := o.bindingsOf(r)
+	if err != nil {
 		return nil, err
 	}
 	switch {
 	case r.policy.Spec.Disabled:
 		s.note("spec.disabled: the policy is bound nowhere")
-	case len(s.Policy.Bindings) == 0:
+	case s.Policy.AtOnce && s.Strategy.Type != "" && s.Strategy.Type != clusterv1alpha1.All:
+		s.note("spec.rolloutStrategy: no effect, as a policy that informs goes to all clusters at once")
+	}
+	if len(bindings) == 0 && !r.policy.Spec.Disabled {
 		s.note("no PlacementBinding in the files has the policy as its subject: it is bound nowhere")
 	}
-	placements, err := o.selectAll(s, r)
+	parts, err := o.selectAll(s, r, bindings)
 	if err != nil {
 		return nil, err
 	}
-	bound, err := override.Resolve(r.policy, s.Policy.Bindings)
-	if err != nil {
+	if s.Policy.Resolution, err = override.Resolve(r.policy, bindings); err != nil {
 		return nil, r.Fault(err)
 	}
-	if s.Groups, err = bound.Groups(placements); err != nil {
-		return nil, r.Fault(err)
+	s.Groups = s.Policy.Resolution.Groups()
+	if s.Groups.NumClusters() == 0 {
+		s.unbound(r, bindings, parts)
 	}
-	s.Policy.Root = override.Root{Policy: r.policy, Version: fmt.Sprint(r.policy.Generation), Bound: bound, Groups: s.Groups}
 	return s, nil
 }
 
-func atOnce(p *override.Policy) bool {
+func atOnce(p *policyv1.Policy) bool {
 	strategy := p.Spec.RolloutStrategy.Type
-	return strings.EqualFold(string(p.Spec.RemediationAction), string(override.Inform)) ||
+	return strings.EqualFold(string(p.Spec.RemediationAction), string(policyv1.Inform)) ||
 		strategy == "" || strategy == clusterv1alpha1.All
 }
 
 // bindingsOf gives the policy's bindings, without their clusters. Objects are looked at one by one first, as
 // the error for all of them could not say in which file it is.
 func (o *objects) bindingsOf(r applier) ([]override.Binding, error) {
-	var sets []*override.PolicySet
+	var sets []*policyv1.PolicySet
 	for _, set := range o.policySets {
 		adopt(r.policy, &set.typed.ObjectMeta)
 		sets = append(sets, set.typed)
@@ -76,11 +84,14 @@ func (o *objects) bindingsOf(r applier) ([]override.Binding, error) {
 			return nil, set.Fault(err)
 		}
 	}
-	var bindings []*override.PlacementBinding
+	var bindings []*policyv1.PlacementBinding
 	for _, b := range o.bindings {
 		adopt(r.policy, &b.typed.ObjectMeta)
 		bindings = append(bindings, b.typed)
 		if _, err := override.Bindings(r.policy, bindings[len(bindings)-1:], sets); err != nil {
+			if errs := override.Validate(b.typed, nil); len(errs) > 0 {
+				err = errs.ToAggregate() // with the paths of the object
+			}
 			return nil, b.Fault(err)
 		}
 	}
@@ -89,18 +100,17 @@ func (o *objects) bindingsOf(r applier) ([]override.Binding, error) {
 }
 
 // adopt makes an object one of the policy's namespace where either has none: files for kubectl often leave it out.
-func adopt(policy *override.Policy, object *metav1.ObjectMeta) {
+func adopt(policy *policyv1.Policy, object *metav1.ObjectMeta) {
 	if object.Namespace == "" || policy.Namespace == "" {
 		object.Namespace = policy.Namespace
 	}
 }
 
-// selectAll sets the clusters of each binding and gives the groups of the placements, by binding. References of other
-// kinds bind nothing, which Resolve says.
-func (o *objects) selectAll(s *Scenario, r applier) (map[string]*grouping.Groups, error) {
-	placements, parts := make(map[string]*grouping.Groups), make(map[Ref]*Scenario)
-	for i := range s.Policy.Bindings {
-		b := &s.Policy.Bindings[i]
+// selectAll sets the groups of each binding. References of other kinds bind nothing, which Resolve says.
+func (o *objects) selectAll(s *Scenario, r applier, bindings []override.Binding) (map[Ref]*Scenario, error) {
+	parts := make(map[Ref]*Scenario)
+	for i := range bindings {
+		b := &bindings[i]
 		selects := Ref{r.GetNamespace(), b.PlacementRef.Name}
 		if selects.Name == "" {
 			continue
@@ -111,21 +121,51 @@ func (o *objects) selectAll(s *Scenario, r applier) (map[string]*grouping.Groups
 			if err != nil {
 				return nil, o.fault(b.Name, err)
 			}
-			b.Clusters = names(part.Groups)
-			if !b.SubFilter { // which binds nothing, so that its groups would all be empty
-				placements[b.Name] = part.Groups
-			}
+			b.Groups = part.Groups
 		case "apps.open-cluster-management.io/PlacementRule":
 			var err error
-			if b.Clusters, err = o.ruled(s, selects); err != nil {
+			if b.Groups, err = o.ruled(s, selects); err != nil {
 				return nil, o.fault(b.Name, err)
 			}
-			placements[b.Name] = nil // it has no decision groups
 		}
 	}
-	s.gather(o, parts)
-	s.sized(r, parts)
-	return placements, nil
+	s.parts = make(map[string]*Scenario, len(parts))
+	for ref, part := range parts {
+		s.parts[ref.Name] = part
+	}
+	s.gather(o, parts, len(bindings))
+	return parts, nil
+}
+
+// unbound says why the policy is bound to no cluster.
+func (s *Scenario) unbound(r applier, bindings []override.Binding, parts map[Ref]*Scenario) {
+	drop := func(clusters int, format string, args ...any) {
+		s.Dropped = append(s.Dropped, Drop{fmt.Sprintf(format, args...), clusters})
+	}
+	switch {
+	case r.policy.Spec.Disabled:
+		drop(s.Fleet, "the policy is disabled (spec.disabled)")
+		return
+	case len(bindings) == 0:
+		drop(s.Fleet, "no PlacementBinding has the policy as its subject")
+	}
+	for _, b := range bindings {
+		part := parts[Ref{r.GetNamespace(), b.PlacementRef.Name}]
+		switch selected := b.Groups.NumClusters(); {
+		case selected > 0 && b.SubFilter:
+			drop(selected, "binding %s is a sub filter, which binds no cluster", b.Name)
+		case selected > 0:
+			drop(selected, "binding %s reaches the policy through PolicySets that exclude them", b.Name)
+		case b.Groups == nil:
+			drop(0, "binding %s refers to neither a Placement nor a PlacementRule", b.Name)
+		case part == nil || len(part.Dropped) == 0:
+			drop(0, "binding %s: %v selects no cluster", b.Name, b.PlacementRef)
+		default:
+			for _, d := range part.Dropped {
+				drop(d.Clusters, "placement %s: %s", b.PlacementRef.Name, d.Rule)
+			}
+		}
+	}
 }
 
 // fault says that the policy's binding of this name is at fault, unless err names another object.
@@ -133,7 +173,7 @@ func (o *objects) fault(binding string, err error) error {
 	if other := (*manifest.Error)(nil); errors.As(err, &other) {
 		return err
 	}
-	i := slices.IndexFunc(o.bindings, func(b source[override.PlacementBinding]) bool { return b.GetName() == binding })
+	i := slices.IndexFunc(o.bindings, func(b source[policyv1.PlacementBinding]) bool { return b.GetName() == binding })
 	return o.bindings[i].Fault(err)
 }
 
@@ -149,9 +189,9 @@ func (o *objects) part(s *Scenario, wanted Ref, parts map[Ref]*Scenario) (*Scena
 		return nil, fmt.Errorf("placementRef: the files hold neither a Placement %v nor PlacementDecisions of it", wanted)
 	case 1:
 	default:
-		return nil, fmt.Errorf("placementRef: %d placements in the files (%s), want one", len(there), join(there))
+		return nil, fmt.Errorf("placementRef: %d placements in the files (%s): must be one", len(there), join(there))
 	}
-	part := &Scenario{Placement: there[0]}
+	part := &Scenario{Placement: there[0], Fleet: s.Fleet}
 	if !s.Policy.AtOnce {
 		part.Strategy = s.Strategy
 	}
@@ -159,25 +199,27 @@ func (o *objects) part(s *Scenario, wanted Ref, parts map[Ref]*Scenario) (*Scena
 	return part, part.group(o.placed(there[0]), o)
 }
 
-// ruled are the clusters that a PlacementRule decided on.
-func (o *objects) ruled(s *Scenario, wanted Ref) (clusters []string, err error) {
+// ruled are the clusters that a PlacementRule decided on. It has no decision groups.
+func (o *objects) ruled(s *Scenario, wanted Ref) (*grouping.Groups, error) {
 	for _, rule := range o.rules {
 		if !wanted.matches(Ref{rule.GetNamespace(), rule.GetName()}) {
 			continue
 		}
+		var clusters []string
 		for _, decision := range rule.typed.Status.Decisions {
 			clusters = append(clusters, decision.ClusterName)
 		}
 		if clusters == nil {
 			s.note("%v: no status.decisions in the files, which is all that is read of a PlacementRule: it selects no cluster", rule)
 		}
-		return clusters, nil
+		groups, err := grouping.FromNames(map[grouping.Key][]string{{}: clusters})
+		return groups, rule.Fault(err)
 	}
 	return nil, fmt.Errorf("placementRef: the files hold no PlacementRule %v", wanted)
 }
 
 // gather takes over what is to be said of the placements, and what of the files has no part in the rollout.
-func (s *Scenario) gather(o *objects, parts map[Ref]*Scenario) {
+func (s *Scenario) gather(o *objects, parts map[Ref]*Scenario, bindings int) {
 	decisions := len(o.decisions)
 	for _, ref := range slices.SortedFunc(maps.Keys(parts), func(a, b Ref) int { return strings.Compare(a.Name, b.Name) }) {
 		part := parts[ref]
@@ -191,33 +233,7 @@ func (s *Scenario) gather(o *objects, parts map[Ref]*Scenario) {
 	if decisions > 0 {
 		s.note("PlacementDecision: of other placements, not used (%d)", decisions)
 	}
-	if unused := len(o.bindings) - len(s.Policy.Bindings); unused > 0 {
+	if unused := len(o.bindings) - bindings; unused > 0 {
 		s.note("PlacementBinding: not used (%d)", unused)
 	}
-}
-
-// sized takes the placement whose clustersPerDecisionGroup a Progressive strategy without maxConcurrency goes by. There
-// must be only one that binds clusters.
-func (s *Scenario) sized(r applier, parts map[Ref]*Scenario) {
-	var binders []override.PlacementRef
-	for _, b := range s.Policy.Bindings {
-		if !b.SubFilter && len(b.Clusters) > 0 && !slices.Contains(binders, b.PlacementRef) {
-			binders = append(binders, b.PlacementRef)
-		}
-	}
-	switch {
-	case len(binders) == 1 && binders[0].Kind == "Placement":
-		s.Spec = parts[Ref{r.GetNamespace(), binders[0].Name}].Spec
-	case len(binders) > 1 && !s.Policy.AtOnce && s.Strategy.Type == clusterv1alpha1.Progressive:
-		s.note("several placements: where the strategy has no maxConcurrency, all clusters may start at once")
-	}
-}
-
-// names are those of the clusters in the groups.
-func names(groups *grouping.Groups) []string {
-	all := make([]string, groups.NumClusters())
-	for i := range all {
-		all[i] = groups.Cluster(i)
-	}
-	return all
 }

@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -18,19 +19,71 @@ type chosen struct {
 	decisions []source[clusterv1beta1.PlacementDecision]
 }
 
-// choose finds the placement: the one that the rollout or the user names, or else the only one there.
-func (o *objects) choose(wanted Ref) (chosen, error) {
+// chooseRollouts gives the rollouts that the user wants, in the order of kinds and names.
+func (o *objects) chooseRollouts(wanted Wanted) ([]applier, error) {
 	if len(o.rollouts) == 0 {
-		return chosen{}, errors.New("no rollout strategy in the files, want a ManifestWorkReplicaSet, a ClusterManagementAddOn, " +
+		if len(o.manual) > 0 {
+			return nil, o.manual[0]
+		}
+		return nil, errors.New("no rollout strategy in the files: must be a ManifestWorkReplicaSet, a ClusterManagementAddOn, " +
 			"a Policy or a RolloutStrategy (apiVersion cluster.open-cluster-management.io/v1alpha1)")
 	}
-	c := chosen{rollout: o.rollouts[0]}
-	target, err := c.rollout.target(wanted)
-	if err != nil {
-		return c, err
+	slices.SortStableFunc(o.rollouts, func(a, b applier) int { return strings.Compare(a.String(), b.String()) })
+	if wanted.Rollout == "" && len(o.rollouts) == 1 {
+		return o.rollouts, nil
 	}
-	if c.target = target; wanted.Name == "" || wanted.Namespace == "" && target.Placement.Name != "" {
-		wanted = target.Placement
+	var chosen []applier
+	var names []string
+	for _, r := range o.rollouts {
+		names = append(names, r.String())
+		if wanted.Rollout != "" && !slices.Contains(r.names(), strings.ToLower(wanted.Rollout)) {
+			continue
+		}
+		if _, err := r.targets(wanted.Placement); err != nil && wanted.Rollout == "" && wanted.Placement.Name != "" {
+			continue // another one has the placement
+		}
+		chosen = append(chosen, r)
+	}
+	switch {
+	case len(chosen) > 0:
+		return chosen, nil
+	case wanted.Rollout != "":
+		return nil, fmt.Errorf("-rollout %s: must be one of %s", wanted.Rollout, strings.Join(names, ", "))
+	default:
+		return nil, fmt.Errorf("-placement %v: must be a placement that one of %s names", wanted.Placement, strings.Join(names, ", "))
+	}
+}
+
+// names are what -rollout may call the object, in small letters.
+func (r applier) names() []string {
+	kind, name := r.GetKind(), r.GetName()
+	full := Ref{r.GetNamespace(), name}.String()
+	all := []string{kind, name, full, kind + "/" + name, kind + "/" + full, kind + " " + full}
+	for i := range all {
+		all[i] = strings.ToLower(all[i])
+	}
+	return all
+}
+
+// choose finds the placements: those that the rollout names, or the one that the user does, or else the only one there.
+func (o *objects) choose(r applier, wanted Ref) (all []chosen, err error) {
+	targets, err := r.targets(wanted)
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range targets {
+		c, err := o.chooseTarget(chosen{rollout: r, target: t}, wanted)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, c)
+	}
+	return all, nil
+}
+
+func (o *objects) chooseTarget(c chosen, wanted Ref) (chosen, error) {
+	if wanted.Name == "" || wanted.Namespace == "" && c.target.Placement.Name != "" {
+		wanted = cmp.Or(c.target.Placement, wanted)
 	}
 	there := o.refs()
 	if wanted.Name != "" {
@@ -67,8 +120,11 @@ func (o *objects) placed(r Ref) chosen {
 	return c
 }
 
-// target is the rollout's placement that is wanted; any if wanted is zero.
-func (r applier) target(wanted Ref) (target, error) {
+// targets are the rollout's placements that are wanted; all if wanted is zero.
+func (r applier) targets(wanted Ref) ([]target, error) {
+	if r.policy != nil && wanted.Name != "" {
+		return nil, r.Fault(fmt.Errorf("-placement %v: must not be given for a Policy, which goes to the placements of all its PlacementBindings", wanted))
+	}
 	var all []Ref
 	var matching []target
 	for _, t := range r.Targets {
@@ -79,13 +135,11 @@ func (r applier) target(wanted Ref) (target, error) {
 	}
 	switch {
 	case len(all) == 0:
-		return target{}, r.Fault(fmt.Errorf("%v: no placement, want one to roll out to", r.Path))
+		return nil, r.Fault(fmt.Errorf("%v: must name a placement to roll out to", r.Path))
 	case len(matching) == 0:
-		return target{}, r.Fault(fmt.Errorf("%v: found %s, want %v as -placement says", r.Path, join(all), wanted))
-	case len(matching) > 1:
-		return target{}, r.Fault(fmt.Errorf("%v: %d placements (%s), choose one with -placement", r.Path, len(all), join(all)))
+		return nil, r.Fault(fmt.Errorf("-placement %v: must be one of %s, which %v names", wanted, join(all), r.Path))
 	}
-	return matching[0], nil
+	return matching, nil
 }
 
 // refs names all placements in the files, once each.

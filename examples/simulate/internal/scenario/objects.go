@@ -3,31 +3,39 @@ package scenario
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	addonv1beta1 "open-cluster-management.io/api/addon/v1beta1"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
+	workv1 "open-cluster-management.io/api/work/v1"
 
 	"github.com/cohort-ocm/cohort/examples/internal/manifest"
+	"github.com/cohort-ocm/cohort/examples/internal/spelling"
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/behavior"
-	"github.com/cohort-ocm/cohort/override"
+	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
 // objects is what the files hold, by kind.
 type objects struct {
-	clusters   []source[clusterv1.ManagedCluster]
-	sets       []source[clusterv1beta2.ManagedClusterSet]
-	placements []source[clusterv1beta1.Placement]
-	decisions  []source[clusterv1beta1.PlacementDecision]
-	behaviors  []source[behavior.Behavior]
+	clusters    []source[clusterv1.ManagedCluster]
+	sets        []source[clusterv1beta2.ManagedClusterSet]
+	setBindings []source[clusterv1beta2.ManagedClusterSetBinding]
+	placements  []source[clusterv1beta1.Placement]
+	decisions   []source[clusterv1beta1.PlacementDecision]
+	behaviors   []source[behavior.Behavior]
+	liveState
+	used       int     // objects of the live state that a rollout has
+	manual     []error // add-ons that users install by hand
 	rollouts   []applier
-	bindings   []source[override.PlacementBinding]
-	policySets []source[override.PolicySet]
+	bindings   []source[policyv1.PlacementBinding]
+	policySets []source[policyv1.PolicySet]
 	rules      []source[placementRule]
 
 	places  map[string]manifest.Position // of each named object
@@ -55,6 +63,9 @@ func readers() map[string]map[string]reader {
 		cluster + "ManagedClusterSet": {
 			"v1beta2": into(func(o *objects) *[]source[clusterv1beta2.ManagedClusterSet] { return &o.sets }),
 		},
+		cluster + "ManagedClusterSetBinding": {
+			"v1beta2": into(func(o *objects) *[]source[clusterv1beta2.ManagedClusterSetBinding] { return &o.setBindings }),
+		},
 		cluster + "Placement": {
 			"v1beta1": into(func(o *objects) *[]source[clusterv1beta1.Placement] { return &o.placements }),
 		},
@@ -65,10 +76,28 @@ func readers() map[string]map[string]reader {
 		cluster + "RolloutStrategy":                               {"v1alpha1": readBare},
 		"work.open-cluster-management.io/ManifestWorkReplicaSet":  {"v1alpha1": readReplicaSet},
 		"addon.open-cluster-management.io/ClusterManagementAddOn": {"v1alpha1": readAddOn, "v1beta1": readAddOnBeta},
+		"work.open-cluster-management.io/ManifestWork": {
+			"v1": into(func(o *objects) *[]source[workv1.ManifestWork] { return &o.works }),
+		},
+		"addon.open-cluster-management.io/ManagedClusterAddOn": {
+			"v1alpha1": readOldAddOn,
+			"v1beta1":  into(func(o *objects) *[]source[addonv1beta1.ManagedClusterAddOn] { return &o.addOns }),
+		},
 		policy + "Policy":                               {"v1": readPolicy},
 		policy + "PlacementBinding":                     {"v1": readBinding},
 		policy + "PolicySet":                            {"v1beta1": readSet},
 		"apps.open-cluster-management.io/PlacementRule": {"v1": readRule},
+	}
+}
+
+// Kinds yields the kinds that count.
+func Kinds() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for full := range readers() {
+			if _, kind, _ := strings.Cut(full, "/"); !yield(kind) {
+				return
+			}
+		}
 	}
 }
 
@@ -80,6 +109,9 @@ func sortOut(all []manifest.Object) (*objects, error) {
 		gvk := object.GroupVersionKind()
 		versions, found := kinds[gvk.Group+"/"+gvk.Kind]
 		if !found {
+			if err := mistyped(object, kinds); err != nil {
+				return nil, err
+			}
 			o.ignored[gvk.Kind]++
 			continue
 		}
@@ -98,6 +130,26 @@ func sortOut(all []manifest.Object) (*objects, error) {
 	return o, nil
 }
 
+// mistyped refuses a kind or a group that is one letter or so from one that counts. Others have no part in a rollout.
+func mistyped(object manifest.Object, kinds map[string]map[string]reader) error {
+	gvk := object.GroupVersionKind()
+	var names, groups []string
+	for full := range kinds {
+		group, kind, _ := strings.Cut(full, "/")
+		names = append(names, kind)
+		if kind == gvk.Kind {
+			groups = append(groups, group)
+		}
+	}
+	if hint := spelling.Hint(gvk.Kind, names); len(groups) == 0 && hint != "" && strings.Contains(gvk.Group, ".") {
+		return object.Fault(fmt.Errorf("kind: %q is none that is known%s", gvk.Kind, hint))
+	}
+	if hint := spelling.Hint(gvk.Group, groups); hint != "" {
+		return object.Fault(fmt.Errorf("apiVersion: no group of %s is %q%s", gvk.Kind, gvk.Group, hint))
+	}
+	return nil
+}
+
 func inGroup(group string, versions []string) []string {
 	for i := range versions {
 		versions[i] = group + "/" + versions[i]
@@ -113,7 +165,7 @@ func (o *objects) identify(object manifest.Object) error {
 	case name == "" && (kind == "RolloutStrategy" || kind == behavior.Kind):
 		return nil
 	case name == "":
-		return object.Fault(field.Required(path, "every "+kind+" has one"))
+		return object.Fault(field.Required(path, "must be given: every "+kind+" has one"))
 	}
 	if faults := validation.NameIsDNSSubdomain(name, false); len(faults) > 0 {
 		return object.Fault(field.Invalid(path, name, strings.Join(faults, "; ")))
@@ -177,6 +229,9 @@ func (o *objects) ignorePolicies() {
 func (o *objects) notes() (notes []string) {
 	for _, kind := range slices.Sorted(maps.Keys(o.ignored)) {
 		notes = append(notes, fmt.Sprintf("%s: not used by a simulation (%d)", kind, o.ignored[kind]))
+	}
+	if n := len(o.manual); n > 0 {
+		notes = append(notes, fmt.Sprintf("ClusterManagementAddOn: installed by hand, without a rollout (%d)", n))
 	}
 	for _, path := range slices.Sorted(maps.Keys(o.unknown)) {
 		notes = append(notes, fmt.Sprintf("ManagedCluster: %s: unknown field, not read (%d)", path, o.unknown[path]))

@@ -7,10 +7,10 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/cohort-ocm/cohort/examples/internal/manifest"
-	"github.com/cohort-ocm/cohort/override"
+	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
-// The types here are those of package override with the fields that the real API has besides. They are named one by
+// The types here are those of package policyv1 with the fields that the real API has besides. They are named one by
 // one, and what they hold is not looked at: were any unknown field welcome, a mistyped rolloutStrategy would be one, and
 // the policy would be enforced everywhere at once.
 
@@ -18,17 +18,15 @@ type fullPolicy struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 	Spec              struct {
-		override.PolicySpec `json:",inline"`
+		policyv1.PolicySpec `json:",inline"`
 		CopyPolicyMetadata  any `json:"copyPolicyMetadata"`
-		Dependencies        any `json:"dependencies"`
 		HubTemplateOptions  any `json:"hubTemplateOptions"`
-		PolicyTemplates     any `json:"policy-templates"`
 	} `json:"spec"`
 	Status any `json:"status"`
 }
 
 type fullBinding struct {
-	override.PlacementBinding `json:",inline"`
+	policyv1.PlacementBinding `json:",inline"`
 	Status                    any `json:"status"`
 }
 
@@ -36,7 +34,7 @@ type fullSet struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 	Spec              struct {
-		override.PolicySetSpec `json:",inline"`
+		policyv1.PolicySetSpec `json:",inline"`
 		Description            any `json:"description"`
 	} `json:"spec"`
 	Status any `json:"status"`
@@ -61,12 +59,12 @@ const rootLabel = "policy.open-cluster-management.io/root-policy"
 // readPolicy passes over replicated policies, which stand beside the root policy where files have all namespaces.
 func readPolicy(o *objects, object manifest.Object) error {
 	if _, replicated := object.GetLabels()[rootLabel]; replicated {
-		o.ignored["replicated Policy"]++
+		o.replicated = append(o.replicated, object)
 		return nil
 	}
 	var full fullPolicy
 	_, err := object.Into(&full)
-	policy := &override.Policy{TypeMeta: full.TypeMeta, ObjectMeta: full.ObjectMeta, Spec: full.Spec.PolicySpec}
+	policy := &policyv1.Policy{TypeMeta: full.TypeMeta, ObjectMeta: full.ObjectMeta, Spec: full.Spec.PolicySpec}
 	return o.addRollout(err, applier{Object: object, policy: policy, Targets: []target{{
 		Strategy: policy.Spec.RolloutStrategy, Path: field.NewPath("spec", "rolloutStrategy"),
 	}}})
@@ -75,15 +73,15 @@ func readPolicy(o *objects, object manifest.Object) error {
 func readBinding(o *objects, object manifest.Object) error {
 	var full fullBinding
 	_, err := object.Into(&full)
-	o.bindings = append(o.bindings, source[override.PlacementBinding]{object, &full.PlacementBinding})
+	o.bindings = append(o.bindings, source[policyv1.PlacementBinding]{object, &full.PlacementBinding})
 	return err
 }
 
 func readSet(o *objects, object manifest.Object) error {
 	var full fullSet
 	_, err := object.Into(&full)
-	set := &override.PolicySet{TypeMeta: full.TypeMeta, ObjectMeta: full.ObjectMeta, Spec: full.Spec.PolicySetSpec}
-	o.policySets = append(o.policySets, source[override.PolicySet]{object, set})
+	set := &policyv1.PolicySet{TypeMeta: full.TypeMeta, ObjectMeta: full.ObjectMeta, Spec: full.Spec.PolicySetSpec}
+	o.policySets = append(o.policySets, source[policyv1.PolicySet]{object, set})
 	return err
 }
 

@@ -1,18 +1,17 @@
 package scenario
 
 import (
-	"fmt"
-
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	addonv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
 	addonv1beta1 "open-cluster-management.io/api/addon/v1beta1"
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+	workv1 "open-cluster-management.io/api/work/v1"
 	workv1alpha1 "open-cluster-management.io/api/work/v1alpha1"
 
 	"github.com/cohort-ocm/cohort/examples/internal/manifest"
-	"github.com/cohort-ocm/cohort/override"
 	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
 // applier is an object that rolls a workload out, and to which placements.
@@ -21,8 +20,13 @@ type applier struct {
 	// Targets are its placements with the strategy for each. Path is where the object lists them.
 	Targets []target
 	Path    *field.Path
+	// template is that of the works, where Object is a ManifestWorkReplicaSet.
+	template *workv1.ManifestWorkSpec
+	// desired and oldDesired are the configurations of a ClusterManagementAddOn for its placements.
+	desired    map[Ref][]addonv1beta1.ConfigReference
+	oldDesired map[Ref][]addonv1alpha1.ConfigReference
 	// policy is what Object is, where it is a Policy. It names no placement: its bindings do.
-	policy *override.Policy
+	policy *policyv1.Policy
 }
 
 // target is a placement and the strategy for it.
@@ -73,7 +77,7 @@ func readBare(o *objects, object manifest.Object) error {
 func readReplicaSet(o *objects, object manifest.Object) error {
 	var set workv1alpha1.ManifestWorkReplicaSet
 	_, err := object.Into(&set)
-	r := applier{Object: object, Path: field.NewPath("spec", "placementRefs")}
+	r := applier{Object: object, Path: field.NewPath("spec", "placementRefs"), template: &set.Spec.ManifestWorkTemplate}
 	for i, ref := range set.Spec.PlacementRefs {
 		r.add(i, Ref{set.Namespace, ref.Name}, ref.RolloutStrategy)
 	}
@@ -83,7 +87,13 @@ func readReplicaSet(o *objects, object manifest.Object) error {
 func readAddOn(o *objects, object manifest.Object) error {
 	var addOn addonv1alpha1.ClusterManagementAddOn
 	_, err := object.Into(&addOn)
-	r := applier{Object: object, Path: addOnPath()}
+	r := applier{Object: object, Path: addOnPath(), oldDesired: make(map[Ref][]addonv1alpha1.ConfigReference)}
+	for _, p := range addOn.Status.InstallProgressions {
+		for _, c := range p.ConfigReferences {
+			of := Ref{p.Namespace, p.Name}
+			r.oldDesired[of] = append(r.oldDesired[of], addonv1alpha1.ConfigReference{ConfigGroupResource: c.ConfigGroupResource, DesiredConfig: c.DesiredConfig})
+		}
+	}
 	for i, p := range addOn.Spec.InstallStrategy.Placements {
 		r.add(i, Ref{p.Namespace, p.Name}, p.RolloutStrategy)
 	}
@@ -93,7 +103,13 @@ func readAddOn(o *objects, object manifest.Object) error {
 func readAddOnBeta(o *objects, object manifest.Object) error {
 	var addOn addonv1beta1.ClusterManagementAddOn
 	_, err := object.Into(&addOn)
-	r := applier{Object: object, Path: addOnPath()}
+	r := applier{Object: object, Path: addOnPath(), desired: make(map[Ref][]addonv1beta1.ConfigReference)}
+	for _, p := range addOn.Status.InstallProgressions {
+		for _, c := range p.ConfigReferences {
+			of := Ref{p.Namespace, p.Name}
+			r.desired[of] = append(r.desired[of], addonv1beta1.ConfigReference{ConfigGroupResource: c.ConfigGroupResource, DesiredConfig: c.DesiredConfig})
+		}
+	}
 	for i, p := range addOn.Spec.InstallStrategy.Placements {
 		r.add(i, Ref{p.Namespace, p.Name}, p.RolloutStrategy)
 	}
@@ -102,23 +118,20 @@ func readAddOnBeta(o *objects, object manifest.Object) error {
 
 func addOnPath() *field.Path { return field.NewPath("spec", "installStrategy", "placements") }
 
-// addAddOn refuses an add-on that users install by hand, whose placements the add-on manager does not look at.
+// addAddOn leaves aside an add-on that users install by hand, whose placements the add-on manager does not look at.
 func (o *objects) addAddOn(err error, r applier, install string) error {
 	if err == nil && install != addonv1alpha1.AddonInstallStrategyPlacements {
 		path := field.NewPath("spec", "installStrategy", "type")
-		err = r.Fault(field.NotSupported(path, install, []string{addonv1alpha1.AddonInstallStrategyPlacements}))
+		o.manual = append(o.manual, r.Fault(field.NotSupported(path, install, []string{addonv1alpha1.AddonInstallStrategyPlacements})))
+		return nil
 	}
 	return o.addRollout(err, r)
 }
 
-// addRollout takes the one rollout that a simulation has, unless reading it gave an error.
+// addRollout takes a rollout, unless reading it gave an error.
 func (o *objects) addRollout(err error, r applier) error {
 	if err != nil {
 		return err
-	}
-	if len(o.rollouts) > 0 {
-		first := o.rollouts[0]
-		return r.Fault(fmt.Errorf("a second rollout besides %v at %v, want one", first, first.At))
 	}
 	for i, target := range r.Targets {
 		if target.Placement.Name == "" && r.Path != nil {

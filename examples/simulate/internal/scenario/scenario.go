@@ -5,9 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
@@ -35,44 +39,117 @@ type Scenario struct {
 	// Stored says that Decisions were in the files, and Fleet how many ManagedClusters were.
 	Stored bool
 	Fleet  int
+	// Dropped says why ManagedClusters are not selected, rule by rule.
+	Dropped []Drop
 	// Behavior is how the clusters behave.
 	Behavior behavior.Spec
 	// Policy is set where the rollout is a Policy's. Placement and Decisions are empty then, Groups are those of the
 	// bound clusters, and Spec is there if there is only one placement.
 	Policy *Policy
+	// Observed is where the rollout stands, as far as the files say; a Policy's stands in its Replicas. Live says that they
+	// say anything.
+	Observed []status.Report
+	Live     bool
 	// Notes say what is not as OCM would do it, and what was not read.
 	Notes []string
 
-	labels map[string]map[string]string // of the ManagedClusters
+	managed map[string]*clusterv1.ManagedCluster // by name
+	rules   selection                            // of the Placement, unless the groups are stored
+	parts   map[string]*Scenario                 // of a Policy's placements
 }
 
-// Load finds the rollout in the objects. wanted is the placement to choose where there are several; zero
-// where the user named none. Errors are one line, with file, object and field where one object is at fault.
-func Load(all []manifest.Object, wanted Ref) (*Scenario, error) {
+// Wanted is what a user chose of the files. Zero values leave all in.
+type Wanted struct {
+	// Rollout is the name of the object that rolls out, with its namespace or kind before a slash or without.
+	Rollout string
+	// Placement is the one to roll out to.
+	Placement Ref
+}
+
+// Load finds the rollouts in the objects, one for each placement that an object rolls out to, in the order of kinds and
+// names. Errors are one line, with file, object and field where one object is at fault.
+func Load(all []manifest.Object, wanted Wanted) ([]*Scenario, error) {
 	o, err := sortOut(all)
 	if err != nil {
 		return nil, err
 	}
-	if len(o.rollouts) > 0 && o.rollouts[0].policy != nil {
-		return o.loadPolicy(o.rollouts[0], wanted)
-	}
-	o.ignorePolicies()
-	c, err := o.choose(wanted)
+	rollouts, err := o.chooseRollouts(wanted)
 	if err != nil {
 		return nil, err
 	}
-	s, err := o.begin(c.rollout)
+	if !slices.ContainsFunc(rollouts, func(r applier) bool { return r.policy != nil }) {
+		o.ignorePolicies()
+	}
+	var scenarios []*Scenario
+	for _, r := range rollouts {
+		of, err := o.load(r, wanted.Placement)
+		if err != nil {
+			return nil, err
+		}
+		scenarios = append(scenarios, of...)
+	}
+	if len(scenarios) > 0 {
+		scenarios[0].Notes = append(o.noteLive(), scenarios[0].Notes...)
+	}
+	for i, s := range scenarios {
+		if i == 0 {
+			s.Notes = append(o.notes(), s.Notes...)
+		}
+		if others := len(o.decisions) - len(s.Decisions); len(scenarios) == 1 && s.Policy == nil && s.Stored && others > 0 {
+			s.note("PlacementDecision: of other placements, not used (%d)", others)
+		}
+	}
+	return scenarios, nil
+}
+
+// load gives a scenario for each placement that the object rolls out to. A cluster of several belongs to the first.
+func (o *objects) load(r applier, wanted Ref) ([]*Scenario, error) {
+	if r.policy != nil {
+		s, err := o.loadPolicy(r, wanted)
+		if err != nil {
+			return nil, err
+		}
+		s.resume(r, o)
+		return []*Scenario{s}, nil
+	}
+	all, err := o.choose(r, wanted)
 	if err != nil {
 		return nil, err
 	}
-	s.Strategy, s.Placement = c.target.Strategy, c.Ref
-	if err := s.group(c, o); err != nil {
-		return nil, err
+	taken := make(map[string]bool)
+	var scenarios []*Scenario
+	for _, c := range all {
+		s, err := o.begin(c.rollout)
+		if err != nil {
+			return nil, err
+		}
+		s.Strategy, s.Placement = c.target.Strategy, c.Ref
+		s.noteZero(c.rollout, c.target)
+		if err := s.group(c, o); err != nil {
+			return nil, err
+		}
+		if len(all) > 1 {
+			s.Rollout = fmt.Sprintf("%s to placement %v", s.Rollout, s.Placement)
+			s.share(r, taken)
+		}
+		s.resume(r, o)
+		scenarios = append(scenarios, s)
 	}
-	if others := len(o.decisions) - len(c.decisions); s.Stored && others > 0 {
-		s.note("PlacementDecision: of other placements, not used (%d)", others)
+	return scenarios, nil
+}
+
+// share leaves to earlier placements of the same rollout the clusters that they have taken, and takes the others.
+func (s *Scenario) share(r applier, taken map[string]bool) {
+	own := s.Groups.Only(func(_ grouping.Key, cluster string) bool { return !taken[cluster] })
+	if lost := s.Groups.NumClusters() - own.NumClusters(); lost > 0 {
+		drop := Drop{fmt.Sprintf("in an earlier placement of %v", r.Object), lost}
+		s.Dropped = append(s.Dropped, drop)
+		s.note("%v, to which they belong", drop)
+		s.Groups = own
 	}
-	return s, nil
+	for _, decision := range own.All() {
+		taken[decision.ClusterName] = true
+	}
 }
 
 // begin is a scenario with what does not depend on the placement.
@@ -80,13 +157,42 @@ func (o *objects) begin(r applier) (*Scenario, error) {
 	s := &Scenario{
 		Rollout: r.String(),
 		Fleet:   len(o.clusters),
-		Notes:   o.notes(),
-		labels:  make(map[string]map[string]string, len(o.clusters)),
+		managed: make(map[string]*clusterv1.ManagedCluster, len(o.clusters)),
 	}
 	for _, cluster := range o.clusters {
-		s.labels[cluster.typed.Name] = cluster.typed.Labels
+		s.managed[cluster.typed.Name] = cluster.typed
 	}
 	return s, s.behave(o.behaviors)
+}
+
+// noteZero notes a maxConcurrency of 0, which says the same as none, as Go clients write it.
+func (s *Scenario) noteZero(r applier, t target) {
+	path := "progressive.maxConcurrency"
+	if t.Path != nil {
+		path = t.Path.Child("progressive", "maxConcurrency").String()
+	}
+	if zeroAt(r.Object.Object, path) {
+		s.note("%s: 0 counts as not set", path)
+	}
+}
+
+// zeroAt says whether there is the number 0 at a path, of which the elements may have an index.
+func zeroAt(value any, path string) bool {
+	for element := range strings.SplitSeq(path, ".") {
+		name, index, listed := strings.Cut(strings.TrimSuffix(element, "]"), "[")
+		object, _ := value.(map[string]any)
+		value = object[name]
+		if listed {
+			list, _ := value.([]any)
+			i, err := strconv.Atoi(index)
+			if err != nil || i >= len(list) {
+				return false
+			}
+			value = list[i]
+		}
+	}
+	number, ok := value.(int64)
+	return ok && number == 0
 }
 
 func (s *Scenario) note(format string, args ...any) {
@@ -99,7 +205,7 @@ func (s *Scenario) group(c chosen, o *objects) error {
 		return err
 	}
 	if s.Stored = len(c.decisions) > 0; s.Stored {
-		return s.readGroups(c)
+		return s.readGroups(c, o)
 	}
 	return s.divide(c, o)
 }
@@ -108,7 +214,7 @@ func (s *Scenario) group(c chosen, o *objects) error {
 func (s *Scenario) behave(all []source[behavior.Behavior]) error {
 	for i, b := range all {
 		if i > 0 {
-			return b.Fault(fmt.Errorf("a second Behavior besides the one at %v, want one", all[0].At))
+			return b.Fault(fmt.Errorf("must not be given twice: there is a Behavior at %v, too", all[0].At))
 		}
 		s.Behavior = b.typed.Spec
 		if err := aggregate(s.Behavior.Validate(field.NewPath("spec"))); err != nil {
@@ -122,18 +228,17 @@ func (s *Scenario) behave(all []source[behavior.Behavior]) error {
 // fault, and not a cluster.
 func (s *Scenario) checkPlacement(c chosen) error {
 	if c.placement == nil {
-		if s.Strategy.Type == clusterv1alpha1.Progressive {
+		if p := s.Strategy.Progressive; s.Strategy.Type == clusterv1alpha1.Progressive && (p == nil || p.MaxConcurrency == intstr.IntOrString{}) {
 			s.Notes = append(s.Notes, "no Placement in the files: where the strategy has no maxConcurrency, all clusters may start at once")
 		}
 		return nil
 	}
 	s.Spec = c.placement.typed
-	_, err := grouping.Divide(s.Spec, nil)
-	return c.placement.Fault(err)
+	return c.placement.Fault(aggregate(grouping.Validate(s.Spec, nil)))
 }
 
 // readGroups takes the groups as OCM stored them.
-func (s *Scenario) readGroups(c chosen) error {
+func (s *Scenario) readGroups(c chosen, o *objects) error {
 	for _, d := range c.decisions {
 		// One at a time first, as the error for all of them could not say in which file it is.
 		if _, err := grouping.Read(nil, []*clusterv1beta1.PlacementDecision{d.typed}); err != nil {
@@ -141,12 +246,29 @@ func (s *Scenario) readGroups(c chosen) error {
 		}
 		s.Decisions = append(s.Decisions, d.typed)
 	}
-	groups, err := grouping.Read(nil, s.Decisions)
+	groups, err := grouping.Read(s.placement(), s.Decisions)
 	if err != nil {
 		return c.decisions[0].Fault(err)
 	}
 	s.Groups = groups
+	s.noteStored(c, o)
+	if groups.NumClusters() == 0 {
+		s.Dropped = []Drop{{"the PlacementDecisions name no cluster", s.Fleet}}
+	}
 	return nil
+}
+
+// placement is the one to read the groups with. Where files have a Placement without a status, as a user writes it, the
+// decisions beside it are all that there are.
+func (s *Scenario) placement() *clusterv1beta1.Placement {
+	if s.Spec == nil || s.Spec.Status.NumberOfSelectedClusters > 0 || len(s.Spec.Status.DecisionGroups) > 0 || len(s.Spec.Status.Conditions) > 0 {
+		return s.Spec
+	}
+	placement := s.Spec.DeepCopy()
+	if status, err := grouping.Status(s.Decisions); err == nil {
+		placement.Status = status
+	}
+	return placement
 }
 
 // divide selects clusters and puts them into groups, as OCM's placement controller would.
@@ -158,7 +280,9 @@ func (s *Scenario) divide(c chosen, o *objects) error {
 	if err != nil {
 		return err
 	}
-	selected, notes := selection.of(o.clusters)
+	s.rules = selection
+	selected, dropped, notes := selection.of(o.clusters)
+	s.Dropped = dropped
 	s.Notes = append(s.Notes, notes...)
 	if disable := clusterv1beta1.PlacementDisableAnnotation; s.Spec.Annotations[disable] == "true" {
 		s.Notes = append(s.Notes, "Placement: OCM makes no PlacementDecisions for it, as the annotation "+disable+" says")
@@ -172,11 +296,8 @@ func (s *Scenario) divide(c chosen, o *objects) error {
 
 // Planner plans one simulation of the rollout. The hub keeps what a Policy's rollout writes, and is nil for others.
 func (s *Scenario) Planner(opts ...rollout.Option) (simulation.Planner, *policy.Hub) {
-	if s.Spec != nil {
-		opts = append(opts, rollout.DefaultMaxConcurrency(s.Spec))
-	}
 	if s.Policy != nil {
-		hub := policy.New(s.Policy.Root, opts...)
+		hub := policy.Resume(s.Policy.Resolution, s.Policy.Version, s.Policy.Replicas, opts...)
 		return hub.Plan, hub
 	}
 	return func(reports []status.Report, now time.Time) (*rollout.Result, error) {
@@ -184,12 +305,24 @@ func (s *Scenario) Planner(opts ...rollout.Option) (simulation.Planner, *policy.
 	}, nil
 }
 
+// From is where the rollout stands at the beginning.
+func (s *Scenario) From(hub *policy.Hub) []status.Report {
+	if s.Policy != nil {
+		return hub.Observed()
+	}
+	return s.Observed
+}
+
 // Clusters are the selected clusters, in the order of their names, as rules of behavior see them.
 func (s *Scenario) Clusters() []behavior.Cluster {
 	all := make([]behavior.Cluster, s.Groups.NumClusters())
 	for i := range all {
 		name := s.Groups.Cluster(i)
-		all[i] = behavior.Cluster{Name: name, Labels: s.labels[name], Group: s.Groups.Key(s.Groups.GroupAt(i)).Name}
+		var labels map[string]string
+		if managed, there := s.managed[name]; there {
+			labels = managed.Labels
+		}
+		all[i] = behavior.Cluster{Name: name, Labels: labels, Group: s.Groups.Key(s.Groups.GroupAt(i)).Name}
 	}
 	return all
 }
@@ -205,11 +338,18 @@ func aggregate(errs field.ErrorList) error {
 // Lives says how each cluster behaves: by the given rules first, then by those of the Behavior, or else it
 // succeeds after the fallback time. seed counts instead of that of the Behavior unless it is 0. Rules that
 // match no cluster are noted.
-func (s *Scenario) Lives(rules []behavior.Rule, seed uint64, fallback time.Duration) func(cluster string) simulation.Life {
+//
+// It gives, besides, for how many clusters the fallback counts.
+func (s *Scenario) Lives(rules []behavior.Rule, seed uint64, fallback time.Duration) (of func(cluster string) simulation.Life, fallbacks int) {
 	spec := behavior.Spec{Seed: cmp.Or(seed, s.Behavior.Seed), Clusters: slices.Concat(rules, s.Behavior.Clusters)}
-	lives, unused := spec.Lives(s.Clusters(), fallback)
+	lives, unused, fallbacks := spec.Lives(s.Clusters(), fallback)
 	for _, i := range unused {
 		s.Notes = append(s.Notes, fmt.Sprintf("behavior: no cluster for %q", spec.Clusters[i]))
 	}
-	return func(cluster string) simulation.Life { return lives[cluster] }
+	return func(cluster string) simulation.Life { return lives[cluster] }, fallbacks
+}
+
+// Shares says whether the Behavior draws clusters at random.
+func (s *Scenario) Shares() bool {
+	return slices.ContainsFunc(s.Behavior.Clusters, func(r behavior.Rule) bool { return r.Share != nil })
 }

@@ -49,7 +49,11 @@ func load(t *testing.T, wanted scenario.Ref, texts ...string) (*scenario.Scenari
 	if err != nil {
 		t.Fatal(err)
 	}
-	return scenario.Load(objects, wanted)
+	scenarios, err := scenario.Load(objects, scenario.Wanted{Placement: wanted})
+	if err != nil {
+		return nil, err
+	}
+	return scenarios[0], nil
 }
 
 // names are those of the selected clusters, with blanks between them.
@@ -67,12 +71,20 @@ func TestPlacementSelectsAsOCMDoes(t *testing.T) {
 	claim := func(name, value string) string {
 		return clusterOf("name: "+name+", labels: {env: prod}", "hubAcceptsClient: true", "clusterClaims: [{name: region, value: "+value+"}]")
 	}
-	set := func(name string) string { return "cluster.open-cluster-management.io/clusterset: " + name }
 	taint := func(name, key, value, effect string) string {
 		return clusterOf("name: "+name, fmt.Sprintf("hubAcceptsClient: true, taints: [{key: %s, value: %q, effect: %s}]", key, value, effect), "")
 	}
 	tainted := []string{taint("a", "gpu", "", "NoSelect"), taint("b", "gpu", "x", "NoSelectIfNew"), taint("c", "gpu", "", "PreferNoSelect"), taint("d", "tpu", "", "NoSelect")}
-	const repelled = "ManagedCluster: not selected though the Placement's rules fit, with a taint that the Placement does not tolerate (spec.taints) (%d)"
+	const (
+		repelled = "ManagedCluster: not selected, a taint is not tolerated (spec.taints, spec.tolerations) (%d)"
+		unbound  = "ManagedClusterSetBinding: none in the files, so all cluster sets are taken as bound to the Placement's namespace"
+	)
+	set := func(name string) string { return "cluster.open-cluster-management.io/clusterset: " + name }
+	bind := func(namespace, set, condition string) string {
+		return fmt.Sprintf("\napiVersion: cluster.open-cluster-management.io/v1beta2\nkind: ManagedClusterSetBinding\nmetadata: {name: %[2]s, namespace: %[1]s}\nspec: {clusterSet: %[2]s}\n%[3]s\n", namespace, set, condition)
+	}
+	const notBound = `status: {conditions: [{type: Bound, status: "False", reason: ClusterSetNotFound, message: "", lastTransitionTime: "2025-01-01T00:00:00Z"}]}`
+	inSets := []string{plain("a", set("one")), plain("b", set("two")), plain("c", set("three")), plain("d", "")}
 	for _, test := range []struct {
 		why, spec string
 		objects   []string
@@ -88,19 +100,28 @@ func TestPlacementSelectsAsOCMDoes(t *testing.T) {
 		{"claims are not labels", fmt.Sprintf(required, "{claimSelector: {matchExpressions: [{key: env, operator: Exists}]}}"), labelled, "", nil},
 		{"labels and claims are ANDed", fmt.Sprintf(required, "{labelSelector: {matchLabels: {env: prod}}, claimSelector: {matchExpressions: [{key: region, operator: In, values: [eu, us]}]}}"),
 			[]string{claim("a", "eu"), claim("b", "asia"), plain("c", "env: prod"), clusterOf("name: d", "hubAcceptsClient: true", "clusterClaims: [{name: region, value: eu}]")}, "a", nil},
-		{"sets go by their label and are ORed", "clusterSets: [one, two]", []string{plain("a", set("one")), plain("b", set("two")), plain("c", set("three")), plain("d", "")}, "a b", nil},
-		{"the global set has all", "clusterSets: [global]", labelled, "a b c", nil},
+		{"sets go by their label and are ORed", "clusterSets: [one, two]", []string{plain("a", set("one")), plain("b", set("two")), plain("c", set("three")), plain("d", "")}, "a b", []string{unbound}},
+		{"only bound sets count", "", append(inSets, bind("ns", "one", ""), bind("ns", "three", "")), "a c", nil},
+		{"of those that the Placement names only the bound ones do", "clusterSets: [one, two]", append(inSets, bind("ns", "one", ""), bind("ns", "three", "")), "a",
+			[]string{"spec.clusterSets: two has no ManagedClusterSetBinding in the Placement's namespace and does not count"}},
+		{"a binding of another namespace binds nothing here", "", append(inSets, bind("other", "one", "")), "", nil},
+		{"a binding to a set that is not there binds nothing", "", append(inSets, bind("ns", "one", notBound), bind("ns", "two", "")), "b", nil},
+		{"a bound set without clusters is noted where it is named", "clusterSets: [four]", append(inSets, bind("ns", "four", "")), "",
+			[]string{"spec.clusterSets: no ManagedCluster in the files is in four"}},
+		{"the global set has all", "clusterSets: [global]", labelled, "a b c", []string{unbound}},
 		{"a set may have a selector of its own", "clusterSets: [big]", append(labelled,
-			"\napiVersion: cluster.open-cluster-management.io/v1beta2\nkind: ManagedClusterSet\nmetadata: {name: big}\nspec: {clusterSelector: {selectorType: LabelSelector, labelSelector: {matchLabels: {size: big}}}}\n"), "a", nil},
+			"\napiVersion: cluster.open-cluster-management.io/v1beta2\nkind: ManagedClusterSet\nmetadata: {name: big}\nspec: {clusterSelector: {selectorType: LabelSelector, labelSelector: {matchLabels: {size: big}}}}\n"), "a", []string{unbound}},
 		{"a set with the selector of labels but without labels has none", "clusterSets: [big]", append(labelled,
-			"\napiVersion: cluster.open-cluster-management.io/v1beta2\nkind: ManagedClusterSet\nmetadata: {name: big}\nspec: {clusterSelector: {selectorType: LabelSelector}}\n"), "", nil},
+			"\napiVersion: cluster.open-cluster-management.io/v1beta2\nkind: ManagedClusterSet\nmetadata: {name: big}\nspec: {clusterSelector: {selectorType: LabelSelector}}\n"), "",
+			[]string{unbound, "spec.clusterSets: no ManagedCluster in the files is in big"}},
 		{"a set in the files may go by its label", "clusterSets: [one]", []string{plain("a", set("one")), plain("b", ""),
-			"\napiVersion: cluster.open-cluster-management.io/v1beta2\nkind: ManagedClusterSet\nmetadata: {name: one}\nspec: {clusterSelector: {selectorType: ExclusiveClusterSetLabel}}\n"}, "a", nil},
-		{"who is leaving or not accepted is not selected, and counted where it fits", fmt.Sprintf(required, "{labelSelector: {matchLabels: {env: prod}}}"),
+			"\napiVersion: cluster.open-cluster-management.io/v1beta2\nkind: ManagedClusterSet\nmetadata: {name: one}\nspec: {clusterSelector: {selectorType: ExclusiveClusterSetLabel}}\n"}, "a", []string{unbound}},
+		{"who is leaving is not selected, and who is not accepted is, both with a note", fmt.Sprintf(required, "{labelSelector: {matchLabels: {env: prod}}}"),
 			[]string{plain("a", "env: prod"), clusterOf(`name: b, labels: {env: prod}, deletionTimestamp: "2025-01-01T00:00:00Z"`, "hubAcceptsClient: true", ""),
-				clusterOf("name: c, labels: {env: prod}", "hubAcceptsClient: false", ""), clusterOf("name: d", "hubAcceptsClient: false", "")}, "a", []string{
-				"ManagedCluster: not selected though the Placement's rules fit, being deleted (metadata.deletionTimestamp) (1)",
-				"ManagedCluster: not selected though the Placement's rules fit, not accepted by the hub (spec.hubAcceptsClient) (1)"}},
+				clusterOf("name: c, labels: {env: prod}", "hubAcceptsClient: false", ""), clusterOf("name: d", "hubAcceptsClient: false", "")}, "a c", []string{
+				"ManagedCluster: not selected, being deleted (metadata.deletionTimestamp) (1)",
+				"ManagedCluster: not accepted by the hub (spec.hubAcceptsClient) and selected all the same, as OCM's scheduler looks at taints alone: " +
+					"a hub sets cluster.open-cluster-management.io/unreachable on a cluster that never connected (1)"}},
 		{"taints repel, but PreferNoSelect", "", tainted, "c", []string{fmt.Sprintf(repelled, 3)}},
 		{"Equal is the default and looks at the value", "tolerations: [{key: gpu}]", tainted, "a c", []string{fmt.Sprintf(repelled, 2)}},
 		{"Exists takes any value", "tolerations: [{key: gpu, operator: Exists}]", tainted, "a b c", []string{fmt.Sprintf(repelled, 1)}},
@@ -132,6 +153,13 @@ func TestPlacementSelectsAsOCMDoes(t *testing.T) {
 			}
 			if diff := cmp.Diff(test.notes, s.Notes); diff != "" {
 				t.Errorf("notes (-want +got):\n%s", diff)
+			}
+			dropped := s.Groups.NumClusters()
+			for _, drop := range s.Dropped {
+				dropped += drop.Clusters
+			}
+			if dropped != s.Fleet {
+				t.Errorf("%d of %d clusters are selected or dropped by %v, want all", dropped, s.Fleet, s.Dropped)
 			}
 		})
 	}
@@ -227,5 +255,26 @@ spec:
 		if s.Rollout != "ClusterManagementAddOn addon" || s.Strategy.Progressive.MaxConcurrency.IntValue() != 7 {
 			t.Errorf("%s: got %s with %+v, want maxConcurrency 7", version, s.Rollout, s.Strategy.Progressive)
 		}
+	}
+}
+
+// What is odd about stored decisions is said, whatever becomes of it.
+func TestStaleDecisionsAreNoted(t *testing.T) {
+	second := strings.NewReplacer("p-decision-1", "p-decision-2", `index: "0"`, `index: "1"`).Replace(decision("ns", "p", "a"))
+	third := strings.ReplaceAll(decision("ns", "p", "gone"), "p-decision-1", "p-decision-3")
+	placement := placementOf("predicates: [{requiredClusterSelector: {labelSelector: {matchLabels: {env: prod}}}}]")
+	s, err := load(t, scenario.Ref{}, strategy, placement, decision("ns", "p", "a"), second, third, plain("a", ""), plain("b", "env: prod"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		"PlacementDecision: not all are there, so nothing starts: placement p: group 1 has 1 clusters, not 0",
+		"PlacementDecision: a stands in p-decision-1 and p-decision-2 and counts in group 0",
+		"PlacementDecision: no ManagedCluster in the files has this name (1): gone",
+		"PlacementDecision: the Placement's rules do not select it now (1): a",
+		"ManagedCluster: the Placement's rules select it and no PlacementDecision has it (1): b",
+	}
+	if diff := cmp.Diff(want, s.Notes); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

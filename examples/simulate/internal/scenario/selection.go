@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
@@ -14,19 +13,41 @@ import (
 // selection is what a Placement asks of a cluster.
 type selection struct {
 	spec       clusterv1beta1.PlacementSpec
-	sets       []labels.Selector
+	sets       clusterSets
 	predicates []predicate
 }
+
+// Drop is how many ManagedClusters a rule keeps from being selected. Of several rules that do, the first in the order of
+// OCM's scheduler counts.
+type Drop struct {
+	Rule     string `json:"rule"`
+	Clusters int    `json:"clusters"`
+}
+
+// String is `5 clusters: being deleted (metadata.deletionTimestamp)`. Where the number is not known it is the rule.
+func (d Drop) String() string {
+	switch d.Clusters {
+	case 0:
+		return d.Rule
+	case 1:
+		return "1 cluster: " + d.Rule
+	}
+	return fmt.Sprintf("%d clusters: %s", d.Clusters, d.Rule)
+}
+
+const (
+	ruleDeleted    = "being deleted (metadata.deletionTimestamp)"
+	rulePredicates = "no predicate fits (spec.predicates)"
+	ruleTaints     = "a taint is not tolerated (spec.taints, spec.tolerations)"
+	ruleNumber     = "there are enough others (spec.numberOfClusters)"
+)
 
 // newSelection checks the Placement's rules.
 func (o *objects) newSelection(placement source[clusterv1beta1.Placement]) (selection, error) {
 	s := selection{spec: placement.typed.Spec}
-	for _, name := range s.spec.ClusterSets {
-		members, err := o.setMembers(name)
-		if err != nil {
-			return s, err
-		}
-		s.sets = append(s.sets, members)
+	var err error
+	if s.sets, err = o.setsOf(placement); err != nil {
+		return s, err
 	}
 	spec := field.NewPath("spec")
 	errs := validateTolerations(s.spec.Tolerations, spec.Child("tolerations"))
@@ -42,42 +63,55 @@ func (o *objects) newSelection(placement source[clusterv1beta1.Placement]) (sele
 	return s, placement.Fault(aggregate(errs))
 }
 
-// of gives the clusters that are selected, and notes on what is not as OCM would do it.
-func (s selection) of(clusters []source[clusterv1.ManagedCluster]) (selected []*clusterv1.ManagedCluster, notes []string) {
-	var deleted, unaccepted, tainted int
+// of gives the clusters that are selected, those that are not by the rule that drops them, and notes on what is not as
+// OCM would do it.
+func (s selection) of(clusters []source[clusterv1.ManagedCluster]) (selected []*clusterv1.ManagedCluster, drops []Drop, notes []string) {
+	dropped := make(map[string]int)
+	unaccepted := 0
 	for _, c := range clusters {
-		switch {
-		case !s.matches(c.typed):
-		case c.typed.DeletionTimestamp != nil:
-			deleted++
-		case !c.typed.Spec.HubAcceptsClient:
+		if rule := s.drops(c.typed); rule != "" {
+			dropped[rule]++
+			continue
+		}
+		if !c.typed.Spec.HubAcceptsClient {
 			unaccepted++
-		case repelled(c.typed, s.spec.Tolerations):
-			tainted++
-		default:
-			selected = append(selected, c.typed)
+		}
+		selected = append(selected, c.typed)
+	}
+	notes = append(notes, s.sets.notes...)
+	for _, rule := range []string{ruleDeleted, ruleTaints} {
+		if n := dropped[rule]; n > 0 {
+			notes = append(notes, fmt.Sprintf("ManagedCluster: not selected, %s (%d)", rule, n))
 		}
 	}
-	for _, out := range []struct {
-		clusters int
-		why      string
-	}{
-		{deleted, "being deleted (metadata.deletionTimestamp)"},
-		{unaccepted, "not accepted by the hub (spec.hubAcceptsClient)"},
-		{tainted, "with a taint that the Placement does not tolerate (spec.taints)"},
-	} {
-		if out.clusters > 0 {
-			notes = append(notes, fmt.Sprintf("ManagedCluster: not selected though the Placement's rules fit, %s (%d)", out.why, out.clusters))
-		}
+	if unaccepted > 0 {
+		notes = append(notes, fmt.Sprintf("ManagedCluster: not accepted by the hub (spec.hubAcceptsClient) and selected all the same, "+
+			"as OCM's scheduler looks at taints alone: a hub sets %s on a cluster that never connected (%d)", clusterv1.ManagedClusterTaintUnreachable, unaccepted))
 	}
+	fitting := len(selected)
 	selected, note := s.limit(selected)
-	return selected, append(append(notes, note...), s.notes()...)
+	dropped[ruleNumber] = fitting - len(selected)
+	for _, rule := range []string{s.sets.rule, ruleDeleted, rulePredicates, ruleTaints, ruleNumber} {
+		if n := dropped[rule]; n > 0 {
+			drops = append(drops, Drop{rule, n})
+		}
+	}
+	return selected, drops, append(append(notes, note...), s.notes()...)
 }
 
-// matches says whether a cluster is in the sets and fits a predicate, of which none fits all.
-func (s selection) matches(c *clusterv1.ManagedCluster) bool {
-	fits := len(s.predicates) == 0 || slices.ContainsFunc(s.predicates, func(p predicate) bool { return p.matches(c) })
-	return fits && inAny(s.sets, c)
+// drops is the rule by which a cluster is not selected, empty where all fit.
+func (s selection) drops(c *clusterv1.ManagedCluster) string {
+	switch {
+	case !s.sets.have(c):
+		return s.sets.rule
+	case c.DeletionTimestamp != nil:
+		return ruleDeleted
+	case len(s.predicates) > 0 && !slices.ContainsFunc(s.predicates, func(p predicate) bool { return p.matches(c) }):
+		return rulePredicates
+	case repelled(c, s.spec.Tolerations):
+		return ruleTaints
+	}
+	return ""
 }
 
 // limit takes as many clusters as the Placement wants. OCM would choose by the scores of its prioritizers.

@@ -75,10 +75,10 @@ func shown(trace *simulation.Trace) string {
 				fmt.Fprintf(&b, ", %s %s", part.what, strings.Join(part.clusters, " "))
 			}
 		}
-		for _, waiting := range w.Waiting {
-			fmt.Fprintf(&b, ", %v", waiting)
+		for _, hold := range w.Holds {
+			fmt.Fprintf(&b, ", %d held: %s", hold.Clusters, hold.Hold.Type)
 		}
 		b.WriteString("\n")
 	}
-	return b.String() + string(trace.Outcome) + "\n"
+	return fmt.Sprintf("%s%s since %v\n", b.String(), trace.Outcome, trace.Waves[trace.Stopped].After)
 }

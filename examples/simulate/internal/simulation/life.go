@@ -16,17 +16,32 @@ type Step struct {
 	Status status.RolloutStatus
 }
 
+// recovery is the life of a cluster that has just failed: when it succeeds after all, if it does.
+func (l Life) recovery() Life {
+	for i, step := range l {
+		if i > 0 && step.Status == status.Succeeded && l[i-1].Status == status.Failed {
+			return Life{{After: step.After - l[i-1].After, Status: step.Status}}
+		}
+	}
+	return nil
+}
+
 // member is a cluster that has the workload.
 type member struct {
 	name    string
 	started time.Time
 	life    Life
 	shown   status.RolloutStatus // what the waves so far say of it
+	// observed is what it said before the simulation, which it says until its life has it otherwise; nil if it started later.
+	observed *status.Report
 }
 
 // report is what the cluster says at the time now.
 func (m *member) report(now time.Time) status.Report {
 	r := status.Report{Cluster: m.name, Status: status.Progressing, LastTransitionTime: m.started}
+	if m.observed != nil {
+		r = *m.observed
+	}
 	for _, step := range m.life {
 		if at := m.started.Add(step.After); !at.After(now) {
 			r.Status, r.LastTransitionTime = step.Status, at

@@ -70,7 +70,7 @@ func drawLife(t *rapid.T) (life simulation.Life) {
 func (w *world) drawStrategy(t *rapid.T) {
 	config := clusterv1alpha1.RolloutConfig{MaxFailures: intstr.FromInt(rapid.IntRange(0, 4).Draw(t, "failures"))}
 	if rapid.Bool().Draw(t, "has deadline") {
-		d := time.Duration(rapid.IntRange(0, 12).Draw(t, "deadline")) * time.Minute
+		d := time.Duration(rapid.IntRange(1, 12).Draw(t, "deadline")) * time.Minute
 		w.deadline, config.ProgressDeadline = &d, d.String()
 	}
 	mandatory := clusterv1alpha1.MandatoryDecisionGroups{}
@@ -225,7 +225,7 @@ func TestEveryClusterIsAccountedFor(t *testing.T) {
 				t.Fatalf("%v: %d clusters counted, want %d", wave.After, wave.Counts.Total(), w.groups.NumClusters())
 			}
 			waiting := 0
-			for _, reason := range wave.Waiting {
+			for _, reason := range wave.Holds {
 				waiting += reason.Clusters
 			}
 			if want := w.groups.NumClusters() - len(started); wave.Counts.ToApply != want || waiting != want {
@@ -257,8 +257,54 @@ func TestTheEndIsTheEnd(t *testing.T) {
 			}
 		}
 		counts := trace.Final.Summary().Counts
-		if open := counts.ToApply > 0 || counts.InFlight() > 0; open == (trace.Outcome == simulation.Completed) {
+		open, complete := counts.ToApply > 0 || counts.InFlight() > 0, trace.Outcome == simulation.Complete || trace.Outcome == simulation.CompleteWithFailures
+		switch {
+		case (counts.Total() == 0) != (trace.Outcome == simulation.NothingSelected),
+			(trace.Final.Breach != nil) != (trace.Outcome == simulation.Breached),
+			open && complete, !open && (trace.Outcome == simulation.Stuck || trace.Outcome == simulation.AtGate),
+			complete && (counts.Failures() > 0) != (trace.Outcome == simulation.CompleteWithFailures):
 			t.Fatalf("%v with %v", trace.Outcome, counts)
+		}
+		for i, wave := range trace.Waves[trace.Stopped:] {
+			if i > 0 && len(wave.Started) > 0 || trace.Outcome == simulation.Breached && !wave.Breached {
+				t.Fatalf("%v since %v, yet %v after it", trace.Outcome, trace.Waves[trace.Stopped].After, wave)
+			}
+		}
+	})
+}
+
+// Whoever looks at a rollout half way and goes on from there comes to the same end.
+func TestGoingOnFromTheMiddleComesToTheSameEnd(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := drawWorld(t)
+		for cluster, life := range w.lives {
+			life = life[:min(len(life), 1)]
+			if len(life) == 1 && (life[0].Status == status.Progressing || w.deadline != nil && life[0].After > *w.deadline) {
+				life = nil // it says again what it has said, or would come back after its deadline
+			}
+			w.lives[cluster] = life
+		}
+		var seen [][]status.Report
+		var times []time.Time
+		whole := w.run(t, func(_ *rollout.Result, reports []status.Report, now time.Time) {
+			seen, times = append(seen, slices.Clone(reports)), append(times, now)
+		})
+		i := rapid.IntRange(0, len(seen)-1).Draw(t, "plan")
+		lives := func(cluster string) simulation.Life {
+			life := slices.Clone(w.lives[cluster])
+			for _, report := range seen[i] {
+				if report.Cluster == cluster && len(life) > 0 {
+					life[0].After -= times[i].Sub(report.LastTransitionTime) // which is its start, if it is Progressing
+				}
+			}
+			return life
+		}
+		rest, err := simulation.Resume(planner(w.strategy, w.groups, w.options...), seen[i], lives, times[i])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(whole.Final.Summary(), rest.Final.Summary()); diff != "" || whole.Outcome != rest.Outcome {
+			t.Fatalf("from %v on it ends as %v, want %v (-whole +rest):\n%s", times[i].Sub(start()), rest.Outcome, whole.Outcome, diff)
 		}
 	})
 }

@@ -21,19 +21,28 @@ const Horizon = 100 * 365 * 24 * time.Hour
 // It ends for every plan: each wave has a step of a cluster's life, the end of a deadline or a soak, or
 // the opening of a gate behind it, and there are only so many. A planner that wants more waves than
 // that, or starts a cluster twice, is wrong; both are errors, as are the planner's own.
-func Run(plan Planner, lives func(cluster string) Life, start time.Time) (*Trace, error) {
-	r := run{plan: plan, lives: lives, start: start, now: start, started: make(map[string]int)}
+//
+// Those who watch are called after each wave with its last plan.
+func Run(plan Planner, lives func(cluster string) Life, start time.Time, watch ...func(after time.Duration, result *rollout.Result)) (*Trace, error) {
+	return Resume(plan, nil, lives, start, watch...)
+}
+
+// Resume is Run for a rollout under way, of which this was observed at the start. A cluster that has the workload goes on
+// from there: one that succeeded, is skipped or has timed out stays so, one that failed recovers if its life says so,
+// and any other has its life from the start on, unless its
+// deadline is over.
+func Resume(plan Planner, observed []status.Report, lives func(cluster string) Life, start time.Time, watch ...func(after time.Duration, result *rollout.Result)) (*Trace, error) {
+	r := run{plan: plan, watch: watch, lives: lives, start: start, now: start, started: make(map[string]int)}
+	r.resume(observed)
 	for {
 		if err := r.wave(); err != nil {
 			return nil, fmt.Errorf("%v after the start: %w", r.now.Sub(start), err)
 		}
 		next, found := r.next()
 		switch {
-		case !found:
-			r.trace.Outcome = outcome(r.trace.Final.Summary())
-			return &r.trace, nil
-		case next.Sub(start) > Horizon:
-			r.trace.Outcome = Unfinished
+		case !found || next.Sub(start) > Horizon:
+			r.trace.Outcome = outcome(r.trace.Final)
+			r.trace.Stopped = r.trace.stopped()
 			return &r.trace, nil
 		case len(r.trace.Waves) > r.mostWaves():
 			return nil, fmt.Errorf("no end after %d waves", len(r.trace.Waves))
@@ -48,9 +57,41 @@ type run struct {
 	lives   func(cluster string) Life
 	start   time.Time
 	now     time.Time
-	members []member       // in the order of their start
-	started map[string]int // the place in members by name
+	members []member                 // in the order of their start
+	started map[string]int           // the place in members by name
+	waiting map[string]status.Report // observed, and not started since
 	trace   Trace
+	watch   []func(time.Duration, *rollout.Result)
+}
+
+// resume takes in what was observed. Clusters that don't have the workload, or another version, wait.
+func (r *run) resume(observed []status.Report) {
+	r.waiting = make(map[string]status.Report)
+	for _, report := range observed {
+		if report.Status == status.ToApply && report.Applied.IsZero() {
+			r.waiting[report.Cluster] = report
+			continue
+		}
+		m := member{name: report.Cluster, started: r.start, observed: &report, shown: report.Status}
+		switch life := r.lives(report.Cluster); report.Status {
+		case status.Succeeded, status.Skip, status.TimeOut:
+		case status.Failed:
+			m.life = life.recovery()
+		default:
+			m.life, m.shown = life, status.Progressing
+		}
+		r.started[m.name] = len(r.members)
+		r.members = append(r.members, m)
+	}
+}
+
+// lateForEver has the clusters that were late before the simulation stay so: nothing says that they will answer now.
+func (r *run) lateForEver(result *rollout.Result) {
+	for _, cluster := range result.TimedOut {
+		if i, found := r.started[cluster.Name]; found && r.members[i].observed != nil {
+			r.members[i].life = nil
+		}
+	}
 }
 
 // wave does all that happens now. A start may permit the next at once, where a cluster answers without
@@ -63,6 +104,9 @@ func (r *run) wave() error {
 			return err
 		}
 		r.trace.Final = result
+		if len(r.trace.Waves) == 0 {
+			r.lateForEver(result)
+		}
 		if len(result.Start) == 0 {
 			break
 		}
@@ -71,6 +115,7 @@ func (r *run) wave() error {
 				return fmt.Errorf("cluster %q started a second time", cluster.Name)
 			}
 			r.started[cluster.Name] = len(r.members)
+			delete(r.waiting, cluster.Name)
 			r.members = append(r.members, member{
 				name: cluster.Name, started: r.now, life: r.lives(cluster.Name), shown: status.Progressing,
 			})
@@ -78,6 +123,9 @@ func (r *run) wave() error {
 		}
 	}
 	r.note(&w)
+	for _, watch := range r.watch {
+		watch(w.After, r.trace.Final)
+	}
 	r.trace.Waves = append(r.trace.Waves, w)
 	return nil
 }
@@ -86,7 +134,7 @@ func (r *run) wave() error {
 // something else than it says.
 func (r *run) note(w *Wave) {
 	result := r.trace.Final
-	w.Counts, w.Waiting = result.Summary().Counts, result.Waiting()
+	w.Counts, w.Holds, w.Breached = result.Next.Counts, result.Holds(), result.Breach != nil
 	statuses := make([]status.RolloutStatus, len(r.members))
 	stand := func(cluster rollout.Cluster) {
 		if i, found := r.started[cluster.Name]; found {
@@ -119,9 +167,12 @@ func (r *run) note(w *Wave) {
 }
 
 func (r *run) reports() []status.Report {
-	reports := make([]status.Report, len(r.members))
+	reports := make([]status.Report, len(r.members), len(r.members)+len(r.waiting))
 	for i := range r.members {
 		reports[i] = r.members[i].report(r.now)
+	}
+	for _, report := range r.waiting {
+		reports = append(reports, report)
 	}
 	return reports
 }

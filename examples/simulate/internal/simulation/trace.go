@@ -13,6 +13,9 @@ type Trace struct {
 	Waves []Wave
 	// Outcome is how it ended.
 	Outcome Outcome
+	// Stopped is the place in Waves of the instant at which it came to that. What happens later, such as the end of a
+	// deadline after a breach, changes nothing of the outcome.
+	Stopped int
 	// Final is the last plan. It starts nothing.
 	Final *rollout.Result
 }
@@ -27,31 +30,8 @@ type Wave struct {
 	Succeeded, Failed, TimedOut []string
 	// Counts are those after the start.
 	Counts status.Counts
-	// Waiting says why the rest waits.
-	Waiting []rollout.Waiting
-}
-
-// Outcome is how a rollout ended.
-type Outcome string
-
-const (
-	// Completed: every cluster is settled, well or not.
-	Completed Outcome = "Completed"
-	// Stopped: more clusters failed than the budget allows, and nothing will change that.
-	Stopped Outcome = "Stopped"
-	// Stuck: clusters wait or are in flight, and nothing will ever happen.
-	Stuck Outcome = "Stuck"
-	// Unfinished: more would happen, but not before the horizon.
-	Unfinished Outcome = "Unfinished"
-)
-
-func outcome(s status.Summary) Outcome {
-	switch {
-	case s.ToApply == 0 && s.InFlight() == 0:
-		return Completed
-	case s.Breach != "":
-		return Stopped
-	default:
-		return Stuck
-	}
+	// Breached says that more clusters have failed than may.
+	Breached bool
+	// Holds says why the rest waits.
+	Holds []rollout.HoldCount
 }

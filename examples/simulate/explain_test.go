@@ -1,0 +1,145 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// event and wave are what explain and the report say in JSON.
+type event struct {
+	After, What, Until, Released string
+	Explanation                  []struct{ Hold struct{ Type string } }
+}
+
+type wave struct {
+	After                                string
+	Started, Succeeded, Failed, TimedOut []string
+}
+
+// What explain says of a cluster is what the report says of it: for every cluster of the fixtures, under any flags.
+func TestExplainAgreesWithTheReport(t *testing.T) {
+	fixtures := map[string]string{"addon/list.yaml": "cluster%d", "recovers/telco.yaml": "antenna-%02d", "policy/progressive.yaml": "store-%02d",
+		"canary-fails/retail.yaml": "shop-%02d"}
+	rapid.Check(t, func(t *rapid.T) {
+		file := rapid.SampledFrom([]string{"addon/list.yaml", "recovers/telco.yaml", "policy/progressive.yaml", "canary-fails/retail.yaml"}).Draw(t, "file")
+		cluster := fmt.Sprintf(fixtures[file], rapid.IntRange(1, 8).Draw(t, "cluster"))
+		args := []string{"-o", "json", "-f", "testdata/" + file, "-seed", fmt.Sprint(rapid.IntRange(1, 99).Draw(t, "seed")),
+			"-fail-share", fmt.Sprint(rapid.IntRange(0, 4).Draw(t, "failures"))}
+		if rapid.Bool().Draw(t, "recover") {
+			args = append(args, "-recover", "25m")
+		}
+		if rapid.Bool().Draw(t, "gate") {
+			args = append(args, "-gate", rapid.SampledFrom([]string{"0=15m", "1=2h", "1"}).Draw(t, "which"))
+		}
+		var report struct {
+			Placement struct{ Stored bool }
+			Waves     []wave
+			End       struct{ Outcome string }
+		}
+		var explained struct {
+			Selected                bool
+			Outcome, Started, Ended string
+			Events                  []event
+		}
+		decode := func(into any, args ...string) {
+			var stdout, stderr strings.Builder
+			if status := run(args, strings.NewReader(""), &stdout, &stderr); status != 0 {
+				t.Fatalf("exit status %d, %s", status, stderr.String())
+			}
+			if err := json.Unmarshal([]byte(stdout.String()), into); err != nil {
+				t.Fatal(err)
+			}
+		}
+		decode(&report, args...)
+		decode(&explained, append(args, "explain", cluster)...)
+		if explained.Outcome != report.End.Outcome {
+			t.Fatalf("outcome %s, the report has %s", explained.Outcome, report.End.Outcome)
+		}
+		var want, got []string
+		for _, w := range report.Waves {
+			for _, of := range []struct {
+				what     string
+				clusters []string
+			}{{"Starts", w.Started}, {"Succeeds", w.Succeeded}, {"Fails", w.Failed}, {"TimesOut", w.TimedOut}} {
+				if slices.Contains(of.clusters, cluster) {
+					want = append(want, of.what+" "+w.After)
+				}
+			}
+		}
+		for i, e := range explained.Events {
+			switch e.What {
+			case "Waits":
+				if len(e.Explanation) == 0 {
+					t.Fatalf("it waits at %s, and nobody says why", e.After)
+				}
+				if last := i == len(explained.Events)-1; last != (e.Until == "") || !last && explained.Events[i+1].After != e.Until {
+					t.Fatalf("it waits at %s until %q: %v", e.After, e.Until, explained.Events)
+				}
+			case "Starts":
+				if i > 0 && e.Released == "" {
+					t.Fatalf("nobody says what released it at %s: %v", e.After, explained.Events)
+				}
+				fallthrough
+			case "Succeeds", "Fails", "TimesOut":
+				got = append(got, e.What+" "+e.After)
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Fatalf("%s: explain has %v, the report has %v", cluster, got, want)
+		}
+	})
+}
+
+func TestExplainNeedsAClusterOfTheFiles(t *testing.T) {
+	file := []string{"-f", "testdata/recovers/telco.yaml"}
+	for _, test := range []struct {
+		args []string
+		want string
+	}{
+		{append(file, "explain"), "explain: must be followed by the name of a cluster"},
+		{append(file, "explain", "-o", "json"), "explain: must be followed by the name of a cluster"},
+		{append(file, "explain", "antenna-8"), "explain antenna-8: must be a cluster of the files; did you mean antenna-08?"},
+		{append(file, "explain", "antenna-08", "antenna-09"), `unexpected argument "antenna-09"`},
+	} {
+		if got := refused(t, "", test.args...); !strings.Contains(got, test.want) {
+			t.Errorf("%q\ngot:  %s\nwant: %s", test.args, got, test.want)
+		}
+	}
+}
+
+// The reason why a cluster is where it is, in each kind of input.
+func TestExplainSaysWhyAClusterIsInItsGroup(t *testing.T) {
+	named := strings.Replace(aPlacement, "spec: {}", "spec: {decisionStrategy: {groupStrategy: {clustersPerDecisionGroup: 2, decisionGroups: [{groupName: canary, groupClusterSelector: {labelSelector: {matchLabels: {stage: canary}}}}]}}}", 1)
+	inform := strings.NewReplacer("enforce", "inform", "type: Progressive, progressive: {maxConcurrency: 1}", "").Replace(aPolicy)
+	for _, test := range []struct{ why, in, want string }{
+		{"an entry of the Placement", documents(aCluster, named, aReplicaSet), "a is in group 0 \"canary\" of ManifestWorkReplicaSet ns/set\n" +
+			"  spec.decisionStrategy.groupStrategy.decisionGroups[0] selects it: stage=canary; a group has at most 2 clusters, by name\n"},
+		{"what is left over", documents(strings.Replace(aCluster, "stage: canary", "stage: live", 1), named, aReplicaSet),
+			"a is in group 0 of ManifestWorkReplicaSet ns/set\n  no entry of spec.decisionStrategy.groupStrategy.decisionGroups selects it; a group"},
+		{"no groups", documents(aCluster, aPlacement, aReplicaSet), "\n  the Placement names no groups\n"},
+		{"a stored decision", documents(aDecision, aReplicaSet), "\n  PlacementDecision p-decision-1 has it\n"},
+		{"no stored decision", documents(aCluster, strings.Replace(aDecision, "clusterName: a", "clusterName: b", 1), aReplicaSet),
+			"a is not selected by ManifestWorkReplicaSet ns/set\n  no PlacementDecision has it\n"},
+		{"a rule of the Placement", documents(aCluster, strings.Replace(aPlacement, "spec: {}", "spec: {numberOfClusters: 0}", 1), aReplicaSet),
+			"a is not selected by ManifestWorkReplicaSet ns/set\n  there are enough others (spec.numberOfClusters)\n"},
+		{"a binding", documents(aCluster, aPlacement, aPolicy, aBinding), "a is in group 0 of Policy ns/pol\n  a: enforce by the policy, bound by bind\n"},
+		{"a sub filter", documents(aCluster, aPlacement, inform, strings.Replace(aBinding, "subjects", "subFilter: restricted\nsubjects", 1)),
+			"a is not selected by Policy ns/pol\n  binding bind: a sub filter, which binds no cluster\n"},
+		{"a PolicySet", documents(aCluster, aPlacement, inform, strings.Replace(aPolicySet, "clusterNames: [b]", "clusterNames: [a]", 1),
+			strings.Replace(aBinding, "kind: Policy, name: pol", "kind: PolicySet, name: set", 1)), "\n  binding bind: a PolicySet excludes it\n"},
+		{"a placement of a policy", documents(aCluster, strings.Replace(aPlacement, "spec: {}", "spec: {clusterSets: [x]}", 1), aPolicy, aBinding),
+			"\n  binding bind: placement p: in none of the cluster sets"},
+		{"no binding", documents(aCluster, aPlacement, aPolicy), "\n  no PlacementBinding has the policy as its subject"},
+	} {
+		t.Run(test.why, func(t *testing.T) {
+			if got := simulateText(t, test.in, "-f", "-", "explain", "a"); !strings.Contains(got, test.want) {
+				t.Errorf("no %s in\n%s", test.want, got)
+			}
+		})
+	}
+}

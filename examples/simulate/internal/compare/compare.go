@@ -1,0 +1,140 @@
+package compare
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+
+	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/rollout"
+)
+
+// Candidate is a strategy with a name.
+type Candidate struct {
+	Name     string
+	Strategy clusterv1alpha1.RolloutStrategy
+	Options  []rollout.Option
+}
+
+// Question is what is compared, and how often it is played.
+type Question struct {
+	Groups     *grouping.Groups
+	Candidates []Candidate
+	// Good are the chances of a version as it mostly is, and Bad those of one that has to be stopped.
+	Good, Bad Chances
+	// Runs is how often each is played; once if it is 0.
+	Runs int
+	Seed uint64
+}
+
+// Never is a time that doesn't come.
+const Never time.Duration = math.MaxInt64
+
+// Answer is how one candidate did.
+type Answer struct {
+	Name string `json:"name"`
+	Runs int    `json:"runs"`
+	// The times within which half of all runs, and 95 of 100, finished, perhaps with tolerated failures.
+	// A run that is stopped, or gets stuck, never does.
+	P50 time.Duration `json:"p50"`
+	P95 time.Duration `json:"p95"`
+	// Stopped and Stuck are how many runs of the good version were stopped by a breach, and got stuck.
+	Stopped int `json:"stopped"`
+	Stuck   int `json:"stuck"`
+	// Breach is the chance that the strategy stops a good version, and Error how far off it may be: two standard errors
+	// of so many runs.
+	Breach Rate `json:"breach"`
+	Error  Rate `json:"error"`
+	// Peak is the most clusters in flight at a time in any run of the good version.
+	Peak int `json:"peak"`
+	// Wasted is how many starts of the good version came to nothing, on average: the cluster had not succeeded when the
+	// run ended.
+	Wasted float64 `json:"wasted"`
+	// Had is how many clusters had the bad version when it was stopped, in the median, and StoppedAfter when that
+	// was, which is Never if it mostly isn't.
+	Had          int           `json:"had"`
+	StoppedAfter time.Duration `json:"stoppedAfter"`
+	// Clusters is how many there are.
+	Clusters int `json:"clusters"`
+}
+
+// Compare plays all candidates. Its answers are in their order.
+func Compare(q Question) ([]Answer, error) {
+	var answers []Answer
+	for _, c := range q.Candidates {
+		good, err := q.all(c, q.Good)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", c.Name, err)
+		}
+		bad, err := q.all(c, q.Bad)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", c.Name, err)
+		}
+		answers = append(answers, q.answer(c, good, bad))
+	}
+	return answers, nil
+}
+
+func (q Question) runs() int { return max(q.Runs, 1) }
+
+// all plays all runs, next to one another.
+func (q Question) all(c Candidate, chances Chances) ([]outcome, error) {
+	outcomes, errs := make([]outcome, q.runs()), make([]error, q.runs())
+	var next atomic.Int64
+	var playing sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(outcomes)) {
+		playing.Go(func() {
+			for run := int(next.Add(1)) - 1; run < len(outcomes); run = int(next.Add(1)) - 1 {
+				outcomes[run], errs[run] = play(c, q.Groups, func(position int) fate { return chances.fate(q.Seed, run, position) })
+			}
+		})
+	}
+	playing.Wait()
+	return outcomes, errors.Join(errs...)
+}
+
+func (q Question) answer(c Candidate, good, bad []outcome) Answer {
+	a := Answer{Name: c.Name, Runs: len(good), Clusters: q.Groups.NumClusters()}
+	var finished, stopped []time.Duration
+	var had []int
+	for _, o := range good {
+		a.Peak = max(a.Peak, o.peak)
+		a.Wasted += float64(o.wasted) / float64(len(good))
+		switch {
+		case o.finished:
+			finished = append(finished, o.after)
+			continue
+		case o.stopped:
+			a.Stopped++
+		default:
+			a.Stuck++
+		}
+		finished = append(finished, Never)
+	}
+	for _, o := range bad {
+		had = append(had, o.started)
+		if o.stopped {
+			stopped = append(stopped, o.after)
+		} else {
+			stopped = append(stopped, Never)
+		}
+	}
+	a.P50, a.P95 = quantile(finished, 0.5), quantile(finished, 0.95)
+	a.Had, a.StoppedAfter = quantile(had, 0.5), quantile(stopped, 0.5)
+	p, n := float64(a.Stopped)/float64(len(good)), float64(len(good))
+	a.Breach, a.Error = Rate(p), Rate(2*math.Sqrt(p*(1-p)/n))
+	return a
+}
+
+// quantile is the least value that at least such a share of all values do not exceed.
+func quantile[T int | time.Duration](values []T, share float64) T {
+	slices.Sort(values)
+	return values[max(int(math.Ceil(share*float64(len(values))))-1, 0)]
+}

@@ -1,0 +1,210 @@
+package compare_test
+
+import (
+	"fmt"
+	"math"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+
+	"github.com/cohort-ocm/cohort/examples/simulate/internal/compare"
+	"github.com/cohort-ocm/cohort/grouping"
+)
+
+// fleet has groups of these sizes.
+func fleet(t testing.TB, sizes ...int) *grouping.Groups {
+	t.Helper()
+	names := make(map[grouping.Key][]string)
+	for i, size := range sizes {
+		for c := range size {
+			key := grouping.Key{Index: int32(i)}
+			names[key] = append(names[key], fmt.Sprintf("g%dc%03d", i, c))
+		}
+	}
+	groups, err := grouping.FromNames(names)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return groups
+}
+
+func all() compare.Candidate {
+	return compare.Candidate{Name: "all", Strategy: clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.All}}
+}
+
+func progressive(concurrency string, failures int32) compare.Candidate {
+	return compare.Candidate{Name: "progressive " + concurrency, Strategy: clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.Progressive,
+		Progressive: &clusterv1alpha1.RolloutProgressive{MaxConcurrency: intstr.Parse(concurrency),
+			RolloutConfig: clusterv1alpha1.RolloutConfig{MaxFailures: intstr.FromInt32(failures), ProgressDeadline: "1h"}}}}
+}
+
+func perGroup() compare.Candidate {
+	return compare.Candidate{Name: "per group", Strategy: clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.ProgressivePerGroup,
+		ProgressivePerGroup: &clusterv1alpha1.RolloutProgressivePerGroup{RolloutConfig: clusterv1alpha1.RolloutConfig{ProgressDeadline: "1h"}}}}
+}
+
+var tenMinutes = compare.Range{Least: 10 * time.Minute, Most: 10 * time.Minute}
+
+// Computed by hand: 100 clusters that take 10 minutes each, 10 of them in flight at a time, take 10 rounds.
+func TestWithoutChancesTheAnswersAreThoseOfTheHand(t *testing.T) {
+	got, err := compare.Compare(compare.Question{
+		Groups:     fleet(t, 10, 90),
+		Candidates: []compare.Candidate{all(), progressive("10", 2), perGroup()},
+		Good:       compare.Chances{Takes: tenMinutes},
+		Bad:        compare.Chances{Takes: tenMinutes, Fails: 1},
+		Runs:       3,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const m = time.Minute
+	want := []compare.Answer{
+		{Name: "all", P50: 10 * m, P95: 10 * m, Peak: 100, Had: 100, StoppedAfter: compare.Never}, // nothing stops it
+		{Name: "progressive 10", P50: 100 * m, P95: 100 * m, Peak: 10, Had: 10, StoppedAfter: 10 * m},
+		{Name: "per group", P50: 20 * m, P95: 20 * m, Peak: 90, Had: 10, StoppedAfter: 10 * m},
+	}
+	for i := range want {
+		want[i].Runs, want[i].Clusters = 3, 100
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// atMost is the chance that of n clusters, of which each fails with chance p, at most k do.
+func atMost(n, k int, p float64) (sum float64) {
+	term := math.Pow(1-p, float64(n))
+	for i := 0; i <= k; i++ {
+		sum += term
+		term *= float64(n-i) / float64(i+1) * p / (1 - p)
+	}
+	return sum
+}
+
+// Where all start at once, a breach is that more clusters fail than may, whose chance a binomial has. What 1000 runs
+// say is within four standard errors of it.
+func TestChanceOfABreachIsThatOfTheBinomial(t *testing.T) {
+	const runs, clusters = 1000, 100
+	for _, test := range []struct {
+		rate     compare.Rate
+		failures int32
+	}{{0.003, 0}, {0.02, 2}, {0.0005, 0}} {
+		for seed := range uint64(2) {
+			got, err := compare.Compare(compare.Question{
+				Groups:     fleet(t, clusters),
+				Candidates: []compare.Candidate{progressive("100%", test.failures)},
+				Good:       compare.Chances{Takes: compare.Range{Least: 5 * time.Minute, Most: 20 * time.Minute}, Fails: test.rate},
+				Runs:       runs, Seed: seed,
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			p := 1 - atMost(clusters, int(test.failures), float64(test.rate))
+			if within := 4 * math.Sqrt(p*(1-p)/runs); math.Abs(float64(got[0].Breach)-p) > within {
+				t.Errorf("rate %v, maxFailures %d, seed %d: %v, want %.4f±%.4f", test.rate, test.failures, seed, got[0].Breach, p, within)
+			}
+		}
+	}
+}
+
+// The slowest of n clusters decides when all are done at once. Its median is known.
+func TestQuantilesAreThoseOfTheSlowestCluster(t *testing.T) {
+	const runs, clusters = 1000, 20
+	got, err := compare.Compare(compare.Question{
+		Groups: fleet(t, clusters), Candidates: []compare.Candidate{all()},
+		Good: compare.Chances{Takes: compare.Range{Most: time.Hour}}, Runs: runs, Seed: 7,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		share float64
+		got   time.Duration
+	}{{0.5, got[0].P50}, {0.95, got[0].P95}} {
+		// The share of runs that took no longer is itself within an error that a binomial allows.
+		share := math.Pow(test.got.Hours(), clusters)
+		if within := 4 * math.Sqrt(test.share*(1-test.share)/runs); math.Abs(share-test.share) > within {
+			t.Errorf("P%v is %v, which %.3f of all runs do not exceed, want %.2f±%.3f", test.share*100, test.got, share, test.share, within)
+		}
+	}
+}
+
+func TestSameSeedGivesTheSame(t *testing.T) {
+	q := compare.Question{
+		Groups: fleet(t, 5, 20, 20), Candidates: []compare.Candidate{progressive("5", 1), perGroup()},
+		Good: compare.Chances{Takes: compare.Range{Least: time.Minute, Most: time.Hour}, Fails: 0.02, Never: 0.01},
+		Bad:  compare.Chances{Takes: tenMinutes, Fails: 0.5}, Runs: 40, Seed: 1,
+	}
+	once, err := compare.Compare(q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := compare.Compare(q)
+	if diff := cmp.Diff(once, again); err != nil || diff != "" {
+		t.Errorf("%v (-once +again):\n%s", err, diff)
+	}
+	q.Seed = 2
+	if other, _ := compare.Compare(q); cmp.Equal(once, other) {
+		t.Error("another seed gives the same")
+	}
+	// A candidate meets the same luck whoever is compared with it.
+	q.Seed, q.Candidates = 1, q.Candidates[1:]
+	if alone, _ := compare.Compare(q); !cmp.Equal(once[1:], alone) {
+		t.Errorf("beside another it is %+v, alone %+v", once[1], alone)
+	}
+}
+
+// A run that gets stuck or is stopped never finishes, and the late quantile says so where it is more than one in twenty.
+func TestNeverIsNever(t *testing.T) {
+	got, err := compare.Compare(compare.Question{
+		Groups: fleet(t, 10), Candidates: []compare.Candidate{all()},
+		Good: compare.Chances{Takes: tenMinutes, Never: 0.02}, Runs: 200, Seed: 1,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a := got[0]; a.P50 != 10*time.Minute || a.P95 != compare.Never || a.Stuck < 20 || a.Stuck > 60 || a.Stopped != 0 || a.Wasted < 0.1 || a.Wasted > 0.3 {
+		t.Errorf("%+v", a)
+	}
+}
+
+func TestParse(t *testing.T) {
+	for in, want := range map[string]compare.Range{"10m": tenMinutes, "5m-20m": {Least: 5 * time.Minute, Most: 20 * time.Minute}} {
+		if got, err := compare.ParseRange(in); err != nil || got != want {
+			t.Errorf("%s: %v, %v", in, got, err)
+		}
+	}
+	for _, in := range []string{"", "10", "-5m", "20m-5m", "5m-", "5m-10m-20m"} {
+		if got, err := compare.ParseRange(in); err == nil {
+			t.Errorf("%q is %v", in, got)
+		}
+	}
+	for in, want := range map[string]string{"0.3%": "0.3%", "0.003": "0.3%", "0": "0%", "100%": "100%", "1": "100%", "0.05%": "0.05%"} {
+		if got, err := compare.ParseRate(in); err != nil || got.String() != want {
+			t.Errorf("%s: %v, %v", in, got, err)
+		}
+	}
+	for _, in := range []string{"", "%", "101%", "2", "-1%", "NaN", "x"} {
+		if got, err := compare.ParseRate(in); err == nil {
+			t.Errorf("%q is %v", in, got)
+		}
+	}
+}
+
+func BenchmarkCompare(b *testing.B) {
+	for _, n := range []int{100, 1000, 10000} {
+		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
+			b.ReportAllocs()
+			groups := fleet(b, n/10, n-n/10)
+			for b.Loop() {
+				if _, err := compare.Compare(compare.Question{Groups: groups, Candidates: []compare.Candidate{perGroup()},
+					Good: compare.Chances{Takes: compare.Range{Least: time.Minute, Most: time.Hour}, Fails: 0.001}}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

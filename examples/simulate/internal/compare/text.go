@@ -1,0 +1,119 @@
+package compare
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"text/tabwriter"
+	"time"
+
+	"github.com/cohort-ocm/cohort/examples/simulate/internal/picture"
+)
+
+// Report is a comparison to be written.
+type Report struct {
+	Fleet   string   `json:"fleet"`
+	Seed    uint64   `json:"seed"`
+	Runs    int      `json:"runs"`
+	Good    string   `json:"goodVersion"`
+	Bad     string   `json:"badVersion"`
+	Notes   []string `json:"notes,omitempty"`
+	Answers []Answer `json:"strategies"`
+}
+
+// NewReport puts answers together with what was asked; fleet says of whom.
+func NewReport(fleet string, q Question, answers []Answer) Report {
+	return Report{Fleet: fleet, Seed: q.Seed, Runs: q.runs(), Good: q.Good.String(), Bad: q.Bad.String(), Answers: answers}
+}
+
+// String is like "takes 5m-20m, 0.3% fail, 0% never answer".
+func (c Chances) String() string {
+	return fmt.Sprintf("takes %v, %v fail, %v never answer", c.Takes, c.Fails, c.Never)
+}
+
+// Text writes a table with a line for each strategy.
+func (r Report) Text(w io.Writer) error {
+	fmt.Fprintf(w, "%s, %d runs, seed %d\na good version: %s\na bad version:  %s\n", r.Fleet, r.Runs, r.Seed, r.Good, r.Bad)
+	for _, note := range r.Notes {
+		fmt.Fprintf(w, "note: %s\n", note)
+	}
+	fmt.Fprintln(w)
+	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
+	fmt.Fprintln(t, "\tA GOOD VERSION\t\t\t\t\t\tA BAD VERSION\t")
+	fmt.Fprintln(t, "STRATEGY\tDONE IN (P50)\t(P95)\tIS STOPPED\tGETS STUCK\tIN FLIGHT\tWASTED\tREACHES\tSTOPPED AFTER")
+	for _, a := range r.Answers {
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%v\t%d\t%.1f\t%d of %d\t%s\n", a.Name, shown(a.P50), shown(a.P95), a.breach(), a.stuck(), a.Peak, a.Wasted, a.Had, a.Clusters, shown(a.StoppedAfter))
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	_, err := fmt.Fprint(w, "\nDONE IN is the time within which half of all runs, and 95 of 100, finished; a run that is stopped or stuck never does.\n",
+		"IS STOPPED is the chance of a breach; GETS STUCK that clusters fail or never answer and no deadline ends that.\n",
+		"IN FLIGHT is the most clusters at a time, WASTED the starts without success in a run.\n",
+		"REACHES is how many clusters have the bad version when it is stopped.\n")
+	return err
+}
+
+// breach is like "4.1% ± 1.3%".
+func (a Answer) breach() string {
+	if a.Error == 0 {
+		return a.Breach.String()
+	}
+	return fmt.Sprintf("%.1f%% ± %.1f%%", float64(a.Breach)*100, float64(a.Error)*100)
+}
+
+// stuck is the chance to get stuck.
+func (a Answer) stuck() Rate { return Rate(float64(a.Stuck) / float64(max(a.Runs, 1))) }
+
+func shown(d time.Duration) string {
+	if d == Never {
+		return "never"
+	}
+	return picture.Short(d)
+}
+
+// JSON writes the same, with times in words.
+func (r Report) JSON(w io.Writer) error {
+	encoder := json.NewEncoder(w)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(r)
+}
+
+// MarshalJSON writes times as the text does.
+func (a Answer) MarshalJSON() ([]byte, error) {
+	type plain Answer
+	return json.Marshal(struct {
+		plain
+		P50          string `json:"p50"`
+		P95          string `json:"p95"`
+		StoppedAfter string `json:"stoppedAfter"`
+	}{plain(a), shown(a.P50), shown(a.P95), shown(a.StoppedAfter)})
+}
+
+// Picture is what a picture of the comparison shows.
+func (r Report) Picture() picture.Comparison {
+	c := picture.Comparison{
+		Title:    fmt.Sprintf("%s: %d strategies compared", r.Fleet, len(r.Answers)),
+		Sentence: fmt.Sprintf("%d runs. A good version: %s. A bad one: %s.", r.Runs, r.Good, r.Bad),
+	}
+	for _, a := range r.Answers {
+		row := picture.Candidate{Name: a.Name, Had: a.Had, Clusters: a.Clusters, Note: "stopped by a breach: " + a.breach()}
+		if a.Stuck > 0 {
+			row.Note = fmt.Sprintf("stopped: %s, stuck: %v", a.breach(), a.stuck())
+		}
+		if a.P50 != Never {
+			row.P50 = a.P50
+		}
+		if a.P95 != Never {
+			row.P95 = a.P95
+		}
+		row.Words = shown(a.P50) + ", P95 " + shown(a.P95)
+		if a.StoppedAfter == Never {
+			row.HadWords = fmt.Sprintf("%d of %d, not stopped", a.Had, a.Clusters)
+		} else {
+			row.HadWords = fmt.Sprintf("%d of %d, stopped after %s", a.Had, a.Clusters, shown(a.StoppedAfter))
+		}
+		c.Candidates = append(c.Candidates, row)
+	}
+	return c
+}

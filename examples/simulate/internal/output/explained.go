@@ -1,0 +1,117 @@
+package output
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/cohort-ocm/cohort/examples/simulate/internal/simulation"
+	"github.com/cohort-ocm/cohort/examples/simulate/internal/story"
+	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/rollout"
+)
+
+// Explained is a simulated rollout as one cluster sees it.
+type Explained struct {
+	Cluster string `json:"cluster"`
+	// Rollout is the object that rolls out.
+	Rollout  string `json:"rollout"`
+	Selected bool   `json:"selected"`
+	// Group is there where the cluster is selected.
+	Group *grouping.Key `json:"group,omitempty"`
+	// Why says why it is in its group, or why it is not selected.
+	Why []string `json:"why"`
+	// Started and Ended are the times of its start and of the last event after that; empty where there is none.
+	Started string  `json:"started,omitempty"`
+	Ended   string  `json:"ended,omitempty"`
+	Events  []Event `json:"events,omitempty"`
+	// Outcome is that of the whole rollout.
+	Outcome simulation.Outcome `json:"outcome"`
+}
+
+// Event is what happens to the cluster at a time after the start of the rollout.
+type Event struct {
+	After string     `json:"after"`
+	What  story.What `json:"what"`
+	// Until is when a wait ends; empty where it never does.
+	Until       string              `json:"until,omitempty"`
+	Explanation rollout.Explanation `json:"explanation,omitempty"`
+	// Released says what ended the wait before a start.
+	Released string `json:"released,omitempty"`
+}
+
+// Explain gathers what there is to show of a cluster. Group is nil if it is not selected.
+func Explain(cluster, object string, group *grouping.Key, why []string, events []story.Event, outcome simulation.Outcome) Explained {
+	e := Explained{Cluster: cluster, Rollout: object, Selected: group != nil, Group: group, Why: why, Outcome: outcome}
+	for _, event := range events {
+		shown := Event{After: event.After.String(), What: event.What, Explanation: event.Explanation, Released: event.Released}
+		switch {
+		case event.What == story.Waits && event.Until > 0:
+			shown.Until = event.Until.String()
+		case event.What == story.Starts:
+			e.Started = shown.After
+		case event.What != story.Waits && event.What != story.Progressing:
+			e.Ended = shown.After
+		}
+		e.Events = append(e.Events, shown)
+	}
+	return e
+}
+
+// words are what the text calls the events.
+var words = map[story.What]string{
+	story.Waits: "waits", story.Starts: "starts", story.Progressing: "is progressing again", story.Succeeds: "succeeds",
+	story.Fails: "fails", story.TimesOut: "times out", story.Done: "is done",
+}
+
+// Text writes it for a terminal.
+func (e Explained) Text(w io.Writer) error {
+	var b bytes.Buffer
+	if e.Selected {
+		fmt.Fprintf(&b, "%s is in %v of %s\n", e.Cluster, *e.Group, e.Rollout)
+	} else {
+		fmt.Fprintf(&b, "%s is not selected by %s\n", e.Cluster, e.Rollout)
+	}
+	for _, why := range e.Why {
+		fmt.Fprintf(&b, "  %s\n", why)
+	}
+	if len(e.Events) > 0 {
+		fmt.Fprintln(&b)
+	}
+	for i, event := range e.Events {
+		if i+1 < len(e.Events) && e.Events[i+1].What == story.Done && e.Events[i+1].After == event.After {
+			continue // the next line says so: it does not soak
+		}
+		what := words[event.What]
+		if i > 0 && event.What == story.Done && e.Events[i-1].After == event.After {
+			what = "succeeds and is done"
+		}
+		fmt.Fprintf(&b, "%-7s %s", short(event.After), what)
+		switch {
+		case event.What != story.Waits:
+		case event.Until != "":
+			fmt.Fprintf(&b, " until %s", short(event.Until))
+		default:
+			fmt.Fprint(&b, " for ever")
+		}
+		if event.Released != "" {
+			fmt.Fprintf(&b, ": %s", event.Released)
+		}
+		fmt.Fprintln(&b)
+		if len(event.Explanation) > 0 {
+			fmt.Fprintf(&b, "          %s\n", strings.ReplaceAll(event.Explanation.String(), "\n", "\n          "))
+		}
+	}
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+// JSON writes it as one indented object.
+func (e Explained) JSON(w io.Writer) error {
+	encoder := json.NewEncoder(w)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(e)
+}

@@ -1,0 +1,168 @@
+package output
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+const (
+	// DefaultRows is how many rows a table has at most where nobody says.
+	DefaultRows = 60
+	// AllRows is no limit.
+	AllRows = -1
+)
+
+func (r Report) rows() int {
+	if r.Rows < 0 {
+		return math.MaxInt
+	}
+	return cmp.Or(r.Rows, DefaultRows)
+}
+
+// Widths of what is not cut off. JSON has all of it.
+const (
+	mostReasonWidth   = 110
+	mostScheduleWidth = 300
+	mostDecisionNames = 4
+)
+
+// fit is a text of so many characters, or the beginning of it with the sign that there is more.
+func fit(s string, most int) string {
+	if utf8.RuneCountInString(s) <= most {
+		return s
+	}
+	return strings.TrimRight(string([]rune(s)[:most-1]), " ,;:") + "…"
+}
+
+// waveRow is a line of the table of waves: one wave, or some that follow one another.
+type waveRow struct {
+	first, last Wave
+	waves       int
+	started     int
+	passes      []Pass
+}
+
+// time is like "10m", or "10m–25m" of several waves.
+func (w waveRow) time() string {
+	if w.waves == 1 {
+		return short(w.first.After)
+	}
+	return short(w.first.After) + "–" + short(w.last.After)
+}
+
+// waveRows puts waves together until there are at most so many rows. The first wave, the one where the
+// rollout came to its end, and the last stay by themselves, and each of the others has about as many neighbours.
+func waveRows(waves []Wave, end string, most int) (all []waveRow) {
+	alone := func(i int) bool { return i == 0 || i == len(waves)-1 || waves[i].After == end }
+	per, begin := 1, 0
+	if len(waves) > most {
+		// Three stay alone, and each of them may cut a row in two.
+		per = (len(waves) + max(most-6, 1) - 1) / max(most-6, 1)
+	}
+	for i, w := range waves {
+		// A row ends after so many waves, before one that stays alone and after it.
+		if n := len(all); n == 0 || i-begin >= per || alone(i) || alone(i-1) {
+			all, begin = append(all, waveRow{first: w}), i
+		}
+		row := &all[len(all)-1]
+		row.last = w
+		row.waves++
+		row.started += len(w.Started)
+		row.passes = append(row.passes, w.Passes...)
+	}
+	return all
+}
+
+// groupRow is a line of the table of groups: one group, or some neighbours without a name.
+type groupRow struct {
+	first, last Group
+	groups      int
+	clusters    int
+	decisions   []Decision
+}
+
+func (g groupRow) index() string {
+	if g.groups == 1 {
+		return fmt.Sprint(g.first.Index)
+	}
+	return fmt.Sprintf("%d–%d", g.first.Index, g.last.Index)
+}
+
+func (g groupRow) name() string {
+	if g.groups == 1 {
+		return orDash(g.first.Name)
+	}
+	return "-"
+}
+
+// size is how many clusters there are, and in how many groups.
+func (g groupRow) size() string {
+	if g.groups == 1 {
+		return fmt.Sprint(g.clusters)
+	}
+	return fmt.Sprintf("%d in %d groups", g.clusters, g.groups)
+}
+
+// names are those of the PlacementDecisions, the first and the last if there are many.
+func (g groupRow) names() string {
+	var names []string
+	for i, d := range g.decisions {
+		switch n := len(g.decisions); {
+		case n <= mostDecisionNames || i == 0 || i == n-1:
+			names = append(names, fmt.Sprintf("%s (%d)", d.Name, len(d.Clusters)))
+		case i == 1:
+			names = append(names, fmt.Sprintf("%d more", n-2))
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// groupRows puts neighbours together until there are at most so many rows. Groups with names stay by themselves,
+// unless there are too many of them as well.
+func groupRows(groups []Group, most int) (all []groupRow) {
+	for _, keepNames := range []bool{true, false} {
+		alone := func(g Group) bool { return keepNames && g.Name != "" }
+		for per := 1; ; per = growing(per, len(groups), most) {
+			all = all[:0]
+			for _, g := range groups {
+				if n := len(all); n == 0 || all[n-1].groups >= per || alone(g) || alone(all[n-1].last) || g.Placement != all[n-1].last.Placement {
+					all = append(all, groupRow{first: g})
+				}
+				row := &all[len(all)-1]
+				row.last = g
+				row.groups++
+				row.clusters += g.Clusters
+				row.decisions = append(row.decisions, g.Decisions...)
+			}
+			if len(all) <= most {
+				return all
+			}
+			if per >= len(groups) {
+				break
+			}
+		}
+	}
+	return all // of more placements than rows
+}
+
+// growing is the next number of groups in a row to try: at first the least that may do.
+func growing(per, groups, most int) int {
+	if per == 1 {
+		return max(2, (groups+most-1)/most)
+	}
+	return per + per/4 + 1
+}
+
+// lines are some of many, with what is left out between them.
+func lines(all []string, most int) []string {
+	if len(all) <= most {
+		return all
+	}
+	half := most / 2
+	left := fmt.Sprintf("… %d more …", len(all)-2*half)
+	return slices.Concat(all[:half], []string{left}, all[len(all)-half:])
+}

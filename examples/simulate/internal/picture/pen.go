@@ -1,0 +1,113 @@
+package picture
+
+import (
+	"image/color"
+	"sync"
+
+	xfont "golang.org/x/image/font"
+	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/font/liberation"
+	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+var (
+	ink   = color.RGBA{0x11, 0x11, 0x11, 0xff}
+	paper = color.RGBA{0xff, 0xff, 0xff, 0xff}
+	faint = color.RGBA{0xcc, 0xcc, 0xcc, 0xff}
+)
+
+// handler lays text out. Faces are made once.
+var handler = sync.OnceValue(func() text.Plain {
+	return text.Plain{Fonts: font.NewCache(liberation.Collection())}
+})
+
+// pen draws on a page whose origin is at the bottom on the left, as vg has it.
+type pen struct{ vg.Canvas }
+
+// style is how a text is set.
+type style struct {
+	size   vg.Length
+	bold   bool
+	colour color.Color
+	align  text.XAlignment
+}
+
+func (s style) text() draw.TextStyle {
+	f := font.Font{Typeface: "Liberation", Variant: "Sans", Size: s.size}
+	if s.bold {
+		f.Weight = xfont.WeightBold
+	}
+	colour := s.colour
+	if colour == nil {
+		colour = ink
+	}
+	return draw.TextStyle{Color: colour, Font: f, XAlign: s.align, Handler: handler()}
+}
+
+// write sets a line of text with its baseline at y.
+func (p pen) write(s style, x, y vg.Length, txt string) {
+	if txt == "" {
+		return
+	}
+	sty := s.text()
+	x += vg.Length(s.align) * sty.Width(txt)
+	p.SetColor(sty.Color)
+	p.FillString(handler().Cache().Lookup(sty.Font, sty.Font.Size), vg.Point{X: x, Y: y}, txt)
+}
+
+// fit shortens a text to a width.
+func (s style) fit(txt string, width vg.Length) string {
+	sty := s.text()
+	if sty.Width(txt) <= width {
+		return txt
+	}
+	runes := []rune(txt)
+	for len(runes) > 0 && sty.Width(string(runes)+"…") > width {
+		runes = runes[:len(runes)-1]
+	}
+	return string(runes) + "…"
+}
+
+// line draws a straight line, dashed if there are dashes.
+func (p pen) line(width vg.Length, c color.Color, x0, y0, x1, y1 vg.Length, dashes ...vg.Length) {
+	var path vg.Path
+	path.Move(vg.Point{X: x0, Y: y0})
+	path.Line(vg.Point{X: x1, Y: y1})
+	p.stroke(path, width, c, dashes...)
+}
+
+func (p pen) stroke(path vg.Path, width vg.Length, c color.Color, dashes ...vg.Length) {
+	p.SetLineWidth(width)
+	p.SetLineDash(dashes, 0)
+	p.SetColor(c)
+	p.Stroke(path)
+}
+
+// box is a rectangle of the page.
+type box struct{ left, bottom, right, top vg.Length }
+
+func (b box) width() vg.Length  { return b.right - b.left }
+func (b box) height() vg.Length { return b.top - b.bottom }
+
+func (b box) path() (path vg.Path) {
+	path.Move(vg.Point{X: b.left, Y: b.bottom})
+	path.Line(vg.Point{X: b.right, Y: b.bottom})
+	path.Line(vg.Point{X: b.right, Y: b.top})
+	path.Line(vg.Point{X: b.left, Y: b.top})
+	path.Close()
+	return path
+}
+
+func (p pen) fill(b box, c color.Color) {
+	p.SetColor(c)
+	p.Fill(b.path())
+}
+
+func (p pen) frame(b box) {
+	p.SetLineWidth(0.6)
+	p.SetLineDash(nil, 0)
+	p.SetColor(ink)
+	p.Stroke(b.path())
+}

@@ -1,0 +1,47 @@
+package picture
+
+import "image/color"
+
+// State is where a cluster stands. Each is in one at a time.
+type State int
+
+// The states stand in the order in which they lie on one another, from the ground up.
+const (
+	Succeeded State = iota
+	Soaking
+	InFlight
+	Failed
+	TimedOut
+	Waiting
+	numStates
+)
+
+// String is the word in the legend.
+func (s State) String() string { return looks[s].word }
+
+// hatch is what tells a state where there is no colour.
+type hatch int
+
+const (
+	plain hatch = iota
+	level
+	rising
+	crossed
+)
+
+// look is how a state is drawn.
+type look struct {
+	word  string
+	fill  color.RGBA
+	hatch hatch
+}
+
+// looks are told apart by brightness or hatch alone. What failed is the darkest of all.
+var looks = [numStates]look{
+	Succeeded: {"succeeded", color.RGBA{0x8c, 0xc6, 0x9b, 0xff}, plain},
+	Soaking:   {"soaking", color.RGBA{0xd5, 0xec, 0xd9, 0xff}, level},
+	InFlight:  {"in flight", color.RGBA{0xa9, 0xcc, 0xee, 0xff}, rising},
+	Failed:    {"failed", color.RGBA{0x8e, 0x10, 0x1c, 0xff}, plain},
+	TimedOut:  {"timed out", color.RGBA{0xe8, 0xa3, 0x3d, 0xff}, crossed},
+	Waiting:   {"waiting", color.RGBA{0xff, 0xff, 0xff, 0xff}, plain},
+}

@@ -1,0 +1,92 @@
+package simulation
+
+import (
+	"slices"
+
+	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/rollout"
+)
+
+// Outcome is how a rollout ended.
+type Outcome string
+
+const (
+	// Complete says that every cluster succeeded and soaked.
+	Complete Outcome = "Complete"
+	// CompleteWithFailures says that every cluster is settled, and that as many failed as the strategy tolerates.
+	CompleteWithFailures Outcome = "CompleteWithFailures"
+	// Breached says that more clusters failed than the strategy tolerates, whether or not others wait for that.
+	Breached Outcome = "Breached"
+	// NothingSelected says that there is no cluster to roll out to.
+	NothingSelected Outcome = "NothingSelected"
+	// Stuck says that clusters wait or are in flight, and that nothing happens any more, or not before the horizon.
+	Stuck Outcome = "Stuck"
+	// AtGate says that all that wait do so for a gate that someone has to open.
+	AtGate Outcome = "AtGate"
+)
+
+// outcome is how it ended for a rollout whose last plan is given.
+func outcome(final *rollout.Result) Outcome {
+	summary := final.Summary()
+	switch {
+	case summary.Total() == 0 && summary.Incomplete == "":
+		return NothingSelected
+	case final.Breach != nil:
+		return Breached
+	case summary.Incomplete == "" && summary.ToApply == 0 && summary.InFlight() == 0:
+		if summary.Failures() > 0 {
+			return CompleteWithFailures
+		}
+		return Complete
+	case atGate(final):
+		return AtGate
+	default:
+		return Stuck
+	}
+}
+
+// atGate says whether a closed gate is the last reason of all that wait, and some do.
+func atGate(final *rollout.Result) bool {
+	asked := make(map[rollout.Hold]bool)
+	for cluster, hold := range final.Held() {
+		if asked[hold] {
+			continue
+		}
+		asked[hold] = true
+		chain := final.Explain(cluster.Name)
+		if len(chain) == 0 || chain[len(chain)-1].Hold.Type != rollout.HoldGateClosed {
+			return false
+		}
+	}
+	return len(asked) > 0
+}
+
+// stopped is the place of the wave from which on the outcome is as it is.
+func (t *Trace) stopped() int {
+	last := len(t.Waves) - 1
+	since := func(same func(Wave) bool) int {
+		i := last
+		for i > 0 && len(t.Waves[i].Started) == 0 && same(t.Waves[i-1]) {
+			i--
+		}
+		return i
+	}
+	switch t.Outcome {
+	case Breached:
+		return since(func(w Wave) bool { return w.Breached })
+	case AtGate:
+		return since(func(w Wave) bool { return slices.EqualFunc(w.Holds, t.Waves[last].Holds, sameReason) })
+	default:
+		return since(func(w Wave) bool { return w.Counts == t.Waves[last].Counts })
+	}
+}
+
+// sameReason says whether as many clusters wait for the same, whoever is in flight by then.
+func sameReason(a, b rollout.HoldCount) bool {
+	reason := func(h rollout.HoldCount) (rollout.HoldType, grouping.Key, rollout.Gate, int) {
+		return h.Hold.Type, h.Hold.Group, h.Hold.Gate, h.Clusters
+	}
+	aType, aGroup, aGate, aClusters := reason(a)
+	bType, bGroup, bGate, bClusters := reason(b)
+	return aType == bType && aGroup == bGroup && aGate == bGate && aClusters == bClusters
+}

@@ -1,0 +1,175 @@
+// Package story tells what a simulated rollout is for one cluster: what it waits for, who holds it up, what releases
+// it, when it starts and what becomes of it. The sentences are the library's.
+package story
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/status"
+)
+
+// Event is what happens to the cluster at a time.
+type Event struct {
+	After time.Duration
+	What  What
+	// Until is when a wait ends; zero where it does not.
+	Until time.Duration
+	// Explanation says why it waits, as it stands at the end of the wait.
+	Explanation rollout.Explanation
+	// Released says what ended the wait before a start.
+	Released string
+}
+
+// What is the kind of an event.
+type What string
+
+const (
+	Waits       What = "Waits"
+	Starts      What = "Starts"
+	Progressing What = "Progressing" // again, after it was something else
+	Succeeds    What = "Succeeds"    // and soaks, where the strategy has it soak
+	Fails       What = "Fails"
+	TimesOut    What = "TimesOut"
+	Done        What = "Done"
+)
+
+// Teller puts the story of a cluster together while a simulation runs.
+type Teller struct {
+	cluster  string
+	events   []Event
+	previous *rollout.Result
+	started  bool
+	shown    What // the state that the events have told of
+}
+
+// New is the teller for a selected cluster.
+func New(cluster string) *Teller { return &Teller{cluster: cluster} }
+
+// Events are those so far, in order.
+func (t *Teller) Events() []Event { return t.events }
+
+// Watch takes in how things stand after a wave.
+func (t *Teller) Watch(after time.Duration, result *rollout.Result) {
+	disposition, _, selected := result.Find(t.cluster)
+	switch {
+	case !selected:
+	case disposition == rollout.DispositionHeld:
+		t.wait(after, result.Explain(t.cluster))
+	default:
+		t.start(after, result)
+		t.stand(after, result, disposition)
+	}
+	t.previous = result
+}
+
+// wait begins a wait, or goes on with one for the same.
+func (t *Teller) wait(after time.Duration, why rollout.Explanation) {
+	if last := len(t.events) - 1; last >= 0 && t.events[last].What == Waits {
+		if slices.EqualFunc(t.events[last].Explanation, why, sameWait) {
+			t.events[last].Explanation = why
+			return
+		}
+		t.events[last].Until = after
+	}
+	t.events = append(t.events, Event{After: after, What: Waits, Explanation: why})
+	t.shown = Waits
+}
+
+// sameWait says whether both wait for the same, whoever is in flight by then.
+func sameWait(a, b rollout.Link) bool {
+	return a.Hold.Type == b.Hold.Type && a.Hold.Group == b.Hold.Group && a.Hold.Gate == b.Hold.Gate
+}
+
+// start notes the start, and what released the cluster if it waited.
+func (t *Teller) start(after time.Duration, result *rollout.Result) {
+	if t.started {
+		return
+	}
+	t.started = true
+	e := Event{After: after, What: Starts}
+	if last := len(t.events) - 1; last >= 0 {
+		t.events[last].Until = after
+		e.Released = t.released(t.events[last].Explanation, result)
+	}
+	t.events, t.shown = append(t.events, e), Starts
+}
+
+// released says what ended a wait: the clusters that were waited for and are not any more, or what else is new.
+func (t *Teller) released(why rollout.Explanation, result *rollout.Result) string {
+	var parts []string
+	for _, link := range why {
+		if link.Hold.Type == rollout.HoldGateClosed {
+			return "the gate before " + link.Hold.Group.String() + " opens"
+		}
+		for _, blocker := range link.Blockers {
+			if disposition, _, _ := result.Find(blocker.Name); disposition != rollout.DispositionInFlight || standing(result, blocker.Name) != blocker.Status {
+				parts = append(parts, blocker.Name+" "+become(result, blocker.Name, disposition))
+			}
+		}
+	}
+	if changes := result.Changes(t.previous); parts == nil && !changes.IsZero() {
+		changes.Started = nil
+		return changes.String()
+	}
+	slices.Sort(parts)
+	return strings.Join(slices.Compact(parts), ", ")
+}
+
+// become says in a word what a cluster is now.
+func become(result *rollout.Result, cluster string, disposition rollout.Disposition) string {
+	switch s := standing(result, cluster); {
+	case disposition == rollout.DispositionSettled && s == status.Succeeded:
+		return "is done"
+	case s == status.Succeeded:
+		return "succeeds"
+	case s == status.Failed:
+		return "fails"
+	case s == status.TimeOut:
+		return "times out"
+	default:
+		return "is " + strings.ToLower(string(s))
+	}
+}
+
+// stand notes where the cluster stands now if that is new.
+func (t *Teller) stand(after time.Duration, result *rollout.Result, disposition rollout.Disposition) {
+	what := Starts
+	switch s := standing(result, t.cluster); {
+	case disposition == rollout.DispositionSettled && s == status.Succeeded:
+		what = Done
+	case s == status.Succeeded:
+		what = Succeeds
+	case s == status.Failed:
+		what = Fails
+	case s == status.TimeOut:
+		what = TimesOut
+	case t.shown != Starts:
+		what = Progressing
+	}
+	if what == t.shown {
+		return
+	}
+	if what == Done && t.shown != Succeeds { // it does not soak
+		t.events = append(t.events, Event{After: after, What: Succeeds})
+	}
+	t.events, t.shown = append(t.events, Event{After: after, What: what}), what
+}
+
+// standing is the status that the result has for a cluster that is not held.
+func standing(result *rollout.Result, cluster string) status.RolloutStatus {
+	byName := func(c rollout.Cluster, name string) int { return strings.Compare(c.Name, name) }
+	for _, list := range [][]rollout.Cluster{result.InFlight, result.TimedOut} {
+		if i, found := slices.BinarySearchFunc(list, cluster, byName); found {
+			return list[i].Status
+		}
+	}
+	for c := range result.Settled() {
+		if c.Name == cluster {
+			return c.Status
+		}
+	}
+	return status.ToApply
+}

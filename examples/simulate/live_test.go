@@ -1,0 +1,164 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// decisionOf is a PlacementDecision of p with these clusters.
+func decisionOf(clusters ...string) string {
+	var all []string
+	for _, name := range clusters {
+		all = append(all, fmt.Sprintf("{clusterName: %s, reason: \"\"}", name))
+	}
+	return strings.Replace(aDecision, `{clusterName: a, reason: ""}`, strings.Join(all, ", "), 1)
+}
+
+// work is what the hub has of the ManifestWorkReplicaSet ns/set for a cluster, created at that time of 2025-01-01.
+func work(cluster, created, manifests string, conditions ...string) string {
+	return fmt.Sprintf(`
+apiVersion: work.open-cluster-management.io/v1
+kind: ManifestWork
+metadata:
+  name: set
+  namespace: %s
+  generation: 1
+  creationTimestamp: "2025-01-01T%s:00Z"
+  labels: {work.open-cluster-management.io/manifestworkreplicaset: ns.set, work.open-cluster-management.io/placementname: p}
+spec: {workload: {manifests: [%s]}}
+status: {conditions: [%s]}
+`, cluster, created, manifests, strings.Join(conditions, ", "))
+}
+
+func condition(name, status, at string) string {
+	return fmt.Sprintf(`{type: %s, status: %q, observedGeneration: 1, reason: Known, message: "", lastTransitionTime: "2025-01-01T%s:00Z"}`, name, status, at)
+}
+
+const (
+	aManifest       = "{apiVersion: v1, kind: ConfigMap, metadata: {name: x, namespace: default}, data: {a: new}}"
+	anOlderManifest = "{apiVersion: v1, kind: ConfigMap, metadata: {name: x, namespace: default}, data: {a: old}}"
+)
+
+// liveSet is a ManifestWorkReplicaSet half way: a has succeeded, b is at it since 00:50, c has another version, d nothing,
+// and gone is not selected any more.
+func liveSet() string {
+	set := strings.NewReplacer("manifestWorkTemplate: {}", "manifestWorkTemplate: {workload: {manifests: ["+aManifest+"]}}",
+		"maxConcurrency: 1", "maxConcurrency: 1, progressDeadline: 30m").Replace(aReplicaSet)
+	return documents(set, decisionOf("a", "b", "c", "d"),
+		work("a", "00:10", aManifest, condition("Applied", "True", "00:11"), condition("Progressing", "False", "00:15")),
+		work("b", "00:50", aManifest, condition("Applied", "True", "00:51"), condition("Progressing", "True", "00:51")),
+		work("c", "00:01", anOlderManifest, condition("Applied", "True", "00:02"), condition("Progressing", "False", "00:05")),
+		work("gone", "00:01", aManifest, condition("Applied", "True", "00:02")))
+}
+
+func TestARolloutUnderWayGoesOnFromThere(t *testing.T) {
+	for _, test := range []struct {
+		why  string
+		args []string
+		want []string
+	}{
+		{"b finishes, then come c, which has an object already, and d", nil, []string{
+			"note: from here on: 4 objects in the files say where the rollout stands\n",
+			"note: not selected, so that the workload is removed there (1): gone\n",
+			"\n0s    0        1          1     0       2 held: 1 of 1 slot taken: b progressing, times out at 2025-01-01T01:21:00Z\n",
+			"\n10m   1        1          2     0       1 held: 1 of 1 slot taken: c progressing", "after 30m: Complete: 4 of 4 clusters done"}},
+		{"why nothing moves", []string{"-never", "b"}, []string{
+			"\n0s    0        1          1     0       0          2 held: 1 of 1 slot taken: b progressing, times out at 2025-01-01T01:21:00Z\n",
+			"after 21m: Breached: stopped: b failed, maxFailures 0; goes on when none is failed; to do: mend 1 of b, or raise maxFailures to 1\n"}},
+		{"a cluster that has it", []string{"explain", "b"}, []string{"\n0s      starts\n10m     succeeds and is done\n"}},
+		{"a cluster that waits", []string{"explain", "d"}, []string{"\n20m     starts: c is done\n"}},
+	} {
+		t.Run(test.why, func(t *testing.T) {
+			got := simulateText(t, liveSet(), append(test.args, "-f", "-", "-start", "2025-01-01T01:00:00Z")...)
+			for _, want := range test.want {
+				if !strings.Contains(got, want) {
+					t.Errorf("no %q in\n%s", want, got)
+				}
+			}
+		})
+	}
+}
+
+func TestARolloutUnderWayGoesOnNow(t *testing.T) {
+	got := simulateText(t, liveSet(), "-f", "-")
+	if want := "after 0s: Breached: stopped: b failed"; !strings.Contains(got, want) {
+		t.Errorf("b has timed out long ago, yet no %q in\n%s", want, got)
+	}
+}
+
+// The add-on manager notes in the ClusterManagementAddOn what each placement shall have.
+func TestAddOnsGoOnFromTheirConfiguration(t *testing.T) {
+	for _, version := range []string{"v1alpha1", "v1beta1"} {
+		config := func(hash string) string {
+			return fmt.Sprintf("{group: g, resource: r, desiredConfig: {name: c, specHash: %s}, lastObservedGeneration: 1, lastAppliedConfig: {name: c, specHash: %s}}", hash, hash)
+		}
+		if version == "v1alpha1" {
+			config = func(hash string) string {
+				return fmt.Sprintf("{group: g, resource: r, name: c, desiredConfig: {name: c, specHash: %s}, lastObservedGeneration: 1, lastAppliedConfig: {name: c, specHash: %s}}", hash, hash)
+			}
+		}
+		addOn := func(cluster, hash string) string {
+			return fmt.Sprintf("\napiVersion: addon.open-cluster-management.io/%s\nkind: ManagedClusterAddOn\nmetadata: {name: addon, namespace: %s}\nspec: {}\nstatus: {configReferences: [%s]}\n",
+				version, cluster, config(hash))
+		}
+		manager := strings.NewReplacer("v1alpha1", version, "rolloutStrategy: {type: All}", "rolloutStrategy: {type: Progressive, progressive: {maxConcurrency: 1}}").Replace(anAddOn) +
+			"status: {installProgressions: [{name: p, namespace: ns, configReferences: [{group: g, resource: r, desiredConfig: {name: c, specHash: new}, lastKnownGoodConfig: null, lastAppliedConfig: null}]}]}\n"
+		got := simulateText(t, documents(manager, decisionOf("a", "b", "c"), addOn("a", "new"), addOn("b", "old")), "-f", "-", "-start", "2025-01-01T01:00:00Z")
+		for _, want := range []string{"from here on: 2 objects", "\n0s    1        1          1     0       1 held: ", "after 20m: Complete: 3 of 3"} {
+			if !strings.Contains(got, want) {
+				t.Errorf("%s: no %q in\n%s", version, want, got)
+			}
+		}
+	}
+}
+
+func TestAPolicyGoesOnFromItsReplicas(t *testing.T) {
+	replica := func(cluster, action, compliance string) string {
+		text := strings.NewReplacer("name: pol, namespace: ns", fmt.Sprintf(
+			`name: ns.pol, namespace: %s, generation: 1, creationTimestamp: "2025-01-01T00:30:00Z", labels: {policy.open-cluster-management.io/root-policy: ns.pol}`, cluster),
+			"remediationAction: enforce", "remediationAction: "+action).Replace(aPolicy)
+		return text + "status: {compliant: " + compliance + "}\n"
+	}
+	in := documents(aPolicy, aBinding, decisionOf("a", "b", "c"), replica("a", "enforce", "Compliant"), replica("b", "inform", "NonCompliant"))
+	got := simulateText(t, in, "-f", "-", "-start", "2025-01-01T01:00:00Z")
+	for _, want := range []string{
+		"from here on: 2 objects", "inform/ToApply: c\n", "enforce/Succeeded: a\n", "enforce/Progressing: b\n", "after 20m: Complete: 3 of 3",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+}
+
+// A propagator writes dependencies in its own way and fills hub templates in; another object is another version.
+func TestAReplicaHasTheVersionOfItsTemplates(t *testing.T) {
+	template := func(value, dependency string) string {
+		return "policy-templates: [{objectDefinition: {apiVersion: v1, kind: ConfigMap, metadata: {name: x}, data: {a: '" + value +
+			"'}}, extraDependencies: [{apiVersion: policy.open-cluster-management.io/v1, kind: Policy, name: " + dependency + ", compliance: Compliant}]}]"
+	}
+	root := func(value string) string {
+		return strings.Replace(aPolicy, "policy-templates: []", template(value, "other"), 1)
+	}
+	replica := strings.NewReplacer("name: pol, namespace: ns", `name: ns.pol, namespace: a, labels: {policy.open-cluster-management.io/root-policy: ns.pol}`,
+		"policy-templates: []", template("new", "ns.other")).Replace(aPolicy) + "status: {compliant: Compliant}\n"
+	for _, test := range []struct{ why, root, want string }{
+		{"the same", root("new"), "after 0s: Complete: "},
+		{"a hub template", root(`{{hub fromConfigMap "" "" "" hub}}`), "after 0s: Complete: "},
+		{"another object", root("newer"), "after 10m: Complete: "},
+	} {
+		got := simulateText(t, documents(test.root, aBinding, aDecision, replica), "-f", "-", "-start", "2025-01-01T01:00:00Z")
+		if !strings.Contains(got, test.want) {
+			t.Errorf("%s: no %q in\n%s", test.why, test.want, got)
+		}
+	}
+}
+
+// Objects of other rollouts are counted, not lost.
+func TestLiveObjectsOfNoRolloutAreNoted(t *testing.T) {
+	other := strings.Replace(work("a", "00:10", aManifest), "ns.set", "ns.other", 1)
+	got := simulateText(t, documents(aReplicaSet, aDecision, other), "-f", "-")
+	if want := "note: ManifestWork, ManagedClusterAddOn, replicated Policy: of no rollout here, not used (1)\n"; !strings.Contains(got, want) || strings.Contains(got, "from here on") {
+		t.Errorf("no %q in\n%s", want, got)
+	}
+}

@@ -88,7 +88,7 @@ func newPolicy(p *scenario.Policy, all []policy.Pass) *Policy {
 			enforces[by]++
 		}
 	}
-	for _, b := range p.Resolution.Bindings() {
+	for _, b := range p.Bindings {
 		shown.Bindings = append(shown.Bindings, Binding{
 			Name: b.Name, PlacementRef: b.PlacementRef, Enforce: b.Enforce, SubFilter: b.SubFilter, Excluded: b.Excluded,
 			Selects: b.Groups.NumClusters(), Binds: binds[b.Name], Enforces: enforces[b.Name],

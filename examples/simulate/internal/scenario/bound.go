@@ -21,7 +21,9 @@ import (
 type Policy struct {
 	// Resolution says where the policy goes, and Version tells its content from another.
 	Resolution *override.Resolution
-	Version    string
+	// Bindings are the policy's, by name, each with what its placement selects.
+	Bindings []override.Binding
+	Version  string
 	// Replicas are those of the files, by cluster.
 	Replicas []passes.Replica
 	// AtOnce says that all clusters start together, whatever the strategy and the options: the policy informs, or its
@@ -60,6 +62,7 @@ func (o *objects) loadPolicy(r applier, wanted Ref) (*Scenario, error) {
 	if s.Policy.Resolution, err = override.Resolve(r.policy, bindings); err != nil {
 		return nil, r.Fault(err)
 	}
+	s.Policy.Bindings = bindings
 	s.Groups = s.Policy.Resolution.Groups()
 	if s.Groups.NumClusters() == 0 {
 		s.unbound(r, bindings, parts)

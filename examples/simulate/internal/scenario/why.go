@@ -100,7 +100,7 @@ func (s *Scenario) whyBound(cluster string, c *clusterv1.ManagedCluster) (why []
 	if bound, found := s.Policy.Resolution.Find(cluster); found {
 		return []string{bound.String()}
 	}
-	for _, b := range s.Policy.Resolution.Bindings() {
+	for _, b := range s.Policy.Bindings {
 		part := s.parts[b.PlacementRef.Name]
 		_, _, has := b.Groups.Find(cluster)
 		switch {

@@ -55,15 +55,15 @@ func (b *Blocker) end(many bool) string {
 	case b.Starting || b.Status == status.TimeOut:
 		return ""
 	case b.Status == status.Succeeded:
-		return " until " + b.until()
+		return b.until()
 	case b.Status == status.Failed && b.Until.IsZero():
 		return b.since(many)
 	case b.Status == status.Failed:
 		return b.since(many) + b.slot(many)
 	case b.WithoutTime:
-		return plural(many, ", times out", ", time out") + " only once a report says since when"
+		return ", cannot time out before a report says since when"
 	case !b.Until.IsZero():
-		return plural(many, ", times out at ", ", time out at ") + b.until()
+		return plural(many, ", times out at ", ", time out at ") + inUTC(b.Until)
 	default:
 		return b.since(many) + ", and there is no progressDeadline"
 	}
@@ -71,7 +71,7 @@ func (b *Blocker) end(many bool) string {
 
 // slot says until when the cluster keeps its slot, in words that follow those of kind.
 func (b *Blocker) slot(many bool) string {
-	keeps := plural(many, "keeps its slot until ", "keep their slots until ")
+	keeps := plural(many, "keeps its slot", "keep their slots")
 	switch {
 	case b.Starting || b.Status == status.Succeeded:
 		return b.end(many)
@@ -87,7 +87,7 @@ func (b *Blocker) slot(many bool) string {
 	case b.Status == status.Failed:
 		done = plural(many, "it succeeds", "they succeed")
 	}
-	return b.since(many) + ", and without a progressDeadline " + keeps + done
+	return b.since(many) + ", and without a progressDeadline " + keeps + " until " + done
 }
 
 func (b *Blocker) since(many bool) string {
@@ -97,11 +97,13 @@ func (b *Blocker) since(many bool) string {
 	return " since " + inUTC(b.Since)
 }
 
+// until is the time at which the deadline or the soak ends. Where no report says since when, it ends some time after one
+// does.
 func (b *Blocker) until() string {
 	if b.Until.IsZero() {
-		return "a report says since when"
+		return " at least until a report says since when"
 	}
-	return inUTC(b.Until)
+	return " until " + inUTC(b.Until)
 }
 
 func plural(many bool, one, more string) string {

@@ -145,7 +145,7 @@ func (r *Result) holdInBrief(group int) Hold {
 	case HoldBreached:
 		h.Detail = r.choice.breach.detail()
 	case HoldConcurrency:
-		h.Detail = r.look().sentences(true, r.withoutSlot())
+		h.Detail = r.look().sentences(r.choice.excess(r.schedule), r.withoutSlot())
 	case HoldMandatoryGroup, HoldEarlierGroup:
 		h.Detail = r.progress()
 	}
@@ -167,7 +167,7 @@ func (r *Result) progress() string {
 	if n := c.Failures(); n > 0 {
 		parts[0] += fmt.Sprintf(", %d failed", n)
 	}
-	if waiting := r.look().sentences(false, setOf(failed, failedUndated)); waiting != "" {
+	if waiting := r.look().sentences(0, setOf(failed, failedUndated)); waiting != "" {
 		parts = append(parts, waiting)
 	}
 	return strings.Join(parts, "; ")

@@ -122,39 +122,51 @@ func (c *crowd) merge(other *crowd) {
 	}
 }
 
-// sentence says what the clusters of a crowd do and until when: until they are done, or give their slots back. Of several
-// that end at different times, the first slot or the last cluster counts.
-func (c *crowd) sentence(slots bool) string {
+// sentence says what the clusters of a crowd do and until when: until they are done, or where slots have to come free, until
+// they give those back. Of several that end at different times it names the last, or the first to free a slot. Where more
+// than one slot has to come free, it names the first and the last.
+func (c *crowd) sentence(slots int) string {
 	b, which, end := c.last, "last", (*Blocker).end
-	if slots {
+	if slots > 0 {
 		b, which, end = c.first, "first", (*Blocker).slot
 	}
 	names := listed(c.names, c.n)
 	if many := c.n > 1; !many || c.first.Until.Equal(c.last.Until) {
 		return fmt.Sprintf("%s %s%s", names, b.kind(many), end(&b, many))
 	}
-	return fmt.Sprintf("%s %s, the %s%s", names, b.kind(true), which, strings.TrimPrefix(end(&b, false), ","))
+	one := func(which string, b *Blocker) string {
+		return fmt.Sprintf("the %s, %s,%s", which, b.Name, strings.TrimPrefix(end(b, false), ","))
+	}
+	s := fmt.Sprintf("%s %s, %s", names, b.kind(true), one(which, &b))
+	if slots > 1 {
+		s += ", and " + one("last", &c.last)
+	}
+	return s
 }
 
-// longestDetail is the number of bytes that the sentences about clusters have together, but for the last of them. With
-// the names that a hub allows, a hold is then shorter than the 1,024 bytes of a message.
-const longestDetail = 400
+// longestDetail is the most bytes that the sentences about clusters have together, unless the first alone has more. With the
+// names that a hub allows, a hold is then shorter than the 1,024 bytes of a message.
+const longestDetail = 560
 
-// sentences joins what the crowds of some states say, the most troublesome first.
-func (f *front) sentences(slots bool, without stateSet) string {
+// sentences joins what the crowds of all states but some say, the most troublesome first. The slots are those that have to
+// come free, if it is slots that are waited for.
+func (f *front) sentences(slots int, without stateSet) string {
 	var s strings.Builder
 	more := 0
 	for _, state := range [...]state{progressingUndated, failedUndated, soakingUndated, silent, failed, progressing, soaking, toApply} {
-		switch c := &f.crowds[state]; {
-		case c.n == 0 || without.has(state):
-		case s.Len() > longestDetail:
-			more += c.n
-		default:
-			if s.Len() > 0 {
-				s.WriteString("; ")
-			}
-			s.WriteString(c.sentence(slots))
+		c := &f.crowds[state]
+		if c.n == 0 || without.has(state) {
+			continue
 		}
+		next := c.sentence(slots)
+		if more > 0 || s.Len() > 0 && s.Len()+len(next) > longestDetail {
+			more += c.n
+			continue
+		}
+		if s.Len() > 0 {
+			s.WriteString("; ")
+		}
+		s.WriteString(next)
 	}
 	if more > 0 {
 		fmt.Fprintf(&s, "; and %d more", more)

@@ -31,7 +31,7 @@ func (b Blocker) String() string {
 	return fmt.Sprintf("%s %s%s", b.Name, b.kind(false), b.end(false))
 }
 
-// kind says what the cluster does, or what many like it do.
+// kind says what the cluster does, or what many do that stand as it does.
 func (b *Blocker) kind(many bool) string {
 	switch {
 	case b.Starting:
@@ -113,7 +113,7 @@ func plural(many bool, one, more string) string {
 	return one
 }
 
-// inUTC is the time in whole seconds, the first by which it has come.
+// inUTC writes a time in whole seconds. It rounds up, so that the time has come by then.
 func inUTC(t time.Time) string {
 	if t.Nanosecond() > 0 {
 		t = t.Truncate(time.Second).Add(time.Second)
@@ -121,7 +121,7 @@ func inUTC(t time.Time) string {
 	return t.UTC().Format(time.RFC3339)
 }
 
-// blocker is the cluster at a position.
+// blocker describes the cluster at a position.
 func (r *Result) blocker(position int) Blocker {
 	s := r.states[position]
 	b := Blocker{Cluster: r.cluster(position), Starting: s&starting != 0, Silent: s == silent, WithoutTime: undatedStates.has(s)}
@@ -134,9 +134,12 @@ func (r *Result) blocker(position int) Blocker {
 	return b
 }
 
-// Blockers lists the clusters that hold anyone up: those that hold up most first, then those that time alone does not
-// end, then those that end last, then by name. It is empty where nobody is held, and where people or missing decisions
-// hold the rollout instead of clusters. It takes time linear in the fleet, and sorts what it lists.
+// Blockers lists the clusters that hold anyone up. Those that hold up most come first. Of those that hold up as many, those
+// that time alone does not end come first, then those that end last, then those that only start now. What is equal in
+// this is in the order of the names.
+//
+// The list is empty where nobody is held, and where people or missing decisions hold the rollout instead of clusters.
+// Blockers takes time linear in the fleet, and sorts what it lists.
 func (r *Result) Blockers() []Blocker {
 	if r.schedule == nil || r.schedule.options.paused || r.schedule.missing != "" {
 		return nil
@@ -165,8 +168,8 @@ func (r *Result) Blockers() []Blocker {
 	return all
 }
 
-// holdsOf is how many wait for a cluster of the active stage: those behind the stage until it is settled, those in the
-// stage that lack a slot while it has one.
+// holdsOf counts the clusters that wait for one of the active stage, which is in the given state. Those behind the stage
+// wait until it is settled. Those in the stage that lack a slot wait while it has one.
 func (r *Result) holdsOf(s state, behind, forSlots int) (holds int) {
 	if s&starting == 0 && !inFlightStates.has(s) {
 		return 0
@@ -180,8 +183,8 @@ func (r *Result) holdsOf(s state, behind, forSlots int) (holds int) {
 	return holds
 }
 
-// heldByStage is how many clusters are held behind the active stage, or by a breach, and how many in the active stage for
-// want of a slot.
+// heldByStage counts the clusters that are held behind the active stage or by a breach, and those in the active stage
+// that lack a slot.
 func (r *Result) heldByStage() (behind, forSlots int) {
 	c := &r.choice
 	for group := range r.tallies {

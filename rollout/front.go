@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// front is who stands in the way of the held clusters of a result. Only clusters of the active stage can, or those that
-// failed where a budget is breached: all else is behind them. It has what sentences and explanations need, and is worked
-// out once a result, when somebody asks, in one pass over the fleet.
+// front holds the clusters of the active stage that the held clusters of a result wait for. It has what sentences and
+// explanations need. It is worked out once a result, when somebody asks, in one pass over the fleet. Where a budget is
+// breached it is empty, since the held clusters then wait for those that failed.
 //
 // For example, with a mandatory group {a soaking until 10:15, b progressing until 10:50} and {c, d} that wait for it, the
 // crowd of soaking is a, that of progressing is b, last is b, a, and first is a, b.
@@ -24,7 +24,7 @@ type front struct {
 	starting, unknown int
 }
 
-// crowd is clusters that stand alike.
+// crowd holds clusters in the same state.
 type crowd struct {
 	n     int
 	names []string // the first of them, in order
@@ -32,13 +32,13 @@ type crowd struct {
 	last  Blocker  // who ends last
 }
 
-// few is the first of some blockers in an order, at most maxNamed, and how many there are.
+// few holds the first blockers in some order, at most maxNamed, and counts all of them.
 type few struct {
 	blockers []Blocker
 	n        int
 }
 
-// add puts b in its place.
+// add counts b, and puts it in its place if that is among the first.
 func (f *few) add(b Blocker, compare func(a, b *Blocker) int) {
 	f.n++
 	at := len(f.blockers)
@@ -50,7 +50,7 @@ func (f *few) add(b Blocker, compare func(a, b *Blocker) int) {
 	}
 }
 
-// look gives the front.
+// look gives the front. It is empty where something stops all stages, or all are complete.
 func (r *Result) look() *front {
 	r.front.once.Do(func() {
 		if s := r.schedule; !s.stopped(&r.choice) && r.choice.active < len(s.Stages) {
@@ -95,7 +95,7 @@ func (r *Result) findFront(f *front) {
 
 func isFailed(s state) bool { return s == failed || s == failedUndated }
 
-// excess is how many slots of the active stage have to come free before one more cluster may start.
+// excess counts the slots of the active stage that have to come free before one more cluster may start.
 func (c *choice) excess(s *schedule) int {
 	return s.holdingSlots(&c.used) + c.slots - s.Stages[c.active].MaxConcurrency + 1
 }
@@ -174,7 +174,7 @@ func (f *front) sentences(slots int, without stateSet) string {
 	return s.String()
 }
 
-// listed is the names, of n, with the number of those that are not among them: "a, b and 2 more".
+// listed joins the first names of n, and counts the others: "a, b and 2 more".
 func listed(names []string, n int) string {
 	s := strings.Join(names, ", ")
 	if more := n - len(names); more > 0 {

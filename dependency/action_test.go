@@ -33,6 +33,16 @@ func TestActionsMatchObjectsInAnyVersion(t *testing.T) {
 	}
 }
 
+// P6: what a disabled policy has is deleted, also where a template doesn't say what it creates.
+func TestActionsDeleteWhatADisabledPolicyHas(t *testing.T) {
+	policies := world("-x: a b")
+	policies[0].Spec.PolicyTemplates[1].ObjectDefinition.Raw = []byte(`{"kind": 7}`)
+	got := texts(evaluate(policies, nil)[0].Actions([]dependency.Object{object("#a"), object("#old")})[2:])
+	if want := "delete ConfigurationPolicy old: no template of the policy creates it"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
 // P6: while a template doesn't say what it creates, an object without a template may be its.
 func TestActionsKeepWhatAnUnreadableTemplateMayHaveCreated(t *testing.T) {
 	policies := world("x: a b")

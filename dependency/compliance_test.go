@@ -17,7 +17,7 @@ func TestWhatTemplatesCountAs(t *testing.T) {
 		{"P7 and is unknown where that is odd", ready, "Odd", "", ""},
 		{"P7 or was not read", ready, "", "", ""},
 		{"P5 one that waits is Pending, or ignored, whatever its object said", waits, "NonCompliant", "Compliant", "Pending"},
-		{"P6 one that waits for what is not known counts as its object", kept, "NonCompliant", "Compliant", "NonCompliant"},
+		{"P6 one that waits for what is not known counts as its object", kept, "NonCompliant", "NonCompliant", "NonCompliant"},
 		{"P6 and is Pending where that is not known", kept, "", "Compliant", "Pending"},
 		{"P7 an invalid one is not compliant", "x: a(y y!)%", "Compliant", "NonCompliant", "NonCompliant"},
 		{"P7 one of a disabled policy is unknown", "-x: a%", "Compliant", "", ""},
@@ -53,6 +53,8 @@ func TestAFailedReadKeepsTheComplianceThatIsWritten(t *testing.T) {
 		{"there is nothing to stay", ready, failed, "Compliant", "", ""},
 		{"nothing that is a compliance", ready, failed, "Compliant", "Odd", ""},
 		{"a template that waits for what was read counts as Pending", "x: a(y) b", failed, "Compliant", "Compliant", "Pending"},
+		{"one that keeps its object and may be pending does so, too", "x: a(z)~ b", "NotFound", "Compliant", "NonCompliant", "Compliant"},
+		{"but stays where the object was not read", "x: a(z)~ b", failed, "Compliant", "NonCompliant", "NonCompliant"},
 		{"one that may be pending counts as compliant", "x: a(y)~ b", failed, "Compliant", "NonCompliant", "Compliant"},
 	} {
 		e := evaluate(world(test.policy), observed("y!"))[0]

@@ -17,7 +17,8 @@
 // Who creates the objects of templates owns an [Evaluator], and has these duties, in this order:
 //
 //  1. Give it every policy of the cluster's namespace ([Evaluator.Set], [Evaluator.Delete]), as many in one call as
-//     there are. One that [PolicyOf] refuses is not gone: leave it as it was given before.
+//     there are. One that [PolicyOf] refuses is not gone: leave it as it was given before, and where it never was
+//     given, leave what it has on the cluster alone.
 //  2. Watch the objects that [Watches] adds, and no longer watch those that it removes.
 //  3. Tell what each of them is ([Evaluator.Observe], [ObservationOf]), at first and after each change. An object
 //     that was never observed is not known to be missing: its templates wait, and keep what they have. Go on once
@@ -41,7 +42,8 @@
 //	}
 //	…
 //	// A policy came out of the queue; active is what its templates have on the cluster, and observations is what
-//	// reading these objects returned. A policy that is gone has the zero evaluation.
+//	// reading these objects returned. A policy that is gone has the zero evaluation, which deletes all that it has. So
+//	// take none before the evaluator has been given every policy.
 //	evaluation, found := evaluator.Policy(name)
 //	do(evaluation.Actions(active))
 //	status.Compliant = evaluation.Compliance(observations, status.Compliant)

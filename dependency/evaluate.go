@@ -76,7 +76,7 @@ func (e Evaluation) Compliance(observations map[Object]Observation, previous pol
 
 // counts says whether what is observed at the template's object is what the template counts as.
 func (t TemplateEvaluation) counts() bool {
-	return t.State == StateReady || t.keeps() && !t.IgnorePending
+	return t.State == StateReady || t.keeps()
 }
 
 // TemplateEvaluation says where one template stands.
@@ -115,14 +115,15 @@ const (
 // Compliance gives what the template counts as for its policy. If it is ready it is what was observed at its own
 // object, and unknown (empty) where that is no compliance. While it waits it is Pending, or Compliant if it has
 // ignorePending. But while its object stays although it waits (see [Evaluation.Actions]), it is what was observed at
-// its object, if that is a compliance: otherwise the templates that wait for its policy would be deleted. If
+// its object, if that is a compliance: otherwise the templates that wait for its policy would be deleted, or
+// started. If
 // it is invalid it is NonCompliant. If its policy is disabled it is unknown.
 func (t TemplateEvaluation) Compliance(own Observation) policyv1.ComplianceState {
 	observed := own.reason(own.Compliance) == ""
 	switch {
 	case t.State == StateInvalid:
 		return policyv1.NonCompliant
-	case t.State == StatePending && t.IgnorePending:
+	case t.State == StatePending && t.IgnorePending && !(t.keeps() && observed):
 		return policyv1.Compliant
 	case t.State == StatePending && !(t.keeps() && observed):
 		return policyv1.Pending

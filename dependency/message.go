@@ -75,7 +75,11 @@ func (t TemplateEvaluation) pendingMessage(short, long int) string {
 		clauses = append(clauses, "it waits for itself: "+t.Cycle.from(t.Object).text(long))
 	}
 	if t.IgnorePending {
-		clauses = append(clauses, "it counts as compliant because of ignorePending")
+		clause := "it counts as compliant because of ignorePending"
+		if t.keeps() {
+			clause = "where its object is missing " + clause
+		}
+		clauses = append(clauses, clause)
 	}
 	return oneLine("Dependencies were not satisfied: " + strings.Join(clauses, "; "))
 }

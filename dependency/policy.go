@@ -18,6 +18,9 @@ import (
 // a policy without templates all that it created is deleted. Faults of templates and dependencies are no error here:
 // see [Validate]. The object is not changed, and the policy shares nothing with it.
 func PolicyOf(u *unstructured.Unstructured) (*policyv1.Policy, error) {
+	if u == nil {
+		return nil, field.Required(field.NewPath("policy"), "must be given")
+	}
 	if object := ObjectOf(u); object.group() != policyGroup || object.Kind != policyKind {
 		found := fmt.Sprintf("%s of %s", object.Kind, object.APIVersion)
 		return nil, field.Invalid(field.NewPath("kind"), found, "must be "+policyKind+" of "+policyGroup)
@@ -30,7 +33,7 @@ func PolicyOf(u *unstructured.Unstructured) (*policyv1.Policy, error) {
 	}
 	p := new(policyv1.Policy)
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, p); err != nil {
-		return nil, fmt.Errorf("policy %s: %w", u.GetName(), err)
+		return nil, field.Invalid(field.NewPath("policy"), u.GetName(), "must be a "+policyKind+": "+err.Error())
 	}
 	return p, nil
 }

@@ -101,10 +101,17 @@ func TestTemplatesOfTypedObjects(t *testing.T) {
 	}
 }
 
+func TestPolicyOfRefusesNoObject(t *testing.T) {
+	if p, err := dependency.PolicyOf(nil); err == nil || err.Error() != "policy: Required value: must be given" {
+		t.Errorf("got %v, %v", p, err)
+	}
+}
+
 func TestPolicyOfSaysWhichFieldIsWrong(t *testing.T) {
 	for _, test := range []struct{ name, in, want string }{
 		{"another kind", `{"apiVersion":"v1","kind":"Policy"}`, `kind: Invalid value: "Policy of v1": must be Policy of policy.open-cluster-management.io`},
 		{"P6 no spec, which is not one without templates", `{"metadata":{"name":"x"}}`, `spec: Required value`},
+		{"what only the hub reads", `{"metadata":{"name":"x"},"spec":{"rolloutStrategy":7}}`, `policy: Invalid value: "x": must be a Policy: cannot restore struct from: int64`},
 		{"a spec that is none", `{"spec":[]}`, `spec: Invalid value: "an array": must be an object`},
 		{"all fields at once", `{"spec":{"disabled":"no","dependencies":{"kind":"Policy"},"policy-templates":[{"ignorePending":1,"extraDependencies":["x",{"name":5,"compliance":true}]},7]}}`,
 			`spec.dependencies: Invalid value: "an object": must be an array
@@ -114,7 +121,7 @@ spec.policy-templates[0].extraDependencies[1].compliance: Invalid value: "a bool
 spec.policy-templates[0].extraDependencies[1].name: Invalid value: "a number": must be a string
 spec.policy-templates[0].ignorePending: Invalid value: "a number": must be a boolean
 spec.policy-templates[1]: Invalid value: "a number": must be an object`},
-		{"metadata is the converter's to refuse", `{"metadata":{"name":"x","labels":"none"},"spec":{}}`, "policy x: "},
+		{"metadata is the converter's to refuse", `{"metadata":{"name":"x","labels":"none"},"spec":{}}`, `policy: Invalid value: "x": must be a Policy: cannot restore map from string`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			u := policyObject(t, test.in)

@@ -57,12 +57,6 @@ func (r *Result) Changes(previous *Result) Changes {
 	return c
 }
 
-// succeededStates are those of clusters that succeed.
-var succeededStates = setOf(soaking, soakingUndated, succeeded)
-
-// timedOutStates are those of clusters that timed out.
-var timedOutStates = setOf(timedOut, timedOutNow)
-
 // add notes what became of a cluster.
 func (c *Changes) add(name string, was, is state) {
 	if was == is {

@@ -244,7 +244,7 @@ func ExampleResult_Summary() {
 		fmt.Printf("%v: %d%%, %d waiting, %d of them held\n", g.Group, g.Percent(), g.ToApply, g.Held)
 	}
 	// Output:
-	// Progressing: 2 of 6 clusters done, 2 in flight, 1 failed
+	// Progressing: 2 of 6 clusters done, 2 in flight, 1 failed; lima failed; rome progressing, and there is no progressDeadline; paris, quito start now
 	// group 0 "canary": 100%, 0 waiting, 0 of them held
 	// group 1: 0%, 2 waiting, 0 of them held
 }

@@ -156,7 +156,7 @@ func (r *Result) holdInBrief(group int) Hold {
 // withoutSlot gives the states of clusters in flight that have no slot.
 func (r *Result) withoutSlot() stateSet {
 	if r.schedule.options.freeFailed {
-		return setOf(failed, failedUndated)
+		return failedStates
 	}
 	return 0
 }
@@ -168,7 +168,7 @@ func (r *Result) progress() string {
 	if n := c.Failures(); n > 0 {
 		parts[0] += fmt.Sprintf(", %d failed", n)
 	}
-	if waiting := r.look().sentences(0, setOf(failed, failedUndated)); waiting != "" {
+	if waiting := r.look().sentences(0, failedStates); waiting != "" {
 		parts = append(parts, waiting)
 	}
 	return strings.Join(parts, "; ")

@@ -86,14 +86,30 @@ func (r *Result) findFront(f *front) {
 		slices.SortFunc(ends, time.Time.Compare)
 		f.frees = ends[excess-1]
 	}
-	// Those that were never reported and those reported ToApply start alike.
+	f.joinStarts()
+}
+
+// joinStarts puts those that start into one crowd, whether they were never reported or were reported ToApply.
+func (f *front) joinStarts() {
 	if c := &f.crowds[unreported]; c.n > 0 {
 		f.crowds[toApply].merge(c)
 		*c = crowd{}
 	}
 }
 
-func isFailed(s state) bool { return s == failed || s == failedUndated }
+// waitedFor says whom a rollout waits for that holds nobody: all that start or are in flight.
+func (r *Result) waitedFor() string {
+	var f front
+	for position, state := range r.states {
+		if state&starting != 0 || inFlightStates.has(state) {
+			f.crowds[state&^starting].add(r.blocker(position))
+		}
+	}
+	f.joinStarts()
+	return f.sentences(0, 0)
+}
+
+func isFailed(s state) bool { return failedStates.has(s) }
 
 // excess counts the slots of the active stage that have to come free before one more cluster may start.
 func (c *choice) excess(s *schedule) int {

@@ -56,7 +56,7 @@ func Order(compare func(a, b string) int) Option {
 // ProgressivePerGroup, as a count or a percentage of the group, mandatory groups included. The
 // other types ignore it.
 func MaxConcurrencyPerGroup(n intstr.IntOrString) Option {
-	perGroup, err := parseConcurrency(field.NewPath("maxConcurrencyPerGroup"), n)
+	perGroup, err := limit.ParseConcurrency(field.NewPath("maxConcurrencyPerGroup"), n)
 	return func(o *options) { o.groupConcurrency, o.groupErr = perGroup, err }
 }
 

@@ -105,6 +105,12 @@ func (a *answer) observe(r *rollout.Result) {
 	a.Holds = r.Holds()
 	// What is said of those that are waited for has an oracle of its own: following the advice works. Here it counts that
 	// the summary says the same, but for what another of its sentences says.
+	if len(a.Holds) == 0 && len(a.Summary.Waiting) == 1 {
+		first, _, _ := strings.Cut(a.Summary.Waiting[0], " ")
+		if d, _, _ := r.Find(strings.TrimSuffix(first, ",")); d == rollout.DispositionInFlight || d == rollout.DispositionStarting {
+			a.Summary.Waiting[0] = namesThem
+		}
+	}
 	for i := range a.Holds {
 		if h := &a.Holds[i].Hold; i < len(a.Summary.Waiting) && strings.HasPrefix(h.String()+"; ", a.Summary.Waiting[i]+"; ") {
 			h.Detail = ""
@@ -112,6 +118,9 @@ func (a *answer) observe(r *rollout.Result) {
 		}
 	}
 }
+
+// namesThem stands for a sentence that begins with the name of a cluster that starts or is in flight.
+const namesThem = "names them"
 
 // equal says whether two answers are the same. It is diff without reflection, which costs too much for
 // millions of cases.

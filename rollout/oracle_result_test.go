@@ -224,4 +224,8 @@ func (o *oracle) s7() {
 		}
 		sum.Waiting = append(sum.Waiting, h.Hold.String())
 	}
+	// R29: where nobody is held, those in flight are named.
+	if len(o.out.Holds) == 0 && o.out.Breach == nil && !o.incomplete && len(o.out.InFlight)+len(o.out.Start) > 0 {
+		sum.Waiting = []string{namesThem}
+	}
 }

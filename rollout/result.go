@@ -174,6 +174,10 @@ func (r *Result) stops(s *status.Summary) {
 			s.Waiting = append(s.Waiting, sentence)
 		}
 	}
+	// Where nobody is held, whoever is in flight is all that is waited for, perhaps for ever.
+	if len(s.Waiting) == 0 && r.choice.breach == nil && r.schedule.missing == "" && (r.started != nil || s.InFlight() > 0) {
+		s.Waiting = append(s.Waiting, r.waitedFor())
+	}
 }
 
 // held is the number of a group's waiting clusters that do not start.

@@ -37,22 +37,18 @@ const starting state = 0x80
 // stateSet is a set of states.
 type stateSet uint16
 
-func setOf(states ...state) (set stateSet) {
-	for _, s := range states {
-		set |= 1 << s
-	}
-	return set
-}
-
 func (set stateSet) has(s state) bool { return set&(1<<(s&^starting)) != 0 }
 
-var (
-	undatedStates     = setOf(progressingUndated, failedUndated, soakingUndated)
-	inFlightStates    = setOf(silent, progressing, failed, soaking) | undatedStates
-	failureStates     = setOf(failed, failedUndated, timedOut, timedOutNow)
-	timedOutNowStates = setOf(timedOutNow)
-	datedStates       = setOf(silent, progressing, failed, soaking) // those that time may change
-	agedStates        = inFlightStates | failureStates              // those of which a result knows how long they have been so
+const (
+	undatedStates     stateSet = 1<<progressingUndated | 1<<failedUndated | 1<<soakingUndated
+	inFlightStates    stateSet = 1<<silent | 1<<progressing | 1<<failed | 1<<soaking | undatedStates
+	failedStates      stateSet = 1<<failed | 1<<failedUndated
+	timedOutNowStates stateSet = 1 << timedOutNow
+	timedOutStates    stateSet = 1<<timedOut | timedOutNowStates
+	failureStates     stateSet = failedStates | timedOutStates
+	succeededStates   stateSet = 1<<soaking | 1<<soakingUndated | 1<<succeeded
+	datedStates       stateSet = 1<<silent | 1<<progressing | 1<<failed | 1<<soaking // those that time may change
+	agedStates        stateSet = inFlightStates | failureStates                      // those of which a result knows how long they have been so
 )
 
 func (s state) waiting() bool { return s&^starting <= toApply }

@@ -1,7 +1,7 @@
 package rollout
 
 import (
-	"regexp"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -31,88 +31,56 @@ type rules struct {
 }
 
 // parse reads the fields that the strategy's type has, and warns of the others (R18).
-func parse(s clusterv1alpha1.RolloutStrategy, path *field.Path) (rules, field.ErrorList) {
-	r, errs := parseType(s, path)
+func parse(s clusterv1alpha1.RolloutStrategy, path *field.Path) (r rules, errs field.ErrorList) {
+	switch s.Type {
+	case clusterv1alpha1.All, "":
+		r.typ = clusterv1alpha1.All
+		// All has neither a soak time nor a budget (R5).
+		errs = r.parse(clusterv1alpha1.RolloutConfig{ProgressDeadline: deref(s.All).ProgressDeadline}, intstr.IntOrString{}, path.Child("all"))
+	case clusterv1alpha1.Progressive:
+		p := deref(s.Progressive)
+		r.typ, r.mandatory = s.Type, p.MandatoryDecisionGroups.MandatoryDecisionGroups
+		errs = r.parse(p.RolloutConfig, p.MaxConcurrency, path.Child("progressive"))
+	case clusterv1alpha1.ProgressivePerGroup:
+		p := deref(s.ProgressivePerGroup)
+		r.typ, r.mandatory = s.Type, p.MandatoryDecisionGroups.MandatoryDecisionGroups
+		errs = r.parse(p.RolloutConfig, intstr.IntOrString{}, path.Child("progressivePerGroup"))
+	default:
+		errs = field.ErrorList{field.NotSupported(path.Child("type"), s.Type, []clusterv1alpha1.RolloutType{
+			clusterv1alpha1.All, clusterv1alpha1.Progressive, clusterv1alpha1.ProgressivePerGroup})}
+	}
 	for _, ignored := range ignoredFields(s, path) {
 		r.warnings = append(r.warnings, Warning{Type: WarningFieldIgnored, Field: ignored.String()})
 	}
 	return r, errs
 }
 
-func parseType(s clusterv1alpha1.RolloutStrategy, path *field.Path) (rules, field.ErrorList) {
-	switch s.Type {
-	case clusterv1alpha1.All, "":
-		all := deref(s.All)
-		return parseAll(all, path.Child("all"))
-	case clusterv1alpha1.Progressive:
-		p := deref(s.Progressive)
-		path := path.Child("progressive")
-		r, errs := parseConfig(p.RolloutConfig, path)
-		r.typ, r.mandatory = s.Type, p.MandatoryDecisionGroups.MandatoryDecisionGroups
-		concurrency, err := parseConcurrency(path.Child("maxConcurrency"), p.MaxConcurrency)
-		if r.maxConcurrency = concurrency; err != nil {
-			errs = append(errs, err)
-		}
-		return r, errs
-	case clusterv1alpha1.ProgressivePerGroup:
-		p := deref(s.ProgressivePerGroup)
-		r, errs := parseConfig(p.RolloutConfig, path.Child("progressivePerGroup"))
-		r.typ, r.mandatory = s.Type, p.MandatoryDecisionGroups.MandatoryDecisionGroups
-		return r, errs
-	default:
-		return rules{}, field.ErrorList{field.NotSupported(path.Child("type"), s.Type, []clusterv1alpha1.RolloutType{
-			clusterv1alpha1.All, clusterv1alpha1.Progressive, clusterv1alpha1.ProgressivePerGroup})}
-	}
-}
-
-// parseAll reads the deadline alone: All ignores the soak time and the budget (R5).
-func parseAll(all clusterv1alpha1.RolloutAll, path *field.Path) (rules, field.ErrorList) {
-	r := rules{typ: clusterv1alpha1.All}
-	deadline, err := parseDeadline(path.Child("progressDeadline"), all.ProgressDeadline)
-	if err != nil {
-		return r, field.ErrorList{err}
-	}
-	r.deadline = deadline
-	return r, nil
-}
-
-func parseConfig(c clusterv1alpha1.RolloutConfig, path *field.Path) (r rules, errs field.ErrorList) {
-	var err *field.Error
+// parse reads the times and limits of a type's block.
+func (r *rules) parse(c clusterv1alpha1.RolloutConfig, concurrency intstr.IntOrString, path *field.Path) (errs field.ErrorList) {
 	if r.minSuccessTime = c.MinSuccessTime.Duration; r.minSuccessTime < 0 {
 		errs = append(errs, field.Invalid(path.Child("minSuccessTime"), c.MinSuccessTime.Duration.String(), "must not be negative"))
 	}
+	var err *field.Error
 	if r.deadline, err = parseDeadline(path.Child("progressDeadline"), c.ProgressDeadline); err != nil {
 		errs = append(errs, err)
 	}
 	if r.maxFailures, err = limit.Parse(path.Child("maxFailures"), c.MaxFailures); err != nil {
 		errs = append(errs, err)
 	}
-	return r, errs
+	if r.maxConcurrency, err = limit.ParseConcurrency(path.Child("maxConcurrency"), concurrency); err != nil {
+		errs = append(errs, err)
+	}
+	return errs
 }
 
-// parseConcurrency reads a MaxConcurrency: nil where it is unset, which the API holds as the integer 0
-// (R14). Of no cluster at a time (0%) nothing would ever come (R16).
-func parseConcurrency(path *field.Path, v intstr.IntOrString) (*limit.Limit, *field.Error) {
-	if v == (intstr.IntOrString{}) {
-		return nil, nil
-	}
-	l, err := limit.Parse(path, v)
-	if err != nil {
-		return nil, err
-	}
-	if l.IsZero() {
-		return nil, field.Invalid(path, v.String(), "must be above 0%: no cluster would ever start")
-	}
-	return &l, nil
-}
-
-// parseDeadline reads a ProgressDeadline: nil where there is none (R17).
+// parseDeadline reads a ProgressDeadline: nil where there is none (R17). Of what time.ParseDuration reads, it leaves out
+// signs, fractions, and units below a second.
 func parseDeadline(path *field.Path, s string) (*time.Duration, *field.Error) {
 	if s == "" || s == noDeadline {
 		return nil, nil
 	}
 	d, err := time.ParseDuration(s)
-	if err != nil || d < time.Second || !deadlineSyntax.MatchString(s) {
+	if err != nil || d < time.Second || strings.Trim(s, "0123456789hms") != "" || strings.Contains(s, "ms") {
 		return nil, field.Invalid(path, s, "must be None for no deadline, or at least one second in hours, minutes and seconds, such as 2h, 90m, 360s or 1h30m")
 	}
 	return &d, nil
@@ -120,9 +88,6 @@ func parseDeadline(path *field.Path, s string) (*time.Duration, *field.Error) {
 
 // noDeadline is what the API server fills in where the strategy has no progressDeadline.
 const noDeadline = "None"
-
-// deadlineSyntax leaves out what time.ParseDuration reads beside: signs, fractions, smaller units, and a bare 0.
-var deadlineSyntax = regexp.MustCompile(`^([0-9]+[hms])+$`)
 
 func deref[T any](p *T) (v T) {
 	if p != nil {

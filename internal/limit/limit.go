@@ -69,3 +69,19 @@ func (l Limit) Of(total int) int {
 	// In two parts, so that no total overflows.
 	return total/100*l.value + (total%100*l.value+99)/100
 }
+
+// ParseConcurrency reads how many may be at work at a time: nil where v is unset, which the API holds as the integer 0. It is
+// an error if v is none of what [Parse] reads, or 0%, with which nothing would ever be done.
+func ParseConcurrency(path *field.Path, v intstr.IntOrString) (*Limit, *field.Error) {
+	if v == (intstr.IntOrString{}) {
+		return nil, nil
+	}
+	l, err := Parse(path, v)
+	if err != nil {
+		return nil, err
+	}
+	if l.IsZero() {
+		return nil, field.Invalid(path, v.String(), "must be above 0%: no cluster would ever start")
+	}
+	return &l, nil
+}

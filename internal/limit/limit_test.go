@@ -117,3 +117,35 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+func TestParseConcurrency(t *testing.T) {
+	path := field.NewPath("maxConcurrency")
+	for _, test := range []struct {
+		why  string
+		v    intstr.IntOrString
+		of10 int // 0: unset
+		err  string
+	}{
+		{"the integer 0 is how the API holds what is unset", intstr.FromInt32(0), 0, ""},
+		{"a count", intstr.FromInt32(3), 3, ""},
+		{"a percentage", intstr.FromString("15%"), 2, ""},
+		{"of no cluster at a time nothing would come", intstr.FromString("0%"), 0, `maxConcurrency: Invalid value: "0%": must be above 0%: no cluster would ever start`},
+		{"what is no limit", intstr.FromInt32(-1), 0, `maxConcurrency: Invalid value: -1: must be a count of at least 0, as an integer, or a percentage from 0% to 100% in decimal digits`},
+	} {
+		got, err := limit.ParseConcurrency(path, test.v)
+		switch {
+		case test.err != "":
+			if err == nil || err.Error() != test.err {
+				t.Errorf("%s: error %v, want %s", test.why, err, test.err)
+			}
+		case err != nil:
+			t.Errorf("%s: error %v", test.why, err)
+		case test.of10 == 0:
+			if got != nil {
+				t.Errorf("%s: got %v, want nil", test.why, *got)
+			}
+		case got == nil || got.Of(10) != test.of10:
+			t.Errorf("%s: got %v, want %d of 10", test.why, got, test.of10)
+		}
+	}
+}

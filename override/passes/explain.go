@@ -87,13 +87,22 @@ func (e Explanation) String() string {
 
 // Blockers lists the clusters that hold anyone up, as [rollout.Result.Blockers] does. It takes time linear in the
 // clusters.
-func (p *Propagation) Blockers() []rollout.Blocker { return p.result.Blockers() }
+func (p *Propagation) Blockers() []rollout.Blocker { return p.plan().Blockers() }
 
 // Changes says what is new since a previous Propagation of the same policy, which may be of another version: a
-// controller makes events and counts of it. Nothing is new since nil. It takes time linear in the clusters of both.
+// controller makes events and counts of it. Nothing is new since nil, and everything since a zero Propagation. It takes
+// time linear in the clusters of both.
 func (p *Propagation) Changes(previous *Propagation) rollout.Changes {
 	if previous == nil {
 		return rollout.Changes{}
 	}
-	return p.result.Changes(previous.result)
+	return p.plan().Changes(previous.plan())
+}
+
+// plan is the rollout's result, a zero one for a zero Propagation.
+func (p *Propagation) plan() *rollout.Result {
+	if p.result == nil {
+		return new(rollout.Result)
+	}
+	return p.result
 }

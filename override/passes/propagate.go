@@ -184,25 +184,25 @@ func (p *Propagation) settle() {
 }
 
 // settle holds a cluster that waits at inform, and says how its replica becomes what it has to be.
-func (cluster *Cluster) settle(version string) {
-	if cluster.RolloutStatus == status.ToApply {
-		cluster.Action = policyv1.Inform
+func (c *Cluster) settle(version string) {
+	if c.RolloutStatus == status.ToApply {
+		c.Action = policyv1.Inform
 	}
-	r := cluster.replica
-	cluster.isOther = !r.is(version)
+	r := c.replica
+	c.isOther = !r.is(version)
 	switch {
 	case r == nil:
-		cluster.Verb = VerbCreate
-	case !r.carries(version, cluster.Action):
-		cluster.Verb = VerbUpdate
-	case r.RolloutStatus != cluster.RolloutStatus:
-		cluster.Verb = VerbUpdateStatus
+		c.Verb = VerbCreate
+	case !r.carries(version, c.Action):
+		c.Verb = VerbUpdate
+	case r.RolloutStatus != c.RolloutStatus:
+		c.Verb = VerbUpdateStatus
 	}
 	// Of a replica that is to be written anew, what the cluster has reported is about something else.
-	if cluster.Verb == VerbNone || cluster.Verb == VerbUpdateStatus {
-		cluster.Compliance = r.compliance()
+	if c.Verb == VerbNone || c.Verb == VerbUpdateStatus {
+		c.Compliance = r.compliance()
 	}
-	cluster.replica = nil // the caller's, who may change it
+	c.replica = nil // the caller's, who may change it
 }
 
 // remove lists what has to be deleted. What the plan does not remove stays.

@@ -117,6 +117,22 @@ func TestZeroResolutionDeletesNothing(t *testing.T) {
 	}
 }
 
+// A zero Propagation asks for nothing, and everything is new since it.
+func TestZeroPropagation(t *testing.T) {
+	var zero passes.Propagation
+	if zero.Writes() || zero.String() != "" || len(zero.Blockers()) > 0 || zero.Summary().Total() > 0 || !zero.Explain("a").IsZero() || !zero.Changes(&zero).IsZero() {
+		t.Errorf("%v, %v, %v", &zero, zero.Blockers(), zero.Summary())
+	}
+	done := passes.Replica{Cluster: "a", Version: "v2", Action: policyv1.Enforce, Compliance: policyv1.Compliant, WriteTime: noon}
+	p := propagate(t, resolve(t, policy(policyv1.Enforce, naiveLimits{}), to("a")), []passes.Replica{done})
+	if got := p.Changes(&zero).String(); got != "started a; succeeded a" {
+		t.Errorf("new since a zero Propagation: %s", got)
+	}
+	if got := p.Changes(nil); !got.IsZero() {
+		t.Errorf("new since nil: %s", got)
+	}
+}
+
 // O6: a disabled policy is deleted everywhere, whatever else is wrong with it and whatever the options, without a version.
 func TestDisabledPolicyIsDeletedWhateverIsWrong(t *testing.T) {
 	broken := policy("sometimes", naiveLimits{typ: "Canary"})

@@ -13,7 +13,8 @@ import (
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
-// Propagation says what each replicated policy has to be, and why. The slices are the caller's.
+// Propagation says what each replicated policy has to be, and why. The slices are the caller's. The zero value asks for
+// nothing.
 type Propagation struct {
 	// Clusters are those that the policy is bound to, by name.
 	Clusters []Cluster

@@ -9,7 +9,7 @@ import (
 
 // Summary is what the rollout comes to: counts, in total and per group, and what holds it back. It takes time linear
 // in the groups.
-func (p *Propagation) Summary() status.Summary { return p.result.Summary() }
+func (p *Propagation) Summary() status.Summary { return p.plan().Summary() }
 
 // SetStatus sets the root policy's status to what its bindings, its clusters and the rollout come to once everything is
 // written that the Propagation asks for. It says whether it changed anything. It takes time linear in the clusters.

@@ -10,7 +10,6 @@ import (
 	"sync"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
@@ -244,14 +243,4 @@ func (s *scheduler) decisions() interface {
 	Delete(context.Context, string, metav1.DeleteOptions) error
 } {
 	return s.client.cluster.ClusterV1beta1().PlacementDecisions(s.namespace)
-}
-
-// remove deletes all that the scheduler has written.
-func (s *scheduler) remove(ctx context.Context) {
-	for name := range s.stored {
-		if err := s.decisions().Delete(ctx, name, metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) {
-			return
-		}
-	}
-	_ = s.client.cluster.ClusterV1beta1().Placements(s.namespace).Delete(ctx, s.name, metav1.DeleteOptions{})
 }

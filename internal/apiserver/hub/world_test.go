@@ -189,10 +189,10 @@ func (w *world) focus(rng *rand.Rand) {
 		progressive(1)
 		everyone(slow)
 		w.often, w.worst, w.pause, w.writers, w.breaks = 0.5, 1500*time.Millisecond, 0, 1, 0
-		if w.ignored == dutyLostAnswer {
-			w.breaks = 0.4
-		}
 		plan(7, 700*time.Millisecond, joins)
+		if w.ignored == dutyLostAnswer {
+			w.breaks, w.often, w.worst = 0.4, 0.8, 3*time.Second
+		}
 	case dutySecondLook:
 		w.named, w.groupOf = nil, map[string]string{}
 		progressive(8)

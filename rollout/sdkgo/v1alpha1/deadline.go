@@ -34,13 +34,9 @@ func withoutZero(strategy clusterv1alpha1.RolloutStrategy) (clusterv1alpha1.Roll
 	return s, true
 }
 
-// backdate lets the second of a deadline have passed. A transition at a time that nobody knows counts as now.
-func backdate(r *status.Report, now time.Time) {
-	if r.Status != status.Progressing && r.Status != status.Failed {
-		return
+// backdate lets the second of a deadline have passed. A transition at a time that nobody knows is long past then.
+func backdate(r *status.Report) {
+	if r.Status == status.Progressing || r.Status == status.Failed {
+		r.LastTransitionTime = r.LastTransitionTime.Add(-time.Second)
 	}
-	if r.LastTransitionTime.IsZero() {
-		r.LastTransitionTime = now
-	}
-	r.LastTransitionTime = r.LastTransitionTime.Add(-time.Second)
 }

@@ -65,7 +65,7 @@ func (r *RolloutHandler[T]) plan(strategy clusterv1alpha1.RolloutStrategy, statu
 	reports := make([]status.Report, len(statuses))
 	for i := range statuses {
 		if reports[i] = statuses[i].report(); zero {
-			backdate(&reports[i], now)
+			backdate(&reports[i])
 		}
 	}
 	result, err := decide(strategy, groups, reports, now)

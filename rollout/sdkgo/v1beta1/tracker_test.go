@@ -198,6 +198,10 @@ func TestGroups(t *testing.T) {
 	}
 	written := of("1", 2)
 	written.Status.DecisionGroups = []clusterv1beta1.DecisionGroupStatus{{Decisions: []string{"d-1"}, ClustersCount: 2}}
+	scheduled := of("", 0) // by a test, and to nobody
+	scheduled.Status.Conditions = []metav1.Condition{{Type: clusterv1beta1.PlacementConditionSatisfied}}
+	grouped := of("", 0)
+	grouped.Status.DecisionGroups = []clusterv1beta1.DecisionGroupStatus{{Decisions: []string{"d-1"}}}
 	for _, test := range []struct {
 		why        string
 		placement  *clusterv1beta1.Placement
@@ -206,6 +210,8 @@ func TestGroups(t *testing.T) {
 		{"a unit test's Placement is not compared", of("", 0), false},
 		{"an API server's is, before a scheduler has written the status", of("1", 0), true},
 		{"a unit test's is, where the test writes the status", of("", 1), true},
+		{"or its conditions", scheduled, true},
+		{"or its groups", grouped, true},
 		{"by the number alone", of("1", 2), false},
 		{"with its groups", written, false},
 	} {

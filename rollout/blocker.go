@@ -31,7 +31,7 @@ func (b Blocker) String() string {
 	return fmt.Sprintf("%s %s%s", b.Name, b.kind(false), b.end(false))
 }
 
-// kind says what the cluster does, or what many like it do.
+// kind says what the cluster does, or what many do that stand as it does.
 func (b *Blocker) kind(many bool) string {
 	switch {
 	case b.Starting:
@@ -55,15 +55,15 @@ func (b *Blocker) end(many bool) string {
 	case b.Starting || b.Status == status.TimeOut:
 		return ""
 	case b.Status == status.Succeeded:
-		return " until " + b.until()
+		return b.until()
 	case b.Status == status.Failed && b.Until.IsZero():
 		return b.since(many)
 	case b.Status == status.Failed:
 		return b.since(many) + b.slot(many)
 	case b.WithoutTime:
-		return plural(many, ", times out", ", time out") + " only once a report says since when"
+		return ", cannot time out before a report says since when"
 	case !b.Until.IsZero():
-		return plural(many, ", times out at ", ", time out at ") + b.until()
+		return plural(many, ", times out at ", ", time out at ") + inUTC(b.Until)
 	default:
 		return b.since(many) + ", and there is no progressDeadline"
 	}
@@ -71,7 +71,7 @@ func (b *Blocker) end(many bool) string {
 
 // slot says until when the cluster keeps its slot, in words that follow those of kind.
 func (b *Blocker) slot(many bool) string {
-	keeps := plural(many, "keeps its slot until ", "keep their slots until ")
+	keeps := plural(many, "keeps its slot", "keep their slots")
 	switch {
 	case b.Starting || b.Status == status.Succeeded:
 		return b.end(many)
@@ -87,7 +87,7 @@ func (b *Blocker) slot(many bool) string {
 	case b.Status == status.Failed:
 		done = plural(many, "it succeeds", "they succeed")
 	}
-	return b.since(many) + ", and without a progressDeadline " + keeps + done
+	return b.since(many) + ", and without a progressDeadline " + keeps + " until " + done
 }
 
 func (b *Blocker) since(many bool) string {
@@ -97,11 +97,13 @@ func (b *Blocker) since(many bool) string {
 	return " since " + inUTC(b.Since)
 }
 
+// until is the time at which the deadline or the soak ends. Where no report says since when, it ends some time after one
+// does.
 func (b *Blocker) until() string {
 	if b.Until.IsZero() {
-		return "a report says since when"
+		return " at least until a report says since when"
 	}
-	return inUTC(b.Until)
+	return " until " + inUTC(b.Until)
 }
 
 func plural(many bool, one, more string) string {
@@ -111,7 +113,7 @@ func plural(many bool, one, more string) string {
 	return one
 }
 
-// inUTC is the time in whole seconds, the first by which it has come.
+// inUTC writes a time in whole seconds. It rounds up, so that the time has come by then.
 func inUTC(t time.Time) string {
 	if t.Nanosecond() > 0 {
 		t = t.Truncate(time.Second).Add(time.Second)
@@ -119,7 +121,7 @@ func inUTC(t time.Time) string {
 	return t.UTC().Format(time.RFC3339)
 }
 
-// blocker is the cluster at a position.
+// blocker describes the cluster at a position.
 func (r *Result) blocker(position int) Blocker {
 	s := r.states[position]
 	b := Blocker{Cluster: r.cluster(position), Starting: s&starting != 0, Silent: s == silent, WithoutTime: undatedStates.has(s)}
@@ -132,9 +134,12 @@ func (r *Result) blocker(position int) Blocker {
 	return b
 }
 
-// Blockers lists the clusters that hold anyone up: those that hold up most first, then those that time alone does not
-// end, then those that end last, then by name. It is empty where nobody is held, and where people or missing decisions
-// hold the rollout instead of clusters. It takes time linear in the fleet, and sorts what it lists.
+// Blockers lists the clusters that hold anyone up. Those that hold up most come first. Of those that hold up as many, those
+// that time alone does not end come first, then those that end last, then those that only start now. What is equal in
+// this is in the order of the names.
+//
+// The list is empty where nobody is held, and where people or missing decisions hold the rollout instead of clusters.
+// Blockers takes time linear in the fleet, and sorts what it lists.
 func (r *Result) Blockers() []Blocker {
 	if r.schedule == nil || r.schedule.options.paused || r.schedule.missing != "" {
 		return nil
@@ -163,8 +168,8 @@ func (r *Result) Blockers() []Blocker {
 	return all
 }
 
-// holdsOf is how many wait for a cluster of the active stage: those behind the stage until it is settled, those in the
-// stage that lack a slot while it has one.
+// holdsOf counts the clusters that wait for one of the active stage, which is in the given state. Those behind the stage
+// wait until it is settled. Those in the stage that lack a slot wait while it has one.
 func (r *Result) holdsOf(s state, behind, forSlots int) (holds int) {
 	if s&starting == 0 && !inFlightStates.has(s) {
 		return 0
@@ -178,8 +183,8 @@ func (r *Result) holdsOf(s state, behind, forSlots int) (holds int) {
 	return holds
 }
 
-// heldByStage is how many clusters are held behind the active stage, or by a breach, and how many in the active stage for
-// want of a slot.
+// heldByStage counts the clusters that are held behind the active stage or by a breach, and those in the active stage
+// that lack a slot.
 func (r *Result) heldByStage() (behind, forSlots int) {
 	c := &r.choice
 	for group := range r.tallies {

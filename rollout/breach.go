@@ -47,8 +47,10 @@ func (b *Breach) detail() string {
 		s.WriteString(", a mandatory group; goes on when none is failed")
 	case b.MaxFailures == 0:
 		s.WriteString(", maxFailures 0; goes on when none is failed")
+	case b.MaxFailures == 1:
+		s.WriteString(", maxFailures 1; goes on when at most 1 is failed")
 	default:
-		fmt.Fprintf(&s, ", maxFailures %d; goes on when at most %d failed", b.MaxFailures, b.MaxFailures)
+		fmt.Fprintf(&s, ", maxFailures %d; goes on when at most %d are failed", b.MaxFailures, b.MaxFailures)
 	}
 	return s.String()
 }

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Changes is what differs between two results of a rollout, each list in the order of the names. A controller makes an
-// event of each part, and adds the lengths to its counters, so that everything is told once.
+// Changes says what differs between two results of a rollout. Each list is in the order of the names. A controller makes
+// an event of each part, and adds the lengths to its counters. So everything is told and counted once.
 type Changes struct {
 	// Started are the clusters that waited and have the workload now.
 	Started []string `json:"started,omitempty"`
@@ -14,7 +14,7 @@ type Changes struct {
 	Succeeded []string `json:"succeeded,omitempty"`
 	// Failed are the clusters that failed now and had neither failed nor timed out.
 	Failed []string `json:"failed,omitempty"`
-	// TimedOut are the clusters whose deadline has passed, or that are reported so, and were not.
+	// TimedOut are the clusters that timed out now and had not: their deadline has passed, or they are reported so.
 	TimedOut []string `json:"timedOut,omitempty"`
 	// Recovered are the clusters that had failed or timed out and do neither now, with the workload still there.
 	Recovered []string `json:"recovered,omitempty"`
@@ -27,10 +27,10 @@ type Changes struct {
 }
 
 // Changes says what is new since a previous result of the same rollout, whose groups may have been others. A cluster that
-// the previous one did not select counts as one that waited. It takes time linear in the clusters of both.
+// the previous one did not select counts as one that waited. Changes takes time linear in the clusters of both.
 //
-// Nothing is new since nil: a controller that starts anew must not tell again what its predecessor has told. Since a zero
-// Result everything is.
+// Nothing is new since nil, as a controller that starts anew must not tell again what its predecessor has told.
+// Everything is new since a zero Result.
 func (r *Result) Changes(previous *Result) Changes {
 	if previous == nil || r == previous {
 		return Changes{}
@@ -79,7 +79,7 @@ func (c *Changes) add(name string, was, is state) {
 	}
 }
 
-// warnedSince are the warnings that the previous result does not have.
+// warnedSince lists the warnings that the previous result does not have.
 func (r *Result) warnedSince(previous *Result) (warned []Warning) {
 	known := make(map[Warning]bool, len(previous.warnings))
 	for _, w := range previous.warnings {
@@ -100,7 +100,7 @@ func (c Changes) IsZero() bool {
 }
 
 // String says what changed, in a line: `started c; succeeded a, b; timed out d`. Of more than three clusters it names the
-// first.
+// first three.
 func (c Changes) String() string {
 	var parts []string
 	for _, list := range []struct {

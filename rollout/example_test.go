@@ -176,7 +176,7 @@ func ExamplePlan_mandatoryGroupFails() {
 	// Output:
 	// in flight oslo; 4 held: stopped: oslo failed in group 0 "canary", a mandatory group; goes on when none is failed
 	// breach: stopped: oslo failed in group 0 "canary", a mandatory group; goes on when none is failed
-	// warning: mandatory decision group "pilot" is skipped: there is no such group; there are "canary", 1
+	// warning: mandatory decision group "pilot" is skipped: there is no such group, only "canary", 1
 }
 
 // A controller comes back when the first soak or deadline ends, and then something changes.
@@ -367,7 +367,7 @@ func ExampleMaxRemoved() {
 	fmt.Println(result.Warnings[0])
 	// Output:
 	// removed: 0
-	// cairo and 2 more clusters are not selected any more, of 4 reported; only 1 may be removed at once: nobody is
+	// nobody is removed: cairo and 2 more clusters are not selected any more, of 4 reported, and only 1 may be removed at once
 }
 
 // While the scheduler writes its decisions nothing starts: the canary group may only seem to be empty.

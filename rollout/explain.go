@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Explanation says why a cluster is held, from the cluster to whoever holds everything up: each [Link] waits for the
+// Explanation says why a cluster is held, from the cluster to whoever holds everything up. Each [Link] waits for the
 // next. It is empty for a cluster that is not held.
 type Explanation []Link
 
@@ -14,9 +14,10 @@ type Explanation []Link
 type Link struct {
 	// Hold says what is waited for.
 	Hold Hold `json:"hold"`
-	// Blockers are the first three clusters that are waited for, and More the number of the others. For a slot, who frees
-	// one first comes first; otherwise those that time alone does not end, then those that end last. There are none where
-	// people or missing decisions are waited for.
+	// Blockers are the first three clusters that are waited for, and More is the number of the others. Where a slot is
+	// waited for, those that start now come first, then those that free one first. Where a group is waited for, those
+	// that time alone does not end come first, then those that end last. There are none where people or missing decisions
+	// are waited for.
 	Blockers []Blocker `json:"blockers,omitempty"`
 	More     int       `json:"more,omitempty"`
 	// Remedies are the ways in which the wait ends. There are none where the next link has to end first.
@@ -74,8 +75,8 @@ func (r *Result) Explain(cluster string) Explanation {
 	return links
 }
 
-// heldBefore finds the group of the active stage where clusters of the given group wait for it and some of its own are held
-// themselves.
+// heldBefore finds the group of the active stage that the given group waits for. It does so only where clusters of that
+// group are held themselves.
 func (r *Result) heldBefore(group int) (int, bool) {
 	s, c := r.schedule, &r.choice
 	if s.stopped(c) || int(s.stageOf[group]) <= c.active {
@@ -85,7 +86,7 @@ func (r *Result) heldBefore(group int) (int, bool) {
 	return active, ok && r.held(active) > 0
 }
 
-// link is the wait of the held clusters of a group.
+// link describes the wait of the held clusters of a group.
 func (r *Result) link(group int) Link {
 	l := Link{Hold: r.hold(group)}
 	switch l.Hold.Type {
@@ -118,7 +119,7 @@ func (f *few) list() ([]Blocker, int) {
 	return append([]Blocker(nil), f.blockers...), f.n - len(f.blockers)
 }
 
-// failures are the first clusters that count in the breach.
+// failures gives the first clusters that count in the breach, and the number of the others.
 func (r *Result) failures() (blockers []Blocker, more int) {
 	for _, name := range r.choice.breach.Clusters {
 		position, _ := r.schedule.groups.Position(name)
@@ -129,7 +130,7 @@ func (r *Result) failures() (blockers []Blocker, more int) {
 	return blockers, r.choice.breach.Failures - len(blockers)
 }
 
-// hold is the reason of the held clusters of a group, with the sentence about those that are waited for.
+// hold gives the reason of the held clusters of a group, with the sentence about those that are waited for.
 func (r *Result) hold(group int) Hold {
 	h := r.holdInBrief(group)
 	if next, ok := r.heldBefore(group); ok {
@@ -138,21 +139,21 @@ func (r *Result) hold(group int) Hold {
 	return h
 }
 
-// holdInBrief is hold without the reason of those that it waits for, where that stands beside it.
+// holdInBrief gives the same without the reason of those that are held in the active stage, where that stands beside it.
 func (r *Result) holdInBrief(group int) Hold {
 	h := r.schedule.hold(&r.choice, group)
 	switch h.Type {
 	case HoldBreached:
 		h.Detail = r.choice.breach.detail()
 	case HoldConcurrency:
-		h.Detail = r.look().sentences(true, r.withoutSlot())
+		h.Detail = r.look().sentences(r.choice.excess(r.schedule), r.withoutSlot())
 	case HoldMandatoryGroup, HoldEarlierGroup:
 		h.Detail = r.progress()
 	}
 	return h
 }
 
-// withoutSlot is the states in flight that have no slot.
+// withoutSlot gives the states of clusters in flight that have no slot.
 func (r *Result) withoutSlot() stateSet {
 	if r.schedule.options.freeFailed {
 		return failedStates
@@ -167,7 +168,7 @@ func (r *Result) progress() string {
 	if n := c.Failures(); n > 0 {
 		parts[0] += fmt.Sprintf(", %d failed", n)
 	}
-	if waiting := r.look().sentences(false, failedStates); waiting != "" {
+	if waiting := r.look().sentences(0, failedStates); waiting != "" {
 		parts = append(parts, waiting)
 	}
 	return strings.Join(parts, "; ")

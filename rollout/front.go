@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// front is who stands in the way of the held clusters of a result. Only clusters of the active stage can, or those that
-// failed where a budget is breached: all else is behind them. It has what sentences and explanations need, and is worked
-// out once a result, when somebody asks, in one pass over the fleet.
+// front holds the clusters of the active stage that the held clusters of a result wait for. It has what sentences and
+// explanations need. It is worked out once a result, when somebody asks, in one pass over the fleet. Where a budget is
+// breached it is empty, since the held clusters then wait for those that failed.
 //
 // For example, with a mandatory group {a soaking until 10:15, b progressing until 10:50} and {c, d} that wait for it, the
 // crowd of soaking is a, that of progressing is b, last is b, a, and first is a, b.
@@ -24,7 +24,7 @@ type front struct {
 	starting, unknown int
 }
 
-// crowd is clusters that stand alike.
+// crowd holds clusters in the same state.
 type crowd struct {
 	n     int
 	names []string // the first of them, in order
@@ -32,13 +32,13 @@ type crowd struct {
 	last  Blocker  // who ends last
 }
 
-// few is the first of some blockers in an order, at most maxNamed, and how many there are.
+// few holds the first blockers in some order, at most maxNamed, and counts all of them.
 type few struct {
 	blockers []Blocker
 	n        int
 }
 
-// add puts b in its place.
+// add counts b, and puts it in its place if that is among the first.
 func (f *few) add(b Blocker, compare func(a, b *Blocker) int) {
 	f.n++
 	at := len(f.blockers)
@@ -50,7 +50,7 @@ func (f *few) add(b Blocker, compare func(a, b *Blocker) int) {
 	}
 }
 
-// look gives the front.
+// look gives the front. It is empty where something stops all stages, or all are complete.
 func (r *Result) look() *front {
 	r.front.once.Do(func() {
 		if s := r.schedule; !s.stopped(&r.choice) && r.choice.active < len(s.Stages) {
@@ -106,12 +106,12 @@ func (r *Result) waitedFor() string {
 		}
 	}
 	f.joinStarts()
-	return f.sentences(false, 0)
+	return f.sentences(0, 0)
 }
 
 func isFailed(s state) bool { return failedStates.has(s) }
 
-// excess is how many slots of the active stage have to come free before one more cluster may start.
+// excess counts the slots of the active stage that have to come free before one more cluster may start.
 func (c *choice) excess(s *schedule) int {
 	return s.holdingSlots(&c.used) + c.slots - s.Stages[c.active].MaxConcurrency + 1
 }
@@ -138,39 +138,51 @@ func (c *crowd) merge(other *crowd) {
 	}
 }
 
-// sentence says what the clusters of a crowd do and until when: until they are done, or give their slots back. Of several
-// that end at different times, the first slot or the last cluster counts.
-func (c *crowd) sentence(slots bool) string {
+// sentence says what the clusters of a crowd do and until when: until they are done, or where slots have to come free, until
+// they give those back. Of several that end at different times it names the last, or the first to free a slot. Where more
+// than one slot has to come free, it names the first and the last.
+func (c *crowd) sentence(slots int) string {
 	b, which, end := c.last, "last", (*Blocker).end
-	if slots {
+	if slots > 0 {
 		b, which, end = c.first, "first", (*Blocker).slot
 	}
 	names := listed(c.names, c.n)
 	if many := c.n > 1; !many || c.first.Until.Equal(c.last.Until) {
 		return fmt.Sprintf("%s %s%s", names, b.kind(many), end(&b, many))
 	}
-	return fmt.Sprintf("%s %s, the %s%s", names, b.kind(true), which, strings.TrimPrefix(end(&b, false), ","))
+	one := func(which string, b *Blocker) string {
+		return fmt.Sprintf("the %s, %s,%s", which, b.Name, strings.TrimPrefix(end(b, false), ","))
+	}
+	s := fmt.Sprintf("%s %s, %s", names, b.kind(true), one(which, &b))
+	if slots > 1 {
+		s += ", and " + one("last", &c.last)
+	}
+	return s
 }
 
-// longestDetail is the number of bytes that the sentences about clusters have together, but for the last of them. With
-// the names that a hub allows, a hold is then shorter than the 1,024 bytes of a message.
-const longestDetail = 400
+// longestDetail is the most bytes that the sentences about clusters have together, unless the first alone has more. With the
+// names that a hub allows, a hold is then shorter than the 1,024 bytes of a message.
+const longestDetail = 560
 
-// sentences joins what the crowds of some states say, the most troublesome first.
-func (f *front) sentences(slots bool, without stateSet) string {
+// sentences joins what the crowds of all states but some say, the most troublesome first. The slots are those that have to
+// come free, if it is slots that are waited for.
+func (f *front) sentences(slots int, without stateSet) string {
 	var s strings.Builder
 	more := 0
 	for _, state := range [...]state{progressingUndated, failedUndated, soakingUndated, silent, failed, progressing, soaking, toApply} {
-		switch c := &f.crowds[state]; {
-		case c.n == 0 || without.has(state):
-		case s.Len() > longestDetail:
-			more += c.n
-		default:
-			if s.Len() > 0 {
-				s.WriteString("; ")
-			}
-			s.WriteString(c.sentence(slots))
+		c := &f.crowds[state]
+		if c.n == 0 || without.has(state) {
+			continue
 		}
+		next := c.sentence(slots)
+		if more > 0 || s.Len() > 0 && s.Len()+len(next) > longestDetail {
+			more += c.n
+			continue
+		}
+		if s.Len() > 0 {
+			s.WriteString("; ")
+		}
+		s.WriteString(next)
 	}
 	if more > 0 {
 		fmt.Fprintf(&s, "; and %d more", more)
@@ -178,7 +190,7 @@ func (f *front) sentences(slots bool, without stateSet) string {
 	return s.String()
 }
 
-// listed is the names, of n, with the number of those that are not among them: "a, b and 2 more".
+// listed joins the first names of n, and counts the others: "a, b and 2 more".
 func listed(names []string, n int) string {
 	s := strings.Join(names, ", ")
 	if more := n - len(names); more > 0 {

@@ -111,7 +111,7 @@ func (h Hold) concurrency() string {
 	case taken <= h.MaxConcurrency:
 		fmt.Fprintf(&b, "%d of %s taken", taken, slots(h.MaxConcurrency))
 	default: // some came back after their time-out, moved here, or the limit was lowered
-		fmt.Fprintf(&b, "%s, %d taken", slots(h.MaxConcurrency), taken)
+		fmt.Fprintf(&b, "%s, %d taken, %d have to come free", slots(h.MaxConcurrency), taken, taken-h.MaxConcurrency+1)
 	}
 	if !h.AllGroups {
 		fmt.Fprintf(&b, " in %v", h.Group)

@@ -6,14 +6,16 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// RemoveAfter keeps a cluster that is no longer selected for a while: it is in Next.Leaving until it has not been selected
-// for as long as grace, and in Next.Removed from then on. A scheduler that rewrites its decisions one after the other can
-// show a cluster nowhere for a moment, with all counts as they should be; without this option its workload is deleted, and
-// created again. A minute is more than any rewriting takes.
+// RemoveAfter keeps a cluster that is no longer selected for a while. It is in Next.Leaving until it has not been
+// selected for as long as grace, and in Next.Removed from then on.
 //
-// Previous is the result before this one; nil after a start, when the time begins anew for all. It begins anew, too, while
-// the groups are incomplete. A [Planner] remembers by itself, from its first call of Next or Result with the cluster
-// gone; previous then says what an earlier planner knew, and may be nil. It is an error if grace is negative.
+// A scheduler that rewrites its decisions one after the other can show a cluster nowhere for a moment, with all counts as
+// they should be. Without this option its workload is then deleted, and created again. A minute is more than any
+// rewriting takes.
+//
+// Previous is the result before this one. It is nil after a start, when the time begins anew for all. The time begins
+// anew, too, while the groups are incomplete. A [Planner] remembers by itself, from its first call of Next or Result with
+// the cluster gone. Previous then says what an earlier planner knew, and may be nil. It is an error if grace is negative.
 func RemoveAfter(grace time.Duration, previous *Result) Option {
 	var err *field.Error
 	if grace < 0 {
@@ -26,8 +28,8 @@ func RemoveAfter(grace time.Duration, previous *Result) Option {
 	return func(o *options) { o.grace, o.graceErr, o.unselected = grace, err, unselected }
 }
 
-// leave splits the clusters that were reported and are not selected: those to remove stand in o.due, the others in what it
-// returns. It also gives the time until the first of those is due, and notes in the choice since when each is unselected.
+// leave splits the clusters that were reported and are not selected. It puts those to remove in o.due, and returns the
+// others with the time until the first of them is due. It notes in the choice since when each is unselected.
 //
 // For example, with a grace of a minute, a gone since 12:00 and b since 12:00:50, at 12:01 a is due, b is leaving, and
 // the time is 50 seconds.

@@ -110,6 +110,55 @@ func TestRemoveAfterKeepsClustersForAWhile(t *testing.T) {
 	})
 }
 
+// R32: what an option says of an earlier planner counts once. A cluster that was selected since, or whose time of grace was
+// taken away, begins anew.
+func TestPlannerForgetsSinceWhenAClusterIsGone(t *testing.T) {
+	strategy := clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.All}
+	report := status.Report{Cluster: "x", Status: status.Succeeded, LastTransitionTime: atTen}
+	without, with := selecting(t, false, "a"), selecting(t, false, "a", "x")
+	previous, err := rollout.Plan(strategy, without, []status.Report{report}, atTen, rollout.RemoveAfter(time.Minute, nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	planner := func() *rollout.Planner {
+		p, err := rollout.NewPlanner(strategy, without, rollout.RemoveAfter(time.Minute, previous))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := p.Report(report); err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	set := func(p *rollout.Planner, opts ...rollout.Option) {
+		if err := p.SetStrategy(strategy, opts...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	later := atTen.Add(2 * time.Minute)
+
+	if n := planner().Next(later); !slices.Equal(n.Removed, []string{"x"}) {
+		t.Errorf("gone since the result before: removed %v, leaving %v", n.Removed, n.Leaving)
+	}
+
+	p := planner()
+	p.SetGroups(with)
+	p.Next(atTen.Add(time.Second))
+	p.SetGroups(without)
+	if n := p.Next(later); !slices.Equal(n.Leaving, []string{"x"}) {
+		t.Errorf("selected meanwhile: removed %v, leaving %v", n.Removed, n.Leaving)
+	}
+
+	p = planner()
+	p.Next(atTen.Add(time.Second))
+	set(p)
+	p.Next(atTen.Add(2 * time.Second))
+	set(p, rollout.RemoveAfter(time.Minute, nil))
+	if n := p.Next(later); !slices.Equal(n.Leaving, []string{"x"}) {
+		t.Errorf("without a time of grace meanwhile: removed %v, leaving %v", n.Removed, n.Leaving)
+	}
+}
+
 // R32 with R30: a bound on removals counts those that are due.
 func TestRemoveAfterWithABoundOnRemovals(t *testing.T) {
 	reports := []status.Report{{Cluster: "a", Status: status.Succeeded}, {Cluster: "b", Status: status.Succeeded}}

@@ -70,7 +70,7 @@ func (r Remedy) String() string {
 	}
 }
 
-// some is the clusters, with the number that it takes unless it takes all.
+// some names the clusters, and says how many it takes unless it takes all.
 func (r Remedy) some() string {
 	if r.Count == r.Of {
 		return r.Clusters
@@ -113,8 +113,8 @@ func (r *Result) groupRemedies() (ways []Remedy) {
 	return append(ways, r.deadlineRemedy(f, f.last.n, 0)...)
 }
 
-// deadlineRemedy is to set a deadline, where there is none and it would end the wait for n clusters. Those that failed
-// keep a slot until then.
+// deadlineRemedy proposes a deadline, where there is none and one would end the wait for n clusters. The failed clusters
+// are those whose slots are waited for, as they keep them until the deadline.
 func (r *Result) deadlineRemedy(f *front, n, failed int) []Remedy {
 	endless := f.crowds[silent].n + f.crowds[progressing].n + failed
 	if r.schedule.rules.deadline != nil || f.unknown > 0 || endless == 0 || endless < n {
@@ -123,7 +123,7 @@ func (r *Result) deadlineRemedy(f *front, n, failed int) []Remedy {
 	return []Remedy{{Type: RemedySetProgressDeadline}}
 }
 
-// names are those of the first few, with the number of the others.
+// names joins the names of the first few, and counts the others.
 func (f *few) names() string {
 	names := make([]string, len(f.blockers))
 	for i := range f.blockers {

@@ -72,7 +72,7 @@ func (w Warning) String() string {
 	case WarningReportWithoutTime:
 		return "no report says since when " + w.clusters("is", "are") + " in flight: neither deadline nor soak ends"
 	case WarningRemovalsWithheld:
-		return fmt.Sprintf("%s not selected any more, of %d reported; only %d may be removed at once: nobody is",
+		return fmt.Sprintf("nobody is removed: %s not selected any more, of %d reported, and only %d may be removed at once",
 			w.clusters("is", "are"), w.Reported, w.MaxRemoved)
 	default:
 		return string(w.Type)
@@ -86,7 +86,7 @@ func (w Warning) mandatory() string {
 	}
 	what := "selects no cluster and is skipped"
 	if w.Known != "" {
-		what = "is skipped: there is no such group; there are " + w.Known
+		what = "is skipped: there is no such group, only " + w.Known
 	}
 	return fmt.Sprintf("mandatory decision group %s %s", group, what)
 }
@@ -101,7 +101,7 @@ func (w Warning) gate() string {
 	}
 	s := fmt.Sprintf("the gate before %s holds nothing: there is no such group", group)
 	if w.Known != "" {
-		s += "; there are " + w.Known
+		s += ", only " + w.Known
 	}
 	return s
 }

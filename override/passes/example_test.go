@@ -58,8 +58,8 @@ func ExamplePropagate() {
 	}
 	// Output:
 	// london: inform, ToApply (create); paris: inform, ToApply (create)
-	// - london waits: gets this version with inform first
-	// - paris waits: gets this version with inform first
+	// - london waits: waiting until its replica has this version with inform
+	// - paris waits: waiting until its replica has this version with inform
 	// london: enforce, Progressing (update); paris: inform, ToApply
 	// - paris waits: 1 of 1 slot taken: london starts now
 	// london: enforce, Progressing; paris: inform, ToApply

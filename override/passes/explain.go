@@ -40,7 +40,7 @@ type Hold struct {
 	Rollout rollout.Hold
 }
 
-const firstPass = "gets this version with inform first"
+const firstPass = "waiting until its replica has this version with inform"
 
 // String is a sentence without its full stop, fit for the message of a condition or an event.
 func (h Hold) String() string {

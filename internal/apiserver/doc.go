@@ -18,4 +18,6 @@
 //	go test                                                      2,000 redistributions, one to two minutes
 //	go test -short                                               100, some seconds
 //	go test -run Children -redistributions 200000 -timeout 0     a long run; -seed for another one
+//
+// Package hub beside it proves the same of a whole rollout controller.
 package apiserver

@@ -34,6 +34,7 @@ type controller struct {
 type memory struct {
 	written written // writes that the cache does not show yet
 	read    readPlacements
+	reports reports
 	results map[string]*rollout.Result // by placement: the one before
 	leaving leaving
 }
@@ -66,7 +67,7 @@ func (c *controller) Reconcile(ctx context.Context, request reconcile.Request) (
 		return reconcile.Result{}, c.refuse(set, err)
 	}
 	version := versionOf(set)
-	c.readWorks(set, placements, version)
+	c.readWorks(set, memory, placements, version)
 
 	// 5. Plan.
 	now := c.now()

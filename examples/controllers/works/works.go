@@ -27,22 +27,49 @@ func versionOf(set *workv1alpha1.ManifestWorkReplicaSet) string {
 	return hex.EncodeToString(sum[:8])
 }
 
+// reports are those of a set's works about the wanted version. An object in a cache is never changed, but replaced, so
+// that the report of an object is made once. The zero value is ready to use.
+type reports struct {
+	version string
+	of      map[*workv1.ManifestWork]status.Report
+}
+
 // readWorks finds the works of a set, and makes a report of each.
-func (c *controller) readWorks(set *workv1alpha1.ManifestWorkReplicaSet, placements []*placement, version string) {
+func (c *controller) readWorks(set *workv1alpha1.ManifestWorkReplicaSet, memory *memory, placements []*placement, version string) {
 	works := c.caches.worksOf(set)
+	memory.reports.begin(version, len(works))
 	last := placements[len(placements)-1]
 	last.works = make([]*workv1.ManifestWork, 0, len(works))
 	last.reports = make([]status.Report, 0, len(works))
 	for _, work := range works {
 		p := placementOf(work.Namespace, placements)
 		p.works = append(p.works, work)
-		if report, ok := status.FromManifestWork(status.WorkState{Work: work, Version: version}); ok {
+		if report, ok := memory.reports.report(work); ok {
 			p.reports = append(p.reports, report)
 			if work.Labels[placementLabel] != p.ref.Name {
 				p.moved = append(p.moved, work)
 			}
 		}
 	}
+}
+
+// begin forgets the reports about another version, and those of objects that were replaced once they are many.
+func (r *reports) begin(version string, works int) {
+	if r.version != version || len(r.of) > works+works/4 {
+		*r = reports{version: version, of: make(map[*workv1.ManifestWork]status.Report, works)}
+	}
+}
+
+// report is what a work says of its cluster. There is none of a work that is being deleted.
+func (r *reports) report(work *workv1.ManifestWork) (status.Report, bool) {
+	if report, known := r.of[work]; known {
+		return report, true
+	}
+	report, ok := status.FromManifestWork(status.WorkState{Work: work, Version: r.version})
+	if ok {
+		r.of[work] = report
+	}
+	return report, ok
 }
 
 // placementOf is the one that selects a cluster, or the last.

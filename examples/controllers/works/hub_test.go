@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -58,6 +59,13 @@ func (h *hub) restart() {
 	h.controller = &controller{
 		caches: newStores(),
 		client: interceptor.NewClient(h.server, interceptor.Funcs{
+			// The manager's client reads from its cache, in copies. What reads by it gets them late.
+			Get: func(context.Context, client.WithWatch, client.ObjectKey, client.Object, ...client.GetOption) error {
+				return errors.New("read by the client")
+			},
+			List: func(context.Context, client.WithWatch, client.ObjectList, ...client.ListOption) error {
+				return errors.New("list by the client")
+			},
 			Create: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.CreateOption) error {
 				return h.write("create", o, func() error {
 					o.SetUID(types.UID(fmt.Sprintf("%s/%s %d", o.GetNamespace(), o.GetName(), len(h.writes))))
@@ -70,7 +78,7 @@ func (h *hub) restart() {
 				return h.write("update", o, func() error {
 					now := o.(*workv1.ManifestWork)
 					var before workv1.ManifestWork
-					if err := c.Get(ctx, client.ObjectKeyFromObject(o), &before); err != nil {
+					if err := h.server.Get(ctx, client.ObjectKeyFromObject(o), &before); err != nil {
 						return err
 					}
 					if !equality.Semantic.DeepEqual(before.Spec, now.Spec) {
@@ -112,12 +120,19 @@ func (h *hub) write(verb string, o client.Object, do func() error) error {
 	return err
 }
 
-// catchUp has the caches show what is on the server.
+// catchUp has the caches show what is on the server. As in an informer, an object that did not change stays the same one.
 func (h *hub) catchUp() {
 	replace := func(store toolscache.Indexer, list client.ObjectList) {
 		h.must(h.server.List(h.t.Context(), list))
 		var objects []any
-		h.must(meta.EachListItem(list, func(o runtime.Object) error { objects = append(objects, o); return nil }))
+		h.must(meta.EachListItem(list, func(o runtime.Object) error {
+			if had, ok, _ := store.Get(o); ok && equality.Semantic.DeepEqual(had, o) {
+				objects = append(objects, had)
+			} else {
+				objects = append(objects, o)
+			}
+			return nil
+		}))
 		h.must(store.Replace(objects, ""))
 	}
 	replace(h.caches.sets, &workv1alpha1.ManifestWorkReplicaSetList{})

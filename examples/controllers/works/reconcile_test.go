@@ -91,6 +91,19 @@ func TestPlansNothingUntilTheCacheShowsItsWrites(t *testing.T) {
 	h.wrote("create c")
 }
 
+func TestReadsTheStatusThatItWrote(t *testing.T) {
+	h := newHub(t)
+	h.place("prod", "a")
+	h.create(ref("prod", atATime(1)))
+	h.wrote("create a")
+	h.answer(status.Succeeded, "a")
+	h.wrote("") // but the status
+	h.must(h.caches.works.Update(h.work("a")))
+	if _, result, err := h.look(); result.RequeueAfter != gather || err != nil {
+		t.Errorf("%+v, %v", result, err)
+	}
+}
+
 // A work that someone else deletes before the cache has seen it never comes into the cache.
 func TestAsksTheServerWhatTheCacheNeverShows(t *testing.T) {
 	h := newHub(t)
@@ -283,6 +296,34 @@ func TestCacheWithoutDecisionsRemovesNobody(t *testing.T) {
 	}
 }
 
+// The counts in the placement's status are the same before and after.
+func TestClustersAreExchanged(t *testing.T) {
+	h := newHub(t)
+	h.place("prod", "a", "b")
+	h.create(ref("prod", atATime(2)))
+	h.wrote("create a, create b")
+	h.wrote("")
+	var decisions clusterv1beta1.PlacementDecisionList
+	h.must(h.server.List(t.Context(), &decisions))
+	decisions.Items[0].Status.Decisions[1].ClusterName = "c"
+	h.must(h.server.Update(t.Context(), &decisions.Items[0]))
+	h.wrote("create c")
+}
+
+func TestNamesThePlacementThatIsNotThere(t *testing.T) {
+	h := newHub(t)
+	h.place("all", "a")
+	h.create(ref("prod", atATime(1)), ref("all", atATime(1)))
+	h.wrote("")
+	h.change(func(spec *workv1alpha1.ManifestWorkReplicaSetSpec) { spec.PlacementRefs[0].Name = "production" })
+	h.wrote("")
+	for _, c := range h.set().Status.Conditions {
+		if strings.Contains(c.Message, `"prod"`) || strings.Contains(c.Message, "placement prod:") {
+			t.Errorf("%s: %s", c.Type, c.Message)
+		}
+	}
+}
+
 // OCM's controller generates names. A cluster keeps the work that it has.
 func TestTakesOverWorksOfOtherNames(t *testing.T) {
 	h := newHub(t)
@@ -296,6 +337,26 @@ func TestTakesOverWorksOfOtherNames(t *testing.T) {
 	h.wrote("delete a, update a")
 	if work := h.work("a"); work.Name != "web-b7k2q" {
 		t.Errorf("%s was kept", work.Name)
+	}
+}
+
+// Of several works of a cluster its own is kept, also where another is older, and only that one is changed.
+func TestClusterWithTwoWorksMoves(t *testing.T) {
+	h := newHub(t)
+	h.place("prod", "a")
+	h.place("test", "b")
+	h.create(ref("prod", atATime(1)), ref("test", atATime(1)))
+	h.wrote("create a, create b")
+	h.answer(status.Succeeded, "a", "b")
+	kept := h.work("b")
+	stray := kept.DeepCopy()
+	stray.Name, stray.UID, stray.CreationTimestamp = "stray", "stray", metav1.NewTime(h.clock.Add(-time.Hour))
+	h.put(stray)
+	h.place("prod", "a", "b")
+	h.place("test")
+	h.wrote("delete b, update b")
+	if work := h.work("b"); work.UID != kept.UID || work.Labels[placementLabel] != "prod" {
+		t.Errorf("%s is kept", work.Name)
 	}
 }
 

@@ -46,10 +46,14 @@ type readPlacement struct {
 // placements reads the groups of a set's placementRefs. A cluster that several of them select belongs to the first.
 func (c *controller) placements(set *workv1alpha1.ManifestWorkReplicaSet, memory *memory) ([]*placement, error) {
 	refs, read := set.Spec.PlacementRefs, &memory.read
+	path := field.NewPath("spec", "placementRefs")
+	if len(refs) == 0 {
+		return nil, field.Required(path, "must have a placement")
+	}
 	each, parts := make(map[string]readPlacement, len(refs)), make([]*grouping.Groups, len(refs))
 	for i, ref := range refs {
 		if _, twice := each[ref.Name]; twice {
-			return nil, field.Duplicate(field.NewPath("spec", "placementRefs").Index(i).Child("name"), ref.Name)
+			return nil, field.Duplicate(path.Index(i).Child("name"), ref.Name)
 		}
 		now, err := c.readGroups(set.Namespace, ref.Name, read.each[ref.Name])
 		if err != nil {

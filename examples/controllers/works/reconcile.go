@@ -78,35 +78,35 @@ func (c *controller) Reconcile(ctx context.Context, request reconcile.Request) (
 	}
 
 	// 4. Give a cluster one object. 6. Carry out what the plans say.
-	failures, current := c.carryOut(ctx, set, memory, placements, version)
+	current, failed := c.carryOut(ctx, set, memory, placements, version)
 	if !current {
-		return reconcile.Result{RequeueAfter: time.Millisecond}, errors.Join(failures...) // another version is wanted by now
+		return reconcile.Result{RequeueAfter: time.Millisecond}, nil // another version is wanted by now
 	}
 
 	// 7. Set the status, and tell what is new.
 	c.tell(set, memory, placements)
-	if err := c.setStatus(ctx, set, memory, placements, now); err != nil {
-		failures = append(failures, err)
+	if err := errors.Join(failed, c.setStatus(ctx, set, memory, placements, now)); err != nil {
+		return reconcile.Result{}, err // tried again within a minute
 	}
 
 	// 8. Come back when an object changes, or then:
-	return reconcile.Result{RequeueAfter: recheckAfter(memory, placements, c.now())}, errors.Join(failures...)
+	return reconcile.Result{RequeueAfter: recheckAfter(memory, placements, c.now())}, nil
 }
 
 // carryOut makes the writes that the plans ask for, and says whether the set still wants this version. A cluster that
 // refuses does not keep the others from theirs.
-func (c *controller) carryOut(ctx context.Context, set *workv1alpha1.ManifestWorkReplicaSet, memory *memory, placements []*placement, version string) (failures []error, current bool) {
+func (c *controller) carryOut(ctx context.Context, set *workv1alpha1.ManifestWorkReplicaSet, memory *memory, placements []*placement, version string) (current bool, failed error) {
 	last := placements[len(placements)-1] // it has the works that no placement selects any more
 	due := memory.leaving.due(last.result.Removed, c.now())
 	for _, w := range c.writes(set, placements, due) {
 		if c.caches.generation(set) != set.Generation {
-			return failures, false
+			return false, failed
 		}
 		if err := c.write(ctx, set, memory, w, version); err != nil {
-			failures = append(failures, fmt.Errorf("cluster %s: %w", w.cluster, err))
+			failed = errors.Join(failed, fmt.Errorf("cluster %s: %w", w.cluster, err))
 		}
 	}
-	return failures, true
+	return true, failed
 }
 
 // setStatus writes the status of a set unless nothing in it changed.

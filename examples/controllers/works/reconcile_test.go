@@ -430,6 +430,7 @@ func TestInvalidSetIsRefusedUntilItChanges(t *testing.T) {
 	wrong.Progressive.MaxConcurrency = intstr.FromString("200%")
 	for name, refs := range map[string][]workv1alpha1.LocalPlacementReference{
 		"placement prod: progressive.maxConcurrency": {ref("prod", wrong)},
+		"spec.placementRefs: Required":               nil,
 		"spec.placementRefs[1].name: Duplicate":      {ref("prod", atATime(1)), ref("prod", atATime(2))},
 	} {
 		h := newHub(t)

@@ -24,7 +24,8 @@ import (
 const gather = 100 * time.Millisecond
 
 // watch has the controller called for each set that an event concerns. Of a set itself only its spec does: the status is
-// the controller's own.
+// the controller's own. What failed is tried again within a minute: one cluster that refuses must not make the deadlines
+// of the others late.
 func (c *controller) watch(manager ctrl.Manager, workers int) error {
 	return ctrl.NewControllerManagedBy(manager).
 		Named("works").
@@ -32,7 +33,10 @@ func (c *controller) watch(manager ctrl.Manager, workers int) error {
 		Watches(&workv1.ManifestWork{}, concerns(setsOfWork)).
 		Watches(&clusterv1beta1.Placement{}, concerns(c.setsOfPlacement)).
 		Watches(&clusterv1beta1.PlacementDecision{}, concerns(c.setsOfDecision)).
-		WithOptions(runtimecontroller.Options{MaxConcurrentReconciles: workers}).
+		WithOptions(runtimecontroller.Options{
+			MaxConcurrentReconciles: workers,
+			RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](gather, time.Minute),
+		}).
 		Complete(c)
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -98,15 +99,19 @@ func (c *controller) Reconcile(ctx context.Context, request reconcile.Request) (
 func (c *controller) carryOut(ctx context.Context, set *workv1alpha1.ManifestWorkReplicaSet, memory *memory, placements []*placement, version string) (current bool, failed error) {
 	last := placements[len(placements)-1] // it has the works that no placement selects any more
 	due := memory.leaving.due(last.result.Removed, c.now())
+	var failures []error
 	for _, w := range c.writes(set, placements, due) {
 		if c.caches.generation(set) != set.Generation {
-			return false, failed
+			return false, nil
 		}
 		if err := c.write(ctx, set, memory, w, version); err != nil {
-			failed = errors.Join(failed, fmt.Errorf("cluster %s: %w", w.cluster, err))
+			failures = append(failures, fmt.Errorf("cluster %s: %w", w.cluster, err))
 		}
 	}
-	return true, failed
+	if i := slices.IndexFunc(failures, refused); i >= 0 { // the first tells what is wrong; all are logged
+		c.teller.event(set, corev1.EventTypeWarning, "Refused", failures[i].Error())
+	}
+	return true, errors.Join(failures...)
 }
 
 // setStatus writes the status of a set unless nothing in it changed.

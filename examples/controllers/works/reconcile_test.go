@@ -152,6 +152,11 @@ func TestOneClusterRefuses(t *testing.T) {
 	if len(h.set().Status.Conditions) != 3 {
 		t.Error("no status")
 	}
+	if told := h.events(); len(told) != 1 || !strings.HasPrefix(told[0], "Warning Refused cluster b: ") {
+		t.Errorf("told %q", told)
+	}
+	h.fail = nil
+	h.wrote("create b")
 }
 
 func TestTemplateChanges(t *testing.T) {

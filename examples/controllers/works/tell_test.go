@@ -1,0 +1,76 @@
+package main
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus/testutil"
+	workv1alpha1 "open-cluster-management.io/api/work/v1alpha1"
+
+	"github.com/cohort-ocm/cohort/status"
+)
+
+func TestEventsAndMetrics(t *testing.T) {
+	h := newHub(t)
+	h.place("prod", "a", "b", "c")
+	strategy := atATime(2)
+	h.create(ref("prod", strategy))
+	told := func(want ...string) {
+		t.Helper()
+		h.reconcile()
+		if got := h.events(); !slices.Equal(got, want) {
+			t.Errorf("told %q, want %q", got, want)
+		}
+	}
+	told()
+	told("Normal Started placement prod: started a, b")
+	told()
+	h.answer(status.Failed, "a")
+	h.answer(status.Succeeded, "b")
+	told(
+		"Normal Succeeded placement prod: succeeded b",
+		"Warning Failed placement prod: failed a",
+		`Warning Stopped placement prod: stopped: a failed, maxFailures 0; goes on when none is failed`,
+	)
+	h.restart()
+	told() // once is enough
+	h.answer(status.Succeeded, "a")
+	told("Normal Succeeded placement prod: succeeded a", "Normal Recovered placement prod: recovered a", "Normal Resumed placement prod: no budget is breached any more")
+	told("Normal Started placement prod: started c")
+
+	if n := testutil.ToFloat64(h.teller.changes.WithLabelValues("apps", "web", "prod", "Succeeded")); n != 1 {
+		t.Errorf("%v have succeeded", n)
+	}
+	if n := testutil.ToFloat64(h.teller.clusters.WithLabelValues("apps", "web", "prod", "Succeeded")); n != 2 {
+		t.Errorf("%v are succeeded", n)
+	}
+	h.place("other", "a", "b", "c")
+	h.change(func(spec *workv1alpha1.ManifestWorkReplicaSetSpec) { spec.PlacementRefs[0].Name = "other" })
+	h.reconcile()
+	if n := testutil.CollectAndCount(h.teller.clusters); n != 6 {
+		t.Errorf("%d series, want those of one placement", n)
+	}
+	h.forget(theSet)
+	if n := testutil.CollectAndCount(h.teller.clusters) + testutil.CollectAndCount(h.teller.changes); n != 0 {
+		t.Errorf("%d series of a set that is gone", n)
+	}
+}
+
+// Warnings that are there from the beginning are told, too.
+func TestWarningOfANewSet(t *testing.T) {
+	h := newHub(t)
+	h.place("prod", "a")
+	strategy := atATime(1)
+	strategy.Progressive.MandatoryDecisionGroups.MandatoryDecisionGroups = append(strategy.Progressive.MandatoryDecisionGroups.MandatoryDecisionGroups, mandatory("canary"))
+	h.create(ref("prod", strategy))
+	h.reconcile()
+	if told := h.events(); len(told) != 1 {
+		t.Errorf("told %q", told)
+	}
+	h.reconcile()
+	h.restart()
+	h.reconcile()
+	if told := h.events(); len(told) != 0 {
+		t.Errorf("told again %q", told)
+	}
+}

@@ -5,6 +5,10 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/apimachinery/pkg/util/intstr"
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+
+	"github.com/cohort-ocm/cohort/grouping"
 	"github.com/cohort-ocm/cohort/rollout"
 	"github.com/cohort-ocm/cohort/status"
 )
@@ -66,4 +70,44 @@ func fewestAllocs(f func()) float64 {
 		fewest = min(fewest, testing.AllocsPerRun(1, f))
 	}
 	return fewest
+}
+
+// A summary is asked for at every reconcile. It takes as many allocations for 10,000 clusters in flight as for 100.
+func TestSummaryTakesFewAllocationsAtAnySize(t *testing.T) {
+	strategy := clusterv1alpha1.RolloutStrategy{
+		Type:        clusterv1alpha1.Progressive,
+		Progressive: &clusterv1alpha1.RolloutProgressive{MaxConcurrency: intstr.FromString("50%")},
+	}
+	var least float64
+	for _, n := range []int{100, 10_000} {
+		names := make([]string, n)
+		var reports []status.Report
+		for i := range names {
+			names[i] = fmt.Sprintf("c%05d", i)
+			if i%2 == 0 {
+				reports = append(reports, status.Report{Cluster: names[i], Status: status.Progressing, LastTransitionTime: now})
+			}
+		}
+		groups, err := grouping.FromNames(map[grouping.Key][]string{{}: names})
+		if err != nil {
+			t.Fatal(err)
+		}
+		plan := func() *rollout.Result {
+			r, err := rollout.Plan(strategy, groups, reports, now)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return r
+		}
+		allocs := fewestAllocs(func() {
+			if s := plan().Summary(); s.Held != n/2 {
+				t.Fatalf("%d held", s.Held)
+			}
+		}) - fewestAllocs(func() { plan() })
+		if least == 0 {
+			least = allocs
+		} else if allocs > least+2 { // numbers have more digits
+			t.Errorf("%v allocations for %d clusters, %v for 100", allocs, n, least)
+		}
+	}
 }

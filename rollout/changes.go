@@ -30,7 +30,8 @@ type Changes struct {
 // the previous one did not select counts as one that waited. Changes takes time linear in the clusters of both.
 //
 // Nothing is new since nil, as a controller that starts anew must not tell again what its predecessor has told.
-// Everything is new since a zero Result.
+// Everything is new since a zero Result: give one for a rollout that nobody has told of yet, such as that of an object
+// without conditions.
 func (r *Result) Changes(previous *Result) Changes {
 	if previous == nil || r == previous {
 		return Changes{}

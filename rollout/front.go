@@ -38,15 +38,16 @@ type few struct {
 	n        int
 }
 
-// add counts b, and puts it in its place if that is among the first.
-func (f *few) add(b Blocker, compare func(a, b *Blocker) int) {
+// add counts b, and puts it in its place if that is among the first: in the order of compareEnds, or with the sign -1 in
+// the reverse order.
+func (f *few) add(b *Blocker, sign int) {
 	f.n++
 	at := len(f.blockers)
-	for at > 0 && compare(&b, &f.blockers[at-1]) < 0 {
+	for at > 0 && sign*compareEnds(b, &f.blockers[at-1]) < 0 {
 		at--
 	}
 	if at < maxNamed {
-		f.blockers = slices.Insert(f.blockers[:min(len(f.blockers), maxNamed-1)], at, b)
+		f.blockers = slices.Insert(f.blockers[:min(len(f.blockers), maxNamed-1)], at, *b)
 	}
 }
 
@@ -73,10 +74,10 @@ func (r *Result) findFront(f *front) {
 		f.starting += one(b.Starting)
 		f.unknown += one(!b.Starting && b.Since.IsZero())
 		if !isFailed(state) {
-			f.last.add(b, compareEnds)
+			f.last.add(&b, 1)
 		}
 		if !isFailed(state) || !s.options.freeFailed {
-			f.first.add(b, func(a, b *Blocker) int { return compareEnds(b, a) })
+			f.first.add(&b, -1)
 			if !b.Until.IsZero() {
 				ends = append(ends, b.Until)
 			}

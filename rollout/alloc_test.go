@@ -72,7 +72,7 @@ func fewestAllocs(f func()) float64 {
 	return fewest
 }
 
-// A summary is asked for at every reconcile. It takes as many allocations for 10,000 clusters in flight as for 100.
+// A summary is asked for at every reconcile. It takes no allocation a cluster.
 func TestSummaryTakesFewAllocationsAtAnySize(t *testing.T) {
 	strategy := clusterv1alpha1.RolloutStrategy{
 		Type:        clusterv1alpha1.Progressive,
@@ -106,7 +106,7 @@ func TestSummaryTakesFewAllocationsAtAnySize(t *testing.T) {
 		}) - fewestAllocs(func() { plan() })
 		if least == 0 {
 			least = allocs
-		} else if allocs > least+2 { // numbers have more digits
+		} else if allocs > least+8 { // numbers have more digits
 			t.Errorf("%v allocations for %d clusters, %v for 100", allocs, n, least)
 		}
 	}

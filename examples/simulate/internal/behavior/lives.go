@@ -63,10 +63,12 @@ func (r Rule) choose(clusters []Cluster, left []int32, random *rand.Rand) []int3
 	if r.Selector != nil {
 		selector, _ = metav1.LabelSelectorAsSelector(r.Selector) // Validate has seen it
 	}
+	patterns := r.patterns()
 	matching := make([]int32, 0, len(left))
 	for _, i := range left {
 		c := &clusters[i]
-		if r.hasName(c.Name) && (r.Selector == nil || selector.Matches(labels.Set(c.Labels))) && (len(r.Groups) == 0 || slices.Contains(r.Groups, c.Group)) {
+		hasName := len(patterns) == 0 || slices.ContainsFunc(patterns, func(p pattern) bool { return p.match(c.Name) })
+		if hasName && (r.Selector == nil || selector.Matches(labels.Set(c.Labels))) && (len(r.Groups) == 0 || slices.Contains(r.Groups, c.Group)) {
 			matching = append(matching, i)
 		}
 	}
@@ -78,11 +80,29 @@ func (r Rule) choose(clusters []Cluster, left []int32, random *rand.Rand) []int3
 	return matching[:n]
 }
 
-func (r Rule) hasName(name string) bool {
-	return len(r.Names) == 0 || slices.ContainsFunc(r.Names, func(pattern string) bool {
-		ok, _ := path.Match(pattern, name)
-		return ok
-	})
+// pattern is that of names, with what every name begins and ends with that matches, as path.Match takes long to say no.
+type pattern struct{ whole, prefix, suffix string }
+
+func (r Rule) patterns() (all []pattern) {
+	for _, whole := range r.Names {
+		p := pattern{whole: whole}
+		if !strings.ContainsAny(whole, `[\`) {
+			p.prefix, p.suffix = whole, whole
+			if first := strings.IndexAny(whole, "*?"); first >= 0 {
+				p.prefix, p.suffix = whole[:first], whole[strings.LastIndexAny(whole, "*?")+1:]
+			}
+		}
+		all = append(all, p)
+	}
+	return all
+}
+
+func (p pattern) match(name string) bool {
+	if !strings.HasSuffix(name, p.suffix) || !strings.HasPrefix(name, p.prefix) {
+		return false
+	}
+	ok, _ := path.Match(p.whole, name)
+	return ok
 }
 
 // life is that of the rule's clusters.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -36,12 +35,18 @@ func (r Rollout) Play(observed []status.Report, lives func(cluster string) Life,
 	if err != nil {
 		return nil, err
 	}
+	witness, err := r.planner()
+	if err != nil {
+		return nil, err
+	}
 	p := play{
 		run:     run{watch: watch, lives: lives, start: start, now: start, started: make(map[string]int)},
-		planner: planner, rollout: r,
+		rollout: r, planner: planner, witness: witness,
 	}
 	p.trace.replay = &replay{rollout: r, start: start}
-	p.begin(observed)
+	if err := p.begin(observed); err != nil {
+		return nil, err
+	}
 	for {
 		if err := p.wave(); err != nil {
 			return nil, fmt.Errorf("%v after the start: %w", p.now.Sub(start), err)
@@ -61,26 +66,30 @@ func (r Rollout) Play(observed []status.Report, lives func(cluster string) Life,
 // play is a rollout under way, of which the planner is told what is new.
 type play struct {
 	run
-	rollout   Rollout
+	rollout Rollout
+	// planner decides. It is told who timed out, as it says so each time otherwise; witness is told what the clusters say.
 	planner   *rollout.Planner
+	witness   *rollout.Planner
 	said      []status.RolloutStatus // by member, as the planner takes what it was told; empty where it is not selected
 	coming    events
-	news      []int             // the members of which there is something to tell
-	touched   []int             // the members that this wave told of
-	late      []rollout.Cluster // of the wave before
-	lifetimes int               // steps and starts of all lives
+	news      []int // the members of which there is something to tell
+	touched   []int // the members that this wave told of
+	lifetimes int   // steps and starts of all lives
 	last      rollout.Next
 }
 
 // begin takes in how things stand at the start.
-func (p *play) begin(observed []status.Report) {
+func (p *play) begin(observed []status.Report) error {
 	p.resume(observed)
 	for i := range p.members {
 		p.add(i)
 	}
 	for _, report := range p.waiting {
-		p.tell(report)
+		if err := p.tell(report); err != nil {
+			return err
+		}
 	}
+	return nil
 }
 
 // add has a new member's life begin.
@@ -107,25 +116,30 @@ func (p *play) due() {
 	}
 }
 
-// tell says one thing to the planner, and remembers it. Planner.Report refuses nothing that has a name.
-func (p *play) tell(report status.Report) {
-	if err := p.planner.Report(report); err == nil {
-		p.trace.replay.reports = append(p.trace.replay.reports, report)
+// tell says what a cluster says, and remembers it.
+func (p *play) tell(report status.Report) error {
+	if err := p.planner.Report(report); err != nil {
+		return err
 	}
+	p.trace.replay.reports = append(p.trace.replay.reports, report)
+	return p.witness.Report(report)
 }
 
 // plan tells what is new and asks what may happen.
-func (p *play) plan() rollout.Next {
+func (p *play) plan() error {
 	for _, i := range p.news {
 		report := p.members[i].report(p.now)
-		p.tell(report)
+		if err := p.tell(report); err != nil {
+			return err
+		}
 		if _, selected := p.rollout.Groups.Position(report.Cluster); selected {
 			p.said[i] = taken(report)
 		}
 	}
 	p.touched = append(p.touched, p.news...)
 	p.news = p.news[:0]
-	return p.planner.Next(p.now)
+	p.last = p.planner.Next(p.now)
+	return nil
 }
 
 // taken is the status that a plan has for a cluster with such a report before its deadline.
@@ -142,7 +156,9 @@ func taken(report status.Report) status.RolloutStatus {
 func (p *play) wave() error {
 	w := Wave{After: p.now.Sub(p.start)}
 	for {
-		p.last = p.plan()
+		if err := p.plan(); err != nil {
+			return err
+		}
 		if len(p.trace.Waves) == 0 {
 			p.lateForEver(p.last.TimedOut)
 		}
@@ -156,11 +172,13 @@ func (p *play) wave() error {
 			p.add(len(p.members) - 1)
 		}
 	}
-	p.note(&w)
+	if err := p.note(&w); err != nil {
+		return err
+	}
 	p.trace.Waves = append(p.trace.Waves, w)
 	p.trace.replay.told = append(p.trace.replay.told, len(p.trace.replay.reports))
 	if len(p.watch) > 0 {
-		result := p.planner.Result(p.now)
+		result := p.witness.Result(p.now)
 		for _, watch := range p.watch {
 			watch(w.After, result)
 		}
@@ -181,33 +199,26 @@ func (p *play) lateForEver(late []rollout.Cluster) {
 	}
 }
 
-// note is that of run, for those that can be otherwise than before: of whom something was told, and who are late now.
-func (p *play) note(w *Wave) {
-	late := p.last.TimedOut
-	byName := func(a, b rollout.Cluster) int { return strings.Compare(a.Name, b.Name) }
-	before := p.late
-	for _, cluster := range late {
-		for len(before) > 0 && byName(before[0], cluster) < 0 {
-			before = before[1:]
-		}
-		if len(before) > 0 && before[0].Name == cluster.Name {
+// note is that of run, for those that can be otherwise than before: of whom something was told, and who time out now.
+func (p *play) note(w *Wave) error {
+	for _, cluster := range p.last.TimedOut {
+		i, found := p.started[cluster.Name]
+		if !found {
 			continue
 		}
-		if i, found := p.started[cluster.Name]; found {
-			p.touched = append(p.touched, i)
+		p.said[i] = status.TimeOut
+		p.touched = append(p.touched, i)
+		if err := p.planner.Report(status.Report{Cluster: cluster.Name, Status: status.TimeOut, LastTransitionTime: p.now}); err != nil {
+			return err
 		}
 	}
-	p.late = late
 	slices.Sort(p.touched)
 	for _, i := range slices.Compact(p.touched) {
-		stands := p.said[i]
-		if _, isLate := slices.BinarySearchFunc(late, rollout.Cluster{Name: p.members[i].name}, byName); isLate {
-			stands = status.TimeOut
-		}
-		p.members[i].show(stands, w)
+		p.members[i].show(p.said[i], w)
 	}
 	p.touched = p.touched[:0]
 	w.Counts, w.Breached = p.last.Counts, p.last.Breach != nil
+	return nil
 }
 
 // next is that of run.
@@ -227,7 +238,7 @@ func (p *play) next() (next time.Time, found bool) {
 // end says how it ended.
 func (p *play) end() (*Trace, error) {
 	t := &p.trace
-	t.Final = p.planner.Result(p.now)
+	t.Final = p.witness.Result(p.now)
 	last := len(t.Waves) - 1
 	t.Waves[last].Holds = t.Final.Holds()
 	t.Outcome = outcome(t.Final)

@@ -16,7 +16,7 @@ import (
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/scenario"
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/simulation"
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/story"
-	"github.com/cohort-ocm/cohort/status"
+	"github.com/cohort-ocm/cohort/rollout"
 )
 
 const (
@@ -99,7 +99,7 @@ func simulate(f *flags, stdin io.Reader) (all played, err error) {
 	if err := f.checkNames(scenarios); err != nil {
 		return all, err
 	}
-	var reports []written
+	var reports []listed
 	for _, s := range scenarios {
 		report, outcome, err := f.play(s)
 		if err != nil {
@@ -114,7 +114,7 @@ func simulate(f *flags, stdin io.Reader) (all played, err error) {
 }
 
 // play plays one rollout through.
-func (f *flags) play(s *scenario.Scenario) (written, simulation.Outcome, error) {
+func (f *flags) play(s *scenario.Scenario) (listed, simulation.Outcome, error) {
 	options := f.options(s.Groups)
 	check, _ := s.Planner(options...)
 	first, err := check(nil, f.start.Time)
@@ -127,12 +127,11 @@ func (f *flags) play(s *scenario.Scenario) (written, simulation.Outcome, error) 
 	}
 	lives, fallbacks := s.Lives(rules, f.seed, time.Duration(f.takes))
 	s.Notes = append(s.Notes, f.withoutEffect(s, first.Schedule, fallbacks)...)
-	plan, hub := s.Planner(options...)
 	if f.explain != "" {
-		return f.explained(s, plan, s.From(hub), lives)
+		return f.explained(s, options, lives)
 	}
 	end := f.progress.begin("playing the rollout through")
-	trace, err := simulation.Resume(plan, s.From(hub), lives, f.start.Time)
+	trace, hub, err := s.Play(options, lives, f.start.Time)
 	end()
 	if err != nil {
 		return nil, "", err
@@ -152,13 +151,13 @@ func (f *flags) fault(err error) error {
 }
 
 // explained plays the rollout through and tells what it is for one cluster.
-func (f *flags) explained(s *scenario.Scenario, plan simulation.Planner, from []status.Report, lives func(string) simulation.Life) (written, simulation.Outcome, error) {
+func (f *flags) explained(s *scenario.Scenario, options []rollout.Option, lives func(string) simulation.Life) (listed, simulation.Outcome, error) {
 	group, selected, why, err := s.Why(f.explain)
 	if err != nil {
 		return nil, "", err
 	}
 	teller := story.New(f.explain)
-	trace, err := simulation.Resume(plan, from, lives, f.start.Time, teller.Watch)
+	trace, _, err := s.Play(options, lives, f.start.Time, teller.Watch)
 	if err != nil {
 		return nil, "", err
 	}

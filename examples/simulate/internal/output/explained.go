@@ -115,3 +115,6 @@ func (e Explained) JSON(w io.Writer) error {
 	encoder.SetIndent("", "  ")
 	return encoder.Encode(e)
 }
+
+// Value is what JSON writes.
+func (e Explained) Value() (any, error) { return e, nil }

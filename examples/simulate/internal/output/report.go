@@ -27,6 +27,8 @@ type Report struct {
 
 	// Rows is how many rows a table of the text has at most: DefaultRows if it is 0, and no limit for AllRows.
 	Rows int `json:"-"`
+
+	trace *simulation.Trace
 }
 
 // Placement is what was rolled out to.
@@ -113,7 +115,8 @@ type Summary struct {
 	status.Summary
 }
 
-// New gathers what there is to show, the passes being those of a Policy. It is an error if the scenario's decisions are not those of its groups.
+// New gathers what there is to show, the passes being those of a Policy. The reasons of a wave are looked up when they
+// are written. It is an error if the scenario's decisions are not those of its groups.
 func New(s *scenario.Scenario, trace *simulation.Trace, passes []policy.Pass, start time.Time) (Report, error) {
 	stored, err := grouping.Status(s.Decisions)
 	if err != nil {
@@ -122,6 +125,7 @@ func New(s *scenario.Scenario, trace *simulation.Trace, passes []policy.Pass, st
 	final := trace.Final
 	summary := final.Summary()
 	r := Report{
+		trace:     trace,
 		Placement: Placement{Name: s.Placement.String(), Clusters: s.Groups.NumClusters(), Fleet: s.Fleet, Stored: s.Stored, Dropped: s.Dropped},
 		Rollout:   Rollout{Object: s.Rollout, Start: start, Schedule: final.Schedule},
 		Notes:     s.Notes,
@@ -145,6 +149,22 @@ func New(s *scenario.Scenario, trace *simulation.Trace, passes []policy.Pass, st
 	}
 	r.End = end(trace, r.Waves)
 	return r, nil
+}
+
+// explain has the waves at these places, or all if there is none, say why the rest waits.
+func (r Report) explain(waves ...int) error {
+	if r.trace == nil {
+		return nil
+	}
+	if err := r.trace.Explain(waves...); err != nil {
+		return err
+	}
+	for i, w := range r.trace.Waves {
+		if r.Waves[i].Waiting == nil {
+			r.Waves[i].Waiting = waiting(w.Holds)
+		}
+	}
+	return nil
 }
 
 // groups puts the decisions under their groups, in the order that a Placement's status has.

@@ -23,7 +23,9 @@ func (r Report) Text(w io.Writer) error {
 	if r.Policy != nil {
 		r.Policy.text(&b)
 	}
-	r.waveTable(&b)
+	if err := r.waveTable(&b); err != nil {
+		return err
+	}
 	r.end(&b)
 	_, err := w.Write(b.Bytes())
 	return err
@@ -123,9 +125,12 @@ func (r Report) boundGroupTable(b *bytes.Buffer) {
 
 // waveTable has a line for each wave, or for some together, and below it, indented, what was written to replicated
 // policies.
-func (r Report) waveTable(b *bytes.Buffer) {
+func (r Report) waveTable(b *bytes.Buffer) error {
 	var text bytes.Buffer
 	all := waveRows(r.Waves, r.End.After, r.rows())
+	if err := r.explainRows(all); err != nil {
+		return err
+	}
 	columns := r.columns()
 	var titles []any
 	for _, c := range columns {
@@ -159,6 +164,24 @@ func (r Report) waveTable(b *bytes.Buffer) {
 			fmt.Fprintf(b, "      %s\n", change)
 		}
 	}
+	return nil
+}
+
+// explainRows has the last wave of each row say why the rest waits.
+func (r Report) explainRows(rows []waveRow) error {
+	var last []int
+	waves := 0
+	for _, row := range rows {
+		waves += row.waves
+		last = append(last, waves-1)
+	}
+	if err := r.explain(last...); err != nil {
+		return err
+	}
+	for i := range rows {
+		rows[i].last = r.Waves[last[i]]
+	}
+	return nil
 }
 
 // mostChanges is how many changes there are below the line of several waves.

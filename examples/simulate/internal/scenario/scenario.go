@@ -305,12 +305,14 @@ func (s *Scenario) Planner(opts ...rollout.Option) (simulation.Planner, *policy.
 	}, nil
 }
 
-// From is where the rollout stands at the beginning.
-func (s *Scenario) From(hub *policy.Hub) []status.Report {
-	if s.Policy != nil {
-		return hub.Observed()
+// Play plays the rollout through from where it stands. The hub is that of a Policy's.
+func (s *Scenario) Play(options []rollout.Option, lives func(cluster string) simulation.Life, start time.Time, watch ...func(time.Duration, *rollout.Result)) (*simulation.Trace, *policy.Hub, error) {
+	if plan, hub := s.Planner(options...); hub != nil {
+		trace, err := simulation.Resume(plan, hub.Observed(), lives, start, watch...)
+		return trace, hub, err
 	}
-	return s.Observed
+	trace, err := simulation.Rollout{Strategy: s.Strategy, Groups: s.Groups, Options: options}.Play(s.Observed, lives, start, watch...)
+	return trace, nil, err
 }
 
 // Clusters are the selected clusters, in the order of their names, as rules of behavior see them.

@@ -6,5 +6,6 @@
 //
 // A planner decides, a [Life] says what each cluster reports once it has the workload, and the result is
 // a [Trace]: a [Wave] for every instant at which something happened, and how it ended. The package knows
-// no strategy and no file, so that another kind of rollout only needs another planner.
+// no strategy and no file, so that another kind of rollout only needs another planner. One that package rollout plans
+// by itself is played by [Rollout.Play], which comes to the same and does not plan the whole fleet at each event.
 package simulation

@@ -59,3 +59,18 @@ func (m *member) next(now time.Time) (time.Time, bool) {
 	}
 	return time.Time{}, false
 }
+
+// show writes down that the cluster stands so now, if that is new.
+func (m *member) show(stands status.RolloutStatus, w *Wave) {
+	if stands == m.shown {
+		return
+	}
+	switch m.shown = stands; stands {
+	case status.Succeeded:
+		w.Succeeded = append(w.Succeeded, m.name)
+	case status.Failed:
+		w.Failed = append(w.Failed, m.name)
+	case status.TimeOut:
+		w.TimedOut = append(w.TimedOut, m.name)
+	}
+}

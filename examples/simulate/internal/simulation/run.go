@@ -111,15 +111,9 @@ func (r *run) wave() error {
 			break
 		}
 		for _, cluster := range result.Start {
-			if _, twice := r.started[cluster.Name]; twice {
-				return fmt.Errorf("cluster %q started a second time", cluster.Name)
+			if err := r.begin(cluster.Name, &w); err != nil {
+				return err
 			}
-			r.started[cluster.Name] = len(r.members)
-			delete(r.waiting, cluster.Name)
-			r.members = append(r.members, member{
-				name: cluster.Name, started: r.now, life: r.lives(cluster.Name), shown: status.Progressing,
-			})
-			w.Started = append(w.Started, cluster.Name)
 		}
 	}
 	r.note(&w)
@@ -127,6 +121,18 @@ func (r *run) wave() error {
 		watch(w.After, r.trace.Final)
 	}
 	r.trace.Waves = append(r.trace.Waves, w)
+	return nil
+}
+
+// begin gives the workload to a cluster.
+func (r *run) begin(cluster string, w *Wave) error {
+	if _, twice := r.started[cluster]; twice {
+		return fmt.Errorf("cluster %q started a second time", cluster)
+	}
+	r.started[cluster] = len(r.members)
+	delete(r.waiting, cluster)
+	r.members = append(r.members, member{name: cluster, started: r.now, life: r.lives(cluster), shown: status.Progressing})
+	w.Started = append(w.Started, cluster)
 	return nil
 }
 
@@ -151,18 +157,7 @@ func (r *run) note(w *Wave) {
 		stand(cluster)
 	}
 	for i := range r.members {
-		m, stands := &r.members[i], statuses[i]
-		if stands == m.shown {
-			continue
-		}
-		switch m.shown = stands; stands {
-		case status.Succeeded:
-			w.Succeeded = append(w.Succeeded, m.name)
-		case status.Failed:
-			w.Failed = append(w.Failed, m.name)
-		case status.TimeOut:
-			w.TimedOut = append(w.TimedOut, m.name)
-		}
+		r.members[i].show(statuses[i], w)
 	}
 }
 

@@ -18,6 +18,8 @@ type Trace struct {
 	Stopped int
 	// Final is the last plan. It starts nothing.
 	Final *rollout.Result
+
+	replay *replay // of Rollout.Play
 }
 
 // Wave is what happened at one instant, and how things stood when it had.
@@ -32,6 +34,6 @@ type Wave struct {
 	Counts status.Counts
 	// Breached says that more clusters have failed than may.
 	Breached bool
-	// Holds says why the rest waits.
+	// Holds says why the rest waits. It is there where the wave was planned as a whole, or explained.
 	Holds []rollout.HoldCount
 }

@@ -1,0 +1,331 @@
+package simulation
+
+import (
+	"container/heap"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+
+	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/status"
+)
+
+// Rollout is one that package rollout plans by itself.
+type Rollout struct {
+	Strategy clusterv1alpha1.RolloutStrategy
+	Groups   *grouping.Groups
+	Options  []rollout.Option
+}
+
+func (r Rollout) planner() (*rollout.Planner, error) {
+	return rollout.NewPlanner(r.Strategy, r.Groups, r.Options...)
+}
+
+// Play comes to the same as [Resume] with rollout.Plan, observed having at most one report of a cluster. It costs as
+// much as there are events, where Resume costs as much as there are clusters at each of them. Of the waves, only the
+// last has its Holds; [Trace.Explain] gives them to others. With somebody who watches, each wave costs a whole plan.
+func (r Rollout) Play(observed []status.Report, lives func(cluster string) Life, start time.Time, watch ...func(after time.Duration, result *rollout.Result)) (*Trace, error) {
+	planner, err := r.planner()
+	if err != nil {
+		return nil, err
+	}
+	witness, err := r.planner()
+	if err != nil {
+		return nil, err
+	}
+	p := play{
+		run:     run{watch: watch, lives: lives, start: start, now: start, started: make(map[string]int)},
+		rollout: r, planner: planner, witness: witness,
+	}
+	p.trace.replay = &replay{rollout: r, start: start}
+	if err := p.begin(observed); err != nil {
+		return nil, err
+	}
+	for {
+		if err := p.wave(); err != nil {
+			return nil, fmt.Errorf("%v after the start: %w", p.now.Sub(start), err)
+		}
+		next, found := p.next()
+		switch {
+		case !found || next.Sub(start) > Horizon:
+			return p.end()
+		case len(p.trace.Waves) > 1+r.Groups.Len()+3*p.lifetimes: // as mostWaves
+			return nil, fmt.Errorf("no end after %d waves", len(p.trace.Waves))
+		}
+		p.now = next
+		p.due()
+	}
+}
+
+// play is a rollout under way, of which the planner is told what is new.
+type play struct {
+	run
+	rollout Rollout
+	// planner decides. It is told who timed out, as it says so each time otherwise; witness is told what the clusters say.
+	planner   *rollout.Planner
+	witness   *rollout.Planner
+	said      []status.RolloutStatus // by member, as the planner takes what it was told; empty where it is not selected
+	coming    events
+	news      []int // the members of which there is something to tell
+	touched   []int // the members that this wave told of
+	lifetimes int   // steps and starts of all lives
+	last      rollout.Next
+}
+
+// begin takes in how things stand at the start.
+func (p *play) begin(observed []status.Report) error {
+	p.resume(observed)
+	for i := range p.members {
+		p.add(i)
+	}
+	for _, report := range p.waiting {
+		if err := p.tell(report); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// add has a new member's life begin.
+func (p *play) add(i int) {
+	p.said = append(p.said, "")
+	p.lifetimes += 1 + len(p.members[i].life)
+	p.news = append(p.news, i)
+	p.expect(i)
+}
+
+// expect notes when the member does something next.
+func (p *play) expect(i int) {
+	if at, found := p.members[i].next(p.now); found {
+		heap.Push(&p.coming, event{at, i})
+	}
+}
+
+// due takes in what happens now.
+func (p *play) due() {
+	for len(p.coming) > 0 && !p.coming[0].at.After(p.now) {
+		i := heap.Pop(&p.coming).(event).member
+		p.news = append(p.news, i)
+		p.expect(i)
+	}
+}
+
+// tell says what a cluster says, and remembers it.
+func (p *play) tell(report status.Report) error {
+	if err := p.planner.Report(report); err != nil {
+		return err
+	}
+	p.trace.replay.reports = append(p.trace.replay.reports, report)
+	return p.witness.Report(report)
+}
+
+// plan tells what is new and asks what may happen.
+func (p *play) plan() error {
+	for _, i := range p.news {
+		report := p.members[i].report(p.now)
+		if err := p.tell(report); err != nil {
+			return err
+		}
+		if _, selected := p.rollout.Groups.Position(report.Cluster); selected {
+			p.said[i] = taken(report)
+		}
+	}
+	p.touched = append(p.touched, p.news...)
+	p.news = p.news[:0]
+	p.last = p.planner.Next(p.now)
+	return nil
+}
+
+// taken is the status that a plan has for a cluster with such a report before its deadline.
+func taken(report status.Report) status.RolloutStatus {
+	switch report.Status {
+	case status.Succeeded, status.Failed, status.TimeOut, status.Skip:
+		return report.Status
+	default:
+		return status.Progressing
+	}
+}
+
+// wave is that of run.
+func (p *play) wave() error {
+	w := Wave{After: p.now.Sub(p.start)}
+	for {
+		if err := p.plan(); err != nil {
+			return err
+		}
+		if len(p.trace.Waves) == 0 {
+			p.lateForEver(p.last.TimedOut)
+		}
+		if len(p.last.Start) == 0 {
+			break
+		}
+		for _, cluster := range p.last.Start {
+			if err := p.run.begin(cluster.Name, &w); err != nil {
+				return err
+			}
+			p.add(len(p.members) - 1)
+		}
+	}
+	if err := p.note(&w); err != nil {
+		return err
+	}
+	p.trace.Waves = append(p.trace.Waves, w)
+	p.trace.replay.told = append(p.trace.replay.told, len(p.trace.replay.reports))
+	if len(p.watch) > 0 {
+		result := p.witness.Result(p.now)
+		for _, watch := range p.watch {
+			watch(w.After, result)
+		}
+	}
+	return nil
+}
+
+// lateForEver is that of run.
+func (p *play) lateForEver(late []rollout.Cluster) {
+	for _, cluster := range late {
+		i, found := p.started[cluster.Name]
+		if !found || p.members[i].observed == nil || p.members[i].life == nil {
+			continue
+		}
+		p.lifetimes -= len(p.members[i].life)
+		p.members[i].life = nil
+		p.news = append(p.news, i)
+	}
+}
+
+// note is that of run, for those that can be otherwise than before: of whom something was told, and who time out now.
+func (p *play) note(w *Wave) error {
+	for _, cluster := range p.last.TimedOut {
+		i, found := p.started[cluster.Name]
+		if !found {
+			continue
+		}
+		p.said[i] = status.TimeOut
+		p.touched = append(p.touched, i)
+		if err := p.planner.Report(status.Report{Cluster: cluster.Name, Status: status.TimeOut, LastTransitionTime: p.now}); err != nil {
+			return err
+		}
+	}
+	slices.Sort(p.touched)
+	for _, i := range slices.Compact(p.touched) {
+		p.members[i].show(p.said[i], w)
+	}
+	p.touched = p.touched[:0]
+	w.Counts, w.Breached = p.last.Counts, p.last.Breach != nil
+	return nil
+}
+
+// next is that of run.
+func (p *play) next() (next time.Time, found bool) {
+	if after := p.last.RecheckAfter; after > 0 {
+		next, found = p.now.Add(after), true
+	}
+	for len(p.coming) > 0 && p.members[p.coming[0].member].life == nil { // it is late for ever
+		heap.Pop(&p.coming)
+	}
+	if len(p.coming) > 0 && (!found || p.coming[0].at.Before(next)) {
+		next, found = p.coming[0].at, true
+	}
+	return next, found
+}
+
+// end says how it ended.
+func (p *play) end() (*Trace, error) {
+	t := &p.trace
+	t.Final = p.witness.Result(p.now)
+	last := len(t.Waves) - 1
+	t.Waves[last].Holds = t.Final.Holds()
+	t.Outcome = outcome(t.Final)
+	if t.Outcome == AtGate { // it is the reasons that say since when
+		first := last
+		for first > 0 && len(t.Waves[first].Started) == 0 {
+			first--
+		}
+		var tail []int
+		for i := first; i < last; i++ {
+			tail = append(tail, i)
+		}
+		if err := t.Explain(tail...); err != nil {
+			return nil, err
+		}
+	}
+	t.Stopped = t.stopped()
+	return t, nil
+}
+
+// replay is what a planner was told.
+type replay struct {
+	rollout Rollout
+	start   time.Time
+	reports []status.Report
+	told    []int // how many of the reports by the end of each wave
+}
+
+// Explain gives Holds to the waves at these places, in order, or to all if there is none. Each costs a whole plan,
+// unless it has them.
+func (t *Trace) Explain(waves ...int) error {
+	if t.replay == nil {
+		return nil // each was planned
+	}
+	if len(waves) == 0 {
+		for i := range t.Waves {
+			waves = append(waves, i)
+		}
+	}
+	waves = slices.DeleteFunc(slices.Clone(waves), func(i int) bool { return t.Waves[i].Holds != nil || t.Waves[i].Counts.Held == 0 })
+	if len(waves) == 0 {
+		return nil
+	}
+	workers := runtime.GOMAXPROCS(0)
+	parts := slices.Collect(slices.Chunk(waves, (len(waves)+workers-1)/workers))
+	errs := make([]error, len(parts))
+	var all sync.WaitGroup
+	for i, part := range parts {
+		all.Go(func() { errs[i] = t.replay.explain(t.Waves, part) })
+	}
+	all.Wait()
+	return errors.Join(errs...)
+}
+
+// explain tells another planner the same, and asks it at some of the waves.
+func (r *replay) explain(all []Wave, waves []int) error {
+	planner, err := r.rollout.planner()
+	if err != nil {
+		return err
+	}
+	told := 0
+	for _, i := range waves {
+		for ; told < r.told[i]; told++ { // one at a time, as several of a cluster in one call are merged
+			if err := planner.Report(r.reports[told]); err != nil {
+				return err
+			}
+		}
+		all[i].Holds = planner.Result(r.start.Add(all[i].After)).Holds()
+	}
+	return nil
+}
+
+// event is when a member does something.
+type event struct {
+	at     time.Time
+	member int
+}
+
+// events are a heap in the order of time.
+type events []event
+
+func (e events) Len() int           { return len(e) }
+func (e events) Less(i, j int) bool { return e[i].at.Before(e[j].at) }
+func (e events) Swap(i, j int)      { e[i], e[j] = e[j], e[i] }
+func (e *events) Push(x any)        { *e = append(*e, x.(event)) }
+func (e *events) Pop() any {
+	last := (*e)[len(*e)-1]
+	*e = (*e)[:len(*e)-1]
+	return last
+}

@@ -159,26 +159,33 @@ func onePlacement(objects []*clusterv1beta1.PlacementDecision) field.ErrorList {
 			return field.ErrorList{field.Invalid(objectPath(d).Child("metadata", "namespace"), d.Namespace, fmt.Sprintf(
 				"must be %q, the namespace of the other decisions, as of %s/%s", first.Namespace, first.Namespace, first.Name))}
 		}
-		want, _ := placementOf(first)
-		if name, path := placementOf(d); name != want {
-			return field.ErrorList{field.Invalid(path, name, fmt.Sprintf(
+		want := placementOf(first)
+		if name := placementOf(d); name != want {
+			return field.ErrorList{field.Invalid(placementPath(d), name, fmt.Sprintf(
 				"must be %q, the placement of the other decisions, as of %s/%s", want, first.Namespace, first.Name))}
 		}
 	}
 	return nil
 }
 
-// placementOf gives the placement that an object belongs to, and where it says so: in the label, or for an object
-// without it in its controller (D14).
-func placementOf(d *clusterv1beta1.PlacementDecision) (string, *field.Path) {
-	const label = clusterv1beta1.PlacementLabel
-	if name := d.Labels[label]; name != "" {
-		return name, labelPath(d, label)
+// placementOf gives the placement that an object belongs to, by its label, or without it by its controller (D14).
+func placementOf(d *clusterv1beta1.PlacementDecision) string {
+	if name := d.Labels[clusterv1beta1.PlacementLabel]; name != "" {
+		return name
 	}
 	if ref := metav1.GetControllerOfNoCopy(d); ref != nil && ref.Kind == "Placement" {
 		if gv, err := schema.ParseGroupVersion(ref.APIVersion); err == nil && gv.Group == clusterv1beta1.GroupName {
-			return ref.Name, objectPath(d).Child("metadata", "ownerReferences")
+			return ref.Name
 		}
 	}
-	return "", labelPath(d, label)
+	return ""
+}
+
+// placementPath says where an object says which placement it belongs to.
+func placementPath(d *clusterv1beta1.PlacementDecision) *field.Path {
+	const label = clusterv1beta1.PlacementLabel
+	if d.Labels[label] == "" && placementOf(d) != "" {
+		return objectPath(d).Child("metadata", "ownerReferences")
+	}
+	return labelPath(d, label)
 }

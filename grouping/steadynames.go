@@ -179,8 +179,8 @@ func validateStored(placement *clusterv1beta1.Placement, stored []*clusterv1beta
 		errs = append(errs, field.Invalid(objectPath(d).Child("metadata", "namespace"), d.Namespace,
 			fmt.Sprintf("must be the namespace of the placement, %q", placement.Namespace)))
 	}
-	if name, path := placementOf(d); name != placement.Name {
-		errs = append(errs, field.Invalid(path, name, fmt.Sprintf("must be the placement, %q", placement.Name)))
+	if name := placementOf(d); name != placement.Name {
+		errs = append(errs, field.Invalid(placementPath(d), name, fmt.Sprintf("must be the placement, %q", placement.Name)))
 	}
 	return fielderrs.Join(errs)
 }

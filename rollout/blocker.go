@@ -135,8 +135,8 @@ func (r *Result) blocker(position int) Blocker {
 }
 
 // Blockers lists the clusters that hold anyone up. Those that hold up most come first. Of those that hold up as many, those
-// that time alone does not end come first, then those that end last, then those that only start now. What is equal in
-// this is in the order of the names.
+// that time alone does not end come first, then those that end last, then those that only start now. Otherwise
+// they are in the order of their names.
 //
 // The list is empty where nobody is held, and where people or missing decisions hold the rollout instead of clusters.
 // Blockers takes time linear in the fleet, and sorts what it lists.

@@ -29,9 +29,9 @@ type Changes struct {
 // Changes says what is new since a previous result of the same rollout, whose groups may have been others. A cluster that
 // the previous one did not select counts as one that waited. Changes takes time linear in the clusters of both.
 //
-// Nothing is new since nil, as a controller that starts anew must not tell again what its predecessor has told.
-// Everything is new since a zero Result: give one for a rollout that nobody has told of yet, such as that of an object
-// without conditions.
+// Where previous is nil, nothing is new: a controller that has restarted must not tell again what was told before.
+// Where previous is a zero Result, everything is new: give one for a rollout that nobody has told of yet, such as where
+// the owner has no conditions.
 func (r *Result) Changes(previous *Result) Changes {
 	if previous == nil || r == previous {
 		return Changes{}

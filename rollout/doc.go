@@ -6,39 +6,41 @@
 //
 // # The duties of a controller
 //
-// Limits hold on a running hub if the input is true. That takes these steps, in this order, each time something
-// changes. Each is there because without it a rollout has gone wrong on a real hub.
+// Limits hold on a running hub only if what you pass in is true. So take these steps, in this order, each time something
+// changes. Each is there because rollouts went wrong without it on a real API server.
 //
-//  1. Read the groups together with their Placement, [grouping.Read], whenever one of its PlacementDecisions or its status
-//     changes. A scheduler writes its decisions one after the other. In between, a canary group that is not filled yet
-//     looks like an empty one, and an empty cache looks like a selection of nobody. Groups that know their Placement
-//     know when they are incomplete; then nothing starts and nobody is removed.
+//  1. Read the groups together with their Placement, by [grouping.Read], whenever one of the PlacementDecisions or
+//     the status of the Placement changes. A scheduler writes its decisions one after the other. In between, a canary
+//     group that is not filled yet looks like an empty one, and an empty cache looks like a selection of nobody.
+//     Groups that know their Placement know when they are incomplete; then nothing starts and nobody is removed.
 //
 //  2. Name the version of the workload that is wanted, such as a hash of its template. Make a [status.Report] for each
 //     cluster that has an object of the workload, by [status.FromManifestWork] or its like, and say which version is
-//     wanted. An object of another version waits for its turn again. One that has the version is in flight since it was
-//     applied, also while its agent is silent, and can time out.
+//     wanted. A cluster whose object has another version waits for its turn again. A cluster whose object has the wanted
+//     version is in flight since that was written, even while its agent is silent, and can time out.
 //
-//  3. Read your own writes. A cache shows a write late; who plans by it then does not see clusters that have just been
-//     started and starts others in their place. So until the cache shows a write, plan with the object that the write
-//     returned. client-go has a cache for this: hand what Create or Update returned to Mutation of a
-//     tools/cache.MutationCache, and list through it. Or note the resourceVersion that the write returned and don't plan
-//     for this owner before the cache has it. Where the answer to a write was lost, read the object from the API server.
-//     What must last stands in the objects, not in memory: a controller restarts.
+//  3. Read your own writes. A cache shows a write late. A plan made from it misses the clusters that were just
+//     started, and starts others in their place. So until the cache shows a write, plan with the object that the
+//     write returned. client-go has a cache for this: hand what Create or Update returned to Mutation of a
+//     tools/cache.MutationCache, and list through it. Or note the resourceVersion that the write returned and don't
+//     plan for this owner before the cache has it. Where the answer to a write was lost, or the cache does not show
+//     the write for long, read the object from the API server: it may be gone since. What must last stands in the
+//     objects, not in memory: a controller restarts.
 //
 //  4. Give a cluster one object, under a name that follows from the owner. Generated names and a cache that lags make
 //     two. All of their reports go into Plan, which counts the worst and warns; delete the surplus objects.
 //
-//  5. Call Plan, with [RemoveAfter] and the result before. A scheduler that rewrites its decisions can show a cluster
-//     nowhere for a moment, with all counts as they should be; deleted then, its workload is created anew.
+//  5. Call Plan, with [RemoveAfter] and the result of the call before. A scheduler that rewrites its decisions can show a
+//     cluster nowhere for a moment, with all counts as they should be. Without RemoveAfter the cluster's workload would
+//     be deleted then, and created anew a moment later.
 //
 //  6. Carry out what it says. Delete the workload of each cluster in Removed. Apply it to each in Start, and keep
 //     it up to date on each in InFlight. Do nothing for the others. Before each write look at the owner's generation
 //     again, and plan anew if it has moved: a list may be long. With the write that carries the version, and not with
 //     another, note in the object the version and the time of the write, not of the plan: [status.Stamp].
 //
-//  7. Set the status of the owner from [Result.Summary], and tell of the Warnings. Report TimeOut of each cluster in
-//     TimedOut from now on, if you keep statuses; otherwise they are listed again each time.
+//  7. Set the status of the owner from [Result.Summary], and make events of the Warnings. If you keep reports, report
+//     TimeOut from now on for each cluster in TimedOut; otherwise it is listed again each time.
 //
 //  8. Come back when one of the objects changes, or after RecheckAfter.
 //
@@ -71,20 +73,16 @@
 //		c.last = result
 //
 //		for _, cluster := range result.Removed {
-//			if err := c.deleteWork(ctx, owner, cluster); err != nil {
-//				return 0, err
-//			}
+//			err = errors.Join(err, c.deleteWork(ctx, owner, cluster)) // one that refuses must not hold up the others
 //		}
 //		for _, cluster := range slices.Concat(result.InFlight, result.Start) {
 //			if c.getGeneration(owner) != owner.Generation {
-//				return time.Millisecond, nil // another version is wanted by now: plan anew
+//				return time.Millisecond, err // another version is wanted by now: plan anew
 //			}
 //			work := c.getWork(owner, cluster.Name) // as it is, or a new one under the cluster's one name
 //			status.Stamp(work, version, c.now())   // keeps the time where the work has the version
 //			work.Spec = owner.Spec.ManifestWorkTemplate
-//			if err := c.applyWork(ctx, work); err != nil { // creates or updates it, unless nothing changes
-//				return 0, err
-//			}
+//			err = errors.Join(err, c.applyWork(ctx, work)) // creates or updates it, unless nothing changes
 //		}
 //
 //		for _, warning := range result.Warnings {
@@ -92,7 +90,7 @@
 //		}
 //		owner = owner.DeepCopy()
 //		if status.SetConditions(&owner.Status.Conditions, result.Summary(), owner.Generation, c.now()) {
-//			err = c.updateStatus(ctx, owner)
+//			err = errors.Join(err, c.updateStatus(ctx, owner))
 //		}
 //		return result.RecheckAfter, err
 //	}
@@ -110,16 +108,16 @@
 //
 // The first stage that is not complete is the only one that starts clusters. A stage is complete when
 // each of its clusters succeeded and soaked, is skipped, or failed, and no more failed than its budget
-// allows: none in a mandatory group, MaxFailures elsewhere. More failures than that, in whichever stage, are a breach,
-// on which nothing starts anywhere. Under Progressive the budget also holds over all clusters together.
+// allows: none in a mandatory group, MaxFailures elsewhere. More failures than that, in whichever stage, are a breach:
+// then nothing starts anywhere. Under Progressive the budget also holds over all clusters together.
 // The result's [Schedule] shows the stages with their limits as counts.
 //
 // Clusters in flight — Progressing, Failed within their deadline, or soaking — are in the result wherever
 // they are: they have the workload, and changes to it must reach them.
 //
-// Percentages of MaxConcurrency are of the clusters outside the mandatory groups; those of MaxFailures are
-// of the group, or under Progressive of all selected clusters. A Progressive strategy without MaxConcurrency goes by the
-// clustersPerDecisionGroup of the Placement, and without that starts all at once.
+// A percentage in MaxConcurrency is a share of the clusters outside the mandatory groups. A percentage in MaxFailures
+// is a share of the group's clusters, or under Progressive of all selected clusters. A Progressive strategy without
+// MaxConcurrency goes by the clustersPerDecisionGroup of the Placement, and without that starts all at once.
 //
 // # What may surprise
 //
@@ -133,33 +131,34 @@
 //
 // A report without any time has no deadline and no soak that ends. The result warns of such clusters.
 //
-// A breach or a timeout ends when its clusters are reported otherwise, for instance because they get a new version. Nothing
-// else has to be reset.
+// A breach or a timeout ends when its clusters are reported otherwise, for instance because they get a new version.
+// Nothing else has to be reset.
 //
 // # Beyond the API's strategy
 //
-// Options, which combine, pause a rollout ([Paused]), hold groups back until a window or an approval
-// ([Closed]), start clusters in another order ([Order]), bound those in flight within a group
-// ([MaxConcurrencyPerGroup]), let failed clusters give up their slot ([FailedFreesSlot]), and bound how many are removed at
-// once ([MaxRemoved]) and how soon ([RemoveAfter]).
+// Options, which combine, pause a rollout ([Paused]), hold groups back until a window or an approval ([Closed]),
+// start clusters in another order ([Order]), bound those in flight within a group ([MaxConcurrencyPerGroup]), let
+// failed clusters give up their slot ([FailedFreesSlot]), and bound how many are removed at once ([MaxRemoved]) and
+// how soon ([RemoveAfter]).
 //
 // A workload that follows several placements joins their groups with [grouping.Join]. All and Progressive
-// pool them; ProgressivePerGroup goes through those of the first placement before those of the next. A
-// mandatory group, by its name or index, is then one of each placement.
+// pool them; ProgressivePerGroup goes through the groups of the first placement before the groups of the next. A
+// mandatory group, given by its name or index, then means such a group of each placement.
 //
 // # A change at a time
 //
-// A controller that is told of one cluster after the other keeps a [Planner], which answers the same in
-// about a microsecond. The duties are the same. Its [Planner.Applied] takes the place of reading one's own writes: call
-// it after each write.
+// A controller that hears of one cluster at a time keeps a [Planner], which gives the same answers in about a
+// microsecond each. The duties are the same, except that it need not read its own writes: it calls [Planner.Applied]
+// after each of them.
 //
 // # Where it departs from OCM's present helper
 //
 // OCM's helper (open-cluster-management.io/sdk-go, pkg/apis/cluster/v1alpha1) starts clusters over MaxConcurrency,
-// overlooks failures of clusters behind the one it stopped at, reads a budget above the number of clusters as none, starts
-// the next group while one of the present group is still in flight, and loses groups where indexes have gaps. Here limits
-// hold, percentages are rounded up in integers, nonsense such as "NaN%" is an error, and several reports of a cluster
-// count once. RULES.md beside this file has all rules, and a table of the differences.
+// overlooks failures of clusters behind the one it stopped at, tolerates no failure where the budget is above the
+// number of clusters, starts the next group while one of the present group is still in flight, and loses groups where
+// indexes have gaps. Here limits hold, percentages are rounded up in integers, nonsense such as "NaN%" is an error,
+// and several reports of a cluster count once. RULES.md beside this file has all rules, and a table of the
+// differences.
 //
 // The API's documentation of MinSuccessTime speaks of the time from the start of each rollout; as in OCM's
 // helper it runs from the cluster's success, and from when the present version was applied if that is later.

@@ -2,6 +2,7 @@ package rollout_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -59,20 +60,16 @@ func (c *controller) reconcile(ctx context.Context, owner *workv1alpha1.Manifest
 	c.last = result
 
 	for _, cluster := range result.Removed {
-		if err := c.deleteWork(ctx, owner, cluster); err != nil {
-			return 0, err
-		}
+		err = errors.Join(err, c.deleteWork(ctx, owner, cluster)) // one that refuses must not hold up the others
 	}
 	for _, cluster := range slices.Concat(result.InFlight, result.Start) {
 		if c.getGeneration(owner) != owner.Generation {
-			return time.Millisecond, nil // another version is wanted by now: plan anew
+			return time.Millisecond, err // another version is wanted by now: plan anew
 		}
 		work := c.getWork(owner, cluster.Name) // as it is, or a new one under the cluster's one name
 		status.Stamp(work, version, c.now())   // keeps the time where the work has the version
 		work.Spec = owner.Spec.ManifestWorkTemplate
-		if err := c.applyWork(ctx, work); err != nil { // creates or updates it, unless nothing changes
-			return 0, err
-		}
+		err = errors.Join(err, c.applyWork(ctx, work)) // creates or updates it, unless nothing changes
 	}
 
 	for _, warning := range result.Warnings {
@@ -80,7 +77,7 @@ func (c *controller) reconcile(ctx context.Context, owner *workv1alpha1.Manifest
 	}
 	owner = owner.DeepCopy()
 	if status.SetConditions(&owner.Status.Conditions, result.Summary(), owner.Generation, c.now()) {
-		err = c.updateStatus(ctx, owner)
+		err = errors.Join(err, c.updateStatus(ctx, owner))
 	}
 	return result.RecheckAfter, err
 }

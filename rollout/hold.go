@@ -17,7 +17,7 @@ const (
 	HoldGroupsIncomplete HoldType = "GroupsIncomplete"
 	// HoldPaused says that the caller paused the rollout.
 	HoldPaused HoldType = "Paused"
-	// HoldBreached says that more clusters failed than may.
+	// HoldBreached says that more clusters failed than a budget allows.
 	HoldBreached HoldType = "BudgetBreached"
 	// HoldMandatoryGroup says that a mandatory group comes first and is not complete.
 	HoldMandatoryGroup HoldType = "MandatoryGroupIncomplete"
@@ -25,7 +25,7 @@ const (
 	HoldEarlierGroup HoldType = "EarlierGroupIncomplete"
 	// HoldGateClosed says that the gate before the cluster's group, or before an earlier one, is closed.
 	HoldGateClosed HoldType = "GateClosed"
-	// HoldConcurrency says that as many clusters are in flight or start as may.
+	// HoldConcurrency says that clusters in flight or starting take all slots.
 	HoldConcurrency HoldType = "ConcurrencyUsedUp"
 )
 

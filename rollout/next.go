@@ -31,7 +31,7 @@ type Next struct {
 	// RecheckAfter is the time after which something changes by time alone: the end of a deadline or a
 	// soak, or the opening of a gate. 0 if nothing does. Fit for RequeueAfter.
 	RecheckAfter time.Duration `json:"recheckAfter,omitempty"`
-	// Counts are those over all selected clusters.
+	// Counts says how many of all selected clusters stand how.
 	Counts status.Counts `json:"counts"`
 }
 

@@ -42,8 +42,8 @@ type report struct {
 	since time.Time
 }
 
-// NewPlanner makes a planner for a rollout of which nothing has been reported yet. Errors are those of
-// [Plan]. The planner keeps groups, which may be nil, and the options.
+// NewPlanner makes a planner for a rollout of which nothing has been reported yet. It returns the errors
+// that [Plan] would. The planner keeps groups, which may be nil, and the options.
 func NewPlanner(strategy clusterv1alpha1.RolloutStrategy, groups *grouping.Groups, opts ...Option) (*Planner, error) {
 	p := &Planner{}
 	p.SetGroups(groups)
@@ -155,8 +155,8 @@ func (p *Planner) isOutdated(r *status.Report) bool {
 func isBefore(t, applied time.Time) bool { return t.Before(applied.Truncate(time.Second)) }
 
 // Applied says that the present version of the workload was written for a cluster at a time. From now on the cluster is
-// in flight, also if an observation that was made before arrives later: reports whose Applied is older have no effect,
-// nor have those without Applied that are ToApply or whose LastTransitionTime is older. A controller calls it after each
+// in flight, also if an observation that was made before arrives later: a report whose Applied is older has no effect,
+// nor has a report without Applied that is ToApply or whose LastTransitionTime is older. A controller calls it after each
 // write that [Planner.Next] asked for or that changed the version, with the time that it noted in the object.
 //
 // It does for the planner what a report of ToApply with that time in Applied would do, unless what was reported already
@@ -238,7 +238,7 @@ func (p *Planner) SetGroups(groups *grouping.Groups) {
 	p.tracker = newTracker(s, newRanks(s), kinds, since, old.now)
 }
 
-// SetStrategy replaces the strategy and all options. Errors are those of [Plan]; nothing changes then.
+// SetStrategy replaces the strategy and all options. It returns the errors that [Plan] would; nothing changes then.
 func (p *Planner) SetStrategy(strategy clusterv1alpha1.RolloutStrategy, opts ...Option) error {
 	rules, o, err := compile(*strategy.DeepCopy(), opts)
 	if err != nil {

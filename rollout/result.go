@@ -11,7 +11,7 @@ import (
 
 // Cluster is a selected cluster in a [Result].
 type Cluster struct {
-	// Name is that of the ManagedCluster.
+	// Name is the name of the ManagedCluster.
 	Name string `json:"name"`
 	// Group is the decision group that it is in.
 	Group grouping.Key `json:"group"`

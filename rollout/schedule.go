@@ -20,27 +20,27 @@ type ConcurrencySource string
 const (
 	// ConcurrencySourceNone says that there is no limit: all clusters of a stage may be in flight at a time.
 	ConcurrencySourceNone ConcurrencySource = "None"
-	// ConcurrencySourceStrategy says that it is the strategy's maxConcurrency.
+	// ConcurrencySourceStrategy says that it is the maxConcurrency of the strategy.
 	ConcurrencySourceStrategy ConcurrencySource = "MaxConcurrency"
 	// ConcurrencySourcePlacement says that it is the clustersPerDecisionGroup of the Placement, as the strategy has none.
 	ConcurrencySourcePlacement ConcurrencySource = "ClustersPerDecisionGroup"
-	// ConcurrencySourceOption says that it is that of [MaxConcurrencyPerGroup].
+	// ConcurrencySourceOption says that it is what the option [MaxConcurrencyPerGroup] gives.
 	ConcurrencySourceOption ConcurrencySource = "MaxConcurrencyPerGroup"
 )
 
 // Schedule is the strategy that took effect: defaults filled in and limits resolved to counts.
 type Schedule struct {
-	// Type is the strategy's; All where it was empty.
+	// Type is the type of the strategy; All where the strategy has none.
 	Type clusterv1alpha1.RolloutType `json:"type"`
 	// MinSuccessTime is how long a succeeded cluster soaks; 0 for All.
 	MinSuccessTime time.Duration `json:"minSuccessTime"`
 	// ProgressDeadline is how long a cluster may be Progressing or Failed; nil for ever.
 	ProgressDeadline *time.Duration `json:"progressDeadline,omitempty"`
-	// MaxFailures is the budget over all selected clusters; that of no breach where it is their number. Only
-	// Progressive has a smaller one; groups have their own in Stages.
+	// MaxFailures is how many of all selected clusters may fail. Only Progressive limits this; under the other types it is
+	// the number of the clusters. What each group tolerates is in Stages.
 	MaxFailures int `json:"maxFailures"`
-	// ConcurrencySource says where MaxConcurrency of the stages that are not mandatory comes from; of
-	// ConcurrencySourceOption also that of the mandatory ones.
+	// ConcurrencySource says where MaxConcurrency of the stages comes from. Mandatory stages have no limit, unless it is
+	// ConcurrencySourceOption.
 	ConcurrencySource ConcurrencySource `json:"concurrencySource"`
 	// Stages are gone through in order.
 	Stages []Stage `json:"stages"`
@@ -55,7 +55,7 @@ type Stage struct {
 	// Clusters is the number of clusters in Groups.
 	Clusters int `json:"clusters"`
 	// MaxConcurrency is how many of them may be in flight or started at a time, at most Clusters. A percentage
-	// is one of these clusters: under Progressive of those outside the mandatory groups.
+	// in the strategy's maxConcurrency or in [MaxConcurrencyPerGroup] was taken of these clusters.
 	MaxConcurrency int `json:"maxConcurrency"`
 	// MaxFailures is how many of them may fail; Clusters where any number may.
 	MaxFailures int `json:"maxFailures"`

@@ -12,8 +12,8 @@ import (
 )
 
 // Validate says what is wrong with a strategy, with paths as in its JSON below path, which
-// may be nil: progressive.maxConcurrency. A webhook can return the list as it is; of strategies [Plan]
-// refuses exactly what Validate does. Only the fields of the chosen type are looked at, and an empty type is All.
+// may be nil: progressive.maxConcurrency. A webhook can return the list as it is; [Plan]
+// refuses a strategy exactly where the list is not empty. Only the fields of the chosen type are looked at, and an empty type is All.
 func Validate(strategy clusterv1alpha1.RolloutStrategy, path *field.Path) field.ErrorList {
 	_, errs := parse(strategy, path)
 	return errs

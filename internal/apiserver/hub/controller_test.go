@@ -202,10 +202,10 @@ func (c *controller) readsItsWrites(ctx context.Context) (bool, error) {
 	for key := range c.unheard {
 		namespace, name, _ := strings.Cut(key, "/")
 		switch work, err := c.client.WorkV1().ManifestWorks(namespace).Get(ctx, name, metav1.GetOptions{}); {
+		case apierrors.IsNotFound(err), err == nil && work.DeletionTimestamp != nil: // the caches may show it next when it is gone
+			c.written[key] = gone
 		case err == nil:
 			c.written[key] = versionOf(work)
-		case apierrors.IsNotFound(err):
-			c.written[key] = gone
 		default:
 			return false, err
 		}

@@ -25,7 +25,7 @@ type lag struct {
 	often float64 // share of events that are late
 	worst time.Duration
 	queue map[id][]late
-	seen  int64 // newest resourceVersion that has come in
+	seen  map[kind]int64 // newest resourceVersion that has come in, from the watch of each kind
 	wake  chan struct{}
 }
 
@@ -37,7 +37,7 @@ type late struct {
 func newLag(rng *rand.Rand, often float64, worst time.Duration) *lag {
 	l := &lag{
 		stores: map[kind]cache.Indexer{}, shown: map[id]int64{},
-		rng: rng, often: often, worst: worst, queue: map[id][]late{}, wake: make(chan struct{}, 1),
+		rng: rng, often: often, worst: worst, queue: map[id][]late{}, seen: map[kind]int64{}, wake: make(chan struct{}, 1),
 	}
 	for _, k := range kinds {
 		l.stores[k] = cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
@@ -58,7 +58,7 @@ func (l *lag) feed(e event) {
 		due = waiting[n-1].due
 	}
 	l.queue[e.id] = append(waiting, late{e, due})
-	l.seen = max(l.seen, e.rv)
+	l.seen[e.id.kind] = max(l.seen[e.id.kind], e.rv)
 	l.poke()
 }
 
@@ -117,16 +117,22 @@ func (l *lag) next(now time.Time) (time.Duration, bool) {
 	return first.Sub(now), !first.IsZero()
 }
 
-// relist shows everything up to now and at least up to a resourceVersion, as the first list of a controller that
-// starts does.
-func (l *lag) relist(rv int64) {
-	for start := time.Now(); time.Since(start) < 10*time.Second; time.Sleep(5 * time.Millisecond) {
-		l.mu.Lock()
-		there := l.seen >= rv
-		l.mu.Unlock()
-		if there {
-			break
+// has says whether everything up to a resourceVersion of each kind has come in. One watch may be ahead of another.
+func (l *lag) has(newest map[kind]int64) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for k, rv := range newest {
+		if l.seen[k] < rv {
+			return false
 		}
+	}
+	return true
+}
+
+// relist shows everything up to now and at least up to a resourceVersion of each kind, as the first list of a
+// controller that starts does.
+func (l *lag) relist(newest map[kind]int64) {
+	for start := time.Now(); time.Since(start) < 10*time.Second && !l.has(newest); time.Sleep(5 * time.Millisecond) {
 	}
 	l.deliver(time.Now().Add(time.Hour))
 }

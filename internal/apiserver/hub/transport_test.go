@@ -48,7 +48,7 @@ type transport struct {
 
 	reconcile int
 	writes    []write
-	newest    int64
+	newest    map[kind]int64 // resourceVersion of the last answer, by kind
 }
 
 func (t *transport) wrap(config *rest.Config) {
@@ -95,7 +95,7 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	if w.done && json.Unmarshal(body, &answer) == nil {
 		w.rv, _ = strconv.ParseInt(answer.Metadata.ResourceVersion, 10, 64)
-		t.newest = max(t.newest, w.rv)
+		t.newest[w.kind] = max(t.newest[w.kind], w.rv)
 		if r.Method == http.MethodPost {
 			w.key += "/" + answer.Metadata.Name
 		}

@@ -348,6 +348,7 @@ type player struct {
 	crashNow   bool
 
 	reconciling bool
+	idle        bool // the controller has seen all that happened and has nothing to come back for
 }
 
 const setName = "web"
@@ -357,7 +358,7 @@ func (p *player) run(ctx context.Context) error {
 	defer cancel()
 	p.caches = newLag(rand.New(rand.NewPCG(p.seed, 3)), p.often, p.worst)
 	p.caches.strips = p.strips
-	p.net = &transport{rng: rand.New(rand.NewPCG(p.seed, 4)), lag: p.caches, set: id{replicaSets, p.name + "/" + setName}, breaks: p.breaks, slow: p.slow}
+	p.net = &transport{rng: rand.New(rand.NewPCG(p.seed, 4)), lag: p.caches, set: id{replicaSets, p.name + "/" + setName}, breaks: p.breaks, slow: p.slow, newest: map[kind]int64{}}
 	seeds := p.seed << 8
 	p.agents = &agents{
 		client: clientsOf("agent", nil), ctx: ctx, healed: make(chan struct{}), all: map[types.UID]chan event{},
@@ -387,8 +388,9 @@ func (p *player) run(ctx context.Context) error {
 func (p *player) feed(e event) {
 	p.mu.Lock()
 	p.events = append(p.events, e)
-	p.mu.Unlock()
+	p.idle = false
 	p.caches.feed(e)
+	p.mu.Unlock()
 	if e.id.kind == works {
 		p.agents.feed(e)
 	}
@@ -421,7 +423,7 @@ func (p *player) change(ctx context.Context, what string) error {
 		return p.template(ctx)
 	case crashes:
 		p.mu.Lock()
-		p.crashNow = true
+		p.crashNow, p.idle = true, false
 		p.mu.Unlock()
 		p.caches.poke()
 		return nil
@@ -493,7 +495,8 @@ func (p *player) template(ctx context.Context) error {
 	}
 }
 
-// await waits until the rollout is complete, or nothing has happened for so long that nothing will.
+// await waits until the rollout is complete, or nothing has happened for so long that nothing will. It is not complete
+// before the controller is idle: a status that says that it has failed may be one that a write on its way replaces.
 func (p *player) await(ctx context.Context) error {
 	config, _, _, _ := parts(&p.strategy)
 	deadline, _ := time.ParseDuration(config.ProgressDeadline)
@@ -506,9 +509,9 @@ func (p *player) await(ctx context.Context) error {
 		} else if n := len(p.reconciles); n > 0 && p.reconciles[n-1].ended.After(last) {
 			last = p.reconciles[n-1].ended
 		}
-		h := newHistory(p.events, nil, nil)
+		h, idle := newHistory(p.events, nil, nil), p.idle
 		p.mu.Unlock()
-		if time.Since(last) > quiet || p.heals && h.end(time.Now()).complete {
+		if time.Since(last) > quiet || p.heals && idle && h.end(time.Now()).complete {
 			return nil
 		}
 		if ctx.Err() != nil {
@@ -542,8 +545,12 @@ func (p *player) control(ctx context.Context) {
 			p.caches.relist(p.net.newest)
 			again = time.After(0)
 		}
+		p.mu.Lock()
+		next, late := p.caches.next(time.Now())
+		p.idle = again == nil && !late && !p.caches.news && !p.crashNow && p.caches.has(p.net.newest)
+		p.mu.Unlock()
 		var due <-chan time.Time
-		if next, ok := p.caches.next(time.Now()); ok {
+		if late {
 			due = time.After(max(0, next))
 		}
 		work := false

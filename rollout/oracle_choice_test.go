@@ -207,11 +207,7 @@ func (o *oracle) r14Size() int {
 	if o.size == nil || *o.size == intstr.FromString("100%") {
 		return 0
 	}
-	selected := len(o.all)
-	if o.incomplete {
-		selected++
-	}
-	n, _ := r16(*o.size, selected)
+	n, _ := r16(*o.size, len(o.all)) // of the clusters that are there, also where one more is selected
 	return n
 }
 

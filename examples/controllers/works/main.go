@@ -52,21 +52,29 @@ func run(ctx context.Context, config *rest.Config, workers int, options ctrl.Opt
 	if err != nil {
 		return err
 	}
-	caches, err := newCaches(ctx, manager.GetCache())
+	c, err := newController(ctx, manager, newTeller(manager.GetEventRecorder("works"), metrics.Registry))
 	if err != nil {
 		return err
 	}
-	c := &controller{
-		caches: caches,
-		client: manager.GetClient(),
-		live:   manager.GetAPIReader(),
-		teller: newTeller(manager.GetEventRecorder("works"), metrics.Registry),
-		now:    time.Now,
-	}
-	if err := c.watch(manager, workers); err != nil {
+	if err := c.watch(manager, workers, c); err != nil {
 		return err
 	}
 	return manager.Start(ctx)
+}
+
+// newController makes a controller of what a manager has.
+func newController(ctx context.Context, manager ctrl.Manager, teller teller) (*controller, error) {
+	caches, err := newCaches(ctx, manager.GetCache())
+	if err != nil {
+		return nil, err
+	}
+	return &controller{
+		caches: caches,
+		client: manager.GetClient(),
+		live:   manager.GetAPIReader(),
+		teller: teller,
+		now:    time.Now,
+	}, nil
 }
 
 func newScheme() *runtime.Scheme {

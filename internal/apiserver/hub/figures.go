@@ -1,4 +1,4 @@
-package hub_test
+package hub
 
 import (
 	"fmt"
@@ -37,17 +37,17 @@ func (f *figures) add(o *observation) {
 		if w.done && w.lost {
 			f.lost++
 		}
-		if w.done && w.kind == works && w.verb == "DELETE" {
+		if w.done && w.kind == Works && w.verb == "DELETE" {
 			f.removed++
-		} else if w.done && w.kind == works {
+		} else if w.done && w.kind == Works {
 			f.starts++
 		}
 	}
 	for i, states := range o.history.states {
 		switch i.kind {
-		case replicaSets:
+		case ReplicaSets:
 			f.versions += int(states[len(states)-1].object.GetGeneration())
-		case placements:
+		case Placements:
 			f.schedules += len(states)
 		}
 	}

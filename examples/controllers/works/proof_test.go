@@ -44,6 +44,9 @@ func TestProof(t *testing.T) {
 	defer h.Stop()
 	subject := &proof.Subject{Run: process, Says: says, RemoveAfter: grace, Placements: 2, Replicas: 2}
 	t.Run("Rollouts", func(t *testing.T) { h.Rollouts(t, subject) })
+	t.Run("TwoAct", func(t *testing.T) { h.TwoAct(t, subject) })
+	t.Run("EachDuty", func(t *testing.T) { h.EachDuty(t, subject, proof.Duties) })
+	t.Run("EachInvariant", func(t *testing.T) { h.EachDuty(t, subject, proof.StrategyDuties) })
 }
 
 // says reads the status of a set.
@@ -75,11 +78,15 @@ func process(ctx context.Context, p *proof.Process) error {
 	if err != nil {
 		return err
 	}
-	c, err := newController(ctx, manager, newTeller(&events.FakeRecorder{}, prometheus.NewRegistry()))
+	c, err := newController(ctx, manager, newTeller(&events.FakeRecorder{}, prometheus.NewRegistry()), grace)
 	if err != nil {
 		return err
 	}
-	if err := c.watch(manager, 4, observed{p, c}); err != nil {
+	by := reconcile.Reconciler(c)
+	if p.Ignored != "" {
+		by = sabotage(c, p)
+	}
+	if err := c.watch(manager, 4, observed{p, by}); err != nil {
 		return err
 	}
 	return manager.Start(ctx)
@@ -133,7 +140,7 @@ func (i informers) GetInformer(_ context.Context, o client.Object, _ ...cache.In
 	return nil, fmt.Errorf("no informer of %T", o)
 }
 
-func (i informers) Start(ctx context.Context) error        { <-ctx.Done(); return nil }
+func (i informers) Start(ctx context.Context) error       { <-ctx.Done(); return nil }
 func (i informers) WaitForCacheSync(context.Context) bool { return true }
 
 func (i informers) Get(context.Context, client.ObjectKey, client.Object, ...client.GetOption) error {

@@ -53,7 +53,7 @@ func (h *history) checkEnd(now time.Time, says func(*replicaSet) Saying) []viola
 	last := h.events[len(h.events)-1].rv
 	var broken []violation
 	breaks := func(i Invariant, format string, args ...any) {
-		broken = append(broken, violation{i, last, fmt.Sprintf(format, args...)})
+		broken = append(broken, violation{invariant: i, rv: last, text: fmt.Sprintf(format, args...)})
 	}
 	if end.complete {
 		return nil

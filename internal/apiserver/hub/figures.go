@@ -13,6 +13,9 @@ var numbers atomic.Int64
 type figures struct {
 	rollouts, complete, stopped, events, writes, lost, reconciles, errors, restarts int
 	starts, versions, removed, schedules, violations                                int
+	leaders, held, blind                                                            int
+	blindOf                                                                         map[Invariant]int
+	most                                                                            float64
 	longest                                                                         time.Duration
 }
 
@@ -34,6 +37,9 @@ func (f *figures) add(o *observation) {
 	}
 	for _, w := range o.history.writes {
 		f.writes++
+		if w.delayed {
+			f.held++
+		}
 		if w.done && w.lost {
 			f.lost++
 		}
@@ -52,9 +58,21 @@ func (f *figures) add(o *observation) {
 		}
 	}
 	f.violations += len(o.violations)
+	f.leaders += o.history.processes()
+	f.blind += o.history.blindStarts
+	f.most = max(f.most, o.history.most)
+	for i, n := range o.history.blind {
+		if f.blindOf == nil {
+			f.blindOf = map[Invariant]int{}
+		}
+		f.blindOf[i] += n
+	}
 }
 
 func (f *figures) String() string {
-	return fmt.Sprintf("%d rollouts of %d versions: %d came to their end, %d stood still; %d events, %d reconciles (%d with an error), %d restarts; %d writes of the controller (%d answers lost), %d starts, %d removals; longest %v; %d violations",
-		f.rollouts, f.versions, f.complete, f.stopped, f.events, f.reconciles, f.errors, f.restarts, f.writes, f.lost, f.starts, f.removed, f.longest.Round(time.Second), f.violations)
+	return fmt.Sprintf("%d rollouts of %d versions: %d came to their end, %d stood still; %d events, %d reconciles (%d with an error), %d processes that acted, %d restarts; "+
+		"%d writes of the controller (%d answers lost, %d held back), %d starts, %d removals; longest %v; %d violations\n"+
+		"%d starts that only what the caches did not show yet forbade: %v; at most %.1f times of MaxConcurrency in flight",
+		f.rollouts, f.versions, f.complete, f.stopped, f.events, f.reconciles, f.errors, f.leaders, f.restarts,
+		f.writes, f.lost, f.held, f.starts, f.removed, f.longest.Round(time.Second), f.violations, f.blind, f.blindOf, max(1, f.most))
 }

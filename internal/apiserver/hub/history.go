@@ -25,21 +25,29 @@ type history struct {
 	reconciles []*reconcile
 	written    map[int64]*write  // by resourceVersion
 	began      map[int]time.Time // by life: when its first reconcile did
+
+	// Starts that the truth forbids, whether or not the controller could know, by what they break, and how many times of
+	// MaxConcurrency were in flight at most.
+	blind       map[Invariant]int
+	blindStarts int
+	most        float64
 }
 
 // A reconcile is what the harness notes of one.
 type reconcile struct {
 	replica, life int
-	view          map[id]int64 // what the caches showed when it began
+	view          map[id]int64 // what the caches showed when it read them
 	began         time.Time
+	read          time.Time // when it did: as it began, or when it had written to the set itself
 	ended         time.Time
+	after         time.Duration // when it wants to be called again
 	err           error
 }
 
 func newHistory(events []event, writes []write, reconciles []*reconcile) *history {
 	h := &history{
 		events: slices.Clone(events), states: map[id][]event{}, writes: writes, reconciles: reconciles,
-		written: map[int64]*write{}, began: map[int]time.Time{},
+		written: map[int64]*write{}, began: map[int]time.Time{}, blind: map[Invariant]int{},
 	}
 	for _, r := range reconciles {
 		if h.began[r.life].IsZero() {
@@ -340,6 +348,9 @@ func (h *history) String() string {
 			}
 		}
 		b.WriteByte('\n')
+	}
+	for i, r := range h.reconciles {
+		fmt.Fprintf(&b, "reconcile %d of process %d from %.3fs to %.3fs, again after %v, error %v\n", i, r.life, r.began.Sub(start).Seconds(), r.ended.Sub(start).Seconds(), r.after, r.err)
 	}
 	return b.String()
 }

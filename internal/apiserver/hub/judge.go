@@ -37,17 +37,25 @@ func (h *history) check(worst, removeAfter time.Duration) []violation {
 func (h *history) checkStart(e event, version string, created bool) []violation {
 	w := h.written[e.rv]
 	if w == nil {
-		return []violation{{invLeft, e.rv, e.id.String() + " was written by a stranger"}}
+		return []violation{{invariant: invLeft, rv: e.rv, text: e.id.String() + " was written by a stranger"}}
 	}
 	cluster := e.object.GetNamespace()
 	known, truth := h.known(h.reconciles[w.reconcile], e.rv), h.truth(e.rv-1)
 	var broken []violation
+	blind := truth.forbids(cluster, version, w.sent, leniency{})
+	for _, v := range blind {
+		h.blind[v.invariant]++
+		h.most = max(h.most, over(v.inFlight, v.allowed))
+	}
+	if len(blind) > 0 {
+		h.blindStarts++
+	}
 	forbidden := func(l leniency) []violation {
 		if len(truth.forbids(cluster, version, w.sent, l)) == 0 {
 			return nil
 		}
 		// A list of writes takes time, in which a deadline may pass that the plan could not foresee.
-		planned := known.forbids(cluster, version, h.reconciles[w.reconcile].began, l)
+		planned := known.forbids(cluster, version, h.reconciles[w.reconcile].read, l)
 		return slices.DeleteFunc(known.forbids(cluster, version, w.sent, l), func(v violation) bool {
 			return !slices.ContainsFunc(planned, func(p violation) bool { return p.invariant == v.invariant })
 		})
@@ -63,23 +71,23 @@ func (h *history) checkStart(e event, version string, created bool) []violation 
 				v.invariant = invDeadline
 			}
 		}
-		broken = append(broken, violation{v.invariant, e.rv, text})
+		broken = append(broken, violation{invariant: v.invariant, rv: e.rv, text: text})
 	}
 	for i := range h.writes {
 		if o := &h.writes[i]; o.kind == Works && o.done && o.rv > 0 && o.rv < e.rv && o.life != w.life && h.knows(h.reconciles[w.reconcile], o) {
 			if newer, _ := h.at(id{Works, o.key}, o.rv).(*manifestWork); newer != nil && numberOf(templateVersion(newer.Spec.Workload.Manifests[0].Raw)) > numberOf(version) {
-				broken = append(broken, violation{invVersion, e.rv, fmt.Sprintf("%s got version %s, and the process before had replaced it at %d", cluster, version, o.rv)})
+				broken = append(broken, violation{invariant: invVersion, rv: e.rv, text: fmt.Sprintf("%s got version %s, and the process before had replaced it at %d", cluster, version, o.rv)})
 				break
 			}
 		}
 	}
 	if set, _ := h.at(id{ReplicaSets, h.setKey()}, w.setShown).(*replicaSet); set != nil {
 		if v := templateVersion(set.Spec.ManifestWorkTemplate.Workload.Manifests[0].Raw); v != version {
-			broken = append(broken, violation{invVersion, e.rv, fmt.Sprintf("%s got version %s when the caches showed %s", cluster, version, v)})
+			broken = append(broken, violation{invariant: invVersion, rv: e.rv, text: fmt.Sprintf("%s got version %s when the caches showed %s", cluster, version, v)})
 		}
 	}
 	if created && has(truth, cluster) && has(known, cluster) {
-		broken = append(broken, violation{invOnce, e.rv, fmt.Sprintf("%s got a second work %s in reconcile %d", cluster, e.id.key, w.reconcile)})
+		broken = append(broken, violation{invariant: invOnce, rv: e.rv, text: fmt.Sprintf("%s got a second work %s in reconcile %d", cluster, e.id.key, w.reconcile)})
 	}
 	return broken
 }
@@ -91,6 +99,14 @@ func (h *history) setKey() string {
 		}
 	}
 	return ""
+}
+
+// over is how many times of what is allowed are in flight.
+func over(inFlight, allowed int) float64 {
+	if allowed == 0 {
+		return 0
+	}
+	return float64(inFlight) / float64(allowed)
 }
 
 // numberOf is the number of a version.
@@ -114,12 +130,12 @@ func (h *history) checkDelete(e event, atLeast time.Duration) []violation {
 		}
 	}
 	if w == nil {
-		return []violation{{invKept, e.rv, e.id.String() + " was deleted by a stranger"}}
+		return []violation{{invariant: invKept, rv: e.rv, text: e.id.String() + " was deleted by a stranger"}}
 	}
 	cluster := e.object.GetNamespace()
 	known, truth := h.known(h.reconciles[w.reconcile], e.rv), h.truth(e.rv-1)
 	if away := h.away(e.rv, cluster); away > 0 && away < atLeast && len(truth.works[cluster]) == 1 {
-		return []violation{{invKept, e.rv, fmt.Sprintf("%s lost %s, because it was in no decision for %v", cluster, e.id.key, away)}}
+		return []violation{{invariant: invKept, rv: e.rv, text: fmt.Sprintf("%s lost %s, because it was in no decision for %v", cluster, e.id.key, away)}}
 	}
 	if known.incomplete() == "" && !known.selects(cluster) {
 		return nil
@@ -138,7 +154,7 @@ func (h *history) checkDelete(e event, atLeast time.Duration) []violation {
 	if why == "" {
 		why = "it knew that it is selected"
 	}
-	return []violation{{invKept, e.rv, fmt.Sprintf("%s lost %s in reconcile %d: %s", cluster, e.id.key, w.reconcile, why)}}
+	return []violation{{invariant: invKept, rv: e.rv, text: fmt.Sprintf("%s lost %s in reconcile %d: %s", cluster, e.id.key, w.reconcile, why)}}
 }
 
 // away returns for how long a cluster was in no decision, the last time before its work was deleted: 0 if it always was in
@@ -208,7 +224,7 @@ func (h *history) checkWaits(patience time.Duration) []violation {
 			}
 			if now.Sub(since[c]) > patience {
 				since[c] = end // once
-				broken = append(broken, violation{invLate, rv, fmt.Sprintf("%s could have started for %v", c, patience)})
+				broken = append(broken, violation{invariant: invLate, rv: rv, text: fmt.Sprintf("%s could have started for %v", c, patience)})
 			}
 		}
 	}

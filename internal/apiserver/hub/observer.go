@@ -35,9 +35,10 @@ const (
 
 // A violation is an invariant that was broken, where, and what was seen.
 type violation struct {
-	invariant Invariant
-	rv        int64
-	text      string
+	invariant         Invariant
+	rv                int64
+	text              string
+	inFlight, allowed int // of MaxConcurrency
 }
 
 func (v violation) String() string { return fmt.Sprintf("%s: at %d %s", v.invariant, v.rv, v.text) }
@@ -260,6 +261,7 @@ func (s *scene) forbids(cluster, version string, now time.Time, l leniency) []vi
 		}
 		if len(others)+1 > allowed {
 			breaks(invConcurrency, "%v are in flight, allowed are %d", others, allowed)
+			broken[len(broken)-1].inFlight, broken[len(broken)-1].allowed = len(others)+1, allowed
 		}
 	}
 	return broken

@@ -163,6 +163,7 @@ func (p *player) newReplica(number int, leader *lease) *replica {
 	r.caches.strips = p.strips
 	r.net = &transport{
 		rng: rng(4), lag: r.caches, set: id{ReplicaSets, p.setName().String()}, breaks: p.breaks, slow: p.slow, note: p.note,
+		reread: func(reconcile int) { p.reread(r, reconcile) },
 	}
 	if p.elects {
 		r.lock = &lock{lease: leader, identity: fmt.Sprintf("replica %d", number)}
@@ -189,6 +190,14 @@ func (p *player) note(w write) {
 	defer p.mu.Unlock()
 	p.writes = append(p.writes, w)
 	p.newest[w.kind] = max(p.newest[w.kind], w.rv)
+}
+
+// reread notes that a reconcile reads only now.
+func (p *player) reread(r *replica, reconcile int) {
+	view := r.caches.view()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.reconciles[reconcile].view, p.reconciles[reconcile].read = view, time.Now()
 }
 
 // caughtUp says whether the wire has shown all that the controller has written. The player is locked.

@@ -62,11 +62,27 @@ func seedOf() uint64 {
 
 // Rollouts shows that a controller breaks nothing.
 func (h *Hub) Rollouts(t *testing.T, subject *Subject) {
+	h.rollouts(t, subject, *flagRollouts, func(seed uint64) *world { return draw(seed, subject, "") })
+}
+
+// TwoAct shows what holds while two processes act at a time, each with caches of its own and unaware of the other: no
+// start breaks an invariant that the process could know of, and no work is made twice, or deleted while it is selected.
+// Limits hold for each of them alone, so that twice as many may be in flight. The figures tell.
+func (h *Hub) TwoAct(t *testing.T, subject *Subject) {
+	h.rollouts(t, subject, max(1, *flagRollouts/4), func(seed uint64) *world {
+		w := draw(seed, subject, "")
+		w.replicas, w.elects = 2, false
+		w.script = slices.DeleteFunc(w.script, func(c change) bool { return c.what == cuts })
+		return w
+	})
+}
+
+func (h *Hub) rollouts(t *testing.T, subject *Subject, n int, draw func(seed uint64) *world) {
 	seed := seedOf()
-	t.Logf("seeds %d to %d", seed, seed+uint64(*flagRollouts)-1)
+	t.Logf("seeds %d to %d", seed, seed+uint64(n)-1)
 	var all figures
 	start := time.Now()
-	h.observe(t, subject, *flagRollouts, *flagParallel, func(i int) *world { return draw(seed+uint64(i), subject, "") }, func(o *observation) bool {
+	h.observe(t, subject, n, *flagParallel, func(i int) *world { return draw(seed + uint64(i)) }, func(o *observation) bool {
 		if o.err != nil {
 			t.Errorf("%s\n%v", o.world, o.err)
 			return true

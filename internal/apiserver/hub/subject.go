@@ -61,6 +61,7 @@ func (p *Process) Reconcile(do func() (time.Duration, error)) {
 	r.busy.Lock()
 	defer r.busy.Unlock()
 	noted := &reconcile{replica: r.number, life: p.life, view: r.caches.view(), began: time.Now()}
+	noted.read = noted.began
 	player.mu.Lock()
 	r.net.reconcile, r.reconciling = len(player.reconciles), true
 	player.reconciles = append(player.reconciles, noted)
@@ -70,7 +71,7 @@ func (p *Process) Reconcile(do func() (time.Duration, error)) {
 
 	player.mu.Lock()
 	defer player.mu.Unlock()
-	noted.ended, noted.err = time.Now(), err
+	noted.ended, noted.after, noted.err = time.Now(), after, err
 	r.reconciling, r.comesBack, r.last = false, after > 0 || err != nil, noted.ended
 }
 
@@ -123,6 +124,7 @@ func (r *replica) keep(ctx context.Context) {
 			if err != nil {
 				time.Sleep(50 * time.Millisecond)
 			}
+			time.Sleep(r.net.drawTime(r.player.down))
 		}
 	}
 }

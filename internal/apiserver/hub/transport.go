@@ -45,6 +45,7 @@ type transport struct {
 	breaks float64       // how many writes meet a broken connection
 	slow   time.Duration // every write takes as long at most
 	note   func(write)
+	reread func(reconcile int)
 
 	mu        sync.Mutex
 	rng       *rand.Rand
@@ -84,6 +85,13 @@ func (t *transport) holdNext(d time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.hold = d
+}
+
+// drawTime draws a time up to a longest one.
+func (t *transport) drawTime(longest time.Duration) time.Duration {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return time.Duration(t.rng.Int64N(int64(longest)))
 }
 
 // fate is what becomes of a request.
@@ -140,6 +148,9 @@ func (t *transport) roundTrip(base http.RoundTripper, life int, r *http.Request)
 	response, err := t.send(base, r, w, f)
 	time.Sleep(f.slow)
 	t.lag.deliver(time.Now())
+	if w.kind == ReplicaSets && !w.status {
+		t.reread(f.reconcile) // a finalizer comes before all reading
+	}
 	return response, err
 }
 

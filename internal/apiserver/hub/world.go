@@ -36,6 +36,7 @@ type world struct {
 
 	replicas  int           // processes at a time
 	elects    bool          // they elect a leader
+	down      time.Duration // how long it takes at most until a process that has crashed is replaced
 	stale     bool          // what a process lists first may be behind
 	strips    bool          // the controller's caches leave managed fields out
 	backwards bool          // newcomers come before all others by name
@@ -111,7 +112,7 @@ func draw(seed uint64, subject *Subject, ignored Duty) *world {
 		dying: pick[time.Duration](rng, 100, 800, 3000) * time.Millisecond, heals: chance(0.75), writers: pick(rng, 1, 1, 2, 4), slice: pick(rng, 2, 3, 100),
 		pause: pick[time.Duration](rng, 0, 50, 150) * time.Millisecond, often: pick(rng, 0.1, 0.3, 0.7),
 		worst: pick[time.Duration](rng, 50, 200, 600) * time.Millisecond, breaks: pick(rng, 0, 0.02, 0.06), slow: pick[time.Duration](rng, 1, 30, 300) * time.Millisecond,
-		replicas: 1, stale: chance(0.5), strips: chance(0.3),
+		replicas: 1, stale: chance(0.5), strips: chance(0.3), down: pick[time.Duration](rng, 1, 500, 1000) * time.Millisecond,
 	}
 	n := 4 + rng.IntN(6)
 	for i := range n + 5 {
@@ -247,12 +248,14 @@ func (w *world) focus(rng *rand.Rand) {
 		w.slow, w.breaks, w.pause, w.worst, w.heals = 1500*time.Millisecond, 0, 0, 50*time.Millisecond, false
 		w.script = []change{{6*time.Second + time.Duration(rng.Int64N(int64(2*time.Second))), newTemplate}} // when all of the first group have a work
 	case DutyApplied:
+		// Of a new work the time of its creation makes up for it, of an older one managed fields would.
+		w.strips, w.heals = true, false
 		w.named, w.groupOf = nil, map[string]string{}
 		config.ProgressDeadline = "3s"
 		progressive(2)
 		everyone(silent)
-		w.heals = false
 		plan(16, 700*time.Millisecond, crashes)
+		w.script[6].what = newTemplate
 	case DutyOneName:
 		progressive(3)
 		w.often, w.worst, w.breaks = 0.7, 600*time.Millisecond, 0.2
@@ -267,8 +270,8 @@ func (w *world) focus(rng *rand.Rand) {
 		w.named, w.groupOf, w.initial, w.backwards = nil, map[string]string{}, w.pool[len(w.pool)-2:], true
 		progressive(1)
 		everyone(slow, tardy)
-		w.often, w.worst, w.pause, w.writers, w.breaks, w.stale = 0.8, 3*time.Second, 0, 1, 0, true
-		plan(10, 600*time.Millisecond, joins, joins, crashes)
+		w.often, w.worst, w.pause, w.writers, w.breaks, w.stale, w.down = 0.8, 3*time.Second, 0, 1, 0, true, 1500*time.Millisecond
+		plan(16, 500*time.Millisecond, joins, crashes)
 	case DutyRemove:
 		plan(4, time.Second, leaves)
 	case DutyVersion, DutyUpdate:

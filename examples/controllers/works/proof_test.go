@@ -113,7 +113,7 @@ func (o observed) Reconcile(ctx context.Context, request reconcile.Request) (res
 func mapper() meta.RESTMapper {
 	m := meta.NewDefaultRESTMapper(nil)
 	for _, kind := range []schema.GroupVersionKind{
-		workKind, workv1alpha1.SchemeGroupVersion.WithKind("ManifestWorkReplicaSet"),
+		workKind, schema.GroupVersion(workv1alpha1.GroupVersion).WithKind("ManifestWorkReplicaSet"),
 	} {
 		m.Add(kind, meta.RESTScopeNamespace)
 	}

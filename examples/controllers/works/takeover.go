@@ -20,7 +20,7 @@ func (c *controller) takeOver(ctx context.Context) error {
 	if c.looked {
 		return nil
 	}
-	sets, err := listAll(ctx, c.live, "ManifestWorkReplicaSetList", workv1alpha1.SchemeGroupVersion.String())
+	sets, err := listAll(ctx, c.live, "ManifestWorkReplicaSetList", workv1alpha1.GroupVersion.String())
 	if err != nil {
 		return err
 	}

@@ -273,10 +273,10 @@ func (s *scene) wanted() string {
 }
 
 // config is the configuration of the strategy as it counts.
-func (r *seenRef) config() clusterv1alpha1.RolloutConfig {
-	settings, _, _, _ := parts(&r.strategy)
+func (s *seenRef) config() clusterv1alpha1.RolloutConfig {
+	settings, _, _, _ := parts(&s.strategy)
 	config := *settings
-	if r.strategy.Type == clusterv1alpha1.All || r.strategy.Type == "" {
+	if s.strategy.Type == clusterv1alpha1.All || s.strategy.Type == "" {
 		config.MinSuccessTime.Duration = 0
 	}
 	return config

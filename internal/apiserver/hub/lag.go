@@ -14,6 +14,7 @@ import (
 type lag struct {
 	stores map[Kind]cache.Indexer
 	strips bool    // they leave managed fields out, as many a controller's do to save memory
+	only   Kind    // if set, nothing else is late
 	often  float64 // share of events that are late
 	worst  time.Duration
 	wake   chan struct{}
@@ -44,7 +45,7 @@ func (l *lag) feed(e event) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	due := e.at
-	if l.rng.Float64() < l.often {
+	if l.rng.Float64() < l.often && (l.only == "" || l.only == e.id.kind) {
 		due = due.Add(time.Duration(l.rng.Int64N(int64(l.worst))))
 	}
 	waiting := l.queue[e.id]

@@ -160,7 +160,7 @@ func (p *player) run(ctx context.Context) error {
 func (p *player) newReplica(number int, leader *lease) *replica {
 	rng := func(stream uint64) *rand.Rand { return rand.New(rand.NewPCG(p.seed, stream+uint64(number)<<8)) }
 	r := &replica{player: p, number: number, caches: newLag(rng(3), p.often, p.worst)}
-	r.caches.strips = p.strips
+	r.caches.strips, r.caches.only = p.strips, p.only
 	r.net = &transport{
 		rng: rng(4), lag: r.caches, set: id{ReplicaSets, p.setName().String()}, breaks: p.breaks, slow: p.slow, note: p.note,
 		reread: func(reconcile int) { p.reread(r, reconcile) },
@@ -257,6 +257,9 @@ func (p *player) change(ctx context.Context, what string, f *placed) error {
 		return nil
 	case moves:
 		return p.move(ctx)
+	case replaces, loses:
+		p.leader().net.await(ctx, what)
+		return p.change(ctx, joins, f)
 	case joins, comes:
 		var out []string
 		for _, c := range p.clusters(p.pool) {

@@ -124,7 +124,7 @@ func (r *replica) keep(ctx context.Context) {
 			if err != nil {
 				time.Sleep(50 * time.Millisecond)
 			}
-			time.Sleep(r.net.drawTime(r.player.down))
+			time.Sleep(r.player.down/2 + r.net.drawTime(r.player.down))
 		}
 	}
 }

@@ -39,7 +39,6 @@ var (
 // transport is the network between a controller and the API server. It is slow, it breaks before a request or
 // before its answer, it holds requests back, and the controller may crash at any write.
 type transport struct {
-	base   http.RoundTripper
 	lag    *lag
 	set    id
 	breaks float64       // how many writes meet a broken connection
@@ -50,7 +49,8 @@ type transport struct {
 	mu        sync.Mutex
 	rng       *rand.Rand
 	life      int
-	crash     int // writes until it crashes; 0 is never
+	crash     int    // writes until it crashes; 0 is never
+	atCreate  string // what happens when it has created a work: replaces or loses
 	crashed   bool
 	kill      func()        // ends the process
 	hold      time.Duration // the next write is held back for as long
@@ -101,7 +101,22 @@ type fate struct {
 	reconcile                         int
 }
 
-func (t *transport) draw(life int, writes bool) (f fate) {
+// await has something happen when the process has created a work: replaces or loses. It returns when it has.
+func (t *transport) await(ctx context.Context, what string) {
+	t.mu.Lock()
+	t.atCreate = what
+	t.mu.Unlock()
+	for start := time.Now(); time.Since(start) < 5*time.Second && ctx.Err() == nil; time.Sleep(10 * time.Millisecond) {
+		t.mu.Lock()
+		done := t.atCreate == ""
+		t.mu.Unlock()
+		if done {
+			return
+		}
+	}
+}
+
+func (t *transport) draw(life int, verb string) (f fate) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	f.reconcile = t.reconcile
@@ -109,17 +124,22 @@ func (t *transport) draw(life int, writes bool) (f fate) {
 		return f
 	}
 	f.lostBefore = t.rng.Float64() < t.breaks
-	if !writes {
+	if verb == http.MethodGet {
 		return f
 	}
 	if t.crash > 0 {
 		t.crash--
 		f.dies = t.crash == 0
 	}
+	what := ""
+	if verb == http.MethodPost {
+		what, t.atCreate = t.atCreate, ""
+	}
+	f.dies = f.dies || what == replaces
 	t.crashed = f.dies
 	f.hold, t.hold = t.hold, 0
-	f.lostBefore = f.lostBefore || f.dies && t.rng.IntN(2) == 0
-	f.lostAfter = t.rng.Float64() < t.breaks || f.dies
+	f.lostBefore = what == "" && (f.lostBefore || f.dies && t.rng.IntN(2) == 0)
+	f.lostAfter = t.rng.Float64() < t.breaks || f.dies || what == loses
 	if t.slow > 0 {
 		f.slow = time.Duration(t.rng.Int64N(int64(t.slow)))
 	}
@@ -127,7 +147,7 @@ func (t *transport) draw(life int, writes bool) (f fate) {
 }
 
 func (t *transport) roundTrip(base http.RoundTripper, life int, r *http.Request) (*http.Response, error) {
-	f := t.draw(life, r.Method != http.MethodGet)
+	f := t.draw(life, r.Method)
 	if f.dead {
 		return nil, errCrashed
 	}

@@ -30,6 +30,7 @@ type world struct {
 	slice   int
 	pause   time.Duration
 	often   float64
+	only    Kind // if set, events of nothing else are late
 	worst   time.Duration
 	breaks  float64
 	slow    time.Duration
@@ -68,8 +69,10 @@ const (
 	exchange    = "exchange"
 	comes       = "come" // the second half of an exchange
 	crashes     = "crash"
-	moves       = "move" // to another placement
-	cuts        = "cut"  // the leader from its lease, with a write that is held back
+	moves       = "move"    // to another placement
+	replaces    = "replace" // the process, when it has created a work; a cluster joins before the next one acts
+	loses       = "lose"    // the answer to the next creation of a work; then a cluster joins
+	cuts        = "cut"     // the leader from its lease, with a write that is held back
 )
 
 func (w *world) String() string {
@@ -230,7 +233,8 @@ func (w *world) focus(rng *rand.Rand) {
 		w.often, w.worst, w.pause, w.writers, w.breaks = 0.5, 1500*time.Millisecond, 0, 1, 0
 		plan(7, 700*time.Millisecond, joins)
 		if w.ignored == DutyLostAnswer {
-			w.breaks, w.often, w.worst = 0.4, 0.8, 3*time.Second
+			w.often, w.worst, w.only = 0.8, 3*time.Second, Works
+			plan(6, 500*time.Millisecond, loses)
 		}
 	case DutySecondLook:
 		w.named, w.groupOf = nil, map[string]string{}
@@ -271,7 +275,8 @@ func (w *world) focus(rng *rand.Rand) {
 		progressive(1)
 		everyone(slow, tardy)
 		w.often, w.worst, w.pause, w.writers, w.breaks, w.stale, w.down = 0.8, 3*time.Second, 0, 1, 0, true, 1500*time.Millisecond
-		plan(16, 500*time.Millisecond, joins, crashes)
+		w.only = Works
+		plan(6, 500*time.Millisecond, replaces)
 	case DutyRemove:
 		plan(4, time.Second, leaves)
 	case DutyVersion, DutyUpdate:

@@ -14,20 +14,6 @@ import (
 	"github.com/cohort-ocm/cohort/internal/limit"
 )
 
-// ConcurrencySource says where the concurrency of a [Schedule] comes from.
-type ConcurrencySource string
-
-const (
-	// ConcurrencySourceNone says that there is no limit: all clusters of a stage may be in flight at a time.
-	ConcurrencySourceNone ConcurrencySource = "None"
-	// ConcurrencySourceStrategy says that it is the maxConcurrency of the strategy.
-	ConcurrencySourceStrategy ConcurrencySource = "MaxConcurrency"
-	// ConcurrencySourcePlacement says that it is the clustersPerDecisionGroup of the Placement, as the strategy has none.
-	ConcurrencySourcePlacement ConcurrencySource = "ClustersPerDecisionGroup"
-	// ConcurrencySourceOption says that it is what the option [MaxConcurrencyPerGroup] gives.
-	ConcurrencySourceOption ConcurrencySource = "MaxConcurrencyPerGroup"
-)
-
 // Schedule is the strategy that took effect: defaults filled in and limits resolved to counts.
 type Schedule struct {
 	// Type is the type of the strategy; All where the strategy has none.
@@ -39,9 +25,10 @@ type Schedule struct {
 	// MaxFailures is how many of all selected clusters may fail. Only Progressive limits this; under the other types it is
 	// the number of the clusters. What each group tolerates is in Stages.
 	MaxFailures int `json:"maxFailures"`
-	// ConcurrencySource says where MaxConcurrency of the stages comes from. Mandatory stages have no limit, unless it is
-	// ConcurrencySourceOption.
-	ConcurrencySource ConcurrencySource `json:"concurrencySource"`
+	// ConcurrencySource names the field or option that MaxConcurrency of the stages comes from: "maxConcurrency" of the
+	// strategy, "clustersPerDecisionGroup" of the Placement where the strategy has none, or "maxConcurrencyPerGroup", the
+	// option, which alone limits mandatory stages too. It is empty where there is no limit.
+	ConcurrencySource string `json:"concurrencySource,omitempty"`
 	// Stages are gone through in order.
 	Stages []Stage `json:"stages"`
 }
@@ -191,17 +178,16 @@ func (s *schedule) warn(w Warning) { s.warnings = append(s.warnings, w) }
 // concurrency is the limit on the clusters in flight in a stage, as a count or a percentage of the stage; nil if there is
 // none (R14, R24). It notes where the limit comes from.
 func (s *schedule) concurrency() *limit.Limit {
-	s.ConcurrencySource = ConcurrencySourceNone
 	switch {
 	case s.Type == clusterv1alpha1.Progressive && s.rules.maxConcurrency != nil:
-		s.ConcurrencySource = ConcurrencySourceStrategy
+		s.ConcurrencySource = "maxConcurrency"
 		return s.rules.maxConcurrency
 	case s.Type == clusterv1alpha1.Progressive && s.groups.ClustersPerDecisionGroup() > 0:
-		s.ConcurrencySource = ConcurrencySourcePlacement
+		s.ConcurrencySource = "clustersPerDecisionGroup"
 		size := limit.Count(s.groups.ClustersPerDecisionGroup())
 		return &size
 	case s.Type == clusterv1alpha1.ProgressivePerGroup && s.options.groupConcurrency != nil:
-		s.ConcurrencySource = ConcurrencySourceOption
+		s.ConcurrencySource = "maxConcurrencyPerGroup"
 		return s.options.groupConcurrency
 	default:
 		return nil

@@ -27,6 +27,7 @@ type options struct {
 	order            func(a, b string) int
 	gates            map[grouping.Key]closedGate // by gateKey
 	freeFailed       bool
+	back             *wayBack // nil: the rollout goes on
 }
 
 // errs are those of the options that count.
@@ -38,6 +39,9 @@ func (o *options) errs() (errs field.ErrorList) {
 	}
 	return errs
 }
+
+// isOrdered says whether clusters start in another order than that of their names.
+func (o *options) isOrdered() bool { return o.order != nil || o.back != nil }
 
 // Paused starts nothing; all else is as before.
 func Paused() Option {

@@ -61,6 +61,8 @@ type schedule struct {
 	groups   *grouping.Groups
 	missing  string  // what the groups lack; empty where they are complete
 	stageOf  []int32 // of each group
+	after    [][]int // of each stage of a graph the stages that it comes directly after, all of them earlier ones; nil for a chain
+	members  []int32 // of each stage of a graph its group
 	warnings []Warning
 	names    string // known, once it was asked for
 }
@@ -138,10 +140,37 @@ func (s *schedule) known() string {
 
 // groupOf is the group of a stage that is one group alone.
 func (s *schedule) groupOf(stage int) (int, bool) {
-	if stage == len(s.Stages) || !s.isOneGroup(stage) {
+	if !s.isOneGroup(stage) {
 		return 0, false
 	}
-	return slices.Index(s.stageOf, int32(stage)), true
+	return s.alone(stage), true
+}
+
+// alone is the group of a stage that has no other. It takes constant time in a graph.
+func (s *schedule) alone(stage int) int {
+	if s.after != nil {
+		return int(s.members[stage])
+	}
+	return slices.Index(s.stageOf, int32(stage))
+}
+
+// behind lists the stages that come after the given one, directly or not.
+func (s *schedule) behind(stage int) (stages []int) {
+	if s.after == nil {
+		for later := stage + 1; later < len(s.Stages); later++ {
+			stages = append(stages, later)
+		}
+		return stages
+	}
+	is := make([]bool, len(s.Stages))
+	is[stage] = true
+	for later := stage + 1; later < len(s.Stages); later++ {
+		if slices.ContainsFunc(s.after[later], func(before int) bool { return is[before] }) {
+			is[later] = true
+			stages = append(stages, later)
+		}
+	}
+	return stages
 }
 
 func (s *schedule) warn(w Warning) { s.warnings = append(s.warnings, w) }
@@ -258,12 +287,20 @@ func (s *schedule) checkMandatory() {
 
 // compare orders the positions of clusters that wait in the same state and stage by their turn (R8).
 func (s *schedule) compare(a, b int32) int {
+	if s.options.order == nil {
+		return cmp.Compare(a, b) // as the names do
+	}
+	return s.compareNames(s.groups.Cluster(int(a)), s.groups.Cluster(int(b)))
+}
+
+// compareNames does the same for the names of clusters.
+func (s *schedule) compareNames(a, b string) int {
 	if order := s.options.order; order != nil {
-		if c := order(s.groups.Cluster(int(a)), s.groups.Cluster(int(b))); c != 0 {
+		if c := order(a, b); c != 0 {
 			return c
 		}
 	}
-	return cmp.Compare(a, b)
+	return strings.Compare(a, b)
 }
 
 // cluster is the one at a position, in the given state.

@@ -112,16 +112,16 @@ func (o *oracle) r21() {
 }
 
 // R14: where the limit comes from.
-func (o *oracle) r14Source() rollout.ConcurrencySource {
+func (o *oracle) r14Source() string {
 	switch unset := (intstr.IntOrString{}); {
 	case o.kind == clusterv1alpha1.Progressive && o.concurrency != unset:
-		return rollout.ConcurrencySourceStrategy
+		return "maxConcurrency"
 	case o.kind == clusterv1alpha1.Progressive && o.r14Size() > 0:
-		return rollout.ConcurrencySourcePlacement
+		return "clustersPerDecisionGroup"
 	case o.kind == clusterv1alpha1.ProgressivePerGroup && o.perGroup != nil && *o.perGroup != unset:
-		return rollout.ConcurrencySourceOption
+		return "maxConcurrencyPerGroup"
 	}
-	return rollout.ConcurrencySourceNone
+	return ""
 }
 
 // S5: the counts.

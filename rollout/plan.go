@@ -59,7 +59,7 @@ func compile(strategy clusterv1alpha1.RolloutStrategy, opts []Option) (rules, op
 // complete fills in all that follows from what was observed.
 func (r *Result) complete(v view, o *observed, now time.Time) {
 	s := r.schedule
-	r.now, r.front = now, &front{}
+	r.now, r.fronts = now, &fronts{}
 	r.Schedule = s.Schedule.clone()
 	r.InFlight = s.list(v, inFlightStates, o.all.inFlight())
 	r.Next, r.choice = s.next(v, o, now, r)

@@ -28,11 +28,13 @@ type options struct {
 	gates            map[grouping.Key]closedGate // by gateKey
 	freeFailed       bool
 	back             *wayBack // nil: the rollout goes on
+	attempt          int      // the one that is wanted
+	attemptErr       *field.Error
 }
 
 // errs are those of the options that count.
 func (o *options) errs() (errs field.ErrorList) {
-	for _, err := range []*field.Error{o.groupErr, o.removedErr, o.graceErr} {
+	for _, err := range []*field.Error{o.groupErr, o.removedErr, o.graceErr, o.attemptErr} {
 		if err != nil {
 			errs = append(errs, err)
 		}

@@ -37,6 +37,7 @@ type world struct {
 	perGroup    *intstr.IntOrString
 	failedFrees bool
 	maxRemoved  *intstr.IntOrString
+	attempt     int
 }
 
 type member struct {
@@ -152,8 +153,9 @@ func (o *oracle) readReports() {
 	o.all = o.all[:0]
 	for _, m := range o.members {
 		s := subject{name: m.name, group: m.group, status: status.ToApply}
+		attempt := 0
 		if r, n := r1Merged(o.reports, m.name); n > 0 {
-			s.reported = true
+			s.reported, attempt = true, r.Attempt
 			s.status, s.since = r27(r)
 		} else if o.back != nil {
 			s.status = status.Skip // R43
@@ -161,6 +163,9 @@ func (o *oracle) readReports() {
 		if o.r4(&s) {
 			s.status = status.TimeOut
 			s.newly = true
+		}
+		if attempt < o.attempt && r2(&s) { // R39: what failed in an earlier attempt waits as one that is reported ToApply
+			s.status, s.newly = status.ToApply, false
 		}
 		o.all = append(o.all, s)
 	}

@@ -27,17 +27,23 @@ type options struct {
 	order            func(a, b string) int
 	gates            map[grouping.Key]closedGate // by gateKey
 	freeFailed       bool
+	back             *wayBack // nil: the rollout goes on
+	attempt          int      // the one that is wanted
+	attemptErr       *field.Error
 }
 
 // errs are those of the options that count.
 func (o *options) errs() (errs field.ErrorList) {
-	for _, err := range []*field.Error{o.groupErr, o.removedErr, o.graceErr} {
+	for _, err := range []*field.Error{o.groupErr, o.removedErr, o.graceErr, o.attemptErr} {
 		if err != nil {
 			errs = append(errs, err)
 		}
 	}
 	return errs
 }
+
+// isOrdered says whether clusters start in another order than that of their names.
+func (o *options) isOrdered() bool { return o.order != nil || o.back != nil }
 
 // Paused starts nothing; all else is as before.
 func Paused() Option {

@@ -85,6 +85,9 @@ func (w world) options() []rollout.Option {
 	if w.maxRemoved != nil {
 		opts = append(opts, rollout.MaxRemoved(*w.maxRemoved))
 	}
+	if w.attempt > 0 {
+		opts = append(opts, rollout.Attempt(w.attempt))
+	}
 	return opts
 }
 
@@ -206,7 +209,7 @@ func (j *judge) fault(w world, groups *grouping.Groups) string {
 	if (w.missing != "") != w.incomplete {
 		return "the groups of this world say that they lack: " + w.missing
 	}
-	result, err := rollout.Plan(w.strategy, groups, w.reports, w.now, w.options()...)
+	result, err := w.plan(groups)
 	if err != nil {
 		return "refused: " + err.Error()
 	}

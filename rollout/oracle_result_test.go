@@ -82,7 +82,11 @@ func (o *oracle) r21() {
 		return &s.Stages[len(s.Stages)-1]
 	}
 	var rest []grouping.Key
-	for _, g := range o.groups {
+	inOrder := o.groups
+	if o.back != nil && o.kind == clusterv1alpha1.ProgressivePerGroup {
+		inOrder = o.sequence()
+	}
+	for _, g := range inOrder {
 		if !o.r12(g) {
 			rest = append(rest, g)
 			continue
@@ -112,16 +116,16 @@ func (o *oracle) r21() {
 }
 
 // R14: where the limit comes from.
-func (o *oracle) r14Source() rollout.ConcurrencySource {
+func (o *oracle) r14Source() string {
 	switch unset := (intstr.IntOrString{}); {
 	case o.kind == clusterv1alpha1.Progressive && o.concurrency != unset:
-		return rollout.ConcurrencySourceStrategy
+		return "maxConcurrency"
 	case o.kind == clusterv1alpha1.Progressive && o.r14Size() > 0:
-		return rollout.ConcurrencySourcePlacement
+		return "clustersPerDecisionGroup"
 	case o.kind == clusterv1alpha1.ProgressivePerGroup && o.perGroup != nil && *o.perGroup != unset:
-		return rollout.ConcurrencySourceOption
+		return "maxConcurrencyPerGroup"
 	}
-	return rollout.ConcurrencySourceNone
+	return ""
 }
 
 // S5: the counts.

@@ -109,7 +109,11 @@ func (q *question) concurrency() *limit.Limit {
 
 func (q *question) setConcurrency(n int) {
 	count := limit.Count(n)
-	q.rules.maxConcurrency, q.options.groupConcurrency = &count, &count
+	if q.rules.typ == clusterv1alpha1.Progressive {
+		q.rules.maxConcurrency = &count
+	} else {
+		q.options.groupConcurrency = &count
+	}
 }
 
 // schedule has the limits as they are now.

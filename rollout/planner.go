@@ -174,10 +174,10 @@ func (p *Planner) Applied(cluster string, when time.Time) {
 	when = when.Round(0)
 	t := p.lock()
 	defer p.mu.Unlock()
-	if cluster == "" || when.IsZero() || !when.After(p.applied[cluster].when) {
+	last, attempt := p.applied[cluster], t.schedule.options.attempt
+	if cluster == "" || when.IsZero() || when.Before(last.when) || when.Equal(last.when) && attempt <= last.attempt {
 		return
 	}
-	attempt := t.schedule.options.attempt
 	insert(&p.applied, cluster, applied{when, attempt})
 	known := p.removed[cluster]
 	if position, selected := t.schedule.groups.Position(cluster); selected {

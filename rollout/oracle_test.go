@@ -35,6 +35,7 @@ type world struct {
 	perGroup    *intstr.IntOrString
 	failedFrees bool
 	maxRemoved  *intstr.IntOrString
+	ordered     map[string][]string // by GroupOrder; nil without it
 }
 
 type member struct {

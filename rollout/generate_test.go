@@ -115,6 +115,7 @@ func (pick picker) reports(w *world) {
 		}
 	}
 	for i := range w.reports {
+		w.reports[i].Attempt = from(pick, 0, 0, 0, 1, 2)
 		j := pick(i + 1)
 		w.reports[i], w.reports[j] = w.reports[j], w.reports[i]
 	}
@@ -231,6 +232,7 @@ func (pick picker) options(w *world) {
 		w.size = &n
 	}
 	w.incomplete = pick.oneIn(10)
+	w.attempt = from(pick, 0, 0, 1, 2)
 }
 
 // groupOrder is a graph of names without a cycle, as later names come after earlier ones of a list that begins anywhere.
@@ -271,7 +273,9 @@ func (w world) String() string {
 	text, err := json.MarshalIndent(map[string]any{
 		"strategy": w.strategy, "groups": w.groups, "clusters": clusters, "reports": w.reports, "now": w.now,
 		"paused": w.paused, "gates": gates, "ordered": w.order != nil, "perGroup": w.perGroup,
-		"groupOrder": w.ordered, "failedFreesSlot": w.failedFrees, "maxRemoved": w.maxRemoved, "clustersPerDecisionGroup": w.size, "incomplete": w.incomplete,
+		"groupOrder":      w.ordered,
+		"failedFreesSlot": w.failedFrees, "maxRemoved": w.maxRemoved, "clustersPerDecisionGroup": w.size, "incomplete": w.incomplete,
+		"attempt": w.attempt,
 	}, "", " ")
 	if err != nil {
 		return err.Error()

@@ -61,7 +61,7 @@ const unknownAge time.Duration = math.MinInt64
 // set notes what was reported of the cluster at a position.
 func (r *Result) set(position int, report *status.Report, now time.Time) {
 	kind, since := read(report)
-	state := r.schedule.rules.at(kind, since, now)
+	state := r.schedule.state(kind, since, report.Attempt, now)
 	r.states[position] = state
 	r.age(position, state, since, now)
 }

@@ -29,11 +29,13 @@ type options struct {
 	freeFailed       bool
 	groupOrder       *groupOrder // nil: by index
 	groupOrderErr    *field.Error
+	attempt          int // the one that is wanted
+	attemptErr       *field.Error
 }
 
 // errs are those of the options that count.
 func (o *options) errs() (errs field.ErrorList) {
-	for _, err := range []*field.Error{o.groupErr, o.groupOrderErr, o.removedErr, o.graceErr} {
+	for _, err := range []*field.Error{o.groupErr, o.groupOrderErr, o.removedErr, o.graceErr, o.attemptErr} {
 		if err != nil {
 			errs = append(errs, err)
 		}

@@ -88,6 +88,9 @@ func (w world) options() []rollout.Option {
 	if w.maxRemoved != nil {
 		opts = append(opts, rollout.MaxRemoved(*w.maxRemoved))
 	}
+	if w.attempt > 0 {
+		opts = append(opts, rollout.Attempt(w.attempt))
+	}
 	return opts
 }
 

@@ -36,6 +36,7 @@ type world struct {
 	failedFrees bool
 	maxRemoved  *intstr.IntOrString
 	ordered     map[string][]string // by GroupOrder; nil without it
+	attempt     int
 }
 
 type member struct {
@@ -150,13 +151,17 @@ func (o *oracle) readReports() {
 	o.all = o.all[:0]
 	for _, m := range o.members {
 		s := subject{name: m.name, group: m.group, status: status.ToApply}
+		attempt := 0
 		if r, n := r1Merged(o.reports, m.name); n > 0 {
-			s.reported = true
+			s.reported, attempt = true, r.Attempt
 			s.status, s.since = r27(r)
 		}
 		if o.r4(&s) {
 			s.status = status.TimeOut
 			s.newly = true
+		}
+		if attempt < o.attempt && r2(&s) { // R39: what failed in an earlier attempt waits as one that is reported ToApply
+			s.status, s.newly = status.ToApply, false
 		}
 		o.all = append(o.all, s)
 	}

@@ -46,7 +46,8 @@ import (
 //	groupOrder eu after canary, us after canary and eu (groupOrder alone: any order)
 //	at 12:30                        the time; it begins at 12:00
 //	a Progressing 5m                a report: since 5 minutes ago; `and a Failed 1m` is one more report of a
-//	a ToApply applied 3m            the present version was written 3 minutes ago
+//	a ToApply applied 3m            the present version was written 3 minutes ago; `attempt 1` behind it: in that attempt
+//	attempt 1                       tries again what failed before
 //	a none                          there is no report any more
 //	applied a                       tells the Planner that a is written now
 type stage struct {
@@ -289,6 +290,10 @@ func (s *stage) change(line string) error {
 		s.options["failed"] = rollout.FailedFreesSlot()
 	case "maxConcurrencyPerGroup":
 		s.options["perGroup"] = rollout.MaxConcurrencyPerGroup(intstr.Parse(rest))
+	case "attempt":
+		n, err := strconv.Atoi(rest)
+		s.options["attempt"] = rollout.Attempt(n)
+		return err
 	case "maxRemoved":
 		s.options["maxRemoved"] = rollout.MaxRemoved(intstr.Parse(rest))
 	case "order":
@@ -451,10 +456,14 @@ func (s *stage) report(words []string) error {
 		}
 		r := status.Report{Cluster: cluster, Status: status.RolloutStatus(words[1])}
 		at := &r.LastTransitionTime
-		for _, word := range words[2:] {
+		for i, word := range words[2:] {
 			if word == "applied" {
 				at = &r.Applied
 				continue
+			}
+			if word == "attempt" {
+				r.Attempt, _ = strconv.Atoi(words[i+3])
+				break
 			}
 			age, err := time.ParseDuration(word)
 			if err != nil {

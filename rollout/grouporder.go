@@ -188,6 +188,18 @@ func (g *graph) sort(others []int32) {
 	}
 }
 
+// turnRound is the graph in which each group comes after those that came after it (R44).
+func (g graph) turnRound() graph {
+	round := graph{order: slices.Clone(g.order), before: make([][]int32, len(g.before))}
+	slices.Reverse(round.order)
+	for _, group := range g.order {
+		for _, before := range g.before[group] {
+			round.before[before] = append(round.before[before], group)
+		}
+	}
+	return round
+}
+
 // link notes what each stage comes directly after, where the stages are the groups of a graph in its order and no chain.
 func (s *schedule) link(g graph) {
 	after, chain := make([][]int, len(g.order)), true

@@ -14,43 +14,60 @@ import (
 
 // sequence is the groups that go one by one: the mandatory ones (R12), then under ProgressivePerGroup the
 // others (R10). R33: each as soon as all that it comes after are in the sequence; of several the one with the lower index.
+// R44: on the way back the reverse, and none but under ProgressivePerGroup.
 func (o *oracle) sequence() (sequence []grouping.Key) {
-	if o.kind == clusterv1alpha1.All {
+	if o.kind == clusterv1alpha1.All || o.back != nil && o.kind != clusterv1alpha1.ProgressivePerGroup {
 		return nil
 	}
 	var left []grouping.Key
 	for _, g := range o.groups {
-		if o.r12(g) {
+		if o.r12Named(g) {
 			left = append(left, g)
 		}
 	}
 	if o.kind == clusterv1alpha1.ProgressivePerGroup {
 		for _, g := range o.groups {
-			if !o.r12(g) {
+			if !o.r12Named(g) {
 				left = append(left, g)
 			}
 		}
 	}
-	if o.ordered == nil || o.kind != clusterv1alpha1.ProgressivePerGroup {
-		return left
+	if o.ordered == nil {
+		sequence, left = left, nil
 	}
 	for len(left) > 0 {
 		i := slices.IndexFunc(left, func(g grouping.Key) bool {
-			return !slices.ContainsFunc(left, func(other grouping.Key) bool { return other != g && o.r33(other, g) })
+			return !slices.ContainsFunc(left, func(other grouping.Key) bool { return other != g && o.r33Forward(other, g) })
 		})
 		sequence = append(sequence, left[i])
 		left = slices.Delete(left, i, i+1)
 	}
+	if o.back != nil {
+		slices.Reverse(sequence)
+	}
 	return sequence
 }
 
-// R33: whether a group comes before another one. R10: without the option by the index. R12: a mandatory one before all others.
+// r12Named says whether an entry of the strategy names a group.
+func (o *oracle) r12Named(group grouping.Key) bool {
+	return slices.ContainsFunc(o.mandatory, func(entry clusterv1alpha1.MandatoryDecisionGroup) bool { return r12Names(entry, group) })
+}
+
+// R33: whether a group comes before another one. R44: on the way back after it.
 func (o *oracle) r33(first, second grouping.Key) bool {
+	if o.back != nil {
+		return o.r33Forward(second, first)
+	}
+	return o.r33Forward(first, second)
+}
+
+// R33, forward. R10: without the option by the index. R12: a mandatory group comes before all others.
+func (o *oracle) r33Forward(first, second grouping.Key) bool {
 	byIndex := slices.Index(o.groups, first) < slices.Index(o.groups, second)
 	switch {
-	case o.r12(first) != o.r12(second):
-		return o.r12(first)
-	case o.r12(first) || o.ordered == nil || o.kind != clusterv1alpha1.ProgressivePerGroup:
+	case o.r12Named(first) != o.r12Named(second):
+		return o.r12Named(first)
+	case o.r12Named(first) || o.ordered == nil || o.kind != clusterv1alpha1.ProgressivePerGroup:
 		return byIndex
 	case first.Name == second.Name:
 		return first.Placement == second.Placement && byIndex

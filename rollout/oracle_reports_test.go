@@ -200,6 +200,9 @@ func r12Names(entry clusterv1alpha1.MandatoryDecisionGroup, group grouping.Key) 
 
 // R12: whether a group is mandatory.
 func (o *oracle) r12(group grouping.Key) bool {
+	if o.back != nil { // R44
+		return false
+	}
 	for _, entry := range o.mandatory {
 		if r12Names(entry, group) {
 			return true

@@ -109,10 +109,10 @@ func (q *question) concurrency() *limit.Limit {
 
 func (q *question) setConcurrency(n int) {
 	count := limit.Count(n)
-	if q.rules.typ == clusterv1alpha1.ProgressivePerGroup {
-		q.options.groupConcurrency = &count
-	} else {
+	if q.rules.typ == clusterv1alpha1.Progressive {
 		q.rules.maxConcurrency = &count
+	} else {
+		q.options.groupConcurrency = &count
 	}
 }
 

@@ -203,6 +203,11 @@ func (k *controller) read(s *state) *grouping.Groups {
 				clusterv1beta1.PlacementLabel: "web", clusterv1beta1.DecisionGroupIndexLabel: strconv.Itoa(int(group)),
 			},
 		}}
+		name := ""
+		if k.config.order != nil {
+			name = groupName(int(group))
+			d.Labels[clusterv1beta1.DecisionGroupNameLabel] = name
+		}
 		count := int32(0)
 		for i := range s.clusters {
 			c := &s.clusters[i]
@@ -217,7 +222,7 @@ func (k *controller) read(s *state) *grouping.Groups {
 			decisions = append(decisions, d)
 		}
 		placement.Status.DecisionGroups = append(placement.Status.DecisionGroups, clusterv1beta1.DecisionGroupStatus{
-			DecisionGroupIndex: int32(group), Decisions: []string{d.Name}, ClustersCount: count,
+			DecisionGroupIndex: int32(group), DecisionGroupName: name, Decisions: []string{d.Name}, ClustersCount: count,
 		})
 		placement.Status.NumberOfSelectedClusters += count
 	}

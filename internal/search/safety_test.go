@@ -2,6 +2,7 @@ package search
 
 import (
 	"fmt"
+	"math/bits"
 
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 )
@@ -168,6 +169,7 @@ func (j *judge) divide() {
 				x.budget = share(c.budget, x.clusters.len(), 0)
 			}
 		}
+		j.follow()
 	case clusterv1alpha1.Progressive:
 		add(stage{name: "all groups", groups: rest, limit: c.concurrency})
 		j.stages[j.n-1].budget = most // the budget over all clusters holds instead
@@ -175,6 +177,25 @@ func (j *judge) divide() {
 		add(stage{name: "all groups", groups: rest, budget: most})
 	}
 }
+
+// follow has each group come after those that an order says, beside the mandatory ones (R33).
+func (j *judge) follow() {
+	for i := range j.n {
+		x := &j.stages[i]
+		if j.config.order == nil || x.mandatory {
+			continue
+		}
+		x.after = 0
+		for n := range j.n {
+			if before := &j.stages[n]; before.mandatory || j.config.order.comesAfter(x.group(), before.group()) {
+				x.after.add(n)
+			}
+		}
+	}
+}
+
+// group is the first of the stage's.
+func (x *stage) group() int { return bits.TrailingZeros8(uint8(x.groups)) }
 
 // of counts the clusters of a set that stand as asked.
 func (j *judge) of(clusters set, is func(standing) bool) (found set) {

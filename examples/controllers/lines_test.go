@@ -9,7 +9,7 @@ import (
 
 // The reconcile of each controller is on a screen: what it does stands there, how it does it elsewhere.
 func TestReconcileFitsAScreen(t *testing.T) {
-	for _, name := range []string{"works", "decisions"} {
+	for _, name := range []string{"works", "decisions", "policies"} {
 		files := token.NewFileSet()
 		file, err := parser.ParseFile(files, name+"/reconcile.go", nil, 0)
 		if err != nil {

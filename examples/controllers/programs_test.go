@@ -18,7 +18,7 @@ var programs = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	built = dir
-	out, err := exec.Command("go", "build", "-o", dir+"/", "./apiserver", "./works", "./decisions").CombinedOutput()
+	out, err := exec.Command("go", "build", "-o", dir+"/", "./apiserver", "./works", "./decisions", "./policies").CombinedOutput()
 	if err != nil {
 		os.Stderr.Write(out)
 	}

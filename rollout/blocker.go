@@ -144,17 +144,17 @@ func (r *Result) Blockers() []Blocker {
 	if r.schedule == nil || r.schedule.options.paused || r.schedule.missing != "" {
 		return nil
 	}
-	behind, forSlots := r.heldByStage()
+	waiting := r.heldByStage()
 	var all []Blocker
 	for position, state := range r.states {
 		group := r.schedule.groups.GroupAt(position)
 		holds := 0
 		if b := r.choice.breach; b != nil {
 			if b.counts(r.schedule.groups.Key(group)) && failureStates.has(state) {
-				holds = behind + forSlots
+				holds = r.allHeld()
 			}
-		} else if int(r.schedule.stageOf[group]) == r.choice.active {
-			holds = r.holdsOf(state, behind, forSlots)
+		} else if i, active := r.choice.grantOf(int(r.schedule.stageOf[group])); active {
+			holds = r.holdsOf(state, waiting[i])
 		}
 		if holds > 0 {
 			b := r.blocker(position)
@@ -168,34 +168,53 @@ func (r *Result) Blockers() []Blocker {
 	return all
 }
 
-// holdsOf counts the clusters that wait for one of the active stage, which is in the given state. Those behind the stage
+// heldBy counts the clusters that an active stage holds.
+type heldBy struct {
+	behind   int // in stages that come after it, directly or not
+	forSlots int // in the stage itself, for want of a slot
+}
+
+// holdsOf counts the clusters that wait for one of an active stage, which is in the given state. Those behind the stage
 // wait until it is settled. Those in the stage that lack a slot wait while it has one.
-func (r *Result) holdsOf(s state, behind, forSlots int) (holds int) {
+func (r *Result) holdsOf(s state, h heldBy) (holds int) {
 	if s&starting == 0 && !inFlightStates.has(s) {
 		return 0
 	}
 	if !isFailed(s) {
-		holds += behind
+		holds += h.behind
 	}
 	if !isFailed(s) || !r.schedule.options.freeFailed {
-		holds += forSlots
+		holds += h.forSlots
 	}
 	return holds
 }
 
-// heldByStage counts the clusters that are held behind the active stage or by a breach, and those in the active stage
-// that lack a slot.
-func (r *Result) heldByStage() (behind, forSlots int) {
-	c := &r.choice
+// heldByStage counts the clusters that each of the active stages holds.
+func (r *Result) heldByStage() []heldBy {
+	s, c := r.schedule, &r.choice
+	held := make([]int, len(s.Stages)) // of each stage
+	by := make([]heldBy, len(c.grants()))
 	for group := range r.tallies {
-		switch stage := int(r.schedule.stageOf[group]); {
-		case c.breach != nil || stage > c.active:
-			behind += r.held(group)
-		case stage == c.active && c.barrier < 0 && !c.isClosed(group):
-			forSlots += r.held(group)
+		stage, n := int(s.stageOf[group]), r.held(group)
+		held[stage] += n
+		if i, active := c.grantOf(stage); active && c.grants()[i].barrier < 0 && !c.isClosed(group) {
+			by[i].forSlots += n
 		}
 	}
-	return behind, forSlots
+	for i := range by {
+		for _, stage := range s.behind(c.grants()[i].stage) {
+			by[i].behind += held[stage]
+		}
+	}
+	return by
+}
+
+// allHeld counts all held clusters.
+func (r *Result) allHeld() (n int) {
+	for group := range r.tallies {
+		n += r.held(group)
+	}
+	return n
 }
 
 // compareEnds puts those that time alone does not end first, then those that end last. What only just starts comes last.

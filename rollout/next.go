@@ -49,7 +49,7 @@ func (n Next) String() string {
 // selected.
 type observed struct {
 	totals
-	active   int           // the first stage that is not complete
+	active   int           // the first stage that is not complete; for a chain
 	breached int           // the first stage that is breached
 	recheck  time.Duration // until the next deadline or soak ends; 0 if none does
 	removed  []string      // the names of the clusters that were reported and are not selected, in order
@@ -84,7 +84,7 @@ func (s *schedule) next(v view, o *observed, now time.Time, mark marker) (Next, 
 		Breach:       c.breach.clone(),
 		Warnings:     s.warningsOf(v, o),
 		RecheckAfter: sooner(sooner(o.recheck, left), s.opening(&c, &o.totals, now)),
-		Counts:       all.counts(all.waiting() - c.slots),
+		Counts:       all.counts(all.waiting() - c.starting()),
 	}
 	if !s.withholds(o) {
 		n.Removed = o.due
@@ -105,7 +105,7 @@ func (s *schedule) exceedsRemovals(o *observed) bool {
 
 // reported is the number of clusters with a report, selected or not.
 func (s *schedule) reported(o *observed) int {
-	return s.groups.NumClusters() - int(o.all[unreported]) + len(o.removed)
+	return s.groups.NumClusters() - int(o.all[unreported]) - s.options.back.unreported() + len(o.removed)
 }
 
 // warningsOf gives the schedule's warnings and those of the reports.

@@ -32,7 +32,8 @@ func r27(r status.Report) (status.RolloutStatus, time.Time) {
 	return status.Progressing, since
 }
 
-// R1: of the reports of one cluster the one that holds the rollout back most counts, of equals the later one.
+// R1: of the reports of one cluster the one that holds the rollout back most counts, of equals the later one. Among those
+// in flight or failed a later attempt comes first.
 func r1Merged(reports []status.Report, cluster string) (worst status.Report, n int) {
 	order := []status.RolloutStatus{status.Failed, status.TimeOut, status.Progressing, status.ToApply, status.Succeeded, status.Skip}
 	for _, r := range reports {
@@ -46,6 +47,12 @@ func r1Merged(reports []status.Report, cluster string) (worst status.Report, n i
 		is, since := r27(r)
 		worstIs, worstSince := r27(worst)
 		place, worstPlace := slices.Index(order, is), slices.Index(order, worstIs)
+		if place <= 2 && worstPlace <= 2 && r.Attempt != worst.Attempt {
+			if r.Attempt > worst.Attempt {
+				worst = r
+			}
+			continue
+		}
 		if place < worstPlace || place == worstPlace && since.After(worstSince) {
 			worst = r
 		}
@@ -193,33 +200,15 @@ func r12Names(entry clusterv1alpha1.MandatoryDecisionGroup, group grouping.Key) 
 
 // R12: whether a group is mandatory.
 func (o *oracle) r12(group grouping.Key) bool {
+	if o.back != nil { // R44
+		return false
+	}
 	for _, entry := range o.mandatory {
 		if r12Names(entry, group) {
 			return true
 		}
 	}
 	return false
-}
-
-// sequence is the groups that go one by one: the mandatory ones (R12), then under ProgressivePerGroup the
-// others (R10).
-func (o *oracle) sequence() (sequence []grouping.Key) {
-	if o.kind == clusterv1alpha1.All {
-		return nil
-	}
-	for _, g := range o.groups {
-		if o.r12(g) {
-			sequence = append(sequence, g)
-		}
-	}
-	if o.kind == clusterv1alpha1.ProgressivePerGroup {
-		for _, g := range o.groups {
-			if !o.r12(g) {
-				sequence = append(sequence, g)
-			}
-		}
-	}
-	return sequence
 }
 
 // budget of one group: R12 none for a mandatory group, R10 MaxFailures of the group's size.

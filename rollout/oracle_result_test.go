@@ -73,6 +73,7 @@ func (o *oracle) r21() {
 		s.MaxFailures = r15(o.maxFailures, len(o.all))
 	}
 	s.ConcurrencySource = o.r14Source()
+	s.After = o.r33Schedule()
 	stage := func(mandatory bool, groups ...grouping.Key) *rollout.Stage {
 		n := 0
 		for _, g := range groups {
@@ -101,7 +102,10 @@ func (o *oracle) r21() {
 		others := stage(false, rest...)
 		others.MaxConcurrency = o.r14(others.Clusters)
 	case o.kind == clusterv1alpha1.ProgressivePerGroup:
-		for _, g := range rest {
+		for _, g := range o.sequence() {
+			if o.r12(g) {
+				continue
+			}
 			group := stage(false, g)
 			group.MaxFailures = o.budget(g)
 			if o.perGroup != nil {
@@ -112,16 +116,16 @@ func (o *oracle) r21() {
 }
 
 // R14: where the limit comes from.
-func (o *oracle) r14Source() rollout.ConcurrencySource {
+func (o *oracle) r14Source() string {
 	switch unset := (intstr.IntOrString{}); {
 	case o.kind == clusterv1alpha1.Progressive && o.concurrency != unset:
-		return rollout.ConcurrencySourceStrategy
+		return "maxConcurrency"
 	case o.kind == clusterv1alpha1.Progressive && o.r14Size() > 0:
-		return rollout.ConcurrencySourcePlacement
+		return "clustersPerDecisionGroup"
 	case o.kind == clusterv1alpha1.ProgressivePerGroup && o.perGroup != nil && *o.perGroup != unset:
-		return rollout.ConcurrencySourceOption
+		return "maxConcurrencyPerGroup"
 	}
-	return rollout.ConcurrencySourceNone
+	return ""
 }
 
 // S5: the counts.

@@ -28,6 +28,8 @@ type world struct {
 	missing    string              // what the groups say that they lack
 	size       *intstr.IntOrString // its clustersPerDecisionGroup; nil where the groups don't know it
 
+	back *taken // what Revert is given beside; nil for Plan
+
 	// The options.
 	paused      bool
 	gates       []closedGate // in the order in which they are given
@@ -35,6 +37,8 @@ type world struct {
 	perGroup    *intstr.IntOrString
 	failedFrees bool
 	maxRemoved  *intstr.IntOrString
+	ordered     map[string][]string // by GroupOrder; nil without it
+	attempt     int
 }
 
 type member struct {
@@ -95,6 +99,7 @@ type oracle struct {
 func (o *oracle) answer(w world) *answer {
 	o.world = w
 	o.readStrategy()
+	o.takeBack()
 	o.readReports()
 	o.forget()
 	o.out.Breach = o.breach()
@@ -149,13 +154,19 @@ func (o *oracle) readReports() {
 	o.all = o.all[:0]
 	for _, m := range o.members {
 		s := subject{name: m.name, group: m.group, status: status.ToApply}
+		attempt := 0
 		if r, n := r1Merged(o.reports, m.name); n > 0 {
-			s.reported = true
+			s.reported, attempt = true, r.Attempt
 			s.status, s.since = r27(r)
+		} else if o.back != nil {
+			s.status = status.Skip // R43
 		}
 		if o.r4(&s) {
 			s.status = status.TimeOut
 			s.newly = true
+		}
+		if attempt < o.attempt && r2(&s) { // R39: what failed in an earlier attempt waits as one that is reported ToApply
+			s.status, s.newly = status.ToApply, false
 		}
 		o.all = append(o.all, s)
 	}

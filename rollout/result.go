@@ -43,7 +43,7 @@ type Result struct {
 	ages     []time.Duration // of each position in flight or failed: how long it has been so
 	tallies  []tally         // of each group
 	started  []int32         // of each group: how many of its clusters are in Start; nil if none is
-	front    *front          // who stands in the way; worked out when somebody asks
+	fronts   *fronts         // who stands in the way; worked out when somebody asks
 }
 
 // Disposition is what a result says of a selected cluster.

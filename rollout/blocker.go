@@ -147,10 +147,13 @@ func (r *Result) Blockers() []Blocker {
 	waiting := r.heldByStage()
 	var all []Blocker
 	for position, state := range r.states {
+		if r.schedule.isAside(position) {
+			continue // nobody waits for it
+		}
 		group := r.schedule.groups.GroupAt(position)
 		holds := 0
 		if b := r.choice.breach; b != nil {
-			if b.counts(r.schedule.groups.Key(group)) && failureStates.has(state) {
+			if b.counts(r.schedule.groups.Key(group)) && failureStates.has(state) && r.schedule.inBudget(position) {
 				holds = r.allHeld()
 			}
 		} else if i, active := r.choice.grantOf(int(r.schedule.stageOf[group])); active {

@@ -77,7 +77,7 @@ func (r *Result) findFronts() []front {
 		fronts[i].excess = s.holdingSlots(&g.used) + g.slots - s.Stages[g.stage].MaxConcurrency + 1
 	}
 	for position, state := range r.states {
-		if state&starting == 0 && !inFlightStates.has(state) {
+		if state&starting == 0 && !inFlightStates.has(state) || s.isAside(position) {
 			continue
 		}
 		if i, active := r.choice.grantOf(int(s.stageOf[s.groups.GroupAt(position)])); active {
@@ -128,7 +128,7 @@ func (f *front) joinStarts() {
 func (r *Result) waitedFor() string {
 	var f front
 	for position, state := range r.states {
-		if state&starting != 0 || inFlightStates.has(state) {
+		if (state&starting != 0 || inFlightStates.has(state)) && !r.schedule.isAside(position) {
 			f.crowds[state&^starting].add(r.blocker(position))
 		}
 	}

@@ -46,7 +46,8 @@ func (r *Result) observe(s *schedule, reports []status.Report, now time.Time) (o
 	}
 	o.remove(reports, &others)
 	o.recheck = r.count()
-	o.totals = s.sum(r.tallies)
+	r.aside = s.sort(r.tallies, r.states)
+	o.totals = s.sum(r.tallies, r.aside)
 	o.active, o.breached = s.firsts(&o.totals)
 	return o, nil
 }

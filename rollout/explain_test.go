@@ -178,7 +178,7 @@ func advisedFleets(t *testing.T, n int, do func(h *advised)) {
 			for i, strategy := range explainedStrategies() {
 				h := &advised{strategy: strategy, groups: groups, reports: reports, now: atTen}
 				do(h)
-				switch (kind + i) % 5 { // what people do, in turn
+				switch (kind + i) % 8 { // what people do, in turn
 				case 0:
 					h.paused = true
 				case 1:
@@ -189,6 +189,12 @@ func advisedFleets(t *testing.T, n int, do func(h *advised)) {
 					h.others = []rollout.Option{rollout.MaxConcurrencyPerGroup(intstr.FromInt(1))}
 				case 4:
 					h.others = []rollout.Option{rollout.FailedFreesSlot()}
+				case 5:
+					h.others = []rollout.Option{rollout.Attempt(1)}
+				case 6:
+					h.others = []rollout.Option{rollout.Uncounted(of("a", "c"))}
+				case 7:
+					h.others = []rollout.Option{rollout.FailedBefore(of("b"))}
 				}
 				do(h)
 			}

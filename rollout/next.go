@@ -106,7 +106,8 @@ func (s *schedule) exceedsRemovals(o *observed) bool {
 
 // reported is the number of clusters with a report, selected or not.
 func (s *schedule) reported(o *observed) int {
-	return s.groups.NumClusters() - int(o.all[unreported]+o.asideAll[unreported]) + len(o.removed)
+	everyone := o.everyone()
+	return s.groups.NumClusters() - int(everyone[unreported]) - s.options.back.unreported() + len(o.removed)
 }
 
 // warningsOf gives the schedule's warnings and those of the reports.

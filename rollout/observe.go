@@ -25,7 +25,7 @@ func (r *Result) observe(s *schedule, reports []status.Report, now time.Time) (o
 		position, selected := s.groups.Position(report.Cluster)
 		switch {
 		case report.Cluster == "":
-			errs = append(errs, withoutCluster(i))
+			errs = append(errs, withoutCluster(field.NewPath("reports").Index(i)))
 		case !selected:
 			others.add(i, len(reports))
 		case r.states[position] != unreported:
@@ -52,8 +52,8 @@ func (r *Result) observe(s *schedule, reports []status.Report, now time.Time) (o
 	return o, nil
 }
 
-func withoutCluster(i int) *field.Error {
-	return field.Required(field.NewPath("reports").Index(i).Child("cluster"), "must be the name of a ManagedCluster")
+func withoutCluster(report *field.Path) *field.Error {
+	return field.Required(report.Child("cluster"), "must be the name of a ManagedCluster")
 }
 
 // unknownAge is the age of a cluster of which nobody knows since when it is so.
@@ -62,6 +62,7 @@ const unknownAge time.Duration = math.MinInt64
 // set notes what was reported of the cluster at a position.
 func (r *Result) set(position int, report *status.Report, now time.Time) {
 	kind, since := read(report)
+	r.tries.set(position, report.Attempt, len(r.states))
 	state := r.schedule.state(kind, since, report.Attempt, now)
 	r.states[position] = state
 	r.age(position, state, since, now)

@@ -29,7 +29,8 @@ type options struct {
 	freeFailed       bool
 	uncounted        func(cluster string) bool
 	failedBefore     func(cluster string) bool
-	attempt          int // the one that is wanted
+	back             *wayBack // nil: the rollout goes on
+	attempt          int      // the one that is wanted
 	attemptErr       *field.Error
 }
 
@@ -42,6 +43,9 @@ func (o *options) errs() (errs field.ErrorList) {
 	}
 	return errs
 }
+
+// isOrdered says whether clusters start in another order than that of their names.
+func (o *options) isOrdered() bool { return o.order != nil || o.back != nil }
 
 // Paused starts nothing; all else is as before.
 func Paused() Option {

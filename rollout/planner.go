@@ -80,7 +80,7 @@ func (p *Planner) Report(reports ...status.Report) error {
 	var errs field.ErrorList
 	for i := range reports {
 		if reports[i].Cluster == "" {
-			errs = append(errs, withoutCluster(i))
+			errs = append(errs, withoutCluster(field.NewPath("reports").Index(i)))
 		}
 	}
 	if len(errs) > 0 {
@@ -299,6 +299,7 @@ func (p *Planner) Result(now time.Time) *Result {
 		schedule: t.schedule,
 		states:   slices.Clone(t.states),
 		ages:     make([]time.Duration, len(t.states)),
+		tries:    slices.Clone(t.tries),
 		tallies:  slices.Clone(t.totals.groups),
 		aside:    slices.Clone(t.totals.aside),
 	}

@@ -132,6 +132,7 @@ func drawOptions(t *rapid.T) []rollout.Option {
 		rollout.MaxRemoved(bound),
 		rollout.Uncounted(drawNames(t, "uncounted")),
 		rollout.FailedBefore(drawNames(t, "failed before")),
+		rollout.GroupOrder(rapid.SampledFrom([]map[string][]string{nil, {"canary": {""}}, {"": {"canary"}}}).Draw(t, "group order")),
 	}
 	var chosen []rollout.Option
 	for i, option := range all {
@@ -188,7 +189,7 @@ func (p *planning) isOutdated(r status.Report) bool {
 // wrote takes in that the caller wrote: there is nothing to see of it yet, unless what was reported is later.
 func (p *planning) wrote(cluster string, when time.Time) {
 	when = when.Round(0)
-	if !when.After(p.applied[cluster].when) {
+	if last := p.applied[cluster]; when.Before(last.when) || when.Equal(last.when) && p.attempt <= last.attempt {
 		return
 	}
 	p.applied[cluster] = write{when, p.attempt}

@@ -141,7 +141,7 @@ func (o *oracle) r23Closed(g rollout.Gate) bool { return g.Opens.IsZero() || o.n
 
 // R11: the clusters outside the mandatory groups share MaxConcurrency.
 func (o *oracle) r11() {
-	outside := func(s *subject) bool { return !o.r12(s.group) }
+	outside := func(s *subject) bool { return !o.r12(s.group) && !s.aside }
 	n := 0
 	for i := range o.all {
 		if outside(&o.all[i]) {
@@ -158,7 +158,7 @@ func (o *oracle) r24() {
 	}
 	for _, g := range o.groups {
 		limit := atMost(*o.perGroup, o.sizeOf(g))
-		o.share(func(s *subject) bool { return s.group == g }, rollout.Hold{Group: g, MaxConcurrency: limit})
+		o.share(func(s *subject) bool { return s.group == g && !s.aside }, rollout.Hold{Group: g, MaxConcurrency: limit})
 	}
 }
 

@@ -285,7 +285,8 @@ func (p *Planner) InFlight(now time.Time) []Cluster {
 	p.lock()
 	defer p.mu.Unlock()
 	t, o := p.at(now)
-	return t.schedule.list(t, inFlightStates, o.all.inFlight())
+	everyone := o.everyone()
+	return t.schedule.list(t, inFlightStates, everyone.inFlight())
 }
 
 // Result says at the time now all that [Plan] would, reasons and summary included. It takes time linear in
@@ -298,7 +299,9 @@ func (p *Planner) Result(now time.Time) *Result {
 		schedule: t.schedule,
 		states:   slices.Clone(t.states),
 		ages:     make([]time.Duration, len(t.states)),
+		tries:    slices.Clone(t.tries),
 		tallies:  slices.Clone(t.totals.groups),
+		aside:    slices.Clone(t.totals.aside),
 	}
 	for position, state := range r.states {
 		r.age(position, state, t.since[position], t.now)

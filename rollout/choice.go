@@ -150,7 +150,7 @@ func (s *schedule) firsts(t *totals) (active, breached int) {
 func (s *schedule) choose(v view, o *observed, now time.Time) choice {
 	t := &o.totals
 	c := choice{closed: s.closedGates(now)}
-	if s.after != nil {
+	if s.After != nil {
 		c.tracks = s.follow(&c, t)
 	} else if o.active < len(t.stages) {
 		c.active = 1
@@ -176,7 +176,7 @@ func (s *schedule) follow(c *choice, t *totals) *tracks {
 	barriers := make([]int32, n) // of each stage the first before which a gate is closed, among all that it comes after and itself
 	for stage := range n {
 		behind, barrier := int32(-1), int32(-1)
-		for _, before := range s.after[stage] {
+		for _, before := range s.After[stage] {
 			first := tr.behind[before]
 			if first < 0 && !s.isComplete(before, &t.stages[before]) {
 				first = int32(before)

@@ -21,7 +21,7 @@ const (
 	HoldBreached HoldType = "BudgetBreached"
 	// HoldMandatoryGroup says that a mandatory group comes first and is not complete.
 	HoldMandatoryGroup HoldType = "MandatoryGroupIncomplete"
-	// HoldEarlierGroup says that a group with a lower index comes first and is not complete.
+	// HoldEarlierGroup says that a group that comes first is not complete.
 	HoldEarlierGroup HoldType = "EarlierGroupIncomplete"
 	// HoldGateClosed says that the gate before the cluster's group, or before an earlier one, is closed.
 	HoldGateClosed HoldType = "GateClosed"

@@ -49,7 +49,7 @@ func (w Warning) MarshalJSON() ([]byte, error) {
 		Group     *grouping.Key `json:"group,omitempty"`
 	}{plain: plain(w)}
 	switch w.Type {
-	case WarningGateWithoutGroup:
+	case WarningGateWithoutGroup, WarningOrderWithoutGroup:
 		out.Group = &w.Group
 	case WarningBudgetOutOfReach:
 		if !w.AllGroups {

@@ -211,30 +211,6 @@ func (o *oracle) r12(group grouping.Key) bool {
 	return false
 }
 
-// sequence is the groups that go one by one: the mandatory ones (R12), then under ProgressivePerGroup the
-// others (R10).
-func (o *oracle) sequence() (sequence []grouping.Key) {
-	if o.kind == clusterv1alpha1.All {
-		return nil
-	}
-	if o.back != nil {
-		return o.r44Sequence()
-	}
-	for _, g := range o.groups {
-		if o.r12(g) {
-			sequence = append(sequence, g)
-		}
-	}
-	if o.kind == clusterv1alpha1.ProgressivePerGroup {
-		for _, g := range o.groups {
-			if !o.r12(g) {
-				sequence = append(sequence, g)
-			}
-		}
-	}
-	return sequence
-}
-
 // budget of one group: R12 none for a mandatory group, R10 MaxFailures of the group's size.
 func (o *oracle) budget(group grouping.Key) int {
 	if o.r12(group) {

@@ -73,6 +73,7 @@ func (o *oracle) r21() {
 		s.MaxFailures = r15(o.maxFailures, len(o.all))
 	}
 	s.ConcurrencySource = o.r14Source()
+	s.After = o.r33Schedule()
 	stage := func(mandatory bool, groups ...grouping.Key) *rollout.Stage {
 		n := 0
 		for _, g := range groups {
@@ -82,11 +83,7 @@ func (o *oracle) r21() {
 		return &s.Stages[len(s.Stages)-1]
 	}
 	var rest []grouping.Key
-	inOrder := o.groups
-	if o.back != nil && o.kind == clusterv1alpha1.ProgressivePerGroup {
-		inOrder = o.sequence()
-	}
-	for _, g := range inOrder {
+	for _, g := range o.groups {
 		if !o.r12(g) {
 			rest = append(rest, g)
 			continue
@@ -105,7 +102,10 @@ func (o *oracle) r21() {
 		others := stage(false, rest...)
 		others.MaxConcurrency = o.r14(others.Clusters)
 	case o.kind == clusterv1alpha1.ProgressivePerGroup:
-		for _, g := range rest {
+		for _, g := range o.sequence() {
+			if o.r12(g) {
+				continue
+			}
 			group := stage(false, g)
 			group.MaxFailures = o.budget(g)
 			if o.perGroup != nil {

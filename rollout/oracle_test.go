@@ -37,6 +37,7 @@ type world struct {
 	perGroup    *intstr.IntOrString
 	failedFrees bool
 	maxRemoved  *intstr.IntOrString
+	ordered     map[string][]string // by GroupOrder; nil without it
 	attempt     int
 }
 

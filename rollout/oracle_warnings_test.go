@@ -16,9 +16,11 @@ import (
 // The rules on warnings: R1, R4, R5, R12, R18, R23, R28, R30. They come in the order of the types.
 func (o *oracle) r31() {
 	o.r18Ignored()
+	o.r18Options()
 	if !o.incomplete { // a group that nobody sees may not be written yet
 		o.r12Empty()
 		o.r23WithoutGroup()
+		o.r33WithoutGroup()
 	} else {
 		o.warn(rollout.Warning{Type: rollout.WarningGroupsIncomplete, Missing: o.missing})
 	}
@@ -57,6 +59,19 @@ func (o *oracle) r18Ignored() {
 	}
 	if b := o.strategy.ProgressivePerGroup; b != nil {
 		block("progressivePerGroup", clusterv1alpha1.ProgressivePerGroup, b.RolloutConfig, b.MandatoryDecisionGroups.MandatoryDecisionGroups, intstr.IntOrString{})
+	}
+}
+
+// R18: options of another type than the chosen one.
+func (o *oracle) r18Options() {
+	if o.kind == clusterv1alpha1.ProgressivePerGroup {
+		return
+	}
+	if o.ordered != nil {
+		o.warn(rollout.Warning{Type: rollout.WarningFieldIgnored, Field: "groupOrder"})
+	}
+	if o.perGroup != nil {
+		o.warn(rollout.Warning{Type: rollout.WarningFieldIgnored, Field: "maxConcurrencyPerGroup"})
 	}
 }
 

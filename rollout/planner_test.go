@@ -124,6 +124,7 @@ func drawOptions(t *rapid.T) []rollout.Option {
 		rollout.Closed(grouping.Key{Index: 1, Name: "canary"}, rollout.Gate{Name: "approval"}),
 		rollout.Closed(grouping.Key{Index: 1}, rollout.Gate{Opens: gate.Opens.Add(10 * time.Second)}),
 		rollout.MaxRemoved(bound),
+		rollout.GroupOrder(rapid.SampledFrom([]map[string][]string{nil, {"canary": {""}}, {"": {"canary"}}}).Draw(t, "group order")),
 	}
 	var chosen []rollout.Option
 	for i, option := range all {

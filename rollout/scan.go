@@ -20,7 +20,7 @@ func (v *scan) in(states stateSet, from int) (int, state, bool) {
 }
 
 func (v *scan) turn(stage int, s state, from int) (position, place int, ok bool) {
-	if v.schedule.after != nil {
+	if v.schedule.After != nil {
 		return v.ranked(stage, s, from)
 	}
 	if !v.schedule.options.isOrdered() {

@@ -29,8 +29,11 @@ type Schedule struct {
 	// strategy, "clustersPerDecisionGroup" of the Placement where the strategy has none, or "maxConcurrencyPerGroup", the
 	// option, which alone limits mandatory stages too. It is empty where there is no limit.
 	ConcurrencySource string `json:"concurrencySource,omitempty"`
-	// Stages are gone through in order.
+	// Stages are gone through in order, unless After says otherwise.
 	Stages []Stage `json:"stages"`
+	// After says of each stage which it comes directly after, by their places in Stages, all of them earlier ones. It is nil
+	// where each stage comes after the one before it, as always without [GroupOrder].
+	After [][]int `json:"after,omitempty"`
 }
 
 // Stage is the groups that are rolled out together.
@@ -61,8 +64,7 @@ type schedule struct {
 	groups   *grouping.Groups
 	missing  string  // what the groups lack; empty where they are complete
 	stageOf  []int32 // of each group
-	after    [][]int // of each stage of a graph the stages that it comes directly after, all of them earlier ones; nil for a chain
-	members  []int32 // of each stage of a graph its group
+	members  []int32 // of each stage of a graph its group; nil for a chain
 	warnings []Warning
 	names    string // known, once it was asked for
 }
@@ -88,12 +90,20 @@ func newSchedule(r rules, o options, groups *grouping.Groups) *schedule {
 	}
 
 	mandatory, others := s.split()
+	s.checkOptions()
+	var g graph
+	if o.groupOrder != nil && r.typ == clusterv1alpha1.ProgressivePerGroup {
+		g = s.arrange(mandatory, others)
+		others = g.order[len(mandatory):]
+	}
 	if o.back != nil {
 		mandatory, others = nil, s.turnRound(mandatory, others)
+		g = g.turnRound()
 	}
 	if s.missing == "" {
 		s.checkMandatory()
 		s.checkGates()
+		s.checkGroupOrder()
 	} else { // what seems not to exist may only not be there yet
 		s.warn(Warning{Type: WarningGroupsIncomplete, Missing: s.missing})
 	}
@@ -106,6 +116,7 @@ func newSchedule(r rules, o options, groups *grouping.Groups) *schedule {
 		for i := range others {
 			addStage(others[i:i+1], Stage{})
 		}
+		s.link(g)
 	case clusterv1alpha1.Progressive:
 		if !o.back.isTolerant() {
 			s.MaxFailures = min(r.maxFailures.Of(total), total)
@@ -153,7 +164,7 @@ func (s *schedule) groupOf(stage int) (int, bool) {
 
 // alone is the group of a stage that has no other. It takes constant time in a graph.
 func (s *schedule) alone(stage int) int {
-	if s.after != nil {
+	if s.After != nil {
 		return int(s.members[stage])
 	}
 	return slices.Index(s.stageOf, int32(stage))
@@ -161,7 +172,7 @@ func (s *schedule) alone(stage int) int {
 
 // behind lists the stages that come after the given one, directly or not.
 func (s *schedule) behind(stage int) (stages []int) {
-	if s.after == nil {
+	if s.After == nil {
 		for later := stage + 1; later < len(s.Stages); later++ {
 			stages = append(stages, later)
 		}
@@ -170,7 +181,7 @@ func (s *schedule) behind(stage int) (stages []int) {
 	is := make([]bool, len(s.Stages))
 	is[stage] = true
 	for later := stage + 1; later < len(s.Stages); later++ {
-		if slices.ContainsFunc(s.after[later], func(before int) bool { return is[before] }) {
+		if slices.ContainsFunc(s.After[later], func(before int) bool { return is[before] }) {
 			is[later] = true
 			stages = append(stages, later)
 		}
@@ -335,6 +346,10 @@ func (s Schedule) clone() Schedule {
 		keys = append(keys, *groups...)
 		*groups = keys[len(keys)-len(*groups) : len(keys) : len(keys)]
 	}
+	s.After = slices.Clone(s.After)
+	for i := range s.After {
+		s.After[i] = slices.Clone(s.After[i])
+	}
 	if s.ProgressDeadline != nil {
 		deadline := *s.ProgressDeadline
 		s.ProgressDeadline = &deadline
@@ -342,13 +357,22 @@ func (s Schedule) clone() Schedule {
 	return s
 }
 
-// String is the stages in one line: `[group 0 "canary"] → [group 1, group 2: 5 at a time]`.
+// String is the stages in one line: `[group 0 "canary"] → [group 1, group 2: 5 at a time]`. Where they are no chain it says of
+// each what it comes after: `[group 0 "eu"]; [group 1 "us"]; [group 2] after group 0 "eu" and group 1 "us"`.
 func (s Schedule) String() string {
 	var stages []string
 	for _, stage := range s.Stages {
 		stages = append(stages, stage.String())
 	}
-	return strings.Join(stages, " → ")
+	if s.After == nil {
+		return strings.Join(stages, " → ")
+	}
+	for i, after := range s.After {
+		for j, before := range after {
+			stages[i] += [2]string{" after ", " and "}[min(j, 1)] + s.Stages[before].Groups[0].String()
+		}
+	}
+	return strings.Join(stages, "; ")
 }
 
 // String is the groups, and how many clusters may be in flight at a time where that is not all.

@@ -37,6 +37,7 @@ type config struct {
 	left   left
 
 	answers bool // agents say that they are progressing before they say more
+	retry   bool // a person may have what failed tried again
 	pauses  bool // a person may pause the rollout
 	regress bool // what succeeded may fail
 	lag     bool // the cache shows writes late

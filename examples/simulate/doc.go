@@ -147,7 +147,6 @@
 // # How it is made
 //
 // Package scenario makes the rollouts of the objects. Package behavior says what each cluster will report.
-// Package simulation is the loop of a controller in virtual time; it knows neither files nor strategies, only a
-// planner, which here is rollout.Plan, or for a Policy the hub of package policy, which keeps the replicated policies
-// and calls passes.Propagate. Package story tells what it is for one cluster. Package output writes the report.
+// Package simulation is the loop of a controller in virtual time, told by a rollout.Planner who may start. For a Policy
+// the hub of package policy stands between, which keeps the replicated policies. Package story tells what it is for one cluster. Package output writes the report.
 package main

@@ -136,7 +136,7 @@ func (f *flags) play(s *scenario.Scenario) (listed, simulation.Outcome, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	report, err := output.New(s, trace, hub.Passes(), f.start.Time)
+	report, err := output.New(s, trace, hub, f.start.Time)
 	report.Rows = int(f.rows)
 	f.pictures.keep(report, s.Groups, trace)
 	return report, trace.Outcome, err

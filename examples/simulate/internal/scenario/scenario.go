@@ -307,8 +307,8 @@ func (s *Scenario) Planner(opts ...rollout.Option) (simulation.Planner, *policy.
 
 // Play plays the rollout through from where it stands. The hub is that of a Policy's.
 func (s *Scenario) Play(options []rollout.Option, lives func(cluster string) simulation.Life, start time.Time, watch ...func(time.Duration, *rollout.Result)) (*simulation.Trace, *policy.Hub, error) {
-	if plan, hub := s.Planner(options...); hub != nil {
-		trace, err := simulation.Resume(plan, hub.Observed(), lives, start, watch...)
+	if _, hub := s.Planner(options...); hub != nil {
+		trace, err := hub.Play(lives, start, watch...)
 		return trace, hub, err
 	}
 	trace, err := simulation.Rollout{Strategy: s.Strategy, Groups: s.Groups, Options: options}.Play(s.Observed, lives, start, watch...)

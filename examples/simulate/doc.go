@@ -74,6 +74,8 @@
 //
 //	-fail edge-7=5m -fail 'lab-*'    these fail, after 5 minutes and after -takes
 //	-fail-share 5% -seed 3           5% of the others fail, drawn at random
+//	-fail-rate 0.3%                  of the others each fails with this chance
+//	-takes 5m-20m                    each takes a time of its own between these
 //	-never edge-9                    this one never answers
 //	-recover 2h                      all of those succeed later after all
 //
@@ -92,9 +94,14 @@
 //	  - selector: {matchLabels: {link: slow}}
 //	    groups: [canary]             # names of decision groups
 //	    after: 40m
-//	  - share: 5%                    # or a count
+//	  - share: 5%                    # or a count, or less than 1%, rounded up
 //	    outcome: NeverAnswers
+//	  - rate: 0.3%                   # the chance of each cluster by itself
+//	    outcome: Fails
+//	    after: 5m-20m                # each a time of its own between these
 //	  - after: 12m                   # everybody else
+//
+// The seed decides all luck, and a cluster's own does not depend on who else there is.
 //
 // A cluster that never answers is Progressing until its progressDeadline has passed. One that succeeds after that
 // has timed out and recovered; while it then soaks, there may be one more in flight than maxConcurrency, as its
@@ -123,7 +130,8 @@
 // ended, a gate opened. Its line says how many clusters started, and how things stand after that: how many
 // are in flight, soaking, done, failed and timed out, and why the rest waits. A failed cluster is in flight, too,
 // until its deadline. A table has at most 60 rows, or as many as -rows says: waves that follow one another share a
-// row, and so do groups without names. With -o json the same comes as one object that also names the clusters of every wave.
+// row, and so do groups without names. With -o json the same comes as one object that also names the clusters of every wave. Of more
+// than 1,000 waves, or than -rows says, some say why the rest waits; each such sentence costs a whole plan.
 //
 // The last lines say since when nothing starts any more, how it ended, and in the library's words why:
 //

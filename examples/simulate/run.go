@@ -125,7 +125,7 @@ func (f *flags) play(s *scenario.Scenario) (listed, simulation.Outcome, error) {
 	for _, rule := range f.rules() {
 		rules = append(rules, rule.Rule)
 	}
-	lives, fallbacks := s.Lives(rules, f.seed, time.Duration(f.takes))
+	lives, fallbacks := s.Lives(rules, f.seed, f.takes.Range)
 	s.Notes = append(s.Notes, f.withoutEffect(s, first.Schedule, fallbacks)...)
 	if f.explain != "" {
 		return f.explained(s, options, lives)

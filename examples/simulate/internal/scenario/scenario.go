@@ -17,6 +17,7 @@ import (
 
 	"github.com/cohort-ocm/cohort/examples/internal/manifest"
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/behavior"
+	"github.com/cohort-ocm/cohort/examples/simulate/internal/chance"
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/policy"
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/simulation"
 	"github.com/cohort-ocm/cohort/grouping"
@@ -342,7 +343,7 @@ func aggregate(errs field.ErrorList) error {
 // match no cluster are noted.
 //
 // It gives, besides, for how many clusters the fallback counts.
-func (s *Scenario) Lives(rules []behavior.Rule, seed uint64, fallback time.Duration) (of func(cluster string) simulation.Life, fallbacks int) {
+func (s *Scenario) Lives(rules []behavior.Rule, seed uint64, fallback chance.Range) (of func(cluster string) simulation.Life, fallbacks int) {
 	spec := behavior.Spec{Seed: cmp.Or(seed, s.Behavior.Seed), Clusters: slices.Concat(rules, s.Behavior.Clusters)}
 	lives, unused, fallbacks := spec.Lives(s.Clusters(), fallback)
 	for _, i := range unused {
@@ -351,7 +352,5 @@ func (s *Scenario) Lives(rules []behavior.Rule, seed uint64, fallback time.Durat
 	return func(cluster string) simulation.Life { return lives[cluster] }, fallbacks
 }
 
-// Shares says whether the Behavior draws clusters at random.
-func (s *Scenario) Shares() bool {
-	return slices.ContainsFunc(s.Behavior.Clusters, func(r behavior.Rule) bool { return r.Share != nil })
-}
+// Draws says whether the Behavior leaves anything to luck.
+func (s *Scenario) Draws() bool { return slices.ContainsFunc(s.Behavior.Clusters, behavior.Rule.Draws) }

@@ -63,10 +63,16 @@
 // Placement's namespace, and of those in the sets that the Placement names, if it names any. Where the files have no such
 // binding, all sets are taken as bound. Sets go by their label, or by their selector where the files hold the
 // ManagedClusterSet. Clusters that are being deleted, that fit no predicate or whose taints are not tolerated are not
-// selected. One that the hub has not accepted is, if its taints say nothing else, and a note tells. Predicates are ORed,
+// selected. Predicates are ORed,
 // the selectors of one for labels and claims ANDed; without predicates every cluster fits. numberOfClusters takes the
 // first by name, where OCM would take them by score, and says so. CEL is refused. Prioritizers and spreading are not
 // followed, and a note says so. JSON counts under placement.dropped each cluster that is not selected, by the rule.
+//
+// OCM's scheduler does not look at spec.hubAcceptsClient. By its API a hub taints a cluster that never was available as
+// unreachable, and one that it does not accept can't be. A file that was not read from a hub, which shows by its having
+// neither uid nor resourceVersion, goes without that taint: such a cluster is dropped unless the Placement tolerates it. A
+// hub's file is taken at its word. Where a cluster is selected that the hub does not accept, nothing reaches it, since the
+// hub has no namespace for it: it never answers, and a note says so.
 //
 // # How clusters behave
 //

@@ -178,10 +178,10 @@ func unexpected(word string) error {
 	switch word {
 	case "help":
 		return errors.New("help: is shown by -h, and that of compare by compare -h")
-	case "compare":
-		return errors.New("compare: must be the first word")
+	case "compare", "exposure":
+		return errors.New(word + ": must be the first word")
 	}
-	return fmt.Errorf("unexpected argument %q: files must be given as -f FILE%s", word, spelling.Hint(word, []string{"explain", "compare"}))
+	return fmt.Errorf("unexpected argument %q: files must be given as -f FILE%s", word, spelling.Hint(word, []string{"explain", "compare", "exposure"}))
 }
 
 // flagRule is a rule of behavior and the flag that asks for it, as it was given.

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/cohort-ocm/cohort/examples/internal/spelling"
 )
@@ -55,6 +56,8 @@ func expected(f *flag.Flag) string {
 	switch getter.Get().(type) {
 	case bool:
 		return "must be true or false"
+	case time.Duration:
+		return "must be a time such as 30s or 30m"
 	case uint, uint64:
 		return "must be a whole number from 0 to 18446744073709551615"
 	default:

@@ -342,6 +342,8 @@ func aggregate(errs field.ErrorList) error {
 // succeeds after the fallback time. seed counts instead of that of the Behavior unless it is 0. Rules that
 // match no cluster are noted.
 //
+// One that the hub does not accept never answers, whatever the rules say.
+//
 // It gives, besides, for how many clusters the fallback counts.
 func (s *Scenario) Lives(rules []behavior.Rule, seed uint64, fallback chance.Range) (of func(cluster string) simulation.Life, fallbacks int) {
 	spec := behavior.Spec{Seed: cmp.Or(seed, s.Behavior.Seed), Clusters: slices.Concat(rules, s.Behavior.Clusters)}
@@ -349,7 +351,21 @@ func (s *Scenario) Lives(rules []behavior.Rule, seed uint64, fallback chance.Ran
 	for _, i := range unused {
 		s.Notes = append(s.Notes, fmt.Sprintf("behavior: no cluster for %q", spec.Clusters[i]))
 	}
+	var unreached []string
+	for cluster := range lives {
+		if s.Unreached(cluster) {
+			unreached = append(unreached, cluster)
+			lives[cluster] = nil
+		}
+	}
+	s.noteClusters("ManagedCluster: selected and not accepted by the hub (spec.hubAcceptsClient), which has no namespace for it: it never answers", unreached)
 	return func(cluster string) simulation.Life { return lives[cluster] }, fallbacks
+}
+
+// Unreached says whether no workload can reach the cluster, as the hub does not accept it.
+func (s *Scenario) Unreached(cluster string) bool {
+	managed, there := s.managed[cluster]
+	return there && !accepted(managed)
 }
 
 // Draws says whether the Behavior leaves anything to luck.

@@ -31,6 +31,8 @@ type config struct {
 	free       bool  // FailedFreesSlot
 	groupLimit int   // MaxConcurrencyPerGroup; 0: none
 	maxRemoved int   // 0: none
+	aside      set   // Uncounted
+	past       set   // FailedBefore
 	order      order // GroupOrder; nil: none
 
 	groups []uint8 // of each cluster, at the beginning; none for those that may join
@@ -127,7 +129,9 @@ func (c *config) first() state {
 		if i < len(c.groups) {
 			group = c.groups[i]
 		}
-		s.clusters[i] = cluster{group: group, shown: group, truth: nothing, seen: nothing, own: nothing}
+		s.clusters[i] = cluster{
+			group: group, shown: group, truth: nothing, seen: nothing, own: nothing, aside: c.aside.has(i), past: c.past.has(i),
+		}
 	}
 	return s
 }
@@ -168,6 +172,8 @@ func (c *config) String() string {
 	say(c.free, "FailedFreesSlot")
 	say(c.order != nil, "GroupOrder %v", map[string][]string(c.order))
 	say(c.groupLimit > 0, "MaxConcurrencyPerGroup %d", c.groupLimit)
+	say(c.aside != 0, "Uncounted %s", c.aside.in(names))
+	say(c.past != 0, "FailedBefore %s", c.past.in(names))
 	say(c.maxRemoved > 0, "MaxRemoved %d", c.maxRemoved)
 	return strings.Join(parts, ", ")
 }

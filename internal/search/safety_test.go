@@ -66,7 +66,8 @@ type stage struct {
 	groups    set
 	limit     string
 	budget    int
-	clusters  set
+	clusters  set // those that count
+	aside     set // those that do not (R37)
 	mandatory bool
 	sequence  bool // it is one group, and its gate a barrier
 	after     set  // the stages that have to be complete before it starts, and those before these
@@ -78,6 +79,8 @@ type judge struct {
 	s       *state
 	stands  [most]standing
 	all     set // the clusters that are shown
+	counted set // those of them that count (R37)
+	past    set // those whose failures do not (R38)
 	stages  [2 * none]stage
 	n       int    // of the stages
 	stopped string // why nothing starts anywhere
@@ -89,6 +92,12 @@ func (c *config) judge(s *state) *judge {
 		j.stands[i] = c.stand(s.clusters[i].view(), s.attempt)
 		if s.clusters[i].shown != none {
 			j.all.add(i)
+			if !s.clusters[i].aside {
+				j.counted.add(i)
+			}
+		}
+		if s.clusters[i].past {
+			j.past.add(i)
 		}
 	}
 	j.divide()
@@ -110,7 +119,7 @@ func (j *judge) isComplete(x *stage) bool {
 // stageOf gives the stage of a cluster; nil if it is not selected.
 func (j *judge) stageOf(i int) *stage {
 	for n := range j.n {
-		if j.stages[n].clusters.has(i) {
+		if x := &j.stages[n]; x.clusters.has(i) || x.aside.has(i) {
 			return &j.stages[n]
 		}
 	}
@@ -141,7 +150,8 @@ func (j *judge) divide() {
 				x.clusters.add(i)
 			}
 		}
-		if x.mandatory && x.clusters == 0 {
+		x.clusters, x.aside = x.clusters&j.counted, x.clusters&^j.counted
+		if x.mandatory && x.clusters|x.aside == 0 {
 			return // skipped
 		}
 		taken |= x.groups
@@ -213,7 +223,7 @@ func (j *judge) waiting(clusters set) set {
 func (j *judge) unsettled(clusters set) set {
 	return j.of(clusters, func(x standing) bool { return !x.settled() })
 }
-func (j *judge) failures(clusters set) int { return j.of(clusters, standing.fails).len() }
+func (j *judge) failures(clusters set) int { return j.of(clusters&^j.past, standing.fails).len() }
 
 // breach says which budget is breached (R10 to R12); empty if none is.
 func (j *judge) breach() string {
@@ -222,8 +232,8 @@ func (j *judge) breach() string {
 			return fmt.Sprintf("%d failed in %s, %d may", j.failures(x.clusters), x.name, x.budget)
 		}
 	}
-	if budget := share(j.config.budget, j.all.len(), 0); j.config.strategy == clusterv1alpha1.Progressive && j.failures(j.all) > budget {
-		return fmt.Sprintf("%d failed, %d may", j.failures(j.all), budget)
+	if budget := share(j.config.budget, j.counted.len(), 0); j.config.strategy == clusterv1alpha1.Progressive && j.failures(j.counted) > budget {
+		return fmt.Sprintf("%d failed, %d may", j.failures(j.counted), budget)
 	}
 	return ""
 }
@@ -368,13 +378,13 @@ func (j *judge) checkHeld(start set) string {
 		if j.behind(x) != "" {
 			continue
 		}
-		open := j.waiting(x.clusters)
+		open := j.waiting(x.clusters | x.aside)
 		for i := range most {
 			if open.has(i) && j.s.closed>>j.s.clusters[i].shown&1 == 1 {
 				open &^= 1 << i
 			}
 		}
-		if free, _ := j.slots(x); (start & x.clusters).len() < min(open.len(), max(0, free)) {
+		if free, _ := j.slots(x); open&x.aside&^start != 0 || (start&x.clusters).len() < min((open&x.clusters).len(), max(0, free)) {
 			return fmt.Sprintf("held: [%s] wait in %s for nothing", (open &^ start).in(marks), x.name)
 		}
 	}

@@ -99,7 +99,7 @@ var rooms = []room{
 			{"Exposure", `^at most \d+ of \d+ clusters? get a version that fails them, \d+ where it fails all; at most \d+ in flight at a time; done after .* if none fails$`},
 			{"StageExposure", `^\[.*\]: at most \d+ of \d+ clusters? exposed, \d+ in flight; done after .*`},
 			{"Limits", `^maxConcurrency \S+, maxFailures \S+$`},
-			{"Limit, too many exposed", `bounds.exposed: .*: must be at least \d+, which are exposed with .*, \d+ of them in .*`},
+			{"Limit, too many exposed", `bounds.exposed: .*: must be at least \d+, which are exposed with .*, up to \d+ of them in .*`},
 			{"Limit, too long", `bounds.finish: .*: must be at least \S+, which it takes with .*: no higher ones expose at most \d+$`},
 			{"Limit, not known how long", `bounds.finish: .*: must be 0: nobody knows when the rollout ends, .*`},
 

@@ -1,6 +1,7 @@
 package rollout
 
 import (
+	"slices"
 	"time"
 
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
@@ -20,39 +21,118 @@ type view interface {
 	// turn gives the position and the place of the first cluster of a stage in one of the two waiting states, from the
 	// given place on. Places are in the order in which clusters start.
 	turn(stage int, s state, from int) (position, place int, ok bool)
+	// at gives the state of the cluster at a position.
+	at(position int) state
 }
 
 // choice says what may start. It follows from the tallies alone, so that clusters need be looked at only
 // to be listed.
 //
 // For example, with a mandatory group 1 {a succeeded, b succeeded} and the others {c progressing, d toApply, e
-// unreported} at most two at a time, the active stage is the second, used has one progressing, open is {1, 1} and slots
-// is 1: d starts, e is held for want of a slot.
+// unreported} at most two at a time, the second stage is the only active one. In its grant used has one progressing, open
+// is {1, 1} and slots is 1: d starts, e is held for want of a slot.
 type choice struct {
-	active  int          // the first stage that is not complete; the number of stages where all are
-	used    tally        // of the active stage
-	open    [2]int       // of its waiting clusters those behind no closed gate, by state: unreported, toApply
-	slots   int          // how many of the open ones start
-	breach  *Breach      // why nothing starts; nil if the budgets hold
-	closed  map[int]Gate // of each group before which a gate is closed; nil where none is
-	barrier int          // the group whose closed gate holds the active stage and all behind it; -1 if none
+	only   [1]grant // where the stages are a chain: of the active stage
+	active int      // how many of only there are: none where all stages are complete
+	tracks *tracks  // where the stages are a graph; nil for a chain
+
+	aside  int          // how many clusters wait that are not counted
+	breach *Breach      // why nothing starts; nil if the budgets hold
+	closed map[int]Gate // of each group before which a gate is closed; nil where none is
 
 	unselected map[string]time.Time // since when each cluster to remove has not been selected; nil without [RemoveAfter]
 }
 
-// totals is the tallies that a choice follows from.
+// grant says what an active stage may start. A stage is active that is not complete while all that it comes after are.
+type grant struct {
+	stage   int
+	used    tally  // of the stage
+	open    [2]int // of its waiting clusters those behind no closed gate, by state: unreported, toApply
+	slots   int    // how many of the open ones start
+	barrier int    // the group whose closed gate holds the stage and all behind it; -1 if none
+}
+
+// tracks says of the stages of a graph which are active, and whom the others wait for.
+//
+// For example, where b and c come after a, and d after both, of a {succeeded}, b {progressing}, c {unreported} and d
+// {unreported} the grants are those of b and c, of is -1, 0, 1, -1, and behind is -1, -1, -1, 1: d waits for b first.
+type tracks struct {
+	grants   []grant // of the active stages, in their order
+	of       []int32 // of each stage the index of its grant; -1 where it is not active
+	behind   []int32 // of each stage the first that is not complete of all that it comes after; -1 if there is none
+	barriers []int32 // of each stage the first before which a gate is closed, of all that it comes after and itself; -1 if there is none
+}
+
+// grants are those of the active stages, in their order.
+func (c *choice) grants() []grant {
+	if c.tracks != nil {
+		return c.tracks.grants
+	}
+	return c.only[:c.active]
+}
+
+// grantOf is the index in grants of an active stage.
+func (c *choice) grantOf(stage int) (int, bool) {
+	if c.tracks != nil {
+		i := c.tracks.of[stage]
+		return int(i), i >= 0
+	}
+	return 0, c.active > 0 && c.only[0].stage == stage
+}
+
+// waitsFor is the first stage that is not complete of all that the given one comes after. It is an active one.
+func (c *choice) waitsFor(stage int) (int, bool) {
+	if c.tracks != nil {
+		first := c.tracks.behind[stage]
+		return int(first), first >= 0
+	}
+	return c.only[0].stage, c.active > 0 && c.only[0].stage < stage
+}
+
+// starting is how many clusters start.
+func (c *choice) starting() (n int) {
+	grants := c.grants()
+	for i := range grants {
+		n += grants[i].slots
+	}
+	return n
+}
+
+// starts is how many of the clusters in one of the two waiting states start: those that are toApply come first (R8).
+func (g *grant) starts(waiting state) int {
+	first := min(g.slots, g.open[toApply])
+	if waiting == toApply {
+		return first
+	}
+	return g.slots - first
+}
+
+// totals is the tallies that a choice follows from, of the clusters that count.
 type totals struct {
 	groups []tally
 	stages []tally
 	all    tally
+
+	aside    []tally // of each group the clusters that are not counted; nil where all are
+	asideAll tally
+}
+
+// everyone is the tally of all clusters, counted or not.
+func (t *totals) everyone() tally {
+	sum := t.all
+	sum.add(&t.asideAll)
+	return sum
 }
 
 // sum adds up the tallies of the groups.
-func (s *schedule) sum(groups []tally) totals {
-	t := totals{groups: groups, stages: make([]tally, len(s.Stages))}
+func (s *schedule) sum(groups, aside []tally) totals {
+	t := totals{groups: groups, stages: make([]tally, len(s.Stages)), aside: aside}
 	for i := range groups {
 		t.stages[s.stageOf[i]].add(&groups[i])
 		t.all.add(&groups[i])
+	}
+	for i := range aside {
+		t.asideAll.add(&aside[i])
 	}
 	return t
 }
@@ -64,7 +144,7 @@ func (s *schedule) isComplete(stage int, t *tally) bool {
 
 // isBreached says whether more clusters of a stage failed than may.
 func (s *schedule) isBreached(stage int, t *tally) bool {
-	return t.failures() > s.Stages[stage].MaxFailures
+	return t.inBudget() > s.Stages[stage].MaxFailures
 }
 
 // firsts are the active stage and the first that is breached (R10, R12), each the number of stages if there is none.
@@ -82,20 +162,66 @@ func (s *schedule) firsts(t *totals) (active, breached int) {
 	return active, breached
 }
 
-// choose works out what the active stage may start (R9 to R12, R22 to R25, R28). It takes constant time but for
-// closed gates, with which it takes time linear in the groups, and for the names of a breach.
+// choose works out what the active stages may start (R9 to R12, R22 to R25, R28). It takes constant time but for
+// closed gates and a graph, with which it takes time linear in the groups, and for the names of a breach.
 func (s *schedule) choose(v view, o *observed, now time.Time) choice {
-	t, active := &o.totals, o.active
-	c := choice{active: active, closed: s.closedGates(now)}
-	if active < len(t.stages) {
-		c.used = t.stages[active]
+	t := &o.totals
+	c := choice{closed: s.closedGates(now), aside: t.asideAll.waiting()}
+	if s.After != nil {
+		c.tracks = s.follow(&c, t)
+	} else if o.active < len(t.stages) {
+		c.active = 1
+		c.only[0] = grant{stage: o.active, used: t.stages[o.active], barrier: s.barrier(&c, o.active)}
 	}
 	c.breach = s.breach(v, t, o.breached)
-	c.barrier = s.barrier(&c)
-	if !s.stopped(&c) && c.barrier < 0 && active < len(t.stages) {
-		s.grant(&c, t.groups)
+	if s.stopped(&c) {
+		return c
+	}
+	grants := c.grants()
+	for i := range grants {
+		if grants[i].barrier < 0 {
+			s.grant(&c, &grants[i], t.groups)
+		}
 	}
 	return c
+}
+
+// follow finds the active stages of a graph, and whom the others wait for. It takes time linear in the graph.
+func (s *schedule) follow(c *choice, t *totals) *tracks {
+	n := len(s.Stages)
+	tr := &tracks{of: make([]int32, n), behind: make([]int32, n), barriers: make([]int32, n)}
+	for stage := range n {
+		behind, barrier := int32(-1), int32(-1)
+		for _, before := range s.After[stage] {
+			first := tr.behind[before]
+			if first < 0 && !s.isComplete(before, &t.stages[before]) {
+				first = int32(before)
+			}
+			behind, barrier = earlier(behind, first), earlier(barrier, tr.barriers[before])
+		}
+		if barrier < 0 && c.isClosed(s.alone(stage)) {
+			barrier = int32(stage)
+		}
+		tr.behind[stage], tr.barriers[stage], tr.of[stage] = behind, barrier, -1
+		if behind >= 0 || s.isComplete(stage, &t.stages[stage]) {
+			continue
+		}
+		g := grant{stage: stage, used: t.stages[stage], barrier: -1}
+		if barrier >= 0 {
+			g.barrier = s.alone(int(barrier))
+		}
+		tr.of[stage] = int32(len(tr.grants))
+		tr.grants = append(tr.grants, g)
+	}
+	return tr
+}
+
+// earlier is the smaller of two numbers of stages, of which -1 is none.
+func earlier(a, b int32) int32 {
+	if a < 0 || b >= 0 && b < a {
+		return b
+	}
+	return a
 }
 
 // stopped says whether nothing starts anywhere.
@@ -103,13 +229,13 @@ func (s *schedule) stopped(c *choice) bool {
 	return s.options.paused || s.missing != "" || c.breach != nil
 }
 
-// barrier is the group of the first stage up to the active one before which a gate is closed, if the stage is one of a
-// sequence of groups; -1 if there is none (R23).
-func (s *schedule) barrier(c *choice) int {
+// barrier is the group of the first stage of a chain, up to the active one, before which a gate is closed, if the stage is
+// one of a sequence of groups; -1 if there is none (R23).
+func (s *schedule) barrier(c *choice, active int) int {
 	first := -1
 	for group := range c.closed {
 		stage := int(s.stageOf[group])
-		if stage <= c.active && s.isOneGroup(stage) && (first < 0 || stage < int(s.stageOf[first])) {
+		if stage <= active && s.isOneGroup(stage) && (first < 0 || stage < int(s.stageOf[first])) {
 			first = group
 		}
 	}
@@ -121,17 +247,19 @@ func (s *schedule) isOneGroup(stage int) bool {
 	return s.Type == clusterv1alpha1.ProgressivePerGroup || s.Stages[stage].Mandatory
 }
 
-// grant sets how many clusters of the active stage start.
-func (s *schedule) grant(c *choice, groups []tally) {
-	c.open = [2]int{int(c.used[unreported]), int(c.used[toApply])}
-	for group := range c.closed {
-		if int(s.stageOf[group]) == c.active {
-			c.open[unreported] -= int(groups[group][unreported])
-			c.open[toApply] -= int(groups[group][toApply])
+// grant sets how many clusters of an active stage start that no barrier holds.
+func (s *schedule) grant(c *choice, g *grant, groups []tally) {
+	g.open = [2]int{int(g.used[unreported]), int(g.used[toApply])}
+	if !s.isOneGroup(g.stage) { // a closed gate before a stage of one group is a barrier
+		for group := range c.closed {
+			if int(s.stageOf[group]) == g.stage {
+				g.open[unreported] -= int(groups[group][unreported])
+				g.open[toApply] -= int(groups[group][toApply])
+			}
 		}
 	}
-	free := s.Stages[c.active].MaxConcurrency - s.holdingSlots(&c.used)
-	c.slots = min(max(free, 0), c.open[unreported]+c.open[toApply])
+	free := s.Stages[g.stage].MaxConcurrency - s.holdingSlots(&g.used)
+	g.slots = min(max(free, 0), g.open[unreported]+g.open[toApply])
 }
 
 // holdingSlots is how many clusters of a stage count against its concurrency (R11, R25).
@@ -150,25 +278,49 @@ func (c *choice) isClosed(group int) bool {
 
 // start lists the clusters that start, in order (R8), and tells mark their positions unless it is nil.
 func (s *schedule) start(v view, c *choice, mark marker) []Cluster {
-	if c.slots == 0 {
+	n := c.starting()
+	if !s.stopped(c) {
+		n += c.aside
+	}
+	if n == 0 {
 		return nil
 	}
-	clusters := make([]Cluster, 0, c.slots)
+	clusters, grants := make([]Cluster, 0, n), c.grants()
 	for _, waiting := range [...]state{toApply, unreported} {
-		if c.open[waiting] == 0 {
+		first := len(clusters)
+		for i := range grants {
+			clusters = s.startOf(v, c, &grants[i], waiting, mark, clusters)
+		}
+		counted := len(clusters)
+		if c.aside > 0 {
+			clusters = s.startAside(v, c, waiting, mark, clusters)
+		}
+		if c.tracks != nil || len(clusters) > counted {
+			slices.SortFunc(clusters[first:], func(a, b Cluster) int { return s.compareNames(a.Name, b.Name) })
+		}
+	}
+	if len(clusters) == 0 {
+		return nil // all that are not counted are held
+	}
+	return clusters
+}
+
+// startOf appends the clusters of an active stage that start and are in one of the waiting states.
+func (s *schedule) startOf(v view, c *choice, g *grant, waiting state, mark marker, clusters []Cluster) []Cluster {
+	n := g.starts(waiting)
+	if n == 0 {
+		return clusters
+	}
+	for position, place, ok := v.turn(g.stage, waiting, 0); ok; position, place, ok = v.turn(g.stage, waiting, place+1) {
+		if c.closed != nil && c.isClosed(s.groups.GroupAt(position)) || s.isAside(position) {
 			continue
 		}
-		for position, place, ok := v.turn(c.active, waiting, 0); ok; position, place, ok = v.turn(c.active, waiting, place+1) {
-			if c.closed != nil && c.isClosed(s.groups.GroupAt(position)) {
-				continue
-			}
-			clusters = append(clusters, s.cluster(position, waiting))
-			if mark != nil {
-				mark.mark(position)
-			}
-			if len(clusters) == c.slots {
-				return clusters
-			}
+		clusters = append(clusters, s.cluster(position, waiting))
+		if mark != nil {
+			mark.mark(position)
+		}
+		if n--; n == 0 {
+			break
 		}
 	}
 	return clusters

@@ -3,8 +3,6 @@ package rollout_test
 import (
 	"slices"
 	"testing"
-
-	"github.com/cohort-ocm/cohort/rollout"
 )
 
 // R14: MaxConcurrency, R15: MaxFailures, R16: percentages, as the counts that took effect.
@@ -45,11 +43,11 @@ func TestLimitsThatTookEffect(t *testing.T) {
 			if got := (limits{pool.MaxConcurrency, s.MaxFailures}); got != c.want {
 				t.Errorf("got %+v, want %+v", got, c.want)
 			}
-			from := rollout.ConcurrencySourceNone
+			from := ""
 			if c.maxConcurrency != "" {
-				from = rollout.ConcurrencySourceStrategy
+				from = "maxConcurrency"
 			} else if c.size != "" && c.size != "0" && c.size != "100%" {
-				from = rollout.ConcurrencySourcePlacement
+				from = "clustersPerDecisionGroup"
 			}
 			if s.ConcurrencySource != from {
 				t.Errorf("R14 concurrency comes from %v, want %v", s.ConcurrencySource, from)

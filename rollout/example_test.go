@@ -352,7 +352,7 @@ func ExampleSchedule_concurrencySource() {
 	fmt.Println(result.Schedule, "by", result.Schedule.ConcurrencySource)
 	fmt.Println(result)
 	// Output:
-	// [group 0, group 1: 3 at a time] by ClustersPerDecisionGroup
+	// [group 0, group 1: 3 at a time] by clustersPerDecisionGroup
 	// start berlin lima oslo; 1 held: 3 of 3 slots taken: berlin, lima, oslo start now
 }
 

@@ -79,11 +79,23 @@ func (r *Result) Explain(cluster string) Explanation {
 // group are held themselves.
 func (r *Result) heldBefore(group int) (int, bool) {
 	s, c := r.schedule, &r.choice
-	if s.stopped(c) || int(s.stageOf[group]) <= c.active {
+	before, waits := c.waitsFor(int(s.stageOf[group]))
+	if !waits || s.stopped(c) {
 		return 0, false
 	}
-	active, ok := s.groupOf(c.active)
+	active, ok := s.groupOf(before)
 	return active, ok && r.held(active) > 0
+}
+
+// grant is the index of the grant that the held clusters of a group wait for: that of its stage, or of the first before
+// it that is not complete.
+func (r *Result) grant(group int) int {
+	stage := int(r.schedule.stageOf[group])
+	if before, waits := r.choice.waitsFor(stage); waits {
+		stage = before
+	}
+	i, _ := r.choice.grantOf(stage)
+	return i
 }
 
 // link describes the wait of the held clusters of a group.
@@ -103,12 +115,14 @@ func (r *Result) link(group int) Link {
 		}
 		l.Remedies = append(l.Remedies, Remedy{Type: RemedyOpenGate, Group: l.Hold.Group, Gate: l.Hold.Gate.Name})
 	case HoldConcurrency:
-		l.Blockers, l.More = r.look().first.list()
-		l.Remedies = r.slotRemedies()
+		f := r.look(r.grant(group))
+		l.Blockers, l.More = f.first.list()
+		l.Remedies = r.slotRemedies(f)
 	default: // an earlier group
-		l.Blockers, l.More = r.look().last.list()
+		f := r.look(r.grant(group))
+		l.Blockers, l.More = f.last.list()
 		if _, held := r.heldBefore(group); !held {
-			l.Remedies = r.groupRemedies()
+			l.Remedies = r.groupRemedies(f)
 		}
 	}
 	return l
@@ -146,9 +160,10 @@ func (r *Result) holdInBrief(group int) Hold {
 	case HoldBreached:
 		h.Detail = r.choice.breach.detail()
 	case HoldConcurrency:
-		h.Detail = r.look().sentences(r.choice.excess(r.schedule), r.withoutSlot())
+		f := r.look(r.grant(group))
+		h.Detail = f.sentences(f.excess, r.withoutSlot())
 	case HoldMandatoryGroup, HoldEarlierGroup:
-		h.Detail = r.progress()
+		h.Detail = r.progress(r.grant(group))
 	}
 	return h
 }
@@ -161,14 +176,14 @@ func (r *Result) withoutSlot() stateSet {
 	return 0
 }
 
-// progress says how far the active stage is and who is waited for there.
-func (r *Result) progress() string {
-	c := r.choice.used.counts(0)
+// progress says how far an active stage is and who is waited for there.
+func (r *Result) progress(grant int) string {
+	c := r.choice.grants()[grant].used.counts(0)
 	parts := []string{fmt.Sprintf("%d of %d done", c.Done(), c.Total())}
 	if n := c.Failures(); n > 0 {
 		parts[0] += fmt.Sprintf(", %d failed", n)
 	}
-	if waiting := r.look().sentences(0, failedStates); waiting != "" {
+	if waiting := r.look(grant).sentences(0, failedStates); waiting != "" {
 		parts = append(parts, waiting)
 	}
 	return strings.Join(parts, "; ")

@@ -8,20 +8,48 @@ import (
 	"time"
 )
 
-// front holds the clusters of the active stage that the held clusters of a result wait for. It has what sentences and
-// explanations need. It is worked out once a result, when somebody asks, in one pass over the fleet. Where a budget is
-// breached it is empty, since the held clusters then wait for those that failed.
+// front holds the clusters of an active stage that the held clusters of a result wait for. It has what sentences and
+// explanations need.
 //
 // For example, with a mandatory group {a soaking until 10:15, b progressing until 10:50} and {c, d} that wait for it, the
 // crowd of soaking is a, that of progressing is b, last is b, a, and first is a, b.
 type front struct {
-	once   sync.Once
-	crowds [numStates]crowd // of the active stage, by state; those that start stand under toApply
+	crowds [numCrowds]crowd // of the active stage, by state; those that start stand under toApply
 	last   few              // of those that the stage waits for: who ends last, those that never end before all others
 	first  few              // of those that have a slot: who frees it first
-	frees  time.Time        // when enough slots are free for one more cluster to start; zero if time alone does not free them
+	excess int              // how many slots have to come free before one more cluster may start
+	frees  time.Time        // when so many are free; zero if time alone does not free them
+	ends   []time.Time      // when time frees each of them; only while the front is made
 	// How many only start now, and of how many nobody knows since when they are in flight.
 	starting, unknown int
+	earlier           int // how many are in flight in an earlier attempt than the wanted one
+}
+
+// fronts are those of the active stages, in their order. They are worked out once a result, when somebody asks, in one pass
+// over the fleet. There are none where something stops all stages, since the held clusters then do not wait for others, or
+// wait for those that failed.
+type fronts struct {
+	once sync.Once
+	of   []front
+}
+
+// Beside the states there are crowds of those that are tried again (R39).
+const (
+	silentAgain = numStates + iota
+	progressingAgain
+	numCrowds
+)
+
+// crowdOf is the place of the crowd of a cluster in a state.
+func crowdOf(b *Blocker, s state) state {
+	switch {
+	case b.Again.IsZero():
+		return s &^ starting
+	case b.Silent:
+		return silentAgain
+	default:
+		return progressingAgain
+	}
 }
 
 // crowd holds clusters in the same state.
@@ -51,42 +79,61 @@ func (f *few) add(b *Blocker, sign int) {
 	}
 }
 
-// look gives the front. It is empty where something stops all stages, or all are complete.
-func (r *Result) look() *front {
-	r.front.once.Do(func() {
-		if s := r.schedule; !s.stopped(&r.choice) && r.choice.active < len(s.Stages) {
-			r.findFront(r.front)
+// look gives the front of an active stage, by the index of its grant.
+func (r *Result) look(grant int) *front {
+	r.fronts.once.Do(func() {
+		if !r.schedule.stopped(&r.choice) {
+			r.fronts.of = r.findFronts()
 		}
 	})
-	return r.front
+	return &r.fronts.of[grant]
 }
 
-func (r *Result) findFront(f *front) {
-	s := r.schedule
-	excess := r.choice.excess(s)
-	var ends []time.Time // of the slots that time frees, where more than one has to come free
+func (r *Result) findFronts() []front {
+	s, grants := r.schedule, r.choice.grants()
+	fronts := make([]front, len(grants))
+	for i := range fronts {
+		g := &grants[i]
+		fronts[i].excess = s.holdingSlots(&g.used) + g.slots - s.Stages[g.stage].MaxConcurrency + 1
+	}
 	for position, state := range r.states {
-		if int(s.stageOf[s.groups.GroupAt(position)]) != r.choice.active || state&starting == 0 && !inFlightStates.has(state) {
+		if state&starting == 0 && !inFlightStates.has(state) || s.isAside(position) {
 			continue
 		}
-		b := r.blocker(position)
-		f.crowds[state&^starting].add(b)
-		f.starting += one(b.Starting)
-		f.unknown += one(!b.Starting && b.Since.IsZero())
-		if !isFailed(state) {
-			f.last.add(&b, 1)
-		}
-		if !isFailed(state) || !s.options.freeFailed {
-			f.first.add(&b, -1)
-			if !b.Until.IsZero() {
-				ends = append(ends, b.Until)
-			}
+		if i, active := r.choice.grantOf(int(s.stageOf[s.groups.GroupAt(position)])); active {
+			fronts[i].add(r.blocker(position), state, s.options.freeFailed)
+			fronts[i].earlier += one(r.isEarlier(position))
 		}
 	}
-	if excess >= 1 && excess <= len(ends) {
-		slices.SortFunc(ends, time.Time.Compare)
-		f.frees = ends[excess-1]
+	for i := range fronts {
+		fronts[i].close()
 	}
+	return fronts
+}
+
+// add puts in a cluster that starts or is in flight. A failed one has no slot where it is freed.
+func (f *front) add(b Blocker, state state, freeFailed bool) {
+	f.crowds[crowdOf(&b, state)].add(b)
+	f.starting += one(b.Starting)
+	f.unknown += one(!b.Starting && b.Since.IsZero())
+	if !isFailed(state) {
+		f.last.add(&b, 1)
+	}
+	if !isFailed(state) || !freeFailed {
+		f.first.add(&b, -1)
+		if !b.Until.IsZero() {
+			f.ends = append(f.ends, b.Until)
+		}
+	}
+}
+
+// close works out what follows from all that were added.
+func (f *front) close() {
+	if f.excess >= 1 && f.excess <= len(f.ends) {
+		slices.SortFunc(f.ends, time.Time.Compare)
+		f.frees = f.ends[f.excess-1]
+	}
+	f.ends = nil
 	f.joinStarts()
 }
 
@@ -102,8 +149,9 @@ func (f *front) joinStarts() {
 func (r *Result) waitedFor() string {
 	var f front
 	for position, state := range r.states {
-		if state&starting != 0 || inFlightStates.has(state) {
-			f.crowds[state&^starting].add(r.blocker(position))
+		if (state&starting != 0 || inFlightStates.has(state)) && !r.schedule.isAside(position) {
+			b := r.blocker(position)
+			f.crowds[crowdOf(&b, state)].add(b)
 		}
 	}
 	f.joinStarts()
@@ -112,19 +160,14 @@ func (r *Result) waitedFor() string {
 
 func isFailed(s state) bool { return failedStates.has(s) }
 
-// excess counts the slots of the active stage that have to come free before one more cluster may start.
-func (c *choice) excess(s *schedule) int {
-	return s.holdingSlots(&c.used) + c.slots - s.Stages[c.active].MaxConcurrency + 1
-}
-
 func (c *crowd) add(b Blocker) {
 	if c.n++; c.n <= maxNamed {
 		c.names = append(c.names, b.Name)
 	}
-	if c.n == 1 || b.Until.Before(c.first.Until) {
+	if c.n == 1 || b.changes().Before(c.first.changes()) {
 		c.first = b
 	}
-	if c.n == 1 || c.last.Until.Before(b.Until) {
+	if c.n == 1 || c.last.changes().Before(b.changes()) {
 		c.last = b
 	}
 }
@@ -148,7 +191,7 @@ func (c *crowd) sentence(slots int) string {
 		b, which, end = c.first, "first", (*Blocker).slot
 	}
 	names := listed(c.names, c.n)
-	if many := c.n > 1; !many || c.first.Until.Equal(c.last.Until) {
+	if many := c.n > 1; !many || c.first.changes().Equal(c.last.changes()) {
 		return fmt.Sprintf("%s %s%s", names, b.kind(many), end(&b, many))
 	}
 	one := func(which string, b *Blocker) string {
@@ -170,7 +213,7 @@ const longestDetail = 560
 func (f *front) sentences(slots int, without stateSet) string {
 	var s strings.Builder
 	more := 0
-	for _, state := range [...]state{progressingUndated, failedUndated, soakingUndated, silent, failed, progressing, soaking, toApply} {
+	for _, state := range [...]state{progressingUndated, failedUndated, soakingUndated, silentAgain, progressingAgain, silent, failed, progressing, soaking, toApply} {
 		c := &f.crowds[state]
 		if c.n == 0 || without.has(state) {
 			continue

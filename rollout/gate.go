@@ -122,16 +122,32 @@ func (s *schedule) checkGates() {
 	}
 }
 
-// opening is the time from now until a gate opens that holds clusters of the active stage; 0 if there is none.
+// opening is the time from now until a gate opens that holds clusters of an active stage; 0 if there is none.
 func (s *schedule) opening(c *choice, t *totals, now time.Time) (next time.Duration) {
-	if s.stopped(c) || c.active == len(s.Stages) || c.used.waiting() == 0 {
+	if c.closed == nil || s.stopped(c) {
 		return 0
 	}
-	if c.barrier >= 0 {
-		return untilOpen(c.closed[c.barrier], now)
+	for i := range c.grants() {
+		switch g := &c.grants()[i]; {
+		case g.used.waiting() == 0:
+		case g.barrier >= 0:
+			next = sooner(next, untilOpen(c.closed[g.barrier], now))
+		case !s.isOneGroup(g.stage):
+			for group, gate := range c.closed {
+				if int(s.stageOf[group]) == g.stage && t.groups[group].waiting() > 0 {
+					next = sooner(next, untilOpen(gate, now))
+				}
+			}
+		}
 	}
-	for group, gate := range c.closed {
-		if int(s.stageOf[group]) == c.active && t.groups[group].waiting() > 0 {
+	for group := range t.aside {
+		if _, waits := c.waitsFor(int(s.stageOf[group])); waits || t.aside[group].waiting() == 0 {
+			continue
+		}
+		if barrier := s.barrierOf(c, int(s.stageOf[group])); barrier >= 0 {
+			group = barrier
+		}
+		if gate, closed := c.closed[group]; closed {
 			next = sooner(next, untilOpen(gate, now))
 		}
 	}

@@ -21,7 +21,7 @@ const (
 	HoldBreached HoldType = "BudgetBreached"
 	// HoldMandatoryGroup says that a mandatory group comes first and is not complete.
 	HoldMandatoryGroup HoldType = "MandatoryGroupIncomplete"
-	// HoldEarlierGroup says that a group with a lower index comes first and is not complete.
+	// HoldEarlierGroup says that a group that comes first is not complete.
 	HoldEarlierGroup HoldType = "EarlierGroupIncomplete"
 	// HoldGateClosed says that the gate before the cluster's group, or before an earlier one, is closed.
 	HoldGateClosed HoldType = "GateClosed"
@@ -130,6 +130,8 @@ func slots(n int) string {
 // constants.
 func (s *schedule) hold(c *choice, group int) Hold {
 	stage := int(s.stageOf[group])
+	before, waits := c.waitsFor(stage)
+	i, active := c.grantOf(stage)
 	switch {
 	case s.missing != "":
 		return Hold{Type: HoldGroupsIncomplete, Missing: s.missing}
@@ -137,37 +139,42 @@ func (s *schedule) hold(c *choice, group int) Hold {
 		return Hold{Type: HoldPaused}
 	case c.breach != nil:
 		return c.breach.hold()
-	case stage > c.active:
-		h := Hold{Type: HoldEarlierGroup, Group: s.Stages[c.active].Groups[0]}
-		if s.Stages[c.active].Mandatory {
+	case waits:
+		h := Hold{Type: HoldEarlierGroup, Group: s.Stages[before].Groups[0]}
+		if s.Stages[before].Mandatory {
 			h.Type = HoldMandatoryGroup
 		}
 		return h
-	case c.barrier >= 0:
-		return Hold{Type: HoldGateClosed, Group: s.groups.Key(c.barrier), Gate: c.closed[c.barrier]}
+	}
+	if barrier := s.barrierOf(c, stage); barrier >= 0 {
+		group = barrier
+	}
+	switch {
 	case c.isClosed(group):
 		return Hold{Type: HoldGateClosed, Group: s.groups.Key(group), Gate: c.closed[group]}
+	case !active: // and nobody waits
+		return Hold{}
 	default:
-		return s.usedUp(c)
+		return s.usedUp(&c.grants()[i])
 	}
 }
 
-func (s *schedule) usedUp(c *choice) Hold {
-	stage := &s.Stages[c.active]
+func (s *schedule) usedUp(g *grant) Hold {
+	stage := &s.Stages[g.stage]
 	h := Hold{
 		Type:           HoldConcurrency,
-		InFlight:       s.holdingSlots(&c.used),
-		Starting:       c.slots,
+		InFlight:       s.holdingSlots(&g.used),
+		Starting:       g.slots,
 		MaxConcurrency: stage.MaxConcurrency,
 	}
 	if h.AllGroups = s.Type != clusterv1alpha1.ProgressivePerGroup; !h.AllGroups {
 		h.Group = stage.Groups[0]
 	}
-	if failed := c.used.failed(); failed > 0 && !s.options.freeFailed {
+	if failed := g.used.failed(); failed > 0 && !s.options.freeFailed {
 		h.Failed, h.ForEver = failed, s.rules.deadline == nil
 	}
-	if h.WithoutTime = c.used.undated(); s.options.freeFailed {
-		h.WithoutTime -= int(c.used[failedUndated])
+	if h.WithoutTime = g.used.undated(); s.options.freeFailed {
+		h.WithoutTime -= int(g.used[failedUndated])
 	}
 	return h
 }

@@ -25,7 +25,7 @@ func (r *Result) observe(s *schedule, reports []status.Report, now time.Time) (o
 		position, selected := s.groups.Position(report.Cluster)
 		switch {
 		case report.Cluster == "":
-			errs = append(errs, withoutCluster(i))
+			errs = append(errs, withoutCluster(field.NewPath("reports").Index(i)))
 		case !selected:
 			others.add(i, len(reports))
 		case r.states[position] != unreported:
@@ -46,13 +46,14 @@ func (r *Result) observe(s *schedule, reports []status.Report, now time.Time) (o
 	}
 	o.remove(reports, &others)
 	o.recheck = r.count()
-	o.totals = s.sum(r.tallies)
+	r.aside = s.sort(r.tallies, r.states)
+	o.totals = s.sum(r.tallies, r.aside)
 	o.active, o.breached = s.firsts(&o.totals)
 	return o, nil
 }
 
-func withoutCluster(i int) *field.Error {
-	return field.Required(field.NewPath("reports").Index(i).Child("cluster"), "must be the name of a ManagedCluster")
+func withoutCluster(report *field.Path) *field.Error {
+	return field.Required(report.Child("cluster"), "must be the name of a ManagedCluster")
 }
 
 // unknownAge is the age of a cluster of which nobody knows since when it is so.
@@ -61,7 +62,8 @@ const unknownAge time.Duration = math.MinInt64
 // set notes what was reported of the cluster at a position.
 func (r *Result) set(position int, report *status.Report, now time.Time) {
 	kind, since := read(report)
-	state := r.schedule.rules.at(kind, since, now)
+	r.tries.set(position, report.Attempt, len(r.states))
+	state := r.schedule.state(kind, since, report.Attempt, now)
 	r.states[position] = state
 	r.age(position, state, since, now)
 }

@@ -28,6 +28,7 @@ func TestInvalidOptions(t *testing.T) {
 		{"R16 MaxConcurrencyPerGroup", opts(perGroup("NaN%")), `maxConcurrencyPerGroup: Invalid value: "NaN%": ` + limit},
 		{"R16 of nobody", opts(perGroup("0%")), `maxConcurrencyPerGroup: Invalid value: "0%": must be above 0%: no cluster would ever start`},
 		{"R30 MaxRemoved", opts(rollout.MaxRemoved(intstr.FromString("-1%"))), `maxRemoved: Invalid value: "-1%": ` + limit},
+		{"R39 Attempt", opts(rollout.Attempt(-1)), `attempt: Invalid value: -1: must not be negative`},
 		{
 			"R16 each of them", opts(rollout.MaxRemoved(intstr.FromInt32(-1)), perGroup("-2")),
 			"maxConcurrencyPerGroup: Invalid value: -2: " + limit + "\nmaxRemoved: Invalid value: -1: " + limit,

@@ -28,6 +28,8 @@ type world struct {
 	missing    string              // what the groups say that they lack
 	size       *intstr.IntOrString // its clustersPerDecisionGroup; nil where the groups don't know it
 
+	back *taken // what Revert is given beside; nil for Plan
+
 	// The options.
 	paused      bool
 	gates       []closedGate // in the order in which they are given
@@ -35,6 +37,10 @@ type world struct {
 	perGroup    *intstr.IntOrString
 	failedFrees bool
 	maxRemoved  *intstr.IntOrString
+	ordered     map[string][]string // by GroupOrder; nil without it
+	attempt     int
+	uncounted   func(cluster string) bool
+	before      func(cluster string) bool // whether a cluster failed before the rollout
 }
 
 type member struct {
@@ -77,6 +83,8 @@ type subject struct {
 	newly    bool                 // timed out by R4
 	held     bool
 	hold     rollout.Hold
+	aside    bool // R37: not counted
+	before   bool // R38: failed before
 }
 
 type oracle struct {
@@ -95,6 +103,7 @@ type oracle struct {
 func (o *oracle) answer(w world) *answer {
 	o.world = w
 	o.readStrategy()
+	o.takeBack()
 	o.readReports()
 	o.forget()
 	o.out.Breach = o.breach()
@@ -149,13 +158,21 @@ func (o *oracle) readReports() {
 	o.all = o.all[:0]
 	for _, m := range o.members {
 		s := subject{name: m.name, group: m.group, status: status.ToApply}
+		s.aside = o.uncounted != nil && o.uncounted(m.name)
+		s.before = o.before != nil && o.before(m.name)
+		attempt := 0
 		if r, n := r1Merged(o.reports, m.name); n > 0 {
-			s.reported = true
+			s.reported, attempt = true, r.Attempt
 			s.status, s.since = r27(r)
+		} else if o.back != nil {
+			s.status = status.Skip // R43
 		}
 		if o.r4(&s) {
 			s.status = status.TimeOut
 			s.newly = true
+		}
+		if attempt < o.attempt && r2(&s) { // R39: what failed in an earlier attempt waits as one that is reported ToApply
+			s.status, s.newly = status.ToApply, false
 		}
 		o.all = append(o.all, s)
 	}

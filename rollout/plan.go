@@ -28,7 +28,11 @@ func Plan(strategy clusterv1alpha1.RolloutStrategy, groups *grouping.Groups, rep
 	if err != nil {
 		return nil, err
 	}
-	s := newSchedule(rules, o, groups)
+	return newSchedule(rules, o, groups).plan(reports, now)
+}
+
+// plan is what a schedule makes of the reports.
+func (s *schedule) plan(reports []status.Report, now time.Time) (*Result, error) {
 	now = now.Round(0)   // by the wall clock, of which the reports speak, also where the caller's reading is a monotonic one
 	plan := new(struct { // in one piece of memory
 		result Result
@@ -59,18 +63,22 @@ func compile(strategy clusterv1alpha1.RolloutStrategy, opts []Option) (rules, op
 // complete fills in all that follows from what was observed.
 func (r *Result) complete(v view, o *observed, now time.Time) {
 	s := r.schedule
-	r.now, r.front = now, &front{}
+	r.now, r.fronts = now, &fronts{}
 	r.Schedule = s.Schedule.clone()
-	r.InFlight = s.list(v, inFlightStates, o.all.inFlight())
+	everyone := o.everyone()
+	r.InFlight = s.list(v, inFlightStates, everyone.inFlight())
 	r.Next, r.choice = s.next(v, o, now, r)
 	r.removed, r.warnings = len(r.Removed), slices.Clone(r.Warnings)
 }
 
 // mark notes that the cluster at a position starts.
 func (r *Result) mark(position int) {
+	r.states[position] |= starting
+	if r.schedule.isAside(position) {
+		return
+	}
 	if r.started == nil {
 		r.started = make([]int32, len(r.tallies))
 	}
-	r.states[position] |= starting
 	r.started[r.schedule.groups.GroupAt(position)]++
 }

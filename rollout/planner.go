@@ -28,18 +28,25 @@ type Planner struct {
 	tracker *tracker // nil until the first call of the zero Planner
 
 	// Of clusters by name, selected or not:
-	removed map[string]report    // what was reported of those that are not selected
-	gone    []string             // the names in removed, in order; nil if not known
-	several map[string]bool      // those with several reports in the last call that spoke of them
-	applied map[string]time.Time // since when they have the present version, as Applied was told
+	removed map[string]report  // what was reported of those that are not selected
+	gone    []string           // the names in removed, in order; nil if not known
+	several map[string]bool    // those with several reports in the last call that spoke of them
+	applied map[string]applied // since when they have the present version, as Applied was told
 
 	unselected map[string]time.Time // since when clusters have not been selected, as the last answer has it; nil if not known
 }
 
 // report is what a Planner keeps of a report.
 type report struct {
-	kind  state
-	since time.Time
+	kind    state
+	since   time.Time
+	attempt int
+}
+
+// applied is what a Planner was told of a write: when it was, and in which attempt.
+type applied struct {
+	when    time.Time
+	attempt int
 }
 
 // NewPlanner makes a planner for a rollout of which nothing has been reported yet. It returns the errors
@@ -59,7 +66,7 @@ func (p *Planner) lock() *tracker {
 	if p.tracker == nil {
 		all, _ := parse(clusterv1alpha1.RolloutStrategy{}, nil)
 		s := newSchedule(all, options{}, nil)
-		p.tracker = newTracker(s, newRanks(s), nil, nil, time.Time{})
+		p.tracker = newTracker(s, newRanks(s), nil, nil, nil, time.Time{})
 	}
 	return p.tracker
 }
@@ -73,7 +80,7 @@ func (p *Planner) Report(reports ...status.Report) error {
 	var errs field.ErrorList
 	for i := range reports {
 		if reports[i].Cluster == "" {
-			errs = append(errs, withoutCluster(i))
+			errs = append(errs, withoutCluster(field.NewPath("reports").Index(i)))
 		}
 	}
 	if len(errs) > 0 {
@@ -123,7 +130,7 @@ func (p *Planner) observe(r *status.Report, several bool) {
 		delete(p.several, r.Cluster)
 	}
 	kind, since := read(r)
-	p.set(r.Cluster, report{kind, since})
+	p.set(r.Cluster, report{kind, since, r.Attempt})
 }
 
 func insert[V any](m *map[string]V, key string, value V) {
@@ -133,12 +140,12 @@ func insert[V any](m *map[string]V, key string, value V) {
 	(*m)[key] = value
 }
 
-// isOutdated says whether a report speaks of a version before the one that was applied last.
+// isOutdated says whether a report speaks of a version, or of an attempt, before the one that was applied last.
 func (p *Planner) isOutdated(r *status.Report) bool {
 	if len(p.applied) == 0 {
 		return false
 	}
-	applied, ok := p.applied[r.Cluster]
+	last, ok := p.applied[r.Cluster]
 	if !ok {
 		return false
 	}
@@ -148,7 +155,7 @@ func (p *Planner) isOutdated(r *status.Report) bool {
 			return true // it knows of no write
 		}
 	}
-	return isBefore(of, applied)
+	return isBefore(of, last.when) || r.Attempt < last.attempt && !isBefore(last.when, of)
 }
 
 // isBefore compares in whole seconds, which is all that a condition or an annotation may have kept.
@@ -157,7 +164,8 @@ func isBefore(t, applied time.Time) bool { return t.Before(applied.Truncate(time
 // Applied says that the present version of the workload was written for a cluster at a time. From now on the cluster is
 // in flight, also if an observation that was made before arrives later: a report whose Applied is older has no effect,
 // nor has a report without Applied that is ToApply or whose LastTransitionTime is older. A controller calls it after each
-// write that [Planner.Next] asked for or that changed the version, with the time that it noted in the object.
+// write that [Planner.Next] asked for or that changed the version, with the time that it noted in the object. The write is
+// of the attempt that is wanted then; a report of an earlier one has no effect until it is of a later second.
 //
 // It does for the planner what a report of ToApply with that time in Applied would do, unless what was reported already
 // is later than that. When another version is wanted, all clusters begin anew: Forget them, then Report how they
@@ -166,18 +174,20 @@ func (p *Planner) Applied(cluster string, when time.Time) {
 	when = when.Round(0)
 	t := p.lock()
 	defer p.mu.Unlock()
-	if cluster == "" || when.IsZero() || !when.After(p.applied[cluster]) {
+	last, attempt := p.applied[cluster], t.schedule.options.attempt
+	if cluster == "" || when.IsZero() || when.Before(last.when) || when.Equal(last.when) && attempt <= last.attempt {
 		return
 	}
-	insert(&p.applied, cluster, when)
+	insert(&p.applied, cluster, applied{when, attempt})
 	known := p.removed[cluster]
 	if position, selected := t.schedule.groups.Position(cluster); selected {
-		known = report{t.kinds[position], t.since[position]}
+		known = t.reported(position)
 	}
-	if !known.kind.waiting() && !isBefore(known.since, when) {
+	waits := t.schedule.state(known.kind, known.since, known.attempt, when).waiting()
+	if !waits && !isBefore(known.since, when) {
 		return
 	}
-	p.set(cluster, report{silent, when})
+	p.set(cluster, report{silent, when, attempt})
 }
 
 // Forget drops what was reported of clusters and what Applied said of them: their workload is gone, or was never there.
@@ -196,7 +206,7 @@ func (p *Planner) Forget(clusters ...string) {
 // set changes what was reported of a cluster; the zero report is none.
 func (p *Planner) set(cluster string, r report) {
 	if position, selected := p.tracker.schedule.groups.Position(cluster); selected {
-		p.tracker.report(position, r.kind, r.since)
+		p.tracker.report(position, r)
 		return
 	}
 	if _, known := p.removed[cluster]; known != (r.kind != unreported) {
@@ -217,25 +227,29 @@ func (p *Planner) SetGroups(groups *grouping.Groups) {
 	before := old.schedule.groups
 	n := groups.NumClusters()
 	kinds, since := make([]state, n), make([]time.Time, n)
+	var tries attempts
 	for position, kind := range old.kinds {
 		if kind == unreported {
 			continue
 		}
+		r := old.reported(position)
 		if now, selected := groups.Position(before.Cluster(position)); selected {
-			kinds[now], since[now] = kind, old.since[position]
+			kinds[now], since[now] = r.kind, r.since
+			tries.set(now, r.attempt, n)
 		} else {
-			insert(&p.removed, before.Cluster(position), report{kind, old.since[position]})
+			insert(&p.removed, before.Cluster(position), r)
 		}
 	}
 	for cluster, r := range p.removed {
 		if now, selected := groups.Position(cluster); selected {
 			kinds[now], since[now] = r.kind, r.since
+			tries.set(now, r.attempt, n)
 			delete(p.removed, cluster)
 		}
 	}
 	p.gone = nil
 	s := newSchedule(old.schedule.rules, old.schedule.options, groups)
-	p.tracker = newTracker(s, newRanks(s), kinds, since, old.now)
+	p.tracker = newTracker(s, newRanks(s), kinds, since, tries, old.now)
 }
 
 // SetStrategy replaces the strategy and all options. It returns the errors that [Plan] would; nothing changes then.
@@ -247,14 +261,15 @@ func (p *Planner) SetStrategy(strategy clusterv1alpha1.RolloutStrategy, opts ...
 	old := p.lock()
 	defer p.mu.Unlock()
 	s := newSchedule(rules, o, old.schedule.groups)
-	p.tracker = newTracker(s, newRanks(s), old.kinds, old.since, old.now)
+	p.tracker = newTracker(s, newRanks(s), old.kinds, old.since, old.tries, old.now)
 	return nil
 }
 
 // Next says what may happen at the time now. It costs time in proportion to what it returns and to the
 // clusters whose deadline or soak ended since the call before; with closed gates also to the groups and the
-// waiting clusters behind them, and at a breach to the failed clusters. A time before that of an earlier call is
-// answered as well, in time linear in the fleet.
+// waiting clusters behind them, with [GroupOrder] to the groups, at a breach to the failed clusters, and while clusters
+// wait that are not counted to all of those. A time before that of an earlier call is answered as well, in time linear in the
+// fleet.
 func (p *Planner) Next(now time.Time) Next {
 	p.lock()
 	defer p.mu.Unlock()
@@ -271,7 +286,8 @@ func (p *Planner) InFlight(now time.Time) []Cluster {
 	p.lock()
 	defer p.mu.Unlock()
 	t, o := p.at(now)
-	return t.schedule.list(t, inFlightStates, o.all.inFlight())
+	everyone := o.everyone()
+	return t.schedule.list(t, inFlightStates, everyone.inFlight())
 }
 
 // Result says at the time now all that [Plan] would, reasons and summary included. It takes time linear in
@@ -284,7 +300,9 @@ func (p *Planner) Result(now time.Time) *Result {
 		schedule: t.schedule,
 		states:   slices.Clone(t.states),
 		ages:     make([]time.Duration, len(t.states)),
+		tries:    slices.Clone(t.tries),
 		tallies:  slices.Clone(t.totals.groups),
+		aside:    slices.Clone(t.totals.aside),
 	}
 	for position, state := range r.states {
 		r.age(position, state, t.since[position], t.now)
@@ -299,7 +317,7 @@ func (p *Planner) Result(now time.Time) *Result {
 func (p *Planner) at(now time.Time) (*tracker, observed) {
 	t := p.tracker
 	if now = now.Round(0); now.Before(t.now) { // as Plan, by the wall clock
-		p.tracker = newTracker(t.schedule, t.ranks, t.kinds, t.since, now)
+		p.tracker = newTracker(t.schedule, t.ranks, t.kinds, t.since, t.tries, now)
 	} else {
 		t.advance(now)
 	}

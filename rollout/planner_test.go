@@ -28,8 +28,15 @@ type planning struct {
 	groups   *grouping.Groups
 	// reports are what was last reported of each cluster; applied is when its caller last said that it wrote.
 	reports map[string][]status.Report
-	applied map[string]time.Time
+	applied map[string]write
+	attempt int // that is wanted
 	now     time.Time
+}
+
+// write is when a caller wrote, and in which attempt.
+type write struct {
+	when    time.Time
+	attempt int
 }
 
 var clusterNames = []string{"a", "b", "c", "d", "e", "f", "g", "h"}
@@ -105,6 +112,12 @@ func drawStrategy(t *rapid.T) clusterv1alpha1.RolloutStrategy {
 	}
 }
 
+// drawNames gives a predicate of some of the clusters.
+func drawNames(t *rapid.T, what string) func(string) bool {
+	some := rapid.IntRange(0, 1<<len(clusterNames)-1).Draw(t, what)
+	return func(name string) bool { return some>>slices.Index(clusterNames, name)&1 == 1 }
+}
+
 func drawOptions(t *rapid.T) []rollout.Option {
 	gate := rollout.Gate{Name: "window", Opens: drawTime(t, "opens", start, 0, 90)}
 	bound := rapid.SampledFrom([]intstr.IntOrString{intstr.FromInt32(0), intstr.FromInt32(1), intstr.FromString("30%")}).Draw(t, "maxRemoved")
@@ -117,6 +130,9 @@ func drawOptions(t *rapid.T) []rollout.Option {
 		rollout.Closed(grouping.Key{Index: 1, Name: "canary"}, rollout.Gate{Name: "approval"}),
 		rollout.Closed(grouping.Key{Index: 1}, rollout.Gate{Opens: gate.Opens.Add(10 * time.Second)}),
 		rollout.MaxRemoved(bound),
+		rollout.Uncounted(drawNames(t, "uncounted")),
+		rollout.FailedBefore(drawNames(t, "failed before")),
+		rollout.GroupOrder(rapid.SampledFrom([]map[string][]string{nil, {"canary": {""}}, {"": {"canary"}}}).Draw(t, "group order")),
 	}
 	var chosen []rollout.Option
 	for i, option := range all {
@@ -139,6 +155,7 @@ func drawReport(t *rapid.T, cluster string, now time.Time) status.Report {
 	if rapid.IntRange(0, 2).Draw(t, "knows its write") > 0 {
 		r.Applied = drawTime(t, "applied", now, -70, 5)
 	}
+	r.Attempt = max(0, rapid.IntRange(-2, 2).Draw(t, "attempt"))
 	return r
 }
 
@@ -164,20 +181,22 @@ func (p *planning) isOutdated(r status.Report) bool {
 	if made.IsZero() {
 		made = r.LastTransitionTime.Round(0)
 	}
-	return ok && (made.Before(wrote.Truncate(time.Second)) || r.Status == status.ToApply && r.Applied.IsZero())
+	second := wrote.when.Truncate(time.Second)
+	earlier := r.Attempt < wrote.attempt && made.Before(second.Add(time.Second)) // R39: of the attempt before
+	return ok && (made.Before(second) || earlier || r.Status == status.ToApply && r.Applied.IsZero())
 }
 
 // wrote takes in that the caller wrote: there is nothing to see of it yet, unless what was reported is later.
 func (p *planning) wrote(cluster string, when time.Time) {
 	when = when.Round(0)
-	if !when.After(p.applied[cluster]) {
+	if last := p.applied[cluster]; when.Before(last.when) || when.Equal(last.when) && p.attempt <= last.attempt {
 		return
 	}
-	p.applied[cluster] = when
+	p.applied[cluster] = write{when, p.attempt}
 	known := p.reports[cluster]
 	if len(known) > 0 {
 		is, since := r27(status.Merge(known...))
-		if is != status.ToApply && !since.Before(when.Truncate(time.Second)) {
+		if is != status.ToApply && !since.Before(when.Truncate(time.Second)) && !p.triesAgain(status.Merge(known...), when) {
 			return
 		}
 	}
@@ -186,9 +205,18 @@ func (p *planning) wrote(cluster string, when time.Time) {
 	}
 	known = slices.Clone(known) // as many, of which there is still a warning
 	for i := range known {
-		known[i] = status.Report{Cluster: cluster, Status: status.ToApply, Applied: when}
+		known[i] = status.Report{Cluster: cluster, Status: status.ToApply, Applied: when, Attempt: p.attempt}
 	}
 	p.reports[cluster] = known
+}
+
+// triesAgain says whether a report is of a cluster that failed in an earlier attempt than the one that is wanted (R39).
+func (p *planning) triesAgain(r status.Report, now time.Time) bool {
+	is, since := r27(r)
+	o := oracle{world: world{strategy: p.strategy, now: now}}
+	o.readStrategy()
+	s := subject{status: is, since: since}
+	return r.Attempt < p.attempt && (r2(&s) || o.r4(&s))
 }
 
 // known is what Plan is given.
@@ -245,7 +273,7 @@ func (p *planning) checkClock(t *rapid.T, reports []status.Report, want *rollout
 // its warnings).
 func TestPlannerEqualsPlanAfterAnyChanges(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		p := &planning{planner: &rollout.Planner{}, reports: map[string][]status.Report{}, applied: map[string]time.Time{}, now: start}
+		p := &planning{planner: &rollout.Planner{}, reports: map[string][]status.Report{}, applied: map[string]write{}, now: start}
 		must := func(err error) {
 			if err != nil {
 				t.Fatal(err)
@@ -257,6 +285,8 @@ func TestPlannerEqualsPlanAfterAnyChanges(t *testing.T) {
 		}
 		setStrategy := func(t *rapid.T) {
 			p.strategy, p.options = drawStrategy(t), drawOptions(t)
+			p.attempt = max(0, rapid.IntRange(-3, 2).Draw(t, "attempt"))
+			p.options = append(p.options, rollout.Attempt(p.attempt))
 			must(p.planner.SetStrategy(p.strategy, p.options...))
 		}
 		setGroups(t)

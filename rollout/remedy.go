@@ -87,9 +87,9 @@ func (b *Breach) remedies() []Remedy {
 	return ways
 }
 
-// slotRemedies says how a slot of the active stage comes free.
-func (r *Result) slotRemedies() (ways []Remedy) {
-	f, excess := r.look(), r.choice.excess(r.schedule)
+// slotRemedies says how a slot of an active stage comes free.
+func (r *Result) slotRemedies(f *front) (ways []Remedy) {
+	excess := f.excess
 	if !f.frees.IsZero() {
 		ways = append(ways, Remedy{Type: RemedyWait, At: f.frees})
 	}
@@ -103,9 +103,8 @@ func (r *Result) slotRemedies() (ways []Remedy) {
 	return append(ways, r.deadlineRemedy(f, excess, f.crowds[failed].n)...)
 }
 
-// groupRemedies says how the active stage becomes complete.
-func (r *Result) groupRemedies() (ways []Remedy) {
-	f := r.look()
+// groupRemedies says how an active stage becomes complete.
+func (r *Result) groupRemedies(f *front) (ways []Remedy) {
 	if n := len(f.last.blockers); n > 0 && f.starting == 0 && !f.last.blockers[0].Until.IsZero() {
 		ways = append(ways, Remedy{Type: RemedyWait, At: f.last.blockers[0].Until})
 	}
@@ -117,7 +116,7 @@ func (r *Result) groupRemedies() (ways []Remedy) {
 // are those whose slots are waited for, as they keep them until the deadline.
 func (r *Result) deadlineRemedy(f *front, n, failed int) []Remedy {
 	endless := f.crowds[silent].n + f.crowds[progressing].n + failed
-	if r.schedule.rules.deadline != nil || f.unknown > 0 || endless == 0 || endless < n {
+	if r.schedule.rules.deadline != nil || f.unknown > 0 || f.earlier > 0 || endless == 0 || endless < n {
 		return nil
 	}
 	return []Remedy{{Type: RemedySetProgressDeadline}}

@@ -86,7 +86,7 @@ func TestSchedule(t *testing.T) {
 	t.Run("R21 in full", func(t *testing.T) {
 		deadline := 90 * time.Minute
 		want := rollout.Schedule{
-			Type: clusterv1alpha1.Progressive, MinSuccessTime: time.Hour, ProgressDeadline: &deadline, MaxFailures: 2, ConcurrencySource: rollout.ConcurrencySourceStrategy,
+			Type: clusterv1alpha1.Progressive, MinSuccessTime: time.Hour, ProgressDeadline: &deadline, MaxFailures: 2, ConcurrencySource: "maxConcurrency",
 			Stages: []rollout.Stage{
 				{Groups: []grouping.Key{{Index: 1, Name: "canary"}}, Mandatory: true, Clusters: 2, MaxConcurrency: 2},
 				{Groups: []grouping.Key{{}, {Index: 2}}, Clusters: 5, MaxConcurrency: 3, MaxFailures: 5},

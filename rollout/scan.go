@@ -7,6 +7,7 @@ type scan struct {
 	schedule *schedule
 	states   []state // of each position
 	sorted   []int32 // the positions that the last turn sorted; only with an Order
+	ranks    *ranks  // of a graph, whose stages may start many at a time; nil before the first turn
 }
 
 func (v *scan) in(states stateSet, from int) (int, state, bool) {
@@ -18,8 +19,13 @@ func (v *scan) in(states stateSet, from int) (int, state, bool) {
 	return 0, 0, false
 }
 
+func (v *scan) at(position int) state { return v.states[position] }
+
 func (v *scan) turn(stage int, s state, from int) (position, place int, ok bool) {
-	if v.schedule.options.order == nil {
+	if v.schedule.After != nil {
+		return v.ranked(stage, s, from)
+	}
+	if !v.schedule.options.isOrdered() {
 		position, ok = v.waiting(stage, s, from)
 		return position, position, ok
 	}
@@ -30,6 +36,20 @@ func (v *scan) turn(stage int, s state, from int) (position, place int, ok bool)
 		return 0, 0, false
 	}
 	return int(v.sorted[from]), from, true
+}
+
+// ranked is turn for a graph: all stages together take time linear in the clusters.
+func (v *scan) ranked(stage int, s state, from int) (position, place int, ok bool) {
+	if v.ranks == nil {
+		v.ranks = newRanks(v.schedule)
+	}
+	begin := int(v.ranks.begins[stage])
+	for i, position := range v.ranks.atRank[begin+from : v.ranks.begins[stage+1]] {
+		if v.states[position] == s {
+			return int(position), from + i, true
+		}
+	}
+	return 0, 0, false
 }
 
 // waiting gives the first position of a cluster in a state and a stage, from a position on.

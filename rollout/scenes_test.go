@@ -35,6 +35,8 @@ import (
 //	changes          Prints what changed since the last plan.
 //	next             Prints what a Planner says to do.
 //	json             Prints the result as JSON.
+//	expose 10m 30m   Prints the exposure, a stage a line, and the warnings; a cluster takes between 10 and 30 minutes.
+//	limit 12 3h      Prints the limits with which at most 12 clusters are exposed, perhaps for at most 3 hours; a cluster takes 30 minutes.
 //
 // Every command first takes in its lines, which change the scene:
 //
@@ -43,9 +45,12 @@ import (
 //	size 2, selected 9              the placement's clustersPerDecisionGroup, and how many it selects
 //	paused, resumed, failedFreesSlot, maxConcurrencyPerGroup 50%, maxRemoved 10%, order descending
 //	closed group 1 "canary", approval, until 13:00     and: open group 1 "canary"
+//	groupOrder eu after canary, us after canary and eu (groupOrder alone: any order)
 //	at 12:30                        the time; it begins at 12:00
 //	a Progressing 5m                a report: since 5 minutes ago; `and a Failed 1m` is one more report of a
-//	a ToApply applied 3m            the present version was written 3 minutes ago
+//	a ToApply applied 3m            the present version was written 3 minutes ago; `attempt 1` behind it: in that attempt
+//	uncounted a b, failedBefore c   clusters that do not count, and a baseline
+//	attempt 1                       tries again what failed before
 //	a none                          there is no report any more
 //	applied a                       tells the Planner that a is written now
 type stage struct {
@@ -104,8 +109,11 @@ func (s *stage) do(c scene.Command) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if c.Name == "next" {
+	switch c.Name {
+	case "next":
 		return s.next(groups)
+	case "expose", "limit":
+		return s.expose(c, groups)
 	}
 	var reports []status.Report
 	for _, cluster := range slices.Sorted(maps.Keys(s.reports)) {
@@ -146,6 +154,30 @@ func (s *stage) do(c scene.Command) (string, error) {
 	default:
 		return "", fmt.Errorf("no such command as %s", c.Name)
 	}
+}
+
+func (s *stage) expose(c scene.Command, groups *grouping.Groups) (string, error) {
+	var times []time.Duration
+	for _, arg := range c.Args {
+		d, _ := time.ParseDuration(arg)
+		times = append(times, d)
+	}
+	if c.Name == "limit" {
+		var b rollout.Bounds
+		b.Exposed, _ = strconv.Atoi(c.Args[0])
+		b.Finish = append(times, 0)[1]
+		l, err := rollout.Limit(s.strategy, groups, rollout.Span{Longest: 30 * time.Minute}, s.now, b, s.opts()...)
+		return l.String(), err
+	}
+	e, err := rollout.Expose(s.strategy, groups, rollout.Span{Shortest: times[0], Longest: times[1]}, s.now, s.opts()...)
+	lines := []string{e.String()}
+	for _, stage := range e.Stages {
+		lines = append(lines, stage.String())
+	}
+	for _, w := range e.Warnings {
+		lines = append(lines, "warning: "+w.String())
+	}
+	return strings.Join(lines, "\n"), err
 }
 
 // describe has a line for each part of Result.String, and the warnings.
@@ -288,10 +320,20 @@ func (s *stage) change(line string) error {
 		s.options["failed"] = rollout.FailedFreesSlot()
 	case "maxConcurrencyPerGroup":
 		s.options["perGroup"] = rollout.MaxConcurrencyPerGroup(intstr.Parse(rest))
+	case "uncounted":
+		s.options["uncounted"] = rollout.Uncounted(of(clustersIn(rest)...))
+	case "failedBefore":
+		s.options["failedBefore"] = rollout.FailedBefore(of(clustersIn(rest)...))
+	case "attempt":
+		n, err := strconv.Atoi(rest)
+		s.options["attempt"] = rollout.Attempt(n)
+		return err
 	case "maxRemoved":
 		s.options["maxRemoved"] = rollout.MaxRemoved(intstr.Parse(rest))
 	case "order":
 		s.options["order"] = rollout.Order(func(a, b string) int { return cmp.Compare(b, a) })
+	case "groupOrder":
+		s.options["groupOrder"] = rollout.GroupOrder(orderIn(rest))
 	case "closed", "open":
 		return s.gate(words[0], rest)
 	case "applied":
@@ -315,6 +357,20 @@ func keyIn(text string) (grouping.Key, error) {
 	}
 	k.Placement, k.Name, k.Index = of, name, int32(index)
 	return k, err
+}
+
+// orderIn reads `eu after canary, us after canary and eu`; a name may stand in quotes.
+func orderIn(text string) map[string][]string {
+	unquoted := func(name string) string { return strings.Trim(name, `"`) }
+	after := map[string][]string{}
+	for entry := range strings.SplitSeq(text, ", ") {
+		if name, before, ok := strings.Cut(entry, " after "); ok {
+			for direct := range strings.SplitSeq(before, " and ") {
+				after[unquoted(name)] = append(after[unquoted(name)], unquoted(direct))
+			}
+		}
+	}
+	return after
 }
 
 func (s *stage) addGroup(line string) error {
@@ -434,10 +490,14 @@ func (s *stage) report(words []string) error {
 		}
 		r := status.Report{Cluster: cluster, Status: status.RolloutStatus(words[1])}
 		at := &r.LastTransitionTime
-		for _, word := range words[2:] {
+		for i, word := range words[2:] {
 			if word == "applied" {
 				at = &r.Applied
 				continue
+			}
+			if word == "attempt" {
+				r.Attempt, _ = strconv.Atoi(words[i+3])
+				break
 			}
 			age, err := time.ParseDuration(word)
 			if err != nil {

@@ -14,20 +14,6 @@ import (
 	"github.com/cohort-ocm/cohort/internal/limit"
 )
 
-// ConcurrencySource says where the concurrency of a [Schedule] comes from.
-type ConcurrencySource string
-
-const (
-	// ConcurrencySourceNone says that there is no limit: all clusters of a stage may be in flight at a time.
-	ConcurrencySourceNone ConcurrencySource = "None"
-	// ConcurrencySourceStrategy says that it is the maxConcurrency of the strategy.
-	ConcurrencySourceStrategy ConcurrencySource = "MaxConcurrency"
-	// ConcurrencySourcePlacement says that it is the clustersPerDecisionGroup of the Placement, as the strategy has none.
-	ConcurrencySourcePlacement ConcurrencySource = "ClustersPerDecisionGroup"
-	// ConcurrencySourceOption says that it is what the option [MaxConcurrencyPerGroup] gives.
-	ConcurrencySourceOption ConcurrencySource = "MaxConcurrencyPerGroup"
-)
-
 // Schedule is the strategy that took effect: defaults filled in and limits resolved to counts.
 type Schedule struct {
 	// Type is the type of the strategy; All where the strategy has none.
@@ -39,11 +25,15 @@ type Schedule struct {
 	// MaxFailures is how many of all selected clusters may fail. Only Progressive limits this; under the other types it is
 	// the number of the clusters. What each group tolerates is in Stages.
 	MaxFailures int `json:"maxFailures"`
-	// ConcurrencySource says where MaxConcurrency of the stages comes from. Mandatory stages have no limit, unless it is
-	// ConcurrencySourceOption.
-	ConcurrencySource ConcurrencySource `json:"concurrencySource"`
-	// Stages are gone through in order.
+	// ConcurrencySource names the field or option that MaxConcurrency of the stages comes from: "maxConcurrency" of the
+	// strategy, "clustersPerDecisionGroup" of the Placement where the strategy has none, or "maxConcurrencyPerGroup", the
+	// option, which alone limits mandatory stages too. It is empty where there is no limit.
+	ConcurrencySource string `json:"concurrencySource,omitempty"`
+	// Stages are gone through in order, unless After says otherwise.
 	Stages []Stage `json:"stages"`
+	// After says of each stage which it comes directly after, by their places in Stages, all of them earlier ones. It is nil
+	// where each stage comes after the one before it, as always without [GroupOrder].
+	After [][]int `json:"after,omitempty"`
 }
 
 // Stage is the groups that are rolled out together.
@@ -54,10 +44,12 @@ type Stage struct {
 	Mandatory bool `json:"mandatory,omitempty"`
 	// Clusters is the number of clusters in Groups.
 	Clusters int `json:"clusters"`
-	// MaxConcurrency is how many of them may be in flight or started at a time, at most Clusters. A percentage
-	// in the strategy's maxConcurrency or in [MaxConcurrencyPerGroup] was taken of these clusters.
+	// Uncounted is how many of these clusters are not counted. The limits below are of the others.
+	Uncounted int `json:"uncounted,omitempty"`
+	// MaxConcurrency is how many may be in flight or started at a time, at most all that count. A percentage in the
+	// strategy's maxConcurrency or in [MaxConcurrencyPerGroup] was taken of those.
 	MaxConcurrency int `json:"maxConcurrency"`
-	// MaxFailures is how many of them may fail; Clusters where any number may.
+	// MaxFailures is how many may fail; all that count where any number may.
 	MaxFailures int `json:"maxFailures"`
 }
 
@@ -69,11 +61,13 @@ type Stage struct {
 // are [1] [0] [2], and stageOf is 1, 0, 2.
 type schedule struct {
 	Schedule
+	exceptions
 	rules    rules
 	options  options
 	groups   *grouping.Groups
 	missing  string  // what the groups lack; empty where they are complete
 	stageOf  []int32 // of each group
+	members  []int32 // of each stage of a graph its group; nil for a chain
 	warnings []Warning
 	names    string // known, once it was asked for
 }
@@ -81,7 +75,8 @@ type schedule struct {
 // newSchedule arranges the groups in stages, as doc.go draws them.
 func newSchedule(r rules, o options, groups *grouping.Groups) *schedule {
 	s := &schedule{rules: r, options: o, groups: groups, missing: groups.Incomplete(), stageOf: make([]int32, groups.Len())}
-	total := groups.NumClusters()
+	s.except()
+	total := groups.NumClusters() - len(s.aside)
 	s.Schedule = Schedule{Type: r.typ, MinSuccessTime: r.minSuccessTime, ProgressDeadline: r.deadline, MaxFailures: total}
 	s.warnings = slices.Clone(r.warnings)
 	concurrency := s.concurrency()
@@ -92,6 +87,7 @@ func newSchedule(r rules, o options, groups *grouping.Groups) *schedule {
 		for _, i := range members {
 			keys = append(keys, groups.Key(int(i)))
 			stage.Clusters += groups.Size(int(i))
+			stage.Uncounted += s.uncountedIn(int(i))
 			s.stageOf[i] = int32(len(s.Stages))
 		}
 		stage.Groups = keys[len(keys)-len(members) : len(keys) : len(keys)]
@@ -99,9 +95,20 @@ func newSchedule(r rules, o options, groups *grouping.Groups) *schedule {
 	}
 
 	mandatory, others := s.split()
+	s.checkOptions()
+	var g graph
+	if o.groupOrder != nil && r.typ == clusterv1alpha1.ProgressivePerGroup {
+		g = s.arrange(mandatory, others)
+		others = g.order[len(mandatory):]
+	}
+	if o.back != nil {
+		mandatory, others = nil, s.turnRound(mandatory, others)
+		g = g.turnRound()
+	}
 	if s.missing == "" {
 		s.checkMandatory()
 		s.checkGates()
+		s.checkGroupOrder()
 	} else { // what seems not to exist may only not be there yet
 		s.warn(Warning{Type: WarningGroupsIncomplete, Missing: s.missing})
 	}
@@ -114,8 +121,11 @@ func newSchedule(r rules, o options, groups *grouping.Groups) *schedule {
 		for i := range others {
 			addStage(others[i:i+1], Stage{})
 		}
+		s.link(g)
 	case clusterv1alpha1.Progressive:
-		s.MaxFailures = min(r.maxFailures.Of(total), total)
+		if !o.back.isTolerant() {
+			s.MaxFailures = min(r.maxFailures.Of(total), total)
+		}
 		fallthrough
 	default:
 		if len(others) > 0 {
@@ -151,10 +161,37 @@ func (s *schedule) known() string {
 
 // groupOf is the group of a stage that is one group alone.
 func (s *schedule) groupOf(stage int) (int, bool) {
-	if stage == len(s.Stages) || !s.isOneGroup(stage) {
+	if !s.isOneGroup(stage) {
 		return 0, false
 	}
-	return slices.Index(s.stageOf, int32(stage)), true
+	return s.alone(stage), true
+}
+
+// alone is the group of a stage that has no other. It takes constant time in a graph.
+func (s *schedule) alone(stage int) int {
+	if s.After != nil {
+		return int(s.members[stage])
+	}
+	return slices.Index(s.stageOf, int32(stage))
+}
+
+// behind lists the stages that come after the given one, directly or not.
+func (s *schedule) behind(stage int) (stages []int) {
+	if s.After == nil {
+		for later := stage + 1; later < len(s.Stages); later++ {
+			stages = append(stages, later)
+		}
+		return stages
+	}
+	is := make([]bool, len(s.Stages))
+	is[stage] = true
+	for later := stage + 1; later < len(s.Stages); later++ {
+		if slices.ContainsFunc(s.After[later], func(before int) bool { return is[before] }) {
+			is[later] = true
+			stages = append(stages, later)
+		}
+	}
+	return stages
 }
 
 func (s *schedule) warn(w Warning) { s.warnings = append(s.warnings, w) }
@@ -162,17 +199,16 @@ func (s *schedule) warn(w Warning) { s.warnings = append(s.warnings, w) }
 // concurrency is the limit on the clusters in flight in a stage, as a count or a percentage of the stage; nil if there is
 // none (R14, R24). It notes where the limit comes from.
 func (s *schedule) concurrency() *limit.Limit {
-	s.ConcurrencySource = ConcurrencySourceNone
 	switch {
 	case s.Type == clusterv1alpha1.Progressive && s.rules.maxConcurrency != nil:
-		s.ConcurrencySource = ConcurrencySourceStrategy
+		s.ConcurrencySource = "maxConcurrency"
 		return s.rules.maxConcurrency
 	case s.Type == clusterv1alpha1.Progressive && s.groups.ClustersPerDecisionGroup() > 0:
-		s.ConcurrencySource = ConcurrencySourcePlacement
+		s.ConcurrencySource = "clustersPerDecisionGroup"
 		size := limit.Count(s.groups.ClustersPerDecisionGroup())
 		return &size
 	case s.Type == clusterv1alpha1.ProgressivePerGroup && s.options.groupConcurrency != nil:
-		s.ConcurrencySource = ConcurrencySourceOption
+		s.ConcurrencySource = "maxConcurrencyPerGroup"
 		return s.options.groupConcurrency
 	default:
 		return nil
@@ -181,7 +217,7 @@ func (s *schedule) concurrency() *limit.Limit {
 
 // limits fills in the limits of a stage, whose Clusters and Mandatory are set.
 func (s *schedule) limits(stage Stage, concurrency *limit.Limit) Stage {
-	n := stage.Clusters
+	n := stage.Clusters - stage.Uncounted
 	stage.MaxConcurrency, stage.MaxFailures = n, n
 	if concurrency != nil && (!stage.Mandatory || s.Type == clusterv1alpha1.ProgressivePerGroup) {
 		stage.MaxConcurrency = min(concurrency.Of(n), n)
@@ -189,7 +225,7 @@ func (s *schedule) limits(stage Stage, concurrency *limit.Limit) Stage {
 	switch {
 	case stage.Mandatory:
 		stage.MaxFailures = 0
-	case s.Type == clusterv1alpha1.ProgressivePerGroup:
+	case s.Type == clusterv1alpha1.ProgressivePerGroup && !s.options.back.isTolerant():
 		stage.MaxFailures = min(s.rules.maxFailures.Of(n), n)
 	}
 	return stage
@@ -236,7 +272,7 @@ func isIn[K comparable](set map[K]int, key K) bool {
 	return ok
 }
 
-// checkMandatory warns of the strategy's entries that select no cluster, once each (R12).
+// checkMandatory warns of the strategy's entries that select no cluster (R12), or none that counts (R37), once each.
 func (s *schedule) checkMandatory() {
 	if len(s.rules.mandatory) == 0 {
 		return
@@ -259,25 +295,47 @@ func (s *schedule) checkMandatory() {
 		if m.GroupName != "" {
 			clusters = names[m.GroupName]
 		}
-		if clusters == 0 && !warned[m] {
-			warned[m] = true
+		if warned[m] {
+			continue
+		}
+		warned[m] = true
+		if clusters == 0 {
 			w := Warning{Type: WarningMandatoryGroupEmpty, Mandatory: m}
 			if m.GroupName != "" && !thereByName[m.GroupName] || m.GroupName == "" && !thereByIndex[m.GroupIndex] {
 				w.Known = s.known()
 			}
 			s.warn(w)
+		} else if clusters == s.uncountedOf(m) {
+			s.warn(Warning{Type: WarningMandatoryGroupUncounted, Mandatory: m, Clusters: clusters})
 		}
 	}
 }
 
 // compare orders the positions of clusters that wait in the same state and stage by their turn (R8).
 func (s *schedule) compare(a, b int32) int {
+	switch {
+	case s.options.back != nil:
+		return s.options.back.compare(a, b)
+	case s.options.order == nil:
+		return cmp.Compare(a, b) // as the names do
+	default:
+		return s.compareNames(s.groups.Cluster(int(a)), s.groups.Cluster(int(b)))
+	}
+}
+
+// compareNames does the same for the names of clusters.
+func (s *schedule) compareNames(a, b string) int {
+	if back := s.options.back; back != nil {
+		p, _ := s.groups.Position(a)
+		q, _ := s.groups.Position(b)
+		return back.compare(int32(p), int32(q))
+	}
 	if order := s.options.order; order != nil {
-		if c := order(s.groups.Cluster(int(a)), s.groups.Cluster(int(b))); c != 0 {
+		if c := order(a, b); c != 0 {
 			return c
 		}
 	}
-	return cmp.Compare(a, b)
+	return strings.Compare(a, b)
 }
 
 // cluster is the one at a position, in the given state.
@@ -298,6 +356,10 @@ func (s Schedule) clone() Schedule {
 		keys = append(keys, *groups...)
 		*groups = keys[len(keys)-len(*groups) : len(keys) : len(keys)]
 	}
+	s.After = slices.Clone(s.After)
+	for i := range s.After {
+		s.After[i] = slices.Clone(s.After[i])
+	}
 	if s.ProgressDeadline != nil {
 		deadline := *s.ProgressDeadline
 		s.ProgressDeadline = &deadline
@@ -305,13 +367,22 @@ func (s Schedule) clone() Schedule {
 	return s
 }
 
-// String is the stages in one line: `[group 0 "canary"] → [group 1, group 2: 5 at a time]`.
+// String is the stages in one line: `[group 0 "canary"] → [group 1, group 2: 5 at a time]`. Where they are no chain it says of
+// each what it comes after: `[group 0 "eu"]; [group 1 "us"]; [group 2] after group 0 "eu" and group 1 "us"`.
 func (s Schedule) String() string {
 	var stages []string
 	for _, stage := range s.Stages {
 		stages = append(stages, stage.String())
 	}
-	return strings.Join(stages, " → ")
+	if s.After == nil {
+		return strings.Join(stages, " → ")
+	}
+	for i, after := range s.After {
+		for j, before := range after {
+			stages[i] += [2]string{" after ", " and "}[min(j, 1)] + s.Stages[before].Groups[0].String()
+		}
+	}
+	return strings.Join(stages, "; ")
 }
 
 // String is the groups, and how many clusters may be in flight at a time where that is not all.
@@ -324,7 +395,7 @@ func (s Stage) String() string {
 		}
 		b.WriteString(key.String())
 	}
-	if s.MaxConcurrency < s.Clusters {
+	if s.MaxConcurrency < s.Clusters-s.Uncounted {
 		fmt.Fprintf(&b, ": %d at a time", s.MaxConcurrency)
 	}
 	b.WriteByte(']')

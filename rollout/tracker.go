@@ -10,7 +10,7 @@ import (
 // change of one cluster and the choice that follows cost little more than looking at it.
 //
 // Between two calls of its methods:
-//   - states[p] is what rules.at makes of kinds[p], since[p] and now;
+//   - states[p] is what schedule.state makes of kinds[p], since[p], the attempt of p and now;
 //   - waiting[s] has the rank of each cluster in the waiting state s, and each of listed has the positions of the
 //     clusters in its states;
 //   - totals are the tallies of states, and incomplete and breached the stages that are so by them;
@@ -26,7 +26,8 @@ type tracker struct {
 
 	kinds  []state     // of each position, as reported; unreported if it was not
 	since  []time.Time // of each position: since when
-	states []state     // of each position, at the time now
+	tries  attempts
+	states []state // of each position, at the time now
 	timers *timers
 
 	totals     totals
@@ -43,10 +44,10 @@ var listedStates = [...]stateSet{inFlightStates, timedOutNowStates, failureState
 
 // newTracker puts clusters of the given kinds under a schedule at the time now. It keeps the slices and the ranks. It
 // takes time linear in the clusters.
-func newTracker(s *schedule, r *ranks, kinds []state, since []time.Time, now time.Time) *tracker {
+func newTracker(s *schedule, r *ranks, kinds []state, since []time.Time, tries attempts, now time.Time) *tracker {
 	n := len(kinds)
 	t := &tracker{
-		schedule: s, now: now, kinds: kinds, since: since,
+		schedule: s, now: now, kinds: kinds, since: since, tries: tries,
 		states:     make([]state, n),
 		incomplete: bitset.New(len(s.Stages)),
 		breached:   bitset.New(len(s.Stages)),
@@ -59,13 +60,13 @@ func newTracker(s *schedule, r *ranks, kinds []state, since []time.Time, now tim
 	t.timers = newTimers(n, t.due)
 	tallies := make([]tally, s.groups.Len())
 	for position, kind := range kinds {
-		state := s.rules.at(kind, since[position], now)
+		state := s.state(kind, since[position], tries.of(position), now)
 		t.states[position] = state
 		tallies[s.groups.GroupAt(position)][state]++
 		t.mark(position, state)
 		t.time(position)
 	}
-	t.totals = s.sum(tallies)
+	t.totals = s.sum(tallies, s.sort(tallies, t.states))
 	for stage := range s.Stages {
 		t.markStage(stage)
 	}
@@ -79,11 +80,17 @@ func (t *tracker) due(position int32) time.Time {
 }
 
 // report changes what was reported of a position.
-func (t *tracker) report(position int, kind state, since time.Time) {
+func (t *tracker) report(position int, r report) {
 	t.timers.clear(int32(position))
-	t.kinds[position], t.since[position] = kind, since
+	t.kinds[position], t.since[position] = r.kind, r.since
+	t.tries.set(position, r.attempt, len(t.kinds))
 	t.settle(position)
 	t.time(position)
+}
+
+// reported gives what was reported of a position.
+func (t *tracker) reported(position int) report {
+	return report{t.kinds[position], t.since[position], t.tries.of(position)}
 }
 
 // advance moves on to a later time. It costs time in proportion to the clusters that change.
@@ -115,7 +122,7 @@ func first(stages *bitset.Set, s *schedule) int {
 // settle brings the state of a position and all that is counted from it up to date.
 func (t *tracker) settle(position int) {
 	before := t.states[position]
-	after := t.schedule.rules.at(t.kinds[position], t.since[position], t.now)
+	after := t.schedule.state(t.kinds[position], t.since[position], t.tries.of(position), t.now)
 	if before == after {
 		return
 	}
@@ -125,9 +132,19 @@ func (t *tracker) settle(position int) {
 
 	group := t.schedule.groups.GroupAt(position)
 	stage := t.schedule.stageOf[group]
+	if t.schedule.isAside(position) {
+		for _, aside := range []*tally{&t.totals.aside[group], &t.totals.asideAll} {
+			aside[before]--
+			aside[after]++
+		}
+		return
+	}
 	for _, counted := range []*tally{&t.totals.groups[group], &t.totals.stages[stage], &t.totals.all} {
 		counted[before]--
 		counted[after]++
+		if t.schedule.failedBefore(position) {
+			counted[excused] += int32(one(failureStates.has(after)) - one(failureStates.has(before)))
+		}
 	}
 	t.markStage(int(stage))
 }
@@ -192,6 +209,9 @@ func (t *tracker) in(states stateSet, from int) (int, state, bool) {
 	}
 	return 0, 0, false
 }
+
+// at implements view.
+func (t *tracker) at(position int) state { return t.states[position] }
 
 // turn implements view. Places are ranks, counted from the first of the stage.
 func (t *tracker) turn(stage int, s state, from int) (position, place int, ok bool) {

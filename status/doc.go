@@ -50,6 +50,31 @@
 //
 // Leave [TimeOut] to the rollout, which knows the deadline. The example of [Report] is such a function.
 //
+// # Trying again
+//
+// What failed stays failed until the cluster recovers or gets another version. To try the same version once more, raise a
+// number, for instance in an annotation of the owner. Give it to the rollout as its option Attempt. Clusters that failed
+// in an earlier attempt then wait for their turn again, and count as failures no longer. All others stay as they are.
+//
+// Note the attempt on each object whose cluster starts, also for the first time, and let the manifests tell the attempts
+// apart, so that the agent acts:
+//
+//	work = work.DeepCopy()
+//	if starts {
+//		status.StampAttempt(work, version, attempt, time.Now())
+//	} else {
+//		status.Stamp(work, version, time.Now()) // in flight, and still in the attempt before
+//	}
+//	work.Spec = render(template, status.AttemptOf(work)) // an annotation, as kubectl rollout restart writes one
+//	err := client.Update(ctx, work)
+//
+// The version names the template without the attempt. Where the manifests must stay as they are, delete the object, and
+// create it anew with such a stamp.
+//
+// From that write on the cluster is in flight, and its deadline begins anew. Until its conditions turn it is Progressing
+// and not Failed: they don't tell a failure that lasts from one that came again. So set a progressDeadline. A function of
+// your own reads the attempt with [AttemptOf], and does likewise.
+//
 // # What many come to
 //
 // A [Summary] has the counts over all clusters and per group, and says what stops the rollout. Package rollout fills it

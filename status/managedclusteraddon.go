@@ -33,14 +33,15 @@ type AddOnState struct {
 //
 //	the add-on's references are not the desired ones, or a desired hash differs   ToApply, without times
 //	every desired configuration is the last applied one                           Succeeded
-//	the Progressing condition's reason is Failed                                  Failed
+//	the Progressing condition's reason is Failed                                  Failed; Progressing where it was so before a later attempt
 //	anything else                                                                 Progressing
 //
 // So an add-on that has and wants no configuration has Succeeded.
 //
 // LastTransitionTime is the time of the Progressing condition, the zero time where it is missing. It moves with the
 // condition's status only: if the condition was False before and after a new configuration, its time is from before it.
-// Applied keeps a deadline or a soak from running since then. So give Applied, or Stamp the add-on.
+// Applied keeps a deadline or a soak from running since then. So give Applied, or Stamp the add-on. Attempt is the one
+// that StampAttempt noted.
 func FromManagedClusterAddOn(a AddOnState) (Report, bool) {
 	if a.AddOn == nil {
 		return Report{}, false
@@ -92,6 +93,7 @@ func (a addOn) report() (Report, bool) {
 			report.Applied = later(report.Applied, a.object.GetCreationTimestamp().Time)
 		}
 	}
+	report.Attempt = AttemptOf(a.object)
 	reason := ""
 	if c := meta.FindStatusCondition(a.conditions, addonv1beta1.ManagedClusterAddOnConditionProgressing); c != nil {
 		reason, report.LastTransitionTime = c.Reason, c.LastTransitionTime.Time
@@ -104,7 +106,7 @@ func (a addOn) report() (Report, bool) {
 	default:
 		report.Status = Progressing
 	}
-	return report, true
+	return report.ofAttempt(), true
 }
 
 // desiredConfig is what tells two desired configurations apart.

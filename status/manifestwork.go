@@ -35,7 +35,7 @@ type WorkState struct {
 //	Applied is not True, or not for the work's generation            ToApply
 //	Progressing is missing, or has not observed the generation       ToApply
 //	Degraded is there and has not observed the generation            ToApply
-//	Progressing True, Degraded True                                  Failed
+//	Progressing True, Degraded True                                  Failed; Progressing where it was so before a later attempt
 //	Progressing True or Unknown                                      Progressing
 //	Progressing False                                                Succeeded
 //
@@ -45,6 +45,7 @@ type WorkState struct {
 // later, as far as the managed fields tell: the agent has to answer that too.
 //
 // LastTransitionTime is the time of the condition that decided, for Failed the later of the two; for ToApply it is zero.
+// Attempt is the one that StampAttempt noted, where the stamp is about the version that the work has.
 //
 // Nobody may know since when the work has the version: where the spec was changed, nothing was stamped, and the managed
 // fields are stripped or do not say who wrote the spec. Then LastTransitionTime is zero too, since the time of a condition
@@ -59,7 +60,7 @@ func FromManifestWork(w WorkState) (Report, bool) {
 	if w.Version != "" && has != w.Version {
 		return report, true
 	}
-	report.Applied = w.applied(stamped)
+	report.Applied, report.Attempt = w.applied(stamped), w.attempt()
 	report.Status, report.LastTransitionTime = manifestWork(w.Work)
 	switch unanswered := report.Status == ToApply; {
 	case report.Applied.IsZero():
@@ -70,7 +71,7 @@ func FromManifestWork(w WorkState) (Report, bool) {
 	case unanswered && w.Applied.IsZero():
 		report.Applied = later(report.Applied, specWritten(w.Work.ManagedFields, stamped.IsZero()))
 	}
-	return report, true
+	return report.ofAttempt(), true
 }
 
 // stamp gives the version that the work has and since when Stamp says that it has it, if it does.
@@ -80,6 +81,14 @@ func (w WorkState) stamp() (has string, applied time.Time) {
 		return w.Has, time.Time{} // the stamp is about another version
 	}
 	return version, applied
+}
+
+// attempt gives the attempt that is stamped on the work, if the stamp is about the version that the work has.
+func (w WorkState) attempt() int {
+	if version, _ := StampOf(w.Work); w.Has != "" && w.Has != version {
+		return 0
+	}
+	return AttemptOf(w.Work)
 }
 
 // applied is since when the work has its version: the first that is known.

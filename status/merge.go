@@ -17,7 +17,8 @@ import (
 //	Succeeded
 //	Skip
 //
-// Of reports that are equal in this, it returns the one whose time is later: the later of its Applied and its
+// Among the first three lines a later attempt comes before an earlier one, whatever its status: what failed in an earlier
+// attempt has been tried again since. Of reports that are equal in this, it returns the one whose time is later: the later of its Applied and its
 // LastTransitionTime. The order of the reports does not matter. Of none it returns the zero Report.
 //
 // Package rollout merges what one call says of a cluster. Whoever is told of one object at a time, as by a watch,
@@ -36,13 +37,27 @@ func Merge(reports ...Report) Report {
 // reports has no say.
 func (r Report) compare(other Report) int {
 	return cmp.Or(
+		cmp.Compare(min(r.holdsBack(), inFlight), min(other.holdsBack(), inFlight)),
+		r.compareAttempts(other),
 		cmp.Compare(r.holdsBack(), other.holdsBack()),
 		r.since().Compare(other.since()),
 		r.Applied.Round(0).Compare(other.Applied.Round(0)), // without a monotonic reading, which would have a say
 		r.LastTransitionTime.Round(0).Compare(other.LastTransitionTime.Round(0)),
 		strings.Compare(string(r.Status), string(other.Status)),
 		strings.Compare(r.Cluster, other.Cluster),
+		cmp.Compare(r.Attempt, other.Attempt),
 	)
+}
+
+// inFlight is how much a report holds a rollout back at least whose cluster is in flight or failed.
+const inFlight = 3
+
+// compareAttempts puts the later attempt first among clusters that are in flight or failed (R39).
+func (r Report) compareAttempts(other Report) int {
+	if min(r.holdsBack(), other.holdsBack()) < inFlight {
+		return 0
+	}
+	return cmp.Compare(r.Attempt, other.Attempt)
 }
 
 // holdsBack is how much the report holds a rollout back (R1).
@@ -59,7 +74,7 @@ func (r Report) holdsBack() int {
 	case r.Status == Failed:
 		return 5
 	default:
-		return 3
+		return inFlight
 	}
 }
 

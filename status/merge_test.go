@@ -60,6 +60,7 @@ func TestMergeIsOneOfTheReportsInWhateverOrder(t *testing.T) {
 			Status:             rapid.SampledFrom([]status.RolloutStatus{"", "Odd", "ToApply", "Progressing", "Succeeded", "Failed", "TimeOut", "Skip"}).Draw(t, "status"),
 			LastTransitionTime: times.Draw(t, "transition"),
 			Applied:            times.Draw(t, "applied"),
+			Attempt:            rapid.IntRange(0, 2).Draw(t, "attempt"),
 		}
 	})
 	rapid.Check(t, func(t *rapid.T) {

@@ -44,4 +44,19 @@ type Report struct {
 	// not answered yet: the cluster is in flight since then, like a Progressing one, and can time out. ToApply without
 	// Applied means that the cluster waits for its turn.
 	Applied time.Time `json:"applied,omitzero"`
+
+	// Attempt tells which attempt at the present version the cluster's object has: 0 for the first, then whatever number
+	// the controller noted when it tried again. It matters only to a rollout that wants a later attempt: a cluster that
+	// failed in an earlier one waits for its turn again.
+	Attempt int `json:"attempt,omitempty"`
+}
+
+// ofAttempt gives the report of a cluster that is tried again: a failure from before the attempt was written is not one
+// of it. The time of a condition does not move while the cluster stays failed, so that only the deadline tells (R39). It
+// has whole seconds, cut off, and a failure is often tried again in the second in which it is seen.
+func (r Report) ofAttempt() Report {
+	if r.Attempt > 0 && r.Status == Failed && !r.LastTransitionTime.After(r.Applied) {
+		r.Status = Progressing
+	}
+	return r
 }

@@ -98,6 +98,7 @@ func (s *stage) summaryOf(lines []string) (sum status.Summary) {
 			field := map[string]*int{
 				"toApply": &sum.ToApply, "progressing": &sum.Progressing, "succeeded": &sum.Succeeded, "failed": &sum.Failed,
 				"timeOut": &sum.TimeOut, "skip": &sum.Skip, "soaking": &sum.Soaking, "held": &sum.Held, "removed": &sum.Removed,
+				"uncounted": &sum.Uncounted, "uncountedToApply": &sum.UncountedToApply,
 			}[what]
 			if err != nil || field == nil {
 				s.t.Fatalf("no count %q", part)
@@ -207,7 +208,7 @@ func (s *stage) policy(c scene.Command) string {
 
 // work is an event of the scene's ManifestWork and prints its report:
 //
-//	work apply v2 12:00       it is stamped and written
+//	work apply v2 12:00       it is stamped and written; with a number at the end, as that attempt
 //	work want v3              the report is for this version
 //	work says 12:05           the agent sets conditions: a line each, like "Applied True", perhaps with "behind"
 func (s *stage) work(c scene.Command) string {
@@ -217,7 +218,12 @@ func (s *stage) work(c scene.Command) string {
 	switch c.Args[0] {
 	case "apply":
 		version = c.Args[1]
-		status.Stamp(w, version, s.clock(c.Args[2]))
+		if len(c.Args) > 3 {
+			attempt, _ := strconv.Atoi(c.Args[3])
+			status.StampAttempt(w, version, attempt, s.clock(c.Args[2]))
+		} else {
+			status.Stamp(w, version, s.clock(c.Args[2]))
+		}
 		w.Generation++
 	case "want":
 		version = c.Args[1]
@@ -260,13 +266,19 @@ func (s *stage) merge(c scene.Command) string {
 	for _, line := range lines(c.Input) {
 		name, rest, _ := strings.Cut(line, " ")
 		w := words(strings.Fields(rest))
+		attempt, _ := strconv.Atoi(w["attempt"])
 		reports = append(reports, status.Report{
 			Cluster: "cluster1", Status: status.RolloutStatus(name), Applied: s.clock(w["applied"]), LastTransitionTime: s.clock(w["since"]),
+			Attempt: attempt,
 		})
 	}
 	return report(status.Merge(reports...))
 }
 
 func report(r status.Report) string {
-	return fmt.Sprintf("%s applied=%s since=%s", r.Status, shown(r.Applied), shown(r.LastTransitionTime))
+	text := fmt.Sprintf("%s applied=%s since=%s", r.Status, shown(r.Applied), shown(r.LastTransitionTime))
+	if r.Attempt > 0 {
+		text += fmt.Sprintf(" attempt=%d", r.Attempt)
+	}
+	return text
 }

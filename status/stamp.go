@@ -2,6 +2,7 @@ package status
 
 import (
 	"maps"
+	"strconv"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -12,6 +13,8 @@ const (
 	annotationVersion = "cohort.open-cluster-management.io/version"
 	// annotationApplied names the time at which the object got that version, in RFC 3339 with fractions of a second.
 	annotationApplied = "cohort.open-cluster-management.io/applied"
+	// annotationAttempt names the attempt at that version, as a decimal number; it is not there for the first.
+	annotationAttempt = "cohort.open-cluster-management.io/attempt"
 )
 
 // Stamp notes on an object which version of the workload it is about to get and when, in the annotations
@@ -20,9 +23,9 @@ const (
 // that changes with the workload, such as a hash of its template.
 //
 // An object that already has the version keeps its time, so that no soak and no deadline ends later because it was
-// written again for another reason. Only a time after now gives way: a clock that was wrong would keep the cluster in
-// flight until then. So stamp the object as it was read, with its annotations, and write stamp and version
-// at once:
+// written again for another reason. It keeps its attempt, too. Only a time after now gives way: a clock that was wrong
+// would keep the cluster in flight until then. So stamp the object as it was read, with its annotations, and write stamp
+// and version at once:
 //
 //	work = work.DeepCopy()
 //	work.Spec = template
@@ -32,20 +35,44 @@ const (
 // An object that is made anew for each write, as for server-side apply, has no annotations yet. Give it the time of the
 // stored one, if that has the version already:
 //
+//	attempt := 0
 //	if has, applied := status.StampOf(stored); has == version && !applied.IsZero() && applied.Before(now) {
-//		now = applied
+//		now, attempt = applied, status.AttemptOf(stored)
 //	}
-//	status.Stamp(work, version, now)
+//	status.StampAttempt(work, version, attempt, now)
 func Stamp(object metav1.Object, version string, now time.Time) {
-	if has, applied := StampOf(object); has == version && !applied.IsZero() && !applied.After(now) {
+	attempt := 0
+	if has, _ := StampOf(object); has == version {
+		attempt = AttemptOf(object)
+	}
+	StampAttempt(object, version, attempt, now)
+}
+
+// StampAttempt does what Stamp does, and notes which attempt at the version it is, in the annotation
+// cohort.open-cluster-management.io/attempt. 0 is the first. A later attempt at a version begins now: its deadline and its
+// soak count from now on. The same attempt again, or an earlier one, changes nothing.
+//
+// Call it for a cluster that starts, with the attempt that the rollout wants. Call Stamp for one in flight: it is still
+// in the attempt before, whose deadline must not begin anew.
+func StampAttempt(object metav1.Object, version string, attempt int, now time.Time) {
+	has, applied := StampOf(object)
+	current := has == version && attempt <= AttemptOf(object)
+	if current && !applied.IsZero() && !applied.After(now) {
 		return
 	}
 	annotations := maps.Clone(object.GetAnnotations())
 	if annotations == nil {
-		annotations = make(map[string]string, 2)
+		annotations = make(map[string]string, 3)
 	}
 	annotations[annotationVersion] = version
 	annotations[annotationApplied] = now.UTC().Format(time.RFC3339Nano)
+	switch {
+	case current: // and only its time gives way
+	case attempt > 0:
+		annotations[annotationAttempt] = strconv.Itoa(attempt)
+	default:
+		delete(annotations, annotationAttempt)
+	}
 	object.SetAnnotations(annotations)
 }
 
@@ -58,4 +85,14 @@ func StampOf(object metav1.Object) (version string, applied time.Time) {
 		applied = time.Time{}
 	}
 	return annotations[annotationVersion], applied
+}
+
+// AttemptOf reads which attempt at its version StampAttempt noted on an object: 0, the first, where there is none or none
+// that can be read.
+func AttemptOf(object metav1.Object) int {
+	attempt, err := strconv.Atoi(object.GetAnnotations()[annotationAttempt])
+	if err != nil {
+		return 0
+	}
+	return max(attempt, 0)
 }

@@ -1,0 +1,445 @@
+package search
+
+import (
+	"fmt"
+	"math/bits"
+	"slices"
+
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+)
+
+// standing is where a cluster stands by the rules, which are written down here once more, from RULES.md and not from the
+// code, over the objects of the model and not over reports.
+type standing uint8
+
+const (
+	waiting  standing = iota // R27: has another version, or none
+	running                  // R3: has the version, and neither succeeded nor failed
+	failing                  // R3: failed, within its deadline
+	soaking                  // R5
+	done                     // R6
+	timedOut                 // R4
+)
+
+func (x standing) String() string {
+	return [...]string{"waiting", "in flight", "failed", "soaking", "done", "timed out"}[x]
+}
+
+func (x standing) fails() bool    { return x == failing || x == timedOut }
+func (x standing) settled() bool  { return x == done || x.fails() }
+func (x standing) inFlight() bool { return x == running || x == failing || x == soaking }
+
+// stand reads an object, where an attempt is wanted. What failed in an attempt before waits again (R39).
+func (c *config) stand(o object, attempt uint8) standing {
+	if x := c.ofItsAttempt(o); o.attempt >= attempt || !x.fails() {
+		return x
+	}
+	return waiting
+}
+
+// ofItsAttempt reads an object for the attempt that it has.
+func (c *config) ofItsAttempt(o object) standing {
+	if o.version != 0 {
+		return waiting
+	}
+	since := o.applied
+	if o.observed {
+		since = min(o.applied, o.changed)
+	}
+	late := c.deadline > 0 && since >= c.deadline
+	switch {
+	case o.observed && o.condition == succeeded && c.soak > 0 && c.strategy != clusterv1alpha1.All && since < c.soak:
+		return soaking
+	case o.observed && o.condition == succeeded:
+		return done
+	case late:
+		return timedOut
+	case o.observed && o.condition == failed && (o.attempt == 0 || o.changed < o.applied):
+		return failing
+	default:
+		return running
+	}
+}
+
+// stage is groups that go together.
+type stage struct {
+	name      string
+	groups    set
+	limit     string
+	budget    int
+	clusters  set // those that count
+	aside     set // those that do not (R37)
+	mandatory bool
+	sequence  bool // it is one group, and its gate a barrier
+	after     set  // the stages that have to be complete before it starts, and those before these
+}
+
+// judge is what the rules say of a state as the controller sees it.
+type judge struct {
+	config  *config
+	s       *state
+	stands  [most]standing
+	all     set // the clusters that are shown
+	counted set // those of them that count (R37)
+	past    set // those whose failures do not (R38)
+	stages  [2 * none]stage
+	n       int    // of the stages
+	stopped string // why nothing starts anywhere
+}
+
+func (c *config) judge(s *state) *judge {
+	j := &judge{config: c, s: s}
+	for i := range s.clusters {
+		j.stands[i] = c.stand(s.clusters[i].view(), s.attempt)
+		if o := s.clusters[i].view(); s.aborted && (o.version > 1 || o.version == 0 && o.applied == ancient) {
+			j.stands[i] = done // it never had the version (R43)
+		}
+		if s.clusters[i].shown != none {
+			j.all.add(i)
+			if !s.clusters[i].aside {
+				j.counted.add(i)
+			}
+		}
+		if s.clusters[i].past {
+			j.past.add(i)
+		}
+	}
+	j.divide()
+	j.stopped = j.stop()
+	return j
+}
+
+// has says whether a cluster has the version in truth, in the attempt that is wanted.
+func (j *judge) has(i int) bool {
+	c := &j.s.clusters[i]
+	return c.truth.version == 0 && c.truth.attempt >= j.s.attempt
+}
+
+// isComplete is R6.
+func (j *judge) isComplete(x *stage) bool {
+	return j.unsettled(x.clusters) == 0 && j.failures(x.clusters) <= x.budget
+}
+
+// stageOf gives the stage of a cluster; nil if it is not selected.
+func (j *judge) stageOf(i int) *stage {
+	for n := range j.n {
+		if x := &j.stages[n]; x.clusters.has(i) || x.aside.has(i) {
+			return &j.stages[n]
+		}
+	}
+	return nil
+}
+
+// behind says what a stage is held by beside what stops everything (R10, R12, R23, R33); empty if nothing.
+func (j *judge) behind(x *stage) string {
+	for n := range j.n {
+		before := &j.stages[n]
+		if x.after.has(n) && !j.isComplete(before) {
+			return fmt.Sprintf("before %s is complete, where %s", before.name, j.tell(j.unsettled(before.clusters)))
+		}
+		if (x.after.has(n) || x == before) && before.sequence && before.groups&set(j.s.closed) != 0 {
+			return "behind the closed gate of " + before.name
+		}
+	}
+	return ""
+}
+
+// divide makes the stages (R9 to R12).
+func (j *judge) divide() {
+	c := j.config
+	var taken set
+	add := func(x stage) {
+		for i := range most {
+			if g := j.s.clusters[i].shown; g != none && x.groups.has(int(g)) {
+				x.clusters.add(i)
+			}
+		}
+		x.clusters, x.aside = x.clusters&j.counted, x.clusters&^j.counted
+		if x.mandatory && x.clusters|x.aside == 0 {
+			return // skipped
+		}
+		taken |= x.groups
+		x.after = 1<<j.n - 1
+		j.stages[j.n] = x
+		j.n++
+	}
+	perGroup := ""
+	if c.groupLimit > 0 && c.strategy == clusterv1alpha1.ProgressivePerGroup {
+		perGroup = fmt.Sprint(c.groupLimit)
+	}
+	for g := range none {
+		for _, m := range c.mandatory {
+			if m == g && !j.s.aborted {
+				add(stage{name: fmt.Sprint("mandatory group ", g), groups: 1 << g, limit: perGroup, mandatory: true, sequence: true})
+			}
+		}
+	}
+	if j.s.aborted {
+		j.turnRound(add, perGroup)
+		return
+	}
+	switch rest := set(1<<none-1) &^ taken; c.strategy {
+	case clusterv1alpha1.ProgressivePerGroup:
+		for g := range none {
+			if rest.has(g) {
+				add(stage{name: fmt.Sprint("group ", g), groups: 1 << g, limit: perGroup, sequence: true})
+				x := &j.stages[j.n-1]
+				x.budget = share(c.budget, x.clusters.len(), 0)
+			}
+		}
+		j.follow()
+	case clusterv1alpha1.Progressive:
+		add(stage{name: "all groups", groups: rest, limit: c.concurrency})
+		j.stages[j.n-1].budget = most // the budget over all clusters holds instead
+	default:
+		add(stage{name: "all groups", groups: rest, budget: most})
+	}
+}
+
+// turnRound makes the stages of a way back (R44): the groups from the last to the first, then the mandatory ones, or one
+// pool. Any number may fail (R45).
+func (j *judge) turnRound(add func(stage), perGroup string) {
+	if j.config.strategy != clusterv1alpha1.ProgressivePerGroup {
+		limit := ""
+		if j.config.strategy == clusterv1alpha1.Progressive {
+			limit = j.config.concurrency
+		}
+		add(stage{name: "all groups", groups: 1<<none - 1, limit: limit, budget: most})
+		return
+	}
+	for _, mandatory := range []bool{false, true} {
+		for g := none - 1; g >= 0; g-- {
+			if slices.Contains(j.config.mandatory, g) == mandatory {
+				add(stage{name: fmt.Sprint("group ", g), groups: 1 << g, limit: perGroup, budget: most, sequence: true})
+			}
+		}
+	}
+}
+
+// follow has each group come after those that an order says, beside the mandatory ones (R33).
+func (j *judge) follow() {
+	for i := range j.n {
+		x := &j.stages[i]
+		if j.config.order == nil || x.mandatory {
+			continue
+		}
+		x.after = 0
+		for n := range j.n {
+			if before := &j.stages[n]; before.mandatory || j.config.order.comesAfter(x.group(), before.group()) {
+				x.after.add(n)
+			}
+		}
+	}
+}
+
+// group is the first of the stage's.
+func (x *stage) group() int { return bits.TrailingZeros8(uint8(x.groups)) }
+
+// of counts the clusters of a set that stand as asked.
+func (j *judge) of(clusters set, is func(standing) bool) (found set) {
+	for i := range most {
+		if clusters.has(i) && is(j.stands[i]) {
+			found.add(i)
+		}
+	}
+	return found
+}
+
+func (j *judge) waiting(clusters set) set {
+	return j.of(clusters, func(x standing) bool { return x == waiting })
+}
+func (j *judge) unsettled(clusters set) set {
+	return j.of(clusters, func(x standing) bool { return !x.settled() })
+}
+func (j *judge) failures(clusters set) int { return j.of(clusters&^j.past, standing.fails).len() }
+
+// breach says which budget is breached (R10 to R12); empty if none is.
+func (j *judge) breach() string {
+	for i := range j.n {
+		if x := &j.stages[i]; j.failures(x.clusters) > x.budget {
+			return fmt.Sprintf("%d failed in %s, %d may", j.failures(x.clusters), x.name, x.budget)
+		}
+	}
+	if budget := share(j.config.budget, j.counted.len(), 0); j.config.strategy == clusterv1alpha1.Progressive && !j.s.aborted && j.failures(j.counted) > budget {
+		return fmt.Sprintf("%d failed, %d may", j.failures(j.counted), budget)
+	}
+	return ""
+}
+
+// stop says why nothing starts (R10, R22, R23, R28).
+func (j *judge) stop() string {
+	switch breach := j.breach(); {
+	case j.s.torn == partial || j.s.torn == empty:
+		return "while the groups are incomplete"
+	case j.s.paused:
+		return "while the rollout is paused"
+	case breach != "":
+		return "past a breach: " + breach
+	}
+	return ""
+}
+
+// slots says how many clusters of a stage may start, for what the controller sees and for what is so. It must not have
+// forgotten what it wrote.
+func (j *judge) slots(x *stage) (free int, taken set) {
+	for i := range most {
+		if !x.clusters.has(i) || j.stands[i] == failing && (j.config.free || j.s.aborted) {
+			continue
+		}
+		if j.stands[i].inFlight() || j.has(i) && j.stands[i] == waiting {
+			taken.add(i)
+		}
+	}
+	outside := x.clusters.len()
+	return share(x.limit, outside, most) - taken.len(), taken
+}
+
+func (j *judge) checkStart(start set) string {
+	if start == 0 {
+		return ""
+	}
+	for i := range most {
+		switch {
+		case !start.has(i):
+		case !j.all.has(i):
+			return fmt.Sprintf("selection: @%d starts, which is not selected", i)
+		case j.s.aborted && j.s.clusters[i].truth.version != 1:
+			return fmt.Sprintf("touches: @%d is written, which never had the version", i)
+		case j.has(i):
+			return fmt.Sprintf("twice: @%d starts, which has the version (%v by the rules)", i, j.stands[i])
+		}
+	}
+	if j.stopped != "" {
+		return "stop: " + starts(start) + " " + j.stopped
+	}
+	for i := range most {
+		if x := j.stageOf(i); start.has(i) {
+			g := int(j.s.clusters[i].shown)
+			if held := j.behind(x); held != "" {
+				return fmt.Sprintf("order: @%d of group %d starts %s", i, g, held)
+			}
+			if first := j.failedBefore(x); first&^start != 0 && !first.has(i) {
+				return fmt.Sprintf("turn: @%d goes back before %s, which failed", i, (first &^ start).in(marks))
+			}
+			if j.s.closed>>g&1 == 1 {
+				return fmt.Sprintf("gate: @%d starts behind the closed gate of group %d", i, g)
+			}
+		}
+	}
+	for n := range j.n {
+		x := &j.stages[n]
+		if free, taken := j.slots(x); start&x.clusters != 0 && (start&x.clusters).len() > max(0, free) {
+			return fmt.Sprintf("concurrency: %s where %s, %s at a time in %s", starts(start&x.clusters), j.tell(taken), x.limit, x.name)
+		}
+	}
+	return ""
+}
+
+// failedBefore are the clusters of a stage that failed with the version from which they go back (R44).
+func (j *judge) failedBefore(x *stage) set {
+	if !j.s.aborted {
+		return 0
+	}
+	return j.waiting(x.clusters) & j.failedWith(1)
+}
+
+// failedWith are the clusters that failed with a version.
+func (j *judge) failedWith(version uint8) (failed set) {
+	for i := range most {
+		if o := j.s.clusters[i].view(); o.version == version {
+			if o.version = 0; j.config.stand(o, 0).fails() {
+				failed.add(i)
+			}
+		}
+	}
+	return failed
+}
+
+// tell says of clusters how they stand.
+func (j *judge) tell(clusters set) string {
+	s := ""
+	for i := range most {
+		if clusters.has(i) {
+			stands := j.stands[i].String()
+			if j.stands[i] == waiting && j.has(i) {
+				stands = "in flight unseen"
+			}
+			if s != "" {
+				s += ", "
+			}
+			s += fmt.Sprintf("@%d is %s", i, stands)
+		}
+	}
+	if s == "" {
+		return "nobody is in flight"
+	}
+	return s
+}
+
+// checkRemoved is R7, R30 and R32: nobody is removed who is selected, whatever the stored decisions show.
+func (j *judge) checkRemoved(d *decision) string {
+	for i := range most {
+		switch c := &j.s.clusters[i]; {
+		case !d.removed.has(i):
+		case c.group != none:
+			return fmt.Sprintf("removal: @%d is removed, which is selected", i)
+		case j.s.torn == partial || j.s.torn == empty:
+			return fmt.Sprintf("removal: @%d is removed while the groups are incomplete", i)
+		case j.config.grace > 0 && c.gone < j.config.grace+1:
+			return fmt.Sprintf("grace: @%d is removed before its time of grace is over", i)
+		}
+	}
+	if most := j.config.maxRemoved; most > 0 && d.removed.len() > most {
+		return fmt.Sprintf("removal: %d are removed at once, %d may be", d.removed.len(), most)
+	}
+	return ""
+}
+
+// checkLists is R3, R4 and R19: who is in flight is listed, and who timed out.
+func (j *judge) checkLists(d *decision) string {
+	flying := j.of(j.all, standing.inFlight)
+	late := j.of(j.all, func(x standing) bool { return x == timedOut })
+	switch breach := j.breach(); {
+	case d.breach != (breach != ""):
+		return fmt.Sprintf("breach: the plan says %v, the rules say %q", d.breach, breach)
+	case d.inFlight != flying:
+		return fmt.Sprintf("in flight: the plan lists [%s], and in flight are [%s]", d.inFlight.in(marks), flying.in(marks))
+	case d.timedOut != late:
+		return fmt.Sprintf("deadline: the plan lists [%s], and past their deadline are [%s]", d.timedOut.in(marks), late.in(marks))
+	}
+	return ""
+}
+
+// starts is "a starts" or "a, b start".
+func starts(clusters set) string {
+	if clusters.len() == 1 {
+		return clusters.in(marks) + " starts"
+	}
+	return clusters.in(marks) + " start"
+}
+
+// marks stand for the clusters in messages until the story gives them their names.
+var marks = [most]string{"@0", "@1", "@2", "@3"}
+
+// checkHeld finds clusters that wait for nothing.
+func (j *judge) checkHeld(start set) string {
+	if j.stopped != "" {
+		return ""
+	}
+	for n := range j.n {
+		x := &j.stages[n]
+		if j.behind(x) != "" {
+			continue
+		}
+		open := j.waiting(x.clusters | x.aside)
+		for i := range most {
+			if open.has(i) && j.s.closed>>j.s.clusters[i].shown&1 == 1 {
+				open &^= 1 << i
+			}
+		}
+		if free, _ := j.slots(x); open&x.aside&^start != 0 || (start&x.clusters).len() < min((open&x.clusters).len(), max(0, free)) {
+			return fmt.Sprintf("held: [%s] wait in %s for nothing", (open &^ start).in(marks), x.name)
+		}
+	}
+	return ""
+}

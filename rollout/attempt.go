@@ -1,0 +1,54 @@
+package rollout
+
+import (
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// Attempt tries again, without a new version, what failed in an attempt before the n-th: such a cluster waits for its
+// turn as one that is reported ToApply, and is no failure any more. That is a cluster that is Failed or TimeOut, or whose
+// progress deadline passes, with a [status.Report] whose Attempt is less than n. All others stay as they are.
+//
+// The first attempt is 0, and n must not be negative. A person raises it, for instance in an annotation of the owner.
+// When a cluster starts, the controller notes n with the write: [status.StampAttempt]. A cluster that fails in that
+// attempt is a failure as ever.
+func Attempt(n int) Option {
+	var err *field.Error
+	if n < 0 {
+		err = field.Invalid(field.NewPath("attempt"), n, "must not be negative")
+	}
+	return func(o *options) { o.attempt, o.attemptErr = n, err }
+}
+
+// state gives the state at the time now of a cluster that was reported to be of a kind since a time, in an attempt (R3 to
+// R5, R39).
+func (s *schedule) state(kind state, since time.Time, attempt int, now time.Time) state {
+	is := s.rules.at(kind, since, now)
+	if attempt < s.options.attempt && failureStates.has(is) {
+		return toApply
+	}
+	return is
+}
+
+// attempts says which attempt at the version each position is in. It is nil as long as all are in the first.
+type attempts []int
+
+// of gives the attempt of a position.
+func (a attempts) of(position int) int {
+	if a == nil {
+		return 0
+	}
+	return a[position]
+}
+
+// set notes the attempt of one of n positions.
+func (a *attempts) set(position, attempt, n int) {
+	if *a == nil {
+		if attempt == 0 {
+			return
+		}
+		*a = make(attempts, n)
+	}
+	(*a)[position] = attempt
+}

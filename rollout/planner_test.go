@@ -125,6 +125,8 @@ func drawOptions(t *rapid.T) []rollout.Option {
 		rollout.Closed(grouping.Key{Index: 1}, rollout.Gate{Opens: gate.Opens.Add(10 * time.Second)}),
 		rollout.MaxRemoved(bound),
 		rollout.GroupOrder(rapid.SampledFrom([]map[string][]string{nil, {"canary": {""}}, {"": {"canary"}}}).Draw(t, "group order")),
+		rollout.Ramp(rapid.IntRange(1, 3).Draw(t, "ramp")),
+		rollout.MaxStarts(rapid.IntRange(1, 3).Draw(t, "starts"), time.Duration(rapid.IntRange(1, 80).Draw(t, "per"))*time.Second),
 	}
 	var chosen []rollout.Option
 	for i, option := range all {

@@ -41,6 +41,7 @@ type Result struct {
 	warnings []Warning
 	states   []state         // of each position
 	ages     []time.Duration // of each position in flight or failed: how long it has been so
+	starts   []time.Time     // of each position: when it started, only with MaxStarts and while the result is made
 	tallies  []tally         // of each group
 	started  []int32         // of each group: how many of its clusters are in Start; nil if none is
 	fronts   *fronts         // who stands in the way; worked out when somebody asks

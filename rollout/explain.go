@@ -158,7 +158,7 @@ func (r *Result) explainStarts(l *Link) {
 
 // isUnknown says whether the cluster at a position is in flight since nobody knows when.
 func (r *Result) isUnknown(position int, s state) bool {
-	return inFlightStates.has(s) && r.ages[position] == unknownAge
+	return inFlightStates.has(s) && r.ages[position] == unknownAge && !r.schedule.isAside(position)
 }
 
 // list gives a copy of the blockers, and how many more there are.

@@ -186,17 +186,17 @@ func (s *schedule) hold(c *choice, group int) Hold {
 			h.Type = HoldMandatoryGroup
 		}
 		return h
+	}
+	if barrier := s.barrierOf(c, stage); barrier >= 0 {
+		group = barrier
+	}
+	switch {
+	case c.isClosed(group):
+		return Hold{Type: HoldGateClosed, Group: s.groups.Key(group), Gate: c.closed[group]}
 	case !active: // and nobody waits
 		return Hold{}
 	}
-	g := &c.grants()[i]
-	if g.barrier >= 0 {
-		group = g.barrier
-	}
-	if c.isClosed(group) {
-		return Hold{Type: HoldGateClosed, Group: s.groups.Key(group), Gate: c.closed[group]}
-	}
-	switch g.limit {
+	switch g := &c.grants()[i]; g.limit {
 	case HoldRamp:
 		return s.rampUsedUp(c)
 	case HoldStarts:

@@ -56,7 +56,7 @@ func (w Warning) MarshalJSON() ([]byte, error) {
 		if !w.AllGroups {
 			out.Group = &w.Group
 		}
-	case WarningMandatoryGroupEmpty:
+	case WarningMandatoryGroupEmpty, WarningMandatoryGroupUncounted:
 		out.Mandatory = &mandatory{GroupName: w.Mandatory.GroupName}
 		if w.Mandatory.GroupName == "" {
 			out.Mandatory.GroupIndex = &w.Mandatory.GroupIndex // without a name it is what counts

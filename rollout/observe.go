@@ -49,8 +49,9 @@ func (r *Result) observe(s *schedule, reports []status.Report, now time.Time) (o
 	}
 	o.remove(reports, &others)
 	o.recheck = r.count()
+	r.aside = s.sort(r.tallies, r.states)
 	o.recent = r.recentStarts(now)
-	o.totals = s.sum(r.tallies)
+	o.totals = s.sum(r.tallies, r.aside)
 	o.active, o.breached = s.firsts(&o.totals)
 	return o, nil
 }
@@ -65,6 +66,7 @@ const unknownAge time.Duration = math.MinInt64
 // set notes what was reported of the cluster at a position.
 func (r *Result) set(position int, report *status.Report, now time.Time) {
 	kind, since := read(report)
+	r.tries.set(position, report.Attempt, len(r.states))
 	state := r.schedule.state(kind, since, report.Attempt, now)
 	r.states[position] = state
 	r.age(position, state, since, now)
@@ -124,7 +126,9 @@ func (r *Result) recentStarts(now time.Time) recent {
 	var within []time.Time
 	unknown := 0
 	for position, at := range r.starts {
-		if at.IsZero() {
+		if r.schedule.isAside(position) {
+			continue
+		} else if at.IsZero() {
 			unknown += one(inFlightStates.has(r.states[position]))
 		} else if now.Sub(at) < l.per {
 			within = append(within, at)

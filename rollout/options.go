@@ -27,6 +27,8 @@ type options struct {
 	order            func(a, b string) int
 	gates            map[grouping.Key]closedGate // by gateKey
 	freeFailed       bool
+	uncounted        func(cluster string) bool
+	failedBefore     func(cluster string) bool
 	groupOrder       *groupOrder // nil: by index
 	groupOrderErr    *field.Error
 	ramp             int // 0: none

@@ -108,14 +108,20 @@ func (o *oracle) r44Order() func(a, b string) int {
 	}
 	callers := o.order
 	return func(a, b string) int {
-		of := func(name string) (r status.Report, failed bool) {
-			r, _ = o.back.has(name)
+		of := func(name string) (r status.Report, has, failed bool) {
+			r, has = o.back.has(name)
 			s := subject{}
 			s.status, s.since = r27(r)
-			return r, r2(&s) || o.r4(&s)
+			return r, has, r2(&s) || o.r4(&s)
 		}
-		ra, failedA := of(a)
-		rb, failedB := of(b)
+		ra, hasA, failedA := of(a)
+		rb, hasB, failedB := of(b)
+		if c := first(hasA, hasB); c != 0 { // before who went back and is tried again
+			return c
+		}
+		if !hasA {
+			return 0
+		}
 		if c := first(failedA, failedB); c != 0 {
 			return c
 		}

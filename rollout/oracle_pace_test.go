@@ -47,7 +47,7 @@ func (o *oracle) share() {
 func (o *oracle) shareAmong(groups []grouping.Key, startedBefore int) (starting int) {
 	var candidates []*subject
 	for i := range o.all {
-		if s := &o.all[i]; slices.Contains(groups, s.group) && waiting(s) && !s.held {
+		if s := &o.all[i]; slices.Contains(groups, s.group) && waiting(s) && !s.held && !s.aside {
 			candidates = append(candidates, s)
 		}
 	}
@@ -102,7 +102,7 @@ func (o *oracle) r35([]grouping.Key) (rollout.Hold, int, bool) {
 	}
 	soaked := 0
 	for i := range o.all {
-		if s := &o.all[i]; s.status == status.Succeeded && !o.r5(s) {
+		if s := &o.all[i]; s.status == status.Succeeded && !o.r5(s) && !s.aside {
 			soaked++
 		}
 	}
@@ -114,7 +114,7 @@ func (o *oracle) r35([]grouping.Key) (rollout.Hold, int, bool) {
 func (o *oracle) slots(hold rollout.Hold, groups []grouping.Key) (rollout.Hold, int, bool) {
 	for i := range o.all {
 		s := &o.all[i]
-		if !slices.Contains(groups, s.group) || !o.r3(s) || s.status == status.Failed && o.failedFrees {
+		if !slices.Contains(groups, s.group) || !o.r3(s) || s.aside || s.status == status.Failed && o.failedFrees {
 			continue
 		}
 		hold.InFlight++
@@ -139,7 +139,7 @@ func (o *oracle) r36([]grouping.Key) (rollout.Hold, int, bool) {
 	for i := range o.all {
 		r, n := r1Merged(o.reports, o.all[i].name)
 		is, since := r27(r)
-		if n == 0 || is == status.ToApply || is == status.Skip {
+		if n == 0 || o.all[i].aside || is == status.ToApply || is == status.Skip {
 			continue
 		}
 		started := r.Applied.Round(0)

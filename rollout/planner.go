@@ -271,8 +271,9 @@ func (p *Planner) SetStrategy(strategy clusterv1alpha1.RolloutStrategy, opts ...
 
 // Next says what may happen at the time now. It costs time in proportion to what it returns and to the
 // clusters whose deadline or soak ended since the call before; with closed gates also to the groups and the
-// waiting clusters behind them, with [GroupOrder] to the groups, and at a breach to the failed clusters. A time before that of an earlier call is
-// answered as well, in time linear in the fleet.
+// waiting clusters behind them, with [GroupOrder] to the groups, at a breach to the failed clusters, and while clusters
+// wait that are not counted to all of those. A time before that of an earlier call is answered as well, in time linear in the
+// fleet.
 func (p *Planner) Next(now time.Time) Next {
 	p.lock()
 	defer p.mu.Unlock()
@@ -289,7 +290,8 @@ func (p *Planner) InFlight(now time.Time) []Cluster {
 	p.lock()
 	defer p.mu.Unlock()
 	t, o := p.at(now)
-	return t.schedule.list(t, inFlightStates, o.all.inFlight())
+	everyone := o.everyone()
+	return t.schedule.list(t, inFlightStates, everyone.inFlight())
 }
 
 // Result says at the time now all that [Plan] would, reasons and summary included. It takes time linear in
@@ -302,7 +304,9 @@ func (p *Planner) Result(now time.Time) *Result {
 		schedule: t.schedule,
 		states:   slices.Clone(t.states),
 		ages:     make([]time.Duration, len(t.states)),
+		tries:    slices.Clone(t.tries),
 		tallies:  slices.Clone(t.totals.groups),
+		aside:    slices.Clone(t.totals.aside),
 	}
 	for position, state := range r.states {
 		r.age(position, state, t.since[position], t.now)

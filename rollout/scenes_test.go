@@ -49,6 +49,7 @@ import (
 //	at 12:30                        the time; it begins at 12:00
 //	a Progressing 5m                a report: since 5 minutes ago; `and a Failed 1m` is one more report of a
 //	a ToApply applied 3m            the present version was written 3 minutes ago; `attempt 1` behind it: in that attempt
+//	uncounted a b, failedBefore c   clusters that do not count, and a baseline
 //	attempt 1                       tries again what failed before
 //	a none                          there is no report any more
 //	applied a                       tells the Planner that a is written now
@@ -319,6 +320,10 @@ func (s *stage) change(line string) error {
 		s.options["failed"] = rollout.FailedFreesSlot()
 	case "maxConcurrencyPerGroup":
 		s.options["perGroup"] = rollout.MaxConcurrencyPerGroup(intstr.Parse(rest))
+	case "uncounted":
+		s.options["uncounted"] = rollout.Uncounted(of(clustersIn(rest)...))
+	case "failedBefore":
+		s.options["failedBefore"] = rollout.FailedBefore(of(clustersIn(rest)...))
 	case "attempt":
 		n, err := strconv.Atoi(rest)
 		s.options["attempt"] = rollout.Attempt(n)

@@ -75,7 +75,7 @@ func newTracker(s *schedule, r *ranks, kinds []state, since []time.Time, tries a
 		t.time(position)
 		t.start(position)
 	}
-	t.totals = s.sum(tallies)
+	t.totals = s.sum(tallies, s.sort(tallies, t.states))
 	for stage := range s.Stages {
 		t.markStage(stage)
 	}
@@ -108,7 +108,7 @@ func (t *tracker) leavesSpan(position int32) time.Time {
 // start notes that a position started within the span of MaxStarts, or is in flight since nobody knows when.
 func (t *tracker) start(position int) {
 	switch {
-	case t.starts == nil:
+	case t.starts == nil || t.schedule.isAside(position):
 	case t.isUnknown(position):
 		t.unknown++
 	case !startedAt(t.kinds[position], t.since[position], 0).IsZero() && t.now.Before(t.leavesSpan(int32(position))):
@@ -126,7 +126,7 @@ func (t *tracker) unstart(position int) {
 
 // isUnknown says whether a position is in flight since nobody knows when.
 func (t *tracker) isUnknown(position int) bool {
-	return inFlightStates.has(t.states[position]) && t.since[position].IsZero()
+	return inFlightStates.has(t.states[position]) && t.since[position].IsZero() && !t.schedule.isAside(position)
 }
 
 // recentStarts looks at the starts within the span of MaxStarts (R36).
@@ -196,9 +196,19 @@ func (t *tracker) settle(position int) {
 
 	group := t.schedule.groups.GroupAt(position)
 	stage := t.schedule.stageOf[group]
+	if t.schedule.isAside(position) {
+		for _, aside := range []*tally{&t.totals.aside[group], &t.totals.asideAll} {
+			aside[before]--
+			aside[after]++
+		}
+		return
+	}
 	for _, counted := range []*tally{&t.totals.groups[group], &t.totals.stages[stage], &t.totals.all} {
 		counted[before]--
 		counted[after]++
+		if t.schedule.failedBefore(position) {
+			counted[excused] += int32(one(failureStates.has(after)) - one(failureStates.has(before)))
+		}
 	}
 	t.markStage(int(stage))
 }
@@ -263,6 +273,9 @@ func (t *tracker) in(states stateSet, from int) (int, state, bool) {
 	}
 	return 0, 0, false
 }
+
+// at implements view.
+func (t *tracker) at(position int) state { return t.states[position] }
 
 // turn implements view. Places are ranks, counted from the first of the stage.
 func (t *tracker) turn(stage int, s state, from int) (position, place int, ok bool) {

@@ -54,6 +54,8 @@ type cluster struct {
 	todo  todo   // what the plan that is being carried out says of it
 	doubt bool   // the answer to a write was lost
 	gone  uint8  // 1 more than the age of the first result that did not find it selected; 0: the last one did
+	aside bool   // it does not count
+	past  bool   // it failed before the rollout
 	stuck bool   // its agent answers no more, in the runs that look for an end
 }
 
@@ -120,14 +122,14 @@ func (c *cluster) pack() uint64 {
 	for i, o := range [...]object{c.truth, c.seen, c.own} {
 		p |= o.pack() << (11 + i*objectBits)
 	}
-	return p
+	return p | bit(c.aside)<<(11+3*objectBits) | bit(c.past)<<(12+3*objectBits)
 }
 
 func unpackCluster(p uint64) cluster {
 	part := func(i int) object { return unpackObject(p >> (11 + i*objectBits)) }
 	return cluster{
 		group: uint8(p & 3), shown: uint8(p >> 2 & 3), todo: todo(p >> 4 & 3), doubt: p>>6&1 == 1, gone: uint8(p >> 7 & 7), stuck: p>>10&1 == 1,
-		truth: part(0), seen: part(1), own: part(2),
+		truth: part(0), seen: part(1), own: part(2), aside: p>>(11+3*objectBits)&1 == 1, past: p>>(12+3*objectBits)&1 == 1,
 	}
 }
 

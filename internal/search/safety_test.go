@@ -2,6 +2,7 @@ package search
 
 import (
 	"fmt"
+	"math/bits"
 
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 )
@@ -65,7 +66,8 @@ type stage struct {
 	groups    set
 	limit     string
 	budget    int
-	clusters  set
+	clusters  set // those that count
+	aside     set // those that do not (R37)
 	mandatory bool
 	sequence  bool // it is one group, and its gate a barrier
 	after     set  // the stages that have to be complete before it starts, and those before these
@@ -77,6 +79,8 @@ type judge struct {
 	s       *state
 	stands  [most]standing
 	all     set // the clusters that are shown
+	counted set // those of them that count (R37)
+	past    set // those whose failures do not (R38)
 	stages  [2 * none]stage
 	n       int    // of the stages
 	stopped string // why nothing starts anywhere
@@ -88,6 +92,12 @@ func (c *config) judge(s *state) *judge {
 		j.stands[i] = c.stand(s.clusters[i].view(), s.attempt)
 		if s.clusters[i].shown != none {
 			j.all.add(i)
+			if !s.clusters[i].aside {
+				j.counted.add(i)
+			}
+		}
+		if s.clusters[i].past {
+			j.past.add(i)
 		}
 	}
 	j.divide()
@@ -109,7 +119,7 @@ func (j *judge) isComplete(x *stage) bool {
 // stageOf gives the stage of a cluster; nil if it is not selected.
 func (j *judge) stageOf(i int) *stage {
 	for n := range j.n {
-		if j.stages[n].clusters.has(i) {
+		if x := &j.stages[n]; x.clusters.has(i) || x.aside.has(i) {
 			return &j.stages[n]
 		}
 	}
@@ -140,7 +150,8 @@ func (j *judge) divide() {
 				x.clusters.add(i)
 			}
 		}
-		if x.mandatory && x.clusters == 0 {
+		x.clusters, x.aside = x.clusters&j.counted, x.clusters&^j.counted
+		if x.mandatory && x.clusters|x.aside == 0 {
 			return // skipped
 		}
 		taken |= x.groups
@@ -168,6 +179,7 @@ func (j *judge) divide() {
 				x.budget = share(c.budget, x.clusters.len(), 0)
 			}
 		}
+		j.follow()
 	case clusterv1alpha1.Progressive:
 		add(stage{name: "all groups", groups: rest, limit: c.concurrency})
 		j.stages[j.n-1].budget = most // the budget over all clusters holds instead
@@ -175,6 +187,25 @@ func (j *judge) divide() {
 		add(stage{name: "all groups", groups: rest, budget: most})
 	}
 }
+
+// follow has each group come after those that an order says, beside the mandatory ones (R33).
+func (j *judge) follow() {
+	for i := range j.n {
+		x := &j.stages[i]
+		if j.config.order == nil || x.mandatory {
+			continue
+		}
+		x.after = 0
+		for n := range j.n {
+			if before := &j.stages[n]; before.mandatory || j.config.order.comesAfter(x.group(), before.group()) {
+				x.after.add(n)
+			}
+		}
+	}
+}
+
+// group is the first of the stage's.
+func (x *stage) group() int { return bits.TrailingZeros8(uint8(x.groups)) }
 
 // of counts the clusters of a set that stand as asked.
 func (j *judge) of(clusters set, is func(standing) bool) (found set) {
@@ -192,7 +223,7 @@ func (j *judge) waiting(clusters set) set {
 func (j *judge) unsettled(clusters set) set {
 	return j.of(clusters, func(x standing) bool { return !x.settled() })
 }
-func (j *judge) failures(clusters set) int { return j.of(clusters, standing.fails).len() }
+func (j *judge) failures(clusters set) int { return j.of(clusters&^j.past, standing.fails).len() }
 
 // breach says which budget is breached (R10 to R12); empty if none is.
 func (j *judge) breach() string {
@@ -201,8 +232,8 @@ func (j *judge) breach() string {
 			return fmt.Sprintf("%d failed in %s, %d may", j.failures(x.clusters), x.name, x.budget)
 		}
 	}
-	if budget := share(j.config.budget, j.all.len(), 0); j.config.strategy == clusterv1alpha1.Progressive && j.failures(j.all) > budget {
-		return fmt.Sprintf("%d failed, %d may", j.failures(j.all), budget)
+	if budget := share(j.config.budget, j.counted.len(), 0); j.config.strategy == clusterv1alpha1.Progressive && j.failures(j.counted) > budget {
+		return fmt.Sprintf("%d failed, %d may", j.failures(j.counted), budget)
 	}
 	return ""
 }
@@ -347,13 +378,13 @@ func (j *judge) checkHeld(start set) string {
 		if j.behind(x) != "" {
 			continue
 		}
-		open := j.waiting(x.clusters)
+		open := j.waiting(x.clusters | x.aside)
 		for i := range most {
 			if open.has(i) && j.s.closed>>j.s.clusters[i].shown&1 == 1 {
 				open &^= 1 << i
 			}
 		}
-		if free, _ := j.slots(x); (start & x.clusters).len() < min(open.len(), max(0, free)) {
+		if free, _ := j.slots(x); open&x.aside&^start != 0 || (start&x.clusters).len() < min((open&x.clusters).len(), max(0, free)) {
 			return fmt.Sprintf("held: [%s] wait in %s for nothing", (open &^ start).in(marks), x.name)
 		}
 	}

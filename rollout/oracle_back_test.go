@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/intstr"
-	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
 	"github.com/cohort-ocm/cohort/grouping"
 	"github.com/cohort-ocm/cohort/rollout"
@@ -104,23 +103,6 @@ func (o *oracle) r43() (reports []status.Report) {
 		}
 	}
 	return reports
-}
-
-// R44: groups go in the reverse of the order in which they started.
-func (o *oracle) r44Sequence() (sequence []grouping.Key) {
-	if o.kind != clusterv1alpha1.ProgressivePerGroup {
-		return nil
-	}
-	for _, mandatory := range []bool{true, false} {
-		for _, g := range o.groups {
-			is := slices.ContainsFunc(o.mandatory, func(entry clusterv1alpha1.MandatoryDecisionGroup) bool { return r12Names(entry, g) })
-			if is == mandatory {
-				sequence = append(sequence, g)
-			}
-		}
-	}
-	slices.Reverse(sequence)
-	return sequence
 }
 
 // R44: failed first, then as the caller says, then those of unknown times, then the latest; the names are left to R8.

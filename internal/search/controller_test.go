@@ -99,7 +99,7 @@ func viewed(s *state) (key [2]uint64) {
 			key[1] |= uint64(c.group) << (8 + 2*i)
 		}
 	}
-	key[1] |= uint64(s.torn) | uint64(s.closed)<<2 | bit(s.paused)<<5
+	key[1] |= uint64(s.torn) | uint64(s.closed)<<2 | bit(s.paused)<<5 | uint64(s.attempt)<<6
 	return key
 }
 
@@ -177,6 +177,9 @@ func (k *controller) input(s *state) input {
 	if s.paused {
 		in.options["Paused"] = rollout.Paused()
 	}
+	if s.attempt > 0 {
+		in.options["Attempt"] = rollout.Attempt(int(s.attempt))
+	}
 	if k.config.grace > 0 {
 		in.previous = k.previous(s)
 	}
@@ -200,6 +203,11 @@ func (k *controller) read(s *state) *grouping.Groups {
 				clusterv1beta1.PlacementLabel: "web", clusterv1beta1.DecisionGroupIndexLabel: strconv.Itoa(int(group)),
 			},
 		}}
+		name := ""
+		if k.config.order != nil {
+			name = groupName(int(group))
+			d.Labels[clusterv1beta1.DecisionGroupNameLabel] = name
+		}
 		count := int32(0)
 		for i := range s.clusters {
 			c := &s.clusters[i]
@@ -214,7 +222,7 @@ func (k *controller) read(s *state) *grouping.Groups {
 			decisions = append(decisions, d)
 		}
 		placement.Status.DecisionGroups = append(placement.Status.DecisionGroups, clusterv1beta1.DecisionGroupStatus{
-			DecisionGroupIndex: int32(group), Decisions: []string{d.Name}, ClustersCount: count,
+			DecisionGroupIndex: int32(group), DecisionGroupName: name, Decisions: []string{d.Name}, ClustersCount: count,
 		})
 		placement.Status.NumberOfSelectedClusters += count
 	}
@@ -237,7 +245,7 @@ func (k *controller) report(i int, o object) *status.Report {
 	work := &workv1.ManifestWork{ObjectMeta: metav1.ObjectMeta{
 		Name: "web", Namespace: names[i], Generation: 2, CreationTimestamp: metav1.NewTime(now.Add(-24 * time.Hour)),
 	}}
-	status.Stamp(work, fmt.Sprint("version ", o.version), now.Add(-time.Duration(o.applied)*tick))
+	status.StampAttempt(work, fmt.Sprint("version ", o.version), int(o.attempt), now.Add(-time.Duration(o.applied)*tick))
 	seen := work.Generation
 	if !o.observed {
 		seen--

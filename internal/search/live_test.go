@@ -153,11 +153,16 @@ func (x *ends) checkWait(s *state, j *judge, r *rollout.Result, i int) string {
 		if s.closed>>last.Hold.Group.Index&1 == 0 {
 			return wrong("the gate is open")
 		}
-	case j.active == j.n:
-		return wrong("nobody is waited for")
 	default:
-		if blamed == 0 || blamed&^stuck != 0 || blamed&^j.stages[j.active].clusters != 0 {
-			return wrong(fmt.Sprintf("[%s] of %s never answer", (stuck & j.stages[j.active].clusters).in(marks), j.stages[j.active].name))
+		mine := j.stageOf(i)
+		before := mine.clusters
+		for n := range j.n {
+			if mine.after.has(n) {
+				before |= j.stages[n].clusters
+			}
+		}
+		if blamed == 0 || blamed&^stuck != 0 || blamed&^before != 0 {
+			return wrong(fmt.Sprintf("[%s] of those before it never answer", (stuck & before).in(marks)))
 		}
 	}
 	return x.checkRemedies(s, i, last, blamed)

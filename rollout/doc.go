@@ -25,7 +25,9 @@
 //     tools/cache.MutationCache, and list through it. Or note the resourceVersion that the write returned and don't
 //     plan for this owner before the cache has it. Where the answer to a write was lost, or the cache does not show
 //     the write for long, read the object from the API server: it may be gone since. What must last stands in the
-//     objects, not in memory: a controller restarts.
+//     objects, not in memory: a controller restarts. When a process begins to act, read the owners and their objects from
+//     the API server once, and take them for your own writes. A replica that waited for its lease has had caches all
+//     along. They need not show yet what the leader before it wrote last, nor the template that it wrote.
 //
 //  4. Give a cluster one object, under a name that follows from the owner. Generated names and a cache that lags make
 //     two. All of their reports go into Plan, which counts the worst and warns; delete the surplus objects.
@@ -156,9 +158,9 @@
 // of the first stage that is not complete is then true of each stage all of whose predecessors are. An explanation names the first
 // group that is waited for.
 //
-// A workload that follows several placements joins their groups with [grouping.Join]. All and Progressive
-// pool them; ProgressivePerGroup goes through the groups of the first placement before the groups of the next. A
-// mandatory group, given by its name or index, then means such a group of each placement.
+// A workload that follows several placements joins their groups with [grouping.Join], or where each has a strategy of its
+// own takes them apart with [grouping.Apart] and plans each. All and Progressive pool joined groups;
+// ProgressivePerGroup goes through the groups of the first placement before the groups of the next. A mandatory group, given by its name or index, then means such a group of each placement.
 //
 // # Before it begins
 //

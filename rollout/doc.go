@@ -25,7 +25,9 @@
 //     tools/cache.MutationCache, and list through it. Or note the resourceVersion that the write returned and don't
 //     plan for this owner before the cache has it. Where the answer to a write was lost, or the cache does not show
 //     the write for long, read the object from the API server: it may be gone since. What must last stands in the
-//     objects, not in memory: a controller restarts.
+//     objects, not in memory: a controller restarts. When a process begins to act, read the owners and their objects from
+//     the API server once, and take them for your own writes. A replica that waited for its lease has had caches all
+//     along. They need not show yet what the leader before it wrote last, nor the template that it wrote.
 //
 //  4. Give a cluster one object, under a name that follows from the owner. Generated names and a cache that lags make
 //     two. All of their reports go into Plan, which counts the worst and warns; delete the surplus objects.
@@ -37,7 +39,8 @@
 //  6. Carry out what it says. Delete the workload of each cluster in Removed. Apply it to each in Start, and keep
 //     it up to date on each in InFlight. Do nothing for the others. Before each write look at the owner's generation
 //     again, and plan anew if it has moved: a list may be long. With the write that carries the version, and not with
-//     another, note in the object the version and the time of the write, not of the plan: [status.Stamp].
+//     another, note in the object the version and the time of the write, not of the plan: [status.Stamp], or for
+//     those in Start, where failed ones are tried again, [status.StampAttempt].
 //
 //  7. Set the status of the owner from [Result.Summary], and make events of the Warnings. If you keep reports, report
 //     TimeOut from now on for each cluster in TimedOut; otherwise it is listed again each time.
@@ -131,24 +134,33 @@
 //
 // A report without any time has no deadline and no soak that ends. The result warns of such clusters.
 //
-// A breach or a timeout ends when its clusters are reported otherwise, for instance because they get a new version.
-// Nothing else has to be reset.
+// A breach or a timeout ends when its clusters are reported otherwise, for instance because they get a new version, or
+// when a later [Attempt] is wanted. Nothing else has to be reset.
 //
 // # Beyond the API's strategy
 //
 // Options, which combine, pause a rollout ([Paused]), hold groups back until a window or an approval ([Closed]),
 // start clusters in another order ([Order]) or groups in one ([GroupOrder]), bound those in flight within a group ([MaxConcurrencyPerGroup]), let
 // failed clusters give up their slot ([FailedFreesSlot]), and bound how many are removed at once ([MaxRemoved]) and
-// how soon ([RemoveAfter]).
+// how soon ([RemoveAfter]). They leave clusters out of the count ([Uncounted]) and failures out of the budgets
+// ([FailedBefore]), and try again what failed ([Attempt]).
+//
+// A cluster that is not counted gets the workload like any other, once its group's turn has come, and nobody waits for it:
+// it takes no slot, its failure stops nothing, and the rollout is complete without it. Name those that are known to be
+// unreachable or to hibernate, which would otherwise keep their slots and time out one after the other. The summary says how many there
+// are. Of a mandatory group in which no cluster is left that counts, the result warns.
+//
+// A later attempt lets clusters that failed wait for their turn again, with the same version. Package status says what the
+// controller writes then.
 //
 // With GroupOrder groups need not go one after the other: each starts when those that it comes after are complete, so that
 // two regions can each go through staging before production, side by side, or approvals alone decide. What is said here
 // of the first stage that is not complete is then true of each stage all of whose predecessors are. An explanation names the first
 // group that is waited for.
 //
-// A workload that follows several placements joins their groups with [grouping.Join]. All and Progressive
-// pool them; ProgressivePerGroup goes through the groups of the first placement before the groups of the next. A
-// mandatory group, given by its name or index, then means such a group of each placement.
+// A workload that follows several placements joins their groups with [grouping.Join], or where each has a strategy of its
+// own takes them apart with [grouping.Apart] and plans each. All and Progressive pool joined groups;
+// ProgressivePerGroup goes through the groups of the first placement before the groups of the next. A mandatory group, given by its name or index, then means such a group of each placement.
 //
 // # Before it begins
 //

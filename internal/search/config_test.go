@@ -31,6 +31,9 @@ type config struct {
 	free       bool  // FailedFreesSlot
 	groupLimit int   // MaxConcurrencyPerGroup; 0: none
 	maxRemoved int   // 0: none
+	installed  set   // the clusters that have the version before
+	aside      set   // Uncounted
+	past       set   // FailedBefore
 	order      order // GroupOrder; nil: none
 
 	groups []uint8 // of each cluster, at the beginning; none for those that may join
@@ -38,6 +41,7 @@ type config struct {
 	left   left
 
 	answers bool // agents say that they are progressing before they say more
+	aborts  bool // a person may take the rollout back
 	retry   bool // a person may have what failed tried again
 	pauses  bool // a person may pause the rollout
 	regress bool // what succeeded may fail
@@ -127,7 +131,13 @@ func (c *config) first() state {
 		if i < len(c.groups) {
 			group = c.groups[i]
 		}
-		s.clusters[i] = cluster{group: group, shown: group, truth: nothing, seen: nothing, own: nothing}
+		s.clusters[i] = cluster{
+			group: group, shown: group, truth: nothing, seen: nothing, own: nothing, aside: c.aside.has(i), past: c.past.has(i),
+		}
+		if c.installed.has(i) {
+			s.clusters[i].truth = object{version: 1, observed: true, condition: succeeded, applied: ancient, changed: ancient}
+			s.clusters[i].seen = s.clusters[i].truth
+		}
 	}
 	return s
 }
@@ -168,6 +178,8 @@ func (c *config) String() string {
 	say(c.free, "FailedFreesSlot")
 	say(c.order != nil, "GroupOrder %v", map[string][]string(c.order))
 	say(c.groupLimit > 0, "MaxConcurrencyPerGroup %d", c.groupLimit)
+	say(c.aside != 0, "Uncounted %s", c.aside.in(names))
+	say(c.past != 0, "FailedBefore %s", c.past.in(names))
 	say(c.maxRemoved > 0, "MaxRemoved %d", c.maxRemoved)
 	return strings.Join(parts, ", ")
 }

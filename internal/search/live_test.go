@@ -146,7 +146,7 @@ func (x *ends) checkWait(s *state, j *judge, r *rollout.Result, i int) string {
 			return wrong("the rollout is paused")
 		}
 	case breach != "":
-		if failed := j.of(j.all, standing.fails); last.Hold.Type != rollout.HoldBreached || blamed == 0 || blamed&^failed != 0 {
+		if failed := j.of(j.counted&^j.past, standing.fails); last.Hold.Type != rollout.HoldBreached || blamed == 0 || blamed&^failed != 0 {
 			return wrong(breach)
 		}
 	case last.Hold.Type == rollout.HoldGateClosed:
@@ -216,9 +216,9 @@ func (x *ends) checkSummary(j *judge, r *rollout.Result) string {
 	switch {
 	case j.breach() != "":
 		want = status.Failed
-	case j.of(j.all, func(x standing) bool { return x == waiting || x.inFlight() }) != 0:
+	case j.of(j.counted, func(x standing) bool { return x == waiting || x.inFlight() }) != 0:
 		want = status.Progressing
-	case j.failures(j.all) > 0:
+	case j.of(j.counted, standing.fails) != 0:
 		want = status.Failed
 	}
 	summary := r.Summary()

@@ -3,6 +3,7 @@ package search
 import (
 	"fmt"
 	"math/bits"
+	"slices"
 
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 )
@@ -66,7 +67,8 @@ type stage struct {
 	groups    set
 	limit     string
 	budget    int
-	clusters  set
+	clusters  set // those that count
+	aside     set // those that do not (R37)
 	mandatory bool
 	sequence  bool // it is one group, and its gate a barrier
 	after     set  // the stages that have to be complete before it starts, and those before these
@@ -78,6 +80,8 @@ type judge struct {
 	s       *state
 	stands  [most]standing
 	all     set // the clusters that are shown
+	counted set // those of them that count (R37)
+	past    set // those whose failures do not (R38)
 	stages  [2 * none]stage
 	n       int    // of the stages
 	stopped string // why nothing starts anywhere
@@ -87,8 +91,17 @@ func (c *config) judge(s *state) *judge {
 	j := &judge{config: c, s: s}
 	for i := range s.clusters {
 		j.stands[i] = c.stand(s.clusters[i].view(), s.attempt)
+		if o := s.clusters[i].view(); s.aborted && (o.version > 1 || o.version == 0 && o.applied == ancient) {
+			j.stands[i] = done // it never had the version (R43)
+		}
 		if s.clusters[i].shown != none {
 			j.all.add(i)
+			if !s.clusters[i].aside {
+				j.counted.add(i)
+			}
+		}
+		if s.clusters[i].past {
+			j.past.add(i)
 		}
 	}
 	j.divide()
@@ -110,7 +123,7 @@ func (j *judge) isComplete(x *stage) bool {
 // stageOf gives the stage of a cluster; nil if it is not selected.
 func (j *judge) stageOf(i int) *stage {
 	for n := range j.n {
-		if j.stages[n].clusters.has(i) {
+		if x := &j.stages[n]; x.clusters.has(i) || x.aside.has(i) {
 			return &j.stages[n]
 		}
 	}
@@ -141,7 +154,8 @@ func (j *judge) divide() {
 				x.clusters.add(i)
 			}
 		}
-		if x.mandatory && x.clusters == 0 {
+		x.clusters, x.aside = x.clusters&j.counted, x.clusters&^j.counted
+		if x.mandatory && x.clusters|x.aside == 0 {
 			return // skipped
 		}
 		taken |= x.groups
@@ -155,10 +169,14 @@ func (j *judge) divide() {
 	}
 	for g := range none {
 		for _, m := range c.mandatory {
-			if m == g {
+			if m == g && !j.s.aborted {
 				add(stage{name: fmt.Sprint("mandatory group ", g), groups: 1 << g, limit: perGroup, mandatory: true, sequence: true})
 			}
 		}
+	}
+	if j.s.aborted {
+		j.turnRound(add, perGroup)
+		return
 	}
 	switch rest := set(1<<none-1) &^ taken; c.strategy {
 	case clusterv1alpha1.ProgressivePerGroup:
@@ -175,6 +193,26 @@ func (j *judge) divide() {
 		j.stages[j.n-1].budget = most // the budget over all clusters holds instead
 	default:
 		add(stage{name: "all groups", groups: rest, budget: most})
+	}
+}
+
+// turnRound makes the stages of a way back (R44): the groups from the last to the first, then the mandatory ones, or one
+// pool. Any number may fail (R45).
+func (j *judge) turnRound(add func(stage), perGroup string) {
+	if j.config.strategy != clusterv1alpha1.ProgressivePerGroup {
+		limit := ""
+		if j.config.strategy == clusterv1alpha1.Progressive {
+			limit = j.config.concurrency
+		}
+		add(stage{name: "all groups", groups: 1<<none - 1, limit: limit, budget: most})
+		return
+	}
+	for _, mandatory := range []bool{false, true} {
+		for g := none - 1; g >= 0; g-- {
+			if slices.Contains(j.config.mandatory, g) == mandatory {
+				add(stage{name: fmt.Sprint("group ", g), groups: 1 << g, limit: perGroup, budget: most, sequence: true})
+			}
+		}
 	}
 }
 
@@ -213,7 +251,7 @@ func (j *judge) waiting(clusters set) set {
 func (j *judge) unsettled(clusters set) set {
 	return j.of(clusters, func(x standing) bool { return !x.settled() })
 }
-func (j *judge) failures(clusters set) int { return j.of(clusters, standing.fails).len() }
+func (j *judge) failures(clusters set) int { return j.of(clusters&^j.past, standing.fails).len() }
 
 // breach says which budget is breached (R10 to R12); empty if none is.
 func (j *judge) breach() string {
@@ -222,8 +260,8 @@ func (j *judge) breach() string {
 			return fmt.Sprintf("%d failed in %s, %d may", j.failures(x.clusters), x.name, x.budget)
 		}
 	}
-	if budget := share(j.config.budget, j.all.len(), 0); j.config.strategy == clusterv1alpha1.Progressive && j.failures(j.all) > budget {
-		return fmt.Sprintf("%d failed, %d may", j.failures(j.all), budget)
+	if budget := share(j.config.budget, j.counted.len(), 0); j.config.strategy == clusterv1alpha1.Progressive && !j.s.aborted && j.failures(j.counted) > budget {
+		return fmt.Sprintf("%d failed, %d may", j.failures(j.counted), budget)
 	}
 	return ""
 }
@@ -245,7 +283,7 @@ func (j *judge) stop() string {
 // forgotten what it wrote.
 func (j *judge) slots(x *stage) (free int, taken set) {
 	for i := range most {
-		if !x.clusters.has(i) || j.stands[i] == failing && j.config.free {
+		if !x.clusters.has(i) || j.stands[i] == failing && (j.config.free || j.s.aborted) {
 			continue
 		}
 		if j.stands[i].inFlight() || j.has(i) && j.stands[i] == waiting {
@@ -265,6 +303,8 @@ func (j *judge) checkStart(start set) string {
 		case !start.has(i):
 		case !j.all.has(i):
 			return fmt.Sprintf("selection: @%d starts, which is not selected", i)
+		case j.s.aborted && j.s.clusters[i].truth.version != 1:
+			return fmt.Sprintf("touches: @%d is written, which never had the version", i)
 		case j.has(i):
 			return fmt.Sprintf("twice: @%d starts, which has the version (%v by the rules)", i, j.stands[i])
 		}
@@ -278,6 +318,9 @@ func (j *judge) checkStart(start set) string {
 			if held := j.behind(x); held != "" {
 				return fmt.Sprintf("order: @%d of group %d starts %s", i, g, held)
 			}
+			if first := j.failedBefore(x); first&^start != 0 && !first.has(i) {
+				return fmt.Sprintf("turn: @%d goes back before %s, which failed", i, (first &^ start).in(marks))
+			}
 			if j.s.closed>>g&1 == 1 {
 				return fmt.Sprintf("gate: @%d starts behind the closed gate of group %d", i, g)
 			}
@@ -290,6 +333,26 @@ func (j *judge) checkStart(start set) string {
 		}
 	}
 	return ""
+}
+
+// failedBefore are the clusters of a stage that failed with the version from which they go back (R44).
+func (j *judge) failedBefore(x *stage) set {
+	if !j.s.aborted {
+		return 0
+	}
+	return j.waiting(x.clusters) & j.failedWith(1)
+}
+
+// failedWith are the clusters that failed with a version.
+func (j *judge) failedWith(version uint8) (failed set) {
+	for i := range most {
+		if o := j.s.clusters[i].view(); o.version == version {
+			if o.version = 0; j.config.stand(o, 0).fails() {
+				failed.add(i)
+			}
+		}
+	}
+	return failed
 }
 
 // tell says of clusters how they stand.
@@ -368,13 +431,13 @@ func (j *judge) checkHeld(start set) string {
 		if j.behind(x) != "" {
 			continue
 		}
-		open := j.waiting(x.clusters)
+		open := j.waiting(x.clusters | x.aside)
 		for i := range most {
 			if open.has(i) && j.s.closed>>j.s.clusters[i].shown&1 == 1 {
 				open &^= 1 << i
 			}
 		}
-		if free, _ := j.slots(x); (start & x.clusters).len() < min(open.len(), max(0, free)) {
+		if free, _ := j.slots(x); open&x.aside&^start != 0 || (start&x.clusters).len() < min((open&x.clusters).len(), max(0, free)) {
 			return fmt.Sprintf("held: [%s] wait in %s for nothing", (open &^ start).in(marks), x.name)
 		}
 	}

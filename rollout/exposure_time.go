@@ -59,7 +59,7 @@ func (s Span) errs() (errs field.ErrorList) {
 }
 
 // finish works out how long it takes until each stage is complete (R41).
-func (s *schedule) finish(life Span, now time.Time) []Span {
+func (s *prospect) finish(life Span, now time.Time) []Span {
 	shortest := s.ends(plus(life.Shortest, s.MinSuccessTime), now, 0)
 	longest := s.ends(plus(life.Longest, s.MinSuccessTime), now, unknownEnd)
 	all := make([]Span, len(s.Stages))
@@ -79,10 +79,10 @@ type wait struct {
 
 // waits gives the gates that are closed at the time now, in the order of their stages, and of a stage those that open last
 // first. Those of which nobody knows when they open do so after the time unknown.
-func (s *schedule) waits(now time.Time, unknown time.Duration) []wait {
+func (s *prospect) waits(now time.Time, unknown time.Duration) []wait {
 	var waits []wait
 	for group, gate := range s.closedGates(now) {
-		w := wait{until: unknown, stage: int(s.stageOf[group]), clusters: s.groups.Size(group)}
+		w := wait{until: unknown, stage: int(s.stageOf[group]), clusters: s.groups.Size(group) - s.uncountedIn(group)}
 		if w.barrier = s.isOneGroup(w.stage); !gate.Opens.IsZero() {
 			w.until = gate.Opens.Sub(now)
 		}
@@ -98,7 +98,7 @@ func (s *schedule) waits(now time.Time, unknown time.Duration) []wait {
 // The n clusters of a stage with c slots take their slots in their turn. The first c start at once, and each later one
 // when the c-th before it ends: so the last ends after ceil(n/c) clusters one after the other. The same holds for those
 // behind a gate from its opening on, with all slots to themselves and those behind gates that open later.
-func (s *schedule) ends(takes time.Duration, now time.Time, unknown time.Duration) []time.Duration {
+func (s *prospect) ends(takes time.Duration, now time.Time, unknown time.Duration) []time.Duration {
 	var held time.Duration
 	if s.options.paused || s.missing != "" {
 		held = unknown
@@ -106,8 +106,7 @@ func (s *schedule) ends(takes time.Duration, now time.Time, unknown time.Duratio
 	waits := s.waits(now, unknown)
 	ends, barriers := make([]time.Duration, len(s.Stages)), make([]time.Duration, len(s.Stages))
 	for i := range s.Stages {
-		stage := &s.Stages[i]
-		begin := time.Duration(0)
+		begin, slots := time.Duration(0), s.Stages[i].MaxConcurrency
 		barriers[i] = held
 		for _, before := range s.before(i) {
 			begin, barriers[i] = max(begin, ends[before]), max(barriers[i], barriers[before])
@@ -116,7 +115,7 @@ func (s *schedule) ends(takes time.Duration, now time.Time, unknown time.Duratio
 		last := func(n int, from time.Duration) { // of n clusters that may start from then on
 			if n > 0 {
 				from = max(from, begin, barriers[i])
-				end = max(end, plus(from, times((n+stage.MaxConcurrency-1)/stage.MaxConcurrency, takes)))
+				end = max(end, plus(from, times((n+slots-1)/slots, takes)))
 			}
 		}
 		for ; len(waits) > 0 && waits[0].stage <= i; waits = waits[1:] {
@@ -128,7 +127,7 @@ func (s *schedule) ends(takes time.Duration, now time.Time, unknown time.Duratio
 			behind += w.clusters
 			last(behind, w.until)
 		}
-		last(stage.Clusters, 0)
+		last(s.counted(i), 0)
 		ends[i] = end
 	}
 	return ends

@@ -36,7 +36,9 @@ func played(t fataler, w world, groups *grouping.Groups, takes []time.Duration) 
 		}
 		settled := make(map[grouping.Key]int)
 		for c := range result.Settled() {
-			settled[c.Group]++
+			if w.uncounted == nil || !w.uncounted(c.Name) {
+				settled[c.Group]++
+			}
 		}
 		if done == nil {
 			for range result.Schedule.Stages {
@@ -44,7 +46,7 @@ func played(t fataler, w world, groups *grouping.Groups, takes []time.Duration) 
 			}
 		}
 		for i, stage := range result.Schedule.Stages {
-			n := stage.Clusters
+			n := stage.Clusters - stage.Uncounted
 			for _, key := range stage.Groups {
 				n -= settled[key]
 			}

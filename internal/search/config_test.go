@@ -31,6 +31,7 @@ type config struct {
 	free       bool  // FailedFreesSlot
 	groupLimit int   // MaxConcurrencyPerGroup; 0: none
 	maxRemoved int   // 0: none
+	installed  set   // the clusters that have the version before
 	aside      set   // Uncounted
 	past       set   // FailedBefore
 	order      order // GroupOrder; nil: none
@@ -40,6 +41,7 @@ type config struct {
 	left   left
 
 	answers bool // agents say that they are progressing before they say more
+	aborts  bool // a person may take the rollout back
 	retry   bool // a person may have what failed tried again
 	pauses  bool // a person may pause the rollout
 	regress bool // what succeeded may fail
@@ -131,6 +133,10 @@ func (c *config) first() state {
 		}
 		s.clusters[i] = cluster{
 			group: group, shown: group, truth: nothing, seen: nothing, own: nothing, aside: c.aside.has(i), past: c.past.has(i),
+		}
+		if c.installed.has(i) {
+			s.clusters[i].truth = object{version: 1, observed: true, condition: succeeded, applied: ancient, changed: ancient}
+			s.clusters[i].seen = s.clusters[i].truth
 		}
 	}
 	return s

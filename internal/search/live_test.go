@@ -132,6 +132,9 @@ func (x *ends) checkWait(s *state, j *judge, r *rollout.Result, i int) string {
 	}
 	var blamed set
 	for _, b := range last.Blockers {
+		if !b.Until.IsZero() {
+			return wrong(b.Name + " stays as it is for ever")
+		}
 		blamed.add(int(b.Name[0] - 'a'))
 	}
 	var stuck set

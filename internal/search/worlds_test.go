@@ -24,6 +24,8 @@ var worlds = []config{
 		groups: []uint8{0, 0, 1}, left: left{fails: 1, versions: 2}, back: true},
 	{name: "decisions rewritten", strategy: perGroup, budget: "1", deadline: 0,
 		groups: []uint8{0, 1, 1}, left: left{fails: 1, moves: 1, tears: 1, crashes: 1}, grace: 2},
+	{name: "decisions rewritten, no grace", strategy: perGroup, budget: "1", deadline: 1,
+		groups: []uint8{0, 1, 2}, left: left{moves: 1, tears: 2, crashes: 1}, lag: true},
 	{name: "gates", strategy: perGroup, budget: "1", mandatory: []int{1},
 		groups: []uint8{0, 0, 1, 2}, left: left{fails: 2, turns: 4}, closed: 7, pauses: true},
 	{name: "slots come free", strategy: perGroup, budget: "2", deadline: 2, free: true, groupLimit: 1,

@@ -164,6 +164,9 @@ func (x *ends) checkWait(s *state, j *judge, r *rollout.Result, i int) string {
 				before |= j.stages[n].clusters
 			}
 		}
+		if x.config.ramp > 0 {
+			before = j.counted
+		}
 		if blamed == 0 || blamed&^stuck != 0 || blamed&^before != 0 {
 			return wrong(fmt.Sprintf("[%s] of those before it never answer", (stuck & before).in(marks)))
 		}

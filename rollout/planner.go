@@ -272,7 +272,8 @@ func (p *Planner) SetStrategy(strategy clusterv1alpha1.RolloutStrategy, opts ...
 
 // Next says what may happen at the time now. It costs time in proportion to what it returns and to the
 // clusters whose deadline or soak ended since the call before; with closed gates also to the groups and the
-// waiting clusters behind them, with [GroupOrder] to the groups, at a breach to the failed clusters, and while clusters
+// waiting clusters behind them, with [GroupOrder] to the groups, with [MaxStarts] once more
+// clusters than it allows started within its span to those, at a breach to the failed clusters, and while clusters
 // wait that are not counted to all of those. A time before that of an earlier call is answered as well, in time linear in the
 // fleet.
 func (p *Planner) Next(now time.Time) Next {

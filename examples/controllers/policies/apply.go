@@ -24,7 +24,7 @@ func (c *controller) carryOut(ctx context.Context, root *policy, memory *memory,
 		if now := c.caches.root(root.key()); now == nil || now.UID != root.UID || now.Generation != root.Generation {
 			return false, nil
 		}
-		if err := c.replicate(ctx, root, memory, template, cluster); err != nil {
+		if err := c.replicate(ctx, root, memory, template, p, cluster); err != nil {
 			failures = append(failures, fmt.Errorf("cluster %s: %w", cluster.Name, err))
 		}
 	}
@@ -44,7 +44,7 @@ func (c *controller) carryOut(ctx context.Context, root *policy, memory *memory,
 
 // replicate writes the replicated policy of a cluster: content, action, version and time in one write, and then the
 // rollout's status.
-func (c *controller) replicate(ctx context.Context, root *policy, memory *memory, template *template, cluster passes.Cluster) (err error) {
+func (c *controller) replicate(ctx context.Context, root *policy, memory *memory, template *template, p *passes.Propagation, cluster passes.Cluster) (err error) {
 	api := c.client.Resource(policies).Namespace(cluster.Name)
 	had := c.replica(root.key(), cluster.Name)
 	object := template.on(cluster)
@@ -52,14 +52,13 @@ func (c *controller) replicate(ctx context.Context, root *policy, memory *memory
 		if had != nil && had.DeletionTimestamp != nil {
 			return nil // once it is gone
 		}
+		p.Stamp(object, cluster, c.now())
 		answer := object
 		if had == nil {
-			stamp(object, template.version, cluster.Action, "", c.now())
 			answer, err = api.Create(ctx, object, metav1.CreateOptions{})
 		} else {
 			object.SetResourceVersion(had.ResourceVersion) // a conflict if the cache is late
 			object.SetFinalizers(had.Finalizers)
-			stamp(object, template.version, cluster.Action, had.reported, c.now())
 			answer, err = api.Update(ctx, object, metav1.UpdateOptions{})
 		}
 		if memory.written.wrote(cluster.Name, answer, err, c.now()); err != nil {

@@ -8,6 +8,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/cohort-ocm/cohort/override/passes"
@@ -18,7 +19,7 @@ import (
 func (c *controller) carryOut(ctx context.Context, root *policy, memory *memory, template *template, p *passes.Propagation) (current bool, failed error) {
 	var failures []error
 	for _, cluster := range p.Clusters {
-		if cluster.Verb == passes.VerbNone {
+		if cluster.Verb == passes.VerbNone || cluster.Verb == passes.VerbUpdateStatus && memory.dropped {
 			continue
 		}
 		if now := c.caches.root(root.key()); now == nil || now.UID != root.UID || now.Generation != root.Generation {
@@ -65,8 +66,15 @@ func (c *controller) replicate(ctx context.Context, root *policy, memory *memory
 			return err
 		}
 	}
+	if memory.dropped {
+		return nil
+	}
 	answer, err := c.patchStatus(ctx, cluster.Name, object.GetName(), map[string]any{"rolloutStatus": cluster.RolloutStatus})
 	memory.written.wrote(cluster.Name, answer, err, c.now())
+	if err == nil {
+		_, kept, _ := unstructured.NestedString(answer.Object, "status", "rolloutStatus")
+		memory.dropped = !kept
+	}
 	return err
 }
 
@@ -106,7 +114,7 @@ func orNull[T ~string](value T) any {
 }
 
 // patchStatus sets some fields of a Policy's status. The others are its cluster's.
-func (c *controller) patchStatus(ctx context.Context, namespace, name string, fields map[string]any) (metav1.Object, error) {
+func (c *controller) patchStatus(ctx context.Context, namespace, name string, fields map[string]any) (*unstructured.Unstructured, error) {
 	patch, err := json.Marshal(map[string]any{"status": fields})
 	if err != nil {
 		return nil, err

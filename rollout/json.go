@@ -14,8 +14,9 @@ func (h Hold) MarshalJSON() ([]byte, error) {
 	type plain Hold
 	out := struct {
 		plain
-		Group *grouping.Key `json:"group,omitempty"`
-	}{plain: plain(h)}
+		Group *grouping.Key   `json:"group,omitempty"`
+		Per   metav1.Duration `json:"per,omitzero"`
+	}{plain: plain(h), Per: metav1.Duration{Duration: h.Per}}
 	if h.Type != HoldPaused && h.Type != HoldGroupsIncomplete && !h.AllGroups {
 		out.Group = &h.Group
 	}
@@ -55,7 +56,7 @@ func (w Warning) MarshalJSON() ([]byte, error) {
 		if !w.AllGroups {
 			out.Group = &w.Group
 		}
-	case WarningMandatoryGroupEmpty:
+	case WarningMandatoryGroupEmpty, WarningMandatoryGroupUncounted:
 		out.Mandatory = &mandatory{GroupName: w.Mandatory.GroupName}
 		if w.Mandatory.GroupName == "" {
 			out.Mandatory.GroupIndex = &w.Mandatory.GroupIndex // without a name it is what counts

@@ -85,11 +85,23 @@ func (w world) options() []rollout.Option {
 	if w.ordered != nil {
 		opts = append(opts, rollout.GroupOrder(w.ordered))
 	}
+	if w.ramp != 0 {
+		opts = append(opts, rollout.Ramp(w.ramp))
+	}
+	if w.starts != nil {
+		opts = append(opts, rollout.MaxStarts(w.starts.n, w.starts.per))
+	}
 	if w.maxRemoved != nil {
 		opts = append(opts, rollout.MaxRemoved(*w.maxRemoved))
 	}
 	if w.attempt > 0 {
 		opts = append(opts, rollout.Attempt(w.attempt))
+	}
+	if w.uncounted != nil {
+		opts = append(opts, rollout.Uncounted(w.uncounted))
+	}
+	if w.before != nil {
+		opts = append(opts, rollout.FailedBefore(w.before))
 	}
 	return opts
 }
@@ -153,7 +165,7 @@ func sameSchedule(a, b rollout.Schedule) bool {
 	return a.Type == b.Type && a.MinSuccessTime == b.MinSuccessTime && a.MaxFailures == b.MaxFailures &&
 		same(a.ProgressDeadline, b.ProgressDeadline) && slices.EqualFunc(a.After, b.After, slices.Equal) &&
 		slices.EqualFunc(a.Stages, b.Stages, func(a, b rollout.Stage) bool {
-			return a.Mandatory == b.Mandatory && a.Clusters == b.Clusters &&
+			return a.Mandatory == b.Mandatory && a.Clusters == b.Clusters && a.Uncounted == b.Uncounted &&
 				a.MaxConcurrency == b.MaxConcurrency && a.MaxFailures == b.MaxFailures && slices.Equal(a.Groups, b.Groups)
 		})
 }

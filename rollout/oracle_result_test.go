@@ -54,6 +54,8 @@ func (o *oracle) r19Recheck() time.Duration {
 		switch {
 		case s.held && s.hold.Type == rollout.HoldGateClosed && !s.hold.Gate.Opens.IsZero():
 			consider(s.hold.Gate.Opens)
+		case s.held && s.hold.Type == rollout.HoldStarts && !s.hold.Until.IsZero(): // R36
+			consider(s.hold.Until)
 		case s.since.IsZero():
 		case o.r5(s):
 			consider(s.since.Add(o.soak))
@@ -68,18 +70,25 @@ func (o *oracle) r19Recheck() time.Duration {
 // group is left for it.
 func (o *oracle) r21() {
 	s := &o.out.Schedule
-	s.Type, s.MinSuccessTime, s.ProgressDeadline, s.MaxFailures = o.kind, o.soak, o.deadline, len(o.all)
+	s.Type, s.MinSuccessTime, s.ProgressDeadline, s.MaxFailures = o.kind, o.soak, o.deadline, o.total()
 	if o.kind == clusterv1alpha1.Progressive {
-		s.MaxFailures = r15(o.maxFailures, len(o.all))
+		s.MaxFailures = r15(o.maxFailures, o.total())
 	}
 	s.ConcurrencySource = o.r14Source()
 	s.After = o.r33Schedule()
 	stage := func(mandatory bool, groups ...grouping.Key) *rollout.Stage {
-		n := 0
+		n, aside := 0, 0
 		for _, g := range groups {
 			n += o.sizeOf(g)
+			for i := range o.all {
+				if o.all[i].group == g && o.all[i].aside {
+					aside++
+				}
+			}
 		}
-		s.Stages = append(s.Stages, rollout.Stage{Groups: groups, Mandatory: mandatory, Clusters: n, MaxConcurrency: n, MaxFailures: n})
+		s.Stages = append(s.Stages, rollout.Stage{
+			Groups: groups, Mandatory: mandatory, Clusters: n + aside, Uncounted: aside, MaxConcurrency: n, MaxFailures: n,
+		})
 		return &s.Stages[len(s.Stages)-1]
 	}
 	var rest []grouping.Key
@@ -91,7 +100,7 @@ func (o *oracle) r21() {
 		mandatory := stage(true, g)
 		mandatory.MaxFailures = 0
 		if o.perGroup != nil && o.kind == clusterv1alpha1.ProgressivePerGroup {
-			mandatory.MaxConcurrency = atMost(*o.perGroup, mandatory.Clusters)
+			mandatory.MaxConcurrency = atMost(*o.perGroup, o.sizeOf(g))
 		}
 	}
 	switch {
@@ -100,7 +109,7 @@ func (o *oracle) r21() {
 		stage(false, rest...)
 	case o.kind == clusterv1alpha1.Progressive:
 		others := stage(false, rest...)
-		others.MaxConcurrency = o.r14(others.Clusters)
+		others.MaxConcurrency = o.r14(others.MaxConcurrency) // of all that count
 	case o.kind == clusterv1alpha1.ProgressivePerGroup:
 		for _, g := range o.sequence() {
 			if o.r12(g) {
@@ -109,7 +118,7 @@ func (o *oracle) r21() {
 			group := stage(false, g)
 			group.MaxFailures = o.budget(g)
 			if o.perGroup != nil {
-				group.MaxConcurrency = atMost(*o.perGroup, group.Clusters)
+				group.MaxConcurrency = atMost(*o.perGroup, o.sizeOf(g))
 			}
 		}
 	}
@@ -156,6 +165,13 @@ func (o *oracle) s5Counts(among func(*subject) bool) (c status.Counts) {
 		if !among(s) {
 			continue
 		}
+		if s.aside { // R37: a number of its own
+			c.Uncounted++
+			if waiting(s) {
+				c.UncountedToApply++
+			}
+			continue
+		}
 		switch s.status {
 		case status.ToApply:
 			c.ToApply++
@@ -189,12 +205,12 @@ func (o *oracle) s6() status.RolloutStatus {
 		return status.Failed
 	}
 	for i := range o.all {
-		if waiting(&o.all[i]) || o.r3(&o.all[i]) {
+		if s := &o.all[i]; !s.aside && (waiting(s) || o.r3(s)) {
 			return status.Progressing
 		}
 	}
 	for i := range o.all {
-		if r2(&o.all[i]) {
+		if s := &o.all[i]; !s.aside && r2(s) {
 			return status.Failed
 		}
 	}
@@ -228,8 +244,11 @@ func (o *oracle) s7() {
 		}
 		sum.Waiting = append(sum.Waiting, h.Hold.String())
 	}
-	// R29: where nobody is held, those in flight are named.
-	if len(o.out.Holds) == 0 && o.out.Breach == nil && !o.incomplete && len(o.out.InFlight)+len(o.out.Start) > 0 {
-		sum.Waiting = []string{namesThem}
+	// R29: where nobody is held, those in flight are named; R37: if they count.
+	for i := range o.all {
+		s := &o.all[i]
+		if len(o.out.Holds) == 0 && o.out.Breach == nil && !o.incomplete && !s.aside && (waiting(s) || o.r3(s)) {
+			sum.Waiting = []string{namesThem}
+		}
 	}
 }

@@ -38,7 +38,11 @@ type world struct {
 	failedFrees bool
 	maxRemoved  *intstr.IntOrString
 	ordered     map[string][]string // by GroupOrder; nil without it
+	ramp        int                 // by Ramp; 0 without it
+	starts      *startLimit         // by MaxStarts
 	attempt     int
+	uncounted   func(cluster string) bool
+	before      func(cluster string) bool // whether a cluster failed before the rollout
 }
 
 type member struct {
@@ -81,6 +85,8 @@ type subject struct {
 	newly    bool                 // timed out by R4
 	held     bool
 	hold     rollout.Hold
+	aside    bool // R37: not counted
+	before   bool // R38: failed before
 }
 
 type oracle struct {
@@ -154,6 +160,8 @@ func (o *oracle) readReports() {
 	o.all = o.all[:0]
 	for _, m := range o.members {
 		s := subject{name: m.name, group: m.group, status: status.ToApply}
+		s.aside = o.uncounted != nil && o.uncounted(m.name)
+		s.before = o.before != nil && o.before(m.name)
 		attempt := 0
 		if r, n := r1Merged(o.reports, m.name); n > 0 {
 			s.reported, attempt = true, r.Attempt

@@ -86,6 +86,22 @@ func (o *oracle) r12Empty() {
 		if !selects && !slices.Contains(o.out.Warnings, w) {
 			o.warn(w)
 		}
+		o.r37Protects(entry)
+	}
+}
+
+// R37: a mandatory group of which no cluster counts protects nobody.
+func (o *oracle) r37Protects(entry clusterv1alpha1.MandatoryDecisionGroup) {
+	w := rollout.Warning{Type: rollout.WarningMandatoryGroupUncounted, Mandatory: entry}
+	for i := range o.all {
+		if s := &o.all[i]; r12Names(entry, s.group) {
+			if w.Clusters++; !s.aside {
+				return
+			}
+		}
+	}
+	if w.Clusters > 0 && !slices.Contains(o.out.Warnings, w) {
+		o.warn(w)
 	}
 }
 

@@ -93,12 +93,12 @@ func (r *Result) slotRemedies(f *front) (ways []Remedy) {
 	if !f.frees.IsZero() {
 		ways = append(ways, Remedy{Type: RemedyWait, At: f.frees})
 	}
-	ways = append(ways, Remedy{Type: RemedyAnswer, Count: excess, Of: f.first.n, Clusters: f.first.names()})
+	ways = append(ways, Remedy{Type: RemedyAnswer, Count: f.needed, Of: f.first.n, Clusters: f.first.names()})
 	if r.schedule.options.freeFailed {
 		return ways
 	}
-	if c := &f.crowds[failed]; c.n >= excess {
-		ways = append(ways, Remedy{Type: RemedyMend, Count: excess, Of: c.n, Clusters: listed(c.names, c.n)})
+	if c := &f.crowds[failed]; c.n >= f.needed {
+		ways = append(ways, Remedy{Type: RemedyMend, Count: f.needed, Of: c.n, Clusters: listed(c.names, c.n)})
 	}
 	return append(ways, r.deadlineRemedy(f, excess, f.crowds[failed].n)...)
 }
@@ -116,7 +116,7 @@ func (r *Result) groupRemedies(f *front) (ways []Remedy) {
 // are those whose slots are waited for, as they keep them until the deadline.
 func (r *Result) deadlineRemedy(f *front, n, failed int) []Remedy {
 	endless := f.crowds[silent].n + f.crowds[progressing].n + failed
-	if r.schedule.rules.deadline != nil || f.unknown > 0 || endless == 0 || endless < n {
+	if r.schedule.rules.deadline != nil || f.unknown > 0 || f.earlier > 0 || endless == 0 || endless < n {
 		return nil
 	}
 	return []Remedy{{Type: RemedySetProgressDeadline}}

@@ -44,10 +44,12 @@ type Stage struct {
 	Mandatory bool `json:"mandatory,omitempty"`
 	// Clusters is the number of clusters in Groups.
 	Clusters int `json:"clusters"`
-	// MaxConcurrency is how many of them may be in flight or started at a time, at most Clusters. A percentage
-	// in the strategy's maxConcurrency or in [MaxConcurrencyPerGroup] was taken of these clusters.
+	// Uncounted is how many of these clusters are not counted. The limits below are of the others.
+	Uncounted int `json:"uncounted,omitempty"`
+	// MaxConcurrency is how many may be in flight or started at a time, at most all that count. A percentage in the
+	// strategy's maxConcurrency or in [MaxConcurrencyPerGroup] was taken of those.
 	MaxConcurrency int `json:"maxConcurrency"`
-	// MaxFailures is how many of them may fail; Clusters where any number may.
+	// MaxFailures is how many may fail; all that count where any number may.
 	MaxFailures int `json:"maxFailures"`
 }
 
@@ -59,6 +61,7 @@ type Stage struct {
 // are [1] [0] [2], and stageOf is 1, 0, 2.
 type schedule struct {
 	Schedule
+	exceptions
 	rules    rules
 	options  options
 	groups   *grouping.Groups
@@ -72,7 +75,8 @@ type schedule struct {
 // newSchedule arranges the groups in stages, as doc.go draws them.
 func newSchedule(r rules, o options, groups *grouping.Groups) *schedule {
 	s := &schedule{rules: r, options: o, groups: groups, missing: groups.Incomplete(), stageOf: make([]int32, groups.Len())}
-	total := groups.NumClusters()
+	s.except()
+	total := groups.NumClusters() - len(s.aside)
 	s.Schedule = Schedule{Type: r.typ, MinSuccessTime: r.minSuccessTime, ProgressDeadline: r.deadline, MaxFailures: total}
 	s.warnings = slices.Clone(r.warnings)
 	concurrency := s.concurrency()
@@ -83,6 +87,7 @@ func newSchedule(r rules, o options, groups *grouping.Groups) *schedule {
 		for _, i := range members {
 			keys = append(keys, groups.Key(int(i)))
 			stage.Clusters += groups.Size(int(i))
+			stage.Uncounted += s.uncountedIn(int(i))
 			s.stageOf[i] = int32(len(s.Stages))
 		}
 		stage.Groups = keys[len(keys)-len(members) : len(keys) : len(keys)]
@@ -212,7 +217,7 @@ func (s *schedule) concurrency() *limit.Limit {
 
 // limits fills in the limits of a stage, whose Clusters and Mandatory are set.
 func (s *schedule) limits(stage Stage, concurrency *limit.Limit) Stage {
-	n := stage.Clusters
+	n := stage.Clusters - stage.Uncounted
 	stage.MaxConcurrency, stage.MaxFailures = n, n
 	if concurrency != nil && (!stage.Mandatory || s.Type == clusterv1alpha1.ProgressivePerGroup) {
 		stage.MaxConcurrency = min(concurrency.Of(n), n)
@@ -267,7 +272,7 @@ func isIn[K comparable](set map[K]int, key K) bool {
 	return ok
 }
 
-// checkMandatory warns of the strategy's entries that select no cluster, once each (R12).
+// checkMandatory warns of the strategy's entries that select no cluster (R12), or none that counts (R37), once each.
 func (s *schedule) checkMandatory() {
 	if len(s.rules.mandatory) == 0 {
 		return
@@ -290,27 +295,31 @@ func (s *schedule) checkMandatory() {
 		if m.GroupName != "" {
 			clusters = names[m.GroupName]
 		}
-		if clusters == 0 && !warned[m] {
-			warned[m] = true
+		if warned[m] {
+			continue
+		}
+		warned[m] = true
+		if clusters == 0 {
 			w := Warning{Type: WarningMandatoryGroupEmpty, Mandatory: m}
 			if m.GroupName != "" && !thereByName[m.GroupName] || m.GroupName == "" && !thereByIndex[m.GroupIndex] {
 				w.Known = s.known()
 			}
 			s.warn(w)
+		} else if clusters == s.uncountedOf(m) {
+			s.warn(Warning{Type: WarningMandatoryGroupUncounted, Mandatory: m, Clusters: clusters})
 		}
 	}
 }
 
 // compare orders the positions of clusters that wait in the same state and stage by their turn (R8).
 func (s *schedule) compare(a, b int32) int {
-	switch {
-	case s.options.back != nil:
-		return s.options.back.compare(a, b)
-	case s.options.order == nil:
-		return cmp.Compare(a, b) // as the names do
-	default:
-		return s.compareNames(s.groups.Cluster(int(a)), s.groups.Cluster(int(b)))
+	if c := s.options.back.compare(a, b); c != 0 {
+		return c
 	}
+	if s.options.order == nil {
+		return cmp.Compare(a, b) // as the names do
+	}
+	return s.compareNames(s.groups.Cluster(int(a)), s.groups.Cluster(int(b)))
 }
 
 // compareNames does the same for the names of clusters.
@@ -318,7 +327,9 @@ func (s *schedule) compareNames(a, b string) int {
 	if back := s.options.back; back != nil {
 		p, _ := s.groups.Position(a)
 		q, _ := s.groups.Position(b)
-		return back.compare(int32(p), int32(q))
+		if c := back.compare(int32(p), int32(q)); c != 0 {
+			return c
+		}
 	}
 	if order := s.options.order; order != nil {
 		if c := order(a, b); c != 0 {
@@ -385,7 +396,7 @@ func (s Stage) String() string {
 		}
 		b.WriteString(key.String())
 	}
-	if s.MaxConcurrency < s.Clusters {
+	if s.MaxConcurrency < s.Clusters-s.Uncounted {
 		fmt.Fprintf(&b, ": %d at a time", s.MaxConcurrency)
 	}
 	b.WriteByte(']')

@@ -16,6 +16,8 @@ const (
 	WarningFieldIgnored WarningType = "FieldIgnored"
 	// WarningMandatoryGroupEmpty says that a mandatory group selects no cluster and is skipped.
 	WarningMandatoryGroupEmpty WarningType = "MandatoryGroupEmpty"
+	// WarningMandatoryGroupUncounted says that no cluster of a mandatory group is counted, so that it protects nobody.
+	WarningMandatoryGroupUncounted WarningType = "MandatoryGroupUncounted"
 	// WarningGateWithoutGroup says that a gate is before a group that does not exist, and holds nothing.
 	WarningGateWithoutGroup WarningType = "GateWithoutGroup"
 	// WarningOrderWithoutGroup says that [GroupOrder] has a name that no group has.
@@ -43,7 +45,7 @@ type Warning struct {
 
 	// Field is the path of the field in the strategy's JSON, or the option such as groupOrder (WarningFieldIgnored).
 	Field string `json:"field,omitempty"`
-	// Mandatory is the strategy's entry (WarningMandatoryGroupEmpty).
+	// Mandatory is the strategy's entry (WarningMandatoryGroupEmpty, WarningMandatoryGroupUncounted).
 	Mandatory clusterv1alpha1.MandatoryDecisionGroup `json:"mandatoryDecisionGroup,omitzero"`
 	// Group is the one that does not exist, as [Closed] was given it (WarningGateWithoutGroup), or unless AllGroups the
 	// first of those, Groups in number, whose budget is out of reach (WarningBudgetOutOfReach), or it has the name that
@@ -62,8 +64,8 @@ type Warning struct {
 	Missing string `json:"missing,omitempty"`
 
 	// Clusters is how many clusters the warning is about, and Cluster the first of them in the order of their names
-	// (WarningReportsMerged, WarningReportWithoutTime, WarningRemovalsWithheld). WarningAllAtOnce and
-	// WarningBudgetOutOfReach have their number alone.
+	// (WarningReportsMerged, WarningReportWithoutTime, WarningRemovalsWithheld). WarningMandatoryGroupUncounted,
+	// WarningAllAtOnce and WarningBudgetOutOfReach have their number alone.
 	Clusters int    `json:"clusters,omitempty"`
 	Cluster  string `json:"cluster,omitempty"`
 	// Reported is the number of clusters with a report, of which MaxRemoved may be removed at once
@@ -79,6 +81,8 @@ func (w Warning) String() string {
 		return w.Field + " is set and has no effect under the strategy's type"
 	case WarningMandatoryGroupEmpty:
 		return w.mandatory()
+	case WarningMandatoryGroupUncounted:
+		return fmt.Sprintf("%s protects nobody: no cluster of %d is counted", w.entry(), w.Clusters)
 	case WarningGateWithoutGroup:
 		return w.gate()
 	case WarningOrderWithoutGroup:
@@ -101,16 +105,20 @@ func (w Warning) String() string {
 	}
 }
 
-func (w Warning) mandatory() string {
-	group := fmt.Sprintf("with index %d", w.Mandatory.GroupIndex)
+// entry is `mandatory decision group "canary"`.
+func (w Warning) entry() string {
 	if w.Mandatory.GroupName != "" {
-		group = fmt.Sprintf("%q", w.Mandatory.GroupName)
+		return fmt.Sprintf("mandatory decision group %q", w.Mandatory.GroupName)
 	}
+	return fmt.Sprintf("mandatory decision group with index %d", w.Mandatory.GroupIndex)
+}
+
+func (w Warning) mandatory() string {
 	what := "selects no cluster and is skipped"
 	if w.Known != "" {
 		what = "is skipped: there is no such group, only " + w.Known
 	}
-	return fmt.Sprintf("mandatory decision group %s %s", group, what)
+	return w.entry() + " " + what
 }
 
 func (w Warning) gate() string {

@@ -132,6 +132,9 @@ func (x *ends) checkWait(s *state, j *judge, r *rollout.Result, i int) string {
 	}
 	var blamed set
 	for _, b := range last.Blockers {
+		if !b.Until.IsZero() {
+			return wrong(b.Name + " stays as it is for ever")
+		}
 		blamed.add(int(b.Name[0] - 'a'))
 	}
 	var stuck set
@@ -146,7 +149,7 @@ func (x *ends) checkWait(s *state, j *judge, r *rollout.Result, i int) string {
 			return wrong("the rollout is paused")
 		}
 	case breach != "":
-		if failed := j.of(j.all, standing.fails); last.Hold.Type != rollout.HoldBreached || blamed == 0 || blamed&^failed != 0 {
+		if failed := j.of(j.counted&^j.past, standing.fails); last.Hold.Type != rollout.HoldBreached || blamed == 0 || blamed&^failed != 0 {
 			return wrong(breach)
 		}
 	case last.Hold.Type == rollout.HoldGateClosed:
@@ -160,6 +163,9 @@ func (x *ends) checkWait(s *state, j *judge, r *rollout.Result, i int) string {
 			if mine.after.has(n) {
 				before |= j.stages[n].clusters
 			}
+		}
+		if x.config.ramp > 0 {
+			before = j.counted
 		}
 		if blamed == 0 || blamed&^stuck != 0 || blamed&^before != 0 {
 			return wrong(fmt.Sprintf("[%s] of those before it never answer", (stuck & before).in(marks)))
@@ -216,9 +222,9 @@ func (x *ends) checkSummary(j *judge, r *rollout.Result) string {
 	switch {
 	case j.breach() != "":
 		want = status.Failed
-	case j.of(j.all, func(x standing) bool { return x == waiting || x.inFlight() }) != 0:
+	case j.of(j.counted, func(x standing) bool { return x == waiting || x.inFlight() }) != 0:
 		want = status.Progressing
-	case j.failures(j.all) > 0:
+	case j.of(j.counted, standing.fails) != 0:
 		want = status.Failed
 	}
 	summary := r.Summary()

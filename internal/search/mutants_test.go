@@ -93,6 +93,18 @@ func (in *input) groupOf(cluster string) int32 {
 	return key.Index
 }
 
+// takenBack makes a planner that takes a rollout back otherwise.
+func takenBack(alter func(a *rollout.Abort)) planner {
+	return given(func(in *input) {
+		if in.abort != nil {
+			abort := *in.abort
+			abort.Failed = slices.Clone(abort.Failed)
+			alter(&abort)
+			in.abort = &abort
+		}
+	})
+}
+
 // mutants has one for every rule that has to do with starting, holding and removing, and for duties of a controller.
 var mutants = []mutant{
 	{name: "does not read its own writes (duty 3)", world: "late cache", broken: "twice", planner: plan, duty: "own writes"},
@@ -208,6 +220,49 @@ var mutants = []mutant{
 	{name: "forgets since when a cluster is gone (R32)", world: "decisions rewritten", broken: "circle", planner: given(func(in *input) { in.previous = nil })},
 	{name: "never removes (R7)", world: "groups that change", broken: "stays", planner: told(func(_ *input, r *rollout.Result) { r.Removed = nil })},
 	{name: "ignores MaxRemoved (R30)", world: "many leave", broken: "removal", planner: without("MaxRemoved")},
+	{name: "exposes more than is said (R40)", world: "exposure of a pool", broken: "exposure", planner: given(func(in *input) {
+		in.strategy.Progressive.MaxConcurrency.IntVal++
+	})},
+	{name: "does not know the graph (R33)", world: "groups in a graph", broken: "held", planner: without("GroupOrder")},
+	{name: "knows no order of groups (R33)", world: "groups in a graph", broken: "order", planner: given(func(in *input) {
+		in.options["GroupOrder"] = rollout.GroupOrder(nil)
+	})},
+	{name: "stops all groups at a gate (R33)", world: "groups in any order", broken: "held", planner: without("GroupOrder")},
+	{name: "counts all clusters (R37)", world: "clusters that do not count", broken: "held", planner: without("Uncounted")},
+	{name: "starts who does not count before its turn (R37)", world: "clusters that do not count", broken: "order", planner: told(func(in *input, r *rollout.Result) {
+		for c := range r.Held() {
+			if c.Name == "c" {
+				r.Start = append(r.Start, c)
+			}
+		}
+	})},
+	{name: "counts all failures (R38)", world: "failures that do not count", broken: "breach", planner: without("FailedBefore")},
+	{name: "counts no failure (R38)", world: "failures that do not count", broken: "stop", planner: given(func(in *input) {
+		in.options["FailedBefore"] = rollout.FailedBefore(func(string) bool { return true })
+	})},
+	{name: "brings the version before to all (R43)", world: "the way back", broken: "touches", planner: given(func(in *input) { in.abort = nil })},
+	{name: "takes all that have the version before for untouched (R43)", world: "the way back", broken: "concurrency", planner: takenBack(
+		func(a *rollout.Abort) { a.Time = now.Add(time.Hour) })},
+	{name: "lets those go back last that failed (R44)", world: "the way back", broken: "turn", planner: takenBack(func(a *rollout.Abort) {
+		for i := range a.Failed {
+			if a.Failed[i].Status == status.Failed {
+				a.Failed[i].Status, a.Failed[i].Applied = status.Succeeded, time.Unix(0, 0)
+			}
+		}
+	})},
+	{name: "stops the way back at a breach (R45)", world: "the way back", broken: "breach", planner: takenBack(
+		func(a *rollout.Abort) { a.StopAtBreach = true })},
+	{name: "starts all at once (R35)", world: "a ramp", broken: "pace", planner: without("Ramp")},
+	{name: "lets the ramp begin higher (R35)", world: "a ramp", broken: "pace", planner: given(func(in *input) {
+		in.options["Ramp"] = rollout.Ramp(2)
+	})},
+	{name: "starts too many in a time (R36)", world: "starts spread over time", broken: "pace", planner: without("MaxStarts")},
+	{name: "forgets starts a moment early (R36)", world: "starts spread over time", broken: "time", planner: given(func(in *input) {
+		in.options["MaxStarts"] = rollout.MaxStarts(1, 2*tick-1)
+	})},
+	{name: "forgets starts too late (R36)", world: "starts spread over time", broken: "held", planner: given(func(in *input) {
+		in.options["MaxStarts"] = rollout.MaxStarts(1, 2*tick+1)
+	})},
 	{name: "tries nothing again (R39)", world: "attempts", broken: "held", planner: without("Attempt")},
 	{name: "tries again while an attempt runs (R39)", world: "attempts", broken: "twice", planner: reported(func(_ *input, r *status.Report) {
 		if r.Status == status.Failed {

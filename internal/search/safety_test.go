@@ -2,6 +2,8 @@ package search
 
 import (
 	"fmt"
+	"math/bits"
+	"slices"
 
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 )
@@ -65,7 +67,8 @@ type stage struct {
 	groups    set
 	limit     string
 	budget    int
-	clusters  set
+	clusters  set // those that count
+	aside     set // those that do not (R37)
 	mandatory bool
 	sequence  bool // it is one group, and its gate a barrier
 	after     set  // the stages that have to be complete before it starts, and those before these
@@ -77,6 +80,8 @@ type judge struct {
 	s       *state
 	stands  [most]standing
 	all     set // the clusters that are shown
+	counted set // those of them that count (R37)
+	past    set // those whose failures do not (R38)
 	stages  [2 * none]stage
 	n       int    // of the stages
 	stopped string // why nothing starts anywhere
@@ -86,8 +91,17 @@ func (c *config) judge(s *state) *judge {
 	j := &judge{config: c, s: s}
 	for i := range s.clusters {
 		j.stands[i] = c.stand(s.clusters[i].view(), s.attempt)
+		if o := s.clusters[i].view(); s.aborted && (o.version > 1 || o.version == 0 && o.applied == ancient) {
+			j.stands[i] = done // it never had the version (R43)
+		}
 		if s.clusters[i].shown != none {
 			j.all.add(i)
+			if !s.clusters[i].aside {
+				j.counted.add(i)
+			}
+		}
+		if s.clusters[i].past {
+			j.past.add(i)
 		}
 	}
 	j.divide()
@@ -109,7 +123,7 @@ func (j *judge) isComplete(x *stage) bool {
 // stageOf gives the stage of a cluster; nil if it is not selected.
 func (j *judge) stageOf(i int) *stage {
 	for n := range j.n {
-		if j.stages[n].clusters.has(i) {
+		if x := &j.stages[n]; x.clusters.has(i) || x.aside.has(i) {
 			return &j.stages[n]
 		}
 	}
@@ -140,7 +154,8 @@ func (j *judge) divide() {
 				x.clusters.add(i)
 			}
 		}
-		if x.mandatory && x.clusters == 0 {
+		x.clusters, x.aside = x.clusters&j.counted, x.clusters&^j.counted
+		if x.mandatory && x.clusters|x.aside == 0 {
 			return // skipped
 		}
 		taken |= x.groups
@@ -154,10 +169,14 @@ func (j *judge) divide() {
 	}
 	for g := range none {
 		for _, m := range c.mandatory {
-			if m == g {
+			if m == g && !j.s.aborted {
 				add(stage{name: fmt.Sprint("mandatory group ", g), groups: 1 << g, limit: perGroup, mandatory: true, sequence: true})
 			}
 		}
+	}
+	if j.s.aborted {
+		j.turnRound(add, perGroup)
+		return
 	}
 	switch rest := set(1<<none-1) &^ taken; c.strategy {
 	case clusterv1alpha1.ProgressivePerGroup:
@@ -168,6 +187,7 @@ func (j *judge) divide() {
 				x.budget = share(c.budget, x.clusters.len(), 0)
 			}
 		}
+		j.follow()
 	case clusterv1alpha1.Progressive:
 		add(stage{name: "all groups", groups: rest, limit: c.concurrency})
 		j.stages[j.n-1].budget = most // the budget over all clusters holds instead
@@ -175,6 +195,45 @@ func (j *judge) divide() {
 		add(stage{name: "all groups", groups: rest, budget: most})
 	}
 }
+
+// turnRound makes the stages of a way back (R44): the groups from the last to the first, then the mandatory ones, or one
+// pool. Any number may fail (R45).
+func (j *judge) turnRound(add func(stage), perGroup string) {
+	if j.config.strategy != clusterv1alpha1.ProgressivePerGroup {
+		limit := ""
+		if j.config.strategy == clusterv1alpha1.Progressive {
+			limit = j.config.concurrency
+		}
+		add(stage{name: "all groups", groups: 1<<none - 1, limit: limit, budget: most})
+		return
+	}
+	for _, mandatory := range []bool{false, true} {
+		for g := none - 1; g >= 0; g-- {
+			if slices.Contains(j.config.mandatory, g) == mandatory {
+				add(stage{name: fmt.Sprint("group ", g), groups: 1 << g, limit: perGroup, budget: most, sequence: true})
+			}
+		}
+	}
+}
+
+// follow has each group come after those that an order says, beside the mandatory ones (R33).
+func (j *judge) follow() {
+	for i := range j.n {
+		x := &j.stages[i]
+		if j.config.order == nil || x.mandatory {
+			continue
+		}
+		x.after = 0
+		for n := range j.n {
+			if before := &j.stages[n]; before.mandatory || j.config.order.comesAfter(x.group(), before.group()) {
+				x.after.add(n)
+			}
+		}
+	}
+}
+
+// group is the first of the stage's.
+func (x *stage) group() int { return bits.TrailingZeros8(uint8(x.groups)) }
 
 // of counts the clusters of a set that stand as asked.
 func (j *judge) of(clusters set, is func(standing) bool) (found set) {
@@ -192,7 +251,7 @@ func (j *judge) waiting(clusters set) set {
 func (j *judge) unsettled(clusters set) set {
 	return j.of(clusters, func(x standing) bool { return !x.settled() })
 }
-func (j *judge) failures(clusters set) int { return j.of(clusters, standing.fails).len() }
+func (j *judge) failures(clusters set) int { return j.of(clusters&^j.past, standing.fails).len() }
 
 // breach says which budget is breached (R10 to R12); empty if none is.
 func (j *judge) breach() string {
@@ -201,8 +260,8 @@ func (j *judge) breach() string {
 			return fmt.Sprintf("%d failed in %s, %d may", j.failures(x.clusters), x.name, x.budget)
 		}
 	}
-	if budget := share(j.config.budget, j.all.len(), 0); j.config.strategy == clusterv1alpha1.Progressive && j.failures(j.all) > budget {
-		return fmt.Sprintf("%d failed, %d may", j.failures(j.all), budget)
+	if budget := share(j.config.budget, j.counted.len(), 0); j.config.strategy == clusterv1alpha1.Progressive && !j.s.aborted && j.failures(j.counted) > budget {
+		return fmt.Sprintf("%d failed, %d may", j.failures(j.counted), budget)
 	}
 	return ""
 }
@@ -224,7 +283,7 @@ func (j *judge) stop() string {
 // forgotten what it wrote.
 func (j *judge) slots(x *stage) (free int, taken set) {
 	for i := range most {
-		if !x.clusters.has(i) || j.stands[i] == failing && j.config.free {
+		if !x.clusters.has(i) || j.stands[i] == failing && (j.config.free || j.s.aborted) {
 			continue
 		}
 		if j.stands[i].inFlight() || j.has(i) && j.stands[i] == waiting {
@@ -244,6 +303,8 @@ func (j *judge) checkStart(start set) string {
 		case !start.has(i):
 		case !j.all.has(i):
 			return fmt.Sprintf("selection: @%d starts, which is not selected", i)
+		case j.s.aborted && j.s.clusters[i].truth.version != 1:
+			return fmt.Sprintf("touches: @%d is written, which never had the version", i)
 		case j.has(i):
 			return fmt.Sprintf("twice: @%d starts, which has the version (%v by the rules)", i, j.stands[i])
 		}
@@ -257,6 +318,9 @@ func (j *judge) checkStart(start set) string {
 			if held := j.behind(x); held != "" {
 				return fmt.Sprintf("order: @%d of group %d starts %s", i, g, held)
 			}
+			if first := j.failedBefore(x); first&^start != 0 && !first.has(i) {
+				return fmt.Sprintf("turn: @%d goes back before %s, which failed", i, (first &^ start).in(marks))
+			}
 			if j.s.closed>>g&1 == 1 {
 				return fmt.Sprintf("gate: @%d starts behind the closed gate of group %d", i, g)
 			}
@@ -268,7 +332,58 @@ func (j *judge) checkStart(start set) string {
 			return fmt.Sprintf("concurrency: %s where %s, %s at a time in %s", starts(start&x.clusters), j.tell(taken), x.limit, x.name)
 		}
 	}
+	if free, why := j.pace(); (start & j.counted).len() > free {
+		return fmt.Sprintf("pace: %s, and %s", starts(start&j.counted), why)
+	}
 	return ""
+}
+
+// pace says how many clusters may start in all stages together, and why no more (R35, R36).
+func (j *judge) pace() (free int, why string) {
+	free = most
+	if j.config.ramp > 0 {
+		soaked := j.of(j.counted, func(x standing) bool { return x == done }).len()
+		var taken set
+		for n := range j.n {
+			_, holding := j.slots(&j.stages[n])
+			taken |= holding
+		}
+		if left := max(0, max(j.config.ramp, soaked)-taken.len()); left < free {
+			free, why = left, fmt.Sprintf("%d soaked, where %s", soaked, j.tell(taken))
+		}
+	}
+	if j.config.starts > 0 {
+		recent := 0
+		for i := range most {
+			if o := j.s.clusters[i].view(); j.counted.has(i) && o.version == 0 && o.applied < j.config.per {
+				recent++
+			}
+		}
+		if left := max(0, j.config.starts-recent); left < free {
+			free, why = left, fmt.Sprintf("%d started a while ago, %d may within %dm", recent, j.config.starts, j.config.per)
+		}
+	}
+	return free, why
+}
+
+// failedBefore are the clusters of a stage that failed with the version from which they go back (R44).
+func (j *judge) failedBefore(x *stage) set {
+	if !j.s.aborted {
+		return 0
+	}
+	return j.waiting(x.clusters) & j.failedWith(1)
+}
+
+// failedWith are the clusters that failed with a version.
+func (j *judge) failedWith(version uint8) (failed set) {
+	for i := range most {
+		if o := j.s.clusters[i].view(); o.version == version {
+			if o.version = 0; j.config.stand(o, 0).fails() {
+				failed.add(i)
+			}
+		}
+	}
+	return failed
 }
 
 // tell says of clusters how they stand.
@@ -342,18 +457,20 @@ func (j *judge) checkHeld(start set) string {
 	if j.stopped != "" {
 		return ""
 	}
+	left, _ := j.pace()
+	left -= (start & j.counted).len()
 	for n := range j.n {
 		x := &j.stages[n]
 		if j.behind(x) != "" {
 			continue
 		}
-		open := j.waiting(x.clusters)
+		open := j.waiting(x.clusters | x.aside)
 		for i := range most {
 			if open.has(i) && j.s.closed>>j.s.clusters[i].shown&1 == 1 {
 				open &^= 1 << i
 			}
 		}
-		if free, _ := j.slots(x); (start & x.clusters).len() < min(open.len(), max(0, free)) {
+		if free, _ := j.slots(x); open&x.aside&^start != 0 || left > 0 && (start&x.clusters).len() < min((open&x.clusters).len(), max(0, free)) {
 			return fmt.Sprintf("held: [%s] wait in %s for nothing", (open &^ start).in(marks), x.name)
 		}
 	}

@@ -7,7 +7,9 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/cohort-ocm/cohort/examples/simulate/internal/chance"
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/picture"
+	"github.com/cohort-ocm/cohort/examples/simulate/internal/short"
 )
 
 // Report is a comparison to be written.
@@ -33,7 +35,7 @@ func (c Chances) String() string {
 
 // Text writes a table with a line for each strategy.
 func (r Report) Text(w io.Writer) error {
-	fmt.Fprintf(w, "%s, %d runs, seed %d\na good version: %s\na bad version:  %s\n", r.Fleet, r.Runs, r.Seed, r.Good, r.Bad)
+	fmt.Fprintf(w, "%s, %s, seed %d\na good version: %s\na bad version:  %s\n", r.Fleet, r.often(), r.Seed, r.Good, r.Bad)
 	for _, note := range r.Notes {
 		fmt.Fprintf(w, "note: %s\n", note)
 	}
@@ -54,6 +56,14 @@ func (r Report) Text(w io.Writer) error {
 	return err
 }
 
+// often is like "1000 runs".
+func (r Report) often() string {
+	if r.Runs == 1 {
+		return "1 run"
+	}
+	return fmt.Sprintf("%d runs", r.Runs)
+}
+
 // breach is like "4.1% ± 1.3%".
 func (a Answer) breach() string {
 	if a.Error == 0 {
@@ -63,13 +73,13 @@ func (a Answer) breach() string {
 }
 
 // stuck is the chance to get stuck.
-func (a Answer) stuck() Rate { return Rate(float64(a.Stuck) / float64(max(a.Runs, 1))) }
+func (a Answer) stuck() chance.Rate { return chance.Rate(float64(a.Stuck) / float64(max(a.Runs, 1))) }
 
 func shown(d time.Duration) string {
 	if d == Never {
 		return "never"
 	}
-	return picture.Short(d)
+	return short.Duration(d)
 }
 
 // JSON writes the same, with times in words.
@@ -78,6 +88,9 @@ func (r Report) JSON(w io.Writer) error {
 	encoder.SetIndent("", "  ")
 	return encoder.Encode(r)
 }
+
+// Value is what JSON writes.
+func (r Report) Value() (any, error) { return r, nil }
 
 // MarshalJSON writes times as the text does.
 func (a Answer) MarshalJSON() ([]byte, error) {
@@ -94,7 +107,7 @@ func (a Answer) MarshalJSON() ([]byte, error) {
 func (r Report) Picture() picture.Comparison {
 	c := picture.Comparison{
 		Title:    fmt.Sprintf("%s: %d strategies compared", r.Fleet, len(r.Answers)),
-		Sentence: fmt.Sprintf("%d runs. A good version: %s. A bad one: %s.", r.Runs, r.Good, r.Bad),
+		Sentence: fmt.Sprintf("%s. A good version: %s. A bad one: %s.", r.often(), r.Good, r.Bad),
 	}
 	for _, a := range r.Answers {
 		row := picture.Candidate{Name: a.Name, Had: a.Had, Clusters: a.Clusters, Note: "stopped by a breach: " + a.breach()}

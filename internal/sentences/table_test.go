@@ -41,6 +41,13 @@ var rooms = []room{
 			{"HoldConcurrency, in a group", `^\d+ held: \d+ of \d+ slots? taken in ` + group + `: .*`},
 			{"HoldConcurrency, over the limit", `^\d+ held: \d+ slots?, \d+ taken, \d+ have to come free: .*`},
 
+			{"HoldRamp", `^\d+ held: \d+ of \d+ slots? of the ramp taken: .*`},
+			{"HoldRamp, over the limit", `^\d+ held: \d+ slots? of the ramp, \d+ taken: .*`},
+			{"HoldStarts", `^\d+ held: at most \d+ starts? within \S+, the next at ` + at + `$`},
+			{"HoldStarts, with some that start now", `^\d+ held: at most \d+ starts? within \S+, \d+ now, the next at ` + at + `$`},
+			{"HoldStarts, all start now", `^\d+ held: at most \d+ starts? within \S+, \d+ now, the next \S+ later$`},
+			{"HoldStarts, without a time", `^\d+ held: at most \d+ starts? within \S+, \d+ in flight since nobody knows when, the next when a report says since when$`},
+
 			{"Blocker, starting", `\b` + names + ` starts? now\b`},
 			{"Blocker, silent", `\b` + names + ` has not answered, times out at ` + at},
 			{"Blocker, silent for good", `\b` + names + ` has not answered since ` + at + `, and there is no progressDeadline`},

@@ -143,7 +143,8 @@
 // start clusters in another order ([Order]) or groups in one ([GroupOrder]), bound those in flight within a group ([MaxConcurrencyPerGroup]), let
 // failed clusters give up their slot ([FailedFreesSlot]), and bound how many are removed at once ([MaxRemoved]) and
 // how soon ([RemoveAfter]). They leave clusters out of the count ([Uncounted]) and failures out of the budgets
-// ([FailedBefore]), and try again what failed ([Attempt]).
+// ([FailedBefore]), and try again what failed ([Attempt]). They start gently ([Ramp]), and bound the starts within a span of
+// time ([MaxStarts]); these two hold under All as well.
 //
 // A cluster that is not counted gets the workload like any other, once its group's turn has come, and nobody waits for it:
 // it takes no slot, its failure stops nothing, and the rollout is complete without it. Name those that are known to be
@@ -170,6 +171,67 @@
 // ten in flight when the next one fails. A canary does not change that, as a version may work on it and nowhere else; but
 // a version that works nowhere gets no further. [Limit] answers the other way round: which limits keep a rollout
 // within bounds.
+//
+// # The way back
+//
+// A rollout that failed is taken back by [Revert]: whoever has the failed version gets the one before it again, the failed
+// clusters first, then those that got it last; all at once, or within the limits of a strategy. Who never had it is not
+// touched. A failure on the way back stops nobody, unless the caller says so. What a controller has to remember, it keeps in
+// the owner's status as [status.Revisions], whose names follow OCM's enhancement 229 (failureStrategy: AbortAll). Its duties
+// are those above, and these:
+//
+//  1. Keep the template of the current revision, as long as clusters may have to go back to it. Store a new update
+//     revision before anything is written of it.
+//
+//  2. Store the aborted time before the first cluster goes back, by the clock that stamps the works, and read it back
+//     as every write of your own. It tells who went back from who never had the version. A controller that crashes in
+//     between finds the breach again, or the time. Who waits for a person's word takes that for a wish, and stores
+//     the time itself.
+//
+//  3. As long as it is stored, write the version before, and no other. Stamp each work with the version and the time of the
+//     write, as ever: a cluster is written once, however often the controller starts anew, and one whose write of the
+//     failed version arrives late goes back then.
+//
+//  4. Where Revert neither starts nor holds anyone, Plan with the version before: it goes to clusters that joined meanwhile.
+//
+//  5. Begin anew where the template changes. Whoever writes the older template instead of aborting gets the same writes from
+//     Plan with that version, in another order, within the budgets, and together with clusters that never had a workload.
+//
+// In code:
+//
+//	// plan says what may happen to the works of an owner, which get the template of r.Target(). It says nothing where it stored
+//	// what has to stand there first.
+//	func (c *aborter) plan(ctx context.Context, owner *app, groups *grouping.Groups) (*rollout.Result, error) {
+//		r := &owner.revisions
+//		if r.Want(hashOf(owner.template)) {
+//			// The template is kept under the name of its revision before anything is written of it.
+//			return nil, errors.Join(c.keepTemplate(ctx, owner), c.updateStatus(ctx, owner))
+//		}
+//		update, current := c.reports(owner, r.UpdateRevision), c.reports(owner, r.CurrentRevision)
+//		if r.AbortedTime == nil {
+//			result, err := rollout.Plan(owner.strategy, groups, update, c.now())
+//			if err == nil && (owner.abort || result.Breach != nil) && r.Abort(c.now()) {
+//				return nil, c.updateStatus(ctx, owner) // stored before anything goes back
+//			}
+//			if err == nil {
+//				r.Complete(result.Summary())
+//				status.SetRevisionConditions(&owner.status, *r, result.Summary(), owner.Generation, c.now())
+//			}
+//			return result, err
+//		}
+//		abort := rollout.Abort{Time: r.AbortedTime.Time, Failed: update, Before: current}
+//		result, err := rollout.Revert(owner.strategy, groups, abort, c.now())
+//		if err != nil {
+//			return nil, err
+//		}
+//		status.SetRevisionConditions(&owner.status, *r, result.Summary(), owner.Generation, c.now())
+//		if len(result.Start)+len(result.Holds()) > 0 {
+//			return result, nil
+//		}
+//		return rollout.Plan(owner.strategy, groups, current, c.now()) // who joined gets what all others have
+//	}
+//
+// Set a progressDeadline also for the way back, where it has limits: one that never answers keeps its slot.
 //
 // # A change at a time
 //

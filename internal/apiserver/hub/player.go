@@ -30,6 +30,15 @@ type observation struct {
 	ending ending
 }
 
+// overwhelmed says whether the machine was so busy that etcd gave up writes of which it says no more. Then nobody knows who
+// wrote what.
+func (o *observation) overwhelmed() bool {
+	if o.err != nil {
+		return strings.Contains(o.err.Error(), "etcdserver: request timed out")
+	}
+	return slices.ContainsFunc(o.history.writes, func(w write) bool { return w.refused })
+}
+
 // play runs a world on the hub and judges it.
 func (w *world) play(ctx context.Context, hub *Hub, subject *Subject, name string) *observation {
 	w.name = name

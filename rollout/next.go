@@ -105,7 +105,7 @@ func (s *schedule) exceedsRemovals(o *observed) bool {
 
 // reported is the number of clusters with a report, selected or not.
 func (s *schedule) reported(o *observed) int {
-	return s.groups.NumClusters() - int(o.all[unreported]) + len(o.removed)
+	return s.groups.NumClusters() - int(o.all[unreported]) - s.options.back.unreported() + len(o.removed)
 }
 
 // warningsOf gives the schedule's warnings and those of the reports.

@@ -25,7 +25,7 @@ func (r *Result) observe(s *schedule, reports []status.Report, now time.Time) (o
 		position, selected := s.groups.Position(report.Cluster)
 		switch {
 		case report.Cluster == "":
-			errs = append(errs, withoutCluster(i))
+			errs = append(errs, withoutCluster(field.NewPath("reports").Index(i)))
 		case !selected:
 			others.add(i, len(reports))
 		case r.states[position] != unreported:
@@ -51,8 +51,8 @@ func (r *Result) observe(s *schedule, reports []status.Report, now time.Time) (o
 	return o, nil
 }
 
-func withoutCluster(i int) *field.Error {
-	return field.Required(field.NewPath("reports").Index(i).Child("cluster"), "must be the name of a ManagedCluster")
+func withoutCluster(report *field.Path) *field.Error {
+	return field.Required(report.Child("cluster"), "must be the name of a ManagedCluster")
 }
 
 // unknownAge is the age of a cluster of which nobody knows since when it is so.

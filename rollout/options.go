@@ -27,7 +27,8 @@ type options struct {
 	order            func(a, b string) int
 	gates            map[grouping.Key]closedGate // by gateKey
 	freeFailed       bool
-	attempt          int // the one that is wanted
+	back             *wayBack // nil: the rollout goes on
+	attempt          int      // the one that is wanted
 	attemptErr       *field.Error
 }
 
@@ -40,6 +41,9 @@ func (o *options) errs() (errs field.ErrorList) {
 	}
 	return errs
 }
+
+// isOrdered says whether clusters start in another order than that of their names.
+func (o *options) isOrdered() bool { return o.order != nil || o.back != nil }
 
 // Paused starts nothing; all else is as before.
 func Paused() Option {

@@ -82,7 +82,11 @@ func (o *oracle) r21() {
 		return &s.Stages[len(s.Stages)-1]
 	}
 	var rest []grouping.Key
-	for _, g := range o.groups {
+	inOrder := o.groups
+	if o.back != nil && o.kind == clusterv1alpha1.ProgressivePerGroup {
+		inOrder = o.sequence()
+	}
+	for _, g := range inOrder {
 		if !o.r12(g) {
 			rest = append(rest, g)
 			continue

@@ -28,6 +28,8 @@ type world struct {
 	missing    string              // what the groups say that they lack
 	size       *intstr.IntOrString // its clustersPerDecisionGroup; nil where the groups don't know it
 
+	back *taken // what Revert is given beside; nil for Plan
+
 	// The options.
 	paused      bool
 	gates       []closedGate // in the order in which they are given
@@ -96,6 +98,7 @@ type oracle struct {
 func (o *oracle) answer(w world) *answer {
 	o.world = w
 	o.readStrategy()
+	o.takeBack()
 	o.readReports()
 	o.forget()
 	o.out.Breach = o.breach()
@@ -154,6 +157,8 @@ func (o *oracle) readReports() {
 		if r, n := r1Merged(o.reports, m.name); n > 0 {
 			s.reported, attempt = true, r.Attempt
 			s.status, s.since = r27(r)
+		} else if o.back != nil {
+			s.status = status.Skip // R43
 		}
 		if o.r4(&s) {
 			s.status = status.TimeOut

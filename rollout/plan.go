@@ -28,7 +28,11 @@ func Plan(strategy clusterv1alpha1.RolloutStrategy, groups *grouping.Groups, rep
 	if err != nil {
 		return nil, err
 	}
-	s := newSchedule(rules, o, groups)
+	return newSchedule(rules, o, groups).plan(reports, now)
+}
+
+// plan is what a schedule makes of the reports.
+func (s *schedule) plan(reports []status.Report, now time.Time) (*Result, error) {
 	now = now.Round(0)   // by the wall clock, of which the reports speak, also where the caller's reading is a monotonic one
 	plan := new(struct { // in one piece of memory
 		result Result

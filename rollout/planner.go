@@ -80,7 +80,7 @@ func (p *Planner) Report(reports ...status.Report) error {
 	var errs field.ErrorList
 	for i := range reports {
 		if reports[i].Cluster == "" {
-			errs = append(errs, withoutCluster(i))
+			errs = append(errs, withoutCluster(field.NewPath("reports").Index(i)))
 		}
 	}
 	if len(errs) > 0 {

@@ -26,7 +26,7 @@ func newRanks(s *schedule) *ranks {
 		r.atRank[next[stage]] = int32(position)
 		next[stage]++
 	}
-	if s.options.order != nil {
+	if s.options.isOrdered() {
 		for i := range s.Stages {
 			slices.SortFunc(r.atRank[r.begins[i]:r.begins[i+1]], s.compare)
 		}

@@ -23,7 +23,7 @@ func (v *scan) turn(stage int, s state, from int) (position, place int, ok bool)
 	if v.schedule.after != nil {
 		return v.ranked(stage, s, from)
 	}
-	if v.schedule.options.order == nil {
+	if !v.schedule.options.isOrdered() {
 		position, ok = v.waiting(stage, s, from)
 		return position, position, ok
 	}

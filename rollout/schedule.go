@@ -88,6 +88,9 @@ func newSchedule(r rules, o options, groups *grouping.Groups) *schedule {
 	}
 
 	mandatory, others := s.split()
+	if o.back != nil {
+		mandatory, others = nil, s.turnRound(mandatory, others)
+	}
 	if s.missing == "" {
 		s.checkMandatory()
 		s.checkGates()
@@ -104,7 +107,9 @@ func newSchedule(r rules, o options, groups *grouping.Groups) *schedule {
 			addStage(others[i:i+1], Stage{})
 		}
 	case clusterv1alpha1.Progressive:
-		s.MaxFailures = min(r.maxFailures.Of(total), total)
+		if !o.back.isTolerant() {
+			s.MaxFailures = min(r.maxFailures.Of(total), total)
+		}
 		fallthrough
 	default:
 		if len(others) > 0 {
@@ -204,7 +209,7 @@ func (s *schedule) limits(stage Stage, concurrency *limit.Limit) Stage {
 	switch {
 	case stage.Mandatory:
 		stage.MaxFailures = 0
-	case s.Type == clusterv1alpha1.ProgressivePerGroup:
+	case s.Type == clusterv1alpha1.ProgressivePerGroup && !s.options.back.isTolerant():
 		stage.MaxFailures = min(s.rules.maxFailures.Of(n), n)
 	}
 	return stage
@@ -287,14 +292,23 @@ func (s *schedule) checkMandatory() {
 
 // compare orders the positions of clusters that wait in the same state and stage by their turn (R8).
 func (s *schedule) compare(a, b int32) int {
-	if s.options.order == nil {
+	switch {
+	case s.options.back != nil:
+		return s.options.back.compare(a, b)
+	case s.options.order == nil:
 		return cmp.Compare(a, b) // as the names do
+	default:
+		return s.compareNames(s.groups.Cluster(int(a)), s.groups.Cluster(int(b)))
 	}
-	return s.compareNames(s.groups.Cluster(int(a)), s.groups.Cluster(int(b)))
 }
 
 // compareNames does the same for the names of clusters.
 func (s *schedule) compareNames(a, b string) int {
+	if back := s.options.back; back != nil {
+		p, _ := s.groups.Position(a)
+		q, _ := s.groups.Position(b)
+		return back.compare(int32(p), int32(q))
+	}
 	if order := s.options.order; order != nil {
 		if c := order(a, b); c != 0 {
 			return c

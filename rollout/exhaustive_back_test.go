@@ -1,0 +1,219 @@
+package rollout_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/intstr"
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+	"pgregory.net/rapid"
+
+	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/internal/exhaustive"
+	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/status"
+)
+
+// aborted is half an hour ago, and not at a whole second.
+var aborted = now.Add(-sinceAbort + 400*time.Millisecond)
+
+const sinceAbort = 30 * time.Minute
+
+// backKind is what is observed of one cluster about the version before and about the one that failed.
+type backKind struct {
+	name           string
+	before, failed []observed
+}
+
+var lacks = []observed{{status.ToApply, 0, 0}} // has another version
+
+// backKinds are those that R43 and R44 tell apart.
+var backKinds = []backKind{
+	{"no workload", nil, nil},
+	{"never had it", []observed{{status.Succeeded, old, old}}, lacks},
+	{"never had it, and fails", []observed{{status.Failed, soon, old}}, lacks},
+	{"third version", lacks, lacks},
+	{"third version, in one list", nil, lacks},
+	{"no time", []observed{{status.Progressing, 0, 0}}, lacks},
+
+	{"has it, progressing", lacks, []observed{{status.Progressing, 0, young}}},
+	{"has it, progressing for long", lacks, []observed{{status.Progressing, 0, sinceAbort + young}}},
+	{"has it, failed", lacks, []observed{{status.Failed, soon, old}}},
+	{"has it, timed out", lacks, []observed{{status.TimeOut, young, 2 * old}}},
+	{"has it, succeeded", lacks, []observed{{status.Succeeded, young, old}}},
+	{"has it, who knows since when", lacks, []observed{{status.Succeeded, old, 0}}},
+	{"has it, silent", nil, []observed{{status.ToApply, 0, sinceAbort + young}}},
+	{"is to be left out", lacks, []observed{{status.Skip, old, old}}},
+
+	{"went back, silent", []observed{{status.ToApply, 0, young}}, lacks},
+	{"went back, progressing for long", []observed{{status.Progressing, young, 20 * time.Minute}, {status.Progressing, 0, 20 * time.Minute}}, lacks},
+	{"went back in the second of the abort, failed", []observed{{status.Failed, soon, sinceAbort}}, lacks},
+	{"went back, soaks", []observed{{status.Succeeded, soaks, 20 * time.Minute}}, nil},
+	{"went back, done", []observed{{status.Succeeded, 10 * time.Minute, 20 * time.Minute}}, lacks},
+	{"got the version before a second too early", []observed{{status.Failed, soon, sinceAbort + 1}}, lacks},
+
+	{"two objects, one has it", []observed{{status.Failed, old, old}, lacks[0]}, []observed{lacks[0], {status.Progressing, 0, old}}},
+	{"two objects, both have it", []observed{lacks[0], lacks[0]}, []observed{{status.Failed, 0, old}, {status.Succeeded, 0, young}}},
+	{"two objects, one went back", []observed{{status.Succeeded, young, young}, {status.Failed, old, old}}, []observed{lacks[0], lacks[0]}},
+}
+
+// manyBackKinds leave out those that differ from another in one cluster alone, and fewBackKinds are one of each of R43 and
+// what R44 orders.
+var (
+	manyBackKinds = []backKind{
+		backKinds[0], backKinds[1], backKinds[2], backKinds[6], backKinds[7], backKinds[8], backKinds[10], backKinds[11],
+		backKinds[14], backKinds[15], backKinds[16], backKinds[18], backKinds[21],
+	}
+	fewBackKinds = []backKind{backKinds[0], backKinds[7], backKinds[8], backKinds[10], backKinds[11], backKinds[14], backKinds[16]}
+)
+
+func (k backKind) set(w *world, cluster string) {
+	for _, o := range k.before {
+		w.reports = append(w.reports, o.report(cluster))
+	}
+	for _, o := range k.failed {
+		w.back.failed = append(w.back.failed, o.report(cluster))
+	}
+}
+
+var backStrategies = []clusterv1alpha1.RolloutStrategy{
+	{},
+	all("10m"),
+	progressive("1", config("", "10m", 5*time.Minute)),
+	progressive("2", config("1", "", 0), "canary", "1"),
+	progressive("50%", config("50%", "10m", 0)),
+	perGroup(config("", "10m", 5*time.Minute)),
+	perGroup(config("1", "", 0), "canary", "1"),
+	perGroup(config("50%", "10m", 0), "3"),
+}
+
+// backExtras are options, and clusters that are not selected.
+var backExtras = []func(*world){
+	func(*world) {},
+	func(w *world) { w.back.stopAtBreach = true },
+	func(w *world) { w.order = func(a, b string) int { return strings.Compare(b, a) } },
+	func(w *world) { w.paused = true },
+	func(w *world) { w.incomplete = true },
+	func(w *world) {
+		one := intstr.FromInt32(1)
+		w.perGroup, w.failedFrees, w.back.stopAtBreach = &one, true, true
+	},
+	func(w *world) { w.gates = []closedGate{{grouping.Key{Index: 1}, rollout.Gate{Name: "window"}}} },
+	func(w *world) {
+		half := intstr.FromString("50%")
+		w.maxRemoved = &half
+		backKinds[8].set(w, "y")
+		backKinds[12].set(w, "z") // one list has it
+	},
+	func(w *world) {
+		backKinds[1].set(w, "y")
+		backKinds[21].set(w, "z")
+	},
+	func(w *world) { // twice where one list does not have it
+		w.back.failed = append(w.back.failed, status.Report{Cluster: "y"}, status.Report{Cluster: "y", Status: status.Failed})
+	},
+}
+
+// backSpace is a part of the small worlds that go back.
+type backSpace struct {
+	name   string
+	fleets []world
+	kinds  []backKind
+	short  int // how many of the worlds the short run tests
+}
+
+func (s backSpace) worlds(fleet world) int {
+	n := len(backStrategies) * len(backExtras)
+	for range fleet.members {
+		n *= len(s.kinds)
+	}
+	return n
+}
+
+// set makes the i-th world of a fleet.
+func (s backSpace) set(w *world, i int) {
+	digit := func(n int) int {
+		d := i % n
+		i /= n
+		return d
+	}
+	w.strategy = backStrategies[digit(len(backStrategies))]
+	w.back = &taken{aborted: aborted}
+	w.reports = nil
+	backExtras[digit(len(backExtras))](w)
+	for _, m := range slices.Backward(w.members) {
+		s.kinds[digit(len(s.kinds))].set(w, m.name)
+	}
+}
+
+// R43 to R45 on every fleet of up to four clusters in up to four groups: all that the result of Revert says is what the
+// rules say.
+func TestRevertAgreesWithTheRulesOnEveryFleetOfUpToFourClusters(t *testing.T) {
+	for _, s := range []backSpace{
+		{"none to two", slices.Concat(fleets(cuts(0), plainKeys, 0), fleets(everywhere(1), plainKeys, 4), fleets(everywhere(2), twoNames, 4)), backKinds, 8000},
+		{"three", fleets(cuts(3), plainKeys, 0), manyBackKinds, 12000},
+		{"four", fleets(ascending(cuts(4)), plainKeys, 0), fewBackKinds, 12000},
+	} {
+		t.Run(s.name, func(t *testing.T) {
+			total := 0
+			for _, fleet := range s.fleets {
+				total += s.worlds(fleet)
+			}
+			t.Logf("%d worlds", total)
+			for _, fleet := range s.fleets {
+				t.Run(fleet.cut(), func(t *testing.T) {
+					t.Parallel()
+					var read reader
+					var j judge
+					n := s.worlds(fleet)
+					share := n
+					if !exhaustive.On {
+						share = min(n, 1+s.short*n/total)
+					}
+					random := rand.New(rand.NewPCG(43, uint64(n)))
+					for i := range share {
+						if share < n {
+							i = random.IntN(n)
+						}
+						w := fleet
+						s.set(&w, i)
+						if fault := j.fault(w, read.groups(t, w)); fault != "" {
+							t.Fatalf("world %d: %v\nfailed version: %v\n%s", i, w, w.back, fault)
+						}
+					}
+				})
+			}
+		})
+	}
+}
+
+// R43 to R45 on fleets of up to 60 clusters with all strategies and options, and any reports.
+func TestRevertAgreesWithTheRulesOnRandomFleets(t *testing.T) {
+	for round := range exhaustive.Of(2, 30) {
+		t.Run(fmt.Sprint(round), func(t *testing.T) {
+			t.Parallel()
+			rapid.Check(t, func(t *rapid.T) {
+				pick := drawn(t)
+				w := pick.world(5 << (round % 4) * 3 / 2)
+				w.back = &taken{aborted: aborted, stopAtBreach: pick.oneIn(4)}
+				failed := w
+				failed.reports = nil
+				pick.reports(&failed)
+				w.back.failed = failed.reports
+				for _, m := range w.members {
+					if pick.oneIn(2) {
+						from(pick, backKinds...).set(&w, m.name)
+					}
+				}
+				var j judge
+				if fault := j.fault(w, w.read(t)); fault != "" {
+					t.Fatalf("%v\nfailed version: %v\n%s", w, w.back, fault)
+				}
+			})
+		})
+	}
+}

@@ -1,0 +1,150 @@
+package rollout_test
+
+import (
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/intstr"
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+
+	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/status"
+)
+
+// The rules on the way back: R43 to R45. Reading: what they do not speak of is as in a rollout of the version before.
+
+// taken is what Revert is given beside a world, whose reports are about the version before.
+type taken struct {
+	aborted      time.Time
+	failed       []status.Report
+	stopAtBreach bool
+}
+
+// plan asks Plan, or Revert where the world goes back.
+func (w world) plan(groups *grouping.Groups) (*rollout.Result, error) {
+	if w.back == nil {
+		return rollout.Plan(w.strategy, groups, w.reports, w.now, w.options()...)
+	}
+	abort := rollout.Abort{Time: w.back.aborted, Failed: w.back.failed, Before: w.reports, StopAtBreach: w.back.stopAtBreach}
+	return rollout.Revert(w.strategy, groups, abort, w.now, w.options()...)
+}
+
+// takeBack makes of a world that goes back one that goes on to the version before.
+func (o *oracle) takeBack() {
+	if o.back == nil {
+		return
+	}
+	o.order = o.r44Order()
+	o.reports = o.r43()
+	if !o.back.stopAtBreach { // R45
+		o.maxFailures, o.failedFrees = intstr.FromString("100%"), true
+	}
+}
+
+// R43: the report of the version that failed, by the worst of those that say that the cluster has it.
+func (t *taken) has(cluster string) (status.Report, bool) {
+	var those []status.Report
+	for _, r := range t.failed {
+		if r.Cluster == cluster && r.Status != status.Skip && (r.Status != status.ToApply || !r.Applied.IsZero()) {
+			those = append(those, r)
+		}
+	}
+	worst, n := r1Merged(those, cluster)
+	return worst, n > 0
+}
+
+// R43: who has the failed version waits, who went back is as reported, everyone else is skipped; who is not selected
+// counts once. Clusters without any report get none here.
+func (o *oracle) r43() (reports []status.Report) {
+	about := func(list []status.Report, cluster string) (those []status.Report) {
+		for _, r := range list {
+			if r.Cluster == cluster {
+				those = append(those, r)
+			}
+		}
+		return those
+	}
+	var names []string
+	for _, r := range slices.Concat(o.reports, o.back.failed) {
+		if !slices.Contains(names, r.Cluster) {
+			names = append(names, r.Cluster)
+		}
+	}
+	for _, name := range names {
+		before, failed := about(o.reports, name), about(o.back.failed, name)
+		_, has := o.back.has(name)
+		selected := slices.ContainsFunc(o.members, func(m member) bool { return m.name == name })
+		switch {
+		case selected && has:
+			for range failed {
+				reports = append(reports, status.Report{Cluster: name, Status: status.ToApply})
+			}
+		case len(before) == 0 && selected:
+			reports = append(reports, status.Report{Cluster: name, Status: status.Skip})
+		case len(before) == 0:
+			reports = append(reports, failed...)
+		default:
+			for _, r := range before {
+				if selected && (r.Applied.IsZero() || r.Applied.Unix() < o.back.aborted.Unix()) {
+					r = status.Report{Cluster: name, Status: status.Skip}
+				}
+				reports = append(reports, r)
+			}
+		}
+	}
+	return reports
+}
+
+// R44: groups go in the reverse of the order in which they started.
+func (o *oracle) r44Sequence() (sequence []grouping.Key) {
+	if o.kind != clusterv1alpha1.ProgressivePerGroup {
+		return nil
+	}
+	for _, mandatory := range []bool{true, false} {
+		for _, g := range o.groups {
+			is := slices.ContainsFunc(o.mandatory, func(entry clusterv1alpha1.MandatoryDecisionGroup) bool { return r12Names(entry, g) })
+			if is == mandatory {
+				sequence = append(sequence, g)
+			}
+		}
+	}
+	slices.Reverse(sequence)
+	return sequence
+}
+
+// R44: failed first, then as the caller says, then those of unknown times, then the latest; the names are left to R8.
+func (o *oracle) r44Order() func(a, b string) int {
+	first := func(a, b bool) int {
+		switch {
+		case a && !b:
+			return -1
+		case b && !a:
+			return 1
+		}
+		return 0
+	}
+	callers := o.order
+	return func(a, b string) int {
+		of := func(name string) (r status.Report, failed bool) {
+			r, _ = o.back.has(name)
+			s := subject{}
+			s.status, s.since = r27(r)
+			return r, r2(&s) || o.r4(&s)
+		}
+		ra, failedA := of(a)
+		rb, failedB := of(b)
+		if c := first(failedA, failedB); c != 0 {
+			return c
+		}
+		if callers != nil {
+			if c := callers(a, b); c != 0 {
+				return c
+			}
+		}
+		if c := first(ra.Applied.IsZero(), rb.Applied.IsZero()); c != 0 {
+			return c
+		}
+		return rb.Applied.Compare(ra.Applied)
+	}
+}

@@ -1,0 +1,78 @@
+package rollout
+
+import (
+	"errors"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+
+	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/internal/fielderrs"
+	"github.com/cohort-ocm/cohort/status"
+)
+
+// Abort says which rollout is taken back: since when, and how the clusters stand with the version that failed and with
+// the one before it. All of it stands in objects, so that a controller that restarts goes on where it was.
+type Abort struct {
+	// Time is when the rollout was aborted, as the owner's status keeps it. It tells a cluster that went back from one
+	// that never had the failed version, as both have the version before. Fractions of a second do not count.
+	Time time.Time
+	// Failed are the reports about the version that failed, and Before those about the version before it. Each is what Plan
+	// would be given for that version: of one object, two reports. In one of them at most it is more than ToApply without
+	// Applied.
+	Failed, Before []status.Report
+	// StopAtBreach lets the strategy's MaxFailures stop the way back, too. Without it any number of clusters may fail with
+	// the version before: they are no worse off than with the one that failed.
+	StopAtBreach bool
+}
+
+// Revert says what may happen at the time now to bring the clusters that have the failed version back to the version
+// before. Those in Start and InFlight are to have the version before; everything else about the result is as Plan has it.
+//
+//	has the failed version                                       waits, and starts in its turn
+//	has the version before, Applied at abort.Time or later       went back: as reported
+//	any other, also one that joined or has no workload           Skip: is not touched
+//	is reported and not selected                                 removed
+//
+// All at once is the zero strategy. Another one limits the way back: Progressive pools all groups, and
+// ProgressivePerGroup takes them in the reverse of the order in which they started. Of the clusters that may start, those
+// go first that failed or timed out; then, unless [Order] says otherwise, those that got the failed version last, before
+// them those of which nobody knows when. Mandatory groups count in this order alone. A cluster that fails again gives up its slot,
+// unless abort.StopAtBreach. Percentages are shares of all selected clusters, or of all in the group, also of those
+// that never had the failed version.
+//
+// The way back is over when the summary's aggregate is not Progressing. Then Plan with the version before brings it
+// to those that joined.
+//
+// It is an error if Plan would return one, if abort.Time is zero, or if a report has no cluster. Beside what Plan takes
+// it sorts the clusters that have the failed version.
+func Revert(strategy clusterv1alpha1.RolloutStrategy, groups *grouping.Groups, abort Abort, now time.Time, opts ...Option) (*Result, error) {
+	rules, o, err := compile(strategy, opts)
+	if err := errors.Join(err, abort.check()); err != nil {
+		return nil, err
+	}
+	back, reports := newWayBack(&rules, &o, groups, &abort, now.Round(0))
+	o.back, o.freeFailed = back, o.freeFailed || back.isTolerant()
+	return newSchedule(rules, o, groups).plan(reports, now)
+}
+
+// check returns the faults of an abort.
+func (a *Abort) check() error {
+	path := field.NewPath("abort")
+	var errs field.ErrorList
+	if a.Time.IsZero() {
+		errs = append(errs, field.Required(path.Child("time"), "must be when the rollout was aborted"))
+	}
+	for _, list := range []struct {
+		name    string
+		reports []status.Report
+	}{{"failed", a.Failed}, {"before", a.Before}} {
+		for i := range list.reports {
+			if list.reports[i].Cluster == "" {
+				errs = append(errs, withoutCluster(path.Child(list.name).Index(i)))
+			}
+		}
+	}
+	return fielderrs.Join(errs)
+}

@@ -1,0 +1,170 @@
+package rollout
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+
+	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/status"
+)
+
+// wayBack is what a rollout that goes back has beside one that goes on; nil is one that goes on (R43 to R45).
+//
+// Of the clusters a, b, c, d, of which a and b have the failed version, a since 12:00 and b, which failed with it, since 11:00, c
+// went back and d has no workload: ranks is 2, 1, 0, 0, and absent is 1.
+type wayBack struct {
+	stopAtBreach bool
+	ranks        []int32 // of each position that has the failed version: its turn, from 1; 0 of the others
+	absent       int     // the selected clusters without any report
+}
+
+// isTolerant says whether any number of clusters may fail (R45).
+func (b *wayBack) isTolerant() bool { return b != nil && !b.stopAtBreach }
+
+// unreported is how many of the clusters that are left out have no report.
+func (b *wayBack) unreported() int {
+	if b == nil {
+		return 0
+	}
+	return b.absent
+}
+
+// compare orders positions by their turn (R44).
+func (b *wayBack) compare(p, q int32) int {
+	return cmp.Or(cmp.Compare(b.ranks[p], b.ranks[q]), cmp.Compare(p, q))
+}
+
+// turnRound gives the groups in the order of the way back (R44).
+func (s *schedule) turnRound(mandatory, others []int32) []int32 {
+	all := slices.Concat(mandatory, others)
+	if s.Type == clusterv1alpha1.ProgressivePerGroup {
+		slices.Reverse(all)
+	} else {
+		slices.Sort(all) // a pool, which has them by their index
+	}
+	return all
+}
+
+// newWayBack tells who has the failed version and who went back already, and makes the reports with which the version
+// before is rolled out to those alone (R43).
+func newWayBack(r *rules, o *options, groups *grouping.Groups, abort *Abort, now time.Time) (*wayBack, []status.Report) {
+	has := findHolders(groups, abort.Failed)
+	b := &wayBack{stopAtBreach: abort.StopAtBreach, ranks: has.rank(r, o, now)}
+	reports := make([]status.Report, 0, max(len(abort.Before), len(abort.Failed), groups.NumClusters()))
+	listed := make([]bool, len(has)) // has a report among those
+	list := func(position int, report status.Report) {
+		reports = append(reports, report)
+		listed[position] = true
+	}
+	gone := make(map[string]bool) // the names in Before that are not selected
+	for _, report := range abort.Before {
+		position, selected := groups.Position(report.Cluster)
+		switch {
+		case !selected:
+			gone[report.Cluster] = true
+			reports = append(reports, report)
+		case has[position] != nil:
+		case wentBack(&report, abort.Time):
+			list(position, report)
+		default:
+			list(position, leftOut(report.Cluster))
+		}
+	}
+	for _, report := range abort.Failed {
+		position, selected := groups.Position(report.Cluster)
+		switch {
+		case !selected && !gone[report.Cluster]:
+			reports = append(reports, report)
+		case !selected:
+		case has[position] != nil:
+			list(position, status.Report{Cluster: report.Cluster, Status: status.ToApply})
+		case !listed[position]:
+			list(position, leftOut(report.Cluster))
+		}
+	}
+	for position, is := range listed {
+		if !is {
+			list(position, leftOut(groups.Cluster(position)))
+			b.absent++
+		}
+	}
+	return b, reports
+}
+
+// leftOut is the report of a cluster that never had the failed version.
+func leftOut(cluster string) status.Report {
+	return status.Report{Cluster: cluster, Status: status.Skip}
+}
+
+// wentBack says whether a cluster got the version before since the abort, by a report about that version (R43).
+func wentBack(r *status.Report, aborted time.Time) bool {
+	return !r.Applied.IsZero() && !isBefore(r.Applied.Round(0), aborted.Round(0))
+}
+
+// holders are the reports of the clusters that have the failed version, by position; nil of the others.
+type holders []*status.Report
+
+// findHolders merges the reports of a cluster of which several say that it has the failed version.
+func findHolders(groups *grouping.Groups, failed []status.Report) holders {
+	has := make(holders, groups.NumClusters())
+	for i := range failed {
+		report := &failed[i]
+		position, selected := groups.Position(report.Cluster)
+		if !selected || !hasVersion(report) {
+			continue
+		}
+		if has[position] != nil {
+			merged := status.Merge(*has[position], *report)
+			report = &merged
+		}
+		has[position] = report
+	}
+	return has
+}
+
+// hasVersion says whether a cluster has the version that a report is about. One that is to be left out counts as
+// without it (R43).
+func hasVersion(r *status.Report) bool {
+	return r.Status != status.Skip && (r.Status != status.ToApply || !r.Applied.IsZero())
+}
+
+// rank gives each holder its turn, from 1 (R44).
+func (has holders) rank(r *rules, o *options, now time.Time) []int32 {
+	turns := make([]int32, 0, len(has))
+	failed := make([]bool, len(has))
+	for position, report := range has {
+		if report != nil {
+			kind, since := read(report)
+			failed[position] = failureStates.has(r.at(kind, since, now))
+			turns = append(turns, int32(position))
+		}
+	}
+	slices.SortFunc(turns, func(p, q int32) int {
+		a, b := has[p], has[q]
+		if failed[p] != failed[q] {
+			return one(failed[q]) - one(failed[p])
+		}
+		if o.order != nil {
+			if c := o.order(a.Cluster, b.Cluster); c != 0 {
+				return c
+			}
+		}
+		return cmp.Or(compareLatest(a.Applied, b.Applied), cmp.Compare(p, q))
+	})
+	ranks := make([]int32, len(has))
+	for i, position := range turns {
+		ranks[position] = int32(i + 1)
+	}
+	return ranks
+}
+
+// compareLatest puts an unknown time first, then the latest.
+func compareLatest(a, b time.Time) int {
+	if a.IsZero() != b.IsZero() {
+		return one(b.IsZero()) - one(a.IsZero())
+	}
+	return b.Round(0).Compare(a.Round(0))
+}

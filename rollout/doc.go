@@ -145,6 +145,15 @@
 // pool them; ProgressivePerGroup goes through the groups of the first placement before the groups of the next. A
 // mandatory group, given by its name or index, then means such a group of each placement.
 //
+// # Before it begins
+//
+// [Expose] says of a strategy over groups, before anything starts, how many clusters can get a version that does not work on them,
+// how many are in flight at a time, and how long it takes, for each stage and in all; and it warns of a strategy that protects
+// nothing. With MaxConcurrency 10 and MaxFailures 2 these are twelve clusters: two that failed and are tolerated, and
+// ten in flight when the next one fails. A canary does not change that, as a version may work on it and nowhere else; but
+// a version that works nowhere gets no further. [Limit] answers the other way round: which limits keep a rollout
+// within bounds.
+//
 // # A change at a time
 //
 // A controller that hears of one cluster at a time keeps a [Planner], which gives the same answers in about a

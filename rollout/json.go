@@ -51,6 +51,10 @@ func (w Warning) MarshalJSON() ([]byte, error) {
 	switch w.Type {
 	case WarningGateWithoutGroup:
 		out.Group = &w.Group
+	case WarningBudgetOutOfReach:
+		if !w.AllGroups {
+			out.Group = &w.Group
+		}
 	case WarningMandatoryGroupEmpty:
 		out.Mandatory = &mandatory{GroupName: w.Mandatory.GroupName}
 		if w.Mandatory.GroupName == "" {

@@ -35,6 +35,8 @@ import (
 //	changes          Prints what changed since the last plan.
 //	next             Prints what a Planner says to do.
 //	json             Prints the result as JSON.
+//	expose 10m 30m   Prints the exposure, a stage a line, and the warnings; a cluster takes between 10 and 30 minutes.
+//	limit 12 3h      Prints the limits with which at most 12 clusters are exposed, perhaps for at most 3 hours; a cluster takes 30 minutes.
 //
 // Every command first takes in its lines, which change the scene:
 //
@@ -105,8 +107,11 @@ func (s *stage) do(c scene.Command) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if c.Name == "next" {
+	switch c.Name {
+	case "next":
 		return s.next(groups)
+	case "expose", "limit":
+		return s.expose(c, groups)
 	}
 	var reports []status.Report
 	for _, cluster := range slices.Sorted(maps.Keys(s.reports)) {
@@ -147,6 +152,30 @@ func (s *stage) do(c scene.Command) (string, error) {
 	default:
 		return "", fmt.Errorf("no such command as %s", c.Name)
 	}
+}
+
+func (s *stage) expose(c scene.Command, groups *grouping.Groups) (string, error) {
+	var times []time.Duration
+	for _, arg := range c.Args {
+		d, _ := time.ParseDuration(arg)
+		times = append(times, d)
+	}
+	if c.Name == "limit" {
+		var b rollout.Bounds
+		b.Exposed, _ = strconv.Atoi(c.Args[0])
+		b.Finish = append(times, 0)[1]
+		l, err := rollout.Limit(s.strategy, groups, rollout.Span{Longest: 30 * time.Minute}, s.now, b, s.opts()...)
+		return l.String(), err
+	}
+	e, err := rollout.Expose(s.strategy, groups, rollout.Span{Shortest: times[0], Longest: times[1]}, s.now, s.opts()...)
+	lines := []string{e.String()}
+	for _, stage := range e.Stages {
+		lines = append(lines, stage.String())
+	}
+	for _, w := range e.Warnings {
+		lines = append(lines, "warning: "+w.String())
+	}
+	return strings.Join(lines, "\n"), err
 }
 
 // describe has a line for each part of Result.String, and the warnings.

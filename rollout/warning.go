@@ -27,6 +27,11 @@ const (
 	WarningReportWithoutTime WarningType = "ReportWithoutTime"
 	// WarningRemovalsWithheld says that more clusters would be removed at once than [MaxRemoved] allows.
 	WarningRemovalsWithheld WarningType = "RemovalsWithheld"
+	// WarningAllAtOnce says that nothing keeps all clusters from starting at once. Only an [Exposure] has it.
+	WarningAllAtOnce WarningType = "AllAtOnce"
+	// WarningBudgetOutOfReach says that no number of failures exceeds maxFailures, so that none stops the rollout. Only an
+	// [Exposure] has it.
+	WarningBudgetOutOfReach WarningType = "BudgetOutOfReach"
 )
 
 // Warning says what a caller has to know although it is no error: that a part of the strategy or an option has no
@@ -38,8 +43,15 @@ type Warning struct {
 	Field string `json:"field,omitempty"`
 	// Mandatory is the strategy's entry (WarningMandatoryGroupEmpty).
 	Mandatory clusterv1alpha1.MandatoryDecisionGroup `json:"mandatoryDecisionGroup,omitzero"`
-	// Group is the one that does not exist, as [Closed] was given it (WarningGateWithoutGroup).
-	Group grouping.Key `json:"group,omitzero"`
+	// Group is the one that does not exist, as [Closed] was given it (WarningGateWithoutGroup), or unless AllGroups the
+	// first of those, Groups in number, whose budget is out of reach (WarningBudgetOutOfReach).
+	Group     grouping.Key `json:"group,omitzero"`
+	Groups    int          `json:"groups,omitempty"`
+	AllGroups bool         `json:"allGroups,omitempty"`
+	// MaxFailures is the budget of the Clusters of that group, or of all. MaxConcurrency is set where it is out of reach
+	// since no more than that fail: without a progressDeadline they keep their slots (WarningBudgetOutOfReach).
+	MaxFailures    int `json:"maxFailures,omitempty"`
+	MaxConcurrency int `json:"maxConcurrency,omitempty"`
 	// Known names the first ten groups that there are, where none is the one meant; empty where it is there without
 	// clusters (WarningMandatoryGroupEmpty, WarningGateWithoutGroup).
 	Known string `json:"known,omitempty"`
@@ -47,7 +59,8 @@ type Warning struct {
 	Missing string `json:"missing,omitempty"`
 
 	// Clusters is how many clusters the warning is about, and Cluster the first of them in the order of their names
-	// (WarningReportsMerged, WarningReportWithoutTime, WarningRemovalsWithheld).
+	// (WarningReportsMerged, WarningReportWithoutTime, WarningRemovalsWithheld). WarningAllAtOnce and
+	// WarningBudgetOutOfReach have their number alone.
 	Clusters int    `json:"clusters,omitempty"`
 	Cluster  string `json:"cluster,omitempty"`
 	// Reported is the number of clusters with a report, of which MaxRemoved may be removed at once
@@ -74,6 +87,10 @@ func (w Warning) String() string {
 	case WarningRemovalsWithheld:
 		return fmt.Sprintf("nobody is removed: %s not selected any more, of %d reported, and only %d may be removed at once",
 			w.clusters("is", "are"), w.Reported, w.MaxRemoved)
+	case WarningAllAtOnce:
+		return fmt.Sprintf("all %d clusters start at once: a version that fails reaches each of them", w.Clusters)
+	case WarningBudgetOutOfReach:
+		return w.budget()
 	default:
 		return string(w.Type)
 	}

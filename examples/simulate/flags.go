@@ -56,6 +56,7 @@ examples:
   simulate -f fleet.yaml -f placement.yaml               play the rollout through
   simulate -f fleet.yaml -f placement.yaml -fail edge-7  what if this cluster fails?
   simulate -f all.yaml explain edge-8                    why does this cluster wait, and for whom?
+  simulate exposure -f fleet.yaml -f placement.yaml      how many clusters can get a version that fails, before it begins?
   kubectl get placements,placementdecisions,manifestworkreplicasets,manifestworks -A -o yaml | simulate -f -
                                                          what will happen next, and why does nothing move?
 

@@ -41,6 +41,9 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if len(args) > 0 && args[0] == "compare" {
 		return runComparison(args[1:], stdin, stdout, stderr)
 	}
+	if len(args) > 0 && args[0] == "exposure" {
+		return runExposure(args[1:], stdin, stdout, stderr)
+	}
 	f, err := parse(args)
 	if errors.Is(err, flag.ErrHelp) {
 		usage(stdout)

@@ -2,6 +2,8 @@
 package limit
 
 import (
+	"strconv"
+
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
@@ -84,4 +86,12 @@ func ParseConcurrency(path *field.Path, v intstr.IntOrString) (*Limit, *field.Er
 		return nil, field.Invalid(path, v.String(), "must be above 0%: no cluster would ever start")
 	}
 	return &l, nil
+}
+
+// IntOrString is the limit as the API has it.
+func (l Limit) IntOrString() intstr.IntOrString {
+	if l.percent {
+		return intstr.FromString(strconv.Itoa(l.value) + "%")
+	}
+	return intstr.FromInt32(int32(l.value))
 }

@@ -149,3 +149,13 @@ func TestParseConcurrency(t *testing.T) {
 		}
 	}
 }
+
+// R42: a limit is written as it is read.
+func TestIntOrString(t *testing.T) {
+	for _, v := range []intstr.IntOrString{intstr.FromInt32(0), intstr.FromInt32(7), intstr.FromString("0%"), intstr.FromString("34%")} {
+		l, err := limit.Parse(nil, v)
+		if got := l.IntOrString(); got != v || err != nil {
+			t.Errorf("%v becomes %v, %v", v.String(), got.String(), err)
+		}
+	}
+}

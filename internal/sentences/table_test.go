@@ -82,6 +82,18 @@ var rooms = []room{
 			{"WarningReportsMerged", `^warning: .* several reports: the one that holds the rollout back most counts$`},
 			{"WarningReportWithoutTime", `^warning: no report says since when .* in flight: neither deadline nor soak ends$`},
 			{"WarningRemovalsWithheld", `^warning: nobody is removed: .* not selected any more, of \d+ reported, and only \d+ may be removed at once$`},
+			{"WarningAllAtOnce", `^warning: all \d+ clusters start at once: a version that fails reaches each of them$`},
+			{"WarningBudgetOutOfReach", `^warning: maxFailures \d+ can't be exceeded by \d+ clusters?: no failure there stops the rollout$`},
+			{"WarningBudgetOutOfReach, in a group", `^warning: maxFailures \d+ can't be exceeded by \d+ clusters? in ` + group + `: no failure there stops the rollout$`},
+			{"WarningBudgetOutOfReach, in several groups", `^warning: maxFailures \d+ can't be exceeded by \d+ clusters? in ` + group + ` and in \d+ more groups?: no failure .*`},
+			{"WarningBudgetOutOfReach, for want of slots", `^warning: maxFailures \d+ can't be exceeded by \d+ clusters? at a time.*, and without a progressDeadline failed ones keep their slots: .*`},
+
+			{"Exposure", `^at most \d+ of \d+ clusters? get a version that fails them, \d+ where it fails all; at most \d+ in flight at a time; done after .* if none fails$`},
+			{"StageExposure", `^\[.*\]: at most \d+ of \d+ clusters? exposed, \d+ in flight; done after .*`},
+			{"Limits", `^maxConcurrency \S+, maxFailures \S+$`},
+			{"Limit, too many exposed", `bounds.exposed: .*: must be at least \d+, which are exposed with .*, \d+ of them in .*`},
+			{"Limit, too long", `bounds.finish: .*: must be at least \S+, which it takes with .*: no higher ones expose at most \d+$`},
+			{"Limit, not known how long", `bounds.finish: .*: must be 0: nobody knows when the rollout ends, .*`},
 
 			{"Changes", `^started ` + names},
 			{"Changes, failed", `\bfailed ` + names + `; stopped: .*`},

@@ -1,0 +1,216 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/cohort-ocm/cohort/examples/simulate/internal/compare"
+	"github.com/cohort-ocm/cohort/examples/simulate/internal/scenario"
+	"github.com/cohort-ocm/cohort/rollout"
+)
+
+// question is the command line of simulate exposure.
+type question struct {
+	flags
+	takes  timeRange
+	atMost int
+	within duration
+}
+
+const exposureUsage = `simulate exposure says, before a rollout begins, how many clusters can get a version that does not work on
+them, how many are in flight at a time, how long it takes, and where the strategy protects nothing. With -at-most it says
+how many at a time keep within bounds, whatever the strategy says of that.
+
+usage: simulate exposure -f FILE [-f FILE…] [flags]
+
+examples:
+  simulate exposure -f fleet.yaml -f placement.yaml -takes 5m-20m
+  simulate exposure -f fleet.yaml -f placement.yaml -takes 5m-20m -at-most 12 -within 8h
+
+`
+
+func newQuestion() *question {
+	return &question{flags: *newFlags(), takes: timeRange{compare.Range{Least: 10 * time.Minute, Most: 10 * time.Minute}}}
+}
+
+func (q *question) set() *flag.FlagSet {
+	s := flag.NewFlagSet("simulate exposure", flag.ContinueOnError)
+	s.SetOutput(io.Discard)
+	s.Var(&q.files, "f", "`file` of objects in YAML or JSON, - for standard input; may be repeated")
+	s.Var(&q.format, "o", "`format` of the output, text or json")
+	s.Var(&q.placement, "placement", "`[namespace/]name` of the placement, where the rollout or the files have several")
+	s.StringVar(&q.rollout, "rollout", "", "`name` of the one object to roll out, where the files hold several")
+	s.Var(&q.takes, "takes", "how `long` a cluster takes to succeed: a time, or a range such as 5m-20m")
+	s.IntVar(&q.atMost, "at-most", 0, "`number` of clusters that may get a version that does not work on them")
+	s.Var(&q.within, "within", "how `long` the rollout may take; with -at-most")
+	s.Var(&q.start, "start", "`time` at which it begins, in RFC 3339")
+	s.StringVar(&q.perGroup, "max-concurrency-per-group", "", "`count or percentage` of a group's clusters in flight at a time, under ProgressivePerGroup")
+	s.BoolVar(&q.freesSlot, "failed-frees-slot", false, "a tolerated failed cluster makes room for the next at once")
+	s.Var(&q.closedGates, "gate", "`group[=after]`: a gate before the group with this index, closed until some time after the start, or nobody knows how long; may be repeated")
+	return s
+}
+
+func parseQuestion(args []string) (*question, error) {
+	q := newQuestion()
+	set := q.set()
+	if err := set.Parse(args); err != nil {
+		return nil, err
+	}
+	given := make(map[string]bool)
+	set.Visit(func(f *flag.Flag) { given[f.Name] = true })
+	switch {
+	case set.NArg() > 0:
+		return nil, fmt.Errorf("unexpected argument %q: files must be given as -f FILE", set.Arg(0))
+	case given["at-most"] && q.atMost < 1:
+		return nil, fmt.Errorf("-at-most %d: must be at least 1", q.atMost)
+	case given["within"] && (q.atMost == 0 || q.within <= 0):
+		return nil, fmt.Errorf("-within %v: must be above 0 and be given with -at-most", q.within.String())
+	}
+	return q, nil
+}
+
+// runExposure is the command simulate exposure.
+func runExposure(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	q, err := parseQuestion(args)
+	if errors.Is(err, flag.ErrHelp) {
+		fmt.Fprint(stdout, exposureUsage)
+		set := newQuestion().set()
+		set.SetOutput(stdout)
+		set.PrintDefaults()
+		return 0
+	}
+	var all several
+	if err == nil {
+		all, err = q.answers(stdin)
+	}
+	if err != nil {
+		fmt.Fprintf(stderr, "simulate: %s\n", strings.ReplaceAll(err.Error(), "\n", "; "))
+		return exitInput
+	}
+	var report written = all
+	if len(all) == 1 {
+		report = all[0]
+	}
+	if err := q.format.write(report, stdout); err != nil {
+		fmt.Fprintf(stderr, "simulate: %v\n", err)
+		return exitOutput
+	}
+	return 0
+}
+
+// answers has one for each rollout in the files.
+func (q *question) answers(stdin io.Reader) (all several, err error) {
+	objects, err := scenario.Reader().Read(stdin, q.files...)
+	if err != nil {
+		return nil, err
+	}
+	scenarios, err := scenario.Load(objects, scenario.Wanted{Rollout: q.flags.rollout, Placement: q.placement.Ref})
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range scenarios {
+		if s.Policy != nil {
+			return nil, fmt.Errorf("exposure: %s: a Policy informs everywhere before it enforces: must be another rollout", s.Rollout)
+		}
+		e, err := q.answer(s)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, e)
+	}
+	return all, nil
+}
+
+func (q *question) answer(s *scenario.Scenario) (*exposed, error) {
+	life := rollout.Span{Shortest: q.takes.Least, Longest: q.takes.Most}
+	e, err := rollout.Expose(s.Strategy, s.Groups, life, q.start.Time, q.options(s.Groups)...)
+	if err != nil {
+		return nil, q.fault(err)
+	}
+	answer := &exposed{Rollout: s.Rollout, Placement: s.Placement.String(), Exposure: e, Notes: s.Notes}
+	if q.atMost == 0 {
+		return answer, nil
+	}
+	strategy, open := *s.Strategy.DeepCopy(), *q
+	if open.perGroup = ""; strategy.Progressive != nil {
+		strategy.Progressive.MaxConcurrency = intstr.IntOrString{}
+	}
+	bounds := rollout.Bounds{Exposed: q.atMost, Finish: time.Duration(q.within)}
+	if limits, err := rollout.Limit(strategy, s.Groups, life, q.start.Time, bounds, open.options(s.Groups)...); err != nil {
+		answer.None = q.unbounded(err)
+	} else {
+		answer.Limits = &limits
+	}
+	return answer, nil
+}
+
+// unbounded says which flag is too narrow.
+func (q *question) unbounded(err error) string {
+	var fault *field.Error
+	switch {
+	case errors.As(err, &fault) && fault.Field == "bounds.exposed":
+		return fmt.Sprintf("-at-most %d %s", q.atMost, fault.Detail)
+	case errors.As(err, &fault) && fault.Field == "bounds.finish":
+		return fmt.Sprintf("-within %v %s", q.within.String(), fault.Detail)
+	case errors.As(err, &fault) && fault.Field == "type":
+		return "a strategy of type All has none"
+	default:
+		return err.Error()
+	}
+}
+
+// exposed is what simulate exposure says of a rollout.
+type exposed struct {
+	Rollout   string           `json:"rollout"`
+	Placement string           `json:"placement"`
+	Exposure  rollout.Exposure `json:"exposure"`
+	// Limits are those that keep within the bounds; None says why there are none.
+	Limits *rollout.Limits `json:"limits,omitempty"`
+	None   string          `json:"noLimits,omitempty"`
+	Notes  []string        `json:"notes,omitempty"`
+}
+
+func (e *exposed) Text(w io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Rollout:   %s\nPlacement: %s\n", e.Rollout, e.Placement)
+	for _, note := range e.Notes {
+		fmt.Fprintf(&b, "Note:      %s\n", note)
+	}
+	fmt.Fprintf(&b, "\n%v\n", e.Exposure)
+	const most = 60
+	for i, stage := range e.Exposure.Stages {
+		if i == most {
+			fmt.Fprintf(&b, "  and %d more\n", len(e.Exposure.Stages)-most)
+			break
+		}
+		fmt.Fprintf(&b, "  %v\n", stage)
+	}
+	for _, warning := range e.Exposure.Warnings {
+		fmt.Fprintf(&b, "Warning: %v\n", warning)
+	}
+	switch {
+	case e.Limits != nil:
+		fmt.Fprintf(&b, "\nWith %v: %v\n", e.Limits, e.Limits.Exposure)
+	case e.None != "":
+		fmt.Fprintf(&b, "\nNo limits hold: %s\n", e.None)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func (e *exposed) Value() (any, error) { return e, nil }
+
+func (e *exposed) JSON(w io.Writer) error {
+	encoder := json.NewEncoder(w)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(e)
+}

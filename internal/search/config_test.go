@@ -1,0 +1,146 @@
+package search
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+
+	"github.com/cohort-ocm/cohort/rollout"
+)
+
+// tick is the length of a step of time.
+const tick = time.Minute
+
+// config is a world at its beginning: a strategy, options, clusters and what may befall them.
+type config struct {
+	name string
+
+	strategy    clusterv1alpha1.RolloutType
+	concurrency string // a count or a percentage; empty: all
+	budget      string // likewise; empty: 0
+	mandatory   []int  // indexes of groups
+	deadline    uint8  // ticks; 0: none
+	soak        uint8
+
+	grace      uint8 // RemoveAfter, in ticks; 0: none
+	free       bool  // FailedFreesSlot
+	groupLimit int   // MaxConcurrencyPerGroup; 0: none
+	maxRemoved int   // 0: none
+
+	groups []uint8 // of each cluster, at the beginning; none for those that may join
+	closed uint8
+	left   left
+
+	answers bool // agents say that they are progressing before they say more
+	pauses  bool // a person may pause the rollout
+	regress bool // what succeeded may fail
+	lag     bool // the cache shows writes late
+	slow    bool // time passes while a plan is carried out
+	back    bool // the version before may be wanted again
+	large   bool // for a search of more than a second
+	named   bool // clusters are told apart: symmetric states are not merged
+}
+
+// rollout gives the strategy as the API has it.
+func (c *config) rollout() clusterv1alpha1.RolloutStrategy {
+	rc := clusterv1alpha1.RolloutConfig{MinSuccessTime: metav1.Duration{Duration: time.Duration(c.soak) * tick}}
+	if c.deadline > 0 {
+		rc.ProgressDeadline = fmt.Sprintf("%dm", c.deadline)
+	}
+	if c.budget != "" {
+		rc.MaxFailures = intstr.Parse(c.budget)
+	}
+	var mandatory clusterv1alpha1.MandatoryDecisionGroups
+	for _, index := range c.mandatory {
+		mandatory.MandatoryDecisionGroups = append(mandatory.MandatoryDecisionGroups,
+			clusterv1alpha1.MandatoryDecisionGroup{GroupIndex: int32(index)})
+	}
+	s := clusterv1alpha1.RolloutStrategy{Type: c.strategy}
+	switch c.strategy {
+	case clusterv1alpha1.All:
+		s.All = &clusterv1alpha1.RolloutAll{RolloutConfig: rc}
+	case clusterv1alpha1.Progressive:
+		s.Progressive = &clusterv1alpha1.RolloutProgressive{RolloutConfig: rc, MandatoryDecisionGroups: mandatory}
+		if c.concurrency != "" {
+			s.Progressive.MaxConcurrency = intstr.Parse(c.concurrency)
+		}
+	case clusterv1alpha1.ProgressivePerGroup:
+		s.ProgressivePerGroup = &clusterv1alpha1.RolloutProgressivePerGroup{RolloutConfig: rc, MandatoryDecisionGroups: mandatory}
+	}
+	return s
+}
+
+// options gives the options that are the same in each state.
+func (c *config) options() options {
+	o := options{}
+	if c.free {
+		o["FailedFreesSlot"] = rollout.FailedFreesSlot()
+	}
+	if c.groupLimit > 0 {
+		o["MaxConcurrencyPerGroup"] = rollout.MaxConcurrencyPerGroup(intstr.FromInt(c.groupLimit))
+	}
+	if c.maxRemoved > 0 {
+		o["MaxRemoved"] = rollout.MaxRemoved(intstr.FromInt(c.maxRemoved))
+	}
+	return o
+}
+
+// options are named, so that a mutant can leave one out.
+type options map[string]rollout.Option
+
+// first is the state in which a world begins: the workload is nowhere.
+func (c *config) first() state {
+	s := state{closed: c.closed, left: c.left}
+	for i := range s.clusters {
+		group := uint8(none)
+		if i < len(c.groups) {
+			group = c.groups[i]
+		}
+		s.clusters[i] = cluster{group: group, shown: group, truth: nothing, seen: nothing, own: nothing}
+	}
+	return s
+}
+
+// oldest is the age from which on nothing changes by time alone.
+func (c *config) oldest() uint8 { return max(c.deadline, c.soak) }
+
+// share reads a limit of n clusters: a count, or a percentage that is rounded up.
+func share(limit string, n, unset int) int {
+	percent, isPercent := strings.CutSuffix(limit, "%")
+	value, err := strconv.Atoi(percent)
+	switch {
+	case limit == "":
+		return unset
+	case err != nil:
+		panic(err)
+	case isPercent:
+		return (value*n + 99) / 100
+	default:
+		return min(value, n)
+	}
+}
+
+// String gives the strategy in a line.
+func (c *config) String() string {
+	parts := []string{string(c.strategy)}
+	say := func(is bool, format string, args ...any) {
+		if is {
+			parts = append(parts, fmt.Sprintf(format, args...))
+		}
+	}
+	say(c.concurrency != "", "maxConcurrency %s", c.concurrency)
+	say(c.budget != "", "maxFailures %s", c.budget)
+	say(len(c.mandatory) > 0, "mandatory groups %v", c.mandatory)
+	say(c.deadline > 0, "progressDeadline %dm", c.deadline)
+	say(c.soak > 0, "minSuccessTime %dm", c.soak)
+	say(c.grace > 0, "RemoveAfter %dm", c.grace)
+	say(c.free, "FailedFreesSlot")
+	say(c.groupLimit > 0, "MaxConcurrencyPerGroup %d", c.groupLimit)
+	say(c.maxRemoved > 0, "MaxRemoved %d", c.maxRemoved)
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,308 @@
+package search
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	workv1 "open-cluster-management.io/api/work/v1"
+
+	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/status"
+)
+
+// now is the time of every plan: states have ages only.
+var now = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+
+// input is all that a plan is made from.
+type input struct {
+	strategy clusterv1alpha1.RolloutStrategy
+	groups   *grouping.Groups
+	reports  []status.Report
+	now      time.Time
+	grace    time.Duration
+	previous *rollout.Result
+	options  options
+}
+
+// planner makes a plan. The mutants are others than plan.
+type planner func(input) (*rollout.Result, error)
+
+// plan asks the library.
+func plan(in input) (*rollout.Result, error) {
+	opts := make([]rollout.Option, 0, len(in.options)+1)
+	if in.grace > 0 {
+		opts = append(opts, rollout.RemoveAfter(in.grace, in.previous))
+	}
+	for _, o := range in.options {
+		opts = append(opts, o)
+	}
+	return rollout.Plan(in.strategy, in.groups, in.reports, in.now, opts...)
+}
+
+// decision is what a plan says, by the places of the clusters.
+type decision struct {
+	start, inFlight, timedOut, removed, leaving set
+	recheck                                     uint8 // ticks
+	breach                                      bool
+	fault                                       string // what is wrong with it whatever the rules
+}
+
+// String names what is not empty.
+func (d *decision) String() string {
+	var parts []string
+	for _, list := range []struct {
+		what string
+		of   set
+	}{{"start", d.start}, {"keep up to date", d.inFlight}, {"time out", d.timedOut}, {"remove", d.removed}, {"let go", d.leaving}} {
+		if list.of != 0 {
+			parts = append(parts, list.what+" "+list.of.in(marks))
+		}
+	}
+	if len(parts) == 0 {
+		return "do nothing"
+	}
+	return strings.Join(parts, ", ")
+}
+
+// controller follows the documented duties with a planner. It remembers the plans it made, as the same view leads to the
+// same plan.
+type controller struct {
+	config  *config
+	planner planner
+	plans   map[[2]uint64]*decision
+	groups  map[uint64]*grouping.Groups
+	before  map[uint64]*rollout.Result
+	works   [most][1 << objectBits]*status.Report
+
+	neglects string // a duty that it leaves out
+}
+
+func newController(c *config, p planner) *controller {
+	return &controller{
+		config: c, planner: p, plans: map[[2]uint64]*decision{}, groups: map[uint64]*grouping.Groups{}, before: map[uint64]*rollout.Result{},
+	}
+}
+
+// viewed is what a plan depends on: of each cluster where it is shown, its object, since when it is gone.
+func viewed(s *state) (key [2]uint64) {
+	for i := range s.clusters {
+		c := &s.clusters[i]
+		key[0] |= (uint64(c.shown) | c.view().pack()<<2 | uint64(c.gone)<<(2+objectBits)) << (16 * i)
+		if s.torn == partial {
+			key[1] |= uint64(c.group) << (8 + 2*i)
+		}
+	}
+	key[1] |= uint64(s.torn) | uint64(s.closed)<<2 | bit(s.paused)<<5
+	return key
+}
+
+// decide gives the plan for a state.
+func (k *controller) decide(s *state) *decision {
+	key := viewed(s)
+	d := k.plans[key]
+	if d == nil {
+		d = k.ask(s)
+		k.plans[key] = d
+	}
+	return d
+}
+
+// ask calls the planner: at the time, and a moment before the next tick, when nothing may have changed.
+func (k *controller) ask(s *state) *decision {
+	r, err := k.result(s, 0)
+	late, lateErr := k.result(s, tick-1)
+	if err != nil || lateErr != nil {
+		return &decision{fault: fmt.Sprintf("error: %v", err)}
+	}
+	d, l := decided(r), decided(late)
+	l.recheck = d.recheck
+	switch {
+	case r.RecheckAfter%tick != 0:
+		d.fault = fmt.Sprintf("time: looks again after %v, when nothing ends", r.RecheckAfter)
+	case d != l:
+		d.fault = fmt.Sprintf("time: between two ticks the plan to %v becomes %v", &d, &l)
+	}
+	return &d
+}
+
+func decided(r *rollout.Result) decision {
+	d := decision{recheck: uint8(r.RecheckAfter / tick), breach: r.Breach != nil}
+	for _, list := range []struct {
+		of *set
+		in []rollout.Cluster
+	}{{&d.start, r.Start}, {&d.inFlight, r.InFlight}, {&d.timedOut, r.TimedOut}} {
+		for _, c := range list.in {
+			list.of.add(int(c.Name[0] - 'a'))
+		}
+	}
+	for _, name := range r.Removed {
+		d.removed.add(int(name[0] - 'a'))
+	}
+	for _, name := range r.Leaving {
+		d.leaving.add(int(name[0] - 'a'))
+	}
+	return d
+}
+
+// result is the planner's, some time after the state's.
+func (k *controller) result(s *state, after time.Duration) (*rollout.Result, error) {
+	in := k.input(s)
+	in.now = in.now.Add(after)
+	return k.planner(in)
+}
+
+// input reads the groups and the objects as a controller does.
+func (k *controller) input(s *state) input {
+	in := input{
+		strategy: k.config.rollout(), groups: k.read(s), now: now, options: k.config.options(),
+		grace: time.Duration(k.config.grace) * tick,
+	}
+	for i := range s.clusters {
+		if r := k.report(i, s.clusters[i].view()); r != nil {
+			in.reports = append(in.reports, *r)
+		}
+	}
+	for group := range int32(none) {
+		if s.closed>>group&1 == 1 {
+			in.options[fmt.Sprint("Closed ", group)] = rollout.Closed(grouping.Key{Index: group}, rollout.Gate{Name: "approval"})
+		}
+	}
+	if s.paused {
+		in.options["Paused"] = rollout.Paused()
+	}
+	if k.config.grace > 0 {
+		in.previous = k.previous(s)
+	}
+	return in
+}
+
+// read gives the groups that the stored decisions show, with the counts of the placement's status.
+func (k *controller) read(s *state) *grouping.Groups {
+	key := uint64(s.torn)
+	for i := range s.clusters {
+		key = key<<4 | uint64(s.clusters[i].shown)<<2 | uint64(s.clusters[i].group)
+	}
+	if g := k.groups[key]; g != nil {
+		return g
+	}
+	placement := &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: "default"}}
+	var decisions []*clusterv1beta1.PlacementDecision
+	for group := range uint8(none) {
+		d := &clusterv1beta1.PlacementDecision{ObjectMeta: metav1.ObjectMeta{
+			Name: fmt.Sprint("web-decision-", group), Namespace: "default", Labels: map[string]string{
+				clusterv1beta1.PlacementLabel: "web", clusterv1beta1.DecisionGroupIndexLabel: strconv.Itoa(int(group)),
+			},
+		}}
+		count := int32(0)
+		for i := range s.clusters {
+			c := &s.clusters[i]
+			if c.shown == group {
+				d.Status.Decisions = append(d.Status.Decisions, clusterv1beta1.ClusterDecision{ClusterName: names[i]})
+			}
+			if counted := c.shown; counted == group && s.torn == hidden || c.group == group && s.torn != hidden {
+				count++
+			}
+		}
+		if s.torn != empty {
+			decisions = append(decisions, d)
+		}
+		placement.Status.DecisionGroups = append(placement.Status.DecisionGroups, clusterv1beta1.DecisionGroupStatus{
+			DecisionGroupIndex: int32(group), Decisions: []string{d.Name}, ClustersCount: count,
+		})
+		placement.Status.NumberOfSelectedClusters += count
+	}
+	g, err := grouping.Read(placement, decisions)
+	if err != nil {
+		panic(err)
+	}
+	k.groups[key] = g
+	return g
+}
+
+// report makes a ManifestWork of an object and reads it as a controller does; nil where there is none.
+func (k *controller) report(i int, o object) *status.Report {
+	if o.version == absent {
+		return nil
+	}
+	if r := k.works[i][o.pack()]; r != nil {
+		return r
+	}
+	work := &workv1.ManifestWork{ObjectMeta: metav1.ObjectMeta{
+		Name: "web", Namespace: names[i], Generation: 2, CreationTimestamp: metav1.NewTime(now.Add(-24 * time.Hour)),
+	}}
+	status.Stamp(work, fmt.Sprint("version ", o.version), now.Add(-time.Duration(o.applied)*tick))
+	seen := work.Generation
+	if !o.observed {
+		seen--
+	}
+	set := func(conditionType string, is metav1.ConditionStatus) {
+		meta.SetStatusCondition(&work.Status.Conditions, metav1.Condition{
+			Type: conditionType, Status: is, Reason: "AsSeen", ObservedGeneration: seen,
+			LastTransitionTime: metav1.NewTime(now.Add(-time.Duration(o.changed) * tick)),
+		})
+	}
+	if o.condition != unknown {
+		set(workv1.WorkApplied, metav1.ConditionTrue)
+		set(workv1.WorkProgressing, map[bool]metav1.ConditionStatus{true: metav1.ConditionFalse, false: metav1.ConditionTrue}[o.condition == succeeded])
+		set(workv1.WorkDegraded, map[bool]metav1.ConditionStatus{true: metav1.ConditionTrue, false: metav1.ConditionFalse}[o.condition == failed])
+	}
+	r, _ := status.FromManifestWork(status.WorkState{Work: work, Version: "version 0"})
+	k.works[i][o.pack()] = &r
+	return &r
+}
+
+// previous makes a result that remembers since when clusters are gone, out of plans at the times since when they are.
+func (k *controller) previous(s *state) (r *rollout.Result) {
+	key := uint64(0)
+	for i := range s.clusters {
+		key = key<<3 | uint64(s.clusters[i].gone)
+	}
+	if key == 0 {
+		return nil
+	}
+	if r := k.before[key]; r != nil {
+		return r
+	}
+	nobody, err := grouping.FromNames(nil)
+	if err != nil {
+		panic(err)
+	}
+	for age := k.config.grace; age < 8; age-- {
+		var reports []status.Report
+		for i := range s.clusters {
+			if s.clusters[i].gone > age {
+				reports = append(reports, status.Report{Cluster: names[i]})
+			}
+		}
+		r, err = rollout.Plan(k.config.rollout(), nobody, reports, now.Add(-time.Duration(age)*tick),
+			rollout.RemoveAfter(time.Duration(k.config.grace)*tick, r))
+		if err != nil {
+			panic(err)
+		}
+	}
+	k.before[key] = r
+	return r
+}
+
+// remember counts since when the controller's results have not found clusters selected (R32).
+func (k *controller) remember(s *state) (changed bool) {
+	for i := range s.clusters {
+		c := &s.clusters[i]
+		was := c.gone
+		switch lost := c.shown == none && c.view().version != absent; {
+		case !lost || k.config.grace == 0 || s.torn == partial || s.torn == empty:
+			c.gone = 0
+		case c.gone == 0:
+			c.gone = 1
+		}
+		changed = changed || c.gone != was
+	}
+	return changed
+}

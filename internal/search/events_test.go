@@ -1,0 +1,302 @@
+package search
+
+// event is what happens next in a world: to a cluster by its place, with a group, a condition or a set.
+type event struct {
+	kind    kind
+	cluster uint8
+	arg     uint8
+}
+
+// kind is a kind of event. Those of the hub come first, then those of the controller.
+type kind uint8
+
+const (
+	begins     kind = iota
+	answers         // an agent answers with the condition arg
+	delivers        // the cache shows the object of a cluster as it is
+	passes          // time passes, to the next tick
+	joins           // a cluster joins group arg
+	leaves          // a cluster leaves
+	moves           // a cluster moves to group arg
+	tears           // the scheduler rewrites its decisions; the cluster is in none of them, and arg is how that looks
+	mends           // the decisions are written
+	renews          // another version is wanted
+	renewsLate      // another version is wanted, just when an older one is written for a cluster
+	returns         // the version before is wanted again
+	opens           // the gate of group arg opens
+	closes          // the gate of group arg closes
+	pauses          // a person pauses the rollout
+	resumes         // a person resumes it
+	plans           // the controller plans; arg are the clusters that start
+	writes          // it writes the object of a cluster
+	loses           // it writes the object of a cluster, and the answer is lost
+	refuses         // a write or a deletion is refused
+	removes         // it deletes the object of a cluster
+	crashes         // it begins anew
+)
+
+// move carries out an event. It is the only place where a state changes.
+func (k *controller) move(s *state, e event) {
+	c := &s.clusters[e.cluster]
+	switch e.kind {
+	case answers:
+		s.left.fails -= uint8(bit(condition(e.arg) == failed))
+		c.truth.answer(condition(e.arg))
+	case delivers:
+		c.deliver()
+	case passes:
+		k.pass(s)
+	case joins, moves:
+		s.left.moves--
+		c.group, c.shown = e.arg, e.arg
+	case leaves:
+		s.left.moves--
+		c.group, c.shown = none, none
+	case tears:
+		s.left.tears--
+		s.torn, s.tornAge = tear(e.arg), 0
+		for i := range s.clusters {
+			if uint8(i) == e.cluster || s.torn == empty {
+				s.clusters[i].shown = none
+			}
+		}
+	case mends:
+		s.torn, s.tornAge = whole, 0
+		for i := range s.clusters {
+			s.clusters[i].shown = s.clusters[i].group
+		}
+	case renewsLate:
+		c.write()
+		k.renew(s, false)
+	case renews, returns:
+		k.renew(s, e.kind == returns)
+	case opens, closes:
+		s.left.turns -= min(1, s.left.turns)
+		s.closed ^= 1 << e.arg
+	case pauses, resumes:
+		s.left.turns -= min(1, s.left.turns)
+		s.paused = e.kind == pauses
+	case plans:
+		k.plan(s, set(e.arg))
+	case writes:
+		c.write()
+		c.todo = doNothing
+	case loses:
+		s.left.faults--
+		c.write()
+		c.todo, c.own, c.doubt = doNothing, nothing, true
+	case refuses:
+		s.left.faults--
+		c.todo = doNothing
+	case removes:
+		c.truth, c.todo = nothing, doNothing
+	case crashes:
+		s.left.crashes--
+		for i := range s.clusters {
+			c := &s.clusters[i]
+			c.todo, c.gone = doNothing, 0
+			c.deliver()
+		}
+	}
+	if !k.config.lag {
+		for i := range s.clusters {
+			s.clusters[i].deliver()
+		}
+	}
+}
+
+// answer lets the agent say a condition of the present version. A condition that is not new keeps its time.
+func (o *object) answer(c condition) {
+	if o.condition != c {
+		o.condition, o.changed = c, 0
+	}
+	o.observed = true
+}
+
+// write stores the wanted version, unless it is there already.
+func (c *cluster) write() {
+	if c.truth.version != 0 {
+		c.truth.version, c.truth.observed, c.truth.applied = 0, false, 0
+		if c.truth.condition == unknown {
+			c.truth.changed = 0
+		}
+	}
+	c.own = c.truth
+}
+
+// deliver brings the cache up to date.
+func (c *cluster) deliver() { c.seen, c.own, c.doubt = c.truth, nothing, false }
+
+// pass is a tick.
+func (k *controller) pass(s *state) {
+	oldest := k.config.oldest()
+	for i := range s.clusters {
+		c := &s.clusters[i]
+		c.truth.older(oldest)
+		c.seen.older(oldest)
+		c.own.older(oldest)
+		if c.gone > 0 {
+			c.gone = min(c.gone+1, k.config.grace+1)
+		}
+	}
+	if s.torn == hidden {
+		s.tornAge++
+	}
+}
+
+// renew has another version wanted: a new one, or again the one before. The plan that is carried out is dropped.
+func (k *controller) renew(s *state, back bool) {
+	s.left.versions--
+	for i := range s.clusters {
+		c := &s.clusters[i]
+		c.todo = doNothing
+		for _, o := range [...]*object{&c.truth, &c.seen, &c.own} {
+			o.relabel(back)
+			if !k.config.back || s.left.versions == 0 {
+				o.forget(k.config.oldest())
+			}
+		}
+	}
+}
+
+// plan begins to carry out a plan that starts some clusters.
+func (k *controller) plan(s *state, start set) {
+	k.settle(s)
+	d := k.decide(s)
+	k.remember(s)
+	for i := range s.clusters {
+		switch {
+		case d.removed.has(i):
+			s.clusters[i].todo = remove
+		case start.has(i):
+			s.clusters[i].todo = write
+		}
+	}
+}
+
+// settle does what a controller does before it plans: where the answer to a write was lost, it looks what became of it.
+func (k *controller) settle(s *state) {
+	for i := range s.clusters {
+		c := &s.clusters[i]
+		switch {
+		case k.neglects == "own writes":
+			c.own, c.doubt = nothing, false
+		case c.doubt && k.neglects == "lost answers":
+			c.doubt = false
+		case c.doubt:
+			c.own, c.doubt = c.truth, false
+		}
+	}
+}
+
+// busy says whether a plan is being carried out.
+func (s *state) busy() bool {
+	for i := range s.clusters {
+		if s.clusters[i].todo != doNothing {
+			return true
+		}
+	}
+	return false
+}
+
+// each calls f with every event that may happen next, but for plans.
+func (k *controller) each(s *state, f func(event)) {
+	busy := s.busy()
+	for i := range s.clusters {
+		k.eachOf(s, uint8(i), f)
+	}
+	g := k.config
+	if (g.slow || !busy) && !(s.torn == hidden && s.tornAge+1 >= g.grace) {
+		f(event{kind: passes})
+	}
+	if s.torn != whole {
+		f(event{kind: mends})
+	} else if s.left.tears > 0 {
+		f(event{kind: tears, arg: uint8(empty)})
+	}
+	if s.left.versions > 0 {
+		f(event{kind: renews})
+		if g.back {
+			f(event{kind: returns})
+		}
+	}
+	if s.left.crashes > 0 {
+		f(event{kind: crashes})
+	}
+	if s.left.turns > 0 {
+		for group := range uint8(none) {
+			if s.closed>>group&1 == 1 {
+				f(event{kind: opens, arg: group})
+			} else if g.closed>>group&1 == 1 {
+				f(event{kind: closes, arg: group})
+			}
+		}
+		if s.paused {
+			f(event{kind: resumes})
+		} else if g.pauses {
+			f(event{kind: pauses})
+		}
+	}
+}
+
+// eachOf calls f with the events of one cluster.
+func (k *controller) eachOf(s *state, i uint8, f func(event)) {
+	c, g := &s.clusters[i], k.config
+	if c.truth.version == 0 {
+		for x := progressing; x <= failed; x++ {
+			if g.mayAnswer(&c.truth, x, s.left.fails) {
+				f(event{answers, i, uint8(x)})
+			}
+		}
+	}
+	if g.lag && (c.seen != c.truth || c.own != nothing) {
+		f(event{kind: delivers, cluster: i})
+	}
+	if s.torn == whole && s.left.moves > 0 {
+		for group := range uint8(none) {
+			if c.group == group {
+				continue
+			}
+			f(event{map[bool]kind{true: joins, false: moves}[c.group == none], i, group})
+		}
+		if c.group != none {
+			f(event{kind: leaves, cluster: i})
+		}
+	}
+	// A scheduler hides a cluster that the controller has seen where it is.
+	if s.torn == whole && s.left.tears > 0 && c.group != none && c.gone == 0 {
+		f(event{tears, i, uint8(partial)})
+		f(event{tears, i, uint8(hidden)})
+	}
+	if c.todo == doNothing {
+		return
+	}
+	if c.todo == write {
+		f(event{kind: writes, cluster: i})
+		if s.left.versions > 0 {
+			f(event{kind: renewsLate, cluster: i})
+		}
+	} else {
+		f(event{kind: removes, cluster: i})
+	}
+	if s.left.faults > 0 {
+		f(event{kind: refuses, cluster: i})
+		if c.todo == write && g.lag {
+			f(event{kind: loses, cluster: i})
+		}
+	}
+}
+
+// mayAnswer says whether an agent may say a condition next.
+func (c *config) mayAnswer(o *object, x condition, fails uint8) bool {
+	switch {
+	case o.observed && o.condition == x, x == failed && fails == 0:
+		return false
+	case x == progressing:
+		return c.answers && (!o.observed || o.condition == failed)
+	case x == failed:
+		return !o.observed || o.condition == progressing || c.regress
+	default:
+		return true
+	}
+}

@@ -1,0 +1,280 @@
+package search
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/status"
+)
+
+// ends looks for the end that a world comes to when nothing befalls it any more: writes are carried out, the cache and
+// the stored decisions catch up, every agent answers that it succeeded, but for those of stuck clusters, which stay as
+// they are. The controller plans when something it can see changes, or when its last plan said to look again.
+type ends struct {
+	*controller
+	table
+	verdicts []string // of each state: what is wrong at the end it comes to
+	known    []bool
+	steps    int // from one state to the next
+}
+
+func newEnds(k *controller) *ends { return &ends{controller: k, table: *newTable()} }
+
+// of says what is wrong at the end that a state comes to; empty if nothing is.
+func (x *ends) of(s state) (what string) {
+	s.left = left{}
+	var path []uint32
+	for {
+		p := s.pack()
+		if !x.config.named {
+			p.sorted()
+		}
+		n, isNew := x.add(p)
+		if !isNew {
+			if what = x.verdicts[n]; !x.known[n] {
+				what = "circle: the controller looks again and again, and nothing comes of it"
+			}
+			break
+		}
+		x.verdicts, x.known = append(x.verdicts, ""), append(x.known, false)
+		path = append(path, n)
+		s = p.unpack()
+		if !x.step(&s) {
+			what = x.end(&s)
+			break
+		}
+		x.steps++
+	}
+	for _, n := range path {
+		x.verdicts[n], x.known[n] = what, true
+	}
+	return what
+}
+
+// step goes on by one event. It returns false at the end.
+func (x *ends) step(s *state) bool {
+	for i := range s.clusters {
+		if kind := [...]kind{write: writes, remove: removes}[s.clusters[i].todo]; kind != begins {
+			x.move(s, event{kind: kind, cluster: uint8(i)})
+			return true
+		}
+	}
+	if s.torn != whole {
+		x.move(s, event{kind: mends})
+		return true
+	}
+	for i := range s.clusters {
+		c := &s.clusters[i]
+		if c.seen != c.truth || c.own != nothing || c.doubt {
+			c.deliver()
+			return true
+		}
+	}
+	before := *s
+	d := x.decide(s)
+	if x.plan(s, d.start); *s != before {
+		return true
+	}
+	for i := range s.clusters {
+		c := &s.clusters[i]
+		if c.truth.version == 0 && !c.stuck && !(c.truth.observed && c.truth.condition == succeeded) {
+			x.move(s, event{answers, uint8(i), uint8(succeeded)})
+			c.deliver()
+			return true
+		}
+	}
+	for range d.recheck {
+		x.pass(s)
+	}
+	return d.recheck > 0
+}
+
+// end checks an end: everyone is done, or the result says truly whom the others wait for.
+func (x *ends) end(s *state) string {
+	j := x.config.judge(s)
+	r, err := x.result(s, 0)
+	if err != nil {
+		return err.Error()
+	}
+	for i := range s.clusters {
+		c := &s.clusters[i]
+		switch stands := j.stands[i]; {
+		case c.group == none && c.truth.version != absent && !slices.ContainsFunc(r.Warnings, func(w rollout.Warning) bool {
+			return w.Type == rollout.WarningRemovalsWithheld
+		}):
+			return fmt.Sprintf("stays: @%d is not selected, and its object stays for ever", i)
+		case c.group == none || c.stuck:
+		case stands == waiting:
+			if what := x.checkWait(s, j, r, i); what != "" {
+				return what
+			}
+		case stands != done:
+			return fmt.Sprintf("sleeps: @%d is %v, and the controller does not come back", i, stands)
+		}
+	}
+	return x.checkSummary(j, r)
+}
+
+// checkWait is R20 and R29: who waits for ever is told for whom, and that is so.
+func (x *ends) checkWait(s *state, j *judge, r *rollout.Result, i int) string {
+	links := r.Explain(names[i])
+	if len(links) == 0 {
+		return fmt.Sprintf("silence: @%d waits for ever, and nothing says why", i)
+	}
+	last := links[len(links)-1]
+	wrong := func(why string) string {
+		return fmt.Sprintf("sentence: @%d waits for ever, and is told %q, but %s", i, last, why)
+	}
+	if !last.Ends().IsZero() {
+		return wrong("no time ends it")
+	}
+	var blamed set
+	for _, b := range last.Blockers {
+		blamed.add(int(b.Name[0] - 'a'))
+	}
+	var stuck set
+	for i := range s.clusters {
+		if s.clusters[i].stuck {
+			stuck.add(i)
+		}
+	}
+	switch breach := j.breach(); {
+	case s.paused:
+		if last.Hold.Type != rollout.HoldPaused {
+			return wrong("the rollout is paused")
+		}
+	case breach != "":
+		if failed := j.of(j.all, standing.fails); last.Hold.Type != rollout.HoldBreached || blamed == 0 || blamed&^failed != 0 {
+			return wrong(breach)
+		}
+	case last.Hold.Type == rollout.HoldGateClosed:
+		if s.closed>>last.Hold.Group.Index&1 == 0 {
+			return wrong("the gate is open")
+		}
+	case j.active == j.n:
+		return wrong("nobody is waited for")
+	default:
+		if blamed == 0 || blamed&^stuck != 0 || blamed&^j.stages[j.active].clusters != 0 {
+			return wrong(fmt.Sprintf("[%s] of %s never answer", (stuck & j.stages[j.active].clusters).in(marks), j.stages[j.active].name))
+		}
+	}
+	return x.checkRemedies(s, i, last, blamed)
+}
+
+// checkRemedies does what the explanation says: then the cluster gets the workload, or waits for something else.
+func (x *ends) checkRemedies(s *state, i int, last rollout.Link, blamed set) string {
+	for _, remedy := range last.Remedies {
+		next, count := *s, remedy.Count
+		k, strategy := *x.controller, *x.config
+		k.config = &strategy
+		switch remedy.Type {
+		case rollout.RemedyResume:
+			next.paused = false
+		case rollout.RemedyOpenGate:
+			next.closed &^= 1 << remedy.Group.Index
+		case rollout.RemedyMend, rollout.RemedyAnswer:
+			for i := range next.clusters {
+				if c := &next.clusters[i]; blamed.has(i) && c.stuck && count > 0 {
+					c.stuck = false
+					c.truth.answer(succeeded)
+					c.deliver()
+					count--
+				}
+			}
+		case rollout.RemedyRaiseMaxFailures:
+			strategy.budget = strconv.Itoa(count)
+		case rollout.RemedySetProgressDeadline:
+			strategy.deadline = 1
+			k.pass(&next)
+		default:
+			continue
+		}
+		for range x.config.soak {
+			k.pass(&next)
+		}
+		r, err := k.result(&next, 0)
+		if err != nil {
+			return err.Error()
+		}
+		if d, hold, _ := r.Find(names[i]); d == rollout.DispositionHeld && hold == last.Hold {
+			return fmt.Sprintf("remedy: @%d is told %q, and after that still %q", i, remedy, hold)
+		}
+	}
+	return ""
+}
+
+// checkSummary is S6: the status of the whole is the one that the clusters come to.
+func (x *ends) checkSummary(j *judge, r *rollout.Result) string {
+	want := status.Succeeded
+	switch {
+	case j.breach() != "":
+		want = status.Failed
+	case j.of(j.all, func(x standing) bool { return x == waiting || x.inFlight() }) != 0:
+		want = status.Progressing
+	case j.failures(j.all) > 0:
+		want = status.Failed
+	}
+	summary := r.Summary()
+	switch got := summary.Aggregate(); {
+	case got != want:
+		return fmt.Sprintf("summary: %v says %v, want %v", summary, got, want)
+	case want == status.Progressing && len(summary.Waiting) == 0 && summary.Paused == "":
+		return fmt.Sprintf("summary: %v does not say what is waited for", summary)
+	}
+	return ""
+}
+
+// eachEnd calls f with the worlds that a state may become when nothing befalls it any more: everyone recovers; who
+// failed does not; one more is silent for ever; all are.
+func eachEnd(s *state, f func(state, string)) {
+	f(*s, "everyone answers")
+	failures := *s
+	var silent set
+	for i := range s.clusters {
+		c := &s.clusters[i]
+		if c.truth.version != 0 || c.truth.observed && c.truth.condition == succeeded {
+			continue
+		}
+		silent.add(i)
+		if c.truth.observed && c.truth.condition == failed {
+			failures.clusters[i].stuck = true
+		}
+	}
+	if failures != *s {
+		f(failures, "who failed never recovers")
+	}
+	for i := range s.clusters {
+		if silent.has(i) && !failures.clusters[i].stuck {
+			next := failures
+			next.clusters[i].stuck = true
+			f(next, "@"+fmt.Sprint(i)+" never answers")
+		}
+	}
+	next := *s
+	for i := range s.clusters {
+		next.clusters[i].stuck = silent.has(i)
+	}
+	if silent.len() > 1 {
+		f(next, "nobody answers")
+	}
+}
+
+// checkSleep is R19: between now and the time at which the controller looks again, nothing becomes different.
+func (k *controller) checkSleep(s *state, d *decision) string {
+	if d.start != 0 || d.removed != 0 {
+		return ""
+	}
+	next := *s
+	k.remember(&next)
+	for after := uint8(1); after <= d.recheck || d.recheck == 0 && after <= k.config.oldest()+k.config.grace; after++ {
+		k.pass(&next)
+		later := *k.decide(&next)
+		later.recheck = d.recheck
+		if same := later == *d; same == (after == d.recheck) {
+			return fmt.Sprintf("sleeps: the controller looks again after %dm, and after %dm the plan is to %v", d.recheck, after, &later)
+		}
+	}
+	return ""
+}

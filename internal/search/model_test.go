@@ -1,0 +1,241 @@
+package search
+
+import (
+	"slices"
+	"strings"
+)
+
+// A world is told in ticks, of which a deadline, a soak and a time of grace are small multiples. So every tick is one
+// of the times just before an end or at it. Times are kept as ages, which stop growing where nothing asks for more.
+
+// most is the greatest number of clusters, and none is the group of those that are not selected.
+const (
+	most = 4
+	none = 3
+)
+
+// condition is what an agent says of the workload on its cluster.
+type condition uint8
+
+const (
+	unknown condition = iota
+	progressing
+	succeeded
+	failed
+)
+
+func (c condition) String() string {
+	return [...]string{"unknown", "progressing", "succeeded", "failed"}[c]
+}
+
+// absent is the version of an object that is not there. Otherwise 0 is the wanted version, 1 the one before it, and 2
+// any before that.
+const absent = 3
+
+// object is the workload's object of a cluster, as it is or as somebody remembers it.
+type object struct {
+	version   uint8
+	observed  bool      // the agent has answered this version
+	condition condition // as the agent said it last, perhaps of an earlier version
+	applied   uint8     // the age of the version
+	changed   uint8     // the age of the condition
+}
+
+var nothing = object{version: absent}
+
+// cluster is what there is to know of one cluster, by the hub and by the controller.
+type cluster struct {
+	group uint8  // where the placement has it
+	shown uint8  // where the stored decisions show it
+	truth object // as it is stored
+	seen  object // as the controller's cache shows it
+	own   object // as the controller wrote it, until the cache shows that or something later; absent: nothing
+	todo  todo   // what the plan that is being carried out says of it
+	doubt bool   // the answer to a write was lost
+	gone  uint8  // 1 more than the age of the first result that did not find it selected; 0: the last one did
+	stuck bool   // its agent answers no more, in the runs that look for an end
+}
+
+// todo is a write that a plan asks for.
+type todo uint8
+
+const (
+	doNothing todo = iota
+	write
+	remove
+)
+
+// tear says how the stored decisions differ from the placement, while a scheduler rewrites them.
+type tear uint8
+
+const (
+	whole   tear = iota
+	partial      // clusters are missing, and the counts show it
+	hidden       // clusters are missing, and the counts do not show it
+	empty        // no object is there
+)
+
+// state is a moment of a world. The clusters stand in the order of what they pack to, so that worlds that differ
+// only in the names of their clusters are one.
+type state struct {
+	clusters [most]cluster
+	torn     tear
+	tornAge  uint8
+	closed   uint8 // the groups with a closed gate, a bit each
+	paused   bool
+	left     left
+}
+
+// left is what may yet befall a world. It bounds the histories.
+type left struct {
+	fails    uint8 // clusters that fail
+	moves    uint8 // clusters that join, leave and move
+	versions uint8 // new templates
+	crashes  uint8 // of the controller
+	faults   uint8 // writes that are refused, and answers that are lost
+	tears    uint8 // decisions that are rewritten
+	turns    uint8 // gates that open and close, pauses that begin and end
+}
+
+// packed is a state in few bytes.
+type packed [most + 1]uint64
+
+func (o object) pack() uint64 {
+	return uint64(o.version) | bit(o.observed)<<2 | uint64(o.condition)<<3 | uint64(o.applied)<<5 | uint64(o.changed)<<7
+}
+
+const objectBits = 9
+
+func unpackObject(p uint64) object {
+	return object{
+		version: uint8(p & 3), observed: p>>2&1 == 1, condition: condition(p >> 3 & 3),
+		applied: uint8(p >> 5 & 3), changed: uint8(p >> 7 & 3),
+	}
+}
+
+func (c *cluster) pack() uint64 {
+	p := uint64(c.group) | uint64(c.shown)<<2 | uint64(c.todo)<<4 | bit(c.doubt)<<6 | uint64(c.gone)<<7 | bit(c.stuck)<<10
+	for i, o := range [...]object{c.truth, c.seen, c.own} {
+		p |= o.pack() << (11 + i*objectBits)
+	}
+	return p
+}
+
+func unpackCluster(p uint64) cluster {
+	part := func(i int) object { return unpackObject(p >> (11 + i*objectBits)) }
+	return cluster{
+		group: uint8(p & 3), shown: uint8(p >> 2 & 3), todo: todo(p >> 4 & 3), doubt: p>>6&1 == 1, gone: uint8(p >> 7 & 7), stuck: p>>10&1 == 1,
+		truth: part(0), seen: part(1), own: part(2),
+	}
+}
+
+func (s *state) pack() (p packed) {
+	for i := range s.clusters {
+		p[i] = s.clusters[i].pack()
+	}
+	l := s.left
+	p[most] = uint64(s.torn) | uint64(s.tornAge)<<2 | uint64(s.closed)<<4 | bit(s.paused)<<7
+	for i, n := range [...]uint8{l.fails, l.moves, l.versions, l.crashes, l.faults, l.tears, l.turns} {
+		p[most] |= uint64(n) << (8 + 4*i)
+	}
+	return p
+}
+
+func (p *packed) unpack() (s state) {
+	for i := range s.clusters {
+		s.clusters[i] = unpackCluster(p[i])
+	}
+	g := p[most]
+	s.torn, s.tornAge, s.closed, s.paused = tear(g&3), uint8(g>>2&3), uint8(g>>4&7), g>>7&1 == 1
+	for i, n := range [...]*uint8{&s.left.fails, &s.left.moves, &s.left.versions, &s.left.crashes, &s.left.faults, &s.left.tears, &s.left.turns} {
+		*n = uint8(g >> (8 + 4*i) & 15)
+	}
+	return s
+}
+
+// sorted puts the clusters in order and says which stood at each place before.
+func (p *packed) sorted() (from [most]uint8) {
+	from = [most]uint8{0, 1, 2, 3}
+	for i := 1; i < most; i++ {
+		for j := i; j > 0 && p[j] < p[j-1]; j-- {
+			p[j], p[j-1] = p[j-1], p[j]
+			from[j], from[j-1] = from[j-1], from[j]
+		}
+	}
+	return from
+}
+
+func bit(is bool) uint64 {
+	if is {
+		return 1
+	}
+	return 0
+}
+
+// older lets time pass for an object, up to an age.
+func (o *object) older(oldest uint8) {
+	if o.version == absent {
+		return
+	}
+	o.applied = min(o.applied+1, oldest)
+	if o.condition != unknown {
+		o.changed = min(o.changed+1, oldest)
+	}
+}
+
+// relabel gives an object's version the number that it has when another is wanted: a new one, or again the one before.
+func (o *object) relabel(back bool) {
+	switch {
+	case o.version == absent:
+	case !back:
+		o.version = min(o.version+1, 2)
+	case o.version < 2:
+		o.version = 1 - o.version
+	}
+}
+
+// forget drops what no longer matters of an object whose version nobody wants again.
+func (o *object) forget(oldest uint8) {
+	if o.version == absent || o.version == 0 {
+		return
+	}
+	o.version, o.observed, o.applied = 1, true, oldest
+	if o.condition != unknown {
+		o.changed = oldest
+	}
+}
+
+// view is the object as the controller plans with it: its own write until the cache shows that or something later.
+func (c *cluster) view() object {
+	if c.own.version != absent {
+		return c.own
+	}
+	return c.seen
+}
+
+// names are those of the clusters, in the order in which a planner takes them.
+var names = [most]string{"a", "b", "c", "d"}
+
+// set is a set of clusters by their place.
+type set uint8
+
+func (s set) has(i int) bool { return s>>i&1 == 1 }
+func (s *set) add(i int)     { *s |= 1 << i }
+func (s set) len() (n int) {
+	for ; s != 0; s &= s - 1 {
+		n++
+	}
+	return n
+}
+
+// in names the clusters of a set, "a, b".
+func (s set) in(names [most]string) string {
+	var out []string
+	for i := range most {
+		if s.has(i) {
+			out = append(out, names[i])
+		}
+	}
+	slices.Sort(out)
+	return strings.Join(out, ", ")
+}

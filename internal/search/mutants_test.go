@@ -1,0 +1,292 @@
+package search
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+
+	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/status"
+)
+
+// mutant is a planner that does not know a rule.
+type mutant struct {
+	name    string
+	world   string // in which it is caught
+	broken  string // what it breaks, up to the colon
+	planner planner
+	duty    string // what the controller neglects, if it is not the planner
+}
+
+// given makes a planner that plans with an altered input.
+func given(alter func(in *input)) planner {
+	return func(in input) (*rollout.Result, error) {
+		in.strategy = *in.strategy.DeepCopy()
+		in.reports = slices.Clone(in.reports)
+		alter(&in)
+		return plan(in)
+	}
+}
+
+// told makes a planner whose answer is altered.
+func told(alter func(in *input, r *rollout.Result)) planner {
+	return func(in input) (*rollout.Result, error) {
+		r, err := plan(in)
+		if err == nil {
+			alter(&in, r)
+		}
+		return r, err
+	}
+}
+
+// fields gives what the strategy types share, of the one that is chosen.
+func fields(s *clusterv1alpha1.RolloutStrategy) (*clusterv1alpha1.RolloutConfig, *clusterv1alpha1.MandatoryDecisionGroups) {
+	switch s.Type {
+	case clusterv1alpha1.Progressive:
+		return &s.Progressive.RolloutConfig, &s.Progressive.MandatoryDecisionGroups
+	case clusterv1alpha1.ProgressivePerGroup:
+		return &s.ProgressivePerGroup.RolloutConfig, &s.ProgressivePerGroup.MandatoryDecisionGroups
+	default:
+		return &s.All.RolloutConfig, nil
+	}
+}
+
+// configured makes a planner that plans with another RolloutConfig.
+func configured(alter func(c *clusterv1alpha1.RolloutConfig)) planner {
+	return given(func(in *input) {
+		c, _ := fields(&in.strategy)
+		alter(c)
+	})
+}
+
+// reported makes a planner that reads reports otherwise.
+func reported(alter func(in *input, r *status.Report)) planner {
+	return given(func(in *input) {
+		for i := range in.reports {
+			alter(in, &in.reports[i])
+		}
+	})
+}
+
+// without makes a planner that ignores an option.
+func without(option string) planner {
+	return given(func(in *input) {
+		for name := range in.options {
+			if name == option {
+				delete(in.options, name)
+			}
+		}
+	})
+}
+
+// groupOf is the index of a cluster's group.
+func (in *input) groupOf(cluster string) int32 {
+	key, _, ok := in.groups.Find(cluster)
+	if !ok {
+		return none
+	}
+	return key.Index
+}
+
+// mutants has one for every rule that has to do with starting, holding and removing, and for duties of a controller.
+var mutants = []mutant{
+	{name: "does not read its own writes (duty 3)", world: "late cache", broken: "twice", planner: plan, duty: "own writes"},
+	{name: "starts others in place of those that it wrote (duty 3)", world: "late cache", broken: "concurrency", planner: plan, duty: "own writes"},
+	{name: "does not look after a lost answer (duty 3)", world: "late cache", broken: "concurrency", planner: plan, duty: "lost answers"},
+	{name: "ignores MaxConcurrency (R11)", world: "deadline and soak", broken: "concurrency", planner: given(func(in *input) {
+		in.strategy.Progressive.MaxConcurrency = intstr.FromString("100%")
+	})},
+	{name: "starts one more than MaxConcurrency (R11)", world: "deadline and soak", broken: "concurrency", planner: given(func(in *input) {
+		in.strategy.Progressive.MaxConcurrency.IntVal++
+	})},
+	{name: "starts one less than MaxConcurrency (R11)", world: "deadline and soak", broken: "held", planner: given(func(in *input) {
+		in.strategy.Progressive.MaxConcurrency.IntVal--
+	})},
+	{name: "takes a silent agent for one that waits (R27)", world: "deadline and soak", broken: "twice", planner: reported(func(_ *input, r *status.Report) {
+		if r.Status == status.ToApply {
+			r.Applied = time.Time{}
+		}
+	})},
+	{name: "soaks from a success of the version before (R27)", world: "versions", broken: "concurrency", planner: reported(func(_ *input, r *status.Report) {
+		if r.Status != status.ToApply {
+			r.Applied = time.Time{}
+		}
+	})},
+	{name: "gives a failed cluster's slot to the next (R25)", world: "deadline and soak", broken: "concurrency", planner: given(func(in *input) {
+		in.options["free"] = rollout.FailedFreesSlot()
+	})},
+	{name: "keeps a failed cluster's slot (R25)", world: "slots come free", broken: "held", planner: without("FailedFreesSlot")},
+	{name: "forgets who runs in a later group (R3)", world: "groups that change", broken: "in flight", planner: told(func(in *input, r *rollout.Result) {
+		r.InFlight = slices.DeleteFunc(r.InFlight, func(c rollout.Cluster) bool { return c.Group.Index == 1 })
+	})},
+	{name: "counts no soak (R5)", world: "deadline and soak", broken: "concurrency", planner: configured(func(c *clusterv1alpha1.RolloutConfig) {
+		c.MinSuccessTime = metav1.Duration{}
+	})},
+	{name: "soaks for ever (R5)", world: "deadline and soak", broken: "in flight", planner: configured(func(c *clusterv1alpha1.RolloutConfig) {
+		c.MinSuccessTime.Duration *= 100
+	})},
+	{name: "has no deadline (R4)", world: "deadline and soak", broken: "in flight", planner: configured(func(c *clusterv1alpha1.RolloutConfig) {
+		c.ProgressDeadline = ""
+	})},
+	{name: "times out a moment early (R4)", world: "deadline and soak", broken: "time", planner: given(func(in *input) {
+		in.now = in.now.Add(1)
+	})},
+	{name: "times out a moment late (R4)", world: "deadline and soak", broken: "in flight", planner: given(func(in *input) {
+		in.now = in.now.Add(-1)
+	})},
+	{name: "does not come back (R19)", world: "deadline and soak", broken: "sleeps", planner: told(func(_ *input, r *rollout.Result) {
+		r.RecheckAfter = 0
+	})},
+	{name: "comes back too late (R19)", world: "deadline and soak", broken: "sleeps", planner: told(func(_ *input, r *rollout.Result) {
+		r.RecheckAfter *= 2
+	})},
+	{name: "ignores MaxFailures (R10)", world: "groups", broken: "stop", planner: configured(func(c *clusterv1alpha1.RolloutConfig) {
+		c.MaxFailures = intstr.FromString("100%")
+	})},
+	{name: "tolerates one more failure (R11)", world: "deadline and soak", broken: "stop", planner: configured(func(c *clusterv1alpha1.RolloutConfig) {
+		c.MaxFailures.IntVal++
+	})},
+	{name: "tolerates one less failure (R15)", world: "deadline and soak", broken: "breach", planner: configured(func(c *clusterv1alpha1.RolloutConfig) {
+		c.MaxFailures.IntVal--
+	})},
+	{name: "forgets a breach in a later group (R10)", world: "groups that change", broken: "stop", planner: forgetsLater},
+	{name: "forgets a breach in an earlier group (R10)", world: "groups", broken: "stop", planner: reported(func(in *input, r *status.Report) {
+		if r.Status == status.Failed && in.groupOf(r.Cluster) == 0 {
+			r.Status = status.Succeeded
+		}
+	})},
+	{name: "takes a breach for the end of a group (R6)", world: "groups", broken: "stop", planner: reported(func(in *input, r *status.Report) {
+		if r.Status == status.Failed {
+			r.Status = status.Skip
+		}
+	})},
+	{name: "does not wait for the canary (R12)", world: "canary", broken: "order", planner: given(func(in *input) {
+		_, m := fields(&in.strategy)
+		m.MandatoryDecisionGroups = nil
+	})},
+	{name: "tolerates a failed canary (R12)", world: "canary", broken: "stop", planner: reported(func(in *input, r *status.Report) {
+		if r.Status == status.Failed && in.groupOf(r.Cluster) == 0 {
+			r.Status = status.Skip
+		}
+	})},
+	{name: "takes the groups for one (R10)", world: "groups", broken: "order", planner: given(func(in *input) {
+		in.strategy = clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.Progressive, Progressive: &clusterv1alpha1.RolloutProgressive{
+			RolloutConfig: in.strategy.ProgressivePerGroup.RolloutConfig,
+		}}
+	})},
+	{name: "goes on while a group runs (R10)", world: "groups", broken: "order", planner: reported(func(in *input, r *status.Report) {
+		if r.Status == status.Progressing && in.groupOf(r.Cluster) == 0 {
+			r.Status = status.Skip
+		}
+	})},
+	{name: "goes backwards through the groups (R10)", world: "groups", broken: "order", planner: given(func(in *input) {
+		turned := map[grouping.Key][]string{}
+		for key, d := range in.groups.All() {
+			key.Index = none - 1 - key.Index
+			turned[key] = append(turned[key], d.ClusterName)
+		}
+		in.groups, _ = grouping.FromNames(turned)
+	})},
+	{name: "ignores gates (R23)", world: "gates", broken: "stop", planner: given(func(in *input) {
+		for group := range none {
+			delete(in.options, fmt.Sprint("Closed ", group))
+		}
+	})},
+	{name: "takes a gate for no barrier (R23)", world: "gates", broken: "stop", planner: gateOfItsGroup},
+	{name: "ignores a pause (R22)", world: "gates", broken: "stop", planner: without("Paused")},
+	{name: "ignores MaxConcurrencyPerGroup (R24)", world: "slots come free", broken: "concurrency", planner: without("MaxConcurrencyPerGroup")},
+	{name: "starts while groups are incomplete (R28)", world: "decisions rewritten", broken: "stop", planner: trustsDecisions(true, false)},
+	{name: "removes while groups are incomplete (R7)", world: "decisions rewritten", broken: "removal", planner: trustsDecisions(false, true)},
+	{name: "removes at once (R32)", world: "decisions rewritten", broken: "removal", planner: given(func(in *input) { in.grace = 0 })},
+	{name: "lets a cluster stay half its time (R32)", world: "decisions rewritten", broken: "grace", planner: given(func(in *input) { in.grace /= 2 })},
+	{name: "removes a moment early (R32)", world: "decisions rewritten", broken: "time", planner: given(func(in *input) { in.grace-- })},
+	{name: "forgets since when a cluster is gone (R32)", world: "decisions rewritten", broken: "circle", planner: given(func(in *input) { in.previous = nil })},
+	{name: "never removes (R7)", world: "groups that change", broken: "stays", planner: told(func(_ *input, r *rollout.Result) { r.Removed = nil })},
+	{name: "ignores MaxRemoved (R30)", world: "many leave", broken: "removal", planner: without("MaxRemoved")},
+	{name: "blames another cluster (R29)", world: "deadline and soak", broken: "sentence", planner: told(func(in *input, r *rollout.Result) {
+		other := *in
+		other.reports = slices.Clone(in.reports)
+		done := slices.IndexFunc(other.reports, func(r status.Report) bool { return r.Status == status.Succeeded })
+		silent := slices.IndexFunc(other.reports, func(r status.Report) bool { return r.Status == status.ToApply && !r.Applied.IsZero() })
+		if done < 0 || silent < 0 {
+			return
+		}
+		other.reports[done].Cluster, other.reports[silent].Cluster = other.reports[silent].Cluster, other.reports[done].Cluster
+		if wrong, err := plan(other); err == nil {
+			wrong.Next, wrong.InFlight = r.Next, r.InFlight
+			*r = *wrong
+		}
+	})},
+	{name: "explains nothing (R29)", world: "deadline and soak", broken: "silence", planner: func(in input) (*rollout.Result, error) {
+		r, err := plan(in)
+		if err != nil {
+			return nil, err
+		}
+		return &rollout.Result{Next: r.Next, InFlight: r.InFlight}, nil
+	}},
+	{name: "starts who is in flight (R3)", world: "deadline and soak", broken: "twice", planner: told(func(_ *input, r *rollout.Result) {
+		r.Start = append(r.Start, r.InFlight...)
+	})},
+	{name: "starts those that failed again (R2)", world: "deadline and soak", broken: "twice", planner: told(func(_ *input, r *rollout.Result) {
+		r.Start = append(r.Start, r.TimedOut...)
+	})},
+}
+
+// forgetsLater does not see failures behind the first group that is not complete.
+var forgetsLater = reported(func(in *input, r *status.Report) {
+	if r.Status == status.Failed && in.groupOf(r.Cluster) > 0 {
+		r.Status = status.Succeeded
+	}
+})
+
+// gateOfItsGroup plans without the gates of groups in which nobody waits.
+var gateOfItsGroup = given(func(in *input) {
+	for group := range int32(none) {
+		if !slices.ContainsFunc(in.waiting(), func(c string) bool { return in.groupOf(c) == group }) {
+			delete(in.options, fmt.Sprint("Closed ", group))
+		}
+	}
+})
+
+// waiting names the selected clusters without a report of the version.
+func (in *input) waiting() (names []string) {
+	for _, d := range in.groups.All() {
+		if !slices.ContainsFunc(in.reports, func(r status.Report) bool {
+			return r.Cluster == d.ClusterName && (r.Status != status.ToApply || !r.Applied.IsZero())
+		}) {
+			names = append(names, d.ClusterName)
+		}
+	}
+	return names
+}
+
+// trustsDecisions takes incomplete groups for whole when it starts or when it removes.
+func trustsDecisions(starts, removes bool) planner {
+	return told(func(in *input, r *rollout.Result) {
+		if in.groups.Incomplete() == "" {
+			return
+		}
+		shown := map[grouping.Key][]string{}
+		for key, d := range in.groups.All() {
+			shown[key] = append(shown[key], d.ClusterName)
+		}
+		trusting := *in
+		trusting.groups, _ = grouping.FromNames(shown)
+		trusting.grace = 0
+		t, err := plan(trusting)
+		if err != nil {
+			return
+		}
+		if starts {
+			r.Start = t.Start
+		}
+		if removes {
+			r.Removed = t.Removed
+		}
+	})
+}

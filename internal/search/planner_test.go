@@ -1,0 +1,210 @@
+package search
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+
+	"github.com/cohort-ocm/cohort/internal/exhaustive"
+	"github.com/cohort-ocm/cohort/rollout"
+)
+
+// listener is a controller that keeps a rollout.Planner and tells it of what happens, as the documentation has it. Each
+// report is told twice, and one that a write has overtaken is told once more after the write.
+type listener struct {
+	*controller
+	planner  *rollout.Planner
+	passed   time.Duration // since the beginning
+	neglects string        // a duty that it leaves out
+}
+
+func newListener(k *controller, s *state) (*listener, error) {
+	l := &listener{controller: k}
+	return l, l.begin(s)
+}
+
+// begin makes a planner and tells it all.
+func (l *listener) begin(s *state) (err error) {
+	strategy, opts := l.strategy(s)
+	if l.planner, err = rollout.NewPlanner(strategy, l.read(s), opts...); err != nil {
+		return err
+	}
+	for i := range s.clusters {
+		if err := l.observe(i, s.clusters[i].view()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l *listener) now() time.Time { return now.Add(l.passed) }
+
+// strategy gives what SetStrategy takes. The time of grace begins anew with each planner.
+func (l *listener) strategy(s *state) (strategy clusterv1alpha1.RolloutStrategy, opts []rollout.Option) {
+	in := l.input(s)
+	for _, o := range in.options {
+		opts = append(opts, o)
+	}
+	if in.grace > 0 {
+		opts = append(opts, rollout.RemoveAfter(in.grace, nil))
+	}
+	return in.strategy, opts
+}
+
+// observe tells of an object, or that there is none.
+func (l *listener) observe(i int, o object) error {
+	r := l.report(i, o)
+	if r == nil {
+		l.planner.Forget(names[i])
+		return nil
+	}
+	shifted := *r
+	for _, t := range [...]*time.Time{&shifted.Applied, &shifted.LastTransitionTime} {
+		if !t.IsZero() {
+			*t = t.Add(l.passed)
+		}
+	}
+	return l.planner.Report(shifted)
+}
+
+// follow tells of an event that leads from one state to another.
+func (l *listener) follow(before, after *state, e event) error {
+	switch e.kind {
+	case passes:
+		l.passed += tick
+	case crashes:
+		return l.begin(after)
+	case renews, renewsLate, returns:
+		if l.neglects != "Forget" {
+			l.planner.Forget(names[:]...)
+		}
+		for i := range after.clusters {
+			if err := l.observe(i, after.clusters[i].view()); err != nil {
+				return err
+			}
+		}
+		return nil
+	case plans:
+		return l.plan(before)
+	case writes:
+		if c := &before.clusters[e.cluster]; c.truth.version != 0 && l.neglects != "Applied" {
+			l.planner.Applied(names[e.cluster], l.now())
+			if c.seen.version != 0 { // a late report of before
+				if r := l.report(int(e.cluster), c.seen); r != nil {
+					if err := l.planner.Report(*r); err != nil {
+						return err
+					}
+				}
+			}
+		}
+	}
+	if before.paused != after.paused || before.closed != after.closed {
+		strategy, opts := l.strategy(after)
+		if err := l.planner.SetStrategy(strategy, opts...); err != nil {
+			return err
+		}
+	}
+	if l.read(before) != l.read(after) {
+		l.planner.SetGroups(l.read(after))
+	}
+	return l.watch(before, after)
+}
+
+// watch tells of what the cache shows anew.
+func (l *listener) watch(before, after *state) error {
+	for i := range after.clusters {
+		was, is := &before.clusters[i], &after.clusters[i]
+		shows := is.own == nothing && (was.own != nothing || was.seen != is.seen || was.truth != is.truth && is.seen == is.truth)
+		for range 2 {
+			if !shows {
+				break
+			}
+			if err := l.observe(i, is.seen); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// plan asks for the next starts, once it knows what became of writes whose answer was lost.
+func (l *listener) plan(s *state) error {
+	for i := range s.clusters {
+		c := &s.clusters[i]
+		if !c.doubt {
+			continue
+		}
+		if c.truth.version == 0 {
+			l.planner.Applied(names[i], l.now().Add(-time.Duration(c.truth.applied)*tick))
+		}
+		if err := l.observe(i, c.truth); err != nil {
+			return err
+		}
+	}
+	l.planner.Next(l.now())
+	return nil
+}
+
+// check compares what the planner says in a state with what Plan says.
+func (l *listener) check(s *state) string {
+	want := *l.decide(s)
+	want.fault = ""
+	r := rollout.Result{Next: l.planner.Next(l.now()), InFlight: l.planner.InFlight(l.now())}
+	if got := decided(&r); got != want {
+		return fmt.Sprintf("the planner says to %v, and Plan to %v", &got, &want)
+	}
+	return ""
+}
+
+// replay follows the history to a state with a Planner, and compares.
+func (x *search) replay(to uint32, neglects string) (string, error) {
+	steps := x.history(to)
+	l, err := newListener(x.controller, &steps[0].state)
+	if err != nil {
+		return "", err
+	}
+	l.neglects = neglects
+	for i := range steps[1:] {
+		if err := l.follow(&steps[i].state, &steps[i+1].state, steps[i].event); err != nil {
+			return "", err
+		}
+	}
+	return l.check(&steps[len(steps)-1].state), nil
+}
+
+// TestThePlannerThatIsToldOfEventsSaysInEveryStateWhatPlanSays follows the history to each state of each world with a
+// Planner, so that what was found of Plan holds for it, too. A controller that does not tell it of its writes, or does
+// not forget when another version is wanted, is found out.
+func TestThePlannerThatIsToldOfEventsSaysInEveryStateWhatPlanSays(t *testing.T) {
+	for _, c := range worlds {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			c.named = true
+			x := newSearch(&c, plan)
+			x.only = "nothing"
+			x.run(bound(exhaustive.Of(500, 20_000)))
+			found := map[string]bool{}
+			for n := range x.states {
+				for _, neglects := range []string{"", "Applied", "Forget"} {
+					if found[neglects] {
+						continue
+					}
+					what, err := x.replay(uint32(n), neglects)
+					if err != nil {
+						t.Fatal(err)
+					}
+					found[neglects] = what != ""
+					if neglects == "" && what != "" {
+						t.Fatalf("%s", x.tell(uint32(n), event{kind: plans}, what))
+					}
+				}
+			}
+			if c.lag && !found["Applied"] || c.left.versions > 0 && !found["Forget"] {
+				t.Error("does not notice a duty that is left out", found)
+			}
+			t.Logf("%d states with the clusters told apart", len(x.states))
+		})
+	}
+}

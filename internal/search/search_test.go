@@ -1,0 +1,94 @@
+package search
+
+import (
+	"flag"
+	"testing"
+
+	"github.com/cohort-ocm/cohort/internal/exhaustive"
+)
+
+var states = flag.Int("states", 0, "look at so many states of each world, instead of a number that takes a second or a minute")
+
+// bound is the number of states to look at.
+func bound(usual int) int {
+	if *states > 0 {
+		return *states
+	}
+	return usual
+}
+
+// TestNoHistoryBreaksARuleAndEveryRolloutEnds looks at every state that a world can come to: each plan keeps the
+// rules, and if nothing else befalls the world, everyone is done, or is told the truth about whom it waits for.
+func TestNoHistoryBreaksARuleAndEveryRolloutEnds(t *testing.T) {
+	for i := range worlds {
+		c := &worlds[i]
+		if c.large && !exhaustive.On && *states == 0 {
+			continue
+		}
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			x := newSearch(c, plan).run(bound(exhaustive.Of(2_000, 300_000)))
+			if x.broken != nil {
+				t.Errorf("\n%s", x.story())
+			}
+			t.Log(x)
+		})
+	}
+}
+
+// TestEveryRuleThatIsSwitchedOffIsMissed: a planner without a rule breaks it after some history, the shortest of
+// which is told.
+func TestEveryRuleThatIsSwitchedOffIsMissed(t *testing.T) {
+	for _, m := range mutants {
+		t.Run(m.name, func(t *testing.T) {
+			t.Parallel()
+			x := m.search()
+			if x.broken == nil {
+				t.Fatalf("nothing is broken in the world %q: %v", m.world, x)
+			}
+			t.Logf("\n%s", x.story())
+		})
+	}
+}
+
+// search looks for the first violation of the kind that the mutant is there for.
+func (m *mutant) search() *search {
+	for i := range worlds {
+		if worlds[i].name == m.world {
+			x := newSearch(&worlds[i], m.planner)
+			x.only, x.neglects = m.broken, m.duty
+			return x.run(100_000)
+		}
+	}
+	panic("no world " + m.world)
+}
+
+// TestMergingStatesLosesNone: where clusters are told apart, each state is one of those that the search finds where they
+// are not.
+func TestMergingStatesLosesNone(t *testing.T) {
+	for _, c := range worlds {
+		if c.large {
+			continue
+		}
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			depth := exhaustive.Of(5, 9)
+			merged := newSearch(&c, plan)
+			merged.only = "nothing"
+			merged.runTo(depth)
+			named := c
+			named.named = true
+			apart := newSearch(&named, plan)
+			apart.only = "nothing"
+			apart.runTo(depth)
+			for _, p := range apart.states {
+				p.sorted()
+				if _, isNew := merged.add(p); isNew {
+					s := p.unpack()
+					t.Fatalf("a state is missing: %+v", s)
+				}
+			}
+			t.Logf("%d states after up to %d events, %d where they are merged", len(apart.states), depth, len(merged.states))
+		})
+	}
+}

@@ -1,0 +1,69 @@
+package rollout_test
+
+import (
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/intstr"
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+
+	"github.com/cohort-ocm/cohort/rollout"
+)
+
+// How far can a version get that does not work? Two at a time get it, and one failure is tolerated.
+func ExampleExpose() {
+	strategy := clusterv1alpha1.RolloutStrategy{
+		Type: clusterv1alpha1.Progressive,
+		Progressive: &clusterv1alpha1.RolloutProgressive{
+			RolloutConfig:  clusterv1alpha1.RolloutConfig{MaxFailures: intstr.FromInt32(1), ProgressDeadline: "1h"},
+			MaxConcurrency: intstr.FromInt32(2),
+		},
+	}
+	life := rollout.Span{Shortest: 5 * time.Minute, Longest: 20 * time.Minute}
+	exposure, err := rollout.Expose(strategy, shops(), life, noon())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(exposure)
+	fmt.Println(exposure.Exposed, "of", exposure.Clusters)
+	// Output:
+	// at most 3 of 6 clusters get a version that fails them; at most 2 in flight at a time; done after 15m0s to 1h0m0s if none fails
+	// 3 of 6
+}
+
+// A strategy may look careful and protect nothing: 60% of a canary of two are two clusters, rounded up.
+func ExampleExposure_warnings() {
+	strategy := byGroup(clusterv1alpha1.RolloutConfig{MaxFailures: intstr.FromString("60%")})
+	exposure, err := rollout.Expose(strategy, shops(), rollout.Span{}, noon())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, w := range exposure.Warnings {
+		fmt.Println(w)
+	}
+	// Output:
+	// maxFailures 2 can't be exceeded by 2 clusters in group 0 "canary": no failure there stops the rollout
+}
+
+// At most four clusters may get a version that does not work, and one that fails is tolerated: how many at a time?
+func ExampleLimit() {
+	strategy := clusterv1alpha1.RolloutStrategy{
+		Type: clusterv1alpha1.Progressive,
+		Progressive: &clusterv1alpha1.RolloutProgressive{
+			RolloutConfig: clusterv1alpha1.RolloutConfig{MaxFailures: intstr.FromInt32(1), ProgressDeadline: "1h"},
+		},
+	}
+	life := rollout.Span{Shortest: 5 * time.Minute, Longest: 20 * time.Minute}
+	limits, err := rollout.Limit(strategy, shops(), life, noon(), rollout.Bounds{Exposed: 4, Finish: time.Hour})
+	if err != nil {
+		fmt.Println(err) // names the bound that is too narrow
+		return
+	}
+	fmt.Println(limits)
+	fmt.Println(limits.Exposure.Finish)
+	// Output:
+	// maxConcurrency 3, maxFailures 1
+	// 10m0s to 40m0s
+}

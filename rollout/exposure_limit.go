@@ -1,0 +1,152 @@
+package rollout
+
+import (
+	"errors"
+	"fmt"
+	"sort"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+
+	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/internal/fielderrs"
+	"github.com/cohort-ocm/cohort/internal/limit"
+)
+
+// Bounds say how far a rollout may go.
+type Bounds struct {
+	// Exposed is the most clusters that may be exposed, as [Exposure].Exposed has them; at least 1.
+	Exposed int
+	// Finish is the longest that the rollout may take, as the Longest of [Exposure].Finish has it. 0 is no bound.
+	Finish time.Duration
+}
+
+// Limits are limits of a strategy that hold within some [Bounds].
+type Limits struct {
+	// MaxConcurrency is for the maxConcurrency of a Progressive strategy, and under ProgressivePerGroup for the option
+	// [MaxConcurrencyPerGroup].
+	MaxConcurrency intstr.IntOrString `json:"maxConcurrency"`
+	// MaxFailures is for the maxFailures of the strategy.
+	MaxFailures intstr.IntOrString `json:"maxFailures"`
+	// Exposure is what [Expose] says with these limits.
+	Exposure Exposure `json:"exposure"`
+}
+
+// String is `maxConcurrency 10, maxFailures 2`.
+func (l Limits) String() string {
+	return fmt.Sprintf("maxConcurrency %s, maxFailures %s", l.MaxConcurrency.String(), l.MaxFailures.String())
+}
+
+// Limit finds the laxest limits of a strategy with which a rollout stays within bounds. What the strategy sets of
+// maxConcurrency and maxFailures stays; for ProgressivePerGroup the option [MaxConcurrencyPerGroup] counts as
+// maxConcurrency. Of what it leaves open, maxConcurrency is found first: the highest that the bounds allow with the
+// strategy's maxFailures, or with none. Then maxFailures is: the highest that they still allow and that some number of
+// failures exceeds in each group. Whoever wants to tolerate failures therefore sets maxFailures, and gets fewer at a time.
+// A maxFailures of 0% is set, one of 0 is not.
+//
+// The other arguments and errors are those of [Expose]. It is an error, too (*field.Error, at bounds.exposed or
+// bounds.finish), if no limits hold, and says from which bound on some would; and if the strategy is All, which has none.
+func Limit(strategy clusterv1alpha1.RolloutStrategy, groups *grouping.Groups, life Span, now time.Time, bounds Bounds, opts ...Option) (Limits, error) {
+	rules, o, err := compile(strategy, opts)
+	errs := append(life.errs(), bounds.errs()...)
+	if rules.typ == clusterv1alpha1.All {
+		errs = append(errs, field.NotSupported(field.NewPath("type"), rules.typ,
+			[]clusterv1alpha1.RolloutType{clusterv1alpha1.Progressive, clusterv1alpha1.ProgressivePerGroup}))
+	}
+	if err = errors.Join(err, fielderrs.Join(errs)); err != nil {
+		return Limits{}, err
+	}
+	q := question{rules: rules, options: o, groups: groups}
+	s, fault := q.find(bounds.Exposed)
+	if fault != nil {
+		return Limits{}, fault
+	}
+	found := q.limits()
+	found.Exposure = s.expose(life, now.Round(0))
+	if bounds.Finish > 0 && found.Exposure.Finish.Longest > bounds.Finish {
+		return Limits{}, bounds.tooLong(&found)
+	}
+	return found, nil
+}
+
+// tooLong says that the rollout takes longer than the bounds allow with the highest limits found.
+func (b *Bounds) tooLong(found *Limits) *field.Error {
+	path := field.NewPath("bounds", "finish")
+	takes := found.Exposure.Finish.Longest
+	if takes == unknownEnd {
+		return field.Invalid(path, b.Finish.String(), "must be 0: nobody knows when the rollout ends, as it waits for a gate, a pause or its groups")
+	}
+	return field.Invalid(path, b.Finish.String(), fmt.Sprintf("must be at least %v, which it takes with %v: no higher ones expose at most %d", takes, found, b.Exposed))
+}
+
+func (b *Bounds) errs() (errs field.ErrorList) {
+	path := field.NewPath("bounds")
+	if b.Exposed < 1 {
+		errs = append(errs, field.Invalid(path.Child("exposed"), b.Exposed, "must be at least 1"))
+	}
+	if b.Finish < 0 {
+		errs = append(errs, field.Invalid(path.Child("finish"), b.Finish.String(), "must not be negative"))
+	}
+	return errs
+}
+
+// question is a strategy of which limits may be open.
+type question struct {
+	rules   rules
+	options options
+	groups  *grouping.Groups
+}
+
+// concurrency is the limit on the clusters in flight, nil where the strategy leaves it open.
+func (q *question) concurrency() *limit.Limit {
+	if q.rules.typ == clusterv1alpha1.Progressive {
+		return q.rules.maxConcurrency
+	}
+	return q.options.groupConcurrency
+}
+
+func (q *question) setConcurrency(n int) {
+	count := limit.Count(n)
+	if q.rules.typ == clusterv1alpha1.Progressive {
+		q.rules.maxConcurrency = &count
+	} else {
+		q.options.groupConcurrency = &count
+	}
+}
+
+// schedule has the limits as they are now.
+func (q *question) schedule() *schedule { return newSchedule(q.rules, q.options, q.groups) }
+
+// limits are as they are now.
+func (q *question) limits() Limits {
+	return Limits{MaxConcurrency: q.concurrency().IntOrString(), MaxFailures: q.rules.maxFailures.IntOrString()}
+}
+
+// find sets the limits that are open to the highest with which at most so many clusters are exposed (R42). Both are
+// found by halving, since more clusters are exposed the higher they are.
+func (q *question) find(exposed int) (*schedule, *field.Error) {
+	free := q.rules.maxFailures == limit.Limit{}
+	if q.concurrency() == nil {
+		n := max(q.groups.NumClusters(), 1)
+		q.setConcurrency(1 + sort.Search(n-1, func(i int) bool {
+			q.setConcurrency(i + 2)
+			return q.schedule().reach().exposed > exposed
+		}))
+	}
+	s := q.schedule()
+	if least := s.reach(); least.exposed > exposed {
+		return nil, field.Invalid(field.NewPath("bounds", "exposed"), exposed, fmt.Sprintf("must be at least %d, which are exposed with %v, %d of them in %v",
+			least.exposed, q.limits(), s.mostExposed(least.stage), s.Stages[least.stage].Groups[0]))
+	}
+	if free {
+		q.rules.maxFailures = limit.Count(sort.Search(q.groups.NumClusters(), func(i int) bool {
+			q.rules.maxFailures = limit.Count(i + 1)
+			s := q.schedule()
+			return s.reach().exposed > exposed || s.tolerates()
+		}))
+		s = q.schedule()
+	}
+	return s, nil
+}

@@ -1,0 +1,253 @@
+package rollout_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+
+	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/internal/exhaustive"
+	"github.com/cohort-ocm/cohort/rollout"
+)
+
+// limited is a strategy with limits set, and options.
+func limited(s clusterv1alpha1.RolloutStrategy, concurrency, failures intstr.IntOrString, opts []rollout.Option) (clusterv1alpha1.RolloutStrategy, []rollout.Option) {
+	s = *s.DeepCopy()
+	configOf(s).MaxFailures = failures
+	if s.Type == clusterv1alpha1.Progressive {
+		s.Progressive.MaxConcurrency = concurrency
+		return s, opts
+	}
+	return s, append(opts[:len(opts):len(opts)], rollout.MaxConcurrencyPerGroup(concurrency))
+}
+
+// within says whether a rollout with these limits stays within bounds.
+func within(t fataler, w world, groups *grouping.Groups, concurrency, failures intstr.IntOrString, life rollout.Span, b rollout.Bounds) (rollout.Exposure, bool) {
+	s, opts := limited(w.strategy, concurrency, failures, w.options())
+	e, err := rollout.Expose(s, groups, life, now, opts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e, e.Exposed <= b.Exposed && (b.Finish == 0 || e.Finish.Longest <= b.Finish)
+}
+
+// R42: the limits found hold, by Expose; a higher maxConcurrency does not, nor a higher maxFailures that could stop every
+// group; and where none is found, none holds. Whatever the strategy sets, stays.
+func TestLimitFindsTheHighestThatHoldsAndNoneOnlyWhereNoneDoes(t *testing.T) {
+	life := rollout.Span{Shortest: 3 * time.Minute, Longest: 10 * time.Minute}
+	worlds := searchedWorlds(exposureFleets(4))
+	random := rand.New(rand.NewPCG(4, 42))
+	random.Shuffle(len(worlds), func(i, j int) { worlds[i], worlds[j] = worlds[j], worlds[i] })
+	foundSome, foundNone := 0, 0
+	for _, s := range worlds[:exhaustive.Of(1000, len(worlds))] {
+		if rollsOutAll(s.strategy) {
+			continue
+		}
+		w, groups := s.world, s.read(t)
+		n := len(w.members)
+		b := rollout.Bounds{Exposed: 1 + random.IntN(5), Finish: []time.Duration{0, 0, 10 * time.Minute, 25 * time.Minute, 40 * time.Minute}[random.IntN(5)]}
+		// What is open: all values; what is set: itself.
+		values := func(set intstr.IntOrString, from int) (values []intstr.IntOrString) {
+			if set != (intstr.IntOrString{}) {
+				return []intstr.IntOrString{set}
+			}
+			for i := from; i <= max(n, from); i++ {
+				values = append(values, intstr.FromInt(i))
+			}
+			return values
+		}
+		var set intstr.IntOrString
+		if w.perGroup != nil {
+			set = *w.perGroup
+		}
+		if w.strategy.Progressive != nil {
+			set = w.strategy.Progressive.MaxConcurrency
+		}
+		concurrencies, failures := values(set, 1), values(configOf(w.strategy).MaxFailures, 0)
+		var best *rollout.Limits // by trying all, concurrency first
+		for _, c := range concurrencies {
+			if e, ok := within(t, w, groups, c, failures[0], life, b); ok {
+				best = &rollout.Limits{MaxConcurrency: c, MaxFailures: failures[0], Exposure: e}
+			}
+		}
+		if best != nil && len(failures) > 1 {
+			for _, f := range failures[1:] {
+				e, ok := within(t, w, groups, best.MaxConcurrency, f, life, b)
+				if ok && !slices.ContainsFunc(e.Warnings, isOutOfReach) {
+					best.MaxFailures, best.Exposure = f, e
+				}
+			}
+		}
+		got, err := rollout.Limit(w.strategy, groups, life, now, b, w.options()...)
+		switch {
+		case best == nil && err == nil:
+			t.Fatalf("%v\nfinds %v within %v, where none holds", w, got, b)
+		case best == nil:
+			foundNone++
+			var fault *field.Error
+			if !errors.As(err, &fault) || fault.Field != "bounds.exposed" && fault.Field != "bounds.finish" {
+				t.Fatalf("%v\n%v", w, err)
+			}
+		case err != nil:
+			t.Fatalf("%v\nfinds none within %v, where %v do: %v", w, b, best, err)
+		default:
+			foundSome++
+			if d := gocmp.Diff(*best, got); d != "" {
+				t.Fatalf("%v\nwithin %v: %s", w, b, d)
+			}
+		}
+	}
+	t.Logf("limits for %d, none for %d", foundSome, foundNone)
+}
+
+// R42: which limits an operator gets, and why none.
+func TestLimit(t *testing.T) {
+	for _, c := range []struct {
+		why      string
+		strategy clusterv1alpha1.RolloutStrategy
+		groups   []string
+		bounds   rollout.Bounds
+		opts     []rollout.Option
+		want     string
+	}{
+		{"the fastest", progressive("", config("", "1h", 0)), []string{"a[1..320]"}, rollout.Bounds{Exposed: 12}, nil, "maxConcurrency 12, maxFailures 0"},
+		{"what is tolerated is set", progressive("", config("2", "1h", 0)), []string{"a[1..320]"}, rollout.Bounds{Exposed: 12}, nil, "maxConcurrency 10, maxFailures 2"},
+		{"a share, too", progressive("", config("1%", "1h", 0)), []string{"a[1..320]"}, rollout.Bounds{Exposed: 12}, nil, "maxConcurrency 8, maxFailures 1%"},
+		{"how many at a time is set", progressive("7", config("", "1h", 0)), []string{"a[1..320]"}, rollout.Bounds{Exposed: 12}, nil, "maxConcurrency 7, maxFailures 5"},
+		{"none is to be tolerated", progressive("7", config("0%", "1h", 0)), []string{"a[1..320]"}, rollout.Bounds{Exposed: 12}, nil, "maxConcurrency 7, maxFailures 0%"},
+		{"both are set, and hold", progressive("7", config("2", "1h", 0)), []string{"a[1..320]"}, rollout.Bounds{Exposed: 12}, nil, "maxConcurrency 7, maxFailures 2"},
+		{"failed clusters keep their slots: the budget stays one that they exceed", progressive("7", config("", "", 0)), []string{"a[1..320]"}, rollout.Bounds{Exposed: 12}, nil, "maxConcurrency 7, maxFailures 6"},
+		{"a canary of one is to stop a version", perGroup(config("", "1h", 0)), []string{"a", "b[1..320]"}, rollout.Bounds{Exposed: 12}, nil, "maxConcurrency 12, maxFailures 0"},
+		{"how many of each group is an option", perGroup(config("", "1h", 0)), []string{"a[1..9]", "b[1..320]"}, rollout.Bounds{Exposed: 12}, opts(rollout.MaxConcurrencyPerGroup(intstr.FromString("3%"))), "maxConcurrency 3%, maxFailures 1"},
+		{"no bound that binds", progressive("", config("", "1h", 0)), []string{"a b c"}, rollout.Bounds{Exposed: 99}, nil, "maxConcurrency 3, maxFailures 2"},
+		{"nobody is selected", progressive("", config("", "1h", 0)), nil, rollout.Bounds{Exposed: 1}, nil, "maxConcurrency 1, maxFailures 0"},
+		{
+			"a mandatory group starts as a whole", progressive("", config("", "1h", 0), "canary"), []string{"canary: a[1..20]", "b[1..300]"}, rollout.Bounds{Exposed: 12}, nil,
+			`bounds.exposed: Invalid value: 12: must be at least 20, which are exposed with maxConcurrency 1, maxFailures 0, 20 of them in group 0 "canary"`,
+		},
+		{
+			"what is set is too much", progressive("10", config("5", "1h", 0)), []string{"a[1..320]"}, rollout.Bounds{Exposed: 12}, nil,
+			`bounds.exposed: Invalid value: 12: must be at least 15, which are exposed with maxConcurrency 10, maxFailures 5, 15 of them in group 0`,
+		},
+		{
+			"it takes too long", progressive("", config("", "1h", 0)), []string{"a[1..320]"}, rollout.Bounds{Exposed: 12, Finish: time.Hour}, nil,
+			`bounds.finish: Invalid value: "1h0m0s": must be at least 13h30m0s, which it takes with maxConcurrency 12, maxFailures 0: no higher ones expose at most 12`,
+		},
+		{
+			"nobody knows how long", progressive("", config("", "1h", 0)), []string{"a[1..320]"}, rollout.Bounds{Exposed: 12, Finish: time.Hour}, opts(rollout.Paused()),
+			`bounds.finish: Invalid value: "1h0m0s": must be 0: nobody knows when the rollout ends, as it waits for a gate, a pause or its groups`,
+		},
+		{
+			"All has no limits", all("1h"), []string{"a b"}, rollout.Bounds{Exposed: 1}, nil,
+			`type: Unsupported value: "All": supported values: "Progressive", "ProgressivePerGroup"`,
+		},
+		{
+			"nonsense", progressive("-1", config("", "", 0)), nil, rollout.Bounds{Finish: -1}, nil,
+			"progressive.maxConcurrency: Invalid value: -1: must be a count of at least 0, as an integer, or a percentage from 0% to 100% in decimal digits\n" +
+				"bounds.exposed: Invalid value: 0: must be at least 1\nbounds.finish: Invalid value: \"-1ns\": must not be negative",
+		},
+	} {
+		t.Run(c.why, func(t *testing.T) {
+			f := newFleet(t)
+			for _, g := range c.groups {
+				name, clusters := "", g
+				if len(g) > 8 && g[:7] == "canary:" {
+					name, clusters = "canary", g[8:]
+				}
+				f.group(name, clustersIn(clusters)...)
+			}
+			life := rollout.Span{Shortest: 10 * time.Minute, Longest: 30 * time.Minute}
+			got, err := rollout.Limit(c.strategy, f.read(), life, now, c.bounds, c.opts...)
+			text := got.String()
+			if err != nil {
+				text = err.Error()
+			}
+			if d := gocmp.Diff(c.want, text); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+}
+
+// R41: a life that cannot be is an error, together with those of the strategy.
+func TestExposeChecksItsArguments(t *testing.T) {
+	for _, c := range []struct {
+		life rollout.Span
+		want string
+	}{
+		{rollout.Span{Shortest: -1}, "life.shortest: Invalid value: \"-1ns\": must not be negative"},
+		{rollout.Span{Shortest: 2, Longest: 1}, "life.longest: Invalid value: \"1ns\": must be at least shortest, 2ns"},
+	} {
+		_, err := rollout.Expose(clusterv1alpha1.RolloutStrategy{Type: "Canary"}, nil, c.life, now)
+		want := `type: Unsupported value: "Canary": supported values: "All", "Progressive", "ProgressivePerGroup"` + "\n" + c.want
+		if err == nil || err.Error() != want {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+}
+
+// R40: neither the number of clusters nor what is asked changes what is allocated, but for the stages.
+func TestExposeTakesFewAllocationsAtAnySize(t *testing.T) {
+	var least []float64
+	for _, n := range []int{100, 30_000} {
+		f, _ := halfway(t, n)
+		groups := f.read()
+		for i, strategy := range strategies(n) {
+			allocs := fewestAllocs(func() {
+				if _, err := rollout.Expose(strategy, groups, rollout.Span{Longest: time.Hour}, now); err != nil {
+					t.Fatal(err)
+				}
+			})
+			if allocs > 24 {
+				t.Errorf("%s of %d clusters: %v allocations", strategy.Type, n, allocs)
+			}
+			if n == 100 {
+				least = append(least, allocs)
+			} else if allocs != least[i] {
+				t.Errorf("%s: %v allocations for %d clusters, %v for 100", strategy.Type, allocs, n, least[i])
+			}
+		}
+	}
+}
+
+func BenchmarkExpose(b *testing.B) {
+	life := rollout.Span{Shortest: 10 * time.Minute, Longest: time.Hour}
+	for _, n := range []int{100, 1_000, 10_000, 100_000} {
+		names := make(map[grouping.Key][]string) // groups of a hundred
+		for i := range n {
+			key := grouping.Key{Index: int32(i / 100)}
+			names[key] = append(names[key], fmt.Sprintf("cluster-%06d", i))
+		}
+		groups, err := grouping.FromNames(names)
+		if err != nil {
+			b.Fatal(err)
+		}
+		for _, strategy := range strategies(n) {
+			b.Run(fmt.Sprintf("%s/n=%d", strategy.Type, n), func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					if _, err := rollout.Expose(strategy, groups, life, now); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+		b.Run(fmt.Sprintf("Limit/n=%d", n), func(b *testing.B) {
+			b.ReportAllocs()
+			strategy := clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.ProgressivePerGroup}
+			for b.Loop() {
+				if _, err := rollout.Limit(strategy, groups, life, now, rollout.Bounds{Exposed: 12}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,175 @@
+package rollout_test
+
+import (
+	"encoding/json"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/internal/exhaustive"
+	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/status"
+)
+
+// played is how long it takes until each stage and all before it are complete, where the clusters take these times and
+// a controller acts at once. It asks nobody but Plan, and waits for nothing but what Plan says.
+func played(t fataler, w world, groups *grouping.Groups, takes []time.Duration) (done []time.Duration) {
+	t.Helper()
+	begin, ends := w.now, make([]time.Time, len(w.members))
+	for range 1000 {
+		w.reports = w.reports[:0]
+		for i, m := range w.members {
+			switch end := ends[i]; {
+			case end.IsZero():
+			case end.After(w.now):
+				w.reports = append(w.reports, status.Report{Cluster: m.name, Status: status.Progressing})
+			default:
+				w.reports = append(w.reports, status.Report{Cluster: m.name, Status: status.Succeeded, LastTransitionTime: end})
+			}
+		}
+		result, err := rollout.Plan(w.strategy, groups, w.reports, w.now, w.options()...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		settled := make(map[grouping.Key]int)
+		for c := range result.Settled() {
+			settled[c.Group]++
+		}
+		for _, stage := range result.Schedule.Stages[len(done):] {
+			n := stage.Clusters
+			for _, key := range stage.Groups {
+				n -= settled[key]
+			}
+			if n > 0 {
+				break
+			}
+			done = append(done, w.now.Sub(begin))
+		}
+		if len(done) == len(result.Schedule.Stages) {
+			return done
+		}
+		for _, c := range result.Start {
+			i := slices.IndexFunc(w.members, func(m member) bool { return m.name == c.Name })
+			ends[i] = w.now.Add(takes[i])
+		}
+		if len(result.Start) > 0 {
+			continue // a cluster may take no time
+		}
+		next := time.Duration(math.MaxInt64)
+		if result.RecheckAfter > 0 {
+			next = result.RecheckAfter
+		}
+		for _, end := range ends {
+			if end.After(w.now) {
+				next = min(next, end.Sub(w.now))
+			}
+		}
+		if next == math.MaxInt64 {
+			t.Fatal("nothing happens any more: ", result)
+		}
+		w.now = w.now.Add(next)
+	}
+	t.Fatal("it does not end")
+	return nil
+}
+
+// timedWorlds are strategies and gates over each fleet. Times are such that no two sums of them are equal by accident.
+func timedWorlds(fleets []world) (all []world) {
+	gates := func(w world, i int) []closedGate {
+		var gates []closedGate
+		for _, g := range w.groups {
+			opens := []time.Duration{-1, 0, 0, 7 * time.Minute, 16 * time.Minute, time.Hour}[i%6]
+			if i /= 6; opens != 0 {
+				gates = append(gates, closedGate{g, rollout.Gate{Opens: now.Add(opens)}})
+			}
+		}
+		return gates
+	}
+	for _, s := range searchedWorlds(fleets) {
+		if s.deadline || s.failedFrees {
+			continue // neither has a part
+		}
+		w := s.world
+		all = append(all, w)
+		w.gates = gates(w, len(all)*7)
+		all = append(all, w)
+	}
+	return all
+}
+
+// R41: in every fleet of four clusters, the shortest and the longest of all rollouts in which each cluster takes the
+// shortest or the longest time, or one in between, is what Exposure says, for each stage.
+func TestFinishIsTheShortestAndLongestOfAllRolloutsInEveryFleetOfUpToFourClusters(t *testing.T) {
+	life := rollout.Span{Shortest: 5 * time.Minute, Longest: 13 * time.Minute}
+	lives := []time.Duration{life.Shortest, 9 * time.Minute, life.Longest}
+	all := timedWorlds(exposureFleets(4))
+	random := rand.New(rand.NewPCG(4, 41))
+	random.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	for _, w := range all[:exhaustive.Of(100, 4000)] {
+		groups := w.read(t)
+		e, err := rollout.Expose(w.strategy, groups, life, now, w.options()...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := make([]rollout.Span, len(e.Stages))
+		for i := range got {
+			got[i] = rollout.Span{Shortest: math.MaxInt64}
+		}
+		histories := 1
+		for range w.members {
+			histories *= len(lives)
+		}
+		for i := range histories {
+			var takes []time.Duration
+			for range w.members {
+				takes = append(takes, lives[i%len(lives)])
+				i /= len(lives)
+			}
+			for stage, end := range played(t, w, groups, takes) {
+				got[stage].Shortest = min(got[stage].Shortest, end)
+				got[stage].Longest = max(got[stage].Longest, end)
+			}
+		}
+		for i, stage := range e.Stages {
+			if stage.Finish != got[i] {
+				t.Fatalf("%v\n%v\nbut the search finds %v", w, stage, got[i])
+			}
+		}
+		if n := len(e.Stages); n > 0 && e.Finish != e.Stages[n-1].Finish {
+			t.Fatalf("%v is not the end of the last stage", e.Finish)
+		}
+	}
+}
+
+// R41: what nobody knows is longer than any bound, also in sums, and its JSON leaves it out.
+func TestFinishThatNobodyKnows(t *testing.T) {
+	life := rollout.Span{Shortest: time.Hour, Longest: 2 * time.Hour}
+	closed := rollout.Closed(grouping.Key{Index: 1}, rollout.Gate{Name: "approval"})
+	year := 365 * 24 * time.Hour
+	for _, c := range []struct {
+		why  string
+		life rollout.Span
+		opts []rollout.Option
+		want string
+		json string
+	}{
+		{"both are known", life, nil, "2h0m0s to 4h0m0s", `{"shortest":"2h0m0s","longest":"4h0m0s"}`},
+		{"both are the same", rollout.Span{Shortest: time.Hour, Longest: time.Hour}, nil, "2h0m0s", `{"shortest":"2h0m0s","longest":"2h0m0s"}`},
+		{"a gate may open at once or never", life, opts(closed), "2h0m0s or more", `{"shortest":"2h0m0s"}`},
+		{"so may a pause end", life, opts(rollout.Paused()), "2h0m0s or more", `{"shortest":"2h0m0s"}`},
+		{"a sum too long for a Duration", rollout.Span{Longest: 200 * year}, nil, "0s or more", `{"shortest":"0s"}`},
+		{"it stands as it is", rollout.Span{Longest: math.MaxInt64}, nil, "0s or more", `{"shortest":"0s"}`},
+	} {
+		e, err := rollout.Expose(perGroup(config("", "", 0)), fleetOf(t, "a b", "c").read(), c.life, now, c.opts...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := json.Marshal(e.Finish)
+		if got := e.Finish.String(); got != c.want || string(text) != c.json || err != nil {
+			t.Errorf("%s: got %s, %s, %v, want %s, %s", c.why, got, text, err, c.want, c.json)
+		}
+	}
+}

@@ -1,0 +1,79 @@
+package rollout
+
+import (
+	"fmt"
+
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+)
+
+// unprotected says where the strategy protects nothing (R40): that all clusters start at once, and budgets that no number
+// of failures exceeds. Groups of which the same is to be said share a warning.
+func (s *schedule) unprotected() (warnings []Warning) {
+	n := s.groups.NumClusters()
+	var passed, stuck Warning // budgets that all clusters fit in, and those that all slots fit in
+	for i := range s.Stages {
+		stage := &s.Stages[i]
+		if stage.Clusters == n && stage.MaxConcurrency == n && n > 1 {
+			warnings = append(warnings, Warning{Type: WarningAllAtOnce, Clusters: n})
+		}
+		if !s.isOutOfReach(i) {
+			continue
+		}
+		w := Warning{
+			Type: WarningBudgetOutOfReach, Group: stage.Groups[0], Clusters: stage.Clusters, MaxFailures: s.budget(i),
+			AllGroups: s.Type == clusterv1alpha1.Progressive,
+		}
+		if s.mostExposed(i) == stage.Clusters {
+			passed = w.and(passed)
+		} else {
+			w.MaxConcurrency = stage.MaxConcurrency
+			stuck = w.and(stuck)
+		}
+	}
+	for _, w := range []Warning{passed, stuck} {
+		if w.Groups > 0 {
+			warnings = append(warnings, w)
+		}
+	}
+	return warnings
+}
+
+// isOutOfReach says whether no number of failures in a stage exceeds its budget. All has none.
+func (s *schedule) isOutOfReach(stage int) bool {
+	return s.Type != clusterv1alpha1.All && s.Stages[stage].Clusters > 0 && s.budget(stage) >= s.mostExposed(stage)
+}
+
+// and is the first of the two, which counts one more group than before.
+func (w Warning) and(first Warning) Warning {
+	if first.Groups > 0 {
+		w = first
+	}
+	w.Groups++
+	return w
+}
+
+// budget is the sentence of WarningBudgetOutOfReach.
+func (w Warning) budget() string {
+	n := w.Clusters
+	if w.MaxConcurrency > 0 {
+		n = w.MaxConcurrency
+	}
+	s := fmt.Sprintf("maxFailures %d can't be exceeded by %s", w.MaxFailures, clusters(n))
+	if w.MaxConcurrency > 0 {
+		s += " at a time"
+	}
+	if !w.AllGroups {
+		s += fmt.Sprintf(" in %v", w.Group)
+		switch w.Groups {
+		case 1:
+		case 2:
+			s += " and in 1 more group"
+		default:
+			s += fmt.Sprintf(" and in %d more groups", w.Groups-1)
+		}
+	}
+	if w.MaxConcurrency > 0 {
+		return s + ", and without a progressDeadline failed ones keep their slots: the rollout stands still without a breach"
+	}
+	return s + ": no failure there stops the rollout"
+}

@@ -20,6 +20,9 @@ type Blocker struct {
 	Since time.Time `json:"since,omitzero"`
 	// Until says when its deadline or its soak ends; zero if time alone changes nothing, as where a budget is breached.
 	Until time.Time `json:"until,omitzero"`
+	// Again says when its deadline ends an attempt before the one that [Attempt] wants, so that it waits for its turn once
+	// more; zero for all others. Until is zero then, as that ends no wait for it.
+	Again time.Time `json:"again,omitzero"`
 	// WithoutTime says that no report tells since when, so that a deadline or a soak that depends on it never ends.
 	WithoutTime bool `json:"withoutTime,omitempty"`
 	// Holds is how many held clusters wait for it, directly or through others.
@@ -60,6 +63,8 @@ func (b *Blocker) end(many bool) string {
 		return b.since(many)
 	case b.Status == status.Failed:
 		return b.since(many) + b.slot(many)
+	case !b.Again.IsZero():
+		return plural(many, ", is tried again at ", ", are tried again at ") + inUTC(b.Again)
 	case b.WithoutTime:
 		return ", cannot time out before a report says since when"
 	case !b.Until.IsZero():
@@ -73,7 +78,7 @@ func (b *Blocker) end(many bool) string {
 func (b *Blocker) slot(many bool) string {
 	keeps := plural(many, "keeps its slot", "keep their slots")
 	switch {
-	case b.Starting || b.Status == status.Succeeded:
+	case b.Starting || b.Status == status.Succeeded || !b.Again.IsZero():
 		return b.end(many)
 	case b.Status == status.Failed && (b.WithoutTime || !b.Until.IsZero()):
 		return ", " + keeps + b.until()
@@ -131,7 +136,25 @@ func (r *Result) blocker(position int) Blocker {
 			b.Until = r.now.Add(left)
 		}
 	}
+	if r.isEarlier(position) {
+		b.Again, b.Until = b.Until, time.Time{}
+	}
 	return b
+}
+
+// isEarlier says whether the cluster at a position is in flight in an earlier attempt than the wanted one, and waits for its
+// turn again once its deadline has passed (R39).
+func (r *Result) isEarlier(position int) bool {
+	s := r.states[position]
+	return r.tries.of(position) < r.schedule.options.attempt && inFlightStates.has(s) && s.status() == status.Progressing
+}
+
+// changes is when time alone changes how the cluster stands; zero if it does not.
+func (b *Blocker) changes() time.Time {
+	if !b.Again.IsZero() {
+		return b.Again
+	}
+	return b.Until
 }
 
 // Blockers lists the clusters that hold anyone up. Those that hold up most come first. Of those that hold up as many, those
@@ -147,10 +170,13 @@ func (r *Result) Blockers() []Blocker {
 	waiting := r.heldByStage()
 	var all []Blocker
 	for position, state := range r.states {
+		if r.schedule.isAside(position) {
+			continue // nobody waits for it
+		}
 		group := r.schedule.groups.GroupAt(position)
 		holds := 0
 		if b := r.choice.breach; b != nil {
-			if b.counts(r.schedule.groups.Key(group)) && failureStates.has(state) {
+			if b.counts(r.schedule.groups.Key(group)) && failureStates.has(state) && r.schedule.inBudget(position) {
 				holds = r.allHeld()
 			}
 		} else if i, active := r.choice.grantOf(int(r.schedule.stageOf[group])); active {

@@ -79,11 +79,11 @@ func (s *schedule) breach(v view, t *totals, breached int) *Breach {
 	if breached < len(s.Stages) {
 		stage := &s.Stages[breached]
 		return &Breach{
-			Group: stage.Groups[0], Mandatory: stage.Mandatory, Failures: t.stages[breached].failures(), MaxFailures: stage.MaxFailures,
+			Group: stage.Groups[0], Mandatory: stage.Mandatory, Failures: t.stages[breached].inBudget(), MaxFailures: stage.MaxFailures,
 			Clusters: s.firstFailures(v, breached),
 		}
 	}
-	if failures := t.all.failures(); s.Type == clusterv1alpha1.Progressive && failures > s.MaxFailures {
+	if failures := t.all.inBudget(); s.Type == clusterv1alpha1.Progressive && failures > s.MaxFailures {
 		return &Breach{AllGroups: true, Failures: failures, MaxFailures: s.MaxFailures, Clusters: s.firstFailures(v, -1)}
 	}
 	return nil
@@ -93,7 +93,7 @@ func (s *schedule) breach(v view, t *totals, breached int) *Breach {
 func (s *schedule) firstFailures(v view, stage int) []string {
 	names := make([]string, 0, maxNamed)
 	for position, _, ok := v.in(failureStates, 0); ok; position, _, ok = v.in(failureStates, position+1) {
-		if stage >= 0 && int(s.stageOf[s.groups.GroupAt(position)]) != stage {
+		if stage >= 0 && int(s.stageOf[s.groups.GroupAt(position)]) != stage || !s.inBudget(position) {
 			continue
 		}
 		if names = append(names, s.groups.Cluster(position)); len(names) == maxNamed {

@@ -21,6 +21,8 @@ type view interface {
 	// turn gives the position and the place of the first cluster of a stage in one of the two waiting states, from the
 	// given place on. Places are in the order in which clusters start.
 	turn(stage int, s state, from int) (position, place int, ok bool)
+	// at gives the state of the cluster at a position.
+	at(position int) state
 }
 
 // choice says what may start. It follows from the tallies alone, so that clusters need be looked at only
@@ -34,6 +36,7 @@ type choice struct {
 	active int      // how many of only there are: none where all stages are complete
 	tracks *tracks  // where the stages are a graph; nil for a chain
 
+	aside  int          // how many clusters wait that are not counted
 	breach *Breach      // why nothing starts; nil if the budgets hold
 	closed map[int]Gate // of each group before which a gate is closed; nil where none is
 
@@ -54,9 +57,10 @@ type grant struct {
 // For example, where b and c come after a, and d after both, of a {succeeded}, b {progressing}, c {unreported} and d
 // {unreported} the grants are those of b and c, of is -1, 0, 1, -1, and behind is -1, -1, -1, 1: d waits for b first.
 type tracks struct {
-	grants []grant // of the active stages, in their order
-	of     []int32 // of each stage the index of its grant; -1 where it is not active
-	behind []int32 // of each stage the first that is not complete of all that it comes after; -1 if there is none
+	grants   []grant // of the active stages, in their order
+	of       []int32 // of each stage the index of its grant; -1 where it is not active
+	behind   []int32 // of each stage the first that is not complete of all that it comes after; -1 if there is none
+	barriers []int32 // of each stage the first before which a gate is closed, of all that it comes after and itself; -1 if there is none
 }
 
 // grants are those of the active stages, in their order.
@@ -103,19 +107,32 @@ func (g *grant) starts(waiting state) int {
 	return g.slots - first
 }
 
-// totals is the tallies that a choice follows from.
+// totals is the tallies that a choice follows from, of the clusters that count.
 type totals struct {
 	groups []tally
 	stages []tally
 	all    tally
+
+	aside    []tally // of each group the clusters that are not counted; nil where all are
+	asideAll tally
+}
+
+// everyone is the tally of all clusters, counted or not.
+func (t *totals) everyone() tally {
+	sum := t.all
+	sum.add(&t.asideAll)
+	return sum
 }
 
 // sum adds up the tallies of the groups.
-func (s *schedule) sum(groups []tally) totals {
-	t := totals{groups: groups, stages: make([]tally, len(s.Stages))}
+func (s *schedule) sum(groups, aside []tally) totals {
+	t := totals{groups: groups, stages: make([]tally, len(s.Stages)), aside: aside}
 	for i := range groups {
 		t.stages[s.stageOf[i]].add(&groups[i])
 		t.all.add(&groups[i])
+	}
+	for i := range aside {
+		t.asideAll.add(&aside[i])
 	}
 	return t
 }
@@ -127,7 +144,7 @@ func (s *schedule) isComplete(stage int, t *tally) bool {
 
 // isBreached says whether more clusters of a stage failed than may.
 func (s *schedule) isBreached(stage int, t *tally) bool {
-	return t.failures() > s.Stages[stage].MaxFailures
+	return t.inBudget() > s.Stages[stage].MaxFailures
 }
 
 // firsts are the active stage and the first that is breached (R10, R12), each the number of stages if there is none.
@@ -149,8 +166,8 @@ func (s *schedule) firsts(t *totals) (active, breached int) {
 // closed gates and a graph, with which it takes time linear in the groups, and for the names of a breach.
 func (s *schedule) choose(v view, o *observed, now time.Time) choice {
 	t := &o.totals
-	c := choice{closed: s.closedGates(now)}
-	if s.after != nil {
+	c := choice{closed: s.closedGates(now), aside: t.asideAll.waiting()}
+	if s.After != nil {
 		c.tracks = s.follow(&c, t)
 	} else if o.active < len(t.stages) {
 		c.active = 1
@@ -172,21 +189,20 @@ func (s *schedule) choose(v view, o *observed, now time.Time) choice {
 // follow finds the active stages of a graph, and whom the others wait for. It takes time linear in the graph.
 func (s *schedule) follow(c *choice, t *totals) *tracks {
 	n := len(s.Stages)
-	tr := &tracks{of: make([]int32, n), behind: make([]int32, n)}
-	barriers := make([]int32, n) // of each stage the first before which a gate is closed, among all that it comes after and itself
+	tr := &tracks{of: make([]int32, n), behind: make([]int32, n), barriers: make([]int32, n)}
 	for stage := range n {
 		behind, barrier := int32(-1), int32(-1)
-		for _, before := range s.after[stage] {
+		for _, before := range s.After[stage] {
 			first := tr.behind[before]
 			if first < 0 && !s.isComplete(before, &t.stages[before]) {
 				first = int32(before)
 			}
-			behind, barrier = earlier(behind, first), earlier(barrier, barriers[before])
+			behind, barrier = earlier(behind, first), earlier(barrier, tr.barriers[before])
 		}
 		if barrier < 0 && c.isClosed(s.alone(stage)) {
 			barrier = int32(stage)
 		}
-		tr.behind[stage], barriers[stage], tr.of[stage] = behind, barrier, -1
+		tr.behind[stage], tr.barriers[stage], tr.of[stage] = behind, barrier, -1
 		if behind >= 0 || s.isComplete(stage, &t.stages[stage]) {
 			continue
 		}
@@ -263,6 +279,9 @@ func (c *choice) isClosed(group int) bool {
 // start lists the clusters that start, in order (R8), and tells mark their positions unless it is nil.
 func (s *schedule) start(v view, c *choice, mark marker) []Cluster {
 	n := c.starting()
+	if !s.stopped(c) {
+		n += c.aside
+	}
 	if n == 0 {
 		return nil
 	}
@@ -272,9 +291,16 @@ func (s *schedule) start(v view, c *choice, mark marker) []Cluster {
 		for i := range grants {
 			clusters = s.startOf(v, c, &grants[i], waiting, mark, clusters)
 		}
-		if c.tracks != nil {
+		counted := len(clusters)
+		if c.aside > 0 {
+			clusters = s.startAside(v, c, waiting, mark, clusters)
+		}
+		if c.tracks != nil || len(clusters) > counted {
 			slices.SortFunc(clusters[first:], func(a, b Cluster) int { return s.compareNames(a.Name, b.Name) })
 		}
+	}
+	if len(clusters) == 0 {
+		return nil // all that are not counted are held
 	}
 	return clusters
 }
@@ -286,7 +312,7 @@ func (s *schedule) startOf(v view, c *choice, g *grant, waiting state, mark mark
 		return clusters
 	}
 	for position, place, ok := v.turn(g.stage, waiting, 0); ok; position, place, ok = v.turn(g.stage, waiting, place+1) {
-		if c.closed != nil && c.isClosed(s.groups.GroupAt(position)) {
+		if c.closed != nil && c.isClosed(s.groups.GroupAt(position)) || s.isAside(position) {
 			continue
 		}
 		clusters = append(clusters, s.cluster(position, waiting))

@@ -137,9 +137,14 @@
 // # Beyond the API's strategy
 //
 // Options, which combine, pause a rollout ([Paused]), hold groups back until a window or an approval ([Closed]),
-// start clusters in another order ([Order]), bound those in flight within a group ([MaxConcurrencyPerGroup]), let
+// start clusters in another order ([Order]) or groups in one ([GroupOrder]), bound those in flight within a group ([MaxConcurrencyPerGroup]), let
 // failed clusters give up their slot ([FailedFreesSlot]), and bound how many are removed at once ([MaxRemoved]) and
 // how soon ([RemoveAfter]).
+//
+// With GroupOrder groups need not go one after the other: each starts when those that it comes after are complete, so that
+// two regions can each go through staging before production, side by side, or approvals alone decide. What is said here
+// of the first stage that is not complete is then true of each stage all of whose predecessors are. An explanation names the first
+// group that is waited for.
 //
 // A workload that follows several placements joins their groups with [grouping.Join]. All and Progressive
 // pool them; ProgressivePerGroup goes through the groups of the first placement before the groups of the next. A

@@ -30,13 +30,41 @@ var attemptChoices = []func(*world){
 	},
 }
 
+// of says of which clusters something is so; nil of nobody by nobody's word.
+func of(names ...string) func(string) bool {
+	return func(cluster string) bool { return slices.Contains(names, cluster) }
+}
+
+// uncountedChoices are the clusters that are not counted (R37), and baselineChoices those that failed before (R38).
+var (
+	uncountedChoices = []func(*world){
+		asIs,
+		func(w *world) { w.uncounted = of("a") },
+		func(w *world) { w.uncounted = of("b") },
+		func(w *world) { w.uncounted = of("a", "c") },
+		func(w *world) { w.uncounted = of("a", "b", "c") },
+		func(w *world) { w.uncounted = of() },
+	}
+	baselineChoices = []func(*world){
+		asIs,
+		func(w *world) { w.before = of("a") },
+		func(w *world) { w.before = of("b", "c") },
+	}
+)
+
 // countWorlds are the fleets of up to three clusters with the options that say what counts.
 func countWorlds() []space {
+	sparse := slices.Concat(fleets(everywhere(1), plainKeys, 4), fleets(everywhere(2), plainKeys, 4))
 	small := slices.Concat(fleets(cuts(0), plainKeys, 0), fleets(cuts(1), plainKeys, 0), fleets(cuts(2), plainKeys, 0))
 	three := fleets(ascending(cuts(3)), plainKeys, 0)
 	return []space{
 		{name: "attempts", fleets: small, kinds: allKinds, strategies: optionStrategies, extras: attemptChoices, short: 6000},
 		{name: "attempts of three", fleets: three, kinds: nineKinds, strategies: optionStrategies, extras: combined(attemptChoices, failedChoices), short: 4000},
+		{name: "uncounted", fleets: slices.Concat(small, sparse), kinds: nineKinds, strategies: optionStrategies, extras: combined(uncountedChoices, gateChoices, pauseChoices), short: 6000},
+		{name: "uncounted of three", fleets: three, kinds: nineKinds, strategies: optionStrategies, extras: combined(uncountedChoices, perGroupChoice, orderChoices), short: 6000},
+		{name: "uncounted behind gates", fleets: three, kinds: fewKinds, strategies: optionStrategies, extras: combined(uncountedChoices, gateChoices), short: 4000},
+		{name: "failed before", fleets: slices.Concat(small, three), kinds: nineKinds, strategies: manyStrategies, extras: combined(baselineChoices, uncountedChoices[:3]), short: 6000},
+		{name: "removals of the uncounted", fleets: small, kinds: allKinds, strategies: optionStrategies, extras: combined(uncountedChoices, removedChoices, wholeChoices), short: 4000},
 	}
 }
 

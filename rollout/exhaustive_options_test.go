@@ -116,12 +116,22 @@ var (
 	sizeChoices    = []func(*world){asIs, sized("1"), sized("34%"), sized("9")}
 	perGroupChoice = []func(*world){asIs, func(w *world) { w.perGroup = ptr(intstr.FromInt32(1)) }, func(w *world) { w.perGroup = ptr(intstr.FromString("50%")) }}
 	wholeChoices   = []func(*world){asIs, func(w *world) { w.incomplete = true }}
+	orderedChoices = []func(*world){
+		asIs,
+		orderedBy(map[string][]string{}),
+		orderedBy(map[string][]string{"prod": {"canary"}}),
+		orderedBy(map[string][]string{"canary": {"prod"}, "": {"canary"}}),
+		orderedBy(map[string][]string{"prod": {"canary", ""}}),
+		orderedBy(map[string][]string{"canary": {"ghost"}, "ghost": {"prod"}}), // R33: a name that no group has is passed over
+	}
 	removedChoices = []func(*world){asIs, removing(1, ""), removing(2, "1"), removing(2, "50%"), removing(3, "0"), removing(0, "0%")}
 )
 
 func sized(n string) func(*world) {
 	return func(w *world) { w.size = ptr(intstr.Parse(n)) }
 }
+
+func orderedBy(after map[string][]string) func(*world) { return func(w *world) { w.ordered = after } }
 
 // removing adds the reports of n clusters that are not selected, one of them twice, and a bound on removals.
 func removing(n int, most string) func(*world) {
@@ -148,6 +158,9 @@ func optionWorlds() []space {
 		{name: "holds", fleets: slices.Concat(small, sparse), kinds: nineKinds, strategies: optionStrategies, extras: combined(gateChoices, pauseChoices, wholeChoices), short: 6000},
 		{name: "gates", fleets: three, kinds: nineKinds, strategies: optionStrategies, extras: gateChoices, short: 4000},
 		{name: "gates and slots", fleets: slices.Concat(sparse, three), kinds: fewKinds, strategies: optionStrategies, extras: combined(gateChoices, perGroupChoice, failedChoices), short: 4000},
+		{name: "orders", fleets: slices.Concat(three, fleets(cuts(3), twoNames, 4)), kinds: nineKinds, strategies: optionStrategies[4:], extras: orderedChoices, short: 4000},
+		{name: "orders and gates", fleets: slices.Concat(sparse, fleets(ascending(cuts(4)), plainKeys, 0)), kinds: fewKinds, strategies: optionStrategies[4:], extras: combined(orderedChoices, gateChoices), short: 3000},
+		{name: "orders and slots", fleets: fleets(ascending(cuts(4)), plainKeys, 0), kinds: fewKinds, strategies: optionStrategies[3:], extras: combined(orderedChoices, perGroupChoice, orderChoices), short: 3000},
 		{name: "removals", fleets: small, kinds: allKinds, strategies: slices.Concat(optionStrategies, ignoredStrategies), extras: combined(removedChoices, wholeChoices), short: 4000},
 	}
 }

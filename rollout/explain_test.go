@@ -178,7 +178,7 @@ func advisedFleets(t *testing.T, n int, do func(h *advised)) {
 			for i, strategy := range explainedStrategies() {
 				h := &advised{strategy: strategy, groups: groups, reports: reports, now: atTen}
 				do(h)
-				switch (kind + i) % 5 { // what people do, in turn
+				switch (kind + i) % 10 { // what people do, in turn
 				case 0:
 					h.paused = true
 				case 1:
@@ -189,6 +189,16 @@ func advisedFleets(t *testing.T, n int, do func(h *advised)) {
 					h.others = []rollout.Option{rollout.MaxConcurrencyPerGroup(intstr.FromInt(1))}
 				case 4:
 					h.others = []rollout.Option{rollout.FailedFreesSlot()}
+				case 5:
+					h.others = []rollout.Option{rollout.Attempt(1)}
+				case 6:
+					h.others = []rollout.Option{rollout.Uncounted(of("a", "c"))}
+				case 7:
+					h.others = []rollout.Option{rollout.FailedBefore(of("b"))}
+				case 8:
+					h.others = []rollout.Option{rollout.GroupOrder(nil)} // the groups without a name are still a chain
+				case 9:
+					h.others = []rollout.Option{rollout.GroupOrder(map[string][]string{"canary": {""}}), rollout.MaxConcurrencyPerGroup(intstr.FromInt(1))}
 				}
 				do(h)
 			}

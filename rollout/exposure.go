@@ -73,7 +73,7 @@ func (s *schedule) expose(life Span, now time.Time) Exposure {
 	}
 	for i, stage := range s.clone().Stages { // of which the keys of the groups are the caller's
 		e.Stages[i] = StageExposure{Stage: stage, Exposed: s.mostExposed(i), InFlight: s.mostInFlight(i), Finish: finish[i]}
-		e.Finish = finish[i]
+		e.Finish = Span{max(e.Finish.Shortest, finish[i].Shortest), max(e.Finish.Longest, finish[i].Longest)}
 	}
 	return e
 }
@@ -81,27 +81,31 @@ func (s *schedule) expose(life Span, now time.Time) Exposure {
 // reach is how many clusters of all stages can be exposed and in flight.
 type reach struct {
 	exposed, ifAllFail, inFlight int
-	stage                        int // in which most are exposed
 }
 
-// reach is R40 for all stages: while one is active, the clusters before it that failed and were tolerated are exposed, too,
-// and those of them that hold or gave up their slot as Failed are in flight.
-func (s *schedule) reach() (r reach) {
-	failed, stillInFlight, allFail := 0, 0, true // allFail: no cluster of the stages before need have succeeded
-	for i := range s.Stages {
-		budget, exposed, inFlight := s.budget(i), s.mostExposed(i), s.mostInFlight(i)
-		if failed+exposed > r.exposed {
-			r.exposed, r.stage = failed+exposed, i
-		}
-		r.inFlight = max(r.inFlight, stillInFlight+inFlight)
-		if allFail {
-			r.ifAllFail += exposed
-		}
-		failed += min(budget, exposed)
-		stillInFlight += min(budget, inFlight)
-		allFail = allFail && min(budget, exposed) == s.Stages[i].Clusters
+// reach is R40 for all stages: while some are active, the clusters of those complete that failed and were tolerated are
+// exposed, too, and those of them in flight that have not timed out.
+func (s *schedule) reach() reach {
+	return reach{
+		exposed:   s.together(func(i int) load { return load{s.mostExposed(i), min(s.budget(i), s.mostExposed(i))} }),
+		inFlight:  s.together(func(i int) load { return load{s.mostInFlight(i), min(s.budget(i), s.mostInFlight(i))} }),
+		ifAllFail: s.reachIfAllFail(),
 	}
-	return r
+}
+
+// reachIfAllFail is R40 for a version with which no cluster succeeds: it goes on only where all clusters of a stage may fail.
+func (s *schedule) reachIfAllFail() (n int) {
+	stops := make([]bool, len(s.Stages)) // whether what comes after a stage is not reached
+	for i := range s.Stages {
+		if slices.ContainsFunc(s.before(i), func(before int) bool { return stops[before] }) {
+			stops[i] = true
+			continue
+		}
+		exposed := s.mostExposed(i)
+		n += exposed
+		stops[i] = min(s.budget(i), exposed) < s.Stages[i].Clusters
+	}
+	return n
 }
 
 // budget is how many clusters of a stage may fail while it is the active one: those of all clusters under Progressive,

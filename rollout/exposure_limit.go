@@ -136,9 +136,15 @@ func (q *question) find(exposed int) (*schedule, *field.Error) {
 		}))
 	}
 	s := q.schedule()
-	if least := s.reach(); least.exposed > exposed {
-		return nil, field.Invalid(field.NewPath("bounds", "exposed"), exposed, fmt.Sprintf("must be at least %d, which are exposed with %v, %d of them in %v",
-			least.exposed, q.limits(), s.mostExposed(least.stage), s.Stages[least.stage].Groups[0]))
+	if least := s.reach().exposed; least > exposed {
+		most, in := 0, 0
+		for i := range s.Stages {
+			if n := s.mostExposed(i); n > most {
+				most, in = n, i
+			}
+		}
+		return nil, field.Invalid(field.NewPath("bounds", "exposed"), exposed, fmt.Sprintf("must be at least %d, which are exposed with %v, up to %d of them in %v",
+			least, q.limits(), most, s.Stages[in].Groups[0]))
 	}
 	if free {
 		q.rules.maxFailures = limit.Count(sort.Search(q.groups.NumClusters(), func(i int) bool {

@@ -131,11 +131,11 @@ func TestLimit(t *testing.T) {
 		{"nobody is selected", progressive("", config("", "1h", 0)), nil, rollout.Bounds{Exposed: 1}, nil, "maxConcurrency 1, maxFailures 0"},
 		{
 			"a mandatory group starts as a whole", progressive("", config("", "1h", 0), "canary"), []string{"canary: a[1..20]", "b[1..300]"}, rollout.Bounds{Exposed: 12}, nil,
-			`bounds.exposed: Invalid value: 12: must be at least 20, which are exposed with maxConcurrency 1, maxFailures 0, 20 of them in group 0 "canary"`,
+			`bounds.exposed: Invalid value: 12: must be at least 20, which are exposed with maxConcurrency 1, maxFailures 0, up to 20 of them in group 0 "canary"`,
 		},
 		{
 			"what is set is too much", progressive("10", config("5", "1h", 0)), []string{"a[1..320]"}, rollout.Bounds{Exposed: 12}, nil,
-			`bounds.exposed: Invalid value: 12: must be at least 15, which are exposed with maxConcurrency 10, maxFailures 5, 15 of them in group 0`,
+			`bounds.exposed: Invalid value: 12: must be at least 15, which are exposed with maxConcurrency 10, maxFailures 5, up to 15 of them in group 0`,
 		},
 		{
 			"it takes too long", progressive("", config("", "1h", 0)), []string{"a[1..320]"}, rollout.Bounds{Exposed: 12, Finish: time.Hour}, nil,

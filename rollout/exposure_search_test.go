@@ -296,9 +296,13 @@ func exposureFleets(most int) (all []world) {
 // searchedWorlds are all small strategies and options over each fleet.
 func searchedWorlds(fleets []world) (all []*searched) {
 	counts := []string{"", "1", "2", "3", "4", "50%"}
-	add := func(s clusterv1alpha1.RolloutStrategy, config clusterv1alpha1.RolloutConfig, perGroup string, frees bool) {
+	orders := []map[string][]string{{}, {"prod": {"canary"}}, {"canary": {"prod"}}, {"": {"prod", "canary"}}}
+	add := func(s clusterv1alpha1.RolloutStrategy, config clusterv1alpha1.RolloutConfig, perGroup string, frees bool, ordered ...map[string][]string) {
 		for _, fleet := range fleets {
 			w := &searched{world: fleet, deadline: config.ProgressDeadline != "", soak: config.MinSuccessTime.Duration > 0 && !rollsOutAll(s)}
+			for _, order := range ordered {
+				w.ordered = order
+			}
 			w.strategy, w.failedFrees = s, frees
 			if perGroup != "" {
 				n := intstr.Parse(perGroup)
@@ -322,6 +326,11 @@ func searchedWorlds(fleets []world) (all []*searched) {
 						}
 						for _, perGroups := range []string{"", "1", "2", "50%"} {
 							add(perGroup(c, mandatory...), c, perGroups, frees)
+							if perGroups != "50%" && failures != "3" {
+								for _, order := range orders {
+									add(perGroup(c, mandatory...), c, perGroups, frees, order)
+								}
+							}
 						}
 					}
 				}

@@ -60,8 +60,8 @@ func (s Span) errs() (errs field.ErrorList) {
 
 // finish works out how long it takes until each stage is complete (R41).
 func (s *schedule) finish(life Span, now time.Time) []Span {
-	shortest := s.ends(plus(life.Shortest, s.MinSuccessTime), s.waits(now, 0))
-	longest := s.ends(plus(life.Longest, s.MinSuccessTime), s.waits(now, unknownEnd))
+	shortest := s.ends(plus(life.Shortest, s.MinSuccessTime), now, 0)
+	longest := s.ends(plus(life.Longest, s.MinSuccessTime), now, unknownEnd)
 	all := make([]Span, len(s.Stages))
 	for i := range all {
 		all[i] = Span{shortest[i], longest[i]}
@@ -77,13 +77,10 @@ type wait struct {
 	barrier  bool
 }
 
-// waits gives the gates that are closed at the time now, in the order of their stages. Those of which nobody knows when
-// they open do so when unknown says; so does a pause end, and so are the groups completed.
+// waits gives the gates that are closed at the time now, in the order of their stages, and of a stage those that open last
+// first. Those of which nobody knows when they open do so after the time unknown.
 func (s *schedule) waits(now time.Time, unknown time.Duration) []wait {
 	var waits []wait
-	if s.options.paused || s.missing != "" {
-		waits = append(waits, wait{until: unknown, barrier: true})
-	}
 	for group, gate := range s.closedGates(now) {
 		w := wait{until: unknown, stage: int(s.stageOf[group]), clusters: s.groups.Size(group)}
 		if w.barrier = s.isOneGroup(w.stage); !gate.Opens.IsZero() {
@@ -96,26 +93,36 @@ func (s *schedule) waits(now time.Time, unknown time.Duration) []wait {
 }
 
 // ends gives for each stage how long it takes until it is complete, where each cluster takes so long until it has soaked.
+// A pause, and the wait for groups to be completed, ends after the time unknown.
 //
 // The n clusters of a stage with c slots take their slots in their turn. The first c start at once, and each later one
 // when the c-th before it ends: so the last ends after ceil(n/c) clusters one after the other. The same holds for those
 // behind a gate from its opening on, with all slots to themselves and those behind gates that open later.
-func (s *schedule) ends(takes time.Duration, waits []wait) []time.Duration {
-	ends := make([]time.Duration, len(s.Stages))
-	var end, barrier time.Duration
+func (s *schedule) ends(takes time.Duration, now time.Time, unknown time.Duration) []time.Duration {
+	var held time.Duration
+	if s.options.paused || s.missing != "" {
+		held = unknown
+	}
+	waits := s.waits(now, unknown)
+	ends, barriers := make([]time.Duration, len(s.Stages)), make([]time.Duration, len(s.Stages))
 	for i := range s.Stages {
 		stage := &s.Stages[i]
-		begin, behind := end, 0
+		begin := time.Duration(0)
+		barriers[i] = held
+		for _, before := range s.before(i) {
+			begin, barriers[i] = max(begin, ends[before]), max(barriers[i], barriers[before])
+		}
+		behind, end := 0, begin
 		last := func(n int, from time.Duration) { // of n clusters that may start from then on
 			if n > 0 {
-				from = max(from, begin, barrier)
+				from = max(from, begin, barriers[i])
 				end = max(end, plus(from, times((n+stage.MaxConcurrency-1)/stage.MaxConcurrency, takes)))
 			}
 		}
-		for ; len(waits) > 0 && waits[0].stage == i; waits = waits[1:] {
+		for ; len(waits) > 0 && waits[0].stage <= i; waits = waits[1:] {
 			w := &waits[0]
 			if w.barrier {
-				barrier = max(barrier, w.until)
+				barriers[i] = max(barriers[i], w.until)
 				continue
 			}
 			behind += w.clusters

@@ -14,7 +14,7 @@ import (
 // For example, with a mandatory group {a soaking until 10:15, b progressing until 10:50} and {c, d} that wait for it, the
 // crowd of soaking is a, that of progressing is b, last is b, a, and first is a, b.
 type front struct {
-	crowds [numStates]crowd // of the active stage, by state; those that start stand under toApply
+	crowds [numCrowds]crowd // of the active stage, by state; those that start stand under toApply
 	last   few              // of those that the stage waits for: who ends last, those that never end before all others
 	first  few              // of those that have a slot: who frees it first
 	excess int              // how many slots have to come free before one more cluster may start
@@ -22,6 +22,7 @@ type front struct {
 	ends   []time.Time      // when time frees each of them; only while the front is made
 	// How many only start now, and of how many nobody knows since when they are in flight.
 	starting, unknown int
+	earlier           int // how many are in flight in an earlier attempt than the wanted one
 }
 
 // fronts are those of the active stages, in their order. They are worked out once a result, when somebody asks, in one pass
@@ -30,6 +31,25 @@ type front struct {
 type fronts struct {
 	once sync.Once
 	of   []front
+}
+
+// Beside the states there are crowds of those that are tried again (R39).
+const (
+	silentAgain = numStates + iota
+	progressingAgain
+	numCrowds
+)
+
+// crowdOf is the place of the crowd of a cluster in a state.
+func crowdOf(b *Blocker, s state) state {
+	switch {
+	case b.Again.IsZero():
+		return s &^ starting
+	case b.Silent:
+		return silentAgain
+	default:
+		return progressingAgain
+	}
 }
 
 // crowd holds clusters in the same state.
@@ -77,11 +97,12 @@ func (r *Result) findFronts() []front {
 		fronts[i].excess = s.holdingSlots(&g.used) + g.slots - s.Stages[g.stage].MaxConcurrency + 1
 	}
 	for position, state := range r.states {
-		if state&starting == 0 && !inFlightStates.has(state) {
+		if state&starting == 0 && !inFlightStates.has(state) || s.isAside(position) {
 			continue
 		}
 		if i, active := r.choice.grantOf(int(s.stageOf[s.groups.GroupAt(position)])); active {
 			fronts[i].add(r.blocker(position), state, s.options.freeFailed)
+			fronts[i].earlier += one(r.isEarlier(position))
 		}
 	}
 	for i := range fronts {
@@ -92,7 +113,7 @@ func (r *Result) findFronts() []front {
 
 // add puts in a cluster that starts or is in flight. A failed one has no slot where it is freed.
 func (f *front) add(b Blocker, state state, freeFailed bool) {
-	f.crowds[state&^starting].add(b)
+	f.crowds[crowdOf(&b, state)].add(b)
 	f.starting += one(b.Starting)
 	f.unknown += one(!b.Starting && b.Since.IsZero())
 	if !isFailed(state) {
@@ -128,8 +149,9 @@ func (f *front) joinStarts() {
 func (r *Result) waitedFor() string {
 	var f front
 	for position, state := range r.states {
-		if state&starting != 0 || inFlightStates.has(state) {
-			f.crowds[state&^starting].add(r.blocker(position))
+		if (state&starting != 0 || inFlightStates.has(state)) && !r.schedule.isAside(position) {
+			b := r.blocker(position)
+			f.crowds[crowdOf(&b, state)].add(b)
 		}
 	}
 	f.joinStarts()
@@ -142,10 +164,10 @@ func (c *crowd) add(b Blocker) {
 	if c.n++; c.n <= maxNamed {
 		c.names = append(c.names, b.Name)
 	}
-	if c.n == 1 || b.Until.Before(c.first.Until) {
+	if c.n == 1 || b.changes().Before(c.first.changes()) {
 		c.first = b
 	}
-	if c.n == 1 || c.last.Until.Before(b.Until) {
+	if c.n == 1 || c.last.changes().Before(b.changes()) {
 		c.last = b
 	}
 }
@@ -169,7 +191,7 @@ func (c *crowd) sentence(slots int) string {
 		b, which, end = c.first, "first", (*Blocker).slot
 	}
 	names := listed(c.names, c.n)
-	if many := c.n > 1; !many || c.first.Until.Equal(c.last.Until) {
+	if many := c.n > 1; !many || c.first.changes().Equal(c.last.changes()) {
 		return fmt.Sprintf("%s %s%s", names, b.kind(many), end(&b, many))
 	}
 	one := func(which string, b *Blocker) string {
@@ -191,7 +213,7 @@ const longestDetail = 560
 func (f *front) sentences(slots int, without stateSet) string {
 	var s strings.Builder
 	more := 0
-	for _, state := range [...]state{progressingUndated, failedUndated, soakingUndated, silent, failed, progressing, soaking, toApply} {
+	for _, state := range [...]state{progressingUndated, failedUndated, soakingUndated, silentAgain, progressingAgain, silent, failed, progressing, soaking, toApply} {
 		c := &f.crowds[state]
 		if c.n == 0 || without.has(state) {
 			continue

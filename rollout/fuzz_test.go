@@ -193,6 +193,8 @@ func (pick picker) fault(w *world, which int) {
 		w.perGroup = &limit
 	case 8:
 		w.maxRemoved = &limit
+	case 7:
+		w.ordered = from(pick, map[string][]string{"a": {"a"}}, map[string][]string{"a": {"b"}, "b": {"c", "canary"}, "canary": {"a"}}, map[string][]string{"a": {"b", "c"}, "b": {"c"}})
 	}
 }
 
@@ -228,5 +230,6 @@ func (w world) faulty() bool {
 		_, okRemoved := r16(*w.maxRemoved, 0)
 		ok = ok && okRemoved
 	}
+	ok = ok && !r33Cycle(w.ordered)
 	return !ok
 }

@@ -140,6 +140,17 @@ func (s *schedule) opening(c *choice, t *totals, now time.Time) (next time.Durat
 			}
 		}
 	}
+	for group := range t.aside {
+		if _, waits := c.waitsFor(int(s.stageOf[group])); waits || t.aside[group].waiting() == 0 {
+			continue
+		}
+		if barrier := s.barrierOf(c, int(s.stageOf[group])); barrier >= 0 {
+			group = barrier
+		}
+		if gate, closed := c.closed[group]; closed {
+			next = sooner(next, untilOpen(gate, now))
+		}
+	}
 	return next
 }
 

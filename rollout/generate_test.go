@@ -219,6 +219,9 @@ func (pick picker) options(w *world) {
 		n := pick.limit()
 		w.perGroup = &n
 	}
+	if pick.oneIn(3) {
+		w.ordered = pick.groupOrder()
+	}
 	w.failedFrees = pick.oneIn(3)
 	if pick.oneIn(3) {
 		n := from(pick, intstr.FromInt32(0), intstr.FromInt32(1), intstr.FromInt32(2), intstr.FromString("0%"), intstr.FromString("34%"), intstr.FromString("7%"))
@@ -230,6 +233,30 @@ func (pick picker) options(w *world) {
 	}
 	w.incomplete = pick.oneIn(10)
 	w.attempt = from(pick, 0, 0, 1, 2)
+	if pick.oneIn(3) {
+		n := pick(4)
+		w.uncounted = func(name string) bool { return score(name, 3, 5)%4 < n }
+	}
+	if pick.oneIn(3) {
+		n := pick(4)
+		w.before = func(name string) bool { return score(name, 5, 3)%4 < n }
+	}
+}
+
+// groupOrder is a graph of names without a cycle, as later names come after earlier ones of a list that begins anywhere.
+func (pick picker) groupOrder() map[string][]string {
+	names := []string{"canary", "", "ghost", "prod", "zone"}
+	first := pick(len(names))
+	after := map[string][]string{}
+	for i := range names {
+		for j := range i {
+			if pick.oneIn(3) {
+				name := names[(first+i)%len(names)]
+				after[name] = append(after[name], names[(first+j)%len(names)])
+			}
+		}
+	}
+	return after
 }
 
 // score mixes up the order of names, with ties.
@@ -239,6 +266,16 @@ func score(name string, a, b int) int {
 		n = n*b + int(c)
 	}
 	return n % 11
+}
+
+// named are the members that an option names.
+func (w world) named(is func(string) bool) (names []string) {
+	for _, m := range w.members {
+		if is != nil && is(m.name) {
+			names = append(names, m.name)
+		}
+	}
+	return names
 }
 
 // String shows what is needed to make a test case of a failure.
@@ -254,8 +291,9 @@ func (w world) String() string {
 	text, err := json.MarshalIndent(map[string]any{
 		"strategy": w.strategy, "groups": w.groups, "clusters": clusters, "reports": w.reports, "now": w.now,
 		"paused": w.paused, "gates": gates, "ordered": w.order != nil, "perGroup": w.perGroup,
+		"groupOrder":      w.ordered,
 		"failedFreesSlot": w.failedFrees, "maxRemoved": w.maxRemoved, "clustersPerDecisionGroup": w.size, "incomplete": w.incomplete,
-		"attempt": w.attempt,
+		"attempt": w.attempt, "uncounted": w.named(w.uncounted), "failedBefore": w.named(w.before),
 	}, "", " ")
 	if err != nil {
 		return err.Error()

@@ -21,7 +21,7 @@ const (
 	HoldBreached HoldType = "BudgetBreached"
 	// HoldMandatoryGroup says that a mandatory group comes first and is not complete.
 	HoldMandatoryGroup HoldType = "MandatoryGroupIncomplete"
-	// HoldEarlierGroup says that a group with a lower index comes first and is not complete.
+	// HoldEarlierGroup says that a group that comes first is not complete.
 	HoldEarlierGroup HoldType = "EarlierGroupIncomplete"
 	// HoldGateClosed says that the gate before the cluster's group, or before an earlier one, is closed.
 	HoldGateClosed HoldType = "GateClosed"
@@ -145,17 +145,18 @@ func (s *schedule) hold(c *choice, group int) Hold {
 			h.Type = HoldMandatoryGroup
 		}
 		return h
+	}
+	if barrier := s.barrierOf(c, stage); barrier >= 0 {
+		group = barrier
+	}
+	switch {
+	case c.isClosed(group):
+		return Hold{Type: HoldGateClosed, Group: s.groups.Key(group), Gate: c.closed[group]}
 	case !active: // and nobody waits
 		return Hold{}
+	default:
+		return s.usedUp(&c.grants()[i])
 	}
-	g := &c.grants()[i]
-	if g.barrier >= 0 {
-		group = g.barrier
-	}
-	if c.isClosed(group) {
-		return Hold{Type: HoldGateClosed, Group: s.groups.Key(group), Gate: c.closed[group]}
-	}
-	return s.usedUp(g)
 }
 
 func (s *schedule) usedUp(g *grant) Hold {

@@ -39,3 +39,19 @@ func ignoredFields(s clusterv1alpha1.RolloutStrategy, path *field.Path) (ignored
 	}
 	return ignored
 }
+
+// checkOptions warns of the options that have no effect under the strategy's type, in the order of their names (R18).
+func (s *schedule) checkOptions() {
+	perGroup := s.Type == clusterv1alpha1.ProgressivePerGroup
+	for _, option := range []struct {
+		name    string
+		ignored bool
+	}{
+		{"groupOrder", s.options.groupOrder != nil && !perGroup},
+		{"maxConcurrencyPerGroup", s.options.groupConcurrency != nil && !perGroup},
+	} {
+		if option.ignored {
+			s.warn(Warning{Type: WarningFieldIgnored, Field: option.name})
+		}
+	}
+}

@@ -49,13 +49,13 @@ func (w Warning) MarshalJSON() ([]byte, error) {
 		Group     *grouping.Key `json:"group,omitempty"`
 	}{plain: plain(w)}
 	switch w.Type {
-	case WarningGateWithoutGroup:
+	case WarningGateWithoutGroup, WarningOrderWithoutGroup:
 		out.Group = &w.Group
 	case WarningBudgetOutOfReach:
 		if !w.AllGroups {
 			out.Group = &w.Group
 		}
-	case WarningMandatoryGroupEmpty:
+	case WarningMandatoryGroupEmpty, WarningMandatoryGroupUncounted:
 		out.Mandatory = &mandatory{GroupName: w.Mandatory.GroupName}
 		if w.Mandatory.GroupName == "" {
 			out.Mandatory.GroupIndex = &w.Mandatory.GroupIndex // without a name it is what counts

@@ -75,17 +75,18 @@ func (n *names) add(cluster string) {
 // is the caller's.
 func (s *schedule) next(v view, o *observed, now time.Time, mark marker) (Next, choice) {
 	c := s.choose(v, o, now)
-	all := &o.all
+	all, everyone := &o.all, o.everyone()
 	leaving, left := s.leave(o, &c, now)
 	n := Next{
 		Leaving:      leaving,
 		Start:        s.start(v, &c, mark),
-		TimedOut:     s.list(v, timedOutNowStates, int(all[timedOutNow])),
+		TimedOut:     s.list(v, timedOutNowStates, int(everyone[timedOutNow])),
 		Breach:       c.breach.clone(),
 		Warnings:     s.warningsOf(v, o),
 		RecheckAfter: sooner(sooner(o.recheck, left), s.opening(&c, &o.totals, now)),
 		Counts:       all.counts(all.waiting() - c.starting()),
 	}
+	n.Counts.Uncounted, n.Counts.UncountedToApply = len(s.aside), o.asideAll.waiting()
 	if !s.withholds(o) {
 		n.Removed = o.due
 	}
@@ -105,7 +106,8 @@ func (s *schedule) exceedsRemovals(o *observed) bool {
 
 // reported is the number of clusters with a report, selected or not.
 func (s *schedule) reported(o *observed) int {
-	return s.groups.NumClusters() - int(o.all[unreported]) - s.options.back.unreported() + len(o.removed)
+	everyone := o.everyone()
+	return s.groups.NumClusters() - int(everyone[unreported]) - s.options.back.unreported() + len(o.removed)
 }
 
 // warningsOf gives the schedule's warnings and those of the reports.
@@ -114,7 +116,7 @@ func (s *schedule) warningsOf(v view, o *observed) []Warning {
 	if o.merged.n > 0 {
 		warnings = append(warnings, Warning{Type: WarningReportsMerged, Clusters: o.merged.n, Cluster: o.merged.first})
 	}
-	if n := o.all.undated(); n > 0 {
+	if n := o.all.undated() + o.asideAll.undated(); n > 0 {
 		w := Warning{Type: WarningReportWithoutTime, Clusters: n}
 		position, _, _ := v.in(undatedStates, 0)
 		w.Cluster = s.groups.Cluster(position)

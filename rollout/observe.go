@@ -46,7 +46,8 @@ func (r *Result) observe(s *schedule, reports []status.Report, now time.Time) (o
 	}
 	o.remove(reports, &others)
 	o.recheck = r.count()
-	o.totals = s.sum(r.tallies)
+	r.aside = s.sort(r.tallies, r.states)
+	o.totals = s.sum(r.tallies, r.aside)
 	o.active, o.breached = s.firsts(&o.totals)
 	return o, nil
 }
@@ -61,6 +62,7 @@ const unknownAge time.Duration = math.MinInt64
 // set notes what was reported of the cluster at a position.
 func (r *Result) set(position int, report *status.Report, now time.Time) {
 	kind, since := read(report)
+	r.tries.set(position, report.Attempt, len(r.states))
 	state := r.schedule.state(kind, since, report.Attempt, now)
 	r.states[position] = state
 	r.age(position, state, since, now)

@@ -27,6 +27,10 @@ type options struct {
 	order            func(a, b string) int
 	gates            map[grouping.Key]closedGate // by gateKey
 	freeFailed       bool
+	uncounted        func(cluster string) bool
+	failedBefore     func(cluster string) bool
+	groupOrder       *groupOrder // nil: by index
+	groupOrderErr    *field.Error
 	back             *wayBack // nil: the rollout goes on
 	attempt          int      // the one that is wanted
 	attemptErr       *field.Error
@@ -34,7 +38,7 @@ type options struct {
 
 // errs are those of the options that count.
 func (o *options) errs() (errs field.ErrorList) {
-	for _, err := range []*field.Error{o.groupErr, o.removedErr, o.graceErr, o.attemptErr} {
+	for _, err := range []*field.Error{o.groupErr, o.groupOrderErr, o.removedErr, o.graceErr, o.attemptErr} {
 		if err != nil {
 			errs = append(errs, err)
 		}
@@ -60,7 +64,7 @@ func Order(compare func(a, b string) int) Option {
 
 // MaxConcurrencyPerGroup is how many clusters of a group may be in flight or started at a time under
 // ProgressivePerGroup, as a count or a percentage of the group, mandatory groups included. The
-// other types ignore it.
+// other types ignore it, of which the result warns.
 func MaxConcurrencyPerGroup(n intstr.IntOrString) Option {
 	perGroup, err := limit.ParseConcurrency(field.NewPath("maxConcurrencyPerGroup"), n)
 	return func(o *options) { o.groupConcurrency, o.groupErr = perGroup, err }

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/intstr"
-	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
 	"github.com/cohort-ocm/cohort/grouping"
 	"github.com/cohort-ocm/cohort/rollout"
@@ -96,23 +95,6 @@ func (o *oracle) r43() (reports []status.Report) {
 	return reports
 }
 
-// R44: groups go in the reverse of the order in which they started.
-func (o *oracle) r44Sequence() (sequence []grouping.Key) {
-	if o.kind != clusterv1alpha1.ProgressivePerGroup {
-		return nil
-	}
-	for _, mandatory := range []bool{true, false} {
-		for _, g := range o.groups {
-			is := slices.ContainsFunc(o.mandatory, func(entry clusterv1alpha1.MandatoryDecisionGroup) bool { return r12Names(entry, g) })
-			if is == mandatory {
-				sequence = append(sequence, g)
-			}
-		}
-	}
-	slices.Reverse(sequence)
-	return sequence
-}
-
 // R44: failed first, then as the caller says, then those of unknown times, then the latest; the names are left to R8.
 func (o *oracle) r44Order() func(a, b string) int {
 	first := func(a, b bool) int {
@@ -126,14 +108,20 @@ func (o *oracle) r44Order() func(a, b string) int {
 	}
 	callers := o.order
 	return func(a, b string) int {
-		of := func(name string) (r status.Report, failed bool) {
-			r, _ = o.back.has(name)
+		of := func(name string) (r status.Report, has, failed bool) {
+			r, has = o.back.has(name)
 			s := subject{}
 			s.status, s.since = r27(r)
-			return r, r2(&s) || o.r4(&s)
+			return r, has, r2(&s) || o.r4(&s)
 		}
-		ra, failedA := of(a)
-		rb, failedB := of(b)
+		ra, hasA, failedA := of(a)
+		rb, hasB, failedB := of(b)
+		if c := first(hasA, hasB); c != 0 { // before who went back and is tried again
+			return c
+		}
+		if !hasA {
+			return 0
+		}
 		if c := first(failedA, failedB); c != 0 {
 			return c
 		}

@@ -62,13 +62,14 @@ func (o *oracle) r20Breached(*subject) (rollout.Hold, bool) {
 	return rollout.Hold{Type: rollout.HoldBreached, Group: b.Group, AllGroups: b.AllGroups, Failures: b.Failures, MaxFailures: b.MaxFailures}, true
 }
 
-// R10 and R12: groups go by index, the mandatory ones first, and nothing overtakes one that is incomplete.
+// R10, R12 and R33: groups go by index or in the given order, the mandatory ones first, and nothing overtakes one that is
+// incomplete and comes before it.
 func (o *oracle) r10Waits(s *subject) (rollout.Hold, bool) {
 	for _, g := range o.sequence() {
 		if g == s.group {
 			break
 		}
-		if o.r6Complete(g, o.budget(g)) {
+		if !o.r33(g, s.group) || o.r6Complete(g, o.budget(g)) {
 			continue
 		}
 		if o.r12(g) {
@@ -84,6 +85,9 @@ func (o *oracle) r23(s *subject) (rollout.Hold, bool) {
 	for _, g := range o.sequence() {
 		if g == s.group {
 			break
+		}
+		if !o.r33(g, s.group) {
+			continue
 		}
 		if hold, closed := o.r23Before(g); closed {
 			return hold, true
@@ -137,7 +141,7 @@ func (o *oracle) r23Closed(g rollout.Gate) bool { return g.Opens.IsZero() || o.n
 
 // R11: the clusters outside the mandatory groups share MaxConcurrency.
 func (o *oracle) r11() {
-	outside := func(s *subject) bool { return !o.r12(s.group) }
+	outside := func(s *subject) bool { return !o.r12(s.group) && !s.aside }
 	n := 0
 	for i := range o.all {
 		if outside(&o.all[i]) {
@@ -154,7 +158,7 @@ func (o *oracle) r24() {
 	}
 	for _, g := range o.groups {
 		limit := atMost(*o.perGroup, o.sizeOf(g))
-		o.share(func(s *subject) bool { return s.group == g }, rollout.Hold{Group: g, MaxConcurrency: limit})
+		o.share(func(s *subject) bool { return s.group == g && !s.aside }, rollout.Hold{Group: g, MaxConcurrency: limit})
 	}
 }
 

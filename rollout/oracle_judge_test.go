@@ -82,11 +82,20 @@ func (w world) options() []rollout.Option {
 	if w.failedFrees {
 		opts = append(opts, rollout.FailedFreesSlot())
 	}
+	if w.ordered != nil {
+		opts = append(opts, rollout.GroupOrder(w.ordered))
+	}
 	if w.maxRemoved != nil {
 		opts = append(opts, rollout.MaxRemoved(*w.maxRemoved))
 	}
 	if w.attempt > 0 {
 		opts = append(opts, rollout.Attempt(w.attempt))
+	}
+	if w.uncounted != nil {
+		opts = append(opts, rollout.Uncounted(w.uncounted))
+	}
+	if w.before != nil {
+		opts = append(opts, rollout.FailedBefore(w.before))
 	}
 	return opts
 }
@@ -95,6 +104,7 @@ func (w world) options() []rollout.Option {
 func (a *answer) observe(r *rollout.Result) {
 	a.InFlight, a.Start, a.TimedOut, a.Removed = r.InFlight, r.Start, r.TimedOut, r.Removed
 	a.Breach, a.Warnings, a.RecheckAfter, a.Counts, a.Schedule = r.Breach, r.Warnings, r.RecheckAfter, r.Counts, r.Schedule
+	a.Schedule.After = allAfter(r.Schedule) // as the rules say what comes after what, and not what directly
 	a.Settled, a.Held = a.Settled[:0], a.Held[:0]
 	for c := range r.Settled() {
 		a.Settled = append(a.Settled, c)
@@ -147,9 +157,9 @@ func sameBreach(a, b *rollout.Breach) bool {
 
 func sameSchedule(a, b rollout.Schedule) bool {
 	return a.Type == b.Type && a.MinSuccessTime == b.MinSuccessTime && a.MaxFailures == b.MaxFailures &&
-		same(a.ProgressDeadline, b.ProgressDeadline) &&
+		same(a.ProgressDeadline, b.ProgressDeadline) && slices.EqualFunc(a.After, b.After, slices.Equal) &&
 		slices.EqualFunc(a.Stages, b.Stages, func(a, b rollout.Stage) bool {
-			return a.Mandatory == b.Mandatory && a.Clusters == b.Clusters &&
+			return a.Mandatory == b.Mandatory && a.Clusters == b.Clusters && a.Uncounted == b.Uncounted &&
 				a.MaxConcurrency == b.MaxConcurrency && a.MaxFailures == b.MaxFailures && slices.Equal(a.Groups, b.Groups)
 		})
 }

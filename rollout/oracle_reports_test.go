@@ -53,7 +53,8 @@ func r1Merged(reports []status.Report, cluster string) (worst status.Report, n i
 			}
 			continue
 		}
-		if place < worstPlace || place == worstPlace && since.After(worstSince) {
+		later := since.After(worstSince) || since.Equal(worstSince) && r.Applied.Round(0).After(worst.Applied.Round(0))
+		if place < worstPlace || place == worstPlace && later {
 			worst = r
 		}
 	}
@@ -112,10 +113,10 @@ func (o *oracle) r6(s *subject) bool {
 	return s.status == status.Succeeded && !o.r5(s) || s.status == status.Skip || r2(s)
 }
 
-// R6: a group is complete when all are settled and the failures within the budget.
+// R6: a group is complete when all are settled and the failures within the budget. R37: all that count.
 func (o *oracle) r6Complete(group grouping.Key, budget int) bool {
 	for i := range o.all {
-		if o.all[i].group == group && !o.r6(&o.all[i]) {
+		if o.all[i].group == group && !o.all[i].aside && !o.r6(&o.all[i]) {
 			return false
 		}
 	}
@@ -154,22 +155,34 @@ func (o *oracle) reportedClusters() (removed []string, reported int) {
 	return removed, reported
 }
 
+// R37, R38: whether a cluster counts as a failure in a budget.
+func r38(s *subject) bool { return r2(s) && !s.aside && !s.before }
+
 func waiting(s *subject) bool { return s.status == status.ToApply }
 
 func (o *oracle) failuresIn(group grouping.Key) (n int) {
 	for i := range o.all {
-		if o.all[i].group == group && r2(&o.all[i]) {
+		if o.all[i].group == group && r38(&o.all[i]) {
 			n++
 		}
 	}
 	return n
 }
 
+// sizeOf is how many clusters of a group count (R37).
 func (o *oracle) sizeOf(group grouping.Key) (n int) {
 	for i := range o.all {
-		if o.all[i].group == group {
+		if o.all[i].group == group && !o.all[i].aside {
 			n++
 		}
+	}
+	return n
+}
+
+// total is how many clusters count (R37).
+func (o *oracle) total() (n int) {
+	for _, g := range o.groups {
+		n += o.sizeOf(g)
 	}
 	return n
 }
@@ -211,30 +224,6 @@ func (o *oracle) r12(group grouping.Key) bool {
 	return false
 }
 
-// sequence is the groups that go one by one: the mandatory ones (R12), then under ProgressivePerGroup the
-// others (R10).
-func (o *oracle) sequence() (sequence []grouping.Key) {
-	if o.kind == clusterv1alpha1.All {
-		return nil
-	}
-	if o.back != nil {
-		return o.r44Sequence()
-	}
-	for _, g := range o.groups {
-		if o.r12(g) {
-			sequence = append(sequence, g)
-		}
-	}
-	if o.kind == clusterv1alpha1.ProgressivePerGroup {
-		for _, g := range o.groups {
-			if !o.r12(g) {
-				sequence = append(sequence, g)
-			}
-		}
-	}
-	return sequence
-}
-
 // budget of one group: R12 none for a mandatory group, R10 MaxFailures of the group's size.
 func (o *oracle) budget(group grouping.Key) int {
 	if o.r12(group) {
@@ -249,7 +238,7 @@ func (o *oracle) breach() *rollout.Breach {
 		b := &rollout.Breach{MaxFailures: budget}
 		for i := range o.all {
 			s := &o.all[i]
-			if !in(s.group) || !r2(s) {
+			if !in(s.group) || !r38(s) {
 				continue
 			}
 			if b.Failures++; b.Failures <= 3 {
@@ -270,7 +259,7 @@ func (o *oracle) breach() *rollout.Breach {
 	if o.kind != clusterv1alpha1.Progressive {
 		return nil
 	}
-	b := of(r15(o.maxFailures, len(o.all)), func(grouping.Key) bool { return true })
+	b := of(r15(o.maxFailures, o.total()), func(grouping.Key) bool { return true })
 	if b != nil {
 		b.AllGroups = true
 	}

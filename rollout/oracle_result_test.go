@@ -68,25 +68,29 @@ func (o *oracle) r19Recheck() time.Duration {
 // group is left for it.
 func (o *oracle) r21() {
 	s := &o.out.Schedule
-	s.Type, s.MinSuccessTime, s.ProgressDeadline, s.MaxFailures = o.kind, o.soak, o.deadline, len(o.all)
+	s.Type, s.MinSuccessTime, s.ProgressDeadline, s.MaxFailures = o.kind, o.soak, o.deadline, o.total()
 	if o.kind == clusterv1alpha1.Progressive {
-		s.MaxFailures = r15(o.maxFailures, len(o.all))
+		s.MaxFailures = r15(o.maxFailures, o.total())
 	}
 	s.ConcurrencySource = o.r14Source()
+	s.After = o.r33Schedule()
 	stage := func(mandatory bool, groups ...grouping.Key) *rollout.Stage {
-		n := 0
+		n, aside := 0, 0
 		for _, g := range groups {
 			n += o.sizeOf(g)
+			for i := range o.all {
+				if o.all[i].group == g && o.all[i].aside {
+					aside++
+				}
+			}
 		}
-		s.Stages = append(s.Stages, rollout.Stage{Groups: groups, Mandatory: mandatory, Clusters: n, MaxConcurrency: n, MaxFailures: n})
+		s.Stages = append(s.Stages, rollout.Stage{
+			Groups: groups, Mandatory: mandatory, Clusters: n + aside, Uncounted: aside, MaxConcurrency: n, MaxFailures: n,
+		})
 		return &s.Stages[len(s.Stages)-1]
 	}
 	var rest []grouping.Key
-	inOrder := o.groups
-	if o.back != nil && o.kind == clusterv1alpha1.ProgressivePerGroup {
-		inOrder = o.sequence()
-	}
-	for _, g := range inOrder {
+	for _, g := range o.groups {
 		if !o.r12(g) {
 			rest = append(rest, g)
 			continue
@@ -94,7 +98,7 @@ func (o *oracle) r21() {
 		mandatory := stage(true, g)
 		mandatory.MaxFailures = 0
 		if o.perGroup != nil && o.kind == clusterv1alpha1.ProgressivePerGroup {
-			mandatory.MaxConcurrency = atMost(*o.perGroup, mandatory.Clusters)
+			mandatory.MaxConcurrency = atMost(*o.perGroup, o.sizeOf(g))
 		}
 	}
 	switch {
@@ -103,13 +107,16 @@ func (o *oracle) r21() {
 		stage(false, rest...)
 	case o.kind == clusterv1alpha1.Progressive:
 		others := stage(false, rest...)
-		others.MaxConcurrency = o.r14(others.Clusters)
+		others.MaxConcurrency = o.r14(others.MaxConcurrency) // of all that count
 	case o.kind == clusterv1alpha1.ProgressivePerGroup:
-		for _, g := range rest {
+		for _, g := range o.sequence() {
+			if o.r12(g) {
+				continue
+			}
 			group := stage(false, g)
 			group.MaxFailures = o.budget(g)
 			if o.perGroup != nil {
-				group.MaxConcurrency = atMost(*o.perGroup, group.Clusters)
+				group.MaxConcurrency = atMost(*o.perGroup, o.sizeOf(g))
 			}
 		}
 	}
@@ -156,6 +163,13 @@ func (o *oracle) s5Counts(among func(*subject) bool) (c status.Counts) {
 		if !among(s) {
 			continue
 		}
+		if s.aside { // R37: a number of its own
+			c.Uncounted++
+			if waiting(s) {
+				c.UncountedToApply++
+			}
+			continue
+		}
 		switch s.status {
 		case status.ToApply:
 			c.ToApply++
@@ -189,12 +203,12 @@ func (o *oracle) s6() status.RolloutStatus {
 		return status.Failed
 	}
 	for i := range o.all {
-		if waiting(&o.all[i]) || o.r3(&o.all[i]) {
+		if s := &o.all[i]; !s.aside && (waiting(s) || o.r3(s)) {
 			return status.Progressing
 		}
 	}
 	for i := range o.all {
-		if r2(&o.all[i]) {
+		if s := &o.all[i]; !s.aside && r2(s) {
 			return status.Failed
 		}
 	}
@@ -228,8 +242,11 @@ func (o *oracle) s7() {
 		}
 		sum.Waiting = append(sum.Waiting, h.Hold.String())
 	}
-	// R29: where nobody is held, those in flight are named.
-	if len(o.out.Holds) == 0 && o.out.Breach == nil && !o.incomplete && len(o.out.InFlight)+len(o.out.Start) > 0 {
-		sum.Waiting = []string{namesThem}
+	// R29: where nobody is held, those in flight are named; R37: if they count.
+	for i := range o.all {
+		s := &o.all[i]
+		if len(o.out.Holds) == 0 && o.out.Breach == nil && !o.incomplete && !s.aside && (waiting(s) || o.r3(s)) {
+			sum.Waiting = []string{namesThem}
+		}
 	}
 }

@@ -37,7 +37,10 @@ type world struct {
 	perGroup    *intstr.IntOrString
 	failedFrees bool
 	maxRemoved  *intstr.IntOrString
+	ordered     map[string][]string // by GroupOrder; nil without it
 	attempt     int
+	uncounted   func(cluster string) bool
+	before      func(cluster string) bool // whether a cluster failed before the rollout
 }
 
 type member struct {
@@ -80,6 +83,8 @@ type subject struct {
 	newly    bool                 // timed out by R4
 	held     bool
 	hold     rollout.Hold
+	aside    bool // R37: not counted
+	before   bool // R38: failed before
 }
 
 type oracle struct {
@@ -153,6 +158,8 @@ func (o *oracle) readReports() {
 	o.all = o.all[:0]
 	for _, m := range o.members {
 		s := subject{name: m.name, group: m.group, status: status.ToApply}
+		s.aside = o.uncounted != nil && o.uncounted(m.name)
+		s.before = o.before != nil && o.before(m.name)
 		attempt := 0
 		if r, n := r1Merged(o.reports, m.name); n > 0 {
 			s.reported, attempt = true, r.Attempt

@@ -16,9 +16,11 @@ import (
 // The rules on warnings: R1, R4, R5, R12, R18, R23, R28, R30. They come in the order of the types.
 func (o *oracle) r31() {
 	o.r18Ignored()
+	o.r18Options()
 	if !o.incomplete { // a group that nobody sees may not be written yet
 		o.r12Empty()
 		o.r23WithoutGroup()
+		o.r33WithoutGroup()
 	} else {
 		o.warn(rollout.Warning{Type: rollout.WarningGroupsIncomplete, Missing: o.missing})
 	}
@@ -60,6 +62,19 @@ func (o *oracle) r18Ignored() {
 	}
 }
 
+// R18: options of another type than the chosen one.
+func (o *oracle) r18Options() {
+	if o.kind == clusterv1alpha1.ProgressivePerGroup {
+		return
+	}
+	if o.ordered != nil {
+		o.warn(rollout.Warning{Type: rollout.WarningFieldIgnored, Field: "groupOrder"})
+	}
+	if o.perGroup != nil {
+		o.warn(rollout.Warning{Type: rollout.WarningFieldIgnored, Field: "maxConcurrencyPerGroup"})
+	}
+}
+
 // R12: an entry that selects no cluster. Reading: once, however often it stands there.
 func (o *oracle) r12Empty() {
 	for _, entry := range o.mandatory {
@@ -71,6 +86,22 @@ func (o *oracle) r12Empty() {
 		if !selects && !slices.Contains(o.out.Warnings, w) {
 			o.warn(w)
 		}
+		o.r37Protects(entry)
+	}
+}
+
+// R37: a mandatory group of which no cluster counts protects nobody.
+func (o *oracle) r37Protects(entry clusterv1alpha1.MandatoryDecisionGroup) {
+	w := rollout.Warning{Type: rollout.WarningMandatoryGroupUncounted, Mandatory: entry}
+	for i := range o.all {
+		if s := &o.all[i]; r12Names(entry, s.group) {
+			if w.Clusters++; !s.aside {
+				return
+			}
+		}
+	}
+	if w.Clusters > 0 && !slices.Contains(o.out.Warnings, w) {
+		o.warn(w)
 	}
 }
 

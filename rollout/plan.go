@@ -65,16 +65,20 @@ func (r *Result) complete(v view, o *observed, now time.Time) {
 	s := r.schedule
 	r.now, r.fronts = now, &fronts{}
 	r.Schedule = s.Schedule.clone()
-	r.InFlight = s.list(v, inFlightStates, o.all.inFlight())
+	everyone := o.everyone()
+	r.InFlight = s.list(v, inFlightStates, everyone.inFlight())
 	r.Next, r.choice = s.next(v, o, now, r)
 	r.removed, r.warnings = len(r.Removed), slices.Clone(r.Warnings)
 }
 
 // mark notes that the cluster at a position starts.
 func (r *Result) mark(position int) {
+	r.states[position] |= starting
+	if r.schedule.isAside(position) {
+		return
+	}
 	if r.started == nil {
 		r.started = make([]int32, len(r.tallies))
 	}
-	r.states[position] |= starting
 	r.started[r.schedule.groups.GroupAt(position)]++
 }

@@ -174,10 +174,10 @@ func (p *Planner) Applied(cluster string, when time.Time) {
 	when = when.Round(0)
 	t := p.lock()
 	defer p.mu.Unlock()
-	if cluster == "" || when.IsZero() || !when.After(p.applied[cluster].when) {
+	last, attempt := p.applied[cluster], t.schedule.options.attempt
+	if cluster == "" || when.IsZero() || when.Before(last.when) || when.Equal(last.when) && attempt <= last.attempt {
 		return
 	}
-	attempt := t.schedule.options.attempt
 	insert(&p.applied, cluster, applied{when, attempt})
 	known := p.removed[cluster]
 	if position, selected := t.schedule.groups.Position(cluster); selected {
@@ -267,7 +267,7 @@ func (p *Planner) SetStrategy(strategy clusterv1alpha1.RolloutStrategy, opts ...
 
 // Next says what may happen at the time now. It costs time in proportion to what it returns and to the
 // clusters whose deadline or soak ended since the call before; with closed gates also to the groups and the
-// waiting clusters behind them, and at a breach to the failed clusters. A time before that of an earlier call is
+// waiting clusters behind them, with [GroupOrder] to the groups, and at a breach to the failed clusters. A time before that of an earlier call is
 // answered as well, in time linear in the fleet.
 func (p *Planner) Next(now time.Time) Next {
 	p.lock()
@@ -285,7 +285,8 @@ func (p *Planner) InFlight(now time.Time) []Cluster {
 	p.lock()
 	defer p.mu.Unlock()
 	t, o := p.at(now)
-	return t.schedule.list(t, inFlightStates, o.all.inFlight())
+	everyone := o.everyone()
+	return t.schedule.list(t, inFlightStates, everyone.inFlight())
 }
 
 // Result says at the time now all that [Plan] would, reasons and summary included. It takes time linear in
@@ -298,7 +299,9 @@ func (p *Planner) Result(now time.Time) *Result {
 		schedule: t.schedule,
 		states:   slices.Clone(t.states),
 		ages:     make([]time.Duration, len(t.states)),
+		tries:    slices.Clone(t.tries),
 		tallies:  slices.Clone(t.totals.groups),
+		aside:    slices.Clone(t.totals.aside),
 	}
 	for position, state := range r.states {
 		r.age(position, state, t.since[position], t.now)

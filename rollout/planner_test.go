@@ -112,6 +112,12 @@ func drawStrategy(t *rapid.T) clusterv1alpha1.RolloutStrategy {
 	}
 }
 
+// drawNames gives a predicate of some of the clusters.
+func drawNames(t *rapid.T, what string) func(string) bool {
+	some := rapid.IntRange(0, 1<<len(clusterNames)-1).Draw(t, what)
+	return func(name string) bool { return some>>slices.Index(clusterNames, name)&1 == 1 }
+}
+
 func drawOptions(t *rapid.T) []rollout.Option {
 	gate := rollout.Gate{Name: "window", Opens: drawTime(t, "opens", start, 0, 90)}
 	bound := rapid.SampledFrom([]intstr.IntOrString{intstr.FromInt32(0), intstr.FromInt32(1), intstr.FromString("30%")}).Draw(t, "maxRemoved")
@@ -124,6 +130,9 @@ func drawOptions(t *rapid.T) []rollout.Option {
 		rollout.Closed(grouping.Key{Index: 1, Name: "canary"}, rollout.Gate{Name: "approval"}),
 		rollout.Closed(grouping.Key{Index: 1}, rollout.Gate{Opens: gate.Opens.Add(10 * time.Second)}),
 		rollout.MaxRemoved(bound),
+		rollout.Uncounted(drawNames(t, "uncounted")),
+		rollout.FailedBefore(drawNames(t, "failed before")),
+		rollout.GroupOrder(rapid.SampledFrom([]map[string][]string{nil, {"canary": {""}}, {"": {"canary"}}}).Draw(t, "group order")),
 	}
 	var chosen []rollout.Option
 	for i, option := range all {
@@ -180,7 +189,7 @@ func (p *planning) isOutdated(r status.Report) bool {
 // wrote takes in that the caller wrote: there is nothing to see of it yet, unless what was reported is later.
 func (p *planning) wrote(cluster string, when time.Time) {
 	when = when.Round(0)
-	if !when.After(p.applied[cluster].when) {
+	if last := p.applied[cluster]; when.Before(last.when) || when.Equal(last.when) && p.attempt <= last.attempt {
 		return
 	}
 	p.applied[cluster] = write{when, p.attempt}

@@ -116,7 +116,7 @@ func (r *Result) groupRemedies(f *front) (ways []Remedy) {
 // are those whose slots are waited for, as they keep them until the deadline.
 func (r *Result) deadlineRemedy(f *front, n, failed int) []Remedy {
 	endless := f.crowds[silent].n + f.crowds[progressing].n + failed
-	if r.schedule.rules.deadline != nil || f.unknown > 0 || endless == 0 || endless < n {
+	if r.schedule.rules.deadline != nil || f.unknown > 0 || f.earlier > 0 || endless == 0 || endless < n {
 		return nil
 	}
 	return []Remedy{{Type: RemedySetProgressDeadline}}

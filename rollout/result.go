@@ -41,9 +41,11 @@ type Result struct {
 	warnings []Warning
 	states   []state         // of each position
 	ages     []time.Duration // of each position in flight or failed: how long it has been so
-	tallies  []tally         // of each group
-	started  []int32         // of each group: how many of its clusters are in Start; nil if none is
-	fronts   *fronts         // who stands in the way; worked out when somebody asks
+	tries    attempts
+	tallies  []tally // of each group, of the clusters that count
+	aside    []tally // of each group, of those that are not counted; nil where all are
+	started  []int32 // of each group: how many of its clusters that count are in Start; nil if none is
+	fronts   *fronts // who stands in the way; worked out when somebody asks
 }
 
 // Disposition is what a result says of a selected cluster.
@@ -144,7 +146,10 @@ func (r *Result) Summary() status.Summary {
 		Removed: r.removed,
 	}
 	for group := range r.tallies {
-		counts := r.tallies[group].counts(r.held(group))
+		counts := r.tallies[group].counts(r.heldCounted(group))
+		if r.aside != nil {
+			counts.Uncounted, counts.UncountedToApply = r.schedule.uncountedIn(group), r.aside[group].waiting()
+		}
 		s.Groups[group] = status.GroupCounts{Group: r.schedule.groups.Key(group), Counts: counts}
 		s.Counts = s.Counts.Add(counts)
 	}
@@ -180,8 +185,17 @@ func (r *Result) stops(s *status.Summary) {
 	}
 }
 
-// held is the number of a group's waiting clusters that do not start.
+// held is the number of a group's waiting clusters that do not start, counted or not.
 func (r *Result) held(group int) int {
+	n := r.heldCounted(group)
+	if r.aside != nil && !r.schedule.letsThrough(&r.choice, group) {
+		n += r.aside[group].waiting()
+	}
+	return n
+}
+
+// heldCounted is the number of those that count.
+func (r *Result) heldCounted(group int) int {
 	n := r.tallies[group].waiting()
 	if r.started != nil {
 		n -= int(r.started[group])

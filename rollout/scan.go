@@ -19,8 +19,10 @@ func (v *scan) in(states stateSet, from int) (int, state, bool) {
 	return 0, 0, false
 }
 
+func (v *scan) at(position int) state { return v.states[position] }
+
 func (v *scan) turn(stage int, s state, from int) (position, place int, ok bool) {
-	if v.schedule.after != nil {
+	if v.schedule.After != nil {
 		return v.ranked(stage, s, from)
 	}
 	if !v.schedule.options.isOrdered() {

@@ -45,9 +45,11 @@ import (
 //	size 2, selected 9              the placement's clustersPerDecisionGroup, and how many it selects
 //	paused, resumed, failedFreesSlot, maxConcurrencyPerGroup 50%, maxRemoved 10%, order descending
 //	closed group 1 "canary", approval, until 13:00     and: open group 1 "canary"
+//	groupOrder eu after canary, us after canary and eu (groupOrder alone: any order)
 //	at 12:30                        the time; it begins at 12:00
 //	a Progressing 5m                a report: since 5 minutes ago; `and a Failed 1m` is one more report of a
 //	a ToApply applied 3m            the present version was written 3 minutes ago; `attempt 1` behind it: in that attempt
+//	uncounted a b, failedBefore c   clusters that do not count, and a baseline
 //	attempt 1                       tries again what failed before
 //	a none                          there is no report any more
 //	applied a                       tells the Planner that a is written now
@@ -318,6 +320,10 @@ func (s *stage) change(line string) error {
 		s.options["failed"] = rollout.FailedFreesSlot()
 	case "maxConcurrencyPerGroup":
 		s.options["perGroup"] = rollout.MaxConcurrencyPerGroup(intstr.Parse(rest))
+	case "uncounted":
+		s.options["uncounted"] = rollout.Uncounted(of(clustersIn(rest)...))
+	case "failedBefore":
+		s.options["failedBefore"] = rollout.FailedBefore(of(clustersIn(rest)...))
 	case "attempt":
 		n, err := strconv.Atoi(rest)
 		s.options["attempt"] = rollout.Attempt(n)
@@ -326,6 +332,8 @@ func (s *stage) change(line string) error {
 		s.options["maxRemoved"] = rollout.MaxRemoved(intstr.Parse(rest))
 	case "order":
 		s.options["order"] = rollout.Order(func(a, b string) int { return cmp.Compare(b, a) })
+	case "groupOrder":
+		s.options["groupOrder"] = rollout.GroupOrder(orderIn(rest))
 	case "closed", "open":
 		return s.gate(words[0], rest)
 	case "applied":
@@ -349,6 +357,20 @@ func keyIn(text string) (grouping.Key, error) {
 	}
 	k.Placement, k.Name, k.Index = of, name, int32(index)
 	return k, err
+}
+
+// orderIn reads `eu after canary, us after canary and eu`; a name may stand in quotes.
+func orderIn(text string) map[string][]string {
+	unquoted := func(name string) string { return strings.Trim(name, `"`) }
+	after := map[string][]string{}
+	for entry := range strings.SplitSeq(text, ", ") {
+		if name, before, ok := strings.Cut(entry, " after "); ok {
+			for direct := range strings.SplitSeq(before, " and ") {
+				after[unquoted(name)] = append(after[unquoted(name)], unquoted(direct))
+			}
+		}
+	}
+	return after
 }
 
 func (s *stage) addGroup(line string) error {

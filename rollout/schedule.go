@@ -29,8 +29,11 @@ type Schedule struct {
 	// strategy, "clustersPerDecisionGroup" of the Placement where the strategy has none, or "maxConcurrencyPerGroup", the
 	// option, which alone limits mandatory stages too. It is empty where there is no limit.
 	ConcurrencySource string `json:"concurrencySource,omitempty"`
-	// Stages are gone through in order.
+	// Stages are gone through in order, unless After says otherwise.
 	Stages []Stage `json:"stages"`
+	// After says of each stage which it comes directly after, by their places in Stages, all of them earlier ones. It is nil
+	// where each stage comes after the one before it, as always without [GroupOrder].
+	After [][]int `json:"after,omitempty"`
 }
 
 // Stage is the groups that are rolled out together.
@@ -41,10 +44,12 @@ type Stage struct {
 	Mandatory bool `json:"mandatory,omitempty"`
 	// Clusters is the number of clusters in Groups.
 	Clusters int `json:"clusters"`
-	// MaxConcurrency is how many of them may be in flight or started at a time, at most Clusters. A percentage
-	// in the strategy's maxConcurrency or in [MaxConcurrencyPerGroup] was taken of these clusters.
+	// Uncounted is how many of these clusters are not counted. The limits below are of the others.
+	Uncounted int `json:"uncounted,omitempty"`
+	// MaxConcurrency is how many may be in flight or started at a time, at most all that count. A percentage in the
+	// strategy's maxConcurrency or in [MaxConcurrencyPerGroup] was taken of those.
 	MaxConcurrency int `json:"maxConcurrency"`
-	// MaxFailures is how many of them may fail; Clusters where any number may.
+	// MaxFailures is how many may fail; all that count where any number may.
 	MaxFailures int `json:"maxFailures"`
 }
 
@@ -56,13 +61,13 @@ type Stage struct {
 // are [1] [0] [2], and stageOf is 1, 0, 2.
 type schedule struct {
 	Schedule
+	exceptions
 	rules    rules
 	options  options
 	groups   *grouping.Groups
 	missing  string  // what the groups lack; empty where they are complete
 	stageOf  []int32 // of each group
-	after    [][]int // of each stage of a graph the stages that it comes directly after, all of them earlier ones; nil for a chain
-	members  []int32 // of each stage of a graph its group
+	members  []int32 // of each stage of a graph its group; nil for a chain
 	warnings []Warning
 	names    string // known, once it was asked for
 }
@@ -70,7 +75,8 @@ type schedule struct {
 // newSchedule arranges the groups in stages, as doc.go draws them.
 func newSchedule(r rules, o options, groups *grouping.Groups) *schedule {
 	s := &schedule{rules: r, options: o, groups: groups, missing: groups.Incomplete(), stageOf: make([]int32, groups.Len())}
-	total := groups.NumClusters()
+	s.except()
+	total := groups.NumClusters() - len(s.aside)
 	s.Schedule = Schedule{Type: r.typ, MinSuccessTime: r.minSuccessTime, ProgressDeadline: r.deadline, MaxFailures: total}
 	s.warnings = slices.Clone(r.warnings)
 	concurrency := s.concurrency()
@@ -81,6 +87,7 @@ func newSchedule(r rules, o options, groups *grouping.Groups) *schedule {
 		for _, i := range members {
 			keys = append(keys, groups.Key(int(i)))
 			stage.Clusters += groups.Size(int(i))
+			stage.Uncounted += s.uncountedIn(int(i))
 			s.stageOf[i] = int32(len(s.Stages))
 		}
 		stage.Groups = keys[len(keys)-len(members) : len(keys) : len(keys)]
@@ -88,12 +95,20 @@ func newSchedule(r rules, o options, groups *grouping.Groups) *schedule {
 	}
 
 	mandatory, others := s.split()
+	s.checkOptions()
+	var g graph
+	if o.groupOrder != nil && r.typ == clusterv1alpha1.ProgressivePerGroup {
+		g = s.arrange(mandatory, others)
+		others = g.order[len(mandatory):]
+	}
 	if o.back != nil {
 		mandatory, others = nil, s.turnRound(mandatory, others)
+		g = g.turnRound()
 	}
 	if s.missing == "" {
 		s.checkMandatory()
 		s.checkGates()
+		s.checkGroupOrder()
 	} else { // what seems not to exist may only not be there yet
 		s.warn(Warning{Type: WarningGroupsIncomplete, Missing: s.missing})
 	}
@@ -106,6 +121,7 @@ func newSchedule(r rules, o options, groups *grouping.Groups) *schedule {
 		for i := range others {
 			addStage(others[i:i+1], Stage{})
 		}
+		s.link(g)
 	case clusterv1alpha1.Progressive:
 		if !o.back.isTolerant() {
 			s.MaxFailures = min(r.maxFailures.Of(total), total)
@@ -153,7 +169,7 @@ func (s *schedule) groupOf(stage int) (int, bool) {
 
 // alone is the group of a stage that has no other. It takes constant time in a graph.
 func (s *schedule) alone(stage int) int {
-	if s.after != nil {
+	if s.After != nil {
 		return int(s.members[stage])
 	}
 	return slices.Index(s.stageOf, int32(stage))
@@ -161,7 +177,7 @@ func (s *schedule) alone(stage int) int {
 
 // behind lists the stages that come after the given one, directly or not.
 func (s *schedule) behind(stage int) (stages []int) {
-	if s.after == nil {
+	if s.After == nil {
 		for later := stage + 1; later < len(s.Stages); later++ {
 			stages = append(stages, later)
 		}
@@ -170,7 +186,7 @@ func (s *schedule) behind(stage int) (stages []int) {
 	is := make([]bool, len(s.Stages))
 	is[stage] = true
 	for later := stage + 1; later < len(s.Stages); later++ {
-		if slices.ContainsFunc(s.after[later], func(before int) bool { return is[before] }) {
+		if slices.ContainsFunc(s.After[later], func(before int) bool { return is[before] }) {
 			is[later] = true
 			stages = append(stages, later)
 		}
@@ -201,7 +217,7 @@ func (s *schedule) concurrency() *limit.Limit {
 
 // limits fills in the limits of a stage, whose Clusters and Mandatory are set.
 func (s *schedule) limits(stage Stage, concurrency *limit.Limit) Stage {
-	n := stage.Clusters
+	n := stage.Clusters - stage.Uncounted
 	stage.MaxConcurrency, stage.MaxFailures = n, n
 	if concurrency != nil && (!stage.Mandatory || s.Type == clusterv1alpha1.ProgressivePerGroup) {
 		stage.MaxConcurrency = min(concurrency.Of(n), n)
@@ -256,7 +272,7 @@ func isIn[K comparable](set map[K]int, key K) bool {
 	return ok
 }
 
-// checkMandatory warns of the strategy's entries that select no cluster, once each (R12).
+// checkMandatory warns of the strategy's entries that select no cluster (R12), or none that counts (R37), once each.
 func (s *schedule) checkMandatory() {
 	if len(s.rules.mandatory) == 0 {
 		return
@@ -279,13 +295,18 @@ func (s *schedule) checkMandatory() {
 		if m.GroupName != "" {
 			clusters = names[m.GroupName]
 		}
-		if clusters == 0 && !warned[m] {
-			warned[m] = true
+		if warned[m] {
+			continue
+		}
+		warned[m] = true
+		if clusters == 0 {
 			w := Warning{Type: WarningMandatoryGroupEmpty, Mandatory: m}
 			if m.GroupName != "" && !thereByName[m.GroupName] || m.GroupName == "" && !thereByIndex[m.GroupIndex] {
 				w.Known = s.known()
 			}
 			s.warn(w)
+		} else if clusters == s.uncountedOf(m) {
+			s.warn(Warning{Type: WarningMandatoryGroupUncounted, Mandatory: m, Clusters: clusters})
 		}
 	}
 }
@@ -335,6 +356,10 @@ func (s Schedule) clone() Schedule {
 		keys = append(keys, *groups...)
 		*groups = keys[len(keys)-len(*groups) : len(keys) : len(keys)]
 	}
+	s.After = slices.Clone(s.After)
+	for i := range s.After {
+		s.After[i] = slices.Clone(s.After[i])
+	}
 	if s.ProgressDeadline != nil {
 		deadline := *s.ProgressDeadline
 		s.ProgressDeadline = &deadline
@@ -342,13 +367,22 @@ func (s Schedule) clone() Schedule {
 	return s
 }
 
-// String is the stages in one line: `[group 0 "canary"] → [group 1, group 2: 5 at a time]`.
+// String is the stages in one line: `[group 0 "canary"] → [group 1, group 2: 5 at a time]`. Where they are no chain it says of
+// each what it comes after: `[group 0 "eu"]; [group 1 "us"]; [group 2] after group 0 "eu" and group 1 "us"`.
 func (s Schedule) String() string {
 	var stages []string
 	for _, stage := range s.Stages {
 		stages = append(stages, stage.String())
 	}
-	return strings.Join(stages, " → ")
+	if s.After == nil {
+		return strings.Join(stages, " → ")
+	}
+	for i, after := range s.After {
+		for j, before := range after {
+			stages[i] += [2]string{" after ", " and "}[min(j, 1)] + s.Stages[before].Groups[0].String()
+		}
+	}
+	return strings.Join(stages, "; ")
 }
 
 // String is the groups, and how many clusters may be in flight at a time where that is not all.
@@ -361,7 +395,7 @@ func (s Stage) String() string {
 		}
 		b.WriteString(key.String())
 	}
-	if s.MaxConcurrency < s.Clusters {
+	if s.MaxConcurrency < s.Clusters-s.Uncounted {
 		fmt.Fprintf(&b, ": %d at a time", s.MaxConcurrency)
 	}
 	b.WriteByte(']')

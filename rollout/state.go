@@ -164,8 +164,11 @@ func minus(a, b time.Duration) time.Duration {
 	return 1<<63 - 1
 }
 
-// tally is how many clusters are in each state.
-type tally [numStates]int32
+// tally is how many clusters are in each state, and how many of those that failed are excused.
+type tally [numStates + 1]int32
+
+// excused is the place in a tally of the failures that are left out of the budgets (R38).
+const excused = numStates
 
 func (t *tally) waiting() int { return int(t[unreported] + t[toApply]) }
 func (t *tally) failed() int  { return int(t[failed] + t[failedUndated]) }
@@ -178,6 +181,9 @@ func (t *tally) progressing() int {
 }
 func (t *tally) inFlight() int { return t.progressing() + t.failed() + t.soaking() }
 func (t *tally) failures() int { return t.failed() + int(t[timedOut]+t[timedOutNow]) }
+
+// inBudget is the number of failures that count in a budget.
+func (t *tally) inBudget() int { return t.failures() - int(t[excused]) }
 
 // unsettled is the number of clusters that are not settled: waiting, Progressing or soaking (R6).
 func (t *tally) unsettled() int { return t.waiting() + t.progressing() + t.soaking() }

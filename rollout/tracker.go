@@ -66,7 +66,7 @@ func newTracker(s *schedule, r *ranks, kinds []state, since []time.Time, tries a
 		t.mark(position, state)
 		t.time(position)
 	}
-	t.totals = s.sum(tallies)
+	t.totals = s.sum(tallies, s.sort(tallies, t.states))
 	for stage := range s.Stages {
 		t.markStage(stage)
 	}
@@ -132,9 +132,19 @@ func (t *tracker) settle(position int) {
 
 	group := t.schedule.groups.GroupAt(position)
 	stage := t.schedule.stageOf[group]
+	if t.schedule.isAside(position) {
+		for _, aside := range []*tally{&t.totals.aside[group], &t.totals.asideAll} {
+			aside[before]--
+			aside[after]++
+		}
+		return
+	}
 	for _, counted := range []*tally{&t.totals.groups[group], &t.totals.stages[stage], &t.totals.all} {
 		counted[before]--
 		counted[after]++
+		if t.schedule.failedBefore(position) {
+			counted[excused] += int32(one(failureStates.has(after)) - one(failureStates.has(before)))
+		}
 	}
 	t.markStage(int(stage))
 }
@@ -199,6 +209,9 @@ func (t *tracker) in(states stateSet, from int) (int, state, bool) {
 	}
 	return 0, 0, false
 }
+
+// at implements view.
+func (t *tracker) at(position int) state { return t.states[position] }
 
 // turn implements view. Places are ranks, counted from the first of the stage.
 func (t *tracker) turn(stage int, s state, from int) (position, place int, ok bool) {

@@ -12,12 +12,16 @@ import (
 type WarningType string
 
 const (
-	// WarningFieldIgnored says that a field of the strategy is set and has no effect under the strategy's type.
+	// WarningFieldIgnored says that a field of the strategy or an option is set and has no effect under the strategy's type.
 	WarningFieldIgnored WarningType = "FieldIgnored"
 	// WarningMandatoryGroupEmpty says that a mandatory group selects no cluster and is skipped.
 	WarningMandatoryGroupEmpty WarningType = "MandatoryGroupEmpty"
+	// WarningMandatoryGroupUncounted says that no cluster of a mandatory group is counted, so that it protects nobody.
+	WarningMandatoryGroupUncounted WarningType = "MandatoryGroupUncounted"
 	// WarningGateWithoutGroup says that a gate is before a group that does not exist, and holds nothing.
 	WarningGateWithoutGroup WarningType = "GateWithoutGroup"
+	// WarningOrderWithoutGroup says that [GroupOrder] has a name that no group has.
+	WarningOrderWithoutGroup WarningType = "OrderWithoutGroup"
 	// WarningGroupsIncomplete says that not all of the placement's decisions are there yet.
 	WarningGroupsIncomplete WarningType = "GroupsIncomplete"
 	// WarningReportsMerged says that clusters have several reports, of which one counts.
@@ -39,12 +43,13 @@ const (
 type Warning struct {
 	Type WarningType `json:"type"`
 
-	// Field is the path of the field in the strategy's JSON (WarningFieldIgnored).
+	// Field is the path of the field in the strategy's JSON, or the option such as groupOrder (WarningFieldIgnored).
 	Field string `json:"field,omitempty"`
-	// Mandatory is the strategy's entry (WarningMandatoryGroupEmpty).
+	// Mandatory is the strategy's entry (WarningMandatoryGroupEmpty, WarningMandatoryGroupUncounted).
 	Mandatory clusterv1alpha1.MandatoryDecisionGroup `json:"mandatoryDecisionGroup,omitzero"`
 	// Group is the one that does not exist, as [Closed] was given it (WarningGateWithoutGroup), or unless AllGroups the
-	// first of those, Groups in number, whose budget is out of reach (WarningBudgetOutOfReach).
+	// first of those, Groups in number, whose budget is out of reach (WarningBudgetOutOfReach), or it has the name that
+	// [GroupOrder] was given (WarningOrderWithoutGroup).
 	Group     grouping.Key `json:"group,omitzero"`
 	Groups    int          `json:"groups,omitempty"`
 	AllGroups bool         `json:"allGroups,omitempty"`
@@ -53,14 +58,14 @@ type Warning struct {
 	MaxFailures    int `json:"maxFailures,omitempty"`
 	MaxConcurrency int `json:"maxConcurrency,omitempty"`
 	// Known names the first ten groups that there are, where none is the one meant; empty where it is there without
-	// clusters (WarningMandatoryGroupEmpty, WarningGateWithoutGroup).
+	// clusters (WarningMandatoryGroupEmpty, WarningGateWithoutGroup, WarningOrderWithoutGroup).
 	Known string `json:"known,omitempty"`
 	// Missing is a sentence that says what the groups lack (WarningGroupsIncomplete).
 	Missing string `json:"missing,omitempty"`
 
 	// Clusters is how many clusters the warning is about, and Cluster the first of them in the order of their names
-	// (WarningReportsMerged, WarningReportWithoutTime, WarningRemovalsWithheld). WarningAllAtOnce and
-	// WarningBudgetOutOfReach have their number alone.
+	// (WarningReportsMerged, WarningReportWithoutTime, WarningRemovalsWithheld). WarningMandatoryGroupUncounted,
+	// WarningAllAtOnce and WarningBudgetOutOfReach have their number alone.
 	Clusters int    `json:"clusters,omitempty"`
 	Cluster  string `json:"cluster,omitempty"`
 	// Reported is the number of clusters with a report, of which MaxRemoved may be removed at once
@@ -76,8 +81,12 @@ func (w Warning) String() string {
 		return w.Field + " is set and has no effect under the strategy's type"
 	case WarningMandatoryGroupEmpty:
 		return w.mandatory()
+	case WarningMandatoryGroupUncounted:
+		return fmt.Sprintf("%s protects nobody: no cluster of %d is counted", w.entry(), w.Clusters)
 	case WarningGateWithoutGroup:
 		return w.gate()
+	case WarningOrderWithoutGroup:
+		return w.order()
 	case WarningGroupsIncomplete:
 		return "nothing starts and nobody is removed while the groups are incomplete (" + w.Missing + ")"
 	case WarningReportsMerged:
@@ -96,16 +105,20 @@ func (w Warning) String() string {
 	}
 }
 
-func (w Warning) mandatory() string {
-	group := fmt.Sprintf("with index %d", w.Mandatory.GroupIndex)
+// entry is `mandatory decision group "canary"`.
+func (w Warning) entry() string {
 	if w.Mandatory.GroupName != "" {
-		group = fmt.Sprintf("%q", w.Mandatory.GroupName)
+		return fmt.Sprintf("mandatory decision group %q", w.Mandatory.GroupName)
 	}
+	return fmt.Sprintf("mandatory decision group with index %d", w.Mandatory.GroupIndex)
+}
+
+func (w Warning) mandatory() string {
 	what := "selects no cluster and is skipped"
 	if w.Known != "" {
 		what = "is skipped: there is no such group, only " + w.Known
 	}
-	return fmt.Sprintf("mandatory decision group %s %s", group, what)
+	return w.entry() + " " + what
 }
 
 func (w Warning) gate() string {
@@ -117,6 +130,17 @@ func (w Warning) gate() string {
 		group += " of placement " + w.Group.Placement
 	}
 	s := fmt.Sprintf("the gate before %s holds nothing: there is no such group", group)
+	if w.Known != "" {
+		s += ", only " + w.Known
+	}
+	return s
+}
+
+func (w Warning) order() string {
+	s := fmt.Sprintf("the group order names group %q: there is no such group", w.Group.Name)
+	if w.Group.Name == "" {
+		s = "the group order names groups without a name: there are none"
+	}
 	if w.Known != "" {
 		s += ", only " + w.Known
 	}

@@ -34,7 +34,8 @@ func (b *wayBack) unreported() int {
 
 // compare orders positions by their turn (R44).
 func (b *wayBack) compare(p, q int32) int {
-	return cmp.Or(cmp.Compare(b.ranks[p], b.ranks[q]), cmp.Compare(p, q))
+	tried := func(p int32) int { return one(b.ranks[p] == 0) } // it went back already, and is tried again
+	return cmp.Or(cmp.Compare(tried(p), tried(q)), cmp.Compare(b.ranks[p], b.ranks[q]), cmp.Compare(p, q))
 }
 
 // turnRound gives the groups in the order of the way back (R44).

@@ -32,7 +32,10 @@ const (
 	ReasonClustersFailed = "ClustersFailed"
 	// ReasonNoClusterSelected says that there is no cluster to roll out to. The rollout has Succeeded.
 	ReasonNoClusterSelected = "NoClusterSelected"
-	// ReasonRolloutSucceeded says that all clusters are done. The rollout has Succeeded.
+	// ReasonNoClusterCounted says that clusters are selected, and none of them counts. The rollout has Succeeded, which says
+	// nothing about its workload.
+	ReasonNoClusterCounted = "NoClusterCounted"
+	// ReasonRolloutSucceeded says that all clusters that count are done. The rollout has Succeeded.
 	ReasonRolloutSucceeded = "RolloutSucceeded"
 )
 
@@ -94,8 +97,16 @@ func (s Summary) reason() string {
 	case aggregate == Failed:
 		return ReasonClustersFailed
 	case s.Total() == 0:
-		return ReasonNoClusterSelected
+		return s.nothingRan()
 	default:
 		return ReasonRolloutSucceeded
 	}
+}
+
+// nothingRan gives the reason where there is no cluster that counts.
+func (c Counts) nothingRan() string {
+	if c.selected() == 0 {
+		return ReasonNoClusterSelected
+	}
+	return ReasonNoClusterCounted
 }

@@ -15,11 +15,12 @@ import (
 //	Progressing                           True          Progressing         stay
 //	Failed                                False         Failed              stay
 //	Succeeded, no cluster is selected     False         NoClusterSelected   stay
+//	Succeeded, no cluster is counted      False         NoClusterCounted    stay
 //	Succeeded, a cluster was skipped      False         Completed           stay
 //	Succeeded                             False         Completed           become desiredConfig
 //
 // So a configuration becomes the last known good one only where some cluster succeeded with it and none failed or was
-// left out: one that ran nowhere is not known to be good.
+// left out: one that ran nowhere is not known to be good. Clusters that are not counted have no say in it.
 //
 // The caller has set the entry's placement and the desiredConfig of its configReferences; a reference whose
 // desiredConfig is nil keeps what it has. The condition has the summary in words as message. The generation is
@@ -49,7 +50,7 @@ func setInstallProgressing(conditions *[]metav1.Condition, s Summary, generation
 	case aggregate == Failed:
 		reason = addonv1beta1.ProgressingReasonFailed
 	case s.Total() == 0:
-		reason = ReasonNoClusterSelected
+		reason = s.nothingRan()
 	}
 	return setCondition(conditions, metav1.Condition{
 		Type:               addonv1beta1.ManagedClusterAddOnConditionProgressing,

@@ -33,7 +33,7 @@ type PlacementProgress struct {
 //
 //	total                      all Works
 //	applied, available, …      the Works whose condition of that type is True
-//	desiredTotal               the selected clusters, from the Summary
+//	desiredTotal               the selected clusters, counted or not, from the Summary
 //	updated                    the selected clusters that have the present version, whatever came of it: neither
 //	                           ToApply nor Skip in the Summary
 //	availableDecisionGroups    "2/4": in 2 of 4 groups the Work of every cluster is available
@@ -46,11 +46,14 @@ type PlacementProgress struct {
 //	ManifestworkApplied   False   NotAsExpected               clusters wait, and a breach stops the rollout
 //	                      False   Processing                  clusters wait, or decisions are missing
 //	                      True    NoClusterSelected           no placement selects a cluster
+//	                      True    NoClusterCounted            no placement selects a cluster that counts
 //	                      True    AsExpected                  otherwise
 //	PlacementRolledOut    False   Progressing                 a rollout is not at its end, or stopped by a breach
 //	                      True    NoClusterSelected           no placement selects a cluster
+//	                      True    NoClusterCounted            no placement selects a cluster that counts
 //	                      True    Complete                    otherwise
 //
+// Clusters that are not counted are in the numbers, as they have works, and not in what the conditions follow from.
 // The message of PlacementRolledOut is what each Summary says, for several placements with their names. It says what
 // stops a rollout, which has no reason in the API. The generation is the
 // ManifestWorkReplicaSet's; it becomes the conditions' observedGeneration. A condition's lastTransitionTime is set to now when its status changes, and only then.
@@ -70,8 +73,8 @@ func SetReplicaSetStatus(st *workv1alpha1.ManifestWorkReplicaSetStatus, placemen
 // entry is the placement's part of placementSummary.
 func (p *PlacementProgress) entry() workv1alpha1.PlacementSummary {
 	counts := workv1alpha1.ManifestWorkReplicaSetSummary{
-		DesiredTotal: p.Summary.Total(),
-		Updated:      p.Summary.updated(),
+		DesiredTotal: p.Summary.selected(),
+		Updated:      p.Summary.updated() + p.Summary.Uncounted - p.Summary.UncountedToApply,
 	}
 	available := make([]bool, p.Groups.NumClusters())
 	for _, work := range p.Works {
@@ -114,7 +117,7 @@ func availableGroups(groups *grouping.Groups, available []bool) int {
 	return n
 }
 
-// updated is the number of clusters that have the present version, whatever came of it.
+// updated is the number of clusters that count and have the present version, whatever came of it.
 func (c Counts) updated() int { return c.Total() - c.ToApply - c.Skip }
 
 func one(is bool) int {

@@ -27,10 +27,10 @@ func placementVerified(placements []PlacementProgress) metav1.Condition {
 		switch {
 		case p.Summary.Incomplete != "":
 			incomplete = append(incomplete, p.say(placements, p.Summary.Incomplete))
-		case p.Summary.Total() == 0:
+		case p.Summary.selected() == 0:
 			empty = append(empty, p.say(placements, p.Summary.Counts.sentence()))
 		default:
-			all = append(all, p.say(placements, fmt.Sprintf("%d clusters are selected", p.Summary.Total())))
+			all = append(all, p.say(placements, fmt.Sprintf("%d clusters are selected", p.Summary.selected())))
 		}
 	}
 	reason, message := workv1alpha1.ReasonAsExpected, all
@@ -71,19 +71,19 @@ func worksApplied(placements []PlacementProgress) metav1.Condition {
 	case len(incomplete) > 0 || all.ToApply > 0:
 		reason = workv1alpha1.ReasonProcessing
 	case all.Total() == 0:
-		reason = ReasonNoClusterSelected
+		reason = all.nothingRan()
 	}
 	message := incomplete // of them it is not known whether a cluster waits
 	switch {
 	case all.Total() > 0:
-		have := fmt.Sprintf("%d of %d clusters have the present version", all.updated(), all.Total())
+		have := fmt.Sprintf("%d of %d clusters have the present version", all.updated(), all.Total()) + part(all.Uncounted, "not counted")
 		message = append([]string{have}, incomplete...)
 	case len(incomplete) == 0:
 		message = []string{all.sentence()}
 	}
 	return metav1.Condition{
 		Type:    workv1alpha1.ManifestWorkReplicaSetConditionManifestworkApplied,
-		Status:  conditionStatus(reason == workv1alpha1.ReasonAsExpected || reason == ReasonNoClusterSelected),
+		Status:  conditionStatus(!stopped && len(incomplete) == 0 && all.ToApply == 0),
 		Reason:  reason,
 		Message: bounded(message),
 	}
@@ -91,18 +91,19 @@ func worksApplied(placements []PlacementProgress) metav1.Condition {
 
 // rolledOut says whether every rollout is at its end within its budget.
 func rolledOut(placements []PlacementProgress) metav1.Condition {
-	ended, selected := true, false
+	ended := true
+	var all Counts
 	for i := range placements {
 		s := &placements[i].Summary
 		ended = ended && s.Breach == "" && s.Aggregate() != Progressing
-		selected = selected || s.Total() > 0
+		all = all.Add(s.Counts)
 	}
 	reason := workv1alpha1.ReasonProgressing
 	switch {
-	case ended && selected:
+	case ended && all.Total() > 0:
 		reason = workv1alpha1.ReasonComplete
 	case ended:
-		reason = ReasonNoClusterSelected
+		reason = all.nothingRan()
 	}
 	return metav1.Condition{
 		Type:    workv1alpha1.ManifestWorkReplicaSetConditionPlacementRolledOut,

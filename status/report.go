@@ -53,9 +53,9 @@ type Report struct {
 
 // ofAttempt gives the report of a cluster that is tried again: a failure from before the attempt was written is not one
 // of it. The time of a condition does not move while the cluster stays failed, so that only the deadline tells (R39). It
-// has whole seconds.
+// has whole seconds, cut off, and a failure is often tried again in the second in which it is seen.
 func (r Report) ofAttempt() Report {
-	if r.Attempt > 0 && r.Status == Failed && r.LastTransitionTime.Before(r.Applied.Truncate(time.Second)) {
+	if r.Attempt > 0 && r.Status == Failed && !r.LastTransitionTime.After(r.Applied) {
 		r.Status = Progressing
 	}
 	return r

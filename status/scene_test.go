@@ -98,6 +98,7 @@ func (s *stage) summaryOf(lines []string) (sum status.Summary) {
 			field := map[string]*int{
 				"toApply": &sum.ToApply, "progressing": &sum.Progressing, "succeeded": &sum.Succeeded, "failed": &sum.Failed,
 				"timeOut": &sum.TimeOut, "skip": &sum.Skip, "soaking": &sum.Soaking, "held": &sum.Held, "removed": &sum.Removed,
+				"uncounted": &sum.Uncounted, "uncountedToApply": &sum.UncountedToApply,
 			}[what]
 			if err != nil || field == nil {
 				s.t.Fatalf("no count %q", part)

@@ -7,8 +7,8 @@ import (
 	"github.com/cohort-ocm/cohort/grouping"
 )
 
-// Counts says how many selected clusters stand where. Each cluster is in one of the first six; the last two say more of
-// some of them.
+// Counts says how many selected clusters stand where. Each cluster that counts is in one of the first six, of which Soaking
+// and Held say more. The others are in Uncounted alone.
 type Counts struct {
 	// ToApply counts the waiting clusters: reported ToApply, or not reported.
 	ToApply int `json:"toApply"`
@@ -28,12 +28,21 @@ type Counts struct {
 	Soaking int `json:"soaking"`
 	// Held counts the waiting clusters that may not start now.
 	Held int `json:"held"`
+
+	// Uncounted is the number of clusters that neither block nor count, since the caller said so. They are in none of the
+	// numbers above, nor in what the methods make of those.
+	Uncounted int `json:"uncounted,omitempty"`
+	// UncountedToApply is the number of those that wait.
+	UncountedToApply int `json:"uncountedToApply,omitempty"`
 }
 
-// Total gives the number of clusters counted.
+// Total gives the number of clusters that count.
 func (c Counts) Total() int {
 	return c.ToApply + c.Progressing + c.Succeeded + c.Failed + c.TimeOut + c.Skip
 }
+
+// selected is the number of all clusters, counted or not.
+func (c Counts) selected() int { return c.Total() + c.Uncounted }
 
 // InFlight gives the number of clusters that have the workload and may yet change by themselves.
 func (c Counts) InFlight() int { return c.Progressing + c.Failed + c.Soaking }
@@ -63,22 +72,28 @@ func (c Counts) Add(other Counts) Counts {
 	c.Skip += other.Skip
 	c.Soaking += other.Soaking
 	c.Held += other.Held
+	c.Uncounted += other.Uncounted
+	c.UncountedToApply += other.UncountedToApply
 	return c
 }
 
-// String gives the counts in words, `12 of 320 clusters done, 5 in flight, 1 failed, 302 waiting`, leaving out zeros.
-// All failures are in "failed"; those that are within their deadline are also in flight.
-func (c Counts) String() string {
-	return c.sentence() + part(c.ToApply, "waiting")
-}
+// String gives the counts in words, `12 of 320 clusters done, 5 in flight, 1 failed, 302 waiting, 3 not counted`, leaving
+// out zeros. All failures are in "failed"; those that are within their deadline are also in flight.
+func (c Counts) String() string { return c.inWords(c.ToApply) }
 
 // sentence is String without the waiting.
-func (c Counts) sentence() string {
-	if c.Total() == 0 {
+func (c Counts) sentence() string { return c.inWords(0) }
+
+// inWords gives the counts with so many waiting.
+func (c Counts) inWords(waiting int) string {
+	switch {
+	case c.selected() == 0:
 		return "no cluster is selected"
+	case c.Total() == 0:
+		return fmt.Sprintf("no cluster of %d is counted", c.Uncounted)
 	}
-	return fmt.Sprintf("%d of %d clusters done", c.Done(), c.Total()) +
-		part(c.InFlight(), "in flight") + part(c.Failures(), "failed")
+	return fmt.Sprintf("%d of %d clusters done", c.Done(), c.Total()) + part(c.InFlight(), "in flight") +
+		part(c.Failures(), "failed") + part(waiting, "waiting") + part(c.Uncounted, "not counted")
 }
 
 func part(n int, what string) string {
@@ -144,7 +159,7 @@ func (s Summary) String() string { return sentence(s.clauses()) }
 // clauses gives the counts, if there is anything to count, and all that stops the rollout, each once.
 func (s Summary) clauses() []string {
 	stops := s.stops()
-	if s.Total() == 0 && s.Incomplete != "" {
+	if s.selected() == 0 && s.Incomplete != "" {
 		return stops // it is not known yet whether a cluster is selected
 	}
 	return append([]string{s.sentence()}, stops...)
@@ -173,7 +188,8 @@ func (s Summary) stops() (stops []string) {
 //	a cluster failed                       Failed
 //	otherwise                              Succeeded
 //
-// A rollout over no cluster has Succeeded, with a reason and a message of its own in the conditions. A tolerated Failed
+// A rollout over no cluster, or over none that counts, has Succeeded, with a reason and a message of its own in the
+// conditions. A tolerated Failed
 // cluster is in flight until its deadline, so that a rollout with such a cluster and without a deadline stays Progressing.
 func (s Summary) Aggregate() RolloutStatus {
 	switch {

@@ -31,15 +31,12 @@ import (
 // TestWorks runs the program works against a real API server, plays the scheduler and the agents, and looks from outside
 // whether the limits hold. It kills the program in mid-rollout.
 func TestWorks(t *testing.T) {
-	bin := t.TempDir()
-	if out, err := exec.Command("go", "build", "-o", bin, "./apiserver", "./works").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	kubeconfig := filepath.Join(bin, "hub.kubeconfig")
-	run(t, filepath.Join(bin, "apiserver"), "-kubeconfig", kubeconfig)
+	t.Parallel()
+	kubeconfig := filepath.Join(t.TempDir(), "hub.kubeconfig")
+	run(t, program(t, "apiserver"), "-kubeconfig", kubeconfig)
 	h := connect(t, kubeconfig)
 	start := func() *exec.Cmd {
-		return run(t, filepath.Join(bin, "works"), "-kubeconfig", kubeconfig, "-metrics-bind-address", "0")
+		return run(t, program(t, "works"), "-kubeconfig", kubeconfig, "-metrics-bind-address", "0")
 	}
 	works := start()
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 
@@ -38,8 +39,7 @@ func names(names ...string) fields {
 }
 
 // refuse gives an error for each field of value that there is not. Fields of a list are those of its elements.
-func (f fields) refuse(value any, path *field.Path) field.ErrorList {
-	var errs field.ErrorList
+func (f fields) refuse(value any, path *field.Path) (errs []error) {
 	switch value := value.(type) {
 	case []any:
 		for i, element := range value {
@@ -50,17 +50,11 @@ func (f fields) refuse(value any, path *field.Path) field.ErrorList {
 			below, found := f[name]
 			switch {
 			case !found:
-				errs = append(errs, field.Forbidden(path.Child(name), "must be a field that a Policy has; the nearest is "+f.nearest(name)))
+				errs = append(errs, fmt.Errorf("%v: unknown field%s", path.Child(name), spelling.Hint(name, slices.Collect(maps.Keys(f)))))
 			case below != nil:
 				errs = append(errs, below.refuse(value[name], path.Child(name))...)
 			}
 		}
 	}
 	return errs
-}
-
-// nearest gives the field that takes the fewest changes to get from name.
-func (f fields) nearest(name string) string {
-	nearest, _ := spelling.Nearest(name, slices.Collect(maps.Keys(f)))
-	return nearest
 }

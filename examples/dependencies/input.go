@@ -12,7 +12,18 @@ import (
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
-const policyGroup = "policy.open-cluster-management.io"
+const (
+	policyGroup   = "policy.open-cluster-management.io"
+	policyVersion = policyGroup + "/v1"
+)
+
+// kinds are those that policies consist of and depend on.
+func kinds() (all []string) {
+	for _, kind := range []string{"Policy", "PolicySet", "ConfigurationPolicy", "CertificatePolicy", "IamPolicy", "OperatorPolicy"} {
+		all = append(all, policyGroup+"/"+kind)
+	}
+	return all
+}
 
 // input holds what the files say of one cluster.
 type input struct {
@@ -40,6 +51,9 @@ func read(objects []manifest.Object, namespace string) (*input, error) {
 	}
 	first := map[dependency.Object]manifest.Object{}
 	for _, o := range objects {
+		if err := o.Mistyped(kinds()...); err != nil {
+			return nil, err
+		}
 		name := in.name(o)
 		if name.Name == "" {
 			return nil, o.Fault(field.Required(field.NewPath("metadata", "name"), "must be given: an object of the cluster has one"))
@@ -82,8 +96,11 @@ func (in *input) add(o manifest.Object, name dependency.Object) error {
 	if o.GroupVersionKind().Group != policyGroup || o.GetKind() != "Policy" {
 		return nil
 	}
+	if v := o.GetAPIVersion(); v != policyVersion {
+		return field.NotSupported(field.NewPath("apiVersion"), v, []string{policyVersion})
+	}
 	if errs := policyFields().refuse(o.Object, nil); len(errs) > 0 {
-		return join(errs)
+		return errors.Join(errs...)
 	}
 	if !isPolicy(o) {
 		return nil

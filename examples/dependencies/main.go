@@ -23,6 +23,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/cohort-ocm/cohort/examples/internal/commandline"
 	"github.com/cohort-ocm/cohort/examples/internal/manifest"
 )
 
@@ -51,7 +52,7 @@ func report(args []string, stdin io.Reader, stdout io.Writer) error {
 	namespace := flags.String("namespace", "", "the cluster's `namespace` (default that of the policies)")
 	output := flags.String("o", "text", "`format` of the report: text or json")
 	flags.SetOutput(io.Discard) // What is wrong is one line, said once.
-	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
+	if err := commandline.Parse(flags, args); errors.Is(err, flag.ErrHelp) {
 		flags.SetOutput(stdout)
 		fmt.Fprintln(stdout, "usage: dependencies -f FILE… [-namespace NAMESPACE] [-o text|json]")
 		flags.PrintDefaults()
@@ -65,7 +66,7 @@ func report(args []string, stdin io.Reader, stdout io.Writer) error {
 	case "json":
 		write = writeJSON
 	default:
-		return fmt.Errorf("invalid value %q for flag -o: must be text or json", *output)
+		return fmt.Errorf("-o %s: must be text or json", *output)
 	}
 	objects, err := manifest.Read(stdin, append(files, flags.Args()...)...)
 	if err != nil {

@@ -102,8 +102,13 @@ func TestBadInputIsOneLineWithFileObjectAndField(t *testing.T) {
   Disabled: true
   policy-templates: [{objectDefinition: {any: thing}}, {extraDependency: [], extraDependencies: [{compliant: Compliant}]}]
 stauts: {}
-`, `stdin:1: Policy managed/x: spec.Disabled: Forbidden: must be a field that a Policy has; the nearest is disabled; spec.dependancies: Forbidden: must be a field that a Policy has; the nearest is dependencies; spec.policy-templates[1].extraDependencies[0].compliant: Forbidden: must be a field that a Policy has; the nearest is compliance; spec.policy-templates[1].extraDependency: Forbidden: must be a field that a Policy has; the nearest is extraDependencies; stauts: Forbidden: must be a field that a Policy has; the nearest is status` + "\n"},
-		{"also where it hides the spec", policy + "specs: {}\n", `stdin:1: Policy managed/x: specs: Forbidden: must be a field that a Policy has; the nearest is spec` + "\n"},
+`, `stdin:1: Policy managed/x: spec.Disabled: unknown field; did you mean disabled?; spec.dependancies: unknown field; did you mean dependencies?; spec.policy-templates[1].extraDependencies[0].compliant: unknown field; did you mean compliance?; spec.policy-templates[1].extraDependency: unknown field; did you mean extraDependencies?; stauts: unknown field; did you mean status?` + "\n"},
+		{"a mistyped kind", strings.Replace(policy, "kind: Policy", "kind: Polciy", 1), `stdin:1: Polciy managed/x: kind: "Polciy" is none that is known; did you mean Policy?` + "\n"},
+		{"a mistyped group", strings.Replace(policy, "policy.open", "policies.open", 1), `stdin:1: Policy managed/x: apiVersion: no group of Policy is "policies.open-cluster-management.io"; did you mean policy.open-cluster-management.io?` + "\n"},
+		{"a version that there is not", strings.Replace(policy, "io/v1", "io/v1beta1", 1) + "spec: {}\n",
+			`stdin:1: Policy managed/x: apiVersion: Unsupported value: "policy.open-cluster-management.io/v1beta1": supported values: "policy.open-cluster-management.io/v1"` + "\n"},
+		{"a tab", policy + "spec:\n\tdisabled: true\n", "stdin:5: tab: YAML must be indented by spaces\n"},
+		{"also where it hides the spec", policy + "specs: {}\n", `stdin:1: Policy managed/x: specs: unknown field; did you mean spec?` + "\n"},
 		{"a fault that all templates share, once", policy + `spec:
   dependencies: [{apiVersion: v1, kind: A, name: a, compliance: Good}]
   policy-templates:
@@ -150,8 +155,10 @@ func TestWrongCalls(t *testing.T) {
 		{nil, "no file given"},
 		{[]string{"-f", ""}, "empty file name"},
 		{[]string{"-f", "testdata/missing.yaml"}, "testdata/missing.yaml"},
-		{[]string{"-x"}, "-x"},
-		{[]string{"-o", "xml", "-f", "-"}, `invalid value "xml" for flag -o: must be text or json`},
+		{[]string{"-x"}, "dependencies: -x: no such flag\n"},
+		{[]string{"-namespac", "x"}, "-namespac: no such flag; did you mean -namespace?"},
+		{[]string{"-f"}, "-f: must be followed by a value"},
+		{[]string{"-o", "xml", "-f", "-"}, "dependencies: -o xml: must be text or json"},
 	} {
 		status, stdout, stderr := call(t, "", test.args...)
 		if status != 2 || stdout != "" || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, test.want) {

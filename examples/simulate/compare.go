@@ -8,7 +8,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cohort-ocm/cohort/examples/internal/commandline"
 	"github.com/cohort-ocm/cohort/examples/internal/manifest"
+	"github.com/cohort-ocm/cohort/examples/simulate/internal/chance"
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/compare"
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/scenario"
 )
@@ -18,8 +20,8 @@ type comparison struct {
 	files, strategies manifest.Files
 	format            format
 	placement         placement
-	takes             timeRange
-	fails, never, bad chance
+	takes             times
+	fails, never, bad rate
 	runs              int
 	seed              uint64
 	pictures          pictures
@@ -40,7 +42,7 @@ The rollout in the files of -f is compared with the RolloutStrategies in the fil
 `
 
 func newComparison() *comparison {
-	return &comparison{takes: timeRange{compare.Range{Least: 10 * time.Minute, Most: 10 * time.Minute}}, bad: chance{1}, runs: 1}
+	return &comparison{takes: times{chance.Exactly(10 * time.Minute)}, bad: rate{1}, runs: 1}
 }
 
 func (c *comparison) set() *flag.FlagSet {
@@ -67,7 +69,7 @@ const mostRuns = 1_000_000
 func parseComparison(args []string) (*comparison, error) {
 	c := newComparison()
 	set := c.set()
-	if err := set.Parse(args); err != nil {
+	if err := commandline.Parse(set, args); err != nil {
 		return nil, err
 	}
 	switch {
@@ -168,20 +170,4 @@ func (c *comparison) read(stdin io.Reader) (*scenario.Scenario, error) {
 		return nil, fmt.Errorf("compare: %v selects no cluster", all[0].Placement)
 	}
 	return all[0], nil
-}
-
-// timeRange is a value of a flag.
-type timeRange struct{ compare.Range }
-
-func (r *timeRange) Set(s string) (err error) {
-	r.Range, err = compare.ParseRange(s)
-	return err
-}
-
-// chance is a value of a flag.
-type chance struct{ compare.Rate }
-
-func (c *chance) Set(s string) (err error) {
-	c.Rate, err = compare.ParseRate(s)
-	return err
 }

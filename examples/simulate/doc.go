@@ -63,10 +63,16 @@
 // Placement's namespace, and of those in the sets that the Placement names, if it names any. Where the files have no such
 // binding, all sets are taken as bound. Sets go by their label, or by their selector where the files hold the
 // ManagedClusterSet. Clusters that are being deleted, that fit no predicate or whose taints are not tolerated are not
-// selected. One that the hub has not accepted is, if its taints say nothing else, and a note tells. Predicates are ORed,
+// selected. Predicates are ORed,
 // the selectors of one for labels and claims ANDed; without predicates every cluster fits. numberOfClusters takes the
 // first by name, where OCM would take them by score, and says so. CEL is refused. Prioritizers and spreading are not
 // followed, and a note says so. JSON counts under placement.dropped each cluster that is not selected, by the rule.
+//
+// OCM's scheduler does not look at spec.hubAcceptsClient. By its API a hub taints a cluster that never was available as
+// unreachable, and one that it does not accept can't be. A file that was not read from a hub, which shows by its having
+// neither uid nor resourceVersion, goes without that taint: such a cluster is dropped unless the Placement tolerates it. A
+// hub's file is taken at its word. Where a cluster is selected that the hub does not accept, nothing reaches it, since the
+// hub has no namespace for it: it never answers, and a note says so.
 //
 // # How clusters behave
 //
@@ -74,6 +80,8 @@
 //
 //	-fail edge-7=5m -fail 'lab-*'    these fail, after 5 minutes and after -takes
 //	-fail-share 5% -seed 3           5% of the others fail, drawn at random
+//	-fail-rate 0.3%                  of the others each fails with this chance
+//	-takes 5m-20m                    each takes a time of its own between these
 //	-never edge-9                    this one never answers
 //	-recover 2h                      all of those succeed later after all
 //
@@ -92,9 +100,14 @@
 //	  - selector: {matchLabels: {link: slow}}
 //	    groups: [canary]             # names of decision groups
 //	    after: 40m
-//	  - share: 5%                    # or a count
+//	  - share: 5%                    # or a count, or less than 1%, rounded up
 //	    outcome: NeverAnswers
+//	  - rate: 0.3%                   # the chance of each cluster by itself
+//	    outcome: Fails
+//	    after: 5m-20m                # each a time of its own between these
 //	  - after: 12m                   # everybody else
+//
+// The seed decides all luck, and a cluster's own does not depend on who else there is.
 //
 // A cluster that never answers is Progressing until its progressDeadline has passed. One that succeeds after that
 // has timed out and recovered; while it then soaks, there may be one more in flight than maxConcurrency, as its
@@ -123,7 +136,8 @@
 // ended, a gate opened. Its line says how many clusters started, and how things stand after that: how many
 // are in flight, soaking, done, failed and timed out, and why the rest waits. A failed cluster is in flight, too,
 // until its deadline. A table has at most 60 rows, or as many as -rows says: waves that follow one another share a
-// row, and so do groups without names. With -o json the same comes as one object that also names the clusters of every wave.
+// row, and so do groups without names. With -o json the same comes as one object that also names the clusters of every wave. Of more
+// than 1,000 waves, or than -rows says, some say why the rest waits; each such sentence costs a whole plan.
 //
 // The last lines say since when nothing starts any more, how it ended, and in the library's words why:
 //
@@ -147,7 +161,6 @@
 // # How it is made
 //
 // Package scenario makes the rollouts of the objects. Package behavior says what each cluster will report.
-// Package simulation is the loop of a controller in virtual time; it knows neither files nor strategies, only a
-// planner, which here is rollout.Plan, or for a Policy the hub of package policy, which keeps the replicated policies
-// and calls passes.Propagate. Package story tells what it is for one cluster. Package output writes the report.
+// Package simulation is the loop of a controller in virtual time, told by a rollout.Planner who may start. For a Policy
+// the hub of package policy stands between, which keeps the replicated policies. Package story tells what it is for one cluster. Package output writes the report.
 package main

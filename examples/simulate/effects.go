@@ -78,8 +78,18 @@ func (f *flags) withoutEffect(s *scenario.Scenario, schedule rollout.Schedule, f
 	if f.takesGiven && fallbacks == 0 && s.Groups.NumClusters() > 0 {
 		note("-takes: no effect, other flags or the Behavior say of every cluster how long it takes")
 	}
-	if f.seed != 0 && f.failShare == "" && !s.Shares() {
+	if f.seed != 0 && !f.draws(fallbacks) && !s.Draws() {
 		note("-seed: no effect, nothing is drawn at random")
 	}
 	return notes
+}
+
+// draws says whether the flags leave anything to luck.
+func (f *flags) draws(fallbacks int) bool {
+	for _, rule := range f.rules() {
+		if rule.Draws() {
+			return true
+		}
+	}
+	return fallbacks > 0 && f.takes.varies()
 }

@@ -130,7 +130,14 @@ func refused(t *testing.T, stdin string, args ...string) string {
 func TestWrongInputIsRefusedWithFileObjectAndField(t *testing.T) {
 	for _, test := range []struct{ why, old, new, want string }{
 		{"a mistyped field of the strategy", "maxConcurrency: 1", "maxConcurency: 1",
-			"stdin:12: ManifestWorkReplicaSet ns/set: spec.placementRefs[0].rolloutStrategy.progressive.maxConcurency: unknown field"},
+			"stdin:12: ManifestWorkReplicaSet ns/set: spec.placementRefs[0].rolloutStrategy.progressive.maxConcurency: unknown field; did you mean maxConcurrency?"},
+		{"a mistyped block", "progressive:", "progresive:", "spec.placementRefs[0].rolloutStrategy.progresive: unknown field; did you mean progressive?"},
+		{"a field that begins like another", "spec:\n  manifestWorkTemplate: {}", "spec:\n  manifestWorkTemplates: {}", "spec.manifestWorkTemplates: unknown field; did you mean manifestWorkTemplate?"},
+		{"two letters swapped in a name", "name: set,", "nmae: set,", "stdin:12: ManifestWorkReplicaSet ns/: metadata.nmae: unknown field; did you mean name?"},
+		{"a field that is like no other", "spec: {}", "spec: {wherever: x}", "stdin:7: Placement ns/p: spec.wherever: unknown field\n"},
+		{"a deadline without a unit", "maxConcurrency: 1", "progressDeadline: 30", "progressive.progressDeadline: Invalid value: 30: must be a time such as 30s or 30m"},
+		{"a time in days", "maxConcurrency: 1", "minSuccessTime: 1d", `progressive.minSuccessTime: Invalid value: "1d": must be a time such as 30s or 30m`},
+		{"a maxConcurrency of words", "maxConcurrency: 1", "maxConcurrency: ten", `progressive.maxConcurrency: Invalid value: "ten": must be a count`},
 		{"capitals count", "type: Progressive", "Type: Progressive", "spec.placementRefs[0].rolloutStrategy.Type: unknown field"},
 		{"a value that the library refuses", "maxConcurrency: 1", "maxConcurrency: 0%",
 			`stdin:12: ManifestWorkReplicaSet ns/set: spec.placementRefs[0].rolloutStrategy.progressive.maxConcurrency: Invalid value: "0%"`},
@@ -161,14 +168,14 @@ func TestWrongInputIsRefusedWithFileObjectAndField(t *testing.T) {
 			"ManifestWorkReplicaSet ns/set: placement ns/p: the files hold neither a Placement of this name nor PlacementDecisions of it"},
 		{"a mistyped field of a cluster", "hubAcceptsClient", "hubAcceptClient", "stdin:2: ManagedCluster a: spec.hubAcceptClient: unknown field"},
 		{"a mistyped field of metadata", "labels: {stage", "lables: {stage", "stdin:2: ManagedCluster a: metadata.lables: unknown field"},
-		{"a label that is no string", "stage: canary", "stage: true", `stdin:2: ManagedCluster a: metadata.labels.stage: Invalid value: true: found a boolean, want a string`},
+		{"a label that is no string", "stage: canary", "stage: true", `stdin:2: ManagedCluster a: metadata.labels.stage: Invalid value: true: must be a string`},
 		{"an object without a name", "name: a, ", "", "stdin:2: ManagedCluster: metadata.name: Required value"},
 		{"a name that no object can have", "name: a, ", `name: "A b", `, `ManagedCluster A b: metadata.name: Invalid value: "A b"`},
 		{"an old version", "cluster.open-cluster-management.io/v1beta1", "cluster.open-cluster-management.io/v1alpha1",
 			`stdin:7: Placement ns/p: apiVersion: Unsupported value: "cluster.open-cluster-management.io/v1alpha1": supported values: "cluster.open-cluster-management.io/v1beta1"`},
 		{"a mistyped field of the behavior", "after: 1m", "afterwards: 1m", "stdin:19: Behavior: spec.clusters[0].afterwards: unknown field"},
 		{"a wrong value in the behavior", "after: 1m", "outcome: Explodes", "stdin:19: Behavior: spec.clusters[0].outcome: Unsupported value"},
-		{"a time that is none", "after: 1m", "after: soon", `Behavior: spec.clusters[0].after: Invalid value: "soon": time: invalid duration "soon"`},
+		{"a time that is none", "after: 1m", "after: soon", `Behavior: spec.clusters[0].after: Invalid value: "soon": must be a time such as 30s or 30m, or a range`},
 		{"a rollout to no placement", "placementRefs: [{name: p, rolloutStrategy: {type: Progressive, progressive: {maxConcurrency: 1}}}]", "placementRefs: []",
 			"ManifestWorkReplicaSet ns/set: spec.placementRefs: must name a placement"},
 		{"a placement without a name", "[{name: p, rollout", "[{rollout", "ManifestWorkReplicaSet ns/set: spec.placementRefs[0].name: Required value"},
@@ -184,7 +191,7 @@ func TestWrongInputIsRefusedWithFileObjectAndField(t *testing.T) {
 		{"broken YAML", "spec: {}", "spec: {", "stdin:7: not YAML"},
 	} {
 		t.Run(test.why, func(t *testing.T) {
-			if got := refused(t, small(t, test.old, test.new), "-f", "-"); !strings.Contains(got, test.want) {
+			if got := refused(t, small(t, test.old, test.new), "-f", "-"); !strings.Contains(got+"\n", test.want) {
 				t.Errorf("got:  %s\nwant: %s", got, test.want)
 			}
 		})
@@ -196,6 +203,9 @@ func TestWrongCombinationsOfObjectsAreRefused(t *testing.T) {
 	for _, test := range []struct{ why, in, want string }{
 		{"nothing", "", "stdin is empty"},
 		{"a comment", "# nothing\n", "no rollout strategy in the files"},
+		{"another kind of the group", documents(aCluster, aPlacement, strings.Replace(aReplicaSet, "kind: ManifestWorkReplicaSet", "kind: ReplicaSet", 1)),
+			"v1alpha1); of no use here: ReplicaSet (1)"},
+		{"what kubectl says of nothing", "No resources found\n", "stdin:1: must be an object with apiVersion and kind, not a string"},
 		{"no strategy", documents(aCluster, aPlacement), "no rollout strategy in the files"},
 		{"no placement", documents(aCluster, aStrategy), "no Placement and no PlacementDecisions in the files"},
 		{"two behaviors", documents(aBehavior, aCluster, aPlacement, aStrategy, aBehavior), "stdin:21: Behavior: must not be given twice: there is a Behavior at stdin:2, too"},
@@ -243,27 +253,40 @@ func TestWrongFlagsAreRefused(t *testing.T) {
 		{[]string{"-f", "-", "-f", "-"}, "given twice"},
 		{[]string{"-f", file, "more"}, `unexpected argument "more"`},
 		{[]string{"-f", file, "-o", "yaml"}, "must be text or json"},
-		{[]string{"-f", file, "-x"}, "flag provided but not defined: -x"},
+		{[]string{"-f", file, "-f", file}, file + " given twice"},
+		{[]string{"-f", file, "-exitcode"}, "-exitcode: no such flag; did you mean -exit-code?"},
+		{[]string{"-f", file, "-exit-code=maybe"}, "-exit-code maybe: must be true or false"},
+		{[]string{"-f", file, "-svg"}, "-svg: must be followed by a value"},
+		{[]string{"-f", file, "explian", "a"}, `unexpected argument "explian": files must be given as -f FILE; did you mean explain?`},
+		{[]string{"-f", file, "compare"}, "compare: must be the first word"},
+		{[]string{"help"}, "help: is shown by -h"},
+		{[]string{"-f", file, "-fail-share", "100.1%"}, "-fail-share 100.1%: must be a count"},
+		{[]string{"-f", file, "-rows", "0"}, "-rows 0: must be a whole number of at least 2, or all"},
+		{[]string{"-f", file, "-never", "b"}, "-never b: must name a cluster that is selected, or be a pattern for some\n"},
+		{[]string{"-f", file, "-x"}, "-x: no such flag"},
 		{[]string{"-f", file, "-placement", "/p"}, "must be a name"},
 		{[]string{"-f", file, "-rollout", "other"}, "-rollout other: must be one of ManifestWorkReplicaSet ns/set"},
 		{[]string{"-f", file, "-placement", "other"}, "ManifestWorkReplicaSet ns/set: -placement other: must be one of ns/p, which spec.placementRefs names"},
 		{[]string{"-f", file, "-start", "tomorrow"}, "must be a time"},
-		{[]string{"-f", file, "-takes", "-1s"}, "-takes -1s: must be from 0s to"},
+		{[]string{"-f", file, "-takes", "-1s"}, "must be a time such as 30s or 30m"},
+		{[]string{"-f", file, "-takes", "1h-9000h"}, "-takes 1h-9000h: must be from 0s to 8760h"},
+		{[]string{"-f", file, "-takes", "20m-5m"}, "must not begin with more than it ends with"},
+		{[]string{"-f", file, "-fail-rate", "half"}, "must be a chance such as 0.3%"},
 		{[]string{"-f", file, "-recover", "1h"}, "-recover: no cluster to recover"},
-		{[]string{"-f", file, "-fail", "a=soon"}, `-fail: "soon" must be a duration such as 30s or 30m`},
+		{[]string{"-f", file, "-fail", "a=soon"}, "-fail a=soon: must be a time such as 30s or 30m, or a range of times such as 5m-20m"},
 		{[]string{"-f", file, "-fail", "["}, "-fail [: must be a name or a pattern"},
 		{[]string{"-f", file, "-never", ""}, "-never : must be a name"},
 		{[]string{"-f", file, "-fail-share", "half"}, "-fail-share half: must be a count"},
-		{[]string{"-f", file, "-seed", "x"}, `invalid value "x" for flag -seed: must be a whole number`},
-		{[]string{"-f", file, "-takes", "30"}, `invalid value "30" for flag -takes: must be a duration such as 30s or 30m`},
+		{[]string{"-f", file, "-seed", "x"}, "-seed x: must be a whole number from 0 to"},
+		{[]string{"-f", file, "-takes", "30"}, "-takes 30: must be a time such as 30s or 30m, or a range of times such as 5m-20m"},
 		{[]string{"-f", file, "-fail", "nosuch"}, "-fail nosuch: must name a cluster that is selected, or be a pattern for some"},
 		{[]string{"-f", file, "-never", "aa"}, "-never aa: must name a cluster that is selected, or be a pattern for some; did you mean a?"},
 		{[]string{"-f", file, "-max-concurrency-per-group", "0%"}, "-max-concurrency-per-group 0%: must be above 0%"},
 		{[]string{"-f", file, "-gate", "canary"}, "must be the index of a group"},
-		{[]string{"-f", file, "-gate", "1=-2h"}, `"-2h" must be a duration`},
+		{[]string{"-f", file, "-gate", "1=-2h"}, "-gate 1=-2h: must open after a time such as 30m or 4h"},
 		{[]string{"-f", file, "-gate", "1"}, "-gate 1: no such group: there are group 0: 1"},
 	} {
-		if got := refused(t, "", test.args...); !strings.Contains(got, test.want) {
+		if got := refused(t, "", test.args...); !strings.Contains(got+"\n", test.want) {
 			t.Errorf("%q\ngot:  %s\nwant: %s", test.args, got, test.want)
 		}
 	}

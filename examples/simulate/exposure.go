@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"github.com/cohort-ocm/cohort/examples/simulate/internal/compare"
+	"github.com/cohort-ocm/cohort/examples/internal/commandline"
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/scenario"
 	"github.com/cohort-ocm/cohort/rollout"
 )
@@ -20,9 +20,8 @@ import (
 // question is the command line of simulate exposure.
 type question struct {
 	flags
-	takes  timeRange
 	atMost int
-	within duration
+	within time.Duration
 }
 
 const exposureUsage = `simulate exposure says, before a rollout begins, how many clusters can get a version that does not work on
@@ -38,7 +37,7 @@ examples:
 `
 
 func newQuestion() *question {
-	return &question{flags: *newFlags(), takes: timeRange{compare.Range{Least: 10 * time.Minute, Most: 10 * time.Minute}}}
+	return &question{flags: *newFlags()}
 }
 
 func (q *question) set() *flag.FlagSet {
@@ -50,7 +49,7 @@ func (q *question) set() *flag.FlagSet {
 	s.StringVar(&q.rollout, "rollout", "", "`name` of the one object to roll out, where the files hold several")
 	s.Var(&q.takes, "takes", "how `long` a cluster takes to succeed: a time, or a range such as 5m-20m")
 	s.IntVar(&q.atMost, "at-most", 0, "`number` of clusters that may get a version that does not work on them")
-	s.Var(&q.within, "within", "how `long` the rollout may take; with -at-most")
+	s.DurationVar(&q.within, "within", 0, "how `long` the rollout may take; with -at-most")
 	s.Var(&q.start, "start", "`time` at which it begins, in RFC 3339")
 	s.StringVar(&q.perGroup, "max-concurrency-per-group", "", "`count or percentage` of a group's clusters in flight at a time, under ProgressivePerGroup")
 	s.BoolVar(&q.freesSlot, "failed-frees-slot", false, "a tolerated failed cluster makes room for the next at once")
@@ -61,18 +60,18 @@ func (q *question) set() *flag.FlagSet {
 func parseQuestion(args []string) (*question, error) {
 	q := newQuestion()
 	set := q.set()
-	if err := set.Parse(args); err != nil {
+	if err := commandline.Parse(set, args); err != nil {
 		return nil, err
 	}
 	given := make(map[string]bool)
 	set.Visit(func(f *flag.Flag) { given[f.Name] = true })
 	switch {
 	case set.NArg() > 0:
-		return nil, fmt.Errorf("unexpected argument %q: files must be given as -f FILE", set.Arg(0))
+		return nil, unexpected(set.Arg(0))
 	case given["at-most"] && q.atMost < 1:
 		return nil, fmt.Errorf("-at-most %d: must be at least 1", q.atMost)
 	case given["within"] && (q.atMost == 0 || q.within <= 0):
-		return nil, fmt.Errorf("-within %v: must be above 0 and be given with -at-most", q.within.String())
+		return nil, fmt.Errorf("-within %v: must be above 0 and be given with -at-most", q.within)
 	}
 	return q, nil
 }
@@ -143,7 +142,7 @@ func (q *question) answer(s *scenario.Scenario) (*exposed, error) {
 	if open.perGroup = ""; strategy.Progressive != nil {
 		strategy.Progressive.MaxConcurrency = intstr.IntOrString{}
 	}
-	bounds := rollout.Bounds{Exposed: q.atMost, Finish: time.Duration(q.within)}
+	bounds := rollout.Bounds{Exposed: q.atMost, Finish: q.within}
 	if limits, err := rollout.Limit(strategy, s.Groups, life, q.start.Time, bounds, open.options(s.Groups)...); err != nil {
 		answer.None = q.unbounded(err)
 	} else {
@@ -159,7 +158,7 @@ func (q *question) unbounded(err error) string {
 	case errors.As(err, &fault) && fault.Field == "bounds.exposed":
 		return fmt.Sprintf("-at-most %d %s", q.atMost, fault.Detail)
 	case errors.As(err, &fault) && fault.Field == "bounds.finish":
-		return fmt.Sprintf("-within %v %s", q.within.String(), fault.Detail)
+		return fmt.Sprintf("-within %v %s", q.within, fault.Detail)
 	case errors.As(err, &fault) && fault.Field == "type":
 		return "a strategy of type All has none"
 	default:

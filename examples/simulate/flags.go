@@ -8,12 +8,14 @@ import (
 	"strings"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/cohort-ocm/cohort/examples/internal/commandline"
 	"github.com/cohort-ocm/cohort/examples/internal/manifest"
+	"github.com/cohort-ocm/cohort/examples/internal/spelling"
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/behavior"
+	"github.com/cohort-ocm/cohort/examples/simulate/internal/chance"
 	"github.com/cohort-ocm/cohort/grouping"
 	"github.com/cohort-ocm/cohort/rollout"
 )
@@ -26,11 +28,12 @@ type flags struct {
 	rollout   string
 	start     instant
 
-	takes     duration
+	takes     times
 	fails     timed
 	failShare string
+	failRate  rate
 	never     patterns
-	recovers  duration
+	recovers  times
 	seed      uint64
 
 	perGroup  string
@@ -93,7 +96,7 @@ func usage(w io.Writer) {
 // newFlags has the defaults.
 func newFlags() *flags {
 	return &flags{
-		takes: duration(10 * time.Minute),
+		takes: times{chance.Exactly(10 * time.Minute)},
 		start: instant{time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)},
 	}
 }
@@ -109,18 +112,19 @@ func (f *flags) set() *flag.FlagSet {
 	s.StringVar(&f.rollout, "rollout", f.rollout, "`name` of the one object to roll out, where the files hold several: name, namespace/name or kind/name")
 	s.Var(&f.start, "start", "`time` of the first wave, in RFC 3339; where the files say how a rollout stands it is now unless given")
 
-	s.Var(&f.takes, "takes", "how `long` a cluster takes to succeed, or to fail, of which nothing else is said")
+	s.Var(&f.takes, "takes", "how `long` a cluster takes to succeed, or to fail, of which nothing else is said: a time, or a range such as 5m-20m")
 	s.Var(&f.fails, "fail", "`cluster[=after]` that fails: a name or a pattern like edge-*, and after how long; may be repeated")
-	s.StringVar(&f.failShare, "fail-share", f.failShare, "`share` of the other clusters that fails, a count or a percentage, drawn at random")
+	s.StringVar(&f.failShare, "fail-share", f.failShare, "`share` of the other clusters that fails, a count or a percentage such as 5% or 0.3%, drawn at random")
+	s.Var(&f.failRate, "fail-rate", "`chance` of each of the other clusters to fail, such as 0.3%")
 	s.Var(&f.never, "never", "`cluster` that never answers, a name or a pattern; may be repeated")
 	s.Var(&f.recovers, "recover", "how `long` after its failure a cluster of -fail and -fail-share succeeds, and after its start one of -never; 0 is never")
-	s.Uint64Var(&f.seed, "seed", f.seed, "seed of the random shares; 0 is that of the Behavior document")
+	s.Uint64Var(&f.seed, "seed", f.seed, "seed of all that is drawn at random; 0 is that of the Behavior document")
 
 	s.StringVar(&f.perGroup, "max-concurrency-per-group", f.perGroup, "`count or percentage` of a group's clusters in flight at a time, under ProgressivePerGroup")
 	s.BoolVar(&f.freesSlot, "failed-frees-slot", f.freesSlot, "a tolerated failed cluster makes room for the next at once")
 	s.Var(&f.closedGates, "gate", "`group[=after]`: a gate before the group with this index, closed for ever or until some time after the start; may be repeated")
 	f.pictures.declare(s)
-	s.Var(&f.rows, "rows", "`number` of rows that a table has at most, or all")
+	s.Var(&f.rows, "rows", "`number` of rows that a table has at most, and of waves in JSON that say why the rest waits; or all")
 	return s
 }
 
@@ -128,10 +132,7 @@ func (f *flags) set() *flag.FlagSet {
 func parse(args []string) (*flags, error) {
 	f := newFlags()
 	set := f.set()
-	if err := set.Parse(args); err != nil {
-		if message, number := strings.CutSuffix(err.Error(), ": parse error"); number {
-			return nil, errors.New(message + ": must be a whole number")
-		}
+	if err := commandline.Parse(set, args); err != nil {
 		return nil, err
 	}
 	if rest := set.Args(); len(rest) > 0 && rest[0] == "explain" {
@@ -139,7 +140,7 @@ func parse(args []string) (*flags, error) {
 			return nil, errors.New("explain: must be followed by the name of a cluster")
 		}
 		f.explain = rest[1]
-		if err := set.Parse(rest[2:]); err != nil {
+		if err := commandline.Parse(set, rest[2:]); err != nil {
 			return nil, err
 		}
 	}
@@ -148,14 +149,14 @@ func parse(args []string) (*flags, error) {
 		f.startGiven = f.startGiven || given.Name == "start"
 	})
 	if set.NArg() > 0 {
-		return nil, fmt.Errorf("unexpected argument %q: files must be given as -f FILE", set.Arg(0))
+		return nil, unexpected(set.Arg(0))
 	}
 	if err := f.pictures.check(f.explain != ""); err != nil {
 		return nil, err
 	}
 	rules := f.rules()
-	if f.recovers != 0 && len(rules) == 0 {
-		return nil, errors.New("-recover: no cluster to recover: must be given with -fail, -fail-share or -never")
+	if f.recovers.Most != 0 && len(rules) == 0 {
+		return nil, errors.New("-recover: no cluster to recover: must be given with -fail, -fail-share, -fail-rate or -never")
 	}
 	var errs []error
 	fault := func(name string, all field.ErrorList) {
@@ -163,13 +164,24 @@ func parse(args []string) (*flags, error) {
 			errs = append(errs, fmt.Errorf("%s: %s", name, err.Detail))
 		}
 	}
-	fault("-takes "+f.takes.String(), behavior.ValidateTime(nil, f.takes.meta()))
-	fault("-recover "+f.recovers.String(), behavior.ValidateTime(nil, f.recovers.meta()))
+	fault("-takes "+f.takes.String(), behavior.ValidateTime(nil, &f.takes.Range))
+	fault("-recover "+f.recovers.String(), behavior.ValidateTime(nil, &f.recovers.Range))
 	for _, rule := range rules {
 		rule.Rule.RecoversAfter = nil // which is that of -recover
 		fault(rule.flag, rule.Validate(nil))
 	}
 	return f, errors.Join(errs...)
+}
+
+// unexpected refuses a word that is no flag.
+func unexpected(word string) error {
+	switch word {
+	case "help":
+		return errors.New("help: is shown by -h, and that of compare by compare -h")
+	case "compare", "exposure":
+		return errors.New(word + ": must be the first word")
+	}
+	return fmt.Errorf("unexpected argument %q: files must be given as -f FILE%s", word, spelling.Hint(word, []string{"explain", "compare", "exposure"}))
 }
 
 // flagRule is a rule of behavior and the flag that asks for it, as it was given.
@@ -180,9 +192,9 @@ type flagRule struct {
 
 // rules are the behavior that the flags ask for.
 func (f *flags) rules() (rules []flagRule) {
-	var recovers *metav1.Duration
-	if f.recovers != 0 {
-		recovers = f.recovers.meta()
+	var recovers *chance.Range
+	if f.recovers.Most != 0 {
+		recovers = &f.recovers.Range
 	}
 	for _, fails := range f.fails {
 		rules = append(rules, flagRule{behavior.Rule{Names: []string{fails.name}, Outcome: behavior.Fails, After: fails.after, RecoversAfter: recovers}, "-fail " + fails.name})
@@ -193,6 +205,9 @@ func (f *flags) rules() (rules []flagRule) {
 	if f.failShare != "" {
 		share := intstr.Parse(f.failShare)
 		rules = append(rules, flagRule{behavior.Rule{Share: &share, Outcome: behavior.Fails, RecoversAfter: recovers}, "-fail-share " + f.failShare})
+	}
+	if f.failRate.Rate > 0 {
+		rules = append(rules, flagRule{behavior.Rule{Rate: &f.failRate.Rate, Outcome: behavior.Fails, RecoversAfter: recovers}, "-fail-rate " + f.failRate.String()})
 	}
 	return rules
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,6 +13,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/yaml"
+
+	"github.com/cohort-ocm/cohort/examples/simulate/internal/output"
 )
 
 var update = flag.Bool("update", false, "write the files in testdata that the tests compare with")
@@ -49,6 +52,7 @@ func runs() map[string][]string {
 	return map[string][]string{
 		"design":               design,
 		"design-random":        append(design[:4:4], "-fail-share", "3", "-seed", "3"),
+		"design-chances":       append(design[:4:4], "-takes", "5m-20m", "-fail-rate", "0.4%", "-seed", "4"),
 		"design-gate":          append(design[:4:4], "-gate", "2=4h", "-gate", "3"),
 		"canary-fails":         {"-f", "testdata/canary-fails/retail.yaml"},
 		"recovers":             {"-f", "testdata/recovers/telco.yaml"},
@@ -111,6 +115,38 @@ func TestDesignExampleHasItsFourGroupsAndSixDecisions(t *testing.T) {
 	}
 	if report.Summary.Aggregate != "Succeeded" {
 		t.Errorf("aggregate: %s, want Succeeded", report.Summary.Aggregate)
+	}
+}
+
+// Each sentence costs a whole plan, so that JSON has them of some waves only, where there are many.
+func TestJSONSaysOfSomeWavesWhyTheRestWaits(t *testing.T) {
+	fleet := []string{aPlacement, aReplicaSet}
+	for i := range 1200 {
+		fleet = append(fleet, strings.Replace(aCluster, "name: a", fmt.Sprintf("name: c%04d", i), 1))
+	}
+	in := documents(fleet...)
+	for _, test := range []struct {
+		args        []string
+		least, most int
+	}{{nil, 300, output.DefaultReasons}, {[]string{"-rows", "20"}, 8, 20}, {[]string{"-rows", "all"}, 1199, 1199}} {
+		var report struct {
+			Waves []struct {
+				Waiting []struct{ Message string }
+				Counts  struct{ ToApply int }
+			}
+		}
+		if err := json.Unmarshal([]byte(simulateText(t, in, append(test.args, "-f", "-", "-o", "json")...)), &report); err != nil {
+			t.Fatal(err)
+		}
+		said := 0
+		for _, w := range report.Waves {
+			if len(w.Waiting) > 0 {
+				said++
+			}
+		}
+		if len(report.Waves) != 1201 || said < test.least || said > test.most || len(report.Waves[0].Waiting) == 0 {
+			t.Errorf("%v: %d of %d waves say why, want %d to %d, the first among them", test.args, said, len(report.Waves), test.least, test.most)
+		}
 	}
 }
 

@@ -17,7 +17,7 @@ func TestPictureSaysWhenItStopped(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{">stopped after 5m<", ">0 canary<", ">failed 1<", ">waiting 8<"} {
+	for _, want := range []string{">stopped after 5m<", ">0 canary<", ">failed 1<", ">waiting 7<"} {
 		if !bytes.Contains(picture, []byte(want)) {
 			t.Errorf("no %s in the picture", want)
 		}

@@ -128,7 +128,7 @@ func (f *flags) play(s *scenario.Scenario) (listed, simulation.Outcome, error) {
 	for _, rule := range f.rules() {
 		rules = append(rules, rule.Rule)
 	}
-	lives, fallbacks := s.Lives(rules, f.seed, time.Duration(f.takes))
+	lives, fallbacks := s.Lives(rules, f.seed, f.takes.Range)
 	s.Notes = append(s.Notes, f.withoutEffect(s, first.Schedule, fallbacks)...)
 	if f.explain != "" {
 		return f.explained(s, options, lives)
@@ -139,7 +139,7 @@ func (f *flags) play(s *scenario.Scenario) (listed, simulation.Outcome, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	report, err := output.New(s, trace, hub.Passes(), f.start.Time)
+	report, err := output.New(s, trace, hub, f.start.Time)
 	report.Rows = int(f.rows)
 	f.pictures.keep(report, s.Groups, trace)
 	return report, trace.Outcome, err

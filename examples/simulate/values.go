@@ -2,14 +2,12 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"strconv"
 	"strings"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
+	"github.com/cohort-ocm/cohort/examples/simulate/internal/chance"
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/scenario"
 	"github.com/cohort-ocm/cohort/grouping"
 	"github.com/cohort-ocm/cohort/rollout"
@@ -72,21 +70,24 @@ func (t *instant) Set(s string) error {
 	return nil
 }
 
-// duration is how long something takes.
-type duration time.Duration
+// times is how long something takes: a time, or a range of which each cluster draws its own.
+type times struct{ chance.Range }
 
-func (d *duration) String() string { return time.Duration(*d).String() }
-
-func (d *duration) Set(s string) error {
-	long, err := time.ParseDuration(s)
-	if err != nil {
-		return errors.New("must be a duration such as 30s or 30m")
-	}
-	*d = duration(long)
-	return nil
+func (t *times) Set(s string) (err error) {
+	t.Range, err = chance.ParseRange(s)
+	return err
 }
 
-func (d duration) meta() *metav1.Duration { return &metav1.Duration{Duration: time.Duration(d)} }
+// varies says whether clusters draw different ones.
+func (t times) varies() bool { return t.Least < t.Most }
+
+// rate is a chance. The zero value is none.
+type rate struct{ chance.Rate }
+
+func (r *rate) Set(s string) (err error) {
+	r.Rate, err = chance.ParseRate(s)
+	return err
+}
 
 // patterns are names of clusters.
 type patterns []string
@@ -101,18 +102,26 @@ func (p *patterns) Set(s string) error {
 // timed are names of clusters, each with a time or without.
 type timed []struct {
 	name  string
-	after *metav1.Duration
+	after *chance.Range
 }
 
 func (t *timed) String() string { return "" }
 
 func (t *timed) Set(s string) error {
-	name, after, err := cut(s)
+	name, rest, found := strings.Cut(s, "=")
+	var after *chance.Range
+	if found {
+		r, err := chance.ParseRange(rest)
+		if err != nil {
+			return err
+		}
+		after = &r
+	}
 	*t = append(*t, struct {
 		name  string
-		after *metav1.Duration
+		after *chance.Range
 	}{name, after})
-	return err
+	return nil
 }
 
 // gates are indexes of groups, each with the time when its gate opens, or without where it never does.
@@ -120,15 +129,20 @@ type gates []gate
 
 type gate struct {
 	index int32
-	after *metav1.Duration
+	after *time.Duration // the time when it opens; nil is never
 }
 
 func (g *gates) String() string { return "" }
 
 func (g *gates) Set(s string) error {
-	number, after, err := cut(s)
-	if err != nil {
-		return err
+	number, rest, found := strings.Cut(s, "=")
+	var after *time.Duration
+	if found {
+		d, err := time.ParseDuration(rest)
+		if err != nil || d < 0 {
+			return errors.New("must open after a time such as 30m or 4h")
+		}
+		after = &d
 	}
 	index, err := strconv.ParseUint(number, 10, 31)
 	if err != nil {
@@ -142,7 +156,7 @@ func (g *gates) Set(s string) error {
 func (g gate) close(groups *grouping.Groups, start time.Time) (closed []rollout.Option) {
 	var until rollout.Gate
 	if g.after != nil {
-		until.Opens = start.Add(g.after.Duration)
+		until.Opens = start.Add(*g.after)
 	}
 	for i := range groups.Len() {
 		if key := groups.Key(i); key.Index == g.index {
@@ -150,17 +164,4 @@ func (g gate) close(groups *grouping.Groups, start time.Time) (closed []rollout.
 		}
 	}
 	return closed
-}
-
-// cut reads `word` or `word=duration`.
-func cut(s string) (string, *metav1.Duration, error) {
-	word, rest, found := strings.Cut(s, "=")
-	if !found {
-		return word, nil, nil
-	}
-	d, err := time.ParseDuration(rest)
-	if err != nil || d < 0 {
-		return "", nil, fmt.Errorf("%q must be a duration such as 30s or 30m", rest)
-	}
-	return word, &metav1.Duration{Duration: d}, nil
 }

@@ -1,5 +1,6 @@
 // Package apiserver runs a real Kubernetes API server, with an etcd, inside a test process. It serves custom
-// resources and nothing else: there are no namespaces (any name works), no leases and no events.
+// resources and nothing else: there are no namespaces (any name works), no leases and no
+// events. Clients find out what it serves, kubectl among them.
 //
 //	server, err := apiserver.Start(dir, crds...)
 //	if err != nil {

@@ -12,7 +12,9 @@ import (
 	"go.etcd.io/etcd/server/v3/embed"
 	extensions "k8s.io/apiextensions-apiserver/pkg/apiserver"
 	"k8s.io/apiextensions-apiserver/pkg/cmd/server/options"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
+	discovery "k8s.io/apiserver/pkg/endpoints/discovery/aggregated"
 	genericserver "k8s.io/apiserver/pkg/server"
 	utilcompatibility "k8s.io/apiserver/pkg/util/compatibility"
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
@@ -78,11 +80,19 @@ func (s *Server) serve(dir, etcd string) error {
 		return err
 	}
 	s.Config = server.GenericAPIServer.LoopbackClientConfig
+	serveGroups(server.GenericAPIServer)
 
 	ctx, cancel := context.WithCancel(context.Background())
 	s.stop = cancel
 	go func() { s.done <- server.GenericAPIServer.PrepareRun().RunWithContext(ctx) }()
 	return s.waitUntilReady(ctx)
+}
+
+// serveGroups has the server tell at /apis which groups there are, as clients ask that find resources out by
+// themselves. A server of custom resources leaves that to the kube-apiserver in front of it, and there is none.
+func serveGroups(server *genericserver.GenericAPIServer) {
+	groups := discovery.WrapAggregatedDiscoveryToHandler(server.DiscoveryGroupManager, server.AggregatedDiscoveryGroupManager, nil)
+	server.Handler.GoRestfulContainer.Add(groups.GenerateWebService("/apis", metav1.APIGroupList{}))
 }
 
 // serverOptions are those of an API server for custom resources, without all that asks another API server.

@@ -31,17 +31,22 @@ type config struct {
 	free       bool  // FailedFreesSlot
 	groupLimit int   // MaxConcurrencyPerGroup; 0: none
 	maxRemoved int   // 0: none
+	aside      set   // Uncounted
+	past       set   // FailedBefore
+	order      order // GroupOrder; nil: none
 
 	groups []uint8 // of each cluster, at the beginning; none for those that may join
 	closed uint8
 	left   left
 
 	answers bool // agents say that they are progressing before they say more
+	retry   bool // a person may have what failed tried again
 	pauses  bool // a person may pause the rollout
 	regress bool // what succeeded may fail
 	lag     bool // the cache shows writes late
 	slow    bool // time passes while a plan is carried out
 	back    bool // the version before may be wanted again
+	exposes bool // groups stay the same and what succeeded goes on working, so that the exposure is known
 	large   bool // for a search of more than a second
 	named   bool // clusters are told apart: symmetric states are not merged
 }
@@ -87,11 +92,34 @@ func (c *config) options() options {
 	if c.maxRemoved > 0 {
 		o["MaxRemoved"] = rollout.MaxRemoved(intstr.FromInt(c.maxRemoved))
 	}
+	if c.order != nil {
+		o["GroupOrder"] = rollout.GroupOrder(c.order)
+	}
 	return o
 }
 
 // options are named, so that a mutant can leave one out.
 type options map[string]rollout.Option
+
+// order says which names of groups a name comes after. The groups have the names g0, g1 and g2 then.
+type order map[string][]string
+
+// comesAfter says whether a group comes after another, directly or through others (R33).
+func (o order) comesAfter(group, other int) bool {
+	for _, name := range o[groupName(group)] {
+		if name == groupName(other) {
+			return true
+		}
+		for between := range none {
+			if name == groupName(between) && o.comesAfter(between, other) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func groupName(index int) string { return fmt.Sprint("g", index) }
 
 // first is the state in which a world begins: the workload is nowhere.
 func (c *config) first() state {
@@ -101,7 +129,9 @@ func (c *config) first() state {
 		if i < len(c.groups) {
 			group = c.groups[i]
 		}
-		s.clusters[i] = cluster{group: group, shown: group, truth: nothing, seen: nothing, own: nothing}
+		s.clusters[i] = cluster{
+			group: group, shown: group, truth: nothing, seen: nothing, own: nothing, aside: c.aside.has(i), past: c.past.has(i),
+		}
 	}
 	return s
 }
@@ -140,7 +170,10 @@ func (c *config) String() string {
 	say(c.soak > 0, "minSuccessTime %dm", c.soak)
 	say(c.grace > 0, "RemoveAfter %dm", c.grace)
 	say(c.free, "FailedFreesSlot")
+	say(c.order != nil, "GroupOrder %v", map[string][]string(c.order))
 	say(c.groupLimit > 0, "MaxConcurrencyPerGroup %d", c.groupLimit)
+	say(c.aside != 0, "Uncounted %s", c.aside.in(names))
+	say(c.past != 0, "FailedBefore %s", c.past.in(names))
 	say(c.maxRemoved > 0, "MaxRemoved %d", c.maxRemoved)
 	return strings.Join(parts, ", ")
 }

@@ -2,6 +2,7 @@ package search
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -98,8 +99,9 @@ func viewed(s *state) (key [2]uint64) {
 		if s.torn == partial {
 			key[1] |= uint64(c.group) << (8 + 2*i)
 		}
+		key[1] |= (bit(c.aside) | bit(c.past)<<1) << (16 + 2*i)
 	}
-	key[1] |= uint64(s.torn) | uint64(s.closed)<<2 | bit(s.paused)<<5
+	key[1] |= uint64(s.torn) | uint64(s.closed)<<2 | bit(s.paused)<<5 | uint64(s.attempt)<<6
 	return key
 }
 
@@ -177,10 +179,30 @@ func (k *controller) input(s *state) input {
 	if s.paused {
 		in.options["Paused"] = rollout.Paused()
 	}
+	if k.config.aside != 0 {
+		in.options["Uncounted"] = rollout.Uncounted(named(s, func(c *cluster) bool { return c.aside }))
+	}
+	if k.config.past != 0 {
+		in.options["FailedBefore"] = rollout.FailedBefore(named(s, func(c *cluster) bool { return c.past }))
+	}
+	if s.attempt > 0 {
+		in.options["Attempt"] = rollout.Attempt(int(s.attempt))
+	}
 	if k.config.grace > 0 {
 		in.previous = k.previous(s)
 	}
 	return in
+}
+
+// named says of a name whether its cluster is one of those meant.
+func named(s *state, is func(*cluster) bool) func(name string) bool {
+	var meant set
+	for i := range s.clusters {
+		if is(&s.clusters[i]) {
+			meant.add(i)
+		}
+	}
+	return func(name string) bool { return meant.has(slices.Index(names[:], name)) }
 }
 
 // read gives the groups that the stored decisions show, with the counts of the placement's status.
@@ -200,6 +222,11 @@ func (k *controller) read(s *state) *grouping.Groups {
 				clusterv1beta1.PlacementLabel: "web", clusterv1beta1.DecisionGroupIndexLabel: strconv.Itoa(int(group)),
 			},
 		}}
+		name := ""
+		if k.config.order != nil {
+			name = groupName(int(group))
+			d.Labels[clusterv1beta1.DecisionGroupNameLabel] = name
+		}
 		count := int32(0)
 		for i := range s.clusters {
 			c := &s.clusters[i]
@@ -214,7 +241,7 @@ func (k *controller) read(s *state) *grouping.Groups {
 			decisions = append(decisions, d)
 		}
 		placement.Status.DecisionGroups = append(placement.Status.DecisionGroups, clusterv1beta1.DecisionGroupStatus{
-			DecisionGroupIndex: int32(group), Decisions: []string{d.Name}, ClustersCount: count,
+			DecisionGroupIndex: int32(group), DecisionGroupName: name, Decisions: []string{d.Name}, ClustersCount: count,
 		})
 		placement.Status.NumberOfSelectedClusters += count
 	}
@@ -237,7 +264,7 @@ func (k *controller) report(i int, o object) *status.Report {
 	work := &workv1.ManifestWork{ObjectMeta: metav1.ObjectMeta{
 		Name: "web", Namespace: names[i], Generation: 2, CreationTimestamp: metav1.NewTime(now.Add(-24 * time.Hour)),
 	}}
-	status.Stamp(work, fmt.Sprint("version ", o.version), now.Add(-time.Duration(o.applied)*tick))
+	status.StampAttempt(work, fmt.Sprint("version ", o.version), int(o.attempt), now.Add(-time.Duration(o.applied)*tick))
 	seen := work.Generation
 	if !o.observed {
 		seen--

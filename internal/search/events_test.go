@@ -27,6 +27,7 @@ const (
 	closes          // the gate of group arg closes
 	pauses          // a person pauses the rollout
 	resumes         // a person resumes it
+	retries         // a person wants what failed to be tried again
 	plans           // the controller plans; arg are the clusters that start
 	writes          // it writes the object of a cluster
 	loses           // it writes the object of a cluster, and the answer is lost
@@ -66,7 +67,7 @@ func (k *controller) move(s *state, e event) {
 			s.clusters[i].shown = s.clusters[i].group
 		}
 	case renewsLate:
-		c.write()
+		c.write(s.attempt)
 		k.renew(s, false)
 	case renews, returns:
 		k.renew(s, e.kind == returns)
@@ -76,14 +77,16 @@ func (k *controller) move(s *state, e event) {
 	case pauses, resumes:
 		s.left.turns -= min(1, s.left.turns)
 		s.paused = e.kind == pauses
+	case retries:
+		s.attempt = 1
 	case plans:
 		k.plan(s, set(e.arg))
 	case writes:
-		c.write()
+		c.write(s.attempt)
 		c.todo = doNothing
 	case loses:
 		s.left.faults--
-		c.write()
+		c.write(s.attempt)
 		c.todo, c.own, c.doubt = doNothing, nothing, true
 	case refuses:
 		s.left.faults--
@@ -113,15 +116,21 @@ func (o *object) answer(c condition) {
 	o.observed = true
 }
 
-// write stores the wanted version, unless it is there already.
-func (c *cluster) write() {
-	if c.truth.version != 0 {
-		c.truth.version, c.truth.observed, c.truth.applied = 0, false, 0
-		if c.truth.condition == unknown {
-			c.truth.changed = 0
+// write stores the wanted version, or notes the attempt at it, unless that is there already.
+func (c *cluster) write(attempt uint8) {
+	o := &c.truth
+	switch {
+	case o.version != 0:
+		o.version, o.observed, o.applied, o.attempt = 0, false, 0, attempt
+		if o.condition == unknown {
+			o.changed = 0
+		}
+	case o.attempt < attempt: // which changes no spec, so that nobody answers it
+		if o.applied, o.attempt = 0, attempt; o.condition == failed && o.changed > 0 {
+			o.changed = ancient
 		}
 	}
-	c.own = c.truth
+	c.own = *o
 }
 
 // deliver brings the cache up to date.
@@ -219,6 +228,9 @@ func (k *controller) each(s *state, f func(event)) {
 		if g.back {
 			f(event{kind: returns})
 		}
+	}
+	if g.retry && s.attempt == 0 {
+		f(event{kind: retries})
 	}
 	if s.left.crashes > 0 {
 		f(event{kind: crashes})

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"hash/maphash"
 	"strings"
+
+	"github.com/cohort-ocm/cohort/rollout"
 )
 
 // table holds states, each once, by number.
@@ -58,6 +60,7 @@ type search struct {
 	whole       bool // all states were looked at
 	broken      *violation
 	ends        *ends
+	exposed     int    // the most clusters at a time
 	only        string // the kind of violation that counts; empty: every kind
 }
 
@@ -96,6 +99,9 @@ func (x *search) look(on func() bool) {
 		}
 		x.expand(uint32(x.looked))
 	}
+	if most := x.mostExposed(); x.config.exposes && x.exposed < most {
+		x.breaks(uint32(x.looked-1), event{}, fmt.Sprintf("exposure: %d clusters can be exposed, and %d never are", most, most))
+	}
 	x.whole = x.broken == nil
 }
 
@@ -115,6 +121,12 @@ func (x *search) find(s *state, from uint32, by event) {
 // expand finds all states that follow a state.
 func (x *search) expand(at uint32) {
 	s := x.states[at].unpack()
+	if exposed := x.config.exposed(&s); exposed > x.exposed {
+		x.exposed = exposed
+		if most := x.mostExposed(); x.config.exposes && exposed > most {
+			x.breaks(at, event{}, fmt.Sprintf("exposure: %d clusters have the version and are not done, and %d may be", exposed, most))
+		}
+	}
 	x.each(&s, func(e event) {
 		next := s
 		x.move(&next, e)
@@ -145,6 +157,31 @@ func (x *search) breaks(at uint32, by event, what string) {
 	if kind, _, _ := strings.Cut(what, ":"); what != "" && x.broken == nil && (x.only == "" || x.only == kind) {
 		x.broken = &violation{at, by, what}
 	}
+}
+
+// exposed counts the clusters that have the version and are not done with it.
+func (c *config) exposed(s *state) (n int) {
+	for i := range s.clusters {
+		if truth := s.clusters[i].truth; truth.version == 0 && c.stand(truth, 0) != done {
+			n++
+		}
+	}
+	return n
+}
+
+// mostExposed is what the library says of that before it begins (R40).
+func (k *controller) mostExposed() int {
+	first := k.config.first()
+	in := k.input(&first)
+	var opts []rollout.Option
+	for _, o := range in.options {
+		opts = append(opts, o)
+	}
+	e, err := rollout.Expose(in.strategy, in.groups, rollout.Span{}, in.now, opts...)
+	if err != nil {
+		panic(err)
+	}
+	return e.Exposed
 }
 
 // eachPlan calls f with the plans that may be made in a state, and the rules that each breaks. Which of several clusters

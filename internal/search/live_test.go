@@ -146,18 +146,23 @@ func (x *ends) checkWait(s *state, j *judge, r *rollout.Result, i int) string {
 			return wrong("the rollout is paused")
 		}
 	case breach != "":
-		if failed := j.of(j.all, standing.fails); last.Hold.Type != rollout.HoldBreached || blamed == 0 || blamed&^failed != 0 {
+		if failed := j.of(j.counted&^j.past, standing.fails); last.Hold.Type != rollout.HoldBreached || blamed == 0 || blamed&^failed != 0 {
 			return wrong(breach)
 		}
 	case last.Hold.Type == rollout.HoldGateClosed:
 		if s.closed>>last.Hold.Group.Index&1 == 0 {
 			return wrong("the gate is open")
 		}
-	case j.active == j.n:
-		return wrong("nobody is waited for")
 	default:
-		if blamed == 0 || blamed&^stuck != 0 || blamed&^j.stages[j.active].clusters != 0 {
-			return wrong(fmt.Sprintf("[%s] of %s never answer", (stuck & j.stages[j.active].clusters).in(marks), j.stages[j.active].name))
+		mine := j.stageOf(i)
+		before := mine.clusters
+		for n := range j.n {
+			if mine.after.has(n) {
+				before |= j.stages[n].clusters
+			}
+		}
+		if blamed == 0 || blamed&^stuck != 0 || blamed&^before != 0 {
+			return wrong(fmt.Sprintf("[%s] of those before it never answer", (stuck & before).in(marks)))
 		}
 	}
 	return x.checkRemedies(s, i, last, blamed)
@@ -211,9 +216,9 @@ func (x *ends) checkSummary(j *judge, r *rollout.Result) string {
 	switch {
 	case j.breach() != "":
 		want = status.Failed
-	case j.of(j.all, func(x standing) bool { return x == waiting || x.inFlight() }) != 0:
+	case j.of(j.counted, func(x standing) bool { return x == waiting || x.inFlight() }) != 0:
 		want = status.Progressing
-	case j.failures(j.all) > 0:
+	case j.of(j.counted, standing.fails) != 0:
 		want = status.Failed
 	}
 	summary := r.Summary()

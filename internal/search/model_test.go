@@ -39,6 +39,7 @@ type object struct {
 	condition condition // as the agent said it last, perhaps of an earlier version
 	applied   uint8     // the age of the version
 	changed   uint8     // the age of the condition
+	attempt   uint8     // at the version
 }
 
 var nothing = object{version: absent}
@@ -53,6 +54,8 @@ type cluster struct {
 	todo  todo   // what the plan that is being carried out says of it
 	doubt bool   // the answer to a write was lost
 	gone  uint8  // 1 more than the age of the first result that did not find it selected; 0: the last one did
+	aside bool   // it does not count
+	past  bool   // it failed before the rollout
 	stuck bool   // its agent answers no more, in the runs that look for an end
 }
 
@@ -83,6 +86,7 @@ type state struct {
 	tornAge  uint8
 	closed   uint8 // the groups with a closed gate, a bit each
 	paused   bool
+	attempt  uint8 // the one that is wanted
 	left     left
 }
 
@@ -101,15 +105,15 @@ type left struct {
 type packed [most + 1]uint64
 
 func (o object) pack() uint64 {
-	return uint64(o.version) | bit(o.observed)<<2 | uint64(o.condition)<<3 | uint64(o.applied)<<5 | uint64(o.changed)<<7
+	return uint64(o.version) | bit(o.observed)<<2 | uint64(o.condition)<<3 | uint64(o.applied)<<5 | uint64(o.changed)<<7 | uint64(o.attempt)<<9
 }
 
-const objectBits = 9
+const objectBits = 10
 
 func unpackObject(p uint64) object {
 	return object{
 		version: uint8(p & 3), observed: p>>2&1 == 1, condition: condition(p >> 3 & 3),
-		applied: uint8(p >> 5 & 3), changed: uint8(p >> 7 & 3),
+		applied: uint8(p >> 5 & 3), changed: uint8(p >> 7 & 3), attempt: uint8(p >> 9 & 1),
 	}
 }
 
@@ -118,14 +122,14 @@ func (c *cluster) pack() uint64 {
 	for i, o := range [...]object{c.truth, c.seen, c.own} {
 		p |= o.pack() << (11 + i*objectBits)
 	}
-	return p
+	return p | bit(c.aside)<<(11+3*objectBits) | bit(c.past)<<(12+3*objectBits)
 }
 
 func unpackCluster(p uint64) cluster {
 	part := func(i int) object { return unpackObject(p >> (11 + i*objectBits)) }
 	return cluster{
 		group: uint8(p & 3), shown: uint8(p >> 2 & 3), todo: todo(p >> 4 & 3), doubt: p>>6&1 == 1, gone: uint8(p >> 7 & 7), stuck: p>>10&1 == 1,
-		truth: part(0), seen: part(1), own: part(2),
+		truth: part(0), seen: part(1), own: part(2), aside: p>>(11+3*objectBits)&1 == 1, past: p>>(12+3*objectBits)&1 == 1,
 	}
 }
 
@@ -134,7 +138,7 @@ func (s *state) pack() (p packed) {
 		p[i] = s.clusters[i].pack()
 	}
 	l := s.left
-	p[most] = uint64(s.torn) | uint64(s.tornAge)<<2 | uint64(s.closed)<<4 | bit(s.paused)<<7
+	p[most] = uint64(s.torn) | uint64(s.tornAge)<<2 | uint64(s.closed)<<4 | bit(s.paused)<<7 | uint64(s.attempt)<<36
 	for i, n := range [...]uint8{l.fails, l.moves, l.versions, l.crashes, l.faults, l.tears, l.turns} {
 		p[most] |= uint64(n) << (8 + 4*i)
 	}
@@ -147,6 +151,7 @@ func (p *packed) unpack() (s state) {
 	}
 	g := p[most]
 	s.torn, s.tornAge, s.closed, s.paused = tear(g&3), uint8(g>>2&3), uint8(g>>4&7), g>>7&1 == 1
+	s.attempt = uint8(g >> 36 & 1)
 	for i, n := range [...]*uint8{&s.left.fails, &s.left.moves, &s.left.versions, &s.left.crashes, &s.left.faults, &s.left.tears, &s.left.turns} {
 		*n = uint8(g >> (8 + 4*i) & 15)
 	}
@@ -179,9 +184,12 @@ func (o *object) older(oldest uint8) {
 	}
 	o.applied = min(o.applied+1, oldest)
 	if o.condition != unknown {
-		o.changed = min(o.changed+1, oldest)
+		o.changed = max(o.changed, min(o.changed+1, oldest))
 	}
 }
+
+// ancient is an age that a time from before an attempt keeps, so that it stays behind all others.
+const ancient = 3
 
 // relabel gives an object's version the number that it has when another is wanted: a new one, or again the one before.
 func (o *object) relabel(back bool) {
@@ -199,7 +207,7 @@ func (o *object) forget(oldest uint8) {
 	if o.version == absent || o.version == 0 {
 		return
 	}
-	o.version, o.observed, o.applied = 1, true, oldest
+	o.version, o.observed, o.applied, o.attempt = 1, true, oldest, 0
 	if o.condition != unknown {
 		o.changed = oldest
 	}

@@ -192,12 +192,12 @@ var mutants = []mutant{
 		}
 		in.groups, _ = grouping.FromNames(turned)
 	})},
-	{name: "ignores gates (R23)", world: "gates", broken: "stop", planner: given(func(in *input) {
+	{name: "ignores gates (R23)", world: "gates", broken: "order", planner: given(func(in *input) {
 		for group := range none {
 			delete(in.options, fmt.Sprint("Closed ", group))
 		}
 	})},
-	{name: "takes a gate for no barrier (R23)", world: "gates", broken: "stop", planner: gateOfItsGroup},
+	{name: "takes a gate for no barrier (R23)", world: "gates", broken: "order", planner: gateOfItsGroup},
 	{name: "ignores a pause (R22)", world: "gates", broken: "stop", planner: without("Paused")},
 	{name: "ignores MaxConcurrencyPerGroup (R24)", world: "slots come free", broken: "concurrency", planner: without("MaxConcurrencyPerGroup")},
 	{name: "starts while groups are incomplete (R28)", world: "decisions rewritten", broken: "stop", planner: trustsDecisions(true, false)},
@@ -208,6 +208,37 @@ var mutants = []mutant{
 	{name: "forgets since when a cluster is gone (R32)", world: "decisions rewritten", broken: "circle", planner: given(func(in *input) { in.previous = nil })},
 	{name: "never removes (R7)", world: "groups that change", broken: "stays", planner: told(func(_ *input, r *rollout.Result) { r.Removed = nil })},
 	{name: "ignores MaxRemoved (R30)", world: "many leave", broken: "removal", planner: without("MaxRemoved")},
+	{name: "exposes more than is said (R40)", world: "exposure of a pool", broken: "exposure", planner: given(func(in *input) {
+		in.strategy.Progressive.MaxConcurrency.IntVal++
+	})},
+	{name: "does not know the graph (R33)", world: "groups in a graph", broken: "held", planner: without("GroupOrder")},
+	{name: "knows no order of groups (R33)", world: "groups in a graph", broken: "order", planner: given(func(in *input) {
+		in.options["GroupOrder"] = rollout.GroupOrder(nil)
+	})},
+	{name: "stops all groups at a gate (R33)", world: "groups in any order", broken: "held", planner: without("GroupOrder")},
+	{name: "counts all clusters (R37)", world: "clusters that do not count", broken: "held", planner: without("Uncounted")},
+	{name: "starts who does not count before its turn (R37)", world: "clusters that do not count", broken: "order", planner: told(func(in *input, r *rollout.Result) {
+		for c := range r.Held() {
+			if c.Name == "c" {
+				r.Start = append(r.Start, c)
+			}
+		}
+	})},
+	{name: "counts all failures (R38)", world: "failures that do not count", broken: "breach", planner: without("FailedBefore")},
+	{name: "counts no failure (R38)", world: "failures that do not count", broken: "stop", planner: given(func(in *input) {
+		in.options["FailedBefore"] = rollout.FailedBefore(func(string) bool { return true })
+	})},
+	{name: "tries nothing again (R39)", world: "attempts", broken: "held", planner: without("Attempt")},
+	{name: "tries again while an attempt runs (R39)", world: "attempts", broken: "twice", planner: reported(func(_ *input, r *status.Report) {
+		if r.Status == status.Failed {
+			r.Attempt = 0
+		}
+	})},
+	{name: "counts a failure of the attempt before (R39)", world: "attempts", broken: "breach", planner: reported(func(_ *input, r *status.Report) {
+		if r.Attempt++; r.Status != status.Failed {
+			r.Attempt = 0
+		}
+	})},
 	{name: "blames another cluster (R29)", world: "deadline and soak", broken: "sentence", planner: told(func(in *input, r *rollout.Result) {
 		other := *in
 		other.reports = slices.Clone(in.reports)

@@ -89,18 +89,17 @@ func (l *listener) follow(before, after *state, e event) error {
 	case plans:
 		return l.plan(before)
 	case writes:
-		if c := &before.clusters[e.cluster]; c.truth.version != 0 && l.neglects != "Applied" {
+		c := &before.clusters[e.cluster]
+		if wrote := after.clusters[e.cluster].truth != c.truth; wrote && l.neglects != "Applied" {
 			l.planner.Applied(names[e.cluster], l.now())
-			if c.seen.version != 0 { // a late report of before
-				if r := l.report(int(e.cluster), c.seen); r != nil {
-					if err := l.planner.Report(*r); err != nil {
-						return err
-					}
+			if c.seen.version != absent { // a late report of before
+				if err := l.observe(int(e.cluster), c.seen); err != nil {
+					return err
 				}
 			}
 		}
 	}
-	if before.paused != after.paused || before.closed != after.closed {
+	if before.paused != after.paused || before.closed != after.closed || before.attempt != after.attempt {
 		strategy, opts := l.strategy(after)
 		if err := l.planner.SetStrategy(strategy, opts...); err != nil {
 			return err
@@ -136,7 +135,7 @@ func (l *listener) plan(s *state) error {
 		if !c.doubt {
 			continue
 		}
-		if c.truth.version == 0 {
+		if c.truth.version == 0 && c.truth.attempt == s.attempt { // which Applied takes for the attempt of the write
 			l.planner.Applied(names[i], l.now().Add(-time.Duration(c.truth.applied)*tick))
 		}
 		if err := l.observe(i, c.truth); err != nil {

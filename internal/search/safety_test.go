@@ -2,6 +2,7 @@ package search
 
 import (
 	"fmt"
+	"math/bits"
 
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 )
@@ -27,8 +28,16 @@ func (x standing) fails() bool    { return x == failing || x == timedOut }
 func (x standing) settled() bool  { return x == done || x.fails() }
 func (x standing) inFlight() bool { return x == running || x == failing || x == soaking }
 
-// stand reads an object.
-func (c *config) stand(o object) standing {
+// stand reads an object, where an attempt is wanted. What failed in an attempt before waits again (R39).
+func (c *config) stand(o object, attempt uint8) standing {
+	if x := c.ofItsAttempt(o); o.attempt >= attempt || !x.fails() {
+		return x
+	}
+	return waiting
+}
+
+// ofItsAttempt reads an object for the attempt that it has.
+func (c *config) ofItsAttempt(o object) standing {
 	if o.version != 0 {
 		return waiting
 	}
@@ -44,7 +53,7 @@ func (c *config) stand(o object) standing {
 		return done
 	case late:
 		return timedOut
-	case o.observed && o.condition == failed:
+	case o.observed && o.condition == failed && (o.attempt == 0 || o.changed < o.applied):
 		return failing
 	default:
 		return running
@@ -57,9 +66,11 @@ type stage struct {
 	groups    set
 	limit     string
 	budget    int
-	clusters  set
+	clusters  set // those that count
+	aside     set // those that do not (R37)
 	mandatory bool
 	sequence  bool // it is one group, and its gate a barrier
+	after     set  // the stages that have to be complete before it starts, and those before these
 }
 
 // judge is what the rules say of a state as the controller sees it.
@@ -68,29 +79,65 @@ type judge struct {
 	s       *state
 	stands  [most]standing
 	all     set // the clusters that are shown
+	counted set // those of them that count (R37)
+	past    set // those whose failures do not (R38)
 	stages  [2 * none]stage
-	n       int // of the stages
-	active  int
+	n       int    // of the stages
 	stopped string // why nothing starts anywhere
 }
 
 func (c *config) judge(s *state) *judge {
 	j := &judge{config: c, s: s}
 	for i := range s.clusters {
-		j.stands[i] = c.stand(s.clusters[i].view())
+		j.stands[i] = c.stand(s.clusters[i].view(), s.attempt)
 		if s.clusters[i].shown != none {
 			j.all.add(i)
+			if !s.clusters[i].aside {
+				j.counted.add(i)
+			}
+		}
+		if s.clusters[i].past {
+			j.past.add(i)
 		}
 	}
 	j.divide()
-	j.active = j.n
-	for i := j.n - 1; i >= 0; i-- {
-		if j.unsettled(j.stages[i].clusters) != 0 || j.failures(j.stages[i].clusters) > j.stages[i].budget {
-			j.active = i
-		}
-	}
 	j.stopped = j.stop()
 	return j
+}
+
+// has says whether a cluster has the version in truth, in the attempt that is wanted.
+func (j *judge) has(i int) bool {
+	c := &j.s.clusters[i]
+	return c.truth.version == 0 && c.truth.attempt >= j.s.attempt
+}
+
+// isComplete is R6.
+func (j *judge) isComplete(x *stage) bool {
+	return j.unsettled(x.clusters) == 0 && j.failures(x.clusters) <= x.budget
+}
+
+// stageOf gives the stage of a cluster; nil if it is not selected.
+func (j *judge) stageOf(i int) *stage {
+	for n := range j.n {
+		if x := &j.stages[n]; x.clusters.has(i) || x.aside.has(i) {
+			return &j.stages[n]
+		}
+	}
+	return nil
+}
+
+// behind says what a stage is held by beside what stops everything (R10, R12, R23, R33); empty if nothing.
+func (j *judge) behind(x *stage) string {
+	for n := range j.n {
+		before := &j.stages[n]
+		if x.after.has(n) && !j.isComplete(before) {
+			return fmt.Sprintf("before %s is complete, where %s", before.name, j.tell(j.unsettled(before.clusters)))
+		}
+		if (x.after.has(n) || x == before) && before.sequence && before.groups&set(j.s.closed) != 0 {
+			return "behind the closed gate of " + before.name
+		}
+	}
+	return ""
 }
 
 // divide makes the stages (R9 to R12).
@@ -103,10 +150,12 @@ func (j *judge) divide() {
 				x.clusters.add(i)
 			}
 		}
-		if x.mandatory && x.clusters == 0 {
+		x.clusters, x.aside = x.clusters&j.counted, x.clusters&^j.counted
+		if x.mandatory && x.clusters|x.aside == 0 {
 			return // skipped
 		}
 		taken |= x.groups
+		x.after = 1<<j.n - 1
 		j.stages[j.n] = x
 		j.n++
 	}
@@ -130,6 +179,7 @@ func (j *judge) divide() {
 				x.budget = share(c.budget, x.clusters.len(), 0)
 			}
 		}
+		j.follow()
 	case clusterv1alpha1.Progressive:
 		add(stage{name: "all groups", groups: rest, limit: c.concurrency})
 		j.stages[j.n-1].budget = most // the budget over all clusters holds instead
@@ -137,6 +187,25 @@ func (j *judge) divide() {
 		add(stage{name: "all groups", groups: rest, budget: most})
 	}
 }
+
+// follow has each group come after those that an order says, beside the mandatory ones (R33).
+func (j *judge) follow() {
+	for i := range j.n {
+		x := &j.stages[i]
+		if j.config.order == nil || x.mandatory {
+			continue
+		}
+		x.after = 0
+		for n := range j.n {
+			if before := &j.stages[n]; before.mandatory || j.config.order.comesAfter(x.group(), before.group()) {
+				x.after.add(n)
+			}
+		}
+	}
+}
+
+// group is the first of the stage's.
+func (x *stage) group() int { return bits.TrailingZeros8(uint8(x.groups)) }
 
 // of counts the clusters of a set that stand as asked.
 func (j *judge) of(clusters set, is func(standing) bool) (found set) {
@@ -154,7 +223,7 @@ func (j *judge) waiting(clusters set) set {
 func (j *judge) unsettled(clusters set) set {
 	return j.of(clusters, func(x standing) bool { return !x.settled() })
 }
-func (j *judge) failures(clusters set) int { return j.of(clusters, standing.fails).len() }
+func (j *judge) failures(clusters set) int { return j.of(clusters&^j.past, standing.fails).len() }
 
 // breach says which budget is breached (R10 to R12); empty if none is.
 func (j *judge) breach() string {
@@ -163,8 +232,8 @@ func (j *judge) breach() string {
 			return fmt.Sprintf("%d failed in %s, %d may", j.failures(x.clusters), x.name, x.budget)
 		}
 	}
-	if budget := share(j.config.budget, j.all.len(), 0); j.config.strategy == clusterv1alpha1.Progressive && j.failures(j.all) > budget {
-		return fmt.Sprintf("%d failed, %d may", j.failures(j.all), budget)
+	if budget := share(j.config.budget, j.counted.len(), 0); j.config.strategy == clusterv1alpha1.Progressive && j.failures(j.counted) > budget {
+		return fmt.Sprintf("%d failed, %d may", j.failures(j.counted), budget)
 	}
 	return ""
 }
@@ -179,24 +248,17 @@ func (j *judge) stop() string {
 	case breach != "":
 		return "past a breach: " + breach
 	}
-	for i := 0; i <= j.active && i < j.n; i++ {
-		if x := &j.stages[i]; x.sequence && x.groups&set(j.s.closed) != 0 {
-			return "behind the closed gate of " + x.name
-		}
-	}
 	return ""
 }
 
-// slots says how many clusters of the active stage may start, for what the controller sees and for what is so. It
-// must not have forgotten what it wrote.
-func (j *judge) slots() (free int, taken set) {
-	x := &j.stages[j.active]
+// slots says how many clusters of a stage may start, for what the controller sees and for what is so. It must not have
+// forgotten what it wrote.
+func (j *judge) slots(x *stage) (free int, taken set) {
 	for i := range most {
-		c := &j.s.clusters[i]
 		if !x.clusters.has(i) || j.stands[i] == failing && j.config.free {
 			continue
 		}
-		if j.stands[i].inFlight() || c.truth.version == 0 && j.stands[i] == waiting {
+		if j.stands[i].inFlight() || j.has(i) && j.stands[i] == waiting {
 			taken.add(i)
 		}
 	}
@@ -209,32 +271,33 @@ func (j *judge) checkStart(start set) string {
 		return ""
 	}
 	for i := range most {
-		switch c := &j.s.clusters[i]; {
+		switch {
 		case !start.has(i):
 		case !j.all.has(i):
 			return fmt.Sprintf("selection: @%d starts, which is not selected", i)
-		case c.truth.version == 0:
+		case j.has(i):
 			return fmt.Sprintf("twice: @%d starts, which has the version (%v by the rules)", i, j.stands[i])
 		}
 	}
 	if j.stopped != "" {
 		return "stop: " + starts(start) + " " + j.stopped
 	}
-	if j.active == j.n {
-		return "start: " + starts(start) + " where nobody waits"
-	}
-	x := &j.stages[j.active]
 	for i := range most {
-		g := int(j.s.clusters[i].shown)
-		if start.has(i) && !x.clusters.has(i) {
-			return fmt.Sprintf("order: @%d of group %d starts before %s is complete, where %s", i, g, x.name, j.tell(j.unsettled(x.clusters)))
-		}
-		if start.has(i) && j.s.closed>>g&1 == 1 {
-			return fmt.Sprintf("gate: @%d starts behind the closed gate of group %d", i, g)
+		if x := j.stageOf(i); start.has(i) {
+			g := int(j.s.clusters[i].shown)
+			if held := j.behind(x); held != "" {
+				return fmt.Sprintf("order: @%d of group %d starts %s", i, g, held)
+			}
+			if j.s.closed>>g&1 == 1 {
+				return fmt.Sprintf("gate: @%d starts behind the closed gate of group %d", i, g)
+			}
 		}
 	}
-	if free, taken := j.slots(); start.len() > max(0, free) {
-		return fmt.Sprintf("concurrency: %s where %s, %s at a time in %s", starts(start), j.tell(taken), x.limit, x.name)
+	for n := range j.n {
+		x := &j.stages[n]
+		if free, taken := j.slots(x); start&x.clusters != 0 && (start&x.clusters).len() > max(0, free) {
+			return fmt.Sprintf("concurrency: %s where %s, %s at a time in %s", starts(start&x.clusters), j.tell(taken), x.limit, x.name)
+		}
 	}
 	return ""
 }
@@ -245,7 +308,7 @@ func (j *judge) tell(clusters set) string {
 	for i := range most {
 		if clusters.has(i) {
 			stands := j.stands[i].String()
-			if j.stands[i] == waiting && j.s.clusters[i].truth.version == 0 {
+			if j.stands[i] == waiting && j.has(i) {
 				stands = "in flight unseen"
 			}
 			if s != "" {
@@ -283,13 +346,13 @@ func (j *judge) checkRemoved(d *decision) string {
 func (j *judge) checkLists(d *decision) string {
 	flying := j.of(j.all, standing.inFlight)
 	late := j.of(j.all, func(x standing) bool { return x == timedOut })
-	switch {
+	switch breach := j.breach(); {
+	case d.breach != (breach != ""):
+		return fmt.Sprintf("breach: the plan says %v, the rules say %q", d.breach, breach)
 	case d.inFlight != flying:
 		return fmt.Sprintf("in flight: the plan lists [%s], and in flight are [%s]", d.inFlight.in(marks), flying.in(marks))
 	case d.timedOut != late:
 		return fmt.Sprintf("deadline: the plan lists [%s], and past their deadline are [%s]", d.timedOut.in(marks), late.in(marks))
-	case d.breach != (j.breach() != ""):
-		return fmt.Sprintf("breach: the plan says %v, the rules say %q", d.breach, j.breach())
 	}
 	return ""
 }
@@ -307,18 +370,23 @@ var marks = [most]string{"@0", "@1", "@2", "@3"}
 
 // checkHeld finds clusters that wait for nothing.
 func (j *judge) checkHeld(start set) string {
-	if j.stopped != "" || j.active == j.n {
+	if j.stopped != "" {
 		return ""
 	}
-	x := &j.stages[j.active]
-	open := j.waiting(x.clusters)
-	for i := range most {
-		if open.has(i) && j.s.closed>>j.s.clusters[i].shown&1 == 1 {
-			open &^= 1 << i
+	for n := range j.n {
+		x := &j.stages[n]
+		if j.behind(x) != "" {
+			continue
 		}
-	}
-	if free, _ := j.slots(); start.len() < min(open.len(), max(0, free)) {
-		return fmt.Sprintf("held: [%s] wait in %s for nothing", (open &^ start).in(marks), x.name)
+		open := j.waiting(x.clusters | x.aside)
+		for i := range most {
+			if open.has(i) && j.s.closed>>j.s.clusters[i].shown&1 == 1 {
+				open &^= 1 << i
+			}
+		}
+		if free, _ := j.slots(x); open&x.aside&^start != 0 || (start&x.clusters).len() < min((open&x.clusters).len(), max(0, free)) {
+			return fmt.Sprintf("held: [%s] wait in %s for nothing", (open &^ start).in(marks), x.name)
+		}
 	}
 	return ""
 }

@@ -169,6 +169,8 @@ func (s *step) tell() string {
 		return "the rollout is paused"
 	case resumes:
 		return "the rollout is resumed"
+	case retries:
+		return "what failed is to be tried again"
 	case plans:
 		if e.arg == 0 {
 			return "the controller plans: nobody starts"

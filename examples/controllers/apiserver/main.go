@@ -8,12 +8,14 @@ package main
 
 import (
 	"context"
+	"embed"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"syscall"
 
 	"k8s.io/client-go/rest"
@@ -23,6 +25,11 @@ import (
 
 	"github.com/cohort-ocm/cohort/internal/apiserver"
 )
+
+// policies are the definitions of the policy API, of which OCM's API module has none. They keep all fields and check few.
+//
+//go:embed crds
+var policies embed.FS
 
 func main() {
 	kubeconfig := flag.String("kubeconfig", "hub.kubeconfig", "the file to write when the server is ready")
@@ -45,6 +52,9 @@ func serve(ctx context.Context, kubeconfig string) error {
 	}
 	defer os.RemoveAll(dir)
 	definitions, err := apiserver.OCMDefinitions(
+		"cluster/v1/0000_00_clusters.open-cluster-management.io_managedclusters.crd.yaml",
+		"cluster/v1beta2/0000_00_clusters.open-cluster-management.io_managedclustersets.crd.yaml",
+		"cluster/v1beta2/0000_01_clusters.open-cluster-management.io_managedclustersetbindings.crd.yaml",
 		"cluster/v1beta1/0000_02_clusters.open-cluster-management.io_placements.crd.yaml",
 		"cluster/v1beta1/0000_03_clusters.open-cluster-management.io_placementdecisions.crd.yaml",
 		"work/v1/0000_00_work.open-cluster-management.io_manifestworks.crd.yaml",
@@ -53,18 +63,20 @@ func serve(ctx context.Context, kubeconfig string) error {
 	if err != nil {
 		return err
 	}
+	if err := os.CopyFS(dir, policies); err != nil {
+		return err
+	}
+	for _, name := range []string{"policies", "policysets", "placementbindings"} {
+		definitions = append(definitions, filepath.Join(dir, "crds", name+".yaml"))
+	}
 	server, err := apiserver.Start(dir, definitions...)
 	if err != nil {
 		return err
 	}
-	config, err := front(server.Config, "cluster.open-cluster-management.io", "work.open-cluster-management.io")
-	if err == nil {
-		err = write(config, kubeconfig)
-	}
-	if err != nil {
+	if err := write(server.Config, kubeconfig); err != nil {
 		return errors.Join(err, server.Stop())
 	}
-	fmt.Println("ready:", config.Host)
+	fmt.Println("ready:", server.Config.Host)
 	<-ctx.Done()
 	return server.Stop()
 }
@@ -72,8 +84,11 @@ func serve(ctx context.Context, kubeconfig string) error {
 // write writes a kubeconfig, at once and not bit by bit, so that it is whole as soon as it is there.
 func write(config *rest.Config, path string) error {
 	kubeconfig := api.NewConfig()
-	kubeconfig.Clusters["hub"] = &api.Cluster{Server: config.Host}
-	kubeconfig.Contexts["hub"] = &api.Context{Cluster: "hub"}
+	kubeconfig.Clusters["hub"] = &api.Cluster{
+		Server: config.Host, CertificateAuthorityData: config.CAData, TLSServerName: config.ServerName,
+	}
+	kubeconfig.AuthInfos["admin"] = &api.AuthInfo{Token: config.BearerToken}
+	kubeconfig.Contexts["hub"] = &api.Context{Cluster: "hub", AuthInfo: "admin"}
 	kubeconfig.CurrentContext = "hub"
 	if err := clientcmd.WriteToFile(*kubeconfig, path+".new"); err != nil {
 		return err

@@ -14,12 +14,12 @@ func check(content map[string]any) error {
 		if err := stringAt(content, field.NewPath(key)); err != nil {
 			errs = append(errs, err)
 		} else if content[key] == nil || content[key] == "" {
-			errs = append(errs, field.Required(field.NewPath(key), "every object has one"))
+			errs = append(errs, field.Required(field.NewPath(key), "must be given: every object has one"))
 		}
 	}
 	metadata, ok := content["metadata"].(map[string]any)
 	if !ok && content["metadata"] != nil {
-		errs = append(errs, field.TypeInvalid(field.NewPath("metadata"), describe(content["metadata"]), "want an object"))
+		errs = append(errs, field.TypeInvalid(field.NewPath("metadata"), describe(content["metadata"]), "must be an object"))
 	}
 	for _, key := range []string{"name", "namespace"} {
 		if err := stringAt(metadata, field.NewPath("metadata", key)); err != nil {
@@ -36,7 +36,7 @@ func stringAt(content map[string]any, path *field.Path) error {
 	if _, ok := value.(string); ok || value == nil {
 		return nil
 	}
-	return field.TypeInvalid(path, value, "want a string, found "+describe(value))
+	return field.TypeInvalid(path, value, "must be a string")
 }
 
 // describe names the type of a decoded value in the words of JSON.

@@ -72,7 +72,7 @@ func parse(d document) (map[string]any, error) {
 	case map[string]any:
 		return value, nil
 	default:
-		return nil, fmt.Errorf("found %s, want an object with apiVersion and kind", describe(value))
+		return nil, fmt.Errorf("must be an object with apiVersion and kind, not %s", describe(value))
 	}
 }
 
@@ -108,7 +108,7 @@ func flatten(objects []Object, content map[string]any, at Position) ([]Object, e
 		inner.Item = index(at.Item, i)
 		object, ok := item.(map[string]any)
 		if !ok {
-			return nil, &Error{At: inner, Err: fmt.Errorf("found %s, want an object with apiVersion and kind", describe(item))}
+			return nil, &Error{At: inner, Err: fmt.Errorf("must be an object with apiVersion and kind, not %s", describe(item))}
 		}
 		if objects, err = flatten(objects, object, inner); err != nil {
 			return nil, err
@@ -137,7 +137,7 @@ func isList(content map[string]any) bool {
 func itemsOf(list map[string]any) ([]any, error) {
 	items, found := list["items"]
 	if !found {
-		return nil, field.Required(field.NewPath("items"), "a list has items")
+		return nil, field.Required(field.NewPath("items"), "must be given: a list has items")
 	}
 	switch items := items.(type) {
 	case nil:
@@ -145,6 +145,6 @@ func itemsOf(list map[string]any) ([]any, error) {
 	case []any:
 		return items, nil
 	default:
-		return nil, field.TypeInvalid(field.NewPath("items"), describe(items), "want an array")
+		return nil, field.TypeInvalid(field.NewPath("items"), describe(items), "must be an array")
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	strict "sigs.k8s.io/json"
 )
@@ -60,7 +62,7 @@ func decodeStrictly(data []byte, v any) (unknown []string, misfit bool, err erro
 			unknown = append(unknown, path)
 			continue
 		}
-		errs = append(errs, fmt.Errorf("%s: unknown field", path))
+		errs = append(errs, UnknownField(v, path))
 	}
 	return unknown, false, errors.Join(errs...)
 }
@@ -85,9 +87,25 @@ func namePart(content map[string]any, v any, err error) error {
 		found = describe(at.value)
 	}
 	if mismatch := (*json.UnmarshalTypeError)(nil); errors.As(at.err, &mismatch) {
-		detail = fmt.Sprintf("found %s, want %s", describe(at.value), expected(mismatch.Type))
+		detail = "must be " + expected(mismatch.Type)
+	}
+	if want := wanted(typeAt(reflect.TypeOf(v), at.path.String()), at.path.String()); want != "" {
+		detail = "must be " + want
 	}
 	return field.Invalid(at.path, found, detail)
+}
+
+// wanted is what stands in a field of a type that writes itself, or whose name says what it is; empty of others.
+func wanted(t reflect.Type, path string) string {
+	switch {
+	case t == reflect.TypeFor[intstr.IntOrString]():
+		return "a whole number, or a percentage such as 10%"
+	case t == reflect.TypeFor[metav1.Duration](), strings.HasSuffix(path, "Deadline"):
+		return "a time such as 30s or 30m"
+	case t == reflect.TypeFor[metav1.Time]():
+		return "an instant such as 2025-01-31T22:00:00Z"
+	}
+	return ""
 }
 
 // culprit is a value that can't be decoded, where it stands and why it can't.
@@ -135,7 +153,11 @@ func expected(t reflect.Type) string {
 		return "an array"
 	case reflect.Struct, reflect.Map:
 		return "an object"
+	case reflect.Int8, reflect.Int16, reflect.Int32:
+		return fmt.Sprintf("a whole number of %d bits", t.Bits())
+	case reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		return fmt.Sprintf("a whole number of at least 0, of %d bits", t.Bits())
 	default:
-		return "a whole number (" + t.String() + ")"
+		return "a whole number"
 	}
 }

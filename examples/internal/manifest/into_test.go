@@ -53,20 +53,20 @@ func TestIntoFillsTheType(t *testing.T) {
 
 func TestIntoNamesTheFieldAtFault(t *testing.T) {
 	for _, test := range []struct{ in, want string }{
-		{`spec: {cuont: 3}`, "f:1: Toy a: spec.cuont: unknown field"},
-		{`spec: {Count: 3}`, "f:1: Toy a: spec.Count: unknown field"},
-		{`spec: {nested: [{}, {wiat: 1s}], cuont: 3}`, "f:1: Toy a: spec.cuont: unknown field; spec.nested[1].wiat: unknown field"},
-		{`spce: {}`, "f:1: Toy a: spce: unknown field"},
-		{`spec: []`, `f:1: Toy a: spec: Invalid value: "an array": found an array, want an object`},
-		{`spec: {enabled: "yes"}`, `f:1: Toy a: spec.enabled: Invalid value: "yes": found a string, want a boolean`},
-		{`spec: {count: many}`, `f:1: Toy a: spec.count: Invalid value: "many": found a string, want a whole number (int32)`},
-		{`spec: {count: 3000000000}`, `f:1: Toy a: spec.count: Invalid value: 3000000000: found a number, want a whole number (int32)`},
-		{`spec: {names: a}`, `f:1: Toy a: spec.names: Invalid value: "a": found a string, want an array`},
-		{`spec: {names: [a, 1]}`, `f:1: Toy a: spec.names[1]: Invalid value: 1: found a number, want a string`},
-		{`spec: {limit: {a: b}}`, `f:1: Toy a: spec.limit: Invalid value: "an object": found an object, want a whole number (int32)`},
-		{`spec: {wait: 5}`, `f:1: Toy a: spec.wait: Invalid value: 5: found a number, want a string`},
-		{`spec: {count: 1, nested: [{wait: 1s}, {wait: soon}]}`, `f:1: Toy a: spec.nested[1].wait: Invalid value: "soon": time: invalid duration "soon"`},
-		{`status: {seen: often}`, `f:1: Toy a: status.seen: Invalid value: "often": found a string, want a whole number (int)`},
+		{`spec: {cuont: 3}`, "f:1: Toy a: spec.cuont: unknown field; did you mean count?"},
+		{`spec: {Count: 3}`, "f:1: Toy a: spec.Count: unknown field; did you mean count?"},
+		{`spec: {nested: [{}, {wiat: 1s}], cuont: 3}`, "f:1: Toy a: spec.cuont: unknown field; did you mean count?; spec.nested[1].wiat: unknown field; did you mean wait?"},
+		{`spce: {}`, "f:1: Toy a: spce: unknown field; did you mean spec?"},
+		{`spec: []`, `f:1: Toy a: spec: Invalid value: "an array": must be an object`},
+		{`spec: {enabled: "yes"}`, `f:1: Toy a: spec.enabled: Invalid value: "yes": must be a boolean`},
+		{`spec: {count: many}`, `f:1: Toy a: spec.count: Invalid value: "many": must be a whole number of 32 bits`},
+		{`spec: {count: 3000000000}`, `f:1: Toy a: spec.count: Invalid value: 3000000000: must be a whole number of 32 bits`},
+		{`spec: {names: a}`, `f:1: Toy a: spec.names: Invalid value: "a": must be an array`},
+		{`spec: {names: [a, 1]}`, `f:1: Toy a: spec.names[1]: Invalid value: 1: must be a string`},
+		{`spec: {limit: {a: b}}`, `f:1: Toy a: spec.limit: Invalid value: "an object": must be a whole number, or a percentage such as 10%`},
+		{`spec: {wait: 5}`, `f:1: Toy a: spec.wait: Invalid value: 5: must be a time such as 30s or 30m`},
+		{`spec: {count: 1, nested: [{wait: 1s}, {wait: soon}]}`, `f:1: Toy a: spec.nested[1].wait: Invalid value: "soon": must be a time such as 30s or 30m`},
+		{`status: {seen: often}`, `f:1: Toy a: status.seen: Invalid value: "often": must be a whole number`},
 	} {
 		_, err := decodeToy(t, test.in).Into(new(toy))
 		if err == nil || err.Error() != test.want {

@@ -84,33 +84,33 @@ func TestDecodeSaysInOneLineWhatIsWrongAndWhere(t *testing.T) {
 			"---\nkind: A\nkind: B\n",
 			"line 3: key \"kind\" already set in map",
 		}, {
-			"text is no object", "hello\n", "f:1: found a string, want an object with apiVersion and kind",
+			"text is no object", "hello\n", "f:1: must be an object with apiVersion and kind, not a string",
 		}, {
-			"an array is no list", "- 1\n", "f:1: found an array, want an object with apiVersion and kind",
+			"an array is no list", "- 1\n", "f:1: must be an object with apiVersion and kind, not an array",
 		}, {
 			"both faults of an object in one line", "metadata: {name: a}\n",
-			"f:1: a: apiVersion: Required value: every object has one; kind: Required value: every object has one",
+			"f:1: a: apiVersion: Required value: must be given: every object has one; kind: Required value: must be given: every object has one",
 		}, {
 			"a kind of another type", "apiVersion: v1\nkind: 7\n",
-			"f:1: kind: Invalid value: 7: want a string, found a number",
+			"f:1: kind: Invalid value: 7: must be a string",
 		}, {
 			"a name of another type is not an object without a name", "apiVersion: v1\nkind: A\nmetadata: {name: 7}\n",
-			"f:1: A: metadata.name: Invalid value: 7: want a string, found a number",
+			"f:1: A: metadata.name: Invalid value: 7: must be a string",
 		}, {
 			"metadata of another type", "apiVersion: v1\nkind: A\nmetadata: x\n",
-			`f:1: A: metadata: Invalid value: "a string": want an object`,
+			`f:1: A: metadata: Invalid value: "a string": must be an object`,
 		}, {
 			"a list that lost its items", "apiVersion: v1\nkind: List\n",
-			"f:1: List: items: Required value: a list has items",
+			"f:1: List: items: Required value: must be given: a list has items",
 		}, {
 			"a list whose items are none", "apiVersion: v1\nkind: List\nitems: 3\n",
-			`f:1: List: items: Invalid value: "a number": want an array`,
+			`f:1: List: items: Invalid value: "a number": must be an array`,
 		}, {
 			"an item that is no object", "apiVersion: v1\nkind: List\nitems: [3]\n",
-			"f:1 items[0]: found a number, want an object with apiVersion and kind",
+			"f:1 items[0]: must be an object with apiVersion and kind, not a number",
 		}, {
 			"an item without a kind", "apiVersion: v1\nkind: List\nitems: [{apiVersion: v1}]\n",
-			"f:1 items[0]: kind: Required value: every object has one",
+			"f:1 items[0]: kind: Required value: must be given: every object has one",
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -144,15 +144,18 @@ func TestDecodeKeepsWholeNumbersWhole(t *testing.T) {
 }
 
 func TestReadTakesFilesAndStandardInputInTheirOrder(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "a.yaml")
-	if err := os.WriteFile(file, []byte("apiVersion: v1\nkind: A\n"), 0o600); err != nil {
-		t.Fatal(err)
+	dir := t.TempDir()
+	first, last := filepath.Join(dir, "z.yaml"), filepath.Join(dir, "a.yaml")
+	for _, file := range []string{first, last} {
+		if err := os.WriteFile(file, []byte("apiVersion: v1\nkind: A\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
-	objects, err := manifest.Read(strings.NewReader("apiVersion: v1\nkind: B\n"), file, "-", file)
+	objects, err := manifest.Read(strings.NewReader("apiVersion: v1\nkind: B\n"), first, "-", last)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := listed(objects), file+":1 A\nstdin:1 B\n"+file+":1 A\n"; got != want {
+	if got, want := listed(objects), first+":1 A\nstdin:1 B\n"+last+":1 A\n"; got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
 }
@@ -167,6 +170,7 @@ func TestReadRefusesWhatItCannotRead(t *testing.T) {
 		{[]string{missing}, missing},
 		{[]string{t.TempDir()}, "is a directory"},
 		{[]string{"-", "-"}, "- given twice"},
+		{[]string{missing, "-", missing}, missing + " given twice: each file must be given once"},
 	} {
 		_, err := manifest.Read(strings.NewReader(""), test.files...)
 		if err == nil || !strings.Contains(err.Error(), test.want) {

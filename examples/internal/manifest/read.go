@@ -46,6 +46,11 @@ func (r Reader) Read(standardInput io.Reader, files ...string) ([]Object, error)
 	if i := slices.Index(files, "-"); i >= 0 && slices.Contains(files[i+1:], "-") {
 		return nil, errors.New("- given twice: standard input can be read only once")
 	}
+	for i, file := range files {
+		if slices.Contains(files[i+1:], file) {
+			return nil, fmt.Errorf("%s given twice: each file must be given once", file)
+		}
+	}
 	var all []Object
 	for _, file := range files {
 		read := r.readFile

@@ -9,7 +9,9 @@ import (
 	"sync"
 	"sync/atomic"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	k8sjson "k8s.io/apimachinery/pkg/util/json"
 	strict "sigs.k8s.io/json"
 )
@@ -146,6 +148,7 @@ func parallel(n int, do func(i int)) {
 type kinds map[string]kind
 
 type kind struct {
+	name string
 	new  func() any
 	drop paths
 }
@@ -153,7 +156,7 @@ type kind struct {
 func (r Reader) eachKind() kinds {
 	each := make(kinds, len(r.Kinds))
 	for name, k := range r.Kinds {
-		each[name] = kind{k.New, newPaths(k.Drop)}
+		each[name] = kind{name, k.New, newPaths(k.Drop)}
 	}
 	return each
 }
@@ -164,8 +167,13 @@ func (k kinds) drop(text []byte) paths {
 	if len(k) == 0 {
 		return nil
 	}
+	return k.guess(text).drop
+}
+
+// guess is the kind that the first lines name, or none.
+func (k kinds) guess(text []byte) kind {
 	head := text[:min(len(text), 300)]
-	return k[wordAfter(head, "apiVersion")+"/"+wordAfter(head, "kind")].drop
+	return k[wordAfter(head, "apiVersion")+"/"+wordAfter(head, "kind")]
 }
 
 // wordAfter is what stands behind the first mention of a key. It is only a guess.
@@ -183,6 +191,9 @@ func wordAfter(head []byte, key string) string {
 
 // object makes an object of JSON.
 func (k kinds) object(data []byte, at Position) ([]Object, bool) {
+	if o, ok := k.sure(data, at); ok {
+		return []Object{o}, true
+	}
 	var head struct {
 		APIVersion json.RawMessage `json:"apiVersion"`
 		Kind       json.RawMessage `json:"kind"`
@@ -220,6 +231,39 @@ func (k kinds) object(data []byte, at Position) ([]Object, bool) {
 	return objects, err == nil
 }
 
+// sure makes an object of JSON that says first what it is: it is decoded once, as that kind, and its Go type knows what
+// the rest of its content would be. It is not ok if anything is the matter.
+func (k kinds) sure(data []byte, at Position) (o Object, ok bool) {
+	known := k.guess(data)
+	if known.new == nil {
+		return o, false
+	}
+	t := known.decode(data)
+	meta, hasMeta := t.value.(metav1.Object)
+	head, hasKind := t.value.(interface{ GetObjectKind() schema.ObjectKind })
+	if t.err != nil || !hasMeta || !hasKind {
+		return o, false
+	}
+	apiVersion, kind := head.GetObjectKind().GroupVersionKind().ToAPIVersionAndKind()
+	if apiVersion+"/"+kind != known.name {
+		return o, false
+	}
+	content := map[string]any{"apiVersion": apiVersion, "kind": kind, "metadata": metadataOf(meta.GetName(), meta.GetNamespace())}
+	return Object{Unstructured: unstructured.Unstructured{Object: content}, At: at, typed: t}, true
+}
+
+// metadataOf is what tells an object from others of its kind.
+func metadataOf(name, namespace string) map[string]any {
+	metadata := make(map[string]any, 1)
+	if name != "" {
+		metadata["name"] = name
+	}
+	if namespace != "" {
+		metadata["namespace"] = namespace
+	}
+	return metadata
+}
+
 // lighten leaves of an object of a known kind what such an object keeps.
 func (r Reader) lighten(o Object) Object {
 	known, found := r.Kinds[o.GetAPIVersion()+"/"+o.GetKind()]
@@ -230,7 +274,7 @@ func (r Reader) lighten(o Object) Object {
 	if err != nil {
 		return o
 	}
-	if light, ok := (kinds{o.GetAPIVersion() + "/" + o.GetKind(): {new: known.New}}).object(data, o.At); ok {
+	if light, ok := (kinds{o.GetAPIVersion() + "/" + o.GetKind(): {name: o.GetAPIVersion() + "/" + o.GetKind(), new: known.New}}).object(data, o.At); ok {
 		return light[0]
 	}
 	return o

@@ -96,7 +96,7 @@ func TestReaderNamesTheFirstFault(t *testing.T) {
 	}
 	for range 5 {
 		_, err := knowing().Decode("f", strings.NewReader(b.String()))
-		if want := "f:902: kind: Invalid value: 7: want a string, found a number"; err == nil || err.Error() != want {
+		if want := "f:902: kind: Invalid value: 7: must be a string"; err == nil || err.Error() != want {
 			t.Errorf("got %v, want %s", err, want)
 		}
 	}

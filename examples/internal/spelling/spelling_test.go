@@ -7,12 +7,15 @@ import (
 )
 
 func TestHint(t *testing.T) {
-	kinds := []string{"Placement", "PlacementDecision", "ManifestWorkReplicaSet"}
+	kinds := []string{"Placement", "PlacementDecision", "ManifestWorkReplicaSet", "a"}
 	for name, want := range map[string]string{
 		"ManifestWorkReplicaset":  "; did you mean ManifestWorkReplicaSet?",
 		"ManifestWorkReplicaSets": "; did you mean ManifestWorkReplicaSet?",
 		"Placment":                "; did you mean Placement?",
+		"Palcement":               "; did you mean Placement?",
+		"Plcaemnet":               "; did you mean Placement?",
 		"Deployment":              "",
+		"x":                       "", // all of it would be another
 		"":                        "",
 	} {
 		if got := spelling.Hint(name, kinds); got != want {

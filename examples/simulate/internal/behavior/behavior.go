@@ -7,6 +7,8 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/cohort-ocm/cohort/examples/simulate/internal/chance"
 )
 
 // Group and Kind are those of a Behavior document.
@@ -24,7 +26,7 @@ type Behavior struct {
 
 // Spec is how the clusters behave.
 type Spec struct {
-	// Seed decides which clusters are in a share.
+	// Seed decides which clusters are in a share or have their rate's luck, and how long each takes of a range.
 	Seed uint64 `json:"seed,omitempty"`
 	// Clusters are the rules, of which the first that matches a cluster decides.
 	Clusters []Rule `json:"clusters,omitempty"`
@@ -39,16 +41,18 @@ type Rule struct {
 	// Groups are names of decision groups, in any of which the cluster is. None match all.
 	Groups []string `json:"groups,omitempty"`
 	// Share is how many of these clusters, drawn at random, the rule is for: a count, or a percentage rounded
-	// up. Nil is all.
+	// up, which may be less than 1%. Nil is all.
 	Share *intstr.IntOrString `json:"share,omitempty"`
+	// Rate is the chance of each of these clusters to have the rule, by itself. Nil is all.
+	Rate *chance.Rate `json:"rate,omitempty"`
 
 	// Outcome is what becomes of the workload there; Succeeds if empty.
 	Outcome Outcome `json:"outcome,omitempty"`
-	// After is the time from the cluster's start until the outcome; the fallback if nil.
-	After *metav1.Duration `json:"after,omitempty"`
+	// After is the time from the cluster's start until the outcome, of a range each cluster's own; the fallback if nil.
+	After *chance.Range `json:"after,omitempty"`
 	// RecoversAfter is the time until a cluster succeeds after all: from its failure, or from its start where it does
 	// not answer; never if nil.
-	RecoversAfter *metav1.Duration `json:"recoversAfter,omitempty"`
+	RecoversAfter *chance.Range `json:"recoversAfter,omitempty"`
 }
 
 // String is like `Fails: edge-*`: the outcome, and what tells the clusters.
@@ -63,10 +67,19 @@ func (r Rule) String() string {
 	if r.Share != nil {
 		parts = append(parts, r.Share.String())
 	}
+	if r.Rate != nil {
+		parts = append(parts, "rate "+r.Rate.String())
+	}
 	if parts == nil {
 		parts = []string{"all"}
 	}
 	return string(cmp.Or(r.Outcome, Succeeds)) + ": " + strings.Join(parts, " ")
+}
+
+// Draws says whether the rule leaves anything to luck.
+func (r Rule) Draws() bool {
+	varies := func(d *chance.Range) bool { return d != nil && d.Least < d.Most }
+	return r.Share != nil || r.Rate != nil || varies(r.After) || varies(r.RecoversAfter)
 }
 
 // Outcome is what becomes of the workload on a cluster.

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/behavior"
+	"github.com/cohort-ocm/cohort/examples/simulate/internal/chance"
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/simulation"
 )
 
@@ -66,7 +67,7 @@ func TestLivesFollowTheFirstRuleThatMatches(t *testing.T) {
 			"a: Succeeded 0s\nb: Succeeded 0s\nc: Succeeded 0s\nd1: Succeeded 0s\n"},
 	} {
 		t.Run(test.why, func(t *testing.T) {
-			lives, unused, _ := spec(t, test.spec).Lives(clusters(), 10*time.Minute)
+			lives, unused, _ := spec(t, test.spec).Lives(clusters(), chance.Exactly(10*time.Minute))
 			if diff := cmp.Diff(test.want, shown(lives)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
@@ -78,7 +79,7 @@ func TestLivesFollowTheFirstRuleThatMatches(t *testing.T) {
 }
 
 func TestLivesNameTheRulesThatDecideNothing(t *testing.T) {
-	_, unused, _ := spec(t, `clusters: [{names: [x]}, {names: [a]}, {names: [a]}, {share: 0%}, {}, {}]`).Lives(clusters(), 0)
+	_, unused, _ := spec(t, `clusters: [{names: [x]}, {names: [a]}, {names: [a]}, {share: 0%}, {}, {}]`).Lives(clusters(), chance.Range{})
 	if diff := cmp.Diff([]int{0, 2, 3, 5}, unused); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -96,7 +97,7 @@ func TestShareIsOfTheClustersThatAreLeftRoundedUp(t *testing.T) {
 				left++
 			}
 		}
-		lives, _, _ := s.Lives(all, time.Minute)
+		lives, _, _ := s.Lives(all, chance.Exactly(time.Minute))
 		failing := strings.Count(shown(lives), "Failed")
 		want := 0
 		for want*100 < left*percent {
@@ -107,8 +108,73 @@ func TestShareIsOfTheClustersThatAreLeftRoundedUp(t *testing.T) {
 		}
 		backwards := slices.Clone(all)
 		slices.Reverse(backwards)
-		if again, _, _ := s.Lives(backwards, time.Minute); shown(again) != shown(lives) {
+		if again, _, _ := s.Lives(backwards, chance.Exactly(time.Minute)); shown(again) != shown(lives) {
 			t.Fatalf("the order of the clusters changed the share:\n%s", cmp.Diff(shown(lives), shown(again)))
+		}
+	})
+}
+
+func TestShareMayBeLessThanAPercent(t *testing.T) {
+	for _, test := range []struct {
+		clusters int
+		share    string
+		want     int
+	}{{1000, "0.3%", 3}, {1001, "0.3%", 4}, {100, "7%", 7}, {10, "0.01%", 1}, {10, "0%", 0}, {3, "99.9%", 3}} {
+		lives, _, _ := spec(t, fmt.Sprintf(`clusters: [{share: %s, outcome: Fails}]`, test.share)).Lives(many(test.clusters), chance.Exactly(0))
+		if got := strings.Count(shown(lives), "Failed"); got != test.want {
+			t.Errorf("%s of %d: %d fail, want %d", test.share, test.clusters, got, test.want)
+		}
+	}
+}
+
+func many(n int) (all []behavior.Cluster) {
+	for i := range n {
+		all = append(all, behavior.Cluster{Name: fmt.Sprintf("c%05d", i)})
+	}
+	return all
+}
+
+// Of 20,000 clusters 0.5% are 100, and five standard deviations 50.
+func TestRateIsTheChanceOfEachCluster(t *testing.T) {
+	for seed := range 5 {
+		lives, unused, fallbacks := spec(t, fmt.Sprintf(`{seed: %d, clusters: [{rate: 0.5%%, outcome: Fails}]}`, seed)).Lives(many(20_000), chance.Exactly(0))
+		if got := strings.Count(shown(lives), "Failed"); got < 50 || got > 150 || len(unused) > 0 || fallbacks != 20_000 {
+			t.Errorf("seed %d: %d fail, %d take the fallback, unused %v", seed, got, fallbacks, unused)
+		}
+	}
+	lives, unused, _ := spec(t, `clusters: [{rate: 0%, outcome: Fails}]`).Lives(many(10), chance.Exactly(0))
+	if strings.Contains(shown(lives), "Failed") || len(unused) > 0 {
+		t.Errorf("unused %v of\n%s", unused, shown(lives))
+	}
+}
+
+// Two rules with the same rate are two draws, not one.
+func TestRatesOfTwoRulesAreDrawnApart(t *testing.T) {
+	lives, _, _ := spec(t, `clusters: [{rate: 0.5, outcome: Fails, after: 1m}, {rate: 0.5, outcome: Fails, after: 2m}]`).Lives(many(1000), chance.Exactly(0))
+	if got := strings.Count(shown(lives), "Failed 2m0s"); got < 200 || got > 300 {
+		t.Errorf("%d of about 500 have the second rule, want about 250", got)
+	}
+}
+
+// What befalls a cluster does not depend on who else there is, nor on the order.
+func TestLuckIsAClustersOwn(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := spec(t, fmt.Sprintf(`{seed: %d, clusters: [{rate: 20%%, outcome: Fails, after: 1m-5m, recoversAfter: 1h-2h}, {rate: 0.1, outcome: NeverAnswers}, {names: ["*1"], after: 0s-10s}]}`,
+			rapid.Uint16().Draw(t, "seed")))
+		all := many(60)
+		some := rapid.Permutation(all).Draw(t, "order")[:rapid.IntRange(0, 60).Draw(t, "clusters")]
+		fallback := chance.Range{Least: time.Minute, Most: time.Hour}
+		want, _, _ := s.Lives(all, fallback)
+		got, _, _ := s.Lives(some, fallback)
+		for name, life := range got {
+			if diff := cmp.Diff(want[name], life); diff != "" {
+				t.Fatalf("%s (-among all +among some):\n%s", name, diff)
+			}
+			for i, step := range life {
+				if i == 0 && step.After > time.Hour || i > 0 && (step.After-life[0].After < time.Hour || step.After-life[0].After > 2*time.Hour) {
+					t.Fatalf("%s: %v", name, life)
+				}
+			}
 		}
 	})
 }
@@ -120,7 +186,7 @@ func TestSeedDecidesWhoIsInTheShare(t *testing.T) {
 	}
 	seen := make(map[string]bool)
 	for seed := range 5 {
-		lives, _, _ := spec(t, fmt.Sprintf(`{seed: %d, clusters: [{share: 10, outcome: Fails}]}`, seed)).Lives(all, time.Minute)
+		lives, _, _ := spec(t, fmt.Sprintf(`{seed: %d, clusters: [{share: 10, outcome: Fails}]}`, seed)).Lives(all, chance.Exactly(time.Minute))
 		seen[shown(lives)] = true
 	}
 	if len(seen) < 2 {
@@ -137,9 +203,11 @@ func TestValidateNamesTheField(t *testing.T) {
 		{`clusters: [{share: -1}]`, `spec.clusters[0].share: Invalid value: "-1"`},
 		{`clusters: [{share: "5"}]`, `spec.clusters[0].share: Invalid value: "5"`},
 		{`clusters: [{share: "+5%"}]`, `spec.clusters[0].share: Invalid value: "+5%"`},
-		{`clusters: [{after: -1s}]`, `spec.clusters[0].after: Invalid value: "-1s"`},
-		{`clusters: [{after: 8761h}]`, `spec.clusters[0].after: Invalid value: "8761h0m0s"`},
-		{`clusters: [{outcome: Fails, recoversAfter: -1s}]`, `spec.clusters[0].recoversAfter: Invalid value`},
+		{`clusters: [{share: "0..5%"}]`, `spec.clusters[0].share: Invalid value: "0..5%"`},
+		{`clusters: [{share: "%"}]`, `spec.clusters[0].share: Invalid value: "%"`},
+		{`clusters: [{share: 1, rate: 5%}]`, `spec.clusters[0].rate: Forbidden: must not be given with a share`},
+		{`clusters: [{after: 1h-8761h}]`, `spec.clusters[0].after: Invalid value: "1h-8761h"`},
+		{`clusters: [{outcome: Fails, recoversAfter: 8761h}]`, `spec.clusters[0].recoversAfter: Invalid value`},
 		{`clusters: [{recoversAfter: 1s}]`, `spec.clusters[0].recoversAfter: Forbidden`},
 		{`clusters: [{outcome: NeverAnswers, after: 1s}]`, `spec.clusters[0].after: Forbidden`},
 		{`clusters: [{outcome: fails}]`, `spec.clusters[0].outcome: Unsupported value: "fails": supported values: "Succeeds", "Fails", "NeverAnswers"`},
@@ -168,7 +236,7 @@ clusters:
 		fmt.Println(err)
 		return
 	}
-	lives, _, _ := s.Lives([]behavior.Cluster{{Name: "edge-1"}, {Name: "office"}}, 10*time.Minute)
+	lives, _, _ := s.Lives([]behavior.Cluster{{Name: "edge-1"}, {Name: "office"}}, chance.Exactly(10*time.Minute))
 	fmt.Print(shown(lives))
 	// Output:
 	// edge-1: Failed 5m0s Succeeded 2h5m0s

@@ -13,11 +13,13 @@
 //	    recoversAfter: 2h           # and it succeeds that long after it failed, or after its start if it never answers
 //	  - selector: {matchLabels: {link: slow}}
 //	    groups: [canary]            # names of decision groups
-//	    after: 40m
+//	    after: 40m-2h             # a range: each cluster draws its own
+//	  - rate: 0.3%                # each that matches has this chance, by itself
+//	    outcome: Fails
 //	  - share: 5%                   # of the clusters that match and that no earlier rule has
 //	    outcome: NeverAnswers
 //	  - after: 12m                  # everybody else
 //
-// A cluster that no rule matches succeeds after the fallback time. Names, selector, groups and share are
-// ANDed.
+// A cluster that no rule matches succeeds after the fallback time. Names, selector and groups are
+// ANDed; share or rate are of those that all of them match.
 package behavior

@@ -1,15 +1,17 @@
 package behavior
 
 import (
+	"hash/fnv"
+	"math/bits"
 	"math/rand/v2"
 	"path"
 	"slices"
 	"strings"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
+	"github.com/cohort-ocm/cohort/examples/simulate/internal/chance"
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/simulation"
 	"github.com/cohort-ocm/cohort/status"
 )
@@ -24,9 +26,10 @@ type Cluster struct {
 }
 
 // Lives gives the life of each cluster by name; one that no rule matches succeeds after the fallback time.
-// unused are the rules that decide for no cluster, as indexes. The same seed gives the same shares,
-// whatever the order of the clusters. fallbacks is for how many clusters the fallback time counts. The spec must be valid.
-func (s Spec) Lives(clusters []Cluster, fallback time.Duration) (lives map[string]simulation.Life, unused []int, fallbacks int) {
+// unused are the rules that match no cluster which is left, as indexes. The same seed gives the same luck,
+// whatever the order of the clusters. What befalls a cluster by a rate or a range depends on the seed and its name alone.
+// fallbacks is for how many clusters the fallback time counts. The spec must be valid.
+func (s Spec) Lives(clusters []Cluster, fallback chance.Range) (lives map[string]simulation.Life, unused []int, fallbacks int) {
 	sorted := slices.Clone(clusters)
 	slices.SortFunc(sorted, func(a, b Cluster) int { return strings.Compare(a.Name, b.Name) })
 	left := make([]int32, len(sorted)) // of sorted, those that no rule has decided yet
@@ -36,48 +39,61 @@ func (s Spec) Lives(clusters []Cluster, fallback time.Duration) (lives map[strin
 	decided := make([]bool, len(sorted))
 	lives = make(map[string]simulation.Life, len(clusters))
 	for i, rule := range s.Clusters {
-		chosen := rule.choose(sorted, left, rand.New(rand.NewPCG(s.Seed, uint64(i))))
-		life := rule.life(fallback)
+		chosen, matching := rule.choose(sorted, left, s.Seed, uint64(i))
 		for _, c := range chosen {
 			decided[c] = true
-			lives[sorted[c].Name] = life
+			lives[sorted[c].Name] = rule.life(fallback, s.luck(sorted[c].Name))
 		}
 		if rule.After == nil && rule.Outcome != NeverAnswers {
 			fallbacks += len(chosen)
 		}
-		if len(chosen) == 0 {
+		if matching == 0 || len(chosen) == 0 && rule.Rate == nil {
 			unused = append(unused, i)
 			continue
 		}
 		left = slices.DeleteFunc(left, func(c int32) bool { return decided[c] })
 	}
 	for _, c := range left {
-		lives[sorted[c].Name] = Rule{}.life(fallback)
+		lives[sorted[c].Name] = Rule{}.life(fallback, s.luck(sorted[c].Name))
 	}
 	return lives, unused, fallbacks + len(left)
 }
 
-// choose gives those of left that a rule matches, or its share of them, as places in clusters.
-func (r Rule) choose(clusters []Cluster, left []int32, random *rand.Rand) []int32 {
+// luck is a cluster's own.
+func (s Spec) luck(cluster string) *rand.Rand {
+	h := fnv.New64a()
+	h.Write([]byte(cluster))
+	return rand.New(rand.NewPCG(s.Seed, h.Sum64()))
+}
+
+// choose gives those of left that a rule matches, or of them its share or those whose luck has it, as places in clusters,
+// and how many it matches. The rule is that of so many.
+func (r Rule) choose(clusters []Cluster, left []int32, seed, rule uint64) (chosen []int32, matching int) {
 	selector := labels.Everything()
 	if r.Selector != nil {
 		selector, _ = metav1.LabelSelectorAsSelector(r.Selector) // Validate has seen it
 	}
 	patterns := r.patterns()
-	matching := make([]int32, 0, len(left))
+	all := make([]int32, 0, len(left))
 	for _, i := range left {
 		c := &clusters[i]
 		hasName := len(patterns) == 0 || slices.ContainsFunc(patterns, func(p pattern) bool { return p.match(c.Name) })
 		if hasName && (r.Selector == nil || selector.Matches(labels.Set(c.Labels))) && (len(r.Groups) == 0 || slices.Contains(r.Groups, c.Group)) {
-			matching = append(matching, i)
+			all = append(all, i)
 		}
 	}
-	if r.Share == nil {
-		return matching
+	matching = len(all)
+	switch {
+	case r.Share != nil:
+		random := rand.New(rand.NewPCG(seed, rule))
+		random.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+		n, _ := sizeOf(*r.Share, len(all))
+		all = all[:n]
+	case r.Rate != nil: // the numbers of one rule have nothing to do with those of another, nor with how long it takes
+		spec := Spec{Seed: seed ^ bits.Reverse64(rule+1)}
+		all = slices.DeleteFunc(all, func(i int32) bool { return chance.Rate(spec.luck(clusters[i].Name).Float64()) >= *r.Rate })
 	}
-	random.Shuffle(len(matching), func(i, j int) { matching[i], matching[j] = matching[j], matching[i] })
-	n, _ := sizeOf(*r.Share, len(matching))
-	return matching[:n]
+	return all, matching
 }
 
 // pattern is that of names, with what every name begins and ends with that matches, as path.Match takes long to say no.
@@ -105,12 +121,12 @@ func (p pattern) match(name string) bool {
 	return ok
 }
 
-// life is that of the rule's clusters.
-func (r Rule) life(fallback time.Duration) (life simulation.Life) {
-	after := fallback
+// life is that of one of the rule's clusters, with its luck.
+func (r Rule) life(fallback chance.Range, luck *rand.Rand) (life simulation.Life) {
 	if r.After != nil {
-		after = r.After.Duration
+		fallback = *r.After
 	}
+	after := fallback.Draw(luck)
 	switch r.Outcome {
 	case Fails:
 		life = append(life, simulation.Step{After: after, Status: status.Failed})
@@ -120,7 +136,7 @@ func (r Rule) life(fallback time.Duration) (life simulation.Life) {
 		life = append(life, simulation.Step{After: after, Status: status.Succeeded})
 	}
 	if r.RecoversAfter != nil {
-		life = append(life, simulation.Step{After: after + r.RecoversAfter.Duration, Status: status.Succeeded})
+		life = append(life, simulation.Step{After: after + r.RecoversAfter.Draw(luck), Status: status.Succeeded})
 	}
 	return life
 }

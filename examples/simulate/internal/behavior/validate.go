@@ -1,15 +1,17 @@
 package behavior
 
 import (
+	"math/big"
 	"path"
-	"strconv"
 	"strings"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	metavalidation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/cohort-ocm/cohort/examples/simulate/internal/chance"
+	"github.com/cohort-ocm/cohort/examples/simulate/internal/short"
 )
 
 // longest is the longest time that a rule may give: a year. Sums of a few stay far from overflowing.
@@ -35,8 +37,11 @@ func (r Rule) Validate(at *field.Path) (errs field.ErrorList) {
 	}
 	if r.Share != nil {
 		if _, ok := sizeOf(*r.Share, 0); !ok {
-			errs = append(errs, field.Invalid(at.Child("share"), r.Share.String(), "must be a count, or a percentage from 0% to 100%"))
+			errs = append(errs, field.Invalid(at.Child("share"), r.Share.String(), "must be a count, or a percentage from 0% to 100% such as 5% or 0.3%"))
 		}
+	}
+	if r.Share != nil && r.Rate != nil {
+		errs = append(errs, field.Forbidden(at.Child("rate"), "must not be given with a share"))
 	}
 	errs = append(errs, ValidateTime(at.Child("after"), r.After)...)
 	errs = append(errs, ValidateTime(at.Child("recoversAfter"), r.RecoversAfter)...)
@@ -60,12 +65,12 @@ func (r Rule) validateOutcome(at *field.Path) (errs field.ErrorList) {
 	return errs
 }
 
-// ValidateTime says what is wrong with a time that a cluster takes; nil is fine.
-func ValidateTime(at *field.Path, d *metav1.Duration) field.ErrorList {
-	if d == nil || d.Duration >= 0 && d.Duration <= longest {
+// ValidateTime says what is wrong with the times that a cluster may take; nil is fine.
+func ValidateTime(at *field.Path, d *chance.Range) field.ErrorList {
+	if d == nil || d.Least >= 0 && d.Most <= longest {
 		return nil
 	}
-	return field.ErrorList{field.Invalid(at, d.Duration.String(), "must be from 0s to "+longest.String())}
+	return field.ErrorList{field.Invalid(at, d.String(), "must be from 0s to "+short.Duration(longest))}
 }
 
 // sizeOf is a share of n clusters, rounded up and not above n, and whether the share is a valid one.
@@ -74,9 +79,14 @@ func sizeOf(share intstr.IntOrString, n int) (int, bool) {
 		return min(int(share.IntVal), n), share.IntVal >= 0
 	}
 	digits, found := strings.CutSuffix(share.StrVal, "%")
-	percent, err := strconv.ParseUint(digits, 10, 8)
-	if !found || err != nil || percent > 100 {
+	if !found || digits == "" || strings.Trim(digits, "0123456789.") != "" {
 		return 0, false
 	}
-	return (n*int(percent) + 99) / 100, true
+	percent, ok := new(big.Rat).SetString(digits)
+	if !ok || percent.Cmp(big.NewRat(100, 1)) > 0 {
+		return 0, false
+	}
+	size := percent.Mul(percent, big.NewRat(int64(n), 100))
+	whole, rest := new(big.Int).QuoRem(size.Num(), size.Denom(), new(big.Int))
+	return int(whole.Int64()) + rest.Sign(), true
 }

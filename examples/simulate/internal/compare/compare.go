@@ -12,6 +12,7 @@ import (
 
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
+	"github.com/cohort-ocm/cohort/examples/simulate/internal/chance"
 	"github.com/cohort-ocm/cohort/grouping"
 	"github.com/cohort-ocm/cohort/rollout"
 )
@@ -50,8 +51,8 @@ type Answer struct {
 	Stuck   int `json:"stuck"`
 	// Breach is the chance that the strategy stops a good version, and Error how far off it may be: two standard errors
 	// of so many runs.
-	Breach Rate `json:"breach"`
-	Error  Rate `json:"error"`
+	Breach chance.Rate `json:"breach"`
+	Error  chance.Rate `json:"error"`
 	// Peak is the most clusters in flight at a time in any run of the good version.
 	Peak int `json:"peak"`
 	// Wasted is how many starts of the good version came to nothing, on average: the cluster had not succeeded when the
@@ -104,9 +105,10 @@ func (q Question) answer(c Candidate, good, bad []outcome) Answer {
 	a := Answer{Name: c.Name, Runs: len(good), Clusters: q.Groups.NumClusters()}
 	var finished, stopped []time.Duration
 	var had []int
+	wasted := 0
 	for _, o := range good {
 		a.Peak = max(a.Peak, o.peak)
-		a.Wasted += float64(o.wasted) / float64(len(good))
+		wasted += o.wasted
 		switch {
 		case o.finished:
 			finished = append(finished, o.after)
@@ -126,10 +128,11 @@ func (q Question) answer(c Candidate, good, bad []outcome) Answer {
 			stopped = append(stopped, Never)
 		}
 	}
+	a.Wasted = math.Round(100*float64(wasted)/float64(len(good))) / 100
 	a.P50, a.P95 = quantile(finished, 0.5), quantile(finished, 0.95)
 	a.Had, a.StoppedAfter = quantile(had, 0.5), quantile(stopped, 0.5)
 	p, n := float64(a.Stopped)/float64(len(good)), float64(len(good))
-	a.Breach, a.Error = Rate(p), Rate(2*math.Sqrt(p*(1-p)/n))
+	a.Breach, a.Error = chance.Rate(p), chance.Rate(2*math.Sqrt(p*(1-p)/n))
 	return a
 }
 

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
+	"github.com/cohort-ocm/cohort/examples/simulate/internal/chance"
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/compare"
 	"github.com/cohort-ocm/cohort/grouping"
 )
@@ -46,7 +47,7 @@ func perGroup() compare.Candidate {
 		ProgressivePerGroup: &clusterv1alpha1.RolloutProgressivePerGroup{RolloutConfig: clusterv1alpha1.RolloutConfig{ProgressDeadline: "1h"}}}}
 }
 
-var tenMinutes = compare.Range{Least: 10 * time.Minute, Most: 10 * time.Minute}
+var tenMinutes = chance.Range{Least: 10 * time.Minute, Most: 10 * time.Minute}
 
 // Computed by hand: 100 clusters that take 10 minutes each, 10 of them in flight at a time, take 10 rounds.
 func TestWithoutChancesTheAnswersAreThoseOfTheHand(t *testing.T) {
@@ -89,14 +90,14 @@ func atMost(n, k int, p float64) (sum float64) {
 func TestChanceOfABreachIsThatOfTheBinomial(t *testing.T) {
 	const runs, clusters = 1000, 100
 	for _, test := range []struct {
-		rate     compare.Rate
+		rate     chance.Rate
 		failures int32
 	}{{0.003, 0}, {0.02, 2}, {0.0005, 0}} {
 		for seed := range uint64(2) {
 			got, err := compare.Compare(compare.Question{
 				Groups:     fleet(t, clusters),
 				Candidates: []compare.Candidate{progressive("100%", test.failures)},
-				Good:       compare.Chances{Takes: compare.Range{Least: 5 * time.Minute, Most: 20 * time.Minute}, Fails: test.rate},
+				Good:       compare.Chances{Takes: chance.Range{Least: 5 * time.Minute, Most: 20 * time.Minute}, Fails: test.rate},
 				Runs:       runs, Seed: seed,
 			})
 			if err != nil {
@@ -115,7 +116,7 @@ func TestQuantilesAreThoseOfTheSlowestCluster(t *testing.T) {
 	const runs, clusters = 1000, 20
 	got, err := compare.Compare(compare.Question{
 		Groups: fleet(t, clusters), Candidates: []compare.Candidate{all()},
-		Good: compare.Chances{Takes: compare.Range{Most: time.Hour}}, Runs: runs, Seed: 7,
+		Good: compare.Chances{Takes: chance.Range{Most: time.Hour}}, Runs: runs, Seed: 7,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -135,7 +136,7 @@ func TestQuantilesAreThoseOfTheSlowestCluster(t *testing.T) {
 func TestSameSeedGivesTheSame(t *testing.T) {
 	q := compare.Question{
 		Groups: fleet(t, 5, 20, 20), Candidates: []compare.Candidate{progressive("5", 1), perGroup()},
-		Good: compare.Chances{Takes: compare.Range{Least: time.Minute, Most: time.Hour}, Fails: 0.02, Never: 0.01},
+		Good: compare.Chances{Takes: chance.Range{Least: time.Minute, Most: time.Hour}, Fails: 0.02, Never: 0.01},
 		Bad:  compare.Chances{Takes: tenMinutes, Fails: 0.5}, Runs: 40, Seed: 1,
 	}
 	once, err := compare.Compare(q)
@@ -171,29 +172,6 @@ func TestNeverIsNever(t *testing.T) {
 	}
 }
 
-func TestParse(t *testing.T) {
-	for in, want := range map[string]compare.Range{"10m": tenMinutes, "5m-20m": {Least: 5 * time.Minute, Most: 20 * time.Minute}} {
-		if got, err := compare.ParseRange(in); err != nil || got != want {
-			t.Errorf("%s: %v, %v", in, got, err)
-		}
-	}
-	for _, in := range []string{"", "10", "-5m", "20m-5m", "5m-", "5m-10m-20m"} {
-		if got, err := compare.ParseRange(in); err == nil {
-			t.Errorf("%q is %v", in, got)
-		}
-	}
-	for in, want := range map[string]string{"0.3%": "0.3%", "0.003": "0.3%", "0": "0%", "100%": "100%", "1": "100%", "0.05%": "0.05%"} {
-		if got, err := compare.ParseRate(in); err != nil || got.String() != want {
-			t.Errorf("%s: %v, %v", in, got, err)
-		}
-	}
-	for _, in := range []string{"", "%", "101%", "2", "-1%", "NaN", "x"} {
-		if got, err := compare.ParseRate(in); err == nil {
-			t.Errorf("%q is %v", in, got)
-		}
-	}
-}
-
 func BenchmarkCompare(b *testing.B) {
 	for _, n := range []int{100, 1000, 10000} {
 		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
@@ -201,7 +179,7 @@ func BenchmarkCompare(b *testing.B) {
 			groups := fleet(b, n/10, n-n/10)
 			for b.Loop() {
 				if _, err := compare.Compare(compare.Question{Groups: groups, Candidates: []compare.Candidate{perGroup()},
-					Good: compare.Chances{Takes: compare.Range{Least: time.Minute, Most: time.Hour}, Fails: 0.001}}); err != nil {
+					Good: compare.Chances{Takes: chance.Range{Least: time.Minute, Most: time.Hour}, Fails: 0.001}}); err != nil {
 					b.Fatal(err)
 				}
 			}

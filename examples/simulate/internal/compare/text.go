@@ -7,7 +7,9 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/cohort-ocm/cohort/examples/simulate/internal/chance"
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/picture"
+	"github.com/cohort-ocm/cohort/examples/simulate/internal/short"
 )
 
 // Report is a comparison to be written.
@@ -63,13 +65,13 @@ func (a Answer) breach() string {
 }
 
 // stuck is the chance to get stuck.
-func (a Answer) stuck() Rate { return Rate(float64(a.Stuck) / float64(max(a.Runs, 1))) }
+func (a Answer) stuck() chance.Rate { return chance.Rate(float64(a.Stuck) / float64(max(a.Runs, 1))) }
 
 func shown(d time.Duration) string {
 	if d == Never {
 		return "never"
 	}
-	return picture.Short(d)
+	return short.Duration(d)
 }
 
 // JSON writes the same, with times in words.

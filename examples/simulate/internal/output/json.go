@@ -5,6 +5,9 @@ import (
 	"io"
 )
 
+// DefaultReasons is how many waves of JSON say at most why the rest waits, where nobody says. Each costs a whole plan.
+const DefaultReasons = 1000
+
 // JSON writes the report as one indented object.
 func (r Report) JSON(w io.Writer) error {
 	encoder := json.NewEncoder(w)
@@ -17,5 +20,9 @@ func (r Report) JSON(w io.Writer) error {
 	return encoder.Encode(value)
 }
 
-// Value is what JSON writes.
-func (r Report) Value() (any, error) { return r, r.explain() }
+// Value is what JSON writes. Of more waves than there are to be rows, those say why the rest waits that a table would
+// show: the first, the one where the rollout came to its end, the last, and some between.
+func (r Report) Value() (any, error) {
+	_, err := r.waveRows(DefaultReasons)
+	return r, err
+}

@@ -72,12 +72,9 @@ type Change struct {
 	Clusters      []string             `json:"clusters"`
 }
 
-// newPolicy says where the policy goes, and what its status is after the last of the passes.
-func newPolicy(p *scenario.Policy, all []policy.Pass) *Policy {
-	shown := &Policy{Action: string(p.Resolution.Action()), Bindings: []Binding{}, Clusters: []Bound{}}
-	if len(all) > 0 {
-		shown.Status = all[len(all)-1].Status
-	}
+// newPolicy says where the policy goes, and what its status is in the end.
+func newPolicy(p *scenario.Policy, status status.PolicyStatus) *Policy {
+	shown := &Policy{Action: string(p.Resolution.Action()), Bindings: []Binding{}, Clusters: []Bound{}, Status: status}
 	binds, enforces := make(map[string]int), make(map[string]int)
 	for c := range p.Resolution.Clusters() {
 		shown.Clusters = append(shown.Clusters, Bound{c.Name, string(c.Action), c.BoundBy, c.DecidedBy})
@@ -110,14 +107,15 @@ func (p *Policy) placements() string {
 	return strings.Join(slices.Compact(names), ", ")
 }
 
-// passesAt are those at one instant.
-func passesAt(all []policy.Pass, at time.Time) (shown []Pass) {
-	for _, pass := range all {
-		if pass.Time.Equal(at) {
-			shown = append(shown, Pass{changes(pass.Changes), string(pass.Status.ComplianceState), pass.Status.RolloutStatus})
+// passesUntil are those until then, and the rest.
+func passesUntil(all []policy.Pass, then time.Time) (shown []Pass, rest []policy.Pass) {
+	for i, pass := range all {
+		if pass.Time.After(then) {
+			return shown, all[i:]
 		}
+		shown = append(shown, Pass{changes(pass.Changes), string(pass.ComplianceState), pass.RolloutStatus})
 	}
-	return shown
+	return shown, nil
 }
 
 // changes puts clusters together that got the same, which are by name then. What came to its end is before what starts.

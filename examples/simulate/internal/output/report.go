@@ -115,9 +115,9 @@ type Summary struct {
 	status.Summary
 }
 
-// New gathers what there is to show, the passes being those of a Policy. The reasons of a wave are looked up when they
+// New gathers what there is to show, the hub being that of a Policy. The reasons of a wave are looked up when they
 // are written. It is an error if the scenario's decisions are not those of its groups.
-func New(s *scenario.Scenario, trace *simulation.Trace, passes []policy.Pass, start time.Time) (Report, error) {
+func New(s *scenario.Scenario, trace *simulation.Trace, hub *policy.Hub, start time.Time) (Report, error) {
 	stored, err := grouping.Status(s.Decisions)
 	if err != nil {
 		return Report{}, err
@@ -133,18 +133,21 @@ func New(s *scenario.Scenario, trace *simulation.Trace, passes []policy.Pass, st
 		Summary:   Summary{summary.Aggregate(), summary.Percent(), summary},
 	}
 	if s.Policy != nil {
-		r.Policy, r.Groups = newPolicy(s.Policy, passes), boundGroups(s.Groups)
+		r.Policy, r.Groups = newPolicy(s.Policy, hub.Status()), boundGroups(s.Groups)
 		r.Placement.Name = r.Policy.placements()
 	}
 	for _, warning := range final.Warnings {
 		r.Rollout.Warnings = append(r.Rollout.Warnings, warning.String())
 	}
+	passes := hub.Passes()
 	for _, w := range trace.Waves {
+		var written []Pass
+		written, passes = passesUntil(passes, start.Add(w.After))
 		r.Waves = append(r.Waves, Wave{
 			After: w.After.String(), Started: w.Started, Succeeded: w.Succeeded, Failed: w.Failed, TimedOut: w.TimedOut,
 			InFlight: w.Counts.InFlight(), Done: w.Counts.Done(), Failures: w.Counts.Failures(),
 			Counts: w.Counts, Waiting: waiting(w.Holds),
-			Passes: passesAt(passes, start.Add(w.After)),
+			Passes: written,
 		})
 	}
 	r.End = end(trace, r.Waves)

@@ -16,11 +16,12 @@ const (
 	AllRows = -1
 )
 
-func (r Report) rows() int {
+// rows is how many rows there may be, where nobody says so many.
+func (r Report) rows(usual int) int {
 	if r.Rows < 0 {
 		return math.MaxInt
 	}
-	return cmp.Or(r.Rows, DefaultRows)
+	return cmp.Or(r.Rows, usual)
 }
 
 // Widths of what is not cut off. JSON has all of it.

@@ -39,7 +39,7 @@ func TestRowsKeepWhatTheyMerge(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		waves, limit := rapid.IntRange(1, 700).Draw(t, "waves"), rapid.IntRange(12, 80).Draw(t, "limit")
 		r := wide(waves, 0, limit)
-		all := waveRows(r.Waves, r.End.After, r.rows())
+		all := waveRows(r.Waves, r.End.After, r.rows(DefaultRows))
 		if len(all) > limit {
 			t.Fatalf("%d rows, want at most %d", len(all), limit)
 		}
@@ -68,7 +68,7 @@ func TestGroupRowsKeepWhatTheyMerge(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		groups, limit := rapid.IntRange(1, 700).Draw(t, "groups"), rapid.IntRange(12, 80).Draw(t, "limit")
 		r := wide(0, groups, limit)
-		all := groupRows(r.Groups, r.rows())
+		all := groupRows(r.Groups, r.rows(DefaultRows))
 		clusters, next, named := 0, 0, groups <= 3
 		for _, row := range all {
 			if int(row.first.Index) != next || int(row.last.Index) != next+row.groups-1 {

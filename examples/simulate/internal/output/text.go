@@ -107,7 +107,7 @@ func (r Report) groupTable(b *bytes.Buffer) {
 		decisions += len(g.Decisions)
 	}
 	t := table(b, "GROUP", "NAME", "CLUSTERS", "PLACEMENTDECISIONS")
-	for _, g := range groupRows(r.Groups, r.rows()) {
+	for _, g := range groupRows(r.Groups, r.rows(DefaultRows)) {
 		row(t, g.index(), g.name(), g.size(), g.names())
 	}
 	t.Flush()
@@ -117,7 +117,7 @@ func (r Report) groupTable(b *bytes.Buffer) {
 // boundGroupTable shows the groups of a policy, which may be of several bindings.
 func (r Report) boundGroupTable(b *bytes.Buffer) {
 	t := table(b, "GROUP", "NAME", "BINDING", "BOUND CLUSTERS")
-	for _, g := range groupRows(r.Groups, r.rows()) {
+	for _, g := range groupRows(r.Groups, r.rows(DefaultRows)) {
 		row(t, g.index(), g.name(), orDash(g.first.Placement), g.size())
 	}
 	t.Flush()
@@ -127,8 +127,8 @@ func (r Report) boundGroupTable(b *bytes.Buffer) {
 // policies.
 func (r Report) waveTable(b *bytes.Buffer) error {
 	var text bytes.Buffer
-	all := waveRows(r.Waves, r.End.After, r.rows())
-	if err := r.explainRows(all); err != nil {
+	all, err := r.waveRows(DefaultRows)
+	if err != nil {
 		return err
 	}
 	columns := r.columns()
@@ -167,8 +167,10 @@ func (r Report) waveTable(b *bytes.Buffer) error {
 	return nil
 }
 
-// explainRows has the last wave of each row say why the rest waits.
-func (r Report) explainRows(rows []waveRow) error {
+// waveRows are the rows of the table of waves, the last wave of each saying why the rest waits. There are at most so
+// many where nobody says.
+func (r Report) waveRows(most int) ([]waveRow, error) {
+	rows := waveRows(r.Waves, r.End.After, r.rows(most))
 	var last []int
 	waves := 0
 	for _, row := range rows {
@@ -176,12 +178,12 @@ func (r Report) explainRows(rows []waveRow) error {
 		last = append(last, waves-1)
 	}
 	if err := r.explain(last...); err != nil {
-		return err
+		return nil, err
 	}
 	for i := range rows {
 		rows[i].last = r.Waves[last[i]]
 	}
-	return nil
+	return rows, nil
 }
 
 // mostChanges is how many changes there are below the line of several waves.
@@ -253,7 +255,7 @@ func (r Report) end(b *bytes.Buffer) {
 	for _, g := range r.Summary.Groups {
 		groups = append(groups, fmt.Sprintf("%v: %v", g.Group, g.Counts))
 	}
-	for _, line := range lines(groups, r.rows()) {
+	for _, line := range lines(groups, r.rows(DefaultRows)) {
 		fmt.Fprintf(b, "  %s\n", line)
 	}
 	if r.Policy != nil {

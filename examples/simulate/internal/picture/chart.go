@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/guptarohit/asciigraph"
+
+	"github.com/cohort-ocm/cohort/examples/simulate/internal/short"
 )
 
 // Size of a chart in a terminal.
@@ -56,7 +58,7 @@ func (t Timeline) Chart(w io.Writer, colour bool) error {
 		asciigraph.Height(min(chartHeight, int(most))), asciigraph.Precision(0),
 		asciigraph.LowerBound(0), asciigraph.UpperBound(most),
 		asciigraph.XAxisRange(0, float64(end)), asciigraph.XAxisTickCount(chartTicks),
-		asciigraph.XAxisValueFormatter(func(v float64) string { return Short(time.Duration(v).Round(round(end))) }),
+		asciigraph.XAxisValueFormatter(func(v float64) string { return short.Duration(time.Duration(v).Round(round(end))) }),
 	}
 	chars, colours := make([]asciigraph.CharSet, len(curves)), make([]asciigraph.AnsiColor, len(curves))
 	for i, c := range curves {

@@ -7,6 +7,8 @@ import (
 
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
+
+	"github.com/cohort-ocm/cohort/examples/simulate/internal/short"
 )
 
 // Sizes of a page, in points, and how much it shows.
@@ -135,7 +137,7 @@ func (p page) times(y vg.Length) {
 	centred.align = text.XCenter
 	for _, at := range timeTicks(p.end) {
 		p.line(0.6, ink, p.x(at), y, p.x(at), y-4)
-		p.write(centred, p.x(at), y-16, Short(at))
+		p.write(centred, p.x(at), y-16, short.Duration(at))
 	}
 }
 

@@ -289,14 +289,3 @@ func TestColourOnlyOnATerminalThatWantsIt(t *testing.T) {
 		}
 	}
 }
-
-func TestShortLeavesOutWhatIsNothing(t *testing.T) {
-	for d, want := range map[time.Duration]string{
-		0: "0s", time.Second: "1s", 90 * time.Second: "1m30s", 48 * time.Minute: "48m", time.Hour: "1h",
-		time.Hour + time.Second: "1h1s", 36 * time.Hour: "36h", -time.Minute: "-1m", 5 * time.Millisecond: "5ms",
-	} {
-		if got := picture.Short(d); got != want {
-			t.Errorf("%d: got %s, want %s", d, got, want)
-		}
-	}
-}

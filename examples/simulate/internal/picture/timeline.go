@@ -1,11 +1,12 @@
 package picture
 
 import (
-	"cmp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/cohort-ocm/cohort/examples/simulate/internal/short"
 )
 
 // Timeline is a rollout as a picture shows it.
@@ -48,7 +49,7 @@ type Mark struct {
 }
 
 // String is like "stopped after 48m".
-func (m Mark) String() string { return m.Label + " after " + Short(m.After) }
+func (m Mark) String() string { return m.Label + " after " + short.Duration(m.After) }
 
 // End is the time of the last point or of the mark, whichever is later.
 func (t Timeline) End() time.Duration {
@@ -130,26 +131,4 @@ func label(groups []Group) string {
 		return strings.TrimSpace(strconv.Itoa(first.Index) + " " + first.Name)
 	}
 	return strconv.Itoa(first.Index) + "–" + strconv.Itoa(last.Index)
-}
-
-// Short is a duration without the parts that are 0: "36h", "1h30m", "48m", "1m30s", "0s".
-func Short(d time.Duration) string {
-	if d < 0 {
-		return "-" + Short(-d)
-	}
-	if d < time.Second {
-		return d.String()
-	}
-	d = d.Round(time.Second)
-	var b strings.Builder
-	for _, unit := range []struct {
-		size time.Duration
-		name string
-	}{{time.Hour, "h"}, {time.Minute, "m"}, {time.Second, "s"}} {
-		if n := d / unit.size; n > 0 {
-			b.WriteString(strconv.Itoa(int(n)) + unit.name)
-			d -= n * unit.size
-		}
-	}
-	return cmp.Or(b.String(), "0s")
 }

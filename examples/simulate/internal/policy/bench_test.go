@@ -37,7 +37,7 @@ func BenchmarkHub(b *testing.B) {
 		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := simulation.Run(policy.New(resolution, "1").Plan, func(string) simulation.Life { return life }, start()); err != nil {
+				if _, err := policy.New(resolution, "1").Play(func(string) simulation.Life { return life }, start()); err != nil {
 					b.Fatal(err)
 				}
 			}

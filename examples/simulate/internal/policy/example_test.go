@@ -37,12 +37,12 @@ func ExampleHub() {
 	lives := func(string) simulation.Life {
 		return simulation.Life{{After: time.Minute, Status: status.Succeeded}}
 	}
-	if _, err := simulation.Run(hub.Plan, lives, time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)); err != nil {
+	if _, err := hub.Play(lives, time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)); err != nil {
 		fmt.Println(err)
 		return
 	}
 	for _, pass := range hub.Passes() {
-		fmt.Println(pass.Time.Format(time.TimeOnly), pass.Changes, pass.Status.RolloutStatus)
+		fmt.Println(pass.Time.Format(time.TimeOnly), pass.Changes, pass.RolloutStatus)
 	}
 	// Output:
 	// 00:00:00 [a: inform, ToApply (create) b: inform, ToApply (create)] Progressing

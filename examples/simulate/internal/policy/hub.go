@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+
 	"github.com/cohort-ocm/cohort/override"
 	"github.com/cohort-ocm/cohort/override/passes"
 	"github.com/cohort-ocm/cohort/rollout"
@@ -19,6 +21,8 @@ type Hub struct {
 	resolution *override.Resolution
 	version    string
 	options    []rollout.Option
+	strategy   clusterv1alpha1.RolloutStrategy // that of the course, with its options
+	course     []rollout.Option
 	replicas   []passes.Replica // by cluster
 	status     status.PolicyStatus
 	passes     []Pass
@@ -30,13 +34,16 @@ type Pass struct {
 	Time time.Time
 	// Changes are the replicated policies that were written, by cluster.
 	Changes []passes.Cluster
-	// Status is the root policy's after that.
-	Status status.PolicyStatus
+	// ComplianceState and RolloutStatus are the root policy's after that.
+	ComplianceState policyv1.ComplianceState
+	RolloutStatus   status.RolloutStatus
 }
 
 // New is a hub without any replicated policy yet. The resolution is that of the whole simulation.
 func New(resolution *override.Resolution, version string, options ...rollout.Option) *Hub {
-	return &Hub{resolution: resolution, version: version, options: options}
+	h := &Hub{resolution: resolution, version: version, options: options}
+	h.strategy, h.course = Course(resolution, options...)
+	return h
 }
 
 // Resume is a hub with the replicated policies that there are already, by cluster.
@@ -44,8 +51,7 @@ func Resume(resolution *override.Resolution, version string, replicas []passes.R
 	h := New(resolution, version, options...)
 	h.replicas = slices.Clone(replicas)
 	h.observed = make(map[string]status.Report)
-	strategy, _ := h.course()
-	for _, report := range h.reports(strategy.Type) {
+	for _, report := range h.reports() {
 		h.observed[report.Cluster] = report
 	}
 	return h
@@ -71,6 +77,14 @@ func (h *Hub) Passes() []Pass {
 		return nil
 	}
 	return h.passes
+}
+
+// Status is the root policy's, as it is in the end. That of a nil hub is empty.
+func (h *Hub) Status() (s status.PolicyStatus) {
+	if h != nil {
+		s = h.status
+	}
+	return s
 }
 
 // Plan brings the replicated policies to where they have to be at the time now. Reports are of clusters that have
@@ -138,19 +152,22 @@ func (h *Hub) write(p *passes.Propagation, now time.Time) {
 		if c.Verb == passes.VerbCreate {
 			h.replicas = slices.Insert(h.replicas, i, passes.Replica{Cluster: c.Name})
 		}
-		r := &h.replicas[i]
-		if c.Verb != passes.VerbUpdateStatus {
-			r.Version, r.Action, r.WriteTime = h.version, c.Action, now
-			r.Generation++
-		}
-		r.RolloutStatus = c.RolloutStatus
+		write(&h.replicas[i], c, h.version, now)
 	}
 	for _, name := range p.Delete {
 		if i, found := h.find(name); found {
 			h.replicas = slices.Delete(h.replicas, i, i+1)
 		}
 	}
-	pass.Status = h.status
-	pass.Status.Status = slices.Clone(h.status.Status)
+	pass.ComplianceState, pass.RolloutStatus = h.status.ComplianceState, h.status.RolloutStatus
 	h.passes = append(h.passes, pass)
+}
+
+// write makes one replica what c says.
+func write(r *passes.Replica, c passes.Cluster, version string, now time.Time) {
+	if c.Verb == passes.VerbCreate || c.Verb == passes.VerbUpdate {
+		r.Version, r.Action, r.WriteTime = version, c.Action, now
+		r.Generation++
+	}
+	r.RolloutStatus = c.RolloutStatus
 }

@@ -70,7 +70,7 @@ func shown(all []policy.Pass) string {
 		for _, c := range pass.Changes {
 			fmt.Fprintf(&b, " %s:%s/%s", c.Name, c.Action, c.RolloutStatus)
 		}
-		fmt.Fprintf(&b, " root:%s/%s\n", pass.Status.ComplianceState, pass.Status.RolloutStatus)
+		fmt.Fprintf(&b, " root:%s/%s\n", pass.ComplianceState, pass.RolloutStatus)
 	}
 	return b.String()
 }
@@ -173,6 +173,8 @@ type world struct {
 	deadline bool
 	enforced string
 	lives    map[string]simulation.Life
+	replicas []passes.Replica // that are there before
+	options  []rollout.Option
 }
 
 func drawWorld(t *rapid.T) world {
@@ -209,13 +211,26 @@ func drawWorld(t *rapid.T) world {
 	return w
 }
 
+// run plays it the slow way, by package passes at each wave.
 func (w world) run(t *rapid.T) ([]policy.Pass, *simulation.Trace) {
-	hub := hubOf(t, w.action, w.strategy, w.enforced, w.words...)
-	trace, err := simulation.Run(hub.Plan, func(c string) simulation.Life { return w.lives[c] }, start())
+	hub, trace := w.resume(t)
+	return hub.Passes(), trace
+}
+
+func (w world) resume(t *rapid.T, watch ...func(time.Duration, *rollout.Result)) (*policy.Hub, *simulation.Trace) {
+	hub := w.hub(t)
+	trace, err := simulation.Resume(hub.Plan, hub.Observed(), w.life, start(), watch...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return hub.Passes(), trace
+	return hub, trace
+}
+
+func (w world) life(cluster string) simulation.Life { return w.lives[cluster] }
+
+func (w world) hub(t *rapid.T) *policy.Hub {
+	hub := hubOf(t, w.action, w.strategy, w.enforced, w.words...)
+	return policy.Resume(hub.Resolution(), "1", w.replicas, w.options...)
 }
 
 // twoPasses says whether the rollout decides when a cluster is enforced.
@@ -309,8 +324,8 @@ func (w world) over(now map[string]passes.Cluster, starts []string) string {
 
 func TestTheRootPolicyEndsAsItsRollout(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		all, trace := drawWorld(t).run(t)
-		last := all[len(all)-1].Status
+		hub, trace := drawWorld(t).resume(t)
+		all, last := hub.Passes(), hub.Status()
 		if want := trace.Final.Summary().Aggregate(); last.RolloutStatus != want {
 			t.Fatalf("the root policy ends as %s, want %s:\n%s", last.RolloutStatus, want, shown(all))
 		}

@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
+	"github.com/cohort-ocm/cohort/override"
 	"github.com/cohort-ocm/cohort/override/passes"
 	"github.com/cohort-ocm/cohort/rollout"
 	"github.com/cohort-ocm/cohort/status"
@@ -17,9 +18,8 @@ import (
 // cluster waits, but has neither the chain of who waits for whom nor the schedule, so they are planned again by the
 // rules that package passes documents.
 func (h *Hub) result(p *passes.Propagation, now time.Time) (*rollout.Result, error) {
-	strategy, options := h.course()
 	groups := h.resolution.Groups()
-	result, err := rollout.Plan(strategy, groups, h.reports(strategy.Type), now, options...)
+	result, err := rollout.Plan(h.strategy, groups, h.reports(), now, h.course...)
 	if err != nil {
 		return nil, err
 	}
@@ -31,18 +31,18 @@ func (h *Hub) result(p *passes.Propagation, now time.Time) (*rollout.Result, err
 	return result, nil
 }
 
-// course is the strategy by which the policy is really rolled out, and the options that have a part in it.
-func (h *Hub) course() (clusterv1alpha1.RolloutStrategy, []rollout.Option) {
-	strategy := h.resolution.Strategy()
+// Course is the strategy by which the policy is really rolled out, with those of the options that have a part in it.
+func Course(r *override.Resolution, options ...rollout.Option) (clusterv1alpha1.RolloutStrategy, []rollout.Option) {
+	strategy := r.Strategy()
 	switch {
-	case h.resolution.Disabled():
+	case r.Disabled():
 		return clusterv1alpha1.RolloutStrategy{}, nil
 	case strategy.Type == clusterv1alpha1.All:
-		return strategy, h.options
-	case h.resolution.Action() == policyv1.Inform:
+		return strategy, options
+	case r.Action() == policyv1.Inform:
 		return clusterv1alpha1.RolloutStrategy{}, nil
-	case strategy.Type != clusterv1alpha1.Progressive || h.resolution.Groups().ClustersPerDecisionGroup() > 0:
-		return strategy, h.options
+	case strategy.Type != clusterv1alpha1.Progressive || r.Groups().ClustersPerDecisionGroup() > 0:
+		return strategy, options
 	}
 	var progressive clusterv1alpha1.RolloutProgressive
 	if strategy.Progressive != nil {
@@ -52,7 +52,7 @@ func (h *Hub) course() (clusterv1alpha1.RolloutStrategy, []rollout.Option) {
 		progressive.MaxConcurrency = intstr.FromInt32(1) // where nobody says how many
 	}
 	strategy.Progressive = &progressive
-	return strategy, h.options
+	return strategy, options
 }
 
 // waits says that clusters inform before it is their turn.
@@ -61,28 +61,36 @@ func (h *Hub) waits() bool {
 }
 
 // reports are what the replicated policies of the version say.
-func (h *Hub) reports(strategy clusterv1alpha1.RolloutType) (reports []status.Report) {
-	for _, r := range h.replicas {
-		bound, found := h.resolution.Find(r.Cluster)
-		started := strings.EqualFold(string(r.Action), string(bound.Action))
-		if !found || r.Version != h.version || !started && !h.waits() {
-			continue
+func (h *Hub) reports() (reports []status.Report) {
+	for i := range h.replicas {
+		if report, known := h.read(&h.replicas[i]); known {
+			reports = append(reports, report)
 		}
-		compliance := r.Compliance
-		if r.Generation != r.LastEvaluatedGeneration {
-			compliance = ""
-		}
-		reports = append(reports, status.FromPolicy(status.PolicyState{
-			Cluster:                 r.Cluster,
-			Strategy:                strategy,
-			RemediationAction:       bound.Action,
-			Selected:                started,
-			Compliance:              compliance,
-			Generation:              r.Generation,
-			LastEvaluatedGeneration: r.LastEvaluatedGeneration,
-			StartTime:               r.WriteTime,
-			ComplianceTime:          r.ComplianceTime,
-		}))
 	}
 	return reports
+}
+
+// read is what one says, if it is of the version and of a bound cluster.
+func (h *Hub) read(r *passes.Replica) (status.Report, bool) {
+	bound, found := h.resolution.Find(r.Cluster)
+	started := h.carries(r, bound.Action)
+	if !found || r.Version != h.version || !started && !h.waits() {
+		return status.Report{}, false
+	}
+	return status.FromPolicy(status.PolicyState{
+		Cluster:                 r.Cluster,
+		Strategy:                h.strategy.Type,
+		RemediationAction:       bound.Action,
+		Selected:                started,
+		Compliance:              compliance(r),
+		Generation:              r.Generation,
+		LastEvaluatedGeneration: r.LastEvaluatedGeneration,
+		StartTime:               r.WriteTime,
+		ComplianceTime:          r.ComplianceTime,
+	}), true
+}
+
+// carries says whether the replica is of the version with that action.
+func (h *Hub) carries(r *passes.Replica, action policyv1.RemediationAction) bool {
+	return r.Version == h.version && strings.EqualFold(string(r.Action), string(action))
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -26,7 +27,7 @@ func (o *objects) chooseRollouts(wanted Wanted) ([]applier, error) {
 			return nil, o.manual[0]
 		}
 		return nil, errors.New("no rollout strategy in the files: must be a ManifestWorkReplicaSet, a ClusterManagementAddOn, " +
-			"a Policy or a RolloutStrategy (apiVersion cluster.open-cluster-management.io/v1alpha1)")
+			"a Policy or a RolloutStrategy (apiVersion cluster.open-cluster-management.io/v1alpha1)" + o.useless())
 	}
 	slices.SortStableFunc(o.rollouts, func(a, b applier) int { return strings.Compare(a.String(), b.String()) })
 	if wanted.Rollout == "" && len(o.rollouts) == 1 {
@@ -52,6 +53,18 @@ func (o *objects) chooseRollouts(wanted Wanted) ([]applier, error) {
 	default:
 		return nil, fmt.Errorf("-placement %v: must be a placement that one of %s names", wanted.Placement, strings.Join(names, ", "))
 	}
+}
+
+// useless lists the kinds of the files that have no part in a rollout.
+func (o *objects) useless() string {
+	var kinds []string
+	for _, kind := range slices.Sorted(maps.Keys(o.ignored)) {
+		kinds = append(kinds, fmt.Sprintf("%s (%d)", kind, o.ignored[kind]))
+	}
+	if len(kinds) == 0 {
+		return ""
+	}
+	return "; of no use here: " + strings.Join(kinds, ", ")
 }
 
 // names are what -rollout may call the object, in small letters.

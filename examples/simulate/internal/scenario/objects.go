@@ -1,7 +1,6 @@
 package scenario
 
 import (
-	"errors"
 	"fmt"
 	"iter"
 	"maps"
@@ -17,7 +16,6 @@ import (
 	workv1 "open-cluster-management.io/api/work/v1"
 
 	"github.com/cohort-ocm/cohort/examples/internal/manifest"
-	"github.com/cohort-ocm/cohort/examples/internal/spelling"
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/behavior"
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
@@ -109,7 +107,7 @@ func sortOut(all []manifest.Object) (*objects, error) {
 		gvk := object.GroupVersionKind()
 		versions, found := kinds[gvk.Group+"/"+gvk.Kind]
 		if !found {
-			if err := mistyped(object, kinds); err != nil {
+			if err := object.Mistyped(slices.Collect(maps.Keys(kinds))...); err != nil {
 				return nil, err
 			}
 			o.ignored[gvk.Kind]++
@@ -120,34 +118,14 @@ func sortOut(all []manifest.Object) (*objects, error) {
 			return nil, object.Fault(field.NotSupported(field.NewPath("apiVersion"), object.GetAPIVersion(),
 				inGroup(gvk.Group, slices.Sorted(maps.Keys(versions)))))
 		}
-		if err := o.identify(object); err != nil {
+		if err := read(o, object); err != nil { // first, as a name that is not there may be mistyped
 			return nil, err
 		}
-		if err := read(o, object); err != nil {
+		if err := o.identify(object); err != nil {
 			return nil, err
 		}
 	}
 	return o, nil
-}
-
-// mistyped refuses a kind or a group that is one letter or so from one that counts. Others have no part in a rollout.
-func mistyped(object manifest.Object, kinds map[string]map[string]reader) error {
-	gvk := object.GroupVersionKind()
-	var names, groups []string
-	for full := range kinds {
-		group, kind, _ := strings.Cut(full, "/")
-		names = append(names, kind)
-		if kind == gvk.Kind {
-			groups = append(groups, group)
-		}
-	}
-	if hint := spelling.Hint(gvk.Kind, names); len(groups) == 0 && hint != "" && strings.Contains(gvk.Group, ".") {
-		return object.Fault(fmt.Errorf("kind: %q is none that is known%s", gvk.Kind, hint))
-	}
-	if hint := spelling.Hint(gvk.Group, groups); hint != "" {
-		return object.Fault(fmt.Errorf("apiVersion: no group of %s is %q%s", gvk.Kind, gvk.Group, hint))
-	}
-	return nil
 }
 
 func inGroup(group string, versions []string) []string {
@@ -206,7 +184,7 @@ func (o *objects) readDecision(object manifest.Object) error {
 	switch label := clusterv1beta1.PlacementLabel; {
 	case err != nil:
 	case len(unknown) > 0:
-		err = object.Fault(errors.New(unknown[0] + ": unknown field"))
+		err = object.Fault(manifest.UnknownField(&typed, unknown[0]))
 	case typed.Labels[label] == "":
 		err = object.Fault(field.Required(field.NewPath("metadata", "labels").Key(label), "must be the name of the Placement"))
 	}

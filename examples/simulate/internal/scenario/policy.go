@@ -1,8 +1,6 @@
 package scenario
 
 import (
-	"errors"
-
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -90,7 +88,7 @@ func readRule(o *objects, object manifest.Object) error {
 	var rule placementRule
 	unknown, err := object.Into(&rule)
 	if err == nil && len(unknown) > 0 {
-		err = object.Fault(errors.New(unknown[0] + ": unknown field"))
+		err = object.Fault(manifest.UnknownField(&rule, unknown[0]))
 	}
 	for i, decision := range rule.Status.Decisions {
 		if err == nil && decision.ClusterName == "" {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/cohort-ocm/cohort/examples/internal/manifest"
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/behavior"
+	"github.com/cohort-ocm/cohort/examples/simulate/internal/chance"
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/policy"
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/simulation"
 	"github.com/cohort-ocm/cohort/grouping"
@@ -307,8 +308,8 @@ func (s *Scenario) Planner(opts ...rollout.Option) (simulation.Planner, *policy.
 
 // Play plays the rollout through from where it stands. The hub is that of a Policy's.
 func (s *Scenario) Play(options []rollout.Option, lives func(cluster string) simulation.Life, start time.Time, watch ...func(time.Duration, *rollout.Result)) (*simulation.Trace, *policy.Hub, error) {
-	if plan, hub := s.Planner(options...); hub != nil {
-		trace, err := simulation.Resume(plan, hub.Observed(), lives, start, watch...)
+	if _, hub := s.Planner(options...); hub != nil {
+		trace, err := hub.Play(lives, start, watch...)
 		return trace, hub, err
 	}
 	trace, err := simulation.Rollout{Strategy: s.Strategy, Groups: s.Groups, Options: options}.Play(s.Observed, lives, start, watch...)
@@ -341,17 +342,31 @@ func aggregate(errs field.ErrorList) error {
 // succeeds after the fallback time. seed counts instead of that of the Behavior unless it is 0. Rules that
 // match no cluster are noted.
 //
+// One that the hub does not accept never answers, whatever the rules say.
+//
 // It gives, besides, for how many clusters the fallback counts.
-func (s *Scenario) Lives(rules []behavior.Rule, seed uint64, fallback time.Duration) (of func(cluster string) simulation.Life, fallbacks int) {
+func (s *Scenario) Lives(rules []behavior.Rule, seed uint64, fallback chance.Range) (of func(cluster string) simulation.Life, fallbacks int) {
 	spec := behavior.Spec{Seed: cmp.Or(seed, s.Behavior.Seed), Clusters: slices.Concat(rules, s.Behavior.Clusters)}
 	lives, unused, fallbacks := spec.Lives(s.Clusters(), fallback)
 	for _, i := range unused {
 		s.Notes = append(s.Notes, fmt.Sprintf("behavior: no cluster for %q", spec.Clusters[i]))
 	}
+	var unreached []string
+	for cluster := range lives {
+		if s.Unreached(cluster) {
+			unreached = append(unreached, cluster)
+			lives[cluster] = nil
+		}
+	}
+	s.noteClusters("ManagedCluster: selected and not accepted by the hub (spec.hubAcceptsClient), which has no namespace for it: it never answers", unreached)
 	return func(cluster string) simulation.Life { return lives[cluster] }, fallbacks
 }
 
-// Shares says whether the Behavior draws clusters at random.
-func (s *Scenario) Shares() bool {
-	return slices.ContainsFunc(s.Behavior.Clusters, func(r behavior.Rule) bool { return r.Share != nil })
+// Unreached says whether no workload can reach the cluster, as the hub does not accept it.
+func (s *Scenario) Unreached(cluster string) bool {
+	managed, there := s.managed[cluster]
+	return there && !accepted(managed)
 }
+
+// Draws says whether the Behavior leaves anything to luck.
+func (s *Scenario) Draws() bool { return slices.ContainsFunc(s.Behavior.Clusters, behavior.Rule.Draws) }

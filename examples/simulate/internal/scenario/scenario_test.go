@@ -116,12 +116,15 @@ func TestPlacementSelectsAsOCMDoes(t *testing.T) {
 			[]string{unbound, "spec.clusterSets: no ManagedCluster in the files is in big"}},
 		{"a set in the files may go by its label", "clusterSets: [one]", []string{plain("a", set("one")), plain("b", ""),
 			"\napiVersion: cluster.open-cluster-management.io/v1beta2\nkind: ManagedClusterSet\nmetadata: {name: one}\nspec: {clusterSelector: {selectorType: ExclusiveClusterSetLabel}}\n"}, "a", []string{unbound}},
-		{"who is leaving is not selected, and who is not accepted is, both with a note", fmt.Sprintf(required, "{labelSelector: {matchLabels: {env: prod}}}"),
+		{"who is leaving is not selected, nor is who is not accepted", fmt.Sprintf(required, "{labelSelector: {matchLabels: {env: prod}}}"),
 			[]string{plain("a", "env: prod"), clusterOf(`name: b, labels: {env: prod}, deletionTimestamp: "2025-01-01T00:00:00Z"`, "hubAcceptsClient: true", ""),
-				clusterOf("name: c, labels: {env: prod}", "hubAcceptsClient: false", ""), clusterOf("name: d", "hubAcceptsClient: false", "")}, "a c", []string{
+				clusterOf("name: c, labels: {env: prod}", "hubAcceptsClient: false", ""), clusterOf("name: d", "hubAcceptsClient: false", "")}, "a", []string{
 				"ManagedCluster: not selected, being deleted (metadata.deletionTimestamp) (1)",
-				"ManagedCluster: not accepted by the hub (spec.hubAcceptsClient) and selected all the same, as OCM's scheduler looks at taints alone: " +
-					"a hub sets cluster.open-cluster-management.io/unreachable on a cluster that never connected (1)"}},
+				"ManagedCluster: not selected, not accepted by the hub, which taints it as unreachable (spec.hubAcceptsClient) (1)"}},
+		{"who is not accepted is where the taint is tolerated", "tolerations: [{key: cluster.open-cluster-management.io/unreachable, operator: Exists}]",
+			[]string{clusterOf("name: a", "hubAcceptsClient: false", "")}, "a", nil},
+		{"of a hub's cluster the taints are all there", "", []string{clusterOf("name: a, uid: u1", "hubAcceptsClient: false", ""), clusterOf("name: b, uid: u2",
+			"hubAcceptsClient: false, taints: [{key: cluster.open-cluster-management.io/unreachable, effect: NoSelect}]", "")}, "a", []string{fmt.Sprintf(repelled, 1)}},
 		{"taints repel, but PreferNoSelect", "", tainted, "c", []string{fmt.Sprintf(repelled, 3)}},
 		{"Equal is the default and looks at the value", "tolerations: [{key: gpu}]", tainted, "a c", []string{fmt.Sprintf(repelled, 2)}},
 		{"Exists takes any value", "tolerations: [{key: gpu, operator: Exists}]", tainted, "a b c", []string{fmt.Sprintf(repelled, 1)}},

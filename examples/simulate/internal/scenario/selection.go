@@ -39,6 +39,7 @@ const (
 	ruleDeleted    = "being deleted (metadata.deletionTimestamp)"
 	rulePredicates = "no predicate fits (spec.predicates)"
 	ruleTaints     = "a taint is not tolerated (spec.taints, spec.tolerations)"
+	ruleUnaccepted = "not accepted by the hub, which taints it as unreachable (spec.hubAcceptsClient)"
 	ruleNumber     = "there are enough others (spec.numberOfClusters)"
 )
 
@@ -67,31 +68,23 @@ func (o *objects) newSelection(placement source[clusterv1beta1.Placement]) (sele
 // OCM would do it.
 func (s selection) of(clusters []source[clusterv1.ManagedCluster]) (selected []*clusterv1.ManagedCluster, drops []Drop, notes []string) {
 	dropped := make(map[string]int)
-	unaccepted := 0
 	for _, c := range clusters {
 		if rule := s.drops(c.typed); rule != "" {
 			dropped[rule]++
 			continue
 		}
-		if !c.typed.Spec.HubAcceptsClient {
-			unaccepted++
-		}
 		selected = append(selected, c.typed)
 	}
 	notes = append(notes, s.sets.notes...)
-	for _, rule := range []string{ruleDeleted, ruleTaints} {
+	for _, rule := range []string{ruleDeleted, ruleTaints, ruleUnaccepted} {
 		if n := dropped[rule]; n > 0 {
 			notes = append(notes, fmt.Sprintf("ManagedCluster: not selected, %s (%d)", rule, n))
 		}
 	}
-	if unaccepted > 0 {
-		notes = append(notes, fmt.Sprintf("ManagedCluster: not accepted by the hub (spec.hubAcceptsClient) and selected all the same, "+
-			"as OCM's scheduler looks at taints alone: a hub sets %s on a cluster that never connected (%d)", clusterv1.ManagedClusterTaintUnreachable, unaccepted))
-	}
 	fitting := len(selected)
 	selected, note := s.limit(selected)
 	dropped[ruleNumber] = fitting - len(selected)
-	for _, rule := range []string{s.sets.rule, ruleDeleted, rulePredicates, ruleTaints, ruleNumber} {
+	for _, rule := range []string{s.sets.rule, ruleDeleted, rulePredicates, ruleTaints, ruleUnaccepted, ruleNumber} {
 		if n := dropped[rule]; n > 0 {
 			drops = append(drops, Drop{rule, n})
 		}
@@ -108,8 +101,10 @@ func (s selection) drops(c *clusterv1.ManagedCluster) string {
 		return ruleDeleted
 	case len(s.predicates) > 0 && !slices.ContainsFunc(s.predicates, func(p predicate) bool { return p.matches(c) }):
 		return rulePredicates
-	case repelled(c, s.spec.Tolerations):
+	case repelled(c.Spec.Taints, s.spec.Tolerations):
 		return ruleTaints
+	case repelled(taints(c), s.spec.Tolerations):
+		return ruleUnaccepted
 	}
 	return ""
 }

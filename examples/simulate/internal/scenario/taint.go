@@ -1,15 +1,30 @@
 package scenario
 
 import (
+	"slices"
+
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 )
 
+// accepted says whether the hub lets the cluster's agent in. The hub has no namespace for any other, so that no workload
+// reaches it.
+func accepted(c *clusterv1.ManagedCluster) bool { return c.Spec.HubAcceptsClient }
+
+// taints are the cluster's. One that the hub does not accept never says that it is available, for which the hub taints it
+// as unreachable: a file that was not read from a hub goes without that.
+func taints(c *clusterv1.ManagedCluster) []clusterv1.Taint {
+	if accepted(c) || c.UID != "" || c.ResourceVersion != "" {
+		return c.Spec.Taints
+	}
+	return append(slices.Clone(c.Spec.Taints), clusterv1.Taint{Key: clusterv1.ManagedClusterTaintUnreachable, Effect: clusterv1.TaintEffectNoSelect})
+}
+
 // repelled says whether a taint keeps the cluster out. As nothing was selected before, NoSelectIfNew
 // is as strong as NoSelect; PreferNoSelect only counts among scores.
-func repelled(c *clusterv1.ManagedCluster, tolerations []clusterv1beta1.Toleration) bool {
-	for _, taint := range c.Spec.Taints {
+func repelled(taints []clusterv1.Taint, tolerations []clusterv1beta1.Toleration) bool {
+	for _, taint := range taints {
 		if taint.Effect != clusterv1.TaintEffectPreferNoSelect && !tolerated(taint, tolerations) {
 			return true
 		}

@@ -21,6 +21,17 @@ type Rollout struct {
 	Strategy clusterv1alpha1.RolloutStrategy
 	Groups   *grouping.Groups
 	Options  []rollout.Option
+	// Ledger keeps what the rollout writes besides; nil if nothing.
+	Ledger Ledger
+}
+
+// Ledger stands between clusters and a rollout: it says what their reports mean to it, and writes what follows.
+type Ledger interface {
+	// Report gives what the rollout is told where a cluster says that; nothing if it is not ok.
+	Report(said status.Report) (told status.Report, ok bool)
+	// Plan takes in what may happen at a time. It gives the clusters that really start, and what is to be told before
+	// the next plan, which is made at once if none starts.
+	Plan(next rollout.Next, now time.Time) (start []rollout.Cluster, tell []status.Report)
 }
 
 func (r Rollout) planner() (*rollout.Planner, error) {
@@ -129,6 +140,12 @@ func (p *play) tell(report status.Report) error {
 func (p *play) plan() error {
 	for _, i := range p.news {
 		report := p.members[i].report(p.now)
+		if l := p.rollout.Ledger; l != nil {
+			var ok bool
+			if report, ok = l.Report(report); !ok {
+				continue
+			}
+		}
 		if err := p.tell(report); err != nil {
 			return err
 		}
@@ -138,8 +155,26 @@ func (p *play) plan() error {
 	}
 	p.touched = append(p.touched, p.news...)
 	p.news = p.news[:0]
-	p.last = p.planner.Next(p.now)
-	return nil
+	return p.ask()
+}
+
+// ask asks what may happen, until somebody starts or there is nothing more to tell.
+func (p *play) ask() error {
+	for {
+		p.last = p.planner.Next(p.now)
+		if p.rollout.Ledger == nil {
+			return nil
+		}
+		start, tell := p.rollout.Ledger.Plan(p.last, p.now)
+		for _, report := range tell {
+			if err := p.tell(report); err != nil {
+				return err
+			}
+		}
+		if p.last.Start = start; len(start) > 0 || len(tell) == 0 {
+			return nil
+		}
+	}
 }
 
 // taken is the status that a plan has for a cluster with such a report before its deadline.

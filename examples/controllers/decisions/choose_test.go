@@ -1,0 +1,127 @@
+package main
+
+import (
+	"testing"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+func (h *hub) cluster(name string) *clusterv1.ManagedCluster {
+	return &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: name}}
+}
+
+// chosen has the controller look, and fails unless the decisions are those in words and the condition has the reason.
+func (h *hub) chosen(decisions, reason string) {
+	h.t.Helper()
+	h.catchUp()
+	if _, _, err := h.look(); err != nil {
+		h.t.Fatal(err)
+	}
+	if got := h.decisions(); got != decisions {
+		h.t.Errorf("decisions %q, want %q", got, decisions)
+	}
+	condition := meta.FindStatusCondition(h.placement().Status.Conditions, clusterv1beta1.PlacementConditionSatisfied)
+	if condition == nil || condition.Reason != reason || (reason == "AllDecisionsScheduled") != (condition.Status == metav1.ConditionTrue) {
+		h.t.Errorf("condition %+v, want %s", condition, reason)
+	}
+}
+
+func TestChoosesOfTheSetsThatAreBound(t *testing.T) {
+	h := newHub(t)
+	h.bind("east")
+	h.put(&clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: "west"}}) // and not bound
+	h.join("all", []string{"a"})
+	h.join("east", []string{"b"})
+	h.join("west", []string{"c"})
+	h.place(func(*clusterv1beta1.PlacementSpec) {})
+	h.chosen("1: a b", "AllDecisionsScheduled")
+	h.place(func(spec *clusterv1beta1.PlacementSpec) { spec.ClusterSets = []string{"east", "west"} })
+	h.chosen("1: b", "AllDecisionsScheduled")
+	h.place(func(spec *clusterv1beta1.PlacementSpec) { spec.ClusterSets = []string{"west"} })
+	h.chosen("1:", "NoManagedClusterSetBindings")
+}
+
+// A set by selector, as the global one, has clusters of the others, each of which counts once.
+func TestChoosesOfSetsWithASelector(t *testing.T) {
+	h := newHub(t)
+	h.join("all", []string{"a", "b"})
+	h.bind("global")
+	var global clusterv1beta2.ManagedClusterSet
+	h.must(h.server.Get(t.Context(), client.ObjectKey{Name: "global"}, &global))
+	global.Spec.ClusterSelector = clusterv1beta2.ManagedClusterSelector{SelectorType: clusterv1beta2.LabelSelector, LabelSelector: &metav1.LabelSelector{}}
+	h.must(h.server.Update(t.Context(), &global))
+	h.join("other", []string{"c"})
+	h.place(func(*clusterv1beta1.PlacementSpec) {})
+	h.chosen("1: a b c", "AllDecisionsScheduled")
+}
+
+func TestChoosesByPredicates(t *testing.T) {
+	h := newHub(t)
+	h.join("all", []string{"a"}, "region=eu")
+	h.join("all", []string{"b", "c"}, "region=us")
+	cluster := h.cluster("d")
+	cluster.Labels = map[string]string{clusterv1beta2.ClusterSetLabel: "all"}
+	cluster.Status.ClusterClaims = []clusterv1.ManagedClusterClaim{{Name: "platform", Value: "edge"}}
+	h.put(cluster)
+	ask := func(labels map[string]string, claims ...metav1.LabelSelectorRequirement) clusterv1beta1.ClusterPredicate {
+		return clusterv1beta1.ClusterPredicate{RequiredClusterSelector: clusterv1beta1.ClusterSelector{
+			LabelSelector: metav1.LabelSelector{MatchLabels: labels}, ClaimSelector: clusterv1beta1.ClusterClaimSelector{MatchExpressions: claims},
+		}}
+	}
+	edge := metav1.LabelSelectorRequirement{Key: "platform", Operator: metav1.LabelSelectorOpIn, Values: []string{"edge"}}
+	h.place(func(spec *clusterv1beta1.PlacementSpec) {
+		spec.Predicates = []clusterv1beta1.ClusterPredicate{ask(map[string]string{"region": "eu"}), ask(nil, edge)}
+	})
+	h.chosen("1: a d", "AllDecisionsScheduled")
+	h.place(func(spec *clusterv1beta1.PlacementSpec) {
+		spec.Predicates = []clusterv1beta1.ClusterPredicate{ask(map[string]string{"region": "eu"}, edge)}
+	})
+	h.chosen("1:", "NoManagedClusterMatched")
+}
+
+func TestTaintsKeepClustersOut(t *testing.T) {
+	h := newHub(t)
+	h.join("all", []string{"a", "b", "c", "d"})
+	h.place(func(*clusterv1beta1.PlacementSpec) {})
+	h.chosen("1: a b c d", "AllDecisionsScheduled")
+	h.taint("a", clusterv1.TaintEffectNoSelect)
+	h.taint("b", clusterv1.TaintEffectNoSelectIfNew) // it is not new
+	h.taint("c", clusterv1.TaintEffectPreferNoSelect)
+	h.join("all", []string{"e"})
+	h.taint("e", clusterv1.TaintEffectNoSelectIfNew)
+	h.chosen("1: b c d", "AllDecisionsScheduled")
+	h.place(func(spec *clusterv1beta1.PlacementSpec) {
+		spec.Tolerations = []clusterv1beta1.Toleration{{Key: "maintenance", Operator: clusterv1beta1.TolerationOpExists}}
+	})
+	h.chosen("1: a b c d e", "AllDecisionsScheduled")
+}
+
+// Those that are selected already come first, so that a new cluster with an early name replaces none.
+func TestChoosesAsManyAsAreWanted(t *testing.T) {
+	h := newHub(t)
+	h.join("all", []string{"b", "c"})
+	three := int32(3)
+	h.place(func(spec *clusterv1beta1.PlacementSpec) { spec.NumberOfClusters = &three })
+	h.chosen("1: b c", "NotAllDecisionsScheduled")
+	h.join("all", []string{"d"})
+	h.chosen("1: b c d", "AllDecisionsScheduled")
+	h.join("all", []string{"a"})
+	h.chosen("1: b c d", "AllDecisionsScheduled")
+}
+
+func TestRefusesWhatThisSchedulerHasNot(t *testing.T) {
+	h := newHub(t)
+	h.place(func(spec *clusterv1beta1.PlacementSpec) {
+		spec.Predicates = []clusterv1beta1.ClusterPredicate{{RequiredClusterSelector: clusterv1beta1.ClusterSelector{
+			CelSelector: clusterv1beta1.ClusterCelSelector{CelExpressions: []string{"true"}}}}}
+	})
+	h.catchUp()
+	if _, _, err := h.look(); err == nil {
+		t.Error("no error")
+	}
+}

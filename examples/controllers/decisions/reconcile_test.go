@@ -1,0 +1,279 @@
+package main
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/cohort-ocm/cohort/grouping"
+)
+
+func TestWritesDecisionsAndThenTheStatus(t *testing.T) {
+	h := newHub(t)
+	h.join("all", []string{"a", "b"}, "stage=canary")
+	h.join("all", []string{"c", "d", "e"})
+	h.place(groupsOf(2, "canary"))
+	h.wrote("create 1, fill 1, create 2, fill 2, create 3, fill 3")
+	if got := h.decisions(); got != "1 canary: a b; 2: c d; 3: e" {
+		t.Error(got)
+	}
+	placement := h.placement()
+	var list clusterv1beta1.PlacementDecisionList
+	h.must(h.server.List(t.Context(), &list))
+	var stored []*clusterv1beta1.PlacementDecision
+	for i := range list.Items {
+		stored = append(stored, &list.Items[i])
+		if !metav1.IsControlledBy(&list.Items[i], placement) {
+			t.Errorf("%s is not owned by its Placement", list.Items[i].Name)
+		}
+	}
+	groups, err := grouping.Read(placement, stored)
+	if err != nil || groups.Incomplete() != "" || groups.NumClusters() != 5 {
+		t.Errorf("%v: %s, %v", groups, groups.Incomplete(), err)
+	}
+	if !meta.IsStatusConditionTrue(placement.Status.Conditions, clusterv1beta1.PlacementConditionSatisfied) {
+		t.Errorf("conditions %v", placement.Status.Conditions)
+	}
+}
+
+func TestNothingHappensWhereNothingChanged(t *testing.T) {
+	h := newHub(t)
+	h.join("all", []string{"a", "b"})
+	h.place(groupsOf(1))
+	h.wrote("create 1, fill 1, create 2, fill 2")
+	h.wrote("")
+	before := h.placement().ResourceVersion
+	h.clock = h.clock.Add(patience)
+	h.wrote("")
+	if after := h.placement().ResourceVersion; after != before {
+		t.Error("the Placement was written")
+	}
+}
+
+// A cluster that changes its group, or leaves, moves no other one.
+func TestFewClustersMove(t *testing.T) {
+	h := newHub(t)
+	h.join("all", []string{"a", "b", "c", "d", "e", "f"})
+	h.place(groupsOf(2, "canary"))
+	h.wrote("create 1, fill 1, create 2, fill 2, create 3, fill 3")
+	h.must(h.server.Delete(t.Context(), h.cluster("a")))
+	h.wrote("fill 1")
+	h.join("all", []string{"g"})
+	h.wrote("fill 1")
+	if got := h.decisions(); got != "1: b g; 2: c d; 3: e f" {
+		t.Error(got)
+	}
+}
+
+// At no write is a cluster that stays selected in no PlacementDecision, though a group comes in front of all others, clusters
+// change their groups, and groups shrink.
+func TestNoClusterIsAbsent(t *testing.T) {
+	h := newHub(t)
+	clusters := names("cluster", 100)
+	h.join("all", clusters)
+	h.place(groupsOf(40))
+	h.wrote("create 1, fill 1, create 2, fill 2, create 3, fill 3")
+	h.after = func() {
+		var list clusterv1beta1.PlacementDecisionList
+		h.must(h.server.List(t.Context(), &list))
+		there := map[string]bool{}
+		for _, pd := range list.Items {
+			for _, d := range pd.Status.Decisions {
+				there[d.ClusterName] = true
+			}
+		}
+		for _, cluster := range clusters {
+			if !there[cluster] {
+				t.Fatalf("%s is absent after %v", cluster, h.writes)
+			}
+		}
+	}
+	for i, size := range []int{40, 40, 15, 7} {
+		h.place(groupsOf(size, "canary"))
+		h.join("all", clusters[20*i:20*i+10], "stage=canary")
+		h.must(h.server.Delete(t.Context(), h.cluster(clusters[40])))
+		clusters = slices.Delete(clusters, 40, 41)
+		h.catchUp()
+		if wrote, _, err := h.look(); wrote == "" || err != nil {
+			t.Fatalf("size %d: wrote %q, %v, %s", size, wrote, err, h.decisions())
+		}
+	}
+}
+
+// The cache does not show the writes yet: nothing is made of it.
+func TestWaitsUntilTheCacheShowsItsWrites(t *testing.T) {
+	h := newHub(t)
+	h.join("all", []string{"a", "b"})
+	h.place(groupsOf(1))
+	h.wrote("create 1, fill 1, create 2, fill 2")
+	if wrote, result, err := h.look(); wrote != "" || result.RequeueAfter != gather || err != nil {
+		t.Errorf("of an old Placement: wrote %q, %+v, %v", wrote, result, err)
+	}
+	h.show(h.caches.placements, &clusterv1beta1.PlacementList{})
+	h.must(h.server.Delete(t.Context(), h.cluster("b")))
+	h.show(h.caches.clusters, &clusterv1.ManagedClusterList{})
+	for range 3 {
+		if wrote, result, err := h.look(); wrote != "" || result.RequeueAfter != patience || err != nil {
+			t.Errorf("of old decisions: wrote %q, %+v, %v", wrote, result, err)
+		}
+	}
+	h.wrote("delete 2")
+
+	// The same of what was deleted.
+	h.show(h.caches.placements, &clusterv1beta1.PlacementList{})
+	if wrote, result, err := h.look(); wrote != "" || result.RequeueAfter != patience || err != nil {
+		t.Errorf("of a deleted decision: wrote %q, %+v, %v", wrote, result, err)
+	}
+	h.wrote("")
+}
+
+// A decision that someone else deletes before the cache has seen it never comes into the cache.
+func TestAsksTheServerWhatTheCacheNeverShows(t *testing.T) {
+	h := newHub(t)
+	h.join("all", []string{"a"})
+	h.place(groupsOf(1))
+	h.wrote("create 1, fill 1")
+	h.must(h.server.Delete(t.Context(), &clusterv1beta1.PlacementDecision{ObjectMeta: metav1.ObjectMeta{Namespace: "apps", Name: "web-decision-1"}}))
+	h.wrote("")
+	h.clock = h.clock.Add(patience)
+	h.wrote("create 1, fill 1")
+}
+
+// After a restart the cache may be older than what the process before has written: the API server knows.
+func TestAsksTheServerAfterARestart(t *testing.T) {
+	h := newHub(t)
+	h.join("all", []string{"a", "b"})
+	h.place(groupsOf(1))
+	h.wrote("create 1, fill 1, create 2, fill 2")
+	h.restart()
+	h.must(h.caches.decisions.Replace(nil, ""))
+	if wrote, _, err := h.look(); wrote != "" || err != nil {
+		t.Fatalf("wrote %q, %v", wrote, err)
+	}
+	if wrote, result, err := h.look(); wrote != "" || result.RequeueAfter != patience || err != nil { // and the cache is still behind
+		t.Fatalf("wrote %q, %+v, %v", wrote, result, err)
+	}
+	h.wrote("")
+}
+
+// A write that got no answer may have been made, or not, or may yet be.
+func TestAnswerLost(t *testing.T) {
+	for _, made := range []bool{false, true} {
+		h := newHub(t)
+		h.join("all", []string{"a"})
+		h.place(groupsOf(1))
+		h.fail = func(write string) (error, bool) { return errors.New("connection reset"), made }
+		h.catchUp()
+		if _, _, err := h.look(); err == nil {
+			t.Fatal("no error")
+		}
+		h.fail = nil
+		want := map[bool]string{false: "create 1, fill 1", true: "fill 1"}[made]
+		if wrote, _, err := h.look(); wrote != want || err != nil { // though the cache shows nothing
+			t.Errorf("made %v: wrote %q, %v", made, wrote, err)
+		}
+	}
+}
+
+// A write that fails ends the update, and the status is not written: readers see that the groups are not whole.
+func TestStatusWaitsForTheDecisions(t *testing.T) {
+	h := newHub(t)
+	h.join("all", []string{"a", "b"})
+	h.place(groupsOf(1))
+	h.fail = func(write string) (error, bool) {
+		if write == "fill 2" {
+			return errors.New("no"), false
+		}
+		return nil, true
+	}
+	h.catchUp()
+	if _, _, err := h.look(); err == nil {
+		t.Fatal("no error")
+	}
+	if status := h.placement().Status; status.NumberOfSelectedClusters != 0 || len(status.Conditions) > 0 {
+		t.Errorf("the status is %+v", status)
+	}
+	h.fail = nil
+	h.wrote("fill 2")
+	if n := h.placement().Status.NumberOfSelectedClusters; n != 2 {
+		t.Errorf("%d clusters in the status", n)
+	}
+}
+
+func TestLabelThatWasEditedByHand(t *testing.T) {
+	h := newHub(t)
+	h.join("all", []string{"a", "b"})
+	h.place(groupsOf(1))
+	h.wrote("create 1, fill 1, create 2, fill 2")
+	var pd clusterv1beta1.PlacementDecision
+	h.must(h.server.Get(t.Context(), client.ObjectKey{Namespace: "apps", Name: "web-decision-2"}, &pd))
+	pd.Labels[clusterv1beta1.DecisionGroupIndexLabel] = "two"
+	h.must(h.server.Update(t.Context(), &pd))
+	h.events()
+	h.wrote("label 2")
+	if told := h.events(); len(told) != 2 || !strings.HasPrefix(told[0], "Warning Unreadable ") {
+		t.Errorf("told %q", told)
+	}
+	h.wrote("")
+}
+
+func TestWhatCannotBeCarriedOut(t *testing.T) {
+	h := newHub(t)
+	h.join("all", []string{"a", "b"})
+	h.place(groupsOf(1))
+	h.wrote("create 1, fill 1, create 2, fill 2")
+	h.events()
+	h.place(groupsOf(-1))
+	h.catchUp()
+	wrote, _, err := h.look()
+	if wrote != "" || !errors.Is(err, reconcile.TerminalError(nil)) {
+		t.Errorf("wrote %q, %v", wrote, err)
+	}
+	if told := h.events(); len(told) != 1 || !strings.HasPrefix(told[0], "Warning Invalid spec.decisionStrategy.groupStrategy.clustersPerDecisionGroup") {
+		t.Errorf("told %q", told)
+	}
+	if !meta.IsStatusConditionTrue(h.placement().Status.Conditions, clusterv1beta1.PlacementConditionMisconfigured) {
+		t.Errorf("conditions %v", h.placement().Status.Conditions)
+	}
+	h.place(groupsOf(1))
+	h.wrote("")
+	if meta.IsStatusConditionTrue(h.placement().Status.Conditions, clusterv1beta1.PlacementConditionMisconfigured) {
+		t.Error("it is still misconfigured")
+	}
+}
+
+func TestPlacementThatIsGone(t *testing.T) {
+	h := newHub(t)
+	h.join("all", []string{"a"})
+	h.place(groupsOf(1))
+	h.wrote("create 1, fill 1")
+	h.must(h.server.Delete(t.Context(), h.placement()))
+	h.wrote("") // Kubernetes deletes what it owns
+	if len(h.memories) > 0 {
+		t.Error("it is remembered")
+	}
+}
+
+func TestEventsTellWhatWasWritten(t *testing.T) {
+	h := newHub(t)
+	h.join("all", []string{"a", "b"})
+	h.place(groupsOf(2))
+	h.wrote("create 1, fill 1")
+	h.join("all", []string{"c"})
+	h.wrote("create 2, fill 2")
+	want := []string{
+		"Normal DecisionCreate create web-decision-1 labels,status +a +b",
+		"Normal DecisionCreate create web-decision-2 labels,status +c",
+	}
+	if told := h.events(); !slices.Equal(told, want) {
+		t.Errorf("told %q", told)
+	}
+}

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/events"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+
+	"github.com/cohort-ocm/cohort/decisionupdate"
+	"github.com/cohort-ocm/cohort/grouping"
+)
+
+// teller tells people, by events, and Prometheus what became of the decisions.
+type teller struct {
+	events   events.EventRecorder
+	writes   *prometheus.CounterVec // by Placement and verb
+	changes  *prometheus.CounterVec // by Placement, and what became of clusters
+	clusters *prometheus.GaugeVec   // by Placement
+}
+
+// newTeller makes one, and registers its metrics.
+func newTeller(recorder events.EventRecorder, registry prometheus.Registerer) teller {
+	t := teller{
+		events: recorder,
+		writes: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "placement_decision_writes_total",
+			Help: "How many PlacementDecisions were written, of which a surge is one that is written twice.",
+		}, []string{"namespace", "name", "verb"}),
+		changes: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "placement_cluster_changes_total",
+			Help: "How many clusters were added to a Placement, removed, or moved to another decision group.",
+		}, []string{"namespace", "name", "change"}),
+		clusters: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "placement_clusters",
+			Help: "How many clusters a Placement selects.",
+		}, []string{"namespace", "name"}),
+	}
+	registry.MustRegister(t.writes, t.changes, t.clusters)
+	return t
+}
+
+// The reasons of events, as OCM's placement controller has them.
+var reasons = map[decisionupdate.Verb]string{
+	decisionupdate.VerbCreate: "DecisionCreate",
+	decisionupdate.VerbUpdate: "DecisionUpdate",
+	decisionupdate.VerbDelete: "DecisionDelete",
+}
+
+// tell makes an event of each write that was made, or may have been, and counts writes and clusters. An update that
+// fails halfway and is made again counts a cluster twice if the groups that are stored still lack it.
+func (t *teller) tell(placement *clusterv1beta1.Placement, outcome decisionupdate.Outcome, changes grouping.Changes, selected int) {
+	for _, w := range outcome.Writes {
+		verb := string(w.Verb)
+		if w.Surge {
+			verb = "surge"
+		}
+		t.writes.WithLabelValues(placement.Namespace, placement.Name, verb).Inc()
+		object := w.To
+		if object == nil {
+			object = w.From
+		}
+		switch {
+		case w.Unknown:
+			t.event(placement, object, corev1.EventTypeWarning, reasons[w.Verb], w.String()+": no answer")
+		case !w.Complete:
+			t.event(placement, object, corev1.EventTypeWarning, reasons[w.Verb], w.String()+": in part")
+		default:
+			t.event(placement, object, corev1.EventTypeNormal, reasons[w.Verb], w.String())
+		}
+	}
+	for change, n := range map[string]int{"added": len(changes.Added), "removed": len(changes.Removed), "moved": len(changes.Moved)} {
+		if n > 0 {
+			t.changes.WithLabelValues(placement.Namespace, placement.Name, change).Add(float64(n))
+		}
+	}
+	t.clusters.WithLabelValues(placement.Namespace, placement.Name).Set(float64(selected))
+}
+
+func (t *teller) event(placement *clusterv1beta1.Placement, related *clusterv1beta1.PlacementDecision, kind, reason, note string) {
+	const most = 1000 // the API server refuses notes of more than 1024 bytes
+	if len(note) > most {
+		note = note[:most] + "…"
+	}
+	var about runtime.Object
+	if related != nil {
+		about = related
+	}
+	t.events.Eventf(placement, about, kind, reason, "Schedule", "%s", note)
+}
+
+// forget drops the metrics of a Placement.
+func (t *teller) forget(placement types.NamespacedName) {
+	labels := prometheus.Labels{"namespace": placement.Namespace, "name": placement.Name}
+	t.writes.DeletePartialMatch(labels)
+	t.changes.DeletePartialMatch(labels)
+	t.clusters.DeletePartialMatch(labels)
+}

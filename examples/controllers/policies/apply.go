@@ -1,0 +1,135 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/cohort-ocm/cohort/override/passes"
+)
+
+// carryOut makes the writes that a propagation asks for, and says whether the root policy is still the same. A cluster that
+// refuses does not keep the others from theirs.
+func (c *controller) carryOut(ctx context.Context, root *policy, memory *memory, template *template, p *passes.Propagation) (current bool, failed error) {
+	var failures []error
+	for _, cluster := range p.Clusters {
+		if cluster.Verb == passes.VerbNone {
+			continue
+		}
+		if now := c.caches.root(root.key()); now == nil || now.UID != root.UID || now.Generation != root.Generation {
+			return false, nil
+		}
+		if err := c.replicate(ctx, root, memory, template, cluster); err != nil {
+			failures = append(failures, fmt.Errorf("cluster %s: %w", cluster.Name, err))
+		}
+	}
+	for _, cluster := range p.Delete {
+		if err := c.remove(ctx, memory, c.replica(root.key(), cluster)); err != nil {
+			failures = append(failures, fmt.Errorf("cluster %s: %w", cluster, err))
+		}
+	}
+	for _, err := range failures {
+		if refused(err) { // the first tells what is wrong; all are logged
+			c.teller.event(root, warning, "Refused", err.Error())
+			break
+		}
+	}
+	return true, errors.Join(failures...)
+}
+
+// replicate writes the replicated policy of a cluster: content, action, version and time in one write, and then the
+// rollout's status.
+func (c *controller) replicate(ctx context.Context, root *policy, memory *memory, template *template, cluster passes.Cluster) (err error) {
+	api := c.client.Resource(policies).Namespace(cluster.Name)
+	had := c.replica(root.key(), cluster.Name)
+	object := template.on(cluster)
+	if cluster.Verb != passes.VerbUpdateStatus {
+		if had != nil && had.DeletionTimestamp != nil {
+			return nil // once it is gone
+		}
+		answer := object
+		if had == nil {
+			stamp(object, template.version, cluster.Action, "", c.now())
+			answer, err = api.Create(ctx, object, metav1.CreateOptions{})
+		} else {
+			object.SetResourceVersion(had.ResourceVersion) // a conflict if the cache is late
+			object.SetFinalizers(had.Finalizers)
+			stamp(object, template.version, cluster.Action, had.reported, c.now())
+			answer, err = api.Update(ctx, object, metav1.UpdateOptions{})
+		}
+		if memory.written.wrote(cluster.Name, answer, err, c.now()); err != nil {
+			return err
+		}
+	}
+	answer, err := c.patchStatus(ctx, cluster.Name, object.GetName(), map[string]any{"rolloutStatus": cluster.RolloutStatus})
+	memory.written.wrote(cluster.Name, answer, err, c.now())
+	return err
+}
+
+// remove deletes a replicated policy.
+func (c *controller) remove(ctx context.Context, memory *memory, replica *policy) error {
+	if replica == nil || replica.DeletionTimestamp != nil {
+		return nil
+	}
+	api := c.client.Resource(policies).Namespace(replica.Namespace)
+	err := api.Delete(ctx, replica.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &replica.UID}})
+	memory.written.deleted(replica.Namespace, replica.UID, err, c.now())
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	return err
+}
+
+// setStatus writes the status of a root policy unless nothing in it changed. What is not the rollout's stays.
+func (c *controller) setStatus(ctx context.Context, root *policy, p *passes.Propagation) error {
+	next := root.status
+	if !p.SetStatus(&next) {
+		return nil
+	}
+	_, err := c.patchStatus(ctx, root.Namespace, root.Name, map[string]any{
+		"compliant": orNull(next.ComplianceState), "rolloutStatus": orNull(next.RolloutStatus),
+		"placement": next.Placement, "status": next.Status,
+	})
+	return err
+}
+
+// orNull has a patch take a field away that is to be empty.
+func orNull[T ~string](value T) any {
+	if value == "" {
+		return nil
+	}
+	return value
+}
+
+// patchStatus sets some fields of a Policy's status. The others are its cluster's.
+func (c *controller) patchStatus(ctx context.Context, namespace, name string, fields map[string]any) (metav1.Object, error) {
+	patch, err := json.Marshal(map[string]any{"status": fields})
+	if err != nil {
+		return nil, err
+	}
+	return c.client.Resource(policies).Namespace(namespace).Patch(ctx, name, types.MergePatchType, patch, metav1.PatchOptions{}, "status")
+}
+
+// cleanUp deletes the replicas of a root policy that is gone. It needs no finalizer: a replica that comes into the cache
+// later is an event of its own, and leads here again. The API server is asked first whether the policy is really gone.
+func (c *controller) cleanUp(ctx context.Context, key types.NamespacedName) error {
+	replicas := c.caches.replicasOf(key)
+	if len(replicas) == 0 {
+		c.forget(key)
+		return nil
+	}
+	if _, err := c.client.Resource(policies).Namespace(key.Namespace).Get(ctx, key.Name, metav1.GetOptions{}); !apierrors.IsNotFound(err) {
+		return err // it is there, and will be an event
+	}
+	memory := c.memory(key)
+	var failures []error
+	for _, replica := range replicas {
+		failures = append(failures, c.remove(ctx, memory, replica))
+	}
+	return errors.Join(failures...)
+}

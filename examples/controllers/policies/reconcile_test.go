@@ -1,0 +1,373 @@
+package main
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cohort-ocm/cohort/status/policyv1"
+)
+
+func TestTwoPasses(t *testing.T) {
+	h := newHub(t)
+	h.place("prod", "a", "b", "c")
+	h.bind("prod", "prod", itself(), "")
+	h.policy(progressive(1))
+	h.wrote("a: create inform, b: create inform, c: create inform")
+	h.report(policyv1.NonCompliant, "a", "b", "c")
+	h.wrote("a: update enforce")
+	if got := h.status(); got != "NonCompliant Progressing: a Progressing, b NonCompliant ToApply, c NonCompliant ToApply" {
+		t.Error(got)
+	}
+	h.wrote("") // what a reported is about inform
+	h.report(policyv1.Compliant, "a")
+	h.wrote("b: update enforce")
+	h.report(policyv1.NonCompliant, "b")
+	h.wrote("") // it failed, and stops all
+	if got := h.status(); got != "NonCompliant Failed: a Compliant Succeeded, b NonCompliant Failed, c NonCompliant ToApply" {
+		t.Error(got)
+	}
+	h.report(policyv1.Compliant, "b")
+	h.wrote("c: update enforce")
+	h.report(policyv1.Compliant, "c")
+	h.wrote("")
+	if got := h.status(); got != "Compliant Succeeded: a Compliant Succeeded, b Compliant Succeeded, c Compliant Succeeded" {
+		t.Error(got)
+	}
+}
+
+// A report that the cluster makes anew within the same second, or with another clock, counts; one that was there when the
+// policy was written does not.
+func TestReportsAreOfWhatWasWritten(t *testing.T) {
+	h := newHub(t)
+	h.place("prod", "a", "b")
+	h.bind("prod", "prod", itself(), "")
+	h.policy(progressive(1))
+	h.wrote("a: create inform, b: create inform")
+	h.report(policyv1.Compliant, "a", "b")
+	h.wrote("a: update enforce")
+	h.wrote("")
+	h.clock = h.clock.Add(-time.Hour)
+	h.report(policyv1.Compliant, "a")
+	h.wrote("b: update enforce")
+}
+
+func TestWhatIsReplicated(t *testing.T) {
+	h := newHub(t)
+	h.place("prod", "a")
+	h.bind("prod", "prod", itself(), "")
+	h.set("policies", "base", "one", "two")
+	h.policy(`
+remediationAction: enforce
+copyPolicyMetadata: true
+dependencies:
+- {apiVersion: policy.open-cluster-management.io/v1, kind: Policy, name: namespaces, compliance: Compliant}
+policy-templates:
+- objectDefinition: {apiVersion: policy.open-cluster-management.io/v1, kind: ConfigurationPolicy, metadata: {name: x}, spec: {severity: low}}
+  extraDependencies:
+  - {apiVersion: policy.open-cluster-management.io/v1beta1, kind: PolicySet, name: base, compliance: Compliant}
+`)
+	h.wrote("a: create enforce")
+	object := h.replica("a")
+	labels := map[string]string{rootLabel: "policies.etcd", clusterLabel: "a", clusterNamespaceLabel: "a", "team": "platform"}
+	if object.GetName() != "policies.etcd" || !equalJSON(object.GetLabels(), labels) {
+		t.Errorf("it is %s with labels %v", object.GetName(), object.GetLabels())
+	}
+	text, err := object.MarshalJSON()
+	h.must(err)
+	for _, want := range []string{`"policies.namespaces"`, `"policies.one"`, `"policies.two"`, `"copyPolicyMetadata":true`, `"severity":"low"`} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("%s is missing in %s", want, text)
+		}
+	}
+	if strings.Contains(string(text), "rolloutStrategy") || strings.Contains(string(text), `"kind":"PolicySet"`) {
+		t.Errorf("too much is in %s", text)
+	}
+
+	h.wrote("")
+	h.set("policies", "base", "one")
+	h.wrote("a: update enforce") // the set is another one
+}
+
+// Selective enforcement: the policy informs on all clusters, and a sub filter enforces it on some.
+func TestSubFilter(t *testing.T) {
+	h := newHub(t)
+	h.place("all", "a", "b", "c")
+	h.place("some", "c", "d")
+	h.bind("all", "all", itself(), "")
+	h.bind("some", "some", itself(), "{subFilter: restricted, bindingOverrides: {remediationAction: enforce}}")
+	h.policy("remediationAction: inform\n" + templates)
+	h.wrote("a: create inform, b: create inform, c: create enforce")
+}
+
+func TestBoundThroughASet(t *testing.T) {
+	h := newHub(t)
+	h.place("all", "a", "b")
+	h.set("policies", "base", "etcd", "other")
+	h.bind("all", "all", policyv1.Subject{Kind: "PolicySet", Name: "base"}, "")
+	h.policy("remediationAction: inform\n" + templates)
+	h.wrote("a: create inform, b: create inform")
+}
+
+func TestNothingHappensWhereNothingChanged(t *testing.T) {
+	h := newHub(t)
+	h.place("prod", "a", "b")
+	h.bind("prod", "prod", itself(), "")
+	h.policy(progressive(1))
+	h.wrote("a: create inform, b: create inform")
+	h.wrote("a: update enforce")
+	h.wrote("")
+	version := h.version
+	for range 3 {
+		h.clock = h.clock.Add(time.Hour)
+		h.wrote("")
+	}
+	if h.version != version {
+		t.Error("something was written")
+	}
+}
+
+func TestAnotherTemplateBeginsAnew(t *testing.T) {
+	h := newHub(t)
+	h.place("prod", "a", "b")
+	h.bind("prod", "prod", itself(), "")
+	h.policy(progressive(2))
+	h.wrote("a: create inform, b: create inform")
+	h.wrote("a: update enforce, b: update enforce")
+	h.report(policyv1.Compliant, "a", "b")
+	h.wrote("")
+	h.policy(progressive(1)) // of another strategy alone, nothing begins anew
+	h.wrote("")
+	h.policy(strings.ReplaceAll(progressive(1), "etcd-encryption", "another"))
+	h.wrote("a: update inform, b: update inform")
+	h.wrote("a: update enforce")
+}
+
+func TestPlansNothingUntilTheCacheShowsItsWrites(t *testing.T) {
+	h := newHub(t)
+	h.place("prod", "a", "b")
+	h.bind("prod", "prod", itself(), "")
+	h.policy(progressive(1))
+	h.wrote("a: create inform, b: create inform")
+	h.wrote("a: update enforce")
+	for range 3 {
+		if wrote, recheck, err := h.look(); wrote != "" || recheck != patience || err != nil {
+			t.Fatalf("wrote %q, %v, %v", wrote, recheck, err)
+		}
+	}
+	h.wrote("")
+}
+
+// A replica that someone else deletes before the cache has seen it never comes into the cache.
+func TestAsksTheServerWhatTheCacheNeverShows(t *testing.T) {
+	h := newHub(t)
+	h.place("prod", "a")
+	h.bind("prod", "prod", itself(), "")
+	h.policy("remediationAction: inform\n" + templates)
+	h.wrote("a: create inform")
+	delete(h.policies, "a/policies.etcd")
+	h.wrote("")
+	h.clock = h.clock.Add(patience)
+	h.wrote("a: create inform")
+}
+
+func TestAnswerLost(t *testing.T) {
+	h := newHub(t)
+	h.place("prod", "a", "b")
+	h.bind("prod", "prod", itself(), "")
+	h.policy(progressive(1))
+	h.wrote("a: create inform, b: create inform")
+	h.fail = func(string) (error, bool) { return errors.New("connection reset"), true }
+	h.catchUp()
+	if wrote, _, err := h.look(); wrote != "a: update enforce" || err == nil {
+		t.Fatalf("wrote %q, %v", wrote, err)
+	}
+	h.fail = nil
+	if wrote, recheck, err := h.look(); wrote != "" || recheck != patience || err != nil {
+		t.Errorf("of an old cache: wrote %q, %v, %v", wrote, recheck, err)
+	}
+	h.wrote("")
+}
+
+// What must last stands in the objects.
+func TestRestart(t *testing.T) {
+	h := newHub(t)
+	h.place("prod", "a", "b", "c")
+	h.bind("prod", "prod", itself(), "")
+	h.policy(progressive(1))
+	h.wrote("a: create inform, b: create inform, c: create inform")
+	h.restart()
+	h.wrote("a: update enforce")
+	h.restart()
+	h.wrote("")
+	h.report(policyv1.Compliant, "a")
+	h.restart()
+	h.wrote("b: update enforce")
+}
+
+// A cluster that is unbound for a moment keeps its replica.
+func TestClusterThatLeaves(t *testing.T) {
+	h := newHub(t)
+	h.place("prod", "a", "b")
+	h.bind("prod", "prod", itself(), "")
+	h.policy("remediationAction: inform\n" + templates)
+	h.wrote("a: create inform, b: create inform")
+	h.report(policyv1.Compliant, "a", "b")
+	h.wrote("")
+	h.place("prod", "a")
+	h.wrote("")
+	if got := h.status(); got != "Compliant Succeeded: a Compliant Succeeded, b Compliant Succeeded" {
+		t.Error(got)
+	}
+	h.place("prod", "a", "b")
+	h.wrote("")
+	h.place("prod", "a")
+	h.wrote("")
+	if _, recheck, err := h.look(); recheck != grace || err != nil {
+		t.Errorf("%v, %v", recheck, err)
+	}
+	h.clock = h.clock.Add(grace)
+	h.wrote("b: delete")
+	h.wrote("")
+	if got := h.status(); got != "Compliant Succeeded: a Compliant Succeeded" {
+		t.Error(got)
+	}
+}
+
+// While a placement is not there, or is being written, nothing starts and nothing is deleted.
+func TestIncompleteGroups(t *testing.T) {
+	h := newHub(t)
+	h.bind("prod", "prod", itself(), "")
+	h.policy(progressive(1))
+	h.wrote("")
+	h.place("prod", "a", "b")
+	h.wrote("a: create inform, b: create inform")
+	h.must(h.caches.decisions.Replace(nil, ""))
+	h.clock = h.clock.Add(time.Hour)
+	h.wrote("")
+}
+
+func TestPolicyThatIsGone(t *testing.T) {
+	h := newHub(t)
+	h.place("prod", "a", "b")
+	h.bind("prod", "prod", itself(), "")
+	h.policy(progressive(1))
+	h.wrote("a: create inform, b: create inform")
+	h.catchUp()
+	h.must(h.caches.policies.Delete(get[policy](h.caches.policies, thePolicy)))
+	if wrote, _, err := h.look(); wrote != "" || err != nil { // for the cache alone
+		t.Fatalf("wrote %q, %v", wrote, err)
+	}
+	delete(h.policies, thePolicy.String())
+	h.wrote("a: delete, b: delete")
+	h.wrote("")
+	if len(h.memories) > 0 {
+		t.Error("it is remembered")
+	}
+}
+
+func TestDisabledPolicy(t *testing.T) {
+	h := newHub(t)
+	h.place("prod", "a", "b")
+	h.bind("prod", "prod", itself(), "")
+	h.policy(progressive(1))
+	h.wrote("a: create inform, b: create inform")
+	h.policy("disabled: true\n" + templates)
+	h.wrote("a: delete, b: delete")
+}
+
+func TestClusterThatRefuses(t *testing.T) {
+	h := newHub(t)
+	h.place("prod", "a", "b")
+	h.bind("prod", "prod", itself(), "")
+	h.policy("remediationAction: inform\n" + templates)
+	h.fail = func(write string) (error, bool) {
+		if write == "a: create inform" {
+			return notFound("a"), false
+		}
+		return nil, true
+	}
+	h.catchUp()
+	if wrote, _, err := h.look(); wrote != "b: create inform" || err == nil {
+		t.Errorf("wrote %q, %v", wrote, err)
+	}
+	if told := h.events(); !slices.ContainsFunc(told, func(s string) bool { return strings.HasPrefix(s, "Warning Refused cluster a: ") }) {
+		t.Errorf("told %q", told)
+	}
+	h.fail = nil
+	h.wrote("a: create inform")
+}
+
+// A policy that changes while writes are made stops them.
+func TestChangeInBetween(t *testing.T) {
+	h := newHub(t)
+	h.place("prod", "a", "b", "c")
+	h.bind("prod", "prod", itself(), "")
+	h.policy("remediationAction: inform\n" + templates)
+	h.fail = func(write string) (error, bool) {
+		if write == "b: create inform" {
+			h.policy("disabled: true\n" + templates)
+			kept, err := keep(h.policies[thePolicy.String()].DeepCopy())
+			h.must(err)
+			h.must(h.caches.policies.Update(kept))
+		}
+		return nil, true
+	}
+	h.catchUp()
+	if wrote, recheck, err := h.look(); wrote != "a: create inform, b: create inform" || recheck != time.Millisecond || err != nil {
+		t.Errorf("wrote %q, %v, %v", wrote, recheck, err)
+	}
+	h.fail = nil
+	h.wrote("a: delete, b: delete")
+}
+
+func TestWhatCannotBeCarriedOut(t *testing.T) {
+	for why, spec := range map[string]string{
+		"a strategy of no type":      "rolloutStrategy: {type: Slowly}\n" + templates,
+		"an action of no kind":       "remediationAction: 7\n" + templates,
+		"a deadline that is no time": "remediationAction: enforce\nrolloutStrategy: {type: Progressive, progressive: {progressDeadline: soon}}\n" + templates,
+	} {
+		h := newHub(t)
+		h.place("prod", "a")
+		h.bind("prod", "prod", itself(), "")
+		h.policy(spec)
+		h.wrote("")
+		if told := h.events(); len(told) != 1 || !strings.HasPrefix(told[0], "Warning Invalid ") {
+			t.Errorf("%s: told %q", why, told)
+		}
+	}
+}
+
+func TestEvents(t *testing.T) {
+	h := newHub(t)
+	h.place("prod", "a", "b")
+	h.bind("prod", "prod", itself(), "{bindingOverrides: {remediationAction: enforce}}")
+	h.policy(progressive(1))
+	told := func(want ...string) {
+		t.Helper()
+		h.catchUp()
+		if _, _, err := h.look(); err != nil {
+			t.Fatal(err)
+		}
+		got := h.events()
+		for i, event := range got {
+			got[i] = strings.Join(strings.Fields(event)[1:], " ")
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("told %q, want %q", got, want)
+		}
+	}
+	told(`OverrideIgnored binding "prod" does not enforce the policy: its rollout strategy is Progressive, not All`)
+	told()
+	told("Started started a")
+	told()
+	h.report(policyv1.NonCompliant, "a")
+	told("Failed failed a", "Stopped stopped: a failed, maxFailures 0; goes on when none is failed")
+	h.restart()
+	told(`OverrideIgnored binding "prod" does not enforce the policy: its rollout strategy is Progressive, not All`)
+	h.report(policyv1.Compliant, "a")
+	told("Succeeded succeeded a", "Recovered recovered a", "Resumed no budget is breached any more")
+	told("Started started b")
+}

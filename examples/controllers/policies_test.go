@@ -1,0 +1,374 @@
+package controllers
+
+import (
+	"encoding/json"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/tools/clientcmd"
+	clusterclient "open-cluster-management.io/api/client/cluster/clientset/versioned"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/status"
+	"github.com/cohort-ocm/cohort/status/policyv1"
+)
+
+// TestPolicies runs the program policies against a real API server, plays the scheduler and the agents, and looks at the
+// replicated policies by a watch, whose events come in the order in which the API server has stored them. It kills the
+// program while it enforces.
+func TestPolicies(t *testing.T) {
+	t.Parallel()
+	f := newPolicies(t)
+	f.apply("placementbindings", `{placementRef: {apiGroup: cluster.open-cluster-management.io, kind: Placement, name: all}, subjects: [{apiGroup: policy.open-cluster-management.io, kind: PolicySet, name: base}]}`)
+	f.apply("policysets", `{spec: {policies: [etcd]}}`)
+	f.place()
+	f.fail("canary-1", true)
+	f.apply("policies", policyYAML("one"))
+	f.until("all clusters have the policy, and the canaries enforce it", func() bool {
+		return len(f.version("one")) == 20 && f.count("one", "inform") == 18
+	})
+	f.until("a canary fails, and the root policy says so", func() bool { return f.root().RolloutStatus == status.Failed })
+	if n := f.count("one", "enforce"); n != 2 {
+		t.Errorf("%d clusters are enforced while a canary fails", n)
+	}
+	f.fail("canary-1", false)
+	f.until("some clusters after the canaries are enforced", func() bool { return f.count("one", "enforce") >= 5 })
+	f.program.Process.Kill()
+	f.program.Wait()
+	f.program = f.start()
+	f.until("all are compliant", func() bool { return f.done("one") })
+
+	f.apply("policies", policyYAML("two"))
+	f.until("all are compliant with the second template", func() bool { return f.done("two") })
+
+	f.must(f.policies.Namespace("policies").Delete(t.Context(), "etcd", metav1.DeleteOptions{}))
+	f.until("all is gone", func() bool { return len(f.version("two")) == 0 })
+	t.Logf("%d events; in the end %d faults", f.events, len(f.faults))
+	for _, fault := range f.faults {
+		t.Error(fault)
+	}
+}
+
+func policyYAML(text string) string {
+	return fmt.Sprintf(`
+spec:
+  disabled: false
+  remediationAction: enforce
+  rolloutStrategy: {type: ProgressivePerGroup, progressivePerGroup: {}}
+  dependencies: [{apiVersion: policy.open-cluster-management.io/v1, kind: Policy, name: namespaces, compliance: Compliant}]
+  policy-templates: [{objectDefinition: {apiVersion: policy.open-cluster-management.io/v1, kind: ConfigurationPolicy, metadata: {name: %s}}}]
+`, text)
+}
+
+// policies plays all others: the user, the scheduler, and the agents of the clusters.
+type policies struct {
+	t        *testing.T
+	client   dynamic.Interface
+	policies dynamic.NamespaceableResourceInterface
+	clusters clusterclient.Interface
+	start    func() *exec.Cmd
+	program  *exec.Cmd
+	groups   *grouping.Groups
+
+	mu       sync.Mutex
+	replicas map[string]*unstructured.Unstructured // by cluster, as the watch has shown them
+	informed map[string]bool                       // by cluster and template: it was seen with inform
+	failing  map[string]bool                       // by cluster
+	answered map[string]int64                      // by cluster: the generation that the agent has reported on
+	events   int
+	faults   []string
+}
+
+func newPolicies(t *testing.T) *policies {
+	t.Helper()
+	kubeconfig := filepath.Join(t.TempDir(), "hub.kubeconfig")
+	run(t, program(t, "apiserver"), "-kubeconfig", kubeconfig)
+	f := &policies{
+		t: t, replicas: map[string]*unstructured.Unstructured{}, informed: map[string]bool{},
+		failing: map[string]bool{}, answered: map[string]int64{},
+	}
+	f.start = func() *exec.Cmd {
+		return run(t, program(t, "policies"), "-kubeconfig", kubeconfig, "-metrics-bind-address", "0")
+	}
+	waitFor(t, kubeconfig)
+	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
+	f.must(err)
+	config.QPS = -1
+	f.client, err = dynamic.NewForConfig(config)
+	f.must(err)
+	f.clusters, err = clusterclient.NewForConfig(config)
+	f.must(err)
+	f.policies = f.client.Resource(resource("policies"))
+	w, err := f.policies.Watch(t.Context(), metav1.ListOptions{})
+	f.must(err)
+	var done sync.WaitGroup
+	done.Go(func() {
+		for event := range w.ResultChan() {
+			if object, ok := event.Object.(*unstructured.Unstructured); ok && object.GetNamespace() != "policies" {
+				f.saw(event.Type, object)
+			}
+		}
+	})
+	t.Cleanup(func() { w.Stop(); done.Wait() })
+	f.program = f.start()
+	return f
+}
+
+func resource(name string) schema.GroupVersionResource {
+	version := map[string]string{"policysets": "v1beta1"}[name]
+	if version == "" {
+		version = "v1"
+	}
+	return schema.GroupVersionResource{Group: "policy.open-cluster-management.io", Version: version, Resource: name}
+}
+
+func (f *policies) must(err error) {
+	if err != nil {
+		f.t.Helper()
+		f.t.Fatal(err)
+	}
+}
+
+// apply creates an object of the policy API, given as YAML, or replaces what is there.
+func (f *policies) apply(of, text string) {
+	f.t.Helper()
+	kind := map[string]string{"policies": "Policy", "policysets": "PolicySet", "placementbindings": "PlacementBinding"}[of]
+	name := map[string]string{"policies": "etcd", "policysets": "base", "placementbindings": "all"}[of]
+	content := map[string]any{}
+	f.must(yaml.Unmarshal([]byte(text), &content))
+	object := &unstructured.Unstructured{Object: content}
+	object.SetAPIVersion(resource(of).GroupVersion().String())
+	object.SetKind(kind)
+	object.SetNamespace("policies")
+	object.SetName(name)
+	api := f.client.Resource(resource(of)).Namespace("policies")
+	_, err := api.Create(f.t.Context(), object, metav1.CreateOptions{})
+	if apierrors.IsAlreadyExists(err) {
+		var patch []byte
+		patch, err = json.Marshal(map[string]any{"spec": content["spec"]})
+		f.must(err)
+		_, err = api.Patch(f.t.Context(), name, types.MergePatchType, patch, metav1.PatchOptions{})
+	}
+	f.must(err)
+}
+
+// place plays the scheduler: two canaries, and 18 others in groups of six.
+func (f *policies) place() {
+	f.t.Helper()
+	ctx := f.t.Context()
+	var selected []*clusterv1.ManagedCluster
+	for i := range 20 {
+		cluster := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("cluster-%02d", i)}}
+		if i < 2 {
+			cluster.Name, cluster.Labels = fmt.Sprintf("canary-%d", i), map[string]string{"stage": "canary"}
+		}
+		selected = append(selected, cluster)
+	}
+	placement := &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: "policies", Name: "all"}}
+	f.must(yaml.Unmarshal([]byte(`{clustersPerDecisionGroup: 6, decisionGroups: [{groupName: canary, groupClusterSelector: {labelSelector: {matchLabels: {stage: canary}}}}]}`),
+		&placement.Spec.DecisionStrategy.GroupStrategy))
+	api := f.clusters.ClusterV1beta1()
+	placement, err := api.Placements("policies").Create(ctx, placement, metav1.CreateOptions{})
+	f.must(err)
+	f.groups, err = grouping.Divide(placement, selected)
+	f.must(err)
+	decisions, err := f.groups.Decisions(placement)
+	f.must(err)
+	for _, decision := range decisions {
+		created, err := api.PlacementDecisions("policies").Create(ctx, decision, metav1.CreateOptions{})
+		f.must(err)
+		created.Status = decision.Status
+		_, err = api.PlacementDecisions("policies").UpdateStatus(ctx, created, metav1.UpdateOptions{})
+		f.must(err)
+	}
+	of, err := grouping.Status(decisions)
+	f.must(err)
+	placement.Status.DecisionGroups, placement.Status.NumberOfSelectedClusters = of.DecisionGroups, of.NumberOfSelectedClusters
+	placement.Status.Conditions = []metav1.Condition{}
+	_, err = api.Placements("policies").UpdateStatus(ctx, placement, metav1.UpdateOptions{})
+	f.must(err)
+}
+
+func templateOf(replica *unstructured.Unstructured) string {
+	templates, _, _ := unstructured.NestedSlice(replica.Object, "spec", "policy-templates")
+	name, _, _ := unstructured.NestedString(templates[0].(map[string]any), "objectDefinition", "metadata", "name")
+	return name
+}
+
+func actionOf(replica *unstructured.Unstructured) string {
+	action, _, _ := unstructured.NestedString(replica.Object, "spec", "remediationAction")
+	return action
+}
+
+// saw looks at one event: a cluster gets each template with inform first, and is enforced only when all clusters of the
+// groups before it are enforced with the template and compliant.
+func (f *policies) saw(event watch.EventType, replica *unstructured.Unstructured) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.events++
+	cluster := replica.GetNamespace()
+	before := f.replicas[cluster]
+	f.replicas[cluster] = replica
+	if event == watch.Deleted {
+		delete(f.replicas, cluster)
+		return
+	}
+	template, action := templateOf(replica), actionOf(replica)
+	if action == "inform" {
+		f.informed[cluster+" "+template] = true
+		return
+	}
+	if !f.informed[cluster+" "+template] {
+		f.faults = append(f.faults, fmt.Sprintf("%s is to enforce %q without a first pass", cluster, template))
+	}
+	if before != nil && templateOf(before) == template && actionOf(before) == action {
+		return
+	}
+	key, _, _ := f.groups.Find(cluster)
+	for i := range f.groups.Len() {
+		if f.groups.Key(i).Index >= key.Index {
+			continue
+		}
+		for decision := range f.groups.Clusters(i) {
+			r := f.replicas[decision.ClusterName]
+			compliance := ""
+			if r != nil {
+				compliance, _, _ = unstructured.NestedString(r.Object, "status", "compliant")
+			}
+			if r == nil || templateOf(r) != template || actionOf(r) != "enforce" || compliance != "Compliant" {
+				f.faults = append(f.faults, fmt.Sprintf("%s of %v enforces %q before %s of %v complies", cluster, key, template, decision.ClusterName, f.groups.Key(i)))
+			}
+		}
+	}
+}
+
+// until plays the agents until something is so.
+func (f *policies) until(what string, so func() bool) {
+	f.t.Helper()
+	for end := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
+		f.report()
+		if so() {
+			return
+		}
+		if time.Now().After(end) {
+			text, _ := json.MarshalIndent(f.root(), "", "  ")
+			f.t.Fatalf("not within a minute: %s\n%s", what, text)
+		}
+	}
+}
+
+// report has the agents report on what they have: what informs does not comply, what enforces does, unless it fails.
+func (f *policies) report() {
+	f.t.Helper()
+	f.mu.Lock()
+	var due []*unstructured.Unstructured
+	for cluster, replica := range f.replicas {
+		if f.answered[cluster] != replica.GetGeneration() {
+			due = append(due, replica)
+		}
+	}
+	f.mu.Unlock()
+	for _, replica := range due {
+		cluster := replica.GetNamespace()
+		compliance := policyv1.NonCompliant
+		if actionOf(replica) == "enforce" && !f.failing[cluster] {
+			compliance = policyv1.Compliant
+		}
+		object := replica.DeepCopy()
+		st := status.PolicyStatus{ComplianceState: compliance, RolloutStatus: rolloutStatus(replica), Details: []status.PolicyDetails{{
+			TemplateMeta: metav1.ObjectMeta{Name: templateOf(replica)}, ComplianceState: compliance,
+			History: []status.PolicyHistory{{
+				LastTimestamp: metav1.Now(), Message: string(compliance) + "; it is so", EventName: fmt.Sprintf("%s.%s", cluster, replica.GetResourceVersion()),
+			}},
+		}}}
+		content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&st)
+		f.must(err)
+		object.Object["status"] = content
+		_, err = f.policies.Namespace(cluster).UpdateStatus(f.t.Context(), object, metav1.UpdateOptions{})
+		if err == nil {
+			f.answered[cluster] = replica.GetGeneration()
+		} else if !apierrors.IsConflict(err) && !apierrors.IsNotFound(err) { // otherwise at the next look
+			f.must(err)
+		}
+	}
+}
+
+func rolloutStatus(replica *unstructured.Unstructured) status.RolloutStatus {
+	s, _, _ := unstructured.NestedString(replica.Object, "status", "rolloutStatus")
+	return status.RolloutStatus(s)
+}
+
+// fail has a cluster fail, or recover, and report so.
+func (f *policies) fail(cluster string, fails bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.failing[cluster] = fails
+	delete(f.answered, cluster)
+}
+
+// version lists the clusters that have a template.
+func (f *policies) version(template string) (clusters []string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for cluster, replica := range f.replicas {
+		if templateOf(replica) == template {
+			clusters = append(clusters, cluster)
+		}
+	}
+	slices.Sort(clusters)
+	return clusters
+}
+
+// count counts the clusters that have a template with an action.
+func (f *policies) count(template, action string) (n int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, replica := range f.replicas {
+		if templateOf(replica) == template && actionOf(replica) == action {
+			n++
+		}
+	}
+	return n
+}
+
+// root is the root policy's status.
+func (f *policies) root() (st status.PolicyStatus) {
+	f.t.Helper()
+	object, err := f.policies.Namespace("policies").Get(f.t.Context(), "etcd", metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return st
+	}
+	f.must(err)
+	if content, ok := object.Object["status"].(map[string]any); ok {
+		f.must(runtime.DefaultUnstructuredConverter.FromUnstructured(content, &st))
+	}
+	return st
+}
+
+// done says whether the root policy's status says that a template is rolled out to all clusters, and it is.
+func (f *policies) done(template string) bool {
+	st := f.root()
+	for _, c := range st.Status {
+		if c.ComplianceState != policyv1.Compliant || c.RolloutStatus != status.Succeeded {
+			return false
+		}
+	}
+	return len(st.Status) == 20 && st.RolloutStatus == status.Succeeded && st.ComplianceState == policyv1.Compliant &&
+		len(st.Placement) == 1 && st.Placement[0].PolicySet == "base" && f.count(template, "enforce") == 20
+}

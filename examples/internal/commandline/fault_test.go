@@ -1,0 +1,53 @@
+package commandline_test
+
+import (
+	"errors"
+	"flag"
+	"io"
+	"testing"
+
+	"github.com/cohort-ocm/cohort/examples/internal/commandline"
+)
+
+type odd struct{}
+
+func (odd) String() string   { return "" }
+func (odd) Set(string) error { return errors.New("must be even: as it is") }
+
+func TestFaultsBeginWithTheFlagAsItWasTyped(t *testing.T) {
+	for _, test := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"-n", "1", "-b", "-s", "x"}, ""},
+		{[]string{"-n", "x"}, "-n x: must be a whole number"},
+		{[]string{"-u", "-3"}, "-u -3: must be a whole number from 0 to 18446744073709551615"},
+		{[]string{"-u", "99999999999999999999999"}, "-u 99999999999999999999999: must be a whole number from 0 to 18446744073709551615"},
+		{[]string{"-d", "30"}, "-d 30: must be a time such as 30s or 30m"},
+		{[]string{"-b=maybe"}, "-b maybe: must be true or false"},
+		{[]string{"-odd", "a b"}, `-odd "a b": must be even: as it is`},
+		{[]string{"-odd", ""}, `-odd "": must be even: as it is`},
+		{[]string{"-odd", `say "x"`}, `-odd "say \"x\"": must be even: as it is`},
+		{[]string{"-od"}, "-od: no such flag; did you mean -odd?"},
+		{[]string{"-nothing-like-it"}, "-nothing-like-it: no such flag"},
+		{[]string{"-s"}, "-s: must be followed by a value"},
+		{[]string{"-=x"}, "bad flag syntax: -=x"},
+		{[]string{"-h"}, "flag: help requested"},
+	} {
+		set := flag.NewFlagSet("x", flag.ContinueOnError)
+		set.SetOutput(io.Discard)
+		set.Int("n", 0, "")
+		set.Uint64("u", 0, "")
+		set.Duration("d", 0, "")
+		set.Bool("b", false, "")
+		set.String("s", "", "")
+		set.Var(odd{}, "odd", "")
+		got := ""
+		if err := commandline.Parse(set, test.args); err != nil {
+			got = err.Error()
+		}
+		if got != test.want {
+			t.Errorf("%q: %s\nwant %s", test.args, got, test.want)
+		}
+	}
+}

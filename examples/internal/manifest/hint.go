@@ -1,0 +1,76 @@
+package manifest
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/cohort-ocm/cohort/examples/internal/spelling"
+)
+
+// UnknownField says of a path that the type of v, a pointer to a struct, does not have it, and which of the fields that are
+// there may be meant.
+func UnknownField(v any, path string) error {
+	parent, name := "", path
+	if i := strings.LastIndexByte(path, '.'); i >= 0 {
+		parent, name = path[:i], path[i+1:]
+	}
+	var names []string
+	if t := typeAt(reflect.TypeOf(v), parent); t != nil && t.Kind() == reflect.Struct {
+		names = slices.Collect(maps.Keys(jsonFields(t)))
+	}
+	return fmt.Errorf("%s: unknown field%s", path, spelling.Hint(name, names))
+}
+
+// typeAt is the type of what stands at a path of JSON fields, nil where the path leads nowhere. Of lists it is that of
+// an item.
+func typeAt(t reflect.Type, path string) reflect.Type {
+	for t != nil {
+		switch kind := t.Kind(); {
+		case kind == reflect.Pointer, kind == reflect.Slice, kind == reflect.Array:
+			t = t.Elem() // an index is no step of its own
+			continue
+		case path == "":
+			return t
+		}
+		var name string
+		name, path, _ = strings.Cut(path, ".")
+		name, _, _ = strings.Cut(name, "[")
+		switch t.Kind() {
+		case reflect.Map:
+			t = t.Elem()
+		case reflect.Struct:
+			t = jsonFields(t)[name]
+		default:
+			return nil
+		}
+	}
+	return nil
+}
+
+// jsonFields are the types of a struct's fields by their names in JSON, those of embedded structs among them.
+func jsonFields(t reflect.Type) map[string]reflect.Type {
+	fields := make(map[string]reflect.Type)
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		switch {
+		case name == "-" || !f.IsExported() && !f.Anonymous:
+		case name == "" && f.Anonymous:
+			inner := f.Type
+			if inner.Kind() == reflect.Pointer {
+				inner = inner.Elem()
+			}
+			if inner.Kind() == reflect.Struct {
+				maps.Copy(fields, jsonFields(inner))
+			}
+		case name == "":
+			fields[f.Name] = f.Type
+		default:
+			fields[name] = f.Type
+		}
+	}
+	return fields
+}

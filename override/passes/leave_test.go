@@ -1,0 +1,63 @@
+package passes_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/cohort-ocm/cohort/override/passes"
+	"github.com/cohort-ocm/cohort/status"
+	"github.com/cohort-ocm/cohort/status/policyv1"
+)
+
+// O16: a cluster that is unbound for less than the grace keeps its replica, and is in the root's status. One that comes
+// back in time loses nothing, and its time begins anew.
+func TestRemoveAfter(t *testing.T) {
+	inform := policy(policyv1.Inform, naiveLimits{})
+	both, one := resolve(t, inform, to("a", "b")), resolve(t, inform, to("a"))
+	replica := func(cluster string) passes.Replica {
+		return passes.Replica{Cluster: cluster, Version: "v2", Action: policyv1.Inform, RolloutStatus: status.Succeeded, Compliance: policyv1.Compliant, ComplianceTime: noon}
+	}
+	replicas := []passes.Replica{replica("a"), replica("b")}
+	var last *passes.Propagation
+	for _, step := range []struct {
+		why     string
+		after   time.Duration
+		bound   bool
+		deleted int
+		recheck time.Duration
+	}{
+		{"b leaves", 0, false, 0, time.Minute},
+		{"it is gone for a while", 40 * time.Second, false, 0, 20 * time.Second},
+		{"it comes back", 50 * time.Second, true, 0, 0},
+		{"it leaves again", 70 * time.Second, false, 0, time.Minute},
+		{"the time has begun anew", 100 * time.Second, false, 0, 30 * time.Second},
+		{"it is over", 130 * time.Second, false, 1, 0},
+	} {
+		resolution := one
+		if step.bound {
+			resolution = both
+		}
+		p, err := passes.Propagate(resolution, "v2", replicas, noon.Add(step.after), passes.RemoveAfter(time.Minute, last))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var root status.PolicyStatus
+		p.SetStatus(&root)
+		if len(p.Delete) != step.deleted || p.RecheckAfter != step.recheck || len(root.Status) != 2-step.deleted {
+			t.Errorf("%s: deletes %v, recheck after %v, status of %d clusters", step.why, p.Delete, p.RecheckAfter, len(root.Status))
+		}
+		last = p
+	}
+}
+
+// O16: after a start, and of a zero Propagation, nothing is known, and the time begins anew.
+func TestRemoveAfterAStart(t *testing.T) {
+	one := resolve(t, policy(policyv1.Inform, naiveLimits{}), to("a"))
+	for _, previous := range []*passes.Propagation{nil, {}} {
+		p := propagate(t, one, []passes.Replica{{Cluster: "b", Version: "v2"}}, passes.RemoveAfter(time.Minute, previous))
+		if len(p.Delete) > 0 || p.RecheckAfter != time.Minute {
+			t.Errorf("deletes %v, recheck after %v", p.Delete, p.RecheckAfter)
+		}
+	}
+}
+

@@ -1,0 +1,119 @@
+package rollout_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"pgregory.net/rapid"
+
+	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/rollout"
+)
+
+// ordered is a random fleet of up to seven groups that go in a random order of their names.
+func ordered(t *rapid.T) (world, []rollout.Option) {
+	pick := drawn(t)
+	w := world{now: now}
+	after := make(map[string][]string)
+	n := 1 + pick(7)
+	for i := range n {
+		key := grouping.Key{Index: int32(i), Name: fmt.Sprint("n", pick(n))}
+		w.groups = append(w.groups, key)
+		for range pick(5) {
+			w.members = append(w.members, member{fmt.Sprintf("c%d%d", i, len(w.members)), key})
+		}
+	}
+	for i := range n {
+		for j := range i {
+			if pick.oneIn(3) {
+				after[fmt.Sprint("n", i)] = append(after[fmt.Sprint("n", i)], fmt.Sprint("n", j))
+			}
+		}
+	}
+	w.strategy = perGroup(config([]string{"", "1", "2", "50%"}[pick(4)], []string{"", "1h"}[pick(2)], 0), [][]string{nil, {"n0"}}[pick(2)]...)
+	if n := pick(4); n > 0 {
+		size := intstr.FromInt(n)
+		w.perGroup = &size
+	}
+	return w, append(w.options(), rollout.GroupOrder(after))
+}
+
+// R33, R40: where groups go side by side, most clusters are exposed with the best choice of groups that are complete and
+// groups that are active, among all choices.
+func TestExposureOfAGraphIsThatOfTheBestChoiceOfActiveGroups(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w, opts := ordered(t)
+		groups := w.read(t)
+		e, err := rollout.Expose(w.strategy, groups, rollout.Span{}, now, opts...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		plan, err := rollout.Plan(w.strategy, groups, nil, now, opts...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := beforeOf(plan.Schedule)
+		exposed, inFlight := 0, 0
+		var choose func(i int, complete []bool, ofExposed, ofInFlight int)
+		choose = func(i int, complete []bool, ofExposed, ofInFlight int) {
+			if i == len(e.Stages) {
+				exposed, inFlight = max(exposed, ofExposed), max(inFlight, ofInFlight)
+				return
+			}
+			stage := e.Stages[i]
+			for _, b := range before[i] {
+				if !complete[b] {
+					choose(i+1, append(complete, false), ofExposed, ofInFlight)
+					return
+				}
+			}
+			choose(i+1, append(complete, false), ofExposed+stage.Exposed, ofInFlight+stage.InFlight)
+			choose(i+1, append(complete, true), ofExposed+min(stage.MaxFailures, stage.Exposed), ofInFlight+min(stage.MaxFailures, stage.InFlight))
+		}
+		choose(0, nil, 0, 0)
+		if e.Exposed != exposed || e.InFlight != inFlight {
+			t.Fatalf("%v\n%d exposed and %d in flight by trying all\n%v", e, exposed, inFlight, plan.Schedule)
+		}
+	})
+}
+
+// beforeOf lists of each stage which it comes directly after.
+func beforeOf(s rollout.Schedule) [][]int {
+	if s.After != nil {
+		return s.After
+	}
+	before := make([][]int, len(s.Stages))
+	for i := range before {
+		if i > 0 {
+			before[i] = []int{i - 1}
+		}
+	}
+	return before
+}
+
+// BenchmarkExposeGraph has a hundred names, each in a row of groups, that come after one another in ten tracks and in the end
+// together.
+func BenchmarkExposeGraph(b *testing.B) {
+	names, after := make(map[grouping.Key][]string), make(map[string][]string)
+	for i := range 100_000 {
+		track, step := i/1000%10, i/10_000
+		key := grouping.Key{Index: int32(i / 100), Name: fmt.Sprintf("track-%d-%d", track, step)}
+		names[key] = append(names[key], fmt.Sprintf("cluster-%06d", i))
+		if step > 0 && i%1000 == 0 {
+			after[key.Name] = []string{fmt.Sprintf("track-%d-%d", track, step-1), fmt.Sprintf("track-%d-%d", (track+1)%10, step-1)}
+		}
+	}
+	groups, err := grouping.FromNames(names)
+	if err != nil {
+		b.Fatal(err)
+	}
+	order := rollout.GroupOrder(after)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := rollout.Expose(perGroup(config("2", "1h", 0)), groups, rollout.Span{Longest: time.Hour}, now, order); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,147 @@
+package rollout
+
+import clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+
+// Uncounted names clusters that neither block nor count: those that are known to be unreachable, that hibernate, or that
+// were failing before. Each gets the workload once its stage is reached: when all that the stage comes after is complete.
+// It takes no slot, its failure is in no budget, and no group and no rollout waits for it. A pause, a breach, incomplete
+// groups and closed gates hold it as all others. It is in the lists of a [Result] like any other, and in status.Counts it
+// is among Uncounted alone. Percentages in the strategy are shares of the other clusters.
+//
+// The result warns where a mandatory group has no cluster that counts, since it protects nobody then. A [Planner] asks when
+// its groups or strategy change, so the answer must depend on the name alone, and is must not call the Planner. Set the
+// strategy again when it would be another.
+func Uncounted(is func(cluster string) bool) Option {
+	return func(o *options) { o.uncounted = is }
+}
+
+// FailedBefore names clusters that failed before the rollout began, the baseline: their failures are left out of every
+// budget. All else is as for other clusters: each takes a slot, its group waits for it, and in the end it has failed. A
+// [Planner] asks when its groups or strategy change, as with [Uncounted].
+func FailedBefore(is func(cluster string) bool) Option {
+	return func(o *options) { o.failedBefore = is }
+}
+
+// exceptions says which clusters and which failures do not count (R37, R38).
+type exceptions struct {
+	aside  []int32 // the positions that are not counted, in order
+	isAt   []bool  // of each position, whether it is not counted; nil where all are
+	before []bool  // of each position, whether its failures are left out of the budgets; nil where none are
+	sizes  []int   // of each group, how many of its clusters are not counted
+}
+
+// except asks the options once about each cluster.
+func (s *schedule) except() {
+	n := s.groups.NumClusters()
+	e := &s.exceptions
+	if is := s.options.uncounted; is != nil {
+		e.isAt, e.sizes = make([]bool, n), make([]int, s.groups.Len())
+		for position := range n {
+			if is(s.groups.Cluster(position)) {
+				e.isAt[position] = true
+				e.aside = append(e.aside, int32(position))
+				e.sizes[s.groups.GroupAt(position)]++
+			}
+		}
+	}
+	if is := s.options.failedBefore; is != nil {
+		e.before = make([]bool, n)
+		for position := range n {
+			e.before[position] = is(s.groups.Cluster(position))
+		}
+	}
+}
+
+// isAside says whether the cluster at a position is not counted.
+func (e *exceptions) isAside(position int) bool { return e.isAt != nil && e.isAt[position] }
+
+// failedBefore says whether the failures of the cluster at a position are left out of the budgets.
+func (e *exceptions) failedBefore(position int) bool { return e.before != nil && e.before[position] }
+
+// inBudget says whether a cluster at a position that has failed is in a budget.
+func (e *exceptions) inBudget(position int) bool {
+	return !e.isAside(position) && !e.failedBefore(position)
+}
+
+// uncountedIn is how many clusters of a group are not counted.
+func (e *exceptions) uncountedIn(group int) int {
+	if e.sizes == nil {
+		return 0
+	}
+	return e.sizes[group]
+}
+
+// uncountedOf is how many clusters of the groups that an entry of the strategy means are not counted.
+func (s *schedule) uncountedOf(m clusterv1alpha1.MandatoryDecisionGroup) (n int) {
+	for group, size := range s.sizes {
+		key := s.groups.Key(group)
+		if m.GroupName != "" && key.Name == m.GroupName || m.GroupName == "" && key.Index == m.GroupIndex {
+			n += size
+		}
+	}
+	return n
+}
+
+// sort takes the clusters that are not counted out of the tallies of the groups, into tallies of their own, and notes in
+// the others which failures are excused. The tallies aside are nil where all clusters count.
+func (s *schedule) sort(groups []tally, states []state) (aside []tally) {
+	e := &s.exceptions
+	if len(e.aside) > 0 {
+		aside = make([]tally, len(groups))
+	}
+	for _, position := range e.aside {
+		group := s.groups.GroupAt(int(position))
+		groups[group][states[position]]--
+		aside[group][states[position]]++
+	}
+	for position, before := range e.before {
+		if before && !e.isAside(position) && failureStates.has(states[position]) {
+			groups[s.groups.GroupAt(position)][excused]++
+		}
+	}
+	return aside
+}
+
+// letsThrough says whether the waiting clusters of a group that are not counted start now: they do once nobody is waited
+// for, and no closed gate is in the way.
+func (s *schedule) letsThrough(c *choice, group int) bool {
+	stage := int(s.stageOf[group])
+	_, waits := c.waitsFor(stage)
+	return !waits && !s.stopped(c) && s.barrierOf(c, stage) < 0 && !c.isClosed(group)
+}
+
+// barrierOf is the group whose closed gate holds a stage and all behind it; -1 if there is none.
+func (s *schedule) barrierOf(c *choice, stage int) int {
+	switch {
+	case c.closed == nil:
+		return -1
+	case c.tracks == nil:
+		return s.barrier(c, stage)
+	case c.tracks.barriers[stage] < 0:
+		return -1
+	default:
+		return s.alone(int(c.tracks.barriers[stage]))
+	}
+}
+
+// startAside appends the clusters that are not counted, are in one of the waiting states, and start.
+func (s *schedule) startAside(v view, c *choice, waiting state, mark marker, clusters []Cluster) []Cluster {
+	last, through := -1, false
+	for _, at := range s.exceptions.aside {
+		position := int(at)
+		if v.at(position) != waiting {
+			continue
+		}
+		if group := s.groups.GroupAt(position); group != last {
+			last, through = group, s.letsThrough(c, group)
+		}
+		if !through {
+			continue
+		}
+		clusters = append(clusters, s.cluster(position, waiting))
+		if mark != nil {
+			mark.mark(position)
+		}
+	}
+	return clusters
+}

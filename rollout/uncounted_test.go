@@ -1,0 +1,222 @@
+package rollout_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+
+	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/status"
+)
+
+// standing is where clusters stand, for laws that compare two plans.
+type standing struct {
+	InFlight, Start, TimedOut, Settled []string
+	Held                               []heldCluster
+	Breach                             *rollout.Breach
+	Counts                             status.Counts
+	Aggregate                          status.RolloutStatus
+	Summary                            string
+}
+
+// stand gives where the clusters of a plan stand of which keep says so.
+func (p *trial) stand(keep func(cluster string) bool) (s standing) {
+	names := func(list []rollout.Cluster) (names []string) {
+		for _, c := range list {
+			if keep(c.Name) {
+				names = append(names, c.Name)
+			}
+		}
+		return names
+	}
+	s.InFlight, s.Start, s.TimedOut = names(p.result.InFlight), names(p.result.Start), names(p.result.TimedOut)
+	s.Settled = names(slices.Collect(p.result.Settled()))
+	for c, hold := range p.result.Held() {
+		if keep(c.Name) {
+			s.Held = append(s.Held, heldCluster{c, hold})
+		}
+	}
+	sum := p.result.Summary()
+	sum.Uncounted, sum.UncountedToApply = 0, 0
+	s.Breach, s.Counts, s.Aggregate, s.Summary = p.result.Breach, sum.Counts, sum.Aggregate(), sum.String()
+	return s
+}
+
+func differ(a, b standing) string { return gocmp.Diff(a, b, cmpopts.EquateEmpty()) }
+
+// TestUncountedClustersHaveNoPartInTheOthers is R37: if the clusters that are not counted were not there, all others would
+// stand as they do.
+func TestUncountedClustersHaveNoPartInTheOthers(t *testing.T) {
+	holds(t, func(t fataler, p trial) string {
+		without := p.world
+		without.uncounted = nil
+		aside := p.uncounted
+		if aside == nil {
+			aside = of("a", "c", "c01", "c04") // in the small worlds
+			p = try(t, p.with(aside), p.groups)
+		}
+		without.members = slices.DeleteFunc(slices.Clone(p.members), func(m member) bool { return aside(m.name) })
+		without.reports = slices.DeleteFunc(slices.Clone(p.reports), func(r status.Report) bool { return aside(r.Cluster) })
+		if p.size != nil || p.maxRemoved != nil || len(without.members) == 0 { // which are of all clusters
+			return ""
+		}
+		groups := without.read(t)
+		if without.missing = groups.Incomplete(); without.missing != p.groups.Incomplete() { // which says how many are there
+			return ""
+		}
+		others := try(t, without, groups)
+		counted := func(cluster string) bool { return !aside(cluster) }
+		with, alone := p.stand(counted), others.stand(counted)
+		if p.result.Schedule.String() != others.result.Schedule.String() {
+			return fmt.Sprintf("%v, and without them %v", p.result.Schedule, others.result.Schedule)
+		}
+		with.Summary, alone.Summary = "", "" // which says whom those wait for that are not counted
+		return differ(alone, with)
+	})
+}
+
+// with is the world with clusters that are not counted.
+func (p *trial) with(aside func(string) bool) world {
+	w := p.world
+	w.uncounted = aside
+	return w
+}
+
+// TestUncountedClustersStartOnceTheirStageIsReached is R37: they start exactly where each stage before theirs is complete,
+// and nobody holds all of them.
+func TestUncountedClustersStartOnceTheirStageIsReached(t *testing.T) {
+	holds(t, func(t fataler, p trial) string {
+		p = try(t, p.with(func(string) bool { return true }), p.groups)
+		if len(p.gates) > 0 || p.paused || p.incomplete {
+			return ""
+		}
+		for _, hold := range p.result.Held() {
+			return "held where nothing is waited for: " + hold.String()
+		}
+		if b := p.result.Blockers(); len(b) > 0 || p.result.Breach != nil {
+			return fmt.Sprintf("blocked by %v, %v", b, p.result.Breach)
+		}
+		if s := p.result.Summary(); s.Total() != 0 || s.Uncounted != len(p.members) || s.Percent() != 0 || s.Aggregate() != status.Succeeded {
+			return fmt.Sprintf("%+v", s.Counts)
+		}
+		return ""
+	})
+}
+
+// TestABaselineOfAllIsABudgetOfAll is R38: where everyone failed before, all is as under a budget that tolerates everyone.
+func TestABaselineOfAllIsABudgetOfAll(t *testing.T) {
+	holds(t, func(t fataler, p trial) string {
+		for _, stage := range p.result.Schedule.Stages {
+			if stage.Mandatory { // which has no budget to raise
+				return ""
+			}
+		}
+		baseline, tolerant := p.world, p.world
+		baseline.before, tolerant.before = func(string) bool { return true }, nil
+		tolerant.strategy = *p.strategy.DeepCopy()
+		if p.strategy.Type != "" && configured(p.strategy) {
+			configOf(tolerant.strategy).MaxFailures = intstr.FromString("100%")
+		}
+		everyone := func(string) bool { return true }
+		with, without := try(t, baseline, p.groups), try(t, tolerant, p.groups)
+		return differ(without.stand(everyone), with.stand(everyone))
+	})
+}
+
+// configured says whether a strategy has the block of its type.
+func configured(s clusterv1alpha1.RolloutStrategy) bool {
+	return s.Type == clusterv1alpha1.Progressive && s.Progressive != nil ||
+		s.Type == clusterv1alpha1.ProgressivePerGroup && s.ProgressivePerGroup != nil || s.Type == clusterv1alpha1.All && s.All != nil
+}
+
+// TestAnAttemptIsAWaitForThoseThatFailed is R39: a later attempt is the same as if those that failed in an earlier one were
+// reported ToApply.
+func TestAnAttemptIsAWaitForThoseThatFailed(t *testing.T) {
+	holds(t, func(t fataler, p trial) string {
+		first := p.world
+		first.attempt = 0
+		before := try(t, first, p.groups).result
+		again, waiting := p.world, first
+		again.attempt = 2
+		waiting.reports = slices.Clone(p.reports)
+		for i := range waiting.reports {
+			r := &waiting.reports[i]
+			if slices.ContainsFunc(p.reports[:i], func(o status.Report) bool { return o.Cluster == r.Cluster }) {
+				return "" // several reports, of which the worst counts
+			}
+			_, timedOut := find(before.TimedOut, r.Cluster)
+			if r.Attempt < 2 && (timedOut || r.Status == status.Failed || r.Status == status.TimeOut) {
+				*r = status.Report{Cluster: r.Cluster, Status: status.ToApply}
+			}
+		}
+		everyone := func(string) bool { return true }
+		with, without := try(t, again, p.groups).standInBrief(everyone), try(t, waiting, p.groups).standInBrief(everyone)
+		return differ(without, with)
+	})
+}
+
+// standInBrief is stand without sentences, which tell those that are tried again apart.
+func (p trial) standInBrief(keep func(cluster string) bool) standing {
+	s := p.stand(keep)
+	s.Summary = ""
+	for i := range s.Held {
+		s.Held[i].Hold.Detail = ""
+	}
+	return s
+}
+
+func find(list []rollout.Cluster, name string) (rollout.Cluster, bool) {
+	for _, c := range list {
+		if c.Name == name {
+			return c, true
+		}
+	}
+	return rollout.Cluster{}, false
+}
+
+// R37, R38: of two options of a kind the later counts, and none is none.
+func TestTheLaterExceptionCounts(t *testing.T) {
+	for _, c := range []struct {
+		opts []rollout.Option
+		want string
+	}{
+		{opts(rollout.Uncounted(nil)), "stopped: a failed, maxFailures 0; goes on when none is failed; 0 of 3 clusters done, 1 in flight, 1 failed, 2 waiting"},
+		{opts(rollout.Uncounted(of("a")), rollout.Uncounted(of("b"))), "stopped: a failed, maxFailures 0; goes on when none is failed; 0 of 2 clusters done, 1 in flight, 1 failed, 1 waiting, 1 not counted"},
+		{opts(rollout.Uncounted(of("b")), rollout.Uncounted(of("a"))), "start b; 0 of 2 clusters done, 2 waiting, 1 not counted"},
+		{opts(rollout.FailedBefore(of("a")), rollout.FailedBefore(nil)), "stopped: a failed, maxFailures 0; goes on when none is failed; 0 of 3 clusters done, 1 in flight, 1 failed, 2 waiting"},
+		{opts(rollout.FailedBefore(of("a"))), "0 of 3 clusters done, 1 in flight, 1 failed, 2 waiting"},
+		{opts(rollout.FailedBefore(of("a")), rollout.FailedFreesSlot()), "start b; 0 of 3 clusters done, 1 in flight, 1 failed, 2 waiting"},
+		{opts(rollout.FailedBefore(of("a")), rollout.Uncounted(of("a"))), "start b; 0 of 2 clusters done, 2 waiting, 1 not counted"},
+	} {
+		r := plan(t, planned{strategy: progressive("1", config("", "", 0)), groups: []string{"a b c"}, reports: "a=Failed/1m", opts: c.opts})
+		if got := r.Next.String(); got != c.want {
+			t.Errorf("got  %s\nwant %s", got, c.want)
+		}
+	}
+}
+
+// R37: a controller does not ask about clusters again and again, and a planner asks once until something changes.
+func TestThePlannerAsksOnceWhoCounts(t *testing.T) {
+	asked := 0
+	is := func(string) bool { asked++; return false }
+	p, err := rollout.NewPlanner(progressive("1", config("", "", 0)), newFleet(t).group("", "a", "b").read(), rollout.Uncounted(is))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 5 {
+		if err := p.Report(status.Report{Cluster: "a", Status: status.Progressing, LastTransitionTime: now}); err != nil {
+			t.Fatal(err)
+		}
+		p.Next(now.Add(time.Duration(i) * time.Second))
+		p.Result(now)
+	}
+	if asked != 2 {
+		t.Errorf("asked %d times about two clusters", asked)
+	}
+}

@@ -116,7 +116,8 @@
 //	)
 //
 // Join the groups of all of them, read or not: nil stands for a placement that was not read yet, and the groups are
-// incomplete as long as one part is.
+// incomplete as long as one part is. Where each placement has a strategy of its own, [Apart] gives each the clusters that
+// none before it selects.
 //
 // # Groups of one's own
 //

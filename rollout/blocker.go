@@ -167,7 +167,7 @@ func (r *Result) Blockers() []Blocker {
 	if r.schedule == nil || r.schedule.options.paused || r.schedule.missing != "" {
 		return nil
 	}
-	waiting := r.heldByStage()
+	waiting, forAll := r.heldByStage()
 	var all []Blocker
 	for position, state := range r.states {
 		if r.schedule.isAside(position) {
@@ -179,8 +179,14 @@ func (r *Result) Blockers() []Blocker {
 			if b.counts(r.schedule.groups.Key(group)) && failureStates.has(state) && r.schedule.inBudget(position) {
 				holds = r.allHeld()
 			}
-		} else if i, active := r.choice.grantOf(int(r.schedule.stageOf[group])); active {
-			holds = r.holdsOf(state, waiting[i])
+		} else {
+			if i, active := r.choice.grantOf(int(r.schedule.stageOf[group])); active {
+				holds = r.holdsOf(state, waiting[i])
+			}
+			holds += r.holdsOf(state, heldBy{forSlots: forAll.ramp})
+			if r.isUnknown(position, state) {
+				holds += forAll.starts
+			}
 		}
 		if holds > 0 {
 			b := r.blocker(position)
@@ -200,6 +206,9 @@ type heldBy struct {
 	forSlots int // in the stage itself, for want of a slot
 }
 
+// heldByAll counts the clusters that the limits on all stages together hold.
+type heldByAll struct{ ramp, starts int }
+
 // holdsOf counts the clusters that wait for one of an active stage, which is in the given state. Those behind the stage
 // wait until it is settled. Those in the stage that lack a slot wait while it has one.
 func (r *Result) holdsOf(s state, h heldBy) (holds int) {
@@ -215,15 +224,24 @@ func (r *Result) holdsOf(s state, h heldBy) (holds int) {
 	return holds
 }
 
-// heldByStage counts the clusters that each of the active stages holds.
-func (r *Result) heldByStage() []heldBy {
+// heldByStage counts the clusters that each of the active stages holds, and those that the limits on all stages hold.
+func (r *Result) heldByStage() (by []heldBy, all heldByAll) {
 	s, c := r.schedule, &r.choice
 	held := make([]int, len(s.Stages)) // of each stage
-	by := make([]heldBy, len(c.grants()))
+	by = make([]heldBy, len(c.grants()))
 	for group := range r.tallies {
 		stage, n := int(s.stageOf[group]), r.held(group)
 		held[stage] += n
-		if i, active := c.grantOf(stage); active && c.grants()[i].barrier < 0 && !c.isClosed(group) {
+		i, active := c.grantOf(stage)
+		if !active || c.grants()[i].barrier >= 0 || c.isClosed(group) {
+			continue
+		}
+		switch c.grants()[i].limit {
+		case HoldRamp:
+			all.ramp += n
+		case HoldStarts:
+			all.starts += n
+		default:
 			by[i].forSlots += n
 		}
 	}
@@ -232,7 +250,7 @@ func (r *Result) heldByStage() []heldBy {
 			by[i].behind += held[stage]
 		}
 	}
-	return by
+	return by, all
 }
 
 // allHeld counts all held clusters.

@@ -25,7 +25,9 @@
 //     tools/cache.MutationCache, and list through it. Or note the resourceVersion that the write returned and don't
 //     plan for this owner before the cache has it. Where the answer to a write was lost, or the cache does not show
 //     the write for long, read the object from the API server: it may be gone since. What must last stands in the
-//     objects, not in memory: a controller restarts.
+//     objects, not in memory: a controller restarts. When a process begins to act, read the owners and their objects from
+//     the API server once, and take them for your own writes. A replica that waited for its lease has had caches all
+//     along. They need not show yet what the leader before it wrote last, nor the template that it wrote.
 //
 //  4. Give a cluster one object, under a name that follows from the owner. Generated names and a cache that lags make
 //     two. All of their reports go into Plan, which counts the worst and warns; delete the surplus objects.
@@ -37,7 +39,8 @@
 //  6. Carry out what it says. Delete the workload of each cluster in Removed. Apply it to each in Start, and keep
 //     it up to date on each in InFlight. Do nothing for the others. Before each write look at the owner's generation
 //     again, and plan anew if it has moved: a list may be long. With the write that carries the version, and not with
-//     another, note in the object the version and the time of the write, not of the plan: [status.Stamp].
+//     another, note in the object the version and the time of the write, not of the plan: [status.Stamp], or for
+//     those in Start, where failed ones are tried again, [status.StampAttempt].
 //
 //  7. Set the status of the owner from [Result.Summary], and make events of the Warnings. If you keep reports, report
 //     TimeOut from now on for each cluster in TimedOut; otherwise it is listed again each time.
@@ -131,24 +134,34 @@
 //
 // A report without any time has no deadline and no soak that ends. The result warns of such clusters.
 //
-// A breach or a timeout ends when its clusters are reported otherwise, for instance because they get a new version.
-// Nothing else has to be reset.
+// A breach or a timeout ends when its clusters are reported otherwise, for instance because they get a new version, or
+// when a later [Attempt] is wanted. Nothing else has to be reset.
 //
 // # Beyond the API's strategy
 //
 // Options, which combine, pause a rollout ([Paused]), hold groups back until a window or an approval ([Closed]),
 // start clusters in another order ([Order]) or groups in one ([GroupOrder]), bound those in flight within a group ([MaxConcurrencyPerGroup]), let
 // failed clusters give up their slot ([FailedFreesSlot]), and bound how many are removed at once ([MaxRemoved]) and
-// how soon ([RemoveAfter]).
+// how soon ([RemoveAfter]). They leave clusters out of the count ([Uncounted]) and failures out of the budgets
+// ([FailedBefore]), and try again what failed ([Attempt]). They start gently ([Ramp]), and bound the starts within a span of
+// time ([MaxStarts]); these two hold under All as well.
+//
+// A cluster that is not counted gets the workload like any other, once its group's turn has come, and nobody waits for it:
+// it takes no slot, its failure stops nothing, and the rollout is complete without it. Name those that are known to be
+// unreachable or to hibernate, which would otherwise keep their slots and time out one after the other. The summary says how many there
+// are. Of a mandatory group in which no cluster is left that counts, the result warns.
+//
+// A later attempt lets clusters that failed wait for their turn again, with the same version. Package status says what the
+// controller writes then.
 //
 // With GroupOrder groups need not go one after the other: each starts when those that it comes after are complete, so that
 // two regions can each go through staging before production, side by side, or approvals alone decide. What is said here
 // of the first stage that is not complete is then true of each stage all of whose predecessors are. An explanation names the first
 // group that is waited for.
 //
-// A workload that follows several placements joins their groups with [grouping.Join]. All and Progressive
-// pool them; ProgressivePerGroup goes through the groups of the first placement before the groups of the next. A
-// mandatory group, given by its name or index, then means such a group of each placement.
+// A workload that follows several placements joins their groups with [grouping.Join], or where each has a strategy of its
+// own takes them apart with [grouping.Apart] and plans each. All and Progressive pool joined groups;
+// ProgressivePerGroup goes through the groups of the first placement before the groups of the next. A mandatory group, given by its name or index, then means such a group of each placement.
 //
 // # Before it begins
 //
@@ -158,6 +171,67 @@
 // ten in flight when the next one fails. A canary does not change that, as a version may work on it and nowhere else; but
 // a version that works nowhere gets no further. [Limit] answers the other way round: which limits keep a rollout
 // within bounds.
+//
+// # The way back
+//
+// A rollout that failed is taken back by [Revert]: whoever has the failed version gets the one before it again, the failed
+// clusters first, then those that got it last; all at once, or within the limits of a strategy. Who never had it is not
+// touched. A failure on the way back stops nobody, unless the caller says so. What a controller has to remember, it keeps in
+// the owner's status as [status.Revisions], whose names follow OCM's enhancement 229 (failureStrategy: AbortAll). Its duties
+// are those above, and these:
+//
+//  1. Keep the template of the current revision, as long as clusters may have to go back to it. Store a new update
+//     revision before anything is written of it.
+//
+//  2. Store the aborted time before the first cluster goes back, by the clock that stamps the works, and read it back
+//     as every write of your own. It tells who went back from who never had the version. A controller that crashes in
+//     between finds the breach again, or the time. Who waits for a person's word takes that for a wish, and stores
+//     the time itself.
+//
+//  3. As long as it is stored, write the version before, and no other. Stamp each work with the version and the time of the
+//     write, as ever: a cluster is written once, however often the controller starts anew, and one whose write of the
+//     failed version arrives late goes back then.
+//
+//  4. Where Revert neither starts nor holds anyone, Plan with the version before: it goes to clusters that joined meanwhile.
+//
+//  5. Begin anew where the template changes. Whoever writes the older template instead of aborting gets the same writes from
+//     Plan with that version, in another order, within the budgets, and together with clusters that never had a workload.
+//
+// In code:
+//
+//	// plan says what may happen to the works of an owner, which get the template of r.Target(). It says nothing where it stored
+//	// what has to stand there first.
+//	func (c *aborter) plan(ctx context.Context, owner *app, groups *grouping.Groups) (*rollout.Result, error) {
+//		r := &owner.revisions
+//		if r.Want(hashOf(owner.template)) {
+//			// The template is kept under the name of its revision before anything is written of it.
+//			return nil, errors.Join(c.keepTemplate(ctx, owner), c.updateStatus(ctx, owner))
+//		}
+//		update, current := c.reports(owner, r.UpdateRevision), c.reports(owner, r.CurrentRevision)
+//		if r.AbortedTime == nil {
+//			result, err := rollout.Plan(owner.strategy, groups, update, c.now())
+//			if err == nil && (owner.abort || result.Breach != nil) && r.Abort(c.now()) {
+//				return nil, c.updateStatus(ctx, owner) // stored before anything goes back
+//			}
+//			if err == nil {
+//				r.Complete(result.Summary())
+//				status.SetRevisionConditions(&owner.status, *r, result.Summary(), owner.Generation, c.now())
+//			}
+//			return result, err
+//		}
+//		abort := rollout.Abort{Time: r.AbortedTime.Time, Failed: update, Before: current}
+//		result, err := rollout.Revert(owner.strategy, groups, abort, c.now())
+//		if err != nil {
+//			return nil, err
+//		}
+//		status.SetRevisionConditions(&owner.status, *r, result.Summary(), owner.Generation, c.now())
+//		if len(result.Start)+len(result.Holds()) > 0 {
+//			return result, nil
+//		}
+//		return rollout.Plan(owner.strategy, groups, current, c.now()) // who joined gets what all others have
+//	}
+//
+// Set a progressDeadline also for the way back, where it has limits: one that never answers keeps its slot.
 //
 // # A change at a time
 //

@@ -1,7 +1,7 @@
 package rollout
 
 // before lists the stages that a stage comes directly after (R33).
-func (s *schedule) before(stage int) []int {
+func (s *prospect) before(stage int) []int {
 	switch {
 	case s.After != nil:
 		return s.After[stage]
@@ -23,7 +23,7 @@ func (l load) then(next load) load {
 
 // together is the most clusters of all stages that count at the same time, where a stage becomes active when all that it
 // comes after are complete.
-func (s *schedule) together(loadOf func(stage int) load) int {
+func (s *prospect) together(loadOf func(stage int) load) int {
 	if s.After == nil {
 		var l load
 		for i := range s.Stages {

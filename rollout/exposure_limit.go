@@ -116,8 +116,8 @@ func (q *question) setConcurrency(n int) {
 	}
 }
 
-// schedule has the limits as they are now.
-func (q *question) schedule() *schedule { return newSchedule(q.rules, q.options, q.groups) }
+// prospect has the limits as they are now.
+func (q *question) prospect() *prospect { return newProspect(q.rules, q.options, q.groups) }
 
 // limits are as they are now.
 func (q *question) limits() Limits {
@@ -126,16 +126,16 @@ func (q *question) limits() Limits {
 
 // find sets the limits that are open to the highest with which at most so many clusters are exposed (R42). Both are
 // found by halving, since more clusters are exposed the higher they are.
-func (q *question) find(exposed int) (*schedule, *field.Error) {
+func (q *question) find(exposed int) (*prospect, *field.Error) {
 	free := q.rules.maxFailures == limit.Limit{}
 	if q.concurrency() == nil {
 		n := max(q.groups.NumClusters(), 1)
 		q.setConcurrency(1 + sort.Search(n-1, func(i int) bool {
 			q.setConcurrency(i + 2)
-			return q.schedule().reach().exposed > exposed
+			return q.prospect().reach().exposed > exposed
 		}))
 	}
-	s := q.schedule()
+	s := q.prospect()
 	if least := s.reach().exposed; least > exposed {
 		most, in := 0, 0
 		for i := range s.Stages {
@@ -149,10 +149,10 @@ func (q *question) find(exposed int) (*schedule, *field.Error) {
 	if free {
 		q.rules.maxFailures = limit.Count(sort.Search(q.groups.NumClusters(), func(i int) bool {
 			q.rules.maxFailures = limit.Count(i + 1)
-			s := q.schedule()
-			return s.reach().exposed > exposed || s.tolerates()
+			s := q.prospect()
+			return s.reach().exposed > exposed || !s.isProtected()
 		}))
-		s = q.schedule()
+		s = q.prospect()
 	}
 	return s, nil
 }

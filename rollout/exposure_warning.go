@@ -8,22 +8,22 @@ import (
 
 // unprotected says where the strategy protects nothing (R40): that all clusters start at once, and budgets that no number
 // of failures exceeds. Groups of which the same is to be said share a warning.
-func (s *schedule) unprotected() (warnings []Warning) {
-	n := s.groups.NumClusters()
+func (s *prospect) unprotected() (warnings []Warning) {
+	n := s.groups.NumClusters() - len(s.aside)
 	var passed, stuck Warning // budgets that all clusters fit in, and those that all slots fit in
 	for i := range s.Stages {
 		stage := &s.Stages[i]
-		if stage.Clusters == n && stage.MaxConcurrency == n && n > 1 {
+		if s.counted(i) == n && n > 1 && s.startsAtOnce(i) {
 			warnings = append(warnings, Warning{Type: WarningAllAtOnce, Clusters: n})
 		}
 		if !s.isOutOfReach(i) {
 			continue
 		}
 		w := Warning{
-			Type: WarningBudgetOutOfReach, Group: stage.Groups[0], Clusters: stage.Clusters, MaxFailures: s.budget(i),
+			Type: WarningBudgetOutOfReach, Group: stage.Groups[0], Clusters: s.budgeted(i), MaxFailures: s.budget(i),
 			AllGroups: s.Type == clusterv1alpha1.Progressive,
 		}
-		if s.mostExposed(i) == stage.Clusters {
+		if s.mostExposed(i) == s.counted(i) {
 			passed = w.and(passed)
 		} else {
 			w.MaxConcurrency = stage.MaxConcurrency
@@ -38,9 +38,10 @@ func (s *schedule) unprotected() (warnings []Warning) {
 	return warnings
 }
 
-// isOutOfReach says whether no number of failures in a stage exceeds its budget. All has none.
-func (s *schedule) isOutOfReach(stage int) bool {
-	return s.Type != clusterv1alpha1.All && s.Stages[stage].Clusters > 0 && s.budget(stage) >= s.mostExposed(stage)
+// startsAtOnce says whether all clusters of a stage start together.
+func (s *prospect) startsAtOnce(stage int) bool {
+	n, starts := s.counted(stage), s.options.starts
+	return s.slots(stage) == n && (s.options.ramp == 0 || s.options.ramp >= n) && (starts == nil || starts.n >= n)
 }
 
 // and is the first of the two, which counts one more group than before.

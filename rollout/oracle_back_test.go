@@ -53,6 +53,16 @@ func (t *taken) has(cluster string) (status.Report, bool) {
 	return worst, n > 0
 }
 
+// R44: since when a cluster has the version that failed, by the latest of several reports.
+func (t *taken) since(cluster string) (latest time.Time) {
+	for _, r := range t.failed {
+		if r.Cluster == cluster && r.Status != status.Skip && r.Applied.After(latest) {
+			latest = r.Applied
+		}
+	}
+	return latest
+}
+
 // R43: who has the failed version waits, who went back is as reported, everyone else is skipped; who is not selected
 // counts once. Clusters without any report get none here.
 func (o *oracle) r43() (reports []status.Report) {
@@ -108,19 +118,16 @@ func (o *oracle) r44Order() func(a, b string) int {
 	}
 	callers := o.order
 	return func(a, b string) int {
-		of := func(name string) (r status.Report, has, failed bool) {
-			r, has = o.back.has(name)
+		of := func(name string) (has, failed bool) {
+			r, has := o.back.has(name)
 			s := subject{}
 			s.status, s.since = r27(r)
-			return r, has, r2(&s) || o.r4(&s)
+			return has, has && (r2(&s) || o.r4(&s))
 		}
-		ra, hasA, failedA := of(a)
-		rb, hasB, failedB := of(b)
-		if c := first(hasA, hasB); c != 0 { // before who went back and is tried again
+		hasA, failedA := of(a)
+		hasB, failedB := of(b)
+		if c := first(hasA, hasB); c != 0 {
 			return c
-		}
-		if !hasA {
-			return 0
 		}
 		if c := first(failedA, failedB); c != 0 {
 			return c
@@ -130,9 +137,10 @@ func (o *oracle) r44Order() func(a, b string) int {
 				return c
 			}
 		}
-		if c := first(ra.Applied.IsZero(), rb.Applied.IsZero()); c != 0 {
+		sinceA, sinceB := o.back.since(a), o.back.since(b)
+		if c := first(sinceA.IsZero(), sinceB.IsZero()); c != 0 {
 			return c
 		}
-		return rb.Applied.Compare(ra.Applied)
+		return sinceB.Compare(sinceA)
 	}
 }

@@ -42,8 +42,8 @@ type Abort struct {
 // unless abort.StopAtBreach. Percentages are shares of all selected clusters, or of all in the group, also of those
 // that never had the failed version.
 //
-// The way back is over when the summary's aggregate is not Progressing. Then Plan with the version before brings it
-// to those that joined.
+// Nobody has the failed version any more where Revert neither starts nor holds anyone. From then on Plan with the version
+// before brings it to those that joined meanwhile; they count as gone back then.
 //
 // It is an error if Plan would return one, if abort.Time is zero, or if a report has no cluster. Beside what Plan takes
 // it sorts the clusters that have the failed version.

@@ -313,14 +313,13 @@ func (s *schedule) checkMandatory() {
 
 // compare orders the positions of clusters that wait in the same state and stage by their turn (R8).
 func (s *schedule) compare(a, b int32) int {
-	switch {
-	case s.options.back != nil:
-		return s.options.back.compare(a, b)
-	case s.options.order == nil:
-		return cmp.Compare(a, b) // as the names do
-	default:
-		return s.compareNames(s.groups.Cluster(int(a)), s.groups.Cluster(int(b)))
+	if c := s.options.back.compare(a, b); c != 0 {
+		return c
 	}
+	if s.options.order == nil {
+		return cmp.Compare(a, b) // as the names do
+	}
+	return s.compareNames(s.groups.Cluster(int(a)), s.groups.Cluster(int(b)))
 }
 
 // compareNames does the same for the names of clusters.
@@ -328,7 +327,9 @@ func (s *schedule) compareNames(a, b string) int {
 	if back := s.options.back; back != nil {
 		p, _ := s.groups.Position(a)
 		q, _ := s.groups.Position(b)
-		return back.compare(int32(p), int32(q))
+		if c := back.compare(int32(p), int32(q)); c != 0 {
+			return c
+		}
 	}
 	if order := s.options.order; order != nil {
 		if c := order(a, b); c != 0 {

@@ -32,10 +32,13 @@ func (b *wayBack) unreported() int {
 	return b.absent
 }
 
-// compare orders positions by their turn (R44).
+// compare orders positions by their turn; 0 where neither has the failed version, as of those that are tried again (R44).
 func (b *wayBack) compare(p, q int32) int {
-	tried := func(p int32) int { return one(b.ranks[p] == 0) } // it went back already, and is tried again
-	return cmp.Or(cmp.Compare(tried(p), tried(q)), cmp.Compare(b.ranks[p], b.ranks[q]), cmp.Compare(p, q))
+	if b == nil {
+		return 0
+	}
+	turn := func(position int32) uint32 { return uint32(b.ranks[position] - 1) } // that of the others is the last
+	return cmp.Compare(turn(p), turn(q))
 }
 
 // turnRound gives the groups in the order of the way back (R44).
@@ -67,7 +70,7 @@ func newWayBack(r *rules, o *options, groups *grouping.Groups, abort *Abort, now
 		case !selected:
 			gone[report.Cluster] = true
 			reports = append(reports, report)
-		case has[position] != nil:
+		case has.at(position):
 		case wentBack(&report, abort.Time):
 			list(position, report)
 		default:
@@ -80,7 +83,7 @@ func newWayBack(r *rules, o *options, groups *grouping.Groups, abort *Abort, now
 		case !selected && !gone[report.Cluster]:
 			reports = append(reports, report)
 		case !selected:
-		case has[position] != nil:
+		case has.at(position):
 			list(position, status.Report{Cluster: report.Cluster, Status: status.ToApply})
 		case !listed[position]:
 			list(position, leftOut(report.Cluster))
@@ -105,8 +108,16 @@ func wentBack(r *status.Report, aborted time.Time) bool {
 	return !r.Applied.IsZero() && !isBefore(r.Applied.Round(0), aborted.Round(0))
 }
 
-// holders are the reports of the clusters that have the failed version, by position; nil of the others.
-type holders []*status.Report
+// holders are the clusters that have the failed version, by position.
+type holders []holder
+
+// holder is a cluster that has the failed version; one without a report has not.
+type holder struct {
+	report  *status.Report // that counts of several (R1)
+	applied time.Time      // the latest of several; zero if nobody knows
+}
+
+func (has holders) at(position int) bool { return has[position].report != nil }
 
 // findHolders merges the reports of a cluster of which several say that it has the failed version.
 func findHolders(groups *grouping.Groups, failed []status.Report) holders {
@@ -117,11 +128,15 @@ func findHolders(groups *grouping.Groups, failed []status.Report) holders {
 		if !selected || !hasVersion(report) {
 			continue
 		}
-		if has[position] != nil {
-			merged := status.Merge(*has[position], *report)
+		h := &has[position]
+		if applied := report.Applied.Round(0); applied.After(h.applied) {
+			h.applied = applied
+		}
+		if h.report != nil {
+			merged := status.Merge(*h.report, *report)
 			report = &merged
 		}
-		has[position] = report
+		h.report = report
 	}
 	return has
 }
@@ -136,24 +151,24 @@ func hasVersion(r *status.Report) bool {
 func (has holders) rank(r *rules, o *options, now time.Time) []int32 {
 	turns := make([]int32, 0, len(has))
 	failed := make([]bool, len(has))
-	for position, report := range has {
-		if report != nil {
-			kind, since := read(report)
+	for position := range has {
+		if has.at(position) {
+			kind, since := read(has[position].report)
 			failed[position] = failureStates.has(r.at(kind, since, now))
 			turns = append(turns, int32(position))
 		}
 	}
 	slices.SortFunc(turns, func(p, q int32) int {
-		a, b := has[p], has[q]
+		a, b := &has[p], &has[q]
 		if failed[p] != failed[q] {
 			return one(failed[q]) - one(failed[p])
 		}
 		if o.order != nil {
-			if c := o.order(a.Cluster, b.Cluster); c != 0 {
+			if c := o.order(a.report.Cluster, b.report.Cluster); c != 0 {
 				return c
 			}
 		}
-		return cmp.Or(compareLatest(a.Applied, b.Applied), cmp.Compare(p, q))
+		return cmp.Or(compareLatest(a.applied, b.applied), cmp.Compare(p, q))
 	})
 	ranks := make([]int32, len(has))
 	for i, position := range turns {
@@ -167,5 +182,5 @@ func compareLatest(a, b time.Time) int {
 	if a.IsZero() != b.IsZero() {
 		return one(b.IsZero()) - one(a.IsZero())
 	}
-	return b.Round(0).Compare(a.Round(0))
+	return b.Compare(a)
 }

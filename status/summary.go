@@ -53,8 +53,8 @@ func (c Counts) Failures() int { return c.Failed + c.TimeOut }
 // Done gives the number of clusters that need nothing more: succeeded and soaked, or left out.
 func (c Counts) Done() int { return c.Succeeded - c.Soaking + c.Skip }
 
-// Percent gives the share of the clusters that are done, from 0 to 100, rounded down so that 100 means all. It is 0
-// where there is no cluster, as nothing ran.
+// Percent gives the share of the clusters that are done, of those that count, from 0 to 100, rounded down so that 100 means
+// all. It is 0 where no cluster counts, as nothing ran.
 func (c Counts) Percent() int {
 	if c.Total() == 0 {
 		return 0

@@ -5,6 +5,7 @@ go 1.25.0
 require (
 	github.com/cohort-ocm/cohort v0.0.0
 	github.com/cohort-ocm/cohort/internal/apiserver v0.0.0-00010101000000-000000000000
+	github.com/go-logr/logr v1.4.3
 	github.com/prometheus/client_golang v1.23.2
 	gopkg.in/evanphx/json-patch.v4 v4.13.0
 	k8s.io/api v0.35.5
@@ -33,7 +34,6 @@ require (
 	github.com/felixge/httpsnoop v1.0.4 // indirect
 	github.com/fsnotify/fsnotify v1.9.0 // indirect
 	github.com/fxamacker/cbor/v2 v2.9.0 // indirect
-	github.com/go-logr/logr v1.4.3 // indirect
 	github.com/go-logr/stdr v1.2.2 // indirect
 	github.com/go-logr/zapr v1.3.0 // indirect
 	github.com/go-openapi/jsonpointer v0.21.0 // indirect

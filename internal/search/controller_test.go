@@ -30,6 +30,7 @@ type input struct {
 	grace    time.Duration
 	previous *rollout.Result
 	options  options
+	abort    *rollout.Abort // the rollout is taken back; nil: it goes on
 }
 
 // planner makes a plan. The mutants are others than plan.
@@ -43,6 +44,9 @@ func plan(in input) (*rollout.Result, error) {
 	}
 	for _, o := range in.options {
 		opts = append(opts, o)
+	}
+	if in.abort != nil {
+		return rollout.Revert(in.strategy, in.groups, *in.abort, in.now, opts...)
 	}
 	return rollout.Plan(in.strategy, in.groups, in.reports, in.now, opts...)
 }
@@ -80,7 +84,7 @@ type controller struct {
 	plans   map[[2]uint64]*decision
 	groups  map[uint64]*grouping.Groups
 	before  map[uint64]*rollout.Result
-	works   [most][1 << objectBits]*status.Report
+	works   [2][most][1 << objectBits]*status.Report // about the wanted version and the one before
 
 	neglects string // a duty that it leaves out
 }
@@ -101,7 +105,7 @@ func viewed(s *state) (key [2]uint64) {
 		}
 		key[1] |= (bit(c.aside) | bit(c.past)<<1) << (16 + 2*i)
 	}
-	key[1] |= uint64(s.torn) | uint64(s.closed)<<2 | bit(s.paused)<<5 | uint64(s.attempt)<<6
+	key[1] |= uint64(s.torn) | uint64(s.closed)<<2 | bit(s.paused)<<5 | uint64(s.attempt)<<6 | bit(s.aborted)<<7
 	return key
 }
 
@@ -169,6 +173,15 @@ func (k *controller) input(s *state) input {
 	for i := range s.clusters {
 		if r := k.report(i, s.clusters[i].view()); r != nil {
 			in.reports = append(in.reports, *r)
+		}
+	}
+	if s.aborted {
+		// Who went back did so in the last two ticks, as far as ages tell, and all others got their version before.
+		in.abort = &rollout.Abort{Time: now.Add(-ancient*tick + tick/2), Before: in.reports}
+		for i := range s.clusters {
+			if r := k.reportOf(i, s.clusters[i].view(), 1); r != nil {
+				in.abort.Failed = append(in.abort.Failed, *r)
+			}
 		}
 	}
 	for group := range int32(none) {
@@ -254,11 +267,14 @@ func (k *controller) read(s *state) *grouping.Groups {
 }
 
 // report makes a ManifestWork of an object and reads it as a controller does; nil where there is none.
-func (k *controller) report(i int, o object) *status.Report {
+func (k *controller) report(i int, o object) *status.Report { return k.reportOf(i, o, 0) }
+
+// reportOf is report about a version.
+func (k *controller) reportOf(i int, o object, version uint8) *status.Report {
 	if o.version == absent {
 		return nil
 	}
-	if r := k.works[i][o.pack()]; r != nil {
+	if r := k.works[version][i][o.pack()]; r != nil {
 		return r
 	}
 	work := &workv1.ManifestWork{ObjectMeta: metav1.ObjectMeta{
@@ -280,8 +296,8 @@ func (k *controller) report(i int, o object) *status.Report {
 		set(workv1.WorkProgressing, map[bool]metav1.ConditionStatus{true: metav1.ConditionFalse, false: metav1.ConditionTrue}[o.condition == succeeded])
 		set(workv1.WorkDegraded, map[bool]metav1.ConditionStatus{true: metav1.ConditionTrue, false: metav1.ConditionFalse}[o.condition == failed])
 	}
-	r, _ := status.FromManifestWork(status.WorkState{Work: work, Version: "version 0"})
-	k.works[i][o.pack()] = &r
+	r, _ := status.FromManifestWork(status.WorkState{Work: work, Version: fmt.Sprint("version ", version)})
+	k.works[version][i][o.pack()] = &r
 	return &r
 }
 

@@ -28,6 +28,7 @@ const (
 	pauses          // a person pauses the rollout
 	resumes         // a person resumes it
 	retries         // a person wants what failed to be tried again
+	aborts          // a person takes the rollout back
 	plans           // the controller plans; arg are the clusters that start
 	writes          // it writes the object of a cluster
 	loses           // it writes the object of a cluster, and the answer is lost
@@ -79,6 +80,8 @@ func (k *controller) move(s *state, e event) {
 		s.paused = e.kind == pauses
 	case retries:
 		s.attempt = 1
+	case aborts:
+		s.abort()
 	case plans:
 		k.plan(s, set(e.arg))
 	case writes:
@@ -168,6 +171,20 @@ func (k *controller) renew(s *state, back bool) {
 	}
 }
 
+// abort has the version before wanted on those that have the present one. The plan that is carried out is dropped.
+func (s *state) abort() {
+	s.aborted = true
+	for i := range s.clusters {
+		c := &s.clusters[i]
+		c.todo = doNothing
+		for _, o := range [...]*object{&c.truth, &c.seen, &c.own} {
+			if o.relabel(true); o.version == 0 {
+				o.applied = ancient
+			}
+		}
+	}
+}
+
 // plan begins to carry out a plan that starts some clusters.
 func (k *controller) plan(s *state, start set) {
 	k.settle(s)
@@ -232,6 +249,9 @@ func (k *controller) each(s *state, f func(event)) {
 	if g.retry && s.attempt == 0 {
 		f(event{kind: retries})
 	}
+	if g.aborts && !s.aborted {
+		f(event{kind: aborts})
+	}
 	if s.left.crashes > 0 {
 		f(event{kind: crashes})
 	}
@@ -278,7 +298,9 @@ func (k *controller) eachOf(s *state, i uint8, f func(event)) {
 	// A scheduler hides a cluster that the controller has seen where it is.
 	if s.torn == whole && s.left.tears > 0 && c.group != none && c.gone == 0 {
 		f(event{tears, i, uint8(partial)})
-		f(event{tears, i, uint8(hidden)})
+		if g.grace > 0 {
+			f(event{tears, i, uint8(hidden)})
+		}
 	}
 	if c.todo == doNothing {
 		return

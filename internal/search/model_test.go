@@ -87,6 +87,7 @@ type state struct {
 	closed   uint8 // the groups with a closed gate, a bit each
 	paused   bool
 	attempt  uint8 // the one that is wanted
+	aborted  bool  // the version before is wanted on the clusters that have the one that was
 	left     left
 }
 
@@ -138,7 +139,7 @@ func (s *state) pack() (p packed) {
 		p[i] = s.clusters[i].pack()
 	}
 	l := s.left
-	p[most] = uint64(s.torn) | uint64(s.tornAge)<<2 | uint64(s.closed)<<4 | bit(s.paused)<<7 | uint64(s.attempt)<<36
+	p[most] = uint64(s.torn) | uint64(s.tornAge)<<2 | uint64(s.closed)<<4 | bit(s.paused)<<7 | uint64(s.attempt)<<36 | bit(s.aborted)<<37
 	for i, n := range [...]uint8{l.fails, l.moves, l.versions, l.crashes, l.faults, l.tears, l.turns} {
 		p[most] |= uint64(n) << (8 + 4*i)
 	}
@@ -151,7 +152,7 @@ func (p *packed) unpack() (s state) {
 	}
 	g := p[most]
 	s.torn, s.tornAge, s.closed, s.paused = tear(g&3), uint8(g>>2&3), uint8(g>>4&7), g>>7&1 == 1
-	s.attempt = uint8(g >> 36 & 1)
+	s.attempt, s.aborted = uint8(g>>36&1), g>>37&1 == 1
 	for i, n := range [...]*uint8{&s.left.fails, &s.left.moves, &s.left.versions, &s.left.crashes, &s.left.faults, &s.left.tears, &s.left.turns} {
 		*n = uint8(g >> (8 + 4*i) & 15)
 	}
@@ -182,13 +183,13 @@ func (o *object) older(oldest uint8) {
 	if o.version == absent {
 		return
 	}
-	o.applied = min(o.applied+1, oldest)
+	o.applied = max(o.applied, min(o.applied+1, oldest))
 	if o.condition != unknown {
 		o.changed = max(o.changed, min(o.changed+1, oldest))
 	}
 }
 
-// ancient is an age that a time from before an attempt keeps, so that it stays behind all others.
+// ancient is an age that a time from before an attempt or an abort keeps, so that it stays behind all others.
 const ancient = 3
 
 // relabel gives an object's version the number that it has when another is wanted: a new one, or again the one before.

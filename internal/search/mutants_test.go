@@ -93,6 +93,18 @@ func (in *input) groupOf(cluster string) int32 {
 	return key.Index
 }
 
+// takenBack makes a planner that takes a rollout back otherwise.
+func takenBack(alter func(a *rollout.Abort)) planner {
+	return given(func(in *input) {
+		if in.abort != nil {
+			abort := *in.abort
+			abort.Failed = slices.Clone(abort.Failed)
+			alter(&abort)
+			in.abort = &abort
+		}
+	})
+}
+
 // mutants has one for every rule that has to do with starting, holding and removing, and for duties of a controller.
 var mutants = []mutant{
 	{name: "does not read its own writes (duty 3)", world: "late cache", broken: "twice", planner: plan, duty: "own writes"},
@@ -227,6 +239,29 @@ var mutants = []mutant{
 	{name: "counts all failures (R38)", world: "failures that do not count", broken: "breach", planner: without("FailedBefore")},
 	{name: "counts no failure (R38)", world: "failures that do not count", broken: "stop", planner: given(func(in *input) {
 		in.options["FailedBefore"] = rollout.FailedBefore(func(string) bool { return true })
+	})},
+	{name: "brings the version before to all (R43)", world: "the way back", broken: "touches", planner: given(func(in *input) { in.abort = nil })},
+	{name: "takes all that have the version before for untouched (R43)", world: "the way back", broken: "concurrency", planner: takenBack(
+		func(a *rollout.Abort) { a.Time = now.Add(time.Hour) })},
+	{name: "lets those go back last that failed (R44)", world: "the way back", broken: "turn", planner: takenBack(func(a *rollout.Abort) {
+		for i := range a.Failed {
+			if a.Failed[i].Status == status.Failed {
+				a.Failed[i].Status, a.Failed[i].Applied = status.Succeeded, time.Unix(0, 0)
+			}
+		}
+	})},
+	{name: "stops the way back at a breach (R45)", world: "the way back", broken: "breach", planner: takenBack(
+		func(a *rollout.Abort) { a.StopAtBreach = true })},
+	{name: "starts all at once (R35)", world: "a ramp", broken: "pace", planner: without("Ramp")},
+	{name: "lets the ramp begin higher (R35)", world: "a ramp", broken: "pace", planner: given(func(in *input) {
+		in.options["Ramp"] = rollout.Ramp(2)
+	})},
+	{name: "starts too many in a time (R36)", world: "starts spread over time", broken: "pace", planner: without("MaxStarts")},
+	{name: "forgets starts a moment early (R36)", world: "starts spread over time", broken: "time", planner: given(func(in *input) {
+		in.options["MaxStarts"] = rollout.MaxStarts(1, 2*tick-1)
+	})},
+	{name: "forgets starts too late (R36)", world: "starts spread over time", broken: "held", planner: given(func(in *input) {
+		in.options["MaxStarts"] = rollout.MaxStarts(1, 2*tick+1)
 	})},
 	{name: "tries nothing again (R39)", world: "attempts", broken: "held", planner: without("Attempt")},
 	{name: "tries again while an attempt runs (R39)", world: "attempts", broken: "twice", planner: reported(func(_ *input, r *status.Report) {

@@ -158,19 +158,19 @@ func (l *listener) check(s *state) string {
 }
 
 // replay follows the history to a state with a Planner, and compares.
-func (x *search) replay(to uint32, neglects string) (string, error) {
+func (x *search) replay(t *testing.T, to uint32, neglects string) string {
 	steps := x.history(to)
 	l, err := newListener(x.controller, &steps[0].state)
 	if err != nil {
-		return "", err
+		t.Fatal(err)
 	}
 	l.neglects = neglects
 	for i := range steps[1:] {
 		if err := l.follow(&steps[i].state, &steps[i+1].state, steps[i].event); err != nil {
-			return "", err
+			t.Fatal(err)
 		}
 	}
-	return l.check(&steps[len(steps)-1].state), nil
+	return l.check(&steps[len(steps)-1].state)
 }
 
 // TestThePlannerThatIsToldOfEventsSaysInEveryStateWhatPlanSays follows the history to each state of each world with a
@@ -178,30 +178,28 @@ func (x *search) replay(to uint32, neglects string) (string, error) {
 // not forget when another version is wanted, is found out.
 func TestThePlannerThatIsToldOfEventsSaysInEveryStateWhatPlanSays(t *testing.T) {
 	for _, c := range worlds {
+		if c.aborts {
+			continue // a way back has no Planner
+		}
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			c.named = true
 			x := newSearch(&c, plan)
 			x.only = "nothing"
-			x.run(bound(exhaustive.Of(500, 20_000)))
-			found := map[string]bool{}
+			x.run(bound(exhaustive.Of(250, 10_000)))
 			for n := range x.states {
-				for _, neglects := range []string{"", "Applied", "Forget"} {
-					if found[neglects] {
-						continue
-					}
-					what, err := x.replay(uint32(n), neglects)
-					if err != nil {
-						t.Fatal(err)
-					}
-					found[neglects] = what != ""
-					if neglects == "" && what != "" {
-						t.Fatalf("%s", x.tell(uint32(n), event{kind: plans}, what))
-					}
+				if what := x.replay(t, uint32(n), ""); what != "" {
+					t.Fatalf("%s", x.tell(uint32(n), event{kind: plans}, what))
 				}
 			}
-			if c.lag && !found["Applied"] || c.left.versions > 0 && !found["Forget"] {
-				t.Error("does not notice a duty that is left out", found)
+			if duty := map[string]string{"late cache": "Applied", "versions": "Forget"}[c.name]; duty != "" {
+				missed := false
+				for n := 0; n < len(x.states) && !missed; n++ {
+					missed = x.replay(t, uint32(n), duty) != ""
+				}
+				if !missed {
+					t.Errorf("a controller that does not call %s is not noticed", duty)
+				}
 			}
 			t.Logf("%d states with the clusters told apart", len(x.states))
 		})

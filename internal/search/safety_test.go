@@ -3,6 +3,7 @@ package search
 import (
 	"fmt"
 	"math/bits"
+	"slices"
 
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 )
@@ -90,6 +91,9 @@ func (c *config) judge(s *state) *judge {
 	j := &judge{config: c, s: s}
 	for i := range s.clusters {
 		j.stands[i] = c.stand(s.clusters[i].view(), s.attempt)
+		if o := s.clusters[i].view(); s.aborted && (o.version > 1 || o.version == 0 && o.applied == ancient) {
+			j.stands[i] = done // it never had the version (R43)
+		}
 		if s.clusters[i].shown != none {
 			j.all.add(i)
 			if !s.clusters[i].aside {
@@ -165,10 +169,14 @@ func (j *judge) divide() {
 	}
 	for g := range none {
 		for _, m := range c.mandatory {
-			if m == g {
+			if m == g && !j.s.aborted {
 				add(stage{name: fmt.Sprint("mandatory group ", g), groups: 1 << g, limit: perGroup, mandatory: true, sequence: true})
 			}
 		}
+	}
+	if j.s.aborted {
+		j.turnRound(add, perGroup)
+		return
 	}
 	switch rest := set(1<<none-1) &^ taken; c.strategy {
 	case clusterv1alpha1.ProgressivePerGroup:
@@ -185,6 +193,26 @@ func (j *judge) divide() {
 		j.stages[j.n-1].budget = most // the budget over all clusters holds instead
 	default:
 		add(stage{name: "all groups", groups: rest, budget: most})
+	}
+}
+
+// turnRound makes the stages of a way back (R44): the groups from the last to the first, then the mandatory ones, or one
+// pool. Any number may fail (R45).
+func (j *judge) turnRound(add func(stage), perGroup string) {
+	if j.config.strategy != clusterv1alpha1.ProgressivePerGroup {
+		limit := ""
+		if j.config.strategy == clusterv1alpha1.Progressive {
+			limit = j.config.concurrency
+		}
+		add(stage{name: "all groups", groups: 1<<none - 1, limit: limit, budget: most})
+		return
+	}
+	for _, mandatory := range []bool{false, true} {
+		for g := none - 1; g >= 0; g-- {
+			if slices.Contains(j.config.mandatory, g) == mandatory {
+				add(stage{name: fmt.Sprint("group ", g), groups: 1 << g, limit: perGroup, budget: most, sequence: true})
+			}
+		}
 	}
 }
 
@@ -232,7 +260,7 @@ func (j *judge) breach() string {
 			return fmt.Sprintf("%d failed in %s, %d may", j.failures(x.clusters), x.name, x.budget)
 		}
 	}
-	if budget := share(j.config.budget, j.counted.len(), 0); j.config.strategy == clusterv1alpha1.Progressive && j.failures(j.counted) > budget {
+	if budget := share(j.config.budget, j.counted.len(), 0); j.config.strategy == clusterv1alpha1.Progressive && !j.s.aborted && j.failures(j.counted) > budget {
 		return fmt.Sprintf("%d failed, %d may", j.failures(j.counted), budget)
 	}
 	return ""
@@ -255,7 +283,7 @@ func (j *judge) stop() string {
 // forgotten what it wrote.
 func (j *judge) slots(x *stage) (free int, taken set) {
 	for i := range most {
-		if !x.clusters.has(i) || j.stands[i] == failing && j.config.free {
+		if !x.clusters.has(i) || j.stands[i] == failing && (j.config.free || j.s.aborted) {
 			continue
 		}
 		if j.stands[i].inFlight() || j.has(i) && j.stands[i] == waiting {
@@ -275,6 +303,8 @@ func (j *judge) checkStart(start set) string {
 		case !start.has(i):
 		case !j.all.has(i):
 			return fmt.Sprintf("selection: @%d starts, which is not selected", i)
+		case j.s.aborted && j.s.clusters[i].truth.version != 1:
+			return fmt.Sprintf("touches: @%d is written, which never had the version", i)
 		case j.has(i):
 			return fmt.Sprintf("twice: @%d starts, which has the version (%v by the rules)", i, j.stands[i])
 		}
@@ -288,6 +318,9 @@ func (j *judge) checkStart(start set) string {
 			if held := j.behind(x); held != "" {
 				return fmt.Sprintf("order: @%d of group %d starts %s", i, g, held)
 			}
+			if first := j.failedBefore(x); first&^start != 0 && !first.has(i) {
+				return fmt.Sprintf("turn: @%d goes back before %s, which failed", i, (first &^ start).in(marks))
+			}
 			if j.s.closed>>g&1 == 1 {
 				return fmt.Sprintf("gate: @%d starts behind the closed gate of group %d", i, g)
 			}
@@ -299,7 +332,58 @@ func (j *judge) checkStart(start set) string {
 			return fmt.Sprintf("concurrency: %s where %s, %s at a time in %s", starts(start&x.clusters), j.tell(taken), x.limit, x.name)
 		}
 	}
+	if free, why := j.pace(); (start & j.counted).len() > free {
+		return fmt.Sprintf("pace: %s, and %s", starts(start&j.counted), why)
+	}
 	return ""
+}
+
+// pace says how many clusters may start in all stages together, and why no more (R35, R36).
+func (j *judge) pace() (free int, why string) {
+	free = most
+	if j.config.ramp > 0 {
+		soaked := j.of(j.counted, func(x standing) bool { return x == done }).len()
+		var taken set
+		for n := range j.n {
+			_, holding := j.slots(&j.stages[n])
+			taken |= holding
+		}
+		if left := max(0, max(j.config.ramp, soaked)-taken.len()); left < free {
+			free, why = left, fmt.Sprintf("%d soaked, where %s", soaked, j.tell(taken))
+		}
+	}
+	if j.config.starts > 0 {
+		recent := 0
+		for i := range most {
+			if o := j.s.clusters[i].view(); j.counted.has(i) && o.version == 0 && o.applied < j.config.per {
+				recent++
+			}
+		}
+		if left := max(0, j.config.starts-recent); left < free {
+			free, why = left, fmt.Sprintf("%d started a while ago, %d may within %dm", recent, j.config.starts, j.config.per)
+		}
+	}
+	return free, why
+}
+
+// failedBefore are the clusters of a stage that failed with the version from which they go back (R44).
+func (j *judge) failedBefore(x *stage) set {
+	if !j.s.aborted {
+		return 0
+	}
+	return j.waiting(x.clusters) & j.failedWith(1)
+}
+
+// failedWith are the clusters that failed with a version.
+func (j *judge) failedWith(version uint8) (failed set) {
+	for i := range most {
+		if o := j.s.clusters[i].view(); o.version == version {
+			if o.version = 0; j.config.stand(o, 0).fails() {
+				failed.add(i)
+			}
+		}
+	}
+	return failed
 }
 
 // tell says of clusters how they stand.
@@ -373,6 +457,8 @@ func (j *judge) checkHeld(start set) string {
 	if j.stopped != "" {
 		return ""
 	}
+	left, _ := j.pace()
+	left -= (start & j.counted).len()
 	for n := range j.n {
 		x := &j.stages[n]
 		if j.behind(x) != "" {
@@ -384,7 +470,7 @@ func (j *judge) checkHeld(start set) string {
 				open &^= 1 << i
 			}
 		}
-		if free, _ := j.slots(x); open&x.aside&^start != 0 || (start&x.clusters).len() < min((open&x.clusters).len(), max(0, free)) {
+		if free, _ := j.slots(x); open&x.aside&^start != 0 || left > 0 && (start&x.clusters).len() < min((open&x.clusters).len(), max(0, free)) {
 			return fmt.Sprintf("held: [%s] wait in %s for nothing", (open &^ start).in(marks), x.name)
 		}
 	}

@@ -27,7 +27,7 @@ func TestNoHistoryBreaksARuleAndEveryRolloutEnds(t *testing.T) {
 		}
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			x := newSearch(c, plan).run(bound(exhaustive.Of(2_000, 300_000)))
+			x := newSearch(c, plan).run(bound(exhaustive.Of(1_500, 200_000)))
 			if x.broken != nil {
 				t.Errorf("\n%s", x.story())
 			}

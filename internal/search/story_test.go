@@ -120,6 +120,8 @@ func (c *config) story() string {
 		}
 		switch {
 		case in == 0:
+		case c.aborts && group != none:
+			fmt.Fprintf(&b, "group %d: %s, with the version before: %s\n", group, in.in(names), (in & c.installed).in(names))
 		case group == none:
 			fmt.Fprintf(&b, "not selected: %s\n", in.in(names))
 		case c.closed>>group&1 == 1:
@@ -169,6 +171,8 @@ func (s *step) tell() string {
 		return "the rollout is paused"
 	case resumes:
 		return "the rollout is resumed"
+	case aborts:
+		return "the rollout is aborted: who has its version goes back to the one before"
 	case retries:
 		return "what failed is to be tried again"
 	case plans:

@@ -33,14 +33,16 @@ const (
 
 // writes lists what the plans ask for: works that go, before works that come. Clusters in flight are not among them, as
 // they have the version, and with it all that the template says.
-func (c *controller) writes(set *workv1alpha1.ManifestWorkReplicaSet, placements []*placement, due []string) (writes []write) {
+func (c *controller) writes(set *workv1alpha1.ManifestWorkReplicaSet, placements []*placement) (writes []write) {
 	for _, p := range placements {
 		for _, work := range surplus(set, p) {
 			writes = append(writes, write{verb: verbDelete, cluster: work.Namespace, work: work})
 		}
 	}
-	for _, cluster := range due {
-		writes = append(writes, write{verb: verbDelete, cluster: cluster, work: c.caches.workOn(set, cluster)})
+	for _, p := range placements {
+		for _, cluster := range p.result.Removed { // the last one has the works that no placement selects any more
+			writes = append(writes, write{verb: verbDelete, cluster: cluster, work: c.caches.workOn(set, cluster)})
+		}
 	}
 	for _, p := range placements {
 		for _, work := range p.moved {

@@ -32,6 +32,9 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
+// grace is how long a cluster is unselected before it loses its work.
+const grace = 5 * time.Second
+
 // hub is a controller with a fake API server and caches that show what is on it when they are told to.
 type hub struct {
 	*controller
@@ -94,6 +97,8 @@ func (h *hub) restart() {
 		live:   h.server,
 		teller: newTeller(events.NewFakeRecorder(1000), prometheus.NewRegistry()),
 		now:    func() time.Time { return h.clock },
+
+		removeAfter: grace,
 	}
 	h.catchUp()
 }

@@ -27,13 +27,14 @@ func main() {
 	metricsAddress := flag.String("metrics-bind-address", ":8080", "where Prometheus asks; 0 for nowhere")
 	elect := flag.Bool("leader-elect", false, "wait until no other replica is at work")
 	namespace := flag.String("leader-election-namespace", "", "where the lease is; that of the pod if empty")
+	removeAfter := flag.Duration("remove-after", 5*time.Second, "how long a cluster is in no placement before it loses its work; more than the scheduler takes to rewrite its decisions")
 	qps := flag.Float64("qps", 100, "how many requests a second the API server gets")
 	flag.Parse()
 
 	ctrl.SetLogger(zap.New())
 	config := ctrl.GetConfigOrDie()
 	config.QPS, config.Burst = float32(*qps), int(2**qps)
-	err := run(ctrl.SetupSignalHandler(), config, *workers, ctrl.Options{
+	err := run(ctrl.SetupSignalHandler(), config, *workers, *removeAfter, ctrl.Options{
 		Metrics:                 metricsserver.Options{BindAddress: *metricsAddress},
 		LeaderElection:          *elect,
 		LeaderElectionID:        "works.cohort.open-cluster-management.io",
@@ -46,27 +47,37 @@ func main() {
 }
 
 // run runs the controller until the context ends.
-func run(ctx context.Context, config *rest.Config, workers int, options ctrl.Options) error {
+func run(ctx context.Context, config *rest.Config, workers int, removeAfter time.Duration, options ctrl.Options) error {
 	options.Scheme = newScheme()
 	manager, err := ctrl.NewManager(config, options)
 	if err != nil {
 		return err
 	}
-	caches, err := newCaches(ctx, manager.GetCache())
+	c, err := newController(ctx, manager, newTeller(manager.GetEventRecorder("works"), metrics.Registry), removeAfter)
 	if err != nil {
 		return err
 	}
-	c := &controller{
-		caches: caches,
-		client: manager.GetClient(),
-		live:   manager.GetAPIReader(),
-		teller: newTeller(manager.GetEventRecorder("works"), metrics.Registry),
-		now:    time.Now,
-	}
-	if err := c.watch(manager, workers); err != nil {
+	if err := c.watch(manager, workers, c); err != nil {
 		return err
 	}
 	return manager.Start(ctx)
+}
+
+// newController makes a controller of what a manager has.
+func newController(ctx context.Context, manager ctrl.Manager, teller teller, removeAfter time.Duration) (*controller, error) {
+	caches, err := newCaches(ctx, manager.GetCache())
+	if err != nil {
+		return nil, err
+	}
+	return &controller{
+		caches: caches,
+		client: manager.GetClient(),
+		live:   manager.GetAPIReader(),
+		teller: teller,
+		now:    time.Now,
+
+		removeAfter: removeAfter,
+	}, nil
 }
 
 func newScheme() *runtime.Scheme {

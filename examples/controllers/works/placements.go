@@ -31,8 +31,8 @@ type placement struct {
 // come of a work.
 type readPlacements struct {
 	each  map[string]readPlacement
-	parts []*grouping.Groups // of each placementRef, as read
-	apart []*grouping.Groups // of each placementRef, without the clusters of those before it
+	parts []grouping.PlacementGroups // of each placementRef, as read
+	apart []*grouping.Groups         // of each placementRef, without the clusters of those before it
 }
 
 // readPlacement is what groups were read of. An object in a cache is never changed, but replaced: as long as these are
@@ -50,7 +50,7 @@ func (c *controller) placements(set *workv1alpha1.ManifestWorkReplicaSet, memory
 	if len(refs) == 0 {
 		return nil, field.Required(path, "must have a placement")
 	}
-	each, parts := make(map[string]readPlacement, len(refs)), make([]*grouping.Groups, len(refs))
+	each, parts := make(map[string]readPlacement, len(refs)), make([]grouping.PlacementGroups, len(refs))
 	for i, ref := range refs {
 		if _, twice := each[ref.Name]; twice {
 			return nil, field.Duplicate(path.Index(i).Child("name"), ref.Name)
@@ -59,10 +59,10 @@ func (c *controller) placements(set *workv1alpha1.ManifestWorkReplicaSet, memory
 		if err != nil {
 			return nil, err
 		}
-		each[ref.Name], parts[i] = now, now.groups
+		each[ref.Name], parts[i] = now, grouping.PlacementGroups{Placement: ref.Name, Groups: now.groups}
 	}
-	if slices.Contains(parts, nil) || !slices.Equal(parts, read.parts) {
-		groups, err := apart(refs, parts)
+	if !slices.Equal(parts, read.parts) {
+		groups, err := grouping.Apart(parts...)
 		if err != nil {
 			return nil, err
 		}
@@ -94,28 +94,4 @@ func (c *controller) readGroups(namespace, name string, before readPlacement) (r
 	var err error
 	now.groups, err = grouping.Read(now.placement, now.decisions)
 	return now, err
-}
-
-// apart takes from the groups of each placementRef the clusters that one before it selects. As long as nobody knows which
-// these are, because one before it is incomplete, it is incomplete, too: otherwise its strategy might start clusters
-// that another one holds back, and clusters that only change their placement might lose their work.
-func apart(refs []workv1alpha1.LocalPlacementReference, parts []*grouping.Groups) ([]*grouping.Groups, error) {
-	result := slices.Clone(parts)
-	for i := 1; i < len(parts); i++ {
-		before := parts[:i]
-		result[i] = parts[i].Only(func(_ grouping.Key, cluster string) bool {
-			return !slices.ContainsFunc(before, func(g *grouping.Groups) bool { _, ok := g.Position(cluster); return ok })
-		})
-		if k := slices.IndexFunc(before, func(g *grouping.Groups) bool { return g.Incomplete() != "" }); k >= 0 {
-			joined, err := grouping.Join(
-				grouping.PlacementGroups{Placement: refs[k].Name, Groups: parts[k]},
-				grouping.PlacementGroups{Placement: refs[i].Name, Groups: result[i]},
-			)
-			if err != nil {
-				return nil, err
-			}
-			result[i] = joined.OnlyGroups(func(group grouping.Key) bool { return group.Placement == refs[i].Name })
-		}
-	}
-	return result, nil
 }

@@ -26,6 +26,10 @@ type controller struct {
 	teller teller
 	now    func() time.Time
 
+	removeAfter time.Duration // how long a cluster is unselected before it loses its work
+
+	begun    sync.Mutex // held while the controller looks what it has taken over
+	looked   bool
 	mu       sync.Mutex
 	memories map[types.NamespacedName]*memory
 }
@@ -37,7 +41,6 @@ type memory struct {
 	read    readPlacements
 	reports reports
 	results map[string]*rollout.Result // by placement: the one before
-	leaving leaving
 }
 
 // Reconcile brings the next clusters of a set on their way, and says when to come back. The numbers are those of the
@@ -53,7 +56,10 @@ func (c *controller) Reconcile(ctx context.Context, request reconcile.Request) (
 		return c.finalize(ctx, set, memory)
 	}
 
-	// 3. Read your own writes.
+	// 3. Read your own writes, and those of the process before.
+	if err := c.takeOver(ctx); err != nil {
+		return reconcile.Result{}, err
+	}
 	if recheck, err := memory.written.missing(ctx, set, c.caches.works, c.live, c.now()); recheck > 0 || err != nil {
 		return reconcile.Result{RequeueAfter: recheck}, err
 	}
@@ -73,7 +79,8 @@ func (c *controller) Reconcile(ctx context.Context, request reconcile.Request) (
 	// 5. Plan.
 	now := c.now()
 	for _, p := range placements {
-		if p.result, err = rollout.Plan(p.ref.RolloutStrategy, p.groups, p.reports, now); err != nil {
+		removeAfter := rollout.RemoveAfter(c.removeAfter, memory.results[p.ref.Name])
+		if p.result, err = rollout.Plan(p.ref.RolloutStrategy, p.groups, p.reports, now, removeAfter); err != nil {
 			return reconcile.Result{}, c.refuse(set, fmt.Errorf("placement %s: %w", p.ref.Name, err))
 		}
 	}
@@ -91,16 +98,14 @@ func (c *controller) Reconcile(ctx context.Context, request reconcile.Request) (
 	}
 
 	// 8. Come back when an object changes, or then:
-	return reconcile.Result{RequeueAfter: recheckAfter(memory, placements, c.now())}, nil
+	return reconcile.Result{RequeueAfter: recheckAfter(placements)}, nil
 }
 
 // carryOut makes the writes that the plans ask for, and says whether the set still wants this version. A cluster that
 // refuses does not keep the others from theirs.
 func (c *controller) carryOut(ctx context.Context, set *workv1alpha1.ManifestWorkReplicaSet, memory *memory, placements []*placement, version string) (current bool, failed error) {
-	last := placements[len(placements)-1] // it has the works that no placement selects any more
-	due := memory.leaving.due(last.result.Removed, c.now())
 	var failures []error
-	for _, w := range c.writes(set, placements, due) {
+	for _, w := range c.writes(set, placements) {
 		if c.caches.generation(set) != set.Generation {
 			return false, nil
 		}
@@ -132,8 +137,7 @@ func (c *controller) setStatus(ctx context.Context, set *workv1alpha1.ManifestWo
 }
 
 // recheckAfter says when time alone changes something; 0 if it does not.
-func recheckAfter(memory *memory, placements []*placement, now time.Time) time.Duration {
-	recheck := memory.leaving.recheckAfter(now)
+func recheckAfter(placements []*placement) (recheck time.Duration) {
 	for _, p := range placements {
 		if after := p.result.RecheckAfter; after > 0 && (recheck == 0 || after < recheck) {
 			recheck = after

@@ -23,10 +23,10 @@ import (
 // then some hundreds of reconciles, and not ten thousand.
 const gather = 100 * time.Millisecond
 
-// watch has the controller called for each set that an event concerns. Of a set itself only its spec does: the status is
+// watch has a reconciler called for each set that an event concerns. Of a set itself only its spec does: the status is
 // the controller's own. What failed is tried again within a minute: one cluster that refuses must not make the deadlines
 // of the others late.
-func (c *controller) watch(manager ctrl.Manager, workers int) error {
+func (c *controller) watch(manager ctrl.Manager, workers int, reconciler reconcile.Reconciler) error {
 	return ctrl.NewControllerManagedBy(manager).
 		Named("works").
 		For(&workv1alpha1.ManifestWorkReplicaSet{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
@@ -37,7 +37,7 @@ func (c *controller) watch(manager ctrl.Manager, workers int) error {
 			MaxConcurrentReconciles: workers,
 			RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](gather, time.Minute),
 		}).
-		Complete(c)
+		Complete(reconciler)
 }
 
 // setsOfWork is by the label. An event of a change is asked for the object before and the one after, so that a work that

@@ -39,9 +39,9 @@ const patience = 10 * time.Second
 func (w *written) wrote(work *workv1.ManifestWork, err error, now time.Time) error {
 	switch {
 	case err == nil:
-		w.note(work, mark{resourceVersion: work.ResourceVersion, since: now})
+		w.note(client.ObjectKeyFromObject(work), mark{resourceVersion: work.ResourceVersion, since: now})
 	case !refused(err):
-		w.note(work, mark{unheard: true, since: now})
+		w.note(client.ObjectKeyFromObject(work), mark{unheard: true, since: now})
 	}
 	return err
 }
@@ -49,18 +49,18 @@ func (w *written) wrote(work *workv1.ManifestWork, err error, now time.Time) err
 // deleted notes the answer to a delete. It returns err, unless it says that the work was gone before.
 func (w *written) deleted(work *workv1.ManifestWork, err error, now time.Time) error {
 	if err = client.IgnoreNotFound(err); err == nil {
-		w.note(work, mark{gone: work.UID, since: now})
+		w.note(client.ObjectKeyFromObject(work), mark{gone: work.UID, since: now})
 	} else if !refused(err) {
-		w.note(work, mark{unheard: true, since: now})
+		w.note(client.ObjectKeyFromObject(work), mark{unheard: true, since: now})
 	}
 	return err
 }
 
-func (w *written) note(work *workv1.ManifestWork, m mark) {
+func (w *written) note(key types.NamespacedName, m mark) {
 	if w.marks == nil {
 		w.marks = make(map[types.NamespacedName]mark)
 	}
-	w.marks[client.ObjectKeyFromObject(work)] = m
+	w.marks[key] = m
 }
 
 // missing says when to look again if the caches do not show all writes yet; 0 if they do.

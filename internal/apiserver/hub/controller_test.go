@@ -1,4 +1,4 @@
-package hub_test
+package hub
 
 import (
 	"context"
@@ -15,6 +15,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/client-go/tools/cache"
 	clusterlisters "open-cluster-management.io/api/client/cluster/listers/cluster/v1beta1"
 	workclient "open-cluster-management.io/api/client/work/clientset/versioned"
 	worklisters "open-cluster-management.io/api/client/work/listers/work/v1"
@@ -39,24 +40,88 @@ type controller struct {
 	decisions       clusterlisters.PlacementDecisionLister
 	client          workclient.Interface
 
-	written map[string]int64     // by key: resourceVersion of a work as this controller wrote it; its caches may be older
-	unheard map[string]bool      // by key: works whose write got no answer
-	last    *rollout.Result      // the result before
+	written map[string]int64 // by key: resourceVersion of a work as this controller wrote it; its caches may be older
+	unheard map[string]bool  // by key: works whose write got no answer
+	last    *rollout.Result  // the result before
+	begun   bool
+	set     int64                // resourceVersion of the set when it began
 	memory  map[string]time.Time // only to ignore a duty with
-	ignored duty
+	ignored Duty
 }
 
-func (c *controller) ignores(d duty) bool { return c.ignored == d }
+func (c *controller) ignores(d Duty) bool { return c.ignored == d }
+
+// removeAfter is for how long a cluster has to be out of the decisions until it loses its work.
+const removeAfter = 2 * time.Second
+
+// subject is this controller. Its set has one placement.
+var subject = &Subject{Run: run, Says: says, RemoveAfter: removeAfter, Placements: 1, Replicas: 1}
+
+// says reads the conditions that status.SetConditions sets.
+func says(set *replicaSet) (s Saying) {
+	for _, c := range set.Status.Conditions {
+		if c.Status == metav1.ConditionTrue {
+			s = Saying{c.Message, c.ObservedGeneration == set.Generation, c.Type == status.ConditionSucceeded || c.Type == status.ConditionFailed}
+		}
+	}
+	return s
+}
+
+// run reconciles when something has changed, when the time to come back has passed, and again after an error.
+func run(ctx context.Context, p *Process) error {
+	c := &controller{
+		namespace: p.Set.Namespace, name: p.Set.Name, client: workclient.NewForConfigOrDie(p.Config), ignored: p.Ignored,
+		sets: setlisters.NewManifestWorkReplicaSetLister(p.Store(ReplicaSets)), works: worklisters.NewManifestWorkLister(p.Store(Works)),
+		placements: clusterlisters.NewPlacementLister(p.Store(Placements)), decisions: clusterlisters.NewPlacementDecisionLister(p.Store(Decisions)),
+		written: map[string]int64{}, unheard: map[string]bool{}, memory: map[string]time.Time{},
+	}
+	news := make(chan struct{}, 1)
+	changed := func() {
+		select {
+		case news <- struct{}{}:
+		default:
+		}
+	}
+	for _, k := range kinds {
+		p.Handle(k, cache.ResourceEventHandlerFuncs{
+			AddFunc: func(any) { changed() }, UpdateFunc: func(any, any) { changed() }, DeleteFunc: func(any) { changed() },
+		})
+	}
+	again := time.After(0)
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-news:
+		case <-again:
+		}
+		again = nil
+		p.Reconcile(func() (time.Duration, error) {
+			after, err := c.reconcile(ctx)
+			if err != nil {
+				again = time.After(50 * time.Millisecond)
+			} else if after > 0 {
+				again = time.After(after)
+			}
+			return after, err
+		})
+	}
+}
 
 // label marks the works of a replica set.
 const label = workv1alpha1.ManifestWorkReplicaSetControllerNameLabelKey
 
+func (c *controller) label() string { return c.namespace + "." + c.name }
+
 func (c *controller) reconcile(ctx context.Context) (time.Duration, error) {
+	if err := c.begin(ctx); err != nil {
+		return 0, err
+	}
 	if there, err := c.readsItsWrites(ctx); !there {
 		return 0, err // the event that is missing comes
 	}
 	set, err := c.sets.ManifestWorkReplicaSets(c.namespace).Get(c.name)
-	if err != nil {
+	if err != nil || versionOf(set) < c.set {
 		return 0, err
 	}
 	ref := set.Spec.PlacementRefs[0]
@@ -65,7 +130,7 @@ func (c *controller) reconcile(ctx context.Context) (time.Duration, error) {
 		return 0, err
 	}
 	version := versionOfTemplate(set)
-	owned, err := c.works.List(labels.SelectorFromSet(labels.Set{label: c.name}))
+	owned, err := c.works.List(labels.SelectorFromSet(labels.Set{label: c.label()}))
 	if err != nil {
 		return 0, err
 	}
@@ -78,14 +143,14 @@ func (c *controller) reconcile(ctx context.Context) (time.Duration, error) {
 		}
 	}
 	now := time.Now()
-	result, err := rollout.Plan(c.strategy(ref.RolloutStrategy), groups, reports, now, c.options()...)
+	result, err := rollout.Plan(c.ignored.Strategy(ref.RolloutStrategy), groups, reports, now, c.options()...)
 	if err != nil {
 		return 0, err
 	}
 	c.last = result
 
 	for _, cluster := range result.Removed {
-		if c.ignores(dutyRemove) {
+		if c.ignores(DutyRemove) {
 			break
 		}
 		if work := byCluster[cluster]; work.DeletionTimestamp == nil {
@@ -94,7 +159,7 @@ func (c *controller) reconcile(ctx context.Context) (time.Duration, error) {
 	}
 	for _, cluster := range slices.Concat(result.InFlight, result.Start) {
 		if current, e := c.sets.ManifestWorkReplicaSets(c.namespace).Get(c.name); e != nil || current.Generation != set.Generation {
-			if !c.ignores(dutySecondLook) {
+			if !c.ignores(DutySecondLook) {
 				return time.Millisecond, errors.Join(err, e)
 			}
 		}
@@ -102,11 +167,11 @@ func (c *controller) reconcile(ctx context.Context) (time.Duration, error) {
 	}
 
 	recheck := result.RecheckAfter
-	if c.ignores(dutyRecheck) {
+	if c.ignores(DutyRecheck) {
 		recheck = 0
 	}
 	updated := set.DeepCopy()
-	if !c.ignores(dutyStatus) && status.SetConditions(&updated.Status.Conditions, result.Summary(), set.Generation, now) {
+	if !c.ignores(DutyStatus) && status.SetConditions(&updated.Status.Conditions, result.Summary(), set.Generation, now) {
 		updated.Status.PlacementsSummary = []workv1alpha1.PlacementSummary{}
 		_, e := c.client.WorkV1alpha1().ManifestWorkReplicaSets(c.namespace).UpdateStatus(ctx, updated, metav1.UpdateOptions{})
 		err = errors.Join(err, e)
@@ -121,7 +186,7 @@ func (c *controller) groups(name string) (*grouping.Groups, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.ignores(dutyPlacement) {
+	if c.ignores(DutyPlacement) {
 		return grouping.Read(nil, decisions)
 	}
 	placement, err := c.placements.Placements(c.namespace).Get(name)
@@ -137,8 +202,8 @@ func (c *controller) apply(ctx context.Context, set *workv1alpha1.ManifestWorkRe
 	if old != nil && old.DeletionTimestamp != nil {
 		return nil // once it is gone
 	}
-	work := &workv1.ManifestWork{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: c.name, Labels: map[string]string{label: c.name}}}
-	if c.ignores(dutyOneName) {
+	work := &workv1.ManifestWork{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: c.name, Labels: map[string]string{label: c.label()}}}
+	if c.ignores(DutyOneName) {
 		work.Name, work.GenerateName = "", c.name+"-"
 	}
 	if old != nil {
@@ -146,7 +211,7 @@ func (c *controller) apply(ctx context.Context, set *workv1alpha1.ManifestWorkRe
 			return nil
 		}
 		work = old.DeepCopy()
-		if c.ignores(dutyOneWrite) {
+		if c.ignores(DutyOneWrite) {
 			announced, err := c.announce(ctx, old, version)
 			if err != nil {
 				return c.note(cluster+"/"+c.name, nil, err)
@@ -160,7 +225,7 @@ func (c *controller) apply(ctx context.Context, set *workv1alpha1.ManifestWorkRe
 	switch {
 	case old == nil:
 		work, err = api.Create(ctx, work, metav1.CreateOptions{})
-	case c.ignores(dutyUpdate):
+	case c.ignores(DutyUpdate):
 		work.ResourceVersion = ""
 		if err = api.Delete(ctx, work.Name, metav1.DeleteOptions{}); err == nil {
 			work, err = api.Create(ctx, work, metav1.CreateOptions{})
@@ -180,6 +245,35 @@ func (c *controller) remove(ctx context.Context, work *workv1.ManifestWork) erro
 // gone stands for the resourceVersion of a work that was deleted.
 const gone = math.MaxInt64
 
+// begin asks the API server what the processes before this one have written, and takes it for its own.
+func (c *controller) begin(ctx context.Context) error {
+	if c.begun || c.ignores(DutyFirstLook) {
+		return nil
+	}
+	set, err := c.client.WorkV1alpha1().ManifestWorkReplicaSets(c.namespace).Get(ctx, c.name, metav1.GetOptions{})
+	if err != nil {
+		return err
+	}
+	of := labels.SelectorFromSet(labels.Set{label: c.label()})
+	there, err := c.client.WorkV1().ManifestWorks("").List(ctx, metav1.ListOptions{LabelSelector: of.String()})
+	if err != nil {
+		return err
+	}
+	cached, err := c.works.List(of)
+	if err != nil {
+		return err
+	}
+	for _, work := range cached {
+		c.written[work.Namespace+"/"+work.Name] = gone
+	}
+	for i := range there.Items {
+		work := &there.Items[i]
+		c.written[work.Namespace+"/"+work.Name] = versionOf(work)
+	}
+	c.set, c.begun = versionOf(set), true
+	return nil
+}
+
 // note remembers what was written, nil for a deletion, until the caches show it.
 func (c *controller) note(key string, work *workv1.ManifestWork, err error) error {
 	switch {
@@ -187,7 +281,7 @@ func (c *controller) note(key string, work *workv1.ManifestWork, err error) erro
 		c.written[key] = gone
 	case err == nil:
 		c.written[work.Namespace+"/"+work.Name] = versionOf(work)
-	case apierrors.ReasonForError(err) == metav1.StatusReasonUnknown && !c.ignores(dutyLostAnswer):
+	case apierrors.ReasonForError(err) == metav1.StatusReasonUnknown && !c.ignores(DutyLostAnswer):
 		c.unheard[key] = true // nobody knows whether it was done
 	}
 	if work == nil && apierrors.IsNotFound(err) {
@@ -214,7 +308,7 @@ func (c *controller) readsItsWrites(ctx context.Context) (bool, error) {
 	for key, rv := range c.written {
 		namespace, name, _ := strings.Cut(key, "/")
 		switch work, err := c.works.ManifestWorks(namespace).Get(name); {
-		case c.ignores(dutyReadYourWrites):
+		case c.ignores(DutyReadYourWrites):
 		case apierrors.IsNotFound(err) && rv == gone, err == nil && work.DeletionTimestamp != nil:
 		case err == nil && versionOf(work) >= rv:
 		default:

@@ -1,4 +1,4 @@
-package hub_test
+package hub
 
 import (
 	"encoding/json"
@@ -20,7 +20,7 @@ import (
 func TestManagedFieldsSayWhenTheSpecWasWritten(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
-	controller, other, agent := clientsOf("controller", nil), clientsOf("another", nil), clientsOf("agent", nil)
+	controller, other, agent := theHub.clients("controller"), theHub.clients("another"), theHub.clients("agent")
 	const cluster = "managed-fields"
 	spec := func(version int) workv1.ManifestWorkSpec {
 		text := fmt.Sprintf(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"namespace":"default","name":"web"},"data":{"version":"v%d"}}`, version)

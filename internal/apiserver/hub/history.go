@@ -1,4 +1,4 @@
-package hub_test
+package hub
 
 import (
 	"cmp"
@@ -11,7 +11,9 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/intstr"
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	workv1alpha1 "open-cluster-management.io/api/work/v1alpha1"
 )
 
 // history is what the API server showed of one rollout, in the order of the resource versions, with what the
@@ -20,21 +22,37 @@ type history struct {
 	events     []event
 	states     map[id][]event
 	writes     []write
-	reconciles []reconcile
-	written    map[int64]*write // by resourceVersion
+	reconciles []*reconcile
+	written    map[int64]*write  // by resourceVersion
+	began      map[int]time.Time // by life: when its first reconcile did
+
+	// Starts that the truth forbids, whether or not the controller could know, by what they break, and how many times of
+	// MaxConcurrency were in flight at most.
+	blind       map[Invariant]int
+	blindStarts int
+	most        float64
 }
 
 // A reconcile is what the harness notes of one.
 type reconcile struct {
-	view  map[id]int64 // what the caches showed when it began
-	began time.Time
-	ended time.Time
-	err   error
+	replica, life int
+	view          map[id]int64 // what the caches showed when it read them
+	began         time.Time
+	read          time.Time // when it did: as it began, or when it had written to the set itself
+	ended         time.Time
+	after         time.Duration // when it wants to be called again
+	err           error
 }
 
-func newHistory(events []event, writes []write, reconciles []reconcile) *history {
+func newHistory(events []event, writes []write, reconciles []*reconcile) *history {
 	h := &history{
-		events: slices.Clone(events), states: map[id][]event{}, writes: writes, reconciles: reconciles, written: map[int64]*write{},
+		events: slices.Clone(events), states: map[id][]event{}, writes: writes, reconciles: reconciles,
+		written: map[int64]*write{}, began: map[int]time.Time{}, blind: map[Invariant]int{},
+	}
+	for _, r := range reconciles {
+		if h.began[r.life].IsZero() {
+			h.began[r.life] = r.began
+		}
 	}
 	slices.SortFunc(h.events, func(a, b event) int { return cmp.Compare(a.rv, b.rv) })
 	for _, e := range h.events {
@@ -66,15 +84,15 @@ func (h *history) truth(rv int64) *scene {
 	return h.look(func(i id) object { return h.at(i, rv) })
 }
 
-// known is the world as the caches showed it when a reconcile began, with what the controller itself had written
-// before a resourceVersion: this it has to know.
-func (h *history) known(r reconcile, rv int64) *scene {
+// known is the world as the caches showed it when a reconcile began, with what its process had written before a
+// resourceVersion, and what others had written before this process began: this it has to know.
+func (h *history) known(r *reconcile, rv int64) *scene {
 	floor := maps.Clone(r.view)
 	for _, w := range h.writes {
-		if w.kind != works || !w.done || w.rv >= rv {
+		if w.kind != Works || !w.done || w.rv >= rv || !h.knows(r, &w) {
 			continue
 		}
-		i := id{works, w.key}
+		i := id{Works, w.key}
 		if w.verb == "DELETE" && w.rv == 0 {
 			for _, e := range h.states[i] {
 				if e.gone && e.rv < rv && !e.at.Before(w.sent) {
@@ -93,14 +111,56 @@ func (h *history) known(r reconcile, rv int64) *scene {
 	})
 }
 
+// knows says whether the process of a reconcile has to know of a write.
+func (h *history) knows(r *reconcile, w *write) bool {
+	return w.life == r.life || w.answered.Before(h.began[r.life])
+}
+
 // scene is the world at one time.
 type scene struct {
-	set        *replicaSet
+	set   *replicaSet
+	refs  []*seenRef // in the order of the set's placementRefs
+	works map[string][]seenWork
+}
+
+// seenRef is one of the placementRefs, with the clusters that none before it selects.
+type seenRef struct {
+	name       string
+	strategy   clusterv1alpha1.RolloutStrategy
 	placement  *placement
-	groups     []seenGroup // in the order of their index
-	groupOf    map[string]int
-	incomplete string // why the decisions are, if they are
-	works      map[string][]seenWork
+	groups     []seenGroup    // in the order of their index
+	groupOf    map[string]int // by cluster
+	selected   map[string]int // also those that one before it selects: their index
+	incomplete string         // why the decisions are, if they are
+}
+
+// refOf is the first ref that selects a cluster, or nil. As long as one before it is incomplete, nobody knows whether it
+// is the first: it says why.
+func (s *scene) refOf(cluster string) (ref *seenRef, incomplete string) {
+	for _, r := range s.refs {
+		if r.incomplete != "" {
+			return nil, r.incomplete
+		}
+		if _, ok := r.groupOf[cluster]; ok {
+			return r, ""
+		}
+	}
+	return nil, ""
+}
+
+// selects says whether a ref selects a cluster, as far as the decisions go.
+func (s *scene) selects(cluster string) bool {
+	return slices.ContainsFunc(s.refs, func(r *seenRef) bool { _, ok := r.selected[cluster]; return ok })
+}
+
+// incomplete says why the decisions of a placement are, if they are.
+func (s *scene) incomplete() string {
+	for _, r := range s.refs {
+		if r.incomplete != "" {
+			return r.incomplete
+		}
+	}
+	return ""
 }
 
 type seenGroup struct {
@@ -117,8 +177,9 @@ type seenWork struct {
 }
 
 func (h *history) look(get func(id) object) *scene {
-	s := &scene{groupOf: map[string]int{}, works: map[string][]seenWork{}}
-	var pds []*placementDecision
+	s := &scene{works: map[string][]seenWork{}}
+	all := map[string]*placement{}
+	pds := map[string][]*placementDecision{}
 	for i := range h.states {
 		o := get(i)
 		if o == nil {
@@ -126,9 +187,10 @@ func (h *history) look(get func(id) object) *scene {
 		}
 		switch o := o.(type) {
 		case *placement:
-			s.placement = o
+			all[o.Name] = o
 		case *placementDecision:
-			pds = append(pds, o)
+			of := o.Labels[clusterv1beta1.PlacementLabel]
+			pds[of] = append(pds[of], o)
 		case *replicaSet:
 			s.set = o
 		case *manifestWork:
@@ -136,7 +198,18 @@ func (h *history) look(get func(id) object) *scene {
 			s.works[o.Namespace] = append(s.works[o.Namespace], seenWork{o, v, h.appliedAt(i, o, v)})
 		}
 	}
-	s.divide(pds)
+	if s.set == nil {
+		return s
+	}
+	taken := map[string]bool{}
+	for _, ref := range s.set.Spec.PlacementRefs {
+		r := &seenRef{name: ref.Name, strategy: ref.RolloutStrategy, placement: all[ref.Name], groupOf: map[string]int{}, selected: map[string]int{}}
+		r.divide(pds[ref.Name], taken)
+		for c := range r.groupOf {
+			taken[c] = true
+		}
+		s.refs = append(s.refs, r)
+	}
 	return s
 }
 
@@ -168,11 +241,12 @@ func (h *history) appliedAt(i id, work *manifestWork, version string) time.Time 
 	return first.at
 }
 
-// divide reads the groups from the decisions, and whether these are what the placement's status speaks of.
-func (s *scene) divide(pds []*placementDecision) {
+// divide reads the groups from the decisions, without clusters that are taken, and whether the decisions are what the
+// placement's status speaks of.
+func (s *seenRef) divide(pds []*placementDecision, taken map[string]bool) {
 	byIndex := map[int]*seenGroup{}
 	names := map[string]int{}
-	lowest := map[string]int{}
+	lowest := s.selected
 	for _, pd := range pds {
 		index, _ := strconv.Atoi(pd.Labels[clusterv1beta1.DecisionGroupIndexLabel])
 		names[pd.Name] = index
@@ -188,7 +262,9 @@ func (s *scene) divide(pds []*placementDecision) {
 		}
 	}
 	for cluster, index := range lowest {
-		byIndex[index].clusters = append(byIndex[index].clusters, cluster)
+		if !taken[cluster] {
+			byIndex[index].clusters = append(byIndex[index].clusters, cluster)
+		}
 	}
 	for _, index := range slices.Sorted(maps.Keys(byIndex)) {
 		for _, c := range byIndex[index].clusters {
@@ -219,7 +295,7 @@ func (s *scene) divide(pds []*placementDecision) {
 }
 
 // size is the placement's clusters per group, 0 if there is no limit.
-func (s *scene) size() int {
+func (s *seenRef) size() int {
 	if s.placement == nil {
 		return 0
 	}
@@ -249,7 +325,7 @@ func (h *history) String() string {
 		case *replicaSet:
 			fmt.Fprintf(&b, " generation %d version %s", o.Generation, templateVersion(o.Spec.ManifestWorkTemplate.Workload.Manifests[0].Raw))
 			for _, c := range o.Status.Conditions {
-				if c.Status == "True" {
+				if c.Status == "True" || c.Type == workv1alpha1.ManifestWorkReplicaSetConditionPlacementRolledOut {
 					fmt.Fprintf(&b, " %s@%d %s: %s", c.Type, c.ObservedGeneration, c.Reason, c.Message)
 				}
 			}
@@ -266,9 +342,15 @@ func (h *history) String() string {
 			b.WriteString(" GONE")
 		}
 		if w := h.written[e.rv]; w != nil {
-			fmt.Fprintf(&b, " [reconcile %d, sent %.3fs]", w.reconcile, w.sent.Sub(start).Seconds())
+			fmt.Fprintf(&b, " [process %d, reconcile %d, sent %.3fs]", w.life, w.reconcile, w.sent.Sub(start).Seconds())
+			if w.delayed {
+				b.WriteString(" held back")
+			}
 		}
 		b.WriteByte('\n')
+	}
+	for i, r := range h.reconciles {
+		fmt.Fprintf(&b, "reconcile %d of process %d from %.3fs to %.3fs, again after %v, error %v\n", i, r.life, r.began.Sub(start).Seconds(), r.ended.Sub(start).Seconds(), r.after, r.err)
 	}
 	return b.String()
 }

@@ -1,4 +1,4 @@
-package hub_test
+package hub
 
 import (
 	"context"
@@ -18,21 +18,21 @@ import (
 	workv1alpha1 "open-cluster-management.io/api/work/v1alpha1"
 )
 
-// kind is one of the four kinds of objects that take part in a rollout.
-type kind string
+// Kind is one of the four kinds of objects that take part in a rollout.
+type Kind string
 
 const (
-	placements  kind = "Placement"
-	decisions   kind = "PlacementDecision"
-	replicaSets kind = "ManifestWorkReplicaSet"
-	works       kind = "ManifestWork"
+	Placements  Kind = "Placement"
+	Decisions   Kind = "PlacementDecision"
+	ReplicaSets Kind = "ManifestWorkReplicaSet"
+	Works       Kind = "ManifestWork"
 )
 
-var kinds = []kind{placements, decisions, replicaSets, works}
+var kinds = []Kind{Placements, Decisions, ReplicaSets, Works}
 
 // An id is of an object: its kind and its namespace/name.
 type id struct {
-	kind kind
+	kind Kind
 	key  string
 }
 
@@ -71,10 +71,10 @@ type wire struct {
 }
 
 // connect begins to watch. The server has no objects yet.
-func connect() (*wire, error) {
+func connect(h *Hub) (*wire, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	w := &wire{stop: cancel, rollouts: map[string]func(event){}}
-	c := clientsOf("watch", nil)
+	c := h.clients("watch")
 	for _, k := range kinds {
 		watcher, list := watcherOf(c, k)
 		rv, err := list(ctx)
@@ -98,20 +98,20 @@ func connect() (*wire, error) {
 	return w, nil
 }
 
-func watcherOf(c clients, k kind) (cache.WatcherWithContext, func(context.Context) (string, error)) {
+func watcherOf(c clients, k Kind) (cache.WatcherWithContext, func(context.Context) (string, error)) {
 	var w func(context.Context, metav1.ListOptions) (watch.Interface, error)
 	var l func(context.Context, metav1.ListOptions) (metav1.ListInterface, error)
 	switch k {
-	case placements:
+	case Placements:
 		api := c.cluster.ClusterV1beta1().Placements("")
 		w, l = api.Watch, func(ctx context.Context, o metav1.ListOptions) (metav1.ListInterface, error) { return api.List(ctx, o) }
-	case decisions:
+	case Decisions:
 		api := c.cluster.ClusterV1beta1().PlacementDecisions("")
 		w, l = api.Watch, func(ctx context.Context, o metav1.ListOptions) (metav1.ListInterface, error) { return api.List(ctx, o) }
-	case replicaSets:
+	case ReplicaSets:
 		api := c.work.WorkV1alpha1().ManifestWorkReplicaSets("")
 		w, l = api.Watch, func(ctx context.Context, o metav1.ListOptions) (metav1.ListInterface, error) { return api.List(ctx, o) }
-	case works:
+	case Works:
 		api := c.work.WorkV1().ManifestWorks("")
 		w, l = api.Watch, func(ctx context.Context, o metav1.ListOptions) (metav1.ListInterface, error) { return api.List(ctx, o) }
 	}

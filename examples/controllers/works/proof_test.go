@@ -1,0 +1,173 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	"github.com/prometheus/client_golang/prometheus"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
+	toolscache "k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/events"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	workv1 "open-cluster-management.io/api/work/v1"
+	workv1alpha1 "open-cluster-management.io/api/work/v1alpha1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/config"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	proof "github.com/cohort-ocm/cohort/internal/apiserver/hub"
+)
+
+// TestProof proves this controller, as it is shipped, on a real API server: see the page of package hub. Its manager,
+// its queue, its watches and its leader election are the real ones. Only the informers are the harness's, which show
+// things late, and the lease, which the API server doesn't have.
+//
+//	go test ./works -run TestProof                             20 rollouts, and each duty ignored in turn
+//	go test ./works -run TestProof/Rollouts -rollouts=1000 -timeout 0
+func TestProof(t *testing.T) {
+	ctrl.SetLogger(logr.Discard())
+	h, err := proof.Start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Stop()
+	subject := &proof.Subject{Run: process, Says: says, RemoveAfter: grace, Placements: 2, Replicas: 2}
+	t.Run("Rollouts", func(t *testing.T) { h.Rollouts(t, subject) })
+	t.Run("TwoAct", func(t *testing.T) { h.TwoAct(t, subject) })
+	t.Run("EachDuty", func(t *testing.T) { h.EachDuty(t, subject, proof.Duties) })
+	t.Run("EachInvariant", func(t *testing.T) { h.EachDuty(t, subject, proof.StrategyDuties) })
+}
+
+// says reads the status of a set.
+func says(set *workv1alpha1.ManifestWorkReplicaSet) proof.Saying {
+	c := meta.FindStatusCondition(set.Status.Conditions, workv1alpha1.ManifestWorkReplicaSetConditionPlacementRolledOut)
+	if c == nil {
+		return proof.Saying{}
+	}
+	return proof.Saying{
+		Message: c.Message, Current: c.ObservedGeneration == set.Generation,
+		Over: c.Status == "True" || strings.Contains(c.Message, "stopped"),
+	}
+}
+
+// process is one process of the controller: what run does, with the harness's informers, network and lease.
+func process(ctx context.Context, p *proof.Process) error {
+	skip, lease, renew, retry := true, proof.LeaseDuration, proof.RenewDeadline, proof.RetryPeriod
+	manager, err := ctrl.NewManager(p.Config, ctrl.Options{
+		Scheme:                              newScheme(),
+		Logger:                              logr.Discard(),
+		NewCache:                            func(*rest.Config, cache.Options) (cache.Cache, error) { return informers{process: p}, nil },
+		MapperProvider:                      func(*rest.Config, *http.Client) (meta.RESTMapper, error) { return mapper(), nil },
+		Metrics:                             metricsserver.Options{BindAddress: "0"},
+		Controller:                          config.Controller{SkipNameValidation: &skip},
+		LeaderElection:                      p.Lock != nil,
+		LeaderElectionResourceLockInterface: p.Lock,
+		LeaseDuration:                       &lease, RenewDeadline: &renew, RetryPeriod: &retry,
+	})
+	if err != nil {
+		return err
+	}
+	c, err := newController(ctx, manager, newTeller(&events.FakeRecorder{}, prometheus.NewRegistry()), grace)
+	if err != nil {
+		return err
+	}
+	by := reconcile.Reconciler(c)
+	if p.Ignored != "" {
+		by = sabotage(c, p)
+	}
+	if err := c.watch(manager, 4, observed{p, by}); err != nil {
+		return err
+	}
+	return manager.Start(ctx)
+}
+
+// observed tells the harness of each reconcile.
+type observed struct {
+	process *proof.Process
+	by      reconcile.Reconciler
+}
+
+func (o observed) Reconcile(ctx context.Context, request reconcile.Request) (result reconcile.Result, err error) {
+	o.process.Reconcile(func() (time.Duration, error) {
+		result, err = o.by.Reconcile(ctx, request)
+		if errors.Is(err, reconcile.TerminalError(nil)) {
+			return 0, nil
+		}
+		return result.RequeueAfter, err
+	})
+	return result, err
+}
+
+// mapper knows what the controller writes.
+func mapper() meta.RESTMapper {
+	m := meta.NewDefaultRESTMapper(nil)
+	for _, kind := range []schema.GroupVersionKind{
+		workKind, schema.GroupVersion(workv1alpha1.GroupVersion).WithKind("ManifestWorkReplicaSet"),
+	} {
+		m.Add(kind, meta.RESTScopeNamespace)
+	}
+	return m
+}
+
+// informers are those of the harness, as the cache of a manager.
+type informers struct {
+	cache.Cache
+	process *proof.Process
+}
+
+func (i informers) GetInformer(_ context.Context, o client.Object, _ ...cache.InformerGetOption) (cache.Informer, error) {
+	switch o.(type) {
+	case *workv1alpha1.ManifestWorkReplicaSet:
+		return informer{process: i.process, kind: proof.ReplicaSets}, nil
+	case *workv1.ManifestWork:
+		return informer{process: i.process, kind: proof.Works}, nil
+	case *clusterv1beta1.Placement:
+		return informer{process: i.process, kind: proof.Placements}, nil
+	case *clusterv1beta1.PlacementDecision:
+		return informer{process: i.process, kind: proof.Decisions}, nil
+	}
+	return nil, fmt.Errorf("no informer of %T", o)
+}
+
+func (i informers) Start(ctx context.Context) error       { <-ctx.Done(); return nil }
+func (i informers) WaitForCacheSync(context.Context) bool { return true }
+
+func (i informers) Get(context.Context, client.ObjectKey, client.Object, ...client.GetOption) error {
+	return errors.New("read by the client")
+}
+
+func (i informers) List(context.Context, client.ObjectList, ...client.ListOption) error {
+	return errors.New("list by the client")
+}
+
+type informer struct {
+	toolscache.SharedIndexInformer
+	process *proof.Process
+	kind    proof.Kind
+}
+
+func (i informer) GetIndexer() toolscache.Indexer { return i.process.Store(i.kind) }
+
+func (i informer) AddIndexers(indexers toolscache.Indexers) error {
+	return i.process.Store(i.kind).AddIndexers(indexers)
+}
+
+func (i informer) AddEventHandlerWithOptions(h toolscache.ResourceEventHandler, _ toolscache.HandlerOptions) (toolscache.ResourceEventHandlerRegistration, error) {
+	i.process.Handle(i.kind, h)
+	return synced{}, nil
+}
+
+type synced struct{}
+
+func (synced) HasSynced() bool { return true }

@@ -1,0 +1,207 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	toolscache "k8s.io/client-go/tools/cache"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	workv1 "open-cluster-management.io/api/work/v1"
+	workv1alpha1 "open-cluster-management.io/api/work/v1alpha1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/cohort-ocm/cohort/grouping"
+	proof "github.com/cohort-ocm/cohort/internal/apiserver/hub"
+	"github.com/cohort-ocm/cohort/status"
+)
+
+// saboteur has a controller ignore a duty, from outside: what it reads and what it writes goes through here, and what it
+// remembers is taken from it. The controller itself has no switches.
+type saboteur struct {
+	*controller
+	duty proof.Duty
+	set  types.NamespacedName
+
+	client client.Client
+	began  time.Time                            // the present reconcile
+	read   *workv1alpha1.ManifestWorkReplicaSet // when it began
+}
+
+// sabotage returns the reconciler that stands in for the controller.
+func sabotage(c *controller, p *proof.Process) reconcile.Reconciler {
+	s := &saboteur{controller: c, duty: p.Ignored, set: p.Set, client: c.client}
+	c.client = sabotaged{c.client, s}
+	switch s.duty {
+	case proof.DutyPlacement:
+		c.caches.placements = store{Indexer: c.caches.placements, change: s.agree}
+	case proof.DutyVersion:
+		c.caches.works = store{Indexer: c.caches.works, change: s.upToDate}
+	case proof.DutyRemove:
+		c.removeAfter = time.Hour
+	case proof.DutyRemoveLate:
+		c.removeAfter = 0
+	case proof.DutyFirstLook:
+		c.looked = true
+	default:
+		c.caches.sets = store{Indexer: c.caches.sets, change: s.misread}
+	}
+	return s
+}
+
+func (s *saboteur) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+	s.began, s.read = time.Now(), nil
+	s.read = s.caches.set(request.NamespacedName)
+	if s.duty == proof.DutyReadYourWrites {
+		s.memory(request.NamespacedName).written = written{}
+	}
+	result, err := s.controller.Reconcile(ctx, request)
+	if s.duty == proof.DutyRecheck {
+		result.RequeueAfter = 0
+	}
+	return result, err
+}
+
+// store is a cache whose objects are changed when they are read by their key or an index.
+type store struct {
+	toolscache.Indexer
+	change func(any) any
+}
+
+func (s store) GetByKey(key string) (any, bool, error) {
+	o, ok, err := s.Indexer.GetByKey(key)
+	if ok {
+		o = s.change(o)
+	}
+	return o, ok, err
+}
+
+func (s store) ByIndex(index, value string) ([]any, error) {
+	all, err := s.Indexer.ByIndex(index, value)
+	all = slices.Clone(all)
+	for i := range all {
+		all[i] = s.change(all[i])
+	}
+	return all, err
+}
+
+// agree has the status of a Placement agree with whatever decisions there are.
+func (s *saboteur) agree(o any) any {
+	p := o.(*clusterv1beta1.Placement).DeepCopy()
+	found := list[clusterv1beta1.PlacementDecision](s.caches.decisions, decisionsByPlacement, p.Namespace+"/"+p.Name)
+	if agreed, err := grouping.Status(found); err == nil {
+		p.Status = agreed
+	}
+	return p
+}
+
+// upToDate has a work say that it has the wanted version.
+func (s *saboteur) upToDate(o any) any {
+	work := o.(*workv1.ManifestWork)
+	if _, applied := status.StampOf(work); s.read != nil && !applied.IsZero() {
+		work = work.DeepCopy()
+		work.Annotations = nil
+		status.Stamp(work, versionOf(s.read), applied)
+	}
+	return work
+}
+
+// misread changes what a set says, or keeps it as it was when the reconcile began.
+func (s *saboteur) misread(o any) any {
+	if s.duty == proof.DutySecondLook && s.read != nil {
+		return s.read
+	}
+	set := o.(*workv1alpha1.ManifestWorkReplicaSet).DeepCopy()
+	for i := range set.Spec.PlacementRefs {
+		ref := &set.Spec.PlacementRefs[i]
+		ref.RolloutStrategy = s.duty.Strategy(ref.RolloutStrategy)
+	}
+	return set
+}
+
+// sabotaged is a client that writes something else than it is told.
+type sabotaged struct {
+	client.Client
+	by *saboteur
+}
+
+func (c sabotaged) Create(ctx context.Context, o client.Object, options ...client.CreateOption) error {
+	work := o.(*workv1.ManifestWork)
+	c.by.restamp(work)
+	name := work.Name
+	if c.by.duty == proof.DutyOneName {
+		work.Name, work.GenerateName = "", name+"-"
+	}
+	err := c.Client.Create(ctx, work, options...)
+	if err != nil {
+		work.Name = name
+	}
+	return c.by.told(err)
+}
+
+func (c sabotaged) Update(ctx context.Context, o client.Object, options ...client.UpdateOption) error {
+	work := o.(*workv1.ManifestWork)
+	c.by.restamp(work)
+	switch c.by.duty {
+	case proof.DutyUpdate:
+		if err := c.Client.Delete(ctx, work.DeepCopy()); err != nil {
+			return err
+		}
+		work.ResourceVersion, work.UID = "", ""
+		return c.by.told(c.Client.Create(ctx, work))
+	case proof.DutyOneWrite:
+		var now workv1.ManifestWork
+		if err := c.by.live.Get(ctx, client.ObjectKeyFromObject(work), &now); err != nil {
+			return err
+		}
+		now.Annotations = work.Annotations
+		if err := c.by.told(c.Client.Update(ctx, &now)); err != nil {
+			return err
+		}
+		work.ResourceVersion = now.ResourceVersion
+	}
+	return c.by.told(c.Client.Update(ctx, work, options...))
+}
+
+func (c sabotaged) Status() client.SubResourceWriter {
+	if c.by.duty == proof.DutyStatus {
+		return noStatus{c.Client.Status()}
+	}
+	return c.Client.Status()
+}
+
+type noStatus struct{ client.SubResourceWriter }
+
+func (noStatus) Update(context.Context, client.Object, ...client.SubResourceUpdateOption) error {
+	return nil
+}
+
+// restamp notes another time than that of the write, or none.
+func (s *saboteur) restamp(work *workv1.ManifestWork) {
+	version, applied := status.StampOf(work)
+	switch {
+	case s.duty == proof.DutyApplied:
+		status.Stamp(work, version, s.began)
+		for key, value := range work.Annotations {
+			if _, err := time.Parse(time.RFC3339Nano, value); err == nil {
+				delete(work.Annotations, key)
+			}
+		}
+	case s.duty == proof.DutyTimeOfWrite && applied.After(s.began):
+		status.Stamp(work, version, s.began)
+	}
+}
+
+// told says of a write that it was certainly not made, where nobody knows or where the cache is behind.
+func (s *saboteur) told(err error) error {
+	var answer apierrors.APIStatus
+	unsure := err != nil && (!errors.As(err, &answer) || apierrors.IsAlreadyExists(err) || apierrors.IsConflict(err))
+	if s.duty == proof.DutyLostAnswer && unsure {
+		return apierrors.NewBadRequest(err.Error())
+	}
+	return err
+}

@@ -1,0 +1,81 @@
+package hub
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// ending is how a rollout stands when nothing happens any more.
+type ending struct {
+	complete bool
+	inFlight []string // clusters that are, or failed and may yet recover
+	failed   []string // clusters that timed out
+	held     []string // clusters that wait, for one of them
+	could    []string // clusters that wait, for nothing
+	surplus  []string // clusters that have a work and aren't selected
+	says     Saying
+}
+
+// end judges how it stands at a time.
+func (h *history) end(now time.Time, says func(*replicaSet) Saying) ending {
+	s := h.truth(1 << 62)
+	var end ending
+	if s.set == nil || s.incomplete() != "" {
+		return end
+	}
+	end.held, end.could = s.waits(now)
+	for cluster, ref := range s.selected() {
+		switch at, _, holds := s.stands(cluster, s.wanted(), ref.config(), now.Add(-grace), leniency{}); {
+		case holds: // also those that failed and may yet recover
+			end.inFlight = append(end.inFlight, cluster)
+		case at == failed:
+			end.failed = append(end.failed, cluster)
+		}
+	}
+	for cluster := range s.works {
+		if !s.selects(cluster) {
+			end.surplus = append(end.surplus, cluster)
+		}
+	}
+	end.says = says(s.set)
+	end.complete = end.over() && len(end.surplus) == 0 && end.says.Current && end.says.Over
+	return end
+}
+
+// over says whether nobody waits for anything.
+func (e ending) over() bool { return len(e.inFlight)+len(e.held)+len(e.could) == 0 }
+
+// checkEnd judges how a rollout stands that stands still.
+func (h *history) checkEnd(now time.Time, says func(*replicaSet) Saying) []violation {
+	end := h.end(now, says)
+	last := h.events[len(h.events)-1].rv
+	var broken []violation
+	breaks := func(i Invariant, format string, args ...any) {
+		broken = append(broken, violation{invariant: i, rv: last, text: fmt.Sprintf(format, args...)})
+	}
+	if end.complete {
+		return nil
+	}
+	if s := h.truth(1 << 62); s.incomplete() != "" {
+		breaks(invLeft, "the harness ended with half written decisions: %s", s.incomplete())
+	}
+	if len(end.could) > 0 {
+		breaks(invLeft, "%v may start and doesn't", end.could)
+	}
+	if len(end.surplus) > 0 {
+		breaks(invLeft, "%v have the workload and aren't selected", end.surplus)
+	}
+	switch {
+	case end.says.Message == "" || !end.says.Current:
+		breaks(invStatus, "it says %q, of an earlier generation or nothing", end.says.Message)
+	case end.over():
+		if !end.says.Over {
+			breaks(invStatus, "all is done, and it says %q", end.says.Message)
+		}
+	case !slices.ContainsFunc(slices.Concat(end.inFlight, end.failed), func(c string) bool { return strings.Contains(end.says.Message, c) }):
+		breaks(invStuck, "%v in flight and %v failed hold %v up, and it says %q", end.inFlight, end.failed, end.held, end.says.Message)
+	}
+	return broken
+}

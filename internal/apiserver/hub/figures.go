@@ -1,0 +1,78 @@
+package hub
+
+import (
+	"fmt"
+	"sync/atomic"
+	"time"
+)
+
+// numbers are those of the worlds.
+var numbers atomic.Int64
+
+// figures are of all rollouts that were observed.
+type figures struct {
+	rollouts, complete, stopped, events, writes, lost, reconciles, errors, restarts int
+	starts, versions, removed, schedules, violations                                int
+	leaders, held, blind                                                            int
+	blindOf                                                                         map[Invariant]int
+	most                                                                            float64
+	longest                                                                         time.Duration
+}
+
+func (f *figures) add(o *observation) {
+	f.rollouts++
+	if o.ending.complete {
+		f.complete++
+	} else {
+		f.stopped++
+	}
+	f.restarts += o.restarts
+	f.longest = max(f.longest, o.took)
+	f.events += len(o.history.events)
+	f.reconciles += len(o.history.reconciles)
+	for _, r := range o.history.reconciles {
+		if r.err != nil {
+			f.errors++
+		}
+	}
+	for _, w := range o.history.writes {
+		f.writes++
+		if w.delayed {
+			f.held++
+		}
+		if w.done && w.lost {
+			f.lost++
+		}
+		if w.done && w.kind == Works && w.verb == "DELETE" {
+			f.removed++
+		} else if w.done && w.kind == Works {
+			f.starts++
+		}
+	}
+	for i, states := range o.history.states {
+		switch i.kind {
+		case ReplicaSets:
+			f.versions += int(states[len(states)-1].object.GetGeneration())
+		case Placements:
+			f.schedules += len(states)
+		}
+	}
+	f.violations += len(o.violations)
+	f.leaders += o.history.processes()
+	f.blind += o.history.blindStarts
+	f.most = max(f.most, o.history.most)
+	for i, n := range o.history.blind {
+		if f.blindOf == nil {
+			f.blindOf = map[Invariant]int{}
+		}
+		f.blindOf[i] += n
+	}
+}
+
+func (f *figures) String() string {
+	return fmt.Sprintf("%d rollouts of %d versions: %d came to their end, %d stood still; %d events, %d reconciles (%d with an error), %d processes that acted, %d restarts; "+
+		"%d writes of the controller (%d answers lost, %d held back), %d starts, %d removals; longest %v; %d violations\n"+
+		"%d starts that only what the caches did not show yet forbade: %v; at most %.1f times of MaxConcurrency in flight",
+		f.rollouts, f.versions, f.complete, f.stopped, f.events, f.reconciles, f.errors, f.leaders, f.restarts,
+		f.writes, f.lost, f.held, f.starts, f.removed, f.longest.Round(time.Second), f.violations, f.blind, f.blindOf, max(1, f.most))
+}

@@ -1,0 +1,283 @@
+package hub
+
+import (
+	"fmt"
+	"iter"
+	"slices"
+	"time"
+
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+)
+
+// check replays the history and returns what was broken. The caches are late by worst at most, and a cluster loses its
+// work when it has been out of the decisions for as long as removeAfter.
+func (h *history) check(worst, removeAfter time.Duration) []violation {
+	var broken []violation
+	for _, e := range h.events {
+		if e.id.kind != Works {
+			continue
+		}
+		now, _ := h.at(e.id, e.rv).(*manifestWork)
+		before, _ := h.at(e.id, e.rv-1).(*manifestWork)
+		switch {
+		case now == nil && before != nil && before.DeletionTimestamp == nil, now != nil && before != nil && now.DeletionTimestamp != nil && before.DeletionTimestamp == nil:
+			broken = append(broken, h.checkDelete(e, removeAfter-worst-500*time.Millisecond)...)
+		case now != nil && now.DeletionTimestamp == nil:
+			version := templateVersion(now.Spec.Workload.Manifests[0].Raw)
+			if before == nil || templateVersion(before.Spec.Workload.Manifests[0].Raw) != version {
+				broken = append(broken, h.checkStart(e, version, before == nil)...)
+			}
+		}
+	}
+	return broken
+}
+
+// checkStart judges the write that gives a cluster a version. It breaks an invariant if it does so in the world as
+// the API server had it and also in the world as the controller had to know it.
+func (h *history) checkStart(e event, version string, created bool) []violation {
+	w := h.written[e.rv]
+	if w == nil {
+		return []violation{{invariant: invLeft, rv: e.rv, text: e.id.String() + " was written by a stranger"}}
+	}
+	cluster := e.object.GetNamespace()
+	known, truth := h.known(h.reconciles[w.reconcile], e.rv), h.truth(e.rv-1)
+	var broken []violation
+	blind := truth.forbids(cluster, version, w.sent, leniency{})
+	for _, v := range blind {
+		h.blind[v.invariant]++
+		h.most = max(h.most, over(v.inFlight, v.allowed))
+	}
+	if len(blind) > 0 {
+		h.blindStarts++
+	}
+	forbidden := func(l leniency) []violation {
+		if len(truth.forbids(cluster, version, w.sent, l)) == 0 {
+			return nil
+		}
+		// A list of writes takes time, in which a deadline may pass that the plan could not foresee.
+		planned := known.forbids(cluster, version, h.reconciles[w.reconcile].read, l)
+		return slices.DeleteFunc(known.forbids(cluster, version, w.sent, l), func(v violation) bool {
+			return !slices.ContainsFunc(planned, func(p violation) bool { return p.invariant == v.invariant })
+		})
+	}
+	for _, v := range forbidden(leniency{}) {
+		text := fmt.Sprintf("%s got version %s in reconcile %d: %s", cluster, version, w.reconcile, v.text)
+		switch v.invariant {
+		case invMandatory, invOrder, invConcurrency:
+			// What takes time may be all that forbade it.
+			if len(forbidden(leniency{noSoak: true})) == 0 {
+				v.invariant = invSoak
+			} else if len(forbidden(leniency{noDeadline: true})) == 0 {
+				v.invariant = invDeadline
+			}
+		}
+		broken = append(broken, violation{invariant: v.invariant, rv: e.rv, text: text})
+	}
+	for i := range h.writes {
+		if o := &h.writes[i]; o.kind == Works && o.done && o.rv > 0 && o.rv < e.rv && o.life != w.life && h.knows(h.reconciles[w.reconcile], o) {
+			if newer, _ := h.at(id{Works, o.key}, o.rv).(*manifestWork); newer != nil && numberOf(templateVersion(newer.Spec.Workload.Manifests[0].Raw)) > numberOf(version) {
+				broken = append(broken, violation{invariant: invVersion, rv: e.rv, text: fmt.Sprintf("%s got version %s, and the process before had replaced it at %d", cluster, version, o.rv)})
+				break
+			}
+		}
+	}
+	if set, _ := h.at(id{ReplicaSets, h.setKey()}, w.setShown).(*replicaSet); set != nil {
+		if v := templateVersion(set.Spec.ManifestWorkTemplate.Workload.Manifests[0].Raw); v != version {
+			broken = append(broken, violation{invariant: invVersion, rv: e.rv, text: fmt.Sprintf("%s got version %s when the caches showed %s", cluster, version, v)})
+		}
+	}
+	if created && has(truth, cluster) && has(known, cluster) {
+		broken = append(broken, violation{invariant: invOnce, rv: e.rv, text: fmt.Sprintf("%s got a second work %s in reconcile %d", cluster, e.id.key, w.reconcile)})
+	}
+	return broken
+}
+
+func (h *history) setKey() string {
+	for i := range h.states {
+		if i.kind == ReplicaSets {
+			return i.key
+		}
+	}
+	return ""
+}
+
+// over is how many times of what is allowed are in flight.
+func over(inFlight, allowed int) float64 {
+	if allowed == 0 {
+		return 0
+	}
+	return float64(inFlight) / float64(allowed)
+}
+
+// numberOf is the number of a version.
+func numberOf(version string) (n int) {
+	fmt.Sscanf(version, "v%d", &n)
+	return n
+}
+
+// has says whether a cluster has a work that isn't being deleted.
+func has(s *scene, cluster string) bool {
+	return slices.ContainsFunc(s.works[cluster], func(w seenWork) bool { return w.DeletionTimestamp == nil })
+}
+
+// checkDelete judges a deletion. The cluster counts as selected while decisions are being rewritten if it was
+// before and is afterwards, and also if it was in no decision only for so short that the controller could see it.
+func (h *history) checkDelete(e event, atLeast time.Duration) []violation {
+	var w *write
+	for i := range h.writes {
+		if c := &h.writes[i]; c.kind == Works && c.verb == "DELETE" && c.key == e.id.key && c.done && !c.sent.After(e.at) {
+			w = c
+		}
+	}
+	if w == nil {
+		return []violation{{invariant: invKept, rv: e.rv, text: e.id.String() + " was deleted by a stranger"}}
+	}
+	cluster := e.object.GetNamespace()
+	known, truth := h.known(h.reconciles[w.reconcile], e.rv), h.truth(e.rv-1)
+	if away := h.away(e.rv, cluster); away > 0 && away < atLeast && len(truth.works[cluster]) == 1 {
+		return []violation{{invariant: invKept, rv: e.rv, text: fmt.Sprintf("%s lost %s, because it was in no decision for %v", cluster, e.id.key, away)}}
+	}
+	if known.incomplete() == "" && !known.selects(cluster) {
+		return nil
+	}
+	if others := truth.works[cluster]; len(others) > 1 {
+		return nil // of two, one has to go
+	}
+	selected := truth.selects(cluster)
+	if truth.incomplete() != "" {
+		selected = h.nearest(e.rv, cluster, -1) && h.nearest(e.rv, cluster, 1)
+	}
+	if !selected {
+		return nil
+	}
+	why := known.incomplete()
+	if why == "" {
+		why = "it knew that it is selected"
+	}
+	return []violation{{invariant: invKept, rv: e.rv, text: fmt.Sprintf("%s lost %s in reconcile %d: %s", cluster, e.id.key, w.reconcile, why)}}
+}
+
+// away returns for how long a cluster was in no decision, the last time before its work was deleted: 0 if it always was in
+// one, or never came back.
+func (h *history) away(rv int64, cluster string) time.Duration {
+	was, away := false, time.Duration(0)
+	var left time.Time
+	for _, e := range h.events {
+		if e.id.kind != Decisions {
+			continue
+		}
+		is := h.truth(e.rv).selects(cluster)
+		switch {
+		case was && !is && e.rv < rv:
+			left, away = e.at, 0
+		case !was && is && !left.IsZero():
+			left, away = time.Time{}, e.at.Sub(left)
+		}
+		if was = is; e.rv > rv && left.IsZero() {
+			break
+		}
+	}
+	return away
+}
+
+// nearest says whether a cluster is selected in the last complete decisions before, or the first after.
+func (h *history) nearest(rv int64, cluster string, direction int) bool {
+	events := slices.Clone(h.events)
+	if direction < 0 {
+		slices.Reverse(events)
+	}
+	for _, e := range events {
+		if e.id.kind != Placements && e.id.kind != Decisions || (e.rv-rv)*int64(direction) < 0 {
+			continue
+		}
+		if s := h.truth(e.rv); s.incomplete() == "" {
+			return s.selects(cluster)
+		}
+	}
+	return false
+}
+
+// checkWaits finds clusters that could have started all the time for longer than it may take.
+func (h *history) checkWaits(patience time.Duration) []violation {
+	if len(h.events) == 0 {
+		return nil
+	}
+	const tick = 500 * time.Millisecond
+	since := map[string]time.Time{}
+	var broken []violation
+	end := h.events[len(h.events)-1].at
+	next := 0
+	for now := h.events[0].at; now.Before(end); now = now.Add(tick) {
+		for next < len(h.events) && !h.events[next].at.After(now) {
+			next++
+		}
+		rv := h.events[next-1].rv
+		_, could := h.truth(rv).waits(now)
+		for c := range since {
+			if !slices.Contains(could, c) {
+				delete(since, c)
+			}
+		}
+		for _, c := range could {
+			if since[c].IsZero() {
+				since[c] = now
+			}
+			if now.Sub(since[c]) > patience {
+				since[c] = end // once
+				broken = append(broken, violation{invariant: invLate, rv: rv, text: fmt.Sprintf("%s could have started for %v", c, patience)})
+			}
+		}
+	}
+	return broken
+}
+
+// waits returns the clusters that wait: for one of the others, and for nothing.
+func (s *scene) waits(now time.Time) (held, could []string) {
+	for cluster, ref := range s.selected() {
+		if slices.ContainsFunc(s.works[cluster], func(w seenWork) bool { return w.DeletionTimestamp != nil }) {
+			held = append(held, cluster)
+			continue
+		}
+		version, config := s.wanted(), ref.config()
+		if at, _, _ := s.stands(cluster, version, config, now.Add(-grace), leniency{}); at != waiting {
+			continue
+		}
+		if len(s.forbids(cluster, version, now.Add(-grace), leniency{})) == 0 {
+			could = append(could, cluster)
+		} else {
+			held = append(held, cluster)
+		}
+	}
+	return held, could
+}
+
+// selected goes through the clusters with their refs, up to the first ref that is incomplete.
+func (s *scene) selected() iter.Seq2[string, *seenRef] {
+	return func(yield func(string, *seenRef) bool) {
+		for _, ref := range s.refs {
+			if ref.incomplete != "" {
+				return
+			}
+			for cluster := range ref.groupOf {
+				if !yield(cluster, ref) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// wanted is the version that is wanted.
+func (s *scene) wanted() string {
+	return templateVersion(s.set.Spec.ManifestWorkTemplate.Workload.Manifests[0].Raw)
+}
+
+// config is the configuration of the strategy as it counts.
+func (s *seenRef) config() clusterv1alpha1.RolloutConfig {
+	settings, _, _, _ := parts(&s.strategy)
+	config := *settings
+	if s.strategy.Type == clusterv1alpha1.All || s.strategy.Type == "" {
+		config.MinSuccessTime.Duration = 0
+	}
+	return config
+}

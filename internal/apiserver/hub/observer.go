@@ -1,0 +1,268 @@
+package hub
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+	workv1 "open-cluster-management.io/api/work/v1"
+)
+
+// Invariant is what a rollout must never break.
+type Invariant string
+
+const (
+	invComplete    Invariant = "nothing starts while the decisions are half written"
+	invSelected    Invariant = "nothing starts on a cluster that isn't selected"
+	invMandatory   Invariant = "mandatory groups are never overtaken"
+	invOrder       Invariant = "no group starts before those in front of it are complete"
+	invConcurrency Invariant = "no more clusters are in flight than MaxConcurrency"
+	invBudget      Invariant = "nothing starts past a breach"
+	invSoak        Invariant = "no success counts before it has soaked"
+	invDeadline    Invariant = "no cluster times out before its deadline"
+	invVersion     Invariant = "no version is written that is known to be replaced"
+	invKept        Invariant = "nothing is deleted while it is selected"
+	invOnce        Invariant = "no cluster has two works"
+	invLeft        Invariant = "nobody is left behind"
+	invLate        Invariant = "nobody waits for nothing"
+	invStatus      Invariant = "the status says how it stands"
+	invStuck       Invariant = "a rollout that stands still says whom it waits for"
+)
+
+// A violation is an invariant that was broken, where, and what was seen.
+type violation struct {
+	invariant         Invariant
+	rv                int64
+	text              string
+	inFlight, allowed int // of MaxConcurrency
+}
+
+func (v violation) String() string { return fmt.Sprintf("%s: at %d %s", v.invariant, v.rv, v.text) }
+
+// grace is for the times of conditions and stamps, which have whole seconds.
+const grace = 1500 * time.Millisecond
+
+// standing is where a cluster stands with a version of the workload.
+type standing int
+
+const (
+	waiting standing = iota
+	inFlight
+	soaking
+	succeeded
+	failed // or timed out
+)
+
+// leniency is how a standing is read where times decide. In any case it is read in favour of a start; with noSoak a
+// soak is over at once, with noDeadline a deadline after a third of it. What is forbidden without and allowed with one
+// of them was forbidden by a time alone.
+type leniency struct{ noSoak, noDeadline bool }
+
+// stands returns where a cluster stands, whether it failed beyond doubt, and whether it holds a slot beyond doubt.
+func (s *scene) stands(cluster, version string, config clusterv1alpha1.RolloutConfig, now time.Time, l leniency) (at standing, surelyFailed, holds bool) {
+	at = waiting
+	for _, w := range s.works[cluster] {
+		if w.DeletionTimestamp != nil || w.version != version {
+			continue
+		}
+		a, f, h := stands(w, config, now, l)
+		// Of several works the one that holds back most counts.
+		if at == waiting || order(a) > order(at) {
+			at = a
+		}
+		surelyFailed, holds = surelyFailed || f, holds || h
+	}
+	return at, surelyFailed, holds
+}
+
+func order(s standing) int {
+	return slices.Index([]standing{waiting, succeeded, soaking, inFlight, failed}, s)
+}
+
+func stands(w seenWork, config clusterv1alpha1.RolloutConfig, now time.Time, l leniency) (_ standing, surelyFailed, holds bool) {
+	since := func(c *metav1.Condition) time.Time {
+		if c != nil && c.LastTransitionTime.After(w.applied) {
+			return c.LastTransitionTime.Time
+		}
+		return w.applied
+	}
+	deadline, _ := time.ParseDuration(config.ProgressDeadline)
+	timedOut := func(from time.Time, g time.Duration) bool {
+		return deadline > 0 && !now.Add(g).Before(from.Add(deadline))
+	}
+	at := func(c *metav1.Condition, isFailed bool) (standing, bool, bool) {
+		from := since(c)
+		if timedOut(from, grace) || l.noDeadline && timedOut(from, deadline*2/3) {
+			return failed, isFailed || timedOut(from, -grace), false
+		}
+		if isFailed {
+			return failed, true, true
+		}
+		return inFlight, false, true
+	}
+
+	current := func(conditionType string) (*metav1.Condition, bool) {
+		c := meta.FindStatusCondition(w.Status.Conditions, conditionType)
+		return c, c != nil && c.ObservedGeneration == w.Generation
+	}
+	applied, has := current(workv1.WorkApplied)
+	progressing, told := current(workv1.WorkProgressing)
+	degraded, toldDegraded := current(workv1.WorkDegraded)
+	switch {
+	case !has || applied.Status != metav1.ConditionTrue || !told || degraded != nil && !toldDegraded:
+		return at(nil, false)
+	case progressing.Status == metav1.ConditionFalse:
+		if now.Add(grace).Before(since(progressing).Add(config.MinSuccessTime.Duration)) && !l.noSoak {
+			return soaking, false, true
+		}
+		return succeeded, false, false
+	case progressing.Status == metav1.ConditionTrue && degraded != nil && degraded.Status == metav1.ConditionTrue:
+		return at(degraded, true)
+	default:
+		return at(progressing, false)
+	}
+}
+
+// parts returns, for reading and for changing, the configuration of a strategy, whether it is for each group, its
+// mandatory groups and, of Progressive, MaxConcurrency.
+func parts(s *clusterv1alpha1.RolloutStrategy) (config *clusterv1alpha1.RolloutConfig, perGroup bool, mandatory *[]clusterv1alpha1.MandatoryDecisionGroup, limit *intstr.IntOrString) {
+	switch s.Type {
+	case clusterv1alpha1.Progressive:
+		p := s.Progressive
+		return &p.RolloutConfig, false, &p.MandatoryDecisionGroups.MandatoryDecisionGroups, &p.MaxConcurrency
+	case clusterv1alpha1.ProgressivePerGroup:
+		p := s.ProgressivePerGroup
+		return &p.RolloutConfig, true, &p.MandatoryDecisionGroups.MandatoryDecisionGroups, nil
+	default:
+		return &s.All.RolloutConfig, false, new([]clusterv1alpha1.MandatoryDecisionGroup), nil
+	}
+}
+
+// stages returns the stages as lists of groups, and how many of them are mandatory.
+func (s *seenRef) stages(perGroup bool, mandatory []clusterv1alpha1.MandatoryDecisionGroup) (stages [][]seenGroup, first int) {
+	var rest []seenGroup
+	for _, g := range s.groups {
+		if slices.ContainsFunc(mandatory, func(m clusterv1alpha1.MandatoryDecisionGroup) bool {
+			return m.GroupName != "" && m.GroupName == g.name || m.GroupName == "" && int(m.GroupIndex) == g.index
+		}) {
+			stages = append(stages, []seenGroup{g})
+		} else {
+			rest = append(rest, g)
+		}
+	}
+	first = len(stages)
+	if !perGroup {
+		return append(stages, rest), first
+	}
+	for _, g := range rest {
+		stages = append(stages, []seenGroup{g})
+	}
+	return stages, first
+}
+
+func members(stage []seenGroup) []string {
+	var all []string
+	for _, g := range stage {
+		all = append(all, g.clusters...)
+	}
+	return all
+}
+
+// count resolves a count or a percentage of a total, rounded up.
+func count(n intstr.IntOrString, total int) int {
+	if n.Type == intstr.Int {
+		return n.IntValue()
+	}
+	var percent int
+	fmt.Sscanf(n.StrVal, "%d%%", &percent)
+	return (total*percent + 99) / 100
+}
+
+// forbids says which invariants a start of a version on a cluster would break in this scene, and why.
+func (s *scene) forbids(cluster, version string, now time.Time, l leniency) []violation {
+	var broken []violation
+	breaks := func(i Invariant, format string, args ...any) {
+		broken = append(broken, violation{invariant: i, text: fmt.Sprintf(format, args...)})
+	}
+	if s.set == nil {
+		breaks(invSelected, "there is no replica set")
+		return broken
+	}
+	ref, incomplete := s.refOf(cluster)
+	if incomplete != "" {
+		breaks(invComplete, "%s", incomplete)
+		return broken
+	}
+	if ref == nil {
+		breaks(invSelected, "%s isn't selected", cluster)
+		return broken
+	}
+	strategy := ref.strategy
+	if strategy.Type == clusterv1alpha1.All || strategy.Type == "" {
+		return broken
+	}
+	settings, perGroup, mandatory, limit := parts(&strategy)
+	config := *settings
+	stages, first := ref.stages(perGroup, *mandatory)
+
+	own := slices.IndexFunc(stages, func(stage []seenGroup) bool { return slices.Contains(members(stage), cluster) })
+	total := 0
+	for i, stage := range stages {
+		all := members(stage)
+		failures, unsettled := 0, ""
+		for _, c := range all {
+			at, surelyFailed, _ := s.stands(c, version, config, now, l)
+			if surelyFailed {
+				failures++
+			}
+			if at != succeeded && at != failed || at == failed && i < first {
+				unsettled = c
+			}
+		}
+		total += failures
+		budget := 0
+		if i >= first {
+			budget = count(config.MaxFailures, len(all))
+		}
+		if failures > budget && (perGroup || i < first) {
+			breaks(invBudget, "%d of %d clusters of stage %d (%v) failed", failures, len(all), i, stage)
+		}
+		if i < own && unsettled != "" {
+			if i < first {
+				breaks(invMandatory, "%s of mandatory group %v isn't done", unsettled, stage)
+			} else {
+				breaks(invOrder, "%s of group %v isn't done", unsettled, stage)
+			}
+		}
+	}
+	if limit == nil {
+		return broken
+	}
+	if budget := count(config.MaxFailures, len(ref.groupOf)); total > budget {
+		breaks(invBudget, "%d of %d clusters failed", total, len(ref.groupOf))
+	}
+	if own == first {
+		all := members(stages[first])
+		allowed := count(*limit, len(all))
+		if *limit == intstr.FromInt32(0) {
+			if allowed = ref.size(); allowed == 0 {
+				allowed = len(all)
+			}
+		}
+		var others []string
+		for _, c := range all {
+			if _, _, holds := s.stands(c, version, config, now, l); holds && c != cluster {
+				others = append(others, c)
+			}
+		}
+		if len(others)+1 > allowed {
+			breaks(invConcurrency, "%v are in flight, allowed are %d", others, allowed)
+			broken[len(broken)-1].inFlight, broken[len(broken)-1].allowed = len(others)+1, allowed
+		}
+	}
+	return broken
+}

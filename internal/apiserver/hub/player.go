@@ -1,0 +1,435 @@
+package hub
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	workv1 "open-cluster-management.io/api/work/v1"
+	workv1alpha1 "open-cluster-management.io/api/work/v1alpha1"
+)
+
+// observation is what came of a world.
+type observation struct {
+	world      *world
+	history    *history
+	violations []violation
+	err        error
+	restarts   int
+
+	took   time.Duration
+	ending ending
+}
+
+// play runs a world on the hub and judges it.
+func (w *world) play(ctx context.Context, hub *Hub, subject *Subject, name string) *observation {
+	w.name = name
+	began := time.Now()
+	p := &player{
+		world: w, hub: hub, subject: subject, rng: rand.New(rand.NewPCG(w.seed, 2)),
+		newest: map[Kind]int64{}, seen: map[Kind]int64{},
+	}
+	o := &observation{world: w}
+	o.err = p.run(ctx)
+	o.took = time.Since(began)
+	if o.err != nil {
+		return o
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	o.restarts = p.restarts
+	o.history = newHistory(p.events, p.writes, p.reconciles)
+	o.ending = o.history.end(time.Now(), subject.Says)
+	o.violations = append(o.history.check(w.worst, subject.RemoveAfter), o.history.checkEnd(time.Now(), subject.Says)...)
+	o.violations = append(o.violations, o.history.checkWaits(w.patience(o.history))...)
+	return o
+}
+
+// patience is how long a start may take: the caches' delay, retries, a new leader, and a list of writes as slow as they
+// were.
+func (w *world) patience(h *history) time.Duration {
+	var slowest time.Duration
+	for _, e := range h.events {
+		if w := h.written[e.rv]; w != nil {
+			slowest = max(slowest, e.at.Sub(w.sent))
+		}
+	}
+	patience := 5*time.Second + 2*w.worst + 10*(w.slow+slowest)
+	if w.elects {
+		patience += 4 * LeaseDuration
+	}
+	return patience
+}
+
+// clusters are the full names of clusters, which are their namespaces.
+func (w *world) clusters(short []string) []string {
+	var all []string
+	for _, c := range short {
+		all = append(all, w.name+"-"+c)
+	}
+	return all
+}
+
+func (w *world) setName() types.NamespacedName {
+	return types.NamespacedName{Namespace: w.name, Name: setName}
+}
+
+func short(cluster string) string { _, c, _ := strings.Cut(cluster, "-"); return c }
+
+// player runs the actors of one world.
+type player struct {
+	*world
+	hub     *Hub
+	subject *Subject
+	rng     *rand.Rand
+	version int
+
+	placed   []*placed
+	replicas []*replica
+	agents   *agents
+	user     clients
+
+	mu         sync.Mutex
+	events     []event
+	writes     []write
+	reconciles []*reconcile
+	restarts   int
+	lives      int
+	newest     map[Kind]int64 // resourceVersion that a write of the controller got
+	seen       map[Kind]int64 // resourceVersion that the wire has shown
+}
+
+// placed is a fleet with what a placement selects of it now.
+type placed struct {
+	*fleet
+	scheduler *scheduler
+	selected  []string
+	size      int
+	left      string // the cluster that left last
+}
+
+const setName = "web"
+
+func (p *player) run(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	seeds := p.seed << 8
+	p.agents = &agents{
+		client: p.hub.clients("agent"), ctx: ctx, healed: make(chan struct{}), all: map[types.UID]chan event{},
+		temper:   func(cluster string, rng *rand.Rand) temper { return pick(rng, p.world.temper[short(cluster)]...) },
+		dying:    p.dying,
+		withHold: func(cluster string) bool { return p.holds[short(cluster)] },
+		rng:      func() *rand.Rand { seeds++; return rand.New(rand.NewPCG(seeds, 5)) },
+	}
+	p.user = p.hub.clients("user")
+	schedules := p.hub.clients("scheduler")
+	for i, f := range p.fleets() {
+		p.placed = append(p.placed, &placed{fleet: f, selected: p.clusters(f.initial), size: f.size, scheduler: &scheduler{
+			client: schedules, namespace: p.name, name: f.name, writers: p.writers, slice: p.slice, pause: p.pause,
+			named: f.named, groupOf: func(c string) string { return f.groupOf[short(c)] },
+			rng: rand.New(rand.NewPCG(p.seed, 6+uint64(i)<<8)), stored: map[string]*placementDecision{},
+		}})
+	}
+	leader := &lease{}
+	for i := range p.world.replicas {
+		p.replicas = append(p.replicas, p.newReplica(i, leader))
+	}
+	p.hub.wires.join(p.name, p.feed)
+	defer p.hub.wires.leave(p.name)
+
+	var running sync.WaitGroup
+	for _, r := range p.replicas {
+		running.Go(func() { r.keep(ctx) })
+	}
+	err := p.follow(ctx)
+	cancel()
+	running.Wait()
+	p.agents.running.Wait()
+	return err
+}
+
+func (p *player) newReplica(number int, leader *lease) *replica {
+	rng := func(stream uint64) *rand.Rand { return rand.New(rand.NewPCG(p.seed, stream+uint64(number)<<8)) }
+	r := &replica{player: p, number: number, caches: newLag(rng(3), p.often, p.worst)}
+	r.caches.strips, r.caches.only = p.strips, p.only
+	r.net = &transport{
+		rng: rng(4), lag: r.caches, set: id{ReplicaSets, p.setName().String()}, breaks: p.breaks, slow: p.slow, note: p.note,
+		reread: func(reconcile int) { p.reread(r, reconcile) },
+	}
+	if p.elects {
+		r.lock = &lock{lease: leader, identity: fmt.Sprintf("replica %d", number)}
+	}
+	return r
+}
+
+func (p *player) feed(e event) {
+	p.mu.Lock()
+	p.events = append(p.events, e)
+	p.seen[e.id.kind] = max(p.seen[e.id.kind], e.rv)
+	for _, r := range p.replicas {
+		r.caches.feed(e)
+	}
+	p.mu.Unlock()
+	if e.id.kind == Works {
+		p.agents.feed(e)
+	}
+}
+
+// note takes a write of a controller.
+func (p *player) note(w write) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.writes = append(p.writes, w)
+	p.newest[w.kind] = max(p.newest[w.kind], w.rv)
+}
+
+// reread notes that a reconcile reads only now.
+func (p *player) reread(r *replica, reconcile int) {
+	view := r.caches.view()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.reconciles[reconcile].view, p.reconciles[reconcile].read = view, time.Now()
+}
+
+// caughtUp says whether the wire has shown all that the controller has written. The player is locked.
+func (p *player) caughtUp() bool {
+	for k, rv := range p.newest {
+		if p.seen[k] < rv {
+			return false
+		}
+	}
+	return true
+}
+
+// awaitEvents waits until the wire has shown all that the controller has written. One watch may be ahead of another.
+func (p *player) awaitEvents(ctx context.Context) {
+	for start := time.Now(); time.Since(start) < 10*time.Second && ctx.Err() == nil; time.Sleep(5 * time.Millisecond) {
+		p.mu.Lock()
+		done := p.caughtUp()
+		p.mu.Unlock()
+		if done {
+			return
+		}
+	}
+}
+
+// follow plays the script, lets the agents heal, and waits for the end.
+func (p *player) follow(ctx context.Context) error {
+	if err := p.template(ctx); err != nil {
+		return err
+	}
+	for _, f := range p.placed {
+		if err := p.schedule(ctx, f); err != nil {
+			return err
+		}
+	}
+	for _, c := range p.script {
+		time.Sleep(c.after)
+		if err := p.change(ctx, c.what, p.placed[p.rng.IntN(len(p.placed))]); err != nil {
+			return err
+		}
+	}
+	time.Sleep(time.Duration(500+p.rng.IntN(2000)) * time.Millisecond)
+	if p.heals {
+		close(p.agents.healed)
+	}
+	return p.await(ctx)
+}
+
+func (p *player) change(ctx context.Context, what string, f *placed) error {
+	switch what {
+	case newTemplate:
+		return p.template(ctx)
+	case crashes:
+		p.crash()
+		return nil
+	case cuts:
+		p.cutLeader(ctx)
+		return nil
+	case moves:
+		return p.move(ctx)
+	case replaces, loses:
+		p.leader().net.await(ctx, what)
+		return p.change(ctx, joins, f)
+	case joins, comes:
+		var out []string
+		for _, c := range p.clusters(p.pool) {
+			if !slices.Contains(f.selected, c) {
+				out = append(out, c)
+			}
+		}
+		if len(out) > 0 {
+			i := p.rng.IntN(len(out))
+			if p.backwards && what == joins {
+				i = len(out) - 1
+			} else if p.backwards {
+				i = 0
+			}
+			f.selected = append(f.selected, out[i])
+		}
+	case leaves, exchange:
+		if n := len(f.selected); n > 1 {
+			i := p.rng.IntN(n)
+			if p.backwards {
+				slices.Sort(f.selected)
+				i = n - 1
+			}
+			f.left = f.selected[i]
+			f.selected = slices.Delete(f.selected, i, i+1)
+		}
+		if what == exchange {
+			return p.change(ctx, comes, f)
+		}
+	case returns: // who left last, and with it someone else
+		if f.left != "" && !slices.Contains(f.selected, f.left) {
+			f.selected = append(f.selected, f.left)
+			return p.change(ctx, joins, f)
+		}
+		return nil
+	case resize:
+		f.size = pick(p.rng, 0, 2, 3, 4, 5)
+	}
+	return p.schedule(ctx, f)
+}
+
+func (p *player) schedule(ctx context.Context, f *placed) error {
+	return f.scheduler.schedule(ctx, f.selected, f.size)
+}
+
+// move moves a cluster from one placement to the other. For a while it is in both, or in none.
+func (p *player) move(ctx context.Context) error {
+	i := p.rng.IntN(2)
+	from, to := p.placed[i], p.placed[1-i]
+	if len(from.selected) < 2 {
+		from, to = to, from
+	}
+	if len(from.selected) < 2 {
+		return nil
+	}
+	k := p.rng.IntN(len(from.selected))
+	cluster := from.selected[k]
+	from.selected = slices.Delete(from.selected, k, k+1)
+	if !slices.Contains(to.selected, cluster) {
+		to.selected = append(to.selected, cluster)
+	}
+	order := []*placed{from, to}
+	if p.rng.IntN(2) == 0 {
+		slices.Reverse(order)
+	}
+	for _, f := range order {
+		if err := p.schedule(ctx, f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// leader is the replica that has the lease, or the only one.
+func (p *player) leader() *replica {
+	for _, r := range p.replicas {
+		if r.lock == nil || r.lock.leads() {
+			return r
+		}
+	}
+	return p.replicas[0]
+}
+
+// crash has the leader crash as soon as it writes.
+func (p *player) crash() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	r := p.leader()
+	r.crash = true
+	r.caches.poke()
+}
+
+// cutLeader cuts the leader from its lease until another one leads, and has the network hold back its next write until
+// then.
+func (p *player) cutLeader(ctx context.Context) {
+	r := p.leader()
+	r.net.holdNext(RenewDeadline + LeaseDuration + time.Duration(p.rng.Int64N(int64(2*time.Second))))
+	r.lock.cut.Store(true)
+	select {
+	case <-ctx.Done():
+	case <-time.After(LeaseDuration + 4*RetryPeriod):
+	}
+	r.lock.cut.Store(false)
+}
+
+// template writes the next version of the replica set's template.
+func (p *player) template(ctx context.Context) error {
+	p.version++
+	manifest := fmt.Sprintf(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"namespace":"default","name":"web"},"data":{"version":"v%d"}}`, p.version)
+	spec := workv1.ManifestWorkSpec{Workload: workv1.ManifestsTemplate{Manifests: []workv1.Manifest{{RawExtension: runtime.RawExtension{Raw: []byte(manifest)}}}}}
+	api := p.user.work.WorkV1alpha1().ManifestWorkReplicaSets(p.name)
+	if p.version == 1 {
+		set := &replicaSet{ObjectMeta: metav1.ObjectMeta{Namespace: p.name, Name: setName}}
+		set.Spec = workv1alpha1.ManifestWorkReplicaSetSpec{ManifestWorkTemplate: spec, CascadeDeletionPolicy: workv1alpha1.Background}
+		for _, f := range p.placed {
+			set.Spec.PlacementRefs = append(set.Spec.PlacementRefs, workv1alpha1.LocalPlacementReference{Name: f.name, RolloutStrategy: f.strategy})
+		}
+		_, err := api.Create(ctx, set, metav1.CreateOptions{})
+		return err
+	}
+	for {
+		set, err := api.Get(ctx, setName, metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		set.Spec.ManifestWorkTemplate = spec
+		if _, err = api.Update(ctx, set, metav1.UpdateOptions{}); !apierrors.IsConflict(err) {
+			return err
+		}
+	}
+}
+
+// quiet is how long nothing happens until nothing will: the slowest agent takes six seconds.
+func (p *player) quiet() time.Duration {
+	var longest time.Duration
+	for _, f := range p.placed {
+		config, _, _, _ := parts(&f.strategy)
+		deadline, _ := time.ParseDuration(config.ProgressDeadline)
+		longest = max(longest, deadline+config.MinSuccessTime.Duration)
+	}
+	return longest + p.worst + 5*time.Second + p.subject.RemoveAfter
+}
+
+// await waits until the rollout is complete, or nothing has happened for so long that nothing will. It is not complete
+// before the controller is idle: a status that says that it has failed may be one that a write on its way replaces.
+func (p *player) await(ctx context.Context) error {
+	quiet := p.quiet()
+	for start := time.Now(); time.Since(start) < 3*time.Minute; time.Sleep(250 * time.Millisecond) {
+		now := time.Now()
+		p.mu.Lock()
+		last, idle := p.events[len(p.events)-1].at, p.caughtUp()
+		for _, r := range p.replicas {
+			if r.reconciling {
+				last = now
+			} else if r.last.After(last) {
+				last = r.last
+			}
+			idle = idle && r.idle(now)
+		}
+		h := newHistory(p.events, nil, nil)
+		p.mu.Unlock()
+		if now.Sub(last) > quiet || p.heals && idle && h.end(now, p.subject.Says).complete {
+			return nil
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+	return nil // the observer says what is wrong
+}
+
+// processes are those that have reconciled.
+func (h *history) processes() int { return len(slices.Collect(maps.Keys(h.began))) }

@@ -1,0 +1,244 @@
+package hub
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// A write is a request of the controller that changes something, noted by the transport below its client.
+type write struct {
+	verb      string // the method
+	key       string // namespace/name
+	kind      Kind
+	status    bool  // of the subresource
+	rv        int64 // of the answer; 0 if it has none
+	done      bool  // the server has carried it out
+	lost      bool  // but the controller was told nothing
+	delayed   bool  // it came to the server when the process had given up
+	sent      time.Time
+	answered  time.Time
+	reconcile int
+	life      int
+	setShown  int64 // resourceVersion of the ManifestWorkReplicaSet in the caches when it was sent
+}
+
+var (
+	errCrashed = errors.New("the controller has crashed")
+	errLost    = errors.New("injected: the connection broke")
+)
+
+// transport is the network between a controller and the API server. It is slow, it breaks before a request or
+// before its answer, it holds requests back, and the controller may crash at any write.
+type transport struct {
+	lag    *lag
+	set    id
+	breaks float64       // how many writes meet a broken connection
+	slow   time.Duration // every write takes as long at most
+	note   func(write)
+	reread func(reconcile int)
+
+	mu        sync.Mutex
+	rng       *rand.Rand
+	life      int
+	crash     int    // writes until it crashes; 0 is never
+	atCreate  string // what happens when it has created a work: replaces or loses
+	crashed   bool
+	kill      func()        // ends the process
+	hold      time.Duration // the next write is held back for as long
+	reconcile int
+}
+
+// start has the requests of a process go through the network.
+func (t *transport) start(p *Process, kill func()) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.life, t.crashed, t.crash, t.kill, t.hold = p.life, false, 0, kill, 0
+	p.Config.Wrap(func(base http.RoundTripper) http.RoundTripper {
+		return roundTripper(func(r *http.Request) (*http.Response, error) { return t.roundTrip(base, p.life, r) })
+	})
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// dieSoon has the process crash at one of its next writes.
+func (t *transport) dieSoon() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.crashed && t.crash == 0 {
+		t.crash = 1 + t.rng.IntN(4)
+	}
+}
+
+// holdNext has the next write come to the server late.
+func (t *transport) holdNext(d time.Duration) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.hold = d
+}
+
+// drawTime draws a time up to a longest one.
+func (t *transport) drawTime(longest time.Duration) time.Duration {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return time.Duration(t.rng.Int64N(int64(longest)))
+}
+
+// fate is what becomes of a request.
+type fate struct {
+	dead, dies, lostBefore, lostAfter bool
+	hold, slow                        time.Duration
+	reconcile                         int
+}
+
+// await has something happen when the process has created a work: replaces or loses. It returns when it has.
+func (t *transport) await(ctx context.Context, what string) {
+	t.mu.Lock()
+	t.atCreate = what
+	t.mu.Unlock()
+	for start := time.Now(); time.Since(start) < 5*time.Second && ctx.Err() == nil; time.Sleep(10 * time.Millisecond) {
+		t.mu.Lock()
+		done := t.atCreate == ""
+		t.mu.Unlock()
+		if done {
+			return
+		}
+	}
+}
+
+func (t *transport) draw(life int, verb string) (f fate) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	f.reconcile = t.reconcile
+	if f.dead = t.crashed || t.life != life; f.dead {
+		return f
+	}
+	f.lostBefore = t.rng.Float64() < t.breaks
+	if verb == http.MethodGet {
+		return f
+	}
+	if t.crash > 0 {
+		t.crash--
+		f.dies = t.crash == 0
+	}
+	what := ""
+	if verb == http.MethodPost {
+		what, t.atCreate = t.atCreate, ""
+	}
+	f.dies = f.dies || what == replaces
+	t.crashed = f.dies
+	f.hold, t.hold = t.hold, 0
+	f.lostBefore = what == "" && (f.lostBefore || f.dies && t.rng.IntN(2) == 0)
+	f.lostAfter = t.rng.Float64() < t.breaks || f.dies || what == loses
+	if t.slow > 0 {
+		f.slow = time.Duration(t.rng.Int64N(int64(t.slow)))
+	}
+	return f
+}
+
+func (t *transport) roundTrip(base http.RoundTripper, life int, r *http.Request) (*http.Response, error) {
+	f := t.draw(life, r.Method)
+	if f.dead {
+		return nil, errCrashed
+	}
+	if f.dies {
+		defer t.kill()
+	}
+	if f.lostBefore {
+		return nil, errLost
+	}
+	if r.Method == http.MethodGet {
+		return base.RoundTrip(r)
+	}
+	w := write{verb: r.Method, reconcile: f.reconcile, life: life, setShown: t.lag.shows(t.set), sent: time.Now()}
+	w.kind, w.key, w.status = target(r.URL.Path)
+	if f.hold > 0 {
+		return t.late(base, r, w, f)
+	}
+	response, err := t.send(base, r, w, f)
+	time.Sleep(f.slow)
+	t.lag.deliver(time.Now())
+	if w.kind == ReplicaSets && !w.status {
+		t.reread(f.reconcile) // a finalizer comes before all reading
+	}
+	return response, err
+}
+
+// send makes a write, and notes it.
+func (t *transport) send(base http.RoundTripper, r *http.Request, w write, f fate) (*http.Response, error) {
+	response, err := base.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	body, err := io.ReadAll(response.Body)
+	response.Body.Close()
+	if err != nil {
+		return nil, err
+	}
+	response.Body = io.NopCloser(bytes.NewReader(body))
+	w.done, w.answered = response.StatusCode < 300, time.Now()
+	var answer struct {
+		Metadata struct {
+			Name            string `json:"name"`
+			ResourceVersion string `json:"resourceVersion"`
+		} `json:"metadata"`
+	}
+	if w.done && json.Unmarshal(body, &answer) == nil {
+		w.rv, _ = strconv.ParseInt(answer.Metadata.ResourceVersion, 10, 64)
+		if r.Method == http.MethodPost {
+			w.key += "/" + answer.Metadata.Name
+		}
+	}
+	w.lost = f.lostAfter
+	t.note(w)
+	if w.lost {
+		return nil, errLost
+	}
+	return response, nil
+}
+
+// late makes a write that the network holds back. The process that made it may have given up, and even another one may
+// have taken over, when it comes to the server.
+func (t *transport) late(base http.RoundTripper, r *http.Request, w write, f fate) (*http.Response, error) {
+	type result struct {
+		response *http.Response
+		err      error
+	}
+	done := make(chan result, 1)
+	w.delayed = true
+	go func() {
+		time.Sleep(f.hold)
+		response, err := t.send(base, r.WithContext(context.WithoutCancel(r.Context())), w, f)
+		done <- result{response, err}
+	}()
+	select {
+	case <-r.Context().Done():
+		return nil, r.Context().Err()
+	case result := <-done:
+		return result.response, result.err
+	}
+}
+
+// target reads the kind and the key from the path /apis/<group>/<version>/namespaces/<namespace>/<plural>/<name>/status.
+func target(path string) (Kind, string, bool) {
+	parts := strings.Split(strings.Trim(path, "/"), "/")
+	k := Works
+	if parts[5] == "manifestworkreplicasets" {
+		k = ReplicaSets
+	}
+	key := parts[4]
+	if len(parts) > 6 {
+		key += "/" + parts[6]
+	}
+	return k, key, len(parts) > 7
+}

@@ -1,0 +1,94 @@
+package rollout_test
+
+import (
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/intstr"
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+
+	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/status"
+)
+
+// oneAtATime is a strategy that tolerates no failure.
+func oneAtATime() clusterv1alpha1.RolloutStrategy {
+	return clusterv1alpha1.RolloutStrategy{
+		Type: clusterv1alpha1.Progressive,
+		Progressive: &clusterv1alpha1.RolloutProgressive{
+			MaxConcurrency: intstr.FromInt32(1), RolloutConfig: clusterv1alpha1.RolloutConfig{ProgressDeadline: "10m"},
+		},
+	}
+}
+
+// Athens hibernates. It has the new version when it wakes up, and nobody waits for that.
+func ExampleUncounted() {
+	groups, err := grouping.FromNames(map[grouping.Key][]string{{}: {"athens", "berlin", "cairo"}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	hibernates := map[string]bool{"athens": true}
+	uncounted := rollout.Uncounted(func(cluster string) bool { return hibernates[cluster] })
+
+	result := must(rollout.Plan(oneAtATime(), groups, nil, noon(), uncounted))
+	fmt.Println(result)
+
+	reports := []status.Report{
+		{Cluster: "athens", Status: status.ToApply, Applied: noon()},
+		{Cluster: "berlin", Status: status.Succeeded, LastTransitionTime: noon()},
+		{Cluster: "cairo", Status: status.Succeeded, LastTransitionTime: noon()},
+	}
+	result = must(rollout.Plan(oneAtATime(), groups, reports, noon().Add(time.Minute), uncounted))
+	fmt.Println(result)
+	fmt.Println(result.Summary().Aggregate(), result.Summary())
+	// Output:
+	// start athens berlin; 1 held: 1 of 1 slot taken: berlin starts now
+	// in flight athens; recheck after 9m0s
+	// Succeeded 2 of 2 clusters done, 1 not counted
+}
+
+// Athens was failing before there was a new version. That stops nothing; that Berlin fails does.
+func ExampleFailedBefore() {
+	groups, err := grouping.FromNames(map[grouping.Key][]string{{}: {"athens", "berlin", "cairo"}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	before := map[string]bool{"athens": true} // as reported when the rollout began, and kept in the owner's status
+	baseline := rollout.FailedBefore(func(cluster string) bool { return before[cluster] })
+
+	reports := []status.Report{{Cluster: "athens", Status: status.TimeOut}}
+	fmt.Println(must(rollout.Plan(oneAtATime(), groups, reports, noon(), baseline)))
+
+	reports = append(reports, status.Report{Cluster: "berlin", Status: status.TimeOut})
+	fmt.Println(must(rollout.Plan(oneAtATime(), groups, reports, noon(), baseline)))
+	// Output:
+	// start berlin; 1 held: 1 of 1 slot taken: berlin starts now
+	// 1 held: stopped: berlin failed, maxFailures 0; goes on when none is failed
+}
+
+// A rollout has failed on two clusters. Someone mends what they have in common, and raises the attempt.
+func ExampleAttempt() {
+	groups, err := grouping.FromNames(map[grouping.Key][]string{{}: {"athens", "berlin", "cairo"}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	reports := []status.Report{
+		{Cluster: "athens", Status: status.Succeeded, LastTransitionTime: noon()},
+		{Cluster: "berlin", Status: status.Failed, LastTransitionTime: noon()},
+		{Cluster: "cairo", Status: status.TimeOut},
+	}
+	fmt.Println(must(rollout.Plan(oneAtATime(), groups, reports, noon())))
+	fmt.Println(must(rollout.Plan(oneAtATime(), groups, reports, noon(), rollout.Attempt(1))))
+
+	// Berlin's object is written with status.StampAttempt, and fails again.
+	reports[1] = status.Report{Cluster: "berlin", Status: status.Failed, LastTransitionTime: noon(), Applied: noon(), Attempt: 1}
+	fmt.Println(must(rollout.Plan(oneAtATime(), groups, reports, noon(), rollout.Attempt(1))))
+	// Output:
+	// in flight berlin; stopped: berlin, cairo failed, maxFailures 0; goes on when none is failed; recheck after 10m0s
+	// start berlin; 1 held: 1 of 1 slot taken: berlin starts now
+	// in flight berlin; 1 held: stopped: berlin failed, maxFailures 0; goes on when none is failed; recheck after 10m0s
+}

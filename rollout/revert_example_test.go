@@ -1,0 +1,222 @@
+package rollout_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+	workv1 "open-cluster-management.io/api/work/v1"
+
+	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/status"
+)
+
+// Three clusters go back: the one that failed first, then the one that got the version last. quito never had it, and paris
+// went back before.
+func ExampleRevert() {
+	hour := func(n int) time.Time { return noon().Add(time.Duration(n-12) * time.Hour) } // of the day
+	abort := rollout.Abort{
+		Time: hour(11),
+		Failed: []status.Report{
+			{Cluster: "berlin", Status: status.Succeeded, Applied: hour(8)},
+			{Cluster: "oslo", Status: status.Failed, Applied: hour(8)},
+			{Cluster: "lima", Status: status.Progressing, Applied: hour(10)},
+			{Cluster: "paris", Status: status.ToApply},
+			{Cluster: "quito", Status: status.ToApply},
+		},
+		Before: []status.Report{
+			{Cluster: "berlin", Status: status.ToApply},
+			{Cluster: "oslo", Status: status.ToApply},
+			{Cluster: "lima", Status: status.ToApply},
+			{Cluster: "paris", Status: status.Progressing, Applied: noon()},
+			{Cluster: "quito", Status: status.Succeeded, Applied: hour(1)},
+		},
+	}
+	fmt.Println(must(rollout.Revert(clusterv1alpha1.RolloutStrategy{}, shops(), abort, noon())))
+
+	twoAtATime := clusterv1alpha1.RolloutStrategy{
+		Type:        clusterv1alpha1.Progressive,
+		Progressive: &clusterv1alpha1.RolloutProgressive{MaxConcurrency: intstr.FromInt32(2)},
+	}
+	result := must(rollout.Revert(twoAtATime, shops(), abort, noon()))
+	fmt.Println(result)
+	disposition, _, _ := result.Find("quito")
+	fmt.Println("quito", disposition)
+	// Output:
+	// start oslo lima berlin; in flight paris
+	// start oslo; in flight paris; 2 held: 2 of 2 slots taken: paris progressing since 2026-11-21T12:00:00Z, and without a progressDeadline keeps its slot until it is done; oslo starts now
+	// quito Settled
+}
+
+// app is an owner whose controller aborts all where a budget is breached.
+type app struct {
+	metav1.ObjectMeta
+	template  workv1.ManifestWorkSpec
+	strategy  clusterv1alpha1.RolloutStrategy
+	abort     bool // a person says so
+	revisions status.Revisions
+	status    []metav1.Condition
+}
+
+// aborter is the controller of app, with a hub in memory.
+type aborter struct {
+	app       *app
+	groups    *grouping.Groups
+	works     map[string]*workv1.ManifestWork
+	templates map[string]workv1.ManifestWorkSpec // by revision
+	at        time.Time
+}
+
+// The block of doc.go.
+
+// plan says what may happen to the works of an owner, which get the template of r.Target(). It says nothing where it stored
+// what has to stand there first.
+func (c *aborter) plan(ctx context.Context, owner *app, groups *grouping.Groups) (*rollout.Result, error) {
+	r := &owner.revisions
+	if r.Want(hashOf(owner.template)) {
+		// The template is kept under the name of its revision before anything is written of it.
+		return nil, errors.Join(c.keepTemplate(ctx, owner), c.updateStatus(ctx, owner))
+	}
+	update, current := c.reports(owner, r.UpdateRevision), c.reports(owner, r.CurrentRevision)
+	if r.AbortedTime == nil {
+		result, err := rollout.Plan(owner.strategy, groups, update, c.now())
+		if err == nil && (owner.abort || result.Breach != nil) && r.Abort(c.now()) {
+			return nil, c.updateStatus(ctx, owner) // stored before anything goes back
+		}
+		if err == nil {
+			r.Complete(result.Summary())
+			status.SetRevisionConditions(&owner.status, *r, result.Summary(), owner.Generation, c.now())
+		}
+		return result, err
+	}
+	abort := rollout.Abort{Time: r.AbortedTime.Time, Failed: update, Before: current}
+	result, err := rollout.Revert(owner.strategy, groups, abort, c.now())
+	if err != nil {
+		return nil, err
+	}
+	status.SetRevisionConditions(&owner.status, *r, result.Summary(), owner.Generation, c.now())
+	if len(result.Start)+len(result.Holds()) > 0 {
+		return result, nil
+	}
+	return rollout.Plan(owner.strategy, groups, current, c.now()) // who joined gets what all others have
+}
+
+// The end of the block.
+
+func (c *aborter) now() time.Time { return c.at }
+
+func (c *aborter) keepTemplate(_ context.Context, owner *app) error {
+	c.templates[owner.revisions.UpdateRevision] = owner.template
+	return nil
+}
+
+func (c *aborter) updateStatus(_ context.Context, owner *app) error {
+	c.app = owner
+	return nil
+}
+
+// reports are about one version of the works.
+func (c *aborter) reports(_ *app, version string) (reports []status.Report) {
+	for _, work := range c.works {
+		if report, ok := status.FromManifestWork(status.WorkState{Work: work, Version: version}); ok {
+			reports = append(reports, report)
+		}
+	}
+	return reports
+}
+
+// reconcile carries out a plan, as in the other example.
+func (c *aborter) reconcile() {
+	result, err := c.plan(context.Background(), c.app, c.groups)
+	if err != nil || result == nil {
+		fmt.Println("stored:", c.app.revisions.CurrentRevision, c.app.revisions.UpdateRevision, c.app.revisions.AbortedTime != nil)
+		return
+	}
+	target := c.app.revisions.Target()
+	for _, cluster := range slices.Concat(result.InFlight, result.Start) {
+		work := c.works[cluster.Name]
+		if has, _ := status.StampOf(work); has != target {
+			fmt.Println("write", cluster.Name, target)
+			work.Generation++
+		}
+		status.Stamp(work, target, c.now())
+		work.Spec = c.templates[target]
+	}
+	if len(c.app.status) > 0 {
+		fmt.Println(c.app.status[0].Reason+":", c.app.status[0].Message)
+	}
+}
+
+// answer is what the agent says of a work.
+func (c *aborter) answer(cluster string, progressing, degraded metav1.ConditionStatus) {
+	work := c.works[cluster]
+	work.Status.Conditions = nil
+	for kind, is := range map[string]metav1.ConditionStatus{
+		workv1.WorkApplied: metav1.ConditionTrue, workv1.WorkProgressing: progressing, workv1.WorkDegraded: degraded,
+	} {
+		work.Status.Conditions = append(work.Status.Conditions, metav1.Condition{
+			Type: kind, Status: is, ObservedGeneration: work.Generation, LastTransitionTime: metav1.NewTime(c.now()),
+		})
+	}
+}
+
+// A controller whose failureStrategy is AbortAll: a new template goes to one cluster after the other, the first of them
+// fails, and it goes back to the template before.
+func Example_abort() {
+	c := &aborter{
+		app:       &app{strategy: clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.Progressive, Progressive: &clusterv1alpha1.RolloutProgressive{MaxConcurrency: intstr.FromInt32(1)}}},
+		works:     map[string]*workv1.ManifestWork{},
+		templates: map[string]workv1.ManifestWorkSpec{},
+		at:        noon(),
+	}
+	c.groups, _ = grouping.FromNames(map[grouping.Key][]string{{}: {"oslo", "rome"}})
+	v1 := hashOf(c.app.template)
+	c.templates[v1], c.app.revisions = c.app.template, status.Revisions{CurrentRevision: v1, UpdateRevision: v1}
+	for _, cluster := range []string{"oslo", "rome"} {
+		c.works[cluster] = &workv1.ManifestWork{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: "app", Generation: 1}}
+		status.Stamp(c.works[cluster], v1, c.at.Add(-time.Hour))
+		c.answer(cluster, metav1.ConditionFalse, metav1.ConditionFalse)
+	}
+
+	c.app.template.Workload.Manifests = make([]workv1.Manifest, 1)
+	c.reconcile()
+	c.reconcile()
+	c.answer("oslo", metav1.ConditionTrue, metav1.ConditionTrue)
+	c.at = c.at.Add(time.Minute)
+	c.reconcile()
+	c.reconcile()
+	c.answer("oslo", metav1.ConditionFalse, metav1.ConditionFalse)
+	c.reconcile()
+	// Output:
+	// stored: 0 1 false
+	// write oslo 1
+	// RolloutProgressing: 0 of 2 clusters done, 1 of 1 slot taken: oslo starts now
+	// stored: 0 1 true
+	// write oslo 0
+	// RolloutReverting: aborted at 2026-11-21T12:01:00Z: 0 of 1 clusters went back to 0, oslo starts now
+	// RolloutReverted: aborted at 2026-11-21T12:01:00Z: 1 of 1 clusters went back to 0
+}
+
+// The block in the package's documentation is the code that the example runs.
+func TestDocumentedAbortIsTheOneThatRuns(t *testing.T) {
+	source, err := os.ReadFile("revert_example_test.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := os.ReadFile("doc.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if block := blockOf(string(source)); !strings.Contains(string(doc), block) {
+		t.Errorf("doc.go does not have this block:\n%s", block)
+	}
+}

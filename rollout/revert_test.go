@@ -1,0 +1,300 @@
+package rollout_test
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+	"pgregory.net/rapid"
+
+	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/status"
+)
+
+// R1, R43: what is refused, with all faults at once.
+func TestRevertRefusesFaultyInput(t *testing.T) {
+	ok := status.Report{Cluster: "a"}
+	for _, test := range []struct {
+		abort    rollout.Abort
+		strategy clusterv1alpha1.RolloutStrategy
+		want     []string
+		why      string
+	}{
+		{rollout.Abort{Time: now}, all(""), nil, "nothing reported is no fault"},
+		{rollout.Abort{}, all(""), []string{`abort.time: Required value: must be when the rollout was aborted`}, "without a time nobody knows who went back"},
+		{
+			rollout.Abort{Time: now, Failed: []status.Report{ok, {}}, Before: []status.Report{{}, ok}}, all(""),
+			[]string{`abort.failed[1].cluster: Required value: must be the name of a ManagedCluster`, `abort.before[0].cluster: Required value: must be the name of a ManagedCluster`},
+			"reports without a cluster",
+		},
+		{rollout.Abort{}, progressive("0%", config("", "", 0)), []string{`progressive.maxConcurrency: `, `abort.time: `}, "faults of the strategy as well"},
+	} {
+		_, err := rollout.Revert(test.strategy, newFleet(t).group("", "a").read(), test.abort, now)
+		var got []string
+		if err != nil {
+			got = strings.Split(err.Error(), "\n")
+		}
+		if !slices.EqualFunc(got, test.want, strings.HasPrefix) {
+			t.Errorf("%s: %q, want %q", test.why, got, test.want)
+		}
+	}
+	if r, err := rollout.Revert(all(""), nil, rollout.Abort{Time: now}, now); err != nil || len(r.Start) > 0 {
+		t.Errorf("no groups: %v, %v", r, err)
+	}
+}
+
+// R43 to R45: undo by writing the older template is the same plan. In each call of a rollout of the version before, with
+// the order of the way back and no budget, exactly those clusters start that Revert starts, but for those that never had a
+// workload; and in the end the same clusters were written.
+func TestUndoByTheOlderTemplateIsTheSamePlan(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		pick := drawn(t)
+		n := 1 + pick(12)
+		f := newFleet(t)
+		sizes := []int{pick(n + 1)}
+		sizes = append(sizes, n-sizes[0])
+		var names []string
+		for _, size := range sizes {
+			first := len(names)
+			for range size {
+				names = append(names, fmt.Sprintf("c%02d", len(names)))
+			}
+			f.group("", names[first:]...)
+		}
+		groups := f.read()
+		strategy := from(pick, all(""), progressive("", config("100%", "", 0)), progressive("2", config("100%", "", 0)), progressive("30%", config("100%", "", 0)))
+
+		failed, before := map[string]status.Report{}, map[string]status.Report{}
+		held := map[string]status.Report{}
+		for _, name := range names {
+			lacks := status.Report{Cluster: name, Status: status.ToApply}
+			switch pick(4) {
+			case 0: // no workload
+			case 1: // never had the failed version, and is done with the one before
+				before[name] = status.Report{Cluster: name, Status: status.Succeeded, Applied: now.Add(-5 * time.Hour)}
+				failed[name] = lacks
+			default:
+				before[name] = lacks
+				failed[name] = status.Report{Cluster: name, Status: from(pick, status.Succeeded, status.Progressing, status.Failed, status.TimeOut, status.ToApply), Applied: now.Add(-time.Duration(1+pick(5)) * time.Hour)}
+				held[name] = failed[name]
+			}
+		}
+		order := rollout.Order(func(a, b string) int { // R44 once more
+			bad := func(name string) int {
+				if s := held[name].Status; s == status.Failed || s == status.TimeOut {
+					return 0
+				}
+				return 1
+			}
+			return cmp.Or(cmp.Compare(bad(a), bad(b)), held[b].Applied.Compare(held[a].Applied))
+		})
+		revert := func(b map[string]status.Report, f map[string]status.Report) *rollout.Result {
+			r, err := rollout.Revert(strategy, groups, rollout.Abort{Time: aborted, Failed: values(f), Before: values(b)}, now)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return r
+		}
+		writtenBack, writtenUndo := map[string]int{}, map[string]int{}
+		for wave := 0; ; wave++ {
+			back := revert(before, failed)
+			undo, err := rollout.Plan(strategy, groups, values(before), now, order, rollout.FailedFreesSlot())
+			if err != nil {
+				t.Fatal(err)
+			}
+			var want []rollout.Cluster
+			for _, c := range undo.Start {
+				if _, holds := held[c.Name]; holds {
+					want = append(want, c)
+				}
+			}
+			if !slices.Equal(back.Start, want) {
+				t.Fatalf("wave %d: starts %v, an undo %v", wave, back.Start, want)
+			}
+			if len(back.Start) == 0 {
+				break
+			}
+			answer := from(pick, status.Succeeded, status.Failed, status.Succeeded)
+			for _, c := range back.Start {
+				before[c.Name] = status.Report{Cluster: c.Name, Status: answer, Applied: now.Add(-time.Minute)}
+				failed[c.Name] = status.Report{Cluster: c.Name, Status: status.ToApply}
+				writtenBack[c.Name]++
+			}
+			for _, c := range want {
+				writtenUndo[c.Name]++
+			}
+		}
+		for _, name := range names {
+			_, holds := held[name]
+			if writtenBack[name] != one(holds) || writtenUndo[name] != one(holds) {
+				t.Fatalf("%s was written %d times, by the undo %d times; had it %v", name, writtenBack[name], writtenUndo[name], holds)
+			}
+		}
+	})
+}
+
+func values(m map[string]status.Report) (reports []status.Report) {
+	for _, r := range m {
+		reports = append(reports, r)
+	}
+	return reports
+}
+
+// R43: inputs are not changed, and neither the order of the lists nor what a report about another version says of times has
+// a part in the result.
+func TestRevertDependsOnNothingElse(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		pick := drawn(t)
+		w := pick.world(8)
+		w.back = &taken{aborted: aborted}
+		for _, m := range w.members {
+			from(pick, backKinds...).set(&w, m.name)
+		}
+		w.reports = slices.DeleteFunc(w.reports, func(r status.Report) bool { return r.Cluster == "" })
+		groups := w.read(t)
+		r, err := w.plan(groups)
+		if err != nil {
+			t.Fatal(err)
+		}
+		turned := w
+		turned.reports = slices.Clone(w.reports)
+		slices.Reverse(turned.reports)
+		turned.back = &taken{aborted: aborted.Local(), failed: slices.Clone(w.back.failed)}
+		slices.Reverse(turned.back.failed)
+		for i := range turned.reports {
+			if of := &turned.reports[i]; of.Status == status.ToApply && of.Applied.IsZero() {
+				of.LastTransitionTime = now.Add(-time.Duration(pick(100)) * time.Minute)
+			}
+		}
+		other, err := turned.plan(groups)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.String() != other.String() || !slices.Equal(r.Start, other.Start) {
+			t.Fatalf("%v\n%v", r, other)
+		}
+	})
+}
+
+// R44, R45: what the options of a rollout do on the way back.
+func TestOptionsOnTheWayBack(t *testing.T) {
+	groups := newFleet(t).group("", "a", "b").group("", "c", "d").read()
+	var failed, before []status.Report
+	for i, name := range []string{"a", "b", "c", "d"} {
+		failed = append(failed, status.Report{Cluster: name, Status: status.Progressing, Applied: aborted.Add(-time.Duration(9-i) * time.Minute)})
+	}
+	for _, test := range []struct {
+		why      string
+		strategy clusterv1alpha1.RolloutStrategy
+		stop     bool
+		before   []status.Report
+		opts     []rollout.Option
+		want     string
+	}{
+		{"R44 the latest first", all(""), false, nil, nil, "start d c b a"},
+		{"R44 an order of the caller", all(""), false, nil, []rollout.Option{rollout.Order(strings.Compare)}, "start a b c d"},
+		{"R44 the last group first", perGroup(config("", "", 0)), false, nil, nil, "start d c; 2 held: waiting for group 1: 0 of 2 done; c, d start now"},
+		{"R44 mandatory groups last", perGroup(config("", "", 0), "1"), false, nil, nil, "start b a; 2 held: waiting for group 0: 0 of 2 done; a, b start now"},
+		{"R45 concurrency", progressive("1", config("", "", 0)), false, nil, nil, "start d; 3 held: 1 of 1 slot taken: d starts now"},
+		{"R45 a pause", all(""), false, nil, []rollout.Option{rollout.Paused()}, "4 held: the rollout is paused"},
+		{"R45 a gate", perGroup(config("", "", 0)), false, nil, []rollout.Option{rollout.Closed(grouping.Key{Index: 1}, rollout.Gate{})}, "2 held: waiting for group 1: 0 of 2 done; 2 held: the gate before group 1 is closed"},
+		{"R45 a failure", progressive("1", config("", "", 0)), false, []status.Report{{Cluster: "d", Status: status.Failed, Applied: now}}, nil, "start c; in flight d; 2 held: 1 of 1 slot taken: c starts now"},
+		{
+			"R45 a failure where the budget counts", progressive("1", config("", "", 0)), true, []status.Report{{Cluster: "d", Status: status.Failed, Applied: now}}, nil,
+			"in flight d; 3 held: stopped: d failed, maxFailures 0; goes on when none is failed",
+		},
+		{"R45 percentages of all", progressive("50%", config("", "", 0)), false, []status.Report{{Cluster: "d", Status: status.Succeeded, Applied: now.Add(-time.Hour)}}, nil, "start c b; 1 held: 2 of 2 slots taken: b, c start now"},
+	} {
+		f := slices.Clone(failed)
+		for _, r := range test.before {
+			f = slices.DeleteFunc(f, func(o status.Report) bool { return o.Cluster == r.Cluster })
+		}
+		r, err := rollout.Revert(test.strategy, groups, rollout.Abort{Time: aborted, Failed: f, Before: append(before, test.before...), StopAtBreach: test.stop}, now, test.opts...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.String() != test.want {
+			t.Errorf("%s:\n%v, want\n%s", test.why, r, test.want)
+		}
+	}
+}
+
+// R32 goes on where the rollout turns round: who is not selected stays for a while.
+func TestRemoveAfterGoesOnOnTheWayBack(t *testing.T) {
+	groups := newFleet(t).group("", "a").read()
+	reports := []status.Report{{Cluster: "gone", Status: status.Failed, Applied: now.Add(-time.Hour)}}
+	last, err := rollout.Plan(all(""), groups, reports, now, rollout.RemoveAfter(time.Minute, nil))
+	if err != nil || !slices.Equal(last.Leaving, []string{"gone"}) {
+		t.Fatal(last, err)
+	}
+	abort := rollout.Abort{Time: now, Failed: reports, Before: []status.Report{{Cluster: "gone", Status: status.ToApply}}}
+	for _, test := range []struct {
+		after time.Duration
+		want  string
+	}{{30 * time.Second, "leaving gone; recheck after 30s"}, {time.Minute, "removed gone"}} {
+		r, err := rollout.Revert(all(""), groups, abort, now.Add(test.after), rollout.RemoveAfter(time.Minute, last))
+		if err != nil || r.String() != test.want {
+			t.Errorf("R32 after %v: %v %v, want %s", test.after, r, err, test.want)
+		}
+	}
+}
+
+// A way back of a large fleet takes as many allocations as that of a small one.
+func TestRevertTakesFewAllocationsAtAnySize(t *testing.T) {
+	var least float64
+	for _, n := range []int{100, 10_000} {
+		groups, abort := goingBack(t, n)
+		allocs := fewestAllocs(func() {
+			if _, err := rollout.Revert(progressive("10%", config("", "10m", 0)), groups, abort, now); err != nil {
+				t.Fatal(err)
+			}
+		})
+		if allocs > 50 || least > 0 && allocs > least {
+			t.Errorf("%d clusters: %v allocations, %v for fewer", n, allocs, least)
+		}
+		least = allocs
+	}
+}
+
+// goingBack is a fleet of which a quarter never had the failed version, half have it and a quarter went back.
+func goingBack(tb testing.TB, n int) (*grouping.Groups, rollout.Abort) {
+	f, _ := halfway(tb, n)
+	groups := f.read()
+	abort := rollout.Abort{Time: aborted}
+	for i := range n {
+		cluster := groups.Cluster(i)
+		has := status.Report{Cluster: cluster, Status: status.Progressing, Applied: aborted.Add(-time.Duration(i*7919%n) * time.Second)}
+		lacks := status.Report{Cluster: cluster, Status: status.ToApply}
+		switch i % 4 {
+		case 0:
+			abort.Failed, abort.Before = append(abort.Failed, lacks), append(abort.Before, has)
+		case 1:
+			has.Applied = now
+			abort.Failed, abort.Before = append(abort.Failed, lacks), append(abort.Before, has)
+		default:
+			abort.Failed, abort.Before = append(abort.Failed, has), append(abort.Before, lacks)
+		}
+	}
+	return groups, abort
+}
+
+func BenchmarkRevert(b *testing.B) {
+	for _, n := range []int{100, 1_000, 10_000, 100_000} {
+		groups, abort := goingBack(b, n)
+		for name, strategy := range map[string]clusterv1alpha1.RolloutStrategy{"All": all("10m"), "Progressive": progressive("10%", config("", "10m", 0))} {
+			b.Run(fmt.Sprintf("%s/n=%d", name, n), func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					if _, err := rollout.Revert(strategy, groups, abort, now); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+	}
+}

@@ -192,7 +192,8 @@
 //     write, as ever: a cluster is written once, however often the controller starts anew, and one whose write of the
 //     failed version arrives late goes back then.
 //
-//  4. Where Revert neither starts nor holds anyone, Plan with the version before: it goes to clusters that joined meanwhile.
+//  4. Where Revert neither starts nor holds anyone, Plan with the version before: it goes to clusters that joined
+//     meanwhile or have a third version.
 //
 //  5. Begin anew where the template changes. Whoever writes the older template instead of aborting gets the same writes from
 //     Plan with that version, in another order, within the budgets, and together with clusters that never had a workload.

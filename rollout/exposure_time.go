@@ -69,27 +69,27 @@ func (s *prospect) finish(life Span, now time.Time) []Span {
 	return all
 }
 
-// wait is how long from the beginning a group is held.
-type wait struct {
+// opening is how long from the beginning clusters are held.
+type opening struct {
 	until    time.Duration
 	stage    int // of the group
 	clusters int // of the group
 	barrier  bool
 }
 
-// waits gives the gates that are closed at the time now, in the order of their stages, and of a stage in that in which they
+// openings gives the gates that are closed at the time now, in the order of their stages, and of a stage in that in which they
 // open. Those of which nobody knows when they open do so after the time unknown.
-func (s *prospect) waits(now time.Time, unknown time.Duration) []wait {
-	var waits []wait
+func (s *prospect) openings(now time.Time, unknown time.Duration) []opening {
+	var openings []opening
 	for group, gate := range s.closedGates(now) {
-		w := wait{until: unknown, stage: int(s.stageOf[group]), clusters: s.groups.Size(group) - s.uncountedIn(group)}
+		w := opening{until: unknown, stage: int(s.stageOf[group]), clusters: s.groups.Size(group) - s.uncountedIn(group)}
 		if w.barrier = s.isOneGroup(w.stage); !gate.Opens.IsZero() {
 			w.until = gate.Opens.Sub(now)
 		}
-		waits = append(waits, w)
+		openings = append(openings, w)
 	}
-	slices.SortFunc(waits, func(a, b wait) int { return cmp.Or(cmp.Compare(a.stage, b.stage), cmp.Compare(a.until, b.until)) })
-	return waits
+	slices.SortFunc(openings, func(a, b opening) int { return cmp.Or(cmp.Compare(a.stage, b.stage), cmp.Compare(a.until, b.until)) })
+	return openings
 }
 
 // ends gives for each stage how long it takes until it is complete, where each cluster takes so long until it has soaked.
@@ -99,7 +99,7 @@ func (s *prospect) ends(takes time.Duration, now time.Time, unknown time.Duratio
 	if s.options.paused || s.missing != "" {
 		held = unknown
 	}
-	waits, pace := s.waits(now, unknown), s.newPaced()
+	openings, pace := s.openings(now, unknown), s.newPaced()
 	ends, barriers := make([]time.Duration, len(s.Stages)), make([]time.Duration, len(s.Stages))
 	for i := range s.Stages {
 		begin := time.Duration(0)
@@ -108,19 +108,19 @@ func (s *prospect) ends(takes time.Duration, now time.Time, unknown time.Duratio
 			begin, barriers[i] = max(begin, ends[before]), max(barriers[i], barriers[before])
 		}
 		ends[i] = begin
-		of := waits
-		for len(waits) > 0 && waits[0].stage == i {
-			if waits[0].barrier {
-				barriers[i] = max(barriers[i], waits[0].until)
+		of := openings
+		for len(openings) > 0 && openings[0].stage == i {
+			if openings[0].barrier {
+				barriers[i] = max(barriers[i], openings[0].until)
 			}
-			waits = waits[1:]
+			openings = openings[1:]
 		}
 		n := s.counted(i)
 		if n == 0 {
 			continue
 		}
 		begin = max(begin, barriers[i])
-		of = append([]wait{{until: begin, clusters: n}}, of[:len(of)-len(waits)]...)
+		of = append([]opening{{until: begin, clusters: n}}, of[:len(of)-len(openings)]...)
 		for w := range of[1:] {
 			if w++; of[w].barrier {
 				of[w].clusters = 0
@@ -144,7 +144,7 @@ func (s *prospect) ends(takes time.Duration, now time.Time, unknown time.Duratio
 // at once, and each later one when the c-th before it ends: so the last ends after ceil(n/c) clusters one after the other.
 // The same holds for those behind a gate from its opening on, with all slots to themselves and those behind gates that
 // open later.
-func endOf(of []wait, slots int, takes time.Duration) (end time.Duration) {
+func endOf(of []opening, slots int, takes time.Duration) (end time.Duration) {
 	n := 0
 	for _, w := range slices.Backward(of) {
 		if n += w.clusters; w.clusters > 0 {
@@ -173,7 +173,7 @@ func (s *prospect) newPaced() *paced {
 // done that fewer than there are slots are not; fewer than the ramp has for so many done, or than it begins with; and when the
 // n-th before it started so long ago. All of these are sooner the sooner others start and end, so that the
 // shortest time of each cluster gives the shortest of all, and the longest the longest.
-func (p *paced) endOf(of []wait, slots int, takes time.Duration) time.Duration {
+func (p *paced) endOf(of []opening, slots int, takes time.Duration) time.Duration {
 	before, j := len(p.begun), 0
 	for _, w := range of {
 		for range w.clusters {

@@ -124,6 +124,8 @@ func (r *Result) link(group int) Link {
 		l.Remedies = r.slotRemedies(f)
 	case HoldStarts:
 		r.explainStarts(&l)
+	case HoldWait:
+		r.explainWait(&l, int(r.schedule.stageOf[group]))
 	default: // an earlier group
 		f := r.look(r.grant(group))
 		l.Blockers, l.More = f.last.list()

@@ -84,7 +84,7 @@ func (r *Result) heldBefore(group int) (int, bool) {
 		return 0, false
 	}
 	active, ok := s.groupOf(before)
-	return active, ok && r.held(active) > 0
+	return active, ok && r.heldCounted(active) > 0
 }
 
 // grant is the index of the grant that the held clusters of a group wait for: that of its stage, or of the first before

@@ -127,8 +127,10 @@ func (h Hold) concurrency() string {
 	switch taken := h.InFlight + h.Starting; {
 	case taken <= h.MaxConcurrency:
 		fmt.Fprintf(&b, "%d of %s%s taken", taken, slots(h.MaxConcurrency), ofRamp)
+	case h.Type == HoldRamp: // which adds a slot with each that soaks
+		fmt.Fprintf(&b, "%s of the ramp, %d taken", slots(h.MaxConcurrency), taken)
 	default: // some came back after their time-out, moved here, or the limit was lowered
-		fmt.Fprintf(&b, "%s%s, %d taken, %d have to come free", slots(h.MaxConcurrency), ofRamp, taken, taken-h.MaxConcurrency+1)
+		fmt.Fprintf(&b, "%s, %d taken, %d have to come free", slots(h.MaxConcurrency), taken, taken-h.MaxConcurrency+1)
 	}
 	if !h.AllGroups {
 		fmt.Fprintf(&b, " in %v", h.Group)

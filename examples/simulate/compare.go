@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/chance"
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/compare"
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/scenario"
+	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
 // comparison is the command line of simulate compare.
@@ -20,6 +22,7 @@ type comparison struct {
 	files, strategies manifest.Files
 	format            format
 	placement         placement
+	rollout           string
 	takes             times
 	fails, never, bad rate
 	runs              int
@@ -31,7 +34,7 @@ const compareUsage = `simulate compare plays several strategies over one fleet, 
 
 usage: simulate compare -f FILE [-f FILE…] -strategy FILE [flags]
 
-The rollout in the files of -f is compared with the RolloutStrategies in the files of -strategy, such as
+Each rollout in the files of -f is compared with the RolloutStrategies in the files of -strategy, such as
 
 	apiVersion: cluster.open-cluster-management.io/v1alpha1
 	kind: RolloutStrategy
@@ -48,10 +51,11 @@ func newComparison() *comparison {
 func (c *comparison) set() *flag.FlagSet {
 	s := flag.NewFlagSet("simulate compare", flag.ContinueOnError)
 	s.SetOutput(io.Discard)
-	s.Var(&c.files, "f", "`file` of objects: the fleet, the placement, and one rollout; may be repeated")
+	s.Var(&c.files, "f", "`file` of objects: the fleet, the placements, and what rolls out; may be repeated")
 	s.Var(&c.strategies, "strategy", "`file` of RolloutStrategies to compare; may be repeated")
 	s.Var(&c.format, "o", "`format` of the output, text or json")
 	s.Var(&c.placement, "placement", "`[namespace/]name` of the placement, where there are several")
+	s.StringVar(&c.rollout, "rollout", "", "`name` of the one object to roll out, where the files hold several")
 	s.Var(&c.takes, "takes", "how `long` a cluster takes: a time, or a range such as 5m-20m")
 	s.Var(&c.fails, "fail-rate", "`chance` that a cluster fails with a good version, such as 0.3%")
 	s.Var(&c.never, "never-rate", "`chance` that a cluster never answers")
@@ -93,81 +97,123 @@ func runComparison(args []string, stdin io.Reader, stdout, stderr io.Writer) int
 		set.PrintDefaults()
 		return 0
 	}
-	var r compare.Report
+	var all []compare.Report
 	if err == nil {
-		r, err = c.compared(stdin, progressOn(stderr))
+		all, err = c.compared(stdin, progressOn(stderr))
 	}
 	if err != nil {
 		fmt.Fprintf(stderr, "simulate: %s\n", strings.ReplaceAll(err.Error(), "\n", "; "))
 		return exitInput
 	}
-	drawn := r.Picture()
-	if err := errors.Join(c.format.write(r, stdout), drawFile(c.pictures.svg, drawn.SVG), drawFile(c.pictures.png, drawn.PNG)); err != nil {
+	if err := c.write(all, stdout); err != nil {
 		fmt.Fprintf(stderr, "simulate: %v\n", err)
 		return exitOutput
 	}
 	return 0
 }
 
-// compared reads the input and plays all of it.
-func (c *comparison) compared(stdin io.Reader, p progress) (r compare.Report, err error) {
+// write writes the reports, and the picture of a single one.
+func (c *comparison) write(all []compare.Report, stdout io.Writer) error {
+	if len(all) > 1 {
+		var reports several
+		for _, r := range all {
+			reports = append(reports, r)
+		}
+		return c.format.write(reports, stdout)
+	}
+	drawn := all[0].Picture()
+	return errors.Join(c.format.write(all[0], stdout), drawFile(c.pictures.svg, drawn.SVG), drawFile(c.pictures.png, drawn.PNG))
+}
+
+// compared reads the input and plays all of it: a report for each rollout.
+func (c *comparison) compared(stdin io.Reader, p progress) (all []compare.Report, err error) {
 	end := p.begin("reading the files")
 	defer func() { end() }()
-	s, err := c.read(stdin)
+	scenarios, err := c.read(stdin)
 	if err != nil {
-		return r, err
+		return nil, err
 	}
+	var strategies []scenario.NamedStrategy
+	if len(c.strategies) > 0 {
+		objects, err := manifest.Read(stdin, c.strategies...)
+		if err != nil {
+			return nil, err
+		}
+		if strategies, err = scenario.Strategies(objects); err != nil {
+			return nil, err
+		}
+	}
+	end()
+	end = p.begin(fmt.Sprintf("playing %d strategies %d times", len(scenarios)*(1+len(strategies)), c.runs))
+	for _, s := range scenarios {
+		r, err := c.compare(s, strategies)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, r)
+	}
+	return all, nil
+}
+
+// compare plays one rollout by its own strategy and by the others.
+func (c *comparison) compare(s *scenario.Scenario, strategies []scenario.NamedStrategy) (r compare.Report, err error) {
 	name := s.Rollout
 	if _, object, found := strings.Cut(name, " "); found {
 		name = object // without its kind, which takes the place of a table
 	}
 	q := compare.Question{
-		Groups:     s.Groups,
-		Candidates: []compare.Candidate{{Name: name, Strategy: s.Strategy}},
-		Good:       compare.Chances{Takes: c.takes.Range, Fails: c.fails.Rate, Never: c.never.Rate},
-		Bad:        compare.Chances{Takes: c.takes.Range, Fails: c.bad.Rate, Never: c.never.Rate},
-		Runs:       c.runs, Seed: c.seed,
+		Groups: s.Groups,
+		Good:   compare.Chances{Takes: c.takes.Range, Fails: c.fails.Rate, Never: c.never.Rate},
+		Bad:    compare.Chances{Takes: c.takes.Range, Fails: c.bad.Rate, Never: c.never.Rate},
+		Runs:   c.runs, Seed: c.seed, Unreached: s.Unreached,
 	}
-	if len(c.strategies) > 0 {
-		objects, err := manifest.Read(stdin, c.strategies...)
+	for _, named := range slices.Concat([]scenario.NamedStrategy{{Name: name, Strategy: s.Strategy}}, strategies) {
+		course, err := s.Course(named.Strategy)
 		if err != nil {
-			return r, err
+			return r, fmt.Errorf("%s: %w", named.Name, err)
 		}
-		strategies, err := scenario.Strategies(objects)
-		if err != nil {
-			return r, err
-		}
-		for _, named := range strategies {
-			q.Candidates = append(q.Candidates, compare.Candidate{Name: named.Name, Strategy: named.Strategy})
-		}
+		q.Candidates = append(q.Candidates, compare.Candidate{Name: named.Name, Strategy: course})
 	}
-	end()
-	end = p.begin(fmt.Sprintf("playing %d strategies %d times", len(q.Candidates), c.runs))
 	answers, err := compare.Compare(q)
 	if err != nil {
 		return r, err
 	}
-	r = compare.NewReport(fmt.Sprintf("%v: %d clusters", s.Placement, s.Groups.NumClusters()), q, answers)
-	r.Notes = s.Notes
+	r = compare.NewReport(fmt.Sprintf("%s: %d clusters", s.Placements(), s.Groups.NumClusters()), q, answers)
+	r.Notes = append(s.Notes, c.withoutPart(s)...)
 	return r, nil
 }
 
-// read finds the one rollout.
-func (c *comparison) read(stdin io.Reader) (*scenario.Scenario, error) {
+// withoutPart says what of the files has no part in a comparison.
+func (c *comparison) withoutPart(s *scenario.Scenario) (notes []string) {
+	if s.Live {
+		notes = append(notes, "compare: begins anew, whatever the files say of where the rollout stands")
+	}
+	if len(s.Behavior.Clusters) > 0 {
+		notes = append(notes, "compare: the Behavior has no part in it, the chances are those of the flags")
+	}
+	return notes
+}
+
+// read finds the rollouts.
+func (c *comparison) read(stdin io.Reader) ([]*scenario.Scenario, error) {
 	objects, err := scenario.Reader().Read(stdin, c.files...)
 	if err != nil {
 		return nil, err
 	}
-	all, err := scenario.Load(objects, scenario.Wanted{Placement: c.placement.Ref})
-	switch {
-	case err != nil:
+	all, err := scenario.Load(objects, scenario.Wanted{Rollout: c.rollout, Placement: c.placement.Ref})
+	if err != nil {
 		return nil, err
-	case len(all) != 1:
-		return nil, fmt.Errorf("compare: %d rollouts in the files: must be one", len(all))
-	case all[0].Policy != nil:
-		return nil, errors.New("compare: a Policy has no strategies to compare: must be another rollout")
-	case all[0].Groups.NumClusters() == 0:
-		return nil, fmt.Errorf("compare: %v selects no cluster", all[0].Placement)
 	}
-	return all[0], nil
+	if len(all) > 1 && (c.pictures.svg != "" || c.pictures.png != "") {
+		return nil, fmt.Errorf("-svg and -png: a picture has one of the %d rollouts: must be given with -rollout", len(all))
+	}
+	for _, s := range all {
+		switch {
+		case s.Groups.NumClusters() == 0:
+			return nil, fmt.Errorf("compare: %s selects no cluster: must be a rollout that selects some", s.Rollout)
+		case s.Policy != nil && s.Policy.AtOnce && s.Policy.Resolution.Action() == policyv1.Inform:
+			return nil, fmt.Errorf("compare: %s informs, which it does everywhere at once by any strategy: must be a policy that enforces", s.Rollout)
+		}
+	}
+	return all, nil
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -50,7 +51,13 @@ func TestCompareRefusesWhatItCannotCompare(t *testing.T) {
 		{"a strategy of another kind", "apiVersion: v1\nkind: ConfigMap\n", append(design[:4:4], "-strategy", "-"), `stdin:1: ConfigMap: kind: Unsupported value`},
 		{"a strategy that is wrong", "apiVersion: cluster.open-cluster-management.io/v1alpha1\nkind: RolloutStrategy\ntype: Progressive\nprogressive: {maxFailures: -1}\n",
 			append(design[:4:4], "-strategy", "-"), "stdin:1: RolloutStrategy: progressive.maxFailures"},
-		{"a Policy", "", []string{"-f", "testdata/policy/progressive.yaml"}, "a Policy has no strategies to compare"},
+		{"a policy that informs", documents(aCluster, aPlacement, aBinding, strings.Replace(aPolicy, "enforce", "inform", 1)), []string{"-f", "-"},
+			"compare: Policy ns/pol informs, which it does everywhere at once by any strategy: must be a policy that enforces"},
+		{"a rollout to nobody", documents(aCluster, strings.Replace(aPlacement, "spec: {}", "spec: {clusterSets: [x]}", 1), aReplicaSet), []string{"-f", "-"},
+			"compare: ManifestWorkReplicaSet ns/set selects no cluster"},
+		{"one picture of two", documents(aCluster, aPlacement, aReplicaSet, strings.Replace(aReplicaSet, "name: set", "name: other", 1)), []string{"-f", "-", "-svg", "x.svg"},
+			"-svg and -png: a picture has one of the 2 rollouts: must be given with -rollout"},
+		{"a rollout that is not there", "", append(design[:4:4], "-rollout", "x"), "-rollout x: must be one of ManifestWorkReplicaSet ztp-acm-ns/ztp-mwrset"},
 	} {
 		var stdout, stderr bytes.Buffer
 		status := run(append([]string{"compare"}, test.args...), strings.NewReader(test.stdin), &stdout, &stderr)
@@ -63,5 +70,54 @@ func TestCompareRefusesWhatItCannotCompare(t *testing.T) {
 func TestCompareHelps(t *testing.T) {
 	if got := simulateText(t, "", "compare", "-h"); !strings.Contains(got, "-strategy") || !strings.Contains(got, "kind: RolloutStrategy") {
 		t.Errorf("got %s", got)
+	}
+}
+
+// Several rollouts are compared one by one, and a policy by what becomes of each strategy for it.
+func TestCompareTakesPoliciesAndSeveralRollouts(t *testing.T) {
+	var fleet []string
+	for _, name := range []string{"a", "b", "c", "d"} {
+		fleet = append(fleet, strings.Replace(aCluster, "name: a", "name: "+name, 1))
+	}
+	in := documents(append(fleet, aPlacement, aReplicaSet, aPolicy, aBinding)...)
+	strategies := filepath.Join(t.TempDir(), "strategies.yaml")
+	if err := os.WriteFile(strategies, []byte(strings.Replace(aStrategy, "progressive: {maxConcurrency: 1}", "metadata: {name: unlimited}", 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got := simulateText(t, in, "compare", "-f", "-", "-strategy", strategies, "-bad-rate", "0%")
+	for _, want := range []string{
+		"ns/set 40m 40m", "unlimited 10m 10m", // all at once
+		"ns/pol 40m 40m", "unlimited 40m 40m", // a policy takes one at a time where nobody says how many
+	} {
+		if !strings.Contains(strings.Join(strings.Fields(got), " "), want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+	if strings.Count(got, "STRATEGY") != 2 || !strings.Contains(got, "p: 4 clusters, 1 run,") {
+		t.Errorf("want two tables in\n%s", got)
+	}
+	var all struct {
+		Rollouts []struct{ Strategies []struct{ Name string } }
+	}
+	if err := json.Unmarshal([]byte(simulateText(t, in, "compare", "-f", "-", "-o", "json")), &all); err != nil || len(all.Rollouts) != 2 || all.Rollouts[1].Strategies[0].Name != "ns/pol" {
+		t.Errorf("%v: %+v", err, all)
+	}
+}
+
+func TestCompareSaysWhatHasNoPartInIt(t *testing.T) {
+	got := simulateText(t, documents(liveSet(), aBehavior), "compare", "-f", "-")
+	for _, want := range []string{"note: compare: begins anew, whatever the files say", "note: compare: the Behavior has no part in it"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+}
+
+// One that nothing reaches never answers, in no run.
+func TestCompareKnowsWhomTheHubDoesNotAccept(t *testing.T) {
+	in := documents(strings.Replace(aCluster, "true", "false", 1), aReplicaSet, aDecision)
+	got := simulateText(t, in, "compare", "-f", "-", "-runs", "9")
+	if want := "ns/set never never 0% 100% 1"; !strings.Contains(strings.Join(strings.Fields(got), " "), want) {
+		t.Errorf("no %q in\n%s", want, got)
 	}
 }

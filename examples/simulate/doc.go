@@ -125,8 +125,8 @@
 //	go run -C examples/simulate . compare -f testdata/design/clusters.yaml -f testdata/design/placement.yaml \
 //		-strategy testdata/design/strategies.yaml -takes 5m-20m -fail-rate 0.3% -runs 1000 -seed 7
 //
-// The rollout in the files and each RolloutStrategy in those of -strategy are played over the same fleet with the same
-// luck: how long each takes in half of all runs and in 95 of 100, how likely it is to stop a good version, and how
+// Each rollout in the files, or that of -rollout, and each RolloutStrategy in those of -strategy are played over the same
+// fleet with the same luck, a Policy by what each strategy comes to for it: how long each takes in half of all runs and in 95 of 100, how likely it is to stop a good version, and how
 // many clusters have a bad one when it is stopped. The flags that say who fails, and the Behavior, have no part in
 // that. simulate compare -h has the others.
 //

@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -40,6 +41,43 @@ func TestTheReadmeShowsWhatCommandsPrint(t *testing.T) {
 	}
 	if shown < 4 {
 		t.Errorf("%d commands with their output, want 4", shown)
+	}
+}
+
+// Who has nothing yet gets an answer by the first three commands of the README. Of them only the first is not run: the
+// repository is this one.
+func TestThreeCommandsLeadToAnAnswer(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it builds the program")
+	}
+	data, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := strings.Split(string(data), "```")
+	commands, answer := strings.Split(strings.TrimSpace(strings.TrimPrefix(blocks[1], "sh\n")), "\n"), strings.TrimPrefix(blocks[3], "\n")
+	if len(commands) != 3 || !strings.HasPrefix(commands[0], "git clone ") {
+		t.Fatalf("%q, want three commands of which the first clones", commands)
+	}
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, bin := t.TempDir(), t.TempDir()
+	if err := os.Symlink(root, filepath.Join(dir, "cohort")); err != nil {
+		t.Skip(err)
+	}
+	var got []byte
+	for _, command := range commands[1:] {
+		do := exec.Command("sh", "-c", command)
+		do.Dir = dir
+		do.Env = append(os.Environ(), "GOBIN="+bin, "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+		if got, err = do.CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v\n%s", command, err, got)
+		}
+	}
+	if string(got) != answer {
+		t.Errorf("got\n%s\nwant\n%s", got, answer)
 	}
 }
 

@@ -23,7 +23,7 @@ func TestFaultsBeginWithTheFlagAsItWasTyped(t *testing.T) {
 		{[]string{"-n", "x"}, "-n x: must be a whole number"},
 		{[]string{"-u", "-3"}, "-u -3: must be a whole number from 0 to 18446744073709551615"},
 		{[]string{"-u", "99999999999999999999999"}, "-u 99999999999999999999999: must be a whole number from 0 to 18446744073709551615"},
-		{[]string{"-d", "30"}, "-d 30: must be a time such as 30s or 30m"},
+		{[]string{"-wait", "30"}, "-wait 30: must be a time such as 30s or 30m"},
 		{[]string{"-b=maybe"}, "-b maybe: must be true or false"},
 		{[]string{"-odd", "a b"}, `-odd "a b": must be even: as it is`},
 		{[]string{"-odd", ""}, `-odd "": must be even: as it is`},
@@ -38,7 +38,7 @@ func TestFaultsBeginWithTheFlagAsItWasTyped(t *testing.T) {
 		set.SetOutput(io.Discard)
 		set.Int("n", 0, "")
 		set.Uint64("u", 0, "")
-		set.Duration("d", 0, "")
+		set.Duration("wait", 0, "")
 		set.Bool("b", false, "")
 		set.String("s", "", "")
 		set.Var(odd{}, "odd", "")

@@ -33,6 +33,8 @@ type Question struct {
 	// Runs is how often each is played; once if it is 0.
 	Runs int
 	Seed uint64
+	// Unreached says of a cluster that it never answers, whatever the chances. Nil says it of none.
+	Unreached func(cluster string) bool
 }
 
 // Never is a time that doesn't come.
@@ -93,7 +95,12 @@ func (q Question) all(c Candidate, chances Chances) ([]outcome, error) {
 	for range min(runtime.GOMAXPROCS(0), len(outcomes)) {
 		playing.Go(func() {
 			for run := int(next.Add(1)) - 1; run < len(outcomes); run = int(next.Add(1)) - 1 {
-				outcomes[run], errs[run] = play(c, q.Groups, func(position int) fate { return chances.fate(q.Seed, run, position) })
+				outcomes[run], errs[run] = play(c, q.Groups, func(position int) fate {
+					if q.Unreached != nil && q.Unreached(q.Groups.Cluster(position)) {
+						return fate{}
+					}
+					return chances.fate(q.Seed, run, position)
+				})
 			}
 		})
 	}

@@ -35,7 +35,7 @@ func (c Chances) String() string {
 
 // Text writes a table with a line for each strategy.
 func (r Report) Text(w io.Writer) error {
-	fmt.Fprintf(w, "%s, %d runs, seed %d\na good version: %s\na bad version:  %s\n", r.Fleet, r.Runs, r.Seed, r.Good, r.Bad)
+	fmt.Fprintf(w, "%s, %s, seed %d\na good version: %s\na bad version:  %s\n", r.Fleet, r.often(), r.Seed, r.Good, r.Bad)
 	for _, note := range r.Notes {
 		fmt.Fprintf(w, "note: %s\n", note)
 	}
@@ -54,6 +54,14 @@ func (r Report) Text(w io.Writer) error {
 		"IN FLIGHT is the most clusters at a time, WASTED the starts without success in a run.\n",
 		"REACHES is how many clusters have the bad version when it is stopped.\n")
 	return err
+}
+
+// often is like "1000 runs".
+func (r Report) often() string {
+	if r.Runs == 1 {
+		return "1 run"
+	}
+	return fmt.Sprintf("%d runs", r.Runs)
 }
 
 // breach is like "4.1% ± 1.3%".
@@ -81,6 +89,9 @@ func (r Report) JSON(w io.Writer) error {
 	return encoder.Encode(r)
 }
 
+// Value is what JSON writes.
+func (r Report) Value() (any, error) { return r, nil }
+
 // MarshalJSON writes times as the text does.
 func (a Answer) MarshalJSON() ([]byte, error) {
 	type plain Answer
@@ -96,7 +107,7 @@ func (a Answer) MarshalJSON() ([]byte, error) {
 func (r Report) Picture() picture.Comparison {
 	c := picture.Comparison{
 		Title:    fmt.Sprintf("%s: %d strategies compared", r.Fleet, len(r.Answers)),
-		Sentence: fmt.Sprintf("%d runs. A good version: %s. A bad one: %s.", r.Runs, r.Good, r.Bad),
+		Sentence: fmt.Sprintf("%s. A good version: %s. A bad one: %s.", r.often(), r.Good, r.Bad),
 	}
 	for _, a := range r.Answers {
 		row := picture.Candidate{Name: a.Name, Had: a.Had, Clusters: a.Clusters, Note: "stopped by a breach: " + a.breach()}

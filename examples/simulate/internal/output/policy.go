@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/policy"
@@ -95,16 +94,6 @@ func newPolicy(p *scenario.Policy, status status.PolicyStatus) *Policy {
 		shown.Ignored = append(shown.Ignored, Ignored(ignored))
 	}
 	return shown
-}
-
-// placements names those of the bindings, once each.
-func (p *Policy) placements() string {
-	var names []string
-	for _, b := range p.Bindings {
-		names = append(names, b.PlacementRef.Name)
-	}
-	slices.Sort(names)
-	return strings.Join(slices.Compact(names), ", ")
 }
 
 // passesUntil are those until then, and the rest.

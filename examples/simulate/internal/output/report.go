@@ -126,7 +126,7 @@ func New(s *scenario.Scenario, trace *simulation.Trace, hub *policy.Hub, start t
 	summary := final.Summary()
 	r := Report{
 		trace:     trace,
-		Placement: Placement{Name: s.Placement.String(), Clusters: s.Groups.NumClusters(), Fleet: s.Fleet, Stored: s.Stored, Dropped: s.Dropped},
+		Placement: Placement{Name: s.Placements(), Clusters: s.Groups.NumClusters(), Fleet: s.Fleet, Stored: s.Stored, Dropped: s.Dropped},
 		Rollout:   Rollout{Object: s.Rollout, Start: start, Schedule: final.Schedule},
 		Notes:     s.Notes,
 		Groups:    groups(stored.DecisionGroups, s.Decisions),
@@ -134,7 +134,6 @@ func New(s *scenario.Scenario, trace *simulation.Trace, hub *policy.Hub, start t
 	}
 	if s.Policy != nil {
 		r.Policy, r.Groups = newPolicy(s.Policy, hub.Status()), boundGroups(s.Groups)
-		r.Placement.Name = r.Policy.placements()
 	}
 	for _, warning := range final.Warnings {
 		r.Rollout.Warnings = append(r.Rollout.Warnings, warning.String())

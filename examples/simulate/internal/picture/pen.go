@@ -2,6 +2,7 @@ package picture
 
 import (
 	"image/color"
+	"slices"
 	"sync"
 
 	xfont "golang.org/x/image/font"
@@ -10,6 +11,7 @@ import (
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgimg"
 )
 
 var (
@@ -83,6 +85,18 @@ func (p pen) stroke(path vg.Path, width vg.Length, c color.Color, dashes ...vg.L
 	p.SetLineDash(dashes, 0)
 	p.SetColor(c)
 	p.Stroke(path)
+}
+
+// strokes draws many straight lines, which a raster takes some at a time: it looks through all lines of a path for each
+// point.
+func (p pen) strokes(path vg.Path, width vg.Length, c color.Color) {
+	together := len(path)
+	if _, raster := p.Canvas.(*vgimg.Canvas); raster {
+		together = 2 * 4 // a line has two ends
+	}
+	for some := range slices.Chunk(path, together) {
+		p.stroke(some, width, c)
+	}
 }
 
 // box is a rectangle of the page.

@@ -86,10 +86,7 @@ func (b band) draw(p pen, l look) {
 		from = to
 	}
 	if path := b.hatched(l.hatch); len(path) > 0 {
-		p.SetLineWidth(0.5)
-		p.SetLineDash(nil, 0)
-		p.SetColor(ink)
-		p.Stroke(path)
+		p.strokes(path, 0.5, ink)
 	}
 }
 

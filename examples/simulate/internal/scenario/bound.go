@@ -26,6 +26,7 @@ type Policy struct {
 	Version  string
 	// Replicas are those of the files, by cluster.
 	Replicas []passes.Replica
+	root     *policyv1.Policy
 	// AtOnce says that all clusters start together, whatever the strategy and the options: the policy informs, or its
 	// strategy is All.
 	AtOnce bool
@@ -40,7 +41,7 @@ func (o *objects) loadPolicy(r applier, wanted Ref) (*Scenario, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.Strategy, s.Policy = r.policy.Spec.RolloutStrategy, &Policy{Version: fmt.Sprint(r.policy.Generation), AtOnce: atOnce(r.policy)}
+	s.Strategy, s.Policy = r.policy.Spec.RolloutStrategy, &Policy{Version: fmt.Sprint(r.policy.Generation), AtOnce: atOnce(r.policy), root: r.policy}
 	s.noteZero(r, r.Targets[0])
 	bindings, err := o.bindingsOf(r)
 	if err != nil {

@@ -200,6 +200,19 @@ func (s *Scenario) note(format string, args ...any) {
 	s.Notes = append(s.Notes, fmt.Sprintf(format, args...))
 }
 
+// Placements names the placement, or those of a Policy's bindings, once each.
+func (s *Scenario) Placements() string {
+	if s.Policy == nil {
+		return s.Placement.String()
+	}
+	var names []string
+	for _, b := range s.Policy.Bindings {
+		names = append(names, b.PlacementRef.Name)
+	}
+	slices.Sort(names)
+	return strings.Join(slices.Compact(names), ", ")
+}
+
 // group finds the groups of a placement: those that OCM stored, or else those that its rules give.
 func (s *Scenario) group(c chosen, o *objects) error {
 	if err := s.checkPlacement(c); err != nil {

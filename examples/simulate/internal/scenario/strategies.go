@@ -7,6 +7,8 @@ import (
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
 	"github.com/cohort-ocm/cohort/examples/internal/manifest"
+	"github.com/cohort-ocm/cohort/examples/simulate/internal/policy"
+	"github.com/cohort-ocm/cohort/override"
 	"github.com/cohort-ocm/cohort/rollout"
 )
 
@@ -32,4 +34,20 @@ func Strategies(objects []manifest.Object) (all []NamedStrategy, err error) {
 		all = append(all, NamedStrategy{cmp.Or(bare.Name, object.At.String()), bare.RolloutStrategy})
 	}
 	return all, nil
+}
+
+// Course is how the rollout would go by this strategy, which for a Policy is not quite what the strategy says: see
+// package policy.
+func (s *Scenario) Course(strategy clusterv1alpha1.RolloutStrategy) (clusterv1alpha1.RolloutStrategy, error) {
+	if s.Policy == nil {
+		return strategy, nil
+	}
+	root := *s.Policy.root
+	root.Spec.RolloutStrategy = strategy
+	resolution, err := override.Resolve(&root, s.Policy.Bindings)
+	if err != nil {
+		return strategy, err
+	}
+	course, _ := policy.Course(resolution)
+	return course, nil
 }

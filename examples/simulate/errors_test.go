@@ -168,6 +168,8 @@ func TestWrongInputIsRefusedWithFileObjectAndField(t *testing.T) {
 			"ManifestWorkReplicaSet ns/set: placement ns/p: the files hold neither a Placement of this name nor PlacementDecisions of it"},
 		{"a mistyped field of a cluster", "hubAcceptsClient", "hubAcceptClient", "stdin:2: ManagedCluster a: spec.hubAcceptClient: unknown field"},
 		{"a mistyped field of metadata", "labels: {stage", "lables: {stage", "stdin:2: ManagedCluster a: metadata.lables: unknown field"},
+		{"a label with a domain that is no string", "stage: canary", "example.com/stage: 1", `stdin:2: ManagedCluster a: metadata.labels[example.com/stage]: Invalid value: 1: must be a string`},
+		{"a key that stands twice", "name: a, labels", "name: a, name: b, labels", `stdin:2: not YAML: line 4: key "name" already set in map`},
 		{"a label that is no string", "stage: canary", "stage: true", `stdin:2: ManagedCluster a: metadata.labels.stage: Invalid value: true: must be a string`},
 		{"an object without a name", "name: a, ", "", "stdin:2: ManagedCluster: metadata.name: Required value"},
 		{"a name that no object can have", "name: a, ", `name: "A b", `, `ManagedCluster A b: metadata.name: Invalid value: "A b"`},
@@ -283,6 +285,9 @@ func TestWrongFlagsAreRefused(t *testing.T) {
 		{[]string{"-f", file, "-never", "aa"}, "-never aa: must name a cluster that is selected, or be a pattern for some; did you mean a?"},
 		{[]string{"-f", file, "-max-concurrency-per-group", "0%"}, "-max-concurrency-per-group 0%: must be above 0%"},
 		{[]string{"-f", file, "-gate", "canary"}, "must be the index of a group"},
+		{[]string{"-f", file, "-gate", "0", "-gate", "0=1h"}, "-gate 0=1h: must not be given twice for a group"},
+		{[]string{"-f", file, "-chart", "-o", "json"}, "-chart: must be given without -o json"},
+		{[]string{"exposure", "-f", file, "explain", "a"}, "explain: must be given once, and without compare and exposure"},
 		{[]string{"-f", file, "-gate", "1=-2h"}, "-gate 1=-2h: must open after a time such as 30m or 4h"},
 		{[]string{"-f", file, "-gate", "1"}, "-gate 1: no such group: there are group 0: 1"},
 	} {

@@ -31,24 +31,5 @@ func (s *schedule) state(kind state, since time.Time, attempt int, now time.Time
 	return is
 }
 
-// attempts says which attempt at the version each position is in. It is nil as long as all are in the first.
-type attempts []int
-
-// of gives the attempt of a position.
-func (a attempts) of(position int) int {
-	if a == nil {
-		return 0
-	}
-	return a[position]
-}
-
-// set notes the attempt of one of n positions.
-func (a *attempts) set(position, attempt, n int) {
-	if *a == nil {
-		if attempt == 0 {
-			return
-		}
-		*a = make(attempts, n)
-	}
-	(*a)[position] = attempt
-}
+// attempts says which attempt at the version each position is in.
+type attempts = sparse[int]

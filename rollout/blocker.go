@@ -27,6 +27,8 @@ type Blocker struct {
 	WithoutTime bool `json:"withoutTime,omitempty"`
 	// Holds is how many held clusters wait for it, directly or through others.
 	Holds int `json:"holds,omitempty"`
+
+	slotless bool // it failed, and its slot went to the next
 }
 
 // String says what the cluster does and until when: `cls037 progressing, times out at 2026-01-02T10:50:00Z`.
@@ -61,6 +63,8 @@ func (b *Blocker) end(many bool) string {
 		return b.until()
 	case b.Status == status.Failed && b.Until.IsZero():
 		return b.since(many)
+	case b.Status == status.Failed && b.slotless:
+		return b.since(many) + plural(many, ", times out at ", ", time out at ") + inUTC(b.Until)
 	case b.Status == status.Failed:
 		return b.since(many) + b.slot(many)
 	case !b.Again.IsZero():
@@ -139,6 +143,7 @@ func (r *Result) blocker(position int) Blocker {
 	if r.isEarlier(position) {
 		b.Again, b.Until = b.Until, time.Time{}
 	}
+	b.slotless = isFailed(s) && r.schedule.options.freeFailed
 	return b
 }
 
@@ -167,7 +172,7 @@ func (r *Result) Blockers() []Blocker {
 	if r.schedule == nil || r.schedule.options.paused || r.schedule.missing != "" {
 		return nil
 	}
-	waiting := r.heldByStage()
+	waiting, forAll := r.heldByStage()
 	var all []Blocker
 	for position, state := range r.states {
 		if r.schedule.isAside(position) {
@@ -179,8 +184,14 @@ func (r *Result) Blockers() []Blocker {
 			if b.counts(r.schedule.groups.Key(group)) && failureStates.has(state) && r.schedule.inBudget(position) {
 				holds = r.allHeld()
 			}
-		} else if i, active := r.choice.grantOf(int(r.schedule.stageOf[group])); active {
-			holds = r.holdsOf(state, waiting[i])
+		} else {
+			if i, active := r.choice.grantOf(int(r.schedule.stageOf[group])); active {
+				holds = r.holdsOf(state, waiting[i])
+			}
+			holds += r.holdsOf(state, heldBy{forSlots: forAll.ramp})
+			if r.isUnknown(position, state) {
+				holds += forAll.starts
+			}
 		}
 		if holds > 0 {
 			b := r.blocker(position)
@@ -200,6 +211,9 @@ type heldBy struct {
 	forSlots int // in the stage itself, for want of a slot
 }
 
+// heldByAll counts the clusters that the limits on all stages together hold.
+type heldByAll struct{ ramp, starts int }
+
 // holdsOf counts the clusters that wait for one of an active stage, which is in the given state. Those behind the stage
 // wait until it is settled. Those in the stage that lack a slot wait while it has one.
 func (r *Result) holdsOf(s state, h heldBy) (holds int) {
@@ -215,15 +229,24 @@ func (r *Result) holdsOf(s state, h heldBy) (holds int) {
 	return holds
 }
 
-// heldByStage counts the clusters that each of the active stages holds.
-func (r *Result) heldByStage() []heldBy {
+// heldByStage counts the clusters that each of the active stages holds, and those that the limits on all stages hold.
+func (r *Result) heldByStage() (by []heldBy, all heldByAll) {
 	s, c := r.schedule, &r.choice
 	held := make([]int, len(s.Stages)) // of each stage
-	by := make([]heldBy, len(c.grants()))
+	by = make([]heldBy, len(c.grants()))
 	for group := range r.tallies {
 		stage, n := int(s.stageOf[group]), r.held(group)
 		held[stage] += n
-		if i, active := c.grantOf(stage); active && c.grants()[i].barrier < 0 && !c.isClosed(group) {
+		i, active := c.grantOf(stage)
+		if !active || c.grants()[i].barrier >= 0 || c.isClosed(group) {
+			continue
+		}
+		switch c.grants()[i].limit {
+		case HoldRamp:
+			all.ramp += n
+		case HoldStarts:
+			all.starts += n
+		default:
 			by[i].forSlots += n
 		}
 	}
@@ -232,7 +255,7 @@ func (r *Result) heldByStage() []heldBy {
 			by[i].behind += held[stage]
 		}
 	}
-	return by
+	return by, all
 }
 
 // allHeld counts all held clusters.

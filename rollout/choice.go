@@ -36,6 +36,7 @@ type choice struct {
 	active int      // how many of only there are: none where all stages are complete
 	tracks *tracks  // where the stages are a graph; nil for a chain
 
+	pace   *pace        // what limits all stages together; nil if nothing does
 	aside  int          // how many clusters wait that are not counted
 	breach *Breach      // why nothing starts; nil if the budgets hold
 	closed map[int]Gate // of each group before which a gate is closed; nil where none is
@@ -46,10 +47,11 @@ type choice struct {
 // grant says what an active stage may start. A stage is active that is not complete while all that it comes after are.
 type grant struct {
 	stage   int
-	used    tally  // of the stage
-	open    [2]int // of its waiting clusters those behind no closed gate, by state: unreported, toApply
-	slots   int    // how many of the open ones start
-	barrier int    // the group whose closed gate holds the stage and all behind it; -1 if none
+	used    tally    // of the stage
+	open    [2]int   // of its waiting clusters those behind no closed gate, by state: unreported, toApply
+	slots   int      // how many of the open ones start
+	limit   HoldType // which limit holds the others: HoldConcurrency, HoldRamp or HoldStarts
+	barrier int      // the group whose closed gate holds the stage and all behind it; -1 if none
 }
 
 // tracks says of the stages of a graph which are active, and whom the others wait for.
@@ -177,6 +179,7 @@ func (s *schedule) choose(v view, o *observed, now time.Time) choice {
 	if s.stopped(&c) {
 		return c
 	}
+	c.pace = s.pace(o)
 	grants := c.grants()
 	for i := range grants {
 		if grants[i].barrier < 0 {
@@ -258,8 +261,11 @@ func (s *schedule) grant(c *choice, g *grant, groups []tally) {
 			}
 		}
 	}
-	free := s.Stages[g.stage].MaxConcurrency - s.holdingSlots(&g.used)
-	g.slots = min(max(free, 0), g.open[unreported]+g.open[toApply])
+	free := max(0, s.Stages[g.stage].MaxConcurrency-s.holdingSlots(&g.used))
+	g.slots, g.limit = min(free, g.open[unreported]+g.open[toApply]), HoldConcurrency
+	if c.pace != nil {
+		c.pace.limit(g, free)
+	}
 }
 
 // holdingSlots is how many clusters of a stage count against its concurrency (R11, R25).

@@ -143,7 +143,8 @@
 // start clusters in another order ([Order]) or groups in one ([GroupOrder]), bound those in flight within a group ([MaxConcurrencyPerGroup]), let
 // failed clusters give up their slot ([FailedFreesSlot]), and bound how many are removed at once ([MaxRemoved]) and
 // how soon ([RemoveAfter]). They leave clusters out of the count ([Uncounted]) and failures out of the budgets
-// ([FailedBefore]), and try again what failed ([Attempt]).
+// ([FailedBefore]), and try again what failed ([Attempt]). They start gently ([Ramp]), and bound the starts within a span of
+// time ([MaxStarts]); these two hold under All as well.
 //
 // A cluster that is not counted gets the workload like any other, once its group's turn has come, and nobody waits for it:
 // it takes no slot, its failure stops nothing, and the rollout is complete without it. Name those that are known to be

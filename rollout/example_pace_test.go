@@ -2,6 +2,7 @@ package rollout_test
 
 import (
 	"fmt"
+	"time"
 
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
@@ -25,4 +26,23 @@ func ExampleGroupOrder() {
 	fmt.Println(must(rollout.Plan(byGroup(clusterv1alpha1.RolloutConfig{}), groups, reports, noon(), tracks)))
 	// Output:
 	// start lyon turin; in flight reno; 1 held: waiting for group 1 "staging-us": 0 of 1 done; reno progressing, and there is no progressDeadline
+}
+
+// Everybody at once, but gently: two clusters soaked, so that two may be in flight.
+func ExampleRamp() {
+	reports := []status.Report{
+		{Cluster: "berlin", Status: status.Succeeded}, {Cluster: "oslo", Status: status.Succeeded},
+		{Cluster: "lima", Status: status.Progressing},
+	}
+	fmt.Println(must(rollout.Plan(clusterv1alpha1.RolloutStrategy{}, shops(), reports, noon(), rollout.Ramp(1))))
+	// Output:
+	// start paris; in flight lima; 2 held: 2 of 2 slots of the ramp taken: lima progressing, and without a progressDeadline keeps its slot until it is done; paris starts now
+}
+
+// The registry bears three new clients in an hour.
+func ExampleMaxStarts() {
+	reports := []status.Report{{Cluster: "berlin", Status: status.Succeeded, Applied: noon().Add(-20 * time.Minute)}}
+	fmt.Println(must(rollout.Plan(clusterv1alpha1.RolloutStrategy{}, shops(), reports, noon(), rollout.MaxStarts(3, time.Hour))))
+	// Output:
+	// start lima oslo; 3 held: at most 3 starts within 1h0m0s, 2 now, the next at 2026-11-21T12:40:00Z; recheck after 40m0s
 }

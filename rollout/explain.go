@@ -118,6 +118,12 @@ func (r *Result) link(group int) Link {
 		f := r.look(r.grant(group))
 		l.Blockers, l.More = f.first.list()
 		l.Remedies = r.slotRemedies(f)
+	case HoldRamp:
+		f := r.lookAtFleet()
+		l.Blockers, l.More = f.first.list()
+		l.Remedies = r.slotRemedies(f)
+	case HoldStarts:
+		r.explainStarts(&l)
 	default: // an earlier group
 		f := r.look(r.grant(group))
 		l.Blockers, l.More = f.last.list()
@@ -126,6 +132,33 @@ func (r *Result) link(group int) Link {
 		}
 	}
 	return l
+}
+
+// explainStarts says when one more cluster may start by MaxStarts. Where nobody knows, it is for want of a time of those
+// in flight.
+func (r *Result) explainStarts(l *Link) {
+	switch h := &l.Hold; {
+	case !h.Until.IsZero():
+		l.Remedies = []Remedy{{Type: RemedyWait, At: h.Until}}
+	case h.Starting > 0:
+		l.Remedies = []Remedy{{Type: RemedyWait, At: r.now.Add(h.Per)}}
+	default:
+		var f few
+		for position, state := range r.states {
+			if r.isUnknown(position, state) {
+				b := r.blocker(position)
+				f.add(&b, 1)
+			}
+		}
+		l.Blockers, l.More = f.list()
+		needed := h.WithoutTime - h.MaxStarts + 1
+		l.Remedies = []Remedy{{Type: RemedyAnswer, Count: needed, Of: f.n, Clusters: f.names()}}
+	}
+}
+
+// isUnknown says whether the cluster at a position is in flight since nobody knows when.
+func (r *Result) isUnknown(position int, s state) bool {
+	return inFlightStates.has(s) && r.ages[position] == unknownAge && !r.schedule.isAside(position)
 }
 
 // list gives a copy of the blockers, and how many more there are.
@@ -161,6 +194,9 @@ func (r *Result) holdInBrief(group int) Hold {
 		h.Detail = r.choice.breach.detail()
 	case HoldConcurrency:
 		f := r.look(r.grant(group))
+		h.Detail = f.sentences(f.excess, r.withoutSlot())
+	case HoldRamp:
+		f := r.lookAtFleet()
 		h.Detail = f.sentences(f.excess, r.withoutSlot())
 	case HoldMandatoryGroup, HoldEarlierGroup:
 		h.Detail = r.progress(r.grant(group))

@@ -71,6 +71,12 @@ func (h *advised) config() *clusterv1alpha1.RolloutConfig {
 func (h *advised) follow(l rollout.Link, r rollout.Remedy) {
 	switch r.Type {
 	case rollout.RemedyWait:
+		if l.Hold.Type == rollout.HoldStarts { // what starts does so meanwhile
+			result, _ := h.plan()
+			for _, c := range result.Start {
+				h.reports[c.Name] = status.Report{Cluster: c.Name, Status: status.Progressing, Applied: h.now}
+			}
+		}
 		h.now = r.At
 	case rollout.RemedyAnswer, rollout.RemedyMend:
 		n := r.Count
@@ -178,7 +184,7 @@ func advisedFleets(t *testing.T, n int, do func(h *advised)) {
 			for i, strategy := range explainedStrategies() {
 				h := &advised{strategy: strategy, groups: groups, reports: reports, now: atTen}
 				do(h)
-				switch (kind + i) % 10 { // what people do, in turn
+				switch (kind + i) % 13 { // what people do, in turn
 				case 0:
 					h.paused = true
 				case 1:
@@ -199,6 +205,12 @@ func advisedFleets(t *testing.T, n int, do func(h *advised)) {
 					h.others = []rollout.Option{rollout.GroupOrder(nil)} // the groups without a name are still a chain
 				case 9:
 					h.others = []rollout.Option{rollout.GroupOrder(map[string][]string{"canary": {""}}), rollout.MaxConcurrencyPerGroup(intstr.FromInt(1))}
+				case 10:
+					h.others = []rollout.Option{rollout.Ramp(1)}
+				case 11:
+					h.others = []rollout.Option{rollout.MaxStarts(1, 5*time.Hour)}
+				case 12:
+					h.others = []rollout.Option{rollout.GroupOrder(nil), rollout.Ramp(1), rollout.MaxStarts(2, time.Hour)}
 				}
 				do(h)
 			}
@@ -268,11 +280,13 @@ func TestFollowingTheAdviceWorks(t *testing.T) {
 	t.Logf("%d worlds, %d remedies followed", worlds, remedies)
 }
 
-// ended says whether a wait is over: for a slot, one that was held starts or failures stop the rollout; else the cluster no
-// longer waits for it.
+// ended says whether a wait is over: for a slot, one that was held starts, failures stop the rollout, or another limit holds
+// the cluster; else the cluster no longer waits for it.
 func ended(hold rollout.Hold, before, after *rollout.Result, cluster string) bool {
-	if hold.Type == rollout.HoldConcurrency {
-		return after.Breach != nil || slices.ContainsFunc(after.Start, func(c rollout.Cluster) bool {
+	switch hold.Type {
+	case rollout.HoldConcurrency, rollout.HoldRamp, rollout.HoldStarts:
+		_, next, _ := after.Find(cluster)
+		return after.Breach != nil || next.Type != hold.Type || slices.ContainsFunc(after.Start, func(c rollout.Cluster) bool {
 			return !slices.Contains(before.Start, c)
 		})
 	}

@@ -16,11 +16,15 @@ import (
 //
 // A cluster is exposed while it has the version and has neither succeeded with it and soaked, nor been skipped: it is in
 // flight or it failed. What is said of exposed clusters holds whatever they report and in whatever order, also where many
-// fail at once, fail and recover, or never answer. It takes for granted that the clusters of the groups stay the same, and
-// that a cluster that succeeded and soaked goes on working. Pauses and gates may end at any time, and so have no part in
-// these numbers. Some history reaches each of them; with [FailedBefore] they are bounds that not always are.
+// fail at once, fail and recover, or never answer. It takes for granted that the clusters of the groups stay the same, that
+// a cluster that succeeded and soaked goes on working, and that no new [Attempt] is asked for. Pauses and gates may end at
+// any time, and so have no part in these numbers.
 //
-// The times are those of a rollout in which every cluster succeeds.
+// Some history reaches each number. They are only bounds with [FailedBefore], and with [Ramp] where groups go side by
+// side ([GroupOrder]).
+//
+// The times are those of a rollout in which every cluster succeeds within its deadline and the controller acts at once.
+// The longest is not known with [Ramp] or [MaxStarts] where groups go side by side.
 type Exposure struct {
 	// Clusters is the number of selected clusters, without those that do not count ([Uncounted]), of which nothing is said here.
 	Clusters int `json:"clusters"`

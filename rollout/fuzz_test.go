@@ -193,6 +193,10 @@ func (pick picker) fault(w *world, which int) {
 		w.perGroup = &limit
 	case 8:
 		w.maxRemoved = &limit
+	case 6:
+		w.ramp = from(pick, -1, 1, -1<<31)
+	case 5:
+		w.starts = from(pick, &startLimit{0, time.Hour}, &startLimit{1, 0}, &startLimit{-1, -1}, &startLimit{1, 1})
 	case 7:
 		w.ordered = from(pick, map[string][]string{"a": {"a"}}, map[string][]string{"a": {"b"}, "b": {"c", "canary"}, "canary": {"a"}}, map[string][]string{"a": {"b", "c"}, "b": {"c"}})
 	}
@@ -230,6 +234,6 @@ func (w world) faulty() bool {
 		_, okRemoved := r16(*w.maxRemoved, 0)
 		ok = ok && okRemoved
 	}
-	ok = ok && !r33Cycle(w.ordered)
+	ok = ok && !r33Cycle(w.ordered) && w.ramp >= 0 && (w.starts == nil || w.starts.n > 0 && w.starts.per > 0) // R35, R36
 	return !ok
 }

@@ -222,6 +222,12 @@ func (pick picker) options(w *world) {
 	if pick.oneIn(3) {
 		w.ordered = pick.groupOrder()
 	}
+	if pick.oneIn(4) {
+		w.ramp = 1 + pick(5)
+	}
+	if pick.oneIn(4) {
+		w.starts = &startLimit{1 + pick(4), from(pick, time.Minute, 2*time.Minute, 90*time.Minute, 10*time.Minute+1)}
+	}
 	w.failedFrees = pick.oneIn(3)
 	if pick.oneIn(3) {
 		n := from(pick, intstr.FromInt32(0), intstr.FromInt32(1), intstr.FromInt32(2), intstr.FromString("0%"), intstr.FromString("34%"), intstr.FromString("7%"))
@@ -291,7 +297,7 @@ func (w world) String() string {
 	text, err := json.MarshalIndent(map[string]any{
 		"strategy": w.strategy, "groups": w.groups, "clusters": clusters, "reports": w.reports, "now": w.now,
 		"paused": w.paused, "gates": gates, "ordered": w.order != nil, "perGroup": w.perGroup,
-		"groupOrder":      w.ordered,
+		"groupOrder": w.ordered, "ramp": w.ramp, "maxStarts": fmt.Sprintf("%+v", w.starts),
 		"failedFreesSlot": w.failedFrees, "maxRemoved": w.maxRemoved, "clustersPerDecisionGroup": w.size, "incomplete": w.incomplete,
 		"attempt": w.attempt, "uncounted": w.named(w.uncounted), "failedBefore": w.named(w.before),
 	}, "", " ")

@@ -3,6 +3,7 @@ package rollout
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
@@ -27,21 +28,25 @@ const (
 	HoldGateClosed HoldType = "GateClosed"
 	// HoldConcurrency says that clusters in flight or starting take all slots.
 	HoldConcurrency HoldType = "ConcurrencyUsedUp"
+	// HoldRamp says that clusters in flight or starting take all that [Ramp] allows.
+	HoldRamp HoldType = "RampUsedUp"
+	// HoldStarts says that as many clusters started of late, or start now, as [MaxStarts] allows.
+	HoldStarts HoldType = "StartsUsedUp"
 )
 
 // Hold says why a waiting cluster does not start. Where several kinds apply it is the first in the order of the
-// constants. Holds are comparable; fields that the type does not name are zero.
+// constants, but of the last three the one that lets the fewest start. Holds are comparable; fields that the type does not name are zero.
 type Hold struct {
 	Type HoldType `json:"type"`
 
 	// Group is the incomplete group that is waited for, the group with the closed gate, the group whose budget is
 	// breached unless AllGroups, or under ProgressivePerGroup the group whose concurrency is used up.
 	Group grouping.Key `json:"group"`
-	// AllGroups says that the budget or the concurrency is not one of a single group.
+	// AllGroups says that the budget or the limit is not one of a single group.
 	AllGroups bool `json:"allGroups,omitempty"`
 
 	// Detail is what the sentence says of the clusters that are waited for (HoldBreached, HoldMandatoryGroup,
-	// HoldEarlierGroup, HoldConcurrency). It stays the same while nothing happens.
+	// HoldEarlierGroup, HoldConcurrency, HoldRamp). It stays the same while nothing happens.
 	Detail string `json:"detail,omitempty"`
 
 	// Missing is a sentence that says what the groups lack (HoldGroupsIncomplete).
@@ -54,7 +59,7 @@ type Hold struct {
 	// Gate is the closed one (HoldGateClosed).
 	Gate Gate `json:"gate,omitzero"`
 
-	// InFlight clusters hold a slot and Starting clusters take one, of MaxConcurrency (HoldConcurrency).
+	// InFlight clusters hold a slot and Starting clusters take one, of MaxConcurrency (HoldConcurrency, HoldRamp).
 	InFlight       int `json:"inFlight,omitempty"`
 	Starting       int `json:"starting,omitempty"`
 	MaxConcurrency int `json:"maxConcurrency,omitempty"`
@@ -63,8 +68,14 @@ type Hold struct {
 	Failed  int  `json:"failed,omitempty"`
 	ForEver bool `json:"forEver,omitempty"`
 	// WithoutTime clusters are among those in flight. Nobody knows since when, so that neither their deadline nor their
-	// soak ever ends.
+	// soak ever ends, or so that they count as started now (HoldStarts).
 	WithoutTime int `json:"withoutTime,omitempty"`
+
+	// MaxStarts clusters may start within Per, of which Starting do now (HoldStarts).
+	MaxStarts int           `json:"maxStarts,omitempty"`
+	Per       time.Duration `json:"per,omitempty"`
+	// Until is when one more may start; zero if that depends on those that start now, or that have no time (HoldStarts).
+	Until time.Time `json:"until,omitzero"`
 }
 
 // String is a sentence without its full stop, fit for the message of a condition or an event:
@@ -83,8 +94,10 @@ func (h Hold) String() string {
 		return h.detailed("waiting for " + h.Group.String())
 	case HoldGateClosed:
 		return h.gate()
-	case HoldConcurrency:
+	case HoldConcurrency, HoldRamp:
 		return h.concurrency()
+	case HoldStarts:
+		return h.starts()
 	default:
 		return string(h.Type)
 	}
@@ -107,9 +120,15 @@ func (h Hold) gate() string {
 
 func (h Hold) concurrency() string {
 	var b strings.Builder
+	ofRamp := ""
+	if h.Type == HoldRamp {
+		ofRamp = " of the ramp"
+	}
 	switch taken := h.InFlight + h.Starting; {
 	case taken <= h.MaxConcurrency:
-		fmt.Fprintf(&b, "%d of %s taken", taken, slots(h.MaxConcurrency))
+		fmt.Fprintf(&b, "%d of %s%s taken", taken, slots(h.MaxConcurrency), ofRamp)
+	case h.Type == HoldRamp: // which adds a slot with each that soaks
+		fmt.Fprintf(&b, "%s of the ramp, %d taken", slots(h.MaxConcurrency), taken)
 	default: // some came back after their time-out, moved here, or the limit was lowered
 		fmt.Fprintf(&b, "%s, %d taken, %d have to come free", slots(h.MaxConcurrency), taken, taken-h.MaxConcurrency+1)
 	}
@@ -117,6 +136,30 @@ func (h Hold) concurrency() string {
 		fmt.Fprintf(&b, " in %v", h.Group)
 	}
 	return h.detailed(b.String())
+}
+
+func (h Hold) starts() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "at most %d starts within %v", h.MaxStarts, h.Per)
+	if h.MaxStarts == 1 {
+		b.Reset()
+		fmt.Fprintf(&b, "at most 1 start within %v", h.Per)
+	}
+	if h.Starting > 0 {
+		fmt.Fprintf(&b, ", %d now", h.Starting)
+	}
+	if h.WithoutTime > 0 {
+		fmt.Fprintf(&b, ", %d in flight since nobody knows when", h.WithoutTime)
+	}
+	switch {
+	case !h.Until.IsZero():
+		b.WriteString(", the next at " + inUTC(h.Until))
+	case h.Starting > 0:
+		fmt.Fprintf(&b, ", the next %v later", h.Per)
+	default:
+		b.WriteString(", the next when a report says since when")
+	}
+	return b.String()
 }
 
 func slots(n int) string {
@@ -154,8 +197,14 @@ func (s *schedule) hold(c *choice, group int) Hold {
 		return Hold{Type: HoldGateClosed, Group: s.groups.Key(group), Gate: c.closed[group]}
 	case !active: // and nobody waits
 		return Hold{}
+	}
+	switch g := &c.grants()[i]; g.limit {
+	case HoldRamp:
+		return s.rampUsedUp(c)
+	case HoldStarts:
+		return s.startsUsedUp(c)
 	default:
-		return s.usedUp(&c.grants()[i])
+		return s.usedUp(g)
 	}
 }
 
@@ -170,11 +219,16 @@ func (s *schedule) usedUp(g *grant) Hold {
 	if h.AllGroups = s.Type != clusterv1alpha1.ProgressivePerGroup; !h.AllGroups {
 		h.Group = stage.Groups[0]
 	}
-	if failed := g.used.failed(); failed > 0 && !s.options.freeFailed {
+	s.countSlow(&h, &g.used)
+	return h
+}
+
+// countSlow counts those of the clusters that hold a slot which may keep it for long.
+func (s *schedule) countSlow(h *Hold, used *tally) {
+	if failed := used.failed(); failed > 0 && !s.options.freeFailed {
 		h.Failed, h.ForEver = failed, s.rules.deadline == nil
 	}
-	if h.WithoutTime = g.used.undated(); s.options.freeFailed {
-		h.WithoutTime -= int(g.used[failedUndated])
+	if h.WithoutTime = used.undated(); s.options.freeFailed {
+		h.WithoutTime -= int(used[failedUndated])
 	}
-	return h
 }

@@ -14,8 +14,9 @@ func (h Hold) MarshalJSON() ([]byte, error) {
 	type plain Hold
 	out := struct {
 		plain
-		Group *grouping.Key `json:"group,omitempty"`
-	}{plain: plain(h)}
+		Group *grouping.Key   `json:"group,omitempty"`
+		Per   metav1.Duration `json:"per,omitzero"`
+	}{plain: plain(h), Per: metav1.Duration{Duration: h.Per}}
 	if h.Type != HoldPaused && h.Type != HoldGroupsIncomplete && !h.AllGroups {
 		out.Group = &h.Group
 	}

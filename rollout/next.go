@@ -29,7 +29,7 @@ type Next struct {
 	// Warnings say what has no effect or is in doubt.
 	Warnings []Warning `json:"warnings,omitempty"`
 	// RecheckAfter is the time after which something changes by time alone: the end of a deadline or a
-	// soak, or the opening of a gate. 0 if nothing does. Fit for RequeueAfter.
+	// soak, the opening of a gate, or a start that [MaxStarts] allows. 0 if nothing does. Fit for RequeueAfter.
 	RecheckAfter time.Duration `json:"recheckAfter,omitempty"`
 	// Counts says how many of all selected clusters stand how.
 	Counts status.Counts `json:"counts"`
@@ -52,6 +52,7 @@ type observed struct {
 	active   int           // the first stage that is not complete; for a chain
 	breached int           // the first stage that is breached
 	recheck  time.Duration // until the next deadline or soak ends; 0 if none does
+	recent   recent        // what started within the span of MaxStarts
 	removed  []string      // the names of the clusters that were reported and are not selected, in order
 	merged   names         // the clusters with several reports
 
@@ -83,7 +84,7 @@ func (s *schedule) next(v view, o *observed, now time.Time, mark marker) (Next, 
 		TimedOut:     s.list(v, timedOutNowStates, int(everyone[timedOutNow])),
 		Breach:       c.breach.clone(),
 		Warnings:     s.warningsOf(v, o),
-		RecheckAfter: sooner(sooner(o.recheck, left), s.opening(&c, &o.totals, now)),
+		RecheckAfter: sooner(sooner(o.recheck, left), sooner(s.opening(&c, &o.totals, now), c.nextStart(now))),
 		Counts:       all.counts(all.waiting() - c.starting()),
 	}
 	n.Counts.Uncounted, n.Counts.UncountedToApply = len(s.aside), o.asideAll.waiting()

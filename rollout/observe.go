@@ -16,6 +16,9 @@ func (r *Result) observe(s *schedule, reports []status.Report, now time.Time) (o
 	n := s.groups.NumClusters()
 	r.schedule = s
 	r.states, r.ages, r.tallies = make([]state, n), make([]time.Duration, n), make([]tally, s.groups.Len())
+	if s.options.starts != nil {
+		r.starts = make([]time.Time, n)
+	}
 	o := observed{unselected: s.options.unselected}
 	var errs field.ErrorList
 	var others bitmap // the reports of clusters that are not selected
@@ -47,6 +50,7 @@ func (r *Result) observe(s *schedule, reports []status.Report, now time.Time) (o
 	o.remove(reports, &others)
 	o.recheck = r.count()
 	r.aside = s.sort(r.tallies, r.states)
+	o.recent = r.recentStarts(now)
 	o.totals = s.sum(r.tallies, r.aside)
 	o.active, o.breached = s.firsts(&o.totals)
 	return o, nil
@@ -66,6 +70,9 @@ func (r *Result) set(position int, report *status.Report, now time.Time) {
 	state := r.schedule.state(kind, since, report.Attempt, now)
 	r.states[position] = state
 	r.age(position, state, since, now)
+	if r.starts != nil {
+		r.starts[position] = startedAt(kind, since, lagOf(report))
+	}
 }
 
 // age notes how long the cluster at a position has been in a state, where that has a part in anything.
@@ -108,6 +115,27 @@ func (r *Result) count() (recheck time.Duration) {
 		}
 	}
 	return recheck
+}
+
+// recentStarts looks at the starts within the span of MaxStarts (R36).
+func (r *Result) recentStarts(now time.Time) recent {
+	l := r.schedule.options.starts
+	if l == nil {
+		return recent{}
+	}
+	var within []time.Time
+	unknown := 0
+	for position, at := range r.starts {
+		if r.schedule.isAside(position) {
+			continue
+		} else if at.IsZero() {
+			unknown += one(inFlightStates.has(r.states[position]))
+		} else if now.Sub(at) < l.per {
+			within = append(within, at)
+		}
+	}
+	r.starts = nil
+	return l.recent(within, unknown)
 }
 
 // remove collects the clusters that are not selected, in order, each once (R7).

@@ -31,6 +31,10 @@ type options struct {
 	failedBefore     func(cluster string) bool
 	groupOrder       *groupOrder // nil: by index
 	groupOrderErr    *field.Error
+	ramp             int // 0: none
+	rampErr          *field.Error
+	starts           *startLimit // nil: none
+	startsErr        *field.Error
 	back             *wayBack // nil: the rollout goes on
 	attempt          int      // the one that is wanted
 	attemptErr       *field.Error
@@ -38,7 +42,7 @@ type options struct {
 
 // errs are those of the options that count.
 func (o *options) errs() (errs field.ErrorList) {
-	for _, err := range []*field.Error{o.groupErr, o.groupOrderErr, o.removedErr, o.graceErr, o.attemptErr} {
+	for _, err := range []*field.Error{o.groupErr, o.groupOrderErr, o.rampErr, o.startsErr, o.removedErr, o.graceErr, o.attemptErr} {
 		if err != nil {
 			errs = append(errs, err)
 		}

@@ -7,14 +7,12 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/intstr"
-	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
 	"github.com/cohort-ocm/cohort/grouping"
 	"github.com/cohort-ocm/cohort/rollout"
-	"github.com/cohort-ocm/cohort/status"
 )
 
-// The rules on who starts and why the others wait: R8 to R12, R20, R22 to R25; and on limits: R14 to R17.
+// The rules on who starts and why the others wait: R8 to R10, R12, R20, R22, R23; and on limits: R14 to R17.
 
 // chooseWhoStarts asks for each waiting cluster whether anything but concurrency holds it, in the order of
 // the reasons' precedence, and shares the slots among the rest.
@@ -32,12 +30,7 @@ func (o *oracle) chooseWhoStarts() {
 			}
 		}
 	}
-	switch o.kind {
-	case clusterv1alpha1.Progressive:
-		o.r11()
-	case clusterv1alpha1.ProgressivePerGroup:
-		o.r24()
-	}
+	o.share()
 }
 
 // R28: where the groups are incomplete, nothing starts.
@@ -138,61 +131,6 @@ func r23Matches(gate, group grouping.Key) bool {
 }
 
 func (o *oracle) r23Closed(g rollout.Gate) bool { return g.Opens.IsZero() || o.now.Before(g.Opens) }
-
-// R11: the clusters outside the mandatory groups share MaxConcurrency.
-func (o *oracle) r11() {
-	outside := func(s *subject) bool { return !o.r12(s.group) && !s.aside }
-	n := 0
-	for i := range o.all {
-		if outside(&o.all[i]) {
-			n++
-		}
-	}
-	o.share(outside, rollout.Hold{AllGroups: true, MaxConcurrency: o.r14(n)})
-}
-
-// R24: the clusters of each group share the option's limit.
-func (o *oracle) r24() {
-	if o.perGroup == nil {
-		return
-	}
-	for _, g := range o.groups {
-		limit := atMost(*o.perGroup, o.sizeOf(g))
-		o.share(func(s *subject) bool { return s.group == g && !s.aside }, rollout.Hold{Group: g, MaxConcurrency: limit})
-	}
-}
-
-// share lets the first of the clusters among have start, as many as there are slots left, and holds the
-// others. R25: a failed cluster has a slot unless the option says otherwise.
-func (o *oracle) share(among func(*subject) bool, hold rollout.Hold) {
-	var candidates []*subject
-	hold.Type = rollout.HoldConcurrency
-	for i := range o.all {
-		s := &o.all[i]
-		if !among(s) {
-			continue
-		}
-		switch {
-		case waiting(s) && !s.held:
-			candidates = append(candidates, s)
-		case s.status == status.Failed && o.failedFrees:
-		case o.r3(s):
-			hold.InFlight++
-			if s.status == status.Failed {
-				hold.Failed++
-				hold.ForEver = o.deadline == nil
-			}
-			if o.r4Timeless(s) {
-				hold.WithoutTime++
-			}
-		}
-	}
-	slices.SortFunc(candidates, o.r8)
-	hold.Starting = min(len(candidates), max(0, hold.MaxConcurrency-hold.InFlight))
-	for _, s := range candidates[hold.Starting:] {
-		s.held, s.hold = true, hold
-	}
-}
 
 // R14: MaxConcurrency of n clusters outside the mandatory groups. Readings: a percentage is of them; one
 // of clustersPerDecisionGroup is of all selected.

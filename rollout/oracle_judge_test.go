@@ -85,6 +85,12 @@ func (w world) options() []rollout.Option {
 	if w.ordered != nil {
 		opts = append(opts, rollout.GroupOrder(w.ordered))
 	}
+	if w.ramp != 0 {
+		opts = append(opts, rollout.Ramp(w.ramp))
+	}
+	if w.starts != nil {
+		opts = append(opts, rollout.MaxStarts(w.starts.n, w.starts.per))
+	}
 	if w.maxRemoved != nil {
 		opts = append(opts, rollout.MaxRemoved(*w.maxRemoved))
 	}

@@ -38,6 +38,8 @@ type world struct {
 	failedFrees bool
 	maxRemoved  *intstr.IntOrString
 	ordered     map[string][]string // by GroupOrder; nil without it
+	ramp        int                 // by Ramp; 0 without it
+	starts      *startLimit         // by MaxStarts
 	attempt     int
 	uncounted   func(cluster string) bool
 	before      func(cluster string) bool // whether a cluster failed before the rollout

@@ -41,6 +41,7 @@ type report struct {
 	kind    state
 	since   time.Time
 	attempt int
+	lag     time.Duration // how long before since the version was applied
 }
 
 // applied is what a Planner was told of a write: when it was, and in which attempt.
@@ -66,7 +67,7 @@ func (p *Planner) lock() *tracker {
 	if p.tracker == nil {
 		all, _ := parse(clusterv1alpha1.RolloutStrategy{}, nil)
 		s := newSchedule(all, options{}, nil)
-		p.tracker = newTracker(s, newRanks(s), nil, nil, nil, time.Time{})
+		p.tracker = newTracker(s, newRanks(s), nil, nil, nil, nil, time.Time{})
 	}
 	return p.tracker
 }
@@ -130,7 +131,7 @@ func (p *Planner) observe(r *status.Report, several bool) {
 		delete(p.several, r.Cluster)
 	}
 	kind, since := read(r)
-	p.set(r.Cluster, report{kind, since, r.Attempt})
+	p.set(r.Cluster, report{kind, since, r.Attempt, lagOf(r)})
 }
 
 func insert[V any](m *map[string]V, key string, value V) {
@@ -165,7 +166,8 @@ func isBefore(t, applied time.Time) bool { return t.Before(applied.Truncate(time
 // in flight, also if an observation that was made before arrives later: a report whose Applied is older has no effect,
 // nor has a report without Applied that is ToApply or whose LastTransitionTime is older. A controller calls it after each
 // write that [Planner.Next] asked for or that changed the version, with the time that it noted in the object. The write is
-// of the attempt that is wanted then; a report of an earlier one has no effect until it is of a later second.
+// of the attempt that is wanted then; a report of an earlier one has no effect until it is of a later second. So where the
+// answer to a write was lost, and the object turns out to have an earlier attempt, only Report it.
 //
 // It does for the planner what a report of ToApply with that time in Applied would do, unless what was reported already
 // is later than that. When another version is wanted, all clusters begin anew: Forget them, then Report how they
@@ -187,7 +189,7 @@ func (p *Planner) Applied(cluster string, when time.Time) {
 	if !waits && !isBefore(known.since, when) {
 		return
 	}
-	p.set(cluster, report{silent, when, attempt})
+	p.set(cluster, report{silent, when, attempt, 0})
 }
 
 // Forget drops what was reported of clusters and what Applied said of them: their workload is gone, or was never there.
@@ -228,6 +230,7 @@ func (p *Planner) SetGroups(groups *grouping.Groups) {
 	n := groups.NumClusters()
 	kinds, since := make([]state, n), make([]time.Time, n)
 	var tries attempts
+	var lags sparse[time.Duration]
 	for position, kind := range old.kinds {
 		if kind == unreported {
 			continue
@@ -236,6 +239,7 @@ func (p *Planner) SetGroups(groups *grouping.Groups) {
 		if now, selected := groups.Position(before.Cluster(position)); selected {
 			kinds[now], since[now] = r.kind, r.since
 			tries.set(now, r.attempt, n)
+			lags.set(now, r.lag, n)
 		} else {
 			insert(&p.removed, before.Cluster(position), r)
 		}
@@ -244,12 +248,13 @@ func (p *Planner) SetGroups(groups *grouping.Groups) {
 		if now, selected := groups.Position(cluster); selected {
 			kinds[now], since[now] = r.kind, r.since
 			tries.set(now, r.attempt, n)
+			lags.set(now, r.lag, n)
 			delete(p.removed, cluster)
 		}
 	}
 	p.gone = nil
 	s := newSchedule(old.schedule.rules, old.schedule.options, groups)
-	p.tracker = newTracker(s, newRanks(s), kinds, since, tries, old.now)
+	p.tracker = newTracker(s, newRanks(s), kinds, since, tries, lags, old.now)
 }
 
 // SetStrategy replaces the strategy and all options. It returns the errors that [Plan] would; nothing changes then.
@@ -261,13 +266,14 @@ func (p *Planner) SetStrategy(strategy clusterv1alpha1.RolloutStrategy, opts ...
 	old := p.lock()
 	defer p.mu.Unlock()
 	s := newSchedule(rules, o, old.schedule.groups)
-	p.tracker = newTracker(s, newRanks(s), old.kinds, old.since, old.tries, old.now)
+	p.tracker = newTracker(s, newRanks(s), old.kinds, old.since, old.tries, old.lags, old.now)
 	return nil
 }
 
 // Next says what may happen at the time now. It costs time in proportion to what it returns and to the
 // clusters whose deadline or soak ended since the call before; with closed gates also to the groups and the
-// waiting clusters behind them, with [GroupOrder] to the groups, at a breach to the failed clusters, and while clusters
+// waiting clusters behind them, with [GroupOrder] to the groups, with [MaxStarts] once more
+// clusters than it allows started within its span to those, at a breach to the failed clusters, and while clusters
 // wait that are not counted to all of those. A time before that of an earlier call is answered as well, in time linear in the
 // fleet.
 func (p *Planner) Next(now time.Time) Next {
@@ -317,7 +323,7 @@ func (p *Planner) Result(now time.Time) *Result {
 func (p *Planner) at(now time.Time) (*tracker, observed) {
 	t := p.tracker
 	if now = now.Round(0); now.Before(t.now) { // as Plan, by the wall clock
-		p.tracker = newTracker(t.schedule, t.ranks, t.kinds, t.since, t.tries, now)
+		p.tracker = newTracker(t.schedule, t.ranks, t.kinds, t.since, t.tries, t.lags, now)
 	} else {
 		t.advance(now)
 	}

@@ -133,6 +133,8 @@ func drawOptions(t *rapid.T) []rollout.Option {
 		rollout.Uncounted(drawNames(t, "uncounted")),
 		rollout.FailedBefore(drawNames(t, "failed before")),
 		rollout.GroupOrder(rapid.SampledFrom([]map[string][]string{nil, {"canary": {""}}, {"": {"canary"}}}).Draw(t, "group order")),
+		rollout.Ramp(rapid.IntRange(1, 3).Draw(t, "ramp")),
+		rollout.MaxStarts(rapid.IntRange(1, 3).Draw(t, "starts"), time.Duration(rapid.IntRange(1, 80).Draw(t, "per"))*time.Second),
 	}
 	var chosen []rollout.Option
 	for i, option := range all {

@@ -93,12 +93,12 @@ func (r *Result) slotRemedies(f *front) (ways []Remedy) {
 	if !f.frees.IsZero() {
 		ways = append(ways, Remedy{Type: RemedyWait, At: f.frees})
 	}
-	ways = append(ways, Remedy{Type: RemedyAnswer, Count: excess, Of: f.first.n, Clusters: f.first.names()})
+	ways = append(ways, Remedy{Type: RemedyAnswer, Count: f.needed, Of: f.first.n, Clusters: f.first.names()})
 	if r.schedule.options.freeFailed {
 		return ways
 	}
-	if c := &f.crowds[failed]; c.n >= excess {
-		ways = append(ways, Remedy{Type: RemedyMend, Count: excess, Of: c.n, Clusters: listed(c.names, c.n)})
+	if c := &f.crowds[failed]; c.n >= f.needed {
+		ways = append(ways, Remedy{Type: RemedyMend, Count: f.needed, Of: c.n, Clusters: listed(c.names, c.n)})
 	}
 	return append(ways, r.deadlineRemedy(f, excess, f.crowds[failed].n)...)
 }

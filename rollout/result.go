@@ -42,10 +42,11 @@ type Result struct {
 	states   []state         // of each position
 	ages     []time.Duration // of each position in flight or failed: how long it has been so
 	tries    attempts
-	tallies  []tally // of each group, of the clusters that count
-	aside    []tally // of each group, of those that are not counted; nil where all are
-	started  []int32 // of each group: how many of its clusters that count are in Start; nil if none is
-	fronts   *fronts // who stands in the way; worked out when somebody asks
+	starts   []time.Time // of each position: when it started, only with MaxStarts and while the result is made
+	tallies  []tally     // of each group, of the clusters that count
+	aside    []tally     // of each group, of those that are not counted; nil where all are
+	started  []int32     // of each group: how many of its clusters that count are in Start; nil if none is
+	fronts   *fronts     // who stands in the way; worked out when somebody asks
 }
 
 // Disposition is what a result says of a selected cluster.

@@ -172,6 +172,7 @@ const excused = numStates
 
 func (t *tally) waiting() int { return int(t[unreported] + t[toApply]) }
 func (t *tally) failed() int  { return int(t[failed] + t[failedUndated]) }
+func (t *tally) soaked() int  { return int(t[succeeded]) }
 func (t *tally) soaking() int { return int(t[soaking] + t[soakingUndated]) }
 func (t *tally) undated() int {
 	return int(t[progressingUndated] + t[failedUndated] + t[soakingUndated])

@@ -14,7 +14,8 @@ import (
 //   - waiting[s] has the rank of each cluster in the waiting state s, and each of listed has the positions of the
 //     clusters in its states;
 //   - totals are the tallies of states, and incomplete and breached the stages that are so by them;
-//   - timers has the positions whose state changes at a time after now, and no others.
+//   - timers has the positions whose state changes at a time after now, and no others; starts has those that leave the
+//     span of MaxStarts at a time after now.
 //
 // For example, with a deadline of 10 minutes, a that is Progressing since 11:55 and b that waits, at 12:00 listed has a
 // in flight, waiting[unreported] has the rank of b, and timers has a, due at 12:05. advance(12:06) takes a out of
@@ -27,8 +28,12 @@ type tracker struct {
 	kinds  []state     // of each position, as reported; unreported if it was not
 	since  []time.Time // of each position: since when
 	tries  attempts
-	states []state // of each position, at the time now
+	lags   sparse[time.Duration] // how long before since the version was applied
+	states []state               // of each position, at the time now
 	timers *timers
+
+	starts  *timers // with MaxStarts the positions that started within its span; else nil
+	unknown int     // how many in flight have no time
 
 	totals     totals
 	incomplete bitset.Set // of stages
@@ -44,10 +49,10 @@ var listedStates = [...]stateSet{inFlightStates, timedOutNowStates, failureState
 
 // newTracker puts clusters of the given kinds under a schedule at the time now. It keeps the slices and the ranks. It
 // takes time linear in the clusters.
-func newTracker(s *schedule, r *ranks, kinds []state, since []time.Time, tries attempts, now time.Time) *tracker {
+func newTracker(s *schedule, r *ranks, kinds []state, since []time.Time, tries attempts, lags sparse[time.Duration], now time.Time) *tracker {
 	n := len(kinds)
 	t := &tracker{
-		schedule: s, now: now, kinds: kinds, since: since, tries: tries,
+		schedule: s, now: now, kinds: kinds, since: since, tries: tries, lags: lags,
 		states:     make([]state, n),
 		incomplete: bitset.New(len(s.Stages)),
 		breached:   bitset.New(len(s.Stages)),
@@ -58,6 +63,9 @@ func newTracker(s *schedule, r *ranks, kinds []state, since []time.Time, tries a
 		t.listed[i] = bitset.New(n)
 	}
 	t.timers = newTimers(n, t.due)
+	if s.options.starts != nil {
+		t.starts = newTimers(n, t.leavesSpan)
+	}
 	tallies := make([]tally, s.groups.Len())
 	for position, kind := range kinds {
 		state := s.state(kind, since[position], tries.of(position), now)
@@ -65,6 +73,7 @@ func newTracker(s *schedule, r *ranks, kinds []state, since []time.Time, tries a
 		tallies[s.groups.GroupAt(position)][state]++
 		t.mark(position, state)
 		t.time(position)
+		t.start(position)
 	}
 	t.totals = s.sum(tallies, s.sort(tallies, t.states))
 	for stage := range s.Stages {
@@ -82,15 +91,63 @@ func (t *tracker) due(position int32) time.Time {
 // report changes what was reported of a position.
 func (t *tracker) report(position int, r report) {
 	t.timers.clear(int32(position))
+	t.unstart(position)
 	t.kinds[position], t.since[position] = r.kind, r.since
 	t.tries.set(position, r.attempt, len(t.kinds))
+	t.lags.set(position, r.lag, len(t.kinds))
 	t.settle(position)
 	t.time(position)
+	t.start(position)
+}
+
+// leavesSpan is when a position that started leaves the span of MaxStarts.
+func (t *tracker) leavesSpan(position int32) time.Time {
+	return startedAt(t.kinds[position], t.since[position], t.lags.of(int(position))).Add(t.schedule.options.starts.per)
+}
+
+// start notes that a position started within the span of MaxStarts, or is in flight since nobody knows when.
+func (t *tracker) start(position int) {
+	switch {
+	case t.starts == nil || t.schedule.isAside(position):
+	case t.isUnknown(position):
+		t.unknown++
+	case !startedAt(t.kinds[position], t.since[position], 0).IsZero() && t.now.Before(t.leavesSpan(int32(position))):
+		t.starts.set(int32(position))
+	}
+}
+
+// unstart undoes start.
+func (t *tracker) unstart(position int) {
+	if t.starts != nil {
+		t.starts.clear(int32(position))
+		t.unknown -= one(t.isUnknown(position))
+	}
+}
+
+// isUnknown says whether a position is in flight since nobody knows when.
+func (t *tracker) isUnknown(position int) bool {
+	return inFlightStates.has(t.states[position]) && t.since[position].IsZero() && !t.schedule.isAside(position)
+}
+
+// recentStarts looks at the starts within the span of MaxStarts (R36).
+func (t *tracker) recentStarts() recent {
+	if t.starts == nil {
+		return recent{}
+	}
+	l, starts := t.schedule.options.starts, t.starts.heap
+	if first, ok := t.starts.next(); ok && len(starts)+t.unknown <= l.n { // as always, unless more started than may
+		return recent{n: len(starts) + t.unknown, unknown: t.unknown, next: t.leavesSpan(first).UTC()}
+	}
+	within := make([]time.Time, len(starts))
+	for i, position := range starts {
+		within[i] = t.leavesSpan(position).Add(-l.per)
+	}
+	return l.recent(within, t.unknown)
 }
 
 // reported gives what was reported of a position.
 func (t *tracker) reported(position int) report {
-	return report{t.kinds[position], t.since[position], t.tries.of(position)}
+	return report{t.kinds[position], t.since[position], t.tries.of(position), t.lags.of(position)}
 }
 
 // advance moves on to a later time. It costs time in proportion to the clusters that change.
@@ -100,6 +157,12 @@ func (t *tracker) advance(now time.Time) {
 		t.timers.clear(position)
 		t.settle(int(position))
 	}
+	if t.starts == nil {
+		return
+	}
+	for position, ok := t.starts.next(); ok && !now.Before(t.leavesSpan(position)); position, ok = t.starts.next() {
+		t.starts.clear(position)
+	}
 }
 
 // observed is what the tracker adds to a decision; the caller adds the clusters that are not selected.
@@ -108,6 +171,7 @@ func (t *tracker) observed() observed {
 	if position, ok := t.timers.next(); ok {
 		o.recheck = t.due(position).Sub(t.now)
 	}
+	o.recent = t.recentStarts()
 	return o
 }
 

@@ -31,6 +31,9 @@ type config struct {
 	free       bool  // FailedFreesSlot
 	groupLimit int   // MaxConcurrencyPerGroup; 0: none
 	maxRemoved int   // 0: none
+	ramp       int   // Ramp; 0: none
+	starts     int   // MaxStarts, within per ticks; 0: any number
+	per        uint8
 	installed  set   // the clusters that have the version before
 	aside      set   // Uncounted
 	past       set   // FailedBefore
@@ -94,6 +97,12 @@ func (c *config) options() options {
 	if c.maxRemoved > 0 {
 		o["MaxRemoved"] = rollout.MaxRemoved(intstr.FromInt(c.maxRemoved))
 	}
+	if c.ramp > 0 {
+		o["Ramp"] = rollout.Ramp(c.ramp)
+	}
+	if c.starts > 0 {
+		o["MaxStarts"] = rollout.MaxStarts(c.starts, time.Duration(c.per)*tick)
+	}
 	if c.order != nil {
 		o["GroupOrder"] = rollout.GroupOrder(c.order)
 	}
@@ -143,7 +152,7 @@ func (c *config) first() state {
 }
 
 // oldest is the age from which on nothing changes by time alone.
-func (c *config) oldest() uint8 { return max(c.deadline, c.soak) }
+func (c *config) oldest() uint8 { return max(c.deadline, c.soak, c.per) }
 
 // share reads a limit of n clusters: a count, or a percentage that is rounded up.
 func share(limit string, n, unset int) int {
@@ -176,6 +185,8 @@ func (c *config) String() string {
 	say(c.soak > 0, "minSuccessTime %dm", c.soak)
 	say(c.grace > 0, "RemoveAfter %dm", c.grace)
 	say(c.free, "FailedFreesSlot")
+	say(c.ramp > 0, "Ramp %d", c.ramp)
+	say(c.starts > 0, "MaxStarts %d within %dm", c.starts, c.per)
 	say(c.order != nil, "GroupOrder %v", map[string][]string(c.order))
 	say(c.groupLimit > 0, "MaxConcurrencyPerGroup %d", c.groupLimit)
 	say(c.aside != 0, "Uncounted %s", c.aside.in(names))

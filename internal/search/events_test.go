@@ -298,7 +298,9 @@ func (k *controller) eachOf(s *state, i uint8, f func(event)) {
 	// A scheduler hides a cluster that the controller has seen where it is.
 	if s.torn == whole && s.left.tears > 0 && c.group != none && c.gone == 0 {
 		f(event{tears, i, uint8(partial)})
-		f(event{tears, i, uint8(hidden)})
+		if g.grace > 0 {
+			f(event{tears, i, uint8(hidden)})
+		}
 	}
 	if c.todo == doNothing {
 		return

@@ -132,6 +132,9 @@ func (x *ends) checkWait(s *state, j *judge, r *rollout.Result, i int) string {
 	}
 	var blamed set
 	for _, b := range last.Blockers {
+		if !b.Until.IsZero() {
+			return wrong(b.Name + " stays as it is for ever")
+		}
 		blamed.add(int(b.Name[0] - 'a'))
 	}
 	var stuck set
@@ -160,6 +163,9 @@ func (x *ends) checkWait(s *state, j *judge, r *rollout.Result, i int) string {
 			if mine.after.has(n) {
 				before |= j.stages[n].clusters
 			}
+		}
+		if x.config.ramp > 0 {
+			before = j.counted
 		}
 		if blamed == 0 || blamed&^stuck != 0 || blamed&^before != 0 {
 			return wrong(fmt.Sprintf("[%s] of those before it never answer", (stuck & before).in(marks)))

@@ -252,6 +252,17 @@ var mutants = []mutant{
 	})},
 	{name: "stops the way back at a breach (R45)", world: "the way back", broken: "breach", planner: takenBack(
 		func(a *rollout.Abort) { a.StopAtBreach = true })},
+	{name: "starts all at once (R35)", world: "a ramp", broken: "pace", planner: without("Ramp")},
+	{name: "lets the ramp begin higher (R35)", world: "a ramp", broken: "pace", planner: given(func(in *input) {
+		in.options["Ramp"] = rollout.Ramp(2)
+	})},
+	{name: "starts too many in a time (R36)", world: "starts spread over time", broken: "pace", planner: without("MaxStarts")},
+	{name: "forgets starts a moment early (R36)", world: "starts spread over time", broken: "time", planner: given(func(in *input) {
+		in.options["MaxStarts"] = rollout.MaxStarts(1, 2*tick-1)
+	})},
+	{name: "forgets starts too late (R36)", world: "starts spread over time", broken: "held", planner: given(func(in *input) {
+		in.options["MaxStarts"] = rollout.MaxStarts(1, 2*tick+1)
+	})},
 	{name: "tries nothing again (R39)", world: "attempts", broken: "held", planner: without("Attempt")},
 	{name: "tries again while an attempt runs (R39)", world: "attempts", broken: "twice", planner: reported(func(_ *input, r *status.Report) {
 		if r.Status == status.Failed {

@@ -332,7 +332,38 @@ func (j *judge) checkStart(start set) string {
 			return fmt.Sprintf("concurrency: %s where %s, %s at a time in %s", starts(start&x.clusters), j.tell(taken), x.limit, x.name)
 		}
 	}
+	if free, why := j.pace(); (start & j.counted).len() > free {
+		return fmt.Sprintf("pace: %s, and %s", starts(start&j.counted), why)
+	}
 	return ""
+}
+
+// pace says how many clusters may start in all stages together, and why no more (R35, R36).
+func (j *judge) pace() (free int, why string) {
+	free = most
+	if j.config.ramp > 0 {
+		soaked := j.of(j.counted, func(x standing) bool { return x == done }).len()
+		var taken set
+		for n := range j.n {
+			_, holding := j.slots(&j.stages[n])
+			taken |= holding
+		}
+		if left := max(0, max(j.config.ramp, soaked)-taken.len()); left < free {
+			free, why = left, fmt.Sprintf("%d soaked, where %s", soaked, j.tell(taken))
+		}
+	}
+	if j.config.starts > 0 {
+		recent := 0
+		for i := range most {
+			if o := j.s.clusters[i].view(); j.counted.has(i) && o.version == 0 && o.applied < j.config.per {
+				recent++
+			}
+		}
+		if left := max(0, j.config.starts-recent); left < free {
+			free, why = left, fmt.Sprintf("%d started a while ago, %d may within %dm", recent, j.config.starts, j.config.per)
+		}
+	}
+	return free, why
 }
 
 // failedBefore are the clusters of a stage that failed with the version from which they go back (R44).
@@ -426,6 +457,8 @@ func (j *judge) checkHeld(start set) string {
 	if j.stopped != "" {
 		return ""
 	}
+	left, _ := j.pace()
+	left -= (start & j.counted).len()
 	for n := range j.n {
 		x := &j.stages[n]
 		if j.behind(x) != "" {
@@ -437,7 +470,7 @@ func (j *judge) checkHeld(start set) string {
 				open &^= 1 << i
 			}
 		}
-		if free, _ := j.slots(x); open&x.aside&^start != 0 || (start&x.clusters).len() < min((open&x.clusters).len(), max(0, free)) {
+		if free, _ := j.slots(x); open&x.aside&^start != 0 || left > 0 && (start&x.clusters).len() < min((open&x.clusters).len(), max(0, free)) {
 			return fmt.Sprintf("held: [%s] wait in %s for nothing", (open &^ start).in(marks), x.name)
 		}
 	}

@@ -41,6 +41,13 @@ var rooms = []room{
 			{"HoldConcurrency, in a group", `^\d+ held: \d+ of \d+ slots? taken in ` + group + `: .*`},
 			{"HoldConcurrency, over the limit", `^\d+ held: \d+ slots?, \d+ taken, \d+ have to come free: .*`},
 
+			{"HoldRamp", `^\d+ held: \d+ of \d+ slots? of the ramp taken: .*`},
+			{"HoldRamp, over the limit", `^\d+ held: \d+ slots? of the ramp, \d+ taken: .*`},
+			{"HoldStarts", `^\d+ held: at most \d+ starts? within \S+, the next at ` + at + `$`},
+			{"HoldStarts, with some that start now", `^\d+ held: at most \d+ starts? within \S+, \d+ now, the next at ` + at + `$`},
+			{"HoldStarts, all start now", `^\d+ held: at most \d+ starts? within \S+, \d+ now, the next \S+ later$`},
+			{"HoldStarts, without a time", `^\d+ held: at most \d+ starts? within \S+, \d+ in flight since nobody knows when, the next when a report says since when$`},
+
 			{"Blocker, starting", `\b` + names + ` starts? now\b`},
 			{"Blocker, silent", `\b` + names + ` has not answered, times out at ` + at},
 			{"Blocker, silent for good", `\b` + names + ` has not answered since ` + at + `, and there is no progressDeadline`},
@@ -55,6 +62,7 @@ var rooms = []room{
 			{"Blocker, failed", `\b` + names + ` failed since ` + at + `( |$)`},
 			{"Blocker, failed, keeps its slot", `\b` + names + ` failed, keeps its slot until ` + at},
 			{"Blocker, failed, keeps its slot for good", `\b` + names + ` failed since ` + at + `, and without a progressDeadline keeps its slot until it succeeds`},
+			{"Blocker, failed, without a slot", `\b` + names + ` failed since ` + at + `, times out at ` + at},
 			{"Blocker, failed without a time", `\b` + names + ` failed, keeps its slot at least until a report says since when`},
 			{"Blocker, soaking", `\b` + names + ` soaks until ` + at},
 			{"Blocker, soaking without a time", `\b` + names + ` soaks at least until a report says since when`},

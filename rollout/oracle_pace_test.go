@@ -1,0 +1,167 @@
+package rollout_test
+
+import (
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/intstr"
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+
+	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/status"
+)
+
+// The rules on how many start: R11, R24, R25, R35, R36.
+
+// startLimit is what MaxStarts is given.
+type startLimit struct {
+	n   int
+	per time.Duration
+}
+
+// share lets the first of the clusters that nothing else holds start, as many as the limits allow, group by group or all that
+// are pooled at once, in the order of the groups, and holds the others.
+func (o *oracle) share() {
+	var pooled []grouping.Key
+	sequence := o.sequence()
+	for _, g := range o.groups {
+		if !slices.Contains(sequence, g) {
+			pooled = append(pooled, g)
+		}
+	}
+	started := 0
+	for _, g := range sequence {
+		started += o.shareAmong([]grouping.Key{g}, started)
+	}
+	started += o.shareAmong(pooled, started)
+	for i := range o.all { // these are about all groups together
+		if h := &o.all[i].hold; h.Type == rollout.HoldRamp || h.Type == rollout.HoldStarts {
+			h.Starting = started
+		}
+	}
+}
+
+// shareAmong does so for some groups. R20: of the limits the one that lets the fewest start is the reason, of equals the
+// first.
+func (o *oracle) shareAmong(groups []grouping.Key, startedBefore int) (starting int) {
+	var candidates []*subject
+	for i := range o.all {
+		if s := &o.all[i]; slices.Contains(groups, s.group) && waiting(s) && !s.held && !s.aside {
+			candidates = append(candidates, s)
+		}
+	}
+	slices.SortFunc(candidates, o.r8)
+	starting = len(candidates)
+	var reason rollout.Hold
+	least := 1 << 30
+	for _, limit := range []func([]grouping.Key) (rollout.Hold, int, bool){o.r11, o.r24, o.r35, o.r36} {
+		hold, room, limited := limit(groups)
+		if hold.Type != rollout.HoldConcurrency {
+			room -= startedBefore
+		}
+		if room = max(0, room); limited && room < least {
+			least, reason = room, hold
+		}
+	}
+	starting = min(starting, least)
+	if reason.Type == rollout.HoldConcurrency {
+		reason.Starting = starting
+	}
+	for _, s := range candidates[starting:] {
+		s.held, s.hold = true, reason
+	}
+	return starting
+}
+
+// R11: the clusters outside the mandatory groups share MaxConcurrency.
+func (o *oracle) r11(groups []grouping.Key) (rollout.Hold, int, bool) {
+	if o.kind != clusterv1alpha1.Progressive || len(groups) == 0 || o.r12(groups[0]) {
+		return rollout.Hold{}, 0, false
+	}
+	n := 0
+	for _, g := range groups {
+		n += o.sizeOf(g)
+	}
+	return o.slots(rollout.Hold{Type: rollout.HoldConcurrency, AllGroups: true, MaxConcurrency: o.r14(n)}, groups)
+}
+
+// R24: the clusters of each group share the option's limit.
+func (o *oracle) r24(groups []grouping.Key) (rollout.Hold, int, bool) {
+	if o.kind != clusterv1alpha1.ProgressivePerGroup || len(groups) == 0 || o.perGroup == nil || *o.perGroup == (intstr.IntOrString{}) {
+		return rollout.Hold{}, 0, false
+	}
+	limit := atMost(*o.perGroup, o.sizeOf(groups[0]))
+	return o.slots(rollout.Hold{Type: rollout.HoldConcurrency, Group: groups[0], MaxConcurrency: limit}, groups)
+}
+
+// R35: all clusters share as many slots as have soaked in the fleet, or the initial number.
+func (o *oracle) r35([]grouping.Key) (rollout.Hold, int, bool) {
+	if o.ramp == 0 {
+		return rollout.Hold{}, 0, false
+	}
+	soaked := 0
+	for i := range o.all {
+		if s := &o.all[i]; s.status == status.Succeeded && !o.r5(s) && !s.aside {
+			soaked++
+		}
+	}
+	return o.slots(rollout.Hold{Type: rollout.HoldRamp, AllGroups: true, MaxConcurrency: max(o.ramp, soaked)}, o.groups)
+}
+
+// slots counts who holds a slot in some groups, and how many slots are free. R25: a failed cluster has a slot unless the
+// option says otherwise.
+func (o *oracle) slots(hold rollout.Hold, groups []grouping.Key) (rollout.Hold, int, bool) {
+	for i := range o.all {
+		s := &o.all[i]
+		if !slices.Contains(groups, s.group) || !o.r3(s) || s.aside || s.status == status.Failed && o.failedFrees {
+			continue
+		}
+		hold.InFlight++
+		if s.status == status.Failed {
+			hold.Failed++
+			hold.ForEver = o.deadline == nil
+		}
+		if o.r4Timeless(s) {
+			hold.WithoutTime++
+		}
+	}
+	return hold, hold.MaxConcurrency - hold.InFlight, true
+}
+
+// R36: of the starts within the span at most so many.
+func (o *oracle) r36([]grouping.Key) (rollout.Hold, int, bool) {
+	if o.starts == nil {
+		return rollout.Hold{}, 0, false
+	}
+	hold := rollout.Hold{Type: rollout.HoldStarts, AllGroups: true, MaxStarts: o.starts.n, Per: o.starts.per}
+	var leave []time.Time
+	for i := range o.all {
+		r, n := r1Merged(o.reports, o.all[i].name)
+		is, since := r27(r)
+		if n == 0 || o.all[i].aside || is == status.ToApply || is == status.Skip {
+			continue
+		}
+		started := r.Applied.Round(0)
+		if started.IsZero() {
+			started = r.LastTransitionTime.Round(0)
+		}
+		switch leaves := started.Add(o.starts.per); {
+		case since.IsZero():
+			if o.r3(&o.all[i]) {
+				hold.WithoutTime++
+			}
+		case o.now.Before(leaves):
+			leave = append(leave, leaves)
+		}
+	}
+	slices.SortFunc(leave, time.Time.Compare)
+	total := len(leave) + hold.WithoutTime
+	for i := range leave { // the first whose end leaves fewer than n, also if as many start now as may
+		if max(total, o.starts.n)-(i+1) < o.starts.n {
+			hold.Until = leave[i].UTC()
+			break
+		}
+	}
+	return hold, o.starts.n - total, true
+}

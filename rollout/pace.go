@@ -1,0 +1,167 @@
+package rollout
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/cohort-ocm/cohort/status"
+)
+
+// Ramp starts gently: no more clusters may be in flight or started at a time than have succeeded and soaked in the whole
+// fleet, or than initial where that is more. With an initial of 1 and clusters that all succeed, 1, 1, 2, 4, 8 … start. So
+// no more clusters have a version that turns out bad than twice those that stood its soak, beside those that failed for good.
+//
+// It holds under all types, All included, in all groups together, and on top of maxConcurrency. Where several groups may
+// start, the earlier ones in [Schedule].Stages start first. As with maxConcurrency, a Failed cluster counts until its deadline unless
+// [FailedFreesSlot]. It is an error if initial is less than 1.
+func Ramp(initial int) Option {
+	var err *field.Error
+	if initial < 1 {
+		err = field.Invalid(field.NewPath("ramp"), initial, "must be at least 1")
+	}
+	return func(o *options) { o.ramp, o.rampErr = initial, err }
+}
+
+// MaxStarts starts at most n clusters within any span of time of the given length, such as 20 within an hour, so that
+// what they fetch and whom they call is not overrun.
+//
+// A cluster started when its report says that the present version was applied. Where the report does not say, its last
+// transition counts instead, which is later, so that fewer start and never more. A cluster in flight without any time counts as started now.
+// A Skip never started.
+//
+// It holds under all types, All included, in all groups together. Where several groups may start, the earlier ones in
+// [Schedule].Stages start first. It is an error if n is less than 1, or per is not positive.
+func MaxStarts(n int, per time.Duration) Option {
+	var err *field.Error
+	switch path := field.NewPath("maxStarts"); {
+	case n < 1:
+		err = field.Invalid(path, n, "must be at least 1")
+	case per <= 0:
+		err = field.Invalid(path.Child("per"), per.String(), "must be more than 0")
+	}
+	return func(o *options) { o.starts, o.startsErr = &startLimit{n, per}, err }
+}
+
+// startLimit is what the option MaxStarts was given.
+type startLimit struct {
+	n   int
+	per time.Duration
+}
+
+// startedAt is when a cluster started that was reported to be of a kind since a time, its version applied that long before; zero if
+// it did not start, or nobody knows (R36).
+func startedAt(kind state, since time.Time, lag time.Duration) time.Time {
+	if kind.waiting() || kind == skipped || since.IsZero() {
+		return time.Time{}
+	}
+	return since.Add(-lag)
+}
+
+// lagOf is how long before the since of read the present version was applied; 0 where the report does not say.
+func lagOf(r *status.Report) time.Duration {
+	if r.Applied.IsZero() {
+		return 0
+	}
+	return max(0, r.LastTransitionTime.Round(0).Sub(r.Applied.Round(0)))
+}
+
+// recent is what MaxStarts has to know of the clusters that started within its span.
+type recent struct {
+	n       int       // how many did, with the unknown
+	unknown int       // how many are in flight of which nobody knows when they started
+	next    time.Time // when so many have left the span that one more may start than now; zero if time alone does not tell
+}
+
+// recent looks at the starts within the span, which may come in any order, and at those in flight of which nobody knows
+// when they started.
+//
+// For example, with at most 3 within an hour, of starts at 12:00, 12:10, 12:20 and 12:30 the next is possible at 13:10.
+func (l *startLimit) recent(starts []time.Time, unknown int) recent {
+	r := recent{n: len(starts) + unknown, unknown: unknown}
+	over := max(0, r.n-l.n)
+	if over >= len(starts) {
+		return r
+	}
+	slices.SortFunc(starts, time.Time.Compare)
+	r.next = starts[over].Add(l.per).UTC()
+	return r
+}
+
+// pace is what Ramp and MaxStarts leave to all active stages together.
+type pace struct {
+	all    tally
+	soaked int // clusters that succeeded and soaked
+	bound  int // how many clusters may hold a slot by Ramp
+	ramp   int // how many more may start by Ramp
+	starts int // how many more may start by MaxStarts
+	recent recent
+}
+
+// pace gives the limits on all stages together; nil if there are none (R35, R36).
+func (s *schedule) pace(o *observed) *pace {
+	ramp, starts := s.options.ramp, s.options.starts
+	if ramp == 0 && starts == nil {
+		return nil
+	}
+	p := &pace{all: o.all, soaked: o.all.soaked(), ramp: math.MaxInt, starts: math.MaxInt, recent: o.recent}
+	if ramp > 0 {
+		p.bound = max(ramp, p.soaked)
+		p.ramp = max(0, p.bound-s.holdingSlots(&p.all))
+	}
+	if starts != nil {
+		p.starts = max(0, starts.n-p.recent.n)
+	}
+	return p
+}
+
+// limit lets no more clusters of an active stage start than the limits on all stages leave, and takes those from what they
+// leave. Own is how many the stage's own limit would let start.
+func (p *pace) limit(g *grant, own int) {
+	switch least := min(own, p.ramp, p.starts); least {
+	case own:
+		g.limit = HoldConcurrency
+	case p.ramp:
+		g.limit = HoldRamp
+	default:
+		g.limit = HoldStarts
+	}
+	g.slots = min(g.slots, p.ramp, p.starts)
+	p.ramp, p.starts = p.ramp-g.slots, p.starts-g.slots
+}
+
+// nextStart is the time from now until one more cluster may start by MaxStarts that is held by it; 0 if there is none.
+func (c *choice) nextStart(now time.Time) time.Duration {
+	if c.pace == nil || c.pace.recent.next.IsZero() {
+		return 0
+	}
+	grants := c.grants()
+	for i := range grants {
+		if g := &grants[i]; g.limit == HoldStarts && g.held() {
+			return c.pace.recent.next.Sub(now)
+		}
+	}
+	return 0
+}
+
+// held says whether clusters of an active stage are held that no gate holds.
+func (g *grant) held() bool { return g.slots < g.open[unreported]+g.open[toApply] }
+
+// rampUsedUp is the reason of clusters that the ramp holds.
+func (s *schedule) rampUsedUp(c *choice) Hold {
+	p := c.pace
+	h := Hold{Type: HoldRamp, AllGroups: true, InFlight: s.holdingSlots(&p.all), Starting: c.starting(), MaxConcurrency: p.bound}
+	s.countSlow(&h, &p.all)
+	return h
+}
+
+// startsUsedUp is the reason of clusters that MaxStarts holds.
+func (s *schedule) startsUsedUp(c *choice) Hold {
+	l := s.options.starts
+	return Hold{
+		Type: HoldStarts, AllGroups: true, Starting: c.starting(),
+		MaxStarts: l.n, Per: l.per, Until: c.pace.recent.next, WithoutTime: c.pace.recent.unknown,
+	}
+}

@@ -1,0 +1,158 @@
+package rollout_test
+
+import (
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"pgregory.net/rapid"
+
+	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/status"
+)
+
+// Of n and of a span that make no sense an error says so, at the option (R35, R36).
+func TestPaceRefusesNonsense(t *testing.T) {
+	for want, option := range map[string]rollout.Option{
+		`ramp: Invalid value: 0: must be at least 1`:                 rollout.Ramp(0),
+		`maxStarts: Invalid value: 0: must be at least 1`:            rollout.MaxStarts(0, time.Hour),
+		`maxStarts.per: Invalid value: "0s": must be more than 0`:    rollout.MaxStarts(1, 0),
+		`ramp: Invalid value: -7: must be at least 1`:                rollout.Ramp(-7),
+		`maxStarts.per: Invalid value: "-1m0s": must be more than 0`: rollout.MaxStarts(1, -time.Minute),
+		`maxStarts: Invalid value: -2: must be at least 1`:           rollout.MaxStarts(-2, -1),
+	} {
+		if _, err := rollout.NewPlanner(all(""), nil, option); err == nil || err.Error() != want {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
+
+// staged is a rollout that is staged: who succeeds, fails or hangs, and how long each takes.
+type staged struct {
+	world
+	takes, ends func(cluster string) int
+	started     []time.Time
+	seen        func(r *rollout.Result)
+}
+
+// play carries out every plan at once, and goes on to the next time at which something happens. It returns the last result.
+func (p *staged) play(t *rapid.T) *rollout.Result {
+	groups := p.read(t)
+	states := map[string]status.Report{}
+	for range 40 * (len(p.members) + 1) {
+		p.reports = p.reports[:0]
+		for _, r := range states {
+			p.reports = append(p.reports, r)
+		}
+		result := try(t, p.world, groups).result
+		p.seen(result)
+		for _, c := range result.Start {
+			states[c.Name] = status.Report{Cluster: c.Name, Status: status.Progressing, Applied: p.now}
+			p.started = append(p.started, p.now)
+		}
+		next := result.RecheckAfter
+		sooner := func(d time.Duration) {
+			if d > 0 && (next == 0 || d < next) {
+				next = d
+			}
+		}
+		for name, r := range states {
+			if r.Status != status.Progressing {
+				continue
+			}
+			done := r.Applied.Add(time.Duration(p.takes(name)) * time.Minute)
+			if p.now.Before(done) {
+				sooner(done.Sub(p.now))
+				continue
+			}
+			switch p.ends(name) {
+			case 0:
+				r.Status, r.LastTransitionTime = status.Failed, done
+			case 1: // hangs
+				continue
+			default:
+				r.Status, r.LastTransitionTime = status.Succeeded, done
+			}
+			states[name] = r
+			sooner(1)
+		}
+		if next == 0 {
+			return result
+		}
+		p.now = p.now.Add(next)
+	}
+	t.Fatalf("does not end: %v", p.world)
+	return nil
+}
+
+// drawStaged is a world without gates in which every cluster takes some minutes.
+func drawStaged(t *rapid.T, succeed bool) *staged {
+	w := drawn(t).world(25)
+	w.paused, w.gates, w.incomplete, w.uncounted, w.before, w.attempt, w.reports = false, nil, false, nil, nil, 0, nil
+	deadline, soak := rapid.SampledFrom([]string{"10m", "1h"}).Draw(t, "deadline"), time.Duration(rapid.IntRange(0, 3).Draw(t, "soak"))*time.Minute
+	setSoak(w.strategy, soak)
+	configOf(w.strategy).ProgressDeadline = deadline
+	fails := 2 // none does
+	if !succeed {
+		fails = 0
+		configOf(w.strategy).MaxFailures = intstr.Parse(rapid.SampledFrom([]string{"100%", "50%"}).Draw(t, "maxFailures"))
+	}
+	a, b := rapid.IntRange(1, 9).Draw(t, "a"), rapid.IntRange(1, 9).Draw(t, "b")
+	return &staged{
+		world: w,
+		takes: func(cluster string) int { return 1 + score(cluster, a, b)%5 },
+		ends:  func(cluster string) int { return fails + score(cluster, b, a)%6 },
+		seen:  func(*rollout.Result) {},
+	}
+}
+
+// R35: with a ramp the clusters that have the version and did not soak are never more than those that did, or than the
+// initial number, beside those that failed for good; so a bad version has at most twice as many.
+func TestRampExposesAtMostTwiceWhatSoaked(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := drawStaged(t, false)
+		p.ramp, p.starts = rapid.IntRange(1, 4).Draw(t, "ramp"), nil
+		p.seen = func(r *rollout.Result) {
+			c := r.Summary().Counts
+			soaked := c.Succeeded - c.Soaking
+			inFlight, lost := len(r.Start)+c.Progressing+c.Soaking, c.TimeOut
+			if p.failedFrees {
+				lost += c.Failed
+			} else {
+				inFlight += c.Failed
+			}
+			if most := max(p.ramp, soaked); inFlight > most {
+				t.Fatalf("%d in flight with %d soaked and a ramp from %d: %v\n%v", inFlight, soaked, p.ramp, r, p.world)
+			}
+			if exposed := soaked + inFlight + lost; exposed > soaked+max(p.ramp, soaked)+lost {
+				t.Fatalf("%d exposed: %v", exposed, r)
+			}
+		}
+		p.play(t)
+	})
+}
+
+// R36: in no span more clusters start than may, whatever they become.
+func TestMaxStartsHoldsInEverySpan(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := drawStaged(t, false)
+		p.ramp, p.starts = 0, &startLimit{rapid.IntRange(1, 4).Draw(t, "n"), time.Duration(rapid.IntRange(1, 20).Draw(t, "per")) * 30 * time.Second}
+		p.play(t)
+		for i := range p.started {
+			if j := i + p.starts.n; j < len(p.started) && p.started[j].Sub(p.started[i]) < p.starts.per {
+				t.Fatalf("%d start within %v: %v", p.starts.n+1, p.started[j].Sub(p.started[i]), p.world)
+			}
+		}
+	})
+}
+
+// Where all clusters succeed in time everything ends, with every option of pace and order (R33 to R36).
+func TestRolloutsAtAnyPaceEnd(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := drawStaged(t, true)
+		last := p.play(t)
+		if s := last.Summary(); s.Done() != len(p.members) || s.Aggregate() != status.Succeeded {
+			t.Fatalf("ends with %v: %v\n%v", s.Counts, last, p.world)
+		}
+	})
+}

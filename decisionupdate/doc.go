@@ -38,6 +38,42 @@
 //	client := clusterClient.ClusterV1beta1().PlacementDecisions(placement.Namespace)
 //	outcome, err := decisionupdate.Applier{Client: client, Parallel: 4}.Apply(ctx, update)
 //
+// # Clients
+//
+// OCM's generated client is a [Client] as it is. controller-runtime's takes these lines. Get must ask the API server: it is
+// called after a conflict, which has just shown a cache to be old.
+//
+//	type placementDecisions struct {
+//		client    client.Client
+//		live      client.Reader // manager.GetAPIReader()
+//		namespace string
+//	}
+//
+//	func (p placementDecisions) Create(ctx context.Context, pd *PlacementDecision, _ metav1.CreateOptions) (*PlacementDecision, error) {
+//		return pd, p.client.Create(ctx, pd)
+//	}
+//
+//	func (p placementDecisions) Update(ctx context.Context, pd *PlacementDecision, _ metav1.UpdateOptions) (*PlacementDecision, error) {
+//		return pd, p.client.Update(ctx, pd)
+//	}
+//
+//	func (p placementDecisions) UpdateStatus(ctx context.Context, pd *PlacementDecision, _ metav1.UpdateOptions) (*PlacementDecision, error) {
+//		return pd, p.client.Status().Update(ctx, pd)
+//	}
+//
+//	func (p placementDecisions) Delete(ctx context.Context, name string, opts metav1.DeleteOptions) error {
+//		pd := &PlacementDecision{ObjectMeta: metav1.ObjectMeta{Namespace: p.namespace, Name: name}}
+//		return p.client.Delete(ctx, pd, &client.DeleteOptions{Preconditions: opts.Preconditions})
+//	}
+//
+//	func (p placementDecisions) Get(ctx context.Context, name string, _ metav1.GetOptions) (*PlacementDecision, error) {
+//		pd := &PlacementDecision{}
+//		return pd, p.live.Get(ctx, client.ObjectKey{Namespace: p.namespace, Name: name}, pd)
+//	}
+//
+// They are not in this package, which would then require controller-runtime of whoever doesn't use it. The controller in
+// examples/controllers/decisions is made with them.
+//
 // # What an update promises
 //
 // With RollingUpdate, after every prefix of the update's API requests, whatever their order and overlap within

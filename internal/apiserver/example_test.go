@@ -4,10 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	clusterclient "open-cluster-management.io/api/client/cluster/clientset/versioned"
@@ -95,10 +93,7 @@ func Example_controllerRuntime() {
 		fmt.Println(err)
 		return
 	}
-	// The server of these tests has no core API to discover kinds with, so the client is told.
-	mapper := meta.NewDefaultRESTMapper(nil)
-	mapper.Add(schema.GroupVersionKind{Group: clusterv1beta1.GroupName, Version: "v1beta1", Kind: "PlacementDecision"}, meta.RESTScopeNamespace)
-	cl, err := client.New(server.Config, client.Options{Scheme: scheme, Mapper: mapper})
+	cl, err := client.New(server.Config, client.Options{Scheme: scheme})
 	if err != nil {
 		fmt.Println(err)
 		return

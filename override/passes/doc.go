@@ -17,26 +17,33 @@
 // # What the caller does
 //
 //  1. Resolve where the policy goes, with package override, and keep the Resolution until something of it changes.
-//  2. Read the replicated policies that exist, and Propagate. A cache that lags shows a replica as it was before the
-//     last write, and a cluster that was started as one that waits. So read what you wrote: wait for the cache, or lay
-//     the written objects over it.
-//  3. Write what has to be written. Create or update the object with its action, its version and the time in one write,
-//     the last two in annotations. Whatever is lost between two writes, the next call asks for it. Then set the rollout
-//     status. Delete what has to go.
+//  2. Read the replicated policies that exist, with FromPolicy, and Propagate, with RemoveAfter and the Propagation before.
+//     A cache that lags shows a replica as it was before the last write, and a cluster that was started as one that waits.
+//     So read what you wrote: wait for the cache, or lay the written objects over it.
+//  3. Write what has to be written. Create or update the object with its action, its version and the time in one write:
+//     Stamp notes the last two in annotations. Whatever is lost between two writes, the next call asks for it. Then set
+//     the rollout status. Delete what has to go.
 //  4. Set the root policy's status, and write it if it changed. Changes says what is new since the previous call, for
 //     events; Explain says why a cluster waits, for whoever asks.
 //  5. Come back when something changes, the replicated policies that you have written among it, or after RecheckAfter.
 //
 // In code:
 //
-//	p, err := passes.Propagate(resolution, version(object), replicas, time.Now())
+//	var replicas []passes.Replica
+//	for _, object := range replicated {
+//		replicas = append(replicas, passes.FromPolicy(object.Policy, object.Status))
+//	}
+//	p, err := passes.Propagate(resolution, version, replicas, time.Now(), passes.RemoveAfter(time.Minute, last))
 //	if err != nil {
 //		return err
 //	}
+//	last = p // for the next reconcile
 //	for _, cluster := range p.Clusters {
 //		switch cluster.Verb {
 //		case passes.VerbCreate, passes.VerbUpdate:
-//			err = errors.Join(err, replicate(cluster.Name, version(object), cluster.Action, cluster.RolloutStatus))
+//			object := replicaFor(cluster.Name, cluster.Action)
+//			p.Stamp(object, cluster, time.Now())
+//			err = errors.Join(err, write(object, cluster.RolloutStatus))
 //		case passes.VerbUpdateStatus:
 //			err = errors.Join(err, setStatus(cluster.Name, cluster.RolloutStatus))
 //		}

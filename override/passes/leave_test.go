@@ -60,4 +60,3 @@ func TestRemoveAfterAStart(t *testing.T) {
 		}
 	}
 }
-

@@ -202,6 +202,9 @@ func (c *Cluster) settle(version string) {
 	if c.Verb == VerbNone || c.Verb == VerbUpdateStatus {
 		c.Compliance = r.compliance()
 	}
+	if r != nil {
+		c.reported = r.Reported
+	}
 	c.replica = nil // the caller's, who may change it
 }
 

@@ -69,8 +69,9 @@ type Cluster struct {
 	Compliance policyv1.ComplianceState
 
 	// isOther says that the replica is of another version, or that there is none.
-	isOther bool
-	replica *Replica // while it is being made; nil where there is none
+	isOther  bool
+	reported string   // what the cluster had reported
+	replica  *Replica // while it is being made; nil where there is none
 }
 
 // Verb is what a client does to a replicated policy.

@@ -16,6 +16,7 @@ import (
 
 // Replica is a replicated policy as the controller observes it in a cluster's namespace. Version, Action, WriteTime
 // and RolloutStatus are what the controller has written there itself. The others are what the cluster has reported.
+// [FromPolicy] reads it.
 type Replica struct {
 	// Cluster is the name of the ManagedCluster; it must not be empty.
 	Cluster string
@@ -31,8 +32,8 @@ type Replica struct {
 	// WriteTime is when it got this version with this action. Deadlines run from it, so the second pass moves it. The
 	// zero time means unknown: the deadline never passes.
 	//
-	// The function status.Stamp keeps the time of a version that stays. Where it notes the time, stamp the version
-	// together with the action, or else a deadline runs from the first pass.
+	// Whoever notes the time otherwise than by [Propagation.Stamp] must move it with the action, or else a deadline runs
+	// from the first pass.
 	WriteTime time.Time
 
 	// RolloutStatus is its status.rolloutStatus. It is only compared with what it should be.
@@ -40,6 +41,10 @@ type Replica struct {
 
 	// Compliance is its status.compliant, empty where the cluster has not reported.
 	Compliance policyv1.ComplianceState
+
+	// Reported tells this report of the cluster from others. [Propagation.Stamp] notes it, so that the next report is known
+	// to be another one. It may stay empty where the cluster says of which generation it speaks.
+	Reported string
 
 	// Generation and LastEvaluatedGeneration are equal where Compliance is about what the replica carries now.
 	// Generation moves whenever the spec is written. LastEvaluatedGeneration is what the cluster says that it has

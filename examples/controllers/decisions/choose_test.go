@@ -125,3 +125,25 @@ func TestRefusesWhatThisSchedulerHasNot(t *testing.T) {
 		t.Error("no error")
 	}
 }
+
+// A cluster that is being deleted is not selected, nor are those of a set, or by a binding, that is.
+func TestWhatIsBeingDeletedIsNotChosen(t *testing.T) {
+	h := newHub(t)
+	h.bind("east", "west")
+	h.join("all", []string{"a", "b"})
+	h.join("east", []string{"c"})
+	h.join("west", []string{"d"})
+	h.place(func(*clusterv1beta1.PlacementSpec) {})
+	h.chosen("1: a b c d", "AllDecisionsScheduled")
+	for _, object := range []client.Object{
+		&clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "b"}},
+		&clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: "east"}},
+		&clusterv1beta2.ManagedClusterSetBinding{ObjectMeta: metav1.ObjectMeta{Namespace: thePlacement.Namespace, Name: "west"}},
+	} {
+		h.must(h.server.Get(t.Context(), client.ObjectKeyFromObject(object), object))
+		object.SetFinalizers([]string{"example.com/waits"})
+		h.must(h.server.Update(t.Context(), object))
+		h.must(h.server.Delete(t.Context(), object))
+	}
+	h.chosen("1: a", "AllDecisionsScheduled")
+}

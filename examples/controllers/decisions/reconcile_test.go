@@ -73,6 +73,17 @@ func TestFewClustersMove(t *testing.T) {
 	}
 }
 
+// Of a group in two objects, only the one is written that has the cluster which leaves.
+func TestObjectsKeepTheirClusters(t *testing.T) {
+	h := newHub(t)
+	clusters := names("cluster", 110)
+	h.join("all", clusters)
+	h.place(func(*clusterv1beta1.PlacementSpec) {})
+	h.wrote("create 1, fill 1, create 2, fill 2")
+	h.must(h.server.Delete(t.Context(), h.cluster(clusters[3])))
+	h.wrote("fill 1")
+}
+
 // At no write is a cluster that stays selected in no PlacementDecision, though a group comes in front of all others, clusters
 // change their groups, and groups shrink.
 func TestNoClusterIsAbsent(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/cohort-ocm/cohort/override/passes"
@@ -18,13 +19,13 @@ import (
 func (c *controller) carryOut(ctx context.Context, root *policy, memory *memory, template *template, p *passes.Propagation) (current bool, failed error) {
 	var failures []error
 	for _, cluster := range p.Clusters {
-		if cluster.Verb == passes.VerbNone {
+		if cluster.Verb == passes.VerbNone || cluster.Verb == passes.VerbUpdateStatus && memory.dropped {
 			continue
 		}
 		if now := c.caches.root(root.key()); now == nil || now.UID != root.UID || now.Generation != root.Generation {
 			return false, nil
 		}
-		if err := c.replicate(ctx, root, memory, template, cluster); err != nil {
+		if err := c.replicate(ctx, root, memory, template, p, cluster); err != nil {
 			failures = append(failures, fmt.Errorf("cluster %s: %w", cluster.Name, err))
 		}
 	}
@@ -44,7 +45,7 @@ func (c *controller) carryOut(ctx context.Context, root *policy, memory *memory,
 
 // replicate writes the replicated policy of a cluster: content, action, version and time in one write, and then the
 // rollout's status.
-func (c *controller) replicate(ctx context.Context, root *policy, memory *memory, template *template, cluster passes.Cluster) (err error) {
+func (c *controller) replicate(ctx context.Context, root *policy, memory *memory, template *template, p *passes.Propagation, cluster passes.Cluster) (err error) {
 	api := c.client.Resource(policies).Namespace(cluster.Name)
 	had := c.replica(root.key(), cluster.Name)
 	object := template.on(cluster)
@@ -52,22 +53,28 @@ func (c *controller) replicate(ctx context.Context, root *policy, memory *memory
 		if had != nil && had.DeletionTimestamp != nil {
 			return nil // once it is gone
 		}
+		p.Stamp(object, cluster, c.now())
 		answer := object
 		if had == nil {
-			stamp(object, template.version, cluster.Action, "", c.now())
 			answer, err = api.Create(ctx, object, metav1.CreateOptions{})
 		} else {
 			object.SetResourceVersion(had.ResourceVersion) // a conflict if the cache is late
 			object.SetFinalizers(had.Finalizers)
-			stamp(object, template.version, cluster.Action, had.reported, c.now())
 			answer, err = api.Update(ctx, object, metav1.UpdateOptions{})
 		}
 		if memory.written.wrote(cluster.Name, answer, err, c.now()); err != nil {
 			return err
 		}
 	}
+	if memory.dropped {
+		return nil
+	}
 	answer, err := c.patchStatus(ctx, cluster.Name, object.GetName(), map[string]any{"rolloutStatus": cluster.RolloutStatus})
 	memory.written.wrote(cluster.Name, answer, err, c.now())
+	if err == nil {
+		_, kept, _ := unstructured.NestedString(answer.Object, "status", "rolloutStatus")
+		memory.dropped = !kept
+	}
 	return err
 }
 
@@ -107,7 +114,7 @@ func orNull[T ~string](value T) any {
 }
 
 // patchStatus sets some fields of a Policy's status. The others are its cluster's.
-func (c *controller) patchStatus(ctx context.Context, namespace, name string, fields map[string]any) (metav1.Object, error) {
+func (c *controller) patchStatus(ctx context.Context, namespace, name string, fields map[string]any) (*unstructured.Unstructured, error) {
 	patch, err := json.Marshal(map[string]any{"status": fields})
 	if err != nil {
 		return nil, err

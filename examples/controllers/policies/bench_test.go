@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/cohort-ocm/cohort/override/passes"
 	"github.com/cohort-ocm/cohort/status"
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
@@ -48,6 +49,10 @@ func steady(b *testing.B, n int) *hub {
 	root := h.caches.root(thePolicy)
 	template, err := h.template(root, h.memory(thePolicy))
 	h.must(err)
+	resolution, err := h.resolve(root, h.memory(thePolicy))
+	h.must(err)
+	p, err := passes.Propagate(resolution, template.version, nil, h.clock)
+	h.must(err)
 	for i, cluster := range clusters {
 		action, rolled, compliance := policyv1.Enforce, status.Succeeded, policyv1.Compliant
 		switch {
@@ -67,7 +72,7 @@ func steady(b *testing.B, n int) *hub {
 		object.SetName("policies.etcd")
 		object.SetResourceVersion(fmt.Sprint(i + 1))
 		object.SetLabels(map[string]string{rootLabel: "policies.etcd", clusterLabel: cluster, clusterNamespaceLabel: cluster})
-		stamp(object, template.version, action, "", h.clock)
+		p.Stamp(object, passes.Cluster{Name: cluster, Action: action}, h.clock)
 		kept, err := keep(object)
 		h.must(err)
 		h.must(h.caches.policies.Add(kept))

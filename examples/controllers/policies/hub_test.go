@@ -38,6 +38,8 @@ type hub struct {
 	writes   []string // the controller's, of replicated policies: "a: create inform"
 	clock    time.Time
 	reports  int
+	patches  int  // the controller's, of the status
+	drops    bool // the schema has no rolloutStatus
 
 	// fail, if set, is asked before a write of a replicated policy is made. With lost, the write is made all the same.
 	fail func(write string) (err error, lost bool)
@@ -110,6 +112,10 @@ func (h *hub) serve(action kubetesting.Action) (bool, runtime.Object, error) {
 		h.must(err)
 		next := &unstructured.Unstructured{}
 		h.must(next.UnmarshalJSON(text))
+		h.patches++
+		if h.drops {
+			unstructured.RemoveNestedField(next.Object, "status", "rolloutStatus")
+		}
 		return true, h.store(next), nil
 	case kubetesting.DeleteActionImpl:
 		return h.write(a.Namespace, "delete", nil, func() (*unstructured.Unstructured, error) {

@@ -31,6 +31,7 @@ type memory struct {
 	resolved resolved
 	template *template
 	last     *passes.Propagation
+	dropped  bool                 // the API server drops the rollout status of replicas, as OCM's schema of today does
 	told     *override.Resolution // of whose bindings what is ignored was told
 }
 

@@ -58,7 +58,7 @@ func (c *controller) resolve(root *policy, memory *memory) (*override.Resolution
 		own[i].Groups = read.groups
 	}
 	if before.resolution != nil && sameContent(before.root, root) && slices.Equal(before.bindings, now.bindings) && slices.Equal(before.sets, now.sets) &&
-		maps.EqualFunc(before.groups, now.groups, func(a, b readGroups) bool { return a.groups == b.groups && a.groups != nil }) {
+		maps.EqualFunc(before.groups, now.groups, func(a, b readGroups) bool { return a.groups == b.groups }) {
 		return before.resolution, nil
 	}
 	if now.resolution, err = override.Resolve(root.root, own); err != nil {

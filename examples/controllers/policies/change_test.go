@@ -1,0 +1,78 @@
+package main
+
+import (
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/cohort-ocm/cohort/status/policyv1"
+)
+
+// What was read is read again as soon as one of its objects has changed.
+func TestWhatIsBoundChanges(t *testing.T) {
+	h := newHub(t)
+	h.place("prod", "a", "b")
+	h.set("policies", "base", "etcd")
+	h.bind("all", "prod", policyv1.Subject{Kind: "PolicySet", Name: "base"}, "")
+	h.policy("remediationAction: inform\n" + templates)
+	h.wrote("a: create inform, b: create inform")
+	h.wrote("")
+
+	h.bind("all", "prod", policyv1.Subject{Kind: "PolicySet", Name: "base"}, "{bindingOverrides: {remediationAction: enforce}}")
+	h.wrote("a: update enforce, b: update enforce")
+	h.bind("all", "prod", policyv1.Subject{Kind: "PolicySet", Name: "base"}, "")
+	h.wrote("a: update inform, b: update inform")
+
+	set := &policySet{PolicySet: get[policySet](h.caches.sets, types.NamespacedName{Namespace: "policies", Name: "base"}).PolicySet}
+	set.Spec.Exclusions = []policyv1.Exclusion{{PolicyName: "etcd", ClusterNames: []string{"b"}}}
+	h.must(h.caches.sets.Update(set))
+	h.wrote("")
+	h.clock = h.clock.Add(grace)
+	h.wrote("b: delete")
+
+	h.place("prod", "a", "c")
+	h.wrote("c: create inform")
+}
+
+// An object that has a finalizer keeps it, and one that is being deleted is not written.
+func TestReplicaWithAFinalizer(t *testing.T) {
+	h := newHub(t)
+	h.place("prod", "a", "b")
+	h.bind("prod", "prod", itself(), "")
+	h.policy(progressive(2))
+	h.wrote("a: create inform, b: create inform")
+	object := h.replica("a").DeepCopy()
+	object.SetFinalizers([]string{"example.com/mine"})
+	h.store(object)
+	object = h.replica("b").DeepCopy()
+	object.SetDeletionTimestamp(&metav1.Time{Time: h.clock})
+	h.store(object)
+	h.wrote("a: update enforce")
+	if got := h.replica("a").GetFinalizers(); len(got) != 1 {
+		t.Errorf("finalizers %v", got)
+	}
+	delete(h.policies, "b/policies.etcd")
+	h.wrote("b: create inform")
+	h.wrote("b: update enforce")
+}
+
+// OCM's schema of today has no rolloutStatus. What has started stands in the annotations, and the status is not written
+// again and again.
+func TestSchemaWithoutRolloutStatus(t *testing.T) {
+	h := newHub(t)
+	h.drops = true
+	h.place("prod", "a", "b", "c")
+	h.bind("prod", "prod", itself(), "")
+	h.policy(progressive(1))
+	h.wrote("a: create inform, b: create inform, c: create inform")
+	h.wrote("a: update enforce")
+	h.wrote("")
+	h.report(policyv1.Compliant, "a")
+	h.wrote("b: update enforce")
+	before := h.patches
+	h.wrote("")
+	if n := h.patches - before; n > 1 { // that of the root
+		t.Errorf("%d patches", n)
+	}
+}

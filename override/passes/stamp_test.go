@@ -1,0 +1,147 @@
+package passes_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+
+	"github.com/cohort-ocm/cohort/override/passes"
+	"github.com/cohort-ocm/cohort/status"
+	"github.com/cohort-ocm/cohort/status/policyv1"
+)
+
+// stored is a replicated policy on the hub.
+type stored struct {
+	policyv1.Policy
+	status status.PolicyStatus
+}
+
+// says has the cluster report, with an event of that name.
+func (s *stored) says(compliance policyv1.ComplianceState, event string, at time.Time) {
+	s.status.ComplianceState = compliance
+	s.status.Details = []status.PolicyDetails{{
+		TemplateMeta: metav1.ObjectMeta{Name: "template"},
+		History:      []status.PolicyHistory{{EventName: event, LastTimestamp: metav1.NewTime(at.Truncate(time.Second))}},
+	}}
+}
+
+// O17: a whole rollout whose controller knows nothing but the objects that it has stamped. A cluster says the same of both
+// passes, within one second and with another clock.
+func TestStampedPoliciesTellAll(t *testing.T) {
+	resolution := resolve(t, policy(policyv1.Enforce, naiveLimits{typ: clusterv1alpha1.Progressive}), to("a", "b"))
+	hub := map[string]*stored{}
+	now := noon
+	step := func(want string) {
+		t.Helper()
+		var replicas []passes.Replica
+		for _, s := range hub {
+			replicas = append(replicas, passes.FromPolicy(&s.Policy, &s.status))
+		}
+		p, err := passes.Propagate(resolution, "version 2", replicas, now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.String() != want {
+			t.Fatalf("got  %s\nwant %s", p, want)
+		}
+		for _, cluster := range p.Clusters {
+			if hub[cluster.Name] == nil {
+				hub[cluster.Name] = &stored{Policy: policyv1.Policy{ObjectMeta: metav1.ObjectMeta{Namespace: cluster.Name}}}
+			}
+			s := hub[cluster.Name]
+			if cluster.Verb == passes.VerbCreate || cluster.Verb == passes.VerbUpdate {
+				p.Stamp(s, cluster, now)
+				s.Spec.RemediationAction = cluster.Action
+			}
+			s.status.RolloutStatus = cluster.RolloutStatus
+		}
+		now = now.Add(100 * time.Millisecond)
+	}
+	step("a: inform, ToApply (create); b: inform, ToApply (create)")
+	hub["a"].says(policyv1.Compliant, "1", now.Add(time.Hour))
+	hub["b"].says(policyv1.NonCompliant, "2", now)
+	step("a: enforce, Progressing (update); b: inform, ToApply")
+	step("a: enforce, Progressing; b: inform, ToApply") // what a said is of the first pass
+	hub["a"].says(policyv1.Compliant, "3", now.Add(time.Hour))
+	step("a: enforce, Succeeded (updateStatus); b: enforce, Progressing (update)")
+	step("a: enforce, Succeeded; b: enforce, Progressing")
+	hub["b"].says(policyv1.NonCompliant, "4", now.Add(-time.Hour))
+	step("a: enforce, Succeeded; b: enforce, Failed (updateStatus)")
+}
+
+// O17: what is read of a policy.
+func TestFromPolicy(t *testing.T) {
+	resolution := resolve(t, policy(policyv1.Enforce, naiveLimits{}), to("a"))
+	written := func(version string, replicas ...passes.Replica) *stored {
+		p, err := passes.Propagate(resolution, version, replicas, noon)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := &stored{Policy: policyv1.Policy{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Annotations: map[string]string{"team": "x"}}}}
+		p.Stamp(s, p.Clusters[0], noon)
+		s.Spec.RemediationAction = p.Clusters[0].Action
+		return s
+	}
+	for _, test := range []struct {
+		why    string
+		change func(*stored)
+		want   string
+	}{
+		{"as it was written", func(*stored) {}, `a "v 1" enforce 12:00:00`},
+		{"its cluster has reported", func(s *stored) { s.says(policyv1.Compliant, "1", noon) }, `a "v 1" enforce 12:00:00 Compliant 12:00:00`},
+		{"without messages", func(s *stored) { s.status.ComplianceState = policyv1.Pending }, `a "v 1" enforce 12:00:00 Pending`},
+		{"messages without a compliance say nothing", func(s *stored) { s.says("", "1", noon) }, `a "v 1" enforce 12:00:00`},
+		{"the later of two messages", func(s *stored) {
+			s.says(policyv1.Compliant, "1", noon)
+			details := s.status.Details[0]
+			details.History = []status.PolicyHistory{{LastTimestamp: metav1.NewTime(noon.Add(time.Minute))}}
+			s.status.Details = append(s.status.Details, details, status.PolicyDetails{})
+		}, `a "v 1" enforce 12:00:00 Compliant 12:01:00`},
+		{"the action in another case", func(s *stored) { s.Spec.RemediationAction = "Enforce" }, `a "v 1" Enforce 12:00:00`},
+		{"another action, set by hand: nobody knows when", func(s *stored) { s.Spec.RemediationAction = policyv1.Inform }, `a "v 1" inform`},
+		{"never stamped", func(s *stored) { s.Annotations = nil }, `a "" enforce`},
+		{"stamped by something else", func(s *stored) { status.Stamp(s, "other", noon) }, `a "" enforce`},
+	} {
+		s := written("v 1")
+		test.change(s)
+		r := passes.FromPolicy(&s.Policy, &s.status)
+		got := fmt.Sprintf("%s %q %s", r.Cluster, r.Version, r.Action)
+		if !r.WriteTime.IsZero() {
+			got += r.WriteTime.Format(" 15:04:05")
+		}
+		if r.Compliance != "" {
+			got += " " + string(r.Compliance)
+		}
+		if !r.ComplianceTime.IsZero() {
+			got += r.ComplianceTime.UTC().Format(" 15:04:05")
+		}
+		if got != test.want {
+			t.Errorf("%s: got %s, want %s", test.why, got, test.want)
+		}
+	}
+}
+
+// O17: whoever writes a policy again, for a label, keeps since when it has its version and what was reported before.
+func TestStampAgain(t *testing.T) {
+	resolution := resolve(t, policy(policyv1.Enforce, naiveLimits{}), to("a"))
+	s := &stored{Policy: policyv1.Policy{ObjectMeta: metav1.ObjectMeta{Namespace: "a"}}}
+	for i := range 2 {
+		p, err := passes.Propagate(resolution, "v", []passes.Replica{passes.FromPolicy(&s.Policy, &s.status)}, noon)
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := s.Annotations
+		p.Stamp(s, p.Clusters[0], noon.Add(time.Duration(i)*time.Hour))
+		s.Spec.RemediationAction = p.Clusters[0].Action
+		s.says(policyv1.Compliant, "1", noon)
+		if i == 1 && fmt.Sprint(before) != fmt.Sprint(s.Annotations) {
+			t.Errorf("was %v, is %v", before, s.Annotations)
+		}
+	}
+	if r := passes.FromPolicy(&s.Policy, &s.status); r.Compliance != policyv1.Compliant || !r.WriteTime.Equal(noon) {
+		t.Errorf("%+v", r)
+	}
+}

@@ -27,6 +27,8 @@ type Blocker struct {
 	WithoutTime bool `json:"withoutTime,omitempty"`
 	// Holds is how many held clusters wait for it, directly or through others.
 	Holds int `json:"holds,omitempty"`
+
+	slotless bool // it failed, and its slot went to the next
 }
 
 // String says what the cluster does and until when: `cls037 progressing, times out at 2026-01-02T10:50:00Z`.
@@ -61,6 +63,8 @@ func (b *Blocker) end(many bool) string {
 		return b.until()
 	case b.Status == status.Failed && b.Until.IsZero():
 		return b.since(many)
+	case b.Status == status.Failed && b.slotless:
+		return b.since(many) + plural(many, ", times out at ", ", time out at ") + inUTC(b.Until)
 	case b.Status == status.Failed:
 		return b.since(many) + b.slot(many)
 	case !b.Again.IsZero():
@@ -139,6 +143,7 @@ func (r *Result) blocker(position int) Blocker {
 	if r.isEarlier(position) {
 		b.Again, b.Until = b.Until, time.Time{}
 	}
+	b.slotless = isFailed(s) && r.schedule.options.freeFailed
 	return b
 }
 

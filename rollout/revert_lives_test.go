@@ -273,8 +273,8 @@ func (s *lives) settle(l life) {
 	}
 }
 
-// run alternates between the controller and the agents until nothing changes. Agents that have not answered do so, and
-// where the answer is success, those that failed recover.
+// run alternates between the controller and the agents until nothing changes. Agents that have not answered about A do so,
+// and where the answer is success, those that failed recover; about B they stay silent.
 func (s *lives) run(l life, answer byte) life {
 	for range 40 {
 		before := l
@@ -283,7 +283,7 @@ func (s *lives) run(l life, answer byte) life {
 			l = s.land(l)
 		}
 		for i := range l.clusters {
-			if c := &l.clusters[i]; c.version != 0 && (c.answer == 0 || answer == 's') {
+			if c := &l.clusters[i]; c.version == 'A' && (c.answer == 0 || answer == 's') {
 				c.answer = answer
 			}
 		}

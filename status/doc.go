@@ -86,6 +86,7 @@
 // changed, so that an unchanged status needs no write:
 //
 //	any object               SetConditions           conditions Progressing, Succeeded, Failed
+//	one with Revisions       SetRevisionConditions   conditions Progressing, Degraded, Aborted
 //	ManifestWorkReplicaSet   SetReplicaSetStatus     summary, placementSummary, its three conditions
 //	ClusterManagementAddOn   SetInstallProgression   an entry of installProgressions; also …V1alpha1
 //	root Policy              SetPolicyStatus         compliant, rolloutStatus, placement, status per cluster
@@ -104,6 +105,9 @@
 // A condition's lastTransitionTime moves with its status only, and its message names times, not durations: where nothing
 // happened, nothing is written. Time is an argument, and no function keeps what it was given; all can be called from
 // several goroutines at once on different objects.
+//
+// An owner whose rollouts can be taken back keeps [Revisions] in its status: the current revision, the update revision, and
+// since when the update is aborted. Package rollout says who goes back, and what a controller has to store in which order.
 //
 // # Where it departs from the design documents
 //

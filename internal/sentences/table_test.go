@@ -62,6 +62,7 @@ var rooms = []room{
 			{"Blocker, failed", `\b` + names + ` failed since ` + at + `( |$)`},
 			{"Blocker, failed, keeps its slot", `\b` + names + ` failed, keeps its slot until ` + at},
 			{"Blocker, failed, keeps its slot for good", `\b` + names + ` failed since ` + at + `, and without a progressDeadline keeps its slot until it succeeds`},
+			{"Blocker, failed, without a slot", `\b` + names + ` failed since ` + at + `, times out at ` + at},
 			{"Blocker, failed without a time", `\b` + names + ` failed, keeps its slot at least until a report says since when`},
 			{"Blocker, soaking", `\b` + names + ` soaks until ` + at},
 			{"Blocker, soaking without a time", `\b` + names + ` soaks at least until a report says since when`},

@@ -41,6 +41,7 @@ type config struct {
 
 	groups []uint8 // of each cluster, at the beginning; none for those that may join
 	closed uint8
+	opens  uint8 // in how many ticks the gates open; 0: when a person opens them
 	left   left
 
 	answers bool // agents say that they are progressing before they say more
@@ -134,7 +135,7 @@ func groupName(index int) string { return fmt.Sprint("g", index) }
 
 // first is the state in which a world begins: the workload is nowhere.
 func (c *config) first() state {
-	s := state{closed: c.closed, left: c.left}
+	s := state{closed: c.closed, opens: c.opens, left: c.left}
 	for i := range s.clusters {
 		group := uint8(none)
 		if i < len(c.groups) {

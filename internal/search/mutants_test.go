@@ -119,6 +119,13 @@ var mutants = []mutant{
 		}
 	})},
 	{name: "takes a gate for no barrier (R23)", world: "gates", broken: "order", planner: gateOfItsGroup},
+	{name: "opens a gate a moment early (R23)", world: "a window", broken: "time", planner: given(func(in *input) {
+		for group := range int32(none) {
+			if name := fmt.Sprint("Closed ", group); in.options[name] != nil {
+				in.options[name] = rollout.Closed(grouping.Key{Index: group}, rollout.Gate{Opens: now.Add(3*tick - 1)})
+			}
+		}
+	})},
 	{name: "ignores a pause (R22)", world: "gates", broken: "stop", planner: without("Paused")},
 	{name: "ignores MaxConcurrencyPerGroup (R24)", world: "slots come free", broken: "concurrency", planner: without("MaxConcurrencyPerGroup")},
 	{name: "starts while groups are incomplete (R28)", world: "decisions rewritten", broken: "stop", planner: trustsDecisions(true, false)},

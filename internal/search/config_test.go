@@ -34,6 +34,7 @@ type config struct {
 	ramp       int   // Ramp; 0: none
 	starts     int   // MaxStarts, within per ticks; 0: any number
 	per        uint8
+	wait       uint8 // WaitBetweenGroups, in ticks; 0: none
 	installed  set   // the clusters that have the version before
 	aside      set   // Uncounted
 	past       set   // FailedBefore
@@ -101,6 +102,9 @@ func (c *config) options() options {
 	if c.ramp > 0 {
 		o["Ramp"] = rollout.Ramp(c.ramp)
 	}
+	if c.wait > 0 {
+		o["WaitBetweenGroups"] = rollout.WaitBetweenGroups(time.Duration(c.wait) * tick)
+	}
 	if c.starts > 0 {
 		o["MaxStarts"] = rollout.MaxStarts(c.starts, time.Duration(c.per)*tick)
 	}
@@ -153,7 +157,7 @@ func (c *config) first() state {
 }
 
 // oldest is the age from which on nothing changes by time alone.
-func (c *config) oldest() uint8 { return max(c.deadline, c.soak, c.per) }
+func (c *config) oldest() uint8 { return max(c.deadline, c.soak, c.per, c.wait) }
 
 // share reads a limit of n clusters: a count, or a percentage that is rounded up.
 func share(limit string, n, unset int) int {
@@ -187,6 +191,7 @@ func (c *config) String() string {
 	say(c.grace > 0, "RemoveAfter %dm", c.grace)
 	say(c.free, "FailedFreesSlot")
 	say(c.ramp > 0, "Ramp %d", c.ramp)
+	say(c.wait > 0, "WaitBetweenGroups %dm", c.wait)
 	say(c.starts > 0, "MaxStarts %d within %dm", c.starts, c.per)
 	say(c.order != nil, "GroupOrder %v", map[string][]string(c.order))
 	say(c.groupLimit > 0, "MaxConcurrencyPerGroup %d", c.groupLimit)

@@ -168,6 +168,13 @@ var mutants = []mutant{
 	})},
 	{name: "stops the way back at a breach (R45)", world: "the way back", broken: "breach", planner: takenBack(
 		func(a *rollout.Abort) { a.StopAtBreach = true })},
+	{name: "does not wait between groups (R34)", world: "waits between groups", broken: "order", planner: without("WaitBetweenGroups")},
+	{name: "waits for ever between groups (R34)", world: "waits between groups", broken: "held", planner: given(func(in *input) {
+		in.options["WaitBetweenGroups"] = rollout.WaitBetweenGroups(time.Hour)
+	})},
+	{name: "waits a moment less between groups (R34)", world: "waits between groups", broken: "time", planner: given(func(in *input) {
+		in.options["WaitBetweenGroups"] = rollout.WaitBetweenGroups(2*tick - 1)
+	})},
 	{name: "starts all at once (R35)", world: "a ramp", broken: "pace", planner: without("Ramp")},
 	{name: "lets the ramp begin higher (R35)", world: "a ramp", broken: "pace", planner: given(func(in *input) {
 		in.options["Ramp"] = rollout.Ramp(2)

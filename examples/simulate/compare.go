@@ -84,7 +84,7 @@ func parseComparison(args []string) (*comparison, error) {
 	case c.fails.Rate+c.never.Rate > 1 || c.bad.Rate+c.never.Rate > 1:
 		return nil, errors.New("-never-rate: must not be more than 100% together with -fail-rate or -bad-rate")
 	}
-	return c, c.pictures.check(false)
+	return c, c.pictures.check(false, c.format)
 }
 
 // runComparison is the command simulate compare.

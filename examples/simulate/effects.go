@@ -67,9 +67,12 @@ func (f *flags) withoutEffect(s *scenario.Scenario, schedule rollout.Schedule, f
 		if f.perGroup != "" && schedule.Type != clusterv1alpha1.ProgressivePerGroup {
 			note("-max-concurrency-per-group: no effect, the strategy's type is %s and not ProgressivePerGroup", schedule.Type)
 		}
-		limited := false
+		limited := false // by anything
 		for _, stage := range schedule.Stages {
 			limited = limited || stage.MaxConcurrency < stage.Clusters
+		}
+		if f.perGroup != "" && schedule.Type == clusterv1alpha1.ProgressivePerGroup && !limited {
+			note("-max-concurrency-per-group: no effect, no group has more clusters than that")
 		}
 		if f.freesSlot && !limited {
 			note("-failed-frees-slot: no effect, all clusters of a stage may be in flight at a time")

@@ -151,7 +151,7 @@ func parse(args []string) (*flags, error) {
 	if set.NArg() > 0 {
 		return nil, unexpected(set.Arg(0))
 	}
-	if err := f.pictures.check(f.explain != ""); err != nil {
+	if err := f.pictures.check(f.explain != "", f.format); err != nil {
 		return nil, err
 	}
 	rules := f.rules()
@@ -180,6 +180,8 @@ func unexpected(word string) error {
 		return errors.New("help: is shown by -h, and that of compare by compare -h")
 	case "compare", "exposure":
 		return errors.New(word + ": must be the first word")
+	case "explain":
+		return errors.New("explain: must be given once, and without compare and exposure")
 	}
 	return fmt.Errorf("unexpected argument %q: files must be given as -f FILE%s", word, spelling.Hint(word, []string{"explain", "compare", "exposure"}))
 }

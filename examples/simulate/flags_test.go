@@ -84,7 +84,7 @@ func TestStartIsTheTimeThatReasonsShow(t *testing.T) {
 
 func TestARuleForNoClusterIsNoted(t *testing.T) {
 	out := simulateText(t, fleet(), "-f", "-", "-fail", "a*", "-never", "a")
-	if want := "note: behavior: no cluster for \"NeverAnswers: a\"\n"; !strings.Contains(out, want) {
+	if want := "note: -never a: no effect, other flags say how its clusters behave\n"; !strings.Contains(out, want) {
 		t.Errorf("no %q in\n%s", want, out)
 	}
 }
@@ -106,6 +106,7 @@ func TestWhatHasNoEffectIsNoted(t *testing.T) {
 		{"the strategy of a policy that informs", inform, nil, "note: spec.rolloutStrategy: no effect, as a policy that informs goes to all clusters at once\n"},
 		{"an option for another type", fleet(), []string{"-max-concurrency-per-group", "1"},
 			"note: -max-concurrency-per-group: no effect, the strategy's type is Progressive and not ProgressivePerGroup\n"},
+		{"a limit that no group reaches", perGroup, []string{"-max-concurrency-per-group", "4"}, "note: -max-concurrency-per-group: no effect, no group has more clusters than that\n"},
 		{"slots where there is no limit", strings.Replace(fleet(), "type: Progressive\n", "type: All\n", 1), []string{"-failed-frees-slot"},
 			"note: -failed-frees-slot: no effect, all clusters of a stage may be in flight at a time\n"},
 		{"a seed for nothing", fleet(), []string{"-seed", "3"}, "note: -seed: no effect, nothing is drawn at random\n"},
@@ -117,7 +118,7 @@ func TestWhatHasNoEffectIsNoted(t *testing.T) {
 			}
 		})
 	}
-	for _, args := range [][]string{{"-takes", "1m", "-fail", "a"}, {"-seed", "3", "-fail-share", "1"}, {"-failed-frees-slot"}} {
+	for _, args := range [][]string{{"-takes", "1m", "-fail", "a"}, {"-seed", "3", "-fail-share", "1"}, {"-seed", "3", "-fail-rate", "1%"}, {"-seed", "3", "-fail", "a=1m-2m"}, {"-failed-frees-slot"}} {
 		if got := simulateText(t, fleet(), append(args, "-f", "-")...); strings.Contains(got, "no effect") {
 			t.Errorf("%v has an effect, and is said to have none:\n%s", args, got)
 		}

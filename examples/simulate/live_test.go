@@ -162,3 +162,14 @@ func TestLiveObjectsOfNoRolloutAreNoted(t *testing.T) {
 		t.Errorf("no %q in\n%s", want, got)
 	}
 }
+
+// A cluster that stands in two decisions is on its way from one to the other: a controller waits for that, and so does this.
+func TestAClusterOfTwoDecisionsHoldsTheRollout(t *testing.T) {
+	second := strings.NewReplacer("p-decision-1", "p-decision-2", `index: "0"`, `index: "1"`).Replace(decisionOf("a", "b"))
+	got := simulateText(t, documents(aPlacement, aReplicaSet, decisionOf("a"), second), "-f", "-")
+	for _, want := range []string{"note: PlacementDecision: a stands in p-decision-1 and p-decision-2 and counts in group 0\n", "after 0s: Stuck: the groups are incomplete (placement p: group 1 has 2 clusters, not 1); to do: wait until the PlacementDecisions are written\n"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+}

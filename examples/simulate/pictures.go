@@ -32,9 +32,12 @@ func (p *pictures) declare(s *flag.FlagSet) {
 }
 
 // check finds what is wrong before there is anything to draw.
-func (p *pictures) check(explain bool) error {
+func (p *pictures) check(explain bool, f format) error {
 	if explain && (p.svg != "" || p.png != "" || p.chart) {
 		return errors.New("explain: has no picture: must be given without -svg, -png and -chart")
+	}
+	if p.chart && f == "json" {
+		return errors.New("-chart: must be given without -o json, whose output it would be in")
 	}
 	if p.svg != "" && filepath.Clean(p.svg) == filepath.Clean(p.png) {
 		return errors.New("-svg and -png: must not be the same file")

@@ -128,7 +128,10 @@ func (f *flags) play(s *scenario.Scenario) (listed, simulation.Outcome, error) {
 	for _, rule := range f.rules() {
 		rules = append(rules, rule.Rule)
 	}
-	lives, fallbacks := s.Lives(rules, f.seed, f.takes.Range)
+	lives, fallbacks, idle := s.Lives(rules, f.seed, f.takes.Range)
+	for _, i := range idle {
+		s.Notes = append(s.Notes, f.rules()[i].flag+": no effect, other flags say how its clusters behave")
+	}
 	s.Notes = append(s.Notes, f.withoutEffect(s, first.Schedule, fallbacks)...)
 	if f.explain != "" {
 		return f.explained(s, options, lives)

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -147,6 +148,9 @@ func (g *gates) Set(s string) error {
 	index, err := strconv.ParseUint(number, 10, 31)
 	if err != nil {
 		return errors.New("must be the index of a group, such as 2 or 2=4h")
+	}
+	if slices.ContainsFunc(*g, func(other gate) bool { return other.index == int32(index) }) {
+		return errors.New("must not be given twice for a group")
 	}
 	*g = append(*g, gate{int32(index), after})
 	return nil

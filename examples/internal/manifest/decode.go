@@ -60,7 +60,7 @@ func parse(d document) (map[string]any, error) {
 		// Parsed again behind as many empty lines, so that the parser's lines are those of the file.
 		before := d.line - 1 - leadingLines(d.text)
 		_, err = yaml.YAMLToJSONStrict(append(bytes.Repeat([]byte("\n"), max(before, 0)), d.text...))
-		return nil, fmt.Errorf("not YAML: %w", err)
+		return nil, fmt.Errorf("not YAML: %s", strings.TrimSpace(strings.TrimPrefix(strings.TrimPrefix(err.Error(), "yaml: "), "unmarshal errors:")))
 	}
 	var value any
 	if err := json.Unmarshal(data, &value); err != nil {

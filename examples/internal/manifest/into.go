@@ -125,7 +125,11 @@ func (c culprit) narrow(decode func(any) error) culprit {
 		for _, key := range slices.Sorted(maps.Keys(value)) {
 			alone := func(part any) error { return decode(map[string]any{key: part}) }
 			if err := alone(value[key]); err != nil {
-				return culprit{c.path.Child(key), value[key], err}.narrow(alone)
+				path := c.path.Child(key)
+				if strings.ContainsAny(key, "./") { // one of a map
+					path = c.path.Key(key)
+				}
+				return culprit{path, value[key], err}.narrow(alone)
 			}
 		}
 	case []any:

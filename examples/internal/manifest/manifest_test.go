@@ -78,7 +78,7 @@ func TestDecodeSaysInOneLineWhatIsWrongAndWhere(t *testing.T) {
 		{
 			"the parser's line is that of the file, not of the document",
 			"apiVersion: v1\nkind: A\n---\napiVersion: v1\nkind: [\n",
-			"f:4: not YAML: yaml: line 5: did not find expected node content",
+			"f:4: not YAML: line 5: did not find expected node content",
 		}, {
 			"a key given twice would lose the first",
 			"---\nkind: A\nkind: B\n",

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+
+	"github.com/cohort-ocm/cohort/examples/internal/spelling"
 )
 
 // chosen is the placement that is rolled out to.
@@ -49,10 +51,23 @@ func (o *objects) chooseRollouts(wanted Wanted) ([]applier, error) {
 	case len(chosen) > 0:
 		return chosen, nil
 	case wanted.Rollout != "":
-		return nil, fmt.Errorf("-rollout %s: must be one of %s", wanted.Rollout, strings.Join(names, ", "))
+		var meant []string
+		for _, r := range o.rollouts {
+			meant = append(meant, r.GetName(), Ref{r.GetNamespace(), r.GetName()}.String())
+		}
+		return nil, fmt.Errorf("-rollout %s: must be one of %s%s", wanted.Rollout, listed(names), spelling.Hint(wanted.Rollout, meant))
 	default:
-		return nil, fmt.Errorf("-placement %v: must be a placement that one of %s names", wanted.Placement, strings.Join(names, ", "))
+		return nil, fmt.Errorf("-placement %v: must be a placement that one of %s names", wanted.Placement, listed(names))
 	}
+}
+
+// listed are the first of many names.
+func listed(names []string) string {
+	const most = 10
+	if more := len(names) - most; more > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), more)
+	}
+	return strings.Join(names, ", ")
 }
 
 // useless lists the kinds of the files that have no part in a rollout.

@@ -46,7 +46,11 @@ func (s *Scenario) resume(r applier, o *objects) {
 		return
 	}
 	s.Live = true
-	s.note("from here on: %d objects in the files say where the rollout stands", found)
+	if found == 1 {
+		s.note("from here on: 1 object in the files says where the rollout stands")
+	} else {
+		s.note("from here on: %d objects in the files say where the rollout stands", found)
+	}
 	var gone []string
 	for _, report := range s.Observed {
 		if _, _, selected := s.Groups.Find(report.Cluster); !selected {

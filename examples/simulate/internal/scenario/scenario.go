@@ -352,16 +352,20 @@ func aggregate(errs field.ErrorList) error {
 }
 
 // Lives says how each cluster behaves: by the given rules first, then by those of the Behavior, or else it
-// succeeds after the fallback time. seed counts instead of that of the Behavior unless it is 0. Rules that
-// match no cluster are noted.
+// succeeds after the fallback time. seed counts instead of that of the Behavior unless it is 0. Rules of
+// the Behavior that match no cluster are noted.
 //
 // One that the hub does not accept never answers, whatever the rules say.
 //
-// It gives, besides, for how many clusters the fallback counts.
-func (s *Scenario) Lives(rules []behavior.Rule, seed uint64, fallback chance.Range) (of func(cluster string) simulation.Life, fallbacks int) {
+// It gives, besides, for how many clusters the fallback counts, and which of the given rules match no cluster.
+func (s *Scenario) Lives(rules []behavior.Rule, seed uint64, fallback chance.Range) (of func(cluster string) simulation.Life, fallbacks int, idle []int) {
 	spec := behavior.Spec{Seed: cmp.Or(seed, s.Behavior.Seed), Clusters: slices.Concat(rules, s.Behavior.Clusters)}
 	lives, unused, fallbacks := spec.Lives(s.Clusters(), fallback)
 	for _, i := range unused {
+		if i < len(rules) {
+			idle = append(idle, i)
+			continue
+		}
 		s.Notes = append(s.Notes, fmt.Sprintf("behavior: no cluster for %q", spec.Clusters[i]))
 	}
 	var unreached []string
@@ -372,7 +376,7 @@ func (s *Scenario) Lives(rules []behavior.Rule, seed uint64, fallback chance.Ran
 		}
 	}
 	s.noteClusters("ManagedCluster: selected and not accepted by the hub (spec.hubAcceptsClient), which has no namespace for it: it never answers", unreached)
-	return func(cluster string) simulation.Life { return lives[cluster] }, fallbacks
+	return func(cluster string) simulation.Life { return lives[cluster] }, fallbacks, idle
 }
 
 // Unreached says whether no workload can reach the cluster, as the hub does not accept it.

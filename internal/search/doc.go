@@ -2,7 +2,7 @@
 // But a rollout is many plans, each made from what the ones before have led to. So this package goes through every state
 // that a small hub can come to, the nearest first, and looks at each. It has tests only:
 //
-//	go test ./internal/search                          the nearest states of each world, in a second or two
+//	go test ./internal/search                          the nearest states of each world, in a few seconds
 //	go test -tags exhaustive ./internal/search -v      all but the largest worlds whole, in a minute
 //	go test ./internal/search -v -states=5000000       more of the largest
 //

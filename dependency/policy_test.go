@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/yaml"
@@ -145,4 +146,21 @@ func policyObject(t testing.TB, in string) *unstructured.Unstructured {
 		t.Fatal(err)
 	}
 	return &unstructured.Unstructured{Object: content}
+}
+
+// P1: dependencies of the whole policy that contradict each other are a fault also where no template has any of its own.
+func TestDependenciesOfThePolicyAloneMayContradictEachOther(t *testing.T) {
+	p := &policyv1.Policy{ObjectMeta: metav1.ObjectMeta{Name: "p"}}
+	for _, compliance := range []policyv1.ComplianceState{policyv1.Compliant, policyv1.NonCompliant} {
+		d := policyv1.PolicyDependency{Compliance: compliance}
+		d.APIVersion, d.Kind, d.Name = "policy.open-cluster-management.io/v1", "Policy", "default.other"
+		p.Spec.Dependencies = append(p.Spec.Dependencies, d)
+	}
+	template := policyv1.PolicyTemplate{}
+	template.ObjectDefinition.Raw = []byte(`{"apiVersion":"v1","kind":"A","metadata":{"name":"n"}}`)
+	p.Spec.PolicyTemplates = []policyv1.PolicyTemplate{template}
+	err := dependency.Validate(p, nil).ToAggregate()
+	if err == nil || strings.Count(err.Error(), "spec.dependencies[1]") != 1 {
+		t.Errorf("got %v", err)
+	}
 }

@@ -143,8 +143,9 @@
 // start clusters in another order ([Order]) or groups in one ([GroupOrder]), bound those in flight within a group ([MaxConcurrencyPerGroup]), let
 // failed clusters give up their slot ([FailedFreesSlot]), and bound how many are removed at once ([MaxRemoved]) and
 // how soon ([RemoveAfter]). They leave clusters out of the count ([Uncounted]) and failures out of the budgets
-// ([FailedBefore]), and try again what failed ([Attempt]). They start gently ([Ramp]), and bound the starts within a span of
-// time ([MaxStarts]); these two hold under All as well.
+// ([FailedBefore]), and try again what failed ([Attempt]). They start gently ([Ramp]), bound the starts within a span of
+// time ([MaxStarts]), and wait after each group ([WaitBetweenGroups]). The first two of these hold under All as well; an
+// option that has no effect under a type is warned of.
 //
 // A cluster that is not counted gets the workload like any other, once its group's turn has come, and nobody waits for it:
 // it takes no slot, its failure stops nothing, and the rollout is complete without it. Name those that are known to be
@@ -185,14 +186,15 @@
 //
 //  2. Store the aborted time before the first cluster goes back, by the clock that stamps the works, and read it back
 //     as every write of your own. It tells who went back from who never had the version. A controller that crashes in
-//     between finds the breach again, or the time. Who waits for a person's word takes that for a wish, and stores
-//     the time itself.
+//     between finds the breach again, or the time. Where a person asks for it, for instance by an annotation, the
+//     controller stores the time, too: the person's clock may be another.
 //
 //  3. As long as it is stored, write the version before, and no other. Stamp each work with the version and the time of the
 //     write, as ever: a cluster is written once, however often the controller starts anew, and one whose write of the
 //     failed version arrives late goes back then.
 //
-//  4. Where Revert neither starts nor holds anyone, Plan with the version before: it goes to clusters that joined meanwhile.
+//  4. Where Revert neither starts nor holds anyone, Plan with the version before: it goes to clusters that joined
+//     meanwhile or have a third version.
 //
 //  5. Begin anew where the template changes. Whoever writes the older template instead of aborting gets the same writes from
 //     Plan with that version, in another order, within the budgets, and together with clusters that never had a workload.

@@ -93,7 +93,8 @@ func (s *prospect) most(free bool) (most int) {
 		if slots := s.slots(i); free {
 			most = max(most, failed+tolerated+min(slots, n-tolerated, s.rampOf(passed-failed+n-tolerated)))
 			failed += tolerated
-		} else {
+		} else if n > 0 {
+			failed = min(failed, s.rampOf(passed+1)-1) // or none of the stage starts: its first, too, needs a slot
 			ramp := s.rampOf(passed + n)
 			most = max(most, min(failed+min(slots, n), ramp))
 			failed = min(failed+min(slots, n, tolerated), ramp)
@@ -119,7 +120,7 @@ func (s *prospect) reachIfAllFail() (reached int) {
 	stops := make([]bool, len(s.Stages)) // whether what comes after a stage is not reached
 	ramp := s.rampOf(0)                  // how many slots it leaves
 	for i := range s.Stages {
-		if slices.ContainsFunc(s.before(i), func(before int) bool { return stops[before] }) {
+		if slices.ContainsFunc(s.directlyBefore(i), func(before int) bool { return stops[before] }) {
 			stops[i] = true
 			continue
 		}

@@ -38,12 +38,12 @@ type Abort struct {
 // All at once is the zero strategy. Another one limits the way back: Progressive pools all groups, and
 // ProgressivePerGroup takes them in the reverse of the order in which they started. Of the clusters that may start, those
 // go first that failed or timed out; then, unless [Order] says otherwise, those that got the failed version last, before
-// them those of which nobody knows when. Mandatory groups count in this order alone. A cluster that fails again gives up its slot,
+// them those of which nobody knows when. Mandatory groups have a part in this order alone. A cluster that fails again gives up its slot,
 // unless abort.StopAtBreach. Percentages are shares of all selected clusters, or of all in the group, also of those
 // that never had the failed version.
 //
 // Nobody has the failed version any more where Revert neither starts nor holds anyone. From then on Plan with the version
-// before brings it to those that joined meanwhile; they count as gone back then.
+// before brings it to those that joined meanwhile or have a third version; they count as gone back then.
 //
 // It is an error if Plan would return one, if abort.Time is zero, or if a report has no cluster. Beside what Plan takes
 // it sorts the clusters that have the failed version.

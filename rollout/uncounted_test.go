@@ -3,6 +3,7 @@ package rollout_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -104,6 +105,45 @@ func TestUncountedClustersStartOnceTheirStageIsReached(t *testing.T) {
 		}
 		if s := p.result.Summary(); s.Total() != 0 || s.Uncounted != len(p.members) || s.Percent() != 0 || s.Aggregate() != status.Succeeded {
 			return fmt.Sprintf("%+v", s.Counts)
+		}
+		return ""
+	})
+}
+
+// TestNobodyWaitsForWhoDoesNotCount is R37 and R38 for explanations: no blocker is a cluster that is not counted, and none of a
+// breach is one that failed before. Nor does a sentence name them.
+func TestNobodyWaitsForWhoDoesNotCount(t *testing.T) {
+	holds(t, func(t fataler, p trial) string {
+		if p.uncounted == nil && p.before == nil {
+			w := p.with(of("b", "c01", "c04"))
+			w.before = of("a", "c00", "c03")
+			p = try(t, w, p.groups)
+		}
+		aside := func(name string) bool {
+			return p.uncounted != nil && p.uncounted(name) || p.result.Breach != nil && p.before != nil && p.before(name)
+		}
+		for _, b := range p.result.Blockers() {
+			if aside(b.Name) {
+				return fmt.Sprintf("%v holds up %d", b, b.Holds)
+			}
+		}
+		said := p.result.Summary().Waiting
+		for c := range p.result.Held() {
+			for _, link := range p.result.Explain(c.Name) {
+				said = append(said, link.String())
+				for _, b := range link.Blockers {
+					if aside(b.Name) {
+						return fmt.Sprintf("%s waits for %v", c.Name, b)
+					}
+				}
+			}
+		}
+		for _, sentence := range said {
+			for word := range strings.FieldsFuncSeq(sentence, func(r rune) bool { return strings.ContainsRune(" ,;:", r) }) {
+				if slices.ContainsFunc(p.members, func(m member) bool { return m.name == word && word != "a" && aside(word) }) {
+					return fmt.Sprintf("%q names %s", sentence, word)
+				}
+			}
 		}
 		return ""
 	})

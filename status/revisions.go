@@ -6,8 +6,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Revisions says between which versions of its workload an object is. The fields are those of OCM's enhancement 229 and of
-// a StatefulSet's status: a revision is a version, such as a hash of the template. Keep them in the owner's status, and
+// Revisions says between which versions of its workload an object is. The names follow OCM's enhancement 229 and the
+// status of a StatefulSet: a revision is a version, such as a hash of the template. Keep them in the owner's status, and
 // keep the template of the current revision, for instance in a ControllerRevision, as long as one may go back to it.
 //
 //	current v1, update v1 ── Want v2 ──▶ current v1, update v2 ── Complete ──▶ current v2, update v2

@@ -2,7 +2,7 @@
 // But a rollout is many plans, each made from what the ones before have led to. So this package goes through every state
 // that a small hub can come to, the nearest first, and looks at each. It has tests only:
 //
-//	go test ./internal/search                          the nearest states of each world, in a second or two
+//	go test ./internal/search                          the nearest states of each world, in a few seconds
 //	go test -tags exhaustive ./internal/search -v      all but the largest worlds whole, in a minute
 //	go test ./internal/search -v -states=5000000       more of the largest
 //
@@ -17,11 +17,14 @@
 //     or no decision is there
 //   - another version is wanted, also while one is rolled out, also just when an older one is written, and also the
 //     version before again
-//   - a person closes and opens gates, pauses and resumes
+//   - a person closes and opens gates, pauses and resumes, has what failed tried again, and takes the rollout back
 //   - a write is refused, the answer to a write is lost, the controller begins anew between two writes
 //   - time passes, also while a plan is carried out: deadlines, soaks and times of grace are a few ticks long, so that each
 //     state just before an end and at it is there. Nothing may change between two ticks, which is asked of each plan one
 //     nanosecond before the next.
+//
+// Strategies of all types are among the worlds, with each option: orders and graphs of groups, ramps and starts that are
+// spread over time, clusters and failures that do not count.
 //
 // The controller follows the duties that package rollout documents. It reads PlacementDecisions with their Placement,
 // ManifestWorks with their stamps, and calls [rollout.Plan]; the packages grouping and status are so part of the proof. It
@@ -32,10 +35,12 @@
 // # What is proven
 //
 // In every state, of each plan that can be made there: nothing starts over the limits, past a breach, before an earlier
-// group or a mandatory one is complete, before a soak is over, behind a gate, in a pause, or while the groups are
-// incomplete; no cluster is started that has the version, or removed that is selected, whatever the decisions show; who
+// group or a mandatory one is complete, before a soak is over, faster than a ramp, behind a gate, in a pause, or while
+// the groups are incomplete; no cluster is started that has the version, or removed that is selected, whatever the decisions show; who
 // is in flight or timed out is listed; nobody waits for nothing; and the controller may sleep for as long as it is told.
-// The rules are written down once more for that, over what is true on the hub, and not over reports.
+// The rules are written down once more for that, over what is true on the hub, and not over reports. A way back touches
+// nobody who never had the version, and each that had it once. The most clusters that [rollout.Expose] says can be exposed
+// are exposed in some state, and no more are in any.
 //
 // From every state, if nothing befalls the world any more and every agent answers, everyone gets done, and who left is
 // removed. Where clusters that failed do not recover, or some never answer, either everyone else gets done, or each that

@@ -14,97 +14,6 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// mutant is a planner that does not know a rule.
-type mutant struct {
-	name    string
-	world   string // in which it is caught
-	broken  string // what it breaks, up to the colon
-	planner planner
-	duty    string // what the controller neglects, if it is not the planner
-}
-
-// given makes a planner that plans with an altered input.
-func given(alter func(in *input)) planner {
-	return func(in input) (*rollout.Result, error) {
-		in.strategy = *in.strategy.DeepCopy()
-		in.reports = slices.Clone(in.reports)
-		alter(&in)
-		return plan(in)
-	}
-}
-
-// told makes a planner whose answer is altered.
-func told(alter func(in *input, r *rollout.Result)) planner {
-	return func(in input) (*rollout.Result, error) {
-		r, err := plan(in)
-		if err == nil {
-			alter(&in, r)
-		}
-		return r, err
-	}
-}
-
-// fields gives what the strategy types share, of the one that is chosen.
-func fields(s *clusterv1alpha1.RolloutStrategy) (*clusterv1alpha1.RolloutConfig, *clusterv1alpha1.MandatoryDecisionGroups) {
-	switch s.Type {
-	case clusterv1alpha1.Progressive:
-		return &s.Progressive.RolloutConfig, &s.Progressive.MandatoryDecisionGroups
-	case clusterv1alpha1.ProgressivePerGroup:
-		return &s.ProgressivePerGroup.RolloutConfig, &s.ProgressivePerGroup.MandatoryDecisionGroups
-	default:
-		return &s.All.RolloutConfig, nil
-	}
-}
-
-// configured makes a planner that plans with another RolloutConfig.
-func configured(alter func(c *clusterv1alpha1.RolloutConfig)) planner {
-	return given(func(in *input) {
-		c, _ := fields(&in.strategy)
-		alter(c)
-	})
-}
-
-// reported makes a planner that reads reports otherwise.
-func reported(alter func(in *input, r *status.Report)) planner {
-	return given(func(in *input) {
-		for i := range in.reports {
-			alter(in, &in.reports[i])
-		}
-	})
-}
-
-// without makes a planner that ignores an option.
-func without(option string) planner {
-	return given(func(in *input) {
-		for name := range in.options {
-			if name == option {
-				delete(in.options, name)
-			}
-		}
-	})
-}
-
-// groupOf is the index of a cluster's group.
-func (in *input) groupOf(cluster string) int32 {
-	key, _, ok := in.groups.Find(cluster)
-	if !ok {
-		return none
-	}
-	return key.Index
-}
-
-// takenBack makes a planner that takes a rollout back otherwise.
-func takenBack(alter func(a *rollout.Abort)) planner {
-	return given(func(in *input) {
-		if in.abort != nil {
-			abort := *in.abort
-			abort.Failed = slices.Clone(abort.Failed)
-			alter(&abort)
-			in.abort = &abort
-		}
-	})
-}
-
 // mutants has one for every rule that has to do with starting, holding and removing, and for duties of a controller.
 var mutants = []mutant{
 	{name: "does not read its own writes (duty 3)", world: "late cache", broken: "twice", planner: plan, duty: "own writes"},
@@ -210,6 +119,13 @@ var mutants = []mutant{
 		}
 	})},
 	{name: "takes a gate for no barrier (R23)", world: "gates", broken: "order", planner: gateOfItsGroup},
+	{name: "opens a gate a moment early (R23)", world: "a window", broken: "time", planner: given(func(in *input) {
+		for group := range int32(none) {
+			if name := fmt.Sprint("Closed ", group); in.options[name] != nil {
+				in.options[name] = rollout.Closed(grouping.Key{Index: group}, rollout.Gate{Opens: now.Add(3*tick - 1)})
+			}
+		}
+	})},
 	{name: "ignores a pause (R22)", world: "gates", broken: "stop", planner: without("Paused")},
 	{name: "ignores MaxConcurrencyPerGroup (R24)", world: "slots come free", broken: "concurrency", planner: without("MaxConcurrencyPerGroup")},
 	{name: "starts while groups are incomplete (R28)", world: "decisions rewritten", broken: "stop", planner: trustsDecisions(true, false)},
@@ -252,6 +168,13 @@ var mutants = []mutant{
 	})},
 	{name: "stops the way back at a breach (R45)", world: "the way back", broken: "breach", planner: takenBack(
 		func(a *rollout.Abort) { a.StopAtBreach = true })},
+	{name: "does not wait between groups (R34)", world: "waits between groups", broken: "order", planner: without("WaitBetweenGroups")},
+	{name: "waits for ever between groups (R34)", world: "waits between groups", broken: "held", planner: given(func(in *input) {
+		in.options["WaitBetweenGroups"] = rollout.WaitBetweenGroups(time.Hour)
+	})},
+	{name: "waits a moment less between groups (R34)", world: "waits between groups", broken: "time", planner: given(func(in *input) {
+		in.options["WaitBetweenGroups"] = rollout.WaitBetweenGroups(2*tick - 1)
+	})},
 	{name: "starts all at once (R35)", world: "a ramp", broken: "pace", planner: without("Ramp")},
 	{name: "lets the ramp begin higher (R35)", world: "a ramp", broken: "pace", planner: given(func(in *input) {
 		in.options["Ramp"] = rollout.Ramp(2)
@@ -301,58 +224,4 @@ var mutants = []mutant{
 	{name: "starts those that failed again (R2)", world: "deadline and soak", broken: "twice", planner: told(func(_ *input, r *rollout.Result) {
 		r.Start = append(r.Start, r.TimedOut...)
 	})},
-}
-
-// forgetsLater does not see failures behind the first group that is not complete.
-var forgetsLater = reported(func(in *input, r *status.Report) {
-	if r.Status == status.Failed && in.groupOf(r.Cluster) > 0 {
-		r.Status = status.Succeeded
-	}
-})
-
-// gateOfItsGroup plans without the gates of groups in which nobody waits.
-var gateOfItsGroup = given(func(in *input) {
-	for group := range int32(none) {
-		if !slices.ContainsFunc(in.waiting(), func(c string) bool { return in.groupOf(c) == group }) {
-			delete(in.options, fmt.Sprint("Closed ", group))
-		}
-	}
-})
-
-// waiting names the selected clusters without a report of the version.
-func (in *input) waiting() (names []string) {
-	for _, d := range in.groups.All() {
-		if !slices.ContainsFunc(in.reports, func(r status.Report) bool {
-			return r.Cluster == d.ClusterName && (r.Status != status.ToApply || !r.Applied.IsZero())
-		}) {
-			names = append(names, d.ClusterName)
-		}
-	}
-	return names
-}
-
-// trustsDecisions takes incomplete groups for whole when it starts or when it removes.
-func trustsDecisions(starts, removes bool) planner {
-	return told(func(in *input, r *rollout.Result) {
-		if in.groups.Incomplete() == "" {
-			return
-		}
-		shown := map[grouping.Key][]string{}
-		for key, d := range in.groups.All() {
-			shown[key] = append(shown[key], d.ClusterName)
-		}
-		trusting := *in
-		trusting.groups, _ = grouping.FromNames(shown)
-		trusting.grace = 0
-		t, err := plan(trusting)
-		if err != nil {
-			return
-		}
-		if starts {
-			r.Start = t.Start
-		}
-		if removes {
-			r.Removed = t.Removed
-		}
-	})
 }

@@ -44,6 +44,7 @@ func (l *listener) now() time.Time { return now.Add(l.passed) }
 // strategy gives what SetStrategy takes. The time of grace begins anew with each planner.
 func (l *listener) strategy(s *state) (strategy clusterv1alpha1.RolloutStrategy, opts []rollout.Option) {
 	in := l.input(s)
+	in.close(s, l.now())
 	for _, o := range in.options {
 		opts = append(opts, o)
 	}
@@ -92,6 +93,11 @@ func (l *listener) follow(before, after *state, e event) error {
 		c := &before.clusters[e.cluster]
 		if wrote := after.clusters[e.cluster].truth != c.truth; wrote && l.neglects != "Applied" {
 			l.planner.Applied(names[e.cluster], l.now())
+			if is := after.clusters[e.cluster].truth; is.observed { // a later attempt, of which the write returns what the agent said
+				if err := l.observe(int(e.cluster), is); err != nil {
+					return err
+				}
+			}
 			if c.seen.version != absent { // a late report of before
 				if err := l.observe(int(e.cluster), c.seen); err != nil {
 					return err

@@ -69,6 +69,9 @@ func (h *Hub) Rollouts(t *testing.T, subject *Subject) {
 // start breaks an invariant that the process could know of, and no work is made twice, or deleted while it is selected.
 // Limits hold for each of them alone, so that twice as many may be in flight. The figures tell.
 func (h *Hub) TwoAct(t *testing.T, subject *Subject) {
+	if testing.Short() {
+		t.Skip("a minute")
+	}
 	h.rollouts(t, subject, max(1, *flagRollouts/4), func(seed uint64) *world {
 		w := draw(seed, subject, "")
 		w.replicas, w.elects = 2, false
@@ -83,7 +86,10 @@ func (h *Hub) rollouts(t *testing.T, subject *Subject, n int, draw func(seed uin
 	var all figures
 	start := time.Now()
 	h.observe(t, subject, n, *flagParallel, func(i int) *world { return draw(seed + uint64(i)) }, func(o *observation) bool {
-		if o.err != nil {
+		if o.overwhelmed() {
+			all.dropped++
+			return true
+		} else if o.err != nil {
 			t.Errorf("%s\n%v", o.world, o.err)
 			return true
 		}
@@ -96,6 +102,9 @@ func (h *Hub) rollouts(t *testing.T, subject *Subject, n int, draw func(seed uin
 		}
 		return true
 	})
+	if all.rollouts == 0 {
+		t.Error("no rollout was observed")
+	}
 	t.Logf("%s\nin %v", &all, time.Since(start).Round(time.Second))
 }
 
@@ -116,7 +125,10 @@ func (h *Hub) EachDuty(t *testing.T, subject *Subject, duties map[Duty][]Invaria
 				if proof != "" {
 					return false // it was stopped
 				}
-				if o.err != nil {
+				if o.overwhelmed() {
+					all.dropped++
+					return true
+				} else if o.err != nil {
 					t.Errorf("%s\n%v", o.world, o.err)
 					return true
 				}

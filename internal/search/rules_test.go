@@ -1,0 +1,356 @@
+package search
+
+import (
+	"fmt"
+	"math/bits"
+	"slices"
+
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+)
+
+// standing is where a cluster stands by the rules, which are written down here once more, from RULES.md and not from the
+// code, over the objects of the model and not over reports.
+type standing uint8
+
+const (
+	waiting  standing = iota // R27: has another version, or none
+	running                  // R3: has the version, and neither succeeded nor failed
+	failing                  // R3: failed, within its deadline
+	soaking                  // R5
+	done                     // R6
+	timedOut                 // R4
+)
+
+func (x standing) String() string {
+	return [...]string{"waiting", "in flight", "failed", "soaking", "done", "timed out"}[x]
+}
+
+func (x standing) fails() bool    { return x == failing || x == timedOut }
+func (x standing) settled() bool  { return x == done || x.fails() }
+func (x standing) inFlight() bool { return x == running || x == failing || x == soaking }
+
+// stand reads an object, where an attempt is wanted. What failed in an attempt before waits again (R39).
+func (c *config) stand(o object, attempt uint8) standing {
+	if x := c.ofItsAttempt(o); o.attempt >= attempt || !x.fails() {
+		return x
+	}
+	return waiting
+}
+
+// ofItsAttempt reads an object for the attempt that it has.
+func (c *config) ofItsAttempt(o object) standing {
+	if o.version != 0 {
+		return waiting
+	}
+	since := o.applied
+	if o.observed {
+		since = min(o.applied, o.changed)
+	}
+	late := c.deadline > 0 && since >= c.deadline
+	switch {
+	case o.observed && o.condition == succeeded && c.soak > 0 && c.strategy != clusterv1alpha1.All && since < c.soak:
+		return soaking
+	case o.observed && o.condition == succeeded:
+		return done
+	case late:
+		return timedOut
+	case o.observed && o.condition == failed && (o.attempt == 0 || o.changed < o.applied):
+		return failing
+	default:
+		return running
+	}
+}
+
+// stage is groups that go together.
+type stage struct {
+	name      string
+	groups    set
+	limit     string
+	budget    int
+	clusters  set // those that count
+	aside     set // those that do not (R37)
+	mandatory bool
+	sequence  bool // it is one group, and its gate a barrier
+	after     set  // the stages that have to be complete before it starts, and those before these
+}
+
+// judge is what the rules say of a state as the controller sees it.
+type judge struct {
+	config  *config
+	s       *state
+	stands  [most]standing
+	all     set // the clusters that are shown
+	counted set // those of them that count (R37)
+	past    set // those whose failures do not (R38)
+	stages  [2 * none]stage
+	n       int    // of the stages
+	stopped string // why nothing starts anywhere
+}
+
+func (c *config) judge(s *state) *judge {
+	j := &judge{config: c, s: s}
+	for i := range s.clusters {
+		j.stands[i] = c.stand(s.clusters[i].view(), s.attempt)
+		if o := s.clusters[i].view(); s.aborted && (o.version > 1 || o.version == 0 && o.applied == ancient) {
+			j.stands[i] = done // it never had the version (R43)
+		}
+		if s.clusters[i].shown != none {
+			j.all.add(i)
+			if !s.clusters[i].aside {
+				j.counted.add(i)
+			}
+		}
+		if s.clusters[i].past {
+			j.past.add(i)
+		}
+	}
+	j.divide()
+	j.stopped = j.stop()
+	return j
+}
+
+// has says whether a cluster has the version in truth, in the attempt that is wanted.
+func (j *judge) has(i int) bool {
+	c := &j.s.clusters[i]
+	return c.truth.version == 0 && c.truth.attempt >= j.s.attempt
+}
+
+// isComplete is R6.
+func (j *judge) isComplete(x *stage) bool {
+	return j.unsettled(x.clusters) == 0 && j.failures(x.clusters) <= x.budget
+}
+
+// stageOf gives the stage of a cluster; nil if it is not selected.
+func (j *judge) stageOf(i int) *stage {
+	for n := range j.n {
+		if x := &j.stages[n]; x.clusters.has(i) || x.aside.has(i) {
+			return &j.stages[n]
+		}
+	}
+	return nil
+}
+
+// behind says what a stage is held by beside what stops everything (R10, R12, R23, R33); empty if nothing.
+func (j *judge) behind(x *stage) string {
+	for n := range j.n {
+		before := &j.stages[n]
+		if x.after.has(n) && !j.isComplete(before) {
+			return fmt.Sprintf("before %s is complete, where %s", before.name, j.tell(j.unsettled(before.clusters)))
+		}
+		if (x.after.has(n) || x == before) && before.sequence && before.groups&set(j.s.closed) != 0 {
+			return "behind the closed gate of " + before.name
+		}
+	}
+	return j.wait(x)
+}
+
+// wait says whether the last success of those before a stage is too young (R34); empty if it is not.
+func (j *judge) wait(x *stage) string {
+	for n := range j.n {
+		for i := range most {
+			o := j.s.clusters[i].view()
+			if age := min(o.applied, o.changed); x.after.has(n) && j.stages[n].clusters.has(i) && j.stands[i] == done && age < j.config.wait {
+				return fmt.Sprintf("%dm after the success of @%d in %s, and not %dm", age, i, j.stages[n].name, j.config.wait)
+			}
+		}
+	}
+	return ""
+}
+
+// divide makes the stages (R9 to R12).
+func (j *judge) divide() {
+	c := j.config
+	var taken set
+	add := func(x stage) {
+		for i := range most {
+			if g := j.s.clusters[i].shown; g != none && x.groups.has(int(g)) {
+				x.clusters.add(i)
+			}
+		}
+		x.clusters, x.aside = x.clusters&j.counted, x.clusters&^j.counted
+		if x.mandatory && x.clusters|x.aside == 0 {
+			return // skipped
+		}
+		taken |= x.groups
+		x.after = 1<<j.n - 1
+		j.stages[j.n] = x
+		j.n++
+	}
+	perGroup := ""
+	if c.groupLimit > 0 && c.strategy == clusterv1alpha1.ProgressivePerGroup {
+		perGroup = fmt.Sprint(c.groupLimit)
+	}
+	for g := range none {
+		for _, m := range c.mandatory {
+			if m == g && !j.s.aborted {
+				add(stage{name: fmt.Sprint("mandatory group ", g), groups: 1 << g, limit: perGroup, mandatory: true, sequence: true})
+			}
+		}
+	}
+	if j.s.aborted {
+		j.turnRound(add, perGroup)
+		return
+	}
+	switch rest := set(1<<none-1) &^ taken; c.strategy {
+	case clusterv1alpha1.ProgressivePerGroup:
+		for g := range none {
+			if rest.has(g) {
+				add(stage{name: fmt.Sprint("group ", g), groups: 1 << g, limit: perGroup, sequence: true})
+				x := &j.stages[j.n-1]
+				x.budget = share(c.budget, x.clusters.len(), 0)
+			}
+		}
+		j.follow()
+	case clusterv1alpha1.Progressive:
+		add(stage{name: "all groups", groups: rest, limit: c.concurrency})
+		j.stages[j.n-1].budget = most // the budget over all clusters holds instead
+	default:
+		add(stage{name: "all groups", groups: rest, budget: most})
+	}
+}
+
+// turnRound makes the stages of a way back (R44): the groups from the last to the first, then the mandatory ones, or one
+// pool. Any number may fail (R45).
+func (j *judge) turnRound(add func(stage), perGroup string) {
+	if j.config.strategy != clusterv1alpha1.ProgressivePerGroup {
+		limit := ""
+		if j.config.strategy == clusterv1alpha1.Progressive {
+			limit = j.config.concurrency
+		}
+		add(stage{name: "all groups", groups: 1<<none - 1, limit: limit, budget: most})
+		return
+	}
+	for _, mandatory := range []bool{false, true} {
+		for g := none - 1; g >= 0; g-- {
+			if slices.Contains(j.config.mandatory, g) == mandatory {
+				add(stage{name: fmt.Sprint("group ", g), groups: 1 << g, limit: perGroup, budget: most, sequence: true})
+			}
+		}
+	}
+}
+
+// follow has each group come after those that an order says, beside the mandatory ones (R33).
+func (j *judge) follow() {
+	for i := range j.n {
+		x := &j.stages[i]
+		if j.config.order == nil || x.mandatory {
+			continue
+		}
+		x.after = 0
+		for n := range j.n {
+			if before := &j.stages[n]; before.mandatory || j.config.order.comesAfter(x.group(), before.group()) {
+				x.after.add(n)
+			}
+		}
+	}
+}
+
+// group is the first of the stage's.
+func (x *stage) group() int { return bits.TrailingZeros8(uint8(x.groups)) }
+
+// of counts the clusters of a set that stand as asked.
+func (j *judge) of(clusters set, is func(standing) bool) (found set) {
+	for i := range most {
+		if clusters.has(i) && is(j.stands[i]) {
+			found.add(i)
+		}
+	}
+	return found
+}
+
+func (j *judge) waiting(clusters set) set {
+	return j.of(clusters, func(x standing) bool { return x == waiting })
+}
+func (j *judge) unsettled(clusters set) set {
+	return j.of(clusters, func(x standing) bool { return !x.settled() })
+}
+func (j *judge) failures(clusters set) int { return j.of(clusters&^j.past, standing.fails).len() }
+
+// breach says which budget is breached (R10 to R12); empty if none is.
+func (j *judge) breach() string {
+	for i := range j.n {
+		if x := &j.stages[i]; j.failures(x.clusters) > x.budget {
+			return fmt.Sprintf("%d failed in %s, %d may", j.failures(x.clusters), x.name, x.budget)
+		}
+	}
+	if budget := share(j.config.budget, j.counted.len(), 0); j.config.strategy == clusterv1alpha1.Progressive && !j.s.aborted && j.failures(j.counted) > budget {
+		return fmt.Sprintf("%d failed, %d may", j.failures(j.counted), budget)
+	}
+	return ""
+}
+
+// stop says why nothing starts (R10, R22, R23, R28).
+func (j *judge) stop() string {
+	switch breach := j.breach(); {
+	case j.s.torn == partial || j.s.torn == empty:
+		return "while the groups are incomplete"
+	case j.s.paused:
+		return "while the rollout is paused"
+	case breach != "":
+		return "past a breach: " + breach
+	}
+	return ""
+}
+
+// slots says how many clusters of a stage may start, for what the controller sees and for what is so. It must not have
+// forgotten what it wrote.
+func (j *judge) slots(x *stage) (free int, taken set) {
+	for i := range most {
+		if !x.clusters.has(i) || j.stands[i] == failing && (j.config.free || j.s.aborted) {
+			continue
+		}
+		if j.stands[i].inFlight() || j.has(i) && j.stands[i] == waiting {
+			taken.add(i)
+		}
+	}
+	outside := x.clusters.len()
+	return share(x.limit, outside, most) - taken.len(), taken
+}
+
+// pace says how many clusters may start in all stages together, and why no more (R35, R36).
+func (j *judge) pace() (free int, why string) {
+	free = most
+	if j.config.ramp > 0 {
+		soaked := j.of(j.counted, func(x standing) bool { return x == done }).len()
+		var taken set
+		for n := range j.n {
+			_, holding := j.slots(&j.stages[n])
+			taken |= holding
+		}
+		if left := max(0, max(j.config.ramp, soaked)-taken.len()); left < free {
+			free, why = left, fmt.Sprintf("%d soaked, where %s", soaked, j.tell(taken))
+		}
+	}
+	if j.config.starts > 0 {
+		recent := 0
+		for i := range most {
+			if o := j.s.clusters[i].view(); j.counted.has(i) && o.version == 0 && o.applied < j.config.per {
+				recent++
+			}
+		}
+		if left := max(0, j.config.starts-recent); left < free {
+			free, why = left, fmt.Sprintf("%d started a while ago, %d may within %dm", recent, j.config.starts, j.config.per)
+		}
+	}
+	return free, why
+}
+
+// failedBefore are the clusters of a stage that failed with the version from which they go back (R44).
+func (j *judge) failedBefore(x *stage) set {
+	if !j.s.aborted {
+		return 0
+	}
+	return j.waiting(x.clusters) & j.failedWith(1)
+}
+
+// failedWith are the clusters that failed with a version.
+func (j *judge) failedWith(version uint8) (failed set) {
+	for i := range most {
+		if o := j.s.clusters[i].view(); o.version == version {
+			if o.version = 0; j.config.stand(o, 0).fails() {
+				failed.add(i)
+			}
+		}
+	}
+	return failed
+}

@@ -1,38 +1,55 @@
-// Package hub proves, in its tests, that a rollout controller that does what this library's documentation says breaks
-// nothing on a running hub. Everything happens on a real API server with OCM's definitions, which many rollouts share.
+// Package hub proves that a rollout controller breaks nothing on a running hub: in its tests one that does what this
+// library's documentation says, and in those of examples/controllers/works the one that is there, as it is shipped.
+// Everything happens on a real API server with OCM's definitions, which many rollouts share.
 //
 //	go test                                       20 rollouts, each duty, each invariant: about two minutes on two cores
 //	go test -short                                20 rollouts, half a minute
 //	go test -run TestRollouts -rollouts=200       200 rollouts, three to four minutes; -at-once says how many at a time
 //	go test -run TestRollouts -rollouts=1 -seed=7 -history   one rollout again, and all that the API server showed of it
 //
+// The same flags go with the controller works, in examples/controllers:
+//
+//	go test ./works -run TestProof -short                    20 rollouts
+//	go test ./works -run TestProof                           also two that act at once, each duty, each invariant
+//	go test ./works -run TestProof/Rollouts -rollouts=1000 -timeout=0
+//
 // A seed decides what is drawn: clusters, groups, strategy, script, agents, delays. When things happen is up to the
 // clock, so a seed shows the like of a rollout rather than the same.
 //
+// To prove another controller, say in a [Subject] how a process of it runs and what its status says, and call
+// [Hub.Rollouts] and [Hub.EachDuty]. A [Process] has what it may use: a network, caches, a lease, and the duty to ignore.
+//
 // # Who takes part
 //
-//   - The controller (controller_test.go) is what a reader of README and of the pages of rollout and status writes for
-//     ManifestWorkReplicaSets: list, plan, write, set status, with the generated client and listers.
-//   - Its caches (lag_test.go) show each object's events in order, but late, and out of order between objects, and with
-//     some seeds without managed fields. Its network (transport_test.go) is slow and breaks, before a write and after,
-//     when the answer is lost. It crashes at any write and starts anew with a fresh list and no memory.
-//   - The scheduler (scheduler_test.go) writes decisions as OCM's does: PlacementDecisions without their status, then with
-//     it, one after the other or with several writers; then those too many go; then the Placement's status.
-//   - Agents (agent_test.go) are quick, slow, tardy, silent, hanging, failing, recovering or flapping, and may draw anew with
+//   - The controller. The one of the tests (controller_test.go) is what a reader of README and of the pages of rollout and
+//     status writes for ManifestWorkReplicaSets: list, plan, write, set status, with the generated client and listers.
+//   - Its caches (lag.go) show each object's events in order, but late, and out of order between objects, and with
+//     some seeds without managed fields. Its network (transport.go) is slow and breaks, before a write and after, when
+//     the answer is lost. It crashes at any write, and a new process starts with no memory, and with some seeds with caches
+//     that are behind, as the first list of an API server in a group of them may be.
+//   - With some seeds there are two processes that contend for a lease (lock.go), by client-go's leader election. A
+//     standby has had its caches all along. The leader is cut off from the lease while the network holds back one of its
+//     writes, which comes to the server when another process leads.
+//   - The scheduler (scheduler.go) writes decisions as OCM's does: PlacementDecisions without their status, then with
+//     it, one after the other or with several writers; then those too many go; then the Placement's status. With some seeds
+//     the set follows two placements, each with its strategy.
+//   - Agents (agent.go) are quick, slow, tardy, silent, hanging, failing, recovering or flapping, and may draw anew with
 //     each generation. Their conditions have times of whole seconds, which stay where only the generation changes.
-//   - The script (world_test.go) changes the template and the size of groups, lets clusters join, leave and return, while
-//     works with finalizers still terminate, and crashes the controller. In the end the agents heal, with most seeds.
+//   - The script (world.go, player.go) changes the template and the size of groups, lets clusters join, leave, return, and move
+//     from one placement to the other, while works with finalizers still terminate, and crashes the controller. In the end the
+//     agents heal, with most seeds.
 //
 // # What is observed
 //
-// The observer (observer_test.go) knows nothing of this library. It replays all events of the watches in the order of
+// The observer (observer.go, judge.go, ending.go) knows nothing of this library. It replays all events of the watches in the order of
 // their resourceVersions, which one etcd gives to all kinds. A start is a write that gives a cluster's work another
 // version of the template than it had, told by the payload.
 //
 // A controller cannot know what its caches have not shown, and may know what is older than the API server's truth. So a
 // start breaks an invariant only if it does so in two worlds at once: in the truth just before the write, and in the world
 // as known, which is what the caches showed when the reconcile began, brought up to date with all that the controller
-// itself has written, also before a crash and where the answer was lost. If the decisions are half written in the
+// itself has written, also before a crash and where the answer was lost, and that the processes before it had written when it
+// began. If the decisions are half written in the
 // known world, nothing may start by it, and any fault in the truth counts. The known world is judged at two times, when
 // the reconcile began and when the write was sent: what only time broke in between, in a long list, could not be planned for.
 //
@@ -50,7 +67,8 @@
 //     are in flight, failed within their deadline, or soaking, the one that starts included.
 //   - Soak, deadline: the same, where nothing else forbade the start than a soak that had not ended, or a deadline of which
 //     at least a third, but not all, had passed.
-//   - Version: a write does not carry a version that the caches already showed to be replaced when it was sent.
+//   - Version: a write does not carry a version that the caches already showed to be replaced when it was sent, or that a
+//     process before had replaced when this one began.
 //   - Kept: no work is deleted whose cluster is selected; while decisions are half written, one that is selected before
 //     and afterwards. Neither is one whose cluster was in no decision for less than 2 s, for which the controller waits, without
 //     what caches cost. Of two works one may go.
@@ -60,9 +78,26 @@
 //     no cluster might start, none has a work without being selected, the conditions are about the present generation and
 //     say that it is over where it is; where it isn't, their message names at least one of the clusters that are waited for.
 //
+// The clusters of several placements are judged apart: each belongs to the first that selects it, and as long as one is
+// half written, nothing starts of those behind it. A cluster that moves from one to the other stays selected, so that the
+// same invariants say that its work is neither deleted nor made anew.
+//
+// The figures also count the starts that broke an invariant in the truth alone: what no controller can know before its
+// caches show it.
+//
+// # While two act
+//
+// Leader election does not exclude that two processes act for a moment: who has lost the lease may have a write on its
+// way. [Hub.TwoAct] has two of them act all the time, each unaware of the other. What holds then: nothing starts that
+// the process could know to be forbidden, no work is made twice, none is overwritten that changed since it was read, and
+// none deleted that was made anew since. This rests on one name for a cluster's work, and on the resourceVersion or UID that each write carries. What does
+// not hold: limits are kept by each for itself, so that twice MaxConcurrency may be in flight, and a breach that one has
+// not seen yet stops only the other.
+//
 // # That it would be found
 //
-// TestEachDuty runs the controller with one duty of the documentation ignored (duties_test.go), each in worlds where it
-// may matter, until the observer finds one of the invariants broken that are expected of it. TestEachInvariant does the
-// same for what a strategy says.
+// [Hub.EachDuty] runs the controller with one duty of the documentation ignored (duties.go), each in worlds where it may
+// matter, until the observer finds one of the invariants broken that are expected of it. It does the same for what a
+// strategy says. The controller of the tests has a switch for each duty. That of examples/controllers/works has none: what it
+// reads, writes and remembers is tampered with from outside.
 package hub

@@ -16,6 +16,7 @@ type figures struct {
 	leaders, held, blind                                                            int
 	blindOf                                                                         map[Invariant]int
 	most                                                                            float64
+	longestSeed                                                                     uint64
 	longest                                                                         time.Duration
 }
 
@@ -27,7 +28,9 @@ func (f *figures) add(o *observation) {
 		f.stopped++
 	}
 	f.restarts += o.restarts
-	f.longest = max(f.longest, o.took)
+	if o.took > f.longest {
+		f.longest, f.longestSeed = o.took, o.world.seed
+	}
 	f.events += len(o.history.events)
 	f.reconciles += len(o.history.reconciles)
 	for _, r := range o.history.reconciles {
@@ -71,8 +74,8 @@ func (f *figures) add(o *observation) {
 
 func (f *figures) String() string {
 	return fmt.Sprintf("%d rollouts of %d versions: %d came to their end, %d stood still; %d events, %d reconciles (%d with an error), %d processes that acted, %d restarts; "+
-		"%d writes of the controller (%d answers lost, %d held back), %d starts, %d removals; longest %v; %d violations\n"+
+		"%d writes of the controller (%d answers lost, %d held back), %d starts, %d removals; longest %v (seed %d); %d violations\n"+
 		"%d starts that only what the caches did not show yet forbade: %v; at most %.1f times of MaxConcurrency in flight",
 		f.rollouts, f.versions, f.complete, f.stopped, f.events, f.reconciles, f.errors, f.leaders, f.restarts,
-		f.writes, f.lost, f.held, f.starts, f.removed, f.longest.Round(time.Second), f.violations, f.blind, f.blindOf, max(1, f.most))
+		f.writes, f.lost, f.held, f.starts, f.removed, f.longest.Round(time.Second), f.longestSeed, f.violations, f.blind, f.blindOf, max(1, f.most))
 }

@@ -154,6 +154,9 @@ func (p *player) run(ctx context.Context) error {
 	cancel()
 	running.Wait()
 	p.agents.running.Wait()
+	for _, r := range p.replicas {
+		r.net.sending.Wait()
+	}
 	return err
 }
 

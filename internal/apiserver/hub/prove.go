@@ -69,6 +69,9 @@ func (h *Hub) Rollouts(t *testing.T, subject *Subject) {
 // start breaks an invariant that the process could know of, and no work is made twice, or deleted while it is selected.
 // Limits hold for each of them alone, so that twice as many may be in flight. The figures tell.
 func (h *Hub) TwoAct(t *testing.T, subject *Subject) {
+	if testing.Short() {
+		t.Skip("a minute")
+	}
 	h.rollouts(t, subject, max(1, *flagRollouts/4), func(seed uint64) *world {
 		w := draw(seed, subject, "")
 		w.replicas, w.elects = 2, false

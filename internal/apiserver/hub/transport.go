@@ -46,6 +46,7 @@ type transport struct {
 	note   func(write)
 	reread func(reconcile int)
 
+	sending   sync.WaitGroup
 	mu        sync.Mutex
 	rng       *rand.Rand
 	life      int
@@ -162,10 +163,8 @@ func (t *transport) roundTrip(base http.RoundTripper, life int, r *http.Request)
 	}
 	w := write{verb: r.Method, reconcile: f.reconcile, life: life, setShown: t.lag.shows(t.set), sent: time.Now()}
 	w.kind, w.key, w.status = target(r.URL.Path)
-	if f.hold > 0 {
-		return t.late(base, r, w, f)
-	}
-	response, err := t.send(base, r, w, f)
+	w.delayed = f.hold > 0
+	response, err := t.carry(base, r, w, f)
 	time.Sleep(f.slow)
 	t.lag.deliver(time.Now())
 	if w.kind == ReplicaSets && !w.status {
@@ -207,20 +206,19 @@ func (t *transport) send(base http.RoundTripper, r *http.Request, w write, f fat
 	return response, nil
 }
 
-// late makes a write that the network holds back. The process that made it may have given up, and even another one may
-// have taken over, when it comes to the server.
-func (t *transport) late(base http.RoundTripper, r *http.Request, w write, f fate) (*http.Response, error) {
+// carry carries a write to the server, also where the process has given up meanwhile. If the network holds it back,
+// another process may have taken over when it comes there.
+func (t *transport) carry(base http.RoundTripper, r *http.Request, w write, f fate) (*http.Response, error) {
 	type result struct {
 		response *http.Response
 		err      error
 	}
 	done := make(chan result, 1)
-	w.delayed = true
-	go func() {
+	t.sending.Go(func() {
 		time.Sleep(f.hold)
 		response, err := t.send(base, r.WithContext(context.WithoutCancel(r.Context())), w, f)
 		done <- result{response, err}
-	}()
+	})
 	select {
 	case <-r.Context().Done():
 		return nil, r.Context().Err()

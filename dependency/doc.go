@@ -9,8 +9,9 @@
 //
 // # On the hub
 //
-// Who replicates policies to clusters calls [Replicate]. A PolicySet that could not be read is not one that does not
-// exist: don't replicate until it was read. A webhook calls [Validate].
+// Who replicates policies to clusters calls [ReplicateObject], or [Replicate] for policies that are read already. A
+// PolicySet that could not be read is not one that does not exist: don't replicate until it was read. A webhook calls
+// [Validate].
 //
 // # On the managed cluster
 //

@@ -28,6 +28,7 @@ type Blocker struct {
 	// Holds is how many held clusters wait for it, directly or through others.
 	Holds int `json:"holds,omitempty"`
 
+	settled  bool // that it succeeded and soaked, and is waited for since nobody knows when
 	slotless bool // it failed, and its slot went to the next
 }
 
@@ -43,6 +44,8 @@ func (b *Blocker) kind(many bool) string {
 		return plural(many, "starts now", "start now")
 	case b.Silent:
 		return plural(many, "has not answered", "have not answered")
+	case b.settled:
+		return "succeeded"
 	case b.Status == status.Succeeded:
 		return plural(many, "soaks", "soak")
 	case b.Status == status.Failed:
@@ -59,6 +62,8 @@ func (b *Blocker) end(many bool) string {
 	switch {
 	case b.Starting || b.Status == status.TimeOut:
 		return ""
+	case b.settled:
+		return ", no report says when"
 	case b.Status == status.Succeeded:
 		return b.until()
 	case b.Status == status.Failed && b.Until.IsZero():
@@ -133,7 +138,7 @@ func inUTC(t time.Time) string {
 // blocker describes the cluster at a position.
 func (r *Result) blocker(position int) Blocker {
 	s := r.states[position]
-	b := Blocker{Cluster: r.cluster(position), Starting: s&starting != 0, Silent: s == silent, WithoutTime: undatedStates.has(s)}
+	b := Blocker{Cluster: r.cluster(position), Starting: s&starting != 0, Silent: s == silent, WithoutTime: undatedStates.has(s) || s == succeededUndated, settled: s == succeededUndated}
 	if age := r.ages[position]; agedStates.has(s) && age != unknownAge {
 		b.Since = r.now.Add(-age)
 		if left := r.schedule.rules.left(s, age); left > 0 {
@@ -173,6 +178,7 @@ func (r *Result) Blockers() []Blocker {
 		return nil
 	}
 	waiting, forAll := r.heldByStage()
+	forTimes := r.heldForTimes()
 	var all []Blocker
 	for position, state := range r.states {
 		if r.schedule.isAside(position) {
@@ -191,6 +197,9 @@ func (r *Result) Blockers() []Blocker {
 			holds += r.holdsOf(state, heldBy{forSlots: forAll.ramp})
 			if r.isUnknown(position, state) {
 				holds += forAll.starts
+			}
+			if r.isUndatedSuccess(position) {
+				holds += forTimes[r.schedule.stageOf[group]]
 			}
 		}
 		if holds > 0 {
@@ -238,7 +247,7 @@ func (r *Result) heldByStage() (by []heldBy, all heldByAll) {
 		stage, n := int(s.stageOf[group]), r.held(group)
 		held[stage] += n
 		i, active := c.grantOf(stage)
-		if !active || c.grants()[i].barrier >= 0 || c.isClosed(group) {
+		if !active || c.grants()[i].barrier >= 0 || c.isClosed(group) || c.isWaiting(stage) {
 			continue
 		}
 		switch c.grants()[i].limit {

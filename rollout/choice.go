@@ -21,6 +21,9 @@ type view interface {
 	// turn gives the position and the place of the first cluster of a stage in one of the two waiting states, from the
 	// given place on. Places are in the order in which clusters start.
 	turn(stage int, s state, from int) (position, place int, ok bool)
+	// lastSuccess gives the last time at which a cluster of a stage succeeded that counts; zero if there is none. It is asked
+	// only with the option [WaitBetweenGroups].
+	lastSuccess(stage int) time.Time
 	// at gives the state of the cluster at a position.
 	at(position int) state
 }
@@ -36,6 +39,7 @@ type choice struct {
 	active int      // how many of only there are: none where all stages are complete
 	tracks *tracks  // where the stages are a graph; nil for a chain
 
+	waits  []interval   // of each stage; nil without the option
 	pace   *pace        // what limits all stages together; nil if nothing does
 	aside  int          // how many clusters wait that are not counted
 	breach *Breach      // why nothing starts; nil if the budgets hold
@@ -179,10 +183,11 @@ func (s *schedule) choose(v view, o *observed, now time.Time) choice {
 	if s.stopped(&c) {
 		return c
 	}
+	c.waits = s.waits(v, &c, t, now)
 	c.pace = s.pace(o)
 	grants := c.grants()
 	for i := range grants {
-		if grants[i].barrier < 0 {
+		if grants[i].barrier < 0 && !c.isWaiting(grants[i].stage) {
 			s.grant(&c, &grants[i], t.groups)
 		}
 	}

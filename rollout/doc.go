@@ -143,8 +143,9 @@
 // start clusters in another order ([Order]) or groups in one ([GroupOrder]), bound those in flight within a group ([MaxConcurrencyPerGroup]), let
 // failed clusters give up their slot ([FailedFreesSlot]), and bound how many are removed at once ([MaxRemoved]) and
 // how soon ([RemoveAfter]). They leave clusters out of the count ([Uncounted]) and failures out of the budgets
-// ([FailedBefore]), and try again what failed ([Attempt]). They start gently ([Ramp]), and bound the starts within a span of
-// time ([MaxStarts]); these two hold under All as well.
+// ([FailedBefore]), and try again what failed ([Attempt]). They start gently ([Ramp]), bound the starts within a span of
+// time ([MaxStarts]), and wait after each group ([WaitBetweenGroups]). The first two of these hold under All as well; an
+// option that has no effect under a type is warned of.
 //
 // A cluster that is not counted gets the workload like any other, once its group's turn has come, and nobody waits for it:
 // it takes no slot, its failure stops nothing, and the rollout is complete without it. Name those that are known to be

@@ -46,3 +46,14 @@ func ExampleMaxStarts() {
 	// Output:
 	// start lima oslo; 3 held: at most 3 starts within 1h0m0s, 2 now, the next at 2026-11-21T12:40:00Z; recheck after 40m0s
 }
+
+// People look at the canary for an hour.
+func ExampleWaitBetweenGroups() {
+	reports := []status.Report{
+		{Cluster: "berlin", Status: status.Succeeded, LastTransitionTime: noon().Add(-50 * time.Minute)},
+		{Cluster: "oslo", Status: status.Succeeded, LastTransitionTime: noon().Add(-40 * time.Minute)},
+	}
+	fmt.Println(must(rollout.Plan(byGroup(clusterv1alpha1.RolloutConfig{}), shops(), reports, noon(), rollout.WaitBetweenGroups(time.Hour))))
+	// Output:
+	// 4 held: waiting until 2026-11-21T12:20:00Z, 1h0m0s after the last success in group 0 "canary"; recheck after 20m0s
+}

@@ -125,6 +125,7 @@ var (
 		orderedBy(map[string][]string{"canary": {"ghost"}, "ghost": {"prod"}}), // R33: a name that no group has is passed over
 	}
 	rampChoices    = []func(*world){asIs, func(w *world) { w.ramp = 1 }, func(w *world) { w.ramp = 2 }}
+	waitChoices    = []func(*world){asIs, waitingFor(soaks + 1), waitingFor(soaks + 2), waitingFor(2 * old)}
 	startsChoices  = []func(*world){asIs, startsWithin(1, old), startsWithin(1, old+1), startsWithin(2, soaks+1), startsWithin(2, 2*old), startsWithin(3, soon)}
 	removedChoices = []func(*world){asIs, removing(1, ""), removing(2, "1"), removing(2, "50%"), removing(3, "0"), removing(0, "0%")}
 )
@@ -138,6 +139,8 @@ func orderedBy(after map[string][]string) func(*world) { return func(w *world) {
 func startsWithin(n int, per time.Duration) func(*world) {
 	return func(w *world) { w.starts = &startLimit{n, per} }
 }
+
+func waitingFor(d time.Duration) func(*world) { return func(w *world) { w.wait = d } }
 
 // removing adds the reports of n clusters that are not selected, one of them twice, and a bound on removals.
 func removing(n int, most string) func(*world) {
@@ -170,6 +173,8 @@ func optionWorlds() []space {
 		{name: "ramps", fleets: slices.Concat(small, three), kinds: slices.Concat(nineKinds, rareKinds), strategies: optionStrategies, extras: combined(rampChoices, failedChoices, perGroupChoice[:2]), short: 3000},
 		{name: "starts", fleets: slices.Concat(small, three[:2]), kinds: slices.Concat(nineKinds, versionKinds, rareKinds), strategies: optionStrategies, extras: combined(startsChoices, orderChoices), short: 4000},
 		{name: "ramps, starts and orders", fleets: fleets(ascending(cuts(4)), plainKeys, 0), kinds: fewKinds, strategies: slices.Concat(optionStrategies[:1], optionStrategies[4:]), extras: combined(rampChoices, startsChoices[:4], orderedChoices[:3]), short: 4000},
+		{name: "waits", fleets: slices.Concat(small, three), kinds: slices.Concat(nineKinds, rareKinds), strategies: optionStrategies, extras: combined(waitChoices, gateChoices[:4]), short: 4000},
+		{name: "waits in a graph", fleets: slices.Concat(three, fleets(ascending(cuts(4)), plainKeys, 0)), kinds: append([]kind{rareKinds[4], nineKinds[4]}, fewKinds[:3]...), strategies: optionStrategies[2:], extras: combined(waitChoices, orderedChoices), short: 4000},
 		{name: "removals", fleets: small, kinds: allKinds, strategies: slices.Concat(optionStrategies, ignoredStrategies), extras: combined(removedChoices, wholeChoices), short: 4000},
 	}
 }

@@ -84,7 +84,7 @@ func (r *Result) heldBefore(group int) (int, bool) {
 		return 0, false
 	}
 	active, ok := s.groupOf(before)
-	return active, ok && r.held(active) > 0
+	return active, ok && r.heldCounted(active) > 0
 }
 
 // grant is the index of the grant that the held clusters of a group wait for: that of its stage, or of the first before
@@ -124,6 +124,8 @@ func (r *Result) link(group int) Link {
 		l.Remedies = r.slotRemedies(f)
 	case HoldStarts:
 		r.explainStarts(&l)
+	case HoldWait:
+		r.explainWait(&l, int(r.schedule.stageOf[group]))
 	default: // an earlier group
 		f := r.look(r.grant(group))
 		l.Blockers, l.More = f.last.list()

@@ -184,7 +184,7 @@ func advisedFleets(t *testing.T, n int, do func(h *advised)) {
 			for i, strategy := range explainedStrategies() {
 				h := &advised{strategy: strategy, groups: groups, reports: reports, now: atTen}
 				do(h)
-				switch (kind + i) % 13 { // what people do, in turn
+				switch (kind + i) % 17 { // what people do, in turn
 				case 0:
 					h.paused = true
 				case 1:
@@ -209,6 +209,17 @@ func advisedFleets(t *testing.T, n int, do func(h *advised)) {
 					h.others = []rollout.Option{rollout.Ramp(1)}
 				case 11:
 					h.others = []rollout.Option{rollout.MaxStarts(1, 5*time.Hour)}
+				case 13:
+					h.others = []rollout.Option{rollout.WaitBetweenGroups(2 * time.Hour)}
+				case 14:
+					h.others = []rollout.Option{rollout.WaitBetweenGroups(20 * time.Minute), rollout.GroupOrder(map[string][]string{"canary": {""}}), rollout.Ramp(1)}
+				case 15:
+					h.others = []rollout.Option{rollout.WaitBetweenGroups(time.Hour)}
+					h = h.clone()
+					h.config().MinSuccessTime.Duration = 0
+					if r := h.reports["a"]; r.Status == status.Succeeded {
+						h.reports["a"] = status.Report{Cluster: "a", Status: r.Status} // nobody knows since when
+					}
 				case 12:
 					h.others = []rollout.Option{rollout.GroupOrder(nil), rollout.Ramp(1), rollout.MaxStarts(2, time.Hour)}
 				}

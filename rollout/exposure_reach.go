@@ -120,7 +120,7 @@ func (s *prospect) reachIfAllFail() (reached int) {
 	stops := make([]bool, len(s.Stages)) // whether what comes after a stage is not reached
 	ramp := s.rampOf(0)                  // how many slots it leaves
 	for i := range s.Stages {
-		if slices.ContainsFunc(s.before(i), func(before int) bool { return stops[before] }) {
+		if slices.ContainsFunc(s.directlyBefore(i), func(before int) bool { return stops[before] }) {
 			stops[i] = true
 			continue
 		}

@@ -64,87 +64,103 @@ func (s *prospect) finish(life Span, now time.Time) []Span {
 	longest := s.ends(plus(life.Longest, s.MinSuccessTime), now, unknownEnd)
 	all := make([]Span, len(s.Stages))
 	for i := range all {
-		all[i] = Span{shortest[i], longest[i]}
+		all[i] = Span{shortest[i].end, longest[i].end}
 	}
 	return all
 }
 
-// wait is how long from the beginning a group is held.
-type wait struct {
+// opening is how long from the beginning clusters are held.
+type opening struct {
 	until    time.Duration
 	stage    int // of the group
 	clusters int // of the group
 	barrier  bool
 }
 
-// waits gives the gates that are closed at the time now, in the order of their stages, and of a stage in that in which they
+// openings gives the gates that are closed at the time now, in the order of their stages, and of a stage in that in which they
 // open. Those of which nobody knows when they open do so after the time unknown.
-func (s *prospect) waits(now time.Time, unknown time.Duration) []wait {
-	var waits []wait
+func (s *prospect) openings(now time.Time, unknown time.Duration) []opening {
+	var openings []opening
 	for group, gate := range s.closedGates(now) {
-		w := wait{until: unknown, stage: int(s.stageOf[group]), clusters: s.groups.Size(group) - s.uncountedIn(group)}
+		w := opening{until: unknown, stage: int(s.stageOf[group]), clusters: s.groups.Size(group) - s.uncountedIn(group)}
 		if w.barrier = s.isOneGroup(w.stage); !gate.Opens.IsZero() {
 			w.until = gate.Opens.Sub(now)
 		}
-		waits = append(waits, w)
+		openings = append(openings, w)
 	}
-	slices.SortFunc(waits, func(a, b wait) int { return cmp.Or(cmp.Compare(a.stage, b.stage), cmp.Compare(a.until, b.until)) })
-	return waits
+	slices.SortFunc(openings, func(a, b opening) int { return cmp.Or(cmp.Compare(a.stage, b.stage), cmp.Compare(a.until, b.until)) })
+	return openings
+}
+
+// milestones are times from the beginning that a stage passes on to those that come after it. What never happens is -1.
+type milestones struct {
+	end     time.Duration // all clusters of it, and of all that it comes after, are done
+	barrier time.Duration // all gates before it, and before all that it comes after, are open
+	success time.Duration // the last cluster of it, and of all that it comes after, succeeded
 }
 
 // ends gives for each stage how long it takes until it is complete, where each cluster takes so long until it has soaked.
 // A pause, the wait for groups to be completed, and all else that nobody knows end after the time unknown.
-func (s *prospect) ends(takes time.Duration, now time.Time, unknown time.Duration) []time.Duration {
+func (s *prospect) ends(takes time.Duration, now time.Time, unknown time.Duration) []milestones {
 	var held time.Duration
 	if s.options.paused || s.missing != "" {
 		held = unknown
 	}
-	waits, pace := s.waits(now, unknown), s.newPaced()
-	ends, barriers := make([]time.Duration, len(s.Stages)), make([]time.Duration, len(s.Stages))
-	for i := range s.Stages {
-		begin := time.Duration(0)
-		barriers[i] = held
-		for _, before := range s.before(i) {
-			begin, barriers[i] = max(begin, ends[before]), max(barriers[i], barriers[before])
+	openings, pace, all := s.openings(now, unknown), s.newPaced(), make([]milestones, len(s.Stages))
+	for i := range all {
+		m := milestones{barrier: held, success: -1}
+		for _, before := range s.directlyBefore(i) {
+			b := &all[before]
+			m = milestones{max(m.end, b.end), max(m.barrier, b.barrier), max(m.success, b.success)}
 		}
-		ends[i] = begin
-		of := waits
-		for len(waits) > 0 && waits[0].stage == i {
-			if waits[0].barrier {
-				barriers[i] = max(barriers[i], waits[0].until)
+		var own []opening
+		for len(openings) > 0 && openings[0].stage == i {
+			if own = append(own, openings[0]); own[0].barrier {
+				m.barrier, own = max(m.barrier, openings[0].until), nil
 			}
-			waits = waits[1:]
+			openings = openings[1:]
 		}
-		n := s.counted(i)
-		if n == 0 {
-			continue
-		}
-		begin = max(begin, barriers[i])
-		of = append([]wait{{until: begin, clusters: n}}, of[:len(of)-len(waits)]...)
-		for w := range of[1:] {
-			if w++; of[w].barrier {
-				of[w].clusters = 0
+		if n := s.counted(i); n > 0 {
+			begin := max(m.end, m.barrier)
+			if s.wait > 0 && m.success >= 0 { // R34
+				begin = max(begin, plus(m.success, s.wait))
 			}
-			of[0].clusters -= of[w].clusters
-			of[w].until = max(of[w].until, begin)
+			m.end = s.endOf(i, from(begin, n, own), pace, takes, unknown)
+			m.success = max(m.success, m.end-s.MinSuccessTime)
 		}
-		switch {
-		case pace == nil:
-			ends[i] = endOf(of, s.slots(i), takes)
-		case s.After == nil:
-			ends[i] = pace.endOf(of, s.slots(i), takes)
-		default: // who waits for whom is not looked at
-			ends[i] = max(unknown, endOf(of, s.slots(i), takes))
-		}
+		all[i] = m
 	}
-	return ends
+	return all
+}
+
+// from is who of n clusters that begin at a time may start when, where some of them are behind gates.
+func from(begin time.Duration, n int, gates []opening) []opening {
+	of := append([]opening{{until: begin}}, gates...)
+	for i := range of {
+		of[i].until = max(of[i].until, begin)
+		n -= of[i].clusters
+	}
+	of[0].clusters = n
+	return of
+}
+
+// endOf says when a stage is complete.
+func (s *prospect) endOf(stage int, of []opening, pace *paced, takes, unknown time.Duration) time.Duration {
+	switch {
+	case pace == nil:
+		return endOf(of, s.slots(stage), takes)
+	case s.After == nil:
+		return pace.endOf(of, s.slots(stage), takes)
+	default: // who waits for whom is not looked at
+		return max(unknown, endOf(of, s.slots(stage), takes))
+	}
 }
 
 // endOf says when a stage of n clusters with c slots is complete. They take their slots in their turn. The first c start
 // at once, and each later one when the c-th before it ends: so the last ends after ceil(n/c) clusters one after the other.
 // The same holds for those behind a gate from its opening on, with all slots to themselves and those behind gates that
 // open later.
-func endOf(of []wait, slots int, takes time.Duration) (end time.Duration) {
+func endOf(of []opening, slots int, takes time.Duration) (end time.Duration) {
 	n := 0
 	for _, w := range slices.Backward(of) {
 		if n += w.clusters; w.clusters > 0 {
@@ -173,7 +189,7 @@ func (s *prospect) newPaced() *paced {
 // done that fewer than there are slots are not; fewer than the ramp has for so many done, or than it begins with; and when the
 // n-th before it started so long ago. All of these are sooner the sooner others start and end, so that the
 // shortest time of each cluster gives the shortest of all, and the longest the longest.
-func (p *paced) endOf(of []wait, slots int, takes time.Duration) time.Duration {
+func (p *paced) endOf(of []opening, slots int, takes time.Duration) time.Duration {
 	before, j := len(p.begun), 0
 	for _, w := range of {
 		for range w.clusters {

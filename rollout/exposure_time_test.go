@@ -109,6 +109,9 @@ func timedWorlds(fleets []world) (all []world) {
 		if n := len(all) / 2; n%3 == 0 {
 			w.starts = &startLimit{1 + n/3%3, []time.Duration{4 * time.Minute, 11 * time.Minute, 31 * time.Minute}[n/9%3]}
 		}
+		if n := len(all) / 2; n%4 == 1 {
+			w.wait = []time.Duration{3 * time.Minute, 23 * time.Minute}[n/4%2]
+		}
 		all = append(all, w)
 	}
 	return all

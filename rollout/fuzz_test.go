@@ -193,6 +193,8 @@ func (pick picker) fault(w *world, which int) {
 		w.perGroup = &limit
 	case 8:
 		w.maxRemoved = &limit
+	case 4:
+		w.wait = from(pick, -1, 1, -time.Hour)
 	case 6:
 		w.ramp = from(pick, -1, 1, -1<<31)
 	case 5:
@@ -234,6 +236,6 @@ func (w world) faulty() bool {
 		_, okRemoved := r16(*w.maxRemoved, 0)
 		ok = ok && okRemoved
 	}
-	ok = ok && !r33Cycle(w.ordered) && w.ramp >= 0 && (w.starts == nil || w.starts.n > 0 && w.starts.per > 0) // R35, R36
+	ok = ok && !r33Cycle(w.ordered) && w.ramp >= 0 && w.wait >= 0 && (w.starts == nil || w.starts.n > 0 && w.starts.per > 0) // R35, R36
 	return !ok
 }

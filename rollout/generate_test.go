@@ -222,6 +222,9 @@ func (pick picker) options(w *world) {
 	if pick.oneIn(3) {
 		w.ordered = pick.groupOrder()
 	}
+	if pick.oneIn(3) {
+		w.wait = from(pick, time.Minute, 2*time.Minute, time.Hour, 90*time.Minute+1, 0)
+	}
 	if pick.oneIn(4) {
 		w.ramp = 1 + pick(5)
 	}
@@ -297,7 +300,7 @@ func (w world) String() string {
 	text, err := json.MarshalIndent(map[string]any{
 		"strategy": w.strategy, "groups": w.groups, "clusters": clusters, "reports": w.reports, "now": w.now,
 		"paused": w.paused, "gates": gates, "ordered": w.order != nil, "perGroup": w.perGroup,
-		"groupOrder": w.ordered, "ramp": w.ramp, "maxStarts": fmt.Sprintf("%+v", w.starts),
+		"groupOrder": w.ordered, "waitBetweenGroups": w.wait, "ramp": w.ramp, "maxStarts": fmt.Sprintf("%+v", w.starts),
 		"failedFreesSlot": w.failedFrees, "maxRemoved": w.maxRemoved, "clustersPerDecisionGroup": w.size, "incomplete": w.incomplete,
 		"attempt": w.attempt, "uncounted": w.named(w.uncounted), "failedBefore": w.named(w.before),
 	}, "", " ")

@@ -26,6 +26,8 @@ const (
 	HoldEarlierGroup HoldType = "EarlierGroupIncomplete"
 	// HoldGateClosed says that the gate before the cluster's group, or before an earlier one, is closed.
 	HoldGateClosed HoldType = "GateClosed"
+	// HoldWait says that the time of [WaitBetweenGroups] has not passed since the last success in the groups before.
+	HoldWait HoldType = "WaitNotOver"
 	// HoldConcurrency says that clusters in flight or starting take all slots.
 	HoldConcurrency HoldType = "ConcurrencyUsedUp"
 	// HoldRamp says that clusters in flight or starting take all that [Ramp] allows.
@@ -39,7 +41,8 @@ const (
 type Hold struct {
 	Type HoldType `json:"type"`
 
-	// Group is the incomplete group that is waited for, the group with the closed gate, the group whose budget is
+	// Group is the incomplete group that is waited for, the group with the closed gate, that with the last success
+	// (HoldWait), the group whose budget is
 	// breached unless AllGroups, or under ProgressivePerGroup the group whose concurrency is used up.
 	Group grouping.Key `json:"group"`
 	// AllGroups says that the budget or the limit is not one of a single group.
@@ -71,10 +74,11 @@ type Hold struct {
 	// soak ever ends, or so that they count as started now (HoldStarts).
 	WithoutTime int `json:"withoutTime,omitempty"`
 
-	// MaxStarts clusters may start within Per, of which Starting do now (HoldStarts).
+	// MaxStarts clusters may start within Per, of which Starting do now (HoldStarts). Per is also the time to wait (HoldWait).
 	MaxStarts int           `json:"maxStarts,omitempty"`
 	Per       time.Duration `json:"per,omitempty"`
-	// Until is when one more may start; zero if that depends on those that start now, or that have no time (HoldStarts).
+	// Until is when one more may start (HoldStarts), or when the wait ends (HoldWait). It is zero if that depends on
+	// clusters that start now or have no time.
 	Until time.Time `json:"until,omitzero"`
 }
 
@@ -98,6 +102,8 @@ func (h Hold) String() string {
 		return h.concurrency()
 	case HoldStarts:
 		return h.starts()
+	case HoldWait:
+		return h.wait()
 	default:
 		return string(h.Type)
 	}
@@ -195,6 +201,8 @@ func (s *schedule) hold(c *choice, group int) Hold {
 	switch {
 	case c.isClosed(group):
 		return Hold{Type: HoldGateClosed, Group: s.groups.Key(group), Gate: c.closed[group]}
+	case c.isWaiting(stage):
+		return s.waitNotOver(&c.waits[stage])
 	case !active: // and nobody waits
 		return Hold{}
 	}

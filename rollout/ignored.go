@@ -49,6 +49,7 @@ func (s *schedule) checkOptions() {
 	}{
 		{"groupOrder", s.options.groupOrder != nil && !perGroup},
 		{"maxConcurrencyPerGroup", s.options.groupConcurrency != nil && !perGroup},
+		{"waitBetweenGroups", s.options.wait > 0 && s.wait == 0},
 	} {
 		if option.ignored {
 			s.warn(Warning{Type: WarningFieldIgnored, Field: option.name})

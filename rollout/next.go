@@ -29,7 +29,7 @@ type Next struct {
 	// Warnings say what has no effect or is in doubt.
 	Warnings []Warning `json:"warnings,omitempty"`
 	// RecheckAfter is the time after which something changes by time alone: the end of a deadline or a
-	// soak, the opening of a gate, or a start that [MaxStarts] allows. 0 if nothing does. Fit for RequeueAfter.
+	// soak, the opening of a gate, the end of a wait, or a start that [MaxStarts] allows. 0 if nothing does. Fit for RequeueAfter.
 	RecheckAfter time.Duration `json:"recheckAfter,omitempty"`
 	// Counts says how many of all selected clusters stand how.
 	Counts status.Counts `json:"counts"`
@@ -84,7 +84,7 @@ func (s *schedule) next(v view, o *observed, now time.Time, mark marker) (Next, 
 		TimedOut:     s.list(v, timedOutNowStates, int(everyone[timedOutNow])),
 		Breach:       c.breach.clone(),
 		Warnings:     s.warningsOf(v, o),
-		RecheckAfter: sooner(sooner(o.recheck, left), sooner(s.opening(&c, &o.totals, now), c.nextStart(now))),
+		RecheckAfter: sooner(sooner(o.recheck, left), s.changes(&c, &o.totals, now)),
 		Counts:       all.counts(all.waiting() - c.starting()),
 	}
 	n.Counts.Uncounted, n.Counts.UncountedToApply = len(s.aside), o.asideAll.waiting()
@@ -92,6 +92,12 @@ func (s *schedule) next(v view, o *observed, now time.Time, mark marker) (Next, 
 		n.Removed = o.due
 	}
 	return n, c
+}
+
+// changes is the time from now until a gate opens, a wait ends, or one more cluster may start that is held for it; 0 if
+// nothing of that happens.
+func (s *schedule) changes(c *choice, t *totals, now time.Time) time.Duration {
+	return sooner(s.opening(c, t, now), sooner(s.waitEnds(c, t, now), c.nextStart(now)))
 }
 
 // withholds says whether nobody is removed (R7, R30).
@@ -123,6 +129,9 @@ func (s *schedule) warningsOf(v view, o *observed) []Warning {
 		w.Cluster = s.groups.Cluster(position)
 		warnings = append(warnings, w)
 	}
+	if n := o.all[succeededUndated]; n > 0 {
+		warnings = append(warnings, Warning{Type: WarningSuccessWithoutTime, Clusters: int(n), Cluster: s.firstUndatedSuccess(v)})
+	}
 	if s.missing == "" && s.exceedsRemovals(o) {
 		warnings = append(warnings, Warning{
 			Type: WarningRemovalsWithheld, Clusters: len(o.due), Cluster: o.due[0],
@@ -130,4 +139,13 @@ func (s *schedule) warningsOf(v view, o *observed) []Warning {
 		})
 	}
 	return warnings
+}
+
+// firstUndatedSuccess names the first cluster that counts and succeeded nobody knows when.
+func (s *schedule) firstUndatedSuccess(v view) string {
+	position, _, ok := v.in(undatedSuccess, 0)
+	for ok && s.isAside(position) {
+		position, _, ok = v.in(undatedSuccess, position+1)
+	}
+	return s.groups.Cluster(position)
 }

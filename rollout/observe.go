@@ -77,7 +77,7 @@ func (r *Result) set(position int, report *status.Report, now time.Time) {
 
 // age notes how long the cluster at a position has been in a state, where that has a part in anything.
 func (r *Result) age(position int, s state, since, now time.Time) {
-	if !agedStates.has(s) {
+	if !agedStates.has(s) && (s != succeeded || r.schedule.wait == 0) {
 		return
 	}
 	if r.ages[position] = now.Sub(since); since.IsZero() {

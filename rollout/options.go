@@ -35,6 +35,8 @@ type options struct {
 	rampErr          *field.Error
 	starts           *startLimit // nil: none
 	startsErr        *field.Error
+	wait             time.Duration // 0: none
+	waitErr          *field.Error
 	back             *wayBack // nil: the rollout goes on
 	attempt          int      // the one that is wanted
 	attemptErr       *field.Error
@@ -42,7 +44,7 @@ type options struct {
 
 // errs are those of the options that count.
 func (o *options) errs() (errs field.ErrorList) {
-	for _, err := range []*field.Error{o.groupErr, o.groupOrderErr, o.rampErr, o.startsErr, o.removedErr, o.graceErr, o.attemptErr} {
+	for _, err := range []*field.Error{o.groupErr, o.groupOrderErr, o.rampErr, o.startsErr, o.waitErr, o.removedErr, o.graceErr, o.attemptErr} {
 		if err != nil {
 			errs = append(errs, err)
 		}

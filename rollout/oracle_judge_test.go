@@ -85,6 +85,9 @@ func (w world) options() []rollout.Option {
 	if w.ordered != nil {
 		opts = append(opts, rollout.GroupOrder(w.ordered))
 	}
+	if w.wait != 0 {
+		opts = append(opts, rollout.WaitBetweenGroups(w.wait))
+	}
 	if w.ramp != 0 {
 		opts = append(opts, rollout.Ramp(w.ramp))
 	}

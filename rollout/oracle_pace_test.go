@@ -12,7 +12,7 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// The rules on how many start: R11, R24, R25, R35, R36.
+// The rules on how many start, and how soon: R11, R24, R25, R34 to R36.
 
 // startLimit is what MaxStarts is given.
 type startLimit struct {
@@ -164,4 +164,50 @@ func (o *oracle) r36([]grouping.Key) (rollout.Hold, int, bool) {
 		}
 	}
 	return hold, o.starts.n - total, true
+}
+
+// R34: whether there is a wait between groups under the type.
+func (o *oracle) r34Waits() bool {
+	behindMandatory := o.kind == clusterv1alpha1.Progressive && len(o.mandatory) > 0 && o.back == nil
+	return o.wait > 0 && (o.kind == clusterv1alpha1.ProgressivePerGroup || behindMandatory)
+}
+
+// R34: a group starts when so much time has passed since the last success in all groups that it comes after. Reading: the
+// first group with that success is named, or the first with a success without a time.
+func (o *oracle) r34(s *subject) (hold rollout.Hold, waits bool) {
+	if !o.r34Waits() {
+		return rollout.Hold{}, false
+	}
+	hold = rollout.Hold{Type: rollout.HoldWait, Per: o.wait}
+	var last time.Time
+	for _, g := range o.sequence() {
+		if g == s.group {
+			break
+		}
+		for i := range o.all {
+			other := &o.all[i]
+			if !o.r33(g, s.group) || other.group != g || other.status != status.Succeeded || other.aside {
+				continue
+			}
+			if other.since.IsZero() {
+				return rollout.Hold{Type: rollout.HoldWait, Per: o.wait, Group: g}, true
+			}
+			if other.since.After(last) {
+				last, hold.Group = other.since, g
+			}
+		}
+	}
+	hold.Until = last.Add(o.wait).UTC()
+	return hold, !last.IsZero() && o.now.Before(hold.Until)
+}
+
+// R34: who succeeded nobody knows when, and is waited for.
+func (o *oracle) r34WithoutTime() {
+	var timeless []string
+	for i := range o.all {
+		if s := &o.all[i]; o.r34Waits() && o.soak == 0 && s.status == status.Succeeded && s.since.IsZero() && !s.aside {
+			timeless = append(timeless, s.name)
+		}
+	}
+	o.warnOf(rollout.WarningSuccessWithoutTime, timeless)
 }

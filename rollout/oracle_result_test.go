@@ -54,7 +54,7 @@ func (o *oracle) r19Recheck() time.Duration {
 		switch {
 		case s.held && s.hold.Type == rollout.HoldGateClosed && !s.hold.Gate.Opens.IsZero():
 			consider(s.hold.Gate.Opens)
-		case s.held && s.hold.Type == rollout.HoldStarts && !s.hold.Until.IsZero(): // R36
+		case s.held && !s.hold.Until.IsZero(): // R34, R36
 			consider(s.hold.Until)
 		case s.since.IsZero():
 		case o.r5(s):

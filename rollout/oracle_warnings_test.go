@@ -26,6 +26,7 @@ func (o *oracle) r31() {
 	}
 	o.r1Several()
 	o.r5WithoutTime()
+	o.r34WithoutTime()
 	o.r30Withheld()
 }
 
@@ -72,6 +73,9 @@ func (o *oracle) r18Options() {
 	}
 	if o.perGroup != nil {
 		o.warn(rollout.Warning{Type: rollout.WarningFieldIgnored, Field: "maxConcurrencyPerGroup"})
+	}
+	if o.wait > 0 && !o.r34Waits() {
+		o.warn(rollout.Warning{Type: rollout.WarningFieldIgnored, Field: "waitBetweenGroups"})
 	}
 }
 

@@ -14,12 +14,13 @@ import (
 // Of n and of a span that make no sense an error says so, at the option (R35, R36).
 func TestPaceRefusesNonsense(t *testing.T) {
 	for want, option := range map[string]rollout.Option{
-		`ramp: Invalid value: 0: must be at least 1`:                 rollout.Ramp(0),
-		`maxStarts: Invalid value: 0: must be at least 1`:            rollout.MaxStarts(0, time.Hour),
-		`maxStarts.per: Invalid value: "0s": must be more than 0`:    rollout.MaxStarts(1, 0),
-		`ramp: Invalid value: -7: must be at least 1`:                rollout.Ramp(-7),
-		`maxStarts.per: Invalid value: "-1m0s": must be more than 0`: rollout.MaxStarts(1, -time.Minute),
-		`maxStarts: Invalid value: -2: must be at least 1`:           rollout.MaxStarts(-2, -1),
+		`ramp: Invalid value: 0: must be at least 1`:                    rollout.Ramp(0),
+		`maxStarts: Invalid value: 0: must be at least 1`:               rollout.MaxStarts(0, time.Hour),
+		`maxStarts.per: Invalid value: "0s": must be more than 0`:       rollout.MaxStarts(1, 0),
+		`waitBetweenGroups: Invalid value: "-1s": must not be negative`: rollout.WaitBetweenGroups(-time.Second),
+		`ramp: Invalid value: -7: must be at least 1`:                   rollout.Ramp(-7),
+		`maxStarts.per: Invalid value: "-1m0s": must be more than 0`:    rollout.MaxStarts(1, -time.Minute),
+		`maxStarts: Invalid value: -2: must be at least 1`:              rollout.MaxStarts(-2, -1),
 	} {
 		if _, err := rollout.NewPlanner(all(""), nil, option); err == nil || err.Error() != want {
 			t.Errorf("%v, want %s", err, want)

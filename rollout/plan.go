@@ -43,7 +43,7 @@ func (s *schedule) plan(reports []status.Report, now time.Time) (*Result, error)
 	if err != nil {
 		return nil, err
 	}
-	plan.scan = scan{schedule: s, states: r.states}
+	plan.scan = scan{schedule: s, states: r.states, result: r}
 	r.complete(&plan.scan, &observed, now)
 	return r, nil
 }

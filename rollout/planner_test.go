@@ -133,6 +133,7 @@ func drawOptions(t *rapid.T) []rollout.Option {
 		rollout.Uncounted(drawNames(t, "uncounted")),
 		rollout.FailedBefore(drawNames(t, "failed before")),
 		rollout.GroupOrder(rapid.SampledFrom([]map[string][]string{nil, {"canary": {""}}, {"": {"canary"}}}).Draw(t, "group order")),
+		rollout.WaitBetweenGroups(time.Duration(rapid.IntRange(0, 90).Draw(t, "wait")) * time.Second),
 		rollout.Ramp(rapid.IntRange(1, 3).Draw(t, "ramp")),
 		rollout.MaxStarts(rapid.IntRange(1, 3).Draw(t, "starts"), time.Duration(rapid.IntRange(1, 80).Draw(t, "per"))*time.Second),
 	}

@@ -1,13 +1,18 @@
 package rollout
 
-import "slices"
+import (
+	"slices"
+	"time"
+)
 
 // scan is the view that looks through all clusters.
 type scan struct {
 	schedule *schedule
-	states   []state // of each position
-	sorted   []int32 // the positions that the last turn sorted; only with an Order
-	ranks    *ranks  // of a graph, whose stages may start many at a time; nil before the first turn
+	states   []state     // of each position
+	sorted   []int32     // the positions that the last turn sorted; only with an Order
+	result   *Result     // which knows how long clusters have been in their states
+	lasts    []time.Time // of each stage the last success; nil before somebody asks
+	ranks    *ranks      // of a graph, whose stages may start many at a time; nil before the first turn
 }
 
 func (v *scan) in(states stateSet, from int) (int, state, bool) {
@@ -72,4 +77,24 @@ func (v *scan) sort(stage int, s state) {
 		v.sorted = append(v.sorted, int32(position))
 	}
 	slices.SortFunc(v.sorted, v.schedule.compare)
+}
+
+// lastSuccess implements view. The first call takes time linear in the clusters.
+func (v *scan) lastSuccess(stage int) time.Time {
+	if v.lasts != nil {
+		return v.lasts[stage]
+	}
+	s := v.schedule
+	v.lasts = make([]time.Time, len(s.Stages))
+	for position, state := range v.states {
+		age := v.result.ages[position]
+		if !succeededStates.has(state) || age == unknownAge || state == succeededUndated || s.isAside(position) {
+			continue
+		}
+		last := &v.lasts[s.stageOf[s.groups.GroupAt(position)]]
+		if at := v.result.now.Add(-age); at.After(*last) {
+			*last = at
+		}
+	}
+	return v.lasts[stage]
 }

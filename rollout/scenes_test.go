@@ -46,7 +46,7 @@ import (
 //	size 2, selected 9              the placement's clustersPerDecisionGroup, and how many it selects
 //	paused, resumed, failedFreesSlot, maxConcurrencyPerGroup 50%, maxRemoved 10%, order descending
 //	closed group 1 "canary", approval, until 13:00     and: open group 1 "canary"
-//	ramp 2, maxStarts 3 1h
+//	ramp 2, maxStarts 3 1h, waitBetweenGroups 1h
 //	groupOrder eu after canary, us after canary and eu (groupOrder alone: any order)
 //	at 12:30                        the time; it begins at 12:00
 //	a Progressing 5m                a report: since 5 minutes ago; `and a Failed 1m` is one more report of a
@@ -334,6 +334,10 @@ func (s *stage) change(line string) error {
 		s.options["maxRemoved"] = rollout.MaxRemoved(intstr.Parse(rest))
 	case "order":
 		s.options["order"] = rollout.Order(func(a, b string) int { return cmp.Compare(b, a) })
+	case "waitBetweenGroups":
+		d, err := time.ParseDuration(rest)
+		s.options["waitBetweenGroups"] = rollout.WaitBetweenGroups(d)
+		return err
 	case "ramp":
 		initial, err := strconv.Atoi(rest)
 		s.options["ramp"] = rollout.Ramp(initial)

@@ -65,9 +65,10 @@ type schedule struct {
 	rules    rules
 	options  options
 	groups   *grouping.Groups
-	missing  string  // what the groups lack; empty where they are complete
-	stageOf  []int32 // of each group
-	members  []int32 // of each stage of a graph its group; nil for a chain
+	missing  string        // what the groups lack; empty where they are complete
+	stageOf  []int32       // of each group
+	members  []int32       // of each stage of a graph its group; nil for a chain
+	wait     time.Duration // between groups; 0 if none
 	warnings []Warning
 	names    string // known, once it was asked for
 }
@@ -78,6 +79,8 @@ func newSchedule(r rules, o options, groups *grouping.Groups) *schedule {
 	s.except()
 	total := groups.NumClusters() - len(s.aside)
 	s.Schedule = Schedule{Type: r.typ, MinSuccessTime: r.minSuccessTime, ProgressDeadline: r.deadline, MaxFailures: total}
+	s.wait = s.waitsBetween()
+	s.rules.datesSuccess = s.wait > 0
 	s.warnings = slices.Clone(r.warnings)
 	concurrency := s.concurrency()
 

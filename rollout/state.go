@@ -25,6 +25,7 @@ const (
 	soaking                         // in flight
 	soakingUndated                  // in flight, for ever
 	succeeded                       // settled
+	succeededUndated                // settled, and a stage waits for its time (R34)
 	skipped                         // settled
 	timedOut                        // settled and a failure: reported so
 	timedOutNow                     // settled and a failure: by its deadline
@@ -46,7 +47,8 @@ const (
 	timedOutNowStates stateSet = 1 << timedOutNow
 	timedOutStates    stateSet = 1<<timedOut | timedOutNowStates
 	failureStates     stateSet = failedStates | timedOutStates
-	succeededStates   stateSet = 1<<soaking | 1<<soakingUndated | 1<<succeeded
+	succeededStates   stateSet = 1<<soaking | 1<<soakingUndated | 1<<succeeded | undatedSuccess
+	undatedSuccess    stateSet = 1 << succeededUndated
 	datedStates       stateSet = 1<<silent | 1<<progressing | 1<<failed | 1<<soaking // those that time may change
 	agedStates        stateSet = inFlightStates | failureStates                      // those of which a result knows how long they have been so
 )
@@ -60,7 +62,7 @@ func (s state) status() status.RolloutStatus {
 		return status.Progressing
 	case failed, failedUndated:
 		return status.Failed
-	case soaking, soakingUndated, succeeded:
+	case soaking, soakingUndated, succeeded, succeededUndated:
 		return status.Succeeded
 	case skipped:
 		return status.Skip
@@ -116,6 +118,8 @@ func read(r *status.Report) (kind state, since time.Time) {
 func (r *rules) at(kind state, since, now time.Time) state {
 	limit, before, undated, after := r.phase(kind)
 	switch {
+	case limit == 0 && kind == succeeded && r.datesSuccess && since.IsZero():
+		return succeededUndated
 	case limit == 0:
 		return kind
 	case since.IsZero():
@@ -172,7 +176,7 @@ const excused = numStates
 
 func (t *tally) waiting() int { return int(t[unreported] + t[toApply]) }
 func (t *tally) failed() int  { return int(t[failed] + t[failedUndated]) }
-func (t *tally) soaked() int  { return int(t[succeeded]) }
+func (t *tally) soaked() int  { return int(t[succeeded] + t[succeededUndated]) }
 func (t *tally) soaking() int { return int(t[soaking] + t[soakingUndated]) }
 func (t *tally) undated() int {
 	return int(t[progressingUndated] + t[failedUndated] + t[soakingUndated])
@@ -200,7 +204,7 @@ func (t *tally) counts(held int) status.Counts {
 	return status.Counts{
 		ToApply:     t.waiting(),
 		Progressing: t.progressing(),
-		Succeeded:   t.soaking() + int(t[succeeded]),
+		Succeeded:   t.soaking() + t.soaked(),
 		Failed:      t.failed(),
 		TimeOut:     int(t[timedOut] + t[timedOutNow]),
 		Skip:        int(t[skipped]),

@@ -35,6 +35,8 @@ type tracker struct {
 	starts  *timers // with MaxStarts the positions that started within its span; else nil
 	unknown int     // how many in flight have no time
 
+	successes []lastSuccess // of each stage; nil without WaitBetweenGroups
+
 	totals     totals
 	incomplete bitset.Set // of stages
 	breached   bitset.Set // of stages
@@ -45,7 +47,7 @@ type tracker struct {
 }
 
 // listedStates are the sets of states that a tracker can list.
-var listedStates = [...]stateSet{inFlightStates, timedOutNowStates, failureStates, undatedStates}
+var listedStates = [...]stateSet{inFlightStates, timedOutNowStates, failureStates, undatedStates, undatedSuccess}
 
 // newTracker puts clusters of the given kinds under a schedule at the time now. It keeps the slices and the ranks. It
 // takes time linear in the clusters.
@@ -63,6 +65,9 @@ func newTracker(s *schedule, r *ranks, kinds []state, since []time.Time, tries a
 		t.listed[i] = bitset.New(n)
 	}
 	t.timers = newTimers(n, t.due)
+	if s.wait > 0 {
+		t.successes = make([]lastSuccess, len(s.Stages))
+	}
 	if s.options.starts != nil {
 		t.starts = newTimers(n, t.leavesSpan)
 	}
@@ -92,12 +97,36 @@ func (t *tracker) due(position int32) time.Time {
 func (t *tracker) report(position int, r report) {
 	t.timers.clear(int32(position))
 	t.unstart(position)
+	if t.successes != nil {
+		t.successes[t.schedule.stageOf[t.schedule.groups.GroupAt(position)]].known = false
+	}
 	t.kinds[position], t.since[position] = r.kind, r.since
 	t.tries.set(position, r.attempt, len(t.kinds))
 	t.lags.set(position, r.lag, len(t.kinds))
 	t.settle(position)
 	t.time(position)
 	t.start(position)
+}
+
+// lastSuccess is the last time at which a cluster of a stage succeeded, as far as it is known.
+type lastSuccess struct {
+	at    time.Time
+	known bool
+}
+
+// lastSuccess implements view. Where a report of the stage has changed it takes time linear in its clusters.
+func (t *tracker) lastSuccess(stage int) time.Time {
+	last := &t.successes[stage]
+	if last.known {
+		return last.at
+	}
+	*last = lastSuccess{known: true}
+	for _, position := range t.ranks.atRank[t.ranks.begins[stage]:t.ranks.begins[stage+1]] {
+		if succeededStates.has(t.states[position]) && t.since[position].After(last.at) && !t.schedule.isAside(int(position)) {
+			last.at = t.since[position]
+		}
+	}
+	return last.at
 }
 
 // leavesSpan is when a position that started leaves the span of MaxStarts.

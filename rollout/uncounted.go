@@ -115,7 +115,7 @@ func (s *schedule) sort(groups []tally, states []state) (aside []tally) {
 func (s *schedule) letsThrough(c *choice, group int) bool {
 	stage := int(s.stageOf[group])
 	_, waits := c.waitsFor(stage)
-	return !waits && !s.stopped(c) && s.barrierOf(c, stage) < 0 && !c.isClosed(group)
+	return !waits && !s.stopped(c) && s.barrierOf(c, stage) < 0 && !c.isClosed(group) && !c.isWaiting(stage)
 }
 
 // barrierOf is the group whose closed gate holds a stage and all behind it; -1 if there is none.

@@ -28,6 +28,7 @@ type rules struct {
 	maxFailures    limit.Limit
 	mandatory      []clusterv1alpha1.MandatoryDecisionGroup
 	warnings       []Warning // of fields that have no effect
+	datesSuccess   bool      // whether stages wait for the time of each success (R34)
 }
 
 // parse reads the fields that the strategy's type has, and warns of the others (R18).

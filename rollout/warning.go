@@ -29,6 +29,9 @@ const (
 	// WarningReportWithoutTime says that nobody knows since when clusters are in flight, so that their deadline or soak
 	// never ends.
 	WarningReportWithoutTime WarningType = "ReportWithoutTime"
+	// WarningSuccessWithoutTime says that nobody knows when clusters succeeded, so that the wait after them
+	// ([WaitBetweenGroups]) does not end.
+	WarningSuccessWithoutTime WarningType = "SuccessWithoutTime"
 	// WarningRemovalsWithheld says that more clusters would be removed at once than [MaxRemoved] allows.
 	WarningRemovalsWithheld WarningType = "RemovalsWithheld"
 	// WarningAllAtOnce says that nothing keeps all clusters from starting at once. Only an [Exposure] has it.
@@ -93,6 +96,8 @@ func (w Warning) String() string {
 		return w.clusters("has", "have") + " several reports: the one that holds the rollout back most counts"
 	case WarningReportWithoutTime:
 		return "no report says since when " + w.clusters("is", "are") + " in flight: neither deadline nor soak ends"
+	case WarningSuccessWithoutTime:
+		return "no report says when " + w.clusters("succeeded", "succeeded") + ": the wait after that does not end"
 	case WarningRemovalsWithheld:
 		return fmt.Sprintf("nobody is removed: %s not selected any more, of %d reported, and only %d may be removed at once",
 			w.clusters("is", "are"), w.Reported, w.MaxRemoved)

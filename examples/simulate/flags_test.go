@@ -46,6 +46,8 @@ func TestFlagsChangeTheRollout(t *testing.T) {
 		{"-fail and -recover", fleet(), []string{"-fail", "a=5m", "-recover", "10m"}, "0s 2 2 0 0, 5m 0 2 0 1, 15m 1 2 1 0, 1h 1 2 2 0, 1h15m 0 1 3 0, 2h 0 0 4 0"},
 		{"-fail-share of all is all", fleet(), []string{"-fail-share", "100%", "-takes", "5m"}, "0s 2 2 0 0, 5m 0 2 0 2"},
 		{"R24 -max-concurrency-per-group", perGroup, []string{"-max-concurrency-per-group", "75%"}, "0s 3 3 0 0, 1h 1 1 3 0, 2h 0 0 4 0"},
+		{"R35 -ramp starts as many as have soaked", fleet(), []string{"-ramp", "1"}, "0s 1 1 0 0, 1h 1 1 1 0, 2h 2 2 2 0, 3h 0 0 4 0"},
+		{"R36 -max-starts leaves time between starts", fleet(), []string{"-max-starts", "1/90m"}, "0s 1 1 0 0, 1h 0 0 1 0, 1h30m 1 1 1 0, 2h30m 0 0 2 0, 3h 1 1 2 0, 4h 0 0 3 0, 4h30m 1 1 3 0, 5h30m 0 0 4 0"},
 		{"R23 a gate that opens", perGroup, []string{"-gate", "0=90m"}, "0s 0 0 0 0, 1h30m 4 4 0 0, 2h30m 0 0 4 0"},
 		{"R23 a gate that stays closed", perGroup, []string{"-gate", "0"}, "0s 0 0 0 0"},
 	} {

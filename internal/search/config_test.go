@@ -34,6 +34,7 @@ type config struct {
 	ramp       int   // Ramp; 0: none
 	starts     int   // MaxStarts, within per ticks; 0: any number
 	per        uint8
+	wait       uint8 // WaitBetweenGroups, in ticks; 0: none
 	installed  set   // the clusters that have the version before
 	aside      set   // Uncounted
 	past       set   // FailedBefore
@@ -41,6 +42,7 @@ type config struct {
 
 	groups []uint8 // of each cluster, at the beginning; none for those that may join
 	closed uint8
+	opens  uint8 // in how many ticks the gates open; 0: when a person opens them
 	left   left
 
 	answers bool // agents say that they are progressing before they say more
@@ -100,6 +102,9 @@ func (c *config) options() options {
 	if c.ramp > 0 {
 		o["Ramp"] = rollout.Ramp(c.ramp)
 	}
+	if c.wait > 0 {
+		o["WaitBetweenGroups"] = rollout.WaitBetweenGroups(time.Duration(c.wait) * tick)
+	}
 	if c.starts > 0 {
 		o["MaxStarts"] = rollout.MaxStarts(c.starts, time.Duration(c.per)*tick)
 	}
@@ -134,7 +139,7 @@ func groupName(index int) string { return fmt.Sprint("g", index) }
 
 // first is the state in which a world begins: the workload is nowhere.
 func (c *config) first() state {
-	s := state{closed: c.closed, left: c.left}
+	s := state{closed: c.closed, opens: c.opens, left: c.left}
 	for i := range s.clusters {
 		group := uint8(none)
 		if i < len(c.groups) {
@@ -152,7 +157,7 @@ func (c *config) first() state {
 }
 
 // oldest is the age from which on nothing changes by time alone.
-func (c *config) oldest() uint8 { return max(c.deadline, c.soak, c.per) }
+func (c *config) oldest() uint8 { return max(c.deadline, c.soak, c.per, c.wait) }
 
 // share reads a limit of n clusters: a count, or a percentage that is rounded up.
 func share(limit string, n, unset int) int {
@@ -186,6 +191,7 @@ func (c *config) String() string {
 	say(c.grace > 0, "RemoveAfter %dm", c.grace)
 	say(c.free, "FailedFreesSlot")
 	say(c.ramp > 0, "Ramp %d", c.ramp)
+	say(c.wait > 0, "WaitBetweenGroups %dm", c.wait)
 	say(c.starts > 0, "MaxStarts %d within %dm", c.starts, c.per)
 	say(c.order != nil, "GroupOrder %v", map[string][]string(c.order))
 	say(c.groupLimit > 0, "MaxConcurrencyPerGroup %d", c.groupLimit)

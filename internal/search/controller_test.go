@@ -103,6 +103,7 @@ func viewed(s *state) (key [2]uint64) {
 		if s.torn == partial {
 			key[1] |= uint64(c.group) << (8 + 2*i)
 		}
+		key[1] |= uint64(s.opens) << 24
 		key[1] |= (bit(c.aside) | bit(c.past)<<1) << (16 + 2*i)
 	}
 	key[1] |= uint64(s.torn) | uint64(s.closed)<<2 | bit(s.paused)<<5 | uint64(s.attempt)<<6 | bit(s.aborted)<<7
@@ -184,11 +185,7 @@ func (k *controller) input(s *state) input {
 			}
 		}
 	}
-	for group := range int32(none) {
-		if s.closed>>group&1 == 1 {
-			in.options[fmt.Sprint("Closed ", group)] = rollout.Closed(grouping.Key{Index: group}, rollout.Gate{Name: "approval"})
-		}
-	}
+	in.close(s, now)
 	if s.paused {
 		in.options["Paused"] = rollout.Paused()
 	}
@@ -205,6 +202,19 @@ func (k *controller) input(s *state) input {
 		in.previous = k.previous(s)
 	}
 	return in
+}
+
+// close closes the gates that are closed at a time.
+func (in *input) close(s *state, at time.Time) {
+	gate := rollout.Gate{Name: "approval"}
+	if s.opens > 0 {
+		gate = rollout.Gate{Name: "window", Opens: at.Add(time.Duration(s.opens) * tick)}
+	}
+	for group := range int32(none) {
+		if s.closed>>group&1 == 1 {
+			in.options[fmt.Sprint("Closed ", group)] = rollout.Closed(grouping.Key{Index: group}, gate)
+		}
+	}
 }
 
 // named says of a name whether its cluster is one of those meant.
@@ -246,7 +256,7 @@ func (k *controller) read(s *state) *grouping.Groups {
 			if c.shown == group {
 				d.Status.Decisions = append(d.Status.Decisions, clusterv1beta1.ClusterDecision{ClusterName: names[i]})
 			}
-			if counted := c.shown; counted == group && s.torn == hidden || c.group == group && s.torn != hidden {
+			if s.torn == hidden && c.shown == group || s.torn != hidden && c.group == group {
 				count++
 			}
 		}

@@ -2,9 +2,12 @@
 // But a rollout is many plans, each made from what the ones before have led to. So this package goes through every state
 // that a small hub can come to, the nearest first, and looks at each. It has tests only:
 //
-//	go test ./internal/search                          the nearest states of each world, in a second or two
-//	go test -tags exhaustive ./internal/search -v      all but the largest worlds whole, in a minute
+//	go test ./internal/search                          the nearest states of each world, in a few seconds
+//	go test -tags exhaustive ./internal/search -v      up to 200,000 states of each world, in about a minute
 //	go test ./internal/search -v -states=5000000       more of the largest
+//
+// The second looks at 2,848,390 states of 32 worlds, which 17,203,236 transitions lead to and for which 947,842 different
+// plans are made. 20 of the worlds are whole then, with histories of up to 28 events. It takes a quarter of a gigabyte.
 //
 // # What a world is
 //

@@ -154,6 +154,11 @@ func (k *controller) pass(s *state) {
 	if s.torn == hidden {
 		s.tornAge++
 	}
+	if s.opens > 0 {
+		if s.opens--; s.opens == 0 {
+			s.closed = 0
+		}
+	}
 }
 
 // renew has another version wanted: a new one, or again the one before. The plan that is carried out is dropped.

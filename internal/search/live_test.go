@@ -279,7 +279,7 @@ func (k *controller) checkSleep(s *state, d *decision) string {
 	}
 	next := *s
 	k.remember(&next)
-	for after := uint8(1); after <= d.recheck || d.recheck == 0 && after <= k.config.oldest()+k.config.grace; after++ {
+	for after := uint8(1); after <= d.recheck || d.recheck == 0 && after <= k.config.oldest()+k.config.grace+k.config.opens; after++ {
 		k.pass(&next)
 		later := *k.decide(&next)
 		later.recheck = d.recheck

@@ -85,6 +85,7 @@ type state struct {
 	torn     tear
 	tornAge  uint8
 	closed   uint8 // the groups with a closed gate, a bit each
+	opens    uint8 // in how many ticks they open; 0: nobody knows
 	paused   bool
 	attempt  uint8 // the one that is wanted
 	aborted  bool  // the version before is wanted on the clusters that have the one that was
@@ -139,7 +140,7 @@ func (s *state) pack() (p packed) {
 		p[i] = s.clusters[i].pack()
 	}
 	l := s.left
-	p[most] = uint64(s.torn) | uint64(s.tornAge)<<2 | uint64(s.closed)<<4 | bit(s.paused)<<7 | uint64(s.attempt)<<36 | bit(s.aborted)<<37
+	p[most] = uint64(s.torn) | uint64(s.tornAge)<<2 | uint64(s.closed)<<4 | bit(s.paused)<<7 | uint64(s.attempt)<<36 | bit(s.aborted)<<37 | uint64(s.opens)<<38
 	for i, n := range [...]uint8{l.fails, l.moves, l.versions, l.crashes, l.faults, l.tears, l.turns} {
 		p[most] |= uint64(n) << (8 + 4*i)
 	}
@@ -153,6 +154,7 @@ func (p *packed) unpack() (s state) {
 	g := p[most]
 	s.torn, s.tornAge, s.closed, s.paused = tear(g&3), uint8(g>>2&3), uint8(g>>4&7), g>>7&1 == 1
 	s.attempt, s.aborted = uint8(g>>36&1), g>>37&1 == 1
+	s.opens = uint8(g >> 38 & 3)
 	for i, n := range [...]*uint8{&s.left.fails, &s.left.moves, &s.left.versions, &s.left.crashes, &s.left.faults, &s.left.tears, &s.left.turns} {
 		*n = uint8(g >> (8 + 4*i) & 15)
 	}

@@ -119,6 +119,13 @@ var mutants = []mutant{
 		}
 	})},
 	{name: "takes a gate for no barrier (R23)", world: "gates", broken: "order", planner: gateOfItsGroup},
+	{name: "opens a gate a moment early (R23)", world: "a window", broken: "time", planner: given(func(in *input) {
+		for group := range int32(none) {
+			if name := fmt.Sprint("Closed ", group); in.options[name] != nil {
+				in.options[name] = rollout.Closed(grouping.Key{Index: group}, rollout.Gate{Opens: now.Add(3*tick - 1)})
+			}
+		}
+	})},
 	{name: "ignores a pause (R22)", world: "gates", broken: "stop", planner: without("Paused")},
 	{name: "ignores MaxConcurrencyPerGroup (R24)", world: "slots come free", broken: "concurrency", planner: without("MaxConcurrencyPerGroup")},
 	{name: "starts while groups are incomplete (R28)", world: "decisions rewritten", broken: "stop", planner: trustsDecisions(true, false)},
@@ -161,6 +168,13 @@ var mutants = []mutant{
 	})},
 	{name: "stops the way back at a breach (R45)", world: "the way back", broken: "breach", planner: takenBack(
 		func(a *rollout.Abort) { a.StopAtBreach = true })},
+	{name: "does not wait between groups (R34)", world: "waits between groups", broken: "order", planner: without("WaitBetweenGroups")},
+	{name: "waits for ever between groups (R34)", world: "waits between groups", broken: "held", planner: given(func(in *input) {
+		in.options["WaitBetweenGroups"] = rollout.WaitBetweenGroups(time.Hour)
+	})},
+	{name: "waits a moment less between groups (R34)", world: "waits between groups", broken: "time", planner: given(func(in *input) {
+		in.options["WaitBetweenGroups"] = rollout.WaitBetweenGroups(2*tick - 1)
+	})},
 	{name: "starts all at once (R35)", world: "a ramp", broken: "pace", planner: without("Ramp")},
 	{name: "lets the ramp begin higher (R35)", world: "a ramp", broken: "pace", planner: given(func(in *input) {
 		in.options["Ramp"] = rollout.Ramp(2)

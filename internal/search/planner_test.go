@@ -44,6 +44,7 @@ func (l *listener) now() time.Time { return now.Add(l.passed) }
 // strategy gives what SetStrategy takes. The time of grace begins anew with each planner.
 func (l *listener) strategy(s *state) (strategy clusterv1alpha1.RolloutStrategy, opts []rollout.Option) {
 	in := l.input(s)
+	in.close(s, l.now())
 	for _, o := range in.options {
 		opts = append(opts, o)
 	}

@@ -141,6 +141,19 @@ func (j *judge) behind(x *stage) string {
 			return "behind the closed gate of " + before.name
 		}
 	}
+	return j.wait(x)
+}
+
+// wait says whether the last success of those before a stage is too young (R34); empty if it is not.
+func (j *judge) wait(x *stage) string {
+	for n := range j.n {
+		for i := range most {
+			o := j.s.clusters[i].view()
+			if age := min(o.applied, o.changed); x.after.has(n) && j.stages[n].clusters.has(i) && j.stands[i] == done && age < j.config.wait {
+				return fmt.Sprintf("%dm after the success of @%d in %s, and not %dm", age, i, j.stages[n].name, j.config.wait)
+			}
+		}
+	}
 	return ""
 }
 

@@ -34,7 +34,7 @@ type caches struct {
 	policies, sets, bindings, placements, decisions cache.Indexer
 }
 
-// The indexes, beside the one by namespace.
+// The indexes, beside the one by namespace that each informer has.
 const (
 	replicasByRoot       = "replicas by root"       // namespace/name
 	rootsByNamespace     = "roots by namespace"     // without the replicas
@@ -44,7 +44,6 @@ const (
 )
 
 var (
-	byNamespace    = cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}
 	policyIndexers = cache.Indexers{
 		replicasByRoot: func(o any) ([]string, error) {
 			if root, replicated := rootOf(o.(*policy)); replicated {
@@ -60,13 +59,10 @@ var (
 		},
 		rootsBySet: func(o any) ([]string, error) { return setsOf(o.(*policy)), nil },
 	}
-	bindingIndexers = cache.Indexers{
-		cache.NamespaceIndex: cache.MetaNamespaceIndexFunc,
-		bindingsByPlacement: func(o any) ([]string, error) {
-			b := o.(*placementBinding)
-			return []string{b.Namespace + "/" + b.PlacementRef.Name}, nil
-		},
-	}
+	bindingIndexers = cache.Indexers{bindingsByPlacement: func(o any) ([]string, error) {
+		b := o.(*placementBinding)
+		return []string{b.Namespace + "/" + b.PlacementRef.Name}, nil
+	}}
 	decisionIndexers = cache.Indexers{decisionsByPlacement: func(o any) ([]string, error) {
 		decision := o.(*clusterv1beta1.PlacementDecision)
 		if placement, ok := decision.Labels[clusterv1beta1.PlacementLabel]; ok {
@@ -106,13 +102,7 @@ func newInformers(policy dynamicinformer.DynamicSharedInformerFactory, cluster c
 				return i, err
 			}
 		}
-		indexers := cache.Indexers{}
-		for name, index := range each.indexers {
-			if _, there := each.informer.GetIndexer().GetIndexers()[name]; !there {
-				indexers[name] = index
-			}
-		}
-		if err := each.informer.AddIndexers(indexers); err != nil {
+		if err := each.informer.AddIndexers(each.indexers); err != nil {
 			return i, err
 		}
 	}

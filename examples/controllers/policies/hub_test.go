@@ -54,11 +54,7 @@ func newHub(t testing.TB) *hub {
 	h.controller = &controller{client: client, now: func() time.Time { return h.clock }}
 	store := func(indexers cache.Indexers) cache.Indexer {
 		s := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
-		for name, index := range indexers {
-			if name != cache.NamespaceIndex {
-				h.must(s.AddIndexers(cache.Indexers{name: index}))
-			}
-		}
+		h.must(s.AddIndexers(indexers))
 		return s
 	}
 	h.caches = caches{

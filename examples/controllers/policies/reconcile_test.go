@@ -140,6 +140,10 @@ func TestAnotherTemplateBeginsAnew(t *testing.T) {
 	h.wrote("")
 	h.policy(progressive(1)) // of another strategy alone, nothing begins anew
 	h.wrote("")
+	object := h.policies[thePolicy.String()].DeepCopy()
+	object.SetAnnotations(map[string]string{"kubectl.kubernetes.io/last-applied-configuration": "{}"})
+	h.store(object)
+	h.wrote("")
 	h.policy(strings.ReplaceAll(progressive(1), "etcd-encryption", "another"))
 	h.wrote("a: update inform, b: update inform")
 	h.wrote("a: update enforce")

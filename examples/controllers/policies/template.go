@@ -6,8 +6,8 @@ import (
 	"encoding/json"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/cohort-ocm/cohort/dependency"
@@ -25,8 +25,8 @@ type template struct {
 	version string
 }
 
-// template is what is replicated of a policy now. Its version leaves out the action, which the rollout sets, and the
-// strategy, so that a change of these alone begins nothing anew.
+// template is what is replicated of a policy now. Its version is that of the spec, without the action, which the rollout
+// sets, and without the strategy, so that a change of these, of labels or of annotations begins nothing anew.
 func (c *controller) template(root *policy, memory *memory) (*template, error) {
 	t := template{of: root, sets: c.caches.setsIn(root)}
 	if before := memory.template; before != nil && sameContent(before.of, root) && slices.Equal(before.sets, t.sets) {
@@ -36,22 +36,17 @@ func (c *controller) template(root *policy, memory *memory) (*template, error) {
 	for _, set := range t.sets {
 		sets[types.NamespacedName{Namespace: set.Namespace, Name: set.Name}] = &set.PolicySet
 	}
-	replicated := dependency.Replicate(root.root, root.Namespace, sets)
-
-	t.object = &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": root.raw.GetAPIVersion(), "kind": root.raw.GetKind(),
-		"spec": runtime.DeepCopyJSONValue(root.raw.Object["spec"]),
-	}}
-	t.object.SetName(replicated.Name)
-	t.object.SetLabels(replicated.Labels)
-	t.object.SetAnnotations(root.Annotations)
+	var err error
+	if t.object, err = dependency.ReplicateObject(root.raw, root.Namespace, sets); err != nil {
+		return nil, err
+	}
 	spec := t.object.Object["spec"].(map[string]any)
 	delete(spec, "rolloutStrategy")
 	delete(spec, "remediationAction")
-	if err := setDependencies(spec, replicated); err != nil {
-		return nil, err
-	}
-	text, err := json.Marshal(t.object.Object)
+	annotations := t.object.GetAnnotations()
+	delete(annotations, corev1.LastAppliedConfigAnnotation) // it is about the root policy
+	t.object.SetAnnotations(annotations)
+	text, err := json.Marshal(spec)
 	if err != nil {
 		return nil, err
 	}
@@ -59,38 +54,6 @@ func (c *controller) template(root *policy, memory *memory) (*template, error) {
 	t.version = hex.EncodeToString(sum[:8])
 	memory.template = &t
 	return &t, nil
-}
-
-// setDependencies gives a spec the dependencies in the form that holds on the managed clusters. All else of it stays, also
-// what the library has no field for.
-func setDependencies(spec map[string]any, replicated *policyv1.Policy) error {
-	set := func(in map[string]any, name string, dependencies []policyv1.PolicyDependency) error {
-		if len(dependencies) == 0 {
-			return nil
-		}
-		all := make([]any, len(dependencies))
-		for i := range dependencies {
-			one, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&dependencies[i])
-			if err != nil {
-				return err
-			}
-			all[i] = one
-		}
-		in[name] = all
-		return nil
-	}
-	if err := set(spec, "dependencies", replicated.Spec.Dependencies); err != nil {
-		return err
-	}
-	templates, _ := spec["policy-templates"].([]any)
-	for i := range templates {
-		if one, ok := templates[i].(map[string]any); ok {
-			if err := set(one, "extraDependencies", replicated.Spec.PolicyTemplates[i].ExtraDependencies); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }
 
 // on is the replicated policy of a cluster, as it has to be written.

@@ -35,7 +35,7 @@
 //     the set follows two placements, each with its strategy.
 //   - Agents (agent.go) are quick, slow, tardy, silent, hanging, failing, recovering or flapping, and may draw anew with
 //     each generation. Their conditions have times of whole seconds, which stay where only the generation changes.
-//   - The script (world.go, player.go) changes the template and the size of groups, lets clusters join, leave, return, and move
+//   - The script (world.go, script.go) changes the template and the size of groups, lets clusters join, leave, return, and move
 //     from one placement to the other, while works with finalizers still terminate, and crashes the controller. In the end the
 //     agents heal, with most seeds.
 //

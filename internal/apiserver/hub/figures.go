@@ -16,6 +16,7 @@ type figures struct {
 	leaders, held, blind                                                            int
 	blindOf                                                                         map[Invariant]int
 	most                                                                            float64
+	dropped                                                                         int
 	longestSeed                                                                     uint64
 	longest                                                                         time.Duration
 }
@@ -73,7 +74,11 @@ func (f *figures) add(o *observation) {
 }
 
 func (f *figures) String() string {
-	return fmt.Sprintf("%d rollouts of %d versions: %d came to their end, %d stood still; %d events, %d reconciles (%d with an error), %d processes that acted, %d restarts; "+
+	dropped := ""
+	if f.dropped > 0 {
+		dropped = fmt.Sprintf("%d rollouts not observed, since etcd gave up writes on a machine that was too busy\n", f.dropped)
+	}
+	return dropped + fmt.Sprintf("%d rollouts of %d versions: %d came to their end, %d stood still; %d events, %d reconciles (%d with an error), %d processes that acted, %d restarts; "+
 		"%d writes of the controller (%d answers lost, %d held back), %d starts, %d removals; longest %v (seed %d); %d violations\n"+
 		"%d starts that only what the caches did not show yet forbade: %v; at most %.1f times of MaxConcurrency in flight",
 		f.rollouts, f.versions, f.complete, f.stopped, f.events, f.reconciles, f.errors, f.leaders, f.restarts,

@@ -86,7 +86,10 @@ func (h *Hub) rollouts(t *testing.T, subject *Subject, n int, draw func(seed uin
 	var all figures
 	start := time.Now()
 	h.observe(t, subject, n, *flagParallel, func(i int) *world { return draw(seed + uint64(i)) }, func(o *observation) bool {
-		if o.err != nil {
+		if o.overwhelmed() {
+			all.dropped++
+			return true
+		} else if o.err != nil {
 			t.Errorf("%s\n%v", o.world, o.err)
 			return true
 		}
@@ -99,6 +102,9 @@ func (h *Hub) rollouts(t *testing.T, subject *Subject, n int, draw func(seed uin
 		}
 		return true
 	})
+	if all.rollouts == 0 {
+		t.Error("no rollout was observed")
+	}
 	t.Logf("%s\nin %v", &all, time.Since(start).Round(time.Second))
 }
 
@@ -119,7 +125,10 @@ func (h *Hub) EachDuty(t *testing.T, subject *Subject, duties map[Duty][]Invaria
 				if proof != "" {
 					return false // it was stopped
 				}
-				if o.err != nil {
+				if o.overwhelmed() {
+					all.dropped++
+					return true
+				} else if o.err != nil {
 					t.Errorf("%s\n%v", o.world, o.err)
 					return true
 				}

@@ -23,6 +23,7 @@ type write struct {
 	rv        int64 // of the answer; 0 if it has none
 	done      bool  // the server has carried it out
 	lost      bool  // but the controller was told nothing
+	refused   bool  // the server was too busy, and may have done it all the same
 	delayed   bool  // it came to the server when the process had given up
 	sent      time.Time
 	answered  time.Time
@@ -185,7 +186,7 @@ func (t *transport) send(base http.RoundTripper, r *http.Request, w write, f fat
 		return nil, err
 	}
 	response.Body = io.NopCloser(bytes.NewReader(body))
-	w.done, w.answered = response.StatusCode < 300, time.Now()
+	w.done, w.refused, w.answered = response.StatusCode < 300, response.StatusCode >= 500, time.Now()
 	var answer struct {
 		Metadata struct {
 			Name            string `json:"name"`

@@ -1,0 +1,185 @@
+package rollout
+
+import (
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+)
+
+// WaitBetweenGroups starts a group only once a time has passed since the last success in the groups that it comes after,
+// so that people can look at those first. It holds where groups go one after the other: under ProgressivePerGroup, also
+// with [GroupOrder], and under Progressive behind mandatory groups. Elsewhere it has no effect, of which the result warns.
+//
+// The time runs from each success itself, and so at the same time as minSuccessTime. Where no cluster succeeded, nothing is waited for.
+// Where no report says when one did, the wait does not end before a report says so, of which the result warns. A cluster that succeeds
+// later in an earlier group, such as one that joined, begins the wait anew, also for groups that have begun. It is an error if d is negative.
+func WaitBetweenGroups(d time.Duration) Option {
+	var err *field.Error
+	if d < 0 {
+		err = field.Invalid(field.NewPath("waitBetweenGroups"), d.String(), "must not be negative")
+	}
+	return func(o *options) { o.wait, o.waitErr = d, err }
+}
+
+// waitsBetween is the wait between groups, or 0 where there is none under the type (R34).
+func (s *schedule) waitsBetween() time.Duration {
+	behindMandatory := s.Type == clusterv1alpha1.Progressive && len(s.rules.mandatory) > 0 && s.options.back == nil
+	if s.Type == clusterv1alpha1.ProgressivePerGroup || behindMandatory {
+		return s.options.wait
+	}
+	return 0
+}
+
+// interval is what a stage waits for beside that all it comes after are complete. The zero interval is over.
+type interval struct {
+	// Of all clusters that count in the stages that it comes after: the last success, zero if there is none, and the first
+	// stage with that.
+	last   time.Time
+	lastOf int
+	// Whether nobody knows when one of them succeeded, and the first stage with such a cluster.
+	unknown   bool
+	unknownOf int
+	// is says whether the wait goes on now.
+	is bool
+}
+
+// join waits for what both do.
+func (w *interval) join(other interval) {
+	if other.last.After(w.last) || other.last.Equal(w.last) && !w.last.IsZero() && other.lastOf < w.lastOf {
+		w.last, w.lastOf = other.last, other.lastOf
+	}
+	if other.unknown && (!w.unknown || other.unknownOf < w.unknownOf) {
+		w.unknown, w.unknownOf = true, other.unknownOf
+	}
+}
+
+// waits gives the wait of each stage; nil without the option. Those of which some predecessor is not complete have none. It takes
+// time linear in the stages, and in the clusters of complete stages that have changed.
+func (s *schedule) waits(v view, c *choice, t *totals, now time.Time) []interval {
+	if s.wait <= 0 {
+		return nil
+	}
+	all := make([]interval, len(s.Stages))
+	for stage := range all {
+		if _, waits := c.waitsFor(stage); waits {
+			continue
+		}
+		w := &all[stage]
+		for _, before := range s.directlyBefore(stage) {
+			own := interval{last: v.lastSuccess(before), lastOf: before, unknown: t.stages[before][succeededUndated] > 0, unknownOf: before}
+			w.join(own)
+			w.join(all[before])
+		}
+		w.is = w.unknown || !w.last.IsZero() && now.Before(w.last.Add(s.wait))
+	}
+	return all
+}
+
+// isWaiting says whether a stage has to wait although all that it comes after are complete.
+func (c *choice) isWaiting(stage int) bool { return c.waits != nil && c.waits[stage].is }
+
+// waitNotOver is the reason of the clusters of a stage that has to wait.
+func (s *schedule) waitNotOver(w *interval) Hold {
+	if w.unknown {
+		return Hold{Type: HoldWait, Group: s.Stages[w.unknownOf].Groups[0], Per: s.wait}
+	}
+	return Hold{Type: HoldWait, Group: s.Stages[w.lastOf].Groups[0], Per: s.wait, Until: w.last.Add(s.wait).UTC()}
+}
+
+// wait is the sentence.
+func (h Hold) wait() string {
+	if h.Until.IsZero() {
+		return fmt.Sprintf("waiting until %v after the last success in %v: no report says when that was", h.Per, h.Group)
+	}
+	return fmt.Sprintf("waiting until %s, %v after the last success in %v", inUTC(h.Until), h.Per, h.Group)
+}
+
+// waitEnds is the time from now until a wait ends that alone holds clusters; 0 if there is none.
+func (s *schedule) waitEnds(c *choice, t *totals, now time.Time) (next time.Duration) {
+	if c.waits == nil || s.stopped(c) {
+		return 0
+	}
+	for group := range t.groups {
+		stage := int(s.stageOf[group])
+		w := &c.waits[stage]
+		if !w.is || w.unknown || s.barrierOf(c, stage) >= 0 || c.isClosed(group) {
+			continue
+		}
+		if t.groups[group].waiting() > 0 || t.aside != nil && t.aside[group].waiting() > 0 {
+			next = sooner(next, w.last.Add(s.wait).Sub(now))
+		}
+	}
+	return next
+}
+
+// directlyBefore lists the stages that a stage comes directly after.
+func (s *schedule) directlyBefore(stage int) []int {
+	switch {
+	case s.After != nil:
+		return s.After[stage]
+	case stage == 0:
+		return nil
+	default:
+		return []int{stage - 1}
+	}
+}
+
+// explainWait says when the wait before a stage ends. Where nobody knows, it is for want of a time of those that succeeded.
+func (r *Result) explainWait(l *Link, stage int) {
+	if !l.Hold.Until.IsZero() {
+		l.Remedies = []Remedy{{Type: RemedyWait, At: l.Hold.Until}}
+		return
+	}
+	var f few
+	before := r.schedule.before(stage)
+	for position := range r.states {
+		if r.isUndatedSuccess(position) && before[r.schedule.stageOf[r.schedule.groups.GroupAt(position)]] {
+			b := r.blocker(position)
+			f.add(&b, 1)
+		}
+	}
+	l.Blockers, l.More = f.list()
+	l.Remedies = []Remedy{{Type: RemedyAnswer, Count: f.n, Of: f.n, Clusters: f.names()}}
+}
+
+// isUndatedSuccess says whether the cluster at a position counts and succeeded nobody knows when, for whose time a stage
+// may wait.
+func (r *Result) isUndatedSuccess(position int) bool {
+	return r.states[position] == succeededUndated && !r.schedule.isAside(position)
+}
+
+// before says of each stage whether the given one comes after it, directly or not.
+func (s *schedule) before(stage int) []bool {
+	is := make([]bool, len(s.Stages))
+	var mark func(stage int)
+	mark = func(stage int) {
+		for _, before := range s.directlyBefore(stage) {
+			if !is[before] {
+				is[before] = true
+				mark(before)
+			}
+		}
+	}
+	mark(stage)
+	return is
+}
+
+// heldForTimes counts for each stage the clusters that wait since nobody knows when some of its clusters succeeded.
+func (r *Result) heldForTimes() []int {
+	s, c := r.schedule, &r.choice
+	held := make([]int, len(s.Stages))
+	for group := range r.tallies {
+		stage := int(s.stageOf[group])
+		if !c.isWaiting(stage) || !c.waits[stage].unknown || s.barrierOf(c, stage) >= 0 || c.isClosed(group) {
+			continue
+		}
+		for before, is := range s.before(stage) {
+			if is {
+				held[before] += r.held(group)
+			}
+		}
+	}
+	return held
+}

@@ -34,20 +34,28 @@ type exceptions struct {
 func (s *schedule) except() {
 	n := s.groups.NumClusters()
 	e := &s.exceptions
-	if is := s.options.uncounted; is != nil {
-		e.isAt, e.sizes = make([]bool, n), make([]int, s.groups.Len())
-		for position := range n {
-			if is(s.groups.Cluster(position)) {
-				e.isAt[position] = true
-				e.aside = append(e.aside, int32(position))
-				e.sizes[s.groups.GroupAt(position)]++
-			}
-		}
-	}
 	if is := s.options.failedBefore; is != nil {
 		e.before = make([]bool, n)
 		for position := range n {
 			e.before[position] = is(s.groups.Cluster(position))
+		}
+	}
+	is, all := s.options.uncounted, 0
+	if is == nil {
+		return
+	}
+	e.isAt, e.sizes = make([]bool, n), make([]int, s.groups.Len())
+	for position := range n {
+		if is(s.groups.Cluster(position)) {
+			e.isAt[position] = true
+			e.sizes[s.groups.GroupAt(position)]++
+			all++
+		}
+	}
+	e.aside = make([]int32, 0, all)
+	for position, aside := range e.isAt {
+		if aside {
+			e.aside = append(e.aside, int32(position))
 		}
 	}
 }

@@ -58,7 +58,7 @@ func (f *flags) withoutEffect(s *scenario.Scenario, schedule rollout.Schedule, f
 		for _, flag := range []struct {
 			name  string
 			given bool
-		}{{"max-concurrency-per-group", f.perGroup != ""}, {"failed-frees-slot", f.freesSlot}, {"ramp", f.ramp != 0}, {"max-starts", f.maxStarts.n > 0}, {"gate", len(f.closedGates) > 0}} {
+		}{{"max-concurrency-per-group", f.perGroup != ""}, {"failed-frees-slot", f.freesSlot}, {"ramp", f.ramp != 0}, {"max-starts", f.maxStarts.n > 0}, {"wait-between-groups", f.between != 0}, {"gate", len(f.closedGates) > 0}} {
 			if flag.given {
 				note("-%s: no effect, the policy goes to all clusters at once", flag.name)
 			}

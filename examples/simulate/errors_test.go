@@ -287,6 +287,7 @@ func TestWrongFlagsAreRefused(t *testing.T) {
 		{[]string{"-f", file, "-max-concurrency-per-group", "0%"}, "-max-concurrency-per-group 0%: must be above 0%"},
 		{[]string{"-f", file, "-gate", "canary"}, "must be the index of a group"},
 		{[]string{"-f", file, "-gate", "0", "-gate", "0=1h"}, "-gate 0=1h: must not be given twice for a group"},
+		{[]string{"-f", file, "-wait-between-groups", "-1h"}, "-wait-between-groups -1h0m0s: must "},
 		{[]string{"-f", file, "-ramp", "-1"}, "-ramp -1: must be at least 1"},
 		{[]string{"-f", file, "-max-starts", "10"}, "-max-starts 10: must be a number and a time, both above 0, such as 10/1h"},
 		{[]string{"-f", file, "-max-starts", "0/1h"}, "-max-starts 0/1h: must be a number and a time"},

@@ -155,6 +155,8 @@ func (f *flags) fault(err error) error {
 	case !errors.As(err, &wrong):
 	case wrong.Field == "maxConcurrencyPerGroup":
 		return fmt.Errorf("-max-concurrency-per-group %s: %s", f.perGroup, wrong.Detail)
+	case wrong.Field == "waitBetweenGroups":
+		return fmt.Errorf("-wait-between-groups %v: %s", f.between, wrong.Detail)
 	case wrong.Field == "ramp":
 		return fmt.Errorf("-ramp %d: %s", f.ramp, wrong.Detail)
 	}

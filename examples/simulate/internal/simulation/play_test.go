@@ -40,6 +40,9 @@ func drawPace(t *rapid.T) (options []rollout.Option) {
 	if rapid.IntRange(0, 2).Draw(t, "limits starts") == 0 {
 		options = append(options, rollout.MaxStarts(rapid.IntRange(1, 3).Draw(t, "starts"), time.Duration(rapid.IntRange(1, 9).Draw(t, "per"))*time.Minute))
 	}
+	if rapid.IntRange(0, 2).Draw(t, "waits between groups") == 0 {
+		options = append(options, rollout.WaitBetweenGroups(time.Duration(rapid.IntRange(1, 9).Draw(t, "between"))*time.Minute))
+	}
 	return options
 }
 

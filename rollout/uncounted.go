@@ -5,7 +5,7 @@ import clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 // Uncounted names clusters that neither block nor count: those that are known to be unreachable, that hibernate, or that
 // were failing before. Each gets the workload once its stage is reached: when all that the stage comes after is complete.
 // It takes no slot, its failure is in no budget, and no group and no rollout waits for it. A pause, a breach, incomplete
-// groups and closed gates hold it as all others. It is in the lists of a [Result] like any other, and in status.Counts it
+// groups, closed gates and [WaitBetweenGroups] hold it as all others. It is in the lists of a [Result] like any other, and in status.Counts it
 // is among Uncounted alone. Percentages in the strategy are shares of the other clusters.
 //
 // The result warns where a mandatory group has no cluster that counts, since it protects nobody then. A [Planner] asks when

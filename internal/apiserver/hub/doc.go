@@ -9,8 +9,8 @@
 //
 // The same flags go with the controller works, in examples/controllers:
 //
-//	go test ./works -run TestProof -short                    20 rollouts
-//	go test ./works -run TestProof                           also two that act at once, each duty, each invariant
+//	go test ./works -run TestProof -short                    20 rollouts, about a minute
+//	go test ./works -run TestProof                           also two that act at once, each duty, each invariant: some minutes
 //	go test ./works -run TestProof/Rollouts -rollouts=1000 -timeout=0
 //
 // A seed decides what is drawn: clusters, groups, strategy, script, agents, delays. When things happen is up to the

@@ -59,10 +59,7 @@ func TestPolicies(t *testing.T) {
 
 	f.must(f.policies.Namespace("policies").Delete(t.Context(), "etcd", metav1.DeleteOptions{}))
 	f.until("all is gone", func() bool { return len(f.version("two")) == 0 })
-	t.Logf("%d events; in the end %d faults", f.events, len(f.faults))
-	for _, fault := range f.faults {
-		t.Error(fault)
-	}
+	t.Logf("%d events", f.events)
 }
 
 func policyYAML(text string) string {
@@ -125,7 +122,13 @@ func newPolicies(t *testing.T) *policies {
 			}
 		}
 	})
-	t.Cleanup(func() { w.Stop(); done.Wait() })
+	t.Cleanup(func() {
+		w.Stop()
+		done.Wait()
+		for _, fault := range f.faults {
+			t.Error(fault)
+		}
+	})
 	f.program = f.start()
 	return f
 }

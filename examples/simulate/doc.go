@@ -148,9 +148,8 @@
 //	Breached              more failed than the strategy tolerates
 //	NothingSelected       there is no cluster; a line for each rule says how many it drops
 //
-// -max-concurrency-per-group, -failed-frees-slot and -gate are the options of package rollout that the
-// API's strategy lacks. They have no part in a policy that informs or whose strategy is All: all its clusters
-// get it at once. A gate is before the group of this index in each of several placements.
+// -max-concurrency-per-group, -failed-frees-slot, -ramp, -max-starts, -wait-between-groups and -gate are the options of package
+// rollout that the API's strategy lacks. They have no part where a policy informs: all those clusters get it at once. A gate is before the group of this index in each of several placements.
 //
 // The exit status is 0 for every rollout that was played through, whatever became of it, unless -exit-code asks for that
 // of the outcome, which -h lists; 2 for wrong input, with one line that names file, object and field; 1 if the output

@@ -54,11 +54,11 @@ func matchesAny(pattern string, names []string) bool {
 // many clusters.
 func (f *flags) withoutEffect(s *scenario.Scenario, schedule rollout.Schedule, fallbacks int) (notes []string) {
 	note := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
-	if s.Policy != nil && s.Policy.AtOnce {
+	if s.Policy != nil && s.Policy.InformsEverywhere() {
 		for _, flag := range []struct {
 			name  string
 			given bool
-		}{{"max-concurrency-per-group", f.perGroup != ""}, {"failed-frees-slot", f.freesSlot}, {"gate", len(f.closedGates) > 0}} {
+		}{{"max-concurrency-per-group", f.perGroup != ""}, {"failed-frees-slot", f.freesSlot}, {"ramp", f.ramp != 0}, {"max-starts", f.maxStarts.n > 0}, {"wait-between-groups", f.between != 0}, {"gate", len(f.closedGates) > 0}} {
 			if flag.given {
 				note("-%s: no effect, the policy goes to all clusters at once", flag.name)
 			}
@@ -67,7 +67,7 @@ func (f *flags) withoutEffect(s *scenario.Scenario, schedule rollout.Schedule, f
 		if f.perGroup != "" && schedule.Type != clusterv1alpha1.ProgressivePerGroup {
 			note("-max-concurrency-per-group: no effect, the strategy's type is %s and not ProgressivePerGroup", schedule.Type)
 		}
-		limited := false // by anything
+		limited := f.ramp != 0
 		for _, stage := range schedule.Stages {
 			limited = limited || stage.MaxConcurrency < stage.Clusters
 		}

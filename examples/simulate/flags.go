@@ -38,6 +38,9 @@ type flags struct {
 
 	perGroup  string
 	freesSlot bool
+	ramp      int
+	maxStarts starts
+	between   time.Duration // the groups
 	exitCode  bool
 
 	takesGiven  bool
@@ -122,6 +125,9 @@ func (f *flags) set() *flag.FlagSet {
 
 	s.StringVar(&f.perGroup, "max-concurrency-per-group", f.perGroup, "`count or percentage` of a group's clusters in flight at a time, under ProgressivePerGroup")
 	s.BoolVar(&f.freesSlot, "failed-frees-slot", f.freesSlot, "a tolerated failed cluster makes room for the next at once")
+	s.IntVar(&f.ramp, "ramp", f.ramp, "start `gently`: no more clusters in flight at a time than have soaked, or than so many; 0 is no such limit")
+	s.DurationVar(&f.between, "wait-between-groups", f.between, "how `long` to wait after the last success of a group before the next one starts")
+	s.Var(&f.maxStarts, "max-starts", "`number/time`: start at most so many within any such time, as in 10/1h")
 	s.Var(&f.closedGates, "gate", "`group[=after]`: a gate before the group with this index, closed for ever or until some time after the start; may be repeated")
 	f.pictures.declare(s)
 	s.Var(&f.rows, "rows", "`number` of rows that a table has at most, and of waves in JSON that say why the rest waits; or all")
@@ -221,6 +227,15 @@ func (f *flags) options(groups *grouping.Groups) (options []rollout.Option) {
 	}
 	if f.freesSlot {
 		options = append(options, rollout.FailedFreesSlot())
+	}
+	if f.ramp != 0 {
+		options = append(options, rollout.Ramp(f.ramp))
+	}
+	if f.between != 0 {
+		options = append(options, rollout.WaitBetweenGroups(f.between))
+	}
+	if f.maxStarts.n > 0 {
+		options = append(options, rollout.MaxStarts(f.maxStarts.n, f.maxStarts.per))
 	}
 	for _, gate := range f.closedGates {
 		options = append(options, gate.close(groups, f.start.Time)...)

@@ -31,6 +31,8 @@ func waves(t *testing.T, in string, args ...string) string {
 // In each wave: time, started, in flight, done, failed.
 func TestFlagsChangeTheRollout(t *testing.T) {
 	perGroup := strings.Replace(fleet(), "type: Progressive\nprogressive: {maxConcurrency: 2, maxFailures: 2}", "type: ProgressivePerGroup", 1)
+	twoGroups := documents(strings.Replace(aStrategy, "type: Progressive\nprogressive: {maxConcurrency: 1}", "type: ProgressivePerGroup", 1), decisionOf("a"),
+		strings.NewReplacer("p-decision-1", "p-decision-2", `index: "0"`, `index: "1"`).Replace(decisionOf("b")))
 	for _, test := range []struct {
 		why, in string
 		args    []string
@@ -46,6 +48,9 @@ func TestFlagsChangeTheRollout(t *testing.T) {
 		{"-fail and -recover", fleet(), []string{"-fail", "a=5m", "-recover", "10m"}, "0s 2 2 0 0, 5m 0 2 0 1, 15m 1 2 1 0, 1h 1 2 2 0, 1h15m 0 1 3 0, 2h 0 0 4 0"},
 		{"-fail-share of all is all", fleet(), []string{"-fail-share", "100%", "-takes", "5m"}, "0s 2 2 0 0, 5m 0 2 0 2"},
 		{"R24 -max-concurrency-per-group", perGroup, []string{"-max-concurrency-per-group", "75%"}, "0s 3 3 0 0, 1h 1 1 3 0, 2h 0 0 4 0"},
+		{"R35 -ramp starts as many as have soaked", fleet(), []string{"-ramp", "1"}, "0s 1 1 0 0, 1h 1 1 1 0, 2h 2 2 2 0, 3h 0 0 4 0"},
+		{"R36 -max-starts leaves time between starts", fleet(), []string{"-max-starts", "1/90m"}, "0s 1 1 0 0, 1h 0 0 1 0, 1h30m 1 1 1 0, 2h30m 0 0 2 0, 3h 1 1 2 0, 4h 0 0 3 0, 4h30m 1 1 3 0, 5h30m 0 0 4 0"},
+		{"R34 -wait-between-groups leaves time to look", twoGroups, []string{"-wait-between-groups", "30m"}, "0s 1 1 0 0, 10m 0 0 1 0, 40m 1 1 1 0, 50m 0 0 2 0"},
 		{"R23 a gate that opens", perGroup, []string{"-gate", "0=90m"}, "0s 0 0 0 0, 1h30m 4 4 0 0, 2h30m 0 0 4 0"},
 		{"R23 a gate that stays closed", perGroup, []string{"-gate", "0"}, "0s 0 0 0 0"},
 	} {

@@ -220,6 +220,15 @@ func TestAGateIsBeforeTheGroupOfEachPlacement(t *testing.T) {
 	}
 }
 
+// Under All, too, a gate holds at inform who would be enforced, so that nobody may say that it has no effect.
+func TestAGateHoldsAPolicyUnderAll(t *testing.T) {
+	in := documents(aCluster, aPlacement, aBinding, strings.Replace(aPolicy, "type: Progressive, progressive: {maxConcurrency: 1}", "type: All", 1))
+	got := simulateText(t, in, "-f", "-", "-gate", "0")
+	if !strings.Contains(got, "after 0s: AtGate: ") || !strings.Contains(got, "inform/ToApply: a\n") || strings.Contains(got, "no effect") {
+		t.Errorf("got\n%s", got)
+	}
+}
+
 func TestClustersAreListedByActionAndByWhoDecided(t *testing.T) {
 	inform := strings.NewReplacer("enforce", "inform", "rolloutStrategy: {type: Progressive, progressive: {maxConcurrency: 1}}", "").Replace(aPolicy)
 	in := []string{inform, aBinding, aPlacement}

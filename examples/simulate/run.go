@@ -150,8 +150,15 @@ func (f *flags) play(s *scenario.Scenario) (listed, simulation.Outcome, error) {
 
 // fault names the flag whose option package rollout refuses.
 func (f *flags) fault(err error) error {
-	if wrong := (*field.Error)(nil); errors.As(err, &wrong) && wrong.Field == "maxConcurrencyPerGroup" {
+	wrong := (*field.Error)(nil)
+	switch {
+	case !errors.As(err, &wrong):
+	case wrong.Field == "maxConcurrencyPerGroup":
 		return fmt.Errorf("-max-concurrency-per-group %s: %s", f.perGroup, wrong.Detail)
+	case wrong.Field == "waitBetweenGroups":
+		return fmt.Errorf("-wait-between-groups %v: %s", f.between, wrong.Detail)
+	case wrong.Field == "ramp":
+		return fmt.Errorf("-ramp %d: %s", f.ramp, wrong.Detail)
 	}
 	return err
 }

@@ -169,3 +169,22 @@ func (g gate) close(groups *grouping.Groups, start time.Time) (closed []rollout.
 	}
 	return closed
 }
+
+// starts is how many clusters may start within a time. The zero value is no limit.
+type starts struct {
+	n   int
+	per time.Duration
+}
+
+func (s *starts) String() string { return "" }
+
+func (s *starts) Set(text string) error {
+	number, per, _ := strings.Cut(text, "/")
+	n, err := strconv.ParseInt(number, 10, 32)
+	d, errPer := time.ParseDuration(per)
+	if err != nil || errPer != nil || n < 1 || d <= 0 {
+		return errors.New("must be a number and a time, both above 0, such as 10/1h")
+	}
+	s.n, s.per = int(n), d
+	return nil
+}

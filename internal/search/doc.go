@@ -3,8 +3,11 @@
 // that a small hub can come to, the nearest first, and looks at each. It has tests only:
 //
 //	go test ./internal/search                          the nearest states of each world, in a few seconds
-//	go test -tags exhaustive ./internal/search -v      all but the largest worlds whole, in a minute
+//	go test -tags exhaustive ./internal/search -v      up to 200,000 states of each world, in about a minute
 //	go test ./internal/search -v -states=5000000       more of the largest
+//
+// The second looks at 2,874,810 states of 34 worlds, which 17,293,514 transitions lead to and for which 959,312 different
+// plans are made. 22 of the worlds are whole then, with histories of up to 28 events. It takes a quarter of a gigabyte.
 //
 // # What a world is
 //

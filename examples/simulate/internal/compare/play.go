@@ -57,7 +57,7 @@ func play(c Candidate, groups *grouping.Groups, fates func(position int) fate) (
 			if e.status == status.Succeeded {
 				succeeded++
 			}
-			if err := planner.Report(status.Report{Cluster: groups.Cluster(e.position), Status: e.status, LastTransitionTime: e.at}); err != nil {
+			if err := planner.Report(status.Report{Cluster: groups.Cluster(e.position), Status: e.status, LastTransitionTime: e.at, Applied: e.started}); err != nil {
 				return o, err
 			}
 		}
@@ -73,12 +73,12 @@ func begin(planner *rollout.Planner, groups *grouping.Groups, fates func(int) fa
 		}
 		for _, cluster := range next.Start {
 			o.started++
-			if err := planner.Report(status.Report{Cluster: cluster.Name, Status: status.Progressing, LastTransitionTime: now}); err != nil {
+			if err := planner.Report(status.Report{Cluster: cluster.Name, Status: status.Progressing, LastTransitionTime: now, Applied: now}); err != nil {
 				return next, err
 			}
 			position, _ := groups.Position(cluster.Name)
 			if f := fates(position); f.status != "" {
-				heap.Push(coming, event{now.Add(f.after), position, f.status})
+				heap.Push(coming, event{now.Add(f.after), now, position, f.status})
 			}
 		}
 	}
@@ -87,6 +87,7 @@ func begin(planner *rollout.Planner, groups *grouping.Groups, fates func(int) fa
 // event is what a cluster will report.
 type event struct {
 	at       time.Time
+	started  time.Time
 	position int
 	status   status.RolloutStatus
 }

@@ -45,6 +45,12 @@ func drawOptions(t *rapid.T, words []string) (options []rollout.Option) {
 	if rapid.Bool().Draw(t, "frees slot") {
 		options = append(options, rollout.FailedFreesSlot())
 	}
+	if rapid.IntRange(0, 3).Draw(t, "ramps") == 0 {
+		options = append(options, rollout.Ramp(rapid.IntRange(1, 3).Draw(t, "ramp")))
+	}
+	if rapid.IntRange(0, 3).Draw(t, "limits starts") == 0 {
+		options = append(options, rollout.MaxStarts(rapid.IntRange(1, 3).Draw(t, "starts"), time.Duration(rapid.IntRange(1, 9).Draw(t, "per"))*time.Minute))
+	}
 	for i := range words {
 		switch key := (grouping.Key{Index: int32(i)}); rapid.IntRange(0, 5).Draw(t, "gate") {
 		case 0:

@@ -32,6 +32,16 @@ type Policy struct {
 	AtOnce bool
 }
 
+// InformsEverywhere says that no cluster is enforced, so that nothing can hold one.
+func (p *Policy) InformsEverywhere() bool {
+	for c := range p.Resolution.Clusters() {
+		if c.Action != policyv1.Inform {
+			return false
+		}
+	}
+	return true
+}
+
 // loadPolicy finds where a Policy goes. wanted must be zero, as a policy goes to the placements of all its bindings.
 func (o *objects) loadPolicy(r applier, wanted Ref) (*Scenario, error) {
 	if _, err := r.targets(wanted); err != nil {

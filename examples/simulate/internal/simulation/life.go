@@ -38,7 +38,7 @@ type member struct {
 
 // report is what the cluster says at the time now.
 func (m *member) report(now time.Time) status.Report {
-	r := status.Report{Cluster: m.name, Status: status.Progressing, LastTransitionTime: m.started}
+	r := status.Report{Cluster: m.name, Status: status.Progressing, LastTransitionTime: m.started, Applied: m.started}
 	if m.observed != nil {
 		r = *m.observed
 	}

@@ -82,6 +82,7 @@ type play struct {
 	planner   *rollout.Planner
 	witness   *rollout.Planner
 	said      []status.RolloutStatus // by member, as the planner takes what it was told; empty where it is not selected
+	told      []status.Report        // by member, the last
 	coming    events
 	news      []int // the members of which there is something to tell
 	touched   []int // the members that this wave told of
@@ -105,7 +106,7 @@ func (p *play) begin(observed []status.Report) error {
 
 // add has a new member's life begin.
 func (p *play) add(i int) {
-	p.said = append(p.said, "")
+	p.said, p.told = append(p.said, ""), append(p.told, status.Report{})
 	p.lifetimes += 1 + len(p.members[i].life)
 	p.news = append(p.news, i)
 	p.expect(i)
@@ -150,7 +151,7 @@ func (p *play) plan() error {
 			return err
 		}
 		if _, selected := p.rollout.Groups.Position(report.Cluster); selected {
-			p.said[i] = taken(report)
+			p.said[i], p.told[i] = taken(report), report
 		}
 	}
 	p.touched = append(p.touched, p.news...)
@@ -243,7 +244,9 @@ func (p *play) note(w *Wave) error {
 		}
 		p.said[i] = status.TimeOut
 		p.touched = append(p.touched, i)
-		if err := p.planner.Report(status.Report{Cluster: cluster.Name, Status: status.TimeOut, LastTransitionTime: p.now}); err != nil {
+		late := p.told[i] // since when it has the version stays
+		late.Status = status.TimeOut
+		if err := p.planner.Report(late); err != nil {
 			return err
 		}
 	}

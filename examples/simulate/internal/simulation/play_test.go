@@ -32,6 +32,20 @@ func drawObserved(t *rapid.T) (observed []status.Report) {
 	return observed
 }
 
+// drawPace are the options that look back at what started and what soaked.
+func drawPace(t *rapid.T) (options []rollout.Option) {
+	if rapid.IntRange(0, 2).Draw(t, "ramps") == 0 {
+		options = append(options, rollout.Ramp(rapid.IntRange(1, 3).Draw(t, "ramp")))
+	}
+	if rapid.IntRange(0, 2).Draw(t, "limits starts") == 0 {
+		options = append(options, rollout.MaxStarts(rapid.IntRange(1, 3).Draw(t, "starts"), time.Duration(rapid.IntRange(1, 9).Draw(t, "per"))*time.Minute))
+	}
+	if rapid.IntRange(0, 2).Draw(t, "waits between groups") == 0 {
+		options = append(options, rollout.WaitBetweenGroups(time.Duration(rapid.IntRange(1, 9).Draw(t, "between"))*time.Minute))
+	}
+	return options
+}
+
 // watched is what those who watch are told.
 type watched struct {
 	After   time.Duration
@@ -43,6 +57,7 @@ type watched struct {
 func TestPlayIsResumeWithAPlanAtEveryWave(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w, observed := drawWorld(t), drawObserved(t)
+		w.options = append(w.options, drawPace(t)...)
 		lives := func(cluster string) simulation.Life { return w.lives[cluster] }
 		watching := func(all *[]watched) func(time.Duration, *rollout.Result) {
 			return func(after time.Duration, r *rollout.Result) {

@@ -54,7 +54,8 @@
 // the reconcile began and when the write was sent: what only time broke in between, in a long list, could not be planned for.
 //
 // Times of conditions count from the later of their transition and the moment at which the write of the version was sent,
-// with a grace of 1.5 s in favour of the controller, since conditions have whole seconds.
+// with a grace of 1.5 s in favour of the controller, since conditions have whole seconds. Of a write that the network held
+// back they may also count from when it came.
 //
 //   - Half written: the PlacementDecisions are those that the Placement's status names, in the same groups, with as many
 //     clusters together as it counts; else nothing starts.

@@ -126,6 +126,8 @@ var (
 	}
 	rampChoices    = []func(*world){asIs, func(w *world) { w.ramp = 1 }, func(w *world) { w.ramp = 2 }}
 	waitChoices    = []func(*world){asIs, waitingFor(soaks + 1), waitingFor(soaks + 2), waitingFor(2 * old)}
+	asideChoices   = []func(*world){func(w *world) { w.uncounted = of("a") }, func(w *world) { w.uncounted = of("b", "c") }}
+	paceChoices    = []func(*world){waitChoices[1], waitChoices[3], rampChoices[1], startsChoices[2]}
 	startsChoices  = []func(*world){asIs, startsWithin(1, old), startsWithin(1, old+1), startsWithin(2, soaks+1), startsWithin(2, 2*old), startsWithin(3, soon)}
 	removedChoices = []func(*world){asIs, removing(1, ""), removing(2, "1"), removing(2, "50%"), removing(3, "0"), removing(0, "0%")}
 )
@@ -175,6 +177,7 @@ func optionWorlds() []space {
 		{name: "ramps, starts and orders", fleets: fleets(ascending(cuts(4)), plainKeys, 0), kinds: fewKinds, strategies: slices.Concat(optionStrategies[:1], optionStrategies[4:]), extras: combined(rampChoices, startsChoices[:4], orderedChoices[:3]), short: 4000},
 		{name: "waits", fleets: slices.Concat(small, three), kinds: slices.Concat(nineKinds, rareKinds), strategies: optionStrategies, extras: combined(waitChoices, gateChoices[:4]), short: 4000},
 		{name: "waits in a graph", fleets: slices.Concat(three, fleets(ascending(cuts(4)), plainKeys, 0)), kinds: append([]kind{rareKinds[4], nineKinds[4]}, fewKinds[:3]...), strategies: optionStrategies[2:], extras: combined(waitChoices, orderedChoices), short: 4000},
+		{name: "paces and who does not count", fleets: slices.Concat(small[2:], three), kinds: append([]kind{rareKinds[4], nineKinds[4]}, fewKinds[:4]...), strategies: optionStrategies[2:], extras: combined(asideChoices, paceChoices), short: 4000},
 		{name: "removals", fleets: small, kinds: allKinds, strategies: slices.Concat(optionStrategies, ignoredStrategies), extras: combined(removedChoices, wholeChoices), short: 4000},
 	}
 }

@@ -36,10 +36,15 @@ type staged struct {
 	seen        func(r *rollout.Result)
 }
 
-// play carries out every plan at once, and goes on to the next time at which something happens. It returns the last result.
+// play carries out every plan at once, and goes on to the next time at which something happens. A Planner says the same. It
+// returns the last result.
 func (p *staged) play(t *rapid.T) *rollout.Result {
 	groups := p.read(t)
 	states := map[string]status.Report{}
+	planner, err := rollout.NewPlanner(p.strategy, groups, p.options()...)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for range 40 * (len(p.members) + 1) {
 		p.reports = p.reports[:0]
 		for _, r := range states {
@@ -47,6 +52,12 @@ func (p *staged) play(t *rapid.T) *rollout.Result {
 		}
 		result := try(t, p.world, groups).result
 		p.seen(result)
+		if err := planner.Report(p.reports...); err != nil {
+			t.Fatal(err)
+		}
+		if plan, next := mustJSON(result.Next), mustJSON(planner.Next(p.now)); plan != next {
+			t.Fatalf("at the very time at which something changes Plan says\n%s\nand the Planner\n%s\n%v", plan, next, p.world)
+		}
 		for _, c := range result.Start {
 			states[c.Name] = status.Report{Cluster: c.Name, Status: status.Progressing, Applied: p.now}
 			p.started = append(p.started, p.now)
@@ -156,4 +167,52 @@ func TestRolloutsAtAnyPaceEnd(t *testing.T) {
 			t.Fatalf("ends with %v: %v\n%v", s.Counts, last, p.world)
 		}
 	})
+}
+
+// R34: a Planner takes in that a cluster of a complete group succeeded later than it knew, or is gone.
+func TestPlannerWaitsForTheLastSuccessThatItKnows(t *testing.T) {
+	groups := newFleet(t).group("", "a", "b").group("", "c").read()
+	p, err := rollout.NewPlanner(perGroup(config("", "", 0)), groups, rollout.WaitBetweenGroups(time.Hour))
+	if err != nil {
+		t.Fatal(err)
+	}
+	succeeded := func(cluster string, at time.Time) status.Report {
+		return status.Report{Cluster: cluster, Status: status.Succeeded, LastTransitionTime: at}
+	}
+	for _, step := range []struct {
+		reports []status.Report
+		want    time.Duration
+	}{
+		{[]status.Report{succeeded("a", now.Add(-50*time.Minute)), succeeded("b", now.Add(-40*time.Minute))}, 20 * time.Minute},
+		{[]status.Report{succeeded("a", now.Add(-10*time.Minute))}, 50 * time.Minute},
+		{[]status.Report{{Cluster: "a", Status: status.Skip}}, 20 * time.Minute},
+		{[]status.Report{succeeded("b", now.Add(-time.Hour))}, 0},
+		{[]status.Report{succeeded("b", now)}, time.Hour},
+	} {
+		if err := p.Report(step.reports...); err != nil {
+			t.Fatal(err)
+		}
+		if next := p.Next(now); next.RecheckAfter != step.want || (len(next.Start) > 0) != (step.want == 0) {
+			t.Errorf("after %v: %v, want a recheck after %v", step.reports, next, step.want)
+		}
+	}
+}
+
+// R36: a Planner that gets other groups still knows when its clusters started.
+func TestPlannerKeepsStartsWhenGroupsChange(t *testing.T) {
+	p, err := rollout.NewPlanner(all(""), newFleet(t).group("", "a", "b").read(), rollout.MaxStarts(1, time.Hour))
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := status.Report{Cluster: "a", Status: status.Succeeded, LastTransitionTime: now.Add(-time.Minute), Applied: now.Add(-20 * time.Minute)}
+	if err := p.Report(done); err != nil {
+		t.Fatal(err)
+	}
+	for _, groups := range [][]string{{"a", "b"}, {"b"}, {"a", "b", "c"}} {
+		p.SetGroups(newFleet(t).group("", groups...).read())
+		next := p.Next(now)
+		if gone := len(groups) == 1; gone != (len(next.Start) > 0) || !gone && next.RecheckAfter != 40*time.Minute {
+			t.Errorf("of %v: %v", groups, next)
+		}
+	}
 }

@@ -162,41 +162,6 @@ func (s *schedule) known() string {
 	return s.names
 }
 
-// groupOf is the group of a stage that is one group alone.
-func (s *schedule) groupOf(stage int) (int, bool) {
-	if !s.isOneGroup(stage) {
-		return 0, false
-	}
-	return s.alone(stage), true
-}
-
-// alone is the group of a stage that has no other. It takes constant time in a graph.
-func (s *schedule) alone(stage int) int {
-	if s.After != nil {
-		return int(s.members[stage])
-	}
-	return slices.Index(s.stageOf, int32(stage))
-}
-
-// behind lists the stages that come after the given one, directly or not.
-func (s *schedule) behind(stage int) (stages []int) {
-	if s.After == nil {
-		for later := stage + 1; later < len(s.Stages); later++ {
-			stages = append(stages, later)
-		}
-		return stages
-	}
-	is := make([]bool, len(s.Stages))
-	is[stage] = true
-	for later := stage + 1; later < len(s.Stages); later++ {
-		if slices.ContainsFunc(s.After[later], func(before int) bool { return is[before] }) {
-			is[later] = true
-			stages = append(stages, later)
-		}
-	}
-	return stages
-}
-
 func (s *schedule) warn(w Warning) { s.warnings = append(s.warnings, w) }
 
 // concurrency is the limit on the clusters in flight in a stage, as a count or a percentage of the stage; nil if there is

@@ -5,7 +5,7 @@ import clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 // Uncounted names clusters that neither block nor count: those that are known to be unreachable, that hibernate, or that
 // were failing before. Each gets the workload once its stage is reached: when all that the stage comes after is complete.
 // It takes no slot, its failure is in no budget, and no group and no rollout waits for it. A pause, a breach, incomplete
-// groups and closed gates hold it as all others. It is in the lists of a [Result] like any other, and in status.Counts it
+// groups, closed gates and [WaitBetweenGroups] hold it as all others. It is in the lists of a [Result] like any other, and in status.Counts it
 // is among Uncounted alone. Percentages in the strategy are shares of the other clusters.
 //
 // The result warns where a mandatory group has no cluster that counts, since it protects nobody then. A [Planner] asks when
@@ -34,20 +34,28 @@ type exceptions struct {
 func (s *schedule) except() {
 	n := s.groups.NumClusters()
 	e := &s.exceptions
-	if is := s.options.uncounted; is != nil {
-		e.isAt, e.sizes = make([]bool, n), make([]int, s.groups.Len())
-		for position := range n {
-			if is(s.groups.Cluster(position)) {
-				e.isAt[position] = true
-				e.aside = append(e.aside, int32(position))
-				e.sizes[s.groups.GroupAt(position)]++
-			}
-		}
-	}
 	if is := s.options.failedBefore; is != nil {
 		e.before = make([]bool, n)
 		for position := range n {
 			e.before[position] = is(s.groups.Cluster(position))
+		}
+	}
+	is, all := s.options.uncounted, 0
+	if is == nil {
+		return
+	}
+	e.isAt, e.sizes = make([]bool, n), make([]int, s.groups.Len())
+	for position := range n {
+		if is(s.groups.Cluster(position)) {
+			e.isAt[position] = true
+			e.sizes[s.groups.GroupAt(position)]++
+			all++
+		}
+	}
+	e.aside = make([]int32, 0, all)
+	for position, aside := range e.isAt {
+		if aside {
+			e.aside = append(e.aside, int32(position))
 		}
 	}
 }

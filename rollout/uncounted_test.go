@@ -261,3 +261,28 @@ func TestThePlannerAsksOnceWhoCounts(t *testing.T) {
 		t.Errorf("asked %d times about two clusters", asked)
 	}
 }
+
+// R37 to R39: with the options a plan takes as many allocations for many clusters as for few.
+func TestExceptionsTakeFewAllocationsAtAnySize(t *testing.T) {
+	few := 0.0
+	for _, n := range []int{100, 1_000, 30_000} {
+		f, reports := halfway(t, n)
+		groups := f.read()
+		for i := range reports {
+			reports[i].Attempt = i % 2
+		}
+		is := func(cluster string) bool { return cluster[len(cluster)-1] == '7' }
+		allocs := fewestAllocs(func() {
+			if _, err := rollout.Plan(strategies(n)[1], groups, reports, now.Add(time.Minute),
+				rollout.Uncounted(is), rollout.FailedBefore(is), rollout.Attempt(1)); err != nil {
+				t.Fatal(err)
+			}
+		})
+		if few == 0 {
+			few = allocs
+		} else if allocs != few {
+			t.Errorf("%v allocations for %d clusters, %v for 100", allocs, n, few)
+		}
+	}
+	t.Logf("%v allocations", few)
+}

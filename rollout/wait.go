@@ -114,18 +114,6 @@ func (s *schedule) waitEnds(c *choice, t *totals, now time.Time) (next time.Dura
 	return next
 }
 
-// directlyBefore lists the stages that a stage comes directly after.
-func (s *schedule) directlyBefore(stage int) []int {
-	switch {
-	case s.After != nil:
-		return s.After[stage]
-	case stage == 0:
-		return nil
-	default:
-		return []int{stage - 1}
-	}
-}
-
 // explainWait says when the wait before a stage ends. Where nobody knows, it is for want of a time of those that succeeded.
 func (r *Result) explainWait(l *Link, stage int) {
 	if !l.Hold.Until.IsZero() {
@@ -148,22 +136,6 @@ func (r *Result) explainWait(l *Link, stage int) {
 // may wait.
 func (r *Result) isUndatedSuccess(position int) bool {
 	return r.states[position] == succeededUndated && !r.schedule.isAside(position)
-}
-
-// before says of each stage whether the given one comes after it, directly or not.
-func (s *schedule) before(stage int) []bool {
-	is := make([]bool, len(s.Stages))
-	var mark func(stage int)
-	mark = func(stage int) {
-		for _, before := range s.directlyBefore(stage) {
-			if !is[before] {
-				is[before] = true
-				mark(before)
-			}
-		}
-	}
-	mark(stage)
-	return is
 }
 
 // heldForTimes counts for each stage the clusters that wait since nobody knows when some of its clusters succeeded.

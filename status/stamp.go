@@ -41,11 +41,7 @@ const (
 //	}
 //	status.StampAttempt(work, version, attempt, now)
 func Stamp(object metav1.Object, version string, now time.Time) {
-	attempt := 0
-	if has, _ := StampOf(object); has == version {
-		attempt = AttemptOf(object)
-	}
-	StampAttempt(object, version, attempt, now)
+	StampAttempt(object, version, 0, now)
 }
 
 // StampAttempt does what Stamp does, and notes which attempt at the version it is, in the annotation

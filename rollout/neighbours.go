@@ -1,0 +1,66 @@
+package rollout
+
+import "slices"
+
+// groupOf is the group of a stage that is one group alone.
+func (s *schedule) groupOf(stage int) (int, bool) {
+	if !s.isOneGroup(stage) {
+		return 0, false
+	}
+	return s.alone(stage), true
+}
+
+// alone is the group of a stage that has no other. It takes constant time in a graph.
+func (s *schedule) alone(stage int) int {
+	if s.After != nil {
+		return int(s.members[stage])
+	}
+	return slices.Index(s.stageOf, int32(stage))
+}
+
+// behind lists the stages that come after the given one, directly or not.
+func (s *schedule) behind(stage int) (stages []int) {
+	if s.After == nil {
+		for later := stage + 1; later < len(s.Stages); later++ {
+			stages = append(stages, later)
+		}
+		return stages
+	}
+	is := make([]bool, len(s.Stages))
+	is[stage] = true
+	for later := stage + 1; later < len(s.Stages); later++ {
+		if slices.ContainsFunc(s.After[later], func(before int) bool { return is[before] }) {
+			is[later] = true
+			stages = append(stages, later)
+		}
+	}
+	return stages
+}
+
+// directlyBefore lists the stages that a stage comes directly after.
+func (s *schedule) directlyBefore(stage int) []int {
+	switch {
+	case s.After != nil:
+		return s.After[stage]
+	case stage == 0:
+		return nil
+	default:
+		return []int{stage - 1}
+	}
+}
+
+// before says of each stage whether the given one comes after it, directly or not.
+func (s *schedule) before(stage int) []bool {
+	is := make([]bool, len(s.Stages))
+	var mark func(stage int)
+	mark = func(stage int) {
+		for _, before := range s.directlyBefore(stage) {
+			if !is[before] {
+				is[before] = true
+				mark(before)
+			}
+		}
+	}
+	mark(stage)
+	return is
+}

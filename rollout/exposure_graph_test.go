@@ -2,24 +2,27 @@ package rollout_test
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"testing"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/intstr"
-	"pgregory.net/rapid"
 
 	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/internal/exhaustive"
 	"github.com/cohort-ocm/cohort/rollout"
 )
 
 // ordered is a random fleet of up to seven groups that go in a random order of their names.
-func ordered(t *rapid.T) (world, []rollout.Option) {
-	pick := drawn(t)
+func ordered(pick picker) (world, []rollout.Option) {
 	w := world{now: now}
 	after := make(map[string][]string)
-	n := 1 + pick(7)
+	n, repeats := 1+pick(7), pick.oneIn(3)
 	for i := range n {
-		key := grouping.Key{Index: int32(i), Name: fmt.Sprint("n", pick(n))}
+		key := grouping.Key{Index: int32(i), Name: fmt.Sprint("n", i)}
+		if repeats {
+			key.Name = fmt.Sprint("n", pick(n))
+		}
 		w.groups = append(w.groups, key)
 		for range pick(5) {
 			w.members = append(w.members, member{fmt.Sprintf("c%d%d", i, len(w.members)), key})
@@ -43,40 +46,62 @@ func ordered(t *rapid.T) (world, []rollout.Option) {
 // R33, R40: where groups go side by side, most clusters are exposed with the best choice of groups that are complete and
 // groups that are active, among all choices.
 func TestExposureOfAGraphIsThatOfTheBestChoiceOfActiveGroups(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		w, opts := ordered(t)
-		groups := w.read(t)
-		e, err := rollout.Expose(w.strategy, groups, rollout.Span{}, now, opts...)
-		if err != nil {
-			t.Fatal(err)
+	random := rand.New(rand.NewPCG(33, 40))
+	for range exhaustive.Of(2000, 100_000) {
+		w, opts := ordered(random.IntN)
+		isBestChoice(t, w, opts)
+	}
+}
+
+// R33, R40: who comes first in the list must not keep those from a place that have no other.
+func TestExposureOfAGraphWhereOneHasToGiveWay(t *testing.T) {
+	w := world{now: now, strategy: perGroup(config("", "", 0))}
+	for i, name := range []string{"p", "q", "after both", "after p"} {
+		w.groups = append(w.groups, grouping.Key{Index: int32(i), Name: name})
+		for j := range 3 {
+			w.members = append(w.members, member{fmt.Sprintf("c%d%d", i, j), w.groups[i]})
 		}
-		plan, err := rollout.Plan(w.strategy, groups, nil, now, opts...)
-		if err != nil {
-			t.Fatal(err)
+	}
+	order := rollout.GroupOrder(map[string][]string{"after both": {"p", "q"}, "after p": {"p"}})
+	if e := isBestChoice(t, w, opts(order)); e.Exposed != 6 {
+		t.Errorf("%d exposed, want 6: those of two groups", e.Exposed)
+	}
+}
+
+func isBestChoice(t fataler, w world, opts []rollout.Option) rollout.Exposure {
+	t.Helper()
+	groups := w.read(t)
+	e, err := rollout.Expose(w.strategy, groups, rollout.Span{}, now, opts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := rollout.Plan(w.strategy, groups, nil, now, opts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := beforeOf(plan.Schedule)
+	exposed, inFlight := 0, 0
+	var choose func(i int, complete []bool, ofExposed, ofInFlight int)
+	choose = func(i int, complete []bool, ofExposed, ofInFlight int) {
+		if i == len(e.Stages) {
+			exposed, inFlight = max(exposed, ofExposed), max(inFlight, ofInFlight)
+			return
 		}
-		before := beforeOf(plan.Schedule)
-		exposed, inFlight := 0, 0
-		var choose func(i int, complete []bool, ofExposed, ofInFlight int)
-		choose = func(i int, complete []bool, ofExposed, ofInFlight int) {
-			if i == len(e.Stages) {
-				exposed, inFlight = max(exposed, ofExposed), max(inFlight, ofInFlight)
+		stage := e.Stages[i]
+		for _, b := range before[i] {
+			if !complete[b] {
+				choose(i+1, append(complete, false), ofExposed, ofInFlight)
 				return
 			}
-			stage := e.Stages[i]
-			for _, b := range before[i] {
-				if !complete[b] {
-					choose(i+1, append(complete, false), ofExposed, ofInFlight)
-					return
-				}
-			}
-			choose(i+1, append(complete, false), ofExposed+stage.Exposed, ofInFlight+stage.InFlight)
-			choose(i+1, append(complete, true), ofExposed+min(stage.MaxFailures, stage.Exposed), ofInFlight+min(stage.MaxFailures, stage.InFlight))
 		}
-		choose(0, nil, 0, 0)
-		if e.Exposed != exposed || e.InFlight != inFlight {
-			t.Fatalf("%v\n%d exposed and %d in flight by trying all\n%v", e, exposed, inFlight, plan.Schedule)
-		}
-	})
+		choose(i+1, append(complete, false), ofExposed+stage.Exposed, ofInFlight+stage.InFlight)
+		choose(i+1, append(complete, true), ofExposed+min(stage.MaxFailures, stage.Exposed), ofInFlight+min(stage.MaxFailures, stage.InFlight))
+	}
+	choose(0, nil, 0, 0)
+	if e.Exposed != exposed || e.InFlight != inFlight {
+		t.Fatal(fmt.Sprintf("%v\n%d exposed and %d in flight by trying all\n%v", e, exposed, inFlight, plan.Schedule))
+	}
+	return e
 }
 
 // beforeOf lists of each stage which it comes directly after.

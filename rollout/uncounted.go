@@ -16,8 +16,9 @@ func Uncounted(is func(cluster string) bool) Option {
 }
 
 // FailedBefore names clusters that failed before the rollout began, the baseline: their failures are left out of every
-// budget. All else is as for other clusters: each takes a slot, its group waits for it, and in the end it has failed. A
-// [Planner] asks when its groups or strategy change, as with [Uncounted].
+// budget. All else is as for other clusters: each takes a slot, its group waits for it, and in the end it has failed. It
+// comes to that end by a progressDeadline: without one the rollout never completes. A [Planner] asks when its groups or
+// strategy change, as with [Uncounted].
 func FailedBefore(is func(cluster string) bool) Option {
 	return func(o *options) { o.failedBefore = is }
 }

@@ -1,9 +1,13 @@
 package rollout_test
 
 import (
+	"slices"
 	"testing"
+	"time"
 
 	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/cohort-ocm/cohort/rollout"
 )
 
 // R40: the histories that are easily overlooked, each with why it matters.
@@ -55,5 +59,37 @@ func TestExposureIsTheMostOfAllHistoriesWhereThatIsHard(t *testing.T) {
 				t.Error(fault)
 			}
 		})
+	}
+}
+
+// R41: with a ramp side by side, who takes its slots is not looked at, so that nobody knows the longest.
+func TestFinishOfARampSideBySideIsNotKnown(t *testing.T) {
+	for _, o := range []rollout.Option{rollout.Ramp(1), rollout.MaxStarts(1, time.Hour)} {
+		e, err := rollout.Expose(perGroup(config("", "", 0)), fleetOf(t, "eu: a", "us: b").read(),
+			rollout.Span{Shortest: time.Minute, Longest: time.Hour}, now, rollout.GroupOrder(nil), o)
+		if want := "1m0s or more"; err != nil || e.Finish.String() != want {
+			t.Errorf("got %v, %v, want %s", e.Finish, err, want)
+		}
+	}
+}
+
+// R40: a ramp and spread starts keep all clusters from starting at once, unless they have room for all.
+func TestAllAtOnceIsWarnedOf(t *testing.T) {
+	for _, c := range []struct {
+		why  string
+		opts []rollout.Option
+		want bool
+	}{
+		{"nothing in the way", nil, true},
+		{"a ramp", opts(rollout.Ramp(2)), false},
+		{"a ramp that begins with all", opts(rollout.Ramp(3)), true},
+		{"spread starts", opts(rollout.MaxStarts(2, time.Hour)), false},
+		{"starts for all", opts(rollout.MaxStarts(3, time.Hour)), true},
+	} {
+		e, err := rollout.Expose(all(""), fleetOf(t, "a b c").read(), rollout.Span{}, now, c.opts...)
+		got := slices.ContainsFunc(e.Warnings, func(w rollout.Warning) bool { return w.Type == rollout.WarningAllAtOnce })
+		if err != nil || got != c.want {
+			t.Errorf("%s: warned %v, %v", c.why, got, err)
+		}
 	}
 }

@@ -40,7 +40,7 @@ type end struct {
 type fronts struct {
 	once  sync.Once
 	of    []front
-	fleet front // of all clusters, where the ramp holds some
+	fleet *front // of all clusters; nil where the ramp holds none
 }
 
 // Beside the states there are crowds of those that are tried again (R39).
@@ -102,25 +102,27 @@ func (r *Result) look(grant int) *front {
 // lookAtFleet gives the front of all clusters, where the ramp holds some.
 func (r *Result) lookAtFleet() *front {
 	r.look(0)
-	return &r.fronts.fleet
+	return r.fronts.fleet
 }
 
 func (r *Result) findFronts() {
 	s, grants := r.schedule, r.choice.grants()
-	fronts, fleet := make([]front, len(grants)), &r.fronts.fleet
-	ramped := false
+	fronts := make([]front, len(grants))
+	var fleet *front
 	for i := range fronts {
 		g := &grants[i]
 		fronts[i].excess = s.holdingSlots(&g.used) + g.slots - s.Stages[g.stage].MaxConcurrency + 1
 		fronts[i].needed = fronts[i].excess
-		ramped = ramped || g.limit == HoldRamp
+		if g.limit == HoldRamp && fleet == nil {
+			fleet = &front{}
+		}
 	}
 	for position, state := range r.states {
 		if state&starting == 0 && !inFlightStates.has(state) || s.isAside(position) {
 			continue
 		}
 		i, active := r.choice.grantOf(int(s.stageOf[s.groups.GroupAt(position)]))
-		if !active && !ramped {
+		if !active && fleet == nil {
 			continue
 		}
 		b, earlier := r.blocker(position), one(r.isEarlier(position))
@@ -128,7 +130,7 @@ func (r *Result) findFronts() {
 			fronts[i].add(b, state, s.options.freeFailed)
 			fronts[i].earlier += earlier
 		}
-		if ramped {
+		if fleet != nil {
 			fleet.add(b, state, s.options.freeFailed)
 			fleet.earlier += earlier
 		}
@@ -136,10 +138,10 @@ func (r *Result) findFronts() {
 	for i := range fronts {
 		fronts[i].close(fronts[i].isFree)
 	}
-	if ramped {
+	if fleet != nil {
 		r.closeRamp(fleet)
 	}
-	r.fronts.of = fronts
+	r.fronts.of, r.fronts.fleet = fronts, fleet
 }
 
 // add puts in a cluster that starts or is in flight. A failed one has no slot where it is freed.

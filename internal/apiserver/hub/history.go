@@ -31,6 +31,8 @@ type history struct {
 	blind       map[Invariant]int
 	blindStarts int
 	most        float64
+
+	arrival bool // what the network held back counts from when it came
 }
 
 // A reconcile is what the harness notes of one.
@@ -235,7 +237,7 @@ func (h *history) appliedAt(i id, work *manifestWork, version string) time.Time 
 			first = e
 		}
 	}
-	if w := h.written[first.rv]; w != nil {
+	if w := h.written[first.rv]; w != nil && !(w.delayed && h.arrival) {
 		return w.sent
 	}
 	return first.at

@@ -32,9 +32,24 @@ func (h *history) check(worst, removeAfter time.Duration) []violation {
 	return broken
 }
 
-// checkStart judges the write that gives a cluster a version. It breaks an invariant if it does so in the world as
-// the API server had it and also in the world as the controller had to know it.
+// checkStart judges a start. Of a write that the network held back nobody can say whether its cluster has its version since
+// it was sent or since it came: where both may be, a start has to be wrong by both.
 func (h *history) checkStart(e event, version string, created bool) []violation {
+	broken := h.judgeStart(e, version, created)
+	if len(broken) == 0 || !slices.ContainsFunc(h.writes, func(w write) bool { return w.delayed }) {
+		return broken
+	}
+	h.arrival = true
+	defer func() { h.arrival = false }()
+	other := h.judgeStart(e, version, created)
+	return slices.DeleteFunc(broken, func(v violation) bool {
+		return !slices.ContainsFunc(other, func(o violation) bool { return o.invariant == v.invariant })
+	})
+}
+
+// judgeStart judges the write that gives a cluster a version. It breaks an invariant if it does so in the world as
+// the API server had it and also in the world as the controller had to know it.
+func (h *history) judgeStart(e event, version string, created bool) []violation {
 	w := h.written[e.rv]
 	if w == nil {
 		return []violation{{invariant: invLeft, rv: e.rv, text: e.id.String() + " was written by a stranger"}}
@@ -43,12 +58,8 @@ func (h *history) checkStart(e event, version string, created bool) []violation 
 	known, truth := h.known(h.reconciles[w.reconcile], e.rv), h.truth(e.rv-1)
 	var broken []violation
 	blind := truth.forbids(cluster, version, w.sent, leniency{})
-	for _, v := range blind {
-		h.blind[v.invariant]++
-		h.most = max(h.most, over(v.inFlight, v.allowed))
-	}
-	if len(blind) > 0 {
-		h.blindStarts++
+	if !h.arrival {
+		h.countBlind(blind)
 	}
 	forbidden := func(l leniency) []violation {
 		if len(truth.forbids(cluster, version, w.sent, l)) == 0 {
@@ -99,6 +110,17 @@ func (h *history) setKey() string {
 		}
 	}
 	return ""
+}
+
+// countBlind counts what the truth says against a start.
+func (h *history) countBlind(blind []violation) {
+	for _, v := range blind {
+		h.blind[v.invariant]++
+		h.most = max(h.most, over(v.inFlight, v.allowed))
+	}
+	if len(blind) > 0 {
+		h.blindStarts++
+	}
 }
 
 // over is how many times of what is allowed are in flight.

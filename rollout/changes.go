@@ -10,13 +10,15 @@ import (
 type Changes struct {
 	// Started are the clusters that waited and have the workload now.
 	Started []string `json:"started,omitempty"`
-	// Succeeded are the clusters that succeed now and did not, soaking or not.
+	// Succeeded are the clusters that succeed now and did not, soaking or not. One that was left out (Skip) before is not
+	// among them: nothing was rolled out to it.
 	Succeeded []string `json:"succeeded,omitempty"`
 	// Failed are the clusters that failed now and had neither failed nor timed out.
 	Failed []string `json:"failed,omitempty"`
 	// TimedOut are the clusters that timed out now and had not: their deadline has passed, or they are reported so.
 	TimedOut []string `json:"timedOut,omitempty"`
-	// Recovered are the clusters that had failed or timed out and do neither now, with the workload still there.
+	// Recovered are the clusters that had failed or timed out and do neither now, with the workload still there. One that is
+	// left out now is not among them.
 	Recovered []string `json:"recovered,omitempty"`
 	// Breached is the budget that is breached now and was not; nil if none is.
 	Breached *Breach `json:"breached,omitempty"`
@@ -66,7 +68,7 @@ func (c *Changes) add(name string, was, is state) {
 	if was.waiting() && !is.waiting() && is != skipped {
 		c.Started = append(c.Started, name)
 	}
-	if succeededStates.has(is) && !succeededStates.has(was) {
+	if succeededStates.has(is) && !succeededStates.has(was) && was != skipped {
 		c.Succeeded = append(c.Succeeded, name)
 	}
 	if isFailed(is) && !failureStates.has(was) {
@@ -75,7 +77,7 @@ func (c *Changes) add(name string, was, is state) {
 	if timedOutStates.has(is) && !timedOutStates.has(was) {
 		c.TimedOut = append(c.TimedOut, name)
 	}
-	if failureStates.has(was) && !failureStates.has(is) && !is.waiting() {
+	if failureStates.has(was) && !failureStates.has(is) && !is.waiting() && is != skipped {
 		c.Recovered = append(c.Recovered, name)
 	}
 }

@@ -113,6 +113,37 @@ func TestChangesTellEachOnce(t *testing.T) {
 	}
 }
 
+// S9, R43: where a plan takes over from the way back, a cluster that never left the version before has not succeeded, but one
+// that goes back and succeeds has.
+func TestChangesDoNotTellOfWhoWasLeftOut(t *testing.T) {
+	groups, err := grouping.FromNames(map[grouping.Key][]string{{}: {"a", "b", "c"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var strategy clusterv1alpha1.RolloutStrategy
+	hour := func(n int) time.Time { return atTen.Add(time.Duration(n-10) * time.Hour) }
+	at := func(cluster string, s status.RolloutStatus, applied time.Time) status.Report {
+		return status.Report{Cluster: cluster, Status: s, Applied: applied, LastTransitionTime: applied}
+	}
+	before := func(a status.RolloutStatus) []status.Report {
+		return []status.Report{at("a", a, hour(9)), at("b", status.Succeeded, hour(1)), at("c", status.Failed, hour(1))}
+	}
+	revert, err := rollout.Revert(strategy, groups, rollout.Abort{Time: hour(8), Before: before(status.Progressing)}, atTen)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := rollout.Plan(strategy, groups, before(status.Succeeded), atTen)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := plan.Changes(revert).String(), "succeeded a; failed c"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got := revert.Changes(plan).String(); got != "" {
+		t.Errorf("%q, want nothing: c has not recovered", got)
+	}
+}
+
 func ExampleResult_Changes() {
 	groups, err := grouping.FromNames(map[grouping.Key][]string{{}: {"a", "b", "c"}})
 	if err != nil {

@@ -176,8 +176,9 @@
 //
 // # The way back
 //
-// A rollout that failed is taken back by [Revert]: whoever has the failed version gets the one before it again, the failed
-// clusters first, then those that got it last; all at once, or within the limits of a strategy. Who never had it is not
+// A rollout that failed is taken back by [Revert]: whoever has the failed version gets the one before it again. It is done
+// all at once, which is the fastest cure and takes the failed clusters first, then those that got it last; or within a
+// strategy's limits. ProgressivePerGroup takes a failed cluster of an early group among the last. Who never had it is not
 // touched. A failure on the way back stops nobody, unless the caller says so. What a controller has to remember, it keeps in
 // the owner's status as [status.Revisions], whose names follow OCM's enhancement 229 (failureStrategy: AbortAll). Its duties
 // are those above, and these:
@@ -197,13 +198,20 @@
 //  4. Where Revert neither starts nor holds anyone, Plan with the version before: it goes to clusters that joined
 //     meanwhile or have a third version.
 //
-//  5. Begin anew where the template changes. Whoever writes the older template instead of aborting gets the same writes from
+//  5. Set a progressDeadline, for the rollout and for the way back. Without one a cluster that failed, or never answers, is
+//     in flight for ever, even where its failure was there before. So the rollout never completes: a first revision never
+//     becomes the current one, and then nothing can be aborted. And the conditions never say that the way back ended. The
+//     zero strategy has no deadline: write one of type All with it. Pass RemoveAfter and Uncounted as for the rollout;
+//     [Revert] says what other options do.
+//
+//  6. Begin anew where the template changes. Whoever writes the older template instead of aborting gets the same writes from
 //     Plan with that version, in another order, within the budgets, and together with clusters that never had a workload.
 //
 // In code:
 //
 //	// plan says what may happen to the works of an owner, which get the template of r.Target(). It says nothing where it stored
-//	// what has to stand there first.
+//	// what has to stand there first. Otherwise the caller carries out the result, keeps it in c.last, and stores the owner's
+//	// status if that has changed.
 //	func (c *aborter) plan(ctx context.Context, owner *app, groups *grouping.Groups) (*rollout.Result, error) {
 //		r := &owner.revisions
 //		if r.Want(hashOf(owner.template)) {
@@ -211,8 +219,9 @@
 //			return nil, errors.Join(c.keepTemplate(ctx, owner), c.updateStatus(ctx, owner))
 //		}
 //		update, current := c.reports(owner, r.UpdateRevision), c.reports(owner, r.CurrentRevision)
+//		removal := rollout.RemoveAfter(time.Minute, c.last) // and Uncounted, where the rollout has it
 //		if r.AbortedTime == nil {
-//			result, err := rollout.Plan(owner.strategy, groups, update, c.now())
+//			result, err := rollout.Plan(owner.strategy, groups, update, c.now(), removal)
 //			if err == nil && (owner.abort || result.Breach != nil) && r.Abort(c.now()) {
 //				return nil, c.updateStatus(ctx, owner) // stored before anything goes back
 //			}
@@ -223,18 +232,17 @@
 //			return result, err
 //		}
 //		abort := rollout.Abort{Time: r.AbortedTime.Time, Failed: update, Before: current}
-//		result, err := rollout.Revert(owner.strategy, groups, abort, c.now())
+//		result, err := rollout.Revert(owner.strategy, groups, abort, c.now(), removal)
 //		if err != nil {
 //			return nil, err
 //		}
+//		// The conditions are Revert's in any case: Plan counts those that never had the failed version, too.
 //		status.SetRevisionConditions(&owner.status, *r, result.Summary(), owner.Generation, c.now())
 //		if len(result.Start)+len(result.Holds()) > 0 {
 //			return result, nil
 //		}
-//		return rollout.Plan(owner.strategy, groups, current, c.now()) // who joined gets what all others have
+//		return rollout.Plan(owner.strategy, groups, current, c.now(), removal) // who joined gets what all others have
 //	}
-//
-// Set a progressDeadline also for the way back, where it has limits: one that never answers keeps its slot.
 //
 // # A change at a time
 //

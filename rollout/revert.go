@@ -35,12 +35,20 @@ type Abort struct {
 //	any other, also one that joined or has no workload           Skip: is not touched
 //	is reported and not selected                                 removed
 //
-// All at once is the zero strategy. Another one limits the way back: Progressive pools all groups, and
+// The type All brings them back at once. Another one limits the way back: Progressive pools all groups, and
 // ProgressivePerGroup takes them in the reverse of the order in which they started. Of the clusters that may start, those
 // go first that failed or timed out; then, unless [Order] says otherwise, those that got the failed version last, before
-// them those of which nobody knows when. Mandatory groups have a part in this order alone. A cluster that fails again gives up its slot,
-// unless abort.StopAtBreach. Percentages are shares of all selected clusters, or of all in the group, also of those
-// that never had the failed version.
+// them those of which nobody knows when. So ProgressivePerGroup takes a failed cluster of an early group among the last.
+// A cluster that fails again gives up its slot, unless abort.StopAtBreach. On the way back a mandatory group counts only
+// for the order; it tolerates failures like the others. Percentages are shares of all selected clusters, or of all in the
+// group, also of those that never had the failed version.
+//
+// Set a progressDeadline for the way back in any case, under All too; the zero strategy has none. Without one a cluster
+// that never answers keeps the conditions from ever saying that it ended.
+//
+// Pass [Uncounted], [FailedBefore] and [RemoveAfter] as for the rollout: the result before may be one of Plan or of
+// Revert, for either. [Closed] and [Paused] hold the way back, too, and [GroupOrder] is turned round. [Ramp], [MaxStarts]
+// and [WaitBetweenGroups] slow it as they slow a rollout, and a ramp begins anew: leave them out unless you mean that.
 //
 // Nobody has the failed version any more where Revert neither starts nor holds anyone. From then on Plan with the version
 // before brings it to those that joined meanwhile or have a third version; they count as gone back then.

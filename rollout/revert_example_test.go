@@ -73,13 +73,15 @@ type aborter struct {
 	groups    *grouping.Groups
 	works     map[string]*workv1.ManifestWork
 	templates map[string]workv1.ManifestWorkSpec // by revision
+	last      *rollout.Result
 	at        time.Time
 }
 
 // The block of doc.go.
 
 // plan says what may happen to the works of an owner, which get the template of r.Target(). It says nothing where it stored
-// what has to stand there first.
+// what has to stand there first. Otherwise the caller carries out the result, keeps it in c.last, and stores the owner's
+// status if that has changed.
 func (c *aborter) plan(ctx context.Context, owner *app, groups *grouping.Groups) (*rollout.Result, error) {
 	r := &owner.revisions
 	if r.Want(hashOf(owner.template)) {
@@ -87,8 +89,9 @@ func (c *aborter) plan(ctx context.Context, owner *app, groups *grouping.Groups)
 		return nil, errors.Join(c.keepTemplate(ctx, owner), c.updateStatus(ctx, owner))
 	}
 	update, current := c.reports(owner, r.UpdateRevision), c.reports(owner, r.CurrentRevision)
+	removal := rollout.RemoveAfter(time.Minute, c.last) // and Uncounted, where the rollout has it
 	if r.AbortedTime == nil {
-		result, err := rollout.Plan(owner.strategy, groups, update, c.now())
+		result, err := rollout.Plan(owner.strategy, groups, update, c.now(), removal)
 		if err == nil && (owner.abort || result.Breach != nil) && r.Abort(c.now()) {
 			return nil, c.updateStatus(ctx, owner) // stored before anything goes back
 		}
@@ -99,15 +102,16 @@ func (c *aborter) plan(ctx context.Context, owner *app, groups *grouping.Groups)
 		return result, err
 	}
 	abort := rollout.Abort{Time: r.AbortedTime.Time, Failed: update, Before: current}
-	result, err := rollout.Revert(owner.strategy, groups, abort, c.now())
+	result, err := rollout.Revert(owner.strategy, groups, abort, c.now(), removal)
 	if err != nil {
 		return nil, err
 	}
+	// The conditions are Revert's in any case: Plan counts those that never had the failed version, too.
 	status.SetRevisionConditions(&owner.status, *r, result.Summary(), owner.Generation, c.now())
 	if len(result.Start)+len(result.Holds()) > 0 {
 		return result, nil
 	}
-	return rollout.Plan(owner.strategy, groups, current, c.now()) // who joined gets what all others have
+	return rollout.Plan(owner.strategy, groups, current, c.now(), removal) // who joined gets what all others have
 }
 
 // The end of the block.
@@ -141,6 +145,7 @@ func (c *aborter) reconcile() {
 		fmt.Println("stored:", c.app.revisions.CurrentRevision, c.app.revisions.UpdateRevision, c.app.revisions.AbortedTime != nil)
 		return
 	}
+	c.last = result
 	target := c.app.revisions.Target()
 	for _, cluster := range slices.Concat(result.InFlight, result.Start) {
 		work := c.works[cluster.Name]

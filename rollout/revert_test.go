@@ -208,6 +208,12 @@ func TestOptionsOnTheWayBack(t *testing.T) {
 			"R45 a failure where the budget counts", progressive("1", config("", "", 0)), true, []status.Report{{Cluster: "d", Status: status.Failed, Applied: now}}, nil,
 			"in flight d; 3 held: stopped: d failed, maxFailures 0; goes on when none is failed",
 		},
+		{
+			"R44 mandatory groups tolerate", perGroup(config("", "", 0), "0", "1"), false,
+			[]status.Report{{Cluster: "c", Status: status.Succeeded, Applied: now}, {Cluster: "d", Status: status.TimeOut, Applied: now}}, nil, "start b a",
+		},
+		{"R35 a ramp begins anew", all(""), false, []status.Report{{Cluster: "d", Status: status.Succeeded, Applied: now.Add(-time.Hour)}}, []rollout.Option{rollout.Ramp(1)}, "start c; 2 held: 1 of 1 slot of the ramp taken: c starts now"},
+		{"R36 a bound on starts", all(""), false, []status.Report{{Cluster: "d", Status: status.Succeeded, Applied: now.Add(-time.Minute)}}, []rollout.Option{rollout.MaxStarts(2, time.Hour)}, "start c; 2 held: at most 2 starts within 1h0m0s, 1 now, the next at 2026-11-21T12:59:00Z; recheck after 59m0s"},
 		{"R45 percentages of all", progressive("50%", config("", "", 0)), false, []status.Report{{Cluster: "d", Status: status.Succeeded, Applied: now.Add(-time.Hour)}}, nil, "start c b; 1 held: 2 of 2 slots taken: b, c start now"},
 	} {
 		f := slices.Clone(failed)
@@ -220,6 +226,28 @@ func TestOptionsOnTheWayBack(t *testing.T) {
 		}
 		if r.String() != test.want {
 			t.Errorf("%s:\n%v, want\n%s", test.why, r, test.want)
+		}
+	}
+}
+
+// R44: all at once, who failed goes first; group by group, who failed in the first group goes with that, which is the last.
+func TestWhenTheFailedGoBack(t *testing.T) {
+	groups := newFleet(t).group("", "a", "b").group("", "c").read()
+	abort := rollout.Abort{Time: aborted, Failed: []status.Report{
+		{Cluster: "a", Status: status.Succeeded, Applied: aborted.Add(-time.Hour)},
+		{Cluster: "b", Status: status.Failed, Applied: aborted.Add(-time.Hour)},
+		{Cluster: "c", Status: status.Succeeded, Applied: aborted.Add(-time.Minute)},
+	}}
+	for _, test := range []struct {
+		strategy clusterv1alpha1.RolloutStrategy
+		want     string
+	}{
+		{all("10m"), "start b c a"},
+		{perGroup(config("", "10m", 0)), "start c; 2 held: waiting for group 1: 0 of 1 done; c starts now"},
+	} {
+		r, err := rollout.Revert(test.strategy, groups, abort, now)
+		if err != nil || r.String() != test.want {
+			t.Errorf("R44 %s: %v %v, want %s", test.strategy.Type, r, err, test.want)
 		}
 	}
 }
@@ -240,6 +268,71 @@ func TestRemoveAfterGoesOnOnTheWayBack(t *testing.T) {
 		r, err := rollout.Revert(all(""), groups, abort, now.Add(test.after), rollout.RemoveAfter(time.Minute, last))
 		if err != nil || r.String() != test.want {
 			t.Errorf("R32 after %v: %v %v, want %s", test.after, r, err, test.want)
+		}
+	}
+}
+
+// R32: a result of Revert says as well who left and since when, also for the plan that takes over from it.
+func TestRevertsResultIsAPreviousOne(t *testing.T) {
+	groups := newFleet(t).group("", "a").read()
+	a := status.Report{Cluster: "a", Status: status.Succeeded, Applied: now.Add(-time.Hour)}
+	gone := status.Report{Cluster: "gone", Status: status.ToApply}
+	abort := rollout.Abort{Time: now, Before: []status.Report{a, gone}}
+	var last *rollout.Result
+	for _, test := range []struct {
+		after  time.Duration
+		revert bool
+		want   string
+	}{
+		{0, true, "leaving gone; recheck after 1m0s"},
+		{20 * time.Second, true, "leaving gone; recheck after 40s"},
+		{40 * time.Second, false, "leaving gone; recheck after 20s"},
+		{50 * time.Second, true, "leaving gone; recheck after 10s"},
+		{time.Minute, false, "removed gone"},
+	} {
+		at, opt := now.Add(test.after), rollout.RemoveAfter(time.Minute, last)
+		var err error
+		if test.revert {
+			last, err = rollout.Revert(all(""), groups, abort, at, opt)
+		} else {
+			last, err = rollout.Plan(all(""), groups, abort.Before, at, opt)
+		}
+		if err != nil || last.String() != test.want {
+			t.Fatalf("R32 after %v: %v %v, want %s", test.after, last, err, test.want)
+		}
+	}
+}
+
+// R4, S10, S11: without a deadline one failure, also of the baseline, keeps a rollout from its end, and one silent cluster
+// the way back; with it both end.
+func TestWithoutADeadlineNothingEnds(t *testing.T) {
+	groups := newFleet(t).group("", "a", "b").read()
+	ago := func(hours int) time.Time { return now.Add(-time.Duration(hours) * time.Hour) }
+	reports := []status.Report{
+		{Cluster: "a", Status: status.Succeeded, Applied: ago(9), LastTransitionTime: ago(9)},
+		{Cluster: "b", Status: status.Failed, Applied: ago(9), LastTransitionTime: ago(9)},
+	}
+	abort := rollout.Abort{
+		Time: ago(9), Failed: []status.Report{{Cluster: "a", Status: status.ToApply}},
+		Before: []status.Report{{Cluster: "a", Status: status.ToApply, Applied: ago(8)}},
+	}
+	for deadline, ends := range map[string]bool{"": false, "10m": true} {
+		plan, err := rollout.Plan(all(deadline), groups, reports, now, rollout.FailedBefore(func(cluster string) bool { return cluster == "b" }))
+		if err != nil {
+			t.Fatal(err)
+		}
+		first := status.Revisions{UpdateRevision: "v1"}
+		first.Complete(plan.Summary())
+		first.Want("v2")
+		if first.Abort(now) != ends {
+			t.Errorf("S10: deadline %q: %+v", deadline, first)
+		}
+		back, err := rollout.Revert(all(deadline), groups, abort, now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if is := back.Summary().Aggregate() != status.Progressing; is != ends {
+			t.Errorf("S11: deadline %q: the way back ended %v, want %v", deadline, is, ends)
 		}
 	}
 }

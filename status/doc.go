@@ -69,8 +69,9 @@
 //	work.Spec = render(template, status.AttemptOf(work)) // an annotation, as kubectl rollout restart writes one
 //	err := client.Update(ctx, work)
 //
-// The version names the template without the attempt. Where the manifests must stay as they are, delete the object, and
-// create it anew with such a stamp.
+// The number need not go back with a new version: clusters begin that in the wanted attempt. The version names the
+// template without the attempt. Where the manifests must stay as they are, delete the object, and create it anew with such a
+// stamp.
 //
 // From that write on the cluster is in flight, and its deadline begins anew. Until its conditions turn it is Progressing
 // and not Failed: they don't tell a failure that lasts from one that came again. So set a progressDeadline. A function of

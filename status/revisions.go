@@ -17,7 +17,9 @@ import (
 //	                              current v1, update v2, aborted ── Want v3 ──▶ current v1, update v3
 //
 // The zero value is that of an object that nobody rolled out yet. Its first revision has none before it, and cannot be
-// aborted.
+// aborted. For an object that was rolled out before it kept revisions, set CurrentRevision to the version that its clusters
+// run, if you keep the template of it. Otherwise the first change cannot be aborted, unless a call of Complete came before
+// it.
 type Revisions struct {
 	// CurrentRevision is the last one that was rolled out to its end; empty if none was. Clusters go back to it.
 	CurrentRevision string `json:"currentRevision,omitempty"`
@@ -47,7 +49,8 @@ func (r *Revisions) Want(revision string) bool {
 }
 
 // Abort takes the update revision back from now on, and says whether anything changed. Nothing does where it was taken
-// back before, where no rollout is under way, and where there is no revision to go back to. The time has to be by the
+// back before, where no rollout is under way, and where there is no revision to go back to: as long as the first one has
+// not completed. The time has to be by the
 // clock that stamps what is written: do not take over one that a person wrote. Who wants the same revision once more clears
 // AbortedTime.
 func (r *Revisions) Abort(now time.Time) bool {
@@ -61,6 +64,9 @@ func (r *Revisions) Abort(now time.Time) bool {
 
 // Complete makes the update revision the current one if its rollout, of which a summary is given, is at its end within its
 // budget and a cluster succeeded. It says whether anything changed. Nothing does while the update is taken back.
+//
+// Set a progressDeadline: without one a cluster that failed or is silent is in flight for ever, also one that failed before
+// the rollout began, and the rollout has no end.
 func (r *Revisions) Complete(s Summary) bool {
 	ended := s.Aggregate() != Progressing && s.Breach == "" && s.Succeeded > 0
 	if r.AbortedTime != nil || r.CurrentRevision == r.UpdateRevision || !ended {

@@ -68,6 +68,9 @@ func (w *world) patience(h *history) time.Duration {
 		}
 	}
 	patience := 5*time.Second + 2*w.worst + 10*(w.slow+slowest)
+	for _, r := range h.reconciles { // on a busy machine one takes very long, and the next one may have to do it all
+		patience = max(patience, 5*time.Second+2*w.worst+3*r.ended.Sub(r.began))
+	}
 	if w.elects {
 		patience += 4 * LeaseDuration
 	}

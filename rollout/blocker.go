@@ -111,11 +111,10 @@ func (b *Blocker) since(many bool) string {
 	return " since " + inUTC(b.Since)
 }
 
-// until is the time at which the deadline or the soak ends. Where no report says since when, it ends some time after one
-// does.
+// until is the time at which the deadline or the soak ends. Where no report says since when, nobody knows.
 func (b *Blocker) until() string {
 	if b.Until.IsZero() {
-		return " at least until a report says since when"
+		return ", nobody knows how long: no report says since when"
 	}
 	return " until " + inUTC(b.Until)
 }

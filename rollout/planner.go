@@ -167,7 +167,8 @@ func isBefore(t, applied time.Time) bool { return t.Before(applied.Truncate(time
 // nor has a report without Applied that is ToApply or whose LastTransitionTime is older. A controller calls it after each
 // write that [Planner.Next] asked for or that changed the version, with the time that it noted in the object. The write is
 // of the attempt that is wanted then; a report of an earlier one has no effect until it is of a later second. So where the
-// answer to a write was lost, and the object turns out to have an earlier attempt, only Report it.
+// answer to a write was lost, read the object, and call Applied only if it has the attempt that is wanted
+// ([status.AttemptOf]); otherwise only Report it.
 //
 // It does for the planner what a report of ToApply with that time in Applied would do, unless what was reported already
 // is later than that. When another version is wanted, all clusters begin anew: Forget them, then Report how they

@@ -10,6 +10,9 @@ import (
 // turn as one that is reported ToApply, and is no failure any more. That is a cluster that is Failed or TimeOut, or whose
 // progress deadline passes, with a [status.Report] whose Attempt is less than n. All others stay as they are.
 //
+// Clusters of [FailedBefore] and [Uncounted] are tried again too, and so are those that timed out in groups that were
+// complete. Such a group is incomplete again, and holds what comes after it, unless only Uncounted ones are tried again.
+//
 // The first attempt is 0, and n must not be negative. A person raises it, for instance in an annotation of the owner.
 // When a cluster starts, the controller notes n with the write: [status.StampAttempt]. A cluster that fails in that
 // attempt is a failure as ever.
@@ -25,7 +28,7 @@ func Attempt(n int) Option {
 // R5, R39).
 func (s *schedule) state(kind state, since time.Time, attempt int, now time.Time) state {
 	is := s.rules.at(kind, since, now)
-	if attempt < s.options.attempt && failureStates.has(is) {
+	if max(attempt, 0) < s.options.attempt && failureStates.has(is) {
 		return toApply
 	}
 	return is

@@ -157,3 +157,15 @@ func TestThePlannerKeepsAttempts(t *testing.T) {
 		t.Errorf("forgotten: %s\nwant %s", got, want)
 	}
 }
+
+// R39: an attempt below the first is no attempt before it, which would be tried again for ever.
+func TestAnAttemptBelowTheFirstIsTheFirst(t *testing.T) {
+	groups := newFleet(t).group("", "a", "b").read()
+	r, err := rollout.Plan(perGroup(config("", "", 0)), groups, []status.Report{{Cluster: "a", Status: status.Failed, Attempt: -1}}, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Breach == nil || len(r.Start) > 0 {
+		t.Errorf("%v", r)
+	}
+}

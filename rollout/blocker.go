@@ -111,11 +111,10 @@ func (b *Blocker) since(many bool) string {
 	return " since " + inUTC(b.Since)
 }
 
-// until is the time at which the deadline or the soak ends. Where no report says since when, it ends some time after one
-// does.
+// until is the time at which the deadline or the soak ends. Where no report says since when, nobody knows.
 func (b *Blocker) until() string {
 	if b.Until.IsZero() {
-		return " at least until a report says since when"
+		return ", nobody knows how long: no report says since when"
 	}
 	return " until " + inUTC(b.Until)
 }
@@ -156,7 +155,7 @@ func (r *Result) blocker(position int) Blocker {
 // turn again once its deadline has passed (R39).
 func (r *Result) isEarlier(position int) bool {
 	s := r.states[position]
-	return r.tries.of(position) < r.schedule.options.attempt && inFlightStates.has(s) && s.status() == status.Progressing
+	return max(r.tries.of(position), 0) < r.schedule.options.attempt && inFlightStates.has(s) && s.status() == status.Progressing
 }
 
 // changes is when time alone changes how the cluster stands; zero if it does not.

@@ -43,7 +43,8 @@
 //     those in Start, where failed ones are tried again, [status.StampAttempt].
 //
 //  7. Set the status of the owner from [Result.Summary], and make events of the Warnings. If you keep reports, report
-//     TimeOut from now on for each cluster in TimedOut; otherwise it is listed again each time.
+//     TimeOut from now on for each cluster in TimedOut; otherwise TimedOut lists the same clusters each time: use
+//     [Result.Changes] for events.
 //
 //  8. Come back when one of the objects changes, or after RecheckAfter.
 //
@@ -255,8 +256,8 @@
 // overlooks failures of clusters behind the one it stopped at, tolerates no failure where the budget is above the
 // number of clusters, starts the next group while one of the present group is still in flight, and loses groups where
 // indexes have gaps. Here limits hold, percentages are rounded up in integers, nonsense such as "NaN%" is an error,
-// and several reports of a cluster count once. RULES.md beside this file has all rules, and a table of the
-// differences.
+// and several reports of a cluster count once. The file rollout/RULES.md of the repository has all rules, and a table of
+// the differences.
 //
 // The API's documentation of MinSuccessTime speaks of the time from the start of each rollout; as in OCM's
 // helper it runs from the cluster's success, and from when the present version was applied if that is later.

@@ -11,21 +11,28 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// Two regions go through staging before production, side by side.
+// Behind a canary two regions go through staging before production, side by side.
 func ExampleGroupOrder() {
 	groups, err := grouping.FromNames(map[grouping.Key][]string{
-		{Index: 0, Name: "staging-eu"}: {"bonn"}, {Index: 1, Name: "staging-us"}: {"reno"},
-		{Index: 2, Name: "prod-eu"}: {"lyon", "turin"}, {Index: 3, Name: "prod-us"}: {"boston"},
+		{Index: 0, Name: "canary"}:     {"berlin"},
+		{Index: 1, Name: "staging-eu"}: {"bonn"}, {Index: 2, Name: "staging-us"}: {"reno"},
+		{Index: 3, Name: "prod-eu"}: {"lyon", "turin"}, {Index: 4, Name: "prod-us"}: {"boston"},
 	})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	tracks := rollout.GroupOrder(map[string][]string{"prod-eu": {"staging-eu"}, "prod-us": {"staging-us"}})
-	reports := []status.Report{{Cluster: "bonn", Status: status.Succeeded}, {Cluster: "reno", Status: status.Progressing}}
+	tracks := rollout.GroupOrder(map[string][]string{
+		"staging-eu": {"canary"}, "prod-eu": {"staging-eu"},
+		"staging-us": {"canary"}, "prod-us": {"staging-us"},
+	})
+	reports := []status.Report{
+		{Cluster: "berlin", Status: status.Succeeded}, {Cluster: "bonn", Status: status.Succeeded},
+		{Cluster: "reno", Status: status.Progressing},
+	}
 	fmt.Println(must(rollout.Plan(byGroup(clusterv1alpha1.RolloutConfig{}), groups, reports, noon(), tracks)))
 	// Output:
-	// start lyon turin; in flight reno; 1 held: waiting for group 1 "staging-us": 0 of 1 done; reno progressing, and there is no progressDeadline
+	// start lyon turin; in flight reno; 1 held: waiting for group 2 "staging-us": 0 of 1 done; reno progressing, and there is no progressDeadline
 }
 
 // Everybody at once, but gently: two clusters soaked, so that two may be in flight.

@@ -34,7 +34,7 @@ func (l Link) Ends() time.Time {
 	return time.Time{}
 }
 
-// String says what is waited for, and what a person can do: `stopped: a failed, …; mend a, or raise maxFailures to 1`.
+// String says what is waited for, and what a person can do: `stopped: a failed, …; to do: mend a, or raise maxFailures to 1`.
 func (l Link) String() string {
 	var ways []string
 	for _, r := range l.Remedies {

@@ -20,11 +20,12 @@ import (
 // a cluster that succeeded and soaked goes on working, and that no new [Attempt] is asked for. Pauses and gates may end at
 // any time, and so have no part in these numbers.
 //
-// Some history reaches each number. They are only bounds with [FailedBefore], and with [Ramp] where groups go side by
-// side ([GroupOrder]).
+// Some history reaches each number of clusters. With [FailedBefore], and with [Ramp] where groups go side by side
+// ([GroupOrder]), the numbers are only bounds: no history exceeds them.
 //
 // The times are those of a rollout in which every cluster succeeds within its deadline and the controller acts at once.
-// The longest is not known with [Ramp] or [MaxStarts] where groups go side by side.
+// With Ramp or [MaxStarts] where groups go side by side, the shortest is only a bound, which takes no account of the ramp,
+// and the longest is not known.
 type Exposure struct {
 	// Clusters is the number of selected clusters, without those that do not count ([Uncounted]), of which nothing is said here.
 	Clusters int `json:"clusters"`
@@ -68,7 +69,7 @@ func Expose(strategy clusterv1alpha1.RolloutStrategy, groups *grouping.Groups, l
 }
 
 // String is a sentence without its full stop: `at most 12 of 320 clusters get a version that fails them, 1 where it fails
-// all; at most 10 in flight at a time; done after 3h20m0s to 6h0m0s if none fails`.
+// all; at most 10 in flight at a time; done after 3h20m0s to 6h0m0s if none fails`, and `; 2 not counted` where some are not.
 func (e Exposure) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "at most %d of %s get a version that fails them", e.Exposed, clusters(e.Clusters))
@@ -76,7 +77,18 @@ func (e Exposure) String() string {
 		fmt.Fprintf(&b, ", %d where it fails all", e.ExposedIfAllFail)
 	}
 	fmt.Fprintf(&b, "; at most %d in flight at a time; done after %v if none fails", e.InFlight, e.Finish)
+	if n := e.uncounted(); n > 0 {
+		fmt.Fprintf(&b, "; %d not counted", n)
+	}
 	return b.String()
+}
+
+// uncounted is how many clusters nothing is said of.
+func (e Exposure) uncounted() (n int) {
+	for i := range e.Stages {
+		n += e.Stages[i].Uncounted
+	}
+	return n
 }
 
 // String is `[group 0 "canary"]: at most 3 of 3 clusters exposed, 3 in flight; done after 10m0s to 30m0s`.

@@ -61,6 +61,9 @@ func (s *prospect) expose(life Span, now time.Time) Exposure {
 		e.Stages[i] = StageExposure{Stage: stage, Exposed: s.mostExposed(i), InFlight: s.mostInFlight(i), Finish: finish[i]}
 		e.Finish = Span{max(e.Finish.Shortest, finish[i].Shortest), max(e.Finish.Longest, finish[i].Longest)}
 	}
+	if e.Clusters > 0 { // also where stages side by side share the starts
+		e.Finish.Shortest = max(e.Finish.Shortest, plus(s.startsTake(e.Clusters), plus(life.Shortest, s.MinSuccessTime)))
+	}
 	return e
 }
 

@@ -97,6 +97,8 @@ type milestones struct {
 	end     time.Duration // all clusters of it, and of all that it comes after, are done
 	barrier time.Duration // all gates before it, and before all that it comes after, are open
 	success time.Duration // the last cluster of it, and of all that it comes after, succeeded
+	// Clusters of it and of those on one way to it, that with the most: so many started at least.
+	started int
 }
 
 // ends gives for each stage how long it takes until it is complete, where each cluster takes so long until it has soaked.
@@ -111,7 +113,7 @@ func (s *prospect) ends(takes time.Duration, now time.Time, unknown time.Duratio
 		m := milestones{barrier: held, success: -1}
 		for _, before := range s.directlyBefore(i) {
 			b := &all[before]
-			m = milestones{max(m.end, b.end), max(m.barrier, b.barrier), max(m.success, b.success)}
+			m = milestones{max(m.end, b.end), max(m.barrier, b.barrier), max(m.success, b.success), max(m.started, b.started)}
 		}
 		var own []opening
 		for len(openings) > 0 && openings[0].stage == i {
@@ -125,12 +127,22 @@ func (s *prospect) ends(takes time.Duration, now time.Time, unknown time.Duratio
 			if s.wait > 0 && m.success >= 0 { // R34
 				begin = max(begin, plus(m.success, s.wait))
 			}
+			m.started += n
 			m.end = s.endOf(i, from(begin, n, own), pace, takes, unknown)
+			m.end = max(m.end, plus(plus(begin, s.startsTake(n)), takes), plus(s.startsTake(m.started), takes))
 			m.success = max(m.success, m.end-s.MinSuccessTime)
 		}
 		all[i] = m
 	}
 	return all
+}
+
+// startsTake is the time from the first to the last start of n clusters, at the least, by MaxStarts.
+func (s *schedule) startsTake(n int) time.Duration {
+	if starts := s.options.starts; starts != nil && n > 0 {
+		return times((n-1)/starts.n, starts.per)
+	}
+	return 0
 }
 
 // from is who of n clusters that begin at a time may start when, where some of them are behind gates.

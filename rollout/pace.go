@@ -16,7 +16,8 @@ import (
 //
 // It holds under all types, All included, in all groups together, and on top of maxConcurrency. Where several groups may
 // start, the earlier ones in [Schedule].Stages start first. As with maxConcurrency, a Failed cluster counts until its deadline unless
-// [FailedFreesSlot]. It is an error if initial is less than 1.
+// [FailedFreesSlot]. Clusters that are not counted ([Uncounted]) start beside these, and no ramp bounds them. It is an error
+// if initial is less than 1.
 func Ramp(initial int) Option {
 	var err *field.Error
 	if initial < 1 {
@@ -31,6 +32,11 @@ func Ramp(initial int) Option {
 // A cluster started when its report says that the present version was applied. Where the report does not say, its last
 // transition counts instead, which is later, so that fewer start and never more. A cluster in flight without any time counts as started now.
 // A Skip never started.
+//
+// The starts that are known are those of this version, and of each cluster the last, since a later write of a cluster's
+// object replaces the time of the earlier. So a new version and the way back ([Revert]) begin a new span, and a start in a
+// later [Attempt] takes the place of that cluster's start before. Clusters that are not counted ([Uncounted]) start beside
+// these, and nothing bounds their starts.
 //
 // It holds under all types, All included, in all groups together. Where several groups may start, the earlier ones in
 // [Schedule].Stages start first. It is an error if n is less than 1, or per is not positive.

@@ -157,7 +157,7 @@ func (p *Planner) isOutdated(r *status.Report) bool {
 			return true // it knows of no write
 		}
 	}
-	return isBefore(of, last.when) || r.Attempt < last.attempt && of.Before(last.when)
+	return isBefore(of, last.when) || max(r.Attempt, 0) < last.attempt && of.Before(last.when)
 }
 
 // isBefore compares in whole seconds, which is all that a condition or an annotation may have kept.
@@ -168,8 +168,8 @@ func isBefore(t, applied time.Time) bool { return t.Before(applied.Truncate(time
 // nor has a report without Applied that is ToApply or whose LastTransitionTime is older. A controller calls it after each
 // write that [Planner.Next] asked for or that changed the version, with the time that it noted in the object. The write
 // of a cluster that waits is of the attempt that is wanted then; any other stays in its attempt. A report of an earlier
-// attempt has no effect if it is older by any fraction of a second. So where the answer to a write was lost, and the
-// object turns out to have an earlier attempt, only Report it.
+// attempt has no effect if it is older by any fraction of a second. So where the answer to a write was lost, read the
+// object, and call Applied only if it has the attempt that is wanted ([status.AttemptOf]); otherwise only Report it.
 //
 // It does for the planner what a report of ToApply with that time in Applied would do, unless what was reported already
 // is later than that. When another version is wanted, all clusters begin anew: Forget them, then Report how they

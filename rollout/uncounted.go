@@ -6,7 +6,8 @@ import clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 // were failing before. Each gets the workload once its stage is reached: when all that the stage comes after is complete.
 // It takes no slot, its failure is in no budget, and no group and no rollout waits for it. A pause, a breach, incomplete
 // groups, closed gates and [WaitBetweenGroups] hold it as all others. It is in the lists of a [Result] like any other, and in status.Counts it
-// is among Uncounted alone. Percentages in the strategy are shares of the other clusters.
+// is among Uncounted alone. Percentages in the strategy are shares of the other clusters. No limit bounds how many of these
+// start at once, [Ramp] and [MaxStarts] included. Uncounted(nil) names none.
 //
 // The result warns where a mandatory group has no cluster that counts, since it protects nobody then. A [Planner] asks when
 // its groups or strategy change, so the answer must depend on the name alone, and is must not call the Planner. Set the
@@ -16,9 +17,11 @@ func Uncounted(is func(cluster string) bool) Option {
 }
 
 // FailedBefore names clusters that failed before the rollout began, the baseline: their failures are left out of every
-// budget. All else is as for other clusters: each takes a slot, its group waits for it, and in the end it has failed. It
-// comes to that end by a progressDeadline: without one the rollout never completes. A [Planner] asks when its groups or
-// strategy change, as with [Uncounted].
+// budget. All else is as for other clusters: each takes a slot, its group waits for it, and in the end it has failed. So the
+// rollout ends as Failed, with the reason ClustersFailed. Where the conditions must not show it, use [Uncounted]. Without a
+// progressDeadline such a cluster is in flight for ever once it is Failed, so that the rollout does not end.
+//
+// FailedBefore(nil) names none. A [Planner] asks when its groups or strategy change, as with [Uncounted].
 func FailedBefore(is func(cluster string) bool) Option {
 	return func(o *options) { o.failedBefore = is }
 }

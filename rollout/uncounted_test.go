@@ -230,6 +230,7 @@ func TestTheLaterExceptionCounts(t *testing.T) {
 		{opts(rollout.Uncounted(nil)), "stopped: a failed, maxFailures 0; goes on when none is failed; 0 of 3 clusters done, 1 in flight, 1 failed, 2 waiting"},
 		{opts(rollout.Uncounted(of("a")), rollout.Uncounted(of("b"))), "stopped: a failed, maxFailures 0; goes on when none is failed; 0 of 2 clusters done, 1 in flight, 1 failed, 1 waiting, 1 not counted"},
 		{opts(rollout.Uncounted(of("b")), rollout.Uncounted(of("a"))), "start b; 0 of 2 clusters done, 2 waiting, 1 not counted"},
+		{opts(rollout.FailedBefore(nil)), "stopped: a failed, maxFailures 0; goes on when none is failed; 0 of 3 clusters done, 1 in flight, 1 failed, 2 waiting"},
 		{opts(rollout.FailedBefore(of("a")), rollout.FailedBefore(nil)), "stopped: a failed, maxFailures 0; goes on when none is failed; 0 of 3 clusters done, 1 in flight, 1 failed, 2 waiting"},
 		{opts(rollout.FailedBefore(of("a"))), "0 of 3 clusters done, 1 in flight, 1 failed, 2 waiting"},
 		{opts(rollout.FailedBefore(of("a")), rollout.FailedFreesSlot()), "start b; 0 of 3 clusters done, 1 in flight, 1 failed, 2 waiting"},

@@ -9,7 +9,7 @@ import (
 )
 
 // WaitBetweenGroups starts a group only once a time has passed since the last success in the groups that it comes after,
-// so that people can look at those first. It holds where groups go one after the other: under ProgressivePerGroup, also
+// directly or through others, so that people can look at those first. It holds where groups go one after the other: under ProgressivePerGroup, also
 // with [GroupOrder], and under Progressive behind mandatory groups. Elsewhere it has no effect, of which the result warns.
 //
 // The time runs from each success itself, and so at the same time as minSuccessTime. Where no cluster succeeded, nothing is waited for.

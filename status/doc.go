@@ -48,7 +48,8 @@
 //  7. Since when? LastTransitionTime is the time of the change, as the object has it, never the time of reading: a
 //     deadline or a soak that begins anew with every reading never ends. Leave it zero where nothing says since when.
 //
-// Leave [TimeOut] to the rollout, which knows the deadline. The example of [Report] is such a function.
+// Leave [TimeOut] to the rollout, which knows the deadline. The example of [Report], in the file
+// report_example_test.go, is such a function.
 //
 // # Trying again
 //

@@ -28,7 +28,7 @@ func Attempt(n int) Option {
 // R5, R39).
 func (s *schedule) state(kind state, since time.Time, attempt int, now time.Time) state {
 	is := s.rules.at(kind, since, now)
-	if attempt < s.options.attempt && failureStates.has(is) {
+	if max(attempt, 0) < s.options.attempt && failureStates.has(is) {
 		return toApply
 	}
 	return is

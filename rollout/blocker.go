@@ -155,7 +155,7 @@ func (r *Result) blocker(position int) Blocker {
 // turn again once its deadline has passed (R39).
 func (r *Result) isEarlier(position int) bool {
 	s := r.states[position]
-	return r.tries.of(position) < r.schedule.options.attempt && inFlightStates.has(s) && s.status() == status.Progressing
+	return max(r.tries.of(position), 0) < r.schedule.options.attempt && inFlightStates.has(s) && s.status() == status.Progressing
 }
 
 // changes is when time alone changes how the cluster stands; zero if it does not.

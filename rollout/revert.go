@@ -53,11 +53,11 @@ type Abort struct {
 // Nobody has the failed version any more where Revert neither starts nor holds anyone. From then on Plan with the version
 // before brings it to those that joined meanwhile or have a third version; they count as gone back then.
 //
-// It is an error if Plan would return one, if abort.Time is zero, or if a report has no cluster. Beside what Plan takes
-// it sorts the clusters that have the failed version.
+// It is an error if Plan would return one, if abort.Time is zero or after now, or if a report has no cluster. Beside what
+// Plan takes it sorts the clusters that have the failed version.
 func Revert(strategy clusterv1alpha1.RolloutStrategy, groups *grouping.Groups, abort Abort, now time.Time, opts ...Option) (*Result, error) {
 	rules, o, err := compile(strategy, opts)
-	if err := errors.Join(err, abort.check()); err != nil {
+	if err := errors.Join(err, abort.check(now)); err != nil {
 		return nil, err
 	}
 	back, reports := newWayBack(&rules, &o, groups, &abort, now.Round(0))
@@ -65,12 +65,14 @@ func Revert(strategy clusterv1alpha1.RolloutStrategy, groups *grouping.Groups, a
 	return newSchedule(rules, o, groups).plan(reports, now)
 }
 
-// check returns the faults of an abort.
-func (a *Abort) check() error {
+// check returns the faults of an abort at the time now.
+func (a *Abort) check(now time.Time) error {
 	path := field.NewPath("abort")
 	var errs field.ErrorList
 	if a.Time.IsZero() {
 		errs = append(errs, field.Required(path.Child("time"), "must be when the rollout was aborted"))
+	} else if now.Round(0).Before(a.Time.Truncate(time.Second)) { // else who goes back now would count as one that never had it
+		errs = append(errs, field.Invalid(path.Child("time"), a.Time.Format(time.RFC3339), "must not be after now"))
 	}
 	for _, list := range []struct {
 		name    string

@@ -32,6 +32,10 @@ func TestRevertRefusesFaultyInput(t *testing.T) {
 			[]string{`abort.failed[1].cluster: Required value: must be the name of a ManagedCluster`, `abort.before[0].cluster: Required value: must be the name of a ManagedCluster`},
 			"reports without a cluster",
 		},
+		{
+			rollout.Abort{Time: now.Add(time.Second)}, all(""), []string{`abort.time: Invalid value: "`},
+			"a clock ahead of ours: who goes back now would count as one that never had the failed version",
+		},
 		{rollout.Abort{}, progressive("0%", config("", "", 0)), []string{`progressive.maxConcurrency: `, `abort.time: `}, "faults of the strategy as well"},
 	} {
 		_, err := rollout.Revert(test.strategy, newFleet(t).group("", "a").read(), test.abort, now)

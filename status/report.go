@@ -47,7 +47,7 @@ type Report struct {
 
 	// Attempt tells which attempt at the present version the cluster's object has: 0 for the first, then whatever number
 	// the controller noted when it tried again. It matters only to a rollout that wants a later attempt: a cluster that
-	// failed in an earlier one waits for its turn again.
+	// failed in an earlier one waits for its turn again. A number below 0 counts as 0.
 	Attempt int `json:"attempt,omitempty"`
 }
 

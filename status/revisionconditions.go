@@ -90,6 +90,8 @@ func (r Revisions) wentBack(s *Summary) string {
 			part(s.InFlight(), "in flight") + part(s.Failures(), "failed")
 	case s.Incomplete != "":
 		return aborted // it is not known yet who has it
+	case s.UncountedToApply > 0:
+		return aborted + ": no selected cluster that counts has " + r.UpdateRevision + part(s.UncountedToApply, "that do not count still go back")
 	default:
 		return aborted + ": no selected cluster has " + r.UpdateRevision
 	}

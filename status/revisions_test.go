@@ -2,6 +2,7 @@ package status_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 	"time"
 
@@ -190,6 +191,21 @@ func TestConditionsOfRevisions(t *testing.T) {
 		}
 		if c := meta.FindStatusCondition(conditions, "Progressing"); !c.LastTransitionTime.Time.Equal(noon.Add(time.Minute)) {
 			t.Errorf("S11 %s: since %v", test.why, c.LastTransitionTime)
+		}
+	}
+}
+
+// S11: clusters that do not count may still have the failed version when no other has.
+func TestNobodyWhoCountsHasTheFailedVersion(t *testing.T) {
+	aborted := metav1.NewTime(time.Date(2026, 11, 21, 13, 6, 0, 0, time.UTC))
+	r := status.Revisions{CurrentRevision: "v1", UpdateRevision: "v2", AbortedTime: &aborted}
+	summary := status.Summary{Counts: status.Counts{Skip: 1, Uncounted: 1, UncountedToApply: 1}}
+	var conditions []metav1.Condition
+	status.SetRevisionConditions(&conditions, r, summary, 1, aborted.Time)
+	want := "no selected cluster that counts has v2, 1 that do not count still go back"
+	for _, c := range conditions {
+		if !strings.Contains(c.Message, want) {
+			t.Errorf("%s says %q, want %q", c.Type, c.Message, want)
 		}
 	}
 }

@@ -33,10 +33,10 @@ const (
 //	err := client.Update(ctx, work)
 //
 // An object that is made anew for each write, as for server-side apply, has no annotations yet. Give it the time of the
-// stored one, if that has the version already:
+// stored one, if that has the version and the attempt already:
 //
-//	attempt := 0
-//	if has, applied := status.StampOf(stored); has == version && !applied.IsZero() && applied.Before(now) {
+//	attempt := 0 // or for a cluster that starts: the attempt that the rollout wants
+//	if has, applied := status.StampOf(stored); has == version && !applied.IsZero() && applied.Before(now) && status.AttemptOf(stored) >= attempt {
 //		now, attempt = applied, status.AttemptOf(stored)
 //	}
 //	status.StampAttempt(work, version, attempt, now)

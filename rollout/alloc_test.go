@@ -111,3 +111,32 @@ func TestSummaryTakesFewAllocationsAtAnySize(t *testing.T) {
 		}
 	}
 }
+
+// Blockers looks once at who comes before a stage, not once for each of its groups: R34.
+func TestBlockersTakesFewAllocationsForAnyNumberOfGroups(t *testing.T) {
+	strategy := clusterv1alpha1.RolloutStrategy{
+		Type: clusterv1alpha1.Progressive,
+		Progressive: &clusterv1alpha1.RolloutProgressive{
+			MandatoryDecisionGroups: clusterv1alpha1.MandatoryDecisionGroups{MandatoryDecisionGroups: []clusterv1alpha1.MandatoryDecisionGroup{{GroupName: "first"}}},
+		},
+	}
+	reports := []status.Report{{Cluster: "first", Status: status.Succeeded}} // nobody knows when
+	allocs := func(n int) float64 {
+		f := newFleet(t).group("first", "first")
+		for i := range n {
+			f.group("", fmt.Sprintf("c%05d", i))
+		}
+		r, err := rollout.Plan(strategy, f.read(), reports, now, rollout.WaitBetweenGroups(time.Hour))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return fewestAllocs(func() {
+			if b := r.Blockers(); len(b) != 1 || b[0].Holds != n {
+				t.Fatal(b)
+			}
+		})
+	}
+	if few, many := allocs(2), allocs(1_000); few != many {
+		t.Errorf("%v allocations for two groups, %v for 1,000", few, many)
+	}
+}

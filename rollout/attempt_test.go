@@ -36,7 +36,7 @@ func TestAReportOfTheAttemptBeforeComesLate(t *testing.T) {
 	report(failed)
 	says(written, "0 of 2 clusters done, 1 in flight, 1 waiting; recheck after 10m0s")
 
-	// A report of a later second is newer than the write, whatever it knows of attempts: who stamps none would otherwise be
+	// A report that is later than the write is newer, whatever it knows of attempts: who stamps none would otherwise be
 	// in flight for ever. Nor does an older one of the attempt that is wanted have an effect.
 	failed.Attempt, failed.Applied, failed.LastTransitionTime = 1, now.Add(-time.Second), now.Add(-time.Second)
 	report(failed)
@@ -47,6 +47,78 @@ func TestAReportOfTheAttemptBeforeComesLate(t *testing.T) {
 	failed.Attempt = 1
 	report(failed)
 	says(now.Add(time.Second), "stopped: a failed, maxFailures 0; goes on when none is failed; 0 of 2 clusters done, 1 in flight, 1 failed, 1 waiting; recheck after 10m0s")
+}
+
+// R39: an attempt is raised while a is written, or in flight. Its object has the stamp of the attempt before, and what is
+// reported of it counts as it does for a plan.
+func TestAnAttemptIsRaisedMeanwhile(t *testing.T) {
+	written := now.Add(400 * time.Millisecond)
+	for _, test := range []struct {
+		name  string
+		steps func(applied, raise func())
+	}{
+		{"while a is written", func(applied, raise func()) { raise(); applied() }},
+		{"while a is in flight", func(applied, raise func()) { applied(); raise() }},
+		{"and a is kept up to date", func(applied, raise func()) { applied(); raise(); applied(); applied() }},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			groups := newFleet(t).group("", "a", "b").read()
+			strategy := progressive("1", config("", "", 0))
+			p, err := rollout.NewPlanner(strategy, groups)
+			if err != nil {
+				t.Fatal(err)
+			}
+			says := func(want string) {
+				t.Helper()
+				if got := p.Next(now.Add(2 * time.Hour)).String(); got != want {
+					t.Errorf("%s\nwant %s", got, want)
+				}
+			}
+			test.steps(func() { p.Applied("a", written) }, func() {
+				if err := p.SetStrategy(strategy, rollout.Attempt(1)); err != nil {
+					t.Fatal(err)
+				}
+			})
+			says("0 of 2 clusters done, 1 in flight, 1 waiting")
+			for _, step := range []struct {
+				status status.RolloutStatus
+				want   string
+			}{
+				{status.Failed, "start a; 0 of 2 clusters done, 2 waiting"},
+				{status.Progressing, "0 of 2 clusters done, 1 in flight, 1 waiting"},
+				{status.Succeeded, "start b; 1 of 2 clusters done, 1 waiting"},
+			} {
+				r := status.Report{Cluster: "a", Status: step.status, LastTransitionTime: now.Add(time.Hour), Applied: written}
+				if err := p.Report(r); err != nil {
+					t.Fatal(err)
+				}
+				says(step.want)
+			}
+		})
+	}
+}
+
+// R39: who keeps a cluster up to date that is in flight does not try it again. Once its deadline has passed it waits.
+func TestKeptUpToDateStaysInItsAttempt(t *testing.T) {
+	groups, strategy := newFleet(t).group("", "a", "b").read(), progressive("1", config("", "10m", 0))
+	p, err := rollout.NewPlanner(strategy, groups)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Applied("a", now)
+	if err := p.SetStrategy(strategy, rollout.Attempt(1)); err != nil {
+		t.Fatal(err)
+	}
+	p.Applied("a", now)
+	p.Applied("a", now.Add(time.Minute))
+	for at, want := range map[time.Duration]string{
+		time.Minute:      "0 of 2 clusters done, 1 in flight, 1 waiting; recheck after 10m0s",
+		11 * time.Minute: "start a; 0 of 2 clusters done, 2 waiting",
+	} {
+		if got := p.Next(now.Add(at)).String(); got != want {
+			t.Errorf("after %v %s\nwant %s", at, got, want)
+		}
+	}
 }
 
 // R39: groups, strategies and attempts come and go, and a planner keeps who is in which attempt, also of those that are not

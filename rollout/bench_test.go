@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
+	"github.com/cohort-ocm/cohort/grouping"
 	"github.com/cohort-ocm/cohort/rollout"
 	"github.com/cohort-ocm/cohort/status"
 )
@@ -112,5 +113,37 @@ func BenchmarkResult(b *testing.B) {
 				}
 			})
 		}
+	}
+}
+
+// BenchmarkGates has a gate before each of many groups of one cluster. The time per group must not grow with the gates.
+func BenchmarkGates(b *testing.B) {
+	strategy := clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.ProgressivePerGroup}
+	for _, n := range []int{1_000, 4_000, 16_000} {
+		f := newFleet(b)
+		var gates []rollout.Option
+		for i := range n {
+			f.group("", fmt.Sprintf("cluster-%06d", i))
+			gates = append(gates, rollout.Closed(grouping.Key{Index: int32(i)}, rollout.Gate{Name: "approval"}))
+		}
+		groups := f.read()
+		b.Run(fmt.Sprintf("Holds/n=%d", n), func(b *testing.B) {
+			result, err := rollout.Plan(strategy, groups, nil, now, gates...)
+			if err != nil {
+				b.Fatal(err)
+			}
+			for b.Loop() {
+				result.Holds()
+			}
+		})
+		b.Run(fmt.Sprintf("NextUncounted/n=%d", n), func(b *testing.B) {
+			p, err := rollout.NewPlanner(strategy, groups, append(gates, rollout.Uncounted(func(string) bool { return true }))...)
+			if err != nil {
+				b.Fatal(err)
+			}
+			for b.Loop() {
+				p.Next(now)
+			}
+		})
 	}
 }

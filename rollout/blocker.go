@@ -178,6 +178,10 @@ func (r *Result) Blockers() []Blocker {
 	}
 	waiting, forAll := r.heldByStage()
 	forTimes := r.heldForTimes()
+	allHeld := 0
+	if r.choice.breach != nil {
+		allHeld = r.allHeld()
+	}
 	var all []Blocker
 	for position, state := range r.states {
 		if r.schedule.isAside(position) {
@@ -187,7 +191,7 @@ func (r *Result) Blockers() []Blocker {
 		holds := 0
 		if b := r.choice.breach; b != nil {
 			if b.counts(r.schedule.groups.Key(group)) && failureStates.has(state) && r.schedule.inBudget(position) {
-				holds = r.allHeld()
+				holds = allHeld
 			}
 		} else {
 			if i, active := r.choice.grantOf(int(r.schedule.stageOf[group])); active {

@@ -44,6 +44,9 @@ type choice struct {
 	aside  int          // how many clusters wait that are not counted
 	breach *Breach      // why nothing starts; nil if the budgets hold
 	closed map[int]Gate // of each group before which a gate is closed; nil where none is
+	// Where the stages are a chain and a gate is closed: the group of the first stage of one group in a sequence before
+	// which one is; -1 if there is none.
+	barrier int
 
 	unselected map[string]time.Time // since when each cluster to remove has not been selected; nil without [RemoveAfter]
 }
@@ -175,9 +178,12 @@ func (s *schedule) choose(v view, o *observed, now time.Time) choice {
 	c := choice{closed: s.closedGates(now), aside: t.asideAll.waiting()}
 	if s.After != nil {
 		c.tracks = s.follow(&c, t)
-	} else if o.active < len(t.stages) {
+	} else {
+		c.barrier = s.barrier(&c)
+	}
+	if s.After == nil && o.active < len(t.stages) {
 		c.active = 1
-		c.only[0] = grant{stage: o.active, used: t.stages[o.active], barrier: s.barrier(&c, o.active)}
+		c.only[0] = grant{stage: o.active, used: t.stages[o.active], barrier: s.barrierOf(&c, o.active)}
 	}
 	c.breach = s.breach(v, t, o.breached)
 	if s.stopped(&c) {
@@ -237,13 +243,13 @@ func (s *schedule) stopped(c *choice) bool {
 	return s.options.paused || s.missing != "" || c.breach != nil
 }
 
-// barrier is the group of the first stage of a chain, up to the active one, before which a gate is closed, if the stage is
-// one of a sequence of groups; -1 if there is none (R23).
-func (s *schedule) barrier(c *choice, active int) int {
+// barrier is the group of the first stage of a chain before which a gate is closed, of the stages that are one of a
+// sequence of groups; -1 if there is none (R23). It takes time linear in the closed gates.
+func (s *schedule) barrier(c *choice) int {
 	first := -1
 	for group := range c.closed {
 		stage := int(s.stageOf[group])
-		if stage <= active && s.isOneGroup(stage) && (first < 0 || stage < int(s.stageOf[first])) {
+		if s.isOneGroup(stage) && (first < 0 || stage < int(s.stageOf[first])) {
 			first = group
 		}
 	}

@@ -59,7 +59,9 @@ type StageExposure struct {
 // long as life says from its start to its success; the strategy adds its MinSuccessTime. The options are those of [Plan].
 //
 // The errors are those of [Plan], and one where life is negative or its Longest below its Shortest. Inputs are not
-// changed. It takes time linear in the groups, however many clusters they have.
+// changed. It takes time linear in the groups, however many clusters they have; with [Ramp], [MaxStarts], [Uncounted] or
+// [FailedBefore] linear in the clusters. [GroupOrder] takes more: time linear in the pairs of groups of which one comes
+// directly after the other, and that of a greatest flow, which at worst grows faster than the square of the groups.
 func Expose(strategy clusterv1alpha1.RolloutStrategy, groups *grouping.Groups, life Span, now time.Time, opts ...Option) (Exposure, error) {
 	rules, o, err := compile(strategy, opts)
 	if err = errors.Join(err, fielderrs.Join(life.errs())); err != nil {

@@ -1,16 +1,6 @@
 package rollout
 
-// before lists the stages that a stage comes directly after (R33).
-func (s *prospect) before(stage int) []int {
-	switch {
-	case s.After != nil:
-		return s.After[stage]
-	case stage == 0:
-		return nil
-	default:
-		return []int{stage - 1}
-	}
-}
+import "encoding/binary"
 
 // load is how many clusters of a stage count while it is active, and how many still do once it is complete, which are no
 // more.
@@ -22,7 +12,8 @@ func (l load) then(next load) load {
 }
 
 // together is the most clusters of all stages that count at the same time, where a stage becomes active when all that it
-// comes after are complete.
+// comes after are complete. Where many come after the same many, as one layer after another, a joint between them stands for
+// all their pairs: it is active when all before it are complete, complete at once, and counts nothing.
 func (s *prospect) together(loadOf func(stage int) load) int {
 	if s.After == nil {
 		var l load
@@ -40,20 +31,40 @@ func (s *prospect) together(loadOf func(stage int) load) int {
 			next[b]++
 		}
 	}
+	joints := make(map[string]int32) // of what several come after together, a chain without a load in between
 	for i := range s.Stages {
 		if after := s.After[i]; len(after) == 1 && next[after[0]] == 1 {
 			of[i] = of[after[0]]
 			chains[of[i]] = chains[of[i]].then(loadOf(i))
 			continue
 		}
-		of[i] = int32(len(chains))
 		var b []int32
 		for _, stage := range s.After[i] {
 			b = append(b, of[stage])
 		}
+		if len(b) > 1 {
+			key := keyOf(b)
+			joint, known := joints[key]
+			if !known {
+				joint = int32(len(chains))
+				joints[key] = joint
+				chains, before = append(chains, load{}), append(before, b)
+			}
+			b = []int32{joint}
+		}
+		of[i] = int32(len(chains))
 		chains, before = append(chains, loadOf(i)), append(before, b)
 	}
 	return newNetwork(chains, before).heaviest()
+}
+
+// keyOf is the same for the same numbers alone.
+func keyOf(numbers []int32) string {
+	key := make([]byte, 0, 4*len(numbers))
+	for _, n := range numbers {
+		key = binary.LittleEndian.AppendUint32(key, uint32(n))
+	}
+	return string(key)
 }
 
 // network finds which stages are active, and which complete, where most clusters count together. An active stage gives

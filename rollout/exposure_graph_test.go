@@ -142,3 +142,34 @@ func BenchmarkExposeGraph(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkExposeLayers has names of which each group of one comes after all of the one before: n times n pairs.
+func BenchmarkExposeLayers(b *testing.B) {
+	for _, n := range []int{100, 200, 400, 800} {
+		names, after := make(map[grouping.Key][]string), make(map[string][]string)
+		for layer := range 2 {
+			for i := range n {
+				key := grouping.Key{Index: int32(layer*n + i), Name: fmt.Sprintf("layer-%d-%d", layer, i)}
+				for j := range 3 + i%5 {
+					names[key] = append(names[key], fmt.Sprintf("cluster-%d-%d-%d", layer, i, j))
+				}
+				for before := range layer * n {
+					after[key.Name] = append(after[key.Name], fmt.Sprintf("layer-0-%d", before))
+				}
+			}
+		}
+		groups, err := grouping.FromNames(names)
+		if err != nil {
+			b.Fatal(err)
+		}
+		order := rollout.GroupOrder(after)
+		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := rollout.Expose(perGroup(config("1", "1h", 0)), groups, rollout.Span{Longest: time.Hour}, now, order); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

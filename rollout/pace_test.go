@@ -1,6 +1,7 @@
 package rollout_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -171,8 +172,9 @@ func TestRolloutsAtAnyPaceEnd(t *testing.T) {
 
 // R34: a Planner takes in that a cluster of a complete group succeeded later than it knew, or is gone.
 func TestPlannerWaitsForTheLastSuccessThatItKnows(t *testing.T) {
-	groups := newFleet(t).group("", "a", "b").group("", "c").read()
-	p, err := rollout.NewPlanner(perGroup(config("", "", 0)), groups, rollout.WaitBetweenGroups(time.Hour))
+	groups := newFleet(t).group("", "a", "b", "u").group("", "c").read()
+	p, err := rollout.NewPlanner(perGroup(config("", "", 0)), groups, rollout.WaitBetweenGroups(time.Hour),
+		rollout.Uncounted(func(cluster string) bool { return cluster == "u" }))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -183,11 +185,16 @@ func TestPlannerWaitsForTheLastSuccessThatItKnows(t *testing.T) {
 		reports []status.Report
 		want    time.Duration
 	}{
-		{[]status.Report{succeeded("a", now.Add(-50*time.Minute)), succeeded("b", now.Add(-40*time.Minute))}, 20 * time.Minute},
+		{[]status.Report{succeeded("a", now.Add(-50*time.Minute)), succeeded("b", now.Add(-40*time.Minute)), succeeded("u", now)}, 20 * time.Minute},
 		{[]status.Report{succeeded("a", now.Add(-10*time.Minute))}, 50 * time.Minute},
 		{[]status.Report{{Cluster: "a", Status: status.Skip}}, 20 * time.Minute},
 		{[]status.Report{succeeded("b", now.Add(-time.Hour))}, 0},
 		{[]status.Report{succeeded("b", now)}, time.Hour},
+		{[]status.Report{succeeded("b", now)}, time.Hour}, // the same again
+		{[]status.Report{succeeded("a", now)}, time.Hour},
+		{[]status.Report{succeeded("b", now.Add(-30*time.Minute))}, time.Hour},
+		{[]status.Report{succeeded("a", now.Add(-20*time.Minute))}, 40 * time.Minute},
+		{[]status.Report{succeeded("b", now.Add(-25*time.Minute))}, 40 * time.Minute},
 	} {
 		if err := p.Report(step.reports...); err != nil {
 			t.Fatal(err)
@@ -213,6 +220,37 @@ func TestPlannerKeepsStartsWhenGroupsChange(t *testing.T) {
 		next := p.Next(now)
 		if gone := len(groups) == 1; gone != (len(next.Start) > 0) || !gone && next.RecheckAfter != 40*time.Minute {
 			t.Errorf("of %v: %v", groups, next)
+		}
+	}
+}
+
+// BenchmarkPlannerWaits has a complete group of n clusters of which one is reported anew, the same again or later.
+func BenchmarkPlannerWaits(b *testing.B) {
+	for _, n := range []int{1_000, 10_000, 100_000} {
+		var names []string
+		var reports []status.Report
+		for i := range n {
+			names = append(names, fmt.Sprintf("cluster-%06d", i))
+			reports = append(reports, status.Report{Cluster: names[i], Status: status.Succeeded, LastTransitionTime: now})
+		}
+		p, err := rollout.NewPlanner(perGroup(config("", "", 0)), newFleet(b).group("", names...).group("", "z").read(), rollout.WaitBetweenGroups(time.Hour))
+		if err != nil {
+			b.Fatal(err)
+		}
+		if err := p.Report(reports...); err != nil {
+			b.Fatal(err)
+		}
+		for _, later := range []time.Duration{0, time.Nanosecond} {
+			b.Run(fmt.Sprintf("later=%v/n=%d", later, n), func(b *testing.B) {
+				r := reports[0]
+				for b.Loop() {
+					r.LastTransitionTime = r.LastTransitionTime.Add(later)
+					if err := p.Report(r); err != nil {
+						b.Fatal(err)
+					}
+					p.Next(now)
+				}
+			})
 		}
 	}
 }

@@ -141,7 +141,8 @@ func insert[V any](m *map[string]V, key string, value V) {
 	(*m)[key] = value
 }
 
-// isOutdated says whether a report speaks of a version, or of an attempt, before the one that was applied last.
+// isOutdated says whether a report speaks of a version, or of an attempt, before the one that was applied last. A report
+// with the very time of the write is of that write, whatever attempt it has.
 func (p *Planner) isOutdated(r *status.Report) bool {
 	if len(p.applied) == 0 {
 		return false
@@ -156,7 +157,7 @@ func (p *Planner) isOutdated(r *status.Report) bool {
 			return true // it knows of no write
 		}
 	}
-	return isBefore(of, last.when) || r.Attempt < last.attempt && !isBefore(last.when, of)
+	return isBefore(of, last.when) || max(r.Attempt, 0) < last.attempt && of.Before(last.when)
 }
 
 // isBefore compares in whole seconds, which is all that a condition or an annotation may have kept.
@@ -165,10 +166,10 @@ func isBefore(t, applied time.Time) bool { return t.Before(applied.Truncate(time
 // Applied says that the present version of the workload was written for a cluster at a time. From now on the cluster is
 // in flight, also if an observation that was made before arrives later: a report whose Applied is older has no effect,
 // nor has a report without Applied that is ToApply or whose LastTransitionTime is older. A controller calls it after each
-// write that [Planner.Next] asked for or that changed the version, with the time that it noted in the object. The write is
-// of the attempt that is wanted then; a report of an earlier one has no effect until it is of a later second. So where the
-// answer to a write was lost, read the object, and call Applied only if it has the attempt that is wanted
-// ([status.AttemptOf]); otherwise only Report it.
+// write that [Planner.Next] asked for or that changed the version, with the time that it noted in the object. The write
+// of a cluster that waits is of the attempt that is wanted then; any other stays in its attempt. A report of an earlier
+// attempt has no effect if it is older by any fraction of a second. So where the answer to a write was lost, read the
+// object, and call Applied only if it has the attempt that is wanted ([status.AttemptOf]); otherwise only Report it.
 //
 // It does for the planner what a report of ToApply with that time in Applied would do, unless what was reported already
 // is later than that. When another version is wanted, all clusters begin anew: Forget them, then Report how they
@@ -177,16 +178,23 @@ func (p *Planner) Applied(cluster string, when time.Time) {
 	when = when.Round(0)
 	t := p.lock()
 	defer p.mu.Unlock()
-	last, attempt := p.applied[cluster], t.schedule.options.attempt
-	if cluster == "" || when.IsZero() || when.Before(last.when) || when.Equal(last.when) && attempt <= last.attempt {
+	last := p.applied[cluster]
+	if cluster == "" || when.IsZero() || when.Before(last.when) {
 		return
 	}
-	insert(&p.applied, cluster, applied{when, attempt})
 	known := p.removed[cluster]
 	if position, selected := t.schedule.groups.Position(cluster); selected {
 		known = t.reported(position)
 	}
 	waits := t.schedule.state(known.kind, known.since, known.attempt, when).waiting()
+	attempt := known.attempt
+	if waits {
+		attempt = t.schedule.options.attempt
+	}
+	if when.Equal(last.when) && attempt <= last.attempt {
+		return
+	}
+	insert(&p.applied, cluster, applied{when, attempt})
 	if !waits && !isBefore(known.since, when) {
 		return
 	}
@@ -274,7 +282,8 @@ func (p *Planner) SetStrategy(strategy clusterv1alpha1.RolloutStrategy, opts ...
 // Next says what may happen at the time now. It costs time in proportion to what it returns and to the
 // clusters whose deadline or soak ended since the call before; with closed gates also to the groups and the
 // waiting clusters behind them, with [GroupOrder] to the groups, with [MaxStarts] once more
-// clusters than it allows started within its span to those, at a breach to the failed clusters, and while clusters
+// clusters than it allows started within its span to those, with [WaitBetweenGroups] once the last success of a group is
+// reported no more to the clusters that go with that group, at a breach to the failed clusters, and while clusters
 // wait that are not counted to all of those. A time before that of an earlier call is answered as well, in time linear in the
 // fleet.
 func (p *Planner) Next(now time.Time) Next {

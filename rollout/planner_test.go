@@ -185,30 +185,34 @@ func (p *planning) isOutdated(r status.Report) bool {
 		made = r.LastTransitionTime.Round(0)
 	}
 	second := wrote.when.Truncate(time.Second)
-	earlier := r.Attempt < wrote.attempt && made.Before(second.Add(time.Second)) // R39: of the attempt before
+	earlier := r.Attempt < wrote.attempt && made.Before(wrote.when) // R39: of the attempt before
 	return ok && (made.Before(second) || earlier || r.Status == status.ToApply && r.Applied.IsZero())
 }
 
 // wrote takes in that the caller wrote: there is nothing to see of it yet, unless what was reported is later.
 func (p *planning) wrote(cluster string, when time.Time) {
 	when = when.Round(0)
-	if last := p.applied[cluster]; when.Before(last.when) || when.Equal(last.when) && p.attempt <= last.attempt {
+	known := p.reports[cluster]
+	attempt, later := p.attempt, false
+	if len(known) > 0 {
+		counts := status.Merge(known...)
+		if is, since := r27(counts); is != status.ToApply && !p.triesAgain(counts, when) { // R39: it stays in its attempt
+			attempt, later = counts.Attempt, !since.Before(when.Truncate(time.Second))
+		}
+	}
+	if last := p.applied[cluster]; when.Before(last.when) || when.Equal(last.when) && attempt <= last.attempt {
 		return
 	}
-	p.applied[cluster] = write{when, p.attempt}
-	known := p.reports[cluster]
-	if len(known) > 0 {
-		is, since := r27(status.Merge(known...))
-		if is != status.ToApply && !since.Before(when.Truncate(time.Second)) && !p.triesAgain(status.Merge(known...), when) {
-			return
-		}
+	p.applied[cluster] = write{when, attempt}
+	if later {
+		return
 	}
 	if known == nil {
 		known = make([]status.Report, 1)
 	}
 	known = slices.Clone(known) // as many, of which there is still a warning
 	for i := range known {
-		known[i] = status.Report{Cluster: cluster, Status: status.ToApply, Applied: when, Attempt: p.attempt}
+		known[i] = status.Report{Cluster: cluster, Status: status.ToApply, Applied: when, Attempt: attempt}
 	}
 	p.reports[cluster] = known
 }

@@ -97,15 +97,36 @@ func (t *tracker) due(position int32) time.Time {
 func (t *tracker) report(position int, r report) {
 	t.timers.clear(int32(position))
 	t.unstart(position)
-	if t.successes != nil {
-		t.successes[t.schedule.stageOf[t.schedule.groups.GroupAt(position)]].known = false
-	}
+	before := t.success(position)
 	t.kinds[position], t.since[position] = r.kind, r.since
 	t.tries.set(position, r.attempt, len(t.kinds))
 	t.lags.set(position, r.lag, len(t.kinds))
 	t.settle(position)
 	t.time(position)
 	t.start(position)
+	t.succeeded(position, before)
+}
+
+// success is when a position that counts succeeded; zero if it did not, or nobody knows when.
+func (t *tracker) success(position int) time.Time {
+	if !succeededStates.has(t.states[position]) || t.schedule.isAside(position) {
+		return time.Time{}
+	}
+	return t.since[position]
+}
+
+// succeeded brings the last success of a stage up to date once the success of a position has changed. Only where that was
+// the last one, and is so no more, does the stage have to be looked at again.
+func (t *tracker) succeeded(position int, before time.Time) {
+	if t.successes == nil {
+		return
+	}
+	last := &t.successes[t.schedule.stageOf[t.schedule.groups.GroupAt(position)]]
+	if now := t.success(position); !now.Before(last.at) {
+		last.at = now
+	} else if before.Equal(last.at) {
+		last.known = false
+	}
 }
 
 // lastSuccess is the last time at which a cluster of a stage succeeded, as far as it is known.
@@ -114,7 +135,7 @@ type lastSuccess struct {
 	known bool
 }
 
-// lastSuccess implements view. Where a report of the stage has changed it takes time linear in its clusters.
+// lastSuccess implements view. Where the last success of the stage is reported no more it takes time linear in its clusters.
 func (t *tracker) lastSuccess(stage int) time.Time {
 	last := &t.successes[stage]
 	if last.known {
@@ -122,8 +143,8 @@ func (t *tracker) lastSuccess(stage int) time.Time {
 	}
 	*last = lastSuccess{known: true}
 	for _, position := range t.ranks.atRank[t.ranks.begins[stage]:t.ranks.begins[stage+1]] {
-		if succeededStates.has(t.states[position]) && t.since[position].After(last.at) && !t.schedule.isAside(int(position)) {
-			last.at = t.since[position]
+		if at := t.success(int(position)); at.After(last.at) {
+			last.at = at
 		}
 	}
 	return last.at

@@ -122,13 +122,16 @@ func (s *schedule) letsThrough(c *choice, group int) bool {
 	return !waits && !s.stopped(c) && s.barrierOf(c, stage) < 0 && !c.isClosed(group) && !c.isWaiting(stage)
 }
 
-// barrierOf is the group whose closed gate holds a stage and all behind it; -1 if there is none.
+// barrierOf is the group whose closed gate holds a stage and all behind it; -1 if there is none. It takes constant time,
+// since it is asked of each group: in a chain the first barrier holds all stages from its own on.
 func (s *schedule) barrierOf(c *choice, stage int) int {
 	switch {
 	case c.closed == nil:
 		return -1
+	case c.tracks == nil && (c.barrier < 0 || int(s.stageOf[c.barrier]) > stage):
+		return -1
 	case c.tracks == nil:
-		return s.barrier(c, stage)
+		return c.barrier
 	case c.tracks.barriers[stage] < 0:
 		return -1
 	default:

@@ -141,15 +141,20 @@ func (r *Result) isUndatedSuccess(position int) bool {
 // heldForTimes counts for each stage the clusters that wait since nobody knows when some of its clusters succeeded.
 func (r *Result) heldForTimes() []int {
 	s, c := r.schedule, &r.choice
-	held := make([]int, len(s.Stages))
+	waiting, held := make([]int, len(s.Stages)), make([]int, len(s.Stages))
 	for group := range r.tallies {
 		stage := int(s.stageOf[group])
-		if !c.isWaiting(stage) || !c.waits[stage].unknown || s.barrierOf(c, stage) >= 0 || c.isClosed(group) {
-			continue
+		if c.isWaiting(stage) && c.waits[stage].unknown && s.barrierOf(c, stage) < 0 && !c.isClosed(group) {
+			waiting[stage] += r.held(group)
+		}
+	}
+	for stage, n := range waiting {
+		if n == 0 {
+			continue // as all complete ones
 		}
 		for before, is := range s.before(stage) {
 			if is {
-				held[before] += r.held(group)
+				held[before] += n
 			}
 		}
 	}

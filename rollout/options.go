@@ -5,6 +5,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
 	"github.com/cohort-ocm/cohort/grouping"
 	"github.com/cohort-ocm/cohort/internal/limit"
@@ -88,4 +89,21 @@ func FailedFreesSlot() Option {
 func MaxRemoved(n intstr.IntOrString) Option {
 	most, err := limit.Parse(field.NewPath("maxRemoved"), n)
 	return func(o *options) { o.maxRemoved, o.removedErr = &most, err }
+}
+
+// checkOptions warns of the options that have no effect under the strategy's type, in the order of their names (R18).
+func (s *schedule) checkOptions() {
+	perGroup := s.Type == clusterv1alpha1.ProgressivePerGroup
+	for _, option := range []struct {
+		name    string
+		ignored bool
+	}{
+		{"groupOrder", s.options.groupOrder != nil && !perGroup},
+		{"maxConcurrencyPerGroup", s.options.groupConcurrency != nil && !perGroup},
+		{"waitBetweenGroups", s.options.wait > 0 && s.wait == 0},
+	} {
+		if option.ignored {
+			s.warn(Warning{Type: WarningFieldIgnored, Field: option.name})
+		}
+	}
 }

@@ -7,7 +7,6 @@ import (
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
 	"github.com/cohort-ocm/cohort/grouping"
-	"github.com/cohort-ocm/cohort/internal/fielderrs"
 	"github.com/cohort-ocm/cohort/status"
 )
 
@@ -33,7 +32,8 @@ func Plan(strategy clusterv1alpha1.RolloutStrategy, groups *grouping.Groups, rep
 
 // plan is what a schedule makes of the reports.
 func (s *schedule) plan(reports []status.Report, now time.Time) (*Result, error) {
-	now = now.Round(0)   // by the wall clock, of which the reports speak, also where the caller's reading is a monotonic one
+	now = now.Round(0) // by the wall clock, of which the reports speak, also where the caller's reading is a monotonic one
+	s.options.back.rank(s, now)
 	plan := new(struct { // in one piece of memory
 		result Result
 		scan   scan
@@ -46,18 +46,6 @@ func (s *schedule) plan(reports []status.Report, now time.Time) (*Result, error)
 	plan.scan = scan{schedule: s, states: r.states, result: r}
 	r.complete(&plan.scan, &observed, now)
 	return r, nil
-}
-
-// compile checks everything but the reports.
-func compile(strategy clusterv1alpha1.RolloutStrategy, opts []Option) (rules, options, error) {
-	var o options
-	for _, opt := range opts {
-		if opt != nil {
-			opt(&o)
-		}
-	}
-	rules, errs := parse(strategy, nil)
-	return rules, o, fielderrs.Join(append(errs, o.errs()...))
 }
 
 // complete fills in all that follows from what was observed.

@@ -60,7 +60,7 @@ func Revert(strategy clusterv1alpha1.RolloutStrategy, groups *grouping.Groups, a
 	if err := errors.Join(err, abort.check(now)); err != nil {
 		return nil, err
 	}
-	back, reports := newWayBack(&rules, &o, groups, &abort, now.Round(0))
+	back, reports := newWayBack(groups, &abort)
 	o.back, o.freeFailed = back, o.freeFailed || back.isTolerant()
 	return newSchedule(rules, o, groups).plan(reports, now)
 }

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
+	"github.com/cohort-ocm/cohort/internal/fielderrs"
 	"github.com/cohort-ocm/cohort/internal/limit"
 )
 
@@ -29,6 +30,18 @@ type rules struct {
 	mandatory      []clusterv1alpha1.MandatoryDecisionGroup
 	warnings       []Warning // of fields that have no effect
 	datesSuccess   bool      // whether stages wait for the time of each success (R34)
+}
+
+// compile checks everything but the reports.
+func compile(strategy clusterv1alpha1.RolloutStrategy, opts []Option) (rules, options, error) {
+	var o options
+	for _, opt := range opts {
+		if opt != nil {
+			opt(&o)
+		}
+	}
+	rules, errs := parse(strategy, nil)
+	return rules, o, fielderrs.Join(append(errs, o.errs()...))
 }
 
 // parse reads the fields that the strategy's type has, and warns of the others (R18).
@@ -95,4 +108,38 @@ func deref[T any](p *T) (v T) {
 		v = *p
 	}
 	return v
+}
+
+// ignoredFields are the fields of a strategy that are set and have no effect under its type, in the order of the API
+// (R5, R18). A field that has the API's default is not set: the API server fills it in.
+func ignoredFields(s clusterv1alpha1.RolloutStrategy, path *field.Path) (ignored []*field.Path) {
+	add := func(path *field.Path, set bool) {
+		if set {
+			ignored = append(ignored, path)
+		}
+	}
+	config := func(path *field.Path, c clusterv1alpha1.RolloutConfig) {
+		add(path.Child("minSuccessTime"), c.MinSuccessTime.Duration != 0)
+		add(path.Child("progressDeadline"), c.ProgressDeadline != "" && c.ProgressDeadline != noDeadline)
+		add(path.Child("maxFailures"), c.MaxFailures != intstr.IntOrString{})
+	}
+	if s.All != nil {
+		c := s.All.RolloutConfig
+		if s.Type == clusterv1alpha1.All || s.Type == "" {
+			c.ProgressDeadline = ""
+		}
+		config(path.Child("all"), c)
+	}
+	if p := s.Progressive; p != nil && s.Type != clusterv1alpha1.Progressive {
+		path := path.Child("progressive")
+		config(path, p.RolloutConfig)
+		add(path.Child("mandatoryDecisionGroups"), len(p.MandatoryDecisionGroups.MandatoryDecisionGroups) > 0)
+		add(path.Child("maxConcurrency"), p.MaxConcurrency != intstr.IntOrString{})
+	}
+	if p := s.ProgressivePerGroup; p != nil && s.Type != clusterv1alpha1.ProgressivePerGroup {
+		path := path.Child("progressivePerGroup")
+		config(path, p.RolloutConfig)
+		add(path.Child("mandatoryDecisionGroups"), len(p.MandatoryDecisionGroups.MandatoryDecisionGroups) > 0)
+	}
+	return ignored
 }

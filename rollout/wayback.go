@@ -17,6 +17,7 @@ import (
 // went back and d has no workload: ranks is 2, 1, 0, 0, and absent is 1.
 type wayBack struct {
 	stopAtBreach bool
+	has          holders
 	ranks        []int32 // of each position that has the failed version: its turn, from 1; 0 of the others
 	absent       int     // the selected clusters without any report
 }
@@ -54,9 +55,9 @@ func (s *schedule) turnRound(mandatory, others []int32) []int32 {
 
 // newWayBack tells who has the failed version and who went back already, and makes the reports with which the version
 // before is rolled out to those alone (R43).
-func newWayBack(r *rules, o *options, groups *grouping.Groups, abort *Abort, now time.Time) (*wayBack, []status.Report) {
+func newWayBack(groups *grouping.Groups, abort *Abort) (*wayBack, []status.Report) {
 	has := findHolders(groups, abort.Failed)
-	b := &wayBack{stopAtBreach: abort.StopAtBreach, ranks: has.rank(r, o, now)}
+	b := &wayBack{stopAtBreach: abort.StopAtBreach, has: has}
 	reports := make([]status.Report, 0, max(len(abort.Before), len(abort.Failed), groups.NumClusters()))
 	listed := make([]bool, len(has)) // has a report among those
 	list := func(position int, report status.Report) {
@@ -147,14 +148,18 @@ func hasVersion(r *status.Report) bool {
 	return r.Status != status.Skip && (r.Status != status.ToApply || !r.Applied.IsZero())
 }
 
-// rank gives each holder its turn, from 1 (R44).
-func (has holders) rank(r *rules, o *options, now time.Time) []int32 {
+// rank gives each holder its turn (R44).
+func (b *wayBack) rank(s *schedule, now time.Time) {
+	if b == nil {
+		return
+	}
+	has := b.has
 	turns := make([]int32, 0, len(has))
 	failed := make([]bool, len(has))
 	for position := range has {
 		if has.at(position) {
 			kind, since := read(has[position].report)
-			failed[position] = failureStates.has(r.at(kind, since, now))
+			failed[position] = failureStates.has(s.rules.at(kind, since, now))
 			turns = append(turns, int32(position))
 		}
 	}
@@ -163,18 +168,17 @@ func (has holders) rank(r *rules, o *options, now time.Time) []int32 {
 		if failed[p] != failed[q] {
 			return one(failed[q]) - one(failed[p])
 		}
-		if o.order != nil {
-			if c := o.order(a.report.Cluster, b.report.Cluster); c != 0 {
+		if order := s.options.order; order != nil {
+			if c := order(a.report.Cluster, b.report.Cluster); c != 0 {
 				return c
 			}
 		}
 		return cmp.Or(compareLatest(a.applied, b.applied), cmp.Compare(p, q))
 	})
-	ranks := make([]int32, len(has))
+	b.ranks = make([]int32, len(has))
 	for i, position := range turns {
-		ranks[position] = int32(i + 1)
+		b.ranks[position] = int32(i + 1)
 	}
-	return ranks
 }
 
 // compareLatest puts an unknown time first, then the latest.

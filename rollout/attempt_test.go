@@ -169,3 +169,34 @@ func TestAnAttemptBelowTheFirstIsTheFirst(t *testing.T) {
 		t.Errorf("%v", r)
 	}
 }
+
+// R39: of two writes at the same time the attempt tells which one a report is about.
+func TestAnAttemptInTheVeryTimeOfTheOneBefore(t *testing.T) {
+	strategy := progressive("1", config("", "", 0))
+	p, err := rollout.NewPlanner(strategy, newFleet(t).group("", "a").read())
+	if err != nil {
+		t.Fatal(err)
+	}
+	failed := status.Report{Cluster: "a", Status: status.Failed, LastTransitionTime: now, Applied: now}
+	p.Applied("a", now)
+	if err := p.Report(failed); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.SetStrategy(strategy, rollout.Attempt(1)); err != nil {
+		t.Fatal(err)
+	}
+	p.Applied("a", now)
+	if err := p.Report(failed); err != nil { // late
+		t.Fatal(err)
+	}
+	if next := p.Next(now); len(next.Start) > 0 {
+		t.Errorf("a is started again: %v", next)
+	}
+	failed.Attempt = 1
+	if err := p.Report(failed); err != nil {
+		t.Fatal(err)
+	}
+	if next := p.Next(now); next.Breach == nil {
+		t.Errorf("the failure of the later attempt is not seen: %v", next)
+	}
+}

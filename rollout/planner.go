@@ -48,6 +48,7 @@ type report struct {
 type applied struct {
 	when    time.Time
 	attempt int
+	again   bool // at the very time of what was known before, from which only the attempt tells it
 }
 
 // NewPlanner makes a planner for a rollout of which nothing has been reported yet. It returns the errors
@@ -157,7 +158,8 @@ func (p *Planner) isOutdated(r *status.Report) bool {
 			return true // it knows of no write
 		}
 	}
-	return isBefore(of, last.when) || max(r.Attempt, 0) < last.attempt && of.Before(last.when)
+	earlier := of.Before(last.when) || last.again && of.Equal(last.when)
+	return isBefore(of, last.when) || max(r.Attempt, 0) < last.attempt && earlier
 }
 
 // isBefore compares in whole seconds, which is all that a condition or an annotation may have kept.
@@ -194,7 +196,8 @@ func (p *Planner) Applied(cluster string, when time.Time) {
 	if when.Equal(last.when) && attempt <= last.attempt {
 		return
 	}
-	insert(&p.applied, cluster, applied{when, attempt})
+	again := when.Equal(last.when) || waits && when.Equal(known.since)
+	insert(&p.applied, cluster, applied{when, attempt, again})
 	if !waits && !isBefore(known.since, when) {
 		return
 	}

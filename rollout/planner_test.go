@@ -37,6 +37,7 @@ type planning struct {
 type write struct {
 	when    time.Time
 	attempt int
+	again   bool // at the time of the write before
 }
 
 var clusterNames = []string{"a", "b", "c", "d", "e", "f", "g", "h"}
@@ -185,7 +186,7 @@ func (p *planning) isOutdated(r status.Report) bool {
 		made = r.LastTransitionTime.Round(0)
 	}
 	second := wrote.when.Truncate(time.Second)
-	earlier := r.Attempt < wrote.attempt && made.Before(wrote.when) // R39: of the attempt before
+	earlier := r.Attempt < wrote.attempt && (made.Before(wrote.when) || wrote.again && made.Equal(wrote.when)) // R39: of the attempt before
 	return ok && (made.Before(second) || earlier || r.Status == status.ToApply && r.Applied.IsZero())
 }
 
@@ -193,17 +194,20 @@ func (p *planning) isOutdated(r status.Report) bool {
 func (p *planning) wrote(cluster string, when time.Time) {
 	when = when.Round(0)
 	known := p.reports[cluster]
-	attempt, later := p.attempt, false
+	attempt, later, again := p.attempt, false, false
 	if len(known) > 0 {
 		counts := status.Merge(known...)
-		if is, since := r27(counts); is != status.ToApply && !p.triesAgain(counts, when) { // R39: it stays in its attempt
-			attempt, later = counts.Attempt, !since.Before(when.Truncate(time.Second))
+		is, since := r27(counts)
+		again = since.Equal(when)
+		if is != status.ToApply && !p.triesAgain(counts, when) { // R39: it stays in its attempt
+			attempt, later, again = counts.Attempt, !since.Before(when.Truncate(time.Second)), false
 		}
 	}
-	if last := p.applied[cluster]; when.Before(last.when) || when.Equal(last.when) && attempt <= last.attempt {
+	last := p.applied[cluster]
+	if when.Before(last.when) || when.Equal(last.when) && attempt <= last.attempt {
 		return
 	}
-	p.applied[cluster] = write{when, attempt}
+	p.applied[cluster] = write{when, attempt, again || when.Equal(last.when)}
 	if later {
 		return
 	}

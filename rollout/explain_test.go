@@ -292,17 +292,19 @@ func TestFollowingTheAdviceWorks(t *testing.T) {
 }
 
 // ended says whether a wait is over: for a slot, one that was held starts, failures stop the rollout, or another limit holds
-// the cluster; else the cluster no longer waits for it.
+// the cluster; else the cluster no longer waits for it. A wait of which nobody knew when it ends is over where that is known,
+// as another wait, until then, has taken its place.
 func ended(hold rollout.Hold, before, after *rollout.Result, cluster string) bool {
+	dated := func(now rollout.Hold) bool { return hold.Until.IsZero() && !now.Until.IsZero() }
 	switch hold.Type {
 	case rollout.HoldConcurrency, rollout.HoldRamp, rollout.HoldStarts:
 		_, next, _ := after.Find(cluster)
-		return after.Breach != nil || next.Type != hold.Type || slices.ContainsFunc(after.Start, func(c rollout.Cluster) bool {
+		return after.Breach != nil || next.Type != hold.Type || dated(next) || slices.ContainsFunc(after.Start, func(c rollout.Cluster) bool {
 			return !slices.Contains(before.Start, c)
 		})
 	}
 	for _, l := range after.Explain(cluster) {
-		if l.Hold.Type == hold.Type && l.Hold.Group == hold.Group && l.Hold.AllGroups == hold.AllGroups {
+		if l.Hold.Type == hold.Type && l.Hold.Group == hold.Group && l.Hold.AllGroups == hold.AllGroups && !dated(l.Hold) {
 			return false
 		}
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
@@ -9,11 +10,14 @@ import (
 	"strings"
 	"time"
 
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+
 	"github.com/cohort-ocm/cohort/examples/internal/commandline"
 	"github.com/cohort-ocm/cohort/examples/internal/manifest"
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/chance"
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/compare"
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/scenario"
+	"github.com/cohort-ocm/cohort/rollout"
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
@@ -28,6 +32,7 @@ type comparison struct {
 	runs              int
 	seed              uint64
 	pictures          pictures
+	extras
 }
 
 const compareUsage = `simulate compare plays several strategies over one fleet, with chances, and with the same luck for each.
@@ -62,6 +67,7 @@ func (c *comparison) set() *flag.FlagSet {
 	s.Var(&c.bad, "bad-rate", "`chance` that a cluster fails with a bad version")
 	s.IntVar(&c.runs, "runs", c.runs, "how `often` each strategy is played, with other luck each time")
 	s.Uint64Var(&c.seed, "seed", c.seed, "`seed` of the luck; the same gives the same")
+	c.extras.declare(s)
 	s.StringVar(&c.pictures.svg, "svg", "", "write a picture of the comparison to this `file`")
 	s.StringVar(&c.pictures.png, "png", "", "the same picture as PNG, to this `file`")
 	return s
@@ -167,12 +173,20 @@ func (c *comparison) compare(s *scenario.Scenario, strategies []scenario.NamedSt
 		Bad:    compare.Chances{Takes: c.takes.Range, Fails: c.bad.Rate, Never: c.never.Rate},
 		Runs:   c.runs, Seed: c.seed, Unreached: s.Unreached,
 	}
+	options := c.options(s, compare.Start())
 	for _, named := range slices.Concat([]scenario.NamedStrategy{{Name: name, Strategy: s.Strategy}}, strategies) {
 		course, err := s.Course(named.Strategy)
 		if err != nil {
 			return r, fmt.Errorf("%s: %w", named.Name, err)
 		}
-		q.Candidates = append(q.Candidates, compare.Candidate{Name: named.Name, Strategy: course})
+		planner, err := rollout.NewPlanner(course, s.Groups, options...)
+		if err != nil {
+			return r, c.fault(err)
+		}
+		for _, note := range ignored(planner.Next(compare.Start()).Warnings, cmp.Or(course.Type, clusterv1alpha1.All)) {
+			s.Notes = append(s.Notes, named.Name+": "+note)
+		}
+		q.Candidates = append(q.Candidates, compare.Candidate{Name: named.Name, Strategy: course, Options: options})
 	}
 	answers, err := compare.Compare(q)
 	if err != nil {
@@ -206,6 +220,9 @@ func (c *comparison) read(stdin io.Reader) ([]*scenario.Scenario, error) {
 	}
 	if len(all) > 1 && (c.pictures.svg != "" || c.pictures.png != "") {
 		return nil, fmt.Errorf("-svg and -png: a picture has one of the %d rollouts: must be given with -rollout", len(all))
+	}
+	if err := c.check(all); err != nil {
+		return nil, err
 	}
 	for _, s := range all {
 		switch {

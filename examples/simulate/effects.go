@@ -3,32 +3,27 @@ package main
 import (
 	"fmt"
 	"path"
-	"strings"
+	"slices"
 
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
 	"github.com/cohort-ocm/cohort/examples/internal/spelling"
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/scenario"
+	"github.com/cohort-ocm/cohort/examples/simulate/internal/simulation"
 	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/status"
 )
 
 // checkNames refuses flags that name no cluster or no group of the rollouts. Where nothing is selected, that is what
 // there is to say.
 func (f *flags) checkNames(scenarios []*scenario.Scenario) error {
-	var names, there []string
-	known := make(map[int32]bool)
+	if err := f.extras.check(scenarios); err != nil {
+		return err
+	}
+	var names []string
 	for _, s := range scenarios {
 		for i := range s.Groups.NumClusters() {
 			names = append(names, s.Groups.Cluster(i))
-		}
-		for i := range s.Groups.Len() {
-			known[s.Groups.Key(i).Index] = true
-		}
-		there = append(there, s.Groups.String())
-	}
-	for _, gate := range f.closedGates {
-		if !known[gate.index] && len(names) > 0 {
-			return fmt.Errorf("-gate %d: no such group: there are %s", gate.index, strings.Join(there, ", "))
 		}
 	}
 	for _, rule := range f.rules() {
@@ -50,23 +45,17 @@ func matchesAny(pattern string, names []string) bool {
 	return false
 }
 
-// withoutEffect says which flags change nothing in a rollout by the schedule, in which the fallback time was used for so
-// many clusters.
-func (f *flags) withoutEffect(s *scenario.Scenario, schedule rollout.Schedule, fallbacks int) (notes []string) {
+// withoutEffect says which flags change nothing in a rollout with this first plan, in which the fallback time was used for
+// so many clusters.
+func (f *flags) withoutEffect(s *scenario.Scenario, first *rollout.Result, fallbacks int) (notes []string) {
+	schedule := first.Schedule
 	note := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
 	if s.Policy != nil && s.Policy.InformsEverywhere() {
-		for _, flag := range []struct {
-			name  string
-			given bool
-		}{{"max-concurrency-per-group", f.perGroup != ""}, {"failed-frees-slot", f.freesSlot}, {"ramp", f.ramp != 0}, {"max-starts", f.maxStarts.n > 0}, {"wait-between-groups", f.between != 0}, {"gate", len(f.closedGates) > 0}} {
-			if flag.given {
-				note("-%s: no effect, the policy goes to all clusters at once", flag.name)
-			}
+		for _, name := range f.given() {
+			note("-%s: no effect, the policy goes to all clusters at once", name)
 		}
 	} else {
-		if f.perGroup != "" && schedule.Type != clusterv1alpha1.ProgressivePerGroup {
-			note("-max-concurrency-per-group: no effect, the strategy's type is %s and not ProgressivePerGroup", schedule.Type)
-		}
+		notes = append(notes, ignored(first.Warnings, schedule.Type)...)
 		limited := f.ramp != 0
 		for _, stage := range schedule.Stages {
 			limited = limited || stage.MaxConcurrency < stage.Clusters
@@ -95,4 +84,22 @@ func (f *flags) draws(fallbacks int) bool {
 		}
 	}
 	return fallbacks > 0 && f.takes.varies()
+}
+
+// idleBaseline notes that none of the clusters of -failed-before fails, so that the flag changed nothing.
+func (f *flags) idleBaseline(s *scenario.Scenario, trace *simulation.Trace) []string {
+	if len(f.baseline) == 0 {
+		return nil
+	}
+	is := f.baseline.of(s)
+	for _, w := range trace.Waves {
+		if slices.ContainsFunc(w.Failed, is) || slices.ContainsFunc(w.TimedOut, is) {
+			return nil
+		}
+	}
+	failed := func(r status.Report) bool { return r.Status == status.Failed || r.Status == status.TimeOut }
+	if slices.ContainsFunc(s.Observed, func(r status.Report) bool { return failed(r) && is(r.Cluster) }) {
+		return nil
+	}
+	return []string{"-failed-before: no effect, none of these clusters fails here: -fail says which do"}
 }

@@ -28,7 +28,7 @@ func TestEachOutcomeHasItsExitStatusAndItsSentence(t *testing.T) {
 		{"more failed than may, and nobody is left to start", abc, []string{"-fail", "c=1m"}, 6,
 			"after 21m: Breached: stopped: c failed, maxFailures 0; goes on when none is failed\n"},
 		{"nobody answers", abc, []string{"-never", "a"}, 5,
-			"after 0s: Stuck: 1 of 1 slot taken: a progressing since 2025-01-01T00:00:00Z, and without a progressDeadline keeps its slot until it is done; to do: set a progressDeadline\n"},
+			"after 0s: Stuck: 1 of 1 slot taken: a progressing since 0s, and without a progressDeadline keeps its slot until it is done; to do: set a progressDeadline\n"},
 		{"a gate that nobody opens", abc, []string{"-gate", "0"}, 4, "after 0s: AtGate: the gate before group 0 is closed; to do: open the gate before group 0\n"},
 		{"a selector that nobody matches", placement("predicates: [{requiredClusterSelector: {labelSelector: {matchLabels: {stage: cannary}}}}]"), nil, 7,
 			"after 0s: NothingSelected: no cluster is selected\n  3 clusters: no predicate fits (spec.predicates)\n"},

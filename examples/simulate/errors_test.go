@@ -240,9 +240,12 @@ func TestWrongCombinationsOfObjectsAreRefused(t *testing.T) {
 }
 
 func TestWrongFlagsAreRefused(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "objects.yaml")
-	if err := os.WriteFile(file, []byte(documents(aCluster, aPlacement, aReplicaSet)), 0o600); err != nil {
-		t.Fatal(err)
+	dir, regions := t.TempDir(), "testdata/regions/shops.yaml"
+	file, stored := filepath.Join(dir, "objects.yaml"), filepath.Join(dir, "stored.yaml")
+	for name, text := range map[string]string{file: documents(aCluster, aPlacement, aReplicaSet), stored: documents(aDecision, aReplicaSet)} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	for _, test := range []struct {
 		args []string
@@ -285,7 +288,27 @@ func TestWrongFlagsAreRefused(t *testing.T) {
 		{[]string{"-f", file, "-fail", "nosuch"}, "-fail nosuch: must name a cluster that is selected, or be a pattern for some"},
 		{[]string{"-f", file, "-never", "aa"}, "-never aa: must name a cluster that is selected, or be a pattern for some; did you mean a?"},
 		{[]string{"-f", file, "-max-concurrency-per-group", "0%"}, "-max-concurrency-per-group 0%: must be above 0%"},
-		{[]string{"-f", file, "-gate", "canary"}, "must be the index of a group"},
+		{[]string{"-f", file, "-gate", "canary"}, "-gate canary: no such group: there are group 0: 1\n"},
+		{[]string{"-f", regions, "-gate", "prod-ue=1h"}, `-gate prod-ue: no such group: there are group 0 "canary": 2, group 1 "staging-eu": 1, group 2 "prod-eu": 3, `},
+		{[]string{"-f", regions, "-gate", "prod-ue=1h"}, "did you mean prod-eu?\n"},
+		{[]string{"-f", file, "-gate", "=1h"}, "-gate =1h: must be the index or the name of a group, such as 2, canary or 2=4h"},
+		{[]string{"-f", regions, "-group-order", "prod-eu"}, "-group-order prod-eu: must say which groups come after which, such as 'prod after canary,staging', or be any\n"},
+		{[]string{"-f", regions, "-group-order", "prod-eu after a b"}, "must say which groups come after which"},
+		{[]string{"-f", regions, "-group-order", "prod-eu after canary", "-group-order", "prod-eu after staging-eu"},
+			`-group-order "prod-eu after staging-eu": must not be given twice for prod-eu: name all that it comes after at once, as in 'prod-eu after a,b'`},
+		{[]string{"-f", regions, "-group-order", "prod-eu after cannary"},
+			"-group-order: no group has the name cannary: must be one of canary, prod-eu, prod-us, staging-eu, staging-us; did you mean canary?\n"},
+		{[]string{"-f", file, "-group-order", "- after canary"}, "-group-order: no group has the name canary: must be one of - (- is the groups without a name)\n"},
+		{[]string{"-f", regions, "-group-order", "prod-eu after prod-us; prod-us after prod-eu"}, `-group-order: must not come after itself: "prod-eu" after "prod-us" after "prod-eu"`},
+		{[]string{"-f", regions, "-uncounted", "shop-paros"}, "-uncounted shop-paros: must name a cluster that is selected, or be a pattern for some, or labels; did you mean shop-paris?\n"},
+		{[]string{"-f", regions, "-uncounted", "["}, "-uncounted [: must be a name, a pattern like edge-*, or labels like power=off"},
+		{[]string{"-f", regions, "-uncounted", "power in off"}, "must be a name, a pattern like edge-*, or labels like power=off or 'power in (off,saving)'"},
+		{[]string{"-f", regions, "-uncounted", "pwoer=off"}, "-uncounted pwoer=off: must be labels of a cluster that is selected; did you mean power?\n"},
+		{[]string{"-f", regions, "-uncounted", "power=on"}, "-uncounted power=on: must be labels of a cluster that is selected\n"},
+		{[]string{"-f", stored, "-uncounted", "power=on"}, "-uncounted power=on: no cluster has labels: the files must hold the ManagedClusters\n"},
+		{[]string{"exposure", "-f", regions, "-failed-before", "x"}, "-failed-before x: must name a cluster that is selected"},
+		{[]string{"compare", "-f", regions, "-group-order", "x after canary"}, "-group-order: no group has the name x"},
+		{[]string{"compare", "-f", regions, "-ramp", "-3"}, "-ramp -3: must be at least 1"},
 		{[]string{"-f", file, "-gate", "0", "-gate", "0=1h"}, "-gate 0=1h: must not be given twice for a group"},
 		{[]string{"-f", file, "-wait-between-groups", "-1h"}, "-wait-between-groups -1h0m0s: must "},
 		{[]string{"-f", file, "-ramp", "-1"}, "-ramp -1: must be at least 1"},

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -11,8 +12,10 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
 	"github.com/cohort-ocm/cohort/examples/internal/commandline"
+	"github.com/cohort-ocm/cohort/examples/simulate/internal/output"
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/scenario"
 	"github.com/cohort-ocm/cohort/rollout"
 )
@@ -51,9 +54,7 @@ func (q *question) set() *flag.FlagSet {
 	s.IntVar(&q.atMost, "at-most", 0, "`number` of clusters that may get a version that does not work on them")
 	s.DurationVar(&q.within, "within", 0, "how `long` the rollout may take; with -at-most")
 	s.Var(&q.start, "start", "`time` at which it begins, in RFC 3339")
-	s.StringVar(&q.perGroup, "max-concurrency-per-group", "", "`count or percentage` of a group's clusters in flight at a time, under ProgressivePerGroup")
-	s.BoolVar(&q.freesSlot, "failed-frees-slot", false, "a tolerated failed cluster makes room for the next at once")
-	s.Var(&q.closedGates, "gate", "`group[=after]`: a gate before the group with this index, closed until some time after the start, or nobody knows how long; may be repeated")
+	q.extras.declare(s)
 	return s
 }
 
@@ -115,6 +116,9 @@ func (q *question) answers(stdin io.Reader) (all several, err error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := q.check(scenarios); err != nil {
+		return nil, err
+	}
 	for _, s := range scenarios {
 		if s.Policy != nil {
 			return nil, fmt.Errorf("exposure: %s: a Policy informs everywhere before it enforces: must be another rollout", s.Rollout)
@@ -130,11 +134,12 @@ func (q *question) answers(stdin io.Reader) (all several, err error) {
 
 func (q *question) answer(s *scenario.Scenario) (*exposed, error) {
 	life := rollout.Span{Shortest: q.takes.Least, Longest: q.takes.Most}
-	e, err := rollout.Expose(s.Strategy, s.Groups, life, q.start.Time, q.options(s.Groups)...)
+	e, err := rollout.Expose(s.Strategy, s.Groups, life, q.start.Time, q.options(s, q.start.Time)...)
 	if err != nil {
 		return nil, q.fault(err)
 	}
-	answer := &exposed{Rollout: s.Rollout, Placement: s.Placement.String(), Exposure: e, Notes: s.Notes}
+	notes := append(s.Notes, ignored(e.Warnings, cmp.Or(s.Strategy.Type, clusterv1alpha1.All))...)
+	answer := &exposed{Rollout: s.Rollout, Placement: s.Placement.String(), Exposure: e, Notes: notes}
 	if q.atMost == 0 {
 		return answer, nil
 	}
@@ -143,7 +148,7 @@ func (q *question) answer(s *scenario.Scenario) (*exposed, error) {
 		strategy.Progressive.MaxConcurrency = intstr.IntOrString{}
 	}
 	bounds := rollout.Bounds{Exposed: q.atMost, Finish: q.within}
-	if limits, err := rollout.Limit(strategy, s.Groups, life, q.start.Time, bounds, open.options(s.Groups)...); err != nil {
+	if limits, err := rollout.Limit(strategy, s.Groups, life, q.start.Time, bounds, open.options(s, q.start.Time)...); err != nil {
 		answer.None = q.unbounded(err)
 	} else {
 		answer.Limits = &limits
@@ -193,6 +198,9 @@ func (e *exposed) Text(w io.Writer) error {
 		fmt.Fprintf(&b, "  %v\n", stage)
 	}
 	for _, warning := range e.Exposure.Warnings {
+		if output.AboutAnOption(warning) {
+			continue
+		}
 		fmt.Fprintf(&b, "Warning: %v\n", warning)
 	}
 	switch {

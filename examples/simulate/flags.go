@@ -16,8 +16,6 @@ import (
 	"github.com/cohort-ocm/cohort/examples/internal/spelling"
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/behavior"
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/chance"
-	"github.com/cohort-ocm/cohort/grouping"
-	"github.com/cohort-ocm/cohort/rollout"
 )
 
 // flags is the command line.
@@ -36,17 +34,12 @@ type flags struct {
 	recovers  times
 	seed      uint64
 
-	perGroup  string
-	freesSlot bool
-	ramp      int
-	maxStarts starts
-	between   time.Duration // the groups
-	exitCode  bool
+	extras
+	exitCode bool
 
-	takesGiven  bool
-	startGiven  bool
-	explain     string // the cluster to explain
-	closedGates gates
+	takesGiven bool
+	startGiven bool
+	explain    string // the cluster to explain
 
 	pictures pictures
 	rows     rows
@@ -123,12 +116,7 @@ func (f *flags) set() *flag.FlagSet {
 	s.Var(&f.recovers, "recover", "how `long` after its failure a cluster of -fail and -fail-share succeeds, and after its start one of -never; 0 is never")
 	s.Uint64Var(&f.seed, "seed", f.seed, "seed of all that is drawn at random; 0 is that of the Behavior document")
 
-	s.StringVar(&f.perGroup, "max-concurrency-per-group", f.perGroup, "`count or percentage` of a group's clusters in flight at a time, under ProgressivePerGroup")
-	s.BoolVar(&f.freesSlot, "failed-frees-slot", f.freesSlot, "a tolerated failed cluster makes room for the next at once")
-	s.IntVar(&f.ramp, "ramp", f.ramp, "start `gently`: no more clusters in flight at a time than have soaked, or than so many; 0 is no such limit")
-	s.DurationVar(&f.between, "wait-between-groups", f.between, "how `long` to wait after the last success of a group before the next one starts")
-	s.Var(&f.maxStarts, "max-starts", "`number/time`: start at most so many within any such time, as in 10/1h")
-	s.Var(&f.closedGates, "gate", "`group[=after]`: a gate before the group with this index, closed for ever or until some time after the start; may be repeated")
+	f.extras.declare(s)
 	f.pictures.declare(s)
 	s.Var(&f.rows, "rows", "`number` of rows that a table has at most, and of waves in JSON that say why the rest waits; or all")
 	return s
@@ -218,27 +206,4 @@ func (f *flags) rules() (rules []flagRule) {
 		rules = append(rules, flagRule{behavior.Rule{Rate: &f.failRate.Rate, Outcome: behavior.Fails, RecoversAfter: recovers}, "-fail-rate " + f.failRate.String()})
 	}
 	return rules
-}
-
-// options are those of package rollout that the flags ask for.
-func (f *flags) options(groups *grouping.Groups) (options []rollout.Option) {
-	if f.perGroup != "" {
-		options = append(options, rollout.MaxConcurrencyPerGroup(intstr.Parse(f.perGroup)))
-	}
-	if f.freesSlot {
-		options = append(options, rollout.FailedFreesSlot())
-	}
-	if f.ramp != 0 {
-		options = append(options, rollout.Ramp(f.ramp))
-	}
-	if f.between != 0 {
-		options = append(options, rollout.WaitBetweenGroups(f.between))
-	}
-	if f.maxStarts.n > 0 {
-		options = append(options, rollout.MaxStarts(f.maxStarts.n, f.maxStarts.per))
-	}
-	for _, gate := range f.closedGates {
-		options = append(options, gate.close(groups, f.start.Time)...)
-	}
-	return options
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"strings"
 	"testing"
 )
@@ -14,6 +15,15 @@ func fleet() string {
 	}
 	strategy := strings.Replace(aStrategy, "maxConcurrency: 1", "maxConcurrency: 2, maxFailures: 2", 1)
 	return documents(append(texts, aPlacement, strategy, strings.Replace(aBehavior, "after: 1m", "after: 1h", 1))...)
+}
+
+func readFile(t *testing.T, name string) string {
+	t.Helper()
+	data, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
 }
 
 // waves are the lines of the table, without the reasons.
@@ -33,6 +43,7 @@ func TestFlagsChangeTheRollout(t *testing.T) {
 	perGroup := strings.Replace(fleet(), "type: Progressive\nprogressive: {maxConcurrency: 2, maxFailures: 2}", "type: ProgressivePerGroup", 1)
 	twoGroups := documents(strings.Replace(aStrategy, "type: Progressive\nprogressive: {maxConcurrency: 1}", "type: ProgressivePerGroup", 1), decisionOf("a"),
 		strings.NewReplacer("p-decision-1", "p-decision-2", `index: "0"`, `index: "1"`).Replace(decisionOf("b")))
+	regions := readFile(t, "testdata/regions/shops.yaml")
 	for _, test := range []struct {
 		why, in string
 		args    []string
@@ -51,6 +62,16 @@ func TestFlagsChangeTheRollout(t *testing.T) {
 		{"R35 -ramp starts as many as have soaked", fleet(), []string{"-ramp", "1"}, "0s 1 1 0 0, 1h 1 1 1 0, 2h 2 2 2 0, 3h 0 0 4 0"},
 		{"R36 -max-starts leaves time between starts", fleet(), []string{"-max-starts", "1/90m"}, "0s 1 1 0 0, 1h 0 0 1 0, 1h30m 1 1 1 0, 2h30m 0 0 2 0, 3h 1 1 2 0, 4h 0 0 3 0, 4h30m 1 1 3 0, 5h30m 0 0 4 0"},
 		{"R34 -wait-between-groups leaves time to look", twoGroups, []string{"-wait-between-groups", "30m"}, "0s 1 1 0 0, 10m 0 0 1 0, 40m 1 1 1 0, 50m 0 0 2 0"},
+		{"R33 -group-order lets groups go side by side", regions, []string{"-takes", "10m", "-group-order", "staging-eu,staging-us after canary; prod-eu after staging-eu; prod-us after staging-us"},
+			"0s 2 2 0 0, 10m 2 2 2 0, 20m 5 5 4 0, 30m 0 0 9 0"},
+		{"R33 in no order", regions, []string{"-group-order", "any"}, "0s 9 9 0 0, 10m 0 0 9 0"},
+		{"R37 -uncounted by label", regions, []string{"-never", "shop-madrid", "-uncounted", "power=off"},
+			"0s 2 2 0 0, 10m 1 1 2 0, 20m 3 2 3 0, 30m 1 1 5 0, 40m 2 2 6 0, 50m 0 0 8 0, 1h20m 0 0 8 0"},
+		{"R37 -uncounted by name, as by label", regions, []string{"-never", "shop-madrid", "-uncounted", "*-madrid"},
+			"0s 2 2 0 0, 10m 1 1 2 0, 20m 3 2 3 0, 30m 1 1 5 0, 40m 2 2 6 0, 50m 0 0 8 0, 1h20m 0 0 8 0"},
+		{"R38 without -failed-before a failure stops it", regions, []string{"-fail", "canary-2"}, "0s 2 2 0 0, 10m 0 1 1 1, 1h10m 0 0 1 0"},
+		{"R38 -failed-before", regions, []string{"-fail", "canary-2", "-failed-before", "canary-2"},
+			"0s 2 2 0 0, 10m 1 2 1 1, 20m 3 4 2 1, 30m 1 2 5 1, 40m 2 3 6 1, 50m 0 1 8 1, 1h10m 0 0 8 0"},
 		{"R23 a gate that opens", perGroup, []string{"-gate", "0=90m"}, "0s 0 0 0 0, 1h30m 4 4 0 0, 2h30m 0 0 4 0"},
 		{"R23 a gate that stays closed", perGroup, []string{"-gate", "0"}, "0s 0 0 0 0"},
 	} {
@@ -111,6 +132,10 @@ func TestWhatHasNoEffectIsNoted(t *testing.T) {
 		{"the strategy of a policy that informs", inform, nil, "note: spec.rolloutStrategy: no effect, as a policy that informs goes to all clusters at once\n"},
 		{"an option for another type", fleet(), []string{"-max-concurrency-per-group", "1"},
 			"note: -max-concurrency-per-group: no effect, the strategy's type is Progressive and not ProgressivePerGroup\n"},
+		{"an order for another type", fleet(), []string{"-group-order", "any"}, "note: -group-order: no effect, the strategy's type is Progressive and not ProgressivePerGroup\n"},
+		{"a wait where no group comes after another", fleet(), []string{"-wait-between-groups", "1h"}, "note: -wait-between-groups: no effect, no group comes after another\n"},
+		{"a baseline that does not fail", fleet(), []string{"-failed-before", "a"}, "note: -failed-before: no effect, none of these clusters fails here: -fail says which do\n"},
+		{"an order for a policy that informs", inform, []string{"-uncounted", "a"}, "note: -uncounted: no effect, the policy goes to all clusters at once\n"},
 		{"a limit that no group reaches", perGroup, []string{"-max-concurrency-per-group", "4"}, "note: -max-concurrency-per-group: no effect, no group has more clusters than that\n"},
 		{"slots where there is no limit", strings.Replace(fleet(), "type: Progressive\n", "type: All\n", 1), []string{"-failed-frees-slot"},
 			"note: -failed-frees-slot: no effect, all clusters of a stage may be in flight at a time\n"},
@@ -118,8 +143,9 @@ func TestWhatHasNoEffectIsNoted(t *testing.T) {
 		{"a time for nobody", fleet(), []string{"-takes", "1m"}, "note: -takes: no effect, other flags or the Behavior say of every cluster how long it takes\n"},
 	} {
 		t.Run(test.why, func(t *testing.T) {
-			if got := simulateText(t, test.in, append(test.args, "-f", "-")...); !strings.Contains(got, test.want) {
-				t.Errorf("no %q in\n%s", test.want, got)
+			got := simulateText(t, test.in, append(test.args, "-f", "-")...)
+			if !strings.Contains(got, test.want) || len(test.args) > 0 && strings.Contains(got, "warning: ") && !strings.Contains(got, "warning: progressive.") {
+				t.Errorf("no %q, or a warning beside it, in\n%s", test.want, got)
 			}
 		})
 	}

@@ -66,6 +66,8 @@ func runs() map[string][]string {
 		"explain-canary":       {"-f", "testdata/canary-fails/retail.yaml", "explain", "shop-03"},
 		"explain-policy":       {"-f", "testdata/policy/progressive.yaml", "explain", "store-08", "-gate", "1=2h"},
 		"explain-not-selected": {"-f", "testdata/design/clusters.yaml", "-f", "testdata/design/placement.yaml", "explain", "lab-1"},
+		"regions": {"-f", "testdata/regions/shops.yaml", "-group-order", "staging-eu,staging-us after canary; prod-eu after staging-eu; prod-us after staging-us",
+			"-uncounted", "power=off", "-never", "shop-madrid"},
 		"policy-without-decisions": {"-f", "testdata/policy/selective-enforcement-policy.yaml",
 			"-f", "testdata/policy/selective-enforcement-binding.yaml"},
 	}
@@ -76,7 +78,7 @@ func TestOutputIsThatInTestdata(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			file := filepath.Join("testdata", "output", name)
 			golden(t, file+".txt", simulateText(t, "", args...))
-			if slices.Contains([]string{"design", "canary-fails", "recovers", "addon", "policy-progressive", "policy-sub-filter"}, name) { // one for each fixture
+			if slices.Contains([]string{"design", "canary-fails", "recovers", "addon", "regions", "policy-progressive", "policy-sub-filter"}, name) { // one for each fixture
 				golden(t, file+".json", simulateText(t, "", append(args, "-o", "json")...))
 			}
 		})

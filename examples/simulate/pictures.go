@@ -11,9 +11,9 @@ import (
 
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/output"
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/picture"
+	"github.com/cohort-ocm/cohort/examples/simulate/internal/scenario"
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/simulation"
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/timeline"
-	"github.com/cohort-ocm/cohort/grouping"
 )
 
 // pictures are the flags that ask for a picture of the rollout besides the report.
@@ -57,9 +57,9 @@ func (p *pictures) write(t picture.Timeline, stdout io.Writer) error {
 }
 
 // keep remembers a rollout for its picture.
-func (p *pictures) keep(r output.Report, groups *grouping.Groups, trace *simulation.Trace) {
+func (p *pictures) keep(r output.Report, s *scenario.Scenario, trace *simulation.Trace) {
 	if p.svg != "" || p.png != "" || p.chart {
-		p.timelines = append(p.timelines, func() picture.Timeline { return drawn(r, groups, trace) })
+		p.timelines = append(p.timelines, func() picture.Timeline { return drawn(r, s, trace) })
 	}
 }
 
@@ -79,10 +79,10 @@ func (f *flags) draw(stdout io.Writer) error {
 }
 
 // drawn is the timeline of a report.
-func drawn(r output.Report, groups *grouping.Groups, trace *simulation.Trace) picture.Timeline {
-	t := timeline.Of(groups, trace)
+func drawn(r output.Report, s *scenario.Scenario, trace *simulation.Trace) picture.Timeline {
+	t := timeline.Of(s.Groups, trace, s.Uncounted)
 	t.Title = fmt.Sprintf("%s: %d clusters, %s", r.Placement.Name, r.Placement.Clusters, r.Rollout.Object)
-	t.Sentence = fmt.Sprintf("%s: %s", r.End.Outcome, r.End.Message)
+	t.Sentence = fmt.Sprintf("%s: %s", r.End.Outcome, r.Clock.Read(r.End.Message))
 	return t
 }
 

@@ -9,8 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"k8s.io/apimachinery/pkg/util/validation/field"
-
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/behavior"
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/output"
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/scenario"
@@ -118,7 +116,10 @@ func simulate(f *flags, stdin io.Reader) (all played, err error) {
 
 // play plays one rollout through.
 func (f *flags) play(s *scenario.Scenario) (listed, simulation.Outcome, error) {
-	options := f.options(s.Groups)
+	options := f.options(s, f.start.Time)
+	if len(f.uncounted) > 0 {
+		s.Uncounted = f.uncounted.of(s)
+	}
 	check, _ := s.Planner(options...)
 	first, err := check(nil, f.start.Time)
 	if err != nil {
@@ -132,7 +133,7 @@ func (f *flags) play(s *scenario.Scenario) (listed, simulation.Outcome, error) {
 	for _, i := range idle {
 		s.Notes = append(s.Notes, f.rules()[i].flag+": no effect, other flags say how its clusters behave")
 	}
-	s.Notes = append(s.Notes, f.withoutEffect(s, first.Schedule, fallbacks)...)
+	s.Notes = append(s.Notes, f.withoutEffect(s, first, fallbacks)...)
 	if f.explain != "" {
 		return f.explained(s, options, lives)
 	}
@@ -142,25 +143,11 @@ func (f *flags) play(s *scenario.Scenario) (listed, simulation.Outcome, error) {
 	if err != nil {
 		return nil, "", err
 	}
+	s.Notes = append(s.Notes, f.idleBaseline(s, trace)...)
 	report, err := output.New(s, trace, hub, f.start.Time)
-	report.Rows = int(f.rows)
-	f.pictures.keep(report, s.Groups, trace)
+	report.Rows, report.Clock = int(f.rows), f.clock(s)
+	f.pictures.keep(report, s, trace)
 	return report, trace.Outcome, err
-}
-
-// fault names the flag whose option package rollout refuses.
-func (f *flags) fault(err error) error {
-	wrong := (*field.Error)(nil)
-	switch {
-	case !errors.As(err, &wrong):
-	case wrong.Field == "maxConcurrencyPerGroup":
-		return fmt.Errorf("-max-concurrency-per-group %s: %s", f.perGroup, wrong.Detail)
-	case wrong.Field == "waitBetweenGroups":
-		return fmt.Errorf("-wait-between-groups %v: %s", f.between, wrong.Detail)
-	case wrong.Field == "ramp":
-		return fmt.Errorf("-ramp %d: %s", f.ramp, wrong.Detail)
-	}
-	return err
 }
 
 // explained plays the rollout through and tells what it is for one cluster.
@@ -178,7 +165,17 @@ func (f *flags) explained(s *scenario.Scenario, options []rollout.Option, lives 
 	if !selected {
 		key = nil
 	}
-	return output.Explain(f.explain, s.Rollout, key, why, teller.Events(), trace.Outcome), trace.Outcome, nil
+	explained := output.Explain(f.explain, s.Rollout, key, why, teller.Events(), trace.Outcome)
+	explained.Clock = f.clock(s)
+	return explained, trace.Outcome, nil
+}
+
+// clock has times since the start where nobody says when that is.
+func (f *flags) clock(s *scenario.Scenario) output.Clock {
+	if s.Live || f.startGiven {
+		return output.Clock{}
+	}
+	return output.Clock{Start: f.start.Time}
 }
 
 // from has a rollout that is under way go on now, unless the user said when.

@@ -125,18 +125,18 @@ func (t *timed) Set(s string) error {
 	return nil
 }
 
-// gates are indexes of groups, each with the time when its gate opens, or without where it never does.
+// gates are groups, each with the time when its gate opens, or without where it never does.
 type gates []gate
 
 type gate struct {
-	index int32
+	group string         // its index or its name
 	after *time.Duration // the time when it opens; nil is never
 }
 
 func (g *gates) String() string { return "" }
 
 func (g *gates) Set(s string) error {
-	number, rest, found := strings.Cut(s, "=")
+	group, rest, found := strings.Cut(s, "=")
 	var after *time.Duration
 	if found {
 		d, err := time.ParseDuration(rest)
@@ -145,25 +145,33 @@ func (g *gates) Set(s string) error {
 		}
 		after = &d
 	}
-	index, err := strconv.ParseUint(number, 10, 31)
-	if err != nil {
-		return errors.New("must be the index of a group, such as 2 or 2=4h")
+	if group == "" || strings.ContainsAny(group, " ,;") {
+		return errors.New("must be the index or the name of a group, such as 2, canary or 2=4h")
 	}
-	if slices.ContainsFunc(*g, func(other gate) bool { return other.index == int32(index) }) {
+	if slices.ContainsFunc(*g, func(other gate) bool { return other.group == group }) {
 		return errors.New("must not be given twice for a group")
 	}
-	*g = append(*g, gate{int32(index), after})
+	*g = append(*g, gate{group, after})
 	return nil
 }
 
-// close closes the gate before the groups of this index, one of each placement; none where there is no such group.
+// before says whether the gate is before this group. A name that looks like an index is one.
+func (g gate) before(key grouping.Key) bool {
+	index, err := strconv.ParseUint(g.group, 10, 31)
+	if err != nil {
+		return g.group == key.Name
+	}
+	return int32(index) == key.Index
+}
+
+// close closes the gate before its groups, of each placement; none where there is no such group.
 func (g gate) close(groups *grouping.Groups, start time.Time) (closed []rollout.Option) {
 	var until rollout.Gate
 	if g.after != nil {
 		until.Opens = start.Add(*g.after)
 	}
 	for i := range groups.Len() {
-		if key := groups.Key(i); key.Index == g.index {
+		if key := groups.Key(i); g.before(key) {
 			closed = append(closed, rollout.Closed(key, until))
 		}
 	}

@@ -12,6 +12,9 @@ import (
 // horizon is how long a rollout is watched, in virtual time.
 const horizon = 10 * 365 * 24 * time.Hour
 
+// Start is when each run begins.
+func Start() time.Time { return time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC) }
+
 // outcome is what became of a run.
 type outcome struct {
 	finished, stopped bool
@@ -27,7 +30,7 @@ func play(c Candidate, groups *grouping.Groups, fates func(position int) fate) (
 	if err != nil {
 		return o, err
 	}
-	start := time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)
+	start := Start()
 	var coming events
 	succeeded := 0
 	for now := start; ; {

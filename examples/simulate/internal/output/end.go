@@ -9,13 +9,13 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// end says how it ended.
-func end(trace *simulation.Trace, waves []Wave) End {
+// end says how it ended. Nil for uncounted is nobody.
+func end(trace *simulation.Trace, waves []Wave, uncounted func(string) bool) End {
 	stopped, last := waves[trace.Stopped], waves[len(waves)-1]
 	e := End{
 		After:        stopped.After,
 		Outcome:      trace.Outcome,
-		Unsuccessful: unsuccessful(trace.Final),
+		Unsuccessful: unsuccessful(trace.Final, uncounted),
 		Waiting:      last.Waiting,
 	}
 	if last.After != stopped.After {
@@ -41,8 +41,8 @@ func message(trace *simulation.Trace, explanation rollout.Explanation) string {
 	}
 }
 
-// unsuccessful lists the clusters that stand where they should not, by name.
-func unsuccessful(r *rollout.Result) []rollout.Cluster {
+// unsuccessful lists the clusters that stand where they should not, by name, those that are not counted last.
+func unsuccessful(r *rollout.Result, uncounted func(string) bool) (shown []Unsuccessful) {
 	all := slices.Concat(r.InFlight, r.TimedOut)
 	for c := range r.Settled() {
 		if c.Status == status.TimeOut {
@@ -50,5 +50,13 @@ func unsuccessful(r *rollout.Result) []rollout.Cluster {
 		}
 	}
 	slices.SortFunc(all, func(a, b rollout.Cluster) int { return strings.Compare(a.Name, b.Name) })
-	return all
+	var beside []Unsuccessful
+	for _, c := range all {
+		if uncounted != nil && uncounted(c.Name) {
+			beside = append(beside, Unsuccessful{c, true})
+		} else {
+			shown = append(shown, Unsuccessful{c, false})
+		}
+	}
+	return append(shown, beside...)
 }

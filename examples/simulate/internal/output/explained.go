@@ -29,6 +29,9 @@ type Explained struct {
 	Events  []Event `json:"events,omitempty"`
 	// Outcome is that of the whole rollout.
 	Outcome simulation.Outcome `json:"outcome"`
+
+	// Clock shows the times in the sentences of the text.
+	Clock Clock `json:"-"`
 }
 
 // Event is what happens to the cluster at a time after the start of the rollout.
@@ -104,7 +107,7 @@ func (e Explained) Text(w io.Writer) error {
 			fmt.Fprintf(&b, "          %s\n", strings.ReplaceAll(event.Explanation.String(), "\n", "\n          "))
 		}
 	}
-	_, err := w.Write(b.Bytes())
+	_, err := io.WriteString(w, e.Clock.Read(b.String()))
 	return err
 }
 

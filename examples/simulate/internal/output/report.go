@@ -1,6 +1,7 @@
 package output
 
 import (
+	"strings"
 	"time"
 
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
@@ -27,6 +28,9 @@ type Report struct {
 
 	// Rows is how many rows a table of the text has at most: DefaultRows if it is 0, and no limit for AllRows.
 	Rows int `json:"-"`
+
+	// Clock shows the times in the sentences of the text.
+	Clock Clock `json:"-"`
 
 	trace *simulation.Trace
 }
@@ -103,9 +107,22 @@ type End struct {
 	// Explanation says why Held, the first of the held clusters, waits.
 	Held        string              `json:"held,omitempty"`
 	Explanation rollout.Explanation `json:"explanation,omitempty"`
-	// Unsuccessful are the clusters that failed or are in flight for ever, in the order of their names.
-	Unsuccessful []rollout.Cluster `json:"unsuccessful,omitempty"`
-	Waiting      []Waiting         `json:"waiting,omitempty"`
+	// Unsuccessful are the clusters that failed or are in flight for ever, in the order of their names, those that are not
+	// counted last.
+	Unsuccessful []Unsuccessful `json:"unsuccessful,omitempty"`
+	Waiting      []Waiting      `json:"waiting,omitempty"`
+}
+
+// Unsuccessful is a cluster that stands where it should not.
+type Unsuccessful struct {
+	rollout.Cluster
+	// NotCounted says that nobody waits for it, and that its failure stops nothing.
+	NotCounted bool `json:"notCounted,omitempty"`
+}
+
+// AboutAnOption says whether a warning is about an option and not about the strategy. A note says it of the flag.
+func AboutAnOption(w rollout.Warning) bool {
+	return w.Type == rollout.WarningFieldIgnored && !strings.Contains(w.Field, ".")
 }
 
 // Summary is the library's summary with the word for all of it.
@@ -136,7 +153,9 @@ func New(s *scenario.Scenario, trace *simulation.Trace, hub *policy.Hub, start t
 		r.Policy, r.Groups = newPolicy(s.Policy, hub.Status()), boundGroups(s.Groups)
 	}
 	for _, warning := range final.Warnings {
-		r.Rollout.Warnings = append(r.Rollout.Warnings, warning.String())
+		if !AboutAnOption(warning) {
+			r.Rollout.Warnings = append(r.Rollout.Warnings, warning.String())
+		}
 	}
 	passes := hub.Passes()
 	for _, w := range trace.Waves {
@@ -149,7 +168,7 @@ func New(s *scenario.Scenario, trace *simulation.Trace, hub *policy.Hub, start t
 			Passes: written,
 		})
 	}
-	r.End = end(trace, r.Waves)
+	r.End = end(trace, r.Waves, s.Uncounted)
 	return r, nil
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/simulation"
 	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/status"
 )
 
 // Text writes the report for a terminal: the input, a table of the groups, a table of the waves, the summary.
@@ -27,7 +28,7 @@ func (r Report) Text(w io.Writer) error {
 		return err
 	}
 	r.end(&b)
-	_, err := w.Write(b.Bytes())
+	_, err := io.WriteString(w, r.Clock.Read(b.String()))
 	return err
 }
 
@@ -111,7 +112,7 @@ func (r Report) groupTable(b *bytes.Buffer) {
 		row(t, g.index(), g.name(), g.size(), g.names())
 	}
 	t.Flush()
-	fmt.Fprintf(b, "%d groups, %d PlacementDecisions\n", len(r.Groups), decisions)
+	fmt.Fprintf(b, "%s, %s\n", several(len(r.Groups), "group"), several(decisions, "PlacementDecision"))
 }
 
 // boundGroupTable shows the groups of a policy, which may be of several bindings.
@@ -205,28 +206,46 @@ func (r Report) columns() []column {
 		{"DONE", func(w waveRow) any { return w.last.Done }},
 		{"FAILED", func(w waveRow) any { return w.last.Counts.Failed }},
 		{"TIMED OUT", func(w waveRow) any { return w.last.Counts.TimeOut }},
-		{"WHY THE REST WAITS", func(w waveRow) any { return fit(orDash(why(w.last.Waiting)), mostReasonWidth) }},
+		{"NOT COUNTED", func(w waveRow) any {
+			return fmt.Sprintf("%d of %d have it", w.last.Counts.Uncounted-w.last.Counts.UncountedToApply, w.last.Counts.Uncounted)
+		}},
+		{"WHY THE REST WAITS", func(w waveRow) any { return r.why(w.last.Waiting) }},
 	}
 	return slices.DeleteFunc(all, func(c column) bool {
-		return (c.title == "SOAKING" || c.title == "TIMED OUT") && !slices.ContainsFunc(r.Waves, func(w Wave) bool {
-			return c.title == "SOAKING" && w.Counts.Soaking > 0 || c.title == "TIMED OUT" && w.Counts.TimeOut > 0
-		})
+		there, sometimes := map[string]func(status.Counts) bool{
+			"SOAKING":     func(n status.Counts) bool { return n.Soaking > 0 },
+			"TIMED OUT":   func(n status.Counts) bool { return n.TimeOut > 0 },
+			"NOT COUNTED": func(n status.Counts) bool { return n.Uncounted > 0 },
+		}[c.title]
+		return sometimes && !slices.ContainsFunc(r.Waves, func(w Wave) bool { return there(w.Counts) })
 	})
 }
 
-// why is the first reason in full, as the others mostly follow from it, and how many wait for those.
-func why(waiting []Waiting) string {
-	if len(waiting) == 0 {
-		return ""
+// aside is what is to be said of the cluster besides.
+func (u Unsuccessful) aside() string {
+	if u.NotCounted {
+		return ", not counted"
 	}
-	rest := 0
+	return ""
+}
+
+// why is the first reason, as the others mostly follow from it, and how many wait for those.
+func (r Report) why(waiting []Waiting) string {
+	if len(waiting) == 0 {
+		return "-"
+	}
+	rest, others := 0, ""
 	for _, w := range waiting[1:] {
 		rest += w.Clusters
 	}
-	if rest == 0 {
-		return waiting[0].Message
+	switch {
+	case rest == 0:
+	case r.Rollout.Schedule.After != nil:
+		others = fmt.Sprintf(" (and %d for other reasons)", rest)
+	default:
+		others = fmt.Sprintf(" (and %d behind them)", rest)
 	}
-	return fmt.Sprintf("%s (and %d behind them)", waiting[0].Message, rest)
+	return fit(r.Clock.Read(waiting[0].Message), mostReasonWidth-len(others)) + others
 }
 
 // mostNamed is how many clusters the text names; JSON has all.
@@ -247,7 +266,7 @@ func (r Report) end(b *bytes.Buffer) {
 			fmt.Fprintf(b, "  and %d more\n", len(r.End.Unsuccessful)-i)
 			break
 		}
-		fmt.Fprintf(b, "  %s in %v: %s\n", c.Name, c.Group, c.Status)
+		fmt.Fprintf(b, "  %s in %v: %s%s\n", c.Name, c.Group, c.Status, c.aside())
 	}
 	r.otherReasons(b)
 	fmt.Fprintf(b, "%s: %v (%d%%)\n", r.Summary.Aggregate, r.Summary.Counts, r.Summary.Percent)
@@ -296,6 +315,14 @@ func row(t *tabwriter.Writer, cells ...any) {
 		fmt.Fprint(t, cell)
 	}
 	fmt.Fprintln(t)
+}
+
+// several is like "1 group" or "3 groups".
+func several(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
 }
 
 func orDash(s string) string {

@@ -33,13 +33,22 @@ func (s stack) draw(p pen) {
 		band{s, lower, upper}.draw(p, looks[state])
 		lower = upper
 	}
+	top := make([]vg.Length, len(s.columns))
+	for i := range top {
+		top[i] = s.top
+		lower[i] = s.top - heights[i][NotCounted]
+	}
+	band{s, lower, top}.draw(p, looks[NotCounted])
 }
 
 // heights are those of all states but the one that is the paper. Together they fit: what the few failures take more than
 // their share is taken from the most.
 func (s stack) heights(counts Counts) (all [numStates]vg.Length) {
 	sum, most := vg.Length(0), State(0)
-	for state := range Waiting {
+	for state := range numStates {
+		if state == Waiting {
+			continue
+		}
 		all[state] = s.height(counts[state], state)
 		if sum += all[state]; all[state] > all[most] {
 			most = state

@@ -5,7 +5,8 @@ import "image/color"
 // State is where a cluster stands. Each is in one at a time.
 type State int
 
-// The states stand in the order in which they lie on one another, from the ground up.
+// The states stand in the order in which they lie on one another, from the ground up; those that are not counted hang from
+// the top.
 const (
 	Succeeded State = iota
 	Soaking
@@ -13,6 +14,7 @@ const (
 	Failed
 	TimedOut
 	Waiting
+	NotCounted
 	numStates
 )
 
@@ -38,10 +40,11 @@ type look struct {
 
 // looks are told apart by brightness or hatch alone. What failed is the darkest of all.
 var looks = [numStates]look{
-	Succeeded: {"succeeded", color.RGBA{0x8c, 0xc6, 0x9b, 0xff}, plain},
-	Soaking:   {"soaking", color.RGBA{0xd5, 0xec, 0xd9, 0xff}, level},
-	InFlight:  {"in flight", color.RGBA{0xa9, 0xcc, 0xee, 0xff}, rising},
-	Failed:    {"failed", color.RGBA{0x8e, 0x10, 0x1c, 0xff}, plain},
-	TimedOut:  {"timed out", color.RGBA{0xe8, 0xa3, 0x3d, 0xff}, crossed},
-	Waiting:   {"waiting", color.RGBA{0xff, 0xff, 0xff, 0xff}, plain},
+	Succeeded:  {"succeeded", color.RGBA{0x8c, 0xc6, 0x9b, 0xff}, plain},
+	Soaking:    {"soaking", color.RGBA{0xd5, 0xec, 0xd9, 0xff}, level},
+	InFlight:   {"in flight", color.RGBA{0xa9, 0xcc, 0xee, 0xff}, rising},
+	Failed:     {"failed", color.RGBA{0x8e, 0x10, 0x1c, 0xff}, plain},
+	TimedOut:   {"timed out", color.RGBA{0xe8, 0xa3, 0x3d, 0xff}, crossed},
+	NotCounted: {"not counted", color.RGBA{0xe0, 0xe0, 0xe0, 0xff}, plain},
+	Waiting:    {"waiting", color.RGBA{0xff, 0xff, 0xff, 0xff}, plain},
 }

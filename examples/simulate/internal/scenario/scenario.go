@@ -51,6 +51,8 @@ type Scenario struct {
 	// say anything.
 	Observed []status.Report
 	Live     bool
+	// Uncounted says of a cluster that nobody waits for it; nil says it of none.
+	Uncounted func(cluster string) bool
 	// Notes say what is not as OCM would do it, and what was not read.
 	Notes []string
 

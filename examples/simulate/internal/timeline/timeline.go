@@ -13,13 +13,13 @@ import (
 )
 
 // Of is the rollout that a simulation played over these groups, with a mark where it came to its end. Its
-// title and sentence are the caller's.
-func Of(groups *grouping.Groups, trace *simulation.Trace) picture.Timeline {
+// title and sentence are the caller's. Nobody is uncounted if that is nil.
+func Of(groups *grouping.Groups, trace *simulation.Trace, uncounted func(cluster string) bool) picture.Timeline {
 	t := picture.Timeline{Mark: mark(trace)}
 	for _, w := range trace.Waves {
 		t.Points = append(t.Points, picture.Point{After: w.After, Counts: counts(w.Counts)})
 	}
-	t.Groups = ofGroups(groups, trace)
+	t.Groups = ofGroups(groups, trace, uncounted)
 	return t
 }
 
@@ -43,12 +43,13 @@ func mark(trace *simulation.Trace) picture.Mark {
 
 func counts(c status.Counts) picture.Counts {
 	return picture.Counts{
-		picture.Succeeded: c.Succeeded - c.Soaking,
-		picture.Soaking:   c.Soaking,
-		picture.InFlight:  c.Progressing,
-		picture.Failed:    c.Failed,
-		picture.TimedOut:  c.TimeOut,
-		picture.Waiting:   c.ToApply,
+		picture.Succeeded:  c.Succeeded - c.Soaking,
+		picture.Soaking:    c.Soaking,
+		picture.InFlight:   c.Progressing,
+		picture.Failed:     c.Failed,
+		picture.TimedOut:   c.TimeOut,
+		picture.NotCounted: c.Uncounted,
+		picture.Waiting:    c.ToApply,
 	}
 }
 
@@ -89,7 +90,7 @@ func changes(groups *grouping.Groups, trace *simulation.Trace) (all []change) {
 }
 
 // ofGroups counts the clusters of each group whenever one of them changes.
-func ofGroups(groups *grouping.Groups, trace *simulation.Trace) []picture.Group {
+func ofGroups(groups *grouping.Groups, trace *simulation.Trace, uncounted func(cluster string) bool) []picture.Group {
 	all, now := make([]picture.Group, groups.Len()), make([]picture.Counts, groups.Len())
 	for i := range all {
 		key := groups.Key(i)
@@ -99,9 +100,22 @@ func ofGroups(groups *grouping.Groups, trace *simulation.Trace) []picture.Group 
 	states := make([]picture.State, groups.NumClusters())
 	for i := range states {
 		states[i] = picture.Waiting
+		if uncounted != nil && uncounted(groups.Cluster(i)) {
+			states[i] = picture.NotCounted
+			now[groups.GroupAt(i)][picture.Waiting]--
+			now[groups.GroupAt(i)][picture.NotCounted]++
+		}
+	}
+	for i := range all {
+		if now[i][picture.NotCounted] > 0 {
+			all[i].Points = append(all[i].Points, picture.Point{Counts: now[i]})
+		}
 	}
 	for _, c := range changes(groups, trace) {
 		group := groups.GroupAt(c.position)
+		if states[c.position] == picture.NotCounted {
+			continue
+		}
 		now[group][states[c.position]]--
 		now[group][c.to]++
 		states[c.position] = c.to

@@ -58,7 +58,7 @@ func TestMarkIsWhereTheRolloutStopped(t *testing.T) {
 		}
 		return simulation.Life{{After: 10 * time.Minute, Status: status.Succeeded}}
 	})
-	if got := timeline.Of(groups, trace).Mark.String(); got != "stopped after 15m" {
+	if got := timeline.Of(groups, trace, nil).Mark.String(); got != "stopped after 15m" {
 		t.Errorf("got %q, want that it stopped when g1c0 failed", got)
 	}
 }
@@ -80,7 +80,7 @@ func TestGroupsAddUpToAll(t *testing.T) {
 			}
 		}
 		trace := play(t, groups, config, func(c string) simulation.Life { return lives[c] })
-		tl := timeline.Of(groups, trace)
+		tl := timeline.Of(groups, trace, nil)
 		for _, point := range tl.Points {
 			var sum picture.Counts
 			for _, group := range tl.Groups {

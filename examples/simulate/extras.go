@@ -1,0 +1,163 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+
+	"github.com/cohort-ocm/cohort/examples/internal/spelling"
+	"github.com/cohort-ocm/cohort/examples/simulate/internal/scenario"
+	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/rollout"
+)
+
+// extras are the flags for the options of package rollout that the API's strategy lacks. Every command has them.
+type extras struct {
+	order     order
+	perGroup  string
+	freesSlot bool
+	ramp      int
+	maxStarts starts
+	between   time.Duration // the groups
+	gates     gates
+	uncounted some
+	baseline  some
+}
+
+func (e *extras) declare(s *flag.FlagSet) {
+	s.Var(&e.order, "group-order", "which `groups` come after which, by name, under ProgressivePerGroup: as in 'prod after staging,canary', or any for no order; may be repeated")
+	s.StringVar(&e.perGroup, "max-concurrency-per-group", e.perGroup, "`count or percentage` of a group's clusters in flight at a time, under ProgressivePerGroup")
+	s.BoolVar(&e.freesSlot, "failed-frees-slot", e.freesSlot, "a tolerated failed cluster makes room for the next at once")
+	s.IntVar(&e.ramp, "ramp", e.ramp, "start `gently`: no more clusters in flight at a time than have soaked, or than so many; 0 is no such limit")
+	s.DurationVar(&e.between, "wait-between-groups", e.between, "how `long` to wait after the last success of a group before the next one starts")
+	s.Var(&e.maxStarts, "max-starts", "`number/time`: start at most so many within any such time, as in 10/1h")
+	s.Var(&e.gates, "gate", "`group[=after]`: a gate before the group with this index or name, closed for ever or until some time after the start; may be repeated")
+	s.Var(&e.uncounted, "uncounted", "`clusters` that nobody waits for and whose failure stops nothing: a name, a pattern like edge-*, or labels like power=off; may be repeated")
+	s.Var(&e.baseline, "failed-before", "`clusters` that failed before the rollout, so that their failure is in no budget: as -uncounted; may be repeated")
+}
+
+// options are those that the flags ask for, in a rollout that begins at a time.
+func (e *extras) options(s *scenario.Scenario, start time.Time) (options []rollout.Option) {
+	if e.order.given {
+		options = append(options, rollout.GroupOrder(e.order.after))
+	}
+	if e.perGroup != "" {
+		options = append(options, rollout.MaxConcurrencyPerGroup(intstr.Parse(e.perGroup)))
+	}
+	if e.freesSlot {
+		options = append(options, rollout.FailedFreesSlot())
+	}
+	if e.ramp != 0 {
+		options = append(options, rollout.Ramp(e.ramp))
+	}
+	if e.between != 0 {
+		options = append(options, rollout.WaitBetweenGroups(e.between))
+	}
+	if e.maxStarts.n > 0 {
+		options = append(options, rollout.MaxStarts(e.maxStarts.n, e.maxStarts.per))
+	}
+	for _, gate := range e.gates {
+		options = append(options, gate.close(s.Groups, start)...)
+	}
+	if len(e.uncounted) > 0 {
+		options = append(options, rollout.Uncounted(e.uncounted.of(s)))
+	}
+	if len(e.baseline) > 0 {
+		options = append(options, rollout.FailedBefore(e.baseline.of(s)))
+	}
+	return options
+}
+
+// fault names the flag whose option package rollout refuses.
+func (e *extras) fault(err error) error {
+	wrong := (*field.Error)(nil)
+	if !errors.As(err, &wrong) {
+		return err
+	}
+	option, _, _ := strings.Cut(wrong.Field, "[")
+	switch option {
+	case "maxConcurrencyPerGroup":
+		return fmt.Errorf("-max-concurrency-per-group %s: %s", e.perGroup, wrong.Detail)
+	case "waitBetweenGroups":
+		return fmt.Errorf("-wait-between-groups %v: %s", e.between, wrong.Detail)
+	case "ramp":
+		return fmt.Errorf("-ramp %d: %s", e.ramp, wrong.Detail)
+	case "groupOrder":
+		return fmt.Errorf("-group-order: %s", wrong.Detail)
+	}
+	return err
+}
+
+// check refuses flags that name no cluster or no group of the rollouts. Where nothing is selected, that is what there is
+// to say.
+func (e *extras) check(scenarios []*scenario.Scenario) error {
+	names := make(map[string]bool)
+	var keys []grouping.Key
+	var there []string
+	clusters := 0
+	for _, s := range scenarios {
+		clusters += s.Groups.NumClusters()
+		for i := range s.Groups.Len() {
+			keys = append(keys, s.Groups.Key(i))
+			names[s.Groups.Key(i).Name] = true
+		}
+		there = append(there, s.Groups.String())
+	}
+	if clusters == 0 {
+		return nil
+	}
+	for _, gate := range e.gates {
+		if !slices.ContainsFunc(keys, gate.before) {
+			return fmt.Errorf("-gate %s: no such group: there are %s%s", gate.group, strings.Join(there, ", "), spelling.Hint(gate.group, slices.Collect(maps.Keys(names))))
+		}
+	}
+	if err := e.order.check(slices.Sorted(maps.Keys(names))); err != nil {
+		return err
+	}
+	return errors.Join(e.uncounted.check("-uncounted", scenarios), e.baseline.check("-failed-before", scenarios))
+}
+
+// flagOf is the flag of each option, by the name that package rollout has for it.
+func flagOf(option string) string {
+	return map[string]string{"groupOrder": "-group-order", "maxConcurrencyPerGroup": "-max-concurrency-per-group", "waitBetweenGroups": "-wait-between-groups"}[option]
+}
+
+// ignored says which of the flags have no effect under a strategy of this type, of which a plan warns.
+func ignored(warnings []rollout.Warning, strategy clusterv1alpha1.RolloutType) (notes []string) {
+	for _, w := range warnings {
+		if flag := flagOf(w.Field); flag != "" && w.Type == rollout.WarningFieldIgnored {
+			notes = append(notes, fmt.Sprintf("%s: no effect, %s", flag, whyIgnored(flag, strategy)))
+		}
+	}
+	return notes
+}
+
+func whyIgnored(flag string, strategy clusterv1alpha1.RolloutType) string {
+	if flag == "-wait-between-groups" {
+		return "no group comes after another"
+	}
+	return fmt.Sprintf("the strategy's type is %s and not ProgressivePerGroup", strategy)
+}
+
+// given names the flags that the user gave.
+func (e *extras) given() (names []string) {
+	for _, flag := range []struct {
+		name  string
+		given bool
+	}{{"group-order", e.order.given}, {"max-concurrency-per-group", e.perGroup != ""}, {"failed-frees-slot", e.freesSlot}, {"ramp", e.ramp != 0},
+		{"wait-between-groups", e.between != 0}, {"max-starts", e.maxStarts.n > 0}, {"gate", len(e.gates) > 0},
+		{"uncounted", len(e.uncounted) > 0}, {"failed-before", len(e.baseline) > 0}} {
+		if flag.given {
+			names = append(names, flag.name)
+		}
+	}
+	return names
+}

@@ -9,10 +9,11 @@ import (
 	"github.com/cohort-ocm/cohort/grouping"
 )
 
-// Reading takes as many allocations for a thousand objects as for ten, with and without the Placement.
+// Reading takes as many allocations for a thousand objects as for ten, and with the Placement as many as without: a status
+// that names the objects in their order is compared without a map.
 func TestReadTakesFewAllocationsAtAnySize(t *testing.T) {
+	var least float64
 	for _, withPlacement := range []bool{false, true} {
-		var least float64
 		for _, n := range []int{10, 1000} {
 			var placement *clusterv1beta1.Placement
 			var decisions []*clusterv1beta1.PlacementDecision

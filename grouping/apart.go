@@ -27,8 +27,8 @@ func Apart(parts ...PlacementGroups) ([]*Groups, error) {
 				return taken
 			})
 		})
-		if found.count > 0 {
-			apart[i] = apart[i].without(found.String())
+		if missing := found.String(); missing != "" {
+			apart[i] = apart[i].without(missing)
 		}
 	}
 	return apart, nil

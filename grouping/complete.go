@@ -82,12 +82,8 @@ func missing(status *clusterv1beta1.PlacementStatus, sources []source, distinct 
 	if found.count == 0 {
 		found.repetitions(sources, distinct)
 	}
-	if want := int(status.NumberOfSelectedClusters); found.count == 0 && distinct != want {
-		if distinct < want {
-			found.add("%d of %d clusters are there", distinct, want)
-		} else {
-			found.add("%d clusters are there, not %d", distinct, want)
-		}
+	if found.count == 0 {
+		found.compareTotal(distinct, int(status.NumberOfSelectedClusters))
 	}
 	return found.String()
 }
@@ -224,6 +220,15 @@ func (f *findings) repetitions(sources []source, distinct int) {
 				first[cluster] = sources[i].object
 			}
 		}
+	}
+}
+
+// compareTotal looks for clusters that the status counts and that are in no object, or the other way round.
+func (f *findings) compareTotal(got, want int) {
+	if got < want {
+		f.add("%d of %d clusters are there", got, want)
+	} else if got > want {
+		f.add("%d clusters are there, not %d", got, want)
 	}
 }
 

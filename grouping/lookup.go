@@ -10,7 +10,7 @@ import (
 // takes one allocation, a third of the memory, half the time to build, and about as long to look up.
 type index struct {
 	seed maphash.Seed
-	// A power of two of them, at least half of them 0, which are free. The others are a place + 1 in as many
+	// A power of two of them, at least half and less than three quarters of them 0, which are free. The others are a place + 1 in as many
 	// bits as that takes, and above it the upper bits of the name's hash, which spare looking at most wrong names.
 	slots []uint32
 	place uint32 // the bits of a slot that are the place

@@ -99,7 +99,8 @@ func sortByKey(items, spare []item) {
 		differ |= i.key ^ items[0].key
 	}
 	from, to := items, spare
-	for shift := 0; shift < 8*keyBytes; shift += 8 {
+	for number := range keyBytes {
+		shift := 8 * number
 		if byte(differ>>shift) == 0 {
 			continue
 		}

@@ -98,8 +98,8 @@ func newKeeper(g *Groups, placement string, stored []source) *keeper {
 
 // cut gives the content of the i-th group's objects in the order of their names.
 func (k *keeper) cut(i int) []source {
-	start, end := k.ofGroup(k.keys[i])
-	fill := make([]int, end-start)
+	start, stored := k.ofGroup(k.keys[i])
+	fill := make([]int, len(stored))
 	for bin := range fill {
 		fill[bin] = bin
 	}
@@ -119,8 +119,8 @@ func (k *keeper) cut(i int) []source {
 		for _, position := range positions {
 			object.decisions = append(object.decisions, k.decision(position))
 		}
-		if start+bin < end {
-			object.object = k.stored[start+bin].object
+		if bin < len(stored) {
+			object.object = stored[bin].object
 		} else {
 			object.object = k.unusedName()
 		}
@@ -130,14 +130,14 @@ func (k *keeper) cut(i int) []source {
 	return objects
 }
 
-// ofGroup says where the stored objects of a group stand.
-func (k *keeper) ofGroup(key Key) (start, end int) {
+// ofGroup gives the stored objects of a group, and where they start among all.
+func (k *keeper) ofGroup(key Key) (start int, stored []source) {
 	start, _ = search(k.stored, key)
-	end = start
-	for end < len(k.stored) && k.stored[end].key == key {
-		end++
+	stored = k.stored[start:]
+	if end := slices.IndexFunc(stored, func(s source) bool { return s.key != key }); end >= 0 {
+		stored = stored[:end]
 	}
-	return start, end
+	return start, stored
 }
 
 // unusedName gives the name with the next number that no stored object has.

@@ -115,10 +115,10 @@ p-decision-2 0 "":
 p-decision-1 0 "": 001-100
 p-decision-2 0 "": 101-110
 `},
-		{"G11 G8 a cluster in two objects of its group stays in the first, in another group's it does not", mustRead(t, stored("x", "0", "canary", 5, 5), stored("y", "1", "", 1, 4)), decisions{stored("p-decision-1", "0", "canary", 4, 5), stored("p-decision-2", "1", "", 1, 3), stored("p-decision-3", "1", "", 3, 4)}, `
-p-decision-1 0 "canary": 005
-p-decision-2 1 "": 001-003
-p-decision-3 1 "": 004
+		{"G11 G8 a cluster in two objects of its group stays in the first, in another group's it does not", mustRead(t, stored("x", "0", "canary", 1, 4), stored("y", "1", "", 5, 5)), decisions{stored("p-decision-1", "0", "canary", 1, 3), stored("p-decision-2", "0", "canary", 3, 4), stored("p-decision-3", "1", "", 4, 5)}, `
+p-decision-1 0 "canary": 001-003
+p-decision-2 0 "canary": 004
+p-decision-3 1 "": 005
 `},
 		{"G8 all other clusters: names stay, contents follow the order", mustRead(t, stored("x", "0", "", 1, 150)), decisions{stored("p-decision-1", "0", "", 301, 400), stored("p-decision-2", "0", "", 401, 500), stored("p-decision-3", "0", "", 501, 600)}, `
 p-decision-1 0 "": 001-100
@@ -336,16 +336,20 @@ func TestObjectsWithoutLabels(t *testing.T) {
 		t.Errorf("kept %v", kept)
 	}
 
-	for why, change := range map[string]func(*metav1.OwnerReference){
-		"another placement":     func(o *metav1.OwnerReference) { o.Name = "q" },
-		"not of this API group": func(o *metav1.OwnerReference) { o.APIVersion = "example.com/v1" },
-		"not a placement":       func(o *metav1.OwnerReference) { o.Kind = "PlacementRule" },
-		"not the controller":    func(o *metav1.OwnerReference) { o.Controller = nil },
+	const label = `labels[cluster.open-cluster-management.io/placement]: Invalid value: ""`
+	for _, test := range []struct {
+		why    string
+		change func(*metav1.OwnerReference)
+		want   string // what says whose it is
+	}{
+		{"another placement", func(o *metav1.OwnerReference) { o.Name = "q" }, `ownerReferences: Invalid value: "q"`},
+		{"not of this API group", func(o *metav1.OwnerReference) { o.APIVersion = "example.com/v1" }, label},
+		{"not a placement", func(o *metav1.OwnerReference) { o.Kind = "PlacementRule" }, label},
+		{"not the controller", func(o *metav1.OwnerReference) { o.Controller = nil }, label},
 	} {
 		d := stored[0].DeepCopy()
-		change(&d.OwnerReferences[0])
-		if _, err := grouping.Read(p, decisions{d}); err == nil {
-			t.Errorf("%s: no error", why)
-		}
+		test.change(&d.OwnerReferences[0])
+		_, err := grouping.Read(p, decisions{d})
+		wantError(t, err, `placementDecisions[ns/p-decision-1].metadata.`+test.want+`: must be the placement, "p"`)
 	}
 }

@@ -29,6 +29,7 @@ type comparison struct {
 	rollout           string
 	takes             times
 	fails, never, bad rate
+	retry             starts
 	runs              int
 	seed              uint64
 	pictures          pictures
@@ -50,7 +51,7 @@ Each rollout in the files of -f is compared with the RolloutStrategies in the fi
 `
 
 func newComparison() *comparison {
-	return &comparison{takes: times{chance.Exactly(10 * time.Minute)}, bad: rate{1}, runs: 1}
+	return &comparison{takes: times{chance.Exactly(10 * time.Minute)}, bad: rate{1}, runs: 1, retry: starts{such: "2/30m"}}
 }
 
 func (c *comparison) set() *flag.FlagSet {
@@ -65,6 +66,7 @@ func (c *comparison) set() *flag.FlagSet {
 	s.Var(&c.fails, "fail-rate", "`chance` that a cluster fails with a good version, such as 0.3%")
 	s.Var(&c.never, "never-rate", "`chance` that a cluster never answers")
 	s.Var(&c.bad, "bad-rate", "`chance` that a cluster fails with a bad version")
+	s.Var(&c.retry, "retry", "`number/time`: try a good version again where it failed or timed out, so many times, each so long after a breach or else after the end, as in 2/30m")
 	s.IntVar(&c.runs, "runs", c.runs, "how `often` each strategy is played, with other luck each time")
 	s.Uint64Var(&c.seed, "seed", c.seed, "`seed` of the luck; the same gives the same")
 	c.extras.declare(s)
@@ -172,6 +174,7 @@ func (c *comparison) compare(s *scenario.Scenario, strategies []scenario.NamedSt
 		Good:   compare.Chances{Takes: c.takes.Range, Fails: c.fails.Rate, Never: c.never.Rate},
 		Bad:    compare.Chances{Takes: c.takes.Range, Fails: c.bad.Rate, Never: c.never.Rate},
 		Runs:   c.runs, Seed: c.seed, Unreached: s.Unreached,
+		Retries: c.retry.n, RetryAfter: c.retry.per,
 	}
 	options := c.options(s, compare.Start())
 	for _, named := range slices.Concat([]scenario.NamedStrategy{{Name: name, Strategy: s.Strategy}}, strategies) {

@@ -84,6 +84,8 @@
 //	-takes 5m-20m                    each takes a time of its own between these
 //	-never edge-9                    this one never answers
 //	-recover 2h                      all of those succeed later after all
+//	-retry 2/30m -fail-attempts 1    half an hour after a breach, or else after the end, what failed is tried again, twice
+//	                                 at most, and succeeds then
 //
 // A document says the same and more, rule by rule; the first that matches a cluster decides, and those of
 // the flags come first:
@@ -97,6 +99,7 @@
 //	    outcome: Fails               # or Succeeds, the default, or NeverAnswers
 //	    after: 5m
 //	    recoversAfter: 2h
+//	    attempts: 1                  # it succeeds where -retry tries again; else it fails each time
 //	  - selector: {matchLabels: {link: slow}}
 //	    groups: [canary]             # names of decision groups
 //	    after: 40m
@@ -107,7 +110,8 @@
 //	    after: 5m-20m                # each a time of its own between these
 //	  - after: 12m                   # everybody else
 //
-// The seed decides all luck, and a cluster's own does not depend on who else there is.
+// The seed decides all luck, and a cluster's own does not depend on who else there is. Where a cluster is tried again, rates
+// and ranges are drawn anew.
 //
 // A cluster that never answers is Progressing until its progressDeadline has passed. One that succeeds after that
 // has timed out and recovered; while it then soaks, there may be one more in flight than maxConcurrency, as its
@@ -148,8 +152,23 @@
 //	Breached              more failed than the strategy tolerates
 //	NothingSelected       there is no cluster; a line for each rule says how many it drops
 //
-// -max-concurrency-per-group, -failed-frees-slot, -ramp, -max-starts, -wait-between-groups and -gate are the options of package
-// rollout that the API's strategy lacks. They have no part where a policy informs: all those clusters get it at once. A gate is before the group of this index in each of several placements.
+// # Beyond the strategy
+
+// These flags are the options of package rollout that the API's strategy lacks:
+//
+//	-group-order 'prod after canary,staging'   under ProgressivePerGroup these groups come after those, in place of the
+//	                                           order of their index; a semicolon or another flag for more, any for no order
+//	-gate prod=4h -gate 3                      a gate before the group of this name or index, closed for a time or for ever
+//	-uncounted power=off -uncounted 'lab-*'    nobody waits for these clusters, and their failure stops nothing
+//	-failed-before edge-7                      its failure is in no budget, as it was there before the rollout
+//	-max-concurrency-per-group 5               as many clusters of each group at a time, under ProgressivePerGroup
+//	-ramp 2, -max-starts 10/1h                 start gently, and so many within a time
+//	-wait-between-groups 1h                    time to look at a group before the next one starts
+//	-failed-frees-slot                         a failed cluster makes room for the next at once
+//
+// They have no part where a policy informs: all those clusters get it at once. A gate, a name and an order are those of the
+// groups in each of several placements. Groups without a name are called - in an order. Clusters are named by a name, by a
+// pattern, or by labels of their ManagedClusters, as kubectl takes them after -l.
 //
 // The exit status is 0 for every rollout that was played through, whatever became of it, unless -exit-code asks for that
 // of the outcome, which -h lists; 2 for wrong input, with one line that names file, object and field; 1 if the output

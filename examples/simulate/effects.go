@@ -86,20 +86,29 @@ func (f *flags) draws(fallbacks int) bool {
 	return fallbacks > 0 && f.takes.varies()
 }
 
-// idleBaseline notes that none of the clusters of -failed-before fails, so that the flag changed nothing.
-func (f *flags) idleBaseline(s *scenario.Scenario, trace *simulation.Trace) []string {
-	if len(f.baseline) == 0 {
-		return nil
+// idle says which flags turned out to change nothing once the rollout was played.
+func (f *flags) idle(s *scenario.Scenario, trace *simulation.Trace) (notes []string) {
+	if len(f.baseline) > 0 && !anyFails(s, trace, f.baseline.of(s)) {
+		notes = append(notes, "-failed-before: no effect, none of these clusters fails here: -fail says which do")
 	}
-	is := f.baseline.of(s)
+	switch {
+	case f.retry.n == 0:
+	case s.Policy != nil:
+		notes = append(notes, "-retry: no effect, a replicated policy does not say which attempt it is")
+	case !slices.ContainsFunc(trace.Waves, func(w simulation.Wave) bool { return w.Attempt > 0 }):
+		notes = append(notes, "-retry: no effect, there is nothing to try again")
+	}
+	return notes
+}
+
+// anyFails says whether any of these clusters failed before the rollout or in it.
+func anyFails(s *scenario.Scenario, trace *simulation.Trace, is func(cluster string) bool) bool {
 	for _, w := range trace.Waves {
 		if slices.ContainsFunc(w.Failed, is) || slices.ContainsFunc(w.TimedOut, is) {
-			return nil
+			return true
 		}
 	}
-	failed := func(r status.Report) bool { return r.Status == status.Failed || r.Status == status.TimeOut }
-	if slices.ContainsFunc(s.Observed, func(r status.Report) bool { return failed(r) && is(r.Cluster) }) {
-		return nil
-	}
-	return []string{"-failed-before: no effect, none of these clusters fails here: -fail says which do"}
+	return slices.ContainsFunc(s.Observed, func(r status.Report) bool {
+		return is(r.Cluster) && (r.Status == status.Failed || r.Status == status.TimeOut)
+	})
 }

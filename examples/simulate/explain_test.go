@@ -33,6 +33,9 @@ func TestExplainAgreesWithTheReport(t *testing.T) {
 		if rapid.Bool().Draw(t, "recover") {
 			args = append(args, "-recover", "25m")
 		}
+		if rapid.Bool().Draw(t, "retry") {
+			args = append(args, "-retry", fmt.Sprintf("%d/20m", rapid.IntRange(1, 2).Draw(t, "times")))
+		}
 		if rapid.Bool().Draw(t, "gate") {
 			args = append(args, "-gate", rapid.SampledFrom([]string{"0=15m", "1=2h", "1"}).Draw(t, "which"))
 		}

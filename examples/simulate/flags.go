@@ -32,6 +32,8 @@ type flags struct {
 	failRate  rate
 	never     patterns
 	recovers  times
+	retry     starts
+	attempts  int // in which clusters fail
 	seed      uint64
 
 	extras
@@ -93,6 +95,7 @@ func usage(w io.Writer) {
 func newFlags() *flags {
 	return &flags{
 		takes: times{chance.Exactly(10 * time.Minute)},
+		retry: starts{such: "2/30m"},
 		start: instant{time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)},
 	}
 }
@@ -114,6 +117,8 @@ func (f *flags) set() *flag.FlagSet {
 	s.Var(&f.failRate, "fail-rate", "`chance` of each of the other clusters to fail, such as 0.3%")
 	s.Var(&f.never, "never", "`cluster` that never answers, a name or a pattern; may be repeated")
 	s.Var(&f.recovers, "recover", "how `long` after its failure a cluster of -fail and -fail-share succeeds, and after its start one of -never; 0 is never")
+	s.Var(&f.retry, "retry", "`number/time`: try again what failed or timed out, so many times, each so long after a breach or else after the end, as in 2/30m")
+	s.IntVar(&f.attempts, "fail-attempts", f.attempts, "`number` of attempts in which a cluster of -fail, -fail-share, -fail-rate and -never does so; from the next on it succeeds; 0 is all")
 	s.Uint64Var(&f.seed, "seed", f.seed, "seed of all that is drawn at random; 0 is that of the Behavior document")
 
 	f.extras.declare(s)
@@ -151,6 +156,12 @@ func parse(args []string) (*flags, error) {
 	rules := f.rules()
 	if f.recovers.Most != 0 && len(rules) == 0 {
 		return nil, errors.New("-recover: no cluster to recover: must be given with -fail, -fail-share, -fail-rate or -never")
+	}
+	if f.attempts != 0 && (f.retry.n == 0 || len(rules) == 0) {
+		return nil, fmt.Errorf("-fail-attempts %d: must be given with -retry, and with -fail, -fail-share, -fail-rate or -never", f.attempts)
+	}
+	if f.attempts < 0 {
+		return nil, fmt.Errorf("-fail-attempts %d: must not be negative", f.attempts)
 	}
 	var errs []error
 	fault := func(name string, all field.ErrorList) {
@@ -204,6 +215,9 @@ func (f *flags) rules() (rules []flagRule) {
 	}
 	if f.failRate.Rate > 0 {
 		rules = append(rules, flagRule{behavior.Rule{Rate: &f.failRate.Rate, Outcome: behavior.Fails, RecoversAfter: recovers}, "-fail-rate " + f.failRate.String()})
+	}
+	for i := range rules {
+		rules[i].Attempts = f.attempts
 	}
 	return rules
 }

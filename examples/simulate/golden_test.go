@@ -66,6 +66,8 @@ func runs() map[string][]string {
 		"explain-canary":       {"-f", "testdata/canary-fails/retail.yaml", "explain", "shop-03"},
 		"explain-policy":       {"-f", "testdata/policy/progressive.yaml", "explain", "store-08", "-gate", "1=2h"},
 		"explain-not-selected": {"-f", "testdata/design/clusters.yaml", "-f", "testdata/design/placement.yaml", "explain", "lab-1"},
+		"retry":                append(design[:4:4], "-fail-share", "3", "-seed", "3", "-retry", "2/30m", "-fail-attempts", "1"),
+		"explain-retry":        append(design[:4:4], "explain", "site-024", "-fail-share", "3", "-seed", "3", "-retry", "2/30m", "-fail-attempts", "1"),
 		"regions": {"-f", "testdata/regions/shops.yaml", "-group-order", "staging-eu,staging-us after canary; prod-eu after staging-eu; prod-us after staging-us",
 			"-uncounted", "power=off", "-never", "shop-madrid"},
 		"policy-without-decisions": {"-f", "testdata/policy/selective-enforcement-policy.yaml",

@@ -130,20 +130,21 @@ func (f *flags) play(s *scenario.Scenario) (listed, simulation.Outcome, error) {
 		rules = append(rules, rule.Rule)
 	}
 	lives, fallbacks, idle := s.Lives(rules, f.seed, f.takes.Range)
+	retries := simulation.Retries{Times: f.retry.n, After: f.retry.per, Lives: s.Again(rules, f.seed, f.takes.Range)}
 	for _, i := range idle {
 		s.Notes = append(s.Notes, f.rules()[i].flag+": no effect, other flags say how its clusters behave")
 	}
 	s.Notes = append(s.Notes, f.withoutEffect(s, first, fallbacks)...)
 	if f.explain != "" {
-		return f.explained(s, options, lives)
+		return f.explained(s, options, lives, retries)
 	}
 	end := f.progress.begin("playing the rollout through")
-	trace, hub, err := s.Play(options, lives, f.start.Time)
+	trace, hub, err := s.Play(options, lives, retries, f.start.Time)
 	end()
 	if err != nil {
 		return nil, "", err
 	}
-	s.Notes = append(s.Notes, f.idleBaseline(s, trace)...)
+	s.Notes = append(s.Notes, f.idle(s, trace)...)
 	report, err := output.New(s, trace, hub, f.start.Time)
 	report.Rows, report.Clock = int(f.rows), f.clock(s)
 	f.pictures.keep(report, s, trace)
@@ -151,13 +152,13 @@ func (f *flags) play(s *scenario.Scenario) (listed, simulation.Outcome, error) {
 }
 
 // explained plays the rollout through and tells what it is for one cluster.
-func (f *flags) explained(s *scenario.Scenario, options []rollout.Option, lives func(string) simulation.Life) (listed, simulation.Outcome, error) {
+func (f *flags) explained(s *scenario.Scenario, options []rollout.Option, lives func(string) simulation.Life, retries simulation.Retries) (listed, simulation.Outcome, error) {
 	group, selected, why, err := s.Why(f.explain)
 	if err != nil {
 		return nil, "", err
 	}
 	teller := story.New(f.explain)
-	trace, _, err := s.Play(options, lives, f.start.Time, teller.Watch)
+	trace, _, err := s.Play(options, lives, retries, f.start.Time, teller.Watch)
 	if err != nil {
 		return nil, "", err
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"slices"
@@ -178,10 +179,13 @@ func (g gate) close(groups *grouping.Groups, start time.Time) (closed []rollout.
 	return closed
 }
 
-// starts is how many clusters may start within a time. The zero value is no limit.
+// starts is a number and a time: how many clusters may start within it, or how often something is done after it. The zero
+// value is none.
 type starts struct {
 	n   int
 	per time.Duration
+	// such is an example for those who give something else.
+	such string
 }
 
 func (s *starts) String() string { return "" }
@@ -191,7 +195,7 @@ func (s *starts) Set(text string) error {
 	n, err := strconv.ParseInt(number, 10, 32)
 	d, errPer := time.ParseDuration(per)
 	if err != nil || errPer != nil || n < 1 || d <= 0 {
-		return errors.New("must be a number and a time, both above 0, such as 10/1h")
+		return errors.New("must be a number and a time, both above 0, such as " + cmp.Or(s.such, "10/1h"))
 	}
 	s.n, s.per = int(n), d
 	return nil

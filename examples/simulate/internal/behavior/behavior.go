@@ -30,6 +30,8 @@ type Spec struct {
 	Seed uint64 `json:"seed,omitempty"`
 	// Clusters are the rules, of which the first that matches a cluster decides.
 	Clusters []Rule `json:"clusters,omitempty"`
+	// Attempt is the attempt at the version that this is about. 0 is the first.
+	Attempt int `json:"-"`
 }
 
 // Rule is how some clusters behave. The zero rule matches every cluster, and it succeeds.
@@ -50,6 +52,8 @@ type Rule struct {
 	Outcome Outcome `json:"outcome,omitempty"`
 	// After is the time from the cluster's start until the outcome, of a range each cluster's own; the fallback if nil.
 	After *chance.Range `json:"after,omitempty"`
+	// Attempts is in how many attempts at the version this becomes of it. From the next attempt on it succeeds. 0 is all.
+	Attempts int `json:"attempts,omitempty"`
 	// RecoversAfter is the time until a cluster succeeds after all: from its failure, or from its start where it does
 	// not answer; never if nil.
 	RecoversAfter *chance.Range `json:"recoversAfter,omitempty"`

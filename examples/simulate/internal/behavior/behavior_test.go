@@ -209,6 +209,8 @@ func TestValidateNamesTheField(t *testing.T) {
 		{`clusters: [{after: 1h-8761h}]`, `spec.clusters[0].after: Invalid value: "1h-8761h"`},
 		{`clusters: [{outcome: Fails, recoversAfter: 8761h}]`, `spec.clusters[0].recoversAfter: Invalid value`},
 		{`clusters: [{recoversAfter: 1s}]`, `spec.clusters[0].recoversAfter: Forbidden`},
+		{`clusters: [{attempts: 1}]`, `spec.clusters[0].attempts: Forbidden: is for clusters whose outcome is Fails or NeverAnswers`},
+		{`clusters: [{outcome: Fails, attempts: -1}]`, `spec.clusters[0].attempts: Invalid value: -1: must not be negative`},
 		{`clusters: [{outcome: NeverAnswers, after: 1s}]`, `spec.clusters[0].after: Forbidden`},
 		{`clusters: [{outcome: fails}]`, `spec.clusters[0].outcome: Unsupported value: "fails": supported values: "Succeeds", "Fails", "NeverAnswers"`},
 	} {
@@ -241,4 +243,35 @@ clusters:
 	// Output:
 	// edge-1: Failed 5m0s Succeeded 2h5m0s
 	// office: Succeeded 10m0s
+}
+
+// In a later attempt a rule may be over, and luck is another; who is in a share stays so.
+func TestLaterAttempts(t *testing.T) {
+	for _, test := range []struct {
+		why, spec string
+		attempt   int
+		want      string
+	}{
+		{"the first", `clusters: [{names: [a], outcome: Fails, after: 5m, recoversAfter: 1h, attempts: 2}, {names: [b], outcome: NeverAnswers, attempts: 1}]`, 0,
+			"a: Failed 5m0s Succeeded 1h5m0s\nb:\nc: Succeeded 10m0s\nd1: Succeeded 10m0s\n"},
+		{"over for one", `clusters: [{names: [a], outcome: Fails, after: 5m, attempts: 2}, {names: [b], outcome: NeverAnswers, attempts: 1}]`, 1,
+			"a: Failed 5m0s\nb: Succeeded 10m0s\nc: Succeeded 10m0s\nd1: Succeeded 10m0s\n"},
+		{"over for both", `clusters: [{names: [a], outcome: Fails, after: 5m, attempts: 2}, {names: [b], outcome: NeverAnswers, attempts: 1}]`, 2,
+			"a: Succeeded 5m0s\nb: Succeeded 10m0s\nc: Succeeded 10m0s\nd1: Succeeded 10m0s\n"},
+	} {
+		s := spec(t, test.spec)
+		s.Attempt = test.attempt
+		lives, _, _ := s.Lives(clusters(), chance.Exactly(10*time.Minute))
+		if diff := cmp.Diff(test.want, shown(lives)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", test.why, diff)
+		}
+	}
+	for share, same := range map[string]bool{"share: 50": true, "rate: 50%": false} {
+		s := spec(t, "{seed: 3, clusters: [{"+share+", outcome: Fails}]}")
+		first, _, _ := s.Lives(many(100), chance.Exactly(0))
+		s.Attempt = 1
+		if second, _, _ := s.Lives(many(100), chance.Exactly(0)); (shown(first) == shown(second)) != same {
+			t.Errorf("%s: the same in the second attempt: %v, want %v", share, !same, same)
+		}
+	}
 }

@@ -29,7 +29,11 @@ type Cluster struct {
 // unused are the rules that match no cluster which is left, as indexes. The same seed gives the same luck,
 // whatever the order of the clusters. What befalls a cluster by a rate or a range depends on the seed and its name alone.
 // fallbacks is for how many clusters the fallback time counts. The spec must be valid.
+//
+// In a later attempt at the version than the first, which is 0, rates and ranges are drawn anew, and shares are not.
 func (s Spec) Lives(clusters []Cluster, fallback chance.Range) (lives map[string]simulation.Life, unused []int, fallbacks int) {
+	attempt := s.Attempt
+	luck := Spec{Seed: s.Seed ^ uint64(attempt)<<32}.luck
 	sorted := slices.Clone(clusters)
 	slices.SortFunc(sorted, func(a, b Cluster) int { return strings.Compare(a.Name, b.Name) })
 	left := make([]int32, len(sorted)) // of sorted, those that no rule has decided yet
@@ -39,10 +43,10 @@ func (s Spec) Lives(clusters []Cluster, fallback chance.Range) (lives map[string
 	decided := make([]bool, len(sorted))
 	lives = make(map[string]simulation.Life, len(clusters))
 	for i, rule := range s.Clusters {
-		chosen, matching := rule.choose(sorted, left, s.Seed, uint64(i))
+		chosen, matching := rule.choose(sorted, left, s.Seed, uint64(i), attempt)
 		for _, c := range chosen {
 			decided[c] = true
-			lives[sorted[c].Name] = rule.life(fallback, s.luck(sorted[c].Name))
+			lives[sorted[c].Name] = rule.in(attempt).life(fallback, luck(sorted[c].Name))
 		}
 		if rule.After == nil && rule.Outcome != NeverAnswers {
 			fallbacks += len(chosen)
@@ -54,7 +58,7 @@ func (s Spec) Lives(clusters []Cluster, fallback chance.Range) (lives map[string
 		left = slices.DeleteFunc(left, func(c int32) bool { return decided[c] })
 	}
 	for _, c := range left {
-		lives[sorted[c].Name] = Rule{}.life(fallback, s.luck(sorted[c].Name))
+		lives[sorted[c].Name] = Rule{}.life(fallback, luck(sorted[c].Name))
 	}
 	return lives, unused, fallbacks + len(left)
 }
@@ -68,7 +72,7 @@ func (s Spec) luck(cluster string) *rand.Rand {
 
 // choose gives those of left that a rule matches, or of them its share or those whose luck has it, as places in clusters,
 // and how many it matches. The rule is that of so many.
-func (r Rule) choose(clusters []Cluster, left []int32, seed, rule uint64) (chosen []int32, matching int) {
+func (r Rule) choose(clusters []Cluster, left []int32, seed, rule uint64, attempt int) (chosen []int32, matching int) {
 	selector := labels.Everything()
 	if r.Selector != nil {
 		selector, _ = metav1.LabelSelectorAsSelector(r.Selector) // Validate has seen it
@@ -90,7 +94,7 @@ func (r Rule) choose(clusters []Cluster, left []int32, seed, rule uint64) (chose
 		n, _ := sizeOf(*r.Share, len(all))
 		all = all[:n]
 	case r.Rate != nil: // the numbers of one rule have nothing to do with those of another, nor with how long it takes
-		spec := Spec{Seed: seed ^ bits.Reverse64(rule+1)}
+		spec := Spec{Seed: seed ^ bits.Reverse64(rule+1) ^ uint64(attempt)<<32}
 		all = slices.DeleteFunc(all, func(i int32) bool { return chance.Rate(spec.luck(clusters[i].Name).Float64()) >= *r.Rate })
 	}
 	return all, matching
@@ -119,6 +123,14 @@ func (p pattern) match(name string) bool {
 	}
 	ok, _ := path.Match(p.whole, name)
 	return ok
+}
+
+// in is the rule as it is in an attempt.
+func (r Rule) in(attempt int) Rule {
+	if r.Attempts > 0 && attempt >= r.Attempts {
+		r.Outcome, r.RecoversAfter = Succeeds, nil
+	}
+	return r
 }
 
 // life is that of one of the rule's clusters, with its luck.

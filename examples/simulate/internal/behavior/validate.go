@@ -49,10 +49,16 @@ func (r Rule) Validate(at *field.Path) (errs field.ErrorList) {
 }
 
 func (r Rule) validateOutcome(at *field.Path) (errs field.ErrorList) {
+	if r.Attempts < 0 {
+		errs = append(errs, field.Invalid(at.Child("attempts"), r.Attempts, "must not be negative"))
+	}
 	switch r.Outcome {
 	case "", Succeeds:
 		if r.RecoversAfter != nil {
 			errs = append(errs, field.Forbidden(at.Child("recoversAfter"), "is for clusters whose outcome is Fails or NeverAnswers"))
+		}
+		if r.Attempts != 0 {
+			errs = append(errs, field.Forbidden(at.Child("attempts"), "is for clusters whose outcome is Fails or NeverAnswers"))
 		}
 	case Fails:
 	case NeverAnswers:

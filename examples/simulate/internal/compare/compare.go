@@ -33,6 +33,10 @@ type Question struct {
 	// Runs is how often each is played; once if it is 0.
 	Runs int
 	Seed uint64
+	// Retries is how often a good version is tried again on the clusters that failed, each time RetryAfter after a breach or
+	// else after the end. A bad one is not.
+	Retries    int
+	RetryAfter time.Duration
 	// Unreached says of a cluster that it never answers, whatever the chances. Nil says it of none.
 	Unreached func(cluster string) bool
 }
@@ -72,11 +76,11 @@ type Answer struct {
 func Compare(q Question) ([]Answer, error) {
 	var answers []Answer
 	for _, c := range q.Candidates {
-		good, err := q.all(c, q.Good)
+		good, err := q.all(c, q.Good, q.Retries)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", c.Name, err)
 		}
-		bad, err := q.all(c, q.Bad)
+		bad, err := q.all(c, q.Bad, 0)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", c.Name, err)
 		}
@@ -88,19 +92,21 @@ func Compare(q Question) ([]Answer, error) {
 func (q Question) runs() int { return max(q.Runs, 1) }
 
 // all plays all runs, next to one another.
-func (q Question) all(c Candidate, chances Chances) ([]outcome, error) {
+func (q Question) all(c Candidate, chances Chances, retries int) ([]outcome, error) {
 	outcomes, errs := make([]outcome, q.runs()), make([]error, q.runs())
 	var next atomic.Int64
 	var playing sync.WaitGroup
 	for range min(runtime.GOMAXPROCS(0), len(outcomes)) {
 		playing.Go(func() {
 			for run := int(next.Add(1)) - 1; run < len(outcomes); run = int(next.Add(1)) - 1 {
-				outcomes[run], errs[run] = play(c, q.Groups, func(position int) fate {
+				r := running{candidate: c, groups: q.Groups, retries: retries, retryAfter: q.RetryAfter, fates: func(position, again int) fate {
 					if q.Unreached != nil && q.Unreached(q.Groups.Cluster(position)) {
 						return fate{}
 					}
-					return chances.fate(q.Seed, run, position)
-				})
+					return chances.fate(q.Seed+uint64(again), run, position)
+				}}
+				errs[run] = r.play()
+				outcomes[run] = r.outcome
 			}
 		})
 	}

@@ -186,3 +186,31 @@ func BenchmarkCompare(b *testing.B) {
 		})
 	}
 }
+
+// Of 100 clusters 10 fail; who tries again draws other luck for them, so that in the end nobody stops a good version. A bad
+// one is not tried again.
+func TestWhatFailedIsTriedAgain(t *testing.T) {
+	q := compare.Question{
+		Groups: fleet(t, 100), Candidates: []compare.Candidate{progressive("10", 2), all()},
+		Good: compare.Chances{Takes: tenMinutes, Fails: 0.1}, Bad: compare.Chances{Takes: tenMinutes, Fails: 1},
+		Runs: 20, Seed: 3,
+	}
+	once, err := compare.Compare(q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q.Retries, q.RetryAfter = 20, time.Hour
+	again, err := compare.Compare(q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range once {
+		if once[i].Stopped+once[i].Stuck == 0 || again[i].Stopped+again[i].Stuck > 0 || again[i].P50 <= time.Hour || again[i].P50 == compare.Never {
+			t.Errorf("%s: %d stopped and %d stuck without retries, %d and %d with them, done in %v", once[i].Name, once[i].Stopped, once[i].Stuck,
+				again[i].Stopped, again[i].Stuck, again[i].P50)
+		}
+		if once[i].Had != again[i].Had || once[i].StoppedAfter != again[i].StoppedAfter {
+			t.Errorf("%s: a bad version reaches %d with retries, %d without", once[i].Name, again[i].Had, once[i].Had)
+		}
+	}
+}

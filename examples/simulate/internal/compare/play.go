@@ -2,6 +2,7 @@ package compare
 
 import (
 	"container/heap"
+	"slices"
 	"time"
 
 	"github.com/cohort-ocm/cohort/grouping"
@@ -23,65 +24,126 @@ type outcome struct {
 	peak              int           // in flight at a time
 }
 
-// play plays one strategy through until it finishes, is stopped by a breach, or gets stuck. It is the loop of a
+// running is a run of one strategy.
+type running struct {
+	candidate  Candidate
+	groups     *grouping.Groups
+	fates      func(position, again int) fate
+	retries    int
+	retryAfter time.Duration
+
+	planner   *rollout.Planner
+	now       time.Time
+	coming    events
+	attempt   int
+	starts    []int     // by position; nil where nothing is tried again
+	retryAt   time.Time // zero unless there was a breach, or it is over
+	succeeded int
+	outcome
+}
+
+// play plays the strategy through until it finishes, is stopped by a breach, or gets stuck. It is the loop of a
 // controller with a Planner, and costs as much as there are events, not as there are clusters.
-func play(c Candidate, groups *grouping.Groups, fates func(position int) fate) (o outcome, err error) {
-	planner, err := rollout.NewPlanner(c.Strategy, groups, c.Options...)
-	if err != nil {
-		return o, err
+func (r *running) play() (err error) {
+	if r.planner, err = rollout.NewPlanner(r.candidate.Strategy, r.groups, r.candidate.Options...); err != nil {
+		return err
 	}
-	start := Start()
-	var coming events
-	succeeded := 0
-	for now := start; ; {
-		next, err := begin(planner, groups, fates, now, &coming, &o)
+	if r.retries > 0 {
+		r.starts = make([]int, r.groups.NumClusters())
+	}
+	for r.now = Start(); ; {
+		next, err := r.begin()
 		if err != nil {
-			return o, err
+			return err
 		}
-		o.after, o.wasted = now.Sub(start), o.started-succeeded
-		o.peak = max(o.peak, next.Counts.InFlight())
-		o.stopped = next.Breach != nil
-		o.finished = !o.stopped && next.Counts.ToApply == 0 && next.Counts.InFlight() == 0
-		if o.stopped || o.finished {
-			return o, nil
+		r.after, r.wasted = r.now.Sub(Start()), r.started-r.succeeded
+		r.peak = max(r.peak, next.Counts.InFlight())
+		r.stopped = next.Breach != nil
+		r.finished = !r.stopped && next.Counts.ToApply == 0 && next.Counts.InFlight() == 0
+		then, found := r.next(next)
+		if !found {
+			return nil
 		}
-		then, found := time.Time{}, false
-		if next.RecheckAfter > 0 {
-			then, found = now.Add(next.RecheckAfter), true
-		}
-		if len(coming) > 0 && (!found || coming[0].at.Before(then)) {
-			then, found = coming[0].at, true
-		}
-		if !found || then.Sub(start) > horizon {
-			return o, nil
-		}
-		for now = then; len(coming) > 0 && !coming[0].at.After(now); {
-			e := heap.Pop(&coming).(event)
-			if e.status == status.Succeeded {
-				succeeded++
+		if r.now = then; r.now.Equal(r.retryAt) {
+			if err := r.retry(); err != nil {
+				return err
 			}
-			if err := planner.Report(status.Report{Cluster: groups.Cluster(e.position), Status: e.status, LastTransitionTime: e.at, Applied: e.started}); err != nil {
-				return o, err
-			}
+		}
+		if err := r.report(); err != nil {
+			return err
 		}
 	}
 }
 
+// next is when something happens, if anything does before the run is over.
+func (r *running) next(next rollout.Next) (then time.Time, found bool) {
+	if next.RecheckAfter > 0 {
+		then, found = r.now.Add(next.RecheckAfter), true
+	}
+	if len(r.coming) > 0 && (!found || r.coming[0].at.Before(then)) {
+		then, found = r.coming[0].at, true
+	}
+	found = found && then.Sub(Start()) <= horizon
+	switch again := r.attempt < r.retries && next.Counts.Failures() > 0; {
+	case !again && (r.stopped || r.finished):
+		return then, false
+	case !again || !r.stopped && !r.finished && found:
+		r.retryAt = time.Time{}
+	case r.retryAt.IsZero():
+		r.retryAt = r.now.Add(r.retryAfter)
+	}
+	if !r.retryAt.IsZero() && (!found || !then.Before(r.retryAt)) {
+		return r.retryAt, true
+	}
+	return then, found
+}
+
+// retry begins the next attempt.
+func (r *running) retry() error {
+	r.attempt++
+	r.retryAt = time.Time{}
+	options := append(slices.Clone(r.candidate.Options), rollout.Attempt(r.attempt))
+	return r.planner.SetStrategy(r.candidate.Strategy, options...)
+}
+
+// report tells what happens now.
+func (r *running) report() error {
+	for len(r.coming) > 0 && !r.coming[0].at.After(r.now) {
+		e := heap.Pop(&r.coming).(event)
+		if r.starts != nil && e.again+1 < r.starts[e.position] {
+			continue // it timed out and started again since
+		}
+		if e.status == status.Succeeded {
+			r.succeeded++
+		}
+		report := status.Report{Cluster: r.groups.Cluster(e.position), Status: e.status, LastTransitionTime: e.at, Applied: e.started, Attempt: e.attempt}
+		if err := r.planner.Report(report); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // begin gives the workload to all that may have it now, until there is nobody.
-func begin(planner *rollout.Planner, groups *grouping.Groups, fates func(int) fate, now time.Time, coming *events, o *outcome) (rollout.Next, error) {
+func (r *running) begin() (rollout.Next, error) {
 	for {
-		next := planner.Next(now)
+		next := r.planner.Next(r.now)
 		if len(next.Start) == 0 {
 			return next, nil
 		}
 		for _, cluster := range next.Start {
-			o.started++
-			if err := planner.Report(status.Report{Cluster: cluster.Name, Status: status.Progressing, LastTransitionTime: now, Applied: now}); err != nil {
+			r.started++
+			if err := r.planner.Report(status.Report{Cluster: cluster.Name, Status: status.Progressing, LastTransitionTime: r.now, Applied: r.now, Attempt: r.attempt}); err != nil {
 				return next, err
 			}
-			position, _ := groups.Position(cluster.Name)
-			if f := fates(position); f.status != "" {
-				heap.Push(coming, event{now.Add(f.after), now, position, f.status})
+			position, _ := r.groups.Position(cluster.Name)
+			again := 0
+			if r.starts != nil {
+				again = r.starts[position]
+				r.starts[position]++
+			}
+			if f := r.fates(position, again); f.status != "" {
+				heap.Push(&r.coming, event{r.now.Add(f.after), r.now, position, again, r.attempt, f.status})
 			}
 		}
 	}
@@ -92,6 +154,8 @@ type event struct {
 	at       time.Time
 	started  time.Time
 	position int
+	again    int // how often it started before
+	attempt  int
 	status   status.RolloutStatus
 }
 

@@ -25,12 +25,27 @@ type Report struct {
 
 // NewReport puts answers together with what was asked; fleet says of whom.
 func NewReport(fleet string, q Question, answers []Answer) Report {
-	return Report{Fleet: fleet, Seed: q.Seed, Runs: q.runs(), Good: q.Good.String(), Bad: q.Bad.String(), Answers: answers}
+	r := Report{Fleet: fleet, Seed: q.Seed, Runs: q.runs(), Good: q.Good.String(), Bad: q.Bad.String(), Answers: answers}
+	if q.Retries > 0 {
+		r.Good += fmt.Sprintf(", tried again %s after %s", times(q.Retries), short.Duration(q.RetryAfter))
+	}
+	return r
 }
 
 // String is like "takes 5m-20m, 0.3% fail, 0% never answer".
 func (c Chances) String() string {
 	return fmt.Sprintf("takes %v, %v fail, %v never answer", c.Takes, c.Fails, c.Never)
+}
+
+// times is like "twice".
+func times(n int) string {
+	switch n {
+	case 1:
+		return "once"
+	case 2:
+		return "twice"
+	}
+	return fmt.Sprintf("%d times", n)
 }
 
 // Text writes a table with a line for each strategy.

@@ -79,6 +79,10 @@ type Wave struct {
 	Succeeded []string `json:"succeeded,omitempty"`
 	Failed    []string `json:"failed,omitempty"`
 	TimedOut  []string `json:"timedOut,omitempty"`
+	// Attempt is the one that begins now, if any does, and Again are the clusters that failed before and wait for their turn
+	// once more.
+	Attempt int      `json:"attempt,omitempty"`
+	Again   []string `json:"again,omitempty"`
 	// InFlight, Done and Failures are how many clusters are so after the start; Counts say it by status. A
 	// failed cluster is in flight as well until its deadline.
 	InFlight int           `json:"inFlight"`
@@ -163,6 +167,7 @@ func New(s *scenario.Scenario, trace *simulation.Trace, hub *policy.Hub, start t
 		written, passes = passesUntil(passes, start.Add(w.After))
 		r.Waves = append(r.Waves, Wave{
 			After: w.After.String(), Started: w.Started, Succeeded: w.Succeeded, Failed: w.Failed, TimedOut: w.TimedOut,
+			Attempt: w.Attempt, Again: w.Again,
 			InFlight: w.Counts.InFlight(), Done: w.Counts.Done(), Failures: w.Counts.Failures(),
 			Counts: w.Counts, Waiting: waiting(w.Holds),
 			Passes: written,

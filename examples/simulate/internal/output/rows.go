@@ -45,6 +45,7 @@ type waveRow struct {
 	waves       int
 	started     int
 	passes      []Pass
+	attempts    []string // what begins an attempt
 }
 
 // time is like "10m", or "10m–25m" of several waves.
@@ -74,6 +75,9 @@ func waveRows(waves []Wave, end string, most int) (all []waveRow) {
 		row.waves++
 		row.started += len(w.Started)
 		row.passes = append(row.passes, w.Passes...)
+		if w.Attempt > 0 {
+			row.attempts = append(row.attempts, fmt.Sprintf("attempt %d begins: try again %s", w.Attempt, listed(w.Again)))
+		}
 	}
 	return all
 }

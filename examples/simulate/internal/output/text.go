@@ -152,6 +152,9 @@ func (r Report) waveTable(b *bytes.Buffer) error {
 		if i < head {
 			continue
 		}
+		for _, attempt := range all[i-head].attempts {
+			fmt.Fprintf(b, "      %s\n", attempt)
+		}
 		var changes []string
 		for _, pass := range all[i-head].passes {
 			for _, change := range pass.Changes {

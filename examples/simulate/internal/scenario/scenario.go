@@ -321,13 +321,14 @@ func (s *Scenario) Planner(opts ...rollout.Option) (simulation.Planner, *policy.
 	}, nil
 }
 
-// Play plays the rollout through from where it stands. The hub is that of a Policy's.
-func (s *Scenario) Play(options []rollout.Option, lives func(cluster string) simulation.Life, start time.Time, watch ...func(time.Duration, *rollout.Result)) (*simulation.Trace, *policy.Hub, error) {
+// Play plays the rollout through from where it stands. The hub is that of a Policy's, of which nothing is tried again: its
+// replicated policies don't say which attempt they are.
+func (s *Scenario) Play(options []rollout.Option, lives func(cluster string) simulation.Life, retries simulation.Retries, start time.Time, watch ...func(time.Duration, *rollout.Result)) (*simulation.Trace, *policy.Hub, error) {
 	if _, hub := s.Planner(options...); hub != nil {
 		trace, err := hub.Play(lives, start, watch...)
 		return trace, hub, err
 	}
-	trace, err := simulation.Rollout{Strategy: s.Strategy, Groups: s.Groups, Options: options}.Play(s.Observed, lives, start, watch...)
+	trace, err := simulation.Rollout{Strategy: s.Strategy, Groups: s.Groups, Options: options, Retries: retries}.Play(s.Observed, lives, start, watch...)
 	return trace, nil, err
 }
 
@@ -379,6 +380,22 @@ func (s *Scenario) Lives(rules []behavior.Rule, seed uint64, fallback chance.Ran
 	}
 	s.noteClusters("ManagedCluster: selected and not accepted by the hub (spec.hubAcceptsClient), which has no namespace for it: it never answers", unreached)
 	return func(cluster string) simulation.Life { return lives[cluster] }, fallbacks, idle
+}
+
+// Again says as Lives does how each cluster behaves, in a later attempt at the version.
+func (s *Scenario) Again(rules []behavior.Rule, seed uint64, fallback chance.Range) func(cluster string, attempt int) simulation.Life {
+	spec := behavior.Spec{Seed: cmp.Or(seed, s.Behavior.Seed), Clusters: slices.Concat(rules, s.Behavior.Clusters)}
+	attempts := make(map[int]map[string]simulation.Life)
+	return func(cluster string, attempt int) simulation.Life {
+		if attempts[attempt] == nil {
+			spec.Attempt = attempt
+			attempts[attempt], _, _ = spec.Lives(s.Clusters(), fallback)
+		}
+		if s.Unreached(cluster) {
+			return nil
+		}
+		return attempts[attempt][cluster]
+	}
 }
 
 // Unreached says whether no workload can reach the cluster, as the hub does not accept it.

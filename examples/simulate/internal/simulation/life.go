@@ -34,11 +34,13 @@ type member struct {
 	shown   status.RolloutStatus // what the waves so far say of it
 	// observed is what it said before the simulation, which it says until its life has it otherwise; nil if it started later.
 	observed *status.Report
+	attempt  int // at the version
+	restarts int
 }
 
 // report is what the cluster says at the time now.
 func (m *member) report(now time.Time) status.Report {
-	r := status.Report{Cluster: m.name, Status: status.Progressing, LastTransitionTime: m.started, Applied: m.started}
+	r := status.Report{Cluster: m.name, Status: status.Progressing, LastTransitionTime: m.started, Applied: m.started, Attempt: m.attempt}
 	if m.observed != nil {
 		r = *m.observed
 	}

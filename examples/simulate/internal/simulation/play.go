@@ -23,6 +23,8 @@ type Rollout struct {
 	Options  []rollout.Option
 	// Ledger keeps what the rollout writes besides; nil if nothing.
 	Ledger Ledger
+	// Retries try again what failed.
+	Retries Retries
 }
 
 // Ledger stands between clusters and a rollout: it says what their reports mean to it, and writes what follows.
@@ -62,16 +64,35 @@ func (r Rollout) Play(observed []status.Report, lives func(cluster string) Life,
 		if err := p.wave(); err != nil {
 			return nil, fmt.Errorf("%v after the start: %w", p.now.Sub(start), err)
 		}
-		next, found := p.next()
+		more, err := p.goOn()
 		switch {
-		case !found || next.Sub(start) > Horizon:
+		case err != nil:
+			return nil, err
+		case !more:
 			return p.end()
-		case len(p.trace.Waves) > 1+r.Groups.Len()+3*p.lifetimes: // as mostWaves
+		case len(p.trace.Waves) > 1+r.Groups.Len()+3*p.lifetimes+r.Retries.Times: // as mostWaves
 			return nil, fmt.Errorf("no end after %d waves", len(p.trace.Waves))
 		}
-		p.now = next
-		p.due()
 	}
+}
+
+// goOn goes to the next time at which something happens, if there is one.
+func (p *play) goOn() (bool, error) {
+	next, found := p.next()
+	found = found && next.Sub(p.start) <= Horizon
+	again, tried := p.retry(found)
+	if tried = tried && (!found || !again.After(next)); tried {
+		next = again
+	}
+	if !found && !tried {
+		return false, nil
+	}
+	p.now = next
+	p.due()
+	if tried {
+		return true, p.raise()
+	}
+	return true, nil
 }
 
 // play is a rollout under way, of which the planner is told what is new.
@@ -88,11 +109,20 @@ type play struct {
 	touched   []int // the members that this wave told of
 	lifetimes int   // steps and starts of all lives
 	last      rollout.Next
+
+	first, attempt int       // that of those who were observed, and the present one
+	raised         bool      // the attempt is that of the wave to come
+	breached       time.Time // since when a budget is breached
 }
 
 // begin takes in how things stand at the start.
 func (p *play) begin(observed []status.Report) error {
 	p.resume(observed)
+	if p.firstAttempt(observed); p.first > 0 {
+		if err := p.setAttempt(); err != nil {
+			return err
+		}
+	}
 	for i := range p.members {
 		p.add(i)
 	}
@@ -115,17 +145,26 @@ func (p *play) add(i int) {
 // expect notes when the member does something next.
 func (p *play) expect(i int) {
 	if at, found := p.members[i].next(p.now); found {
-		heap.Push(&p.coming, event{at, i})
+		heap.Push(&p.coming, event{at, i, p.members[i].attempt})
 	}
 }
 
 // due takes in what happens now.
 func (p *play) due() {
 	for len(p.coming) > 0 && !p.coming[0].at.After(p.now) {
-		i := heap.Pop(&p.coming).(event).member
-		p.news = append(p.news, i)
-		p.expect(i)
+		e := heap.Pop(&p.coming).(event)
+		if p.stale(e) {
+			continue
+		}
+		p.news = append(p.news, e.member)
+		p.expect(e.member)
 	}
+}
+
+// stale says whether the event is of a life that is over: the cluster is late for ever, or in a later attempt.
+func (p *play) stale(e event) bool {
+	m := &p.members[e.member]
+	return m.life == nil || m.attempt != e.attempt
 }
 
 // tell says what a cluster says, and remembers it.
@@ -191,6 +230,7 @@ func taken(report status.Report) status.RolloutStatus {
 // wave is that of run.
 func (p *play) wave() error {
 	w := Wave{After: p.now.Sub(p.start)}
+	p.again(&w)
 	for {
 		if err := p.plan(); err != nil {
 			return err
@@ -201,25 +241,54 @@ func (p *play) wave() error {
 		if len(p.last.Start) == 0 {
 			break
 		}
-		for _, cluster := range p.last.Start {
-			if err := p.run.begin(cluster.Name, &w); err != nil {
-				return err
-			}
-			p.add(len(p.members) - 1)
+		if err := p.starts(&w); err != nil {
+			return err
 		}
 	}
 	if err := p.note(&w); err != nil {
 		return err
 	}
 	p.trace.Waves = append(p.trace.Waves, w)
-	p.trace.replay.told = append(p.trace.replay.told, len(p.trace.replay.reports))
-	if len(p.watch) > 0 {
-		result := p.witness.Result(p.now)
-		for _, watch := range p.watch {
-			watch(w.After, result)
+	p.trace.replay.told = append(p.trace.replay.told, told{len(p.trace.replay.reports), p.attempt})
+	if !w.Breached {
+		p.breached = time.Time{}
+	} else if p.breached.IsZero() {
+		p.breached = p.now
+	}
+	p.tellWatchers(w.After)
+	return nil
+}
+
+// starts gives the workload to those that may have it now.
+func (p *play) starts(w *Wave) error {
+	if slices.ContainsFunc(p.last.Start, func(c rollout.Cluster) bool { _, twice := p.started[c.Name]; return twice }) {
+		p.tellWatchers(w.After) // who starts again at once would not be seen to
+	}
+	for _, cluster := range p.last.Start {
+		if i, twice := p.started[cluster.Name]; twice {
+			if err := p.restart(i, w); err != nil {
+				return err
+			}
+			continue
 		}
+		if err := p.run.begin(cluster.Name, w); err != nil {
+			return err
+		}
+		last := len(p.members) - 1
+		p.members[last].attempt = p.attempt
+		p.add(last)
 	}
 	return nil
+}
+
+func (p *play) tellWatchers(after time.Duration) {
+	if len(p.watch) == 0 {
+		return
+	}
+	result := p.witness.Result(p.now)
+	for _, watch := range p.watch {
+		watch(after, result)
+	}
 }
 
 // lateForEver is that of run.
@@ -264,7 +333,7 @@ func (p *play) next() (next time.Time, found bool) {
 	if after := p.last.RecheckAfter; after > 0 {
 		next, found = p.now.Add(after), true
 	}
-	for len(p.coming) > 0 && p.members[p.coming[0].member].life == nil { // it is late for ever
+	for len(p.coming) > 0 && p.stale(p.coming[0]) {
 		heap.Pop(&p.coming)
 	}
 	if len(p.coming) > 0 && (!found || p.coming[0].at.Before(next)) {
@@ -302,8 +371,11 @@ type replay struct {
 	rollout Rollout
 	start   time.Time
 	reports []status.Report
-	told    []int // how many of the reports by the end of each wave
+	told    []told // by the end of each wave
 }
+
+// told is how many reports there were by then, and which attempt it was.
+type told struct{ reports, attempt int }
 
 // Explain gives Holds to the waves at these places, in order, or to all if there is none. Each costs a whole plan,
 // unless it has them.
@@ -316,7 +388,9 @@ func (t *Trace) Explain(waves ...int) error {
 			waves = append(waves, i)
 		}
 	}
-	waves = slices.DeleteFunc(slices.Clone(waves), func(i int) bool { return t.Waves[i].Holds != nil || t.Waves[i].Counts.Held == 0 })
+	waves = slices.DeleteFunc(slices.Clone(waves), func(i int) bool {
+		return t.Waves[i].Holds != nil || t.Waves[i].Counts.Held+t.Waves[i].Counts.UncountedToApply == 0
+	})
 	if len(waves) == 0 {
 		return nil
 	}
@@ -337,10 +411,16 @@ func (r *replay) explain(all []Wave, waves []int) error {
 	if err != nil {
 		return err
 	}
-	told := 0
+	now := told{}
 	for _, i := range waves {
-		for ; told < r.told[i]; told++ { // one at a time, as several of a cluster in one call are merged
-			if err := planner.Report(r.reports[told]); err != nil {
+		for ; now.reports < r.told[i].reports; now.reports++ { // one at a time, as several of a cluster in one call are merged
+			if err := planner.Report(r.reports[now.reports]); err != nil {
+				return err
+			}
+		}
+		if now.attempt != r.told[i].attempt {
+			now.attempt = r.told[i].attempt
+			if err := planner.SetStrategy(r.rollout.Strategy, r.rollout.options(now.attempt)...); err != nil {
 				return err
 			}
 		}
@@ -349,10 +429,11 @@ func (r *replay) explain(all []Wave, waves []int) error {
 	return nil
 }
 
-// event is when a member does something.
+// event is when a member does something in an attempt.
 type event struct {
-	at     time.Time
-	member int
+	at      time.Time
+	member  int
+	attempt int
 }
 
 // events are a heap in the order of time.

@@ -46,6 +46,20 @@ func drawPace(t *rapid.T) (options []rollout.Option) {
 	return options
 }
 
+// drawBeside are the options that take clusters out of the count.
+func drawBeside(t *rapid.T) (options []rollout.Option) {
+	if rapid.IntRange(0, 2).Draw(t, "some are not counted") == 0 {
+		options = append(options, rollout.Uncounted(func(cluster string) bool { return cluster < "c" }))
+	}
+	if rapid.IntRange(0, 2).Draw(t, "some failed before") == 0 {
+		options = append(options, rollout.FailedBefore(func(cluster string) bool { return cluster > "b" && cluster < "e" }))
+	}
+	if rapid.IntRange(0, 2).Draw(t, "groups in no order") == 0 {
+		options = append(options, rollout.GroupOrder(nil))
+	}
+	return options
+}
+
 // watched is what those who watch are told.
 type watched struct {
 	After   time.Duration

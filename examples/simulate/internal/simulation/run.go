@@ -72,7 +72,7 @@ func (r *run) resume(observed []status.Report) {
 			r.waiting[report.Cluster] = report
 			continue
 		}
-		m := member{name: report.Cluster, started: r.start, observed: &report, shown: report.Status}
+		m := member{name: report.Cluster, started: r.start, observed: &report, attempt: report.Attempt, shown: report.Status}
 		switch life := r.lives(report.Cluster); report.Status {
 		case status.Succeeded, status.Skip, status.TimeOut:
 		case status.Failed:

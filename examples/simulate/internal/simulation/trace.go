@@ -26,10 +26,13 @@ type Trace struct {
 type Wave struct {
 	// After is the time since the start of the rollout.
 	After time.Duration
-	// Started are the clusters that got the workload, in the order of the plan.
+	// Started are the clusters that got the workload, in the order of the plan, for the first time or again.
 	Started []string
 	// Succeeded, Failed and TimedOut are the clusters that became so, in the order of their start.
 	Succeeded, Failed, TimedOut []string
+	// Attempt is the one that begins now, 0 if none does, and Again are the clusters that wait for their turn once more then.
+	Attempt int
+	Again   []string
 	// Counts are those after the start.
 	Counts status.Counts
 	// Breached says that more clusters have failed than may.

@@ -3,6 +3,7 @@
 package story
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -57,7 +58,11 @@ func (t *Teller) Watch(after time.Duration, result *rollout.Result) {
 	switch {
 	case !selected:
 	case disposition == rollout.DispositionHeld:
+		t.started = false // if it was, it is tried again
 		t.wait(after, result.Explain(t.cluster))
+	case disposition == rollout.DispositionStarting:
+		t.started = false
+		t.start(after, result)
 	default:
 		t.start(after, result)
 		t.stand(after, result, disposition)
@@ -90,9 +95,13 @@ func (t *Teller) start(after time.Duration, result *rollout.Result) {
 	}
 	t.started = true
 	e := Event{After: after, What: Starts}
-	if last := len(t.events) - 1; last >= 0 {
+	switch last := len(t.events) - 1; {
+	case last < 0:
+	case t.events[last].What == Waits:
 		t.events[last].Until = after
 		e.Released = t.released(t.events[last].Explanation, result)
+	default:
+		e.Released = "it is tried again"
 	}
 	t.events, t.shown = append(t.events, e), Starts
 }
@@ -100,14 +109,19 @@ func (t *Teller) start(after time.Duration, result *rollout.Result) {
 // released says what ended a wait: the clusters that were waited for and are not any more, or what else is new.
 func (t *Teller) released(why rollout.Explanation, result *rollout.Result) string {
 	var parts []string
+	more := 0
 	for _, link := range why {
 		if link.Hold.Type == rollout.HoldGateClosed {
 			return "the gate before " + link.Hold.Group.String() + " opens"
 		}
+		before := len(parts)
 		for _, blocker := range link.Blockers {
 			if disposition, _, _ := result.Find(blocker.Name); disposition != rollout.DispositionInFlight || standing(result, blocker.Name) != blocker.Status {
 				parts = append(parts, blocker.Name+" "+become(result, blocker.Name, disposition))
 			}
+		}
+		if whole := link.Hold.Type == rollout.HoldMandatoryGroup || link.Hold.Type == rollout.HoldEarlierGroup; whole && len(parts)-before == len(link.Blockers) {
+			more += link.More
 		}
 	}
 	if changes := result.Changes(t.previous); parts == nil && !changes.IsZero() {
@@ -115,7 +129,11 @@ func (t *Teller) released(why rollout.Explanation, result *rollout.Result) strin
 		return changes.String()
 	}
 	slices.Sort(parts)
-	return strings.Join(slices.Compact(parts), ", ")
+	text := strings.Join(slices.Compact(parts), ", ")
+	if more > 0 {
+		text += fmt.Sprintf(", and %d more", more)
+	}
+	return text
 }
 
 // become says in a word what a cluster is now.

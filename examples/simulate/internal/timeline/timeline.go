@@ -75,6 +75,7 @@ func changes(groups *grouping.Groups, trace *simulation.Trace) (all []change) {
 				}
 			}
 		}
+		add(w.Again, w.After, picture.Waiting)
 		add(w.Started, w.After, picture.InFlight)
 		if soak > 0 {
 			add(w.Succeeded, w.After, picture.Soaking)

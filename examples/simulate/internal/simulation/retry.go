@@ -1,0 +1,101 @@
+package simulation
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/status"
+)
+
+// Retries say how often somebody tries again, with the same version, what failed or timed out (rollout.Attempt).
+type Retries struct {
+	// Times is how often; never if it is 0.
+	Times int
+	// After is how long after a breach, or else after the end, it is tried again. It must be above 0.
+	After time.Duration
+	// Lives is asked for a cluster that starts again, for the first time with 1. Nil is that it does as it did.
+	Lives func(cluster string, again int) Life
+}
+
+// options are those of the rollout in an attempt.
+func (r Rollout) options(attempt int) []rollout.Option {
+	if attempt == 0 {
+		return r.Options
+	}
+	return append(slices.Clone(r.Options), rollout.Attempt(attempt))
+}
+
+// firstAttempt is the one that those who were observed are in: the last of theirs.
+func (p *play) firstAttempt(observed []status.Report) {
+	for _, report := range observed {
+		p.first = max(p.first, report.Attempt)
+	}
+	p.attempt = p.first
+}
+
+// retry says when somebody tries again, if ever. found says whether anything else will happen.
+func (p *play) retry(found bool) (at time.Time, ok bool) {
+	retries := p.rollout.Retries
+	switch {
+	case p.attempt-p.first >= retries.Times || p.last.Counts.Failures() == 0:
+		return at, false
+	case p.last.Breach != nil:
+		return p.breached.Add(retries.After), true
+	case found:
+		return at, false
+	default:
+		return p.now.Add(retries.After), true
+	}
+}
+
+// raise has the next attempt begin.
+func (p *play) raise() error {
+	p.attempt++
+	p.raised, p.breached = true, time.Time{}
+	return p.setAttempt()
+}
+
+func (p *play) setAttempt() error {
+	options := p.rollout.options(p.attempt)
+	return errors.Join(p.planner.SetStrategy(p.rollout.Strategy, options...), p.witness.SetStrategy(p.rollout.Strategy, options...))
+}
+
+// again notes in the wave that begins an attempt which clusters wait for their turn once more.
+func (p *play) again(w *Wave) {
+	if !p.raised {
+		return
+	}
+	p.raised = false
+	w.Attempt = p.attempt
+	for i := range p.members {
+		if s := p.members[i].shown; s == status.Failed || s == status.TimeOut {
+			w.Again = append(w.Again, p.members[i].name)
+		}
+	}
+}
+
+// restart gives the workload once more to a cluster that failed in an earlier attempt.
+func (p *play) restart(i int, w *Wave) error {
+	m := &p.members[i]
+	switch {
+	case m.attempt >= p.attempt:
+		return fmt.Errorf("cluster %q started a second time", m.name)
+	case m.shown == status.Progressing && p.said[i] == status.Failed: // and is tried again at once
+		w.Failed = append(w.Failed, m.name)
+	case m.shown == status.Progressing:
+		w.TimedOut = append(w.TimedOut, m.name)
+	}
+	lives := p.rollout.Retries.Lives
+	if lives == nil {
+		lives = func(cluster string, _ int) Life { return p.lives(cluster) }
+	}
+	*m = member{name: m.name, started: p.now, attempt: p.attempt, restarts: m.restarts + 1, life: lives(m.name, m.restarts+1), shown: status.Progressing}
+	w.Started = append(w.Started, m.name)
+	p.lifetimes += 1 + len(m.life)
+	p.news = append(p.news, i)
+	p.expect(i)
+	return nil
+}

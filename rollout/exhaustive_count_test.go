@@ -58,16 +58,16 @@ func countWorlds() []space {
 	small := slices.Concat(fleets(cuts(0), plainKeys, 0), fleets(cuts(1), plainKeys, 0), fleets(cuts(2), plainKeys, 0))
 	three := fleets(ascending(cuts(3)), plainKeys, 0)
 	return []space{
-		{name: "attempts", fleets: small, kinds: allKinds, strategies: optionStrategies, extras: attemptChoices, short: 6000},
-		{name: "attempts of three", fleets: three, kinds: nineKinds, strategies: optionStrategies, extras: combined(attemptChoices, failedChoices), short: 4000},
-		{name: "uncounted", fleets: slices.Concat(small, sparse), kinds: nineKinds, strategies: optionStrategies, extras: combined(uncountedChoices, gateChoices, pauseChoices), short: 6000},
-		{name: "uncounted of three", fleets: three, kinds: nineKinds, strategies: optionStrategies, extras: combined(uncountedChoices, perGroupChoice, orderChoices), short: 6000},
-		{name: "uncounted behind gates", fleets: three, kinds: fewKinds, strategies: optionStrategies, extras: combined(uncountedChoices, gateChoices), short: 4000},
-		{name: "uncounted in an order", fleets: three, kinds: fewKinds, strategies: optionStrategies[4:], extras: combined(uncountedChoices, orderedChoices, gateChoices[:4]), short: 4000},
-		{name: "uncounted, waits and a pace", fleets: three, kinds: fewKinds, strategies: optionStrategies, extras: combined(uncountedChoices, waitChoices, rampChoices[:2], startsChoices[:2]), short: 4000},
-		{name: "uncounted, failed and tried again", fleets: three, kinds: fewKinds, strategies: optionStrategies, extras: combined(attemptChoices[1:4], uncountedChoices[:3], baselineChoices), short: 4000},
-		{name: "failed before", fleets: slices.Concat(small, three), kinds: nineKinds, strategies: manyStrategies, extras: combined(baselineChoices, uncountedChoices[:3]), short: 6000},
-		{name: "removals of the uncounted", fleets: small, kinds: allKinds, strategies: optionStrategies, extras: combined(uncountedChoices, removedChoices, wholeChoices), short: 4000},
+		{name: "attempts", fleets: small, kinds: allKinds, strategies: optionStrategies, extras: attemptChoices, short: 1500},
+		{name: "attempts of three", fleets: three, kinds: nineKinds, strategies: optionStrategies, extras: combined(attemptChoices, failedChoices), short: 1200},
+		{name: "uncounted", fleets: slices.Concat(small, sparse), kinds: nineKinds, strategies: optionStrategies, extras: combined(uncountedChoices, gateChoices, pauseChoices), short: 1500},
+		{name: "uncounted of three", fleets: three, kinds: nineKinds, strategies: optionStrategies, extras: combined(uncountedChoices, perGroupChoice, orderChoices), short: 1500},
+		{name: "uncounted behind gates", fleets: three, kinds: fewKinds, strategies: optionStrategies, extras: combined(uncountedChoices, gateChoices), short: 1200},
+		{name: "uncounted in an order", fleets: three, kinds: fewKinds, strategies: optionStrategies[4:], extras: combined(uncountedChoices, orderedChoices, gateChoices[:4]), short: 1200},
+		{name: "uncounted, waits and a pace", fleets: three, kinds: fewKinds, strategies: optionStrategies, extras: combined(uncountedChoices, waitChoices, rampChoices[:2], startsChoices[:2]), short: 1200},
+		{name: "uncounted, failed and tried again", fleets: three, kinds: fewKinds, strategies: optionStrategies, extras: combined(attemptChoices[1:4], uncountedChoices[:3], baselineChoices), short: 1200},
+		{name: "failed before", fleets: slices.Concat(small, three), kinds: nineKinds, strategies: manyStrategies, extras: combined(baselineChoices, uncountedChoices[:3]), short: 1500},
+		{name: "removals of the uncounted", fleets: small, kinds: allKinds, strategies: optionStrategies, extras: combined(uncountedChoices, removedChoices, wholeChoices), short: 1200},
 	}
 }
 

@@ -165,20 +165,20 @@ func optionWorlds() []space {
 	sparse := slices.Concat(fleets(everywhere(1), plainKeys, 4), fleets(everywhere(2), plainKeys, 4))
 	three := fleets(ascending(cuts(3)), plainKeys, 0)
 	return []space{
-		{name: "slots", fleets: slices.Concat(small, three), kinds: nineKinds, strategies: optionStrategies, extras: combined(orderChoices, failedChoices, perGroupChoice, sizeChoices), short: 6000},
-		{name: "holds", fleets: slices.Concat(small, sparse), kinds: nineKinds, strategies: optionStrategies, extras: combined(gateChoices, pauseChoices, wholeChoices), short: 6000},
-		{name: "gates", fleets: three, kinds: nineKinds, strategies: optionStrategies, extras: gateChoices, short: 4000},
-		{name: "gates and slots", fleets: slices.Concat(sparse, three), kinds: fewKinds, strategies: optionStrategies, extras: combined(gateChoices, perGroupChoice, failedChoices), short: 4000},
-		{name: "orders", fleets: slices.Concat(three, fleets(cuts(3), twoNames, 4)), kinds: nineKinds, strategies: optionStrategies[4:], extras: orderedChoices, short: 4000},
-		{name: "orders and gates", fleets: slices.Concat(sparse, fleets(ascending(cuts(4)), plainKeys, 0)), kinds: fewKinds, strategies: optionStrategies[4:], extras: combined(orderedChoices, gateChoices), short: 3000},
-		{name: "orders and slots", fleets: fleets(ascending(cuts(4)), plainKeys, 0), kinds: fewKinds, strategies: optionStrategies[3:], extras: combined(orderedChoices, perGroupChoice, orderChoices), short: 3000},
-		{name: "ramps", fleets: slices.Concat(small, three), kinds: slices.Concat(nineKinds, rareKinds), strategies: optionStrategies, extras: combined(rampChoices, failedChoices, perGroupChoice[:2]), short: 3000},
-		{name: "starts", fleets: slices.Concat(small, three[:2]), kinds: slices.Concat(nineKinds, versionKinds, rareKinds), strategies: optionStrategies, extras: combined(startsChoices, orderChoices), short: 4000},
-		{name: "ramps, starts and orders", fleets: fleets(ascending(cuts(4)), plainKeys, 0), kinds: fewKinds, strategies: slices.Concat(optionStrategies[:1], optionStrategies[4:]), extras: combined(rampChoices, startsChoices[:4], orderedChoices[:3]), short: 4000},
-		{name: "waits", fleets: slices.Concat(small, three), kinds: slices.Concat(nineKinds, rareKinds), strategies: optionStrategies, extras: combined(waitChoices, gateChoices[:4]), short: 4000},
-		{name: "waits in a graph", fleets: slices.Concat(three, fleets(ascending(cuts(4)), plainKeys, 0)), kinds: append([]kind{rareKinds[4], nineKinds[4]}, fewKinds[:3]...), strategies: optionStrategies[2:], extras: combined(waitChoices, orderedChoices), short: 4000},
-		{name: "paces and who does not count", fleets: slices.Concat(small[2:], three), kinds: append([]kind{rareKinds[4], nineKinds[4]}, fewKinds[:4]...), strategies: optionStrategies[2:], extras: combined(asideChoices, paceChoices), short: 4000},
-		{name: "removals", fleets: small, kinds: allKinds, strategies: slices.Concat(optionStrategies, ignoredStrategies), extras: combined(removedChoices, wholeChoices), short: 4000},
+		{name: "slots", fleets: slices.Concat(small, three), kinds: nineKinds, strategies: optionStrategies, extras: combined(orderChoices, failedChoices, perGroupChoice, sizeChoices), short: 2000},
+		{name: "holds", fleets: slices.Concat(small, sparse), kinds: nineKinds, strategies: optionStrategies, extras: combined(gateChoices, pauseChoices, wholeChoices), short: 2000},
+		{name: "gates", fleets: three, kinds: nineKinds, strategies: optionStrategies, extras: gateChoices, short: 1200},
+		{name: "gates and slots", fleets: slices.Concat(sparse, three), kinds: fewKinds, strategies: optionStrategies, extras: combined(gateChoices, perGroupChoice, failedChoices), short: 1200},
+		{name: "orders", fleets: slices.Concat(three, fleets(cuts(3), twoNames, 4)), kinds: nineKinds, strategies: optionStrategies[4:], extras: orderedChoices, short: 1200},
+		{name: "orders and gates", fleets: slices.Concat(sparse, fleets(ascending(cuts(4)), plainKeys, 0)), kinds: fewKinds, strategies: optionStrategies[4:], extras: combined(orderedChoices, gateChoices), short: 1000},
+		{name: "orders and slots", fleets: fleets(ascending(cuts(4)), plainKeys, 0), kinds: fewKinds, strategies: optionStrategies[3:], extras: combined(orderedChoices, perGroupChoice, orderChoices), short: 1000},
+		{name: "ramps", fleets: slices.Concat(small, three), kinds: slices.Concat(nineKinds, rareKinds), strategies: optionStrategies, extras: combined(rampChoices, failedChoices, perGroupChoice[:2]), short: 1000},
+		{name: "starts", fleets: slices.Concat(small, three[:2]), kinds: slices.Concat(nineKinds, versionKinds, rareKinds), strategies: optionStrategies, extras: combined(startsChoices, orderChoices), short: 1200},
+		{name: "ramps, starts and orders", fleets: fleets(ascending(cuts(4)), plainKeys, 0), kinds: fewKinds, strategies: slices.Concat(optionStrategies[:1], optionStrategies[4:]), extras: combined(rampChoices, startsChoices[:4], orderedChoices[:3]), short: 1200},
+		{name: "waits", fleets: slices.Concat(small, three), kinds: slices.Concat(nineKinds, rareKinds), strategies: optionStrategies, extras: combined(waitChoices, gateChoices[:4]), short: 1200},
+		{name: "waits in a graph", fleets: slices.Concat(three, fleets(ascending(cuts(4)), plainKeys, 0)), kinds: append([]kind{rareKinds[4], nineKinds[4]}, fewKinds[:3]...), strategies: optionStrategies[2:], extras: combined(waitChoices, orderedChoices), short: 1200},
+		{name: "paces and who does not count", fleets: slices.Concat(small[2:], three), kinds: append([]kind{rareKinds[4], nineKinds[4]}, fewKinds[:4]...), strategies: optionStrategies[2:], extras: combined(asideChoices, paceChoices), short: 1200},
+		{name: "removals", fleets: small, kinds: allKinds, strategies: slices.Concat(optionStrategies, ignoredStrategies), extras: combined(removedChoices, wholeChoices), short: 1200},
 	}
 }
 

@@ -133,7 +133,7 @@ func TestFinishIsTheShortestAndLongestOfAllRolloutsInEveryFleetOfUpToFourCluster
 	all := timedWorlds(exposureFleets(4))
 	random := rand.New(rand.NewPCG(4, 41))
 	random.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-	for _, w := range all[:exhaustive.Of(100, 4000)] {
+	for _, w := range all[:exhaustive.Of(40, 4000)] {
 		groups, isPaced := w.read(t), w.ramp > 0 || w.starts != nil
 		e, err := rollout.Expose(w.strategy, groups, life, now, w.options()...)
 		if err != nil {

@@ -2,6 +2,7 @@ package rollout_test
 
 import (
 	"fmt"
+	"reflect"
 	"runtime"
 	"slices"
 	"sync"
@@ -239,6 +240,18 @@ func (p *planning) known() (reports []status.Report) {
 	return reports
 }
 
+// difference shows what the exported fields of two structs differ in. It leaves cmp, which takes a hundred times as long, to
+// those that do.
+func difference[T any](want, got *T) string {
+	a, b := reflect.ValueOf(want).Elem(), reflect.ValueOf(got).Elem()
+	for i := range a.NumField() {
+		if a.Type().Field(i).IsExported() && !reflect.DeepEqual(a.Field(i).Interface(), b.Field(i).Interface()) {
+			return cmp.Diff(want, got, cmpopts.IgnoreUnexported(*want))
+		}
+	}
+	return ""
+}
+
 // check compares the planner with a plan from scratch, and its steps with its results.
 func (p *planning) check(t *rapid.T) {
 	reports := p.known()
@@ -249,7 +262,7 @@ func (p *planning) check(t *rapid.T) {
 	next := p.planner.Next(p.now)
 	inFlight := p.planner.InFlight(p.now)
 	got := p.planner.Result(p.now)
-	if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(rollout.Result{})); diff != "" {
+	if diff := difference(want, got); diff != "" {
 		t.Fatalf("Result differs from Plan (-plan +planner):\n%s", diff)
 	}
 	var wanted, answered answer
@@ -257,11 +270,11 @@ func (p *planning) check(t *rapid.T) {
 	if answered.observe(got); !wanted.equal(&answered) {
 		t.Fatalf("Result's methods differ from Plan's (-plan +planner):\n%s", diff(&wanted, &answered))
 	}
-	if diff := cmp.Diff(want.Next, next); diff != "" {
+	if diff := difference(&want.Next, &next); diff != "" {
 		t.Fatalf("Next differs from Plan (-plan +planner):\n%s", diff)
 	}
-	if diff := cmp.Diff(want.InFlight, inFlight); diff != "" {
-		t.Fatalf("InFlight differs from Plan (-plan +planner):\n%s", diff)
+	if !reflect.DeepEqual(want.InFlight, inFlight) {
+		t.Fatalf("InFlight differs from Plan (-plan +planner):\n%s", cmp.Diff(want.InFlight, inFlight))
 	}
 	p.checkClock(t, reports, want)
 }
@@ -275,7 +288,7 @@ func (p *planning) checkClock(t *rapid.T, reports []status.Report, want *rollout
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(bare, want, cmpopts.IgnoreUnexported(rollout.Result{})); diff != "" {
+	if diff := difference(bare, want); diff != "" {
 		t.Fatalf("monotonic readings have a say (-without +with):\n%s", diff)
 	}
 }

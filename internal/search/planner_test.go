@@ -192,7 +192,7 @@ func TestThePlannerThatIsToldOfEventsSaysInEveryStateWhatPlanSays(t *testing.T) 
 			c.named = true
 			x := newSearch(&c, plan)
 			x.only = "nothing"
-			x.run(bound(exhaustive.Of(250, 10_000)))
+			x.run(bound(exhaustive.Of(150, 10_000)))
 			for n := range x.states {
 				if what := x.replay(t, uint32(n), ""); what != "" {
 					t.Fatalf("%s", x.tell(uint32(n), event{kind: plans}, what))

@@ -151,7 +151,7 @@ func TestNoUpdateHasFewerWrites(t *testing.T) {
 // D4: larger fleets, drawn at random with a fixed seed.
 func TestNoUpdateHasFewerWritesInRandomFleets(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 1346))
-	for range exhaustive.Of(20, 400) {
+	for range exhaustive.Of(8, 400) {
 		places := make([]place, 4+rng.IntN(4))
 		for c := range places {
 			places[c] = place{rng.IntN(5), rng.IntN(5)}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/cohort-ocm/cohort/dependency"
+	"github.com/cohort-ocm/cohort/internal/exhaustive"
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
@@ -89,7 +90,7 @@ func TestCyclesFollowThePolicies(t *testing.T) {
 
 // P8: a chain, and a ring, longer than any fleet has policies.
 func TestLongChainsAndRings(t *testing.T) {
-	const n = 20_000
+	n := exhaustive.Of(5_000, 20_000)
 	policies := make([]*policyv1.Policy, n)
 	for i := range policies {
 		policies[i] = world(fmt.Sprintf("p%05d(p%05d): t%05d", i, i+1, i))[0]

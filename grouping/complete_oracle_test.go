@@ -310,7 +310,7 @@ func TestFirstWriteIsIncompleteUntilTheStatusIsWritten(t *testing.T) {
 // groups that are complete early have exactly the clusters that they had before: nobody is removed who stays.
 func TestUpdateIsIncompleteUntilTheStatusIsWritten(t *testing.T) {
 	all := divisions("abc")
-	step := exhaustive.Of(11, 1)
+	step := exhaustive.Of(29, 1)
 	if raced {
 		step = 101
 	}

@@ -111,7 +111,7 @@ func TestSteadyMovesFewClustersAndRewritesFewDecisions(t *testing.T) {
 	fmt.Fprintf(&table, "//	%8s %8s %8s  %10s %11s  %10s %10s\n", "clusters", "a group", "changed", "moved", "rewritten", "moved", "rewritten")
 	for _, row := range churns() {
 		n, size, k := row[0], row[1], row[2]
-		if n > 10_000 && (raced || !exhaustive.On) {
+		if n > 320 && (raced || !exhaustive.On) {
 			continue
 		}
 		var sums [2][2]int

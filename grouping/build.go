@@ -16,11 +16,6 @@ type source struct {
 	deleted   bool // the PlacementDecision is being deleted
 }
 
-// search finds the first of the sources of a group, among sources in the order of their keys.
-func search(sources []source, key Key) (int, bool) {
-	return slices.BinarySearchFunc(sources, key, func(s source, key Key) int { return s.key.Compare(key) })
-}
-
 // size is how many decisions are for a cluster.
 func (s *source) size() int {
 	size := 0
@@ -42,7 +37,7 @@ func build(sources []source) *Groups {
 		positions[place] = int32(position) + 1
 	}
 
-	g := newGroups(permute(names, places), len(sources))
+	g := newGroups(permute(names, places))
 	for i := range sources {
 		if last := len(g.keys) - 1; last < 0 || g.keys[last] != sources[i].key {
 			g.addGroup(sources[i].key)

@@ -184,13 +184,13 @@ func (f *findings) compareSizes(groups []clusterv1beta1.DecisionGroupStatus, sou
 	if len(groups) == 0 {
 		return
 	}
+	sizes := make(map[Key]int, len(groups))
+	for i := range sources {
+		sizes[sources[i].key] += sources[i].size()
+	}
 	for i := range groups {
 		key, want := statusKey(&groups[i]), int(groups[i].ClustersCount)
-		got := 0
-		for start, _ := search(sources, key); start < len(sources) && sources[start].key == key; start++ {
-			got += sources[start].size()
-		}
-		if got < want {
+		if got := sizes[key]; got < want {
 			f.add("%v has %d of %d clusters", key, got, want)
 		} else if got > want {
 			f.add("%v has %d clusters, not %d", key, got, want)

@@ -68,8 +68,8 @@ func Divide(placement *clusterv1beta1.Placement, clusters []*clusterv1.ManagedCl
 		return nil, fielderrs.Join(errs)
 	}
 
-	g := newGroups(names, len(division.groups)+1)
-	g.completeness, g.size = complete, division.limit(len(names))
+	g := newGroups(names)
+	g.completeness, g.size = complete, division.clustersPerGroup
 	partOf := make([]int32, len(places))
 	for position, place := range places {
 		name := names[position]

@@ -191,8 +191,8 @@ func TestDivideErrors(t *testing.T) {
 			[]string{`clusters[a]: Duplicate value: "a"`, `clusters[b]: Duplicate value: "b"`}},
 		{"G5 all faults at once", newPlacement(intstr.FromInt32(-1), byLabel("", "west")), fleet("b b"),
 			[]string{
-				size + `: Invalid value: -1` + isSize,
 				group + `.groupName: Required value: must be a name: the clusters that no group selects are those without`,
+				size + `: Invalid value: -1` + isSize,
 				`clusters[b]: Duplicate value: "b"`,
 			}},
 	} {

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+
+	"github.com/cohort-ocm/cohort/internal/limit"
 )
 
 // Groups is the selected clusters of a placement in their decision groups. It never changes, is safe
@@ -23,20 +25,19 @@ type Groups struct {
 	starts  []int32 // group i is members[starts[i]:starts[i+1]]
 	members []int32 // positions, group by group, in the order of the decisions
 	names   []string
-	groups  []int32  // of each position
-	index   index    // of names
-	reasons []string // of each position; nil where no decision has one
-	scores  []int64  // of each position; nil where no decision has one
-	size    int      // clustersPerDecisionGroup as a count; 0 where there is none
+	groups  []int32     // of each position
+	index   index       // of names
+	reasons []string    // of each position; nil where no decision has one
+	scores  []int64     // of each position; nil where no decision has one
+	size    limit.Limit // clustersPerDecisionGroup; the zero limit where there is none
 	completeness
 }
 
-// newGroups makes room for n groups of the clusters with these names, which are sorted and stay g's.
+// newGroups makes groups without any for the clusters with these names, which are sorted and stay g's.
 // addGroup, addMembers and set fill it.
-func newGroups(names []string, n int) *Groups {
+func newGroups(names []string) *Groups {
 	return &Groups{
-		keys:    make([]Key, 0, n),
-		starts:  make([]int32, 1, n+1),
+		starts:  make([]int32, 1, 8),
 		members: make([]int32, 0, len(names)),
 		names:   names,
 		groups:  make([]int32, len(names)),
@@ -124,10 +125,10 @@ func (g *Groups) All() iter.Seq2[Key, clusterv1beta1.ClusterDecision] {
 //
 // A rollout whose strategy sets no maxConcurrency goes by it.
 func (g *Groups) ClustersPerDecisionGroup() int {
-	if g == nil {
+	if g == nil || g.size.IsZero() || g.size.IsPercent() && g.size.Of(100) == 100 {
 		return 0
 	}
-	return g.size
+	return max(g.size.Of(g.NumClusters()), 1)
 }
 
 // NumClusters is the number of selected clusters.

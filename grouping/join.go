@@ -8,6 +8,7 @@ import (
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
 	"github.com/cohort-ocm/cohort/internal/fielderrs"
+	"github.com/cohort-ocm/cohort/internal/limit"
 )
 
 // PlacementGroups is the groups of one of several placements.
@@ -40,8 +41,8 @@ func Join(parts ...PlacementGroups) (*Groups, error) {
 		if missing := part.Groups.withoutPlacement(); missing != "" {
 			found.add("%s", ofPlacement(part.Placement, missing))
 		}
-		if part.Groups.NumClusters() > 0 {
-			size, known = smaller(size, part.Groups.size), known && part.Groups.size > 0
+		if of := part.Groups.ClustersPerDecisionGroup(); part.Groups.NumClusters() > 0 {
+			size, known = smaller(size, of), known && of > 0
 		}
 		for i := range part.Groups.Len() {
 			key := part.Groups.Key(i)
@@ -52,7 +53,7 @@ func Join(parts ...PlacementGroups) (*Groups, error) {
 	}
 	g := build(sources)
 	if g.completeness = (completeness{checked: true, missing: found.String()}); known {
-		g.size = size
+		g.size = limit.Count(size)
 	}
 	return g, nil
 }

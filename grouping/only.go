@@ -1,5 +1,7 @@
 package grouping
 
+import "github.com/cohort-ocm/cohort/internal/limit"
+
 // Only restricts the groups to the clusters for which keep is true. Groups stay, also those that lose all their
 // clusters; so do indexes, the order of the clusters, what [Groups.Incomplete] says, and the size of a group.
 //
@@ -39,8 +41,8 @@ func (g *Groups) restrict(keepGroup, keepCluster func(int) bool) *Groups {
 		return g
 	}
 
-	r := newGroups(names, keys)
-	r.completeness, r.size = g.completeness, g.size
+	r := newGroups(names)
+	r.completeness, r.size = g.completeness, limit.Count(g.ClustersPerDecisionGroup())
 	for i := range g.Len() {
 		if !keepGroup(i) {
 			continue

@@ -13,7 +13,6 @@ import (
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
 	"github.com/cohort-ocm/cohort/internal/fielderrs"
-	"github.com/cohort-ocm/cohort/internal/limit"
 )
 
 // Read gives the groups that the stored PlacementDecisions of a placement stand for.
@@ -40,31 +39,19 @@ func Read(placement *clusterv1beta1.Placement, decisions []*clusterv1beta1.Place
 	if err != nil {
 		return nil, err
 	}
-	size, err := sizeOf(placement, decisions)
-	if err != nil {
-		return nil, err
-	}
 	g := build(sources)
+	if placement != nil {
+		if err := validateStored(placement, decisions); err != nil {
+			return nil, err
+		}
+		size, err := parseSize(placement, nil)
+		if err != nil {
+			return nil, err
+		}
+		g.size = size
+	}
 	g.completeness = compareStatus(placement, sources, g.NumClusters())
-	g.size = sizeLimit(size, g.NumClusters())
 	return g, nil
-}
-
-// sizeOf gives the placement's clustersPerDecisionGroup, if there is a placement, and checks that the objects, of which
-// parse has found that all are of one placement, are of this one.
-func sizeOf(placement *clusterv1beta1.Placement, decisions []*clusterv1beta1.PlacementDecision) (limit.Limit, error) {
-	if placement == nil {
-		return limit.Limit{}, nil
-	}
-	if err := validateStored(placement, decisions); err != nil {
-		return limit.Limit{}, err
-	}
-	size, err := parseSize(nil, placement.Spec.DecisionStrategy.GroupStrategy.ClustersPerDecisionGroup)
-	if err != nil {
-		err.Field = sizePath(nil).String()
-		return limit.Limit{}, err
-	}
-	return size, nil
 }
 
 // parse checks the decisions and puts them in the order of their groups, within a group in the order
@@ -80,9 +67,6 @@ func parse(decisions []*clusterv1beta1.PlacementDecision) ([]source, error) {
 		objects = append(objects, d)
 	}
 	slices.SortFunc(objects, compareObjects)
-	errs = append(errs, fielderrs.Duplicates(objects, compareNamed, func(d *clusterv1beta1.PlacementDecision) *field.Error {
-		return field.Duplicate(objectPath(d).Child("metadata", "name"), d.Name)
-	})...)
 	sources := make([]source, len(objects))
 	for i, d := range objects {
 		index, grouped, err := groupIndex(d)
@@ -98,6 +82,9 @@ func parse(decisions []*clusterv1beta1.PlacementDecision) ([]source, error) {
 		}
 	}
 	errs = append(errs, onePlacement(objects)...)
+	errs = append(errs, fielderrs.Duplicates(objects, compareNamed, func(d *clusterv1beta1.PlacementDecision) *field.Error {
+		return field.Duplicate(objectPath(d).Child("metadata", "name"), d.Name)
+	})...)
 	slices.SortStableFunc(sources, func(a, b source) int { return a.key.Compare(b.key) })
 	return sources, fielderrs.Join(errs)
 }
@@ -166,6 +153,24 @@ func onePlacement(objects []*clusterv1beta1.PlacementDecision) field.ErrorList {
 		}
 	}
 	return nil
+}
+
+// validateStored reports stored objects of another placement, of which one stands for all: parse has found
+// them to be of the same.
+func validateStored(placement *clusterv1beta1.Placement, stored []*clusterv1beta1.PlacementDecision) error {
+	if len(stored) == 0 {
+		return nil
+	}
+	var errs field.ErrorList
+	d := slices.MinFunc(stored, func(a, b *clusterv1beta1.PlacementDecision) int { return compareNames(a.Name, b.Name) })
+	if d.Namespace != placement.Namespace {
+		errs = append(errs, field.Invalid(objectPath(d).Child("metadata", "namespace"), d.Namespace,
+			fmt.Sprintf("must be the namespace of the placement, %q", placement.Namespace)))
+	}
+	if name := placementOf(d); name != placement.Name {
+		errs = append(errs, field.Invalid(placementPath(d), name, fmt.Sprintf("must be the placement, %q", placement.Name)))
+	}
+	return fielderrs.Join(errs)
 }
 
 // placementOf gives the placement that an object belongs to, by its label, or without it by its controller (D14).

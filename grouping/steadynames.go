@@ -1,7 +1,6 @@
 package grouping
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 
@@ -132,7 +131,7 @@ func (k *keeper) cut(i int) []source {
 
 // ofGroup gives the stored objects of a group, and where they start among all.
 func (k *keeper) ofGroup(key Key) (start int, stored []source) {
-	start, _ = search(k.stored, key)
+	start, _ = slices.BinarySearchFunc(k.stored, key, func(s source, key Key) int { return s.key.Compare(key) })
 	stored = k.stored[start:]
 	if end := slices.IndexFunc(stored, func(s source) bool { return s.key != key }); end >= 0 {
 		stored = stored[:end]
@@ -165,22 +164,4 @@ func goes(d *clusterv1beta1.PlacementDecision, placement *clusterv1beta1.Placeme
 func isUnfit(d *clusterv1beta1.PlacementDecision) bool {
 	index, _, err := groupIndex(d)
 	return d.Name == "" || err == nil && d.Labels[clusterv1beta1.DecisionGroupIndexLabel] != strconv.Itoa(int(index))
-}
-
-// validateStored reports stored objects of another placement, of which one stands for all: parse has found
-// them to be of the same.
-func validateStored(placement *clusterv1beta1.Placement, stored []*clusterv1beta1.PlacementDecision) error {
-	if len(stored) == 0 {
-		return nil
-	}
-	var errs field.ErrorList
-	d := slices.MinFunc(stored, func(a, b *clusterv1beta1.PlacementDecision) int { return compareNames(a.Name, b.Name) })
-	if d.Namespace != placement.Namespace {
-		errs = append(errs, field.Invalid(objectPath(d).Child("metadata", "namespace"), d.Namespace,
-			fmt.Sprintf("must be the namespace of the placement, %q", placement.Namespace)))
-	}
-	if name := placementOf(d); name != placement.Name {
-		errs = append(errs, field.Invalid(placementPath(d), name, fmt.Sprintf("must be the placement, %q", placement.Name)))
-	}
-	return fielderrs.Join(errs)
 }

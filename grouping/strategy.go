@@ -1,6 +1,15 @@
 package grouping
 
 import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
@@ -28,36 +37,116 @@ func (d division) size(total int) int {
 	return max(d.clustersPerGroup.Of(total), 1)
 }
 
-// limit is [Groups.ClustersPerDecisionGroup] of a division of so many clusters.
-func (d division) limit(total int) int { return sizeLimit(d.clustersPerGroup, total) }
-
 func newDivision(placement *clusterv1beta1.Placement, path *field.Path) (division, field.ErrorList) {
 	if placement == nil {
 		return division{}, field.ErrorList{nilPlacement()}
 	}
-	spec := path.Child("spec")
 	d := division{byScore: placement.Spec.SortBy == clusterv1beta1.PlacementSortByScore}
 	var errs field.ErrorList
 	switch by := placement.Spec.SortBy; by {
 	case "", clusterv1beta1.PlacementSortByClusterName, clusterv1beta1.PlacementSortByScore:
 	default:
-		errs = append(errs, field.NotSupported(spec.Child("sortBy"), by, []clusterv1beta1.PlacementSortByType{
+		errs = append(errs, field.NotSupported(path.Child("spec", "sortBy"), by, []clusterv1beta1.PlacementSortByType{
 			clusterv1beta1.PlacementSortByClusterName, clusterv1beta1.PlacementSortByScore}))
 	}
-
-	strategy := placement.Spec.DecisionStrategy.GroupStrategy
-	size, err := parseSize(sizePath(path), strategy.ClustersPerDecisionGroup)
-	if d.clustersPerGroup = size; err != nil {
-		errs = append(errs, err)
-	}
-	for i, group := range strategy.DecisionGroups {
+	for i, group := range placement.Spec.DecisionStrategy.GroupStrategy.DecisionGroups {
 		path := groupStrategyPath(path).Child("decisionGroups").Index(i)
 		errs = append(errs, validateGroupName(path.Child("groupName"), group.GroupName)...)
 		s, selectorErrs := newSelector(path.Child("groupClusterSelector"), group)
 		errs = append(errs, selectorErrs...)
 		d.groups = append(d.groups, namedGroup{group.GroupName, s})
 	}
+	size, err := parseSize(placement, path)
+	if d.clustersPerGroup = size; err != nil {
+		errs = append(errs, err)
+	}
 	return d, errs
+}
+
+// groupStrategyPath is the path of the groupStrategy of a placement that stands at path.
+func groupStrategyPath(path *field.Path) *field.Path {
+	return path.Child("spec", "decisionStrategy", "groupStrategy")
+}
+
+// parseSize reads the placement's clustersPerDecisionGroup as G2 has it. The zero limit means that it is unset, which
+// the API holds as the integer 0 and OCM's CRD defaults to 100%.
+func parseSize(placement *clusterv1beta1.Placement, path *field.Path) (limit.Limit, *field.Error) {
+	const want = "must be a positive count, or a percentage from 1% to 100% in decimal digits"
+	v := placement.Spec.DecisionStrategy.GroupStrategy.ClustersPerDecisionGroup
+	if v == (intstr.IntOrString{}) {
+		return limit.Limit{}, nil
+	}
+	size, err := limit.Parse(nil, v)
+	if err == nil && size.IsZero() {
+		err = field.Invalid(nil, v.String(), want)
+	}
+	if err != nil {
+		err.Field, err.Detail = groupStrategyPath(path).Child("clustersPerDecisionGroup").String(), want
+	}
+	return size, err
+}
+
+// validateGroupName reports a name that can't be the value of the group's label.
+func validateGroupName(path *field.Path, name string) field.ErrorList {
+	if name == "" {
+		return field.ErrorList{field.Required(path, "must be a name: the clusters that no group selects are those without")}
+	}
+	return labelValue(path, name)
+}
+
+// labelValue reports a value that no label can have.
+func labelValue(path *field.Path, value string) field.ErrorList {
+	if faults := validation.IsValidLabelValue(value); len(faults) > 0 {
+		return field.ErrorList{field.Invalid(path, value, "must be usable as the value of a label: "+strings.Join(faults, "; "))}
+	}
+	return nil
+}
+
+// newSelector checks the selector of a group; path is where its groupClusterSelector stands. Errors name the
+// expression by its path and the group in words (G5).
+func newSelector(path *field.Path, group clusterv1beta1.DecisionGroup) (selector, field.ErrorList) {
+	p := selectorParser{group: group.GroupName}
+	byLabel, byClaim := group.ClusterSelector.LabelSelector, group.ClusterSelector.ClaimSelector
+	s := selector{
+		labels: append(
+			p.pairs(path.Child("labelSelector", "matchLabels"), byLabel.MatchLabels),
+			p.expressions(path.Child("labelSelector", "matchExpressions"), byLabel.MatchExpressions)...),
+		claims: p.expressions(path.Child("claimSelector", "matchExpressions"), byClaim.MatchExpressions),
+	}
+	return s, p.errs
+}
+
+// selectorParser gathers the faults of one group's selector. It hands expressions to apimachinery one by
+// one, which says what is wrong but not where.
+type selectorParser struct {
+	group string
+	errs  field.ErrorList
+}
+
+func (p *selectorParser) pairs(path *field.Path, pairs map[string]string) (all labels.Requirements) {
+	for _, key := range slices.Sorted(maps.Keys(pairs)) {
+		one := metav1.LabelSelector{MatchLabels: map[string]string{key: pairs[key]}}
+		all = append(all, p.requirements(path.Key(key), pairs[key], one)...)
+	}
+	return all
+}
+
+func (p *selectorParser) expressions(path *field.Path, expressions []metav1.LabelSelectorRequirement) (all labels.Requirements) {
+	for i, e := range expressions {
+		one := metav1.LabelSelector{MatchExpressions: expressions[i : i+1]}
+		all = append(all, p.requirements(path.Index(i), fmt.Sprintf("%s %s %q", e.Key, e.Operator, e.Values), one)...)
+	}
+	return all
+}
+
+func (p *selectorParser) requirements(path *field.Path, found string, one metav1.LabelSelector) labels.Requirements {
+	s, err := metav1.LabelSelectorAsSelector(&one)
+	if err != nil {
+		p.errs = append(p.errs, field.Invalid(path, found, fmt.Sprintf("must be valid in the selector of group %q: %v", p.group, err)))
+		return nil
+	}
+	all, _ := s.Requirements()
+	return all
 }
 
 // name is the name of a part. A part is the clusters of one named group or, last, the clusters that none selects.

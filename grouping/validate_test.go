@@ -32,8 +32,8 @@ func TestValidate(t *testing.T) {
 		{"nil", nil, nil, []string{"placement: Required value: must not be nil"}},
 		{"everything wrong, elsewhere", wrong, field.NewPath("placements").Index(3), []string{
 			`placements[3].spec.sortBy: Unsupported value: "Size": supported values: "ClusterName", "Score"`,
-			`placements[3].spec.decisionStrategy.groupStrategy.clustersPerDecisionGroup: Invalid value: -1: must be a positive count, or a percentage from 1% to 100% in decimal digits`,
 			`placements[3].spec.decisionStrategy.groupStrategy.decisionGroups[0].groupName: Required value: must be a name: the clusters that no group selects are those without`,
+			`placements[3].spec.decisionStrategy.groupStrategy.clustersPerDecisionGroup: Invalid value: -1: must be a positive count, or a percentage from 1% to 100% in decimal digits`,
 			`placements[3].metadata.name: Invalid value: "` + wrong.Name + `": must be usable as the value of a label: must be no more than 63 bytes`,
 		}},
 		{"a name with a space", dotted, nil, []string{`metadata.name: Invalid value: "a b": must be usable in the names of PlacementDecisions: ` +

@@ -56,12 +56,12 @@ func FromManifestWork(w WorkState) (Report, bool) {
 		return Report{}, false
 	}
 	report := Report{Cluster: w.Work.Namespace, Status: ToApply}
-	has, stamped := w.stamp()
+	has, stamped, attempt := w.stamp()
 	if w.Version != "" && has != w.Version {
 		return report, true
 	}
-	report.Applied, report.Attempt = w.applied(stamped), w.attempt()
 	report.Status, report.LastTransitionTime = manifestWork(w.Work)
+	report.Applied, report.Attempt = w.applied(stamped), attempt
 	switch unanswered := report.Status == ToApply; {
 	case report.Applied.IsZero():
 		report.LastTransitionTime = time.Time{}
@@ -74,21 +74,13 @@ func FromManifestWork(w WorkState) (Report, bool) {
 	return report.ofAttempt(), true
 }
 
-// stamp gives the version that the work has and since when Stamp says that it has it, if it does.
-func (w WorkState) stamp() (has string, applied time.Time) {
+// stamp gives the version that the work has and, where the stamp is about that one, since when and at which attempt.
+func (w WorkState) stamp() (has string, applied time.Time, attempt int) {
 	version, applied := StampOf(w.Work)
 	if w.Has != "" && w.Has != version {
-		return w.Has, time.Time{} // the stamp is about another version
+		return w.Has, time.Time{}, 0
 	}
-	return version, applied
-}
-
-// attempt gives the attempt that is stamped on the work, if the stamp is about the version that the work has.
-func (w WorkState) attempt() int {
-	if version, _ := StampOf(w.Work); w.Has != "" && w.Has != version {
-		return 0
-	}
-	return AttemptOf(w.Work)
+	return version, applied, AttemptOf(w.Work)
 }
 
 // applied is since when the work has its version: the first that is known.

@@ -40,10 +40,13 @@ const (
 // the rollout goes on or goes back. The generation and the times are as in SetConditions.
 func SetRevisionConditions(conditions *[]metav1.Condition, r Revisions, s Summary, generation int64, now time.Time) bool {
 	aborted := r.AbortedTime != nil
-	progressing := s.Aggregate() == Progressing
 	message := s.String()
 	if aborted {
 		message = sentence(append([]string{r.wentBack(&s)}, s.stops()...))
+	}
+	progressing, reason := s.Aggregate() == Progressing, s.reason()
+	if aborted {
+		reason = reverting(reason)
 	}
 	changed := false
 	for _, c := range []struct {
@@ -57,7 +60,7 @@ func SetRevisionConditions(conditions *[]metav1.Condition, r Revisions, s Summar
 		changed = setCondition(conditions, metav1.Condition{
 			Type:               c.conditionType,
 			Status:             conditionStatus(c.is),
-			Reason:             r.reason(s),
+			Reason:             reason,
 			Message:            message,
 			ObservedGeneration: generation,
 		}, now) || changed
@@ -65,12 +68,8 @@ func SetRevisionConditions(conditions *[]metav1.Condition, r Revisions, s Summar
 	return changed
 }
 
-// reason is that of the summary, but for what only a way back has.
-func (r Revisions) reason(s Summary) string {
-	reason := s.reason()
-	if r.AbortedTime == nil {
-		return reason
-	}
+// reverting is a reason of SetConditions as a way back has it.
+func reverting(reason string) string {
 	switch reason {
 	case ReasonRolloutProgressing:
 		return ReasonRolloutReverting

@@ -67,8 +67,7 @@ func (p *Planner) lock() *tracker {
 	p.mu.Lock()
 	if p.tracker == nil {
 		all, _ := parse(clusterv1alpha1.RolloutStrategy{}, nil)
-		s := newSchedule(all, options{}, nil)
-		p.tracker = newTracker(s, newRanks(s), nil, nil, nil, nil, time.Time{})
+		p.tracker = (&tracker{schedule: newSchedule(all, options{}, nil)}).fill()
 	}
 	return p.tracker
 }
@@ -239,34 +238,27 @@ func (p *Planner) SetGroups(groups *grouping.Groups) {
 	old := p.lock()
 	defer p.mu.Unlock()
 	before := old.schedule.groups
-	n := groups.NumClusters()
-	kinds, since := make([]state, n), make([]time.Time, n)
-	var tries attempts
-	var lags sparse[time.Duration]
+	facts := newFacts(groups.NumClusters())
 	for position, kind := range old.kinds {
 		if kind == unreported {
 			continue
 		}
 		r := old.reported(position)
 		if now, selected := groups.Position(before.Cluster(position)); selected {
-			kinds[now], since[now] = r.kind, r.since
-			tries.set(now, r.attempt, n)
-			lags.set(now, r.lag, n)
+			facts.note(now, r)
 		} else {
 			insert(&p.removed, before.Cluster(position), r)
 		}
 	}
 	for cluster, r := range p.removed {
 		if now, selected := groups.Position(cluster); selected {
-			kinds[now], since[now] = r.kind, r.since
-			tries.set(now, r.attempt, n)
-			lags.set(now, r.lag, n)
+			facts.note(now, r)
 			delete(p.removed, cluster)
 		}
 	}
 	p.gone = nil
-	s := newSchedule(old.schedule.rules, old.schedule.options, groups)
-	p.tracker = newTracker(s, newRanks(s), kinds, since, tries, lags, old.now)
+	schedule := newSchedule(old.schedule.rules, old.schedule.options, groups)
+	p.tracker = (&tracker{schedule: schedule, facts: facts, now: old.now}).fill()
 }
 
 // SetStrategy replaces the strategy and all options. It returns the errors that [Plan] would; nothing changes then.
@@ -277,8 +269,7 @@ func (p *Planner) SetStrategy(strategy clusterv1alpha1.RolloutStrategy, opts ...
 	}
 	old := p.lock()
 	defer p.mu.Unlock()
-	s := newSchedule(rules, o, old.schedule.groups)
-	p.tracker = newTracker(s, newRanks(s), old.kinds, old.since, old.tries, old.lags, old.now)
+	p.tracker = (&tracker{schedule: newSchedule(rules, o, old.schedule.groups), facts: old.facts, now: old.now}).fill()
 	return nil
 }
 
@@ -336,7 +327,7 @@ func (p *Planner) Result(now time.Time) *Result {
 func (p *Planner) at(now time.Time) (*tracker, observed) {
 	t := p.tracker
 	if now = now.Round(0); now.Before(t.now) { // as Plan, by the wall clock
-		p.tracker = newTracker(t.schedule, t.ranks, t.kinds, t.since, t.tries, t.lags, now)
+		p.tracker = (&tracker{schedule: t.schedule, ranks: t.ranks, facts: t.facts, now: now}).fill()
 	} else {
 		t.advance(now)
 	}

@@ -25,11 +25,8 @@ type tracker struct {
 	schedule *schedule
 	now      time.Time
 
-	kinds  []state     // of each position, as reported; unreported if it was not
-	since  []time.Time // of each position: since when
-	tries  attempts
-	lags   sparse[time.Duration] // how long before since the version was applied
-	states []state               // of each position, at the time now
+	facts
+	states []state // of each position, at the time now
 	timers *timers
 
 	starts  *timers // with MaxStarts the positions that started within its span; else nil
@@ -46,21 +43,41 @@ type tracker struct {
 	listed  [len(listedStates)]bitset.Set // of positions
 }
 
+// facts are what was reported of the clusters, by position.
+type facts struct {
+	kinds []state // unreported if nothing was
+	since []time.Time
+	tries attempts
+	lags  sparse[time.Duration] // how long before since the version was applied
+}
+
+func newFacts(n int) facts { return facts{kinds: make([]state, n), since: make([]time.Time, n)} }
+
+// reported gives the report of a position.
+func (f *facts) reported(position int) report {
+	return report{f.kinds[position], f.since[position], f.tries.of(position), f.lags.of(position)}
+}
+
+// note takes in the report of a position.
+func (f *facts) note(position int, r report) {
+	f.kinds[position], f.since[position] = r.kind, r.since
+	f.tries.set(position, r.attempt, len(f.kinds))
+	f.lags.set(position, r.lag, len(f.kinds))
+}
+
 // listedStates are the sets of states that a tracker can list.
 var listedStates = [...]stateSet{inFlightStates, timedOutNowStates, failureStates, undatedStates, undatedSuccess}
 
-// newTracker puts clusters of the given kinds under a schedule at the time now. It keeps the slices and the ranks. It
-// takes time linear in the clusters.
-func newTracker(s *schedule, r *ranks, kinds []state, since []time.Time, tries attempts, lags sparse[time.Duration], now time.Time) *tracker {
-	n := len(kinds)
-	t := &tracker{
-		schedule: s, now: now, kinds: kinds, since: since, tries: tries, lags: lags,
-		states:     make([]state, n),
-		incomplete: bitset.New(len(s.Stages)),
-		breached:   bitset.New(len(s.Stages)),
-		ranks:      r,
-		waiting:    [2]bitset.Set{bitset.New(n), bitset.New(n)},
+// fill puts every cluster into the sets of its state, and gives the tracker, of which schedule, facts and now are known, and
+// the ranks where they are those of before. It takes time linear in the clusters.
+func (t *tracker) fill() *tracker {
+	s, n := t.schedule, len(t.kinds)
+	if t.ranks == nil {
+		t.ranks = newRanks(s)
 	}
+	t.states = make([]state, n)
+	t.incomplete, t.breached = bitset.New(len(s.Stages)), bitset.New(len(s.Stages))
+	t.waiting = [2]bitset.Set{bitset.New(n), bitset.New(n)}
 	for i := range t.listed {
 		t.listed[i] = bitset.New(n)
 	}
@@ -72,8 +89,8 @@ func newTracker(s *schedule, r *ranks, kinds []state, since []time.Time, tries a
 		t.starts = newTimers(n, t.leavesSpan)
 	}
 	tallies := make([]tally, s.groups.Len())
-	for position, kind := range kinds {
-		state := s.state(kind, since[position], tries.of(position), now)
+	for position, kind := range t.kinds {
+		state := s.state(kind, t.since[position], t.tries.of(position), t.now)
 		t.states[position] = state
 		tallies[s.groups.GroupAt(position)][state]++
 		t.mark(position, state)
@@ -98,9 +115,7 @@ func (t *tracker) report(position int, r report) {
 	t.timers.clear(int32(position))
 	t.unstart(position)
 	before := t.success(position)
-	t.kinds[position], t.since[position] = r.kind, r.since
-	t.tries.set(position, r.attempt, len(t.kinds))
-	t.lags.set(position, r.lag, len(t.kinds))
+	t.note(position, r)
 	t.settle(position)
 	t.time(position)
 	t.start(position)
@@ -193,11 +208,6 @@ func (t *tracker) recentStarts() recent {
 		within[i] = t.leavesSpan(position).Add(-l.per)
 	}
 	return l.recent(within, t.unknown)
-}
-
-// reported gives what was reported of a position.
-func (t *tracker) reported(position int) report {
-	return report{t.kinds[position], t.since[position], t.tries.of(position), t.lags.of(position)}
 }
 
 // advance moves on to a later time. It costs time in proportion to the clusters that change.

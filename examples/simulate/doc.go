@@ -153,7 +153,7 @@
 //	NothingSelected       there is no cluster; a line for each rule says how many it drops
 //
 // # Beyond the strategy
-
+//
 // These flags are the options of package rollout that the API's strategy lacks:
 //
 //	-group-order 'prod after canary,staging'   under ProgressivePerGroup these groups come after those, in place of the

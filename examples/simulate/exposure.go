@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -15,7 +14,6 @@ import (
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
 	"github.com/cohort-ocm/cohort/examples/internal/commandline"
-	"github.com/cohort-ocm/cohort/examples/simulate/internal/output"
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/scenario"
 	"github.com/cohort-ocm/cohort/rollout"
 )
@@ -120,9 +118,6 @@ func (q *question) answers(stdin io.Reader) (all several, err error) {
 		return nil, err
 	}
 	for _, s := range scenarios {
-		if s.Policy != nil {
-			return nil, fmt.Errorf("exposure: %s: a Policy informs everywhere before it enforces: must be another rollout", s.Rollout)
-		}
 		e, err := q.answer(s)
 		if err != nil {
 			return nil, err
@@ -133,22 +128,30 @@ func (q *question) answers(stdin io.Reader) (all several, err error) {
 }
 
 func (q *question) answer(s *scenario.Scenario) (*exposed, error) {
+	course, err := s.Exposed()
+	if err != nil {
+		return nil, err
+	}
+	answer := &exposed{Rollout: s.Rollout, Placement: s.Placements(), Passes: course.Passes, Notes: s.Notes}
+	if course.Groups == nil {
+		return answer, nil
+	}
 	life := rollout.Span{Shortest: q.takes.Least, Longest: q.takes.Most}
-	e, err := rollout.Expose(s.Strategy, s.Groups, life, q.start.Time, q.options(s, q.start.Time)...)
+	e, err := rollout.Expose(course.Strategy, course.Groups, life, q.start.Time, q.options(s, q.start.Time)...)
 	if err != nil {
 		return nil, q.fault(err)
 	}
-	notes := append(s.Notes, ignored(e.Warnings, cmp.Or(s.Strategy.Type, clusterv1alpha1.All))...)
-	answer := &exposed{Rollout: s.Rollout, Placement: s.Placement.String(), Exposure: e, Notes: notes}
+	answer.Exposure = &e
+	answer.Notes = append(answer.Notes, ignored(e.Warnings, cmp.Or(course.Strategy.Type, clusterv1alpha1.All))...)
 	if q.atMost == 0 {
 		return answer, nil
 	}
-	strategy, open := *s.Strategy.DeepCopy(), *q
+	strategy, open := *course.Strategy.DeepCopy(), *q
 	if open.perGroup = ""; strategy.Progressive != nil {
 		strategy.Progressive.MaxConcurrency = intstr.IntOrString{}
 	}
 	bounds := rollout.Bounds{Exposed: q.atMost, Finish: q.within}
-	if limits, err := rollout.Limit(strategy, s.Groups, life, q.start.Time, bounds, open.options(s, q.start.Time)...); err != nil {
+	if limits, err := rollout.Limit(strategy, course.Groups, life, q.start.Time, bounds, open.options(s, q.start.Time)...); err != nil {
 		answer.None = q.unbounded(err)
 	} else {
 		answer.Limits = &limits
@@ -169,55 +172,4 @@ func (q *question) unbounded(err error) string {
 	default:
 		return err.Error()
 	}
-}
-
-// exposed is what simulate exposure says of a rollout.
-type exposed struct {
-	Rollout   string           `json:"rollout"`
-	Placement string           `json:"placement"`
-	Exposure  rollout.Exposure `json:"exposure"`
-	// Limits are those that keep within the bounds; None says why there are none.
-	Limits *rollout.Limits `json:"limits,omitempty"`
-	None   string          `json:"noLimits,omitempty"`
-	Notes  []string        `json:"notes,omitempty"`
-}
-
-func (e *exposed) Text(w io.Writer) error {
-	var b strings.Builder
-	fmt.Fprintf(&b, "Rollout:   %s\nPlacement: %s\n", e.Rollout, e.Placement)
-	for _, note := range e.Notes {
-		fmt.Fprintf(&b, "Note:      %s\n", note)
-	}
-	fmt.Fprintf(&b, "\n%v\n", e.Exposure)
-	const most = 60
-	for i, stage := range e.Exposure.Stages {
-		if i == most {
-			fmt.Fprintf(&b, "  and %d more\n", len(e.Exposure.Stages)-most)
-			break
-		}
-		fmt.Fprintf(&b, "  %v\n", stage)
-	}
-	for _, warning := range e.Exposure.Warnings {
-		if output.AboutAnOption(warning) {
-			continue
-		}
-		fmt.Fprintf(&b, "Warning: %v\n", warning)
-	}
-	switch {
-	case e.Limits != nil:
-		fmt.Fprintf(&b, "\nWith %v: %v\n", e.Limits, e.Limits.Exposure)
-	case e.None != "":
-		fmt.Fprintf(&b, "\nNo limits hold: %s\n", e.None)
-	}
-	_, err := io.WriteString(w, b.String())
-	return err
-}
-
-func (e *exposed) Value() (any, error) { return e, nil }
-
-func (e *exposed) JSON(w io.Writer) error {
-	encoder := json.NewEncoder(w)
-	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", "  ")
-	return encoder.Encode(e)
 }

@@ -77,16 +77,12 @@ func (p *play) again(w *Wave) {
 	}
 }
 
-// restart gives the workload once more to a cluster that failed in an earlier attempt.
+// restart gives the workload once more to a cluster that failed in an earlier attempt. Where it does so in the same instant
+// that is no failure.
 func (p *play) restart(i int, w *Wave) error {
 	m := &p.members[i]
-	switch {
-	case m.attempt >= p.attempt:
+	if m.attempt >= p.attempt {
 		return fmt.Errorf("cluster %q started a second time", m.name)
-	case m.shown == status.Progressing && p.said[i] == status.Failed: // and is tried again at once
-		w.Failed = append(w.Failed, m.name)
-	case m.shown == status.Progressing:
-		w.TimedOut = append(w.TimedOut, m.name)
 	}
 	lives := p.rollout.Retries.Lives
 	if lives == nil {

@@ -100,8 +100,10 @@ func (t *Teller) start(after time.Duration, result *rollout.Result) {
 	case t.events[last].What == Waits:
 		t.events[last].Until = after
 		e.Released = t.released(t.events[last].Explanation, result)
-	default:
+	case t.shown == Fails || t.shown == TimesOut:
 		e.Released = "it is tried again"
+	default: // a plan does not say which
+		e.Released = "it fails or times out in an earlier attempt, and is tried again"
 	}
 	t.events, t.shown = append(t.events, e), Starts
 }

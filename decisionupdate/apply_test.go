@@ -477,9 +477,14 @@ func TestOutcomeTellsTheTruth(t *testing.T) {
 	check(t, func(t *rapid.T) {
 		s := newServer(drawState(t, "stored", sequential)...)
 		update := mustDiff(t, s.list(), drawState(t, "desired", sequential), rolling, drawRolling(t)...)
+		faults := rapid.SliceOf(rapid.IntRange(0, 9)).Draw(t, "faults") // of the first requests, which another goroutine makes
 		var done, unknown []string
 		client := faulty{s, func(verb, name string) (before, after error) {
-			switch rapid.IntRange(0, 9).Draw(t, "fault") {
+			fault := 9
+			if len(faults) > 0 {
+				fault, faults = faults[0], faults[1:]
+			}
+			switch fault {
 			case 0:
 				return apierrors.NewForbidden(decisions, name, errors.New("no")), nil
 			case 1:

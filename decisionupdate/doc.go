@@ -16,7 +16,7 @@
 //     controller and not by label. An object that isn't listed keeps its name taken, and each update that wants to
 //     create it fails with a [StaleError].
 //  2. Build the desired objects with their labels and status.decisions, as the package grouping does:
-//     Groups.DecisionsKeeping with steady names, Groups.Decisions with sequential ones.
+//     Groups.Decisions with steady names if it gets what is stored, else with sequential ones.
 //  3. Call [Diff].
 //  4. Log or emit [Update.Misplaced] and [Update.OverLimit] before anything is written.
 //  5. Carry the update out with [Applier.Apply], or by hand: all writes of a step in any order, then the next.

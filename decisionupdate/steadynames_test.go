@@ -47,7 +47,7 @@ func TestSteadyNamesGetPastOddObjects(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", test.why, err)
 		}
-		desired, err := divided.DecisionsKeeping(placement, stored)
+		desired, err := divided.Decisions(placement, stored...)
 		if err != nil {
 			t.Fatalf("%s: %v", test.why, err)
 		}

@@ -105,7 +105,7 @@ func BenchmarkDecisions(b *testing.B) {
 			b.Run(fmt.Sprintf("n=%d/%s", n, kept.name), func(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
-					if _, err := groups.DecisionsKeeping(placement, kept.stored); err != nil {
+					if _, err := groups.Decisions(placement, kept.stored...); err != nil {
 						b.Fatal(err)
 					}
 				}

@@ -12,8 +12,23 @@ type source struct {
 	key       Key
 	object    string // the name of the PlacementDecision that it was read from or is to be written to, if any
 	decisions []clusterv1beta1.ClusterDecision
-	grouped   bool // the PlacementDecision has the label of the index
-	deleted   bool // the PlacementDecision is being deleted
+	labelled  bool   // the PlacementDecision has the label of the index
+	label     string // the label of the index
+	assumed   bool   // the label is no index, or not there, so that the index is taken for 0
+	deleted   bool   // the PlacementDecision is being deleted
+}
+
+// assumedGroups lists the groups that no index label speaks of.
+func assumedGroups(sources []source) []Key {
+	var keys []Key
+	for i := range sources {
+		if s := &sources[i]; s.assumed && !slices.Contains(keys, s.key) {
+			keys = append(keys, s.key)
+		}
+	}
+	return slices.DeleteFunc(keys, func(key Key) bool {
+		return slices.ContainsFunc(sources, func(s source) bool { return s.key == key && !s.assumed })
+	})
 }
 
 // size is how many decisions are for a cluster.

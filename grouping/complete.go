@@ -54,10 +54,21 @@ func compareStatus(placement *clusterv1beta1.Placement, sources []source, distin
 	}
 	if len(sources) == 0 {
 		c.missing = nothingThere
-	} else if placement != nil {
+	} else if c.missing = oddIndexes(sources); c.missing == "" && placement != nil {
 		c.missing = missing(&placement.Status, sources, distinct)
 	}
 	return c
+}
+
+// oddIndexes looks for objects of which nobody knows the group, since the label of its index is none.
+func oddIndexes(sources []source) string {
+	var found findings
+	for i := range sources {
+		if sources[i].labelled && sources[i].assumed {
+			found.add("PlacementDecision %s has %q for the index of its group", sources[i].object, sources[i].label)
+		}
+	}
+	return found.String()
 }
 
 // missing makes the comparisons one after the other. The first that finds something ends it, since what later
@@ -71,7 +82,7 @@ func missing(status *clusterv1beta1.PlacementStatus, sources []source, distinct 
 		}
 	case status.NumberOfSelectedClusters == 0 && len(status.Conditions) == 0:
 		return "its status is not written yet"
-	case status.NumberOfSelectedClusters == 0 && anyGrouped(sources):
+	case status.NumberOfSelectedClusters == 0 && anyLabelled(sources):
 		// A hub that knows groups names at least one, also of no clusters. This one has not come to it.
 		return "its status names no decision group yet"
 	}
@@ -88,10 +99,10 @@ func missing(status *clusterv1beta1.PlacementStatus, sources []source, distinct 
 	return found.String()
 }
 
-// anyGrouped says whether an object has the label of its group's index.
-func anyGrouped(sources []source) bool {
+// anyLabelled says whether an object has the label of its group's index.
+func anyLabelled(sources []source) bool {
 	for i := range sources {
-		if sources[i].grouped {
+		if sources[i].labelled {
 			return true
 		}
 	}

@@ -61,7 +61,7 @@ func (h hub) completeByTheRules() bool {
 	}
 	places := map[rune]int{}
 	for _, o := range h.objects {
-		if o.deleted {
+		if o.deleted || o.odd {
 			return false
 		}
 		for _, c := range o.clusters {
@@ -109,6 +109,9 @@ func (o storedObject) toAPI() *clusterv1beta1.PlacementDecision {
 	d := decision(fmt.Sprintf("p-decision-%d", o.number), fmt.Sprint(o.index), o.group, strings.Join(strings.Split(o.clusters, ""), " "))
 	if o.unlabelled {
 		delete(d.Labels, clusterv1beta1.DecisionGroupIndexLabel)
+	}
+	if o.odd {
+		d.Labels[clusterv1beta1.DecisionGroupIndexLabel] = "first"
 	}
 	if o.deleted {
 		d.DeletionTimestamp = &metav1.Time{}
@@ -188,7 +191,7 @@ func worlds(n int, labels []storedObject, clusters string) []map[int]storedObjec
 // G13: everything that may be stored in up to two objects, beside every status that follows from other ones, and
 // statuses that no scheduler writes, against the rules word by word.
 func TestIncompleteEverySmallWorld(t *testing.T) {
-	kinds := []storedObject{{group: "a"}, {index: 1}, {index: 1, deleted: true}, {unlabelled: true}}
+	kinds := []storedObject{{group: "a"}, {index: 1}, {index: 1, deleted: true}, {unlabelled: true}, {group: "a", odd: true}}
 	if exhaustive.On && !raced {
 		kinds = append(kinds, storedObject{}, storedObject{index: 1, group: "a"})
 	}

@@ -5,7 +5,10 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+
+	"github.com/cohort-ocm/cohort/internal/fielderrs"
 )
 
 // MaxDecisions is how many clusters a PlacementDecision may hold. The API documents the limit and does
@@ -17,11 +20,44 @@ const MaxDecisions = 100
 // controlling owner, and the name `<placement>-decision-<n>`, n from 1. A group without clusters has one
 // PlacementDecision without decisions.
 //
+// Stored are the PlacementDecisions of the placement that are stored. Given them, names are steady: a name is only ever used
+// for the group that its object's labels say, and a cluster stays in its object as long as it stays in that group. So no
+// stored object changes its labels, and few are rewritten. Without them, all is cut and numbered anew.
+//
+// Clusters that are new to a group fill its objects that have room, in the order of their names, and
+// then new objects, with the lowest numbers that no stored object has. A stored object with more than
+// MaxDecisions clusters gives up its last ones. A stored object that is not in the result is to be deleted: its
+// group is gone, it has none of its clusters left, or its index label is missing or not written as this package writes it.
+// An object that is being deleted, or that an earlier placement of the same name controls, keeps nothing: its clusters go
+// to others. Objects that are no longer full are not merged.
+//
+// Within an object, clusters are in the order of their group; across the stored objects of a group they are not.
+//
 // It is an error (*field.Error) if the placement is nil, or has a name from which no valid names and
-// labels follow (it may have at most 63 characters, the length of a label's value), or if [Join] made g.
-// The objects share nothing with g or placement but strings.
-func (g *Groups) Decisions(placement *clusterv1beta1.Placement) ([]*clusterv1beta1.PlacementDecision, error) {
-	return g.DecisionsKeeping(placement, nil)
+// labels follow (it may have at most 63 characters, the length of a label's value), or if [Join] made g. The errors for
+// stored are the same as from [Read], and its objects must be of this placement. The result shares nothing with g, placement
+// or stored but strings. It takes time linear in the clusters of g and stored.
+func (g *Groups) Decisions(placement *clusterv1beta1.Placement, stored ...*clusterv1beta1.PlacementDecision) ([]*clusterv1beta1.PlacementDecision, error) {
+	if placement == nil {
+		return nil, nilPlacement()
+	}
+	if errs := validateName(placement, nil); len(errs) > 0 {
+		return nil, fielderrs.Join(errs)
+	}
+	if err := ofOnePlacement(field.NewPath("groups"), g); err != nil {
+		return nil, err
+	}
+	k, err := newKeeper(g, placement, stored)
+	if err != nil {
+		return nil, err
+	}
+	var result []*clusterv1beta1.PlacementDecision
+	for i := range g.Len() {
+		for _, o := range k.cut(i) {
+			result = append(result, newDecision(placement, o.object, o.key, o.decisions))
+		}
+	}
+	return result, nil
 }
 
 func newDecision(placement *clusterv1beta1.Placement, name string, key Key, decisions []clusterv1beta1.ClusterDecision) *clusterv1beta1.PlacementDecision {

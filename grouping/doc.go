@@ -78,11 +78,11 @@
 //
 //	previous, err := grouping.Read(nil, stored) // the controller's own objects: nothing to compare them with
 //	groups, err := grouping.Divide(placement, selected, grouping.Previous(previous))
-//	decisions, err := groups.DecisionsKeeping(placement, stored)
+//	decisions, err := groups.Decisions(placement, stored...)
 //
-// Objects from before decision groups have no index label, and are read as of group 0. DecisionsKeeping replaces them, and
-// also those that are being deleted or that an earlier placement of the same name left behind. Where Read refuses what is stored, as after a label was edited by hand, divide
-// without previous groups and number with Decisions: an update by package decisionupdate then repairs the label.
+// Nothing in what is stored stops that, since this controller is who mends it. Decisions replaces objects without an index
+// label, as from before decision groups, and objects whose label was edited by hand: their clusters go to other
+// objects. It does the same with objects that are being deleted or that an earlier placement of the same name left behind.
 //
 // The table says what that saves when some clusters, anywhere in the fleet, leave and as many join, beside a division
 // and numbering anew. One cluster in 16 is in one of two named groups. The numbers are means over several changes, as a

@@ -284,14 +284,39 @@ func ExampleValidate() {
 	// spec.decisionStrategy.groupStrategy.clustersPerDecisionGroup: Invalid value: "0%": must be a positive count, or a percentage from 1% to 100% in decimal digits
 }
 
-// The error names the object and the label.
-func ExampleRead_errors() {
-	_, err := grouping.Read(nil, []*clusterv1beta1.PlacementDecision{
+// A label that was edited by hand is no error. The groups are incomplete, so that nothing starts and nobody is removed, and
+// a placement controller that passes what is stored replaces the object.
+func ExampleRead_editedLabel() {
+	stored := []*clusterv1beta1.PlacementDecision{
 		exampleDecision("web-decision-1", "first", "canary", "oslo"),
-	})
-	fmt.Println(err)
+		exampleDecision("web-decision-2", "1", "", "cairo", "lima", "rome"),
+	}
+	groups, err := grouping.Read(nil, stored)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(groups.Incomplete())
+
+	placement := examplePlacement()
+	groups, err = grouping.Divide(placement, exampleClusters(), grouping.Previous(groups))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	decisions, err := groups.Decisions(placement, stored...)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, d := range decisions {
+		fmt.Println(d.Name, d.Labels[clusterv1beta1.DecisionGroupIndexLabel], d.Status.Decisions)
+	}
 	// Output:
-	// placementDecisions[default/web-decision-1].metadata.labels[cluster.open-cluster-management.io/decision-group-index]: Invalid value: "first": must be the index of the decision group, an integer from 0 to 2147483647
+	// PlacementDecision web-decision-1 has "first" for the index of its group
+	// web-decision-3 0 [{oslo  0}]
+	// web-decision-2 1 [{cairo  0} {lima  0}]
+	// web-decision-4 2 [{rome  0}]
 }
 
 // Positions number the clusters by name, so that what a caller knows of each can be kept in a slice.
@@ -352,7 +377,7 @@ func ExamplePrevious() {
 
 // Stored objects keep their names and their groups, whatever the numbers; a new one takes a number that none
 // has.
-func ExampleGroups_DecisionsKeeping() {
+func ExampleGroups_Decisions_steady() {
 	stored := []*clusterv1beta1.PlacementDecision{
 		exampleDecision("web-decision-4", "0", "canary", "oslo"),
 		exampleDecision("web-decision-1", "1", "", "cairo", "lima"),
@@ -363,7 +388,7 @@ func ExampleGroups_DecisionsKeeping() {
 		fmt.Println(err)
 		return
 	}
-	decisions, err := groups.DecisionsKeeping(placement, stored)
+	decisions, err := groups.Decisions(placement, stored...)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -17,21 +17,22 @@ import (
 
 // Read gives the groups that the stored PlacementDecisions of a placement stand for.
 //
-// The order of decisions does not matter. Every PlacementDecision makes its group exist, even without
-// clusters. Objects with the same index and name are one group, and objects without an index label are of group 0.
-// A cluster that several decisions name belongs to the group with the lowest index. Decisions with an empty
-// clusterName, which are slots not yet scheduled, are skipped. The result shares strings with the input, nothing else.
+// The order of decisions does not matter. Every PlacementDecision makes its group exist, even without clusters. Objects
+// with the same index and name are one group. An object is of group 0 where it has no index label, or one that is not an
+// int32 of at least 0, as after an edit by hand. A cluster that several decisions name belongs to the group with the lowest
+// index. Decisions with an empty clusterName, which are slots not yet scheduled, are skipped. The result shares strings with
+// the input, nothing else.
 //
 // [Groups.Incomplete] compares the objects with the status of placement. They must be the objects that
 // status.decisionGroups names, in the groups that it names, none being deleted; each group must have its
 // clustersCount, each cluster one place, and all together must be numberOfSelectedClusters. A hub that is older than
-// decision groups writes only this number, and is compared by it. Where placement is nil, groups are complete
-// as long as there is an object at all. The size of a group, for [Groups.ClustersPerDecisionGroup], is read too.
+// decision groups writes only this number, and is compared by it. Where placement is nil, nothing is compared.
+// With placement or without, groups are incomplete where there is no object at all, or one whose index label is no index.
+// The size of a group, for [Groups.ClustersPerDecisionGroup], is read too.
 //
-// It is an error (one *field.Error per fault, found by errors.As) if an object is nil, comes twice by its name, has an index
-// label that is not an int32 of at least 0, or belongs to another placement or namespace than the others or
-// than placement, or if the clustersPerDecisionGroup of placement is invalid. There are no groups then. An object
-// without the placement's label belongs to the Placement that is its controller.
+// It is an error (one *field.Error per fault, found by errors.As) if an object is nil, comes twice by its name, or belongs
+// to another placement or namespace than the others or than placement, or if the clustersPerDecisionGroup of placement is
+// invalid. There are no groups then. An object without the placement's label belongs to the Placement that is its controller.
 //
 // It takes time that is mostly linear in the clusters, whatever the order in which they are stored.
 func Read(placement *clusterv1beta1.Placement, decisions []*clusterv1beta1.PlacementDecision) (*Groups, error) {
@@ -50,6 +51,7 @@ func Read(placement *clusterv1beta1.Placement, decisions []*clusterv1beta1.Place
 		}
 		g.size = size
 	}
+	g.assumed = assumedGroups(sources)
 	g.completeness = compareStatus(placement, sources, g.NumClusters())
 	return g, nil
 }
@@ -69,15 +71,15 @@ func parse(decisions []*clusterv1beta1.PlacementDecision) ([]source, error) {
 	slices.SortFunc(objects, compareObjects)
 	sources := make([]source, len(objects))
 	for i, d := range objects {
-		index, grouped, err := groupIndex(d)
-		if err != nil {
-			errs = append(errs, err)
-		}
+		label, labelled := d.Labels[clusterv1beta1.DecisionGroupIndexLabel]
+		index, indexed := groupIndex(label)
 		sources[i] = source{
 			key:       Key{Index: index, Name: d.Labels[clusterv1beta1.DecisionGroupNameLabel]},
 			object:    d.Name,
 			decisions: d.Status.Decisions,
-			grouped:   grouped,
+			labelled:  labelled,
+			label:     label,
+			assumed:   !indexed,
 			deleted:   d.DeletionTimestamp != nil,
 		}
 	}
@@ -123,18 +125,13 @@ func labelPath(d *clusterv1beta1.PlacementDecision, label string) *field.Path {
 	return objectPath(d).Child("metadata", "labels").Key(label)
 }
 
-// groupIndex reads the index label as G10 has it, and says whether there is one.
-func groupIndex(d *clusterv1beta1.PlacementDecision) (int32, bool, *field.Error) {
-	const label = clusterv1beta1.DecisionGroupIndexLabel
-	value, ok := d.Labels[label]
-	if !ok {
-		return 0, false, nil
-	}
-	index, err := strconv.ParseUint(value, 10, 31)
+// groupIndex reads an index label, and says whether it is an index (G10).
+func groupIndex(label string) (int32, bool) {
+	index, err := strconv.ParseUint(label, 10, 31)
 	if err != nil {
-		return 0, true, field.Invalid(labelPath(d, label), value, "must be the index of the decision group, an integer from 0 to 2147483647")
+		return 0, false
 	}
-	return int32(index), true, nil
+	return int32(index), true
 }
 
 // onePlacement reports the first object of another namespace or placement than the first one. Indexes of

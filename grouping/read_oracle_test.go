@@ -16,6 +16,7 @@ type storedObject struct {
 	group         string
 	clusters      string // a letter each; a dot is an empty clusterName
 	unlabelled    bool   // has no label of the index, which is 0
+	odd           bool   // has a label of the index that is none, which is taken for 0
 	deleted       bool   // is being deleted
 }
 
@@ -52,10 +53,10 @@ func readByTheRules(objects []storedObject) string {
 }
 
 // G10, G11: every way to put up to four clusters, each into any of up to three objects, some into
-// several, under all combinations of four labels; sorted by name and not, with empty slots, listed in
+// several, under all combinations of five labels; sorted by name and not, with empty slots, listed in
 // any order, against the rules word by word.
 func TestReadEverySmallWorld(t *testing.T) {
-	labels := []storedObject{{unlabelled: true}, {index: 0, group: "a"}, {index: 2, group: "a"}, {index: 10, group: "b"}}
+	labels := []storedObject{{unlabelled: true}, {odd: true, group: "a"}, {index: 0, group: "a"}, {index: 2, group: "a"}, {index: 10, group: "b"}}
 	numbers := []int{1, 2, 10}
 	clusters := worldSize()
 	cases := 0

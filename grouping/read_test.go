@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
 	"github.com/cohort-ocm/cohort/grouping"
@@ -101,15 +102,36 @@ func TestReadManyObjects(t *testing.T) {
 	}
 }
 
-// G10, G7: every fault, with the object, the label and what was found, in the order of the objects.
-func TestReadErrors(t *testing.T) {
-	const (
-		index   = `.metadata.labels[cluster.open-cluster-management.io/decision-group-index]: `
-		isIndex = `must be the index of the decision group, an integer from 0 to 2147483647`
-	)
-	invalid := func(value string) string {
-		return `placementDecisions[ns/d-1]` + index + `Invalid value: "` + value + `": ` + isIndex
+// G10, G13: an object whose index label is none, as after an edit by hand, is of group 0 of its name, and the groups are
+// incomplete, with the Placement and without.
+func TestReadOddIndexes(t *testing.T) {
+	for _, test := range []struct{ why, index string }{
+		{"an empty label", ""},
+		{"negative", "-1"},
+		{"a sign", "+1"},
+		{"past int32", "2147483648"},
+		{"past uint64", "18446744073709551616"},
+		{"hexadecimal", "0x1"},
+		{"an underscore", "1_0"},
+		{"a name", "canary"},
+	} {
+		stored := decisions{decision("d-1", "1", "", "b"), decision("d-2", test.index, "eu", "a")}
+		whole := withStatus(t, newPlacement(intstr.IntOrString{}), stored)
+		for placement, of := range map[*clusterv1beta1.Placement]string{nil: "", whole: "placement p: "} {
+			g, err := grouping.Read(placement, stored)
+			if err != nil {
+				t.Fatalf("%s: %v", test.why, err)
+			}
+			want := fmt.Sprintf("%sPlacementDecision d-2 has %q for the index of its group", of, test.index)
+			if got := show(g); got != `0 "eu":a | 1:b` || g.Incomplete() != want {
+				t.Errorf("%s: %s, incomplete: %s, want %s", test.why, got, g.Incomplete(), want)
+			}
+		}
 	}
+}
+
+// G10, G7: every fault, with the object and what was found, in the order of the objects.
+func TestReadErrors(t *testing.T) {
 	elsewhere := decision("d-1", "0", "", "a")
 	elsewhere.Namespace = "other"
 	another := decision("d-1", "0", "", "a")
@@ -121,25 +143,16 @@ func TestReadErrors(t *testing.T) {
 		want   []string
 	}{
 		{"nil", decisions{nil}, []string{`placementDecisions[0]: Required value: must not be nil`}},
-		{"an empty label", decisions{decision("d-1", "", "", "a")}, []string{invalid("")}},
-		{"negative", decisions{decision("d-1", "-1", "", "a")}, []string{invalid("-1")}},
-		{"a sign", decisions{decision("d-1", "+1", "", "a")}, []string{invalid("+1")}},
-		{"past int32", decisions{decision("d-1", "2147483648", "", "a")}, []string{invalid("2147483648")}},
-		{"past uint64", decisions{decision("d-1", "18446744073709551616", "", "a")}, []string{invalid("18446744073709551616")}},
-		{"hexadecimal", decisions{decision("d-1", "0x1", "", "a")}, []string{invalid("0x1")}},
-		{"an underscore", decisions{decision("d-1", "1_0", "", "a")}, []string{invalid("1_0")}},
-		{"a name", decisions{decision("d-1", "canary", "", "a")}, []string{invalid("canary")}},
 		{"another namespace", decisions{decision("d-1", "0", "", "a"), elsewhere},
 			[]string{`placementDecisions[other/d-1].metadata.namespace: Invalid value: "other": must be "ns", the namespace of the other decisions, as of ns/d-1`}},
 		{"another placement", decisions{decision("d-2", "0", "", "a"), another},
 			[]string{`placementDecisions[ns/d-2].metadata.labels[cluster.open-cluster-management.io/placement]: Invalid value: "p": must be "q", the placement of the other decisions, as of ns/d-1`}},
 		{"an object twice", decisions{decision("d-1", "0", "", "a"), decision("d-1", "1", "", "b")},
 			[]string{`placementDecisions[ns/d-1].metadata.name: Duplicate value: "d-1"`}},
-		{"all faults at once", decisions{decision("d-2", "x", "", "a"), decision("d-10", "y", "", "a"), another},
+		{"all faults at once", decisions{decision("d-2", "0", "", "a"), decision("d-2", "1", "", "b"), another},
 			[]string{
-				`placementDecisions[ns/d-2]` + index + `Invalid value: "x": ` + isIndex,
-				`placementDecisions[ns/d-10]` + index + `Invalid value: "y": ` + isIndex,
 				`placementDecisions[ns/d-2].metadata.labels[cluster.open-cluster-management.io/placement]: Invalid value: "p": must be "q", the placement of the other decisions, as of ns/d-1`,
+				`placementDecisions[ns/d-2].metadata.name: Duplicate value: "d-2"`,
 			}},
 	} {
 		t.Run(test.why, func(t *testing.T) {

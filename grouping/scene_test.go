@@ -27,6 +27,7 @@ import (
 //	write NAME…        Stores these objects; all of them without a name, and deletes what is no longer wanted.
 //	terminate NAME…    Marks stored objects as being deleted.
 //	delete NAME…       Deletes stored objects.
+//	label NAME INDEX   Edits the label of a stored object's index.
 //	older NAME CLUSTER…  Stores an object as a hub from before decision groups has it, without their labels.
 //	status             Writes the placement's status, and prints it.
 //	status older N     Writes the status of a hub from before decision groups: N selected clusters.
@@ -58,9 +59,14 @@ func TestScenes(t *testing.T) {
 				return s.decide(steadily)
 			case "create", "write", "terminate", "delete":
 				return s.write(c.Name, c.Args)
+			case "label":
+				d := s.stored[c.Args[0]].DeepCopy()
+				d.Labels[clusterv1beta1.DecisionGroupIndexLabel] = c.Args[1]
+				s.stored[d.Name] = d
+				return ""
 			case "older":
-				d := decision(c.Args[0], "", "", strings.Join(c.Args[1:], " "))
-				d.Namespace, d.Labels = s.placement.Namespace, map[string]string{clusterv1beta1.PlacementLabel: s.placement.Name}
+				d := older(c.Args[0], strings.Join(c.Args[1:], " "))
+				d.Namespace, d.Labels[clusterv1beta1.PlacementLabel] = s.placement.Namespace, s.placement.Name
 				s.stored[d.Name] = d
 				return ""
 			case "status":
@@ -128,13 +134,11 @@ func (s *stage) divide(steadily bool) string {
 }
 
 func (s *stage) decide(steadily bool) string {
-	decide := s.groups.Decisions
+	var stored decisions
 	if steadily {
-		decide = func(p *clusterv1beta1.Placement) ([]*clusterv1beta1.PlacementDecision, error) {
-			return s.groups.DecisionsKeeping(p, s.objects(s.stored))
-		}
+		stored = s.objects(s.stored)
 	}
-	objects, err := decide(&s.placement)
+	objects, err := s.groups.Decisions(&s.placement, stored...)
 	if err != nil {
 		return err.Error()
 	}

@@ -1,5 +1,7 @@
 package grouping
 
+import "slices"
+
 // Previous makes [Divide] steady: given the groups that the clusters were in, as from [Read], a
 // cluster that is still selected and still matches the name of its group stays in it while the group is
 // within its size. Without previous groups, or with nil, every change divides anew.
@@ -15,7 +17,8 @@ package grouping
 // have no gaps, so where a name gains or loses a group, the groups of the names behind it get other
 // indexes and keep their clusters. For the same reason a name that decisionGroups lists twice has all its
 // groups at the first place. What is remembered is what previous holds: a name that was gone for a while
-// starts anew.
+// starts anew. A group that no index label speaks of stands where an index is missing; where none is, its clusters are new
+// to their name.
 func Previous(groups *Groups) Option {
 	return func(o *options) { o.previous = groups }
 }
@@ -23,7 +26,7 @@ func Previous(groups *Groups) Option {
 // heritage is the previous groups in terms of a new division. Without previous groups it is empty.
 type heritage struct {
 	homes []int32 // of each position, the previous group whose name it still matches, or -1
-	bins  []int   // of each previous group, its place among the groups of its name
+	bins  []int   // of each previous group, its place among the groups of its name, or -1
 	sizes []int   // of each part, how many previous groups it continues
 }
 
@@ -39,8 +42,11 @@ func (d division) inherit(previous *Groups, names []string, partOf []int32) heri
 		parts[d.name(part)] = part
 	}
 	h.bins = make([]int, previous.Len())
-	for i, key := range previous.keys {
-		if part, ok := parts[key.Name]; ok {
+	for i := range h.bins {
+		h.bins[i] = -1
+	}
+	for _, i := range inSequence(previous) {
+		if part, ok := parts[previous.keys[i].Name]; ok {
 			h.bins[i] = h.sizes[part]
 			h.sizes[part]++
 		}
@@ -54,6 +60,31 @@ func (d division) inherit(previous *Groups, names []string, partOf []int32) heri
 		}
 	}
 	return h
+}
+
+// inSequence lists the groups in the order of their indexes. One that no index label speaks of stands where an index is
+// missing, so that it leaves those behind it in their places. Where none is missing, it had others of its group beside it, or
+// was the last, and is left out.
+func inSequence(g *Groups) []int {
+	var known, unknown []int
+	for i, key := range g.keys {
+		if slices.Contains(g.assumed, key) {
+			unknown = append(unknown, i)
+		} else {
+			known = append(known, i)
+		}
+	}
+	var sequence []int
+	next := int32(0)
+	for _, i := range known {
+		for ; next < g.keys[i].Index && len(unknown) > 0; next++ {
+			sequence = append(sequence, unknown[0])
+			unknown = unknown[1:]
+		}
+		sequence = append(sequence, i)
+		next = g.keys[i].Index + 1
+	}
+	return sequence
 }
 
 // homes gives the previous group of each of the names, which are sorted, or -1.

@@ -13,6 +13,13 @@ import (
 	"github.com/cohort-ocm/cohort/grouping"
 )
 
+// older is an object of a hub from before decision groups.
+func older(name, clusters string) *clusterv1beta1.PlacementDecision {
+	d := decision(name, "", "", clusters)
+	d.Labels = map[string]string{clusterv1beta1.PlacementLabel: "p"}
+	return d
+}
+
 func TestDivideWithPreviousGroups(t *testing.T) {
 	canary, eu := byLabel("canary", "canary"), byClaim("eu", "region", "eu")
 	for _, test := range []struct {
@@ -74,6 +81,18 @@ func TestDivideWithPreviousGroups(t *testing.T) {
 			intstr.FromInt32(2), nil, "a b c", `0:a b | 1:c`},
 		{"G10 groups of a name apart come together", decisions{decision("d-1", "0", "", "b"), decision("d-2", "1", "canary", "a"), decision("d-3", "2", "", "c")},
 			intstr.FromInt32(2), groups(canary), "a+canary b c", `0 "canary":a | 1:b | 2:c`},
+		{"G6 G10 a group whose index label is none stands where an index is missing", decisions{decision("d-1", "0", "canary", "a"), decision("d-2", "1", "", "b c"), decision("d-3", "x", "", "d e"), decision("d-4", "3", "", "f g")},
+			intstr.FromInt32(2), groups(canary), "a+canary b c d e f g", `0 "canary":a | 1:b c | 2:d e | 3:f g`},
+		{"G6 G10 the first of its name, too", decisions{decision("d-1", "0", "canary", "a"), decision("d-2", "x", "", "b"), decision("d-3", "2", "", "c")},
+			intstr.FromInt32(2), groups(canary), "a+canary b c", `0 "canary":a | 1:b | 2:c`},
+		{"G6 G10 and of two, each where one is missing", decisions{decision("d-1", "x", "canary", "a"), older("d-2", "b"), decision("d-3", "2", "", "c")},
+			intstr.FromInt32(2), groups(canary), "a+canary b c", `0 "canary":a | 1:b | 2:c`},
+		{"G6 G10 where none is missing it takes no place, and its clusters fill what has room", decisions{decision("d-1", "0", "canary", "a"), decision("d-2", "1", "", "b c"), decision("d-3", "x", "", "d"), decision("d-4", "2", "", "e")},
+			intstr.FromInt32(2), groups(canary), "a+canary b c d e", `0 "canary":a | 1:b c | 2:d e`},
+		{"G6 G10 so do those of an object without the label", decisions{decision("d-1", "0", "canary", "a"), decision("d-2", "1", "", "b"), older("d-3", "c")},
+			intstr.FromInt32(2), groups(canary), "a+canary b c", `0 "canary":a | 1:b c`},
+		{"G6 G10 where a label speaks of its group, its clusters stay there as far as there is room", decisions{decision("d-1", "0", "", "a b"), older("d-2", "c d"), decision("d-3", "1", "", "e")},
+			intstr.FromInt32(3), nil, "a b c d e", `0:a b c | 1:d e`},
 		{"G11 a cluster in two objects stays in the lower", decisions{decision("d-1", "0", "", "a"), decision("d-2", "1", "", "a b")},
 			intstr.FromInt32(2), nil, "a b", `0:a | 1:b`},
 

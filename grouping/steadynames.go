@@ -5,86 +5,48 @@ import (
 	"strconv"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
-
-	"github.com/cohort-ocm/cohort/internal/fielderrs"
 )
 
-// DecisionsKeeping is [Groups.Decisions] with steady names: given the PlacementDecisions of the
-// placement that are stored, a name is only ever used for the group that its object's labels say, and a
-// cluster stays in its object as long as it stays in that group. So no stored object changes its labels,
-// and few are rewritten.
-//
-// Clusters that are new to a group fill its objects that have room, in the order of their names, and
-// then new objects, with the lowest numbers that no stored object has. A stored object with more than
-// MaxDecisions clusters gives up its last ones. A stored object that is not in the result is to be deleted: its
-// group is gone, it has none of its clusters left, or it lacks the index label. An object that is being deleted,
-// or that an earlier placement of the same name controls, keeps nothing: its clusters go to others. Objects that are no longer full are not merged; Decisions cuts
-// anew.
-//
-// Within an object, clusters are in the order of their group; across the objects of a group they are not.
-//
-// The errors are the same as from Decisions for placement, and from [Read] for stored, whose objects must be of
-// this placement. It takes time linear in the clusters of g and stored.
-func (g *Groups) DecisionsKeeping(placement *clusterv1beta1.Placement, stored []*clusterv1beta1.PlacementDecision) ([]*clusterv1beta1.PlacementDecision, error) {
-	if placement == nil {
-		return nil, nilPlacement()
-	}
-	if errs := validateName(placement, nil); len(errs) > 0 {
-		return nil, fielderrs.Join(errs)
-	}
-	if err := ofOnePlacement(field.NewPath("groups"), g); err != nil {
-		return nil, err
-	}
+// keeper cuts groups into objects, given those that are stored, in the order of parse.
+type keeper struct {
+	*Groups
+	stored  []source        // those that stay
+	holders []int32         // of each position the first stored object that has it under the labels of its group, or -1
+	names   map[string]bool // of all stored objects
+	prefix  string
+	last    int // the highest number in use for an object that is not stored
+}
+
+// newKeeper checks the stored objects and finds out which of them stay, and with which clusters.
+func newKeeper(g *Groups, placement *clusterv1beta1.Placement, stored []*clusterv1beta1.PlacementDecision) (*keeper, error) {
 	if _, err := parse(stored); err != nil {
 		return nil, err
 	}
 	if err := validateStored(placement, stored); err != nil {
 		return nil, err
 	}
-	reusable, err := parse(slices.DeleteFunc(slices.Clone(stored), func(d *clusterv1beta1.PlacementDecision) bool {
+	staying, err := parse(slices.DeleteFunc(slices.Clone(stored), func(d *clusterv1beta1.PlacementDecision) bool {
 		return goes(d, placement) || isUnfit(d)
 	}))
 	if err != nil {
 		return nil, err
 	}
 
-	k := newKeeper(g, placement.Name, reusable)
-	for _, d := range stored {
-		k.names[d.Name] = true
-	}
-	var result []*clusterv1beta1.PlacementDecision
-	for i := range g.Len() {
-		for _, o := range k.cut(i) {
-			result = append(result, newDecision(placement, o.object, o.key, o.decisions))
-		}
-	}
-	return result, nil
-}
-
-// keeper cuts groups into objects, given those that are stored, in the order of parse.
-type keeper struct {
-	*Groups
-	stored  []source
-	holders []int32 // of each position the first stored object that has it under the labels of its group, or -1
-	names   map[string]bool
-	prefix  string
-	last    int // the highest number in use for an object that is not stored
-}
-
-func newKeeper(g *Groups, placement string, stored []source) *keeper {
 	k := &keeper{
 		Groups:  g,
-		stored:  stored,
+		stored:  staying,
 		holders: make([]int32, g.NumClusters()),
 		names:   make(map[string]bool, len(stored)),
-		prefix:  placement + "-decision-",
+		prefix:  placement.Name + "-decision-",
+	}
+	for _, d := range stored {
+		k.names[d.Name] = true
 	}
 	for position := range k.holders {
 		k.holders[position] = -1
 	}
-	for i, object := range stored {
+	for i, object := range staying {
 		for _, d := range object.decisions {
 			position, ok := g.Position(d.ClusterName)
 			if ok && k.holders[position] < 0 && g.keys[g.groups[position]] == object.key {
@@ -92,7 +54,7 @@ func newKeeper(g *Groups, placement string, stored []source) *keeper {
 			}
 		}
 	}
-	return k
+	return k, nil
 }
 
 // cut gives the content of the i-th group's objects in the order of their names.
@@ -162,6 +124,7 @@ func goes(d *clusterv1beta1.PlacementDecision, placement *clusterv1beta1.Placeme
 // isUnfit says whether an object cannot be kept: its index label is not written as Decisions writes it, such as "01", so
 // that keeping it would change its label; or it has no name, which no stored object has.
 func isUnfit(d *clusterv1beta1.PlacementDecision) bool {
-	index, _, err := groupIndex(d)
-	return d.Name == "" || err == nil && d.Labels[clusterv1beta1.DecisionGroupIndexLabel] != strconv.Itoa(int(index))
+	label := d.Labels[clusterv1beta1.DecisionGroupIndexLabel]
+	index, _ := groupIndex(label)
+	return d.Name == "" || label != strconv.Itoa(int(index))
 }

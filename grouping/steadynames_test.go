@@ -20,9 +20,9 @@ import (
 
 func mustKeep(t rapid.TB, g *grouping.Groups, p *clusterv1beta1.Placement, stored ...*clusterv1beta1.PlacementDecision) decisions {
 	t.Helper()
-	objects, err := g.DecisionsKeeping(p, stored)
+	objects, err := g.Decisions(p, stored...)
 	if err != nil {
-		t.Fatalf("DecisionsKeeping: %v", err)
+		t.Fatalf("Decisions: %v", err)
 	}
 	return objects
 }
@@ -45,7 +45,7 @@ func runs(d *clusterv1beta1.PlacementDecision) string {
 	return strings.Join(all, " ")
 }
 
-func TestDecisionsKeepingNames(t *testing.T) {
+func TestDecisionsKeepNames(t *testing.T) {
 	// stored is an object of the clusters c-from to c-to and some more.
 	stored := func(name, index, group string, from, to int, more ...string) *clusterv1beta1.PlacementDecision {
 		clusters := more
@@ -141,7 +141,7 @@ p-decision-2 0 "": 101-150
 }
 
 // G8: what Decisions and Read report, and stored objects of another placement.
-func TestDecisionsKeepingErrors(t *testing.T) {
+func TestDecisionsErrorsOfStored(t *testing.T) {
 	const placementLabel = ".metadata.labels[cluster.open-cluster-management.io/placement]: "
 	p := newPlacement(intstr.IntOrString{})
 	elsewhere := decision("d-1", "0", "", "a")
@@ -166,11 +166,8 @@ func TestDecisionsKeepingErrors(t *testing.T) {
 		{"some of another placement", p, decisions{decision("d-2", "0", "", "a"), another}, []string{
 			`placementDecisions[ns/d-2]` + placementLabel + `Invalid value: "p": must be "q", the placement of the other decisions, as of ns/d-1`,
 		}},
-		{"no index", p, decisions{decision("d-1", "x", "", "a")}, []string{
-			`placementDecisions[ns/d-1].metadata.labels[cluster.open-cluster-management.io/decision-group-index]: Invalid value: "x": must be the index of the decision group, an integer from 0 to 2147483647`,
-		}},
 	} {
-		objects, err := mustRead(t).DecisionsKeeping(test.placement, test.stored)
+		objects, err := mustRead(t).Decisions(test.placement, test.stored...)
 		if wantError(t, err, test.want...); objects != nil {
 			t.Errorf("%s: objects beside the error", test.why)
 		}
@@ -264,23 +261,22 @@ func storedBefore(t *rapid.T, stored decisions, d *clusterv1beta1.PlacementDecis
 	})
 }
 
-// G8: an object whose index is spelled in another way would change its label, so its name is not used
-// again.
-func TestKeepingNoOddIndex(t *testing.T) {
+// G8: an object whose index label is spelled in another way, or is none, would change its label, so it is not kept, and its
+// name is not used again.
+func TestDecisionsKeepNoOddIndex(t *testing.T) {
 	placement := newPlacement(intstr.IntOrString{})
 	groups := mustDivide(t, placement, []*clusterv1.ManagedCluster{newCluster("a"), newCluster("b")})
-	got, err := groups.DecisionsKeeping(placement, []*clusterv1beta1.PlacementDecision{decision("p-decision-1", "00", "", "a b")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(got) != 1 || got[0].Name != "p-decision-2" {
-		t.Errorf("got %v, want one object, p-decision-2", got)
+	for _, index := range []string{"00", "x", ""} {
+		got := mustKeep(t, groups, placement, decision("p-decision-1", index, "", "a b"))
+		if len(got) != 1 || got[0].Name != "p-decision-2" {
+			t.Errorf("index %q: got %v, want one object, p-decision-2", index, got)
+		}
 	}
 }
 
 // G8, D13: what an object that is being deleted has goes to another one, under a name that is not taken yet, so that
 // an update may desire it.
-func TestDecisionsKeepingLeavesObjectsThatAreBeingDeleted(t *testing.T) {
+func TestDecisionsLeaveObjectsThatAreBeingDeleted(t *testing.T) {
 	p := newPlacement(intstr.IntOrString{})
 	dying, live := decision("p-decision-1", "0", "", "a b"), decision("p-decision-2", "0", "", "c")
 	dying.DeletionTimestamp = &metav1.Time{Time: time.Unix(1, 0)}

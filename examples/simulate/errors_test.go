@@ -223,8 +223,6 @@ func TestWrongCombinationsOfObjectsAreRefused(t *testing.T) {
 			"RolloutStrategy: progressive.maxConcurrency: Invalid value: -1"},
 		{"a decision without its placement", documents(aStrategy, strings.Replace(aDecision, "cluster.open-cluster-management.io/placement: p, ", "", 1)),
 			"stdin:7: PlacementDecision ns/p-decision-1: metadata.labels[cluster.open-cluster-management.io/placement]: Required value"},
-		{"G10 a decision of no group", documents(aStrategy, strings.Replace(aDecision, `decision-group-index: "0"`, `decision-group-index: "first"`, 1)),
-			`stdin:7: PlacementDecision ns/p-decision-1: placementDecisions[ns/p-decision-1].metadata.labels[cluster.open-cluster-management.io/decision-group-index]: Invalid value: "first"`},
 		{"a mistyped field of a decision", documents(aStrategy, strings.Replace(aDecision, "clusterName", "cluster", 1)),
 			"PlacementDecision ns/p-decision-1: status.decisions[0].cluster: unknown field"},
 		{"a set that cannot tell its members", documents(aCluster, strings.Replace(aPlacement, "spec: {}", "spec: {clusterSets: [s]}", 1), aStrategy,

@@ -69,6 +69,15 @@ func TestAClusterOfTwoPlacementsBelongsToTheFirst(t *testing.T) {
 	}
 }
 
+// Where nobody knows of which group a decision is, nothing starts.
+func TestADecisionOfNoGroupHoldsAll(t *testing.T) {
+	odd := strings.Replace(aDecision, `decision-group-index: "0"`, `decision-group-index: "first"`, 1)
+	got := simulateText(t, documents(aStrategy, odd), "-f", "-")
+	if want := `PlacementDecision p-decision-1 has "first" for the index of its group`; !strings.Contains(got, "after 0s: Stuck: the groups are incomplete ("+want+")") {
+		t.Errorf("no %q in\n%s", want, got)
+	}
+}
+
 // Decisions from before decision groups have no index, and are one group.
 func TestDecisionsWithoutAnIndexAreGroupZero(t *testing.T) {
 	old := strings.Replace(aDecision, `, cluster.open-cluster-management.io/decision-group-index: "0"`, "", 1)

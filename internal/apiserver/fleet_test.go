@@ -129,7 +129,7 @@ func (f *fleet) desired(t testing.TB, stored []*decision) []*decision {
 		if err != nil {
 			return nil, err
 		}
-		return groups.DecisionsKeeping(f.placement, stored)
+		return groups.Decisions(f.placement, stored...)
 	}
 	objects, err := divide()
 	if err != nil {

@@ -61,9 +61,12 @@ func (c *controller) Reconcile(ctx context.Context, request reconcile.Request) (
 	}
 
 	// 2. Select clusters, divide them, and build the desired objects, so that as few clusters as possible move.
-	before, keep, err := c.readStored(placement, stored)
+	before, err := grouping.Read(nil, stored)
 	if err != nil {
 		return reconcile.Result{}, err
+	}
+	if why := before.Incomplete(); why != "" && len(stored) > 0 {
+		c.teller.event(placement, nil, corev1.EventTypeWarning, "Unreadable", why)
 	}
 	choice, err := c.caches.choose(placement, before)
 	if err != nil {
@@ -73,7 +76,7 @@ func (c *controller) Reconcile(ctx context.Context, request reconcile.Request) (
 	if err != nil {
 		return c.refuse(ctx, placement, memory, err)
 	}
-	desired, err := groups.DecisionsKeeping(placement, keep)
+	desired, err := groups.Decisions(placement, stored...)
 	if err != nil {
 		return c.refuse(ctx, placement, memory, err)
 	}
@@ -94,18 +97,6 @@ func (c *controller) Reconcile(ctx context.Context, request reconcile.Request) (
 		return reconcile.Result{}, failed
 	}
 	return reconcile.Result{}, c.setStatus(ctx, placement, memory, desired, choice)
-}
-
-// readStored reads the groups that are stored. Where they can't be read, as after a label was edited by hand, there are
-// none to keep, and the division and its numbers are made anew: the update repairs the label.
-func (c *controller) readStored(placement *clusterv1beta1.Placement, stored []*clusterv1beta1.PlacementDecision) (*grouping.Groups, []*clusterv1beta1.PlacementDecision, error) {
-	groups, err := grouping.Read(nil, stored)
-	if err != nil {
-		c.teller.event(placement, nil, corev1.EventTypeWarning, "Unreadable", err.Error())
-		groups, err = grouping.FromNames(nil)
-		return groups, nil, err
-	}
-	return groups, stored, nil
 }
 
 // refuse says that what a user wrote can't be carried out. What is stored stays, and it is not tried again until someone

@@ -229,8 +229,8 @@ func TestLabelThatWasEditedByHand(t *testing.T) {
 	pd.Labels[clusterv1beta1.DecisionGroupIndexLabel] = "two"
 	h.must(h.server.Update(t.Context(), &pd))
 	h.events()
-	h.wrote("label 2")
-	if told := h.events(); len(told) != 2 || !strings.HasPrefix(told[0], "Warning Unreadable ") {
+	h.wrote("create 3, fill 3, delete 2")
+	if told := h.events(); len(told) != 3 || !strings.HasPrefix(told[0], "Warning Unreadable ") {
 		t.Errorf("told %q", told)
 	}
 	h.wrote("")

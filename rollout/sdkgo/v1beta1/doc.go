@@ -8,8 +8,9 @@
 //   - A cluster that stands in two groups while PlacementDecisions are rewritten belongs to the one with the lower
 //     index. sdk-go has it in both.
 //   - A decision without a cluster name is passed over, and an object without an index label is of group 0.
-//   - Objects of another Placement or namespace, an index that is negative or above 2147483647, and an object that is listed
-//     twice are errors.
+//   - An index label that is no index, such as one that is negative, above 2147483647 or no number, makes the groups incomplete.
+//     To sdk-go a number is always an index, and anything else an error.
+//   - Objects of another Placement or namespace, and an object that is listed twice, are errors.
 //   - [PlacementDecisionClustersTracker.Groups] gives the groups as a value of package grouping. It compares them with the
 //     status of the Placement: as long as PlacementDecisions are incomplete, nothing starts and nobody is removed. A
 //     Placement without a UID and without a status, as unit tests have it, is not compared. A test on a real API server

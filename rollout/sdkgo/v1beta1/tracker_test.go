@@ -84,8 +84,7 @@ func TestRefresh(t *testing.T) {
 		{"an object without an index is of group 0", []*clusterv1beta1.PlacementDecision{object("d-1", "", "", "a"), object("d-2", "1", "", "b")}, "0(a) 1(b)"},
 		{"objects without a name are not one", []*clusterv1beta1.PlacementDecision{object("", "0", "", "a"), object("", "0", "", "b")}, "0(a b)"},
 		{"another namespace", []*clusterv1beta1.PlacementDecision{object("d-1", "0", "", "a"), elsewhere}, "placementDecisions[other/d-2].metadata.namespace"},
-		{"a negative index", []*clusterv1beta1.PlacementDecision{object("d-1", "-1", "", "a")}, "must be the index of the decision group"},
-		{"an index above an int32", []*clusterv1beta1.PlacementDecision{object("d-1", "4294967296", "", "a")}, "must be the index of the decision group"},
+		{"a negative index is none, and the object of group 0", []*clusterv1beta1.PlacementDecision{object("d-1", "-1", "", "a")}, "0(a)"},
 		{"an object twice", []*clusterv1beta1.PlacementDecision{object("d-1", "0", "", "a"), object("d-1", "0", "", "a")}, "Duplicate value"},
 	} {
 		lister := new(cache).set(test.objects...)
@@ -115,9 +114,9 @@ func TestAnErrorLeavesTheGroups(t *testing.T) {
 		t.Errorf("got %v, want the lister's error", err)
 	}
 	lister.err = nil
-	lister.set(object("d-1", "canary", "", "b"))
+	lister.set(object("d-1", "0", "", "b"), object("d-1", "0", "", "b"))
 	if _, _, err := tracker.GetClusterChanges(); err == nil {
-		t.Error("an index that is no number was read")
+		t.Error("an object that is listed twice was read")
 	}
 	if got := show(tracker.ExistingClusterGroupsBesides()); got != "0(a)" {
 		t.Errorf("the groups are %s, want those that were there", got)

@@ -49,7 +49,10 @@
 // PlacementRule's are its status.decisions; without them it selects nothing, and a note says so. Of a Policy,
 // the templates and dependencies are not looked at.
 //
-// The output says, besides, what each binding selects, binds and enforces, which bindings are ignored, and
+// simulate exposure says in which passes it goes where, and how many clusters can get what does not work on them: only what is
+// enforced counts.
+//
+// The output of a rollout says, besides, what each binding selects, binds and enforces, which bindings are ignored, and
 // which action each cluster gets in the end, decided by whom. Below the line of a wave is what was written to the
 // replicated policies, such as "enforce/Progressing: a b" for their action and their rollout status; the line of
 // a first pass, "inform/ToApply", comes before what it lets start. At the end stands the root policy's status.
@@ -117,6 +120,19 @@
 // has timed out and recovered; while it then soaks, there may be one more in flight than maxConcurrency, as its
 // slot went to another.
 //
+// # The way back
+//
+//	-abort-on-breach       as soon as more clusters failed than the strategy tolerates
+//	-abort-at 2h           so long after the start, whatever has happened, unless the rollout is complete
+//	-back-by-strategy      within the limits of the strategy, in the reverse order, and not all at once
+//
+// Whoever has the version by then gets the one before again, which is what rollout.Revert has a controller do. The report
+// goes on with a table of that, JSON with wayBack, explain with what it is for the cluster, and a picture has both. A
+// cluster takes as long to go back as it took to succeed or fail; one that did not answer does not answer then
+// either. Of a thousand clusters and more that time is rounded up to a hundredth of the longest, as each wave of the way back
+// costs a whole plan. Gates, a ramp and waits have no part in it. A Policy has no way back: whoever rolls out the one before
+// plays that as a rollout of its own.
+//
 // # Pictures
 //
 //	go run -C examples/simulate . -f testdata/canary-fails/retail.yaml -svg /tmp/a.svg -png /tmp/a.png -chart
@@ -139,7 +155,8 @@
 // A wave is an instant at which something happened: a cluster changed its status, a deadline or a soak
 // ended, a gate opened. Its line says how many clusters started, and how things stand after that: how many
 // are in flight, soaking, done, failed and timed out, and why the rest waits. A failed cluster is in flight, too,
-// until its deadline. A table has at most 60 rows, or as many as -rows says: waves that follow one another share a
+// until its deadline. Times are those since the start, also in the sentences of the text, unless -start says when that is or
+// the rollout is under way. A table has at most 60 rows, or as many as -rows says: waves that follow one another share a
 // row, and so do groups without names. With -o json the same comes as one object that also names the clusters of every wave. Of more
 // than 1,000 waves, or than -rows says, some say why the rest waits; each such sentence costs a whole plan.
 //
@@ -151,6 +168,7 @@
 //	Stuck                 clusters wait or are in flight, and nothing happens any more
 //	Breached              more failed than the strategy tolerates
 //	NothingSelected       there is no cluster; a line for each rule says how many it drops
+//	TakenBack             it was aborted before it came to an end by itself
 //
 // # Beyond the strategy
 //

@@ -91,6 +91,19 @@ func (f *flags) idle(s *scenario.Scenario, trace *simulation.Trace) (notes []str
 	if len(f.baseline) > 0 && !anyFails(s, trace, f.baseline.of(s)) {
 		notes = append(notes, "-failed-before: no effect, none of these clusters fails here: -fail says which do")
 	}
+	for _, abort := range []struct {
+		flag  string
+		given bool
+		why   string
+	}{{"-abort-at", f.abortAt > 0, "the rollout was complete before"}, {"-abort-on-breach", f.abortOnBreach && f.abortAt == 0, "no budget is breached"}} {
+		switch {
+		case !abort.given || trace.Aborted != nil:
+		case s.Policy != nil:
+			notes = append(notes, abort.flag+": no effect, a Policy is taken back by rolling out the one before, which is a rollout of its own")
+		default:
+			notes = append(notes, abort.flag+": no effect, "+abort.why)
+		}
+	}
 	switch {
 	case f.retry.n == 0:
 	case s.Policy != nil:

@@ -76,6 +76,16 @@ func (e *extras) options(s *scenario.Scenario, start time.Time) (options []rollo
 	return options
 }
 
+// backOptions are those that hold on the way back, all at once or within the limits of the strategy. Those that slow a
+// rollout down are left out, and so are gates: whoever takes a rollout back is in a hurry.
+func (e *extras) backOptions(s *scenario.Scenario, limited bool) []rollout.Option {
+	back := extras{uncounted: e.uncounted, baseline: e.baseline}
+	if limited {
+		back.order, back.perGroup, back.freesSlot = e.order, e.perGroup, e.freesSlot
+	}
+	return back.options(s, time.Time{})
+}
+
 // fault names the flag whose option package rollout refuses.
 func (e *extras) fault(err error) error {
 	wrong := (*field.Error)(nil)

@@ -39,6 +39,10 @@ type flags struct {
 	extras
 	exitCode bool
 
+	abortAt        time.Duration
+	abortOnBreach  bool
+	backByStrategy bool
+
 	takesGiven bool
 	startGiven bool
 	explain    string // the cluster to explain
@@ -75,7 +79,7 @@ exit status:
   1  the output could not be written
   2  flags or files are wrong: one line says which and where
   and with -exit-code the outcome: 0 Complete, 3 CompleteWithFailures, 4 AtGate, 5 Stuck, 6 Breached,
-  7 NothingSelected; of several rollouts the greatest
+  7 NothingSelected, 8 TakenBack; of several rollouts the greatest
   go run turns every status but 0 into 1: build the program to use them.
 
 Paths are those from the current directory, which go run -C changes.
@@ -122,6 +126,9 @@ func (f *flags) set() *flag.FlagSet {
 	s.Uint64Var(&f.seed, "seed", f.seed, "seed of all that is drawn at random; 0 is that of the Behavior document")
 
 	f.extras.declare(s)
+	s.DurationVar(&f.abortAt, "abort-at", f.abortAt, "take the rollout back so `long` after its start: whoever has the version gets the one before again")
+	s.BoolVar(&f.abortOnBreach, "abort-on-breach", f.abortOnBreach, "take the rollout back as soon as more clusters failed than the strategy tolerates")
+	s.BoolVar(&f.backByStrategy, "back-by-strategy", f.backByStrategy, "go back within the limits of the strategy and in the reverse order, with -abort-at or -abort-on-breach; without it all go back at once")
 	f.pictures.declare(s)
 	s.Var(&f.rows, "rows", "`number` of rows that a table has at most, and of waves in JSON that say why the rest waits; or all")
 	return s
@@ -159,6 +166,12 @@ func parse(args []string) (*flags, error) {
 	}
 	if f.attempts != 0 && (f.retry.n == 0 || len(rules) == 0) {
 		return nil, fmt.Errorf("-fail-attempts %d: must be given with -retry, and with -fail, -fail-share, -fail-rate or -never", f.attempts)
+	}
+	if f.abortAt < 0 {
+		return nil, fmt.Errorf("-abort-at %v: must be above 0", f.abortAt)
+	}
+	if f.backByStrategy && f.abortAt == 0 && !f.abortOnBreach {
+		return nil, errors.New("-back-by-strategy: must be given with -abort-at or -abort-on-breach")
 	}
 	if f.attempts < 0 {
 		return nil, fmt.Errorf("-fail-attempts %d: must not be negative", f.attempts)

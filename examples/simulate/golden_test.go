@@ -68,6 +68,9 @@ func runs() map[string][]string {
 		"explain-not-selected": {"-f", "testdata/design/clusters.yaml", "-f", "testdata/design/placement.yaml", "explain", "lab-1"},
 		"retry":                append(design[:4:4], "-fail-share", "3", "-seed", "3", "-retry", "2/30m", "-fail-attempts", "1"),
 		"explain-retry":        append(design[:4:4], "explain", "site-024", "-fail-share", "3", "-seed", "3", "-retry", "2/30m", "-fail-attempts", "1"),
+		"back":                 append(design[:4:4], "-fail-share", "3", "-seed", "3", "-abort-on-breach"),
+		"back-slowly":          append(design[:4:4], "-abort-at", "35m", "-back-by-strategy", "-never", "canary-west-04", "-recover", "8m"),
+		"explain-back":         append(design[:4:4], "explain", "canary-east-01", "-fail-share", "3", "-seed", "3", "-abort-on-breach", "-back-by-strategy"),
 		"regions": {"-f", "testdata/regions/shops.yaml", "-group-order", "staging-eu,staging-us after canary; prod-eu after staging-eu; prod-us after staging-us",
 			"-uncounted", "power=off", "-never", "shop-madrid"},
 		"policy-without-decisions": {"-f", "testdata/policy/selective-enforcement-policy.yaml",
@@ -168,6 +171,11 @@ func TestOrderOfTheInputChangesNothing(t *testing.T) {
 		}
 		var documents, flags []string
 		for i := 0; i < len(args); i += 2 {
+			if args[i] == "-abort-on-breach" || args[i] == "-back-by-strategy" { // these have no value
+				flags = append(flags, args[i])
+				i--
+				continue
+			}
 			if args[i] != "-f" { // "explain" has a name behind it, as a flag has a value
 				flags = append(flags, args[i], args[i+1])
 				continue

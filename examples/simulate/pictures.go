@@ -57,9 +57,9 @@ func (p *pictures) write(t picture.Timeline, stdout io.Writer) error {
 }
 
 // keep remembers a rollout for its picture.
-func (p *pictures) keep(r output.Report, s *scenario.Scenario, trace *simulation.Trace) {
+func (p *pictures) keep(r output.Report, s *scenario.Scenario, trace, back *simulation.Trace) {
 	if p.svg != "" || p.png != "" || p.chart {
-		p.timelines = append(p.timelines, func() picture.Timeline { return drawn(r, s, trace) })
+		p.timelines = append(p.timelines, func() picture.Timeline { return drawn(r, s, trace, back) })
 	}
 }
 
@@ -79,8 +79,8 @@ func (f *flags) draw(stdout io.Writer) error {
 }
 
 // drawn is the timeline of a report.
-func drawn(r output.Report, s *scenario.Scenario, trace *simulation.Trace) picture.Timeline {
-	t := timeline.Of(s.Groups, trace, s.Uncounted)
+func drawn(r output.Report, s *scenario.Scenario, trace, back *simulation.Trace) picture.Timeline {
+	t := timeline.Of(s.Groups, trace, back, s.Uncounted)
 	t.Title = fmt.Sprintf("%s: %d clusters, %s", r.Placement.Name, r.Placement.Clusters, r.Rollout.Object)
 	t.Sentence = fmt.Sprintf("%s: %s", r.End.Outcome, r.Clock.Read(r.End.Message))
 	return t

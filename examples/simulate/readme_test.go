@@ -18,30 +18,41 @@ func TestTheReadmeShowsWhatCommandsPrint(t *testing.T) {
 	shown := 0
 	for i, block := range strings.Split(string(data), "```") {
 		lines := strings.Split(strings.TrimRight(block, "\n"), "\n")
-		if i%2 == 0 || len(lines) < 2 {
+		if i%2 == 0 || len(lines) < 2 || !strings.HasPrefix(lines[1], "$ simulate ") {
 			continue
 		}
-		command, found := strings.CutPrefix(lines[1], "$ simulate ")
-		if !found {
-			continue
-		}
-		shown++
-		args := strings.Fields(command)
-		if at := slices.Index(args, "-svg"); at >= 0 {
-			args[at+1] = filepath.Join(t.TempDir(), args[at+1])
-		}
-		rest := simulateText(t, "", args...)
-		for part := range strings.SplitSeq(strings.Join(lines[2:], "\n")+"\n", "…\n") {
-			_, after, found := strings.Cut(rest, part)
-			if !found {
-				t.Fatalf("simulate %s: no\n%s\nin\n%s", command, part, rest)
+		for _, part := range strings.Split(strings.Join(lines[1:], "\n")+"\n", "$ simulate ")[1:] {
+			command, output, _ := strings.Cut(part, "\n")
+			shown++
+			args := words(command)
+			if at := slices.Index(args, "-svg"); at >= 0 {
+				args[at+1] = filepath.Join(t.TempDir(), args[at+1])
 			}
-			rest = after
+			rest := simulateText(t, "", args...)
+			for part := range strings.SplitSeq(output, "…\n") {
+				_, after, found := strings.Cut(rest, part)
+				if !found {
+					t.Fatalf("simulate %s: no\n%s\nin\n%s", command, part, rest)
+				}
+				rest = after
+			}
 		}
 	}
 	if shown < 4 {
 		t.Errorf("%d commands with their output, want 4", shown)
 	}
+}
+
+// words are those of a command line, in which some are quoted.
+func words(command string) (all []string) {
+	for i, part := range strings.Split(command, "'") {
+		if i%2 == 1 {
+			all = append(all, part)
+		} else {
+			all = append(all, strings.Fields(part)...)
+		}
+	}
+	return all
 }
 
 // Who has nothing yet gets an answer by the first three commands of the README. Of them only the first is not run: the

@@ -31,6 +31,7 @@ func exitCode(outcome simulation.Outcome) int {
 		simulation.Stuck:                5,
 		simulation.Breached:             6,
 		simulation.NothingSelected:      7,
+		simulation.TakenBack:            8,
 	}[outcome]
 }
 
@@ -130,37 +131,74 @@ func (f *flags) play(s *scenario.Scenario) (listed, simulation.Outcome, error) {
 		rules = append(rules, rule.Rule)
 	}
 	lives, fallbacks, idle := s.Lives(rules, f.seed, f.takes.Range)
-	retries := simulation.Retries{Times: f.retry.n, After: f.retry.per, Lives: s.Again(rules, f.seed, f.takes.Range)}
+	how := scenario.Play{
+		Options: options, Lives: lives, Start: f.start.Time,
+		Retries: simulation.Retries{Times: f.retry.n, After: f.retry.per, Lives: s.Again(rules, f.seed, f.takes.Range)},
+		Abort:   simulation.Abort{At: f.abortAt, OnBreach: f.abortOnBreach},
+	}
 	for _, i := range idle {
 		s.Notes = append(s.Notes, f.rules()[i].flag+": no effect, other flags say how its clusters behave")
 	}
 	s.Notes = append(s.Notes, f.withoutEffect(s, first, fallbacks)...)
 	if f.explain != "" {
-		return f.explained(s, options, lives, retries)
+		return f.explained(s, how)
 	}
 	end := f.progress.begin("playing the rollout through")
-	trace, hub, err := s.Play(options, lives, retries, f.start.Time)
+	trace, hub, err := s.Play(how)
 	end()
 	if err != nil {
 		return nil, "", err
 	}
 	s.Notes = append(s.Notes, f.idle(s, trace)...)
 	report, err := output.New(s, trace, hub, f.start.Time)
+	if err != nil {
+		return nil, "", err
+	}
 	report.Rows, report.Clock = int(f.rows), f.clock(s)
-	f.pictures.keep(report, s, trace)
-	return report, trace.Outcome, err
+	back, err := f.back(s, trace)
+	if err != nil {
+		return nil, "", err
+	}
+	if back != nil {
+		report.Back(trace.Aborted, back, s.Uncounted)
+	}
+	f.pictures.keep(report, s, trace, back)
+	return report, trace.Outcome, nil
+}
+
+// back plays the way back of a rollout that was aborted; nil if it was not.
+func (f *flags) back(s *scenario.Scenario, trace *simulation.Trace, watch ...func(time.Duration, *rollout.Result)) (*simulation.Trace, error) {
+	if trace.Aborted == nil {
+		return nil, nil
+	}
+	defer f.progress.begin("playing the way back")()
+	strategy, options := s.AtOnce(), f.backOptions(s, false)
+	if f.backByStrategy {
+		strategy, options = s.Strategy, f.backOptions(s, true)
+	}
+	return trace.Aborted.Back(strategy, options, watch...)
 }
 
 // explained plays the rollout through and tells what it is for one cluster.
-func (f *flags) explained(s *scenario.Scenario, options []rollout.Option, lives func(string) simulation.Life, retries simulation.Retries) (listed, simulation.Outcome, error) {
+func (f *flags) explained(s *scenario.Scenario, how scenario.Play) (listed, simulation.Outcome, error) {
 	group, selected, why, err := s.Why(f.explain)
 	if err != nil {
 		return nil, "", err
 	}
 	teller := story.New(f.explain)
-	trace, _, err := s.Play(options, lives, retries, f.start.Time, teller.Watch)
+	trace, _, err := s.Play(how, teller.Watch)
 	if err != nil {
 		return nil, "", err
+	}
+	if aborted := trace.Aborted; aborted != nil && selected {
+		var back *story.Teller
+		if aborted.Has(f.explain) {
+			back = story.New(f.explain)
+			if _, err := f.back(s, trace, back.Watch); err != nil {
+				return nil, "", err
+			}
+		}
+		teller.Abort(aborted.After, back)
 	}
 	key := &group
 	if !selected {

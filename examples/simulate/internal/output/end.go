@@ -21,6 +21,11 @@ func end(trace *simulation.Trace, waves []Wave, uncounted func(string) bool) End
 	if last.After != stopped.After {
 		e.LastChange = last.After
 	}
+	if trace.Outcome == simulation.TakenBack {
+		e.After = trace.Aborted.After.String()
+		e.Unsuccessful, e.Waiting, e.Message = nil, nil, "aborted: "+trace.Final.Summary().Counts.String()
+		return e
+	}
 	for cluster := range trace.Final.Held() {
 		e.Held, e.Explanation = cluster.Name, trace.Final.Explain(cluster.Name)
 		break

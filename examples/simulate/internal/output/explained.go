@@ -51,11 +51,11 @@ func Explain(cluster, object string, group *grouping.Key, why []string, events [
 	for _, event := range events {
 		shown := Event{After: event.After.String(), What: event.What, Explanation: event.Explanation, Released: event.Released}
 		switch {
-		case event.What == story.Waits && event.Until > 0:
+		case event.What.Waits() && event.Until > 0:
 			shown.Until = event.Until.String()
 		case event.What == story.Starts:
 			e.Started = shown.After
-		case event.What != story.Waits && event.What != story.Progressing:
+		case !event.What.Waits() && event.What != story.Progressing:
 			e.Ended = shown.After
 		}
 		e.Events = append(e.Events, shown)
@@ -67,6 +67,8 @@ func Explain(cluster, object string, group *grouping.Key, why []string, events [
 var words = map[story.What]string{
 	story.Waits: "waits", story.Starts: "starts", story.Progressing: "is progressing again", story.Succeeds: "succeeds",
 	story.Fails: "fails", story.TimesOut: "times out", story.Done: "is done",
+	story.Aborted: "the rollout is aborted", story.WaitsToGo: "waits to go back", story.GoesBack: "goes back to the version before",
+	story.WentBack: "is back", story.StaysBehind: "stays as it is: it never had the version",
 }
 
 // Text writes it for a terminal.
@@ -93,7 +95,7 @@ func (e Explained) Text(w io.Writer) error {
 		}
 		fmt.Fprintf(&b, "%-7s %s", short(event.After), what)
 		switch {
-		case event.What != story.Waits:
+		case !event.What.Waits():
 		case event.Until != "":
 			fmt.Fprintf(&b, " until %s", short(event.Until))
 		default:

@@ -25,6 +25,8 @@ type Report struct {
 	Waves   []Wave  `json:"waves"`
 	End     End     `json:"end"`
 	Summary Summary `json:"summary"`
+	// WayBack is there where the rollout is aborted.
+	WayBack *WayBack `json:"wayBack,omitempty"`
 
 	// Rows is how many rows a table of the text has at most: DefaultRows if it is 0, and no limit for AllRows.
 	Rows int `json:"-"`
@@ -33,6 +35,7 @@ type Report struct {
 	Clock Clock `json:"-"`
 
 	trace *simulation.Trace
+	back  bool // it is a way back
 }
 
 // Placement is what was rolled out to.
@@ -161,17 +164,10 @@ func New(s *scenario.Scenario, trace *simulation.Trace, hub *policy.Hub, start t
 			r.Rollout.Warnings = append(r.Rollout.Warnings, warning.String())
 		}
 	}
+	r.Waves = waves(trace, 0)
 	passes := hub.Passes()
-	for _, w := range trace.Waves {
-		var written []Pass
-		written, passes = passesUntil(passes, start.Add(w.After))
-		r.Waves = append(r.Waves, Wave{
-			After: w.After.String(), Started: w.Started, Succeeded: w.Succeeded, Failed: w.Failed, TimedOut: w.TimedOut,
-			Attempt: w.Attempt, Again: w.Again,
-			InFlight: w.Counts.InFlight(), Done: w.Counts.Done(), Failures: w.Counts.Failures(),
-			Counts: w.Counts, Waiting: waiting(w.Holds),
-			Passes: written,
-		})
+	for i, w := range trace.Waves {
+		r.Waves[i].Passes, passes = passesUntil(passes, start.Add(w.After))
 	}
 	r.End = end(trace, r.Waves, s.Uncounted)
 	return r, nil

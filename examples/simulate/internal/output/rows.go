@@ -75,8 +75,13 @@ func waveRows(waves []Wave, end string, most int) (all []waveRow) {
 		row.waves++
 		row.started += len(w.Started)
 		row.passes = append(row.passes, w.Passes...)
-		if w.Attempt > 0 {
+		switch {
+		case w.Attempt > 0 && len(w.Again) > 0:
 			row.attempts = append(row.attempts, fmt.Sprintf("attempt %d begins: try again %s", w.Attempt, listed(w.Again)))
+		case w.Attempt > 0:
+			row.attempts = append(row.attempts, fmt.Sprintf("attempt %d begins", w.Attempt))
+		case len(w.Again) > 0:
+			row.attempts = append(row.attempts, "try again "+listed(w.Again))
 		}
 	}
 	return all

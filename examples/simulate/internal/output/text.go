@@ -28,6 +28,11 @@ func (r Report) Text(w io.Writer) error {
 		return err
 	}
 	r.end(&b)
+	if r.WayBack != nil {
+		if err := r.WayBack.text(&b); err != nil {
+			return err
+		}
+	}
 	_, err := io.WriteString(w, r.Clock.Read(b.String()))
 	return err
 }
@@ -214,6 +219,9 @@ func (r Report) columns() []column {
 		}},
 		{"WHY THE REST WAITS", func(w waveRow) any { return r.why(w.last.Waiting) }},
 	}
+	if r.back {
+		all = r.backColumns()
+	}
 	return slices.DeleteFunc(all, func(c column) bool {
 		there, sometimes := map[string]func(status.Counts) bool{
 			"SOAKING":     func(n status.Counts) bool { return n.Soaking > 0 },
@@ -264,13 +272,7 @@ func (r Report) end(b *bytes.Buffer) {
 	if r.End.LastChange != "" {
 		fmt.Fprintf(b, "  the last change after that: %s\n", short(r.End.LastChange))
 	}
-	for i, c := range r.End.Unsuccessful {
-		if i == mostNamed {
-			fmt.Fprintf(b, "  and %d more\n", len(r.End.Unsuccessful)-i)
-			break
-		}
-		fmt.Fprintf(b, "  %s in %v: %s%s\n", c.Name, c.Group, c.Status, c.aside())
-	}
+	r.unsuccessful(b)
 	r.otherReasons(b)
 	fmt.Fprintf(b, "%s: %v (%d%%)\n", r.Summary.Aggregate, r.Summary.Counts, r.Summary.Percent)
 	var groups []string
@@ -282,6 +284,17 @@ func (r Report) end(b *bytes.Buffer) {
 	}
 	if r.Policy != nil {
 		fmt.Fprintln(b, r.Policy.root())
+	}
+}
+
+// unsuccessful names those that stand where they should not.
+func (r Report) unsuccessful(b *bytes.Buffer) {
+	for i, c := range r.End.Unsuccessful {
+		if i == mostNamed {
+			fmt.Fprintf(b, "  and %d more\n", len(r.End.Unsuccessful)-i)
+			break
+		}
+		fmt.Fprintf(b, "  %s in %v: %s%s\n", c.Name, c.Group, c.Status, c.aside())
 	}
 }
 

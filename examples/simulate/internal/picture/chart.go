@@ -5,6 +5,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -33,6 +34,14 @@ var curves = []curve{
 	{"succeeded", []State{Succeeded, Soaking}, "*", asciigraph.Green},
 	{"in flight", []State{InFlight}, "o", asciigraph.Blue},
 	{"failed", []State{Failed, TimedOut}, "x", asciigraph.Red},
+	{"went back", []State{WentBack}, "<", asciigraph.Magenta},
+}
+
+// curves are those of this rollout: few are taken back.
+func (t Timeline) curves() []curve {
+	return slices.DeleteFunc(slices.Clone(curves), func(c curve) bool {
+		return slices.Contains(c.states, WentBack) && !slices.ContainsFunc(t.Points, func(p Point) bool { return p.Counts[WentBack] > 0 })
+	})
 }
 
 // Chart draws the number of clusters that succeeded, are in flight and failed against time, in text of at most 80
@@ -45,6 +54,7 @@ func (t Timeline) Chart(w io.Writer, colour bool) error {
 	before[Waiting] = total
 	columns, most := sample(t.Points, before, end, width), 1.0
 	var series [][]float64
+	curves := t.curves()
 	for _, c := range curves {
 		values := c.values(columns)
 		for _, v := range values {
@@ -76,7 +86,7 @@ func (t Timeline) Chart(w io.Writer, colour bool) error {
 func (t Timeline) legend(colour bool) string {
 	var words []string
 	final := t.final()
-	for _, c := range curves {
+	for _, c := range t.curves() {
 		n := 0
 		for _, state := range c.states {
 			n += final[state]

@@ -13,6 +13,7 @@ const (
 	InFlight
 	Failed
 	TimedOut
+	WentBack
 	Waiting
 	NotCounted
 	numStates
@@ -44,6 +45,7 @@ var looks = [numStates]look{
 	Soaking:    {"soaking", color.RGBA{0xd5, 0xec, 0xd9, 0xff}, level},
 	InFlight:   {"in flight", color.RGBA{0xa9, 0xcc, 0xee, 0xff}, rising},
 	Failed:     {"failed", color.RGBA{0x8e, 0x10, 0x1c, 0xff}, plain},
+	WentBack:   {"went back", color.RGBA{0x9b, 0x8f, 0xb8, 0xff}, level},
 	TimedOut:   {"timed out", color.RGBA{0xe8, 0xa3, 0x3d, 0xff}, crossed},
 	NotCounted: {"not counted", color.RGBA{0xe0, 0xe0, 0xe0, 0xff}, plain},
 	Waiting:    {"waiting", color.RGBA{0xff, 0xff, 0xff, 0xff}, plain},

@@ -321,15 +321,41 @@ func (s *Scenario) Planner(opts ...rollout.Option) (simulation.Planner, *policy.
 	}, nil
 }
 
-// Play plays the rollout through from where it stands. The hub is that of a Policy's, of which nothing is tried again: its
-// replicated policies don't say which attempt they are.
-func (s *Scenario) Play(options []rollout.Option, lives func(cluster string) simulation.Life, retries simulation.Retries, start time.Time, watch ...func(time.Duration, *rollout.Result)) (*simulation.Trace, *policy.Hub, error) {
-	if _, hub := s.Planner(options...); hub != nil {
-		trace, err := hub.Play(lives, start, watch...)
+// Play is how a rollout is played through.
+type Play struct {
+	Options []rollout.Option
+	Lives   func(cluster string) simulation.Life
+	Start   time.Time
+	// Retries and Abort have no part in a Policy's: its replicated policies don't say which attempt they are, and it is taken
+	// back by another policy.
+	Retries simulation.Retries
+	Abort   simulation.Abort
+}
+
+// Play plays the rollout through from where it stands. The hub is that of a Policy's.
+func (s *Scenario) Play(p Play, watch ...func(time.Duration, *rollout.Result)) (*simulation.Trace, *policy.Hub, error) {
+	if _, hub := s.Planner(p.Options...); hub != nil {
+		trace, err := hub.Play(p.Lives, p.Start, watch...)
 		return trace, hub, err
 	}
-	trace, err := simulation.Rollout{Strategy: s.Strategy, Groups: s.Groups, Options: options, Retries: retries}.Play(s.Observed, lives, start, watch...)
+	played := simulation.Rollout{Strategy: s.Strategy, Groups: s.Groups, Options: p.Options, Retries: p.Retries, Abort: p.Abort}
+	trace, err := played.Play(s.Observed, p.Lives, p.Start, watch...)
 	return trace, nil, err
+}
+
+// AtOnce is the strategy that takes a rollout back as fast as can be: all clusters at once, with the deadline of its own.
+func (s *Scenario) AtOnce() clusterv1alpha1.RolloutStrategy {
+	var config clusterv1alpha1.RolloutConfig
+	switch {
+	case s.Strategy.Progressive != nil && s.Strategy.Type == clusterv1alpha1.Progressive:
+		config = s.Strategy.Progressive.RolloutConfig
+	case s.Strategy.ProgressivePerGroup != nil && s.Strategy.Type == clusterv1alpha1.ProgressivePerGroup:
+		config = s.Strategy.ProgressivePerGroup.RolloutConfig
+	case s.Strategy.All != nil:
+		config = s.Strategy.All.RolloutConfig
+	}
+	return clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.All, All: &clusterv1alpha1.RolloutAll{
+		RolloutConfig: clusterv1alpha1.RolloutConfig{ProgressDeadline: config.ProgressDeadline}}}
 }
 
 // Clusters are the selected clusters, in the order of their names, as rules of behavior see them.

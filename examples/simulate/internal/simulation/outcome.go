@@ -23,6 +23,8 @@ const (
 	Stuck Outcome = "Stuck"
 	// AtGate says that all that wait do so for a gate that someone has to open.
 	AtGate Outcome = "AtGate"
+	// TakenBack says that the rollout was aborted before it came to an end by itself.
+	TakenBack Outcome = "TakenBack"
 )
 
 // outcome is how it ended for a rollout whose last plan is given.

@@ -25,6 +25,8 @@ type Rollout struct {
 	Ledger Ledger
 	// Retries try again what failed.
 	Retries Retries
+	// Abort takes it back.
+	Abort Abort
 }
 
 // Ledger stands between clusters and a rollout: it says what their reports mean to it, and writes what follows.
@@ -84,7 +86,7 @@ func (p *play) goOn() (bool, error) {
 	if tried = tried && (!found || !again.After(next)); tried {
 		next = again
 	}
-	if !found && !tried {
+	if p.abort(next, found || tried) || !found && !tried {
 		return false, nil
 	}
 	p.now = next
@@ -113,6 +115,7 @@ type play struct {
 	first, attempt int       // that of those who were observed, and the present one
 	raised         bool      // the attempt is that of the wave to come
 	breached       time.Time // since when a budget is breached
+	before         []int     // the members that were in flight when the attempt began
 }
 
 // begin takes in how things stand at the start.
@@ -321,9 +324,14 @@ func (p *play) note(w *Wave) error {
 	}
 	slices.Sort(p.touched)
 	for _, i := range slices.Compact(p.touched) {
+		if failed(p.said[i]) && p.members[i].attempt < p.attempt {
+			p.waits(i, w)
+			continue
+		}
 		p.members[i].show(p.said[i], w)
 	}
 	p.touched = p.touched[:0]
+	p.late(w)
 	w.Counts, w.Breached = p.last.Counts, p.last.Breach != nil
 	return nil
 }
@@ -349,6 +357,10 @@ func (p *play) end() (*Trace, error) {
 	last := len(t.Waves) - 1
 	t.Waves[last].Holds = t.Final.Holds()
 	t.Outcome = outcome(t.Final)
+	if t.Aborted != nil && t.Outcome != Breached {
+		t.Outcome, t.Stopped = TakenBack, last
+		return t, nil
+	}
 	if t.Outcome == AtGate { // it is the reasons that say since when
 		first := last
 		for first > 0 && len(t.Waves[first].Started) == 0 {

@@ -55,6 +55,12 @@ func (p *play) retry(found bool) (at time.Time, ok bool) {
 func (p *play) raise() error {
 	p.attempt++
 	p.raised, p.breached = true, time.Time{}
+	p.before = p.before[:0]
+	for i := range p.members {
+		if p.members[i].shown == status.Progressing {
+			p.before = append(p.before, i)
+		}
+	}
 	return p.setAttempt()
 }
 
@@ -71,8 +77,39 @@ func (p *play) again(w *Wave) {
 	p.raised = false
 	w.Attempt = p.attempt
 	for i := range p.members {
-		if s := p.members[i].shown; s == status.Failed || s == status.TimeOut {
-			w.Again = append(w.Again, p.members[i].name)
+		if failed(p.members[i].shown) {
+			p.waits(i, w)
+		}
+	}
+}
+
+// waits notes that a member waits once more.
+func (p *play) waits(i int, w *Wave) {
+	m := &p.members[i]
+	if _, selected := p.rollout.Groups.Position(m.name); selected && m.shown != status.ToApply {
+		m.shown = status.ToApply
+		w.Again = append(w.Again, m.name)
+	}
+}
+
+func failed(s status.RolloutStatus) bool { return s == status.Failed || s == status.TimeOut }
+
+// late notes who was in flight before this attempt began and waits now, as its deadline has passed: that is no failure, and
+// nothing tells of it.
+func (p *play) late(w *Wave) {
+	p.before = slices.DeleteFunc(p.before, func(i int) bool {
+		return p.members[i].attempt == p.attempt || p.members[i].shown != status.Progressing
+	})
+	if len(p.before) == 0 {
+		return
+	}
+	inFlight := make(map[string]bool)
+	for _, cluster := range p.planner.InFlight(p.now) {
+		inFlight[cluster.Name] = true
+	}
+	for _, i := range p.before {
+		if !inFlight[p.members[i].name] {
+			p.waits(i, w)
 		}
 	}
 }

@@ -16,8 +16,10 @@ type Trace struct {
 	// Stopped is the place in Waves of the instant at which it came to that. What happens later, such as the end of a
 	// deadline after a breach, changes nothing of the outcome.
 	Stopped int
-	// Final is the last plan. It starts nothing.
+	// Final is the last plan. It starts nothing, unless the rollout was aborted.
 	Final *rollout.Result
+	// Aborted is there where the rollout is taken back from then on.
+	Aborted *Aborted
 
 	replay *replay // of Rollout.Play
 }
@@ -30,7 +32,8 @@ type Wave struct {
 	Started []string
 	// Succeeded, Failed and TimedOut are the clusters that became so, in the order of their start.
 	Succeeded, Failed, TimedOut []string
-	// Attempt is the one that begins now, 0 if none does, and Again are the clusters that wait for their turn once more then.
+	// Attempt is the one that begins now, 0 if none does. Again are the clusters of earlier attempts that failed and wait for
+	// their turn once more from now on.
 	Attempt int
 	Again   []string
 	// Counts are those after the start.

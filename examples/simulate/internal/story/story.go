@@ -35,7 +35,17 @@ const (
 	Fails       What = "Fails"
 	TimesOut    What = "TimesOut"
 	Done        What = "Done"
+
+	// Those of the way back.
+	Aborted     What = "Aborted" // the rollout is
+	WaitsToGo   What = "WaitsToGo"
+	GoesBack    What = "GoesBack"
+	WentBack    What = "WentBack"
+	StaysBehind What = "StaysBehind" // it never had the version
 )
+
+// Waits says whether the event is a wait.
+func (w What) Waits() bool { return w == Waits || w == WaitsToGo }
 
 // Teller puts the story of a cluster together while a simulation runs.
 type Teller struct {
@@ -51,6 +61,39 @@ func New(cluster string) *Teller { return &Teller{cluster: cluster} }
 
 // Events are those so far, in order.
 func (t *Teller) Events() []Event { return t.events }
+
+// Abort ends the story at a time, as the rollout is aborted, and goes on with that of the way back, whose times are those since
+// then. It is nil where the cluster never had the version.
+func (t *Teller) Abort(after time.Duration, back *Teller) {
+	if last := len(t.events) - 1; last >= 0 && t.events[last].What == Waits {
+		t.events[last].Until = after
+		if t.events[last].After == after {
+			t.events = t.events[:last]
+		}
+	}
+	t.events = append(t.events, Event{After: after, What: Aborted})
+	if back == nil {
+		t.events = append(t.events, Event{After: after, What: StaysBehind})
+		return
+	}
+	for _, e := range back.events {
+		switch e.What {
+		case Waits:
+			e.What = WaitsToGo
+			if e.Until > 0 {
+				e.Until += after
+			}
+		case Starts:
+			e.What = GoesBack
+		case Done:
+			e.What = WentBack
+		case Succeeds:
+			continue // which is the same, but for a soak
+		}
+		e.After += after
+		t.events = append(t.events, e)
+	}
+}
 
 // Watch takes in how things stand after a wave.
 func (t *Teller) Watch(after time.Duration, result *rollout.Result) {

@@ -14,13 +14,66 @@ import (
 
 // Of is the rollout that a simulation played over these groups, with a mark where it came to its end. Its
 // title and sentence are the caller's. Nobody is uncounted if that is nil.
-func Of(groups *grouping.Groups, trace *simulation.Trace, uncounted func(cluster string) bool) picture.Timeline {
+//
+// Of one that was aborted, back is its way back, with times since then.
+func Of(groups *grouping.Groups, trace, back *simulation.Trace, uncounted func(cluster string) bool) picture.Timeline {
 	t := picture.Timeline{Mark: mark(trace)}
 	for _, w := range trace.Waves {
 		t.Points = append(t.Points, picture.Point{After: w.After, Counts: counts(w.Counts)})
 	}
-	t.Groups = ofGroups(groups, trace, uncounted)
+	all := changes(groups, trace)
+	if back != nil {
+		all = slices.DeleteFunc(all, func(c change) bool { return c.after > trace.Aborted.After }) // the end of a soak
+		all = append(all, wayBack(groups, trace.Aborted.After, back)...)
+	}
+	t.Groups = ofGroups(groups, all, uncounted)
+	if back != nil {
+		t.Points = append(t.Points, together(t.Groups, trace.Aborted.After)...)
+	}
 	return t
+}
+
+// wayBack are the changes of a way back that begins so long after the start.
+func wayBack(groups *grouping.Groups, begin time.Duration, back *simulation.Trace) []change {
+	all := changes(groups, back)
+	for i := range all {
+		all[i].after += begin
+		if all[i].to == picture.Succeeded {
+			all[i].to = picture.WentBack
+		}
+	}
+	return all
+}
+
+// together are the points of all groups from a time on.
+func together(groups []picture.Group, from time.Duration) (all []picture.Point) {
+	var times []time.Duration
+	for _, g := range groups {
+		for _, p := range g.Points {
+			if p.After >= from {
+				times = append(times, p.After)
+			}
+		}
+	}
+	slices.Sort(times)
+	next := make([]int, len(groups)) // of each group's points
+	for _, at := range slices.Compact(times) {
+		point := picture.Point{After: at}
+		for i, g := range groups {
+			for next[i] < len(g.Points) && g.Points[next[i]].After <= at {
+				next[i]++
+			}
+			now := picture.Counts{picture.Waiting: g.Clusters}
+			if next[i] > 0 {
+				now = g.Points[next[i]-1].Counts
+			}
+			for state, n := range now {
+				point.Counts[state] += n
+			}
+		}
+		all = append(all, point)
+	}
+	return all
 }
 
 // words are those for the ends.
@@ -31,10 +84,15 @@ var words = map[simulation.Outcome]string{
 	simulation.Stuck:                "stuck",
 	simulation.AtGate:               "at a closed gate",
 	simulation.NothingSelected:      "nothing selected",
+	simulation.TakenBack:            "aborted",
 }
 
 func mark(trace *simulation.Trace) picture.Mark {
 	m := picture.Mark{Label: words[trace.Outcome]}
+	if trace.Outcome == simulation.TakenBack {
+		m.After = trace.Aborted.After
+		return m
+	}
 	if trace.Stopped < len(trace.Waves) {
 		m.After = trace.Waves[trace.Stopped].After
 	}
@@ -91,7 +149,7 @@ func changes(groups *grouping.Groups, trace *simulation.Trace) (all []change) {
 }
 
 // ofGroups counts the clusters of each group whenever one of them changes.
-func ofGroups(groups *grouping.Groups, trace *simulation.Trace, uncounted func(cluster string) bool) []picture.Group {
+func ofGroups(groups *grouping.Groups, changes []change, uncounted func(cluster string) bool) []picture.Group {
 	all, now := make([]picture.Group, groups.Len()), make([]picture.Counts, groups.Len())
 	for i := range all {
 		key := groups.Key(i)
@@ -112,7 +170,7 @@ func ofGroups(groups *grouping.Groups, trace *simulation.Trace, uncounted func(c
 			all[i].Points = append(all[i].Points, picture.Point{Counts: now[i]})
 		}
 	}
-	for _, c := range changes(groups, trace) {
+	for _, c := range changes {
 		group := groups.GroupAt(c.position)
 		if states[c.position] == picture.NotCounted {
 			continue

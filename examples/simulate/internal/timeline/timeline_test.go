@@ -2,6 +2,7 @@ package timeline_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -15,7 +16,6 @@ import (
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/simulation"
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/timeline"
 	"github.com/cohort-ocm/cohort/grouping"
-	"github.com/cohort-ocm/cohort/rollout"
 	"github.com/cohort-ocm/cohort/status"
 )
 
@@ -37,13 +37,10 @@ func fleet(t interface{ Fatal(...any) }, sizes ...int) *grouping.Groups {
 	return groups
 }
 
-func play(t interface{ Fatal(...any) }, groups *grouping.Groups, config clusterv1alpha1.RolloutConfig, lives func(string) simulation.Life) *simulation.Trace {
+func play(t interface{ Fatal(...any) }, groups *grouping.Groups, config clusterv1alpha1.RolloutConfig, lives func(string) simulation.Life, retries simulation.Retries) *simulation.Trace {
 	strategy := clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.ProgressivePerGroup,
 		ProgressivePerGroup: &clusterv1alpha1.RolloutProgressivePerGroup{RolloutConfig: config}}
-	plan := func(reports []status.Report, now time.Time) (*rollout.Result, error) {
-		return rollout.Plan(strategy, groups, reports, now)
-	}
-	trace, err := simulation.Run(plan, lives, start)
+	trace, err := simulation.Rollout{Strategy: strategy, Groups: groups, Retries: retries}.Play(nil, lives, start)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,8 +54,8 @@ func TestMarkIsWhereTheRolloutStopped(t *testing.T) {
 			return simulation.Life{{After: 5 * time.Minute, Status: status.Failed}}
 		}
 		return simulation.Life{{After: 10 * time.Minute, Status: status.Succeeded}}
-	})
-	if got := timeline.Of(groups, trace, nil).Mark.String(); got != "stopped after 15m" {
+	}, simulation.Retries{})
+	if got := timeline.Of(groups, trace, nil, nil).Mark.String(); got != "stopped after 15m" {
 		t.Errorf("got %q, want that it stopped when g1c0 failed", got)
 	}
 }
@@ -79,8 +76,9 @@ func TestGroupsAddUpToAll(t *testing.T) {
 				lives[groups.Cluster(i)] = simulation.Life{{After: time.Duration(rapid.IntRange(0, 30).Draw(t, "after")) * time.Minute, Status: end}}
 			}
 		}
-		trace := play(t, groups, config, func(c string) simulation.Life { return lives[c] })
-		tl := timeline.Of(groups, trace, nil)
+		trace := play(t, groups, config, func(c string) simulation.Life { return lives[c] }, simulation.Retries{
+			Times: rapid.IntRange(0, 2).Draw(t, "retries"), After: 6 * time.Minute})
+		tl := timeline.Of(groups, trace, nil, nil)
 		for _, point := range tl.Points {
 			var sum picture.Counts
 			for _, group := range tl.Groups {
@@ -99,4 +97,31 @@ func TestGroupsAddUpToAll(t *testing.T) {
 			}
 		}
 	})
+}
+
+// After an abort the picture goes on: who has the version goes back, who never had it waits.
+func TestTheWayBackFollowsTheRollout(t *testing.T) {
+	groups := fleet(t, 2, 2, 1)
+	strategy := clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.ProgressivePerGroup,
+		ProgressivePerGroup: &clusterv1alpha1.RolloutProgressivePerGroup{RolloutConfig: clusterv1alpha1.RolloutConfig{MinSuccessTime: metav1.Duration{Duration: 4 * time.Minute}}}}
+	lives := func(string) simulation.Life {
+		return simulation.Life{{After: 10 * time.Minute, Status: status.Succeeded}}
+	}
+	trace, err := simulation.Rollout{Strategy: strategy, Groups: groups, Abort: simulation.Abort{At: 26 * time.Minute}}.Play(nil, lives, start)
+	if err != nil {
+		t.Fatal(err)
+	}
+	back, err := trace.Aborted.Back(clusterv1alpha1.RolloutStrategy{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tl := timeline.Of(groups, trace, back, nil)
+	want := []picture.Point{
+		{After: 24 * time.Minute, Counts: picture.Counts{picture.Succeeded: 2, picture.Soaking: 2, picture.Waiting: 1}},
+		{After: 26 * time.Minute, Counts: picture.Counts{picture.InFlight: 4, picture.Waiting: 1}},
+		{After: 36 * time.Minute, Counts: picture.Counts{picture.WentBack: 4, picture.Waiting: 1}},
+	}
+	if got := tl.Points[max(len(tl.Points)-3, 0):]; !slices.Equal(got, want) || tl.Mark.String() != "aborted after 26m" {
+		t.Errorf("%v, %v, want %v", tl.Mark, got, want)
+	}
 }

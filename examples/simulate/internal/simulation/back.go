@@ -1,0 +1,115 @@
+package simulation
+
+import (
+	"time"
+
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+
+	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/status"
+)
+
+// Abort says when a rollout is taken back; never if it is zero.
+type Abort struct {
+	// At is so long after the start, whatever has happened by then, unless the rollout is complete. 0 is never.
+	At time.Duration
+	// OnBreach is as soon as more clusters failed than a budget allows.
+	OnBreach bool
+}
+
+// Aborted is a rollout that is taken back from some time on.
+type Aborted struct {
+	// After is when, since the start of the rollout.
+	After time.Duration
+
+	rollout Rollout
+	time    time.Time
+	members []member
+	lives   func(cluster string) Life
+}
+
+// abort says whether the rollout is taken back before anything else happens, which is at next if it is found.
+func (p *play) abort(next time.Time, found bool) bool {
+	wanted := p.rollout.Abort
+	at := p.start.Add(wanted.At)
+	switch {
+	case wanted.OnBreach && p.last.Breach != nil:
+		at = p.now
+	case wanted.At == 0 || found && next.Before(at):
+		return false
+	case !found && at.After(p.now) && p.last.Breach == nil && p.last.Counts.ToApply == 0 && p.last.Counts.InFlight() == 0:
+		return false // it is complete, and nobody takes it back
+	}
+	p.now = at
+	p.trace.Aborted = &Aborted{After: at.Sub(p.start), rollout: p.rollout, time: at, members: p.members, lives: p.lives}
+	return true
+}
+
+// Holders is how many selected clusters have the version that is taken back.
+func (a *Aborted) Holders() (n int) {
+	for i := range a.members {
+		if _, selected := a.rollout.Groups.Position(a.members[i].name); selected && a.members[i].report(a.time).Status != status.Skip {
+			n++
+		}
+	}
+	return n
+}
+
+// Has says whether the cluster is among those.
+func (a *Aborted) Has(cluster string) bool {
+	for i := range a.members {
+		if a.members[i].name == cluster {
+			return a.members[i].report(a.time).Status != status.Skip
+		}
+	}
+	return false
+}
+
+// Back plays the way back as rollout.Revert has it, by a strategy and with options. A cluster takes as long to go back as it
+// took to succeed or fail, and succeeds; one that did not answer does not then either. Times of the trace are those since
+// the abort. Each wave costs a whole plan, so that of many clusters times are rounded up to some.
+func (a *Aborted) Back(strategy clusterv1alpha1.RolloutStrategy, options []rollout.Option, watch ...func(after time.Duration, result *rollout.Result)) (*Trace, error) {
+	went := make(map[string]bool)
+	plan := func(before []status.Report, now time.Time) (*rollout.Result, error) {
+		abort := rollout.Abort{Time: a.time, Before: before}
+		clear(went)
+		for _, report := range before {
+			went[report.Cluster] = true
+		}
+		for i := range a.members {
+			if !went[a.members[i].name] {
+				abort.Failed = append(abort.Failed, a.members[i].report(now))
+			}
+		}
+		return rollout.Revert(strategy, a.rollout.Groups, abort, now, options...)
+	}
+	round := a.round()
+	return Run(plan, func(cluster string) Life { return back(a.lives(cluster), round) }, a.time, watch...)
+}
+
+// back is the life of a cluster on the way back.
+func back(life Life, round time.Duration) Life {
+	if len(life) == 0 {
+		return nil
+	}
+	after := life[0].After
+	if rest := after % round; rest > 0 {
+		after += round - rest
+	}
+	return Life{{After: after, Status: status.Succeeded}}
+}
+
+// round is what the times of many clusters are rounded up to: a hundredth of the longest.
+func (a *Aborted) round() time.Duration {
+	const many = 1000
+	if len(a.members) < many {
+		return 1
+	}
+	longest := time.Duration(0)
+	for i := range a.members {
+		if life := a.lives(a.members[i].name); len(life) > 0 {
+			longest = max(longest, life[0].After)
+		}
+	}
+	return max(longest/100, time.Second)
+}

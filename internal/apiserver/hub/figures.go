@@ -2,6 +2,9 @@ package hub
 
 import (
 	"fmt"
+	"os"
+	"strconv"
+	"strings"
 	"sync/atomic"
 	"time"
 )
@@ -16,9 +19,74 @@ type figures struct {
 	leaders, held, blind                                                            int
 	blindOf                                                                         map[Invariant]int
 	most                                                                            float64
-	dropped                                                                         int
+	dropped, failed                                                                 int
 	longestSeed                                                                     uint64
 	longest                                                                         time.Duration
+}
+
+// A block is some of the rollouts of a run, by their seeds.
+type block struct {
+	figures
+	number, size int
+}
+
+// over says whether all its rollouts are.
+func (b *block) over() bool { return b.rollouts+b.dropped+b.failed == b.size }
+
+func (b *block) String() string {
+	is := "green"
+	if b.violations+b.failed > 0 {
+		is = "RED"
+	}
+	return fmt.Sprintf("block %d is %s: %d rollouts of %d versions, %d starts, %d restarts, %d answers lost, %d violations, %d not observed",
+		b.number, is, b.rollouts, b.versions, b.starts, b.restarts, b.lost, b.violations, b.dropped+b.failed)
+}
+
+// blocks are those of a run.
+type blocks []*block
+
+// newBlocks divides n rollouts into blocks of which none has more than one rollout more than another.
+func newBlocks(n, parts int) (all blocks) {
+	parts = max(1, min(parts, n))
+	for i := range parts {
+		all = append(all, &block{number: i + 1, size: n*(i+1)/parts - n*i/parts})
+	}
+	return all
+}
+
+// of is the block of the i-th rollout.
+func (b blocks) of(i int) *block {
+	for _, block := range b {
+		if i < block.size {
+			return block
+		}
+		i -= block.size
+	}
+	return b[len(b)-1]
+}
+
+// String says of each block whether it was green, if there are several.
+func (b blocks) String() string {
+	if len(b) < 2 {
+		return ""
+	}
+	var s strings.Builder
+	for _, block := range b {
+		s.WriteString(block.String() + "\n")
+	}
+	return s.String()
+}
+
+// memory says how much memory the process has taken at most: API server, etcd, controllers and observer together.
+func memory() string {
+	text, _ := os.ReadFile("/proc/self/status")
+	for line := range strings.Lines(string(text)) {
+		if kB, ok := strings.CutPrefix(line, "VmHWM:"); ok {
+			n, _ := strconv.Atoi(strings.TrimSuffix(strings.TrimSpace(kB), " kB"))
+			return fmt.Sprintf(", in at most %.1f GB", float64(n)/(1<<20))
+		}
+	}
+	return ""
 }
 
 func (f *figures) add(o *observation) {

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 )
 
@@ -45,6 +46,7 @@ func (w *world) play(ctx context.Context, hub *Hub, subject *Subject, name strin
 	o := &observation{world: w}
 	o.err = p.run(ctx)
 	o.took = time.Since(began)
+	p.clear(ctx)
 	if o.err != nil {
 		return o
 	}
@@ -179,6 +181,34 @@ func (p *player) newReplica(number int, leader *lease) *replica {
 		r.lock = &lock{lease: leader, identity: fmt.Sprintf("replica %d", number)}
 	}
 	return r
+}
+
+// clear deletes what is left of a rollout. Controllers list all works of the hub when they begin, so that a run of a
+// thousand rollouts would become slower and slower.
+func (p *player) clear(ctx context.Context) {
+	p.mu.Lock()
+	last := map[id]event{}
+	for _, e := range p.events {
+		if e.rv > last[e.id].rv {
+			last[e.id] = e
+		}
+	}
+	p.mu.Unlock()
+	const unhold = `{"metadata": {"finalizers": null}}`
+	for i, e := range last {
+		namespace, name := e.object.GetNamespace(), e.object.GetName()
+		switch {
+		case e.gone:
+		case i.kind == Works:
+			api := p.user.work.WorkV1().ManifestWorks(namespace)
+			_, _ = api.Patch(ctx, name, types.MergePatchType, []byte(unhold), metav1.PatchOptions{}) // it may be gone
+			_ = api.Delete(ctx, name, metav1.DeleteOptions{})
+		case i.kind == ReplicaSets:
+			api := p.user.work.WorkV1alpha1().ManifestWorkReplicaSets(namespace)
+			_, _ = api.Patch(ctx, name, types.MergePatchType, []byte(unhold), metav1.PatchOptions{})
+			_ = api.Delete(ctx, name, metav1.DeleteOptions{})
+		}
+	}
 }
 
 func (p *player) feed(e event) {

@@ -15,6 +15,7 @@ import (
 var (
 	flagRollouts = flag.Int("rollouts", 20, "how many rollouts are observed")
 	flagParallel = flag.Int("at-once", 20, "how many of them run at a time")
+	flagBlocks   = flag.Int("blocks", 1, "in how many blocks they are counted; the run is one all the same")
 	flagSeed     = flag.Uint64("seed", 0, "the seed of the first rollout; 0 is a new one")
 	flagBound    = flag.Int("bound", 40, "how many rollouts a controller that ignores a duty gets until it must be caught")
 	flagHistory  = flag.Bool("history", false, "print what the API server showed of each rollout with a violation")
@@ -84,28 +85,36 @@ func (h *Hub) rollouts(t *testing.T, subject *Subject, n int, draw func(seed uin
 	seed := seedOf()
 	t.Logf("seeds %d to %d", seed, seed+uint64(n)-1)
 	var all figures
+	parts := newBlocks(n, *flagBlocks)
 	start := time.Now()
 	h.observe(t, subject, n, *flagParallel, func(i int) *world { return draw(seed + uint64(i)) }, func(o *observation) bool {
-		if o.overwhelmed() {
+		block := parts.of(int(o.world.seed - seed))
+		switch {
+		case o.overwhelmed():
 			all.dropped++
-			return true
-		} else if o.err != nil {
+			block.dropped++
+		case o.err != nil:
+			block.failed++
 			t.Errorf("%s\n%v", o.world, o.err)
-			return true
+		default:
+			all.add(o)
+			block.add(o)
 		}
-		all.add(o)
 		for _, v := range o.violations {
 			t.Errorf("%s (%s)\n%s", v, o.world.name, o.world)
 		}
 		if len(o.violations) > 0 && *flagHistory {
 			t.Logf("%s", o.history)
 		}
+		if len(parts) > 1 && block.over() {
+			t.Log(block)
+		}
 		return true
 	})
 	if all.rollouts == 0 {
 		t.Error("no rollout was observed")
 	}
-	t.Logf("%s\nin %v", &all, time.Since(start).Round(time.Second))
+	t.Logf("%s%s\nin %v, %d at a time%s", parts, &all, time.Since(start).Round(time.Second), min(n, *flagParallel), memory())
 }
 
 // EachDuty shows that the harness finds a controller that ignores one of the duties. Each has the invariants that are

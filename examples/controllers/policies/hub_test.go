@@ -16,6 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic/fake"
 	kubetesting "k8s.io/client-go/testing"
@@ -39,6 +40,7 @@ type hub struct {
 	clock    time.Time
 	reports  int
 	patches  int  // the controller's, of the status
+	lists    int  // the controller's, of Policies
 	drops    bool // the schema has no rolloutStatus
 
 	// fail, if set, is asked before a write of a replicated policy is made. With lost, the write is made all the same.
@@ -49,7 +51,7 @@ var thePolicy = types.NamespacedName{Namespace: "policies", Name: "etcd"}
 
 func newHub(t testing.TB) *hub {
 	h := &hub{t: t, policies: map[string]*unstructured.Unstructured{}, clock: time.Date(2026, 1, 2, 10, 0, 0, 0, time.UTC)}
-	client := fake.NewSimpleDynamicClient(runtime.NewScheme())
+	client := fake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), map[schema.GroupVersionResource]string{policies: "PolicyList"})
 	client.PrependReactor("*", "policies", h.serve)
 	h.controller = &controller{client: client, now: func() time.Time { return h.clock }}
 	store := func(indexers cache.Indexers) cache.Indexer {
@@ -67,7 +69,7 @@ func newHub(t testing.TB) *hub {
 
 // restart has the controller forget all.
 func (h *hub) restart() {
-	h.memories = nil
+	h.memories, h.looked = nil, false
 	h.teller = newTeller(events.NewFakeRecorder(1000), prometheus.NewRegistry())
 }
 
@@ -80,6 +82,13 @@ func (h *hub) serve(action kubetesting.Action) (bool, runtime.Object, error) {
 			return true, nil, apierrors.NewNotFound(policies.GroupResource(), a.Name)
 		}
 		return true, stored.DeepCopy(), nil
+	case kubetesting.ListActionImpl:
+		h.lists++
+		list := &unstructured.UnstructuredList{Object: map[string]any{"apiVersion": "policy.open-cluster-management.io/v1", "kind": "PolicyList"}}
+		for _, stored := range h.policies {
+			list.Items = append(list.Items, *stored.DeepCopy())
+		}
+		return true, list, nil
 	case kubetesting.CreateActionImpl:
 		object := a.Object.(*unstructured.Unstructured)
 		return h.write(a.Namespace, "create", object, func() (*unstructured.Unstructured, error) {

@@ -20,6 +20,9 @@ type controller struct {
 	teller teller
 	now    func() time.Time
 
+	begun  sync.Mutex
+	looked bool // at the API server, as takeOver does
+
 	mu       sync.Mutex
 	memories map[types.NamespacedName]*memory
 }
@@ -28,6 +31,7 @@ type controller struct {
 // what must last stands in the objects. A policy is reconciled by one worker at a time, so nothing in it is locked.
 type memory struct {
 	written  written // writes that the cache does not show yet
+	stored   string  // the resourceVersion of the policy itself when the process began
 	resolved resolved
 	template *template
 	last     *passes.Propagation
@@ -42,14 +46,20 @@ const grace = 5 * time.Second
 // reconcile brings a policy on its way to the next clusters, and says when to come back by time alone; 0 for never. The
 // numbers are those of what the caller does in the documentation of package passes.
 func (c *controller) reconcile(ctx context.Context, key types.NamespacedName) (time.Duration, error) {
+	if err := c.takeOver(ctx); err != nil {
+		return 0, err
+	}
 	root := c.caches.root(key)
 	if root == nil {
 		return 0, c.cleanUp(ctx, key)
 	}
+	memory := c.memory(key)
+	if older(root.ResourceVersion, memory.stored) {
+		return gather, nil // no event comes of it, if the policy stays as it was
+	}
 	if root.err != nil {
 		return 0, c.refuse(root, root.err)
 	}
-	memory := c.memory(key)
 
 	// 1. Resolve where the policy goes.
 	resolution, err := c.resolve(root, memory)

@@ -89,9 +89,13 @@ func (m mark) shown(replica *policy) bool {
 	case replica == nil:
 		return false
 	default:
-		order, err := resourceversion.CompareResourceVersion(replica.ResourceVersion, m.resourceVersion)
-		return err != nil || order >= 0
+		return !older(replica.ResourceVersion, m.resourceVersion)
 	}
+}
+
+func older(a, b string) bool {
+	order, err := resourceversion.CompareResourceVersion(a, b)
+	return err == nil && order < 0
 }
 
 // refused says that a write was certainly not made, and that not because the cache is behind.

@@ -184,7 +184,7 @@
 // are those above, and these:
 //
 //  1. Keep the template of the current revision, as long as clusters may have to go back to it. Store a new update
-//     revision before anything is written of it.
+//     revision before anything is written of it, and not before its template is kept.
 //
 //  2. Store the aborted time before the first cluster goes back, by the clock that stamps the works, and read it back
 //     as every write of your own. It tells who went back from who never had the version. A controller that crashes in
@@ -215,8 +215,11 @@
 //	func (c *aborter) plan(ctx context.Context, owner *app, groups *grouping.Groups) (*rollout.Result, error) {
 //		r := &owner.revisions
 //		if r.Want(hashOf(owner.template)) {
-//			// The template is kept under the name of its revision before anything is written of it.
-//			return nil, errors.Join(c.keepTemplate(ctx, owner), c.updateStatus(ctx, owner))
+//			// First the template is kept under the name of its revision. Where that fails, nothing may name the revision.
+//			if err := c.keepTemplate(ctx, owner); err != nil {
+//				return nil, err
+//			}
+//			return nil, c.updateStatus(ctx, owner)
 //		}
 //		update, current := c.reports(owner, r.UpdateRevision), c.reports(owner, r.CurrentRevision)
 //		removal := rollout.RemoveAfter(time.Minute, c.last) // and Uncounted, where the rollout has it

@@ -2,7 +2,6 @@ package rollout_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -85,8 +84,11 @@ type aborter struct {
 func (c *aborter) plan(ctx context.Context, owner *app, groups *grouping.Groups) (*rollout.Result, error) {
 	r := &owner.revisions
 	if r.Want(hashOf(owner.template)) {
-		// The template is kept under the name of its revision before anything is written of it.
-		return nil, errors.Join(c.keepTemplate(ctx, owner), c.updateStatus(ctx, owner))
+		// First the template is kept under the name of its revision. Where that fails, nothing may name the revision.
+		if err := c.keepTemplate(ctx, owner); err != nil {
+			return nil, err
+		}
+		return nil, c.updateStatus(ctx, owner)
 	}
 	update, current := c.reports(owner, r.UpdateRevision), c.reports(owner, r.CurrentRevision)
 	removal := rollout.RemoveAfter(time.Minute, c.last) // and Uncounted, where the rollout has it

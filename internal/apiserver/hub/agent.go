@@ -69,7 +69,7 @@ func steps(t temper, rng *rand.Rand) []step {
 // agents play the agents of a rollout's clusters, one for each work.
 type agents struct {
 	client   clients
-	temper   func(cluster string, rng *rand.Rand) temper
+	temper   func(work *manifestWork, rng *rand.Rand) temper
 	rng      func() *rand.Rand
 	ctx      context.Context
 	running  sync.WaitGroup
@@ -138,7 +138,7 @@ func (a *agents) run(in chan event, rng *rand.Rand) {
 				continue
 			}
 			generation = work.Generation
-			t := a.temper(work.Namespace, rng)
+			t := a.temper(work, rng)
 			if healed == nil {
 				t = quick
 			}

@@ -44,7 +44,7 @@ type controller struct {
 	unheard map[string]bool  // by key: works whose write got no answer
 	last    *rollout.Result  // the result before
 	begun   bool
-	set     int64                // resourceVersion of the set when it began
+	set     int64                // resourceVersion of the set when it began, or as it was written last
 	memory  map[string]time.Time // only to ignore a duty with
 	ignored Duty
 }
@@ -69,12 +69,20 @@ func says(set *replicaSet) (s Saying) {
 
 // run reconciles when something has changed, when the time to come back has passed, and again after an error.
 func run(ctx context.Context, p *Process) error {
-	c := &controller{
+	c := newController(p)
+	return loop(ctx, p, c.reconcile)
+}
+
+func newController(p *Process) *controller {
+	return &controller{
 		namespace: p.Set.Namespace, name: p.Set.Name, client: workclient.NewForConfigOrDie(p.Config), ignored: p.Ignored,
 		sets: setlisters.NewManifestWorkReplicaSetLister(p.Store(ReplicaSets)), works: worklisters.NewManifestWorkLister(p.Store(Works)),
 		placements: clusterlisters.NewPlacementLister(p.Store(Placements)), decisions: clusterlisters.NewPlacementDecisionLister(p.Store(Decisions)),
 		written: map[string]int64{}, unheard: map[string]bool{}, memory: map[string]time.Time{},
 	}
+}
+
+func loop(ctx context.Context, p *Process, reconcile func(context.Context) (time.Duration, error)) error {
 	news := make(chan struct{}, 1)
 	changed := func() {
 		select {
@@ -97,7 +105,7 @@ func run(ctx context.Context, p *Process) error {
 		}
 		again = nil
 		p.Reconcile(func() (time.Duration, error) {
-			after, err := c.reconcile(ctx)
+			after, err := reconcile(ctx)
 			if err != nil {
 				again = time.After(50 * time.Millisecond)
 			} else if after > 0 {
@@ -163,7 +171,7 @@ func (c *controller) reconcile(ctx context.Context) (time.Duration, error) {
 				return time.Millisecond, errors.Join(err, e)
 			}
 		}
-		err = errors.Join(err, c.apply(ctx, set, byCluster[cluster.Name], cluster.Name, version, now))
+		err = errors.Join(err, c.apply(ctx, set.Spec.ManifestWorkTemplate, byCluster[cluster.Name], cluster.Name, version, now))
 	}
 
 	recheck := result.RecheckAfter
@@ -197,7 +205,7 @@ func (c *controller) groups(name string) (*grouping.Groups, error) {
 }
 
 // apply gives a cluster the version, in a work that it creates or updates.
-func (c *controller) apply(ctx context.Context, set *workv1alpha1.ManifestWorkReplicaSet, old *workv1.ManifestWork, cluster, version string, planned time.Time) error {
+func (c *controller) apply(ctx context.Context, spec workv1.ManifestWorkSpec, old *workv1.ManifestWork, cluster, version string, planned time.Time) error {
 	api := c.client.WorkV1().ManifestWorks(cluster)
 	if old != nil && old.DeletionTimestamp != nil {
 		return nil // once it is gone
@@ -207,7 +215,7 @@ func (c *controller) apply(ctx context.Context, set *workv1alpha1.ManifestWorkRe
 		work.Name, work.GenerateName = "", c.name+"-"
 	}
 	if old != nil {
-		if has, _ := status.StampOf(old); has == version && equality.Semantic.DeepEqual(old.Spec, set.Spec.ManifestWorkTemplate) {
+		if has, _ := status.StampOf(old); has == version && equality.Semantic.DeepEqual(old.Spec, spec) {
 			return nil
 		}
 		work = old.DeepCopy()
@@ -219,7 +227,7 @@ func (c *controller) apply(ctx context.Context, set *workv1alpha1.ManifestWorkRe
 			work = announced
 		}
 	}
-	work.Spec = set.Spec.ManifestWorkTemplate
+	work.Spec = spec
 	c.stamp(work, version, planned)
 	var err error
 	switch {
@@ -269,6 +277,9 @@ func (c *controller) begin(ctx context.Context) error {
 	for i := range there.Items {
 		work := &there.Items[i]
 		c.written[work.Namespace+"/"+work.Name] = versionOf(work)
+		if work.DeletionTimestamp != nil { // the caches may show it next when it is gone
+			c.written[work.Namespace+"/"+work.Name] = gone
+		}
 	}
 	c.set, c.begun = versionOf(set), true
 	return nil

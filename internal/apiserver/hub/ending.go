@@ -16,6 +16,7 @@ type ending struct {
 	could    []string // clusters that wait, for nothing
 	surplus  []string // clusters that have a work and aren't selected
 	says     Saying
+	back     bool // the version is taken back, and the status speaks of that alone
 }
 
 // end judges how it stands at a time.
@@ -39,7 +40,7 @@ func (h *history) end(now time.Time, says func(*replicaSet) Saying) ending {
 			end.surplus = append(end.surplus, cluster)
 		}
 	}
-	end.says = says(s.set)
+	end.says, end.back = says(s.set), s.revising != nil && s.revising.aborted()
 	end.complete = end.over() && len(end.surplus) == 0 && end.says.Current && end.says.Over
 	return end
 }
@@ -70,6 +71,7 @@ func (h *history) checkEnd(now time.Time, says func(*replicaSet) Saying) []viola
 	switch {
 	case end.says.Message == "" || !end.says.Current:
 		breaks(invStatus, "it says %q, of an earlier generation or nothing", end.says.Message)
+	case end.back: // its own check says how it stands
 	case end.over():
 		if !end.says.Over {
 			breaks(invStatus, "all is done, and it says %q", end.says.Message)

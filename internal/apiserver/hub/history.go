@@ -33,6 +33,8 @@ type history struct {
 	most        float64
 
 	arrival bool // what the network held back counts from when it came
+
+	revisions func(*replicaSet) revising // by the versions of the payload; nil where the controller keeps none
 }
 
 // A reconcile is what the harness notes of one.
@@ -91,10 +93,10 @@ func (h *history) truth(rv int64) *scene {
 func (h *history) known(r *reconcile, rv int64) *scene {
 	floor := maps.Clone(r.view)
 	for _, w := range h.writes {
-		if w.kind != Works || !w.done || w.rv >= rv || !h.knows(r, &w) {
+		if w.kind != Works && h.revisions == nil || !w.done || w.rv >= rv || !h.knows(r, &w) {
 			continue
 		}
-		i := id{Works, w.key}
+		i := id{w.kind, w.key}
 		if w.verb == "DELETE" && w.rv == 0 {
 			for _, e := range h.states[i] {
 				if e.gone && e.rv < rv && !e.at.Before(w.sent) {
@@ -123,6 +125,8 @@ type scene struct {
 	set   *replicaSet
 	refs  []*seenRef // in the order of the set's placementRefs
 	works map[string][]seenWork
+
+	revising *revising // what the set's status says of its revisions; nil where the controller keeps none
 }
 
 // seenRef is one of the placementRefs, with the clusters that none before it selects.
@@ -202,6 +206,10 @@ func (h *history) look(get func(id) object) *scene {
 	}
 	if s.set == nil {
 		return s
+	}
+	if h.revisions != nil {
+		r := h.revisions(s.set)
+		s.revising = &r
 	}
 	taken := map[string]bool{}
 	for _, ref := range s.set.Spec.PlacementRefs {

@@ -3,7 +3,12 @@ package hub
 import "testing"
 
 // TestRollouts shows that a controller that does what the documentation says breaks nothing.
-func TestRollouts(t *testing.T) { theHub.Rollouts(t, subject) }
+func TestRollouts(t *testing.T) {
+	if testing.Short() {
+		t.Parallel()
+	}
+	theHub.Rollouts(t, subject)
+}
 
 // TestEachDuty shows that the harness finds a controller that ignores a duty of the documentation.
 func TestEachDuty(t *testing.T) {

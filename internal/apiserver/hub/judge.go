@@ -84,8 +84,9 @@ func (h *history) judgeStart(e event, version string, created bool) []violation 
 		}
 		broken = append(broken, violation{invariant: v.invariant, rv: e.rv, text: text})
 	}
+	goesBack := known.goesBackTo(version)
 	for i := range h.writes {
-		if o := &h.writes[i]; o.kind == Works && o.done && o.rv > 0 && o.rv < e.rv && o.life != w.life && h.knows(h.reconciles[w.reconcile], o) {
+		if o := &h.writes[i]; !goesBack && o.kind == Works && o.done && o.rv > 0 && o.rv < e.rv && o.life != w.life && h.knows(h.reconciles[w.reconcile], o) {
 			if newer, _ := h.at(id{Works, o.key}, o.rv).(*manifestWork); newer != nil && numberOf(templateVersion(newer.Spec.Workload.Manifests[0].Raw)) > numberOf(version) {
 				broken = append(broken, violation{invariant: invVersion, rv: e.rv, text: fmt.Sprintf("%s got version %s, and the process before had replaced it at %d", cluster, version, o.rv)})
 				break
@@ -93,7 +94,8 @@ func (h *history) judgeStart(e event, version string, created bool) []violation 
 		}
 	}
 	if set, _ := h.at(id{ReplicaSets, h.setKey()}, w.setShown).(*replicaSet); set != nil {
-		if v := templateVersion(set.Spec.ManifestWorkTemplate.Workload.Manifests[0].Raw); v != version {
+		v := templateVersion(set.Spec.ManifestWorkTemplate.Workload.Manifests[0].Raw)
+		if v != version && !(goesBack && v == known.revising.update) {
 			broken = append(broken, violation{invariant: invVersion, rv: e.rv, text: fmt.Sprintf("%s got version %s when the caches showed %s", cluster, version, v)})
 		}
 	}
@@ -291,6 +293,9 @@ func (s *scene) selected() iter.Seq2[string, *seenRef] {
 
 // wanted is the version that is wanted.
 func (s *scene) wanted() string {
+	if s.revising != nil {
+		return s.revising.target()
+	}
 	return templateVersion(s.set.Spec.ManifestWorkTemplate.Workload.Manifests[0].Raw)
 }
 

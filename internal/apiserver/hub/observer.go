@@ -31,6 +31,15 @@ const (
 	invLate        Invariant = "nobody waits for nothing"
 	invStatus      Invariant = "the status says how it stands"
 	invStuck       Invariant = "a rollout that stands still says whom it waits for"
+
+	// Of a version that is taken back.
+	invStored    Invariant = "what is written stands in the status first"
+	invTakenBack Invariant = "nobody gets a version that is taken back"
+	invMending   Invariant = "nothing new begins while clusters wait to go back"
+	invBackOrder Invariant = "groups go back in the reverse order"
+	invUntouched Invariant = "what has its version is not written again"
+	invAborted   Invariant = "the aborted time stays what it was"
+	invWentBack  Invariant = "nobody is left with a version that was taken back"
 )
 
 // A violation is an invariant that was broken, where, and what was seen.
@@ -200,6 +209,14 @@ func (s *scene) forbids(cluster, version string, now time.Time, l leniency) []vi
 	if ref == nil {
 		breaks(invSelected, "%s isn't selected", cluster)
 		return broken
+	}
+	if s.revising != nil {
+		if v := s.revisionForbids(cluster, version); v != nil {
+			return append(broken, *v)
+		}
+		if s.revising.aborted() && s.holds(cluster) {
+			return s.backForbids(ref, cluster, now, l)
+		}
 	}
 	strategy := ref.strategy
 	if strategy.Type == clusterv1alpha1.All || strategy.Type == "" {

@@ -53,11 +53,31 @@ func (w *world) play(ctx context.Context, hub *Hub, subject *Subject, name strin
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	o.restarts = p.restarts
-	o.history = newHistory(p.events, p.writes, p.reconciles)
+	o.history = p.history(p.writes, p.reconciles)
 	o.ending = o.history.end(time.Now(), subject.Says)
 	o.violations = append(o.history.check(w.worst, subject.RemoveAfter), o.history.checkEnd(time.Now(), subject.Says)...)
 	o.violations = append(o.violations, o.history.checkWaits(w.patience(o.history))...)
+	if subject.revisions != nil {
+		o.violations = append(o.violations, o.history.checkBack(time.Now(), subject.Says)...)
+	}
 	return o
+}
+
+// history is what happened so far. The player is locked.
+func (p *player) history(writes []write, reconciles []*reconcile) *history {
+	h := newHistory(p.events, writes, reconciles)
+	if p.subject.revisions != nil {
+		h.keepRevisions(p.subject)
+	}
+	return h
+}
+
+// temperOf draws how an agent takes a work.
+func (p *player) temperOf(work *manifestWork, rng *rand.Rand) temper {
+	if p.back != nil {
+		return p.back.temperOf(p, work, rng)
+	}
+	return pick(rng, p.world.temper[short(work.Namespace)]...)
 }
 
 // patience is how long a start may take: the caches' delay, retries, a new leader, and a list of writes as slow as they
@@ -134,7 +154,7 @@ func (p *player) run(ctx context.Context) error {
 	seeds := p.seed << 8
 	p.agents = &agents{
 		client: p.hub.clients("agent"), ctx: ctx, healed: make(chan struct{}), all: map[types.UID]chan event{},
-		temper:   func(cluster string, rng *rand.Rand) temper { return pick(rng, p.world.temper[short(cluster)]...) },
+		temper:   p.temperOf,
 		dying:    p.dying,
 		withHold: func(cluster string) bool { return p.holds[short(cluster)] },
 		rng:      func() *rand.Rand { seeds++; return rand.New(rand.NewPCG(seeds, 5)) },
@@ -276,8 +296,11 @@ func (p *player) quiet() time.Duration {
 // await waits until the rollout is complete, or nothing has happened for so long that nothing will. It is not complete
 // before the controller is idle: a status that says that it has failed may be one that a write on its way replaces.
 func (p *player) await(ctx context.Context) error {
-	quiet := p.quiet()
-	for start := time.Now(); time.Since(start) < 3*time.Minute; time.Sleep(250 * time.Millisecond) {
+	quiet, longest := p.quiet(), 3*time.Minute
+	if p.ignored != "" {
+		longest = time.Minute // it may try for ever
+	}
+	for start := time.Now(); time.Since(start) < longest; time.Sleep(250 * time.Millisecond) {
 		now := time.Now()
 		p.mu.Lock()
 		last, idle := p.events[len(p.events)-1].at, p.caughtUp()
@@ -289,7 +312,7 @@ func (p *player) await(ctx context.Context) error {
 			}
 			idle = idle && r.idle(now)
 		}
-		h := newHistory(p.events, nil, nil)
+		h := p.history(nil, nil)
 		p.mu.Unlock()
 		if now.Sub(last) > quiet || p.heals && idle && h.end(now, p.subject.Says).complete {
 			return nil

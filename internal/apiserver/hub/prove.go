@@ -120,6 +120,10 @@ func (h *Hub) rollouts(t *testing.T, subject *Subject, n int, draw func(seed uin
 // EachDuty shows that the harness finds a controller that ignores one of the duties. Each has the invariants that are
 // broken then.
 func (h *Hub) EachDuty(t *testing.T, subject *Subject, duties map[Duty][]Invariant) {
+	h.eachDuty(t, duties, subject, func(seed uint64, d Duty) *world { return draw(seed, subject, d) })
+}
+
+func (h *Hub) eachDuty(t *testing.T, duties map[Duty][]Invariant, subject *Subject, draw func(seed uint64, d Duty) *world) {
 	if testing.Short() {
 		t.Skip("one or two minutes")
 	}
@@ -130,7 +134,7 @@ func (h *Hub) EachDuty(t *testing.T, subject *Subject, duties map[Duty][]Invaria
 			var all figures
 			found := map[Invariant]int{}
 			proof := ""
-			h.observe(t, subject, *flagBound, 4, func(i int) *world { return draw(seed+uint64(i), subject, d) }, func(o *observation) bool {
+			h.observe(t, subject, *flagBound, 4, func(i int) *world { return draw(seed+uint64(i), d) }, func(o *observation) bool {
 				if proof != "" {
 					return false // it was stopped
 				}

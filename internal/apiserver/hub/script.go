@@ -40,6 +40,8 @@ func (p *player) change(ctx context.Context, what string, f *placed) error {
 	switch what {
 	case newTemplate:
 		return p.template(ctx)
+	case completes, fails, aborts, kills:
+		return p.takeBack(ctx, what)
 	case crashes:
 		p.crash()
 		return nil

@@ -82,6 +82,23 @@ func (t *transport) dieSoon() {
 	}
 }
 
+// die has the process crash now.
+func (t *transport) die() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.crashed = true
+	if t.kill != nil {
+		t.kill()
+	}
+}
+
+// dieAt has the process crash at its n-th write from now on.
+func (t *transport) dieAt(n int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.crash = n
+}
+
 // holdNext has the next write come to the server late.
 func (t *transport) holdNext(d time.Duration) {
 	t.mu.Lock()

@@ -42,6 +42,8 @@ type world struct {
 	strips    bool          // the controller's caches leave managed fields out
 	backwards bool          // newcomers come before all others by name
 	dying     time.Duration // how long a work with a finalizer takes to go, at most
+
+	back *wayBack // if versions are taken back
 }
 
 // A fleet is the clusters that a placement selects, and how they are rolled out to.

@@ -51,12 +51,31 @@ func TestDecisionsAll(t *testing.T) {
 	t.Logf("%d events, %d clusters that stay were in no PlacementDecision for a moment", f.events, len(absent))
 }
 
+// TestDecisionsLeaders runs two replicas, of which one leads. The leader is killed in the midst of its writes, or hangs and comes
+// back when the other one leads. No cluster that stays may be absent.
+func TestDecisionsLeaders(t *testing.T) {
+	if testing.Short() {
+		t.Skip("leases run out in 15 seconds")
+	}
+	t.Parallel()
+	f := newFleet(t, "-leader-elect", "-leader-election-namespace", web.Namespace)
+	absent, takeovers := f.change(t, 9)
+	if len(absent) > 0 {
+		t.Errorf("clusters that stay were in no PlacementDecision: %v", absent)
+	}
+	if takeovers != 6 {
+		t.Errorf("%d times another leader", takeovers)
+	}
+	t.Logf("%d events, %d times another leader, %d clusters in the end", f.events, takeovers, len(f.wanted))
+}
+
 // fleet plays the users, and has what the decisions must come to.
 type fleet struct {
 	client.WithWatch
 	t       *testing.T
 	start   func() *exec.Cmd
 	program *exec.Cmd
+	leaders *replicas         // in place of the program, if there are two
 	wanted  map[string]string // by cluster: its stage
 	next    int
 	rng     *rand.Rand
@@ -92,7 +111,11 @@ func newFleet(t *testing.T, args ...string) *fleet {
 	f.WithWatch, err = client.NewWithWatch(config, client.Options{Scheme: scheme})
 	f.must(err)
 	f.watch()
-	f.program = f.start()
+	if slices.Contains(args, "-leader-elect") {
+		f.leaders = elect(t, kubeconfig, f.start)
+	} else {
+		f.program = f.start()
+	}
 	return f
 }
 
@@ -182,7 +205,16 @@ func (f *fleet) change(t *testing.T, changes int) (absent []string, kills int) {
 		f.leave(10)
 		f.join(10, []string{"", "edge", "early"}[i%3])
 		f.move(25, []string{"early", "canary", "edge", ""}[i%4])
-		if i%3 == 1 {
+		switch {
+		case f.leaders != nil && i%3 == 1:
+			f.writing()
+			f.leaders.kill()
+			kills++
+		case f.leaders != nil && i%3 == 2:
+			f.writing()
+			f.leaders.freeze()
+			kills++
+		case i%3 == 1:
 			f.writing()
 			f.must(f.program.Process.Kill())
 			_ = f.program.Wait()

@@ -26,10 +26,10 @@ import (
 	"github.com/cohort-ocm/cohort/internal/apiserver"
 )
 
-// policies are the definitions of the policy API, of which OCM's API module has none. They keep all fields and check few.
+// others are definitions that OCM's API module does not have: those of the policy API, which keep all fields and check few, and leases.
 //
 //go:embed crds
-var policies embed.FS
+var others embed.FS
 
 func main() {
 	kubeconfig := flag.String("kubeconfig", "hub.kubeconfig", "the file to write when the server is ready")
@@ -63,10 +63,10 @@ func serve(ctx context.Context, kubeconfig string) error {
 	if err != nil {
 		return err
 	}
-	if err := os.CopyFS(dir, policies); err != nil {
+	if err := os.CopyFS(dir, others); err != nil {
 		return err
 	}
-	for _, name := range []string{"policies", "policysets", "placementbindings"} {
+	for _, name := range []string{"policies", "policysets", "placementbindings", "leases"} {
 		definitions = append(definitions, filepath.Join(dir, "crds", name+".yaml"))
 	}
 	server, err := apiserver.Start(dir, definitions...)

@@ -45,6 +45,7 @@ func main() {
 	}
 	config := ctrl.GetConfigOrDie()
 	config.QPS, config.Burst = float32(*qps), int(2**qps)
+	config.ContentType = runtime.ContentTypeJSON // also of leases, as the API server beside this has no other
 	exit(run(ctrl.SetupSignalHandler(), config, c, *workers, ctrl.Options{
 		Metrics:                 metricsserver.Options{BindAddress: *metricsAddress},
 		LeaderElection:          *elect,

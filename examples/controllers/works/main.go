@@ -34,6 +34,7 @@ func main() {
 	ctrl.SetLogger(zap.New())
 	config := ctrl.GetConfigOrDie()
 	config.QPS, config.Burst = float32(*qps), int(2**qps)
+	config.ContentType = runtime.ContentTypeJSON // also of leases, as the API server beside this has no other
 	err := run(ctrl.SetupSignalHandler(), config, *workers, *removeAfter, ctrl.Options{
 		Metrics:                 metricsserver.Options{BindAddress: *metricsAddress},
 		LeaderElection:          *elect,

@@ -21,7 +21,7 @@ func (g graph) fewestSurges(maxSteps int) []bool {
 	type cost struct{ over, steps int }
 	for size := 0; ; size++ {
 		best, found := cost{over: math.MaxInt}, uint(0)
-		for set := uint(0); set < 1<<len(g.out); set++ {
+		for set := range uint(1) << len(g.out) {
 			if bits.OnesCount(set) != size || set&^candidates != 0 {
 				continue
 			}

@@ -6,18 +6,13 @@ package decisionupdate
 func (f *fleet) fewestWrites(maxSteps int) []Step {
 	vertices, g := f.moves()
 	surged := chooseSurges(g, maxSteps)
-	level, _ := g.levels(surged)
+	level, latest := g.levels(surged)
 	if f.hurry(vertices, level, surged) {
-		level, _ = g.levels(surged)
+		level, latest = g.levels(surged)
 	}
 
-	steps := make([]Step, 1)
-	add := func(level int, w Write) {
-		for len(steps) < level {
-			steps = append(steps, nil)
-		}
-		steps[level-1] = append(steps[level-1], w)
-	}
+	steps := make([]Step, latest)
+	add := func(level int, w Write) { steps[level-1] = append(steps[level-1], w) }
 	at := make([]int, len(f.objects)) // by object: the step of its last write
 	for v, o := range vertices {
 		at[o] = level[v]
@@ -88,17 +83,12 @@ func (f *fleet) moves() ([]int32, graph) {
 		}
 	}
 	g := newGraph(len(vertices))
-	linked := make([]int32, len(vertices)) // by target: the last source that was linked to it, plus one
 	for _, o := range vertices {
 		for _, cluster := range f.objects[o].storedIDs {
 			if cluster == nobody || f.holder[cluster] != o {
 				continue // nobody waits, or somebody else keeps it
 			}
-			u, v := vertex[o], vertex[f.goal[cluster]]
-			if linked[v] != u+1 {
-				linked[v] = u + 1
-				g.link(u, v)
-			}
+			g.link(vertex[o], vertex[f.goal[cluster]])
 		}
 	}
 	for v, o := range vertices {

@@ -161,7 +161,7 @@ func (f *fleet) findStored(numbers map[string]int32) {
 	}
 }
 
-// Of several objects that store a cluster the one with the least reliance holds it.
+// Of several objects that store a cluster the one with the least reliance holds it, of equals the first by name.
 const (
 	relianceDeleted    = iota // it has to be deleted: nothing moves there, so it never is part of a circle
 	relianceDesired           // it stays

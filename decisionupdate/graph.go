@@ -13,7 +13,11 @@ func newGraph(n int) graph {
 	return graph{out: make([][]int32, n), in: make([][]int32, n), over: make([]int32, n)}
 }
 
+// link adds an edge, once.
 func (g graph) link(u, v int32) {
+	if slices.Contains(g.out[u], v) {
+		return
+	}
 	g.out[u] = append(g.out[u], v)
 	g.in[v] = append(g.in[v], u)
 }

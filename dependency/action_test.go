@@ -1,6 +1,7 @@
 package dependency_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -45,15 +46,17 @@ func TestActionsDeleteWhatADisabledPolicyHas(t *testing.T) {
 
 // P6: while a template doesn't say what it creates, an object without a template may be its.
 func TestActionsKeepWhatAnUnreadableTemplateMayHaveCreated(t *testing.T) {
-	policies := world("x: a b")
-	policies[0].Spec.PolicyTemplates[1].ObjectDefinition.Raw = []byte(`{"kind": 7}`)
-	got := texts(evaluate(policies, nil)[0].Actions([]dependency.Object{object("#old")}))
-	for _, want := range []string{
-		"create ConfigurationPolicy a\n",
-		"leave ConfigurationPolicy old: kept, since template 1 does not say what it creates",
-	} {
-		if !strings.Contains(got, want) {
-			t.Errorf("got\n%s\nwant %q in it", got, want)
+	for unreadable, created := range []string{"b", "a"} {
+		policies := world("x: a b")
+		policies[0].Spec.PolicyTemplates[unreadable].ObjectDefinition.Raw = []byte(`{"kind": 7}`)
+		got := texts(evaluate(policies, nil)[0].Actions([]dependency.Object{object("#old")}))
+		for _, want := range []string{
+			"create ConfigurationPolicy " + created + "\n",
+			fmt.Sprintf("leave ConfigurationPolicy old: kept, since template %d does not say what it creates", unreadable),
+		} {
+			if !strings.Contains(got, want) {
+				t.Errorf("got\n%s\nwant %q in it", got, want)
+			}
 		}
 	}
 	for _, action := range (dependency.Evaluation{}).Actions([]dependency.Object{object("#a")}) {

@@ -179,8 +179,7 @@ func (c *component) edges() (leadTo [][]*node) {
 // that a node leads to.
 func (c *component) waysFromRoot(edges func(n *node, to []*node) []*node) []*node {
 	before := make([]*node, len(c.members))
-	queue := make([]*node, 1, len(c.members)+1)
-	queue[0] = c.members[0]
+	queue := []*node{c.members[0]}
 	var to []*node
 	for i := 0; i < len(queue); i++ {
 		to = edges(queue[i], to[:0])

@@ -58,7 +58,7 @@ func (c Cycle) text(limit int) string {
 // none.
 func (c Cycle) from(created Object) Cycle {
 	at := slices.IndexFunc(c, func(w Waiter) bool { return w.Index >= 0 && w.Object == created })
-	if at <= 0 {
+	if at < 0 {
 		return c
 	}
 	return slices.Concat(c[at:], c[1:at+1])
@@ -85,8 +85,9 @@ func cycleOf(way []*node) Cycle {
 			first = i
 		}
 	}
-	cycle := make(Cycle, 0, len(way)+1)
-	for _, n := range slices.Concat(way[first:], way[:first], way[first:first+1]) {
+	round := slices.Concat(way[first:], way[:first], way[first:first+1])
+	cycle := make(Cycle, 0, len(round))
+	for _, n := range round {
 		switch {
 		case n.template != nil:
 			cycle = append(cycle, Waiter{n.template.ref(), n.template.object})

@@ -93,7 +93,7 @@ func (e *Evaluator) change(policies, templates int) *change {
 	if e.policies == nil {
 		e.policies = make(map[string]*policy, policies)
 		e.objects = make(map[Object]*object, policies)
-		e.targets = make(map[Object]*target, policies+templates)
+		e.targets = make(map[Object]*target, templates)
 	}
 	return &change{Evaluator: e}
 }

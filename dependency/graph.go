@@ -73,9 +73,6 @@ func (t *template) compare(other *template) int { return t.ref().compare(other.r
 // policies in the order of their names and removes them from the last on. So if it changes all policies, neither
 // moves the rest.
 func with(sorted []*template, t *template) []*template {
-	if len(sorted) == 0 || sorted[len(sorted)-1].compare(t) < 0 {
-		return append(sorted, t)
-	}
 	at, _ := slices.BinarySearchFunc(sorted, t, (*template).compare)
 	return slices.Insert(sorted, at, t)
 }

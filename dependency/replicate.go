@@ -1,6 +1,7 @@
 package dependency
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -40,10 +41,8 @@ func Replicate(policy *policyv1.Policy, clusterNamespace string, sets map[types.
 	r := replication{policy.Namespace, sets}
 	if r.namespace != "" && p.Name != "" {
 		p.Name = r.namespace + "." + p.Name
-		p.Labels = make(map[string]string, len(policy.Labels)+1)
-		for key, value := range policy.Labels {
-			p.Labels[key] = value
-		}
+		p.Labels = map[string]string{}
+		maps.Copy(p.Labels, policy.Labels)
 		p.Labels[rootPolicyLabel] = p.Name
 	}
 	p.Spec.Dependencies = r.all(p.Spec.Dependencies)

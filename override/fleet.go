@@ -54,7 +54,7 @@ func (f *fleet) read(i int32, p *part) []int32 {
 	selected := make([]int32, 0, p.Groups.NumClusters())
 	for position := range p.Groups.NumClusters() {
 		name := p.Groups.Cluster(position)
-		if len(excluded) > 0 && excluded[name] {
+		if excluded[name] {
 			continue
 		}
 		k, known := f.numbers[name]
@@ -93,10 +93,10 @@ func (f *fleet) list(parts []part, selected [][]int32, action policyv1.Remediati
 	by, ends := invert(selected, len(f.names))
 	names := arena{chunk: min(2*len(by), 8192)}
 	out := make([]Cluster, len(order))
-	var previous []int32
+	var previous []int32 // none before the first, which has some
 	for i, k := range order {
 		own := by[ends[k]:ends[k+1]]
-		if i > 0 && slices.Equal(own, previous) {
+		if slices.Equal(own, previous) {
 			out[i] = out[i-1]
 		} else {
 			out[i] = explain(parts, own, action, &names)

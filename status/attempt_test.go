@@ -66,6 +66,10 @@ func TestAttemptsOfOddStamps(t *testing.T) {
 	if status.AttemptOf(object) != 1 || !maps.Equal(shared, before) {
 		t.Errorf("attempt %d; a map that an informer's cache may share is %v", status.AttemptOf(object), shared)
 	}
+	status.Stamp(object, "v2", at(10))
+	if len(object.Annotations) != 2 {
+		t.Errorf("the first attempt at a version is noted: %v", object.Annotations)
+	}
 	if got := status.AttemptOf(&metav1.ObjectMeta{}); got != 0 {
 		t.Errorf("nothing is attempt %d", got)
 	}

@@ -102,6 +102,7 @@ func TestFromPolicy(t *testing.T) {
 		}, `a "v 1" enforce 12:00:00 Compliant 12:01:00`},
 		{"the action in another case", func(s *stored) { s.Spec.RemediationAction = "Enforce" }, `a "v 1" Enforce 12:00:00`},
 		{"another action, set by hand: nobody knows when", func(s *stored) { s.Spec.RemediationAction = policyv1.Inform }, `a "v 1" inform`},
+		{"a version that is empty", func(s *stored) { status.Stamp(s, " enforce", noon) }, `a "" enforce 12:00:00`},
 		{"never stamped", func(s *stored) { s.Annotations = nil }, `a "" enforce`},
 		{"stamped by something else", func(s *stored) { status.Stamp(s, "other", noon) }, `a "" enforce`},
 	} {

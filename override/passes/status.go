@@ -25,8 +25,6 @@ func (p *Propagation) SetStatus(st *status.PolicyStatus) bool {
 			})
 		}
 	}
-	if len(p.kept) > 0 {
-		slices.SortFunc(clusters, func(a, b status.PolicyClusterStatus) int { return cmp.Compare(a.ClusterName, b.ClusterName) })
-	}
+	slices.SortFunc(clusters, func(a, b status.PolicyClusterStatus) int { return cmp.Compare(a.ClusterName, b.ClusterName) })
 	return status.SetPolicyStatus(st, p.resolution.Placements(), clusters, p.Summary())
 }

@@ -1,0 +1,87 @@
+package dependency
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+func TestClip(t *testing.T) {
+	for _, test := range []struct {
+		why, text string
+		limit     int
+		want      string
+	}{
+		{"what just fits is whole", "abcd", 4, "abcd"},
+		{"what doesn't has a mark of three bytes", "abcde", 4, "a…"},
+		{"a character is not cut", "aébcd", 5, "a…"},
+		{"what is no text is cut to nothing", "\x80\x80\x80\x80", 3, "…"},
+	} {
+		if got := clip(test.text, test.limit); got != test.want {
+			t.Errorf("%s: %q, want %q", test.why, got, test.want)
+		}
+	}
+}
+
+func TestFew(t *testing.T) {
+	for _, test := range []struct {
+		limit int
+		want  string
+	}{
+		{10, "aa, bb, cc"},
+		{9, "aa, bb, and 1 more"},
+		{6, "aa, bb, and 1 more"},
+		{5, "aa, and 2 more"},
+	} {
+		if got := few([]string{"aa", "bb", "cc"}, ", ", test.limit); got != test.want {
+			t.Errorf("in %d bytes %q, want %q", test.limit, got, test.want)
+		}
+	}
+}
+
+// P4: a message that just fits is whole.
+func TestMessageUsesAllTheRoom(t *testing.T) {
+	whole := 0
+	for n := range 1000 {
+		object := Object{Kind: "K", Name: strings.Repeat("x", n)}
+		message := TemplateEvaluation{State: StatePending, Unmet: []Unmet{{Object: object, Reason: ReasonNotRead}}}.Message()
+		if strings.Contains(message, object.Name+" was not read so far") {
+			whole = len(message)
+		}
+		if len(message) > maxMessage {
+			t.Fatalf("a message of %d bytes", len(message))
+		}
+	}
+	if whole != maxMessage {
+		t.Errorf("the longest whole message has %d bytes, want %d", whole, maxMessage)
+	}
+}
+
+// P8: of a cycle as many names are shown as fit, the last two and the first always; where only one would be left out, none is.
+func TestACycleShowsWhatFits(t *testing.T) {
+	for _, n := range []int{2, 3, 4, 5, 9} {
+		var cycle Cycle
+		names := make([]string, n)
+		for i := range names {
+			names[i] = fmt.Sprintf("K n%d", i)
+			cycle = append(cycle, Waiter{Object: Object{Kind: "K", Name: fmt.Sprintf("n%d", i)}})
+		}
+		// From the fewest names to all.
+		texts := []string{strings.Join(names, arrow)}
+		for left := 1; left <= n-3; left++ {
+			shown := append([]string{}, names[:n-2-left]...)
+			texts = append([]string{strings.Join(append(append(shown, fmt.Sprintf("and %d more", left)), names[n-2:]...), arrow)}, texts...)
+		}
+		for limit := range len(texts[len(texts)-1]) + 2 {
+			want := texts[0]
+			for _, text := range texts {
+				if len(text) <= limit {
+					want = text
+				}
+			}
+			if got := cycle.text(limit); got != want {
+				t.Errorf("%d names in %d bytes: %s, want %s", n, limit, got, want)
+			}
+		}
+	}
+}

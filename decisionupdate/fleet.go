@@ -133,7 +133,6 @@ func (f *fleet) findStored(numbers map[string]int32) {
 	for o := range f.objects {
 		obj := &f.objects[o]
 		if obj.stored == nil {
-			obj.gains = len(obj.desired.Status.Decisions) > 0
 			continue
 		}
 		obj.numberStored(numbers)

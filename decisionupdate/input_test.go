@@ -45,6 +45,8 @@ func TestBadInput(t *testing.T) {
 	}{
 		{name: "D9 101 desired clusters in an object", desired: []*pd{full},
 			want: []string{`desired[web-decision-1].status.decisions: Too many: 101: must have at most 100 items`}},
+		{name: "D9 100 are no fault, beside one", desired: append(divided(100, numbers(1, 100)), state("z: cluster-0000001")...),
+			want: []string{`desired[z].status.decisions[0].clusterName: Duplicate value: "cluster-0000001": must be in one object, and is in web-decision-1 already`}},
 		{name: "D9 stored in another namespace", stored: in("other", state("w1: a")), desired: state("w1: a"),
 			want: []string{`stored[w1].metadata.namespace: Invalid value: "other": must be in the namespace default, as w1 is`}},
 		{name: "D9 stored of another placement", stored: of("db", state("w2: a")), desired: state("w1: a"),

@@ -55,7 +55,7 @@ func relabelled(stored, desired map[string]string) (map[string]string, bool) {
 	if same {
 		return stored, false
 	}
-	labels := make(map[string]string, len(stored)+len(desired))
+	labels := map[string]string{}
 	maps.Copy(labels, stored)
 	for _, key := range groupLabels() {
 		delete(labels, key)

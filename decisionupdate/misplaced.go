@@ -68,7 +68,7 @@ func firstPart(from, to Group) Part {
 		return PartStatus
 	case from.Name != "" && to.Name == "":
 		return PartLabels
-	case to.index() < from.index(), to.index() == from.index() && to.Name != "":
+	case to.index() <= from.index():
 		return PartStatus
 	}
 	return PartLabels

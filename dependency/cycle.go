@@ -57,10 +57,7 @@ func (c Cycle) text(limit int) string {
 // from gives the cycle with the template that creates the object as its first and last. It is unchanged if there is
 // none.
 func (c Cycle) from(created Object) Cycle {
-	at := slices.IndexFunc(c, func(w Waiter) bool { return w.Index >= 0 && w.Object == created })
-	if at < 0 {
-		return c
-	}
+	at := max(slices.IndexFunc(c, func(w Waiter) bool { return w.Index >= 0 && w.Object == created }), 0)
 	return slices.Concat(c[at:], c[1:at+1])
 }
 

@@ -208,6 +208,8 @@ func TestWrongCombinationsOfObjectsAreRefused(t *testing.T) {
 		{"another kind of the group", documents(aCluster, aPlacement, strings.Replace(aReplicaSet, "kind: ManifestWorkReplicaSet", "kind: ReplicaSet", 1)),
 			"v1alpha1); of no use here: ReplicaSet (1)"},
 		{"what kubectl says of nothing", "No resources found\n", "stdin:1: must be an object with apiVersion and kind, not a string"},
+		{"a policy that was made of another", documents(aCluster, aPlacement, strings.Replace(aPolicy, "metadata: {", "metadata: {labels: {policy.open-cluster-management.io/root-policy: ns.pol}, ", 1)),
+			"; of no use here: replicated Policy (1, such as pol by its label policy.open-cluster-management.io/root-policy: the policy that it was made of is not in the files)"},
 		{"no strategy", documents(aCluster, aPlacement), "no rollout strategy in the files"},
 		{"no placement", documents(aCluster, aStrategy), "no Placement and no PlacementDecisions in the files"},
 		{"two behaviors", documents(aBehavior, aCluster, aPlacement, aStrategy, aBehavior), "stdin:21: Behavior: must not be given twice: there is a Behavior at stdin:2, too"},
@@ -286,8 +288,8 @@ func TestWrongFlagsAreRefused(t *testing.T) {
 		{[]string{"-f", file, "-fail", "nosuch"}, "-fail nosuch: must name a cluster that is selected, or be a pattern for some"},
 		{[]string{"-f", file, "-never", "aa"}, "-never aa: must name a cluster that is selected, or be a pattern for some; did you mean a?"},
 		{[]string{"-f", file, "-max-concurrency-per-group", "0%"}, "-max-concurrency-per-group 0%: must be above 0%"},
-		{[]string{"-f", file, "-gate", "canary"}, "-gate canary: no such group: there are group 0: 1\n"},
-		{[]string{"-f", regions, "-gate", "prod-ue=1h"}, `-gate prod-ue: no such group: there are group 0 "canary": 2, group 1 "staging-eu": 1, group 2 "prod-eu": 3, `},
+		{[]string{"-f", file, "-gate", "canary"}, "-gate canary: must be the index or the name of a group: group 0\n"},
+		{[]string{"-f", regions, "-gate", "prod-ue=1h"}, `-gate prod-ue: must be the index or the name of a group: group 0 "canary", group 1 "staging-eu", group 2 "prod-eu", `},
 		{[]string{"-f", regions, "-gate", "prod-ue=1h"}, "did you mean prod-eu?\n"},
 		{[]string{"-f", file, "-gate", "=1h"}, "-gate =1h: must be the index or the name of a group, such as 2, canary or 2=4h"},
 		{[]string{"-f", regions, "-group-order", "prod-eu"}, "-group-order prod-eu: must say which groups come after which, such as 'prod after canary,staging', or be any\n"},
@@ -323,7 +325,7 @@ func TestWrongFlagsAreRefused(t *testing.T) {
 		{[]string{"-f", file, "-chart", "-o", "json"}, "-chart: must be given without -o json"},
 		{[]string{"exposure", "-f", file, "explain", "a"}, "explain: must be given once, and without compare and exposure"},
 		{[]string{"-f", file, "-gate", "1=-2h"}, "-gate 1=-2h: must open after a time such as 30m or 4h"},
-		{[]string{"-f", file, "-gate", "1"}, "-gate 1: no such group: there are group 0: 1"},
+		{[]string{"-f", file, "-gate", "1"}, "-gate 1: must be the index or the name of a group: group 0"},
 	} {
 		if got := refused(t, "", test.args...); !strings.Contains(got+"\n", test.want) {
 			t.Errorf("%q\ngot:  %s\nwant: %s", test.args, got, test.want)

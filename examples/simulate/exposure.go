@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 
 	"github.com/cohort-ocm/cohort/examples/internal/commandline"
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/scenario"
+	"github.com/cohort-ocm/cohort/examples/simulate/internal/short"
 	"github.com/cohort-ocm/cohort/rollout"
 )
 
@@ -164,12 +166,20 @@ func (q *question) unbounded(err error) string {
 	var fault *field.Error
 	switch {
 	case errors.As(err, &fault) && fault.Field == "bounds.exposed":
-		return fmt.Sprintf("-at-most %d %s", q.atMost, fault.Detail)
+		return fmt.Sprintf("-at-most %d %s", q.atMost, shortened(fault.Detail))
 	case errors.As(err, &fault) && fault.Field == "bounds.finish":
-		return fmt.Sprintf("-within %v %s", q.within, fault.Detail)
+		return fmt.Sprintf("-within %s %s", short.Duration(q.within), shortened(fault.Detail))
 	case errors.As(err, &fault) && fault.Field == "type":
 		return "a strategy of type All has none"
 	default:
 		return err.Error()
 	}
+}
+
+// shortened is a text without the parts of durations that are 0.
+func shortened(text string) string {
+	for _, zero := range [][2]string{{`(\d)m0s\b`, "${1}m"}, {`(\d)h0m\b`, "${1}h"}} {
+		text = regexp.MustCompile(zero[0]).ReplaceAllString(text, zero[1])
+	}
+	return text
 }

@@ -27,8 +27,8 @@ func TestExposureSaysWhichBoundIsTooNarrow(t *testing.T) {
 		want       string
 	}{
 		{"too few", "", []string{"-at-most", "5"}, "No limits hold: -at-most 5 must be at least 10, which are exposed with maxConcurrency 1"},
-		{"too soon", "", []string{"-at-most", "12", "-within", "8h"}, "No limits hold: -within 8h0m0s must be at least 9h0m0s, "},
-		{"nobody knows when", "", []string{"-at-most", "12", "-within", "8h", "-gate", "2"}, "No limits hold: -within 8h0m0s must be 0: nobody knows"},
+		{"too soon", "", []string{"-at-most", "12", "-within", "8h"}, "No limits hold: -within 8h must be at least 9h, "},
+		{"nobody knows when", "", []string{"-at-most", "12", "-within", "8h", "-gate", "2"}, "No limits hold: -within 8h must be 0: nobody knows"},
 	} {
 		if got := simulateText(t, test.stdin, append(slices.Clone(exposeDesign), test.args...)...); !strings.Contains(got, test.want) {
 			t.Errorf("%s: no %q in\n%s", test.why, test.want, got)

@@ -111,7 +111,6 @@ func (e *extras) fault(err error) error {
 func (e *extras) check(scenarios []*scenario.Scenario) error {
 	names := make(map[string]bool)
 	var keys []grouping.Key
-	var there []string
 	clusters := 0
 	for _, s := range scenarios {
 		clusters += s.Groups.NumClusters()
@@ -119,20 +118,32 @@ func (e *extras) check(scenarios []*scenario.Scenario) error {
 			keys = append(keys, s.Groups.Key(i))
 			names[s.Groups.Key(i).Name] = true
 		}
-		there = append(there, s.Groups.String())
 	}
 	if clusters == 0 {
 		return nil
 	}
 	for _, gate := range e.gates {
 		if !slices.ContainsFunc(keys, gate.before) {
-			return fmt.Errorf("-gate %s: no such group: there are %s%s", gate.group, strings.Join(there, ", "), spelling.Hint(gate.group, slices.Collect(maps.Keys(names))))
+			return fmt.Errorf("-gate %s: must be the index or the name of a group: %s%s", gate.group, inWords(keys), spelling.Hint(gate.group, slices.Collect(maps.Keys(names))))
 		}
 	}
 	if err := e.order.check(slices.Sorted(maps.Keys(names))); err != nil {
 		return err
 	}
 	return errors.Join(e.uncounted.check("-uncounted", scenarios), e.baseline.check("-failed-before", scenarios))
+}
+
+// inWords is like `group 0 "canary", group 1`, the first ten of many.
+func inWords(keys []grouping.Key) string {
+	const most = 10
+	var all []string
+	for i, key := range keys {
+		if i == most {
+			return fmt.Sprintf("%s and %d more", strings.Join(all, ", "), len(keys)-most)
+		}
+		all = append(all, key.String())
+	}
+	return strings.Join(all, ", ")
 }
 
 // flagOf is the flag of each option, by the name that package rollout has for it.

@@ -33,6 +33,9 @@ func waves(t *testing.T, in string, args ...string) string {
 	table, _, _ := strings.Cut(rest, "\n\n")
 	var lines []string
 	for line := range strings.SplitSeq(table, "\n") {
+		if strings.HasPrefix(line, "(in flight are also ") {
+			continue
+		}
 		lines = append(lines, strings.Join(strings.Fields(line)[:5], " "))
 	}
 	return strings.Join(lines, ", ")

@@ -18,6 +18,8 @@ func end(trace *simulation.Trace, waves []Wave, uncounted func(string) bool) End
 		Unsuccessful: unsuccessful(trace.Final, uncounted),
 		Waiting:      last.Waiting,
 	}
+	n := stopped.Counts
+	e.Have = n.Total() - n.ToApply - n.Skip + n.Uncounted - n.UncountedToApply
 	if last.After != stopped.After {
 		e.LastChange = last.After
 	}

@@ -22,6 +22,9 @@ func (p *Policy) text(b *bytes.Buffer) {
 	for _, ignored := range p.Ignored {
 		fmt.Fprintf(b, "ignored: %s: %s: %s\n", ignored.Binding, ignored.Reason, ignored.Message)
 	}
+	if len(p.Clusters) == 0 {
+		return
+	}
 	t = table(b, "ACTION", "BOUND BY", "DECIDED BY", "CLUSTERS")
 	for _, like := range p.alike() {
 		c := like[0]

@@ -111,6 +111,8 @@ type End struct {
 	Outcome    simulation.Outcome `json:"outcome"`
 	// Message is the library's sentence.
 	Message string `json:"message"`
+	// Have is how many clusters have the version by then, counted or not.
+	Have int `json:"have"`
 	// Explanation says why Held, the first of the held clusters, waits.
 	Held        string              `json:"held,omitempty"`
 	Explanation rollout.Explanation `json:"explanation,omitempty"`

@@ -24,8 +24,10 @@ func (r Report) Text(w io.Writer) error {
 	if r.Policy != nil {
 		r.Policy.text(&b)
 	}
-	if err := r.waveTable(&b); err != nil {
-		return err
+	if r.End.Outcome != simulation.NothingSelected {
+		if err := r.waveTable(&b); err != nil {
+			return err
+		}
 	}
 	r.end(&b)
 	if r.WayBack != nil {
@@ -151,6 +153,9 @@ func (r Report) waveTable(b *bytes.Buffer) error {
 		row(t, cells...)
 	}
 	t.Flush()
+	if legend := r.legend(); legend != "" {
+		defer fmt.Fprintf(b, "(in flight are also those that %s)\n", legend)
+	}
 	const head = 2 // an empty line and the columns
 	for i, line := range slices.Collect(strings.Lines(text.String())) {
 		b.WriteString(line)
@@ -174,6 +179,22 @@ func (r Report) waveTable(b *bytes.Buffer) error {
 		}
 	}
 	return nil
+}
+
+// legend says who is in flight that a reader may not take for it.
+func (r Report) legend() string {
+	var also []string
+	if slices.ContainsFunc(r.Waves, func(w Wave) bool { return w.Counts.Soaking > 0 }) {
+		also = append(also, "soak")
+	}
+	if slices.ContainsFunc(r.Waves, func(w Wave) bool { return w.Counts.Failed > 0 }) {
+		if r.Rollout.Schedule.ProgressDeadline == nil {
+			also = append(also, "failed, as there is no deadline")
+		} else {
+			also = append(also, "failed, until their deadline")
+		}
+	}
+	return strings.Join(also, ", and those that ")
 }
 
 // waveRows are the rows of the table of waves, the last wave of each saying why the rest waits. There are at most so
@@ -272,8 +293,15 @@ func (r Report) end(b *bytes.Buffer) {
 	if r.End.LastChange != "" {
 		fmt.Fprintf(b, "  the last change after that: %s\n", short(r.End.LastChange))
 	}
+	if r.End.Outcome == simulation.NothingSelected {
+		return // the rest would say that all went well
+	}
 	r.unsuccessful(b)
 	r.otherReasons(b)
+	switch r.End.Outcome {
+	case simulation.Breached, simulation.Stuck, simulation.AtGate:
+		fmt.Fprintf(b, "  %d of %d clusters have the version then\n", r.End.Have, r.Placement.Clusters)
+	}
 	fmt.Fprintf(b, "%s: %v (%d%%)\n", r.Summary.Aggregate, r.Summary.Counts, r.Summary.Percent)
 	var groups []string
 	for _, g := range r.Summary.Groups {

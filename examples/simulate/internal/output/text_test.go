@@ -69,7 +69,7 @@ func TestTextSaysHowItEnded(t *testing.T) {
 	}{
 		{"seconds are shown where there are any", none, 1, after(90*time.Second, status.Succeeded), []string{"\n1m30s ", "after 1m30s: Complete: 1 of 1 clusters done\n"}},
 		{"whole hours have no minutes", none, 1, after(2*time.Hour, status.Succeeded), []string{"\n2h ", "after 2h: "}},
-		{"no time is 0s, and no cluster is done", none, 0, nil, []string{"p: 0 clusters selected", "p-decision-1 (0)\n", "after 0s: NothingSelected: no cluster is selected\n", "no cluster is selected (0%)"}},
+		{"no time is 0s, and no cluster is done", none, 0, nil, []string{"p: 0 clusters selected", "p-decision-1 (0)\n", "after 0s: NothingSelected: no cluster is selected\n"}},
 		{"ten minutes keep their zero", none, 1, after(10*time.Minute, status.Succeeded), []string{"after 10m: "}},
 		{"a hundred hours keep their zeros", none, 1, after(100*time.Hour, status.Succeeded), []string{"after 100h: "}},
 		{"who never answers is named", none, 2, nil, []string{"after 0s: Stuck: 0 of 2 clusters done, 2 in flight; c00, c01 progressing, and there is no progressDeadline\n", "  c00 in group 0: Progressing\n  c01 in group 0: Progressing\n"}},

@@ -224,7 +224,7 @@ func (o *objects) ruled(s *Scenario, wanted Ref) (*grouping.Groups, error) {
 			clusters = append(clusters, decision.ClusterName)
 		}
 		if clusters == nil {
-			s.note("%v: no status.decisions in the files, which is all that is read of a PlacementRule: it selects no cluster", rule)
+			s.note("%v: no status.decisions in the files, which is all that is read of a PlacementRule: it selects no cluster; kubectl get -o yaml prints them", rule)
 		}
 		groups, err := grouping.FromNames(map[grouping.Key][]string{{}: clusters})
 		return groups, rule.Fault(err)

@@ -73,6 +73,9 @@ func listed(names []string) string {
 // useless lists the kinds of the files that have no part in a rollout.
 func (o *objects) useless() string {
 	var kinds []string
+	if n := len(o.replicated); n > 0 {
+		kinds = append(kinds, fmt.Sprintf("replicated Policy (%d, such as %s by its label %s: the policy that it was made of is not in the files)", n, o.replicated[0].GetName(), rootLabel))
+	}
 	for _, kind := range slices.Sorted(maps.Keys(o.ignored)) {
 		kinds = append(kinds, fmt.Sprintf("%s (%d)", kind, o.ignored[kind]))
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/cohort-ocm/cohort/examples/internal/manifest"
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/chance"
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/compare"
+	"github.com/cohort-ocm/cohort/examples/simulate/internal/output"
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/scenario"
 	"github.com/cohort-ocm/cohort/rollout"
 	"github.com/cohort-ocm/cohort/status/policyv1"
@@ -164,7 +165,7 @@ func (c *comparison) compared(stdin io.Reader, p progress) (all []compare.Report
 }
 
 // compare plays one rollout by its own strategy and by the others.
-func (c *comparison) compare(s *scenario.Scenario, strategies []scenario.NamedStrategy) (r compare.Report, err error) {
+func (c *comparison) compare(s *scenario.Scenario, others []scenario.NamedStrategy) (r compare.Report, err error) {
 	name := s.Rollout
 	if _, object, found := strings.Cut(name, " "); found {
 		name = object // without its kind, which takes the place of a table
@@ -177,7 +178,8 @@ func (c *comparison) compare(s *scenario.Scenario, strategies []scenario.NamedSt
 		Retries: c.retry.n, RetryAfter: c.retry.per,
 	}
 	options := c.options(s, compare.Start())
-	for _, named := range slices.Concat([]scenario.NamedStrategy{{Name: name, Strategy: s.Strategy}}, strategies) {
+	var strategies []string
+	for _, named := range slices.Concat([]scenario.NamedStrategy{{Name: name, Strategy: s.Strategy}}, others) {
 		course, err := s.Course(named.Strategy)
 		if err != nil {
 			return r, fmt.Errorf("%s: %w", named.Name, err)
@@ -186,7 +188,9 @@ func (c *comparison) compare(s *scenario.Scenario, strategies []scenario.NamedSt
 		if err != nil {
 			return r, c.fault(err)
 		}
-		for _, note := range ignored(planner.Next(compare.Start()).Warnings, cmp.Or(course.Type, clusterv1alpha1.All)) {
+		first := planner.Result(compare.Start())
+		strategies = append(strategies, output.Strategy(first.Schedule))
+		for _, note := range ignored(first.Warnings, cmp.Or(course.Type, clusterv1alpha1.All)) {
 			s.Notes = append(s.Notes, named.Name+": "+note)
 		}
 		q.Candidates = append(q.Candidates, compare.Candidate{Name: named.Name, Strategy: course, Options: options})
@@ -196,6 +200,9 @@ func (c *comparison) compare(s *scenario.Scenario, strategies []scenario.NamedSt
 		return r, err
 	}
 	r = compare.NewReport(fmt.Sprintf("%s: %d clusters", s.Placements(), s.Groups.NumClusters()), q, answers)
+	for i := range r.Answers {
+		r.Answers[i].Strategy = strategies[i]
+	}
 	r.Notes = append(s.Notes, c.withoutPart(s)...)
 	return r, nil
 }

@@ -47,7 +47,9 @@ const Never time.Duration = math.MaxInt64
 // Answer is how one candidate did.
 type Answer struct {
 	Name string `json:"name"`
-	Runs int    `json:"runs"`
+	// Strategy is what the strategy comes to, in a line.
+	Strategy string `json:"strategy,omitempty"`
+	Runs     int    `json:"runs"`
 	// The times within which half of all runs, and 95 of 100, finished, perhaps with tolerated failures.
 	// A run that is stopped, or gets stuck, never does.
 	P50 time.Duration `json:"p50"`

@@ -54,6 +54,14 @@ func (r Report) Text(w io.Writer) error {
 	for _, note := range r.Notes {
 		fmt.Fprintf(w, "note: %s\n", note)
 	}
+	for i, a := range r.Answers {
+		if i == 0 {
+			fmt.Fprintln(w)
+		}
+		if a.Strategy != "" {
+			fmt.Fprintf(w, "%s: %s\n", a.Name, a.Strategy)
+		}
+	}
 	fmt.Fprintln(w)
 	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
 	fmt.Fprintln(t, "\tA GOOD VERSION\t\t\t\t\t\tA BAD VERSION\t")

@@ -68,6 +68,12 @@ func (r Report) head(b *bytes.Buffer) {
 	}
 }
 
+// Strategy is a schedule in a line, cut off where it gets long.
+func Strategy(s rollout.Schedule) string {
+	const most = 160
+	return fit(strings.Join(rules(s), ", ")+": "+s.String(), most)
+}
+
 // rules are those of the strategy that the stages don't show, in the words of the API.
 func rules(s rollout.Schedule) []string {
 	all := []string{string(s.Type)}

@@ -60,8 +60,9 @@ type StageExposure struct {
 //
 // The errors are those of [Plan], and one where life is negative or its Longest below its Shortest. Inputs are not
 // changed. It takes time linear in the groups, however many clusters they have; with [Ramp], [MaxStarts], [Uncounted] or
-// [FailedBefore] linear in the clusters. [GroupOrder] takes more: time linear in the pairs of groups of which one comes
-// directly after the other, and that of a greatest flow, which at worst grows faster than the square of the groups.
+// [FailedBefore] linear in the clusters. [GroupOrder] takes more: it finds a greatest flow, in a few passes over the pairs of
+// groups of which one comes directly after the other, and only at worst in as many as there are groups. With [Ramp] as well
+// it makes a pass over these pairs for every 64 groups.
 func Expose(strategy clusterv1alpha1.RolloutStrategy, groups *grouping.Groups, life Span, now time.Time, opts ...Option) (Exposure, error) {
 	rules, o, err := compile(strategy, opts)
 	if err = errors.Join(err, fielderrs.Join(life.errs())); err != nil {

@@ -1,6 +1,9 @@
 package rollout
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"math"
+)
 
 // load is how many clusters of a stage count while it is active, and how many still do once it is complete, which are no
 // more.
@@ -74,83 +77,121 @@ func keyOf(numbers []int32) string {
 //
 // Of a {4 active, 1 passed} and two that come after it, b {2, 2} and c {2, 2}: a takes away 3, of the 2 and 2 that b and c
 // give. With b and c active it is 1 + 2 + 2 = 5, the 8 of all less 3.
+//
+// Each stage has two places: 2i gives and 2i+1 takes. What a place that gives has goes to those that take of all stages that it comes
+// after. What comes there is taken away as long as there is room, or goes on to the place that gives of the same stage, and may be called
+// back later. The flow grows in rounds (Dinic): a round uses up the shortest ways, so that those of the next are longer.
 type network struct {
-	loads  []load
-	before [][]int32 // of each stage
-	after  [][]arc   // of each stage
-	flow   [][]int   // of each stage, to each that it comes after
-	pass   []int     // of each stage: what came from later ones and goes on to earlier ones
-	room   []int     // of each stage: what it still takes away
-	seen   []bool    // in this search: sends and takes of each stage
+	given, room []int   // of each stage: what it has not sent yet, and what it may still take away
+	begin       []int32 // of each place its first arc
+	arcs        []arc   // those from one place stand together
+	steps       []int32 // of each place, how long the shortest way to room is; 0 if there is none
+	next        []int32 // of each place, the first arc that may still be on a shortest way in this round
+	queue       []int32
 }
 
-// arc is the k-th of those that a stage comes after.
+// arc leads from one place to another.
 type arc struct {
-	stage int32
-	k     int
+	to, back int32 // the place, and the arc in the other direction
+	left     int   // how much more may go
 }
 
 func newNetwork(loads []load, before [][]int32) *network {
 	n := len(loads)
-	f := &network{loads, before, make([][]arc, n), make([][]int, n), make([]int, n), make([]int, n), make([]bool, 2*n)}
-	for i, l := range loads {
-		f.room[i] = l.active - l.passed
-		f.flow[i] = make([]int, len(before[i]))
-		for k, b := range before[i] {
-			f.after[b] = append(f.after[b], arc{int32(i), k})
+	f := &network{
+		given: make([]int, n), room: make([]int, n),
+		begin: make([]int32, 2*n+1), steps: make([]int32, 2*n), next: make([]int32, 2*n), queue: make([]int32, 0, 2*n),
+	}
+	each := func(do func(from, to int32)) {
+		for i := range before {
+			gives := int32(2 * i)
+			for _, b := range before[i] {
+				do(gives, 2*b+1)
+			}
+			if len(before[i]) > 0 {
+				do(gives+1, gives)
+			}
 		}
+	}
+	each(func(from, to int32) { f.begin[from+1]++; f.begin[to+1]++ })
+	for place := range 2 * n {
+		f.begin[place+1] += f.begin[place]
+	}
+	f.arcs = make([]arc, f.begin[2*n])
+	copy(f.next, f.begin) // of each place where its next arc belongs
+	each(func(from, to int32) {
+		there, back := f.next[from], f.next[to]
+		f.arcs[there], f.arcs[back] = arc{to, back, math.MaxInt / 2}, arc{from, there, 0}
+		f.next[from], f.next[to] = there+1, back+1
+	})
+	for i, l := range loads {
+		f.given[i], f.room[i] = l.active, l.active-l.passed
 	}
 	return f
 }
 
 // heaviest is what all give less what of it flows away.
 func (f *network) heaviest() (rest int) {
-	for i, l := range f.loads {
-		given := l.active
-		for given > 0 {
-			clear(f.seen)
-			sent := f.send(int32(i), given)
-			if sent == 0 {
-				break
+	for f.measure() {
+		for i, given := range f.given {
+			if given > 0 {
+				f.given[i] -= f.send(int32(2*i), given)
 			}
-			given -= sent
 		}
+	}
+	for _, given := range f.given {
 		rest += given
 	}
 	return rest
 }
 
-// send moves at most so much from a stage to those that it comes after, and says how much.
-func (f *network) send(stage int32, most int) (sent int) {
-	if most == 0 || f.seen[2*stage] {
-		return 0
+// measure begins a round: it finds the shortest ways to room, from there backwards, and says whether there is one from where
+// something is left to give.
+func (f *network) measure() (any bool) {
+	clear(f.steps)
+	copy(f.next, f.begin)
+	f.queue = f.queue[:0]
+	for i, room := range f.room {
+		if room > 0 {
+			f.steps[2*i+1] = 1
+			f.queue = append(f.queue, int32(2*i+1))
+		}
 	}
-	f.seen[2*stage] = true
-	for k, b := range f.before[stage] {
-		n := f.take(b, most-sent)
-		f.flow[stage][k] += n
-		sent += n
+	for at := 0; at < len(f.queue); at++ {
+		place := f.queue[at]
+		any = any || place%2 == 0 && f.given[place/2] > 0
+		for _, a := range f.arcs[f.begin[place]:f.begin[place+1]] {
+			if f.steps[a.to] == 0 && f.arcs[a.back].left > 0 {
+				f.steps[a.to] = f.steps[place] + 1
+				f.queue = append(f.queue, a.to)
+			}
+		}
 	}
-	n := f.take(stage, min(most-sent, f.pass[stage])) // which takes back what it passed on
-	f.pass[stage] -= n
-	return sent + n
+	return any
 }
 
-// take moves at most so much, which has come to a stage from later ones, to what it takes away, or on.
-func (f *network) take(stage int32, most int) (taken int) {
-	if most == 0 || f.seen[2*stage+1] {
+// send moves at most so much from a place by shortest ways to room, and says how much.
+func (f *network) send(place int32, most int) (sent int) {
+	steps := f.steps[place]
+	switch steps {
+	case 0:
 		return 0
+	case 1:
+		sent = min(most, f.room[place/2])
+		f.room[place/2] -= sent
+		return sent
 	}
-	f.seen[2*stage+1] = true
-	taken = min(most, f.room[stage])
-	f.room[stage] -= taken
-	n := f.send(stage, most-taken)
-	f.pass[stage] += n
-	taken += n
-	for _, from := range f.after[stage] { // which then send what they sent here elsewhere
-		n := f.send(from.stage, min(most-taken, f.flow[from.stage][from.k]))
-		f.flow[from.stage][from.k] -= n
-		taken += n
+	for ; f.next[place] < f.begin[place+1]; f.next[place]++ {
+		a := &f.arcs[f.next[place]]
+		if a.left == 0 || f.steps[a.to] != steps-1 {
+			continue
+		}
+		n := f.send(a.to, min(most-sent, a.left))
+		a.left -= n
+		f.arcs[a.back].left += n
+		if sent += n; sent == most {
+			break
+		}
 	}
-	return taken
+	return sent
 }

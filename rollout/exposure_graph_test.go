@@ -2,7 +2,9 @@ package rollout_test
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -118,6 +120,110 @@ func beforeOf(s rollout.Schedule) [][]int {
 	return before
 }
 
+// R33, R40: the same in graphs that are too large for all choices, by a greatest flow that is found one way at a time.
+func TestExposureOfALargeGraphIsThatOfTheBestChoice(t *testing.T) {
+	for n := range exhaustive.Of(20, 60) {
+		for _, before := range []int{1, 2, 5, 0} {
+			groups, order := apart(t, 2*n+3, before)
+			strategy := perGroup(config([]string{"", "2", "50%"}[n%3], []string{"", "1h"}[n%2], 0))
+			e, err := rollout.Expose(strategy, groups, rollout.Span{}, now, order)
+			if err != nil {
+				t.Fatal(err)
+			}
+			plan, err := rollout.Plan(strategy, groups, nil, now, order)
+			if err != nil {
+				t.Fatal(err)
+			}
+			exposed := mostByFlow(beforeOf(plan.Schedule), func(i int) (active, passed int) {
+				return e.Stages[i].Exposed, min(e.Stages[i].MaxFailures, e.Stages[i].Exposed)
+			})
+			if e.Exposed != exposed {
+				t.Fatalf("%d groups, each after %d: %v\nwant %d exposed", 2*n+3, before, e, exposed)
+			}
+		}
+	}
+}
+
+// R35, R40: how many of a group of a graph may hold a slot by a ramp depends on all groups that do not come after it, however many
+// groups there are.
+func TestExposureOfAGroupWithARampCountsAllThatDoNotComeAfterIt(t *testing.T) {
+	groups, order := apart(t, 150, 2)
+	e, err := rollout.Expose(perGroup(config("", "", 0)), groups, rollout.Span{}, now, order, rollout.Ramp(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := rollout.Plan(perGroup(config("", "", 0)), groups, nil, now, order)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := beforeOf(plan.Schedule)
+	limited := 0
+	for i, stage := range e.Stages {
+		behind, all := map[int]bool{i: true}, 0
+		for j, other := range e.Stages {
+			behind[j] = behind[j] || slices.ContainsFunc(before[j], func(b int) bool { return behind[b] })
+			if !behind[j] {
+				all += other.Clusters
+			}
+		}
+		want := min(stage.Clusters, max(1, (all+stage.Clusters)/2))
+		if stage.Exposed != want {
+			t.Errorf("of stage %d are %d exposed, want %d: %d clusters do not come after it", i, stage.Exposed, want, all)
+		}
+		limited += stage.Clusters - want
+	}
+	if limited == 0 {
+		t.Error("the ramp limits none")
+	}
+}
+
+// mostByFlow gives what all stages count active, less the greatest flow to the differences to what they count complete, from each stage
+// through all that it comes after, directly or not. It looks for a way for each cluster.
+func mostByFlow(before [][]int, count func(i int) (active, passed int)) (rest int) {
+	n := len(before)
+	ancestors, room, taken := make([]map[int]bool, n), make([]int, n), make([]map[int]int, n) // by whom of how many clusters
+	for i := range n {
+		ancestors[i], taken[i] = map[int]bool{}, map[int]int{}
+		for _, b := range before[i] {
+			ancestors[i][b] = true
+			maps.Copy(ancestors[i], ancestors[b])
+		}
+		active, passed := count(i)
+		room[i] = active - passed
+	}
+	var place func(i int, seen map[int]bool) bool
+	place = func(i int, seen map[int]bool) bool {
+		for at := range ancestors[i] {
+			if seen[at] {
+				continue
+			}
+			seen[at] = true
+			if room[at] > 0 {
+				room[at]--
+				taken[at][i]++
+				return true
+			}
+			for by, k := range taken[at] {
+				if k > 0 && place(by, seen) {
+					taken[at][by]--
+					taken[at][i]++
+					return true
+				}
+			}
+		}
+		return false
+	}
+	for i := range n {
+		active, _ := count(i)
+		for range active {
+			if !place(i, map[int]bool{}) {
+				rest++
+			}
+		}
+	}
+	return rest
+}
+
 // BenchmarkExposeGraph has a hundred names, each in a row of groups, that come after one another in ten tracks and in the end
 // together.
 func BenchmarkExposeGraph(b *testing.B) {
@@ -171,5 +277,49 @@ func BenchmarkExposeLayers(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// apart is n groups of a few clusters with names of their own, each of which comes after so many of the groups before it, at random,
+// or after half of them where that is 0.
+func apart(tb testing.TB, n, before int) (*grouping.Groups, rollout.Option) {
+	random := rand.New(rand.NewPCG(uint64(n), uint64(before)))
+	names, after := make(map[grouping.Key][]string), make(map[string][]string)
+	for i := range n {
+		key := grouping.Key{Index: int32(i), Name: fmt.Sprintf("g%05d", i)}
+		for j := range 1 + random.IntN(9) {
+			names[key] = append(names[key], fmt.Sprintf("cluster-%05d-%d", i, j))
+		}
+		picked := random.Perm(i)
+		if before > 0 {
+			picked = picked[:min(i, before)]
+		} else {
+			picked = picked[:i/2]
+		}
+		for _, j := range picked {
+			after[key.Name] = append(after[key.Name], fmt.Sprintf("g%05d", j))
+		}
+	}
+	groups, err := grouping.FromNames(names)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return groups, rollout.GroupOrder(after)
+}
+
+// BenchmarkExposeApart has groups whose predecessors are all different. The time per pair must hardly grow.
+func BenchmarkExposeApart(b *testing.B) {
+	for _, before := range []int{2, 10, 0} {
+		for _, n := range []int{10, 100, 1_000} {
+			groups, order := apart(b, n, before)
+			b.Run(fmt.Sprintf("before=%d/n=%d", before, n), func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					if _, err := rollout.Expose(perGroup(config("1", "1h", 0)), groups, rollout.Span{Longest: time.Hour}, now, order); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
 	}
 }

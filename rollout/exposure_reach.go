@@ -2,6 +2,7 @@ package rollout
 
 import (
 	"math"
+	"math/bits"
 	"slices"
 	"time"
 
@@ -34,17 +35,31 @@ func newProspect(r rules, o options, groups *grouping.Groups) *prospect {
 	return s
 }
 
-// notBehind is how many clusters count of the stages that do not come after each, without those of itself.
+// notBehind is how many clusters count of the stages that do not come after each, without those of itself. Of a graph it
+// looks from 64 stages at a time, each of which is a bit, at all that come after them.
 func (s *prospect) notBehind() []int {
 	others, all := make([]int, len(s.Stages)), 0
 	for i := range s.Stages {
 		others[i] = all
 		all += s.counted(i)
 	}
-	for i := range s.After {
-		others[i] = all - s.counted(i)
-		for _, behind := range s.behind(i) {
-			others[i] -= s.counted(behind)
+	if s.After == nil {
+		return others
+	}
+	is := make([]uint64, len(s.Stages)) // of each stage, whether it is one of the 64, or comes after it
+	for first := 0; first < len(is); first += 64 {
+		clear(is)
+		for i := first; i < len(is); i++ {
+			for _, before := range s.After[i] {
+				is[i] |= is[before]
+			}
+			if i < first+64 {
+				is[i] |= 1 << (i - first)
+				others[i] = all
+			}
+			for left := is[i]; left != 0; left &= left - 1 {
+				others[first+bits.TrailingZeros64(left)] -= s.counted(i)
+			}
 		}
 	}
 	return others

@@ -1,6 +1,8 @@
 package rollout_test
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -198,5 +200,53 @@ func TestAnAttemptInTheVeryTimeOfTheOneBefore(t *testing.T) {
 	}
 	if next := p.Next(now); next.Breach == nil {
 		t.Errorf("the failure of the later attempt is not seen: %v", next)
+	}
+}
+
+// R39, S1: a report that does not say of which write it is, from the second in which a was tried again. What it says counts, as it does
+// for a plan, also if it comes once more. But a failure is taken for the one that is tried again, and only the deadline tells otherwise.
+func TestAReportWithoutAWriteInTheSecondOfAnAttempt(t *testing.T) {
+	groups, strategy := newFleet(t).group("", "a", "b").read(), progressive("1", config("", "10m", 0))
+	written := now.Add(400 * time.Millisecond)
+	for _, c := range []struct {
+		status  status.RolloutStatus
+		at      time.Time
+		attempt int
+		want    string
+		later   string // when the deadline of a report that counts has passed
+	}{
+		{status.Succeeded, now, 0, "start b; 1 of 2 clusters done, 1 waiting", "start b; 1 of 2 clusters done, 1 waiting"},
+		{status.Progressing, now, 0, "0 of 2 clusters done, 1 in flight, 1 waiting; recheck after 9m59s", "start a; 0 of 2 clusters done, 2 waiting"},
+		{status.Skip, now, 0, "start b; 1 of 2 clusters done, 1 waiting", "start b; 1 of 2 clusters done, 1 waiting"},
+		{status.Failed, now, 0, "0 of 2 clusters done, 1 in flight, 1 waiting; recheck after 9m59.4s", "timed out a; stopped"},
+		{status.TimeOut, now, 0, "0 of 2 clusters done, 1 in flight, 1 waiting; recheck after 9m59.4s", "timed out a; stopped"},
+		{status.Failed, written, 0, "0 of 2 clusters done, 1 in flight, 1 waiting; recheck after 9m59.4s", "timed out a; stopped"},
+		{status.Failed, now, 1, "stopped: a failed", "timed out a; stopped"},
+		{status.Failed, now.Add(time.Second), 0, "start a; 0 of 2 clusters done, 2 waiting", "start a"},
+		{status.Succeeded, now.Add(-time.Second), 0, "0 of 2 clusters done, 1 in flight, 1 waiting; recheck after 9m59.4s", "timed out a; stopped"},
+	} {
+		t.Run(fmt.Sprint(c.status, c.at.Sub(now), c.attempt), func(t *testing.T) {
+			p, err := rollout.NewPlanner(strategy, groups, rollout.Attempt(1))
+			if err != nil {
+				t.Fatal(err)
+			}
+			report := func(r status.Report) {
+				t.Helper()
+				if err := p.Report(r); err != nil {
+					t.Fatal(err)
+				}
+			}
+			report(status.Report{Cluster: "a", Status: status.Failed, LastTransitionTime: now})
+			p.Applied("a", written)
+			for range 2 {
+				report(status.Report{Cluster: "a", Status: c.status, LastTransitionTime: c.at, Attempt: c.attempt})
+				if got := p.Next(now.Add(time.Second)).String(); !strings.HasPrefix(got, c.want) {
+					t.Errorf("%s\nwant %s", got, c.want)
+				}
+			}
+			if got := p.Next(now.Add(time.Hour)).String(); !strings.HasPrefix(got, c.later) {
+				t.Errorf("after an hour %s\nwant %s", got, c.later)
+			}
+		})
 	}
 }

@@ -142,7 +142,8 @@ func insert[V any](m *map[string]V, key string, value V) {
 }
 
 // isOutdated says whether a report speaks of a version, or of an attempt, before the one that was applied last. A report
-// with the very time of the write is of that write, whatever attempt it has.
+// with the very time of the write is of that write, whatever attempt it has. One without Applied does not know of which write
+// it is: only a failure that does not lie after the write is taken for the one that is tried again.
 func (p *Planner) isOutdated(r *status.Report) bool {
 	if len(p.applied) == 0 {
 		return false
@@ -151,14 +152,13 @@ func (p *Planner) isOutdated(r *status.Report) bool {
 	if !ok {
 		return false
 	}
-	of := r.Applied
-	if of.IsZero() {
-		if of = r.LastTransitionTime; r.Status == status.ToApply {
-			return true // it knows of no write
-		}
+	earlier := max(r.Attempt, 0) < last.attempt
+	if of := r.LastTransitionTime; r.Applied.IsZero() {
+		fails := r.Status == status.Failed || r.Status == status.TimeOut
+		return r.Status == status.ToApply || isBefore(of, last.when) || earlier && fails && !of.After(last.when)
 	}
-	earlier := of.Before(last.when) || last.again && of.Equal(last.when)
-	return isBefore(of, last.when) || max(r.Attempt, 0) < last.attempt && earlier
+	of := r.Applied
+	return isBefore(of, last.when) || earlier && (of.Before(last.when) || last.again && of.Equal(last.when))
 }
 
 // isBefore compares in whole seconds, which is all that a condition or an annotation may have kept.
@@ -167,9 +167,11 @@ func isBefore(t, applied time.Time) bool { return t.Before(applied.Truncate(time
 // Applied says that the present version of the workload was written for a cluster at a time. From now on the cluster is
 // in flight, also if an observation that was made before arrives later: a report whose Applied is older has no effect,
 // nor has a report without Applied that is ToApply or whose LastTransitionTime is older. A controller calls it after each
-// write that [Planner.Next] asked for or that changed the version, with the time that it noted in the object. The write
-// of a cluster that waits is of the attempt that is wanted then; any other stays in its attempt. A report of an earlier
-// attempt has no effect if it is older by any fraction of a second. So where the answer to a write was lost, read the
+// write that [Planner.Next] asked for or that changed the version, with the time that it noted in the object.
+//
+// The write of a cluster that waits is of the attempt that is wanted then; any other stays in its attempt. A report of an earlier
+// attempt has no effect if it is older by any fraction of a second. Without Applied it has none if it is a failure that is not
+// later, as that is taken for the one that is tried again. So where the answer to a write was lost, read the
 // object, and call Applied only if it has the attempt that is wanted ([status.AttemptOf]); otherwise only Report it.
 //
 // It does for the planner what a report of ToApply with that time in Applied would do, unless what was reported already

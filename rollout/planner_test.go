@@ -188,6 +188,10 @@ func (p *planning) isOutdated(r status.Report) bool {
 	}
 	second := wrote.when.Truncate(time.Second)
 	earlier := r.Attempt < wrote.attempt && (made.Before(wrote.when) || wrote.again && made.Equal(wrote.when)) // R39: of the attempt before
+	// R39: what knows of no write is of the attempt before only where it is a failure.
+	if r.Applied.IsZero() {
+		earlier = r.Attempt < wrote.attempt && (r.Status == status.Failed || r.Status == status.TimeOut) && !made.After(wrote.when)
+	}
 	return ok && (made.Before(second) || earlier || r.Status == status.ToApply && r.Applied.IsZero())
 }
 

@@ -1,9 +1,13 @@
 package rollout
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sort"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -66,19 +70,52 @@ func Limit(strategy clusterv1alpha1.RolloutStrategy, groups *grouping.Groups, li
 	found := q.limits()
 	found.Exposure = s.expose(life, now.Round(0))
 	if bounds.Finish > 0 && found.Exposure.Finish.Longest > bounds.Finish {
-		return Limits{}, bounds.tooLong(&found)
+		return Limits{}, bounds.tooLong(&found, s.unknowns(now.Round(0)))
 	}
 	return found, nil
 }
 
-// tooLong says that the rollout takes longer than the bounds allow with the highest limits found.
-func (b *Bounds) tooLong(found *Limits) *field.Error {
+// tooLong says that the rollout takes longer than the bounds allow with the highest limits found, or that nobody knows how long, and why.
+func (b *Bounds) tooLong(found *Limits, unknowns []string) *field.Error {
 	path := field.NewPath("bounds", "finish")
-	takes := found.Exposure.Finish.Longest
-	if takes == unknownEnd {
-		return field.Invalid(path, b.Finish.String(), "must be 0: nobody knows when the rollout ends, as it waits for a gate, a pause or its groups")
+	takes := found.Exposure.Finish
+	if takes.Longest == unknownEnd {
+		return field.Invalid(path, b.Finish.String(), fmt.Sprintf("must be 0: nobody knows how long it takes (%v), since %s", takes, strings.Join(unknowns, ", and ")))
 	}
-	return field.Invalid(path, b.Finish.String(), fmt.Sprintf("must be at least %v, which it takes with %v: no higher ones expose at most %d", takes, found, b.Exposed))
+	return field.Invalid(path, b.Finish.String(), fmt.Sprintf("must be at least %v, which it takes with %v: no higher ones expose at most %d", takes.Longest, found, b.Exposed))
+}
+
+// unknowns says why nobody knows the longest time of a rollout that begins at the time now.
+func (s *prospect) unknowns(now time.Time) (why []string) {
+	if s.missing != "" {
+		why = append(why, Hold{Type: HoldGroupsIncomplete, Missing: s.missing}.String())
+	}
+	if s.options.paused {
+		why = append(why, Hold{Type: HoldPaused}.String())
+	}
+	closed := s.closedGates(now)
+	for _, group := range slices.SortedFunc(maps.Keys(closed), func(a, b int) int {
+		return cmp.Or(cmp.Compare(s.stageOf[a], s.stageOf[b]), cmp.Compare(a, b))
+	}) {
+		if gate := closed[group]; gate.Opens.IsZero() {
+			why = append(why, Hold{Type: HoldGateClosed, Group: s.groups.Key(group), Gate: gate}.String())
+			break // which names one
+		}
+	}
+	var pace []string
+	if s.options.ramp > 0 {
+		pace = append(pace, "ramp")
+	}
+	if s.options.starts != nil {
+		pace = append(pace, "maxStarts")
+	}
+	if s.After != nil && pace != nil {
+		why = append(why, fmt.Sprintf("groups go side by side with %s", strings.Join(pace, " and ")))
+	}
+	if why == nil {
+		why = append(why, "life.longest is too long to add up")
+	}
+	return why
 }
 
 func (b *Bounds) errs() (errs field.ErrorList) {

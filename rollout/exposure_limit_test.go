@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -143,7 +144,25 @@ func TestLimit(t *testing.T) {
 		},
 		{
 			"nobody knows how long", progressive("", config("", "1h", 0)), []string{"a[1..320]"}, rollout.Bounds{Exposed: 12, Finish: time.Hour}, opts(rollout.Paused()),
-			`bounds.finish: Invalid value: "1h0m0s": must be 0: nobody knows when the rollout ends, as it waits for a gate, a pause or its groups`,
+			`bounds.finish: Invalid value: "1h0m0s": must be 0: nobody knows how long it takes (4h30m0s or more), since the rollout is paused`,
+		},
+		{
+			"for several reasons, and of gates for the first that does not say when it opens", perGroup(config("", "1h", 0)), []string{"a", "b", "c", "d"}, rollout.Bounds{Exposed: 12, Finish: time.Hour},
+			opts(rollout.Paused(), rollout.Closed(grouping.Key{Index: 3}, rollout.Gate{}), rollout.Closed(grouping.Key{Index: 2}, rollout.Gate{Name: "approval"}), rollout.Closed(grouping.Key{Index: 1}, rollout.Gate{Opens: now.Add(time.Minute)})),
+			`bounds.finish: Invalid value: "1h0m0s": must be 0: nobody knows how long it takes (40m0s or more), since the rollout is paused, and the gate "approval" before group 2 is closed`,
+		},
+		{
+			"the groups are not there", progressive("", config("", "1h", 0)), nil, rollout.Bounds{Exposed: 12, Finish: time.Hour}, opts(rollout.Ramp(1)),
+			"maxConcurrency 1, maxFailures 0",
+		},
+		{
+			"a ramp side by side", perGroup(config("", "1h", 0)), []string{"x: a", "y: b c"}, rollout.Bounds{Exposed: 12, Finish: time.Hour}, opts(rollout.Ramp(1), rollout.GroupOrder(nil)),
+			`bounds.finish: Invalid value: "1h0m0s": must be 0: nobody knows how long it takes (10m0s or more), since groups go side by side with ramp`,
+		},
+		{
+			"a ramp and spread starts side by side", perGroup(config("", "1h", 0)), []string{"x: a", "y: b c"}, rollout.Bounds{Exposed: 12, Finish: time.Hour},
+			opts(rollout.Ramp(1), rollout.MaxStarts(1, time.Hour), rollout.GroupOrder(nil)),
+			`bounds.finish: Invalid value: "1h0m0s": must be 0: nobody knows how long it takes (2h10m0s or more), since groups go side by side with ramp and maxStarts`,
 		},
 		{
 			"All has no limits", all("1h"), []string{"a b"}, rollout.Bounds{Exposed: 1}, nil,
@@ -159,8 +178,8 @@ func TestLimit(t *testing.T) {
 			f := newFleet(t)
 			for _, g := range c.groups {
 				name, clusters := "", g
-				if len(g) > 8 && g[:7] == "canary:" {
-					name, clusters = "canary", g[8:]
+				if before, behind, named := strings.Cut(g, ": "); named {
+					name, clusters = before, behind
 				}
 				f.group(name, clustersIn(clusters)...)
 			}

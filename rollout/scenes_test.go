@@ -31,6 +31,7 @@ import (
 //	strategy         A RolloutStrategy, as YAML. Prints the schedule, or what a webhook would say.
 //	plan             Prints the result, a part a line, and the warnings. With "in a line", Result.String.
 //	explain CLUSTER  Prints the chain of waits of a cluster, and the clusters that it waits for.
+//	find CLUSTER     Prints where a cluster stands, and the reason of one that is held.
 //	blockers         Prints who holds anyone up, and how many.
 //	summary          Prints the condition that is True with reason and message, then the counts of each group.
 //	changes          Prints what changed since the last plan.
@@ -136,6 +137,9 @@ func (s *stage) do(c scene.Command) (string, error) {
 		return describe(result), nil
 	case "explain":
 		return explain(result.Explain(c.Args[0])), nil
+	case "find":
+		disposition, hold, _ := result.Find(c.Args[0])
+		return fmt.Sprintf("%s: %v", disposition, hold), nil
 	case "blockers":
 		var lines []string
 		for _, b := range result.Blockers() {
@@ -168,7 +172,7 @@ func (s *stage) expose(c scene.Command, groups *grouping.Groups) (string, error)
 		var b rollout.Bounds
 		b.Exposed, _ = strconv.Atoi(c.Args[0])
 		b.Finish = append(times, 0)[1]
-		l, err := rollout.Limit(s.strategy, groups, rollout.Span{Longest: 30 * time.Minute}, s.now, b, s.opts()...)
+		l, err := rollout.Limit(s.strategy, groups, rollout.Span{Shortest: 30 * time.Minute, Longest: 30 * time.Minute}, s.now, b, s.opts()...)
 		return l.String(), err
 	}
 	e, err := rollout.Expose(s.strategy, groups, rollout.Span{Shortest: times[0], Longest: times[1]}, s.now, s.opts()...)

@@ -158,8 +158,8 @@
 //
 // With GroupOrder groups need not go one after the other: each starts when those that it comes after are complete, so that
 // two regions can each go through staging before production, side by side, or approvals alone decide. What is said here
-// of the first stage that is not complete is then true of each stage all of whose predecessors are. An explanation names the first
-// group that is waited for.
+// of the first stage that is not complete is then true of each stage all of whose predecessors are. An explanation names all groups
+// that are waited for.
 //
 // A workload that follows several placements joins their groups with [grouping.Join], or where each has a strategy of its
 // own takes them apart with [grouping.Apart] and plans each. All and Progressive pool joined groups;

@@ -6,13 +6,15 @@ import (
 	"time"
 )
 
-// Explanation says why a cluster is held, from the cluster to whoever holds everything up. Each [Link] waits for the
-// next. It is empty for a cluster that is not held.
+// Explanation says why a cluster is held, down to whoever holds everything up. The first [Link] is the cluster's own wait.
+// Where that is for groups whose clusters are held themselves, up to three more say what those wait for. It is empty for a
+// cluster that is not held.
 type Explanation []Link
 
 // Link is one wait.
 type Link struct {
-	// Hold says what is waited for.
+	// Hold says what is waited for. Where groups are waited for, its Detail names all of them, and says nothing that another link
+	// says.
 	Hold Hold `json:"hold"`
 	// Blockers are the first three clusters that are waited for, and More is the number of the others. Where a slot is
 	// waited for, those that start now come first, then those that free one first. Where a group is waited for, those
@@ -20,7 +22,7 @@ type Link struct {
 	// are waited for.
 	Blockers []Blocker `json:"blockers,omitempty"`
 	More     int       `json:"more,omitempty"`
-	// Remedies are the ways in which the wait ends. There are none where the next link has to end first.
+	// Remedies are the ways in which the wait ends. The first link has none where others have to end first.
 	Remedies []Remedy `json:"remedies,omitempty"`
 }
 
@@ -58,7 +60,8 @@ func (e Explanation) String() string {
 }
 
 // Explain says why the named cluster is held, down to who waits for nobody else. It is empty for a cluster that is not
-// held, or not selected. The first question of a result takes time linear in the fleet; each after that constant time.
+// held, or not selected. The first question of a result takes time linear in the fleet; each after that time linear in
+// the groups, and with [GroupOrder] in the pairs of groups of which one comes directly after the other.
 func (r *Result) Explain(cluster string) Explanation {
 	if r.schedule == nil {
 		return nil
@@ -68,11 +71,10 @@ func (r *Result) Explain(cluster string) Explanation {
 		return nil
 	}
 	group := r.schedule.groups.GroupAt(position)
-	links := Explanation{r.link(group)}
-	if next, ok := r.heldBefore(group); ok {
-		links = append(links, r.link(next))
+	if _, waits := r.choice.waitsFor(int(r.schedule.stageOf[group])); waits && !r.schedule.stopped(&r.choice) {
+		return r.explainGroups(group)
 	}
-	return links
+	return Explanation{r.link(group)}
 }
 
 // heldBefore finds the group of the active stage that the given group waits for. It does so only where clusters of that
@@ -98,9 +100,9 @@ func (r *Result) grant(group int) int {
 	return i
 }
 
-// link describes the wait of the held clusters of a group.
+// link describes the wait of the held clusters of a group that waits for no other group.
 func (r *Result) link(group int) Link {
-	l := Link{Hold: r.hold(group)}
+	l := Link{Hold: r.holdInBrief(group)}
 	switch l.Hold.Type {
 	case HoldPaused:
 		l.Remedies = []Remedy{{Type: RemedyResume}}
@@ -108,7 +110,7 @@ func (r *Result) link(group int) Link {
 		l.Remedies = []Remedy{{Type: RemedyCompleteGroups}}
 	case HoldBreached:
 		l.Blockers, l.More = r.failures()
-		l.Remedies = r.choice.breach.remedies()
+		l.Remedies = r.breachRemedies()
 	case HoldGateClosed:
 		if opens := l.Hold.Gate.Opens; !opens.IsZero() {
 			l.Remedies = append(l.Remedies, Remedy{Type: RemedyWait, At: opens})
@@ -126,12 +128,6 @@ func (r *Result) link(group int) Link {
 		r.explainStarts(&l)
 	case HoldWait:
 		r.explainWait(&l, int(r.schedule.stageOf[group]))
-	default: // an earlier group
-		f := r.look(r.grant(group))
-		l.Blockers, l.More = f.last.list()
-		if _, held := r.heldBefore(group); !held {
-			l.Remedies = r.groupRemedies(f)
-		}
 	}
 	return l
 }
@@ -154,7 +150,7 @@ func (r *Result) explainStarts(l *Link) {
 		}
 		l.Blockers, l.More = f.list()
 		needed := h.WithoutTime - h.MaxStarts + 1
-		l.Remedies = []Remedy{{Type: RemedyAnswer, Count: needed, Of: f.n, Clusters: f.names()}}
+		l.Remedies = []Remedy{{Type: RemedyReportTime, Count: needed, Of: f.n, Clusters: f.names()}}
 	}
 }
 
@@ -201,7 +197,7 @@ func (r *Result) holdInBrief(group int) Hold {
 		f := r.lookAtFleet()
 		h.Detail = f.sentences(f.excess, r.withoutSlot())
 	case HoldMandatoryGroup, HoldEarlierGroup:
-		h.Detail = r.progress(r.grant(group))
+		h.Detail = r.progress(r.grant(group), true)
 	}
 	return h
 }
@@ -214,15 +210,17 @@ func (r *Result) withoutSlot() stateSet {
 	return 0
 }
 
-// progress says how far an active stage is and who is waited for there.
-func (r *Result) progress(grant int) string {
+// progress says how far an active stage is, and perhaps who is waited for there.
+func (r *Result) progress(grant int, who bool) string {
 	c := r.choice.grants()[grant].used.counts(0)
 	parts := []string{fmt.Sprintf("%d of %d done", c.Done(), c.Total())}
 	if n := c.Failures(); n > 0 {
 		parts[0] += fmt.Sprintf(", %d failed", n)
 	}
-	if waiting := r.look(grant).sentences(0, failedStates); waiting != "" {
-		parts = append(parts, waiting)
+	if who {
+		if waiting := r.look(grant).sentences(0, failedStates); waiting != "" {
+			parts = append(parts, waiting)
+		}
 	}
 	return strings.Join(parts, "; ")
 }

@@ -2,7 +2,10 @@ package rollout_test
 
 import (
 	"fmt"
+	"math/rand/v2"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -27,6 +30,7 @@ type advised struct {
 	gate     *grouping.Key
 	opens    time.Time
 	others   []rollout.Option
+	back     bool // the rollout is taken back
 }
 
 func (h *advised) plan() (*rollout.Result, error) {
@@ -40,6 +44,9 @@ func (h *advised) plan() (*rollout.Result, error) {
 	var reports []status.Report
 	for _, r := range h.reports {
 		reports = append(reports, r)
+	}
+	if h.back {
+		return rollout.Revert(clusterv1alpha1.RolloutStrategy{}, h.groups, rollout.Abort{Time: h.now, Failed: reports}, h.now, opts...)
 	}
 	return rollout.Plan(h.strategy, h.groups, reports, h.now, opts...)
 }
@@ -79,13 +86,19 @@ func (h *advised) follow(l rollout.Link, r rollout.Remedy) {
 		}
 		h.now = r.At
 	case rollout.RemedyAnswer, rollout.RemedyMend:
-		n := r.Count
-		for _, b := range l.Blockers {
-			if n > 0 && (r.Type == rollout.RemedyAnswer || b.Status == status.Failed || b.Status == status.TimeOut) {
-				h.succeed(b.Name)
-				n--
-			}
+		for _, name := range strings.Split(r.Clusters, ", ")[:r.Count] {
+			h.succeed(name)
 		}
+	case rollout.RemedyReportTime:
+		for _, name := range strings.Split(r.Clusters, ", ")[:r.Count] {
+			report := h.reports[name]
+			report.LastTransitionTime = h.now
+			h.reports[name] = report
+		}
+	case rollout.RemedyTryAgain:
+		h.others = append(slices.Clone(h.others), rollout.Attempt(r.Count))
+	case rollout.RemedyRevert:
+		h.back = true
 	case rollout.RemedyResume:
 		h.paused = false
 	case rollout.RemedyOpenGate:
@@ -222,6 +235,15 @@ func advisedFleets(t *testing.T, n int, do func(h *advised)) {
 					}
 				case 12:
 					h.others = []rollout.Option{rollout.GroupOrder(nil), rollout.Ramp(1), rollout.MaxStarts(2, time.Hour)}
+				case 16:
+					h.others = []rollout.Option{rollout.Attempt(1)}
+					h = h.clone()
+					for i, name := range []string{"a", "b"} { // which are in later attempts than is wanted
+						if r, ok := h.reports[name]; ok {
+							r.Attempt = 1 + i
+							h.reports[name] = r
+						}
+					}
 				}
 				do(h)
 			}
@@ -233,7 +255,7 @@ func advisedFleets(t *testing.T, n int, do func(h *advised)) {
 // ends the wait, whether it is waited for or done.
 func TestFollowingTheAdviceWorks(t *testing.T) {
 	t.Parallel()
-	worlds, remedies := 0, 0
+	worlds, remedies := 0, map[rollout.RemedyType]int{}
 	advisedFleets(t, exhaustive.Of(2, 3), func(h *advised) {
 		worlds++
 		r, err := h.plan()
@@ -254,9 +276,13 @@ func TestFollowingTheAdviceWorks(t *testing.T) {
 			if len(e) == 0 {
 				continue
 			}
-			if e[0].Hold != hold {
-				t.Fatalf("%v\n%v: %s is held by %v and explained by %v", h, r, cluster, hold, e[0].Hold)
+			if first := e[0].Hold; withoutDetail(first) != withoutDetail(hold) {
+				t.Fatalf("%v\n%v: %s is held by %v and explained by %v", h, r, cluster, hold, first)
 			}
+			if twice := saidTwice(e); twice != "" {
+				t.Fatalf("%v\n%v: %s is told twice that %q:\n%v", h, r, cluster, twice, e)
+			}
+			told := 0
 			for _, l := range e {
 				if len(l.String()) > 1024 {
 					t.Errorf("%d bytes: %v", len(l.String()), l)
@@ -266,29 +292,31 @@ func TestFollowingTheAdviceWorks(t *testing.T) {
 						t.Fatalf("%v\n%v: %s waits for %v, which is not among the blockers %v", h, r, cluster, b, all)
 					}
 				}
+				for _, remedy := range l.Remedies {
+					if told++; remedy.Type == rollout.RemedyCompleteGroups {
+						continue
+					}
+					remedies[remedy.Type]++
+					after := h.clone()
+					after.follow(l, remedy)
+					next, err := after.plan()
+					if err != nil {
+						t.Fatal(err)
+					}
+					if !ended(l.Hold, r, next, cluster) && !(remedy.Type == rollout.RemedyReportTime && isKnown(l.Hold, next.Explain(cluster))) {
+						t.Fatalf("%v\n%v\n%s: %v\nafter %v:\n%v\n%v", h, r, cluster, e, remedy, next, next.Explain(cluster))
+					}
+				}
 			}
-			root := e[len(e)-1]
-			if len(root.Remedies) == 0 {
+			if told == 0 {
 				t.Fatalf("%v\n%v: nothing ends the wait of %s: %v", h, r, cluster, e)
-			}
-			for _, remedy := range root.Remedies {
-				if remedy.Type == rollout.RemedyCompleteGroups {
-					continue
-				}
-				remedies++
-				after := h.clone()
-				after.follow(root, remedy)
-				next, err := after.plan()
-				if err != nil {
-					t.Fatal(err)
-				}
-				if !ended(root.Hold, r, next, cluster) {
-					t.Fatalf("%v\n%v\n%s: %v\nafter %v:\n%v\n%v", h, r, cluster, e, remedy, next, next.Explain(cluster))
-				}
 			}
 		}
 	})
-	t.Logf("%d worlds, %d remedies followed", worlds, remedies)
+	t.Logf("%d worlds, remedies followed: %v", worlds, remedies)
+	if len(remedies) != 10 {
+		t.Errorf("there are ten ways in which a wait ends without the groups, and %d were followed", len(remedies))
+	}
 }
 
 // ended says whether a wait is over: for a slot, one that was held starts, failures stop the rollout, or another limit holds
@@ -311,13 +339,45 @@ func ended(hold rollout.Hold, before, after *rollout.Result, cluster string) boo
 	return true
 }
 
+// withoutDetail is a hold without whom it waits for, of which an explanation tells a part in later links.
+func withoutDetail(h rollout.Hold) rollout.Hold {
+	h.Detail = ""
+	return h
+}
+
+// isKnown says whether of a wait whose end nobody knew for want of a time the end is known now, or it goes on for others.
+func isKnown(hold rollout.Hold, e rollout.Explanation) bool {
+	for _, l := range e {
+		if l.Hold.Type == hold.Type && l.Hold.Group == hold.Group && l.Ends().IsZero() {
+			return !slices.ContainsFunc(l.Remedies, func(r rollout.Remedy) bool { return r.Type == rollout.RemedyReportTime })
+		}
+	}
+	return true
+}
+
+// saidTwice gives a part of a sentence, beside how much is done, that two links of an explanation say.
+func saidTwice(e rollout.Explanation) string {
+	by := map[string]int{}
+	for i, l := range e {
+		for part := range strings.SplitSeq(l.Hold.String(), "; ") {
+			if j, said := by[part]; said && i != j && !strings.HasSuffix(part, " done") {
+				return part
+			}
+			by[part] = i
+		}
+	}
+	return ""
+}
+
 // R29: whoever does what the explanation says, again and again, and lets what starts succeed, sees the cluster start.
 func TestFollowingTheAdviceToTheEndStartsTheCluster(t *testing.T) {
 	t.Parallel()
+	choice := 0
 	advisedFleets(t, exhaustive.Of(2, 3), func(h *advised) {
 		for position := range h.groups.NumClusters() {
 			cluster := h.groups.Cluster(position)
 			world, story := h.clone(), []string(nil)
+			choice++
 			for step := 0; ; step++ {
 				r, err := world.plan()
 				if err != nil {
@@ -335,7 +395,7 @@ func TestFollowingTheAdviceToTheEndStartsTheCluster(t *testing.T) {
 					world.succeed(c.Name)
 				}
 				root := e[len(e)-1]
-				world.follow(root, root.Remedies[0])
+				world.follow(root, root.Remedies[choice%len(root.Remedies)])
 			}
 		}
 	})
@@ -350,4 +410,113 @@ func (h *advised) String() string {
 		fmt.Fprintf(&b, "\n  %s: %+v", c, h.reports[c])
 	}
 	return b.String()
+}
+
+// groupsIn finds what the sentence of an explanation says of groups beside the first: those whose turn it is, how many more there
+// are, and those whose turn comes then.
+var groupsIn = regexp.MustCompile(`; and for (group \d+[^:;]*):|; and for (\d+) more groups?|; then for (.*)$`)
+
+// R29, R33: an explanation names each group that is waited for, the first three of those whose turn it is and of those whose turn comes then,
+// and counts the others.
+func TestAnExplanationNamesAllGroupsThatAreWaitedFor(t *testing.T) {
+	random := rand.New(rand.NewPCG(29, 33))
+	several := 0
+	for range exhaustive.Of(1000, 20_000) {
+		w, opts := ordered(random.IntN)
+		groups := w.read(t)
+		var reports []status.Report
+		for _, m := range w.members {
+			if s := []status.RolloutStatus{"", status.Progressing, status.Succeeded, status.Succeeded}[random.IntN(4)]; s != "" {
+				reports = append(reports, status.Report{Cluster: m.name, Status: s, LastTransitionTime: now})
+			}
+		}
+		r, err := rollout.Plan(w.strategy, groups, reports, now, opts...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		done := map[grouping.Key]bool{}
+		for _, g := range r.Summary().Groups {
+			done[g.Group] = g.Counts.Done() == g.Counts.Total()
+		}
+		for c, hold := range r.Held() {
+			if hold.Type != rollout.HoldEarlierGroup && hold.Type != rollout.HoldMandatoryGroup {
+				continue
+			}
+			active, later := awaited(r.Schedule, c.Group, done)
+			several += min(1, len(active)-1)
+			own := r.Explain(c.Name)[0].Hold
+			named, more, then := []string{own.Group.String()}, 0, ""
+			for _, m := range groupsIn.FindAllStringSubmatch(own.String(), -1) {
+				if m[1] != "" {
+					named = append(named, m[1])
+				}
+				if m[2] != "" {
+					more, _ = strconv.Atoi(m[2])
+				}
+				then += m[3]
+			}
+			if want := active[:min(3, len(active))]; !slices.Equal(named, want) || more != len(active)-len(want) {
+				t.Fatalf("%s waits for %v, and is told %v\n%v", c.Name, active, own, r.Schedule)
+			}
+			want := strings.Join(later[:min(3, len(later))], ", ")
+			if n := len(later) - 3; n > 0 {
+				want += fmt.Sprintf(" and %d more", n)
+			}
+			if then != want {
+				t.Fatalf("%s waits then for %v, and is told %v\n%v", c.Name, later, own, r.Schedule)
+			}
+		}
+	}
+	if several == 0 {
+		t.Error("none waits for several groups at a time")
+	}
+}
+
+// awaited gives the groups that are not done of all that a group comes after: those that wait for no other, and the others.
+func awaited(s rollout.Schedule, group grouping.Key, done map[grouping.Key]bool) (active, later []string) {
+	before := beforeOf(s)
+	all := make([][]int, len(before)) // of each stage the ones before it that are not done
+	for i, stage := range s.Stages {
+		for j := range i {
+			if !done[s.Stages[j].Groups[0]] && slices.ContainsFunc(before[i], func(b int) bool { return b == j || slices.Contains(all[b], j) }) {
+				all[i] = append(all[i], j)
+			}
+		}
+		if stage.Groups[0] != group {
+			continue
+		}
+		for _, j := range all[i] {
+			if name := s.Stages[j].Groups[0].String(); len(all[j]) == 0 {
+				active = append(active, name)
+			} else {
+				later = append(later, name)
+			}
+		}
+	}
+	return active, later
+}
+
+// R29, R43: a breach stops a way back where the caller asks for it. What can be done then is not to go back once more.
+func TestABreachOfTheWayBackIsNotEndedByGoingBack(t *testing.T) {
+	strategy := progressive("1", config("", "10m", 0))
+	abort := rollout.Abort{
+		Time:         now.Add(-time.Hour),
+		Failed:       []status.Report{{Cluster: "b", Status: status.Succeeded, LastTransitionTime: now.Add(-2 * time.Hour)}},
+		Before:       []status.Report{{Cluster: "a", Status: status.Failed, Applied: now.Add(-time.Minute), Attempt: 2}},
+		StopAtBreach: true,
+	}
+	revert := func(opts ...rollout.Option) *rollout.Result {
+		r, err := rollout.Revert(strategy, newFleet(t).group("", "a", "b").read(), abort, now, opts...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	const want = "stopped: a failed, maxFailures 0; goes on when none is failed; to do: mend a, or try what failed again (attempt 3), or raise maxFailures to 1"
+	if got := revert().Explain("b").String(); got != want {
+		t.Errorf("%s\nwant %s", got, want)
+	}
+	if r := revert(rollout.Attempt(3)); r.Breach != nil || len(r.Start) != 1 || r.Start[0].Name != "b" {
+		t.Errorf("after the advice %v", r)
+	}
 }

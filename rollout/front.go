@@ -26,6 +26,11 @@ type front struct {
 	// How many only start now, and of how many nobody knows since when they are in flight.
 	starting, unknown int
 	earlier           int // how many are in flight in an earlier attempt than the wanted one
+
+	// Of last and of first those whose deadline or soak ends once a report says since when they are as they are.
+	undated, undatedSlots crowd
+	endless               int // how many of last time alone does not end, those included
+	dates                 int // of how many of undatedSlots a report has to say so, so that time frees slots enough; 0 if that is not it
 }
 
 // end is when time frees a slot, and whether that makes a cluster one that soaked.
@@ -41,6 +46,8 @@ type fronts struct {
 	once  sync.Once
 	of    []front
 	fleet *front // of all clusters; nil where the ramp holds none
+
+	attempt int // at a breach the last one in which a cluster failed that counts
 }
 
 // Beside the states there are crowds of those that are tried again (R39).
@@ -125,14 +132,12 @@ func (r *Result) findFronts() {
 		if !active && fleet == nil {
 			continue
 		}
-		b, earlier := r.blocker(position), one(r.isEarlier(position))
+		b, earlier := r.blocker(position), r.isEarlier(position)
 		if active {
-			fronts[i].add(b, state, s.options.freeFailed)
-			fronts[i].earlier += earlier
+			fronts[i].add(b, state, s.options.freeFailed, earlier)
 		}
 		if fleet != nil {
-			fleet.add(b, state, s.options.freeFailed)
-			fleet.earlier += earlier
+			fleet.add(b, state, s.options.freeFailed, earlier)
 		}
 	}
 	for i := range fronts {
@@ -144,16 +149,26 @@ func (r *Result) findFronts() {
 	r.fronts.of, r.fronts.fleet = fronts, fleet
 }
 
-// add puts in a cluster that starts or is in flight. A failed one has no slot where it is freed.
-func (f *front) add(b Blocker, state state, freeFailed bool) {
+// add puts in a cluster that starts or is in flight, perhaps in an earlier attempt than the wanted one. A failed one has no
+// slot where it is freed.
+func (f *front) add(b Blocker, state state, freeFailed, earlier bool) {
 	f.crowds[crowdOf(&b, state)].add(b)
 	f.starting += one(b.Starting)
 	f.unknown += one(!b.Starting && b.Since.IsZero())
+	f.earlier += one(earlier)
+	undated := b.WithoutTime && !earlier // the deadline of an earlier attempt ends no wait
 	if !isFailed(state) {
 		f.last.add(&b, 1)
+		f.endless += one(b.Until.IsZero())
+		if undated {
+			f.undated.add(b)
+		}
 	}
 	if !isFailed(state) || !freeFailed {
 		f.first.add(&b, -1)
+		if undated {
+			f.undatedSlots.add(b)
+		}
 		if !b.Until.IsZero() {
 			f.ends = append(f.ends, end{b.Until, b.Status == status.Succeeded})
 		}
@@ -171,8 +186,52 @@ func (f *front) close(isFree func(ended, soaked int) bool) {
 			break
 		}
 	}
+	if f.frees.IsZero() {
+		f.dates = f.countDates(isFree, soaked)
+	}
 	f.ends = nil
 	f.joinStarts()
+}
+
+// countDates is of how many a report has to say since when, whichever they are, so that time frees slots enough; 0 where no number
+// does. So many of those whose slots time frees soak.
+func (f *front) countDates(isFree func(ended, soaked int) bool, soaked int) int {
+	u := &f.undatedSlots
+	others := u.n - f.crowds[soakingUndated].n // that do not soak
+	for n := 1; n <= u.n; n++ {
+		if isFree(len(f.ends)+n, soaked+max(0, n-others)) {
+			return n
+		}
+	}
+	return 0
+}
+
+// join puts in those of another active stage, all of which a stage waits for as well.
+func (f *front) join(other *front) {
+	for i := range f.crowds {
+		f.crowds[i].merge(&other.crowds[i])
+	}
+	n := f.last.n + other.last.n
+	for i := range other.last.blockers {
+		f.last.add(&other.last.blockers[i], 1)
+	}
+	f.last.n = n
+	f.starting += other.starting
+	f.unknown += other.unknown
+	f.earlier += other.earlier
+	f.undated.merge(&other.undated)
+	f.endless += other.endless
+}
+
+// namesBut joins the names of those in all crowds but one.
+func (f *front) namesBut(without state) string {
+	var all crowd
+	for i := range f.crowds {
+		if state(i) != without {
+			all.merge(&f.crowds[i])
+		}
+	}
+	return all.listed()
 }
 
 // isFree says so of the slots of a stage.
@@ -225,6 +284,9 @@ func (c *crowd) add(b Blocker) {
 	}
 }
 
+// listed joins the names of the first, and counts the others.
+func (c *crowd) listed() string { return listed(c.names, c.n) }
+
 func (c *crowd) merge(other *crowd) {
 	c.n += other.n
 	c.names = append(c.names, other.names...)
@@ -243,7 +305,7 @@ func (c *crowd) sentence(slots int) string {
 	if slots > 0 {
 		b, which, end = c.first, "first", (*Blocker).slot
 	}
-	names := listed(c.names, c.n)
+	names := c.listed()
 	if many := c.n > 1; !many || c.first.changes().Equal(c.last.changes()) {
 		return fmt.Sprintf("%s %s%s", names, b.kind(many), end(&b, many))
 	}

@@ -52,15 +52,15 @@ func (s *schedule) directlyBefore(stage int) []int {
 // before says of each stage whether the given one comes after it, directly or not.
 func (s *schedule) before(stage int) []bool {
 	is := make([]bool, len(s.Stages))
-	var mark func(stage int)
-	mark = func(stage int) {
-		for _, before := range s.directlyBefore(stage) {
-			if !is[before] {
-				is[before] = true
-				mark(before)
+	for _, direct := range s.directlyBefore(stage) {
+		is[direct] = true
+	}
+	for later := stage - 1; later > 0; later-- { // those that a stage comes after stand before it
+		if is[later] {
+			for _, direct := range s.directlyBefore(later) {
+				is[direct] = true
 			}
 		}
 	}
-	mark(stage)
 	return is
 }

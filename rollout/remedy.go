@@ -13,14 +13,21 @@ type RemedyType string
 const (
 	// RemedyWait says that time alone ends the wait.
 	RemedyWait RemedyType = "Wait"
-	// RemedyAnswer says that the clusters that are waited for have to succeed; nobody else has to do anything.
+	// RemedyAnswer says that the clusters that are waited for have to succeed and to soak; nobody else has to do anything.
 	RemedyAnswer RemedyType = "Answer"
+	// RemedyReportTime says that reports have to say since when clusters are as they are. Then the end of the wait is known, or
+	// it is for others alone.
+	RemedyReportTime RemedyType = "ReportTime"
 	// RemedyResume says that whoever paused the rollout can go on with it.
 	RemedyResume RemedyType = "Resume"
 	// RemedyOpenGate says that someone can open the gate.
 	RemedyOpenGate RemedyType = "OpenGate"
 	// RemedyMend says that failed clusters have to be mended.
 	RemedyMend RemedyType = "Mend"
+	// RemedyTryAgain says that someone can have the failed clusters tried again, by [Attempt].
+	RemedyTryAgain RemedyType = "TryAgain"
+	// RemedyRevert says that someone can take the rollout back, by [Revert], unless there is no version before.
+	RemedyRevert RemedyType = "Revert"
 	// RemedyRaiseMaxFailures says that someone can raise maxFailures.
 	RemedyRaiseMaxFailures RemedyType = "RaiseMaxFailures"
 	// RemedySetProgressDeadline says that someone can set a progressDeadline, after which clusters count as timed out.
@@ -38,12 +45,14 @@ type Remedy struct {
 	Group grouping.Key `json:"group,omitzero"`
 	// Gate is the gate's name, if it has one (RemedyOpenGate).
 	Gate string `json:"gate,omitempty"`
-	// Count is how many of the clusters it takes, Of is how many there are (RemedyAnswer, RemedyMend). Count is also what to
-	// set (RemedyRaiseMaxFailures).
+	// Count is how many of the clusters it takes, Of is how many there are (RemedyAnswer, RemedyReportTime, RemedyMend).
+	// Count is also what to set (RemedyTryAgain, RemedyRaiseMaxFailures).
 	Count int `json:"count,omitempty"`
 	Of    int `json:"of,omitempty"`
-	// Clusters names the first of them: "a, b, c and 2 more" (RemedyAnswer, RemedyMend).
+	// Clusters names the first of them: "a, b, c and 2 more" (RemedyAnswer, RemedyReportTime, RemedyMend).
 	Clusters string `json:"clusters,omitempty"`
+	// Succeeded says that they have succeeded, and nobody knows when; otherwise they are in flight (RemedyReportTime).
+	Succeeded bool `json:"succeeded,omitempty"`
 }
 
 // String says what to do: `mend 1 of a, b`, or `mend a` where it takes all of them.
@@ -52,13 +61,22 @@ func (r Remedy) String() string {
 	case RemedyWait:
 		return "wait until " + inUTC(r.At)
 	case RemedyAnswer:
-		return "wait for " + r.some() + " to succeed"
+		return fmt.Sprintf("wait until %s %s done", r.some(), plural(r.Count > 1, "is", "are"))
+	case RemedyReportTime:
+		if r.Succeeded {
+			return fmt.Sprintf("wait for a report that says when %s succeeded", r.some())
+		}
+		return fmt.Sprintf("wait for a report that says since when %s %s in flight", r.some(), plural(r.Count > 1, "is", "are"))
 	case RemedyResume:
 		return "resume the rollout"
 	case RemedyOpenGate:
 		return fmt.Sprintf("open the %s before %v", Gate{Name: r.Gate}, r.Group)
 	case RemedyMend:
 		return "mend " + r.some()
+	case RemedyTryAgain:
+		return fmt.Sprintf("try what failed again (attempt %d)", r.Count)
+	case RemedyRevert:
+		return "go back to the version before"
 	case RemedyRaiseMaxFailures:
 		return fmt.Sprintf("raise maxFailures to %d", r.Count)
 	case RemedySetProgressDeadline:
@@ -78,37 +96,71 @@ func (r Remedy) some() string {
 	return fmt.Sprintf("%d of %s", r.Count, r.Clusters)
 }
 
-// remedies says how the breach ends.
-func (b *Breach) remedies() []Remedy {
-	ways := []Remedy{{Type: RemedyMend, Count: b.Failures - b.MaxFailures, Of: b.Failures, Clusters: listed(b.Clusters, b.Failures)}}
-	if !b.Mandatory { // which tolerates none, whatever the strategy says
+// breachRemedies says how the breach ends. A mandatory group tolerates no failure, whatever the strategy says. A way back
+// is not taken back itself.
+func (r *Result) breachRemedies() []Remedy {
+	b := r.choice.breach
+	ways := []Remedy{
+		{Type: RemedyMend, Count: b.Failures - b.MaxFailures, Of: b.Failures, Clusters: listed(b.Clusters, b.Failures)},
+		{Type: RemedyTryAgain, Count: r.lastAttempt() + 1},
+	}
+	if !b.Mandatory {
 		ways = append(ways, Remedy{Type: RemedyRaiseMaxFailures, Count: b.Failures})
+	}
+	if r.schedule.options.back == nil {
+		ways = append(ways, Remedy{Type: RemedyRevert})
 	}
 	return ways
 }
 
+// lastAttempt is the last attempt in which a cluster failed that counts in the breach.
+func (r *Result) lastAttempt() int {
+	r.fronts.once.Do(func() {
+		b, s := r.choice.breach, r.schedule
+		for position, attempt := range r.tries {
+			if failureStates.has(r.states[position]) && s.inBudget(position) && b.counts(s.groups.Key(s.groups.GroupAt(position))) {
+				r.fronts.attempt = max(r.fronts.attempt, attempt)
+			}
+		}
+	})
+	return r.fronts.attempt
+}
+
 // slotRemedies says how a slot of an active stage comes free.
 func (r *Result) slotRemedies(f *front) (ways []Remedy) {
-	excess := f.excess
 	if !f.frees.IsZero() {
 		ways = append(ways, Remedy{Type: RemedyWait, At: f.frees})
 	}
-	ways = append(ways, Remedy{Type: RemedyAnswer, Count: f.needed, Of: f.first.n, Clusters: f.first.names()})
+	soaking := f.crowds[soakingUndated].n // which have answered
+	if u := &f.undatedSlots; f.dates > 0 {
+		ways = append(ways, Remedy{Type: RemedyReportTime, Count: f.dates, Of: u.n, Clusters: u.listed(), Succeeded: u.n == soaking})
+	}
+	if able := f.first.n - soaking; soaking == 0 {
+		ways = append(ways, Remedy{Type: RemedyAnswer, Count: f.needed, Of: able, Clusters: f.first.names()})
+	} else if able >= f.needed {
+		ways = append(ways, Remedy{Type: RemedyAnswer, Count: f.needed, Of: able, Clusters: f.namesBut(soakingUndated)})
+	}
 	if r.schedule.options.freeFailed {
 		return ways
 	}
 	if c := &f.crowds[failed]; c.n >= f.needed {
-		ways = append(ways, Remedy{Type: RemedyMend, Count: f.needed, Of: c.n, Clusters: listed(c.names, c.n)})
+		ways = append(ways, Remedy{Type: RemedyMend, Count: f.needed, Of: c.n, Clusters: c.listed()})
 	}
-	return append(ways, r.deadlineRemedy(f, excess, f.crowds[failed].n)...)
+	return append(ways, r.deadlineRemedy(f, f.excess, f.crowds[failed].n)...)
 }
 
-// groupRemedies says how an active stage becomes complete.
+// groupRemedies says how the active stages of a front become complete.
 func (r *Result) groupRemedies(f *front) (ways []Remedy) {
 	if n := len(f.last.blockers); n > 0 && f.starting == 0 && !f.last.blockers[0].Until.IsZero() {
 		ways = append(ways, Remedy{Type: RemedyWait, At: f.last.blockers[0].Until})
 	}
-	ways = append(ways, Remedy{Type: RemedyAnswer, Count: f.last.n, Of: f.last.n, Clusters: f.last.names()})
+	soaking := f.crowds[soakingUndated].n // which have answered
+	if u := &f.undated; soaking > 0 || u.n > 0 && u.n == f.endless {
+		ways = append(ways, Remedy{Type: RemedyReportTime, Count: u.n, Of: u.n, Clusters: u.listed(), Succeeded: u.n == soaking})
+	}
+	if soaking == 0 {
+		ways = append(ways, Remedy{Type: RemedyAnswer, Count: f.last.n, Of: f.last.n, Clusters: f.last.names()})
+	}
 	return append(ways, r.deadlineRemedy(f, f.last.n, 0)...)
 }
 

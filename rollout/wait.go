@@ -129,7 +129,7 @@ func (r *Result) explainWait(l *Link, stage int) {
 		}
 	}
 	l.Blockers, l.More = f.list()
-	l.Remedies = []Remedy{{Type: RemedyAnswer, Count: f.n, Of: f.n, Clusters: f.names()}}
+	l.Remedies = []Remedy{{Type: RemedyReportTime, Count: f.n, Of: f.n, Clusters: f.names(), Succeeded: true}}
 }
 
 // isUndatedSuccess says whether the cluster at a position counts and succeeded nobody knows when, for whose time a stage

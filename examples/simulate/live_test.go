@@ -65,7 +65,7 @@ func TestARolloutUnderWayGoesOnFromThere(t *testing.T) {
 			"\n10m   1        1          2     0       1 held: 1 of 1 slot taken: c progressing", "after 30m: Complete: 4 of 4 clusters done"}},
 		{"why nothing moves", []string{"-never", "b"}, []string{
 			"\n0s    0        1          1     0       0          2 held: 1 of 1 slot taken: b progressing, times out at 2025-01-01T01:21:00Z\n",
-			"after 21m: Breached: stopped: b failed, maxFailures 0; goes on when none is failed; to do: mend b, or raise maxFailures to 1\n"}},
+			"after 21m: Breached: stopped: b failed, maxFailures 0; goes on when none is failed; to do: mend b, or try what failed again (attempt 1), or raise maxFailures to 1, or go back to the version before\n"}},
 		{"a cluster that has it", []string{"explain", "b"}, []string{"\n0s      starts\n10m     succeeds and is done\n"}},
 		{"a cluster that waits", []string{"explain", "d"}, []string{"\n20m     starts: c is done\n"}},
 	} {

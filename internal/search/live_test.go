@@ -209,8 +209,8 @@ func (x *ends) checkRemedies(s *state, i int, last rollout.Link, blamed set) str
 		if err != nil {
 			return err.Error()
 		}
-		if d, hold, _ := r.Find(names[i]); d == rollout.DispositionHeld && hold == last.Hold {
-			return fmt.Sprintf("remedy: @%d is told %q, and after that still %q", i, remedy, hold)
+		if links := r.Explain(names[i]); len(links) > 0 && links[len(links)-1].Hold == last.Hold {
+			return fmt.Sprintf("remedy: @%d is told %q, and after that still %q", i, remedy, last.Hold)
 		}
 	}
 	return ""

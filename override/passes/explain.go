@@ -2,6 +2,7 @@ package passes
 
 import (
 	"iter"
+	"slices"
 
 	"github.com/cohort-ocm/cohort/rollout"
 	"github.com/cohort-ocm/cohort/status"
@@ -60,8 +61,19 @@ func (p *Propagation) Explain(cluster string) Explanation {
 	case p.isFirstPass(c):
 		return Explanation{FirstPass: true}
 	default:
-		return Explanation{Rollout: p.result.Explain(cluster)}
+		return Explanation{Rollout: ofPolicy(p.result.Explain(cluster))}
 	}
+}
+
+// ofPolicy leaves out the remedies that a policy does not have: its clusters keep no attempts, and the policy before is not
+// at hand.
+func ofPolicy(links rollout.Explanation) rollout.Explanation {
+	for i := range links {
+		links[i].Remedies = slices.DeleteFunc(links[i].Remedies, func(r rollout.Remedy) bool {
+			return r.Type == rollout.RemedyTryAgain || r.Type == rollout.RemedyRevert
+		})
+	}
+	return links
 }
 
 // Explanation says why a cluster waits, from the cluster to whoever holds everything up. It is empty for a cluster that

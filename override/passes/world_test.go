@@ -347,11 +347,19 @@ func (w *world) checkExplanations(p *passes.Propagation) {
 			}
 			continue
 		}
-		if first := e.Rollout[0].Hold; first.Type == "" || first != hold.Rollout {
+		first := e.Rollout[0].Hold
+		if first.Detail, hold.Rollout.Detail = "", ""; first.Type == "" || first != hold.Rollout { // later links say a part of it
 			w.t.Fatalf("%s is held by %v, and explained by %q", c, hold, e)
 		}
 		if last := e.Rollout[len(e.Rollout)-1]; len(last.Blockers)+len(last.Remedies) == 0 {
 			w.t.Fatalf("%s waits for nobody: %q", c, e)
+		}
+		for _, l := range e.Rollout {
+			for _, r := range l.Remedies {
+				if r.Type == rollout.RemedyTryAgain || r.Type == rollout.RemedyRevert {
+					w.t.Fatalf("%s has the explanation %q, and a policy cannot %v", c, e, r)
+				}
+			}
 		}
 	}
 	if e := p.Explain("none of these"); !e.IsZero() {

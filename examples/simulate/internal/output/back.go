@@ -32,7 +32,7 @@ func (r *Report) Back(aborted *simulation.Aborted, trace *simulation.Trace, unco
 		Summary: Summary{summary.Aggregate(), summary.Percent(), summary},
 		Waves:   waves(trace, aborted.After),
 	}
-	back.End = end(trace, back.Waves, uncounted)
+	back.End = end(trace, back.Waves, uncounted, false)
 	has := aborted.Holders()
 	stands := fmt.Sprintf("%d of %d clusters went back", summary.Succeeded-summary.Soaking, has-summary.Uncounted)
 	if summary.Skip > 0 {

@@ -9,8 +9,9 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// end says how it ended. Nil for uncounted is nobody.
-func end(trace *simulation.Trace, waves []Wave, uncounted func(string) bool) End {
+// end says how it ended. Nil for uncounted is nobody. A policy's clusters keep no attempts, and the policy before is not at hand: none are
+// tried again, and none go back.
+func end(trace *simulation.Trace, waves []Wave, uncounted func(string) bool, policy bool) End {
 	stopped, last := waves[trace.Stopped], waves[len(waves)-1]
 	e := End{
 		After:        stopped.After,
@@ -31,6 +32,12 @@ func end(trace *simulation.Trace, waves []Wave, uncounted func(string) bool) End
 	for cluster := range trace.Final.Held() {
 		e.Held, e.Explanation = cluster.Name, trace.Final.Explain(cluster.Name)
 		break
+	}
+	for i := range e.Explanation {
+		l := &e.Explanation[i]
+		l.Remedies = slices.DeleteFunc(l.Remedies, func(r rollout.Remedy) bool {
+			return policy && (r.Type == rollout.RemedyTryAgain || r.Type == rollout.RemedyRevert)
+		})
 	}
 	e.Message = message(trace, e.Explanation)
 	return e

@@ -171,7 +171,7 @@ func New(s *scenario.Scenario, trace *simulation.Trace, hub *policy.Hub, start t
 	for i, w := range trace.Waves {
 		r.Waves[i].Passes, passes = passesUntil(passes, start.Add(w.After))
 	}
-	r.End = end(trace, r.Waves, s.Uncounted)
+	r.End = end(trace, r.Waves, s.Uncounted, r.Policy != nil)
 	return r, nil
 }
 

@@ -47,7 +47,7 @@ func outcome(final *rollout.Result) Outcome {
 	}
 }
 
-// atGate says whether a closed gate is the last reason of all that wait, and some do.
+// atGate says whether closed gates are the last reasons of all that wait, and some do.
 func atGate(final *rollout.Result) bool {
 	asked := make(map[rollout.Hold]bool)
 	for cluster, hold := range final.Held() {
@@ -56,7 +56,11 @@ func atGate(final *rollout.Result) bool {
 		}
 		asked[hold] = true
 		chain := final.Explain(cluster.Name)
-		if len(chain) == 0 || chain[len(chain)-1].Hold.Type != rollout.HoldGateClosed {
+		last := chain[min(1, len(chain)):] // without that of the cluster, if it waits for others
+		if len(last) == 0 {
+			last = chain
+		}
+		if len(chain) == 0 || slices.ContainsFunc(last, func(l rollout.Link) bool { return l.Hold.Type != rollout.HoldGateClosed }) {
 			return false
 		}
 	}

@@ -1,0 +1,111 @@
+package rollout
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// waited is the groups that a group waits for: those of active stages, by their grants, and the others that are not
+// complete, which come after those. Both are in the order of the stages.
+//
+// For example, where d comes after b and c, and both after a, of a {succeeded}, b {progressing}, c {toApply} and d {unreported} d waits
+// for b and c, which are active; and of a {progressing} alone for a, which is active, and then for b and c.
+type waited struct {
+	active, later []int
+}
+
+// waitedBy finds the groups that a group waits for.
+func (r *Result) waitedBy(group int) (w waited) {
+	s, c := r.schedule, &r.choice
+	before, later := s.before(int(s.stageOf[group])), []int(nil)
+	for other := range r.tallies { // whose stages have no other group, as they go one after the other
+		if stage := int(s.stageOf[other]); before[stage] && !s.isComplete(stage, &r.tallies[other]) {
+			later = append(later, other)
+		}
+	}
+	slices.SortFunc(later, func(a, b int) int { return int(s.stageOf[a] - s.stageOf[b]) })
+	for _, other := range later {
+		if _, active := c.grantOf(int(s.stageOf[other])); active {
+			w.active = append(w.active, other)
+		} else {
+			w.later = append(w.later, other)
+		}
+	}
+	return w
+}
+
+// explainGroups describes the wait of the held clusters of a group for others, and behind it the waits of clusters that are held in
+// those, each once.
+func (r *Result) explainGroups(group int) Explanation {
+	w := r.waitedBy(group)
+	own := Link{Hold: r.schedule.hold(&r.choice, group)}
+	links, told := Explanation{own}, make(map[int]bool)
+	var all front
+	for _, active := range w.active {
+		all.join(r.look(r.grant(active)))
+		if r.heldCounted(active) == 0 {
+			continue
+		}
+		l := r.link(active)
+		if !slices.ContainsFunc(links[1:], func(other Link) bool { return other.Hold == l.Hold }) {
+			if len(links) > maxNamed {
+				continue
+			}
+			links = append(links, l)
+		}
+		told[active] = l.Hold.Type == HoldConcurrency || l.Hold.Type == HoldRamp // which name those in flight
+	}
+	own.Blockers, own.More = all.last.list()
+	if len(links) == 1 {
+		own.Remedies = r.groupRemedies(&all)
+	}
+	own.Hold.Detail = r.inGroups(w, told)
+	links[0] = own
+	return links
+}
+
+// inGroups says how far the groups are that are waited for. It leaves out whom those wait for of which that is told elsewhere, and
+// what makes the sentence too long. The first group stands before it.
+func (r *Result) inGroups(w waited, told map[int]bool) string {
+	var s strings.Builder
+	named := 0
+	for i, group := range w.active[:min(len(w.active), maxNamed)] {
+		of, grant := "", r.grant(group)
+		if i > 0 {
+			of = fmt.Sprintf("; and for %v: ", r.schedule.groups.Key(group))
+		}
+		next := of + r.progress(grant, !told[group])
+		if i > 0 && s.Len()+len(next) > longestDetail {
+			next = of + r.progress(grant, false)
+		}
+		if i > 0 && s.Len()+len(next) > longestDetail {
+			break
+		}
+		s.WriteString(next)
+		named++
+	}
+	if more := len(w.active) - named; more > 0 {
+		fmt.Fprintf(&s, "; and for %s", groups(more, " more"))
+	}
+	var later []string
+	for _, group := range w.later[:min(len(w.later), maxNamed)] {
+		key := r.schedule.groups.Key(group).String()
+		if s.Len()+len(strings.Join(later, ", "))+len(key) > longestDetail {
+			break
+		}
+		later = append(later, key)
+	}
+	switch n := len(w.later); {
+	case n > 0 && len(later) == 0:
+		fmt.Fprintf(&s, "; then for %s", groups(n, " more"))
+	case n > 0:
+		fmt.Fprintf(&s, "; then for %s", listed(later, n))
+	}
+	return s.String()
+}
+
+// groups counts groups.
+func groups(n int, more string) string {
+	return fmt.Sprintf("%d%s %s", n, more, plural(n > 1, "group", "groups"))
+}

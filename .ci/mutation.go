@@ -1,143 +1,99 @@
 //go:build ignore
 
-// Mutation judges what gremlins found in a package: go run .ci/mutation.go PACKAGE RESULT. It tries the breaks that gremlins
-// leaves out because Go counts no coverage on case lines. It prints the breaks that the tests did not notice, and fails where
-// more than 5 in 100 are not explained in .ci/survivors.
+// Mutation finds breaks of a package's code that its short tests don't notice: go run .ci/mutation.go PACKAGE. It prints them, and
+// fails where more than 5 in 100 are not explained in .ci/survivors.
+//
+// A break is one operator that became another: a comparison its opposite or one that differs at the boundary, + and -, * and /, ++
+// and --, a sign. These are the breaks of gremlins (github.com/go-gremlins/gremlins), but for operators of constants and of
+// strings. Gremlins compiles and links the tests for each. Here all breaks are compiled into one test binary, as calls like
+//
+//	a < b    mutLess(17, 18, a, b)    which is a >= b where MUTANT is 17, and a <= b where it is 18
+//
+// and the binary runs once for each.
 package main
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
+	"go/ast"
+	"go/importer"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"io"
 	"os"
 	"os/exec"
-	"path"
 	"path/filepath"
+	"slices"
 	"strings"
+	"time"
 )
 
-type result struct {
-	Files []struct {
-		Name      string `json:"file_name"`
-		Mutations []mutation
-	}
-}
-
-type mutation struct {
-	Type, Status string
-	Line, Column int
-}
-
 func main() {
-	if err := judge(os.Args[1], os.Args[2]); err != nil {
+	if err := judge(os.Args[1]); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-func judge(dir, file string) error {
-	var r result
-	data, err := os.ReadFile(file)
-	if err != nil {
-		return err
-	}
-	if err := json.Unmarshal(data, &r); err != nil {
-		return fmt.Errorf("%s: %w", file, err)
-	}
+func judge(dir string) error {
 	known, err := survivors()
 	if err != nil {
 		return err
 	}
-	count := map[string]int{}
-	explained := 0
-	var unexplained []string
-	for _, f := range r.Files {
-		name := path.Join(dir, f.Name)
-		source, err := os.ReadFile(name)
-		if err != nil {
-			return err
-		}
-		lines := strings.Split(string(source), "\n")
-		for _, m := range f.Mutations {
-			line := strings.TrimSpace(lines[m.Line-1])
-			at := fmt.Sprintf("%s:%d:%d %s: %s", name, m.Line, m.Column, m.Type, line)
-			if m.Status == "NOT COVERED" && strings.HasPrefix(line, "case ") {
-				if m.Status, err = try(dir, name, string(source), m); err != nil {
-					return fmt.Errorf("%s: %w", at, err)
-				}
-			}
-			count[m.Status]++
-			switch {
-			case m.Status == "NOT COVERED":
-				fmt.Println("not covered", at)
-			case m.Status == "LIVED" && known[name+" "+line]:
-				explained++
-			case m.Status == "LIVED":
-				unexplained = append(unexplained, at)
-			}
+	scratch, err := os.MkdirTemp("", "mutation")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(scratch)
+	p, err := load(dir)
+	if err != nil {
+		return err
+	}
+	binary, err := p.compile(scratch)
+	if err != nil {
+		return err
+	}
+	begin := time.Now()
+	if out, err := run(binary, dir, 0, 5*time.Minute); err != nil {
+		return fmt.Errorf("%s fails without a break: %w\n%s", dir, err, out)
+	}
+	limit := 10*time.Since(begin) + 5*time.Second // a break may make a loop endless
+	killed, explained, unexplained := 0, 0, 0
+	for i, m := range p.mutants {
+		_, err := run(binary, dir, i+1, limit)
+		switch {
+		case err != nil:
+			killed++
+		case known[m.file+" "+m.line]:
+			explained++
+		default:
+			unexplained++
+			fmt.Printf("survived %s:%d:%d %s: %s\n", m.file, m.at.Line, m.at.Column, m.kind, m.line)
 		}
 	}
-	for _, at := range unexplained {
-		fmt.Println("survived", at)
-	}
-	killed := count["KILLED"] + count["TIMED OUT"]
-	judged := killed + count["LIVED"]
-	fmt.Printf("%s: %d of %d killed, %d explained, %d not covered\n", dir, killed, judged, explained, count["NOT COVERED"])
-	if len(unexplained)*20 > judged {
-		return fmt.Errorf("%s: %d of %d breaks survived without an explanation in .ci/survivors", dir, len(unexplained), judged)
+	fmt.Printf("%s: %d of %d killed, %d explained, %d not\n", dir, killed, len(p.mutants), explained, unexplained)
+	if unexplained*20 > len(p.mutants) {
+		return fmt.Errorf("%s: %d of %d breaks survived without an explanation in .ci/survivors", dir, unexplained, len(p.mutants))
 	}
 	return nil
 }
 
-// swapped has for each kind of mutation what takes the place of an operator.
-var swapped = map[string]map[string]string{
-	"CONDITIONALS_NEGATION": {"==": "!=", "!=": "==", "<=": ">", ">=": "<", "<": ">=", ">": "<="},
-	"CONDITIONALS_BOUNDARY": {"<=": "<", ">=": ">", "<": "<=", ">": ">="},
-	"ARITHMETIC_BASE":       {"+": "-", "-": "+", "*": "/", "/": "*", "%": "*"},
-	"INVERT_NEGATIVES":      {"-": "+"},
-}
-
-// try runs the package's tests with one operator swapped, and says what gremlins would.
-func try(dir, name, source string, m mutation) (status string, err error) {
-	lines := strings.Split(source, "\n")
-	line, at := lines[m.Line-1], m.Column-1
-	for _, length := range []int{2, 1} {
-		if with, ok := swapped[m.Type][line[at:min(at+length, len(line))]]; ok {
-			lines[m.Line-1] = line[:at] + with + line[at+length:]
-			break
-		}
+// run runs the tests with one break, 0 for none.
+func run(binary, dir string, mutant int, limit time.Duration) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	args := []string{"-test.short", "-test.failfast", "-test.cpu", "1"}
+	if help, _ := exec.CommandContext(ctx, binary, "-help").CombinedOutput(); bytes.Contains(help, []byte("-rapid.nofailfile")) {
+		// Otherwise the failure of one break is played again for the next.
+		args = append(args, "-rapid.nofailfile", "-rapid.shrinktime", "0s")
 	}
-	if lines[m.Line-1] == line {
-		return "", fmt.Errorf("no operator to swap")
-	}
-	scratch, err := os.MkdirTemp("", "mutation")
-	if err != nil {
-		return "", err
-	}
-	defer os.RemoveAll(scratch)
-	file, err := filepath.Abs(name)
-	if err != nil {
-		return "", err
-	}
-	mutant, overlay := filepath.Join(scratch, "mutant.go"), filepath.Join(scratch, "overlay.json")
-	replace, err := json.Marshal(map[string]any{"Replace": map[string]string{file: mutant}})
-	if err != nil {
-		return "", err
-	}
-	if err := os.WriteFile(mutant, []byte(strings.Join(lines, "\n")), 0o600); err != nil {
-		return "", err
-	}
-	if err := os.WriteFile(overlay, replace, 0o600); err != nil {
-		return "", err
-	}
-	out, err := exec.Command("go", "test", "-short", "-failfast", "-timeout", "5m", "-overlay", overlay, "./"+dir).CombinedOutput()
-	switch {
-	case err == nil:
-		return "LIVED", nil
-	case strings.Contains(string(out), "[build failed]"):
-		return "NOT VIABLE", nil
-	default:
-		return "KILLED", nil
-	}
+	cmd := exec.CommandContext(ctx, binary, args...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), fmt.Sprint("MUTANT=", mutant))
+	return cmd.CombinedOutput()
 }
 
 // survivors reads .ci/survivors: a file and a line of its source, then on the next line, indented, why nobody can notice.
@@ -154,3 +110,318 @@ func survivors() (map[string]bool, error) {
 	}
 	return known, nil
 }
+
+// pkg is a package whose source is being rewritten.
+type pkg struct {
+	dir, name string
+	fset      *token.FileSet
+	types     *types.Package
+	info      types.Info
+	files     []*file
+	mutants   []mutant // MUTANT is the place from 1
+}
+
+type file struct {
+	*pkg
+	path   string
+	syntax *ast.File
+	source []byte
+	edits  []edit
+}
+
+// edit replaces so many bytes of the source.
+type edit struct {
+	offset, bytes int
+	text          string
+}
+
+type mutant struct {
+	file, line, kind string
+	at               token.Position
+}
+
+// load parses and checks the files of a package, with the export data of what it imports.
+func load(dir string) (*pkg, error) {
+	out, err := exec.Command("go", "list", "-export", "-deps", "-f", "{{.ImportPath}} {{.Export}}", "./"+dir).Output()
+	if err != nil {
+		return nil, err
+	}
+	exports := map[string]string{}
+	path := "" // the last is the package itself
+	for line := range strings.Lines(string(out)) {
+		var export string
+		path, export, _ = strings.Cut(strings.TrimSpace(line), " ")
+		exports[path] = export
+	}
+	names, err := exec.Command("go", "list", "-f", `{{range .GoFiles}}{{$.Dir}}/{{.}} {{end}}`, "./"+dir).Output()
+	if err != nil {
+		return nil, err
+	}
+	p := &pkg{dir: dir, fset: token.NewFileSet(), info: types.Info{Types: map[ast.Expr]types.TypeAndValue{}}}
+	var files []*ast.File
+	for _, name := range strings.Fields(string(names)) {
+		f := &file{pkg: p, path: name}
+		if f.source, err = os.ReadFile(name); err != nil {
+			return nil, err
+		}
+		if f.syntax, err = parser.ParseFile(p.fset, name, f.source, 0); err != nil {
+			return nil, err
+		}
+		p.files, files, p.name = append(p.files, f), append(files, f.syntax), f.syntax.Name.Name
+	}
+	config := types.Config{Importer: importer.ForCompiler(p.fset, "gc", func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) })}
+	p.types, err = config.Check(path, p.fset, files, &p.info)
+	return p, err
+}
+
+// compile builds the package's tests with all breaks in it.
+func (p *pkg) compile(scratch string) (binary string, err error) {
+	dir, err := filepath.Abs(p.dir)
+	if err != nil {
+		return "", err
+	}
+	replace := map[string]string{}
+	write := func(path, text string) error {
+		replace[path] = filepath.Join(scratch, filepath.Base(path))
+		return os.WriteFile(replace[path], []byte(text), 0o600)
+	}
+	for _, f := range p.files {
+		f.rewrite(f.syntax)
+		if err := write(f.path, f.text()); err != nil {
+			return "", err
+		}
+	}
+	if err := write(filepath.Join(dir, "mutation_helpers.go"), "package "+p.name+helpers); err != nil {
+		return "", err
+	}
+	overlay, err := json.Marshal(map[string]any{"Replace": replace})
+	if err != nil {
+		return "", err
+	}
+	file := filepath.Join(scratch, "overlay.json")
+	if err := os.WriteFile(file, overlay, 0o600); err != nil {
+		return "", err
+	}
+	binary = filepath.Join(scratch, "mutated.test")
+	if out, err := exec.Command("go", "test", "-c", "-vet=off", "-overlay", file, "-o", binary, "./"+p.dir).CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%w\n%s", err, out)
+	}
+	return binary, nil
+}
+
+// text is the source after the edits. Of edits at one place, the first that was made comes first.
+func (f *file) text() string {
+	slices.SortStableFunc(f.edits, func(a, b edit) int { return a.offset - b.offset })
+	var b strings.Builder
+	last := 0
+	for _, e := range f.edits {
+		b.Write(f.source[last:e.offset])
+		b.WriteString(e.text)
+		last = e.offset + e.bytes
+	}
+	b.Write(f.source[last:])
+	return b.String()
+}
+
+func (f *file) offset(at token.Pos) int { return f.fset.Position(at).Offset }
+
+func (f *file) edit(at token.Pos, bytes int, text string) {
+	f.edits = append(f.edits, edit{f.offset(at), bytes, text})
+}
+
+// mutant notes a break, and gives its number.
+func (f *file) mutant(at token.Pos, kind string) int {
+	position := f.fset.Position(at)
+	line := strings.TrimSpace(strings.Split(string(f.source), "\n")[position.Line-1])
+	f.mutants = append(f.mutants, mutant{filepath.ToSlash(filepath.Join(f.dir, filepath.Base(f.path))), line, kind, position})
+	return len(f.mutants)
+}
+
+// typeName names a type in this package's source.
+func (f *file) typeName(t types.Type) string {
+	return types.TypeString(types.Default(t), func(other *types.Package) string {
+		if other == f.types {
+			return ""
+		}
+		return other.Name()
+	})
+}
+
+var functions = map[token.Token]string{
+	token.LSS: "mutLess", token.LEQ: "mutLessOrEqual", token.GTR: "mutGreater", token.GEQ: "mutGreaterOrEqual",
+	token.ADD: "mutAdd", token.SUB: "mutSub", token.MUL: "mutMul", token.QUO: "mutQuo", token.REM: "mutRem",
+}
+
+// rewrite replaces the operators of a node and of what is in it by calls.
+func (f *file) rewrite(n ast.Node) {
+	switch e := n.(type) {
+	case *ast.GenDecl:
+		if e.Tok == token.CONST {
+			return
+		}
+	case *ast.BinaryExpr:
+		if f.binary(e) {
+			return
+		}
+	case *ast.UnaryExpr:
+		if e.Op == token.SUB {
+			id := f.mutant(e.OpPos, "sign")
+			f.edit(e.Pos(), 1, fmt.Sprintf("mutNegative[%s](%d, ", f.typeName(f.info.Types[e].Type), id))
+			f.rewrite(e.X)
+			f.edit(e.End(), 0, ")")
+			return
+		}
+	case *ast.IncDecStmt:
+		id, operator := f.mutant(e.TokPos, "step"), "+="
+		if e.Tok == token.DEC {
+			operator = "-="
+		}
+		x := f.source[f.offset(e.X.Pos()):f.offset(e.X.End())]
+		f.edit(e.TokPos, 2, fmt.Sprintf("%s mutStep(%d, %s)", operator, id, x))
+		return
+	}
+	f.children(n)
+}
+
+func (f *file) children(n ast.Node) {
+	ast.Inspect(n, func(child ast.Node) bool {
+		if child != nil && child != n {
+			f.rewrite(child)
+		}
+		return child == n
+	})
+}
+
+// binary rewrites an operator with two operands, if that is one to break.
+func (f *file) binary(e *ast.BinaryExpr) bool {
+	of := f.info.Types[e]
+	if of.Value != nil {
+		return true
+	}
+	basic, _ := of.Type.Underlying().(*types.Basic)
+	switch e.Op {
+	case token.EQL, token.NEQ:
+		id := f.mutant(e.OpPos, "negation")
+		f.edit(e.Pos(), 0, "((")
+		f.children(e)
+		f.edit(e.End(), 0, fmt.Sprintf(") != (mutActive == %d))", id))
+		return true
+	case token.LSS, token.LEQ, token.GTR, token.GEQ:
+		f.call(e, fmt.Sprintf("(%d, %d, ", f.mutant(e.OpPos, "negation"), f.mutant(e.OpPos, "boundary")))
+		return true
+	case token.ADD, token.SUB, token.MUL, token.QUO, token.REM:
+		if basic == nil || basic.Info()&types.IsString == 0 {
+			f.call(e, fmt.Sprintf("[%s](%d, ", f.typeName(of.Type), f.mutant(e.OpPos, "arithmetic")))
+			return true
+		}
+	}
+	return false
+}
+
+func (f *file) call(e *ast.BinaryExpr, begin string) {
+	f.edit(e.Pos(), 0, functions[e.Op]+begin)
+	f.rewrite(e.X)
+	f.edit(e.OpPos, len(e.Op.String()), ",")
+	f.rewrite(e.Y)
+	f.edit(e.End(), 0, ")")
+}
+
+// helpers is what the rewritten source calls. A break may also take all memory, so that the process ends before.
+const helpers = `
+
+import (
+	"cmp"
+	"os"
+	"runtime"
+	"strconv"
+	"time"
+)
+
+var mutActive, _ = strconv.Atoi(os.Getenv("MUTANT"))
+
+func init() {
+	if mutActive == 0 {
+		return
+	}
+	go func() {
+		for {
+			var memory runtime.MemStats
+			if runtime.ReadMemStats(&memory); memory.Sys > 2<<30 {
+				os.Exit(3)
+			}
+			time.Sleep(200 * time.Millisecond)
+		}
+	}()
+}
+
+type mutInteger interface {
+	~int | ~int8 | ~int16 | ~int32 | ~int64 | ~uint | ~uint8 | ~uint16 | ~uint32 | ~uint64
+}
+
+type mutNumber interface{ mutInteger | ~float32 | ~float64 }
+
+func mutLess[T cmp.Ordered](negation, boundary int, x, y T) bool {
+	return mutActive == boundary && x == y || (x < y) != (mutActive == negation)
+}
+
+func mutGreater[T cmp.Ordered](negation, boundary int, x, y T) bool {
+	return mutLess(negation, boundary, y, x)
+}
+
+func mutLessOrEqual[T cmp.Ordered](negation, boundary int, x, y T) bool {
+	return (mutActive != boundary || x != y) && (x <= y) != (mutActive == negation)
+}
+
+func mutGreaterOrEqual[T cmp.Ordered](negation, boundary int, x, y T) bool {
+	return mutLessOrEqual(negation, boundary, y, x)
+}
+
+func mutAdd[T mutNumber](id int, x, y T) T {
+	if mutActive == id {
+		return x - y
+	}
+	return x + y
+}
+
+func mutSub[T mutNumber](id int, x, y T) T {
+	if mutActive == id {
+		return x + y
+	}
+	return x - y
+}
+
+func mutMul[T mutNumber](id int, x, y T) T {
+	if mutActive == id {
+		return x / y
+	}
+	return x * y
+}
+
+func mutQuo[T mutNumber](id int, x, y T) T {
+	if mutActive == id {
+		return x * y
+	}
+	return x / y
+}
+
+func mutRem[T mutInteger](id int, x, y T) T {
+	if mutActive == id {
+		return x * y
+	}
+	return x % y
+}
+
+func mutNegative[T mutNumber](id int, x T) T {
+	if mutActive == id {
+		return x
+	}
+	return -x
+}
+
+func mutStep[T mutNumber](id int, x T) T {
+	if mutActive == id {
+		return x - x - 1
+	}
+	return 1
+}
+`

@@ -113,6 +113,14 @@ func TestOnly(t *testing.T) {
 	}
 }
 
+// G14: where all are kept, nothing is copied.
+func TestOnlyOfAllIsTheSame(t *testing.T) {
+	g := mustFromNames(t, map[grouping.Key][]string{{Name: "canary"}: {"a"}, {Index: 1}: {"b", "c"}})
+	if g.Only(func(grouping.Key, string) bool { return true }) != g || g.OnlyGroups(func(grouping.Key) bool { return true }) != g {
+		t.Error("the groups were copied")
+	}
+}
+
 // G14: iterating ends where the caller ends it.
 func TestAllStops(t *testing.T) {
 	g := mustFromNames(t, map[grouping.Key][]string{{}: {"a", "b"}, {Index: 1}: {"c"}})

@@ -77,9 +77,9 @@ func inSequence(g *Groups) []int {
 	var sequence []int
 	next := int32(0)
 	for _, i := range known {
-		for ; next < g.keys[i].Index && len(unknown) > 0; next++ {
-			sequence = append(sequence, unknown[0])
-			unknown = unknown[1:]
+		if g.keys[i].Index > next {
+			sequence = append(sequence, unknown...) // of several, each is of another name
+			unknown = nil
 		}
 		sequence = append(sequence, i)
 		next = g.keys[i].Index + 1

@@ -85,7 +85,7 @@ func TestDivideWithPreviousGroups(t *testing.T) {
 			intstr.FromInt32(2), groups(canary), "a+canary b c d e f g", `0 "canary":a | 1:b c | 2:d e | 3:f g`},
 		{"G6 G10 the first of its name, too", decisions{decision("d-1", "0", "canary", "a"), decision("d-2", "x", "", "b"), decision("d-3", "2", "", "c")},
 			intstr.FromInt32(2), groups(canary), "a+canary b c", `0 "canary":a | 1:b | 2:c`},
-		{"G6 G10 and of two, each where one is missing", decisions{decision("d-1", "x", "canary", "a"), older("d-2", "b"), decision("d-3", "2", "", "c")},
+		{"G6 G10 and of two names", decisions{decision("d-1", "x", "canary", "a"), older("d-2", "b"), decision("d-3", "2", "", "c")},
 			intstr.FromInt32(2), groups(canary), "a+canary b c", `0 "canary":a | 1:b | 2:c`},
 		{"G6 G10 where none is missing it takes no place, and its clusters fill what has room", decisions{decision("d-1", "0", "canary", "a"), decision("d-2", "1", "", "b c"), decision("d-3", "x", "", "d"), decision("d-4", "2", "", "e")},
 			intstr.FromInt32(2), groups(canary), "a+canary b c d e", `0 "canary":a | 1:b c | 2:d e`},

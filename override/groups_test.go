@@ -42,6 +42,9 @@ func TestGroupsAreMadeOnce(t *testing.T) {
 	if r := resolve(t, policy("", ""), one); r.Groups() != one.Groups {
 		t.Errorf("%s are no longer those of the binding", r.Groups())
 	}
+	if r := resolve(t, policy("", ""), one, binding("two", overrides, "AB")); r.Groups() != one.Groups {
+		t.Errorf("%s: a binding that binds none is among them", r.Groups())
+	}
 	r := resolve(t, policy("", ""), one, binding("two", plain, "BC"))
 	if first, second := r.Groups(), r.Groups(); first != second {
 		t.Error("joined twice")

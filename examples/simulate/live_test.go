@@ -173,3 +173,19 @@ func TestAClusterOfTwoDecisionsHoldsTheRollout(t *testing.T) {
 		}
 	}
 }
+
+// Who had the version before the simulation goes back as well; who has an older one stays as it is.
+func TestARolloutUnderWayIsTakenBack(t *testing.T) {
+	got := simulateText(t, liveSet(), "-f", "-", "-start", "2025-01-01T01:00:00Z", "-abort-at", "4m", "-takes", "5m")
+	for _, want := range []string{
+		"The way back, from 4m: 2 clusters have the version; all go back at once\n",
+		"after 9m: Complete: 2 of 2 clusters went back, 2 never had the version\n",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+	if got := simulateText(t, liveSet(), "-f", "-", "-start", "2025-01-01T01:00:00Z", "-abort-at", "4m", "explain", "c"); !strings.Contains(got, "stays as it is: it never had the version\n") {
+		t.Errorf("c has an older version, and in\n%s", got)
+	}
+}

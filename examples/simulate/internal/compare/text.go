@@ -133,9 +133,9 @@ func (r Report) Picture() picture.Comparison {
 		Sentence: fmt.Sprintf("%s. A good version: %s. A bad one: %s.", r.often(), r.Good, r.Bad),
 	}
 	for _, a := range r.Answers {
-		row := picture.Candidate{Name: a.Name, Had: a.Had, Clusters: a.Clusters, Note: "stopped by a breach: " + a.breach()}
+		row := picture.Candidate{Name: a.Name, Had: a.Had, Clusters: a.Clusters, Note: "stops a good one: " + a.breach()}
 		if a.Stuck > 0 {
-			row.Note = fmt.Sprintf("stopped: %s, stuck: %v", a.breach(), a.stuck())
+			row.Note = fmt.Sprintf("stops a good one: %s, stuck: %v", a.breach(), a.stuck())
 		}
 		if a.P50 != Never {
 			row.P50 = a.P50

@@ -72,9 +72,11 @@ func (a *Aborted) Back(strategy clusterv1alpha1.RolloutStrategy, options []rollo
 	went := make(map[string]bool)
 	plan := func(before []status.Report, now time.Time) (*rollout.Result, error) {
 		abort := rollout.Abort{Time: a.time, Before: before}
-		clear(went)
-		for _, report := range before {
+		for _, report := range before[len(went):] { // in the order in which they went
 			went[report.Cluster] = true
+		}
+		if len(went) == len(a.members) {
+			return rollout.Revert(strategy, a.rollout.Groups, abort, now, options...)
 		}
 		for i := range a.members {
 			if !went[a.members[i].name] {

@@ -48,7 +48,6 @@ Each rollout in the files of -f is compared with the RolloutStrategies in the fi
 	metadata: {name: careful}
 	type: Progressive
 	progressive: {maxConcurrency: 5%, maxFailures: 2}
-
 `
 
 func newComparison() *comparison {
@@ -63,12 +62,12 @@ func (c *comparison) set() *flag.FlagSet {
 	s.Var(&c.format, "o", "`format` of the output, text or json")
 	s.Var(&c.placement, "placement", "`[namespace/]name` of the placement, where there are several")
 	s.StringVar(&c.rollout, "rollout", "", "`name` of the one object to roll out, where the files hold several")
-	s.Var(&c.takes, "takes", "how `long` a cluster takes: a time, or a range such as 5m-20m")
+	s.Var(&c.takes, "takes", "`time` that a cluster takes, or a range such as 5m-20m")
 	s.Var(&c.fails, "fail-rate", "`chance` that a cluster fails with a good version, such as 0.3%")
 	s.Var(&c.never, "never-rate", "`chance` that a cluster never answers")
 	s.Var(&c.bad, "bad-rate", "`chance` that a cluster fails with a bad version")
 	s.Var(&c.retry, "retry", "`number/time`: try a good version again where it failed or timed out, so many times, each so long after a breach or else after the end, as in 2/30m")
-	s.IntVar(&c.runs, "runs", c.runs, "how `often` each strategy is played, with other luck each time")
+	s.IntVar(&c.runs, "runs", c.runs, "`number` of times that each strategy is played, with other luck each time")
 	s.Uint64Var(&c.seed, "seed", c.seed, "`seed` of the luck; the same gives the same")
 	c.extras.declare(s)
 	s.StringVar(&c.pictures.svg, "svg", "", "write a picture of the comparison to this `file`")
@@ -101,9 +100,12 @@ func runComparison(args []string, stdin io.Reader, stdout, stderr io.Writer) int
 	c, err := parseComparison(args)
 	if errors.Is(err, flag.ErrHelp) {
 		fmt.Fprint(stdout, compareUsage)
-		set := newComparison().set()
-		set.SetOutput(stdout)
-		set.PrintDefaults()
+		printSections(stdout, newComparison().set(), []section{
+			{"what is compared", []string{"f", "strategy", "rollout", "placement"}},
+			{"chances", []string{"takes", "fail-rate", "never-rate", "bad-rate", "retry", "runs", "seed"}},
+			{"beyond the strategies", extraNames()},
+			{"output", []string{"o", "svg", "png"}},
+		})
 		return 0
 	}
 	var all []compare.Report

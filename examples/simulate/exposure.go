@@ -36,7 +36,6 @@ usage: simulate exposure -f FILE [-f FILE…] [flags]
 examples:
   simulate exposure -f fleet.yaml -f placement.yaml -takes 5m-20m
   simulate exposure -f fleet.yaml -f placement.yaml -takes 5m-20m -at-most 12 -within 8h
-
 `
 
 func newQuestion() *question {
@@ -50,9 +49,9 @@ func (q *question) set() *flag.FlagSet {
 	s.Var(&q.format, "o", "`format` of the output, text or json")
 	s.Var(&q.placement, "placement", "`[namespace/]name` of the placement, where the rollout or the files have several")
 	s.StringVar(&q.rollout, "rollout", "", "`name` of the one object to roll out, where the files hold several")
-	s.Var(&q.takes, "takes", "how `long` a cluster takes to succeed: a time, or a range such as 5m-20m")
+	s.Var(&q.takes, "takes", "`time` that a cluster takes to succeed, or a range such as 5m-20m")
 	s.IntVar(&q.atMost, "at-most", 0, "`number` of clusters that may get a version that does not work on them")
-	s.DurationVar(&q.within, "within", 0, "how `long` the rollout may take; with -at-most")
+	s.DurationVar(&q.within, "within", 0, "`time` that the rollout may take; with -at-most")
 	s.Var(&q.start, "start", "`time` at which it begins, in RFC 3339")
 	q.extras.declare(s)
 	return s
@@ -82,9 +81,12 @@ func runExposure(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	q, err := parseQuestion(args)
 	if errors.Is(err, flag.ErrHelp) {
 		fmt.Fprint(stdout, exposureUsage)
-		set := newQuestion().set()
-		set.SetOutput(stdout)
-		set.PrintDefaults()
+		printSections(stdout, newQuestion().set(), []section{
+			{"what rolls out", []string{"f", "rollout", "placement", "start", "takes"}},
+			{"bounds", []string{"at-most", "within"}},
+			{"beyond the strategy", extraNames()},
+			{"output", []string{"o"}},
+		})
 		return 0
 	}
 	var all several

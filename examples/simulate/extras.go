@@ -36,12 +36,20 @@ func (e *extras) declare(s *flag.FlagSet) {
 	s.Var(&e.order, "group-order", "which `groups` come after which, by name, under ProgressivePerGroup: as in 'prod after staging,canary', or any for no order; may be repeated")
 	s.StringVar(&e.perGroup, "max-concurrency-per-group", e.perGroup, "`count or percentage` of a group's clusters in flight at a time, under ProgressivePerGroup")
 	s.BoolVar(&e.freesSlot, "failed-frees-slot", e.freesSlot, "a tolerated failed cluster makes room for the next at once")
-	s.IntVar(&e.ramp, "ramp", e.ramp, "start `gently`: no more clusters in flight at a time than have soaked, or than so many; 0 is no such limit")
-	s.DurationVar(&e.between, "wait-between-groups", e.between, "how `long` to wait after the last success of a group before the next one starts")
+	s.IntVar(&e.ramp, "ramp", e.ramp, "`number` to start gently with: no more clusters in flight at a time than have soaked, or than so many; 0 is no such limit")
+	s.DurationVar(&e.between, "wait-between-groups", e.between, "`time` to wait after the last success of a group before the next one starts")
 	s.Var(&e.maxStarts, "max-starts", "`number/time`: start at most so many within any such time, as in 10/1h")
 	s.Var(&e.gates, "gate", "`group[=after]`: a gate before the group with this index or name, closed for ever or until some time after the start; may be repeated")
 	s.Var(&e.uncounted, "uncounted", "`clusters` that nobody waits for and whose failure stops nothing: a name, a pattern like edge-*, or labels like power=off; may be repeated")
 	s.Var(&e.baseline, "failed-before", "`clusters` that failed before the rollout, so that their failure is in no budget: as -uncounted; may be repeated")
+}
+
+// extraNames are the flags that declare declares.
+func extraNames() (names []string) {
+	set := flag.NewFlagSet("", flag.ContinueOnError)
+	new(extras).declare(set)
+	set.VisitAll(func(f *flag.Flag) { names = append(names, f.Name) })
+	return names
 }
 
 // options are those that the flags ask for, in a rollout that begins at a time.

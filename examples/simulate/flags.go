@@ -61,6 +61,8 @@ examples:
   simulate -f fleet.yaml -f placement.yaml               play the rollout through
   simulate -f fleet.yaml -f placement.yaml -fail edge-7  what if this cluster fails?
   simulate -f all.yaml explain edge-8                    why does this cluster wait, and for whom?
+  simulate -f all.yaml -fail-share 3 -abort-on-breach    and if it is taken back where it stops?
+  simulate compare -f all.yaml -strategy others.yaml     which strategy is gentler, and which one is faster?
   simulate exposure -f fleet.yaml -f placement.yaml      how many clusters can get a version that fails, before it begins?
   kubectl get placements,placementdecisions,manifestworkreplicasets,manifestworks -A -o yaml | simulate -f -
                                                          what will happen next, and why does nothing move?
@@ -83,16 +85,18 @@ exit status:
   go run turns every status but 0 into 1: build the program to use them.
 
 Paths are those from the current directory, which go run -C changes.
-
-flags:
 `
 
 // usage is the help text.
 func usage(w io.Writer) {
 	fmt.Fprint(w, help)
-	set := newFlags().set()
-	set.SetOutput(w)
-	set.PrintDefaults()
+	printSections(w, newFlags().set(), []section{
+		{"what rolls out", []string{"f", "rollout", "placement", "start"}},
+		{"how clusters behave, before what a Behavior says", []string{"takes", "fail", "fail-share", "fail-rate", "never", "recover", "retry", "fail-attempts", "seed"}},
+		{"beyond the strategy", extraNames()},
+		{"the way back", []string{"abort-at", "abort-on-breach", "back-by-strategy"}},
+		{"output", []string{"o", "rows", "chart", "svg", "png", "exit-code"}},
+	})
 }
 
 // newFlags has the defaults.
@@ -115,18 +119,18 @@ func (f *flags) set() *flag.FlagSet {
 	s.StringVar(&f.rollout, "rollout", f.rollout, "`name` of the one object to roll out, where the files hold several: name, namespace/name or kind/name")
 	s.Var(&f.start, "start", "`time` of the first wave, in RFC 3339; where the files say how a rollout stands it is now unless given")
 
-	s.Var(&f.takes, "takes", "how `long` a cluster takes to succeed, or to fail, of which nothing else is said: a time, or a range such as 5m-20m")
+	s.Var(&f.takes, "takes", "`time` that a cluster takes to succeed, or to fail, of which nothing else is said, or a range such as 5m-20m")
 	s.Var(&f.fails, "fail", "`cluster[=after]` that fails: a name or a pattern like edge-*, and after how long; may be repeated")
 	s.StringVar(&f.failShare, "fail-share", f.failShare, "`share` of the other clusters that fails, a count or a percentage such as 5% or 0.3%, drawn at random")
 	s.Var(&f.failRate, "fail-rate", "`chance` of each of the other clusters to fail, such as 0.3%")
 	s.Var(&f.never, "never", "`cluster` that never answers, a name or a pattern; may be repeated")
-	s.Var(&f.recovers, "recover", "how `long` after its failure a cluster of -fail and -fail-share succeeds, and after its start one of -never; 0 is never")
+	s.Var(&f.recovers, "recover", "`time` after its failure at which a cluster of -fail and -fail-share succeeds, and after its start one of -never; 0 is never")
 	s.Var(&f.retry, "retry", "`number/time`: try again what failed or timed out, so many times, each so long after a breach or else after the end, as in 2/30m")
 	s.IntVar(&f.attempts, "fail-attempts", f.attempts, "`number` of attempts in which a cluster of -fail, -fail-share, -fail-rate and -never does so; from the next on it succeeds; 0 is all")
 	s.Uint64Var(&f.seed, "seed", f.seed, "seed of all that is drawn at random; 0 is that of the Behavior document")
 
 	f.extras.declare(s)
-	s.DurationVar(&f.abortAt, "abort-at", f.abortAt, "take the rollout back so `long` after its start: whoever has the version gets the one before again")
+	s.DurationVar(&f.abortAt, "abort-at", f.abortAt, "`time` after the start at which the rollout is taken back: whoever has the version gets the one before again")
 	s.BoolVar(&f.abortOnBreach, "abort-on-breach", f.abortOnBreach, "take the rollout back as soon as more clusters failed than the strategy tolerates")
 	s.BoolVar(&f.backByStrategy, "back-by-strategy", f.backByStrategy, "go back within the limits of the strategy and in the reverse order, with -abort-at or -abort-on-breach; without it all go back at once")
 	f.pictures.declare(s)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"flag"
 	"os"
 	"strings"
 	"testing"
@@ -164,5 +165,21 @@ func TestWhatHasNoEffectIsNoted(t *testing.T) {
 		if got := simulateText(t, fleet(), append(args, "-f", "-")...); strings.Contains(got, "no effect") {
 			t.Errorf("%v has an effect, and is said to have none:\n%s", args, got)
 		}
+	}
+}
+
+// Each flag of each command stands in its help, once.
+func TestHelpHasEachFlagOnce(t *testing.T) {
+	for command, set := range map[string]*flag.FlagSet{"": newFlags().set(), "compare": newComparison().set(), "exposure": newQuestion().set()} {
+		args := []string{"-h"}
+		if command != "" {
+			args = []string{command, "-h"}
+		}
+		help := simulateText(t, "", args...)
+		set.VisitAll(func(f *flag.Flag) {
+			if n := strings.Count(help, "\n  -"+f.Name+" ") + strings.Count(help, "\n  -"+f.Name+"\n"); n != 1 {
+				t.Errorf("%s -%s stands %d times in the help, want once", command, f.Name, n)
+			}
+		})
 	}
 }

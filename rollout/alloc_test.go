@@ -2,6 +2,7 @@ package rollout_test
 
 import (
 	"fmt"
+	"runtime"
 	"testing"
 	"time"
 
@@ -60,6 +61,25 @@ func TestPlanTakesFewAllocationsForAnyNumberOfRemovedClusters(t *testing.T) {
 	}
 	if one, many := allocs(1), allocs(10_000); one != many {
 		t.Errorf("%v allocations for one removed cluster, %v for 10,000", one, many)
+	}
+}
+
+// Nor does a removed cluster take more than its name and what Plan notes of it.
+func TestPlanTakesLittleMemoryForRemovedClusters(t *testing.T) {
+	groups := newFleet(t).group("", "a").read()
+	const removed = 10_000
+	reports := make([]status.Report, removed)
+	for i := range reports {
+		reports[i] = status.Report{Cluster: fmt.Sprintf("removed-%06d", i), Status: status.Succeeded}
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	if _, err := rollout.Plan(strategies(100)[1], groups, reports, now); err != nil {
+		t.Fatal(err)
+	}
+	runtime.ReadMemStats(&after)
+	if bytes := (after.TotalAlloc - before.TotalAlloc) / removed; bytes > 100 {
+		t.Errorf("%d bytes for each removed cluster, want at most 100", bytes)
 	}
 }
 

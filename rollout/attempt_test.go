@@ -250,3 +250,24 @@ func TestAReportWithoutAWriteInTheSecondOfAnAttempt(t *testing.T) {
 		})
 	}
 }
+
+// R27, R39: to tell the Planner of a write twice is to tell it once.
+func TestAWriteIsToldTwice(t *testing.T) {
+	late := status.Report{Cluster: "a", Status: status.Failed, LastTransitionTime: now}
+	step := func(times int) string {
+		p, err := rollout.NewPlanner(progressive("1", config("", "", 0)), newFleet(t).group("", "a").read(), rollout.Attempt(1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range times {
+			p.Applied("a", now)
+		}
+		if err := p.Report(late); err != nil {
+			t.Fatal(err)
+		}
+		return p.Next(now).String()
+	}
+	if once, twice := step(1), step(2); once != twice {
+		t.Errorf("told once: %s\ntold twice: %s", once, twice)
+	}
+}

@@ -232,10 +232,14 @@ func (s *schedule) follow(c *choice, t *totals) *tracks {
 
 // earlier is the smaller of two numbers of stages, of which -1 is none.
 func earlier(a, b int32) int32 {
-	if a < 0 || b >= 0 && b < a {
+	switch {
+	case a < 0:
 		return b
+	case b < 0:
+		return a
+	default:
+		return min(a, b)
 	}
-	return a
 }
 
 // stopped says whether nothing starts anywhere.
@@ -360,8 +364,12 @@ func (s *schedule) list(v view, states stateSet, n int) []Cluster {
 
 // sooner is the smaller of two durations, of which those that are not positive mean never.
 func sooner(a, b time.Duration) time.Duration {
-	if a <= 0 || b > 0 && b < a {
+	switch {
+	case a <= 0:
 		return max(b, 0)
+	case b <= 0:
+		return a
+	default:
+		return min(a, b)
 	}
-	return a
 }

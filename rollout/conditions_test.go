@@ -102,3 +102,32 @@ func TestSentencesHaveABound(t *testing.T) {
 	}
 	t.Logf("the longest has %d bytes", longest)
 }
+
+// R29: sentences about clusters are shown while they have 560 bytes together, and the first always.
+func TestSentencesAreWholeUpToTheirBound(t *testing.T) {
+	said := func(reports ...status.Report) string {
+		f := []string{"waits"}
+		for _, r := range reports {
+			f = append(f, r.Cluster)
+		}
+		r, err := rollout.Plan(progressive("1", config("9", "10m", 0)), newFleet(t).group("", f...).read(), reports, now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, hold, _ := r.Find("waits")
+		_, clusters, _ := strings.Cut(hold.String(), ": ")
+		return clusters
+	}
+	for length := 400; length <= 600; length++ { // a byte at a time, so that one of the sums is the bound
+		failed := status.Report{Cluster: strings.Repeat("a", length), Status: status.Failed, LastTransitionTime: now}
+		progressing := status.Report{Cluster: "b", Status: status.Progressing, LastTransitionTime: now}
+		first, second := said(failed), said(progressing)
+		want := first + "; and 1 more"
+		if len(first)+len(second) <= 560 {
+			want = first + "; " + second
+		}
+		if got := said(failed, progressing); got != want {
+			t.Fatalf("a name of %d bytes: got %s\nwant %s", length, got, want)
+		}
+	}
+}

@@ -251,10 +251,8 @@ func (r *Result) closeRamp(f *front) {
 
 // joinStarts puts those that start into one crowd, whether they were never reported or were reported ToApply.
 func (f *front) joinStarts() {
-	if c := &f.crowds[unreported]; c.n > 0 {
-		f.crowds[toApply].merge(c)
-		*c = crowd{}
-	}
+	f.crowds[toApply].merge(&f.crowds[unreported])
+	f.crowds[unreported] = crowd{}
 }
 
 // waitedFor says whom a rollout waits for that holds nobody: all that start or are in flight.

@@ -85,8 +85,11 @@ func (g *Gate) opensAfter(other *Gate) bool {
 
 // closedGates gives the gate that is closed before each group, by group; nil if none is (R23).
 func (s *schedule) closedGates(now time.Time) map[int]Gate {
+	if len(s.options.gates) == 0 {
+		return nil
+	}
 	var closed map[int]Gate
-	for i := 0; len(s.options.gates) > 0 && i < s.groups.Len(); i++ {
+	for i := range s.groups.Len() {
 		for _, key := range gateKeys(s.groups.Key(i)) {
 			g, ok := s.options.gates[key]
 			if !ok || g.gate.isOpen(now) {

@@ -214,3 +214,28 @@ func ExampleRemoveAfter() {
 	// [a] leaving b; recheck after 1m0s
 	// [a] removed b
 }
+
+// R32: a Planner that is told of a grace later asks the option since when clusters are gone, whatever it answered before.
+func TestRemoveAfterIsSetLater(t *testing.T) {
+	strategy, groups := all(""), newFleet(t).group("", "a").read()
+	report := status.Report{Cluster: "z", Status: status.Succeeded, LastTransitionTime: now}
+	previous, err := rollout.Plan(strategy, groups, []status.Report{report}, now, rollout.RemoveAfter(time.Hour, nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := rollout.NewPlanner(strategy, groups)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Report(report); err != nil {
+		t.Fatal(err)
+	}
+	later := now.Add(20 * time.Minute)
+	p.Next(later)
+	if err := p.SetStrategy(strategy, rollout.RemoveAfter(time.Hour, previous)); err != nil {
+		t.Fatal(err)
+	}
+	if next := p.Next(later); next.RecheckAfter != 40*time.Minute || len(next.Leaving) != 1 {
+		t.Errorf("%v, want z to leave in 40m", next)
+	}
+}

@@ -67,9 +67,10 @@ type names struct {
 }
 
 func (n *names) add(cluster string) {
-	if n.n++; n.n == 1 || cluster < n.first {
+	if n.n++; n.n == 1 {
 		n.first = cluster
 	}
+	n.first = min(n.first, cluster)
 }
 
 // next decides and lists what may happen now. It tells mark which clusters start, unless that is nil. What it returns

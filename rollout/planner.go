@@ -355,7 +355,7 @@ func (p *Planner) remember(c *choice) {
 
 // removedNames are those of the clusters that were reported and are not selected, in order.
 func (p *Planner) removedNames() []string {
-	if p.gone == nil && len(p.removed) > 0 {
+	if p.gone == nil {
 		for cluster := range p.removed {
 			p.gone = append(p.gone, cluster)
 		}

@@ -120,29 +120,35 @@ func drawNames(t *rapid.T, what string) func(string) bool {
 	return func(name string) bool { return some>>slices.Index(clusterNames, name)&1 == 1 }
 }
 
-func drawOptions(t *rapid.T) []rollout.Option {
+// keptCounts are the options for which a Planner keeps counts beside those of the states.
+var keptCounts = []string{"Uncounted", "FailedBefore", "WaitBetweenGroups", "MaxStarts"}
+
+// drawOptions draws some options, always among them the one of a name, if it is there.
+func drawOptions(t *rapid.T, always string) []rollout.Option {
 	gate := rollout.Gate{Name: "window", Opens: drawTime(t, "opens", start, 0, 90)}
 	bound := rapid.SampledFrom([]intstr.IntOrString{intstr.FromInt32(0), intstr.FromInt32(1), intstr.FromString("30%")}).Draw(t, "maxRemoved")
-	all := []rollout.Option{
-		rollout.Paused(),
-		rollout.FailedFreesSlot(),
-		rollout.MaxConcurrencyPerGroup(intstr.FromInt32(1)),
-		rollout.Order(func(a, b string) int { return int(b[0])%3 - int(a[0])%3 }),
-		rollout.Closed(grouping.Key{Index: 0}, gate),
-		rollout.Closed(grouping.Key{Index: 1, Name: "canary"}, rollout.Gate{Name: "approval"}),
-		rollout.Closed(grouping.Key{Index: 1}, rollout.Gate{Opens: gate.Opens.Add(10 * time.Second)}),
-		rollout.MaxRemoved(bound),
-		rollout.Uncounted(drawNames(t, "uncounted")),
-		rollout.FailedBefore(drawNames(t, "failed before")),
-		rollout.GroupOrder(rapid.SampledFrom([]map[string][]string{nil, {"canary": {""}}, {"": {"canary"}}}).Draw(t, "group order")),
-		rollout.WaitBetweenGroups(time.Duration(rapid.IntRange(0, 90).Draw(t, "wait")) * time.Second),
-		rollout.Ramp(rapid.IntRange(1, 3).Draw(t, "ramp")),
-		rollout.MaxStarts(rapid.IntRange(1, 3).Draw(t, "starts"), time.Duration(rapid.IntRange(1, 80).Draw(t, "per"))*time.Second),
-	}
 	var chosen []rollout.Option
-	for i, option := range all {
-		if rapid.IntRange(0, 3).Draw(t, fmt.Sprintf("option %d", i)) == 0 {
-			chosen = append(chosen, option)
+	for _, o := range []struct {
+		name   string
+		option rollout.Option
+	}{
+		{"Paused", rollout.Paused()},
+		{"FailedFreesSlot", rollout.FailedFreesSlot()},
+		{"MaxConcurrencyPerGroup", rollout.MaxConcurrencyPerGroup(intstr.FromInt32(1))},
+		{"Order", rollout.Order(func(a, b string) int { return int(b[0])%3 - int(a[0])%3 })},
+		{"Closed until", rollout.Closed(grouping.Key{Index: 0}, gate)},
+		{"Closed", rollout.Closed(grouping.Key{Index: 1, Name: "canary"}, rollout.Gate{Name: "approval"})},
+		{"Closed by index", rollout.Closed(grouping.Key{Index: 1}, rollout.Gate{Opens: gate.Opens.Add(10 * time.Second)})},
+		{"MaxRemoved", rollout.MaxRemoved(bound)},
+		{"Uncounted", rollout.Uncounted(drawNames(t, "uncounted"))},
+		{"FailedBefore", rollout.FailedBefore(drawNames(t, "failed before"))},
+		{"GroupOrder", rollout.GroupOrder(rapid.SampledFrom([]map[string][]string{nil, {"canary": {""}}, {"": {"canary"}}}).Draw(t, "group order"))},
+		{"WaitBetweenGroups", rollout.WaitBetweenGroups(time.Duration(rapid.IntRange(0, 90).Draw(t, "wait")) * time.Second)},
+		{"Ramp", rollout.Ramp(rapid.IntRange(1, 3).Draw(t, "ramp"))},
+		{"MaxStarts", rollout.MaxStarts(rapid.IntRange(1, 3).Draw(t, "starts"), time.Duration(rapid.IntRange(1, 80).Draw(t, "per"))*time.Second)},
+	} {
+		if rapid.IntRange(0, 3).Draw(t, o.name) == 0 || o.name == always {
+			chosen = append(chosen, o.option)
 		}
 	}
 	return chosen
@@ -300,6 +306,12 @@ func (p *planning) checkClock(t *rapid.T, reports []status.Report, want *rollout
 // TestPlannerEqualsPlanAfterAnyChanges: a Planner that was told of changes says what Plan says of the whole (R31 for
 // its warnings).
 func TestPlannerEqualsPlanAfterAnyChanges(t *testing.T) {
+	for _, always := range append(keptCounts, "any") {
+		t.Run(always, func(t *testing.T) { plannerEqualsPlan(t, always) })
+	}
+}
+
+func plannerEqualsPlan(t *testing.T, always string) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := &planning{planner: &rollout.Planner{}, reports: map[string][]status.Report{}, applied: map[string]write{}, now: start}
 		must := func(err error) {
@@ -312,7 +324,7 @@ func TestPlannerEqualsPlanAfterAnyChanges(t *testing.T) {
 			p.planner.SetGroups(p.groups)
 		}
 		setStrategy := func(t *rapid.T) {
-			p.strategy, p.options = drawStrategy(t), drawOptions(t)
+			p.strategy, p.options = drawStrategy(t), drawOptions(t, always)
 			p.attempt = max(0, rapid.IntRange(-3, 2).Draw(t, "attempt"))
 			p.options = append(p.options, rollout.Attempt(p.attempt))
 			must(p.planner.SetStrategy(p.strategy, p.options...))

@@ -70,9 +70,7 @@ func (v *scan) waiting(stage int, s state, from int) (int, bool) {
 
 // sort collects the positions of the clusters in a state and a stage in the order in which they start.
 func (v *scan) sort(stage int, s state) {
-	if v.sorted = v.sorted[:0]; v.sorted == nil {
-		v.sorted = make([]int32, 0, v.schedule.Stages[stage].Clusters)
-	}
+	v.sorted = slices.Grow(v.sorted[:0], v.schedule.Stages[stage].Clusters)
 	for position, ok := v.waiting(stage, s, 0); ok; position, ok = v.waiting(stage, s, position+1) {
 		v.sorted = append(v.sorted, int32(position))
 	}

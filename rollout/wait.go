@@ -47,10 +47,16 @@ type interval struct {
 
 // join waits for what both do.
 func (w *interval) join(other interval) {
-	if other.last.After(w.last) || other.last.Equal(w.last) && !w.last.IsZero() && other.lastOf < w.lastOf {
+	switch {
+	case other.last.After(w.last):
 		w.last, w.lastOf = other.last, other.lastOf
+	case other.last.Equal(w.last):
+		w.lastOf = min(w.lastOf, other.lastOf)
 	}
-	if other.unknown && (!w.unknown || other.unknownOf < w.unknownOf) {
+	switch {
+	case other.unknown && w.unknown:
+		w.unknownOf = min(w.unknownOf, other.unknownOf)
+	case other.unknown:
 		w.unknown, w.unknownOf = true, other.unknownOf
 	}
 }

@@ -98,7 +98,7 @@ func (r *Result) warnedSince(previous *Result) (warned []Warning) {
 
 // IsZero says whether nothing changed.
 func (c Changes) IsZero() bool {
-	return len(c.Started)+len(c.Succeeded)+len(c.Failed)+len(c.TimedOut)+len(c.Recovered)+len(c.Warned) == 0 &&
+	return max(len(c.Started), len(c.Succeeded), len(c.Failed), len(c.TimedOut), len(c.Recovered), len(c.Warned)) == 0 &&
 		c.Breached == nil && !c.Resumed
 }
 

@@ -223,7 +223,7 @@ func TestRemoveAfterIsSetLater(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := rollout.NewPlanner(strategy, groups)
+	p, err := rollout.NewPlanner(strategy, groups, rollout.RemoveAfter(0, nil)) // no grace is no fault
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -256,6 +256,22 @@ func TestWhenTheFailedGoBack(t *testing.T) {
 	}
 }
 
+// R44, R39: who went back, failed and is tried again comes after all that have the failed version.
+func TestWhoIsTriedAgainGoesBackLast(t *testing.T) {
+	groups := newFleet(t).group("", "a", "b", "c").read()
+	r, err := rollout.Revert(progressive("2", config("", "", 0)), groups, rollout.Abort{
+		Time:   aborted,
+		Before: []status.Report{{Cluster: "a", Status: status.Failed, Applied: aborted.Add(time.Minute)}},
+		Failed: []status.Report{{Cluster: "b", Status: status.Succeeded, Applied: aborted.Add(-time.Hour)}, {Cluster: "c", Status: status.Succeeded}},
+	}, now, rollout.Attempt(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := r.Next.Start; len(got) != 2 || got[0].Name != "c" || got[1].Name != "b" {
+		t.Errorf("starts %v, want c and b", got)
+	}
+}
+
 // R32 goes on where the rollout turns round: who is not selected stays for a while.
 func TestRemoveAfterGoesOnOnTheWayBack(t *testing.T) {
 	groups := newFleet(t).group("", "a").read()

@@ -135,7 +135,7 @@ func (r *rules) at(kind state, since, now time.Time) state {
 // after that time. The limit is 0 where time changes nothing.
 func (r *rules) phase(kind state) (limit time.Duration, before, undated, after state) {
 	switch {
-	case kind == succeeded && r.minSuccessTime > 0:
+	case kind == succeeded:
 		return r.minSuccessTime, soaking, soakingUndated, succeeded
 	case kind == silent && r.deadline != nil:
 		return *r.deadline, silent, silent, timedOutNow
@@ -160,9 +160,9 @@ func (r *rules) left(s state, age time.Duration) time.Duration {
 	}
 }
 
-// minus is a - b for a ≥ 0, or the longest duration where that is too long.
+// minus is a - b for a > b, or the longest duration where that is too long.
 func minus(a, b time.Duration) time.Duration {
-	if d := a - b; b >= 0 || d > 0 {
+	if d := a - b; d > 0 {
 		return d
 	}
 	return 1<<63 - 1

@@ -23,9 +23,9 @@
 //  6. Emit an event for each of [Outcome.Writes], also when there was an error.
 //  7. After an error, or a restart, begin again at 1. Nothing has to be remembered or undone.
 //
-// Only one writer may be at work for a placement, as leader election sees to. A request that a dead writer left
-// under way counts as a writer, too. So does one that was given up at a timeout. They must be over when the next
-// writer lists. In the place of the scheduling controller's bind:
+// Only one writer may be at work for a placement, as leader election sees to. A request that a dead writer left under way
+// counts as a writer, too. So does one that was given up at a timeout. They must be over when the next writer lists. In OCM's
+// scheduling controller it takes the place of bind, which writes the decisions:
 //
 //	strategy := decisionupdate.UpdateStrategy{Type: decisionupdate.UpdateStrategyTypeRollingUpdate}
 //	update, err := decisionupdate.Diff(stored, desired, strategy, decisionupdate.MaxSteps(10))
@@ -81,8 +81,8 @@
 //
 //   - A cluster that is stored and desired stands in some object.
 //   - If it is stored in an object that is not being deleted, it stands in such an object all the time, so that the end
-//     of a finalizer doesn't take it away. A cluster that only a dying object has is in another one after the first
-//     step.
+//     of a finalizer doesn't take it away. A cluster that only objects which are being deleted have is in another one
+//     after the first step.
 //   - A cluster that is neither stored nor desired never appears, and one that leaves doesn't come back.
 //   - A cluster's group is its stored or its desired one, except as [Update.Misplaced] says.
 //   - A new update, towards the same or another desired state, keeps the same promises.
@@ -120,7 +120,7 @@
 //	shrink: 1000 clusters lose every other                    10                15            10       10
 //
 // To surge the fewest objects is the feedback vertex set problem, for which nobody knows a fast exact answer.
-// The bound that is reached:
+// What is reached instead:
 //
 //   - No update has fewer writes where at most 12 objects hang together by moves. The same is true of chains and
 //     circles of any size, and of trees in which each object hands clusters to one other, or gets them from one.
@@ -128,14 +128,14 @@
 //   - Beyond that the surges are chosen by a heuristic. Of random fleets of 14 objects, compared with a search
 //     of all choices, none took more than one write too many, and all together about 1 % too many. A test
 //     fails if that gets worse.
-//   - It never takes more writes than SurgeAndFinalize, nor fills an object further.
+//   - It never takes more writes than SurgeAndFinalize, and never fills an object with more clusters than that does.
 //
-// "Fewest" is among updates in which a cluster only ever stands in its stored and its desired objects. To park
-// clusters in a third could save a write and would show them in a wrong group. A cluster that is stored in several
-// objects, as after a crash, is held by one that is picked before anything is counted. A cluster that only a dying
-// object has may cost a surge. Where there is a choice between as few surges, those are preferred that fill
-// objects least beyond 100, then those that need fewer steps. What goes over 100 all the same is in
-// [Update.OverLimit]. Without circles and without MaxSteps nothing is surged, so nothing goes over.
+// "Fewest" is among updates in which a cluster only ever stands in its stored and its desired objects. To park clusters in a
+// third could save a write and would show them in a wrong group. A cluster that is stored in several objects, as after a crash,
+// is held by one that is picked before anything is counted. A cluster that only an object which is being deleted has may
+// cost a surge. Where there is a choice between as few surges, those are preferred that fill objects least beyond 100, then
+// those that need fewer steps. What goes over 100 all the same is in [Update.OverLimit]. Without circles, without MaxSteps and without objects that
+// are being deleted nothing is surged, so nothing goes over.
 //
 // # Labels and status
 //

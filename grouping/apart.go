@@ -5,10 +5,10 @@ import "slices"
 // Apart gives each of several placements the clusters that none before it selects, for a workload that follows them
 // all with a strategy for each. Where one strategy goes for all of them, use [Join].
 //
-// The results are in the order of the parts. A group that loses clusters stays, even if it loses all; indexes, names and
-// the order of the clusters stay what they are. As long as a placement is incomplete, nobody knows which clusters are left
-// for those behind it, so they are incomplete, too: otherwise their strategy might start clusters that its strategy
-// holds back, and clusters that only change their placement might lose their workload.
+// The results are in the order of the parts. A group that loses clusters stays, even if it loses all; indexes, names and the
+// order of the clusters stay what they are. As long as a placement is incomplete, nobody knows which clusters are left for
+// those behind it, so they are incomplete, too. Otherwise one behind it might start a cluster that the incomplete placement
+// selects and holds back, and a cluster that only changes its placement might lose its workload.
 //
 // The errors are the same as from Join. It takes time linear in the clusters times the placements.
 func Apart(parts ...PlacementGroups) ([]*Groups, error) {

@@ -29,8 +29,9 @@
 // 2. While the groups are incomplete, start nothing and remove nobody. Package rollout does so if it gets the groups as
 // they are. Incomplete is no error and needs no retry: every write that completes the groups is an event of its own.
 //
-// 3. Take an empty cache for what it is. No PlacementDecision at all never means that no cluster is selected: then
-// there is one, without clusters. So groups that were read of nothing are incomplete, with the Placement or without.
+// 3. Don't take an empty cache for an empty selection. Where no cluster is selected, one PlacementDecision without clusters is
+// stored. So where there is none, nothing was scheduled yet, or a cache is not filled: groups that were read of nothing are
+// incomplete, with the Placement or without.
 //
 // 4. Remove late. The status has counts, and counts cannot show an exchange. Say that b joins the groups {a c} and {d},
 // and the names shift by one: once the first object is rewritten the groups are {a b} and {d}, with as many clusters in
@@ -59,7 +60,7 @@
 //	placement.Status.DecisionGroups = status.DecisionGroups
 //	placement.Status.NumberOfSelectedClusters = status.NumberOfSelectedClusters
 //
-// A webhook calls [Validate], which finds all that can be wrong with the placement for these. The errors have the
+// A webhook calls [Validate], which finds every fault of a placement for which these calls would fail. The errors have the
 // paths of the placement's JSON.
 //
 // # Order

@@ -24,7 +24,8 @@ const (
 	ReasonMaxFailuresBreached = "MaxFailuresBreached"
 	// ReasonRolloutPaused says that the rollout is paused before its end. It is Progressing.
 	ReasonRolloutPaused = "RolloutPaused"
-	// ReasonGateClosed says that a closed gate stops the rollout before its end. It is Progressing.
+	// ReasonGateClosed says that a closed gate, such as an approval that is not there yet, stops the rollout before its end. It
+	// is Progressing.
 	ReasonGateClosed = "GateClosed"
 	// ReasonRolloutProgressing says that clusters wait or are in flight. The rollout is Progressing.
 	ReasonRolloutProgressing = "RolloutProgressing"

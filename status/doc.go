@@ -14,12 +14,13 @@
 //	replicated Policy      FromPolicy
 //	anything else          a function of yours
 //
-// Where there may be several objects for one cluster, [Merge] makes one report of theirs.
+// Where there may be several objects for one cluster, [Merge] makes one of their reports.
 //
 // # Versions
 //
-// A rollout brings one version of a workload to many clusters, so a report is about a version. Without it, a new template
-// would be nothing to do, and a soak would count from the version before: the time of a condition does not move when it
+// A rollout brings one version of a workload to many clusters, so a report is about a version. A cluster is in flight while
+// it has the version and may yet change by itself; it soaks while it has succeeded for less than the strategy's minSuccessTime.
+// Without versions nobody could see that a new template has to be rolled out, and a soak would count from the version before: the time of a condition does not move when it
 // only observes a new generation. So name the version, for instance with a hash of the template, and note it on every
 // object right before the write that carries it:
 //

@@ -47,10 +47,10 @@ type WorkState struct {
 // LastTransitionTime is the time of the condition that decided, for Failed the later of the two; for ToApply it is zero.
 // Attempt is the one that StampAttempt noted, where the stamp is about the version that the work has.
 //
-// Nobody may know since when the work has the version: where the spec was changed, nothing was stamped, and the managed
-// fields are stripped or do not say who wrote the spec. Then LastTransitionTime is zero too, since the time of a condition
-// may be about an earlier version: it does not move when the condition only observes a new generation. A cluster that has
-// not answered is Progressing then. So a soak does not end, of which package rollout warns, rather than end early.
+// Nobody may know since when the work has the version: where the spec was changed, nothing was stamped, and the managed fields
+// are stripped or do not say who wrote the spec. Then LastTransitionTime is zero too, since the time of a condition may be
+// about an earlier version: it does not move when the condition only observes a new generation. A cluster that has not answered
+// is Progressing then. So a soak may never end, rather than end early. Package rollout warns of that.
 func FromManifestWork(w WorkState) (Report, bool) {
 	if w.Work == nil || w.Work.DeletionTimestamp != nil {
 		return Report{}, false

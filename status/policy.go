@@ -56,9 +56,9 @@ type PolicyState struct {
 // Applied is StartTime. LastTransitionTime is StartTime, too, for Progressing, and for Succeeded and Failed the later of
 // StartTime and ComplianceTime, so that a soak never counts time from before the start. ToApply has no times.
 //
-// A report has no times, either, where a soak could end early: Succeeded without a ComplianceTime, and all where
-// a progressive strategy enforces and StartTime is unknown, since the cluster may have complied before the start. The soak
-// does not end then, of which package rollout warns.
+// A report has no times, either, where a soak could end early: one that Succeeded without a ComplianceTime; and any where a
+// progressive strategy enforces and StartTime is unknown, since the cluster may have complied before the start. The soak never
+// ends then. Package rollout warns of that.
 func FromPolicy(p PolicyState) Report {
 	report := Report{Cluster: p.Cluster, Status: policy(p)}
 	unknownStart := p.StartTime.IsZero() && p.waitsForStart()

@@ -71,10 +71,10 @@ type PolicyHistory struct {
 	EventName     string      `json:"eventName,omitempty"`
 }
 
-// SetPolicyStatus sets the status of a root policy to what its bindings, its clusters and the rollout come to, and says
-// whether it changed any. Bindings and clusters may be in any order; the status has them by name. Details stay as they
-// are. It takes time linear in the clusters where they are in the order of their names. The status shares no slice with
-// what it is given, which is not changed, but for the lists inside of a binding.
+// SetPolicyStatus sets the status of a root policy to what its bindings, its clusters and the rollout come to, and says whether
+// it changed any. Bindings and clusters may be in any order; the status has them by name. Details stay as they are. It takes
+// time linear in the clusters where they are in the order of their names. What is given is not changed. The status shares the
+// lists inside of a binding with it, and no other slice.
 func SetPolicyStatus(st *PolicyStatus, placements []PolicyPlacement, clusters []PolicyClusterStatus, s Summary) bool {
 	next := PolicyStatus{
 		RolloutStatus: s.Aggregate(),

@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -57,20 +58,50 @@ func TestPolicies(t *testing.T) {
 	f.apply("policies", policyYAML("two"))
 	f.until("all are compliant with the second template", func() bool { return f.done("two") })
 
+	f.mu.Lock()
+	f.going = true
+	f.mu.Unlock()
 	f.must(f.policies.Namespace("policies").Delete(t.Context(), "etcd", metav1.DeleteOptions{}))
 	f.until("all is gone", func() bool { return len(f.version("two")) == 0 })
 	t.Logf("%d events", f.events)
 }
 
+// TestPoliciesLeaders runs two replicas, of which one leads. The leader is killed while it enforces, or hangs and comes back when
+// the other one leads. Never are more clusters enforced at a time than may be, and no replicated policy is made anew or deleted.
+func TestPoliciesLeaders(t *testing.T) {
+	if testing.Short() {
+		t.Skip("leases run out in 15 seconds")
+	}
+	t.Parallel()
+	const atATime = "{type: Progressive, progressive: {maxConcurrency: 2, maxFailures: 100%}}"
+	f := newPolicies(t, "-leader-elect", "-leader-election-namespace", "policies")
+	f.limit = 2
+	f.apply("placementbindings", `{placementRef: {apiGroup: cluster.open-cluster-management.io, kind: Placement, name: all}, subjects: [{apiGroup: policy.open-cluster-management.io, kind: PolicySet, name: base}]}`)
+	f.apply("policysets", `{spec: {policies: [etcd]}}`)
+	f.place()
+	for i, disturb := range []func(){f.leaders.kill, f.leaders.freeze, f.leaders.kill} {
+		template := fmt.Sprintf("template-%d", i)
+		f.apply("policies", policyOf(template, atATime))
+		f.until("some clusters are enforced", func() bool { return f.count(template, "enforce") >= 3+2*i })
+		f.reportWhile(disturb)
+		f.until("all are compliant", func() bool { return f.done(template) })
+	}
+	t.Logf("%d events, %d times another leader, at most %d of %d in flight", f.events, f.leaders.takeovers, f.most, f.limit)
+}
+
 func policyYAML(text string) string {
+	return policyOf(text, "{type: ProgressivePerGroup, progressivePerGroup: {}}")
+}
+
+func policyOf(text, strategy string) string {
 	return fmt.Sprintf(`
 spec:
   disabled: false
   remediationAction: enforce
-  rolloutStrategy: {type: ProgressivePerGroup, progressivePerGroup: {}}
+  rolloutStrategy: %s
   dependencies: [{apiVersion: policy.open-cluster-management.io/v1, kind: Policy, name: namespaces, compliance: Compliant}]
   policy-templates: [{objectDefinition: {apiVersion: policy.open-cluster-management.io/v1, kind: ConfigurationPolicy, metadata: {name: %s}}}]
-`, text)
+`, strategy, text)
 }
 
 // policies plays all others: the user, the scheduler, and the agents of the clusters.
@@ -81,27 +112,32 @@ type policies struct {
 	clusters clusterclient.Interface
 	start    func() *exec.Cmd
 	program  *exec.Cmd
+	leaders  *replicas // in place of the program, if there are two
 	groups   *grouping.Groups
+	limit    int // how many clusters are enforced at a time, all groups together; 0 is one group after the other
 
 	mu       sync.Mutex
 	replicas map[string]*unstructured.Unstructured // by cluster, as the watch has shown them
 	informed map[string]bool                       // by cluster and template: it was seen with inform
 	failing  map[string]bool                       // by cluster
 	answered map[string]int64                      // by cluster: the generation that the agent has reported on
+	made     map[string]bool                       // by cluster: it has had a replicated policy
+	going    bool                                  // the policy is deleted
+	most     int                                   // how many were enforced at a time
 	events   int
 	faults   []string
 }
 
-func newPolicies(t *testing.T) *policies {
+func newPolicies(t *testing.T, args ...string) *policies {
 	t.Helper()
 	kubeconfig := filepath.Join(t.TempDir(), "hub.kubeconfig")
 	run(t, program(t, "apiserver"), "-kubeconfig", kubeconfig)
 	f := &policies{
 		t: t, replicas: map[string]*unstructured.Unstructured{}, informed: map[string]bool{},
-		failing: map[string]bool{}, answered: map[string]int64{},
+		failing: map[string]bool{}, answered: map[string]int64{}, made: map[string]bool{},
 	}
 	f.start = func() *exec.Cmd {
-		return run(t, program(t, "policies"), "-kubeconfig", kubeconfig, "-metrics-bind-address", "0")
+		return run(t, program(t, "policies"), append(args, "-kubeconfig", kubeconfig, "-metrics-bind-address", "0")...)
 	}
 	waitFor(t, kubeconfig)
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
@@ -129,7 +165,11 @@ func newPolicies(t *testing.T) *policies {
 			t.Error(fault)
 		}
 	})
-	f.program = f.start()
+	if len(args) > 0 {
+		f.leaders = elect(t, kubeconfig, f.start)
+	} else {
+		f.program = f.start()
+	}
 	return f
 }
 
@@ -230,8 +270,15 @@ func (f *policies) saw(event watch.EventType, replica *unstructured.Unstructured
 	f.replicas[cluster] = replica
 	if event == watch.Deleted {
 		delete(f.replicas, cluster)
+		if !f.going {
+			f.faults = append(f.faults, cluster+" lost its replicated policy")
+		}
 		return
 	}
+	if event == watch.Added && f.made[cluster] {
+		f.faults = append(f.faults, cluster+" got its replicated policy anew")
+	}
+	f.made[cluster] = true
 	template, action := templateOf(replica), actionOf(replica)
 	if action == "inform" {
 		f.informed[cluster+" "+template] = true
@@ -241,6 +288,10 @@ func (f *policies) saw(event watch.EventType, replica *unstructured.Unstructured
 		f.faults = append(f.faults, fmt.Sprintf("%s is to enforce %q without a first pass", cluster, template))
 	}
 	if before != nil && templateOf(before) == template && actionOf(before) == action {
+		return
+	}
+	if f.limit > 0 {
+		f.countInFlight(template)
 		return
 	}
 	key, _, _ := f.groups.Find(cluster)
@@ -259,6 +310,53 @@ func (f *policies) saw(event watch.EventType, replica *unstructured.Unstructured
 			}
 		}
 	}
+}
+
+// countInFlight counts the clusters that enforce a template and have not said since that they comply.
+func (f *policies) countInFlight(template string) {
+	var inFlight []string
+	for cluster, r := range f.replicas {
+		compliance, _, _ := unstructured.NestedString(r.Object, "status", "compliant")
+		if templateOf(r) == template && actionOf(r) == "enforce" && !(compliance == "Compliant" && reportedOn(r) == r.GetGeneration()) {
+			inFlight = append(inFlight, cluster)
+		}
+	}
+	if f.most = max(f.most, len(inFlight)); len(inFlight) > f.limit {
+		f.faults = append(f.faults, fmt.Sprintf("%v enforce %q at a time", inFlight, template))
+	}
+}
+
+// reportedOn is the generation of which a cluster spoke last.
+func reportedOn(replica *unstructured.Unstructured) (generation int64) {
+	details, _, _ := unstructured.NestedSlice(replica.Object, "status", "details")
+	for _, d := range details {
+		history, _, _ := unstructured.NestedSlice(d.(map[string]any), "history")
+		for _, h := range history {
+			name, _, _ := unstructured.NestedString(h.(map[string]any), "eventName")
+			fmt.Sscanf(strings.TrimPrefix(name, replica.GetNamespace()+"."), "%d.", &generation)
+		}
+	}
+	return generation
+}
+
+// reportWhile plays the agents while something happens.
+func (f *policies) reportWhile(happens func()) {
+	f.t.Helper()
+	done := make(chan struct{})
+	var reporting sync.WaitGroup
+	reporting.Go(func() {
+		for {
+			select {
+			case <-done:
+				return
+			case <-time.After(20 * time.Millisecond):
+				f.report()
+			}
+		}
+	})
+	happens()
+	close(done)
+	reporting.Wait()
 }
 
 // until plays the agents until something is so.
@@ -297,7 +395,7 @@ func (f *policies) report() {
 		st := status.PolicyStatus{ComplianceState: compliance, RolloutStatus: rolloutStatus(replica), Details: []status.PolicyDetails{{
 			TemplateMeta: metav1.ObjectMeta{Name: templateOf(replica)}, ComplianceState: compliance,
 			History: []status.PolicyHistory{{
-				LastTimestamp: metav1.Now(), Message: string(compliance) + "; it is so", EventName: fmt.Sprintf("%s.%s", cluster, replica.GetResourceVersion()),
+				LastTimestamp: metav1.Now(), Message: string(compliance) + "; it is so", EventName: fmt.Sprintf("%s.%d.%s", cluster, replica.GetGeneration(), replica.GetResourceVersion()),
 			}},
 		}}}
 		content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&st)

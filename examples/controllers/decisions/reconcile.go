@@ -27,6 +27,8 @@ type controller struct {
 	strategy decisionupdate.UpdateStrategy
 	parallel int // how many PlacementDecisions of a Placement are written at a time
 
+	takeover takeover
+
 	mu       sync.Mutex
 	memories map[types.NamespacedName]*memory
 }
@@ -41,6 +43,11 @@ type memory struct {
 // Reconcile brings the PlacementDecisions of a Placement to what it selects now. The numbers are those of what the caller
 // does in the documentation of package decisionupdate.
 func (c *controller) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+	if taken, err := c.takenOver(ctx); err != nil {
+		return reconcile.Result{}, err
+	} else if !taken {
+		return reconcile.Result{RequeueAfter: gather}, nil // not everything is an event
+	}
 	placement := c.caches.placement(request.NamespacedName)
 	if placement == nil || !placement.DeletionTimestamp.IsZero() {
 		c.forget(request.NamespacedName)

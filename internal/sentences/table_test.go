@@ -175,6 +175,7 @@ var rooms = []room{
 			{"Incomplete, in all", `^incomplete: .*: \d+ of \d+ clusters are there$`},
 			{"Incomplete, too many in all", `^incomplete: .*: \d+ clusters are there, not \d+$`},
 			{"Incomplete, another group", `^incomplete: .*: PlacementDecision \S+ is of ` + group + `, not of .*`},
+			{"Incomplete, an edited label", `^incomplete: PlacementDecision \S+ has ".*" for the index of its group$`},
 			{"Incomplete, being deleted", `^incomplete: .*: PlacementDecision \S+ is being deleted$`},
 			{"Incomplete, not there", `^incomplete: .*: PlacementDecision \S+ is not there$`},
 			{"Incomplete, not named", `^incomplete: .*: its status does not name PlacementDecision \S+, .*`},

@@ -159,26 +159,40 @@ func removing(n int, most string) func(*world) {
 	}
 }
 
-// optionWorlds are the fleets of up to three clusters with the options.
+// optionWorlds are the fleets of up to three clusters with the options. A choice meets another where a rule reads both. Left
+// out are those that no rule does:
+//   - a limit of a group with the size of the placement's groups: each belongs to another type of strategy (R14, R24);
+//   - an order of groups or a wait between them with a strategy that has one stage (R33, R34);
+//   - a caller's order with what closes or delays a whole stage: it only chooses among those who may start (R8);
+//   - reports in which R1, R4 and R27 see no other state than in one of nineKinds, with three clusters: with up to two they
+//     meet each option, and what an option reads is the state.
 func optionWorlds() []space {
 	small := slices.Concat(fleets(cuts(0), plainKeys, 0), fleets(cuts(1), plainKeys, 0), fleets(cuts(2), plainKeys, 0))
 	sparse := slices.Concat(fleets(everywhere(1), plainKeys, 4), fleets(everywhere(2), plainKeys, 4))
 	three := fleets(ascending(cuts(3)), plainKeys, 0)
+	four := fleets(ascending(cuts(4)), plainKeys, 0)
+	grouped, perGroup := optionStrategies[2:], optionStrategies[4:]
+	rare, slots := slices.Concat(nineKinds, rareKinds), combined(orderChoices, failedChoices)
+	// What a start was, and when, is in the first two (R36); waits see no time, or one ahead (R34).
+	started, timed := slices.Concat(nineKinds, versionKinds[:2]), slices.Concat(nineKinds, rareKinds[4:6])
 	return []space{
-		{name: "slots", fleets: slices.Concat(small, three), kinds: nineKinds, strategies: optionStrategies, extras: combined(orderChoices, failedChoices, perGroupChoice, sizeChoices), short: 2000},
+		{name: "slots", fleets: slices.Concat(small, three), kinds: nineKinds, strategies: optionStrategies, extras: slices.Concat(combined(slots, perGroupChoice), combined(slots, sizeChoices[1:])), short: 2000},
 		{name: "holds", fleets: slices.Concat(small, sparse), kinds: nineKinds, strategies: optionStrategies, extras: combined(gateChoices, pauseChoices, wholeChoices), short: 2000},
 		{name: "gates", fleets: three, kinds: nineKinds, strategies: optionStrategies, extras: gateChoices, short: 1200},
 		{name: "gates and slots", fleets: slices.Concat(sparse, three), kinds: fewKinds, strategies: optionStrategies, extras: combined(gateChoices, perGroupChoice, failedChoices), short: 1200},
-		{name: "orders", fleets: slices.Concat(three, fleets(cuts(3), twoNames, 4)), kinds: nineKinds, strategies: optionStrategies[4:], extras: orderedChoices, short: 1200},
-		{name: "orders and gates", fleets: slices.Concat(sparse, fleets(ascending(cuts(4)), plainKeys, 0)), kinds: fewKinds, strategies: optionStrategies[4:], extras: combined(orderedChoices, gateChoices), short: 1000},
-		{name: "orders and slots", fleets: fleets(ascending(cuts(4)), plainKeys, 0), kinds: fewKinds, strategies: optionStrategies[3:], extras: combined(orderedChoices, perGroupChoice, orderChoices), short: 1000},
-		{name: "ramps", fleets: slices.Concat(small, three), kinds: slices.Concat(nineKinds, rareKinds), strategies: optionStrategies, extras: combined(rampChoices, failedChoices, perGroupChoice[:2]), short: 1000},
-		{name: "starts", fleets: slices.Concat(small, three[:2]), kinds: slices.Concat(nineKinds, versionKinds, rareKinds), strategies: optionStrategies, extras: combined(startsChoices, orderChoices), short: 1200},
-		{name: "ramps, starts and orders", fleets: fleets(ascending(cuts(4)), plainKeys, 0), kinds: fewKinds, strategies: slices.Concat(optionStrategies[:1], optionStrategies[4:]), extras: combined(rampChoices, startsChoices[:4], orderedChoices[:3]), short: 1200},
-		{name: "waits", fleets: slices.Concat(small, three), kinds: slices.Concat(nineKinds, rareKinds), strategies: optionStrategies, extras: combined(waitChoices, gateChoices[:4]), short: 1200},
-		{name: "waits in a graph", fleets: slices.Concat(three, fleets(ascending(cuts(4)), plainKeys, 0)), kinds: append([]kind{rareKinds[4], nineKinds[4]}, fewKinds[:3]...), strategies: optionStrategies[2:], extras: combined(waitChoices, orderedChoices), short: 1200},
-		{name: "paces and who does not count", fleets: slices.Concat(small[2:], three), kinds: append([]kind{rareKinds[4], nineKinds[4]}, fewKinds[:4]...), strategies: optionStrategies[2:], extras: combined(asideChoices, paceChoices), short: 1200},
-		{name: "removals", fleets: small, kinds: allKinds, strategies: slices.Concat(optionStrategies, ignoredStrategies), extras: combined(removedChoices, wholeChoices), short: 1200},
+		{name: "orders", fleets: slices.Concat(three, fleets(cuts(3), twoNames, 4)), kinds: nineKinds, strategies: perGroup, extras: orderedChoices, short: 1200},
+		{name: "orders and gates", fleets: slices.Concat(sparse, four), kinds: fewKinds, strategies: perGroup, extras: combined(orderedChoices, gateChoices[:6]), short: 1000},
+		{name: "orders and slots", fleets: four, kinds: fewKinds, strategies: optionStrategies[3:], extras: combined(orderedChoices, perGroupChoice), short: 1000},
+		{name: "ramps", fleets: small, kinds: rare, strategies: optionStrategies, extras: combined(rampChoices, failedChoices, perGroupChoice[:2]), short: 500},
+		{name: "ramps of three", fleets: three, kinds: nineKinds, strategies: optionStrategies, extras: combined(rampChoices, failedChoices, perGroupChoice[:2]), short: 700},
+		{name: "starts", fleets: small, kinds: slices.Concat(nineKinds, versionKinds, rareKinds), strategies: optionStrategies, extras: combined(startsChoices, orderChoices), short: 600},
+		{name: "starts of three", fleets: three[:2], kinds: started, strategies: optionStrategies, extras: startsChoices, short: 800},
+		{name: "ramps, starts and orders", fleets: four, kinds: fewKinds, strategies: perGroup, extras: combined(rampChoices, startsChoices[:4], orderedChoices[:3]), short: 1200},
+		{name: "waits", fleets: small, kinds: rare, strategies: optionStrategies, extras: combined(waitChoices, gateChoices[:4]), short: 500},
+		{name: "waits of three", fleets: three, kinds: timed, strategies: grouped, extras: combined(waitChoices, gateChoices[:4]), short: 1000},
+		{name: "waits in a graph", fleets: slices.Concat(three, four), kinds: append([]kind{rareKinds[4], nineKinds[4]}, fewKinds[:3]...), strategies: perGroup, extras: combined(waitChoices, orderedChoices), short: 1200},
+		{name: "paces and who does not count", fleets: slices.Concat(small[2:], three), kinds: append([]kind{rareKinds[4], nineKinds[4]}, fewKinds[:4]...), strategies: grouped, extras: combined(asideChoices, paceChoices), short: 1200},
+		{name: "removals", fleets: small, kinds: slices.Concat(nineKinds, mergedKinds), strategies: slices.Concat(optionStrategies, ignoredStrategies), extras: combined(removedChoices, wholeChoices), short: 1200},
 	}
 }
 

@@ -364,15 +364,17 @@ func (w world) cut() string {
 	return s.String()
 }
 
-// smallWorlds are the fleets of up to four clusters in up to four groups.
+// smallWorlds are the fleets of up to four clusters in up to four groups. Kinds of report that are the same state to every rule
+// but R1 and R31 (rareKinds, mergedKinds) meet each other in fleets of up to two; indexes with two names meet four clusters in the
+// order of the groups alone.
 func smallWorlds() []space {
 	spaces := []space{
 		{name: "none and one", fleets: slices.Concat(fleets(cuts(0), plainKeys, 0), fleets(everywhere(1), plainKeys, 4)), kinds: allKinds, strategies: manyStrategies, short: 1000},
 		{name: "two", fleets: slices.Concat(fleets(cuts(2), plainKeys, 0), fleets(everywhere(2), twoNames, 4)), kinds: allKinds, strategies: manyStrategies, short: 2500},
-		{name: "three", fleets: fleets(ascending(cuts(3)), plainKeys, 0), kinds: slices.Concat(nineKinds, versionKinds, rareKinds), strategies: manyStrategies, short: 2500},
+		{name: "three", fleets: fleets(ascending(cuts(3)), plainKeys, 0), kinds: slices.Concat(nineKinds, versionKinds), strategies: manyStrategies, short: 2500},
 		{name: "three/all cuts", fleets: slices.Concat(fleets(cuts(3), plainKeys, 0), fleets(everywhere(3), gapKeys, 4)), kinds: nineKinds, strategies: manyStrategies, short: 2000},
 		{name: "four", fleets: fleets(ascending(cuts(4)), plainKeys, 0), kinds: nineKinds, strategies: manyStrategies, short: 2500},
-		{name: "four/all cuts", fleets: slices.Concat(fleets(cuts(4), plainKeys, 0), fleets(cuts(4), twoNames, 0)), kinds: fewKinds, strategies: manyStrategies, short: 2000},
+		{name: "four/all cuts", fleets: slices.Concat(fleets(cuts(4), plainKeys, 0), fleets(ascending(cuts(4)), twoNames, 0)), kinds: fewKinds, strategies: manyStrategies, short: 2000},
 	}
 	return spaces
 }

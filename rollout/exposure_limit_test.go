@@ -43,6 +43,7 @@ func within(t fataler, w world, groups *grouping.Groups, concurrency, failures i
 // R42: the limits found hold, by Expose; a higher maxConcurrency does not, nor a higher maxFailures that could stop every
 // group; and where none is found, none holds. Whatever the strategy sets, stays.
 func TestLimitFindsTheHighestThatHoldsAndNoneOnlyWhereNoneDoes(t *testing.T) {
+	t.Parallel()
 	life := rollout.Span{Shortest: 3 * time.Minute, Longest: 10 * time.Minute}
 	worlds := searchedWorlds(exposureFleets(4))
 	random := rand.New(rand.NewPCG(4, 42))

@@ -128,6 +128,7 @@ func isGraph(t fataler, w world, groups *grouping.Groups) bool {
 // R41: in every fleet of four clusters, the shortest and the longest of all rollouts in which each cluster takes the
 // shortest or the longest time, or one in between, is what Exposure says, for each stage.
 func TestFinishIsTheShortestAndLongestOfAllRolloutsInEveryFleetOfUpToFourClusters(t *testing.T) {
+	t.Parallel()
 	life := rollout.Span{Shortest: 5 * time.Minute, Longest: 13 * time.Minute}
 	lives := []time.Duration{life.Shortest, 9 * time.Minute, life.Longest}
 	all := timedWorlds(exposureFleets(4))

@@ -173,7 +173,7 @@ func (c *aborter) plan(ctx context.Context, owner *replicaSet, r *status.Revisio
 		return nil, c.updateStatus(ctx, stored, owner, *r)
 	}
 	strategy := owner.Spec.PlacementRefs[0].RolloutStrategy
-	update, current := c.reports(owned, r.UpdateRevision), c.reports(owned, r.CurrentRevision)
+	update, current := c.reports(owned, r.UpdateRevision, false), c.reports(owned, r.CurrentRevision, true)
 	if r.AbortedTime == nil || c.ignores(DutyAbortOnce) && c.last == nil {
 		if r.AbortedTime != nil {
 			again := metav1.NewTime(now.Truncate(time.Second))
@@ -210,9 +210,14 @@ func (c *aborter) plan(ctx context.Context, owner *replicaSet, r *status.Revisio
 	return joined, err
 }
 
-func (c *aborter) reports(owned []*workv1.ManifestWork, version string) (reports []status.Report) {
+// reports are about one version, which clusters go forward to, or back.
+func (c *aborter) reports(owned []*workv1.ManifestWork, version string, back bool) (reports []status.Report) {
 	for _, work := range owned {
-		if report, ok := c.report(work, version); ok {
+		report, ok := status.FromManifestWork(status.WorkState{Work: work, Version: version})
+		if back && c.ignores(DutyApplied) {
+			report, ok = c.report(work, version)
+		}
+		if ok {
 			reports = append(reports, report)
 		}
 	}

@@ -2,8 +2,8 @@
 // library's documentation says, and in those of examples/controllers/works the one that is there, as it is shipped.
 // Everything happens on a real API server with OCM's definitions, which many rollouts share.
 //
-//	go test                                       20 rollouts, each duty, each invariant: about two minutes on two cores
-//	go test -short                                20 rollouts, half a minute
+//	go test                                       20 rollouts, 20 that are taken back, each duty, each invariant: some minutes
+//	go test -short                                20 rollouts, and 10 that are taken back: half a minute
 //	go test -run TestRollouts -rollouts=200       200 rollouts, three to four minutes; -at-once says how many at a time
 //	go test -run WayBack -rollouts=100            100 rollouts that are taken back, and each duty of the way back
 //	go test -run TestRollouts -rollouts=1 -seed=7 -history   one rollout again, and all that the API server showed of it
@@ -12,7 +12,7 @@
 //
 //	go test ./works -run TestProof -short                    20 rollouts, about a minute
 //	go test ./works -run TestProof                           also two that act at once, each duty, each invariant: some minutes
-//	go test ./works -run TestProof/Rollouts -rollouts=1000 -blocks=10 -v -timeout=0   a thousand, counted in ten blocks
+//	go test ./works -run TestProof/Rollouts -rollouts=1000 -at-once=40 -blocks=10 -v -timeout=0   a thousand, counted in ten blocks: some 20 minutes
 //
 // A seed decides what is drawn: clusters, groups, strategy, script, agents, delays. When things happen is up to the
 // clock, so a seed shows the like of a rollout rather than the same.

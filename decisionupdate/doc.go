@@ -17,6 +17,8 @@
 //     create it fails with a [StaleError].
 //  2. Build the desired objects with their labels and status.decisions, as the package grouping does:
 //     Groups.Decisions with steady names if it gets what is stored, else with sequential ones.
+//     When a process begins to act, the caches that it chooses clusters from may be older than those of the process before: a cluster
+//     that was placed and is not in them would be taken away for a moment. So compare them once with the API server.
 //  3. Call [Diff].
 //  4. Log or emit [Update.Misplaced] and [Update.OverLimit] before anything is written.
 //  5. Carry the update out with [Applier.Apply], or by hand: all writes of a step in any order, then the next.

@@ -183,3 +183,11 @@ func TestHelpHasEachFlagOnce(t *testing.T) {
 		})
 	}
 }
+
+// Who is not counted is not counted on the way back either.
+func TestTheWayBackHasTheClustersThatDoNotCount(t *testing.T) {
+	got := simulateText(t, "", "-f", "testdata/regions/shops.yaml", "-uncounted", "canary-2", "-never", "canary-2", "-abort-at", "15m")
+	if want := "after 25m: Complete: 2 of 2 clusters went back, 6 never had the version\n  canary-2 in group 0 \"canary\": TimeOut, not counted\n"; !strings.Contains(got, want) {
+		t.Errorf("no %s in\n%s", want, got)
+	}
+}

@@ -214,3 +214,13 @@ func TestWhatFailedIsTriedAgain(t *testing.T) {
 		}
 	}
 }
+
+// What a cluster says that was started once more since is of another attempt: here nobody succeeds in time.
+func TestAnAnswerOfAnEarlierAttemptDoesNotCount(t *testing.T) {
+	late := chance.Range{Least: 90 * time.Minute, Most: 90 * time.Minute}
+	got, err := compare.Compare(compare.Question{Groups: fleet(t, 5), Candidates: []compare.Candidate{progressive("5", 2)},
+		Good: compare.Chances{Takes: late}, Bad: compare.Chances{Takes: late}, Runs: 1, Retries: 1, RetryAfter: 10 * time.Minute})
+	if err != nil || got[0].Stopped != 1 || got[0].Wasted != 10 {
+		t.Errorf("%v: %+v, want a run that is stopped, with ten starts in vain", err, got)
+	}
+}

@@ -1,6 +1,7 @@
 package simulation_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/simulation"
+	"github.com/cohort-ocm/cohort/grouping"
 	"github.com/cohort-ocm/cohort/rollout"
 	"github.com/cohort-ocm/cohort/status"
 )
@@ -99,4 +101,31 @@ func TestWhoeverHasItGoesBackOnce(t *testing.T) {
 			t.Fatalf("%v wait to go back at once", back.Final.Holds())
 		}
 	})
+}
+
+// Of many clusters that each take a time of their own there are no more than a hundred and some waves.
+func TestTheWayBackOfManyHasFewWaves(t *testing.T) {
+	groups, err := grouping.FromNames(map[grouping.Key][]string{{}: manyNames(1000)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	lives := func(cluster string) simulation.Life {
+		n, _ := groups.Position(cluster)
+		return simulation.Life{{After: time.Duration(300+n) * time.Second, Status: status.Succeeded}}
+	}
+	trace, err := simulation.Rollout{Groups: groups, Abort: simulation.Abort{At: 10 * time.Minute}}.Play(nil, lives, start())
+	if err != nil {
+		t.Fatal(err)
+	}
+	back, err := trace.Aborted.Back(clusterv1alpha1.RolloutStrategy{}, nil)
+	if err != nil || len(back.Waves) > 102 || back.Outcome != simulation.Complete || back.Waves[len(back.Waves)-1].After > 22*time.Minute {
+		t.Errorf("%v, %d waves until %v, %v", err, len(back.Waves), back.Waves[len(back.Waves)-1].After, back.Outcome)
+	}
+}
+
+func manyNames(n int) (names []string) {
+	for i := range n {
+		names = append(names, fmt.Sprintf("c%04d", i))
+	}
+	return names
 }

@@ -28,6 +28,8 @@ func TestWhatFailedIsTriedAgain(t *testing.T) {
 			"0s, start a\n5m0s, failed a\n35m0s, start a\n45m0s, start b, succeeded a\n55m0s, succeeded b\nComplete since 55m0s\n"},
 		{"no more often than wanted", "", 0, map[string]simulation.Life{"a": failsAt(5)}, map[string][]simulation.Life{"a": {failsAt(1), failsAt(2)}},
 			"0s, start a\n5m0s, failed a\n35m0s, start a\n36m0s, failed a\n1h6m0s, start a\n1h8m0s, failed a\nBreached since 1h8m0s\n"},
+		{"at once and in vain", "", 0, map[string]simulation.Life{"a": failsAt(5)}, map[string][]simulation.Life{"a": {failsAt(0), failsAt(0)}},
+			"0s, start a\n5m0s, failed a\n35m0s, start a, failed a\n1h5m0s, start a, failed a\nBreached since 1h5m0s\n"},
 		{"at the end, where the failure is tolerated", "20m", 1, map[string]simulation.Life{"a": failsAt(5)}, nil,
 			"0s, start a\n5m0s, failed a\n25m0s, start b, timed out a\n35m0s, succeeded b\n1h5m0s, start a\n1h15m0s, succeeded a\nComplete since 1h15m0s\n"},
 		{"who never answered", "20m", 0, map[string]simulation.Life{"a": {}}, nil,
@@ -145,5 +147,26 @@ func TestWhoWatchesSeesThatItStartsAgain(t *testing.T) {
 	})
 	if err != nil || starting["a"] != 1 || starting["b"] != 1 {
 		t.Errorf("%v: seen to start again: %v, want each once", err, starting)
+	}
+}
+
+// Who was in flight when an attempt began and runs out of time after that waits once more, and did not fail.
+func TestWhoRunsOutOfTimeInALaterAttemptWaits(t *testing.T) {
+	fails := func(minutes int) simulation.Life {
+		return simulation.Life{{After: time.Duration(minutes) * time.Minute, Status: status.Failed}}
+	}
+	played := simulation.Rollout{Strategy: progressive(2, 0, "40m"), Groups: groupsOf("ab"), Retries: simulation.Retries{Times: 1, After: 30 * time.Minute,
+		Lives: func(string, int) simulation.Life { return fails(1) }}}
+	trace, err := played.Play(nil, livesOf(map[string]simulation.Life{"a": fails(5), "b": {}}), start())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, wave := range trace.Waves {
+		if slices.Contains(wave.TimedOut, "b") {
+			t.Errorf("%v: b timed out, want that it waits", wave.After)
+		}
+		if slices.Contains(wave.Again, "b") != (wave.After == 40*time.Minute) {
+			t.Errorf("%v: %v wait again, want b at 40m", wave.After, wave.Again)
+		}
 	}
 }

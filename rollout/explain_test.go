@@ -110,6 +110,16 @@ func (h *advised) follow(l rollout.Link, r rollout.Remedy) {
 	}
 }
 
+// answered names a cluster that is waited for by a remedy although no more is to come from it: it has succeeded, and no report says when.
+func (h *advised) answered(r rollout.Remedy) string {
+	for name := range strings.SplitSeq(r.Clusters, ", ") {
+		if report := h.reports[name]; r.Type == rollout.RemedyAnswer && report.Status == status.Succeeded && report.LastTransitionTime.IsZero() {
+			return name
+		}
+	}
+	return ""
+}
+
 var atTen = time.Date(2026, 1, 2, 10, 0, 0, 0, time.UTC)
 
 // kindsOfReports are the kinds of reports that a cluster may have; nil is none.
@@ -170,6 +180,8 @@ func explainedStrategies() (all []clusterv1alpha1.RolloutStrategy) {
 // advisedFleets yields every fleet of n clusters in up to n groups, of which the first is "canary", under the strategies, with and
 // without what people do.
 func advisedFleets(t *testing.T, n int, do func(h *advised)) {
+	kindsOf := slices.Clone(kindsOfReports)
+	kindsOf[1] = reported(status.Succeeded, 0, 0) // nobody knows when, in place of ToApply, which waits as one without a report
 	for cut := range 1 << (n - 1) {
 		names := map[grouping.Key][]string{}
 		key := grouping.Key{Name: "canary"}
@@ -185,12 +197,12 @@ func advisedFleets(t *testing.T, n int, do func(h *advised)) {
 		}
 		kinds := 1
 		for range n {
-			kinds *= len(kindsOfReports)
+			kinds *= len(kindsOf)
 		}
 		for kind := range kinds {
 			reports := map[string]status.Report{}
-			for i, k := 0, kind; i < n; i, k = i+1, k/len(kindsOfReports) {
-				if r := kindsOfReports[k%len(kindsOfReports)](string(rune('a' + i))); r != nil {
+			for i, k := 0, kind; i < n; i, k = i+1, k/len(kindsOf) {
+				if r := kindsOf[k%len(kindsOf)](string(rune('a' + i))); r != nil {
 					reports[r.Cluster] = *r
 				}
 			}
@@ -297,13 +309,16 @@ func TestFollowingTheAdviceWorks(t *testing.T) {
 						continue
 					}
 					remedies[remedy.Type]++
+					if name := h.answered(remedy); name != "" {
+						t.Fatalf("%v\n%v: %s is told to %v, and %s has answered", h, r, cluster, remedy, name)
+					}
 					after := h.clone()
 					after.follow(l, remedy)
 					next, err := after.plan()
 					if err != nil {
 						t.Fatal(err)
 					}
-					if !ended(l.Hold, r, next, cluster) && !(remedy.Type == rollout.RemedyReportTime && isKnown(l.Hold, next.Explain(cluster))) {
+					if !ended(l.Hold, r, next, cluster) && !(remedy.Type == rollout.RemedyReportTime && isKnown(l, next.Explain(cluster))) {
 						t.Fatalf("%v\n%v\n%s: %v\nafter %v:\n%v\n%v", h, r, cluster, e, remedy, next, next.Explain(cluster))
 					}
 				}
@@ -345,11 +360,16 @@ func withoutDetail(h rollout.Hold) rollout.Hold {
 	return h
 }
 
-// isKnown says whether of a wait whose end nobody knew for want of a time the end is known now, or it goes on for others.
-func isKnown(hold rollout.Hold, e rollout.Explanation) bool {
-	for _, l := range e {
-		if l.Hold.Type == hold.Type && l.Hold.Group == hold.Group && l.Ends().IsZero() {
-			return !slices.ContainsFunc(l.Remedies, func(r rollout.Remedy) bool { return r.Type == rollout.RemedyReportTime })
+// isKnown says whether of a wait whose end nobody knew for want of a time the end is known now. It may go on for others where it is one
+// for groups, or took more than those whose time was not known.
+func isKnown(before rollout.Link, now rollout.Explanation) bool {
+	of := func(l rollout.Link, t rollout.RemedyType) bool {
+		return slices.ContainsFunc(l.Remedies, func(r rollout.Remedy) bool { return r.Type == t })
+	}
+	for _, l := range now {
+		if l.Hold.Type == before.Hold.Type && l.Hold.Group == before.Hold.Group && l.Ends().IsZero() {
+			forGroups := l.Hold.Type == rollout.HoldEarlierGroup || l.Hold.Type == rollout.HoldMandatoryGroup
+			return !of(l, rollout.RemedyReportTime) && (forGroups || !of(before, rollout.RemedyAnswer))
 		}
 	}
 	return true
@@ -494,6 +514,21 @@ func awaited(s rollout.Schedule, group grouping.Key, done map[grouping.Key]bool)
 		}
 	}
 	return active, later
+}
+
+// R29, R38: the attempt to want is one after those that breach the budget, whatever attempt others are in.
+func TestTryingAgainIsTheAttemptAfterThoseThatBreach(t *testing.T) {
+	reports := []status.Report{
+		{Cluster: "a", Status: status.TimeOut, Attempt: 5}, {Cluster: "b", Status: status.Succeeded, Attempt: 4}, {Cluster: "c", Status: status.TimeOut, Attempt: 3},
+		{Cluster: "d", Status: status.TimeOut, Attempt: 2},
+	}
+	r, err := rollout.Plan(perGroup(config("", "", 0)), fleetOf(t, "a b d e", "c").read(), reports, now, rollout.FailedBefore(of("a")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := r.Explain("e").String(), "try what failed again (attempt 3)"; !strings.Contains(got, want) {
+		t.Errorf("%s\nwant %s", got, want)
+	}
 }
 
 // R29, R43: a breach stops a way back where the caller asks for it. What can be done then is not to go back once more.

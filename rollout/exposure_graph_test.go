@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"slices"
 	"testing"
 	"time"
 
@@ -147,33 +146,33 @@ func TestExposureOfALargeGraphIsThatOfTheBestChoice(t *testing.T) {
 // R35, R40: how many of a group of a graph may hold a slot by a ramp depends on all groups that do not come after it, however many
 // groups there are.
 func TestExposureOfAGroupWithARampCountsAllThatDoNotComeAfterIt(t *testing.T) {
-	groups, order := apart(t, 150, 2)
-	e, err := rollout.Expose(perGroup(config("", "", 0)), groups, rollout.Span{}, now, order, rollout.Ramp(1))
-	if err != nil {
-		t.Fatal(err)
-	}
-	plan, err := rollout.Plan(perGroup(config("", "", 0)), groups, nil, now, order)
-	if err != nil {
-		t.Fatal(err)
-	}
-	before := beforeOf(plan.Schedule)
-	limited := 0
-	for i, stage := range e.Stages {
-		behind, all := map[int]bool{i: true}, 0
-		for j, other := range e.Stages {
-			behind[j] = behind[j] || slices.ContainsFunc(before[j], func(b int) bool { return behind[b] })
-			if !behind[j] {
-				all += other.Clusters
+	const n, large = 130, 1000
+	for at := range n {
+		names, after := make(map[grouping.Key][]string), make(map[string][]string)
+		for i := range n {
+			key := grouping.Key{Index: int32(i), Name: fmt.Sprint("g", i)}
+			size := 1
+			if i == at {
+				size = large
+			}
+			for j := range size {
+				names[key] = append(names[key], fmt.Sprintf("c%d-%d", i, j))
+			}
+			if i > at { // by the one between
+				after[key.Name] = []string{fmt.Sprint("g", max(at, i-2))}
 			}
 		}
-		want := min(stage.Clusters, max(1, (all+stage.Clusters)/2))
-		if stage.Exposed != want {
-			t.Errorf("of stage %d are %d exposed, want %d: %d clusters do not come after it", i, stage.Exposed, want, all)
+		groups, err := grouping.FromNames(names)
+		if err != nil {
+			t.Fatal(err)
 		}
-		limited += stage.Clusters - want
-	}
-	if limited == 0 {
-		t.Error("the ramp limits none")
+		e, err := rollout.Expose(perGroup(config("", "", 0)), groups, rollout.Span{}, now, rollout.Ramp(1), rollout.GroupOrder(after))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := e.Stages[at].Exposed, (at+large)/2; at < n-2 && got != want {
+			t.Errorf("of group %d are %d exposed, want %d: %d clusters do not come after it", at, got, want, at)
+		}
 	}
 }
 

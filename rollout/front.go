@@ -29,7 +29,6 @@ type front struct {
 
 	// Of last and of first those whose deadline or soak ends once a report says since when they are as they are.
 	undated, undatedSlots crowd
-	endless               int // how many of last time alone does not end, those included
 	dates                 int // of how many of undatedSlots a report has to say so, so that time frees slots enough; 0 if that is not it
 }
 
@@ -159,7 +158,6 @@ func (f *front) add(b Blocker, state state, freeFailed, earlier bool) {
 	undated := b.WithoutTime && !earlier // the deadline of an earlier attempt ends no wait
 	if !isFailed(state) {
 		f.last.add(&b, 1)
-		f.endless += one(b.Until.IsZero())
 		if undated {
 			f.undated.add(b)
 		}
@@ -220,7 +218,6 @@ func (f *front) join(other *front) {
 	f.unknown += other.unknown
 	f.earlier += other.earlier
 	f.undated.merge(&other.undated)
-	f.endless += other.endless
 }
 
 // namesBut joins the names of those in all crowds but one.

@@ -131,11 +131,15 @@ func (r *Result) slotRemedies(f *front) (ways []Remedy) {
 	if !f.frees.IsZero() {
 		ways = append(ways, Remedy{Type: RemedyWait, At: f.frees})
 	}
-	soaking := f.crowds[soakingUndated].n // which have answered
-	if u := &f.undatedSlots; f.dates > 0 {
-		ways = append(ways, Remedy{Type: RemedyReportTime, Count: f.dates, Of: u.n, Clusters: u.listed(), Succeeded: u.n == soaking})
+	u, soaking := &f.undatedSlots, f.crowds[soakingUndated].n // of which nothing more is to come
+	able, dates := f.first.n-soaking, f.dates
+	if able < f.needed && dates == 0 && f.frees.IsZero() {
+		dates = u.n // and others have to succeed as well
 	}
-	if able := f.first.n - soaking; soaking == 0 {
+	if dates > 0 {
+		ways = append(ways, Remedy{Type: RemedyReportTime, Count: dates, Of: u.n, Clusters: u.listed(), Succeeded: u.n == soaking})
+	}
+	if soaking == 0 {
 		ways = append(ways, Remedy{Type: RemedyAnswer, Count: f.needed, Of: able, Clusters: f.first.names()})
 	} else if able >= f.needed {
 		ways = append(ways, Remedy{Type: RemedyAnswer, Count: f.needed, Of: able, Clusters: f.namesBut(soakingUndated)})
@@ -154,8 +158,8 @@ func (r *Result) groupRemedies(f *front) (ways []Remedy) {
 	if n := len(f.last.blockers); n > 0 && f.starting == 0 && !f.last.blockers[0].Until.IsZero() {
 		ways = append(ways, Remedy{Type: RemedyWait, At: f.last.blockers[0].Until})
 	}
-	soaking := f.crowds[soakingUndated].n // which have answered
-	if u := &f.undated; soaking > 0 || u.n > 0 && u.n == f.endless {
+	soaking := f.crowds[soakingUndated].n // of which nothing more is to come
+	if u := &f.undated; u.n > 0 {
 		ways = append(ways, Remedy{Type: RemedyReportTime, Count: u.n, Of: u.n, Clusters: u.listed(), Succeeded: u.n == soaking})
 	}
 	if soaking == 0 {

@@ -22,15 +22,13 @@ type Misplaced struct {
 	Clusters []string
 }
 
-// String returns a sentence for a log, as in "web-decision-2 shows in group 1 what belongs elsewhere, after its
-// status is written and before its labels are: c".
+// String returns a sentence for a log, as in "web-decision-2 shows c in the wrong group 1 until its labels are written".
 func (m Misplaced) String() string {
 	second := PartLabels
 	if m.First == PartLabels {
 		second = PartStatus
 	}
-	return fmt.Sprintf("%s shows in group %s what belongs elsewhere, after its %s %s written and before its %s %s:%s",
-		m.Object, m.Seen, m.First, isOrAre(m.First), second, isOrAre(second), listed("", m.Clusters))
+	return fmt.Sprintf("%s shows%s in the wrong group %s until its %s %s written", m.Object, listed("", m.Clusters), m.Seen, second, isOrAre(second))
 }
 
 func isOrAre(p Part) string {

@@ -141,7 +141,7 @@ func TestLimit(t *testing.T) {
 		},
 		{
 			"it takes too long", progressive("", config("", "1h", 0)), []string{"a[1..320]"}, rollout.Bounds{Exposed: 12, Finish: time.Hour}, nil,
-			`bounds.finish: Invalid value: "1h0m0s": must be at least 13h30m0s, which it takes with maxConcurrency 12, maxFailures 0: no higher ones expose at most 12`,
+			`bounds.finish: Invalid value: "1h0m0s": must be at least 13h30m0s: it takes that long with maxConcurrency 12, maxFailures 0, and higher ones expose more than 12`,
 		},
 		{
 			"nobody knows how long", progressive("", config("", "1h", 0)), []string{"a[1..320]"}, rollout.Bounds{Exposed: 12, Finish: time.Hour}, opts(rollout.Paused()),

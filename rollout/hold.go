@@ -36,14 +36,15 @@ const (
 	HoldStarts HoldType = "StartsUsedUp"
 )
 
-// Hold says why a waiting cluster does not start. Where several kinds apply it is the first in the order of the
-// constants, but of the last three the one that lets the fewest start. Holds are comparable; fields that the type does not name are zero.
+// Hold says why a waiting cluster does not start. Where several kinds apply it is the first in the order of the constants.
+// Of the last three it is the one that lets the fewest start. Holds are comparable; fields that the type does not name
+// are zero.
 type Hold struct {
 	Type HoldType `json:"type"`
 
-	// Group is the incomplete group that is waited for, the group with the closed gate, that with the last success
-	// (HoldWait), the group whose budget is
-	// breached unless AllGroups, or under ProgressivePerGroup the group whose concurrency is used up.
+	// Group is the first incomplete group that is waited for (HoldMandatoryGroup, HoldEarlierGroup), the one with the closed
+	// gate (HoldGateClosed), the one with the last success (HoldWait), or unless AllGroups the one whose budget is breached
+	// (HoldBreached) or whose slots are taken (HoldConcurrency).
 	Group grouping.Key `json:"group"`
 	// AllGroups says that the budget or the limit is not one of a single group.
 	AllGroups bool `json:"allGroups,omitempty"`
@@ -155,7 +156,7 @@ func (h Hold) starts() string {
 		fmt.Fprintf(&b, ", %d now", h.Starting)
 	}
 	if h.WithoutTime > 0 {
-		fmt.Fprintf(&b, ", %d in flight since nobody knows when", h.WithoutTime)
+		fmt.Fprintf(&b, ", %d in flight of which no report says since when", h.WithoutTime)
 	}
 	switch {
 	case !h.Until.IsZero():
@@ -163,7 +164,7 @@ func (h Hold) starts() string {
 	case h.Starting > 0:
 		fmt.Fprintf(&b, ", the next %v later", h.Per)
 	default:
-		b.WriteString(", the next when a report says since when")
+		b.WriteString(": nobody knows when the next is")
 	}
 	return b.String()
 }

@@ -27,7 +27,7 @@ func TestExposureSaysWhichBoundIsTooNarrow(t *testing.T) {
 		want       string
 	}{
 		{"too few", "", []string{"-at-most", "5"}, "No limits hold: -at-most 5 must be at least 10, which are exposed with maxConcurrency 1"},
-		{"too soon", "", []string{"-at-most", "12", "-within", "8h"}, "No limits hold: -within 8h must be at least 9h, "},
+		{"too soon", "", []string{"-at-most", "12", "-within", "8h"}, "No limits hold: -within 8h must be at least 9h: "},
 		{"nobody knows when", "", []string{"-at-most", "12", "-within", "8h", "-gate", "2"}, "No limits hold: -within 8h must be 0: nobody knows"},
 	} {
 		if got := simulateText(t, test.stdin, append(slices.Clone(exposeDesign), test.args...)...); !strings.Contains(got, test.want) {

@@ -51,7 +51,7 @@ var rooms = []room{
 			{"HoldStarts", `^\d+ held: at most \d+ starts? within \S+, the next at ` + at + `$`},
 			{"HoldStarts, with some that start now", `^\d+ held: at most \d+ starts? within \S+, \d+ now, the next at ` + at + `$`},
 			{"HoldStarts, all start now", `^\d+ held: at most \d+ starts? within \S+, \d+ now, the next \S+ later$`},
-			{"HoldStarts, without a time", `^\d+ held: at most \d+ starts? within \S+, \d+ in flight since nobody knows when, the next when a report says since when$`},
+			{"HoldStarts, without a time", `^\d+ held: at most \d+ starts? within \S+, \d+ in flight of which no report says since when: nobody knows when the next is$`},
 
 			{"Blocker, starting", `\b` + names + ` starts? now\b`},
 			{"Blocker, silent", `\b` + names + ` has not answered, times out at ` + at},
@@ -120,7 +120,7 @@ var rooms = []room{
 			{"StageExposure", `^\[.*\]: at most \d+ of \d+ clusters? exposed, \d+ in flight; done after .*`},
 			{"Limits", `^maxConcurrency \S+, maxFailures \S+$`},
 			{"Limit, too many exposed", `bounds.exposed: .*: must be at least \d+, which are exposed with .*, up to \d+ of them in .*`},
-			{"Limit, too long", `bounds.finish: .*: must be at least \S+, which it takes with .*: no higher ones expose at most \d+$`},
+			{"Limit, too long", `bounds.finish: .*: must be at least \S+: it takes that long with .*, and higher ones expose more than \d+$`},
 			{"Limit, not known how long", `bounds.finish: .*: must be 0: nobody knows how long it takes \(\S+ or more\), since the rollout is paused, and the gate .*`},
 			{"Limit, not known for a ramp", `bounds.finish: .*: must be 0: nobody knows how long it takes \(\S+ or more\), since groups go side by side with ramp.*`},
 
@@ -208,7 +208,7 @@ var rooms = []room{
 			{"Update", `^\d+: update \S+ status [+-].*`},
 			{"Update, nothing", `^nothing to do$`},
 			{"OverLimit", `^\S+ has \d+ clusters for a while$`},
-			{"Misplaced", `^\S+ shows in group .* what belongs elsewhere, .*`},
+			{"Misplaced", `^\S+ shows \S+.* in the wrong group .* until its (status is|labels are) written$`},
 			{"Outcome", `^created \d+, surged \d+, updated \d+, deleted \d+, retried \d+$`},
 		},
 	},
@@ -226,8 +226,8 @@ var rooms = []room{
 	{
 		dir: "override/passes",
 		rows: []row{
-			{"Propagation, waits for the first pass", `^\S+ waits: waiting until its replica has this version with inform$`},
-			{"Propagation, waits", `^\S+ waits: waiting for .*`},
+			{"Propagation, waits for the first pass", `^\S+ is held: waiting until its replica has this version with inform$`},
+			{"Propagation, waits", `^\S+ is held: waiting for .*`},
 			{"Propagation, breach", `^breach: stopped: .*`},
 		},
 	},

@@ -53,17 +53,17 @@ func ExamplePropagate() {
 		}
 		fmt.Println(p)
 		for cluster, hold := range p.Held() {
-			fmt.Println("-", cluster.Name, "waits:", hold)
+			fmt.Println("-", cluster.Name, "is held:", hold)
 		}
 	}
 	// Output:
 	// london: inform, ToApply (create); paris: inform, ToApply (create)
-	// - london waits: waiting until its replica has this version with inform
-	// - paris waits: waiting until its replica has this version with inform
+	// - london is held: waiting until its replica has this version with inform
+	// - paris is held: waiting until its replica has this version with inform
 	// london: enforce, Progressing (update); paris: inform, ToApply
-	// - paris waits: 1 of 1 slot taken: london starts now
+	// - paris is held: 1 of 1 slot taken: london starts now
 	// london: enforce, Progressing; paris: inform, ToApply
-	// - paris waits: 1 of 1 slot taken: london progressing since 2026-11-21T12:00:00Z, and without a progressDeadline keeps its slot until it is done
+	// - paris is held: 1 of 1 slot taken: london progressing since 2026-11-21T12:00:00Z, and without a progressDeadline keeps its slot until it is done
 	// london: enforce, Succeeded (updateStatus); paris: enforce, Progressing (update)
 }
 

@@ -223,7 +223,7 @@ func (s *stage) show(p *passes.Propagation) string {
 		say("timed out %s", strings.Join(p.TimedOut, " "))
 	}
 	for cluster, hold := range p.Held() {
-		say("%s waits: %s", cluster.Name, hold)
+		say("%s is held: %s", cluster.Name, hold)
 	}
 	if p.Breach != nil {
 		say("breach: %v", p.Breach)

@@ -26,7 +26,7 @@ type Link struct {
 	Remedies []Remedy `json:"remedies,omitempty"`
 }
 
-// Ends is when time alone ends the wait; zero if it does not.
+// Ends is when time alone ends the wait; zero if it does not. Groups whose turn comes then are waited for from that time on.
 func (l Link) Ends() time.Time {
 	for _, r := range l.Remedies {
 		if r.Type == RemedyWait {

@@ -1,11 +1,11 @@
 //go:build ignore
 
-// Mutation finds breaks of a package's code that its short tests don't notice: go run .ci/mutation.go PACKAGE. It prints them, and
-// fails where more than 5 in 100 are not explained in .ci/survivors.
+// Mutation tries the breaks of a package's code that gremlins lists: go run .ci/mutation.go PACKAGE RESULT. It prints those that
+// the short tests don't notice, and fails where more than 5 in 100 are not explained in .ci/survivors, or more than 5 in 100 are
+// not covered. Go counts no coverage on case lines, so breaks of those are tried, too. Left out are operators of constants
+// and of strings, of which few compile.
 //
-// A break is one operator that became another: a comparison its opposite or one that differs at the boundary, + and -, * and /, ++
-// and --, a sign. These are the breaks of gremlins (github.com/go-gremlins/gremlins), but for operators of constants and of
-// strings. Gremlins compiles and links the tests for each. Here all breaks are compiled into one test binary, as calls like
+// All breaks are compiled into one test binary, as calls like
 //
 //	a < b    mutLess(17, 18, a, b)    which is a >= b where MUTANT is 17, and a <= b where it is 18
 //
@@ -32,14 +32,18 @@ import (
 )
 
 func main() {
-	if err := judge(os.Args[1]); err != nil {
+	if err := judge(os.Args[1], os.Args[2]); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-func judge(dir string) error {
+func judge(dir, result string) error {
 	known, err := survivors()
+	if err != nil {
+		return err
+	}
+	listed, err := read(result)
 	if err != nil {
 		return err
 	}
@@ -52,18 +56,25 @@ func judge(dir string) error {
 	if err != nil {
 		return err
 	}
+	p.listed = listed
 	binary, err := p.compile(scratch)
 	if err != nil {
 		return err
 	}
+	args := arguments(binary)
 	begin := time.Now()
-	if out, err := run(binary, dir, 0, 5*time.Minute); err != nil {
+	if out, err := run(binary, dir, args, 0, 5*time.Minute); err != nil {
 		return fmt.Errorf("%s fails without a break: %w\n%s", dir, err, out)
 	}
 	limit := 10*time.Since(begin) + 5*time.Second // a break may make a loop endless
-	killed, explained, unexplained := 0, 0, 0
+	killed, explained, unexplained, uncovered := 0, 0, 0, 0
 	for i, m := range p.mutants {
-		_, err := run(binary, dir, i+1, limit)
+		if !m.covered && !strings.HasPrefix(m.line, "case ") {
+			uncovered++
+			fmt.Printf("not covered %s:%d:%d %s: %s\n", m.file, m.at.Line, m.at.Column, m.kind, m.line)
+			continue
+		}
+		_, err := run(binary, dir, args, i+1, limit)
 		switch {
 		case err != nil:
 			killed++
@@ -74,22 +85,62 @@ func judge(dir string) error {
 			fmt.Printf("survived %s:%d:%d %s: %s\n", m.file, m.at.Line, m.at.Column, m.kind, m.line)
 		}
 	}
-	fmt.Printf("%s: %d of %d killed, %d explained, %d not\n", dir, killed, len(p.mutants), explained, unexplained)
-	if unexplained*20 > len(p.mutants) {
-		return fmt.Errorf("%s: %d of %d breaks survived without an explanation in .ci/survivors", dir, unexplained, len(p.mutants))
+	tried := len(p.mutants) - uncovered
+	fmt.Printf("%s: %d of %d killed, %d explained, %d not; %d not covered\n", dir, killed, tried, explained, unexplained, uncovered)
+	if unexplained*20 > tried || uncovered*20 > len(p.mutants) {
+		return fmt.Errorf("%s: %d of %d breaks survived without an explanation in .ci/survivors, and %d are not covered", dir, unexplained, tried, uncovered)
 	}
 	return nil
 }
 
-// run runs the tests with one break, 0 for none.
-func run(binary, dir string, mutant int, limit time.Duration) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), limit)
-	defer cancel()
+// place is where gremlins has a break, and which.
+type place struct {
+	file         string
+	line, column int
+	kind         string
+}
+
+// read reads what gremlins lists: whether tests come by each break.
+func read(result string) (map[place]bool, error) {
+	data, err := os.ReadFile(result)
+	if err != nil {
+		return nil, err
+	}
+	var r struct {
+		Files []struct {
+			Name      string `json:"file_name"`
+			Mutations []struct {
+				Type, Status string
+				Line, Column int
+			}
+		}
+	}
+	if err := json.Unmarshal(data, &r); err != nil {
+		return nil, fmt.Errorf("%s: %w", result, err)
+	}
+	listed := map[place]bool{}
+	for _, f := range r.Files {
+		for _, m := range f.Mutations {
+			listed[place{filepath.Base(f.Name), m.Line, m.Column, m.Type}] = m.Status == "RUNNABLE"
+		}
+	}
+	return listed, nil
+}
+
+// arguments are those of the test binary.
+func arguments(binary string) []string {
 	args := []string{"-test.short", "-test.failfast", "-test.cpu", "1"}
-	if help, _ := exec.CommandContext(ctx, binary, "-help").CombinedOutput(); bytes.Contains(help, []byte("-rapid.nofailfile")) {
+	if help, _ := exec.Command(binary, "-help").CombinedOutput(); bytes.Contains(help, []byte("-rapid.nofailfile")) {
 		// Otherwise the failure of one break is played again for the next.
 		args = append(args, "-rapid.nofailfile", "-rapid.shrinktime", "0s")
 	}
+	return args
+}
+
+// run runs the tests with one break, 0 for none.
+func run(binary, dir string, args []string, mutant int, limit time.Duration) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
 	cmd := exec.CommandContext(ctx, binary, args...)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), fmt.Sprint("MUTANT=", mutant))
@@ -118,7 +169,8 @@ type pkg struct {
 	types     *types.Package
 	info      types.Info
 	files     []*file
-	mutants   []mutant // MUTANT is the place from 1
+	listed    map[place]bool // by break: whether tests come by
+	mutants   []mutant       // MUTANT is the place from 1
 }
 
 type file struct {
@@ -138,6 +190,7 @@ type edit struct {
 type mutant struct {
 	file, line, kind string
 	at               token.Position
+	covered          bool
 }
 
 // load parses and checks the files of a package, with the export data of what it imports.
@@ -229,11 +282,15 @@ func (f *file) edit(at token.Pos, bytes int, text string) {
 	f.edits = append(f.edits, edit{f.offset(at), bytes, text})
 }
 
-// mutant notes a break, and gives its number.
+// mutant notes a break, and gives its number; -1 where gremlins has none.
 func (f *file) mutant(at token.Pos, kind string) int {
-	position := f.fset.Position(at)
+	position, name := f.fset.Position(at), filepath.Base(f.path)
+	covered, listed := f.listed[place{name, position.Line, position.Column, kind}]
+	if !listed {
+		return -1
+	}
 	line := strings.TrimSpace(strings.Split(string(f.source), "\n")[position.Line-1])
-	f.mutants = append(f.mutants, mutant{filepath.ToSlash(filepath.Join(f.dir, filepath.Base(f.path))), line, kind, position})
+	f.mutants = append(f.mutants, mutant{filepath.ToSlash(filepath.Join(f.dir, name)), line, kind, position, covered})
 	return len(f.mutants)
 }
 
@@ -265,14 +322,14 @@ func (f *file) rewrite(n ast.Node) {
 		}
 	case *ast.UnaryExpr:
 		if e.Op == token.SUB {
-			id := f.mutant(e.OpPos, "sign")
+			id := f.mutant(e.OpPos, "INVERT_NEGATIVES")
 			f.edit(e.Pos(), 1, fmt.Sprintf("mutNegative[%s](%d, ", f.typeName(f.info.Types[e].Type), id))
 			f.rewrite(e.X)
 			f.edit(e.End(), 0, ")")
 			return
 		}
 	case *ast.IncDecStmt:
-		id, operator := f.mutant(e.TokPos, "step"), "+="
+		id, operator := f.mutant(e.TokPos, "INCREMENT_DECREMENT"), "+="
 		if e.Tok == token.DEC {
 			operator = "-="
 		}
@@ -301,17 +358,17 @@ func (f *file) binary(e *ast.BinaryExpr) bool {
 	basic, _ := of.Type.Underlying().(*types.Basic)
 	switch e.Op {
 	case token.EQL, token.NEQ:
-		id := f.mutant(e.OpPos, "negation")
+		id := f.mutant(e.OpPos, "CONDITIONALS_NEGATION")
 		f.edit(e.Pos(), 0, "((")
 		f.children(e)
 		f.edit(e.End(), 0, fmt.Sprintf(") != (mutActive == %d))", id))
 		return true
 	case token.LSS, token.LEQ, token.GTR, token.GEQ:
-		f.call(e, fmt.Sprintf("(%d, %d, ", f.mutant(e.OpPos, "negation"), f.mutant(e.OpPos, "boundary")))
+		f.call(e, fmt.Sprintf("(%d, %d, ", f.mutant(e.OpPos, "CONDITIONALS_NEGATION"), f.mutant(e.OpPos, "CONDITIONALS_BOUNDARY")))
 		return true
 	case token.ADD, token.SUB, token.MUL, token.QUO, token.REM:
 		if basic == nil || basic.Info()&types.IsString == 0 {
-			f.call(e, fmt.Sprintf("[%s](%d, ", f.typeName(of.Type), f.mutant(e.OpPos, "arithmetic")))
+			f.call(e, fmt.Sprintf("[%s](%d, ", f.typeName(of.Type), f.mutant(e.OpPos, "ARITHMETIC_BASE")))
 			return true
 		}
 	}

@@ -34,7 +34,7 @@ import (
 // things late, and the lease, which the API server doesn't have.
 //
 //	go test ./works -run TestProof                             20 rollouts, and each duty ignored in turn
-//	go test ./works -run TestProof/Rollouts -rollouts=1000 -at-once=40 -blocks=10 -v -timeout=0
+//	go test ./works -run TestProof/Rollouts -rollouts=1000 -at-once=60 -blocks=10 -v -timeout=0
 func TestProof(t *testing.T) {
 	ctrl.SetLogger(logr.Discard())
 	h, err := proof.Start()

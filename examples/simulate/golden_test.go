@@ -65,6 +65,7 @@ func runs() map[string][]string {
 		"explain-chain":        {"-f", "testdata/addon/list.yaml", "-never", "cluster3", "-max-concurrency-per-group", "1", "explain", "cluster7"},
 		"explain-canary":       {"-f", "testdata/canary-fails/retail.yaml", "explain", "shop-03"},
 		"explain-policy":       {"-f", "testdata/policy/progressive.yaml", "explain", "store-08", "-gate", "1=2h"},
+		"explain-policy-held":  {"-f", "testdata/policy/progressive.yaml", "explain", "store-08", "-fail", "store-01"},
 		"explain-not-selected": {"-f", "testdata/design/clusters.yaml", "-f", "testdata/design/placement.yaml", "explain", "lab-1"},
 		"retry":                append(design[:4:4], "-fail-share", "3", "-seed", "3", "-retry", "2/30m", "-fail-attempts", "1"),
 		"explain-retry":        append(design[:4:4], "explain", "site-024", "-fail-share", "3", "-seed", "3", "-retry", "2/30m", "-fail-attempts", "1"),

@@ -204,7 +204,7 @@ func (f *flags) explained(s *scenario.Scenario, how scenario.Play) (listed, simu
 	if !selected {
 		key = nil
 	}
-	explained := output.Explain(f.explain, s.Rollout, key, why, teller.Events(), trace.Outcome)
+	explained := output.Explain(f.explain, s.Rollout, s.Policy != nil, key, why, teller.Events(), trace.Outcome)
 	explained.Clock = f.clock(s)
 	return explained, trace.Outcome, nil
 }

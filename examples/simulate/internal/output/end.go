@@ -33,14 +33,20 @@ func end(trace *simulation.Trace, waves []Wave, uncounted func(string) bool, pol
 		e.Held, e.Explanation = cluster.Name, trace.Final.Explain(cluster.Name)
 		break
 	}
-	for i := range e.Explanation {
-		l := &e.Explanation[i]
-		l.Remedies = slices.DeleteFunc(l.Remedies, func(r rollout.Remedy) bool {
-			return policy && (r.Type == rollout.RemedyTryAgain || r.Type == rollout.RemedyRevert)
-		})
+	if policy {
+		ofPolicy(e.Explanation)
 	}
 	e.Message = message(trace, e.Explanation)
 	return e
+}
+
+// ofPolicy takes away what a policy's clusters cannot do: try again, or go back.
+func ofPolicy(e rollout.Explanation) {
+	for i := range e {
+		e[i].Remedies = slices.DeleteFunc(e[i].Remedies, func(r rollout.Remedy) bool {
+			return r.Type == rollout.RemedyTryAgain || r.Type == rollout.RemedyRevert
+		})
+	}
 }
 
 // message is what the library says of the outcome, without a full stop.

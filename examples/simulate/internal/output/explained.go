@@ -45,11 +45,15 @@ type Event struct {
 	Released string `json:"released,omitempty"`
 }
 
-// Explain gathers what there is to show of a cluster. Group is nil if it is not selected.
-func Explain(cluster, object string, group *grouping.Key, why []string, events []story.Event, outcome simulation.Outcome) Explained {
+// Explain gathers what there is to show of a cluster, in the rollout of a policy or of something else. Group is nil if it is
+// not selected.
+func Explain(cluster, object string, policy bool, group *grouping.Key, why []string, events []story.Event, outcome simulation.Outcome) Explained {
 	e := Explained{Cluster: cluster, Rollout: object, Selected: group != nil, Group: group, Why: why, Outcome: outcome}
 	for _, event := range events {
 		shown := Event{After: event.After.String(), What: event.What, Explanation: event.Explanation, Released: event.Released}
+		if policy {
+			ofPolicy(shown.Explanation)
+		}
 		switch {
 		case event.What.Waits() && event.Until > 0:
 			shown.Until = event.Until.String()

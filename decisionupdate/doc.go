@@ -154,7 +154,7 @@
 //   - Otherwise the object has the higher of its two indexes while its clusters are mixed. A reader that finds a
 //     cluster in two objects takes the lower index and so never sees it early. A rollout that follows
 //     the groups starts no cluster before its turn.
-//   - Where one name takes the place of another at the same index, the status goes first.
+//   - Where the index stays, and the name changes or only how the index is spelled, the status goes first.
 //
 // What is left of such moments is in [Update.Misplaced], each object with its clusters. Steady names, which keep
 // each object in its group, have no such moment: prefer them.

@@ -36,8 +36,9 @@ type Applier struct {
 }
 
 // StaleError says that a stored object is no longer what the update was made from, so that the rest of the update
-// must not be carried out. List the stored objects and call [Diff] again. If an API server's answer brought it to
-// light, it is wrapped.
+// must not be carried out. List the stored objects and call [Diff] again. Where an object exists already each time, the
+// list misses it: it has no label of the placement, or a wrong one. If an API server's answer brought it to light, it is
+// wrapped.
 type StaleError struct {
 	Object string // name of the PlacementDecision
 	Found  string // what was found

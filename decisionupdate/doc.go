@@ -12,9 +12,10 @@
 //  1. List the placement's PlacementDecisions, at least as new as the caller's own last write. Ask the API
 //     server, or wait until the informer has caught up with [Outcome.Stored]. An older list may make [Diff] remove
 //     a cluster from the one object that still has it. Where [Outcome.Unknown] says that a request got no answer,
-//     waiting doesn't help: ask the API server. Where an older scheduler left objects without labels, list by
-//     controller and not by label. An object that isn't listed keeps its name taken, and each update that wants to
-//     create it fails with a [StaleError].
+//     waiting doesn't help: ask the API server. List also the objects that have no label of the placement and that it
+//     controls: an older scheduler wrote no labels, and a person may have taken one off. If the label names another
+//     placement, write it back first. An object that isn't listed keeps its name taken, and each update that
+//     wants to create it fails with a [StaleError].
 //  2. Build the desired objects with their labels and status.decisions, as the package grouping does:
 //     Groups.Decisions with steady names if it gets what is stored, else with sequential ones.
 //     When a process begins to act, the caches that it chooses clusters from may be older than those of the process before: a cluster

@@ -81,9 +81,16 @@
 //	groups, err := grouping.Divide(placement, selected, grouping.Previous(previous))
 //	decisions, err := groups.Decisions(placement, stored...)
 //
-// Nothing in what is stored stops that, since this controller is who mends it. Decisions replaces objects without an index
-// label, as from before decision groups, and objects whose label was edited by hand: their clusters go to other
-// objects. It does the same with objects that are being deleted or that an earlier placement of the same name left behind.
+// Stored are the objects with the label of the placement, and those without it whose controller is a Placement of that name:
+// Decisions gives these the label back. In a list by label alone they would be missing, and their names would stay
+// taken, so that no new object of such a name can be created. The label of the placement may also name another one, as after an
+// edit by hand, although this one is the controller. Then write it back first: Read returns an error as long as it is wrong.
+//
+// Nothing else in what is stored stops that, since this controller is who mends it. Decisions replaces objects without an
+// index label, as from before decision groups, and objects whose index or name was edited by hand: their clusters go to
+// other objects. Only the label told their group, so that these clusters may come into another one, and so may
+// clusters that were in that group. Decisions also replaces objects that are being deleted or that an earlier placement of
+// the same name left behind. Their clusters keep their groups.
 //
 // The table says what that saves when some clusters, anywhere in the fleet, leave and as many join, beside a division
 // and numbering anew. One cluster in 16 is in one of two named groups. The numbers are means over several changes, as a

@@ -16,6 +16,10 @@ import (
 // The first attempt is 0, and n must not be negative. A person raises it, for instance in an annotation of the owner.
 // When a cluster starts, the controller notes n with the write: [status.StampAttempt]. A cluster that fails in that
 // attempt is a failure as ever.
+//
+// A controller may also raise n by itself, where a result has a [Breach]. The number goes on from version to version, and so
+// does not tell whether the present one was tried again. The controller stores that with it, in one write: the version
+// that it raised it for.
 func Attempt(n int) Option {
 	var err *field.Error
 	if n < 0 {

@@ -22,7 +22,8 @@ type Changes struct {
 	Recovered []string `json:"recovered,omitempty"`
 	// Breached is the budget that is breached now and was not; nil if none is.
 	Breached *Breach `json:"breached,omitempty"`
-	// Resumed says that a budget was breached and none is now.
+	// Resumed says that a budget was breached and none is now. It is so, too, where failed clusters are tried again ([Attempt])
+	// and where the way back begins ([Revert]).
 	Resumed bool `json:"resumed,omitempty"`
 	// Warned are the warnings that are new.
 	Warned []Warning `json:"warned,omitempty"`

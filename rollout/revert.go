@@ -50,6 +50,10 @@ type Abort struct {
 // Revert, for either. [Closed] and [Paused] hold the way back, too, and [GroupOrder] is turned round. [Ramp], [MaxStarts]
 // and [WaitBetweenGroups] slow it as they slow a rollout, and a ramp begins anew: leave them out unless you mean that.
 //
+// Leave out [Attempt], too, here and in the plan with the version before, unless whatever fails on the way back is to be
+// tried again. With it, stamp the clusters in Start by [status.StampAttempt]. Stamped by [status.Stamp] they have attempt 0,
+// and each that fails is in Start again at every call.
+//
 // Nobody has the failed version any more where Revert neither starts nor holds anyone. From then on Plan with the version
 // before brings it to those that joined meanwhile or have a third version; they count as gone back then.
 //

@@ -99,7 +99,8 @@
 //		return result.RecheckAfter, err
 //	}
 //
-// A webhook calls [Validate]. [NewPlanner] with nil groups checks the options, too.
+// A webhook calls [Validate]. [NewPlanner] with the zero strategy and nil groups checks options alone, where a user writes
+// those, too. Its errors name the option: groupOrder[prod].
 //
 // # How a rollout goes
 //
@@ -134,6 +135,11 @@
 // their own as well.
 //
 // A report without any time has no deadline and no soak that ends. The result warns of such clusters.
+//
+// A soak runs from the write of the version where the object does not say when it succeeded with it. The time of a condition
+// stays the same where the condition is as it was before and only observes the new version. So a cluster
+// whose agent answers after 3 minutes that all is well has then soaked for 3 minutes. Let minSuccessTime
+// be longer than agents take to answer.
 //
 // A breach or a timeout ends when its clusters are reported otherwise, for instance because they get a new version, or
 // when a later [Attempt] is wanted. Nothing else has to be reset.

@@ -45,6 +45,8 @@ type WorkState struct {
 // later, as far as the managed fields tell: the agent has to answer that too.
 //
 // LastTransitionTime is the time of the condition that decided, for Failed the later of the two; for ToApply it is zero.
+// It may be from before the version, where the condition was the same with the version before. The soak then runs from Applied,
+// also where the agent answered long after that.
 // Attempt is the one that StampAttempt noted, where the stamp is about the version that the work has.
 //
 // Nobody may know since when the work has the version: where the spec was changed, nothing was stamped, and the managed fields

@@ -20,6 +20,8 @@ import (
 //   - What a template depends on must not have two compliances at once.
 //   - What never has the compliance must not be waited for: a ConstraintTemplate is Compliant or does not exist, and
 //     a constraint is never Pending.
+//
+// The policy's action and its rollout strategy are for override/passes.Validate to check.
 func Validate(policy *policyv1.Policy, path *field.Path) field.ErrorList {
 	if policy == nil {
 		return field.ErrorList{field.Required(path, "must be given")}

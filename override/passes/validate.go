@@ -9,7 +9,10 @@ import (
 
 // Validate finds what is wrong with a root policy for its rollout: an unknown remediationAction, and what
 // rollout.Validate finds in its strategy. The paths lead through its JSON, below path, so that a webhook can return the
-// list as it is. Of policies that are not disabled, override.Resolve refuses exactly what Validate does.
+// list as it is. Of policies that are not disabled, override.Resolve refuses exactly what Validate does. A disabled
+// policy may have faults: a webhook that refuses it for them keeps its users from switching a faulty policy off.
+//
+// What stands in the templates and dependencies of a policy is for dependency.Validate to check.
 func Validate(policy *policyv1.Policy, path *field.Path) field.ErrorList {
 	if policy == nil {
 		return field.ErrorList{field.Required(path, "must be a Policy")}

@@ -2,6 +2,7 @@ package rollout_test
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -129,5 +130,58 @@ func TestSentencesAreWholeUpToTheirBound(t *testing.T) {
 		if got := said(failed, progressing); got != want {
 			t.Fatalf("a name of %d bytes: got %s\nwant %s", length, got, want)
 		}
+	}
+}
+
+// R29: a sentence about groups names whom they wait for, then the groups alone, and then only counts them, as its bytes allow.
+func TestSentencesOfGroupsAreWholeUpToTheirBound(t *testing.T) {
+	said := func(after []string, fleet func(*fleet) *fleet, reports ...status.Report) string {
+		f := newFleet(t)
+		r, err := rollout.Plan(perGroup(config("0", "10m", 0)), fleet(f).group("z", "waits").read(), reports, now,
+			rollout.GroupOrder(map[string][]string{"y": {"a", "b"}, "z": after}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, progress, _ := strings.Cut(r.Explain("waits")[0].Hold.String(), `"a": `)
+		return progress
+	}
+	const short, and, more = "0 of 1 done", `; and for group 1 "b": `, "; and for 1 more group"
+	seen := map[string]bool{}
+	for length := 300; length <= 600; length++ { // a byte at a time, so that each of the sums is the bound
+		a, b := strings.Repeat("a", length), strings.Repeat("b", 40)
+		reports := []status.Report{
+			{Cluster: a, Status: status.Progressing, LastTransitionTime: now},
+			{Cluster: b, Status: status.Progressing, LastTransitionTime: now},
+		}
+		first := said([]string{"a"}, func(f *fleet) *fleet { return f.group("a", a) }, reports[0])
+		second := strings.Replace(first, a, b, 1)
+		want := first
+		switch {
+		case len(first)+len(and)+len(second) <= 560:
+			want += and + second
+		case len(first)+len(and)+len(short) <= 560:
+			want += and + short
+		default:
+			want += more
+		}
+		two := func(f *fleet) *fleet { return f.group("a", a).group("b", b) }
+		if got := said([]string{"a", "b"}, two, reports...); got != want {
+			t.Fatalf("a name of %d bytes: got %s\nwant %s", length, got, want)
+		}
+		seen[want[len(first):]] = true
+
+		three := func(f *fleet) *fleet { return two(f).group("y", "later") }
+		if len(want)+len(`group 2 "y"`) <= 560 {
+			want += `; then for group 2 "y"`
+		} else {
+			want += "; then for 1 more group"
+		}
+		if got := said([]string{"y"}, three, reports...); got != want {
+			t.Fatalf("a name of %d bytes: got %s\nwant %s", length, got, want)
+		}
+		seen[want[len(first):]] = true
+	}
+	if len(seen) < 5 {
+		t.Errorf("endings: %v", slices.Collect(maps.Keys(seen)))
 	}
 }

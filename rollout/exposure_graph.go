@@ -35,6 +35,7 @@ func (s *prospect) together(loadOf func(stage int) load) int {
 		}
 	}
 	joints := make(map[string]int32) // of what several come after together, a chain without a load in between
+	var key []byte                   // the numbers of these
 	for i := range s.Stages {
 		if after := s.After[i]; len(after) == 1 && next[after[0]] == 1 {
 			of[i] = of[after[0]]
@@ -46,11 +47,14 @@ func (s *prospect) together(loadOf func(stage int) load) int {
 			b = append(b, of[stage])
 		}
 		if len(b) > 1 {
-			key := keyOf(b)
-			joint, known := joints[key]
+			key = key[:0]
+			for _, chain := range b {
+				key = binary.LittleEndian.AppendUint32(key, uint32(chain))
+			}
+			joint, known := joints[string(key)]
 			if !known {
 				joint = int32(len(chains))
-				joints[key] = joint
+				joints[string(key)] = joint
 				chains, before = append(chains, load{}), append(before, b)
 			}
 			b = []int32{joint}
@@ -59,15 +63,6 @@ func (s *prospect) together(loadOf func(stage int) load) int {
 		chains, before = append(chains, loadOf(i)), append(before, b)
 	}
 	return newNetwork(chains, before).heaviest()
-}
-
-// keyOf is the same for the same numbers alone.
-func keyOf(numbers []int32) string {
-	key := make([]byte, 0, 4*len(numbers))
-	for _, n := range numbers {
-		key = binary.LittleEndian.AppendUint32(key, uint32(n))
-	}
-	return string(key)
 }
 
 // network finds which stages are active, and which complete, where most clusters count together. An active stage gives
@@ -98,9 +93,10 @@ type arc struct {
 
 func newNetwork(loads []load, before [][]int32) *network {
 	n := len(loads)
+	places := 2 * n
 	f := &network{
 		given: make([]int, n), room: make([]int, n),
-		begin: make([]int32, 2*n+1), steps: make([]int32, 2*n), next: make([]int32, 2*n), queue: make([]int32, 0, 2*n),
+		begin: make([]int32, places+1), steps: make([]int32, places), next: make([]int32, places), queue: make([]int32, 0, places),
 	}
 	each := func(do func(from, to int32)) {
 		for i := range before {
@@ -114,10 +110,10 @@ func newNetwork(loads []load, before [][]int32) *network {
 		}
 	}
 	each(func(from, to int32) { f.begin[from+1]++; f.begin[to+1]++ })
-	for place := range 2 * n {
+	for place := range places {
 		f.begin[place+1] += f.begin[place]
 	}
-	f.arcs = make([]arc, f.begin[2*n])
+	f.arcs = make([]arc, f.begin[places])
 	copy(f.next, f.begin) // of each place where its next arc belongs
 	each(func(from, to int32) {
 		there, back := f.next[from], f.next[to]

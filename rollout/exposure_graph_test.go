@@ -54,18 +54,35 @@ func TestExposureOfAGraphIsThatOfTheBestChoiceOfActiveGroups(t *testing.T) {
 	}
 }
 
-// R33, R40: who comes first in the list must not keep those from a place that have no other.
+// R33, R40: who comes first in the list must not keep those from a place that have no other, and gives them no more than it has.
 func TestExposureOfAGraphWhereOneHasToGiveWay(t *testing.T) {
-	w := world{now: now, strategy: perGroup(config("", "", 0))}
-	for i, name := range []string{"p", "q", "after both", "after p"} {
-		w.groups = append(w.groups, grouping.Key{Index: int32(i), Name: name})
-		for j := range 3 {
-			w.members = append(w.members, member{fmt.Sprintf("c%d%d", i, j), w.groups[i]})
-		}
+	type group struct {
+		name  string
+		size  int
+		after []string
 	}
-	order := rollout.GroupOrder(map[string][]string{"after both": {"p", "q"}, "after p": {"p"}})
-	if e := isBestChoice(t, w, opts(order)); e.Exposed != 6 {
-		t.Errorf("%d exposed, want 6: those of two groups", e.Exposed)
+	for _, c := range []struct {
+		groups []group
+		want   int
+		why    string
+	}{
+		{[]group{{"p", 3, nil}, {"q", 3, nil}, {"after both", 3, []string{"p", "q"}}, {"after p", 3, []string{"p"}}}, 6, "those of two groups"},
+		{
+			[]group{{"p", 3, nil}, {"q", 3, nil}, {"r", 10, nil}, {"after all", 6, []string{"p", "q", "r"}}, {"after p", 5, []string{"p"}}},
+			18, "those that come after p, instead of it, and those of q and r",
+		},
+	} {
+		w, after := world{now: now, strategy: perGroup(config("", "", 0))}, make(map[string][]string)
+		for i, g := range c.groups {
+			w.groups = append(w.groups, grouping.Key{Index: int32(i), Name: g.name})
+			after[g.name] = g.after
+			for j := range g.size {
+				w.members = append(w.members, member{fmt.Sprintf("c%d%02d", i, j), w.groups[i]})
+			}
+		}
+		if e := isBestChoice(t, w, opts(rollout.GroupOrder(after))); e.Exposed != c.want {
+			t.Errorf("%d exposed, want %d: %s", e.Exposed, c.want, c.why)
+		}
 	}
 }
 
@@ -143,12 +160,13 @@ func TestExposureOfALargeGraphIsThatOfTheBestChoice(t *testing.T) {
 	}
 }
 
-// R35, R40: how many of a group of a graph may hold a slot by a ramp depends on all groups that do not come after it, however many
-// groups there are.
+// R35, R40: how many of a group of a graph may hold a slot by a ramp depends on all groups that do not come after it, also those
+// behind it in the list, however many groups there are.
 func TestExposureOfAGroupWithARampCountsAllThatDoNotComeAfterIt(t *testing.T) {
 	const n, large = 130, 1000
 	for at := range n {
 		names, after := make(map[grouping.Key][]string), make(map[string][]string)
+		others, last := 0, at // of those that come after it
 		for i := range n {
 			key := grouping.Key{Index: int32(i), Name: fmt.Sprint("g", i)}
 			size := 1
@@ -158,8 +176,12 @@ func TestExposureOfAGroupWithARampCountsAllThatDoNotComeAfterIt(t *testing.T) {
 			for j := range size {
 				names[key] = append(names[key], fmt.Sprintf("c%d-%d", i, j))
 			}
-			if i > at { // by the one between
-				after[key.Name] = []string{fmt.Sprint("g", max(at, i-2))}
+			switch {
+			case i > at && i%3 > 0: // by those between
+				after[key.Name] = []string{fmt.Sprint("g", last)}
+				last = i
+			case i != at:
+				others++
 			}
 		}
 		groups, err := grouping.FromNames(names)
@@ -170,8 +192,8 @@ func TestExposureOfAGroupWithARampCountsAllThatDoNotComeAfterIt(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, want := e.Stages[at].Exposed, (at+large)/2; at < n-2 && got != want {
-			t.Errorf("of group %d are %d exposed, want %d: %d clusters do not come after it", at, got, want, at)
+		if got, want := e.Stages[at].Exposed, (others+large)/2; got != want {
+			t.Errorf("of group %d are %d exposed, want %d: %d clusters do not come after it", at, got, want, others)
 		}
 	}
 }

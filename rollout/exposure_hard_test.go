@@ -33,6 +33,18 @@ func TestExposureIsTheMostOfAllHistoriesWhereThatIsHard(t *testing.T) {
 		{"half of those that got so far, rounded down", []int{0, 0, 0}, func(w *searched) {
 			w.strategy, w.ramp = progressive("3", config("", "2m", 0)), 1
 		}},
+		{"of four that is two", []int{0, 0, 0, 0}, func(w *searched) {
+			w.strategy, w.ramp = progressive("4", config("", "2m", 0)), 1
+		}},
+		{"those that failed for good are not among them, neither of this group nor of the one before", []int{0, 1, 1, 1}, func(w *searched) {
+			w.strategy, w.ramp = perGroup(config("1", "2m", 0)), 1
+		}},
+		{"without a deadline one that failed in a group of three leaves a slot for the next group, as the fourth makes two of it", []int{0, 0, 0, 1}, func(w *searched) {
+			w.strategy, w.ramp = perGroup(config("1", "", 0)), 1
+		}},
+		{"side by side those that failed in either group stand beside half of the others", []int{0, 0, 1, 1}, func(w *searched) {
+			w.strategy, w.ramp, w.ordered, w.reached = perGroup(config("1", "2m", 0)), 1, map[string][]string{}, true
+		}},
 		{"two that fail in one group do not make room in another budget", []int{0, 0, 1, 1}, func(w *searched) {
 			w.strategy = perGroup(config("1", "2m", 0))
 		}},
@@ -85,6 +97,8 @@ func TestAllAtOnceIsWarnedOf(t *testing.T) {
 		{"a ramp", opts(rollout.Ramp(2)), false},
 		{"a ramp that begins with all", opts(rollout.Ramp(3)), true},
 		{"spread starts", opts(rollout.MaxStarts(2, time.Hour)), false},
+		{"one that does not count", opts(rollout.Uncounted(of("c"))), true},
+		{"only one that counts", opts(rollout.Uncounted(of("b", "c"))), false},
 		{"starts for all", opts(rollout.MaxStarts(3, time.Hour)), true},
 	} {
 		e, err := rollout.Expose(all(""), fleetOf(t, "a b c").read(), rollout.Span{}, now, c.opts...)

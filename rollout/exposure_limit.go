@@ -103,7 +103,7 @@ func (s *prospect) unknowns(now time.Time) (why []string) {
 		}
 	}
 	var pace []string
-	if s.options.ramp > 0 {
+	if s.options.ramp != 0 {
 		pace = append(pace, "ramp")
 	}
 	if s.options.starts != nil {

@@ -129,11 +129,16 @@ func TestLimit(t *testing.T) {
 		{"failed clusters keep their slots: the budget stays one that they exceed", progressive("7", config("", "", 0)), []string{"a[1..320]"}, rollout.Bounds{Exposed: 12}, nil, "maxConcurrency 7, maxFailures 6"},
 		{"a canary of one is to stop a version", perGroup(config("", "1h", 0)), []string{"a", "b[1..320]"}, rollout.Bounds{Exposed: 12}, nil, "maxConcurrency 12, maxFailures 0"},
 		{"how many of each group is an option", perGroup(config("", "1h", 0)), []string{"a[1..9]", "b[1..320]"}, rollout.Bounds{Exposed: 12}, opts(rollout.MaxConcurrencyPerGroup(intstr.FromString("3%"))), "maxConcurrency 3%, maxFailures 1"},
+		{"a group in which nobody counts needs no budget that failures exceed", perGroup(config("", "1h", 0)), []string{"a", "b[1..320]"}, rollout.Bounds{Exposed: 12}, opts(rollout.MaxConcurrencyPerGroup(intstr.FromInt32(7)), rollout.Uncounted(of("a"))), "maxConcurrency 7, maxFailures 5"},
 		{"no bound that binds", progressive("", config("", "1h", 0)), []string{"a b c"}, rollout.Bounds{Exposed: 99}, nil, "maxConcurrency 3, maxFailures 2"},
 		{"nobody is selected", progressive("", config("", "1h", 0)), nil, rollout.Bounds{Exposed: 1}, nil, "maxConcurrency 1, maxFailures 0"},
 		{
 			"a mandatory group starts as a whole", progressive("", config("", "1h", 0), "canary"), []string{"canary: a[1..20]", "b[1..300]"}, rollout.Bounds{Exposed: 12}, nil,
 			`bounds.exposed: Invalid value: 12: must be at least 20, which are exposed with maxConcurrency 1, maxFailures 0, up to 20 of them in group 0 "canary"`,
+		},
+		{
+			"of groups that expose as many it names the first", perGroup(config("", "1h", 0)), []string{"a", "b[1..20]", "c[1..20]"}, rollout.Bounds{Exposed: 12}, opts(rollout.MaxConcurrencyPerGroup(intstr.FromInt32(15))),
+			`bounds.exposed: Invalid value: 12: must be at least 15, which are exposed with maxConcurrency 15, maxFailures 0, up to 15 of them in group 1`,
 		},
 		{
 			"what is set is too much", progressive("10", config("5", "1h", 0)), []string{"a[1..320]"}, rollout.Bounds{Exposed: 12}, nil,
@@ -159,6 +164,10 @@ func TestLimit(t *testing.T) {
 		{
 			"a ramp side by side", perGroup(config("", "1h", 0)), []string{"x: a", "y: b c"}, rollout.Bounds{Exposed: 12, Finish: time.Hour}, opts(rollout.Ramp(1), rollout.GroupOrder(nil)),
 			`bounds.finish: Invalid value: "1h0m0s": must be 0: nobody knows how long it takes (10m0s or more), since groups go side by side with ramp`,
+		},
+		{
+			"spread starts side by side", perGroup(config("", "1h", 0)), []string{"x: a", "y: b c"}, rollout.Bounds{Exposed: 12, Finish: time.Hour}, opts(rollout.MaxStarts(1, time.Hour), rollout.GroupOrder(nil)),
+			`bounds.finish: Invalid value: "1h0m0s": must be 0: nobody knows how long it takes (2h10m0s or more), since groups go side by side with maxStarts`,
 		},
 		{
 			"a ramp and spread starts side by side", perGroup(config("", "1h", 0)), []string{"x: a", "y: b c"}, rollout.Bounds{Exposed: 12, Finish: time.Hour},

@@ -20,7 +20,7 @@ type prospect struct {
 
 func newProspect(r rules, o options, groups *grouping.Groups) *prospect {
 	s := &prospect{schedule: newSchedule(r, o, groups)}
-	if s.options.ramp > 0 {
+	if s.options.ramp != 0 {
 		s.others = s.notBehind()
 	}
 	if s.exceptions.before == nil {
@@ -47,20 +47,21 @@ func (s *prospect) notBehind() []int {
 		return others
 	}
 	is := make([]uint64, len(s.Stages)) // of each stage, whether it is one of the 64, or comes after it
-	for first := 0; first < len(is); first += 64 {
+	first := 0
+	for some := range slices.Chunk(others, 64) {
 		clear(is)
+		for i := range some {
+			is[first+i], some[i] = 1<<i, all
+		}
 		for i := first; i < len(is); i++ {
 			for _, before := range s.After[i] {
 				is[i] |= is[before]
 			}
-			if i < first+64 {
-				is[i] |= 1 << (i - first)
-				others[i] = all
-			}
 			for left := is[i]; left != 0; left &= left - 1 {
-				others[first+bits.TrailingZeros64(left)] -= s.counted(i)
+				some[bits.TrailingZeros64(left)] -= s.counted(i)
 			}
 		}
+		first += len(some)
 	}
 	return others
 }
@@ -69,7 +70,7 @@ func (s *prospect) notBehind() []int {
 func (s *prospect) expose(life Span, now time.Time) Exposure {
 	reach, finish := s.reach(), s.finish(life, now)
 	e := Exposure{
-		Clusters: s.groups.NumClusters() - len(s.aside), Exposed: reach.exposed, ExposedIfAllFail: reach.ifAllFail, InFlight: reach.inFlight,
+		Clusters: s.numCounted(), Exposed: reach.exposed, ExposedIfAllFail: reach.ifAllFail, InFlight: reach.inFlight,
 		Stages: make([]StageExposure, len(s.Stages)), Warnings: slices.Concat(s.warnings, s.unprotected()),
 	}
 	for i, stage := range s.clone().Stages { // of which the keys of the groups are the caller's
@@ -111,8 +112,8 @@ func (s *prospect) most(free bool) (most int) {
 		if slots := s.slots(i); free {
 			most = max(most, failed+tolerated+min(slots, n-tolerated, s.rampOf(passed-failed+n-tolerated)))
 			failed += tolerated
-		} else if n > 0 {
-			failed = min(failed, s.rampOf(passed+1)-1) // or none of the stage starts: its first, too, needs a slot
+		} else {
+			failed = min(failed, s.rampOf(passed+1)-1) // or none of those that come starts: the first, too, needs a slot
 			ramp := s.rampOf(passed + n)
 			most = max(most, min(failed+min(slots, n), ramp))
 			failed = min(failed+min(slots, n, tolerated), ramp)

@@ -56,6 +56,7 @@ type searched struct {
 	deadline, soak bool
 	exceptions     [2]string     // the clusters that do not count, and those that failed before
 	gated          *grouping.Key // a gate before it that may open and close at any time
+	reached        bool          // says that some history reaches Exposed, though the numbers are only bounds there
 
 	groups  *grouping.Groups
 	opts    []rollout.Option
@@ -279,6 +280,9 @@ func (known searches) fault(t fataler, s *searched) string {
 	}
 	if e.Clusters > 0 && s.exceptions == [2]string{} && !rollsOutAll(s.strategy) && !slices.ContainsFunc(e.Warnings, isOutOfReach) {
 		differ("Exposed at a breach", e.Exposed, f.atBreach.all)
+	}
+	if s.reached && e.Exposed > f.exposed.all && fault == "" {
+		fault = fmt.Sprintf("Exposed is %d, which no history reaches: the search finds %d\n%v", e.Exposed, f.exposed.all, e)
 	}
 	return fault
 }

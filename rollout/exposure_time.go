@@ -92,11 +92,11 @@ func (s *prospect) openings(now time.Time, unknown time.Duration) []opening {
 	return openings
 }
 
-// milestones are times from the beginning that a stage passes on to those that come after it. What never happens is -1.
+// milestones are times from the beginning that a stage passes on to those that come after it.
 type milestones struct {
 	end     time.Duration // all clusters of it, and of all that it comes after, are done
 	barrier time.Duration // all gates before it, and before all that it comes after, are open
-	success time.Duration // the last cluster of it, and of all that it comes after, succeeded
+	wait    time.Duration // it is over, after the last success of it, and of all that it comes after (R34)
 	// Clusters of it and of those on one way to it, that with the most: so many started at least.
 	started int
 }
@@ -110,10 +110,10 @@ func (s *prospect) ends(takes time.Duration, now time.Time, unknown time.Duratio
 	}
 	openings, pace, all := s.openings(now, unknown), s.newPaced(), make([]milestones, len(s.Stages))
 	for i := range all {
-		m := milestones{barrier: held, success: -1}
+		m := milestones{barrier: held}
 		for _, before := range s.directlyBefore(i) {
 			b := &all[before]
-			m = milestones{max(m.end, b.end), max(m.barrier, b.barrier), max(m.success, b.success), max(m.started, b.started)}
+			m = milestones{max(m.end, b.end), max(m.barrier, b.barrier), max(m.wait, b.wait), max(m.started, b.started)}
 		}
 		var own []opening
 		for len(openings) > 0 && openings[0].stage == i {
@@ -123,23 +123,20 @@ func (s *prospect) ends(takes time.Duration, now time.Time, unknown time.Duratio
 			openings = openings[1:]
 		}
 		if n := s.counted(i); n > 0 {
-			begin := max(m.end, m.barrier)
-			if s.wait > 0 && m.success >= 0 { // R34
-				begin = max(begin, plus(m.success, s.wait))
-			}
 			m.started += n
-			m.end = s.endOf(i, from(begin, n, own), pace, takes, unknown)
-			m.end = max(m.end, plus(plus(begin, s.startsTake(n)), takes), plus(s.startsTake(m.started), takes))
-			m.success = max(m.success, m.end-s.MinSuccessTime)
+			begin := max(m.end, m.barrier, m.wait)
+			lastStart := max(plus(begin, s.startsTake(n)), s.startsTake(m.started)) // at the earliest
+			m.end = s.endOf(i, from(begin, n, own), lastStart, pace, takes, unknown)
+			m.wait = max(m.wait, plus(m.end-s.MinSuccessTime, s.wait))
 		}
 		all[i] = m
 	}
 	return all
 }
 
-// startsTake is the time from the first to the last start of n clusters, at the least, by MaxStarts.
+// startsTake is the least time from the first to the last start of n ≥ 1 clusters, by MaxStarts.
 func (s *schedule) startsTake(n int) time.Duration {
-	if starts := s.options.starts; starts != nil && n > 0 {
+	if starts := s.options.starts; starts != nil {
 		return times((n-1)/starts.n, starts.per)
 	}
 	return 0
@@ -157,14 +154,14 @@ func from(begin time.Duration, n int, gates []opening) []opening {
 }
 
 // endOf says when a stage is complete.
-func (s *prospect) endOf(stage int, of []opening, pace *paced, takes, unknown time.Duration) time.Duration {
+func (s *prospect) endOf(stage int, of []opening, lastStart time.Duration, pace *paced, takes, unknown time.Duration) time.Duration {
 	switch {
 	case pace == nil:
 		return endOf(of, s.slots(stage), takes)
 	case s.After == nil:
 		return pace.endOf(of, s.slots(stage), takes)
 	default: // who waits for whom is not looked at
-		return max(unknown, endOf(of, s.slots(stage), takes))
+		return max(unknown, endOf(of, s.slots(stage), takes), plus(lastStart, takes))
 	}
 }
 
@@ -194,7 +191,7 @@ func (s *prospect) newPaced() *paced {
 	if s.options.ramp == 0 && s.options.starts == nil {
 		return nil
 	}
-	return &paced{s.options.ramp, s.options.starts, make([]time.Duration, 0, s.groups.NumClusters()-len(s.aside))}
+	return &paced{s.options.ramp, s.options.starts, make([]time.Duration, 0, s.numCounted())}
 }
 
 // endOf says when a stage is complete, all before it being so. The j-th of its clusters starts when so many before it are
@@ -225,7 +222,7 @@ func (p *paced) endOf(of []opening, slots int, takes time.Duration) time.Duratio
 
 // plus is a + b for both ≥ 0, or unknownEnd where that is too long.
 func plus(a, b time.Duration) time.Duration {
-	if a > unknownEnd-b {
+	if a+b < 0 { // which is too long for a Duration
 		return unknownEnd
 	}
 	return a + b

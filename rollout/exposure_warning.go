@@ -9,7 +9,7 @@ import (
 // unprotected says where the strategy protects nothing (R40): that all clusters start at once, and budgets that no number
 // of failures exceeds. Groups of which the same is to be said share a warning.
 func (s *prospect) unprotected() (warnings []Warning) {
-	n := s.groups.NumClusters() - len(s.aside)
+	n := s.numCounted()
 	var passed, stuck Warning // budgets that all clusters fit in, and those that all slots fit in
 	for i := range s.Stages {
 		stage := &s.Stages[i]

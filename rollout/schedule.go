@@ -77,7 +77,7 @@ type schedule struct {
 func newSchedule(r rules, o options, groups *grouping.Groups) *schedule {
 	s := &schedule{rules: r, options: o, groups: groups, missing: groups.Incomplete(), stageOf: make([]int32, groups.Len())}
 	s.except()
-	total := groups.NumClusters() - len(s.aside)
+	total := s.numCounted()
 	s.Schedule = Schedule{Type: r.typ, MinSuccessTime: r.minSuccessTime, ProgressDeadline: r.deadline, MaxFailures: total}
 	s.wait = s.waitsBetween()
 	s.rules.datesSuccess = s.wait > 0
@@ -161,6 +161,9 @@ func (s *schedule) known() string {
 	s.names = listed(names, len(seen))
 	return s.names
 }
+
+// numCounted is how many clusters count.
+func (s *schedule) numCounted() int { return s.groups.NumClusters() - len(s.aside) }
 
 func (s *schedule) warn(w Warning) { s.warnings = append(s.warnings, w) }
 

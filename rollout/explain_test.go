@@ -555,3 +555,37 @@ func TestABreachOfTheWayBackIsNotEndedByGoingBack(t *testing.T) {
 		t.Errorf("after the advice %v", r)
 	}
 }
+
+// R29: where nobody has to do anything, the remedy names the clusters that are waited for, and how many of them have to be done.
+func TestARemedySaysHowManyHaveToBeDone(t *testing.T) {
+	running := func(names ...string) (reports []status.Report) {
+		for _, name := range names {
+			reports = append(reports, status.Report{Cluster: name, Status: status.Progressing, LastTransitionTime: now})
+		}
+		return reports
+	}
+	for _, c := range []struct {
+		strategy clusterv1alpha1.RolloutStrategy
+		groups   []string
+		reports  []status.Report
+		want     string
+	}{
+		{progressive("1", config("", "", 0)), []string{"a c"}, running("a"), "wait until a is done"},
+		{progressive("2", config("", "", 0)), []string{"a b c"}, running("a", "b"), "wait until 1 of a, b is done"},
+		{perGroup(config("", "", 0)), []string{"a b", "c"}, running("a", "b"), "wait until a, b are done"},
+	} {
+		r, err := rollout.Plan(c.strategy, fleetOf(t, c.groups...).read(), c.reports, now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, link := range r.Explain("c") {
+			for _, remedy := range link.Remedies {
+				got = append(got, remedy.String())
+			}
+		}
+		if !slices.Contains(got, c.want) {
+			t.Errorf("to do is %q, want %q", got, c.want)
+		}
+	}
+}

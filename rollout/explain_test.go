@@ -589,3 +589,22 @@ func TestARemedySaysHowManyHaveToBeDone(t *testing.T) {
 		}
 	}
 }
+
+// R29: behind the first link stand the waits of clusters that are held in the groups that are waited for, three of them at most.
+func TestExplanationHasThreeLinksOfOtherGroupsAtMost(t *testing.T) {
+	for count, want := range []int{1: 2, 2: 3, 3: 4, 4: 4, 5: 4} {
+		f, names, reports := newFleet(t), []string(nil), []status.Report(nil)
+		for _, name := range []string{"a", "b", "c", "d", "e"}[:count] {
+			f, names = f.group(name, name+"1", name+"2"), append(names, name)
+			reports = append(reports, status.Report{Cluster: name + "1", Status: status.Progressing, LastTransitionTime: now})
+		}
+		r, err := rollout.Plan(perGroup(config("0", "10m", 0)), f.group("z", "waits").read(), reports, now,
+			rollout.GroupOrder(map[string][]string{"z": names}), rollout.MaxConcurrencyPerGroup(intstr.FromInt32(1)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if links := r.Explain("waits"); count > 0 && len(links) != want {
+			t.Errorf("%d groups: %d links, want %d:\n%v", count, len(links), want, links)
+		}
+	}
+}

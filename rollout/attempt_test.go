@@ -203,8 +203,9 @@ func TestAnAttemptInTheVeryTimeOfTheOneBefore(t *testing.T) {
 	}
 }
 
-// R39, S1: a report that does not say of which write it is, from the second in which a was tried again. What it says counts, as it does
-// for a plan, also if it comes once more. But a failure is taken for the one that is tried again, and only the deadline tells otherwise.
+// R39, S1: a report that does not say of which write it is, from the second in which a was tried again or later. What it says counts, also
+// if it comes once more, and of the attempt: the budget stops a cluster that always fails. But a failure of that second is taken for the
+// one that is tried again, and only the deadline tells otherwise.
 func TestAReportWithoutAWriteInTheSecondOfAnAttempt(t *testing.T) {
 	groups, strategy := newFleet(t).group("", "a", "b").read(), progressive("1", config("", "10m", 0))
 	written := now.Add(400 * time.Millisecond)
@@ -216,13 +217,16 @@ func TestAReportWithoutAWriteInTheSecondOfAnAttempt(t *testing.T) {
 		later   string // when the deadline of a report that counts has passed
 	}{
 		{status.Succeeded, now, 0, "start b; 1 of 2 clusters done, 1 waiting", "start b; 1 of 2 clusters done, 1 waiting"},
-		{status.Progressing, now, 0, "0 of 2 clusters done, 1 in flight, 1 waiting; recheck after 9m59s", "start a; 0 of 2 clusters done, 2 waiting"},
+		{status.Progressing, now, 0, "0 of 2 clusters done, 1 in flight, 1 waiting; recheck after 9m59s", "timed out a; stopped"},
+		{status.Progressing, now.Add(time.Second), 0, "0 of 2 clusters done, 1 in flight, 1 waiting; recheck after 10m0s", "timed out a; stopped"},
+		{"Unheard of", now, -1, "0 of 2 clusters done, 1 in flight, 1 waiting; recheck after 9m59s", "timed out a; stopped"},
 		{status.Skip, now, 0, "start b; 1 of 2 clusters done, 1 waiting", "start b; 1 of 2 clusters done, 1 waiting"},
 		{status.Failed, now, 0, "0 of 2 clusters done, 1 in flight, 1 waiting; recheck after 9m59.4s", "timed out a; stopped"},
 		{status.TimeOut, now, 0, "0 of 2 clusters done, 1 in flight, 1 waiting; recheck after 9m59.4s", "timed out a; stopped"},
 		{status.Failed, written, 0, "0 of 2 clusters done, 1 in flight, 1 waiting; recheck after 9m59.4s", "timed out a; stopped"},
 		{status.Failed, now, 1, "stopped: a failed", "timed out a; stopped"},
-		{status.Failed, now.Add(time.Second), 0, "start a; 0 of 2 clusters done, 2 waiting", "start a"},
+		{status.Failed, now.Add(time.Second), 0, "stopped: a failed", "timed out a; stopped"},
+		{status.TimeOut, now.Add(time.Second), 0, "stopped: a failed", "stopped: a failed"},
 		{status.Succeeded, now.Add(-time.Second), 0, "0 of 2 clusters done, 1 in flight, 1 waiting; recheck after 9m59.4s", "timed out a; stopped"},
 	} {
 		t.Run(fmt.Sprint(c.status, c.at.Sub(now), c.attempt), func(t *testing.T) {
@@ -269,5 +273,53 @@ func TestAWriteIsToldTwice(t *testing.T) {
 	}
 	if once, twice := step(1), step(2); once != twice {
 		t.Errorf("told once: %s\ntold twice: %s", once, twice)
+	}
+}
+
+// R39: a cluster that always fails, whose reports say of no write, is tried again once for each attempt that is wanted: the planner knows
+// of its writes. A plan knows of none, and tries it again each time.
+func TestWhoStampsNothingIsTriedAgainOnce(t *testing.T) {
+	groups, strategy := newFleet(t).group("", "a", "b").read(), perGroup(config("0", "10m", 0))
+	p, err := rollout.NewPlanner(strategy, groups)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := now
+	report := func(reports ...status.Report) {
+		t.Helper()
+		if err := p.Report(reports...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for attempt := range 3 {
+		if err := p.SetStrategy(strategy, rollout.Attempt(attempt)); err != nil {
+			t.Fatal(err)
+		}
+		if next := p.Next(at); len(next.Start) == 0 || next.Start[0].Name != "a" {
+			t.Fatalf("attempt %d: %v", attempt, next)
+		}
+		p.Applied("a", at)
+		progresses := status.Report{Cluster: "a", Status: status.Progressing, LastTransitionTime: at}
+		fails := status.Report{Cluster: "a", Status: status.Failed, LastTransitionTime: at.Add(time.Minute)}
+		report(progresses)
+		p.Applied("a", at.Add(time.Second)) // kept up to date
+		report(fails)
+		at = at.Add(2 * time.Minute)
+		for _, next := range []rollout.Next{p.Next(at), p.Next(at.Add(time.Hour))} {
+			if len(next.Start) > 0 || next.Breach == nil {
+				t.Errorf("attempt %d: %v", attempt, next)
+			}
+		}
+		report(fails, progresses) // of two objects: both of the attempt
+		if next := p.Next(at); len(next.Start) > 0 || next.Breach == nil {
+			t.Errorf("attempt %d, two reports: %v", attempt, next)
+		}
+		planned, err := rollout.Plan(strategy, groups, []status.Report{fails}, at, rollout.Attempt(attempt))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if starts := len(planned.Start) > 0; starts != (attempt > 0) {
+			t.Errorf("attempt %d: %v", attempt, planned)
+		}
 	}
 }

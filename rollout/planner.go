@@ -106,9 +106,9 @@ func (p *Planner) Report(reports ...status.Report) error {
 		}
 		merged, ok := several[r.Cluster]
 		if !ok {
-			merged = reports[first]
+			merged = p.inAttempt(reports[first])
 		}
-		several[r.Cluster] = status.Merge(merged, *r)
+		several[r.Cluster] = status.Merge(merged, p.inAttempt(*r))
 	}
 	for cluster, i := range seen {
 		if merged, ok := several[cluster]; ok {
@@ -131,7 +131,16 @@ func (p *Planner) observe(r *status.Report, several bool) {
 		delete(p.several, r.Cluster)
 	}
 	kind, since := read(r)
-	p.set(r.Cluster, report{kind, since, r.Attempt, lagOf(r)})
+	p.set(r.Cluster, report{kind, since, p.inAttempt(*r).Attempt, lagOf(r)})
+}
+
+// inAttempt gives a report the attempt that it is about. One without Applied is about the last write, whose attempt it need not know;
+// else a cluster that fails for ever would be started again for ever.
+func (p *Planner) inAttempt(r status.Report) status.Report {
+	if last, ok := p.applied[r.Cluster]; ok && r.Applied.IsZero() {
+		r.Attempt = max(r.Attempt, last.attempt)
+	}
+	return r
 }
 
 func insert[V any](m *map[string]V, key string, value V) {
@@ -143,7 +152,7 @@ func insert[V any](m *map[string]V, key string, value V) {
 
 // isOutdated says whether a report speaks of a version, or of an attempt, before the one that was applied last. A report
 // with the very time of the write is of that write, whatever attempt it has. One without Applied does not know of which write
-// it is: only a failure that does not lie after the write is taken for the one that is tried again.
+// it is: only a failure that does not lie after the write and has an earlier number is taken for the one that is tried again.
 func (p *Planner) isOutdated(r *status.Report) bool {
 	if len(p.applied) == 0 {
 		return false
@@ -169,10 +178,13 @@ func isBefore(t, applied time.Time) bool { return t.Before(applied.Truncate(time
 // nor has a report without Applied that is ToApply or whose LastTransitionTime is older. A controller calls it after each
 // write that [Planner.Next] asked for or that changed the version, with the time that it noted in the object.
 //
-// The write of a cluster that waits is of the attempt that is wanted then; any other stays in its attempt. A report of an earlier
-// attempt has no effect if it is older by any fraction of a second. Without Applied it has none if it is a failure that is not
-// later, as that is taken for the one that is tried again. So where the answer to a write was lost, read the
-// object, and call Applied only if it has the attempt that is wanted ([status.AttemptOf]); otherwise only Report it.
+// A cluster that waits is in the attempt that is wanted ([Attempt]) from this write on. One that does not wait stays in its attempt.
+// From then on a report of an earlier attempt has no effect where its Applied is older than when, by any fraction of a second. A report
+// without Applied counts as one of the cluster's attempt, whatever its own number; but a failure with an earlier number has no effect
+// unless it came after when: it is taken for the failure that is being tried again.
+//
+// Where the answer to a write was lost, read the object. Call Applied only if the object has the attempt that is wanted
+// ([status.AttemptOf]); otherwise only Report it.
 //
 // It does for the planner what a report of ToApply with that time in Applied would do, unless what was reported already
 // is later than that. When another version is wanted, all clusters begin anew: Forget them, then Report how they

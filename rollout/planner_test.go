@@ -172,6 +172,9 @@ func (p *planning) told(cluster string, reports ...status.Report) {
 	var current []status.Report
 	for _, r := range reports {
 		if !p.isOutdated(r) {
+			if wrote, ok := p.applied[cluster]; ok && r.Applied.IsZero() { // R39: it is of that write, which Plan does not know of
+				r.Attempt = max(r.Attempt, wrote.attempt)
+			}
 			current = append(current, r)
 		}
 	}

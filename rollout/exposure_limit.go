@@ -82,7 +82,7 @@ func (b *Bounds) tooLong(found *Limits, unknowns []string) *field.Error {
 	if takes.Longest == unknownEnd {
 		return field.Invalid(path, b.Finish.String(), fmt.Sprintf("must be 0: nobody knows how long it takes (%v), since %s", takes, strings.Join(unknowns, ", and ")))
 	}
-	return field.Invalid(path, b.Finish.String(), fmt.Sprintf("must be at least %v: it takes that long with %v, and higher ones expose more than %d", takes.Longest, found, b.Exposed))
+	return field.Invalid(path, b.Finish.String(), fmt.Sprintf("must be at least %v: it takes that long with %v, the highest limits that hold", takes.Longest, found))
 }
 
 // unknowns says why nobody knows the longest time of a rollout that begins at the time now.

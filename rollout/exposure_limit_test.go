@@ -146,7 +146,15 @@ func TestLimit(t *testing.T) {
 		},
 		{
 			"it takes too long", progressive("", config("", "1h", 0)), []string{"a[1..320]"}, rollout.Bounds{Exposed: 12, Finish: time.Hour}, nil,
-			`bounds.finish: Invalid value: "1h0m0s": must be at least 13h30m0s: it takes that long with maxConcurrency 12, maxFailures 0, and higher ones expose more than 12`,
+			`bounds.finish: Invalid value: "1h0m0s": must be at least 13h30m0s: it takes that long with maxConcurrency 12, maxFailures 0, the highest limits that hold`,
+		},
+		{
+			"it takes too long with what is set", progressive("7", config("2", "1h", 0)), []string{"a[1..320]"}, rollout.Bounds{Exposed: 12, Finish: time.Hour}, nil,
+			`bounds.finish: Invalid value: "1h0m0s": must be at least 23h0m0s: it takes that long with maxConcurrency 7, maxFailures 2, the highest limits that hold`,
+		},
+		{
+			"it takes too long with all at a time, and the budget that is kept down", perGroup(config("", "1h", 0)), []string{"a b", "c d"}, rollout.Bounds{Exposed: 99, Finish: time.Minute}, nil,
+			`bounds.finish: Invalid value: "1m0s": must be at least 1h0m0s: it takes that long with maxConcurrency 4, maxFailures 1, the highest limits that hold`,
 		},
 		{
 			"nobody knows how long", progressive("", config("", "1h", 0)), []string{"a[1..320]"}, rollout.Bounds{Exposed: 12, Finish: time.Hour}, opts(rollout.Paused()),

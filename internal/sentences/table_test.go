@@ -120,7 +120,7 @@ var rooms = []room{
 			{"StageExposure", `^\[.*\]: at most \d+ of \d+ clusters? exposed, \d+ in flight; done after .*`},
 			{"Limits", `^maxConcurrency \S+, maxFailures \S+$`},
 			{"Limit, too many exposed", `bounds.exposed: .*: must be at least \d+, which are exposed with .*, up to \d+ of them in .*`},
-			{"Limit, too long", `bounds.finish: .*: must be at least \S+: it takes that long with .*, and higher ones expose more than \d+$`},
+			{"Limit, too long", `bounds.finish: .*: must be at least \S+: it takes that long with .*, the highest limits that hold$`},
 			{"Limit, not known how long", `bounds.finish: .*: must be 0: nobody knows how long it takes \(\S+ or more\), since the rollout is paused, and the gate .*`},
 			{"Limit, not known for a ramp", `bounds.finish: .*: must be 0: nobody knows how long it takes \(\S+ or more\), since groups go side by side with ramp.*`},
 

@@ -22,8 +22,8 @@ type Changes struct {
 	Recovered []string `json:"recovered,omitempty"`
 	// Breached is the budget that is breached now and was not; nil if none is.
 	Breached *Breach `json:"breached,omitempty"`
-	// Resumed says that a budget was breached and none is now. It is so, too, where failed clusters are tried again ([Attempt])
-	// and where the way back begins ([Revert]).
+	// Resumed says that a budget was breached and none is now, so that the rollout goes on. It does, too, where failed clusters
+	// are tried again ([Attempt]). It does not where the way back begins ([Revert]): that is not Resumed.
 	Resumed bool `json:"resumed,omitempty"`
 	// Warned are the warnings that are new.
 	Warned []Warning `json:"warned,omitempty"`
@@ -55,11 +55,14 @@ func (r *Result) Changes(previous *Result) Changes {
 	case is != nil && (was == nil || was.Group != is.Group || was.AllGroups != is.AllGroups):
 		c.Breached = is.clone()
 	case was != nil && is == nil:
-		c.Resumed = true
+		c.Resumed = !r.goesBack() || previous.goesBack()
 	}
 	c.Warned = r.warnedSince(previous)
 	return c
 }
+
+// goesBack says whether this is a result of [Revert].
+func (r *Result) goesBack() bool { return r.schedule != nil && r.schedule.options.back != nil }
 
 // add notes what became of a cluster.
 func (c *Changes) add(name string, was, is state) {

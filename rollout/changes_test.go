@@ -144,6 +144,49 @@ func TestChangesDoNotTellOfWhoWasLeftOut(t *testing.T) {
 	}
 }
 
+// S9, R43: a breach that the way back takes out of the way is not Resumed. One that is tried again is, and so is a way back that was
+// stopped itself.
+func TestChangesTellOfWhatGoesOn(t *testing.T) {
+	groups, err := grouping.FromNames(map[grouping.Key][]string{{}: {"a", "b"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var strategy clusterv1alpha1.RolloutStrategy
+	strategy.Type = clusterv1alpha1.Progressive
+	failed := []status.Report{{Cluster: "a", Status: status.Failed, Applied: atTen.Add(-time.Hour)}}
+	plan := func(opts ...rollout.Option) *rollout.Result {
+		r, err := rollout.Plan(strategy, groups, failed, atTen, opts...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	revert := func(of []status.Report, opts ...rollout.Option) *rollout.Result {
+		r, err := rollout.Revert(strategy, groups, rollout.Abort{Time: atTen.Add(-2 * time.Hour), Before: of, StopAtBreach: true}, atTen, opts...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	for _, test := range []struct {
+		why           string
+		previous, now *rollout.Result
+		want          bool
+	}{
+		{"what failed is tried again", plan(), plan(rollout.Attempt(1)), true},
+		{"the way back begins", plan(), revert(nil), false},
+		{"the way back goes on", revert(failed), revert(failed, rollout.Attempt(1)), true},
+		{"a rollout follows on a way back that was stopped", revert(failed), plan(rollout.Attempt(1)), true},
+		{"the way back is stopped", plan(), revert(failed), false},
+		{"nothing was rolled out, and nothing is", &rollout.Result{}, &rollout.Result{}, false},
+		{"a result of nothing", plan(), &rollout.Result{}, true},
+	} {
+		if got := test.now.Changes(test.previous); got.Resumed != test.want {
+			t.Errorf("%s: %q", test.why, got)
+		}
+	}
+}
+
 func ExampleResult_Changes() {
 	groups, err := grouping.FromNames(map[grouping.Key][]string{{}: {"a", "b", "c"}})
 	if err != nil {

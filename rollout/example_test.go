@@ -226,7 +226,7 @@ func ExampleValidate() {
 	}
 	// Output:
 	// spec.placementRefs[0].rolloutStrategy.progressive.progressDeadline: Invalid value: "1d": must be None for no deadline, or at least one second in hours, minutes and seconds, such as 2h, 90m, 360s or 1h30m
-	// spec.placementRefs[0].rolloutStrategy.progressive.maxConcurrency: Invalid value: "NaN%": must be a count of at least 0, as an integer, or a percentage from 0% to 100% in decimal digits
+	// spec.placementRefs[0].rolloutStrategy.progressive.maxConcurrency: Invalid value: "NaN%": must be a count of at least 0, as an integer, or a percentage from 1% to 100% in decimal digits
 }
 
 // Counts for the status of an object, and the one word for its condition.

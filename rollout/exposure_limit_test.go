@@ -188,7 +188,7 @@ func TestLimit(t *testing.T) {
 		},
 		{
 			"nonsense", progressive("-1", config("", "", 0)), nil, rollout.Bounds{Finish: -1}, nil,
-			"progressive.maxConcurrency: Invalid value: -1: must be a count of at least 0, as an integer, or a percentage from 0% to 100% in decimal digits\n" +
+			"progressive.maxConcurrency: Invalid value: -1: must be a count of at least 0, as an integer, or a percentage from 1% to 100% in decimal digits\n" +
 				"bounds.exposed: Invalid value: 0: must be at least 1\nbounds.finish: Invalid value: \"-1ns\": must not be negative",
 		},
 	} {

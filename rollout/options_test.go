@@ -19,21 +19,22 @@ func opts(o ...rollout.Option) []rollout.Option { return o }
 // TestInvalidOptions: an option's fault is an error of Plan, together with those of the strategy.
 func TestInvalidOptions(t *testing.T) {
 	const limit = "must be a count of at least 0, as an integer, or a percentage from 0% to 100% in decimal digits"
+	const concurrency = "must be a count of at least 0, as an integer, or a percentage from 1% to 100% in decimal digits"
 	perGroup := func(n string) rollout.Option { return rollout.MaxConcurrencyPerGroup(intstr.Parse(n)) }
 	for _, c := range []struct {
 		name string
 		opts []rollout.Option
 		want string
 	}{
-		{"R16 MaxConcurrencyPerGroup", opts(perGroup("NaN%")), `maxConcurrencyPerGroup: Invalid value: "NaN%": ` + limit},
+		{"R16 MaxConcurrencyPerGroup", opts(perGroup("NaN%")), `maxConcurrencyPerGroup: Invalid value: "NaN%": ` + concurrency},
 		{"R16 of nobody", opts(perGroup("0%")), `maxConcurrencyPerGroup: Invalid value: "0%": must be above 0%: no cluster would ever start`},
 		{"R30 MaxRemoved", opts(rollout.MaxRemoved(intstr.FromString("-1%"))), `maxRemoved: Invalid value: "-1%": ` + limit},
 		{"R39 Attempt", opts(rollout.Attempt(-1)), `attempt: Invalid value: -1: must not be negative`},
 		{
 			"R16 each of them", opts(rollout.MaxRemoved(intstr.FromInt32(-1)), perGroup("-2")),
-			"maxConcurrencyPerGroup: Invalid value: -2: " + limit + "\nmaxRemoved: Invalid value: -1: " + limit,
+			"maxConcurrencyPerGroup: Invalid value: -2: " + concurrency + "\nmaxRemoved: Invalid value: -1: " + limit,
 		},
-		{"the later counts, its error too", opts(perGroup("2"), perGroup("-2")), "maxConcurrencyPerGroup: Invalid value: -2: " + limit},
+		{"the later counts, its error too", opts(perGroup("2"), perGroup("-2")), "maxConcurrencyPerGroup: Invalid value: -2: " + concurrency},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			result, err := rollout.Plan(all(""), fleetOf(t, "a").read(), nil, now, c.opts...)

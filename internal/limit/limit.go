@@ -20,7 +20,11 @@ func Count(n int) Limit { return Limit{value: n} }
 // Parse reads a limit as R16 and G2 have it: a count of at least 0, or decimal digits followed by "%"
 // for a percentage of 0 to 100. Anything else is an error at path.
 func Parse(path *field.Path, v intstr.IntOrString) (Limit, *field.Error) {
-	const want = "must be a count of at least 0, as an integer, or a percentage from 0% to 100% in decimal digits"
+	return parse(path, v, "must be a count of at least 0, as an integer, or a percentage from 0% to 100% in decimal digits")
+}
+
+// parse is Parse, which wants what it says.
+func parse(path *field.Path, v intstr.IntOrString, want string) (Limit, *field.Error) {
 	switch v.Type {
 	case intstr.Int:
 		if v.IntVal < 0 {
@@ -78,7 +82,7 @@ func ParseConcurrency(path *field.Path, v intstr.IntOrString) (*Limit, *field.Er
 	if v == (intstr.IntOrString{}) {
 		return nil, nil
 	}
-	l, err := Parse(path, v)
+	l, err := parse(path, v, "must be a count of at least 0, as an integer, or a percentage from 1% to 100% in decimal digits")
 	if err != nil {
 		return nil, err
 	}

@@ -130,7 +130,8 @@ func TestParseConcurrency(t *testing.T) {
 		{"a count", intstr.FromInt32(3), 3, ""},
 		{"a percentage", intstr.FromString("15%"), 2, ""},
 		{"of no cluster at a time nothing would come", intstr.FromString("0%"), 0, `maxConcurrency: Invalid value: "0%": must be above 0%: no cluster would ever start`},
-		{"what is no limit", intstr.FromInt32(-1), 0, `maxConcurrency: Invalid value: -1: must be a count of at least 0, as an integer, or a percentage from 0% to 100% in decimal digits`},
+		{"above everything", intstr.FromString("101%"), 0, `maxConcurrency: Invalid value: "101%": must be a count of at least 0, as an integer, or a percentage from 1% to 100% in decimal digits`},
+		{"what is no limit", intstr.FromInt32(-1), 0, `maxConcurrency: Invalid value: -1: must be a count of at least 0, as an integer, or a percentage from 1% to 100% in decimal digits`},
 	} {
 		got, err := limit.ParseConcurrency(path, test.v)
 		switch {

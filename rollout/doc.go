@@ -199,7 +199,9 @@
 //
 //  3. As long as it is stored, write the version before, and no other. Stamp each work with the version and the time of the
 //     write, as ever: a cluster is written once, however often the controller starts anew, and one whose write of the
-//     failed version arrives late goes back then.
+//     failed version arrives late goes back then. Where failed clusters are ever tried again, those in Start get the attempt
+//     that the owner wants on the way back, too ([status.StampAttempt]): if Revert is given [Attempt], a cluster that fails
+//     with an attempt below it is started again at every call, and no budget stops that.
 //
 //  4. Where Revert neither starts nor holds anyone, Plan with the version before: it goes to clusters that joined
 //     meanwhile or have a third version.
@@ -217,7 +219,7 @@
 //
 //	// plan says what may happen to the works of an owner, which get the template of r.Target(). It says nothing where it stored
 //	// what has to stand there first. Otherwise the caller carries out the result, keeps it in c.last, and stores the owner's
-//	// status if that has changed.
+//	// status if that has changed. It stamps the works in InFlight by status.Stamp, and those in Start by status.StampAttempt.
 //	func (c *aborter) plan(ctx context.Context, owner *app, groups *grouping.Groups) (*rollout.Result, error) {
 //		r := &owner.revisions
 //		if r.Want(hashOf(owner.template)) {

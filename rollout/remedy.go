@@ -15,8 +15,8 @@ const (
 	RemedyWait RemedyType = "Wait"
 	// RemedyAnswer says that the clusters that are waited for have to succeed and to soak; nobody else has to do anything.
 	RemedyAnswer RemedyType = "Answer"
-	// RemedyReportTime says that reports have to say since when clusters are as they are. Then the end of the wait is known, or
-	// it is for others alone.
+	// RemedyReportTime says that reports have to say since when clusters are as they are. From then on it is known until when
+	// these are waited for at the longest. Others may be waited for as well.
 	RemedyReportTime RemedyType = "ReportTime"
 	// RemedyResume says that whoever paused the rollout can go on with it.
 	RemedyResume RemedyType = "Resume"
@@ -24,7 +24,8 @@ const (
 	RemedyOpenGate RemedyType = "OpenGate"
 	// RemedyMend says that failed clusters have to be mended.
 	RemedyMend RemedyType = "Mend"
-	// RemedyTryAgain says that someone can have the failed clusters tried again, by [Attempt].
+	// RemedyTryAgain says that someone can have the failed clusters tried again, by [Attempt]. It speaks of the breach that the
+	// result reports, which is the first. Where others are behind it, the next of them is reported then, with an attempt of its own.
 	RemedyTryAgain RemedyType = "TryAgain"
 	// RemedyRevert says that someone can take the rollout back, by [Revert], unless there is no version before.
 	RemedyRevert RemedyType = "Revert"

@@ -19,8 +19,8 @@ type Abort struct {
 	// that never had the failed version, as both have the version before. Fractions of a second do not count.
 	Time time.Time
 	// Failed are the reports about the version that failed, and Before those about the version before it. Each is what Plan
-	// would be given for that version: of one object, two reports. In one of them at most it is more than ToApply without
-	// Applied.
+	// would be given for that version. So each object has a report in both. As it has one version, the other report is ToApply
+	// without Applied; where it has a third version, both are.
 	Failed, Before []status.Report
 	// StopAtBreach lets the strategy's MaxFailures stop the way back, too. Without it any number of clusters may fail with
 	// the version before: they are no worse off than with the one that failed.
@@ -51,8 +51,8 @@ type Abort struct {
 // and [WaitBetweenGroups] slow it as they slow a rollout, and a ramp begins anew: leave them out unless you mean that.
 //
 // Leave out [Attempt], too, here and in the plan with the version before, unless whatever fails on the way back is to be
-// tried again. With it, stamp the clusters in Start by [status.StampAttempt]. Stamped by [status.Stamp] they have attempt 0,
-// and each that fails is in Start again at every call.
+// tried again. With it, stamp the clusters in Start by [status.StampAttempt] with its number. Stamped by [status.Stamp] they
+// have attempt 0, and each that fails is in Start again at every call: no budget stops that, nor does anything warn of it.
 //
 // Nobody has the failed version any more where Revert neither starts nor holds anyone. From then on Plan with the version
 // before brings it to those that joined meanwhile or have a third version; they count as gone back then.

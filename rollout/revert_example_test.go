@@ -60,6 +60,7 @@ func ExampleRevert() {
 type app struct {
 	metav1.ObjectMeta
 	template  workv1.ManifestWorkSpec
+	attempt   int // that is wanted
 	strategy  clusterv1alpha1.RolloutStrategy
 	abort     bool // a person says so
 	revisions status.Revisions
@@ -80,7 +81,7 @@ type aborter struct {
 
 // plan says what may happen to the works of an owner, which get the template of r.Target(). It says nothing where it stored
 // what has to stand there first. Otherwise the caller carries out the result, keeps it in c.last, and stores the owner's
-// status if that has changed.
+// status if that has changed. It stamps the works in InFlight by status.Stamp, and those in Start by status.StampAttempt.
 func (c *aborter) plan(ctx context.Context, owner *app, groups *grouping.Groups) (*rollout.Result, error) {
 	r := &owner.revisions
 	if r.Want(hashOf(owner.template)) {
@@ -149,13 +150,17 @@ func (c *aborter) reconcile() {
 	}
 	c.last = result
 	target := c.app.revisions.Target()
-	for _, cluster := range slices.Concat(result.InFlight, result.Start) {
+	for i, cluster := range slices.Concat(result.InFlight, result.Start) {
+		attempt := 0 // of one that is in flight, which stays in its own
+		if i >= len(result.InFlight) {
+			attempt = c.app.attempt
+		}
 		work := c.works[cluster.Name]
 		if has, _ := status.StampOf(work); has != target {
 			fmt.Println("write", cluster.Name, target)
 			work.Generation++
 		}
-		status.Stamp(work, target, c.now())
+		status.StampAttempt(work, target, attempt, c.now())
 		work.Spec = c.templates[target]
 	}
 	if len(c.app.status) > 0 {
@@ -211,6 +216,31 @@ func Example_abort() {
 	// write oslo 0
 	// RolloutReverting: aborted at 2026-11-21T12:01:00Z: 0 of 1 clusters went back to 0, oslo starts now
 	// RolloutReverted: aborted at 2026-11-21T12:01:00Z: 1 of 1 clusters went back to 0
+}
+
+// R39, R43: a cluster that fails on the way back is not started again by the attempt that the rollout wanted, as the documented
+// duties stamp it. One that is stamped without an attempt is.
+func TestTheWayBackStampsTheAttempt(t *testing.T) {
+	groups, err := grouping.FromNames(map[grouping.Key][]string{{}: {"oslo"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	aborted := noon().Add(-time.Hour)
+	for attempt, again := range []bool{true, true, false} {
+		work := &workv1.ManifestWork{ObjectMeta: metav1.ObjectMeta{Namespace: "oslo", Name: "app", Generation: 2}}
+		status.StampAttempt(work, "before", attempt, aborted)
+		c := &aborter{works: map[string]*workv1.ManifestWork{"oslo": work}, at: aborted.Add(time.Minute)}
+		c.answer("oslo", metav1.ConditionTrue, metav1.ConditionTrue)
+		abort := rollout.Abort{Time: aborted, Failed: c.reports(nil, "failed"), Before: c.reports(nil, "before"), StopAtBreach: true}
+		strategy := progressive("1", config("0", "10m", 0))
+		result, err := rollout.Revert(strategy, groups, abort, noon(), rollout.Attempt(2))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if starts := len(result.Start) > 0; starts != again {
+			t.Errorf("attempt %d: %v", attempt, result)
+		}
+	}
 }
 
 // The block in the package's documentation is the code that the example runs.

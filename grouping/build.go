@@ -18,19 +18,6 @@ type source struct {
 	deleted   bool   // the PlacementDecision is being deleted
 }
 
-// assumedGroups lists the groups that no index label speaks of.
-func assumedGroups(sources []source) []Key {
-	var keys []Key
-	for i := range sources {
-		if s := &sources[i]; s.assumed && !slices.Contains(keys, s.key) {
-			keys = append(keys, s.key)
-		}
-	}
-	return slices.DeleteFunc(keys, func(key Key) bool {
-		return slices.ContainsFunc(sources, func(s source) bool { return s.key == key && !s.assumed })
-	})
-}
-
 // size is how many decisions are for a cluster.
 func (s *source) size() int {
 	size := 0

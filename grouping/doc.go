@@ -88,9 +88,14 @@
 //
 // Nothing else in what is stored stops that, since this controller is who mends it. Decisions replaces objects without an
 // index label, as from before decision groups, and objects whose index or name was edited by hand: their clusters go to
-// other objects. Only the label told their group, so that these clusters may come into another one, and so may
-// clusters that were in that group. Decisions also replaces objects that are being deleted or that an earlier placement of
-// the same name left behind. Their clusters keep their groups.
+// other objects. Where one object lost its index label, or has one that is no index, nobody moves if it was the only one of its
+// group: an index is missing then, or it was the last. Of a group with several objects, and of the last group of a name with objects
+// that are full, nobody knows it: the clusters of that object, and no others, may come into another group. A label that was edited
+// to another index is believed. The clusters of the object come into that group then, which may have to give some up, and where
+// their own index is missing now, all groups of the name behind it move up by one. An edited name is believed, too.
+//
+// Decisions also replaces objects that are being deleted or that an earlier placement of the same name left behind. Their
+// clusters keep their groups.
 //
 // The table says what that saves when some clusters, anywhere in the fleet, leave and as many join, beside a division
 // and numbering anew. One cluster in 16 is in one of two named groups. The numbers are means over several changes, as a

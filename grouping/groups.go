@@ -30,7 +30,7 @@ type Groups struct {
 	reasons []string    // of each position; nil where no decision has one
 	scores  []int64     // of each position; nil where no decision has one
 	size    limit.Limit // clustersPerDecisionGroup; the zero limit where there is none
-	assumed []Key       // after Read, the groups that no index label speaks of
+	placed  *Groups     // after Read, what Previous goes by instead where an object has no index; otherwise nil
 	completeness
 }
 

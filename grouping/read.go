@@ -51,7 +51,9 @@ func Read(placement *clusterv1beta1.Placement, decisions []*clusterv1beta1.Place
 		}
 		g.size = size
 	}
-	g.assumed = assumedGroups(sources)
+	if placed := place(sources); placed != nil {
+		g.placed = build(placed)
+	}
 	g.completeness = compareStatus(placement, sources, g.NumClusters())
 	return g, nil
 }

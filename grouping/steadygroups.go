@@ -1,7 +1,5 @@
 package grouping
 
-import "slices"
-
 // Previous makes [Divide] steady: given the groups that the clusters were in, as from [Read], a
 // cluster that is still selected and still matches the name of its group stays in it while the group is
 // within its size. Without previous groups, or with nil, every change divides anew.
@@ -17,8 +15,12 @@ import "slices"
 // have no gaps, so where a name gains or loses a group, the groups of the names behind it get other
 // indexes and keep their clusters. For the same reason a name that decisionGroups lists twice has all its
 // groups at the first place. What is remembered is what previous holds: a name that was gone for a while
-// starts anew. A group that no index label speaks of stands where an index is missing; where none is, its clusters are new
-// to their name.
+// starts anew.
+//
+// An object that has no index label, or one that is no index, as after an edit by hand, is put where an index is missing for its
+// name, so that nobody moves; where none is, behind the last group of its name. But where none is and an object of the name is full
+// ([MaxDecisions]), it may have had others of its group beside it, and its clusters are new to their name. An index label that was
+// edited to another index is believed.
 func Previous(groups *Groups) Option {
 	return func(o *options) { o.previous = groups }
 }
@@ -37,6 +39,9 @@ func (d division) inherit(previous *Groups, names []string, partOf []int32) heri
 	if previous.Len() == 0 {
 		return h
 	}
+	if previous.placed != nil {
+		previous = previous.placed
+	}
 	parts := make(map[string]int, len(h.sizes)) // the first of each name
 	for part := len(d.groups); part >= 0; part-- {
 		parts[d.name(part)] = part
@@ -45,8 +50,8 @@ func (d division) inherit(previous *Groups, names []string, partOf []int32) heri
 	for i := range h.bins {
 		h.bins[i] = -1
 	}
-	for _, i := range inSequence(previous) {
-		if part, ok := parts[previous.keys[i].Name]; ok {
+	for i, key := range previous.keys {
+		if part, ok := parts[key.Name]; ok {
 			h.bins[i] = h.sizes[part]
 			h.sizes[part]++
 		}
@@ -60,31 +65,6 @@ func (d division) inherit(previous *Groups, names []string, partOf []int32) heri
 		}
 	}
 	return h
-}
-
-// inSequence lists the groups in the order of their indexes. One that no index label speaks of stands where an index is
-// missing, so that it leaves those behind it in their places. Where none is missing, it had others of its group beside it, or
-// was the last, and is left out.
-func inSequence(g *Groups) []int {
-	var known, unknown []int
-	for i, key := range g.keys {
-		if slices.Contains(g.assumed, key) {
-			unknown = append(unknown, i)
-		} else {
-			known = append(known, i)
-		}
-	}
-	var sequence []int
-	next := int32(0)
-	for _, i := range known {
-		if g.keys[i].Index > next {
-			sequence = append(sequence, unknown...) // of several, each is of another name
-			unknown = nil
-		}
-		sequence = append(sequence, i)
-		next = g.keys[i].Index + 1
-	}
-	return sequence
 }
 
 // homes gives the previous group of each of the names, which are sorted, or -1.

@@ -81,18 +81,40 @@ func TestDivideWithPreviousGroups(t *testing.T) {
 			intstr.FromInt32(2), nil, "a b c", `0:a b | 1:c`},
 		{"G10 groups of a name apart come together", decisions{decision("d-1", "0", "", "b"), decision("d-2", "1", "canary", "a"), decision("d-3", "2", "", "c")},
 			intstr.FromInt32(2), groups(canary), "a+canary b c", `0 "canary":a | 1:b | 2:c`},
-		{"G6 G10 a group whose index label is none stands where an index is missing", decisions{decision("d-1", "0", "canary", "a"), decision("d-2", "1", "", "b c"), decision("d-3", "x", "", "d e"), decision("d-4", "3", "", "f g")},
+		{"G6 G10 an object whose index label is none stands where an index is missing", decisions{decision("d-1", "0", "canary", "a"), decision("d-2", "1", "", "b c"), decision("d-3", "x", "", "d e"), decision("d-4", "3", "", "f g")},
 			intstr.FromInt32(2), groups(canary), "a+canary b c d e f g", `0 "canary":a | 1:b c | 2:d e | 3:f g`},
 		{"G6 G10 the first of its name, too", decisions{decision("d-1", "0", "canary", "a"), decision("d-2", "x", "", "b"), decision("d-3", "2", "", "c")},
 			intstr.FromInt32(2), groups(canary), "a+canary b c", `0 "canary":a | 1:b | 2:c`},
 		{"G6 G10 and of two names", decisions{decision("d-1", "x", "canary", "a"), older("d-2", "b"), decision("d-3", "2", "", "c")},
 			intstr.FromInt32(2), groups(canary), "a+canary b c", `0 "canary":a | 1:b | 2:c`},
-		{"G6 G10 where none is missing it takes no place, and its clusters fill what has room", decisions{decision("d-1", "0", "canary", "a"), decision("d-2", "1", "", "b c"), decision("d-3", "x", "", "d"), decision("d-4", "2", "", "e")},
-			intstr.FromInt32(2), groups(canary), "a+canary b c d e", `0 "canary":a | 1:b c | 2:d e`},
-		{"G6 G10 so do those of an object without the label", decisions{decision("d-1", "0", "canary", "a"), decision("d-2", "1", "", "b"), older("d-3", "c")},
-			intstr.FromInt32(2), groups(canary), "a+canary b c", `0 "canary":a | 1:b c`},
-		{"G6 G10 where a label speaks of its group, its clusters stay there as far as there is room", decisions{decision("d-1", "0", "", "a b"), older("d-2", "c d"), decision("d-3", "1", "", "e")},
-			intstr.FromInt32(3), nil, "a b c d e", `0:a b c | 1:d e`},
+		{"G6 G10 in the middle of the name of group 0", decisions{decision("d-1", "0", "", "e f"), decision("d-2", "x", "", "c d"), decision("d-3", "2", "", "a b")},
+			intstr.FromInt32(2), nil, "a b c d e f", `0:e f | 1:c d | 2:a b`},
+		{"G6 G10 so does one without the label, also where others have room", decisions{decision("d-1", "0", "", "e"), older("d-2", "c d"), decision("d-3", "2", "", "a")},
+			intstr.FromInt32(2), nil, "a c d e", `0:e | 1:c d | 2:a`},
+		{"G6 G10 an empty one keeps its place, too", decisions{decision("d-1", "0", "", "e"), decision("d-2", "x", "", ""), decision("d-3", "2", "", "a")},
+			intstr.FromInt32(2), nil, "a e", `0:e | 1: | 2:a`},
+		{"G6 G10 several of a name stand where indexes are missing, in the order of their names", decisions{decision("d-1", "0", "", "g h"), decision("d-2", "x", "", "e f"), decision("d-3", "2", "", "c d"), decision("d-4", "x", "", "a b"), decision("d-5", "4", "", "i")},
+			intstr.FromInt32(2), nil, "a b c d e f g h i", `0:g h | 1:e f | 2:c d | 3:a b | 4:i`},
+		{"G6 G10 more than are missing stand together", decisions{decision("d-1", "0", "", "a"), decision("d-2", "x", "", "b"), decision("d-3", "x", "", "c"), decision("d-4", "2", "", "d")},
+			intstr.FromInt32(2), nil, "a b c d", `0:a | 1:b c | 2:d`},
+		{"G6 G10 the last of a name before another", decisions{decision("d-1", "0", "canary", "c"), decision("d-2", "x", "canary", "a"), decision("d-3", "2", "", "b")},
+			intstr.FromInt32(2), groups(canary), "a+canary b c+canary", `0 "canary":c | 1 "canary":a | 2:b`},
+		{"G6 G10 between two names one belongs to each", decisions{decision("d-1", "0", "canary", "c"), decision("d-2", "x", "canary", "b"), decision("d-3", "x", "", "d"), decision("d-4", "3", "", "a")},
+			intstr.FromInt32(2), groups(canary), "a b+canary c+canary d", `0 "canary":c | 1 "canary":b | 2:d | 3:a`},
+		{"G6 G10 between two names, one of which has another gap", decisions{decision("d-1", "0", "canary", "c"), decision("d-2", "2", "", "e"), decision("d-3", "x", "", "d"), decision("d-4", "4", "", "a")},
+			intstr.FromInt32(2), groups(canary), "a c+canary d e", `0 "canary":c | 1:e | 2:d | 3:a`},
+		{"G6 G10 where one is missing, it is of the name that no other object has", decisions{decision("d-1", "x", "canary", "a"), decision("d-2", "1", "", "c"), decision("d-3", "x", "", "b")},
+			intstr.FromInt32(2), groups(canary), "a+canary b c", `0 "canary":a | 1:c | 2:b`},
+		{"G6 G10 clusters that an object with an index has are of that one", decisions{decision("d-1", "0", "", "e"), decision("d-2", "x", "", "a c"), decision("d-3", "2", "", "a")},
+			intstr.FromInt32(2), nil, "a c e", `0:e | 1:c | 2:a`},
+		{"G6 G10 where none is missing it was the last", decisions{decision("d-1", "0", "", "e"), decision("d-2", "1", "", "c"), decision("d-3", "x", "", "a")},
+			intstr.FromInt32(2), nil, "a c e", `0:e | 1:c | 2:a`},
+		{"G6 G10 so was one without the label", decisions{decision("d-1", "0", "", "a b"), older("d-2", "c d"), decision("d-3", "1", "", "e")},
+			intstr.FromInt32(3), nil, "a b c d e", `0:a b | 1:e | 2:c d`},
+		{"G6 G10 an index as high as can be has none behind it", decisions{decision("d-1", "0", "", "a"), decision("d-2", "2147483646", "", "b"), decision("d-3", "2147483647", "canary", "c"), decision("d-4", "x", "canary", "d")},
+			intstr.FromInt32(2), groups(canary), "a b c+canary d+canary", `0 "canary":c d | 1:a | 2:b`},
+		{"G6 G10 objects without the label alone are as none", decisions{older("d-1", "a b c"), older("d-2", "d e")},
+			intstr.FromInt32(2), nil, "a b c d e", `0:a b | 1:c d | 2:e`},
 		{"G11 a cluster in two objects stays in the lower", decisions{decision("d-1", "0", "", "a"), decision("d-2", "1", "", "a b")},
 			intstr.FromInt32(2), nil, "a b", `0:a | 1:b`},
 
@@ -263,6 +285,83 @@ func TestPropertySteadyPartitionsIntoGroupsWithinTheirSizeInTheOrderOfTheNames(t
 		back := mustReadWhole(t, placement, mustDecide(t, g, placement))
 		if !back.Equal(g) {
 			t.Fatalf("read back %s, divided %s", show(back), show(g))
+		}
+	})
+}
+
+// withoutIndex is what is stored after one object's index label was edited, or removed where label is empty.
+func withoutIndex(stored decisions, i int, label string) decisions {
+	stored = slices.Clone(stored)
+	stored[i] = stored[i].DeepCopy()
+	if stored[i].Labels[clusterv1beta1.DecisionGroupIndexLabel] = label; label == "" {
+		delete(stored[i].Labels, clusterv1beta1.DecisionGroupIndexLabel)
+	}
+	return stored
+}
+
+// G6, G10: ten groups without a name, divided anew, or grown so that their names are in the other direction.
+func TestAnIndexLabelOfOneOfTenGroupsEditedOrRemovedMovesNobody(t *testing.T) {
+	placement, clusters := newPlacement(intstr.FromInt32(10)), numbered(100, "c")
+	anew := mustDivide(t, placement, clusters)
+	var grown *grouping.Groups
+	for i := 90; i >= 0; i -= 10 {
+		grown = mustDivide(t, placement, clusters[i:], grouping.Previous(grown))
+	}
+	for _, g := range []*grouping.Groups{anew, grown} {
+		stored := mustDecide(t, g, placement)
+		for i := range stored {
+			for _, label := range []string{"x", ""} {
+				previous := mustRead(t, withoutIndex(stored, i, label)...)
+				if now := mustDivide(t, placement, clusters, grouping.Previous(previous)); len(moved(g, now)) > 0 {
+					t.Errorf("label %q of group %d: %d moved: %s, was %s", label, i, len(moved(g, now)), now, g)
+				}
+			}
+		}
+	}
+}
+
+// G6, G10: one of several objects of a group. Nobody knows of which group it was, but only its own clusters can move: to the last
+// group, which has room, or nowhere where all are full.
+func TestAnIndexLabelOfOneOfSeveralObjectsOfAGroupMovesNoOtherObject(t *testing.T) {
+	placement := newPlacement(intstr.FromInt32(250))
+	for clusters, want := range map[int]int{750: 0, 620: 100} {
+		clusters := numbered(clusters, "c")
+		g := mustDivide(t, placement, clusters)
+		previous := mustRead(t, withoutIndex(mustDecide(t, g, placement), 4, "x")...)
+		now := mustDivide(t, placement, clusters, grouping.Previous(previous))
+		if got := len(moved(g, now)); got != want {
+			t.Errorf("%d clusters: %d moved, want %d: %s, was %s", len(clusters), got, want, now, g)
+		}
+	}
+}
+
+// G6, G10: an edited or removed index label moves nobody else than the clusters of its object, and nobody at all where the object
+// was the only one of its group.
+func TestPropertyAnIndexLabelEditedOrRemovedMovesNobodyElse(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		placement, clusters, scores, g := drawSteady(t)
+		stored := decisions(mustDecide(t, g, placement))
+		i := rapid.IntRange(0, len(stored)-1).Draw(t, "object")
+		label := rapid.SampledFrom([]string{"", "x", "-1", "99999999999"}).Draw(t, "label")
+		now := mustDivide(t, placement, clusters, scores, grouping.Previous(mustRead(t, withoutIndex(stored, i, label)...)))
+
+		var may []string
+		alone := true
+		full := false
+		for j, d := range stored {
+			sameName := d.Labels[clusterv1beta1.DecisionGroupNameLabel] == stored[i].Labels[clusterv1beta1.DecisionGroupNameLabel]
+			full = full || sameName && len(d.Status.Decisions) == grouping.MaxDecisions
+			alone = alone && (j == i || d.Labels[clusterv1beta1.DecisionGroupIndexLabel] != stored[i].Labels[clusterv1beta1.DecisionGroupIndexLabel])
+		}
+		if last := i == len(stored)-1; !alone || last && full {
+			for _, d := range stored[i].Status.Decisions {
+				may = append(may, d.ClusterName)
+			}
+		}
+		for _, name := range moved(g, now) {
+			if !slices.Contains(may, name) {
+				t.Fatalf("%s moved: %s, was %s", name, show(now), show(g))
+			}
 		}
 	})
 }

@@ -26,8 +26,8 @@ import (
 // nil, without a name, in a list twice, or of another placement or namespace than the others; a desired object
 // with more than 100 clusters or with a cluster that is empty or desired twice; under RollingUpdate a stored
 // object that is desired and being deleted. Stored objects may hold a cluster twice, empty decisions, or more
-// than 100: an update that was interrupted leaves such. A stored object may lack the labels if the placement is
-// its controller: it is taken over.
+// than 100: an update that was interrupted leaves such. A stored object may lack the labels, or have the label of another
+// placement, if the placement is its controller: it is taken over.
 func Diff(stored, desired []*clusterv1beta1.PlacementDecision, strategy UpdateStrategy, opts ...Option) (Update, error) {
 	set, err := settings(strategy, opts)
 	if err != nil {
@@ -93,7 +93,7 @@ func (f *fleet) surgeAndFinalize() []Step {
 			steps[1] = append(steps[1], obj.final(nil))
 		case !obj.loses:
 			steps[0] = append(steps[0], obj.final(nil))
-		case !obj.gains && !obj.unlabelled():
+		case !obj.gains && !obj.unlabelled:
 			steps[1] = append(steps[1], obj.final(nil))
 		default:
 			surge := obj.surge(f.content(int32(o), every, every))
@@ -104,12 +104,12 @@ func (f *fleet) surgeAndFinalize() []Step {
 	return steps
 }
 
-// surge writes the first of the two contents that the object goes through. An object that lacks the label of its
+// surge writes the first of the two contents that the object goes through. An object without the label of its
 // placement gets it now: whoever looks for that label would miss the clusters that come early (D14).
 func (o *object) surge(decisions []clusterv1beta1.ClusterDecision) Write {
 	w := Write{Verb: VerbUpdate, Surge: true, From: o.stored, Parts: []Part{PartStatus}}
 	to := *o.stored
-	if o.relabelled && (o.partFirst() == PartLabels || o.unlabelled()) {
+	if o.relabelled && (o.partFirst() == PartLabels || o.unlabelled) {
 		w.Parts = []Part{PartLabels, PartStatus}
 		to.Labels = o.labels
 	}

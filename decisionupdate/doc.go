@@ -12,10 +12,10 @@
 //  1. List the placement's PlacementDecisions, at least as new as the caller's own last write. Ask the API
 //     server, or wait until the informer has caught up with [Outcome.Stored]. An older list may make [Diff] remove
 //     a cluster from the one object that still has it. Where [Outcome.Unknown] says that a request got no answer,
-//     waiting doesn't help: ask the API server. List also the objects that have no label of the placement and that it
-//     controls: an older scheduler wrote no labels, and a person may have taken one off. If the label names another
-//     placement, write it back first. An object that isn't listed keeps its name taken, and each update that
-//     wants to create it fails with a [StaleError].
+//     waiting doesn't help: ask the API server. List also the objects that the placement controls, whatever their label says:
+//     an older scheduler wrote none, and a person may have taken it off or edited it. An object that isn't listed keeps
+//     its name taken, and each update that wants to create it fails with a [StaleError]. Leave out those with the label
+//     that a placement of another name controls: they are its own, and would be deleted here.
 //  2. Build the desired objects with their labels and status.decisions, as the package grouping does:
 //     Groups.Decisions with steady names if it gets what is stored, else with sequential ones.
 //     When a process begins to act, the caches that it chooses clusters from may be older than those of the process before: a cluster
@@ -160,11 +160,12 @@
 // What is left of such moments is in [Update.Misplaced], each object with its clusters. Steady names, which keep
 // each object in its group, have no such moment: prefer them.
 //
-// # Objects of an older scheduler
+// # Objects without the label
 //
-// A stored object without labels is taken over if the placement is its controller. It gets its labels when
-// it has the right clusters, or with its surge. Nothing leaves a labelled object before the object that it goes to
-// is labelled, too.
+// A stored object without labels, as of an older scheduler, is taken over if the placement is its controller. So is one that is
+// labelled with another placement, as after an edit by hand. It gets its labels when
+// it has the right clusters, or with its surge. While its group stays, another placement's label is replaced before it
+// gains clusters: they would be seen there. Nothing leaves a labelled object before the object that it goes to is labelled, too.
 //
 // # Where this departs from the design document
 //

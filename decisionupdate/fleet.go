@@ -32,6 +32,7 @@ type object struct {
 
 	labels     map[string]string // as they shall be, if it is stored and desired
 	relabelled bool              // the labels differ
+	unlabelled bool              // it is stored without the label of its placement: who lists objects by it doesn't see it (D14)
 	changed    bool              // the decisions differ
 	gains      bool              // it desires a cluster that it doesn't store
 	loses      bool              // it stores a cluster that it doesn't desire
@@ -56,11 +57,16 @@ func newFleet(stored, desired []*clusterv1beta1.PlacementDecision) (*fleet, erro
 	stored, errs := byName("stored", stored)
 	desired, more := byName("desired", desired)
 	errs = append(errs, more...)
-	errs = append(errs, onePlacement(stored, desired)...)
+	placement, more := onePlacement(stored, desired)
+	errs = append(errs, more...)
 	if len(errs) > 0 {
 		return nil, fielderrs.Join(errs)
 	}
 	f := &fleet{objects: sideBySide(stored, desired)}
+	for i := range f.objects {
+		o := &f.objects[i]
+		o.unlabelled = o.stored != nil && o.stored.Labels[clusterv1beta1.PlacementLabel] != placement
+	}
 	numbers, ok := f.numberDesired()
 	if !ok {
 		return nil, fielderrs.Join(desiredClusters(desired))
@@ -154,7 +160,7 @@ func (f *fleet) findStored(numbers map[string]int32) {
 		switch goal := &f.objects[f.goal[id]]; {
 		case !stays:
 			goal.gains = true
-		case !goal.unlabelled():
+		case !goal.unlabelled:
 			f.holder[id] = nobody
 		}
 	}
@@ -172,7 +178,7 @@ func (f *fleet) reliance(o int) int {
 	switch obj := &f.objects[o]; {
 	case obj.dying():
 		return relianceDying
-	case obj.unlabelled():
+	case obj.unlabelled:
 		return relianceUnlabelled
 	case obj.desired != nil:
 		return relianceDesired

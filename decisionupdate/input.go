@@ -56,12 +56,10 @@ func byName(list string, objects []*clusterv1beta1.PlacementDecision) ([]*cluste
 }
 
 // onePlacement returns an error for each object that isn't of the placement and in the namespace of the first
-// desired object, or of the first stored one if none is desired (D9). A stored object without a label is of the
-// placement that controls it, if that isn't an earlier one of the same name (D14).
-func onePlacement(stored, desired []*clusterv1beta1.PlacementDecision) field.ErrorList {
-	var errs field.ErrorList
+// desired object, or of the first stored one if none is desired (D9). A stored object is also of the
+// placement that controls it, if that isn't an earlier one of the same name (D14). It returns the name of the placement, too.
+func onePlacement(stored, desired []*clusterv1beta1.PlacementDecision) (want string, errs field.ErrorList) {
 	var first *clusterv1beta1.PlacementDecision
-	var want string
 	var owner types.UID
 	check := func(list string, objects []*clusterv1beta1.PlacementDecision) {
 		for _, pd := range objects {
@@ -69,7 +67,8 @@ func onePlacement(stored, desired []*clusterv1beta1.PlacementDecision) field.Err
 			label := func() *field.Path { return path().Child("labels").Key(clusterv1beta1.PlacementLabel) }
 			placement, at := pd.Labels[clusterv1beta1.PlacementLabel], label
 			name, uid := controller(pd)
-			if placement == "" && list == "stored" && name != "" && (uid == owner || owner == "") { // taken over (D14)
+			takenOver := list == "stored" && name != "" && (uid == owner || owner == "") // D14
+			if takenOver && (placement == "" || first == nil || name == want) {
 				placement, at = name, func() *field.Path { return path().Child("ownerReferences") }
 			}
 			if placement == "" {
@@ -92,7 +91,7 @@ func onePlacement(stored, desired []*clusterv1beta1.PlacementDecision) field.Err
 	}
 	check("desired", desired)
 	check("stored", stored)
-	return errs
+	return want, errs
 }
 
 // controller returns the name and the UID of the Placement that controls an object, or nothing.

@@ -55,6 +55,10 @@ func TestBadInput(t *testing.T) {
 			want: []string{`stored[w2].` + label + `: Invalid value: "db": must be of the Placement web, as w1 is`}},
 		{name: "D14 owned by another placement", stored: owned("w1", "db", "p2", "Placement"), desired: state("w1: a"),
 			want: []string{`stored[w1].metadata.ownerReferences: Invalid value: "db": must be of the Placement web, as w1 is`}},
+		{name: "D14 labelled with another placement, and owned by a third", stored: ownedBy(of("db", state("w1: a")), "x", "p1", "Placement"), desired: state("w1: a"),
+			want: []string{`stored[w1].` + label + `: Invalid value: "db": must be of the Placement web, as w1 is`}},
+		{name: "D14 labelled with another placement, and owned by an earlier one of that name", stored: ownedBy(of("db", state("w1: a")), "web", "p0", "Placement"), desired: ownedBy(state("w1: a"), "web", "p1", "Placement"),
+			want: []string{`stored[w1].` + label + `: Invalid value: "db": must be of the Placement web, as w1 is`}},
 		{name: "D14 owned by an earlier placement of that name", stored: owned("w1", "web", "p0", "Placement"), desired: ownedBy(state("w1: a"), "web", "p1", "Placement"),
 			want: []string{`stored[w1].` + label + `: Required value: must be the name of its Placement`}},
 		{name: "D14 owned by something else", stored: owned("w1", "web", "p1", "Deployment"), desired: state("w1: a"),
@@ -133,14 +137,53 @@ func ownedByGroup(objects []*pd, owner, uid, kind, group string) []*pd {
 	return objects
 }
 
-// D14: what the same placement owns is taken over, whether or not UIDs are known.
+// D14: what the same placement owns is taken over, whether or not UIDs are known, and whatever its label says.
 func TestOwnedObjectsAreTakenOver(t *testing.T) {
 	for _, desired := range [][]*pd{state("w1: a"), ownedBy(state("w1: a"), "web", "p1", "Placement"), nil} {
-		s := newServer(owned("w1", "web", "p1", "Placement")...)
-		if _, err := (decisionupdate.Applier{Client: s}).Apply(t.Context(), mustDiff(t, s.list(), desired, rolling)); err != nil {
-			t.Fatal(err)
+		for _, stored := range [][]*pd{owned("w1", "web", "p1", "Placement"), state("w1 edited: a")} {
+			s := newServer(stored...)
+			if _, err := (decisionupdate.Applier{Client: s}).Apply(t.Context(), mustDiff(t, s.list(), desired, rolling)); err != nil {
+				t.Fatal(err)
+			}
+			wantStored(t, s, desired)
 		}
-		wantStored(t, s, desired)
+	}
+}
+
+// D14: an object that shows its clusters to another placement's readers gains none before it has its own label, whether the
+// clusters come early or in the end.
+func TestNothingIsSeenUnderAnotherPlacement(t *testing.T) {
+	for _, test := range []struct {
+		stored, desired []*pd
+		want            string
+	}{
+		{state("w1 0 edited: a"), state("w1 0: a b"), "1: update w1 labels,status +b\n"},
+		{state("w1 0 edited: a"), state("w1 0: b"), "1: update w1 labels,status +b -a\n"},
+		{state("w1 0 edited: a b"), state("w1 0: a"), "1: update w1 status,labels -b\n"},
+		{state("w1 0 edited: a", "w2 0: b"), state("w1 0: b", "w2 0: a"), ""},
+	} {
+		update := mustDiff(t, test.stored, test.desired, rolling)
+		if test.want != "" && update.String() != test.want {
+			t.Errorf("update\n%s\nwant\n%s", update, test.want)
+		}
+		s := newServer(test.stored...)
+		was := map[string]bool{}
+		for _, d := range test.stored[0].Status.Decisions {
+			was[d.ClusterName] = true
+		}
+		for _, step := range update.Steps {
+			for _, r := range interleave(step, func(int) int { return 0 }) {
+				s.do(r)
+				for _, pd := range s.list() {
+					for _, d := range pd.Status.Decisions {
+						if pd.Labels[clusterv1beta1.PlacementLabel] != "web" && !was[d.ClusterName] {
+							t.Errorf("%s is seen under another placement: %s", d.ClusterName, update)
+						}
+					}
+				}
+			}
+		}
+		wantStored(t, s, test.desired)
 	}
 }
 

@@ -69,8 +69,8 @@ func groupLabels() [3]string {
 	return [3]string{clusterv1beta1.PlacementLabel, clusterv1beta1.DecisionGroupIndexLabel, clusterv1beta1.DecisionGroupNameLabel}
 }
 
-// unlabelled reports whether the stored object lacks the label of its placement, as an older scheduler left it
-// (D14). Whoever lists the placement's objects by that label doesn't see it.
-func (o *object) unlabelled() bool {
+// outOfSight reports whether the stored object has no label of any placement, so that nobody who lists objects by it sees
+// it (D14).
+func (o *object) outOfSight() bool {
 	return o.stored != nil && o.stored.Labels[clusterv1beta1.PlacementLabel] == ""
 }

@@ -40,12 +40,13 @@ func isOrAre(p Part) string {
 
 // partFirst returns the part that an object that changes its group writes first (D7). An object that only gains
 // clusters, or only loses some, shows none of them in a wrong group if that is done under the right labels. One
-// without its placement's label is out of sight until it gets it.
+// without a placement's label is out of sight until it gets it. One with the label of another placement is not: while its
+// group stays, it gets its own label first, so that no cluster that it gains is seen there (D14).
 func (o *object) partFirst() Part {
 	switch {
 	case !o.loses:
 		return PartLabels
-	case !o.gains, o.unlabelled():
+	case !o.gains, o.outOfSight():
 		return PartStatus
 	}
 	return firstPart(groupOf(o.stored.Labels), groupOf(o.labels))
@@ -106,7 +107,7 @@ func (f *fleet) misplaced(steps []Step) []Misplaced {
 					m.Clusters = append(m.Clusters, d.ClusterName)
 				}
 			}
-		case !obj.unlabelled():
+		case !obj.unlabelled:
 			m.Seen = groupOf(obj.stored.Labels)
 			for _, d := range obj.desired.Status.Decisions {
 				if !slices.Contains(stored[d.ClusterName], m.Seen) {

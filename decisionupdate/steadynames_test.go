@@ -13,8 +13,8 @@ import (
 )
 
 // D13, D14: a scheduler that reads, divides, keeps names and updates, as the documentation of both packages says, gets
-// past objects that are being deleted, objects of an earlier placement that the garbage collector deletes, and objects without
-// labels.
+// past objects that are being deleted, objects of an earlier placement that the garbage collector deletes, objects without
+// labels, and objects whose placement label was edited or removed by hand.
 func TestSteadyNamesGetPastOddObjects(t *testing.T) {
 	placement := &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "web", UID: "u"}}
 	clusters := []*clusterv1.ManagedCluster{{ObjectMeta: metav1.ObjectMeta{Name: "a"}}, {ObjectMeta: metav1.ObjectMeta{Name: "b"}}}
@@ -33,6 +33,10 @@ func TestSteadyNamesGetPastOddObjects(t *testing.T) {
 			"1: create web-decision-2 labels,status +a +b\n2: delete web-decision-1 -a -b\n"},
 		{"without labels", func(d *clusterv1beta1.PlacementDecision) { d.Labels = nil },
 			"1: create web-decision-2 labels,status +a +b\n2: delete web-decision-1 -a -b\n"},
+		{"without the placement's label", func(d *clusterv1beta1.PlacementDecision) { delete(d.Labels, clusterv1beta1.PlacementLabel) },
+			"1: update web-decision-1 labels\n"},
+		{"labelled with another placement", func(d *clusterv1beta1.PlacementDecision) { d.Labels[clusterv1beta1.PlacementLabel] = "db" },
+			"1: update web-decision-1 labels\n"},
 	} {
 		stored, err := groups.Decisions(placement)
 		if err != nil {

@@ -184,7 +184,7 @@ func worldOf(objects []*clusterv1beta1.PlacementDecision) world {
 		for _, d := range pd.Status.Decisions {
 			if d.ClusterName != "" {
 				w[d.ClusterName] = append(w[d.ClusterName], sight{pd.Name, g,
-					!pd.DeletionTimestamp.IsZero(), pd.Labels[clusterv1beta1.PlacementLabel] != ""})
+					!pd.DeletionTimestamp.IsZero(), pd.Labels[clusterv1beta1.PlacementLabel] == "web"})
 			}
 		}
 	}
@@ -343,8 +343,8 @@ func interleave(step decisionupdate.Step, pick func(n int) int) []request {
 }
 
 // state reads lines into objects of the placement web: each is "<object> <index>[/<name>]: <clusters>". Behind the
-// name of an object may stand "dying" if it is being deleted, and "owned" if the placement is its controller but it
-// has no labels. It is how tests and scenes write a state.
+// name of an object may stand "dying" if it is being deleted, "owned" if the placement is its controller but it
+// has no labels, and "edited" if it has the label of another placement instead of its own. It is how tests and scenes write a state.
 func state(lines ...string) []*clusterv1beta1.PlacementDecision {
 	var objects []*clusterv1beta1.PlacementDecision
 	for _, line := range lines {
@@ -355,9 +355,13 @@ func state(lines ...string) []*clusterv1beta1.PlacementDecision {
 			switch mark {
 			case "dying":
 				pd.DeletionTimestamp, pd.Finalizers = &noon, []string{"example.com/slow"}
-			case "owned":
+			case "owned", "edited":
 				yes := true
-				pd.Labels = nil
+				if mark == "owned" {
+					pd.Labels = nil
+				} else {
+					pd.Labels[clusterv1beta1.PlacementLabel] = "db"
+				}
 				pd.OwnerReferences = []metav1.OwnerReference{{APIVersion: clusterv1beta1.GroupVersion.String(), Kind: "Placement", Name: "web", UID: "p1", Controller: &yes}}
 			default:
 				index, name, _ := strings.Cut(mark, "/")

@@ -22,7 +22,7 @@ const MaxDecisions = 100
 //
 // Stored are the PlacementDecisions of the placement that are stored. Given them, names are steady: a name is only ever used
 // for the group that its object's labels say, and a cluster stays in its object as long as it stays in that group. So no
-// stored object changes its labels, and few are rewritten. Without them, all is cut and numbered anew.
+// stored object changes the labels of its group, and few are rewritten. Without them, all is cut and numbered anew.
 //
 // Clusters that are new to a group fill its objects that have room, in the order of their names, and
 // then new objects, with the lowest numbers that no stored object has. A stored object with more than

@@ -75,18 +75,18 @@
 //
 // Dividing anew, one cluster that joins or leaves can move a cluster in every group behind it, and
 // rewrite every PlacementDecision. A placement controller that passes what is stored moves no cluster
-// that could stay where it is, and no stored object ever changes its labels:
+// that could stay where it is, and no stored object ever changes the labels of its group:
 //
 //	previous, err := grouping.Read(nil, stored) // the controller's own objects: nothing to compare them with
 //	groups, err := grouping.Divide(placement, selected, grouping.Previous(previous))
 //	decisions, err := groups.Decisions(placement, stored...)
 //
-// Stored are the objects with the label of the placement, and those without it whose controller is a Placement of that name:
-// Decisions gives these the label back. In a list by label alone they would be missing, and their names would stay
-// taken, so that no new object of such a name can be created. The label of the placement may also name another one, as after an
-// edit by hand, although this one is the controller. Then write it back first: Read returns an error as long as it is wrong.
+// Stored are the objects whose controller is the placement, and those with its label. The label of an object that it controls may
+// be missing, or name another placement, as after an edit by hand: Decisions gives it back. In a list by label alone such an object
+// would be missing, and its name would stay taken, so that no new object of that name can be created. Leave out an object
+// with the label that a placement of another name controls. It is the other one's, and would be deleted here.
 //
-// Nothing else in what is stored stops that, since this controller is who mends it. Decisions replaces objects without an
+// Nothing else that is stored stops these calls, since this controller is who mends it. Decisions replaces objects without an
 // index label, as from before decision groups, and objects whose index or name was edited by hand: their clusters go to
 // other objects. Where one object lost its index label, or has one that is no index, nobody moves if it was the only one of its
 // group: an index is missing then, or it was the last. Of a group with several objects, and of the last group of a name with objects

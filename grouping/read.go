@@ -32,7 +32,8 @@ import (
 //
 // It is an error (one *field.Error per fault, found by errors.As) if an object is nil, comes twice by its name, or belongs
 // to another placement or namespace than the others or than placement, or if the clustersPerDecisionGroup of placement is
-// invalid. There are no groups then. An object without the placement's label belongs to the Placement that is its controller.
+// invalid. There are no groups then. An object belongs to the Placement that is its controller, too, whatever its label
+// says: the label may be missing, or edited by hand.
 //
 // It takes time that is mostly linear in the clusters, whatever the order in which they are stored.
 func Read(placement *clusterv1beta1.Placement, decisions []*clusterv1beta1.PlacementDecision) (*Groups, error) {
@@ -136,26 +137,35 @@ func groupIndex(label string) (int32, bool) {
 	return int32(index), true
 }
 
-// onePlacement reports the first object of another namespace or placement than the first one. Indexes of
-// different placements mean different groups.
+// onePlacement reports the first object of another namespace than the first one, or of no placement that has all before it.
+// Indexes of different placements mean different groups.
 func onePlacement(objects []*clusterv1beta1.PlacementDecision) field.ErrorList {
+	var label, controller string // of those before, where they have them in common
 	for _, d := range objects {
 		first := objects[0]
 		if d.Namespace != first.Namespace {
 			return field.ErrorList{field.Invalid(objectPath(d).Child("metadata", "namespace"), d.Namespace, fmt.Sprintf(
 				"must be %q, the namespace of the other decisions, as of %s/%s", first.Namespace, first.Namespace, first.Name))}
 		}
-		want := placementOf(first)
-		if name := placementOf(d); name != want {
+		if d == first {
+			label, controller = placementsOf(d)
+		}
+		switch byLabel, byController := isOf(d, label), isOf(d, controller); {
+		case !byLabel && !byController:
+			name, _ := placementsOf(d)
 			return field.ErrorList{field.Invalid(placementPath(d), name, fmt.Sprintf(
-				"must be %q, the placement of the other decisions, as of %s/%s", want, first.Namespace, first.Name))}
+				"must be %q, the placement of the other decisions, as of %s/%s", label, first.Namespace, first.Name))}
+		case !byLabel:
+			label = controller
+		case !byController:
+			controller = label
 		}
 	}
 	return nil
 }
 
-// validateStored reports stored objects of another placement, of which one stands for all: parse has found
-// them to be of the same.
+// validateStored reports stored objects of another placement, of which one stands for all. Parse has found
+// them to be of one namespace.
 func validateStored(placement *clusterv1beta1.Placement, stored []*clusterv1beta1.PlacementDecision) error {
 	if len(stored) == 0 {
 		return nil
@@ -166,17 +176,32 @@ func validateStored(placement *clusterv1beta1.Placement, stored []*clusterv1beta
 		errs = append(errs, field.Invalid(objectPath(d).Child("metadata", "namespace"), d.Namespace,
 			fmt.Sprintf("must be the namespace of the placement, %q", placement.Namespace)))
 	}
-	if name := placementOf(d); name != placement.Name {
+	others := slices.DeleteFunc(slices.Clone(stored), func(d *clusterv1beta1.PlacementDecision) bool {
+		return isOf(d, placement.Name)
+	})
+	if len(others) > 0 {
+		d := slices.MinFunc(others, compareObjects)
+		name, _ := placementsOf(d)
 		errs = append(errs, field.Invalid(placementPath(d), name, fmt.Sprintf("must be the placement, %q", placement.Name)))
 	}
 	return fielderrs.Join(errs)
 }
 
-// placementOf gives the placement that an object belongs to, by its label, or without it by its controller (D14).
-func placementOf(d *clusterv1beta1.PlacementDecision) string {
-	if name := d.Labels[clusterv1beta1.PlacementLabel]; name != "" {
-		return name
-	}
+// placementsOf gives the placements that an object belongs to: that of its label, and its controller (G10). Where it has one of
+// them, it is both.
+func placementsOf(d *clusterv1beta1.PlacementDecision) (label, controller string) {
+	label, controller = d.Labels[clusterv1beta1.PlacementLabel], controllerOf(d)
+	return cmp.Or(label, controller), cmp.Or(controller, label)
+}
+
+// isOf says whether an object belongs to a placement.
+func isOf(d *clusterv1beta1.PlacementDecision, placement string) bool {
+	label, controller := placementsOf(d)
+	return label == placement || controller == placement
+}
+
+// controllerOf gives the name of the placement that is an object's controller, or nothing.
+func controllerOf(d *clusterv1beta1.PlacementDecision) string {
 	if ref := metav1.GetControllerOfNoCopy(d); ref != nil && ref.Kind == "Placement" {
 		if gv, err := schema.ParseGroupVersion(ref.APIVersion); err == nil && gv.Group == clusterv1beta1.GroupName {
 			return ref.Name
@@ -188,7 +213,7 @@ func placementOf(d *clusterv1beta1.PlacementDecision) string {
 // placementPath says where an object says which placement it belongs to.
 func placementPath(d *clusterv1beta1.PlacementDecision) *field.Path {
 	const label = clusterv1beta1.PlacementLabel
-	if d.Labels[label] == "" && placementOf(d) != "" {
+	if d.Labels[label] == "" && controllerOf(d) != "" {
 		return objectPath(d).Child("metadata", "ownerReferences")
 	}
 	return labelPath(d, label)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
@@ -347,5 +348,66 @@ func TestObjectsWithoutLabels(t *testing.T) {
 		test.change(&d.OwnerReferences[0])
 		_, err := grouping.Read(p, decisions{d})
 		wantError(t, err, `placementDecisions[ns/p-decision-1].metadata.`+test.want+`: must be the placement, "p"`)
+	}
+}
+
+// G8, G10, D14: an object that the placement controls is its own, whatever placement its label names, and gets the label
+// back. Read without the Placement, objects need one placement that has them all.
+func TestObjectsLabelledWithAnotherPlacement(t *testing.T) {
+	p := newPlacement(intstr.IntOrString{})
+	p.UID = "of p"
+	from := func(name, label, controller string) *clusterv1beta1.PlacementDecision {
+		owner := newPlacement(intstr.IntOrString{})
+		owner.Name, owner.UID = max(controller, "a"), types.UID("of "+controller) // none is to be removed
+		d := mustDecide(t, mustRead(t, decision("d", "0", "", "a b")), owner)[0]
+		d.Name, d.Labels[clusterv1beta1.PlacementLabel] = name, label
+		if controller == "" {
+			d.OwnerReferences = nil
+		}
+		return d
+	}
+	const is = `.metadata.labels[cluster.open-cluster-management.io/placement]: Invalid value: `
+	for _, test := range []struct {
+		why     string
+		stored  decisions
+		kept    string
+		without string // the error without the Placement
+		with    string
+	}{
+		{"one", decisions{from("d-1", "q", "p")}, "d-1", "", ""},
+		{"beside one of its own", decisions{from("d-1", "q", "p"), from("d-2", "p", "p")}, "d-1", "", ""},
+		{"beside one that says nothing of its controller", decisions{from("d-1", "q", "p"), from("d-2", "p", "")}, "d-1", "", ""},
+		{"its own in front", decisions{from("d-1", "p", "p"), from("d-2", "q", "p")}, "d-1", "", ""},
+		{"each with another label", decisions{from("d-1", "q", "p"), from("d-2", "r", "p"), from("d-3", "", "p")}, "d-1", "", ""},
+		{"labelled with it, and another one's", decisions{from("d-1", "p", "q"), from("d-2", "r", "p")}, "d-2", "", ""},
+		{"all of another placement", decisions{from("d-1", "q", "p"), from("d-2", "q", "")}, "", "",
+			`placementDecisions[ns/d-2]` + is + `"q": must be the placement, "p"`},
+		{"of none together", decisions{from("d-1", "q", "p"), from("d-2", "q", "r"), from("d-3", "p", "p")}, "",
+			`placementDecisions[ns/d-3]` + is + `"p": must be "q", the placement of the other decisions, as of ns/d-1`, ""},
+	} {
+		for seed := range uint64(3) {
+			stored := shuffled(seed, test.stored)
+			if _, err := grouping.Read(nil, stored); test.without != "" {
+				wantError(t, err, test.without)
+				continue
+			} else if err != nil {
+				t.Errorf("%s: %v", test.why, err)
+			}
+			groups, err := grouping.Read(p, stored)
+			if test.with != "" {
+				wantError(t, err, test.with)
+				continue
+			}
+			if err != nil {
+				t.Fatalf("%s: %v", test.why, err)
+			}
+			if got := show(groups); got != "0:a b" {
+				t.Errorf("%s: read as %s", test.why, got)
+			}
+			kept := mustKeep(t, groups, p, stored...)
+			if len(kept) != 1 || kept[0].Name != test.kept || kept[0].Labels[clusterv1beta1.PlacementLabel] != "p" {
+				t.Errorf("%s: kept %v", test.why, kept)
+			}
+		}
 	}
 }

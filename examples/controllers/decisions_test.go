@@ -205,6 +205,7 @@ func (f *fleet) change(t *testing.T, changes int) (absent []string, kills int) {
 		f.leave(10)
 		f.join(10, []string{"", "edge", "early"}[i%3])
 		f.move(25, []string{"early", "canary", "edge", ""}[i%4])
+		f.edit([]string{`null`, `"other"`, `""`}[i%3])
 		switch {
 		case f.leaders != nil && i%3 == 1:
 			f.writing()
@@ -311,6 +312,16 @@ func (f *fleet) move(n int, stage string) {
 	}
 }
 
+// edit gives a PlacementDecision another label of its placement, or takes it off, as a person may by mistake.
+func (f *fleet) edit(label string) {
+	f.t.Helper()
+	var list clusterv1beta1.PlacementDecisionList
+	f.must(f.List(f.t.Context(), &list, client.InNamespace(web.Namespace)))
+	pd := &list.Items[f.rng.IntN(len(list.Items))]
+	patch := fmt.Sprintf(`{"metadata":{"labels":{%q:%s}}}`, clusterv1beta1.PlacementLabel, label)
+	f.must(client.IgnoreNotFound(f.Patch(f.t.Context(), pd, client.RawPatch("application/merge-patch+json", []byte(patch)))))
+}
+
 // settled waits until the decisions are what the fleet wants.
 func (f *fleet) settled(what string) {
 	f.t.Helper()
@@ -335,6 +346,9 @@ func (f *fleet) unsettled(ctx context.Context) string {
 	var stored []*clusterv1beta1.PlacementDecision
 	for i := range list.Items {
 		stored = append(stored, &list.Items[i])
+		if label := list.Items[i].Labels[clusterv1beta1.PlacementLabel]; label != web.Name {
+			return fmt.Sprintf("%s is labelled with the placement %q", list.Items[i].Name, label)
+		}
 	}
 	groups, err := grouping.Read(&placement, stored)
 	if err != nil {

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -30,9 +31,8 @@ const (
 
 var (
 	decisionIndexers = toolscache.Indexers{decisionsByPlacement: func(o any) ([]string, error) {
-		decision := o.(*clusterv1beta1.PlacementDecision)
-		if placement, ok := decision.Labels[clusterv1beta1.PlacementLabel]; ok {
-			return []string{decision.Namespace + "/" + placement}, nil
+		if key, ok := placementOf(o.(*clusterv1beta1.PlacementDecision)); ok {
+			return []string{key.String()}, nil
 		}
 		return nil, nil
 	}}
@@ -101,7 +101,8 @@ func (c *caches) placementsIn(namespace string) []*clusterv1beta1.Placement {
 }
 
 func (c *caches) decisionsOf(placement *clusterv1beta1.Placement) []*clusterv1beta1.PlacementDecision {
-	return list[clusterv1beta1.PlacementDecision](c.decisions, decisionsByPlacement, placement.Namespace+"/"+placement.Name)
+	return slices.DeleteFunc(list[clusterv1beta1.PlacementDecision](c.decisions, decisionsByPlacement, placement.Namespace+"/"+placement.Name),
+		func(decision *clusterv1beta1.PlacementDecision) bool { return !isOf(decision, placement) })
 }
 
 // setsBoundTo are the cluster sets that a namespace may select from.

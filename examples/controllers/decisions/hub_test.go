@@ -173,6 +173,49 @@ func (h *hub) look() (wrote string, result reconcile.Result, err error) {
 	return strings.Join(h.writes, ", "), result, err
 }
 
+// present is for after a write: it fails unless each of the clusters is in a decision, and in one with the label of the Placement
+// if it was in such a one when present was called.
+func (h *hub) present(clusters ...string) func() {
+	h.t.Helper()
+	before := clustersOf(h.labelled())
+	return func() {
+		h.t.Helper()
+		var list clusterv1beta1.PlacementDecisionList
+		h.must(h.server.List(h.t.Context(), &list))
+		var all []*clusterv1beta1.PlacementDecision
+		for i := range list.Items {
+			all = append(all, &list.Items[i])
+		}
+		there, labelled := clustersOf(all), clustersOf(h.labelled())
+		for _, cluster := range clusters {
+			if !there[cluster] || before[cluster] && !labelled[cluster] {
+				h.t.Fatalf("%s is absent after %v", cluster, h.writes)
+			}
+		}
+	}
+}
+
+// labelled are the stored decisions with the label of the Placement.
+func (h *hub) labelled() (labelled []*clusterv1beta1.PlacementDecision) {
+	h.t.Helper()
+	var list clusterv1beta1.PlacementDecisionList
+	h.must(h.server.List(h.t.Context(), &list, client.InNamespace(thePlacement.Namespace), client.MatchingLabels{clusterv1beta1.PlacementLabel: thePlacement.Name}))
+	for i := range list.Items {
+		labelled = append(labelled, &list.Items[i])
+	}
+	return labelled
+}
+
+func clustersOf(decisions []*clusterv1beta1.PlacementDecision) map[string]bool {
+	clusters := map[string]bool{}
+	for _, pd := range decisions {
+		for _, d := range pd.Status.Decisions {
+			clusters[d.ClusterName] = true
+		}
+	}
+	return clusters
+}
+
 // events returns what was told since the last call.
 func (h *hub) events() (told []string) {
 	recorder := h.teller.events.(*events.FakeRecorder)

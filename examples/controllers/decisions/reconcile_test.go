@@ -8,6 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -92,26 +93,12 @@ func TestNoClusterIsAbsent(t *testing.T) {
 	h.join("all", clusters)
 	h.place(groupsOf(40))
 	h.wrote("create 1, fill 1, create 2, fill 2, create 3, fill 3")
-	h.after = func() {
-		var list clusterv1beta1.PlacementDecisionList
-		h.must(h.server.List(t.Context(), &list))
-		there := map[string]bool{}
-		for _, pd := range list.Items {
-			for _, d := range pd.Status.Decisions {
-				there[d.ClusterName] = true
-			}
-		}
-		for _, cluster := range clusters {
-			if !there[cluster] {
-				t.Fatalf("%s is absent after %v", cluster, h.writes)
-			}
-		}
-	}
 	for i, size := range []int{40, 40, 15, 7} {
 		h.place(groupsOf(size, "canary"))
 		h.join("all", clusters[20*i:20*i+10], "stage=canary")
 		h.must(h.server.Delete(t.Context(), h.cluster(clusters[40])))
 		clusters = slices.Delete(clusters, 40, 41)
+		h.after = h.present(clusters...)
 		h.catchUp()
 		if wrote, _, err := h.look(); wrote == "" || err != nil {
 			t.Fatalf("size %d: wrote %q, %v, %s", size, wrote, err, h.decisions())
@@ -234,6 +221,78 @@ func TestLabelThatWasEditedByHand(t *testing.T) {
 		t.Errorf("told %q", told)
 	}
 	h.wrote("")
+}
+
+// A person edits the label of the placement, or the controller, of a decision, or takes the label off. No cluster vanishes, though
+// clusters move at the same time, and nothing is written twice. The Placement that the label names leaves the decision alone.
+func TestPlacementThatWasEditedByHand(t *testing.T) {
+	other := types.NamespacedName{Namespace: "apps", Name: "other"}
+	edit := func(label string) func(*clusterv1beta1.PlacementDecision) {
+		return func(pd *clusterv1beta1.PlacementDecision) { pd.Labels[clusterv1beta1.PlacementLabel] = label }
+	}
+	for why, test := range map[string]struct {
+		edit             func(*clusterv1beta1.PlacementDecision)
+		heals, exchanges string // what is written, where nothing else changed, and where a cluster left the decision and another joined
+	}{
+		"another placement": {edit(other.Name), "label 1", "fill 1, label 1, fill 3"},
+		"no placement":      {edit("nobody"), "label 1", "fill 1, label 1, fill 3"},
+		"an empty label":    {edit(""), "label 1", "fill 1, label 1, fill 3"},
+		"no label":          {func(pd *clusterv1beta1.PlacementDecision) { delete(pd.Labels, clusterv1beta1.PlacementLabel) }, "label 1", "fill 1, label 1, fill 3"},
+		"no labels":         {func(pd *clusterv1beta1.PlacementDecision) { pd.Labels = nil }, "create 4, fill 4, delete 1", "fill 3, create 4, fill 4, delete 1"},
+		"another controller": {func(pd *clusterv1beta1.PlacementDecision) {
+			pd.OwnerReferences[0].Name, pd.OwnerReferences[0].UID = other.Name, "the other"
+		}, "create 4, fill 4, delete 1", "fill 3, create 4, fill 4, delete 1"},
+	} {
+		for _, restarted := range []bool{false, true} {
+			for _, beside := range []string{"nothing", "an exchange", "other groups"} {
+				h := newHub(t)
+				h.join("all", []string{"a", "b", "c", "d", "e"})
+				h.place(groupsOf(2))
+				h.wrote("create 1, fill 1, create 2, fill 2, create 3, fill 3")
+				h.put(&clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: other.Namespace, Name: other.Name, UID: "the other"}, Spec: clusterv1beta1.PlacementSpec{
+					ClusterSets: []string{"none"}}})
+				var pd clusterv1beta1.PlacementDecision
+				h.must(h.server.Get(t.Context(), client.ObjectKey{Namespace: "apps", Name: "web-decision-1"}, &pd))
+				test.edit(&pd)
+				h.must(h.server.Update(t.Context(), &pd))
+				if restarted {
+					h.restart()
+				}
+				clusters, want := []string{"a", "c", "d", "e"}, test.heals
+				switch beside {
+				case "an exchange":
+					h.must(h.server.Delete(t.Context(), h.cluster("b")))
+					h.join("all", []string{"bb"})
+					want = test.exchanges
+				case "other groups":
+					h.join("all", []string{"a", "d"}, "stage=canary")
+					h.place(groupsOf(2, "canary"))
+					want = "create 4, fill 4, create 5, fill 5, fill 3, fill 2, delete 1"
+				}
+				h.after = h.present(clusters...)
+				h.catchUp()
+				h.writes = nil
+				_, err := h.Reconcile(t.Context(), reconcile.Request{NamespacedName: other})
+				h.must(err)
+				if got := strings.Join(h.writes, ", "); got != "create other-decision-1" {
+					t.Errorf("%s: the other Placement wrote %q", why, got)
+				}
+				h.catchUp()
+				wrote, _, err := h.look()
+				h.must(err)
+				if wrote != want {
+					t.Errorf("%s, restarted %v, beside %s: wrote %q, want %q", why, restarted, beside, wrote, want)
+				}
+				h.wrote("")
+				h.clock = h.clock.Add(patience)
+				h.wrote("")
+				groups, err := grouping.Read(h.placement(), h.labelled())
+				if err != nil || groups.Incomplete() != "" || groups.NumClusters() != 5 {
+					t.Errorf("%s: %s, %v, %s", why, groups.Incomplete(), err, h.decisions())
+				}
+			}
+		}
+	}
 }
 
 func TestWhatCannotBeCarriedOut(t *testing.T) {

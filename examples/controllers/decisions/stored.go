@@ -39,12 +39,13 @@ func (c *controller) stored(ctx context.Context, placement *clusterv1beta1.Place
 		return nil, false, nil
 	}
 	var list clusterv1beta1.PlacementDecisionList
-	err = c.live.List(ctx, &list, client.InNamespace(placement.Namespace), client.MatchingLabels{clusterv1beta1.PlacementLabel: placement.Name})
-	if err != nil {
+	if err := c.live.List(ctx, &list, client.InNamespace(placement.Namespace)); err != nil { // no selector finds an owner
 		return nil, false, err
 	}
 	for i := range list.Items {
-		stored = append(stored, &list.Items[i])
+		if isOf(&list.Items[i], placement) {
+			stored = append(stored, &list.Items[i])
+		}
 	}
 	w.listed(stored, cached, c.now())
 	return stored, true, nil

@@ -51,8 +51,8 @@ func matters(e event.UpdateEvent) bool {
 }
 
 func placementOfDecision(object client.Object) []types.NamespacedName {
-	if name, ok := object.GetLabels()[clusterv1beta1.PlacementLabel]; ok {
-		return []types.NamespacedName{{Namespace: object.GetNamespace(), Name: name}}
+	if key, ok := placementOf(object); ok {
+		return []types.NamespacedName{key}
 	}
 	return nil
 }

@@ -24,17 +24,27 @@ func TestWhichPlacementsAnEventConcerns(t *testing.T) {
 	decision := func(placement string) *clusterv1beta1.PlacementDecision {
 		return &clusterv1beta1.PlacementDecision{ObjectMeta: metav1.ObjectMeta{Namespace: "apps", Labels: map[string]string{clusterv1beta1.PlacementLabel: placement}}}
 	}
+	controlled := func(controller, name, label string) *clusterv1beta1.PlacementDecision {
+		yes := true
+		d := decision(label)
+		d.Name = name
+		d.OwnerReferences = []metav1.OwnerReference{{APIVersion: clusterv1beta1.GroupVersion.String(), Kind: "Placement", Name: controller, Controller: &yes}}
+		return d
+	}
 	for name, event := range map[string]struct {
 		concerns bool
 		got      []types.NamespacedName
 	}{
-		"a cluster of a set that is bound":     {true, h.caches.placementsOfCluster(in("all"))},
-		"a cluster of a set that is not bound": {false, h.caches.placementsOfCluster(in("west"))},
-		"a cluster of no set":                  {false, h.caches.placementsOfCluster(&clusterv1.ManagedCluster{})},
-		"a set that is bound":                  {true, h.caches.placementsOfSet(&clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: "all"}})},
-		"a binding of its namespace":           {true, h.caches.placementsOfBinding(&clusterv1beta2.ManagedClusterSetBinding{ObjectMeta: metav1.ObjectMeta{Namespace: "apps"}})},
-		"a decision of its own":                {true, placementOfDecision(decision("web"))},
-		"a decision of nobody":                 {false, placementOfDecision(&clusterv1beta1.PlacementDecision{})},
+		"a cluster of a set that is bound":                     {true, h.caches.placementsOfCluster(in("all"))},
+		"a cluster of a set that is not bound":                 {false, h.caches.placementsOfCluster(in("west"))},
+		"a cluster of no set":                                  {false, h.caches.placementsOfCluster(&clusterv1.ManagedCluster{})},
+		"a set that is bound":                                  {true, h.caches.placementsOfSet(&clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: "all"}})},
+		"a binding of its namespace":                           {true, h.caches.placementsOfBinding(&clusterv1beta2.ManagedClusterSetBinding{ObjectMeta: metav1.ObjectMeta{Namespace: "apps"}})},
+		"a decision of its own":                                {true, placementOfDecision(decision("web"))},
+		"a decision of its own without the label":              {true, placementOfDecision(controlled("web", "web-decision-1", ""))},
+		"a decision of its own with another Placement's label": {true, placementOfDecision(controlled("web", "web-decision-1", "other"))},
+		"a decision of its own with another controller":        {true, placementOfDecision(controlled("other", "web-decision-1", "web"))},
+		"a decision of nobody":                                 {false, placementOfDecision(&clusterv1beta1.PlacementDecision{})},
 	} {
 		want := []types.NamespacedName{}
 		if event.concerns {
@@ -43,6 +53,9 @@ func TestWhichPlacementsAnEventConcerns(t *testing.T) {
 		if !slices.Equal(event.got, want) {
 			t.Errorf("%s concerns %v", name, event.got)
 		}
+	}
+	if got := placementOfDecision(controlled("other", "other-decision-1", "web")); !slices.Equal(got, []types.NamespacedName{{Namespace: "apps", Name: "other"}}) {
+		t.Errorf("a decision of another Placement with the label of this one concerns %v", got)
 	}
 }
 

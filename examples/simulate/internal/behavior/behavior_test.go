@@ -208,10 +208,10 @@ func TestValidateNamesTheField(t *testing.T) {
 		{`clusters: [{share: 1, rate: 5%}]`, `spec.clusters[0].rate: Forbidden: must not be given with a share`},
 		{`clusters: [{after: 1h-8761h}]`, `spec.clusters[0].after: Invalid value: "1h-8761h"`},
 		{`clusters: [{outcome: Fails, recoversAfter: 8761h}]`, `spec.clusters[0].recoversAfter: Invalid value`},
-		{`clusters: [{recoversAfter: 1s}]`, `spec.clusters[0].recoversAfter: Forbidden`},
-		{`clusters: [{attempts: 1}]`, `spec.clusters[0].attempts: Forbidden: is for clusters whose outcome is Fails or NeverAnswers`},
+		{`clusters: [{recoversAfter: 1s}]`, `spec.clusters[0].recoversAfter: Forbidden: must be left out unless the outcome is Fails or NeverAnswers`},
+		{`clusters: [{attempts: 1}]`, `spec.clusters[0].attempts: Forbidden: must be left out unless the outcome is Fails or NeverAnswers`},
 		{`clusters: [{outcome: Fails, attempts: -1}]`, `spec.clusters[0].attempts: Invalid value: -1: must not be negative`},
-		{`clusters: [{outcome: NeverAnswers, after: 1s}]`, `spec.clusters[0].after: Forbidden`},
+		{`clusters: [{outcome: NeverAnswers, after: 1s}]`, `spec.clusters[0].after: Forbidden: must be left out where the outcome is NeverAnswers; recoversAfter may be given`},
 		{`clusters: [{outcome: fails}]`, `spec.clusters[0].outcome: Unsupported value: "fails": supported values: "Succeeds", "Fails", "NeverAnswers"`},
 	} {
 		errs := spec(t, test.spec).Validate(field.NewPath("spec"))

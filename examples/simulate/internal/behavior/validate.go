@@ -55,15 +55,15 @@ func (r Rule) validateOutcome(at *field.Path) (errs field.ErrorList) {
 	switch r.Outcome {
 	case "", Succeeds:
 		if r.RecoversAfter != nil {
-			errs = append(errs, field.Forbidden(at.Child("recoversAfter"), "is for clusters whose outcome is Fails or NeverAnswers"))
+			errs = append(errs, field.Forbidden(at.Child("recoversAfter"), "must be left out unless the outcome is Fails or NeverAnswers"))
 		}
 		if r.Attempts != 0 {
-			errs = append(errs, field.Forbidden(at.Child("attempts"), "is for clusters whose outcome is Fails or NeverAnswers"))
+			errs = append(errs, field.Forbidden(at.Child("attempts"), "must be left out unless the outcome is Fails or NeverAnswers"))
 		}
 	case Fails:
 	case NeverAnswers:
 		if r.After != nil {
-			errs = append(errs, field.Forbidden(at.Child("after"), "is not for clusters that never answer; recoversAfter is"))
+			errs = append(errs, field.Forbidden(at.Child("after"), "must be left out where the outcome is NeverAnswers; recoversAfter may be given"))
 		}
 	default:
 		errs = append(errs, field.NotSupported(at.Child("outcome"), r.Outcome, []Outcome{Succeeds, Fails, NeverAnswers}))

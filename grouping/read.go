@@ -41,19 +41,21 @@ func Read(placement *clusterv1beta1.Placement, decisions []*clusterv1beta1.Place
 	if err != nil {
 		return nil, err
 	}
-	g := build(sources)
 	if placement != nil {
 		if err := validateStored(placement, decisions); err != nil {
 			return nil, err
 		}
+	}
+	placed, g := place(sources), build(sources)
+	if placed != nil {
+		g.placed = build(placed)
+	}
+	if placement != nil {
 		size, err := parseSize(placement, nil)
 		if err != nil {
 			return nil, err
 		}
 		g.size = size
-	}
-	if placed := place(sources); placed != nil {
-		g.placed = build(placed)
 	}
 	g.completeness = compareStatus(placement, sources, g.NumClusters())
 	return g, nil
@@ -87,9 +89,7 @@ func parse(decisions []*clusterv1beta1.PlacementDecision) ([]source, error) {
 		}
 	}
 	errs = append(errs, onePlacement(objects)...)
-	errs = append(errs, fielderrs.Duplicates(objects, compareNamed, func(d *clusterv1beta1.PlacementDecision) *field.Error {
-		return field.Duplicate(objectPath(d).Child("metadata", "name"), d.Name)
-	})...)
+	errs = append(errs, fielderrs.Duplicates(objects, compareNamed, sameName)...)
 	slices.SortStableFunc(sources, func(a, b source) int { return a.key.Compare(b.key) })
 	return sources, fielderrs.Join(errs)
 }
@@ -112,6 +112,11 @@ func compareNamed(a, b *clusterv1beta1.PlacementDecision) int {
 		return -1
 	}
 	return compareObjects(a, b)
+}
+
+// sameName reports an object that comes twice by its name.
+func sameName(d *clusterv1beta1.PlacementDecision) *field.Error {
+	return field.Duplicate(objectPath(d).Child("metadata", "name"), d.Name)
 }
 
 // compareNames orders names of PlacementDecisions: those that differ in the number at their end only by

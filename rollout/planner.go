@@ -297,7 +297,8 @@ func (p *Planner) SetStrategy(strategy clusterv1alpha1.RolloutStrategy, opts ...
 func (p *Planner) Next(now time.Time) Next {
 	p.lock()
 	defer p.mu.Unlock()
-	t, o := p.at(now)
+	p.advance(now)
+	t, o := p.tracker, p.observed()
 	n, c := t.schedule.next(t, &o, t.now, nil)
 	p.remember(&c)
 	n.Removed = slices.Clone(n.Removed)
@@ -309,7 +310,8 @@ func (p *Planner) Next(now time.Time) Next {
 func (p *Planner) InFlight(now time.Time) []Cluster {
 	p.lock()
 	defer p.mu.Unlock()
-	t, o := p.at(now)
+	p.advance(now)
+	t, o := p.tracker, p.observed()
 	everyone := o.everyone()
 	return t.schedule.list(t, inFlightStates, everyone.inFlight())
 }
@@ -319,7 +321,8 @@ func (p *Planner) InFlight(now time.Time) []Cluster {
 func (p *Planner) Result(now time.Time) *Result {
 	p.lock()
 	defer p.mu.Unlock()
-	t, o := p.at(now)
+	p.advance(now)
+	t, o := p.tracker, p.observed()
 	r := &Result{
 		schedule: t.schedule,
 		states:   slices.Clone(t.states),
@@ -337,23 +340,27 @@ func (p *Planner) Result(now time.Time) *Result {
 	return r
 }
 
-// at brings the tracker to the time now and gives what it observed.
-func (p *Planner) at(now time.Time) (*tracker, observed) {
+// advance brings the tracker to the time now.
+func (p *Planner) advance(now time.Time) {
 	t := p.tracker
 	if now = now.Round(0); now.Before(t.now) { // as Plan, by the wall clock
 		p.tracker = (&tracker{schedule: t.schedule, ranks: t.ranks, facts: t.facts, now: now}).fill()
 	} else {
 		t.advance(now)
 	}
+}
+
+// observed gives what the planner knows beside the states of the selected clusters.
+func (p *Planner) observed() observed {
 	o := p.tracker.observed()
 	o.removed = p.removedNames()
-	if o.unselected = t.schedule.options.unselected; p.unselected != nil {
+	if o.unselected = p.tracker.schedule.options.unselected; p.unselected != nil {
 		o.unselected = p.unselected
 	}
 	for cluster := range p.several {
 		o.merged.add(cluster)
 	}
-	return p.tracker, o
+	return o
 }
 
 // remember keeps in mind since when clusters have not been selected.

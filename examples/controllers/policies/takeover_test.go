@@ -21,9 +21,7 @@ func TestProcessTakesOverWithACacheThatIsBehind(t *testing.T) {
 	h.report(policyv1.NonCompliant, "b") // it fails: b is to be waited for
 
 	h.restart() // with a cache that shows b as it waits
-	if wrote, recheck, err := h.look(); wrote != "" || recheck == 0 || err != nil {
-		t.Errorf("wrote %q, %v, %v", wrote, recheck, err)
-	}
+	h.waitsForItsCaches()
 	h.wrote("")
 }
 
@@ -38,19 +36,13 @@ func TestProcessTakesOverWhatWasDeleted(t *testing.T) {
 	delete(h.policies, "a/policies.etcd")
 
 	h.restart()
-	if wrote, recheck, err := h.look(); wrote != "" || recheck == 0 || err != nil {
-		t.Errorf("wrote %q, %v, %v", wrote, recheck, err)
-	}
+	h.waitsForItsCaches()
 	h.wrote("a: create inform")
 }
 
 // Content that the process before has replaced does not come back.
 func TestProcessTakesOverWithAPolicyThatIsBehind(t *testing.T) {
-	h := newHub(t)
-	h.place("prod", "a")
-	h.bind("prod", "prod", itself(), "")
-	h.policy("remediationAction: inform\n" + templates)
-	h.wrote("a: create inform")
+	h := informed(t)
 	h.catchUp()
 	before, _, _ := h.caches.policies.GetByKey(thePolicy.String())
 	h.policy("remediationAction: inform\nseverity: high\n" + templates)
@@ -59,21 +51,33 @@ func TestProcessTakesOverWithAPolicyThatIsBehind(t *testing.T) {
 	h.restart()
 	h.catchUp()
 	h.must(h.caches.policies.Update(before))
-	if wrote, recheck, err := h.look(); wrote != "" || recheck != gather || err != nil {
-		t.Errorf("wrote %q, %v, %v", wrote, recheck, err)
-	}
+	h.waitsForItsCaches()
 	h.wrote("")
 }
 
 // A process asks once.
 func TestProcessTakesOverOnce(t *testing.T) {
+	h := informed(t)
+	h.wrote("")
+	if h.lists != 1 {
+		t.Errorf("asked %d times", h.lists)
+	}
+}
+
+// informed is a hub whose policy has been written for one cluster.
+func informed(t *testing.T) *hub {
 	h := newHub(t)
 	h.place("prod", "a")
 	h.bind("prod", "prod", itself(), "")
 	h.policy("remediationAction: inform\n" + templates)
 	h.wrote("a: create inform")
-	h.wrote("")
-	if h.lists != 1 {
-		t.Errorf("asked %d times", h.lists)
+	return h
+}
+
+// waitsForItsCaches fails unless a reconcile writes nothing and comes back once the caches may show more.
+func (h *hub) waitsForItsCaches() {
+	h.t.Helper()
+	if wrote, recheck, err := h.look(); wrote != "" || recheck == 0 || err != nil {
+		h.t.Errorf("wrote %q, %v, %v", wrote, recheck, err)
 	}
 }

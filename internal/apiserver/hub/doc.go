@@ -103,7 +103,7 @@
 // roll out a first version to its end, and then one that some agents fail, answer late or never. It is taken back because
 // of a breach or because a person asks. The controller dies at any write from the new template to the last that went back;
 // leaders are cut off; clusters join, leave and return in mid-way; agents take the version before as they like; and a third
-// version may come before all went back, and be taken back, too. Beside what is said above, the observer judges:
+// version may come before all went back, and be taken back, too. Beside what is said above, the observer judges (judge_back.go):
 //
 //   - Stored: a version is written only where the set's status says that clusters get it. So the aborted time stands there before
 //     the first goes back, and a new revision before anything is written of it.

@@ -2,15 +2,15 @@ package grouping
 
 import "slices"
 
-// Apart gives each of several placements the clusters that none before it selects, for a workload that follows them
-// all with a strategy for each. Where one strategy goes for all of them, use [Join].
+// Apart gives each placement the clusters that no placement before it selects. It is for a workload that follows
+// several placements with a strategy for each. Where one strategy goes for all of them, use [Join].
 //
-// The results are in the order of the parts. A group that loses clusters stays, even if it loses all; indexes, names and the
-// order of the clusters stay what they are. As long as a placement is incomplete, nobody knows which clusters are left for
-// those behind it, so they are incomplete, too. Otherwise one behind it might start a cluster that the incomplete placement
-// selects and holds back, and a cluster that only changes its placement might lose its workload.
+// The results are in the order of the parts. A group that loses clusters stays, even if it loses all. Indexes, names and the
+// order of the clusters stay as they are. Where a placement is incomplete, nobody knows which clusters it leaves to the next
+// ones, so their groups are incomplete, too. Otherwise a later placement might start a cluster that the incomplete one
+// selects and holds back. And a cluster that only changes its placement might lose its workload.
 //
-// The errors are the same as from Join. It takes time linear in the clusters times the placements.
+// The errors are the same as from Join. It takes time in proportion to clusters × placements.
 func Apart(parts ...PlacementGroups) ([]*Groups, error) {
 	if err := validateJoin(parts); err != nil {
 		return nil, err
@@ -34,7 +34,7 @@ func Apart(parts ...PlacementGroups) ([]*Groups, error) {
 	return apart, nil
 }
 
-// without is the same groups, of which something is missing.
+// without gives the same groups with something missing.
 func (g *Groups) without(missing string) *Groups {
 	var copied Groups
 	if g != nil {

@@ -6,19 +6,19 @@ import (
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 )
 
-// source is one group's decisions before they are indexed. The same key may come several times in a
-// row, each with a part of the group.
+// source is one group's decisions before they are indexed. A group may have several sources in a row, each with a part
+// of it.
 type source struct {
 	key       Key
 	object    string // the name of the PlacementDecision that it was read from or is to be written to, if any
 	decisions []clusterv1beta1.ClusterDecision
 	labelled  bool   // the PlacementDecision has the label of the index
 	label     string // the label of the index
-	assumed   bool   // the label is no index, or not there, so that the index is taken for 0
+	assumed   bool   // the label is missing or no index, so the index is taken for 0
 	deleted   bool   // the PlacementDecision is being deleted
 }
 
-// size is how many decisions are for a cluster.
+// size counts the decisions that name a cluster.
 func (s *source) size() int {
 	size := 0
 	for i := range s.decisions {
@@ -29,8 +29,8 @@ func (s *source) size() int {
 	return size
 }
 
-// build indexes the sources. Groups and their clusters are in the order of the sources; of the decisions
-// for one cluster the first counts (G11), and decisions without a cluster are left out.
+// build indexes the sources. Groups and their clusters are in the order of the sources. Where several decisions name a
+// cluster, the first counts (G11). Decisions without a cluster are left out.
 func build(sources []source) *Groups {
 	names := namesOf(sources)
 	places := slices.CompactFunc(order(names), func(a, b int32) bool { return names[a] == names[b] })

@@ -2,7 +2,7 @@ package grouping
 
 import "fmt"
 
-// Changes is what differs between two Groups, each list in the order of the names.
+// Changes says what differs between two Groups. Each list is in the order of the names.
 type Changes struct {
 	// Added are the clusters that were not selected before.
 	Added []string `json:"added,omitempty"`
@@ -25,8 +25,8 @@ func (m Move) String() string { return fmt.Sprintf("%s: %v → %v", m.Cluster, m
 // IsZero says whether nothing changed.
 func (c Changes) IsZero() bool { return len(c.Added)+len(c.Removed)+len(c.Moved) == 0 }
 
-// Changes says what became of previous. It takes time linear in the clusters of both, and none
-// where both are the same value.
+// Changes says what differs from previous. It takes time linear in the clusters of both, and constant time where both
+// are the same value.
 func (g *Groups) Changes(previous *Groups) Changes {
 	var c Changes
 	if g == previous {

@@ -7,14 +7,14 @@ import (
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 )
 
-// Incomplete says what is missing for the groups to be those that the placement's status speaks of, in one short
-// line: `placement web: PlacementDecision web-decision-2 is not there`. It is empty where nothing is missing.
+// Incomplete says in one short line what the groups lack to match the placement's status: `placement web:
+// PlacementDecision web-decision-2 is not there`. It is empty where nothing is missing.
 //
 // While groups are incomplete, nothing must start and nobody must be removed. A canary group that the scheduler
 // has not filled yet looks like an empty one, and a cache without objects looks like a selection without clusters.
 //
-// Groups from [Divide] and [FromNames] are complete, and nil and the zero value are not. [Read] says when those that it
-// gives are. Groups from [Join] are complete if all parts are; the line names the placements of the others.
+// Groups from [Divide] and [FromNames] are complete. Nil and the zero value are not. For groups from [Read], see there.
+// Groups from [Join] are complete if all parts are; otherwise the line names the placements of the incomplete parts.
 func (g *Groups) Incomplete() string {
 	missing := g.withoutPlacement()
 	if missing == "" || g == nil || g.of == "" {
@@ -31,7 +31,7 @@ func (g *Groups) withoutPlacement() string {
 	return g.missing
 }
 
-// completeness says whether groups are whole. Groups that nobody has made have the zero value.
+// completeness says whether groups are whole. The zero value is for groups that nobody has made.
 type completeness struct {
 	checked bool
 	missing string // empty where nothing is
@@ -60,7 +60,7 @@ func compareStatus(placement *clusterv1beta1.Placement, sources []source, distin
 	return c
 }
 
-// oddIndexes looks for objects of which nobody knows the group, since the label of its index is none.
+// oddIndexes looks for objects whose index label is missing or no index, so that nobody knows their group.
 func oddIndexes(sources []source) string {
 	var found findings
 	for i := range sources {
@@ -71,8 +71,8 @@ func oddIndexes(sources []source) string {
 	return found.String()
 }
 
-// missing makes the comparisons one after the other. The first that finds something ends it, since what later
-// ones would find mostly follows from that.
+// missing makes the comparisons one after the other. It stops at the first that finds something, since what later ones
+// would find mostly follows from that.
 func missing(status *clusterv1beta1.PlacementStatus, sources []source, distinct int) string {
 	var found findings
 	switch {
@@ -131,8 +131,8 @@ func (f *findings) String() string {
 	return s
 }
 
-// inStep says whether the status names the objects that are there, in their order. It mostly does, and then nothing
-// has to be looked up.
+// inStep says whether the status names exactly the stored objects, in their order. It mostly does, and then nothing has
+// to be looked up.
 func inStep(groups []clusterv1beta1.DecisionGroupStatus, sources []source) bool {
 	for i := range groups {
 		key := statusKey(&groups[i])
@@ -180,7 +180,7 @@ func (f *findings) compareObjects(groups []clusterv1beta1.DecisionGroupStatus, s
 	}
 }
 
-// deletions looks for objects that are being deleted. Their clusters are on the way to others, or out.
+// deletions looks for objects that are being deleted. Their clusters go to other objects, or are no longer selected.
 func (f *findings) deletions(sources []source) {
 	for i := range sources {
 		if sources[i].deleted {
@@ -189,8 +189,8 @@ func (f *findings) deletions(sources []source) {
 	}
 }
 
-// compareSizes looks for groups that have more clusters or fewer than the status says. A cluster counts in each
-// object that has it, so that one that is on its way from one group to another is seen.
+// compareSizes looks for groups that have more clusters or fewer than the status says. A cluster counts in each object
+// that has it, so a cluster that is moving between groups is seen.
 func (f *findings) compareSizes(groups []clusterv1beta1.DecisionGroupStatus, sources []source) {
 	if len(groups) == 0 {
 		return

@@ -21,9 +21,9 @@ type options struct {
 	previous *Groups
 }
 
-// Scores gives the clusters' scores, as the placement's prioritizers computed them, by cluster name. They
-// are kept in the decisions; where the placement says sortBy: Score, clusters are divided in their order,
-// highest first and ties by name. A cluster without a score has 0.
+// Scores gives the clusters' scores by cluster name, as the placement's prioritizers computed them. They are kept in
+// the decisions. Where the placement says sortBy: Score, clusters are divided in the order of their scores, the highest
+// first, ties by name. A cluster without a score has 0.
 func Scores(scores map[string]int64) Option {
 	return func(o *options) { o.scores = scores }
 }
@@ -33,22 +33,20 @@ func Reasons(reasons map[string]string) Option {
 	return func(o *options) { o.reasons = reasons }
 }
 
-// Divide puts the clusters that placement selected into the groups of its decisionStrategy.
-// Of placement, spec.decisionStrategy and spec.sortBy are read; of each cluster its name, its labels and
-// status.clusterClaims. The order of clusters does not matter. The result shares strings with the
-// input, nothing else.
+// Divide puts the clusters that placement selected into the groups of its decisionStrategy. It reads the placement's
+// spec.decisionStrategy and spec.sortBy, and each cluster's name, labels and status.clusterClaims. The order of
+// clusters does not matter. The result shares strings with the input, nothing else.
 //
-// Indexes run from 0 without gaps. A named group that selects no cluster does not exist; without any
-// cluster there is one group, without a name. A name that is listed twice has the groups of both
-// places. A clustersPerDecisionGroup of 0 can't be told from none and means all.
+// Indexes run from 0 without gaps. A named group that selects no cluster does not exist. Where there is no cluster,
+// there is one group without a name. A name that is listed twice has the groups of both places. A
+// clustersPerDecisionGroup of 0 cannot be told from an unset one and means all.
 //
 // It is an error (one *field.Error per fault, found by errors.As, with the path in the placement or in
 // clusters) if the placement is nil, a group has no name or one that can't be a label's value, a selector
 // is invalid, clustersPerDecisionGroup is neither a positive count nor a percentage from 1% to 100%,
 // sortBy is unknown, a cluster is nil, has no name, or comes twice, or the previous groups are joined ones.
 //
-// It takes time in proportion to clusters × named groups for matching, and otherwise mostly linear in the
-// clusters.
+// Matching takes time in proportion to clusters × named groups. The rest is mostly linear in the clusters.
 func Divide(placement *clusterv1beta1.Placement, clusters []*clusterv1.ManagedCluster, opts ...Option) (*Groups, error) {
 	var o options
 	for _, opt := range opts {
@@ -74,7 +72,7 @@ func Divide(placement *clusterv1beta1.Placement, clusters []*clusterv1.ManagedCl
 	for position, place := range places {
 		name := names[position]
 		g.set(position, o.reasons[name], o.scores[name])
-		// In the order of the names, since a cache was filled by name, and lies so in memory.
+		// Matched in the order of the names, in which objects of a cache mostly lie in memory.
 		partOf[position] = division.match(clusters[place])
 	}
 	heritage := division.inherit(o.previous, g.names, partOf)
@@ -93,7 +91,7 @@ func Divide(placement *clusterv1beta1.Placement, clusters []*clusterv1.ManagedCl
 	return g, nil
 }
 
-// clusterNames gives the name of each cluster, or what is wrong with them.
+// clusterNames gives the name of each cluster, or the faults found in them.
 func clusterNames(clusters []*clusterv1.ManagedCluster) ([]string, field.ErrorList) {
 	var errs field.ErrorList
 	path := field.NewPath("clusters")

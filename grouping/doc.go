@@ -26,19 +26,19 @@
 // placement's status when it is done. Only the status says how many objects and clusters there must be. Without it,
 // a canary group that is not filled yet looks like an empty one, which a rollout passes over.
 //
-// 2. While the groups are incomplete, start nothing and remove nobody. Package rollout does so if it gets the groups as
-// they are. Incomplete is no error and needs no retry: every write that completes the groups is an event of its own.
+// 2. While the groups are incomplete, start nothing and remove nobody. Package rollout follows this by itself.
+// Incomplete groups are not an error and need no retry: the write that completes them is an event.
 //
-// 3. Don't take an empty cache for an empty selection. Where no cluster is selected, one PlacementDecision without clusters is
-// stored. So where there is none, nothing was scheduled yet, or a cache is not filled: groups that were read of nothing are
-// incomplete, with the Placement or without.
+// 3. Don't take an empty cache for an empty selection. Where no cluster is selected, the scheduler stores one
+// PlacementDecision without clusters. No PlacementDecision at all means that nothing was scheduled yet, or that a cache is
+// not filled. So groups read from no objects are incomplete, with a Placement or without.
 //
 // 4. Remove late. The status has counts, and counts cannot show an exchange. Say that b joins the groups {a c} and {d},
-// and the names shift by one: once the first object is rewritten the groups are {a b} and {d}, with as many clusters in
-// each as before. They look complete, and c is in none. A scheduler that writes its changes with package decisionupdate
-// never lets that happen. One that divides steadily hardly ever does. OCM's own does. So remove a cluster only when it has
-// been in no group for a while, and bound how many are removed at once. Package rollout does both where it is told to,
-// by its options RemoveAfter and MaxRemoved.
+// which become {a b} and {c d}. When only the first object is rewritten, the groups are {a b} and {d}. A status from
+// before the change has the same counts. So the groups look complete, but c is in none of them. A scheduler that writes
+// its changes with package decisionupdate never lets that happen. One that divides steadily hardly ever does. OCM's own
+// does. So remove a cluster only when it has been in no group for a while, and bound how many are removed at once: the
+// options RemoveAfter and MaxRemoved of package rollout do both.
 //
 // # A controller that places
 //
@@ -60,46 +60,50 @@
 //	placement.Status.DecisionGroups = status.DecisionGroups
 //	placement.Status.NumberOfSelectedClusters = status.NumberOfSelectedClusters
 //
-// A webhook calls [Validate], which finds every fault of a placement for which these calls would fail. The errors have the
+// A webhook calls [Validate], which finds every fault of a placement that would make these calls fail. The errors have the
 // paths of the placement's JSON.
 //
 // # Order
 //
-// Groups are in the order of their index. The groups that decisionStrategy names come first, as they
-// are listed there. The clusters that none of them selects follow under the empty name. Where a name
-// has more clusters than fit one group, it has several groups with consecutive indexes.
+// Groups are in the order of their index. The groups that decisionStrategy names come first, as they are listed there.
+// The clusters that none of them selects follow under the empty name. A name with more clusters than fit one group has
+// several groups with consecutive indexes.
 //
 // All results are the same for the same input in any order, and no input is changed or kept.
 //
 // # Steady groups
 //
-// Dividing anew, one cluster that joins or leaves can move a cluster in every group behind it, and
-// rewrite every PlacementDecision. A placement controller that passes what is stored moves no cluster
-// that could stay where it is, and no stored object ever changes the labels of its group:
+// When clusters are divided anew, one that joins or leaves can move a cluster in every group behind it and change every
+// PlacementDecision. A placement controller that passes what is stored moves no cluster that could stay where it is,
+// and never changes the group labels of a stored object:
 //
 //	previous, err := grouping.Read(nil, stored) // the controller's own objects: nothing to compare them with
 //	groups, err := grouping.Divide(placement, selected, grouping.Previous(previous))
 //	decisions, err := groups.Decisions(placement, stored...)
 //
-// Stored are the objects whose controller is the placement, and those with its label. The label of an object that it controls may
-// be missing, or name another placement, as after an edit by hand: Decisions gives it back. In a list by label alone such an object
-// would be missing, and its name would stay taken, so that no new object of that name can be created. Leave out an object
-// with the label that a placement of another name controls. It is the other one's, and would be deleted here.
+// Pass as stored the objects that the placement controls, and those with its label. An object that the placement controls may
+// lack the label, or have another placement's, after an edit by hand; Decisions restores it. A list by label alone would miss
+// such an object, and no new object could be created under its name. Leave out an object with the label if a placement of
+// another name controls it: it belongs to that placement, and would be deleted here.
 //
-// Nothing else that is stored stops these calls, since this controller is who mends it. Decisions replaces objects without an
-// index label, as from before decision groups, and objects whose index or name was edited by hand: their clusters go to
-// other objects. Where one object lost its index label, or has one that is no index, nobody moves if it was the only one of its
-// group: an index is missing then, or it was the last. Of a group with several objects, and of the last group of a name with objects
-// that are full, nobody knows it: the clusters of that object, and no others, may come into another group. A label that was edited
-// to another index is believed. The clusters of the object come into that group then, which may have to give some up, and where
-// their own index is missing now, all groups of the name behind it move up by one. An edited name is believed, too.
+// Nothing else in the stored objects makes these calls fail, since this controller is the one to mend them. Decisions
+// replaces objects without an index label, such as those from before decision groups, and objects whose index or name was
+// edited by hand. Their clusters go to other objects.
+//
+// Where one object's index label is missing or no index, nobody moves if it was the only object of its group: either an index
+// is missing then, or the group was the last one. Where a group has several objects, or the last group of a name has full
+// ones, this cannot be known: the clusters of that object, and no others, may come into another group.
+//
+// An index label that was edited to another index is believed, and so is an edited name. The clusters of the object come into
+// that group, which may have to give some up. If their own index is missing now, all groups of the name behind it move up by
+// one.
 //
 // Decisions also replaces objects that are being deleted or that an earlier placement of the same name left behind. Their
 // clusters keep their groups.
 //
-// The table says what that saves when some clusters, anywhere in the fleet, leave and as many join, beside a division
-// and numbering anew. One cluster in 16 is in one of two named groups. The numbers are means over several changes, as a
-// test measures them:
+// The table compares this (steady) with dividing and numbering anew (default), when some clusters anywhere in the fleet
+// leave and as many join. One cluster in 16 is in one of two named groups. The numbers are means over several changes,
+// measured by a test:
 //
 //	                                           default                 steady
 //	clusters  a group  changed       moved   rewritten       moved  rewritten
@@ -112,35 +116,35 @@
 //	  100000     1000       10       126.5       734.0         0.0       11.5
 //	  100000     1000      100       639.5       912.5         0.0       99.0
 //
-// Moved counts the clusters that stay selected and come into another group. A group is known here by its name and its
-// place among the groups of that name. Rewritten counts the objects to create, update or delete. One change is rarer and
-// dearer, and not in the table: when a name needs one group more, the indexes of all groups behind it grow by one. The
-// groups keep their clusters then. But since no object changes its labels, the clusters go to objects with the new
-// indexes, and all objects of those groups are rewritten.
+// Moved counts the clusters that stay selected and come into another group. A group is identified by its name and its
+// place among the groups of that name. Rewritten counts the objects to create, update or delete. One rarer change costs
+// more, and is not in the table: when a name needs one more group, the indexes of all groups behind it grow by one.
+// These groups keep their clusters. But no object changes its labels, so the clusters go to objects with the new
+// indexes, and all objects of these groups are rewritten.
 //
 // # Several placements
 //
-// A workload that follows several placements reads each and joins them, in the order in which the workload
-// lists them. A cluster that two of them select belongs to the first:
+// The controller of a workload that follows several placements reads each and joins them, in the order in which the
+// workload lists them. A cluster that two placements select belongs to the first:
 //
 //	groups, err := grouping.Join(
 //		grouping.PlacementGroups{Placement: "web", Groups: web},
 //		grouping.PlacementGroups{Placement: "edge", Groups: edge},
 //	)
 //
-// Join the groups of all of them, read or not: nil stands for a placement that was not read yet, and the groups are
-// incomplete as long as one part is. Where each placement has a strategy of its own, [Apart] gives each the clusters that
-// none before it selects.
+// Pass a part for every placement: nil groups stand for one that was not read yet. The result is incomplete as long as
+// one part is. Where each placement has a strategy of its own, [Apart] gives each the clusters that no placement before
+// it selects.
 //
 // # Groups of one's own
 //
 // [FromNames] makes groups without a Placement, and [Groups.Only] and [Groups.OnlyGroups] restrict groups to some
-// clusters or to some groups. Nobody has to make PlacementDecisions up for that.
+// clusters or to some groups. No PlacementDecisions have to be made up for that.
 //
 // # Where it departs from the design document
 //
 // The rules stand in RULES.md and follow the Placement Strategy design document (enhancement 64). The document's prose
 // gives the last of its groups 140 clusters, which does not add up to its 320; here every selected cluster is counted.
 // PlacementDecisions are numbered from 1, as OCM's controller does, not from 0. While a cluster moves between
-// PlacementDecisions it may stand in two of them: it then belongs to the group with the lower index, every time.
+// PlacementDecisions it may stand in two of them; it then belongs to the group with the lower index.
 package grouping

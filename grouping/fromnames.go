@@ -13,8 +13,9 @@ import (
 // FromNames makes groups of the names of clusters, for a selection that no Placement makes. A set of clusters is
 // one group: map[Key][]string{{}: names}.
 //
-// Groups are in the order of [Key.Compare]; clusters in the order given. The groups are complete, also where there
-// are none, and know no size. The result shares strings with the input, nothing else.
+// Groups are in the order of [Key.Compare]; clusters in the order given. The groups are complete, even where there are
+// none, and have no size ([Groups.ClustersPerDecisionGroup] is 0). The result shares strings with the input, nothing
+// else.
 //
 // It is an error (one *field.Error per fault) if an index is negative, the name of a group can't be a label's
 // value, a key has a Placement ([Join] sets it), or a cluster has no name or comes twice.

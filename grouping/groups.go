@@ -11,15 +11,14 @@ import (
 	"github.com/cohort-ocm/cohort/internal/limit"
 )
 
-// Groups is the selected clusters of a placement in their decision groups. It never changes, is safe
-// for concurrent use, and is meant to be built once per change of its source. The zero value and
-// nil have no groups, and are incomplete.
+// Groups holds the selected clusters of a placement in their decision groups. It never changes and is safe for
+// concurrent use. Build it once per change of its source. The zero value and nil have no groups, and are incomplete.
 //
-// A cluster can be asked for by name or by position. Positions number all clusters from 0 in the order
-// of their names, whatever their group, so that a caller can keep what it knows of clusters in slices.
+// A cluster can be asked for by name or by position. Positions number all clusters from 0 in the order of their names,
+// whatever their group. So a caller can keep what it knows about clusters in slices.
 //
-// A Groups costs 32 to 40 bytes a cluster beside the names, which it shares with its source; reasons and
-// scores take 16 and 8 more where there are any.
+// A Groups takes 32 to 40 bytes a cluster beside the names, which it shares with its source. Reasons take 16 bytes more
+// and scores 8, where there are any.
 type Groups struct {
 	keys    []Key
 	starts  []int32 // group i is members[starts[i]:starts[i+1]]
@@ -30,12 +29,12 @@ type Groups struct {
 	reasons []string    // of each position; nil where no decision has one
 	scores  []int64     // of each position; nil where no decision has one
 	size    limit.Limit // clustersPerDecisionGroup; the zero limit where there is none
-	placed  *Groups     // after Read, what Previous goes by instead where an object has no index; otherwise nil
+	placed  *Groups     // after Read, the guess that Previous uses instead where an object has no index; otherwise nil
 	completeness
 }
 
-// newGroups makes groups without any for the clusters with these names, which are sorted and stay g's.
-// addGroup, addMembers and set fill it.
+// newGroups makes an empty Groups for the clusters with these sorted names, which it keeps. addGroup, addMembers and
+// set fill it.
 func newGroups(names []string) *Groups {
 	return &Groups{
 		starts:  make([]int32, 1, 8),
@@ -78,7 +77,7 @@ func (g *Groups) addMembers(positions ...int32) {
 	g.starts[last+1] = int32(len(g.members))
 }
 
-// Len is the number of groups, empty ones included.
+// Len gives the number of groups, empty ones included.
 func (g *Groups) Len() int {
 	if g == nil {
 		return 0
@@ -86,16 +85,16 @@ func (g *Groups) Len() int {
 	return len(g.keys)
 }
 
-// Key names the i-th group, 0 ≤ i < Len. Keys ascend by index, then by name; after [Join] they do so
-// within each placement. Where indexes have gaps, i is not the index.
+// Key gives the key of the i-th group, 0 ≤ i < Len. Keys ascend by index, then by name; after [Join] they do so within
+// each placement. Where indexes have gaps, i is not the index.
 func (g *Groups) Key(i int) Key { return g.keys[i] }
 
-// Size is the number of clusters in the i-th group.
+// Size gives the number of clusters in the i-th group.
 func (g *Groups) Size(i int) int { return int(g.starts[i+1] - g.starts[i]) }
 
-// Clusters yields the decisions of the i-th group: by name or by score as the placement sorts them, or
-// after [Read] as they are stored, PlacementDecision after PlacementDecision in the order of the
-// numbers in their names.
+// Clusters yields the decisions of the i-th group. They are in the placement's order, by name or by score. After [Read]
+// they are in the order in which they are stored: PlacementDecision after PlacementDecision, by the numbers in their
+// names.
 func (g *Groups) Clusters(i int) iter.Seq[clusterv1beta1.ClusterDecision] {
 	return func(yield func(clusterv1beta1.ClusterDecision) bool) {
 		for _, position := range g.members[g.starts[i]:g.starts[i+1]] {
@@ -119,12 +118,12 @@ func (g *Groups) All() iter.Seq2[Key, clusterv1beta1.ClusterDecision] {
 	}
 }
 
-// ClustersPerDecisionGroup is the most clusters that the placement's strategy gives a group, as a count. It is 0
-// where it gives each name one group of all its clusters (unset, or 100%), and where the groups know no Placement,
-// as from [FromNames] and from [Read] without one. For groups from [Join] it is the smallest of all placements that
-// select clusters, or 0 if it is 0 for one of those.
+// ClustersPerDecisionGroup gives the most clusters that the placement's strategy puts into a group, as a count. It is 0
+// where the strategy sets no limit (unset, or 100%), and where the groups know no Placement, as from [FromNames] and
+// from [Read] without one. For groups from [Join] it is the smallest over the placements that select clusters, or 0 if
+// it is 0 for one of them.
 //
-// A rollout whose strategy sets no maxConcurrency goes by it.
+// A rollout whose strategy sets no maxConcurrency uses it.
 func (g *Groups) ClustersPerDecisionGroup() int {
 	if g == nil || g.size.IsZero() || g.size.IsPercent() && g.size.Of(100) == 100 {
 		return 0
@@ -132,7 +131,7 @@ func (g *Groups) ClustersPerDecisionGroup() int {
 	return max(g.size.Of(g.NumClusters()), 1)
 }
 
-// NumClusters is the number of selected clusters.
+// NumClusters gives the number of selected clusters.
 func (g *Groups) NumClusters() int {
 	if g == nil {
 		return 0
@@ -140,10 +139,10 @@ func (g *Groups) NumClusters() int {
 	return len(g.names)
 }
 
-// Cluster is the name of the cluster at a position, 0 ≤ position < NumClusters. Names ascend.
+// Cluster gives the name of the cluster at a position, 0 ≤ position < NumClusters. Names ascend.
 func (g *Groups) Cluster(position int) string { return g.names[position] }
 
-// GroupAt says in which group the cluster at a position is: an i for Key.
+// GroupAt gives the group of the cluster at a position, as an i for Key.
 func (g *Groups) GroupAt(position int) int { return int(g.groups[position]) }
 
 // Position gives the position of the named cluster, and whether it is selected.
@@ -175,8 +174,8 @@ func (g *Groups) decision(position int32) clusterv1beta1.ClusterDecision {
 	return d
 }
 
-// Equal says whether both have the same groups of the same clusters in the same order, with the same
-// reasons and scores, and say the same with Incomplete and ClustersPerDecisionGroup.
+// Equal says whether both have the same groups of the same clusters in the same order, with the same reasons and
+// scores, and give the same for Incomplete and ClustersPerDecisionGroup.
 func (g *Groups) Equal(other *Groups) bool {
 	if g == other {
 		return true

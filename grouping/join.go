@@ -11,20 +11,19 @@ import (
 	"github.com/cohort-ocm/cohort/internal/limit"
 )
 
-// PlacementGroups is the groups of one of several placements.
+// PlacementGroups holds the groups of one of several placements.
 type PlacementGroups struct {
-	// Placement says which: its name, or namespace and name where the placements are in several namespaces. It becomes
-	// the Placement of the keys.
+	// Placement names the placement: by its name, or by namespace and name where the placements are in several
+	// namespaces. It becomes the Placement of the keys.
 	Placement string
 	// Groups are the groups of this placement alone. Nil stands for a placement that was not read yet.
 	Groups *Groups
 }
 
-// Join puts the groups of several placements one after the other, in the order given, for a workload that
-// follows them all. A cluster that several placements select belongs to the first of them; a group
-// that loses clusters to another stays, even if it loses all. Indexes stay what they are, so that an index or a name can stand
-// for a group of each placement, and Key.Placement tells them apart. The result shares strings with the
-// parts, nothing else.
+// Join puts the groups of several placements one after the other, in the order given, for a workload that follows them all. A
+// cluster that several placements select belongs to the first of them. A group that loses clusters to another stays, even if
+// it loses all. Indexes stay as they are, so an index or a name may occur in each placement; Key.Placement tells them apart.
+// The result shares strings with the parts, nothing else.
 //
 // It is an error (one *field.Error per fault) if a placement has no name, comes twice, or has groups that
 // were joined already.
@@ -58,7 +57,7 @@ func Join(parts ...PlacementGroups) (*Groups, error) {
 	return g, nil
 }
 
-// smaller is the smaller of two sizes, of which 0 is none.
+// smaller gives the smaller of two sizes, where 0 means none.
 func smaller(a, b int) int {
 	if a == 0 {
 		return b
@@ -86,7 +85,7 @@ func validateJoin(parts []PlacementGroups) error {
 	})...))
 }
 
-// ofOnePlacement reports groups that Join gave, where only groups of one placement mean something.
+// ofOnePlacement reports groups from Join, where only groups of one placement are allowed.
 func ofOnePlacement(path *field.Path, g *Groups) *field.Error {
 	for i := range g.Len() {
 		if key := g.keys[i]; key.Placement != "" {

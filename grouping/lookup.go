@@ -10,13 +10,14 @@ import (
 // takes one allocation, a third of the memory, half the time to build, and about as long to look up.
 type index struct {
 	seed maphash.Seed
-	// A power of two of them, at least half and less than three quarters of them 0, which are free. The others are a place + 1 in as many
-	// bits as that takes, and above it the upper bits of the name's hash, which spare looking at most wrong names.
+	// The number of slots is a power of two. A slot that is 0 is free; at least half and less than three quarters are. Any
+	// other slot has a place + 1 in its lower bits and the upper bits of the name's hash above it, so that most wrong
+	// names need not be compared.
 	slots []uint32
 	place uint32 // the bits of a slot that are the place
 }
 
-// newIndex indexes names, of which no two are the same.
+// newIndex indexes names, which must all differ.
 func newIndex(names []string) index {
 	if len(names) == 0 {
 		return index{}

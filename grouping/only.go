@@ -2,8 +2,8 @@ package grouping
 
 import "github.com/cohort-ocm/cohort/internal/limit"
 
-// Only restricts the groups to the clusters for which keep is true. Groups stay, also those that lose all their
-// clusters; so do indexes, the order of the clusters, what [Groups.Incomplete] says, and the size of a group.
+// Only restricts the groups to the clusters for which keep is true. A group stays even if it loses all its clusters.
+// Indexes, the order of the clusters, [Groups.Incomplete] and [Groups.ClustersPerDecisionGroup] stay as they are.
 //
 // The result shares memory with g, which doesn't change; it is g where all are kept. It takes time linear in the clusters.
 func (g *Groups) Only(keep func(group Key, cluster string) bool) *Groups {
@@ -12,8 +12,8 @@ func (g *Groups) Only(keep func(group Key, cluster string) bool) *Groups {
 	})
 }
 
-// OnlyGroups restricts the groups to those for which keep is true. The others go, with their clusters; everything
-// else is as [Groups.Only] has it.
+// OnlyGroups restricts the groups to those for which keep is true. The others go, with their clusters. Everything else
+// is as with [Groups.Only].
 func (g *Groups) OnlyGroups(keep func(group Key) bool) *Groups {
 	kept := make([]bool, g.Len())
 	for i := range kept {
@@ -22,7 +22,7 @@ func (g *Groups) OnlyGroups(keep func(group Key) bool) *Groups {
 	return g.restrict(func(i int) bool { return kept[i] }, func(position int) bool { return kept[g.groups[position]] })
 }
 
-// restrict keeps some groups, and some clusters of those.
+// restrict keeps some groups, and some of their clusters.
 func (g *Groups) restrict(keepGroup, keepCluster func(int) bool) *Groups {
 	names, places := make([]string, 0, g.NumClusters()), make([]int32, g.NumClusters()) // of the kept, from 1
 	for position := range places {

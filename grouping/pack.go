@@ -2,13 +2,13 @@ package grouping
 
 import "slices"
 
-// pack puts items into bins of at most size and moves as few as that allows. It is the one way to cut:
-// a name into groups, and a group into PlacementDecisions.
+// pack puts items into bins of at most size and moves as few items as that allows. It cuts both a name into groups and
+// a group into PlacementDecisions.
 //
-// An item stays in the bin home(item) while there is room for it in the order of items; -1 is no bin.
-// The rest go, in the order of items, to the first bin in the order of fill that has room, and after
-// those to new bins. Fill lists all bins there are; bins that nothing goes to are empty in the result.
-// Each bin has its items in their order. Without bins, items are cut into consecutive runs.
+// An item stays in the bin home(item), where -1 is no bin, as long as that has room; earlier items go first. Each of
+// the rest goes, in the order of items, to the first bin of fill that has room, or else to a new bin. Fill lists all
+// existing bins in the order in which they fill. Bins that get nothing are empty in the result. Each bin has its items
+// in their order. Without bins, items are cut into consecutive runs.
 func pack(items []int32, size int, fill []int, home func(item int32) int) [][]int32 {
 	if len(fill) == 0 {
 		return slices.Collect(slices.Chunk(items, size))

@@ -8,7 +8,7 @@ import (
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 )
 
-// gap is where indexes are missing: before a group, behind another or at the beginning.
+// gap is a range of missing indexes: before a group, and behind another or at the beginning.
 type gap struct {
 	index   int32 // the lowest of the missing ones
 	missing int32
@@ -16,16 +16,16 @@ type gap struct {
 	before  *Key
 }
 
-// inside says whether the groups at both sides have the same name, which is then the name of those that are missing.
+// inside says whether the groups on both sides have the same name. The missing groups then have that name, too.
 func (g *gap) inside() bool { return g.behind != nil && g.behind.Name == g.before.Name }
 
-// place guesses the groups of the objects that have no index, which parse takes for those of group 0, so that nobody moves:
-// neither their clusters, nor those of the groups behind them. It gives nil where all have an index, or none has, as on a hub that is
-// older than decision groups: each name is one group then, as it was read.
+// place guesses the groups of the objects that have no index, so that neither their clusters move nor the groups behind them.
+// Parse takes such objects for group 0. The result is nil where all objects have an index. It is nil, too, where none has, as
+// on a hub that is older than decision groups: each name is one group then, as it was read.
 //
-// An object is put where an index is missing. Where none is, it was the last, or it had others of its group beside it. The
-// latter can only be where objects were full; the object is left out then, so that its clusters go wherever there is room.
-// Clusters that an object with an index has, too, belong to that one.
+// An object is put where an index is missing. Where none is missing, the object was the last group of its name, or its
+// group had other objects as well. The latter is possible only where objects are full; the object is left out then, so
+// that its clusters go wherever there is room. A cluster that an object with an index has as well belongs to that object.
 func place(sources []source) []source {
 	lost := 0
 	for i := range sources {
@@ -90,7 +90,7 @@ func place(sources []source) []source {
 	return placed
 }
 
-// compareKnown orders names: those of which no group is known first, since indexes are missing for them.
+// compareKnown orders names. Names without a known group come first, since indexes are missing for them.
 func compareKnown(last map[string]int32, a, b string) int {
 	_, knownA := last[a]
 	_, knownB := last[b]
@@ -122,8 +122,8 @@ func gapsOf(sources []source) []gap {
 	return gaps
 }
 
-// missingOf takes up to n indexes for groups of a name out of the gaps, and gives them in their order. A gap between two groups
-// of a name is for that name alone. One at the edge of a name is for either, or for a name of which no group is known.
+// missingOf takes up to n indexes for groups of a name out of the gaps, in ascending order. A gap between two groups of one
+// name is for that name alone. A gap between two names is for either of them, or for a name without a known group.
 func missingOf(gaps []gap, name string, known bool, n int) []int32 {
 	var indexes []int32
 	take := func(fits func(*gap) bool) {

@@ -15,27 +15,27 @@ import (
 	"github.com/cohort-ocm/cohort/internal/fielderrs"
 )
 
-// Read gives the groups that the stored PlacementDecisions of a placement stand for.
+// Read gives the groups that are stored in the PlacementDecisions of a placement.
 //
-// The order of decisions does not matter. Every PlacementDecision makes its group exist, even without clusters. Objects
-// with the same index and name are one group. An object is of group 0 where it has no index label, or one that is not an
-// int32 of at least 0, as after an edit by hand. A cluster that several decisions name belongs to the group with the lowest
-// index. Decisions with an empty clusterName, which are slots not yet scheduled, are skipped. The result shares strings with
+// The order of decisions does not matter. A group exists if it has a PlacementDecision, even one without clusters. Objects
+// with the same index and name are one group. An object belongs to group 0 if its index label is missing, or is not an int32
+// of at least 0, as after an edit by hand. A cluster that several decisions name belongs to the group with the lowest index.
+// Decisions with an empty clusterName are slots that are not scheduled yet, and are skipped. The result shares strings with
 // the input, nothing else.
 //
-// [Groups.Incomplete] compares the objects with the status of placement. They must be the objects that
-// status.decisionGroups names, in the groups that it names, none being deleted; each group must have its
-// clustersCount, each cluster one place, and all together must be numberOfSelectedClusters. A hub that is older than
-// decision groups writes only this number, and is compared by it. Where placement is nil, nothing is compared.
-// With placement or without, groups are incomplete where there is no object at all, or one whose index label is no index.
-// The size of a group, for [Groups.ClustersPerDecisionGroup], is read too.
+// [Groups.Incomplete] compares the objects with the status of placement. The groups are complete if the objects are those
+// that status.decisionGroups names, in its groups, and none is being deleted; if each group has its clustersCount and
+// each cluster one place; and if there are numberOfSelectedClusters in all. A hub that is older than decision groups
+// writes only this number, so only this is compared. Where placement is nil, nothing is compared. With or without a
+// placement, groups are incomplete where there is no object at all, or one whose index label is no index.
+// [Groups.ClustersPerDecisionGroup] is read from placement, too.
 //
 // It is an error (one *field.Error per fault, found by errors.As) if an object is nil, comes twice by its name, or belongs
 // to another placement or namespace than the others or than placement, or if the clustersPerDecisionGroup of placement is
-// invalid. There are no groups then. An object belongs to the Placement that is its controller, too, whatever its label
-// says: the label may be missing, or edited by hand.
+// invalid. The groups are nil then. An object also belongs to the Placement that controls it, whatever its label says: the
+// label may be missing, or edited by hand.
 //
-// It takes time that is mostly linear in the clusters, whatever the order in which they are stored.
+// It takes time mostly linear in the clusters, in whatever order they are stored.
 func Read(placement *clusterv1beta1.Placement, decisions []*clusterv1beta1.PlacementDecision) (*Groups, error) {
 	sources, err := parse(decisions)
 	if err != nil {
@@ -61,8 +61,7 @@ func Read(placement *clusterv1beta1.Placement, decisions []*clusterv1beta1.Place
 	return g, nil
 }
 
-// parse checks the decisions and puts them in the order of their groups, within a group in the order
-// of their names with decision-2 before decision-10.
+// parse checks the decisions and sorts them by group, and within a group by name, with decision-2 before decision-10.
 func parse(decisions []*clusterv1beta1.PlacementDecision) ([]source, error) {
 	var errs field.ErrorList
 	objects := make([]*clusterv1beta1.PlacementDecision, 0, len(decisions))
@@ -105,8 +104,8 @@ func compareObjects(a, b *clusterv1beta1.PlacementDecision) int {
 	return order
 }
 
-// compareNamed is compareObjects to which no two objects without a name are the same. None such is stored; tests have
-// them.
+// compareNamed does what compareObjects does, but never calls two objects without a name equal. Such objects are never
+// stored; tests have them.
 func compareNamed(a, b *clusterv1beta1.PlacementDecision) int {
 	if a.Name == "" {
 		return -1
@@ -119,8 +118,8 @@ func sameName(d *clusterv1beta1.PlacementDecision) *field.Error {
 	return field.Duplicate(objectPath(d).Child("metadata", "name"), d.Name)
 }
 
-// compareNames orders names of PlacementDecisions: those that differ in the number at their end only by
-// that number.
+// compareNames orders names of PlacementDecisions. Names that differ only in the number at their end are in the order
+// of that number.
 func compareNames(a, b string) int {
 	return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b))
 }
@@ -142,10 +141,10 @@ func groupIndex(label string) (int32, bool) {
 	return int32(index), true
 }
 
-// onePlacement reports the first object of another namespace than the first one, or of no placement that has all before it.
-// Indexes of different placements mean different groups.
+// onePlacement reports the first object that is in another namespace than the first one, or that belongs to no placement
+// that all objects before it belong to. Indexes of different placements mean different groups.
 func onePlacement(objects []*clusterv1beta1.PlacementDecision) field.ErrorList {
-	var label, controller string // of those before, where they have them in common
+	var label, controller string // what all objects so far have in common
 	for _, d := range objects {
 		first := objects[0]
 		if d.Namespace != first.Namespace {
@@ -169,8 +168,8 @@ func onePlacement(objects []*clusterv1beta1.PlacementDecision) field.ErrorList {
 	return nil
 }
 
-// validateStored reports stored objects of another placement, of which one stands for all. Parse has found
-// them to be of one namespace.
+// validateStored reports that the stored objects belong to another placement; one object stands for all. Parse has
+// found them to be in one namespace.
 func validateStored(placement *clusterv1beta1.Placement, stored []*clusterv1beta1.PlacementDecision) error {
 	if len(stored) == 0 {
 		return nil
@@ -192,20 +191,20 @@ func validateStored(placement *clusterv1beta1.Placement, stored []*clusterv1beta
 	return fielderrs.Join(errs)
 }
 
-// placementsOf gives the placements that an object belongs to: that of its label, and its controller (G10). Where it has one of
-// them, it is both.
+// placementsOf gives the placements that an object belongs to: the one that its label names, and its controller (G10). If it
+// has only one of the two, that one is given twice.
 func placementsOf(d *clusterv1beta1.PlacementDecision) (label, controller string) {
 	label, controller = d.Labels[clusterv1beta1.PlacementLabel], controllerOf(d)
 	return cmp.Or(label, controller), cmp.Or(controller, label)
 }
 
-// isOf says whether an object belongs to a placement.
+// isOf says whether an object belongs to the placement.
 func isOf(d *clusterv1beta1.PlacementDecision, placement string) bool {
 	label, controller := placementsOf(d)
 	return label == placement || controller == placement
 }
 
-// controllerOf gives the name of the placement that is an object's controller, or nothing.
+// controllerOf gives the name of the placement that controls an object, or "".
 func controllerOf(d *clusterv1beta1.PlacementDecision) string {
 	if ref := metav1.GetControllerOfNoCopy(d); ref != nil && ref.Kind == "Placement" {
 		if gv, err := schema.ParseGroupVersion(ref.APIVersion); err == nil && gv.Group == clusterv1beta1.GroupName {
@@ -215,7 +214,7 @@ func controllerOf(d *clusterv1beta1.PlacementDecision) string {
 	return ""
 }
 
-// placementPath says where an object says which placement it belongs to.
+// placementPath gives the path at which an object names its placement.
 func placementPath(d *clusterv1beta1.PlacementDecision) *field.Path {
 	const label = clusterv1beta1.PlacementLabel
 	if d.Labels[label] == "" && controllerOf(d) != "" {

@@ -29,7 +29,7 @@ func (s selector) matches(cluster *clusterv1.ManagedCluster) bool {
 	return true
 }
 
-// claimSet is a labels.Labels, so that label requirements can look at cluster claims without a map of them.
+// claimSet is a labels.Labels over cluster claims, so that label requirements can match them without building a map.
 type claimSet []clusterv1.ManagedClusterClaim
 
 func (c claimSet) Lookup(name string) (string, bool) {

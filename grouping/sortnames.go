@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// order gives the places of names in ascending order; equal names stay in theirs.
+// order gives the places of names in ascending order. Equal names keep their order.
 //
-// Sorting names is most of what dividing and reading cost, and comparing them is what that costs, since
-// names of a fleet mostly begin alike. So names are not compared where it can be avoided: the eight bytes
-// after what all of them share are sorted as one number, byte by byte, which takes linear time; only names
-// that agree in those are looked at again.
+// Dividing and reading spend most of their time on sorting names. Comparing is what makes sorting slow, since the names
+// of a fleet mostly begin alike. So order avoids comparing: it takes the eight bytes after the prefix that all names
+// share as one number, and sorts by that, byte by byte, in linear time. Only names that agree in those bytes are looked
+// at again.
 func order(names []string) []int32 {
 	places := make([]int32, len(names))
 	if slices.IsSorted(names) {
@@ -31,7 +31,7 @@ func order(names []string) []int32 {
 	return places
 }
 
-// permute gives the names at places.
+// permute gives the names at the places, in their order.
 func permute(names []string, places []int32) []string {
 	permuted := make([]string, len(places))
 	for i, place := range places {
@@ -80,7 +80,7 @@ func (s sorter) sort(items, spare []item) {
 
 func (s sorter) compare(a, b item) int { return strings.Compare(s.names[a.place], s.names[b.place]) }
 
-// shared is how many bytes the names of all items begin with alike.
+// shared gives the length of the prefix that the names of all items share.
 func (s sorter) shared(items []item) int {
 	prefix := s.names[items[0].place]
 	for _, i := range items {

@@ -2,10 +2,9 @@ package grouping
 
 import clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
-// Status gives the two fields of a placement's status that follow from its PlacementDecisions,
-// decisionGroups and numberOfSelectedClusters. The others are zero. Decisions are what is to be stored,
-// as from [Groups.Decisions], in any order. A group lists the names of its objects in the order of their
-// numbers.
+// Status gives the two fields of a placement's status that follow from its PlacementDecisions: decisionGroups and
+// numberOfSelectedClusters. The other fields are zero. Decisions are the objects to store, as from [Groups.Decisions],
+// in any order. A group lists the names of its objects in the order of their numbers.
 //
 // Write the status after the decisions. Until then readers take the groups for incomplete, unless all counts are the same
 // as before.

@@ -68,8 +68,8 @@ func groupStrategyPath(path *field.Path) *field.Path {
 	return path.Child("spec", "decisionStrategy", "groupStrategy")
 }
 
-// parseSize reads the placement's clustersPerDecisionGroup as G2 has it. The zero limit means that it is unset, which
-// the API holds as the integer 0 and OCM's CRD defaults to 100%.
+// parseSize reads the placement's clustersPerDecisionGroup by G2. The zero limit means unset: the API holds that as the
+// integer 0, and OCM's CRD defaults it to 100%.
 func parseSize(placement *clusterv1beta1.Placement, path *field.Path) (limit.Limit, *field.Error) {
 	const want = "must be a positive count, or a percentage from 1% to 100% in decimal digits"
 	v := placement.Spec.DecisionStrategy.GroupStrategy.ClustersPerDecisionGroup
@@ -116,8 +116,8 @@ func newSelector(path *field.Path, group clusterv1beta1.DecisionGroup) (selector
 	return s, p.errs
 }
 
-// selectorParser gathers the faults of one group's selector. It hands expressions to apimachinery one by
-// one, which says what is wrong but not where.
+// selectorParser gathers the faults of one group's selector. It hands expressions to apimachinery one by one, since
+// apimachinery says what is wrong but not where.
 type selectorParser struct {
 	group string
 	errs  field.ErrorList
@@ -149,7 +149,8 @@ func (p *selectorParser) requirements(path *field.Path, found string, one metav1
 	return all
 }
 
-// name is the name of a part. A part is the clusters of one named group or, last, the clusters that none selects.
+// name gives the name of a part. A part is the clusters of one named group or, last, the clusters that no named group
+// selects.
 func (d division) name(part int) string {
 	if part == len(d.groups) {
 		return ""
@@ -157,7 +158,7 @@ func (d division) name(part int) string {
 	return d.groups[part].name
 }
 
-// match says in which part a cluster is: the first that selects it, or the last (G1).
+// match gives the part of a cluster: the first that selects it, or the last (G1).
 func (d division) match(cluster *clusterv1.ManagedCluster) int32 {
 	part := 0
 	for part < len(d.groups) && !d.groups[part].matches(cluster) {

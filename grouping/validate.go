@@ -8,10 +8,10 @@ import (
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 )
 
-// Validate reports what is wrong with a placement for this package, as a webhook wants it: in its decisionStrategy,
-// its sortBy, and its name, which must be usable in the names and labels of PlacementDecisions. A placement without
-// a name is not refused, since it may be generated. Path is where the placement stands, nil where it is the object
-// itself.
+// Validate reports what is wrong with a placement for this package, for a webhook to return. It checks the
+// decisionStrategy, the sortBy, and the name, which must be usable in the names and labels of PlacementDecisions. A
+// placement without a name is valid, since its name may be generated. Path is where the placement stands in an object,
+// nil where it is the object.
 //
 // [Divide] and [Groups.Decisions] give the same errors.
 func Validate(placement *clusterv1beta1.Placement, path *field.Path) field.ErrorList {

@@ -6,20 +6,20 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// Attempt tries again, without a new version, what failed in an attempt before the n-th: such a cluster waits for its
-// turn as one that is reported ToApply, and is no failure any more. That is a cluster that is Failed or TimeOut, or whose
-// progress deadline passes, with a [status.Report] whose Attempt is less than n. All others stay as they are.
+// Attempt tries clusters again, without a new version, that failed in an attempt before n. Such a cluster is Failed or
+// TimeOut, or its progress deadline passes, and the Attempt of its [status.Report] is less than n. It waits for its turn
+// like a cluster that is reported ToApply, and is not a failure any more. All other clusters stay as they are.
 //
-// Clusters of [FailedBefore] and [Uncounted] are tried again too, and so are those that timed out in groups that were
-// complete. Such a group is incomplete again, and holds what comes after it, unless only Uncounted ones are tried again.
+// Clusters of [FailedBefore] and [Uncounted] are tried again, too, and so are clusters that timed out in a complete
+// group. Such a group is incomplete again and holds what comes after it, unless only Uncounted clusters are tried again.
 //
-// The first attempt is 0, and n must not be negative. A person raises it, for instance in an annotation of the owner.
-// When a cluster starts, the controller notes n with the write: [status.StampAttempt]. A cluster that fails in that
-// attempt is a failure as ever.
+// The first attempt is 0; a negative n is an error. A person raises n, for instance in an annotation of the owner. When
+// a cluster starts, the controller notes n with the write ([status.StampAttempt]). A cluster that fails in attempt n is
+// a failure as always.
 //
-// A controller may also raise n by itself, where a result has a [Breach]. The number goes on from version to version, and so
-// does not tell whether the present one was tried again. The controller stores that with it, in one write: the version
-// that it raised it for.
+// A controller may also raise n by itself, where a result has a [Breach]. The number goes on from version to version, so it
+// does not tell whether the present version was tried again. So the controller stores with n, in one write, the version that
+// it raised n for.
 func Attempt(n int) Option {
 	var err *field.Error
 	if n < 0 {

@@ -12,20 +12,21 @@ import (
 // Blocker is a cluster that others wait for.
 type Blocker struct {
 	Cluster
-	// Starting says that it is in Result.Start: it is waited for from now on.
+	// Starting says that the cluster is in Result.Start, and is waited for from now on.
 	Starting bool `json:"starting,omitempty"`
-	// Silent says that it has the workload and has not answered yet.
+	// Silent says that the cluster has the workload and has not answered yet.
 	Silent bool `json:"silent,omitempty"`
-	// Since says since when it stands as it does; zero if nobody knows, or if it does not have the workload.
+	// Since is when the cluster came to stand as it does; zero if nobody knows, or if it does not have the workload.
 	Since time.Time `json:"since,omitzero"`
-	// Until says when its deadline or its soak ends; zero if time alone changes nothing, as where a budget is breached.
+	// Until is when its deadline or its soak ends; zero if time alone changes nothing, as where a budget is breached.
 	Until time.Time `json:"until,omitzero"`
-	// Again says when its deadline ends an attempt before the one that [Attempt] wants, so that it waits for its turn once
-	// more; zero for all others. Until is zero then, as that ends no wait for it.
+	// Again is when the deadline of a cluster passes whose attempt is before the one that [Attempt] wants: it then waits
+	// for its turn once more. It is zero for all others. Where it is set, Until is zero, as nobody stops waiting for the
+	// cluster then.
 	Again time.Time `json:"again,omitzero"`
-	// WithoutTime says that no report tells since when, so that a deadline or a soak that depends on it never ends.
+	// WithoutTime says that no report tells since when, so the deadline or the soak never ends.
 	WithoutTime bool `json:"withoutTime,omitempty"`
-	// Holds is how many held clusters wait for it, directly or through others.
+	// Holds is the number of held clusters that wait for it, directly or through others.
 	Holds int `json:"holds,omitempty"`
 
 	settled  bool // that it succeeded and soaked, and is waited for since nobody knows when
@@ -166,12 +167,11 @@ func (b *Blocker) changes() time.Time {
 	return b.Until
 }
 
-// Blockers lists the clusters that hold anyone up. Those that hold up most come first. Of those that hold up as many, those
-// that time alone does not end come first, then those that end last, then those that only start now. Otherwise
-// they are in the order of their names.
+// Blockers lists the clusters that hold anyone up. The clusters that hold up most come first. Among equals, those that time
+// alone does not end come first, then those that end last, then those that only start now; then the names decide.
 //
-// The list is empty where nobody is held, and where people or missing decisions hold the rollout instead of clusters.
-// Blockers takes time linear in the fleet, and sorts what it lists.
+// The list is empty where nobody is held, and where only people or missing decisions hold the rollout. It takes time
+// linear in the fleet, and n·log(n) for the n clusters that it lists.
 func (r *Result) Blockers() []Blocker {
 	if r.schedule == nil || r.schedule.options.paused || r.schedule.missing != "" {
 		return nil

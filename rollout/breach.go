@@ -10,7 +10,7 @@ import (
 	"github.com/cohort-ocm/cohort/grouping"
 )
 
-// Breach says which budget more clusters failed than it allows, so that nothing starts anywhere.
+// Breach is a budget that too many failures exceed, so that nothing starts anywhere.
 type Breach struct {
 	// Group is the group whose budget is breached, unless AllGroups.
 	Group grouping.Key `json:"group"`
@@ -18,7 +18,7 @@ type Breach struct {
 	AllGroups bool `json:"allGroups,omitempty"`
 	// Mandatory says that the group is a mandatory one, which tolerates no failure.
 	Mandatory bool `json:"mandatory,omitempty"`
-	// Failures were counted, of which MaxFailures are tolerated.
+	// Failures is how many were counted, and MaxFailures how many are tolerated.
 	Failures    int `json:"failures"`
 	MaxFailures int `json:"maxFailures"`
 	// Clusters names the first three that failed, in the order of their names.

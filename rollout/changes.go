@@ -5,36 +5,37 @@ import (
 	"strings"
 )
 
-// Changes says what differs between two results of a rollout. Each list is in the order of the names. A controller makes
-// an event of each part, and adds the lengths to its counters. So everything is told and counted once.
+// Changes says what differs between two results of a rollout. Each list is in the order of the names. A controller can
+// make an event of each part and add the lengths to its counters; so everything is told and counted once.
 type Changes struct {
 	// Started are the clusters that waited and have the workload now.
 	Started []string `json:"started,omitempty"`
-	// Succeeded are the clusters that succeed now and did not, soaking or not. One that was left out (Skip) before is not
-	// among them: nothing was rolled out to it.
+	// Succeeded are the clusters that are Succeeded now, soaking or not, and were not before. A cluster that was left out
+	// (Skip) before is not among them: nothing was rolled out to it.
 	Succeeded []string `json:"succeeded,omitempty"`
-	// Failed are the clusters that failed now and had neither failed nor timed out.
+	// Failed are the clusters that are Failed now and had neither failed nor timed out before.
 	Failed []string `json:"failed,omitempty"`
-	// TimedOut are the clusters that timed out now and had not: their deadline has passed, or they are reported so.
+	// TimedOut are the clusters that are timed out now and were not before: their deadline has passed, or they are
+	// reported TimeOut.
 	TimedOut []string `json:"timedOut,omitempty"`
-	// Recovered are the clusters that had failed or timed out and do neither now, with the workload still there. One that is
-	// left out now is not among them.
+	// Recovered are the clusters that had failed or timed out, still have the workload, and are neither now. A cluster that
+	// is left out now is not among them.
 	Recovered []string `json:"recovered,omitempty"`
-	// Breached is the budget that is breached now and was not; nil if none is.
+	// Breached is the budget that is breached now and was not before; nil if there is none.
 	Breached *Breach `json:"breached,omitempty"`
-	// Resumed says that a budget was breached and none is now, so that the rollout goes on. It does, too, where failed clusters
-	// are tried again ([Attempt]). It does not where the way back begins ([Revert]): that is not Resumed.
+	// Resumed says that a budget was breached before and none is now, so that the rollout goes on, also where failed clusters
+	// are tried again ([Attempt]). It is false where the way back begins ([Revert]).
 	Resumed bool `json:"resumed,omitempty"`
 	// Warned are the warnings that are new.
 	Warned []Warning `json:"warned,omitempty"`
 }
 
-// Changes says what is new since a previous result of the same rollout, whose groups may have been others. A cluster that
-// the previous one did not select counts as one that waited. Changes takes time linear in the clusters of both.
+// Changes says what is new since a previous result of the same rollout, which may have been over other groups. A cluster
+// that was not selected then counts as one that waited. Changes takes time linear in the clusters of both.
 //
 // Where previous is nil, nothing is new: a controller that has restarted must not tell again what was told before.
-// Where previous is a zero Result, everything is new: give one for a rollout that nobody has told of yet, such as where
-// the owner has no conditions.
+// Where previous is a zero Result, everything is new: pass one for a rollout of which nothing was told yet, for example
+// where the owner has no conditions.
 func (r *Result) Changes(previous *Result) Changes {
 	if previous == nil || r == previous {
 		return Changes{}
@@ -106,8 +107,8 @@ func (c Changes) IsZero() bool {
 		c.Breached == nil && !c.Resumed
 }
 
-// String says what changed, in a line: `started c; succeeded a, b; timed out d`. Of more than three clusters it names the
-// first three.
+// String says what changed, in a line: `started c; succeeded a, b; timed out d`. Of a list of more than three clusters it
+// names the first three.
 func (c Changes) String() string {
 	var parts []string
 	for _, list := range []struct {

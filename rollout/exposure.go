@@ -12,39 +12,40 @@ import (
 	"github.com/cohort-ocm/cohort/internal/fielderrs"
 )
 
-// Exposure says, before a rollout begins, how far a version can get that does not work, and how long the rollout takes.
+// Exposure says, before a rollout begins, how far a version that does not work can get, and how long the rollout takes.
 //
-// A cluster is exposed while it has the version and has neither succeeded with it and soaked, nor been skipped: it is in
-// flight or it failed. What is said of exposed clusters holds whatever they report and in whatever order, also where many
-// fail at once, fail and recover, or never answer. It takes for granted that the clusters of the groups stay the same, that
-// a cluster that succeeded and soaked goes on working, and that no new [Attempt] is asked for. Pauses and gates may end at
-// any time, and so have no part in these numbers.
+// A cluster is exposed while it is in flight with the version or has failed with it: it has neither succeeded and soaked,
+// nor been skipped. The numbers of exposed clusters hold whatever clusters report and in whatever order, also where many
+// fail at once, fail and recover, or never answer. They assume that the groups keep their clusters, that a cluster that
+// succeeded and soaked goes on working, and that no new [Attempt] is asked for. Pauses and gates may end at any time, so
+// they play no part in these numbers.
 //
-// Some history reaches each number of clusters. With [FailedBefore], and with [Ramp] where groups go side by side
-// ([GroupOrder]), the numbers are only bounds: no history exceeds them.
+// For each number of clusters there is a history that reaches it. With [FailedBefore], and with [Ramp] where groups go
+// side by side ([GroupOrder]), the numbers are only bounds, which no history exceeds.
 //
-// The times are those of a rollout in which every cluster succeeds within its deadline and the controller acts at once.
-// With Ramp or [MaxStarts] where groups go side by side, the shortest is only a bound, which takes no account of the ramp,
-// and the longest is not known.
+// The times assume that every cluster succeeds within its deadline and that the controller acts at once. With Ramp or
+// [MaxStarts] where groups go side by side, the shortest time is only a bound, which ignores the ramp, and the longest is
+// unknown.
 type Exposure struct {
-	// Clusters is the number of selected clusters, without those that do not count ([Uncounted]), of which nothing is said here.
+	// Clusters is the number of selected clusters that count. An exposure says nothing of the others ([Uncounted]).
 	Clusters int `json:"clusters"`
-	// Exposed is the most clusters that are exposed at the same time. Where a budget is breached nothing starts, so that
-	// it is also the most that are exposed at a breach and after it.
+	// Exposed is the most clusters that are exposed at the same time. Nothing starts once a budget is breached, so it is
+	// also the most that are exposed at a breach and after it.
 	Exposed int `json:"exposed"`
-	// ExposedIfAllFail is the most clusters that get a version with which none succeeds.
+	// ExposedIfAllFail is the most clusters that get a version that fails on every cluster.
 	ExposedIfAllFail int `json:"exposedIfAllFail"`
-	// InFlight is the most clusters that are in flight at the same time, where none comes back that timed out.
+	// InFlight is the most clusters that are in flight at the same time, if no cluster that timed out comes back.
 	InFlight int `json:"inFlight"`
 	// Finish is how long it takes from the beginning until all clusters are done.
 	Finish Span `json:"finish"`
-	// Stages are those of the rollout's [Schedule], each with what is said of its clusters alone.
+	// Stages are those of the rollout's [Schedule], each with the numbers for its clusters alone.
 	Stages []StageExposure `json:"stages"`
-	// Warnings say where the strategy protects nothing, after those that a plan has before anything is reported.
+	// Warnings are those of a plan before anything is reported, followed by those that say where the strategy protects
+	// nothing.
 	Warnings []Warning `json:"warnings,omitempty"`
 }
 
-// StageExposure is a stage with what an [Exposure] says of its clusters.
+// StageExposure is a stage with the numbers that an [Exposure] has for its clusters.
 type StageExposure struct {
 	Stage
 	// Exposed is the most clusters of the stage that are exposed at the same time.
@@ -55,14 +56,16 @@ type StageExposure struct {
 	Finish Span `json:"finish"`
 }
 
-// Expose works out the exposure of a rollout by strategy over groups that begins at the time now. A cluster takes as
-// long as life says from its start to its success; the strategy adds its MinSuccessTime. The options are those of [Plan].
+// Expose works out the exposure of a rollout by strategy over groups that begins at the time now. Life is how long a
+// cluster takes from its start to its success, without the strategy's MinSuccessTime. The options are those of [Plan].
 //
-// The errors are those of [Plan], and one where life is negative or its Longest below its Shortest. Inputs are not
-// changed. It takes time linear in the groups, however many clusters they have; with [Ramp], [MaxStarts], [Uncounted] or
-// [FailedBefore] linear in the clusters. [GroupOrder] takes more: it finds a greatest flow, in a few passes over the pairs of
-// groups of which one comes directly after the other, and only at worst in as many as there are groups. With [Ramp] as well
-// it makes a pass over these pairs for every 64 groups.
+// The errors are those of [Plan], and one where life is negative or its Longest is below its Shortest. Inputs are not
+// changed.
+//
+// Expose takes time linear in the groups, however many clusters they have; with [Ramp], [MaxStarts], [Uncounted] or
+// [FailedBefore] linear in the clusters. With [GroupOrder] it finds a maximum flow, in a few passes over the pairs of groups
+// that directly follow each other, and at worst in as many passes as there are groups. With Ramp as well it makes one more
+// pass over these pairs for every 64 groups.
 func Expose(strategy clusterv1alpha1.RolloutStrategy, groups *grouping.Groups, life Span, now time.Time, opts ...Option) (Exposure, error) {
 	rules, o, err := compile(strategy, opts)
 	if err = errors.Join(err, fielderrs.Join(life.errs())); err != nil {

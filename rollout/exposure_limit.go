@@ -21,20 +21,20 @@ import (
 
 // Bounds say how far a rollout may go.
 type Bounds struct {
-	// Exposed is the most clusters that may be exposed, as [Exposure].Exposed has them; at least 1.
+	// Exposed is the most clusters that may be exposed, as in [Exposure].Exposed; at least 1.
 	Exposed int
-	// Finish is the longest that the rollout may take, as the Longest of [Exposure].Finish has it. 0 is no bound.
+	// Finish is the longest that the rollout may take, as in the Longest of [Exposure].Finish. 0 is no bound.
 	Finish time.Duration
 }
 
-// Limits are limits of a strategy that hold within some [Bounds].
+// Limits are limits of a strategy that keep a rollout within some [Bounds].
 type Limits struct {
-	// MaxConcurrency is for the maxConcurrency of a Progressive strategy, and under ProgressivePerGroup for the option
-	// [MaxConcurrencyPerGroup].
+	// MaxConcurrency is the maxConcurrency for a Progressive strategy, and the value for the option
+	// [MaxConcurrencyPerGroup] under ProgressivePerGroup.
 	MaxConcurrency intstr.IntOrString `json:"maxConcurrency"`
-	// MaxFailures is for the maxFailures of the strategy.
+	// MaxFailures is the maxFailures for the strategy.
 	MaxFailures intstr.IntOrString `json:"maxFailures"`
-	// Exposure is what [Expose] says with these limits.
+	// Exposure is what [Expose] gives with these limits.
 	Exposure Exposure `json:"exposure"`
 }
 
@@ -43,15 +43,16 @@ func (l Limits) String() string {
 	return fmt.Sprintf("maxConcurrency %s, maxFailures %s", l.MaxConcurrency.String(), l.MaxFailures.String())
 }
 
-// Limit finds the laxest limits of a strategy with which a rollout stays within bounds. What the strategy sets of
-// maxConcurrency and maxFailures stays; for ProgressivePerGroup the option [MaxConcurrencyPerGroup] counts as
-// maxConcurrency. Of what it leaves open, maxConcurrency is found first: the highest that the bounds allow with the
-// strategy's maxFailures, or with none. Then maxFailures is: the highest that they still allow and that some number of
-// failures exceeds in each group. Whoever wants to tolerate failures therefore sets maxFailures, and gets fewer at a time.
-// A maxFailures of 0% is set, one of 0 is not.
+// Limit finds the laxest maxConcurrency and maxFailures with which a rollout by strategy stays within bounds. A limit that
+// the strategy sets stays as it is; for ProgressivePerGroup the option [MaxConcurrencyPerGroup] takes the place of
+// maxConcurrency. Limit first finds maxConcurrency, if it is not set: the highest that the bounds allow with the
+// strategy's maxFailures, or else with no failure tolerated. Then it finds maxFailures, if that is not set: the highest
+// that the bounds still allow and that some number of failures exceeds in each group. So to tolerate failures, set
+// maxFailures, and get a lower maxConcurrency. A maxFailures of 0% counts as set, one of 0 does not.
 //
-// The other arguments and errors are those of [Expose]. It is an error, too (*field.Error, at bounds.exposed or
-// bounds.finish), if no limits hold, and says from which bound on some would; and if the strategy is All, which has none.
+// The other arguments and errors are those of [Expose]. It is also an error (*field.Error, at bounds.exposed or
+// bounds.finish) if no limits are strict enough; the error says which bound would be wide enough. And it is an error if
+// the strategy is All, which has no limits.
 func Limit(strategy clusterv1alpha1.RolloutStrategy, groups *grouping.Groups, life Span, now time.Time, bounds Bounds, opts ...Option) (Limits, error) {
 	rules, o, err := compile(strategy, opts)
 	errs := append(life.errs(), bounds.errs()...)

@@ -15,7 +15,7 @@ import (
 // Span is how long something takes at least and at most.
 type Span struct {
 	Shortest time.Duration
-	// Longest is the longest Duration, math.MaxInt64, where nobody knows how long it takes.
+	// Longest is math.MaxInt64, the longest Duration, where it is unknown.
 	Longest time.Duration
 }
 
@@ -34,7 +34,7 @@ func (s Span) String() string {
 	}
 }
 
-// MarshalJSON writes durations as the Kubernetes API does, and leaves out one that nobody knows.
+// MarshalJSON writes durations as the Kubernetes API does, and leaves out an unknown one.
 func (s Span) MarshalJSON() ([]byte, error) {
 	out := struct {
 		Shortest metav1.Duration  `json:"shortest"`

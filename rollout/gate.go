@@ -13,7 +13,7 @@ import (
 type Gate struct {
 	// Name is what the reason of a held cluster calls it.
 	Name string `json:"name,omitempty"`
-	// Opens is when it opens by itself; zero where nobody knows.
+	// Opens is when it opens by itself; zero where that is unknown.
 	Opens time.Time `json:"opens,omitzero"`
 }
 
@@ -25,13 +25,13 @@ func (g Gate) String() string {
 	return fmt.Sprintf("gate %q", g.Name)
 }
 
-// Closed closes a gate before a group: its waiting clusters are held. Where groups go one after the other, as mandatory
-// groups do and under ProgressivePerGroup all, nothing starts in the later groups either, also while the group
+// Closed closes a gate before a group: its waiting clusters are held. Where groups go one after the other (mandatory
+// groups, and all groups under ProgressivePerGroup), nothing starts in the later groups either, even while the group
 // itself is empty or complete. The gate is open from gate.Opens on.
 //
-// A group with a name means every group of that name, wherever its index has moved to; one without a name means the
-// index. With a placement it means a group of that placement alone. Of several closed gates before a group the one that
-// opens last counts. A gate before a group that does not exist holds nothing, of which the result warns.
+// A group with a name means every group of that name, whatever its index. A group without a name means the group with
+// that index. A group with a placement means that placement alone. Where several gates before a group are closed, the
+// one that opens last counts. A gate before a group that does not exist holds nothing, and the result warns of it.
 func Closed(group grouping.Key, gate Gate) Option {
 	gate.Opens = gate.Opens.Round(0) // by the wall clock, as all times
 	return func(o *options) {

@@ -13,26 +13,26 @@ import (
 	"github.com/cohort-ocm/cohort/internal/bitset"
 )
 
-// GroupOrder says under ProgressivePerGroup which groups come after which, in place of the order of their index. It gives
-// for the name of a group the names that it comes after, whose groups have to be complete before it starts. Groups whose
-// name has no entry start as soon as the mandatory groups are complete, so that several groups can be under way at a time:
+// GroupOrder says which groups come after which under ProgressivePerGroup, in place of the order of their index. It maps
+// the name of a group to the names of the groups that have to be complete before it starts. Groups whose name has no entry
+// start as soon as the mandatory groups are complete. So several groups can be under way at a time:
 //
 //	rollout.GroupOrder(map[string][]string{
 //		"staging-eu": {"canary"}, "prod-eu": {"staging-eu"},
 //		"staging-us": {"canary"}, "prod-us": {"staging-us"},
 //	})
 //
-// GroupOrder(nil) starts all groups behind the mandatory ones at once. With a gate before each ([Closed]) they then start as their gates open, in
-// any order.
+// GroupOrder(nil) starts all groups behind the mandatory ones at once. With a gate before each ([Closed]), they start in the
+// order in which their gates open.
 //
-// Groups of the same name, in each placement, still come one after the other by their index. Groups without a name have the empty one. A
-// name means the groups of every placement, and mandatory groups come before all others. A closed gate holds its group and what
-// comes after that, and nothing else. A breach in any group stops all.
-// With [Ramp] or [MaxStarts] the group that stands first in [Schedule].Stages takes all starts first.
+// Groups of the same name still come one after the other by their index, in each placement. Groups without a name have the
+// empty name. A name means the groups of every placement. Mandatory groups come before all others. A closed gate holds its
+// group and the groups after it, and nothing else. A breach in any group stops all. With [Ramp] or [MaxStarts], groups start
+// clusters in the order of [Schedule].Stages.
 //
-// A name that comes after itself is an error. The result warns of a name that no group has. An unknown name with
-// predecessors of its own passes them on; one without any leaves its followers free: look at the Warnings before the first
-// start. The other types ignore the option, of which the result warns as well. The map is copied.
+// A name that comes after itself is an error. The result warns of a name that no group has. What comes after such a name
+// comes after the predecessors of that name; where it has none, it starts freely. So look at the Warnings before the first
+// start. The other types ignore the option, and the result warns of that. The map is copied.
 func GroupOrder(after map[string][]string) Option {
 	order := &groupOrder{after: make(map[string][]string, len(after))}
 	for name, before := range after {

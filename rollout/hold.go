@@ -22,64 +22,67 @@ const (
 	HoldBreached HoldType = "BudgetBreached"
 	// HoldMandatoryGroup says that a mandatory group comes first and is not complete.
 	HoldMandatoryGroup HoldType = "MandatoryGroupIncomplete"
-	// HoldEarlierGroup says that a group that comes first is not complete.
+	// HoldEarlierGroup says that a group that comes before is not complete.
 	HoldEarlierGroup HoldType = "EarlierGroupIncomplete"
 	// HoldGateClosed says that the gate before the cluster's group, or before an earlier one, is closed.
 	HoldGateClosed HoldType = "GateClosed"
-	// HoldWait says that the time of [WaitBetweenGroups] has not passed since the last success in the groups before.
+	// HoldWait says that the time of [WaitBetweenGroups] has not passed since the last success in the groups that come
+	// before.
 	HoldWait HoldType = "WaitNotOver"
 	// HoldConcurrency says that clusters in flight or starting take all slots.
 	HoldConcurrency HoldType = "ConcurrencyUsedUp"
 	// HoldRamp says that clusters in flight or starting take all that [Ramp] allows.
 	HoldRamp HoldType = "RampUsedUp"
-	// HoldStarts says that as many clusters started of late, or start now, as [MaxStarts] allows.
+	// HoldStarts says that recent starts, and those now, are as many as [MaxStarts] allows.
 	HoldStarts HoldType = "StartsUsedUp"
 )
 
-// Hold says why a waiting cluster does not start. Where several kinds apply it is the first in the order of the constants.
-// Of the last three it is the one that lets the fewest start. Holds are comparable; fields that the type does not name
-// are zero.
+// Hold says why a waiting cluster does not start. Where several kinds apply, it is the first in the order of the
+// constants; among the last three, it is the one that lets the fewest start. Holds are comparable. A field whose comment
+// does not name the Type is zero.
 type Hold struct {
 	Type HoldType `json:"type"`
 
-	// Group is the first incomplete group that is waited for (HoldMandatoryGroup, HoldEarlierGroup), the one with the closed
-	// gate (HoldGateClosed), the one with the last success (HoldWait), or unless AllGroups the one whose budget is breached
-	// (HoldBreached) or whose slots are taken (HoldConcurrency).
+	// Group is the first incomplete group that is waited for (HoldMandatoryGroup, HoldEarlierGroup), the group with the
+	// closed gate (HoldGateClosed), or the group with the last success (HoldWait). Unless AllGroups, it is the group whose
+	// budget is breached (HoldBreached) or whose slots are taken (HoldConcurrency).
 	Group grouping.Key `json:"group"`
-	// AllGroups says that the budget or the limit is not one of a single group.
+	// AllGroups says that the budget or the limit is not that of a single group.
 	AllGroups bool `json:"allGroups,omitempty"`
 
-	// Detail is what the sentence says of the clusters that are waited for (HoldBreached, HoldMandatoryGroup,
-	// HoldEarlierGroup, HoldConcurrency, HoldRamp). It stays the same while nothing happens.
+	// Detail describes the clusters that are waited for (HoldBreached, HoldMandatoryGroup, HoldEarlierGroup,
+	// HoldConcurrency, HoldRamp). It stays the same while nothing happens.
 	Detail string `json:"detail,omitempty"`
 
 	// Missing is a sentence that says what the groups lack (HoldGroupsIncomplete).
 	Missing string `json:"missing,omitempty"`
 
-	// Failures were counted, of which MaxFailures are tolerated (HoldBreached).
+	// Failures is how many were counted, and MaxFailures how many are tolerated (HoldBreached).
 	Failures    int `json:"failures,omitempty"`
 	MaxFailures int `json:"maxFailures,omitempty"`
 
-	// Gate is the closed one (HoldGateClosed).
+	// Gate is the closed gate (HoldGateClosed).
 	Gate Gate `json:"gate,omitzero"`
 
-	// InFlight clusters hold a slot and Starting clusters take one, of MaxConcurrency (HoldConcurrency, HoldRamp).
+	// InFlight clusters hold a slot and Starting clusters take one; there are MaxConcurrency slots (HoldConcurrency,
+	// HoldRamp).
 	InFlight       int `json:"inFlight,omitempty"`
 	Starting       int `json:"starting,omitempty"`
 	MaxConcurrency int `json:"maxConcurrency,omitempty"`
-	// Failed clusters are among those in flight. Each keeps its slot until its deadline, or where ForEver, until it
-	// recovers.
+	// Failed is how many of those in flight are failed. Each keeps its slot until its deadline or, where ForEver, until
+	// it recovers.
 	Failed  int  `json:"failed,omitempty"`
 	ForEver bool `json:"forEver,omitempty"`
-	// WithoutTime clusters are among those in flight. Nobody knows since when, so that neither their deadline nor their
-	// soak ever ends, or so that they count as started now (HoldStarts).
+	// WithoutTime is how many of those in flight have no time. Their deadline or soak never ends; under HoldStarts they
+	// count as started now.
 	WithoutTime int `json:"withoutTime,omitempty"`
 
-	// MaxStarts clusters may start within Per, of which Starting do now (HoldStarts). Per is also the time to wait (HoldWait).
+	// MaxStarts is how many clusters may start within Per; Starting of them start now (HoldStarts). Per is also the
+	// time to wait (HoldWait).
 	MaxStarts int           `json:"maxStarts,omitempty"`
 	Per       time.Duration `json:"per,omitempty"`
-	// Until is when one more may start (HoldStarts), or when the wait ends (HoldWait). It is zero if that depends on
-	// clusters that start now or have no time.
+	// Until is when one more cluster may start (HoldStarts), or when the wait ends (HoldWait). It is zero if that
+	// depends on clusters that start now or have no time.
 	Until time.Time `json:"until,omitzero"`
 }
 

@@ -8,8 +8,8 @@ import (
 	"github.com/cohort-ocm/cohort/grouping"
 )
 
-// MarshalJSON writes the group wherever the reason has one, also the nameless one with index 0, which is
-// the zero Key.
+// MarshalJSON writes the group wherever the reason has one, even the nameless group with index 0, which is the zero
+// Key.
 func (h Hold) MarshalJSON() ([]byte, error) {
 	type plain Hold
 	out := struct {
@@ -36,8 +36,8 @@ func (b Breach) MarshalJSON() ([]byte, error) {
 	return json.Marshal(out)
 }
 
-// MarshalJSON writes what the warning is about, also where that is the mandatory group with index 0 or the
-// nameless group with index 0, which are zero values.
+// MarshalJSON writes what the warning is about, even the mandatory group or the nameless group with index 0, which are
+// zero values.
 func (w Warning) MarshalJSON() ([]byte, error) {
 	type plain Warning
 	type mandatory struct {
@@ -82,7 +82,7 @@ func (s Schedule) MarshalJSON() ([]byte, error) {
 // MarshalJSON writes the duration as the Kubernetes API does.
 func (n Next) MarshalJSON() ([]byte, error) { return json.Marshal(n.readable()) }
 
-// MarshalJSON writes the duration as the Kubernetes API does. What the methods tell is not part of it.
+// MarshalJSON writes the duration as the Kubernetes API does. What the methods return is not part of it.
 func (r Result) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
 		InFlight []Cluster `json:"inFlight,omitempty"`

@@ -6,16 +6,17 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// RemoveAfter keeps a cluster that is no longer selected for a while. It is in Next.Leaving until it has not been
-// selected for as long as grace, and in Next.Removed from then on.
+// RemoveAfter keeps a cluster for a while after it stops being selected. The cluster is in Next.Leaving until grace has
+// passed, and in Next.Removed from then on.
 //
-// A scheduler that rewrites its decisions one after the other can show a cluster nowhere for a moment, with all counts as
-// they should be. Without this option its workload is then deleted, and created again. A minute is more than any
+// A scheduler that rewrites its decisions one after the other can leave a cluster out for a moment while all counts are
+// right. Without this option the cluster's workload is deleted then, and created again. A minute is longer than any
 // rewriting takes.
 //
-// Previous is the result before this one. It is nil after a start, when the time begins anew for all. The time begins
-// anew, too, while the groups are incomplete. A [Planner] remembers by itself, from its first call of Next or Result with
-// the cluster gone. Previous then says what an earlier planner knew, and may be nil. It is an error if grace is negative.
+// Previous is the result before this one. Pass nil after a restart; grace then begins anew for all clusters. It also
+// begins anew while the groups are incomplete. A [Planner] remembers by itself, from its first call of Next or Result
+// without the cluster. For a Planner, previous says what an earlier planner knew, and may be nil. A negative grace is an
+// error.
 func RemoveAfter(grace time.Duration, previous *Result) Option {
 	var err *field.Error
 	if grace < 0 {

@@ -8,30 +8,30 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// Next says what a controller has to act upon now. It is a part of the [Result] of [Plan], and all that [Planner.Next]
-// works out.
+// Next says what a controller has to act upon now. It is a part of the [Result] of [Plan], and [Planner.Next] gives it
+// alone.
 type Next struct {
-	// Start has the waiting clusters to give the workload to now: first those that are reported ToApply, then those that
-	// were never reported, each in the order of their names unless [Order] says otherwise.
+	// Start has the waiting clusters to give the workload to now. Clusters that are reported ToApply come before those
+	// never reported; both are in the order of their names unless [Order] says otherwise.
 	Start []Cluster `json:"start,omitempty"`
-	// TimedOut has the clusters whose progress deadline has passed and that were not reported TimeOut, in the order of
+	// TimedOut has the clusters whose progress deadline has passed and that are not reported TimeOut, in the order of
 	// their names.
 	TimedOut []Cluster `json:"timedOut,omitempty"`
-	// Removed has the names of the clusters that were reported and are not selected, in order. It is empty while the
-	// groups are incomplete, and where there are more than [MaxRemoved] allows.
+	// Removed has the names of the clusters to remove, in order: they were reported and are not selected. It is empty
+	// while the groups are incomplete, and where there are more than [MaxRemoved] allows.
 	Removed []string `json:"removed,omitempty"`
-	// Leaving has the names of the clusters that were reported and are not selected, and that [RemoveAfter] keeps for a
-	// while, in order.
+	// Leaving has the names of the clusters that [RemoveAfter] keeps for a while, in order: they were reported and are
+	// not selected.
 	Leaving []string `json:"leaving,omitempty"`
 
-	// Breach says which budget more clusters failed than it allows, so that nothing starts; nil if none.
+	// Breach is the budget that is breached, so that nothing starts; nil if none is.
 	Breach *Breach `json:"breach,omitempty"`
-	// Warnings say what has no effect or is in doubt.
+	// Warnings say what has no effect and what is in doubt.
 	Warnings []Warning `json:"warnings,omitempty"`
-	// RecheckAfter is the time after which something changes by time alone: the end of a deadline or a
-	// soak, the opening of a gate, the end of a wait, or a start that [MaxStarts] allows. 0 if nothing does. Fit for RequeueAfter.
+	// RecheckAfter is how long until something changes by time alone: a deadline or a soak ends, a gate opens, a wait ends,
+	// or [MaxStarts] allows another start. It is 0 if nothing will, and so fits RequeueAfter.
 	RecheckAfter time.Duration `json:"recheckAfter,omitempty"`
-	// Counts says how many of all selected clusters stand how.
+	// Counts counts the selected clusters by how they stand.
 	Counts status.Counts `json:"counts"`
 }
 

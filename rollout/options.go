@@ -11,8 +11,8 @@ import (
 	"github.com/cohort-ocm/cohort/internal/limit"
 )
 
-// Option adds to what the API's RolloutStrategy can say. Options combine in any order; of two of a kind
-// the later counts, its error included. A nil Option adds nothing.
+// Option adds to what the API's RolloutStrategy can say. Options can be combined in any order. Where two of a kind are
+// given, the later one counts, its error included. A nil Option adds nothing.
 type Option func(*options)
 
 // options is the zero value where the caller gave none.
@@ -61,30 +61,30 @@ func Paused() Option {
 	return func(o *options) { o.paused = true }
 }
 
-// Order is the order in which waiting clusters start, given as a comparison of two names that is negative
-// where a comes first. Clusters that are reported ToApply still come before those never reported, and
-// names decide where the comparison is 0. A [Planner] compares when its groups or strategy change, so the
-// answer must depend on the names alone, and compare must not call the Planner.
+// Order sets the order in which waiting clusters start. Compare compares two names, and is negative where a comes
+// first; where it is 0, the names decide. Clusters that are reported ToApply still come before those never reported. A
+// [Planner] calls compare when its groups or strategy change. So the answer must depend on the names alone, and compare
+// must not call the Planner.
 func Order(compare func(a, b string) int) Option {
 	return func(o *options) { o.order = compare }
 }
 
-// MaxConcurrencyPerGroup is how many clusters of a group may be in flight or started at a time under
-// ProgressivePerGroup, as a count or a percentage of the group, mandatory groups included. The
-// other types ignore it, of which the result warns.
+// MaxConcurrencyPerGroup bounds how many clusters of a group may be in flight or started at a time under
+// ProgressivePerGroup, as a count or a percentage of the group. It holds in mandatory groups, too. The other types
+// ignore it, and the result warns of that.
 func MaxConcurrencyPerGroup(n intstr.IntOrString) Option {
 	perGroup, err := limit.ParseConcurrency(field.NewPath("maxConcurrencyPerGroup"), n)
 	return func(o *options) { o.groupConcurrency, o.groupErr = perGroup, err }
 }
 
-// FailedFreesSlot gives the concurrency slot of a tolerated Failed cluster to the next at once.
-// Without it the cluster holds its slot until its progress deadline, and without a deadline for ever.
+// FailedFreesSlot gives the concurrency slot of a tolerated Failed cluster to the next cluster at once. Without this
+// option the failed cluster holds its slot until its progress deadline, and for ever if it has none.
 func FailedFreesSlot() Option {
 	return func(o *options) { o.freeFailed = true }
 }
 
-// MaxRemoved is how many clusters may be removed at once, as a count or as a percentage, rounded up, of the clusters
-// with a report. Where more would be, none is, of which the result warns: a mistyped selector must not
+// MaxRemoved bounds how many clusters may be removed at once, as a count or as a percentage of the clusters with a
+// report, rounded up. Where more would be removed, none is, and the result warns. So a mistyped selector does not
 // undeploy a fleet.
 func MaxRemoved(n intstr.IntOrString) Option {
 	most, err := limit.Parse(field.NewPath("maxRemoved"), n)

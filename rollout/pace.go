@@ -10,14 +10,14 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// Ramp starts gently: no more clusters may be in flight or started at a time than have succeeded and soaked in the whole
-// fleet, or than initial where that is more. With an initial of 1 and clusters that all succeed, 1, 1, 2, 4, 8 … start. So
-// no more clusters have a version that turns out bad than twice those that stood its soak, beside those that failed for good.
+// Ramp starts gently: it allows as many clusters in flight or started at a time as have succeeded and soaked in the whole
+// fleet, and at least initial. With an initial of 1 and clusters that all succeed, 1, 1, 2, 4, 8 … start. So a version that
+// turns out bad is on at most twice as many clusters as it soaked on, beside those that failed for good.
 //
-// It holds under all types, All included, in all groups together, and on top of maxConcurrency. Where several groups may
-// start, the earlier ones in [Schedule].Stages start first. As with maxConcurrency, a Failed cluster counts until its deadline unless
-// [FailedFreesSlot]. Clusters that are not counted ([Uncounted]) start beside these, and no ramp bounds them. It is an error
-// if initial is less than 1.
+// It holds under all types, over all groups together, and on top of maxConcurrency. Where several groups may start, those
+// earlier in [Schedule].Stages start first. As with maxConcurrency, a Failed cluster counts until its deadline unless
+// [FailedFreesSlot] is given. The ramp does not bound clusters that are not counted ([Uncounted]). An initial of less than 1
+// is an error.
 func Ramp(initial int) Option {
 	var err *field.Error
 	if initial < 1 {
@@ -26,19 +26,18 @@ func Ramp(initial int) Option {
 	return func(o *options) { o.ramp, o.rampErr = initial, err }
 }
 
-// MaxStarts starts at most n clusters within any span of time of the given length, such as 20 within an hour, so that
-// what they fetch and whom they call is not overrun.
+// MaxStarts starts at most n clusters within any span of time of length per, such as 20 within an hour, so as not to
+// overload what they fetch from and call.
 //
-// A cluster started when its report says that the present version was applied. Where the report does not say, its last
-// transition counts instead, which is later, so that fewer start and never more. A cluster in flight without any time counts as started now.
-// A Skip never started.
+// A cluster started when the present version was applied, as its report says. Where the report does not say, its last
+// transition counts instead; that is later, so fewer start and never more. A cluster in flight without any time counts as
+// started now. A skipped cluster never started.
 //
-// The starts that are known are those of this version, and of each cluster the last, since a later write of a cluster's
-// object replaces the time of the earlier. So a new version and the way back ([Revert]) begin a new span, and a start in a
-// later [Attempt] takes the place of that cluster's start before. Clusters that are not counted ([Uncounted]) start beside
-// these, and nothing bounds their starts.
+// Only the last start of each cluster with this version is known, since a later write of a cluster's object replaces the
+// time of an earlier one. So a new version and the way back ([Revert]) begin a new span, and a start in a later [Attempt]
+// replaces the cluster's earlier start. Starts of clusters that are not counted ([Uncounted]) are not bounded.
 //
-// It holds under all types, All included, in all groups together. Where several groups may start, the earlier ones in
+// It holds under all types, over all groups together. Where several groups may start, those earlier in
 // [Schedule].Stages start first. It is an error if n is less than 1, or per is not positive.
 func MaxStarts(n int, per time.Duration) Option {
 	var err *field.Error

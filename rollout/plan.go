@@ -10,18 +10,18 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// Plan says what may happen at the time now, for a rollout by strategy over groups whose clusters were
-// reported as in reports; a cluster without a report never got the workload. Neither the order of the
-// reports nor an earlier call has a part in the result. Inputs are not changed; the result keeps groups.
+// Plan says what may happen at the time now in a rollout by strategy over groups. Reports say how the clusters stand,
+// in any order; a cluster without a report never got the workload. The result does not depend on earlier calls, except
+// by [RemoveAfter]. Inputs are not changed; the result keeps groups.
 //
-// Several reports of one cluster count as one, by [status.Merge], of which the result warns.
+// Several reports of one cluster count as one ([status.Merge]), and the result warns of it.
 //
 // It is an error (one *field.Error per fault, found by errors.As) if [Validate] finds fault with the
 // strategy, an option is invalid, or a report has no cluster.
 //
-// It takes time linear in the clusters and the reports, and a number of allocations that depends on
-// neither; beside that it sorts the removed clusters, by [Order] the waiting ones, and keeps in a map those
-// with several reports.
+// It takes time linear in the clusters and the reports, and a number of allocations that depends on neither. In
+// addition it sorts the removed clusters and, with [Order], the waiting ones, and keeps clusters with several reports
+// in a map.
 func Plan(strategy clusterv1alpha1.RolloutStrategy, groups *grouping.Groups, reports []status.Report, now time.Time, opts ...Option) (*Result, error) {
 	rules, o, err := compile(strategy, opts)
 	if err != nil {

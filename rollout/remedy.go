@@ -13,21 +13,21 @@ type RemedyType string
 const (
 	// RemedyWait says that time alone ends the wait.
 	RemedyWait RemedyType = "Wait"
-	// RemedyAnswer says that the clusters that are waited for have to succeed and to soak; nobody else has to do anything.
+	// RemedyAnswer says that the clusters that are waited for have to succeed and soak; nobody has to do anything else.
 	RemedyAnswer RemedyType = "Answer"
-	// RemedyReportTime says that reports have to say since when clusters are as they are. From then on it is known until when
-	// these are waited for at the longest. Others may be waited for as well.
+	// RemedyReportTime says that reports have to say since when clusters stand as they do. Then it is known how long these
+	// clusters are waited for at most. Others may be waited for as well.
 	RemedyReportTime RemedyType = "ReportTime"
-	// RemedyResume says that whoever paused the rollout can go on with it.
+	// RemedyResume says that whoever paused the rollout can resume it.
 	RemedyResume RemedyType = "Resume"
 	// RemedyOpenGate says that someone can open the gate.
 	RemedyOpenGate RemedyType = "OpenGate"
 	// RemedyMend says that failed clusters have to be mended.
 	RemedyMend RemedyType = "Mend"
-	// RemedyTryAgain says that someone can have the failed clusters tried again, by [Attempt]. It speaks of the breach that the
-	// result reports, which is the first. Where others are behind it, the next of them is reported then, with an attempt of its own.
+	// RemedyTryAgain says that someone can have the failed clusters tried again, by [Attempt]. It ends the breach that the
+	// result reports, which is the first. If there are others, the next is reported after that, with an attempt of its own.
 	RemedyTryAgain RemedyType = "TryAgain"
-	// RemedyRevert says that someone can take the rollout back, by [Revert], unless there is no version before.
+	// RemedyRevert says that someone can take the rollout back, by [Revert], if there is a version before.
 	RemedyRevert RemedyType = "Revert"
 	// RemedyRaiseMaxFailures says that someone can raise maxFailures.
 	RemedyRaiseMaxFailures RemedyType = "RaiseMaxFailures"
@@ -37,22 +37,23 @@ const (
 	RemedyCompleteGroups RemedyType = "CompleteGroups"
 )
 
-// Remedy is a way in which a wait ends. Remedies are comparable; fields that the type does not name are zero.
+// Remedy is a way in which a wait ends. Remedies are comparable. A field whose comment does not name the Type is zero.
 type Remedy struct {
 	Type RemedyType `json:"type"`
-	// At says when (RemedyWait).
+	// At is when the wait ends (RemedyWait).
 	At time.Time `json:"at,omitzero"`
 	// Group is the group with the gate (RemedyOpenGate).
 	Group grouping.Key `json:"group,omitzero"`
 	// Gate is the gate's name, if it has one (RemedyOpenGate).
 	Gate string `json:"gate,omitempty"`
-	// Count is how many of the clusters it takes, Of is how many there are (RemedyAnswer, RemedyReportTime, RemedyMend).
-	// Count is also what to set (RemedyTryAgain, RemedyRaiseMaxFailures).
+	// Count is how many of Of clusters have to do so (RemedyAnswer, RemedyReportTime, RemedyMend). Count is also the
+	// value to set (RemedyTryAgain, RemedyRaiseMaxFailures).
 	Count int `json:"count,omitempty"`
 	Of    int `json:"of,omitempty"`
-	// Clusters names the first of them: "a, b, c and 2 more" (RemedyAnswer, RemedyReportTime, RemedyMend).
+	// Clusters names the first of these clusters: "a, b, c and 2 more" (RemedyAnswer, RemedyReportTime, RemedyMend).
 	Clusters string `json:"clusters,omitempty"`
-	// Succeeded says that they have succeeded, and nobody knows when; otherwise they are in flight (RemedyReportTime).
+	// Succeeded says that these clusters have succeeded at an unknown time; otherwise they are in flight
+	// (RemedyReportTime).
 	Succeeded bool `json:"succeeded,omitempty"`
 }
 

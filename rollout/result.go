@@ -15,20 +15,19 @@ type Cluster struct {
 	Name string `json:"name"`
 	// Group is the decision group that it is in.
 	Group grouping.Key `json:"group"`
-	// Status is the reported one, but TimeOut where the deadline has passed and ToApply where none was reported. A
-	// cluster is Progressing also where its status is unknown, or where it has the workload and has not answered.
-	// Succeeded among those in flight means soaking.
+	// Status is the reported status, except that it is TimeOut where the deadline has passed, ToApply where nothing was
+	// reported, and Progressing where the reported status is unknown or the cluster has the workload and has not
+	// answered. A Succeeded cluster in Result.InFlight is soaking.
 	Status status.RolloutStatus `json:"status"`
 }
 
-// Result is what may happen now, and why not more. Every selected cluster is in exactly one of InFlight, Start
-// and TimedOut, or is settled or held, which Settled and Held list. The slices are the caller's; the
-// methods are safe for concurrent use. Its JSON is for people and their tools: it has durations as "5m0s"
-// and can't be read back.
+// Result says what may happen now, and why not more. Every selected cluster is in exactly one of InFlight, Start and
+// TimedOut, or is yielded by Settled or Held. The slices are the caller's. The methods are safe for concurrent use. The
+// JSON is for people and their tools: it has durations as "5m0s" and cannot be read back.
 type Result struct {
 	Next
-	// InFlight are the clusters that have the workload and may yet change by themselves: Progressing, Failed within their
-	// deadline, or soaking. Changes to the workload must reach them. In the order of their names.
+	// InFlight has the clusters that have the workload and may yet change by themselves: Progressing, Failed within their
+	// deadline, or soaking. Changes to the workload must reach them. They are in the order of their names.
 	InFlight []Cluster `json:"inFlight,omitempty"`
 	// Schedule is the strategy that took effect.
 	Schedule Schedule `json:"schedule"`
@@ -49,7 +48,7 @@ type Result struct {
 	fronts   *fronts     // who stands in the way; worked out when somebody asks
 }
 
-// Disposition is what a result says of a selected cluster.
+// Disposition says in which part of a result a selected cluster is.
 type Disposition string
 
 const (
@@ -59,14 +58,16 @@ const (
 	DispositionStarting Disposition = "Starting"
 	// DispositionTimedOut says that the cluster is in Result.TimedOut.
 	DispositionTimedOut Disposition = "TimedOut"
-	// DispositionSettled says that the cluster succeeded and soaked, is skipped, or was reported TimeOut.
+	// DispositionSettled says that Result.Settled yields the cluster: it succeeded and soaked, is skipped, or was
+	// reported TimeOut.
 	DispositionSettled Disposition = "Settled"
-	// DispositionHeld says that the cluster waits, for the reason that Result.Held and Result.Find give.
+	// DispositionHeld says that Result.Held yields the cluster: it waits, for the reason that Result.Held and
+	// Result.Find give.
 	DispositionHeld Disposition = "Held"
 )
 
-// Find says where the named cluster is, with the reason if it is held; false if it is not selected. It
-// takes constant time, but for the first held cluster of a result, for which it looks once through the fleet.
+// Find says where the named cluster is, with the reason if it is held. It gives false if the cluster is not selected.
+// It takes constant time, except that the first held cluster of a result takes time linear in the fleet.
 func (r *Result) Find(cluster string) (Disposition, Hold, bool) {
 	if r.schedule == nil {
 		return "", Hold{}, false
@@ -94,7 +95,7 @@ func (r *Result) Held() iter.Seq2[Cluster, Hold] {
 }
 
 // Settled yields the clusters that succeeded and soaked, are skipped, or were reported TimeOut, in the order of their
-// names. Clusters whose deadline has passed without a report of it are in TimedOut instead.
+// names. A cluster whose deadline has passed and that is not reported TimeOut is in TimedOut instead.
 func (r *Result) Settled() iter.Seq[Cluster] {
 	return func(yield func(Cluster) bool) {
 		for position, s := range r.states {
@@ -114,8 +115,8 @@ type HoldCount struct {
 // String is `3 held: the rollout is paused`.
 func (h HoldCount) String() string { return fmt.Sprintf("%d held: %v", h.Clusters, h.Hold) }
 
-// Holds gives the reasons of all held clusters, in the order of the groups that they hold. It takes time
-// linear in the groups.
+// Holds gives the reasons of all held clusters with their numbers, in the order of the groups. It takes time linear in
+// the groups.
 func (r *Result) Holds() []HoldCount { return r.counted((*Result).hold) }
 
 // counted is Holds, with the reason of a group's held clusters as hold gives it.
@@ -139,8 +140,8 @@ func (r *Result) counted(hold func(r *Result, group int) Hold) []HoldCount {
 	return all
 }
 
-// Summary counts the clusters, in total and per group, and says in words what stops the rollout and whom the others
-// wait for. It takes time linear in the groups.
+// Summary counts the clusters, in total and per group, and says in words what stops the rollout and which clusters are
+// waited for. It takes time linear in the groups.
 func (r *Result) Summary() status.Summary {
 	s := status.Summary{
 		Groups:  make([]status.GroupCounts, len(r.tallies)),

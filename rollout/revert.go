@@ -12,53 +12,57 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// Abort says which rollout is taken back: since when, and how the clusters stand with the version that failed and with
-// the one before it. All of it stands in objects, so that a controller that restarts goes on where it was.
+// Abort describes a rollout to take back: since when it is aborted, and how the clusters stand with the failed version
+// and with the version before it. All of it is stored in objects, so a controller that restarts goes on where it was.
 type Abort struct {
-	// Time is when the rollout was aborted, as the owner's status keeps it. It tells a cluster that went back from one
-	// that never had the failed version, as both have the version before. Fractions of a second do not count.
+	// Time is when the rollout was aborted, as stored in the owner's status. It tells a cluster that went back from one
+	// that never had the failed version, since both have the version before. Fractions of a second do not count.
 	Time time.Time
-	// Failed are the reports about the version that failed, and Before those about the version before it. Each is what Plan
-	// would be given for that version. So each object has a report in both. As it has one version, the other report is ToApply
-	// without Applied; where it has a third version, both are.
+	// Failed are the reports about the failed version, and Before the reports about the version before it, each as Plan would
+	// be given them for that version. So each object has a report in both lists. As an object has one version, its report
+	// about the other is ToApply without Applied. An object with a third version has two such reports.
 	Failed, Before []status.Report
 	// StopAtBreach lets the strategy's MaxFailures stop the way back, too. Without it any number of clusters may fail with
-	// the version before: they are no worse off than with the one that failed.
+	// the version before: they are no worse off than with the failed version.
 	StopAtBreach bool
 }
 
-// Revert says what may happen at the time now to bring the clusters that have the failed version back to the version
-// before. Those in Start and InFlight are to have the version before; everything else about the result is as Plan has it.
+// Revert says what may happen at the time now to bring clusters with the failed version back to the version before.
+// Clusters in Start and InFlight are to get the version before. Otherwise the result is like that of Plan.
 //
 //	has the failed version                                       waits, and starts in its turn
 //	has the version before, Applied at abort.Time or later       went back: as reported
 //	any other, also one that joined or has no workload           Skip: is not touched
 //	is reported and not selected                                 removed
 //
-// The type All brings them back at once. Another one limits the way back: Progressive pools all groups, and
-// ProgressivePerGroup takes them in the reverse of the order in which they started. Of the clusters that may start, those
-// go first that failed or timed out; then, unless [Order] says otherwise, those that got the failed version last, before
-// them those of which nobody knows when. So ProgressivePerGroup takes a failed cluster of an early group among the last.
-// A cluster that fails again gives up its slot, unless abort.StopAtBreach. On the way back a mandatory group counts only
-// for the order; it tolerates failures like the others. Percentages are shares of all selected clusters, or of all in the
-// group, also of those that never had the failed version.
+// The type All brings them back at once. The other types limit the way back: Progressive pools all groups, and
+// ProgressivePerGroup takes them in the reverse of the order in which they started. Among the clusters that may start,
+// those that failed or timed out go first. Then, unless [Order] says otherwise, come those that got the failed version at
+// an unknown time, then the others, the latest first. So ProgressivePerGroup takes a failed cluster of an early group
+// among the last.
 //
-// Set a progressDeadline for the way back in any case, under All too; the zero strategy has none. Without one a cluster
-// that never answers keeps the conditions from ever saying that it ended.
+// A cluster that fails again gives up its slot, unless abort.StopAtBreach. Mandatory groups only affect the order; they
+// tolerate failures like the others. Percentages are shares of all selected clusters, or of all clusters of the group,
+// including those that never had the failed version.
 //
-// Pass [Uncounted], [FailedBefore] and [RemoveAfter] as for the rollout: the result before may be one of Plan or of
-// Revert, for either. [Closed] and [Paused] hold the way back, too, and [GroupOrder] is turned round. [Ramp], [MaxStarts]
-// and [WaitBetweenGroups] slow it as they slow a rollout, and a ramp begins anew: leave them out unless you mean that.
+// Always set a progressDeadline for the way back, under All too; the zero strategy has none. Without one, the
+// conditions never say that the way back ended if a cluster never answers.
 //
-// Leave out [Attempt], too, here and in the plan with the version before, unless whatever fails on the way back is to be
-// tried again. With it, stamp the clusters in Start by [status.StampAttempt] with its number. Stamped by [status.Stamp] they
-// have attempt 0, and each that fails is in Start again at every call: no budget stops that, nor does anything warn of it.
+// Pass [Uncounted], [FailedBefore] and [RemoveAfter] as for the rollout; the previous result may be one of Plan or of
+// Revert, for either function. [Closed] and [Paused] hold the way back, too, and [GroupOrder] is reversed. [Ramp],
+// [MaxStarts] and [WaitBetweenGroups] slow it as they slow a rollout, and a ramp begins anew: leave them out unless you
+// mean that.
 //
-// Nobody has the failed version any more where Revert neither starts nor holds anyone. From then on Plan with the version
-// before brings it to those that joined meanwhile or have a third version; they count as gone back then.
+// Leave out [Attempt], too, here and in the plan with the version before, unless clusters that fail on the way back are to
+// be tried again. If you pass it, stamp the clusters in Start by [status.StampAttempt] with its number. With [status.Stamp]
+// they would have attempt 0, and each cluster that fails would be in Start again at every call; no budget stops that, and
+// nothing warns of it.
 //
-// It is an error if Plan would return one, if abort.Time is zero or after now, or if a report has no cluster. Beside what
-// Plan takes it sorts the clusters that have the failed version.
+// When Revert neither starts nor holds anyone, no cluster has the failed version any more. From then on, Plan with the
+// version before brings it to clusters that joined meanwhile or have a third version; these then count as gone back.
+//
+// The errors are those of Plan, and one if abort.Time is zero or after now. It takes as long as Plan, and in addition
+// sorts the clusters that have the failed version.
 func Revert(strategy clusterv1alpha1.RolloutStrategy, groups *grouping.Groups, abort Abort, now time.Time, opts ...Option) (*Result, error) {
 	rules, o, err := compile(strategy, opts)
 	if err := errors.Join(err, abort.check(now)); err != nil {

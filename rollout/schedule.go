@@ -14,7 +14,7 @@ import (
 	"github.com/cohort-ocm/cohort/internal/limit"
 )
 
-// Schedule is the strategy that took effect: defaults filled in and limits resolved to counts.
+// Schedule is the strategy as it took effect, with defaults filled in and limits resolved to counts.
 type Schedule struct {
 	// Type is the type of the strategy; All where the strategy has none.
 	Type clusterv1alpha1.RolloutType `json:"type"`
@@ -23,20 +23,20 @@ type Schedule struct {
 	// ProgressDeadline is how long a cluster may be Progressing or Failed; nil for ever.
 	ProgressDeadline *time.Duration `json:"progressDeadline,omitempty"`
 	// MaxFailures is how many of all selected clusters may fail. Only Progressive limits this; under the other types it is
-	// the number of the clusters. What each group tolerates is in Stages.
+	// the number of selected clusters. The budget of each group is in Stages.
 	MaxFailures int `json:"maxFailures"`
-	// ConcurrencySource names the field or option that MaxConcurrency of the stages comes from: "maxConcurrency" of the
-	// strategy, "clustersPerDecisionGroup" of the Placement where the strategy has none, or "maxConcurrencyPerGroup", the
-	// option, which alone limits mandatory stages too. It is empty where there is no limit.
+	// ConcurrencySource names the source of the stages' MaxConcurrency: the strategy's field "maxConcurrency", the
+	// Placement's field "clustersPerDecisionGroup" where the strategy has none, or the option "maxConcurrencyPerGroup",
+	// the only one that limits mandatory stages, too. It is empty where there is no limit.
 	ConcurrencySource string `json:"concurrencySource,omitempty"`
-	// Stages are gone through in order, unless After says otherwise.
+	// Stages are the stages, in the order of the rollout unless After says otherwise.
 	Stages []Stage `json:"stages"`
-	// After says of each stage which it comes directly after, by their places in Stages, all of them earlier ones. It is nil
-	// where each stage comes after the one before it, as always without [GroupOrder].
+	// After has for each stage the stages that it comes directly after, as indexes of Stages; these are lower than its own.
+	// It is nil where each stage comes after the one before it, as it always does without [GroupOrder].
 	After [][]int `json:"after,omitempty"`
 }
 
-// Stage is the groups that are rolled out together.
+// Stage has the groups that are rolled out together.
 type Stage struct {
 	// Groups are in the order of their index.
 	Groups []grouping.Key `json:"groups"`
@@ -44,12 +44,12 @@ type Stage struct {
 	Mandatory bool `json:"mandatory,omitempty"`
 	// Clusters is the number of clusters in Groups.
 	Clusters int `json:"clusters"`
-	// Uncounted is how many of these clusters are not counted. The limits below are of the others.
+	// Uncounted is how many of these clusters are not counted. The limits below are for the others.
 	Uncounted int `json:"uncounted,omitempty"`
-	// MaxConcurrency is how many may be in flight or started at a time, at most all that count. A percentage in the
-	// strategy's maxConcurrency or in [MaxConcurrencyPerGroup] was taken of those.
+	// MaxConcurrency is how many clusters may be in flight or started at a time; at most all that count. A percentage
+	// in the strategy's maxConcurrency or in [MaxConcurrencyPerGroup] is a share of those that count.
 	MaxConcurrency int `json:"maxConcurrency"`
-	// MaxFailures is how many may fail; all that count where any number may.
+	// MaxFailures is how many clusters may fail; all that count where any number may.
 	MaxFailures int `json:"maxFailures"`
 }
 
@@ -339,8 +339,8 @@ func (s Schedule) clone() Schedule {
 	return s
 }
 
-// String is the stages in one line: `[group 0 "canary"] → [group 1, group 2: 5 at a time]`. Where they are no chain it says of
-// each what it comes after: `[group 0 "eu"]; [group 1 "us"]; [group 2] after group 0 "eu" and group 1 "us"`.
+// String is the stages in one line: `[group 0 "canary"] → [group 1, group 2: 5 at a time]`. Where the stages are no chain, it
+// says for each what it comes after: `[group 0 "eu"]; [group 1 "us"]; [group 2] after group 0 "eu" and group 1 "us"`.
 func (s Schedule) String() string {
 	var stages []string
 	for _, stage := range s.Stages {
@@ -357,7 +357,7 @@ func (s Schedule) String() string {
 	return strings.Join(stages, "; ")
 }
 
-// String is the groups, and how many clusters may be in flight at a time where that is not all.
+// String lists the groups, and how many clusters may be in flight at a time unless that is all.
 func (s Stage) String() string {
 	var b strings.Builder
 	b.WriteByte('[')

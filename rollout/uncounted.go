@@ -2,26 +2,27 @@ package rollout
 
 import clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
-// Uncounted names clusters that neither block nor count: those that are known to be unreachable, that hibernate, or that
-// were failing before. Each gets the workload once its stage is reached: when all that the stage comes after is complete.
-// It takes no slot, its failure is in no budget, and no group and no rollout waits for it. A pause, a breach, incomplete
-// groups, closed gates and [WaitBetweenGroups] hold it as all others. It is in the lists of a [Result] like any other, and in status.Counts it
-// is among Uncounted alone. Percentages in the strategy are shares of the other clusters. No limit bounds how many of these
-// start at once, [Ramp] and [MaxStarts] included. Uncounted(nil) names none.
+// Uncounted names clusters that neither block nor count, such as clusters that are known to be unreachable, that hibernate,
+// or that were failing before. Such a cluster gets the workload once its stage is reached, that is, when all stages that it
+// comes after are complete. It takes no slot, its failure is in no budget, and no group and no rollout waits for it. A pause,
+// a breach, incomplete groups, closed gates and [WaitBetweenGroups] hold it like all others. No limit bounds how many such
+// clusters start at once, not even [Ramp] or [MaxStarts]. Percentages in the strategy are shares of the other clusters. The
+// lists of a [Result] have these clusters like any other; status.Counts has them in Uncounted alone. Uncounted(nil) names
+// none.
 //
-// The result warns where a mandatory group has no cluster that counts, since it protects nobody then. A [Planner] asks when
-// its groups or strategy change, so the answer must depend on the name alone, and is must not call the Planner. Set the
-// strategy again when it would be another.
+// The result warns of a mandatory group in which no cluster counts, since it protects nobody. A [Planner] calls is when its
+// groups or strategy change. So the answer must depend on the name alone, and is must not call the Planner. When the answer
+// changes, set the strategy again.
 func Uncounted(is func(cluster string) bool) Option {
 	return func(o *options) { o.uncounted = is }
 }
 
-// FailedBefore names clusters that failed before the rollout began, the baseline: their failures are left out of every
-// budget. All else is as for other clusters: each takes a slot, its group waits for it, and in the end it has failed. So the
-// rollout ends as Failed, with the reason ClustersFailed. Where the conditions must not show it, use [Uncounted]. Without a
-// progressDeadline such a cluster is in flight for ever once it is Failed, so that the rollout does not end.
+// FailedBefore names the baseline: clusters that failed before the rollout began. Their failures are left out of every
+// budget. Otherwise they are like other clusters: each takes a slot, and its group waits for it. If such a cluster fails,
+// the rollout ends as Failed, with the reason ClustersFailed; use [Uncounted] where the conditions must not show that.
+// Without a progressDeadline, such a cluster is in flight for ever once it is Failed, so the rollout does not end.
 //
-// FailedBefore(nil) names none. A [Planner] asks when its groups or strategy change, as with [Uncounted].
+// FailedBefore(nil) names none. A [Planner] calls is when its groups or strategy change, as with [Uncounted].
 func FailedBefore(is func(cluster string) bool) Option {
 	return func(o *options) { o.failedBefore = is }
 }

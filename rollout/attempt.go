@@ -28,8 +28,8 @@ func Attempt(n int) Option {
 	return func(o *options) { o.attempt, o.attemptErr = n, err }
 }
 
-// state gives the state at the time now of a cluster that was reported to be of a kind since a time, in an attempt (R3 to
-// R5, R39).
+// state gives a cluster's state at the time now, from its reported kind, since when it is of that kind, and its attempt
+// (R3 to R5, R39).
 func (s *schedule) state(kind state, since time.Time, attempt int, now time.Time) state {
 	is := s.rules.at(kind, since, now)
 	if max(attempt, 0) < s.options.attempt && failureStates.has(is) {
@@ -38,5 +38,5 @@ func (s *schedule) state(kind state, since time.Time, attempt int, now time.Time
 	return is
 }
 
-// attempts says which attempt at the version each position is in.
+// attempts gives the attempt at the version that each position is in.
 type attempts = sparse[int]

@@ -29,7 +29,7 @@ type Blocker struct {
 	// Holds is the number of held clusters that wait for it, directly or through others.
 	Holds int `json:"holds,omitempty"`
 
-	settled  bool // that it succeeded and soaked, and is waited for since nobody knows when
+	settled  bool // it succeeded and soaked, and is waited for because the time is unknown
 	slotless bool // it failed, and its slot went to the next
 }
 
@@ -38,7 +38,7 @@ func (b Blocker) String() string {
 	return fmt.Sprintf("%s %s%s", b.Name, b.kind(false), b.end(false))
 }
 
-// kind says what the cluster does, or what many do that stand as it does.
+// kind says what the cluster does, or what several clusters in its state do.
 func (b *Blocker) kind(many bool) string {
 	switch {
 	case b.Starting:
@@ -58,7 +58,7 @@ func (b *Blocker) kind(many bool) string {
 	}
 }
 
-// end says until when, in words that follow those of kind.
+// end says until when the cluster does so, in words that follow those of kind.
 func (b *Blocker) end(many bool) string {
 	switch {
 	case b.Starting || b.Status == status.TimeOut:
@@ -112,7 +112,7 @@ func (b *Blocker) since(many bool) string {
 	return " since " + inUTC(b.Since)
 }
 
-// until is the time at which the deadline or the soak ends. Where no report says since when, nobody knows.
+// until gives the time at which the deadline or the soak ends, or says that it is unknown.
 func (b *Blocker) until() string {
 	if b.Until.IsZero() {
 		return ", nobody knows how long: no report says since when"
@@ -127,7 +127,7 @@ func plural(many bool, one, more string) string {
 	return one
 }
 
-// inUTC writes a time in whole seconds. It rounds up, so that the time has come by then.
+// inUTC writes a time in whole seconds, rounded up so that the time has come by then.
 func inUTC(t time.Time) string {
 	if t.Nanosecond() > 0 {
 		t = t.Truncate(time.Second).Add(time.Second)
@@ -152,14 +152,14 @@ func (r *Result) blocker(position int) Blocker {
 	return b
 }
 
-// isEarlier says whether the cluster at a position is in flight in an earlier attempt than the wanted one, and waits for its
-// turn again once its deadline has passed (R39).
+// isEarlier says whether the cluster at a position is in flight in an attempt before the wanted one. Such a cluster waits
+// for its turn again once its deadline has passed (R39).
 func (r *Result) isEarlier(position int) bool {
 	s := r.states[position]
 	return max(r.tries.of(position), 0) < r.schedule.options.attempt && inFlightStates.has(s) && s.status() == status.Progressing
 }
 
-// changes is when time alone changes how the cluster stands; zero if it does not.
+// changes gives the time at which time alone changes how the cluster stands; zero if it does not.
 func (b *Blocker) changes() time.Time {
 	if !b.Again.IsZero() {
 		return b.Again
@@ -219,15 +219,15 @@ func (r *Result) Blockers() []Blocker {
 
 // heldBy counts the clusters that an active stage holds.
 type heldBy struct {
-	behind   int // in stages that come after it, directly or not
+	behind   int // in the stages that come after it, directly or not
 	forSlots int // in the stage itself, for want of a slot
 }
 
 // heldByAll counts the clusters that the limits on all stages together hold.
 type heldByAll struct{ ramp, starts int }
 
-// holdsOf counts the clusters that wait for one of an active stage, which is in the given state. Those behind the stage
-// wait until it is settled. Those in the stage that lack a slot wait while it has one.
+// holdsOf counts the clusters that wait for a cluster of an active stage in the given state. Clusters behind the stage
+// wait until it is settled. Clusters in the stage that lack a slot wait while it has one.
 func (r *Result) holdsOf(s state, h heldBy) (holds int) {
 	if s&starting == 0 && !inFlightStates.has(s) {
 		return 0
@@ -241,7 +241,7 @@ func (r *Result) holdsOf(s state, h heldBy) (holds int) {
 	return holds
 }
 
-// heldByStage counts the clusters that each of the active stages holds, and those that the limits on all stages hold.
+// heldByStage counts the clusters that each active stage holds, and those that the limits on all stages hold.
 func (r *Result) heldByStage() (by []heldBy, all heldByAll) {
 	s, c := r.schedule, &r.choice
 	held := make([]int, len(s.Stages)) // of each stage
@@ -278,7 +278,8 @@ func (r *Result) allHeld() (n int) {
 	return n
 }
 
-// compareEnds puts those that time alone does not end first, then those that end last. What only just starts comes last.
+// compareEnds puts first the blockers that time alone does not end, then those that end last. Clusters that only start
+// now come last.
 func compareEnds(a, b *Blocker) int {
 	switch {
 	case a.Starting != b.Starting:

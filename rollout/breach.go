@@ -55,10 +55,10 @@ func (b *Breach) detail() string {
 	return s.String()
 }
 
-// counts says whether failures of a group count in the breach.
+// counts says whether failures in a group count in the breach.
 func (b *Breach) counts(group grouping.Key) bool { return b.AllGroups || b.Group == group }
 
-// clone is a copy that the caller may change without changing ours.
+// clone gives a copy that the caller may change.
 func (b *Breach) clone() *Breach {
 	if b == nil {
 		return nil
@@ -68,13 +68,14 @@ func (b *Breach) clone() *Breach {
 	return &c
 }
 
-// hold is the breach as the reason of a held cluster.
+// hold gives the breach as the reason of a held cluster.
 func (b *Breach) hold() Hold {
 	return Hold{Type: HoldBreached, Group: b.Group, AllGroups: b.AllGroups, Failures: b.Failures, MaxFailures: b.MaxFailures}
 }
 
-// breach finds the budget that is breached, if any: in the order of the stages, then the one over all clusters, which
-// only Progressive has (R10, R11, R12). breached is the first stage over its budget, or the number of stages.
+// breach gives the breached budget, if any (R10, R11, R12). The budgets of the stages come first, in order, then the
+// one over all clusters, which only Progressive has. Breached is the first stage over its budget, or the number of
+// stages.
 func (s *schedule) breach(v view, t *totals, breached int) *Breach {
 	if breached < len(s.Stages) {
 		stage := &s.Stages[breached]
@@ -89,7 +90,7 @@ func (s *schedule) breach(v view, t *totals, breached int) *Breach {
 	return nil
 }
 
-// firstFailures names the first failed clusters of a stage; of all stages where it is negative.
+// firstFailures names the first failed clusters of a stage, or of all stages where stage is negative.
 func (s *schedule) firstFailures(v view, stage int) []string {
 	names := make([]string, 0, maxNamed)
 	for position, _, ok := v.in(failureStates, 0); ok; position, _, ok = v.in(failureStates, position+1) {

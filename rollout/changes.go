@@ -65,7 +65,7 @@ func (r *Result) Changes(previous *Result) Changes {
 // goesBack says whether this is a result of [Revert].
 func (r *Result) goesBack() bool { return r.schedule != nil && r.schedule.options.back != nil }
 
-// add notes what became of a cluster.
+// add notes how a cluster changed.
 func (c *Changes) add(name string, was, is state) {
 	if was == is {
 		return

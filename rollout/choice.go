@@ -7,10 +7,10 @@ import (
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 )
 
-// view finds clusters by where they stand. There are two: a [scan] looks through all of them, for Plan; a [tracker] has
-// them in sets, for the Planner. Whatever is decided and listed is so by the one code below, over one of the two.
+// view finds clusters by where they stand. There are two views: a [scan] looks through all clusters, for Plan; a
+// [tracker] keeps them in sets, for the Planner. The code below decides and lists over either.
 //
-// Views are walked through with cursors, as they cost no memory:
+// Views are walked through with cursors, which cost no memory:
 //
 //	for position, s, ok := v.in(states, 0); ok; position, s, ok = v.in(states, position+1) {}
 //	for position, place, ok := v.turn(stage, s, 0); ok; position, place, ok = v.turn(stage, s, place+1) {}
@@ -18,61 +18,61 @@ type view interface {
 	// in gives the first position, from the given one on, of a cluster in any of some states, with its state. Positions are
 	// in the order of the names.
 	in(states stateSet, from int) (position int, s state, ok bool)
-	// turn gives the position and the place of the first cluster of a stage in one of the two waiting states, from the
-	// given place on. Places are in the order in which clusters start.
+	// turn gives the first cluster of a stage in one of the two waiting states, from the given place on: its position
+	// and its place. Places are in the order in which clusters start.
 	turn(stage int, s state, from int) (position, place int, ok bool)
-	// lastSuccess gives the last time at which a cluster of a stage succeeded that counts; zero if there is none. It is asked
-	// only with the option [WaitBetweenGroups].
+	// lastSuccess gives the last success among the clusters of a stage that count; zero if there is none. It is only called
+	// with the option [WaitBetweenGroups].
 	lastSuccess(stage int) time.Time
 	// at gives the state of the cluster at a position.
 	at(position int) state
 }
 
-// choice says what may start. It follows from the tallies alone, so that clusters need be looked at only
-// to be listed.
+// choice says what may start. It follows from the tallies alone, so clusters are looked at only to be listed.
 //
 // For example, with a mandatory group 1 {a succeeded, b succeeded} and the others {c progressing, d toApply, e
 // unreported} at most two at a time, the second stage is the only active one. In its grant used has one progressing, open
 // is {1, 1} and slots is 1: d starts, e is held for want of a slot.
 type choice struct {
-	only   [1]grant // where the stages are a chain: of the active stage
+	only   [1]grant // where the stages are a chain: the grant of the active stage
 	active int      // how many of only there are: none where all stages are complete
 	tracks *tracks  // where the stages are a graph; nil for a chain
 
-	waits  []interval   // of each stage; nil without the option
-	pace   *pace        // what limits all stages together; nil if nothing does
-	aside  int          // how many clusters wait that are not counted
-	breach *Breach      // why nothing starts; nil if the budgets hold
-	closed map[int]Gate // of each group before which a gate is closed; nil where none is
-	// Where the stages are a chain and a gate is closed: the group of the first stage of one group in a sequence before
-	// which one is; -1 if there is none.
+	waits  []interval   // the wait of each stage; nil without the option
+	pace   *pace        // the limits on all stages together; nil if there are none
+	aside  int          // how many clusters that are not counted wait
+	breach *Breach      // the budget that is breached; nil if none is
+	closed map[int]Gate // the closed gate before each group; nil where none is closed
+	// Where the stages are a chain: the group of the first stage with a closed gate before it, among the stages of one
+	// group in a sequence; -1 if there is none.
 	barrier int
 
 	unselected map[string]time.Time // since when each cluster to remove has not been selected; nil without [RemoveAfter]
 }
 
-// grant says what an active stage may start. A stage is active that is not complete while all that it comes after are.
+// grant says what an active stage may start. A stage is active if it is not complete and all stages that it comes after
+// are.
 type grant struct {
 	stage   int
 	used    tally    // of the stage
-	open    [2]int   // of its waiting clusters those behind no closed gate, by state: unreported, toApply
+	open    [2]int   // its waiting clusters behind no closed gate, by state: unreported, toApply
 	slots   int      // how many of the open ones start
 	limit   HoldType // which limit holds the others: HoldConcurrency, HoldRamp or HoldStarts
 	barrier int      // the group whose closed gate holds the stage and all behind it; -1 if none
 }
 
-// tracks says of the stages of a graph which are active, and whom the others wait for.
+// tracks says which stages of a graph are active, and what the others wait for.
 //
-// For example, where b and c come after a, and d after both, of a {succeeded}, b {progressing}, c {unreported} and d
-// {unreported} the grants are those of b and c, of is -1, 0, 1, -1, and behind is -1, -1, -1, 1: d waits for b first.
+// For example, b and c come after a, and d after both: a {succeeded}, b {progressing}, c {unreported}, d {unreported}.
+// Then the grants are those of b and c, of is -1, 0, 1, -1, and behind is -1, -1, -1, 1: d waits for b first.
 type tracks struct {
 	grants   []grant // of the active stages, in their order
-	of       []int32 // of each stage the index of its grant; -1 where it is not active
-	behind   []int32 // of each stage the first that is not complete of all that it comes after; -1 if there is none
-	barriers []int32 // of each stage the first before which a gate is closed, of all that it comes after and itself; -1 if there is none
+	of       []int32 // the index of each stage's grant; -1 where the stage is not active
+	behind   []int32 // for each stage the first incomplete stage that it comes after; -1 if there is none
+	barriers []int32 // for each stage the first stage with a closed gate, among itself and all that it comes after; -1 if there is none
 }
 
-// grants are those of the active stages, in their order.
+// grants gives the grants of the active stages, in order.
 func (c *choice) grants() []grant {
 	if c.tracks != nil {
 		return c.tracks.grants
@@ -80,7 +80,7 @@ func (c *choice) grants() []grant {
 	return c.only[:c.active]
 }
 
-// grantOf is the index in grants of an active stage.
+// grantOf gives the index in grants of an active stage.
 func (c *choice) grantOf(stage int) (int, bool) {
 	if c.tracks != nil {
 		i := c.tracks.of[stage]
@@ -89,7 +89,7 @@ func (c *choice) grantOf(stage int) (int, bool) {
 	return 0, c.active > 0 && c.only[0].stage == stage
 }
 
-// waitsFor is the first stage that is not complete of all that the given one comes after. It is an active one.
+// waitsFor gives the first incomplete stage that the given one comes after. It is an active stage.
 func (c *choice) waitsFor(stage int) (int, bool) {
 	if c.tracks != nil {
 		first := c.tracks.behind[stage]
@@ -98,7 +98,7 @@ func (c *choice) waitsFor(stage int) (int, bool) {
 	return c.only[0].stage, c.active > 0 && c.only[0].stage < stage
 }
 
-// starting is how many clusters start.
+// starting counts the clusters that start.
 func (c *choice) starting() (n int) {
 	grants := c.grants()
 	for i := range grants {
@@ -107,7 +107,7 @@ func (c *choice) starting() (n int) {
 	return n
 }
 
-// starts is how many of the clusters in one of the two waiting states start: those that are toApply come first (R8).
+// starts counts the clusters in one of the two waiting states that start. Those that are toApply come first (R8).
 func (g *grant) starts(waiting state) int {
 	first := min(g.slots, g.open[toApply])
 	if waiting == toApply {
@@ -116,17 +116,17 @@ func (g *grant) starts(waiting state) int {
 	return g.slots - first
 }
 
-// totals is the tallies that a choice follows from, of the clusters that count.
+// totals has the tallies that a choice follows from, over the clusters that count.
 type totals struct {
 	groups []tally
 	stages []tally
 	all    tally
 
-	aside    []tally // of each group the clusters that are not counted; nil where all are
+	aside    []tally // the uncounted clusters of each group; nil where all are counted
 	asideAll tally
 }
 
-// everyone is the tally of all clusters, counted or not.
+// everyone gives the tally of all clusters, counted or not.
 func (t *totals) everyone() tally {
 	sum := t.all
 	sum.add(&t.asideAll)
@@ -146,18 +146,18 @@ func (s *schedule) sum(groups, aside []tally) totals {
 	return t
 }
 
-// isComplete says whether all clusters of a stage are settled and its failures within its budget (R6).
+// isComplete says whether all clusters of a stage are settled and its failures are within its budget (R6).
 func (s *schedule) isComplete(stage int, t *tally) bool {
 	return t.unsettled() == 0 && !s.isBreached(stage, t)
 }
 
-// isBreached says whether more clusters of a stage failed than may.
+// isBreached says whether the failures of a stage exceed its budget.
 func (s *schedule) isBreached(stage int, t *tally) bool {
 	return t.inBudget() > s.Stages[stage].MaxFailures
 }
 
-// firsts are the active stage and the first that is breached (R10, R12), each the number of stages if there is none.
-// Linear in the stages.
+// firsts gives the first stage that is not complete and the first that is breached (R10, R12), each the number of
+// stages if there is none. It takes time linear in the stages.
 func (s *schedule) firsts(t *totals) (active, breached int) {
 	active, breached = len(t.stages), len(t.stages)
 	for i := len(t.stages) - 1; i >= 0; i-- {
@@ -171,8 +171,8 @@ func (s *schedule) firsts(t *totals) (active, breached int) {
 	return active, breached
 }
 
-// choose works out what the active stages may start (R9 to R12, R22 to R25, R28). It takes constant time but for
-// closed gates and a graph, with which it takes time linear in the groups, and for the names of a breach.
+// choose works out what the active stages may start (R9 to R12, R22 to R25, R28). It takes constant time, except to
+// find the names of a breach; with closed gates or a graph it takes time linear in the groups.
 func (s *schedule) choose(v view, o *observed, now time.Time) choice {
 	t := &o.totals
 	c := choice{closed: s.closedGates(now), aside: t.asideAll.waiting()}
@@ -200,7 +200,7 @@ func (s *schedule) choose(v view, o *observed, now time.Time) choice {
 	return c
 }
 
-// follow finds the active stages of a graph, and whom the others wait for. It takes time linear in the graph.
+// follow finds the active stages of a graph, and what the others wait for. It takes time linear in the graph.
 func (s *schedule) follow(c *choice, t *totals) *tracks {
 	n := len(s.Stages)
 	tr := &tracks{of: make([]int32, n), behind: make([]int32, n), barriers: make([]int32, n)}
@@ -230,7 +230,7 @@ func (s *schedule) follow(c *choice, t *totals) *tracks {
 	return tr
 }
 
-// earlier is the smaller of two numbers of stages, of which -1 is none.
+// earlier gives the smaller of two stages, where -1 is none.
 func earlier(a, b int32) int32 {
 	switch {
 	case a < 0:
@@ -247,8 +247,8 @@ func (s *schedule) stopped(c *choice) bool {
 	return s.options.paused || s.missing != "" || c.breach != nil
 }
 
-// barrier is the group of the first stage of a chain before which a gate is closed, of the stages that are one of a
-// sequence of groups; -1 if there is none (R23). It takes time linear in the closed gates.
+// barrier gives the group of the first stage of a chain with a closed gate before it, among the stages of one group in
+// a sequence; -1 if there is none (R23). It takes time linear in the closed gates.
 func (s *schedule) barrier(c *choice) int {
 	first := -1
 	for group := range c.closed {
@@ -265,7 +265,7 @@ func (s *schedule) isOneGroup(stage int) bool {
 	return s.Type == clusterv1alpha1.ProgressivePerGroup || s.Stages[stage].Mandatory
 }
 
-// grant sets how many clusters of an active stage start that no barrier holds.
+// grant sets how many clusters of an active stage start if no barrier holds it.
 func (s *schedule) grant(c *choice, g *grant, groups []tally) {
 	g.open = [2]int{int(g.used[unreported]), int(g.used[toApply])}
 	if !s.isOneGroup(g.stage) { // a closed gate before a stage of one group is a barrier
@@ -283,7 +283,7 @@ func (s *schedule) grant(c *choice, g *grant, groups []tally) {
 	}
 }
 
-// holdingSlots is how many clusters of a stage count against its concurrency (R11, R25).
+// holdingSlots counts the clusters of a stage that count against its concurrency (R11, R25).
 func (s *schedule) holdingSlots(t *tally) int {
 	if s.options.freeFailed {
 		return t.inFlight() - t.failed()
@@ -297,7 +297,7 @@ func (c *choice) isClosed(group int) bool {
 	return closed
 }
 
-// start lists the clusters that start, in order (R8), and tells mark their positions unless it is nil.
+// start lists the clusters that start, in order (R8), and passes their positions to mark unless that is nil.
 func (s *schedule) start(v view, c *choice, mark marker) []Cluster {
 	n := c.starting()
 	if !s.stopped(c) {
@@ -321,7 +321,7 @@ func (s *schedule) start(v view, c *choice, mark marker) []Cluster {
 		}
 	}
 	if len(clusters) == 0 {
-		return nil // all that are not counted are held
+		return nil // all uncounted clusters are held
 	}
 	return clusters
 }
@@ -350,7 +350,7 @@ func (s *schedule) startOf(v view, c *choice, g *grant, waiting state, mark mark
 // marker is told which clusters start.
 type marker interface{ mark(position int) }
 
-// list gives the n clusters that are in any of some states.
+// list gives the n clusters that are in any of the states.
 func (s *schedule) list(v view, states stateSet, n int) []Cluster {
 	if n == 0 {
 		return nil
@@ -362,7 +362,7 @@ func (s *schedule) list(v view, states stateSet, n int) []Cluster {
 	return clusters
 }
 
-// sooner is the smaller of two durations, of which those that are not positive mean never.
+// sooner gives the smaller of two durations, where one that is not positive means never.
 func sooner(a, b time.Duration) time.Duration {
 	switch {
 	case a <= 0:

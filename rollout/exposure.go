@@ -89,7 +89,7 @@ func (e Exposure) String() string {
 	return b.String()
 }
 
-// uncounted is how many clusters nothing is said of.
+// uncounted counts the clusters that an exposure says nothing of.
 func (e Exposure) uncounted() (n int) {
 	for i := range e.Stages {
 		n += e.Stages[i].Uncounted

@@ -5,18 +5,18 @@ import (
 	"math"
 )
 
-// load is how many clusters of a stage count while it is active, and how many still do once it is complete, which are no
-// more.
+// load is how many clusters of a stage count while it is active, and how many once it is complete; the latter is not
+// greater.
 type load struct{ active, passed int }
 
-// then is the load of two stages of which the second comes after the first, and nothing else does.
+// then gives the load of two stages where the second comes after the first and nothing else does.
 func (l load) then(next load) load {
 	return load{max(l.active, l.passed+next.active), l.passed + next.passed}
 }
 
-// together is the most clusters of all stages that count at the same time, where a stage becomes active when all that it
-// comes after are complete. Where many come after the same many, as one layer after another, a joint between them stands for
-// all their pairs: it is active when all before it are complete, complete at once, and counts nothing.
+// together gives the most clusters of all stages that count at the same time. A stage becomes active when all stages before
+// it are complete. Where many stages come after the same many, as one layer after another, a joint between them replaces all
+// their pairs. A joint becomes active when all stages before it are complete, is complete at once, and counts nothing.
 func (s *prospect) together(loadOf func(stage int) load) int {
 	if s.After == nil {
 		var l load
@@ -25,17 +25,17 @@ func (s *prospect) together(loadOf func(stage int) load) int {
 		}
 		return l.active
 	}
-	var chains []load    // of stages between which nothing branches
-	var before [][]int32 // of each chain those that it comes after
+	var chains []load    // stages between which nothing branches
+	var before [][]int32 // for each chain those that it comes after
 	of := make([]int32, len(s.Stages))
-	next := make([]int, len(s.Stages)) // how many stages come directly after
+	next := make([]int, len(s.Stages)) // how many stages come directly after each
 	for i := range s.Stages {
 		for _, b := range s.After[i] {
 			next[b]++
 		}
 	}
-	joints := make(map[string]int32) // of what several come after together, a chain without a load in between
-	var key []byte                   // the numbers of these
+	joints := make(map[string]int32) // a chain without load for each set of stages that several come after
+	var key []byte                   // the numbers in such a set
 	for i := range s.Stages {
 		if after := s.After[i]; len(after) == 1 && next[after[0]] == 1 {
 			of[i] = of[after[0]]
@@ -65,23 +65,24 @@ func (s *prospect) together(loadOf func(stage int) load) int {
 	return newNetwork(chains, before).heaviest()
 }
 
-// network finds which stages are active, and which complete, where most clusters count together. An active stage gives
-// what it counts. It asks for each that it comes after to be complete, which takes away the difference to
-// what that counted active. What a selection of stages is worth is what remains; the most is found as the greatest flow from what
-// is given to what is taken away (a maximum closure): it leaves of what is given as much as the best selection is worth.
+// network finds which stages must be active, and which complete, so that most clusters count together. It is a maximum
+// closure problem: an active stage adds its load, but all stages before it must be complete, and each of those loses the
+// difference between its active and its complete load. A maximum flow from the gains to the losses solves it: the gains less
+// the flow are the most clusters.
 //
-// Of a {4 active, 1 passed} and two that come after it, b {2, 2} and c {2, 2}: a takes away 3, of the 2 and 2 that b and c
-// give. With b and c active it is 1 + 2 + 2 = 5, the 8 of all less 3.
+// For example, b {2, 2} and c {2, 2} come after a {4 active, 1 passed}. The gains are 4 + 2 + 2 = 8. Going from a to b and
+// c loses 3, which b and c can pay with their 2 + 2. With b and c active, 1 + 2 + 2 = 5 count: 8 less 3.
 //
-// Each stage has two places: 2i gives and 2i+1 takes. What a place that gives has goes to those that take of all stages that it comes
-// after. What comes there is taken away as long as there is room, or goes on to the place that gives of the same stage, and may be called
-// back later. The flow grows in rounds (Dinic): a round uses up the shortest ways, so that those of the next are longer.
+// Stage i has two places: 2i gives its gain, and 2i+1 takes its loss. What a place gives flows to the taking places of all
+// stages before it. There it is taken while there is room. Otherwise it flows on to the giving place of that stage, and may
+// be called back later. The flow grows in rounds (Dinic): each round uses up the shortest ways, so those of the next are
+// longer.
 type network struct {
-	given, room []int   // of each stage: what it has not sent yet, and what it may still take away
-	begin       []int32 // of each place its first arc
-	arcs        []arc   // those from one place stand together
-	steps       []int32 // of each place, how long the shortest way to room is; 0 if there is none
-	next        []int32 // of each place, the first arc that may still be on a shortest way in this round
+	given, room []int   // for each stage what it has not sent yet, and what it may still take
+	begin       []int32 // the first arc of each place
+	arcs        []arc   // the arcs from one place stand together
+	steps       []int32 // the length of the shortest way from each place to room; 0 if there is none
+	next        []int32 // the first arc of each place that may still be on a shortest way in this round
 	queue       []int32
 }
 
@@ -114,7 +115,7 @@ func newNetwork(loads []load, before [][]int32) *network {
 		f.begin[place+1] += f.begin[place]
 	}
 	f.arcs = make([]arc, f.begin[places])
-	copy(f.next, f.begin) // of each place where its next arc belongs
+	copy(f.next, f.begin) // where the next arc of each place belongs
 	each(func(from, to int32) {
 		there, back := f.next[from], f.next[to]
 		f.arcs[there], f.arcs[back] = arc{to, back, math.MaxInt / 2}, arc{from, there, 0}
@@ -126,7 +127,7 @@ func newNetwork(loads []load, before [][]int32) *network {
 	return f
 }
 
-// heaviest is what all give less what of it flows away.
+// heaviest gives the sum of all gains less the maximum flow.
 func (f *network) heaviest() (rest int) {
 	for f.measure() {
 		for i, given := range f.given {
@@ -141,7 +142,7 @@ func (f *network) heaviest() (rest int) {
 	return rest
 }
 
-// measure begins a round: it finds the shortest ways to room, from there backwards, and says whether there is one from where
+// measure begins a round. It finds the shortest ways to room, backwards from there, and says whether one begins where
 // something is left to give.
 func (f *network) measure() (any bool) {
 	clear(f.steps)
@@ -166,7 +167,7 @@ func (f *network) measure() (any bool) {
 	return any
 }
 
-// send moves at most so much from a place by shortest ways to room, and says how much.
+// send moves at most so much from a place to room, by shortest ways, and gives how much it moved.
 func (f *network) send(place int32, most int) (sent int) {
 	steps := f.steps[place]
 	switch steps {

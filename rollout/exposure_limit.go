@@ -76,7 +76,8 @@ func Limit(strategy clusterv1alpha1.RolloutStrategy, groups *grouping.Groups, li
 	return found, nil
 }
 
-// tooLong says that the rollout takes longer than the bounds allow with the highest limits found, or that nobody knows how long, and why.
+// tooLong says that even with the highest limits found the rollout takes longer than the bounds allow, or that it is
+// unknown how long, and why.
 func (b *Bounds) tooLong(found *Limits, unknowns []string) *field.Error {
 	path := field.NewPath("bounds", "finish")
 	takes := found.Exposure.Finish
@@ -86,7 +87,7 @@ func (b *Bounds) tooLong(found *Limits, unknowns []string) *field.Error {
 	return field.Invalid(path, b.Finish.String(), fmt.Sprintf("must be at least %v: it takes that long with %v, the highest limits that hold", takes.Longest, found))
 }
 
-// unknowns says why nobody knows the longest time of a rollout that begins at the time now.
+// unknowns says why the longest time of a rollout that begins at the time now is unknown.
 func (s *prospect) unknowns(now time.Time) (why []string) {
 	if s.missing != "" {
 		why = append(why, Hold{Type: HoldGroupsIncomplete, Missing: s.missing}.String())
@@ -130,14 +131,14 @@ func (b *Bounds) errs() (errs field.ErrorList) {
 	return errs
 }
 
-// question is a strategy of which limits may be open.
+// question is a strategy with limits that may be open.
 type question struct {
 	rules   rules
 	options options
 	groups  *grouping.Groups
 }
 
-// concurrency is the limit on the clusters in flight, nil where the strategy leaves it open.
+// concurrency gives the limit on the clusters in flight, nil where the strategy leaves it open.
 func (q *question) concurrency() *limit.Limit {
 	if q.rules.typ == clusterv1alpha1.Progressive {
 		return q.rules.maxConcurrency
@@ -154,16 +155,16 @@ func (q *question) setConcurrency(n int) {
 	}
 }
 
-// prospect has the limits as they are now.
+// prospect gives the prospect with the limits as they are now.
 func (q *question) prospect() *prospect { return newProspect(q.rules, q.options, q.groups) }
 
-// limits are as they are now.
+// limits gives the limits as they are now.
 func (q *question) limits() Limits {
 	return Limits{MaxConcurrency: q.concurrency().IntOrString(), MaxFailures: q.rules.maxFailures.IntOrString()}
 }
 
-// find sets the limits that are open to the highest with which at most so many clusters are exposed (R42). Both are
-// found by halving, since more clusters are exposed the higher they are.
+// find sets the open limits to the highest with which at most so many clusters are exposed (R42). It finds both by
+// binary search, since higher limits never expose fewer clusters.
 func (q *question) find(exposed int) (*prospect, *field.Error) {
 	free := q.rules.maxFailures == limit.Limit{}
 	if q.concurrency() == nil {

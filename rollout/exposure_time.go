@@ -19,7 +19,7 @@ type Span struct {
 	Longest time.Duration
 }
 
-// unknownEnd is how long something takes of which nobody knows. Sums stop at it.
+// unknownEnd stands for an unknown length of time. Sums stop at it.
 const unknownEnd time.Duration = math.MaxInt64
 
 // String is `10m0s to 30m0s`, `10m0s` where both are the same, or `10m0s or more`.
@@ -46,7 +46,7 @@ func (s Span) MarshalJSON() ([]byte, error) {
 	return json.Marshal(out)
 }
 
-// errs says what is wrong with the time that a cluster takes.
+// errs gives what is wrong with the time that a cluster takes.
 func (s Span) errs() (errs field.ErrorList) {
 	path := field.NewPath("life")
 	if s.Shortest < 0 {
@@ -69,7 +69,7 @@ func (s *prospect) finish(life Span, now time.Time) []Span {
 	return all
 }
 
-// opening is how long from the beginning clusters are held.
+// opening says how long clusters behind a gate are held.
 type opening struct {
 	until    time.Duration
 	stage    int // of the group
@@ -77,8 +77,8 @@ type opening struct {
 	barrier  bool
 }
 
-// openings gives the gates that are closed at the time now, in the order of their stages, and of a stage in that in which they
-// open. Those of which nobody knows when they open do so after the time unknown.
+// openings gives the gates that are closed at the time now, in the order of their stages, and within a stage in the order in
+// which they open. A gate that opens at an unknown time opens after the time unknown.
 func (s *prospect) openings(now time.Time, unknown time.Duration) []opening {
 	var openings []opening
 	for group, gate := range s.closedGates(now) {
@@ -92,17 +92,17 @@ func (s *prospect) openings(now time.Time, unknown time.Duration) []opening {
 	return openings
 }
 
-// milestones are times from the beginning that a stage passes on to those that come after it.
+// milestones are times, counted from the beginning, that a stage passes on to the stages after it.
 type milestones struct {
-	end     time.Duration // all clusters of it, and of all that it comes after, are done
-	barrier time.Duration // all gates before it, and before all that it comes after, are open
-	wait    time.Duration // it is over, after the last success of it, and of all that it comes after (R34)
-	// Clusters of it and of those on one way to it, that with the most: so many started at least.
+	end     time.Duration // when all clusters of it, and of all that it comes after, are done
+	barrier time.Duration // when all gates before it, and before all that it comes after, are open
+	wait    time.Duration // when the wait is over after the last success of it, and of all that it comes after (R34)
+	// How many clusters started at least: those of it and of the stages on one way to it, the way with the most.
 	started int
 }
 
-// ends gives for each stage how long it takes until it is complete, where each cluster takes so long until it has soaked.
-// A pause, the wait for groups to be completed, and all else that nobody knows end after the time unknown.
+// ends gives for each stage how long it takes until it is complete, where takes is how long each cluster takes until it
+// has soaked. A pause, the wait for groups to be completed, and all else of unknown length end after the time unknown.
 func (s *prospect) ends(takes time.Duration, now time.Time, unknown time.Duration) []milestones {
 	var held time.Duration
 	if s.options.paused || s.missing != "" {
@@ -134,7 +134,7 @@ func (s *prospect) ends(takes time.Duration, now time.Time, unknown time.Duratio
 	return all
 }
 
-// startsTake is the least time from the first to the last start of n ≥ 1 clusters, by MaxStarts.
+// startsTake gives the least time from the first to the last start of n ≥ 1 clusters, by MaxStarts.
 func (s *schedule) startsTake(n int) time.Duration {
 	if starts := s.options.starts; starts != nil {
 		return times((n-1)/starts.n, starts.per)
@@ -142,7 +142,7 @@ func (s *schedule) startsTake(n int) time.Duration {
 	return 0
 }
 
-// from is who of n clusters that begin at a time may start when, where some of them are behind gates.
+// from says when the n clusters of a stage that begins at a time may start, where some of them are behind gates.
 func from(begin time.Duration, n int, gates []opening) []opening {
 	of := append([]opening{{until: begin}}, gates...)
 	for i := range of {
@@ -160,15 +160,14 @@ func (s *prospect) endOf(stage int, of []opening, lastStart time.Duration, pace 
 		return endOf(of, s.slots(stage), takes)
 	case s.After == nil:
 		return pace.endOf(of, s.slots(stage), takes)
-	default: // who waits for whom is not looked at
+	default: // the order of the stages is not looked at
 		return max(unknown, endOf(of, s.slots(stage), takes), plus(lastStart, takes))
 	}
 }
 
-// endOf says when a stage of n clusters with c slots is complete. They take their slots in their turn. The first c start
-// at once, and each later one when the c-th before it ends: so the last ends after ceil(n/c) clusters one after the other.
-// The same holds for those behind a gate from its opening on, with all slots to themselves and those behind gates that
-// open later.
+// endOf says when a stage of n clusters with c slots is complete. The clusters take their slots in turn. The first c start
+// at once, and each later one when the c-th before it ends. So the last ends after ceil(n/c) times what a cluster takes. The same holds for the
+// clusters behind a gate, from its opening on: they share the slots only with clusters behind gates that open later.
 func endOf(of []opening, slots int, takes time.Duration) (end time.Duration) {
 	n := 0
 	for _, w := range slices.Backward(of) {
@@ -179,14 +178,14 @@ func endOf(of []opening, slots int, takes time.Duration) (end time.Duration) {
 	return end
 }
 
-// paced goes through a rollout with a ramp or at most so many starts within a time.
+// paced goes through a rollout with Ramp or MaxStarts.
 type paced struct {
 	ramp   int // 0: none
 	starts *startLimit
-	begun  []time.Duration // when each cluster starts, one stage after the other
+	begun  []time.Duration // when each cluster starts, stage after stage
 }
 
-// newPaced gives nil where neither limits anything.
+// newPaced gives nil where neither option limits anything.
 func (s *prospect) newPaced() *paced {
 	if s.options.ramp == 0 && s.options.starts == nil {
 		return nil
@@ -194,10 +193,10 @@ func (s *prospect) newPaced() *paced {
 	return &paced{s.options.ramp, s.options.starts, make([]time.Duration, 0, s.numCounted())}
 }
 
-// endOf says when a stage is complete, all before it being so. The j-th of its clusters starts when so many before it are
-// done that fewer than there are slots are not; fewer than the ramp has for so many done, or than it begins with; and when the
-// n-th before it started so long ago. All of these are sooner the sooner others start and end, so that the
-// shortest time of each cluster gives the shortest of all, and the longest the longest.
+// endOf says when a stage is complete whose predecessors are complete. Its j-th cluster starts as soon as three things hold:
+// fewer clusters before it are in flight than there are slots; fewer are in flight than the ramp allows for those that are
+// done; and the n-th cluster before it started a whole span ago. Each holds the sooner, the sooner others start and end. So
+// the shortest time for each cluster gives the shortest time in all, and the longest gives the longest.
 func (p *paced) endOf(of []opening, slots int, takes time.Duration) time.Duration {
 	before, j := len(p.begun), 0
 	for _, w := range of {
@@ -220,7 +219,7 @@ func (p *paced) endOf(of []opening, slots int, takes time.Duration) time.Duratio
 	return plus(p.begun[len(p.begun)-1], takes)
 }
 
-// plus is a + b for both ≥ 0, or unknownEnd where that is too long.
+// plus gives a + b for both ≥ 0, or unknownEnd where that is too long.
 func plus(a, b time.Duration) time.Duration {
 	if a+b < 0 { // which is too long for a Duration
 		return unknownEnd
@@ -228,7 +227,7 @@ func plus(a, b time.Duration) time.Duration {
 	return a + b
 }
 
-// times is n · d for both ≥ 0, or unknownEnd where that is too long.
+// times gives n · d for both ≥ 0, or unknownEnd where that is too long.
 func times(n int, d time.Duration) time.Duration {
 	if n > 0 && d > unknownEnd/time.Duration(n) {
 		return unknownEnd

@@ -6,8 +6,8 @@ import (
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 )
 
-// unprotected says where the strategy protects nothing (R40): that all clusters start at once, and budgets that no number
-// of failures exceeds. Groups of which the same is to be said share a warning.
+// unprotected warns where the strategy protects nothing (R40): where all clusters start at once, and where no number of
+// failures exceeds a budget. Groups with the same warning share one.
 func (s *prospect) unprotected() (warnings []Warning) {
 	n := s.numCounted()
 	var passed, stuck Warning // budgets that all clusters fit in, and those that all slots fit in
@@ -44,7 +44,7 @@ func (s *prospect) startsAtOnce(stage int) bool {
 	return s.slots(stage) == n && (s.options.ramp == 0 || s.options.ramp >= n) && (starts == nil || starts.n >= n)
 }
 
-// and is the first of the two, which counts one more group than before.
+// and gives the first of the two, counting one more group.
 func (w Warning) and(first Warning) Warning {
 	if first.Groups > 0 {
 		w = first
@@ -53,7 +53,7 @@ func (w Warning) and(first Warning) Warning {
 	return w
 }
 
-// budget is the sentence of WarningBudgetOutOfReach.
+// budget gives the sentence of WarningBudgetOutOfReach.
 func (w Warning) budget() string {
 	n := w.Clusters
 	if w.MaxConcurrency > 0 {

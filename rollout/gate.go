@@ -33,7 +33,7 @@ func (g Gate) String() string {
 // that index. A group with a placement means that placement alone. Where several gates before a group are closed, the
 // one that opens last counts. A gate before a group that does not exist holds nothing, and the result warns of it.
 func Closed(group grouping.Key, gate Gate) Option {
-	gate.Opens = gate.Opens.Round(0) // by the wall clock, as all times
+	gate.Opens = gate.Opens.Round(0) // without the monotonic clock, like all times here
 	return func(o *options) {
 		if o.gates == nil {
 			o.gates = make(map[grouping.Key]closedGate)
@@ -48,7 +48,7 @@ type closedGate struct {
 	gate   Gate
 }
 
-// gateKey is the key without an index where the name counts, so that the same gate is one entry.
+// gateKey gives the key without its index where the name counts, so that the same gate is one entry.
 func gateKey(key grouping.Key) grouping.Key {
 	if key.Name != "" {
 		key.Index = 0
@@ -56,7 +56,7 @@ func gateKey(key grouping.Key) grouping.Key {
 	return key
 }
 
-// gateKeys are the keys under which a gate before the group may stand.
+// gateKeys gives the keys under which a gate before the group may stand.
 func gateKeys(group grouping.Key) [4]grouping.Key {
 	byName, byIndex := gateKey(group), grouping.Key{Index: group.Index, Placement: group.Placement}
 	if group.Name == "" {
@@ -70,8 +70,7 @@ func gateKeys(group grouping.Key) [4]grouping.Key {
 // isOpen says whether the gate has opened by the time now.
 func (g *Gate) isOpen(now time.Time) bool { return !g.Opens.IsZero() && !now.Before(g.Opens) }
 
-// opensAfter says whether g opens later than other, of which an unknown time is the latest. Of gates that open at the
-// same time the name decides.
+// opensAfter says whether g opens later than other. An unknown time is the latest; for equal times the names decide.
 func (g *Gate) opensAfter(other *Gate) bool {
 	switch {
 	case g.Opens.Equal(other.Opens):
@@ -83,7 +82,7 @@ func (g *Gate) opensAfter(other *Gate) bool {
 	}
 }
 
-// closedGates gives the gate that is closed before each group, by group; nil if none is (R23).
+// closedGates gives the closed gate before each group, by group; nil if there is none (R23).
 func (s *schedule) closedGates(now time.Time) map[int]Gate {
 	if len(s.options.gates) == 0 {
 		return nil
@@ -106,8 +105,8 @@ func (s *schedule) closedGates(now time.Time) map[int]Gate {
 	return closed
 }
 
-// checkGates warns of gates before groups that do not exist: a mistyped name must not start what it was
-// meant to hold unseen.
+// checkGates warns of gates before groups that do not exist: a mistyped name would start, unseen, what it was meant to
+// hold.
 func (s *schedule) checkGates() {
 	if len(s.options.gates) == 0 {
 		return
@@ -125,7 +124,7 @@ func (s *schedule) checkGates() {
 	}
 }
 
-// opening is the time from now until a gate opens that holds clusters of an active stage; 0 if there is none.
+// opening gives the time from now until a gate opens that holds clusters of an active stage; 0 if there is none.
 func (s *schedule) opening(c *choice, t *totals, now time.Time) (next time.Duration) {
 	if c.closed == nil || s.stopped(c) {
 		return 0
@@ -157,7 +156,7 @@ func (s *schedule) opening(c *choice, t *totals, now time.Time) (next time.Durat
 	return next
 }
 
-// untilOpen is 0 where nobody knows.
+// untilOpen gives the time from now until the gate opens; 0 where that is unknown.
 func untilOpen(g Gate, now time.Time) time.Duration {
 	if g.Opens.IsZero() {
 		return 0

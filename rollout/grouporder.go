@@ -42,14 +42,14 @@ func GroupOrder(after map[string][]string) Option {
 	return func(o *options) { o.groupOrder, o.groupOrderErr = order, err }
 }
 
-// groupOrder is what the option GroupOrder was given.
+// groupOrder has what was given to the option GroupOrder.
 type groupOrder struct {
 	after map[string][]string
 }
 
-// cycle is an error where a name comes after itself, for the first of a cycle by name.
+// cycle gives an error where a name comes after itself, for the first such name.
 func (o *groupOrder) cycle() *field.Error {
-	done := make(map[string]bool, len(o.after)) // from which no cycle can be reached
+	done := make(map[string]bool, len(o.after)) // names from which no cycle can be reached
 	var path []string
 	var visit func(name string) []string
 	visit = func(name string) []string {
@@ -88,14 +88,14 @@ func cycleError(cycle []string) *field.Error {
 	return field.Invalid(field.NewPath("groupOrder").Key(cycle[0]), cycle[1], "must not come after itself: "+strings.Join(quoted, " after "))
 }
 
-// graph is groups with what they come after, by their places among all groups.
+// graph says which groups come after which, by their places among all groups.
 type graph struct {
-	order  []int32   // so that each comes behind all that it comes after
-	before [][]int32 // of each group what it comes directly after
+	order  []int32   // each group is behind all that it comes after
+	before [][]int32 // for each group what it comes directly after
 }
 
-// arrange makes a graph of the groups under ProgressivePerGroup with the option GroupOrder: the mandatory ones, one after
-// the other, and then the others (R33). Of groups that may go in any order those with a lower index go first.
+// arrange makes a graph of the groups under ProgressivePerGroup with the option GroupOrder: first the mandatory groups,
+// one after the other, then the others (R33). Groups that may go in any order are in the order of their index.
 func (s *schedule) arrange(mandatory, others []int32) graph {
 	g := graph{order: mandatory, before: make([][]int32, s.groups.Len())}
 	for i := 1; i < len(mandatory); i++ {
@@ -118,7 +118,7 @@ func (s *schedule) arrange(mandatory, others []int32) graph {
 	return g
 }
 
-// chains are the groups of each name that come one after the other, for each placement.
+// chains gives the groups of each name, in each placement, that come one after the other.
 func (s *schedule) chains(groups []int32) map[string][][]int32 {
 	type chain struct{ placement, name string }
 	chains, at := make(map[string][][]int32), make(map[chain]int)
@@ -136,8 +136,8 @@ func (s *schedule) chains(groups []int32) map[string][][]int32 {
 	return chains
 }
 
-// lastOf lists the last group of each chain that a name comes after, in order. It looks through names without a chain at
-// those that they come after.
+// lastOf lists the last group of each chain that a name comes after, in order. In place of a name without a chain it
+// takes the names that this one comes after.
 func (s *schedule) lastOf(chains map[string][][]int32, name string) (last []int32) {
 	seen := make(map[string]bool)
 	var add func(name string)
@@ -163,7 +163,7 @@ func (s *schedule) lastOf(chains map[string][][]int32, name string) (last []int3
 // sort puts the other groups behind the mandatory ones, each behind all that it comes after, otherwise by their index.
 func (g *graph) sort(others []int32) {
 	after := make([][]int32, len(g.before))
-	missing := make([]int, len(g.before)) // of each group how many that it comes after are not in order yet
+	missing := make([]int, len(g.before)) // for each group how many that it comes after are not in order yet
 	ready := bitset.New(len(g.before))
 	isOther := make([]bool, len(g.before))
 	for _, group := range others {
@@ -192,7 +192,7 @@ func (g *graph) sort(others []int32) {
 	}
 }
 
-// turnRound is the graph in which each group comes after those that came after it (R44).
+// turnRound gives the reverse graph, in which each group comes after those that came after it (R44).
 func (g graph) turnRound() graph {
 	round := graph{order: slices.Clone(g.order), before: make([][]int32, len(g.before))}
 	slices.Reverse(round.order)
@@ -204,7 +204,8 @@ func (g graph) turnRound() graph {
 	return round
 }
 
-// link notes what each stage comes directly after, where the stages are the groups of a graph in its order and no chain.
+// link notes what each stage comes directly after, where the stages are the groups of a graph, in its order, and not a
+// chain.
 func (s *schedule) link(g graph) {
 	after, chain := make([][]int, len(g.order)), true
 	for stage, group := range g.order {

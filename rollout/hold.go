@@ -137,9 +137,9 @@ func (h Hold) concurrency() string {
 	switch taken := h.InFlight + h.Starting; {
 	case taken <= h.MaxConcurrency:
 		fmt.Fprintf(&b, "%d of %s%s taken", taken, slots(h.MaxConcurrency), ofRamp)
-	case h.Type == HoldRamp: // which adds a slot with each that soaks
+	case h.Type == HoldRamp: // the ramp adds a slot with each cluster that soaks
 		fmt.Fprintf(&b, "%s of the ramp, %d taken", slots(h.MaxConcurrency), taken)
-	default: // some came back after their time-out, moved here, or the limit was lowered
+	default: // some came back after their timeout, moved here, or the limit was lowered
 		fmt.Fprintf(&b, "%s, %d taken, %d have to come free", slots(h.MaxConcurrency), taken, taken-h.MaxConcurrency+1)
 	}
 	if !h.AllGroups {
@@ -179,7 +179,7 @@ func slots(n int) string {
 	return fmt.Sprintf("%d slots", n)
 }
 
-// hold says why the waiting clusters of a group are held that do not start. Its cases stand in the order of the
+// hold says why the waiting clusters of a group that do not start are held. Its cases are in the order of the
 // constants.
 func (s *schedule) hold(c *choice, group int) Hold {
 	stage := int(s.stageOf[group])
@@ -207,7 +207,7 @@ func (s *schedule) hold(c *choice, group int) Hold {
 		return Hold{Type: HoldGateClosed, Group: s.groups.Key(group), Gate: c.closed[group]}
 	case c.isWaiting(stage):
 		return s.waitNotOver(&c.waits[stage])
-	case !active: // and nobody waits
+	case !active: // nobody waits then
 		return Hold{}
 	}
 	switch g := &c.grants()[i]; g.limit {
@@ -235,7 +235,7 @@ func (s *schedule) usedUp(g *grant) Hold {
 	return h
 }
 
-// countSlow counts those of the clusters that hold a slot which may keep it for long.
+// countSlow counts the clusters that may keep their slot for long.
 func (s *schedule) countSlow(h *Hold, used *tally) {
 	if failed := used.failed(); failed > 0 && !s.options.freeFailed {
 		h.Failed, h.ForEver = failed, s.rules.deadline == nil

@@ -59,7 +59,7 @@ func (w Warning) MarshalJSON() ([]byte, error) {
 	case WarningMandatoryGroupEmpty, WarningMandatoryGroupUncounted:
 		out.Mandatory = &mandatory{GroupName: w.Mandatory.GroupName}
 		if w.Mandatory.GroupName == "" {
-			out.Mandatory.GroupIndex = &w.Mandatory.GroupIndex // without a name it is what counts
+			out.Mandatory.GroupIndex = &w.Mandatory.GroupIndex // it counts where there is no name
 		}
 	}
 	return json.Marshal(out)
@@ -91,10 +91,10 @@ func (r Result) MarshalJSON() ([]byte, error) {
 	}{r.InFlight, r.readable(), r.Schedule})
 }
 
-// plainNext is a Next without its methods.
+// plainNext is Next without its methods.
 type plainNext Next
 
-// readableNext is a Next in the words of its JSON.
+// readableNext is Next as its JSON has it.
 type readableNext struct {
 	plainNext
 	RecheckAfter metav1.Duration `json:"recheckAfter,omitzero"`

@@ -29,8 +29,8 @@ func RemoveAfter(grace time.Duration, previous *Result) Option {
 	return func(o *options) { o.grace, o.graceErr, o.unselected = grace, err, unselected }
 }
 
-// leave splits the clusters that were reported and are not selected. It puts those to remove in o.due, and returns the
-// others with the time until the first of them is due. It notes in the choice since when each is unselected.
+// leave splits the clusters that were reported and are not selected. It puts those to remove into o.due, and returns
+// the others with the time until the first is due. It notes in the choice since when each is unselected.
 //
 // For example, with a grace of a minute, a gone since 12:00 and b since 12:00:50, at 12:01 a is due, b is leaving, and
 // the time is 50 seconds.
@@ -46,7 +46,7 @@ func (s *schedule) leave(o *observed, c *choice, now time.Time) (leaving []strin
 	c.unselected = make(map[string]time.Time, len(o.removed))
 	for _, name := range o.removed {
 		since, known := o.unselected[name]
-		if !known || now.Before(since) { // before, where the clock was set back
+		if !known || now.Before(since) { // now is before since where the clock was set back
 			since = now
 		}
 		c.unselected[name] = since

@@ -2,7 +2,7 @@ package rollout
 
 import "slices"
 
-// groupOf is the group of a stage that is one group alone.
+// groupOf gives the group of a stage that has exactly one.
 func (s *schedule) groupOf(stage int) (int, bool) {
 	if !s.isOneGroup(stage) {
 		return 0, false
@@ -10,7 +10,7 @@ func (s *schedule) groupOf(stage int) (int, bool) {
 	return s.alone(stage), true
 }
 
-// alone is the group of a stage that has no other. It takes constant time in a graph.
+// alone gives the only group of a stage. It takes constant time in a graph.
 func (s *schedule) alone(stage int) int {
 	if s.After != nil {
 		return int(s.members[stage])
@@ -49,13 +49,13 @@ func (s *schedule) directlyBefore(stage int) []int {
 	}
 }
 
-// before says of each stage whether the given one comes after it, directly or not.
+// before says for each stage whether the given one comes after it, directly or not.
 func (s *schedule) before(stage int) []bool {
 	is := make([]bool, len(s.Stages))
 	for _, direct := range s.directlyBefore(stage) {
 		is[direct] = true
 	}
-	for later := stage - 1; later > 0; later-- { // those that a stage comes after stand before it
+	for later := stage - 1; later > 0; later-- { // a stage stands behind those that it comes after
 		if is[later] {
 			for _, direct := range s.directlyBefore(later) {
 				is[direct] = true

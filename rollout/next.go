@@ -45,7 +45,7 @@ func (n Next) String() string {
 	return strings.Join(n.appendRecheck(parts), "; ")
 }
 
-// observed is what a decision needs beside the view: what was counted, and what was reported of clusters that are not
+// observed has what a decision needs beside the view: the counts, and what was reported of clusters that are not
 // selected.
 type observed struct {
 	totals
@@ -57,10 +57,10 @@ type observed struct {
 	merged   names         // the clusters with several reports
 
 	unselected map[string]time.Time // since when clusters have not been selected, as far as earlier results know
-	due        []string             // those of removed that need not stay for a while, in order
+	due        []string             // those of removed to remove now, in order
 }
 
-// names is some clusters: how many, and the first by name.
+// names stands for some clusters: how many, and the first by name.
 type names struct {
 	n     int
 	first string
@@ -73,8 +73,8 @@ func (n *names) add(cluster string) {
 	n.first = min(n.first, cluster)
 }
 
-// next decides and lists what may happen now. It tells mark which clusters start, unless that is nil. What it returns
-// is the caller's.
+// next decides and lists what may happen now. It passes the clusters that start to mark, unless that is nil. What it
+// returns is the caller's.
 func (s *schedule) next(v view, o *observed, now time.Time, mark marker) (Next, choice) {
 	c := s.choose(v, o, now)
 	all, everyone := &o.all, o.everyone()
@@ -95,8 +95,8 @@ func (s *schedule) next(v view, o *observed, now time.Time, mark marker) (Next, 
 	return n, c
 }
 
-// changes is the time from now until a gate opens, a wait ends, or one more cluster may start that is held for it; 0 if
-// nothing of that happens.
+// changes gives the time from now until a gate opens, a wait ends, or MaxStarts lets one more held cluster start; 0 if
+// none of these happens.
 func (s *schedule) changes(c *choice, t *totals, now time.Time) time.Duration {
 	return sooner(s.opening(c, t, now), sooner(s.waitEnds(c, t, now), c.nextStart(now)))
 }
@@ -106,19 +106,19 @@ func (s *schedule) withholds(o *observed) bool {
 	return s.missing != "" || s.exceedsRemovals(o)
 }
 
-// exceedsRemovals says whether more clusters would be removed at once than may (R30).
+// exceedsRemovals says whether more clusters would be removed at once than MaxRemoved allows (R30).
 func (s *schedule) exceedsRemovals(o *observed) bool {
 	most := s.options.maxRemoved
 	return most != nil && len(o.due) > most.Of(s.reported(o))
 }
 
-// reported is the number of clusters with a report, selected or not.
+// reported counts the clusters with a report, selected or not.
 func (s *schedule) reported(o *observed) int {
 	everyone := o.everyone()
 	return s.groups.NumClusters() - int(everyone[unreported]) - s.options.back.unreported() + len(o.removed)
 }
 
-// warningsOf gives the schedule's warnings and those of the reports.
+// warningsOf gives the warnings of the schedule and of the reports.
 func (s *schedule) warningsOf(v view, o *observed) []Warning {
 	warnings := slices.Clone(s.warnings)
 	if o.merged.n > 0 {
@@ -142,7 +142,7 @@ func (s *schedule) warningsOf(v view, o *observed) []Warning {
 	return warnings
 }
 
-// firstUndatedSuccess names the first cluster that counts and succeeded nobody knows when.
+// firstUndatedSuccess names the first cluster that counts and succeeded at an unknown time.
 func (s *schedule) firstUndatedSuccess(v view) string {
 	position, _, ok := v.in(undatedSuccess, 0)
 	for ok && s.isAside(position) {

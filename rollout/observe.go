@@ -11,7 +11,7 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// observe reads the reports (R1 to R7, R27) into the states, ages and tallies of a result that has nothing yet.
+// observe reads the reports (R1 to R7, R27) into the states, ages and tallies of an empty result.
 func (r *Result) observe(s *schedule, reports []status.Report, now time.Time) (observed, error) {
 	n := s.groups.NumClusters()
 	r.schedule = s
@@ -60,10 +60,10 @@ func withoutCluster(report *field.Path) *field.Error {
 	return field.Required(report.Child("cluster"), "must be the name of a ManagedCluster")
 }
 
-// unknownAge is the age of a cluster of which nobody knows since when it is so.
+// unknownAge is the age of a cluster where it is unknown since when it stands so.
 const unknownAge time.Duration = math.MinInt64
 
-// set notes what was reported of the cluster at a position.
+// set notes the report of the cluster at a position.
 func (r *Result) set(position int, report *status.Report, now time.Time) {
 	kind, since := read(report)
 	r.tries.set(position, report.Attempt, len(r.states))
@@ -75,7 +75,7 @@ func (r *Result) set(position int, report *status.Report, now time.Time) {
 	}
 }
 
-// age notes how long the cluster at a position has been in a state, where that has a part in anything.
+// age notes how long the cluster at a position has been in a state, where that matters.
 func (r *Result) age(position int, s state, since, now time.Time) {
 	if !agedStates.has(s) && (s != succeeded || r.schedule.wait == 0) {
 		return
@@ -85,7 +85,7 @@ func (r *Result) age(position int, s state, since, now time.Time) {
 	}
 }
 
-// merge sets the clusters of several, which have several reports, from all of them (R1).
+// merge sets each cluster in several from all of its reports (R1).
 func (r *Result) merge(reports []status.Report, several map[string]status.Report, now time.Time) {
 	if len(several) == 0 {
 		return
@@ -104,8 +104,8 @@ func (r *Result) merge(reports []status.Report, several map[string]status.Report
 	}
 }
 
-// count fills the tallies and gives the time until the next deadline or soak ends. It is a pass of its own, which walks
-// through memory instead of jumping after the reports.
+// count fills the tallies and gives the time until the next deadline or soak ends. It is a separate pass, since that
+// walks through memory in order, while the reports jump about.
 func (r *Result) count() (recheck time.Duration) {
 	groups, rules := r.schedule.groups, &r.schedule.rules
 	for position, s := range r.states {

@@ -15,7 +15,7 @@ import (
 // given, the later one counts, its error included. A nil Option adds nothing.
 type Option func(*options)
 
-// options is the zero value where the caller gave none.
+// options holds what the options said. It is zero where the caller gave none.
 type options struct {
 	paused           bool
 	groupConcurrency *limit.Limit // nil: all
@@ -24,7 +24,7 @@ type options struct {
 	removedErr       *field.Error
 	grace            time.Duration
 	graceErr         *field.Error
-	unselected       map[string]time.Time // of the result before
+	unselected       map[string]time.Time // in the previous result
 	order            func(a, b string) int
 	gates            map[grouping.Key]closedGate // by gateKey
 	freeFailed       bool
@@ -39,11 +39,11 @@ type options struct {
 	wait             time.Duration // 0: none
 	waitErr          *field.Error
 	back             *wayBack // nil: the rollout goes on
-	attempt          int      // the one that is wanted
+	attempt          int      // the wanted attempt
 	attemptErr       *field.Error
 }
 
-// errs are those of the options that count.
+// errs gives the errors of the options that count.
 func (o *options) errs() (errs field.ErrorList) {
 	for _, err := range []*field.Error{o.groupErr, o.groupOrderErr, o.rampErr, o.startsErr, o.waitErr, o.removedErr, o.graceErr, o.attemptErr} {
 		if err != nil {

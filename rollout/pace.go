@@ -50,14 +50,14 @@ func MaxStarts(n int, per time.Duration) Option {
 	return func(o *options) { o.starts, o.startsErr = &startLimit{n, per}, err }
 }
 
-// startLimit is what the option MaxStarts was given.
+// startLimit has what was given to the option MaxStarts.
 type startLimit struct {
 	n   int
 	per time.Duration
 }
 
-// startedAt is when a cluster started that was reported to be of a kind since a time, its version applied that long before; zero if
-// it did not start, or nobody knows (R36).
+// startedAt says when a cluster started, from its reported kind, since when it is of that kind, and how long before that its
+// version was applied. It is zero if the cluster did not start, or if that is unknown (R36).
 func startedAt(kind state, since time.Time, lag time.Duration) time.Time {
 	if kind.waiting() || kind == skipped || since.IsZero() {
 		return time.Time{}
@@ -65,7 +65,7 @@ func startedAt(kind state, since time.Time, lag time.Duration) time.Time {
 	return since.Add(-lag)
 }
 
-// lagOf is how long before the since of read the present version was applied; 0 where the report does not say.
+// lagOf says how long before the since of read the present version was applied; 0 where the report does not say.
 func lagOf(r *status.Report) time.Duration {
 	if r.Applied.IsZero() {
 		return 0
@@ -73,17 +73,18 @@ func lagOf(r *status.Report) time.Duration {
 	return max(0, r.LastTransitionTime.Round(0).Sub(r.Applied.Round(0)))
 }
 
-// recent is what MaxStarts has to know of the clusters that started within its span.
+// recent has what MaxStarts has to know of the clusters that started within its span.
 type recent struct {
-	n       int       // how many did, with the unknown
-	unknown int       // how many are in flight of which nobody knows when they started
-	next    time.Time // when so many have left the span that one more may start than now; zero if time alone does not tell
+	n       int       // how many started, with the unknown
+	unknown int       // how many are in flight and started at an unknown time
+	next    time.Time // when enough have left the span for one more to start than now; zero if time alone does not tell
 }
 
-// recent looks at the starts within the span, which may come in any order, and at those in flight of which nobody knows
-// when they started.
+// recent looks at the starts within the span, in any order, and at how many clusters in flight started at an unknown
+// time.
 //
-// For example, with at most 3 within an hour, of starts at 12:00, 12:10, 12:20 and 12:30 the next is possible at 13:10.
+// For example, with at most 3 within an hour, after starts at 12:00, 12:10, 12:20 and 12:30 the next is possible at
+// 13:10.
 func (l *startLimit) recent(starts []time.Time, unknown int) recent {
 	r := recent{n: len(starts) + unknown, unknown: unknown}
 	over := max(0, r.n-l.n)
@@ -95,7 +96,7 @@ func (l *startLimit) recent(starts []time.Time, unknown int) recent {
 	return r
 }
 
-// pace is what Ramp and MaxStarts leave to all active stages together.
+// pace has what Ramp and MaxStarts leave to all active stages together.
 type pace struct {
 	all    tally
 	soaked int // clusters that succeeded and soaked
@@ -122,8 +123,8 @@ func (s *schedule) pace(o *observed) *pace {
 	return p
 }
 
-// limit lets no more clusters of an active stage start than the limits on all stages leave, and takes those from what they
-// leave. Own is how many the stage's own limit would let start.
+// limit bounds how many clusters of an active stage start by what the limits on all stages leave, and takes these clusters
+// off what is left. Own is how many the stage's own limit would let start.
 func (p *pace) limit(g *grant, own int) {
 	switch least := min(own, p.ramp, p.starts); least {
 	case own:
@@ -137,7 +138,7 @@ func (p *pace) limit(g *grant, own int) {
 	p.ramp, p.starts = p.ramp-g.slots, p.starts-g.slots
 }
 
-// nextStart is the time from now until one more cluster may start by MaxStarts that is held by it; 0 if there is none.
+// nextStart gives the time from now until MaxStarts lets one more cluster start that it holds; 0 if there is none.
 func (c *choice) nextStart(now time.Time) time.Duration {
 	if c.pace == nil || c.pace.recent.next.IsZero() {
 		return 0
@@ -154,7 +155,7 @@ func (c *choice) nextStart(now time.Time) time.Duration {
 // held says whether clusters of an active stage are held that no gate holds.
 func (g *grant) held() bool { return g.slots < g.open[unreported]+g.open[toApply] }
 
-// rampUsedUp is the reason of clusters that the ramp holds.
+// rampUsedUp gives the reason for clusters that the ramp holds.
 func (s *schedule) rampUsedUp(c *choice) Hold {
 	p := c.pace
 	h := Hold{Type: HoldRamp, AllGroups: true, InFlight: s.holdingSlots(&p.all), Starting: c.starting(), MaxConcurrency: p.bound}
@@ -162,7 +163,7 @@ func (s *schedule) rampUsedUp(c *choice) Hold {
 	return h
 }
 
-// startsUsedUp is the reason of clusters that MaxStarts holds.
+// startsUsedUp gives the reason for clusters that MaxStarts holds.
 func (s *schedule) startsUsedUp(c *choice) Hold {
 	l := s.options.starts
 	return Hold{

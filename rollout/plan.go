@@ -30,11 +30,11 @@ func Plan(strategy clusterv1alpha1.RolloutStrategy, groups *grouping.Groups, rep
 	return newSchedule(rules, o, groups).plan(reports, now)
 }
 
-// plan is what a schedule makes of the reports.
+// plan makes the result of a schedule and the reports.
 func (s *schedule) plan(reports []status.Report, now time.Time) (*Result, error) {
-	now = now.Round(0) // by the wall clock, of which the reports speak, also where the caller's reading is a monotonic one
+	now = now.Round(0) // reports have wall clock times, so a monotonic reading of the caller is dropped
 	s.options.back.rank(s, now)
-	plan := new(struct { // in one piece of memory
+	plan := new(struct { // one allocation for all
 		result Result
 		scan   scan
 	})
@@ -48,7 +48,7 @@ func (s *schedule) plan(reports []status.Report, now time.Time) (*Result, error)
 	return r, nil
 }
 
-// complete fills in all that follows from what was observed.
+// complete fills in what follows from the observations.
 func (r *Result) complete(v view, o *observed, now time.Time) {
 	s := r.schedule
 	r.now, r.fronts = now, &fronts{}

@@ -2,18 +2,18 @@ package rollout
 
 import "slices"
 
-// ranks number the clusters stage by stage, within a stage in the order in which they start. begins[i] ≤ rank <
-// begins[i+1] are the ranks of stage i; atRank and rankOf are the inverse of each other.
+// ranks numbers the clusters stage by stage, and within a stage in the order in which they start. Stage i has the ranks
+// from begins[i] to begins[i+1]-1. AtRank and rankOf are the inverse of each other.
 //
-// With clusters a, b, c, d at the positions 0 to 3, of which b is in a mandatory group, and by an Order d goes before a
-// and a before c: atRank is 1, 3, 0, 2, rankOf is 2, 0, 3, 1, and begins is 0, 1, 4.
+// For example, clusters a, b, c, d are at the positions 0 to 3, b is in a mandatory group, and an Order has d before a
+// and a before c. Then atRank is 1, 3, 0, 2, rankOf is 2, 0, 3, 1, and begins is 0, 1, 4.
 type ranks struct {
 	rankOf []int32 // of each position
 	atRank []int32 // the position of each rank
 	begins []int32 // of each stage: its first rank; and the number of clusters
 }
 
-// newRanks takes time linear in the clusters but for an Order, by which it sorts.
+// newRanks takes time linear in the clusters, and sorts them if there is an Order.
 func newRanks(s *schedule) *ranks {
 	n := s.groups.NumClusters()
 	r := &ranks{make([]int32, n), make([]int32, n), make([]int32, len(s.Stages)+1)}

@@ -99,7 +99,7 @@ func (r Remedy) some() string {
 }
 
 // breachRemedies says how the breach ends. A mandatory group tolerates no failure, whatever the strategy says. A way back
-// is not taken back itself.
+// cannot be taken back itself.
 func (r *Result) breachRemedies() []Remedy {
 	b := r.choice.breach
 	ways := []Remedy{
@@ -115,7 +115,7 @@ func (r *Result) breachRemedies() []Remedy {
 	return ways
 }
 
-// lastAttempt is the last attempt in which a cluster failed that counts in the breach.
+// lastAttempt gives the last attempt among the failures that count in the breach.
 func (r *Result) lastAttempt() int {
 	r.fronts.once.Do(func() {
 		b, s := r.choice.breach, r.schedule
@@ -128,7 +128,7 @@ func (r *Result) lastAttempt() int {
 	return r.fronts.attempt
 }
 
-// slotRemedies says how a slot of an active stage comes free.
+// slotRemedies says how a slot of an active stage becomes free.
 func (r *Result) slotRemedies(f *front) (ways []Remedy) {
 	if !f.frees.IsZero() {
 		ways = append(ways, Remedy{Type: RemedyWait, At: f.frees})
@@ -170,8 +170,8 @@ func (r *Result) groupRemedies(f *front) (ways []Remedy) {
 	return append(ways, r.deadlineRemedy(f, f.last.n, 0)...)
 }
 
-// deadlineRemedy proposes a deadline, where there is none and one would end the wait for n clusters. The failed clusters
-// are those whose slots are waited for, as they keep them until the deadline.
+// deadlineRemedy proposes a deadline, where there is none and one would end the wait for n clusters. Failed is how many
+// clusters keep, until the deadline, a slot that is waited for.
 func (r *Result) deadlineRemedy(f *front, n, failed int) []Remedy {
 	endless := f.crowds[silent].n + f.crowds[progressing].n + failed
 	if r.schedule.rules.deadline != nil || f.unknown > 0 || f.earlier > 0 || endless == 0 || endless < n {

@@ -32,20 +32,20 @@ type Result struct {
 	// Schedule is the strategy that took effect.
 	Schedule Schedule `json:"schedule"`
 
-	// The fields above are the caller's to change, so that no method but String looks at them.
+	// The caller may change the fields above, so no method but String reads them.
 	schedule *schedule // nil where no Plan made the result
 	choice   choice
 	now      time.Time
 	removed  int
 	warnings []Warning
 	states   []state         // of each position
-	ages     []time.Duration // of each position in flight or failed: how long it has been so
+	ages     []time.Duration // how long each position has been in flight or failed
 	tries    attempts
-	starts   []time.Time // of each position: when it started, only with MaxStarts and while the result is made
-	tallies  []tally     // of each group, of the clusters that count
-	aside    []tally     // of each group, of those that are not counted; nil where all are
-	started  []int32     // of each group: how many of its clusters that count are in Start; nil if none is
-	fronts   *fronts     // who stands in the way; worked out when somebody asks
+	starts   []time.Time // when each position started; only with MaxStarts and while the result is made
+	tallies  []tally     // of each group, over the clusters that count
+	aside    []tally     // of each group, over the uncounted clusters; nil where all are counted
+	started  []int32     // for each group how many clusters that count are in Start; nil if none is
+	fronts   *fronts     // what is waited for; worked out when somebody asks
 }
 
 // Disposition says in which part of a result a selected cluster is.
@@ -119,7 +119,7 @@ func (h HoldCount) String() string { return fmt.Sprintf("%d held: %v", h.Cluster
 // the groups.
 func (r *Result) Holds() []HoldCount { return r.counted((*Result).hold) }
 
-// counted is Holds, with the reason of a group's held clusters as hold gives it.
+// counted does what Holds does; hold gives the reason for a group's held clusters.
 func (r *Result) counted(hold func(r *Result, group int) Hold) []HoldCount {
 	var all []HoldCount
 	at := make(map[Hold]int)
@@ -181,13 +181,13 @@ func (r *Result) stops(s *status.Summary) {
 			s.Waiting = append(s.Waiting, sentence)
 		}
 	}
-	// Where nobody is held, whoever is in flight is all that is waited for, perhaps for ever.
+	// Where no cluster is held, only those in flight are waited for, perhaps for ever.
 	if len(s.Waiting) == 0 && r.choice.breach == nil && r.schedule.missing == "" && (r.started != nil || s.InFlight() > 0) {
 		s.Waiting = append(s.Waiting, r.waitedFor())
 	}
 }
 
-// held is the number of a group's waiting clusters that do not start, counted or not.
+// held counts a group's waiting clusters that do not start, counted or not.
 func (r *Result) held(group int) int {
 	n := r.heldCounted(group)
 	if r.aside != nil && !r.schedule.letsThrough(&r.choice, group) {
@@ -196,7 +196,7 @@ func (r *Result) held(group int) int {
 	return n
 }
 
-// heldCounted is the number of those that count.
+// heldCounted counts those of them that count.
 func (r *Result) heldCounted(group int) int {
 	n := r.tallies[group].waiting()
 	if r.started != nil {

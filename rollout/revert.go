@@ -79,7 +79,7 @@ func (a *Abort) check(now time.Time) error {
 	var errs field.ErrorList
 	if a.Time.IsZero() {
 		errs = append(errs, field.Required(path.Child("time"), "must be when the rollout was aborted"))
-	} else if now.Round(0).Before(a.Time.Truncate(time.Second)) { // else who goes back now would count as one that never had it
+	} else if now.Round(0).Before(a.Time.Truncate(time.Second)) { // otherwise a cluster that goes back now would count as one that never had it
 		errs = append(errs, field.Invalid(path.Child("time"), a.Time.Format(time.RFC3339), "must not be after now"))
 	}
 	for _, list := range []struct {

@@ -9,10 +9,10 @@ import (
 type scan struct {
 	schedule *schedule
 	states   []state     // of each position
-	sorted   []int32     // the positions that the last turn sorted; only with an Order
-	result   *Result     // which knows how long clusters have been in their states
-	lasts    []time.Time // of each stage the last success; nil before somebody asks
-	ranks    *ranks      // of a graph, whose stages may start many at a time; nil before the first turn
+	sorted   []int32     // the positions that the last call of turn sorted; only with an Order
+	result   *Result     // has how long clusters have been in their states
+	lasts    []time.Time // the last success of each stage; nil until somebody asks
+	ranks    *ranks      // for a graph, where several stages start at a time; nil until the first turn
 }
 
 func (v *scan) in(states stateSet, from int) (int, state, bool) {
@@ -43,7 +43,7 @@ func (v *scan) turn(stage int, s state, from int) (position, place int, ok bool)
 	return int(v.sorted[from]), from, true
 }
 
-// ranked is turn for a graph: all stages together take time linear in the clusters.
+// ranked does what turn does, for a graph: all stages together take time linear in the clusters.
 func (v *scan) ranked(stage int, s state, from int) (position, place int, ok bool) {
 	if v.ranks == nil {
 		v.ranks = newRanks(v.schedule)
@@ -57,7 +57,7 @@ func (v *scan) ranked(stage int, s state, from int) (position, place int, ok boo
 	return 0, 0, false
 }
 
-// waiting gives the first position of a cluster in a state and a stage, from a position on.
+// waiting gives the first position, from the given one on, of a cluster in the state and the stage.
 func (v *scan) waiting(stage int, s state, from int) (int, bool) {
 	groups, stageOf := v.schedule.groups, v.schedule.stageOf
 	for i, is := range v.states[from:] {

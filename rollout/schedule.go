@@ -53,12 +53,12 @@ type Stage struct {
 	MaxFailures int `json:"maxFailures"`
 }
 
-// schedule is what of a rollout depends on the strategy, the options and the groups alone. It does not change once it
-// is made.
+// schedule has the part of a rollout that depends only on the strategy, the options and the groups. It never changes
+// once it is made.
 //
-// Every group is in exactly one stage, and a stage has at least one group. Of groups 0 {a b}, 1 "canary" {c} and 2 {d},
-// with canary mandatory, the stages of Progressive are [1] [0 2], and stageOf is 1, 0, 1; those of ProgressivePerGroup
-// are [1] [0] [2], and stageOf is 1, 0, 2.
+// Every group is in exactly one stage, and a stage has at least one group. For example, the groups are 0 {a b}, 1
+// "canary" {c} and 2 {d}, and canary is mandatory. The stages of Progressive are [1] [0 2], and stageOf is 1, 0, 1. The
+// stages of ProgressivePerGroup are [1] [0] [2], and stageOf is 1, 0, 2.
 type schedule struct {
 	Schedule
 	exceptions
@@ -67,13 +67,13 @@ type schedule struct {
 	groups   *grouping.Groups
 	missing  string        // what the groups lack; empty where they are complete
 	stageOf  []int32       // of each group
-	members  []int32       // of each stage of a graph its group; nil for a chain
+	members  []int32       // the group of each stage of a graph; nil for a chain
 	wait     time.Duration // between groups; 0 if none
 	warnings []Warning
-	names    string // known, once it was asked for
+	names    string // what known gave, once it was asked
 }
 
-// newSchedule arranges the groups in stages, as doc.go draws them.
+// newSchedule arranges the groups in stages, as in the drawing in doc.go.
 func newSchedule(r rules, o options, groups *grouping.Groups) *schedule {
 	s := &schedule{rules: r, options: o, groups: groups, missing: groups.Incomplete(), stageOf: make([]int32, groups.Len())}
 	s.except()
@@ -112,7 +112,7 @@ func newSchedule(r rules, o options, groups *grouping.Groups) *schedule {
 		s.checkMandatory()
 		s.checkGates()
 		s.checkGroupOrder()
-	} else { // what seems not to exist may only not be there yet
+	} else { // a group that seems not to exist may only be missing yet
 		s.warn(Warning{Type: WarningGroupsIncomplete, Missing: s.missing})
 	}
 	s.Stages = make([]Stage, 0, len(mandatory)+len(others))
@@ -138,8 +138,8 @@ func newSchedule(r rules, o options, groups *grouping.Groups) *schedule {
 	return s
 }
 
-// known names the groups that there are, each once and at most ten: `"canary", 1, 2 and 7 more`. It is worked out once,
-// and only where an entry or a gate names none of them.
+// known names the existing groups, each once and at most ten: `"canary", 1, 2 and 7 more`. It is worked out once, and
+// only where an entry or a gate names none of them.
 func (s *schedule) known() string {
 	const most = 10
 	if s.names != "" {
@@ -162,13 +162,13 @@ func (s *schedule) known() string {
 	return s.names
 }
 
-// numCounted is how many clusters count.
+// numCounted gives how many clusters count.
 func (s *schedule) numCounted() int { return s.groups.NumClusters() - len(s.aside) }
 
 func (s *schedule) warn(w Warning) { s.warnings = append(s.warnings, w) }
 
-// concurrency is the limit on the clusters in flight in a stage, as a count or a percentage of the stage; nil if there is
-// none (R14, R24). It notes where the limit comes from.
+// concurrency gives the limit on the clusters in flight in a stage, as a count or a percentage of the stage; nil if there
+// is none (R14, R24). It notes where the limit comes from.
 func (s *schedule) concurrency() *limit.Limit {
 	switch {
 	case s.Type == clusterv1alpha1.Progressive && s.rules.maxConcurrency != nil:
@@ -202,7 +202,7 @@ func (s *schedule) limits(stage Stage, concurrency *limit.Limit) Stage {
 	return stage
 }
 
-// split gives the mandatory groups and the others, both in the order of their index (R12).
+// split gives the mandatory groups and the others (R12), both by their index.
 func (s *schedule) split() (mandatory, others []int32) {
 	n := s.groups.Len()
 	others = make([]int32, 0, n)
@@ -224,8 +224,7 @@ func (s *schedule) split() (mandatory, others []int32) {
 	return mandatory, others
 }
 
-// mandatoryKeys gives the names of the mandatory groups, and the indexes of those without one, each with the
-// number 0.
+// mandatoryKeys gives the names of the mandatory groups, and the indexes of those without a name, each mapped to 0.
 func (r *rules) mandatoryKeys() (names map[string]int, indexes map[int32]int) {
 	names, indexes = make(map[string]int), make(map[int32]int)
 	for _, m := range r.mandatory {
@@ -243,12 +242,12 @@ func isIn[K comparable](set map[K]int, key K) bool {
 	return ok
 }
 
-// checkMandatory warns of the strategy's entries that select no cluster (R12), or none that counts (R37), once each.
+// checkMandatory warns, once each, of the strategy's entries that select no cluster (R12) or none that counts (R37).
 func (s *schedule) checkMandatory() {
 	if len(s.rules.mandatory) == 0 {
 		return
 	}
-	names, indexes := s.rules.mandatoryKeys() // with the number of clusters
+	names, indexes := s.rules.mandatoryKeys() // mapped to the number of clusters
 	thereByName, thereByIndex := make(map[string]bool), make(map[int32]bool)
 	for i := range s.groups.Len() {
 		key := s.groups.Key(i)
@@ -288,12 +287,12 @@ func (s *schedule) compare(a, b int32) int {
 		return c
 	}
 	if s.options.order == nil {
-		return cmp.Compare(a, b) // as the names do
+		return cmp.Compare(a, b) // positions are in the order of the names
 	}
 	return s.compareNames(s.groups.Cluster(int(a)), s.groups.Cluster(int(b)))
 }
 
-// compareNames does the same for the names of clusters.
+// compareNames does what compare does, for the names of clusters.
 func (s *schedule) compareNames(a, b string) int {
 	if back := s.options.back; back != nil {
 		p, _ := s.groups.Position(a)
@@ -310,12 +309,12 @@ func (s *schedule) compareNames(a, b string) int {
 	return strings.Compare(a, b)
 }
 
-// cluster is the one at a position, in the given state.
+// cluster gives the cluster at a position, in the given state.
 func (s *schedule) cluster(position int, st state) Cluster {
 	return Cluster{s.groups.Cluster(position), s.groups.Key(s.groups.GroupAt(position)), st.status()}
 }
 
-// clone shares nothing with s.
+// clone gives a copy that shares nothing with s.
 func (s Schedule) clone() Schedule {
 	n := 0
 	for i := range s.Stages {

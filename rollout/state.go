@@ -6,12 +6,12 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// state is where a selected cluster stands, in a byte. The zero state is that of a cluster that was never
-// reported, so that a fleet starts as a cleared slice.
+// state says in a byte where a selected cluster stands. The zero state is for a cluster that was never reported, so a
+// fleet starts as a cleared slice.
 //
-// What is reported is a kind: one of unreported, toApply, silent, progressing, failed, succeeded, skipped and timedOut. Time
-// makes the others of it. With a deadline of 10 minutes, a cluster of kind failed since 12:00 is failed at 12:09 and
-// timedOutNow from 12:10 on; one of which nobody knows since when is failedUndated at any time.
+// A report gives a kind: unreported, toApply, silent, progressing, failed, succeeded, skipped or timedOut. Time turns kinds
+// into the other states. For example, with a deadline of 10 minutes, a cluster of kind failed since 12:00 is failed at 12:09
+// and timedOutNow from 12:10 on. Where it is unknown since when, it is failedUndated at any time.
 type state uint8
 
 const (
@@ -32,7 +32,7 @@ const (
 	numStates
 )
 
-// starting marks a waiting state that starts.
+// starting is added to a waiting state that starts.
 const starting state = 0x80
 
 // stateSet is a set of states.
@@ -49,13 +49,13 @@ const (
 	failureStates     stateSet = failedStates | timedOutStates
 	succeededStates   stateSet = 1<<soaking | 1<<soakingUndated | 1<<succeeded | undatedSuccess
 	undatedSuccess    stateSet = 1 << succeededUndated
-	datedStates       stateSet = 1<<silent | 1<<progressing | 1<<failed | 1<<soaking // those that time may change
-	agedStates        stateSet = inFlightStates | failureStates                      // those of which a result knows how long they have been so
+	datedStates       stateSet = 1<<silent | 1<<progressing | 1<<failed | 1<<soaking // time may change these
+	agedStates        stateSet = inFlightStates | failureStates                      // a result has the ages of these
 )
 
 func (s state) waiting() bool { return s&^starting <= toApply }
 
-// status is what the result says of a cluster in this state.
+// status gives the status that a result has for a cluster in this state.
 func (s state) status() status.RolloutStatus {
 	switch s &^ starting {
 	case silent, progressing, progressingUndated:
@@ -88,8 +88,8 @@ func (s state) disposition() Disposition {
 	}
 }
 
-// read gives the kind that a report stands for and since when. A status that the API may add one day counts as
-// Progressing, and so does ToApply of a cluster that has the workload and has not answered yet (R1, R27).
+// read gives the kind of a report and since when. A status that the API may add one day counts as Progressing. So does
+// ToApply where the cluster has the workload and has not answered yet (R1, R27).
 func read(r *status.Report) (kind state, since time.Time) {
 	since = r.LastTransitionTime.Round(0) // so that all of them can be compared
 	if !r.Applied.IsZero() && r.Applied.After(since) {
@@ -114,7 +114,7 @@ func read(r *status.Report) (kind state, since time.Time) {
 	}
 }
 
-// at gives the state at the time now of a cluster that has been of a kind since the given time (R3 to R5).
+// at gives the state at the time now of a cluster that has been of the kind since the given time (R3 to R5).
 func (r *rules) at(kind state, since, now time.Time) state {
 	limit, before, undated, after := r.phase(kind)
 	switch {
@@ -131,8 +131,8 @@ func (r *rules) at(kind state, since, now time.Time) state {
 	}
 }
 
-// phase gives for a kind how long it is in one state, and what it is before that time, if nobody knows since when, and
-// after that time. The limit is 0 where time changes nothing.
+// phase gives for a kind the limit at which its state changes, and the states before it, at an unknown time, and after
+// it. The limit is 0 where time changes nothing.
 func (r *rules) phase(kind state) (limit time.Duration, before, undated, after state) {
 	switch {
 	case kind == succeeded:
@@ -148,7 +148,7 @@ func (r *rules) phase(kind state) (limit time.Duration, before, undated, after s
 	}
 }
 
-// left is the time until the state of a cluster that came into it so long ago changes by time alone; 0 if it doesn't.
+// left gives the time until time alone changes the state of a cluster of the given age; 0 if it does not.
 func (r *rules) left(s state, age time.Duration) time.Duration {
 	switch {
 	case s == soaking:
@@ -160,7 +160,7 @@ func (r *rules) left(s state, age time.Duration) time.Duration {
 	}
 }
 
-// minus is a - b for a > b, or the longest duration where that is too long.
+// minus gives a - b for a > b, or the longest duration where that is too long.
 func minus(a, b time.Duration) time.Duration {
 	if d := a - b; d > 0 {
 		return d
@@ -168,10 +168,10 @@ func minus(a, b time.Duration) time.Duration {
 	return 1<<63 - 1
 }
 
-// tally is how many clusters are in each state, and how many of those that failed are excused.
+// tally has how many clusters are in each state, and how many of the failed ones are excused.
 type tally [numStates + 1]int32
 
-// excused is the place in a tally of the failures that are left out of the budgets (R38).
+// excused is the place in a tally for the failures that are left out of the budgets (R38).
 const excused = numStates
 
 func (t *tally) waiting() int { return int(t[unreported] + t[toApply]) }
@@ -187,10 +187,10 @@ func (t *tally) progressing() int {
 func (t *tally) inFlight() int { return t.progressing() + t.failed() + t.soaking() }
 func (t *tally) failures() int { return t.failed() + int(t[timedOut]+t[timedOutNow]) }
 
-// inBudget is the number of failures that count in a budget.
+// inBudget counts the failures that count in a budget.
 func (t *tally) inBudget() int { return t.failures() - int(t[excused]) }
 
-// unsettled is the number of clusters that are not settled: waiting, Progressing or soaking (R6).
+// unsettled counts the clusters that are waiting, Progressing or soaking (R6).
 func (t *tally) unsettled() int { return t.waiting() + t.progressing() + t.soaking() }
 
 func (t *tally) add(other *tally) {
@@ -199,7 +199,7 @@ func (t *tally) add(other *tally) {
 	}
 }
 
-// counts is the tally as the summary has it; held of its waiting clusters do not start.
+// counts gives the tally as a summary has it. Held is how many of the waiting clusters do not start.
 func (t *tally) counts(held int) status.Counts {
 	return status.Counts{
 		ToApply:     t.waiting(),

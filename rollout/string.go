@@ -2,7 +2,8 @@ package rollout
 
 import "strings"
 
-// String is the result in a line: `start c d; in flight a b; 3 held: waiting for group 1: 0 of 2 done; a, b start now; recheck after 5m0s`.
+// String gives the result in a line: `start c d; in flight a b; 3 held: waiting for group 1: 0 of 2 done; a, b start
+// now; recheck after 5m0s`.
 func (r *Result) String() string {
 	parts := r.actions(r.InFlight)
 	stopped := r.Breach != nil
@@ -10,7 +11,7 @@ func (r *Result) String() string {
 		parts = append(parts, h.String())
 		stopped = stopped && h.Hold.Type != HoldBreached
 	}
-	if stopped { // and nobody waits, or for another reason
+	if stopped { // nobody waits, or for another reason
 		parts = append(parts, r.Breach.String())
 	}
 	if parts = r.appendRecheck(parts); len(parts) == 0 {
@@ -19,7 +20,7 @@ func (r *Result) String() string {
 	return strings.Join(parts, "; ")
 }
 
-// actions is what a controller has to act upon, in words.
+// actions says in words what a controller has to act upon.
 func (n *Next) actions(inFlight []Cluster) (parts []string) {
 	for _, list := range []struct {
 		what     string

@@ -9,7 +9,7 @@ import (
 type timers struct {
 	due   func(position int32) time.Time
 	heap  []int32
-	index []int32 // of each position: its place in heap plus one; 0 if it has none
+	index []int32 // for each position its place in heap plus one; 0 if it has none
 }
 
 var _ heap.Interface = (*timers)(nil)
@@ -18,17 +18,17 @@ func newTimers(n int, due func(position int32) time.Time) *timers {
 	return &timers{due: due, index: make([]int32, n)}
 }
 
-// set puts in a position that is not there.
+// set adds a position that is not in it.
 func (t *timers) set(position int32) { heap.Push(t, position) }
 
-// clear takes the position out if it is there.
+// clear removes the position if it is in it.
 func (t *timers) clear(position int32) {
 	if at := t.index[position]; at > 0 {
 		heap.Remove(t, int(at-1))
 	}
 }
 
-// next is the position that comes due first, and whether there is one.
+// next gives the position that comes due first, and whether there is one.
 func (t *timers) next() (int32, bool) {
 	if len(t.heap) == 0 {
 		return 0, false

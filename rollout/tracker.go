@@ -6,31 +6,31 @@ import (
 	"github.com/cohort-ocm/cohort/internal/bitset"
 )
 
-// tracker is the view that keeps every selected cluster in the sets in which it is looked for, at one time, so that a
-// change of one cluster and the choice that follows cost little more than looking at it.
+// tracker is the view that keeps every selected cluster, as of one time, in sets by state. So a change of one cluster,
+// and the choice that follows, cost little more than looking at that cluster.
 //
 // Between two calls of its methods:
-//   - states[p] is what schedule.state makes of kinds[p], since[p], the attempt of p and now;
-//   - waiting[s] has the rank of each cluster in the waiting state s, and each of listed has the positions of the
+//   - states[p] is what schedule.state gives for kinds[p], since[p], the attempt of p and now;
+//   - waiting[s] has the ranks of the clusters in the waiting state s, and each set of listed has the positions of the
 //     clusters in its states;
-//   - totals are the tallies of states, and incomplete and breached the stages that are so by them;
-//   - timers has the positions whose state changes at a time after now, and no others; starts has those that leave the
-//     span of MaxStarts at a time after now.
+//   - totals are the tallies of states, and incomplete and breached are the stages that are so by these tallies;
+//   - timers has exactly the positions whose state changes at a time after now, and starts those that leave the span of
+//     MaxStarts after now.
 //
-// For example, with a deadline of 10 minutes, a that is Progressing since 11:55 and b that waits, at 12:00 listed has a
-// in flight, waiting[unreported] has the rank of b, and timers has a, due at 12:05. advance(12:06) takes a out of
-// timers and in flight, puts it into timed out and failures, and counts it as timedOutNow; its stage is incomplete as
-// before, since b waits, and breached where no failure is tolerated.
+// For example, the deadline is 10 minutes, a is Progressing since 11:55, b waits, and it is 12:00. Then listed has a in
+// flight, waiting[unreported] has the rank of b, and timers has a, due at 12:05. Now advance(12:06) takes a out of
+// timers and in flight, puts it into timed out and failures, and counts it as timedOutNow. The stage stays incomplete,
+// since b waits, and is breached if it tolerates no failure.
 type tracker struct {
 	schedule *schedule
 	now      time.Time
 
 	facts
-	states []state // of each position, at the time now
+	states []state // the state of each position at the time now
 	timers *timers
 
-	starts  *timers // with MaxStarts the positions that started within its span; else nil
-	unknown int     // how many in flight have no time
+	starts  *timers // with MaxStarts, the positions that started within its span; otherwise nil
+	unknown int     // how many clusters in flight have no time
 
 	successes []lastSuccess // of each stage; nil without WaitBetweenGroups
 
@@ -43,9 +43,9 @@ type tracker struct {
 	listed  [len(listedStates)]bitset.Set // of positions
 }
 
-// facts are what was reported of the clusters, by position.
+// facts has the reports of the clusters, by position.
 type facts struct {
-	kinds []state // unreported if nothing was
+	kinds []state // unreported if there is none
 	since []time.Time
 	tries attempts
 	lags  sparse[time.Duration] // how long before since the version was applied
@@ -68,8 +68,8 @@ func (f *facts) note(position int, r report) {
 // listedStates are the sets of states that a tracker can list.
 var listedStates = [...]stateSet{inFlightStates, timedOutNowStates, failureStates, undatedStates, undatedSuccess}
 
-// fill puts every cluster into the sets of its state, and gives the tracker, of which schedule, facts and now are known, and
-// the ranks where they are those of before. It takes time linear in the clusters.
+// fill puts every cluster into the sets of its state, and gives the tracker. It needs schedule, facts and now, and keeps the
+// ranks if there are any. It takes time linear in the clusters.
 func (t *tracker) fill() *tracker {
 	s, n := t.schedule, len(t.kinds)
 	if t.ranks == nil {
@@ -104,13 +104,13 @@ func (t *tracker) fill() *tracker {
 	return t
 }
 
-// due is when the state of a position changes by time alone.
+// due gives the time at which time alone changes the state of a position.
 func (t *tracker) due(position int32) time.Time {
 	limit, _, _, _ := t.schedule.rules.phase(t.kinds[position])
 	return t.since[position].Add(limit)
 }
 
-// report changes what was reported of a position.
+// report replaces the report of a position.
 func (t *tracker) report(position int, r report) {
 	t.timers.clear(int32(position))
 	t.unstart(position)
@@ -122,7 +122,7 @@ func (t *tracker) report(position int, r report) {
 	t.succeeded(position, before)
 }
 
-// success is when a position that counts succeeded; zero if it did not, or nobody knows when.
+// success gives the time at which a position that counts succeeded; zero if it did not, or if that is unknown.
 func (t *tracker) success(position int) time.Time {
 	if !succeededStates.has(t.states[position]) || t.schedule.isAside(position) {
 		return time.Time{}
@@ -130,8 +130,8 @@ func (t *tracker) success(position int) time.Time {
 	return t.since[position]
 }
 
-// succeeded brings the last success of a stage up to date once the success of a position has changed. Only where that was
-// the last one, and is so no more, does the stage have to be looked at again.
+// succeeded updates the last success of a stage after the success of a position changed. The stage has to be looked
+// through again only if that position had the last success and no longer has it.
 func (t *tracker) succeeded(position int, before time.Time) {
 	if t.successes == nil {
 		return
@@ -144,13 +144,14 @@ func (t *tracker) succeeded(position int, before time.Time) {
 	}
 }
 
-// lastSuccess is the last time at which a cluster of a stage succeeded, as far as it is known.
+// lastSuccess has the last time at which a cluster of a stage succeeded, as far as it is known.
 type lastSuccess struct {
 	at    time.Time
 	known bool
 }
 
-// lastSuccess implements view. Where the last success of the stage is reported no more it takes time linear in its clusters.
+// lastSuccess implements view. It takes time linear in the clusters of the stage if the last success is not known any
+// more.
 func (t *tracker) lastSuccess(stage int) time.Time {
 	last := &t.successes[stage]
 	if last.known {
@@ -165,12 +166,12 @@ func (t *tracker) lastSuccess(stage int) time.Time {
 	return last.at
 }
 
-// leavesSpan is when a position that started leaves the span of MaxStarts.
+// leavesSpan gives the time at which a position that started leaves the span of MaxStarts.
 func (t *tracker) leavesSpan(position int32) time.Time {
 	return startedAt(t.kinds[position], t.since[position], t.lags.of(int(position))).Add(t.schedule.options.starts.per)
 }
 
-// start notes that a position started within the span of MaxStarts, or is in flight since nobody knows when.
+// start notes that a position started within the span of MaxStarts, or is in flight since an unknown time.
 func (t *tracker) start(position int) {
 	switch {
 	case t.starts == nil || t.schedule.isAside(position):
@@ -189,7 +190,7 @@ func (t *tracker) unstart(position int) {
 	}
 }
 
-// isUnknown says whether a position is in flight since nobody knows when.
+// isUnknown says whether a position is in flight since an unknown time.
 func (t *tracker) isUnknown(position int) bool {
 	return inFlightStates.has(t.states[position]) && t.since[position].IsZero() && !t.schedule.isAside(position)
 }
@@ -200,7 +201,7 @@ func (t *tracker) recentStarts() recent {
 		return recent{}
 	}
 	l, starts := t.schedule.options.starts, t.starts.heap
-	if first, ok := t.starts.next(); ok && len(starts)+t.unknown <= l.n { // as always, unless more started than may
+	if first, ok := t.starts.next(); ok && len(starts)+t.unknown <= l.n { // the usual case, unless more started than may
 		return recent{n: len(starts) + t.unknown, unknown: t.unknown, next: t.leavesSpan(first).UTC()}
 	}
 	within := make([]time.Time, len(starts))
@@ -210,7 +211,7 @@ func (t *tracker) recentStarts() recent {
 	return l.recent(within, t.unknown)
 }
 
-// advance moves on to a later time. It costs time in proportion to the clusters that change.
+// advance moves on to a later time. It takes time in proportion to the clusters that change.
 func (t *tracker) advance(now time.Time) {
 	t.now = now
 	for position, ok := t.timers.next(); ok && !now.Before(t.due(position)); position, ok = t.timers.next() {
@@ -225,7 +226,7 @@ func (t *tracker) advance(now time.Time) {
 	}
 }
 
-// observed is what the tracker adds to a decision; the caller adds the clusters that are not selected.
+// observed gives what the tracker knows for a decision. The caller adds the clusters that are not selected.
 func (t *tracker) observed() observed {
 	o := observed{totals: t.totals, active: first(&t.incomplete, t.schedule), breached: first(&t.breached, t.schedule)}
 	if position, ok := t.timers.next(); ok {
@@ -235,7 +236,7 @@ func (t *tracker) observed() observed {
 	return o
 }
 
-// first is the first stage of a set, or the number of stages.
+// first gives the first stage of a set, or the number of stages.
 func first(stages *bitset.Set, s *schedule) int {
 	if stage, ok := stages.Next(0); ok {
 		return stage
@@ -243,7 +244,7 @@ func first(stages *bitset.Set, s *schedule) int {
 	return len(s.Stages)
 }
 
-// settle brings the state of a position and all that is counted from it up to date.
+// settle updates the state of a position, and all counts that depend on it.
 func (t *tracker) settle(position int) {
 	before := t.states[position]
 	after := t.schedule.state(t.kinds[position], t.since[position], t.tries.of(position), t.now)

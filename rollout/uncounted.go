@@ -30,9 +30,9 @@ func FailedBefore(is func(cluster string) bool) Option {
 // exceptions says which clusters and which failures do not count (R37, R38).
 type exceptions struct {
 	aside  []int32 // the positions that are not counted, in order
-	isAt   []bool  // of each position, whether it is not counted; nil where all are
-	before []bool  // of each position, whether its failures are left out of the budgets; nil where none are
-	sizes  []int   // of each group, how many of its clusters are not counted
+	isAt   []bool  // whether each position is not counted; nil where all are counted
+	before []bool  // whether the failures of each position are left out of the budgets; nil where none are
+	sizes  []int   // for each group how many of its clusters are not counted
 }
 
 // except asks the options once about each cluster.
@@ -71,12 +71,12 @@ func (e *exceptions) isAside(position int) bool { return e.isAt != nil && e.isAt
 // failedBefore says whether the failures of the cluster at a position are left out of the budgets.
 func (e *exceptions) failedBefore(position int) bool { return e.before != nil && e.before[position] }
 
-// inBudget says whether a cluster at a position that has failed is in a budget.
+// inBudget says whether the failed cluster at a position is in a budget.
 func (e *exceptions) inBudget(position int) bool {
 	return !e.isAside(position) && !e.failedBefore(position)
 }
 
-// uncountedIn is how many clusters of a group are not counted.
+// uncountedIn counts the clusters of a group that are not counted.
 func (e *exceptions) uncountedIn(group int) int {
 	if e.sizes == nil {
 		return 0
@@ -84,7 +84,7 @@ func (e *exceptions) uncountedIn(group int) int {
 	return e.sizes[group]
 }
 
-// uncountedOf is how many clusters of the groups that an entry of the strategy means are not counted.
+// uncountedOf counts the clusters that are not counted, in the groups that an entry of the strategy means.
 func (s *schedule) uncountedOf(m clusterv1alpha1.MandatoryDecisionGroup) (n int) {
 	for group, size := range s.sizes {
 		key := s.groups.Key(group)
@@ -95,7 +95,7 @@ func (s *schedule) uncountedOf(m clusterv1alpha1.MandatoryDecisionGroup) (n int)
 	return n
 }
 
-// sort takes the clusters that are not counted out of the tallies of the groups, into tallies of their own, and notes in
+// sort moves the clusters that are not counted from the tallies of the groups into tallies of their own, and notes in
 // the others which failures are excused. The tallies aside are nil where all clusters count.
 func (s *schedule) sort(groups []tally, states []state) (aside []tally) {
 	e := &s.exceptions
@@ -115,16 +115,16 @@ func (s *schedule) sort(groups []tally, states []state) (aside []tally) {
 	return aside
 }
 
-// letsThrough says whether the waiting clusters of a group that are not counted start now: they do once nobody is waited
-// for, and no closed gate is in the way.
+// letsThrough says whether the waiting, uncounted clusters of a group start now. They do once no earlier stage is waited
+// for and no closed gate is in the way.
 func (s *schedule) letsThrough(c *choice, group int) bool {
 	stage := int(s.stageOf[group])
 	_, waits := c.waitsFor(stage)
 	return !waits && !s.stopped(c) && s.barrierOf(c, stage) < 0 && !c.isClosed(group) && !c.isWaiting(stage)
 }
 
-// barrierOf is the group whose closed gate holds a stage and all behind it; -1 if there is none. It takes constant time,
-// since it is asked of each group: in a chain the first barrier holds all stages from its own on.
+// barrierOf gives the group whose closed gate holds a stage and all behind it; -1 if there is none. It takes constant
+// time, since it is called for each group: in a chain the first barrier holds all stages from its own on.
 func (s *schedule) barrierOf(c *choice, stage int) int {
 	switch {
 	case c.closed == nil:
@@ -140,7 +140,7 @@ func (s *schedule) barrierOf(c *choice, stage int) int {
 	}
 }
 
-// startAside appends the clusters that are not counted, are in one of the waiting states, and start.
+// startAside appends the uncounted clusters in one of the waiting states that start.
 func (s *schedule) startAside(v view, c *choice, waiting state, mark marker, clusters []Cluster) []Cluster {
 	last, through := -1, false
 	for _, at := range s.exceptions.aside {

@@ -12,9 +12,9 @@ import (
 	"github.com/cohort-ocm/cohort/internal/limit"
 )
 
-// Validate says what is wrong with a strategy, with paths as in its JSON below path, which
-// may be nil: progressive.maxConcurrency. A webhook can return the list as it is; [Plan]
-// refuses a strategy exactly where the list is not empty. Only the fields of the chosen type are looked at, and an empty type is All.
+// Validate reports what is wrong with a strategy, for a webhook to return. The paths are those of its JSON, such as
+// progressive.maxConcurrency, below path, which may be nil. Only the fields of the chosen type are checked; an empty type is
+// All. [Plan] refuses a strategy exactly where the list is not empty.
 func Validate(strategy clusterv1alpha1.RolloutStrategy, path *field.Path) field.ErrorList {
 	_, errs := parse(strategy, path)
 	return errs
@@ -28,7 +28,7 @@ type rules struct {
 	maxConcurrency *limit.Limit   // nil: unset
 	maxFailures    limit.Limit
 	mandatory      []clusterv1alpha1.MandatoryDecisionGroup
-	warnings       []Warning // of fields that have no effect
+	warnings       []Warning // about fields that have no effect
 	datesSuccess   bool      // whether stages wait for the time of each success (R34)
 }
 
@@ -87,8 +87,8 @@ func (r *rules) parse(c clusterv1alpha1.RolloutConfig, concurrency intstr.IntOrS
 	return errs
 }
 
-// parseDeadline reads a ProgressDeadline: nil where there is none (R17). Of what time.ParseDuration reads, it leaves out
-// signs, fractions, and units below a second.
+// parseDeadline reads a ProgressDeadline: nil where there is none (R17). It reads what time.ParseDuration reads, except
+// for signs, fractions, and units below a second.
 func parseDeadline(path *field.Path, s string) (*time.Duration, *field.Error) {
 	if s == "" || s == noDeadline {
 		return nil, nil

@@ -8,13 +8,15 @@ import (
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 )
 
-// WaitBetweenGroups starts a group only once a time has passed since the last success in the groups that it comes after,
-// directly or through others, so that people can look at those first. It holds where groups go one after the other: under ProgressivePerGroup, also
-// with [GroupOrder], and under Progressive behind mandatory groups. Elsewhere it has no effect, of which the result warns.
+// WaitBetweenGroups starts a group only when d has passed since the last success in the groups that it comes after, directly
+// or through others, so that people can look at those first. It has an effect where groups go one after the other: under
+// ProgressivePerGroup, also with [GroupOrder], and after mandatory groups under Progressive. Elsewhere the result warns that
+// it has none.
 //
-// The time runs from each success itself, and so at the same time as minSuccessTime. Where no cluster succeeded, nothing is waited for.
-// Where no report says when one did, the wait does not end before a report says so, of which the result warns. A cluster that succeeds
-// later in an earlier group, such as one that joined, begins the wait anew, also for groups that have begun. It is an error if d is negative.
+// The time runs from the success itself, and so together with minSuccessTime. Where no cluster succeeded, there is no wait.
+// Where no report says when a cluster succeeded, the wait does not end until one does, and the result warns. A cluster that
+// succeeds later in an earlier group, such as one that joined, begins the wait anew, even for groups that have begun. A
+// negative d is an error.
 func WaitBetweenGroups(d time.Duration) Option {
 	var err *field.Error
 	if d < 0 {
@@ -23,7 +25,7 @@ func WaitBetweenGroups(d time.Duration) Option {
 	return func(o *options) { o.wait, o.waitErr = d, err }
 }
 
-// waitsBetween is the wait between groups, or 0 where there is none under the type (R34).
+// waitsBetween gives the wait between groups, or 0 where the type has none (R34).
 func (s *schedule) waitsBetween() time.Duration {
 	behindMandatory := s.Type == clusterv1alpha1.Progressive && len(s.rules.mandatory) > 0 && s.options.back == nil
 	if s.Type == clusterv1alpha1.ProgressivePerGroup || behindMandatory {
@@ -32,13 +34,13 @@ func (s *schedule) waitsBetween() time.Duration {
 	return 0
 }
 
-// interval is what a stage waits for beside that all it comes after are complete. The zero interval is over.
+// interval is what a stage waits for after all stages before it are complete. The zero interval is over.
 type interval struct {
-	// Of all clusters that count in the stages that it comes after: the last success, zero if there is none, and the first
-	// stage with that.
+	// The last success of the clusters that count in the stages that it comes after, zero if there is none, and the first
+	// stage with that success.
 	last   time.Time
 	lastOf int
-	// Whether nobody knows when one of them succeeded, and the first stage with such a cluster.
+	// Whether one of these clusters succeeded at an unknown time, and the first stage with such a cluster.
 	unknown   bool
 	unknownOf int
 	// is says whether the wait goes on now.
@@ -61,8 +63,8 @@ func (w *interval) join(other interval) {
 	}
 }
 
-// waits gives the wait of each stage; nil without the option. Those of which some predecessor is not complete have none. It takes
-// time linear in the stages, and in the clusters of complete stages that have changed.
+// waits gives the wait of each stage; nil without the option. A stage with an incomplete predecessor has none. It takes time
+// linear in the stages, and in the clusters of complete stages that have changed.
 func (s *schedule) waits(v view, c *choice, t *totals, now time.Time) []interval {
 	if s.wait <= 0 {
 		return nil
@@ -83,10 +85,10 @@ func (s *schedule) waits(v view, c *choice, t *totals, now time.Time) []interval
 	return all
 }
 
-// isWaiting says whether a stage has to wait although all that it comes after are complete.
+// isWaiting says whether a stage has to wait although all stages before it are complete.
 func (c *choice) isWaiting(stage int) bool { return c.waits != nil && c.waits[stage].is }
 
-// waitNotOver is the reason of the clusters of a stage that has to wait.
+// waitNotOver gives the reason for the clusters of a stage that has to wait.
 func (s *schedule) waitNotOver(w *interval) Hold {
 	if w.unknown {
 		return Hold{Type: HoldWait, Group: s.Stages[w.unknownOf].Groups[0], Per: s.wait}
@@ -94,7 +96,7 @@ func (s *schedule) waitNotOver(w *interval) Hold {
 	return Hold{Type: HoldWait, Group: s.Stages[w.lastOf].Groups[0], Per: s.wait, Until: w.last.Add(s.wait).UTC()}
 }
 
-// wait is the sentence.
+// wait gives the sentence of HoldWait.
 func (h Hold) wait() string {
 	if h.Until.IsZero() {
 		return fmt.Sprintf("waiting until %v after the last success in %v: no report says when that was", h.Per, h.Group)
@@ -102,7 +104,7 @@ func (h Hold) wait() string {
 	return fmt.Sprintf("waiting until %s, %v after the last success in %v", inUTC(h.Until), h.Per, h.Group)
 }
 
-// waitEnds is the time from now until a wait ends that alone holds clusters; 0 if there is none.
+// waitEnds gives the time from now until a wait ends that alone holds clusters; 0 if there is none.
 func (s *schedule) waitEnds(c *choice, t *totals, now time.Time) (next time.Duration) {
 	if c.waits == nil || s.stopped(c) {
 		return 0
@@ -120,7 +122,8 @@ func (s *schedule) waitEnds(c *choice, t *totals, now time.Time) (next time.Dura
 	return next
 }
 
-// explainWait says when the wait before a stage ends. Where nobody knows, it is for want of a time of those that succeeded.
+// explainWait says when the wait before a stage ends. Where that is unknown, it lists the clusters that succeeded at an
+// unknown time.
 func (r *Result) explainWait(l *Link, stage int) {
 	if !l.Hold.Until.IsZero() {
 		l.Remedies = []Remedy{{Type: RemedyWait, At: l.Hold.Until}}
@@ -138,13 +141,13 @@ func (r *Result) explainWait(l *Link, stage int) {
 	l.Remedies = []Remedy{{Type: RemedyReportTime, Count: f.n, Of: f.n, Clusters: f.names(), Succeeded: true}}
 }
 
-// isUndatedSuccess says whether the cluster at a position counts and succeeded nobody knows when, for whose time a stage
-// may wait.
+// isUndatedSuccess says whether the cluster at a position counts and succeeded at an unknown time, so that a stage may
+// wait for that time.
 func (r *Result) isUndatedSuccess(position int) bool {
 	return r.states[position] == succeededUndated && !r.schedule.isAside(position)
 }
 
-// heldForTimes counts for each stage the clusters that wait since nobody knows when some of its clusters succeeded.
+// heldForTimes counts for each stage the clusters that wait because some of its clusters succeeded at an unknown time.
 func (r *Result) heldForTimes() []int {
 	s, c := r.schedule, &r.choice
 	waiting, held := make([]int, len(s.Stages)), make([]int, len(s.Stages))

@@ -16,62 +16,62 @@ const (
 	WarningFieldIgnored WarningType = "FieldIgnored"
 	// WarningMandatoryGroupEmpty says that a mandatory group selects no cluster and is skipped.
 	WarningMandatoryGroupEmpty WarningType = "MandatoryGroupEmpty"
-	// WarningMandatoryGroupUncounted says that no cluster of a mandatory group is counted, so that it protects nobody.
+	// WarningMandatoryGroupUncounted says that no cluster of a mandatory group is counted, so it protects nobody.
 	WarningMandatoryGroupUncounted WarningType = "MandatoryGroupUncounted"
-	// WarningGateWithoutGroup says that a gate is before a group that does not exist, and holds nothing.
+	// WarningGateWithoutGroup says that a gate is before a group that does not exist, so it holds nothing.
 	WarningGateWithoutGroup WarningType = "GateWithoutGroup"
 	// WarningOrderWithoutGroup says that [GroupOrder] has a name that no group has.
 	WarningOrderWithoutGroup WarningType = "OrderWithoutGroup"
 	// WarningGroupsIncomplete says that not all of the placement's decisions are there yet.
 	WarningGroupsIncomplete WarningType = "GroupsIncomplete"
-	// WarningReportsMerged says that clusters have several reports, of which one counts.
+	// WarningReportsMerged says that clusters have several reports, which count as one.
 	WarningReportsMerged WarningType = "ReportsMerged"
-	// WarningReportWithoutTime says that nobody knows since when clusters are in flight, so that their deadline or soak
-	// never ends.
+	// WarningReportWithoutTime says that the time is unknown since which clusters are in flight, so their deadline or
+	// soak never ends.
 	WarningReportWithoutTime WarningType = "ReportWithoutTime"
-	// WarningSuccessWithoutTime says that nobody knows when clusters succeeded, so that the wait after them
+	// WarningSuccessWithoutTime says that the time is unknown at which clusters succeeded, so the wait after them
 	// ([WaitBetweenGroups]) does not end.
 	WarningSuccessWithoutTime WarningType = "SuccessWithoutTime"
 	// WarningRemovalsWithheld says that more clusters would be removed at once than [MaxRemoved] allows.
 	WarningRemovalsWithheld WarningType = "RemovalsWithheld"
-	// WarningAllAtOnce says that nothing keeps all clusters from starting at once. Only an [Exposure] has it.
+	// WarningAllAtOnce says that all clusters may start at once. Only an [Exposure] has it.
 	WarningAllAtOnce WarningType = "AllAtOnce"
-	// WarningBudgetOutOfReach says that no number of failures exceeds maxFailures, so that none stops the rollout. Only an
-	// [Exposure] has it.
+	// WarningBudgetOutOfReach says that no number of failures can exceed maxFailures, so failures never stop the rollout.
+	// Only an [Exposure] has it.
 	WarningBudgetOutOfReach WarningType = "BudgetOutOfReach"
 )
 
-// Warning says what a caller has to know although it is no error: that a part of the strategy or an option has no
-// effect, or that what was observed is in doubt. Warnings are comparable; fields that the type does not name are zero.
+// Warning is something to know that is no error: a part of the strategy or an option has no effect, or what was
+// observed is in doubt. Warnings are comparable. A field whose comment does not name the Type is zero.
 type Warning struct {
 	Type WarningType `json:"type"`
 
 	// Field is the path of the field in the strategy's JSON, or the option such as groupOrder (WarningFieldIgnored).
 	Field string `json:"field,omitempty"`
-	// Mandatory is the strategy's entry (WarningMandatoryGroupEmpty, WarningMandatoryGroupUncounted).
+	// Mandatory is the entry of the strategy (WarningMandatoryGroupEmpty, WarningMandatoryGroupUncounted).
 	Mandatory clusterv1alpha1.MandatoryDecisionGroup `json:"mandatoryDecisionGroup,omitzero"`
-	// Group is the one that does not exist, as [Closed] was given it (WarningGateWithoutGroup), or unless AllGroups the
-	// first of those, Groups in number, whose budget is out of reach (WarningBudgetOutOfReach), or it has the name that
-	// [GroupOrder] was given (WarningOrderWithoutGroup).
+	// Group is the group that does not exist: as [Closed] was given it (WarningGateWithoutGroup), or with the name that
+	// [GroupOrder] was given (WarningOrderWithoutGroup). Unless AllGroups, it is the first group whose budget is out of
+	// reach, and Groups is the number of such groups (WarningBudgetOutOfReach).
 	Group     grouping.Key `json:"group,omitzero"`
 	Groups    int          `json:"groups,omitempty"`
 	AllGroups bool         `json:"allGroups,omitempty"`
-	// MaxFailures is the budget of the Clusters of that group, or of all. MaxConcurrency is set where it is out of reach
-	// since no more than that fail: without a progressDeadline they keep their slots (WarningBudgetOutOfReach).
+	// MaxFailures is the budget of that group, or of all. MaxConcurrency is set where the budget is out of reach because
+	// no more clusters than that can fail: without a progressDeadline they keep their slots (WarningBudgetOutOfReach).
 	MaxFailures    int `json:"maxFailures,omitempty"`
 	MaxConcurrency int `json:"maxConcurrency,omitempty"`
-	// Known names the first ten groups that there are, where none is the one meant; empty where it is there without
-	// clusters (WarningMandatoryGroupEmpty, WarningGateWithoutGroup, WarningOrderWithoutGroup).
+	// Known names the first ten existing groups, where the group that is meant does not exist. It is empty where that
+	// group exists without clusters (WarningMandatoryGroupEmpty, WarningGateWithoutGroup, WarningOrderWithoutGroup).
 	Known string `json:"known,omitempty"`
 	// Missing is a sentence that says what the groups lack (WarningGroupsIncomplete).
 	Missing string `json:"missing,omitempty"`
 
-	// Clusters is how many clusters the warning is about, and Cluster the first of them in the order of their names
+	// Clusters is how many clusters the warning is about, and Cluster is the first of them by name
 	// (WarningReportsMerged, WarningReportWithoutTime, WarningRemovalsWithheld). WarningMandatoryGroupUncounted,
-	// WarningAllAtOnce and WarningBudgetOutOfReach have their number alone.
+	// WarningAllAtOnce and WarningBudgetOutOfReach have only the number.
 	Clusters int    `json:"clusters,omitempty"`
 	Cluster  string `json:"cluster,omitempty"`
-	// Reported is the number of clusters with a report, of which MaxRemoved may be removed at once
+	// Reported is the number of clusters with a report, and MaxRemoved how many of them may be removed at once
 	// (WarningRemovalsWithheld).
 	Reported   int `json:"reported,omitempty"`
 	MaxRemoved int `json:"maxRemoved,omitempty"`
@@ -110,7 +110,7 @@ func (w Warning) String() string {
 	}
 }
 
-// entry is `mandatory decision group "canary"`.
+// entry gives `mandatory decision group "canary"`.
 func (w Warning) entry() string {
 	if w.Mandatory.GroupName != "" {
 		return fmt.Sprintf("mandatory decision group %q", w.Mandatory.GroupName)
@@ -152,7 +152,7 @@ func (w Warning) order() string {
 	return s
 }
 
-// clusters is `a has`, or `a and 2 more clusters have`.
+// clusters gives `a has`, or `a and 2 more clusters have`.
 func (w Warning) clusters(one, many string) string {
 	switch w.Clusters {
 	case 1:

@@ -11,21 +11,21 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// wayBack is what a rollout that goes back has beside one that goes on; nil is one that goes on (R43 to R45).
+// wayBack has what a rollout needs to go back; nil for one that goes on (R43 to R45).
 //
-// Of the clusters a, b, c, d, of which a and b have the failed version, a since 12:00 and b, which failed with it, since 11:00, c
-// went back and d has no workload: ranks is 2, 1, 0, 0, and absent is 1.
+// For example, a has the failed version since 12:00, b has it since 11:00 and failed with it, c went back, and d has no
+// workload. Then ranks is 2, 1, 0, 0, and absent is 1.
 type wayBack struct {
 	stopAtBreach bool
 	has          holders
-	ranks        []int32 // of each position that has the failed version: its turn, from 1; 0 of the others
+	ranks        []int32 // the turn of each position with the failed version, from 1; 0 for the others
 	absent       int     // the selected clusters without any report
 }
 
 // isTolerant says whether any number of clusters may fail (R45).
 func (b *wayBack) isTolerant() bool { return b != nil && !b.stopAtBreach }
 
-// unreported is how many of the clusters that are left out have no report.
+// unreported counts the clusters that are left out and have no report.
 func (b *wayBack) unreported() int {
 	if b == nil {
 		return 0
@@ -33,7 +33,8 @@ func (b *wayBack) unreported() int {
 	return b.absent
 }
 
-// compare orders positions by their turn; 0 where neither has the failed version, as of those that are tried again (R44).
+// compare orders positions by their turn; 0 where neither has the failed version, as with clusters that are tried again
+// (R44).
 func (b *wayBack) compare(p, q int32) int {
 	if b == nil {
 		return 0
@@ -53,8 +54,8 @@ func (s *schedule) turnRound(mandatory, others []int32) []int32 {
 	return all
 }
 
-// newWayBack tells who has the failed version and who went back already, and makes the reports with which the version
-// before is rolled out to those alone (R43).
+// newWayBack finds the clusters that have the failed version and those that went back already. It makes the reports
+// with which the version before is rolled out to these alone (R43).
 func newWayBack(groups *grouping.Groups, abort *Abort) (*wayBack, []status.Report) {
 	has := findHolders(groups, abort.Failed)
 	b := &wayBack{stopAtBreach: abort.StopAtBreach, has: has}
@@ -99,12 +100,12 @@ func newWayBack(groups *grouping.Groups, abort *Abort) (*wayBack, []status.Repor
 	return b, reports
 }
 
-// leftOut is the report of a cluster that never had the failed version.
+// leftOut gives the report of a cluster that never had the failed version.
 func leftOut(cluster string) status.Report {
 	return status.Report{Cluster: cluster, Status: status.Skip}
 }
 
-// wentBack says whether a cluster got the version before since the abort, by a report about that version (R43).
+// wentBack says whether a cluster has got the version before since the abort, from a report about that version (R43).
 func wentBack(r *status.Report, aborted time.Time) bool {
 	return !r.Applied.IsZero() && !isBefore(r.Applied.Round(0), aborted.Round(0))
 }
@@ -112,15 +113,15 @@ func wentBack(r *status.Report, aborted time.Time) bool {
 // holders are the clusters that have the failed version, by position.
 type holders []holder
 
-// holder is a cluster that has the failed version; one without a report has not.
+// holder is a cluster that has the failed version; the report is nil if it has not.
 type holder struct {
-	report  *status.Report // that counts of several (R1)
+	report  *status.Report // the one that counts (R1)
 	applied time.Time      // the latest of several; zero if nobody knows
 }
 
 func (has holders) at(position int) bool { return has[position].report != nil }
 
-// findHolders merges the reports of a cluster of which several say that it has the failed version.
+// findHolders finds the holders. Where several reports say that a cluster has the failed version, it merges them.
 func findHolders(groups *grouping.Groups, failed []status.Report) holders {
 	has := make(holders, groups.NumClusters())
 	for i := range failed {
@@ -142,8 +143,8 @@ func findHolders(groups *grouping.Groups, failed []status.Report) holders {
 	return has
 }
 
-// hasVersion says whether a cluster has the version that a report is about. One that is to be left out counts as
-// without it (R43).
+// hasVersion says whether a cluster has the version that a report is about. A skipped cluster counts as not having it
+// (R43).
 func hasVersion(r *status.Report) bool {
 	return r.Status != status.Skip && (r.Status != status.ToApply || !r.Applied.IsZero())
 }

@@ -9,9 +9,8 @@
 //
 // # On the hub
 //
-// Who replicates policies to clusters calls [ReplicateObject], or [Replicate] for policies that are read already. A
-// PolicySet that could not be read is not one that does not exist: don't replicate until it was read. A webhook calls
-// [Validate].
+// Who replicates policies to clusters calls [Replicate]. A PolicySet that could not be read is not one that does not
+// exist: don't replicate until it was read. A webhook calls [Validate].
 //
 // # On the managed cluster
 //
@@ -77,8 +76,8 @@
 //
 // # Order
 //
-// [Evaluator.Order] tells a generator in which stages templates become ready, from the policies alone. It takes
-// for granted that objects outside of the policies, and the objects of templates that are ready, come to the compliance
+// [Evaluator.Order] tells a generator in which stages templates become ready, from the policies alone, as [Replicate]
+// makes them for a cluster without a namespace. It takes for granted that objects outside of the policies, and the objects of templates that are ready, come to the compliance
 // that is waited for. Templates that cannot become ready in this way are listed as blocked.
 //
 // # Departures from the design document

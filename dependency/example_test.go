@@ -94,28 +94,39 @@ func ExampleEvaluator() {
 }
 
 func ExampleReplicate() {
-	hub := &policyv1.Policy{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "monitoring"}}
-	policy := metav1.TypeMeta{APIVersion: "policy.open-cluster-management.io/v1", Kind: "Policy"}
-	set := metav1.TypeMeta{APIVersion: "policy.open-cluster-management.io/v1beta1", Kind: "PolicySet"}
-	hub.Spec.Dependencies = []policyv1.PolicyDependency{
-		{TypeMeta: policy, Name: "namespaces", Compliance: policyv1.Compliant},
-		{TypeMeta: policy, Namespace: "security", Name: "certs", Compliance: policyv1.Compliant},
-		{TypeMeta: set, Name: "base", Compliance: policyv1.Compliant},
+	var hub unstructured.Unstructured
+	err := hub.UnmarshalJSON([]byte(`{
+		"apiVersion": "policy.open-cluster-management.io/v1", "kind": "Policy",
+		"metadata": {"namespace": "default", "name": "monitoring"},
+		"spec": {"dependencies": [
+			{"apiVersion": "policy.open-cluster-management.io/v1", "kind": "Policy", "name": "namespaces", "compliance": "Compliant"},
+			{"apiVersion": "policy.open-cluster-management.io/v1", "kind": "Policy", "namespace": "security", "name": "certs", "compliance": "Compliant"},
+			{"apiVersion": "policy.open-cluster-management.io/v1beta1", "kind": "PolicySet", "name": "base", "compliance": "Compliant"}
+		], "policy-templates": []}
+	}`))
+	if err != nil {
+		fmt.Println(err)
+		return
 	}
 	sets := map[types.NamespacedName]*policyv1.PolicySet{
 		{Namespace: "default", Name: "base"}: {Spec: policyv1.PolicySetSpec{Policies: []string{"dns", "ntp"}}},
 	}
-	replicated := dependency.Replicate(hub, "cluster1", sets)
-	fmt.Printf("%s/%s\n", replicated.Namespace, replicated.Name)
-	for _, d := range replicated.Spec.Dependencies {
-		fmt.Printf("%s %s\n", d.Kind, d.Name)
+	replicated, err := dependency.Replicate(&hub, "cluster1", sets)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("%s/%s\n", replicated.GetNamespace(), replicated.GetName())
+	dependencies, _, _ := unstructured.NestedSlice(replicated.Object, "spec", "dependencies")
+	for _, d := range dependencies {
+		fmt.Println(d.(map[string]any)["name"])
 	}
 	// Output:
 	// cluster1/default.monitoring
-	// Policy default.namespaces
-	// Policy security.certs
-	// Policy default.dns
-	// Policy default.ntp
+	// default.namespaces
+	// security.certs
+	// default.dns
+	// default.ntp
 }
 
 // What cannot be read deletes nothing. What is no longer as it must be does.
@@ -147,25 +158,49 @@ func ExampleEvaluation_Actions() {
 	// delete ConfigurationPolicy alerts: Dependencies were not satisfied: OperatorPolicy prometheus is NonCompliant, must be Compliant
 }
 
-// A generator orders policies by what they wait for. Policy app waits for Policy base, whose template users
-// waits for its template crd; app's template extra waits for an object that no policy has.
+// A generator orders the policies of the hub by what they wait for: it brings them into the form in which they name
+// each other on a cluster, and gives them to an evaluator. Policy app waits for Policy base, whose second template waits
+// for its first. Policy loop waits for itself.
 func ExampleEvaluator_Order() {
-	var evaluator dependency.Evaluator
-	policies := world("app(base): server extra(#cache)", "base: crd users(#crd)", "loop: a(loop)")
-	for i := range policies {
-		policies[i] = dependency.Replicate(policies[i], "", nil)
+	const api = "policy.open-cluster-management.io/v1"
+	waitsFor := func(kind, name string) []any {
+		return []any{map[string]any{"apiVersion": api, "kind": kind, "name": name, "compliance": "Compliant"}}
 	}
-	if _, err := evaluator.Set(policies...); err != nil {
-		fmt.Println(err)
-		return
+	template := func(name string, extraDependencies []any) any {
+		definition := map[string]any{"apiVersion": api, "kind": "ConfigurationPolicy", "metadata": map[string]any{"name": name}}
+		return map[string]any{"objectDefinition": definition, "extraDependencies": extraDependencies}
+	}
+	var evaluator dependency.Evaluator
+	for name, spec := range map[string]map[string]any{
+		"app":  {"dependencies": waitsFor("Policy", "base"), "policy-templates": []any{template("server", nil)}},
+		"base": {"policy-templates": []any{template("crd", nil), template("users", waitsFor("ConfigurationPolicy", "crd"))}},
+		"loop": {"dependencies": waitsFor("Policy", "loop"), "policy-templates": []any{template("a", nil)}},
+	} {
+		hub := &unstructured.Unstructured{Object: map[string]any{"apiVersion": api, "kind": "Policy", "spec": spec}}
+		hub.SetNamespace("default")
+		hub.SetName(name)
+		replicated, err := dependency.Replicate(hub, "", nil)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		policy, err := dependency.PolicyOf(replicated)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		if _, err := evaluator.Set(policy); err != nil {
+			fmt.Println(err)
+			return
+		}
 	}
 	fmt.Println(evaluator.Order())
 	// Output:
-	// 1: managed.base[0]
-	// 2: managed.base[1]
-	// 3: managed.app[0] managed.app[1]
-	// managed.loop[0] waits for Policy managed.loop
-	// cycle: ConfigurationPolicy a → Policy managed.loop → ConfigurationPolicy a
+	// 1: default.base[0]
+	// 2: default.base[1]
+	// 3: default.app[0]
+	// default.loop[0] waits for Policy default.loop
+	// cycle: ConfigurationPolicy a → Policy default.loop → ConfigurationPolicy a
 }
 
 func ExampleObservationOf() {

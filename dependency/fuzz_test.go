@@ -53,11 +53,14 @@ func FuzzPolicy(f *testing.F) {
 		if u == nil {
 			return
 		}
-		p, err := dependency.PolicyOf(u)
+		u, err := dependency.Replicate(u, cluster, nil)
 		if err != nil {
 			return
 		}
-		p = dependency.Replicate(p, cluster, nil)
+		p, err := dependency.PolicyOf(u)
+		if err != nil {
+			t.Fatalf("replicated it cannot be read: %v", err)
+		}
 		results, err := dependency.Evaluate(cluster, []*policyv1.Policy{p}, nil)
 		var fault *field.Error
 		if err != nil {

@@ -1,12 +1,10 @@
 package dependency_test
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"testing"
 
-	"k8s.io/apimachinery/pkg/types"
 	"pgregory.net/rapid"
 
 	"github.com/cohort-ocm/cohort/dependency"
@@ -309,35 +307,4 @@ func (s *simulated) settle() ([]dependency.Evaluation, known) {
 		}
 	}
 	return results, observations
-}
-
-// P2: also with names that have dots, and with sets.
-func TestReplicatingTwiceDoesNothingMore(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		p := world("x: a b")[0]
-		p.Name = rapid.SampledFrom([]string{"x", "1.2"}).Draw(t, "policy")
-		p.Namespace = "n"
-		p.Spec.Dependencies = rapid.SliceOf(rapid.Custom(func(t *rapid.T) policyv1.PolicyDependency {
-			d := drawDependency(t, allWants()...)
-			d.Namespace = rapid.SampledFrom([]string{"", "n", "m"}).Draw(t, "namespace")
-			d.Kind = rapid.SampledFrom([]string{"Policy", "PolicySet", "ConfigurationPolicy"}).Draw(t, "kind")
-			d.Name = rapid.SampledFrom([]string{"a", "b", "n.a", "set"}).Draw(t, "name")
-			return d
-		})).Draw(t, "dependencies")
-		sets := map[types.NamespacedName]*policyv1.PolicySet{
-			{Namespace: "n", Name: "set"}: {Spec: policyv1.PolicySetSpec{Policies: []string{"a", "1.2"}}},
-		}
-		before := fmt.Sprint(*p)
-		once := dependency.Replicate(p, cluster, sets)
-		twice := dependency.Replicate(once, cluster, sets)
-		if fmt.Sprint(*once) != fmt.Sprint(*twice) {
-			t.Fatalf("once\n%v\ntwice\n%v", once, twice)
-		}
-		if fmt.Sprint(*p) != before {
-			t.Fatal("the argument was changed")
-		}
-		if once.Namespace != cluster || once.Name != "n."+p.Name {
-			t.Fatalf("%s/%s became %s/%s", p.Namespace, p.Name, once.Namespace, once.Name)
-		}
-	})
 }

@@ -2,9 +2,10 @@ package dependency
 
 import (
 	"maps"
-	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/cohort-ocm/cohort/status/policyv1"
@@ -14,8 +15,10 @@ import (
 const rootPolicyLabel = policyGroup + "/root-policy"
 
 // Replicate gives a policy of the hub as it is on the managed cluster: under the name that it has there, in the
-// cluster's namespace, and with its dependencies in the form that holds there. The policy is not changed. What the
-// result shares with it must not be changed either.
+// cluster's namespace, and with its dependencies in the form that holds there. The result has the policy's labels and
+// annotations and all of its spec, also what [policyv1.Policy] has no field for. It has no status, and nothing else in
+// its metadata, so that it can be created on the hub. Labels, the action and the rollout strategy are the caller's to
+// change. The policy is not changed, and the result shares nothing with it. The errors are those of [PolicyOf].
 //
 // The policy becomes <namespace>.<name>, and gets the label policy.open-cluster-management.io/root-policy with that
 // name. A policy that has the label already is replicated: it is only given the cluster's namespace. One without a
@@ -32,27 +35,41 @@ const rootPolicyLabel = policyGroup + "/root-policy"
 // that must not count, those that are disabled or missing, are the caller's to leave out.
 //
 // Dependencies on other kinds stay as they are.
-func Replicate(policy *policyv1.Policy, clusterNamespace string, sets map[types.NamespacedName]*policyv1.PolicySet) *policyv1.Policy {
-	p := *policy
-	p.Namespace = clusterNamespace
-	if policy.Labels[rootPolicyLabel] != "" {
-		return &p
+func Replicate(u *unstructured.Unstructured, clusterNamespace string, sets map[types.NamespacedName]*policyv1.PolicySet) (*unstructured.Unstructured, error) {
+	policy, err := PolicyOf(u)
+	if err != nil {
+		return nil, err
+	}
+	spec := runtime.DeepCopyJSON(u.Object["spec"].(map[string]any)) // PolicyOf has looked
+	object := &unstructured.Unstructured{Object: map[string]any{"apiVersion": u.GetAPIVersion(), "kind": u.GetKind(), "spec": spec}}
+	object.SetNamespace(clusterNamespace)
+	object.SetName(policy.Name)
+	object.SetLabels(policy.Labels)
+	object.SetAnnotations(policy.Annotations)
+	if isReplicated(policy) {
+		return object, nil
+	}
+	if policy.Namespace != "" && policy.Name != "" {
+		name := policy.Namespace + "." + policy.Name
+		object.SetName(name)
+		labels := map[string]string{}
+		maps.Copy(labels, policy.Labels)
+		labels[rootPolicyLabel] = name
+		object.SetLabels(labels)
 	}
 	r := replication{policy.Namespace, sets}
-	if r.namespace != "" && p.Name != "" {
-		p.Name = r.namespace + "." + p.Name
-		p.Labels = map[string]string{}
-		maps.Copy(p.Labels, policy.Labels)
-		p.Labels[rootPolicyLabel] = p.Name
+	r.replace(spec, "dependencies", policy.Spec.Dependencies)
+	templates, _ := spec["policy-templates"].([]any)
+	for i := range templates {
+		if template, ok := templates[i].(map[string]any); ok {
+			r.replace(template, "extraDependencies", policy.Spec.PolicyTemplates[i].ExtraDependencies)
+		}
 	}
-	p.Spec.Dependencies = r.all(p.Spec.Dependencies)
-	p.Spec.PolicyTemplates = slices.Clone(p.Spec.PolicyTemplates)
-	for i := range p.Spec.PolicyTemplates {
-		extra := &p.Spec.PolicyTemplates[i].ExtraDependencies
-		*extra = r.all(*extra)
-	}
-	return &p
+	return object, nil
 }
+
+// isReplicated says whether the policy has the form that holds on managed clusters already.
+func isReplicated(policy *policyv1.Policy) bool { return policy.Labels[rootPolicyLabel] != "" }
 
 // replication brings dependencies of a policy in this namespace into the form that holds on managed clusters.
 type replication struct {
@@ -60,10 +77,33 @@ type replication struct {
 	sets      map[types.NamespacedName]*policyv1.PolicySet
 }
 
-func (r replication) all(dependencies []policyv1.PolicyDependency) []policyv1.PolicyDependency {
-	if dependencies == nil {
-		return nil
+// replace brings the dependencies in the field of that name into the form. They are given as they were read, too. What
+// a dependency has beside its name stays with it.
+func (r replication) replace(in map[string]any, name string, read []policyv1.PolicyDependency) {
+	if len(read) == 0 {
+		return
 	}
+	elements := in[name].([]any)
+	replicated := make([]any, 0, len(elements))
+	for i, d := range read {
+		for _, one := range r.one(d) {
+			if one == d {
+				replicated = append(replicated, elements[i])
+				continue
+			}
+			element := runtime.DeepCopyJSON(elements[i].(map[string]any))
+			element["apiVersion"], element["kind"], element["name"] = one.APIVersion, one.Kind, one.Name
+			if element["namespace"] = one.Namespace; one.Namespace == "" {
+				delete(element, "namespace")
+			}
+			replicated = append(replicated, element)
+		}
+	}
+	in[name] = replicated
+}
+
+// all gives the dependencies in the form.
+func (r replication) all(dependencies []policyv1.PolicyDependency) []policyv1.PolicyDependency {
 	replicated := make([]policyv1.PolicyDependency, 0, len(dependencies))
 	for _, d := range dependencies {
 		replicated = append(replicated, r.one(d)...)
@@ -71,6 +111,7 @@ func (r replication) all(dependencies []policyv1.PolicyDependency) []policyv1.Po
 	return replicated
 }
 
+// one gives a dependency in the form: one for each policy of a set.
 func (r replication) one(d policyv1.PolicyDependency) []policyv1.PolicyDependency {
 	if named(d).group() != policyGroup {
 		return []policyv1.PolicyDependency{d}

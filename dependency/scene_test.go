@@ -279,7 +279,8 @@ func (s *stage) order(scene.Command) string { return s.evaluator.Order().String(
 // replicate prints each policy of the input as it is on the cluster, with the sets of the input.
 func (s *stage) replicate(c scene.Command) string {
 	sets := map[types.NamespacedName]*policyv1.PolicySet{}
-	for _, u := range documents(c.Input) {
+	objects := documents(c.Input)
+	for _, u := range objects {
 		if u.GetKind() == "PolicySet" {
 			set := new(policyv1.PolicySet)
 			if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, set); err != nil {
@@ -298,8 +299,18 @@ func (s *stage) replicate(c scene.Command) string {
 			fmt.Fprintf(&b, " %s\n", d.Compliance)
 		}
 	}
-	for _, p := range input(c.Input) {
-		p = dependency.Replicate(p, cluster, sets)
+	for _, u := range objects {
+		if u.GetKind() != "Policy" {
+			continue
+		}
+		u, err := dependency.Replicate(u, cluster, sets)
+		if err != nil {
+			panic(err)
+		}
+		p, err := dependency.PolicyOf(u)
+		if err != nil {
+			panic(err)
+		}
 		fmt.Fprintf(&b, "%s/%s\n", p.Namespace, p.Name)
 		say("all:", p.Spec.Dependencies)
 		for i, template := range p.Spec.PolicyTemplates {

@@ -26,15 +26,30 @@ func Validate(policy *policyv1.Policy, path *field.Path) field.ErrorList {
 	if policy == nil {
 		return field.ErrorList{field.Required(path, "must be given")}
 	}
-	// Two dependencies may be spelled differently on the hub and name one object on the cluster. Without sets each
-	// keeps its place.
-	spec := &Replicate(policy, "", nil).Spec
+	spec := &policy.Spec
+	if !isReplicated(policy) {
+		spec = replicable(policy)
+	}
 	templates, errs := compiler{path: path}.compile(spec)
 	common := len(errs)
 	for _, template := range templates {
 		errs = append(errs, template.errs[common:]...)
 	}
 	return errs
+}
+
+// replicable gives the spec with its dependencies as they are on the cluster, where two that are spelled differently on
+// the hub may name one object. Without sets each keeps its place.
+func replicable(policy *policyv1.Policy) *policyv1.PolicySpec {
+	r := replication{namespace: policy.Namespace}
+	spec := policy.Spec
+	spec.Dependencies = r.all(spec.Dependencies)
+	spec.PolicyTemplates = slices.Clone(spec.PolicyTemplates)
+	for i := range spec.PolicyTemplates {
+		extra := &spec.PolicyTemplates[i].ExtraDependencies
+		*extra = r.all(*extra)
+	}
+	return &spec
 }
 
 // dependency is what a policy says to wait for, under the name by which it is found.

@@ -37,7 +37,7 @@ func (c *controller) template(root *policy, memory *memory) (*template, error) {
 		sets[types.NamespacedName{Namespace: set.Namespace, Name: set.Name}] = &set.PolicySet
 	}
 	var err error
-	if t.object, err = dependency.ReplicateObject(root.raw, root.Namespace, sets); err != nil {
+	if t.object, err = dependency.Replicate(root.raw, root.Namespace, sets); err != nil {
 		return nil, err
 	}
 	spec := t.object.Object["spec"].(map[string]any)

@@ -7,13 +7,13 @@ import (
 	addonv1beta1 "open-cluster-management.io/api/addon/v1beta1"
 )
 
-// AddOnStateV1alpha1 is an AddOnState of the API's version v1alpha1.
+// AddOnStateV1alpha1 is AddOnState for version v1alpha1 of the API.
 type AddOnStateV1alpha1 struct {
 	// AddOn is the object. It is not changed.
 	AddOn *addonv1alpha1.ManagedClusterAddOn
 
-	// Desired are the configurations that the add-on should have, in any order. Of each the type, DesiredConfig and, where
-	// there is no DesiredConfig, the deprecated referent count. One that is given twice counts once.
+	// Desired are the configurations that the add-on should have, in any order. Only the type and DesiredConfig are read,
+	// and the deprecated referent where there is no DesiredConfig. Duplicates count once.
 	Desired []addonv1alpha1.ConfigReference
 
 	// Applied is since when the add-on's references are the desired ones, as in AddOnState.

@@ -7,19 +7,19 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// The types of the conditions that SetConditions sets. One of them is True.
+// The types of the conditions that [SetConditions] sets. Exactly one of them is True.
 const (
 	ConditionProgressing = "Progressing"
 	ConditionSucceeded   = "Succeeded"
 	ConditionFailed      = "Failed"
 )
 
-// The reasons of the conditions that SetConditions sets. All three conditions have the same one: the first in this order
-// that applies.
+// The reasons of the conditions that [SetConditions] sets. All three conditions have the same reason: the first in this
+// order that applies.
 const (
 	// ReasonGroupsIncomplete says that the decision groups are not all there yet. The rollout is Progressing.
 	ReasonGroupsIncomplete = "GroupsIncomplete"
-	// ReasonMaxFailuresBreached says that more clusters failed than the budget allows, and nothing starts any more. The
+	// ReasonMaxFailuresBreached says that more clusters failed than the budget allows, so nothing starts any more. The
 	// rollout is Failed.
 	ReasonMaxFailuresBreached = "MaxFailuresBreached"
 	// ReasonRolloutPaused says that the rollout is paused before its end. It is Progressing.
@@ -33,17 +33,17 @@ const (
 	ReasonClustersFailed = "ClustersFailed"
 	// ReasonNoClusterSelected says that there is no cluster to roll out to. The rollout has Succeeded.
 	ReasonNoClusterSelected = "NoClusterSelected"
-	// ReasonNoClusterCounted says that clusters are selected, and none of them counts. The rollout has Succeeded, which says
+	// ReasonNoClusterCounted says that clusters are selected, but none of them counts. The rollout has Succeeded, which says
 	// nothing about its workload.
 	ReasonNoClusterCounted = "NoClusterCounted"
 	// ReasonRolloutSucceeded says that all clusters that count are done. The rollout has Succeeded.
 	ReasonRolloutSucceeded = "RolloutSucceeded"
 )
 
-// SetConditions sets the conditions of type Progressing, Succeeded and Failed to what the summary comes to and says
-// whether it changed any. Each has the reason that goes with the aggregate, and the summary in words as message. The
-// generation is the metadata.generation of the object whose strategy was rolled out; it becomes their observedGeneration. Conditions of
-// other types stay as they are. A condition's lastTransitionTime is set to now when its status changes, and only then.
+// SetConditions sets the conditions of type Progressing, Succeeded and Failed from the summary, and says whether it changed
+// any. Each has the reason that goes with the aggregate, and the summary in words as its message. Generation is the
+// metadata.generation of the object whose strategy was rolled out; it becomes their observedGeneration. Conditions of other
+// types stay as they are. A condition's lastTransitionTime is set to now when its status changes, and only then.
 func SetConditions(conditions *[]metav1.Condition, s Summary, generation int64, now time.Time) bool {
 	aggregate, reason, message := s.Aggregate(), s.reason(), s.String()
 	changed := false
@@ -69,7 +69,7 @@ func SetConditions(conditions *[]metav1.Condition, s Summary, generation int64, 
 // setCondition is meta.SetStatusCondition with the time as an argument.
 func setCondition(conditions *[]metav1.Condition, c metav1.Condition, now time.Time) bool {
 	if now.IsZero() {
-		now = time.Unix(0, 0) // for the zero time SetStatusCondition would ask the clock
+		now = time.Unix(0, 0) // for a zero time SetStatusCondition would ask the clock
 	}
 	c.LastTransitionTime = metav1.NewTime(now)
 	return meta.SetStatusCondition(conditions, c)
@@ -104,7 +104,7 @@ func (s Summary) reason() string {
 	}
 }
 
-// nothingRan gives the reason where there is no cluster that counts.
+// nothingRan gives the reason where no cluster counts.
 func (c Counts) nothingRan() string {
 	if c.selected() == 0 {
 		return ReasonNoClusterSelected

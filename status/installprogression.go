@@ -7,9 +7,9 @@ import (
 	addonv1beta1 "open-cluster-management.io/api/addon/v1beta1"
 )
 
-// SetInstallProgression sets the condition Progressing of one entry of a ClusterManagementAddOn's installProgressions to
-// what the rollout to its placement comes to, and the configurations that are now known to work; it says whether it
-// changed any.
+// SetInstallProgression sets one entry of a ClusterManagementAddOn's installProgressions from the summary of the rollout
+// to its placement: the condition Progressing, and the configurations that are now known to work. It says whether it
+// changed anything.
 //
 //	aggregate                             Progressing   reason              lastAppliedConfig, lastKnownGoodConfig
 //	Progressing                           True          Progressing         stay
@@ -20,13 +20,13 @@ import (
 //	Succeeded                             False         Completed           become desiredConfig
 //
 // So a configuration becomes the last known good one only where some cluster succeeded with it and none failed or was
-// left out: one that ran nowhere is not known to be good. Clusters that are not counted have no say in it.
+// skipped. Clusters that are not counted play no part in this.
 //
-// The caller has set the entry's placement and the desiredConfig of its configReferences; a reference whose
-// desiredConfig is nil keeps what it has. The condition has the summary in words as message. The generation is
-// the ClusterManagementAddOn's; it becomes its observedGeneration. Its lastTransitionTime is set to now when its
-// status changes, and only then. Conditions of other types stay as they are. The entry shares nothing with what it is
-// given.
+// The caller has set the entry's placement and the desiredConfig of its configReferences. A reference whose
+// desiredConfig is nil keeps what it has. The condition has the summary in words as its message. Generation is the
+// ClusterManagementAddOn's; it becomes the condition's observedGeneration. The condition's lastTransitionTime is set to
+// now when its status changes, and only then. Conditions of other types stay as they are. The entry shares nothing with
+// what it is given.
 func SetInstallProgression(entry *addonv1beta1.InstallProgression, s Summary, generation int64, now time.Time) bool {
 	changed := setInstallProgressing(&entry.Conditions, s, generation, now)
 	if !s.provesGood() {
@@ -61,12 +61,12 @@ func setInstallProgressing(conditions *[]metav1.Condition, s Summary, generation
 	}, now)
 }
 
-// provesGood says whether what was rolled out is known to work everywhere (S8).
+// provesGood says whether the rolled out configuration is known to work everywhere (S8).
 func (s Summary) provesGood() bool {
 	return s.Aggregate() == Succeeded && s.Succeeded > 0 && s.Skip == 0
 }
 
-// setConfig makes a copy of desired, so that a later change of it is not one of what was applied.
+// setConfig copies desired, so that a later change of it does not change what was applied.
 func setConfig[Config comparable](config **Config, desired *Config) bool {
 	if desired == nil || *config != nil && **config == *desired {
 		return false

@@ -14,34 +14,34 @@ type AddOnState struct {
 	// AddOn is the object. It is not changed.
 	AddOn *addonv1beta1.ManagedClusterAddOn
 
-	// Desired are the configurations that the add-on should have, in any order. Of each the type and DesiredConfig count.
-	// One that is given twice counts once.
+	// Desired are the configurations that the add-on should have, in any order. Only the type and DesiredConfig are read.
+	// Duplicates count once.
 	Desired []addonv1beta1.ConfigReference
 
-	// Applied is since when the add-on's references are the desired ones. The zero time means: since when its stamp says.
+	// Applied is since when the add-on's references are the desired ones. The zero time means the time of its stamp.
 	//
-	// Stamp writes metadata, and the references are in the status, so that these are two requests. Where the references
-	// are not the desired ones, first stamp the add-on and then write them: in the other order it would have the new
-	// references with the time of the old ones, and could time out at once. Stamp it with a version that it never had, such
-	// as the time, so that it is stamped anew where the second request failed.
+	// A stamp is metadata and the references are status, so writing both takes two requests. Where the references are not
+	// the desired ones, first stamp the add-on and then write them. In the other order it would have the new references
+	// with the time of the old ones, and could time out at once. Stamp it with a version that it never had, such as the
+	// time, so that it is stamped anew if the second request fails.
 	Applied time.Time
 }
 
-// FromManagedClusterAddOn reads the report of the add-on's cluster, which is the add-on's namespace, given the
-// configurations that it should have. It returns false where there is no add-on, or one that is being deleted, which is
-// as good as none: there is nothing to report then. In this order:
+// FromManagedClusterAddOn reads the report of the add-on's cluster, which is the add-on's namespace. It returns false
+// where there is no add-on, or where it is being deleted: there is nothing to report then. The first line that applies
+// decides:
 //
 //	the add-on's references are not the desired ones, or a desired hash differs   ToApply, without times
 //	every desired configuration is the last applied one                           Succeeded
 //	the Progressing condition's reason is Failed                                  Failed; Progressing where it was so before a later attempt
 //	anything else                                                                 Progressing
 //
-// So an add-on that has and wants no configuration has Succeeded.
+// So an add-on without configurations that should have none has Succeeded.
 //
-// LastTransitionTime is the time of the Progressing condition, the zero time where it is missing. It moves with the
-// condition's status only: if the condition was False before and after a new configuration, its time is from before it.
-// Applied keeps a deadline or a soak from running since then. So give Applied, or Stamp the add-on. Attempt is the one
-// that StampAttempt noted.
+// LastTransitionTime is the time of the Progressing condition, or zero where that is missing. It moves only with the
+// condition's status: if the condition was False before and after a new configuration, its time is from before it.
+// Applied keeps a deadline or a soak from counting since then. So set Applied, or stamp the add-on with [Stamp].
+// Attempt is what [StampAttempt] noted.
 func FromManagedClusterAddOn(a AddOnState) (Report, bool) {
 	if a.AddOn == nil {
 		return Report{}, false
@@ -55,7 +55,7 @@ func FromManagedClusterAddOn(a AddOnState) (Report, bool) {
 	}.report()
 }
 
-// addOn is what a report is made of, whatever the version of the API.
+// addOn has what a report is made from, in either version of the API.
 type addOn struct {
 	object          metav1.Object
 	conditions      []metav1.Condition
@@ -109,7 +109,7 @@ func (a addOn) report() (Report, bool) {
 	return report.ofAttempt(), true
 }
 
-// desiredConfig is what tells two desired configurations apart.
+// desiredConfig has what tells two desired configurations apart.
 type desiredConfig struct {
 	resource addonv1beta1.ConfigGroupResource
 	desired  addonv1beta1.ConfigSpecHash

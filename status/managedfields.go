@@ -8,18 +8,18 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// specWritten gives the newest time at which a manager wrote the spec, as far as the managed fields tell; the zero time
-// where they don't. It relies on what an API server does:
+// specWritten gives the newest time at which a manager wrote the spec, as far as the managed fields tell, or zero. It
+// relies on these properties of an API server:
 //
-//   - each entry is of one manager, operation and subresource, and its time is the time of the manager's last write that
-//     changed the object: it is not earlier than the manager's last change of a field that it owns,
+//   - each entry is of one manager, operation and subresource, and its time is that of the manager's last write that
+//     changed the object, so not earlier than the manager's last change of a field that it owns,
 //   - a write of the spec's fields leaves "f:spec" at the top of the writer's entry,
-//   - what writes the status has entries with the subresource "status".
+//   - writes of the status have entries with the subresource "status".
 //
 // A time may be too late, where the same manager later changed only labels. So the manager that stamped the work is
-// left out unless all count: it may label the work every minute, and would otherwise put the deadline of a silent agent
-// off each time. A time is too early in one case: the last change of the spec only took fields away, and a manager made
-// it that owns no field of the spec.
+// left out unless all count: it may label the work every minute, and would put off the deadline of a silent agent each
+// time. A time is too early in one case: the last change of the spec only removed fields, and was made by a manager
+// that owns no field of the spec.
 func specWritten(entries []metav1.ManagedFieldsEntry, all bool) time.Time {
 	var newest time.Time
 	for i := range entries {

@@ -17,19 +17,19 @@ type WorkState struct {
 	// only where the workload never changes.
 	Version string
 
-	// Has is the version that the work has. Empty means the version that Stamp noted on it. Set it where the version is
-	// kept elsewhere, in a label for instance, and for works that were written before anyone stamped: a hash of the
-	// work's own spec. Otherwise a rollout takes these works for outdated and writes all of them again.
+	// Has is the version that the work has. Empty means the version that [Stamp] noted on it. Set it where the version
+	// is kept elsewhere, for instance in a label. For works from before anyone stamped them, set it to a hash of the
+	// work's own spec; otherwise a rollout takes them for outdated and writes all of them again.
 	Has string
 
-	// Applied is since when the work has the version that it has. The zero time means: since when its stamp says;
-	// without a stamp, since its creation if its spec was never changed (generation 1), else since the newest write of its
-	// spec that its managed fields show.
+	// Applied is since when the work has its version. The zero time means the time of its stamp. Without a stamp, it means
+	// the creation of the work if its spec was never changed (generation 1), and otherwise the newest write of the spec
+	// that its managed fields show.
 	Applied time.Time
 }
 
 // FromManifestWork reads the report of the work's cluster, which is the work's namespace. It returns false where there
-// is no work, or one that is being deleted, which is as good as none: there is nothing to report then. In this order:
+// is no work, or where it is being deleted: there is nothing to report then. The first line that applies decides:
 //
 //	the work does not have the wanted version                        ToApply, without Applied
 //	Applied is not True, or not for the work's generation            ToApply
@@ -39,19 +39,19 @@ type WorkState struct {
 //	Progressing True or Unknown                                      Progressing
 //	Progressing False                                                Succeeded
 //
-// Applied is since when the work has the version; with it, ToApply is a cluster in flight whose agent has not answered.
-// A stamp from before the work's creation counts from the creation: a copy or a backup brought it along. Unless the
-// caller said since when, the wait for an answer begins anew where someone other than the stamp's writer wrote the spec
-// later, as far as the managed fields tell: the agent has to answer that too.
+// Applied is since when the work has the version. ToApply with Applied is a cluster in flight whose agent has not
+// answered. A stamp from before the work's creation, brought along by a copy or a backup, counts from the creation.
+// Someone other than the stamp's writer may have written the spec later, as far as the managed fields tell. Then the
+// agent has to answer that write, and the wait for it begins anew, unless the caller set Applied.
 //
-// LastTransitionTime is the time of the condition that decided, for Failed the later of the two; for ToApply it is zero.
-// It may be from before the version, where the condition was the same with the version before. The soak then runs from Applied,
-// also where the agent answered long after that.
-// Attempt is the one that StampAttempt noted, where the stamp is about the version that the work has.
+// LastTransitionTime is the time of the condition that decided; for Failed the later of the two, for ToApply zero. It may be
+// from before the version, where the condition was the same with the version before. The soak then runs from Applied, even if
+// the agent answered long after that. Attempt is what [StampAttempt] noted, where the stamp is about the version that the
+// work has.
 //
-// Nobody may know since when the work has the version: where the spec was changed, nothing was stamped, and the managed fields
-// are stripped or do not say who wrote the spec. Then LastTransitionTime is zero too, since the time of a condition may be
-// about an earlier version: it does not move when the condition only observes a new generation. A cluster that has not answered
+// Since when the work has the version is unknown where the spec was changed, nothing was stamped, and the managed fields are
+// stripped or do not say who wrote the spec. Then LastTransitionTime is zero, too: the time of a condition may be about an
+// earlier version, since it does not move when the condition only observes a new generation. A cluster that has not answered
 // is Progressing then. So a soak may never end, rather than end early. Package rollout warns of that.
 func FromManifestWork(w WorkState) (Report, bool) {
 	if w.Work == nil || w.Work.DeletionTimestamp != nil {
@@ -85,13 +85,13 @@ func (w WorkState) stamp() (has string, applied time.Time, attempt int) {
 	return version, applied, AttemptOf(w.Work)
 }
 
-// applied is since when the work has its version: the first that is known.
+// applied gives since when the work has its version, from the first source that knows.
 func (w WorkState) applied(stamped time.Time) time.Time {
 	switch {
 	case !w.Applied.IsZero():
 		return w.Applied
 	case !stamped.IsZero():
-		return later(stamped, w.Work.CreationTimestamp.Time) // a copy or a backup brings the stamp of before
+		return later(stamped, w.Work.CreationTimestamp.Time) // a copy or a backup has an older stamp
 	case w.Work.Generation == 1:
 		return w.Work.CreationTimestamp.Time
 	default:
@@ -99,7 +99,7 @@ func (w WorkState) applied(stamped time.Time) time.Time {
 	}
 }
 
-// manifestWork gives the status that the work's conditions come to, and since when.
+// manifestWork gives the status that follows from the work's conditions, and since when.
 func manifestWork(work *workv1.ManifestWork) (RolloutStatus, time.Time) {
 	find := func(conditionType string) (c *metav1.Condition, current bool) {
 		c = meta.FindStatusCondition(work.Status.Conditions, conditionType)

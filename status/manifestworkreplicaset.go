@@ -18,10 +18,10 @@ type PlacementProgress struct {
 	Name string
 	// Groups are the placement's decision groups.
 	Groups *grouping.Groups
-	// Works are the ManifestWorks that exist for this placement, in any order, also on clusters that it
-	// no longer selects. Nil pointers are passed over.
+	// Works are the ManifestWorks that exist for this placement, in any order, including those on clusters that it no
+	// longer selects. Nil pointers are skipped.
 	Works []*workv1.ManifestWork
-	// Summary is what the rollout to Groups comes to.
+	// Summary is the summary of the rollout to Groups.
 	Summary Summary
 }
 
@@ -29,7 +29,7 @@ type PlacementProgress struct {
 // says whether it changed any. The rest of the status stays as it is, and the works are not changed. It takes time
 // linear in the works and the clusters.
 //
-// placementSummary has an entry for each of the placements, in their order, and no other. Of its counts,
+// In placementSummary there is an entry for each of the placements, in their order, and no other. Its counts are
 //
 //	total                      all Works
 //	applied, available, …      the Works whose condition of that type is True
@@ -38,7 +38,7 @@ type PlacementProgress struct {
 //	                           ToApply nor Skip in the Summary
 //	availableDecisionGroups    "2/4": in 2 of 4 groups the Work of every cluster is available
 //
-// and the status's own summary is their sum. The conditions are, the first line that applies:
+// and the status's own summary is their sum. For each condition the first line that applies decides:
 //
 //	PlacementVerified     False   PlacementDecisionNotFound   decisions are missing or half written
 //	                      False   PlacementDecisionEmpty      a placement selects no cluster
@@ -53,11 +53,11 @@ type PlacementProgress struct {
 //	                      True    NoClusterCounted            no placement selects a cluster that counts
 //	                      True    Complete                    otherwise
 //
-// Clusters that are not counted are in the numbers, as they have works, and not in what the conditions follow from.
-// The message of PlacementRolledOut is what each Summary says, for several placements with their names. It says what
-// stops a rollout, which has no reason in the API. The generation is the
-// ManifestWorkReplicaSet's; it becomes the conditions' observedGeneration. A condition's lastTransitionTime is set to now when its status changes, and only then.
-// Conditions of other types stay as they are.
+// Clusters that are not counted are in the counts, as they have works, but play no part in the conditions. The message of
+// PlacementRolledOut has the text of each Summary, with the names of the placements if there are several. It also says what
+// stops a rollout, for which the API has no reason. Generation is the ManifestWorkReplicaSet's; it becomes the conditions'
+// observedGeneration. A condition's lastTransitionTime is set to now when its status changes, and only then. Conditions of
+// other types stay as they are.
 func SetReplicaSetStatus(st *workv1alpha1.ManifestWorkReplicaSetStatus, placements []PlacementProgress, generation int64, now time.Time) bool {
 	entries := make([]workv1alpha1.PlacementSummary, len(placements))
 	var total workv1alpha1.ManifestWorkReplicaSetSummary
@@ -70,7 +70,7 @@ func SetReplicaSetStatus(st *workv1alpha1.ManifestWorkReplicaSetStatus, placemen
 	return setReplicaSetConditions(&st.Conditions, placements, generation, now) || changed
 }
 
-// entry is the placement's part of placementSummary.
+// entry gives the placement's part of placementSummary.
 func (p *PlacementProgress) entry() workv1alpha1.PlacementSummary {
 	counts := workv1alpha1.ManifestWorkReplicaSetSummary{
 		DesiredTotal: p.Summary.selected(),
@@ -102,7 +102,7 @@ func (p *PlacementProgress) entry() workv1alpha1.PlacementSummary {
 	}
 }
 
-// availableGroups is the number of groups whose clusters are all available, given by position.
+// availableGroups counts the groups whose clusters are all available. Available is by position.
 func availableGroups(groups *grouping.Groups, available []bool) int {
 	missing := make([]bool, groups.Len())
 	for position, is := range available {
@@ -117,7 +117,7 @@ func availableGroups(groups *grouping.Groups, available []bool) int {
 	return n
 }
 
-// updated is the number of clusters that count and have the present version, whatever came of it.
+// updated counts the clusters that count and have the present version, in whatever status.
 func (c Counts) updated() int { return c.Total() - c.ToApply - c.Skip }
 
 func one(is bool) int {

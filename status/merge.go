@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// Merge makes one report of several reports of one cluster: it returns the one that holds the rollout back most. Two
-// objects of one workload on one cluster are what a generated name and a cache that lags leave behind; a rollout
-// must neither stop for that nor take the better of the two for the truth. From most to least:
+// Merge returns, of several reports of one cluster, the report that holds the rollout back most. A cluster can have two
+// objects of one workload where names are generated and a cache lags. A rollout must not stop for that, nor trust the
+// better of the two. From most to least:
 //
 //	Failed
 //	TimeOut
@@ -17,12 +17,13 @@ import (
 //	Succeeded
 //	Skip
 //
-// Among the first three lines a later attempt comes before an earlier one, whatever its status: what failed in an earlier
-// attempt has been tried again since. Of reports that are equal in this, it returns the one whose time is later: the later of its Applied and its
-// LastTransitionTime. The order of the reports does not matter. Of none it returns the zero Report.
+// Within the first three lines a later attempt comes before an earlier one, whatever its status: what failed in an earlier
+// attempt has been tried again since. Among reports that are equal in this, Merge returns the one with the latest time, which
+// is the later of its Applied and its LastTransitionTime. The order of the reports does not matter. Without reports Merge
+// returns the zero Report.
 //
-// Package rollout merges what one call says of a cluster. Whoever is told of one object at a time, as by a watch,
-// merges the reports of all the cluster's objects before handing one on.
+// Package rollout merges the reports of a cluster that it gets in one call. A caller that hears of one object at a
+// time, as from a watch, has to merge the reports of all objects of the cluster before it passes one on.
 func Merge(reports ...Report) Report {
 	var merged Report
 	for i, r := range reports {
@@ -33,15 +34,15 @@ func Merge(reports ...Report) Report {
 	return merged
 }
 
-// compare is positive where r comes before other in a merge. Only equal reports give 0, so that the order of the
-// reports has no say.
+// compare is positive where r comes before other in a merge. Only equal reports give 0, so the order of the reports
+// does not matter.
 func (r Report) compare(other Report) int {
 	return cmp.Or(
 		cmp.Compare(min(r.holdsBack(), inFlight), min(other.holdsBack(), inFlight)),
 		r.compareAttempts(other),
 		cmp.Compare(r.holdsBack(), other.holdsBack()),
 		r.since().Compare(other.since()),
-		r.Applied.Round(0).Compare(other.Applied.Round(0)), // without a monotonic reading, which would have a say
+		r.Applied.Round(0).Compare(other.Applied.Round(0)), // without the monotonic reading, which would matter
 		r.LastTransitionTime.Round(0).Compare(other.LastTransitionTime.Round(0)),
 		strings.Compare(string(r.Status), string(other.Status)),
 		strings.Compare(r.Cluster, other.Cluster),
@@ -49,7 +50,7 @@ func (r Report) compare(other Report) int {
 	)
 }
 
-// inFlight is how much a report holds a rollout back at least whose cluster is in flight or failed.
+// inFlight is the least that the report of a cluster holds a rollout back if the cluster is in flight or failed.
 const inFlight = 3
 
 // compareAttempts puts the later attempt first among clusters that are in flight or failed (R39).
@@ -60,7 +61,7 @@ func (r Report) compareAttempts(other Report) int {
 	return cmp.Compare(r.Attempt, other.Attempt)
 }
 
-// holdsBack is how much the report holds a rollout back (R1).
+// holdsBack gives how much the report holds a rollout back (R1).
 func (r Report) holdsBack() int {
 	switch {
 	case r.Status == Skip:
@@ -78,7 +79,7 @@ func (r Report) holdsBack() int {
 	}
 }
 
-// since is the time from which deadline and soak run (R27).
+// since gives the time from which deadline and soak run (R27).
 func (r Report) since() time.Time {
 	return later(r.Applied.Round(0), r.LastTransitionTime.Round(0))
 }

@@ -17,13 +17,13 @@ type PolicyState struct {
 	// Strategy is the type of the root policy's rollout strategy; empty means All.
 	Strategy clusterv1alpha1.RolloutType
 
-	// RemediationAction is the one that the policy is to have on this cluster in the end, in any letter case: the root
-	// policy's, or enforce by an override. It is not the replicated policy's, which a rollout may still hold at
+	// RemediationAction is the action that the policy has on this cluster in the end, in any letter case: the root
+	// policy's, or enforce by an override. It is not the replicated policy's action, which a rollout may still hold at
 	// inform.
 	RemediationAction policyv1.RemediationAction
 
-	// Selected says that the rollout started this version of the policy on the cluster. It matters for a progressive
-	// strategy only.
+	// Selected says that the rollout started this version of the policy on the cluster. It matters only for a
+	// progressive strategy.
 	Selected bool
 
 	// Compliance is the replicated policy's status.compliant, empty where the cluster has not reported.
@@ -40,7 +40,7 @@ type PolicyState struct {
 	ComplianceTime time.Time
 }
 
-// FromPolicy reads the report of a policy on one cluster. In this order:
+// FromPolicy reads the report of a policy on one cluster. The first line that applies decides:
 //
 //	progressive strategy, action not inform, not selected            ToApply
 //	action inform, any compliance reported                           Succeeded
@@ -49,16 +49,16 @@ type PolicyState struct {
 //	LastEvaluatedGeneration is Generation, NonCompliant              Failed
 //	anything else                                                    Progressing
 //
-// A policy that informs has done what it should once it has reported, whatever it reported. One without an action may
-// enforce, since its templates decide, so a progressive strategy holds it back as it does one that enforces. TimeOut is
-// the rollout's to say, and Skip is not used.
+// A policy that informs has done what it should once it has reported, whatever it reported. A policy without an action
+// may enforce, since its templates decide; so a progressive strategy holds it back like one that enforces. The rollout
+// decides about TimeOut, and Skip is not used.
 //
-// Applied is StartTime. LastTransitionTime is StartTime, too, for Progressing, and for Succeeded and Failed the later of
-// StartTime and ComplianceTime, so that a soak never counts time from before the start. ToApply has no times.
+// Applied is StartTime. LastTransitionTime is StartTime for Progressing. For Succeeded and Failed it is the later of
+// StartTime and ComplianceTime, so a soak never counts time from before the start. ToApply has no times.
 //
-// A report has no times, either, where a soak could end early: one that Succeeded without a ComplianceTime; and any where a
-// progressive strategy enforces and StartTime is unknown, since the cluster may have complied before the start. The soak never
-// ends then. Package rollout warns of that.
+// A report also has no times where a soak could end early: if it is Succeeded without a ComplianceTime, or if a progressive
+// strategy enforces and StartTime is unknown, since the cluster may have complied before the start. The soak never ends then.
+// Package rollout warns of that.
 func FromPolicy(p PolicyState) Report {
 	report := Report{Cluster: p.Cluster, Status: policy(p)}
 	unknownStart := p.StartTime.IsZero() && p.waitsForStart()

@@ -16,7 +16,7 @@ type PolicyStatus struct {
 	ComplianceState policyv1.ComplianceState `json:"compliant,omitempty"`
 	// RolloutStatus of a root policy is the aggregate: Progressing, Succeeded or Failed.
 	RolloutStatus RolloutStatus `json:"rolloutStatus,omitempty"`
-	// Placement has what binds a root policy to clusters, an entry for each binding.
+	// Placement has an entry for each binding of a root policy.
 	Placement []PolicyPlacement `json:"placement,omitempty"`
 	// Status has the clusters that a root policy is bound to, by name.
 	Status []PolicyClusterStatus `json:"status,omitempty"`
@@ -24,18 +24,17 @@ type PolicyStatus struct {
 	Details []PolicyDetails `json:"details,omitempty"`
 }
 
-// PolicyPlacement is one binding in the status of a root policy: one that binds clusters, or one that only overrides the
-// action.
+// PolicyPlacement is one binding in the status of a root policy. It binds clusters, or only overrides the action.
 type PolicyPlacement struct {
 	PlacementBinding string `json:"placementBinding,omitempty"`
-	// Placement or PlacementRule is what the binding names.
+	// Placement or PlacementRule is the name of what the binding refers to.
 	Placement     string `json:"placement,omitempty"`
 	PlacementRule string `json:"placementRule,omitempty"`
 	// PolicySet is the set by which the binding reaches the policy; it is empty where the binding names the policy itself.
 	PolicySet string `json:"policySet,omitempty"`
 	// Decisions are the clusters that the binding selects. Leaving them out saves room in the object.
 	Decisions []PolicyDecision `json:"decisions,omitempty"`
-	// Exclusions are the names of selected clusters that the set keeps the policy off.
+	// Exclusions are the names of the selected clusters that the set excludes for the policy.
 	Exclusions []string `json:"exclusions,omitempty"`
 }
 
@@ -47,7 +46,7 @@ type PolicyDecision struct {
 
 // PolicyClusterStatus is one cluster in the status of a root policy.
 type PolicyClusterStatus struct {
-	// ComplianceState is the replicated policy's, empty where the cluster has not reported.
+	// ComplianceState is that of the replicated policy, empty where the cluster has not reported.
 	ComplianceState policyv1.ComplianceState `json:"compliant,omitempty"`
 	RolloutStatus   RolloutStatus            `json:"rolloutStatus,omitempty"`
 	ClusterName     string                   `json:"clustername,omitempty"`
@@ -71,10 +70,10 @@ type PolicyHistory struct {
 	EventName     string      `json:"eventName,omitempty"`
 }
 
-// SetPolicyStatus sets the status of a root policy to what its bindings, its clusters and the rollout come to, and says whether
-// it changed any. Bindings and clusters may be in any order; the status has them by name. Details stay as they are. It takes
-// time linear in the clusters where they are in the order of their names. What is given is not changed. The status shares the
-// lists inside of a binding with it, and no other slice.
+// SetPolicyStatus sets the status of a root policy from its bindings, its clusters and the summary of the rollout, and says
+// whether it changed anything. Placements and clusters may be in any order; the status has them sorted by name. Details stay
+// as they are. The arguments are not changed. The status shares the slices inside a placement with the argument, and no other
+// slice. It takes time linear in the clusters if they are sorted by name.
 func SetPolicyStatus(st *PolicyStatus, placements []PolicyPlacement, clusters []PolicyClusterStatus, s Summary) bool {
 	next := PolicyStatus{
 		RolloutStatus: s.Aggregate(),
@@ -98,7 +97,7 @@ func SetPolicyStatus(st *PolicyStatus, placements []PolicyPlacement, clusters []
 	return changed
 }
 
-// sorted gives a sorted copy, nil of nothing.
+// sorted gives a sorted copy; nil if there is nothing.
 func sorted[E any](list []E, compare func(a, b E) int) []E {
 	if len(list) == 0 {
 		return nil

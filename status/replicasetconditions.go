@@ -18,8 +18,8 @@ func setReplicaSetConditions(conditions *[]metav1.Condition, placements []Placem
 	return changed
 }
 
-// placementVerified says whether every placement selects clusters. A placement without decisions comes before one that
-// selects nothing, since more is not known of it.
+// placementVerified says whether every placement selects clusters. A placement without decisions is named before one
+// that selects nothing, since less is known about it.
 func placementVerified(placements []PlacementProgress) metav1.Condition {
 	var incomplete, empty, all []string
 	for i := range placements {
@@ -73,7 +73,7 @@ func worksApplied(placements []PlacementProgress) metav1.Condition {
 	case all.Total() == 0:
 		reason = all.nothingRan()
 	}
-	message := incomplete // of them it is not known whether a cluster waits
+	message := incomplete // it is unknown whether a cluster of these waits
 	switch {
 	case all.Total() > 0:
 		have := fmt.Sprintf("%d of %d clusters have the present version", all.updated(), all.Total()) + part(all.Uncounted, "not counted")
@@ -128,7 +128,7 @@ func progressOf(placements []PlacementProgress) string {
 	return bounded(each)
 }
 
-// say puts the placement's name before what is said of it, where there are several.
+// say puts the placement's name before a text about it, where there are several.
 func (p *PlacementProgress) say(among []PlacementProgress, what string) string {
 	if len(among) == 1 {
 		return what

@@ -2,8 +2,8 @@ package status
 
 import "time"
 
-// RolloutStatus says where a workload stands on one cluster. The values are the ones of OCM's rollout helper and of
-// the Policy API's rolloutStatus field, so they can be written to an object as they are.
+// RolloutStatus says where a workload stands on one cluster. The values are those of OCM's rollout helper and of the
+// Policy API's rolloutStatus field, so they can be written to an object as they are.
 type RolloutStatus string
 
 const (
@@ -22,7 +22,7 @@ const (
 )
 
 // Report is one cluster's status as the caller observed it. A cluster that never got the workload needs no Report: it
-// waits like one that is ToApply without Applied, and starts after those.
+// waits like a cluster that is ToApply without Applied, and starts after all such clusters.
 //
 // Deadlines and soak times run from the later of Applied and LastTransitionTime. Where both are unknown, the deadline
 // never passes and the soak never ends.
@@ -30,30 +30,31 @@ type Report struct {
 	// Cluster is the name of the ManagedCluster; it must not be empty.
 	Cluster string `json:"cluster"`
 
-	// Status is what was observed. A value that is none of the constants counts as Progressing, since a newer API may
-	// add one and in flight is the safe reading. So does the empty one.
+	// Status is the observed status. Any value other than the constants counts as Progressing, also the empty one: a
+	// newer API may add values, and in flight is the safe reading.
 	Status RolloutStatus `json:"status"`
 
-	// LastTransitionTime is when Status became what it is. The zero time means that nobody knows.
+	// LastTransitionTime is when Status became what it is. The zero time means that this is unknown.
 	LastTransitionTime time.Time `json:"lastTransitionTime,omitzero"`
 
 	// Applied is since when the cluster's object has the present version of the workload: the time at which the
-	// controller wrote it. The zero time means that nobody knows.
+	// controller wrote it. The zero time means that this is unknown.
 	//
-	// What was observed before that time speaks of an earlier version. So ToApply with Applied means that the agent has
-	// not answered yet: the cluster is in flight since then, like a Progressing one, and can time out. ToApply without
-	// Applied means that the cluster waits for its turn.
+	// Anything observed before that time is about an earlier version. So ToApply with Applied means that the agent has
+	// not answered yet: the cluster is in flight since Applied, like a Progressing one, and can time out. ToApply
+	// without Applied means that the cluster waits for its turn.
 	Applied time.Time `json:"applied,omitzero"`
 
-	// Attempt tells which attempt at the present version the cluster's object has: 0 for the first, then whatever number
-	// the controller noted when it tried again. It matters only to a rollout that wants a later attempt: a cluster that
-	// failed in an earlier one waits for its turn again. A number below 0 counts as 0.
+	// Attempt is the number of the attempt at the present version that the cluster's object has: 0 for the first, then
+	// what the controller noted when it tried again. It matters only to a rollout that wants a later attempt: a cluster
+	// that failed in an earlier attempt waits for its turn again. A number below 0 counts as 0.
 	Attempt int `json:"attempt,omitempty"`
 }
 
-// ofAttempt gives the report of a cluster that is tried again: a failure from before the attempt was written is not one
-// of it. The time of a condition does not move while the cluster stays failed, so that only the deadline tells (R39). It
-// has whole seconds, cut off, and a failure is often tried again in the second in which it is seen.
+// ofAttempt gives the report of a cluster that is tried again. A failure from before the write of the attempt is not a
+// failure of the attempt. While the cluster stays failed, the time of the condition does not move, so only the deadline
+// tells (R39). That time has whole seconds, cut off, and a failure is often tried again in the second in which it is
+// seen.
 func (r Report) ofAttempt() Report {
 	if r.Attempt > 0 && r.Status == Failed && !r.LastTransitionTime.After(r.Applied) {
 		r.Status = Progressing

@@ -23,9 +23,9 @@ const (
 	ReasonRolloutReverted = "RolloutReverted"
 )
 
-// SetRevisionConditions sets the conditions of type Progressing, Degraded and Aborted and says whether it changed any. It is
-// SetConditions for an owner that keeps Revisions; use one of the two. The summary is that of the rollout, or where it
-// was aborted, that of the way back. The message of an aborted one says who went back.
+// SetRevisionConditions sets the conditions of type Progressing, Degraded and Aborted, and says whether it changed any. An
+// owner that keeps Revisions uses it in place of [SetConditions]. The summary is that of the rollout or, if it was aborted,
+// that of the way back. The message then says how many clusters went back.
 //
 //	                            Progressing  Degraded         Aborted  Reason
 //	goes on                     True         if a cluster failed False RolloutProgressing, RolloutPaused, GateClosed
@@ -68,7 +68,7 @@ func SetRevisionConditions(conditions *[]metav1.Condition, r Revisions, s Summar
 	return changed
 }
 
-// reverting is a reason of SetConditions as a way back has it.
+// reverting turns a reason of SetConditions into the reason for a way back.
 func reverting(reason string) string {
 	switch reason {
 	case ReasonRolloutProgressing:
@@ -88,7 +88,7 @@ func (r Revisions) wentBack(s *Summary) string {
 		return aborted + fmt.Sprintf(": %d of %d clusters went back to %s", s.Succeeded-s.Soaking, had, r.CurrentRevision) +
 			part(s.InFlight(), "in flight") + part(s.Failures(), "failed")
 	case s.Incomplete != "":
-		return aborted // it is not known yet who has it
+		return aborted // it is unknown yet which clusters have it
 	case s.UncountedToApply > 0:
 		return aborted + ": no selected cluster that counts has " + r.UpdateRevision + part(s.UncountedToApply, "that do not count still go back")
 	default:

@@ -6,10 +6,11 @@ import (
 	"unicode/utf8"
 )
 
-// longest is the number of bytes that a message has at most.
+// longest is the most bytes that a message may have.
 const longest = 1024
 
-// sentence joins clauses to a message: with a comma where there are two and the second has none, else with semicolons.
+// sentence joins clauses to a message. It puts a comma between two clauses if the second has none, and semicolons
+// otherwise.
 func sentence(clauses []string) string {
 	if len(clauses) == 2 && !strings.ContainsAny(clauses[1], ",;") {
 		if whole := clauses[0] + ", " + clauses[1]; len(whole) <= longest {
@@ -19,8 +20,8 @@ func sentence(clauses []string) string {
 	return bounded(clauses)
 }
 
-// bounded joins clauses with semicolons. Clauses that do not fit are counted, but the first two are always said, as
-// far as there is room.
+// bounded joins clauses with semicolons, and counts those that do not fit. The first two are always there, cut if need
+// be.
 func bounded(clauses []string) string {
 	if whole := strings.Join(clauses, "; "); len(whole) <= longest {
 		return whole
@@ -28,9 +29,9 @@ func bounded(clauses []string) string {
 	const (
 		separator = "; "
 		more      = "; and %d more"
-		room      = longest - len(more) - 17 // of a number
+		room      = longest - len(more) - 17 // for a number
 
-		worthwhile = 40 // less of a clause says nothing
+		worthwhile = 40 // a shorter part of a clause is of no use
 	)
 	message := shorten(clauses[0], room)
 	for i := 1; i < len(clauses); i++ {
@@ -46,7 +47,7 @@ func bounded(clauses []string) string {
 	return message
 }
 
-// shorten cuts a text that has more than so many bytes, which are at least 3, and shows that with "…".
+// shorten cuts a text to at most so many bytes, at least 3, and marks the cut with "…".
 func shorten(text string, most int) string {
 	const ellipsis = "…"
 	if len(text) <= most {

@@ -13,19 +13,18 @@ const (
 	annotationVersion = "cohort.open-cluster-management.io/version"
 	// annotationApplied names the time at which the object got that version, in RFC 3339 with fractions of a second.
 	annotationApplied = "cohort.open-cluster-management.io/applied"
-	// annotationAttempt names the attempt at that version, as a decimal number; it is not there for the first.
+	// annotationAttempt names the attempt at that version, as a decimal number; the first has none.
 	annotationAttempt = "cohort.open-cluster-management.io/attempt"
 )
 
-// Stamp notes on an object which version of the workload it is about to get and when, in the annotations
+// Stamp notes on an object which version of the workload it is about to get, and when, in the annotations
 // cohort.open-cluster-management.io/version and cohort.open-cluster-management.io/applied. Call it right before the write
-// that carries the version, with the time of the write and not of the plan that led to it. A version is any text
-// that changes with the workload, such as a hash of its template.
+// that carries the version, with the time of that write, not of the plan before it. A version is any text that changes
+// with the workload, such as a hash of its template.
 //
-// An object that already has the version keeps its time, so that no soak and no deadline ends later because it was
-// written again for another reason. It keeps its attempt, too. Only a time after now gives way: a clock that was wrong
-// would keep the cluster in flight until then. So stamp the object as it was read, with its annotations, and write stamp
-// and version at once:
+// An object that already has the version keeps its time and its attempt. So a write for another reason does not put off
+// a soak or a deadline. Only a time after now, from a wrong clock, is replaced: it would keep the cluster in flight
+// until then. So stamp the object as it was read, with its annotations, and write stamp and version together:
 //
 //	work = work.DeepCopy()
 //	work.Spec = template
@@ -33,7 +32,7 @@ const (
 //	err := client.Update(ctx, work)
 //
 // An object that is made anew for each write, as for server-side apply, has no annotations yet. Give it the time of the
-// stored one, if that has the version and the attempt already:
+// stored object, if that already has the version and the attempt:
 //
 //	attempt := 0 // or for a cluster that starts: the attempt that the rollout wants
 //	if has, applied := status.StampOf(stored); has == version && !applied.IsZero() && applied.Before(now) && status.AttemptOf(stored) >= attempt {
@@ -44,12 +43,12 @@ func Stamp(object metav1.Object, version string, now time.Time) {
 	StampAttempt(object, version, 0, now)
 }
 
-// StampAttempt does what Stamp does, and notes which attempt at the version it is, in the annotation
-// cohort.open-cluster-management.io/attempt. 0 is the first. A later attempt at a version begins now: its deadline and its
-// soak count from now on. The same attempt again, or an earlier one, changes nothing.
+// StampAttempt does what [Stamp] does, and also notes the attempt at the version, from 0, in the annotation
+// cohort.open-cluster-management.io/attempt. A later attempt at a version begins now: its deadline and its soak count from
+// now on. The same attempt again, or an earlier one, changes nothing.
 //
-// Call it for a cluster that starts, with the attempt that the rollout wants. Call Stamp for one in flight: it is still
-// in the attempt before, whose deadline must not begin anew.
+// Call it for a cluster that starts, with the attempt that the rollout wants. For a cluster in flight call Stamp: it is
+// still in an earlier attempt, whose deadline must not begin anew.
 func StampAttempt(object metav1.Object, version string, attempt int, now time.Time) {
 	has, applied := StampOf(object)
 	current := has == version && attempt <= AttemptOf(object)
@@ -63,7 +62,7 @@ func StampAttempt(object metav1.Object, version string, attempt int, now time.Ti
 	annotations[annotationVersion] = version
 	annotations[annotationApplied] = now.UTC().Format(time.RFC3339Nano)
 	switch {
-	case current: // and only its time gives way
+	case current: // only its time is replaced
 	case attempt > 0:
 		annotations[annotationAttempt] = strconv.Itoa(attempt)
 	default:
@@ -72,8 +71,8 @@ func StampAttempt(object metav1.Object, version string, attempt int, now time.Ti
 	object.SetAnnotations(annotations)
 }
 
-// StampOf reads what Stamp wrote on an object: the version, empty where there is none, and since when the object has
-// it, the zero time where that is missing or cannot be read.
+// StampOf reads what [Stamp] noted on an object: the version, and since when the object has it. The version is empty
+// where there is none. The time is zero where it is missing or cannot be read.
 func StampOf(object metav1.Object) (version string, applied time.Time) {
 	annotations := object.GetAnnotations()
 	applied, err := time.Parse(time.RFC3339Nano, annotations[annotationApplied])
@@ -83,8 +82,8 @@ func StampOf(object metav1.Object) (version string, applied time.Time) {
 	return annotations[annotationVersion], applied
 }
 
-// AttemptOf reads which attempt at its version StampAttempt noted on an object: 0, the first, where there is none or none
-// that can be read.
+// AttemptOf reads the attempt that [StampAttempt] noted on an object. It is 0, the first, where it is missing or cannot
+// be read.
 func AttemptOf(object metav1.Object) int {
 	attempt, err := strconv.Atoi(object.GetAnnotations()[annotationAttempt])
 	if err != nil {

@@ -7,19 +7,19 @@ import (
 	"github.com/cohort-ocm/cohort/grouping"
 )
 
-// Counts says how many selected clusters stand where. Each cluster that counts is in one of the first six, of which Soaking
-// and Held say more. The others are in Uncounted alone.
+// Counts says how many selected clusters stand where. Each cluster that counts is in exactly one of the first six numbers;
+// Soaking and Held say more about some of them. The clusters that do not count are in Uncounted alone.
 type Counts struct {
-	// ToApply counts the waiting clusters: reported ToApply, or not reported.
+	// ToApply counts the waiting clusters: reported as ToApply, or not reported.
 	ToApply int `json:"toApply"`
-	// Progressing counts also the clusters of an unknown status, and those that have not answered since the workload was
-	// applied.
+	// Progressing also counts the clusters with an unknown status, and those that have not answered since the workload
+	// was applied.
 	Progressing int `json:"progressing"`
-	// Succeeded counts also the clusters that soak.
+	// Succeeded also counts the clusters that soak.
 	Succeeded int `json:"succeeded"`
 	// Failed counts the failed clusters within their progress deadline, or without one.
 	Failed int `json:"failed"`
-	// TimeOut counts the clusters that were reported so and those whose progress deadline has passed.
+	// TimeOut counts the clusters that are reported as TimeOut and those whose progress deadline has passed.
 	TimeOut int `json:"timeOut"`
 	// Skip counts the clusters that the rollout leaves out.
 	Skip int `json:"skip"`
@@ -29,10 +29,10 @@ type Counts struct {
 	// Held counts the waiting clusters that may not start now.
 	Held int `json:"held"`
 
-	// Uncounted is the number of clusters that neither block nor count, since the caller said so. They are in none of the
-	// numbers above, nor in what the methods make of those.
+	// Uncounted is the number of clusters that neither block nor count, since the caller said so. They are not in the
+	// numbers above, nor in what the methods give.
 	Uncounted int `json:"uncounted,omitempty"`
-	// UncountedToApply is the number of those that wait.
+	// UncountedToApply is how many of the uncounted clusters wait.
 	UncountedToApply int `json:"uncountedToApply,omitempty"`
 }
 
@@ -41,20 +41,20 @@ func (c Counts) Total() int {
 	return c.ToApply + c.Progressing + c.Succeeded + c.Failed + c.TimeOut + c.Skip
 }
 
-// selected is the number of all clusters, counted or not.
+// selected gives the number of all clusters, counted or not.
 func (c Counts) selected() int { return c.Total() + c.Uncounted }
 
 // InFlight gives the number of clusters that have the workload and may yet change by themselves.
 func (c Counts) InFlight() int { return c.Progressing + c.Failed + c.Soaking }
 
-// Failures gives the number of clusters that count against the budget.
+// Failures gives the number of clusters that failed or timed out, which is what budgets limit.
 func (c Counts) Failures() int { return c.Failed + c.TimeOut }
 
 // Done gives the number of clusters that need nothing more: succeeded and soaked, or left out.
 func (c Counts) Done() int { return c.Succeeded - c.Soaking + c.Skip }
 
-// Percent gives the share of the clusters that are done, of those that count, from 0 to 100, rounded down so that 100 means
-// all. It is 0 where no cluster counts, as nothing ran.
+// Percent gives the percentage of the clusters that are done, among those that count. It is rounded down, so 100 means all.
+// It is 0 where no cluster counts, as nothing ran.
 func (c Counts) Percent() int {
 	if c.Total() == 0 {
 		return 0
@@ -77,14 +77,14 @@ func (c Counts) Add(other Counts) Counts {
 	return c
 }
 
-// String gives the counts in words, `12 of 320 clusters done, 5 in flight, 1 failed, 302 waiting, 3 not counted`, leaving
-// out zeros. All failures are in "failed"; those that are within their deadline are also in flight.
+// String gives the counts in words, without zeros: `12 of 320 clusters done, 5 in flight, 1 failed, 302 waiting, 3 not
+// counted`. All failures are in "failed"; those within their deadline are also in flight.
 func (c Counts) String() string { return c.inWords(c.ToApply) }
 
-// sentence is String without the waiting.
+// sentence does what String does, without the waiting clusters.
 func (c Counts) sentence() string { return c.inWords(0) }
 
-// inWords gives the counts with so many waiting.
+// inWords gives the counts with this many waiting.
 func (c Counts) inWords(waiting int) string {
 	switch {
 	case c.selected() == 0:
@@ -103,10 +103,10 @@ func part(n int, what string) string {
 	return fmt.Sprintf(", %d %s", n, what)
 }
 
-// Summary says what a rollout comes to. Package rollout fills it in.
+// Summary says how a whole rollout stands. Package rollout fills it in.
 //
-// What stops the rollout is said in sentences without a full stop. They name times, not durations, so that they stay
-// the same while nothing happens. They are said whether or not a cluster waits.
+// The texts say what stops the rollout, in sentences without a full stop, whether or not a cluster waits. They name
+// times, not durations, so they stay the same while nothing happens.
 type Summary struct {
 	Counts
 	// Groups has the counts of each group, in the order of the groups.
@@ -117,15 +117,15 @@ type Summary struct {
 	// Incomplete says what the decision groups lack; it is empty where they are complete. Nothing starts, and nobody is
 	// removed, until they are.
 	Incomplete string `json:"incomplete,omitempty"`
-	// Breach says which budget was breached and by whom: `stopped: a, b failed, maxFailures 1`. It is empty where none
-	// was. Nothing starts until it ends.
+	// Breach says which clusters breached which budget: `stopped: a, b failed, maxFailures 1`. It is empty where no
+	// budget is breached. Nothing starts until the breach ends.
 	Breach string `json:"breach,omitempty"`
-	// Paused says that the caller paused the rollout: `the rollout is paused`. It is empty where nobody did.
+	// Paused says that the caller paused the rollout: `the rollout is paused`. It is empty otherwise.
 	Paused string `json:"paused,omitempty"`
 	// Gates says which closed gates stop the rollout, one sentence each: `the gate "freeze" before group 1 is closed`.
 	Gates []string `json:"gates,omitempty"`
 	// Waiting says why the held clusters wait, one sentence for each reason, in the order of the groups: `waiting for group
-	// 1 "canary"`. What another field says may be among them; it is said once.
+	// 1 "canary"`. A sentence may also be in another field; the methods say it once.
 	Waiting []string `json:"waiting,omitempty"`
 }
 
@@ -138,8 +138,8 @@ type GroupCounts struct {
 // String gives group and counts in words: `group 1 "canary": 2 of 10 clusters done`.
 func (g GroupCounts) String() string { return g.Group.String() + ": " + g.Counts.String() }
 
-// Percent gives the share of the clusters that are done, from 0 to 100, rounded down. 100 means all: while the decision
-// groups are incomplete it is at most 99.
+// Percent gives the percentage of the clusters that are done, rounded down, so 100 means all. While the decision groups
+// are incomplete it is at most 99.
 func (s Summary) Percent() int {
 	if percent := s.Counts.Percent(); s.Incomplete == "" || percent < 100 {
 		return percent
@@ -147,20 +147,20 @@ func (s Summary) Percent() int {
 	return 99
 }
 
-// String says what is happening, in words without a full stop that fit the message of a condition: the counts, then
-// what stops the rollout, then why clusters wait.
+// String says what is happening, fit for the message of a condition, without a full stop: the counts, then what stops
+// the rollout, then why clusters wait.
 //
 //	12 of 320 clusters done, 5 in flight, waiting for group 1 "canary"
 //
-// Where a comma would not tell the clauses apart, semicolons stand between them. It has at most 1,024 bytes: clauses
-// that do not fit are counted, "and 17 more".
+// Semicolons separate the clauses where commas would not tell them apart. The text has at most 1,024 bytes; clauses
+// that do not fit are counted: "and 17 more".
 func (s Summary) String() string { return sentence(s.clauses()) }
 
-// clauses gives the counts, if there is anything to count, and all that stops the rollout, each once.
+// clauses gives the counts, if there is anything to count, and each text about what stops the rollout once.
 func (s Summary) clauses() []string {
 	stops := s.stops()
 	if s.selected() == 0 && s.Incomplete != "" {
-		return stops // it is not known yet whether a cluster is selected
+		return stops // it is unknown yet whether a cluster is selected
 	}
 	return append([]string{s.sentence()}, stops...)
 }
@@ -188,9 +188,9 @@ func (s Summary) stops() (stops []string) {
 //	a cluster failed                       Failed
 //	otherwise                              Succeeded
 //
-// A rollout over no cluster, or over none that counts, has Succeeded, with a reason and a message of its own in the
-// conditions. A tolerated Failed
-// cluster is in flight until its deadline, so that a rollout with such a cluster and without a deadline stays Progressing.
+// A rollout over no cluster, or over none that counts, has Succeeded, with a special reason and message in the conditions.
+// A tolerated Failed cluster is in flight until its deadline. So a rollout with such a cluster and without a deadline
+// stays Progressing.
 func (s Summary) Aggregate() RolloutStatus {
 	switch {
 	case s.Incomplete != "":

@@ -13,11 +13,11 @@ const (
 	Pending ComplianceState = "Pending"
 )
 
-// Aggregate gives the compliance of what consists of parts: of a policy over its templates, of a root policy over its
-// clusters, of a set over its policies. It is NonCompliant if one part is, else Pending if one is, else unknown if one
-// is, else Compliant. A value that is none of the constants counts as unknown. Over nothing it is unknown.
+// Aggregate gives the compliance of a whole from its parts: of a policy from its templates, of a root policy from its
+// clusters, of a set from its policies. It is NonCompliant if one part is, else Pending if one is, else unknown if one
+// is, else Compliant. Any value other than the constants counts as unknown. Without parts it is unknown.
 //
-// Parts that must not count are the caller's to leave out: of a set, the policies that are disabled or missing.
+// The caller leaves out parts that must not count: for a set, the policies that are disabled or missing.
 func Aggregate(parts ...ComplianceState) ComplianceState {
 	if len(parts) == 0 {
 		return ""

@@ -44,7 +44,7 @@ type BindingOverrides struct {
 	RemediationAction RemediationAction `json:"remediationAction,omitempty"`
 }
 
-// SubFilter is the shipped API's spelling of whether a binding is a sub filter.
+// SubFilter says whether a binding is a sub filter, in the shipped API's spelling.
 type SubFilter string
 
 // Restricted makes a binding a sub filter: it binds no cluster, and overrides the action only on clusters that other

@@ -138,7 +138,7 @@ func TestSentencesOfGroupsAreWholeUpToTheirBound(t *testing.T) {
 	said := func(after []string, fleet func(*fleet) *fleet, reports ...status.Report) string {
 		f := newFleet(t)
 		r, err := rollout.Plan(perGroup(config("0", "10m", 0)), fleet(f).group("z", "waits").read(), reports, now,
-			rollout.GroupOrder(map[string][]string{"y": {"a", "b"}, "z": after}))
+			rollout.GroupOrder(map[string][]string{"x": {"a", "b"}, "y": {"a", "b"}, "z": after}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -170,18 +170,21 @@ func TestSentencesOfGroupsAreWholeUpToTheirBound(t *testing.T) {
 		}
 		seen[want[len(first):]] = true
 
-		three := func(f *fleet) *fleet { return two(f).group("y", "later") }
-		if len(want)+len(`group 2 "y"`) <= 560 {
-			want += `; then for group 2 "y"`
-		} else {
-			want += "; then for 1 more group"
+		four := func(f *fleet) *fleet { return two(f).group("y", "later").group("x", "later too") }
+		switch y, x := `group 2 "y"`, `group 3 "x"`; {
+		case len(want)+len(y)+len(x) <= 560:
+			want += "; then for " + y + ", " + x
+		case len(want)+len(y) <= 560:
+			want += "; then for " + y + " and 1 more"
+		default:
+			want += "; then for 2 more groups"
 		}
-		if got := said([]string{"y"}, three, reports...); got != want {
+		if got := said([]string{"x", "y"}, four, reports...); got != want {
 			t.Fatalf("a name of %d bytes: got %s\nwant %s", length, got, want)
 		}
 		seen[want[len(first):]] = true
 	}
-	if len(seen) < 5 {
+	if len(seen) < 6 {
 		t.Errorf("endings: %v", slices.Collect(maps.Keys(seen)))
 	}
 }

@@ -92,7 +92,7 @@ func BenchmarkEvaluatorPolicies(b *testing.B) {
 	sizes(b, func(b *testing.B, n int) {
 		e := set(b, fleet(n))
 		for b.Loop() {
-			e.Policies()
+			e.All()
 		}
 	})
 }

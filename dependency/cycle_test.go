@@ -130,7 +130,7 @@ func TestConcurrentUse(t *testing.T) {
 					t.Error(err)
 				}
 				e.Observe(object("y"), dependency.Observation{Compliance: policyv1.Compliant, Detail: strconv.Itoa(i)})
-				for _, evaluation := range e.Policies() {
+				for _, evaluation := range e.All() {
 					_ = evaluation.String()
 				}
 				e.Policy("x")

@@ -55,7 +55,7 @@
 //
 // Policies, and all kinds of the policy group whose name ends in Policy, are in the cluster's namespace. Tell with
 // [Scopes] which of the other kinds are cluster-scoped and which are namespaced. The evaluator takes observations
-// under the name that an object has on the cluster ([ObjectOf]).
+// under the name that an object has on the cluster.
 //
 // # What is connected to what
 //

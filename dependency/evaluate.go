@@ -30,7 +30,7 @@ func Evaluate(clusterNamespace string, policies []*policyv1.Policy, observations
 			e.Observe(o, observation)
 		}
 	}
-	return e.Policies(), nil
+	return e.all(), nil
 }
 
 // Evaluation says where the templates of one policy stand. The zero value is the evaluation of a policy that is not
@@ -56,6 +56,12 @@ func (e Evaluation) String() string {
 // templates have on the cluster, under the names in [TemplateEvaluation]. Leave out those of other policies. One that is
 // missing needs an observation with ReasonNotFound.
 //
+// A template counts as what was observed at its object if it is ready: unknown (empty) where that is no compliance. While
+// it waits it counts as Pending, or as Compliant if it has ignorePending. But while its object stays although it waits (see
+// [Evaluation.Actions]) it counts as what was observed there, if that is a compliance: otherwise the templates that wait
+// for its policy would be deleted, or started. An invalid template counts as NonCompliant, one of a disabled policy as
+// unknown. For one template alone, ask an Evaluation that has only this one.
+//
 // Previous is what the policy's status says now. It stays while an object that counts could not be read, or was not
 // read, unless the other templates rule it out: else a failed read would delete what waits for the policy.
 func (e Evaluation) Compliance(observations map[Object]Observation, previous policyv1.ComplianceState) policyv1.ComplianceState {
@@ -63,7 +69,7 @@ func (e Evaluation) Compliance(observations map[Object]Observation, previous pol
 	others := []policyv1.ComplianceState{previous} // and what was read
 	for i, template := range e.Templates {
 		own := observations[template.Object]
-		parts[i] = template.Compliance(own)
+		parts[i] = template.compliance(own)
 		if !template.counts() || !own.reason(own.Compliance).keeps() {
 			others = append(others, parts[i])
 		}
@@ -112,13 +118,8 @@ const (
 	StateDisabled State = "Disabled"
 )
 
-// Compliance gives what the template counts as for its policy. If it is ready it is what was observed at its own
-// object, and unknown (empty) where that is no compliance. While it waits it is Pending, or Compliant if it has
-// ignorePending. But while its object stays although it waits (see [Evaluation.Actions]), it is what was observed at
-// its object, if that is a compliance: otherwise the templates that wait for its policy would be deleted, or
-// started. If
-// it is invalid it is NonCompliant. If its policy is disabled it is unknown.
-func (t TemplateEvaluation) Compliance(own Observation) policyv1.ComplianceState {
+// compliance gives what the template counts as for its policy, given what was observed at its own object.
+func (t TemplateEvaluation) compliance(own Observation) policyv1.ComplianceState {
 	observed := own.reason(own.Compliance) == ""
 	switch {
 	case t.State == StateInvalid:

@@ -138,8 +138,8 @@ func (e *Evaluator) Template(ref TemplateRef) (TemplateEvaluation, bool) {
 	return p.templates[ref.Index].evaluate(), true
 }
 
-// Policies gives the evaluations of all policies, sorted by name.
-func (e *Evaluator) Policies() []Evaluation {
+// all gives the evaluations of all policies, sorted by name.
+func (e *Evaluator) all() []Evaluation {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	evaluations := make([]Evaluation, 0, len(e.policies))

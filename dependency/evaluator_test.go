@@ -22,7 +22,7 @@ policies[4]: Required value: must be given`
 	if err == nil || err.Error() != want {
 		t.Errorf("got\n%v\nwant\n%s", err, want)
 	}
-	if results := e.Policies(); len(results) > 0 {
+	if results := e.All(); len(results) > 0 {
 		t.Errorf("refused, but set: %v", results)
 	}
 	if _, err := dependency.Evaluate(cluster, []*policyv1.Policy{named("", "")}, nil); err == nil {
@@ -33,7 +33,7 @@ policies[4]: Required value: must be given`
 // The zero values that doc comments promise something of.
 func TestZeroValues(t *testing.T) {
 	var e dependency.Evaluator
-	if e.Observe(object("y"), dependency.Observation{}) != nil || len(e.Policies()) > 0 || e.Order().String() != "" ||
+	if e.Observe(object("y"), dependency.Observation{}) != nil || len(e.All()) > 0 || e.Order().String() != "" ||
 		len(e.Delete("x").Templates) > 0 {
 		t.Error("an evaluator without policies has something")
 	}

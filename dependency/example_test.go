@@ -210,11 +210,11 @@ func ExampleObservationOf() {
 		"metadata":   map[string]any{"name": "owner"},
 		"status":     map[string]any{"totalViolations": int64(2)},
 	}}
-	fmt.Println(dependency.ObjectOf(constraint), dependency.ObservationOf(constraint, nil).Compliance)
+	fmt.Println(dependency.ObservationOf(constraint, nil).Compliance)
 	fmt.Println(dependency.ObservationOf(nil, nil).Problem)
 	fmt.Println(dependency.ObservationOf(nil, errors.New("timeout")).Problem)
 	// Output:
-	// K8sRequiredLabels owner NonCompliant
+	// NonCompliant
 	// NotFound
 	// ReadFailed
 }

@@ -133,7 +133,7 @@ func (m *machine) checkNamed(t *rapid.T, before map[dependency.TemplateRef]strin
 
 func (m *machine) texts() map[dependency.TemplateRef]string {
 	texts := map[dependency.TemplateRef]string{}
-	for _, r := range m.evaluator.Policies() {
+	for _, r := range m.evaluator.All() {
 		for i, template := range r.Templates {
 			texts[dependency.TemplateRef{Policy: r.Policy, Index: i}] = template.String()
 		}
@@ -160,7 +160,7 @@ func (m *machine) list() []*policyv1.Policy {
 }
 
 func (m *machine) check(t *rapid.T) {
-	if got, want := lines(m.evaluator.Policies()), lines(evaluate(m.list(), m.observations)); got != want {
+	if got, want := lines(m.evaluator.All()), lines(evaluate(m.list(), m.observations)); got != want {
 		t.Fatalf("incremental\n%s\nfull\n%s", got, want)
 	}
 	full := dependency.NewEvaluator(cluster)
@@ -170,7 +170,7 @@ func (m *machine) check(t *rapid.T) {
 	if got, want := fmt.Sprint(m.evaluator.Order()), fmt.Sprint(full.Order()); got != want {
 		t.Fatalf("incremental order\n%s\nfull\n%s", got, want)
 	}
-	for _, r := range m.evaluator.Policies() {
+	for _, r := range m.evaluator.All() {
 		if got, found := m.evaluator.Policy(r.Policy); !found || got.String() != r.String() {
 			t.Fatalf("policy %s is\n%s\nalone, and among all\n%s", r.Policy, got, r)
 		}

@@ -93,7 +93,7 @@ func ObservationOf(u *unstructured.Unstructured, err error) Observation {
 		return Observation{}
 	}
 	status, _ := u.Object["status"].(map[string]any)
-	switch object := ObjectOf(u); {
+	switch object := nameOf(u); {
 	case object.group() == constraintTemplateGroup && object.Kind == constraintTemplateKind:
 		return Observation{Compliance: policyv1.Compliant}
 	case object.group() == constraintGroup:
@@ -105,6 +105,11 @@ func ObservationOf(u *unstructured.Unstructured, err error) Observation {
 	default:
 		return Observation{Problem: ReasonFieldMissing, Detail: "status.compliant is missing"}
 	}
+}
+
+// nameOf names an object that was read.
+func nameOf(u *unstructured.Unstructured) Object {
+	return Object{APIVersion: u.GetAPIVersion(), Kind: u.GetKind(), Namespace: u.GetNamespace(), Name: u.GetName()}
 }
 
 func observationOfError(err error) Observation {

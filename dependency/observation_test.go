@@ -67,7 +67,7 @@ func TestObservationOfRealObjects(t *testing.T) {
 	}
 	for i, u := range objects {
 		before := u.DeepCopy()
-		if got := dependency.ObjectOf(u).String() + ": " + say(dependency.ObservationOf(u, nil)); got != want[i] {
+		if got := objectOf(u).String() + ": " + say(dependency.ObservationOf(u, nil)); got != want[i] {
 			t.Errorf("got %q, want %q", got, want[i])
 		}
 		if u.GetResourceVersion() != before.GetResourceVersion() {

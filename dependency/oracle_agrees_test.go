@@ -142,9 +142,9 @@ func TestNothingDependsOnTheOrderOfInputs(t *testing.T) {
 			return r
 		}
 		var got, want []dependency.Evaluation
-		for i, r := range e.Policies() {
+		for i, r := range e.All() {
 			want = append(want, invalid(r))
-			got = append(got, invalid(one.Policies()[i]))
+			got = append(got, invalid(one.All()[i]))
 		}
 		if lines(got) != lines(want) {
 			t.Fatalf("got\n%s\nwant\n%s", lines(got), lines(want))

@@ -21,7 +21,7 @@ func PolicyOf(u *unstructured.Unstructured) (*policyv1.Policy, error) {
 	if u == nil {
 		return nil, field.Required(field.NewPath("policy"), "must be given")
 	}
-	if object := ObjectOf(u); object.group() != policyGroup || object.Kind != policyKind {
+	if object := nameOf(u); object.group() != policyGroup || object.Kind != policyKind {
 		found := fmt.Sprintf("%s of %s", object.Kind, object.APIVersion)
 		return nil, field.Invalid(field.NewPath("kind"), found, "must be "+policyKind+" of "+policyGroup)
 	}

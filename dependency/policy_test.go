@@ -97,8 +97,8 @@ func TestTemplatesOfTypedObjects(t *testing.T) {
 	u := read(t, "observed.yaml")[1]
 	p := world("x: a")[0]
 	p.Spec.PolicyTemplates[0].ObjectDefinition = runtime.RawExtension{Object: u}
-	if got := evaluate([]*policyv1.Policy{p}, nil)[0].Templates[0].Object; got != dependency.ObjectOf(u) {
-		t.Errorf("got %v, want %v", got, dependency.ObjectOf(u))
+	if got := evaluate([]*policyv1.Policy{p}, nil)[0].Templates[0].Object; got != objectOf(u) {
+		t.Errorf("got %v, want %v", got, objectOf(u))
 	}
 }
 

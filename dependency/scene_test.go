@@ -212,7 +212,7 @@ func (s *stage) observe(c scene.Command) string {
 // named gives the evaluations of the policies that the arguments name, or of all.
 func (s *stage) named(c scene.Command) []dependency.Evaluation {
 	if len(c.Args) == 0 {
-		return s.evaluator.Policies()
+		return s.evaluator.All()
 	}
 	var evaluations []dependency.Evaluation
 	for _, name := range c.Args {
@@ -338,7 +338,7 @@ func (s *stage) validate(c scene.Command) string {
 func (s *stage) read(c scene.Command) string {
 	var texts []string
 	for _, u := range documents(c.Input) {
-		texts = append(texts, dependency.ObjectOf(u).String()+": "+say(dependency.ObservationOf(u, nil)))
+		texts = append(texts, objectOf(u).String()+": "+say(dependency.ObservationOf(u, nil)))
 	}
 	return strings.Join(texts, "\n")
 }

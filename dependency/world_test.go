@@ -98,9 +98,14 @@ func created(template policyv1.PolicyTemplate) dependency.Object {
 	if err := u.UnmarshalJSON(template.ObjectDefinition.Raw); err != nil {
 		panic(err)
 	}
-	o := dependency.ObjectOf(&u)
+	o := objectOf(&u)
 	o.Namespace = cluster
 	return o
+}
+
+// objectOf names an object that was read.
+func objectOf(u *unstructured.Unstructured) dependency.Object {
+	return dependency.Object{APIVersion: u.GetAPIVersion(), Kind: u.GetKind(), Namespace: u.GetNamespace(), Name: u.GetName()}
 }
 
 // compareObjects orders objects as the package does.

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -74,7 +76,7 @@ func read(objects []manifest.Object, namespace string) (*input, error) {
 // name gives the name of the object on the cluster. Policies, and all that have their group and a kind that ends like
 // theirs, are in the cluster's namespace, whatever files say.
 func (in *input) name(o manifest.Object) dependency.Object {
-	name := dependency.ObjectOf(&o.Unstructured)
+	name := dependency.Object{APIVersion: o.GetAPIVersion(), Kind: o.GetKind(), Namespace: o.GetNamespace(), Name: o.GetName()}
 	if o.GroupVersionKind().Group == policyGroup && strings.HasSuffix(name.Kind, "Policy") {
 		name.Namespace = in.namespace
 	}
@@ -148,7 +150,9 @@ func (in *input) evaluate() ([]result, error) {
 		evaluator.Observe(o, observation)
 	}
 	var results []result
-	for _, p := range evaluator.Policies() {
+	slices.SortFunc(in.policies, func(a, b *policyv1.Policy) int { return cmp.Compare(a.Name, b.Name) })
+	for _, given := range in.policies {
+		p, _ := evaluator.Policy(given.Name)
 		active := in.owned[p.Policy]
 		for _, template := range p.Templates {
 			if _, found := in.observations[template.Object]; found {

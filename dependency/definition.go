@@ -1,6 +1,8 @@
 package dependency
 
 import (
+	"fmt"
+
 	"k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -24,7 +26,9 @@ func definedBy(t policyv1.PolicyTemplate, path func() *field.Path) (Object, fiel
 	if raw == nil && t.ObjectDefinition.Object != nil {
 		var err error
 		if raw, err = t.ObjectDefinition.MarshalJSON(); err != nil {
-			return Object{}, field.ErrorList{field.InternalError(path().Child("objectDefinition"), err)}
+			return Object{}, field.ErrorList{
+				field.Invalid(path().Child("objectDefinition"), fmt.Sprintf("%T", t.ObjectDefinition.Object), "must be JSON: "+err.Error()),
+			}
 		}
 	}
 	err := json.Unmarshal(raw, &definition)

@@ -165,7 +165,7 @@ func (e *Evaluator) check(policies []*policyv1.Policy) error {
 		path := field.NewPath("policies").Index(i)
 		switch {
 		case p == nil:
-			errs = append(errs, field.Required(path, "must be given"))
+			errs = append(errs, field.Required(path, "must not be nil"))
 			continue
 		case p.Name == "":
 			errs = append(errs, field.Required(path.Child("metadata", "name"), "must be given: a policy is known by its name"))

@@ -18,7 +18,7 @@ func TestSetRefusesPoliciesThatAreNotOfTheCluster(t *testing.T) {
 	want := `policies[1].metadata.name: Required value: must be given: a policy is known by its name
 policies[ok].metadata.name: Duplicate value: "ok"
 policies[x].metadata.namespace: Invalid value: "default": must be the cluster's namespace "managed", or empty
-policies[4]: Required value: must be given`
+policies[4]: Required value: must not be nil`
 	if err == nil || err.Error() != want {
 		t.Errorf("got\n%v\nwant\n%s", err, want)
 	}

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
 // maxMessage is how many bytes a message has at most, so that an action's, which says more, has at most 1 kB.
@@ -82,62 +80,6 @@ func (t TemplateEvaluation) pendingMessage(short, long int) string {
 		clauses = append(clauses, clause)
 	}
 	return oneLine("Dependencies were not satisfied: " + strings.Join(clauses, "; "))
-}
-
-// Unmet is a dependency that is not as it must be.
-type Unmet struct {
-	// Object is what the template waits for, where it is found on the cluster.
-	Object Object
-	// Want is the compliance to wait for.
-	Want policyv1.ComplianceState
-	// Reason says why the dependency is unmet.
-	Reason Reason
-	// Observation is what was observed.
-	Observation Observation
-}
-
-// String says in one line what the object is and what it must be: "Policy default.b is NonCompliant, must be
-// Compliant".
-func (u Unmet) String() string { return oneLine(u.sentence(u.Object.String())) }
-
-// isPending says whether what upstream prints of every unmet dependency is true of this one.
-func (u Unmet) isPending() bool {
-	return u.Reason == ReasonOtherCompliance && u.Observation.Compliance == policyv1.Pending
-}
-
-// sentence is String with a name for the object.
-func (u Unmet) sentence(name string) string {
-	detail := clip(u.Observation.Detail, 300)
-	because := ""
-	if detail != "" {
-		because = ": " + detail
-	}
-	switch u.Reason {
-	case ReasonOtherCompliance:
-		return fmt.Sprintf("%s is %s, must be %s", name, u.Observation.Compliance, u.Want)
-	case ReasonNotFound:
-		return fmt.Sprintf("%s is not found, must be %s", name, u.Want)
-	case ReasonNoAPI:
-		return fmt.Sprintf("%s cannot be read: the cluster has no API for %s %s%s", name, u.Object.APIVersion, u.Object.Kind, because)
-	case ReasonFieldMissing:
-		if detail == "" {
-			return fmt.Sprintf("%s has no compliance, must be %s", name, u.Want)
-		}
-		return fmt.Sprintf("%s has no compliance (%s), must be %s", name, detail, u.Want)
-	case ReasonUnknownValue:
-		if u.Observation.Problem == "" {
-			return fmt.Sprintf("%s is %s, must be %s", name, clip(fmt.Sprintf("%q", u.Observation.Compliance), 300), u.Want)
-		}
-		return fmt.Sprintf("%s has %s, must be %s", name, detail, u.Want)
-	case ReasonReadFailed:
-		return name + " cannot be read" + because
-	case ReasonNotRead:
-		return name + " was not read so far"
-	case ReasonOnCycle:
-		return name + " waits for this template"
-	default:
-		return name + " is unmet: " + string(u.Reason) + because
-	}
 }
 
 // names gives a name for each object, with as much of its namespace, group and version as it takes to tell it from

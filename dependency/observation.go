@@ -26,34 +26,6 @@ type Observation struct {
 	Detail string
 }
 
-// Reason says in one word why a dependency is unmet.
-type Reason string
-
-const (
-	// ReasonOtherCompliance says that the object has a compliance, but not the one to wait for.
-	ReasonOtherCompliance Reason = "OtherCompliance"
-	// ReasonNotFound says that there is no such object.
-	ReasonNotFound Reason = "NotFound"
-	// ReasonNoAPI says that the cluster does not serve the kind in this version.
-	ReasonNoAPI Reason = "NoAPI"
-	// ReasonFieldMissing says that the object has no field with a compliance, or none yet.
-	ReasonFieldMissing Reason = "FieldMissing"
-	// ReasonUnknownValue says that the field has a value that is no compliance.
-	ReasonUnknownValue Reason = "UnknownValue"
-	// ReasonReadFailed says that the object could not be read.
-	ReasonReadFailed Reason = "ReadFailed"
-	// ReasonNotRead says that nobody tried to read the object so far.
-	ReasonNotRead Reason = "NotRead"
-	// ReasonOnCycle says that the object waits for the template that waits for it. Its compliance is the wanted one,
-	// or Pending, as policies are that wait for each other.
-	ReasonOnCycle Reason = "OnCycle"
-)
-
-// keeps says whether the template's object stays although the dependency is unmet for this reason (P6).
-func (r Reason) keeps() bool {
-	return r == ReasonReadFailed || r == ReasonNotRead || r == ReasonOnCycle
-}
-
 // known says whether c is one of the constants.
 func known(c policyv1.ComplianceState) bool {
 	return c == policyv1.Compliant || c == policyv1.NonCompliant || c == policyv1.Pending

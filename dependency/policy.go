@@ -19,7 +19,7 @@ import (
 // see [Validate]. The object is not changed, and the policy shares nothing with it.
 func PolicyOf(u *unstructured.Unstructured) (*policyv1.Policy, error) {
 	if u == nil {
-		return nil, field.Required(field.NewPath("policy"), "must be given")
+		return nil, field.Required(field.NewPath("policy"), "must not be nil")
 	}
 	if object := nameOf(u); object.group() != policyGroup || object.Kind != policyKind {
 		found := fmt.Sprintf("%s of %s", object.Kind, object.APIVersion)

@@ -100,10 +100,15 @@ func TestTemplatesOfTypedObjects(t *testing.T) {
 	if got := evaluate([]*policyv1.Policy{p}, nil)[0].Templates[0].Object; got != objectOf(u) {
 		t.Errorf("got %v, want %v", got, objectOf(u))
 	}
+	p.Spec.PolicyTemplates[0].ObjectDefinition.Object = &unstructured.Unstructured{Object: map[string]any{"kind": make(chan int)}}
+	const want = `spec.policy-templates[0].objectDefinition: Invalid value: "*unstructured.Unstructured": must be JSON: `
+	if err := dependency.Validate(p, nil).ToAggregate(); err == nil || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("got %v, want %s…", err, want)
+	}
 }
 
 func TestPolicyOfRefusesNoObject(t *testing.T) {
-	if p, err := dependency.PolicyOf(nil); err == nil || err.Error() != "policy: Required value: must be given" {
+	if p, err := dependency.PolicyOf(nil); err == nil || err.Error() != "policy: Required value: must not be nil" {
 		t.Errorf("got %v, %v", p, err)
 	}
 }

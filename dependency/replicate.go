@@ -2,6 +2,7 @@ package dependency
 
 import (
 	"maps"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -109,6 +110,20 @@ func (r replication) all(dependencies []policyv1.PolicyDependency) []policyv1.Po
 		replicated = append(replicated, r.one(d)...)
 	}
 	return replicated
+}
+
+// replicable gives the spec with its dependencies as they are on the cluster, where two that are spelled differently on
+// the hub may name one object. Without sets each keeps its place.
+func replicable(policy *policyv1.Policy) *policyv1.PolicySpec {
+	r := replication{namespace: policy.Namespace}
+	spec := policy.Spec
+	spec.Dependencies = r.all(spec.Dependencies)
+	spec.PolicyTemplates = slices.Clone(spec.PolicyTemplates)
+	for i := range spec.PolicyTemplates {
+		extra := &spec.PolicyTemplates[i].ExtraDependencies
+		*extra = r.all(*extra)
+	}
+	return &spec
 }
 
 // one gives a dependency in the form: one for each policy of a set.

@@ -1,0 +1,192 @@
+package dependency
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/cohort-ocm/cohort/status/policyv1"
+)
+
+// dependency is what a policy says to wait for, under the name by which it is found.
+type dependency struct {
+	object Object
+	want   policyv1.ComplianceState
+}
+
+// stated is a dependency and where it was written: as which element of spec.dependencies, or of the
+// extraDependencies of template if this is not negative.
+type stated struct {
+	dependency
+	template, element int
+}
+
+// compiledTemplate is what a template of a policy says, read once.
+type compiledTemplate struct {
+	object        Object
+	ignorePending bool
+	dependencies  []dependency
+	// errs are the faults that all templates of the policy share, and then the template's own.
+	errs field.ErrorList
+}
+
+// compiler reads policies. path leads to them, for errors.
+type compiler struct {
+	cluster cluster
+	path    *field.Path
+}
+
+// compile reads the templates of a policy, and gives the faults that they share (P1). A template with errors has the
+// zero Object if it cannot be told what it creates. It keeps the dependencies that can be read: once it is corrected it
+// waits for them, so a mistake must not break the cycle that another template is on.
+func (c compiler) compile(spec *policyv1.PolicySpec) (compiled []compiledTemplate, common field.ErrorList) {
+	stated, common := c.state(spec.Dependencies, -1)
+	_, conflicts := c.union(nil, stated)
+	common = append(common, conflicts...)
+	compiled = make([]compiledTemplate, len(spec.PolicyTemplates))
+	created := make(map[Object]int, len(spec.PolicyTemplates))
+	for i, template := range spec.PolicyTemplates {
+		t := compiledTemplate{ignorePending: template.IgnorePending}
+		object, errs := definedBy(template, func() *field.Path { return c.template(i) })
+		if len(errs) == 0 {
+			t.object = c.cluster.create(object)
+			if first, found := created[t.object.unversioned()]; found {
+				errs = field.ErrorList{c.duplicate(i, first, t.object)}
+			} else {
+				created[t.object.unversioned()] = i
+			}
+		}
+		extra, extraErrs := c.state(template.ExtraDependencies, i)
+		dependencies, conflicts := c.union(stated, extra)
+		t.dependencies = dependencies
+		t.errs = slices.Concat(common, errs, extraErrs, conflicts)
+		compiled[i] = t
+	}
+	return compiled, common
+}
+
+// state gives the dependencies without those that have errors. template is -1 for those of the policy.
+func (c compiler) state(dependencies []policyv1.PolicyDependency, template int) ([]stated, field.ErrorList) {
+	if len(dependencies) == 0 {
+		return nil, nil
+	}
+	all := make([]stated, 0, len(dependencies))
+	var errs field.ErrorList
+	for i, d := range dependencies {
+		s := stated{dependency{c.cluster.find(named(d)), d.Compliance}, template, i}
+		if faults := c.validate(d, s); len(faults) > 0 {
+			errs = append(errs, faults...)
+			continue
+		}
+		all = append(all, s)
+	}
+	return all, errs
+}
+
+// validate says what keeps d from naming an object and a compliance that it can have.
+func (c compiler) validate(d policyv1.PolicyDependency, at stated) field.ErrorList {
+	_, versionErr := schema.ParseGroupVersion(d.APIVersion)
+	possible := compliancesOf(at.object)
+	if d.APIVersion != "" && d.Kind != "" && d.Name != "" && versionErr == nil && slices.Contains(possible, d.Compliance) {
+		return nil
+	}
+	var errs field.ErrorList
+	path := c.at(at)
+	required := func(value, child string) {
+		if value == "" {
+			errs = append(errs, field.Required(path.Child(child), "must be given: a dependency names one object"))
+		}
+	}
+	required(d.APIVersion, "apiVersion")
+	if versionErr != nil {
+		errs = append(errs, field.Invalid(path.Child("apiVersion"), d.APIVersion, "must be version or group/version"))
+	}
+	required(d.Kind, "kind")
+	required(d.Name, "name")
+	switch {
+	case slices.Contains(possible, d.Compliance):
+	case known(d.Compliance):
+		errs = append(errs, field.Invalid(path.Child("compliance"), d.Compliance,
+			fmt.Sprintf("must not be waited for: a %s never is %s", kindOf(at.object), d.Compliance)))
+	default:
+		errs = append(errs, field.NotSupported(path.Child("compliance"), d.Compliance, possible))
+	}
+	return errs
+}
+
+// All compliances, and those that Gatekeeper's objects can have.
+var (
+	anyCompliance                = []policyv1.ComplianceState{policyv1.Compliant, policyv1.NonCompliant, policyv1.Pending}
+	complianceOfConstraint       = anyCompliance[:2]
+	complianceOfConstraintObject = anyCompliance[:1]
+)
+
+// compliancesOf gives the compliances that the object can have (P3).
+func compliancesOf(o Object) []policyv1.ComplianceState {
+	switch group := o.group(); {
+	case group == constraintTemplateGroup && o.Kind == constraintTemplateKind:
+		return complianceOfConstraintObject
+	case group == constraintGroup:
+		return complianceOfConstraint
+	default:
+		return anyCompliance
+	}
+}
+
+func kindOf(o Object) string {
+	if o.group() == constraintGroup {
+		return "constraint"
+	}
+	return o.Kind
+}
+
+// union gives each object of both lists once, sorted, with an error for each element of own that wants another
+// compliance of an object than what stands before it (P1). common stands before own. own is sorted in place if it
+// stands alone.
+func (c compiler) union(common, own []stated) ([]dependency, field.ErrorList) {
+	all := own
+	if len(common) > 0 {
+		all = slices.Concat(common, own)
+	}
+	slices.SortFunc(all, func(a, b stated) int {
+		return cmp.Or(a.object.compare(b.object), cmp.Compare(a.template, b.template), cmp.Compare(a.element, b.element))
+	})
+	var errs field.ErrorList
+	dependencies := make([]dependency, 0, len(all))
+	var first stated
+	for i, s := range all {
+		switch {
+		case i == 0 || s.object != first.object:
+			first = s
+			dependencies = append(dependencies, s.dependency)
+		case s.want != first.want && len(own) > 0 && s.template == own[0].template:
+			errs = append(errs, c.conflict(first, s))
+		}
+	}
+	return dependencies, errs
+}
+
+func (c compiler) conflict(first, later stated) *field.Error {
+	return field.Invalid(c.at(later).Child("compliance"), later.want, fmt.Sprintf("must be %s, as %s has it for the same %s",
+		first.want, c.at(first).Child("compliance"), first.object))
+}
+
+func (c compiler) duplicate(template, first int, object Object) *field.Error {
+	err := field.Duplicate(c.template(template).Child("objectDefinition", "metadata", "name"), object.Name)
+	err.Detail = fmt.Sprintf("must differ from the one in %s, which creates this %s", c.template(first), object.Kind)
+	return err
+}
+
+func (c compiler) template(template int) *field.Path {
+	return c.path.Child("spec", "policy-templates").Index(template)
+}
+
+func (c compiler) at(s stated) *field.Path {
+	if s.template < 0 {
+		return c.path.Child("spec", "dependencies").Index(s.element)
+	}
+	return c.template(s.template).Child("extraDependencies").Index(s.element)
+}

@@ -1,0 +1,91 @@
+package dependency
+
+import (
+	"fmt"
+
+	"github.com/cohort-ocm/cohort/status/policyv1"
+)
+
+// Unmet is a dependency that is not as it must be.
+type Unmet struct {
+	// Object is what the template waits for, where it is found on the cluster.
+	Object Object
+	// Want is the compliance to wait for.
+	Want policyv1.ComplianceState
+	// Reason says why the dependency is unmet.
+	Reason Reason
+	// Observation is what was observed.
+	Observation Observation
+}
+
+// String says in one line what the object is and what it must be: "Policy default.b is NonCompliant, must be
+// Compliant".
+func (u Unmet) String() string { return oneLine(u.sentence(u.Object.String())) }
+
+// isPending says whether what upstream prints of every unmet dependency is true of this one.
+func (u Unmet) isPending() bool {
+	return u.Reason == ReasonOtherCompliance && u.Observation.Compliance == policyv1.Pending
+}
+
+// sentence is String with a name for the object.
+func (u Unmet) sentence(name string) string {
+	detail := clip(u.Observation.Detail, 300)
+	because := ""
+	if detail != "" {
+		because = ": " + detail
+	}
+	switch u.Reason {
+	case ReasonOtherCompliance:
+		return fmt.Sprintf("%s is %s, must be %s", name, u.Observation.Compliance, u.Want)
+	case ReasonNotFound:
+		return fmt.Sprintf("%s is not found, must be %s", name, u.Want)
+	case ReasonNoAPI:
+		return fmt.Sprintf("%s cannot be read: the cluster has no API for %s %s%s", name, u.Object.APIVersion, u.Object.Kind, because)
+	case ReasonFieldMissing:
+		if detail == "" {
+			return fmt.Sprintf("%s has no compliance, must be %s", name, u.Want)
+		}
+		return fmt.Sprintf("%s has no compliance (%s), must be %s", name, detail, u.Want)
+	case ReasonUnknownValue:
+		if u.Observation.Problem == "" {
+			return fmt.Sprintf("%s is %s, must be %s", name, clip(fmt.Sprintf("%q", u.Observation.Compliance), 300), u.Want)
+		}
+		return fmt.Sprintf("%s has %s, must be %s", name, detail, u.Want)
+	case ReasonReadFailed:
+		return name + " cannot be read" + because
+	case ReasonNotRead:
+		return name + " was not read so far"
+	case ReasonOnCycle:
+		return name + " waits for this template"
+	default:
+		return name + " is unmet: " + string(u.Reason) + because
+	}
+}
+
+// Reason says in one word why a dependency is unmet.
+type Reason string
+
+const (
+	// ReasonOtherCompliance says that the object has a compliance, but not the one to wait for.
+	ReasonOtherCompliance Reason = "OtherCompliance"
+	// ReasonNotFound says that there is no such object.
+	ReasonNotFound Reason = "NotFound"
+	// ReasonNoAPI says that the cluster does not serve the kind in this version.
+	ReasonNoAPI Reason = "NoAPI"
+	// ReasonFieldMissing says that the object has no field with a compliance, or none yet.
+	ReasonFieldMissing Reason = "FieldMissing"
+	// ReasonUnknownValue says that the field has a value that is no compliance.
+	ReasonUnknownValue Reason = "UnknownValue"
+	// ReasonReadFailed says that the object could not be read.
+	ReasonReadFailed Reason = "ReadFailed"
+	// ReasonNotRead says that nobody tried to read the object so far.
+	ReasonNotRead Reason = "NotRead"
+	// ReasonOnCycle says that the object waits for the template that waits for it. Its compliance is the wanted one,
+	// or Pending, as policies are that wait for each other.
+	ReasonOnCycle Reason = "OnCycle"
+)
+
+// keeps says whether the template's object stays although the dependency is unmet for this reason (P6).
+func (r Reason) keeps() bool {
+	return r == ReasonReadFailed || r == ReasonNotRead || r == ReasonOnCycle
+}

@@ -53,7 +53,7 @@ type Binding struct {
 func Bindings(policy *policyv1.Policy, bindings []*policyv1.PlacementBinding, sets []*policyv1.PolicySet) ([]Binding, error) {
 	switch {
 	case policy == nil:
-		return nil, field.Required(field.NewPath("policy"), "must be the root policy")
+		return nil, field.Required(field.NewPath("policy"), "must not be nil")
 	case policy.Name == "":
 		return nil, field.Required(field.NewPath("metadata", "name"), "must be the name of the root policy")
 	case policy.Spec.Disabled:

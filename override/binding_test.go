@@ -151,7 +151,7 @@ func TestBindingsErrors(t *testing.T) {
 		sets     []*policyv1.PolicySet
 		want     string
 	}{
-		{"no policy", nil, nil, nil, "policy: Required value: must be the root policy"},
+		{"no policy", nil, nil, nil, "policy: Required value: must not be nil"},
 		{"a nameless policy", &policyv1.Policy{}, nil, nil, "metadata.name: Required value: must be the name of the root policy"},
 		{
 			"O1 an override to inform", policy("", ""), []*policyv1.PlacementBinding{shipped}, nil,

@@ -27,7 +27,7 @@ import (
 func Resolve(policy *policyv1.Policy, bindings []Binding) (*Resolution, error) {
 	switch {
 	case policy == nil:
-		return nil, field.Required(field.NewPath("policy"), "must be the root policy")
+		return nil, field.Required(field.NewPath("policy"), "must not be nil")
 	case policy.Spec.Disabled:
 		return &Resolution{resolved: true, disabled: true, strategy: clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.All}}, nil
 	}

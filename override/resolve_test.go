@@ -120,7 +120,7 @@ func TestResolveErrors(t *testing.T) {
 		bindings []override.Binding
 		want     string
 	}{
-		{"no policy", nil, nil, "policy: Required value: must be the root policy"},
+		{"no policy", nil, nil, "policy: Required value: must not be nil"},
 		{
 			"O3 an action that is none", policy("inform-only", ""), nil,
 			`spec.remediationAction: Unsupported value: "inform-only": supported values: "inform", "enforce"`,

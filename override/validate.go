@@ -15,7 +15,7 @@ import (
 // list as it is. Bindings refuses what Validate does.
 func Validate(binding *policyv1.PlacementBinding, path *field.Path) field.ErrorList {
 	if binding == nil {
-		return field.ErrorList{field.Required(path, "must be a PlacementBinding")}
+		return field.ErrorList{field.Required(path, "must not be nil")}
 	}
 	var errs field.ErrorList
 	if binding.Name == "" {

@@ -15,7 +15,7 @@ import (
 // What stands in the templates and dependencies of a policy is for dependency.Validate to check.
 func Validate(policy *policyv1.Policy, path *field.Path) field.ErrorList {
 	if policy == nil {
-		return field.ErrorList{field.Required(path, "must be a Policy")}
+		return field.ErrorList{field.Required(path, "must not be nil")}
 	}
 	spec := path.Child("spec")
 	errs := rollout.Validate(policy.Spec.RolloutStrategy, spec.Child("rolloutStrategy"))

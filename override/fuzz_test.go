@@ -77,7 +77,7 @@ func FuzzPlacementBinding(f *testing.F) {
 		result, err := override.Resolve(policy("inform", ""), []override.Binding{
 			{Name: typed.Name, PlacementRef: got[0].PlacementRef, Enforce: got[0].Enforce, SubFilter: got[0].SubFilter, Groups: oneGroup("A")},
 		})
-		if err != nil || result.NumClusters()+len(result.Ignored()) > 1 || got[0].SubFilter && result.NumClusters() > 0 {
+		if err != nil || result.Groups().NumClusters()+len(result.Ignored()) > 1 || got[0].SubFilter && result.Groups().NumClusters() > 0 {
 			t.Fatalf("%+v leads to %v, %v", got[0], result, err)
 		}
 	})
@@ -109,7 +109,7 @@ func FuzzPolicy(f *testing.F) {
 		action := strings.ToLower(string(typed.Spec.RemediationAction))
 		switch {
 		case typed.Spec.Disabled:
-			if err != nil || result.NumClusters() > 0 {
+			if err != nil || result.Groups().NumClusters() > 0 {
 				t.Fatalf("disabled, but %v, %v", result, err)
 			}
 		case !slices.Contains([]string{"", "inform", "enforce"}, action) || len(rollout.Validate(typed.Spec.RolloutStrategy, nil)) > 0:

@@ -90,14 +90,6 @@ func (r *Resolution) Clusters() iter.Seq[Cluster] {
 	}
 }
 
-// NumClusters is the number of bound clusters.
-func (r *Resolution) NumClusters() int {
-	if r == nil {
-		return 0
-	}
-	return len(r.clusters)
-}
-
 // Find gives the bound cluster of that name, in logarithmic time.
 func (r *Resolution) Find(name string) (Cluster, bool) {
 	if r == nil {

@@ -29,7 +29,7 @@ func TestResolvePlacementRefs(t *testing.T) {
 		b := binding("b", enforces, "A")
 		b.PlacementRef = ref
 		r := resolve(t, policy("inform", ""), b)
-		if bound, ignored := r.NumClusters() == 1, len(r.Ignored()) == 1; bound != binds || ignored == binds {
+		if bound, ignored := r.Groups().NumClusters() == 1, len(r.Ignored()) == 1; bound != binds || ignored == binds {
 			t.Errorf("%s: bound %t, reported as ignored %t, want it to bind %t", ref, bound, ignored, binds)
 		}
 	}
@@ -89,7 +89,7 @@ func TestZeroResolutionIsIncomplete(t *testing.T) {
 		if r.Incomplete() != "nothing was resolved" || r.Groups().Incomplete() == "" || r.Disabled() || r.Undecided() {
 			t.Errorf("%s: %q, groups %q", why, r.Incomplete(), r.Groups().Incomplete())
 		}
-		if _, found := r.Find("a"); found || r.NumClusters() != 0 || len(bound(r)) != 0 || r.Ignored() != nil || r.Action() != "" ||
+		if _, found := r.Find("a"); found || r.Groups().NumClusters() != 0 || len(bound(r)) != 0 || r.Ignored() != nil || r.Action() != "" ||
 			r.Strategy().Type != clusterv1alpha1.All || r.String() != "incomplete: nothing was resolved" {
 			t.Errorf("%s: %s", why, r)
 		}
@@ -101,7 +101,7 @@ func TestDisabledPolicyIsBoundNowhere(t *testing.T) {
 	broken := policy("off", "Canary")
 	broken.Spec.Disabled = true
 	r := resolve(t, broken, override.Binding{})
-	if !r.Disabled() || r.NumClusters() > 0 || r.Incomplete() != "" || r.Groups().Incomplete() != "" || r.String() != "" {
+	if !r.Disabled() || r.Groups().NumClusters() > 0 || r.Incomplete() != "" || r.Groups().Incomplete() != "" || r.String() != "" {
 		t.Errorf("%s; disabled %t, incomplete %q", r, r.Disabled(), r.Incomplete())
 	}
 }

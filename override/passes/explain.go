@@ -86,9 +86,6 @@ type Explanation struct {
 	Rollout rollout.Explanation
 }
 
-// IsZero says whether the explanation is empty.
-func (e Explanation) IsZero() bool { return !e.FirstPass && len(e.Rollout) == 0 }
-
 // String has a line for each link.
 func (e Explanation) String() string {
 	if e.FirstPass {

@@ -132,8 +132,8 @@ func (w *world) end() {
 		w.t.Fatalf("in the end the root is %s: %s\n%s", w.root.RolloutStatus, w.wave(), w.dump())
 	}
 	bound := w.resolve()
-	if len(w.replicas) != bound.NumClusters() {
-		w.t.Fatalf("%d replicas for %d clusters", len(w.replicas), bound.NumClusters())
+	if len(w.replicas) != bound.Groups().NumClusters() {
+		w.t.Fatalf("%d replicas for %d clusters", len(w.replicas), bound.Groups().NumClusters())
 	}
 	for c := range bound.Clusters() {
 		r := w.replicas[c.Name]

@@ -184,7 +184,7 @@ func isBefore(t, applied time.Time) bool { return t.Before(applied.Truncate(time
 // unless it came after when: it is taken for the failure that is being tried again.
 //
 // Where the answer to a write was lost, read the object. Call Applied only if the object has the attempt that is wanted
-// ([status.AttemptOf]); otherwise only Report it.
+// ([status.StampOf]); otherwise only Report it.
 //
 // It does for the planner what a report of ToApply with that time in Applied would do, unless what was reported already
 // is later than that. When another version is wanted, all clusters begin anew: Forget them, then Report how they

@@ -156,7 +156,7 @@ func (c *aborter) reconcile() {
 			attempt = c.app.attempt
 		}
 		work := c.works[cluster.Name]
-		if has, _ := status.StampOf(work); has != target {
+		if has, _, _ := status.StampOf(work); has != target {
 			fmt.Println("write", cluster.Name, target)
 			work.Generation++
 		}

@@ -38,8 +38,7 @@ func TestAttemptsAreStamped(t *testing.T) {
 		} else {
 			status.StampAttempt(object, step.version, step.attempt, at(step.now))
 		}
-		version, applied := status.StampOf(object)
-		if attempt := status.AttemptOf(object); version != step.version || !applied.Equal(at(step.want)) || attempt != step.has {
+		if version, attempt, applied := status.StampOf(object); version != step.version || !applied.Equal(at(step.want)) || attempt != step.has {
 			t.Errorf("%+v: it is attempt %d at %q since %v", step, attempt, version, applied)
 		}
 	}
@@ -51,26 +50,26 @@ func TestAttemptsOfOddStamps(t *testing.T) {
 	object := &metav1.ObjectMeta{}
 	status.StampAttempt(object, "v1", 2, at(60))
 	status.StampAttempt(object, "v1", 1, at(3))
-	if _, applied := status.StampOf(object); !applied.Equal(at(3)) || status.AttemptOf(object) != 2 {
-		t.Errorf("attempt %d since %v, want 2 since %v", status.AttemptOf(object), applied, at(3))
+	if _, attempt, applied := status.StampOf(object); !applied.Equal(at(3)) || attempt != 2 {
+		t.Errorf("attempt %d since %v, want 2 since %v", attempt, applied, at(3))
 	}
 	for _, text := range []string{"", "second", "-1", "1.5", "99999999999999999999"} {
 		object.Annotations["cohort.open-cluster-management.io/attempt"] = text
-		if got := status.AttemptOf(object); got != 0 {
+		if _, got, _ := status.StampOf(object); got != 0 {
 			t.Errorf("%q is attempt %d", text, got)
 		}
 	}
 	before := maps.Clone(object.Annotations)
 	shared := object.Annotations
 	status.StampAttempt(object, "v1", 1, at(9))
-	if status.AttemptOf(object) != 1 || !maps.Equal(shared, before) {
-		t.Errorf("attempt %d; a map that an informer's cache may share is %v", status.AttemptOf(object), shared)
+	if _, attempt, _ := status.StampOf(object); attempt != 1 || !maps.Equal(shared, before) {
+		t.Errorf("attempt %d; a map that an informer's cache may share is %v", attempt, shared)
 	}
 	status.Stamp(object, "v2", at(10))
 	if len(object.Annotations) != 2 {
 		t.Errorf("the first attempt at a version is noted: %v", object.Annotations)
 	}
-	if got := status.AttemptOf(&metav1.ObjectMeta{}); got != 0 {
+	if _, got, _ := status.StampOf(&metav1.ObjectMeta{}); got != 0 {
 		t.Errorf("nothing is attempt %d", got)
 	}
 }
@@ -80,11 +79,10 @@ func TestAnAttemptBeginsOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		object := &metav1.ObjectMeta{}
 		for i := range rapid.IntRange(1, 9).Draw(t, "steps") {
-			version, before := status.StampOf(object)
-			attempt := status.AttemptOf(object)
+			version, attempt, before := status.StampOf(object)
 			next, n := rapid.SampledFrom([]string{"v1", "v2"}).Draw(t, "version"), rapid.IntRange(0, 3).Draw(t, "attempt")
 			status.StampAttempt(object, next, n, at(i))
-			_, after := status.StampOf(object)
+			_, _, after := status.StampOf(object)
 			if begins := next != version || n > attempt; begins != !after.Equal(before) {
 				t.Fatalf("attempt %d at %s after attempt %d at %s: since %v, then %v", n, next, attempt, version, before, after)
 			}
@@ -143,8 +141,6 @@ func ExampleStampAttempt() {
 
 	status.StampAttempt(object, "7d4b", 1, noon.Add(time.Hour)) // it failed, and is tried again
 	fmt.Println(status.StampOf(object))
-	fmt.Println("attempt", status.AttemptOf(object))
 	// Output:
-	// 7d4b 2026-11-21 13:00:00 +0000 UTC
-	// attempt 1
+	// 7d4b 1 2026-11-21 13:00:00 +0000 UTC
 }

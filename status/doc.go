@@ -67,7 +67,8 @@
 //	} else {
 //		status.Stamp(work, version, time.Now()) // in flight, and still in the attempt before
 //	}
-//	work.Spec = render(template, status.AttemptOf(work)) // an annotation, as kubectl rollout restart writes one
+//	_, attempt, _ = status.StampOf(work)  // the one that the object has now
+//	work.Spec = render(template, attempt) // as an annotation, like the one that kubectl rollout restart writes
 //	err := client.Update(ctx, work)
 //
 // The number need not be reset for a new version: clusters begin it in the wanted attempt. The version is that of the
@@ -76,7 +77,7 @@
 //
 // From that write on the cluster is in flight, and its deadline begins anew. Until its conditions change it is
 // Progressing and not Failed, since they don't tell an old failure from a new one. So set a progressDeadline. A function
-// of your own reads the attempt with [AttemptOf], and does the same.
+// of your own reads the attempt with [StampOf], and does the same.
 //
 // # What many come to
 //

@@ -88,12 +88,11 @@ func (a addOn) report() (Report, bool) {
 	if !maps.Equal(configSet(a.actual), configSet(a.desired)) {
 		return report, true
 	}
-	if report.Applied = a.applied; report.Applied.IsZero() {
-		if _, report.Applied = StampOf(a.object); !report.Applied.IsZero() {
-			report.Applied = later(report.Applied, a.object.GetCreationTimestamp().Time)
-		}
+	_, attempt, stamped := StampOf(a.object)
+	report.Attempt, report.Applied = attempt, a.applied
+	if a.applied.IsZero() && !stamped.IsZero() {
+		report.Applied = later(stamped, a.object.GetCreationTimestamp().Time)
 	}
-	report.Attempt = AttemptOf(a.object)
 	reason := ""
 	if c := meta.FindStatusCondition(a.conditions, addonv1beta1.ManagedClusterAddOnConditionProgressing); c != nil {
 		reason, report.LastTransitionTime = c.Reason, c.LastTransitionTime.Time

@@ -78,11 +78,11 @@ func FromManifestWork(w WorkState) (Report, bool) {
 
 // stamp gives the version that the work has and, where the stamp is about that one, since when and at which attempt.
 func (w WorkState) stamp() (has string, applied time.Time, attempt int) {
-	version, applied := StampOf(w.Work)
+	version, attempt, applied := StampOf(w.Work)
 	if w.Has != "" && w.Has != version {
 		return w.Has, time.Time{}, 0
 	}
-	return version, applied, AttemptOf(w.Work)
+	return version, applied, attempt
 }
 
 // applied gives since when the work has its version, from the first source that knows.

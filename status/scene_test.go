@@ -217,7 +217,7 @@ func (s *stage) policy(c scene.Command) string {
 func (s *stage) work(c scene.Command) string {
 	w := &s.object
 	w.Namespace = "cluster1"
-	version, _ := status.StampOf(w)
+	version, _, _ := status.StampOf(w)
 	switch c.Args[0] {
 	case "apply":
 		version = c.Args[1]

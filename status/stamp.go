@@ -35,8 +35,8 @@ const (
 // stored object, if that already has the version and the attempt:
 //
 //	attempt := 0 // or for a cluster that starts: the attempt that the rollout wants
-//	if has, applied := status.StampOf(stored); has == version && !applied.IsZero() && applied.Before(now) && status.AttemptOf(stored) >= attempt {
-//		now, attempt = applied, status.AttemptOf(stored)
+//	if has, last, applied := status.StampOf(stored); has == version && last >= attempt && !applied.IsZero() && applied.Before(now) {
+//		now, attempt = applied, last
 //	}
 //	status.StampAttempt(work, version, attempt, now)
 func Stamp(object metav1.Object, version string, now time.Time) {
@@ -50,8 +50,8 @@ func Stamp(object metav1.Object, version string, now time.Time) {
 // Call it for a cluster that starts, with the attempt that the rollout wants. For a cluster in flight call Stamp: it is
 // still in an earlier attempt, whose deadline must not begin anew.
 func StampAttempt(object metav1.Object, version string, attempt int, now time.Time) {
-	has, applied := StampOf(object)
-	current := has == version && attempt <= AttemptOf(object)
+	has, last, applied := StampOf(object)
+	current := has == version && attempt <= last
 	if current && !applied.IsZero() && !applied.After(now) {
 		return
 	}
@@ -71,23 +71,18 @@ func StampAttempt(object metav1.Object, version string, attempt int, now time.Ti
 	object.SetAnnotations(annotations)
 }
 
-// StampOf reads what [Stamp] noted on an object: the version, and since when the object has it. The version is empty
-// where there is none. The time is zero where it is missing or cannot be read.
-func StampOf(object metav1.Object) (version string, applied time.Time) {
+// StampOf reads what Stamp and StampAttempt wrote on an object: the version, empty where there is none; the attempt at it,
+// 0, the first, where there is none or none that can be read; and since when the object has both, the zero time where that
+// is missing or cannot be read.
+func StampOf(object metav1.Object) (version string, attempt int, applied time.Time) {
 	annotations := object.GetAnnotations()
-	applied, err := time.Parse(time.RFC3339Nano, annotations[annotationApplied])
-	if err != nil {
-		applied = time.Time{}
+	if text, noted := annotations[annotationAttempt]; noted {
+		if n, err := strconv.Atoi(text); err == nil {
+			attempt = max(n, 0)
+		}
 	}
-	return annotations[annotationVersion], applied
-}
-
-// AttemptOf reads the attempt that [StampAttempt] noted on an object. It is 0, the first, where it is missing or cannot
-// be read.
-func AttemptOf(object metav1.Object) int {
-	attempt, err := strconv.Atoi(object.GetAnnotations()[annotationAttempt])
-	if err != nil {
-		return 0
+	if at, err := time.Parse(time.RFC3339Nano, annotations[annotationApplied]); err == nil {
+		applied = at
 	}
-	return max(attempt, 0)
+	return annotations[annotationVersion], attempt, applied
 }

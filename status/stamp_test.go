@@ -17,7 +17,7 @@ func TestStampIsReadAgain(t *testing.T) {
 	object := &metav1.ObjectMeta{Annotations: given}
 	now := time.Date(2026, time.November, 21, 12, 0, 0, 123456789, time.FixedZone("CET", 3600))
 	status.Stamp(object, "v1", now)
-	if version, applied := status.StampOf(object); version != "v1" || !applied.Equal(now) {
+	if version, _, applied := status.StampOf(object); version != "v1" || !applied.Equal(now) {
 		t.Errorf("%q since %v, want v1 since %v", version, applied, now)
 	}
 	if object.Annotations["mine"] != "x" {
@@ -37,7 +37,7 @@ func TestStampKeepsTheTimeOfAVersion(t *testing.T) {
 		want    int
 	}{{"v1", 1, 1}, {"v1", 2, 1}, {"v2", 3, 3}, {"v1", 4, 4}, {"", 5, 5}, {"", 6, 5}} {
 		status.Stamp(object, step.version, at(step.now))
-		if version, applied := status.StampOf(object); version != step.version || !applied.Equal(at(step.want)) {
+		if version, _, applied := status.StampOf(object); version != step.version || !applied.Equal(at(step.want)) {
 			t.Errorf("%q stamped at %d is %q since %v, want since %v", step.version, step.now, version, applied, at(step.want))
 		}
 	}
@@ -48,7 +48,7 @@ func TestStampGivesUpATimeToCome(t *testing.T) {
 	object := &metav1.ObjectMeta{}
 	for _, step := range []struct{ now, want int }{{60 * 24 * 365, 60 * 24 * 365}, {3, 3}, {4, 3}} {
 		status.Stamp(object, "v1", at(step.now))
-		if _, applied := status.StampOf(object); !applied.Equal(at(step.want)) {
+		if _, _, applied := status.StampOf(object); !applied.Equal(at(step.want)) {
 			t.Errorf("stamped at %v it is since %v, want since %v", at(step.now), applied, at(step.want))
 		}
 	}
@@ -60,15 +60,15 @@ func TestStampOfAnObjectWithoutOne(t *testing.T) {
 		object := &metav1.ObjectMeta{Annotations: map[string]string{
 			"cohort.open-cluster-management.io/version": "v1", "cohort.open-cluster-management.io/applied": applied,
 		}}
-		if version, since := status.StampOf(object); version != "v1" || !since.IsZero() {
+		if version, _, since := status.StampOf(object); version != "v1" || !since.IsZero() {
 			t.Errorf("%q: %q since %v", applied, version, since)
 		}
 		status.Stamp(object, "v1", at(1))
-		if _, since := status.StampOf(object); !since.Equal(at(1)) {
+		if _, _, since := status.StampOf(object); !since.Equal(at(1)) {
 			t.Errorf("%q: mended to %v", applied, since)
 		}
 	}
-	if version, since := status.StampOf(&metav1.ObjectMeta{}); version != "" || !since.IsZero() {
+	if version, _, since := status.StampOf(&metav1.ObjectMeta{}); version != "" || !since.IsZero() {
 		t.Errorf("nothing is %q since %v", version, since)
 	}
 }
@@ -82,7 +82,7 @@ func ExampleStamp() {
 	// Output:
 	// 7d4b
 	// 2026-11-21T12:00:00Z
-	// 7d4b 2026-11-21 12:00:00 +0000 UTC
+	// 7d4b 0 2026-11-21 12:00:00 +0000 UTC
 }
 
 // S1, S2: an object has no version before it exists: a copy for another cluster, or a backup, brings the stamp of before.

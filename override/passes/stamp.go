@@ -25,7 +25,7 @@ const annotationReported = "cohort.open-cluster-management.io/reported"
 // Write with the resourceVersion of the policy that was read: then nothing is reported in between.
 func (p *Propagation) Stamp(object metav1.Object, cluster Cluster, now time.Time) {
 	stamp := stampOf(p.version, cluster.Action)
-	if has, _ := status.StampOf(object); has != stamp {
+	if has, _, _ := status.StampOf(object); has != stamp {
 		annotations := maps.Clone(object.GetAnnotations())
 		if annotations == nil {
 			annotations = make(map[string]string, 3)
@@ -54,7 +54,7 @@ func FromPolicy(policy *policyv1.Policy, st *status.PolicyStatus) Replica {
 		Cluster: policy.Namespace, Action: policy.Spec.RemediationAction,
 		RolloutStatus: st.RolloutStatus, Reported: markOf(st),
 	}
-	stamp, written := status.StampOf(policy)
+	stamp, _, written := status.StampOf(policy)
 	if i := strings.LastIndexByte(stamp, ' '); i >= 0 {
 		r.Version, r.WriteTime = stamp[:i], written
 		if !strings.EqualFold(stamp, stampOf(r.Version, r.Action)) {

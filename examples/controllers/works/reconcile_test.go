@@ -48,7 +48,7 @@ func TestStartsAsManyAsTheStrategyAllows(t *testing.T) {
 	if work.Name != nameOf(set) || work.Labels[setLabel] != "apps.web" || work.Labels[placementLabel] != "prod" {
 		t.Errorf("a's work is %s with labels %v", work.Name, work.Labels)
 	}
-	if version, applied := status.StampOf(work); version != versionOf(set) || !applied.Equal(h.clock) {
+	if version, _, applied := status.StampOf(work); version != versionOf(set) || !applied.Equal(h.clock) {
 		t.Errorf("a's work has version %q of %v", version, applied)
 	}
 	if !slices.Contains(set.Finalizers, finalizer) {
@@ -221,7 +221,7 @@ func TestClusterMovesToAnotherPlacement(t *testing.T) {
 	if after.UID != before.UID || after.Generation != before.Generation || after.Labels[placementLabel] != "test" {
 		t.Errorf("before %v\nafter %v", before, after)
 	}
-	if _, applied := status.StampOf(after); !applied.Before(h.clock.Add(-grace)) {
+	if _, _, applied := status.StampOf(after); !applied.Before(h.clock.Add(-grace)) {
 		t.Error("its soak begins anew")
 	}
 	if s := h.set().Status.PlacementsSummary; s[0].Summary.Total != 1 || s[1].Summary.Total != 2 {

@@ -102,7 +102,7 @@ func (s *saboteur) agree(o any) any {
 // upToDate has a work say that it has the wanted version.
 func (s *saboteur) upToDate(o any) any {
 	work := o.(*workv1.ManifestWork)
-	if _, applied := status.StampOf(work); s.read != nil && !applied.IsZero() {
+	if _, _, applied := status.StampOf(work); s.read != nil && !applied.IsZero() {
 		work = work.DeepCopy()
 		work.Annotations = nil
 		status.Stamp(work, versionOf(s.read), applied)
@@ -182,7 +182,7 @@ func (noStatus) Update(context.Context, client.Object, ...client.SubResourceUpda
 
 // restamp notes another time than that of the write, or none.
 func (s *saboteur) restamp(work *workv1.ManifestWork) {
-	version, applied := status.StampOf(work)
+	version, _, applied := status.StampOf(work)
 	switch {
 	case s.duty == proof.DutyApplied:
 		status.Stamp(work, version, s.began)

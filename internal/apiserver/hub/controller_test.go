@@ -215,7 +215,7 @@ func (c *controller) apply(ctx context.Context, spec workv1.ManifestWorkSpec, ol
 		work.Name, work.GenerateName = "", c.name+"-"
 	}
 	if old != nil {
-		if has, _ := status.StampOf(old); has == version && equality.Semantic.DeepEqual(old.Spec, spec) {
+		if has, _, _ := status.StampOf(old); has == version && equality.Semantic.DeepEqual(old.Spec, spec) {
 			return nil
 		}
 		work = old.DeepCopy()

@@ -149,7 +149,7 @@ func replicaOf(object manifest.Object, version string, want []any) passes.Replic
 	if sameContent(want, contentOf(object)) {
 		r.Version = version
 	}
-	if _, r.WriteTime = status.StampOf(&object); r.WriteTime.IsZero() && object.GetGeneration() <= 1 {
+	if _, _, r.WriteTime = status.StampOf(&object); r.WriteTime.IsZero() && object.GetGeneration() <= 1 {
 		r.WriteTime = object.GetCreationTimestamp().Time
 	}
 	for _, details := range typed.Status.Details {

@@ -122,9 +122,3 @@ func (r *run) result() Outcome {
 	})
 	return r.outcome
 }
-
-func (r *run) remember(pd *clusterv1beta1.PlacementDecision) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.current[pd.Name] = pd
-}

@@ -148,6 +148,14 @@ func (r *run) last(planned *clusterv1beta1.PlacementDecision) *clusterv1beta1.Pl
 	return planned
 }
 
+// remember keeps an object as the API server returned it.
+func (r *run) remember(pd *clusterv1beta1.PlacementDecision) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.current[pd.Name] = pd
+}
+
+// retry counts a request that is repeated.
 func (r *run) retry() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -12,10 +12,14 @@ type source struct {
 	key       Key
 	object    string // the name of the PlacementDecision that it was read from or is to be written to, if any
 	decisions []clusterv1beta1.ClusterDecision
-	labelled  bool   // the PlacementDecision has the label of the index
-	label     string // the label of the index
-	assumed   bool   // the label is missing or no index, so the index is taken for 0
-	deleted   bool   // the PlacementDecision is being deleted
+	from      *clusterv1beta1.PlacementDecision // what parse read it from; nil for any other source
+	assumed   bool                              // the label is missing or no index, so the index is taken for 0
+}
+
+// label gives the label of the index that parse found, and whether it is there.
+func (s *source) label() (string, bool) {
+	label, ok := s.from.Labels[clusterv1beta1.DecisionGroupIndexLabel]
+	return label, ok
 }
 
 // size counts the decisions that name a cluster.

@@ -64,8 +64,8 @@ func compareStatus(placement *clusterv1beta1.Placement, sources []source, distin
 func oddIndexes(sources []source) string {
 	var found findings
 	for i := range sources {
-		if sources[i].labelled && sources[i].assumed {
-			found.add("PlacementDecision %s has %q for the index of its group", sources[i].object, sources[i].label)
+		if label, labelled := sources[i].label(); labelled && sources[i].assumed {
+			found.add("PlacementDecision %s has %q for the index of its group", sources[i].object, label)
 		}
 	}
 	return found.String()
@@ -102,7 +102,7 @@ func missing(status *clusterv1beta1.PlacementStatus, sources []source, distinct 
 // anyLabelled says whether an object has the label of its group's index.
 func anyLabelled(sources []source) bool {
 	for i := range sources {
-		if sources[i].labelled {
+		if _, labelled := sources[i].label(); labelled {
 			return true
 		}
 	}
@@ -183,7 +183,7 @@ func (f *findings) compareObjects(groups []clusterv1beta1.DecisionGroupStatus, s
 // deletions looks for objects that are being deleted. Their clusters go to other objects, or are no longer selected.
 func (f *findings) deletions(sources []source) {
 	for i := range sources {
-		if sources[i].deleted {
+		if sources[i].from.DeletionTimestamp != nil {
 			f.add("PlacementDecision %s is being deleted", sources[i].object)
 		}
 	}

@@ -7,8 +7,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
-
-	"github.com/cohort-ocm/cohort/internal/fielderrs"
 )
 
 // MaxDecisions is how many clusters a PlacementDecision may hold. The API documents the limit and does
@@ -41,16 +39,20 @@ func (g *Groups) Decisions(placement *clusterv1beta1.Placement, stored ...*clust
 	if placement == nil {
 		return nil, nilPlacement()
 	}
-	if errs := validateName(placement, nil); len(errs) > 0 {
-		return nil, fielderrs.Join(errs)
+	if err := validateName(placement, nil); err != nil {
+		return nil, err
 	}
 	if err := ofOnePlacement(field.NewPath("groups"), g); err != nil {
 		return nil, err
 	}
-	k, err := newKeeper(g, placement, stored)
+	sources, err := parse(stored)
 	if err != nil {
 		return nil, err
 	}
+	if err := validateStored(placement, stored); err != nil {
+		return nil, err
+	}
+	k := newKeeper(g, placement, sources)
 	var result []*clusterv1beta1.PlacementDecision
 	for i := range g.Len() {
 		for _, o := range k.cut(i) {

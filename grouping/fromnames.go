@@ -52,7 +52,9 @@ func validateKey(path *field.Path, key Key) field.ErrorList {
 	if key.Index < 0 {
 		errs = append(errs, field.Invalid(path.Child("index"), key.Index, "must not be negative"))
 	}
-	errs = append(errs, labelValue(path.Child("name"), key.Name)...)
+	if err := labelValue(path.Child("name"), key.Name); err != nil {
+		errs = append(errs, err)
+	}
 	if key.Placement != "" {
 		errs = append(errs, field.Invalid(path.Child("placement"), key.Placement, "must be empty; Join sets it"))
 	}

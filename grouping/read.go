@@ -75,16 +75,13 @@ func parse(decisions []*clusterv1beta1.PlacementDecision) ([]source, error) {
 	slices.SortFunc(objects, compareObjects)
 	sources := make([]source, len(objects))
 	for i, d := range objects {
-		label, labelled := d.Labels[clusterv1beta1.DecisionGroupIndexLabel]
-		index, indexed := groupIndex(label)
+		index, indexed := groupIndex(d.Labels[clusterv1beta1.DecisionGroupIndexLabel])
 		sources[i] = source{
 			key:       Key{Index: index, Name: d.Labels[clusterv1beta1.DecisionGroupNameLabel]},
 			object:    d.Name,
 			decisions: d.Status.Decisions,
-			labelled:  labelled,
-			label:     label,
+			from:      d,
 			assumed:   !indexed,
-			deleted:   d.DeletionTimestamp != nil,
 		}
 	}
 	errs = append(errs, onePlacement(objects)...)

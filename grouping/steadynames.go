@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 )
 
@@ -18,35 +19,26 @@ type keeper struct {
 	last    int // the highest number in use for an object that is not stored
 }
 
-// newKeeper checks the stored objects and finds out which of them stay, and with which clusters.
-func newKeeper(g *Groups, placement *clusterv1beta1.Placement, stored []*clusterv1beta1.PlacementDecision) (*keeper, error) {
-	if _, err := parse(stored); err != nil {
-		return nil, err
-	}
-	if err := validateStored(placement, stored); err != nil {
-		return nil, err
-	}
-	staying, err := parse(slices.DeleteFunc(slices.Clone(stored), func(d *clusterv1beta1.PlacementDecision) bool {
-		return goes(d, placement) || isUnfit(d)
-	}))
-	if err != nil {
-		return nil, err
-	}
-
+// newKeeper finds out which of the placement's stored objects stay, and with which clusters.
+func newKeeper(g *Groups, placement *clusterv1beta1.Placement, stored []source) *keeper {
 	k := &keeper{
 		Groups:  g,
-		stored:  staying,
+		stored:  make([]source, 0, len(stored)),
 		holders: make([]int32, g.NumClusters()),
 		names:   make(map[string]bool, len(stored)),
 		prefix:  placement.Name + "-decision-",
 	}
-	for _, d := range stored {
-		k.names[d.Name] = true
+	for i := range stored {
+		s := &stored[i]
+		k.names[s.object] = true
+		if !goes(s.from, placement.UID) && !s.isUnfit() {
+			k.stored = append(k.stored, *s)
+		}
 	}
 	for position := range k.holders {
 		k.holders[position] = -1
 	}
-	for i, object := range staying {
+	for i, object := range k.stored {
 		for _, d := range object.decisions {
 			position, ok := g.Position(d.ClusterName)
 			if ok && k.holders[position] < 0 && g.keys[g.groups[position]] == object.key {
@@ -54,7 +46,7 @@ func newKeeper(g *Groups, placement *clusterv1beta1.Placement, stored []*cluster
 			}
 		}
 	}
-	return k, nil
+	return k
 }
 
 // cut gives the content of the i-th group's objects in the order of their names.
@@ -113,18 +105,17 @@ func (k *keeper) unusedName() string {
 
 // goes says whether a stored object goes without anybody's doing, and what it has with it: it is being deleted, or will
 // be by the garbage collector, since an earlier placement of the same name controls it.
-func goes(d *clusterv1beta1.PlacementDecision, placement *clusterv1beta1.Placement) bool {
+func goes(d *clusterv1beta1.PlacementDecision, placement types.UID) bool {
 	if d.DeletionTimestamp != nil {
 		return true
 	}
 	owner := metav1.GetControllerOfNoCopy(d)
-	return owner != nil && owner.UID != "" && placement.UID != "" && owner.UID != placement.UID
+	return owner != nil && owner.UID != "" && placement != "" && owner.UID != placement
 }
 
 // isUnfit says whether an object cannot be kept: its index label is not written as Decisions writes it, such as "01", so
 // that keeping it would change its label; or it has no name, which no stored object has.
-func isUnfit(d *clusterv1beta1.PlacementDecision) bool {
-	label := d.Labels[clusterv1beta1.DecisionGroupIndexLabel]
-	index, _ := groupIndex(label)
-	return d.Name == "" || label != strconv.Itoa(int(index))
+func (s *source) isUnfit() bool {
+	label, _ := s.label()
+	return s.object == "" || label != strconv.Itoa(int(s.key.Index))
 }

@@ -51,7 +51,9 @@ func newDivision(placement *clusterv1beta1.Placement, path *field.Path) (divisio
 	}
 	for i, group := range placement.Spec.DecisionStrategy.GroupStrategy.DecisionGroups {
 		path := groupStrategyPath(path).Child("decisionGroups").Index(i)
-		errs = append(errs, validateGroupName(path.Child("groupName"), group.GroupName)...)
+		if err := validateGroupName(path.Child("groupName"), group.GroupName); err != nil {
+			errs = append(errs, err)
+		}
 		s, selectorErrs := newSelector(path.Child("groupClusterSelector"), group)
 		errs = append(errs, selectorErrs...)
 		d.groups = append(d.groups, namedGroup{group.GroupName, s})
@@ -87,17 +89,17 @@ func parseSize(placement *clusterv1beta1.Placement, path *field.Path) (limit.Lim
 }
 
 // validateGroupName reports a name that can't be the value of the group's label.
-func validateGroupName(path *field.Path, name string) field.ErrorList {
+func validateGroupName(path *field.Path, name string) *field.Error {
 	if name == "" {
-		return field.ErrorList{field.Required(path, "must be a name: the clusters that no group selects are those without")}
+		return field.Required(path, "must be a name: the clusters that no group selects are those without")
 	}
 	return labelValue(path, name)
 }
 
 // labelValue reports a value that no label can have.
-func labelValue(path *field.Path, value string) field.ErrorList {
+func labelValue(path *field.Path, value string) *field.Error {
 	if faults := validation.IsValidLabelValue(value); len(faults) > 0 {
-		return field.ErrorList{field.Invalid(path, value, "must be usable as the value of a label: "+strings.Join(faults, "; "))}
+		return field.Invalid(path, value, "must be usable as the value of a label: "+strings.Join(faults, "; "))
 	}
 	return nil
 }

@@ -17,7 +17,9 @@ import (
 func Validate(placement *clusterv1beta1.Placement, path *field.Path) field.ErrorList {
 	_, errs := newDivision(placement, path)
 	if placement != nil && placement.Name != "" {
-		errs = append(errs, validateName(placement, path)...)
+		if err := validateName(placement, path); err != nil {
+			errs = append(errs, err)
+		}
 	}
 	return errs
 }
@@ -27,11 +29,10 @@ func nilPlacement() *field.Error {
 }
 
 // validateName checks that names and labels of PlacementDecisions follow from the placement's name.
-func validateName(placement *clusterv1beta1.Placement, path *field.Path) field.ErrorList {
+func validateName(placement *clusterv1beta1.Placement, path *field.Path) *field.Error {
 	path = path.Child("metadata", "name")
 	if faults := validation.IsDNS1123Subdomain(placement.Name); len(faults) > 0 {
-		return field.ErrorList{field.Invalid(path, placement.Name,
-			"must be usable in the names of PlacementDecisions: "+strings.Join(faults, "; "))}
+		return field.Invalid(path, placement.Name, "must be usable in the names of PlacementDecisions: "+strings.Join(faults, "; "))
 	}
 	return labelValue(path, placement.Name)
 }

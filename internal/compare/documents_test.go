@@ -122,6 +122,20 @@ func TestTheMigrationPageNamesItsTests(t *testing.T) {
 	}
 }
 
+// Every case that the page names is a scene of rollout, which tells it to a reader without code.
+func TestTheMigrationPageHasScenes(t *testing.T) {
+	scenes := strings.ToLower(strings.Join(strings.Fields(strings.ReplaceAll(read(t, "../../rollout/testdata/scenes/migration.txt"), "#", "")), " "))
+	cases := regexp.MustCompile("`TestDifferences/([a-z0-9 -]+)`").FindAllStringSubmatch(read(t, "MIGRATION.md"), -1)
+	if len(cases) < 20 {
+		t.Errorf("found %d cases on the page", len(cases))
+	}
+	for _, c := range cases {
+		if !strings.Contains(scenes, " "+c[1]+". ") {
+			t.Errorf("no scene of migration.txt begins with %q", c[1])
+		}
+	}
+}
+
 // The code on the page stands in the files that it is said to be from.
 func TestTheMigrationPageQuotes(t *testing.T) {
 	quotes := regexp.MustCompile("(?s)<!-- from (\\S+) -->\n```go\n(.*?)\n```").FindAllStringSubmatch(read(t, "MIGRATION.md"), -1)

@@ -90,7 +90,7 @@ func (r Revisions) wentBack(s *Summary) string {
 	case s.Incomplete != "":
 		return aborted // it is unknown yet which clusters have it
 	case s.UncountedToApply > 0:
-		return aborted + ": no selected cluster that counts has " + r.UpdateRevision + part(s.UncountedToApply, "that do not count still go back")
+		return aborted + ": no selected cluster that counts has " + r.UpdateRevision + part(s.UncountedToApply, "not counted still going back")
 	default:
 		return aborted + ": no selected cluster has " + r.UpdateRevision
 	}

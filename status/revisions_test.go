@@ -202,7 +202,7 @@ func TestNobodyWhoCountsHasTheFailedVersion(t *testing.T) {
 	summary := status.Summary{Counts: status.Counts{Skip: 1, Uncounted: 1, UncountedToApply: 1}}
 	var conditions []metav1.Condition
 	status.SetRevisionConditions(&conditions, r, summary, 1, aborted.Time)
-	want := "no selected cluster that counts has v2, 1 that do not count still go back"
+	want := "no selected cluster that counts has v2, 1 not counted still going back"
 	for _, c := range conditions {
 		if !strings.Contains(c.Message, want) {
 			t.Errorf("%s says %q, want %q", c.Type, c.Message, want)

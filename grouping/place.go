@@ -11,8 +11,8 @@ import (
 // gap is a range of missing indexes: before a group, and behind another or at the beginning.
 type gap struct {
 	index   int32 // the lowest of the missing ones
-	missing int32
-	behind  *Key // nil at the beginning
+	missing int32 // how many; none unless it is positive
+	behind  *Key  // nil at the beginning
 	before  *Key
 }
 
@@ -104,20 +104,15 @@ func compareKnown(last map[string]int32, a, b string) int {
 	}
 }
 
-// gapsOf gives the gaps between sources, which are in the order of their keys.
+// gapsOf gives the gap before each source. The sources are in the order of their keys.
 func gapsOf(sources []source) []gap {
-	var gaps []gap
+	gaps := make([]gap, len(sources))
 	var behind *Key
-	next := int32(0)
+	last := int32(-1)
 	for i := range sources {
 		key := &sources[i].key
-		if missing := key.Index - next; missing > 0 {
-			gaps = append(gaps, gap{index: next, missing: missing, behind: behind, before: key})
-		}
-		behind = key
-		if next = key.Index; next < math.MaxInt32 {
-			next++
-		}
+		gaps[i] = gap{index: last + 1, missing: key.Index - 1 - last, behind: behind, before: key}
+		behind, last = key, key.Index
 	}
 	return gaps
 }

@@ -26,7 +26,7 @@ func Previous(groups *Groups) Option {
 // heritage maps the previous groups to a new division. Without previous groups it is empty.
 type heritage struct {
 	homes []int32 // of each position, the previous group whose name it still matches, or -1
-	bins  []int   // of each previous group, its place among the groups of its name, or -1
+	bins  []int   // of each previous group, its place among the groups of its name if that still exists
 	sizes []int   // of each part, how many previous groups it continues
 }
 
@@ -45,9 +45,6 @@ func (d division) inherit(previous *Groups, names []string, partOf []int32) heri
 		parts[d.name(part)] = part
 	}
 	h.bins = make([]int, previous.Len())
-	for i := range h.bins {
-		h.bins[i] = -1
-	}
 	for i, key := range previous.keys {
 		if part, ok := parts[key.Name]; ok {
 			h.bins[i] = h.sizes[part]

@@ -2,6 +2,7 @@ package grouping_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -101,6 +102,10 @@ func TestDivideWithPreviousGroups(t *testing.T) {
 			intstr.FromInt32(2), groups(canary), "a+canary b c+canary", `0 "canary":c | 1 "canary":a | 2:b`},
 		{"G6 G10 between two names one belongs to each", decisions{decision("d-1", "0", "canary", "c"), decision("d-2", "x", "canary", "b"), decision("d-3", "x", "", "d"), decision("d-4", "3", "", "a")},
 			intstr.FromInt32(2), groups(canary), "a b+canary c+canary d", `0 "canary":c | 1 "canary":b | 2:d | 3:a`},
+		{"G6 G10 several at the end of a name stand one behind the other", decisions{decision("d-1", "0", "canary", "c"), decision("d-2", "x", "canary", "b"), decision("d-3", "x", "canary", "a"), decision("d-4", "3", "", "d")},
+			intstr.FromInt32(2), groups(canary), "a+canary b+canary c+canary d", `0 "canary":c | 1 "canary":b | 2 "canary":a | 3:d`},
+		{"G6 G10 an index that is missing before another name is not for it", decisions{decision("d-1", "1", "canary", "a"), decision("d-2", "2", "", "c"), decision("d-3", "x", "", "b")},
+			intstr.FromInt32(2), groups(canary), "a+canary b c", `0 "canary":a | 1:c | 2:b`},
 		{"G6 G10 between two names, one of which has another gap", decisions{decision("d-1", "0", "canary", "c"), decision("d-2", "2", "", "e"), decision("d-3", "x", "", "d"), decision("d-4", "4", "", "a")},
 			intstr.FromInt32(2), groups(canary), "a c+canary d e", `0 "canary":c | 1:e | 2:d | 3:a`},
 		{"G6 G10 where one is missing, it is of the name that no other object has", decisions{decision("d-1", "x", "canary", "a"), decision("d-2", "1", "", "c"), decision("d-3", "x", "", "b")},
@@ -128,6 +133,17 @@ func TestDivideWithPreviousGroups(t *testing.T) {
 				t.Errorf("groups (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// G6, G10: where no object has an index, each name is one group, also where an object of it is full.
+func TestGroupsWithoutAnyIndexStay(t *testing.T) {
+	clusters := numbered(grouping.MaxDecisions, "c")
+	previous := mustRead(t, older("d-1", strings.Join(names(clusters), " ")), decision("d-2", "", "canary", "x"))
+	placement := newPlacement(intstr.FromInt(len(clusters)), byLabel("canary", "canary"))
+	got := mustDivide(t, placement, append(clusters, newCluster("a"), newCluster("x", "canary", "")), grouping.Previous(previous))
+	if moved := moved(previous, got); len(moved) > 0 {
+		t.Errorf("%v moved: %s", moved, show(got))
 	}
 }
 

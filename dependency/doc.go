@@ -77,7 +77,8 @@
 // # Order
 //
 // [Evaluator.Order] tells a generator in which stages templates become ready, from the policies alone, as [Replicate]
-// makes them for a cluster without a namespace. It takes for granted that objects outside of the policies, and the objects of templates that are ready, come to the compliance
+// makes them for a cluster without a namespace. It takes for granted that objects outside of the policies, and the
+// objects of templates that are ready, come to the compliance
 // that is waited for. Templates that cannot become ready in this way are listed as blocked.
 //
 // # Departures from the design document

@@ -2,6 +2,17 @@ package policyv1
 
 import "strings"
 
+// RemediationAction is what a policy does about a cluster that does not comply. Objects spell it in any letter
+// case; the library gives the constants. Empty means that each template decides for itself.
+type RemediationAction string
+
+const (
+	// Inform reports what does not comply and changes nothing.
+	Inform RemediationAction = "inform"
+	// Enforce changes the cluster until it complies.
+	Enforce RemediationAction = "enforce"
+)
+
 // Known gives the constant that the action spells, in any letter case, and true. It gives empty and true for the empty
 // action, and false for any other text.
 func (a RemediationAction) Known() (RemediationAction, bool) {

@@ -28,17 +28,6 @@ type PolicySpec struct {
 	PolicyTemplates []PolicyTemplate `json:"policy-templates"`
 }
 
-// RemediationAction is what a policy does about a cluster that does not comply. Objects spell it in any letter
-// case; the library gives the constants. Empty means that each template decides for itself.
-type RemediationAction string
-
-const (
-	// Inform reports what does not comply and changes nothing.
-	Inform RemediationAction = "inform"
-	// Enforce changes the cluster until it complies.
-	Enforce RemediationAction = "enforce"
-)
-
 // PolicyTemplate is an object to create on the managed cluster, and what it waits for.
 type PolicyTemplate struct {
 	// ObjectDefinition is the object, any JSON.

@@ -58,7 +58,7 @@ func (b *Blocker) kind(many bool) string {
 	}
 }
 
-// end says until when the cluster does so, in words that follow those of kind.
+// end says until when the cluster does so, in words that follow the words of kind.
 func (b *Blocker) end(many bool) string {
 	switch {
 	case b.Starting || b.Status == status.TimeOut:
@@ -84,7 +84,7 @@ func (b *Blocker) end(many bool) string {
 	}
 }
 
-// slot says until when the cluster keeps its slot, in words that follow those of kind.
+// slot says until when the cluster keeps its slot, in words that follow the words of kind.
 func (b *Blocker) slot(many bool) string {
 	keeps := plural(many, "keeps its slot", "keep their slots")
 	switch {

@@ -34,8 +34,8 @@ type Changes struct {
 // that was not selected then counts as one that waited. Changes takes time linear in the clusters of both.
 //
 // Where previous is nil, nothing is new: a controller that has restarted must not tell again what was told before.
-// Where previous is a zero Result, everything is new: pass one for a rollout of which nothing was told yet, for example
-// where the owner has no conditions.
+// Where previous is a zero Result, everything is new: pass one for a rollout about which nothing was told yet, for
+// example where the owner has no conditions.
 func (r *Result) Changes(previous *Result) Changes {
 	if previous == nil || r == previous {
 		return Changes{}

@@ -64,7 +64,7 @@ type grant struct {
 // tracks says which stages of a graph are active, and what the others wait for.
 //
 // For example, b and c come after a, and d after both: a {succeeded}, b {progressing}, c {unreported}, d {unreported}.
-// Then the grants are those of b and c, of is -1, 0, 1, -1, and behind is -1, -1, -1, 1: d waits for b first.
+// Then the grants are for b and c, of is -1, 0, 1, -1, and behind is -1, -1, -1, 1: d waits for b first.
 type tracks struct {
 	grants   []grant // of the active stages, in their order
 	of       []int32 // the index of each stage's grant; -1 where the stage is not active

@@ -116,7 +116,7 @@
 // elsewhere. More failures in any stage are a breach: then nothing starts anywhere. Under Progressive the budget also
 // holds over all clusters together. The result's [Schedule] shows the stages with their limits as counts.
 //
-// Clusters in flight are Progressing, Failed within their deadline, or soaking. The result has those of every stage:
+// Clusters in flight are Progressing, Failed within their deadline, or soaking. The result has them from every stage:
 // they have the workload, and changes to it must reach them.
 //
 // A percentage in MaxConcurrency is a share of the clusters outside the mandatory groups. A percentage in MaxFailures
@@ -174,8 +174,8 @@
 //
 // For a workload that follows several placements, join their groups with [grouping.Join]. Where each placement has a strategy
 // of its own, take them apart with [grouping.Apart] and plan each. All and Progressive pool joined groups;
-// ProgressivePerGroup goes through the groups of one placement before those of the next. The name or index of a mandatory
-// group then means such a group of each placement.
+// ProgressivePerGroup goes through the groups of one placement, then of the next. The name or index of a mandatory group then
+// means such a group of each placement.
 //
 // # Before it begins
 //

@@ -38,9 +38,9 @@ type Exposure struct {
 	InFlight int `json:"inFlight"`
 	// Finish is how long it takes from the beginning until all clusters are done.
 	Finish Span `json:"finish"`
-	// Stages are those of the rollout's [Schedule], each with the numbers for its clusters alone.
+	// Stages are the stages of the rollout's [Schedule], each with the numbers for its clusters alone.
 	Stages []StageExposure `json:"stages"`
-	// Warnings are those of a plan before anything is reported, followed by those that say where the strategy protects
+	// Warnings are what a plan warns of before anything is reported, followed by warnings where the strategy protects
 	// nothing.
 	Warnings []Warning `json:"warnings,omitempty"`
 }
@@ -57,10 +57,11 @@ type StageExposure struct {
 }
 
 // Expose works out the exposure of a rollout by strategy over groups that begins at the time now. Life is how long a
-// cluster takes from its start to its success, without the strategy's MinSuccessTime. The options are those of [Plan].
+// cluster takes from its start to its success, without the strategy's MinSuccessTime. The options are the same as for
+// [Plan].
 //
-// The errors are those of [Plan], and one where life is negative or its Longest is below its Shortest. Inputs are not
-// changed.
+// The errors are the same as from [Plan], and one where life is negative or its Longest is below its Shortest. Inputs
+// are not changed.
 //
 // Expose takes time linear in the groups, however many clusters they have; with [Ramp], [MaxStarts], [Uncounted] or
 // [FailedBefore] linear in the clusters. With [GroupOrder] it finds a maximum flow, in a few passes over the pairs of groups

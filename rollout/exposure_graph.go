@@ -75,8 +75,8 @@ func (s *prospect) together(loadOf func(stage int) load) int {
 //
 // Stage i has two places: 2i gives its gain, and 2i+1 takes its loss. What a place gives flows to the taking places of all
 // stages before it. There it is taken while there is room. Otherwise it flows on to the giving place of that stage, and may
-// be called back later. The flow grows in rounds (Dinic): each round uses up the shortest ways, so those of the next are
-// longer.
+// be called back later. The flow grows in rounds (Dinic): each round uses up the shortest ways, so the next round has
+// longer ones.
 type network struct {
 	given, room []int   // for each stage what it has not sent yet, and what it may still take
 	begin       []int32 // the first arc of each place

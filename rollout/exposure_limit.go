@@ -50,7 +50,7 @@ func (l Limits) String() string {
 // that the bounds still allow and that some number of failures exceeds in each group. So to tolerate failures, set
 // maxFailures, and get a lower maxConcurrency. A maxFailures of 0% counts as set, one of 0 does not.
 //
-// The other arguments and errors are those of [Expose]. It is also an error (*field.Error, at bounds.exposed or
+// The other arguments and errors are the same as for [Expose]. It is also an error (*field.Error, at bounds.exposed or
 // bounds.finish) if no limits are strict enough; the error says which bound would be wide enough. And it is an error if
 // the strategy is All, which has no limits.
 func Limit(strategy clusterv1alpha1.RolloutStrategy, groups *grouping.Groups, life Span, now time.Time, bounds Bounds, opts ...Option) (Limits, error) {

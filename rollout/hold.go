@@ -47,7 +47,7 @@ type Hold struct {
 	// closed gate (HoldGateClosed), or the group with the last success (HoldWait). Unless AllGroups, it is the group whose
 	// budget is breached (HoldBreached) or whose slots are taken (HoldConcurrency).
 	Group grouping.Key `json:"group"`
-	// AllGroups says that the budget or the limit is not that of a single group.
+	// AllGroups says that the budget or the limit does not belong to a single group.
 	AllGroups bool `json:"allGroups,omitempty"`
 
 	// Detail describes the clusters that are waited for (HoldBreached, HoldMandatoryGroup, HoldEarlierGroup,

@@ -57,7 +57,7 @@ type observed struct {
 	merged   names         // the clusters with several reports
 
 	unselected map[string]time.Time // since when clusters have not been selected, as far as earlier results know
-	due        []string             // those of removed to remove now, in order
+	due        []string             // the ones to remove now, in order
 }
 
 // names stands for some clusters: how many, and the first by name.

@@ -53,7 +53,7 @@ func (o *options) errs() (errs field.ErrorList) {
 	return errs
 }
 
-// isOrdered says whether clusters start in another order than that of their names.
+// isOrdered says whether clusters start in another order than by name.
 func (o *options) isOrdered() bool { return o.order != nil || o.back != nil }
 
 // Paused starts nothing; all else is as before.

@@ -196,7 +196,7 @@ func (r *Result) held(group int) int {
 	return n
 }
 
-// heldCounted counts those of them that count.
+// heldCounted does so for the clusters that count.
 func (r *Result) heldCounted(group int) int {
 	n := r.tallies[group].waiting()
 	if r.started != nil {

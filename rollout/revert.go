@@ -28,7 +28,7 @@ type Abort struct {
 }
 
 // Revert says what may happen at the time now to bring clusters with the failed version back to the version before.
-// Clusters in Start and InFlight are to get the version before. Otherwise the result is like that of Plan.
+// Clusters in Start and InFlight are to get the version before. Otherwise the result is as from Plan.
 //
 //	has the failed version                                       waits, and starts in its turn
 //	has the version before, Applied at abort.Time or later       went back: as reported
@@ -61,8 +61,8 @@ type Abort struct {
 // When Revert neither starts nor holds anyone, no cluster has the failed version any more. From then on, Plan with the
 // version before brings it to clusters that joined meanwhile or have a third version; these then count as gone back.
 //
-// The errors are those of Plan, and one if abort.Time is zero or after now. It takes as long as Plan, and in addition
-// sorts the clusters that have the failed version.
+// The errors are the same as from Plan, and one if abort.Time is zero or after now. It takes as long as Plan, and in
+// addition sorts the clusters that have the failed version.
 func Revert(strategy clusterv1alpha1.RolloutStrategy, groups *grouping.Groups, abort Abort, now time.Time, opts ...Option) (*Result, error) {
 	rules, o, err := compile(strategy, opts)
 	if err := errors.Join(err, abort.check(now)); err != nil {

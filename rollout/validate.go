@@ -12,7 +12,7 @@ import (
 	"github.com/cohort-ocm/cohort/internal/limit"
 )
 
-// Validate reports what is wrong with a strategy, for a webhook to return. The paths are those of its JSON, such as
+// Validate reports what is wrong with a strategy, for a webhook to return. The errors have the paths of its JSON, such as
 // progressive.maxConcurrency, below path, which may be nil. Only the fields of the chosen type are checked; an empty type is
 // All. [Plan] refuses a strategy exactly where the list is not empty.
 func Validate(strategy clusterv1alpha1.RolloutStrategy, path *field.Path) field.ErrorList {

@@ -39,7 +39,7 @@ func (b *wayBack) compare(p, q int32) int {
 	if b == nil {
 		return 0
 	}
-	turn := func(position int32) uint32 { return uint32(b.ranks[position] - 1) } // that of the others is the last
+	turn := func(position int32) uint32 { return uint32(b.ranks[position] - 1) } // the others come last
 	return cmp.Compare(turn(p), turn(q))
 }
 

@@ -71,9 +71,8 @@
 //	work.Spec = render(template, attempt) // as an annotation, like the one that kubectl rollout restart writes
 //	err := client.Update(ctx, work)
 //
-// The number need not be reset for a new version: clusters begin it in the wanted attempt. The version is that of the
-// template without the attempt. Where the manifests must stay as they are, delete the object, and create it anew with such a
-// stamp.
+// The number need not be reset for a new version: clusters begin it in the wanted attempt. The version names the template
+// without the attempt. Where the manifests must stay as they are, delete the object, and create it anew with such a stamp.
 //
 // From that write on the cluster is in flight, and its deadline begins anew. Until its conditions change it is
 // Progressing and not Failed, since they don't tell an old failure from a new one. So set a progressDeadline. A function

@@ -11,8 +11,8 @@ import (
 // specWritten gives the newest time at which a manager wrote the spec, as far as the managed fields tell, or zero. It
 // relies on these properties of an API server:
 //
-//   - each entry is of one manager, operation and subresource, and its time is that of the manager's last write that
-//     changed the object, so not earlier than the manager's last change of a field that it owns,
+//   - each entry is of one manager, operation and subresource, and its time is when the manager last changed the
+//     object, so not earlier than its last change of a field that it owns,
 //   - a write of the spec's fields leaves "f:spec" at the top of the writer's entry,
 //   - writes of the status have entries with the subresource "status".
 //

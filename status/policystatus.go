@@ -30,7 +30,8 @@ type PolicyPlacement struct {
 	// Placement or PlacementRule is the name of what the binding refers to.
 	Placement     string `json:"placement,omitempty"`
 	PlacementRule string `json:"placementRule,omitempty"`
-	// PolicySet is the set by which the binding reaches the policy; it is empty where the binding names the policy itself.
+	// PolicySet is the set through which the binding reaches the policy; it is empty where the binding names the policy
+	// itself.
 	PolicySet string `json:"policySet,omitempty"`
 	// Decisions are the clusters that the binding selects. Leaving them out saves room in the object.
 	Decisions []PolicyDecision `json:"decisions,omitempty"`
@@ -46,7 +47,7 @@ type PolicyDecision struct {
 
 // PolicyClusterStatus is one cluster in the status of a root policy.
 type PolicyClusterStatus struct {
-	// ComplianceState is that of the replicated policy, empty where the cluster has not reported.
+	// ComplianceState is the replicated policy's, empty where the cluster has not reported.
 	ComplianceState policyv1.ComplianceState `json:"compliant,omitempty"`
 	RolloutStatus   RolloutStatus            `json:"rolloutStatus,omitempty"`
 	ClusterName     string                   `json:"clustername,omitempty"`

@@ -2,8 +2,8 @@ package status
 
 import "time"
 
-// RolloutStatus says where a workload stands on one cluster. The values are those of OCM's rollout helper and of the
-// Policy API's rolloutStatus field, so they can be written to an object as they are.
+// RolloutStatus says where a workload stands on one cluster. The values are the same as in OCM's rollout helper and in
+// the Policy API's rolloutStatus field, so they can be written to an object as they are.
 type RolloutStatus string
 
 const (

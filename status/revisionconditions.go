@@ -15,7 +15,7 @@ const (
 	ConditionAborted = "Aborted"
 )
 
-// The reasons of a rollout that was aborted, beside those of SetConditions.
+// The reasons of a rollout that was aborted, beside the reasons of SetConditions.
 const (
 	// ReasonRolloutReverting says that clusters go back to the current revision.
 	ReasonRolloutReverting = "RolloutReverting"
@@ -24,8 +24,8 @@ const (
 )
 
 // SetRevisionConditions sets the conditions of type Progressing, Degraded and Aborted, and says whether it changed any. An
-// owner that keeps Revisions uses it in place of [SetConditions]. The summary is that of the rollout or, if it was aborted,
-// that of the way back. The message then says how many clusters went back.
+// owner that keeps Revisions uses it in place of [SetConditions]. The summary is the rollout's or, if that was aborted, the
+// way back's. The message then says how many clusters went back.
 //
 //	                            Progressing  Degraded         Aborted  Reason
 //	goes on                     True         if a cluster failed False RolloutProgressing, RolloutPaused, GateClosed

@@ -6,9 +6,9 @@ import (
 	"math/bits"
 )
 
-// Set is a set of the integers from 0 up to a number that is fixed when it is made. Adding, removing and
-// finding the next member take time that hardly grows: of a million integers a search looks at no more
-// than 250 words, for a second level says which words have members. The zero Set has room for none.
+// Set is a set of the integers from 0 up to a number that is fixed when it is made. Adding, removing and finding the
+// next member take time that hardly grows with that number: a search among a million integers looks at no more than 250
+// words, since a second level says which words have members. The zero Set has no room.
 type Set struct {
 	words  []uint64
 	filled []uint64 // a bit for each word that is not zero
@@ -33,7 +33,7 @@ func (s *Set) Remove(i int) {
 	}
 }
 
-// Next is the smallest member of at least i, and whether there is one.
+// Next gives the smallest member of at least i, and whether there is one.
 func (s *Set) Next(i int) (int, bool) {
 	word := i / 64
 	if word >= len(s.words) {
@@ -49,7 +49,7 @@ func (s *Set) Next(i int) (int, bool) {
 	return word*64 + bits.TrailingZeros64(s.words[word]), true
 }
 
-// next is the first bit of at least i that is set.
+// next gives the first set bit of at least i.
 func next(words []uint64, i int) (int, bool) {
 	at := i / 64
 	if at >= len(words) {
@@ -66,8 +66,8 @@ func next(words []uint64, i int) (int, bool) {
 	return 0, false
 }
 
-// From yields the members of at least i, in order. The set may change meanwhile; members that are added
-// behind the last one yielded come, too.
+// From yields the members of at least i, in order. The set may change meanwhile: members that are added behind the last
+// one yielded are yielded, too.
 func (s *Set) From(i int) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		for at, ok := s.Next(i); ok && yield(at); at, ok = s.Next(at + 1) {

@@ -1,8 +1,8 @@
-// Package compare holds Cohort against what OCM controllers use today, open-cluster-management.io/sdk-go
-// v1.3.0: RolloutHandler.GetRolloutCluster of pkg/apis/cluster/v1alpha1 and
-// PlacementDecisionClustersTracker of v1beta1. It is a module of its own, so that nobody who imports
-// Cohort inherits the reference. It consists of tests and benchmarks, of one controller written three times (migration),
-// and of two commands: cmd/ratios makes the table of costs, cmd/audit finds stored strategies that Cohort refuses.
+// Package compare compares Cohort with what OCM controllers use today, open-cluster-management.io/sdk-go v1.3.0:
+// RolloutHandler.GetRolloutCluster of pkg/apis/cluster/v1alpha1 and PlacementDecisionClustersTracker of v1beta1. It is a
+// module of its own, so that importers of Cohort do not inherit the reference. It consists of tests and benchmarks, of
+// one controller written three times (migration), and of two commands: cmd/ratios makes the table of costs, cmd/audit
+// finds stored strategies that Cohort refuses.
 //
 // # What is compared
 //
@@ -18,13 +18,13 @@
 //	breach      Breach is not nil            MaxFailureBreach
 //	recheck     RecheckAfter                 RecheckAfter; 0 where it is nil
 //
-// The reference has one list for the clusters that get the workload now and those that keep it; their
-// status tells them apart, for it lists none as ToApply that it doesn't start. A soaking cluster is among
-// them as Succeeded, here as there. Neither lists a cluster that was reported TimeOut among the timed out:
-// those are the ones whose deadline passed since their report. The order within a list is not compared:
-// here the rules fix it (R8), there it is that of the reports or of names. An unknown status is in flight
-// on both sides, a report without a time of transition has the nil time there and the zero time here, and
-// the statuses map by their names. sdk-go is not told when a version was applied, since it has no word for that.
+// The reference has one list for the clusters that get the workload now and those that keep it. Their status tells them
+// apart, since it lists a cluster as ToApply only if that starts. Both list a soaking cluster as Succeeded. Neither
+// lists a cluster that was reported TimeOut among the timed out, only clusters whose deadline passed since their
+// report. The order within a list is not compared: here the rules fix it (R8), there it follows the reports or the
+// names. An unknown status is in flight on both sides, a report without a time of transition has the nil time there and
+// the zero time here, and the statuses map by their names. sdk-go is not told when a version was applied, since it has
+// no field for that.
 //
 // The drop-in, rollout/sdkgo, is the third side on random fleets: it must say what Cohort says. Beside that it runs
 // sdk-go's own test files.

@@ -2,9 +2,9 @@ package fielderrs
 
 import "k8s.io/apimachinery/pkg/util/validation/field"
 
-// Duplicates reports elements that stand twice among sorted ones. Compare is the order that they are sorted by, in
-// which equal elements are the same; report gives the error for one of them, most often a field.Duplicate. An
-// element that stands three times is reported once.
+// Duplicates reports sorted elements that occur more than once, each once. Compare is the order in which they are
+// sorted; elements that it calls equal are the same. Report gives the error for one of them, most often a
+// field.Duplicate.
 func Duplicates[E any](sorted []E, compare func(a, b E) int, report func(E) *field.Error) field.ErrorList {
 	var errs field.ErrorList
 	for i := 1; i < len(sorted); i++ {

@@ -7,9 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// Join returns nil for an empty list, otherwise one error that holds all of them: its message has a
-// line for each, and errors.As finds them as *field.Error. ErrorList.ToAggregate would do but for the
-// latter.
+// Join returns nil for an empty list, otherwise one error that holds all of them: its message has a line for each, and
+// errors.As finds them as *field.Error. The last is why it does not use ErrorList.ToAggregate.
 func Join(list field.ErrorList) error {
 	errs := make([]error, len(list))
 	for i := range list {

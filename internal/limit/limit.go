@@ -14,7 +14,7 @@ type Limit struct {
 	percent bool
 }
 
-// Count is the limit of n, which must not be negative.
+// Count gives the limit of n, which must not be negative.
 func Count(n int) Limit { return Limit{value: n} }
 
 // Parse reads a limit as R16 and G2 have it: a count of at least 0, or decimal digits followed by "%"
@@ -23,7 +23,7 @@ func Parse(path *field.Path, v intstr.IntOrString) (Limit, *field.Error) {
 	return parse(path, v, "must be a count of at least 0, as an integer, or a percentage from 0% to 100% in decimal digits")
 }
 
-// parse is Parse, which wants what it says.
+// parse does what Parse does; want is the text of its errors.
 func parse(path *field.Path, v intstr.IntOrString, want string) (Limit, *field.Error) {
 	switch v.Type {
 	case intstr.Int:
@@ -66,8 +66,8 @@ func (l Limit) IsZero() bool { return l.value == 0 }
 // IsPercent says whether the limit is a percentage.
 func (l Limit) IsPercent() bool { return l.percent }
 
-// Of is the limit as a count, for a total of at least 0. A percentage is rounded up, in integers: 7%
-// of 100 is 7. A count may exceed the total.
+// Of gives the limit as a count, for a total of at least 0. A percentage is rounded up, in integers: 7% of 100 is 7. A
+// count may exceed the total.
 func (l Limit) Of(total int) int {
 	if !l.percent {
 		return l.value
@@ -76,8 +76,8 @@ func (l Limit) Of(total int) int {
 	return total/100*l.value + (total%100*l.value+99)/100
 }
 
-// ParseConcurrency reads how many may be at work at a time: nil where v is unset, which the API holds as the integer 0. It is
-// an error if v is none of what [Parse] reads, or 0%, with which nothing would ever be done.
+// ParseConcurrency reads how many clusters may be in flight at a time: nil where v is unset, which the API holds as the
+// integer 0. It is an error if [Parse] refuses v, or if v is 0%, with which nothing would ever be done.
 func ParseConcurrency(path *field.Path, v intstr.IntOrString) (*Limit, *field.Error) {
 	if v == (intstr.IntOrString{}) {
 		return nil, nil
@@ -92,7 +92,7 @@ func ParseConcurrency(path *field.Path, v intstr.IntOrString) (*Limit, *field.Er
 	return &l, nil
 }
 
-// IntOrString is the limit as the API has it.
+// IntOrString gives the limit as the API has it.
 func (l Limit) IntOrString() intstr.IntOrString {
 	if l.percent {
 		return intstr.FromString(strconv.Itoa(l.value) + "%")

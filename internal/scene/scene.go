@@ -38,8 +38,8 @@ type Command struct {
 	Line int
 }
 
-// Run runs every file that matches the pattern as a subtest. New is called once a file, so that a scene has a
-// state of its own; the function that it returns carries out a command and gives what it prints.
+// Run runs every file that matches the pattern as a subtest. New is called once for each file, so that each scene has a
+// state of its own. The function that it returns carries out a command and gives what that prints.
 func Run(t *testing.T, pattern string, new func(t *testing.T) func(Command) string) {
 	t.Helper()
 	files, err := filepath.Glob(pattern)
@@ -62,7 +62,7 @@ func Run(t *testing.T, pattern string, new func(t *testing.T) func(Command) stri
 	}
 }
 
-// run carries out the commands of a text, complains of each that prints something else than the text says, and
+// run carries out the commands of a text, complains of each command that prints something else than the text says, and
 // gives the text with what they print.
 func run(file, text string, do func(Command) string, complain func(string, ...any)) string {
 	var out strings.Builder

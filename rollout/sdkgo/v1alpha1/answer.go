@@ -13,14 +13,15 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// answer turns a result into the shape of sdk-go. It lists clusters as sdk-go does, since tests compare lists: those that
-// were reported first, by name or where groups go one after the other as they were given, and then those that start.
+// answer turns a result into the shape of sdk-go. It lists clusters in sdk-go's order, since tests compare lists: first
+// the reported clusters, by name or, where groups go one after the other, as they were given; then the clusters that
+// start.
 type answer struct {
 	*rollout.Result
 	now     time.Time
 	given   []ClusterRolloutStatus
 	inTurn  bool           // the groups go one after the other
-	decided map[string]int // of each cluster with a status: the one in given that decided
+	decided map[string]int // for each cluster with a status the one in given that decided
 }
 
 func newAnswer(result *rollout.Result, given []ClusterRolloutStatus, now time.Time) *answer {
@@ -89,7 +90,7 @@ func (a *answer) order(statuses []ClusterRolloutStatus) {
 	})
 }
 
-// list gives the statuses of reported clusters, with the time at which each changes by time alone.
+// list gives the statuses of reported clusters, each with the time at which time alone changes it.
 func (a *answer) list(clusters []rollout.Cluster) []ClusterRolloutStatus {
 	var list []ClusterRolloutStatus
 	for _, c := range clusters {
@@ -101,8 +102,8 @@ func (a *answer) list(clusters []rollout.Cluster) []ClusterRolloutStatus {
 	return list
 }
 
-// recheckTime is when the deadline or the soak of a cluster ends; nil where it has none. An unknown time of transition
-// counts as now, as in sdk-go.
+// recheckTime gives the time at which the deadline or the soak of a cluster ends; nil where it has none. An unknown
+// time of transition counts as now, as in sdk-go.
 func (a *answer) recheckTime(s *ClusterRolloutStatus) *metav1.Time {
 	limit := a.Schedule.ProgressDeadline
 	if s.Status == Succeeded {

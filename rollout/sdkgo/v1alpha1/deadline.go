@@ -9,9 +9,9 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// Under sdk-go a deadline of 0 times out whatever is not done, at once. Package rollout refuses it, for who writes it
-// mostly means none. Strategies that were stored before anybody refused them keep their meaning here: a deadline of 0 is
-// one of a second that began a second earlier.
+// In sdk-go a deadline of 0 times out at once whatever is not done. Package rollout refuses it, since whoever writes it
+// mostly means no deadline. Strategies that were stored earlier keep their meaning here: a deadline of 0 becomes a
+// deadline of one second that began a second earlier.
 
 var deadlineOfZero = regexp.MustCompile(`^(0+[hms])+$`)
 
@@ -34,7 +34,8 @@ func withoutZero(strategy clusterv1alpha1.RolloutStrategy) (clusterv1alpha1.Roll
 	return s, true
 }
 
-// backdate lets the second of a deadline have passed. A transition at a time that nobody knows is long past then.
+// backdate moves times back by a second, so that a deadline of one second has passed. A transition at an unknown time
+// counts as long past.
 func backdate(r *status.Report) {
 	if r.Status == status.Progressing || r.Status == status.Failed {
 		r.LastTransitionTime = r.LastTransitionTime.Add(-time.Second)

@@ -11,13 +11,14 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// Clock tells the time. Those of k8s.io/utils/clock and its testing package satisfy it, and sdk-go's is one of these.
+// Clock tells the time. The clocks of k8s.io/utils/clock and of its testing package satisfy it; sdk-go uses one of
+// these.
 type Clock interface {
 	Now() time.Time
 }
 
-// RolloutClock is the clock of all handlers. Tests that come from sdk-go set it; as there, nobody may set it while another
-// goroutine plans. Package rollout takes the time as an argument instead.
+// RolloutClock is the clock of all handlers. Tests that come from sdk-go set it. As in sdk-go, it must not be set while
+// another goroutine plans. Package rollout takes the time as an argument instead.
 var RolloutClock Clock = realClock{}
 
 type realClock struct{}
@@ -30,7 +31,7 @@ type RolloutHandler[T any] struct {
 	tracker *v1beta1.PlacementDecisionClustersTracker
 }
 
-// NewRolloutHandler makes a handler. It is an error if there is no tracker. The function is never called; it may be nil.
+// NewRolloutHandler makes a handler. It is an error if tracker is nil. The function is never called; it may be nil.
 func NewRolloutHandler[T any](pdTracker *v1beta1.PlacementDecisionClustersTracker, statusFunc ClusterRolloutStatusFunc[T]) (*RolloutHandler[T], error) {
 	if pdTracker == nil {
 		return nil, errors.New("the placement decision tracker must not be nil")
@@ -38,9 +39,9 @@ func NewRolloutHandler[T any](pdTracker *v1beta1.PlacementDecisionClustersTracke
 	return &RolloutHandler[T]{tracker: pdTracker}, nil
 }
 
-// GetRolloutCluster says what may happen now, given what was observed of each cluster that has the workload. Beside the
-// result it gives the strategy with the block of its type alone. Errors are those of [rollout.Plan], and those of the groups
-// that the tracker was made with. Statuses are not changed.
+// GetRolloutCluster says what may happen now. Statuses say how each cluster that has the workload stands; they are not
+// changed. It also gives the strategy with only the block of its type. The errors are the same as from [rollout.Plan], and
+// errors in the groups that the tracker was made with.
 func (r *RolloutHandler[T]) GetRolloutCluster(rolloutStrategy clusterv1alpha1.RolloutStrategy, existingClusterStatus []ClusterRolloutStatus) (*clusterv1alpha1.RolloutStrategy, RolloutResult, error) {
 	now := RolloutClock.Now()
 	result, err := r.plan(rolloutStrategy, existingClusterStatus, now)
@@ -50,8 +51,8 @@ func (r *RolloutHandler[T]) GetRolloutCluster(rolloutStrategy clusterv1alpha1.Ro
 	return effective(rolloutStrategy), newAnswer(result, existingClusterStatus, now).result(), nil
 }
 
-// Plan says the same as [RolloutHandler.GetRolloutCluster], as package rollout says it: with the reasons why clusters
-// wait, the warnings, and the counts.
+// Plan does the same as [RolloutHandler.GetRolloutCluster], but gives the result of package rollout, with the reasons
+// why clusters wait, the warnings, and the counts.
 func (r *RolloutHandler[T]) Plan(rolloutStrategy clusterv1alpha1.RolloutStrategy, existingClusterStatus []ClusterRolloutStatus) (*rollout.Result, error) {
 	return r.plan(rolloutStrategy, existingClusterStatus, RolloutClock.Now())
 }
@@ -75,7 +76,7 @@ func (r *RolloutHandler[T]) plan(strategy clusterv1alpha1.RolloutStrategy, statu
 	return result, err
 }
 
-// effective is the strategy with the block of its type, empty where it has none.
+// effective gives the strategy with only the block of its type, empty where it has none.
 func effective(strategy clusterv1alpha1.RolloutStrategy) *clusterv1alpha1.RolloutStrategy {
 	s := &clusterv1alpha1.RolloutStrategy{Type: strategy.Type}
 	switch strategy.Type {

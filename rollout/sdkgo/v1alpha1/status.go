@@ -9,14 +9,14 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// RolloutStatus is where a workload stands on one cluster.
+// RolloutStatus says where a workload stands on one cluster.
 type RolloutStatus int
 
 const (
 	// ToApply says that the cluster does not have the workload, or not its present version.
 	ToApply RolloutStatus = iota
-	// Progressing says that the workload was applied and has neither succeeded nor failed. So does any value that is
-	// none of these constants.
+	// Progressing says that the workload was applied and has neither succeeded nor failed. Any value other than these
+	// constants counts as Progressing.
 	Progressing
 	// Succeeded says that the workload does what it should.
 	Succeeded
@@ -28,15 +28,16 @@ const (
 	Skip
 )
 
-// ClusterRolloutStatus is where a workload stands on one cluster, and since when.
+// ClusterRolloutStatus says where a workload stands on one cluster, and since when.
 type ClusterRolloutStatus struct {
 	// ClusterName is the name of the ManagedCluster. A status without one is an error of the plan.
 	ClusterName string
-	// GroupKey is the cluster's decision group. What is given here is given back; nothing depends on it.
+	// GroupKey is the cluster's decision group. It is copied to the result; nothing depends on it.
 	GroupKey v1beta1.GroupKey
 	// Status is what was observed.
 	Status RolloutStatus
-	// LastTransitionTime is since when. Deadline and soak run from it; nil is not known, and then neither ends.
+	// LastTransitionTime is since when the status lasts. Deadline and soak run from it. Nil means unknown: then neither
+	// ends.
 	LastTransitionTime *metav1.Time
 	// RecheckTime is when the deadline or the soak ends. The handler sets it.
 	RecheckTime *metav1.Time
@@ -45,7 +46,7 @@ type ClusterRolloutStatus struct {
 // ClusterRolloutStatusFunc makes the status of one workload. The handler keeps it and does not call it, as in sdk-go.
 type ClusterRolloutStatusFunc[T any] func(clusterName string, workload T) (ClusterRolloutStatus, error)
 
-// RolloutResult is what may happen now.
+// RolloutResult says what may happen now.
 type RolloutResult struct {
 	// ClustersToRollout are the clusters to start, as ToApply, and those in flight.
 	ClustersToRollout []ClusterRolloutStatus
@@ -53,13 +54,13 @@ type RolloutResult struct {
 	ClustersTimeOut []ClusterRolloutStatus
 	// ClustersRemoved are the clusters with a status that are not selected.
 	ClustersRemoved []ClusterRolloutStatus
-	// MaxFailureBreach says that more clusters failed than may, so that nothing starts.
+	// MaxFailureBreach says that more clusters failed than the budget allows, so nothing starts.
 	MaxFailureBreach bool
 	// RecheckAfter is when time alone changes something; nil if it does not.
 	RecheckAfter *time.Duration
 }
 
-// report is the status as package status has it.
+// report gives the status as a Report of package status.
 func (s *ClusterRolloutStatus) report() status.Report {
 	r := status.Report{Cluster: s.ClusterName, Status: status.Progressing}
 	if s.Status >= ToApply && s.Status <= Skip {

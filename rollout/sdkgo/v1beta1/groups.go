@@ -17,10 +17,10 @@ type GroupKey struct {
 	GroupIndex int32  `json:"groupIndex,omitempty"`
 }
 
-// ClusterGroupsMap is the names of the clusters of each group.
+// ClusterGroupsMap has the names of the clusters of each group.
 type ClusterGroupsMap map[GroupKey]sets.Set[string]
 
-// GetOrderedGroupKeys gives the keys by index, and those of one index by name.
+// GetOrderedGroupKeys gives the keys sorted by index, then by name.
 func (g ClusterGroupsMap) GetOrderedGroupKeys() []GroupKey {
 	keys := make([]GroupKey, 0, len(g))
 	for key := range g {

@@ -12,8 +12,8 @@ import (
 	"github.com/cohort-ocm/cohort/grouping"
 )
 
-// PlacementDecisionGetter lists PlacementDecisions of a namespace. A lister of informers satisfies it by a method of
-// three lines.
+// PlacementDecisionGetter lists PlacementDecisions of a namespace. A method of three lines makes one from an informer's
+// lister.
 type PlacementDecisionGetter interface {
 	List(selector labels.Selector, namespace string) (ret []*clusterv1beta1.PlacementDecision, err error)
 }
@@ -27,7 +27,7 @@ type PlacementDecisionClustersTracker struct {
 
 	mu     sync.RWMutex
 	groups *grouping.Groups
-	err    error // what is wrong with the groups that the tracker was made with
+	err    error // the errors in the groups that the tracker was made with
 }
 
 // NewPlacementDecisionClustersTracker makes a tracker whose clusters are all in the nameless group 0 until it is
@@ -51,8 +51,8 @@ func (pdct *PlacementDecisionClustersTracker) Refresh() error {
 	return err
 }
 
-// GetClusterChanges refreshes, and gives the clusters that are new and those that are gone, also while PlacementDecisions
-// are incomplete. So don't remove a workload by it; [v1alpha1.RolloutResult] says which.
+// GetClusterChanges refreshes, and gives the clusters that are new and those that are gone, even while PlacementDecisions
+// are incomplete. So don't remove workloads because of it; [v1alpha1.RolloutResult] says which to remove.
 //
 // [v1alpha1.RolloutResult]: https://pkg.go.dev/github.com/cohort-ocm/cohort/rollout/sdkgo/v1alpha1#RolloutResult
 func (pdct *PlacementDecisionClustersTracker) GetClusterChanges() (sets.Set[string], sets.Set[string], error) {
@@ -64,7 +64,7 @@ func (pdct *PlacementDecisionClustersTracker) GetClusterChanges() (sets.Set[stri
 	return sets.New(changes.Added...), sets.New(changes.Removed...), nil
 }
 
-// refresh reads the groups anew, and gives those before and those after.
+// refresh reads the groups anew, and gives the groups before and after.
 func (pdct *PlacementDecisionClustersTracker) refresh() (before, after *grouping.Groups, err error) {
 	pdct.mu.Lock()
 	defer pdct.mu.Unlock()
@@ -85,8 +85,8 @@ func (pdct *PlacementDecisionClustersTracker) refresh() (before, after *grouping
 	return before, after, nil
 }
 
-// compared gives the Placement with whose status the decisions are compared. An object that no API server ever had, and
-// whose status nobody wrote, is one of a test that comes from sdk-go, and not compared.
+// compared gives the Placement whose status the decisions are compared with. An object that no API server ever had, and
+// whose status nobody wrote, comes from a test of sdk-go, and is not compared.
 func (pdct *PlacementDecisionClustersTracker) compared() *clusterv1beta1.Placement {
 	s := &pdct.placement.Status
 	if pdct.placement.UID == "" && s.NumberOfSelectedClusters == 0 && len(s.DecisionGroups) == 0 && len(s.Conditions) == 0 {
@@ -95,8 +95,8 @@ func (pdct *PlacementDecisionClustersTracker) compared() *clusterv1beta1.Placeme
 	return pdct.placement
 }
 
-// Groups gives the groups as a value of package grouping. It is an error if those that the tracker was made with are
-// none.
+// Groups gives the groups as a value of package grouping. It is an error if the groups that the tracker was made with
+// are invalid.
 func (pdct *PlacementDecisionClustersTracker) Groups() (*grouping.Groups, error) {
 	pdct.mu.RLock()
 	defer pdct.mu.RUnlock()

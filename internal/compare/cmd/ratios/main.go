@@ -1,5 +1,5 @@
-// Command ratios reads the output of this module's benchmarks and prints what they say as a Markdown table
-// of ratios: how many times the time and the allocations of sdk-go are those of Cohort.
+// Command ratios reads the output of this module's benchmarks and prints what they say as a Markdown table of ratios:
+// how many times as much time and allocations sdk-go takes as Cohort.
 //
 //	go test -run '^$' -bench . -benchtime 100ms -count 3 . | go run ./cmd/ratios
 //

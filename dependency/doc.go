@@ -48,7 +48,8 @@
 //	do(evaluation.Actions(active))
 //	status.Compliant = evaluation.Compliance(observations, status.Compliant)
 //
-// Who needs the answer once calls [Evaluate]. The package sees values only: it has no client, no clock and no
+// Who only shows what templates wait for evaluates those alone that came back ([Evaluator.Template]). Who needs the answer
+// once calls [Evaluate]. The package sees values only: it has no client, no clock and no
 // goroutine. The order of its inputs makes no difference to what it gives.
 //
 // # Where objects are found

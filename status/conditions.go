@@ -45,23 +45,27 @@ const (
 // metadata.generation of the object whose strategy was rolled out; it becomes their observedGeneration. Conditions of other
 // types stay as they are. A condition's lastTransitionTime is set to now when its status changes, and only then.
 func SetConditions(conditions *[]metav1.Condition, s Summary, generation int64, now time.Time) bool {
-	aggregate, reason, message := s.Aggregate(), s.reason(), s.String()
+	aggregate := s.Aggregate()
+	common := metav1.Condition{Reason: s.reason(), Message: s.String(), ObservedGeneration: generation}
+	return setFlags(conditions, common, now,
+		flag{ConditionProgressing, aggregate == Progressing},
+		flag{ConditionSucceeded, aggregate == Succeeded},
+		flag{ConditionFailed, aggregate == Failed})
+}
+
+// flag is the type of a condition, and whether it is true.
+type flag struct {
+	conditionType string
+	is            bool
+}
+
+// setFlags sets conditions that have the rest in common, and says whether it changed any.
+func setFlags(conditions *[]metav1.Condition, common metav1.Condition, now time.Time, flags ...flag) bool {
 	changed := false
-	for _, c := range []struct {
-		conditionType string
-		trueFor       RolloutStatus
-	}{
-		{ConditionProgressing, Progressing},
-		{ConditionSucceeded, Succeeded},
-		{ConditionFailed, Failed},
-	} {
-		changed = setCondition(conditions, metav1.Condition{
-			Type:               c.conditionType,
-			Status:             conditionStatus(aggregate == c.trueFor),
-			Reason:             reason,
-			Message:            message,
-			ObservedGeneration: generation,
-		}, now) || changed
+	for _, f := range flags {
+		c := common
+		c.Type, c.Status = f.conditionType, conditionStatus(f.is)
+		changed = setCondition(conditions, c, now) || changed
 	}
 	return changed
 }

@@ -48,24 +48,11 @@ func SetRevisionConditions(conditions *[]metav1.Condition, r Revisions, s Summar
 	if aborted {
 		reason = reverting(reason)
 	}
-	changed := false
-	for _, c := range []struct {
-		conditionType string
-		is            bool
-	}{
-		{ConditionProgressing, progressing},
-		{ConditionDegraded, s.Failures() > 0 || s.Breach != "" || aborted && progressing},
-		{ConditionAborted, aborted},
-	} {
-		changed = setCondition(conditions, metav1.Condition{
-			Type:               c.conditionType,
-			Status:             conditionStatus(c.is),
-			Reason:             reason,
-			Message:            message,
-			ObservedGeneration: generation,
-		}, now) || changed
-	}
-	return changed
+	common := metav1.Condition{Reason: reason, Message: message, ObservedGeneration: generation}
+	return setFlags(conditions, common, now,
+		flag{ConditionProgressing, progressing},
+		flag{ConditionDegraded, s.Failures() > 0 || s.Breach != "" || aborted && progressing},
+		flag{ConditionAborted, aborted})
 }
 
 // reverting turns a reason of SetConditions into the reason for a way back.

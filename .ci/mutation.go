@@ -1,8 +1,8 @@
 //go:build ignore
 
-// Mutation tries the breaks of a package's code that gremlins lists: mutation PACKAGE RESULT. It prints those that the
-// short tests don't notice, and fails where more than 5 in 100 are not explained in .ci/survivors. Left out are operators of
-// constants and of strings, of which few compile.
+// Mutation tries the breaks of a package's code that gremlins lists: mutation PACKAGE RESULT. It prints those that the short
+// tests don't notice, and fails where more than 5 in 100 are not explained in .ci/survivors. Left out are operators of
+// constants and of strings, since few of these compile.
 //
 // All breaks are compiled into one test binary, as calls like
 //

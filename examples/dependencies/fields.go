@@ -38,7 +38,7 @@ func names(names ...string) fields {
 	return f
 }
 
-// refuse gives an error for each field of value that there is not. Fields of a list are those of its elements.
+// refuse gives an error for each unknown field of value. In a list it looks at the fields of the elements.
 func (f fields) refuse(value any, path *field.Path) (errs []error) {
 	switch value := value.(type) {
 	case []any:

@@ -38,7 +38,7 @@ type input struct {
 	owned map[string][]dependency.Object
 }
 
-// read sorts out objects. An empty namespace stands for that of the first policy that has one.
+// read sorts out objects. An empty namespace stands for the namespace of the first policy that has one.
 func read(objects []manifest.Object, namespace string) (*input, error) {
 	in := &input{
 		namespace:    namespace,

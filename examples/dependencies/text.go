@@ -10,7 +10,7 @@ import (
 )
 
 // writeText writes a block for each policy: a line for each template, one for its message, and one for each unmet
-// dependency of which the message does not say what it is.
+// dependency that the message does not describe.
 func writeText(w io.Writer, results []result) error {
 	var b strings.Builder
 	for _, r := range results {

@@ -2,22 +2,23 @@
 //
 //	simulate -f FILE [-f FILE…] [flags] [explain CLUSTER]
 //
-// It reads the objects that you have, plays the rollout through in virtual time with the decisions of this module's
-// library, and prints the decision groups, a line for each wave, and how it ended. With explain it tells what the rollout
-// is for one cluster. README.md beside this file shows how to build and use it; this page has the details.
+// It reads your objects, plays the rollout through in virtual time with the library of this module, and prints the
+// decision groups, a line for each wave, and how it ended. With explain it tells how the rollout goes for one cluster.
+// README.md beside this file shows how to build and use it; this page has the details.
 //
 // # Input
 //
-// Files are YAML or JSON: single objects, many documents, or lists as kubectl get -o yaml prints them; -f - is
-// standard input. Paths are those from the current directory, which go run -C changes. The objects that count:
+// Files are YAML or JSON: single objects, many documents, or lists as kubectl get -o yaml prints them; -f - is standard
+// input. Paths start at the current directory, which go run -C changes. These objects count:
 //
 //   - Rollouts: a ManifestWorkReplicaSet (spec.placementRefs[].rolloutStrategy), a ClusterManagementAddOn
 //     (spec.installStrategy.placements[].rolloutStrategy), a Policy (spec.rolloutStrategy), see below, or a
-//     RolloutStrategy by itself. Where there are several they are played one by one, or the one of -rollout is.
-//   - The PlacementDecisions of their placements. The groups are those that they hold.
+//     RolloutStrategy by itself. Where there are several, all are played one by one, or only the one that -rollout
+//     names.
+//   - The PlacementDecisions of their placements, which give the groups.
 //   - Or the Placement and ManagedClusters. The Placement's rules then select clusters, and its decisionStrategy
 //     divides them.
-//   - Where it stands: ManifestWorks, ManagedClusterAddOns and replicated policies, see below.
+//   - How the rollout stands: ManifestWorks, ManagedClusterAddOns and replicated policies, see below.
 //   - Perhaps one Behavior, see below.
 //
 // A RolloutStrategy by itself has the fields of the API's type at its top:
@@ -27,17 +28,17 @@
 //	type: Progressive
 //	progressive: {maxConcurrency: 10%, progressDeadline: 1h}
 //
-// A rollout to several placements goes to each by its own strategy, unless -placement chooses one. A cluster of two
-// belongs to the first. Other kinds have no part in a rollout; a note counts them.
+// A rollout to several placements goes to each by its own strategy, unless -placement chooses one. A cluster that two
+// placements select belongs to the first. Other kinds are ignored; a note counts them.
 //
 // # A rollout under way
 //
-// Where files have what a hub wrote for the rollout, it goes on from there, at the present time or at -start. A
-// ManifestWork whose spec is the template's has the present version, and the library reads its status, see package
-// status. Another waits for its turn. An add-on has it if its configurations are those that the status of the
-// ClusterManagementAddOn wants for the placement, and a replicated policy if its templates are the root's.
-// Clusters that have it and are not done behave from then on as those that start, except that one whose deadline is over
-// stays so.
+// Where the files have what a hub wrote for the rollout, the simulation goes on from there, at the present time or at
+// -start. A ManifestWork has the present version if its spec is the template's; then the library reads its status, see
+// package status. Otherwise it waits for its turn. An add-on has the version if its configurations are what the status
+// of the ClusterManagementAddOn wants for the placement; a replicated policy has it if its templates are the root's.
+// Clusters that have the version and are not done behave from then on like clusters that start, except that a cluster
+// whose deadline has passed stays timed out.
 //
 // # Policies
 //
@@ -45,37 +46,38 @@
 //
 //	simulate -f testdata/policy/progressive.yaml
 //
-// A Placement's clusters are those of its PlacementDecisions, or else selected and divided as for any other rollout. A
-// PlacementRule's are its status.decisions; without them it selects nothing, and a note says so. Of a Policy,
-// the templates and dependencies are not looked at.
+// The clusters of a Placement come from its PlacementDecisions; without these they are selected and divided as for any
+// other rollout. The clusters of a PlacementRule are its status.decisions; without them it selects nothing, and a note
+// says so. The templates and dependencies of a Policy are ignored.
 //
-// simulate exposure says in which passes it goes where, and how many clusters can get what does not work on them: only what is
-// enforced counts.
+// simulate exposure says in which passes the policy goes where, and how many clusters it can reach without working on them.
+// Only clusters where it is enforced count.
 //
-// The output of a rollout says, besides, what each binding selects, binds and enforces, which bindings are ignored, and
-// which action each cluster gets in the end, decided by whom. Below the line of a wave is what was written to the
-// replicated policies, such as "enforce/Progressing: a b" for their action and their rollout status; the line of
-// a first pass, "inform/ToApply", comes before what it lets start. At the end stands the root policy's status.
+// The output of a rollout also says what each binding selects, binds and enforces, which bindings are ignored, and
+// which action each cluster gets in the end and which binding decided that. Below the line of a wave is what was
+// written to the replicated policies, such as "enforce/Progressing: a b" for their action and their rollout status; the
+// line of a first pass, "inform/ToApply", comes before the starts that it permits. The last line has the root policy's
+// status.
 //
-// That a cluster succeeds means that it is Compliant, that it fails NonCompliant. A policy that informs is done
-// where it is reported on, whatever is reported. A cluster that the rollout holds at inform reports nothing.
+// A cluster that succeeds is Compliant, one that fails NonCompliant. A policy that informs is done where the cluster
+// has reported, whatever it reported. A cluster that the rollout holds at inform reports nothing.
 //
 // # What is selected without PlacementDecisions
 //
-// What OCM's scheduler selects. Clusters count that are in a cluster set which a ManagedClusterSetBinding binds to the
-// Placement's namespace, and of those in the sets that the Placement names, if it names any. Where the files have no such
-// binding, all sets are taken as bound. Sets go by their label, or by their selector where the files hold the
-// ManagedClusterSet. Clusters that are being deleted, that fit no predicate or whose taints are not tolerated are not
-// selected. Predicates are ORed,
-// the selectors of one for labels and claims ANDed; without predicates every cluster fits. numberOfClusters takes the
-// first by name, where OCM would take them by score, and says so. CEL is refused. Prioritizers and spreading are not
-// followed, and a note says so. JSON counts under placement.dropped each cluster that is not selected, by the rule.
+// The same clusters are selected as by OCM's scheduler. A cluster has to be in a cluster set that a
+// ManagedClusterSetBinding binds to the Placement's namespace and, if the Placement names sets, in one of these. Where
+// the files have no such binding, all sets count as bound. Clusters belong to a set by their label, or by the set's
+// selector where the files have the ManagedClusterSet. Clusters that are being deleted, that fit no predicate or whose
+// taints are not tolerated are not selected. Predicates are ORed; the selectors of one predicate for labels and claims
+// are ANDed; without predicates every cluster fits. numberOfClusters takes the first by name, where OCM would take them
+// by score; a note says so. CEL is refused. Prioritizers and spreading are ignored, and a note says so. JSON counts the
+// clusters that are not selected under placement.dropped, by rule.
 //
 // OCM's scheduler does not look at spec.hubAcceptsClient. By its API a hub taints a cluster that never was available as
-// unreachable, and one that it does not accept can't be. A file that was not read from a hub, which shows by its having
-// neither uid nor resourceVersion, goes without that taint: such a cluster is dropped unless the Placement tolerates it. A
-// hub's file is taken at its word. Where a cluster is selected that the hub does not accept, nothing reaches it, since the
-// hub has no namespace for it: it never answers, and a note says so.
+// unreachable, and a cluster that it does not accept never is. A file that was not read from a hub (it has neither uid nor
+// resourceVersion) lacks that taint: such a cluster is dropped unless the Placement tolerates the taint. A file from a hub
+// is believed. If a cluster is selected that the hub does not accept, nothing reaches it, since the hub has no namespace
+// for it: it never answers, and a note says so.
 //
 // # How clusters behave
 //
@@ -90,8 +92,8 @@
 //	-retry 2/30m -fail-attempts 1    half an hour after a breach, or else after the end, what failed is tried again, twice
 //	                                 at most, and succeeds then
 //
-// A document says the same and more, rule by rule; the first that matches a cluster decides, and those of
-// the flags come first:
+// A document can say the same and more, rule by rule. The first rule that matches a cluster decides, and rules from
+// flags come first:
 //
 //	apiVersion: examples.cohort-ocm.io/v1
 //	kind: Behavior
@@ -113,12 +115,12 @@
 //	    after: 5m-20m                # each a time of its own between these
 //	  - after: 12m                   # everybody else
 //
-// The seed decides all luck, and a cluster's own does not depend on who else there is. Where a cluster is tried again, rates
-// and ranges are drawn anew.
+// The seed decides all luck, and the luck of a cluster does not depend on the other clusters. Where a cluster is tried
+// again, rates and ranges are drawn anew.
 //
-// A cluster that never answers is Progressing until its progressDeadline has passed. One that succeeds after that
-// has timed out and recovered; while it then soaks, there may be one more in flight than maxConcurrency, as its
-// slot went to another.
+// A cluster that never answers is Progressing until its progressDeadline has passed. One that succeeds after that has
+// timed out and recovered. While it then soaks, one more than maxConcurrency may be in flight, as its slot went to
+// another cluster.
 //
 // # The way back
 //
@@ -126,12 +128,11 @@
 //	-abort-at 2h           so long after the start, whatever has happened, unless the rollout is complete
 //	-back-by-strategy      within the limits of the strategy, in the reverse order, and not all at once
 //
-// Whoever has the version by then gets the one before again, which is what rollout.Revert has a controller do. The report
-// goes on with a table of that, JSON with wayBack, explain with what it is for the cluster, and a picture has both. A
-// cluster takes as long to go back as it took to succeed or fail; one that did not answer does not answer then
-// either. Of a thousand clusters and more that time is rounded up to a hundredth of the longest, as each wave of the way back
-// costs a whole plan. Gates, a ramp and waits have no part in it. A Policy has no way back: whoever rolls out the one before
-// plays that as a rollout of its own.
+// Clusters that have the version by then get the version before again, as rollout.Revert plans it. The report goes on with a
+// table of the way back, JSON has it in wayBack, explain says how it goes for the cluster, and a picture has both. A cluster
+// takes as long to go back as it took to succeed or fail. One that did not answer does not answer then either. From a
+// thousand clusters on, that time is rounded up to a hundredth of the longest, as each wave of the way back costs a whole
+// plan. Gates, a ramp and waits do not apply. A Policy has no way back: play a rollout of the policy before instead.
 //
 // # Pictures
 //
@@ -145,22 +146,22 @@
 //	go run -C examples/simulate . compare -f testdata/design/clusters.yaml -f testdata/design/placement.yaml \
 //		-strategy testdata/design/strategies.yaml -takes 5m-20m -fail-rate 0.3% -runs 1000 -seed 7
 //
-// Each rollout in the files, or that of -rollout, and each RolloutStrategy in those of -strategy are played over the same
-// fleet with the same luck, a Policy by what each strategy comes to for it: how long each takes in half of all runs and in 95 of 100, how likely it is to stop a good version, and how
-// many clusters have a bad one when it is stopped. The flags that say who fails, and the Behavior, have no part in
-// that. simulate compare -h has the others.
+// This plays each rollout in the files, or the one that -rollout names, and each RolloutStrategy in the files of -strategy,
+// over the same fleet with the same luck. It says how long each takes in half of all runs and in 95 of 100, how likely it is
+// to stop a good version, and how many clusters have a bad version when it is stopped. For a Policy it plays the strategy
+// that takes effect. The flags that say who fails, and the Behavior, are ignored. simulate compare -h lists the other flags.
 //
 // # Output
 //
-// A wave is an instant at which something happened: a cluster changed its status, a deadline or a soak
-// ended, a gate opened. Its line says how many clusters started, and how things stand after that: how many
-// are in flight, soaking, done, failed and timed out, and why the rest waits. A failed cluster is in flight, too,
-// until its deadline. Times are those since the start, also in the sentences of the text, unless -start says when that is or
-// the rollout is under way. A table has at most 60 rows, or as many as -rows says: waves that follow one another share a
-// row, and so do groups without names. With -o json the same comes as one object that also names the clusters of every wave. Of more
-// than 1,000 waves, or than -rows says, some say why the rest waits; each such sentence costs a whole plan.
+// A wave is an instant at which something happened: a cluster changed its status, a deadline or a soak ended, a gate opened.
+// Its line says how many clusters started, and how things stand after that: how many are in flight, soaking, done, failed and
+// timed out, and why the rest waits. A failed cluster is in flight, too, until its deadline. Times count from the start, also
+// in the sentences of the text, unless -start says when that is or the rollout is under way. A table has at most 60 rows, or
+// as many as -rows says: consecutive waves share a row, and so do groups without names. With -o json the same comes as one
+// object that also names the clusters of every wave. With more than 1,000 waves, or more than -rows says, only some say why
+// the rest waits, since each such sentence costs a whole plan.
 //
-// The last lines say since when nothing starts any more, how it ended, and in the library's words why:
+// The last lines say since when nothing starts any more, how the rollout ended and, in the library's words, why:
 //
 //	Complete              every cluster succeeded and soaked
 //	CompleteWithFailures  as many failed as the strategy tolerates
@@ -184,19 +185,20 @@
 //	-wait-between-groups 1h                    time to look at a group before the next one starts
 //	-failed-frees-slot                         a failed cluster makes room for the next at once
 //
-// They have no part where a policy informs: all those clusters get it at once. A gate, a name and an order are those of the
-// groups in each of several placements. Groups without a name are called - in an order. Clusters are named by a name, by a
-// pattern, or by labels of their ManagedClusters, as kubectl takes them after -l.
+// They do not apply where a policy informs: all those clusters get it at once. Where there are several placements, a gate,
+// a name and an order apply to the groups of each. An order calls groups without a name "-". Clusters are given by a name,
+// by a pattern, or by labels of their ManagedClusters, as kubectl takes them after -l.
 //
-// The exit status is 0 for every rollout that was played through, whatever became of it, unless -exit-code asks for that
-// of the outcome, which -h lists; 2 for wrong input, with one line that names file, object and field; 1 if the output
-// could not be written. (go run turns any exit status but 0 into 1, and prints it.) Fields that the API does not have are
-// wrong input. Below a status they are not, as a newer server may have written them, but for a PlacementDecision, which
-// has nothing else, and a PlacementRule, of which nothing else is read.
+// The exit status is 0 for every rollout that was played through, however it ended, unless -exit-code asks for a status
+// by outcome, which -h lists. It is 2 for wrong input, with one line that names file, object and field, and 1 if the
+// output could not be written. (go run turns any exit status but 0 into 1, and prints it.) Fields that the API does not
+// have are wrong input. Below a status they are ignored, as a newer server may have written them, except in a
+// PlacementDecision, which has nothing else, and in a PlacementRule, where nothing else is read.
 //
 // # How it is made
 //
-// Package scenario makes the rollouts of the objects. Package behavior says what each cluster will report.
-// Package simulation is the loop of a controller in virtual time, told by a rollout.Planner who may start. For a Policy
-// the hub of package policy stands between, which keeps the replicated policies. Package story tells what it is for one cluster. Package output writes the report.
+// Package scenario makes rollouts from the objects. Package behavior says what each cluster will report. Package simulation
+// is the loop of a controller in virtual time, with a rollout.Planner that says what may start. For a Policy, the hub of
+// package policy stands in between and keeps the replicated policies. Package story tells how it goes for one cluster.
+// Package output writes the report.
 package main

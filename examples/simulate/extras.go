@@ -159,7 +159,7 @@ func flagOf(option string) string {
 	return map[string]string{"groupOrder": "-group-order", "maxConcurrencyPerGroup": "-max-concurrency-per-group", "waitBetweenGroups": "-wait-between-groups"}[option]
 }
 
-// ignored says which of the flags have no effect under a strategy of this type, of which a plan warns.
+// ignored says which flags have no effect under a strategy of this type; a plan warns of them.
 func ignored(warnings []rollout.Warning, strategy clusterv1alpha1.RolloutType) (notes []string) {
 	for _, w := range warnings {
 		if flag := flagOf(w.Field); flag != "" && w.Type == rollout.WarningFieldIgnored {

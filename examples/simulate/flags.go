@@ -52,7 +52,7 @@ type flags struct {
 	progress progress
 }
 
-// help stands before the flags. Its exit statuses are those of exitCode.
+// help stands before the flags. Its exit statuses are the same as in exitCode.
 const help = `simulate shows what a rollout strategy will do to a fleet, and why a cluster waits.
 
 usage: simulate -f FILE [-f FILE…] [flags] [explain CLUSTER]
@@ -189,7 +189,7 @@ func parse(args []string) (*flags, error) {
 	fault("-takes "+f.takes.String(), behavior.ValidateTime(nil, &f.takes.Range))
 	fault("-recover "+f.recovers.String(), behavior.ValidateTime(nil, &f.recovers.Range))
 	for _, rule := range rules {
-		rule.Rule.RecoversAfter = nil // which is that of -recover
+		rule.Rule.RecoversAfter = nil // as -recover says
 		fault(rule.flag, rule.Validate(nil))
 	}
 	return f, errors.Join(errs...)

@@ -21,7 +21,7 @@ type pictures struct {
 	svg, png string
 	chart    bool
 
-	// timelines are those of the rollouts that were played, made when they are drawn.
+	// timelines are for the rollouts that were played, and made when they are drawn.
 	timelines []func() picture.Timeline
 }
 

@@ -72,7 +72,7 @@ func (t *instant) Set(s string) error {
 	return nil
 }
 
-// times is how long something takes: a time, or a range of which each cluster draws its own.
+// times is how long something takes: a time, or a range from which each cluster draws its own.
 type times struct{ chance.Range }
 
 func (t *times) Set(s string) (err error) {

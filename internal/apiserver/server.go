@@ -95,7 +95,7 @@ func serveGroups(server *genericserver.GenericAPIServer) {
 	server.Handler.GoRestfulContainer.Add(groups.GenerateWebService("/apis", metav1.APIGroupList{}))
 }
 
-// serverOptions are those of an API server for custom resources, without all that asks another API server.
+// serverOptions gives the options of an API server for custom resources, without all that asks another API server.
 func serverOptions(dir, etcd string) (*options.CustomResourceDefinitionsServerOptions, error) {
 	opts := options.NewCustomResourceDefinitionsServerOptions(io.Discard, io.Discard)
 

@@ -26,7 +26,8 @@ import (
 	"github.com/cohort-ocm/cohort/internal/apiserver"
 )
 
-// others are definitions that OCM's API module does not have: those of the policy API, which keep all fields and check few, and leases.
+// others are definitions that OCM's API module does not have: the policy API's, which keep all fields and check few,
+// and leases.
 //
 //go:embed crds
 var others embed.FS

@@ -40,7 +40,7 @@ type memory struct {
 	placement string // the resourceVersion of the Placement itself, as it was written last
 }
 
-// Reconcile brings the PlacementDecisions of a Placement to what it selects now. The numbers are those of what the caller
+// Reconcile brings the PlacementDecisions of a Placement to what it selects now. The numbers are from what the caller
 // does in the documentation of package decisionupdate.
 func (c *controller) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	if taken, err := c.takenOver(ctx); err != nil {

@@ -15,7 +15,7 @@ import (
 
 // takeover is what the caches have to show once, before a process begins to act. The process before this one, or the leader
 // before, has placed clusters that the caches need not show yet: a replica that waited for its lease has had its caches all
-// along. They would be taken from the decisions, and come back a moment later. The zero value is that of a new process.
+// along. They would be taken from the decisions, and come back a moment later. The zero value is for a new process.
 type takeover struct {
 	mu    sync.Mutex
 	done  bool

@@ -57,7 +57,7 @@ func placementOfDecision(object client.Object) []types.NamespacedName {
 	return nil
 }
 
-// placementsOfCluster are those of the namespaces to which a set of the cluster is bound.
+// placementsOfCluster gives the placements in the namespaces that a set of the cluster is bound to.
 func (c *caches) placementsOfCluster(object client.Object) (placements []types.NamespacedName) {
 	for _, o := range c.sets.List() {
 		if set := o.(*clusterv1beta2.ManagedClusterSet); has(set, object) {

@@ -72,7 +72,7 @@ var (
 	}}
 )
 
-// informers are those of the caches, in any order.
+// informers gives the informers of the caches, in any order.
 type informers struct {
 	policies, sets, bindings, placements, decisions cache.SharedIndexInformer
 }

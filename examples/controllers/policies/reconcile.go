@@ -44,7 +44,7 @@ type memory struct {
 const grace = 5 * time.Second
 
 // reconcile brings a policy on its way to the next clusters, and says when to come back by time alone; 0 for never. The
-// numbers are those of what the caller does in the documentation of package passes.
+// numbers are from what the caller does in the documentation of package passes.
 func (c *controller) reconcile(ctx context.Context, key types.NamespacedName) (time.Duration, error) {
 	if err := c.takeOver(ctx); err != nil {
 		return 0, err

@@ -25,8 +25,9 @@ type template struct {
 	version string
 }
 
-// template is what is replicated of a policy now. Its version is that of the spec, without the action, which the rollout
-// sets, and without the strategy, so that a change of these, of labels or of annotations begins nothing anew.
+// template is the part of a policy that is replicated now. Its version is a hash of the spec, without the action, which
+// the rollout sets, and without the strategy, so that a change of these, of labels or of annotations begins nothing
+// anew.
 func (c *controller) template(root *policy, memory *memory) (*template, error) {
 	t := template{of: root, sets: c.caches.setsIn(root)}
 	if before := memory.template; before != nil && sameContent(before.of, root) && slices.Equal(before.sets, t.sets) {

@@ -49,7 +49,8 @@ func (w written) deleted(cluster string, uid types.UID, err error, now time.Time
 	}
 }
 
-// missing says when to look again if the cache does not show all writes yet; 0 if it does. Name is that of all replicas.
+// missing says when to look again if the cache does not show all writes yet; 0 if it does. Name is the name of all
+// replicas.
 func (w written) missing(ctx context.Context, name string, replica func(cluster string) *policy, live dynamic.NamespaceableResourceInterface, now time.Time) (time.Duration, error) {
 	for cluster, m := range w {
 		if m.unheard || now.Sub(m.since) >= patience {

@@ -127,7 +127,7 @@ func (c *caches) set(key types.NamespacedName) *workv1alpha1.ManifestWorkReplica
 	return get[workv1alpha1.ManifestWorkReplicaSet](c.sets, key.Namespace, key.Name)
 }
 
-// generation is that of a set as it is by now; 0 if it is gone, or another one under the name.
+// generation gives the generation that a set has by now; 0 if it is gone, or if another one has its name.
 func (c *caches) generation(set *workv1alpha1.ManifestWorkReplicaSet) int64 {
 	if now := get[workv1alpha1.ManifestWorkReplicaSet](c.sets, set.Namespace, set.Name); now != nil && now.UID == set.UID {
 		return now.Generation

@@ -20,8 +20,8 @@ type placement struct {
 	groups *grouping.Groups // of the clusters that no placementRef before it selects
 	result *rollout.Result
 
-	// The works of its clusters. The last placement also has those of clusters that nobody selects, so that its plan
-	// says that they are removed.
+	// The works of its clusters. The last placement also has the works of clusters that nobody selects, so that its
+	// plan says that they are removed.
 	works   []*workv1.ManifestWork
 	reports []status.Report
 	moved   []*workv1.ManifestWork // labelled as of another placement

@@ -43,8 +43,8 @@ type memory struct {
 	results map[string]*rollout.Result // by placement: the one before
 }
 
-// Reconcile brings the next clusters of a set on their way, and says when to come back. The numbers are those of the
-// duties in the documentation of package rollout.
+// Reconcile brings the next clusters of a set on their way, and says when to come back. The numbers are from the duties
+// in the documentation of package rollout.
 func (c *controller) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	set := c.caches.set(request.NamespacedName)
 	if set == nil {
@@ -56,7 +56,7 @@ func (c *controller) Reconcile(ctx context.Context, request reconcile.Request) (
 		return c.finalize(ctx, set, memory)
 	}
 
-	// 3. Read your own writes, and those of the process before.
+	// 3. Read your own writes, and the writes of the process before.
 	if err := c.takeOver(ctx); err != nil {
 		return reconcile.Result{}, err
 	}

@@ -27,8 +27,8 @@ func versionOf(set *workv1alpha1.ManifestWorkReplicaSet) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// reports are those of a set's works about the wanted version. An object in a cache is never changed, but replaced, so
-// that the report of an object is made once. The zero value is ready to use.
+// reports gives the reports of a set's works about the wanted version. An object in a cache is never changed, but
+// replaced, so that the report of an object is made once. The zero value is ready to use.
 type reports struct {
 	version string
 	of      map[*workv1.ManifestWork]status.Report
@@ -53,7 +53,7 @@ func (c *controller) readWorks(set *workv1alpha1.ManifestWorkReplicaSet, memory 
 	}
 }
 
-// begin forgets the reports about another version, and those of objects that were replaced once they are many.
+// begin forgets the reports about another version, and reports about replaced objects once they are many.
 func (r *reports) begin(version string, works int) {
 	if r.version != version || len(r.of) > works+works/4 {
 		*r = reports{version: version, of: make(map[*workv1.ManifestWork]status.Report, works)}

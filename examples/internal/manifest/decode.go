@@ -57,7 +57,7 @@ func (r Reader) decodeSlowly(d document, at Position) ([]Object, error) {
 func parse(d document) (map[string]any, error) {
 	data, err := yaml.YAMLToJSONStrict(d.text)
 	if err != nil {
-		// Parsed again behind as many empty lines, so that the parser's lines are those of the file.
+		// Parsed again behind as many empty lines, so that the parser counts the lines of the file.
 		before := d.line - 1 - leadingLines(d.text)
 		_, err = yaml.YAMLToJSONStrict(append(bytes.Repeat([]byte("\n"), max(before, 0)), d.text...))
 		return nil, fmt.Errorf("not YAML: %s", strings.TrimSpace(strings.TrimPrefix(strings.TrimPrefix(err.Error(), "yaml: "), "unmarshal errors:")))

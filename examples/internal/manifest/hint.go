@@ -24,8 +24,8 @@ func UnknownField(v any, path string) error {
 	return fmt.Errorf("%s: unknown field%s", path, spelling.Hint(name, names))
 }
 
-// typeAt is the type of what stands at a path of JSON fields, nil where the path leads nowhere. Of lists it is that of
-// an item.
+// typeAt gives the type of what stands at a path of JSON fields, nil where the path leads nowhere. For lists it is the
+// type of an item.
 func typeAt(t reflect.Type, path string) reflect.Type {
 	for t != nil {
 		switch kind := t.Kind(); {
@@ -50,7 +50,7 @@ func typeAt(t reflect.Type, path string) reflect.Type {
 	return nil
 }
 
-// jsonFields are the types of a struct's fields by their names in JSON, those of embedded structs among them.
+// jsonFields gives the types of a struct's fields by their names in JSON, including the fields of embedded structs.
 func jsonFields(t reflect.Type) map[string]reflect.Type {
 	fields := make(map[string]reflect.Type)
 	for i := range t.NumField() {

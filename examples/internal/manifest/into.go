@@ -67,8 +67,8 @@ func decodeStrictly(data []byte, v any) (unknown []string, misfit bool, err erro
 	return unknown, false, errors.Join(errs...)
 }
 
-// namePart names the field of which err speaks, which the decoder mostly can't: types with an UnmarshalJSON
-// of their own don't know where they stand. It is the smallest part of the object that fails alone.
+// namePart names the field that err is about, which the decoder mostly can't: types with an UnmarshalJSON of their own
+// don't know where they stand. It is the smallest part of the object that fails alone.
 func namePart(content map[string]any, v any, err error) error {
 	at := culprit{value: content, err: err}.narrow(func(part any) error {
 		data, err := json.Marshal(part)

@@ -10,7 +10,7 @@ type piece struct {
 
 const none = -1
 
-// compact is the item as JSON without what is dropped of its kind, and not ok as those of compactJSON and plainYAML.
+// compact gives the item as JSON without what is dropped of its kind; not ok where compactJSON and plainYAML are not.
 func (p piece) compact(drop func(text []byte) paths) (data []byte, ok bool) {
 	text := p.text
 	if p.dash != none {

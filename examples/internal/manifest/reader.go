@@ -8,8 +8,8 @@ import (
 
 // Reader reads files of objects. The zero Reader keeps all that they say.
 type Reader struct {
-	// Kinds are those of which there may be many, by apiVersion and kind, such as "v1/Pod". Of such an object only the
-	// apiVersion, the kind, the name and the namespace stay in its content; the rest is had by Into.
+	// Kinds are the kinds that may have many objects, by apiVersion and kind, such as "v1/Pod". Of such an object only
+	// the apiVersion, the kind, the name and the namespace stay in its content; the rest is had by Into.
 	Kinds map[string]Kind
 }
 

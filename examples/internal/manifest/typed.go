@@ -13,7 +13,7 @@ import (
 	strict "sigs.k8s.io/json"
 )
 
-// kinds are those of a Reader, with the paths to drop of each.
+// kinds are the kinds of a Reader, with the paths to drop of each.
 type kinds map[string]kind
 
 type kind struct {

@@ -84,7 +84,7 @@ func (p *player) takeBack(ctx context.Context, what string) error {
 	return ctx.Err()
 }
 
-// askAnnotation has the generation of which a person asks that it be taken back.
+// askAnnotation has the generation that a person asks to be taken back.
 const askAnnotation = "hub.test/abort"
 
 // ask has a person ask that the present template be taken back.
@@ -147,7 +147,7 @@ func drawBack(seed uint64, subject *Subject, ignored Duty) *world {
 	return w
 }
 
-// The duties of a controller that takes versions back, beside those of any.
+// The duties of a controller that takes versions back, beside the duties of any controller.
 const (
 	DutyStoreUpdate  Duty = "store a new update revision before anything is written of it"
 	DutyKeepTemplate Duty = "keep the template of the current revision"

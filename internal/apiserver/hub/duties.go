@@ -67,7 +67,7 @@ var StrategyDuties = map[Duty][]Invariant{
 	KeepOrder:       {invOrder},
 }
 
-// Strategy is the strategy that a controller goes by which ignores a duty.
+// Strategy is the strategy of a controller that ignores a duty.
 func (d Duty) Strategy(s clusterv1alpha1.RolloutStrategy) clusterv1alpha1.RolloutStrategy {
 	s = *s.DeepCopy()
 	config, _, mandatory, limit := parts(&s)

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// numbers are those of the worlds.
+// numbers are the numbers of the worlds.
 var numbers atomic.Int64
 
 // figures are of all rollouts that were observed.
@@ -42,10 +42,10 @@ func (b *block) String() string {
 		b.number, is, b.rollouts, b.versions, b.starts, b.restarts, b.lost, b.violations, b.dropped+b.failed)
 }
 
-// blocks are those of a run.
+// blocks are the blocks of a run.
 type blocks []*block
 
-// newBlocks divides n rollouts into blocks of which none has more than one rollout more than another.
+// newBlocks divides n rollouts into blocks whose sizes differ by at most one.
 func newBlocks(n, parts int) (all blocks) {
 	parts = max(1, min(parts, n))
 	for i := range parts {

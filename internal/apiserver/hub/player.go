@@ -26,7 +26,7 @@ type observation struct {
 	ending ending
 }
 
-// overwhelmed says whether the machine was so busy that etcd gave up writes of which it says no more. Then nobody knows who
+// overwhelmed says whether the machine was so busy that etcd gave up writes and says no more of them. Then nobody knows who
 // wrote what.
 func (o *observation) overwhelmed() bool {
 	if o.err != nil {

@@ -69,7 +69,7 @@ func (h *Hub) Stop() error {
 	return errors.Join(err, os.RemoveAll(h.dir))
 }
 
-// clients are those of one actor, whose name stands in the managed fields of what it writes.
+// clients are the clients of one actor, whose name stands in the managed fields of what it writes.
 type clients struct {
 	cluster clusterclient.Interface
 	work    workclient.Interface

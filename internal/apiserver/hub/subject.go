@@ -23,8 +23,8 @@ type Subject struct {
 	// Placements is how many placementRefs a set has at most, and Replicas how many processes there are at a time at most.
 	Placements, Replicas int
 
-	// revisions reads the revisions from the status of a set, and revision names that of its template. They are nil for a
-	// controller that never takes a version back.
+	// revisions reads the revisions from the status of a set, and revision names the revision of its template. They are
+	// nil for a controller that never takes a version back.
 	revisions func(*workv1alpha1.ManifestWorkReplicaSet) revising
 	revision  func(*workv1alpha1.ManifestWorkReplicaSet) string
 }

@@ -44,8 +44,8 @@ type object interface {
 	runtime.Object
 }
 
-// An event is one write, as a watch showed it. Resource versions are those of one etcd, so they order the writes
-// of all kinds.
+// An event is one write, as a watch showed it. Resource versions come from one etcd, so they order the writes of all
+// kinds.
 type event struct {
 	rv     int64
 	id     id

@@ -11,7 +11,7 @@ import (
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/chance"
 )
 
-// Group and Kind are those of a Behavior document.
+// Group and Kind identify a Behavior document.
 const (
 	Group = "examples.cohort-ocm.io"
 	Kind  = "Behavior"
@@ -28,7 +28,7 @@ type Behavior struct {
 type Spec struct {
 	// Seed decides which clusters are in a share or have their rate's luck, and how long each takes of a range.
 	Seed uint64 `json:"seed,omitempty"`
-	// Clusters are the rules, of which the first that matches a cluster decides.
+	// Clusters are the rules. The first that matches a cluster decides.
 	Clusters []Rule `json:"clusters,omitempty"`
 	// Attempt is the attempt at the version that this is about. 0 is the first.
 	Attempt int `json:"-"`
@@ -36,11 +36,11 @@ type Spec struct {
 
 // Rule is how some clusters behave. The zero rule matches every cluster, and it succeeds.
 type Rule struct {
-	// Names are patterns as path.Match has them, any of which the cluster's name matches. None match all.
+	// Names are patterns for path.Match. The cluster's name has to match one of them. No patterns match all names.
 	Names []string `json:"names,omitempty"`
 	// Selector looks at the labels of the ManagedCluster; nil matches all.
 	Selector *metav1.LabelSelector `json:"selector,omitempty"`
-	// Groups are names of decision groups, in any of which the cluster is. None match all.
+	// Groups are names of decision groups. The cluster has to be in one of them. No names match all clusters.
 	Groups []string `json:"groups,omitempty"`
 	// Share is how many of these clusters, drawn at random, the rule is for: a count, or a percentage rounded
 	// up, which may be less than 1%. Nil is all.

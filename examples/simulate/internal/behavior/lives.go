@@ -19,7 +19,7 @@ import (
 // Cluster is what rules look at.
 type Cluster struct {
 	Name string
-	// Labels are those of the ManagedCluster.
+	// Labels are the ManagedCluster's.
 	Labels map[string]string
 	// Group is the name of the decision group.
 	Group string
@@ -70,8 +70,8 @@ func (s Spec) luck(cluster string) *rand.Rand {
 	return rand.New(rand.NewPCG(s.Seed, h.Sum64()))
 }
 
-// choose gives those of left that a rule matches, or of them its share or those whose luck has it, as places in clusters,
-// and how many it matches. The rule is that of so many.
+// choose gives the clusters of left that a rule applies to, as places in clusters, and how many it matches. With a share
+// it takes that many of the matching ones, with a rate those whose luck has it. The number of the rule seeds the luck.
 func (r Rule) choose(clusters []Cluster, left []int32, seed, rule uint64, attempt int) (chosen []int32, matching int) {
 	selector := labels.Everything()
 	if r.Selector != nil {
@@ -93,14 +93,15 @@ func (r Rule) choose(clusters []Cluster, left []int32, seed, rule uint64, attemp
 		random.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 		n, _ := sizeOf(*r.Share, len(all))
 		all = all[:n]
-	case r.Rate != nil: // the numbers of one rule have nothing to do with those of another, nor with how long it takes
+	case r.Rate != nil: // the numbers of one rule are independent of another rule's, and of how long it takes
 		spec := Spec{Seed: seed ^ bits.Reverse64(rule+1) ^ uint64(attempt)<<32}
 		all = slices.DeleteFunc(all, func(i int32) bool { return chance.Rate(spec.luck(clusters[i].Name).Float64()) >= *r.Rate })
 	}
 	return all, matching
 }
 
-// pattern is that of names, with what every name begins and ends with that matches, as path.Match takes long to say no.
+// pattern is a pattern for names, with the beginning and the end of every name that matches, as path.Match takes long
+// to say no.
 type pattern struct{ whole, prefix, suffix string }
 
 func (r Rule) patterns() (all []pattern) {
@@ -133,7 +134,7 @@ func (r Rule) in(attempt int) Rule {
 	return r
 }
 
-// life is that of one of the rule's clusters, with its luck.
+// life gives the life of one of the rule's clusters, with its luck.
 func (r Rule) life(fallback chance.Range, luck *rand.Rand) (life simulation.Life) {
 	if r.After != nil {
 		fallback = *r.After

@@ -28,7 +28,7 @@ type Candidate struct {
 type Question struct {
 	Groups     *grouping.Groups
 	Candidates []Candidate
-	// Good are the chances of a version as it mostly is, and Bad those of one that has to be stopped.
+	// Good are the chances of an ordinary version, and Bad the chances of a version that has to be stopped.
 	Good, Bad Chances
 	// Runs is how often each is played; once if it is 0.
 	Runs int

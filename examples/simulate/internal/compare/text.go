@@ -23,7 +23,7 @@ type Report struct {
 	Answers []Answer `json:"strategies"`
 }
 
-// NewReport puts answers together with what was asked; fleet says of whom.
+// NewReport puts the answers together with what was asked; fleet describes the fleet.
 func NewReport(fleet string, q Question, answers []Answer) Report {
 	r := Report{Fleet: fleet, Seed: q.Seed, Runs: q.runs(), Good: q.Good.String(), Bad: q.Bad.String(), Answers: answers}
 	if q.Retries > 0 {

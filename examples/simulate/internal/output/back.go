@@ -45,7 +45,7 @@ func (r *Report) Back(aborted *simulation.Aborted, trace *simulation.Trace, unco
 		Waves: back.Waves, End: back.End, Summary: back.Summary, report: back}
 }
 
-// waves are those of a trace that begins so long after the start.
+// waves gives the waves of a trace that begins so long after the start.
 func waves(trace *simulation.Trace, begin time.Duration) (all []Wave) {
 	for _, w := range trace.Waves {
 		all = append(all, Wave{
@@ -69,7 +69,7 @@ func (w *WayBack) text(b *bytes.Buffer) error {
 	return nil
 }
 
-// how says by which strategy they go back.
+// how names the strategy of the way back.
 func (w *WayBack) how() string {
 	if w.Schedule.Type == "All" {
 		return "all go back at once"
@@ -77,7 +77,7 @@ func (w *WayBack) how() string {
 	return fmt.Sprintf("they go back within the limits of the strategy: %s", fit(w.Schedule.String(), mostScheduleWidth))
 }
 
-// backColumns are those of the waves of a way back.
+// backColumns are the columns for the waves of a way back.
 func (r Report) backColumns() []column {
 	return []column{
 		{"TIME", func(w waveRow) any { return w.time() }},

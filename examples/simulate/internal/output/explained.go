@@ -27,7 +27,7 @@ type Explained struct {
 	Started string  `json:"started,omitempty"`
 	Ended   string  `json:"ended,omitempty"`
 	Events  []Event `json:"events,omitempty"`
-	// Outcome is that of the whole rollout.
+	// Outcome is the outcome of the whole rollout.
 	Outcome simulation.Outcome `json:"outcome"`
 
 	// Clock shows the times in the sentences of the text.

@@ -44,13 +44,13 @@ type Placement struct {
 	// Clusters are selected, of Fleet ManagedClusters in the files; 0 where there are none.
 	Clusters int `json:"clusters"`
 	Fleet    int `json:"fleet,omitempty"`
-	// Stored says that the groups are those of the PlacementDecisions in the files.
+	// Stored says that the groups come from the PlacementDecisions in the files.
 	Stored bool `json:"stored"`
 	// Dropped says why the others are not selected.
 	Dropped []scenario.Drop `json:"dropped,omitempty"`
 }
 
-// Rollout is who rolled out and by which rules.
+// Rollout names the object that is rolled out and its rules.
 type Rollout struct {
 	Object string    `json:"object"`
 	Start  time.Time `json:"start"`
@@ -141,8 +141,8 @@ type Summary struct {
 	status.Summary
 }
 
-// New gathers what there is to show, the hub being that of a Policy. The reasons of a wave are looked up when they
-// are written. It is an error if the scenario's decisions are not those of its groups.
+// New gathers what there is to show. The hub is for a Policy. The reasons of a wave are looked up when they are
+// written. It is an error if the scenario's decisions do not match its groups.
 func New(s *scenario.Scenario, trace *simulation.Trace, hub *policy.Hub, start time.Time) (Report, error) {
 	stored, err := grouping.Status(s.Decisions)
 	if err != nil {

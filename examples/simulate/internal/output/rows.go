@@ -117,7 +117,7 @@ func (g groupRow) size() string {
 	return fmt.Sprintf("%d in %d groups", g.clusters, g.groups)
 }
 
-// names are those of the PlacementDecisions, the first and the last if there are many.
+// names are the names of the PlacementDecisions, the first and the last if there are many.
 func (g groupRow) names() string {
 	var names []string
 	for i, d := range g.decisions {

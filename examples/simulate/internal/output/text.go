@@ -74,7 +74,7 @@ func Strategy(s rollout.Schedule) string {
 	return fit(strings.Join(rules(s), ", ")+": "+s.String(), most)
 }
 
-// rules are those of the strategy that the stages don't show, in the words of the API.
+// rules are the rules of the strategy that the stages don't show, in the words of the API.
 func rules(s rollout.Schedule) []string {
 	all := []string{string(s.Type)}
 	if s.MinSuccessTime > 0 {
@@ -335,7 +335,7 @@ func (r Report) unsuccessful(b *bytes.Buffer) {
 // mostReasons is how many reasons to wait the text has besides the first.
 const mostReasons = 5
 
-// otherReasons are those of clusters that wait for something else than the first.
+// otherReasons are the reasons of clusters that wait for something else than the first.
 func (r Report) otherReasons(b *bytes.Buffer) {
 	for i, w := range r.End.Waiting {
 		switch {

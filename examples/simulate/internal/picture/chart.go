@@ -37,7 +37,7 @@ var curves = []curve{
 	{"went back", []State{WentBack}, "<", asciigraph.Magenta},
 }
 
-// curves are those of this rollout: few are taken back.
+// curves are the curves of this rollout: few are taken back.
 func (t Timeline) curves() []curve {
 	return slices.DeleteFunc(slices.Clone(curves), func(c curve) bool {
 		return slices.Contains(c.states, WentBack) && !slices.ContainsFunc(t.Points, func(p Point) bool { return p.Counts[WentBack] > 0 })

@@ -41,8 +41,8 @@ func (s stack) draw(p pen) {
 	band{s, lower, top}.draw(p, looks[NotCounted])
 }
 
-// heights are those of all states but the one that is the paper. Together they fit: what the few failures take more than
-// their share is taken from the most.
+// heights are the heights of all states except the one that is the paper. Together they fit: what the few failures take
+// more than their share is taken from the most.
 func (s stack) heights(counts Counts) (all [numStates]vg.Length) {
 	sum, most := vg.Length(0), State(0)
 	for state := range numStates {

@@ -36,7 +36,7 @@ type Group struct {
 	// Index is its place among the groups of its placement, and Name what the user called it, perhaps nothing.
 	Index int
 	Name  string
-	// Points are those of its clusters. Before the first all of its clusters wait.
+	// Points are the points of its clusters. Before the first all of its clusters wait.
 	Points []Point
 	// Clusters is how many it has.
 	Clusters int

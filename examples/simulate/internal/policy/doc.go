@@ -9,8 +9,8 @@
 //  2. calls passes.Propagate and writes, again until a cluster starts or nothing is left to write,
 //  3. answers with the plan and the clusters that really started.
 //
-// Play keeps a rollout.Planner instead, and looks only at the replicated policies of which there is something new. A
-// property has both write the same.
+// Play keeps a rollout.Planner instead, and looks only at replicated policies with something new. A property has both
+// write the same.
 //
 // What was written is kept as a [Pass] for each call of Propagate. A cluster that a rollout holds at inform reports
 // nothing, as nobody says what enforcing the policy would change there.

@@ -21,7 +21,7 @@ type Hub struct {
 	resolution *override.Resolution
 	version    string
 	options    []rollout.Option
-	strategy   clusterv1alpha1.RolloutStrategy // that of the course, with its options
+	strategy   clusterv1alpha1.RolloutStrategy // the strategy of the course, with its options
 	course     []rollout.Option
 	replicas   []passes.Replica // by cluster
 	status     status.PolicyStatus
@@ -39,7 +39,7 @@ type Pass struct {
 	RolloutStatus   status.RolloutStatus
 }
 
-// New is a hub without any replicated policy yet. The resolution is that of the whole simulation.
+// New gives a hub without any replicated policy yet. The resolution is for the whole simulation.
 func New(resolution *override.Resolution, version string, options ...rollout.Option) *Hub {
 	h := &Hub{resolution: resolution, version: version, options: options}
 	h.strategy, h.course = Course(resolution, options...)
@@ -79,7 +79,7 @@ func (h *Hub) Passes() []Pass {
 	return h.passes
 }
 
-// Status is the root policy's, as it is in the end. That of a nil hub is empty.
+// Status gives the root policy's status in the end; empty for a nil hub.
 func (h *Hub) Status() (s status.PolicyStatus) {
 	if h != nil {
 		s = h.status

@@ -28,7 +28,7 @@ func (h *Hub) Play(lives func(cluster string) simulation.Life, start time.Time, 
 	return trace, nil
 }
 
-// ledger keeps the replicated policies as package passes would, but looks only at those of which there is something new.
+// ledger keeps the replicated policies as package passes would, but looks only at policies with something new.
 type ledger struct {
 	hub      *Hub
 	two      bool              // clusters inform before it is their turn
@@ -36,7 +36,7 @@ type ledger struct {
 	bound    []override.Cluster
 	begun    bool
 	// Since the last plan:
-	touched []int // positions of which there is a report
+	touched []int // positions with a report
 	changed bool  // some compliance did
 
 	compliance map[policyv1.ComplianceState]int // how many clusters report it
@@ -132,7 +132,7 @@ func (l *ledger) isOfTheVersion(position int) bool {
 	return l.replicas[position] != nil && l.replicas[position].Version == l.hub.version
 }
 
-// positions are those to look at, in order: at first all, then those of which there is something new.
+// positions gives the positions to look at, in order: at first all, then the ones with something new.
 func (l *ledger) positions(want map[int]status.RolloutStatus) []int {
 	all := slices.AppendSeq(l.touched, maps.Keys(want))
 	if !l.begun {

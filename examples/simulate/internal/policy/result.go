@@ -31,7 +31,7 @@ func (h *Hub) result(p *passes.Propagation, now time.Time) (*rollout.Result, err
 	return result, nil
 }
 
-// Course is the strategy by which the policy is really rolled out, with those of the options that have a part in it.
+// Course is the strategy that the policy is really rolled out by, with the options that apply.
 func Course(r *override.Resolution, options ...rollout.Option) (clusterv1alpha1.RolloutStrategy, []rollout.Option) {
 	strategy := r.Strategy()
 	switch {

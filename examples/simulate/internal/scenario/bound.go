@@ -24,7 +24,7 @@ type Policy struct {
 	// Bindings are the policy's, by name, each with what its placement selects.
 	Bindings []override.Binding
 	Version  string
-	// Replicas are those of the files, by cluster.
+	// Replicas are the replicated policies in the files, by cluster.
 	Replicas []passes.Replica
 	root     *policyv1.Policy
 	// AtOnce says that all clusters start together, whatever the strategy and the options: the policy informs, or its

@@ -10,7 +10,7 @@ import (
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
-// Exposed is by which strategy a new version goes to whom.
+// Exposed says which clusters a new version goes to, and by which strategy.
 type Exposed struct {
 	Strategy clusterv1alpha1.RolloutStrategy
 	// Groups are those that get it; nil where a Policy enforces nothing, so that it changes no cluster.
@@ -19,7 +19,8 @@ type Exposed struct {
 	Passes string
 }
 
-// Exposed is by which strategy the rollout's version goes to whom: of a Policy, only what it enforces changes a cluster.
+// Exposed says which clusters the rollout's version goes to, and by which strategy. A Policy changes a cluster only
+// where it enforces.
 func (s *Scenario) Exposed() (Exposed, error) {
 	if s.Policy == nil {
 		return Exposed{Strategy: s.Strategy, Groups: s.Groups}, nil

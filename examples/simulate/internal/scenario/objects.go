@@ -50,7 +50,7 @@ type source[T any] struct {
 // reader reads an object of one kind and version.
 type reader func(*objects, manifest.Object) error
 
-// readers are those of the kinds that count, by group and kind, then by version.
+// readers are the readers of the kinds that count, by group and kind, then by version.
 func readers() map[string]map[string]reader {
 	const (
 		cluster = "cluster.open-cluster-management.io/"

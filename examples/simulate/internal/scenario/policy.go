@@ -8,9 +8,9 @@ import (
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
-// The types here are those of package policyv1 with the fields that the real API has besides. They are named one by
-// one, and what they hold is not looked at: were any unknown field welcome, a mistyped rolloutStrategy would be one, and
-// the policy would be enforced everywhere at once.
+// The types here are the types of package policyv1 with the other fields of the real API. They are named one by one, and
+// what they hold is not looked at: were any unknown field welcome, a mistyped rolloutStrategy would be one, and the
+// policy would be enforced everywhere at once.
 
 type fullPolicy struct {
 	metav1.TypeMeta   `json:",inline"`

@@ -6,8 +6,8 @@ import (
 	"github.com/cohort-ocm/cohort/examples/internal/manifest"
 )
 
-// Reader reads files for Load. Of ManagedClusters, of which there may be a hundred thousand, it drops what has no
-// part in a selection.
+// Reader reads files for Load. There may be a hundred thousand ManagedClusters; it drops what has no part in a
+// selection.
 func Reader() manifest.Reader {
 	return manifest.Reader{Kinds: map[string]manifest.Kind{
 		"cluster.open-cluster-management.io/v1/ManagedCluster": {

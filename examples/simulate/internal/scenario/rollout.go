@@ -20,7 +20,7 @@ type applier struct {
 	// Targets are its placements with the strategy for each. Path is where the object lists them.
 	Targets []target
 	Path    *field.Path
-	// template is that of the works, where Object is a ManifestWorkReplicaSet.
+	// template is the template of the works, where Object is a ManifestWorkReplicaSet.
 	template *workv1.ManifestWorkSpec
 	// desired and oldDesired are the configurations of a ClusterManagementAddOn for its placements.
 	desired    map[Ref][]addonv1beta1.ConfigReference
@@ -34,7 +34,7 @@ type target struct {
 	// Placement is zero where the object names none; any placement will do then.
 	Placement Ref
 	Strategy  clusterv1alpha1.RolloutStrategy
-	// Path is that of the strategy in the object.
+	// Path is where the strategy stands in the object.
 	Path *field.Path
 }
 

@@ -25,7 +25,7 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// Scenario is one rollout over one placement, or of a Policy over those of its bindings.
+// Scenario is one rollout over one placement, or of a Policy over the placements of its bindings.
 type Scenario struct {
 	// Rollout names the object that rolls out, and Strategy is what it says for the placement.
 	Rollout  string
@@ -44,8 +44,8 @@ type Scenario struct {
 	Dropped []Drop
 	// Behavior is how the clusters behave.
 	Behavior behavior.Spec
-	// Policy is set where the rollout is a Policy's. Placement and Decisions are empty then, Groups are those of the
-	// bound clusters, and Spec is there if there is only one placement.
+	// Policy is set where the rollout is a Policy's. Placement and Decisions are empty then, Groups are the groups of
+	// the bound clusters, and Spec is there if there is only one placement.
 	Policy *Policy
 	// Observed is where the rollout stands, as far as the files say; a Policy's stands in its Replicas. Live says that they
 	// say anything.
@@ -179,7 +179,7 @@ func (s *Scenario) noteZero(r applier, t target) {
 	}
 }
 
-// zeroAt says whether there is the number 0 at a path, of which the elements may have an index.
+// zeroAt says whether the number 0 stands at a path, whose elements may have an index.
 func zeroAt(value any, path string) bool {
 	for element := range strings.SplitSeq(path, ".") {
 		name, index, listed := strings.Cut(strings.TrimSuffix(element, "]"), "[")
@@ -202,7 +202,7 @@ func (s *Scenario) note(format string, args ...any) {
 	s.Notes = append(s.Notes, fmt.Sprintf(format, args...))
 }
 
-// Placements names the placement, or those of a Policy's bindings, once each.
+// Placements names the placement, or the placements of a Policy's bindings, once each.
 func (s *Scenario) Placements() string {
 	if s.Policy == nil {
 		return s.Placement.String()
@@ -332,7 +332,7 @@ type Play struct {
 	Abort   simulation.Abort
 }
 
-// Play plays the rollout through from where it stands. The hub is that of a Policy's.
+// Play plays the rollout through from where it stands. The hub is for a Policy's.
 func (s *Scenario) Play(p Play, watch ...func(time.Duration, *rollout.Result)) (*simulation.Trace, *policy.Hub, error) {
 	if _, hub := s.Planner(p.Options...); hub != nil {
 		trace, err := hub.Play(p.Lives, p.Start, watch...)
@@ -380,9 +380,9 @@ func aggregate(errs field.ErrorList) error {
 	return errs.ToAggregate()
 }
 
-// Lives says how each cluster behaves: by the given rules first, then by those of the Behavior, or else it
-// succeeds after the fallback time. seed counts instead of that of the Behavior unless it is 0. Rules of
-// the Behavior that match no cluster are noted.
+// Lives says how each cluster behaves: by the given rules first, then by the Behavior's rules; otherwise it succeeds
+// after the fallback time. Seed replaces the Behavior's seed unless it is 0. Rules of the Behavior that match no
+// cluster are noted.
 //
 // One that the hub does not accept never answers, whatever the rules say.
 //

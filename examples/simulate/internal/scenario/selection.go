@@ -92,7 +92,7 @@ func (s selection) of(clusters []source[clusterv1.ManagedCluster]) (selected []*
 	return selected, drops, append(append(notes, note...), s.notes()...)
 }
 
-// drops is the rule by which a cluster is not selected, empty where all fit.
+// drops gives the rule that drops a cluster from the selection, empty where all fit.
 func (s selection) drops(c *clusterv1.ManagedCluster) string {
 	switch {
 	case !s.sets.have(c):

@@ -30,7 +30,7 @@ func (s *Scenario) Why(cluster string) (key grouping.Key, selected bool, why []s
 	return key, true, s.whyGroup(cluster, key, managed), nil
 }
 
-// names are those of all clusters.
+// names has the names of all clusters.
 func (s *Scenario) names() (names []string) {
 	for name := range s.managed {
 		names = append(names, name)
@@ -41,7 +41,7 @@ func (s *Scenario) names() (names []string) {
 	return names
 }
 
-// whyDropped is the rule by which the Placement does not select a cluster.
+// whyDropped gives the rule because of which the Placement does not select a cluster.
 func (s *Scenario) whyDropped(c *clusterv1.ManagedCluster) string {
 	if rule := s.rules.drops(c); rule != "" {
 		return rule

@@ -67,7 +67,7 @@ func (a *Aborted) Has(cluster string) bool {
 
 // Back plays the way back as rollout.Revert has it, by a strategy and with options. A cluster takes as long to go back as it
 // took to succeed or fail, and succeeds; one that did not answer does not then either. Times of the trace are those since
-// the abort. Each wave costs a whole plan, so that of many clusters times are rounded up to some.
+// the abort. Each wave costs a whole plan, so for many clusters the times are rounded up.
 func (a *Aborted) Back(strategy clusterv1alpha1.RolloutStrategy, options []rollout.Option, watch ...func(after time.Duration, result *rollout.Result)) (*Trace, error) {
 	went := make(map[string]bool)
 	plan := func(before []status.Report, now time.Time) (*rollout.Result, error) {

@@ -56,7 +56,7 @@ func atGate(final *rollout.Result) bool {
 		}
 		asked[hold] = true
 		chain := final.Explain(cluster.Name)
-		last := chain[min(1, len(chain)):] // without that of the cluster, if it waits for others
+		last := chain[min(1, len(chain)):] // without the cluster's own wait, if it waits for others
 		if len(last) == 0 {
 			last = chain
 		}

@@ -97,7 +97,7 @@ func (p *play) goOn() (bool, error) {
 	return true, nil
 }
 
-// play is a rollout under way, of which the planner is told what is new.
+// play is a rollout under way. The planner is told what is new.
 type play struct {
 	run
 	rollout Rollout
@@ -107,13 +107,13 @@ type play struct {
 	said      []status.RolloutStatus // by member, as the planner takes what it was told; empty where it is not selected
 	told      []status.Report        // by member, the last
 	coming    events
-	news      []int // the members of which there is something to tell
+	news      []int // the members with something to tell
 	touched   []int // the members that this wave told of
 	lifetimes int   // steps and starts of all lives
 	last      rollout.Next
 
-	first, attempt int       // that of those who were observed, and the present one
-	raised         bool      // the attempt is that of the wave to come
+	first, attempt int       // the attempt of the observed clusters, and the present one
+	raised         bool      // the attempt of the wave to come
 	breached       time.Time // since when a budget is breached
 	before         []int     // the members that were in flight when the attempt began
 }
@@ -230,7 +230,7 @@ func taken(report status.Report) status.RolloutStatus {
 	}
 }
 
-// wave is that of run.
+// wave does what run's wave does.
 func (p *play) wave() error {
 	w := Wave{After: p.now.Sub(p.start)}
 	p.again(&w)
@@ -294,7 +294,7 @@ func (p *play) tellWatchers(after time.Duration) {
 	}
 }
 
-// lateForEver is that of run.
+// lateForEver does what run's lateForEver does.
 func (p *play) lateForEver(late []rollout.Cluster) {
 	for _, cluster := range late {
 		i, found := p.started[cluster.Name]
@@ -307,7 +307,7 @@ func (p *play) lateForEver(late []rollout.Cluster) {
 	}
 }
 
-// note is that of run, for those that can be otherwise than before: of whom something was told, and who time out now.
+// note does what run's note does, for clusters that may have changed: those with news, and those that time out now.
 func (p *play) note(w *Wave) error {
 	for _, cluster := range p.last.TimedOut {
 		i, found := p.started[cluster.Name]
@@ -336,7 +336,7 @@ func (p *play) note(w *Wave) error {
 	return nil
 }
 
-// next is that of run.
+// next does what run's next does.
 func (p *play) next() (next time.Time, found bool) {
 	if after := p.last.RecheckAfter; after > 0 {
 		next, found = p.now.Add(after), true

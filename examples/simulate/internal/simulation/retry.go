@@ -20,7 +20,7 @@ type Retries struct {
 	Lives func(cluster string, again int) Life
 }
 
-// options are those of the rollout in an attempt.
+// options gives the options of the rollout in an attempt.
 func (r Rollout) options(attempt int) []rollout.Option {
 	if attempt == 0 {
 		return r.Options

@@ -27,10 +27,9 @@ func Run(plan Planner, lives func(cluster string) Life, start time.Time, watch .
 	return Resume(plan, nil, lives, start, watch...)
 }
 
-// Resume is Run for a rollout under way, of which this was observed at the start. A cluster that has the workload goes on
-// from there: one that succeeded, is skipped or has timed out stays so, one that failed recovers if its life says so,
-// and any other has its life from the start on, unless its
-// deadline is over.
+// Resume does what Run does for a rollout under way, with what was observed at the start. A cluster that has the workload
+// goes on from there: one that succeeded, is skipped or has timed out stays so, one that failed recovers if its life says
+// so, and any other has its life from the start on, unless its deadline is over.
 func Resume(plan Planner, observed []status.Report, lives func(cluster string) Life, start time.Time, watch ...func(after time.Duration, result *rollout.Result)) (*Trace, error) {
 	r := run{plan: plan, watch: watch, lives: lives, start: start, now: start, started: make(map[string]int)}
 	r.resume(observed)

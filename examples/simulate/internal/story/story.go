@@ -36,7 +36,7 @@ const (
 	TimesOut    What = "TimesOut"
 	Done        What = "Done"
 
-	// Those of the way back.
+	// Kinds of events on the way back.
 	Aborted     What = "Aborted" // the rollout is
 	WaitsToGo   What = "WaitsToGo"
 	GoesBack    What = "GoesBack"
@@ -62,8 +62,8 @@ func New(cluster string) *Teller { return &Teller{cluster: cluster} }
 // Events are those so far, in order.
 func (t *Teller) Events() []Event { return t.events }
 
-// Abort ends the story at a time, as the rollout is aborted, and goes on with that of the way back, whose times are those since
-// then. It is nil where the cluster never had the version.
+// Abort ends the story at a time, as the rollout is aborted, and goes on with the story of the way back, whose times count
+// from then. It is nil where the cluster never had the version.
 func (t *Teller) Abort(after time.Duration, back *Teller) {
 	if last := len(t.events) - 1; last >= 0 && t.events[last].What == Waits {
 		t.events[last].Until = after

@@ -118,7 +118,7 @@ type change struct {
 	to       picture.State
 }
 
-// changes are those of all clusters, in the order of time. A trace doesn't say when a soak ends; the schedule
+// changes has the changes of all clusters, in the order of time. A trace doesn't say when a soak ends; the schedule
 // says how long it is.
 func changes(groups *grouping.Groups, trace *simulation.Trace) (all []change) {
 	soak := time.Duration(0)

@@ -1,0 +1,92 @@
+package scenario
+
+import (
+	"errors"
+
+	"k8s.io/apimachinery/pkg/util/intstr"
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+
+	"github.com/cohort-ocm/cohort/grouping"
+)
+
+// group finds the groups of a placement: those that OCM stored, or else those that its rules give.
+func (s *Scenario) group(c chosen, o *objects) error {
+	if err := s.checkPlacement(c); err != nil {
+		return err
+	}
+	if s.Stored = len(c.decisions) > 0; s.Stored {
+		return s.readGroups(c, o)
+	}
+	return s.divide(c, o)
+}
+
+// checkPlacement finds what is wrong with the decisionStrategy while it is clear that the Placement is at
+// fault, and not a cluster.
+func (s *Scenario) checkPlacement(c chosen) error {
+	if c.placement == nil {
+		if p := s.Strategy.Progressive; s.Strategy.Type == clusterv1alpha1.Progressive && (p == nil || p.MaxConcurrency == intstr.IntOrString{}) {
+			s.Notes = append(s.Notes, "no Placement in the files: where the strategy has no maxConcurrency, all clusters may start at once")
+		}
+		return nil
+	}
+	s.Spec = c.placement.typed
+	return c.placement.Fault(aggregate(grouping.Validate(s.Spec, nil)))
+}
+
+// readGroups takes the groups as OCM stored them.
+func (s *Scenario) readGroups(c chosen, o *objects) error {
+	for _, d := range c.decisions {
+		// One at a time first, as the error for all of them could not say in which file it is.
+		if _, err := grouping.Read(nil, []*clusterv1beta1.PlacementDecision{d.typed}); err != nil {
+			return d.Fault(err)
+		}
+		s.Decisions = append(s.Decisions, d.typed)
+	}
+	groups, err := grouping.Read(s.placement(), s.Decisions)
+	if err != nil {
+		return c.decisions[0].Fault(err)
+	}
+	s.Groups = groups
+	s.noteStored(c, o)
+	if groups.NumClusters() == 0 {
+		s.Dropped = []Drop{{"the PlacementDecisions name no cluster", s.Fleet}}
+	}
+	return nil
+}
+
+// placement is the one to read the groups with. Where files have a Placement without a status, as a user writes it, the
+// decisions beside it are all that there are.
+func (s *Scenario) placement() *clusterv1beta1.Placement {
+	if s.Spec == nil || s.Spec.Status.NumberOfSelectedClusters > 0 || len(s.Spec.Status.DecisionGroups) > 0 || len(s.Spec.Status.Conditions) > 0 {
+		return s.Spec
+	}
+	placement := s.Spec.DeepCopy()
+	if status, err := grouping.Status(s.Decisions); err == nil {
+		placement.Status = status
+	}
+	return placement
+}
+
+// divide selects clusters and puts them into groups, as OCM's placement controller would.
+func (s *Scenario) divide(c chosen, o *objects) error {
+	if len(o.clusters) == 0 {
+		return c.placement.Fault(errors.New("the files hold neither PlacementDecisions of it nor ManagedClusters to select"))
+	}
+	selection, err := o.newSelection(*c.placement)
+	if err != nil {
+		return err
+	}
+	s.rules = selection
+	selected, dropped, notes := selection.of(o.clusters)
+	s.Dropped = dropped
+	s.Notes = append(s.Notes, notes...)
+	if disable := clusterv1beta1.PlacementDisableAnnotation; s.Spec.Annotations[disable] == "true" {
+		s.Notes = append(s.Notes, "Placement: OCM makes no PlacementDecisions for it, as the annotation "+disable+" says")
+	}
+	if s.Groups, err = grouping.Divide(s.Spec, selected); err != nil {
+		return c.placement.Fault(err)
+	}
+	s.Decisions, err = s.Groups.Decisions(s.Spec)
+	return c.placement.Fault(err)
+}

@@ -1,0 +1,150 @@
+package scenario
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+
+	"github.com/cohort-ocm/cohort/examples/internal/manifest"
+	"github.com/cohort-ocm/cohort/grouping"
+)
+
+// Wanted is what a user chose of the files. Zero values leave all in.
+type Wanted struct {
+	// Rollout is the name of the object that rolls out, with its namespace or kind before a slash or without.
+	Rollout string
+	// Placement is the one to roll out to.
+	Placement Ref
+}
+
+// Load finds the rollouts in the objects, one for each placement that an object rolls out to, in the order of kinds and
+// names. Errors are one line, with file, object and field where one object is at fault.
+func Load(all []manifest.Object, wanted Wanted) ([]*Scenario, error) {
+	o, err := sortOut(all)
+	if err != nil {
+		return nil, err
+	}
+	rollouts, err := o.chooseRollouts(wanted)
+	if err != nil {
+		return nil, err
+	}
+	if !slices.ContainsFunc(rollouts, func(r applier) bool { return r.policy != nil }) {
+		o.ignorePolicies()
+	}
+	var scenarios []*Scenario
+	for _, r := range rollouts {
+		of, err := o.load(r, wanted.Placement)
+		if err != nil {
+			return nil, err
+		}
+		scenarios = append(scenarios, of...)
+	}
+	if len(scenarios) > 0 {
+		scenarios[0].Notes = append(o.noteLive(), scenarios[0].Notes...)
+	}
+	for i, s := range scenarios {
+		if i == 0 {
+			s.Notes = append(o.notes(), s.Notes...)
+		}
+		if others := len(o.decisions) - len(s.Decisions); len(scenarios) == 1 && s.Policy == nil && s.Stored && others > 0 {
+			s.note("PlacementDecision: of other placements, not used (%d)", others)
+		}
+	}
+	return scenarios, nil
+}
+
+// load gives a scenario for each placement that the object rolls out to. A cluster of several belongs to the first.
+func (o *objects) load(r applier, wanted Ref) ([]*Scenario, error) {
+	if r.policy != nil {
+		s, err := o.loadPolicy(r, wanted)
+		if err != nil {
+			return nil, err
+		}
+		s.resume(r, o)
+		return []*Scenario{s}, nil
+	}
+	all, err := o.choose(r, wanted)
+	if err != nil {
+		return nil, err
+	}
+	taken := make(map[string]bool)
+	var scenarios []*Scenario
+	for _, c := range all {
+		s, err := o.begin(c.rollout)
+		if err != nil {
+			return nil, err
+		}
+		s.Strategy, s.Placement = c.target.Strategy, c.Ref
+		s.noteZero(c.rollout, c.target)
+		if err := s.group(c, o); err != nil {
+			return nil, err
+		}
+		if len(all) > 1 {
+			s.Rollout = fmt.Sprintf("%s to placement %v", s.Rollout, s.Placement)
+			s.share(r, taken)
+		}
+		s.resume(r, o)
+		scenarios = append(scenarios, s)
+	}
+	return scenarios, nil
+}
+
+// share leaves to earlier placements of the same rollout the clusters that they have taken, and takes the others.
+func (s *Scenario) share(r applier, taken map[string]bool) {
+	own := s.Groups.Only(func(_ grouping.Key, cluster string) bool { return !taken[cluster] })
+	if lost := s.Groups.NumClusters() - own.NumClusters(); lost > 0 {
+		drop := Drop{fmt.Sprintf("in an earlier placement of %v", r.Object), lost}
+		s.Dropped = append(s.Dropped, drop)
+		s.note("%v, to which they belong", drop)
+		s.Groups = own
+	}
+	for _, decision := range own.All() {
+		taken[decision.ClusterName] = true
+	}
+}
+
+// begin is a scenario with what does not depend on the placement.
+func (o *objects) begin(r applier) (*Scenario, error) {
+	s := &Scenario{
+		Rollout: r.String(),
+		Fleet:   len(o.clusters),
+		managed: make(map[string]*clusterv1.ManagedCluster, len(o.clusters)),
+	}
+	for _, cluster := range o.clusters {
+		s.managed[cluster.typed.Name] = cluster.typed
+	}
+	return s, s.behave(o.behaviors)
+}
+
+// noteZero notes a maxConcurrency of 0, which says the same as none, as Go clients write it.
+func (s *Scenario) noteZero(r applier, t target) {
+	path := "progressive.maxConcurrency"
+	if t.Path != nil {
+		path = t.Path.Child("progressive", "maxConcurrency").String()
+	}
+	if zeroAt(r.Object.Object, path) {
+		s.note("%s: 0 counts as not set", path)
+	}
+}
+
+// zeroAt says whether the number 0 stands at a path, whose elements may have an index.
+func zeroAt(value any, path string) bool {
+	for element := range strings.SplitSeq(path, ".") {
+		name, index, listed := strings.Cut(strings.TrimSuffix(element, "]"), "[")
+		object, _ := value.(map[string]any)
+		value = object[name]
+		if listed {
+			list, _ := value.([]any)
+			i, err := strconv.Atoi(index)
+			if err != nil || i >= len(list) {
+				return false
+			}
+			value = list[i]
+		}
+	}
+	number, ok := value.(int64)
+	return ok && number == 0
+}

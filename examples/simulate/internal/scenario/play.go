@@ -1,0 +1,60 @@
+package scenario
+
+import (
+	"time"
+
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+
+	"github.com/cohort-ocm/cohort/examples/simulate/internal/policy"
+	"github.com/cohort-ocm/cohort/examples/simulate/internal/simulation"
+	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/status"
+)
+
+// Planner plans one simulation of the rollout. The hub keeps what a Policy's rollout writes, and is nil for others.
+func (s *Scenario) Planner(opts ...rollout.Option) (simulation.Planner, *policy.Hub) {
+	if s.Policy != nil {
+		hub := policy.Resume(s.Policy.Resolution, s.Policy.Version, s.Policy.Replicas, opts...)
+		return hub.Plan, hub
+	}
+	return func(reports []status.Report, now time.Time) (*rollout.Result, error) {
+		return rollout.Plan(s.Strategy, s.Groups, reports, now, opts...)
+	}, nil
+}
+
+// Play is how a rollout is played through.
+type Play struct {
+	Options []rollout.Option
+	Lives   func(cluster string) simulation.Life
+	Start   time.Time
+	// Retries and Abort have no part in a Policy's: its replicated policies don't say which attempt they are, and it is taken
+	// back by another policy.
+	Retries simulation.Retries
+	Abort   simulation.Abort
+}
+
+// Play plays the rollout through from where it stands. The hub is for a Policy's.
+func (s *Scenario) Play(p Play, watch ...func(time.Duration, *rollout.Result)) (*simulation.Trace, *policy.Hub, error) {
+	if _, hub := s.Planner(p.Options...); hub != nil {
+		trace, err := hub.Play(p.Lives, p.Start, watch...)
+		return trace, hub, err
+	}
+	played := simulation.Rollout{Strategy: s.Strategy, Groups: s.Groups, Options: p.Options, Retries: p.Retries, Abort: p.Abort}
+	trace, err := played.Play(s.Observed, p.Lives, p.Start, watch...)
+	return trace, nil, err
+}
+
+// AtOnce is the strategy that takes a rollout back as fast as can be: all clusters at once, with the deadline of its own.
+func (s *Scenario) AtOnce() clusterv1alpha1.RolloutStrategy {
+	var config clusterv1alpha1.RolloutConfig
+	switch {
+	case s.Strategy.Progressive != nil && s.Strategy.Type == clusterv1alpha1.Progressive:
+		config = s.Strategy.Progressive.RolloutConfig
+	case s.Strategy.ProgressivePerGroup != nil && s.Strategy.Type == clusterv1alpha1.ProgressivePerGroup:
+		config = s.Strategy.ProgressivePerGroup.RolloutConfig
+	case s.Strategy.All != nil:
+		config = s.Strategy.All.RolloutConfig
+	}
+	return clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.All, All: &clusterv1alpha1.RolloutAll{
+		RolloutConfig: clusterv1alpha1.RolloutConfig{ProgressDeadline: config.ProgressDeadline}}}
+}

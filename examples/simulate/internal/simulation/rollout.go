@@ -1,0 +1,37 @@
+package simulation
+
+import (
+	"time"
+
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+
+	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/status"
+)
+
+// Rollout is one that package rollout plans by itself.
+type Rollout struct {
+	Strategy clusterv1alpha1.RolloutStrategy
+	Groups   *grouping.Groups
+	Options  []rollout.Option
+	// Ledger keeps what the rollout writes besides; nil if nothing.
+	Ledger Ledger
+	// Retries try again what failed.
+	Retries Retries
+	// Abort takes it back.
+	Abort Abort
+}
+
+// Ledger stands between clusters and a rollout: it says what their reports mean to it, and writes what follows.
+type Ledger interface {
+	// Report gives what the rollout is told where a cluster says that; nothing if it is not ok.
+	Report(said status.Report) (told status.Report, ok bool)
+	// Plan takes in what may happen at a time. It gives the clusters that really start, and what is to be told before
+	// the next plan, which is made at once if none starts.
+	Plan(next rollout.Next, now time.Time) (start []rollout.Cluster, tell []status.Report)
+}
+
+func (r Rollout) planner() (*rollout.Planner, error) {
+	return rollout.NewPlanner(r.Strategy, r.Groups, r.Options...)
+}

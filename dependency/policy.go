@@ -31,11 +31,25 @@ func PolicyOf(u *unstructured.Unstructured) (*policyv1.Policy, error) {
 	if errs := policyShape()(u.Object["spec"], field.NewPath("spec")); len(errs) > 0 {
 		return nil, fielderrs.Join(errs)
 	}
-	p := new(policyv1.Policy)
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, p); err != nil {
-		return nil, field.Invalid(field.NewPath("policy"), u.GetName(), "must be a "+policyKind+": "+err.Error())
+	p, err := convert(u.Object)
+	if err != nil {
+		return nil, unconverted(u, err)
 	}
 	return p, nil
+}
+
+func convert(object map[string]any) (*policyv1.Policy, error) {
+	p := new(policyv1.Policy)
+	return p, runtime.DefaultUnstructuredConverter.FromUnstructured(object, p)
+}
+
+// unconverted says which part of a policy could not be converted: of those that policyShape leaves to the converter.
+func unconverted(u *unstructured.Unstructured, err error) *field.Error {
+	path, part := field.NewPath("metadata"), u.Object["metadata"]
+	if _, metadataErr := convert(map[string]any{"metadata": part}); metadataErr == nil {
+		path, part = field.NewPath("spec", "rolloutStrategy"), u.Object["spec"].(map[string]any)["rolloutStrategy"]
+	}
+	return field.Invalid(path, describe(part), "must be of the form that the API gives it: "+err.Error())
 }
 
 // shape says where a decoded JSON value is not of the type it should be. Every shape accepts null.

@@ -117,7 +117,8 @@ func TestPolicyOfSaysWhichFieldIsWrong(t *testing.T) {
 	for _, test := range []struct{ name, in, want string }{
 		{"another kind", `{"apiVersion":"v1","kind":"Policy"}`, `kind: Invalid value: "Policy of v1": must be Policy of policy.open-cluster-management.io`},
 		{"P6 no spec, which is not one without templates", `{"metadata":{"name":"x"}}`, `spec: Required value`},
-		{"what only the hub reads", `{"metadata":{"name":"x"},"spec":{"rolloutStrategy":7}}`, `policy: Invalid value: "x": must be a Policy: cannot restore struct from: int64`},
+		{"what only the hub reads", `{"metadata":{"name":"x"},"spec":{"rolloutStrategy":7}}`, `spec.rolloutStrategy: Invalid value: "a number": must be of the form that the API gives it: cannot restore struct from: int64`},
+		{"a duration that is none", `{"metadata":{"name":"x"},"spec":{"rolloutStrategy":{"all":{"minSuccessTime":"soon"}}}}`, `spec.rolloutStrategy: Invalid value: "an object": must be of the form that the API gives it: `},
 		{"a spec that is none", `{"spec":[]}`, `spec: Invalid value: "an array": must be an object`},
 		{"all fields at once", `{"spec":{"disabled":"no","dependencies":{"kind":"Policy"},"policy-templates":[{"ignorePending":1,"extraDependencies":["x",{"name":5,"compliance":true}]},7]}}`,
 			`spec.dependencies: Invalid value: "an object": must be an array
@@ -127,7 +128,7 @@ spec.policy-templates[0].extraDependencies[1].compliance: Invalid value: "a bool
 spec.policy-templates[0].extraDependencies[1].name: Invalid value: "a number": must be a string
 spec.policy-templates[0].ignorePending: Invalid value: "a number": must be a boolean
 spec.policy-templates[1]: Invalid value: "a number": must be an object`},
-		{"metadata is the converter's to refuse", `{"metadata":{"name":"x","labels":"none"},"spec":{}}`, `policy: Invalid value: "x": must be a Policy: cannot restore map from string`},
+		{"metadata is the converter's to refuse", `{"metadata":{"name":"x","labels":"none"},"spec":{}}`, `metadata: Invalid value: "an object": must be of the form that the API gives it: cannot restore map from string`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			u := policyObject(t, test.in)

@@ -55,7 +55,7 @@ func (s *schedule) before(stage int) []bool {
 	for _, direct := range s.directlyBefore(stage) {
 		is[direct] = true
 	}
-	for later := stage - 1; later > 0; later-- { // a stage stands behind those that it comes after
+	for later := range slices.Backward(is[:stage]) { // a stage stands behind those that it comes after
 		if is[later] {
 			for _, direct := range s.directlyBefore(later) {
 				is[direct] = true

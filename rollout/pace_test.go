@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"pgregory.net/rapid"
 
+	"github.com/cohort-ocm/cohort/grouping"
 	"github.com/cohort-ocm/cohort/rollout"
 	"github.com/cohort-ocm/cohort/status"
 )
@@ -201,6 +202,25 @@ func TestPlannerWaitsForTheLastSuccessThatItKnows(t *testing.T) {
 		}
 		if next := p.Next(now); next.RecheckAfter != step.want || (len(next.Start) > 0) != (step.want == 0) {
 			t.Errorf("after %v: %v, want a recheck after %v", step.reports, next, step.want)
+		}
+	}
+}
+
+// R23, R34: the end of a wait behind a closed gate starts nobody, so that nothing is rechecked then. The gate is of the first group,
+// which is complete.
+func TestAWaitBehindAGateIsNotRechecked(t *testing.T) {
+	groups := newFleet(t).group("first", "a").group("", "b").read()
+	reports := []status.Report{{Cluster: "a", Status: status.Succeeded, LastTransitionTime: now.Add(-10 * time.Minute)}}
+	for want, opts := range map[time.Duration][]rollout.Option{
+		50 * time.Minute: nil,
+		0:                {rollout.Closed(grouping.Key{Name: "first"}, rollout.Gate{})},
+	} {
+		r, err := rollout.Plan(perGroup(config("", "", 0)), groups, reports, now, append(opts, rollout.WaitBetweenGroups(time.Hour))...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.RecheckAfter != want {
+			t.Errorf("%v is rechecked after %v, want %v", r, r.RecheckAfter, want)
 		}
 	}
 }

@@ -155,9 +155,10 @@ func (r *Result) slotRemedies(f *front) (ways []Remedy) {
 	return append(ways, r.deadlineRemedy(f, f.excess, f.crowds[failed].n)...)
 }
 
-// groupRemedies says how the active stages of a front become complete.
+// groupRemedies says how the active stages of a front become complete. No counted cluster is held in them, so that there is one
+// that starts or is in flight and that they wait for.
 func (r *Result) groupRemedies(f *front) (ways []Remedy) {
-	if n := len(f.last.blockers); n > 0 && f.starting == 0 && !f.last.blockers[0].Until.IsZero() {
+	if f.starting == 0 && !f.last.blockers[0].Until.IsZero() {
 		ways = append(ways, Remedy{Type: RemedyWait, At: f.last.blockers[0].Until})
 	}
 	soaking := f.crowds[soakingUndated].n // of which nothing more is to come

@@ -1,0 +1,153 @@
+package decisionupdate_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/cohort-ocm/cohort/decisionupdate"
+)
+
+// touch changes an object as somebody else would.
+func (s *server) touch(t *testing.T, name string, change func(*pd)) {
+	t.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	next := s.objects[name].DeepCopy()
+	change(next)
+	s.put(next, false)
+}
+
+// D10: a conflict is retried with fresh data when what was the update was made from is still there.
+func TestConflictIsRetriedIfNothingThatMattersHasChanged(t *testing.T) {
+	for _, test := range []struct {
+		name, why string
+		verb      string // ahead of which somebody else writes
+		object    string
+	}{
+		{"D10 status", "somebody annotates the object before its status is written", "updateStatus", "w1"},
+		{"D10 labels", "the same before its labels are written", "update", "w2"},
+		{"D10 between labels and status", "the same between the two", "updateStatus", "w2"},
+		{"D10 created object", "the same between create and status", "updateStatus", "w4"},
+		{"D10 delete", "a delete asks for the version that was the update was made from", "delete", "w3"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s := newServer(state("w1 0: a", "w2 0: b", "w3 0: c")...)
+			desired := state("w1 0: a x", "w2 1: b y", "w4 0: d")
+			update := mustDiff(t, s.list(), desired, rolling)
+			touched := 0
+			s.before = func(verb, name string) error {
+				if verb == test.verb && name == test.object && touched < 3 {
+					touched++
+					s.touch(t, name, func(o *pd) {
+						o.Annotations = map[string]string{"touched": fmt.Sprint(touched)}
+						o.Labels["foreign"] = fmt.Sprint(touched)
+					})
+				}
+				return nil
+			}
+			outcome, err := decisionupdate.Applier{Client: s}.Apply(t.Context(), update)
+			if err != nil || outcome.Retried != 3 {
+				t.Fatalf("%s: %d retries, %v", test.why, outcome.Retried, err)
+			}
+			if o := s.objects[test.object]; o != nil {
+				if o.Annotations["touched"] != "3" || o.Labels["foreign"] != "3" {
+					t.Errorf("somebody else's writes are lost: %v %v", o.Annotations, o.Labels)
+				}
+				delete(o.Labels, "foreign")
+			}
+			wantStored(t, s, desired)
+		})
+	}
+}
+
+// D10: a conflict that doesn't end is an error, after five requests.
+func TestEndlessConflictIsAnError(t *testing.T) {
+	s := newServer(state("w1: a")...)
+	update := mustDiff(t, s.list(), state("w1: b"), rolling)
+	s.before = func(verb, name string) error {
+		if verb != "get" {
+			s.touch(t, name, func(*pd) {})
+		}
+		return nil
+	}
+	requests := s.record()
+	outcome, err := decisionupdate.Applier{Client: s}.Apply(t.Context(), update)
+	if !apierrors.IsConflict(err) || outcome.Retried != 4 || len(*requests) != 9 {
+		t.Errorf("%d retries, requests %v, %v", outcome.Retried, *requests, err)
+	}
+}
+
+// D10: if what was the update was made from has changed, nothing is overwritten and the error says to begin again.
+func TestChangedObjectIsStale(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		change func(s *server)
+		want   string
+	}{
+		{"D10 other clusters", func(s *server) {
+			s.touch(t, "w1", func(o *pd) { o.Status.Decisions = append(o.Status.Decisions, o.Status.Decisions[0]) })
+		}, "update PlacementDecision w1: stored PlacementDecision w1 is not what the update was made from: its status.decisions have changed; list again"},
+		{"D10 another group", func(s *server) {
+			s.touch(t, "w1", func(o *pd) { o.Labels["cluster.open-cluster-management.io/decision-group-index"] = "7" })
+		}, `update PlacementDecision w1: stored PlacementDecision w1 is not what the update was made from: its label cluster.open-cluster-management.io/decision-group-index is "7", not "0"; list again`},
+		{"D10 a label that the update changes", func(s *server) {
+			s.touch(t, "w1", func(o *pd) { o.Labels["tier"] = "silver" })
+		}, `update PlacementDecision w1: stored PlacementDecision w1 is not what the update was made from: its label tier is "silver", not ""; list again`},
+		{"D10 created again", func(s *server) {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.put(s.objects["w1"].DeepCopy(), true)
+		}, `update PlacementDecision w1: stored PlacementDecision w1 is not what the update was made from: its UID is "uid-3", not "uid-1": it was deleted and created again; list again`},
+		{"D10 deleted before the update", func(s *server) { delete(s.objects, "w1") },
+			`update PlacementDecision w1: stored PlacementDecision w1 is not what the update was made from: it is gone; list again`},
+		{"D10 delete of what has changed", func(s *server) {
+			s.touch(t, "w2", func(o *pd) { o.Status.Decisions = nil })
+		}, "delete PlacementDecision w2: stored PlacementDecision w2 is not what the update was made from: its status.decisions have changed; list again"},
+		{"D10 created by somebody else", func(s *server) {
+			_, _ = s.Create(context.Background(), state("w3: x")[0], metav1.CreateOptions{})
+		}, "create PlacementDecision w3: stored PlacementDecision w3 is not what the update was made from: it exists already; list again"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s := newServer(state("w1 0: a", "w2: b")...)
+			desired := state("w1 0: a y", "w3: c")
+			desired[0].Labels["tier"] = "gold"
+			update := mustDiff(t, s.list(), desired, rolling)
+			test.change(s)
+			_, err := decisionupdate.Applier{Client: s}.Apply(t.Context(), update)
+			var again *decisionupdate.StaleError
+			if !errors.As(err, &again) || err.Error() != test.want || again.Err == nil {
+				t.Fatalf("got  %v\nwant %s", err, test.want)
+			}
+			if _, err := (decisionupdate.Applier{Client: s}).Apply(t.Context(), mustDiff(t, s.list(), desired, rolling)); err != nil {
+				t.Fatalf("planned again: %v", err)
+			}
+			wantStored(t, s, desired)
+		})
+	}
+}
+
+// D10: a delete of what isn't there has succeeded, also when it vanishes during a conflict.
+func TestDeleteOfMissingObjectSucceeds(t *testing.T) {
+	for _, during := range []string{"delete", "get"} {
+		s := newServer(state("w1: a", "w2: b")...)
+		update := mustDiff(t, s.list(), state("w1: a"), rolling)
+		s.before = func(verb, _ string) error {
+			if during == "get" && verb == "delete" {
+				s.touch(t, "w2", func(*pd) {})
+			}
+			if verb == during {
+				delete(s.objects, "w2")
+			}
+			return nil
+		}
+		outcome, err := decisionupdate.Applier{Client: s}.Apply(t.Context(), update)
+		if err != nil || brief(outcome) != "delete w2" {
+			t.Errorf("gone at %s: %s, %v", during, brief(outcome), err)
+		}
+	}
+}

@@ -30,19 +30,18 @@ type Applier struct {
 	// Client writes to the namespace of the placement.
 	Client Client
 
-	// Parallel is how many writes of a step run at the same time. Up to 1, the zero value among them, they run
+	// Parallel is how many writes of a step run at the same time. With 1 or less, also with the zero value, they run
 	// one after the other.
 	Parallel int
 }
 
-// StaleError says that a stored object is no longer what the update was made from, so that the rest of the update
-// must not be carried out. List the stored objects and call [Diff] again. Where an object exists already each time, the
-// list misses it: it has no label of the placement, or a wrong one. If an API server's answer brought it to light, it is
-// wrapped.
+// StaleError says that a stored object is no longer what the update was made from, so the rest of the update must not be
+// carried out. List the stored objects and call [Diff] again. If an object to create exists already each time, the list
+// misses it: it lacks the placement's label, or has a wrong one.
 type StaleError struct {
 	Object string // name of the PlacementDecision
 	Found  string // what was found
-	Err    error  // the API server's answer that brought it to light
+	Err    error  // the API server's answer that showed it, if any
 }
 
 // Error returns what was found and what to do.
@@ -53,14 +52,13 @@ func (e *StaleError) Error() string {
 // Unwrap returns the API server's answer.
 func (e *StaleError) Unwrap() error { return e.Err }
 
-// Apply carries out an update: all writes of a step, then the next step. It returns when no request of its own
-// waits for an answer. The update isn't modified.
+// Apply carries out an update: all writes of a step, then the next step. It returns when none of its requests waits for
+// an answer. The update isn't modified.
 //
-// If a write fails, the others of its step are still tried, and no later step begins. The error joins
-// one error for each failed write, with the verb and the object's name; apierrors and errors.As see through it.
-// Whatever the error, go on from what is stored then. It holds a [StaleError] where that is the only
-// way on: an object was changed, created or deleted by somebody else. The outcome says what was done, also with an
-// error.
+// If a write fails, the others of its step are still tried, and no later step begins. The error joins one error for
+// each failed write, with the verb and the object's name; apierrors and errors.As see through it. After any error, go
+// on from what is stored then. After a [StaleError] there is no other way: somebody else changed, created or deleted an
+// object. The outcome says what was done, also with an error.
 //
 // An update or delete carries the resourceVersion that was stored. After a conflict the object is read
 // again, and if its clusters, its labels that matter and its UID are unchanged, the request is repeated, five
@@ -88,8 +86,7 @@ type run struct {
 	outcome Outcome
 }
 
-// step tries all writes, as long as the context isn't done, and notes those that were begun in the order of the
-// step.
+// step tries all writes while the context isn't done, and notes the writes that were begun, in the order of the step.
 func (r *run) step(ctx context.Context, step Step, parallel int) error {
 	errs := make([]error, len(step))
 	begun := make([]Written, len(step))

@@ -10,24 +10,26 @@ import (
 // ones, by the strategy of the placement.
 //
 // Both lists may be in any order; the update is the same. Nothing is modified, and the update shares labels and
-// decisions with both. Of the stored objects it takes the metadata, so that a write carries the UID and the
-// resourceVersion that it was made from. Decisions are compared with their order, reasons and scores; labels
-// as [Write.To] says. What is as desired isn't written, and what is being deleted isn't deleted again.
+// decisions with both. Writes have the metadata of the stored objects, so they carry the UID and the resourceVersion
+// that they were made from. Decisions are compared with their order, reasons and scores; labels as [Write.To] says.
+// Objects that are as desired aren't written, and objects that are being deleted aren't deleted again.
 //
-// All gives one step of creates and updates and, if objects are left over, a second one of deletes.
-// RollingUpdate gives as few writes as the package comment says, within [MaxSteps], or the two phases of
-// [SurgeAndFinalize]. Where clusters are only added, as when nothing is stored, both fill the named groups first,
-// one a step in the order of their index, and then all others in one.
+// All gives one step of creates and updates and, if objects are left over, a second step of deletes. RollingUpdate
+// gives as few writes as the package comment says, within [MaxSteps], or the two phases of [SurgeAndFinalize]. Where
+// clusters are only added, as when nothing is stored, both fill the named groups first, one a step in the order of
+// their index, and then all others in one step.
 //
-// It takes time and memory proportional to the number of decisions and, where clusters move in circles, up to
-// the square of the number of objects that they move between.
+// It takes time and memory linear in the decisions and, where clusters move in circles, up to quadratic in the objects
+// that they move between.
 //
-// Errors are joined *field.Error values: an unknown strategy or a bound of one step; an object that is
-// nil, without a name, in a list twice, or of another placement or namespace than the others; a desired object
-// with more than 100 clusters or with a cluster that is empty or desired twice; under RollingUpdate a stored
-// object that is desired and being deleted. Stored objects may hold a cluster twice, empty decisions, or more
-// than 100: an update that was interrupted leaves such. A stored object may lack the labels, or have the label of another
-// placement, if the placement is its controller: it is taken over.
+// Errors are joined *field.Error values: an unknown strategy or a bound of one step; an object that is nil, without a
+// name, in a list twice, or of another placement or namespace than the others; a desired object with more than 100
+// clusters or with a cluster that is empty or desired twice; under RollingUpdate a stored object that is desired and
+// being deleted.
+//
+// Stored objects may hold a cluster twice, empty decisions, or more than 100 clusters, as an interrupted update leaves
+// them. A stored object may lack the labels, or have another placement's, if the placement is its controller: it is taken
+// over.
 func Diff(stored, desired []*clusterv1beta1.PlacementDecision, strategy UpdateStrategy, opts ...Option) (Update, error) {
 	set, err := settings(strategy, opts)
 	if err != nil {
@@ -77,9 +79,8 @@ func (f *fleet) all() []Step {
 	return steps
 }
 
-// surgeAndFinalize writes unions, then the desired content (D3). Where the union has no other clusters than
-// those desired, the desired content is written at once; where it is what is stored, the first phase is
-// skipped.
+// surgeAndFinalize writes unions, then the desired content (D3). Where the union equals the desired clusters, the
+// desired content is written at once. Where it equals the stored clusters, the first phase is skipped.
 func (f *fleet) surgeAndFinalize() []Step {
 	steps := make([]Step, 2)
 	every := func(int32) bool { return true }
@@ -104,8 +105,8 @@ func (f *fleet) surgeAndFinalize() []Step {
 	return steps
 }
 
-// surge writes the first of the two contents that the object goes through. An object without the label of its
-// placement gets it now: whoever looks for that label would miss the clusters that come early (D14).
+// surge writes the first of the object's two contents. An object without the label of its placement gets it now:
+// readers that look for that label would miss the clusters that come early (D14).
 func (o *object) surge(decisions []clusterv1beta1.ClusterDecision) Write {
 	w := Write{Verb: VerbUpdate, Surge: true, From: o.stored, Parts: []Part{PartStatus}}
 	to := *o.stored
@@ -115,14 +116,13 @@ func (o *object) surge(decisions []clusterv1beta1.ClusterDecision) Write {
 	}
 	to.Status.Decisions = decisions
 	w.To = &to
-	if !o.gains { // it only has to be seen
+	if !o.gains { // it only needs to become visible
 		to.Status.Decisions, w.Parts = o.stored.Status.Decisions, []Part{PartLabels}
 	}
 	return w
 }
 
-// final writes the object as it shall be in the end, after a surge if there was one. An update leaves out what
-// is right already.
+// final writes the object's final content, after a surge if there was one. An update leaves out what is right already.
 func (o *object) final(surge *Write) Write {
 	switch {
 	case o.desired == nil:

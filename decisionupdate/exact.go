@@ -5,11 +5,11 @@ import (
 	"math/bits"
 )
 
-// maxExact is how many objects may hang together by moves so that every choice of surges is tried.
+// maxExact is the most objects connected by moves for which every choice of surges is tried.
 const maxExact = 12
 
-// fewestSurges tries all sets of vertices, the smallest first. Of the smallest that do, it returns the one that
-// goes least over the limit of clusters, then the one with fewest steps, then the first.
+// fewestSurges tries all sets of vertices, the smallest first. Among the smallest that work, it returns the one that
+// goes least over the limit of clusters, then the one with the fewest steps, then the first.
 func (g graph) fewestSurges(maxSteps int) []bool {
 	var candidates uint
 	for v := range g.out {
@@ -58,11 +58,11 @@ func (g graph) masks() []uint {
 	return masks
 }
 
-// stepsNeeded returns in how many steps all vertices are written for the last time, or 0 if never or in more
-// than maxSteps. It is levels for small graphs.
+// stepsNeeded returns in how many steps all vertices are written for the last time, or 0 if never or in more than
+// maxSteps. It does what levels does, for small graphs.
 func stepsNeeded(out []uint, surged uint, maxSteps int) int {
 	all := uint(1)<<len(out) - 1
-	var there, last uint // who has its arriving clusters, and who is done
+	var there, last uint // vertices that have their arriving clusters, and vertices that are done
 	for step := 1; step <= maxSteps; step++ {
 		before := last
 		for v, waits := range out {

@@ -1,8 +1,7 @@
 package decisionupdate
 
-// fewestWrites writes each object once, in an order in which every cluster is where it goes before it leaves
-// where it was, and surges the objects for which there is no such order or none short enough (D4). With
-// maxSteps 0 every order is short enough.
+// fewestWrites writes each object once, in an order in which every cluster arrives before it leaves. It surges objects
+// where there is no such order, or none short enough (D4). With maxSteps 0 every order is short enough.
 func (f *fleet) fewestWrites(maxSteps int) []Step {
 	vertices, g := f.moves()
 	surged := chooseSurges(g, maxSteps)
@@ -19,7 +18,7 @@ func (f *fleet) fewestWrites(maxSteps int) []Step {
 	}
 	for v, o := range vertices {
 		obj := &f.objects[o]
-		early := func(cluster int32) bool { // who gives it away waits only for the surge
+		early := func(cluster int32) bool { // the object that gives it away waits only for the surge
 			from := f.holder[cluster]
 			return from != nobody && at[from] <= at[o]
 		}
@@ -35,8 +34,8 @@ func (f *fleet) fewestWrites(maxSteps int) []Step {
 	return steps
 }
 
-// hurry surges also the objects that would be written after the first step and get a cluster of which only an
-// object that is being deleted knows (D13). It reports whether there are any.
+// hurry also surges the objects that would be written after the first step and get a cluster that only an object being
+// deleted has (D13). It reports whether there are any.
 func (f *fleet) hurry(vertices []int32, level []int, surged []bool) bool {
 	found := false
 	for v, o := range vertices {
@@ -51,8 +50,8 @@ func (f *fleet) hurry(vertices []int32, level []int, surged []bool) bool {
 	return found
 }
 
-// desires reports whether the object desires such a cluster. A surge for none, which the heuristic may choose, is
-// left out.
+// desires reports whether the object desires such a cluster. The heuristic may choose a surge for none; that is left
+// out.
 func (f *fleet) desires(o int32, such func(cluster int32) bool) bool {
 	obj := &f.objects[o]
 	if obj.desired == nil {
@@ -66,7 +65,7 @@ func (f *fleet) desires(o int32, such func(cluster int32) bool) bool {
 	return false
 }
 
-// heldBy reports of a cluster whether the object has to keep it.
+// heldBy reports whether the object has to keep a cluster.
 func (f *fleet) heldBy(o int32) func(cluster int32) bool {
 	return func(cluster int32) bool { return cluster != nobody && f.holder[cluster] == o }
 }
@@ -86,7 +85,7 @@ func (f *fleet) moves() ([]int32, graph) {
 	for _, o := range vertices {
 		for _, cluster := range f.objects[o].storedIDs {
 			if cluster == nobody || f.holder[cluster] != o {
-				continue // nobody waits, or somebody else keeps it
+				continue // nobody waits for it, or another object keeps it
 			}
 			g.link(vertex[o], vertex[f.goal[cluster]])
 		}

@@ -5,9 +5,8 @@ import (
 	"slices"
 )
 
-// onlyGrows reports whether clusters are added and each one that is stored stays where it is. That is so when
-// nothing is stored, or only the object without clusters that an empty selection has, and also after a crash in
-// the middle of what fill gives for them.
+// onlyGrows reports whether clusters are added and every stored one stays in its place. That is so when nothing is
+// stored, or only the object without clusters of an empty selection, and after a crash in the middle of such an update.
 func (f *fleet) onlyGrows() bool {
 	return slices.ContainsFunc(f.objects, func(o object) bool { return o.gains }) &&
 		!slices.ContainsFunc(f.objects, func(o object) bool { return o.loses })

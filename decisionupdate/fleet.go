@@ -9,17 +9,16 @@ import (
 	"github.com/cohort-ocm/cohort/internal/fielderrs"
 )
 
-// fleet is the stored and the desired state side by side. Desired clusters are numbered in the order of their
-// objects and of their decisions, so that those of one object are consecutive; stored clusters that aren't
-// desired have no number.
+// fleet has the stored and the desired state side by side. Desired clusters are numbered in the order of their objects
+// and decisions, so the numbers of one object are consecutive. Stored clusters that aren't desired have no number.
 type fleet struct {
 	objects []object // stored or desired, by name
 	goal    []int32  // by cluster: the object that desires it
 	stays   []bool   // by cluster: its goal stores it already
-	holder  []int32  // by cluster: the object that keeps it until its goal shows it; nobody, if it does or if it is stored nowhere
+	holder  []int32  // by cluster: the object that keeps it until its goal shows it; nobody if the goal does already or if it is stored nowhere
 }
 
-// nobody is the holder of a cluster that needs none, and the number of a stored cluster that isn't desired.
+// nobody is the holder of a cluster that needs no holder, and the number of a stored cluster that isn't desired.
 const nobody int32 = -1
 
 // object is a PlacementDecision that is stored, desired or both.
@@ -32,7 +31,7 @@ type object struct {
 
 	labels     map[string]string // as they shall be, if it is stored and desired
 	relabelled bool              // the labels differ
-	unlabelled bool              // it is stored without the label of its placement: who lists objects by it doesn't see it (D14)
+	unlabelled bool              // it is stored without the label of its placement, so readers that list by it don't see it (D14)
 	changed    bool              // the decisions differ
 	gains      bool              // it desires a cluster that it doesn't store
 	loses      bool              // it stores a cluster that it doesn't desire
@@ -46,13 +45,12 @@ func (o *object) differs() bool {
 	return o.stored == nil || o.relabelled || o.changed
 }
 
-// dying reports whether the object is being deleted: it is there until the last of its finalizers is gone (D13).
+// dying reports whether the object is being deleted. It exists until the last of its finalizers is gone (D13).
 func (o *object) dying() bool {
 	return o.stored != nil && !o.stored.DeletionTimestamp.IsZero()
 }
 
-// newFleet checks both lists (D9) and puts them side by side. It looks at each decision a constant number of
-// times.
+// newFleet checks both lists (D9) and puts them side by side. It takes time linear in the decisions.
 func newFleet(stored, desired []*clusterv1beta1.PlacementDecision) (*fleet, error) {
 	stored, errs := byName("stored", stored)
 	desired, more := byName("desired", desired)
@@ -132,7 +130,7 @@ func (f *fleet) numberDesired() (numbers map[string]int32, ok bool) {
 	return numbers, ok && !empty && len(numbers) == total
 }
 
-// findStored numbers the stored decisions and finds out which clusters stay, and who holds those that move.
+// findStored numbers the stored decisions, and finds out which clusters stay and which objects hold those that move.
 func (f *fleet) findStored(numbers map[string]int32) {
 	f.stays = make([]bool, len(f.goal))
 	f.holder = slices.Repeat([]int32{nobody}, len(f.goal))
@@ -166,11 +164,11 @@ func (f *fleet) findStored(numbers map[string]int32) {
 	}
 }
 
-// Of several objects that store a cluster the one with the least reliance holds it, of equals the first by name.
+// If several objects store a cluster, the one with the least reliance holds it; among equals, the first by name.
 const (
-	relianceDeleted    = iota // it has to be deleted: nothing moves there, so it never is part of a circle
+	relianceDeleted    = iota // it has to be deleted: nothing moves there, so it is never part of a circle
 	relianceDesired           // it stays
-	relianceUnlabelled        // whoever looks for the placement's label doesn't see it (D14)
+	relianceUnlabelled        // readers that look for the placement's label don't see it (D14)
 	relianceDying             // it may be gone at any time (D13)
 )
 
@@ -186,8 +184,8 @@ func (f *fleet) reliance(o int) int {
 	return relianceDeleted
 }
 
-// numberStored looks up the numbers of the stored decisions. Most clusters stay and keep their order, so it
-// looks first at the one that follows the one before, which saves most of the time that Diff takes.
+// numberStored looks up the numbers of the stored decisions. Most clusters stay and keep their order, so it first tries
+// the number after the one before, which saves most of Diff's time.
 func (o *object) numberStored(numbers map[string]int32) {
 	var desired []clusterv1beta1.ClusterDecision
 	if o.desired != nil {
@@ -212,8 +210,8 @@ func (o *object) numberStored(numbers map[string]int32) {
 	}
 }
 
-// content returns the stored decisions that are kept and the desired ones that are let in, with the desired
-// data where a cluster is both, sorted by name.
+// content returns the stored decisions that are kept and the desired decisions that are let in, sorted by name, with
+// the desired data where a cluster has both.
 func (f *fleet) content(o int32, keep, admit func(cluster int32) bool) []clusterv1beta1.ClusterDecision {
 	obj := &f.objects[o]
 	decisions := make([]clusterv1beta1.ClusterDecision, 0, len(obj.desired.Status.Decisions)+len(obj.storedIDs))

@@ -2,8 +2,8 @@ package decisionupdate
 
 import "slices"
 
-// graph is the order in which objects are to be written: an edge u→v says that v has to be written before u is
-// written for the last time, since a cluster moves from u to v. There are no loops and no double edges.
+// graph says in which order objects have to be written. An edge u→v says that v has to be written before u is written
+// for the last time, since a cluster moves from u to v. There are no loops and no double edges.
 type graph struct {
 	out, in [][]int32
 	over    []int32 // by vertex: clusters beyond the limit if it is surged
@@ -22,20 +22,20 @@ func (g graph) link(u, v int32) {
 	g.in[v] = append(g.in[v], u)
 }
 
-// reversed returns the graph with its edges turned round. It shares them.
+// reversed returns the graph with its edges reversed. It shares them.
 func (g graph) reversed() graph {
 	return graph{out: g.in, in: g.out, over: g.over}
 }
 
-// between reports whether the vertex has edges both ways. Others gain nothing by a surge: nobody waits for
-// them, or they wait for nobody.
+// between reports whether the vertex has edges both ways. Other vertices gain nothing by a surge: nothing waits for
+// them, or they wait for nothing.
 func (g graph) between(v int32) bool {
 	return len(g.out[v]) > 0 && len(g.in[v]) > 0
 }
 
-// levels returns for each vertex the earliest step for its last write, from 1, and the latest of all. A surged
-// vertex has its first write in step 1, and that is all that others wait for. Vertices on a circle that no
-// surge breaks have level 0; then the latest is 0, too.
+// levels returns for each vertex the earliest step for its last write, from 1, and the latest of all. A surged vertex
+// has its first write in step 1, and others wait only for that. Vertices on a circle that no surge breaks have level 0;
+// then the latest is 0, too.
 //
 //	edges      a ──→ b ──→ c ──→ d            a ──→ b ──→ c*──→ d     c is surged
 //	levels     4     3     2     1            3     2     2     1
@@ -51,7 +51,7 @@ func (g graph) levels(surged []bool) (level []int, latest int) {
 	return level, latest
 }
 
-// levelAfter returns the level of a vertex from the levels of those that it waits for.
+// levelAfter returns the level of a vertex from the levels of the vertices that it waits for.
 func (g graph) levelAfter(v int32, level []int, surged []bool) int {
 	l := 1
 	for _, w := range g.out[v] {
@@ -64,9 +64,9 @@ func (g graph) levelAfter(v int32, level []int, surged []bool) int {
 	return l
 }
 
-// fromSinks calls visit once for each vertex, after all that it waits for: the ends of its edges, but for those
-// that are surged. A visit may surge the vertex itself. It returns the number of vertices visited; those that
-// are missing are on circles, or wait for one.
+// fromSinks calls visit once for each vertex, after all vertices that it waits for: the ends of its edges, except for
+// surged ones. A visit may surge the vertex itself. It returns the number of vertices visited. The others are on
+// circles, or wait for one.
 func (g graph) fromSinks(surged []bool, visit func(v int32)) int {
 	waits := make([]int32, len(g.out))
 	ready := make([]int32, 0, len(g.out))
@@ -96,7 +96,7 @@ func (g graph) fromSinks(surged []bool, visit func(v int32)) int {
 	return len(ready)
 }
 
-// components returns the sets of vertices that hang together by edges, each in ascending order.
+// components returns the connected components, each in ascending order.
 func (g graph) components() [][]int32 {
 	seen := make([]bool, len(g.out))
 	var sets [][]int32

@@ -55,9 +55,9 @@ func byName(list string, objects []*clusterv1beta1.PlacementDecision) ([]*cluste
 	return sorted, errs
 }
 
-// onePlacement returns an error for each object that isn't of the placement and in the namespace of the first
-// desired object, or of the first stored one if none is desired (D9). A stored object is also of the
-// placement that controls it, if that isn't an earlier one of the same name (D14). It returns the name of the placement, too.
+// onePlacement returns an error for each object that isn't of the placement and in the namespace of the first desired object,
+// or of the first stored one if none is desired (D9). A stored object also belongs to the placement that controls it, unless
+// that is an earlier one of the same name (D14). It also returns the name of the placement.
 func onePlacement(stored, desired []*clusterv1beta1.PlacementDecision) (want string, errs field.ErrorList) {
 	var first *clusterv1beta1.PlacementDecision
 	var owner types.UID
@@ -106,9 +106,8 @@ func controller(pd *clusterv1beta1.PlacementDecision) (string, types.UID) {
 	return ref.Name, ref.UID
 }
 
-// desiredClusters returns an error for each desired object with too many clusters, and for each cluster that is
-// empty or that an object before desires already (D9). It is slow, and only called when there is something to
-// find.
+// desiredClusters returns an error for each desired object with too many clusters, and for each cluster that is empty
+// or that an object before desires already (D9). It is slow, and only called if there is such a fault.
 func desiredClusters(desired []*clusterv1beta1.PlacementDecision) field.ErrorList {
 	var errs field.ErrorList
 	seen := make(map[string]string) // by cluster: its object
@@ -135,8 +134,8 @@ func desiredClusters(desired []*clusterv1beta1.PlacementDecision) field.ErrorLis
 	return errs
 }
 
-// dying returns an error for each object that is being deleted and desired: the clusters that it keeps or
-// gains would vanish with it, whenever its last finalizer goes (D5).
+// dying returns an error for each object that is being deleted and desired: the clusters that it keeps or gains would
+// vanish with its last finalizer (D5).
 func (f *fleet) dying() error {
 	var errs field.ErrorList
 	for i := range f.objects {

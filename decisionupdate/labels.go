@@ -7,7 +7,7 @@ import (
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 )
 
-// Group is a decision group as the labels of a PlacementDecision name it. A label that is missing is empty.
+// Group is a decision group as named by the labels of a PlacementDecision. A missing label is empty.
 type Group struct {
 	Index string
 	Name  string
@@ -28,8 +28,8 @@ func groupOf(labels map[string]string) Group {
 	}
 }
 
-// index returns the group's index as a number. What is no index sorts before all others, so that an object that
-// has no readable one gets it before its clusters change.
+// index returns the group's index as a number. A text that is no index sorts before all others, so that an object
+// without a readable index gets one before its clusters change.
 func (g Group) index() int32 {
 	i, err := strconv.ParseInt(g.Index, 10, 32)
 	if err != nil {
@@ -38,9 +38,8 @@ func (g Group) index() int32 {
 	return int32(i)
 }
 
-// relabelled returns the labels that a stored object has in the end, and whether they differ from those that it
-// has. The labels that name placement and group become exactly the desired ones; others are added or changed,
-// and never removed.
+// relabelled returns the final labels of a stored object, and whether they differ from its labels now. The labels that
+// name placement and group become exactly the desired ones. Other labels are added or changed, but never removed.
 func relabelled(stored, desired map[string]string) (map[string]string, bool) {
 	same := true
 	for _, key := range groupLabels() {
@@ -69,8 +68,8 @@ func groupLabels() [3]string {
 	return [3]string{clusterv1beta1.PlacementLabel, clusterv1beta1.DecisionGroupIndexLabel, clusterv1beta1.DecisionGroupNameLabel}
 }
 
-// outOfSight reports whether the stored object has no label of any placement, so that nobody who lists objects by it sees
-// it (D14).
+// outOfSight reports whether the stored object has no label of any placement, so readers that list by it don't see it
+// (D14).
 func (o *object) outOfSight() bool {
 	return o.stored != nil && o.stored.Labels[clusterv1beta1.PlacementLabel] == ""
 }

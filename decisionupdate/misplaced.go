@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Misplaced tells of an object that changes its group and its clusters, which takes two requests. Between the
-// two, the clusters may be seen in a group that is neither their stored nor their desired one.
+// Misplaced is an object that changes both its group and its clusters, which takes two requests. Between them, the
+// clusters may be seen in a group that is neither their stored nor their desired one.
 type Misplaced struct {
 	// Object is the name of the PlacementDecision.
 	Object string
@@ -38,10 +38,10 @@ func isOrAre(p Part) string {
 	return "is"
 }
 
-// partFirst returns the part that an object that changes its group writes first (D7). An object that only gains
-// clusters, or only loses some, shows none of them in a wrong group if that is done under the right labels. One
-// without a placement's label is out of sight until it gets it. One with the label of another placement is not: while its
-// group stays, it gets its own label first, so that no cluster that it gains is seen there (D14).
+// partFirst returns the part that an object that changes its group writes first (D7). An object that only gains clusters,
+// or only loses some, shows none of them in a wrong group if that happens under the right labels. An object without a
+// placement's label is out of sight until it gets one. An object with another placement's label is not: while its group
+// stays, it gets its own label first, so that no cluster that it gains is seen there (D14).
 func (o *object) partFirst() Part {
 	switch {
 	case !o.loses:
@@ -52,13 +52,13 @@ func (o *object) partFirst() Part {
 	return firstPart(groupOf(o.stored.Labels), groupOf(o.labels))
 }
 
-// firstPart returns what an object with both old and new clusters writes first. A name decides first: readers go by
-// the names of mandatory groups, so where one of the two groups has no name, the object is in that one while its clusters
+// firstPart returns what an object with both old and new clusters writes first. Names decide first: readers look for the
+// names of mandatory groups. So where one of the two groups has no name, the object is in that group while its clusters
 // are mixed.
 //
-// Otherwise the object is in the group with the higher index for as long as its clusters are in between. Readers
-// that find a cluster in two objects take the lower index (G11), which is then a right one; and a cluster that is in
-// no other object is at worst seen late, never early. Where only the name changes, the new one comes last.
+// Otherwise the object is in the group with the higher index while its clusters are mixed. Readers that find a cluster
+// in two objects take the lower index (G11), which is then a right one. A cluster that is in no other object is at
+// worst seen late, never early. Where only the name changes, the new one comes last.
 func firstPart(from, to Group) Part {
 	switch {
 	case from == to:
@@ -73,12 +73,11 @@ func firstPart(from, to Group) Part {
 	return PartLabels
 }
 
-// misplaced returns the objects that show clusters in a wrong group while they change their own (D7).
+// misplaced returns the objects that show clusters in a wrong group while they change their group (D7).
 //
-// With the labels first, what is wrong is what is stored in the object and belongs neither now nor before to
-// the group that it gets; with the status first, what comes to the object and belongs neither now nor before to
-// the group that it still has. Clusters that are stored in and desired by the object itself are right either
-// way.
+// With the labels first, the stored clusters are wrong that neither belonged nor will belong to the object's new group.
+// With the status first, the arriving clusters are wrong that neither belonged nor will belong to its old group.
+// Clusters that the object both stores and desires are right either way.
 func (f *fleet) misplaced(steps []Step) []Misplaced {
 	if !slices.ContainsFunc(f.objects, object.changesGroup) {
 		return nil
@@ -129,13 +128,13 @@ func (o object) changesGroup() bool {
 	return o.stored != nil && o.desired != nil && groupOf(o.stored.Labels) != groupOf(o.desired.Labels)
 }
 
-// desiredGroupIs reports whether the cluster, known or not, is desired in the group.
+// desiredGroupIs reports whether the cluster, which need not have a number, is desired in the group.
 func (f *fleet) desiredGroupIs(g Group, cluster int32) bool {
 	return cluster >= 0 && groupOf(f.objects[f.goal[cluster]].desired.Labels) == g
 }
 
-// storedGroups returns for each stored cluster the groups that it is stored in, several if a crash has left it
-// in several objects.
+// storedGroups returns for each stored cluster the groups that it is stored in: several if a crash has left it in
+// several objects.
 func (f *fleet) storedGroups() map[string][]Group {
 	groups := make(map[string][]Group)
 	for o := range f.objects {

@@ -6,10 +6,10 @@ import (
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 )
 
-// Outcome says what an [Applier] has done, for events and metrics, and what the stored objects are then.
+// Outcome says what an [Applier] has done, for events and metrics, and what is stored after that.
 type Outcome struct {
-	// Writes are those that have changed something or may have, in the order of the update. One that was refused at
-	// its first request isn't among them.
+	// Writes are the writes that have changed something or may have, in the order of the update. A write that was
+	// refused at its first request isn't among them.
 	Writes []Written
 
 	// Retried is the number of requests that were repeated after a conflict.
@@ -21,7 +21,7 @@ type Outcome struct {
 	Stored []*clusterv1beta1.PlacementDecision
 }
 
-// Written is a [Write] with what has become of it.
+// Written is a [Write] with its result.
 type Written struct {
 	Write
 
@@ -31,9 +31,9 @@ type Written struct {
 	// Complete is true if the whole write is done.
 	Complete bool
 
-	// Unknown is true if the last request got no answer that says whether it was carried out: the connection
-	// broke, the time was over, or the server had an error of its own. It may also be carried out later. The request
-	// is for the part behind those that are written, or the delete.
+	// Unknown is true if no answer says whether the last request was carried out: the connection broke, the request
+	// timed out, or the server had an error of its own. It may also be carried out later. That request is the delete,
+	// or the write of the part after Done.
 	Unknown bool
 }
 
@@ -47,8 +47,8 @@ func (o Outcome) Unknown() bool {
 	return false
 }
 
-// String returns the number of complete writes of each kind, as in "created 1, surged 0, updated 3, deleted 1,
-// retried 0", followed by the number of those that were only begun and of those that got no answer, if any.
+// String returns the number of complete writes of each kind, as in "created 1, surged 0, updated 3, deleted 1, retried
+// 0", followed by the numbers of writes that were only begun and that got no answer, if any.
 func (o Outcome) String() string {
 	var created, surged, updated, deleted, begun, unknown int
 	for _, w := range o.Writes {

@@ -13,7 +13,7 @@ import (
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 )
 
-// attempts is how often a request is made at most, while somebody else keeps writing to the same object.
+// attempts is how often a request is made at most if somebody else keeps writing to the same object.
 const attempts = 5
 
 // write makes the requests of one write, one after the other, and notes what was written.
@@ -43,7 +43,7 @@ func (r *run) write(ctx context.Context, w *Written) error {
 	return nil
 }
 
-// create returns what is stored then: the object without its status.
+// create returns what is stored after it: the object without its status.
 func (r *run) create(ctx context.Context, w *Written) (*clusterv1beta1.PlacementDecision, error) {
 	created, err := answer(r.client.Create(ctx, w.To.DeepCopy(), metav1.CreateOptions{}))
 	if apierrors.IsAlreadyExists(err) {
@@ -116,7 +116,7 @@ func (r *run) whileUnchanged(ctx context.Context, planned *clusterv1beta1.Placem
 	}
 }
 
-// answer turns an answer that is neither an object nor an error, as no client should give, into an error.
+// answer turns an answer that is neither an object nor an error into an error. No client should give one.
 func answer(pd *clusterv1beta1.PlacementDecision, err error) (*clusterv1beta1.PlacementDecision, error) {
 	if pd == nil && err == nil {
 		return nil, errors.New("the Client must return an object or an error, and returned neither")
@@ -124,8 +124,8 @@ func answer(pd *clusterv1beta1.PlacementDecision, err error) (*clusterv1beta1.Pl
 	return pd, err
 }
 
-// unanswered reports whether an error leaves open if the request was carried out: all errors do but an API server's
-// word that the request was not as it must be.
+// unanswered reports whether an error leaves open if the request was carried out. All errors do, except an API server's
+// answer that the request was wrong.
 func unanswered(err error) bool {
 	if err == nil {
 		return false
@@ -162,8 +162,8 @@ func (r *run) retry() {
 	r.outcome.Retried++
 }
 
-// written returns the current object with one part as it shall be. Of the labels only those are touched that
-// the update changes.
+// written returns the current object with the new content of one part. It touches only the labels that the update
+// changes.
 func written(current, planned, to *clusterv1beta1.PlacementDecision, part Part) *clusterv1beta1.PlacementDecision {
 	pd := *current
 	if part == PartStatus {
@@ -200,8 +200,8 @@ func changedLabels(from, to map[string]string) []string {
 	return keys
 }
 
-// difference says what of an object has changed so that the update no longer holds, or nothing. To is nil if the
-// object is to be deleted.
+// difference says what change of an object makes the update invalid; empty if there is none. To is nil if the object is
+// to be deleted.
 func difference(planned, to, fresh *clusterv1beta1.PlacementDecision) string {
 	if fresh.UID != planned.UID {
 		return fmt.Sprintf("its UID is %q, not %q: it was deleted and created again", fresh.UID, planned.UID)

@@ -2,9 +2,9 @@ package decisionupdate
 
 import "k8s.io/apimachinery/pkg/util/validation/field"
 
-// UpdateStrategy says how the PlacementDecisions of a placement are updated when its selected clusters change.
-// The API has no such type yet: the JSON is from the design document, where it stands at
-// spec.decisionStrategy.updateStrategy of a Placement. The zero value is All.
+// UpdateStrategy says how the PlacementDecisions of a placement are updated when its selected clusters change. The API
+// has no such type yet. The JSON is from the design document, which has it at spec.decisionStrategy.updateStrategy of a
+// Placement. The zero value is All.
 type UpdateStrategy struct {
 	// Type is All (also when empty) or RollingUpdate.
 	Type UpdateStrategyType `json:"type,omitempty"`
@@ -22,8 +22,8 @@ const (
 	UpdateStrategyTypeRollingUpdate UpdateStrategyType = "RollingUpdate"
 )
 
-// Validate returns an error for a type that is neither empty nor one of the two constants. Path is where the
-// strategy stands, as in spec.decisionStrategy.updateStrategy.
+// Validate reports a type that is neither empty nor one of the two constants, for a webhook to return. Path is where
+// the strategy stands, such as spec.decisionStrategy.updateStrategy.
 func Validate(strategy UpdateStrategy, path *field.Path) field.ErrorList {
 	switch strategy.Type {
 	case "", UpdateStrategyTypeAll, UpdateStrategyTypeRollingUpdate:
@@ -33,8 +33,8 @@ func Validate(strategy UpdateStrategy, path *field.Path) field.ErrorList {
 		[]UpdateStrategyType{UpdateStrategyTypeAll, UpdateStrategyTypeRollingUpdate})}
 }
 
-// Option changes how [Diff] carries out RollingUpdate. Options don't concern All, so that a caller can pass the
-// same ones for every placement.
+// Option changes how [Diff] carries out RollingUpdate. All ignores options, so a caller can pass the same ones for
+// every placement.
 type Option func(*options)
 
 type options struct {
@@ -43,8 +43,8 @@ type options struct {
 }
 
 // MaxSteps bounds the number of steps of an update. Steps follow one another, so fewer steps finish sooner, at the
-// price of more writes. Zero, the default, is no bound; otherwise at least 2 are needed.
-// The steps that fill named groups one after the other, where clusters are only added, are not bounded.
+// price of more writes. Zero, the default, is no bound; otherwise at least 2 are needed. It does not bound the steps
+// that fill named groups one after the other where clusters are only added.
 func MaxSteps(n int) Option {
 	return func(o *options) { o.maxSteps = n }
 }

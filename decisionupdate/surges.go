@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// chooseSurges returns the vertices to surge so that all others, written once, are in some order of at most
-// maxSteps steps; 0 is no bound. Components are chosen for one by one: small ones with as few surges as there
-// can be, the others by a heuristic.
+// chooseSurges returns the vertices to surge so that all others, written once, fit some order of at most maxSteps
+// steps; 0 is no bound. It treats components one by one: small ones get the fewest surges possible, the others get them
+// by a heuristic.
 func chooseSurges(g graph, maxSteps int) []bool {
 	if maxSteps == 0 {
 		maxSteps = math.MaxInt32
@@ -48,8 +48,8 @@ func (g graph) induced(set, local []int32) graph {
 	return sub
 }
 
-// fewSurges breaks all circles, then cuts what is too long, beginning at either end, and takes the better. At
-// last it tries which circles the cuts have broken anyway. It is exact for chains and circles, and for trees
+// fewSurges breaks all circles, then cuts what is too long, from either end, and takes the better result. At last it
+// takes back surges for circles that the cuts have broken anyway. It is exact for chains and circles, and for trees
 // that grow from one object or towards one.
 func (g graph) fewSurges(maxSteps int) []bool {
 	broken := g.breakCircles()
@@ -60,8 +60,8 @@ func (g graph) fewSurges(maxSteps int) []bool {
 	return g.pruned(best, broken, maxSteps)
 }
 
-// breakCircles surges one vertex after the other until no circle is left, always the one with most ways through
-// it among those that may be on a circle, in equal case the one that goes less over the limit.
+// breakCircles surges one vertex after the other until no circle is left: each time the vertex with most ways through
+// it, among those that may be on a circle, and among equals the one that goes less over the limit.
 func (g graph) breakCircles() []bool {
 	surged := make([]bool, len(g.out))
 	rest := circles{g: g, gone: make([]bool, len(g.out)), outs: degrees(g.out), ins: degrees(g.in)}
@@ -77,15 +77,15 @@ func (g graph) breakCircles() []bool {
 	return surged
 }
 
-// circles is what is left of a graph when vertices without edges to others that are left, or from them, are taken
-// out: they are on no circle.
+// circles is the rest of a graph after removing, again and again, vertices without edges to the rest or from it: these
+// are on no circle.
 type circles struct {
 	g         graph
 	gone      []bool
 	outs, ins []int // by vertex: edges to and from those that are left
 }
 
-// remove takes out a vertex and all that are on no circle without it.
+// remove takes out a vertex, and all vertices that are on no circle without it.
 func (c *circles) remove(v int32) {
 	if c.gone[v] {
 		return
@@ -108,7 +108,7 @@ func (c *circles) remove(v int32) {
 	}
 }
 
-// widest returns the vertex that is left with most ways through it, or nobody.
+// widest returns the remaining vertex with most ways through it, or nobody.
 func (c *circles) widest() int32 {
 	pick, most := nobody, 0
 	for v := range int32(len(c.gone)) {
@@ -128,8 +128,8 @@ func degrees(edges [][]int32) []int {
 	return degrees
 }
 
-// cut surges those vertices of a graph without circles that would be written in the last step while others
-// still wait for them. It changes and returns surged.
+// cut surges the vertices of a graph without circles that would be written in the last step while others still wait for
+// them. It changes and returns surged.
 func (g graph) cut(surged []bool, maxSteps int) []bool {
 	level := make([]int, len(g.out))
 	g.fromSinks(surged, func(v int32) {
@@ -141,8 +141,8 @@ func (g graph) cut(surged []bool, maxSteps int) []bool {
 	return surged
 }
 
-// pruned takes back the broken surges that the others make unnecessary, as far as that can be found out
-// in about a quarter of a million looks at an edge. A cut is never unnecessary.
+// pruned takes back the surges of broken circles that other surges make unnecessary, as far as a quarter of a million
+// looks at edges can tell. A cut is never unnecessary.
 func (g graph) pruned(surged, broken []bool, maxSteps int) []bool {
 	size := len(g.out)
 	for v := range g.out {

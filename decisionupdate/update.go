@@ -13,16 +13,15 @@ import (
 // maxClusters is how many clusters a PlacementDecision may have.
 const maxClusters = grouping.MaxDecisions
 
-// Update is what has to be written so that the stored PlacementDecisions become the desired ones. It is empty
-// when they already are. An Update shares labels and decisions with the objects that it was made from: neither
-// may be changed while it is in use. It may be read by several goroutines.
+// Update has the writes that turn the stored PlacementDecisions into the desired ones. It is empty if they are equal.
+// An Update shares labels and decisions with the objects that it was made from: don't change either while it is in use.
+// Several goroutines may read it.
 type Update struct {
-	// Steps are carried out one after the other. A step begins when all writes of the one before have
-	// succeeded.
+	// Steps are carried out one after the other. A step begins when all writes of the previous step have succeeded.
 	Steps []Step
 
-	// Misplaced tells where clusters may be seen in a group that is neither their stored nor their desired one,
-	// sorted by object. It is empty if no stored object changes its group.
+	// Misplaced has the objects in which clusters may be seen in a group that is neither their stored nor their desired
+	// one, sorted by name. It is empty if no stored object changes its group.
 	Misplaced []Misplaced
 }
 
@@ -42,13 +41,13 @@ type Write struct {
 	// Surge is true for an update that only lets clusters in early. A later step writes the object again.
 	Surge bool
 
-	// From is the object as it is before this write; nil for a create. For the first write of an object it is
-	// the stored object itself. For the second it is what the first has made of it, but for the
-	// resourceVersion, which only the API server knows.
+	// From is the object before this write; nil for a create. For the first write of an object it is the stored object
+	// itself. For the second write it is the result of the first, except for the resourceVersion, which only the API
+	// server knows.
 	From *clusterv1beta1.PlacementDecision
 
-	// To is the object as it is after this write; nil for a delete. An update keeps the metadata of From except
-	// for the labels, and of these it keeps those that the desired object doesn't mention.
+	// To is the object after this write; nil for a delete. An update keeps the metadata of From, except that labels of
+	// the desired object replace or complete its labels.
 	To *clusterv1beta1.PlacementDecision
 }
 
@@ -66,7 +65,7 @@ const (
 	VerbDelete Verb = "delete"
 )
 
-// Part is a part of an object that an API server writes in a request of its own.
+// Part is a part of an object that takes a request of its own to write.
 type Part string
 
 const (
@@ -136,8 +135,8 @@ func (u Update) String() string {
 	return b.String()
 }
 
-// String returns the write as Update.String does, without the step. It names at most five clusters that come and
-// five that go.
+// String returns the write as Update.String does, without the step. It names at most five clusters that the object
+// gains and five that it loses.
 func (w Write) String() string {
 	verb := string(w.Verb)
 	if w.Surge {
@@ -151,8 +150,7 @@ func (w Write) String() string {
 	return s + listed("+", without(after, before)) + listed("-", without(before, after))
 }
 
-// clusterNames returns the sorted names of an object's clusters, each once. A decision that isn't taken yet has
-// none.
+// clusterNames returns the sorted names of an object's clusters, each once. A decision that isn't made yet has no name.
 func clusterNames(pd *clusterv1beta1.PlacementDecision) []string {
 	if pd == nil {
 		return nil

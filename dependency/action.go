@@ -24,11 +24,11 @@ const (
 // Action says what to do with one object.
 type Action struct {
 	Verb Verb
-	// Object is the one to create, update, delete or leave. One that is active is named as it was given.
+	// Object is the object to create, update, delete or leave. An active object is named as it was given.
 	Object Object
 	// Template is the template's place in its policy. It is -1 if no template creates the object.
 	Template int
-	// Message says why. It is empty where the verb says it.
+	// Message says why. It is empty where the verb says enough.
 	Message string
 }
 
@@ -41,15 +41,14 @@ func (a Action) String() string {
 	return s
 }
 
-// Actions compares the evaluation with the active objects: those that templates of this policy have on the cluster,
-// in any order and version. It gives one action for each template, in their order, then one for each other active
-// object, sorted. Don't give it objects of other policies: it deletes what no template of this one creates. A
-// template whose object has no namespace has the active object of its kind and name in whichever namespace.
+// Actions compares the evaluation with active: the objects that templates of this policy have on the cluster, in any
+// order and version. It gives one action for each template, in their order, then one for each other active object,
+// sorted. Don't pass objects of other policies: Actions deletes what no template of this policy creates. A template
+// whose object has no namespace has the active object of its kind and name in any namespace.
 //
-// Nothing is deleted because of what is not known. So a template's object stays while each of its unmet
-// dependencies could not be read, was not read, or waits for the template itself; and it stays while the template
-// is invalid. An object that no template creates stays while a template does not say what it creates. The
-// message says so.
+// Nothing is deleted because something is unknown. So a template's object stays while each of its unmet dependencies
+// could not be read, was not read, or waits for the template itself. It also stays while the template is invalid. An
+// object that no template creates stays while some template does not say what it creates. The message says so.
 func (e Evaluation) Actions(active []Object) []Action {
 	left := newActive(active)
 	actions := make([]Action, len(e.Templates), len(e.Templates)+len(left.objects))
@@ -63,7 +62,7 @@ func (e Evaluation) Actions(active []Object) []Action {
 		o, has[i] = left.take(template.Object.unversioned())
 		actions[i] = template.action(i, o, has[i])
 	}
-	// Only what no template names exactly can belong to one without a namespace.
+	// Only an object that no template names exactly can belong to a template without a namespace.
 	for i, template := range e.Templates {
 		if has[i] {
 			continue
@@ -84,7 +83,7 @@ func (e Evaluation) Actions(active []Object) []Action {
 	return actions
 }
 
-// action gives what to do with the template's object, which is active as the one given, or not at all.
+// action gives what to do with the template's object. Active says whether it is on the cluster, as the given object.
 func (t TemplateEvaluation) action(index int, active Object, isActive bool) Action {
 	a := Action{Verb: VerbLeave, Object: active, Template: index, Message: t.Message()}
 	unread := func(u Unmet) bool { return u.Reason.keeps() && u.Reason != ReasonOnCycle }
@@ -132,7 +131,7 @@ func (a active) take(key Object) (Object, bool) {
 	return o, found
 }
 
-// takeAnywhere takes an object in whichever namespace, if the template's definition leaves the namespace open.
+// takeAnywhere takes an object in any namespace, if the template's definition leaves the namespace open.
 func (a active) takeAnywhere(created Object) (Object, bool) {
 	for _, key := range a.named[created] {
 		if o, found := a.take(key); found {

@@ -7,21 +7,21 @@ import (
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
-// change takes policies out of an evaluator and puts others in. Then it brings up to date what hangs on them. All
-// removals come before all additions.
+// change takes policies out of an evaluator and puts others in, then updates what depends on them. All removals come
+// before all additions.
 type change struct {
 	*Evaluator
 	added []*template
-	// watch are the objects that came. released are those that lost a dependent.
+	// watch are the objects that are new. released are the objects that lost a dependent.
 	watch    []Object
 	released []*object
-	// left are targets that may have lost the last that leads to or from them.
+	// left are the targets that may have lost their last connection.
 	left []*target
 	// broken are the cycles that removed templates were on.
 	broken []*component
 }
 
-// remove takes out the policies of these names, which are sorted, as far as there are any.
+// remove takes out the policies with these sorted names, as far as they exist.
 func (c *change) remove(names []string) {
 	for _, name := range slices.Backward(names) {
 		if p, found := c.policies[name]; found {
@@ -49,14 +49,14 @@ func (c *change) takeOut(p *policy) {
 	}
 }
 
-// add puts in a policy; there must be none of its name.
+// add puts in a policy; none of its name may be there.
 func (c *change) add(given *policyv1.Policy) {
 	p := &policy{name: given.Name, disabled: given.Spec.Disabled, target: c.target(c.policyObject(given.Name))}
 	c.policies[p.name] = p
 	p.target.policy = p
 	compiled, _ := compiler{cluster: c.cluster}.compile(&given.Spec)
 	p.templates = make([]*template, len(compiled))
-	templates := make([]template, len(compiled)) // They come and go together.
+	templates := make([]template, len(compiled)) // One allocation: they come and go together.
 	for i, from := range compiled {
 		t := &templates[i]
 		*t = template{policy: p, index: i, object: from.object, ignorePending: from.ignorePending}
@@ -86,7 +86,7 @@ func (c *change) name(t *template, dependencies []dependency) {
 	}
 }
 
-// finish forgets what is no longer named, finds the cycles anew and gives what the caller has to do.
+// finish forgets what is no longer named, finds the cycles again, and gives what the caller has to do.
 func (c *change) finish() Watches {
 	var watches Watches
 	for _, o := range c.released {
@@ -113,18 +113,18 @@ func (c *change) finish() Watches {
 	return watches
 }
 
-// findCycles brings the components of all nodes up to date and gives the templates that have another one now.
+// findCycles updates the components of all nodes, and gives the templates whose component changed.
 //
 // Every edge that came or went begins or ends at a template that was added or removed. So a cycle that came or went
-// leads through one of them. It is enough to search from the templates that were added, and from those that were in
-// a component with one that was removed.
+// leads through such a template. It is enough to search from the templates that were added, and from those that were in
+// a component with a removed template.
 func (c *change) findCycles() []*template {
 	var changed []*template
 	var roots []*node
 	for _, broken := range c.broken {
 		for _, n := range broken.members {
 			if n.component != broken {
-				continue // Removed more than one of its templates: done before.
+				continue // Several of its templates were removed: done before.
 			}
 			n.component = nil
 			roots = append(roots, n)

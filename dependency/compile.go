@@ -11,20 +11,20 @@ import (
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
-// dependency is what a policy says to wait for, under the name by which it is found.
+// dependency is what a policy says to wait for, under the name where it is found.
 type dependency struct {
 	object Object
 	want   policyv1.ComplianceState
 }
 
-// stated is a dependency and where it was written: as which element of spec.dependencies, or of the
-// extraDependencies of template if this is not negative.
+// stated is a dependency and where it was written: its index in spec.dependencies or, if template is not negative, in
+// the extraDependencies of that template.
 type stated struct {
 	dependency
 	template, element int
 }
 
-// compiledTemplate is what a template of a policy says, read once.
+// compiledTemplate has what a template of a policy says, read once.
 type compiledTemplate struct {
 	object        Object
 	ignorePending bool
@@ -40,8 +40,8 @@ type compiler struct {
 }
 
 // compile reads the templates of a policy, and gives the faults that they share (P1). A template with errors has the
-// zero Object if it cannot be told what it creates. It keeps the dependencies that can be read: once it is corrected it
-// waits for them, so a mistake must not break the cycle that another template is on.
+// zero Object if it is unknown what it creates. It keeps the dependencies that can be read: it waits for them once it
+// is corrected, so a mistake must not break the cycle of another template.
 func (c compiler) compile(spec *policyv1.PolicySpec) (compiled []compiledTemplate, common field.ErrorList) {
 	stated, common := c.state(spec.Dependencies, -1)
 	_, conflicts := c.union(nil, stated)
@@ -68,7 +68,7 @@ func (c compiler) compile(spec *policyv1.PolicySpec) (compiled []compiledTemplat
 	return compiled, common
 }
 
-// state gives the dependencies without those that have errors. template is -1 for those of the policy.
+// state gives the dependencies without errors. Template is -1 for the policy's own dependencies.
 func (c compiler) state(dependencies []policyv1.PolicyDependency, template int) ([]stated, field.ErrorList) {
 	if len(dependencies) == 0 {
 		return nil, nil
@@ -86,7 +86,7 @@ func (c compiler) state(dependencies []policyv1.PolicyDependency, template int) 
 	return all, errs
 }
 
-// validate says what keeps d from naming an object and a compliance that it can have.
+// validate reports what keeps d from naming an object and a compliance that it can have.
 func (c compiler) validate(d policyv1.PolicyDependency, at stated) field.ErrorList {
 	_, versionErr := schema.ParseGroupVersion(d.APIVersion)
 	possible := compliancesOf(at.object)
@@ -117,7 +117,7 @@ func (c compiler) validate(d policyv1.PolicyDependency, at stated) field.ErrorLi
 	return errs
 }
 
-// All compliances, and those that Gatekeeper's objects can have.
+// All compliances, and the compliances that Gatekeeper's objects can have.
 var (
 	anyCompliance                = []policyv1.ComplianceState{policyv1.Compliant, policyv1.NonCompliant, policyv1.Pending}
 	complianceOfConstraint       = anyCompliance[:2]
@@ -143,9 +143,9 @@ func kindOf(o Object) string {
 	return o.Kind
 }
 
-// union gives each object of both lists once, sorted, with an error for each element of own that wants another
-// compliance of an object than what stands before it (P1). common stands before own. own is sorted in place if it
-// stands alone.
+// union gives each object of both lists once, sorted. It gives an error for each element of own that wants another
+// compliance of an object than an element before it (P1). Common comes before own. Own is sorted in place if common is
+// empty.
 func (c compiler) union(common, own []stated) ([]dependency, field.ErrorList) {
 	all := own
 	if len(common) > 0 {

@@ -12,7 +12,7 @@ type node struct {
 	// the component's members.
 	component *component
 	place     int32
-	// search is the last one that came here, id the node's number in it, and closed says that its component is
+	// search is the last search that came here, id the node's number in it, and closed says that its component is
 	// known. They belong to findComponents.
 	id     int32
 	search uint32
@@ -40,7 +40,7 @@ func (n *node) next(to []*node) []*node {
 	return to
 }
 
-// compare orders nodes: templates before targets, each as results list them.
+// compare orders nodes: templates before targets, both in the order of results.
 func (n *node) compare(other *node) int {
 	switch {
 	case n.template != nil && other.template != nil:
@@ -54,9 +54,9 @@ func (n *node) compare(other *node) int {
 	}
 }
 
-// findComponents passes the strongly connected components of all that the roots lead to to found: the largest
-// sets of nodes each of which leads to each other one. A component comes after those that it leads to. This is
-// Tarjan's algorithm with a stack of its own, since chains of policies may be long. It is linear in nodes and edges.
+// findComponents calls found with each strongly connected component that the roots lead to. A component comes after the
+// components that it leads to. This is Tarjan's algorithm with a stack of its own, since chains of policies may be
+// long. It is linear in nodes and edges.
 func (e *Evaluator) findComponents(roots []*node, found func(members []*node)) {
 	// frame is a node on the way from a root, with the rest of its edges and the earliest open node it leads to.
 	type frame struct {
@@ -122,20 +122,20 @@ func (e *Evaluator) findComponents(roots []*node, found func(members []*node)) {
 	}
 }
 
-// cyclic says whether the nodes of a component are on a cycle. A single one is not, since templates lead to
-// targets only and targets to templates only.
+// cyclic says whether the nodes of a component are on a cycle. A single node is not, since templates lead only to
+// targets and targets only to templates.
 func cyclic(members []*node) bool { return len(members) > 1 }
 
-// component is a set of nodes each of which leads to each other one: templates that wait for each other, and what
-// is between them.
+// component is a set of nodes that all lead to each other: templates that wait for each other, and what is between
+// them.
 //
-// The ways of a component lead through its root. With x: a(y) and y: b(#a #c) c(#a), the root is a; after leads
-// from b to a and from c to a, and before leads from c back to policy y and from there to a.
+// The ways of a component lead through its root. For example, with x: a(y) and y: b(#a #c) c(#a), the root is a; after
+// leads from b to a and from c to a; and before leads from c back to policy y and from there to a.
 type component struct {
 	// members are sorted. The first is a template: the root.
 	members []*node
-	// after has, by place, the next node on a shortest way to the root. before has the node before it on a
-	// shortest way from the root. For the root itself they belong to a shortest way back to it.
+	// after has, by place, the next node on a shortest way to the root. before has the previous node on a shortest way
+	// from the root. For the root itself both are on a shortest way back to it.
 	after, before []*node
 	// first is a shortest cycle through the root. on says, by place, which nodes are on it.
 	first Cycle
@@ -175,8 +175,8 @@ func (c *component) edges() (leadTo [][]*node) {
 	return leadTo
 }
 
-// waysFromRoot gives, by place, the node before each member on a shortest way from the root. edges appends the nodes
-// that a node leads to.
+// waysFromRoot gives, by place, the node before each member on a shortest way from the root. The function edges appends
+// the nodes that a node leads to.
 func (c *component) waysFromRoot(edges func(n *node, to []*node) []*node) []*node {
 	before := make([]*node, len(c.members))
 	queue := []*node{c.members[0]}
@@ -193,9 +193,8 @@ func (c *component) waysFromRoot(edges func(n *node, to []*node) []*node) []*nod
 	return before
 }
 
-// wayThrough gives the nodes of a cycle through n, from n on, none of them twice. It goes towards the root until it
-// meets the way that leads from the root to n. Through the root it is a shortest cycle. The cost is the length of
-// the two ways.
+// wayThrough gives the nodes of a cycle through n, from n on, each once. It goes towards the root until it meets the
+// way from the root to n. Through the root it is a shortest cycle. It takes time linear in the two ways.
 func (c *component) wayThrough(n *node) []*node {
 	root := c.members[0]
 	var down []*node // From n backwards to the root.

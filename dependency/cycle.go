@@ -7,7 +7,7 @@ import (
 )
 
 // Cycle is a way on which templates wait for themselves: each element waits for the next, and the last is the first
-// again. It begins with its first template by policy and place, and nothing but this one is on it twice.
+// again. It begins with its first template by policy and place. Only this one is on it twice.
 type Cycle []Waiter
 
 // Waiter is a template on a cycle, or a policy whose templates are waited for together.
@@ -24,7 +24,7 @@ func (c Cycle) String() string { return c.text(300) }
 
 const arrow = " → "
 
-// text is String with at most limit bytes, but for names that are long themselves.
+// text does what String does, with at most limit bytes unless names alone are longer.
 func (c Cycle) text(limit int) string {
 	const head, tail = 30, 2
 	shown := c
@@ -54,15 +54,14 @@ func (c Cycle) text(limit int) string {
 	return oneLine(begin + arrow + fmt.Sprintf("and %d more", more) + arrow + strings.Join(names[len(names)-tail:], arrow))
 }
 
-// from gives the cycle with the template that creates the object as its first and last. It is unchanged if there is
-// none.
+// from gives the cycle so that it begins and ends with the template that creates the object; unchanged if it has none.
 func (c Cycle) from(created Object) Cycle {
 	at := max(slices.IndexFunc(c, func(w Waiter) bool { return w.Index >= 0 && w.Object == created }), 0)
 	return slices.Concat(c[at:], c[1:at+1])
 }
 
-// cycle gives one that the template is on, and nil if it is on none. Templates on the component's first cycle share
-// that, so that the evaluations of a long ring do not each hold all of it.
+// cycle gives a cycle that the template is on, or nil. Templates on the component's first cycle share that one, so the
+// evaluations of a long ring do not each hold all of it.
 func (t *template) cycle() Cycle {
 	switch {
 	case t.component == nil:
@@ -95,7 +94,7 @@ func cycleOf(way []*node) Cycle {
 	return cycle
 }
 
-// policyObject gives the policy that the target is, under the name by which it is found.
+// policyObject gives the name under which the target's policy is found.
 func (t *target) policyObject() Object {
 	o := t.object
 	o.APIVersion = policyVersion

@@ -9,9 +9,9 @@ import (
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
-// definedBy gives what a template creates, as its definition names it. A definition that is no JSON object, or whose
-// apiVersion, kind or name is missing or no string, has errors. path leads to the template. It is asked for only
-// where something is wrong.
+// definedBy gives the object that a template creates, as its definition names it. There are errors if the definition is
+// no JSON object, or if its apiVersion, kind or name is missing or no string. Path gives the template's path; it is
+// called only where something is wrong.
 func definedBy(t policyv1.PolicyTemplate, path func() *field.Path) (Object, field.ErrorList) {
 	// Most of a definition is its spec, which must be JSON but is not looked at.
 	var definition struct {
@@ -39,7 +39,7 @@ func definedBy(t policyv1.PolicyTemplate, path func() *field.Path) (Object, fiel
 	return readObject(raw, path().Child("objectDefinition"))
 }
 
-// readObject gives what raw names, or why it names nothing.
+// readObject gives the object that raw names, or why it names none.
 func readObject(raw []byte, path *field.Path) (Object, field.ErrorList) {
 	if len(raw) == 0 {
 		return Object{}, field.ErrorList{field.Required(path, "must be the object that the template creates")}
@@ -81,7 +81,7 @@ func readObject(raw []byte, path *field.Path) (Object, field.ErrorList) {
 	return object, nil
 }
 
-// describe names the type of a decoded value in the words of JSON.
+// describe names the JSON type of a decoded value.
 func describe(value any) string {
 	switch value.(type) {
 	case nil:

@@ -2,30 +2,29 @@
 // for.
 //
 // A Policy of Open Cluster Management may name objects that must have a given compliance before its templates are
-// processed: for all templates in spec.dependencies, for one in its extraDependencies. [Evaluate] gives an
-// [Evaluation] of each policy. It says of each template whether it is ready, what it waits for, whether it waits for
-// itself, and what to do with the object that it creates. The rules are in RULES.md, and scenes to read in
-// testdata/scenes.
+// processed: spec.dependencies for all templates, extraDependencies for one. [Evaluate] gives an [Evaluation] of each
+// policy. It says for each template whether it is ready, what it waits for, whether it waits for itself, and what to do
+// with the object that it creates. The rules are in RULES.md, and scenes to read in testdata/scenes.
 //
 // # On the hub
 //
-// Who replicates policies to clusters calls [Replicate]. A PolicySet that could not be read is not one that does not
-// exist: don't replicate until it was read. A webhook calls [Validate].
+// Who replicates policies to clusters calls [Replicate]. Don't replicate while a PolicySet could not be read: that does
+// not mean that it does not exist. A webhook calls [Validate].
 //
 // # On the managed cluster
 //
-// Who creates the objects of templates owns an [Evaluator], and has these duties, in this order:
+// A controller that creates the objects of templates owns an [Evaluator], and has these duties, in this order:
 //
 //  1. Give it every policy of the cluster's namespace ([Evaluator.Set], [Evaluator.Delete]), as many in one call as
-//     there are. One that [PolicyOf] refuses is not gone: leave it as it was given before, and where it never was
-//     given, leave what it has on the cluster alone.
+//     there are. A policy that [PolicyOf] refuses is not gone: keep the one given before. If none was given before,
+//     leave alone what it has on the cluster.
 //  2. Watch the objects that [Watches] adds, and no longer watch those that it removes.
-//  3. Tell what each of them is ([Evaluator.Observe], [ObservationOf]), at first and after each change. An object
-//     that was never observed is not known to be missing: its templates wait, and keep what they have. Go on once
-//     each object that a policy names was observed, or other policies would see it pending for no reason.
-//  4. For each policy among the templates to evaluate again: take its evaluation, do its actions against what its
-//     templates have on the cluster, and write their messages and its compliance. Do so, too, when an object that one
-//     of its templates creates changes: the policy's compliance follows from it.
+//  3. Tell how each of them stands ([Evaluator.Observe], [ObservationOf]), at first and after each change. An object
+//     that was never observed is not known to be missing: templates that name it wait, and keep what they have. Go on
+//     once each object that a policy names was observed; otherwise other policies would see it pending for no reason.
+//  4. For each policy among the templates to evaluate again, take its evaluation, carry out its actions for what its
+//     templates have on the cluster, and write their messages and its compliance. Do the same when an object that one
+//     of its templates creates changes, since the policy's compliance depends on it.
 //
 // In code, with watch, enqueue and do the caller's own:
 //
@@ -48,49 +47,48 @@
 //	do(evaluation.Actions(active))
 //	status.Compliant = evaluation.Compliance(observations, status.Compliant)
 //
-// Who only shows what templates wait for evaluates those alone that came back ([Evaluator.Template]). Who needs the answer
-// once calls [Evaluate]. The package sees values only: it has no client, no clock and no
-// goroutine. The order of its inputs makes no difference to what it gives.
+// A program that only shows what templates wait for evaluates just the returned templates ([Evaluator.Template]). A
+// program that needs the answer once calls [Evaluate]. The package only sees values: it has no client, no clock and no
+// goroutine. The order of its inputs does not change its results.
 //
 // # Where objects are found
 //
-// Policies, and all kinds of the policy group whose name ends in Policy, are in the cluster's namespace. Tell with
-// [Scopes] which of the other kinds are cluster-scoped and which are namespaced. The evaluator takes observations
-// under the name that an object has on the cluster.
+// Policies, and all kinds of the policy group whose name ends in Policy, are in the cluster's namespace. [Scopes] tells
+// which of the other kinds are cluster-scoped and which are namespaced. The evaluator takes observations under the name
+// that an object has on the cluster.
 //
 // # What is connected to what
 //
-// A template waits for the objects that it names. Such an object leads on in two ways. A Policy among those given
-// leads to each of its templates, since its compliance is theirs together. An object that a template creates leads to
-// this template: one of the same group, kind, namespace and name, in whichever version. Any other object leads
-// nowhere.
+// A template waits for the objects that it names. Such an object leads on in two ways. A given Policy leads to each of
+// its templates, since its compliance follows from theirs. An object that a template creates leads to this template, if
+// group, kind, namespace and name are the same, in any version. Any other object leads nowhere.
 //
-// A cycle is a way from a template back to itself, whatever the compliances on it. A template that waits for a
-// NonCompliant policy waits, too, for the policy's templates to say so. ignorePending breaks no cycle. It would let
-// the template start; then the template is no longer pending, what waits for it to be pending stops, and it starts over.
+// A cycle is a way from a template back to itself, whatever the compliances on it. A template that waits for a policy to
+// be NonCompliant also waits for the policy's templates. ignorePending breaks no cycle: if it let the template start,
+// the template would no longer be pending, what waits for it to be pending would stop, and all would start over.
 //
-// A template on a cycle is pending even if all that it names was observed as wanted. Nothing is created for it.
-// But an object that it has stays: policies arrive one after the other, and two that change their direction wait for
-// each other for a moment. A template that merely waits for one on a cycle is judged by what was observed. Templates
-// of disabled policies wait for nothing, so they are on no cycle. Invalid ones stay on their cycles, so that a
-// mistake in one template makes no other one ready.
+// A template on a cycle is pending even if all that it names was observed as wanted. Nothing is created for it. But an
+// object that it has stays: policies arrive one after the other, and two that reverse their direction wait for each
+// other for a moment. A template that only waits for a template on a cycle is judged by what was observed. Templates of
+// disabled policies wait for nothing, so they are on no cycle. Invalid templates stay on their cycles, so a mistake in
+// one template makes no other ready.
 //
 // # Order
 //
 // [Evaluator.Order] tells a generator in which stages templates become ready, from the policies alone, as [Replicate]
-// makes them for a cluster without a namespace. It takes for granted that objects outside of the policies, and the
-// objects of templates that are ready, come to the compliance
-// that is waited for. Templates that cannot become ready in this way are listed as blocked.
+// makes them for a cluster without a namespace. It assumes that objects outside of the policies, and the objects of
+// ready templates, reach the compliance that is waited for. Templates that cannot become ready in this way are listed
+// as blocked.
 //
 // # Departures from the design document
 //
-//   - Compliance stands at status.compliant in the real objects. status.complianceState, the document's name, is read
-//     where that is absent.
+//   - Compliance is at status.compliant in the real objects. status.complianceState, the document's name, is read where
+//     that is absent.
 //   - A dependency has an apiVersion, as in the real API. The document's examples have none. A kind alone does not name
 //     an object, so a dependency without one is an error of the template.
 //   - The document leaves cycles to users. Here they are found and reported as the path that closes.
-//   - The document deletes whatever is not ready. Here a template keeps its object while nothing is unmet but what
-//     could not be read and what waits for the template itself, and while the template is invalid: none of these says
-//     that the cluster has changed.
-//   - A message says "still pending" only of what is pending, and of anything else what it is and what it must be.
+//   - The document deletes whatever is not ready. Here a template keeps its object while it is invalid, and while all
+//     its unmet dependencies could not be read or wait for the template itself: none of these says that the cluster has
+//     changed.
+//   - A message says "still pending" only about pending objects. About others it says what they are and must be.
 package dependency

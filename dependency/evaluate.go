@@ -10,9 +10,9 @@ import (
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
-// Evaluate gives the evaluation of each policy on the cluster with this namespace, sorted by name. It gives what an
-// [Evaluator] does that was given the policies and the observations, and has the errors of [Evaluator.Set]. An
-// object without an observation was not read. One that is missing needs an observation with ReasonNotFound.
+// Evaluate gives the evaluation of each policy on the cluster with this namespace, sorted by name. It gives the same as
+// an [Evaluator] with these policies and observations, and the errors of [Evaluator.Set]. An object without an
+// observation counts as not read. A missing object needs an observation with ReasonNotFound.
 func Evaluate(clusterNamespace string, policies []*policyv1.Policy, observations map[Object]Observation, opts ...Option) ([]Evaluation, error) {
 	e := NewEvaluator(clusterNamespace, opts...)
 	if _, err := e.Set(policies...); err != nil {
@@ -24,7 +24,7 @@ func Evaluate(clusterNamespace string, policies []*policyv1.Policy, observations
 			e.Observe(o, observations[o])
 		}
 	}
-	// An observation under the name by which the object is found counts more than one under another.
+	// An observation under the name where the object is found counts more than one under another name.
 	for o, observation := range observations {
 		if !elsewhere(o) {
 			e.Observe(o, observation)
@@ -33,8 +33,8 @@ func Evaluate(clusterNamespace string, policies []*policyv1.Policy, observations
 	return e.all(), nil
 }
 
-// Evaluation says where the templates of one policy stand. The zero value is the evaluation of a policy that is not
-// there: its compliance is unknown, and everything that it has on the cluster is to be deleted.
+// Evaluation says how the templates of one policy stand. The zero value is for a policy that does not exist: its
+// compliance is unknown, and everything that it has on the cluster is to be deleted.
 type Evaluation struct {
 	// Policy is the policy's name on the cluster.
 	Policy string
@@ -52,9 +52,9 @@ func (e Evaluation) String() string {
 	return b.String()
 }
 
-// Compliance gives the compliance of the policy over its templates. The observations tell of the objects that these
-// templates have on the cluster, under the names in [TemplateEvaluation]. Leave out those of other policies. One that is
-// missing needs an observation with ReasonNotFound.
+// Compliance gives the compliance of the policy over its templates. Observations are of the objects that these templates
+// have on the cluster, under the names in [TemplateEvaluation]; leave out objects of other policies. A missing object
+// needs an observation with ReasonNotFound.
 //
 // A template counts as what was observed at its object if it is ready: unknown (empty) where that is no compliance. While
 // it waits it counts as Pending, or as Compliant if it has ignorePending. But while its object stays although it waits (see
@@ -62,8 +62,8 @@ func (e Evaluation) String() string {
 // for its policy would be deleted, or started. An invalid template counts as NonCompliant, one of a disabled policy as
 // unknown. For one template alone, ask an Evaluation that has only this one.
 //
-// Previous is what the policy's status says now. It stays while an object that counts could not be read, or was not
-// read, unless the other templates rule it out: else a failed read would delete what waits for the policy.
+// Previous is the compliance in the policy's status now. It stays while an object that counts could not be read, or was
+// not read, unless the other templates rule it out. Otherwise a failed read would delete what waits for the policy.
 func (e Evaluation) Compliance(observations map[Object]Observation, previous policyv1.ComplianceState) policyv1.ComplianceState {
 	parts := make([]policyv1.ComplianceState, len(e.Templates))
 	others := []policyv1.ComplianceState{previous} // and what was read
@@ -80,22 +80,21 @@ func (e Evaluation) Compliance(observations map[Object]Observation, previous pol
 	return policyv1.Aggregate(parts...)
 }
 
-// counts says whether what is observed at the template's object is what the template counts as.
+// counts says whether the template counts as what is observed at its object.
 func (t TemplateEvaluation) counts() bool {
 	return t.State == StateReady || t.keeps()
 }
 
-// TemplateEvaluation says where one template stands.
+// TemplateEvaluation says how one template stands.
 type TemplateEvaluation struct {
-	// Object is what the template creates, where it is found on the cluster. It is the zero Object if the
-	// definition does not say.
+	// Object is what the template creates, as it is found on the cluster. It is the zero Object if the definition does
+	// not say.
 	Object Object
 	// State says whether the template may be processed.
 	State State
 	// Unmet is what a pending template waits for, sorted by object. It is empty in other states.
 	Unmet []Unmet
-	// Cycle is the way on which a pending template waits for itself. It is empty if there is none. Evaluations
-	// share it, so it must not be changed.
+	// Cycle is the way on which a pending template waits for itself, if any. Evaluations share it, so don't change it.
 	Cycle Cycle
 	// IgnorePending is the template's field.
 	IgnorePending bool
@@ -108,7 +107,7 @@ type TemplateEvaluation struct {
 type State string
 
 const (
-	// StateReady says that all that the template waits for is as it must be.
+	// StateReady says that everything that the template waits for is as it must be.
 	StateReady State = "Ready"
 	// StatePending says that some of it is not.
 	StatePending State = "Pending"
@@ -135,7 +134,7 @@ func (t TemplateEvaluation) compliance(own Observation) policyv1.ComplianceState
 	}
 }
 
-// keeps says whether the object of a template that is pending stays where it is active (P6).
+// keeps says whether the active object of a pending template stays (P6).
 func (t TemplateEvaluation) keeps() bool {
 	deletes := func(u Unmet) bool { return !u.Reason.keeps() }
 	return t.State == StatePending && !slices.ContainsFunc(t.Unmet, deletes)
@@ -195,8 +194,8 @@ func (t *template) evaluate() TemplateEvaluation {
 	return e
 }
 
-// reason says why what the template names is unmet. It is empty if it is met. What lies on the template's cycle is
-// not met even if it is as wanted; and if it is Pending, then because of the cycle.
+// reason says why a requirement of the template is unmet; it is empty if it is met. An object on the template's cycle
+// is unmet even if it is as wanted; if it is Pending, this is because of the cycle.
 func (t *template) reason(n requirement) Reason {
 	reason := n.observation.reason(n.want)
 	if t.component == nil || n.target.component != t.component {

@@ -12,50 +12,47 @@ import (
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
-// Evaluator evaluates the policies of one managed cluster, and evaluates them again as they or what they wait for
-// change. The cost of a change grows with the templates that name what changed, not with all there are.
+// Evaluator evaluates the policies of one managed cluster, again and again as they or what they wait for change. A
+// change takes time in proportion to the templates that name what changed, not to all templates.
 //
-// An Evaluator is safe for concurrent use. The zero value is ready to use. It serves a cluster whose namespace is
-// empty, as a generator has it. An Evaluator must not be copied. What its methods give is the caller's, but for
-// cycles, which must not be changed.
+// An Evaluator is safe for concurrent use, and must not be copied. The zero value is ready to use, for a cluster with
+// an empty namespace, as generators have it. Results are the caller's, except for cycles, which must not be changed.
 type Evaluator struct {
 	cluster cluster
 
 	mu       sync.Mutex
 	policies map[string]*policy
-	// objects are those that templates name, as they name them.
+	// objects are the objects that templates name, as they name them.
 	objects map[Object]*object
-	// targets are those that templates name or that are given, in whichever version.
+	// targets are what templates name or create, and the given policies, without versions.
 	targets map[Object]*target
 	// searches counts the calls of findComponents.
 	searches uint32
 }
 
-// NewEvaluator gives an evaluator without policies for the cluster with this namespace.
+// NewEvaluator makes an evaluator without policies for the cluster with this namespace.
 func NewEvaluator(clusterNamespace string, opts ...Option) *Evaluator {
 	return &Evaluator{cluster: clusterOf(clusterNamespace, opts)}
 }
 
 // Watches says what a caller has to do after policies changed.
 type Watches struct {
-	// Add are the objects to watch that no template named before, sorted. They are not known until
-	// [Evaluator.Observe] is told of them.
+	// Add are the objects to watch that no template named before, sorted. Pass how they stand to [Evaluator.Observe].
 	Add []Object
-	// Remove are the objects that no template names any more, sorted. What was observed of them is forgotten.
+	// Remove are the objects that no template names any more, sorted. Their observations are forgotten.
 	Remove []Object
-	// Templates are to be evaluated again, sorted: all of the policies that were set, and of other policies each that
-	// came onto a cycle, left one or is on one that changed. What a deleted policy has on the cluster is left to
-	// the caller: see [Evaluation].
+	// Templates are the templates to evaluate again, sorted: all templates of the policies that were set, and templates
+	// of other policies that came onto a cycle, left one or are on one that changed. The objects of a deleted policy
+	// are left to the caller: see [Evaluation].
 	Templates []TemplateRef
 }
 
-// Set adds policies, each in place of the one of its name if there is one, as one change. Of them it keeps nothing but
-// names and compliances.
+// Set adds policies, or replaces those with the same name, as one change. It keeps only their names and compliances.
 //
-// It gives an error and changes nothing if a policy has no name, has a namespace other than the cluster's, or is
-// given twice. The error holds a *field.Error for each. A fault of a template is no error here: it stands in the
-// template's evaluation. The cost is linear in what is given. Where other templates wait for that, it is linear in all
-// that the given policies wait for, directly or through others: there, cycles are searched for.
+// It is an error if a policy is nil, has no name, has a namespace other than the cluster's, or is given twice; then
+// nothing changes. The error holds a *field.Error for each. The faults of templates are in their evaluations, and no
+// errors here. Set takes time linear in the given policies. If other templates wait for these, it searches for cycles,
+// in time linear in all that the given policies wait for, directly or through others.
 func (e *Evaluator) Set(policies ...*policyv1.Policy) (Watches, error) {
 	if err := e.check(policies); err != nil {
 		return Watches{}, err
@@ -79,7 +76,7 @@ func (e *Evaluator) Set(policies ...*policyv1.Policy) (Watches, error) {
 	return c.finish(), nil
 }
 
-// Delete removes the policies of these names, as one change. Names of no policy are passed over.
+// Delete removes the policies with these names, as one change. Unknown names are skipped.
 func (e *Evaluator) Delete(names ...string) Watches {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -98,9 +95,9 @@ func (e *Evaluator) change(policies, templates int) *change {
 	return &change{Evaluator: e}
 }
 
-// Observe tells what is known of an object now. It gives the templates to evaluate again, sorted: those that name the
-// object, or none if that was known before. An object that no template names is not remembered. The cost grows with
-// the templates that name the object.
+// Observe tells the evaluator how an object stands now. It gives the templates to evaluate again, sorted: those that
+// name the object, or none if nothing changed. An object that no template names is not remembered. It takes time in
+// proportion to the templates that name the object.
 func (e *Evaluator) Observe(o Object, observation Observation) []TemplateRef {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -115,7 +112,7 @@ func (e *Evaluator) Observe(o Object, observation Observation) []TemplateRef {
 	return named.refs()
 }
 
-// Policy gives the evaluation of the policy of this name on the cluster, and whether there is one.
+// Policy gives the evaluation of the policy with this name on the cluster, and whether there is one.
 func (e *Evaluator) Policy(name string) (Evaluation, bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -126,8 +123,8 @@ func (e *Evaluator) Policy(name string) (Evaluation, bool) {
 	return p.evaluate(), true
 }
 
-// Template gives the evaluation of one template, and whether there is one, without looking at the others of its
-// policy.
+// Template gives the evaluation of one template, and whether there is such a template. It does not look at the other
+// templates of the policy.
 func (e *Evaluator) Template(ref TemplateRef) (TemplateEvaluation, bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

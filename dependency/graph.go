@@ -7,17 +7,17 @@ import (
 )
 
 // A policy's templates name objects. An object leads to its target. A target leads to the templates that provide it:
-// those of the policy that it is, and those that create it.
+// the templates that create it or, if it is a policy, the policy's templates.
 //
 //	template ──named──▶ object ──▶ target ──▶ template
 //	    ▲                 │
 //	    └───dependents────┘
 //
-// Templates and targets are the nodes of the graph on which cycles are found. With targets as nodes of their own
-// the graph is as large as the policies are: n templates that name an object which m templates create make n+m
-// edges, not n·m.
+// Templates and targets are the nodes of the graph in which cycles are found. With targets as separate nodes the graph
+// is only as large as the policies: n templates that name an object and m templates that create it make n+m edges, not
+// n·m.
 
-// policy is one that was given. Of its spec it keeps what its templates wait for.
+// policy is a given policy. It keeps only what its templates wait for.
 type policy struct {
 	name      string
 	disabled  bool
@@ -25,7 +25,7 @@ type policy struct {
 	target    *target
 }
 
-// template is one of a policy, with what it names and creates. It names nothing if the policy is disabled.
+// template is a template of a policy, with what it names and creates. It names nothing if the policy is disabled.
 type template struct {
 	node
 	policy        *policy
@@ -35,7 +35,7 @@ type template struct {
 	err           error
 	// named is sorted by object.
 	named []requirement
-	// creates is the target that the template creates, nil if it cannot be told.
+	// creates is the target that the template creates, nil if unknown.
 	creates *target
 }
 
@@ -45,7 +45,7 @@ type requirement struct {
 	want policyv1.ComplianceState
 }
 
-// object is one that templates name.
+// object is an object that templates name.
 type object struct {
 	Object
 	observation Observation
@@ -53,15 +53,15 @@ type object struct {
 	target      *target
 }
 
-// target is an object in whichever version.
+// target is an object without its version.
 type target struct {
 	node
 	object Object
-	// policy is the one that the target is, if it was given.
+	// policy is the given policy that the target is, if any.
 	policy *policy
 	// creators are the templates that create the target, sorted.
 	creators []*template
-	// namedBy counts the objects that lead here.
+	// namedBy counts the objects that lead to the target.
 	namedBy int
 }
 
@@ -69,9 +69,8 @@ func (t *template) ref() TemplateRef { return TemplateRef{t.policy.name, t.index
 
 func (t *template) compare(other *template) int { return t.ref().compare(other.ref()) }
 
-// with gives sorted templates with t, which is not among them, and without gives them without it. A change adds
-// policies in the order of their names and removes them from the last on. So if it changes all policies, neither
-// moves the rest.
+// with adds t to sorted templates, and without removes it. A change adds policies in the order of their names and
+// removes them in reverse. So if it changes all policies, neither function moves the rest.
 func with(sorted []*template, t *template) []*template {
 	at, _ := slices.BinarySearchFunc(sorted, t, (*template).compare)
 	return slices.Insert(sorted, at, t)
@@ -90,12 +89,12 @@ func (o *object) refs() []TemplateRef {
 	return refs
 }
 
-// policyObject gives the name by which the policy is found.
+// policyObject gives the name under which the policy is found.
 func (e *Evaluator) policyObject(name string) Object {
 	return e.cluster.find(Object{APIVersion: policyVersion, Kind: policyKind, Name: name})
 }
 
-// object gives the one of this name, and adds it if there is none.
+// object gives the object of this name, and adds it if there is none.
 func (e *Evaluator) object(o Object) (named *object, added bool) {
 	if named, found := e.objects[o]; found {
 		return named, false
@@ -106,7 +105,7 @@ func (e *Evaluator) object(o Object) (named *object, added bool) {
 	return named, true
 }
 
-// target gives the one of this name, and adds it if there is none.
+// target gives the target of this name, and adds it if there is none.
 func (e *Evaluator) target(o Object) *target {
 	o = o.unversioned()
 	if t, found := e.targets[o]; found {
@@ -118,7 +117,7 @@ func (e *Evaluator) target(o Object) *target {
 	return t
 }
 
-// forget removes the target if nothing leads to or from it.
+// forget removes the target if nothing is connected to it.
 func (e *Evaluator) forget(t *target) {
 	if t.policy == nil && len(t.creators) == 0 && t.namedBy == 0 {
 		delete(e.targets, t.object)

@@ -6,21 +6,21 @@ import (
 	"unicode/utf8"
 )
 
-// maxMessage is how many bytes a message has at most, so that an action's, which says more, has at most 1 kB.
+// maxMessage is the most bytes of a message. So an action's message, which says more, has at most 1 kB.
 const maxMessage = 920
 
-// Message says in one line, for the policy's status, why the template is not ready. It is empty if it is. It has at
-// most 1 kB: of long lists it shows the first, and of a long cycle the last, too.
+// Message says in one line, for the policy's status, why the template is not ready. It is empty for a ready template.
+// It has at most 1 kB: it shows the beginning of long lists, and the beginning and the end of a long cycle.
 //
-// A template that waits says how many of its dependencies are pending, as
+// For a waiting template it says how many of its dependencies are pending:
 //
 //	Dependencies were not satisfied: 1 is still pending (FooPolicy foo)
 //
-// and of each other one what it is and what it must be, as
+// For each other unmet one it says what it is and what it must be:
 //
 //	Dependencies were not satisfied: Policy default.b is NonCompliant, must be Compliant
 //
-// Behind that stand the cycle, if the template is on one, and that it counts as compliant, if it has ignorePending.
+// The cycle follows, if the template is on one, and with ignorePending, that the template counts as compliant.
 func (t TemplateEvaluation) Message() string {
 	switch {
 	case t.State == StatePending:
@@ -37,8 +37,8 @@ func (t TemplateEvaluation) Message() string {
 	}
 }
 
-// pendingMessage is the message of a template that waits. No list of names has more than short bytes, and no list
-// of sentences and no cycle more than long.
+// pendingMessage gives the message of a waiting template. A list of names has at most short bytes, and a list of
+// sentences or a cycle at most long.
 func (t TemplateEvaluation) pendingMessage(short, long int) string {
 	objects := make([]Object, len(t.Unmet))
 	for i, unmet := range t.Unmet {
@@ -82,8 +82,8 @@ func (t TemplateEvaluation) pendingMessage(short, long int) string {
 	return oneLine("Dependencies were not satisfied: " + strings.Join(clauses, "; "))
 }
 
-// names gives a name for each object, with as much of its namespace, group and version as it takes to tell it from
-// the others of its kind and name: "Thing x", "Thing a/x", "Thing.example.com x", "Thing.v1.example.com x".
+// names gives a name for each object, with as much of namespace, group and version as tells it from others of its kind
+// and name: "Thing x", "Thing a/x", "Thing.example.com x", "Thing.v1.example.com x".
 func names(objects []Object) []string {
 	type called struct{ kind, name string }
 	alike := make(map[called][]Object, len(objects))
@@ -119,8 +119,8 @@ func names(objects []Object) []string {
 	return names
 }
 
-// few joins the items, as many as have limit bytes together, and says how many more there are. The first is always
-// among them, if need be cut.
+// few joins as many items as fit limit bytes, and says how many more there are. It always has the first, cut if need
+// be.
 func few(items []string, separator string, limit int) string {
 	if len(items) == 0 {
 		return ""
@@ -137,7 +137,7 @@ func few(items []string, separator string, limit int) string {
 	return oneLine(shown)
 }
 
-// clip cuts what is longer than limit bytes, between two characters.
+// clip cuts a text after at most limit bytes, between two characters.
 func clip(s string, limit int) string {
 	const mark = "…"
 	if len(s) <= limit {
@@ -150,7 +150,7 @@ func clip(s string, limit int) string {
 	return s[:end] + mark
 }
 
-// oneLine joins the lines that names and errors of others may have.
+// oneLine joins the lines of a text, since names and errors from outside may have several.
 func oneLine(s string) string {
 	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == '\n' || r == '\r' }), " ")
 }

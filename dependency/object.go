@@ -19,7 +19,7 @@ const (
 
 // Object names an object on a managed cluster. Objects are comparable, and equal if all four parts are.
 //
-// Lists of objects are sorted by kind, name, namespace and apiVersion: the order in which people read them.
+// Lists of objects are sorted by kind, name, namespace and apiVersion, as people read them.
 type Object struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
@@ -52,7 +52,7 @@ func (o Object) group() string {
 	return group
 }
 
-// unversioned gives the object with its group for its apiVersion: what it is in whichever version it is read.
+// unversioned gives the object with its group in place of its apiVersion, which is the same in every version.
 func (o Object) unversioned() Object {
 	o.APIVersion = o.group()
 	return o
@@ -63,7 +63,7 @@ func (o Object) isPolicyType() bool {
 	return o.group() == policyGroup && strings.HasSuffix(o.Kind, policyKind)
 }
 
-// named gives what a dependency names.
+// named gives the object that a dependency names.
 func named(d policyv1.PolicyDependency) Object {
 	return Object{APIVersion: d.APIVersion, Kind: d.Kind, Namespace: d.Namespace, Name: d.Name}
 }

@@ -12,17 +12,16 @@ import (
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
-// Observation is what is known of an object's compliance. The zero value says that the object was not read.
+// Observation is what is known about an object's compliance. The zero value says that the object was not read.
 type Observation struct {
-	// Compliance is the value that the object has, even if it is none of the constants. It matters only where
-	// Problem is empty.
+	// Compliance is the object's value, even if it is none of the constants. It matters only where Problem is empty.
 	Compliance policyv1.ComplianceState
 
 	// Problem says why there is no compliance: ReasonReadFailed, ReasonNoAPI, ReasonNotFound,
 	// ReasonFieldMissing or ReasonUnknownValue.
 	Problem Reason
 
-	// Detail says more to people: the text of an error, the field that is missing, the value that was found.
+	// Detail has more for people: the text of an error, the missing field, or the value that was found.
 	Detail string
 }
 
@@ -47,14 +46,14 @@ func (o Observation) reason(want policyv1.ComplianceState) Reason {
 	}
 }
 
-// ObservationOf gives what reading an object said of its compliance. u and err are what clients and listers
-// return, and u is nil if there is no object. The object is not changed. An object without a name is what a caller
-// has before reading: then the observation says that nothing was read, and not that nothing is there.
+// ObservationOf gives the observation from reading an object. Pass u and err as clients and listers return them; u is
+// nil if there is no object. The object is not changed. An object without a name counts as not read: it is what a
+// caller has before reading.
 //
-// Compliance stands at status.compliant, or where that is absent at status.complianceState. Gatekeeper's objects
-// have neither. A ConstraintTemplate is compliant if it exists. A constraint is compliant if status.totalViolations
-// is 0, and non-compliant if it is more. A kind that the RESTMapper or the server does not know is ReasonNoAPI.
-// Every other error but "not found" is ReasonReadFailed.
+// Compliance is at status.compliant or, where that is absent, at status.complianceState. Gatekeeper's objects have
+// neither. A ConstraintTemplate is compliant if it exists. A constraint is compliant if status.totalViolations is 0,
+// and non-compliant if it is more. A kind that the RESTMapper or the server does not know is ReasonNoAPI. Every other
+// error but "not found" is ReasonReadFailed.
 func ObservationOf(u *unstructured.Unstructured, err error) Observation {
 	switch {
 	case err != nil:
@@ -86,7 +85,7 @@ func nameOf(u *unstructured.Unstructured) Object {
 
 func observationOfError(err error) Observation {
 	switch {
-	// For a kind that it does not serve the server says "not found", too, but not of an object.
+	// For a kind that it does not serve, the server also says "not found", but not about an object.
 	case meta.IsNoMatchError(err),
 		apierrors.IsNotFound(err) && apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse):
 		return Observation{Problem: ReasonNoAPI, Detail: err.Error()}

@@ -7,16 +7,16 @@ import (
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
-// Order says how templates become ready, one after the other.
+// Order says in which order templates become ready.
 type Order struct {
-	// Stages hold the templates that can become ready, sorted within a stage. A template stands in the first
-	// stage after all templates that it waits for.
+	// Stages hold the templates that can become ready, sorted within a stage. A template is in the first stage after
+	// all templates that it waits for.
 	Stages [][]TemplateRef
 	// Blocked are the other templates, sorted. They are on a cycle, are invalid, belong to a disabled policy, or wait
-	// for something that cannot come about because of such a template.
+	// for something that such a template makes impossible.
 	Blocked []Blocked
-	// Cycles has a cycle for each set of templates that all wait for each other: a shortest one through the first
-	// of them. Cycles are sorted by their first template, and must not be changed.
+	// Cycles has a cycle for each set of templates that all wait for each other: a shortest one through the first of
+	// them. They are sorted by their first template, and must not be changed.
 	Cycles []Cycle
 }
 
@@ -51,7 +51,7 @@ func (o Order) String() string {
 	return strings.Join(lines, "\n")
 }
 
-// values are the compliances that something can have once it is its turn.
+// values are the compliances that something can have when its turn comes.
 type values uint8
 
 const (
@@ -69,17 +69,16 @@ func (v values) include(c policyv1.ComplianceState) bool {
 		c == policyv1.Pending && v&canBePending != 0
 }
 
-// turn says what something can be, and after how many stages. A template that can become ready does so after at
-// least one. Zero stages mean that no template has to become ready for it.
+// turn says which compliances something can have, and after how many stages. A template that can become ready does so
+// after at least one stage. Zero stages mean that no template has to become ready first.
 type turn struct {
 	after  int32
 	values values
 }
 
-// Order gives the order in which templates become ready. It follows from the policies alone: objects that none of
-// them creates, and the objects of templates that are ready, are taken to come to any compliance that is waited for.
-// A policy comes to the compliances that its templates make together. The cost is linear in all that the policies
-// hold, but for sorting.
+// Order gives the order in which templates become ready. It follows from the policies alone: it assumes that objects
+// that no template creates, and the objects of ready templates, reach any compliance that is waited for. A policy
+// reaches the compliances that its templates make together. It takes time linear in the policies, plus sorting.
 func (e *Evaluator) Order() Order {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -90,7 +89,7 @@ func (e *Evaluator) Order() Order {
 			roots = append(roots, &t.node)
 		}
 	}
-	// What a component leads to comes before it. Within one, templates come before the targets that they provide.
+	// Components come after what they lead to. Within a component, templates come before the targets that they provide.
 	// On a cycle the turn of a template never comes, whatever the targets say.
 	e.findComponents(roots, func(members []*node) {
 		for _, n := range members {
@@ -113,7 +112,7 @@ func (e *Evaluator) Order() Order {
 	return order
 }
 
-// ready says whether the template can become ready, and after which stages.
+// ready says whether the template can become ready, and after how many stages.
 func (t *template) ready() (after int32, can bool) {
 	if t.policy.disabled || t.err != nil || t.component != nil {
 		return 0, false
@@ -127,7 +126,7 @@ func (t *template) ready() (after int32, can bool) {
 	return after, true
 }
 
-// findTurn gives what the template can count as for its policy.
+// findTurn gives the compliances that the template can count as for its policy.
 func (t *template) findTurn() turn {
 	after, can := t.ready()
 	switch {
@@ -144,7 +143,7 @@ func (t *template) findTurn() turn {
 	}
 }
 
-// findTurn gives what can be observed at the target.
+// findTurn gives the compliances that can be observed at the target.
 func (t *target) findTurn() turn {
 	if t.policy == nil && len(t.creators) == 0 {
 		return turn{0, canBeAll}
@@ -162,7 +161,7 @@ func (t *target) findTurn() turn {
 	return own
 }
 
-// findTurn gives the compliances of all ways to aggregate one of each template.
+// findTurn gives the compliances of all combinations of one from each template.
 func (p *policy) findTurn() turn {
 	if len(p.templates) == 0 {
 		return turn{0, canBeUnknown}

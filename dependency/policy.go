@@ -13,10 +13,10 @@ import (
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
-// PolicyOf reads a Policy. It gives what runtime.DefaultUnstructuredConverter does, but says which fields are not of
-// the type that the API gives them: its error holds a *field.Error for each. A missing spec is an error, too, since of
-// a policy without templates all that it created is deleted. Faults of templates and dependencies are no error here:
-// see [Validate]. The object is not changed, and the policy shares nothing with it.
+// PolicyOf reads a Policy. It does what runtime.DefaultUnstructuredConverter does, but its error holds a *field.Error
+// for each field of a wrong type. A missing spec is an error, too: everything that a policy without templates has
+// created is deleted. Faults of templates and dependencies are no errors here: see [Validate]. The object is not
+// changed, and the policy shares nothing with it.
 func PolicyOf(u *unstructured.Unstructured) (*policyv1.Policy, error) {
 	if u == nil {
 		return nil, field.Required(field.NewPath("policy"), "must not be nil")
@@ -43,7 +43,8 @@ func convert(object map[string]any) (*policyv1.Policy, error) {
 	return p, runtime.DefaultUnstructuredConverter.FromUnstructured(object, p)
 }
 
-// unconverted says which part of a policy could not be converted: of those that policyShape leaves to the converter.
+// unconverted says which part of a policy could not be converted, among the parts that policyShape leaves to the
+// converter.
 func unconverted(u *unstructured.Unstructured, err error) *field.Error {
 	path, part := field.NewPath("metadata"), u.Object["metadata"]
 	if _, metadataErr := convert(map[string]any{"metadata": part}); metadataErr == nil {
@@ -52,10 +53,10 @@ func unconverted(u *unstructured.Unstructured, err error) *field.Error {
 	return field.Invalid(path, describe(part), "must be of the form that the API gives it: "+err.Error())
 }
 
-// shape says where a decoded JSON value is not of the type it should be. Every shape accepts null.
+// shape reports where a decoded JSON value has a wrong type. Every shape accepts null.
 type shape func(value any, path *field.Path) field.ErrorList
 
-// policyShape gives the shape of a policy's spec, as far as policyv1.PolicySpec has it.
+// policyShape gives the shape of a policy's spec, for the fields of policyv1.PolicySpec.
 func policyShape() shape {
 	dependencies := arrayOf(objectOf(map[string]shape{
 		"apiVersion": a[string]("a string"),
@@ -75,7 +76,7 @@ func policyShape() shape {
 	})
 }
 
-// a gives the shape of a T, which people call name.
+// a gives the shape of a T; name is what people call it.
 func a[T any](name string) shape {
 	return func(value any, path *field.Path) field.ErrorList {
 		if _, ok := value.(T); !ok && value != nil {

@@ -15,25 +15,25 @@ import (
 // rootPolicyLabel stands on replicated policies, with the name that the policy has there.
 const rootPolicyLabel = policyGroup + "/root-policy"
 
-// Replicate gives a policy of the hub as it is on the managed cluster: under the name that it has there, in the
-// cluster's namespace, and with its dependencies in the form that holds there. The result has the policy's labels and
-// annotations and all of its spec, also what [policyv1.Policy] has no field for. It has no status, and nothing else in
-// its metadata, so that it can be created on the hub. Labels, the action and the rollout strategy are the caller's to
-// change. The policy is not changed, and the result shares nothing with it. The errors are those of [PolicyOf].
+// Replicate turns a policy of the hub into the policy for a managed cluster: with its name there, in the cluster's
+// namespace, and with its dependencies in the form that holds there. The result has the policy's labels and annotations
+// and all of its spec, even fields that [policyv1.Policy] lacks. It has no status and no other metadata, so it can be
+// created on the hub. The caller may change labels, the action and the rollout strategy. The policy is not changed, and
+// the result shares nothing with it. The errors are the same as from [PolicyOf].
 //
 // The policy becomes <namespace>.<name>, and gets the label policy.open-cluster-management.io/root-policy with that
-// name. A policy that has the label already is replicated: it is only given the cluster's namespace. One without a
+// name. A policy that already has the label is replicated: it only gets the cluster's namespace. A policy without a
 // namespace keeps its name.
 //
-// A dependency on a Policy becomes <namespace>.<name>, too, and loses its namespace. If it has none, it takes the
-// policy's. Names may have dots: only one with a dot and without a namespace is taken to be replicated already, and
+// A dependency on a Policy also becomes <namespace>.<name>, and loses its namespace. If it has none, it uses the
+// policy's. Names may have dots: only a name with a dot and without a namespace counts as replicated already, and
 // stays.
 //
-// A dependency on a PolicySet, which takes the policy's namespace in the same way, is replaced by one on each of its
-// policies, with the same compliance and in the set's order. A set that is not among sets stays as it is, so that the
-// cluster reports its absence. So does a set without policies: over nothing compliance is unknown, and not met.
-// A set that could not be read is not one that does not exist: don't replicate until it was read. Policies of a set
-// that must not count, those that are disabled or missing, are the caller's to leave out.
+// A dependency on a PolicySet uses the policy's namespace in the same way. It is replaced by a dependency on each of
+// the set's policies, with the same compliance and in the set's order. A set that is not among sets stays as it is, so
+// that the cluster reports its absence. So does a set without policies: without parts compliance is unknown, and not
+// met. Don't replicate while a set could not be read: that does not mean that it does not exist. The caller leaves out
+// policies of a set that must not count: the disabled and the missing ones.
 //
 // Dependencies on other kinds stay as they are.
 func Replicate(u *unstructured.Unstructured, clusterNamespace string, sets map[types.NamespacedName]*policyv1.PolicySet) (*unstructured.Unstructured, error) {
@@ -69,7 +69,7 @@ func Replicate(u *unstructured.Unstructured, clusterNamespace string, sets map[t
 	return object, nil
 }
 
-// isReplicated says whether the policy has the form that holds on managed clusters already.
+// isReplicated says whether the policy already has the form that holds on managed clusters.
 func isReplicated(policy *policyv1.Policy) bool { return policy.Labels[rootPolicyLabel] != "" }
 
 // replication brings dependencies of a policy in this namespace into the form that holds on managed clusters.
@@ -78,8 +78,8 @@ type replication struct {
 	sets      map[types.NamespacedName]*policyv1.PolicySet
 }
 
-// replace brings the dependencies in the field of that name into the form. They are given as they were read, too. What
-// a dependency has beside its name stays with it.
+// replace brings the dependencies in the field of that name into the form. They are also given as they were read, so
+// that all other fields of a dependency stay.
 func (r replication) replace(in map[string]any, name string, read []policyv1.PolicyDependency) {
 	if len(read) == 0 {
 		return
@@ -112,8 +112,8 @@ func (r replication) all(dependencies []policyv1.PolicyDependency) []policyv1.Po
 	return replicated
 }
 
-// replicable gives the spec with its dependencies as they are on the cluster, where two that are spelled differently on
-// the hub may name one object. Without sets each keeps its place.
+// replicable gives the spec with its dependencies as they are on the cluster, where two different spellings on the hub
+// may name one object. Without sets each dependency keeps its place.
 func replicable(policy *policyv1.Policy) *policyv1.PolicySpec {
 	r := replication{namespace: policy.Namespace}
 	spec := policy.Spec

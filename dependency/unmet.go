@@ -66,7 +66,7 @@ func (u Unmet) sentence(name string) string {
 type Reason string
 
 const (
-	// ReasonOtherCompliance says that the object has a compliance, but not the one to wait for.
+	// ReasonOtherCompliance says that the object has a compliance, but not the wanted one.
 	ReasonOtherCompliance Reason = "OtherCompliance"
 	// ReasonNotFound says that there is no such object.
 	ReasonNotFound Reason = "NotFound"
@@ -80,8 +80,8 @@ const (
 	ReasonReadFailed Reason = "ReadFailed"
 	// ReasonNotRead says that nobody tried to read the object so far.
 	ReasonNotRead Reason = "NotRead"
-	// ReasonOnCycle says that the object waits for the template that waits for it. Its compliance is the wanted one,
-	// or Pending, as policies are that wait for each other.
+	// ReasonOnCycle says that the object waits for the template that waits for it. Its compliance is the wanted one, or
+	// Pending, as for policies that wait for each other.
 	ReasonOnCycle Reason = "OnCycle"
 )
 

@@ -6,17 +6,17 @@ import (
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
-// Validate says what is wrong with the templates and dependencies of a policy, on the hub or on a managed cluster,
-// with paths below path. It is empty if every template can be evaluated. These are the faults that make templates
-// invalid in an [Evaluation]:
+// Validate reports what is wrong with the templates and dependencies of a policy, on the hub or on a managed cluster,
+// for a webhook to return. The paths are below path. The list is empty if every template can be evaluated. The same
+// faults make templates invalid in an [Evaluation]:
 //
-//   - A template must name the object that it creates, and must not create what another one of the policy does.
+//   - A template must name the object that it creates, and must not create what another template of the policy creates.
 //   - A dependency must have an apiVersion, a kind, a name, and a compliance to wait for.
-//   - What a template depends on must not have two compliances at once.
-//   - What never has the compliance must not be waited for: a ConstraintTemplate is Compliant or does not exist, and
-//     a constraint is never Pending.
+//   - A template must not wait for two compliances of one object.
+//   - A template must not wait for a compliance that an object never has: a ConstraintTemplate is Compliant or does not
+//     exist, and a constraint is never Pending.
 //
-// The policy's action and its rollout strategy are for override/passes.Validate to check.
+// override/passes.Validate checks the policy's action and its rollout strategy.
 func Validate(policy *policyv1.Policy, path *field.Path) field.ErrorList {
 	if policy == nil {
 		return field.ErrorList{field.Required(path, "must not be nil")}

@@ -18,23 +18,24 @@ const MaxDecisions = 100
 // controlling owner, and the name `<placement>-decision-<n>`, n from 1. A group without clusters has one
 // PlacementDecision without decisions.
 //
-// Stored are the PlacementDecisions of the placement that are stored. Given them, names are steady: a name is only ever used
-// for the group that its object's labels say, and a cluster stays in its object as long as it stays in that group. So no
-// stored object changes the labels of its group, and few are rewritten. Without them, all is cut and numbered anew.
+// Stored are the placement's stored PlacementDecisions. With them, names are steady: a name is only used for the group in
+// its object's labels, and a cluster stays in its object as long as it stays in that group. So no stored object changes the
+// labels of its group, and few are rewritten. Without them, all is cut and numbered anew.
 //
-// Clusters that are new to a group fill its objects that have room, in the order of their names, and
-// then new objects, with the lowest numbers that no stored object has. A stored object with more than
-// MaxDecisions clusters gives up its last ones. A stored object that is not in the result is to be deleted: its
-// group is gone, it has none of its clusters left, or its index label is missing or not written as this package writes it.
-// An object that is being deleted, or that an earlier placement of the same name controls, keeps nothing: its clusters go
-// to others. Objects that are no longer full are not merged.
+// Clusters that are new to a group fill its objects with room, in the order of their names, and then new objects, with the
+// lowest numbers that no stored object has. A stored object with more than MaxDecisions clusters gives up its last ones.
+// Objects that are no longer full are not merged.
 //
-// Within an object, clusters are in the order of their group; across the stored objects of a group they are not.
+// Delete the stored objects that are not in the result: their group is gone, none of their clusters is left, or their
+// index label is missing or not written as this package writes it. An object that is being deleted, or that an earlier
+// placement of the same name controls, keeps nothing: its clusters go to other objects.
 //
-// It is an error (*field.Error) if the placement is nil, or has a name from which no valid names and
-// labels follow (it may have at most 63 characters, the length of a label's value), or if [Join] made g. The errors for
-// stored are the same as from [Read], and its objects must be of this placement. The result shares nothing with g, placement
-// or stored but strings. It takes time linear in the clusters of g and stored.
+// Clusters are in the order of their group within an object, but not across the stored objects of a group.
+//
+// It is an error (*field.Error) if the placement is nil, if its name gives no valid names and labels (it may have at most 63
+// characters, like a label's value), or if [Join] made g. The errors for stored are the same as from [Read], and its objects
+// must be of this placement. The result shares only strings with g, placement and stored. It takes time linear in the
+// clusters of g and stored.
 func (g *Groups) Decisions(placement *clusterv1beta1.Placement, stored ...*clusterv1beta1.PlacementDecision) ([]*clusterv1beta1.PlacementDecision, error) {
 	if placement == nil {
 		return nil, nilPlacement()

@@ -9,11 +9,11 @@ import (
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 )
 
-// keeper cuts groups into objects, given those that are stored, in the order of parse.
+// keeper cuts groups into objects, given the stored objects in the order of parse.
 type keeper struct {
 	*Groups
 	stored  []source        // those that stay
-	holders []int32         // of each position the first stored object that has it under the labels of its group, or -1
+	holders []int32         // for each position the first stored object that has it under the labels of its group, or -1
 	names   map[string]bool // of all stored objects
 	prefix  string
 	last    int // the highest number in use for an object that is not stored
@@ -103,8 +103,8 @@ func (k *keeper) unusedName() string {
 	}
 }
 
-// goes says whether a stored object goes without anybody's doing, and what it has with it: it is being deleted, or will
-// be by the garbage collector, since an earlier placement of the same name controls it.
+// goes says whether a stored object will vanish by itself: it is being deleted, or the garbage collector will delete
+// it, since an earlier placement of the same name controls it.
 func goes(d *clusterv1beta1.PlacementDecision, placement types.UID) bool {
 	if d.DeletionTimestamp != nil {
 		return true
@@ -114,7 +114,7 @@ func goes(d *clusterv1beta1.PlacementDecision, placement types.UID) bool {
 }
 
 // isUnfit says whether an object cannot be kept: its index label is not written as Decisions writes it, such as "01", so
-// that keeping it would change its label; or it has no name, which no stored object has.
+// keeping the object would change its label; or it has no name, which no stored object lacks.
 func (s *source) isUnfit() bool {
 	label, _ := s.label()
 	return s.object == "" || label != strconv.Itoa(int(s.key.Index))

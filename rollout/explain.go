@@ -6,27 +6,28 @@ import (
 	"time"
 )
 
-// Explanation says why a cluster is held, down to whoever holds everything up. The first [Link] is the cluster's own wait.
-// Where that is for groups whose clusters are held themselves, up to three more say what those wait for. It is empty for a
+// Explanation says why a cluster is held, down to what holds everything up. The first [Link] is the cluster's own wait. If
+// that is for groups whose clusters are held themselves, up to three more links say what those wait for. It is empty for a
 // cluster that is not held.
 type Explanation []Link
 
 // Link is one wait.
 type Link struct {
-	// Hold says what is waited for. Where groups are waited for, its Detail names all of them, and says nothing that another link
-	// says.
+	// Hold says what is waited for. Where groups are waited for, its Detail names all of them, and repeats nothing that
+	// another link says.
 	Hold Hold `json:"hold"`
 	// Blockers are the first three clusters that are waited for, and More is the number of the others. Where a slot is
-	// waited for, those that start now come first, then those that free one first. Where a group is waited for, those
-	// that time alone does not end come first, then those that end last. There are none where people or missing decisions
-	// are waited for.
+	// waited for, clusters that start now come first, then those that free a slot first. Where a group is waited for,
+	// clusters that time alone does not end come first, then those that end last. There are no blockers where people or
+	// missing decisions are waited for.
 	Blockers []Blocker `json:"blockers,omitempty"`
 	More     int       `json:"more,omitempty"`
-	// Remedies are the ways in which the wait ends. The first link has none where others have to end first.
+	// Remedies are the ways in which the wait can end. The first link has none where other waits have to end first.
 	Remedies []Remedy `json:"remedies,omitempty"`
 }
 
-// Ends is when time alone ends the wait; zero if it does not. Groups whose turn comes then are waited for from that time on.
+// Ends gives the time at which time alone ends the wait; zero if it does not. From then on the groups whose turn it is
+// are waited for.
 func (l Link) Ends() time.Time {
 	for _, r := range l.Remedies {
 		if r.Type == RemedyWait {
@@ -40,7 +41,7 @@ func (l Link) Ends() time.Time {
 func (l Link) String() string {
 	var ways []string
 	for _, r := range l.Remedies {
-		if r.Type != RemedyWait && r.Type != RemedyAnswer { // the sentence of the hold says so already
+		if r.Type != RemedyWait && r.Type != RemedyAnswer { // the hold's sentence says so already
 			ways = append(ways, r.String())
 		}
 	}
@@ -59,9 +60,9 @@ func (e Explanation) String() string {
 	return strings.Join(lines, "\n")
 }
 
-// Explain says why the named cluster is held, down to who waits for nobody else. It is empty for a cluster that is not
-// held, or not selected. The first question of a result takes time linear in the fleet; each after that time linear in
-// the groups, and with [GroupOrder] in the pairs of groups of which one comes directly after the other.
+// Explain says why the named cluster is held, down to the clusters that wait for nobody else. It is empty for a cluster
+// that is not held, or not selected. The first call on a result takes time linear in the fleet. Each later call takes
+// time linear in the groups, with [GroupOrder] in the pairs of groups that directly follow each other.
 func (r *Result) Explain(cluster string) Explanation {
 	if r.schedule == nil {
 		return nil
@@ -77,8 +78,8 @@ func (r *Result) Explain(cluster string) Explanation {
 	return Explanation{r.link(group)}
 }
 
-// heldBefore finds the group of the active stage that the given group waits for. It does so only where clusters of that
-// group are held themselves.
+// heldBefore finds the group of the active stage that the given group waits for, if clusters of that group are held
+// themselves.
 func (r *Result) heldBefore(group int) (int, bool) {
 	s, c := r.schedule, &r.choice
 	before, waits := c.waitsFor(int(s.stageOf[group]))
@@ -89,8 +90,8 @@ func (r *Result) heldBefore(group int) (int, bool) {
 	return active, ok && r.heldCounted(active) > 0
 }
 
-// grant is the index of the grant that the held clusters of a group wait for: that of its stage, or of the first before
-// it that is not complete.
+// grant gives the index of the grant that the held clusters of a group wait for: the grant of its stage, or of the
+// first incomplete stage before it.
 func (r *Result) grant(group int) int {
 	stage := int(r.schedule.stageOf[group])
 	if before, waits := r.choice.waitsFor(stage); waits {
@@ -132,8 +133,8 @@ func (r *Result) link(group int) Link {
 	return l
 }
 
-// explainStarts says when one more cluster may start by MaxStarts. Where nobody knows, it is for want of a time of those
-// in flight.
+// explainStarts says when one more cluster may start by MaxStarts. Where that is unknown, it lists the clusters in
+// flight without a time.
 func (r *Result) explainStarts(l *Link) {
 	switch h := &l.Hold; {
 	case !h.Until.IsZero():
@@ -154,7 +155,7 @@ func (r *Result) explainStarts(l *Link) {
 	}
 }
 
-// isUnknown says whether the cluster at a position is in flight since nobody knows when.
+// isUnknown says whether the cluster at a position is in flight since an unknown time.
 func (r *Result) isUnknown(position int, s state) bool {
 	return inFlightStates.has(s) && r.ages[position] == unknownAge && !r.schedule.isAside(position)
 }
@@ -175,7 +176,7 @@ func (r *Result) failures() (blockers []Blocker, more int) {
 	return blockers, r.choice.breach.Failures - len(blockers)
 }
 
-// hold gives the reason of the held clusters of a group, with the sentence about those that are waited for.
+// hold gives the reason for the held clusters of a group, with the sentence about the clusters that are waited for.
 func (r *Result) hold(group int) Hold {
 	h := r.holdInBrief(group)
 	if next, ok := r.heldBefore(group); ok {
@@ -184,7 +185,7 @@ func (r *Result) hold(group int) Hold {
 	return h
 }
 
-// holdInBrief gives the same without the reason of those that are held in the active stage, where that stands beside it.
+// holdInBrief gives the same, without the reason for the clusters held in the active stage where another link has it.
 func (r *Result) holdInBrief(group int) Hold {
 	h := r.schedule.hold(&r.choice, group)
 	switch h.Type {
@@ -210,7 +211,7 @@ func (r *Result) withoutSlot() stateSet {
 	return 0
 }
 
-// progress says how far an active stage is, and perhaps who is waited for there.
+// progress says how far an active stage is, and perhaps which clusters are waited for there.
 func (r *Result) progress(grant int, who bool) string {
 	c := r.choice.grants()[grant].used.counts(0)
 	parts := []string{fmt.Sprintf("%d of %d done", c.Done(), c.Total())}

@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// waited is the groups that a group waits for: those of active stages, by their grants, and the others that are not
-// complete, which come after those. Both are in the order of the stages.
+// waited has the groups that a group waits for: groups of active stages, by their grants, and incomplete groups behind
+// them. Both are in the order of the stages.
 //
-// For example, where d comes after b and c, and both after a, of a {succeeded}, b {progressing}, c {toApply} and d {unreported} d waits
-// for b and c, which are active; and of a {progressing} alone for a, which is active, and then for b and c.
+// For example, d comes after b and c, and both after a. With a {succeeded}, b {progressing}, c {toApply} and d {unreported},
+// d waits for b and c, which are active. While a is progressing, d waits for a, which is active, and then for b and c.
 type waited struct {
 	active, later []int
 }
@@ -19,7 +19,7 @@ type waited struct {
 func (r *Result) waitedBy(group int) (w waited) {
 	s, c := r.schedule, &r.choice
 	before, later := s.before(int(s.stageOf[group])), []int(nil)
-	for other := range r.tallies { // whose stages have no other group, as they go one after the other
+	for other := range r.tallies { // each stage has one group, as they go one after the other
 		if stage := int(s.stageOf[other]); before[stage] && !s.isComplete(stage, &r.tallies[other]) {
 			later = append(later, other)
 		}
@@ -35,8 +35,8 @@ func (r *Result) waitedBy(group int) (w waited) {
 	return w
 }
 
-// explainGroups describes the wait of the held clusters of a group for others, and behind it the waits of clusters that are held in
-// those, each once.
+// explainGroups describes the wait of a group's held clusters for other groups, and then the waits of clusters that are held
+// in those, each once.
 func (r *Result) explainGroups(group int) Explanation {
 	w := r.waitedBy(group)
 	own := Link{Hold: r.schedule.hold(&r.choice, group)}
@@ -54,7 +54,7 @@ func (r *Result) explainGroups(group int) Explanation {
 			}
 			links = append(links, l)
 		}
-		told[active] = l.Hold.Type == HoldConcurrency || l.Hold.Type == HoldRamp // which name those in flight
+		told[active] = l.Hold.Type == HoldConcurrency || l.Hold.Type == HoldRamp // these name the clusters in flight
 	}
 	own.Blockers, own.More = all.last.list()
 	if len(links) == 1 {
@@ -65,8 +65,8 @@ func (r *Result) explainGroups(group int) Explanation {
 	return links
 }
 
-// inGroups says how far the groups are that are waited for. It leaves out whom those wait for of which that is told elsewhere, and
-// what makes the sentence too long. The first group stands before it.
+// inGroups says how far the groups are that are waited for, behind a text that names the first. It leaves out what another
+// link tells, and what would make the sentence too long.
 func (r *Result) inGroups(w waited, told map[int]bool) string {
 	var s strings.Builder
 	named := 0

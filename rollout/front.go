@@ -10,53 +10,53 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// front holds the clusters of an active stage that the held clusters of a result wait for. It has what sentences and
-// explanations need.
+// front has the clusters of an active stage that the held clusters of a result wait for, as sentences and explanations
+// need them.
 //
-// For example, with a mandatory group {a soaking until 10:15, b progressing until 10:50} and {c, d} that wait for it, the
-// crowd of soaking is a, that of progressing is b, last is b, a, and first is a, b.
+// For example, c and d wait for a mandatory group {a soaking until 10:15, b progressing until 10:50}. Then the crowd of
+// soaking is a, the crowd of progressing is b, last is b, a, and first is a, b.
 type front struct {
-	crowds [numCrowds]crowd // of the active stage, by state; those that start stand under toApply
-	last   few              // of those that the stage waits for: who ends last, those that never end before all others
-	first  few              // of those that have a slot: who frees it first
+	crowds [numCrowds]crowd // of the active stage, by state; clusters that start are under toApply
+	last   few              // the clusters that the stage waits for, the last to end first; those that never end come before all others
+	first  few              // the clusters that have a slot, the first to free it first
 	excess int              // how many slots have to come free before one more cluster may start
-	needed int              // how many that hold a slot have to succeed before one more cluster may start
-	frees  time.Time        // when so many are free; zero if time alone does not free them
+	needed int              // how many of those with a slot have to succeed before one more cluster may start
+	frees  time.Time        // when that many are free; zero if time alone does not free them
 	ends   []end            // when time frees each slot; only while the front is made
-	// How many only start now, and of how many nobody knows since when they are in flight.
+	// How many only start now, and how many are in flight since an unknown time.
 	starting, unknown int
-	earlier           int // how many are in flight in an earlier attempt than the wanted one
+	earlier           int // how many are in flight in an attempt before the wanted one
 
-	// Of last and of first those whose deadline or soak ends once a report says since when they are as they are.
+	// The clusters of last and of first whose deadline or soak ends once a report says since when.
 	undated, undatedSlots crowd
-	dates                 int // of how many of undatedSlots a report has to say so, so that time frees slots enough; 0 if that is not it
+	dates                 int // how many of undatedSlots need such a report for time to free enough slots; 0 if that would not help
 }
 
-// end is when time frees a slot, and whether that makes a cluster one that soaked.
+// end is when time frees a slot, and whether the cluster has then soaked.
 type end struct {
 	at    time.Time
 	soaks bool
 }
 
-// fronts are those of the active stages, in their order. They are worked out once a result, when somebody asks, in one pass
-// over the fleet. There are none where something stops all stages, since the held clusters then do not wait for others, or
-// wait for those that failed.
+// fronts has the fronts of the active stages, in order. They are worked out once for a result, when somebody asks, in one
+// pass over the fleet. There are none where something stops all stages: the held clusters then wait for no others, or for
+// clusters that failed.
 type fronts struct {
 	once  sync.Once
 	of    []front
-	fleet *front // of all clusters; nil where the ramp holds none
+	fleet *front // the front of all clusters; nil where the ramp holds none
 
-	attempt int // at a breach the last one in which a cluster failed that counts
+	attempt int // at a breach the last attempt among the failures that count
 }
 
-// Beside the states there are crowds of those that are tried again (R39).
+// Beside the states there are crowds for clusters that are tried again (R39).
 const (
 	silentAgain = numStates + iota
 	progressingAgain
 	numCrowds
 )
 
-// crowdOf is the place of the crowd of a cluster in a state.
+// crowdOf gives the crowd of a cluster in a state.
 func crowdOf(b *Blocker, s state) state {
 	switch {
 	case b.Again.IsZero():
@@ -82,8 +82,7 @@ type few struct {
 	n        int
 }
 
-// add counts b, and puts it in its place if that is among the first: in the order of compareEnds, or with the sign -1 in
-// the reverse order.
+// add counts b, and inserts it if it is among the first, in the order of compareEnds, or reversed if sign is -1.
 func (f *few) add(b *Blocker, sign int) {
 	f.n++
 	at := len(f.blockers)
@@ -148,8 +147,8 @@ func (r *Result) findFronts() {
 	r.fronts.of, r.fronts.fleet = fronts, fleet
 }
 
-// add puts in a cluster that starts or is in flight, perhaps in an earlier attempt than the wanted one. A failed one has no
-// slot where it is freed.
+// add takes in a cluster that starts or is in flight, perhaps in an attempt before the wanted one. A failed cluster has no
+// slot if failures free it.
 func (f *front) add(b Blocker, state state, freeFailed, earlier bool) {
 	f.crowds[crowdOf(&b, state)].add(b)
 	f.starting += one(b.Starting)
@@ -173,8 +172,8 @@ func (f *front) add(b Blocker, state state, freeFailed, earlier bool) {
 	}
 }
 
-// close works out what follows from all that were added. IsFree says whether one more cluster may start once so many slots came
-// free, so many of them of clusters that soaked.
+// close works out what follows from the clusters that were added. IsFree says whether one more cluster may start once that
+// many slots are free, and that many of them from clusters that soaked.
 func (f *front) close(isFree func(ended, soaked int) bool) {
 	slices.SortFunc(f.ends, func(a, b end) int { return a.at.Compare(b.at) })
 	soaked := 0
@@ -191,11 +190,11 @@ func (f *front) close(isFree func(ended, soaked int) bool) {
 	f.joinStarts()
 }
 
-// countDates is of how many a report has to say since when, whichever they are, so that time frees slots enough; 0 where no number
-// does. So many of those whose slots time frees soak.
+// countDates gives how many clusters, whichever they are, need a report that says since when, for time to free enough slots;
+// 0 where no number is enough. Soaked is how many of the slots that time frees belong to soaking clusters.
 func (f *front) countDates(isFree func(ended, soaked int) bool, soaked int) int {
 	u := &f.undatedSlots
-	others := u.n - f.crowds[soakingUndated].n // that do not soak
+	others := u.n - f.crowds[soakingUndated].n // the ones that do not soak
 	for n := 1; n <= u.n; n++ {
 		if isFree(len(f.ends)+n, soaked+max(0, n-others)) {
 			return n
@@ -204,7 +203,7 @@ func (f *front) countDates(isFree func(ended, soaked int) bool, soaked int) int 
 	return 0
 }
 
-// join puts in those of another active stage, all of which a stage waits for as well.
+// join takes in the clusters of another active stage, when a stage waits for both.
 func (f *front) join(other *front) {
 	for i := range f.crowds {
 		f.crowds[i].merge(&other.crowds[i])
@@ -220,7 +219,7 @@ func (f *front) join(other *front) {
 	f.undated.merge(&other.undated)
 }
 
-// namesBut joins the names of those in all crowds but one.
+// namesBut joins the names of the clusters in all crowds but one.
 func (f *front) namesBut(without state) string {
 	var all crowd
 	for i := range f.crowds {
@@ -231,10 +230,10 @@ func (f *front) namesBut(without state) string {
 	return all.listed()
 }
 
-// isFree says so of the slots of a stage.
+// isFree says whether one more cluster of a stage may start.
 func (f *front) isFree(ended, _ int) bool { return f.excess >= 1 && ended >= f.excess }
 
-// closeRamp closes the front of all clusters. By the ramp each that soaks frees a slot and may add one.
+// closeRamp closes the front of all clusters. With the ramp, a cluster that has soaked frees a slot and may add one.
 func (r *Result) closeRamp(f *front) {
 	p, initial := r.choice.pace, r.schedule.options.ramp
 	taken := r.schedule.holdingSlots(&p.all) + r.choice.starting()
@@ -246,13 +245,13 @@ func (r *Result) closeRamp(f *front) {
 	f.close(isFree)
 }
 
-// joinStarts puts those that start into one crowd, whether they were never reported or were reported ToApply.
+// joinStarts puts the clusters that start into one crowd, never reported or reported ToApply.
 func (f *front) joinStarts() {
 	f.crowds[toApply].merge(&f.crowds[unreported])
 	f.crowds[unreported] = crowd{}
 }
 
-// waitedFor says whom a rollout waits for that holds nobody: all that start or are in flight.
+// waitedFor says which clusters a rollout waits for that holds nobody: all that start or are in flight.
 func (r *Result) waitedFor() string {
 	var f front
 	for position, state := range r.states {
@@ -292,9 +291,9 @@ func (c *crowd) merge(other *crowd) {
 	}
 }
 
-// sentence says what the clusters of a crowd do and until when: until they are done, or where slots have to come free, until
-// they give those back. Of several that end at different times it names the last, or the first to free a slot. Where more
-// than one slot has to come free, it names the first and the last.
+// sentence says what the clusters of a crowd do and until when: until they are done or, where slots have to become free,
+// until they give theirs back. If they end at different times it names the last, or the first to free a slot. Where more
+// than one slot has to become free, it names the first and the last.
 func (c *crowd) sentence(slots int) string {
 	b, which, end := c.last, "last", (*Blocker).end
 	if slots > 0 {
@@ -315,11 +314,11 @@ func (c *crowd) sentence(slots int) string {
 }
 
 // longestDetail is the most bytes that the sentences about clusters have together, unless the first alone has more. With the
-// names that a hub allows, a hold is then shorter than the 1,024 bytes of a message.
+// names that a hub allows, a hold then fits the 1,024 bytes of a message.
 const longestDetail = 560
 
-// sentences joins what the crowds of all states but some say, the most troublesome first. The slots are those that have to
-// come free, if it is slots that are waited for.
+// sentences joins the sentences of all crowds but some, the most troublesome first. Slots is how many have to become free,
+// if slots are waited for.
 func (f *front) sentences(slots int, without stateSet) string {
 	var s strings.Builder
 	more := 0

@@ -13,27 +13,27 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// Planner answers like [Plan] without being given the whole fleet each time: it keeps the groups and the
-// reports, and is told what changes. After any sequence of changes [Planner.Result] equals what Plan says
-// of the same groups, reports, strategy and options.
+// Planner gives the same answers as [Plan], but is not given the whole fleet each time: it keeps the groups and the
+// reports, and is told what changes. After any sequence of changes, [Planner.Result] equals what Plan gives for the
+// same groups, reports, strategy and options.
 //
-// A report, or time that passes, costs time that hardly grows with the fleet; a change of groups or
-// strategy costs time linear in it. A Planner takes about 40 bytes a cluster beside the groups.
+// A report, or time that passes, takes time that hardly grows with the fleet. A change of groups or strategy takes time
+// linear in the fleet. A Planner takes about 40 bytes a cluster beside the groups.
 //
-// The zero Planner is ready to use: it rolls out to All clusters of no groups until it is told otherwise. All methods
-// may be called from several goroutines at a time; each call sees those that returned before it. A controller whose
-// decisions must not interleave, each taken on the effects of the one before, still has to take one at a time.
+// The zero Planner is ready to use: it has the type All and no groups until it is told otherwise. All methods may be
+// called from several goroutines at a time; each call sees the effects of calls that returned before it. A controller
+// whose decisions depend on the effects of earlier ones still has to make one at a time.
 type Planner struct {
 	mu      sync.Mutex
 	tracker *tracker // nil until the first call of the zero Planner
 
-	// Of clusters by name, selected or not:
-	removed map[string]report  // what was reported of those that are not selected
+	// By the names of clusters, selected or not:
+	removed map[string]report  // the reports of clusters that are not selected
 	gone    []string           // the names in removed, in order; nil if not known
-	several map[string]bool    // those with several reports in the last call that spoke of them
-	applied map[string]applied // since when they have the present version, as Applied was told
+	several map[string]bool    // clusters that had several reports in the last call with any
+	applied map[string]applied // since when clusters have the present version, as Applied was told
 
-	unselected map[string]time.Time // since when clusters have not been selected, as the last answer has it; nil if not known
+	unselected map[string]time.Time // since when clusters have not been selected, by the last answer; nil if unknown
 }
 
 // report is what a Planner keeps of a report.
@@ -44,15 +44,15 @@ type report struct {
 	lag     time.Duration // how long before since the version was applied
 }
 
-// applied is what a Planner was told of a write: when it was, and in which attempt.
+// applied is what Applied said of a write: when it was, and in which attempt.
 type applied struct {
 	when    time.Time
 	attempt int
-	again   bool // at the very time of what was known before, from which only the attempt tells it
+	again   bool // at the same time as the write known before; only the attempts differ
 }
 
-// NewPlanner makes a planner for a rollout of which nothing has been reported yet. It returns the errors
-// that [Plan] would. The planner keeps groups, which may be nil, and the options.
+// NewPlanner makes a planner for a rollout without any report yet. Groups may be nil. The planner keeps groups and
+// options. The errors are the same as from [Plan].
 func NewPlanner(strategy clusterv1alpha1.RolloutStrategy, groups *grouping.Groups, opts ...Option) (*Planner, error) {
 	p := &Planner{}
 	p.SetGroups(groups)
@@ -72,11 +72,11 @@ func (p *Planner) lock() *tracker {
 	return p.tracker
 }
 
-// Report takes in what was observed of clusters, in place of what was reported of them before. Of several reports
-// of one cluster in a call one counts, by [status.Merge]; who is told of one object at a time and knows of several of a
-// cluster reports all of them in one call. A report that is older than what [Planner.Applied] said has no effect.
+// Report replaces what was reported of clusters before. Several reports of one cluster in a call count as one
+// ([status.Merge]). So pass the reports of all objects of a cluster in one call, even if only one of them changed. A
+// report that is older than what [Planner.Applied] said has no effect.
 //
-// It is an error (*field.Error) if a report has no cluster; none of the reports has an effect then.
+// It is an error (*field.Error) if a report has no cluster. Then none of the reports has an effect.
 func (p *Planner) Report(reports ...status.Report) error {
 	var errs field.ErrorList
 	for i := range reports {
@@ -93,8 +93,8 @@ func (p *Planner) Report(reports ...status.Report) error {
 		p.observe(&reports[0], false)
 		return nil
 	}
-	seen := make(map[string]int, len(reports)) // the first report of each cluster
-	several := make(map[string]status.Report)  // those of more than one, merged
+	seen := make(map[string]int, len(reports)) // the index of each cluster's first report
+	several := make(map[string]status.Report)  // clusters with more than one, merged
 	for i := range reports {
 		r := &reports[i]
 		first, again := seen[r.Cluster]
@@ -120,7 +120,7 @@ func (p *Planner) Report(reports ...status.Report) error {
 	return nil
 }
 
-// observe takes in one report, which stands for several or for itself.
+// observe takes in one report, perhaps merged from several.
 func (p *Planner) observe(r *status.Report, several bool) {
 	if p.isOutdated(r) {
 		return
@@ -134,8 +134,8 @@ func (p *Planner) observe(r *status.Report, several bool) {
 	p.set(r.Cluster, report{kind, since, p.inAttempt(*r).Attempt, lagOf(r)})
 }
 
-// inAttempt gives a report the attempt that it is about. One without Applied is about the last write, whose attempt it need not know;
-// else a cluster that fails for ever would be started again for ever.
+// inAttempt gives a report the attempt that it is about. A report without Applied is about the last write, whose attempt it
+// need not know; otherwise a cluster that fails for ever would be started again for ever.
 func (p *Planner) inAttempt(r status.Report) status.Report {
 	if last, ok := p.applied[r.Cluster]; ok && r.Applied.IsZero() {
 		r.Attempt = max(r.Attempt, last.attempt)
@@ -150,9 +150,9 @@ func insert[V any](m *map[string]V, key string, value V) {
 	(*m)[key] = value
 }
 
-// isOutdated says whether a report speaks of a version, or of an attempt, before the one that was applied last. A report
-// with the very time of the write is of that write, whatever attempt it has. One without Applied does not know of which write
-// it is: only a failure that does not lie after the write and has an earlier number is taken for the one that is tried again.
+// isOutdated says whether a report is about a version or an attempt before the last write. A report with exactly the time of
+// the write is about that write, whatever its attempt. A report without Applied does not say which write it is about. Only a
+// failure that is not after the write and has an earlier number is taken for the failure that is being tried again.
 func (p *Planner) isOutdated(r *status.Report) bool {
 	if len(p.applied) == 0 {
 		return false
@@ -170,25 +170,24 @@ func (p *Planner) isOutdated(r *status.Report) bool {
 	return isBefore(of, last.when) || earlier && (of.Before(last.when) || last.again && of.Equal(last.when))
 }
 
-// isBefore compares in whole seconds, which is all that a condition or an annotation may have kept.
+// isBefore compares in whole seconds, since conditions and annotations may keep no more.
 func isBefore(t, applied time.Time) bool { return t.Before(applied.Truncate(time.Second)) }
 
-// Applied says that the present version of the workload was written for a cluster at a time. From now on the cluster is
-// in flight, also if an observation that was made before arrives later: a report whose Applied is older has no effect,
-// nor has a report without Applied that is ToApply or whose LastTransitionTime is older. A controller calls it after each
-// write that [Planner.Next] asked for or that changed the version, with the time that it noted in the object.
+// Applied tells the planner that the present version of the workload was written for a cluster at the time when. From now
+// on the cluster is in flight, even if an older observation arrives later: a report whose Applied is older has no effect,
+// and neither has a report without Applied that is ToApply or whose LastTransitionTime is older. Call Applied after each
+// write that [Planner.Next] asked for or that changed the version, with the time that was noted in the object.
 //
-// A cluster that waits is in the attempt that is wanted ([Attempt]) from this write on. One that does not wait stays in its attempt.
-// From then on a report of an earlier attempt has no effect where its Applied is older than when, by any fraction of a second. A report
-// without Applied counts as one of the cluster's attempt, whatever its own number; but a failure with an earlier number has no effect
-// unless it came after when: it is taken for the failure that is being tried again.
+// A waiting cluster is in the wanted attempt ([Attempt]) from this write on. Any other cluster stays in its attempt. From
+// then on a report of an earlier attempt has no effect where its Applied is older than when, by any fraction of a second. A
+// report without Applied counts for the cluster's attempt, whatever its own number. But a failure with an earlier number has
+// no effect unless it came after when: it is taken for the failure that is being tried again.
 //
-// Where the answer to a write was lost, read the object. Call Applied only if the object has the attempt that is wanted
+// Where the answer to a write was lost, read the object. Call Applied only if the object has the wanted attempt
 // ([status.StampOf]); otherwise only Report it.
 //
-// It does for the planner what a report of ToApply with that time in Applied would do, unless what was reported already
-// is later than that. When another version is wanted, all clusters begin anew: Forget them, then Report how they
-// stand with that version.
+// Applied has the effect of a report of ToApply with that time in Applied, unless a later report is known already. When
+// another version is wanted, all clusters begin anew: Forget them, then Report how they stand with that version.
 func (p *Planner) Applied(cluster string, when time.Time) {
 	when = when.Round(0)
 	t := p.lock()
@@ -217,9 +216,9 @@ func (p *Planner) Applied(cluster string, when time.Time) {
 	p.set(cluster, report{silent, when, attempt, 0})
 }
 
-// Forget drops what was reported of clusters and what Applied said of them: their workload is gone, or was never there.
-// Names without a report have no effect. A cache that does not show an object yet is no reason to forget its cluster; a
-// deletion is.
+// Forget drops what Report and Applied said of clusters: their workload is gone, or was never there. Names without a
+// report have no effect. Forget a cluster when its object is deleted, but not because a cache does not show the object
+// yet.
 func (p *Planner) Forget(clusters ...string) {
 	p.lock()
 	defer p.mu.Unlock()
@@ -230,7 +229,7 @@ func (p *Planner) Forget(clusters ...string) {
 	}
 }
 
-// set changes what was reported of a cluster; the zero report is none.
+// set replaces the report of a cluster; the zero report removes it.
 func (p *Planner) set(cluster string, r report) {
 	if position, selected := p.tracker.schedule.groups.Position(cluster); selected {
 		p.tracker.report(position, r)
@@ -246,8 +245,8 @@ func (p *Planner) set(cluster string, r report) {
 	}
 }
 
-// SetGroups replaces the groups, which may be nil. Reports are kept, also those of clusters that are no longer selected,
-// which are Removed until they are selected again or forgotten.
+// SetGroups replaces the groups, which may be nil. Reports are kept. Clusters that have a report and are no longer
+// selected are in Next.Removed until they are selected again or forgotten.
 func (p *Planner) SetGroups(groups *grouping.Groups) {
 	old := p.lock()
 	defer p.mu.Unlock()
@@ -275,7 +274,7 @@ func (p *Planner) SetGroups(groups *grouping.Groups) {
 	p.tracker = (&tracker{schedule: schedule, facts: facts, now: old.now}).fill()
 }
 
-// SetStrategy replaces the strategy and all options. It returns the errors that [Plan] would; nothing changes then.
+// SetStrategy replaces the strategy and all options. The errors are the same as from [Plan]; nothing changes then.
 func (p *Planner) SetStrategy(strategy clusterv1alpha1.RolloutStrategy, opts ...Option) error {
 	rules, o, err := compile(*strategy.DeepCopy(), opts)
 	if err != nil {
@@ -287,13 +286,17 @@ func (p *Planner) SetStrategy(strategy clusterv1alpha1.RolloutStrategy, opts ...
 	return nil
 }
 
-// Next says what may happen at the time now. It costs time in proportion to what it returns and to the
-// clusters whose deadline or soak ended since the call before; with closed gates also to the groups and the
-// waiting clusters behind them, with [GroupOrder] to the groups, with [MaxStarts] once more
-// clusters than it allows started within its span to those, with [WaitBetweenGroups] once the last success of a group is
-// reported no more to the clusters that go with that group, at a breach to the failed clusters, and while clusters
-// wait that are not counted to all of those. A time before that of an earlier call is answered as well, in time linear in the
-// fleet.
+// Next says what may happen at the time now. It takes time in proportion to what it returns and to the clusters whose
+// deadline or soak ended since the call before, and also
+//
+//   - with closed gates, to the groups and the waiting clusters behind them;
+//   - with [GroupOrder], to the groups;
+//   - with [MaxStarts], to the starts within its span, if these are more than it allows;
+//   - with [WaitBetweenGroups], to the clusters of a group's stage, if its last success is no longer reported;
+//   - at a breach, to the failed clusters;
+//   - while uncounted clusters wait, to all of them.
+//
+// Now may be before the time of an earlier call; that takes time linear in the fleet.
 func (p *Planner) Next(now time.Time) Next {
 	p.lock()
 	defer p.mu.Unlock()
@@ -305,8 +308,8 @@ func (p *Planner) Next(now time.Time) Next {
 	return n
 }
 
-// InFlight gives the clusters in flight at the time now, as [Result].InFlight has them: those that a change of the
-// workload must reach.
+// InFlight gives the clusters in flight at the time now, as in [Result].InFlight. A change of the workload must reach
+// them.
 func (p *Planner) InFlight(now time.Time) []Cluster {
 	p.lock()
 	defer p.mu.Unlock()
@@ -316,8 +319,7 @@ func (p *Planner) InFlight(now time.Time) []Cluster {
 	return t.schedule.list(t, inFlightStates, everyone.inFlight())
 }
 
-// Result says at the time now all that [Plan] would, reasons and summary included. It takes time linear in
-// the fleet.
+// Result gives what [Plan] would give at the time now, with reasons and summary. It takes time linear in the fleet.
 func (p *Planner) Result(now time.Time) *Result {
 	p.lock()
 	defer p.mu.Unlock()
@@ -343,14 +345,14 @@ func (p *Planner) Result(now time.Time) *Result {
 // advance brings the tracker to the time now.
 func (p *Planner) advance(now time.Time) {
 	t := p.tracker
-	if now = now.Round(0); now.Before(t.now) { // as Plan, by the wall clock
+	if now = now.Round(0); now.Before(t.now) { // without the monotonic clock, as in Plan
 		p.tracker = (&tracker{schedule: t.schedule, ranks: t.ranks, facts: t.facts, now: now}).fill()
 	} else {
 		t.advance(now)
 	}
 }
 
-// observed gives what the planner knows beside the states of the selected clusters.
+// observed gives what the planner knows, except for the states of the selected clusters.
 func (p *Planner) observed() observed {
 	o := p.tracker.observed()
 	o.removed = p.removedNames()
@@ -363,16 +365,16 @@ func (p *Planner) observed() observed {
 	return o
 }
 
-// remember keeps in mind since when clusters have not been selected.
+// remember keeps since when clusters have not been selected.
 func (p *Planner) remember(c *choice) {
 	if p.tracker.schedule.options.grace <= 0 {
 		p.unselected = nil
 	} else if p.unselected = c.unselected; p.unselected == nil {
-		p.unselected = map[string]time.Time{} // which is not to ask the option again
+		p.unselected = map[string]time.Time{} // so that the option is not asked again
 	}
 }
 
-// removedNames are those of the clusters that were reported and are not selected, in order.
+// removedNames gives the names of the clusters that were reported and are not selected, in order.
 func (p *Planner) removedNames() []string {
 	if p.gone == nil {
 		for cluster := range p.removed {

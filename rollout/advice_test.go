@@ -1,0 +1,169 @@
+package rollout_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/cohort-ocm/cohort/internal/exhaustive"
+	"github.com/cohort-ocm/cohort/rollout"
+)
+
+// R29: an explanation is empty exactly where a cluster is not held; its blockers are among all of them; whatever it says
+// ends the wait, whether it is waited for or done.
+func TestFollowingTheAdviceWorks(t *testing.T) {
+	t.Parallel()
+	worlds, remedies := 0, map[rollout.RemedyType]int{}
+	advisedFleets(t, exhaustive.Of(2, 3), func(h *advised) {
+		worlds++
+		r, err := h.plan()
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := map[string]rollout.Blocker{}
+		for _, b := range r.Blockers() {
+			all[b.Name] = b
+		}
+		for position := range h.groups.NumClusters() {
+			cluster := h.groups.Cluster(position)
+			disposition, hold, _ := r.Find(cluster)
+			e := r.Explain(cluster)
+			if (disposition == rollout.DispositionHeld) != (len(e) > 0) {
+				t.Fatalf("%v\n%v: %s is %s and its explanation is %q", h, r, cluster, disposition, e)
+			}
+			if len(e) == 0 {
+				continue
+			}
+			if first := e[0].Hold; withoutDetail(first) != withoutDetail(hold) {
+				t.Fatalf("%v\n%v: %s is held by %v and explained by %v", h, r, cluster, hold, first)
+			}
+			if twice := saidTwice(e); twice != "" {
+				t.Fatalf("%v\n%v: %s is told twice that %q:\n%v", h, r, cluster, twice, e)
+			}
+			told := 0
+			for _, l := range e {
+				if len(l.String()) > 1024 {
+					t.Errorf("%d bytes: %v", len(l.String()), l)
+				}
+				for _, b := range l.Blockers {
+					if all[b.Name].Holds < 1 {
+						t.Fatalf("%v\n%v: %s waits for %v, which is not among the blockers %v", h, r, cluster, b, all)
+					}
+				}
+				for _, remedy := range l.Remedies {
+					if told++; remedy.Type == rollout.RemedyCompleteGroups {
+						continue
+					}
+					remedies[remedy.Type]++
+					if name := h.answered(remedy); name != "" {
+						t.Fatalf("%v\n%v: %s is told to %v, and %s has answered", h, r, cluster, remedy, name)
+					}
+					after := h.clone()
+					after.follow(l, remedy)
+					next, err := after.plan()
+					if err != nil {
+						t.Fatal(err)
+					}
+					if !ended(l.Hold, r, next, cluster) && !(remedy.Type == rollout.RemedyReportTime && isKnown(l, next.Explain(cluster))) {
+						t.Fatalf("%v\n%v\n%s: %v\nafter %v:\n%v\n%v", h, r, cluster, e, remedy, next, next.Explain(cluster))
+					}
+				}
+			}
+			if told == 0 {
+				t.Fatalf("%v\n%v: nothing ends the wait of %s: %v", h, r, cluster, e)
+			}
+		}
+	})
+	t.Logf("%d worlds, remedies followed: %v", worlds, remedies)
+	if len(remedies) != 10 {
+		t.Errorf("there are ten ways in which a wait ends without the groups, and %d were followed", len(remedies))
+	}
+}
+
+// ended says whether a wait is over: for a slot, one that was held starts, failures stop the rollout, or another limit holds
+// the cluster; else the cluster no longer waits for it. A wait of which nobody knew when it ends is over where that is known,
+// as another wait, until then, has taken its place.
+func ended(hold rollout.Hold, before, after *rollout.Result, cluster string) bool {
+	dated := func(now rollout.Hold) bool { return hold.Until.IsZero() && !now.Until.IsZero() }
+	switch hold.Type {
+	case rollout.HoldConcurrency, rollout.HoldRamp, rollout.HoldStarts:
+		_, next, _ := after.Find(cluster)
+		return after.Breach != nil || next.Type != hold.Type || dated(next) || slices.ContainsFunc(after.Start, func(c rollout.Cluster) bool {
+			return !slices.Contains(before.Start, c)
+		})
+	}
+	for _, l := range after.Explain(cluster) {
+		if l.Hold.Type == hold.Type && l.Hold.Group == hold.Group && l.Hold.AllGroups == hold.AllGroups && !dated(l.Hold) {
+			return false
+		}
+	}
+	return true
+}
+
+// withoutDetail is a hold without whom it waits for, of which an explanation tells a part in later links.
+func withoutDetail(h rollout.Hold) rollout.Hold {
+	h.Detail = ""
+	return h
+}
+
+// isKnown says whether of a wait whose end nobody knew for want of a time the end is known now. It may go on for others where it is one
+// for groups, or took more than those whose time was not known.
+func isKnown(before rollout.Link, now rollout.Explanation) bool {
+	of := func(l rollout.Link, t rollout.RemedyType) bool {
+		return slices.ContainsFunc(l.Remedies, func(r rollout.Remedy) bool { return r.Type == t })
+	}
+	for _, l := range now {
+		if l.Hold.Type == before.Hold.Type && l.Hold.Group == before.Hold.Group && l.Ends().IsZero() {
+			forGroups := l.Hold.Type == rollout.HoldEarlierGroup || l.Hold.Type == rollout.HoldMandatoryGroup
+			return !of(l, rollout.RemedyReportTime) && (forGroups || !of(before, rollout.RemedyAnswer))
+		}
+	}
+	return true
+}
+
+// saidTwice gives a part of a sentence, beside how much is done, that two links of an explanation say.
+func saidTwice(e rollout.Explanation) string {
+	by := map[string]int{}
+	for i, l := range e {
+		for part := range strings.SplitSeq(l.Hold.String(), "; ") {
+			if j, said := by[part]; said && i != j && !strings.HasSuffix(part, " done") {
+				return part
+			}
+			by[part] = i
+		}
+	}
+	return ""
+}
+
+// R29: whoever does what the explanation says, again and again, and lets what starts succeed, sees the cluster start.
+func TestFollowingTheAdviceToTheEndStartsTheCluster(t *testing.T) {
+	t.Parallel()
+	choice := 0
+	advisedFleets(t, exhaustive.Of(2, 3), func(h *advised) {
+		for position := range h.groups.NumClusters() {
+			cluster := h.groups.Cluster(position)
+			world, story := h.clone(), []string(nil)
+			choice++
+			for step := 0; ; step++ {
+				r, err := world.plan()
+				if err != nil {
+					t.Fatal(err)
+				}
+				e := r.Explain(cluster)
+				story = append(story, fmt.Sprintf("%v\n  %v", r, e))
+				if len(e) == 0 {
+					break
+				}
+				if step == 30 {
+					t.Fatalf("%v: %s does not start:\n%s", h, cluster, strings.Join(story, "\n"))
+				}
+				for _, c := range r.Start {
+					world.succeed(c.Name)
+				}
+				root := e[len(e)-1]
+				world.follow(root, root.Remedies[choice%len(root.Remedies)])
+			}
+		}
+	})
+}

@@ -1,0 +1,271 @@
+package rollout_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+
+	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/status"
+)
+
+// advised is all that a plan is made of, so that a test can do what an explanation says and plan again.
+type advised struct {
+	strategy clusterv1alpha1.RolloutStrategy
+	groups   *grouping.Groups
+	reports  map[string]status.Report
+	now      time.Time
+	paused   bool
+	gate     *grouping.Key
+	opens    time.Time
+	others   []rollout.Option
+	back     bool // the rollout is taken back
+}
+
+func (h *advised) plan() (*rollout.Result, error) {
+	opts := slices.Clone(h.others)
+	if h.paused {
+		opts = append(opts, rollout.Paused())
+	}
+	if h.gate != nil {
+		opts = append(opts, rollout.Closed(*h.gate, rollout.Gate{Name: "approval", Opens: h.opens}))
+	}
+	var reports []status.Report
+	for _, r := range h.reports {
+		reports = append(reports, r)
+	}
+	if h.back {
+		return rollout.Revert(clusterv1alpha1.RolloutStrategy{}, h.groups, rollout.Abort{Time: h.now, Failed: reports}, h.now, opts...)
+	}
+	return rollout.Plan(h.strategy, h.groups, reports, h.now, opts...)
+}
+
+func (h *advised) clone() *advised {
+	c := *h
+	c.reports = make(map[string]status.Report, len(h.reports))
+	for name, r := range h.reports {
+		c.reports[name] = r
+	}
+	c.strategy = *h.strategy.DeepCopy()
+	return &c
+}
+
+// succeed has a cluster succeed long ago, so that it soaked.
+func (h *advised) succeed(cluster string) {
+	h.reports[cluster] = status.Report{Cluster: cluster, Status: status.Succeeded, LastTransitionTime: h.now.Add(-1000 * time.Hour)}
+}
+
+// config is the part that both progressive types have.
+func (h *advised) config() *clusterv1alpha1.RolloutConfig {
+	if h.strategy.Progressive != nil {
+		return &h.strategy.Progressive.RolloutConfig
+	}
+	return &h.strategy.ProgressivePerGroup.RolloutConfig
+}
+
+// follow does what a remedy says.
+func (h *advised) follow(l rollout.Link, r rollout.Remedy) {
+	switch r.Type {
+	case rollout.RemedyWait:
+		if l.Hold.Type == rollout.HoldStarts { // what starts does so meanwhile
+			result, _ := h.plan()
+			for _, c := range result.Start {
+				h.reports[c.Name] = status.Report{Cluster: c.Name, Status: status.Progressing, Applied: h.now}
+			}
+		}
+		h.now = r.At
+	case rollout.RemedyAnswer, rollout.RemedyMend:
+		for _, name := range strings.Split(r.Clusters, ", ")[:r.Count] {
+			h.succeed(name)
+		}
+	case rollout.RemedyReportTime:
+		for _, name := range strings.Split(r.Clusters, ", ")[:r.Count] {
+			report := h.reports[name]
+			report.LastTransitionTime = h.now
+			h.reports[name] = report
+		}
+	case rollout.RemedyTryAgain:
+		h.others = append(slices.Clone(h.others), rollout.Attempt(r.Count))
+	case rollout.RemedyRevert:
+		h.back = true
+	case rollout.RemedyResume:
+		h.paused = false
+	case rollout.RemedyOpenGate:
+		h.gate = nil
+	case rollout.RemedyRaiseMaxFailures:
+		h.config().MaxFailures = intstr.FromInt(r.Count)
+	case rollout.RemedySetProgressDeadline:
+		h.config().ProgressDeadline = "1s"
+	}
+}
+
+// answered names a cluster that is waited for by a remedy although no more is to come from it: it has succeeded, and no report says when.
+func (h *advised) answered(r rollout.Remedy) string {
+	for name := range strings.SplitSeq(r.Clusters, ", ") {
+		if report := h.reports[name]; r.Type == rollout.RemedyAnswer && report.Status == status.Succeeded && report.LastTransitionTime.IsZero() {
+			return name
+		}
+	}
+	return ""
+}
+
+var atTen = time.Date(2026, 1, 2, 10, 0, 0, 0, time.UTC)
+
+// kindsOfReports are the kinds of reports that a cluster may have; nil is none.
+var kindsOfReports = []func(cluster string) *status.Report{
+	func(string) *status.Report { return nil },
+	reported(status.ToApply, 0, 0),
+	reported(status.ToApply, 0, 5*time.Minute), // has not answered
+	reported(status.Progressing, 5*time.Minute, 0),
+	reported(status.Progressing, 0, 0), // since nobody knows when
+	reported(status.Progressing, time.Hour, 0),
+	reported(status.Failed, 4*time.Minute, 0),
+	reported(status.Succeeded, 3*time.Minute, 0),
+	reported(status.Succeeded, time.Hour, 0),
+	reported(status.TimeOut, 2*time.Hour, 0),
+}
+
+func reported(s status.RolloutStatus, since, applied time.Duration) func(string) *status.Report {
+	return func(cluster string) *status.Report {
+		r := &status.Report{Cluster: cluster, Status: s}
+		if since > 0 {
+			r.LastTransitionTime = atTen.Add(-since)
+		}
+		if applied > 0 {
+			r.Applied = atTen.Add(-applied)
+		}
+		return r
+	}
+}
+
+// strategies with and without a deadline and a soak.
+func explainedStrategies() (all []clusterv1alpha1.RolloutStrategy) {
+	for _, deadline := range []string{"", "30m"} {
+		for _, failures := range []int{0, 1} {
+			config := clusterv1alpha1.RolloutConfig{
+				ProgressDeadline: deadline, MaxFailures: intstr.FromInt(failures), MinSuccessTime: metav1.Duration{Duration: 10 * time.Minute},
+			}
+			for _, mandatory := range []clusterv1alpha1.MandatoryDecisionGroups{
+				{}, {MandatoryDecisionGroups: []clusterv1alpha1.MandatoryDecisionGroup{{GroupName: "canary"}}},
+			} {
+				all = append(all, clusterv1alpha1.RolloutStrategy{
+					Type:                clusterv1alpha1.ProgressivePerGroup,
+					ProgressivePerGroup: &clusterv1alpha1.RolloutProgressivePerGroup{RolloutConfig: config, MandatoryDecisionGroups: mandatory},
+				})
+				for _, concurrency := range []int{1, 2} {
+					all = append(all, clusterv1alpha1.RolloutStrategy{
+						Type: clusterv1alpha1.Progressive,
+						Progressive: &clusterv1alpha1.RolloutProgressive{
+							RolloutConfig: config, MandatoryDecisionGroups: mandatory, MaxConcurrency: intstr.FromInt(concurrency),
+						},
+					})
+				}
+			}
+		}
+	}
+	return all
+}
+
+// advisedFleets yields every fleet of n clusters in up to n groups, of which the first is "canary", under the strategies, with and
+// without what people do.
+func advisedFleets(t *testing.T, n int, do func(h *advised)) {
+	kindsOf := slices.Clone(kindsOfReports)
+	kindsOf[1] = reported(status.Succeeded, 0, 0) // nobody knows when, in place of ToApply, which waits as one without a report
+	for cut := range 1 << (n - 1) {
+		names := map[grouping.Key][]string{}
+		key := grouping.Key{Name: "canary"}
+		for i := range n {
+			if i > 0 && cut&(1<<(i-1)) != 0 {
+				key = grouping.Key{Index: key.Index + 1}
+			}
+			names[key] = append(names[key], string(rune('a'+i)))
+		}
+		groups, err := grouping.FromNames(names)
+		if err != nil {
+			t.Fatal(err)
+		}
+		kinds := 1
+		for range n {
+			kinds *= len(kindsOf)
+		}
+		for kind := range kinds {
+			reports := map[string]status.Report{}
+			for i, k := 0, kind; i < n; i, k = i+1, k/len(kindsOf) {
+				if r := kindsOf[k%len(kindsOf)](string(rune('a' + i))); r != nil {
+					reports[r.Cluster] = *r
+				}
+			}
+			for i, strategy := range explainedStrategies() {
+				h := &advised{strategy: strategy, groups: groups, reports: reports, now: atTen}
+				do(h)
+				switch (kind + i) % 17 { // what people do, in turn
+				case 0:
+					h.paused = true
+				case 1:
+					h.gate = &grouping.Key{Name: "canary"}
+				case 2:
+					h.gate, h.opens = &grouping.Key{Index: key.Index}, atTen.Add(time.Hour)
+				case 3:
+					h.others = []rollout.Option{rollout.MaxConcurrencyPerGroup(intstr.FromInt(1))}
+				case 4:
+					h.others = []rollout.Option{rollout.FailedFreesSlot()}
+				case 5:
+					h.others = []rollout.Option{rollout.Attempt(1)}
+				case 6:
+					h.others = []rollout.Option{rollout.Uncounted(of("a", "c"))}
+				case 7:
+					h.others = []rollout.Option{rollout.FailedBefore(of("b"))}
+				case 8:
+					h.others = []rollout.Option{rollout.GroupOrder(nil)} // the groups without a name are still a chain
+				case 9:
+					h.others = []rollout.Option{rollout.GroupOrder(map[string][]string{"canary": {""}}), rollout.MaxConcurrencyPerGroup(intstr.FromInt(1))}
+				case 10:
+					h.others = []rollout.Option{rollout.Ramp(1)}
+				case 11:
+					h.others = []rollout.Option{rollout.MaxStarts(1, 5*time.Hour)}
+				case 13:
+					h.others = []rollout.Option{rollout.WaitBetweenGroups(2 * time.Hour)}
+				case 14:
+					h.others = []rollout.Option{rollout.WaitBetweenGroups(20 * time.Minute), rollout.GroupOrder(map[string][]string{"canary": {""}}), rollout.Ramp(1)}
+				case 15:
+					h.others = []rollout.Option{rollout.WaitBetweenGroups(time.Hour)}
+					h = h.clone()
+					h.config().MinSuccessTime.Duration = 0
+					if r := h.reports["a"]; r.Status == status.Succeeded {
+						h.reports["a"] = status.Report{Cluster: "a", Status: r.Status} // nobody knows since when
+					}
+				case 12:
+					h.others = []rollout.Option{rollout.GroupOrder(nil), rollout.Ramp(1), rollout.MaxStarts(2, time.Hour)}
+				case 16:
+					h.others = []rollout.Option{rollout.Attempt(1)}
+					h = h.clone()
+					for i, name := range []string{"a", "b"} { // which are in later attempts than is wanted
+						if r, ok := h.reports[name]; ok {
+							r.Attempt = 1 + i
+							h.reports[name] = r
+						}
+					}
+				}
+				do(h)
+			}
+		}
+	}
+}
+
+// String shows it in a failure.
+func (h *advised) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%v %+v %+v paused %v gate %v", h.groups, h.strategy.Progressive, h.strategy.ProgressivePerGroup, h.paused, h.gate)
+	for position := range h.groups.NumClusters() {
+		c := h.groups.Cluster(position)
+		fmt.Fprintf(&b, "\n  %s: %+v", c, h.reports[c])
+	}
+	return b.String()
+}

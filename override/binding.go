@@ -10,14 +10,14 @@ import (
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
-// Binding is what one PlacementBinding means for one policy. Bindings fills all but Groups; whoever has other
-// objects than OCM's fills it all.
+// Binding is what one PlacementBinding means for one policy. Bindings fills all fields except Groups. A caller with
+// other objects than OCM's fills all.
 type Binding struct {
 	// Name tells the binding from the policy's others in errors and results. It must not be empty.
 	Name string
 
-	// PlacementRef names what selects the clusters. If it is neither a Placement nor a PlacementRule, the binding
-	// has no effect, and the Resolution says so.
+	// PlacementRef names what selects the clusters. If that is neither a Placement nor a PlacementRule, the binding has
+	// no effect, and the Resolution says so.
 	PlacementRef policyv1.PlacementRef
 
 	// Enforce sets the action to enforce on every bound cluster that this binding selects.
@@ -31,19 +31,19 @@ type Binding struct {
 	PolicySets []string
 	Direct     bool
 
-	// Excluded are clusters that the binding does not select for this policy even where its placement does, in any
-	// order: the sets through which it reaches the policy exclude them.
+	// Excluded are clusters that the binding does not select for this policy even if its placement does, in any order:
+	// the sets through which it reaches the policy exclude them.
 	Excluded []string
 
-	// Groups are the clusters that the placement selected, in its decision groups: from grouping.Read for a
-	// Placement, from grouping.FromNames for a PlacementRule. The caller sets them. Nil groups are incomplete, so that
-	// a placement that was not looked up makes the Resolution incomplete and harms nobody.
+	// Groups are the clusters that the placement selected, in its decision groups: from grouping.Read for a Placement,
+	// from grouping.FromNames for a PlacementRule. The caller sets them. Nil groups are incomplete, so a placement that
+	// was not looked up makes the Resolution incomplete and does no harm.
 	Groups *grouping.Groups
 }
 
-// Bindings gives the bindings that have the policy as their subject, itself or in a policy set, by name and without
-// their groups. Objects of another namespace than the policy's are not the policy's. A disabled policy has none. Nil
-// pointers are passed over; nothing passed in is changed.
+// Bindings gives the bindings that have the policy as their subject, directly or in a policy set, sorted by name and
+// without their groups. It ignores objects of other namespaces than the policy's. A disabled policy has no bindings.
+// Nil pointers are skipped, and the arguments are not changed.
 //
 // The caller then looks up what each PlacementRef selected, sets Groups and calls Resolve.
 //
@@ -80,8 +80,8 @@ func Bindings(policy *policyv1.Policy, bindings []*policyv1.PlacementBinding, se
 
 func byName(a, b Binding) int { return cmp.Compare(a.Name, b.Name) }
 
-// reach notes the ways from the subjects to the policy, itself or in one of its sets, and says whether there is one.
-// What is excluded is what every way excludes: a cluster that one of them lets through is bound.
+// reach notes the ways from the subjects to the policy, directly or through its sets, and says whether there is one. A
+// cluster is excluded if every way excludes it.
 func (b *Binding) reach(subjects []policyv1.Subject, policy string, excludes map[string][]string) bool {
 	ways := 0
 	for _, subject := range subjects {
@@ -116,7 +116,7 @@ func (b *Binding) reach(subjects []policyv1.Subject, policy string, excludes map
 	return ways > 0
 }
 
-// intersect gives what two ordered lists have in common.
+// intersect gives the common elements of two sorted lists.
 func intersect(a, b []string) []string {
 	var both []string
 	for _, name := range a {

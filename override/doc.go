@@ -2,8 +2,8 @@
 //
 // A PlacementBinding ties policies to the clusters of a placement. It may also override the action of its policies to
 // enforce. And it may be a sub filter: then it binds nothing itself, and overrides the action only where other bindings
-// bind. So a policy can inform everywhere and be enforced on a part of the fleet, with no danger of enforcing it beyond
-// the fleet that it was bound to.
+// bind. So a policy can inform everywhere and be enforced on a part of the fleet, and never beyond the fleet that it is
+// bound to.
 //
 //	                           binds its clusters   enforces
 //	plain binding              yes                  -
@@ -13,12 +13,12 @@
 //
 // # What the caller does
 //
-//  1. List the policy's PlacementBindings and PolicySets. Those of the whole namespace, or of all namespaces, will do:
-//     Bindings picks those of the policy.
-//  2. Look up what each binding's placement selected, and set Groups: by grouping.Read for a Placement, by
-//     grouping.FromNames of the names in the status for a PlacementRule. References of other kinds need no lookup.
+//  1. List the policy's PlacementBindings and PolicySets. Pass those of the whole namespace or of all namespaces:
+//     Bindings picks the policy's.
+//  2. Look up what each binding's placement selected, and set Groups: with grouping.Read for a Placement, with
+//     grouping.FromNames and the names in its status for a PlacementRule. References of other kinds need no lookup.
 //  3. Resolve. Report what was ignored, and what is incomplete.
-//  4. Keep the Resolution until the policy, a binding, a set or a placement changes, and give it to package passes,
+//  4. Keep the Resolution until the policy, a binding, a set or a placement changes, and pass it to package passes,
 //     which rolls the policy out.
 //
 // In code:
@@ -49,9 +49,9 @@
 // # Incomplete groups
 //
 // While decisions are being written, or a cache has not seen them, a placement seems to select fewer clusters than it
-// does. grouping.Read tells. A Resolution of such groups is incomplete, and Incomplete says why. Then a cluster that
-// seems not to be bound may well be, so nothing is deleted and nothing starts. Groups that were never set are
-// incomplete, too.
+// does. grouping.Read notices this. A Resolution of such groups is incomplete, and Incomplete says why. Then a cluster
+// that seems unbound may be bound, so nothing is deleted and nothing starts. Groups that were never set are incomplete,
+// too.
 //
 // # Where it departs from the design document
 //
@@ -59,19 +59,19 @@
 // (testdata/scenes/design_document.txt).
 //
 //   - Example 2 ends with "Clusters A, B, C, D, E, and F are all set to enforce mode". The document's own rules, and its
-//     example 1, enforce on "all clusters bound by this PlacementBinding", which are A, B, E and F. The rules are
-//     followed: C and D stay at inform.
+//     example 1, enforce on "all clusters bound by this PlacementBinding", which are A, B, E and F. Here the rules
+//     count: C and D stay at inform.
 //   - Both spellings of an override are read: the document's remediationActionOverride, and the shipped API's
-//     bindingOverrides and subFilter. A binding that uses both does what either says.
+//     bindingOverrides and subFilter. If a binding uses both, what either says holds.
 //   - With a rollout strategy other than All, overrides and sub filters are ignored, as the document "Policy placement
-//     strategy" asks. A sub filter that is ignored still binds nothing: ignoring a field must not bind a policy to
-//     clusters that its author kept out. The strategy that counts is the one in the spec, also where the policy informs
-//     and is therefore rolled out at once.
-//   - A policy that enforces by itself is not decided by any binding, so DecidedBy is empty there, also if bindings say
+//     strategy" asks. An ignored sub filter still binds nothing: ignoring a field must not bind a policy to clusters
+//     that its author kept out. The strategy in the spec counts, even where the policy informs and so is rolled out at
+//     once.
+//   - No binding decides about a policy that enforces by itself, so DecidedBy is empty then, even if bindings say
 //     enforce.
-//   - A binding without enforce can lead to enforcement: it binds a cluster that a sub filter with enforce selects, as in
-//     example 4. DecidedBy then names the sub filter.
-//   - A set's exclusions, of which the document does not speak, take the cluster out of what the binding selects for
-//     that policy: it neither binds the cluster nor overrides the action there. Where a binding reaches the policy in
-//     several ways, itself and through sets, a cluster is excluded only where every way excludes it.
+//   - A binding without enforce can lead to enforcement: it may bind a cluster that a sub filter with enforce selects, as
+//     in example 4. DecidedBy then names the sub filter.
+//   - The document does not mention a set's exclusions. Here they take the cluster out of what the binding selects for
+//     that policy: the binding neither binds the cluster nor overrides the action there. Where a binding reaches the
+//     policy in several ways, directly and through sets, a cluster is excluded only if every way excludes it.
 package override

@@ -7,18 +7,18 @@ import (
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
-// fleet numbers the clusters in the order in which it first meets their names, so that everything but
-// the lookup of a name works on small integers. That lookup is most of what Resolve does.
+// fleet numbers the clusters in the order in which it first meets their names, so that all but the lookup of names
+// works on small integers. That lookup takes most of Resolve's time.
 type fleet struct {
 	numbers map[string]int32
 	names   []string
 }
 
-// part is a binding with what it takes part in.
+// part is a binding that takes part in the resolution.
 type part struct {
 	*Binding
 	// binds says that it binds its clusters, decides that it enforces the policy on them, and isIgnored that it would
-	// do more under another rollout strategy.
+	// have more effect under the strategy All.
 	binds, decides, isIgnored bool
 }
 
@@ -38,7 +38,7 @@ func bind(parts []part, action policyv1.RemediationAction) []Cluster {
 			selected[i] = f.read(int32(i), &parts[i])
 		}
 	}
-	// Sub filters come after all others: by then the bound clusters are known, and they add none.
+	// Sub filters come after all others: by then all bound clusters are known.
 	for i := range parts {
 		if p := &parts[i]; !p.binds && (p.decides || p.isIgnored) {
 			selected[i] = f.read(int32(i), p)
@@ -47,8 +47,8 @@ func bind(parts []part, action policyv1.RemediationAction) []Cluster {
 	return f.list(parts, selected, action)
 }
 
-// read gives the clusters that the i-th part selects, each once. Of those of a part that does not bind it gives those
-// that are known.
+// read gives the clusters that the i-th part selects, each once. For a part that does not bind, it gives only known
+// clusters.
 func (f *fleet) read(i int32, p *part) []int32 {
 	excluded := setOf(p.Excluded)
 	selected := make([]int32, 0, p.Groups.NumClusters())
@@ -82,7 +82,7 @@ func setOf(names []string) map[string]bool {
 	return set
 }
 
-// list gives the clusters by name. Neighbours that the same bindings select share their lists.
+// list gives the clusters sorted by name. Neighbours that the same bindings select share their lists.
 func (f *fleet) list(parts []part, selected [][]int32, action policyv1.RemediationAction) []Cluster {
 	order := make([]int32, len(f.names))
 	for k := range order {
@@ -93,7 +93,7 @@ func (f *fleet) list(parts []part, selected [][]int32, action policyv1.Remediati
 	by, ends := invert(selected, len(f.names))
 	names := arena{chunk: min(2*len(by), 8192)}
 	out := make([]Cluster, len(order))
-	var previous []int32 // none before the first, which has some
+	var previous []int32 // empty before the first cluster, which has some
 	for i, k := range order {
 		own := by[ends[k]:ends[k+1]]
 		if slices.Equal(own, previous) {
@@ -110,8 +110,8 @@ func (f *fleet) list(parts []part, selected [][]int32, action policyv1.Remediati
 // invert turns the clusters of each binding into the bindings of each cluster: those of cluster k, in
 // order, are by[ends[k]:ends[k+1]].
 func invert(selected [][]int32, clusters int) (by []int32, ends []int) {
-	// While filling, the place for the next binding of cluster k is in ends[k+1], which therefore
-	// starts where cluster k does and finishes where it ends.
+	// While filling, ends[k+1] is the place for the next binding of cluster k. So it begins at the start of cluster k's
+	// bindings and finishes at their end.
 	ends = make([]int, clusters+2)
 	for _, numbers := range selected {
 		for _, k := range numbers {
@@ -131,7 +131,7 @@ func invert(selected [][]int32, clusters int) (by []int32, ends []int) {
 	return by, ends
 }
 
-// explain gives what the clusters that these parts select, and no others, have in common.
+// explain gives what clusters that exactly these parts select have in common.
 func explain(parts []part, by []int32, action policyv1.RemediationAction, names *arena) Cluster {
 	c := Cluster{
 		Action:    action,

@@ -7,15 +7,15 @@ import (
 )
 
 // Groups gives the bound clusters in the decision groups of the placements that bound them, as a rollout goes through
-// them: one placement after the other, in the order of the bindings' names. A cluster that
-// several bind belongs to the first. Clusters that are excluded are in no group, so that no rollout waits for them.
+// them: one placement after the other, in the order of the bindings' names. A cluster that several placements bind
+// belongs to the first. Excluded clusters are in no group, so no rollout waits for them.
 //
-// Groups keep their names and indexes, even those that are left without clusters, so that an entry of
-// mandatoryDecisionGroups means a group of each placement. Where several bindings bind, the Placement of a key is the
-// name of the binding, as two bindings may have the same placement.
+// Groups keep their names and indexes, even if no clusters are left, so an entry of mandatoryDecisionGroups means a
+// group of each placement. If several bindings bind, the Placement of a key is the name of the binding, as two bindings
+// may have the same placement.
 //
-// The groups are incomplete exactly where the Resolution is. The first call takes as long as grouping.Join, later
-// ones none.
+// The groups are incomplete exactly if the Resolution is. The first call takes as long as grouping.Join, later calls
+// take constant time.
 func (r *Resolution) Groups() *grouping.Groups {
 	if r == nil || !r.resolved {
 		return nil
@@ -32,24 +32,24 @@ func (r *Resolution) join() *grouping.Groups {
 		case p.binds:
 			parts = append(parts, grouping.PlacementGroups{Placement: p.Name, Groups: p.restricted()})
 		case p.decides && p.Groups.Incomplete() != "":
-			// Who of the bound clusters it decides is not known, so that these wait for it, although it binds none.
+			// It is unknown for which bound clusters it decides. So all wait for it, although it binds none.
 			none := p.Groups.Only(func(grouping.Key, string) bool { return false })
 			parts = append(parts, grouping.PlacementGroups{Placement: p.Name, Groups: none})
 		}
 	}
 	switch len(parts) {
 	case 0:
-		none, _ := grouping.FromNames(nil) // which can't fail
+		none, _ := grouping.FromNames(nil) // this cannot fail
 		return none
 	case 1:
 		return parts[0].Groups
 	default:
-		groups, _ := grouping.Join(parts...) // which can't fail: names are there and differ, and no part is joined
+		groups, _ := grouping.Join(parts...) // this cannot fail: names are there and differ, and no part is joined
 		return groups
 	}
 }
 
-// restricted is the groups of the clusters that the part selects.
+// restricted gives the groups of the clusters that the part selects.
 func (p *part) restricted() *grouping.Groups {
 	excluded := setOf(p.Excluded)
 	if len(excluded) == 0 {
@@ -58,9 +58,9 @@ func (p *part) restricted() *grouping.Groups {
 	return p.Groups.Only(func(_ grouping.Key, cluster string) bool { return !excluded[cluster] })
 }
 
-// Incomplete says which binding's groups are incomplete, in a sentence that names it; empty where none is. As long as
-// some are, a cluster that seems not to be bound may well be: nothing is deleted and nothing starts. Bindings that
-// bind and decide nothing don't count.
+// Incomplete says in a sentence which binding's groups are incomplete; it is empty if none are. As long as some are, a
+// cluster that seems unbound may be bound, so nothing is deleted and nothing starts. Bindings that neither bind nor
+// decide anything are ignored.
 func (r *Resolution) Incomplete() string {
 	if r == nil || !r.resolved {
 		return "nothing was resolved"
@@ -68,8 +68,8 @@ func (r *Resolution) Incomplete() string {
 	return r.incomplete
 }
 
-// Undecided says that the groups of a binding that enforces are incomplete, so that clusters whose action is the
-// policy's own may turn out to be enforced.
+// Undecided says that the groups of a binding that enforces are incomplete. Then clusters whose action is the policy's
+// own may turn out to be enforced.
 func (r *Resolution) Undecided() bool { return r != nil && r.undecided }
 
 // readCompleteness notes which parts are incomplete.

@@ -6,7 +6,7 @@ import (
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 )
 
-// Ignored is a binding of the policy that has no effect, or whose override has none.
+// Ignored is a binding of the policy that has no effect, or whose override has no effect.
 type Ignored struct {
 	Binding string
 	Reason  IgnoredReason
@@ -14,7 +14,7 @@ type Ignored struct {
 	Message string
 }
 
-// IgnoredReason tells why a binding is ignored, fit for the reason of an event.
+// IgnoredReason says why a binding is ignored, fit for the reason of an event.
 type IgnoredReason string
 
 const (
@@ -29,7 +29,7 @@ const (
 	IgnoredOverride IgnoredReason = "OverrideIgnored"
 )
 
-// ignore finds what of a binding has no effect (O5, O6).
+// ignore finds the parts of a binding that have no effect (O5, O6).
 func ignore(b *Binding, strategy clusterv1alpha1.RolloutType) (Ignored, bool) {
 	all := strategy == clusterv1alpha1.All
 	switch {

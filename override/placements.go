@@ -6,10 +6,9 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// Placements gives what the root policy's status says of its bindings, by their names. All bindings are there, also sub
-// filters and those that are ignored. One that reaches the policy itself and through sets has an entry for each of these
-// ways. Exclusions names the clusters that the placement selects and that the sets keep the policy off. Decisions is left
-// out.
+// Placements gives what the root policy's status says about its bindings, sorted by name. It has all bindings, including
+// sub filters and ignored ones. A binding that reaches the policy directly and through sets has an entry for each way.
+// Exclusions names the selected clusters that the sets exclude for the policy. Decisions is left out.
 func (r *Resolution) Placements() []status.PolicyPlacement {
 	if r == nil {
 		return nil
@@ -39,7 +38,7 @@ func (b *Binding) placement(set string, excluded []string) status.PolicyPlacemen
 	return p
 }
 
-// excluded are the clusters that the placement selects and the sets exclude, in order.
+// excluded gives the clusters that the placement selects and the sets exclude, in order.
 func (b *Binding) excluded() []string {
 	var names []string
 	for _, name := range b.Excluded {

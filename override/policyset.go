@@ -27,7 +27,7 @@ func setsOf(policy *policyv1.Policy, sets []*policyv1.PolicySet) (map[string][]s
 	return excludes, errs
 }
 
-// exclusions gives the clusters that the set keeps the policy off, in order and each once.
+// exclusions gives the clusters that the set excludes for the policy, in order and each once.
 func exclusions(set *policyv1.PolicySet, policy string, path *field.Path) ([]string, field.ErrorList) {
 	var clusters []string
 	var errs field.ErrorList

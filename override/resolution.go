@@ -14,22 +14,23 @@ import (
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
-// Resolution says where a policy goes, what its action is there, in which groups it is rolled out, and why. It knows
-// the policy's action and strategy and the groups of its placements, so that nothing has to be kept beside it.
+// Resolution says where a policy goes, what its action is there, in which groups it is rolled out, and why. It has the
+// policy's action and strategy and the groups of its placements, so nothing else has to be kept.
 //
 // It comes from Resolve and never changes. Keep it until the policy, a binding, a set or a placement changes. It is safe
-// for concurrent use. The zero value and nil are bound nowhere and incomplete.
+// for concurrent use. The zero value and nil stand for a policy that is bound nowhere, and are incomplete.
 type Resolution struct {
 	resolved, disabled bool
 	action             policyv1.RemediationAction
 	strategy           clusterv1alpha1.RolloutStrategy
-	// bindings are all of the policy's, parts are those that take part in something; both are by name.
+	// bindings are all bindings of the policy, parts are those that take part in the resolution; both are sorted by
+	// name.
 	bindings []Binding
 	parts    []part
 	clusters []Cluster
 	ignored  []Ignored
 
-	// incomplete says which groups are, and undecided that an override is among them.
+	// incomplete says which groups are incomplete, and undecided that an override is among them.
 	incomplete string
 	undecided  bool
 
@@ -45,19 +46,19 @@ type Cluster struct {
 	// policy's own, which may be empty.
 	Action policyv1.RemediationAction
 
-	// BoundBy are the names of the bindings that bound it, in order; never empty.
+	// BoundBy are the names of the bindings that bind it, in order; never empty.
 	BoundBy []string
 
 	// DecidedBy are the names of the bindings whose override turned the action to enforce, sub filters among them,
 	// in order. Empty means that the action is the policy's own.
 	DecidedBy []string
 
-	// IgnoredBy are the names of the bindings that select it and whose override or sub filter is ignored, in order,
-	// because the policy's rollout strategy is not All.
+	// IgnoredBy are the names of the bindings that select it and whose override or sub filter is ignored because the
+	// policy's rollout strategy is not All, in order.
 	IgnoredBy []string
 }
 
-// Action is the policy's own, in the spelling of the constants. Empty means that its templates decide.
+// Action gives the policy's own action, in the spelling of the constants. Empty means that its templates decide.
 func (r *Resolution) Action() policyv1.RemediationAction {
 	if r == nil {
 		return ""
@@ -65,7 +66,7 @@ func (r *Resolution) Action() policyv1.RemediationAction {
 	return r.action
 }
 
-// Strategy is the policy's rollout strategy, with the type All where it has none. Don't change what it points to.
+// Strategy gives the policy's rollout strategy, with the type All if it has none. Don't change what it points to.
 func (r *Resolution) Strategy() clusterv1alpha1.RolloutStrategy {
 	if r == nil || !r.resolved {
 		return clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.All}
@@ -73,10 +74,10 @@ func (r *Resolution) Strategy() clusterv1alpha1.RolloutStrategy {
 	return r.strategy
 }
 
-// Disabled says whether the policy is disabled, and so bound nowhere.
+// Disabled says whether the policy is disabled, and therefore bound nowhere.
 func (r *Resolution) Disabled() bool { return r != nil && r.disabled }
 
-// Clusters yields the bound clusters by name.
+// Clusters yields the bound clusters, sorted by name.
 func (r *Resolution) Clusters() iter.Seq[Cluster] {
 	return func(yield func(Cluster) bool) {
 		if r == nil {
@@ -102,7 +103,7 @@ func (r *Resolution) Find(name string) (Cluster, bool) {
 	return r.clusters[i], true
 }
 
-// Ignored gives the bindings that have no effect, or not all of theirs, by name.
+// Ignored gives the bindings without effect, or without some of their effects, sorted by name.
 func (r *Resolution) Ignored() []Ignored {
 	if r == nil {
 		return nil
@@ -110,8 +111,8 @@ func (r *Resolution) Ignored() []Ignored {
 	return slices.Clone(r.ignored)
 }
 
-// String lists the clusters by action, the bindings that are ignored, and what is incomplete:
-// "enforce: a b; inform: c d; ignored: x (SubFilterIgnored)". It is empty for a policy that is bound nowhere.
+// String lists the clusters by action, the ignored bindings, and what is incomplete: "enforce: a b; inform: c d;
+// ignored: x (SubFilterIgnored)". It is empty for a policy that is bound nowhere.
 func (r *Resolution) String() string {
 	var parts []string
 	for _, action := range []policyv1.RemediationAction{policyv1.Enforce, policyv1.Inform, ""} {
@@ -151,8 +152,8 @@ func (c Cluster) String() string {
 	return s
 }
 
-// show gives the action, "unset" where it is empty. It is no String method, lest formatting a Cluster's Action write
-// "unset" into an object.
+// show gives the action, or "unset" if it is empty. It is no String method, so that formatting a Cluster's Action never
+// writes "unset" into an object.
 func show(action policyv1.RemediationAction) string {
 	return cmp.Or(string(action), "unset")
 }

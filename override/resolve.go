@@ -12,18 +12,17 @@ import (
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
-// Resolve says to which clusters the bindings bind the policy, with which action on each, and in which groups they
-// are rolled out. The order of the bindings changes nothing; nothing passed in is changed. A disabled policy is bound
-// nowhere, whatever else is wrong with it or with its bindings, so that it can always be switched off.
+// Resolve says which clusters the bindings bind the policy to, with which action on each, and in which groups they are
+// rolled out. Bindings may be in any order, and the arguments are not changed. A disabled policy is bound nowhere,
+// whatever faults it or its bindings have, so it can always be switched off.
 //
-// Where the policy's rollout strategy is not All, the action is the one that each cluster ends up with. When it gets
-// there is the rollout's to say.
+// Under a rollout strategy other than All, the action is what each cluster has in the end. The rollout decides when.
 //
 // Errors are *field.Error, joined: an unknown action (spec.remediationAction), what rollout.Validate finds in the
 // strategy (spec.rolloutStrategy.progressive.maxConcurrency), a binding without a name or with the name of another
 // (bindings[name]), one whose groups come from several placements (bindings[name].groups).
 //
-// It takes time linear in the clusters of all bindings, and n·log(n) for the order of the n bound clusters.
+// It takes time linear in the clusters of all bindings, plus n·log(n) to sort the n bound clusters.
 func Resolve(policy *policyv1.Policy, bindings []Binding) (*Resolution, error) {
 	switch {
 	case policy == nil:
@@ -34,7 +33,7 @@ func Resolve(policy *policyv1.Policy, bindings []Binding) (*Resolution, error) {
 	in := input{policy: policy, bindings: slices.Clone(bindings)}
 	slices.SortStableFunc(in.bindings, byName)
 	for i := range in.bindings {
-		in.bindings[i].Excluded = slices.Clone(in.bindings[i].Excluded) // which is read again when groups are asked for
+		in.bindings[i].Excluded = slices.Clone(in.bindings[i].Excluded) // Groups reads it later
 	}
 	if errs := append(in.checkPolicy(), in.checkBindings()...); len(errs) > 0 {
 		return nil, join(errs)
@@ -42,7 +41,7 @@ func Resolve(policy *policyv1.Policy, bindings []Binding) (*Resolution, error) {
 	return in.resolve(), nil
 }
 
-// input is what is resolved, the bindings by name.
+// input is what is resolved, with the bindings sorted by name.
 type input struct {
 	policy   *policyv1.Policy
 	bindings []Binding
@@ -60,7 +59,7 @@ func (in *input) checkPolicy() field.ErrorList {
 
 func (in *input) checkBindings() field.ErrorList {
 	var errs field.ErrorList
-	nameless := 0 // they come first
+	nameless := 0 // nameless bindings come first
 	for i := range in.bindings {
 		b := &in.bindings[i]
 		path := field.NewPath("bindings").Key(b.Name)
@@ -77,7 +76,7 @@ func (in *input) checkBindings() field.ErrorList {
 	})...)
 }
 
-// resolve takes the policy and the bindings to be valid.
+// resolve assumes that the policy and the bindings are valid.
 func (in *input) resolve() *Resolution {
 	action, _ := in.policy.Spec.RemediationAction.Known()
 	strategy := *in.policy.Spec.RolloutStrategy.DeepCopy()
@@ -85,7 +84,7 @@ func (in *input) resolve() *Resolution {
 	return newResolution(action, strategy, in.bindings)
 }
 
-// newResolution takes the bindings by name.
+// newResolution takes the bindings sorted by name.
 func newResolution(action policyv1.RemediationAction, strategy clusterv1alpha1.RolloutStrategy, bindings []Binding) *Resolution {
 	r := &Resolution{resolved: true, action: action, strategy: strategy, bindings: bindings}
 	parts := make([]part, 0, len(bindings))
@@ -95,7 +94,7 @@ func newResolution(action policyv1.RemediationAction, strategy clusterv1alpha1.R
 		ignored, isIgnored := ignore(b, strategy.Type)
 		switch {
 		case !isIgnored:
-			// A policy that enforces decides already, so that an override neither changes the action nor explains it.
+			// A policy that enforces decides already, so an override neither changes the action nor explains it.
 			p.decides = b.Enforce && action != policyv1.Enforce
 		case ignored.Reason == IgnoredPlacementRef:
 			p.binds = false

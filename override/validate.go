@@ -10,9 +10,9 @@ import (
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
-// Validate finds what is wrong with a PlacementBinding for this package: no name, an action other than enforce, a
-// subFilter other than restricted. The paths lead through its JSON, below path, so that a webhook can return the
-// list as it is. Bindings refuses what Validate does.
+// Validate reports what is wrong with a PlacementBinding for this package, for a webhook to return: no name, an action
+// other than enforce, a subFilter other than restricted. The paths are those of its JSON, below path. Bindings refuses
+// the same bindings.
 func Validate(binding *policyv1.PlacementBinding, path *field.Path) field.ErrorList {
 	if binding == nil {
 		return field.ErrorList{field.Required(path, "must not be nil")}
@@ -44,7 +44,7 @@ func isSubFilter(b *policyv1.PlacementBinding) bool {
 	return b.SubFilter == policyv1.Restricted || b.RemediationActionOverride.SubFilter
 }
 
-// selects says whether what r names selects clusters (O6).
+// selects says whether r names something that selects clusters (O6).
 func selects(r policyv1.PlacementRef) bool {
 	switch r.Kind {
 	case "Placement":
@@ -56,7 +56,7 @@ func selects(r policyv1.PlacementRef) bool {
 	}
 }
 
-// join orders the errors by what they say, so that the order of the input does not show.
+// join joins the errors sorted by text, so that the order of the input does not matter.
 func join(errs field.ErrorList) error {
 	slices.SortStableFunc(errs, func(a, b *field.Error) int { return strings.Compare(a.Error(), b.Error()) })
 	return fielderrs.Join(errs)

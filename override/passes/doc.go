@@ -6,26 +6,27 @@
 //	Progressive           to all as it is        to all as inform, then one cluster after the other as it is
 //	ProgressivePerGroup   to all as it is        to all as inform, then one group after the other as it is
 //
-// After a first pass all clusters have the same version, and those that wait report what enforcing it would change.
-// Nothing is stored but the replicated policies: one that is of this version and carries the root's action is one that
-// the rollout has started. So whatever is lost between two calls, a write that failed or the controller itself, the
-// next call goes on from what is there.
+// After a first pass all clusters have the same version, and waiting clusters report what enforcing it would change.
+// Nothing is stored except the replicated policies: if one has this version and the root's action, the rollout has
+// started its cluster. So if a write fails or the controller dies between two calls, the next call goes on from what is
+// there.
 //
-// Another version starts again with inform everywhere, also where an earlier one was in flight. A cluster that joins
-// later goes through both passes alone, and makes the root Progressing until it is done. One that leaves is forgotten.
+// Another version starts again with inform everywhere, even where an earlier one was in flight. A cluster that joins
+// later goes through both passes alone, and the root is Progressing until it is done. A cluster that leaves is
+// forgotten.
 //
 // # What the caller does
 //
-//  1. Resolve where the policy goes, with package override, and keep the Resolution until something of it changes.
-//  2. Read the replicated policies that exist, with FromPolicy, and Propagate, with RemoveAfter and the Propagation before.
-//     A cache that lags shows a replica as it was before the last write, and a cluster that was started as one that waits.
-//     So read what you wrote: wait for the cache, or lay the written objects over it.
+//  1. Resolve where the policy goes, with package override, and keep the Resolution until its inputs change.
+//  2. Read the existing replicated policies with FromPolicy, and call Propagate, with RemoveAfter and the previous
+//     Propagation. A cache that lags shows a replica as it was before the last write, so a started cluster seems to wait.
+//     So read what you wrote: wait for the cache, or put the written objects over it.
 //  3. Write what has to be written. Create or update the object with its action, its version and the time in one write:
-//     Stamp notes the last two in annotations. Whatever is lost between two writes, the next call asks for it. Then set
-//     the rollout status. Delete what has to go.
+//     Stamp notes the last two in annotations. Then set the rollout status. Delete what has to go. The next call asks
+//     again for whatever was not written.
 //  4. Set the root policy's status, and write it if it changed. Changes says what is new since the previous call, for
-//     events; Explain says why a cluster waits, for whoever asks.
-//  5. Come back when something changes, the replicated policies that you have written among it, or after RecheckAfter.
+//     events. Explain says why a cluster waits.
+//  5. Come back when something changes, including the replicated policies that you have written, or after RecheckAfter.
 //
 // In code:
 //
@@ -62,22 +63,23 @@
 //
 // # Where it departs from the design document
 //
-// The two passes are those of "Policy placement strategy". Its tables are scenes among the tests
-// (testdata/scenes/strategies.txt and statuses.txt).
+// The design document is "Policy placement strategy". Its tables and user stories are scenes among the tests
+// (testdata/scenes/strategies.txt, statuses.txt and design_document.txt).
 //
 //   - Progressive without maxConcurrency takes one cluster at a time, as the document's goals say. Where the groups know
-//     the clustersPerDecisionGroup of their Placement, it takes so many, as the API documents.
+//     the clustersPerDecisionGroup of their Placement, it takes that many, as the API documents.
 //   - Several placements are rolled out one after the other, in the order of the bindings' names. The clusters of a
 //     PlacementRule, which has no decision groups, are one group. The document leaves the order open.
-//   - Clusters that a set excludes are in no group, so that no rollout waits for them and no percentage counts them.
+//   - Clusters that a set excludes are in no group, so no rollout waits for them and no percentage counts them.
 //   - A policy without a remediationAction may enforce, since its templates decide. So a progressive rollout holds it at
-//     inform first. The document speaks of enforce alone.
-//   - A cluster goes through one pass a call. The call after a first pass therefore asks for the starts, and only the one
-//     after that for nothing. Both passes in one call would enforce a version on clusters that never had it as inform.
-//   - A policy that informs is Progressing until it is reported on in this version. What was reported of an earlier one
-//     says nothing, neither to the rollout nor in the root's status.
-//   - Where an override enforces a policy that informs, its status on that cluster is judged as if the policy
-//     enforced: it has Failed where the cluster does not comply.
-//   - A policy that informs has no deadline under a progressive strategy, as it is rolled out like one without a strategy.
-//   - TimeOut is shown on clusters and makes the root Failed. A cluster that reports after all is what it reports.
+//     inform first. The document only mentions enforce.
+//   - A cluster goes through one pass in a call. So the call after a first pass asks for the starts, and only the call
+//     after that for nothing. Both passes in one call would enforce a version on clusters that never had it with inform.
+//   - A policy that informs is Progressing until the cluster reports on this version. A report on an earlier version
+//     counts for nothing, neither in the rollout nor in the root's status.
+//   - Where an override enforces a policy that informs, its status on that cluster is judged as if the policy enforced:
+//     it is Failed where the cluster does not comply.
+//   - A policy that informs has no deadline under a progressive strategy, since it is rolled out as if it had no
+//     strategy.
+//   - TimeOut is shown on clusters and makes the root Failed. If such a cluster reports after all, its report counts.
 package passes

@@ -19,7 +19,7 @@ func (p *Propagation) Held() iter.Seq2[Cluster, Hold] {
 	}
 }
 
-// hold is the reason of a cluster that waits.
+// hold gives the reason of a cluster that waits.
 func (p *Propagation) hold(c Cluster) Hold {
 	if p.isFirstPass(c) {
 		return Hold{FirstPass: true}
@@ -28,16 +28,16 @@ func (p *Propagation) hold(c Cluster) Hold {
 	return Hold{Rollout: hold}
 }
 
-// isFirstPass says whether the cluster waits because its replica is not of this version. In one pass nothing waits for
-// that.
+// isFirstPass says whether the cluster waits because its replica is not of this version. With one pass no cluster waits
+// for that.
 func (p *Propagation) isFirstPass(c Cluster) bool { return p.two && c.isOther }
 
-// Hold is why a cluster waits.
+// Hold says why a cluster waits.
 type Hold struct {
-	// FirstPass says that the cluster gets this version with inform now. What it waits for after that is said by the
-	// call that follows.
+	// FirstPass says that the cluster gets this version with inform now. The next call says what it waits for after
+	// that.
 	FirstPass bool
-	// Rollout is the rollout's reason, where it is not the first pass.
+	// Rollout is the rollout's reason, if it is not the first pass.
 	Rollout rollout.Hold
 }
 
@@ -51,9 +51,9 @@ func (h Hold) String() string {
 	return h.Rollout.String()
 }
 
-// Explain says why the named cluster waits (ToApply), down to who waits for nobody else. It is empty for a cluster
-// that does not wait, or that the policy is not bound to. The first question of a Propagation takes time linear in the
-// clusters; each after that logarithmic time.
+// Explain says why the named cluster waits (ToApply), down to the clusters that wait for nobody else. It is empty for a
+// cluster that does not wait, or that the policy is not bound to. The first call on a Propagation takes time linear in
+// the clusters, later calls logarithmic time.
 func (p *Propagation) Explain(cluster string) Explanation {
 	switch c, _ := p.Find(cluster); {
 	case c.RolloutStatus != status.ToApply:
@@ -65,7 +65,7 @@ func (p *Propagation) Explain(cluster string) Explanation {
 	}
 }
 
-// ofPolicy leaves out the remedies that a policy does not have: its clusters keep no attempts, and the policy before is not
+// ofPolicy leaves out the remedies that a policy does not have: its replicas keep no attempts, and the policy before is not
 // at hand.
 func ofPolicy(links rollout.Explanation) rollout.Explanation {
 	for i := range links {
@@ -76,13 +76,12 @@ func ofPolicy(links rollout.Explanation) rollout.Explanation {
 	return links
 }
 
-// Explanation says why a cluster waits, from the cluster to whoever holds everything up. It is empty for a cluster that
-// does not wait.
+// Explanation says why a cluster waits, down to what holds everything up. It is empty for a cluster that does not wait.
 type Explanation struct {
 	// FirstPass says that the cluster gets this version with inform now. It waits for nobody else.
 	FirstPass bool
-	// Rollout has the rollout's links, where it is not the first pass. A cluster that is in its first pass and would
-	// start otherwise is shown there as one that starts now.
+	// Rollout has the rollout's links, if it is not the first pass. They show a cluster that is in its first pass, and
+	// would start otherwise, as one that starts now.
 	Rollout rollout.Explanation
 }
 
@@ -98,9 +97,9 @@ func (e Explanation) String() string {
 // clusters.
 func (p *Propagation) Blockers() []rollout.Blocker { return p.plan().Blockers() }
 
-// Changes says what is new since a previous Propagation of the same policy, which may be of another version: a
-// controller makes events and counts of it. Nothing is new since nil, and everything since a zero Propagation. It takes
-// time linear in the clusters of both.
+// Changes says what is new since a previous Propagation of the same policy, perhaps of another version, for events and
+// counts. Nothing is new since nil, and everything since a zero Propagation. It takes time linear in the clusters of
+// both.
 func (p *Propagation) Changes(previous *Propagation) rollout.Changes {
 	if previous == nil {
 		return rollout.Changes{}
@@ -108,7 +107,7 @@ func (p *Propagation) Changes(previous *Propagation) rollout.Changes {
 	return p.plan().Changes(previous.plan())
 }
 
-// plan is the rollout's result, a zero one for a zero Propagation.
+// plan gives the rollout's result, a zero Result for a zero Propagation.
 func (p *Propagation) plan() *rollout.Result {
 	if p.result == nil {
 		return new(rollout.Result)

@@ -16,34 +16,35 @@ import (
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
-// Propagate says what each replicated policy has to be now. Replicas, in any order, are all that exist of the root
-// policy. Inputs are not changed, and the result shares nothing with the replicas.
+// Propagate says what each replicated policy has to be now. Replicas are all existing replicas of the root policy, in
+// any order. Inputs are not changed, and the result shares nothing with the replicas.
 //
-// Version tells one content of the policy from another. It must not be empty. A hash of what is replicated will do, or
-// metadata.uid with metadata.generation, as a policy that was deleted and made again counts its generations from 1.
-// Another version begins a rollout anew. So with the generation a change of the rolloutStrategy alone does, with a
-// hash that leaves that field out it does not. It must not move with the root's status.
+// Version tells one content of the policy from another. It must not be empty, and must not change with the root's
+// status. Use a hash of what is replicated, or metadata.uid with metadata.generation; the generation alone is not
+// enough, since it begins with 1 again after the policy was deleted and created anew. Another version begins a new
+// rollout. So with the generation, a change of only the rolloutStrategy begins one; with a hash that leaves out that
+// field, it does not.
 //
-// A policy that informs, or whose strategy is All, is propagated in one pass: every cluster gets this version with
-// its action, and is Progressing until it reports. Under All, options that hold clusters (rollout.Paused,
-// rollout.Closed) keep at inform those that would be enforced. Nothing holds a cluster whose action is inform.
+// A policy that informs, or whose strategy is All, is propagated in one pass: every cluster gets this version with its
+// action, and is Progressing until it reports. Under All, options that hold clusters (rollout.Paused, rollout.Closed)
+// keep clusters at inform that would be enforced. Nothing holds a cluster whose action is inform.
 //
-// Any other is propagated in two passes. Each call does both. In the first, every replica of another
-// version, and every missing one, becomes of this version with inform and waits (ToApply). In the second, the rollout
-// starts some of those that wait: they get their action and are Progressing. They keep it for this version, whatever
-// becomes of them. A cluster goes through one pass a call, so call again after writing what a first pass asked for.
-// The call after the second pass of the clusters that it started asks for nothing, until a report, a change or time
-// brings something new.
+// Any other policy is propagated in two passes. Each call does both. In the first pass, every replica of another
+// version, and every missing one, gets this version with inform and waits (ToApply). In the second pass, the rollout
+// starts some of the waiting clusters: they get their action and are Progressing. They keep the action for this
+// version, whatever they report. A cluster goes through one pass in a call, so call again after writing what a first
+// pass asked for. Once the started clusters are written, calls ask for nothing until a report, a change or time brings
+// something new.
 //
 // A Progressive strategy without maxConcurrency takes as many clusters at a time as the Placement puts into a decision
-// group, where the groups know it, else one.
+// group, if the groups know that number, and otherwise one.
 //
-// A policy without a remediationAction is propagated as one that enforces, since its templates may: a progressive
-// rollout first holds it at inform and then leaves the action unset. A disabled policy has all its replicas deleted,
-// whatever the options.
+// A policy without a remediationAction is propagated like one that enforces, since its templates may enforce: a
+// progressive rollout first holds it at inform and then leaves the action unset. All replicas of a disabled policy are
+// deleted, whatever the options.
 //
-// While the resolution is incomplete, nothing is deleted and nothing starts. What was started stays as it is, also
-// where the override that made it so is not to be seen now.
+// While the resolution is incomplete, nothing is deleted and nothing starts. Started clusters stay as they are, even if
+// the override that enforces them is not visible now.
 //
 // Errors are *field.Error, joined: no version (version), two replicas of a cluster (replicas[name]) or one without a
 // name (replicas[0].cluster), an option that rollout.Plan refuses.
@@ -67,7 +68,7 @@ func Propagate(resolution *override.Resolution, version string, replicas []Repli
 	return p, nil
 }
 
-// course is how a policy is propagated.
+// course says how a policy is propagated.
 type course struct {
 	version string
 	// two says that there are two passes.
@@ -91,7 +92,7 @@ func newCourse(r *override.Resolution, version string, opts []rollout.Option) co
 	}
 }
 
-// oneAtATime gives a Progressive strategy its concurrency where neither it nor the groups have one (O9).
+// oneAtATime sets the concurrency of a Progressive strategy where neither it nor the groups have one (O9).
 func oneAtATime(strategy clusterv1alpha1.RolloutStrategy, groupSize int) clusterv1alpha1.RolloutStrategy {
 	if strategy.Type != clusterv1alpha1.Progressive || groupSize > 0 {
 		return strategy
@@ -107,9 +108,9 @@ func oneAtATime(strategy clusterv1alpha1.RolloutStrategy, groupSize int) cluster
 	return strategy
 }
 
-// align finds the replica of each bound cluster, and sets what the clusters have in the end, what they report, and
-// what of it the rollout learns: nothing of a replica that is not of this version. Replicas are by the names of their
-// clusters.
+// align finds the replica of each bound cluster. It sets the action that each cluster has in the end, what it reports,
+// and what the rollout gets to know: nothing about a replica of another version. Replicas are sorted by the names of
+// their clusters.
 func (p *Propagation) align(replicas []*Replica) {
 	p.reports = make([]status.Report, 0, len(replicas))
 	p.Clusters = make([]Cluster, 0, p.groups.NumClusters())
@@ -139,7 +140,7 @@ func (p *Propagation) align(replicas []*Replica) {
 	}
 }
 
-// report is what the cluster's replica says, if it speaks of this version.
+// report gives what the cluster's replica says, if it is about this version.
 func (p *Propagation) report(cluster *Cluster) (status.Report, bool) {
 	r := cluster.replica
 	if p.resolution.Undecided() && r.carries(p.version, policyv1.Enforce) {
@@ -152,8 +153,8 @@ func (p *Propagation) report(cluster *Cluster) (status.Report, bool) {
 	return r.report(started, p.strategy.Type, cluster.Action), true
 }
 
-// settle turns what was reported into what has to be, given the plan. The positions of the groups are those of the
-// bound clusters, as both are by name.
+// settle turns the reports and the plan into what each cluster has to be. Groups and bound clusters have the same
+// positions, as both are sorted by name.
 func (p *Propagation) settle() {
 	for _, cluster := range p.result.TimedOut {
 		position, _ := p.groups.Position(cluster.Name)
@@ -164,7 +165,7 @@ func (p *Propagation) settle() {
 		}
 	}
 	for _, cluster := range p.result.Start {
-		// In two passes, a cluster that is not yet of this version goes through the first before it starts.
+		// With two passes, a cluster that does not have this version yet goes through the first pass before it starts.
 		position, _ := p.groups.Position(cluster.Name)
 		if own := &p.Clusters[position]; !p.two || own.replica.is(p.version) {
 			own.RolloutStatus = status.Progressing
@@ -173,7 +174,7 @@ func (p *Propagation) settle() {
 	}
 	for i := range p.Clusters {
 		own := &p.Clusters[i]
-		if own.RolloutStatus == status.ToApply && own.Action == policyv1.Inform { // there is nothing to hold back
+		if own.RolloutStatus == status.ToApply && own.Action == policyv1.Inform { // nothing to hold back
 			own.RolloutStatus = status.Progressing
 			p.Start = append(p.Start, own.Name)
 		}
@@ -183,7 +184,7 @@ func (p *Propagation) settle() {
 	p.remove()
 }
 
-// settle holds a cluster that waits at inform, and says how its replica becomes what it has to be.
+// settle holds a waiting cluster at inform, and says which write its replica needs.
 func (c *Cluster) settle(version string) {
 	if c.RolloutStatus == status.ToApply {
 		c.Action = policyv1.Inform
@@ -198,17 +199,17 @@ func (c *Cluster) settle(version string) {
 	case r.RolloutStatus != c.RolloutStatus:
 		c.Verb = VerbUpdateStatus
 	}
-	// Of a replica that is to be written anew, what the cluster has reported is about something else.
+	// If the replica has to be written anew, the cluster's report is about something else.
 	if c.Verb == VerbNone || c.Verb == VerbUpdateStatus {
 		c.Compliance = r.compliance()
 	}
 	if r != nil {
 		c.reported = r.Reported
 	}
-	c.replica = nil // the caller's, who may change it
+	c.replica = nil // it belongs to the caller, who may change it
 }
 
-// remove lists what has to be deleted. What the plan does not remove stays.
+// remove lists what has to be deleted. Replicas that the plan does not remove stay.
 func (p *Propagation) remove() {
 	p.Delete = p.result.Removed
 	for _, r := range p.unbound {

@@ -13,31 +13,31 @@ import (
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
-// Propagation says what each replicated policy has to be, and why. The slices are the caller's. The zero value asks for
-// nothing.
+// Propagation says what each replicated policy has to be, and why. The slices belong to the caller. The zero value asks
+// for nothing.
 type Propagation struct {
-	// Clusters are those that the policy is bound to, by name.
+	// Clusters are the clusters that the policy is bound to, sorted by name.
 	Clusters []Cluster
 
 	// Delete are the names of the clusters whose replicated policy has to be deleted, in order: the policy is not
 	// bound there.
 	Delete []string
 
-	// Start are the names of the clusters that start now: they get this version with their action. In the order in
-	// which the rollout starts them.
+	// Start are the names of the clusters that start now, in the order in which the rollout starts them: they get this
+	// version with their action.
 	Start []string
 
-	// TimedOut are the names of the clusters that time out now: their progress deadline has passed, and their replicas
-	// do not say so yet. In order.
+	// TimedOut are the names of the clusters that time out now, in order: their progress deadline has passed, and their
+	// replicas do not say so yet.
 	TimedOut []string
 
-	// Breach says which budget more clusters failed than it allows, so that nothing starts; nil if none.
+	// Breach is the budget that is breached, so that nothing starts; nil if none is.
 	Breach *rollout.Breach
 
-	// Warnings say what of the strategy, the options or the groups has no effect or is in doubt.
+	// Warnings say which parts of the strategy, the options or the groups have no effect or are in doubt.
 	Warnings []rollout.Warning
 
-	// RecheckAfter is the time after which something changes by time alone. 0 if nothing does.
+	// RecheckAfter is how long until something changes by time alone; 0 if nothing will.
 	RecheckAfter time.Duration
 
 	resolution *override.Resolution
@@ -50,25 +50,25 @@ type Propagation struct {
 	reports []status.Report
 }
 
-// Cluster is what a bound cluster's replicated policy has to be.
+// Cluster says what a bound cluster's replicated policy has to be.
 type Cluster struct {
 	// Name is the name of the ManagedCluster.
 	Name string
 
-	// Action is for spec.remediationAction.
+	// Action is the value for spec.remediationAction.
 	Action policyv1.RemediationAction
 
-	// RolloutStatus is for status.rolloutStatus.
+	// RolloutStatus is the value for status.rolloutStatus.
 	RolloutStatus status.RolloutStatus
 
-	// Verb says what of it has to be written.
+	// Verb says what has to be written.
 	Verb Verb
 
-	// Compliance is what the cluster has reported of its replica as it stands. It is empty where the cluster has not
-	// reported, and where the replica's spec has to be written.
+	// Compliance is what the cluster has reported about its replica as it stands. It is empty if the cluster has not
+	// reported, or if the replica's spec has to be written.
 	Compliance policyv1.ComplianceState
 
-	// isOther says that the replica is of another version, or that there is none.
+	// isOther says that the replica is of another version or missing.
 	isOther  bool
 	reported string   // what the cluster had reported
 	replica  *Replica // while it is being made; nil where there is none
@@ -78,18 +78,18 @@ type Cluster struct {
 type Verb string
 
 const (
-	// VerbNone says that the replicated policy is as it has to be.
+	// VerbNone says that nothing has to be written.
 	VerbNone Verb = ""
 	// VerbCreate says that there is no replicated policy. Create it with its version and action, then set its status.
 	VerbCreate Verb = "create"
-	// VerbUpdate says that it is of another version or has another action. Update its spec and version in one write,
-	// then set its status.
+	// VerbUpdate says that the replicated policy is of another version or has another action. Update its spec and
+	// version in one write, then set its status.
 	VerbUpdate Verb = "update"
 	// VerbUpdateStatus says that only its rolloutStatus differs.
 	VerbUpdateStatus Verb = "updateStatus"
 )
 
-// Find gives what the bound cluster of that name has to have, in logarithmic time.
+// Find gives the bound cluster of that name, in logarithmic time.
 func (p *Propagation) Find(name string) (Cluster, bool) {
 	i, found := slices.BinarySearchFunc(p.Clusters, name, func(c Cluster, name string) int { return cmp.Compare(c.Name, name) })
 	if !found {
@@ -116,7 +116,7 @@ func (p *Propagation) String() string {
 	return strings.Join(parts, "; ")
 }
 
-// String is "a: enforce, Progressing (update)", without what is in brackets where nothing has to be written.
+// String is "a: enforce, Progressing (update)", without the brackets if nothing has to be written.
 func (c Cluster) String() string {
 	s := fmt.Sprintf("%s: %s, %s", c.Name, cmp.Or(string(c.Action), "unset"), c.RolloutStatus)
 	if c.Verb != VerbNone {

@@ -14,25 +14,25 @@ import (
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
-// Replica is a replicated policy as the controller observes it in a cluster's namespace. Version, Action, WriteTime
-// and RolloutStatus are what the controller has written there itself. The others are what the cluster has reported.
-// [FromPolicy] reads it.
+// Replica is a replicated policy as the controller observes it in a cluster's namespace. The controller itself has
+// written Version, Action, WriteTime and RolloutStatus. The cluster has reported the others. [FromPolicy] reads a
+// Replica.
 type Replica struct {
 	// Cluster is the name of the ManagedCluster; it must not be empty.
 	Cluster string
 
-	// Version is the root policy's version that it was written from. The controller keeps it in an annotation. Empty
-	// means that it is not known, and counts as an earlier version.
+	// Version is the version of the root policy that it was written from. The controller keeps it in an annotation.
+	// Empty means unknown, and counts as an earlier version.
 	Version string
 
-	// Action is its spec.remediationAction, in any letter case. With Version it tells whether the rollout
-	// has started this cluster, so nobody else may change it.
+	// Action is its spec.remediationAction, in any letter case. Together with Version it tells whether the rollout has
+	// started this cluster, so nobody else may change it.
 	Action policyv1.RemediationAction
 
-	// WriteTime is when it got this version with this action. Deadlines run from it, so the second pass moves it. The
-	// zero time means unknown: the deadline never passes.
+	// WriteTime is when it got this version with this action. Deadlines run from it, so it changes with the second
+	// pass. The zero time means unknown: then the deadline never passes.
 	//
-	// Whoever notes the time otherwise than by [Propagation.Stamp] must move it with the action, or else a deadline runs
+	// If you note the time otherwise than by [Propagation.Stamp], change it with the action. Otherwise a deadline runs
 	// from the first pass.
 	WriteTime time.Time
 
@@ -42,17 +42,17 @@ type Replica struct {
 	// Compliance is its status.compliant, empty where the cluster has not reported.
 	Compliance policyv1.ComplianceState
 
-	// Reported tells this report of the cluster from others. [Propagation.Stamp] notes it, so that the next report is known
-	// to be another one. It may stay empty where the cluster says of which generation it speaks.
+	// Reported tells this report of the cluster from others. [Propagation.Stamp] notes it, so that a later report can be
+	// told from it. It may stay empty if the cluster says which generation it reports on.
 	Reported string
 
-	// Generation and LastEvaluatedGeneration are equal where Compliance is about what the replica carries now.
-	// Generation moves whenever the spec is written. LastEvaluatedGeneration is what the cluster says that it has
-	// evaluated. Where the cluster does not say, pass them equal, and Compliance empty until a report arrives that is
-	// younger than WriteTime.
+	// Generation and LastEvaluatedGeneration are equal if Compliance is about the present content of the replica.
+	// Generation changes whenever the spec is written. LastEvaluatedGeneration is the generation that the cluster says
+	// it has evaluated. If the cluster does not say, pass equal values, and leave Compliance empty until a report
+	// arrives that is younger than WriteTime.
 	Generation, LastEvaluatedGeneration int64
 
-	// ComplianceTime is when Compliance became what it is. The zero time means unknown: a soak never ends.
+	// ComplianceTime is when Compliance became what it is. The zero time means unknown: then a soak never ends.
 	ComplianceTime time.Time
 }
 
@@ -64,7 +64,7 @@ func (r *Replica) carries(version string, action policyv1.RemediationAction) boo
 	return r.is(version) && strings.EqualFold(string(r.Action), string(action))
 }
 
-// compliance is what the cluster says of what the replica carries now, empty where it has not said.
+// compliance gives the cluster's compliance with the present content of the replica, empty if it has not reported.
 func (r *Replica) compliance() policyv1.ComplianceState {
 	if r.Generation != r.LastEvaluatedGeneration {
 		return ""
@@ -72,8 +72,8 @@ func (r *Replica) compliance() policyv1.ComplianceState {
 	return r.Compliance
 }
 
-// report is what the replica, which is of the root's version, says of a cluster that is to have the
-// action, with which the rollout has started it or not.
+// report gives the report of a replica of the root's version. Action is what the cluster has in the end, and started
+// whether the rollout has started it with that.
 func (r *Replica) report(started bool, strategy clusterv1alpha1.RolloutType, action policyv1.RemediationAction) status.Report {
 	return status.FromPolicy(status.PolicyState{
 		Cluster:                 r.Cluster,
@@ -88,7 +88,7 @@ func (r *Replica) report(started bool, strategy clusterv1alpha1.RolloutType, act
 	})
 }
 
-// byCluster orders the replicas by the names of their clusters, of which each must have one and only one.
+// byCluster sorts the replicas by the names of their clusters. Each must have a name, and none may come twice.
 func byCluster(replicas []Replica) ([]*Replica, field.ErrorList) {
 	var errs field.ErrorList
 	ordered := make([]*Replica, 0, len(replicas))

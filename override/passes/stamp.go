@@ -16,13 +16,12 @@ import (
 // annotationReported names what the cluster had reported when its replicated policy was written.
 const annotationReported = "cohort.open-cluster-management.io/reported"
 
-// Stamp notes on a cluster's replicated policy what it is about to get: this version with the cluster's action, when, and
-// what the cluster has reported until now. Call it right before the write that carries them, with the time of the write.
-// [FromPolicy] reads it. All of it outlives the controller there, in the annotations
-// cohort.open-cluster-management.io/version, applied and reported. A policy that has this version with this action already
-// keeps what is noted.
+// Stamp notes on a cluster's replicated policy what it is about to get: this version with the cluster's action, the time,
+// and what the cluster has reported until now. Call it right before the write that carries version and action, with the
+// time of that write. The annotations are cohort.open-cluster-management.io/version, applied and reported; [FromPolicy]
+// reads them. A policy that already has this version with this action keeps its annotations.
 //
-// Write with the resourceVersion of the policy that was read: then nothing is reported in between.
+// Write with the resourceVersion of the policy that was read, so that no report comes in between.
 func (p *Propagation) Stamp(object metav1.Object, cluster Cluster, now time.Time) {
 	stamp := stampOf(p.version, cluster.Action)
 	if has, _, _ := status.StampOf(object); has != stamp {
@@ -36,19 +35,20 @@ func (p *Propagation) Stamp(object metav1.Object, cluster Cluster, now time.Time
 	status.Stamp(object, stamp, now)
 }
 
-// stampOf is one text of a version and an action, as the time of both is noted together.
+// stampOf makes one text of a version and an action, as both have one time.
 func stampOf(version string, action policyv1.RemediationAction) string {
 	return version + " " + string(action)
 }
 
-// FromPolicy reads a replicated policy that was stamped ([Propagation.Stamp]), with its status as it was read from the same
-// object. The cluster is that of the policy's namespace.
+// FromPolicy reads a replicated policy that was stamped ([Propagation.Stamp]), with its status as read from the same
+// object. The policy's namespace names the cluster.
 //
-// A replicated policy does not say of which of its contents its cluster speaks, and the clocks of hub and cluster need not
-// agree. So a report counts if it is another one than that which was there when the policy was written. A report that was
-// under way at that moment counts, too: a minSuccessTime gives the cluster time to say better.
+// A replicated policy does not say which of its contents a report is about, and the clocks of hub and cluster may differ.
+// So a report counts if it differs from the one that was there when the policy was written. A report that was under way at
+// that moment counts, too: set a minSuccessTime to give the cluster time to correct it.
 //
-// ComplianceTime is the time of the newest message of a template. A policy that was never stamped is of an earlier version.
+// ComplianceTime is the time of the newest message of a template. A policy that was never stamped counts as an earlier
+// version.
 func FromPolicy(policy *policyv1.Policy, st *status.PolicyStatus) Replica {
 	r := Replica{
 		Cluster: policy.Namespace, Action: policy.Spec.RemediationAction,
@@ -58,7 +58,7 @@ func FromPolicy(policy *policyv1.Policy, st *status.PolicyStatus) Replica {
 	if i := strings.LastIndexByte(stamp, ' '); i >= 0 {
 		r.Version, r.WriteTime = stamp[:i], written
 		if !strings.EqualFold(stamp, stampOf(r.Version, r.Action)) {
-			r.WriteTime = time.Time{} // somebody else has set the action
+			r.WriteTime = time.Time{} // another writer has set the action
 		}
 	}
 	if r.Reported != policy.Annotations[annotationReported] {
@@ -67,8 +67,8 @@ func FromPolicy(policy *policyv1.Policy, st *status.PolicyStatus) Replica {
 	return r
 }
 
-// markOf tells one report from another, empty where there is none. Each message of a template has an event with a name
-// of its own.
+// markOf gives a text that tells one report from another, empty if there is none. Each message of a template has an
+// event with a name of its own.
 func markOf(st *status.PolicyStatus) string {
 	if st.ComplianceState == "" {
 		return ""
@@ -87,7 +87,7 @@ func markOf(st *status.PolicyStatus) string {
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// reportTime is when the last template said something.
+// reportTime gives the time of the last message of a template.
 func reportTime(st *status.PolicyStatus) (last time.Time) {
 	for i := range st.Details {
 		if history := st.Details[i].History; len(history) > 0 && history[0].LastTimestamp.After(last) {

@@ -7,14 +7,14 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// Summary is what the rollout comes to: counts, in total and per group, and what holds it back. It takes time linear
-// in the groups.
+// Summary says how the rollout stands: counts, in total and per group, and what holds it back. It takes time linear in
+// the groups.
 func (p *Propagation) Summary() status.Summary { return p.plan().Summary() }
 
-// SetStatus sets the root policy's status to what its bindings, its clusters and the rollout come to once everything is
-// written that the Propagation asks for. It says whether it changed anything. It takes time linear in the clusters.
+// SetStatus sets the root policy's status from its bindings, its clusters and the rollout, as they are once all writes
+// of the Propagation are done. It says whether it changed anything. It takes time linear in the clusters.
 //
-// Clusters that are not bound are in it only as long as their replicas stay because the groups are incomplete or an
+// The status has clusters that are not bound only while their replicas stay: because the groups are incomplete, or an
 // option keeps them.
 func (p *Propagation) SetStatus(st *status.PolicyStatus) bool {
 	clusters := make([]status.PolicyClusterStatus, 0, len(p.Clusters)+len(p.kept))

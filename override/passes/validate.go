@@ -7,12 +7,12 @@ import (
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
-// Validate finds what is wrong with a root policy for its rollout: an unknown remediationAction, and what
-// rollout.Validate finds in its strategy. The paths lead through its JSON, below path, so that a webhook can return the
-// list as it is. Of policies that are not disabled, override.Resolve refuses exactly what Validate does. A disabled
-// policy may have faults: a webhook that refuses it for them keeps its users from switching a faulty policy off.
+// Validate reports what is wrong with a root policy for its rollout, for a webhook to return: an unknown
+// remediationAction, and what rollout.Validate finds in its strategy. The paths are those of its JSON, below path.
+// override.Resolve refuses exactly the same policies, unless they are disabled. Don't refuse a disabled policy for its
+// faults: its users could not switch a faulty policy off.
 //
-// What stands in the templates and dependencies of a policy is for dependency.Validate to check.
+// dependency.Validate checks the templates and dependencies of a policy.
 func Validate(policy *policyv1.Policy, path *field.Path) field.ErrorList {
 	if policy == nil {
 		return field.ErrorList{field.Required(path, "must not be nil")}

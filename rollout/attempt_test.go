@@ -257,8 +257,7 @@ func TestAReportWithoutAWriteInTheSecondOfAnAttempt(t *testing.T) {
 
 // R27, R39: to tell the Planner of a write twice is to tell it once.
 func TestAWriteIsToldTwice(t *testing.T) {
-	late := status.Report{Cluster: "a", Status: status.Failed, LastTransitionTime: now}
-	step := func(times int) string {
+	step := func(times int, late status.Report) string {
 		p, err := rollout.NewPlanner(progressive("1", config("", "", 0)), newFleet(t).group("", "a").read(), rollout.Attempt(1))
 		if err != nil {
 			t.Fatal(err)
@@ -271,8 +270,13 @@ func TestAWriteIsToldTwice(t *testing.T) {
 		}
 		return p.Next(now).String()
 	}
-	if once, twice := step(1), step(2); once != twice {
-		t.Errorf("told once: %s\ntold twice: %s", once, twice)
+	for _, late := range []status.Report{
+		{Cluster: "a", Status: status.Failed, LastTransitionTime: now},
+		{Cluster: "a", Status: status.Succeeded, LastTransitionTime: now, Applied: now}, // of that write, whatever attempt it has
+	} {
+		if once, twice := step(1, late), step(2, late); once != twice {
+			t.Errorf("%v, told once: %s\ntold twice: %s", late, once, twice)
+		}
 	}
 }
 

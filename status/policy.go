@@ -22,9 +22,9 @@ type PolicyState struct {
 	// inform.
 	RemediationAction policyv1.RemediationAction
 
-	// Selected says that the rollout started this version of the policy on the cluster. It matters only for a
+	// Started says that the rollout started this version of the policy on the cluster. It matters only for a
 	// progressive strategy.
-	Selected bool
+	Started bool
 
 	// Compliance is the replicated policy's status.compliant, empty where the cluster has not reported.
 	Compliance policyv1.ComplianceState
@@ -33,8 +33,8 @@ type PolicyState struct {
 	// Compliance is about an earlier version. For several templates, take one whose generations differ, if there is one.
 	Generation, LastEvaluatedGeneration int64
 
-	// StartTime is when the cluster got this version of the policy with the root policy's action.
-	StartTime time.Time
+	// Applied is since when the cluster has this version of the policy with the root policy's action.
+	Applied time.Time
 
 	// ComplianceTime is when Compliance became what it is.
 	ComplianceTime time.Time
@@ -42,7 +42,7 @@ type PolicyState struct {
 
 // FromPolicy reads the report of a policy on one cluster. The first line that applies decides:
 //
-//	progressive strategy, action not inform, not selected            ToApply
+//	progressive strategy, action not inform, not started             ToApply
 //	action inform, any compliance reported                           Succeeded
 //	action inform, nothing reported                                  Progressing
 //	LastEvaluatedGeneration is Generation, Compliant                 Succeeded
@@ -53,21 +53,21 @@ type PolicyState struct {
 // may enforce, since its templates decide; so a progressive strategy holds it back like one that enforces. The rollout
 // decides about TimeOut, and Skip is not used.
 //
-// Applied is StartTime. LastTransitionTime is StartTime for Progressing. For Succeeded and Failed it is the later of
-// StartTime and ComplianceTime, so a soak never counts time from before the start. ToApply has no times.
+// Applied is the one of the state. LastTransitionTime is the same for Progressing. For Succeeded and Failed it is the later
+// of Applied and ComplianceTime, so a soak never counts time from before the start. ToApply has no times.
 //
 // A report also has no times where a soak could end early: if it is Succeeded without a ComplianceTime, or if a progressive
-// strategy enforces and StartTime is unknown, since the cluster may have complied before the start. The soak never ends then.
+// strategy enforces and Applied is unknown, since the cluster may have complied before the start. The soak never ends then.
 // Package rollout warns of that.
 func FromPolicy(p PolicyState) Report {
 	report := Report{Cluster: p.Cluster, Status: policy(p)}
-	unknownStart := p.StartTime.IsZero() && p.waitsForStart()
+	unknownStart := p.Applied.IsZero() && p.waitsForStart()
 	switch {
 	case report.Status == ToApply, unknownStart, report.Status == Succeeded && p.ComplianceTime.IsZero():
 	case report.Status == Progressing:
-		report.Applied, report.LastTransitionTime = p.StartTime, p.StartTime
+		report.Applied, report.LastTransitionTime = p.Applied, p.Applied
 	default:
-		report.Applied, report.LastTransitionTime = p.StartTime, later(p.StartTime, p.ComplianceTime)
+		report.Applied, report.LastTransitionTime = p.Applied, later(p.Applied, p.ComplianceTime)
 	}
 	return report
 }
@@ -84,7 +84,7 @@ func (p PolicyState) waitsForStart() bool {
 func policy(p PolicyState) RolloutStatus {
 	evaluated := p.Generation == p.LastEvaluatedGeneration
 	switch {
-	case p.waitsForStart() && !p.Selected:
+	case p.waitsForStart() && !p.Started:
 		return ToApply
 	case p.informs() && p.Compliance != "":
 		return Succeeded

@@ -24,7 +24,7 @@ func TestFromPolicyTransitionTime(t *testing.T) {
 	failed := status.PolicyState{RemediationAction: "enforce", Compliance: "NonCompliant"}
 	progressing := status.PolicyState{RemediationAction: "enforce"}
 	waiting := status.PolicyState{RemediationAction: "enforce", Strategy: single}
-	started := status.PolicyState{RemediationAction: "enforce", Strategy: single, Selected: true, Compliance: "Compliant"}
+	started := status.PolicyState{RemediationAction: "enforce", Strategy: single, Started: true, Compliance: "Compliant"}
 	for _, test := range []struct {
 		reason            string
 		state             status.PolicyState
@@ -43,7 +43,7 @@ func TestFromPolicyTransitionTime(t *testing.T) {
 		{"waiting has no beginning", waiting, at(5), at(9), time.Time{}},
 	} {
 		t.Run("S3 "+test.reason, func(t *testing.T) {
-			test.state.StartTime, test.state.ComplianceTime = test.start, test.compliance
+			test.state.Applied, test.state.ComplianceTime = test.start, test.compliance
 			r := status.FromPolicy(test.state)
 			got := r.Applied
 			if r.LastTransitionTime.After(got) {
@@ -68,7 +68,7 @@ func TestFromPolicyEveryCombination(t *testing.T) {
 				for _, compliance := range []policyv1.ComplianceState{"", "Compliant", "NonCompliant", "Pending"} {
 					for _, evaluated := range []int64{1, 2} {
 						p := status.PolicyState{
-							Strategy: strategy, RemediationAction: action, Selected: selected,
+							Strategy: strategy, RemediationAction: action, Started: selected,
 							Compliance: compliance, Generation: 2, LastEvaluatedGeneration: evaluated,
 						}
 						got := status.FromPolicy(p).Status
@@ -93,7 +93,7 @@ func naivePolicy(p status.PolicyState) status.RolloutStatus {
 	inform := strings.ToLower(string(p.RemediationAction)) == "inform"
 	matches := p.LastEvaluatedGeneration == p.Generation
 
-	if !isAll && !inform && !p.Selected {
+	if !isAll && !inform && !p.Started {
 		return "ToApply"
 	}
 	if (inform && p.Compliance != "") || (p.Compliance == "Compliant" && matches) {
@@ -113,7 +113,7 @@ func ExampleFromPolicy() {
 	p.Compliance, p.LastEvaluatedGeneration = "NonCompliant", 1
 	fmt.Println("reported by inform:", status.FromPolicy(p).Status)
 
-	p.Selected, p.Generation = true, 2
+	p.Started, p.Generation = true, 2
 	fmt.Println("enforced:", status.FromPolicy(p).Status)
 
 	p.Compliance, p.LastEvaluatedGeneration = "Compliant", 2

@@ -197,9 +197,9 @@ func (s *stage) policy(c scene.Command) string {
 	for _, line := range lines(c.Input) {
 		w := words(strings.Fields(line))
 		p := status.PolicyState{
-			Cluster: "cluster1", Strategy: clusterv1alpha1.RolloutType(w["strategy"]), Selected: w["selected"] != "",
+			Cluster: "cluster1", Strategy: clusterv1alpha1.RolloutType(w["strategy"]), Started: w["selected"] != "",
 			RemediationAction: policyv1.RemediationAction(w["action"]), Compliance: policyv1.ComplianceState(w["compliance"]),
-			Generation: 2, LastEvaluatedGeneration: 2, StartTime: s.clock(w["start"]), ComplianceTime: s.clock(w["since"]),
+			Generation: 2, LastEvaluatedGeneration: 2, Applied: s.clock(w["start"]), ComplianceTime: s.clock(w["since"]),
 		}
 		if w["stale"] != "" {
 			p.LastEvaluatedGeneration = 1

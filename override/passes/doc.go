@@ -18,7 +18,7 @@
 // # What the caller does
 //
 //  1. Resolve where the policy goes, with package override, and keep the Resolution until its inputs change.
-//  2. Read the existing replicated policies with FromPolicy, and call Propagate, with RemoveAfter and the previous
+//  2. Read the existing replicated policies with ReplicaOf, and call Propagate, with RemoveAfter and the previous
 //     Propagation. A cache that lags shows a replica as it was before the last write, so a started cluster seems to wait.
 //     So read what you wrote: wait for the cache, or put the written objects over it.
 //  3. Write what has to be written. Create or update the object with its action, its version and the time in one write:
@@ -32,7 +32,7 @@
 //
 //	var replicas []passes.Replica
 //	for _, object := range replicated {
-//		replicas = append(replicas, passes.FromPolicy(object.Policy, object.Status))
+//		replicas = append(replicas, passes.ReplicaOf(object.Policy, object.Status))
 //	}
 //	p, err := passes.Propagate(resolution, version, replicas, time.Now(), passes.RemoveAfter(time.Minute, last))
 //	if err != nil {

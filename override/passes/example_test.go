@@ -41,7 +41,7 @@ func ExamplePropagate() {
 	london := passes.Replica{Cluster: "london", Version: "generation 1", Action: policyv1.Inform, RolloutStatus: status.ToApply}
 	paris := passes.Replica{Cluster: "paris", Version: "generation 1", Action: policyv1.Inform, RolloutStatus: status.ToApply}
 	enforced := london
-	enforced.Action, enforced.RolloutStatus, enforced.WriteTime = policyv1.Enforce, status.Progressing, noon
+	enforced.Action, enforced.RolloutStatus, enforced.Applied = policyv1.Enforce, status.Progressing, noon
 	compliant := enforced
 	compliant.Compliance, compliant.ComplianceTime = policyv1.Compliant, noon
 

@@ -65,7 +65,7 @@ func (l naiveLimits) naiveStatus(r *passes.Replica, version string, action polic
 	if r == nil || r.Version != version || !strings.EqualFold(string(r.Action), string(action)) {
 		return status.ToApply, false // O9
 	}
-	since := r.WriteTime
+	since := r.Applied
 	s = status.Progressing
 	if r.Generation == r.LastEvaluatedGeneration && (r.Compliance == "Compliant" || r.Compliance == "NonCompliant") {
 		s = map[policyv1.ComplianceState]status.RolloutStatus{"Compliant": status.Succeeded, "NonCompliant": status.Failed}[r.Compliance]

@@ -123,7 +123,7 @@ func TestZeroPropagation(t *testing.T) {
 	if zero.Writes() || zero.String() != "" || len(zero.Blockers()) > 0 || zero.Summary().Total() > 0 || explained(zero.Explain("a")) || !zero.Changes(&zero).IsZero() {
 		t.Errorf("%v, %v, %v", &zero, zero.Blockers(), zero.Summary())
 	}
-	done := passes.Replica{Cluster: "a", Version: "v2", Action: policyv1.Enforce, Compliance: policyv1.Compliant, WriteTime: noon}
+	done := passes.Replica{Cluster: "a", Version: "v2", Action: policyv1.Enforce, Compliance: policyv1.Compliant, Applied: noon}
 	p := propagate(t, resolve(t, policy(policyv1.Enforce, naiveLimits{}), to("a")), []passes.Replica{done})
 	if got := p.Changes(&zero).String(); got != "started a; succeeded a" {
 		t.Errorf("new since a zero Propagation: %s", got)
@@ -207,7 +207,7 @@ func TestRootStatusOfTheDesignDocument(t *testing.T) {
 	b := to("cluster1", "cluster2", "cluster3", "cluster4")
 	b.Name, b.PlacementRef.Name, b.PolicySets, b.Excluded = "sample-placementbinding", "sample-placement", []string{"baseline"}, []string{"elsewhere", "cluster4"}
 	p := propagate(t, resolve(t, root, b), []passes.Replica{
-		{Cluster: "cluster1", Version: "v2", Action: policyv1.Enforce, RolloutStatus: status.Succeeded, Compliance: policyv1.Compliant, WriteTime: noon, ComplianceTime: noon},
+		{Cluster: "cluster1", Version: "v2", Action: policyv1.Enforce, RolloutStatus: status.Succeeded, Compliance: policyv1.Compliant, Applied: noon, ComplianceTime: noon},
 		{Cluster: "cluster2", Version: "v2", Action: policyv1.Inform, RolloutStatus: status.ToApply, Compliance: policyv1.NonCompliant},
 		{Cluster: "cluster4", Version: "v2", Action: policyv1.Inform, RolloutStatus: status.ToApply, Compliance: policyv1.NonCompliant},
 	})

@@ -15,7 +15,7 @@ import (
 )
 
 // Replica is a replicated policy as the controller observes it in a cluster's namespace. The controller itself has
-// written Version, Action, WriteTime and RolloutStatus. The cluster has reported the others. [FromPolicy] reads a
+// written Version, Action, Applied and RolloutStatus. The cluster has reported the others. [ReplicaOf] reads a
 // Replica.
 type Replica struct {
 	// Cluster is the name of the ManagedCluster; it must not be empty.
@@ -29,12 +29,12 @@ type Replica struct {
 	// started this cluster, so nobody else may change it.
 	Action policyv1.RemediationAction
 
-	// WriteTime is when it got this version with this action. Deadlines run from it, so it changes with the second
+	// Applied is when it got this version with this action. Deadlines run from it, so it changes with the second
 	// pass. The zero time means unknown: then the deadline never passes.
 	//
 	// If you note the time otherwise than by [Propagation.Stamp], change it with the action. Otherwise a deadline runs
 	// from the first pass.
-	WriteTime time.Time
+	Applied time.Time
 
 	// RolloutStatus is its status.rolloutStatus. It is only compared with what it should be.
 	RolloutStatus status.RolloutStatus
@@ -49,7 +49,7 @@ type Replica struct {
 	// Generation and LastEvaluatedGeneration are equal if Compliance is about the present content of the replica.
 	// Generation changes whenever the spec is written. LastEvaluatedGeneration is the generation that the cluster says
 	// it has evaluated. If the cluster does not say, pass equal values, and leave Compliance empty until a report
-	// arrives that is younger than WriteTime.
+	// arrives that is younger than Applied.
 	Generation, LastEvaluatedGeneration int64
 
 	// ComplianceTime is when Compliance became what it is. The zero time means unknown: then a soak never ends.
@@ -79,11 +79,11 @@ func (r *Replica) report(started bool, strategy clusterv1alpha1.RolloutType, act
 		Cluster:                 r.Cluster,
 		Strategy:                strategy,
 		RemediationAction:       action,
-		Selected:                started,
+		Started:                 started,
 		Compliance:              r.compliance(),
 		Generation:              r.Generation,
 		LastEvaluatedGeneration: r.LastEvaluatedGeneration,
-		StartTime:               r.WriteTime,
+		Applied:                 r.Applied,
 		ComplianceTime:          r.ComplianceTime,
 	})
 }

@@ -168,7 +168,7 @@ func (s *stage) setReplica(words []string) {
 		case "Compliant", "NonCompliant", "Pending":
 			r.Compliance = policyv1.ComplianceState(word)
 		case "written":
-			r.WriteTime = s.now.Add(-duration(value))
+			r.Applied = s.now.Add(-duration(value))
 		case "reported":
 			r.ComplianceTime = s.now.Add(-duration(value))
 		case "stale":

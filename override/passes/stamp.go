@@ -18,7 +18,7 @@ const annotationReported = "cohort.open-cluster-management.io/reported"
 
 // Stamp notes on a cluster's replicated policy what it is about to get: this version with the cluster's action, the time,
 // and what the cluster has reported until now. Call it right before the write that carries version and action, with the
-// time of that write. The annotations are cohort.open-cluster-management.io/version, applied and reported; [FromPolicy]
+// time of that write. The annotations are cohort.open-cluster-management.io/version, applied and reported; [ReplicaOf]
 // reads them. A policy that already has this version with this action keeps its annotations.
 //
 // Write with the resourceVersion of the policy that was read, so that no report comes in between.
@@ -40,7 +40,7 @@ func stampOf(version string, action policyv1.RemediationAction) string {
 	return version + " " + string(action)
 }
 
-// FromPolicy reads a replicated policy that was stamped ([Propagation.Stamp]), with its status as read from the same
+// ReplicaOf reads a replicated policy that was stamped ([Propagation.Stamp]), with its status as read from the same
 // object. The policy's namespace names the cluster.
 //
 // A replicated policy does not say which of its contents a report is about, and the clocks of hub and cluster may differ.
@@ -49,16 +49,16 @@ func stampOf(version string, action policyv1.RemediationAction) string {
 //
 // ComplianceTime is the time of the newest message of a template. A policy that was never stamped counts as an earlier
 // version.
-func FromPolicy(policy *policyv1.Policy, st *status.PolicyStatus) Replica {
+func ReplicaOf(policy *policyv1.Policy, st *status.PolicyStatus) Replica {
 	r := Replica{
 		Cluster: policy.Namespace, Action: policy.Spec.RemediationAction,
 		RolloutStatus: st.RolloutStatus, Reported: markOf(st),
 	}
 	stamp, _, written := status.StampOf(policy)
 	if i := strings.LastIndexByte(stamp, ' '); i >= 0 {
-		r.Version, r.WriteTime = stamp[:i], written
+		r.Version, r.Applied = stamp[:i], written
 		if !strings.EqualFold(stamp, stampOf(r.Version, r.Action)) {
-			r.WriteTime = time.Time{} // another writer has set the action
+			r.Applied = time.Time{} // another writer has set the action
 		}
 	}
 	if r.Reported != policy.Annotations[annotationReported] {

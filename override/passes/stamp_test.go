@@ -38,7 +38,7 @@ func TestStampedPoliciesTellAll(t *testing.T) {
 		t.Helper()
 		var replicas []passes.Replica
 		for _, s := range hub {
-			replicas = append(replicas, passes.FromPolicy(&s.Policy, &s.status))
+			replicas = append(replicas, passes.ReplicaOf(&s.Policy, &s.status))
 		}
 		p, err := passes.Propagate(resolution, "version 2", replicas, now)
 		if err != nil {
@@ -108,10 +108,10 @@ func TestFromPolicy(t *testing.T) {
 	} {
 		s := written("v 1")
 		test.change(s)
-		r := passes.FromPolicy(&s.Policy, &s.status)
+		r := passes.ReplicaOf(&s.Policy, &s.status)
 		got := fmt.Sprintf("%s %q %s", r.Cluster, r.Version, r.Action)
-		if !r.WriteTime.IsZero() {
-			got += r.WriteTime.Format(" 15:04:05")
+		if !r.Applied.IsZero() {
+			got += r.Applied.Format(" 15:04:05")
 		}
 		if r.Compliance != "" {
 			got += " " + string(r.Compliance)
@@ -130,7 +130,7 @@ func TestStampAgain(t *testing.T) {
 	resolution := resolve(t, policy(policyv1.Enforce, naiveLimits{}), to("a"))
 	s := &stored{Policy: policyv1.Policy{ObjectMeta: metav1.ObjectMeta{Namespace: "a"}}}
 	for i := range 2 {
-		p, err := passes.Propagate(resolution, "v", []passes.Replica{passes.FromPolicy(&s.Policy, &s.status)}, noon)
+		p, err := passes.Propagate(resolution, "v", []passes.Replica{passes.ReplicaOf(&s.Policy, &s.status)}, noon)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -142,7 +142,7 @@ func TestStampAgain(t *testing.T) {
 			t.Errorf("was %v, is %v", before, s.Annotations)
 		}
 	}
-	if r := passes.FromPolicy(&s.Policy, &s.status); r.Compliance != policyv1.Compliant || !r.WriteTime.Equal(noon) {
+	if r := passes.ReplicaOf(&s.Policy, &s.status); r.Compliance != policyv1.Compliant || !r.Applied.Equal(noon) {
 		t.Errorf("%+v", r)
 	}
 }

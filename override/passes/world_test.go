@@ -189,7 +189,7 @@ func (w *world) write(p *passes.Propagation, except ...string) {
 			w.replicas[c.Name] = r
 			fallthrough
 		case passes.VerbUpdate:
-			r.Version, r.Action, r.WriteTime = w.versionName(), c.Action, w.now
+			r.Version, r.Action, r.Applied = w.versionName(), c.Action, w.now
 			r.Generation++
 			fallthrough
 		case passes.VerbUpdateStatus:

@@ -72,7 +72,7 @@ func keep(object any) (any, error) {
 	if _, replicated := p.Labels[rootLabel]; replicated {
 		action, _, _ := unstructured.NestedString(u.Object, "spec", "remediationAction")
 		spec := policyv1.PolicySpec{RemediationAction: policyv1.RemediationAction(action)}
-		p.replica = passes.FromPolicy(&policyv1.Policy{ObjectMeta: p.ObjectMeta, Spec: spec}, &p.status)
+		p.replica = passes.ReplicaOf(&policyv1.Policy{ObjectMeta: p.ObjectMeta, Spec: spec}, &p.status)
 		p.status = status.PolicyStatus{}
 		return p, nil
 	}

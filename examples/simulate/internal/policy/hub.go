@@ -127,7 +127,7 @@ func evaluate(r *passes.Replica, report status.Report) {
 	case status.Failed:
 		compliance = policyv1.NonCompliant
 	default:
-		if report.LastTransitionTime.Equal(r.WriteTime) {
+		if report.LastTransitionTime.Equal(r.Applied) {
 			return
 		}
 	}
@@ -166,7 +166,7 @@ func (h *Hub) write(p *passes.Propagation, now time.Time) {
 // write makes one replica what c says.
 func write(r *passes.Replica, c passes.Cluster, version string, now time.Time) {
 	if c.Verb == passes.VerbCreate || c.Verb == passes.VerbUpdate {
-		r.Version, r.Action, r.WriteTime = version, c.Action, now
+		r.Version, r.Action, r.Applied = version, c.Action, now
 		r.Generation++
 	}
 	r.RolloutStatus = c.RolloutStatus

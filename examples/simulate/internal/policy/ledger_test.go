@@ -35,7 +35,7 @@ func drawReplicas(t *rapid.T) (replicas []passes.Replica) {
 			RolloutStatus: rapid.SampledFrom([]status.RolloutStatus{"", status.ToApply, status.Progressing, status.Succeeded, status.TimeOut}).Draw(t, "rollout status"),
 			Compliance:    rapid.SampledFrom([]policyv1.ComplianceState{"", policyv1.Compliant, policyv1.NonCompliant, policyv1.Pending}).Draw(t, "compliance"),
 			Generation:    2, LastEvaluatedGeneration: int64(rapid.IntRange(1, 2).Draw(t, "evaluated")),
-			WriteTime: ago("written"), ComplianceTime: ago("since"),
+			Applied: ago("written"), ComplianceTime: ago("since"),
 		})
 	}
 	return replicas

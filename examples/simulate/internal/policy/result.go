@@ -81,11 +81,11 @@ func (h *Hub) read(r *passes.Replica) (status.Report, bool) {
 		Cluster:                 r.Cluster,
 		Strategy:                h.strategy.Type,
 		RemediationAction:       bound.Action,
-		Selected:                started,
+		Started:                 started,
 		Compliance:              compliance(r),
 		Generation:              r.Generation,
 		LastEvaluatedGeneration: r.LastEvaluatedGeneration,
-		StartTime:               r.WriteTime,
+		Applied:                 r.Applied,
 		ComplianceTime:          r.ComplianceTime,
 	}), true
 }

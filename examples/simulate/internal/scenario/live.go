@@ -149,8 +149,8 @@ func replicaOf(object manifest.Object, version string, want []any) passes.Replic
 	if sameContent(want, contentOf(object)) {
 		r.Version = version
 	}
-	if _, _, r.WriteTime = status.StampOf(&object); r.WriteTime.IsZero() && object.GetGeneration() <= 1 {
-		r.WriteTime = object.GetCreationTimestamp().Time
+	if _, _, r.Applied = status.StampOf(&object); r.Applied.IsZero() && object.GetGeneration() <= 1 {
+		r.Applied = object.GetCreationTimestamp().Time
 	}
 	for _, details := range typed.Status.Details {
 		for _, message := range details.History {

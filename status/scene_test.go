@@ -190,16 +190,16 @@ func words(args []string) map[string]string {
 	return values
 }
 
-// policy prints the report of a policy on a cluster, for each line of words: strategy, action, selected, compliance,
-// stale (evaluated at the generation before), start and since.
+// policy prints the report of a policy on a cluster, for each line of words: strategy, action, started, compliance,
+// stale (evaluated at the generation before), applied and since.
 func (s *stage) policy(c scene.Command) string {
 	var b strings.Builder
 	for _, line := range lines(c.Input) {
 		w := words(strings.Fields(line))
 		p := status.PolicyState{
-			Cluster: "cluster1", Strategy: clusterv1alpha1.RolloutType(w["strategy"]), Started: w["selected"] != "",
+			Cluster: "cluster1", Strategy: clusterv1alpha1.RolloutType(w["strategy"]), Started: w["started"] != "",
 			RemediationAction: policyv1.RemediationAction(w["action"]), Compliance: policyv1.ComplianceState(w["compliance"]),
-			Generation: 2, LastEvaluatedGeneration: 2, Applied: s.clock(w["start"]), ComplianceTime: s.clock(w["since"]),
+			Generation: 2, LastEvaluatedGeneration: 2, Applied: s.clock(w["applied"]), ComplianceTime: s.clock(w["since"]),
 		}
 		if w["stale"] != "" {
 			p.LastEvaluatedGeneration = 1

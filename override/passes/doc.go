@@ -49,7 +49,7 @@
 //			err = errors.Join(err, setStatus(cluster.Name, cluster.RolloutStatus))
 //		}
 //	}
-//	for _, cluster := range p.Delete {
+//	for _, cluster := range p.Removed {
 //		err = errors.Join(err, remove(cluster))
 //	}
 //	if p.SetStatus(&rootStatus) {

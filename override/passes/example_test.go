@@ -108,7 +108,7 @@ func ExamplePropagation_Find() {
 		cluster, bound := p.Find(name)
 		fmt.Printf("%s %t %q\n", name, bound, cluster.Verb)
 	}
-	fmt.Println("delete", p.Delete)
+	fmt.Println("delete", p.Removed)
 	// Output:
 	// paris true "create"
 	// london false ""

@@ -7,7 +7,7 @@ import (
 )
 
 // RemoveAfter keeps a replicated policy for a while after its cluster stops being bound, like [rollout.RemoveAfter]. The
-// cluster is in Delete once grace has passed. Until then it is in the root's status.
+// cluster is in Removed once grace has passed. Until then it is in the root's status.
 //
 // Previous is the Propagation before this one. Pass nil after a restart; grace then begins anew for all clusters.
 func RemoveAfter(grace time.Duration, previous *Propagation) rollout.Option {

@@ -43,8 +43,8 @@ func TestRemoveAfter(t *testing.T) {
 		}
 		var root status.PolicyStatus
 		p.SetStatus(&root)
-		if len(p.Delete) != step.deleted || p.RecheckAfter != step.recheck || len(root.Status) != 2-step.deleted {
-			t.Errorf("%s: deletes %v, recheck after %v, status of %d clusters", step.why, p.Delete, p.RecheckAfter, len(root.Status))
+		if len(p.Removed) != step.deleted || p.RecheckAfter != step.recheck || len(root.Status) != 2-step.deleted {
+			t.Errorf("%s: deletes %v, recheck after %v, status of %d clusters", step.why, p.Removed, p.RecheckAfter, len(root.Status))
 		}
 		last = p
 	}
@@ -55,8 +55,8 @@ func TestRemoveAfterAStart(t *testing.T) {
 	one := resolve(t, policy(policyv1.Inform, naiveLimits{}), to("a"))
 	for _, previous := range []*passes.Propagation{nil, {}} {
 		p := propagate(t, one, []passes.Replica{{Cluster: "b", Version: "v2"}}, passes.RemoveAfter(time.Minute, previous))
-		if len(p.Delete) > 0 || p.RecheckAfter != time.Minute {
-			t.Errorf("deletes %v, recheck after %v", p.Delete, p.RecheckAfter)
+		if len(p.Removed) > 0 || p.RecheckAfter != time.Minute {
+			t.Errorf("deletes %v, recheck after %v", p.Removed, p.RecheckAfter)
 		}
 	}
 }

@@ -211,9 +211,9 @@ func (c *Cluster) settle(version string) {
 
 // remove lists what has to be deleted. Replicas that the plan does not remove stay.
 func (p *Propagation) remove() {
-	p.Delete = p.result.Removed
+	p.Removed = p.result.Removed
 	for _, r := range p.unbound {
-		if _, removed := slices.BinarySearch(p.Delete, r.Cluster); !removed {
+		if _, removed := slices.BinarySearch(p.Removed, r.Cluster); !removed {
 			p.kept = append(p.kept, Cluster{Name: r.Cluster, Action: r.Action, RolloutStatus: r.RolloutStatus, Compliance: r.compliance()})
 		}
 	}

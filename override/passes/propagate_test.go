@@ -111,7 +111,7 @@ func TestProgressiveWithoutMaxConcurrency(t *testing.T) {
 func TestZeroResolutionDeletesNothing(t *testing.T) {
 	for _, r := range []*override.Resolution{nil, {}} {
 		p := propagate(t, r, []passes.Replica{{Cluster: "a", Version: "v2", Action: policyv1.Enforce}})
-		if len(p.Delete) > 0 || len(p.Start) > 0 || p.Writes() || len(p.Warnings) == 0 {
+		if len(p.Removed) > 0 || len(p.Start) > 0 || p.Writes() || len(p.Warnings) == 0 {
 			t.Errorf("%s, starts %v, warns %v", p, p.Start, p.Warnings)
 		}
 	}

@@ -19,9 +19,9 @@ type Propagation struct {
 	// Clusters are the clusters that the policy is bound to, sorted by name.
 	Clusters []Cluster
 
-	// Delete are the names of the clusters whose replicated policy has to be deleted, in order: the policy is not
+	// Removed are the names of the clusters whose replicated policy has to be deleted, in order: the policy is not
 	// bound there.
-	Delete []string
+	Removed []string
 
 	// Start are the names of the clusters that start now, in the order in which the rollout starts them: they get this
 	// version with their action.
@@ -100,7 +100,7 @@ func (p *Propagation) Find(name string) (Cluster, bool) {
 
 // Writes says whether any replicated policy has to be written or deleted.
 func (p *Propagation) Writes() bool {
-	return len(p.Delete) > 0 || slices.ContainsFunc(p.Clusters, func(c Cluster) bool { return c.Verb != VerbNone })
+	return len(p.Removed) > 0 || slices.ContainsFunc(p.Clusters, func(c Cluster) bool { return c.Verb != VerbNone })
 }
 
 // String lists the clusters and what has to be deleted: "a: enforce, Progressing (update); b: inform, ToApply; delete
@@ -110,8 +110,8 @@ func (p *Propagation) String() string {
 	for _, c := range p.Clusters {
 		parts = append(parts, c.String())
 	}
-	if len(p.Delete) > 0 {
-		parts = append(parts, "delete "+strings.Join(p.Delete, " "))
+	if len(p.Removed) > 0 {
+		parts = append(parts, "delete "+strings.Join(p.Removed, " "))
 	}
 	return strings.Join(parts, "; ")
 }

@@ -196,7 +196,7 @@ func (w *world) write(p *passes.Propagation, except ...string) {
 			r.RolloutStatus = c.RolloutStatus
 		}
 	}
-	for _, name := range p.Delete {
+	for _, name := range p.Removed {
 		if !slices.Contains(except, name) {
 			delete(w.replicas, name)
 		}
@@ -315,8 +315,8 @@ func (w *world) check(p *passes.Propagation) {
 	if len(w.lost) > 0 && !w.policy.Spec.Disabled {
 		gone = nil // R7
 	}
-	if !slices.Equal(gone, p.Delete) {
-		w.t.Fatalf("to be deleted: %v, want %v", p.Delete, gone)
+	if !slices.Equal(gone, p.Removed) {
+		w.t.Fatalf("to be deleted: %v, want %v", p.Removed, gone)
 	}
 	w.checkStart(p)
 	w.checkRoot(p)

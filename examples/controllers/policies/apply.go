@@ -29,7 +29,7 @@ func (c *controller) carryOut(ctx context.Context, root *policy, memory *memory,
 			failures = append(failures, fmt.Errorf("cluster %s: %w", cluster.Name, err))
 		}
 	}
-	for _, cluster := range p.Delete {
+	for _, cluster := range p.Removed {
 		if err := c.remove(ctx, memory, c.replica(root.key(), cluster)); err != nil {
 			failures = append(failures, fmt.Errorf("cluster %s: %w", cluster, err))
 		}

@@ -154,7 +154,7 @@ func (h *Hub) write(p *passes.Propagation, now time.Time) {
 		}
 		write(&h.replicas[i], c, h.version, now)
 	}
-	for _, name := range p.Delete {
+	for _, name := range p.Removed {
 		if i, found := h.find(name); found {
 			h.replicas = slices.Delete(h.replicas, i, i+1)
 		}

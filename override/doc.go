@@ -39,7 +39,7 @@
 //		return err
 //	}
 //	for _, ignored := range resolution.Ignored() {
-//		recorder.Event(policy, "Warning", string(ignored.Reason), ignored.Message)
+//		recorder.Event(policy, "Warning", string(ignored.Type), ignored.Message)
 //	}
 //
 // A webhook that checks a PlacementBinding calls Validate.

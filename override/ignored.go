@@ -9,24 +9,24 @@ import (
 // Ignored is a binding of the policy that has no effect, or whose override has no effect.
 type Ignored struct {
 	Binding string
-	Reason  IgnoredReason
+	Type    IgnoredType
 	// Message is a sentence fit for an event or a condition.
 	Message string
 }
 
-// IgnoredReason says why a binding is ignored, fit for the reason of an event.
-type IgnoredReason string
+// IgnoredType says why a binding is ignored, fit for the reason of an event.
+type IgnoredType string
 
 const (
 	// IgnoredPlacementRef says that the binding refers to neither a Placement nor a PlacementRule. It binds nothing
 	// and overrides nothing.
-	IgnoredPlacementRef IgnoredReason = "PlacementRefUnsupported"
+	IgnoredPlacementRef IgnoredType = "PlacementRefIgnored"
 	// IgnoredSubFilter says that the binding is a sub filter, and that the policy's rollout strategy is not All. It
 	// has no effect.
-	IgnoredSubFilter IgnoredReason = "SubFilterIgnored"
+	IgnoredSubFilter IgnoredType = "SubFilterIgnored"
 	// IgnoredOverride says that the binding says enforce, and that the policy's rollout strategy is not All. It binds
 	// its clusters and does not change their action.
-	IgnoredOverride IgnoredReason = "OverrideIgnored"
+	IgnoredOverride IgnoredType = "OverrideIgnored"
 )
 
 // ignore finds the parts of a binding that have no effect (O5, O6).

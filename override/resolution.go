@@ -129,7 +129,7 @@ func (r *Resolution) String() string {
 	if ignored := r.Ignored(); len(ignored) > 0 {
 		var names []string
 		for _, i := range ignored {
-			names = append(names, fmt.Sprintf("%s (%s)", i.Binding, i.Reason))
+			names = append(names, fmt.Sprintf("%s (%s)", i.Binding, i.Type))
 		}
 		parts = append(parts, "ignored: "+strings.Join(names, " "))
 	}

@@ -68,7 +68,7 @@ func (in *input) checkBindings() field.ErrorList {
 			errs = append(errs, field.Required(path.Child("name"), "must be the name of the binding to "+b.PlacementRef.String()))
 		}
 		if b.Groups.Len() > 0 && b.Groups.Key(0).Placement != "" {
-			errs = append(errs, field.Invalid(path.Child("groups"), b.Groups.String(), "must be the groups of one placement"))
+			errs = append(errs, field.Invalid(path.Child("groups"), b.Groups.String(), "must be groups of one placement, not joined ones"))
 		}
 	}
 	return append(errs, fielderrs.Duplicates(in.bindings[nameless:], byName, func(b Binding) *field.Error {
@@ -96,12 +96,12 @@ func newResolution(action policyv1.RemediationAction, strategy clusterv1alpha1.R
 		case !isIgnored:
 			// A policy that enforces decides already, so an override neither changes the action nor explains it.
 			p.decides = b.Enforce && action != policyv1.Enforce
-		case ignored.Reason == IgnoredPlacementRef:
+		case ignored.Type == IgnoredPlacementRef:
 			p.binds = false
 			fallthrough
 		default:
 			r.ignored = append(r.ignored, ignored)
-			p.isIgnored = ignored.Reason != IgnoredPlacementRef
+			p.isIgnored = ignored.Type != IgnoredPlacementRef
 		}
 		if p.binds || p.decides || p.isIgnored {
 			parts = append(parts, p)

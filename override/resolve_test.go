@@ -140,7 +140,7 @@ func TestResolveErrors(t *testing.T) {
 				"bindings[].name: Required value: must be the name of the binding to Placement.cluster.open-cluster-management.io/b",
 		}, {
 			"R26 groups of several placements", policy("off", ""), []override.Binding{{Name: "b", PlacementRef: placement("dev"), Groups: joined}},
-			`bindings[b].groups: Invalid value: "group 0 of placement x: 1, group 0 of placement y: 1": must be the groups of one placement` + "\n" +
+			`bindings[b].groups: Invalid value: "group 0 of placement x: 1, group 0 of placement y: 1": must be groups of one placement, not joined ones` + "\n" +
 				`spec.remediationAction: Unsupported value: "off": supported values: "inform", "enforce"`,
 		},
 	} {

@@ -44,14 +44,14 @@ func naiveResolve(p *policyv1.Policy, bindings []override.Binding) naiveResoluti
 		b := byName[name]
 		switch {
 		case b.PlacementRef.Kind != "Placement": // O6, these tests have no PlacementRules
-			result.ignored = append(result.ignored, override.Ignored{Binding: name, Reason: "PlacementRefUnsupported"})
+			result.ignored = append(result.ignored, override.Ignored{Binding: name, Type: "PlacementRefIgnored"})
 			delete(byName, name)
 		case !all && b.SubFilter: // O5
 			ignored[name] = true
-			result.ignored = append(result.ignored, override.Ignored{Binding: name, Reason: "SubFilterIgnored"})
+			result.ignored = append(result.ignored, override.Ignored{Binding: name, Type: "SubFilterIgnored"})
 		case !all && b.Enforce: // O5
 			ignored[name] = true
-			result.ignored = append(result.ignored, override.Ignored{Binding: name, Reason: "OverrideIgnored"})
+			result.ignored = append(result.ignored, override.Ignored{Binding: name, Type: "OverrideIgnored"})
 		}
 		selected = append(selected, members(b.Groups)...)
 		selects[name] = members(b.Groups)
@@ -108,7 +108,7 @@ func check(t rapid.TB, p *policyv1.Policy, bindings []override.Binding) *overrid
 		return a.Name == b.Name && a.Action == b.Action && slices.Equal(a.BoundBy, b.BoundBy) && slices.Equal(a.DecidedBy, b.DecidedBy) &&
 			slices.Equal(a.IgnoredBy, b.IgnoredBy)
 	}) && slices.EqualFunc(got.Ignored(), want.ignored, func(a, b override.Ignored) bool {
-		return a.Binding == b.Binding && a.Reason == b.Reason && strings.Contains(a.Message, a.Binding)
+		return a.Binding == b.Binding && a.Type == b.Type && strings.Contains(a.Message, a.Binding)
 	}) && (got.Incomplete() != "") == want.incomplete && got.Undecided() == want.undecided
 	if !same {
 		t.Fatalf("%+v\nbindings %+v\ngot  %s\n     %v\nwant %+v", p.Spec, bindings, got, explain(got), want)

@@ -76,7 +76,7 @@ func (c *controller) tell(root *policy, memory *memory, resolution *override.Res
 	}
 	if resolution != memory.told {
 		for _, ignored := range resolution.Ignored() {
-			c.teller.event(root, warning, string(ignored.Reason), ignored.Message)
+			c.teller.event(root, warning, string(ignored.Type), ignored.Message)
 		}
 		memory.told = resolution
 	}

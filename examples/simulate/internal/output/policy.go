@@ -52,9 +52,9 @@ type Bound struct {
 
 // Ignored is a binding that had no effect, or not all of its.
 type Ignored struct {
-	Binding string                 `json:"binding"`
-	Reason  override.IgnoredReason `json:"reason"`
-	Message string                 `json:"message"`
+	Binding string               `json:"binding"`
+	Type    override.IgnoredType `json:"type"`
+	Message string               `json:"message"`
 }
 
 // Pass is what was written to replicated policies at once, and the root policy's status after it.

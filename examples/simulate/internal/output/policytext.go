@@ -20,7 +20,7 @@ func (p *Policy) text(b *bytes.Buffer) {
 	}
 	t.Flush()
 	for _, ignored := range p.Ignored {
-		fmt.Fprintf(b, "ignored: %s: %s: %s\n", ignored.Binding, ignored.Reason, ignored.Message)
+		fmt.Fprintf(b, "ignored: %s: %s: %s\n", ignored.Binding, ignored.Type, ignored.Message)
 	}
 	if len(p.Clusters) == 0 {
 		return

@@ -101,8 +101,8 @@ func TestLongChainsAndRings(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if order := chain.Order(); len(order.Stages) != n || len(order.Blocked) > 0 {
-		t.Errorf("%d stages and %d blocked, want %d and none", len(order.Stages), len(order.Blocked), n)
+	if order := chain.Order(); len(order.Turns) != n || len(order.Blocked) > 0 {
+		t.Errorf("%d turns and %d blocked, want %d and none", len(order.Turns), len(order.Blocked), n)
 	}
 	changes, err := chain.Set(world(fmt.Sprintf("p%05d(p00000): last", n))...)
 	if err != nil {
@@ -114,8 +114,8 @@ func TestLongChainsAndRings(t *testing.T) {
 	if c := chain.Order().Cycles; len(c) != 1 || len(c[0]) != 2*(n+1)+1 {
 		t.Errorf("%d cycles, want one through all", len(c))
 	}
-	if order := chain.Order(); len(order.Stages) > 0 || len(order.Blocked) != n+1 {
-		t.Errorf("%d stages, want none", len(order.Stages))
+	if order := chain.Order(); len(order.Turns) > 0 || len(order.Blocked) != n+1 {
+		t.Errorf("%d turns, want none", len(order.Turns))
 	}
 }
 

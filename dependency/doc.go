@@ -75,7 +75,7 @@
 //
 // # Order
 //
-// [Evaluator.Order] tells a generator in which stages templates become ready, from the policies alone, as [Replicate]
+// [Evaluator.Order] tells a generator in which turns templates become ready, from the policies alone, as [Replicate]
 // makes them for a cluster without a namespace. It assumes that objects outside of the policies, and the objects of
 // ready templates, reach the compliance that is waited for. Templates that cannot become ready in this way are listed
 // as blocked.

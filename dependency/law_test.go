@@ -145,14 +145,14 @@ func TestFollowingTheOrderEveryTemplateBecomesReady(t *testing.T) {
 			t.Fatal(err)
 		}
 		w := newCluster(policies)
-		for i, stage := range e.Order().Stages {
+		for i, turn := range e.Order().Turns {
 			now := ready(w.evaluate())
-			for _, ref := range stage {
+			for _, ref := range turn {
 				if !now[ref] {
-					t.Fatalf("%s of stage %d is not ready:\n%s", ref, i, lines(w.evaluate()))
+					t.Fatalf("%s of turn %d is not ready:\n%s", ref, i, lines(w.evaluate()))
 				}
 			}
-			w.process(stage)
+			w.process(turn)
 		}
 	})
 }
@@ -168,8 +168,8 @@ func TestTemplatesOnACycleAndWhatHangsOnThemStayPending(t *testing.T) {
 		}
 		order := e.Order()
 		want := map[dependency.TemplateRef]bool{}
-		for _, stage := range order.Stages {
-			for _, ref := range stage {
+		for _, turn := range order.Turns {
+			for _, ref := range turn {
 				want[ref] = true
 			}
 		}

@@ -219,7 +219,7 @@ func (o *oracle) step(step dependency.Waiter) (templates []int, isPolicy bool) {
 func (o *oracle) order() string {
 	n := len(o.templates)
 	can := make([]bool, n)
-	stage := make([]int, n)
+	turn := make([]int, n)
 	for changed := true; changed; {
 		changed = false
 		for i, t := range o.templates {
@@ -240,7 +240,7 @@ func (o *oracle) order() string {
 			for object := range t.needs {
 				for _, j := range o.providers(object) {
 					if can[i] && can[j] {
-						stage[i] = max(stage[i], stage[j]+1)
+						turn[i] = max(turn[i], turn[j]+1)
 					}
 				}
 			}
@@ -249,8 +249,8 @@ func (o *oracle) order() string {
 	var order dependency.Order
 	for i, t := range o.templates {
 		if can[i] {
-			for len(order.Stages) <= stage[i] {
-				order.Stages = append(order.Stages, nil)
+			for len(order.Turns) <= turn[i] {
+				order.Turns = append(order.Turns, nil)
 			}
 			continue
 		}
@@ -272,10 +272,10 @@ func (o *oracle) order() string {
 	}
 	for i, t := range o.templates {
 		if can[i] {
-			order.Stages[stage[i]] = append(order.Stages[stage[i]], t.ref)
+			order.Turns[turn[i]] = append(order.Turns[turn[i]], t.ref)
 		}
 	}
-	for _, s := range order.Stages {
+	for _, s := range order.Turns {
 		sort.Slice(s, func(a, b int) bool { return compareRefs(s[a], s[b]) < 0 })
 	}
 	sort.Slice(order.Blocked, func(a, b int) bool { return compareRefs(order.Blocked[a].Template, order.Blocked[b].Template) < 0 })

@@ -9,9 +9,9 @@ import (
 
 // Order says in which order templates become ready.
 type Order struct {
-	// Stages hold the templates that can become ready, sorted within a stage. A template is in the first stage after
+	// Turns hold the templates that can become ready, sorted within a turn. A template is in the first turn after
 	// all templates that it waits for.
-	Stages [][]TemplateRef
+	Turns [][]TemplateRef
 	// Blocked are the other templates, sorted. They are on a cycle, are invalid, belong to a disabled policy, or wait
 	// for something that such a template makes impossible.
 	Blocked []Blocked
@@ -28,12 +28,12 @@ type Blocked struct {
 	By []Object
 }
 
-// String has a line for each stage, one for each blocked template and one for each cycle.
+// String has a line for each turn, one for each blocked template and one for each cycle.
 func (o Order) String() string {
 	var lines []string
-	for i, stage := range o.Stages {
-		refs := make([]string, len(stage))
-		for j, ref := range stage {
+	for i, turn := range o.Turns {
+		refs := make([]string, len(turn))
+		for j, ref := range turn {
 			refs[j] = ref.String()
 		}
 		lines = append(lines, fmt.Sprintf("%d: %s", i+1, strings.Join(refs, " ")))
@@ -69,8 +69,8 @@ func (v values) include(c policyv1.ComplianceState) bool {
 		c == policyv1.Pending && v&canBePending != 0
 }
 
-// turn says which compliances something can have, and after how many stages. A template that can become ready does so
-// after at least one stage. Zero stages mean that no template has to become ready first.
+// turn says which compliances something can have, and after how many turns. A template that can become ready does so
+// after at least one turn. Zero turns mean that no template has to become ready first.
 type turn struct {
 	after  int32
 	values values
@@ -112,7 +112,7 @@ func (e *Evaluator) Order() Order {
 	return order
 }
 
-// ready says whether the template can become ready, and after how many stages.
+// ready says whether the template can become ready, and after how many turns.
 func (t *template) ready() (after int32, can bool) {
 	if t.policy.disabled || t.err != nil || t.component != nil {
 		return 0, false
@@ -188,10 +188,10 @@ func (o *Order) add(t *template) {
 		o.Cycles = append(o.Cycles, t.component.first)
 	}
 	if after, can := t.ready(); can {
-		for len(o.Stages) <= int(after) {
-			o.Stages = append(o.Stages, nil)
+		for len(o.Turns) <= int(after) {
+			o.Turns = append(o.Turns, nil)
 		}
-		o.Stages[after] = append(o.Stages[after], t.ref())
+		o.Turns[after] = append(o.Turns[after], t.ref())
 		return
 	}
 	blocked := Blocked{Template: t.ref()}

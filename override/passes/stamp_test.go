@@ -73,7 +73,7 @@ func TestStampedPoliciesTellAll(t *testing.T) {
 }
 
 // O17: what is read of a policy.
-func TestFromPolicy(t *testing.T) {
+func TestReplicaOf(t *testing.T) {
 	resolution := resolve(t, policy(policyv1.Enforce, naiveLimits{}), to("a"))
 	written := func(version string, replicas ...passes.Replica) *stored {
 		p, err := passes.Propagate(resolution, version, replicas, noon)

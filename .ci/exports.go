@@ -1,7 +1,7 @@
 //go:build ignore
 
 // Exports counts the exported identifiers of packages, as CHANGELOG.md does: top-level ones and methods, without String,
-// those of encoding/json, and those of errors. With -names it lists them.
+// and the methods of encoding/json and of errors. With -names it lists them.
 //
 //	go run .ci/exports.go [-names] DIRECTORY…
 package main

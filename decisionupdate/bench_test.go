@@ -11,8 +11,8 @@ import (
 	"github.com/cohort-ocm/cohort/decisionupdate"
 )
 
-// divided divides clusters into sequential objects of the given size, as grouping does. Their strings share no
-// memory with those of another call, as those that a lister returns don't.
+// divided divides clusters into sequential objects of the given size, as grouping does. Their strings share no memory
+// with another call's objects, just as the objects from a lister don't.
 func divided(size int, clusters []int) []*clusterv1beta1.PlacementDecision {
 	var objects []*clusterv1beta1.PlacementDecision
 	for part := range slices.Chunk(clusters, size) {

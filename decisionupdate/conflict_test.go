@@ -26,7 +26,7 @@ func (s *server) touch(t *testing.T, name string, change func(*pd)) {
 func TestConflictIsRetriedIfNothingThatMattersHasChanged(t *testing.T) {
 	for _, test := range []struct {
 		name, why string
-		verb      string // ahead of which somebody else writes
+		verb      string // somebody else writes before these
 		object    string
 	}{
 		{"D10 status", "somebody annotates the object before its status is written", "updateStatus", "w1"},

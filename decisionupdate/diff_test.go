@@ -136,7 +136,7 @@ func TestShiftOfAThousandObjects(t *testing.T) {
 	}
 }
 
-// Desired labels other than those of placement and group are written, too.
+// Desired labels other than for placement and group are written, too.
 func TestOtherDesiredLabelsAreWritten(t *testing.T) {
 	for _, value := range []string{"", "silver"} {
 		stored, desired := state("w1: a"), state("w1: a")

@@ -81,7 +81,7 @@ func TestReplicateChangesNothingButNames(t *testing.T) {
 	})
 }
 
-// renamed is what P2 makes of dependencies of a policy in namespace n, of which a set has the policies a and 1.2.
+// renamed is what P2 makes of dependencies of a policy in namespace n; a set has the policies a and 1.2.
 func renamed(dependencies []any) []any {
 	all := []any{}
 	for _, d := range dependencies {

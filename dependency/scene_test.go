@@ -105,7 +105,7 @@ func (s *stage) set(c scene.Command) string {
 
 func (s *stage) delete(c scene.Command) string { return sayWatches(s.evaluator.Delete(c.Args...)) }
 
-// ring sets as many policies as its argument says, each of which waits for the next and the last for the first.
+// ring sets as many policies as its argument says. Each waits for the next, and the last for the first.
 func (s *stage) ring(c scene.Command) string {
 	n := 0
 	if _, err := fmt.Sscan(c.Args[0], &n); err != nil {
@@ -167,7 +167,7 @@ func thing(text string) dependency.Object {
 	return o
 }
 
-// observations reads lines like "y is Compliant", "y is not found", "y was not read", and those of problems.
+// observations reads lines like "y is Compliant", "y is not found", "y was not read", and lines of problems.
 func observations(text string) (objects []dependency.Object, all known) {
 	all = known{}
 	for line := range strings.Lines(text) {
@@ -260,7 +260,7 @@ func (s *stage) actions(c scene.Command) string {
 	return strings.Join(texts, "\n")
 }
 
-// compliance prints that of policies where the objects of their templates are as the input says.
+// compliance prints the compliance of policies where the objects of their templates are as the input says.
 func (s *stage) compliance(c scene.Command) string {
 	_, all := observations(c.Input)
 	var texts []string

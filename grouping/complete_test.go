@@ -133,7 +133,7 @@ func TestIncompleteWithoutPlacement(t *testing.T) {
 // G13, R26: joined groups are complete if all parts are.
 func TestIncompleteJoin(t *testing.T) {
 	placement := newPlacement(intstr.IntOrString{})
-	placement.Name = "web" // of which the status was not written
+	placement.Name = "web" // whose status was not written
 	stored := decision("d-1", "0", "", "a")
 	stored.Labels[clusterv1beta1.PlacementLabel] = "web"
 	web, err := grouping.Read(placement, decisions{stored})

@@ -86,7 +86,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// G10: the many objects of a group are in the order of their numbers, also between those of another.
+// G10: the many objects of a group are in the order of their numbers, even between another group's objects.
 func TestReadManyObjects(t *testing.T) {
 	var stored decisions
 	want := map[string]string{"1": "1:", "3": "3:"}

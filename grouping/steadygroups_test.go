@@ -336,8 +336,8 @@ func TestAnIndexLabelOfOneOfTenGroupsEditedOrRemovedMovesNobody(t *testing.T) {
 	}
 }
 
-// G6, G10: one of several objects of a group. Nobody knows of which group it was, but only its own clusters can move: to the last
-// group, which has room, or nowhere where all are full.
+// G6, G10: one of several objects of a group. Its group is unknown, but only its own clusters can move: to the last group,
+// which has room, or nowhere where all are full.
 func TestAnIndexLabelOfOneOfSeveralObjectsOfAGroupMovesNoOtherObject(t *testing.T) {
 	placement := newPlacement(intstr.FromInt32(250))
 	for clusters, want := range map[int]int{750: 0, 620: 100} {

@@ -55,8 +55,8 @@ func largeWorld(shape string, n int) []override.Binding {
 	return bindings
 }
 
-// BenchmarkBindings reads n bindings of one namespace, of which every tenth is the policy's, itself or
-// through one of n/100 sets.
+// BenchmarkBindings reads n bindings of one namespace; every tenth is the policy's, itself or through one of n/100
+// sets.
 func BenchmarkBindings(b *testing.B) {
 	for _, n := range []int{100, 1_000, 10_000, 100_000} {
 		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {

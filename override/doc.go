@@ -13,7 +13,7 @@
 //
 // # What the caller does
 //
-//  1. List the policy's PlacementBindings and PolicySets. Pass those of the whole namespace or of all namespaces:
+//  1. List the policy's PlacementBindings and PolicySets. You may pass all of the namespace, or of all namespaces:
 //     Bindings picks the policy's.
 //  2. Look up what each binding's placement selected, and set Groups: with grouping.Read for a Placement, with
 //     grouping.FromNames and the names in its status for a PlacementRule. References of other kinds need no lookup.

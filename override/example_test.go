@@ -23,8 +23,8 @@ func clusters(names ...string) *grouping.Groups {
 	return groups
 }
 
-// From the objects that users write to the action on each cluster. The policy informs on three
-// clusters; a sub filter enforces it on those of the canaries that the policy is bound to.
+// From the objects that users write to the action on each cluster. The policy informs on three clusters; a sub filter
+// enforces it on the canaries that the policy is bound to.
 func Example() {
 	const text = `
 kind: PlacementBinding

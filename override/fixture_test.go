@@ -42,7 +42,7 @@ func letters(clusters string) []string {
 	return names
 }
 
-// oneGroup is the clusters in one group without a name, as those of a PlacementRule.
+// oneGroup gives the clusters in one group without a name, as for a PlacementRule.
 func oneGroup(clusters ...string) *grouping.Groups {
 	groups, err := grouping.FromNames(map[grouping.Key][]string{{}: clusters})
 	if err != nil {

@@ -107,8 +107,8 @@ func (f *fleet) list(parts []part, selected [][]int32, action policyv1.Remediati
 	return out
 }
 
-// invert turns the clusters of each binding into the bindings of each cluster: those of cluster k, in
-// order, are by[ends[k]:ends[k+1]].
+// invert turns the clusters of each binding into the bindings of each cluster. Cluster k has by[ends[k]:ends[k+1]], in
+// order.
 func invert(selected [][]int32, clusters int) (by []int32, ends []int) {
 	// While filling, ends[k+1] is the place for the next binding of cluster k. So it begins at the start of cluster k's
 	// bindings and finishes at their end.

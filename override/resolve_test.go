@@ -83,7 +83,8 @@ func TestResolutionKeepsActionAndStrategy(t *testing.T) {
 	}
 }
 
-// O13, R7, R28: what was never resolved is not taken for a policy that is bound nowhere, of which all would be deleted.
+// O13, R7, R28: what was never resolved is not taken for a policy that is bound nowhere, whose replicas would all be
+// deleted.
 func TestZeroResolutionIsIncomplete(t *testing.T) {
 	for why, r := range map[string]*override.Resolution{"nil": nil, "zero": {}} {
 		if r.Incomplete() != "nothing was resolved" || r.Groups().Incomplete() == "" || r.Disabled() || r.Undecided() {

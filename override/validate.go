@@ -11,8 +11,8 @@ import (
 )
 
 // Validate reports what is wrong with a PlacementBinding for this package, for a webhook to return: no name, an action
-// other than enforce, a subFilter other than restricted. The paths are those of its JSON, below path. Bindings refuses
-// the same bindings.
+// other than enforce, a subFilter other than restricted. The errors have the paths of its JSON, below path. Bindings
+// refuses the same bindings.
 func Validate(binding *policyv1.PlacementBinding, path *field.Path) field.ErrorList {
 	if binding == nil {
 		return field.ErrorList{field.Required(path, "must not be nil")}

@@ -116,7 +116,7 @@ func check(t rapid.TB, p *policyv1.Policy, bindings []override.Binding) *overrid
 	return got
 }
 
-// checkGroups fails unless the groups are those of the bound clusters, and incomplete where the resolution is.
+// checkGroups fails unless the groups have the bound clusters, and are incomplete where the resolution is.
 func checkGroups(t rapid.TB, r *override.Resolution) {
 	t.Helper()
 	groups := r.Groups()
@@ -129,9 +129,8 @@ func checkGroups(t rapid.TB, r *override.Resolution) {
 	}
 }
 
-// O2, O3, O4, O5: every world of up to three bindings and three clusters, under every action and
-// strategy, resolves as the rules say read one after the other: 405,900 worlds, of which a short run takes those of two
-// bindings.
+// O2, O3, O4, O5: every world of up to three bindings and three clusters, under every action and strategy, resolves as
+// the rules say read one after the other: 405,900 worlds; a short run takes the worlds of two bindings.
 func TestResolveEverySmallWorld(t *testing.T) {
 	// A binding selects one of the eight sets of clusters and is one of four kinds.
 	var choices []override.Binding

@@ -82,8 +82,8 @@ func TestFollowingTheAdviceWorks(t *testing.T) {
 }
 
 // ended says whether a wait is over: for a slot, one that was held starts, failures stop the rollout, or another limit holds
-// the cluster; else the cluster no longer waits for it. A wait of which nobody knew when it ends is over where that is known,
-// as another wait, until then, has taken its place.
+// the cluster; else the cluster no longer waits for it. A wait with an unknown end is over where the end is known, as another
+// wait, until then, has taken its place.
 func ended(hold rollout.Hold, before, after *rollout.Result, cluster string) bool {
 	dated := func(now rollout.Hold) bool { return hold.Until.IsZero() && !now.Until.IsZero() }
 	switch hold.Type {
@@ -101,7 +101,7 @@ func ended(hold rollout.Hold, before, after *rollout.Result, cluster string) boo
 	return true
 }
 
-// withoutDetail is a hold without whom it waits for, of which an explanation tells a part in later links.
+// withoutDetail is a hold without the clusters it waits for, since an explanation tells some of them in later links.
 func withoutDetail(h rollout.Hold) rollout.Hold {
 	h.Detail = ""
 	return h

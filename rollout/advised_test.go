@@ -173,8 +173,8 @@ func explainedStrategies() (all []clusterv1alpha1.RolloutStrategy) {
 	return all
 }
 
-// advisedFleets yields every fleet of n clusters in up to n groups, of which the first is "canary", under the strategies, with and
-// without what people do.
+// advisedFleets yields every fleet of n clusters in up to n groups, the first of them "canary", under the strategies, with
+// and without what people do.
 func advisedFleets(t *testing.T, n int, do func(h *advised)) {
 	kindsOf := slices.Clone(kindsOfReports)
 	kindsOf[1] = reported(status.Succeeded, 0, 0) // nobody knows when, in place of ToApply, which waits as one without a report

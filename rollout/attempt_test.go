@@ -203,9 +203,9 @@ func TestAnAttemptInTheVeryTimeOfTheOneBefore(t *testing.T) {
 	}
 }
 
-// R39, S1: a report that does not say of which write it is, from the second in which a was tried again or later. What it says counts, also
-// if it comes once more, and of the attempt: the budget stops a cluster that always fails. But a failure of that second is taken for the
-// one that is tried again, and only the deadline tells otherwise.
+// R39, S1: a report that does not say which write it is about, from the second in which a was tried again or later. What it
+// says counts, also if it comes once more, and of the attempt: the budget stops a cluster that always fails. But a failure of
+// that second is taken for the one that is tried again, and only the deadline tells otherwise.
 func TestAReportWithoutAWriteInTheSecondOfAnAttempt(t *testing.T) {
 	groups, strategy := newFleet(t).group("", "a", "b").read(), progressive("1", config("", "10m", 0))
 	written := now.Add(400 * time.Millisecond)

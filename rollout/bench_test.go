@@ -15,8 +15,8 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// halfway is a fleet of n clusters in ten groups of which half are reported, in random order: 2% of the
-// fleet are in flight, the others succeeded.
+// halfway is a fleet of n clusters in ten groups; half of the clusters are reported, in random order: 2% of the fleet
+// are in flight, the others succeeded.
 func halfway(tb testing.TB, n int) (*fleet, []status.Report) {
 	f := newFleet(tb)
 	for group := range 10 {

@@ -27,7 +27,7 @@ type hub struct {
 	repeated int // how often a cluster was started that has the version
 }
 
-// object is the workload of a cluster with all its states, of which the cache shows the first seen.
+// object is the workload of a cluster with all its states; the cache shows the first seen of them.
 type object struct {
 	states []objectState
 	seen   int

@@ -204,7 +204,7 @@ func ExamplePlan_soakAndDeadline() {
 	// 12:11 start lima paris quito rome; timed out oslo
 }
 
-// A webhook returns the list as it is; the paths are those of the object.
+// A webhook returns the list as it is, with the paths of the object.
 func ExampleValidate() {
 	replicaSet := workv1alpha1.ManifestWorkReplicaSet{}
 	replicaSet.Spec.PlacementRefs = []workv1alpha1.LocalPlacementReference{{Name: "fleet"}}
@@ -359,7 +359,7 @@ func ExampleSchedule_concurrencySource() {
 // A mistyped selector must not undeploy a fleet.
 func ExampleMaxRemoved() {
 	var reports []status.Report
-	for _, cluster := range []string{"berlin", "cairo", "delhi", "essen"} { // of which only berlin is selected
+	for _, cluster := range []string{"berlin", "cairo", "delhi", "essen"} { // only berlin is selected
 		reports = append(reports, status.Report{Cluster: cluster, Status: status.Succeeded})
 	}
 	result := must(rollout.Plan(clusterv1alpha1.RolloutStrategy{}, shops(), reports, noon(), rollout.MaxRemoved(intstr.FromString("25%"))))

@@ -15,7 +15,7 @@ func tried(n int, attempts map[string]int) func(*world) {
 	}
 }
 
-// attemptChoices are those of the attempt that is wanted and of those that were made.
+// attemptChoices are choices of the wanted attempt and of the attempts that were made.
 var attemptChoices = []func(*world){
 	tried(0, map[string]int{"b": 1}),
 	tried(1, nil),
@@ -30,7 +30,7 @@ var attemptChoices = []func(*world){
 	},
 }
 
-// of says of which clusters something is so; nil of nobody by nobody's word.
+// of gives a function that is true for these clusters; nil for none.
 func of(names ...string) func(string) bool {
 	return func(cluster string) bool { return slices.Contains(names, cluster) }
 }

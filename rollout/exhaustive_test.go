@@ -278,7 +278,7 @@ type space struct {
 	short      int            // how many of the worlds the short run tests
 }
 
-// fleets are those of several cuts.
+// fleets yields the fleets of several cuts.
 func fleets(cuts [][]int, keys []grouping.Key, groups int) (fleets []world) {
 	for _, cut := range cuts {
 		fleets = append(fleets, cutFleet(cut, keys, groups))

@@ -270,7 +270,7 @@ func BenchmarkExposeGraph(b *testing.B) {
 	}
 }
 
-// BenchmarkExposeLayers has names of which each group of one comes after all of the one before: n times n pairs.
+// BenchmarkExposeLayers has names where each group of one comes after all groups of the one before: n times n pairs.
 func BenchmarkExposeLayers(b *testing.B) {
 	for _, n := range []int{100, 200, 400, 800} {
 		names, after := make(map[grouping.Key][]string), make(map[string][]string)
@@ -301,7 +301,7 @@ func BenchmarkExposeLayers(b *testing.B) {
 	}
 }
 
-// apart is n groups of a few clusters with names of their own, each of which comes after so many of the groups before it, at random,
+// apart is n groups of a few clusters with names of their own. Each comes after so many of the groups before it, at random,
 // or after half of them where that is 0.
 func apart(tb testing.TB, n, before int) (*grouping.Groups, rollout.Option) {
 	random := rand.New(rand.NewPCG(uint64(n), uint64(before)))

@@ -214,7 +214,7 @@ func TestLimit(t *testing.T) {
 	}
 }
 
-// R41: a life that cannot be is an error, together with those of the strategy.
+// R41: an impossible life is an error, together with the strategy's errors.
 func TestExposeChecksItsArguments(t *testing.T) {
 	for _, c := range []struct {
 		life rollout.Span

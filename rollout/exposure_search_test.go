@@ -216,7 +216,7 @@ type found struct {
 	states                               int
 }
 
-// search goes through all histories. Stages are those of the strategy that took effect, as Plan has it.
+// search goes through all histories. Stages are from the strategy that took effect, as in Plan.
 func (s *searched) search(t fataler, stages int) (f found) {
 	s.plans = new([numHists]planOf)
 	defer func() { s.plans = nil }()

@@ -192,7 +192,7 @@ func TestFinishIsTheShortestAndLongestOfAllRolloutsInEveryFleetOfUpToFourCluster
 	}
 }
 
-// R41: the rollouts of which it is easily miscounted how long they take, each with why.
+// R41: rollouts whose length is easily miscounted, each with the reason.
 func TestFinishIsTheShortestAndLongestOfAllRolloutsWhereThatIsHard(t *testing.T) {
 	opens := func(group int, after time.Duration) closedGate {
 		return closedGate{plainKeys[group], rollout.Gate{Opens: now.Add(after)}}

@@ -69,7 +69,7 @@ func holds(t *testing.T, l law) {
 	}
 }
 
-// lawWorlds are fewer than those of the oracle, as laws are many.
+// lawWorlds are fewer than the oracle's worlds, as there are many laws.
 func lawWorlds() []space {
 	strategies := []clusterv1alpha1.RolloutStrategy{
 		progressive("2", config("1", "10m", 5*time.Minute), "1"),

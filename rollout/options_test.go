@@ -16,7 +16,7 @@ import (
 
 func opts(o ...rollout.Option) []rollout.Option { return o }
 
-// TestInvalidOptions: an option's fault is an error of Plan, together with those of the strategy.
+// TestInvalidOptions: an option's fault is an error of Plan, together with the strategy's.
 func TestInvalidOptions(t *testing.T) {
 	const limit = "must be a count of at least 0, as an integer, or a percentage from 0% to 100% in decimal digits"
 	const concurrency = "must be a count of at least 0, as an integer, or a percentage from 1% to 100% in decimal digits"
@@ -81,7 +81,7 @@ func TestReasonJSONHasTheGroup(t *testing.T) {
 	}
 }
 
-// R8: names decide the ties of another order, no order is that of the names, and of two orders the later counts.
+// R8: names decide the ties of another order, no order is the order of the names, and the later of two orders counts.
 func TestOrder(t *testing.T) {
 	tie := rollout.Order(func(a, b string) int { return 0 })
 	for _, c := range []struct {

@@ -105,7 +105,7 @@ func (o *oracle) r43() (reports []status.Report) {
 	return reports
 }
 
-// R44: failed first, then as the caller says, then those of unknown times, then the latest; the names are left to R8.
+// R44: failed first, then as the caller says, then unknown times, then the latest; the names are left to R8.
 func (o *oracle) r44Order() func(a, b string) int {
 	first := func(a, b bool) int {
 		switch {

@@ -64,7 +64,7 @@ func (w world) read(tb fataler) *grouping.Groups {
 	return groups
 }
 
-// options are those of w for Plan.
+// options gives the options of w for Plan.
 func (w world) options() []rollout.Option {
 	var opts []rollout.Option
 	if w.paused {

@@ -232,7 +232,7 @@ func (o *oracle) budget(group grouping.Key) int {
 	return r15(o.maxFailures, o.sizeOf(group))
 }
 
-// breach: R10 and R12 that of any group of the sequence, R11 that of all. Reading: the first of these is named.
+// breach: by R10 and R12 in any group of the sequence, by R11 over all. Reading: the first of these is named.
 func (o *oracle) breach() *rollout.Breach {
 	of := func(budget int, in func(grouping.Key) bool) *rollout.Breach {
 		b := &rollout.Breach{MaxFailures: budget}

@@ -244,7 +244,7 @@ func TestPlannerKeepsStartsWhenGroupsChange(t *testing.T) {
 	}
 }
 
-// BenchmarkPlannerWaits has a complete group of n clusters of which one is reported anew, the same again or later.
+// BenchmarkPlannerWaits has a complete group of n clusters. One is reported anew, the same again or later.
 func BenchmarkPlannerWaits(b *testing.B) {
 	for _, n := range []int{1_000, 10_000, 100_000} {
 		var names []string

@@ -39,7 +39,7 @@ func TestPlannerAndItsTimers(t *testing.T) {
 	want("both in flight", now, "in flight a b; recheck after 10m0s")
 	want("R4 at the deadline of one", now.Add(10*time.Minute), "in flight b; timed out a; recheck after 1m0s")
 	want("R4 before it again: the clock was set back", now.Add(9*time.Minute), "in flight a b; recheck after 1m0s")
-	// A clock ahead of ours reported it. Its timer must not stand before that of b.
+	// A clock ahead of ours reported it. Its timer must not stand before b's.
 	report("a", status.TimeOut, now.Add(time.Hour))
 	want("R19 the deadline of a settled cluster is none", now.Add(9*time.Minute), "in flight b; recheck after 2m0s")
 	want("R4 the other's still is one", now.Add(11*time.Minute), "timed out b")
@@ -91,7 +91,7 @@ func skewed(t *testing.T, now time.Time, d time.Duration) time.Time {
 	return later
 }
 
-// R4 goes by the wall clock, of which the reports speak, for Plan and Planner alike.
+// R4 uses the wall clock, as reports do, in Plan and Planner alike.
 func TestMonotonicReadingsHaveNoSay(t *testing.T) {
 	groups := newFleet(t).group("", "a", "b").read()
 	p, err := rollout.NewPlanner(all("10m"), groups)

@@ -11,9 +11,9 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// TestAPlannersCountsFollowEachChange: whatever one cluster was and becomes, beside others, a Planner says what Plan says. Some options
-// make it keep counts beside those of the states: the failures of a baseline, who is not counted, the starts within a time, also of
-// those that started nobody knows when, and the last success.
+// TestAPlannersCountsFollowEachChange: whatever one cluster was and becomes, beside others, a Planner says what Plan says.
+// Some options make it keep counts beside the counts of states: the failures of a baseline, who is not counted, the starts
+// within a time, also of those that started nobody knows when, and the last success.
 func TestAPlannersCountsFollowEachChange(t *testing.T) {
 	undated := status.Report{Cluster: "c", Status: status.Progressing}
 	kinds := slices.Concat(nineKinds, rareKinds[2:5])

@@ -54,8 +54,8 @@ func (p *planning) told(cluster string, reports ...status.Report) {
 	}
 }
 
-// isOutdated says whether a report was made before the write of which the caller told, as far as whole seconds say.
-// ToApply without Applied does not know of any write.
+// isOutdated says whether a report was made before the write that Applied told of, as far as whole seconds say. ToApply
+// without Applied does not know of any write.
 func (p *planning) isOutdated(r status.Report) bool {
 	wrote, ok := p.applied[r.Cluster]
 	made := r.Applied.Round(0)
@@ -95,7 +95,7 @@ func (p *planning) wrote(cluster string, when time.Time) {
 	if known == nil {
 		known = make([]status.Report, 1)
 	}
-	known = slices.Clone(known) // as many, of which there is still a warning
+	known = slices.Clone(known) // as many, and there is still a warning
 	for i := range known {
 		known[i] = status.Report{Cluster: cluster, Status: status.ToApply, Applied: when, Attempt: attempt}
 	}

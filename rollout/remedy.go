@@ -133,7 +133,7 @@ func (r *Result) slotRemedies(f *front) (ways []Remedy) {
 	if !f.frees.IsZero() {
 		ways = append(ways, Remedy{Type: RemedyWait, At: f.frees})
 	}
-	u, soaking := &f.undatedSlots, f.crowds[soakingUndated].n // of which nothing more is to come
+	u, soaking := &f.undatedSlots, f.crowds[soakingUndated].n // nothing more comes from these
 	able, dates := f.first.n-soaking, f.dates
 	if able < f.needed && dates == 0 && f.frees.IsZero() {
 		dates = u.n // and others have to succeed as well
@@ -161,7 +161,7 @@ func (r *Result) groupRemedies(f *front) (ways []Remedy) {
 	if f.starting == 0 && !f.last.blockers[0].Until.IsZero() {
 		ways = append(ways, Remedy{Type: RemedyWait, At: f.last.blockers[0].Until})
 	}
-	soaking := f.crowds[soakingUndated].n // of which nothing more is to come
+	soaking := f.crowds[soakingUndated].n // nothing more comes from these
 	if u := &f.undated; u.n > 0 {
 		ways = append(ways, Remedy{Type: RemedyReportTime, Count: u.n, Of: u.n, Clusters: u.listed(), Succeeded: u.n == soaking})
 	}

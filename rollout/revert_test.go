@@ -357,7 +357,7 @@ func TestWithoutADeadlineNothingEnds(t *testing.T) {
 	}
 }
 
-// A way back of a large fleet takes as many allocations as that of a small one.
+// A way back of a large fleet takes as many allocations as in a small one.
 func TestRevertTakesFewAllocationsAtAnySize(t *testing.T) {
 	var least float64
 	for _, n := range []int{100, 10_000} {
@@ -374,7 +374,7 @@ func TestRevertTakesFewAllocationsAtAnySize(t *testing.T) {
 	}
 }
 
-// goingBack is a fleet of which a quarter never had the failed version, half have it and a quarter went back.
+// goingBack is a fleet where a quarter never had the failed version, half have it and a quarter went back.
 func goingBack(tb testing.TB, n int) (*grouping.Groups, rollout.Abort) {
 	f, _ := halfway(tb, n)
 	groups := f.read()

@@ -26,7 +26,7 @@ type standing struct {
 	Summary                            string
 }
 
-// stand gives where the clusters of a plan stand of which keep says so.
+// stand gives where the clusters of a plan stand for which keep is true.
 func (p *trial) stand(keep func(cluster string) bool) (s standing) {
 	names := func(list []rollout.Cluster) (names []string) {
 		for _, c := range list {
@@ -189,7 +189,7 @@ func TestAnAttemptIsAWaitForThoseThatFailed(t *testing.T) {
 		for i := range waiting.reports {
 			r := &waiting.reports[i]
 			if slices.ContainsFunc(p.reports[:i], func(o status.Report) bool { return o.Cluster == r.Cluster }) {
-				return "" // several reports, of which the worst counts
+				return "" // several reports: the worst counts
 			}
 			_, timedOut := find(before.TimedOut, r.Cluster)
 			if r.Attempt < 2 && (timedOut || r.Status == status.Failed || r.Status == status.TimeOut) {

@@ -54,7 +54,7 @@ func BenchmarkFrom(b *testing.B) {
 	}
 }
 
-// BenchmarkSet sets the status of an owner of n clusters, all of which have a work that is done.
+// BenchmarkSet sets the status of an owner of n clusters. All have a work that is done.
 func BenchmarkSet(b *testing.B) {
 	for _, n := range []int{100, 1_000, 10_000, 100_000} {
 		var names []string

@@ -15,7 +15,7 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// progression returns an entry of which the configurations have a desired, an applied and a known good hash each.
+// progression returns an entry whose configurations have a desired, an applied and a known good hash each.
 func progression(hashes ...[3]string) *addonv1beta1.InstallProgression {
 	config := func(hash string) *addonv1beta1.ConfigSpecHash {
 		if hash == "" {

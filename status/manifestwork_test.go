@@ -32,8 +32,8 @@ func manifestWork(conditions ...metav1.Condition) *workv1.ManifestWork {
 	}
 }
 
-// S1: the status of a work follows from Applied, Progressing and Degraded, and the time is that of the
-// condition that decided.
+// S1: the status of a work follows from Applied, Progressing and Degraded, and the time comes from the condition that
+// decided.
 func TestFromManifestWork(t *testing.T) {
 	const (
 		yes     = metav1.ConditionTrue

@@ -37,7 +37,7 @@ func groupsOf(t testing.TB, text string) *grouping.Groups {
 	return groups
 }
 
-// works returns a work for each "cluster:conditions", of which each is the first letter of a type and True.
+// works returns a work for each "cluster:conditions". Each condition is the first letter of a type, and True.
 func works(text string) []*workv1.ManifestWork {
 	types := map[rune]string{'A': workv1.WorkApplied, 'V': workv1.WorkAvailable, 'P': workv1.WorkProgressing, 'D': workv1.WorkDegraded}
 	var out []*workv1.ManifestWork
@@ -105,7 +105,7 @@ func TestPlacementSummary(t *testing.T) {
 	}
 }
 
-// S8: the total is that of all placements.
+// S8: the total is the sum over all placements.
 func TestPlacementSummaryOfSeveral(t *testing.T) {
 	var st workv1alpha1.ManifestWorkReplicaSetStatus
 	done := status.Summary{Counts: status.Counts{Succeeded: 1}}
@@ -131,7 +131,7 @@ func TestPlacementSummaryOfSeveral(t *testing.T) {
 	}
 }
 
-// S8: entries are in the order of the placements, and those of other placements go.
+// S8: entries are in the order of the placements, and entries of other placements go.
 func TestPlacementSummaryOrder(t *testing.T) {
 	st := workv1alpha1.ManifestWorkReplicaSetStatus{PlacementsSummary: []workv1alpha1.PlacementSummary{{Name: "gone"}}}
 	status.SetReplicaSetStatus(&st, []status.PlacementProgress{{Name: "z"}, {Name: "y"}}, 1, noon)

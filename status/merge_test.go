@@ -25,7 +25,7 @@ func TestMergeTakesWhatHoldsBackMost(t *testing.T) {
 	}
 	order := []status.Report{
 		report("Failed", 9, 0),
-		report("Failed", 1, 8), // its time is that of Applied
+		report("Failed", 1, 8), // its time is Applied
 		report("Failed", 7, 0),
 		report("Failed", 0, 0),
 		report("TimeOut", 1, 0),

@@ -59,7 +59,7 @@ func TestFromPolicyTransitionTime(t *testing.T) {
 	}
 }
 
-// S3: over every combination of the inputs, the status is that of the row that applies.
+// S3: over every combination of the inputs, the row that applies gives the status.
 func TestFromPolicyEveryCombination(t *testing.T) {
 	seen := map[status.RolloutStatus]int{}
 	for _, strategy := range []clusterv1alpha1.RolloutType{"", all, single, perGroup} {

@@ -51,8 +51,8 @@ func TestDecisionsAll(t *testing.T) {
 	t.Logf("%d events, %d clusters that stay were in no PlacementDecision for a moment", f.events, len(absent))
 }
 
-// TestDecisionsLeaders runs two replicas, of which one leads. The leader is killed in the midst of its writes, or hangs and comes
-// back when the other one leads. No cluster that stays may be absent.
+// TestDecisionsLeaders runs two replicas; one leads. The leader is killed in the midst of its writes, or hangs and comes back
+// when the other one leads. No cluster that stays may be absent.
 func TestDecisionsLeaders(t *testing.T) {
 	if testing.Short() {
 		t.Skip("leases run out in 15 seconds")

@@ -12,7 +12,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// replicas are two processes of a program, of which one leads.
+// replicas are two processes of a program; one leads.
 type replicas struct {
 	t               *testing.T
 	start           func() *exec.Cmd

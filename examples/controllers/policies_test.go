@@ -66,8 +66,8 @@ func TestPolicies(t *testing.T) {
 	t.Logf("%d events", f.events)
 }
 
-// TestPoliciesLeaders runs two replicas, of which one leads. The leader is killed while it enforces, or hangs and comes back when
-// the other one leads. Never are more clusters enforced at a time than may be, and no replicated policy is made anew or deleted.
+// TestPoliciesLeaders runs two replicas; one leads. The leader is killed while it enforces, or hangs and comes back when the
+// other one leads. Never are more clusters enforced at a time than may be, and no replicated policy is made anew or deleted.
 func TestPoliciesLeaders(t *testing.T) {
 	if testing.Short() {
 		t.Skip("leases run out in 15 seconds")
@@ -326,7 +326,7 @@ func (f *policies) countInFlight(template string) {
 	}
 }
 
-// reportedOn is the generation of which a cluster spoke last.
+// reportedOn is the generation that a cluster reported on last.
 func reportedOn(replica *unstructured.Unstructured) (generation int64) {
 	details, _, _ := unstructured.NestedSlice(replica.Object, "status", "details")
 	for _, d := range details {

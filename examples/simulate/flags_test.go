@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// fleet is four clusters of which two may be in flight at a time and two may fail, with a Behavior by which
-// all succeed after an hour.
+// fleet is four clusters, where two may be in flight at a time and two may fail, with a Behavior in which all succeed
+// after an hour.
 func fleet() string {
 	var texts []string
 	for _, name := range []string{"a", "b", "c", "d"} {

@@ -43,7 +43,7 @@ func TestTheReadmeShowsWhatCommandsPrint(t *testing.T) {
 	}
 }
 
-// words are those of a command line, in which some are quoted.
+// words gives the words of a command line, some of them quoted.
 func words(command string) (all []string) {
 	for i, part := range strings.Split(command, "'") {
 		if i%2 == 1 {

@@ -69,7 +69,7 @@ func TestAClusterOfTwoPlacementsBelongsToTheFirst(t *testing.T) {
 	}
 }
 
-// Where nobody knows of which group a decision is, nothing starts.
+// Where the group of a decision is unknown, nothing starts.
 func TestADecisionOfNoGroupHoldsAll(t *testing.T) {
 	odd := strings.Replace(aDecision, `decision-group-index: "0"`, `decision-group-index: "first"`, 1)
 	got := simulateText(t, documents(aStrategy, odd), "-f", "-")

@@ -157,7 +157,7 @@ func (c *consumer) work(ctx context.Context) {
 	}
 }
 
-// sync creates the child of a cluster that is selected and deletes that of a cluster that isn't.
+// sync creates the child of a selected cluster, and deletes the child of any other cluster.
 func (c *consumer) sync(ctx context.Context, cluster string) error {
 	in, err := c.pds.IndexKeys(byCluster, cluster)
 	if err != nil {

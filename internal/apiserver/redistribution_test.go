@@ -142,8 +142,8 @@ func (w *writer) attempt(t *testing.T, stored, desired []*decision, crash int, o
 }
 
 // round changes the fleet until an update is carried out to its end, lets the consumer settle, and compares its
-// children with those of the round before. After a failure, or a crash, it begins again towards the same state or
-// changes the fleet again.
+// children with the children of the round before. After a failure, or a crash, it begins again towards the same state
+// or changes the fleet again.
 func (w *writer) round(t *testing.T) {
 	stay := map[string]types.UID{}
 	for cluster, uid := range w.children {

@@ -18,8 +18,8 @@ import (
 
 var sizes = []int{100, 1_000, 10_000, 100_000}
 
-// halfway is a fleet of n clusters in ten groups of which half are reported, in random order: 2% of the
-// fleet are in flight, the others succeeded.
+// halfway is a fleet of n clusters in ten groups; half of the clusters are reported, in random order: 2% of the fleet
+// are in flight, the others succeeded.
 func halfway(tb testing.TB, n int) (*fleet, []status.Report) {
 	groups := make([]group, 10)
 	reports := make([]status.Report, 0, n/2)

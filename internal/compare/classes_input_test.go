@@ -19,7 +19,7 @@ var (
 	prefixes   = regexp.MustCompile(`^[0-9]+[hms]`) // of the deadlines that the reference reads
 )
 
-// inputClasses are those of worlds that one side refuses, or of which it reads a part as something else.
+// inputClasses are the classes of worlds that one side refuses, or that it partly reads as something else.
 func inputClasses() []class {
 	return []class{
 		{"clusters lost", (*view).clustersLost},
@@ -111,8 +111,8 @@ func (v *view) successInFuture() bool {
 	})
 }
 
-// timeUnknown: a deadline or a soak of which nobody knows when it began. The reference has it begin at each plan, and looks
-// at it again when it would end. R4 and R5 have it never end, and warn.
+// timeUnknown: a deadline or a soak that began at an unknown time. The reference has it begin at each plan, and looks at it
+// again when it would end. R4 and R5 have it never end, and warn.
 func (v *view) timeUnknown() bool {
 	deadline, err := time.ParseDuration(v.config.ProgressDeadline)
 	return v.anyReport(func(r status.Report) bool {

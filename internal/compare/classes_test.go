@@ -10,7 +10,7 @@ type class struct {
 	has  func(*view) bool
 }
 
-// classes are those of worlds that both sides accept; those that one side should refuse and the like are
+// classes are the classes of worlds that both sides accept; worlds that one side should refuse and the like are
 // inputClasses.
 func classes() []class {
 	return []class{

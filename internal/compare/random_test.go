@@ -52,7 +52,7 @@ func randomWorld(tb testing.TB, r *rand.Rand) world {
 	return world{selected(tb, s, groups...), randomStrategy(r), randomReports(r, groups)}
 }
 
-// randomGroups spreads clusters over up to eight groups, of which some have a name.
+// randomGroups spreads clusters over up to eight groups; some have a name.
 func randomGroups(r *rand.Rand) []group {
 	groups := make([]group, 1+r.IntN(8))
 	for i := range groups {

@@ -67,7 +67,7 @@ type view struct {
 	world
 	config  config
 	stages  []stage    // mandatory groups first; under Progressive and All the others are one stage
-	all     stage      // of all selected clusters; its budget is that of the whole rollout
+	all     stage      // of all selected clusters; its budget is the budget of the whole rollout
 	active  int        // the first stage that is not complete, or len(stages)
 	over    int        // the first stage with more failures than it may have, or len(stages)
 	ordered []reported // the reports of selected clusters, in the order of their names

@@ -7,7 +7,7 @@ type event struct {
 	arg     uint8
 }
 
-// kind is a kind of event. Those of the hub come first, then those of the controller.
+// kind is a kind of event. The hub's kinds come first, then the controller's.
 type kind uint8
 
 const (

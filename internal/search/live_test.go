@@ -10,8 +10,8 @@ import (
 )
 
 // ends looks for the end that a world comes to when nothing befalls it any more: writes are carried out, the cache and
-// the stored decisions catch up, every agent answers that it succeeded, but for those of stuck clusters, which stay as
-// they are. The controller plans when something it can see changes, or when its last plan said to look again.
+// the stored decisions catch up, every agent answers that it succeeded, except the agents of stuck clusters, which stay
+// as they are. The controller plans when something it can see changes, or when its last plan said to look again.
 type ends struct {
 	*controller
 	table

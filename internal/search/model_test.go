@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// A world is told in ticks, of which a deadline, a soak and a time of grace are small multiples. So every tick is one
-// of the times just before an end or at it. Times are kept as ages, which stop growing where nothing asks for more.
+// A world goes in ticks. A deadline, a soak and a time of grace are a few ticks long. So every tick is one of the times
+// just before an end or at it. Times are kept as ages, which stop growing where nothing asks for more.
 
 // most is the greatest number of clusters, and none is the group of those that are not selected.
 const (
@@ -224,7 +224,7 @@ func (c *cluster) view() object {
 	return c.seen
 }
 
-// names are those of the clusters, in the order in which a planner takes them.
+// names are the names of the clusters, in the order in which a planner takes them.
 var names = [most]string{"a", "b", "c", "d"}
 
 // set is a set of clusters by their place.

@@ -93,7 +93,7 @@ func (l *listener) follow(before, after *state, e event) error {
 		c := &before.clusters[e.cluster]
 		if wrote := after.clusters[e.cluster].truth != c.truth; wrote && l.neglects != "Applied" {
 			l.planner.Applied(names[e.cluster], l.now())
-			if is := after.clusters[e.cluster].truth; is.observed { // a later attempt, of which the write returns what the agent said
+			if is := after.clusters[e.cluster].truth; is.observed { // a later attempt, whose write returns what the agent said
 				if err := l.observe(int(e.cluster), is); err != nil {
 					return err
 				}

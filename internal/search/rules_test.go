@@ -80,7 +80,7 @@ type judge struct {
 	s       *state
 	stands  [most]standing
 	all     set // the clusters that are shown
-	counted set // those of them that count (R37)
+	counted set // the ones that count (R37)
 	past    set // those whose failures do not (R38)
 	stages  [2 * none]stage
 	n       int    // of the stages

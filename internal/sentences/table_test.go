@@ -3,7 +3,7 @@ package sentences
 // room is a package with its sentences.
 type room struct {
 	dir string // where testdata/scenes is
-	// kinds are the beginnings of the exported string constants of which each has a row.
+	// kinds are the beginnings of the exported string constants; each of these has a row.
 	kinds []string
 	rows  []row
 }

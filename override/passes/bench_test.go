@@ -42,7 +42,7 @@ func benchWorld(b *testing.B, n int) (*override.Resolution, []passes.Replica) {
 	return r, replicas
 }
 
-// BenchmarkPropagate propagates to n clusters, of which half are done and a tenth starts.
+// BenchmarkPropagate propagates to n clusters; half are done and a tenth starts.
 func BenchmarkPropagate(b *testing.B) {
 	for _, n := range []int{100, 1_000, 10_000, 100_000} {
 		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {

@@ -82,8 +82,8 @@ func (l naiveLimits) naiveStatus(r *passes.Replica, version string, action polic
 	return s, true
 }
 
-// naiveStarts is which clusters may start, in their order (R8, R10, R11, R12), over groups in the order of their
-// index. A cluster of which ready is false has yet to go through the first pass, and starts in the next call.
+// naiveStarts is which clusters may start, in their order (R8, R10, R11, R12), over groups in the order of their index.
+// A cluster where ready is false has yet to go through the first pass, and starts in the next call.
 func (l naiveLimits) naiveStarts(groups []naiveGroup, of func(string) (status.RolloutStatus, bool), ready func(string) bool) []string {
 	var mandatory, others []naiveGroup
 	for _, g := range groups {

@@ -8,9 +8,9 @@ import (
 )
 
 // Validate reports what is wrong with a root policy for its rollout, for a webhook to return: an unknown
-// remediationAction, and what rollout.Validate finds in its strategy. The paths are those of its JSON, below path.
-// override.Resolve refuses exactly the same policies, unless they are disabled. Don't refuse a disabled policy for its
-// faults: its users could not switch a faulty policy off.
+// remediationAction, and what rollout.Validate finds in its strategy. The errors have the paths of its JSON, below
+// path. override.Resolve refuses exactly the same policies, unless they are disabled. Don't refuse a disabled policy
+// for its faults: its users could not switch a faulty policy off.
 //
 // dependency.Validate checks the templates and dependencies of a policy.
 func Validate(policy *policyv1.Policy, path *field.Path) field.ErrorList {

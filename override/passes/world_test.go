@@ -31,7 +31,7 @@ type world struct {
 	limits naiveLimits
 	// version is counted up by an edit.
 	version int
-	// bindings have no clusters where groups has those of their placement.
+	// bindings have no clusters where groups has the groups of their placement.
 	bindings []override.Binding
 	groups   map[string][]naiveGroup
 	replicas map[string]*passes.Replica
@@ -402,7 +402,7 @@ func (w *world) checkStart(p *passes.Propagation) {
 	}
 }
 
-// onePassStatus is that of a policy that informs or whose strategy is All (S3, R4).
+// onePassStatus gives the status of a policy that informs or whose strategy is All (S3, R4).
 func (w *world) onePassStatus(r *passes.Replica) status.RolloutStatus {
 	if w.policy.Spec.RemediationAction == policyv1.Inform {
 		if r.Generation == r.LastEvaluatedGeneration && r.Compliance != "" {

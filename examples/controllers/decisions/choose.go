@@ -55,8 +55,8 @@ func (c *caches) choose(placement *clusterv1beta1.Placement, before *grouping.Gr
 	return chosen, nil
 }
 
-// members are the clusters of the cluster sets that are bound to the Placement's namespace, or of those of them that the
-// Placement names. Bound is false if there is no such set.
+// members are the clusters of the cluster sets that are bound to the Placement's namespace, or of the bound sets that
+// the Placement names. Bound is false if there is no such set.
 func (c *caches) members(placement *clusterv1beta1.Placement) (members []*clusterv1.ManagedCluster, bound bool) {
 	var sets []*clusterv1beta2.ManagedClusterSet
 	for _, set := range c.setsBoundTo(placement.Namespace) {

@@ -46,7 +46,7 @@ func TestChoosesOfTheSetsThatAreBound(t *testing.T) {
 	h.chosen("1:", "NoManagedClusterSetBindings")
 }
 
-// A set by selector, as the global one, has clusters of the others, each of which counts once.
+// A set by selector, such as the global one, has clusters of the other sets; each counts once.
 func TestChoosesOfSetsWithASelector(t *testing.T) {
 	h := newHub(t)
 	h.join("all", []string{"a", "b"})
@@ -126,7 +126,7 @@ func TestRefusesWhatThisSchedulerHasNot(t *testing.T) {
 	}
 }
 
-// A cluster that is being deleted is not selected, nor are those of a set, or by a binding, that is.
+// A cluster that is being deleted is not selected. Neither are clusters whose set or binding is being deleted.
 func TestWhatIsBeingDeletedIsNotChosen(t *testing.T) {
 	h := newHub(t)
 	h.bind("east", "west")

@@ -72,7 +72,7 @@ func TestSchemaWithoutRolloutStatus(t *testing.T) {
 	h.wrote("b: update enforce")
 	before := h.patches
 	h.wrote("")
-	if n := h.patches - before; n > 1 { // that of the root
+	if n := h.patches - before; n > 1 { // the root's
 		t.Errorf("%d patches", n)
 	}
 }

@@ -120,7 +120,7 @@ func mapper() meta.RESTMapper {
 	return m
 }
 
-// informers are those of the harness, as the cache of a manager.
+// informers are the harness's informers, as the cache of a manager.
 type informers struct {
 	cache.Cache
 	process *proof.Process

@@ -456,7 +456,7 @@ func TestInvalidSetIsRefusedUntilItChanges(t *testing.T) {
 	}
 }
 
-// Where nobody knows of which group a decision is, as after its label was edited by hand, nothing starts.
+// Where the group of a decision is unknown, as after its label was edited by hand, nothing starts.
 func TestDecisionsOfNoGroup(t *testing.T) {
 	h := newHub(t)
 	h.place("prod", "a")

@@ -180,7 +180,7 @@ func (noStatus) Update(context.Context, client.Object, ...client.SubResourceUpda
 	return nil
 }
 
-// restamp notes another time than that of the write, or none.
+// restamp notes another time than the write's, or none.
 func (s *saboteur) restamp(work *workv1.ManifestWork) {
 	version, _, applied := status.StampOf(work)
 	switch {

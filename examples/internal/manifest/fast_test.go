@@ -115,7 +115,7 @@ func FuzzPlainYAMLMeansTheSame(f *testing.F) {
 	f.Fuzz(func(t *testing.T, in string) { checkPlain(t, []byte(in)) })
 }
 
-// Lines out of which YAML is made, put together at random, meet more corners than bytes do.
+// Random combinations of lines of YAML meet more corners than random bytes do.
 func TestPlainYAMLMeansTheSame(t *testing.T) {
 	taken := 0
 	rapid.Check(t, func(t *rapid.T) {

@@ -163,7 +163,7 @@ func (c *aborter) reconcile(ctx context.Context) (time.Duration, error) {
 	return result.RecheckAfter, errors.Join(err, c.updateStatus(ctx, set, owner, revisions))
 }
 
-// plan is that of the page of rollout.
+// plan is the same as on the page of rollout.
 func (c *aborter) plan(ctx context.Context, owner *replicaSet, r *status.Revisions, groups *grouping.Groups, owned []*workv1.ManifestWork, now time.Time) (*rollout.Result, error) {
 	stored := owner.DeepCopy()
 	if r.Want(versionOfTemplate(owner)) && !c.ignores(DutyStoreUpdate) {
@@ -246,7 +246,7 @@ func (c *aborter) keepTemplate(ctx context.Context, owner *replicaSet) error {
 	return err
 }
 
-// template is that of a revision.
+// template gives the template of a revision.
 func (c *aborter) template(set *replicaSet, revision string) (spec workv1.ManifestWorkSpec, err error) {
 	if revision == versionOfTemplate(set) {
 		return set.Spec.ManifestWorkTemplate, nil

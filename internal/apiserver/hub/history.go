@@ -88,8 +88,8 @@ func (h *history) truth(rv int64) *scene {
 	return h.look(func(i id) object { return h.at(i, rv) })
 }
 
-// known is the world as the caches showed it when a reconcile began, with what its process had written before a
-// resourceVersion, and what others had written before this process began: this it has to know.
+// known is the world that a process has to know: what the caches showed when a reconcile began, what the process itself
+// had written before a resourceVersion, and what others had written before it began.
 func (h *history) known(r *reconcile, rv int64) *scene {
 	floor := maps.Clone(r.view)
 	for _, w := range h.writes {

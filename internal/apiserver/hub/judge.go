@@ -32,8 +32,8 @@ func (h *history) check(worst, removeAfter time.Duration) []violation {
 	return broken
 }
 
-// checkStart judges a start. Of a write that the network held back nobody can say whether its cluster has its version since
-// it was sent or since it came: where both may be, a start has to be wrong by both.
+// checkStart judges a start. If the network held a write back, its cluster has the version since it was sent, or since it
+// came. Where both may be, a start has to be wrong by both.
 func (h *history) checkStart(e event, version string, created bool) []violation {
 	broken := h.judgeStart(e, version, created)
 	if len(broken) == 0 || !slices.ContainsFunc(h.writes, func(w write) bool { return w.delayed }) {

@@ -66,7 +66,7 @@ func (h *Hub) Rollouts(t *testing.T, subject *Subject) {
 	h.rollouts(t, subject, *flagRollouts, func(seed uint64) *world { return draw(seed, subject, "") })
 }
 
-// TwoAct shows what holds while two processes act at a time, each with caches of its own and unaware of the other: no
+// TwoAct shows what holds while two processes act at a time, each with its own caches and unaware of the other. No
 // start breaks an invariant that the process could know of, and no work is made twice, or deleted while it is selected.
 // Limits hold for each of them alone, so that twice as many may be in flight. The figures tell.
 func (h *Hub) TwoAct(t *testing.T, subject *Subject) {

@@ -25,7 +25,7 @@ func grouped(clusters ...string) *sdkv1beta1.PlacementDecisionClustersTracker {
 	return sdkv1beta1.NewPlacementDecisionClustersTrackerWithGroups(nil, nil, groups)
 }
 
-// at makes statuses from "a b", all of which changed a while ago.
+// at makes statuses from "a b"; all changed a while ago.
 func at(s sdkv1alpha1.RolloutStatus, since time.Duration, clusters string) (all statuses) {
 	for _, cluster := range strings.Fields(clusters) {
 		all = append(all, sdkv1alpha1.ClusterRolloutStatus{ClusterName: cluster, Status: s, LastTransitionTime: ago(since)})

@@ -28,7 +28,7 @@ func atNoon(t *testing.T) time.Time {
 	return noon
 }
 
-// Lists, times and order are those of sdk-go.
+// Lists, times and order are the same as in sdk-go.
 func TestTheShapeOfTheResult(t *testing.T) {
 	noon := atNoon(t)
 	minutes := func(n int) *metav1.Time { return &metav1.Time{Time: noon.Add(time.Duration(n) * time.Minute)} }

@@ -75,7 +75,7 @@ func TestWithoutChancesTheAnswersAreThoseOfTheHand(t *testing.T) {
 	}
 }
 
-// atMost is the chance that of n clusters, of which each fails with chance p, at most k do.
+// atMost is the chance that at most k of n clusters fail, if each fails with chance p.
 func atMost(n, k int, p float64) (sum float64) {
 	term := math.Pow(1-p, float64(n))
 	for i := 0; i <= k; i++ {

@@ -18,7 +18,8 @@ import (
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
-// drawReplicas are those of a policy half way, of this version and of others, also on a cluster that is not bound.
+// drawReplicas draws the replicas of a policy half way, of this version and of others, also on a cluster that is not
+// bound.
 func drawReplicas(t *rapid.T) (replicas []passes.Replica) {
 	ago := func(what string) (at time.Time) {
 		if minutes := rapid.IntRange(-1, 9).Draw(t, what); minutes >= 0 {

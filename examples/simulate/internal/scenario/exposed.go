@@ -10,7 +10,7 @@ import (
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
-// Exposed says which clusters a new version goes to, and by which strategy.
+// Exposed says which clusters a new version goes to, and under what strategy.
 type Exposed struct {
 	Strategy clusterv1alpha1.RolloutStrategy
 	// Groups are those that get it; nil where a Policy enforces nothing, so that it changes no cluster.
@@ -19,7 +19,7 @@ type Exposed struct {
 	Passes string
 }
 
-// Exposed says which clusters the rollout's version goes to, and by which strategy. A Policy changes a cluster only
+// Exposed says which clusters the rollout's version goes to, and under what strategy. A Policy changes a cluster only
 // where it enforces.
 func (s *Scenario) Exposed() (Exposed, error) {
 	if s.Policy == nil {

@@ -56,7 +56,7 @@ func load(t *testing.T, wanted scenario.Ref, texts ...string) (*scenario.Scenari
 	return scenarios[0], nil
 }
 
-// names are those of the selected clusters, with blanks between them.
+// names gives the names of the selected clusters, with blanks between them.
 func names(s *scenario.Scenario) string {
 	var all []string
 	for _, c := range s.Clusters() {

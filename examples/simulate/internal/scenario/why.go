@@ -41,7 +41,7 @@ func (s *Scenario) names() (names []string) {
 	return names
 }
 
-// whyDropped gives the rule because of which the Placement does not select a cluster.
+// whyDropped gives the rule that keeps the Placement from selecting a cluster.
 func (s *Scenario) whyDropped(c *clusterv1.ManagedCluster) string {
 	if rule := s.rules.drops(c); rule != "" {
 		return rule

@@ -38,7 +38,7 @@ func BenchmarkRun(b *testing.B) {
 	}
 }
 
-// Clusters that take 1,000 different times, of which one in 20 never answers.
+// Clusters that take 1,000 different times; one in 20 never answers.
 func BenchmarkPlayVaried(b *testing.B) {
 	for _, n := range []int{1000, 10000, 100000} {
 		names := make([]string, n)

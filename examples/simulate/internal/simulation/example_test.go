@@ -9,7 +9,7 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// Two clusters at a time, of which one fails.
+// Two clusters at a time; one fails.
 func ExampleRun() {
 	groups, strategy := groupsOf("abcd"), progressive(2, 0, "")
 	plan := func(reports []status.Report, now time.Time) (*rollout.Result, error) {

@@ -63,8 +63,8 @@ func TestWhatFailedIsTriedAgain(t *testing.T) {
 	}
 }
 
-// Whatever happens, time goes on, nobody starts more often than somebody tries, reasons are those of a plan in the attempt
-// of the wave, and who failed at the end has been tried as often as wanted.
+// Whatever happens, time goes on, no cluster starts more often than it is tried, reasons are the same as in a plan in the
+// attempt of the wave, and who failed at the end has been tried as often as wanted.
 func TestRetriesEnd(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := drawWorld(t)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/cohort-ocm/cohort/override"
 	"github.com/cohort-ocm/cohort/status/policyv1"
@@ -124,6 +125,42 @@ func TestBindingsOfDisabledPolicy(t *testing.T) {
 	b.SubFilter = "wide"
 	if got, err := override.Bindings(p, []*policyv1.PlacementBinding{b}, nil); err != nil || got != nil {
 		t.Errorf("got %v, %v, want none", got, err)
+	}
+}
+
+// O6: a webhook is told of each exclusion for which Bindings refuses the set, whichever policy it is of.
+func TestValidateSetFindsWhatBindingsRefuses(t *testing.T) {
+	if err := override.ValidateSet(nil, field.NewPath("set")).ToAggregate(); err == nil || err.Error() != "set: Required value: must not be nil" {
+		t.Errorf("no set: %v", err)
+	}
+	for _, test := range []struct {
+		why, policyName, cluster string
+		want                     string // what ValidateSet says
+		refused                  string // the policies of the set, a and b, that are refused
+	}{
+		{"nothing is wrong", "a", "c", "", ""},
+		{"nobody knows whose it is", "", "c", "spec.exclusions[0].policyName: Required value: must be the name of a policy in the set", "ab"},
+		{"only one policy is concerned", "b", "", "spec.exclusions[0].clusterNames[0]: Required value: must be the name of a cluster", "b"},
+	} {
+		set := policySet("set", "a", "b")
+		set.Spec.Exclusions = []policyv1.Exclusion{{PolicyName: test.policyName, ClusterNames: []string{test.cluster}}}
+		said, refused := "", ""
+		for _, err := range override.ValidateSet(set, nil) {
+			said += err.Error()
+		}
+		for _, name := range []string{"a", "b"} {
+			p := policy("", "")
+			p.Name = name
+			if _, err := override.Bindings(p, nil, []*policyv1.PolicySet{set}); err != nil {
+				refused += name
+				if err.Error() != "sets[set]."+said {
+					t.Errorf("%s: Bindings says %v, and ValidateSet %s", test.why, err, said)
+				}
+			}
+		}
+		if said != test.want || refused != test.refused {
+			t.Errorf("%s: %q, refused are %q", test.why, said, refused)
+		}
 	}
 }
 

@@ -42,7 +42,7 @@
 //		recorder.Event(policy, "Warning", string(ignored.Type), ignored.Message)
 //	}
 //
-// A webhook that checks a PlacementBinding calls Validate.
+// A webhook that checks a PlacementBinding calls Validate, one that checks a PolicySet ValidateSet.
 //
 // Everything here is a function of its arguments, changes none of them, and can be called from many goroutines at once.
 //

@@ -32,18 +32,13 @@ func exclusions(set *policyv1.PolicySet, policy string, path *field.Path) ([]str
 	var clusters []string
 	var errs field.ErrorList
 	for i, exclusion := range set.Spec.Exclusions {
-		if exclusion.PolicyName == "" {
-			errs = append(errs, field.Required(path.Index(i).Child("policyName"), "must be the name of a policy in the set"))
+		switch exclusion.PolicyName {
+		case policy:
+			clusters = append(clusters, exclusion.ClusterNames...)
+			fallthrough
+		case "": // whose policy it is not known to be
+			errs = append(errs, validateExclusion(exclusion, path.Index(i))...)
 		}
-		if exclusion.PolicyName != policy {
-			continue
-		}
-		for k, cluster := range exclusion.ClusterNames {
-			if cluster == "" {
-				errs = append(errs, field.Required(path.Index(i).Child("clusterNames").Index(k), "must be the name of a cluster"))
-			}
-		}
-		clusters = append(clusters, exclusion.ClusterNames...)
 	}
 	slices.Sort(clusters)
 	return slices.Compact(clusters), errs

@@ -34,6 +34,33 @@ func Validate(binding *policyv1.PlacementBinding, path *field.Path) field.ErrorL
 	return errs
 }
 
+// ValidateSet reports what is wrong with a PolicySet for this package, for a webhook to return: an exclusion without the
+// name of its policy, or with an empty name of a cluster. The paths are those of its JSON, below path. Bindings refuses
+// such a set, unless the exclusion is one of another policy.
+func ValidateSet(set *policyv1.PolicySet, path *field.Path) field.ErrorList {
+	if set == nil {
+		return field.ErrorList{field.Required(path, "must not be nil")}
+	}
+	var errs field.ErrorList
+	for i, exclusion := range set.Spec.Exclusions {
+		errs = append(errs, validateExclusion(exclusion, path.Child("spec", "exclusions").Index(i))...)
+	}
+	return errs
+}
+
+func validateExclusion(exclusion policyv1.Exclusion, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	if exclusion.PolicyName == "" {
+		errs = append(errs, field.Required(path.Child("policyName"), "must be the name of a policy in the set"))
+	}
+	for i, cluster := range exclusion.ClusterNames {
+		if cluster == "" {
+			errs = append(errs, field.Required(path.Child("clusterNames").Index(i), "must be the name of a cluster"))
+		}
+	}
+	return errs
+}
+
 // enforces says whether a valid binding overrides the action, in either spelling.
 func enforces(b *policyv1.PlacementBinding) bool {
 	return b.BindingOverrides.RemediationAction != "" || b.RemediationActionOverride.RemediationAction != ""

@@ -180,6 +180,24 @@ func TestRemoveAfterWithABoundOnRemovals(t *testing.T) {
 	}
 }
 
+// R30, R43: on the way back, too, only clusters with a report are counted as reported.
+func TestABoundOnRemovalsOnTheWayBack(t *testing.T) {
+	var reports []status.Report
+	for _, cluster := range []string{"a", "x", "y"} {
+		reports = append(reports, status.Report{Cluster: cluster, Status: status.Succeeded})
+	}
+	groups := newFleet(t).group("", "a", "b", "c", "d", "e", "f").read()
+	for most, want := range map[string]int{"33%": 0, "34%": 2} {
+		r, err := rollout.Revert(clusterv1alpha1.RolloutStrategy{}, groups, rollout.Abort{Time: atTen, Failed: reports}, atTen, rollout.MaxRemoved(intstr.FromString(most)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(r.Removed) != want {
+			t.Errorf("%s of three with a report: removed %v, want %d; %v", most, r.Removed, want, r.Warnings)
+		}
+	}
+}
+
 func TestRemoveAfterRefusesANegativeTime(t *testing.T) {
 	_, err := rollout.Plan(clusterv1alpha1.RolloutStrategy{}, selecting(t, false, "a"), nil, atTen, rollout.RemoveAfter(-time.Second, nil))
 	if want := `removeAfter: Invalid value: "-1s": must not be negative`; err == nil || err.Error() != want {

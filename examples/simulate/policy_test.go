@@ -38,7 +38,7 @@ func TestWrongPoliciesAreRefusedWithFileObjectAndField(t *testing.T) {
 		{"a fault of the Placement, which is not the binding's", "spec: {}", "spec: {numberOfClusters: -1}",
 			"stdin:7: Placement ns/p: spec.numberOfClusters: Invalid value: -1"},
 		{"a mistyped field of a set", "exclusions", "exclusion", "PolicySet ns/set: spec.exclusion: unknown field"},
-		{"an exclusion of no policy", "policyName: pol, ", "", "PolicySet ns/set: sets[set].spec.exclusions[0].policyName: Required value"},
+		{"an exclusion of no policy", "policyName: pol, ", "", "PolicySet ns/set: spec.exclusions[0].policyName: Required value"},
 		{"an old version", "policy.open-cluster-management.io/v1beta1", "policy.open-cluster-management.io/v1",
 			`PolicySet ns/set: apiVersion: Unsupported value: "policy.open-cluster-management.io/v1"`},
 		{"a mistyped decision", "clusterName: a,", "cluster: a,", "PlacementRule ns/rule: status.decisions[0].cluster: unknown field"},

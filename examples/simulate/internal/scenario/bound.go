@@ -95,6 +95,9 @@ func (o *objects) bindingsOf(r applier) ([]override.Binding, error) {
 		adopt(r.policy, &set.typed.ObjectMeta)
 		sets = append(sets, set.typed)
 		if _, err := override.Bindings(r.policy, nil, sets[len(sets)-1:]); err != nil {
+			if errs := override.ValidateSet(set.typed, nil); len(errs) > 0 {
+				err = errs.ToAggregate() // with the paths of the object
+			}
 			return nil, set.Fault(err)
 		}
 	}

@@ -41,7 +41,7 @@ func byName(list string, objects []*clusterv1beta1.PlacementDecision) ([]*cluste
 		case pd == nil:
 			errs = append(errs, field.Required(path, "must not be nil"))
 		case pd.Name == "":
-			errs = append(errs, field.Required(path.Child("metadata", "name"), "must have a name"))
+			errs = append(errs, field.Required(path.Child("metadata", "name"), "must be the name of a PlacementDecision"))
 		default:
 			sorted = append(sorted, pd)
 		}

@@ -83,7 +83,7 @@ func TestBadInput(t *testing.T) {
 		{name: "an object twice", stored: state("w1: a", "w1: b"), desired: state("w2:", "w2:"),
 			want: []string{`stored[w1].metadata.name: Duplicate value: "w1"`, `desired[w2].metadata.name: Duplicate value: "w2"`}},
 		{name: "nil and nameless", stored: []*pd{nil}, desired: state(":"),
-			want: []string{`stored: Required value: must not be nil`, `desired.metadata.name: Required value: must have a name`}},
+			want: []string{`stored: Required value: must not be nil`, `desired.metadata.name: Required value: must be the name of a PlacementDecision`}},
 		{name: "an unknown strategy", strategy: "Recreate",
 			want: []string{`spec.decisionStrategy.updateStrategy.type: Unsupported value: "Recreate": supported values: "All", "RollingUpdate"`}},
 		{name: "one step", strategy: "RollingUpdate", opts: []decisionupdate.Option{decisionupdate.MaxSteps(1)},

@@ -22,10 +22,12 @@ import (
 // It takes time and memory linear in the decisions and, where clusters move in circles, up to quadratic in the objects
 // that they move between.
 //
-// Errors are joined *field.Error values: an unknown strategy or a bound of one step; an object that is nil, without a
-// name, in a list twice, or of another placement or namespace than the others; a desired object with more than 100
-// clusters or with a cluster that is empty or desired twice; under RollingUpdate a stored object that is desired and
-// being deleted.
+// The errors are joined *field.Error values, for
+//
+//   - an unknown strategy, or a bound of one step;
+//   - an object that is nil, has no name, is in a list twice, or is of another placement or namespace than the others;
+//   - a desired object with more than 100 clusters, or with a cluster that is empty or desired twice;
+//   - under RollingUpdate, a stored object that is desired and being deleted.
 //
 // Stored objects may hold a cluster twice, empty decisions, or more than 100 clusters, as an interrupted update leaves
 // them. A stored object may lack the labels, or have another placement's, if the placement is its controller: it is taken

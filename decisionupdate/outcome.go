@@ -48,7 +48,7 @@ func (o Outcome) Unknown() bool {
 }
 
 // String returns the number of complete writes of each kind, as in "created 1, surged 0, updated 3, deleted 1, retried
-// 0", followed by the numbers of writes that were only begun and that got no answer, if any.
+// 0". The numbers of writes that were only begun, and that got no answer, follow if there are any.
 func (o Outcome) String() string {
 	var created, surged, updated, deleted, begun, unknown int
 	for _, w := range o.Writes {

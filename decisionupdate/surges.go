@@ -60,8 +60,8 @@ func (g graph) fewSurges(maxSteps int) []bool {
 	return g.pruned(best, broken, maxSteps)
 }
 
-// breakCircles surges one vertex after the other until no circle is left: each time the vertex with most ways through
-// it, among those that may be on a circle, and among equals the one that goes less over the limit.
+// breakCircles surges one vertex after the other until no circle is left. Among those that may be on a circle it takes
+// the vertex with most ways through it, and among equals the one that goes less over the limit.
 func (g graph) breakCircles() []bool {
 	surged := make([]bool, len(g.out))
 	rest := circles{g: g, gone: make([]bool, len(g.out)), outs: degrees(g.out), ins: degrees(g.in)}

@@ -129,8 +129,8 @@ func cyclic(members []*node) bool { return len(members) > 1 }
 // component is a set of nodes that all lead to each other: templates that wait for each other, and what is between
 // them.
 //
-// The ways of a component lead through its root. For example, with x: a(y) and y: b(#a #c) c(#a), the root is a; after
-// leads from b to a and from c to a; and before leads from c back to policy y and from there to a.
+// The ways of a component lead through its root. For example, with x: a(y) and y: b(#a #c) c(#a), the root is a. Then
+// after leads from b to a and from c to a, and before leads from c back to policy y and from there to a.
 type component struct {
 	// members are sorted. The first is a template: the root.
 	members []*node

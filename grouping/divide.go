@@ -41,10 +41,13 @@ func Reasons(reasons map[string]string) Option {
 // there is one group without a name. A name that is listed twice has the groups of both places. A
 // clustersPerDecisionGroup of 0 cannot be told from an unset one and means all.
 //
-// It is an error (one *field.Error per fault, found by errors.As, with the path in the placement or in
-// clusters) if the placement is nil, a group has no name or one that can't be a label's value, a selector
-// is invalid, clustersPerDecisionGroup is neither a positive count nor a percentage from 1% to 100%,
-// sortBy is unknown, a cluster is nil, has no name, or comes twice, or the previous groups are joined ones.
+// The errors are one *field.Error per fault, found by errors.As, with the path in placement or in clusters:
+//
+//   - The placement is nil.
+//   - A group has no name, or one that can't be a label's value, or an invalid selector.
+//   - ClustersPerDecisionGroup is neither a positive count nor a percentage from 1% to 100%, or sortBy is unknown.
+//   - A cluster is nil, has no name, or comes twice.
+//   - The previous groups are joined ones.
 //
 // Matching takes time in proportion to clusters × named groups. The rest is mostly linear in the clusters.
 func Divide(placement *clusterv1beta1.Placement, clusters []*clusterv1.ManagedCluster, opts ...Option) (*Groups, error) {

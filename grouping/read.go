@@ -24,16 +24,16 @@ import (
 // the input, nothing else.
 //
 // [Groups.Incomplete] compares the objects with the status of placement. The groups are complete if the objects are those
-// that status.decisionGroups names, in its groups, and none is being deleted; if each group has its clustersCount and
-// each cluster one place; and if there are numberOfSelectedClusters in all. A hub that is older than decision groups
+// that status.decisionGroups names, in its groups, and none is being deleted. Each group must have its clustersCount,
+// each cluster one place, and there must be numberOfSelectedClusters in all. A hub that is older than decision groups
 // writes only this number, so only this is compared. Where placement is nil, nothing is compared. With or without a
 // placement, groups are incomplete where there is no object at all, or one whose index label is no index.
 // [Groups.ClustersPerDecisionGroup] is read from placement, too.
 //
 // It is an error (one *field.Error per fault, found by errors.As) if an object is nil, comes twice by its name, or belongs
-// to another placement or namespace than the others or than placement, or if the clustersPerDecisionGroup of placement is
-// invalid. The groups are nil then. An object also belongs to the Placement that controls it, whatever its label says: the
-// label may be missing, or edited by hand.
+// to another placement or namespace than the others or than placement. It is an error, too, if the
+// clustersPerDecisionGroup of placement is invalid. The groups are nil then. An object also belongs to the Placement that
+// controls it, whatever its label says: the label may be missing, or edited by hand.
 //
 // It takes time mostly linear in the clusters, in whatever order they are stored.
 func Read(placement *clusterv1beta1.Placement, decisions []*clusterv1beta1.PlacementDecision) (*Groups, error) {

@@ -113,8 +113,8 @@ func goes(d *clusterv1beta1.PlacementDecision, placement types.UID) bool {
 	return owner != nil && owner.UID != "" && placement != "" && owner.UID != placement
 }
 
-// isUnfit says whether an object cannot be kept: its index label is not written as Decisions writes it, such as "01", so
-// keeping the object would change its label; or it has no name, which no stored object lacks.
+// isUnfit says whether an object cannot be kept. Its index label is not written as Decisions writes it, such as "01", so
+// keeping the object would change the label. Or it has no name, which no stored object lacks.
 func (s *source) isUnfit() bool {
 	label, _ := s.label()
 	return s.object == "" || label != strconv.Itoa(int(s.key.Index))

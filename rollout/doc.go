@@ -179,12 +179,12 @@
 //
 // # Before it begins
 //
-// [Expose] works out, before anything starts, how many clusters can get a version that does not work on them, how many are in
-// flight at a time, and how long it takes, for each stage and in all. It warns of a strategy that protects nothing. With
-// MaxConcurrency 10 and MaxFailures 2, twelve clusters can get such a version: two that failed and are tolerated, and ten in
-// flight when the next one fails. A canary does not change that, as a version may work on the canary and nowhere else. But a
-// version that works nowhere gets no further than the canary. [Limit] answers the reverse question: which limits keep a
-// rollout within bounds.
+// [Expose] works out, before anything starts, how many clusters can get a version that does not work on them. It says how
+// many are in flight at a time, and how long the rollout takes, for each stage and in all. It warns of a strategy that
+// protects nothing. With MaxConcurrency 10 and MaxFailures 2, twelve clusters can get such a version: two that failed and are
+// tolerated, and ten in flight when the next one fails. A canary does not change that, as a version may work on the canary
+// and nowhere else. But a version that works nowhere gets no further than the canary. [Limit] answers the reverse question:
+// which limits keep a rollout within bounds.
 //
 // # The way back
 //
@@ -271,11 +271,11 @@
 //
 // # Where it departs from OCM's present helper
 //
-// OCM's helper (open-cluster-management.io/sdk-go, pkg/apis/cluster/v1alpha1) starts clusters over MaxConcurrency,
-// overlooks failures of clusters behind the one it stopped at, tolerates no failure where the budget is above the number
-// of clusters, starts the next group while one of the present group is still in flight, and loses groups where indexes
-// have gaps. Here limits hold, percentages are rounded up in integers, a value such as "NaN%" is an error, and several
-// reports of a cluster count once. The file rollout/RULES.md has all rules and a table of the differences.
+// OCM's helper (open-cluster-management.io/sdk-go, pkg/apis/cluster/v1alpha1) starts clusters over MaxConcurrency, and
+// overlooks failures of clusters behind the one it stopped at. It tolerates no failure where the budget is above the
+// number of clusters. It starts the next group while a cluster of the present group is still in flight, and loses groups
+// where indexes have gaps. Here limits hold, percentages are rounded up in integers, a value such as "NaN%" is an error,
+// and several reports of a cluster count once. The file rollout/RULES.md has all rules and a table of the differences.
 //
 // The API documents MinSuccessTime as the time from the start of each rollout. Here it runs, as in OCM's helper, from
 // the cluster's success, or from when the present version was applied if that is later.

@@ -193,9 +193,9 @@ func (s *prospect) newPaced() *paced {
 	return &paced{s.options.ramp, s.options.starts, make([]time.Duration, 0, s.numCounted())}
 }
 
-// endOf says when a stage is complete whose predecessors are complete. Its j-th cluster starts as soon as three things hold:
-// fewer clusters before it are in flight than there are slots; fewer are in flight than the ramp allows for those that are
-// done; and the n-th cluster before it started a whole span ago. Each holds the sooner, the sooner others start and end. So
+// endOf says when a stage is complete whose predecessors are complete. Its j-th cluster starts as soon as three things hold.
+// Fewer clusters before it are in flight than there are slots. Fewer are in flight than the ramp allows for those that are
+// done. And the n-th cluster before it started a whole span ago. Each holds the sooner, the sooner others start and end. So
 // the shortest time for each cluster gives the shortest time in all, and the longest gives the longest.
 func (p *paced) endOf(of []opening, slots int, takes time.Duration) time.Duration {
 	before, j := len(p.begun), 0

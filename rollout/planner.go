@@ -174,8 +174,8 @@ func (p *Planner) isOutdated(r *status.Report) bool {
 func isBefore(t, applied time.Time) bool { return t.Before(applied.Truncate(time.Second)) }
 
 // Applied tells the planner that the present version of the workload was written for a cluster at the time when. From now
-// on the cluster is in flight, even if an older observation arrives later: a report whose Applied is older has no effect,
-// and neither has a report without Applied that is ToApply or whose LastTransitionTime is older. Call Applied after each
+// on the cluster is in flight, even if an older observation arrives later. A report whose Applied is older has no effect.
+// Neither has a report without Applied that is ToApply or whose LastTransitionTime is older. Call Applied after each
 // write that [Planner.Next] asked for or that changed the version, with the time that was noted in the object.
 //
 // A waiting cluster is in the wanted attempt ([Attempt]) from this write on. Any other cluster stays in its attempt. From

@@ -15,9 +15,9 @@ type Cluster struct {
 	Name string `json:"name"`
 	// Group is the decision group that it is in.
 	Group grouping.Key `json:"group"`
-	// Status is the reported status, except that it is TimeOut where the deadline has passed, ToApply where nothing was
-	// reported, and Progressing where the reported status is unknown or the cluster has the workload and has not
-	// answered. A Succeeded cluster in Result.InFlight is soaking.
+	// Status is the reported status, with these exceptions: TimeOut where the deadline has passed, ToApply where
+	// nothing was reported, and Progressing where the reported status is unknown, or the cluster has the workload and
+	// has not answered. A Succeeded cluster in Result.InFlight is soaking.
 	Status status.RolloutStatus `json:"status"`
 }
 

@@ -56,9 +56,9 @@ type PolicyState struct {
 // Applied is the one of the state. LastTransitionTime is the same for Progressing. For Succeeded and Failed it is the later
 // of Applied and ComplianceTime, so a soak never counts time from before the start. ToApply has no times.
 //
-// A report also has no times where a soak could end early: if it is Succeeded without a ComplianceTime, or if a progressive
-// strategy enforces and Applied is unknown, since the cluster may have complied before the start. The soak never ends then.
-// Package rollout warns of that.
+// A report also has no times where a soak could end early. That is so if it is Succeeded without a ComplianceTime. It is
+// so, too, if a progressive strategy enforces and Applied is unknown, since the cluster may have complied before the start.
+// The soak never ends then. Package rollout warns of that.
 func FromPolicy(p PolicyState) Report {
 	report := Report{Cluster: p.Cluster, Status: policy(p)}
 	unknownStart := p.Applied.IsZero() && p.waitsForStart()

@@ -71,9 +71,9 @@ func StampAttempt(object metav1.Object, version string, attempt int, now time.Ti
 	object.SetAnnotations(annotations)
 }
 
-// StampOf reads what Stamp and StampAttempt wrote on an object: the version, empty where there is none; the attempt at it,
-// 0, the first, where there is none or none that can be read; and since when the object has both, the zero time where that
-// is missing or cannot be read.
+// StampOf reads what [Stamp] and [StampAttempt] noted on an object: the version, the attempt at it, and since when the
+// object has both. The version is empty where there is none. The attempt is 0, the first, and the time is zero, where they
+// are missing or cannot be read.
 func StampOf(object metav1.Object) (version string, attempt int, applied time.Time) {
 	annotations := object.GetAnnotations()
 	if text, noted := annotations[annotationAttempt]; noted {

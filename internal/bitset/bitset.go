@@ -7,7 +7,7 @@ import (
 )
 
 // Set is a set of the integers from 0 up to a number that is fixed when it is made. Adding, removing and finding the
-// next member take time that hardly grows with that number: a search among a million integers looks at no more than 250
+// next member take time that hardly grows with that number. A search among a million integers looks at no more than 250
 // words, since a second level says which words have members. The zero Set has no room.
 type Set struct {
 	words  []uint64

@@ -12,8 +12,8 @@ import (
 	"github.com/cohort-ocm/cohort/decisionupdate"
 )
 
-// written is what the cache has to show of a Placement's PlacementDecisions before it is good enough to make an update
-// of: an older one might have the update take a cluster from the one object that still has it. The zero value has the API
+// written is what the cache has to show of a Placement's PlacementDecisions before an update can be made from it. An
+// update from an older cache might take a cluster from the one object that still has it. The zero value has the API
 // server asked, as after a restart: nobody knows what the process before has written.
 type written struct {
 	known  bool                 // otherwise the API server has to be asked

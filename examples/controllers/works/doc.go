@@ -10,7 +10,7 @@
 //	works.go        which works there are, and what they say of their clusters
 //	apply.go        gives a cluster the template, takes it away
 //	written.go      reads its own writes
-//	takeover.go     reads those of the process before
+//	takeover.go     reads the writes of the process before
 //	finalizer.go    what happens when a set is deleted
 //	tell.go         events and metrics, from what changed
 //	caches.go       the informers' stores and their indexes

@@ -20,8 +20,8 @@ func (r Report) JSON(w io.Writer) error {
 	return encoder.Encode(value)
 }
 
-// Value is what JSON writes. Of more waves than there are to be rows, those say why the rest waits that a table would
-// show: the first, the one where the rollout came to its end, the last, and some between.
+// Value is what JSON writes. If there are more waves than rows, only the waves that a table would show say why the rest
+// waits: the first, the wave where the rollout ended, the last, and some between.
 func (r Report) Value() (any, error) {
 	_, err := r.waveRows(DefaultReasons)
 	return r, err

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// noteStored notes what is odd about stored decisions: groups that are not all there, clusters in two of them, clusters
-// that are not there any more, and clusters that the Placement's rules would not select now or would besides.
+// noteStored notes what is odd about stored decisions. Groups may be missing, and clusters may be in two groups or not
+// exist any more. The Placement's rules may select other clusters now.
 func (s *Scenario) noteStored(c chosen, o *objects) {
 	if why := s.Groups.Incomplete(); why != "" {
 		s.note("PlacementDecision: not all are there, so nothing starts: %s", why)

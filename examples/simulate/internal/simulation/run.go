@@ -18,9 +18,9 @@ const Horizon = 100 * 365 * 24 * time.Hour
 // Run plays the rollout that plan decides, from start until nothing will change any more. lives is asked
 // once for each cluster, when it starts. The start must not be the zero time, which reports read as unknown.
 //
-// It ends for every plan: each wave has a step of a cluster's life, the end of a deadline or a soak, or
-// the opening of a gate behind it, and there are only so many. A planner that wants more waves than
-// that, or starts a cluster twice, is wrong; both are errors, as are the planner's own.
+// It ends for every plan, since each wave uses up one of finitely many events: a step of a cluster's life, the end of a
+// deadline or a soak, or the opening of a gate. A planner that wants more waves than that, or starts a cluster twice,
+// is wrong; both are errors, as are the planner's own.
 //
 // Those who watch are called after each wave with its last plan.
 func Run(plan Planner, lives func(cluster string) Life, start time.Time, watch ...func(after time.Duration, result *rollout.Result)) (*Trace, error) {
@@ -28,8 +28,8 @@ func Run(plan Planner, lives func(cluster string) Life, start time.Time, watch .
 }
 
 // Resume does what Run does for a rollout under way, with what was observed at the start. A cluster that has the workload
-// goes on from there: one that succeeded, is skipped or has timed out stays so, one that failed recovers if its life says
-// so, and any other has its life from the start on, unless its deadline is over.
+// goes on from there. One that succeeded, is skipped or has timed out stays so. One that failed recovers if its life says
+// so. Any other begins its life at the start, unless its deadline is over.
 func Resume(plan Planner, observed []status.Report, lives func(cluster string) Life, start time.Time, watch ...func(after time.Duration, result *rollout.Result)) (*Trace, error) {
 	r := run{plan: plan, watch: watch, lives: lives, start: start, now: start, started: make(map[string]int)}
 	r.resume(observed)
@@ -184,8 +184,8 @@ func (r *run) next() (next time.Time, found bool) {
 	return next, found
 }
 
-// mostWaves is how many waves there can be by now: the first, one for each gate, and for each status that a
-// cluster may have one when it comes, one at its deadline and one after its soak.
+// mostWaves gives how many waves there can be by now: the first, and one for each gate. For each status that a cluster
+// may have there is one when it comes, one at its deadline and one after its soak.
 func (r *run) mostWaves() int {
 	most := 1 + len(r.trace.Final.Summary().Groups)
 	for i := range r.members {

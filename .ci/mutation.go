@@ -119,7 +119,8 @@ func read(result string) (map[place]bool, error) {
 	return listed, nil
 }
 
-// survivors reads .ci/survivors: a file and a line of its source, then on the next line, indented, why nobody can notice.
+// survivors reads .ci/survivors: a file and a line of its source without its comment, and below it, indented, why nobody can
+// notice.
 func survivors() (map[string]bool, error) {
 	data, err := os.ReadFile(".ci/survivors")
 	if err != nil {

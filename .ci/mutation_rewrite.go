@@ -156,8 +156,8 @@ func (f *file) mutant(at token.Pos, kind string) int {
 	if !f.listed[place{name, position.Line, position.Column, kind}] {
 		return -1
 	}
-	line := strings.TrimSpace(strings.Split(string(f.source), "\n")[position.Line-1])
-	f.mutants = append(f.mutants, mutant{filepath.ToSlash(filepath.Join(f.dir, name)), line, kind, position})
+	line, _, _ := strings.Cut(strings.Split(string(f.source), "\n")[position.Line-1], " // ")
+	f.mutants = append(f.mutants, mutant{filepath.ToSlash(filepath.Join(f.dir, name)), strings.TrimSpace(line), kind, position})
 	return len(f.mutants)
 }
 

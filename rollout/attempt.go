@@ -1,10 +1,6 @@
 package rollout
 
-import (
-	"time"
-
-	"k8s.io/apimachinery/pkg/util/validation/field"
-)
+import "k8s.io/apimachinery/pkg/util/validation/field"
 
 // Attempt tries clusters again, without a new version, that failed in an attempt before n. Such a cluster is Failed or
 // TimeOut, or its progress deadline passes, and the Attempt of its [status.Report] is less than n. It waits for its turn
@@ -26,16 +22,6 @@ func Attempt(n int) Option {
 		err = field.Invalid(field.NewPath("attempt"), n, "must not be negative")
 	}
 	return func(o *options) { o.attempt, o.attemptErr = n, err }
-}
-
-// state gives a cluster's state at the time now, from its reported kind, since when it is of that kind, and its attempt
-// (R3 to R5, R39).
-func (s *schedule) state(kind state, since time.Time, attempt int, now time.Time) state {
-	is := s.rules.at(kind, since, now)
-	if max(attempt, 0) < s.options.attempt && failureStates.has(is) {
-		return toApply
-	}
-	return is
 }
 
 // attempts gives the attempt at the version that each position is in.

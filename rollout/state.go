@@ -114,6 +114,16 @@ func read(r *status.Report) (kind state, since time.Time) {
 	}
 }
 
+// state gives a cluster's state at the time now, from its reported kind, since when it is of that kind, and its attempt
+// (R3 to R5, R39).
+func (s *schedule) state(kind state, since time.Time, attempt int, now time.Time) state {
+	is := s.rules.at(kind, since, now)
+	if max(attempt, 0) < s.options.attempt && failureStates.has(is) {
+		return toApply
+	}
+	return is
+}
+
 // at gives the state at the time now of a cluster that has been of the kind since the given time (R3 to R5).
 func (r *rules) at(kind state, since, now time.Time) state {
 	limit, before, undated, after := r.phase(kind)

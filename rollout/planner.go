@@ -28,8 +28,6 @@ type Planner struct {
 	tracker *tracker // nil until the first call of the zero Planner
 
 	// By the names of clusters, selected or not:
-	removed map[string]report  // the reports of clusters that are not selected
-	gone    []string           // the names in removed, in order; nil if not known
 	several map[string]bool    // clusters that had several reports in the last call with any
 	applied map[string]applied // since when clusters have the present version, as Applied was told
 
@@ -66,8 +64,9 @@ func NewPlanner(strategy clusterv1alpha1.RolloutStrategy, groups *grouping.Group
 func (p *Planner) lock() *tracker {
 	p.mu.Lock()
 	if p.tracker == nil {
+		p.several, p.applied = make(map[string]bool), make(map[string]applied)
 		all, _ := parse(clusterv1alpha1.RolloutStrategy{}, nil)
-		p.tracker = (&tracker{schedule: newSchedule(all, options{}, nil)}).fill()
+		p.tracker = (&tracker{schedule: newSchedule(all, options{}, nil), facts: newFacts(0)}).fill()
 	}
 	return p.tracker
 }
@@ -126,7 +125,7 @@ func (p *Planner) observe(r *status.Report, several bool) {
 		return
 	}
 	if several {
-		insert(&p.several, r.Cluster, true)
+		p.several[r.Cluster] = true
 	} else {
 		delete(p.several, r.Cluster)
 	}
@@ -141,13 +140,6 @@ func (p *Planner) inAttempt(r status.Report) status.Report {
 		r.Attempt = max(r.Attempt, last.attempt)
 	}
 	return r
-}
-
-func insert[V any](m *map[string]V, key string, value V) {
-	if *m == nil {
-		*m = make(map[string]V)
-	}
-	(*m)[key] = value
 }
 
 // isOutdated says whether a report is about a version or an attempt before the last write. A report with exactly the time of
@@ -196,7 +188,7 @@ func (p *Planner) Applied(cluster string, when time.Time) {
 	if cluster == "" || when.IsZero() || when.Before(last.when) {
 		return
 	}
-	known := p.removed[cluster]
+	known := t.removed[cluster]
 	if position, selected := t.schedule.groups.Position(cluster); selected {
 		known = t.reported(position)
 	}
@@ -209,7 +201,7 @@ func (p *Planner) Applied(cluster string, when time.Time) {
 		return
 	}
 	again := when.Equal(last.when) || waits && when.Equal(known.since)
-	insert(&p.applied, cluster, applied{when, attempt, again})
+	p.applied[cluster] = applied{when, attempt, again}
 	if !waits && !isBefore(known.since, when) {
 		return
 	}
@@ -233,15 +225,8 @@ func (p *Planner) Forget(clusters ...string) {
 func (p *Planner) set(cluster string, r report) {
 	if position, selected := p.tracker.schedule.groups.Position(cluster); selected {
 		p.tracker.report(position, r)
-		return
-	}
-	if _, known := p.removed[cluster]; known != (r.kind != unreported) {
-		p.gone = nil
-	}
-	if r.kind == unreported {
-		delete(p.removed, cluster)
 	} else {
-		insert(&p.removed, cluster, r)
+		p.tracker.reportRemoved(cluster, r)
 	}
 }
 
@@ -250,26 +235,15 @@ func (p *Planner) set(cluster string, r report) {
 func (p *Planner) SetGroups(groups *grouping.Groups) {
 	old := p.lock()
 	defer p.mu.Unlock()
-	before := old.schedule.groups
-	facts := newFacts(groups.NumClusters())
+	before, facts := old.schedule.groups, newFacts(groups.NumClusters())
 	for position, kind := range old.kinds {
-		if kind == unreported {
-			continue
-		}
-		r := old.reported(position)
-		if now, selected := groups.Position(before.Cluster(position)); selected {
-			facts.note(now, r)
-		} else {
-			insert(&p.removed, before.Cluster(position), r)
+		if kind != unreported {
+			facts.take(groups, before.Cluster(position), old.reported(position))
 		}
 	}
-	for cluster, r := range p.removed {
-		if now, selected := groups.Position(cluster); selected {
-			facts.note(now, r)
-			delete(p.removed, cluster)
-		}
+	for cluster, r := range old.removed {
+		facts.take(groups, cluster, r)
 	}
-	p.gone = nil
 	schedule := newSchedule(old.schedule.rules, old.schedule.options, groups)
 	p.tracker = (&tracker{schedule: schedule, facts: facts, now: old.now}).fill()
 }
@@ -355,7 +329,6 @@ func (p *Planner) advance(now time.Time) {
 // observed gives what the planner knows, except for the states of the selected clusters.
 func (p *Planner) observed() observed {
 	o := p.tracker.observed()
-	o.removed = p.removedNames()
 	if o.unselected = p.tracker.schedule.options.unselected; p.unselected != nil {
 		o.unselected = p.unselected
 	}
@@ -372,15 +345,4 @@ func (p *Planner) remember(c *choice) {
 	} else if p.unselected = c.unselected; p.unselected == nil {
 		p.unselected = map[string]time.Time{} // so that the option is not asked again
 	}
-}
-
-// removedNames gives the names of the clusters that were reported and are not selected, in order.
-func (p *Planner) removedNames() []string {
-	if p.gone == nil {
-		for cluster := range p.removed {
-			p.gone = append(p.gone, cluster)
-		}
-		slices.Sort(p.gone)
-	}
-	return p.gone
 }

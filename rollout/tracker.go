@@ -1,8 +1,10 @@
 package rollout
 
 import (
+	"slices"
 	"time"
 
+	"github.com/cohort-ocm/cohort/grouping"
 	"github.com/cohort-ocm/cohort/internal/bitset"
 )
 
@@ -43,15 +45,20 @@ type tracker struct {
 	listed  [len(listedStates)]bitset.Set // of positions
 }
 
-// facts has the reports of the clusters, by position.
+// facts has the reports of the clusters: by position, or by name of those that are not selected.
 type facts struct {
 	kinds []state // unreported if there is none
 	since []time.Time
 	tries attempts
 	lags  sparse[time.Duration] // how long before since the version was applied
+
+	removed map[string]report // by the names of clusters that are not selected
+	gone    []string          // the names in removed, in order; nil if not known
 }
 
-func newFacts(n int) facts { return facts{kinds: make([]state, n), since: make([]time.Time, n)} }
+func newFacts(n int) facts {
+	return facts{kinds: make([]state, n), since: make([]time.Time, n), removed: make(map[string]report)}
+}
 
 // reported gives the report of a position.
 func (f *facts) reported(position int) report {
@@ -63,6 +70,26 @@ func (f *facts) note(position int, r report) {
 	f.kinds[position], f.since[position] = r.kind, r.since
 	f.tries.set(position, r.attempt, len(f.kinds))
 	f.lags.set(position, r.lag, len(f.kinds))
+}
+
+// take notes the report of a cluster that groups may select or not.
+func (f *facts) take(groups *grouping.Groups, cluster string, r report) {
+	if position, selected := groups.Position(cluster); selected {
+		f.note(position, r)
+	} else {
+		f.removed[cluster] = r
+	}
+}
+
+// removedNames gives the names of the clusters that have a report and are not selected, in order.
+func (f *facts) removedNames() []string {
+	if f.gone == nil {
+		for cluster := range f.removed {
+			f.gone = append(f.gone, cluster)
+		}
+		slices.Sort(f.gone)
+	}
+	return f.gone
 }
 
 // listedStates are the sets of states that a tracker can list.
@@ -120,6 +147,18 @@ func (t *tracker) report(position int, r report) {
 	t.time(position)
 	t.start(position)
 	t.succeeded(position, before)
+}
+
+// reportRemoved replaces the report of a cluster that is not selected; the zero report removes it.
+func (t *tracker) reportRemoved(cluster string, r report) {
+	if _, known := t.removed[cluster]; known != (r.kind != unreported) {
+		t.gone = nil
+	}
+	if r.kind == unreported {
+		delete(t.removed, cluster)
+	} else {
+		t.removed[cluster] = r
+	}
 }
 
 // success gives the time at which a position that counts succeeded; zero if it did not, or if that is unknown.
@@ -226,9 +265,10 @@ func (t *tracker) advance(now time.Time) {
 	}
 }
 
-// observed gives what the tracker knows for a decision. The caller adds the clusters that are not selected.
+// observed gives what the tracker knows for a decision.
 func (t *tracker) observed() observed {
 	o := observed{totals: t.totals, active: first(&t.incomplete, t.schedule), breached: first(&t.breached, t.schedule)}
+	o.removed = t.removedNames()
 	if position, ok := t.timers.next(); ok {
 		o.recheck = t.due(position).Sub(t.now)
 	}

@@ -6,8 +6,6 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
-
-	"github.com/cohort-ocm/cohort/status"
 )
 
 // Ramp starts gently: it allows as many clusters in flight or started at a time as have succeeded and soaked in the whole
@@ -63,14 +61,6 @@ func startedAt(kind state, since time.Time, lag time.Duration) time.Time {
 		return time.Time{}
 	}
 	return since.Add(-lag)
-}
-
-// lagOf says how long before the since of read the present version was applied; 0 where the report does not say.
-func lagOf(r *status.Report) time.Duration {
-	if r.Applied.IsZero() {
-		return 0
-	}
-	return max(0, r.LastTransitionTime.Round(0).Sub(r.Applied.Round(0)))
 }
 
 // recent has what MaxStarts has to know of the clusters that started within its span.

@@ -88,32 +88,6 @@ func (s state) disposition() Disposition {
 	}
 }
 
-// read gives the kind of a report and since when. A status that the API may add one day counts as Progressing. So does
-// ToApply where the cluster has the workload and has not answered yet (R1, R27).
-func read(r *status.Report) (kind state, since time.Time) {
-	since = r.LastTransitionTime.Round(0) // so that all of them can be compared
-	if !r.Applied.IsZero() && r.Applied.After(since) {
-		since = r.Applied.Round(0)
-	}
-	switch r.Status {
-	case status.ToApply:
-		if r.Applied.IsZero() {
-			return toApply, since
-		}
-		return silent, since
-	case status.Succeeded:
-		return succeeded, since
-	case status.Failed:
-		return failed, since
-	case status.TimeOut:
-		return timedOut, since
-	case status.Skip:
-		return skipped, since
-	default:
-		return progressing, since
-	}
-}
-
 // state gives a cluster's state at the time now, from its reported kind, since when it is of that kind, and its attempt
 // (R3 to R5, R39).
 func (s *schedule) state(kind state, since time.Time, attempt int, now time.Time) state {

@@ -1,0 +1,235 @@
+package rollout
+
+import (
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/cohort-ocm/cohort/internal/fielderrs"
+	"github.com/cohort-ocm/cohort/status"
+)
+
+// report is what a Planner keeps of a report. The zero report is none.
+type report struct {
+	kind    state
+	since   time.Time
+	attempt int
+	lag     time.Duration // how long before since the version was applied
+}
+
+// read gives the kind of a report and since when. A status that the API may add one day counts as Progressing. So does
+// ToApply where the cluster has the workload and has not answered yet (R1, R27).
+func read(r *status.Report) (kind state, since time.Time) {
+	since = r.LastTransitionTime.Round(0) // so that all of them can be compared
+	if !r.Applied.IsZero() && r.Applied.After(since) {
+		since = r.Applied.Round(0)
+	}
+	switch r.Status {
+	case status.ToApply:
+		if r.Applied.IsZero() {
+			return toApply, since
+		}
+		return silent, since
+	case status.Succeeded:
+		return succeeded, since
+	case status.Failed:
+		return failed, since
+	case status.TimeOut:
+		return timedOut, since
+	case status.Skip:
+		return skipped, since
+	default:
+		return progressing, since
+	}
+}
+
+// lagOf says how long before the since of read the present version was applied; 0 where the report does not say.
+func lagOf(r *status.Report) time.Duration {
+	if r.Applied.IsZero() {
+		return 0
+	}
+	return max(0, r.LastTransitionTime.Round(0).Sub(r.Applied.Round(0)))
+}
+
+// Report replaces what was reported of clusters before. Several reports of one cluster in a call count as one
+// ([status.Merge]). So pass the reports of all objects of a cluster in one call, even if only one of them changed. A
+// report that is older than what [Planner.Applied] said has no effect.
+//
+// It is an error (*field.Error) if a report has no cluster. Then none of the reports has an effect.
+func (p *Planner) Report(reports ...status.Report) error {
+	var errs field.ErrorList
+	for i := range reports {
+		if reports[i].Cluster == "" {
+			errs = append(errs, withoutCluster(field.NewPath("reports").Index(i)))
+		}
+	}
+	if len(errs) > 0 {
+		return fielderrs.Join(errs)
+	}
+	p.lock()
+	defer p.mu.Unlock()
+	merged := p.merge(reports)
+	for i := range reports {
+		r := &reports[i]
+		one, several := merged[r.Cluster]
+		if several {
+			r = &one
+		}
+		p.observe(r, several)
+	}
+	return nil
+}
+
+// merge gives one report for each cluster of which several reports count (R1).
+func (p *Planner) merge(reports []status.Report) map[string]status.Report {
+	if len(reports) == 1 {
+		return nil
+	}
+	first := make(map[string]int, len(reports)) // the index of each cluster's first report that counts
+	merged := make(map[string]status.Report)
+	for i := range reports {
+		r := &reports[i]
+		last := p.writes[r.Cluster]
+		if last.outdates(r) {
+			continue
+		}
+		before, again := first[r.Cluster]
+		if !again {
+			first[r.Cluster] = i
+			continue
+		}
+		one, ok := merged[r.Cluster]
+		if !ok {
+			one = last.inAttempt(reports[before])
+		}
+		merged[r.Cluster] = status.Merge(one, last.inAttempt(*r))
+	}
+	return merged
+}
+
+// observe takes in one report, perhaps merged from several.
+func (p *Planner) observe(r *status.Report, several bool) {
+	last := p.writes[r.Cluster]
+	if last.outdates(r) {
+		return
+	}
+	if several {
+		p.several[r.Cluster] = true
+	} else {
+		delete(p.several, r.Cluster)
+	}
+	said := report{attempt: last.attemptOf(r), lag: lagOf(r)}
+	said.kind, said.since = read(r)
+	p.set(r.Cluster, said)
+}
+
+// Applied tells the planner that the present version of the workload was written for a cluster at the time when. From now
+// on the cluster is in flight, even if an older observation arrives later. A report whose Applied is older has no effect.
+// Neither has a report without Applied that is ToApply or whose LastTransitionTime is older. Call Applied after each
+// write that [Planner.Next] asked for or that changed the version, with the time that was noted in the object.
+//
+// A waiting cluster is in the wanted attempt ([Attempt]) from this write on. Any other cluster stays in its attempt. From
+// then on a report of an earlier attempt has no effect where its Applied is older than when, by any fraction of a second. A
+// report without Applied counts for the cluster's attempt, whatever its own number. But a failure with an earlier number has
+// no effect unless it came after when: it is taken for the failure that is being tried again.
+//
+// Where the answer to a write was lost, read the object. Call Applied only if the object has the wanted attempt
+// ([status.StampOf]); otherwise only Report it.
+//
+// Applied has the effect of a report of ToApply with that time in Applied, unless a later report is known already. When
+// another version is wanted, all clusters begin anew: Forget them, then Report how they stand with that version.
+func (p *Planner) Applied(cluster string, when time.Time) {
+	when = when.Round(0)
+	t := p.lock()
+	defer p.mu.Unlock()
+	last := p.writes[cluster]
+	if cluster == "" || when.IsZero() || when.Before(last.when) {
+		return
+	}
+	known := t.removed[cluster]
+	position, selected := t.schedule.groups.Position(cluster)
+	if selected {
+		known = t.reported(position)
+	}
+	waits := t.schedule.state(known.kind, known.since, known.attempt, when).waiting()
+	attempt := known.attempt
+	if waits {
+		attempt = t.schedule.options.attempt
+	}
+	if when.Equal(last.when) && attempt <= last.attempt {
+		return
+	}
+	again := when.Equal(last.when) || waits && when.Equal(known.since)
+	p.writes[cluster] = write{when, attempt, again}
+	if !waits && !isBefore(known.since, when) {
+		return
+	}
+	if r := (report{silent, when, attempt, 0}); selected {
+		t.report(position, r)
+	} else {
+		t.reportRemoved(cluster, r)
+	}
+}
+
+// Forget drops what Report and Applied said of clusters: their workload is gone, or was never there. Names without a
+// report have no effect. Forget a cluster when its object is deleted, but not because a cache does not show the object
+// yet.
+func (p *Planner) Forget(clusters ...string) {
+	p.lock()
+	defer p.mu.Unlock()
+	for _, cluster := range clusters {
+		delete(p.several, cluster)
+		delete(p.writes, cluster)
+		p.set(cluster, report{})
+	}
+}
+
+// set replaces the report of a cluster; the zero report removes it.
+func (p *Planner) set(cluster string, r report) {
+	if position, selected := p.tracker.schedule.groups.Position(cluster); selected {
+		p.tracker.report(position, r)
+	} else {
+		p.tracker.reportRemoved(cluster, r)
+	}
+}
+
+// write is what Applied said of the last write of a cluster: when it was, and in which attempt. The zero write is none.
+type write struct {
+	when    time.Time
+	attempt int
+	again   bool // at the same time as the write known before; only the attempts differ
+}
+
+// outdates says whether a report is about a version or an attempt before the write (R27, R39). A report with exactly the time
+// of the write is about that write, whatever its attempt. A report without Applied does not say which write it is about. Only
+// a failure that is not after the write and has an earlier number is taken for the failure that is being tried again.
+func (w write) outdates(r *status.Report) bool {
+	if w.when.IsZero() {
+		return false
+	}
+	earlier := max(r.Attempt, 0) < w.attempt
+	if of := r.LastTransitionTime; r.Applied.IsZero() {
+		fails := r.Status == status.Failed || r.Status == status.TimeOut
+		return r.Status == status.ToApply || isBefore(of, w.when) || earlier && fails && !of.After(w.when)
+	}
+	of := r.Applied
+	return isBefore(of, w.when) || earlier && (of.Before(w.when) || w.again && !of.After(w.when))
+}
+
+// isBefore compares in whole seconds, since conditions and annotations may keep no more.
+func isBefore(t, applied time.Time) bool { return t.Before(applied.Truncate(time.Second)) }
+
+// attemptOf gives the attempt that a report is about (R39). A report without Applied is about the write, whose attempt it need
+// not know; otherwise a cluster that fails for ever would be started again for ever.
+func (w write) attemptOf(r *status.Report) int {
+	if w.when.IsZero() || !r.Applied.IsZero() {
+		return r.Attempt
+	}
+	return max(r.Attempt, w.attempt)
+}
+
+// inAttempt gives a report with the attempt that it is about.
+func (w write) inAttempt(r status.Report) status.Report {
+	r.Attempt = w.attemptOf(&r)
+	return r
+}

@@ -327,3 +327,23 @@ func TestWhoStampsNothingIsTriedAgainOnce(t *testing.T) {
 		}
 	}
 }
+
+// R1, R39: of several reports of one cluster those without Applied are of the write that the planner was told of, and so of a later
+// attempt than one that says that it is of an earlier. That holds whichever is reported first.
+func TestSeveralReportsAfterAWriteAreOfItsAttempt(t *testing.T) {
+	progresses := status.Report{Cluster: "a", Status: status.Progressing, LastTransitionTime: now.Add(time.Second)}
+	failed := status.Report{Cluster: "a", Status: status.Failed, LastTransitionTime: now.Add(time.Second), Applied: now.Add(time.Second)}
+	for _, reports := range [][]status.Report{{progresses, failed}, {failed, progresses}} {
+		p, err := rollout.NewPlanner(progressive("1", config("", "10m", 0)), newFleet(t).group("", "a", "b").read(), rollout.Attempt(1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Applied("a", now)
+		if err := p.Report(reports...); err != nil {
+			t.Fatal(err)
+		}
+		if got, want := p.Next(now.Add(time.Second)).String(), "0 of 2 clusters done, 1 in flight, 1 waiting; recheck after 10m0s"; got != want {
+			t.Errorf("%s first: %s\nwant %s", reports[0].Status, got, want)
+		}
+	}
+}

@@ -46,7 +46,7 @@ func mutIs(id int) bool {
 	return mutActive == id
 }
 
-// A break may take all memory or never come to an end, so that the process ends before. What it computed for is counted rather than
+// init ends the process in time: a break may take all memory, or never come to an end. What it computed for is counted rather than
 // the time that passed: other processes take none of it.
 func init() {
 	if mutActive == 0 {

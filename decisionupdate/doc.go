@@ -131,7 +131,7 @@
 //   - Beyond that a heuristic chooses the surges. On random fleets of 14 objects, compared with a search of all
 //     choices, none took more than one write too many, and all together took about 1 % too many. A test fails if that
 //     gets worse.
-//   - It never takes more writes than SurgeAndFinalize, and never fills an object with more clusters.
+//   - It never takes more writes than SurgeAndFinalize, and never fills an object with more clusters than that does.
 //
 // "Fewest" is among updates in which a cluster only stands in its stored and its desired objects. Parking clusters in a third
 // object could save a write, but would show them in a wrong group. Where a cluster is stored in several objects, as after a

@@ -7,7 +7,7 @@ import (
 )
 
 // A policy's templates name objects. An object leads to its target. A target leads to the templates that provide it:
-// the templates that create it or, if it is a policy, the policy's templates.
+// the templates that create it and, if it is a policy, also the policy's templates.
 //
 //	template ──named──▶ object ──▶ target ──▶ template
 //	    ▲                 │

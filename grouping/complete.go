@@ -60,7 +60,8 @@ func compareStatus(placement *clusterv1beta1.Placement, sources []source, distin
 	return c
 }
 
-// oddIndexes looks for objects whose index label is missing or no index, so that nobody knows their group.
+// oddIndexes looks for objects whose index label is no index, so that nobody knows their group. An object without the
+// label is not odd: it is of group 0 (G10).
 func oddIndexes(sources []source) string {
 	var found findings
 	for i := range sources {

@@ -47,7 +47,8 @@ type Hold struct {
 	// closed gate (HoldGateClosed), or the group with the last success (HoldWait). Unless AllGroups, it is the group whose
 	// budget is breached (HoldBreached) or whose slots are taken (HoldConcurrency).
 	Group grouping.Key `json:"group"`
-	// AllGroups says that the budget or the limit does not belong to a single group.
+	// AllGroups says that the budget or the limit does not belong to a single group (HoldBreached, HoldConcurrency,
+	// HoldRamp, HoldStarts).
 	AllGroups bool `json:"allGroups,omitempty"`
 
 	// Detail describes the clusters that are waited for (HoldBreached, HoldMandatoryGroup, HoldEarlierGroup,
@@ -70,11 +71,11 @@ type Hold struct {
 	Starting       int `json:"starting,omitempty"`
 	MaxConcurrency int `json:"maxConcurrency,omitempty"`
 	// Failed is how many of those in flight are failed. Each keeps its slot until its deadline or, where ForEver, until
-	// it recovers.
+	// it recovers (HoldConcurrency, HoldRamp).
 	Failed  int  `json:"failed,omitempty"`
 	ForEver bool `json:"forEver,omitempty"`
-	// WithoutTime is how many of those in flight have no time. Their deadline or soak never ends; under HoldStarts they
-	// count as started now.
+	// WithoutTime is how many of those in flight have no time, so that their deadline or soak never ends (HoldConcurrency,
+	// HoldRamp) or they count as started now (HoldStarts).
 	WithoutTime int `json:"withoutTime,omitempty"`
 
 	// MaxStarts is how many clusters may start within Per; Starting of them start now (HoldStarts). Per is also the

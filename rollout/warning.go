@@ -67,8 +67,8 @@ type Warning struct {
 	Missing string `json:"missing,omitempty"`
 
 	// Clusters is how many clusters the warning is about, and Cluster is the first of them by name
-	// (WarningReportsMerged, WarningReportWithoutTime, WarningRemovalsWithheld). WarningMandatoryGroupUncounted,
-	// WarningAllAtOnce and WarningBudgetOutOfReach have only the number.
+	// (WarningReportsMerged, WarningReportWithoutTime, WarningSuccessWithoutTime, WarningRemovalsWithheld).
+	// WarningMandatoryGroupUncounted, WarningAllAtOnce and WarningBudgetOutOfReach have only the number.
 	Clusters int    `json:"clusters,omitempty"`
 	Cluster  string `json:"cluster,omitempty"`
 	// Reported is the number of clusters with a report, and MaxRemoved how many of them may be removed at once

@@ -1,5 +1,5 @@
 // Package hub proves that a rollout controller breaks nothing on a running hub. Its own tests run a controller that
-// does what this library's documentation says. The tests of examples/controllers/works run that controller, as it is
+// does what this library's documentation says. The tests of examples/controllers/works run the controller there, as it is
 // shipped. Everything happens on a real API server with OCM's definitions, which many rollouts share.
 //
 //	go test                                       20 rollouts, 20 that are taken back, each duty, each invariant: some minutes

@@ -35,8 +35,8 @@ func Validate(binding *policyv1.PlacementBinding, path *field.Path) field.ErrorL
 }
 
 // ValidateSet reports what is wrong with a PolicySet for this package, for a webhook to return: an exclusion without the
-// name of its policy, or with an empty name of a cluster. The paths are those of its JSON, below path. Bindings refuses
-// such a set, unless the exclusion is one of another policy.
+// name of its policy, or with an empty name of a cluster. The errors have the paths of its JSON, below path. Bindings
+// refuses such a set, unless the exclusion is of another policy.
 func ValidateSet(set *policyv1.PolicySet, path *field.Path) field.ErrorList {
 	if set == nil {
 		return field.ErrorList{field.Required(path, "must not be nil")}

@@ -80,7 +80,7 @@ func (p *Planner) Report(reports ...status.Report) error {
 	return nil
 }
 
-// merge gives one report for each cluster of which several reports count (R1).
+// merge gives one report for each cluster that has several (R1).
 func (p *Planner) merge(reports []status.Report) map[string]status.Report {
 	if len(reports) == 1 {
 		return nil

@@ -53,8 +53,8 @@ type PolicyState struct {
 // may enforce, since its templates decide; so a progressive strategy holds it back like one that enforces. The rollout
 // decides about TimeOut, and Skip is not used.
 //
-// Applied is the one of the state. LastTransitionTime is the same for Progressing. For Succeeded and Failed it is the later
-// of Applied and ComplianceTime, so a soak never counts time from before the start. ToApply has no times.
+// Applied is the state's. LastTransitionTime is Applied, too, for Progressing. For Succeeded and Failed it is the later of
+// Applied and ComplianceTime, so a soak never counts time from before the start. ToApply has no times.
 //
 // A report also has no times where a soak could end early. That is so if it is Succeeded without a ComplianceTime. It is
 // so, too, if a progressive strategy enforces and Applied is unknown, since the cluster may have complied before the start.

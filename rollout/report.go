@@ -80,7 +80,7 @@ func (p *Planner) Report(reports ...status.Report) error {
 	return nil
 }
 
-// merge gives one report for each cluster that has several (R1).
+// merge gives one report for each cluster that has several that count: those that its last write outdates do not (R1, R27).
 func (p *Planner) merge(reports []status.Report) map[string]status.Report {
 	if len(reports) == 1 {
 		return nil
@@ -197,7 +197,7 @@ func (p *Planner) set(cluster string, r report) {
 type write struct {
 	when    time.Time
 	attempt int
-	again   bool // at the same time as the write known before; only the attempts differ
+	again   bool // at the very time of what was known before, a write or a report; only the attempts differ
 }
 
 // outdates says whether a report is about a version or an attempt before the write (R27, R39). A report with exactly the time

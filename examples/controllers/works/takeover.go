@@ -12,8 +12,8 @@ import (
 
 // takeOver asks the API server, once in the life of a process and before anything is planned, what there is. The caches
 // need not show yet what the process before this one, or the leader before, has written. A replica that waited for the
-// lease has had its caches all along, and a first list may come from an API server that is behind. They are taken for
-// writes of this process, so that nothing is planned for a set until the caches show them.
+// lease has had its caches all along, and a first list may come from an API server that is behind. What it
+// finds is taken for writes of this process, so that nothing is planned for a set until the caches show it.
 func (c *controller) takeOver(ctx context.Context) error {
 	c.begun.Lock()
 	defer c.begun.Unlock()

@@ -147,3 +147,29 @@ func BenchmarkGates(b *testing.B) {
 		})
 	}
 }
+
+// Many mandatory entries over many groups take time in proportion to their sum. The time an entry takes does not grow with n.
+func BenchmarkManyMandatoryGroups(b *testing.B) {
+	for _, n := range []int{1_000, 4_000, 16_000} {
+		names := make(map[grouping.Key][]string, n)
+		var mandatory []string
+		for i := range n {
+			names[grouping.Key{Index: int32(i)}] = []string{fmt.Sprintf("c%05d", i)}
+			mandatory = append(mandatory, fmt.Sprintf("ghost%d", i))
+		}
+		groups, err := grouping.FromNames(names)
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				result, err := rollout.Plan(perGroup(config("", "", 0), mandatory...), groups, nil, now)
+				if err != nil || len(result.Warnings) != n {
+					b.Fatalf("%d warnings, %v; want %d", len(result.Warnings), err, n)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/entry")
+		})
+	}
+}

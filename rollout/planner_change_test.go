@@ -1,7 +1,6 @@
 package rollout_test
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -10,7 +9,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/intstr"
 
-	"github.com/cohort-ocm/cohort/grouping"
 	"github.com/cohort-ocm/cohort/rollout"
 	"github.com/cohort-ocm/cohort/status"
 )
@@ -236,27 +234,4 @@ func TestPlannerRemembersWhatWasApplied(t *testing.T) {
 	want("R8 and another version is wanted", "start a; 1 held: 1 of 1 slot taken: a starts now")
 	p.Applied("x", ago(t, "1m"))
 	want("R7 a cluster that is not selected", "start a; removed x; 1 held: 1 of 1 slot taken: a starts now")
-}
-
-// Many mandatory entries over many groups take time in proportion to their sum (16,000 of each took seconds).
-func TestManyMandatoryGroups(t *testing.T) {
-	const n = 16_000
-	names := make(map[grouping.Key][]string, n)
-	var mandatory []string
-	for i := range n {
-		names[grouping.Key{Index: int32(i)}] = []string{fmt.Sprintf("c%05d", i)}
-		mandatory = append(mandatory, fmt.Sprintf("ghost%d", i))
-	}
-	groups, err := grouping.FromNames(names)
-	if err != nil {
-		t.Fatal(err)
-	}
-	start := time.Now()
-	result, err := rollout.Plan(perGroup(config("", "", 0), mandatory...), groups, nil, now)
-	if err != nil || len(result.Warnings) != n {
-		t.Fatalf("%d warnings, %v; want %d", len(result.Warnings), err, n)
-	}
-	if took := time.Since(start); took > time.Second {
-		t.Errorf("took %v", took)
-	}
 }

@@ -222,7 +222,7 @@ func isBefore(t, applied time.Time) bool { return t.Before(applied.Truncate(time
 // attemptOf gives the attempt that a report is about (R39). A report without Applied is about the write, whose attempt it need
 // not know; otherwise a cluster that fails for ever would be started again for ever.
 func (w write) attemptOf(r *status.Report) int {
-	if w.when.IsZero() || !r.Applied.IsZero() {
+	if !r.Applied.IsZero() {
 		return r.Attempt
 	}
 	return max(r.Attempt, w.attempt)

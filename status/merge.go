@@ -53,12 +53,13 @@ func (r Report) compare(other Report) int {
 // inFlight is the least that the report of a cluster holds a rollout back if the cluster is in flight or failed.
 const inFlight = 3
 
-// compareAttempts puts the later attempt first among clusters that are in flight or failed (R39).
+// compareAttempts puts the later attempt first among clusters that are in flight or failed (R39). An attempt below the first
+// is the first.
 func (r Report) compareAttempts(other Report) int {
 	if min(r.holdsBack(), other.holdsBack()) < inFlight {
 		return 0
 	}
-	return cmp.Compare(r.Attempt, other.Attempt)
+	return cmp.Compare(max(r.Attempt, 0), max(other.Attempt, 0))
 }
 
 // holdsBack gives how much the report holds a rollout back (R1).

@@ -52,3 +52,11 @@ func TestAttemptsDecideBetweenEqualReports(t *testing.T) {
 		}
 	}
 }
+
+// R1, R39: an attempt below the first is the first, so that the status decides between the two.
+func TestAnAttemptBelowTheFirstIsMergedAsTheFirst(t *testing.T) {
+	failed, other := status.Report{Cluster: "a", Status: status.Failed, Attempt: -1}, status.Report{Cluster: "a", Status: status.Progressing}
+	if status.Merge(failed, other) != failed || status.Merge(other, failed) != failed {
+		t.Errorf("%+v, %+v; want %+v", status.Merge(failed, other), status.Merge(other, failed), failed)
+	}
+}

@@ -134,7 +134,8 @@
 //
 // Pass a part for every placement: nil groups stand for one that was not read yet. The result is incomplete as long as
 // one part is. Where each placement has a strategy of its own, [Apart] gives each the clusters that no placement before
-// it selects.
+// it selects. Reports are then divided in the same way, as Apart says: without that, the plan of one placement would remove
+// the clusters of another.
 //
 // # Groups of one's own
 //

@@ -172,10 +172,26 @@
 // and whose predecessors are complete starts clusters, not only the first. An explanation names all groups that are waited
 // for.
 //
-// For a workload that follows several placements, join their groups with [grouping.Join]. Where each placement has a strategy
-// of its own, take them apart with [grouping.Apart] and plan each. All and Progressive pool joined groups;
-// ProgressivePerGroup goes through the groups of one placement, then of the next. The name or index of a mandatory group then
-// means such a group of each placement.
+// # Several placements
+//
+// Where one strategy goes for all placements of a workload, join their groups with [grouping.Join]. All and Progressive pool
+// joined groups. ProgressivePerGroup goes through the groups of one placement, then of the next. The name or index of a
+// mandatory group then means such a group of each placement.
+//
+// Where each placement has a strategy of its own, take the groups apart with [grouping.Apart], make a plan of each part, and
+// divide the reports among the plans:
+//
+//   - A plan gets the reports of the clusters that its groups select. Make them about the version that its part wants.
+//   - The last plan also gets the reports of the clusters that no part selects. While any part is incomplete the last one is,
+//     too, and so it removes nobody.
+//
+// Don't give all reports to each plan: each would remove the clusters of the others. Don't give the clusters that no part
+// selects to an earlier plan either. Where a later part is incomplete, such as after a restart, its clusters are among them,
+// and a complete earlier part removes them. The example of Plan with several placements divides the reports.
+//
+// With a [Planner] for each part: when the groups have changed, give each planner its part by SetGroups first. Then, for each
+// cluster that now belongs to another part, call Forget in the old planner and Report in the new one, about the version of
+// the new part. Only then ask for what is next. A planner that keeps the report would remove the cluster.
 //
 // # Before it begins
 //

@@ -1,0 +1,134 @@
+package rollout_test
+
+import (
+	"slices"
+	"testing"
+
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+	"pgregory.net/rapid"
+
+	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/status"
+)
+
+// apartOf takes placements apart that select these clusters. Incomplete ones lack the clusters of theirs that were not
+// read.
+func apartOf(t fataler, selected [][]string, incomplete []bool) []*grouping.Groups {
+	t.Helper()
+	placements := make([]grouping.PlacementGroups, len(selected))
+	for i, names := range selected {
+		placements[i] = grouping.PlacementGroups{Placement: string(rune('p' + i)), Groups: selecting(t, incomplete[i], names...)}
+	}
+	parts, err := grouping.Apart(placements...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return parts
+}
+
+// removedOf plans each part with the reports that of gives it, and says who is removed.
+func removedOf(t fataler, parts []*grouping.Groups, clusters []string, of func(part int, cluster string) bool) []string {
+	t.Helper()
+	var removed []string
+	for i, groups := range parts {
+		var reports []status.Report
+		for _, cluster := range clusters {
+			if of(i, cluster) {
+				reports = append(reports, status.Report{Cluster: cluster, Status: status.Succeeded, LastTransitionTime: now})
+			}
+		}
+		r, err := rollout.Plan(clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.All}, groups, reports, now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		removed = append(removed, r.Removed...)
+	}
+	return removed
+}
+
+// G15, R28: with reports divided as documented, nobody is removed while any part is incomplete. If all are complete, the
+// clusters that nobody selects are removed, and no others. Planners that are told of each move say the same.
+func TestReportsDividedAmongParts(t *testing.T) {
+	all := []string{"a", "b", "c", "d", "e"}
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(1, 3).Draw(t, "placements")
+		planners, owner := make([]*rollout.Planner, n), map[string]int{}
+		for i := range planners {
+			planners[i] = &rollout.Planner{}
+		}
+		for range 4 {
+			selected, incomplete := make([][]string, n), make([]bool, n)
+			var want []string
+			for i := range selected {
+				incomplete[i] = rapid.IntRange(0, 3).Draw(t, "incomplete") == 0
+				selected[i] = slices.DeleteFunc(slices.Clone(all), func(string) bool { return rapid.Bool().Draw(t, "elsewhere") })
+			}
+			if !slices.Contains(incomplete, true) {
+				want = slices.DeleteFunc(slices.Clone(all), func(cluster string) bool { return slices.Contains(slices.Concat(selected...), cluster) })
+			}
+			parts := apartOf(t, selected, incomplete)
+
+			if got := removedOf(t, parts, all, func(part int, cluster string) bool { return partOf(cluster, parts) == part }); !slices.Equal(got, want) {
+				t.Fatalf("of %v (incomplete: %v) Plan removes %v, want %v", selected, incomplete, got, want)
+			}
+
+			for i, planner := range planners {
+				planner.SetGroups(parts[i])
+			}
+			for _, cluster := range all {
+				part := partOf(cluster, parts)
+				if before, known := owner[cluster]; known && before != part {
+					planners[before].Forget(cluster)
+				}
+				owner[cluster] = part
+				if err := planners[part].Report(status.Report{Cluster: cluster, Status: status.Succeeded, LastTransitionTime: now}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			var got []string
+			for _, planner := range planners {
+				got = append(got, planner.Next(now).Removed...)
+			}
+			if !slices.Equal(got, want) {
+				t.Fatalf("of %v (incomplete: %v) the planners remove %v, want %v", selected, incomplete, got, want)
+			}
+		}
+	})
+}
+
+// G15: what the documentation warns of. Each of these ways to divide the reports removes clusters that a placement
+// selects.
+func TestReportsDividedWrongly(t *testing.T) {
+	selected, read := [][]string{{"a"}, {"b"}}, [][]string{{"a"}, nil}
+	all := []string{"a", "b"}
+	for _, test := range []struct {
+		name       string
+		selected   [][]string
+		incomplete []bool
+		of         func(parts []*grouping.Groups, part int, cluster string) bool
+		want       []string
+	}{
+		{"all reports to each part: each removes the clusters of the others", selected, []bool{false, false},
+			func([]*grouping.Groups, int, string) bool { return true }, []string{"b", "a"}},
+		{"all reports to each part, and the later one is incomplete", read, []bool{false, true},
+			func([]*grouping.Groups, int, string) bool { return true }, []string{"b"}},
+		{"those that nobody selects to the first part, and the later one is incomplete", read, []bool{false, true},
+			func(parts []*grouping.Groups, part int, cluster string) bool {
+				_, selected := parts[part].Position(cluster)
+				_, first := parts[0].Position(cluster)
+				_, second := parts[1].Position(cluster)
+				return selected || part == 0 && !first && !second
+			}, []string{"b"}},
+		{"as documented, and the later one is incomplete", read, []bool{false, true},
+			func(parts []*grouping.Groups, part int, cluster string) bool { return partOf(cluster, parts) == part }, nil},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			parts := apartOf(t, test.selected, test.incomplete)
+			got := removedOf(t, parts, all, func(part int, cluster string) bool { return test.of(parts, part, cluster) })
+			if !slices.Equal(got, test.want) {
+				t.Errorf("removed %v, want %v", got, test.want)
+			}
+		})
+	}
+}

@@ -34,7 +34,8 @@
 //
 //  5. Call Plan, with [RemoveAfter] and the previous result. A scheduler that rewrites its decisions can leave a cluster
 //     out for a moment while all counts are right. Without RemoveAfter the cluster's workload would be deleted then, and
-//     created again a moment later.
+//     created again a moment later. With it the workload stays, but for that moment the cluster counts for no limit:
+//     RemoveAfter says what follows.
 //
 //  6. Carry out what it says. Delete the workload of each cluster in Removed. Apply it to each in Start, and keep it up
 //     to date on each in InFlight. Do nothing for the others. Before each write look at the owner's generation again,

@@ -13,6 +13,12 @@ import (
 // right. Without this option the cluster's workload is deleted then, and created again. A minute is longer than any
 // rewriting takes.
 //
+// A cluster in Leaving is not selected, so all limits hold for the others alone. For as long as it is missing, another cluster
+// may start in its slot. A breach that it caused ends. A group that waited for it alone is complete, and the next one starts.
+// Once it is back it counts again, beside all that started meanwhile, and so limits may be exceeded. A controller for which
+// that is too much starts nobody while Leaving has a cluster. Then clusters that really leave hold up the rollout for the time
+// of grace.
+//
 // Previous is the result before this one. Pass nil after a restart; grace then begins anew for all clusters. It also
 // begins anew while the groups are incomplete. A [Planner] remembers by itself, from its first call of Next or Result
 // without the cluster. For a Planner, previous says what an earlier planner knew, and may be nil. A negative grace is an

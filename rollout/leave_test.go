@@ -198,6 +198,54 @@ func TestABoundOnRemovalsOnTheWayBack(t *testing.T) {
 	}
 }
 
+// R32: a cluster that is missing for a moment keeps its workload, but no limit counts it. It is in Leaving by the same result
+// that starts another cluster in its place.
+func TestALeavingClusterCountsForNoLimit(t *testing.T) {
+	strategy := clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.Progressive, Progressive: &clusterv1alpha1.RolloutProgressive{MaxConcurrency: intstr.FromInt32(1)}}
+	with, without := selecting(t, false, "a", "b"), selecting(t, false, "b")
+	for _, stands := range []status.RolloutStatus{status.Progressing, status.Failed} { // it has a slot, or breaches a budget
+		reports := []status.Report{{Cluster: "a", Status: stands, Applied: atTen}}
+		var last *rollout.Result
+		for _, step := range []struct {
+			groups         *grouping.Groups
+			start, leaving int
+			breach         bool
+		}{
+			{with, 0, 0, stands == status.Failed},
+			{without, 1, 1, false},
+			{with, 0, 0, stands == status.Failed},
+		} {
+			r, err := rollout.Plan(strategy, step.groups, reports, atTen, rollout.RemoveAfter(time.Minute, last))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(r.Start) != step.start || len(r.Leaving) != step.leaving || len(r.Removed) > 0 || (r.Breach != nil) != step.breach {
+				t.Errorf("%s, of %v: %v; leaving %v", stands, step.groups, r, r.Leaving)
+			}
+			last = r
+		}
+	}
+}
+
+// R32: a group that waits for a missing cluster alone is complete, and the next one starts.
+func TestALeavingClusterHoldsNoGroup(t *testing.T) {
+	strategy := clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.ProgressivePerGroup}
+	reports := []status.Report{{Cluster: "a", Status: status.Progressing, Applied: atTen}}
+	for _, test := range []struct {
+		first []string
+		want  int
+	}{{[]string{"a"}, 0}, {nil, 2}} {
+		groups := newFleet(t).group("", test.first...).group("", "b", "c").read()
+		r, err := rollout.Plan(strategy, groups, reports, atTen, rollout.RemoveAfter(time.Minute, nil))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(r.Start) != test.want {
+			t.Errorf("with %v in the first group: %v", test.first, r)
+		}
+	}
+}
+
 func TestRemoveAfterRefusesANegativeTime(t *testing.T) {
 	_, err := rollout.Plan(clusterv1alpha1.RolloutStrategy{}, selecting(t, false, "a"), nil, atTen, rollout.RemoveAfter(-time.Second, nil))
 	if want := `removeAfter: Invalid value: "-1s": must not be negative`; err == nil || err.Error() != want {

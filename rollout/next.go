@@ -21,7 +21,7 @@ type Next struct {
 	// while the groups are incomplete, and where there are more than [MaxRemoved] allows.
 	Removed []string `json:"removed,omitempty"`
 	// Leaving has the names of the clusters that [RemoveAfter] keeps for a while, in order: they were reported and are
-	// not selected.
+	// not selected. No limit counts them.
 	Leaving []string `json:"leaving,omitempty"`
 
 	// Breach is the budget that is breached, so that nothing starts; nil if none is.

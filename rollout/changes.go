@@ -30,20 +30,34 @@ type Changes struct {
 	Warned []Warning `json:"warned,omitempty"`
 }
 
-// Changes says what is new since a previous result of the same rollout, which may have been over other groups. A cluster
-// that was not selected then counts as one that waited. Changes takes time linear in the clusters of both.
+// Changes says what is new since a previous result, which may have been over other groups. A cluster that was not
+// selected then counts as one that waited. But if it was reported and not among Removed, for instance because
+// [RemoveAfter] kept it, nothing is told of it: it has kept its workload, and the previous result does not know how it
+// stood. Changes takes time linear in the clusters of both.
 //
-// Where previous is nil, nothing is new: a controller that has restarted must not tell again what was told before.
-// Where previous is a zero Result, everything is new: pass one for a rollout about which nothing was told yet, for
-// example where the owner has no conditions.
+// A new version needs a result between: one with the reports about the new version, from before its first write. Without
+// it a cluster that had the old version and has the new one does not seem to have waited, and its start is not told. A
+// controller that calls [Plan] and keeps every result has one. With a [Planner], call Result after Forget and Report,
+// before you act upon Next.
+//
+// Where previous is nil, nothing is new: a controller that has restarted must not tell again what was told before. So
+// what happened between its last result and the first one after the restart is never told. Where previous is a zero
+// Result, everything is new: pass one for a rollout about which nothing was told yet, for example where the owner has no
+// conditions.
 func (r *Result) Changes(previous *Result) Changes {
 	if previous == nil || r == previous {
 		return Changes{}
 	}
 	var c Changes
-	before := 0
+	before, kept := 0, previous.kept
 	for position, now := range r.states {
 		name, was := r.schedule.groups.Cluster(position), unreported
+		for len(kept) > 0 && kept[0] < name {
+			kept = kept[1:]
+		}
+		if len(kept) > 0 && kept[0] == name {
+			continue
+		}
 		for before < len(previous.states) && previous.schedule.groups.Cluster(before) < name {
 			before++
 		}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
 	"github.com/cohort-ocm/cohort/grouping"
@@ -109,6 +110,84 @@ func TestChangesTellEachOnce(t *testing.T) {
 	} {
 		if got := test.now.Changes(test.previous).String(); got != test.want {
 			t.Errorf("%s: %q, want %q", test.why, got, test.want)
+		}
+	}
+}
+
+// S9: from every kind of report to every other, nothing is told of a cluster that was not selected in between and kept its
+// workload, whatever kept it. One that was removed, or that was never reported, waited.
+func TestChangesOfAClusterThatIsBack(t *testing.T) {
+	var strategy clusterv1alpha1.RolloutStrategy
+	plan := func(g *grouping.Groups, report func(string) *status.Report, opts ...rollout.Option) *rollout.Result {
+		var reports []status.Report
+		if r := report("b"); r != nil {
+			reports = append(reports, *r)
+		}
+		r, err := rollout.Plan(strategy, g, reports, atTen, opts...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	without, with := selecting(t, false, "a", "c"), selecting(t, false, "a", "b", "c")
+	for _, test := range []struct {
+		why    string
+		groups *grouping.Groups
+		opts   []rollout.Option
+		kept   bool
+	}{
+		{"it is removed", without, nil, false},
+		{"it leaves", without, []rollout.Option{rollout.RemoveAfter(time.Minute, nil)}, true},
+		{"the groups are incomplete", selecting(t, true, "a", "c"), nil, true},
+		{"its removal is withheld", without, []rollout.Option{rollout.MaxRemoved(intstr.FromInt32(0))}, true},
+	} {
+		for was, before := range kindsOfReports {
+			previous := plan(test.groups, before, test.opts...)
+			for is, after := range kindsOfReports {
+				want := plan(with, after).Changes(plan(without, func(string) *status.Report { return nil }))
+				if test.kept && before("b") != nil {
+					want = rollout.Changes{}
+				}
+				got := plan(with, after).Changes(previous)
+				want.Warned, got.Warned = nil, nil
+				if diff := cmp.Diff(want, got); diff != "" {
+					t.Errorf("%s: from kind %d to %d:\n%s", test.why, was, is, diff)
+				}
+			}
+		}
+	}
+}
+
+// S9: where the version changes, a start is told only with a result from before the first write of the new one.
+func TestChangesOverAVersion(t *testing.T) {
+	var strategy clusterv1alpha1.RolloutStrategy
+	for _, between := range []bool{true, false} {
+		p, err := rollout.NewPlanner(strategy, selecting(t, false, "a"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		report := func(r status.Report) {
+			if err := p.Report(r); err != nil {
+				t.Fatal(err)
+			}
+		}
+		report(status.Report{Cluster: "a", Status: status.Succeeded, Applied: atTen.Add(-time.Hour)})
+		last := p.Result(atTen)
+		p.Forget("a")
+		report(status.Report{Cluster: "a", Status: status.ToApply})
+		want := ""
+		if between {
+			base := p.Result(atTen)
+			if got := base.Changes(last); !got.IsZero() {
+				t.Errorf("a new version is no news by itself: %v", got)
+			}
+			last, want = base, "started a"
+		}
+		for _, c := range p.Next(atTen).Start {
+			p.Applied(c.Name, atTen)
+		}
+		if got := p.Result(atTen).Changes(last).String(); got != want {
+			t.Errorf("with a result between: %v; %q, want %q", between, got, want)
 		}
 	}
 }

@@ -57,6 +57,9 @@ func (r *Result) complete(v view, o *observed, now time.Time) {
 	r.InFlight = s.list(v, inFlightStates, everyone.inFlight())
 	r.Next, r.choice = s.next(v, o, now, r)
 	r.removed, r.warnings = len(r.Removed), slices.Clone(r.Warnings)
+	if r.kept = o.removed; !s.withholds(o) {
+		r.kept = slices.Clone(r.Leaving)
+	}
 }
 
 // mark notes that the cluster at a position starts.

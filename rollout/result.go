@@ -37,6 +37,7 @@ type Result struct {
 	choice   choice
 	now      time.Time
 	removed  int
+	kept     []string // the clusters that were reported, are not selected and are not removed, in order; not to be changed
 	warnings []Warning
 	states   []state         // of each position
 	ages     []time.Duration // how long each position has been in flight or failed

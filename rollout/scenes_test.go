@@ -55,6 +55,8 @@ import (
 //	uncounted a b, failedBefore c   clusters that do not count, and a baseline
 //	attempt 1                       tries again what failed before
 //	a none                          there is no report any more
+//	removeAfter 1m                  the plans know the plan or the changes before
+//	gone a b                        the clusters that are out of the decisions; `gone` alone: they are back
 //	applied a                       tells the Planner that a is written now
 type stage struct {
 	placements []string // by their order
@@ -63,6 +65,8 @@ type stage struct {
 	selected   int
 	strategy   clusterv1alpha1.RolloutStrategy
 	options    map[string]rollout.Option
+	grace      time.Duration
+	gone       []string
 	reports    map[string][]status.Report
 	now        time.Time
 
@@ -259,6 +263,9 @@ func (s *stage) opts() []rollout.Option {
 	for _, key := range slices.Sorted(maps.Keys(s.options)) {
 		opts = append(opts, s.options[key])
 	}
+	if s.grace > 0 {
+		opts = append(opts, rollout.RemoveAfter(s.grace, s.last))
+	}
 	return opts
 }
 
@@ -289,7 +296,7 @@ func (s *stage) groups() (*grouping.Groups, error) {
 	case 0:
 		return nil, nil
 	case 1:
-		return parts[0].Groups, nil
+		return parts[0].Groups.Only(func(_ grouping.Key, cluster string) bool { return !slices.Contains(s.gone, cluster) }), nil
 	default:
 		return grouping.Join(parts...)
 	}
@@ -334,6 +341,12 @@ func (s *stage) change(line string) error {
 		n, err := strconv.Atoi(rest)
 		s.options["attempt"] = rollout.Attempt(n)
 		return err
+	case "removeAfter":
+		grace, err := time.ParseDuration(rest)
+		s.grace = grace
+		return err
+	case "gone":
+		s.gone = clustersIn(rest)
 	case "maxRemoved":
 		s.options["maxRemoved"] = rollout.MaxRemoved(intstr.Parse(rest))
 	case "order":

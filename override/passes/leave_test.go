@@ -10,7 +10,7 @@ import (
 )
 
 // O16: a cluster that is unbound for less than the grace keeps its replica, and is in the root's status. One that comes
-// back in time loses nothing, and its time begins anew.
+// back in time loses nothing, its time begins anew, and nothing is told of it (S9).
 func TestRemoveAfter(t *testing.T) {
 	inform := policy(policyv1.Inform, naiveLimits{})
 	both, one := resolve(t, inform, to("a", "b")), resolve(t, inform, to("a"))
@@ -45,6 +45,9 @@ func TestRemoveAfter(t *testing.T) {
 		p.SetStatus(&root)
 		if len(p.Removed) != step.deleted || p.RecheckAfter != step.recheck || len(root.Status) != 2-step.deleted {
 			t.Errorf("%s: deletes %v, recheck after %v, status of %d clusters", step.why, p.Removed, p.RecheckAfter, len(root.Status))
+		}
+		if changes := p.Changes(last); !changes.IsZero() {
+			t.Errorf("%s: it is told that b %v", step.why, changes)
 		}
 		last = p
 	}

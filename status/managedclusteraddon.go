@@ -10,6 +10,15 @@ import (
 )
 
 // AddOnState is what a controller knows of a ManagedClusterAddOn.
+//
+// The controller that brings new references also sets the condition Progressing to True, with the reason Progressing, in the
+// same write of the status. Otherwise the failure of the configurations before counts for the new ones, and may stop their
+// rollout.
+//
+// To try again the configurations that an add-on has already, call [StampAttempt] with the version that the add-on is stamped
+// with ([StampOf]), and with the attempt that is wanted. Write that first. Then set the condition in the same way; the
+// references stay. Where attempts are used, new references are stamped by StampAttempt, too: [Stamp] would note the first
+// attempt, and the add-on would be started again each time that it fails.
 type AddOnState struct {
 	// AddOn is the object. It is not changed.
 	AddOn *addonv1beta1.ManagedClusterAddOn
@@ -37,6 +46,10 @@ type AddOnState struct {
 //	anything else                                                                 Progressing
 //
 // So an add-on without configurations that should have none has Succeeded.
+//
+// In the first attempt, Failed counts for the present references even where the condition's time is before Applied. Completed
+// and Failed both have the status False, so the time does not say whether the failure is new. AddOnState says what a
+// controller writes, so that no old failure is left.
 //
 // LastTransitionTime is the time of the Progressing condition, or zero where that is missing. It moves only with the
 // condition's status: if the condition was False before and after a new configuration, its time is from before it.

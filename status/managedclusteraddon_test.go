@@ -182,6 +182,37 @@ func TestFromManagedClusterAddOnApplied(t *testing.T) {
 	}
 }
 
+// S2, R39: whether a failure is older than the write of the references cannot be seen, so it counts for them. It does not
+// after the condition was set to True with the write, nor in a later attempt. One after that counts in any attempt.
+func TestFromManagedClusterAddOnFailedBefore(t *testing.T) {
+	references := []addonv1beta1.ConfigReference{reference("addontemplates", "v2", "t", "")}
+	for _, test := range []struct {
+		why         string
+		attempt     int
+		progressing bool      // was set to True with the write
+		failed      time.Time // of the condition
+		want        status.RolloutStatus
+	}{
+		{"failed before the write, or Completed then and failed since", 0, false, at(2), status.Failed},
+		{"the condition was set with the write", 0, true, at(5), status.Progressing},
+		{"failed after that", 0, false, at(6), status.Failed},
+		{"failed before the write of an attempt", 1, false, at(2), status.Progressing},
+		{"failed in the attempt", 1, false, at(6), status.Failed},
+	} {
+		addon := addOn("Failed", references...)
+		status.StampAttempt(addon, "v2", test.attempt, at(5))
+		c := &addon.Status.Conditions[1]
+		c.LastTransitionTime = metav1.NewTime(test.failed)
+		if test.progressing {
+			c.Status, c.Reason = metav1.ConditionTrue, addonv1beta1.ProgressingReasonProgressing
+		}
+		got, _ := status.FromManagedClusterAddOn(status.AddOnState{AddOn: addon, Desired: references})
+		if got.Status != test.want || got.Attempt != test.attempt || !got.Applied.Equal(at(5)) {
+			t.Errorf("%s: got %+v, want %s", test.why, got, test.want)
+		}
+	}
+}
+
 // The desired configurations come from the ClusterManagementAddOn's install progression for the
 // placement, or from whatever the controller wants the add-on to have.
 func ExampleFromManagedClusterAddOn() {

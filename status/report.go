@@ -40,9 +40,11 @@ type Report struct {
 	// Applied is since when the cluster's object has the present version of the workload: the time at which the
 	// controller wrote it. The zero time means that this is unknown.
 	//
-	// Anything observed before that time is about an earlier version. So ToApply with Applied means that the agent has
-	// not answered yet: the cluster is in flight since Applied, like a Progressing one, and can time out. ToApply
-	// without Applied means that the cluster waits for its turn.
+	// Deadlines and soaks never count from before that time. But the Status always counts for the present version, also
+	// where LastTransitionTime is before Applied: a cluster that succeeded before the write and after it keeps its time.
+	// So report a status only if it is about the present version. While the agent has not answered, report ToApply with
+	// Applied: the cluster is in flight since Applied, like a Progressing one, and can time out. ToApply without Applied
+	// means that the cluster waits for its turn.
 	Applied time.Time `json:"applied,omitzero"`
 
 	// Attempt is the number of the attempt at the present version that the cluster's object has: 0 for the first, then

@@ -37,8 +37,8 @@ type Changes struct {
 //
 // A new version needs a result between: one with the reports about the new version, from before its first write. Without
 // it a cluster that had the old version and has the new one does not seem to have waited, and its start is not told. A
-// controller that calls [Plan] and keeps every result has one. With a [Planner], call Result after Forget and Report,
-// before you act upon Next.
+// controller that calls [Plan] and keeps every result has one. With a [Planner], call Result once every cluster is
+// reported with the new version, before you act upon Next.
 //
 // Where previous is nil, nothing is new: a controller that has restarted must not tell again what was told before. So
 // what happened between its last result and the first one after the restart is never told. Where previous is a zero

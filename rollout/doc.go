@@ -130,6 +130,10 @@
 // gives the slot to the next. Without a progressDeadline it keeps the slot for ever. So does a silent cluster, and one
 // that stays Progressing. So set a deadline.
 //
+// The deadline runs from the last transition that was reported, or from the write of the version if that is later. So a
+// failure begins it anew. With a deadline of 10 minutes, a cluster that fails 25 seconds after its start times out 10 minutes
+// after the failure.
+//
 // Under Progressive, MaxConcurrency does not limit mandatory groups: each starts as a whole, and its clusters in flight
 // take no slot from the others. Its failures count towards the MaxFailures of all clusters, and any one stops the
 // rollout by itself.

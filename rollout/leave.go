@@ -19,10 +19,13 @@ import (
 // that is too much starts nobody while Leaving has a cluster. Then clusters that really leave hold up the rollout for the time
 // of grace.
 //
-// Previous is the result before this one. Pass nil after a restart; grace then begins anew for all clusters. It also
-// begins anew while the groups are incomplete. A [Planner] remembers by itself, from its first call of Next or Result
-// without the cluster. For a Planner, previous says what an earlier planner knew, and may be nil. A negative grace is an
-// error.
+// Previous is the result before this one. Pass nil after a restart; grace then begins anew for all clusters. So a controller
+// that restarts more often than grace passes never removes a cluster. Grace also begins anew while the groups are
+// incomplete. A negative grace is an error.
+//
+// A [Planner] remembers by itself, from its first call of Next or Result without the cluster. For a Planner, previous says
+// what an earlier planner knew, and may be nil. Grace does not begin anew with [Planner.SetStrategy], even where previous is
+// nil. Nor does it with Forget and Report, unless Next or Result is called in between.
 func RemoveAfter(grace time.Duration, previous *Result) Option {
 	var err *field.Error
 	if grace < 0 {

@@ -110,8 +110,8 @@ func TestRemoveAfterKeepsClustersForAWhile(t *testing.T) {
 	})
 }
 
-// R32: what an option says of an earlier planner counts once. A cluster that was selected since, or whose time of grace was
-// taken away, begins anew.
+// R32: what an option says of an earlier planner counts once. A cluster that was selected since, whose time of grace was taken
+// away, or that was found without a report, begins anew; one that has another strategy or version does not.
 func TestPlannerForgetsSinceWhenAClusterIsGone(t *testing.T) {
 	strategy := clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.All}
 	report := status.Report{Cluster: "x", Status: status.Succeeded, LastTransitionTime: atTen}
@@ -156,6 +156,28 @@ func TestPlannerForgetsSinceWhenAClusterIsGone(t *testing.T) {
 	set(p, rollout.RemoveAfter(time.Minute, nil))
 	if n := p.Next(later); !slices.Equal(n.Leaving, []string{"x"}) {
 		t.Errorf("without a time of grace meanwhile: removed %v, leaving %v", n.Removed, n.Leaving)
+	}
+
+	p = planner()
+	p.Next(atTen.Add(time.Second))
+	set(p, rollout.RemoveAfter(time.Minute, nil))
+	if n := p.Next(later); !slices.Equal(n.Removed, []string{"x"}) {
+		t.Errorf("another strategy meanwhile: removed %v, leaving %v", n.Removed, n.Leaving)
+	}
+
+	for _, looked := range []bool{false, true} { // between Forget and Report
+		p = planner()
+		p.Next(atTen.Add(time.Second))
+		p.Forget("x")
+		if looked {
+			p.Next(atTen.Add(2 * time.Second))
+		}
+		if err := p.Report(status.Report{Cluster: "x", Status: status.ToApply}); err != nil {
+			t.Fatal(err)
+		}
+		if n := p.Next(later); slices.Equal(n.Removed, []string{"x"}) == looked {
+			t.Errorf("another version, looked in between %v: removed %v, leaving %v", looked, n.Removed, n.Leaving)
+		}
 	}
 }
 

@@ -70,15 +70,17 @@ func Order(compare func(a, b string) int) Option {
 }
 
 // MaxConcurrencyPerGroup bounds how many clusters of a group may be in flight or started at a time under
-// ProgressivePerGroup, as a count or a percentage of the group. It holds in mandatory groups, too. The other types
-// ignore it, and the result warns of that.
+// ProgressivePerGroup, as a count or a percentage of the group. It holds in mandatory groups, too. The count 0 sets no
+// bound, since the API holds a limit that is unset as 0; 0% is an error. The other types ignore the option, and the result
+// warns of that.
 func MaxConcurrencyPerGroup(n intstr.IntOrString) Option {
 	perGroup, err := limit.ParseConcurrency(field.NewPath("maxConcurrencyPerGroup"), n)
 	return func(o *options) { o.groupConcurrency, o.groupErr = perGroup, err }
 }
 
 // FailedFreesSlot gives the concurrency slot of a tolerated Failed cluster to the next cluster at once. Without this
-// option the failed cluster holds its slot until its progress deadline, and for ever if it has none.
+// option the failed cluster holds its slot until its progress deadline, which runs from the failure, and for ever if there
+// is none.
 func FailedFreesSlot() Option {
 	return func(o *options) { o.freeFailed = true }
 }

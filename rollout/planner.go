@@ -20,6 +20,13 @@ import (
 // The zero Planner is ready to use: it has the type All and no groups until it is told otherwise. All methods may be
 // called from several goroutines at a time; each call sees the effects of calls that returned before it. A controller
 // whose decisions depend on the effects of earlier ones still has to make one at a time.
+//
+// When another version is wanted, all clusters begin anew. It is simplest to make a Planner for each version: call
+// [NewPlanner], with [RemoveAfter] and the Result of the planner before; Report how every cluster stands with the version;
+// only then let the new planner take the place of the one before. What is observed in the meantime must be reported to the
+// new one. The old planner can be kept instead: Forget all clusters, then Report. But these are two calls, and a Next of
+// another goroutine between them takes every cluster for one that was never reported, and starts it. So hold a lock of your
+// own over both calls and around every use of the planner.
 type Planner struct {
 	mu      sync.Mutex
 	tracker *tracker // nil until the first call of the zero Planner
@@ -71,7 +78,8 @@ func (p *Planner) SetGroups(groups *grouping.Groups) {
 	p.tracker = (&tracker{schedule: schedule, facts: facts, now: old.now}).fill()
 }
 
-// SetStrategy replaces the strategy and all options. The errors are the same as from [Plan]; nothing changes then.
+// SetStrategy replaces the strategy and all options. What [RemoveAfter] remembers stays, also where its previous is nil. The
+// errors are the same as from [Plan]; nothing changes then.
 func (p *Planner) SetStrategy(strategy clusterv1alpha1.RolloutStrategy, opts ...Option) error {
 	rules, o, err := compile(*strategy.DeepCopy(), opts)
 	if err != nil {

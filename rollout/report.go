@@ -136,8 +136,8 @@ func (p *Planner) observe(r *status.Report, several bool) {
 // Where the answer to a write was lost, read the object. Call Applied only if the object has the wanted attempt
 // ([status.StampOf]); otherwise only Report it.
 //
-// Applied has the effect of a report of ToApply with that time in Applied, unless a later report is known already. When
-// another version is wanted, all clusters begin anew: Forget them, then Report how they stand with that version.
+// Applied has the effect of a report of ToApply with that time in Applied, unless a later report is known already. For
+// another version begin anew, as [Planner] says.
 func (p *Planner) Applied(cluster string, when time.Time) {
 	when = when.Round(0)
 	t := p.lock()

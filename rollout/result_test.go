@@ -72,6 +72,10 @@ func TestSchedule(t *testing.T) {
 		{"R21 Progressive", progressive("3", config("", "", 0), "canary"), nil, `Progressive: [group 1 "canary"] → [group 4 "canary"] → [group 0, group 2, group 3 "empty": 3 at a time]`},
 		{"R21 ProgressivePerGroup", perGroup(config("", "", 0), "4"), nil, `ProgressivePerGroup: [group 4 "canary"] → [group 0] → [group 1 "canary"] → [group 2] → [group 3 "empty"]`},
 		{
+			"R24 unset in groups", perGroup(config("", "", 0), "4"), []rollout.Option{rollout.MaxConcurrencyPerGroup(three), rollout.MaxConcurrencyPerGroup(intstr.FromInt32(0))},
+			`ProgressivePerGroup: [group 4 "canary"] → [group 0] → [group 1 "canary"] → [group 2] → [group 3 "empty"]`,
+		},
+		{
 			"R24 in groups", perGroup(config("", "", 0), "4"), []rollout.Option{rollout.MaxConcurrencyPerGroup(three)},
 			`ProgressivePerGroup: [group 4 "canary"] → [group 0: 2 at a time] → [group 1 "canary": 1 at a time] → [group 2: 1 at a time] → [group 3 "empty"]`,
 		},

@@ -20,7 +20,8 @@ type Schedule struct {
 	Type clusterv1alpha1.RolloutType `json:"type"`
 	// MinSuccessTime is how long a succeeded cluster soaks; 0 for All.
 	MinSuccessTime time.Duration `json:"minSuccessTime"`
-	// ProgressDeadline is how long a cluster may be Progressing or Failed; nil for ever.
+	// ProgressDeadline is how long a cluster may be Progressing, or Failed; nil for ever. It runs from the later of Applied and
+	// LastTransitionTime of its report, so it begins anew when the cluster fails.
 	ProgressDeadline *time.Duration `json:"progressDeadline,omitempty"`
 	// MaxFailures is how many of all selected clusters may fail. Only Progressive limits this; under the other types it is
 	// the number of selected clusters. The budget of each group is in Stages.

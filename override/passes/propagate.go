@@ -43,11 +43,21 @@ import (
 // progressive rollout first holds it at inform and then leaves the action unset. All replicas of a disabled policy are
 // deleted, whatever the options.
 //
+// All options of package rollout hold in the second pass, with three exceptions:
+//
+//   - rollout.Attempt is an error, unless it is of attempt 0. A replicated policy does not say which attempt it is, so a
+//     cluster that fails would be tried again at each call, and no budget would ever be breached. None is needed: a cluster
+//     evaluates its policy again by itself.
+//   - In place of rollout.RemoveAfter pass [RemoveAfter], which takes a Propagation. With the other one the time of grace
+//     would begin anew at each call, and nothing would ever be deleted.
+//   - A percentage in rollout.MaxRemoved is a share of the replicas that have this version or are to be deleted. So right
+//     after an edit it is a share of few.
+//
 // While the resolution is incomplete, nothing is deleted and nothing starts. Started clusters stay as they are, even if
 // the override that enforces them is not visible now.
 //
 // Errors are *field.Error, joined: no version (version), two replicas of a cluster (replicas[name]) or one without a
-// name (replicas[0].cluster), an option that rollout.Plan refuses.
+// name (replicas[0].cluster), a later attempt (attempt), an option that rollout.Plan refuses.
 //
 // It takes time linear in the clusters and replicas where the replicas are in the order of their clusters' names.
 func Propagate(resolution *override.Resolution, version string, replicas []Replica, now time.Time, opts ...rollout.Option) (*Propagation, error) {
@@ -55,10 +65,13 @@ func Propagate(resolution *override.Resolution, version string, replicas []Repli
 	if version == "" && !resolution.Disabled() {
 		errs = append(errs, field.Required(field.NewPath("version"), "must tell this version of the policy from others"))
 	}
+	p := &Propagation{resolution: resolution, course: newCourse(resolution, version, opts)}
+	if triesAgain(p.options) {
+		errs = append(errs, field.Forbidden(field.NewPath("attempt"), "must be left out: a replicated policy does not say which attempt it is"))
+	}
 	if len(errs) > 0 {
 		return nil, fielderrs.Join(errs)
 	}
-	p := &Propagation{resolution: resolution, course: newCourse(resolution, version, opts)}
 	p.align(ordered)
 	var err error
 	if p.result, err = rollout.Plan(p.strategy, p.groups, p.reports, now, p.options...); err != nil {

@@ -38,15 +38,15 @@ func ExamplePropagate() {
 	noon := time.Date(2026, time.November, 21, 12, 0, 0, 0, time.UTC)
 
 	// What the controller reads of the replicated policies: first none, then what it wrote, then what london reports.
-	london := passes.Replica{Cluster: "london", Version: "generation 1", Action: policyv1.Inform, RolloutStatus: status.ToApply}
-	paris := passes.Replica{Cluster: "paris", Version: "generation 1", Action: policyv1.Inform, RolloutStatus: status.ToApply}
+	london := passes.Replica{Cluster: "london", Version: "4f1c", Action: policyv1.Inform, RolloutStatus: status.ToApply}
+	paris := passes.Replica{Cluster: "paris", Version: "4f1c", Action: policyv1.Inform, RolloutStatus: status.ToApply}
 	enforced := london
 	enforced.Action, enforced.RolloutStatus, enforced.Applied = policyv1.Enforce, status.Progressing, noon
 	compliant := enforced
 	compliant.Compliance, compliant.ComplianceTime = policyv1.Compliant, noon
 
 	for _, replicas := range [][]passes.Replica{nil, {london, paris}, {enforced, paris}, {compliant, paris}} {
-		p, err := passes.Propagate(resolution, "generation 1", replicas, noon)
+		p, err := passes.Propagate(resolution, "4f1c", replicas, noon)
 		if err != nil {
 			fmt.Println(err)
 			return

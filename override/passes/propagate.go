@@ -20,10 +20,18 @@ import (
 // any order. Inputs are not changed, and the result shares nothing with the replicas.
 //
 // Version tells one content of the policy from another. It must not be empty, and must not change with the root's
-// status. Use a hash of what is replicated, or metadata.uid with metadata.generation; the generation alone is not
-// enough, since it begins with 1 again after the policy was deleted and created anew. Another version begins a new
-// rollout. So with the generation, a change of only the rolloutStrategy begins one; with a hash that leaves out that
-// field, it does not.
+// status. Another version begins a new rollout, and every replica is written. With the same version, none is written
+// for its content. So use a hash of the spec that is replicated, without the action, which the rollout sets, and without
+// the rolloutStrategy. The controller in examples/controllers/policies does so. Then a change of these two, of labels or
+// of annotations begins nothing. metadata.uid with metadata.generation is worse: it changes with the strategy, and not
+// with the policies of a PolicySet that the policy depends on. The generation alone begins with 1 again where the policy
+// was deleted and created anew.
+//
+// After a version that changes nothing that a cluster evaluates, the cluster may have nothing new to say. Then it stays
+// Progressing until its progress deadline, and for ever if it has none; see [ReplicaOf]. So set a progressDeadline. Often
+// only dependencies change, or the policies of a set among them. To roll that out to nobody, leave dependencies and
+// extraDependencies out of the hash. Then the controller itself has to update the replicas whose dependencies differ. It
+// keeps their annotations and their action.
 //
 // A policy that informs, or whose strategy is All, is propagated in one pass: every cluster gets this version with its
 // action, and is Progressing until it reports. Under All, options that hold clusters (rollout.Paused, rollout.Closed)

@@ -44,8 +44,9 @@ func stampOf(version string, action policyv1.RemediationAction) string {
 // object. The policy's namespace names the cluster.
 //
 // A replicated policy does not say which of its contents a report is about, and the clocks of hub and cluster may differ.
-// So a report counts if it differs from the one that was there when the policy was written. A report that was under way at
-// that moment counts, too: set a minSuccessTime to give the cluster time to correct it.
+// So a report counts if it differs from the one that was there when the policy was written. A cluster that has nothing new
+// to say after the write stays Progressing until its progress deadline. A report that was under way at that moment counts,
+// too: set a minSuccessTime to give the cluster time to correct it.
 //
 // ComplianceTime is the time of the newest message of a template. A policy that was never stamped counts as an earlier
 // version.

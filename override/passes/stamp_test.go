@@ -72,6 +72,41 @@ func TestStampedPoliciesTellAll(t *testing.T) {
 	step("a: enforce, Succeeded; b: enforce, Failed (updateStatus)")
 }
 
+// O17: a version that changes nothing on a cluster gets no new report. So the cluster is Progressing until its deadline.
+func TestAVersionOfWhichNothingNewIsSaid(t *testing.T) {
+	resolution := resolve(t, policy(policyv1.Enforce, naiveLimits{typ: clusterv1alpha1.All, deadline: 10 * time.Minute}), to("a"))
+	s := &stored{Policy: policyv1.Policy{ObjectMeta: metav1.ObjectMeta{Namespace: "a"}}}
+	s.says(policyv1.Compliant, "1", noon)
+	for _, step := range []struct {
+		after   time.Duration
+		version string
+		says    string // the event of a new report
+		want    string
+	}{
+		{0, "1", "", "a: enforce, Progressing (update)"},
+		{time.Second, "1", "2", "a: enforce, Succeeded (updateStatus)"},
+		{time.Minute, "2", "", "a: enforce, Progressing (update)"},
+		{10 * time.Minute, "2", "", "a: enforce, Progressing"},
+		{11 * time.Minute, "2", "", "a: enforce, TimeOut (updateStatus)"},
+		{12 * time.Minute, "2", "3", "a: enforce, Succeeded (updateStatus)"},
+	} {
+		now := noon.Add(step.after)
+		if step.says != "" {
+			s.says(policyv1.Compliant, step.says, now)
+		}
+		p, err := passes.Propagate(resolution, step.version, []passes.Replica{passes.ReplicaOf(&s.Policy, &s.status)}, now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.String() != step.want {
+			t.Errorf("after %v: got %s, want %s", step.after, p, step.want)
+		}
+		cluster := p.Clusters[0]
+		p.Stamp(s, cluster, now)
+		s.Spec.RemediationAction, s.status.RolloutStatus = cluster.Action, cluster.RolloutStatus
+	}
+}
+
 // O17: what is read of a policy.
 func TestReplicaOf(t *testing.T) {
 	resolution := resolve(t, policy(policyv1.Enforce, naiveLimits{}), to("a"))

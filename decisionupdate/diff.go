@@ -22,7 +22,7 @@ import (
 // It takes time and memory linear in the decisions and, where clusters move in circles, up to quadratic in the objects
 // that they move between.
 //
-// The errors are joined *field.Error values, for
+// The errors are *field.Error values, joined by [errors.Join], for
 //
 //   - an unknown strategy, or a bound of one step;
 //   - an object that is nil, has no name, is in a list twice, or is of another placement or namespace than the others;

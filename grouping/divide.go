@@ -41,7 +41,8 @@ func Reasons(reasons map[string]string) Option {
 // there is one group without a name. A name that is listed twice has the groups of both places. A
 // clustersPerDecisionGroup of 0 cannot be told from an unset one and means all.
 //
-// The errors are one *field.Error per fault, found by errors.As, with the path in placement or in clusters:
+// The error joins one *field.Error per fault by [errors.Join]: errors.As finds the first, and the error's Unwrap() []error
+// gives all. The paths are those in placement or in clusters. The faults are:
 //
 //   - The placement is nil.
 //   - A group has no name, or one that can't be a label's value, or an invalid selector.

@@ -17,7 +17,7 @@ import (
 // none, and have no size ([Groups.ClustersPerDecisionGroup] is 0). The result shares strings with the input, nothing
 // else.
 //
-// It is an error (one *field.Error per fault) if an index is negative, if the name of a group can't be a label's value,
+// It is an error (one *field.Error per fault, joined as by [Divide]) if an index is negative, if the name of a group can't be a label's value,
 // or if a key has a Placement ([Join] sets it). It is an error, too, if a cluster has no name or comes twice.
 func FromNames(names map[Key][]string) (*Groups, error) {
 	var errs field.ErrorList

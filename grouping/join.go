@@ -25,7 +25,7 @@ type PlacementGroups struct {
 // it loses all. Indexes stay as they are, so an index or a name may occur in each placement; Key.Placement tells them apart.
 // The result shares strings with the parts, nothing else.
 //
-// It is an error (one *field.Error per fault) if a placement has no name, comes twice, or has groups that
+// It is an error (one *field.Error per fault, joined as by [Divide]) if a placement has no name, comes twice, or has groups that
 // were joined already.
 //
 // It takes as long as reading the groups.

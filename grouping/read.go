@@ -30,7 +30,7 @@ import (
 // placement, groups are incomplete where there is no object at all, or one whose index label is no index.
 // [Groups.ClustersPerDecisionGroup] is read from placement, too.
 //
-// It is an error (one *field.Error per fault, found by errors.As) if an object is nil, comes twice by its name, or belongs
+// It is an error (one *field.Error per fault, joined as by [Divide]) if an object is nil, comes twice by its name, or belongs
 // to another placement or namespace than the others or than placement. It is an error, too, if the
 // clustersPerDecisionGroup of placement is invalid. The groups are nil then. An object also belongs to the Placement that
 // controls it, whatever its label says: the label may be missing, or edited by hand.

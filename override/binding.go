@@ -47,7 +47,7 @@ type Binding struct {
 //
 // The caller then looks up what each PlacementRef selected, sets Groups and calls Resolve.
 //
-// Errors are *field.Error, joined: a policy without a name (metadata.name), what Validate finds in a binding of this
+// Errors are *field.Error, joined by [errors.Join]: a policy without a name (metadata.name), what Validate finds in a binding of this
 // policy (bindings[name].bindingOverrides.remediationAction), a set of this policy that comes twice or has an
 // exclusion without a name (sets[name].spec.exclusions[0].policyName). It takes time linear in the objects.
 func Bindings(policy *policyv1.Policy, bindings []*policyv1.PlacementBinding, sets []*policyv1.PolicySet) ([]Binding, error) {

@@ -18,7 +18,7 @@ import (
 //
 // Under a rollout strategy other than All, the action is what each cluster has in the end. The rollout decides when.
 //
-// Errors are *field.Error, joined: an unknown action (spec.remediationAction), what rollout.Validate finds in the
+// Errors are *field.Error, joined by [errors.Join]: an unknown action (spec.remediationAction), what rollout.Validate finds in the
 // strategy (spec.rolloutStrategy.progressive.maxConcurrency), a binding without a name or with the name of another
 // (bindings[name]), one whose groups come from several placements (bindings[name].groups).
 //

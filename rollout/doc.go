@@ -101,7 +101,7 @@
 //	}
 //
 // A webhook calls [Validate]. Where users write options, too, [NewPlanner] with the zero strategy and nil groups checks
-// them alone. Its errors name the option: groupOrder[prod].
+// them alone. Its errors name the option: groupOrder[prod]. Its example puts them under the path of a field.
 //
 // # How a rollout goes
 //

@@ -1,7 +1,6 @@
 package rollout
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -68,9 +67,9 @@ type StageExposure struct {
 // that directly follow each other, and at worst in as many passes as there are groups. With Ramp as well it makes one more
 // pass over these pairs for every 64 groups.
 func Expose(strategy clusterv1alpha1.RolloutStrategy, groups *grouping.Groups, life Span, now time.Time, opts ...Option) (Exposure, error) {
-	rules, o, err := compile(strategy, opts)
-	if err = errors.Join(err, fielderrs.Join(life.errs())); err != nil {
-		return Exposure{}, err
+	rules, o, errs := compile(strategy, opts)
+	if errs = append(errs, life.errs()...); len(errs) > 0 {
+		return Exposure{}, fielderrs.Join(errs)
 	}
 	return newProspect(rules, o, groups).expose(life, now.Round(0)), nil
 }

@@ -2,7 +2,6 @@ package rollout
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -54,14 +53,14 @@ func (l Limits) String() string {
 // bounds.finish) if no limits are strict enough; the error says which bound would be wide enough. And it is an error if
 // the strategy is All, which has no limits.
 func Limit(strategy clusterv1alpha1.RolloutStrategy, groups *grouping.Groups, life Span, now time.Time, bounds Bounds, opts ...Option) (Limits, error) {
-	rules, o, err := compile(strategy, opts)
-	errs := append(life.errs(), bounds.errs()...)
+	rules, o, errs := compile(strategy, opts)
+	errs = append(append(errs, life.errs()...), bounds.errs()...)
 	if rules.typ == clusterv1alpha1.All {
 		errs = append(errs, field.NotSupported(field.NewPath("type"), rules.typ,
 			[]clusterv1alpha1.RolloutType{clusterv1alpha1.Progressive, clusterv1alpha1.ProgressivePerGroup}))
 	}
-	if err = errors.Join(err, fielderrs.Join(errs)); err != nil {
-		return Limits{}, err
+	if len(errs) > 0 {
+		return Limits{}, fielderrs.Join(errs)
 	}
 	q := question{rules: rules, options: o, groups: groups}
 	s, fault := q.find(bounds.Exposed)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"testing"
+	"time"
 
 	gocmp "github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -61,6 +62,31 @@ func TestInvalidOptions(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// R17: every function gives each fault as an error of its own, whatever it is a fault of.
+func TestErrorsJoinOneForEachFault(t *testing.T) {
+	strategy, option := clusterv1alpha1.RolloutStrategy{Type: "Canary"}, rollout.Attempt(-1)
+	life := rollout.Span{Shortest: -time.Hour}
+	_, planned := rollout.Plan(strategy, nil, nil, now, option)
+	_, kept := rollout.NewPlanner(strategy, nil, option)
+	_, reverted := rollout.Revert(strategy, nil, rollout.Abort{}, now, option)
+	_, exposed := rollout.Expose(strategy, nil, life, now, option)
+	_, limited := rollout.Limit(strategy, nil, life, now, rollout.Bounds{}, option)
+	for name, test := range map[string]struct {
+		err  error
+		want int
+	}{"Plan": {planned, 2}, "NewPlanner": {kept, 2}, "Revert": {reverted, 3}, "Expose": {exposed, 3}, "Limit": {limited, 4}} {
+		joined, ok := test.err.(interface{ Unwrap() []error })
+		if !ok || len(joined.Unwrap()) != test.want {
+			t.Fatalf("%s: %v, want %d joined errors", name, test.err, test.want)
+		}
+		for _, err := range joined.Unwrap() {
+			if _, ok := err.(*field.Error); !ok {
+				t.Errorf("%s: %v is a %T", name, err, err)
+			}
+		}
+	}
 }
 
 // R20: the JSON of a reason has the group wherever there is one, also the nameless one with index 0, and

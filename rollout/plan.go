@@ -7,6 +7,7 @@ import (
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
 	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/internal/fielderrs"
 	"github.com/cohort-ocm/cohort/status"
 )
 
@@ -16,16 +17,16 @@ import (
 //
 // Several reports of one cluster count as one ([status.Merge]), and the result warns of it.
 //
-// It is an error (one *field.Error per fault, found by errors.As) if [Validate] finds fault with the
-// strategy, an option is invalid, or a report has no cluster.
+// It is an error if [Validate] finds fault with the strategy, an option is invalid, or a report has no cluster. The error joins
+// one *field.Error per fault by [errors.Join]: errors.As finds the first, and the error's Unwrap() []error gives all.
 //
 // It takes time linear in the clusters and the reports, and a number of allocations that depends on neither. In
 // addition it sorts the removed clusters and, with [Order], the waiting ones, and keeps clusters with several reports
 // in a map.
 func Plan(strategy clusterv1alpha1.RolloutStrategy, groups *grouping.Groups, reports []status.Report, now time.Time, opts ...Option) (*Result, error) {
-	rules, o, err := compile(strategy, opts)
-	if err != nil {
-		return nil, err
+	rules, o, errs := compile(strategy, opts)
+	if len(errs) > 0 {
+		return nil, fielderrs.Join(errs)
 	}
 	return newSchedule(rules, o, groups).plan(reports, now)
 }

@@ -8,6 +8,7 @@ import (
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
 	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/internal/fielderrs"
 )
 
 // Planner gives the same answers as [Plan], but is not given the whole fleet each time: it keeps the groups and the
@@ -39,7 +40,8 @@ type Planner struct {
 }
 
 // NewPlanner makes a planner for a rollout without any report yet. Groups may be nil. The planner keeps groups and
-// options. The errors are the same as from [Plan].
+// options. The errors are the same as from [Plan]. Those of options have paths that begin with the option's name. The example
+// shows how a webhook puts them under the path of a field.
 func NewPlanner(strategy clusterv1alpha1.RolloutStrategy, groups *grouping.Groups, opts ...Option) (*Planner, error) {
 	p := &Planner{}
 	p.SetGroups(groups)
@@ -81,9 +83,9 @@ func (p *Planner) SetGroups(groups *grouping.Groups) {
 // SetStrategy replaces the strategy and all options. What [RemoveAfter] remembers stays, also where its previous is nil. The
 // errors are the same as from [Plan]; nothing changes then.
 func (p *Planner) SetStrategy(strategy clusterv1alpha1.RolloutStrategy, opts ...Option) error {
-	rules, o, err := compile(*strategy.DeepCopy(), opts)
-	if err != nil {
-		return err
+	rules, o, errs := compile(*strategy.DeepCopy(), opts)
+	if len(errs) > 0 {
+		return fielderrs.Join(errs)
 	}
 	old := p.lock()
 	defer p.mu.Unlock()

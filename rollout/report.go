@@ -55,7 +55,7 @@ func lagOf(r *status.Report) time.Duration {
 // ([status.Merge]). So pass the reports of all objects of a cluster in one call, even if only one of them changed. A
 // report that is older than what [Planner.Applied] said has no effect.
 //
-// It is an error (*field.Error) if a report has no cluster. Then none of the reports has an effect.
+// It is an error (one *field.Error per fault, joined as by [Plan]) if a report has no cluster. Then none of the reports has an effect.
 func (p *Planner) Report(reports ...status.Report) error {
 	var errs field.ErrorList
 	for i := range reports {

@@ -1,7 +1,6 @@
 package rollout
 
 import (
-	"errors"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -64,9 +63,9 @@ type Abort struct {
 // The errors are the same as from Plan, and one if abort.Time is zero or after now. It takes as long as Plan, and in
 // addition sorts the clusters that have the failed version.
 func Revert(strategy clusterv1alpha1.RolloutStrategy, groups *grouping.Groups, abort Abort, now time.Time, opts ...Option) (*Result, error) {
-	rules, o, err := compile(strategy, opts)
-	if err := errors.Join(err, abort.check(now)); err != nil {
-		return nil, err
+	rules, o, errs := compile(strategy, opts)
+	if errs = append(errs, abort.check(now)...); len(errs) > 0 {
+		return nil, fielderrs.Join(errs)
 	}
 	back, reports := newWayBack(groups, &abort)
 	o.back, o.freeFailed = back, o.freeFailed || back.isTolerant()
@@ -74,9 +73,8 @@ func Revert(strategy clusterv1alpha1.RolloutStrategy, groups *grouping.Groups, a
 }
 
 // check returns the faults of an abort at the time now.
-func (a *Abort) check(now time.Time) error {
+func (a *Abort) check(now time.Time) (errs field.ErrorList) {
 	path := field.NewPath("abort")
-	var errs field.ErrorList
 	if a.Time.IsZero() {
 		errs = append(errs, field.Required(path.Child("time"), "must be when the rollout was aborted"))
 	} else if now.Round(0).Before(a.Time.Truncate(time.Second)) { // otherwise a cluster that goes back now would count as one that never had it
@@ -92,5 +90,5 @@ func (a *Abort) check(now time.Time) error {
 			}
 		}
 	}
-	return fielderrs.Join(errs)
+	return errs
 }

@@ -8,7 +8,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
-	"github.com/cohort-ocm/cohort/internal/fielderrs"
 	"github.com/cohort-ocm/cohort/internal/limit"
 )
 
@@ -33,7 +32,7 @@ type rules struct {
 }
 
 // compile checks everything but the reports.
-func compile(strategy clusterv1alpha1.RolloutStrategy, opts []Option) (rules, options, error) {
+func compile(strategy clusterv1alpha1.RolloutStrategy, opts []Option) (rules, options, field.ErrorList) {
 	var o options
 	for _, opt := range opts {
 		if opt != nil {
@@ -41,7 +40,7 @@ func compile(strategy clusterv1alpha1.RolloutStrategy, opts []Option) (rules, op
 		}
 	}
 	rules, errs := parse(strategy, nil)
-	return rules, o, fielderrs.Join(append(errs, o.errs()...))
+	return rules, o, append(errs, o.errs()...)
 }
 
 // parse reads the fields that the strategy's type has, and warns of the others (R18).

@@ -7,8 +7,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// Join returns nil for an empty list, otherwise one error that holds all of them: its message has a line for each, and
-// errors.As finds them as *field.Error. The last is why it does not use ErrorList.ToAggregate.
+// Join returns nil for an empty list, otherwise one error that holds all of them, as from errors.Join, even if it is only
+// one: its message has a line for each, errors.As finds the first as a *field.Error, and Unwrap() []error gives all. For
+// errors.As it does not use ErrorList.ToAggregate.
 func Join(list field.ErrorList) error {
 	errs := make([]error, len(list))
 	for i := range list {

@@ -64,7 +64,7 @@ import (
 // While the resolution is incomplete, nothing is deleted and nothing starts. Started clusters stay as they are, even if
 // the override that enforces them is not visible now.
 //
-// Errors are *field.Error, joined: no version (version), two replicas of a cluster (replicas[name]) or one without a
+// Errors are *field.Error, joined by [errors.Join]: no version (version), two replicas of a cluster (replicas[name]) or one without a
 // name (replicas[0].cluster), a later attempt (attempt), an option that rollout.Plan refuses.
 //
 // It takes time linear in the clusters and replicas where the replicas are in the order of their clusters' names.

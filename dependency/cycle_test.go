@@ -45,6 +45,17 @@ func TestObjectsAreConnectedInAnyVersion(t *testing.T) {
 	}
 }
 
+// P8: a policy that depends on itself is valid. Its templates are pending, with the cycle.
+func TestAPolicyThatDependsOnItselfIsValid(t *testing.T) {
+	policies := world("x: a(x)")
+	if errs := dependency.Validate(policies[0], nil); len(errs) > 0 {
+		t.Errorf("refused: %v", errs)
+	}
+	if result := evaluate(policies, nil)[0].Templates[0]; result.State != dependency.StatePending || result.Cycle == nil {
+		t.Errorf("no cycle: %s", result)
+	}
+}
+
 // P8: cycles come and go with the policies on them, and others are told.
 func TestCyclesFollowThePolicies(t *testing.T) {
 	e := dependency.NewEvaluator(cluster)

@@ -144,7 +144,8 @@ func TestReplicateKeepsTheSpec(t *testing.T) {
 	}
 	got, err := dependency.Replicate(read(`{
 		"apiVersion": "policy.open-cluster-management.io/v1", "kind": "Policy",
-		"metadata": {"namespace": "n", "name": "x", "uid": "1", "resourceVersion": "2", "generation": 3, "finalizers": ["f"], "labels": {"team": "platform"}},
+		"metadata": {"namespace": "n", "name": "x", "uid": "1", "resourceVersion": "2", "generation": 3, "finalizers": ["f"], "labels": {"team": "platform"},
+			"annotations": {"kubectl.kubernetes.io/last-applied-configuration": "{}"}},
 		"spec": {
 			"copyPolicyMetadata": true, "dependencies": [],
 			"policy-templates": [{
@@ -159,7 +160,8 @@ func TestReplicateKeepsTheSpec(t *testing.T) {
 	}
 	want := read(`{
 		"apiVersion": "policy.open-cluster-management.io/v1", "kind": "Policy",
-		"metadata": {"namespace": "cluster1", "name": "n.x", "labels": {"team": "platform", "policy.open-cluster-management.io/root-policy": "n.x"}},
+		"metadata": {"namespace": "cluster1", "name": "n.x", "labels": {"team": "platform", "policy.open-cluster-management.io/root-policy": "n.x"},
+			"annotations": {"kubectl.kubernetes.io/last-applied-configuration": "{}"}},
 		"spec": {
 			"copyPolicyMetadata": true, "dependencies": [],
 			"policy-templates": [{

@@ -16,6 +16,10 @@ import (
 //   - A template must not wait for a compliance that an object never has: a ConstraintTemplate is Compliant or does not
 //     exist, and a constraint is never Pending.
 //
+// Validate sees one policy, and looks for no cycles, also where the policy depends on itself. A template that waits for
+// itself is valid and stays pending: [Evaluate] says for what, and [Evaluator.Order] lists all cycles. A webhook that
+// wants to refuse such a policy evaluates it together with the others of its namespace.
+//
 // override/passes.Validate checks the policy's action and its rollout strategy.
 func Validate(policy *policyv1.Policy, path *field.Path) field.ErrorList {
 	if policy == nil {

@@ -13,6 +13,10 @@ import (
 // Validate reports what is wrong with a PlacementBinding for this package, for a webhook to return: no name, an action
 // other than enforce, a subFilter other than restricted. The errors have the paths of its JSON, below path. Bindings
 // refuses the same bindings.
+//
+// Validate takes any placementRef and any subjects. A binding whose placementRef is no Placement and no PlacementRule, or
+// has another API group or no name, binds nothing, and the [Resolution] says so (Ignored). A subject that is neither a Policy
+// nor a PolicySet of OCM names nothing, and nobody says so. A webhook that wants to refuse these checks them itself.
 func Validate(binding *policyv1.PlacementBinding, path *field.Path) field.ErrorList {
 	if binding == nil {
 		return field.ErrorList{field.Required(path, "must not be nil")}

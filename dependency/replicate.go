@@ -18,8 +18,8 @@ const rootPolicyLabel = policyGroup + "/root-policy"
 // Replicate turns a policy of the hub into the policy for a managed cluster: with its name there, in the cluster's
 // namespace, and with its dependencies in the form that holds there. The result has the policy's labels and annotations
 // and all of its spec, even fields that [policyv1.Policy] lacks. It has no status and no other metadata, so it can be
-// created on the hub. The caller may change labels, annotations, the action and the rollout strategy. The policy is not changed, and
-// the result shares nothing with it. The errors are the same as from [PolicyOf].
+// created on the hub. The caller may change labels, annotations, the action and the rollout strategy. The policy is not
+// changed, and the result shares nothing with it. The errors are the same as from [PolicyOf].
 //
 // All annotations are kept, also kubectl.kubernetes.io/last-applied-configuration, which is about the policy of the hub.
 // Delete that one before the write: else kubectl apply on the replicated policy would compare with another object, and each

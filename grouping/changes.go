@@ -22,9 +22,6 @@ type Move struct {
 // String is `a: group 0 → group 1 "canary"`.
 func (m Move) String() string { return fmt.Sprintf("%s: %v → %v", m.Cluster, m.From, m.To) }
 
-// IsZero says whether nothing changed.
-func (c Changes) IsZero() bool { return len(c.Added)+len(c.Removed)+len(c.Moved) == 0 }
-
 // Changes says what differs from previous. It takes time linear in the clusters of both, and constant time where both
 // are the same value.
 func (g *Groups) Changes(previous *Groups) Changes {

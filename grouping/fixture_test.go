@@ -177,3 +177,6 @@ func shuffled[S ~[]E, E any](seed uint64, s S) S {
 	rand.New(rand.NewPCG(seed, seed)).Shuffle(len(s), func(i, j int) { s[i], s[j] = s[j], s[i] })
 	return s
 }
+
+// differs says whether there are any changes.
+func differs(c grouping.Changes) bool { return len(c.Added)+len(c.Removed)+len(c.Moved) > 0 }

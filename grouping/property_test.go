@@ -167,7 +167,7 @@ func TestPropertyDivideThenDecisionsThenReadIsTheIdentity(t *testing.T) {
 		placement, scores := drawPlacement(t)
 		g := mustDivide(t, placement, drawFleet(t, "clusters"), scores)
 		back := mustReadWhole(t, placement, shuffled(1, mustDecide(t, g, placement)))
-		if !back.Equal(g) || !back.Changes(g).IsZero() {
+		if !back.Equal(g) || differs(back.Changes(g)) {
 			t.Fatalf("read back %s, divided %s", show(back), show(g))
 		}
 	})
@@ -366,7 +366,7 @@ func TestPropertyChangesLeadFromOneToTheOther(t *testing.T) {
 		if diff := cmp.Diff(want, state); diff != "" {
 			t.Fatalf("groups (-want +after the changes):\n%s", diff)
 		}
-		if changes.IsZero() != (len(changes.Added)+len(changes.Removed)+len(changes.Moved) == 0) || !slices.IsSorted(changes.Added) || !slices.IsSorted(changes.Removed) {
+		if !slices.IsSorted(changes.Added) || !slices.IsSorted(changes.Removed) {
 			t.Fatalf("%+v", changes)
 		}
 	})

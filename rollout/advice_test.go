@@ -114,7 +114,7 @@ func isKnown(before rollout.Link, now rollout.Explanation) bool {
 		return slices.ContainsFunc(l.Remedies, func(r rollout.Remedy) bool { return r.Type == t })
 	}
 	for _, l := range now {
-		if l.Hold.Type == before.Hold.Type && l.Hold.Group == before.Hold.Group && l.Ends().IsZero() {
+		if l.Hold.Type == before.Hold.Type && l.Hold.Group == before.Hold.Group && !of(l, rollout.RemedyWait) {
 			forGroups := l.Hold.Type == rollout.HoldEarlierGroup || l.Hold.Type == rollout.HoldMandatoryGroup
 			return !of(l, rollout.RemedyReportTime) && (forGroups || !of(before, rollout.RemedyAnswer))
 		}

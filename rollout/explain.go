@@ -26,17 +26,6 @@ type Link struct {
 	Remedies []Remedy `json:"remedies,omitempty"`
 }
 
-// Ends gives the time at which time alone ends the wait; zero if it does not. From then on the groups whose turn it is
-// are waited for.
-func (l Link) Ends() time.Time {
-	for _, r := range l.Remedies {
-		if r.Type == RemedyWait {
-			return r.At
-		}
-	}
-	return time.Time{}
-}
-
 // String says what is waited for, and what a person can do: `stopped: a failed, …; to do: mend a, or raise maxFailures to 1`.
 func (l Link) String() string {
 	var ways []string

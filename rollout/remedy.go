@@ -11,7 +11,7 @@ import (
 type RemedyType string
 
 const (
-	// RemedyWait says that time alone ends the wait.
+	// RemedyWait says that time alone ends the wait. From then on the groups whose turn it is are waited for.
 	RemedyWait RemedyType = "Wait"
 	// RemedyAnswer says that the clusters that are waited for have to succeed and soak; nobody has to do anything else.
 	RemedyAnswer RemedyType = "Answer"

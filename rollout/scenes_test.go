@@ -215,8 +215,10 @@ func explain(e rollout.Explanation) string {
 		if l.More > 0 {
 			lines = append(lines, fmt.Sprintf("  and %d more", l.More))
 		}
-		if ends := l.Ends(); !ends.IsZero() {
-			lines = append(lines, "  ends by itself at "+ends.Format(time.RFC3339))
+		for _, r := range l.Remedies {
+			if r.Type == rollout.RemedyWait {
+				lines = append(lines, "  ends by itself at "+r.At.Format(time.RFC3339))
+			}
 		}
 	}
 	return strings.Join(lines, "\n")

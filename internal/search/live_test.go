@@ -127,7 +127,7 @@ func (x *ends) checkWait(s *state, j *judge, r *rollout.Result, i int) string {
 	wrong := func(why string) string {
 		return fmt.Sprintf("sentence: @%d waits for ever, and is told %q, but %s", i, last, why)
 	}
-	if !last.Ends().IsZero() {
+	if slices.ContainsFunc(last.Remedies, func(r rollout.Remedy) bool { return r.Type == rollout.RemedyWait }) {
 		return wrong("no time ends it")
 	}
 	var blamed set

@@ -24,23 +24,31 @@ func ready(results []dependency.Evaluation) map[dependency.TemplateRef]bool {
 	return refs
 }
 
-// drawTemplate draws one of the policies' templates.
-func drawTemplate(t *rapid.T, policies []*policyv1.Policy) *policyv1.PolicyTemplate {
+// templatesOf gives the templates of the policies.
+func templatesOf(policies []*policyv1.Policy) []*policyv1.PolicyTemplate {
 	var templates []*policyv1.PolicyTemplate
 	for i := range policies {
 		for j := range policies[i].Spec.PolicyTemplates {
 			templates = append(templates, &policies[i].Spec.PolicyTemplates[j])
 		}
 	}
-	if len(templates) == 0 {
-		t.Skip("no template")
-	}
-	return rapid.SampledFrom(templates).Draw(t, "template to change")
+	return templates
+}
+
+// drawPoliciesWithTemplates draws policies that have at least one template between them.
+func drawPoliciesWithTemplates(t *rapid.T) []*policyv1.Policy {
+	return rapid.Custom(func(t *rapid.T) []*policyv1.Policy { return drawPolicies(t, allWants()...) }).
+		Filter(func(policies []*policyv1.Policy) bool { return len(templatesOf(policies)) > 0 }).Draw(t, "policies")
+}
+
+// drawTemplate draws one of the policies' templates.
+func drawTemplate(t *rapid.T, policies []*policyv1.Policy) *policyv1.PolicyTemplate {
+	return rapid.SampledFrom(templatesOf(policies)).Draw(t, "template to change")
 }
 
 func TestAddingAMetDependencyChangesNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		policies := drawPolicies(t, allWants()...)
+		policies := drawPoliciesWithTemplates(t)
 		observations := drawObservations(t, policies)
 		before := lines(evaluate(policies, observations))
 
@@ -49,7 +57,7 @@ func TestAddingAMetDependencyChangesNothing(t *testing.T) {
 		met := dependencyOf("#met")
 		met.Compliance = rapid.SampledFrom(allWants()).Draw(t, "want of the met")
 		observations[found(met)] = dependency.Observation{Compliance: met.Compliance}
-		if len(more) > 0 && rapid.Bool().Draw(t, "for a policy") {
+		if rapid.Bool().Draw(t, "for a policy") {
 			spec := &more[rapid.IntRange(0, len(more)-1).Draw(t, "policy to change")].Spec
 			spec.Dependencies = append(spec.Dependencies, met)
 		} else {
@@ -64,16 +72,17 @@ func TestAddingAMetDependencyChangesNothing(t *testing.T) {
 
 func TestAddingAnUnmetDependencyMakesNothingReady(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		policies := drawPolicies(t, allWants()...)
+		policies := drawPoliciesWithTemplates(t)
 		observations := drawObservations(t, policies)
 		before := ready(evaluate(policies, observations))
 
 		more := clone(policies)
 		template := drawTemplate(t, more)
-		unmet := drawDependency(t, allWants()...)
-		if o := observations[found(unmet)]; o.Problem == "" && o.Compliance == unmet.Compliance {
-			t.Skip("met")
-		}
+		unmet := rapid.Custom(func(t *rapid.T) policyv1.PolicyDependency { return drawDependency(t, allWants()...) }).
+			Filter(func(d policyv1.PolicyDependency) bool {
+				o := observations[found(d)]
+				return o.Problem != "" || o.Compliance != d.Compliance
+			}).Draw(t, "unmet")
 		template.ExtraDependencies = append(template.ExtraDependencies, unmet)
 		for ref := range ready(evaluate(more, observations)) {
 			if !before[ref] {

@@ -5,10 +5,9 @@ import "slices"
 // Apart gives each placement the clusters that no placement before it selects. It is for a workload that follows
 // several placements with a strategy for each. Where one strategy goes for all of them, use [Join].
 //
-// Divide what you know of the clusters in the same way. The plan of a part takes any other cluster that is reported to it for
-// one that is no longer selected, and removes it. So give each plan only the reports of the clusters that its part selects.
-// Give the last plan also the reports of the clusters that no part selects. The last part is incomplete while any part is,
-// so nobody is removed then. The page of package rollout has more under "Several placements".
+// The parts know each other ([Groups.Elsewhere]). So every plan of a part can be given the reports of all clusters. None
+// removes a cluster that another part selects, and the last removes those that no part selects. The last part is incomplete
+// while any part is, so nobody is removed then. The page of package rollout has more under "Several placements".
 //
 // The results are in the order of the parts. A group that loses clusters stays, even if it loses all. Indexes, names and the
 // order of the clusters stay as they are. Where a placement is incomplete, nobody knows which clusters it leaves to the next
@@ -36,7 +35,49 @@ func Apart(parts ...PlacementGroups) ([]*Groups, error) {
 			apart[i] = apart[i].without(missing)
 		}
 	}
+	for i := range apart {
+		apart[i] = apart[i].among(part{slices.Clone(parts), i})
+	}
 	return apart, nil
+}
+
+// part is what a part of groups that were taken apart knows of all of them. It is zero where there are no other parts.
+type part struct {
+	all []PlacementGroups
+	at  int // the place of this part among all
+}
+
+// among gives the same groups as one of several parts.
+func (g *Groups) among(of part) *Groups {
+	var copied Groups
+	if g != nil {
+		copied = *g // nothing in it is ever changed
+	}
+	copied.part = of
+	return &copied
+}
+
+// Parts says into how many parts [Apart] took groups of which these are one; 0 if these are not from Apart.
+func (g *Groups) Parts() int {
+	if g == nil {
+		return 0
+	}
+	return len(g.part.all)
+}
+
+// Elsewhere says of a cluster whether another part takes care of its removal, where [Apart] took groups apart: another part
+// selects it, or no part does and this is not the last one. Selected says whether another part selects it. For groups that
+// were not taken apart both are false.
+func (g *Groups) Elsewhere(cluster string) (elsewhere, selected bool) {
+	if g.Parts() < 2 {
+		return false, false
+	}
+	for i, p := range g.part.all {
+		if _, selects := p.Groups.Position(cluster); selects {
+			return i != g.part.at, i != g.part.at
+		}
+	}
+	return g.part.at < len(g.part.all)-1, false
 }
 
 // without gives the same groups with something missing.

@@ -2,9 +2,12 @@ package grouping
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+
+	"github.com/cohort-ocm/cohort/internal/seal"
 )
 
 // Incomplete says in one short line what the groups lack to match the placement's status: `placement web:
@@ -54,10 +57,33 @@ func compareStatus(placement *clusterv1beta1.Placement, sources []source, distin
 	}
 	if len(sources) == 0 {
 		c.missing = nothingThere
-	} else if c.missing = oddIndexes(sources); c.missing == "" && placement != nil {
+	} else if c.missing = oddIndexes(sources); c.missing == "" && placement != nil && !unscheduled(placement) {
 		c.missing = missing(&placement.Status, sources, distinct)
 	}
+	if c.missing == "" && slices.ContainsFunc(sources, source.sealed) {
+		c.missing = brokenSeal(sources)
+	}
 	return c
+}
+
+// unscheduled says whether someone else than OCM's scheduler writes the PlacementDecisions. Nobody maintains the status then.
+func unscheduled(placement *clusterv1beta1.Placement) bool {
+	return placement.Annotations[clusterv1beta1.PlacementDisableAnnotation] == "true"
+}
+
+// sealed reports whether the object is of a sealed decision (G17).
+func (s source) sealed() bool {
+	_, ok := s.from.Annotations[seal.Annotation]
+	return ok
+}
+
+// brokenSeal says why objects do not belong together; empty if they do.
+func brokenSeal(sources []source) string {
+	objects := make([]*clusterv1beta1.PlacementDecision, len(sources))
+	for i := range sources {
+		objects[i] = sources[i].from
+	}
+	return seal.Missing(objects)
 }
 
 // oddIndexes looks for objects whose index label is no index, so that nobody knows their group. An object without the

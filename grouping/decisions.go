@@ -27,8 +27,9 @@ const MaxDecisions = 100
 // Objects that are no longer full are not merged.
 //
 // Delete the stored objects that are not in the result: their group is gone, none of their clusters is left, or their
-// index label is missing or not written as this package writes it. An object that is being deleted, or that an earlier
-// placement of the same name controls, keeps nothing: its clusters go to other objects.
+// index label is missing or not written as this package writes it. An object that is being deleted, that an earlier
+// placement of the same name controls, or that is of a surge of package decisionupdate keeps nothing: its clusters go to other
+// objects.
 //
 // Clusters are in the order of their group within an object, but not across the stored objects of a group.
 //

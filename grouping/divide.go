@@ -12,25 +12,34 @@ import (
 	"github.com/cohort-ocm/cohort/internal/fielderrs"
 )
 
-// Option changes how [Divide] divides. A nil Option changes nothing.
-type Option func(*options)
-
-type options struct {
-	scores   map[string]int64
-	reasons  map[string]string
-	previous *Groups
-}
-
-// Scores gives the clusters' scores by cluster name, as the placement's prioritizers computed them. They are kept in
-// the decisions. Where the placement says sortBy: Score, clusters are divided in the order of their scores, the highest
-// first, ties by name. A cluster without a score has 0.
-func Scores(scores map[string]int64) Option {
-	return func(o *options) { o.scores = scores }
-}
-
-// Reasons gives why clusters were selected, by cluster name. They are kept in the decisions.
-func Reasons(reasons map[string]string) Option {
-	return func(o *options) { o.reasons = reasons }
+// Options say more of a division. The zero Options add nothing.
+type Options struct {
+	// Scores are the clusters' scores by cluster name, as the placement's prioritizers computed them. They are kept in the
+	// decisions. Where the placement says sortBy: Score, clusters are divided in the order of their scores, the highest first,
+	// ties by name. A cluster without a score has 0.
+	Scores map[string]int64 `json:"scores,omitempty"`
+	// Reasons say why clusters were selected, by cluster name. They are kept in the decisions.
+	Reasons map[string]string `json:"reasons,omitempty"`
+	// Previous makes [Divide] steady. It has the groups that the clusters were in, as from [Read]. A cluster that is still
+	// selected and still matches the name of its group stays in it while the group is within its size. Where it
+	// is nil, every change divides anew.
+	//
+	// Clusters that are new to a name fill its last group, then those before it that have room, then new groups. A group
+	// that loses all its clusters stays, empty, while a later group of its name has some, so that the groups of a name
+	// never change places. When the size shrinks, only what exceeds it moves: the last clusters of each group by name or
+	// score. When it grows, nothing moves, and groups that could now be one stay apart. A size in percent changes with the
+	// number of selected clusters, and the same holds.
+	//
+	// A group is identified by its name and its place among the groups of that name, not by its index. Indexes have no
+	// gaps: when a name gains or loses a group, the groups of the names behind it get other indexes and keep their
+	// clusters. A name that decisionGroups lists twice has all its groups at the first place. Only what groups hold is
+	// remembered: a name that was gone for a while starts anew.
+	//
+	// An object may have no index label, or one that is no index, as after an edit by hand. It is put where an index is missing
+	// for its name, so that nobody moves. Where no index is missing, it becomes the last group of its name. But if an object of the
+	// name is full ([MaxDecisions]) then, the group may have had several objects, and the clusters count as new to the name. An
+	// index label that was edited to another index is believed.
+	Previous *Groups `json:"-"`
 }
 
 // Divide puts the clusters that placement selected into the groups of its decisionStrategy. It reads the placement's
@@ -51,15 +60,9 @@ func Reasons(reasons map[string]string) Option {
 //   - The previous groups are joined ones.
 //
 // Matching takes time in proportion to clusters × named groups. The rest is mostly linear in the clusters.
-func Divide(placement *clusterv1beta1.Placement, clusters []*clusterv1.ManagedCluster, opts ...Option) (*Groups, error) {
-	var o options
-	for _, opt := range opts {
-		if opt != nil {
-			opt(&o)
-		}
-	}
+func Divide(placement *clusterv1beta1.Placement, clusters []*clusterv1.ManagedCluster, opts Options) (*Groups, error) {
 	division, errs := newDivision(placement, nil)
-	if err := ofOnePlacement(field.NewPath("previous"), o.previous); err != nil {
+	if err := ofOnePlacement(field.NewPath("previous"), opts.Previous); err != nil {
 		errs = append(errs, err)
 	}
 	names, clusterErrs := clusterNames(clusters)
@@ -75,11 +78,11 @@ func Divide(placement *clusterv1beta1.Placement, clusters []*clusterv1.ManagedCl
 	partOf := make([]int32, len(places))
 	for position, place := range places {
 		name := names[position]
-		g.set(position, o.reasons[name], o.scores[name])
+		g.set(position, opts.Reasons[name], opts.Scores[name])
 		// Matched in the order of the names, in which objects of a cache mostly lie in memory.
 		partOf[position] = division.match(clusters[place])
 	}
-	heritage := division.inherit(o.previous, g.names, partOf)
+	heritage := division.inherit(opts.Previous, g.names, partOf)
 	for i, part := range division.split(partOf) {
 		if division.byScore && g.scores != nil {
 			slices.SortStableFunc(part, func(a, b int32) int { return cmp.Compare(g.scores[b], g.scores[a]) })

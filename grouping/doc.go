@@ -24,7 +24,8 @@
 //
 // 1. Pass the Placement. A scheduler writes PlacementDecisions one after the other, first without clusters, and the
 // placement's status when it is done. Only the status says how many objects and clusters there must be. Without it,
-// a canary group that is not filled yet looks like an empty one, which a rollout passes over.
+// a canary group that is not filled yet looks like an empty one, which a rollout passes over. Objects with a seal (see [Sealed]) say
+// themselves whether they belong together, also where the reader has no Placement.
 //
 // 2. While the groups are incomplete, start nothing and remove nobody. Package rollout follows this by itself.
 // Incomplete groups are not an error and need no retry: the write that completes them is an event.
@@ -44,7 +45,7 @@
 //
 // It divides whenever the selected clusters or the strategy changed:
 //
-//	groups, err := grouping.Divide(placement, selected)
+//	groups, err := grouping.Divide(placement, selected, grouping.Options{})
 //	if err != nil {
 //		return err // names the field of the placement, or the cluster
 //	}
@@ -78,7 +79,7 @@
 // and never changes the group labels of a stored object:
 //
 //	previous, err := grouping.Read(nil, stored) // the controller's own objects: nothing to compare them with
-//	groups, err := grouping.Divide(placement, selected, grouping.Previous(previous))
+//	groups, err := grouping.Divide(placement, selected, grouping.Options{Previous: previous})
 //	decisions, err := groups.Decisions(placement, stored...)
 //
 // Pass as stored the objects that the placement controls, and those with its label. An object that the placement controls may
@@ -134,8 +135,7 @@
 //
 // Pass a part for every placement: nil groups stand for one that was not read yet. The result is incomplete as long as
 // one part is. Where each placement has a strategy of its own, [Apart] gives each the clusters that no placement before
-// it selects. Reports are then divided in the same way, as Apart says: without that, the plan of one placement would remove
-// the clusters of another.
+// it selects. The parts know each other, so every plan can be given the reports of all clusters.
 //
 // # Groups of one's own
 //

@@ -29,7 +29,8 @@ type Groups struct {
 	reasons []string    // of each position; nil where no decision has one
 	scores  []int64     // of each position; nil where no decision has one
 	size    limit.Limit // clustersPerDecisionGroup; the zero limit where there is none
-	placed  *Groups     // after Read, the guess that Previous uses instead where an object has no index; otherwise nil
+	placed  *Groups     // after Read, the guess that Divide uses as Previous instead where an object has no index; otherwise nil
+	part    part
 	completeness
 }
 

@@ -9,7 +9,8 @@ import (
 // Key names a decision group. Neither index nor name is enough: a name has several indexes where its clusters
 // exceed the size of a group, and while labels are rewritten an index may carry two names.
 type Key struct {
-	// Index is the value of the label cluster.open-cluster-management.io/decision-group-index.
+	// Index is the value of the label cluster.open-cluster-management.io/decision-group-index. It is below 0 for clusters
+	// that left a rollout and of which nobody knows the group.
 	Index int32 `json:"index"`
 	// Name is the value of the label cluster.open-cluster-management.io/decision-group-name. It is empty for
 	// the clusters that no named group selects.
@@ -20,6 +21,9 @@ type Key struct {
 
 // String is `group 1 "canary"`, or `group 2` without a name, followed by ` of placement web` where it is set.
 func (k Key) String() string {
+	if k.Index < 0 {
+		return "an unknown group"
+	}
 	s := fmt.Sprintf("group %d", k.Index)
 	if k.Name != "" {
 		s += fmt.Sprintf(" %q", k.Name)

@@ -26,8 +26,12 @@ import (
 // [Groups.Incomplete] compares the objects with the status of placement. The groups are complete if the objects are those
 // that status.decisionGroups names, in its groups, and none is being deleted. Each group must have its clustersCount,
 // each cluster one place, and there must be numberOfSelectedClusters in all. A hub that is older than decision groups
-// writes only this number, so only this is compared. Where placement is nil, nothing is compared. With or without a
-// placement, groups are incomplete where there is no object at all, or one whose index label is no index.
+// writes only this number, so only this is compared. Where placement is nil, nothing is compared. Nor is it where the
+// placement's annotation cluster.open-cluster-management.io/experimental-scheduling-disable is "true": then another controller
+// writes the decisions and nobody the status. Bound removals there (MaxRemoved, RemoveAfter of package rollout), since without a
+// seal nothing tells that a rewrite is under way. With or without a placement, groups are incomplete where there is no object
+// at all, or one whose index label is no index.
+// Where the objects have the seal of [Sealed], with or without a placement, the groups are complete only if they are what was sealed.
 // [Groups.ClustersPerDecisionGroup] is read from placement, too.
 //
 // It is an error (one *field.Error per fault, joined as by [Divide]) if an object is nil, comes twice by its name, or belongs

@@ -1,28 +1,5 @@
 package grouping
 
-// Previous makes [Divide] steady. Groups are those that the clusters were in, as from [Read]. A cluster that is still
-// selected and still matches the name of its group stays in it while the group is within its size. Without previous
-// groups, or with nil, every change divides anew.
-//
-// Clusters that are new to a name fill its last group, then those before it that have room, then new groups. A group
-// that loses all its clusters stays, empty, while a later group of its name has some, so that the groups of a name
-// never change places. When the size shrinks, only what exceeds it moves: the last clusters of each group by name or
-// score. When it grows, nothing moves, and groups that could now be one stay apart. A size in percent changes with the
-// number of selected clusters, and the same holds.
-//
-// A group is identified by its name and its place among the groups of that name, not by its index. Indexes have no
-// gaps: when a name gains or loses a group, the groups of the names behind it get other indexes and keep their
-// clusters. A name that decisionGroups lists twice has all its groups at the first place. Only what groups hold is
-// remembered: a name that was gone for a while starts anew.
-//
-// An object may have no index label, or one that is no index, as after an edit by hand. It is put where an index is missing
-// for its name, so that nobody moves. Where no index is missing, it becomes the last group of its name. But if an object of the
-// name is full ([MaxDecisions]) then, the group may have had several objects, and the clusters count as new to the name. An
-// index label that was edited to another index is believed.
-func Previous(groups *Groups) Option {
-	return func(o *options) { o.previous = groups }
-}
-
 // heritage maps the previous groups to a new division. Without previous groups it is empty.
 type heritage struct {
 	homes []int32 // of each position, the previous group whose name it still matches, or -1

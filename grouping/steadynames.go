@@ -7,6 +7,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+
+	"github.com/cohort-ocm/cohort/internal/surge"
 )
 
 // keeper cuts groups into objects, given the stored objects in the order of parse.
@@ -31,7 +33,7 @@ func newKeeper(g *Groups, placement *clusterv1beta1.Placement, stored []source) 
 	for i := range stored {
 		s := &stored[i]
 		k.names[s.object] = true
-		if !goes(s.from, placement.UID) && !s.isUnfit() {
+		if !goes(s.from, placement.UID) && !s.isUnfit() && !surge.Holds(s.from) {
 			k.stored = append(k.stored, *s)
 		}
 	}

@@ -76,6 +76,14 @@ func (l Limit) Of(total int) int {
 	return total/100*l.value + (total%100*l.value+99)/100
 }
 
+// Within gives the limit for n of all clusters, as a count of at most all: a percentage is of n, and 100% means all.
+func (l Limit) Within(n, all int) int {
+	if l.percent && l.value == 100 {
+		return all
+	}
+	return min(l.Of(n), all)
+}
+
 // ParseConcurrency reads how many clusters may be in flight at a time: nil where v is unset, which the API holds as the
 // integer 0. It is an error if [Parse] refuses v, or if v is 0%, with which nothing would ever be done.
 func ParseConcurrency(path *field.Path, v intstr.IntOrString) (*Limit, *field.Error) {

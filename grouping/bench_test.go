@@ -44,7 +44,7 @@ func BenchmarkDivide(b *testing.B) {
 		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := grouping.Divide(placement, clusters); err != nil {
+				if _, err := grouping.Divide(placement, clusters, grouping.Options{}); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -54,7 +54,7 @@ func BenchmarkDivide(b *testing.B) {
 
 func BenchmarkRead(b *testing.B) {
 	for _, n := range sizes {
-		benchmarkRead(b, n, shuffled(1, decided(b, tenGroups(), n)))
+		benchmarkRead(b, n, shuffled(1, decided(b, tenGroups(), n, grouping.Options{})))
 	}
 }
 
@@ -67,7 +67,7 @@ func BenchmarkReadByScore(b *testing.B) {
 		for i, c := range regionalFleet(n) {
 			scores[c.Name] = int64(i)
 		}
-		benchmarkRead(b, n, decided(b, placement, n, grouping.Scores(scores)))
+		benchmarkRead(b, n, decided(b, placement, n, grouping.Options{Scores: scores}))
 	}
 }
 
@@ -89,14 +89,14 @@ func benchmarkRead(b *testing.B, n int, stored decisions) {
 }
 
 // decided is the objects for a regional fleet.
-func decided(b *testing.B, p *clusterv1beta1.Placement, n int, opts ...grouping.Option) decisions {
-	return mustDecide(b, mustDivide(b, p, regionalFleet(n), opts...), p)
+func decided(b *testing.B, p *clusterv1beta1.Placement, n int, opts grouping.Options) decisions {
+	return mustDecide(b, mustDivide(b, p, regionalFleet(n), opts), p)
 }
 
 func BenchmarkDecisions(b *testing.B) {
 	for _, n := range sizes {
 		placement := tenGroups()
-		groups := mustDivide(b, placement, regionalFleet(n))
+		groups := mustDivide(b, placement, regionalFleet(n), grouping.Options{})
 		stored := mustDecide(b, groups, placement)
 		for _, kept := range []struct {
 			name   string
@@ -117,7 +117,7 @@ func BenchmarkDecisions(b *testing.B) {
 func BenchmarkChanges(b *testing.B) {
 	for _, n := range sizes {
 		clusters := regionalFleet(n)
-		before, after := mustDivide(b, tenGroups(), clusters), mustDivide(b, tenGroups(), clusters[n/100:])
+		before, after := mustDivide(b, tenGroups(), clusters, grouping.Options{}), mustDivide(b, tenGroups(), clusters[n/100:], grouping.Options{})
 		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
@@ -133,7 +133,7 @@ func BenchmarkJoin(b *testing.B) {
 		clusters := regionalFleet(n)
 		var parts []grouping.PlacementGroups
 		for i, selected := range [][]*clusterv1.ManagedCluster{clusters[:n*2/3], clusters[n/3:]} {
-			parts = append(parts, grouping.PlacementGroups{Placement: fmt.Sprint("placement-", i), Groups: mustDivide(b, tenGroups(), selected)})
+			parts = append(parts, grouping.PlacementGroups{Placement: fmt.Sprint("placement-", i), Groups: mustDivide(b, tenGroups(), selected, grouping.Options{})})
 		}
 		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
 			b.ReportAllocs()

@@ -27,6 +27,8 @@ type worldStatus struct {
 	conditions bool
 	selected   int
 	groups     map[string]worldStatusGroup
+
+	unscheduled bool // the Placement is not OCM's to schedule, so this status is nobody's
 }
 
 type worldStatusGroup struct {
@@ -58,6 +60,14 @@ func statusOf(objects map[int]storedObject) worldStatus {
 func (h hub) completeByTheRules() bool {
 	if len(h.objects) == 0 {
 		return false
+	}
+	if h.status.unscheduled {
+		for _, o := range h.objects {
+			if o.odd {
+				return false
+			}
+		}
+		return true
 	}
 	places := map[rune]int{}
 	for _, o := range h.objects {
@@ -145,6 +155,9 @@ func (s worldStatus) toAPI() clusterv1beta1.PlacementStatus {
 func (h hub) read(t rapid.TB) *grouping.Groups {
 	placement := newPlacement(intstr.IntOrString{})
 	placement.Status = h.status.toAPI()
+	if h.status.unscheduled {
+		placement.Annotations = map[string]string{clusterv1beta1.PlacementDisableAnnotation: "true"}
+	}
 	var objects decisions
 	for _, o := range h.objects {
 		objects = append(objects, o.toAPI())
@@ -209,6 +222,8 @@ func TestIncompleteEverySmallWorld(t *testing.T) {
 				continue
 			}
 			cases++
+			hub{objects, status}.check(t)
+			status.unscheduled = true
 			hub{objects, status}.check(t)
 		}
 	}

@@ -125,7 +125,7 @@ func TestIncompleteWithoutPlacement(t *testing.T) {
 			t.Errorf("of groups that nobody made: %q", got)
 		}
 	}
-	if got := mustDivide(t, newPlacement(intstr.IntOrString{}), nil).Incomplete(); got != "" {
+	if got := mustDivide(t, newPlacement(intstr.IntOrString{}), nil, grouping.Options{}).Incomplete(); got != "" {
 		t.Errorf("of a division: %q", got)
 	}
 }
@@ -188,7 +188,7 @@ func TestClustersPerDecisionGroup(t *testing.T) {
 		if got := g.ClustersPerDecisionGroup(); got != test.want {
 			t.Errorf("%s: read %d, want %d", test.why, got, test.want)
 		}
-		if got := mustDivide(t, newPlacement(test.size), fleet(test.clusters)).ClustersPerDecisionGroup(); got != test.want {
+		if got := mustDivide(t, newPlacement(test.size), fleet(test.clusters), grouping.Options{}).ClustersPerDecisionGroup(); got != test.want {
 			t.Errorf("%s: divided %d, want %d", test.why, got, test.want)
 		}
 	}
@@ -237,5 +237,38 @@ func TestReadWithPlacementErrors(t *testing.T) {
 	wantError(t, err, `spec.decisionStrategy.groupStrategy.clustersPerDecisionGroup: Invalid value: "5": must be a positive count, or a percentage from 1% to 100% in decimal digits`)
 	if g != nil {
 		t.Errorf("groups beside the error: %v", g)
+	}
+}
+
+// G13: where another controller writes the decisions, the status says nothing, whatever it is.
+func TestIncompleteWhereOCMDoesNotSchedule(t *testing.T) {
+	stale := clusterv1beta1.PlacementStatus{NumberOfSelectedClusters: 2, DecisionGroups: []clusterv1beta1.DecisionGroupStatus{statusGroup(0, "", 2, "p-decision-1")}}
+	deleted := decision("old", "0", "", "a")
+	deleted.DeletionTimestamp = &metav1.Time{}
+	const disabled = "placement p: "
+	for _, test := range []struct {
+		why, annotation string
+		status          clusterv1beta1.PlacementStatus
+		stored          decisions
+		want            string
+		clusters        int
+	}{
+		{"a status that was never written", "true", clusterv1beta1.PlacementStatus{}, decisions{decision("d", "0", "", "a b")}, "", 2},
+		{"a stale one", "true", stale, decisions{decision("d", "0", "", "a")}, "", 1},
+		{"emptied while a workload is relocated", "true", stale, decisions{decision("p-decision-1", "0", "", "")}, "", 0},
+		{"an object of another name", "true", stale, decisions{decision("renamed", "0", "", "a b")}, "", 2},
+		{"the one before is still going", "true", stale, decisions{deleted, decision("renamed", "0", "", "a b")}, "", 2},
+		{"one for one, in a failover", "true", stale, decisions{decision("p-decision-1", "0", "", "a c")}, "", 2},
+		{"no object yet", "true", stale, nil, disabled + "no PlacementDecision is there", 0},
+		{"an index that is none", "true", stale, decisions{decision("d", "first", "", "a")}, disabled + `PlacementDecision d has "first" for the index of its group`, 1},
+		{"another value means nothing", "yes", clusterv1beta1.PlacementStatus{}, decisions{decision("d", "0", "", "a")}, disabled + "its status is not written yet", 1},
+	} {
+		placement := newPlacement(intstr.IntOrString{})
+		placement.Status = test.status
+		placement.Annotations = map[string]string{clusterv1beta1.PlacementDisableAnnotation: test.annotation}
+		g, err := grouping.Read(placement, test.stored)
+		if err != nil || g.Incomplete() != test.want || g.NumClusters() != test.clusters {
+			t.Errorf("%s: %d clusters, says %q, %v", test.why, g.NumClusters(), g.Incomplete(), err)
+		}
 	}
 }

@@ -17,7 +17,7 @@ import (
 func TestDecisions(t *testing.T) {
 	placement := newPlacement(intstr.FromInt32(1), byLabel("canary", "canary"))
 	groups := mustDivide(t, placement, fleet("a b+canary"),
-		grouping.Scores(map[string]int64{"b": 7}), grouping.Reasons(map[string]string{"b": "closest"}))
+		grouping.Options{Scores: map[string]int64{"b": 7}, Reasons: map[string]string{"b": "closest"}})
 	yes := true
 	want := &clusterv1beta1.PlacementDecision{
 		TypeMeta: metav1.TypeMeta{APIVersion: "cluster.open-cluster-management.io/v1beta1", Kind: "PlacementDecision"},
@@ -85,7 +85,7 @@ p-decision-5 2 "": 10
 	} {
 		placement := newPlacement(intstr.FromInt32(test.size), canary)
 		clusters := append(numbered(test.canaries, "c", "canary", ""), numbered(test.others, "o")...)
-		objects := mustDecide(t, mustDivide(t, placement, clusters), placement)
+		objects := mustDecide(t, mustDivide(t, placement, clusters, grouping.Options{}), placement)
 		if diff := cmp.Diff(test.want[1:], showObjects(objects)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", test.why, diff)
 		}
@@ -100,7 +100,7 @@ p-decision-5 2 "": 10
 // G7: an append to one object's decisions does not reach the next one's.
 func TestDecisionsShareNothing(t *testing.T) {
 	placement := newPlacement(intstr.IntOrString{})
-	groups := mustDivide(t, placement, numbered(150, "c"))
+	groups := mustDivide(t, placement, numbered(150, "c"), grouping.Options{})
 	objects := mustDecide(t, groups, placement)
 	_ = append(objects[0].Status.Decisions, clusterv1beta1.ClusterDecision{ClusterName: "x"})
 	objects[0].Status.Decisions[0].ClusterName = "y"
@@ -126,7 +126,7 @@ func TestDecisionsErrors(t *testing.T) {
 	} {
 		placement := newPlacement(intstr.IntOrString{})
 		placement.Name = test.name
-		_, err := mustDivide(t, placement, nil).Decisions(placement)
+		_, err := mustDivide(t, placement, nil, grouping.Options{}).Decisions(placement)
 		wantError(t, err, test.want)
 	}
 	_, err := (&grouping.Groups{}).Decisions(nil)
@@ -134,7 +134,7 @@ func TestDecisionsErrors(t *testing.T) {
 
 	longest := newPlacement(intstr.IntOrString{})
 	longest.Name = long[1:]
-	if _, err := mustDivide(t, longest, nil).Decisions(longest); err != nil {
+	if _, err := mustDivide(t, longest, nil, grouping.Options{}).Decisions(longest); err != nil {
 		t.Errorf("63 characters are not too many: %v", err)
 	}
 }
@@ -143,7 +143,7 @@ func TestDecisionsErrors(t *testing.T) {
 func TestStatus(t *testing.T) {
 	placement := newPlacement(intstr.FromInt32(150), byLabel("west", "west"), byLabel("east", "east"))
 	clusters := append(numbered(300, "cls"), append(numbered(10, "w", "west", ""), numbered(10, "e", "east", "")...)...)
-	objects := mustDecide(t, mustDivide(t, placement, clusters), placement)
+	objects := mustDecide(t, mustDivide(t, placement, clusters, grouping.Options{}), placement)
 	want := clusterv1beta1.PlacementStatus{
 		NumberOfSelectedClusters: 320,
 		DecisionGroups: []clusterv1beta1.DecisionGroupStatus{

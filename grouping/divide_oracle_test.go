@@ -180,7 +180,7 @@ func TestDivideEverySmallFleet(t *testing.T) {
 				if byScore {
 					placement.Spec.SortBy = clusterv1beta1.PlacementSortByScore
 				}
-				got := show(mustDivide(t, placement, clusters, grouping.Scores(scores)))
+				got := show(mustDivide(t, placement, clusters, grouping.Options{Scores: scores}))
 				if want := divideByTheRules(world, groups, size, byScore); got != want {
 					t.Fatalf("%+v of %+v, size %s, by score %v:\n%s, want\n%s", groups, world, size.size.String(), byScore, got, want)
 				}

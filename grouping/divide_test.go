@@ -53,7 +53,7 @@ func TestDivide(t *testing.T) {
 		{"G4 the order of the names is bytewise", none, nil, "a-10 a-2 a a1", `0:a a-10 a-2 a1`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			got := mustDivide(t, newPlacement(test.size, test.groups...), fleet(test.clusters))
+			got := mustDivide(t, newPlacement(test.size, test.groups...), fleet(test.clusters), grouping.Options{})
 			if diff := cmp.Diff(test.want, show(got)); diff != "" {
 				t.Errorf("groups (-want +got):\n%s", diff)
 			}
@@ -69,25 +69,26 @@ func TestDivideByScore(t *testing.T) {
 	byScore.Spec.SortBy = clusterv1beta1.PlacementSortByScore
 	byName := newPlacement(intstr.FromInt32(2), byLabel("canary", "canary"))
 	byName.Spec.SortBy = clusterv1beta1.PlacementSortByClusterName
-	scores := grouping.Scores(map[string]int64{"a": -5, "b": 7, "c": 7, "e": 9, "f": 1, "gone": 100})
+	scores := grouping.Options{Scores: map[string]int64{"a": -5, "b": 7, "c": 7, "e": 9, "f": 1, "gone": 100}}
 	clusters := fleet("f e d c+canary b+canary a+canary")
 
 	for _, test := range []struct {
 		why       string
 		placement *clusterv1beta1.Placement
-		opts      []grouping.Option
+		opts      grouping.Options
 		want      string
 	}{
-		{"highest first, ties by name, none is 0, within the name", byScore, []grouping.Option{scores}, `0 "canary":b c | 1 "canary":a | 2:e f | 3:d`},
-		{"without scores by name", byScore, nil, `0 "canary":a b | 1 "canary":c | 2:d e | 3:f`},
-		{"by name if the placement says so", byName, []grouping.Option{scores}, `0 "canary":a b | 1 "canary":c | 2:d e | 3:f`},
+		{"highest first, ties by name, none is 0, within the name", byScore, scores, `0 "canary":b c | 1 "canary":a | 2:e f | 3:d`},
+		{"without scores by name", byScore, grouping.Options{}, `0 "canary":a b | 1 "canary":c | 2:d e | 3:f`},
+		{"by name if the placement says so", byName, scores, `0 "canary":a b | 1 "canary":c | 2:d e | 3:f`},
 	} {
-		if got := show(mustDivide(t, test.placement, clusters, test.opts...)); got != test.want {
+		if got := show(mustDivide(t, test.placement, clusters, test.opts)); got != test.want {
 			t.Errorf("G4 %s: %s, want %s", test.why, got, test.want)
 		}
 	}
 
-	got := mustDivide(t, byName, clusters, scores, grouping.Reasons(map[string]string{"b": "closest", "gone": "no"}))
+	scores.Reasons = map[string]string{"b": "closest", "gone": "no"}
+	got := mustDivide(t, byName, clusters, scores)
 	for _, want := range []clusterv1beta1.ClusterDecision{
 		{ClusterName: "a", Score: -5},
 		{ClusterName: "b", Score: 7, Reason: "closest"},
@@ -110,18 +111,9 @@ func TestDivideByScoreWithManyTies(t *testing.T) {
 		scores[c.Name] = int64(i * i % 3)
 		want[scores[c.Name]] += c.Name + " "
 	}
-	got := show(mustDivide(t, placement, shuffled(1, clusters), grouping.Scores(scores)))
+	got := show(mustDivide(t, placement, shuffled(1, clusters), grouping.Options{Scores: scores}))
 	if diff := cmp.Diff("0:"+strings.TrimSpace(want[2]+want[1]+want[0]), got); diff != "" {
 		t.Errorf("groups (-want +got):\n%s", diff)
-	}
-}
-
-// An option that is nil is none, so that a caller can leave one out by not setting it.
-func TestDivideWithANilOption(t *testing.T) {
-	var none grouping.Option
-	g, err := grouping.Divide(&clusterv1beta1.Placement{}, nil, none)
-	if err != nil || g.String() != "group 0: 0" {
-		t.Errorf("%v, %v", g, err)
 	}
 }
 
@@ -197,7 +189,7 @@ func TestDivideErrors(t *testing.T) {
 			}},
 	} {
 		t.Run(test.why, func(t *testing.T) {
-			groups, err := grouping.Divide(test.placement, test.clusters)
+			groups, err := grouping.Divide(test.placement, test.clusters, grouping.Options{})
 			wantError(t, err, test.want...)
 			if groups != nil {
 				t.Errorf("groups beside the error: %v", groups)
@@ -211,7 +203,7 @@ func TestDivideKeepsItsHandsOffTheInput(t *testing.T) {
 	placement := newPlacement(intstr.FromInt32(1), byLabel("canary", "canary"))
 	clusters := fleet("c b+canary a@eu")
 	wantPlacement, wantClusters := placement.DeepCopy(), fleet("c b+canary a@eu")
-	groups := mustDivide(t, placement, clusters)
+	groups := mustDivide(t, placement, clusters, grouping.Options{})
 	if diff := cmp.Diff(wantPlacement, placement); diff != "" {
 		t.Errorf("the placement changed:\n%s", diff)
 	}

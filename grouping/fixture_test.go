@@ -107,9 +107,9 @@ func show(g *grouping.Groups) string {
 	return strings.Join(groups, " | ")
 }
 
-func mustDivide(t rapid.TB, p *clusterv1beta1.Placement, clusters []*clusterv1.ManagedCluster, opts ...grouping.Option) *grouping.Groups {
+func mustDivide(t rapid.TB, p *clusterv1beta1.Placement, clusters []*clusterv1.ManagedCluster, opts grouping.Options) *grouping.Groups {
 	t.Helper()
-	g, err := grouping.Divide(p, clusters, opts...)
+	g, err := grouping.Divide(p, clusters, opts)
 	if err != nil {
 		t.Fatalf("Divide: %v", err)
 	}
@@ -180,3 +180,9 @@ func shuffled[S ~[]E, E any](seed uint64, s S) S {
 
 // differs says whether there are any changes.
 func differs(c grouping.Changes) bool { return len(c.Added)+len(c.Removed)+len(c.Moved) > 0 }
+
+// steady adds the groups before.
+func steady(o grouping.Options, previous *grouping.Groups) grouping.Options {
+	o.Previous = previous
+	return o
+}

@@ -139,7 +139,7 @@ func FuzzDivideStrategy(f *testing.F) {
 		if json.Unmarshal(text, &placement.Spec.DecisionStrategy) != nil {
 			return
 		}
-		g, err := grouping.Divide(placement, clusters)
+		g, err := grouping.Divide(placement, clusters, grouping.Options{})
 		if err != nil {
 			return
 		}

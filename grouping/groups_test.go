@@ -187,8 +187,8 @@ func TestEqual(t *testing.T) {
 func TestConcurrentUse(t *testing.T) {
 	placement := newPlacement(intstr.FromInt32(100), byLabel("canary", "canary"))
 	g := mustDivide(t, placement, append(numbered(150, "c", "canary", ""), numbered(150, "o")...),
-		grouping.Scores(map[string]int64{"c-001": 1}), grouping.Reasons(map[string]string{"o-001": "x"}))
-	other := mustDivide(t, placement, numbered(150, "o"))
+		grouping.Options{Scores: map[string]int64{"c-001": 1}, Reasons: map[string]string{"o-001": "x"}})
+	other := mustDivide(t, placement, numbered(150, "o"), grouping.Options{})
 	want := show(g)
 
 	var all sync.WaitGroup

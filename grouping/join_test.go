@@ -71,7 +71,7 @@ func TestJoinErrors(t *testing.T) {
 	placement := newPlacement(intstr.IntOrString{})
 	_, err = joined.Decisions(placement)
 	wantError(t, err, "groups"+isJoined)
-	_, err = grouping.Divide(placement, nil, grouping.Previous(joined))
+	_, err = grouping.Divide(placement, nil, grouping.Options{Previous: joined})
 	wantError(t, err, "previous"+isJoined)
 }
 

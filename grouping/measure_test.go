@@ -62,10 +62,10 @@ func (c *churn) shrink(k int) {
 
 func (c *churn) decide(t rapid.TB) {
 	if c.steady {
-		c.groups = mustDivide(t, c.placement, c.clusters, grouping.Previous(c.groups))
+		c.groups = mustDivide(t, c.placement, c.clusters, grouping.Options{Previous: c.groups})
 		c.stored = mustKeep(t, c.groups, c.placement, c.stored...)
 	} else {
-		c.groups = mustDivide(t, c.placement, c.clusters)
+		c.groups = mustDivide(t, c.placement, c.clusters, grouping.Options{})
 		c.stored = mustDecide(t, c.groups, c.placement)
 	}
 }

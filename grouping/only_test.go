@@ -56,8 +56,8 @@ func TestFromNamesErrors(t *testing.T) {
 		{Index: 2, Name: "fine"}: {"d"},
 	})
 	wantError(t, err,
-		`names[group -1].index: Invalid value: -1: must not be negative`,
-		`names[group -1][1]: Required value: must be the name of a cluster`,
+		`names[an unknown group].index: Invalid value: -1: must not be negative`,
+		`names[an unknown group][1]: Required value: must be the name of a cluster`,
 		`names[group 0 of placement web].placement: Invalid value: "web": must be empty; Join sets it`,
 		`names[group 0 "a b"].name: Invalid value: "a b": must be usable as the value of a label: a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')`,
 		`clusters[a]: Duplicate value: "a"`,

@@ -63,7 +63,7 @@ func drawSize(t *rapid.T) intstr.IntOrString {
 }
 
 // drawPlacement draws a strategy and the scores to divide by.
-func drawPlacement(t *rapid.T) (*clusterv1beta1.Placement, grouping.Option) {
+func drawPlacement(t *rapid.T) (*clusterv1beta1.Placement, grouping.Options) {
 	p := newPlacement(drawSize(t), drawGroups(t)...)
 	p.Spec.SortBy = rapid.SampledFrom([]clusterv1beta1.PlacementSortByType{
 		"", clusterv1beta1.PlacementSortByClusterName, clusterv1beta1.PlacementSortByScore}).Draw(t, "sort by")
@@ -73,7 +73,7 @@ func drawPlacement(t *rapid.T) (*clusterv1beta1.Placement, grouping.Option) {
 			scores[fmt.Sprintf("c%d", id)] = id%modulus - 2
 		}
 	}
-	return p, grouping.Scores(scores)
+	return p, grouping.Options{Scores: scores}
 }
 
 // sizeOf is G2 without the code under test.

@@ -108,7 +108,7 @@ func TestDivideEverySmallWorldWithPreviousGroups(t *testing.T) {
 			for size := range 4 {
 				cases++
 				placement := newPlacement(intstr.FromInt32(int32(size)), byLabel("x", "x"))
-				got := show(mustDivide(t, placement, selected, grouping.Previous(read)))
+				got := show(mustDivide(t, placement, selected, grouping.Options{Previous: read}))
 				limit := size
 				if size == 0 {
 					limit = len(selected)

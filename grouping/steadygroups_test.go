@@ -128,7 +128,7 @@ func TestDivideWithPreviousGroups(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			previous := mustRead(t, test.previous...)
-			got := mustDivide(t, newPlacement(test.size, test.groups...), fleet(test.clusters), grouping.Previous(previous))
+			got := mustDivide(t, newPlacement(test.size, test.groups...), fleet(test.clusters), grouping.Options{Previous: previous})
 			if diff := cmp.Diff(test.want, show(got)); diff != "" {
 				t.Errorf("groups (-want +got):\n%s", diff)
 			}
@@ -141,7 +141,7 @@ func TestGroupsWithoutAnyIndexStay(t *testing.T) {
 	clusters := numbered(grouping.MaxDecisions, "c")
 	previous := mustRead(t, older("d-1", strings.Join(names(clusters), " ")), decision("d-2", "", "canary", "x"))
 	placement := newPlacement(intstr.FromInt(len(clusters)), byLabel("canary", "canary"))
-	got := mustDivide(t, placement, append(clusters, newCluster("a"), newCluster("x", "canary", "")), grouping.Previous(previous))
+	got := mustDivide(t, placement, append(clusters, newCluster("a"), newCluster("x", "canary", "")), grouping.Options{Previous: previous})
 	if moved := moved(previous, got); len(moved) > 0 {
 		t.Errorf("%v moved: %s", moved, show(got))
 	}
@@ -153,8 +153,7 @@ func TestDivideWithPreviousGroupsByScore(t *testing.T) {
 	placement := newPlacement(intstr.FromInt32(2))
 	placement.Spec.SortBy = clusterv1beta1.PlacementSortByScore
 	previous := mustRead(t, decision("d-1", "0", "", "a b c"), decision("d-2", "1", "", "d"))
-	got := mustDivide(t, placement, fleet("a b c d e f"), grouping.Previous(previous),
-		grouping.Scores(map[string]int64{"a": 1, "b": 3, "c": 2, "d": 9, "e": 4, "f": 5}))
+	got := mustDivide(t, placement, fleet("a b c d e f"), grouping.Options{Previous: previous, Scores: map[string]int64{"a": 1, "b": 3, "c": 2, "d": 9, "e": 4, "f": 5}})
 	if want := `0:b c | 1:d f | 2:e a`; show(got) != want {
 		t.Errorf("%s, want %s", show(got), want)
 	}
@@ -164,9 +163,9 @@ func TestDivideWithPreviousGroupsByScore(t *testing.T) {
 func TestDivideWithoutPreviousGroups(t *testing.T) {
 	placement := newPlacement(intstr.FromInt32(2), byLabel("canary", "canary"))
 	clusters := fleet("a b+canary c d+canary e+canary f")
-	want := mustDivide(t, placement, clusters)
+	want := mustDivide(t, placement, clusters, grouping.Options{})
 	for _, previous := range []*grouping.Groups{nil, {}, mustRead(t)} {
-		if got := mustDivide(t, placement, clusters, grouping.Previous(previous)); !got.Equal(want) {
+		if got := mustDivide(t, placement, clusters, grouping.Options{Previous: previous}); !got.Equal(want) {
 			t.Errorf("%s, want %s", show(got), show(want))
 		}
 	}
@@ -193,11 +192,11 @@ func drawChanged(t *rapid.T) (before, now []*clusterv1.ManagedCluster) {
 
 // drawSteady draws a placement and a division that has gone through a change already, so that its groups
 // are no longer what dividing anew would give.
-func drawSteady(t *rapid.T) (*clusterv1beta1.Placement, []*clusterv1.ManagedCluster, grouping.Option, *grouping.Groups) {
+func drawSteady(t *rapid.T) (*clusterv1beta1.Placement, []*clusterv1.ManagedCluster, grouping.Options, *grouping.Groups) {
 	placement, scores := drawPlacement(t)
 	before, now := drawChanged(t)
 	previous := mustDivide(t, placement, before, scores)
-	return placement, now, scores, mustDivide(t, placement, now, scores, grouping.Previous(previous))
+	return placement, now, scores, mustDivide(t, placement, now, steady(scores, previous))
 }
 
 // place is a group by its name and its number among the groups of that name, which no shift of indexes
@@ -238,12 +237,12 @@ func moved(before, now *grouping.Groups) []string {
 func TestPropertySteadyWithNothingChangedIsTheIdentity(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		placement, clusters, scores, g := drawSteady(t)
-		again := mustDivide(t, placement, rapid.Permutation(clusters).Draw(t, "permuted"), scores, grouping.Previous(g))
+		again := mustDivide(t, placement, rapid.Permutation(clusters).Draw(t, "permuted"), steady(scores, g))
 		if !again.Equal(g) {
 			t.Fatalf("%s, was %s", show(again), show(g))
 		}
 		anew := mustDivide(t, placement, clusters, scores)
-		if again := mustDivide(t, placement, clusters, scores, grouping.Previous(anew)); !again.Equal(anew) && !listsApart(placement) {
+		if again := mustDivide(t, placement, clusters, steady(scores, anew)); !again.Equal(anew) && !listsApart(placement) {
 			t.Fatalf("%s, was divided anew %s", show(again), show(anew))
 		}
 	})
@@ -318,17 +317,17 @@ func withoutIndex(stored decisions, i int, label string) decisions {
 // G6, G10: ten groups without a name, divided anew, or grown so that their names are in the other direction.
 func TestAnIndexLabelOfOneOfTenGroupsEditedOrRemovedMovesNobody(t *testing.T) {
 	placement, clusters := newPlacement(intstr.FromInt32(10)), numbered(100, "c")
-	anew := mustDivide(t, placement, clusters)
+	anew := mustDivide(t, placement, clusters, grouping.Options{})
 	var grown *grouping.Groups
 	for i := 90; i >= 0; i -= 10 {
-		grown = mustDivide(t, placement, clusters[i:], grouping.Previous(grown))
+		grown = mustDivide(t, placement, clusters[i:], grouping.Options{Previous: grown})
 	}
 	for _, g := range []*grouping.Groups{anew, grown} {
 		stored := mustDecide(t, g, placement)
 		for i := range stored {
 			for _, label := range []string{"x", ""} {
 				previous := mustRead(t, withoutIndex(stored, i, label)...)
-				if now := mustDivide(t, placement, clusters, grouping.Previous(previous)); len(moved(g, now)) > 0 {
+				if now := mustDivide(t, placement, clusters, grouping.Options{Previous: previous}); len(moved(g, now)) > 0 {
 					t.Errorf("label %q of group %d: %d moved: %s, was %s", label, i, len(moved(g, now)), now, g)
 				}
 			}
@@ -342,9 +341,9 @@ func TestAnIndexLabelOfOneOfSeveralObjectsOfAGroupMovesNoOtherObject(t *testing.
 	placement := newPlacement(intstr.FromInt32(250))
 	for clusters, want := range map[int]int{750: 0, 620: 100} {
 		clusters := numbered(clusters, "c")
-		g := mustDivide(t, placement, clusters)
+		g := mustDivide(t, placement, clusters, grouping.Options{})
 		previous := mustRead(t, withoutIndex(mustDecide(t, g, placement), 4, "x")...)
-		now := mustDivide(t, placement, clusters, grouping.Previous(previous))
+		now := mustDivide(t, placement, clusters, grouping.Options{Previous: previous})
 		if got := len(moved(g, now)); got != want {
 			t.Errorf("%d clusters: %d moved, want %d: %s, was %s", len(clusters), got, want, now, g)
 		}
@@ -359,7 +358,7 @@ func TestPropertyAnIndexLabelEditedOrRemovedMovesNobodyElse(t *testing.T) {
 		stored := decisions(mustDecide(t, g, placement))
 		i := rapid.IntRange(0, len(stored)-1).Draw(t, "object")
 		label := rapid.SampledFrom([]string{"", "x", "-1", "99999999999"}).Draw(t, "label")
-		now := mustDivide(t, placement, clusters, scores, grouping.Previous(mustRead(t, withoutIndex(stored, i, label)...)))
+		now := mustDivide(t, placement, clusters, steady(scores, mustRead(t, withoutIndex(stored, i, label)...)))
 
 		var may []string
 		alone := true
@@ -391,7 +390,7 @@ func TestPropertyRemovingAClusterMovesNoOther(t *testing.T) {
 		}
 		from := rapid.IntRange(0, len(clusters)-1).Draw(t, "removed from")
 		rest := slices.Concat(clusters[:from], clusters[rapid.IntRange(from, len(clusters)).Draw(t, "removed to"):])
-		now := mustDivide(t, placement, rest, scores, grouping.Previous(g))
+		now := mustDivide(t, placement, rest, steady(scores, g))
 		if shrunk := sizeOf(placement, len(clusters)) - sizeOf(placement, len(rest)); shrunk > 0 && placement.Spec.DecisionStrategy.GroupStrategy.ClustersPerDecisionGroup.Type == intstr.String {
 			if most := shrunk * g.Len(); len(moved(g, now)) > most {
 				t.Fatalf("%d clusters moved, where %d groups lost %d places each: %s, was %s", len(moved(g, now)), g.Len(), shrunk, show(now), show(g))
@@ -412,7 +411,7 @@ func TestPropertyAddingClustersMovesNoOther(t *testing.T) {
 			c.Name += "-added"
 			clusters = append(clusters, c)
 		}
-		now := mustDivide(t, placement, clusters, scores, grouping.Previous(g))
+		now := mustDivide(t, placement, clusters, steady(scores, g))
 		if moved := moved(g, now); len(moved) > 0 {
 			t.Fatalf("%v moved: %s, was %s", moved, show(now), show(g))
 		}
@@ -425,7 +424,7 @@ func TestPropertyShrinkingTheSizeMovesOnlyTheSurplus(t *testing.T) {
 		placement, clusters, scores, g := drawSteady(t)
 		size := rapid.Int32Range(1, 40).Draw(t, "new size")
 		placement.Spec.DecisionStrategy.GroupStrategy.ClustersPerDecisionGroup = intstr.FromInt32(size)
-		now := places(mustDivide(t, placement, clusters, scores, grouping.Previous(g)))
+		now := places(mustDivide(t, placement, clusters, steady(scores, g)))
 		was := places(g)
 		for i := range g.Len() {
 			at := int32(0)

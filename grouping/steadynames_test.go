@@ -196,7 +196,7 @@ func TestPropertyKeepingNeverRelabelsAndMovesOnlyWhatItMust(t *testing.T) {
 		placement, scores := drawPlacement(t)
 		before, now := drawChanged(t)
 		was := mustDivide(t, placement, before, scores)
-		g := mustDivide(t, placement, now, scores, grouping.Previous(was))
+		g := mustDivide(t, placement, now, steady(scores, was))
 		stored := mustDecide(t, was, placement)
 		// As they are after a surge, and some by another name.
 		if extra := rapid.IntRange(0, 30).Draw(t, "surge"); len(stored) > 1 {
@@ -266,7 +266,7 @@ func storedBefore(t *rapid.T, stored decisions, d *clusterv1beta1.PlacementDecis
 // name is not used again.
 func TestDecisionsKeepNoOddIndex(t *testing.T) {
 	placement := newPlacement(intstr.IntOrString{})
-	groups := mustDivide(t, placement, []*clusterv1.ManagedCluster{newCluster("a"), newCluster("b")})
+	groups := mustDivide(t, placement, []*clusterv1.ManagedCluster{newCluster("a"), newCluster("b")}, grouping.Options{})
 	for _, index := range []string{"00", "x", ""} {
 		got := mustKeep(t, groups, placement, decision("p-decision-1", index, "", "a b"))
 		if len(got) != 1 || got[0].Name != "p-decision-2" {
@@ -409,5 +409,23 @@ func TestObjectsLabelledWithAnotherPlacement(t *testing.T) {
 				t.Errorf("%s: kept %v", test.why, kept)
 			}
 		}
+	}
+}
+
+// G8, D15: an object that a crashed update left behind, and that held clusters for it only, is not kept. Its clusters go to the
+// objects with room.
+func TestObjectsOfASurgeAreNotKept(t *testing.T) {
+	placement := newPlacement(intstr.FromInt32(0))
+	g, err := grouping.Divide(placement, fleet("a b"), grouping.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stored := mustKeep(t, g, placement)
+	left := stored[0].DeepCopy()
+	left.Name, left.Annotations = "p-decision-1-surge", map[string]string{"cohort.open-cluster-management.io/surge": "true"}
+	stored[0].Status.Decisions = stored[0].Status.Decisions[:1]
+	kept := mustKeep(t, g, placement, stored[0], left)
+	if len(kept) != 1 || kept[0].Name != "p-decision-1" || len(kept[0].Status.Decisions) != 2 {
+		t.Errorf("kept %v", kept)
 	}
 }

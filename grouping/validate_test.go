@@ -47,7 +47,7 @@ func TestValidate(t *testing.T) {
 		if strings.Join(got, "\n") != strings.Join(test.want, "\n") {
 			t.Errorf("%s:\n%s\nwant\n%s", test.why, strings.Join(got, "\n"), strings.Join(test.want, "\n"))
 		}
-		g, err := grouping.Divide(test.placement, nil)
+		g, err := grouping.Divide(test.placement, nil, grouping.Options{})
 		if err == nil {
 			_, err = g.Decisions(test.placement)
 		}

@@ -43,7 +43,7 @@ func exampleClusters() []*clusterv1.ManagedCluster {
 // PlacementDecisions, write the status.
 func Example() {
 	placement := examplePlacement()
-	groups, err := grouping.Divide(placement, exampleClusters())
+	groups, err := grouping.Divide(placement, exampleClusters(), grouping.Options{})
 	if err != nil {
 		fmt.Println(err) // to a condition of the placement
 		return
@@ -77,7 +77,7 @@ func Example() {
 
 // The order of the clusters does not matter. The groups are in the order in which the placement lists them.
 func ExampleDivide() {
-	groups, err := grouping.Divide(examplePlacement(), exampleClusters())
+	groups, err := grouping.Divide(examplePlacement(), exampleClusters(), grouping.Options{})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -101,7 +101,7 @@ func ExampleDivide_errors() {
 	placement := examplePlacement()
 	canary := &placement.Spec.DecisionStrategy.GroupStrategy.DecisionGroups[0]
 	canary.ClusterSelector.LabelSelector.MatchExpressions[0].Operator = "Exist"
-	_, err := grouping.Divide(placement, exampleClusters())
+	_, err := grouping.Divide(placement, exampleClusters(), grouping.Options{})
 	var fault *field.Error
 	if errors.As(err, &fault) {
 		fmt.Println(fault.Field)
@@ -113,12 +113,11 @@ func ExampleDivide_errors() {
 }
 
 // With sortBy: Score, the clusters with the highest scores come first within a name.
-func ExampleScores() {
+func ExampleOptions_scores() {
 	placement := examplePlacement()
 	placement.Spec.SortBy = clusterv1beta1.PlacementSortByScore
 	groups, err := grouping.Divide(placement, exampleClusters(),
-		grouping.Scores(map[string]int64{"rome": 80, "oslo": 10, "lima": 20}),
-		grouping.Reasons(map[string]string{"rome": "has the data"}))
+		grouping.Options{Scores: map[string]int64{"rome": 80, "oslo": 10, "lima": 20}, Reasons: map[string]string{"rome": "has the data"}})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -299,7 +298,7 @@ func ExampleRead_editedLabel() {
 	fmt.Println(groups.Incomplete())
 
 	placement := examplePlacement()
-	groups, err = grouping.Divide(placement, exampleClusters(), grouping.Previous(groups))
+	groups, err = grouping.Divide(placement, exampleClusters(), grouping.Options{Previous: groups})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -321,7 +320,7 @@ func ExampleRead_editedLabel() {
 
 // Positions number the clusters by name, so that what a caller knows of each can be kept in a slice.
 func ExampleGroups_Position() {
-	groups, err := grouping.Divide(examplePlacement(), exampleClusters())
+	groups, err := grouping.Divide(examplePlacement(), exampleClusters(), grouping.Options{})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -344,7 +343,7 @@ func ExampleGroups_Position() {
 
 // A placement controller that divides by the previous groups moves no cluster that can stay: bonn is new,
 // and joins the last group.
-func ExamplePrevious() {
+func ExampleOptions_previous() {
 	previous, err := grouping.Read(nil, []*clusterv1beta1.PlacementDecision{
 		exampleDecision("web-decision-1", "0", "canary", "oslo"),
 		exampleDecision("web-decision-2", "1", "", "cairo", "lima"),
@@ -355,12 +354,12 @@ func ExamplePrevious() {
 		return
 	}
 	selected := append(exampleClusters(), &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "bonn"}})
-	anew, err := grouping.Divide(examplePlacement(), selected)
+	anew, err := grouping.Divide(examplePlacement(), selected, grouping.Options{})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	steady, err := grouping.Divide(examplePlacement(), selected, grouping.Previous(previous))
+	steady, err := grouping.Divide(examplePlacement(), selected, grouping.Options{Previous: previous})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -383,7 +382,7 @@ func ExampleGroups_Decisions_steady() {
 		exampleDecision("web-decision-1", "1", "", "cairo", "lima"),
 	}
 	placement := examplePlacement()
-	groups, err := grouping.Divide(placement, exampleClusters())
+	groups, err := grouping.Divide(placement, exampleClusters(), grouping.Options{})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -121,11 +121,11 @@ func (s *stage) choose(text string) string {
 }
 
 func (s *stage) divide(steadily bool) string {
-	var opts []grouping.Option
+	var opts grouping.Options
 	if steadily {
-		opts = append(opts, grouping.Previous(mustRead(s.t, s.objects(s.stored)...)))
+		opts.Previous = mustRead(s.t, s.objects(s.stored)...)
 	}
-	groups, err := grouping.Divide(&s.placement, s.clusters, opts...)
+	groups, err := grouping.Divide(&s.placement, s.clusters, opts)
 	if err != nil {
 		return err.Error()
 	}

@@ -1,0 +1,67 @@
+package grouping_test
+
+import (
+	"testing"
+
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+
+	"github.com/cohort-ocm/cohort/grouping"
+)
+
+// G17: what a reader without the Placement knows from sealed objects alone.
+func TestSeal(t *testing.T) {
+	whole := func() []*clusterv1beta1.PlacementDecision {
+		var objects []*clusterv1beta1.PlacementDecision
+		for _, o := range []struct{ name, group, clusters string }{{"p-decision-1", "0", "a b"}, {"p-decision-2", "1", "c"}} {
+			d := &clusterv1beta1.PlacementDecision{}
+			d.Namespace, d.Name = "ns", o.name
+			d.Labels = map[string]string{clusterv1beta1.PlacementLabel: "p", clusterv1beta1.DecisionGroupIndexLabel: o.group}
+			for _, c := range fleet(o.clusters) {
+				d.Status.Decisions = append(d.Status.Decisions, clusterv1beta1.ClusterDecision{ClusterName: c.Name})
+			}
+			objects = append(objects, d)
+		}
+		return grouping.Sealed(objects)
+	}
+	for _, test := range []struct {
+		why, want string
+		change    func(objects []*clusterv1beta1.PlacementDecision) []*clusterv1beta1.PlacementDecision
+	}{
+		{"as sealed", "", func(o []*clusterv1beta1.PlacementDecision) []*clusterv1beta1.PlacementDecision { return o }},
+		{"an object is missing", "1 PlacementDecisions are there, and their seal is of 2", func(o []*clusterv1beta1.PlacementDecision) []*clusterv1beta1.PlacementDecision { return o[:1] }},
+		{"the one with the seal is missing", "the PlacementDecision with the seal of all is not there", func(o []*clusterv1beta1.PlacementDecision) []*clusterv1beta1.PlacementDecision { return o[1:] }},
+		{"a cluster is missing", "2 clusters are there, and their seal is of 3", func(o []*clusterv1beta1.PlacementDecision) []*clusterv1beta1.PlacementDecision {
+			o[1].Status.Decisions = nil
+			return o
+		}},
+		{"an exchange, which counts cannot show", "the PlacementDecisions are not those of their seal", func(o []*clusterv1beta1.PlacementDecision) []*clusterv1beta1.PlacementDecision {
+			o[1].Status.Decisions[0].ClusterName = "a"
+			return o
+		}},
+		{"another group", "the PlacementDecisions are not those of their seal", func(o []*clusterv1beta1.PlacementDecision) []*clusterv1beta1.PlacementDecision {
+			o[1].Labels[clusterv1beta1.DecisionGroupIndexLabel] = "2"
+			return o
+		}},
+		{"edited by hand", `the PlacementDecisions have the seal "x", which is none`, func(o []*clusterv1beta1.PlacementDecision) []*clusterv1beta1.PlacementDecision {
+			o[0].Annotations["cohort.open-cluster-management.io/decision-seal"] = "x"
+			return o
+		}},
+		{"an old seal beside the right one", "", func(o []*clusterv1beta1.PlacementDecision) []*clusterv1beta1.PlacementDecision {
+			o[1].Annotations["cohort.open-cluster-management.io/decision-seal"] = "9/9/0123456789abcdef"
+			return o
+		}},
+		{"no seal at all", "", func(o []*clusterv1beta1.PlacementDecision) []*clusterv1beta1.PlacementDecision {
+			o[0].Annotations, o[1].Annotations = nil, nil
+			o[1].Status.Decisions = nil
+			return o
+		}},
+	} {
+		groups, err := grouping.Read(nil, test.change(whole()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := groups.Incomplete(); got != test.want {
+			t.Errorf("G17: %s: got %q, want %q", test.why, got, test.want)
+		}
+	}
+}

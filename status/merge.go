@@ -19,18 +19,21 @@ import (
 //
 // Within the first three lines a later attempt comes before an earlier one, whatever its status: what failed in an earlier
 // attempt has been tried again since. Among reports that are equal in this, Merge returns the one with the latest time, which
-// is the later of its Applied and its LastTransitionTime. The order of the reports does not matter. Without reports Merge
-// returns the zero Report.
+// is the later of its Applied and its LastTransitionTime, for Succeeded also of its Answered. It is Deleting if all reports
+// are: an object that stays counts. The order of the reports does not matter. Without reports Merge returns the zero Report.
 //
 // Package rollout merges the reports of a cluster that it gets in one call. A caller that hears of one object at a
 // time, as from a watch, has to merge the reports of all objects of the cluster before it passes one on.
 func Merge(reports ...Report) Report {
 	var merged Report
+	deleting := true
 	for i, r := range reports {
+		deleting = deleting && r.Deleting
 		if i == 0 || r.compare(merged) > 0 {
 			merged = r
 		}
 	}
+	merged.Deleting = deleting && len(reports) > 0
 	return merged
 }
 
@@ -43,10 +46,12 @@ func (r Report) compare(other Report) int {
 		cmp.Compare(r.holdsBack(), other.holdsBack()),
 		r.since().Compare(other.since()),
 		r.Applied.Round(0).Compare(other.Applied.Round(0)), // without the monotonic reading, which would matter
+		cmp.Compare(max(r.Attempt, 0), max(other.Attempt, 0)),
 		r.LastTransitionTime.Round(0).Compare(other.LastTransitionTime.Round(0)),
 		strings.Compare(string(r.Status), string(other.Status)),
 		strings.Compare(r.Cluster, other.Cluster),
 		cmp.Compare(r.Attempt, other.Attempt),
+		r.Answered.Round(0).Compare(other.Answered.Round(0)),
 	)
 }
 
@@ -82,5 +87,9 @@ func (r Report) holdsBack() int {
 
 // since gives the time from which deadline and soak run (R27).
 func (r Report) since() time.Time {
-	return later(r.Applied.Round(0), r.LastTransitionTime.Round(0))
+	since := later(r.Applied.Round(0), r.LastTransitionTime.Round(0))
+	if r.Status == Succeeded && !r.Applied.IsZero() {
+		since = later(since, r.Answered.Round(0))
+	}
+	return since
 }

@@ -23,6 +23,10 @@ func TestMergeTakesWhatHoldsBackMost(t *testing.T) {
 		}
 		return r
 	}
+	answered := func(r status.Report, minute int) status.Report {
+		r.Answered = at(minute)
+		return r
+	}
 	order := []status.Report{
 		report("Failed", 9, 0),
 		report("Failed", 1, 8), // its time is Applied
@@ -33,7 +37,9 @@ func TestMergeTakesWhatHoldsBackMost(t *testing.T) {
 		report("Progressing", 8, 0),
 		report("", 7, 0),
 		report("Odd", 6, 0),
-		report("ToApply", 9, 0), // waits
+		report("ToApply", 9, 0),                 // waits
+		answered(report("Succeeded", 1, 1), 10), // its time is Answered
+		answered(report("Succeeded", 9, 0), 10), // an answer to a write that nobody knows says nothing
 		report("Succeeded", 9, 0),
 		report("Skip", 9, 9),
 	}
@@ -60,6 +66,7 @@ func TestMergeIsOneOfTheReportsInWhateverOrder(t *testing.T) {
 			Status:             rapid.SampledFrom([]status.RolloutStatus{"", "Odd", "ToApply", "Progressing", "Succeeded", "Failed", "TimeOut", "Skip"}).Draw(t, "status"),
 			LastTransitionTime: times.Draw(t, "transition"),
 			Applied:            times.Draw(t, "applied"),
+			Answered:           times.Draw(t, "answered"),
 			Attempt:            rapid.IntRange(0, 2).Draw(t, "attempt"),
 		}
 	})

@@ -24,8 +24,8 @@ const (
 // Report is one cluster's status as the caller observed it. A cluster that never got the workload needs no Report: it
 // waits like a cluster that is ToApply without Applied, and starts after all such clusters.
 //
-// Deadlines and soak times run from the later of Applied and LastTransitionTime. Where both are unknown, the deadline
-// never passes and the soak never ends.
+// Deadlines and soak times run from the later of Applied and LastTransitionTime, a soak not before Answered. Where both are
+// unknown, the deadline never passes and the soak never ends.
 type Report struct {
 	// Cluster is the name of the ManagedCluster; it must not be empty.
 	Cluster string `json:"cluster"`
@@ -47,19 +47,17 @@ type Report struct {
 	// means that the cluster waits for its turn.
 	Applied time.Time `json:"applied,omitzero"`
 
+	// Answered is when the controller first saw an answer of the cluster to the present version. LastTransitionTime does not
+	// tell where the status was the same with the version before. A soak never counts from before Answered. The zero time
+	// means that nobody noted it. It matters only to Succeeded, and only beside Applied.
+	Answered time.Time `json:"answered,omitzero"`
+
 	// Attempt is the number of the attempt at the present version that the cluster's object has: 0 for the first, then
 	// what the controller noted when it tried again. It matters only to a rollout that wants a later attempt: a cluster
 	// that failed in an earlier attempt waits for its turn again. A number below 0 counts as 0.
 	Attempt int `json:"attempt,omitempty"`
-}
 
-// ofAttempt gives the report of a cluster that is tried again. A failure from before the write of the attempt is not a
-// failure of the attempt. While the cluster stays failed, the time of the condition does not move, so only the deadline
-// tells (R39). That time has whole seconds, cut off, and a failure is often tried again in the second in which it is
-// seen.
-func (r Report) ofAttempt() Report {
-	if r.Attempt > 0 && r.Status == Failed && !r.LastTransitionTime.After(r.Applied) {
-		r.Status = Progressing
-	}
-	return r
+	// Deleting says that the object is being deleted. Its report counts until the object is gone: the agent of a cluster that
+	// was cut off can't let go of it.
+	Deleting bool `json:"deleting,omitempty"`
 }

@@ -1,0 +1,129 @@
+package status
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/cohort-ocm/cohort/grouping"
+)
+
+// annotationRecords holds the Records of an owner.
+const annotationRecords = "cohort.open-cluster-management.io/left"
+
+// mostAnnotations is how many bytes the annotations of an object may take, as apimachinery validates them.
+const mostAnnotations = 256 << 10
+
+// Records are the records of an owner, one for each of its rollouts: by the names of its placements, or by the empty name where
+// one rollout goes for all of them.
+type Records map[string]Record
+
+// Record is what the owner of a rollout keeps about clusters that left with its version, so that their failures and starts
+// count when their objects are gone. Package rollout says what has to be in it. The controller only stores it, with
+// [Records.Note], and reads it back, with [RecordsOf].
+//
+// It has at most 256 entries. The entries of all parts of a selection ([grouping.Apart]) take at most 200 KiB of JSON together,
+// each about 200 bytes. So they fit the 256 KiB that the annotations of an object may have, but not the message of a condition.
+type Record struct {
+	// Version is the version of the workload that the record is about.
+	Version string `json:"version,omitempty"`
+	// Attempt is the attempt at that version which was wanted when the record was made.
+	Attempt int `json:"attempt,omitempty"`
+	// Left are the clusters, in the order of their names.
+	Left []Left `json:"left,omitempty"`
+	// More is how many clusters the record has no room for. Where it is not 0, nothing starts until another version or attempt
+	// is wanted, a person removes the record, or Until comes.
+	More int `json:"more,omitempty"`
+	// Until is when More counts no longer, as those clusters only started or succeeded lately. It is zero where one of them
+	// failed or was in flight.
+	Until time.Time `json:"until,omitzero"`
+}
+
+// Left is the last report about a cluster that left.
+type Left struct {
+	// Report is TimeOut or Failed for a cluster that failed, Progressing or ToApply for one in flight, Succeeded for one that
+	// soaks or succeeded, and Skip for one that only started.
+	Report
+	// Group is the group in which the cluster counts.
+	Group grouping.Key `json:"group"`
+}
+
+// RecordsOf reads the records from an object's annotation cohort.open-cluster-management.io/left. There are none where it is
+// missing. It is an error (a *field.Error) if the annotation has no records. A controller must not go on then: it would forget
+// who failed.
+func RecordsOf(object metav1.Object) (Records, error) {
+	text, noted := object.GetAnnotations()[annotationRecords]
+	if !noted {
+		return nil, nil
+	}
+	var records Records
+	path := field.NewPath("metadata", "annotations").Key(annotationRecords)
+	if err := json.Unmarshal([]byte(text), &records); err != nil {
+		return nil, field.Invalid(path, shortened(text), "must be the JSON of records by placement: "+err.Error())
+	}
+	for _, placement := range slices.Sorted(maps.Keys(records)) {
+		r, path := records[placement], path.Key(placement)
+		if r.More < 0 || r.Attempt < 0 {
+			return nil, field.Invalid(path, shortened(text), "must not have an attempt or a number of clusters below 0")
+		}
+		for i := range r.Left {
+			if r.Left[i].Cluster == "" {
+				return nil, field.Required(path.Child("left").Index(i).Child("cluster"), "must be the name of a ManagedCluster")
+			}
+		}
+	}
+	return records, nil
+}
+
+// Note writes the records into the object's annotation, and says whether that changed anything. Records without clusters are
+// left out. It is an error if a time cannot be written, as it is after the year 9999, or a *field.Error if the annotations become
+// larger than Kubernetes allows. Then other annotations have to go first.
+func (r Records) Note(object metav1.Object) (changed bool, err error) {
+	kept := make(Records, len(r))
+	for placement, record := range r {
+		if len(record.Left) > 0 || record.More > 0 {
+			kept[placement] = record
+		}
+	}
+	text := ""
+	if len(kept) > 0 {
+		bytes, err := json.Marshal(kept)
+		if err != nil {
+			return false, err
+		}
+		text = string(bytes)
+	}
+	if object.GetAnnotations()[annotationRecords] == text {
+		return false, nil
+	}
+	annotations := maps.Clone(object.GetAnnotations())
+	if annotations == nil {
+		annotations = make(map[string]string, 1)
+	}
+	if annotations[annotationRecords] = text; text == "" {
+		delete(annotations, annotationRecords)
+	}
+	size := 0
+	for key, value := range annotations {
+		size += len(key) + len(value)
+	}
+	if path := field.NewPath("metadata", "annotations"); size > mostAnnotations {
+		return false, field.Invalid(path, size, fmt.Sprintf("must take at most %d bytes; the records take %d of them", mostAnnotations, len(text)))
+	}
+	object.SetAnnotations(annotations)
+	return true, nil
+}
+
+// shortened gives the beginning of a long text, for an error.
+func shortened(text string) string {
+	const most = 64
+	if len(text) <= most {
+		return text
+	}
+	return text[:most] + "…"
+}

@@ -18,7 +18,7 @@ func TestAttemptsAreStamped(t *testing.T) {
 	object := &metav1.ObjectMeta{}
 	for _, step := range []struct {
 		version   string
-		attempt   int // -1: by Stamp
+		attempt   int
 		now, want int
 		has       int
 	}{
@@ -27,19 +27,15 @@ func TestAttemptsAreStamped(t *testing.T) {
 		{"v1", 2, 3, 3, 2},
 		{"v1", 2, 4, 3, 2},
 		{"v1", 1, 5, 3, 2},
-		{"v1", -1, 6, 3, 2}, // in flight: it is still in the attempt that it is in
+		{"v1", -1, 6, 3, 2}, // in flight: it stays in the attempt that it is in
 		{"v2", -1, 7, 7, 0},
 		{"v3", 3, 8, 8, 3}, // a cluster that starts with the version
 		{"v4", 1, 9, 9, 1},
 		{"v4", -5, 10, 9, 1},
 	} {
-		if step.attempt == -1 {
-			status.Stamp(object, step.version, at(step.now))
-		} else {
-			status.StampAttempt(object, step.version, step.attempt, at(step.now))
-		}
-		if version, attempt, applied := status.StampOf(object); version != step.version || !applied.Equal(at(step.want)) || attempt != step.has {
-			t.Errorf("%+v: it is attempt %d at %q since %v", step, attempt, version, applied)
+		status.StampOf(object).NoteOn(object, step.version, step.attempt, at(step.now))
+		if got := status.StampOf(object); got.Version != step.version || !got.Applied.Equal(at(step.want)) || got.Attempt != step.has {
+			t.Errorf("%+v: it is %+v", step, got)
 		}
 	}
 }
@@ -48,29 +44,26 @@ func TestAttemptsAreStamped(t *testing.T) {
 // is what someone wrote by hand.
 func TestAttemptsOfOddStamps(t *testing.T) {
 	object := &metav1.ObjectMeta{}
-	status.StampAttempt(object, "v1", 2, at(60))
-	status.StampAttempt(object, "v1", 1, at(3))
-	if _, attempt, applied := status.StampOf(object); !applied.Equal(at(3)) || attempt != 2 {
-		t.Errorf("attempt %d since %v, want 2 since %v", attempt, applied, at(3))
+	status.StampOf(object).NoteOn(object, "v1", 2, at(60))
+	status.StampOf(object).NoteOn(object, "v1", 1, at(3))
+	if got := status.StampOf(object); !got.Applied.Equal(at(3)) || got.Attempt != 2 {
+		t.Errorf("attempt %d since %v, want 2 since %v", got.Attempt, got.Applied, at(3))
 	}
 	for _, text := range []string{"", "second", "-1", "1.5", "99999999999999999999"} {
 		object.Annotations["cohort.open-cluster-management.io/attempt"] = text
-		if _, got, _ := status.StampOf(object); got != 0 {
+		if got := status.StampOf(object).Attempt; got != 0 {
 			t.Errorf("%q is attempt %d", text, got)
 		}
 	}
 	before := maps.Clone(object.Annotations)
 	shared := object.Annotations
-	status.StampAttempt(object, "v1", 1, at(9))
-	if _, attempt, _ := status.StampOf(object); attempt != 1 || !maps.Equal(shared, before) {
+	status.StampOf(object).NoteOn(object, "v1", 1, at(9))
+	if attempt := status.StampOf(object).Attempt; attempt != 1 || !maps.Equal(shared, before) {
 		t.Errorf("attempt %d; a map that an informer's cache may share is %v", attempt, shared)
 	}
-	status.Stamp(object, "v2", at(10))
+	status.StampOf(object).NoteOn(object, "v2", 0, at(10))
 	if len(object.Annotations) != 2 {
 		t.Errorf("the first attempt at a version is noted: %v", object.Annotations)
-	}
-	if _, got, _ := status.StampOf(&metav1.ObjectMeta{}); got != 0 {
-		t.Errorf("nothing is attempt %d", got)
 	}
 }
 
@@ -79,12 +72,12 @@ func TestAnAttemptBeginsOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		object := &metav1.ObjectMeta{}
 		for i := range rapid.IntRange(1, 9).Draw(t, "steps") {
-			version, attempt, before := status.StampOf(object)
+			before := status.StampOf(object)
 			next, n := rapid.SampledFrom([]string{"v1", "v2"}).Draw(t, "version"), rapid.IntRange(0, 3).Draw(t, "attempt")
-			status.StampAttempt(object, next, n, at(i))
-			_, _, after := status.StampOf(object)
-			if begins := next != version || n > attempt; begins != !after.Equal(before) {
-				t.Fatalf("attempt %d at %s after attempt %d at %s: since %v, then %v", n, next, attempt, version, before, after)
+			status.StampOf(object).NoteOn(object, next, n, at(i))
+			after := status.StampOf(object)
+			if begins := next != before.Version || n > before.Attempt; begins != !after.Applied.Equal(before.Applied) {
+				t.Fatalf("attempt %d at %s: %+v, then %+v", n, next, before, after)
 			}
 		}
 	})
@@ -92,9 +85,12 @@ func TestAnAttemptBeginsOnce(t *testing.T) {
 
 // S1, R39: the attempt is the one of the version that the work has; without the wanted version there is none.
 func TestAWorksAttempt(t *testing.T) {
-	work := manifestWork(condition("Applied", metav1.ConditionTrue, generation, 3), condition("Progressing", metav1.ConditionTrue, generation, 4),
-		condition("Degraded", metav1.ConditionTrue, generation, 4))
-	status.StampAttempt(work, "v1", 1, at(2))
+	work := manifestWork()
+	status.StampOf(work).NoteOn(work, "v1", 1, at(2))
+	work.Status.Conditions = []metav1.Condition{
+		condition("Applied", metav1.ConditionTrue, generation, 3), condition("Progressing", metav1.ConditionTrue, generation, 4),
+		condition("Degraded", metav1.ConditionTrue, generation, 4),
+	}
 	for _, c := range []struct {
 		state status.WorkState
 		want  status.Report
@@ -120,7 +116,7 @@ func TestAWorksAttempt(t *testing.T) {
 // S2, R39: an add-on's failure from before the attempt is none of it.
 func TestAnAddOnsAttempt(t *testing.T) {
 	addon := addOn("Failed", reference("a", "x", "1", ""))
-	status.StampAttempt(addon, "another", 1, at(1))
+	status.StampOf(addon).NoteOn(addon, "another", 1, at(1))
 	for _, minute := range []int{1, 60} {
 		state := status.AddOnState{AddOn: addon, Desired: addon.Status.ConfigReferences, Applied: at(minute)}
 		got, ok := status.FromManagedClusterAddOn(state)
@@ -134,13 +130,14 @@ func TestAnAddOnsAttempt(t *testing.T) {
 	}
 }
 
-func ExampleStampAttempt() {
+func ExampleStamp_NoteOn() {
 	object := &metav1.ObjectMeta{Name: "nginx"}
 	noon := time.Date(2026, time.November, 21, 12, 0, 0, 0, time.UTC)
-	status.Stamp(object, "7d4b", noon)
+	status.StampOf(object).NoteOn(object, "7d4b", 0, noon)
 
-	status.StampAttempt(object, "7d4b", 1, noon.Add(time.Hour)) // it failed, and is tried again
-	fmt.Println(status.StampOf(object))
+	status.StampOf(object).NoteOn(object, "7d4b", 1, noon.Add(time.Hour)) // it failed, and is tried again
+	stamp := status.StampOf(object)
+	fmt.Println(stamp.Version, stamp.Attempt, stamp.Applied)
 	// Output:
 	// 7d4b 1 2026-11-21 13:00:00 +0000 UTC
 }

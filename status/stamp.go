@@ -5,84 +5,203 @@ import (
 	"strconv"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	addonv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
+	addonv1beta1 "open-cluster-management.io/api/addon/v1beta1"
+	workv1 "open-cluster-management.io/api/work/v1"
 )
 
+// The annotations of a stamp. Times are in RFC 3339 with fractions of a second; one that is unknown has no annotation.
 const (
-	// annotationVersion names the version of the workload that the object has.
-	annotationVersion = "cohort.open-cluster-management.io/version"
-	// annotationApplied names the time at which the object got that version, in RFC 3339 with fractions of a second.
-	annotationApplied = "cohort.open-cluster-management.io/applied"
-	// annotationAttempt names the attempt at that version, as a decimal number; the first has none.
-	annotationAttempt = "cohort.open-cluster-management.io/attempt"
+	annotationVersion    = "cohort.open-cluster-management.io/version"
+	annotationAttempt    = "cohort.open-cluster-management.io/attempt" // a decimal number; the first attempt has none
+	annotationApplied    = "cohort.open-cluster-management.io/applied"
+	annotationAnswered   = "cohort.open-cluster-management.io/answered"
+	annotationTransition = "cohort.open-cluster-management.io/transition"
 )
 
-// Stamp notes on an object which version of the workload it is about to get, and when, in the annotations
-// cohort.open-cluster-management.io/version and cohort.open-cluster-management.io/applied. Call it right before the write
-// that carries the version, with the time of that write, not of the plan before it. A version is any text that changes
-// with the workload, such as a hash of its template.
-//
-// An object that already has the version keeps its time and its attempt. So a write for another reason does not put off
-// a soak or a deadline. Only a time after now, from a wrong clock, is replaced: it would keep the cluster in flight
-// until then. So stamp the object as it was read, with its annotations, and write stamp and version together:
+// Stamp is what a controller notes on an object about the version of the workload that it has. A controller makes the
+// stamp for each write from the stamp before, right before the write, and writes it together with the version:
 //
 //	work = work.DeepCopy()
+//	status.StampOf(work).NoteOn(work, version, cluster.Attempt, time.Now())
 //	work.Spec = template
-//	status.Stamp(work, version, time.Now())
 //	err := client.Update(ctx, work)
 //
-// An object that is made anew for each write, as for server-side apply, has no annotations yet. Give it the time of the
-// stored object, if that already has the version and the attempt:
+// This is right for a cluster that starts, for one in flight, and for one that only needs its answer noted. An object
+// that is made anew for each write, as for server-side apply, gets the stamp that follows from the stored object:
 //
-//	attempt := 0 // or for a cluster that starts: the attempt that the rollout wants
-//	if has, last, applied := status.StampOf(stored); has == version && last >= attempt && !applied.IsZero() && applied.Before(now) {
-//		now, attempt = applied, last
-//	}
-//	status.StampAttempt(work, version, attempt, now)
-func Stamp(object metav1.Object, version string, now time.Time) {
-	StampAttempt(object, version, 0, now)
+//	status.StampOf(stored).NoteOn(work, version, cluster.Attempt, time.Now())
+//
+// Copy the stored annotations to it first where the write removes those that it lacks. OCM's applier of ManifestWorks does so:
+// it compares annotations exactly. A work that nobody stamped yet goes through [Adopt] first.
+//
+// A stamp is believed. If someone edits the spec of a stamped object by hand, the edit stays until another version is wanted.
+//
+// The annotations are cohort.open-cluster-management.io/version, attempt, applied, answered and transition.
+type Stamp struct {
+	// Version is any text that changes with the workload, such as a hash of its template. It is empty where the object has
+	// no stamp.
+	Version string
+
+	// Attempt is the number of the attempt at the version, from 0.
+	Attempt int
+
+	// Applied is since when the object has version and attempt. It is zero where that is unknown.
+	Applied time.Time
+
+	// Answered is when the controller first saw an answer of the cluster to version and attempt. It is zero where that was
+	// not noted.
+	Answered time.Time
+
+	// Transition is the last transition that was known when Applied began. What has this time, or an earlier one, was so
+	// before. The clock of the agent may be ahead, so that Applied alone does not tell.
+	Transition time.Time
+
+	// Seen is how the object stands now, whatever its version: Status and LastTransitionTime. It is not noted.
+	// StampOf reads it from a ManifestWork and a ManagedClusterAddOn. For another object set it before you call NoteOn.
+	Seen Report
 }
 
-// StampAttempt does what [Stamp] does, and also notes the attempt at the version, from 0, in the annotation
-// cohort.open-cluster-management.io/attempt. A later attempt at a version begins now: its deadline and its soak count from
-// now on. The same attempt again, or an earlier one, changes nothing.
+// StampOf reads the stamp of an object, and how the object stands. The attempt is 0 and times are zero where they are
+// missing or cannot be read.
+func StampOf(object metav1.Object) Stamp {
+	s := noted(object)
+	switch o := object.(type) {
+	case *workv1.ManifestWork:
+		s.Seen.Status, s.Seen.LastTransitionTime = manifestWork(o)
+	case *addonv1beta1.ManagedClusterAddOn:
+		s.Seen = seenAddOn(addOnConfigs(o.Status.ConfigReferences), o.Status.Conditions)
+	case *addonv1alpha1.ManagedClusterAddOn:
+		s.Seen = seenAddOn(addOnConfigsV1alpha1(o.Status.ConfigReferences), o.Status.Conditions)
+	}
+	return s
+}
+
+// NoteOn writes to the annotations of an object the stamp for a write that brings the version to it at the time now, and
+// returns that stamp. The receiver is the stamp of the object as it is stored. The time is that of the write, not of the
+// plan before it. The attempt is the one that the rollout gives for the cluster (rollout.Cluster); 0 where nothing is tried
+// again.
 //
-// Call it for a cluster that starts, with the attempt that the rollout wants. For a cluster in flight call Stamp: it is
-// still in an earlier attempt, whose deadline must not begin anew.
-func StampAttempt(object metav1.Object, version string, attempt int, now time.Time) {
-	has, last, applied := StampOf(object)
-	current := has == version && attempt <= last
-	if current && !applied.IsZero() && !applied.After(now) {
+// Another version, or a later attempt, begins now. Otherwise the object keeps its time and its attempt, so a write for
+// another reason puts off neither a soak nor a deadline. Only a time after now, from a wrong clock, is replaced: it would
+// keep the cluster in flight until then. Where the cluster has answered, Answered becomes now, unless it is noted already.
+//
+// The map of the annotations is replaced where it changes, since a cache may share it.
+func (s Stamp) NoteOn(object metav1.Object, version string, attempt int, now time.Time) Stamp {
+	s = s.next(version, attempt, now)
+	s.write(object)
+	return s
+}
+
+// next gives the stamp for a write.
+func (s Stamp) next(version string, attempt int, now time.Time) Stamp {
+	now = now.Round(0).UTC()
+	if s.Version != version || attempt > s.Attempt {
+		last := later(s.Transition, s.Seen.LastTransitionTime.Round(0).UTC())
+		return Stamp{Version: version, Attempt: max(attempt, 0), Applied: now, Transition: last, Seen: s.Seen}
+	}
+	if s.Applied.IsZero() || s.Applied.After(now) {
+		s.Applied = now
+	}
+	if s.Seen.hasAnswered() {
+		s.Answered = s.answered(now)
+	}
+	return s
+}
+
+// Report completes the report that a function of your own makes of an object with the wanted version. Attempt, Applied and
+// Answered become those of the stamp; Applied stays where the report has one. A failure from before a later attempt becomes
+// Progressing: while a cluster stays failed its conditions do not move, so only the deadline tells whether the attempt
+// failed, too.
+//
+// Give the time of reading as now if you note answers, as WorkState says, and otherwise the zero time.
+func (s Stamp) Report(r Report, now time.Time) Report {
+	if r.Attempt = s.Attempt; r.Applied.IsZero() {
+		r.Applied = s.Applied
+	}
+	if r.hasAnswered() && !s.Applied.IsZero() {
+		r.Answered = s.answered(now)
+	}
+	if r.Status == Failed && r.Attempt > 0 && !(r.LastTransitionTime.After(r.Applied) && r.LastTransitionTime.After(s.Transition)) {
+		r.Status = Progressing
+		if r.LastTransitionTime.After(r.Applied) { // by a clock ahead; the deadline runs from the write
+			r.LastTransitionTime = r.Applied
+		}
+	}
+	return r
+}
+
+// hasAnswered says whether a cluster has said something about the version of the report.
+func (r *Report) hasAnswered() bool { return r.Status != "" && r.Status != ToApply }
+
+// answered gives the time of the first answer as it is noted, or else now. A time to come is from a wrong clock.
+func (s *Stamp) answered(now time.Time) time.Time {
+	if s.Answered.IsZero() || !now.IsZero() && s.Answered.After(now) {
+		return now.Round(0).UTC()
+	}
+	return s.Answered
+}
+
+// write replaces the annotations of an object that a stamp has.
+func (s Stamp) write(object metav1.Object) {
+	if noted(object) == s.withoutSeen() {
 		return
 	}
 	annotations := maps.Clone(object.GetAnnotations())
 	if annotations == nil {
 		annotations = make(map[string]string, 3)
 	}
-	annotations[annotationVersion] = version
-	annotations[annotationApplied] = now.UTC().Format(time.RFC3339Nano)
-	switch {
-	case current: // only its time is replaced
-	case attempt > 0:
-		annotations[annotationAttempt] = strconv.Itoa(attempt)
-	default:
-		delete(annotations, annotationAttempt)
+	annotations[annotationVersion] = s.Version
+	delete(annotations, annotationAttempt)
+	if s.Attempt > 0 {
+		annotations[annotationAttempt] = strconv.Itoa(s.Attempt)
+	}
+	for key, at := range map[string]time.Time{annotationApplied: s.Applied, annotationAnswered: s.Answered, annotationTransition: s.Transition} {
+		if delete(annotations, key); !at.IsZero() {
+			annotations[key] = at.UTC().Format(time.RFC3339Nano)
+		}
 	}
 	object.SetAnnotations(annotations)
 }
 
-// StampOf reads what [Stamp] and [StampAttempt] noted on an object: the version, the attempt at it, and since when the
-// object has both. The version is empty where there is none. The attempt is 0, the first, and the time is zero, where they
-// are missing or cannot be read.
-func StampOf(object metav1.Object) (version string, attempt int, applied time.Time) {
+func (s Stamp) withoutSeen() Stamp {
+	s.Seen = Report{}
+	return s
+}
+
+// noted reads what the annotations say.
+func noted(object metav1.Object) Stamp {
 	annotations := object.GetAnnotations()
-	if text, noted := annotations[annotationAttempt]; noted {
+	at := func(key string) time.Time {
+		text, ok := annotations[key]
+		if !ok {
+			return time.Time{}
+		}
+		t, err := time.Parse(time.RFC3339Nano, text)
+		if err != nil {
+			return time.Time{}
+		}
+		return t.UTC()
+	}
+	s := Stamp{Version: annotations[annotationVersion], Applied: at(annotationApplied), Answered: at(annotationAnswered), Transition: at(annotationTransition)}
+	if text, ok := annotations[annotationAttempt]; ok {
 		if n, err := strconv.Atoi(text); err == nil {
-			attempt = max(n, 0)
+			s.Attempt = max(n, 0)
 		}
 	}
-	if at, err := time.Parse(time.RFC3339Nano, annotations[annotationApplied]); err == nil {
-		applied = at
+	return s
+}
+
+// seenAddOn gives how an add-on stands. Its condition may be what the controller wrote, so only a success is an answer.
+func seenAddOn(configs []addOnConfig, conditions []metav1.Condition) Report {
+	seen := Report{Status: ToApply}
+	if c := meta.FindStatusCondition(conditions, addonv1beta1.ManagedClusterAddOnConditionProgressing); c != nil {
+		seen.LastTransitionTime = c.LastTransitionTime.Time
 	}
-	return annotations[annotationVersion], attempt, applied
+	if allApplied(configs) {
+		seen.Status = Succeeded
+	}
+	return seen
 }

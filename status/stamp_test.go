@@ -16,9 +16,9 @@ func TestStampIsReadAgain(t *testing.T) {
 	given := map[string]string{"mine": "x"}
 	object := &metav1.ObjectMeta{Annotations: given}
 	now := time.Date(2026, time.November, 21, 12, 0, 0, 123456789, time.FixedZone("CET", 3600))
-	status.Stamp(object, "v1", now)
-	if version, _, applied := status.StampOf(object); version != "v1" || !applied.Equal(now) {
-		t.Errorf("%q since %v, want v1 since %v", version, applied, now)
+	status.StampOf(object).NoteOn(object, "v1", 0, now)
+	if got := status.StampOf(object); got.Version != "v1" || !got.Applied.Equal(now) {
+		t.Errorf("%q since %v, want v1 since %v", got.Version, got.Applied, now)
 	}
 	if object.Annotations["mine"] != "x" {
 		t.Errorf("the annotations are %v", object.Annotations)
@@ -36,9 +36,9 @@ func TestStampKeepsTheTimeOfAVersion(t *testing.T) {
 		now     int
 		want    int
 	}{{"v1", 1, 1}, {"v1", 2, 1}, {"v2", 3, 3}, {"v1", 4, 4}, {"", 5, 5}, {"", 6, 5}} {
-		status.Stamp(object, step.version, at(step.now))
-		if version, _, applied := status.StampOf(object); version != step.version || !applied.Equal(at(step.want)) {
-			t.Errorf("%q stamped at %d is %q since %v, want since %v", step.version, step.now, version, applied, at(step.want))
+		status.StampOf(object).NoteOn(object, step.version, 0, at(step.now))
+		if got := status.StampOf(object); got.Version != step.version || !got.Applied.Equal(at(step.want)) {
+			t.Errorf("%q stamped at %d is %q since %v, want since %v", step.version, step.now, got.Version, got.Applied, at(step.want))
 		}
 	}
 }
@@ -47,8 +47,8 @@ func TestStampKeepsTheTimeOfAVersion(t *testing.T) {
 func TestStampGivesUpATimeToCome(t *testing.T) {
 	object := &metav1.ObjectMeta{}
 	for _, step := range []struct{ now, want int }{{60 * 24 * 365, 60 * 24 * 365}, {3, 3}, {4, 3}} {
-		status.Stamp(object, "v1", at(step.now))
-		if _, _, applied := status.StampOf(object); !applied.Equal(at(step.want)) {
+		status.StampOf(object).NoteOn(object, "v1", 0, at(step.now))
+		if applied := status.StampOf(object).Applied; !applied.Equal(at(step.want)) {
 			t.Errorf("stamped at %v it is since %v, want since %v", at(step.now), applied, at(step.want))
 		}
 	}
@@ -60,36 +60,35 @@ func TestStampOfAnObjectWithoutOne(t *testing.T) {
 		object := &metav1.ObjectMeta{Annotations: map[string]string{
 			"cohort.open-cluster-management.io/version": "v1", "cohort.open-cluster-management.io/applied": applied,
 		}}
-		if version, _, since := status.StampOf(object); version != "v1" || !since.IsZero() {
-			t.Errorf("%q: %q since %v", applied, version, since)
+		if got := status.StampOf(object); got.Version != "v1" || !got.Applied.IsZero() {
+			t.Errorf("%q: %q since %v", applied, got.Version, got.Applied)
 		}
-		status.Stamp(object, "v1", at(1))
-		if _, _, since := status.StampOf(object); !since.Equal(at(1)) {
+		status.StampOf(object).NoteOn(object, "v1", 0, at(1))
+		if since := status.StampOf(object).Applied; !since.Equal(at(1)) {
 			t.Errorf("%q: mended to %v", applied, since)
 		}
 	}
-	if version, _, since := status.StampOf(&metav1.ObjectMeta{}); version != "" || !since.IsZero() {
-		t.Errorf("nothing is %q since %v", version, since)
+	if got := status.StampOf(&metav1.ObjectMeta{}); got != (status.Stamp{}) {
+		t.Errorf("nothing is %+v", got)
 	}
 }
 
 func ExampleStamp() {
 	object := &metav1.ObjectMeta{Name: "nginx"}
-	status.Stamp(object, "7d4b", time.Date(2026, time.November, 21, 12, 0, 0, 0, time.UTC))
+	noon := time.Date(2026, time.November, 21, 12, 0, 0, 0, time.UTC)
+	status.StampOf(object).NoteOn(object, "7d4b", 0, noon)
 	fmt.Println(object.Annotations["cohort.open-cluster-management.io/version"])
 	fmt.Println(object.Annotations["cohort.open-cluster-management.io/applied"])
-	fmt.Println(status.StampOf(object))
 	// Output:
 	// 7d4b
 	// 2026-11-21T12:00:00Z
-	// 7d4b 0 2026-11-21 12:00:00 +0000 UTC
 }
 
 // S1, S2: an object has no version before it exists: a copy for another cluster, or a backup, brings the stamp of before.
 func TestAStampIsNotOlderThanItsObject(t *testing.T) {
 	work, addon := manifestWork(), addOn("")
 	for _, object := range []metav1.Object{work, addon} {
-		status.Stamp(object, "v1", at(1))
+		status.StampOf(object).NoteOn(object, "v1", 0, at(1))
 		object.SetCreationTimestamp(metav1.NewTime(at(60)))
 	}
 	if got := reportOfWork(t, status.WorkState{Work: work, Version: "v1"}); got.Status != status.ToApply || !got.Applied.Equal(at(60)) {
@@ -108,7 +107,7 @@ func TestAStampIsNotOlderThanItsObject(t *testing.T) {
 // stamp, and only an edit of the spec by someone else puts that off.
 func TestLabelsDoNotPutOffASilentAgentsDeadline(t *testing.T) {
 	work := manifestWork()
-	status.Stamp(work, "v1", at(1))
+	status.StampOf(work).NoteOn(work, "v1", 0, at(1))
 	const mine = `{"f:metadata":{"f:annotations":{"f:cohort.open-cluster-management.io/applied":{}},"f:labels":{"f:checked":{}}},"f:spec":{}}`
 	entry(work, "controller", "", mine, 50)
 	if got := reportOfWork(t, status.WorkState{Work: work, Version: "v1"}).Applied; !got.Equal(at(1)) {

@@ -21,7 +21,7 @@ func BenchmarkFrom(b *testing.B) {
 		condition(workv1.WorkAvailable, metav1.ConditionTrue, generation, 1),
 		condition(workv1.WorkProgressing, metav1.ConditionFalse, generation, 1),
 	)
-	status.Stamp(work, "v1", noon)
+	status.StampOf(work).NoteOn(work, "v1", 0, noon)
 	desired := []addonv1beta1.ConfigReference{reference("addondeploymentconfigs", "default", "new", ""), reference("addontemplates", "v2", "t", "")}
 	policy := status.PolicyState{Cluster: "cluster1", RemediationAction: "enforce", Compliance: "Compliant"}
 

@@ -25,11 +25,11 @@
 // for instance with a hash of the template, and note it on every object right before the write that carries it:
 //
 //	work = work.DeepCopy()
+//	status.StampOf(work).NoteOn(work, version, cluster.Attempt, time.Now())
 //	work.Spec = template
-//	status.Stamp(work, version, time.Now())
 //	err := client.Update(ctx, work)
 //
-// Name the wanted version when the object is read:
+// Here cluster is the one that the rollout has in Start or InFlight. Name the wanted version when the object is read:
 //
 //	if report, ok := status.FromManifestWork(status.WorkState{Work: work, Version: version}); ok {
 //		reports = append(reports, report)
@@ -41,7 +41,7 @@
 // A function of your own reads one object and answers, in this order:
 //
 //  1. Has the cluster's object the present version? If not: [ToApply], and no times.
-//  2. Since when? That is Applied. [StampOf] gives it for a stamped object.
+//  2. Since when? That is Applied. [Stamp.Report] fills it in for a stamped object.
 //  3. Is what is observed about this version? If not, or if nothing is observed: [ToApply], with Applied.
 //  4. Does the workload do what it should? [Succeeded].
 //  5. Did it fail? [Failed].
@@ -52,31 +52,45 @@
 // Leave [TimeOut] to the rollout, which knows the deadline. The example of [Report], in the file
 // report_example_test.go, is such a function.
 //
+// # Late answers
+//
+// A condition that was True before a write, and is True after it, keeps its time. So it does not say when the agent has seen
+// the new version. Without more, the soak runs from the write: a cluster that answers 45 minutes later has soaked for 45
+// minutes. To let it soak from the answer, read with the present time, and write the stamp where an answer is new:
+//
+//	now := time.Now()
+//	report, ok := status.FromManifestWork(status.WorkState{Work: work, Version: version, Now: now})
+//	if ok && report.Answered.Equal(now) {
+//		work = work.DeepCopy()
+//		status.StampOf(work).NoteOn(work, version, report.Attempt, now)
+//		err = client.Update(ctx, work)
+//	}
+//
+// This is at most one more write for each cluster and version. A policy needs none: its messages have times of their own.
+// Write it for clusters that left, too, and also where a new record of who left is stored. Until the answer is noted, each plan has
+// another record.
+//
 // # Trying again
 //
 // What failed stays failed until the cluster recovers or gets another version. To try the same version once more, raise a
 // number, for instance in an annotation of the owner. Give it to the rollout as its option Attempt. Clusters that failed
 // in an earlier attempt then wait for their turn again, and no longer count as failures. All others stay as they are.
 //
-// Note the attempt on each object whose cluster starts, even for the first time. Let the manifests differ by attempt, so
-// that the agent acts:
+// The rollout says which attempt each object is to have: the wanted one for a cluster that starts, and the one that it has
+// for a cluster in flight. The stamp notes it. Let the manifests differ by attempt, so that the agent acts:
 //
 //	work = work.DeepCopy()
-//	if starts {
-//		status.StampAttempt(work, version, attempt, time.Now())
-//	} else {
-//		status.Stamp(work, version, time.Now()) // in flight, and still in the attempt before
-//	}
-//	_, attempt, _ = status.StampOf(work)  // the one that the object has now
-//	work.Spec = render(template, attempt) // as an annotation, like the one that kubectl rollout restart writes
+//	stamp := status.StampOf(work).NoteOn(work, version, cluster.Attempt, time.Now())
+//	work.Spec = render(template, stamp.Attempt) // as an annotation, like the one that kubectl rollout restart writes
 //	err := client.Update(ctx, work)
 //
 // The number need not be reset for a new version: clusters begin it in the wanted attempt. The version names the template
 // without the attempt. Where the manifests must stay as they are, delete the object, and create it anew with such a stamp.
 //
 // From that write on the cluster is in flight, and its deadline begins anew. Until its conditions change it is
-// Progressing and not Failed, since they don't tell an old failure from a new one. So set a progressDeadline. A function
-// of your own reads the attempt with [StampOf], and does the same.
+// Progressing and not Failed, since they don't tell an old failure from a new one. So set a progressDeadline. The stamp has
+// the time of the old failure, so that it makes no difference whose clock is ahead. In a function of your own [Stamp.Report]
+// does the same.
 //
 // # What many come to
 //
@@ -96,11 +110,19 @@
 //
 // In code, once a rollout is planned:
 //
-//	result, err := rollout.Plan(strategy, groups, reports, now)
+//	records, err := status.RecordsOf(object)
+//	if err != nil {
+//		return err
+//	}
+//	memory := &rollout.Memory{Version: version, Record: records[""]} // who left with the version counts
+//	result, err := rollout.Plan(strategy, groups, reports, now, rollout.Options{Memory: memory})
 //	if err != nil {
 //		return err
 //	}
 //	object = object.DeepCopy() // it may be from a cache
+//	if changed, err := (status.Records{"": result.Record}).Note(object); changed || err != nil {
+//		return errors.Join(err, client.Update(ctx, object)) // come back, and plan with what is stored
+//	}
 //	if status.SetConditions(&object.Status.Conditions, result.Summary(), object.Generation, now) {
 //		err = client.Status().Update(ctx, object)
 //	}

@@ -24,6 +24,8 @@ type history struct {
 	written     int           // the minute of the controller's last write, of whatever
 	edited      int           // the minute at which someone else last wrote the spec
 	answered    int           // the minute at which the agent last changed a condition
+	first       int           // the minute at which it first answered to the version, -1 if it has not
+	said        int           // the minute at which it last said something
 	seen        map[string]as // what the agent last said in each condition
 }
 
@@ -38,23 +40,33 @@ type source struct {
 	name  string
 	write func(h *history)
 	state func(h *history) status.WorkState
-	// keeps says that the caller keeps the time, stamps that Stamp does, loses that it is lost once the spec was changed.
-	keeps, stamps, loses bool
+	// keeps says that the caller keeps the time, stamps that a stamp does, notes that it notes answers, too, loses that the
+	// time is lost once the spec was changed.
+	keeps, stamps, notes, loses bool
 }
 
 func (h *history) version() string { return fmt.Sprint("v", h.has) }
 func (h *history) wants() string   { return fmt.Sprint("v", h.wanted) }
 
 var sources = []source{{
-	name: "Stamp", stamps: true,
+	name: "a stamp", stamps: true,
 	write: func(h *history) {
-		status.Stamp(&h.work, h.version(), at(h.minute))
+		status.StampOf(&h.work).NoteOn(&h.work, h.version(), 0, at(h.minute))
 		writes(h, "controller")
 	},
 	state: func(h *history) status.WorkState { return status.WorkState{Work: &h.work, Version: h.wants()} },
 }, {
+	name: "a stamp with answers", stamps: true, notes: true,
+	write: func(h *history) {
+		status.StampOf(&h.work).NoteOn(&h.work, h.version(), 0, at(h.minute))
+		writes(h, "controller")
+	},
+	state: func(h *history) status.WorkState {
+		return status.WorkState{Work: &h.work, Version: h.wants(), Now: at(h.minute)}
+	},
+}, {
 	name: "a stamp of another writer, and times that the caller keeps", keeps: true,
-	write: func(h *history) { status.Stamp(&h.work, "other", at(0)) },
+	write: func(h *history) { status.StampOf(&h.work).NoteOn(&h.work, "other", 0, at(0)) },
 	state: func(h *history) status.WorkState {
 		return status.WorkState{Work: &h.work, Version: h.wants(), Has: h.version(), Applied: at(h.applied)}
 	},
@@ -110,6 +122,9 @@ var events = func() []event {
 				}
 				h.say(conditionType, as{value, generation})
 			}
+			if h.said = h.minute; h.first < 0 && h.outcome() != "" {
+				h.first = h.minute
+			}
 			h.work.ManagedFields = slices.Clone(h.work.ManagedFields)
 			entry(&h.work, "agent", "status", `{"f:status":{"f:conditions":{}}}`, h.minute)
 			entry(&h.work, "labeler", "", `{"f:metadata":{"f:labels":{"f:spec":{}}}}`, h.minute)
@@ -120,7 +135,7 @@ var events = func() []event {
 	return []event{
 		{"a new template is applied", func(h *history, s source) bool {
 			h.wanted++
-			h.has, h.applied, h.written = h.wanted, h.minute, h.minute
+			h.has, h.applied, h.written, h.first = h.wanted, h.minute, h.minute, -1
 			h.work.Generation++
 			s.write(h)
 			return true
@@ -222,6 +237,13 @@ func (h *history) check(r status.Report, s source) string {
 	if r.LastTransitionTime.After(since) {
 		since = r.LastTransitionTime
 	}
+	if r.Answered.After(since) {
+		since = r.Answered
+	}
+	latest := max(h.applied, h.answered, h.written, h.edited)
+	if s.notes {
+		latest = max(latest, h.said)
+	}
 	switch {
 	case r.Status != want:
 		return "the status should be " + string(want)
@@ -236,7 +258,9 @@ func (h *history) check(r status.Report, s source) string {
 		return "a deadline or a soak would end early"
 	case since.Before(at(h.edited)) && want == status.ToApply && !s.keeps:
 		return "the agent would have to answer before it was asked"
-	case since.After(at(max(h.applied, h.answered, h.written, h.edited))):
+	case s.notes && want == status.Succeeded && since.Before(at(h.first)):
+		return "a soak would begin before the agent could know"
+	case since.After(at(latest)):
 		return "a deadline or a soak would end late"
 	case (s.keeps || s.stamps && want != status.ToApply) && !r.Applied.Equal(at(h.applied)):
 		return "the time of the version is not exact"
@@ -258,6 +282,9 @@ func TestNoHistoryStartsOrTimesOutEarly(t *testing.T) {
 			t.Fatalf("%s, after %q: %s\nreport %+v\ntruth %+v", s.name, h.events, complaint, r, h)
 		}
 		seen[fmt.Sprint(r.Status, " ", !r.Applied.IsZero())]++
+		if s.notes && r.Answered.Equal(at(h.minute)) {
+			status.StampOf(&h.work).NoteOn(&h.work, h.version(), 0, at(h.minute))
+		}
 		if h.minute == length {
 			return
 		}
@@ -268,7 +295,7 @@ func TestNoHistoryStartsOrTimesOutEarly(t *testing.T) {
 		}
 	}
 	for _, s := range sources {
-		h := &history{seen: map[string]as{}, wanted: 1, has: 1}
+		h := &history{seen: map[string]as{}, wanted: 1, has: 1, first: -1}
 		h.work.Namespace, h.work.Generation, h.work.CreationTimestamp = "cluster1", 1, metav1.NewTime(at(0))
 		s.write(h)
 		run(h, s)

@@ -81,7 +81,7 @@ func (s *stage) summaryOf(lines []string) (sum status.Summary) {
 		if what, sentence, ok := strings.Cut(line, ": "); ok {
 			switch what {
 			case "incomplete":
-				sum.Incomplete = sentence
+				sum.Incomplete, sum.Partial = sentence, true
 			case "breach":
 				sum.Breach = sentence
 			case "paused":
@@ -217,21 +217,21 @@ func (s *stage) policy(c scene.Command) string {
 func (s *stage) work(c scene.Command) string {
 	w := &s.object
 	w.Namespace = "cluster1"
-	version, _, _ := status.StampOf(w)
+	version := status.StampOf(w).Version
 	switch c.Args[0] {
 	case "apply":
 		version = c.Args[1]
+		attempt := 0
 		if len(c.Args) > 3 {
-			attempt, _ := strconv.Atoi(c.Args[3])
-			status.StampAttempt(w, version, attempt, s.clock(c.Args[2]))
-		} else {
-			status.Stamp(w, version, s.clock(c.Args[2]))
+			attempt, _ = strconv.Atoi(c.Args[3])
 		}
+		status.StampOf(w).NoteOn(w, version, attempt, s.clock(c.Args[2]))
 		w.Generation++
 	case "want":
 		version = c.Args[1]
 	case "delete":
 		w.DeletionTimestamp = &metav1.Time{Time: noon}
+		w.Generation++ // as the API server does
 	case "says":
 		for _, line := range lines(c.Input) {
 			f := strings.Fields(line)

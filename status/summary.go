@@ -7,8 +7,9 @@ import (
 	"github.com/cohort-ocm/cohort/grouping"
 )
 
-// Counts says how many selected clusters stand where. Each cluster that counts is in exactly one of the first six numbers;
-// Soaking and Held say more about some of them. The clusters that do not count are in Uncounted alone.
+// Counts says how many clusters stand where: the selected ones, and those that left with the version and still count. Each
+// cluster that counts is in exactly one of the first six numbers; Soaking, Held and Left say more about some of them. The
+// clusters that do not count are in Uncounted alone.
 type Counts struct {
 	// ToApply counts the waiting clusters: reported as ToApply, or not reported.
 	ToApply int `json:"toApply"`
@@ -34,6 +35,13 @@ type Counts struct {
 	Uncounted int `json:"uncounted,omitempty"`
 	// UncountedToApply is how many of the uncounted clusters wait.
 	UncountedToApply int `json:"uncountedToApply,omitempty"`
+
+	// Left is how many of the clusters in the first six numbers are not selected any more. They have the version and are not
+	// done with it, so they still count.
+	Left int `json:"left,omitempty"`
+
+	// Partial says that the decision groups are incomplete, so that more clusters may be selected.
+	Partial bool `json:"partial,omitempty"`
 }
 
 // Total gives the number of clusters that count.
@@ -42,7 +50,7 @@ func (c Counts) Total() int {
 }
 
 // selected gives the number of all clusters, counted or not.
-func (c Counts) selected() int { return c.Total() + c.Uncounted }
+func (c Counts) selected() int { return c.Total() + c.Uncounted - c.Left }
 
 // InFlight gives the number of clusters that have the workload and may yet change by themselves.
 func (c Counts) InFlight() int { return c.Progressing + c.Failed + c.Soaking }
@@ -53,16 +61,20 @@ func (c Counts) Failures() int { return c.Failed + c.TimeOut }
 // Done gives the number of clusters that need nothing more: succeeded and soaked, or left out.
 func (c Counts) Done() int { return c.Succeeded - c.Soaking + c.Skip }
 
-// Percent gives the percentage of the clusters that are done, among those that count. It is rounded down, so 100 means all.
-// It is 0 where no cluster counts, as nothing ran.
+// Percent gives the percentage of the clusters that are done, among those that count. It is rounded down, so 100 means all,
+// and at most 99 for Partial counts. It is 0 where no cluster counts, as nothing ran.
 func (c Counts) Percent() int {
 	if c.Total() == 0 {
 		return 0
 	}
-	return c.Done() * 100 / c.Total()
+	percent := c.Done() * 100 / c.Total()
+	if c.Partial {
+		return min(percent, 99)
+	}
+	return percent
 }
 
-// Add gives the sum of both.
+// Add gives the sum of both, which is Partial if either is.
 func (c Counts) Add(other Counts) Counts {
 	c.ToApply += other.ToApply
 	c.Progressing += other.Progressing
@@ -74,6 +86,8 @@ func (c Counts) Add(other Counts) Counts {
 	c.Held += other.Held
 	c.Uncounted += other.Uncounted
 	c.UncountedToApply += other.UncountedToApply
+	c.Left += other.Left
+	c.Partial = c.Partial || other.Partial
 	return c
 }
 
@@ -87,13 +101,13 @@ func (c Counts) sentence() string { return c.inWords(0) }
 // inWords gives the counts with this many waiting.
 func (c Counts) inWords(waiting int) string {
 	switch {
-	case c.selected() == 0:
+	case c.Total()+c.Uncounted == 0:
 		return "no cluster is selected"
 	case c.Total() == 0:
 		return fmt.Sprintf("no cluster of %d is counted", c.Uncounted)
 	}
 	return fmt.Sprintf("%d of %d clusters done", c.Done(), c.Total()) + part(c.InFlight(), "in flight") +
-		part(c.Failures(), "failed") + part(waiting, "waiting") + part(c.Uncounted, "not counted")
+		part(c.Failures(), "failed") + part(waiting, "waiting") + part(c.Left, "of them not selected any more") + part(c.Uncounted, "not counted")
 }
 
 func part(n int, what string) string {
@@ -138,15 +152,6 @@ type GroupCounts struct {
 // String gives group and counts in words: `group 1 "canary": 2 of 10 clusters done`.
 func (g GroupCounts) String() string { return g.Group.String() + ": " + g.Counts.String() }
 
-// Percent gives the percentage of the clusters that are done, rounded down, so 100 means all. While the decision groups
-// are incomplete it is at most 99.
-func (s Summary) Percent() int {
-	if percent := s.Counts.Percent(); s.Incomplete == "" || percent < 100 {
-		return percent
-	}
-	return 99
-}
-
 // String says what is happening, fit for the message of a condition, without a full stop: the counts, then what stops
 // the rollout, then why clusters wait.
 //
@@ -159,7 +164,7 @@ func (s Summary) String() string { return sentence(s.clauses()) }
 // clauses gives the counts, if there is anything to count, and each text about what stops the rollout once.
 func (s Summary) clauses() []string {
 	stops := s.stops()
-	if s.selected() == 0 && s.Incomplete != "" {
+	if s.Total()+s.Uncounted == 0 && s.Incomplete != "" {
 		return stops // it is unknown yet whether a cluster is selected
 	}
 	return append([]string{s.sentence()}, stops...)

@@ -31,11 +31,11 @@ func ExampleAddOnState() {
 		})
 	}
 	apply := func(now time.Time, attempt int, fails bool) { // for a cluster that starts
-		version, _, _ := status.StampOf(addon)
+		version := status.StampOf(addon).Version
 		if r, _ := status.FromManagedClusterAddOn(status.AddOnState{AddOn: addon, Desired: desired}); r.Status == status.ToApply {
 			version = now.Format(time.RFC3339Nano) // that it never had
 		}
-		status.StampAttempt(addon, version, attempt, now) // and update the add-on
+		status.StampOf(addon).NoteOn(addon, version, attempt, now) // and update the add-on
 		if !fails {
 			addon.Status.ConfigReferences = desired
 			progressing(metav1.ConditionTrue, addonv1beta1.ProgressingReasonProgressing, now) // and update its status

@@ -18,6 +18,9 @@ type AddOnStateV1alpha1 struct {
 
 	// Applied is since when the add-on's references are the desired ones, as in AddOnState.
 	Applied time.Time
+
+	// Now is the time of reading, for a caller that notes answers, as in WorkState.
+	Now time.Time
 }
 
 // FromManagedClusterAddOnV1alpha1 does for version v1alpha1 of the API what FromManagedClusterAddOn does for v1beta1.
@@ -31,6 +34,7 @@ func FromManagedClusterAddOnV1alpha1(a AddOnStateV1alpha1) (Report, bool) {
 		actual:     addOnConfigsV1alpha1(a.AddOn.Status.ConfigReferences),
 		desired:    addOnConfigsV1alpha1(a.Desired),
 		applied:    a.Applied,
+		now:        a.Now,
 	}.report()
 }
 

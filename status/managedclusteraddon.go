@@ -15,10 +15,9 @@ import (
 // same write of the status. Otherwise the failure of the configurations before counts for the new ones, and may stop their
 // rollout.
 //
-// To try again the configurations that an add-on has already, call [StampAttempt] with the version that the add-on is stamped
-// with ([StampOf]), and with the attempt that is wanted. Write that first. Then set the condition in the same way; the
-// references stay. Where attempts are used, new references are stamped by StampAttempt, too: [Stamp] would note the first
-// attempt, and the add-on would be started again each time that it fails.
+// To try again the configurations that an add-on has already, stamp it ([Stamp.NoteOn]) with the version that it is stamped
+// with, and with the attempt that the rollout gives. Write that first. Then set the condition in the same way; the
+// references stay.
 type AddOnState struct {
 	// AddOn is the object. It is not changed.
 	AddOn *addonv1beta1.ManagedClusterAddOn
@@ -34,11 +33,14 @@ type AddOnState struct {
 	// with the time of the old ones, and could time out at once. Stamp it with a version that it never had, such as the
 	// time, so that it is stamped anew if the second request fails.
 	Applied time.Time
+
+	// Now is the time of reading, for a caller that notes answers, as in WorkState.
+	Now time.Time
 }
 
 // FromManagedClusterAddOn reads the report of the add-on's cluster, which is the add-on's namespace. It returns false
-// where there is no add-on, or where it is being deleted: there is nothing to report then. The first line that applies
-// decides:
+// where there is no add-on. One that is being deleted is reported like any other, as long as it is there. The first line that
+// applies decides:
 //
 //	the add-on's references are not the desired ones, or a desired hash differs   ToApply, without times
 //	every desired configuration is the last applied one                           Succeeded
@@ -53,8 +55,8 @@ type AddOnState struct {
 //
 // LastTransitionTime is the time of the Progressing condition, or zero where that is missing. It moves only with the
 // condition's status: if the condition was False before and after a new configuration, its time is from before it.
-// Applied keeps a deadline or a soak from counting since then. So set Applied, or stamp the add-on with [Stamp].
-// Attempt is what [StampAttempt] noted.
+// Applied keeps a deadline or a soak from counting since then. So set Applied, or give the add-on
+// a [Stamp]. Attempt is the one of the stamp.
 func FromManagedClusterAddOn(a AddOnState) (Report, bool) {
 	if a.AddOn == nil {
 		return Report{}, false
@@ -65,6 +67,7 @@ func FromManagedClusterAddOn(a AddOnState) (Report, bool) {
 		actual:     addOnConfigs(a.AddOn.Status.ConfigReferences),
 		desired:    addOnConfigs(a.Desired),
 		applied:    a.Applied,
+		now:        a.Now,
 	}.report()
 }
 
@@ -73,7 +76,7 @@ type addOn struct {
 	object          metav1.Object
 	conditions      []metav1.Condition
 	actual, desired []addOnConfig
-	applied         time.Time
+	applied, now    time.Time
 }
 
 // addOnConfig is a reference to a configuration.
@@ -94,17 +97,13 @@ func addOnConfigs(references []addonv1beta1.ConfigReference) []addOnConfig {
 }
 
 func (a addOn) report() (Report, bool) {
-	if a.object.GetDeletionTimestamp() != nil {
-		return Report{}, false
-	}
-	report := Report{Cluster: a.object.GetNamespace(), Status: ToApply}
+	report := Report{Cluster: a.object.GetNamespace(), Status: ToApply, Deleting: a.object.GetDeletionTimestamp() != nil}
 	if !maps.Equal(configSet(a.actual), configSet(a.desired)) {
 		return report, true
 	}
-	_, attempt, stamped := StampOf(a.object)
-	report.Attempt, report.Applied = attempt, a.applied
-	if a.applied.IsZero() && !stamped.IsZero() {
-		report.Applied = later(stamped, a.object.GetCreationTimestamp().Time)
+	stamp := noted(a.object)
+	if report.Applied = a.applied; a.applied.IsZero() && !stamp.Applied.IsZero() {
+		report.Applied = later(stamp.Applied, a.object.GetCreationTimestamp().Time)
 	}
 	reason := ""
 	if c := meta.FindStatusCondition(a.conditions, addonv1beta1.ManagedClusterAddOnConditionProgressing); c != nil {
@@ -118,7 +117,10 @@ func (a addOn) report() (Report, bool) {
 	default:
 		report.Status = Progressing
 	}
-	return report.ofAttempt(), true
+	if report.Status != Succeeded {
+		a.now = time.Time{} // what the condition says may not be an answer
+	}
+	return stamp.Report(report, a.now), true
 }
 
 // desiredConfig has what tells two desired configurations apart.

@@ -142,16 +142,26 @@ func TestReferentsOfV1alpha1(t *testing.T) {
 
 // S2: no add-on, and one that is being deleted, is nothing to report.
 func TestFromManagedClusterAddOnWithoutOne(t *testing.T) {
-	terminating := addOn("Completed")
-	terminating.DeletionTimestamp = &metav1.Time{Time: at(1)}
-	for _, addon := range []*addonv1beta1.ManagedClusterAddOn{nil, terminating} {
-		if report, ok := status.FromManagedClusterAddOn(status.AddOnState{AddOn: addon, Applied: at(1)}); ok || report != (status.Report{}) {
-			t.Errorf("%v is reported as %+v", addon, report)
-		}
-		old := v1alpha1(t, status.AddOnState{AddOn: addon, Applied: at(1)})
-		if report, ok := status.FromManagedClusterAddOnV1alpha1(old); ok || report != (status.Report{}) {
-			t.Errorf("%v of v1alpha1 is reported as %+v", addon, report)
-		}
+	none := status.AddOnState{Applied: at(1)}
+	if report, ok := status.FromManagedClusterAddOn(none); ok || report != (status.Report{}) {
+		t.Errorf("reported as %+v", report)
+	}
+	if report, ok := status.FromManagedClusterAddOnV1alpha1(v1alpha1(t, none)); ok || report != (status.Report{}) {
+		t.Errorf("of v1alpha1: reported as %+v", report)
+	}
+}
+
+// S2: an add-on that is being deleted is reported as before, and so.
+func TestFromManagedClusterAddOnThatIsBeingDeleted(t *testing.T) {
+	state := status.AddOnState{AddOn: addOn("Completed"), Applied: at(1)}
+	want, _ := status.FromManagedClusterAddOn(state)
+	state.AddOn.DeletionTimestamp = &metav1.Time{Time: at(1)}
+	want.Deleting = true
+	if report, ok := status.FromManagedClusterAddOn(state); !ok || report != want {
+		t.Errorf("reported as %+v, %v, want %+v", report, ok, want)
+	}
+	if report, ok := status.FromManagedClusterAddOnV1alpha1(v1alpha1(t, state)); !ok || !cmp.Equal(report, want) {
+		t.Errorf("of v1alpha1: reported as %+v, %v, want %+v", report, ok, want)
 	}
 }
 
@@ -173,7 +183,7 @@ func TestFromManagedClusterAddOnApplied(t *testing.T) {
 	} {
 		addon.Annotations = nil
 		if !test.stamped.IsZero() {
-			status.Stamp(addon, "v2", test.stamped)
+			status.StampOf(addon).NoteOn(addon, "v2", 0, test.stamped)
 		}
 		got, _ := status.FromManagedClusterAddOn(status.AddOnState{AddOn: addon, Desired: test.desired, Applied: test.said})
 		if !got.Applied.Equal(test.want) {
@@ -200,7 +210,7 @@ func TestFromManagedClusterAddOnFailedBefore(t *testing.T) {
 		{"failed in the attempt", 1, false, at(6), status.Failed},
 	} {
 		addon := addOn("Failed", references...)
-		status.StampAttempt(addon, "v2", test.attempt, at(5))
+		status.StampOf(addon).NoteOn(addon, "v2", test.attempt, at(5))
 		c := &addon.Status.Conditions[1]
 		c.LastTransitionTime = metav1.NewTime(test.failed)
 		if test.progressing {

@@ -8,7 +8,7 @@ import (
 	workv1 "open-cluster-management.io/api/work/v1"
 )
 
-// WorkState is what a controller knows of a ManifestWork. With [Stamp], Work and Version are enough.
+// WorkState is what a controller knows of a ManifestWork. With a [Stamp] on the work, Work and Version are enough.
 type WorkState struct {
 	// Work is the object. It is not changed.
 	Work *workv1.ManifestWork
@@ -17,7 +17,7 @@ type WorkState struct {
 	// only where the workload never changes.
 	Version string
 
-	// Has is the version that the work has. Empty means the version that [Stamp] noted on it. Set it where the version
+	// Has is the version that the work has. Empty means the version of its [Stamp]. Set it where the version
 	// is kept elsewhere, for instance in a label. For works from before anyone stamped them, set it to a hash of the
 	// work's own spec; otherwise a rollout takes them for outdated and writes all of them again.
 	Has string
@@ -26,10 +26,17 @@ type WorkState struct {
 	// the creation of the work if its spec was never changed (generation 1), and otherwise the newest write of the spec
 	// that its managed fields show.
 	Applied time.Time
+
+	// Now is the time of reading, for a caller that notes answers; leave it zero otherwise. Where a cluster has answered and
+	// no answer is noted ([Stamp.NoteOn]), the report has Now as Answered. Write a new stamp for each work with such a
+	// report, settled ones too: as long as nothing is noted, a soak and a wait between groups begin anew at each reading.
+	// Where a rollout has neither, nothing need be noted.
+	Now time.Time
 }
 
 // FromManifestWork reads the report of the work's cluster, which is the work's namespace. It returns false where there
-// is no work, or where it is being deleted: there is nothing to report then. The first line that applies decides:
+// is no work. A work that is being deleted is reported like any other, as long as it is there: the API server counts the
+// deletion as a generation, so conditions of the generation before are current then. The first line that applies decides:
 //
 //	the work does not have the wanted version                        ToApply, without Applied
 //	Applied is not True, or not for the work's generation            ToApply
@@ -45,25 +52,25 @@ type WorkState struct {
 // agent has to answer that write, and the wait for it begins anew, unless the caller set Applied.
 //
 // LastTransitionTime is the time of the condition that decided; for Failed the later of the two, for ToApply zero. It may be
-// from before the version, where the condition was the same with the version before. The soak then runs from Applied, even if
-// the agent answered long after that. Attempt is what [StampAttempt] noted, where the stamp is about the version that the
-// work has.
+// from before the version, where the condition was the same with the version before. The soak then runs from the answer that
+// was noted, or from Applied where none was, even if the agent answered long after that. Attempt is the one of the stamp,
+// where the stamp is about the version that the work has.
 //
 // Since when the work has the version is unknown where the spec was changed, nothing was stamped, and the managed fields are
 // stripped or do not say who wrote the spec. Then LastTransitionTime is zero, too: the time of a condition may be about an
 // earlier version, since it does not move when the condition only observes a new generation. A cluster that has not answered
 // is Progressing then. So a soak may never end, rather than end early. Package rollout warns of that.
 func FromManifestWork(w WorkState) (Report, bool) {
-	if w.Work == nil || w.Work.DeletionTimestamp != nil {
+	if w.Work == nil {
 		return Report{}, false
 	}
-	report := Report{Cluster: w.Work.Namespace, Status: ToApply}
-	has, stamped, attempt := w.stamp()
+	report := Report{Cluster: w.Work.Namespace, Status: ToApply, Deleting: w.Work.DeletionTimestamp != nil}
+	has, stamp := w.stamp()
 	if w.Version != "" && has != w.Version {
 		return report, true
 	}
 	report.Status, report.LastTransitionTime = manifestWork(w.Work)
-	report.Applied, report.Attempt = w.applied(stamped), attempt
+	report.Applied = w.applied(stamp.Applied)
 	switch unanswered := report.Status == ToApply; {
 	case report.Applied.IsZero():
 		report.LastTransitionTime = time.Time{}
@@ -71,18 +78,17 @@ func FromManifestWork(w WorkState) (Report, bool) {
 			report.Status = Progressing
 		}
 	case unanswered && w.Applied.IsZero():
-		report.Applied = later(report.Applied, specWritten(w.Work.ManagedFields, stamped.IsZero()))
+		report.Applied = later(report.Applied, specWritten(w.Work.ManagedFields, stamp.Applied.IsZero()))
 	}
-	return report.ofAttempt(), true
+	return stamp.Report(report, w.Now), true
 }
 
-// stamp gives the version that the work has and, where the stamp is about that one, since when and at which attempt.
-func (w WorkState) stamp() (has string, applied time.Time, attempt int) {
-	version, attempt, applied := StampOf(w.Work)
-	if w.Has != "" && w.Has != version {
-		return w.Has, time.Time{}, 0
+// stamp gives the version that the work has and, where the stamp is about that one, the stamp.
+func (w WorkState) stamp() (has string, s Stamp) {
+	if s = noted(w.Work); w.Has != "" && w.Has != s.Version {
+		return w.Has, Stamp{}
 	}
-	return version, applied, attempt
+	return s.Version, s
 }
 
 // applied gives since when the work has its version, from the first source that knows.
@@ -92,7 +98,7 @@ func (w WorkState) applied(stamped time.Time) time.Time {
 		return w.Applied
 	case !stamped.IsZero():
 		return later(stamped, w.Work.CreationTimestamp.Time) // a copy or a backup has an older stamp
-	case w.Work.Generation == 1:
+	case specGeneration(w.Work) == 1:
 		return w.Work.CreationTimestamp.Time
 	default:
 		return specWritten(w.Work.ManagedFields, true)
@@ -103,7 +109,7 @@ func (w WorkState) applied(stamped time.Time) time.Time {
 func manifestWork(work *workv1.ManifestWork) (RolloutStatus, time.Time) {
 	find := func(conditionType string) (c *metav1.Condition, current bool) {
 		c = meta.FindStatusCondition(work.Status.Conditions, conditionType)
-		return c, c != nil && c.ObservedGeneration == work.Generation
+		return c, c != nil && (c.ObservedGeneration == work.Generation || c.ObservedGeneration == specGeneration(work))
 	}
 	applied, appliedCurrent := find(workv1.WorkApplied)
 	progressing, progressingCurrent := find(workv1.WorkProgressing)
@@ -118,6 +124,15 @@ func manifestWork(work *workv1.ManifestWork) (RolloutStatus, time.Time) {
 	default:
 		return Progressing, progressing.LastTransitionTime.Time
 	}
+}
+
+// specGeneration gives the generation of the work's last change. The API server counts the request to delete a work as one
+// more, which an agent that was cut off never observes.
+func specGeneration(work *workv1.ManifestWork) int64 {
+	if work.DeletionTimestamp != nil {
+		return work.Generation - 1
+	}
+	return work.Generation
 }
 
 func later(a, b time.Time) time.Time {

@@ -103,11 +103,23 @@ func reportOfWork(t testing.TB, w status.WorkState) status.Report {
 
 // S1: no work, and one that is being deleted, is nothing to report.
 func TestFromManifestWorkWithoutAWork(t *testing.T) {
-	terminating := manifestWork(condition("Applied", metav1.ConditionTrue, generation, 1), condition("Progressing", metav1.ConditionFalse, generation, 1))
-	terminating.DeletionTimestamp = &metav1.Time{Time: at(2)}
-	for _, work := range []*workv1.ManifestWork{nil, terminating} {
-		if report, ok := status.FromManifestWork(status.WorkState{Work: work, Version: "v1", Has: "v1", Applied: at(1)}); ok || report != (status.Report{}) {
-			t.Errorf("%v is reported as %+v", work, report)
+	if report, ok := status.FromManifestWork(status.WorkState{Version: "v1", Has: "v1", Applied: at(1)}); ok || report != (status.Report{}) {
+		t.Errorf("reported as %+v", report)
+	}
+}
+
+// S1: a work that is being deleted is reported as before, and so. The deletion raises the generation by one, and the agent of a
+// cluster that was cut off never sees it.
+func TestFromManifestWorkThatIsBeingDeleted(t *testing.T) {
+	conditions := []metav1.Condition{condition("Applied", metav1.ConditionTrue, generation, 1), condition("Progressing", metav1.ConditionFalse, generation, 1)}
+	state := status.WorkState{Work: manifestWork(conditions...), Version: "v1", Has: "v1", Applied: at(1)}
+	want, _ := status.FromManifestWork(state)
+	want.Deleting = true
+	state.Work.DeletionTimestamp = &metav1.Time{Time: at(2)}
+	for _, raised := range []int64{0, 1} {
+		state.Work.Generation = generation + raised
+		if report, ok := status.FromManifestWork(state); !ok || report != want {
+			t.Errorf("generation raised by %d: reported as %+v, %v, want %+v", raised, report, ok, want)
 		}
 	}
 }
@@ -173,7 +185,7 @@ func ExampleFromManifestWork() {
 		}},
 	}
 	noon := time.Date(2026, time.November, 21, 12, 0, 0, 0, time.UTC)
-	status.Stamp(work, "7d4b", noon)
+	status.StampOf(work).NoteOn(work, "7d4b", 0, noon)
 	report, _ := status.FromManifestWork(status.WorkState{Work: work, Version: "7d4b"})
 	fmt.Println(report.Cluster, report.Status)
 
@@ -182,7 +194,7 @@ func ExampleFromManifestWork() {
 	fmt.Println(report.Status, report.Applied.IsZero())
 
 	// Its turn comes. The work is stamped and written; the agent has not seen it yet.
-	status.Stamp(work, "91ac", noon.Add(time.Hour))
+	status.StampOf(work).NoteOn(work, "91ac", 0, noon.Add(time.Hour))
 	work.Generation++
 	report, _ = status.FromManifestWork(status.WorkState{Work: work, Version: "91ac"})
 	fmt.Println(report.Status, report.Applied.Format("15:04"))

@@ -117,8 +117,8 @@ func availableGroups(groups *grouping.Groups, available []bool) int {
 	return n
 }
 
-// updated counts the clusters that count and have the present version, in whatever status.
-func (c Counts) updated() int { return c.Total() - c.ToApply - c.Skip }
+// updated counts the selected clusters that count and have the present version, in whatever status.
+func (c Counts) updated() int { return c.Total() - c.Left - c.ToApply - c.Skip }
 
 func one(is bool) int {
 	if is {

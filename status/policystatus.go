@@ -35,11 +35,11 @@ type PolicyPlacement struct {
 	PolicySet string `json:"policySet,omitempty"`
 	// Decisions are the clusters that the binding selects. Leaving them out saves room in the object.
 	Decisions []PolicyDecision `json:"decisions,omitempty"`
-	// Exclusions are the names of the selected clusters that the set excludes for the policy.
-	Exclusions []string `json:"exclusions,omitempty"`
+	// Exclusions are the selected clusters that the set excludes for the policy, by name.
+	Exclusions []PolicyDecision `json:"exclusions,omitempty"`
 }
 
-// PolicyDecision is a cluster that a binding selects.
+// PolicyDecision is a cluster that a binding selects, or that a set excludes. An exclusion has no namespace.
 type PolicyDecision struct {
 	ClusterName      string `json:"clusterName,omitempty"`
 	ClusterNamespace string `json:"clusterNamespace,omitempty"`
@@ -53,6 +53,13 @@ type PolicyClusterStatus struct {
 	ClusterName     string                   `json:"clustername,omitempty"`
 	// ClusterNamespace is where the replicated policy is; the cluster's name where it is left empty.
 	ClusterNamespace string `json:"clusternamespace,omitempty"`
+	// RemainingBindings are the bindings that bind the cluster although a set excludes it, by name.
+	RemainingBindings []PolicyRemainingBinding `json:"remainingBindings,omitempty"`
+}
+
+// PolicyRemainingBinding is a binding that binds a cluster although a set excludes it.
+type PolicyRemainingBinding struct {
+	PlacementBinding string `json:"placementBinding,omitempty"`
 }
 
 // PolicyDetails is one template in the status of a replicated policy.
@@ -73,8 +80,8 @@ type PolicyHistory struct {
 
 // SetPolicyStatus sets the status of a root policy from its bindings, its clusters and the summary of the rollout, and says
 // whether it changed anything. Placements and clusters may be in any order; the status has them sorted by name. Details stay
-// as they are. The arguments are not changed. The status shares the slices inside a placement with the argument, and no other
-// slice. It takes time linear in the clusters if they are sorted by name.
+// as they are. The arguments are not changed. The status shares the slices inside placements and clusters with the arguments, and
+// no other slice. It takes time linear in the clusters if they are sorted by name.
 func SetPolicyStatus(st *PolicyStatus, placements []PolicyPlacement, clusters []PolicyClusterStatus, s Summary) bool {
 	next := PolicyStatus{
 		RolloutStatus: s.Aggregate(),
@@ -93,7 +100,7 @@ func SetPolicyStatus(st *PolicyStatus, placements []PolicyPlacement, clusters []
 	next.ComplianceState = policyv1.Aggregate(states...)
 
 	changed := st.ComplianceState != next.ComplianceState || st.RolloutStatus != next.RolloutStatus ||
-		!slices.Equal(st.Status, next.Status) || !slices.EqualFunc(st.Placement, next.Placement, samePlacement)
+		!slices.EqualFunc(st.Status, next.Status, samePolicyCluster) || !slices.EqualFunc(st.Placement, next.Placement, samePlacement)
 	*st = next
 	return changed
 }
@@ -119,4 +126,9 @@ func comparePlacements(a, b PolicyPlacement) int {
 
 func samePlacement(a, b PolicyPlacement) bool {
 	return comparePlacements(a, b) == 0 && slices.Equal(a.Decisions, b.Decisions) && slices.Equal(a.Exclusions, b.Exclusions)
+}
+
+func samePolicyCluster(a, b PolicyClusterStatus) bool {
+	return a.ClusterName == b.ClusterName && a.ComplianceState == b.ComplianceState && a.RolloutStatus == b.RolloutStatus &&
+		a.ClusterNamespace == b.ClusterNamespace && slices.Equal(a.RemainingBindings, b.RemainingBindings)
 }

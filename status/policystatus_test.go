@@ -55,6 +55,10 @@ func TestPolicyStatusSaysWhetherItChanged(t *testing.T) {
 					ComplianceState:  rapid.SampledFrom([]policyv1.ComplianceState{"", "Compliant", "NonCompliant"}).Draw(t, "compliance"),
 					RolloutStatus:    rapid.SampledFrom([]status.RolloutStatus{status.ToApply, status.Succeeded}).Draw(t, "status"),
 				})
+				if rapid.Bool().Draw(t, "remains") {
+					name := rapid.SampledFrom([]string{"b0", "b1"}).Draw(t, "remaining")
+					clusters[i].RemainingBindings = []status.PolicyRemainingBinding{{PlacementBinding: name}}
+				}
 			}
 			var placements []status.PolicyPlacement
 			for i := range rapid.IntRange(0, 3).Draw(t, "bindings") {
@@ -63,7 +67,7 @@ func TestPolicyStatusSaysWhetherItChanged(t *testing.T) {
 					p.Decisions = []status.PolicyDecision{{ClusterName: rapid.SampledFrom([]string{"c0", "c1"}).Draw(t, "decision")}}
 				}
 				if rapid.Bool().Draw(t, "excludes") {
-					p.Exclusions = []string{rapid.SampledFrom([]string{"c0", "c1"}).Draw(t, "exclusion")}
+					p.Exclusions = []status.PolicyDecision{{ClusterName: rapid.SampledFrom([]string{"c0", "c1"}).Draw(t, "exclusion")}}
 				}
 				placements = append(placements, p)
 			}
@@ -76,7 +80,7 @@ func TestPolicyStatusSaysWhetherItChanged(t *testing.T) {
 			if status.SetPolicyStatus(&st, rapid.Permutation(placements).Draw(t, "order of bindings"), rapid.Permutation(clusters).Draw(t, "order"), s) {
 				t.Fatal("the same in another order changed something")
 			}
-			if !slices.Equal(given, clusters) || !cmp.Equal(bound, placements) {
+			if !cmp.Equal(given, clusters) || !cmp.Equal(bound, placements) {
 				t.Fatalf("what was given became %+v and %+v", clusters, placements)
 			}
 			if !cmp.Equal(st.Placement, bound) || len(st.Details) != 1 {
@@ -101,8 +105,8 @@ func TestPolicyStatusChangesWithItsBindings(t *testing.T) {
 	for _, p := range []status.PolicyPlacement{
 		{PlacementBinding: "b"},
 		{PlacementBinding: "b", PolicySet: "s"},
-		{PlacementBinding: "b", PolicySet: "s", Exclusions: []string{"c"}},
-		{PlacementBinding: "b", PolicySet: "s", Exclusions: []string{"d"}},
+		{PlacementBinding: "b", PolicySet: "s", Exclusions: []status.PolicyDecision{{ClusterName: "c"}}},
+		{PlacementBinding: "b", PolicySet: "s", Exclusions: []status.PolicyDecision{{ClusterName: "d"}}},
 		{PlacementBinding: "b", PolicySet: "s", Decisions: []status.PolicyDecision{{ClusterName: "c"}}},
 		{PlacementBinding: "b", PolicySet: "s", Decisions: []status.PolicyDecision{{ClusterName: "d"}}},
 		{PlacementBinding: "b", Placement: "p"},
@@ -143,8 +147,8 @@ func ExampleSetPolicyStatus() {
 func TestPolicyStatusHasTheNamesOfTheRealObject(t *testing.T) {
 	for _, text := range []string{
 		`{"compliant":"NonCompliant","rolloutStatus":"Progressing",` +
-			`"placement":[{"placementBinding":"b","placement":"p","policySet":"s","decisions":[{"clusterName":"c","clusterNamespace":"c"}],"exclusions":["d"]},{"placementBinding":"b2","placementRule":"r"}],` +
-			`"status":[{"compliant":"NonCompliant","rolloutStatus":"Failed","clustername":"c","clusternamespace":"c"}]}`,
+			`"placement":[{"placementBinding":"b","placement":"p","policySet":"s","decisions":[{"clusterName":"c","clusterNamespace":"c"}],"exclusions":[{"clusterName":"d"}]},{"placementBinding":"b2","placementRule":"r"}],` +
+			`"status":[{"compliant":"NonCompliant","rolloutStatus":"Failed","clustername":"c","clusternamespace":"c","remainingBindings":[{"placementBinding":"b2"}]}]}`,
 		`{"compliant":"Compliant","rolloutStatus":"Succeeded",` +
 			`"details":[{"templateMeta":{"name":"t"},"compliant":"Compliant","history":[{"lastTimestamp":"2026-11-21T12:00:00Z","message":"Compliant; ok","eventName":"ns.p.17"}]}]}`,
 	} {

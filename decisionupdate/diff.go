@@ -3,7 +3,10 @@ package decisionupdate
 import (
 	"slices"
 
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+
+	"github.com/cohort-ocm/cohort/internal/fielderrs"
 )
 
 // Diff returns what has to be written so that the stored PlacementDecisions of one placement become the desired
@@ -15,7 +18,7 @@ import (
 // Objects that are as desired aren't written, and objects that are being deleted aren't deleted again.
 //
 // All gives one step of creates and updates and, if objects are left over, a second step of deletes. RollingUpdate
-// gives as few writes as the package comment says, within [MaxSteps], or the two phases of [SurgeAndFinalize]. Where
+// gives as few writes as the package comment says, within MaxSteps, or the two phases of SurgeAndFinalize. Where
 // clusters are only added, as when nothing is stored, both fill the named groups first, one a step in the order of
 // their index, and then all others in one step.
 //
@@ -32,12 +35,16 @@ import (
 // Stored objects may hold a cluster twice, empty decisions, or more than 100 clusters, as an interrupted update leaves
 // them. A stored object may lack the labels, or have another placement's, if the placement is its controller: it is taken
 // over.
-func Diff(stored, desired []*clusterv1beta1.PlacementDecision, strategy UpdateStrategy, opts ...Option) (Update, error) {
-	set, err := settings(strategy, opts)
-	if err != nil {
-		return Update{}, err
+func Diff(stored, desired []*clusterv1beta1.PlacementDecision, strategy UpdateStrategy) (Update, error) {
+	if errs := Validate(strategy, field.NewPath("spec", "decisionStrategy", "updateStrategy")); len(errs) > 0 {
+		return Update{}, fielderrs.Join(errs)
 	}
-	f, err := newFleet(stored, desired)
+	return diff(stored, desired, strategy, maxClusters)
+}
+
+// diff is Diff with objects of at most so many clusters.
+func diff(stored, desired []*clusterv1beta1.PlacementDecision, strategy UpdateStrategy, limit int) (Update, error) {
+	f, err := newFleet(stored, desired, limit)
 	if err != nil {
 		return Update{}, err
 	}
@@ -52,13 +59,13 @@ func Diff(stored, desired []*clusterv1beta1.PlacementDecision, strategy UpdateSt
 		steps = f.fill()
 	case strategy.Type != UpdateStrategyTypeRollingUpdate:
 		steps = f.all()
-	case set.surgeFinalize:
+	case strategy.SurgeAndFinalize:
 		steps = f.surgeAndFinalize()
 	default:
-		steps = f.fewestWrites(set.maxSteps)
+		steps = f.fewestWrites(strategy.MaxSteps)
 	}
 	// Objects come by name, so that each step is sorted; a step may turn out to be empty.
-	steps = slices.DeleteFunc(steps, func(s Step) bool { return len(s) == 0 })
+	steps = f.sealed(slices.DeleteFunc(steps, func(s Step) bool { return len(s) == 0 }))
 	if len(steps) == 0 {
 		return Update{}, nil
 	}
@@ -82,39 +89,62 @@ func (f *fleet) all() []Step {
 }
 
 // surgeAndFinalize writes unions, then the desired content (D3). Where the union equals the desired clusters, the
-// desired content is written at once. Where it equals the stored clusters, the first phase is skipped.
+// desired content is written at once. Where it equals the stored clusters, the first phase is skipped. Where it is more than
+// an object may have, the clusters that move go to objects of the surge.
 func (f *fleet) surgeAndFinalize() []Step {
-	steps := make([]Step, 2)
-	every := func(int32) bool { return true }
-	for o := range f.objects {
-		obj := &f.objects[o]
+	m := f.moves()
+	level := make([]int, len(m.objects))
+	p := plan{steps: make([][]act, 2)}
+	parked := make(map[Group][]int32)
+	for v := range m.objects {
+		obj := m.object(int32(v))
+		level[v] = 2
 		switch {
-		case !obj.differs():
-		case obj.stored == nil:
-			steps[0] = append(steps[0], obj.final(nil))
-		case obj.desired == nil:
-			steps[1] = append(steps[1], obj.final(nil))
-		case !obj.loses:
-			steps[0] = append(steps[0], obj.final(nil))
-		case !obj.gains && !obj.unlabelled:
-			steps[1] = append(steps[1], obj.final(nil))
+		case obj.stored == nil, obj.desired != nil && !obj.loses:
+			level[v] = 1
+		case obj.desired == nil, !obj.gains && !obj.unlabelled:
+		case obj.unionSize() <= f.limit:
+			p.add(1, act{vertex: int32(v), clusters: numbersFrom(obj.first, len(obj.desired.Status.Decisions)), whole: true})
 		default:
-			surge := obj.surge(f.content(int32(o), every, every))
-			steps[0] = append(steps[0], surge)
-			steps[1] = append(steps[1], obj.final(&surge))
+			m.arriving(int32(v), func(cluster int32) {
+				parked[m.groupFor(cluster)] = append(parked[m.groupFor(cluster)], cluster)
+			})
 		}
+		p.add(level[v], act{vertex: int32(v), last: true})
 	}
-	return steps
+	m.park(&p, level, parked)
+	return m.carryOut(p)
 }
 
-// surge writes the first of the object's two contents. An object without the label of its placement gets it now:
-// readers that look for that label would miss the clusters that come early (D14).
-func (o *object) surge(decisions []clusterv1beta1.ClusterDecision) Write {
+// unionSize returns how many clusters the object stores or desires.
+func (o *object) unionSize() int {
+	return len(clusterNames(o.stored)) + len(without(clusterNames(o.desired), clusterNames(o.stored)))
+}
+
+// numbersFrom returns so many numbers.
+func numbersFrom(first int32, n int) []int32 {
+	numbers := make([]int32, n)
+	for i := range numbers {
+		numbers[i] = first + int32(i)
+	}
+	return numbers
+}
+
+// surge writes a content before the final one. The object may have had one such before. An object without the label of its
+// placement gets it now: readers that look for that label would miss the clusters that come early (D14).
+func (o *object) surge(before *Write, decisions []clusterv1beta1.ClusterDecision) Write {
 	w := Write{Verb: VerbUpdate, Surge: true, From: o.stored, Parts: []Part{PartStatus}}
-	to := *o.stored
-	if o.relabelled && (o.partFirst() == PartLabels || o.unlabelled) {
+	relabel := o.relabelled && (o.partFirst() == PartLabels || o.unlabelled)
+	if before != nil {
+		w.From, relabel = before.To, false
+	}
+	to := *w.From
+	if relabel {
 		w.Parts = []Part{PartLabels, PartStatus}
 		to.Labels = o.labels
+		if slices.Equal(decisions, w.From.Status.Decisions) { // what it gains comes later
+			w.Parts = []Part{PartLabels}
+		}
 	}
 	to.Status.Decisions = decisions
 	w.To = &to
@@ -138,7 +168,7 @@ func (o *object) final(surge *Write) Write {
 	if surge != nil {
 		w.From = surge.To
 	}
-	relabel := o.relabelled && (surge == nil || !slices.Contains(surge.Parts, PartLabels))
+	relabel := o.relabelled && (surge == nil || !surge.labelled(o.labels))
 	switch {
 	case !relabel:
 		w.Parts = []Part{PartStatus}

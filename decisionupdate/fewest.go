@@ -1,117 +1,133 @@
 package decisionupdate
 
-// fewestWrites writes each object once, in an order in which every cluster arrives before it leaves. It surges objects
-// where there is no such order, or none short enough (D4). With maxSteps 0 every order is short enough.
-func (f *fleet) fewestWrites(maxSteps int) []Step {
-	vertices, g := f.moves()
-	surged := chooseSurges(g, maxSteps)
-	level, latest := g.levels(surged)
-	if f.hurry(vertices, level, surged) {
-		level, latest = g.levels(surged)
-	}
+import "slices"
 
-	steps := make([]Step, latest)
-	add := func(level int, w Write) { steps[level-1] = append(steps[level-1], w) }
-	at := make([]int, len(f.objects)) // by object: the step of its last write
-	for v, o := range vertices {
-		at[o] = level[v]
+// fewestWrites plans in several ways and carries out the best (D4). With maxSteps 0 any number of steps will do.
+func (f *fleet) fewestWrites(maxSteps int) []Step {
+	m := f.moves()
+	best := m.atOnce(maxSteps)
+	if best.extras == 0 && best.writes() < len(m.objects)+3 {
+		return m.carryOut(best) // nothing can take less: each surge is needed
 	}
-	for v, o := range vertices {
-		obj := &f.objects[o]
-		early := func(cluster int32) bool { // the object that gives it away waits only for the surge
-			from := f.holder[cluster]
-			return from != nobody && at[from] <= at[o]
+	if len(m.urgent) == 0 {
+		if maxSteps == 0 {
+			for inPlace := range 3 {
+				if p := m.inOrder(inPlace); p.better(best) {
+					best = p
+				}
+			}
 		}
-		if !surged[v] || !f.desires(o, early) {
-			add(level[v], obj.final(nil))
-			continue
+		if p, ok := m.search(maxSteps, best); ok {
+			best = p
 		}
-		surge := obj.surge(f.content(o, f.heldBy(o), early))
-		final := obj.final(&surge)
-		add(1, surge)
-		add(level[v], final)
 	}
-	return steps
+	return m.carryOut(best)
+}
+
+// atOnce lets all clusters in early in the first step: those of an object into the object if they have room, others into
+// objects of the surge.
+func (m *moves) atOnce(maxSteps int) plan {
+	surged := chooseSurges(m.g, maxSteps)
+	level, latest := m.g.levels(surged)
+	if m.hurry(level, surged) {
+		level, latest = m.g.levels(surged)
+	}
+	early := make([][]int32, len(m.objects)) // by vertex: the clusters that have to come early
+	for v := range m.objects {
+		if surged[v] {
+			early[v] = m.early(int32(v), level)
+		}
+	}
+	p := plan{steps: make([][]act, latest)}
+	for v := range m.objects {
+		p.add(level[v], act{vertex: int32(v), last: true})
+	}
+	m.park(&p, level, m.surgeInPlace(&p, early))
+	return p
+}
+
+// early returns the clusters of a surged vertex that have to be there before its final write. Its holder drops it no later.
+func (m *moves) early(v int32, level []int) []int32 {
+	var early []int32
+	obj := m.object(v)
+	if obj.desired == nil {
+		return nil
+	}
+	for i := range obj.desired.Status.Decisions {
+		cluster := obj.first + int32(i)
+		from := m.holder[cluster]
+		if from != nobody && (m.fleet.objects[from].dying() || level[m.vertex[from]] <= level[v]) {
+			early = append(early, cluster)
+		}
+	}
+	return early
 }
 
 // hurry also surges the objects that would be written after the first step and get a cluster that only an object being
 // deleted has (D13). It reports whether there are any.
-func (f *fleet) hurry(vertices []int32, level []int, surged []bool) bool {
+func (m *moves) hurry(level []int, surged []bool) bool {
 	found := false
-	for v, o := range vertices {
-		dying := func(cluster int32) bool {
-			from := f.holder[cluster]
-			return from != nobody && f.objects[from].dying()
-		}
-		if level[v] > 1 && !surged[v] && f.desires(o, dying) {
+	for _, cluster := range m.urgent {
+		if v := m.goalOf(cluster); level[v] > 1 && !surged[v] {
 			surged[v], found = true, true
 		}
 	}
 	return found
 }
 
-// desires reports whether the object desires such a cluster. The heuristic may choose a surge for none; that is left
-// out.
-func (f *fleet) desires(o int32, such func(cluster int32) bool) bool {
-	obj := &f.objects[o]
-	if obj.desired == nil {
-		return false
-	}
-	for i := range obj.desired.Status.Decisions {
-		if such(obj.first + int32(i)) {
-			return true
+// surgeInPlace adds the surges of objects that have room, and returns the clusters that have to be parked, by the group that
+// they go to. Where objects of the surge have room to spare, small surges go there, too: an object of the surge takes two
+// writes, however many surges it replaces.
+func (m *moves) surgeInPlace(p *plan, early [][]int32) map[Group][]int32 {
+	fits := make(map[Group][]int32) // the vertices with room
+	parked := make(map[Group][]int32)
+	for v := range early {
+		switch g := m.groupOfVertex(int32(v)); {
+		case len(early[v]) == 0:
+		case len(early[v]) <= m.room(int32(v), len(m.held[v])):
+			fits[g] = append(fits[g], int32(v))
+		default:
+			parked[g] = append(parked[g], early[v]...)
 		}
 	}
-	return false
-}
-
-// heldBy reports whether the object has to keep a cluster.
-func (f *fleet) heldBy(o int32) func(cluster int32) bool {
-	return func(cluster int32) bool { return cluster != nobody && f.holder[cluster] == o }
-}
-
-// moves returns the objects that have to be written, in order, and the graph between them: an edge from the
-// object that holds a cluster to the one that it goes to.
-func (f *fleet) moves() ([]int32, graph) {
-	var vertices []int32
-	vertex := make([]int32, len(f.objects))
-	for o := range f.objects {
-		if f.objects[o].differs() {
-			vertex[o] = int32(len(vertices))
-			vertices = append(vertices, int32(o))
-		}
-	}
-	g := newGraph(len(vertices))
-	for _, o := range vertices {
-		for _, cluster := range f.objects[o].storedIDs {
-			if cluster == nobody || f.holder[cluster] != o {
-				continue // nobody waits for it, or another object keeps it
+	for g, vertices := range fits {
+		slices.SortStableFunc(vertices, func(a, b int32) int { return len(early[a]) - len(early[b]) })
+		all, most := len(parked[g]), 0 // how many of them to park
+		cost := func(n, clusters int) int { return 2*((clusters+m.limit-1)/m.limit) + len(vertices) - n }
+		least := cost(0, all)
+		for n, v := range vertices {
+			if all += len(early[v]); cost(n+1, all) < least {
+				least, most = cost(n+1, all), n+1
 			}
-			g.link(vertex[o], vertex[f.goal[cluster]])
+		}
+		for _, v := range vertices[:most] {
+			parked[g] = append(parked[g], early[v]...)
+		}
+		for _, v := range vertices[most:] {
+			p.add(1, act{vertex: v, clusters: early[v]})
 		}
 	}
-	for v, o := range vertices {
-		g.over[v] = f.surgeOver(o)
-	}
-	return vertices, g
+	return parked
 }
 
-// surgeOver returns how far a surge could take the object over the limit.
-func (f *fleet) surgeOver(o int32) int32 {
-	obj := &f.objects[o]
-	if obj.stored == nil || obj.desired == nil {
-		return 0
+func (m *moves) groupOfVertex(v int32) Group {
+	if obj := m.object(v); obj.desired != nil {
+		return groupOf(obj.desired.Labels)
 	}
-	n := 0
-	for i := range obj.desired.Status.Decisions {
-		if id := obj.first + int32(i); f.stays[id] || f.holder[id] != nobody {
-			n++
+	return Group{}
+}
+
+// park adds objects of the surge for the clusters. Each is deleted when the goals of its clusters are written.
+func (m *moves) park(p *plan, level []int, parked map[Group][]int32) {
+	for _, g := range sortedGroups(parked) {
+		for clusters := range slices.Chunk(parked[g], m.limit) {
+			p.add(1, act{vertex: nobody, extra: p.extras, clusters: clusters})
+			latest := 1
+			for _, cluster := range clusters {
+				latest = max(latest, level[m.goalOf(cluster)])
+			}
+			p.add(latest+1, act{vertex: nobody, extra: p.extras, last: true})
+			p.extras++
 		}
 	}
-	for _, id := range obj.storedIDs {
-		if f.heldBy(o)(id) {
-			n++
-		}
-	}
-	return int32(max(n-maxClusters, 0))
 }

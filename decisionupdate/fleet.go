@@ -12,6 +12,7 @@ import (
 // fleet has the stored and the desired state side by side. Desired clusters are numbered in the order of their objects
 // and decisions, so the numbers of one object are consecutive. Stored clusters that aren't desired have no number.
 type fleet struct {
+	limit   int      // how many clusters an object may have
 	objects []object // stored or desired, by name
 	goal    []int32  // by cluster: the object that desires it
 	stays   []bool   // by cluster: its goal stores it already
@@ -51,7 +52,7 @@ func (o *object) dying() bool {
 }
 
 // newFleet checks both lists (D9) and puts them side by side. It takes time linear in the decisions.
-func newFleet(stored, desired []*clusterv1beta1.PlacementDecision) (*fleet, error) {
+func newFleet(stored, desired []*clusterv1beta1.PlacementDecision, limit int) (*fleet, error) {
 	stored, errs := byName("stored", stored)
 	desired, more := byName("desired", desired)
 	errs = append(errs, more...)
@@ -60,14 +61,14 @@ func newFleet(stored, desired []*clusterv1beta1.PlacementDecision) (*fleet, erro
 	if len(errs) > 0 {
 		return nil, fielderrs.Join(errs)
 	}
-	f := &fleet{objects: sideBySide(stored, desired)}
+	f := &fleet{limit: limit, objects: sideBySide(stored, desired)}
 	for i := range f.objects {
 		o := &f.objects[i]
 		o.unlabelled = o.stored != nil && o.stored.Labels[clusterv1beta1.PlacementLabel] != placement
 	}
 	numbers, ok := f.numberDesired()
 	if !ok {
-		return nil, fielderrs.Join(desiredClusters(desired))
+		return nil, fielderrs.Join(desiredClusters(desired, limit))
 	}
 	f.findStored(numbers)
 	return f, nil
@@ -120,7 +121,7 @@ func (f *fleet) numberDesired() (numbers map[string]int32, ok bool) {
 			continue
 		}
 		obj.first = int32(len(f.goal))
-		ok = ok && len(obj.desired.Status.Decisions) <= maxClusters
+		ok = ok && len(obj.desired.Status.Decisions) <= f.limit
 		for _, d := range obj.desired.Status.Decisions {
 			numbers[d.ClusterName] = int32(len(f.goal))
 			f.goal = append(f.goal, int32(o))

@@ -13,22 +13,6 @@ import (
 	"github.com/cohort-ocm/cohort/internal/fielderrs"
 )
 
-// settings applies the options and checks them together with the strategy.
-func settings(strategy UpdateStrategy, opts []Option) (options, error) {
-	var set options
-	for _, opt := range opts {
-		if opt != nil {
-			opt(&set)
-		}
-	}
-	errs := Validate(strategy, field.NewPath("spec", "decisionStrategy", "updateStrategy"))
-	if set.maxSteps < 0 || set.maxSteps == 1 {
-		errs = append(errs, field.Invalid(field.NewPath("maxSteps"), set.maxSteps,
-			"must be 0, for no bound, or at least 2: a cluster is written where it goes before it is removed where it was"))
-	}
-	return set, fielderrs.Join(errs)
-}
-
 // byName returns the objects in the order of their names, and an error for each that is nil or nameless or
 // there twice. Paths begin with the name of the list and have the object's name as a key, so that they are the
 // same whatever the order of the list.
@@ -108,13 +92,13 @@ func controller(pd *clusterv1beta1.PlacementDecision) (string, types.UID) {
 
 // desiredClusters returns an error for each desired object with too many clusters, and for each cluster that is empty
 // or that an object before desires already (D9). It is slow, and only called if there is such a fault.
-func desiredClusters(desired []*clusterv1beta1.PlacementDecision) field.ErrorList {
+func desiredClusters(desired []*clusterv1beta1.PlacementDecision, limit int) field.ErrorList {
 	var errs field.ErrorList
 	seen := make(map[string]string) // by cluster: its object
 	for _, pd := range desired {
 		path := field.NewPath("desired").Key(pd.Name).Child("status", "decisions")
-		if n := len(pd.Status.Decisions); n > maxClusters {
-			errs = append(errs, field.TooMany(path, n, maxClusters))
+		if n := len(pd.Status.Decisions); n > limit {
+			errs = append(errs, field.TooMany(path, n, limit))
 		}
 		for i, d := range pd.Status.Decisions {
 			cluster := path.Index(i).Child("clusterName")

@@ -11,6 +11,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+
+	"github.com/cohort-ocm/cohort/internal/seal"
 )
 
 // attempts is how often a request is made at most if somebody else keeps writing to the same object.
@@ -28,6 +30,9 @@ func (r *run) write(ctx context.Context, w *Written) error {
 		w.Done = parts[:1:1]
 		planned, parts = created, parts[1:]
 	case VerbDelete:
+		if w.From.UID == "" { // an object that this update has created: say which one is gone
+			w.From = r.last(w.From)
+		}
 		if err := r.delete(ctx, w); err != nil {
 			return err
 		}
@@ -92,6 +97,11 @@ func (r *run) delete(ctx context.Context, w *Written) error {
 func (r *run) whileUnchanged(ctx context.Context, planned *clusterv1beta1.PlacementDecision, w *Written,
 	request func(current *clusterv1beta1.PlacementDecision) error) error {
 	current := r.last(planned)
+	if planned.UID == "" {
+		created := *planned
+		created.UID = current.UID
+		planned = &created
+	}
 	for attempt := 1; ; attempt++ {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -163,7 +173,7 @@ func (r *run) retry() {
 }
 
 // written returns the current object with the new content of one part. It touches only the labels that the update
-// changes.
+// changes, and the seal.
 func written(current, planned, to *clusterv1beta1.PlacementDecision, part Part) *clusterv1beta1.PlacementDecision {
 	pd := *current
 	if part == PartStatus {
@@ -173,6 +183,13 @@ func written(current, planned, to *clusterv1beta1.PlacementDecision, part Part) 
 	pd.Labels = maps.Clone(current.Labels)
 	if pd.Labels == nil {
 		pd.Labels = make(map[string]string)
+	}
+	if value, ok := to.Annotations[seal.Annotation]; ok {
+		pd.Annotations = maps.Clone(current.Annotations)
+		if pd.Annotations == nil {
+			pd.Annotations = make(map[string]string)
+		}
+		pd.Annotations[seal.Annotation] = value
 	}
 	for _, key := range changedLabels(planned.Labels, to.Labels) {
 		if value, ok := to.Labels[key]; ok {

@@ -2,6 +2,7 @@ package decisionupdate
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -38,7 +39,9 @@ type Write struct {
 	// A delete has none.
 	Parts []Part
 
-	// Surge is true for an update that only lets clusters in early. A later step writes the object again.
+	// Surge is true for a write that only lets clusters in early. A later step writes the object again. A create with Surge is
+	// of an object that is there only for the surge: it has the labels of the group that its clusters go to, and is deleted
+	// at the end.
 	Surge bool
 
 	// From is the object before this write; nil for a create. For the first write of an object it is the stored object
@@ -69,7 +72,7 @@ const (
 type Part string
 
 const (
-	// PartLabels is written by an update of the object. In a create it stands for the create itself, with all
+	// PartLabels is written by an update of the object: its labels, and its seal if it has one (see Sealed of package grouping). In a create it stands for the create itself, with all
 	// metadata.
 	PartLabels Part = "labels"
 
@@ -95,32 +98,6 @@ func (u Update) Writes() int {
 		n += len(step)
 	}
 	return n
-}
-
-// OverLimit is an object that a surge fills beyond 100 clusters.
-type OverLimit struct {
-	Object   string
-	Clusters int
-}
-
-// OverLimit returns the objects that hold more than 100 clusters between two steps of the update, the
-// fullest first, then by name.
-func (u Update) OverLimit() []OverLimit {
-	var over []OverLimit
-	for _, step := range u.Steps {
-		for _, w := range step {
-			if w.To != nil && len(w.To.Status.Decisions) > maxClusters {
-				over = append(over, OverLimit{Object: w.Name(), Clusters: len(w.To.Status.Decisions)})
-			}
-		}
-	}
-	slices.SortFunc(over, func(a, b OverLimit) int {
-		if a.Clusters != b.Clusters {
-			return b.Clusters - a.Clusters
-		}
-		return strings.Compare(a.Object, b.Object)
-	})
-	return over
 }
 
 // String returns a line for each write: the number of its step, what is done to which object, the parts in the
@@ -186,3 +163,6 @@ func listed(sign string, names []string) string {
 	}
 	return b.String()
 }
+
+// labelled reports whether the object has these labels after the write.
+func (w Write) labelled(labels map[string]string) bool { return maps.Equal(w.To.Labels, labels) }

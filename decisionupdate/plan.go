@@ -1,0 +1,271 @@
+package decisionupdate
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+
+	"github.com/cohort-ocm/cohort/internal/surge"
+)
+
+// plan says in which step which object is written. It names vertices, not objects.
+type plan struct {
+	steps  [][]act
+	extras int // objects of the surge
+}
+
+// act is one write of a plan.
+type act struct {
+	vertex   int32   // nobody for an object of the surge
+	extra    int     // which object of the surge
+	last     bool    // the final content; of an object of the surge its deletion
+	whole    bool    // keeps all that is stored (D3)
+	clusters []int32 // those let in early; of an object of the surge all that it has from now on
+}
+
+// writes returns the number of writes.
+func (p plan) writes() int {
+	n := 0
+	for _, step := range p.steps {
+		n += len(step)
+	}
+	return n
+}
+
+// better compares plans: by their writes, then by their extra objects, then by their steps (D4).
+func (p plan) better(than plan) bool {
+	return cmp.Or(p.writes()-than.writes(), p.extras-than.extras, len(p.steps)-len(than.steps)) < 0
+}
+
+// add puts a write into a step, from 1.
+func (p *plan) add(step int, a act) {
+	for len(p.steps) < step {
+		p.steps = append(p.steps, nil)
+	}
+	p.steps[step-1] = append(p.steps[step-1], a)
+}
+
+// moves are the objects that have to be written, with the clusters that move between them.
+type moves struct {
+	*fleet
+	objects []int32   // by vertex
+	vertex  []int32   // by object
+	held    [][]int32 // by vertex: the clusters that it has to keep until their goals have them
+	stay    []int     // by vertex: how many of its clusters it keeps for ever
+	urgent  []int32   // clusters that only objects have that are being deleted, and whose goals lack them (D13)
+	g       graph     // an edge from the object that holds a cluster to the one that it goes to
+}
+
+// goalOf returns the vertex that desires the cluster.
+func (m *moves) goalOf(cluster int32) int32 { return m.vertex[m.goal[cluster]] }
+
+// groupFor returns the group that the cluster goes to.
+func (m *moves) groupFor(cluster int32) Group {
+	return groupOf(m.fleet.objects[m.goal[cluster]].desired.Labels)
+}
+
+// object returns the object of a vertex.
+func (m *moves) object(v int32) *object { return &m.fleet.objects[m.objects[v]] }
+
+// room returns how many clusters a surge of the vertex may let in while it keeps so many.
+func (m *moves) room(v int32, keeps int) int {
+	return max(m.limit-m.stay[v]-keeps, 0)
+}
+
+// moves finds the objects that have to be written.
+func (f *fleet) moves() *moves {
+	m := &moves{fleet: f, vertex: make([]int32, len(f.objects))}
+	for o := range f.objects {
+		if f.objects[o].differs() {
+			m.vertex[o] = int32(len(m.objects))
+			m.objects = append(m.objects, int32(o))
+		}
+	}
+	n := len(m.objects)
+	m.g, m.held, m.stay = newGraph(n), make([][]int32, n), make([]int, n)
+	for v, o := range m.objects {
+		for _, cluster := range f.objects[o].storedIDs {
+			if cluster != nobody && f.holder[cluster] == o && !slices.Contains(m.held[v], cluster) {
+				m.held[v] = append(m.held[v], cluster)
+				m.g.link(int32(v), m.goalOf(cluster))
+			}
+		}
+	}
+	m.weigh()
+	return m
+}
+
+// weigh counts what stays, and how far a surge could take each object over the limit.
+func (m *moves) weigh() {
+	for v := range m.objects {
+		obj := m.object(int32(v))
+		if obj.desired == nil {
+			continue
+		}
+		comes := 0
+		for i := range obj.desired.Status.Decisions {
+			switch id := obj.first + int32(i); {
+			case m.stays[id]:
+				m.stay[v]++
+			case m.holder[id] != nobody:
+				comes++
+			}
+		}
+		if obj.stored != nil {
+			m.g.over[v] = int32(max(m.stay[v]+comes+len(m.held[v])-m.limit, 0))
+		}
+	}
+	for cluster, from := range m.holder {
+		if from != nobody && m.fleet.objects[from].dying() {
+			m.urgent = append(m.urgent, int32(cluster))
+		}
+	}
+}
+
+// stage is what has been written so far.
+type stage struct {
+	*moves
+	done   []bool           // by vertex: has its final content
+	early  []bool           // by cluster: a surge has let it in
+	parked map[int32]int    // by cluster: the object of the surge that has it
+	extras [][]int32        // by object of the surge: its clusters
+	last   map[string]Write // by name: the last write
+	names  map[string]bool  // of all objects
+}
+
+func (m *moves) newStage(extras int) *stage {
+	return &stage{
+		moves: m, done: make([]bool, len(m.objects)), early: make([]bool, len(m.goal)),
+		parked: make(map[int32]int), extras: make([][]int32, extras),
+	}
+}
+
+// elsewhere reports whether the cluster stands in another object than its holder.
+func (s *stage) elsewhere(cluster int32) bool {
+	_, parked := s.parked[cluster]
+	return parked || s.early[cluster] || s.done[s.goalOf(cluster)]
+}
+
+// keeps returns the clusters that a vertex still has to keep.
+func (s *stage) keeps(v int32) int {
+	n := 0
+	for _, cluster := range s.held[v] {
+		if !s.elsewhere(cluster) {
+			n++
+		}
+	}
+	return n
+}
+
+// do notes a write.
+func (s *stage) do(a act) {
+	switch {
+	case a.vertex != nobody && a.last:
+		s.done[a.vertex] = true
+	case a.vertex != nobody:
+		for _, cluster := range a.clusters {
+			s.early[cluster] = true
+		}
+	default:
+		for _, cluster := range s.extras[a.extra] {
+			if s.parked[cluster] == a.extra {
+				delete(s.parked, cluster)
+			}
+		}
+		s.extras[a.extra] = a.clusters
+		for _, cluster := range a.clusters {
+			s.parked[cluster] = a.extra
+		}
+	}
+}
+
+// carryOut turns a plan into writes. What a write lets go is what was elsewhere before its step.
+func (m *moves) carryOut(p plan) []Step {
+	s := m.newStage(p.extras)
+	s.last, s.names = make(map[string]Write), make(map[string]bool)
+	for o := range m.fleet.objects {
+		s.names[m.fleet.objects[o].name] = true
+	}
+	extras := make([]string, p.extras)
+	steps := make([]Step, len(p.steps))
+	for i, acts := range p.steps {
+		for _, a := range acts {
+			var w Write
+			if a.vertex == nobody {
+				w = s.extra(a, extras)
+			} else {
+				w = s.write(a)
+			}
+			steps[i] = append(steps[i], w)
+		}
+		for j, a := range acts {
+			s.do(a)
+			s.last[steps[i][j].Name()] = steps[i][j]
+		}
+		slices.SortFunc(steps[i], func(a, b Write) int { return strings.Compare(a.Name(), b.Name()) })
+	}
+	return steps
+}
+
+// write returns the write of a stored or desired object.
+func (s *stage) write(a act) Write {
+	o := s.objects[a.vertex]
+	obj := &s.fleet.objects[o]
+	var before *Write
+	if w, ok := s.last[obj.name]; ok {
+		before = &w
+	}
+	if a.last {
+		return obj.final(before)
+	}
+	keep := func(cluster int32) bool {
+		return a.whole || cluster != nobody && s.holder[cluster] == o && !s.elsewhere(cluster)
+	}
+	admit := func(cluster int32) bool { return s.early[cluster] || slices.Contains(a.clusters, cluster) }
+	return obj.surge(before, s.content(o, keep, admit))
+}
+
+// extra returns the write of an object of the surge. It is like the object that its first cluster goes to.
+func (s *stage) extra(a act, names []string) Write {
+	before, exists := s.last[names[a.extra]]
+	if a.last {
+		return Write{Verb: VerbDelete, From: before.To}
+	}
+	var decisions []clusterv1beta1.ClusterDecision
+	for _, cluster := range a.clusters {
+		goal := &s.fleet.objects[s.goal[cluster]]
+		decisions = append(decisions, goal.desired.Status.Decisions[cluster-goal.first])
+	}
+	slices.SortFunc(decisions, func(a, b clusterv1beta1.ClusterDecision) int {
+		return strings.Compare(a.ClusterName, b.ClusterName)
+	})
+	if exists {
+		to := *before.To
+		to.Status.Decisions = decisions
+		return Write{Verb: VerbUpdate, Parts: []Part{PartStatus}, Surge: true, From: before.To, To: &to}
+	}
+	like := s.fleet.objects[s.goal[a.clusters[0]]].desired
+	to := &clusterv1beta1.PlacementDecision{TypeMeta: like.TypeMeta}
+	to.Namespace, to.Labels, to.OwnerReferences = like.Namespace, maps.Clone(like.Labels), slices.Clone(like.OwnerReferences)
+	to.Annotations = map[string]string{surge.Annotation: "true"}
+	to.Name = s.unused(like.Name)
+	to.Status.Decisions = decisions
+	names[a.extra] = to.Name
+	return Write{Verb: VerbCreate, Parts: []Part{PartLabels, PartStatus}, Surge: true, To: to}
+}
+
+// unused returns a name for an object of the surge, and takes it.
+func (s *stage) unused(like string) string {
+	const longest = 253 - len("-surge-1000000")
+	like = like[:min(len(like), longest)]
+	name := like + "-surge"
+	for n := 2; s.names[name]; n++ {
+		name = fmt.Sprintf("%s-surge-%d", like, n)
+	}
+	s.names[name] = true
+	return name
+}

@@ -31,7 +31,15 @@ func decision(name string, clusters ...string) *clusterv1beta1.PlacementDecision
 	return pd
 }
 
-var rolling = decisionupdate.UpdateStrategy{Type: decisionupdate.UpdateStrategyTypeRollingUpdate}
+var (
+	rolling   = decisionupdate.UpdateStrategy{Type: decisionupdate.UpdateStrategyTypeRollingUpdate}
+	twoPhases = decisionupdate.UpdateStrategy{Type: decisionupdate.UpdateStrategyTypeRollingUpdate, SurgeAndFinalize: true}
+)
+
+// within is a RollingUpdate of at most so many steps.
+func within(steps int) decisionupdate.UpdateStrategy {
+	return decisionupdate.UpdateStrategy{Type: decisionupdate.UpdateStrategyTypeRollingUpdate, MaxSteps: steps}
+}
 
 // A cluster sorts in front of the others, and each object hands its last cluster to the next. The objects are
 // written from the last to the first, each once.
@@ -80,7 +88,7 @@ func ExampleDiff_swap() {
 }
 
 // Each step waits for the one before. Fewer steps cost some objects a second write.
-func ExampleMaxSteps() {
+func ExampleUpdateStrategy_maxSteps() {
 	stored := []*clusterv1beta1.PlacementDecision{
 		decision("web-decision-1", "b", "c"),
 		decision("web-decision-2", "d", "e"),
@@ -90,7 +98,7 @@ func ExampleMaxSteps() {
 		decision("web-decision-2", "c", "d"),
 		decision("web-decision-3", "e"),
 	}
-	update, err := decisionupdate.Diff(stored, desired, rolling, decisionupdate.MaxSteps(2))
+	update, err := decisionupdate.Diff(stored, desired, within(2))
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -45,20 +45,20 @@ type stage struct {
 }
 
 func (s *stage) diff(c scene.Command) string {
-	strategy, opts := rolling, []decisionupdate.Option(nil)
+	strategy := rolling
 	for _, arg := range c.Args {
 		name, value, _ := strings.Cut(arg, "=")
 		switch name {
 		case "all":
-			strategy = decisionupdate.UpdateStrategy{}
+			strategy.Type = ""
 		case "surge-and-finalize":
-			opts = append(opts, decisionupdate.SurgeAndFinalize())
+			strategy.SurgeAndFinalize = true
 		case "max-steps":
 			n, err := strconv.Atoi(value)
 			if err != nil {
 				s.t.Fatal(err)
 			}
-			opts = append(opts, decisionupdate.MaxSteps(n))
+			strategy.MaxSteps = n
 		default:
 			s.t.Fatalf("%s:%d: diff knows no %s", c.File, c.Line, arg)
 		}
@@ -68,7 +68,7 @@ func (s *stage) diff(c scene.Command) string {
 		s.t.Fatalf("%s:%d: want a line \"stored\" and a line \"desired\"", c.File, c.Line)
 	}
 	s.server = newServer(objects(strings.TrimPrefix(stored, "\nstored"))...)
-	update, err := decisionupdate.Diff(s.server.list(), objects(desired), strategy, opts...)
+	update, err := decisionupdate.Diff(s.server.list(), objects(desired), strategy)
 	s.update = update
 	if err != nil {
 		return err.Error()
@@ -79,9 +79,6 @@ func (s *stage) diff(c scene.Command) string {
 	}
 	for _, m := range update.Misplaced {
 		out += m.String() + "\n"
-	}
-	for _, over := range update.OverLimit() {
-		out += fmt.Sprintf("%s has %d clusters for a while\n", over.Object, over.Clusters)
 	}
 	return out
 }

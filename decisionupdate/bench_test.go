@@ -39,14 +39,14 @@ func BenchmarkShift(b *testing.B) {
 	for _, n := range []int{10, 100, 1000, 10000} {
 		stored, desired := divided(100, numbers(1, 100*n)), divided(100, numbers(0, 100*n))
 		for _, way := range []struct {
-			name string
-			opts []decisionupdate.Option
+			name     string
+			strategy decisionupdate.UpdateStrategy
 		}{
-			{"unbounded", nil},
-			{"steps=10", []decisionupdate.Option{decisionupdate.MaxSteps(10)}},
-			{"surgeAndFinalize", []decisionupdate.Option{decisionupdate.SurgeAndFinalize()}},
+			{"unbounded", rolling},
+			{"steps=10", within(10)},
+			{"surgeAndFinalize", twoPhases},
 		} {
-			b.Run(fmt.Sprintf("%s/n=%d", way.name, n), func(b *testing.B) { benchmark(b, stored, desired, way.opts...) })
+			b.Run(fmt.Sprintf("%s/n=%d", way.name, n), func(b *testing.B) { benchmark(b, stored, desired, way.strategy) })
 		}
 	}
 }
@@ -55,7 +55,7 @@ func BenchmarkShift(b *testing.B) {
 func BenchmarkUnchanged(b *testing.B) {
 	for _, n := range []int{10, 100, 1000} {
 		stored, desired := divided(100, numbers(1, 100*n)), divided(100, numbers(1, 100*n))
-		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) { benchmark(b, stored, desired) })
+		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) { benchmark(b, stored, desired, rolling) })
 	}
 }
 
@@ -67,7 +67,7 @@ func BenchmarkShuffle(b *testing.B) {
 		rng := rand.New(rand.NewPCG(1, uint64(n)))
 		rng.Shuffle(len(clusters), func(i, j int) { clusters[i], clusters[j] = clusters[j], clusters[i] })
 		desired := divided(100, clusters)
-		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) { benchmark(b, stored, desired) })
+		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) { benchmark(b, stored, desired, rolling) })
 	}
 }
 
@@ -85,16 +85,16 @@ func BenchmarkExact(b *testing.B) {
 		for i := range stored {
 			stored[i].Name, desired[i].Name = fmt.Sprintf("web-decision-%d", i), fmt.Sprintf("web-decision-%d", i)
 		}
-		b.Run(fmt.Sprintf("sets=%d", n), func(b *testing.B) { benchmark(b, stored, desired) })
+		b.Run(fmt.Sprintf("sets=%d", n), func(b *testing.B) { benchmark(b, stored, desired, rolling) })
 	}
 }
 
-func benchmark(b *testing.B, stored, desired []*clusterv1beta1.PlacementDecision, opts ...decisionupdate.Option) {
+func benchmark(b *testing.B, stored, desired []*clusterv1beta1.PlacementDecision, strategy decisionupdate.UpdateStrategy) {
 	b.ReportAllocs()
 	var update decisionupdate.Update
 	for b.Loop() {
-		update = mustDiff(b, stored, desired, rolling, opts...)
+		update = mustDiff(b, stored, desired, strategy)
 	}
 	b.ReportMetric(float64(update.Writes()), "writes")
-	b.ReportMetric(float64(len(update.OverLimit())), "over100")
+	b.ReportMetric(float64(extras(update)), "extra")
 }

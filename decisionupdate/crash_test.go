@@ -43,20 +43,20 @@ func TestCrashAtEverySinglePointOfTwentyWrites(t *testing.T) {
 	for _, kind := range []names{steady, sequential} {
 		stored, desired, other := twentyWrites(kind)
 		for _, way := range []struct {
-			name   string
-			writes int
-			opts   []decisionupdate.Option
+			name     string
+			writes   map[names]int
+			strategy decisionupdate.UpdateStrategy
 		}{
-			{"fewest writes", 20, nil},
-			{"within two steps", 26, []decisionupdate.Option{decisionupdate.MaxSteps(2)}},
-			{"surge and finalize", 28, []decisionupdate.Option{decisionupdate.SurgeAndFinalize()}},
+			{"fewest writes", map[names]int{steady: 20, sequential: 20}, rolling},
+			{"within two steps", map[names]int{steady: 22, sequential: 23}, within(2)},
+			{"surge and finalize", map[names]int{steady: 28, sequential: 28}, twoPhases},
 		} {
-			update := mustDiff(t, stored, desired, rolling, way.opts...)
-			if update.Writes() != way.writes {
-				t.Errorf("%s: %d writes, want %d:\n%s", way.name, update.Writes(), way.writes, update)
+			update := mustDiff(t, stored, desired, way.strategy)
+			if update.Writes() != way.writes[kind] {
+				t.Errorf("%s: %d writes, want %d:\n%s", way.name, update.Writes(), way.writes[kind], update)
 			}
 			for _, next := range [][]*pd{other, desired, stored}[:exhaustive.Of(1, 3)] {
-				points := crashAtEveryRequest(t, stored, desired, next, way.opts...)
+				points := crashAtEveryRequest(t, stored, desired, next, way.strategy)
 				t.Logf("%s names, %s: %d writes, %d requests", kind, way.name, update.Writes(), points)
 			}
 		}
@@ -64,7 +64,7 @@ func TestCrashAtEverySinglePointOfTwentyWrites(t *testing.T) {
 }
 
 // crashAtEveryRequest returns the number of requests of the first update.
-func crashAtEveryRequest(t *testing.T, stored, desired, next []*pd, opts ...decisionupdate.Option) int {
+func crashAtEveryRequest(t *testing.T, stored, desired, next []*pd, strategy decisionupdate.UpdateStrategy) int {
 	t.Helper()
 	for crash := 0; ; crash++ {
 		s := newServer(stored...)
@@ -76,7 +76,7 @@ func crashAtEveryRequest(t *testing.T, stored, desired, next []*pd, opts ...deci
 			desired []*pd
 			crash   int
 		}{{desired, crash}, {next, rng.IntN(20)}, {next, allRequests}} {
-			update := mustDiff(t, s.list(), attempt.desired, rolling, opts...)
+			update := mustDiff(t, s.list(), attempt.desired, strategy)
 			misplaced = append(misplaced, update.Misplaced...)
 			from := len(s.history) - 1
 			made = max(made, s.applyUntil(t, update, attempt.crash))

@@ -24,16 +24,16 @@ func want(t *testing.T, update decisionupdate.Update, lines ...string) {
 // does a union carry it on.
 func TestOddStoredDecisionsAreNotCarriedOn(t *testing.T) {
 	for _, test := range []struct {
-		opts []decisionupdate.Option
-		want []string
+		strategy decisionupdate.UpdateStrategy
+		want     []string
 	}{
-		{nil, []string{"1: surge w1 status +b", "2: update w2 status +a -b", "3: update w1 status -a"}},
-		{[]decisionupdate.Option{decisionupdate.SurgeAndFinalize()}, []string{"1: surge w1 status +b", "1: surge w2 status +a", "2: update w1 status -a", "2: update w2 status -b"}},
+		{rolling, []string{"1: surge w1 status +b", "2: update w2 status +a -b", "3: update w1 status -a"}},
+		{twoPhases, []string{"1: surge w1 status +b", "1: surge w2 status +a", "2: update w1 status -a", "2: update w2 status -b"}},
 	} {
 		stored := state("w1: a", "w2: b")
 		odd := &stored[0].Status.Decisions
 		*odd = append(*odd, (*odd)[0], decision("", "").Status.Decisions[0])
-		update := mustDiff(t, stored, state("w1: b", "w2: a"), rolling, test.opts...)
+		update := mustDiff(t, stored, state("w1: b", "w2: a"), test.strategy)
 		want(t, update, test.want...)
 		for _, step := range update.Steps {
 			for _, w := range step {
@@ -51,8 +51,8 @@ func TestUnionHasDesiredDataAndIsSorted(t *testing.T) {
 	stored[0].Status.Decisions[0].Reason = "stored"
 	stored[0].Status.Decisions[1].Reason = "stored"
 	desired[0].Status.Decisions[1].Reason = "desired"
-	for _, opts := range [][]decisionupdate.Option{nil, {decisionupdate.SurgeAndFinalize()}} {
-		update := mustDiff(t, stored, desired, rolling, opts...)
+	for _, strategy := range []decisionupdate.UpdateStrategy{rolling, twoPhases} {
+		update := mustDiff(t, stored, desired, strategy)
 		var got []string
 		for _, d := range update.Steps[0][0].To.Status.Decisions {
 			got = append(got, d.ClusterName+" "+d.Reason)
@@ -72,8 +72,8 @@ func TestSurgesStayWithinTheLimitWhereTheyCan(t *testing.T) {
 		stored := []*pd{full.DeepCopy(), half.DeepCopy()}
 		full.Status.Decisions[0], half.Status.Decisions[0] = half.Status.Decisions[0], full.Status.Decisions[0]
 		update := mustDiff(t, stored, []*pd{full, half}, rolling)
-		if over := update.OverLimit(); len(over) > 0 || update.Writes() != 3 {
-			t.Errorf("over the limit: %v\n%s", over, update)
+		if extras(update) > 0 || update.Writes() != 3 {
+			t.Errorf("want no object of a surge:\n%s", update)
 		}
 	}
 }
@@ -89,14 +89,13 @@ func TestSurgesOfLargeCirclesStayWithinTheLimitWhereTheyCan(t *testing.T) {
 		objects[13].Status.Decisions = objects[13].Status.Decisions[:50]
 	}
 	update := mustDiff(t, stored, desired, rolling)
-	if over := update.OverLimit(); len(over) > 0 || update.Writes() != n+1 {
-		t.Errorf("%d writes, over the limit: %v", update.Writes(), over)
+	if extras(update) > 0 || update.Writes() != n+1 {
+		t.Errorf("%d writes, %d objects of a surge", update.Writes(), extras(update))
 	}
 }
 
-// D9: surges beyond 100 clusters are reported, the fullest first.
-func TestOverLimitReportsSurges(t *testing.T) {
-	// The first object of each pair is full, and so is the second: it can't be avoided.
+// D4, D9: full objects that exchange clusters, two by two, have no room. One object of the surge serves both pairs.
+func TestFullObjectsSurgeIntoAnObjectOfItsOwn(t *testing.T) {
 	stored, desired := divided(100, numbers(1, 400)), divided(100, numbers(1, 400))
 	exchange := func(a, b, n int) {
 		for i := range n {
@@ -106,13 +105,14 @@ func TestOverLimitReportsSurges(t *testing.T) {
 	}
 	exchange(0, 1, 1)
 	exchange(2, 3, 7)
-	update := mustDiff(t, stored, desired, rolling)
-	wantOver := []decisionupdate.OverLimit{{Object: "web-decision-3", Clusters: 107}, {Object: "web-decision-1", Clusters: 101}}
-	if diff := cmp.Diff(wantOver, update.OverLimit()); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-	if over := mustDiff(t, stored, desired, rolling, decisionupdate.SurgeAndFinalize()).OverLimit(); len(over) != 4 {
-		t.Errorf("D3: the union of all four is over the limit, got %v", over)
+	for _, test := range []struct {
+		strategy       decisionupdate.UpdateStrategy
+		writes, extras int
+	}{{rolling, 6, 1}, {within(2), 6, 1}, {twoPhases, 6, 1}} {
+		update := mustDiff(t, stored, desired, test.strategy)
+		if update.Writes() != test.writes || extras(update) != test.extras || fullest(update) > 100 {
+			t.Errorf("D4: %d writes and %d objects of a surge, want %d and %d:\n%s", update.Writes(), extras(update), test.writes, test.extras, update)
+		}
 	}
 }
 
@@ -121,17 +121,16 @@ func TestShiftOfAThousandObjects(t *testing.T) {
 	const n = 1000
 	stored, desired := divided(100, numbers(1, 100*n)), divided(100, numbers(0, 100*n))
 	for _, test := range []struct{ steps, most int }{{0, n + 1}, {10, n * 112 / 100}} {
-		update := mustDiff(t, stored, desired, rolling, decisionupdate.MaxSteps(test.steps))
+		update := mustDiff(t, stored, desired, within(test.steps))
 		most := test.most
 		if test.steps > 0 {
 			most++ // the object that is created
 		}
-		if update.Writes() > most || test.steps > 0 && len(update.Steps) > test.steps {
+		if update.Writes() > most || test.steps > 0 && len(update.Steps) > test.steps+1 {
 			t.Errorf("%d writes in %d steps, want at most %d within %d", update.Writes(), len(update.Steps), most, test.steps)
 		}
-		over := update.OverLimit()
-		if test.steps == 0 && len(over) > 0 || len(over) > 0 && over[0].Clusters > 101 {
-			t.Errorf("within %d steps %d objects over the limit: %v", test.steps, len(over), over[0])
+		if fullest(update) > 100 {
+			t.Errorf("D9: within %d steps an object has %d clusters", test.steps, fullest(update))
 		}
 	}
 }

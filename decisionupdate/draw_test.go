@@ -82,19 +82,19 @@ func drawNames(t *rapid.T) names {
 }
 
 // drawRolling draws one of the ways to carry out RollingUpdate.
-func drawRolling(t *rapid.T) []decisionupdate.Option {
+func drawRolling(t *rapid.T) decisionupdate.UpdateStrategy {
 	if rapid.Bool().Draw(t, "surge and finalize") {
-		return []decisionupdate.Option{decisionupdate.SurgeAndFinalize()}
+		return twoPhases
 	}
-	return []decisionupdate.Option{decisionupdate.MaxSteps(rapid.SampledFrom([]int{0, 2, 3, 5}).Draw(t, "steps"))}
+	return within(rapid.SampledFrom([]int{0, 2, 3, 5}).Draw(t, "steps"))
 }
 
 func mustDiff(t interface {
 	Helper()
 	Fatalf(string, ...any)
-}, stored, desired []*clusterv1beta1.PlacementDecision, strategy decisionupdate.UpdateStrategy, opts ...decisionupdate.Option) decisionupdate.Update {
+}, stored, desired []*clusterv1beta1.PlacementDecision, strategy decisionupdate.UpdateStrategy) decisionupdate.Update {
 	t.Helper()
-	update, err := decisionupdate.Diff(stored, desired, strategy, opts...)
+	update, err := decisionupdate.Diff(stored, desired, strategy)
 	if err != nil {
 		t.Fatalf("Diff: %v", err)
 	}

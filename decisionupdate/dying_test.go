@@ -14,7 +14,7 @@ import (
 func TestClusterOfATerminatingObjectDoesNotWait(t *testing.T) {
 	check(t, func(t *rapid.T) {
 		stored, desired := drawState(t, "stored", steady), drawState(t, "desired", steady)
-		update := mustDiff(t, stored, desired, rolling, drawRolling(t)...)
+		update := mustDiff(t, stored, desired, drawRolling(t))
 		s := newServer(stored...)
 		if len(update.Steps) > 0 {
 			s.run(decisionupdate.Update{Steps: update.Steps[:1]}, allRequests, picker(t))
@@ -32,13 +32,13 @@ func TestClusterOfATerminatingObjectDoesNotWait(t *testing.T) {
 // ends, and wherever the writer is by then, c is in an object.
 func TestClusterIsNotInNoObjectWhenTheFinalizerEnds(t *testing.T) {
 	stored, desired := state("T dying: c", "L: c x"), state("L: x", "N: c")
-	for _, opts := range [][]decisionupdate.Option{nil, {decisionupdate.MaxSteps(2)}, {decisionupdate.SurgeAndFinalize()}} {
-		update := mustDiff(t, stored, desired, rolling, opts...)
+	for _, strategy := range []decisionupdate.UpdateStrategy{rolling, within(2), twoPhases} {
+		update := mustDiff(t, stored, desired, strategy)
 		for stop := range 5 {
 			s := newServer(stored...)
 			s.run(update, stop, func(int) int { return 0 })
 			s.end("T")
-			again := mustDiff(t, s.list(), desired, rolling, opts...)
+			again := mustDiff(t, s.list(), desired, strategy)
 			s.run(again, allRequests, func(n int) int { return n - 1 })
 			if err := neverAbsent(s.history, worldOf(desired)); err != nil {
 				t.Errorf("the finalizer ends after %d requests: %v\n%s", stop, err, update)

@@ -39,8 +39,7 @@ func TestBadInput(t *testing.T) {
 	for _, test := range []struct {
 		name            string
 		stored, desired []*pd
-		strategy        decisionupdate.UpdateStrategyType
-		opts            []decisionupdate.Option
+		strategy        decisionupdate.UpdateStrategy
 		want            []string
 	}{
 		{name: "D9 101 desired clusters in an object", desired: []*pd{full},
@@ -84,20 +83,19 @@ func TestBadInput(t *testing.T) {
 			want: []string{`stored[w1].metadata.name: Duplicate value: "w1"`, `desired[w2].metadata.name: Duplicate value: "w2"`}},
 		{name: "nil and nameless", stored: []*pd{nil}, desired: state(":"),
 			want: []string{`stored: Required value: must not be nil`, `desired.metadata.name: Required value: must be the name of a PlacementDecision`}},
-		{name: "an unknown strategy", strategy: "Recreate",
+		{name: "an unknown strategy", strategy: decisionupdate.UpdateStrategy{Type: "Recreate"},
 			want: []string{`spec.decisionStrategy.updateStrategy.type: Unsupported value: "Recreate": supported values: "All", "RollingUpdate"`}},
-		{name: "one step", strategy: "RollingUpdate", opts: []decisionupdate.Option{decisionupdate.MaxSteps(1)},
-			want: []string{`maxSteps: Invalid value: 1: must be 0, for no bound, or at least 2: a cluster is written where it goes before it is removed where it was`}},
-		{name: "steps below zero", opts: []decisionupdate.Option{decisionupdate.MaxSteps(-1)},
-			want: []string{`maxSteps: Invalid value: -1: must be 0, for no bound, or at least 2: a cluster is written where it goes before it is removed where it was`}},
+		{name: "one step", strategy: within(1),
+			want: []string{`spec.decisionStrategy.updateStrategy.maxSteps: Invalid value: 1: must be 0, for no bound, or at least 2: a cluster is written where it goes before it is removed where it was`}},
+		{name: "steps below zero", strategy: decisionupdate.UpdateStrategy{MaxSteps: -1},
+			want: []string{`spec.decisionStrategy.updateStrategy.maxSteps: Invalid value: -1: must be 0, for no bound, or at least 2: a cluster is written where it goes before it is removed where it was`}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			strategy := decisionupdate.UpdateStrategy{Type: test.strategy}
 			for _, reverse := range []bool{false, true} {
 				if reverse && len(test.desired) == 2 {
 					test.desired[0], test.desired[1] = test.desired[1], test.desired[0]
 				}
-				update, err := decisionupdate.Diff(test.stored, test.desired, strategy, test.opts...)
+				update, err := decisionupdate.Diff(test.stored, test.desired, test.strategy)
 				if err == nil {
 					t.Fatalf("no error, and the update\n%s", update)
 				}
@@ -209,8 +207,8 @@ func emptyCluster() *pd {
 // D9: what is stored may be over the limit: a surge that was interrupted leaves it so.
 func TestStoredObjectsMayBeOverTheLimit(t *testing.T) {
 	update := mustDiff(t, divided(150, numbers(1, 150)), divided(75, numbers(1, 150)), rolling)
-	if update.Writes() != 2 || len(update.OverLimit()) > 0 {
-		t.Errorf("over the limit: %v\n%s", update.OverLimit(), update)
+	if update.Writes() != 2 || fullest(update) > 100 {
+		t.Errorf("%d clusters in an object:\n%s", fullest(update), update)
 	}
 }
 
@@ -250,7 +248,7 @@ func TestDesiredObjectIsBeingDeleted(t *testing.T) {
 		{"D5 it is to go", state("w2: a b"), decisionupdate.UpdateStrategyTypeRollingUpdate, ""},
 		{"D2 as today", state("w1: a b", "w2:"), decisionupdate.UpdateStrategyTypeAll, ""},
 	} {
-		_, err := decisionupdate.Diff(stored, test.desired, decisionupdate.UpdateStrategy{Type: test.strategy}, nil)
+		_, err := decisionupdate.Diff(stored, test.desired, decisionupdate.UpdateStrategy{Type: test.strategy})
 		got := ""
 		if err != nil {
 			got = err.Error()

@@ -18,11 +18,11 @@ func TestMisplacedComesTrueAndNeverShowsAClusterEarly(t *testing.T) {
 	check(t, func(t *rapid.T) {
 		s := newServer(drawState(t, "stored", sequential)...)
 		desired := drawState(t, "desired", sequential)
-		strategy, opts := decisionupdate.UpdateStrategy{}, []decisionupdate.Option(nil)
+		strategy := decisionupdate.UpdateStrategy{}
 		if rapid.Bool().Draw(t, "rolling") {
-			strategy, opts = rolling, drawRolling(t)
+			strategy = drawRolling(t)
 		}
-		update := mustDiff(t, s.list(), desired, strategy, opts...)
+		update := mustDiff(t, s.list(), desired, strategy)
 		s.run(update, allRequests, picker(t))
 		for _, w := range update.Misplaced {
 			for _, c := range w.Clusters {

@@ -108,7 +108,7 @@ func TestNothingIsUnknownThatWasNeverAsked(t *testing.T) {
 func TestOutcomeTellsTheTruth(t *testing.T) {
 	check(t, func(t *rapid.T) {
 		s := newServer(drawState(t, "stored", sequential)...)
-		update := mustDiff(t, s.list(), drawState(t, "desired", sequential), rolling, drawRolling(t)...)
+		update := mustDiff(t, s.list(), drawState(t, "desired", sequential), drawRolling(t))
 		faults := rapid.SliceOf(rapid.IntRange(0, 9)).Draw(t, "faults") // of the first requests, which another goroutine makes
 		var done, unknown []string
 		client := faulty{s, func(verb, name string) (before, after error) {

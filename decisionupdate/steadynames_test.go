@@ -18,7 +18,7 @@ import (
 func TestSteadyNamesGetPastOddObjects(t *testing.T) {
 	placement := &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "web", UID: "u"}}
 	clusters := []*clusterv1.ManagedCluster{{ObjectMeta: metav1.ObjectMeta{Name: "a"}}, {ObjectMeta: metav1.ObjectMeta{Name: "b"}}}
-	groups, err := grouping.Divide(placement, clusters)
+	groups, err := grouping.Divide(placement, clusters, grouping.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +47,7 @@ func TestSteadyNamesGetPastOddObjects(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", test.why, err)
 		}
-		divided, err := grouping.Divide(placement, clusters, grouping.Previous(previous))
+		divided, err := grouping.Divide(placement, clusters, grouping.Options{Previous: previous})
 		if err != nil {
 			t.Fatalf("%s: %v", test.why, err)
 		}

@@ -1,0 +1,305 @@
+package mirror_test
+
+import (
+	"flag"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/cohort-ocm/cohort/decisionupdate"
+	"github.com/cohort-ocm/cohort/decisionupdate/mirror"
+	"github.com/cohort-ocm/cohort/internal/exhaustive"
+)
+
+var runs = flag.Int("runs", exhaustive.Of(40, 400), "how often each change runs through the mirrors")
+
+// gated carries an update out step by step, with a mirror that copies object by object meanwhile. With gate the source waits.
+// It returns how often it waited.
+func gated(t *testing.T, update decisionupdate.Update, source *site, mirrors []*follower, gate bool, rng *rand.Rand) {
+	t.Helper()
+	copyOne := func() bool {
+		for _, i := range rng.Perm(len(mirrors)) {
+			if mirrors[i].copy() {
+				return true
+			}
+		}
+		return false
+	}
+	for _, step := range update.Steps {
+		for gate {
+			last := mirrors[len(mirrors)-1].to
+			objects, clusters, err := mirror.Behind(step, source.list(), last.list())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(objects) == 0 {
+				if len(clusters) > 0 {
+					t.Fatalf("D17: nothing is behind, yet %v", clusters)
+				}
+				break
+			}
+			if !copyOne() {
+				t.Fatalf("D17: the mirror has copied everything, yet %v are behind", objects)
+			}
+		}
+		for _, r := range requests(step, rng) {
+			source.do(r)
+			for rng.IntN(3) > 0 && copyOne() {
+				continue
+			}
+		}
+	}
+	for copyOne() {
+		continue
+	}
+}
+
+// D17: the measured changes, through one mirror that copies object by object and through two in a row. The source waits for the
+// last. Without that, the same mirrors lose clusters, or this would prove nothing.
+func TestSourceThatWaitsLosesNobody(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1552, 17))
+	for _, c := range changes(rng) {
+		update, stays := mustDiff(t, c.stored, c.desired), stayOf(c.stored, c.desired)
+		for _, gate := range []bool{true, false} {
+			runs, lost, refused := *runs, 0, 0
+			if !gate {
+				runs = min(runs, 100)
+			}
+			for run := range runs {
+				source := newSite(c.stored, stays)
+				mirrors := []*follower{newFollower(source, rng)}
+				if run%2 == 1 {
+					mirrors = append(mirrors, newFollower(mirrors[0].to, rng))
+				}
+				gated(t, update, source, mirrors, gate, rng)
+				for _, m := range mirrors {
+					if refused += m.to.refused; len(m.to.absent) > 0 {
+						lost++
+						break
+					}
+				}
+			}
+			t.Logf("%s: the source waits: %v: clusters absent in %d of %d runs, %d writes refused", c.name, gate, lost, runs, refused)
+			if gate == (lost > 0) || refused > 0 {
+				t.Errorf("D17: %s: the source waits: %v: clusters absent in %d of %d runs, %d writes refused", c.name, gate, lost, runs, refused)
+			}
+		}
+	}
+}
+
+// planning is a mirror that plans with Diff. It looks at a state of its source now and then, and carries a part of its update out.
+type planning struct {
+	source *site
+	site   *site
+	left   []request
+	states [][]*pd // of the source, those that it has not looked at yet
+	seen   []*pd   // the one that it looked at last
+}
+
+// look takes a state that the mirror has not skipped.
+func (m *planning) look(t *testing.T, rng *rand.Rand) bool {
+	if len(m.states) == 0 {
+		return false
+	}
+	skip := rng.IntN(len(m.states))
+	m.seen, m.states = m.states[skip], m.states[skip+1:]
+	m.plan(t, rng)
+	return true
+}
+
+func (m *planning) plan(t *testing.T, rng *rand.Rand) {
+	t.Helper()
+	update, err := mirror.Diff(m.site.list(), m.seen, rolling)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.left = nil
+	for _, step := range update.Steps {
+		m.left = append(m.left, requests(step, rng)...)
+	}
+}
+
+// act makes the next request, or looks at the source, and reports whether it did anything.
+func (m *planning) act(t *testing.T, rng *rand.Rand) bool {
+	switch {
+	case len(m.left) > 0 && rng.IntN(20) == 0: // a restart
+		m.plan(t, rng)
+	case len(m.left) > 0 && rng.IntN(3) > 0:
+		m.site.do(m.left[0])
+		m.left = m.left[1:]
+	case !m.look(t, rng):
+		if len(m.left) == 0 {
+			return false
+		}
+		m.site.do(m.left[0])
+		m.left = m.left[1:]
+	}
+	return true
+}
+
+// D16: the measured changes, through one mirror that plans and through two in a row. The source never waits. Every second one
+// surges in place, beyond 100 clusters, as this library did once.
+func TestMirrorThatPlansLosesNobody(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1552, 16))
+	for _, c := range changes(rng) {
+		update, stays, unions := mustDiff(t, c.stored, c.desired), stayOf(c.stored, c.desired), inPlace(c.stored, c.desired)
+		runs, lost, refused := *runs, 0, 0
+		for run := range runs {
+			source := newSite(c.stored, stays)
+			first := &planning{source: source, site: newSite(c.stored, stays)}
+			second := &planning{source: first.site, site: newSite(c.stored, stays)}
+			others := []*planning{first, second}[:1+run%2]
+			acts := func(n int) {
+				for ; n != 0; n-- {
+					i := rng.IntN(len(others))
+					before := first.site.list()
+					acted := others[i].act(t, rng)
+					if i == 0 && len(others) > 1 && acted {
+						second.states = append(second.states, before, first.site.list())
+					}
+					if !acted && (i > 0 || len(others) == 1 || !second.act(t, rng)) && n < 0 {
+						return
+					}
+				}
+			}
+			write := func(put func()) {
+				put()
+				first.states = append(first.states, source.list())
+				acts(rng.IntN(4))
+			}
+			if run%4 < 2 {
+				for _, step := range update.Steps {
+					for _, r := range requests(step, rng) {
+						write(func() { source.do(r) })
+					}
+				}
+			} else {
+				for _, phase := range unions {
+					for _, i := range rng.Perm(len(c.desired)) {
+						write(func() { source.put(c.desired[i].Name, phase[c.desired[i].Name]) })
+					}
+				}
+			}
+			for range 100_000 {
+				if !others[0].act(t, rng) {
+					break
+				}
+				if len(others) > 1 {
+					second.states = append(second.states, first.site.list())
+					second.act(t, rng)
+				}
+			}
+			for len(others) > 1 && second.act(t, rng) {
+				continue
+			}
+			for _, m := range others {
+				if len(m.site.absent) > 0 {
+					lost++
+				}
+				refused += m.site.refused
+				if update, err := decisionupdate.Diff(m.site.list(), c.desired, rolling); err != nil || len(update.Steps) > 0 {
+					t.Fatalf("D16: %s, run %d: the mirror is not as the source: %v\n%s", c.name, run, err, update)
+				}
+			}
+		}
+		t.Logf("%s: clusters absent in %d of %d runs, %d writes refused", c.name, lost, runs, refused)
+		if lost > 0 || refused > 0 {
+			t.Errorf("D16: %s: clusters absent in %d of %d runs, %d writes refused", c.name, lost, runs, refused)
+		}
+	}
+}
+
+// D17: after its bound the source goes on, and every cluster that the mirror then drops was named.
+func TestClustersThatMayBeDroppedAreNamed(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1552, 18))
+	dropped, named := 0, 0
+	for _, c := range changes(rng) {
+		update, stays := mustDiff(t, c.stored, c.desired), stayOf(c.stored, c.desired)
+		for range exhaustive.Of(30, 1000) {
+			source := newSite(c.stored, stays)
+			m := newFollower(source, rng)
+			told := map[string]bool{}
+			for _, step := range update.Steps {
+				_, clusters, err := mirror.Behind(step, source.list(), m.to.list())
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, cluster := range clusters {
+					told[cluster] = true
+				}
+				for _, r := range requests(step, rng) {
+					source.do(r)
+					for rng.IntN(2) > 0 && m.copy() {
+						continue
+					}
+				}
+			}
+			for m.copy() {
+				continue
+			}
+			for _, cluster := range m.to.absent {
+				if dropped++; !told[cluster] {
+					t.Fatalf("D17: %s: %s was dropped and not named", c.name, cluster)
+				}
+			}
+			named += len(told)
+		}
+	}
+	t.Logf("%d named, %d of them dropped", named, dropped)
+	if dropped == 0 {
+		t.Error("nobody was dropped, so this proves nothing")
+	}
+}
+
+// D17: bad input has errors with a path.
+func TestBehindNamesItsFaults(t *testing.T) {
+	for _, test := range []struct {
+		stored, shown []*pd
+		want          string
+	}{
+		{[]*pd{nil}, nil, "stored[0]: Required value: must not be nil"},
+		{nil, []*pd{object("a", "0"), object("a", "0")}, `shown[a].metadata.name: Duplicate value: "a"`},
+	} {
+		if _, _, err := mirror.Behind(nil, test.stored, test.shown); err == nil || err.Error() != test.want {
+			t.Errorf("got %v, want %s", err, test.want)
+		}
+	}
+	if _, err := mirror.Diff(nil, []*pd{nil}, rolling); err == nil {
+		t.Error("D16: nil is no object")
+	}
+}
+
+// D17: what the mirror has and the source has not is behind, too, and so is another group.
+func TestBehind(t *testing.T) {
+	objects, clusters, err := mirror.Behind(nil,
+		[]*pd{object("a", "0", "x"), object("b", "1", "y"), object("c", "2", "z")},
+		[]*pd{object("a", "0", "x"), object("b", "2", "y"), object("d", "0")})
+	if err != nil || !slices.Equal(objects, []string{"b", "c", "d"}) || len(clusters) > 0 {
+		t.Errorf("got %v %v %v", objects, clusters, err)
+	}
+}
+
+// D16: in the midst of an update of the source, a cluster in two objects stays where the mirror has it, and in an object of the surge
+// only if nothing else has it.
+func TestClustersStayWhereTheMirrorHasThem(t *testing.T) {
+	extra := object("a-surge", "0", "x", "y", "z")
+	extra.Annotations = map[string]string{"cohort.open-cluster-management.io/surge": "true"}
+	for _, test := range []struct {
+		why            string
+		stored, source []*pd
+		want           string
+	}{
+		{"x is in b here", []*pd{object("a", "0", "y"), object("b", "1", "x")}, []*pd{object("a", "0", "y", "x"), object("b", "1", "x")}, ""},
+		{"x has left b", []*pd{object("a", "0", "y"), object("b", "1", "x")}, []*pd{object("a", "0", "y", "x"), object("b", "1")},
+			"1: update a status +x\n2: update b status -x\n"},
+		{"x is new, and comes into the lower group", []*pd{object("a", "0"), object("b", "1")}, []*pd{object("b", "1", "x"), object("a", "0", "x")},
+			"1: update a status +x\n"},
+		{"only the object of the surge has z", []*pd{object("a", "0", "x"), object("b", "0", "y", "z")}, []*pd{object("a", "0", "x"), object("b", "0", "y"), extra},
+			"1: create a-surge labels,status +z\n2: update b status -z\n"},
+	} {
+		update, err := mirror.Diff(test.stored, test.source, rolling)
+		if err != nil || update.String() != test.want {
+			t.Errorf("D16: %s: %v\n%swant\n%s", test.why, err, update, test.want)
+		}
+	}
+}

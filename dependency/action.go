@@ -47,8 +47,8 @@ func (a Action) String() string {
 // whose object has no namespace has the active object of its kind and name in any namespace.
 //
 // Nothing is deleted because something is unknown. So a template's object stays while each of its unmet dependencies
-// could not be read, was not read, or waits for the template itself. It also stays while the template is invalid. An
-// object that no template creates stays while some template does not say what it creates. The message says so.
+// could not be read, was not read, or waits or may wait for the template itself. It also stays while the template is
+// invalid. An object that no template creates stays while some template does not say what it creates. The message says so.
 func (e Evaluation) Actions(active []Object) []Action {
 	left := newActive(active)
 	actions := make([]Action, len(e.Templates), len(e.Templates)+len(left.objects))

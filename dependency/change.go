@@ -19,6 +19,8 @@ type change struct {
 	left []*target
 	// broken are the cycles that removed templates were on.
 	broken []*component
+	// wasVague says that there were unnamed dependencies before.
+	wasVague bool
 }
 
 // remove takes out the policies with these sorted names, as far as they exist.
@@ -34,6 +36,7 @@ func (c *change) takeOut(p *policy) {
 	delete(c.policies, p.name)
 	p.target.policy = nil
 	c.left = append(c.left, p.target)
+	c.breakUp(p.target)
 	for _, t := range slices.Backward(p.templates) {
 		if t.creates != nil {
 			t.creates.creators = without(t.creates.creators, t)
@@ -43,9 +46,19 @@ func (c *change) takeOut(p *policy) {
 			n.dependents = without(n.dependents, t)
 			c.released = append(c.released, n.object)
 		}
+		if t.unnamed {
+			c.unnamed--
+		}
 		if t.component != nil {
 			c.broken = append(c.broken, t.component)
 		}
+	}
+}
+
+// breakUp forgets the cycles of an object that becomes a given policy or is none any more, which they show.
+func (c *change) breakUp(t *target) {
+	if t.component != nil {
+		c.broken = append(c.broken, t.component)
 	}
 }
 
@@ -54,6 +67,7 @@ func (c *change) add(given *policyv1.Policy) {
 	p := &policy{name: given.Name, disabled: given.Spec.Disabled, target: c.target(c.policyObject(given.Name))}
 	c.policies[p.name] = p
 	p.target.policy = p
+	c.breakUp(p.target)
 	compiled, _ := compiler{cluster: c.cluster}.compile(&given.Spec)
 	p.templates = make([]*template, len(compiled))
 	templates := make([]template, len(compiled)) // One allocation: they come and go together.
@@ -69,6 +83,9 @@ func (c *change) add(given *policyv1.Policy) {
 		}
 		if !p.disabled {
 			c.name(t, from.dependencies)
+			if t.unnamed = from.unnamed; t.unnamed {
+				c.unnamed++
+			}
 		}
 	}
 	c.added = append(c.added, p.templates...)
@@ -100,7 +117,7 @@ func (c *change) finish() Watches {
 	for _, t := range c.left {
 		c.forget(t)
 	}
-	changed := append(c.findCycles(), c.added...)
+	changed := slices.Concat(c.findCycles(), c.findVague(), c.added)
 	watches.Templates = make([]TemplateRef, len(changed))
 	for i, t := range changed {
 		watches.Templates[i] = t.ref()
@@ -149,6 +166,42 @@ func (c *change) findCycles() []*template {
 			}
 		}
 	})
+	return changed
+}
+
+// findVague updates which targets lead to a template with an unnamed dependency, and gives the templates that name a
+// target for which this changed. It looks at all templates, but only where there are unnamed dependencies, or were.
+func (c *change) findVague() (changed []*template) {
+	if c.unnamed == 0 && !c.wasVague {
+		return nil
+	}
+	var roots, to []*node
+	for _, p := range c.policies {
+		for _, t := range p.templates {
+			roots = append(roots, &t.node)
+		}
+	}
+	vague := make(map[*node]bool)
+	c.findComponents(roots, func(members []*node) {
+		if slices.ContainsFunc(members, func(n *node) bool {
+			to = n.next(to[:0])
+			return n.template != nil && n.template.unnamed ||
+				slices.ContainsFunc(to, func(next *node) bool { return vague[next] })
+		}) {
+			for _, n := range members {
+				vague[n] = true
+			}
+		}
+	})
+	for _, root := range roots {
+		t := root.template
+		if slices.ContainsFunc(t.named, func(r requirement) bool { return r.target.vague != vague[&r.target.node] }) {
+			changed = append(changed, t)
+		}
+	}
+	for _, t := range c.targets {
+		t.vague = vague[&t.node]
+	}
 	return changed
 }
 

@@ -18,10 +18,11 @@ type dependency struct {
 }
 
 // stated is a dependency and where it was written: its index in spec.dependencies or, if template is not negative, in
-// the extraDependencies of that template.
+// the extraDependencies of that template. A faulty one keeps its object as far as it names one, else the zero Object.
 type stated struct {
 	dependency
 	template, element int
+	faulty            bool
 }
 
 // compiledTemplate has what a template of a policy says, read once.
@@ -29,6 +30,8 @@ type compiledTemplate struct {
 	object        Object
 	ignorePending bool
 	dependencies  []dependency
+	// unnamed says that a dependency names no object.
+	unnamed bool
 	// errs are the faults that all templates of the policy share, and then the template's own.
 	errs field.ErrorList
 }
@@ -40,8 +43,8 @@ type compiler struct {
 }
 
 // compile reads the templates of a policy, and gives the faults that they share (P1). A template with errors has the
-// zero Object if it is unknown what it creates. It keeps the dependencies that can be read: it waits for them once it
-// is corrected, so a mistake must not break the cycle of another template.
+// zero Object if it is unknown what it creates. It keeps the dependencies that name an object, whatever compliance they
+// want: it waits for them once it is corrected, so a mistake must not break the cycle of another template.
 func (c compiler) compile(spec *policyv1.PolicySpec) (compiled []compiledTemplate, common field.ErrorList) {
 	stated, common := c.state(spec.Dependencies, -1)
 	_, conflicts := c.union(nil, stated)
@@ -61,6 +64,9 @@ func (c compiler) compile(spec *policyv1.PolicySpec) (compiled []compiledTemplat
 		}
 		extra, extraErrs := c.state(template.ExtraDependencies, i)
 		dependencies, conflicts := c.union(stated, extra)
+		if len(dependencies) > 0 && dependencies[0].object == (Object{}) { // It is sorted before all others.
+			t.unnamed, dependencies = true, dependencies[1:]
+		}
 		t.dependencies = dependencies
 		t.errs = slices.Concat(common, errs, extraErrs, conflicts)
 		compiled[i] = t
@@ -68,7 +74,7 @@ func (c compiler) compile(spec *policyv1.PolicySpec) (compiled []compiledTemplat
 	return compiled, common
 }
 
-// state gives the dependencies without errors. Template is -1 for the policy's own dependencies.
+// state gives the dependencies and what is wrong with them. Template is -1 for the policy's own dependencies.
 func (c compiler) state(dependencies []policyv1.PolicyDependency, template int) ([]stated, field.ErrorList) {
 	if len(dependencies) == 0 {
 		return nil, nil
@@ -76,21 +82,28 @@ func (c compiler) state(dependencies []policyv1.PolicyDependency, template int) 
 	all := make([]stated, 0, len(dependencies))
 	var errs field.ErrorList
 	for i, d := range dependencies {
-		s := stated{dependency{c.cluster.find(named(d)), d.Compliance}, template, i}
+		s := stated{dependency{c.cluster.find(named(d)), d.Compliance}, template, i, false}
 		if faults := c.validate(d, s); len(faults) > 0 {
 			errs = append(errs, faults...)
-			continue
+			s.faulty = true
+			if !namesObject(d) {
+				s.object = Object{}
+			}
 		}
 		all = append(all, s)
 	}
 	return all, errs
 }
 
+// namesObject says whether d has all that tells one object from others.
+func namesObject(d policyv1.PolicyDependency) bool {
+	_, versionErr := schema.ParseGroupVersion(d.APIVersion)
+	return d.APIVersion != "" && d.Kind != "" && d.Name != "" && versionErr == nil
+}
+
 // validate reports what keeps d from naming an object and a compliance that it can have.
 func (c compiler) validate(d policyv1.PolicyDependency, at stated) field.ErrorList {
-	_, versionErr := schema.ParseGroupVersion(d.APIVersion)
-	possible := compliancesOf(at.object)
-	if d.APIVersion != "" && d.Kind != "" && d.Name != "" && versionErr == nil && slices.Contains(possible, d.Compliance) {
+	if namesObject(d) && at.object.canBe(d.Compliance) {
 		return nil
 	}
 	var errs field.ErrorList
@@ -101,39 +114,27 @@ func (c compiler) validate(d policyv1.PolicyDependency, at stated) field.ErrorLi
 		}
 	}
 	required(d.APIVersion, "apiVersion")
-	if versionErr != nil {
+	if _, err := schema.ParseGroupVersion(d.APIVersion); err != nil {
 		errs = append(errs, field.Invalid(path.Child("apiVersion"), d.APIVersion, "must be version or group/version"))
 	}
 	required(d.Kind, "kind")
 	required(d.Name, "name")
 	switch {
-	case slices.Contains(possible, d.Compliance):
+	case at.object.canBe(d.Compliance):
 	case known(d.Compliance):
 		errs = append(errs, field.Invalid(path.Child("compliance"), d.Compliance,
 			fmt.Sprintf("must not be waited for: a %s never is %s", kindOf(at.object), d.Compliance)))
 	default:
+		possible := []policyv1.ComplianceState{policyv1.Compliant, policyv1.NonCompliant, policyv1.Pending}
+		possible = slices.DeleteFunc(possible, func(c policyv1.ComplianceState) bool { return !at.object.canBe(c) })
 		errs = append(errs, field.NotSupported(path.Child("compliance"), d.Compliance, possible))
 	}
 	return errs
 }
 
-// All compliances, and the compliances that Gatekeeper's objects can have.
-var (
-	anyCompliance                = []policyv1.ComplianceState{policyv1.Compliant, policyv1.NonCompliant, policyv1.Pending}
-	complianceOfConstraint       = anyCompliance[:2]
-	complianceOfConstraintObject = anyCompliance[:1]
-)
-
-// compliancesOf gives the compliances that the object can have (P3).
-func compliancesOf(o Object) []policyv1.ComplianceState {
-	switch group := o.group(); {
-	case group == constraintTemplateGroup && o.Kind == constraintTemplateKind:
-		return complianceOfConstraintObject
-	case group == constraintGroup:
-		return complianceOfConstraint
-	default:
-		return anyCompliance
-	}
+// canBe says whether the compliance can be waited for at the object (P1).
+func (o Object) canBe(c policyv1.ComplianceState) bool {
+	return known(c) && !(c == policyv1.Pending && o.isGatekeepers())
 }
 
 func kindOf(o Object) string {
@@ -144,8 +145,8 @@ func kindOf(o Object) string {
 }
 
 // union gives each object of both lists once, sorted. It gives an error for each element of own that wants another
-// compliance of an object than an element before it (P1). Common comes before own. Own is sorted in place if common is
-// empty.
+// compliance of an object than an element before it (P1). A faulty element has its own error. Common comes before own.
+// Own is sorted in place if common is empty.
 func (c compiler) union(common, own []stated) ([]dependency, field.ErrorList) {
 	all := own
 	if len(common) > 0 {
@@ -162,6 +163,10 @@ func (c compiler) union(common, own []stated) ([]dependency, field.ErrorList) {
 		case i == 0 || s.object != first.object:
 			first = s
 			dependencies = append(dependencies, s.dependency)
+		case s.faulty:
+		case first.faulty:
+			first = s
+			dependencies[len(dependencies)-1] = s.dependency
 		case s.want != first.want && len(own) > 0 && s.template == own[0].template:
 			errs = append(errs, c.conflict(first, s))
 		}

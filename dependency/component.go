@@ -129,34 +129,53 @@ func cyclic(members []*node) bool { return len(members) > 1 }
 // component is a set of nodes that all lead to each other: templates that wait for each other, and what is between
 // them.
 //
-// The ways of a component lead through its root. For example, with x: a(y) and y: b(#a #c) c(#a), the root is a. Then
-// after leads from b to a and from c to a, and before leads from c back to policy y and from there to a.
+// One cycle is its ring. Each member off the ring has a way to the ring and one from it, which with a part of the ring
+// make a cycle through the member. For example, with x: a(y) and y: b(#a #c) c(#a), the ring is a → y → b → a. The way
+// of c leads to a, and the way to c comes from b, so c is on the cycle c → a → y → b → c.
 type component struct {
 	// members are sorted. The first is a template: the root.
 	members []*node
-	// after has, by place, the next node on a shortest way to the root. before has the previous node on a shortest way
-	// from the root. For the root itself both are on a shortest way back to it.
-	after, before []*node
-	// first is a shortest cycle through the root. on says, by place, which nodes are on it.
-	first Cycle
-	on    []bool
+	// ring is a shortest cycle through the root, each node once, from the root on. ringWaiters has for each place in it
+	// how many waiters are before.
+	ring        []*node
+	ringWaiters []int32
+	// at has, by place, the member's place in the ring, or -1.
+	at []int32
+	// ahead has the ways to the ring, and behind the ways from it.
+	ahead, behind ways
+}
+
+// ways has, by place, a shortest way between each member off the ring and the ring.
+type ways struct {
+	// step is the neighbour on the way, and ring the place in the ring where the way ends.
+	step []*node
+	ring []int32
+	// waiters counts the waiters on the way without the member, with the one in the ring.
+	waiters []int32
 }
 
 // newComponent makes members a component; they are copied.
 func newComponent(members []*node) *component {
-	c := &component{members: slices.Clone(members), on: make([]bool, len(members))}
+	c := &component{members: slices.Clone(members), at: make([]int32, len(members))}
 	slices.SortFunc(c.members, (*node).compare)
 	for i, n := range c.members {
-		n.component, n.place = c, int32(i)
+		n.component, n.place, c.at[i] = c, int32(i), -1
+	}
+	root := c.members[0]
+	back := c.search([]*node{root}, (*node).next).step
+	for n := back[root.place]; n != root; n = back[n.place] {
+		c.ring = append(c.ring, n)
+	}
+	c.ring = append(c.ring, root)
+	slices.Reverse(c.ring)
+	c.ringWaiters = make([]int32, len(c.ring)+1)
+	for i, n := range c.ring {
+		c.at[n.place] = int32(i)
+		c.ringWaiters[i+1] = c.ringWaiters[i] + n.waiters()
 	}
 	leadTo := c.edges()
-	c.before = c.waysFromRoot((*node).next)
-	c.after = c.waysFromRoot(func(n *node, to []*node) []*node { return append(to, leadTo[n.place]...) })
-	way := c.wayThrough(c.members[0])
-	c.first = cycleOf(way)
-	for _, n := range way {
-		c.on[n.place] = true
-	}
+	c.behind = c.search(c.ring, (*node).next)
+	c.ahead = c.search(c.ring, func(n *node, to []*node) []*node { return append(to, leadTo[n.place]...) })
 	return c
 }
 
@@ -175,47 +194,26 @@ func (c *component) edges() (leadTo [][]*node) {
 	return leadTo
 }
 
-// waysFromRoot gives, by place, the node before each member on a shortest way from the root. The function edges appends
-// the nodes that a node leads to.
-func (c *component) waysFromRoot(edges func(n *node, to []*node) []*node) []*node {
-	before := make([]*node, len(c.members))
-	queue := []*node{c.members[0]}
+// search gives shortest ways from the given nodes to each member. The function edges appends the nodes that a node
+// leads to. The given nodes are the ring, or the root while there is no ring yet; they have a step, too.
+func (c *component) search(from []*node, edges func(n *node, to []*node) []*node) ways {
+	w := ways{make([]*node, len(c.members)), slices.Clone(c.at), make([]int32, len(c.members))}
+	queue := slices.Clone(from)
 	var to []*node
 	for i := 0; i < len(queue); i++ {
-		to = edges(queue[i], to[:0])
+		at := queue[i]
+		to = edges(at, to[:0])
 		for _, next := range to {
-			if next.component == c && before[next.place] == nil {
-				before[next.place] = queue[i]
-				queue = append(queue, next)
+			if next.component != c || w.step[next.place] != nil {
+				continue
+			}
+			w.step[next.place] = at
+			queue = append(queue, next)
+			if c.at[next.place] < 0 {
+				w.ring[next.place] = w.ring[at.place]
+				w.waiters[next.place] = w.waiters[at.place] + at.waiters()
 			}
 		}
 	}
-	return before
-}
-
-// wayThrough gives the nodes of a cycle through n, from n on, each once. It goes towards the root until it meets the
-// way from the root to n. Through the root it is a shortest cycle. It takes time linear in the two ways.
-func (c *component) wayThrough(n *node) []*node {
-	root := c.members[0]
-	var down []*node // From n backwards to the root.
-	onDown := map[*node]int{}
-	for at := c.before[n.place]; ; at = c.before[at.place] {
-		onDown[at] = len(down)
-		down = append(down, at)
-		if at == root {
-			break
-		}
-	}
-	way := []*node{n}
-	if n == root {
-		slices.Reverse(down[:len(down)-1])
-		return append(way, down[:len(down)-1]...)
-	}
-	for at := c.after[n.place]; ; at = c.after[at.place] {
-		if i, meets := onDown[at]; meets {
-			slices.Reverse(down[:i+1])
-			return append(way, down[:i+1]...)
-		}
-		way = append(way, at)
-	}
+	return w
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // Cycle is a way on which templates wait for themselves: each element waits for the next, and the last is the first
-// again. It begins with its first template by policy and place. Only this one is on it twice.
+// again. Only this one is on it twice. A long cycle has its beginning and its end.
 type Cycle []Waiter
 
 // Waiter is a template on a cycle, or a policy whose templates are waited for together.
@@ -16,6 +16,8 @@ type Waiter struct {
 	TemplateRef
 	// Object is what the template creates, or the policy.
 	Object Object `json:"object"`
+	// Skipped is how many elements of a long cycle are left out before this one.
+	Skipped int `json:"skipped,omitempty"`
 }
 
 // String is like "ConfigurationPolicy a → Policy y → ConfigurationPolicy b → ConfigurationPolicy a". Of a long cycle
@@ -26,77 +28,138 @@ const arrow = " → "
 
 // text does what String does, with at most limit bytes unless names alone are longer.
 func (c Cycle) text(limit int) string {
-	const head, tail = 30, 2
-	shown := c
-	if len(c) > head+tail {
-		shown = slices.Concat(c[:head], c[len(c)-tail:])
-	}
-	objects := make([]Object, len(shown))
-	for i, w := range shown {
+	const tail = 2
+	objects := make([]Object, len(c))
+	skipped := 0
+	for i, w := range c {
 		objects[i] = w.Object
+		skipped += w.Skipped
 	}
 	names := names(objects)
 	for i := range names {
 		names[i] = clip(names[i], 80)
 	}
-	if whole := strings.Join(names, arrow); len(shown) == len(c) && len(whole) <= limit || len(names) <= tail+1 {
+	if whole := strings.Join(names, arrow); len(c) <= tail || skipped == 0 && (len(whole) <= limit || len(c) == tail+1) {
 		return oneLine(whole)
 	}
-	end := fmt.Sprintf("and %d more", len(c)) + arrow + strings.Join(names[len(names)-tail:], arrow)
-	begin, more := names[0], len(c)-tail-1
-	for _, name := range names[1 : len(names)-tail] {
-		if more == 1 || len(begin)+len(name)+len(end)+2*len(arrow) > limit {
+	rest := func(more int) string {
+		return arrow + fmt.Sprintf("and %d more", more) + arrow + strings.Join(names[len(names)-tail:], arrow)
+	}
+	shown, more := names[0], len(c)+skipped-tail-1
+	room := limit - len(rest(len(c)+skipped))
+	for _, name := range names[1:max(len(c)-tail, 1)] {
+		if more == 1 || len(shown)+len(arrow)+len(name) > room {
 			break
 		}
-		begin += arrow + name
+		shown += arrow + name
 		more--
 	}
-	return oneLine(begin + arrow + fmt.Sprintf("and %d more", more) + arrow + strings.Join(names[len(names)-tail:], arrow))
+	return oneLine(shown + rest(more))
 }
 
-// from gives the cycle so that it begins and ends with the template that creates the object; unchanged if it has none.
-func (c Cycle) from(created Object) Cycle {
-	at := max(slices.IndexFunc(c, func(w Waiter) bool { return w.Index >= 0 && w.Object == created }), 0)
-	return slices.Concat(c[at:], c[1:at+1])
-}
+// A cycle of at most wholeWaiters is whole. Of a longer one are kept the keptWaiters at the beginning, and the last. They
+// are among the farthest nodes from the template on, since of two nodes in a row one is a template.
+const (
+	keptWaiters  = 30
+	wholeWaiters = 32
+	farthest     = 2 * wholeWaiters
+)
 
-// cycle gives a cycle that the template is on, or nil. Templates on the component's first cycle share that one, so the
-// evaluations of a long ring do not each hold all of it.
+// cycle gives a cycle that the template is on, from itself on, or nil. It takes the same time however long the cycle is.
 func (t *template) cycle() Cycle {
-	switch {
-	case t.component == nil:
+	if t.component == nil {
 		return nil
-	case t.component.on[t.place]:
-		return t.component.first
-	default:
-		return cycleOf(t.component.wayThrough(&t.node))
 	}
+	return t.component.cycle(&t.node)
 }
 
-// cycleOf gives the cycle that leads along the nodes and back to the first of them.
-func cycleOf(way []*node) Cycle {
-	first := 0
-	for i, n := range way {
-		if n.compare(way[first]) < 0 {
-			first = i
+func (c *component) cycle(n *node) Cycle {
+	way, length := c.wayThrough(n)
+	cycle := make(Cycle, 0, min(length, wholeWaiters)+1)
+	for _, on := range way {
+		if on.waiters() > 0 && len(cycle) < wholeWaiters {
+			cycle = append(cycle, on.waiter())
 		}
 	}
-	round := slices.Concat(way[first:], way[:first], way[first:first+1])
-	cycle := make(Cycle, 0, len(round))
-	for _, n := range round {
-		switch {
-		case n.template != nil:
-			cycle = append(cycle, Waiter{n.template.ref(), n.template.object})
-		case n.target.policy != nil:
-			cycle = append(cycle, Waiter{TemplateRef{n.target.policy.name, -1}, n.target.policyObject()})
+	if len(cycle) < length {
+		cycle = cycle[:min(len(cycle), keptWaiters)]
+		last := c.before(n)
+		if last.waiters() == 0 {
+			last = c.before(last)
 		}
+		end := last.waiter()
+		end.Skipped = length - len(cycle) - 1
+		cycle = append(cycle, end)
 	}
-	return cycle
+	return append(cycle, cycle[0])
 }
 
-// policyObject gives the name under which the target's policy is found.
-func (t *target) policyObject() Object {
-	o := t.object
-	o.APIVersion = policyVersion
-	return o
+// wayThrough gives the nodes of a cycle through n, from n on, each once, and how many waiters the cycle has. Of a long
+// way it gives the beginning. The cycle leads to the ring, along it, and back to n. But if the ways to the ring and from
+// it meet close to n, it ends there. If they meet far away, what is left out may have some nodes twice.
+func (c *component) wayThrough(n *node) (way []*node, length int) {
+	way = walk(n, c.ahead, c.at, []*node{n})
+	back := walk(n, c.behind, c.at, nil)
+	for i, at := range way {
+		if j := slices.Index(back, at); j >= 0 {
+			slices.Reverse(back[:j])
+			way = append(way[:i+1], back[:j]...)
+			for _, on := range way {
+				length += int(on.waiters())
+			}
+			return way, length
+		}
+	}
+	first, last := c.ahead.ring[n.place], c.behind.ring[n.place]
+	waiters := 1 + c.ahead.waiters[n.place] + c.behind.waiters[n.place] - c.ring[last].waiters()
+	waiters += c.ringWaiters[last+1] - c.ringWaiters[first+1]
+	size := int32(len(c.ring))
+	if last <= first {
+		waiters += c.ringWaiters[size]
+	}
+	if length = int(waiters); c.at[way[len(way)-1].place] < 0 {
+		return way, length
+	}
+	for i := (first + 1) % size; i != last && len(way) <= farthest; i = (i + 1) % size {
+		way = append(way, c.ring[i])
+	}
+	if length <= wholeWaiters {
+		slices.Reverse(back)
+		way = append(way, back...)
+	}
+	return way, length
+}
+
+// walk appends the nodes on n's way to the ring, as far as they are of interest.
+func walk(n *node, w ways, at []int32, way []*node) []*node {
+	for steps := 0; at[n.place] < 0 && steps < farthest; steps++ {
+		n = w.step[n.place]
+		way = append(way, n)
+	}
+	return way
+}
+
+// before gives the node before n on its cycle.
+func (c *component) before(n *node) *node {
+	if i := int(c.at[n.place]); i >= 0 {
+		return c.ring[(i+len(c.ring)-1)%len(c.ring)]
+	}
+	return c.behind.step[n.place]
+}
+
+// waiters is 1 for a node that is a waiter on cycles, and 0 for an object that only leads to the templates that create it.
+func (n *node) waiters() int32 {
+	if n.template != nil || n.target.policy != nil {
+		return 1
+	}
+	return 0
+}
+
+func (n *node) waiter() Waiter {
+	if n.template != nil {
+		return Waiter{TemplateRef: n.template.ref(), Object: n.template.object}
+	}
+	object := n.target.object
+	object.APIVersion = policyVersion
+	return Waiter{TemplateRef: TemplateRef{n.target.policy.name, -1}, Object: object}
 }

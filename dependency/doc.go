@@ -28,7 +28,7 @@
 //
 // In code, with watch, enqueue and do the caller's own:
 //
-//	evaluator := dependency.NewEvaluator("managed", dependency.Scopes(scope))
+//	evaluator := dependency.NewEvaluator("managed", scope)
 //	watches, err := evaluator.Set(policies...)
 //	watch(watches.Add, watches.Remove) // and observe at once what was added
 //	for _, template := range watches.Templates {
@@ -47,8 +47,7 @@
 //	do(evaluation.Actions(active))
 //	status.Compliant = evaluation.Compliance(observations, status.Compliant)
 //
-// A program that only shows what templates wait for evaluates just the returned templates ([Evaluator.Template]). A
-// program that needs the answer once calls [Evaluate]. The package only sees values: it has no client, no clock and no
+// A program that needs the answer once calls [Evaluate]. The package only sees values: it has no client, no clock and no
 // goroutine. The order of its inputs does not change its results.
 //
 // # Where objects are found
@@ -70,8 +69,12 @@
 // A template on a cycle is pending even if all that it names was observed as wanted. Nothing is created for it. But an
 // object that it has stays: policies arrive one after the other, and two that reverse their direction wait for each
 // other for a moment. A template that only waits for a template on a cycle is judged by what was observed. Templates of
-// disabled policies wait for nothing, so they are on no cycle. Invalid templates stay on their cycles, so a mistake in
-// one template makes no other ready.
+// disabled policies wait for nothing, so they are on no cycle.
+//
+// An invalid template stays on its cycles, so a mistake in what one template waits for makes no other ready. A
+// dependency with a mistaken compliance leads to its object. One without a name, a kind or a readable apiVersion may mean
+// any object. So a template that waits for it through others is pending, and keeps what it has. But where a definition
+// does not say what the template creates, templates that wait for an object are judged by what was observed there.
 //
 // # Order
 //
@@ -86,9 +89,11 @@
 //     that is absent.
 //   - A dependency has an apiVersion, as in the real API. The document's examples have none. A kind alone does not name
 //     an object, so a dependency without one is an error of the template.
+//   - OCM counts Gatekeeper's objects that are wanted Pending as wanted NonCompliant. They are never Pending, so this is
+//     an error of the template.
 //   - The document leaves cycles to users. Here they are found and reported as the path that closes.
 //   - The document deletes whatever is not ready. Here a template keeps its object while it is invalid, and while all
-//     its unmet dependencies could not be read or wait for the template itself: none of these says that the cluster has
-//     changed.
+//     its unmet dependencies could not be read or wait, or may wait, for the template itself: none of these says that the
+//     cluster has changed.
 //   - A message says "still pending" only about pending objects. About others it says what they are and must be.
 package dependency

@@ -8,13 +8,15 @@ import (
 	"strings"
 
 	"github.com/cohort-ocm/cohort/status/policyv1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // Evaluate gives the evaluation of each policy on the cluster with this namespace, sorted by name. It gives the same as
 // an [Evaluator] with these policies and observations, and the errors of [Evaluator.Set]. An object without an
-// observation counts as not read. A missing object needs an observation with ReasonNotFound.
-func Evaluate(clusterNamespace string, policies []*policyv1.Policy, observations map[Object]Observation, opts ...Option) ([]Evaluation, error) {
-	e := NewEvaluator(clusterNamespace, opts...)
+// observation counts as not read. A missing object needs an observation with ReasonNotFound. Scope is as for [NewEvaluator].
+func Evaluate(clusterNamespace string, policies []*policyv1.Policy, observations map[Object]Observation, scope func(schema.GroupKind) meta.RESTScopeName) ([]Evaluation, error) {
+	e := NewEvaluator(clusterNamespace, scope)
 	if _, err := e.Set(policies...); err != nil {
 		return nil, err
 	}
@@ -94,7 +96,7 @@ type TemplateEvaluation struct {
 	State State
 	// Unmet is what a pending template waits for, sorted by object. It is empty in other states.
 	Unmet []Unmet
-	// Cycle is the way on which a pending template waits for itself, if any. Evaluations share it, so don't change it.
+	// Cycle is the way on which a pending template waits for itself, from this template on, if any.
 	Cycle Cycle
 	// IgnorePending is the template's field.
 	IgnorePending bool
@@ -195,15 +197,19 @@ func (t *template) evaluate() TemplateEvaluation {
 }
 
 // reason says why a requirement of the template is unmet; it is empty if it is met. An object on the template's cycle
-// is unmet even if it is as wanted; if it is Pending, this is because of the cycle.
+// is unmet even if it is as wanted; if it is Pending, this is because of the cycle. The same holds for an object that
+// leads to an unnamed dependency, since the template may be on a cycle with it (P1).
 func (t *template) reason(n requirement) Reason {
-	reason := n.observation.reason(n.want)
-	if t.component == nil || n.target.component != t.component {
+	reason := n.reason()
+	pending := reason == ReasonOtherCompliance && n.observation.Compliance == policyv1.Pending
+	switch {
+	case reason != "" && !pending:
+		return reason
+	case t.component != nil && n.target.component == t.component:
+		return ReasonOnCycle
+	case n.target.vague:
+		return ReasonUnnamed
+	default:
 		return reason
 	}
-	pending := reason == ReasonOtherCompliance && n.observation.Compliance == policyv1.Pending
-	if reason == "" || pending {
-		return ReasonOnCycle
-	}
-	return reason
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync"
 
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/cohort-ocm/cohort/internal/fielderrs"
@@ -16,7 +18,7 @@ import (
 // change takes time in proportion to the templates that name what changed, not to all templates.
 //
 // An Evaluator is safe for concurrent use, and must not be copied. The zero value is ready to use, for a cluster with
-// an empty namespace, as generators have it. Results are the caller's, except for cycles, which must not be changed.
+// an empty namespace, as generators have it. Results are the caller's.
 type Evaluator struct {
 	cluster cluster
 
@@ -26,13 +28,31 @@ type Evaluator struct {
 	objects map[Object]*object
 	// targets are what templates name or create, and the given policies, without versions.
 	targets map[Object]*target
+	// unnamed counts the templates with a dependency that names no object.
+	unnamed int
 	// searches counts the calls of findComponents.
 	searches uint32
 }
 
 // NewEvaluator makes an evaluator without policies for the cluster with this namespace.
-func NewEvaluator(clusterNamespace string, opts ...Option) *Evaluator {
-	return &Evaluator{cluster: clusterOf(clusterNamespace, opts)}
+//
+// Scope tells which kinds are cluster-scoped (meta.RESTScopeNameRoot) and which are namespaced
+// (meta.RESTScopeNameNamespace). It gives "" for a kind that it does not know. A RESTMapper knows it:
+//
+//	func(kind schema.GroupKind) meta.RESTScopeName {
+//		mapping, err := mapper.RESTMapping(kind)
+//		if err != nil {
+//			return ""
+//		}
+//		return mapping.Scope.Name()
+//	}
+//
+// An object of a cluster-scoped kind has no namespace, whatever a policy says. One of a namespaced kind is in the
+// cluster's namespace if a template creates it, or if a dependency names it without a namespace. An object of an
+// unknown kind is where the policy says. Where scope is nil, and for kinds that it does not know, those of Gatekeeper's
+// groups are cluster-scoped. Policies need no scope: they are always in the cluster's namespace.
+func NewEvaluator(clusterNamespace string, scope func(schema.GroupKind) meta.RESTScopeName) *Evaluator {
+	return &Evaluator{cluster: cluster{clusterNamespace, scope}}
 }
 
 // Watches says what a caller has to do after policies changed.
@@ -52,7 +72,8 @@ type Watches struct {
 // It is an error if a policy is nil, has no name, has a namespace other than the cluster's, or is given twice; then
 // nothing changes. The error holds a *field.Error for each. The faults of templates are in their evaluations, and no
 // errors here. Set takes time linear in the given policies. If other templates wait for these, it searches for cycles,
-// in time linear in all that the given policies wait for, directly or through others.
+// in time linear in all that the given policies wait for, directly or through others. While a dependency names no
+// object, it looks at all policies.
 func (e *Evaluator) Set(policies ...*policyv1.Policy) (Watches, error) {
 	if err := e.check(policies); err != nil {
 		return Watches{}, err
@@ -92,7 +113,7 @@ func (e *Evaluator) change(policies, templates int) *change {
 		e.objects = make(map[Object]*object, policies)
 		e.targets = make(map[Object]*target, templates)
 	}
-	return &change{Evaluator: e}
+	return &change{Evaluator: e, wasVague: e.unnamed > 0}
 }
 
 // Observe tells the evaluator how an object stands now. It gives the templates to evaluate again, sorted: those that
@@ -121,18 +142,6 @@ func (e *Evaluator) Policy(name string) (Evaluation, bool) {
 		return Evaluation{}, false
 	}
 	return p.evaluate(), true
-}
-
-// Template gives the evaluation of one template, and whether there is such a template. It does not look at the other
-// templates of the policy.
-func (e *Evaluator) Template(ref TemplateRef) (TemplateEvaluation, bool) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	p, found := e.policies[ref.Policy]
-	if !found || ref.Index < 0 || ref.Index >= len(p.templates) {
-		return TemplateEvaluation{}, false
-	}
-	return p.templates[ref.Index].evaluate(), true
 }
 
 // all gives the evaluations of all policies, sorted by name.

@@ -35,6 +35,8 @@ type template struct {
 	err           error
 	// named is sorted by object.
 	named []requirement
+	// unnamed says that the template also names something that is no object.
+	unnamed bool
 	// creates is the target that the template creates, nil if unknown.
 	creates *target
 }
@@ -43,6 +45,15 @@ type template struct {
 type requirement struct {
 	*object
 	want policyv1.ComplianceState
+}
+
+// reason says why the object is not as wanted. It is empty if it is. A ConstraintTemplate that is wanted NonCompliant
+// must not exist (P3).
+func (r requirement) reason() Reason {
+	if r.want == policyv1.NonCompliant && r.isConstraintTemplate() && r.observation.Problem == ReasonNotFound {
+		return ""
+	}
+	return r.observation.reason(r.want)
 }
 
 // object is an object that templates name.
@@ -63,6 +74,8 @@ type target struct {
 	creators []*template
 	// namedBy counts the objects that lead to the target.
 	namedBy int
+	// vague says that the target leads to a template with an unnamed dependency, so to nobody knows what (P1).
+	vague bool
 }
 
 func (t *template) ref() TemplateRef { return TemplateRef{t.policy.name, t.index} }

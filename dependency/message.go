@@ -70,7 +70,7 @@ func (t TemplateEvaluation) pendingMessage(short, long int) string {
 		clauses = append(clauses, few(others, "; ", long))
 	}
 	if len(t.Cycle) > 0 {
-		clauses = append(clauses, "it waits for itself: "+t.Cycle.from(t.Object).text(long))
+		clauses = append(clauses, "it waits for itself: "+t.Cycle.text(long))
 	}
 	if t.IgnorePending {
 		clause := "it counts as compliant because of ignorePending"

@@ -58,6 +58,14 @@ func (o Object) unversioned() Object {
 	return o
 }
 
+// isConstraintTemplate says whether the object is one of Gatekeeper's, which have no compliance but exist or not.
+func (o Object) isConstraintTemplate() bool {
+	return o.group() == constraintTemplateGroup && o.Kind == constraintTemplateKind
+}
+
+// isGatekeepers says whether the object is a ConstraintTemplate or a constraint.
+func (o Object) isGatekeepers() bool { return o.isConstraintTemplate() || o.group() == constraintGroup }
+
 // isPolicyType says whether the object is of the policy group and of a kind that ends in Policy.
 func (o Object) isPolicyType() bool {
 	return o.group() == policyGroup && strings.HasSuffix(o.Kind, policyKind)

@@ -51,7 +51,8 @@ func (o Observation) reason(want policyv1.ComplianceState) Reason {
 // caller has before reading.
 //
 // Compliance is at status.compliant or, where that is absent, at status.complianceState. Gatekeeper's objects have
-// neither. A ConstraintTemplate is compliant if it exists. A constraint is compliant if status.totalViolations is 0,
+// neither. A ConstraintTemplate is compliant if it exists; where it is not found, those that wait for it to be NonCompliant
+// wait no longer. A constraint is compliant if status.totalViolations is 0,
 // and non-compliant if it is more. A kind that the RESTMapper or the server does not know is ReasonNoAPI. Every other
 // error but "not found" is ReasonReadFailed.
 func ObservationOf(u *unstructured.Unstructured, err error) Observation {
@@ -65,7 +66,7 @@ func ObservationOf(u *unstructured.Unstructured, err error) Observation {
 	}
 	status, _ := u.Object["status"].(map[string]any)
 	switch object := nameOf(u); {
-	case object.group() == constraintTemplateGroup && object.Kind == constraintTemplateKind:
+	case object.isConstraintTemplate():
 		return Observation{Compliance: policyv1.Compliant}
 	case object.group() == constraintGroup:
 		return observationOfViolations(status["totalViolations"])

@@ -16,7 +16,7 @@ type Order struct {
 	// for something that such a template makes impossible.
 	Blocked []Blocked
 	// Cycles has a cycle for each set of templates that all wait for each other: a shortest one through the first of
-	// them. They are sorted by their first template, and must not be changed.
+	// them, from this one on. They are sorted by it.
 	Cycles []Cycle
 }
 
@@ -77,8 +77,9 @@ type turn struct {
 }
 
 // Order gives the order in which templates become ready. It follows from the policies alone: it assumes that objects
-// that no template creates, and the objects of ready templates, reach any compliance that is waited for. A policy
-// reaches the compliances that its templates make together. It takes time linear in the policies, plus sorting.
+// that no template creates, and the objects of ready templates, reach any compliance that is waited for. But a
+// ConstraintTemplate exists if one of its templates can become ready, and else does not. A policy reaches the compliances
+// that its templates make together. It takes time linear in the policies, plus sorting.
 func (e *Evaluator) Order() Order {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -118,7 +119,7 @@ func (t *template) ready() (after int32, can bool) {
 		return 0, false
 	}
 	for _, n := range t.named {
-		if !n.target.turn.values.include(n.want) {
+		if n.target.vague || !n.target.turn.values.include(n.want) {
 			return 0, false
 		}
 		after = max(after, n.target.turn.after)
@@ -130,6 +131,8 @@ func (t *template) ready() (after int32, can bool) {
 func (t *template) findTurn() turn {
 	after, can := t.ready()
 	switch {
+	case can && t.object.isConstraintTemplate():
+		return turn{after + 1, canBeCompliant}
 	case can:
 		return turn{after + 1, canBeAll}
 	case t.policy.disabled:
@@ -155,8 +158,11 @@ func (t *target) findTurn() turn {
 	for _, creator := range t.creators {
 		own.after = max(own.after, creator.turn.after)
 		if creator.turn.after > 0 {
-			own.values = canBeAll
+			own.values |= creator.turn.values
 		}
+	}
+	if missing := own.values == 0; missing && t.object.APIVersion == constraintTemplateGroup && t.object.Kind == constraintTemplateKind {
+		own.values = canBeNonCompliant
 	}
 	return own
 }
@@ -185,7 +191,7 @@ func (p *policy) findTurn() turn {
 
 func (o *Order) add(t *template) {
 	if t.component != nil && t.component.members[0] == &t.node {
-		o.Cycles = append(o.Cycles, t.component.first)
+		o.Cycles = append(o.Cycles, t.cycle())
 	}
 	if after, can := t.ready(); can {
 		for len(o.Turns) <= int(after) {
@@ -200,7 +206,7 @@ func (o *Order) add(t *template) {
 			break
 		}
 		onCycle := t.component != nil && n.target.component == t.component
-		if onCycle || !n.target.turn.values.include(n.want) {
+		if onCycle || n.target.vague || !n.target.turn.values.include(n.want) {
 			blocked.By = append(blocked.By, n.Object)
 		}
 	}

@@ -36,6 +36,9 @@ func (u Unmet) sentence(name string) string {
 	}
 	switch u.Reason {
 	case ReasonOtherCompliance:
+		if u.Object.isConstraintTemplate() && u.Want == policyv1.NonCompliant {
+			return name + " exists, must not exist"
+		}
 		return fmt.Sprintf("%s is %s, must be %s", name, u.Observation.Compliance, u.Want)
 	case ReasonNotFound:
 		return fmt.Sprintf("%s is not found, must be %s", name, u.Want)
@@ -57,6 +60,8 @@ func (u Unmet) sentence(name string) string {
 		return name + " was not read so far"
 	case ReasonOnCycle:
 		return name + " waits for this template"
+	case ReasonUnnamed:
+		return name + " leads to a dependency that names no object"
 	default:
 		return name + " is unmet: " + string(u.Reason) + because
 	}
@@ -83,9 +88,13 @@ const (
 	// ReasonOnCycle says that the object waits for the template that waits for it. Its compliance is the wanted one, or
 	// Pending, as for policies that wait for each other.
 	ReasonOnCycle Reason = "OnCycle"
+	// ReasonUnnamed says that the object leads, directly or through others, to an invalid template with a dependency
+	// that names no object. So it may wait for the template that waits for it. Its compliance is the wanted one, or
+	// Pending.
+	ReasonUnnamed Reason = "Unnamed"
 )
 
 // keeps says whether the template's object stays although the dependency is unmet for this reason (P6).
 func (r Reason) keeps() bool {
-	return r == ReasonReadFailed || r == ReasonNotRead || r == ReasonOnCycle
+	return r == ReasonReadFailed || r == ReasonNotRead || r == ReasonOnCycle || r == ReasonUnnamed
 }

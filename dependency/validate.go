@@ -13,8 +13,8 @@ import (
 //   - A template must name the object that it creates, and must not create what another template of the policy creates.
 //   - A dependency must have an apiVersion, a kind, a name, and a compliance to wait for.
 //   - A template must not wait for two compliances of one object.
-//   - A template must not wait for a compliance that an object never has: a ConstraintTemplate is Compliant or does not
-//     exist, and a constraint is never Pending.
+//   - A template must not wait for a compliance that an object never has: Gatekeeper's ConstraintTemplates and
+//     constraints are never Pending.
 //
 // Validate sees one policy, and looks for no cycles, also where the policy depends on itself. A template that waits for
 // itself is valid and stays pending: [Evaluate] says for what, and [Evaluator.Order] lists all cycles. A webhook that

@@ -59,7 +59,7 @@ func sizes(b *testing.B, f func(b *testing.B, n int)) {
 
 // set returns an evaluator that knows the policies and every object, half of them as they are waited for.
 func set(tb testing.TB, policies []*policyv1.Policy) *dependency.Evaluator {
-	e := dependency.NewEvaluator(cluster)
+	e := dependency.NewEvaluator(cluster, nil)
 	changes, err := e.Set(policies...)
 	if err != nil {
 		tb.Fatal(err)
@@ -80,7 +80,7 @@ func BenchmarkEvaluate(b *testing.B) {
 		policies := fleet(n)
 		observations := observed("#outside-00001", "default.policy-00001")
 		for b.Loop() {
-			if _, err := dependency.Evaluate(cluster, policies, observations); err != nil {
+			if _, err := dependency.Evaluate(cluster, policies, observations, nil); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -97,7 +97,7 @@ func BenchmarkEvaluatorPolicies(b *testing.B) {
 	})
 }
 
-// One object changes, and the templates that name it, about ten, are evaluated again.
+// One object changes, and the policies of the templates that name it, about ten, are evaluated again.
 func BenchmarkEvaluatorObserve(b *testing.B) {
 	sizes(b, func(b *testing.B, n int) {
 		policies := fleet(n)
@@ -120,7 +120,7 @@ func BenchmarkEvaluatorObserve(b *testing.B) {
 		templates := 0
 		for i := 0; b.Loop(); i++ {
 			for _, ref := range e.Observe(o, dependency.Observation{Compliance: values[i%2]}) {
-				e.Template(ref)
+				e.Policy(ref.Policy)
 				templates++
 			}
 		}
@@ -146,11 +146,11 @@ func BenchmarkEvaluatorSetRing(b *testing.B) {
 	sizes(b, func(b *testing.B, n int) {
 		policies := ring(n)
 		for b.Loop() {
-			e := dependency.NewEvaluator(cluster)
+			e := dependency.NewEvaluator(cluster, nil)
 			if _, err := e.Set(policies...); err != nil {
 				b.Fatal(err)
 			}
-			if t, _ := e.Template(dependency.TemplateRef{Policy: policies[0].Name}); len(t.Cycle) == 0 {
+			if p, _ := e.Policy(policies[0].Name); len(p.Templates[0].Cycle) == 0 {
 				b.Fatal("no cycle")
 			}
 		}

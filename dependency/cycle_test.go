@@ -58,7 +58,7 @@ func TestAPolicyThatDependsOnItselfIsValid(t *testing.T) {
 
 // P8: cycles come and go with the policies on them, and others are told.
 func TestCyclesFollowThePolicies(t *testing.T) {
-	e := dependency.NewEvaluator(cluster)
+	e := dependency.NewEvaluator(cluster, nil)
 	set := func(line string) func() dependency.Watches {
 		return func() dependency.Watches {
 			changes, err := e.Set(world(line)...)
@@ -99,6 +99,32 @@ func TestCyclesFollowThePolicies(t *testing.T) {
 	}
 }
 
+// P8: an object on a cycle becomes a given policy, and is none any more. Both change the cycle.
+func TestACycleThroughAPolicyThatATemplateCreates(t *testing.T) {
+	e := dependency.NewEvaluator(cluster, nil)
+	policies := world("x: a(#c)", "y: c(z)")
+	policies[0].Spec.PolicyTemplates[0].ObjectDefinition.Raw = []byte(`{"apiVersion":"` + policyVersion + `","kind":"Policy","metadata":{"name":"z"}}`)
+	for _, step := range []struct {
+		why, cycle string
+		do         func() (dependency.Watches, error)
+	}{
+		{"z is not given", "Policy z → ConfigurationPolicy c → Policy z", func() (dependency.Watches, error) { return e.Set(policies...) }},
+		{"z is given", "Policy z → ConfigurationPolicy c → Policy z → Policy z", func() (dependency.Watches, error) { return e.Set(world("z: b")...) }},
+		{"z is gone", "Policy z → ConfigurationPolicy c → Policy z", func() (dependency.Watches, error) { return e.Delete("z"), nil }},
+	} {
+		watches, err := step.do()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := cycles(e); got != step.cycle {
+			t.Errorf("%s: %s, want %s", step.why, got, step.cycle)
+		}
+		if changed := fmt.Sprint(watches.Templates); !strings.Contains(changed, "x[0] y[0]") {
+			t.Errorf("%s: %s changed", step.why, changed)
+		}
+	}
+}
+
 // P8: a chain, and a ring, longer than any fleet has policies.
 func TestLongChainsAndRings(t *testing.T) {
 	n := exhaustive.Of(5_000, 20_000)
@@ -106,7 +132,7 @@ func TestLongChainsAndRings(t *testing.T) {
 	for i := range policies {
 		policies[i] = world(fmt.Sprintf("p%05d(p%05d): t%05d", i, i+1, i))[0]
 	}
-	chain := dependency.NewEvaluator(cluster)
+	chain := dependency.NewEvaluator(cluster, nil)
 	for _, p := range policies { // One by one: the cost must not grow with the chain behind.
 		if _, err := chain.Set(p); err != nil {
 			t.Fatal(err)
@@ -122,7 +148,7 @@ func TestLongChainsAndRings(t *testing.T) {
 	if len(changes.Templates) != n+1 {
 		t.Errorf("%d templates changed, want %d", len(changes.Templates), n+1)
 	}
-	if c := chain.Order().Cycles; len(c) != 1 || len(c[0]) != 2*(n+1)+1 {
+	if c := chain.Order().Cycles; len(c) != 1 || lengthOf(c[0]) != 2*(n+1)+1 {
 		t.Errorf("%d cycles, want one through all", len(c))
 	}
 	if order := chain.Order(); len(order.Turns) > 0 || len(order.Blocked) != n+1 {
@@ -132,7 +158,7 @@ func TestLongChainsAndRings(t *testing.T) {
 
 // Any methods may run at the same time; the race detector says whether they do.
 func TestConcurrentUse(t *testing.T) {
-	e := dependency.NewEvaluator(cluster)
+	e := dependency.NewEvaluator(cluster, nil)
 	var users sync.WaitGroup
 	for i := range 4 {
 		users.Go(func() {
@@ -145,7 +171,6 @@ func TestConcurrentUse(t *testing.T) {
 					_ = evaluation.String()
 				}
 				e.Policy("x")
-				e.Template(dependency.TemplateRef{Policy: "x", Index: 1})
 				_ = e.Order().String()
 				e.Delete("y")
 			}

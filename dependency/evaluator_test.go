@@ -13,7 +13,7 @@ func TestSetRefusesPoliciesThatAreNotOfTheCluster(t *testing.T) {
 	named := func(namespace, name string) *policyv1.Policy {
 		return &policyv1.Policy{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
 	}
-	e := dependency.NewEvaluator(cluster)
+	e := dependency.NewEvaluator(cluster, nil)
 	_, err := e.Set(named(cluster, "ok"), named("", ""), named("", "ok"), named("default", "x"), nil)
 	want := `policies[1].metadata.name: Required value: must be given: a policy is known by its name
 policies[ok].metadata.name: Duplicate value: "ok"
@@ -25,7 +25,7 @@ policies[4]: Required value: must not be nil`
 	if results := e.All(); len(results) > 0 {
 		t.Errorf("refused, but set: %v", results)
 	}
-	if _, err := dependency.Evaluate(cluster, []*policyv1.Policy{named("", "")}, nil); err == nil {
+	if _, err := dependency.Evaluate(cluster, []*policyv1.Policy{named("", "")}, nil, nil); err == nil {
 		t.Error("Evaluate takes a policy without a name")
 	}
 }
@@ -42,11 +42,6 @@ func TestZeroValues(t *testing.T) {
 	}
 	if _, err := e.Set(&policyv1.Policy{ObjectMeta: metav1.ObjectMeta{Name: "x"}}); err != nil {
 		t.Error(err)
-	}
-	for _, ref := range []dependency.TemplateRef{{}, {Policy: "x"}, {Policy: "x", Index: -1}} {
-		if _, found := e.Template(ref); found {
-			t.Errorf("%s was found", ref)
-		}
 	}
 	if s := (dependency.TemplateEvaluation{State: dependency.StateInvalid}).Message(); s != "" {
 		t.Errorf("invalid without an error says %q", s)
@@ -78,7 +73,7 @@ func TestObservationsOfOneObjectUnderSeveralNames(t *testing.T) {
 			t.Errorf("with %v: %s, want %s", test.observations, got, test.want)
 		}
 	}
-	e := dependency.NewEvaluator(cluster)
+	e := dependency.NewEvaluator(cluster, nil)
 	if _, err := e.Set(world("x: a(y)")...); err != nil {
 		t.Fatal(err)
 	}

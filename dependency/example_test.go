@@ -49,7 +49,7 @@ func ExampleEvaluate() {
 	results, err := dependency.Evaluate("cluster1", []*policyv1.Policy{monitoring()}, map[dependency.Object]dependency.Observation{
 		namespaces: {Compliance: policyv1.Compliant},
 		prometheus: {Problem: dependency.ReasonNotFound},
-	})
+	}, nil)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -69,7 +69,7 @@ func ExampleEvaluate() {
 // The loop of a controller on the managed cluster: policies come, objects change, and only the templates that
 // name what changed are evaluated again.
 func ExampleEvaluator() {
-	evaluator := dependency.NewEvaluator("cluster1")
+	evaluator := dependency.NewEvaluator("cluster1", nil)
 	watches, err := evaluator.Set(monitoring())
 	if err != nil {
 		fmt.Println(err)
@@ -146,7 +146,7 @@ func ExampleEvaluation_Actions() {
 		observations := map[dependency.Object]dependency.Observation{prometheus: observation}
 		policy := monitoring()
 		policy.Spec.Dependencies = nil
-		results, err := dependency.Evaluate("cluster1", []*policyv1.Policy{policy}, observations)
+		results, err := dependency.Evaluate("cluster1", []*policyv1.Policy{policy}, observations, nil)
 		if err != nil {
 			fmt.Println(err)
 			return

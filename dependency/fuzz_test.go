@@ -61,7 +61,7 @@ func FuzzPolicy(f *testing.F) {
 		if err != nil {
 			t.Fatalf("replicated it cannot be read: %v", err)
 		}
-		results, err := dependency.Evaluate(cluster, []*policyv1.Policy{p}, nil)
+		results, err := dependency.Evaluate(cluster, []*policyv1.Policy{p}, nil, nil)
 		var fault *field.Error
 		if err != nil {
 			if !errors.As(err, &fault) {

@@ -12,9 +12,13 @@ import (
 
 // Names are few, so that objects meet. outside is no policy's, and no policy is called elsewhere.
 func drawDependency(t *rapid.T, wants ...policyv1.ComplianceState) policyv1.PolicyDependency {
-	word := rapid.SampledFrom([]string{"p", "q", "r", "elsewhere", "#a", "#b", "#c", "#d", "#e", "#outside"}).Draw(t, "object")
+	word := rapid.SampledFrom([]string{"p", "q", "r", "elsewhere", "#a", "#b", "#c", "#d", "#e", "#outside", "+g", "+h"}).Draw(t, "object")
 	d := dependencyOf(word)
 	d.Compliance = rapid.SampledFrom(wants).Draw(t, "want")
+	// Few have a mistake, and none where all are wanted Compliant, for the laws of what becomes ready.
+	if len(wants) > 1 && rapid.IntRange(0, 19).Draw(t, "mistaken") == 19 {
+		rapid.SampledFrom(mistakes()).Draw(t, "mistake").spoil(&d)
+	}
 	return d
 }
 
@@ -36,7 +40,7 @@ func drawPolicy(t *rapid.T, name string, wants ...policyv1.ComplianceState) *pol
 	p.Spec.Dependencies = drawDependencies(t, 1, wants...)
 	for range rapid.IntRange(0, 3).Draw(t, "templates") {
 		p.Spec.PolicyTemplates = append(p.Spec.PolicyTemplates, policyv1.PolicyTemplate{
-			ObjectDefinition:  definition(rapid.SampledFrom([]string{"a", "b", "c", "d", "e"}).Draw(t, "template")),
+			ObjectDefinition:  definition(rapid.SampledFrom([]string{"a", "b", "c", "d", "e", "+g"}).Draw(t, "template")),
 			ExtraDependencies: drawDependencies(t, 2, wants...),
 			IgnorePending:     rapid.IntRange(0, 3).Draw(t, "ignorePending") == 3,
 		})
@@ -81,7 +85,7 @@ func drawObservations(t *rapid.T, policies []*policyv1.Policy) known {
 }
 
 func watches(policies []*policyv1.Policy) []dependency.Object {
-	changes, err := dependency.NewEvaluator(cluster).Set(policies...)
+	changes, err := dependency.NewEvaluator(cluster, nil).Set(policies...)
 	if err != nil {
 		panic(fmt.Sprint(err))
 	}

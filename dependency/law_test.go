@@ -149,7 +149,7 @@ func TestNothingIsDeletedBeforeAnythingIsRead(t *testing.T) {
 func TestFollowingTheOrderEveryTemplateBecomesReady(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		policies := drawPolicies(t, policyv1.Compliant)
-		e := dependency.NewEvaluator(cluster)
+		e := dependency.NewEvaluator(cluster, nil)
 		if _, err := e.Set(policies...); err != nil {
 			t.Fatal(err)
 		}
@@ -171,7 +171,7 @@ func TestFollowingTheOrderEveryTemplateBecomesReady(t *testing.T) {
 func TestTemplatesOnACycleAndWhatHangsOnThemStayPending(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		policies := drawPolicies(t, policyv1.Compliant)
-		e := dependency.NewEvaluator(cluster)
+		e := dependency.NewEvaluator(cluster, nil)
 		if _, err := e.Set(policies...); err != nil {
 			t.Fatal(err)
 		}

@@ -25,7 +25,7 @@ type machine struct {
 func TestIncrementalEqualsFullAfterAnySequenceOfChanges(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := &machine{
-			evaluator:    dependency.NewEvaluator(cluster),
+			evaluator:    dependency.NewEvaluator(cluster, nil),
 			policies:     map[string]*policyv1.Policy{},
 			observations: known{},
 			watched:      map[dependency.Object]bool{},
@@ -163,7 +163,7 @@ func (m *machine) check(t *rapid.T) {
 	if got, want := lines(m.evaluator.All()), lines(evaluate(m.list(), m.observations)); got != want {
 		t.Fatalf("incremental\n%s\nfull\n%s", got, want)
 	}
-	full := dependency.NewEvaluator(cluster)
+	full := dependency.NewEvaluator(cluster, nil)
 	if _, err := full.Set(m.list()...); err != nil {
 		t.Fatal(err)
 	}
@@ -173,12 +173,6 @@ func (m *machine) check(t *rapid.T) {
 	for _, r := range m.evaluator.All() {
 		if got, found := m.evaluator.Policy(r.Policy); !found || got.String() != r.String() {
 			t.Fatalf("policy %s is\n%s\nalone, and among all\n%s", r.Policy, got, r)
-		}
-		for i, template := range r.Templates {
-			got, found := m.evaluator.Template(dependency.TemplateRef{Policy: r.Policy, Index: i})
-			if !found || got.String() != template.String() {
-				t.Fatalf("template %d of %s is\n%s\nalone, and among all\n%s", i, r.Policy, got, template)
-			}
 		}
 	}
 }

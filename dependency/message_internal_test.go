@@ -85,3 +85,30 @@ func TestACycleShowsWhatFits(t *testing.T) {
 		}
 	}
 }
+
+// P8: what a long cycle leaves out is counted, and nothing behind it is shown but the end.
+func TestACycleThatLeavesOutSomeIsShownAsTheWholeOne(t *testing.T) {
+	var whole Cycle
+	for i := range 60 {
+		whole = append(whole, Waiter{Object: Object{Kind: "K", Name: fmt.Sprintf("n%02d", i)}})
+	}
+	kept := append(append(Cycle{}, whole[:30]...), whole[58:]...)
+	kept[30].Skipped = 28
+	most := ""
+	for limit := range 1000 {
+		want := whole.text(limit)
+		if strings.Contains(want, "n30") {
+			break
+		}
+		if most = kept.text(limit); most != want {
+			t.Fatalf("in %d bytes %s, want %s", limit, most, want)
+		}
+	}
+	if got := kept.text(1000); got != most || !strings.Contains(got, "K n29 → and 28 more → K n58 → K n59") {
+		t.Errorf("in 1000 bytes %s, want %s", got, most)
+	}
+	for n := range 5 { // Nothing panics, whatever part a caller takes.
+		_ = kept[30 : 30+min(n, 2)].text(5)
+		_ = kept[32-n:].text(5)
+	}
+}

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/yaml"
 
 	"github.com/cohort-ocm/cohort/dependency"
+	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
 // read returns the objects of a file in testdata.
@@ -143,5 +144,49 @@ func TestObservationOfErrors(t *testing.T) {
 				t.Errorf("detail %q, want that of the error", got.Detail)
 			}
 		})
+	}
+}
+
+// P3: a ConstraintTemplate that is wanted NonCompliant must not exist, and one that is wanted Compliant must. Whatever
+// else is known of it meets neither.
+func TestAConstraintTemplateIsThereOrNot(t *testing.T) {
+	for _, test := range []struct {
+		why         string
+		observation dependency.Observation
+		absent      string
+		there       string
+	}{
+		{"it exists", dependency.Observation{Compliance: "Compliant"}, "ConstraintTemplate g exists, must not exist", ""},
+		{"it is gone", dependency.Observation{Problem: dependency.ReasonNotFound}, "", "ConstraintTemplate g is not found, must be Compliant"},
+		{"a caller reads it in its own way", dependency.Observation{Compliance: "NonCompliant"}, "", "ConstraintTemplate g is NonCompliant, must be Compliant"},
+		{"without Gatekeeper nobody knows, as in OCM", dependency.Observation{Problem: dependency.ReasonNoAPI},
+			"ConstraintTemplate g cannot be read: the cluster has no API for templates.gatekeeper.sh/v1 ConstraintTemplate",
+			"ConstraintTemplate g cannot be read: the cluster has no API for templates.gatekeeper.sh/v1 ConstraintTemplate"},
+		{"a failed read says nothing", dependency.Observation{Problem: dependency.ReasonReadFailed},
+			"ConstraintTemplate g cannot be read", "ConstraintTemplate g cannot be read"},
+		{"nor does no read", dependency.Observation{}, "ConstraintTemplate g was not read so far", "ConstraintTemplate g was not read so far"},
+	} {
+		templates := evaluate(world("x: a(+g!) b(+g)"), known{object("+g"): test.observation})[0].Templates
+		for i, want := range []string{test.absent, test.there} {
+			got := ""
+			for _, unmet := range templates[i].Unmet {
+				got += unmet.String()
+			}
+			if got != want {
+				t.Errorf("%s: %q, want %q", test.why, got, want)
+			}
+		}
+	}
+	// It is only so of ConstraintTemplates.
+	constraint := world("x: a(#b!)")
+	constraint[0].Spec.PolicyTemplates[0].ExtraDependencies[0].APIVersion = "constraints.gatekeeper.sh/v1"
+	gone := known{}
+	for _, o := range append(watches(constraint), object("#b")) {
+		gone[o] = dependency.Observation{Problem: dependency.ReasonNotFound}
+	}
+	for _, policies := range [][]*policyv1.Policy{constraint, world("x: a(#b!)")} {
+		if state := evaluate(policies, gone)[0].Templates[0].State; state != dependency.StatePending {
+			t.Errorf("a missing %s makes a template %s", policies[0].Spec.PolicyTemplates[0].ExtraDependencies[0].APIVersion, state)
+		}
 	}
 }

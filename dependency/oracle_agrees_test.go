@@ -21,7 +21,7 @@ type fataler interface {
 // checkAgainstOracle compares all that follows from policies and observations with the oracle.
 func checkAgainstOracle(t fataler, policies []*policyv1.Policy, observations known) {
 	t.Helper()
-	e := dependency.NewEvaluator(cluster)
+	e := dependency.NewEvaluator(cluster, nil)
 	if _, err := e.Set(policies...); err != nil {
 		t.Fatalf("%v", err)
 	}
@@ -100,6 +100,29 @@ func TestEverySmallWorldAgreesWithTheOracle(t *testing.T) {
 	}
 }
 
+// P3, P8: two templates of two policies wait for a ConstraintTemplate that the second creates, and a third for what becomes
+// of their policies, in every way and whatever is observed.
+func TestEverySmallWorldWithAConstraintTemplateAgreesWithTheOracle(t *testing.T) {
+	wants := []string{"", "!", "?", "*"}
+	for _, a := range []string{"+g", "+h", "p", "q"} {
+		for _, b := range []string{"", "+g", "#a", "#outside", "p", "q", "#"} {
+			for _, want := range wants {
+				for _, other := range wants {
+					if b != "" && b != "#" {
+						b = strings.TrimRight(b, "!?*") + other
+					}
+					policies := world(fmt.Sprintf("p: a(%s%s)", a, want), fmt.Sprintf("q: +g(%s)", b), fmt.Sprintf("r: c(q%s)", other))
+					for _, g := range []dependency.Observation{{Compliance: policyv1.Compliant}, {Problem: dependency.ReasonNotFound}, {Problem: dependency.ReasonReadFailed}} {
+						observations := observed("p", "q", "#a", "#outside")
+						observations[object("+g")], observations[object("+h")] = g, g
+						checkAgainstOracle(t, policies, observations)
+					}
+				}
+			}
+		}
+	}
+}
+
 func TestRandomWorldsAgreeWithTheOracle(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		policies := drawPolicies(t, allWants()...)
@@ -112,7 +135,7 @@ func TestNothingDependsOnTheOrderOfInputs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		policies := drawPolicies(t, allWants()...)
 		observations := drawObservations(t, policies)
-		e := dependency.NewEvaluator(cluster)
+		e := dependency.NewEvaluator(cluster, nil)
 		if _, err := e.Set(policies...); err != nil {
 			t.Fatal(err)
 		}
@@ -125,7 +148,7 @@ func TestNothingDependsOnTheOrderOfInputs(t *testing.T) {
 				*extra = rapid.Permutation(*extra).Draw(t, "extra mixed")
 			}
 		}
-		one := dependency.NewEvaluator(cluster)
+		one := dependency.NewEvaluator(cluster, nil)
 		for _, p := range mixed {
 			if _, err := one.Set(p); err != nil {
 				t.Fatal(err)

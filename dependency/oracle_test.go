@@ -2,6 +2,7 @@ package dependency_test
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 
@@ -10,7 +11,7 @@ import (
 )
 
 // oracle is the rules over again, without an index, a graph algorithm or a thought of speed. It knows the
-// policies that world makes: every template can be read, and all objects are in one API version.
+// policies that world makes: every definition can be read, and all objects are in one API version.
 type oracle struct {
 	templates    []oracleTemplate
 	policies     map[string][]int // The templates of each policy.
@@ -24,6 +25,7 @@ type oracleTemplate struct {
 	object        dependency.Object
 	disabled      bool
 	invalid       bool
+	unnamed       bool // A dependency names no object.
 	ignorePending bool
 	needs         map[dependency.Object]policyv1.ComplianceState
 }
@@ -42,8 +44,16 @@ func newOracle(policies []*policyv1.Policy, observations known) *oracle {
 				ignorePending: template.IgnorePending, needs: map[dependency.Object]policyv1.ComplianceState{}}
 			for _, list := range [][]policyv1.PolicyDependency{p.Spec.Dependencies, template.ExtraDependencies} {
 				for _, d := range list {
-					// P2: in the namespace of the cluster.
-					named := dependency.Object{APIVersion: d.APIVersion, Kind: d.Kind, Namespace: cluster, Name: d.Name}
+					// P1: a mistake.
+					never := d.Kind == "ConstraintTemplate" && d.Compliance == policyv1.Pending
+					if never || !slices.Contains(allWants(), d.Compliance) {
+						t.invalid = true
+					}
+					if d.Name == "" || d.Kind == "" || d.APIVersion == "" || strings.Count(d.APIVersion, "/") > 1 {
+						t.invalid, t.unnamed = true, true
+						continue
+					}
+					named := found(d)
 					if want, found := t.needs[named]; found && want != d.Compliance {
 						t.invalid = true
 					}
@@ -55,7 +65,7 @@ func newOracle(policies []*policyv1.Policy, observations known) *oracle {
 			t.invalid = t.invalid || twice[object]
 			twice[object] = true
 			if t.disabled {
-				t.needs = nil
+				t.needs, t.unnamed = nil, false
 			}
 			o.policies[p.Name] = append(o.policies[p.Name], len(o.templates))
 			o.templates = append(o.templates, t)
@@ -97,6 +107,18 @@ func (o *oracle) close() {
 	}
 }
 
+// vague says that an object leads to a dependency that names none (P1).
+func (o *oracle) vague(object dependency.Object) bool {
+	for _, j := range o.providers(object) {
+		for k, t := range o.templates {
+			if t.unnamed && (j == k || o.waits[j][k]) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // result says what TemplateEvaluation must: the state, whether there is a cycle, and each unmet dependency.
 func (o *oracle) result(i int) string {
 	t := o.templates[i]
@@ -114,14 +136,20 @@ func (o *oracle) result(i int) string {
 		// P3.
 		case !read:
 			reason = "NotRead"
+		case object.Kind == "ConstraintTemplate" && want == policyv1.NonCompliant && observation.Problem == "NotFound":
+			reason = ""
 		case observation.Problem != "":
 			reason = string(observation.Problem)
 		case observation.Compliance != want:
 			reason = "OtherCompliance"
 		}
 		// P8: what waits for the template itself does not count as met, and is Pending for that.
+		undecided := reason == "" || reason == "OtherCompliance" && observation.Compliance == policyv1.Pending
+		// P1: nor does what may wait for it.
+		if undecided && o.vague(object) {
+			reason = "Unnamed"
+		}
 		for _, j := range o.providers(object) {
-			undecided := reason == "" || reason == "OtherCompliance" && observation.Compliance == policyv1.Pending
 			if undecided && (i == j || o.waits[j][i]) {
 				reason = "OnCycle"
 			}
@@ -179,10 +207,15 @@ func (o *oracle) faultOf(cycle dependency.Cycle, i int) string {
 	}
 	through, seen := false, map[dependency.Waiter]bool{}
 	for at, step := range cycle[:len(cycle)-1] {
+		step.Skipped = 0
 		if seen[step] {
 			return "is at " + step.Object.String() + " twice"
 		}
 		seen[step] = true
+		if cycle[at+1].Skipped > 0 {
+			through = through || cycle[0].TemplateRef == o.templates[i].ref
+			continue
+		}
 		from, isPolicy := o.step(step)
 		_, toPolicy := o.step(cycle[at+1])
 		next := cycle[at+1]
@@ -215,26 +248,36 @@ func (o *oracle) step(step dependency.Waiter) (templates []int, isPolicy bool) {
 	return o.policies[step.Policy][step.Index : step.Index+1], false
 }
 
-// order says what Order should, by trying again and again.
-func (o *oracle) order() string {
-	n := len(o.templates)
-	can := make([]bool, n)
-	turn := make([]int, n)
-	for changed := true; changed; {
-		changed = false
-		for i, t := range o.templates {
-			if can[i] || t.disabled || t.invalid || o.waits[i][i] {
-				continue
-			}
-			all := true
-			for object, want := range t.needs {
-				all = all && o.possible(object, want, can)
-			}
-			if all {
-				can[i], changed = true, true
+// can says which templates can become ready. What a template waits for is decided before it; nothing else is on no cycle.
+func (o *oracle) can() []bool {
+	can, decided := make([]bool, len(o.templates)), make([]bool, len(o.templates))
+	var decide func(i int)
+	decide = func(i int) {
+		t := o.templates[i]
+		if decided[i] || t.disabled || t.invalid || o.waits[i][i] {
+			return
+		}
+		decided[i], can[i] = true, true
+		for object := range t.needs {
+			for _, j := range o.providers(object) {
+				decide(j)
 			}
 		}
+		for object, want := range t.needs {
+			can[i] = can[i] && !o.vague(object) && o.possible(object, want, can)
+		}
 	}
+	for i := range o.templates {
+		decide(i)
+	}
+	return can
+}
+
+// order says what Order should.
+func (o *oracle) order() string {
+	n := len(o.templates)
+	can := o.can()
+	turn := make([]int, n)
 	for range n {
 		for i, t := range o.templates {
 			for object := range t.needs {
@@ -263,7 +306,7 @@ func (o *oracle) order() string {
 			for _, j := range o.providers(object) {
 				waitsForMe = waitsForMe || i == j || o.waits[j][i]
 			}
-			if waitsForMe || !o.possible(object, want, can) {
+			if waitsForMe || o.vague(object) || !o.possible(object, want, can) {
 				blocked.By = append(blocked.By, object)
 			}
 		}
@@ -288,12 +331,15 @@ func (o *oracle) possible(object dependency.Object, want policyv1.ComplianceStat
 	parts, isPolicy := o.policies[object.Name]
 	if object.Kind != "Policy" || !isPolicy {
 		providers := o.providers(object)
+		exists := false
 		for _, j := range providers {
-			if can[j] {
-				return true
-			}
+			exists = exists || can[j]
 		}
-		return len(providers) == 0
+		// P8: such an object exists, or is NonCompliant.
+		if object.Kind == "ConstraintTemplate" && len(providers) > 0 {
+			return exists == (want == policyv1.Compliant)
+		}
+		return exists || len(providers) == 0
 	}
 	var try func(chosen []string, rest []int) bool
 	try = func(chosen []string, rest []int) bool {
@@ -303,6 +349,8 @@ func (o *oracle) possible(object dependency.Object, want policyv1.ComplianceStat
 		t := o.templates[rest[0]]
 		outcomes := []string{"Pending"}
 		switch {
+		case can[rest[0]] && t.object.Kind == "ConstraintTemplate":
+			outcomes = []string{"Compliant"}
 		case can[rest[0]]:
 			outcomes = []string{"Compliant", "NonCompliant", "Pending", ""}
 		case t.disabled:

@@ -23,7 +23,7 @@ import (
 // testdata/scenes/README.md says how to read and write scenes.
 func TestScenes(t *testing.T) {
 	scene.Run(t, "testdata/scenes/*.txt", func(t *testing.T) func(scene.Command) string {
-		s := &stage{t: t, evaluator: dependency.NewEvaluator(cluster)}
+		s := &stage{t: t, evaluator: dependency.NewEvaluator(cluster, nil)}
 		return func(c scene.Command) string {
 			defer func() {
 				if fault := recover(); fault != nil {
@@ -56,9 +56,9 @@ func (s *stage) cluster(c scene.Command) string {
 		kind, scope, _ := strings.Cut(strings.TrimSpace(line), " ")
 		scopes[kind] = map[string]meta.RESTScopeName{"Namespaced": meta.RESTScopeNameNamespace, "Cluster": meta.RESTScopeNameRoot}[scope]
 	}
-	s.evaluator = dependency.NewEvaluator(cluster, nil, dependency.Scopes(nil), dependency.Scopes(func(kind schema.GroupKind) meta.RESTScopeName {
+	s.evaluator = dependency.NewEvaluator(cluster, func(kind schema.GroupKind) meta.RESTScopeName {
 		return scopes[kind.String()]
-	}))
+	})
 	return ""
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
@@ -15,6 +16,7 @@ import (
 const (
 	cluster       = "managed"
 	policyVersion = "policy.open-cluster-management.io/v1"
+	gatekeeper    = "templates.gatekeeper.sh/v1"
 )
 
 // known is what is known of each object.
@@ -26,7 +28,8 @@ type known = map[dependency.Object]dependency.Observation
 //
 // which is the policy x with the dependency Policy z, and with the templates a and b, ConfigurationPolicies. a
 // has ignorePending and waits for Policy y to be Compliant and for ConfigurationPolicy b to be NonCompliant. A
-// question mark stands for Pending. A policy whose name begins with - is disabled.
+// question mark stands for Pending, and an asterisk for a mistaken compliance. # alone names no object. A name
+// that begins with + is a ConstraintTemplate's. A policy whose name begins with - is disabled.
 func world(lines ...string) []*policyv1.Policy {
 	policies := make([]*policyv1.Policy, len(lines))
 	for i, line := range lines {
@@ -74,22 +77,31 @@ func item(s string) (name string, dependencies []policyv1.PolicyDependency, igno
 func dependencyOf(word string) policyv1.PolicyDependency {
 	var d policyv1.PolicyDependency
 	d.APIVersion, d.Kind, d.Compliance = policyVersion, "Policy", policyv1.Compliant
-	if strings.HasPrefix(word, "#") {
+	switch {
+	case strings.HasPrefix(word, "#"):
 		d.Kind, word = "ConfigurationPolicy", word[1:]
+	case strings.HasPrefix(word, "+"):
+		d.APIVersion, d.Kind, word = gatekeeper, "ConstraintTemplate", word[1:]
 	}
 	switch {
 	case strings.HasSuffix(word, "!"):
 		d.Compliance = policyv1.NonCompliant
 	case strings.HasSuffix(word, "?"):
 		d.Compliance = policyv1.Pending
+	case strings.HasSuffix(word, "*"):
+		d.Compliance = "compliant"
 	}
-	d.Name = strings.TrimRight(word, "!?")
+	d.Name = strings.TrimRight(word, "!?*")
 	return d
 }
 
-// found is what a dependency names, on the cluster.
+// found is what a dependency names, on the cluster: policies in its namespace, ConstraintTemplates in none (P2).
 func found(d policyv1.PolicyDependency) dependency.Object {
-	return dependency.Object{APIVersion: d.APIVersion, Kind: d.Kind, Namespace: cluster, Name: d.Name}
+	o := dependency.Object{APIVersion: d.APIVersion, Kind: d.Kind, Name: d.Name}
+	if d.Kind != "ConstraintTemplate" {
+		o.Namespace = cluster
+	}
+	return o
 }
 
 // created is what a template creates, on the cluster.
@@ -98,9 +110,7 @@ func created(template policyv1.PolicyTemplate) dependency.Object {
 	if err := u.UnmarshalJSON(template.ObjectDefinition.Raw); err != nil {
 		panic(err)
 	}
-	o := objectOf(&u)
-	o.Namespace = cluster
-	return o
+	return found(policyv1.PolicyDependency{TypeMeta: metav1.TypeMeta{APIVersion: u.GetAPIVersion(), Kind: u.GetKind()}, Name: u.GetName()})
 }
 
 // objectOf names an object that was read.
@@ -125,9 +135,12 @@ func object(word string) dependency.Object {
 }
 
 func definition(name string) runtime.RawExtension {
+	apiVersion, kind := policyVersion, "ConfigurationPolicy"
+	if strings.HasPrefix(name, "+") {
+		apiVersion, kind, name = gatekeeper, "ConstraintTemplate", name[1:]
+	}
 	return runtime.RawExtension{Raw: fmt.Appendf(nil,
-		`{"apiVersion":%q,"kind":"ConfigurationPolicy","metadata":{"name":%q},"spec":{"remediationAction":"inform"}}`,
-		policyVersion, name)}
+		`{"apiVersion":%q,"kind":%q,"metadata":{"name":%q},"spec":{"remediationAction":"inform"}}`, apiVersion, kind, name)}
 }
 
 // observed reads words like "y", "#b!" or "#c?": the object and the compliance it has.
@@ -151,7 +164,7 @@ func lines(results []dependency.Evaluation) string {
 
 // evaluate is Evaluate for worlds, whose policies are never refused.
 func evaluate(policies []*policyv1.Policy, observations known) []dependency.Evaluation {
-	results, err := dependency.Evaluate(cluster, policies, observations)
+	results, err := dependency.Evaluate(cluster, policies, observations, nil)
 	if err != nil {
 		panic(err)
 	}

@@ -42,8 +42,8 @@ type Binding struct {
 }
 
 // Bindings gives the bindings that have the policy as their subject, directly or in a policy set, sorted by name and
-// without their groups. It ignores objects of other namespaces than the policy's. A disabled policy has no bindings.
-// Nil pointers are skipped, and the arguments are not changed.
+// without their groups. It ignores objects of other namespaces than the policy's. Nil pointers are skipped, and the arguments
+// are not changed. A disabled policy has its bindings too, for its status, whatever is wrong with them.
 //
 // The caller then looks up what each PlacementRef selected, sets Groups and calls Resolve.
 //
@@ -56,8 +56,6 @@ func Bindings(policy *policyv1.Policy, bindings []*policyv1.PlacementBinding, se
 		return nil, field.Required(field.NewPath("policy"), "must not be nil")
 	case policy.Name == "":
 		return nil, field.Required(field.NewPath("metadata", "name"), "must be the name of the root policy")
-	case policy.Spec.Disabled:
-		return nil, nil
 	}
 	excludes, errs := setsOf(policy, sets)
 	var own []Binding
@@ -71,7 +69,7 @@ func Bindings(policy *policyv1.Policy, bindings []*policyv1.PlacementBinding, se
 			errs = append(errs, Validate(b, field.NewPath("bindings").Key(b.Name))...)
 		}
 	}
-	if len(errs) > 0 {
+	if len(errs) > 0 && !policy.Spec.Disabled {
 		return nil, join(errs)
 	}
 	slices.SortStableFunc(own, byName)

@@ -2,6 +2,7 @@ package override_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -117,14 +118,18 @@ func TestBindingsSubjects(t *testing.T) {
 	}
 }
 
-// O6: a disabled policy has no bindings, however wrong they are.
+// O6, O20: nothing that is wrong with its bindings keeps a policy from being disabled.
 func TestBindingsOfDisabledPolicy(t *testing.T) {
 	p := policy("", "")
 	p.Spec.Disabled = true
 	b := placementBinding("", "Policy", "policy")
 	b.SubFilter = "wide"
-	if got, err := override.Bindings(p, []*policyv1.PlacementBinding{b}, nil); err != nil || got != nil {
-		t.Errorf("got %v, %v, want none", got, err)
+	got, err := override.Bindings(p, []*policyv1.PlacementBinding{b}, nil)
+	if err != nil || len(got) != 1 {
+		t.Fatalf("got %v, %v, want the one", got, err)
+	}
+	if r, err := override.Resolve(p, append(got, got...)); err != nil || !r.Disabled() || r.Groups().NumClusters() != 0 {
+		t.Errorf("got %v, %v, want bound nowhere", r, err)
 	}
 }
 
@@ -160,6 +165,65 @@ func TestValidateSetFindsWhatBindingsRefuses(t *testing.T) {
 		}
 		if said != test.want || refused != test.refused {
 			t.Errorf("%s: %q, refused are %q", test.why, said, refused)
+		}
+	}
+}
+
+// O21: the ten cases of OCM's webhook for PolicySets, by kind. Bindings takes all of them, as OCM's propagator does.
+func TestValidateSetRefusesWhatOCMRefuses(t *testing.T) {
+	excludes := func(policies ...string) (list []policyv1.Exclusion) {
+		for i, name := range policies {
+			list = append(list, policyv1.Exclusion{PolicyName: name, ClusterNames: []string{fmt.Sprint("c", i)}})
+		}
+		return list
+	}
+	const path = "spec.exclusions"
+	for _, test := range []struct {
+		why        string
+		policies   []string
+		exclusions []policyv1.Exclusion
+		want       string
+	}{
+		{"no exclusions", []string{"policy", "b"}, nil, ""},
+		{"empty exclusions", []string{"policy"}, []policyv1.Exclusion{}, ""},
+		{"one", []string{"policy"}, excludes("policy"), ""},
+		{"one for each policy", []string{"policy", "b"}, excludes("policy", "b"), ""},
+		{"a policy that is not in the set", []string{"policy"}, excludes("b"), path + `[0].policyName: Invalid value: "b": must be the name of a policy in the set`},
+		{"two of them", []string{"policy"}, excludes("b", "c"), path + `[0].policyName: Invalid value: "b": must be the name of a policy in the set ` +
+			path + `[1].policyName: Invalid value: "c": must be the name of a policy in the set`},
+		{"the same one twice", []string{"policy"}, excludes("b", "b"), path + `[0].policyName: Invalid value: "b": must be the name of a policy in the set ` +
+			path + `[1].policyName: Duplicate value: "b"`},
+		{"a policy of the set twice", []string{"policy"}, excludes("policy", "policy"), path + `[1].policyName: Duplicate value: "policy"`},
+		{"an empty set", nil, excludes("policy"), path + `[0].policyName: Invalid value: "policy": must be the name of a policy in the set`},
+		{"no cluster, which the definition of the resource refuses", []string{"policy"}, []policyv1.Exclusion{{PolicyName: "policy"}}, path + "[0].clusterNames: Required value: must name at least one cluster"},
+	} {
+		set := policySet("set", test.policies...)
+		set.Spec.Exclusions = test.exclusions
+		var said []string
+		for _, err := range override.ValidateSet(set, nil) {
+			said = append(said, err.Error())
+		}
+		if got := strings.Join(said, " "); got != test.want {
+			t.Errorf("%s:\ngot  %s\nwant %s", test.why, got, test.want)
+		}
+		if _, err := override.Bindings(policy("", ""), nil, []*policyv1.PolicySet{set}); err != nil {
+			t.Errorf("%s: Bindings refuses it: %v", test.why, err)
+		}
+	}
+}
+
+// O21: a name that no replica can have as its label is refused, but not where the policy is disabled.
+func TestResolveRefusesALongName(t *testing.T) {
+	p := policy("", "")
+	for _, test := range []struct {
+		length   int // of namespace and name
+		disabled bool
+		want     bool
+	}{{62, false, true}, {63, false, false}, {63, true, true}} {
+		p.Name, p.Spec.Disabled = strings.Repeat("n", test.length-len(p.Namespace)), test.disabled
+		_, err := override.Resolve(p, nil)
+		if (err == nil) != test.want || err != nil && !strings.Contains(err.Error(), "metadata.name: Invalid value") {
+			t.Errorf("%d characters, disabled %v: %v", test.length, test.disabled, err)
 		}
 	}
 }

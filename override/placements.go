@@ -6,9 +6,12 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// Placements gives what the root policy's status says about its bindings, sorted by name. It has all bindings, including
-// sub filters and ignored ones. A binding that reaches the policy directly and through sets has an entry for each way.
-// Exclusions names the selected clusters that the sets exclude for the policy. Decisions is left out.
+// Placements gives what the root policy's status says about its bindings, sorted by name. A binding that reaches the policy
+// directly and through sets has an entry for each way. Exclusions names the selected clusters that the sets exclude for the
+// policy. Decisions is left out. So are bindings whose placementRef is neither a Placement nor a PlacementRule, and sub filters
+// that are known to select no bound cluster. An entry has the name of what its binding refers to only if the binding has Groups.
+//
+// A disabled policy keeps its entries, without those of sub filters: the status of its PolicySets is made of them.
 func (r *Resolution) Placements() []status.PolicyPlacement {
 	if r == nil {
 		return nil
@@ -16,10 +19,16 @@ func (r *Resolution) Placements() []status.PolicyPlacement {
 	placements := make([]status.PolicyPlacement, 0, len(r.bindings))
 	for i := range r.bindings {
 		b := &r.bindings[i]
+		if !selects(b.PlacementRef) || b.SubFilter && !r.touchedBy(b) {
+			continue
+		}
 		if b.Direct || len(b.PolicySets) == 0 {
 			placements = append(placements, b.placement("", nil))
 		}
-		excluded := b.excluded()
+		var excluded []status.PolicyDecision
+		if !r.disabled {
+			excluded = b.excluded()
+		}
 		for _, set := range b.PolicySets {
 			placements = append(placements, b.placement(set, excluded))
 		}
@@ -27,25 +36,40 @@ func (r *Resolution) Placements() []status.PolicyPlacement {
 	return placements
 }
 
-func (b *Binding) placement(set string, excluded []string) status.PolicyPlacement {
+// touchedBy says whether the binding's placement selects a bound cluster, or may do so, as far as is known.
+func (r *Resolution) touchedBy(b *Binding) bool {
+	if r.disabled {
+		return false
+	}
+	for i := range b.Groups.Len() {
+		for decision := range b.Groups.Clusters(i) {
+			if _, bound := r.Find(decision.ClusterName); bound {
+				return true
+			}
+		}
+	}
+	return b.Groups.Incomplete() != "" || r.Incomplete() != ""
+}
+
+func (b *Binding) placement(set string, excluded []status.PolicyDecision) status.PolicyPlacement {
 	p := status.PolicyPlacement{PlacementBinding: b.Name, PolicySet: set, Exclusions: excluded}
-	switch b.PlacementRef.Kind {
-	case "Placement":
+	switch {
+	case b.Groups == nil: // it does not exist, or nobody has looked
+	case b.PlacementRef.Kind == "Placement":
 		p.Placement = b.PlacementRef.Name
-	case "PlacementRule":
+	default:
 		p.PlacementRule = b.PlacementRef.Name
 	}
 	return p
 }
 
 // excluded gives the clusters that the placement selects and the sets exclude, in order.
-func (b *Binding) excluded() []string {
-	var names []string
-	for _, name := range b.Excluded {
+func (b *Binding) excluded() []status.PolicyDecision {
+	var clusters []status.PolicyDecision
+	for _, name := range slices.Compact(slices.Sorted(slices.Values(b.Excluded))) {
 		if _, selected := b.Groups.Position(name); selected {
-			names = append(names, name)
+			clusters = append(clusters, status.PolicyDecision{ClusterName: name})
 		}
 	}
-	slices.Sort(names)
-	return slices.Compact(names)
+	return clusters
 }

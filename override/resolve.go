@@ -8,7 +8,7 @@ import (
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
 	"github.com/cohort-ocm/cohort/internal/fielderrs"
-	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/internal/rootpolicy"
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
@@ -19,8 +19,8 @@ import (
 // Under a rollout strategy other than All, the action is what each cluster has in the end. The rollout decides when.
 //
 // Errors are *field.Error, joined by [errors.Join]: an unknown action (spec.remediationAction), what rollout.Validate finds in the
-// strategy (spec.rolloutStrategy.progressive.maxConcurrency), a binding without a name or with the name of another
-// (bindings[name]), one whose groups come from several placements (bindings[name].groups).
+// strategy (spec.rolloutStrategy.progressive.maxConcurrency), a name that is too long for replicas (metadata.name), a binding
+// without a name or with the name of another (bindings[name]), one whose groups come from several placements (bindings[name].groups).
 //
 // It takes time linear in the clusters of all bindings, plus n·log(n) to sort the n bound clusters.
 func Resolve(policy *policyv1.Policy, bindings []Binding) (*Resolution, error) {
@@ -28,14 +28,15 @@ func Resolve(policy *policyv1.Policy, bindings []Binding) (*Resolution, error) {
 	case policy == nil:
 		return nil, field.Required(field.NewPath("policy"), "must not be nil")
 	case policy.Spec.Disabled:
-		return &Resolution{resolved: true, disabled: true, strategy: clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.All}}, nil
+		own := slices.SortedStableFunc(slices.Values(bindings), byName)
+		return &Resolution{resolved: true, disabled: true, strategy: clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.All}, bindings: own}, nil
 	}
 	in := input{policy: policy, bindings: slices.Clone(bindings)}
 	slices.SortStableFunc(in.bindings, byName)
 	for i := range in.bindings {
 		in.bindings[i].Excluded = slices.Clone(in.bindings[i].Excluded) // Groups reads it later
 	}
-	if errs := append(in.checkPolicy(), in.checkBindings()...); len(errs) > 0 {
+	if errs := append(rootpolicy.Validate(policy, nil), in.checkBindings()...); len(errs) > 0 {
 		return nil, join(errs)
 	}
 	return in.resolve(), nil
@@ -45,16 +46,6 @@ func Resolve(policy *policyv1.Policy, bindings []Binding) (*Resolution, error) {
 type input struct {
 	policy   *policyv1.Policy
 	bindings []Binding
-}
-
-func (in *input) checkPolicy() field.ErrorList {
-	path, spec := field.NewPath("spec"), &in.policy.Spec
-	errs := rollout.Validate(spec.RolloutStrategy, path.Child("rolloutStrategy"))
-	if _, known := spec.RemediationAction.Known(); !known {
-		errs = append(errs, field.NotSupported(path.Child("remediationAction"),
-			spec.RemediationAction, []policyv1.RemediationAction{policyv1.Inform, policyv1.Enforce}))
-	}
-	return errs
 }
 
 func (in *input) checkBindings() field.ErrorList {

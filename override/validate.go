@@ -38,16 +38,33 @@ func Validate(binding *policyv1.PlacementBinding, path *field.Path) field.ErrorL
 	return errs
 }
 
-// ValidateSet reports what is wrong with a PolicySet for this package, for a webhook to return: an exclusion without the
-// name of its policy, or with an empty name of a cluster. The errors have the paths of its JSON, below path. Bindings
-// refuses such a set, unless the exclusion is of another policy.
+// ValidateSet reports what is wrong with the exclusions of a PolicySet, for a webhook to return: one without the name of its
+// policy, or of a policy that is not in the set, two of one policy, and one without clusters or with an empty name of a cluster.
+// The errors have the paths of its JSON, below path.
+//
+// OCM's webhook refuses these, too. A controller meets such sets all the same. Bindings refuses only what it cannot read: an
+// empty name of a policy, and of a cluster for its own policy. It ignores an exclusion of a policy that is not in the set, so a
+// misspelled one excludes nobody. Two of one policy add up.
 func ValidateSet(set *policyv1.PolicySet, path *field.Path) field.ErrorList {
 	if set == nil {
 		return field.ErrorList{field.Required(path, "must not be nil")}
 	}
 	var errs field.ErrorList
+	seen := map[string]bool{}
 	for i, exclusion := range set.Spec.Exclusions {
-		errs = append(errs, validateExclusion(exclusion, path.Child("spec", "exclusions").Index(i))...)
+		path := path.Child("spec", "exclusions").Index(i)
+		errs = append(errs, validateExclusion(exclusion, path)...)
+		switch name := exclusion.PolicyName; {
+		case name == "": // said already
+		case seen[name]:
+			errs = append(errs, field.Duplicate(path.Child("policyName"), name))
+		case !slices.Contains(set.Spec.Policies, name):
+			errs = append(errs, field.Invalid(path.Child("policyName"), name, "must be the name of a policy in the set"))
+		}
+		seen[exclusion.PolicyName] = true
+		if len(exclusion.ClusterNames) == 0 {
+			errs = append(errs, field.Required(path.Child("clusterNames"), "must name at least one cluster"))
+		}
 	}
 	return errs
 }

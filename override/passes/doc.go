@@ -12,39 +12,68 @@
 // there.
 //
 // Another version starts again with inform everywhere, even where an earlier one was in flight. A cluster that joins
-// later goes through both passes alone, and the root is Progressing until it is done. A cluster that leaves is
-// forgotten.
+// later goes through both passes alone, and the root is Progressing until it is done.
+//
+// The version may be what makes a cluster leave: it cuts the agent off, the hub taints the cluster, and the scheduler drops it.
+// So a cluster that left with the version, and is not done with it, counts like any other: it takes its slot, times out, and is in
+// the budget. Its replica is deleted all the same, since no policy stays enforced where the policy is not bound. So the root policy
+// keeps a record of what these replicas told. A cluster that left in flight and never answers counts until its deadline as in
+// flight, and then as failed; without a deadline it keeps its slot until a person decides.
 //
 // # What the caller does
 //
 //  1. Resolve where the policy goes, with package override, and keep the Resolution until its inputs change.
-//  2. Read the existing replicated policies with ReplicaOf, and call Propagate, with RemoveAfter and the previous
-//     Propagation. A cache that lags shows a replica as it was before the last write, so a started cluster seems to wait.
-//     So read what you wrote: wait for the cache, or put the written objects over it.
-//  3. Write what has to be written. Create or update the object with its action, its version and the time in one write:
-//     Stamp notes the last two in annotations. Then set the rollout status. Delete what has to go. The next call asks
-//     again for whatever was not written.
-//  4. Set the root policy's status, and write it if it changed. Changes says what is new since the previous call, for
+//  2. Read the root policy's record with status.RecordsOf, by the empty name, and the existing replicated policies with
+//     ReplicaOf. Call Propagate, with RemoveAfter and what the Propagation before remembered. In Uncounted name the clusters that a
+//     person gave up. Clusters of the record whose ManagedCluster was deleted are given up, too. A cache that lags shows a
+//     replica as it was before the last write, so a started cluster seems to wait. So read what you wrote: wait for the cache,
+//     or put the written objects over it.
+//  3. Note the record of the Propagation in the root policy, and where that changed it, write the root policy, and begin anew
+//     once you read that write back. Users write the root policy too, so write with its resourceVersion.
+//  4. Write what has to be written, in the order of Writes. Create or update the object with its action, its version and
+//     the time in one write: Stamp notes the last two in annotations. Then set the rollout status. Where the update of an
+//     enforced replica to inform fails, write none that enforces. Delete what has to go. The next call asks again for
+//     whatever was not written.
+//  5. Set the root policy's status, and write it if it changed. Changes says what is new since the previous call, for
 //     events. Explain says why a cluster waits.
-//  5. Come back when something changes, including the replicated policies that you have written, or after RecheckAfter.
+//  6. Come back when something changes, including the replicated policies that you have written, or after RecheckAfter.
+//     Where a write failed, come back after RecheckAfter, too, and within a minute. controller-runtime ignores RequeueAfter
+//     beside an error, and its pause after errors doubles. So log the error and return RequeueAfter alone.
 //
 // In code:
 //
+//	records, err := status.RecordsOf(root)
+//	if err != nil {
+//		return err // it must not be taken for empty
+//	}
 //	var replicas []passes.Replica
 //	for _, object := range replicated {
 //		replicas = append(replicas, passes.ReplicaOf(object.Policy, object.Status))
 //	}
-//	p, err := passes.Propagate(resolution, version, replicas, time.Now(), passes.RemoveAfter(time.Minute, last))
+//	p, err := passes.Propagate(resolution, version, records[""], replicas, time.Now(), rollout.Options{
+//		RemoveAfter: metav1.Duration{Duration: time.Minute}, Previous: last.Remembered(), Uncounted: givenUp,
+//	})
 //	if err != nil {
 //		return err
 //	}
 //	last = p // for the next reconcile
-//	for _, cluster := range p.Clusters {
+//	if changed, err := (status.Records{"": p.Record}).Note(root); err != nil {
+//		return err
+//	} else if changed {
+//		return update(root) // its event leads here again
+//	}
+//	var notTakenBack bool
+//	for _, cluster := range p.Writes() {
+//		if notTakenBack && cluster.Action != policyv1.Inform {
+//			break
+//		}
 //		switch cluster.Verb {
 //		case passes.VerbCreate, passes.VerbUpdate:
 //			object := replicaFor(cluster.Name, cluster.Action)
 //			p.Stamp(object, cluster, time.Now())
-//			err = errors.Join(err, write(object, cluster.RolloutStatus))
+//			failed := write(object, cluster.RolloutStatus)
+//			notTakenBack = notTakenBack || failed != nil && cluster.Verb == passes.VerbUpdate
+//			err = errors.Join(err, failed)
 //		case passes.VerbUpdateStatus:
 //			err = errors.Join(err, setStatus(cluster.Name, cluster.RolloutStatus))
 //		}
@@ -55,7 +84,11 @@
 //	if p.SetStatus(&rootStatus) {
 //		err = errors.Join(err, setRootStatus(rootStatus))
 //	}
-//	return ctrl.Result{RequeueAfter: p.RecheckAfter}, err
+//	if err != nil {
+//		log.FromContext(ctx).Error(err, "not everything was written")
+//		return ctrl.Result{RequeueAfter: cmp.Or(min(p.RecheckAfter, time.Minute), time.Minute)}, nil
+//	}
+//	return ctrl.Result{RequeueAfter: p.RecheckAfter}, nil
 //
 // A webhook that checks a root policy calls Validate.
 //

@@ -1,21 +1,129 @@
 package passes
 
 import (
-	"time"
+	"slices"
+	"strings"
 
 	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/status"
+	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
-// RemoveAfter keeps a replicated policy for a while after its cluster stops being bound, like [rollout.RemoveAfter]. The
-// cluster is in Removed once grace has passed. Until then it is in the root's status.
-//
-// Meanwhile no limit counts the cluster, as in a rollout. So where it is unbound for a moment only, another cluster may start
-// in its slot, a breach that it caused ends, and a group that waited for it alone is complete.
-//
-// Previous is the Propagation before this one. Pass nil after a restart; grace then begins anew for all clusters.
-func RemoveAfter(grace time.Duration, previous *Propagation) rollout.Option {
-	if previous == nil {
-		return rollout.RemoveAfter(grace, nil)
+// Remembered is what [Propagate] gets as rollout.Options.Previous the next time; nil for a nil Propagation. It says since when
+// clusters have not been bound, and in which group each was. Nothing else is to be read from it.
+func (p *Propagation) Remembered() *rollout.Result {
+	if p == nil {
+		return nil
 	}
-	return rollout.RemoveAfter(grace, previous.plan())
+	return p.plan()
+}
+
+// A cluster that the policy is not bound to any more counts in the rollout by its replica, and once that is deleted by the
+// record (O16). Package rollout says what has to be recorded. What a replica tells, and what a cluster gets that is bound again,
+// stands here.
+
+// remember has the rollout count by the record. The record of a disabled policy stays as it is.
+func (p *Propagation) remember() {
+	if p.resolution.Disabled() {
+		p.Record.Left = slices.Clone(p.Record.Left)
+		return
+	}
+	stored := p.recovered()
+	p.recorded = stored.Left
+	p.options.Memory = &rollout.Memory{Version: p.version, Record: stored, AtOnce: true}
+}
+
+// recovered gives the record in which clusters that are bound again and comply have only started (O19).
+func (p *Propagation) recovered() status.Record {
+	record := p.Record
+	if p.resolution.Incomplete() != "" {
+		return record // nothing is recorded
+	}
+	record.Left = slices.Clone(record.Left)
+	for i := range record.Left {
+		left := &record.Left[i]
+		if own, bound := p.bound(left.Cluster); isFailure(left) && bound && own.complies(p.version) {
+			left.Status = status.Skip
+		}
+	}
+	return record
+}
+
+// isFailure says whether the record has it that the cluster failed.
+func isFailure(left *status.Left) bool {
+	return left.Status == status.Failed || left.Status == status.TimeOut
+}
+
+// bound gives the bound cluster of that name.
+func (p *Propagation) bound(name string) (*Cluster, bool) {
+	position, is := p.groups.Position(name)
+	if !is {
+		return nil, false
+	}
+	return &p.Clusters[position], true
+}
+
+// complies says whether the cluster's replica has the version with inform, and the cluster has reported that it complies.
+func (c *Cluster) complies(version string) bool {
+	return c.replica.carries(version, policyv1.Inform) && c.replica.compliance() == policyv1.Compliant
+}
+
+// resume lets clusters that are bound again, without a replica that has started, go on as the record says (O19). One that failed
+// may be in flight, as it holds its slot, and is not enforced again.
+func (p *Propagation) resume() {
+	for i := range p.recorded {
+		left := &p.recorded[i]
+		own, bound := p.bound(left.Cluster)
+		if !bound || own.RolloutStatus != status.ToApply {
+			continue
+		}
+		switch disposition, _, _ := p.result.Find(own.Name); {
+		case disposition == rollout.DispositionInFlight && isFailure(left):
+			own.RolloutStatus, own.Action = status.Failed, policyv1.Inform
+		case disposition == rollout.DispositionInFlight:
+			own.RolloutStatus = status.Progressing
+			p.Start = append(p.Start, own.Name)
+		case disposition == rollout.DispositionSettled, disposition == rollout.DispositionTimedOut:
+			own.RolloutStatus, own.Action = status.TimeOut, policyv1.Inform
+		}
+	}
+}
+
+// unboundReport gives what the replica of a cluster says that the policy is not bound to. It waits unless it has started.
+func (p *Propagation) unboundReport(r *Replica) status.Report {
+	action := p.resolution.Action()
+	if !p.two && strings.EqualFold(string(r.Action), string(policyv1.Enforce)) {
+		action = policyv1.Enforce // by an override, which is not known any more
+	}
+	if p.resolution.Disabled() || !r.carries(p.version, action) {
+		return status.Report{Cluster: r.Cluster, Status: status.ToApply}
+	}
+	return r.report(true, p.strategy.Type, action)
+}
+
+// remove lists what has to be deleted, and the clusters that stay in the root's status: those whose replica is not deleted, and
+// those that count by the record.
+func (p *Propagation) remove() {
+	p.Removed = p.result.Removed
+	left := make(map[string]status.RolloutStatus, len(p.result.Left))
+	for _, cluster := range p.result.Left {
+		left[cluster.Name] = cluster.Status
+	}
+	for _, r := range p.unbound {
+		if _, removed := slices.BinarySearch(p.Removed, r.Cluster); removed {
+			continue
+		}
+		c := Cluster{Name: r.Cluster, Action: r.Action, RolloutStatus: r.RolloutStatus, Compliance: r.compliance()}
+		if is, counts := left[c.Name]; counts {
+			c.RolloutStatus = is
+			delete(left, c.Name)
+		}
+		p.kept = append(p.kept, c)
+	}
+	for i := range p.Record.Left {
+		name := p.Record.Left[i].Cluster
+		if is, counts := left[name]; counts {
+			p.kept = append(p.kept, Cluster{Name: name, RolloutStatus: is})
+		}
+	}
 }

@@ -1,7 +1,6 @@
 package passes
 
 import (
-	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -33,8 +32,13 @@ import (
 // extraDependencies out of the hash. Then the controller itself has to update the replicas whose dependencies differ. It
 // keeps their annotations and their action.
 //
+// Hub templates resolve to another text on each cluster, which no version of the root tells. To roll such a change out, note a hash of
+// a cluster's resolved text in an annotation of its replica, in the same write. Pass a replica with an empty Version while its
+// noted hash is not that of what the templates resolve to now. Then it counts as one of another version: under two passes the
+// cluster gets the new text with inform, and is enforced when the rollout starts it.
+//
 // A policy that informs, or whose strategy is All, is propagated in one pass: every cluster gets this version with its
-// action, and is Progressing until it reports. Under All, options that hold clusters (rollout.Paused, rollout.Closed)
+// action, and is Progressing until it reports. Under All, options that hold clusters (Paused, Gates)
 // keep clusters at inform that would be enforced. Nothing holds a cluster whose action is inform.
 //
 // Any other policy is propagated in two passes. Each call does both. In the first pass, every replica of another
@@ -51,38 +55,50 @@ import (
 // progressive rollout first holds it at inform and then leaves the action unset. All replicas of a disabled policy are
 // deleted, whatever the options.
 //
-// All options of package rollout hold in the second pass, with three exceptions:
+// Record is what the root policy has stored about clusters that are not bound any more ([status.RecordsOf], by the empty name).
+// A cluster that has started and is not done counts although the policy is not bound to it any more: it takes its slot, and its
+// failure is in the budget, until it recovers, is given up, or another version is wanted. Its replica is deleted all the same.
+// Before that, the record has to tell what the replica tells. So store [Propagation].Record first, and read it back: a cluster is
+// in Removed only where the record that was passed in has it. To give a cluster up, name it in Uncounted.
 //
-//   - rollout.Attempt is an error, unless it is of attempt 0. A replicated policy does not say which attempt it is, so a
-//     cluster that fails would be tried again at each call, and no budget would ever be breached. None is needed: a cluster
-//     evaluates its policy again by itself.
-//   - In place of rollout.RemoveAfter pass [RemoveAfter], which takes a Propagation. With the other one the time of grace
-//     would begin anew at each call, and nothing would ever be deleted.
-//   - A percentage in rollout.MaxRemoved is a share of the replicas that have this version or are to be deleted. So right
+// A cluster that is bound again while the record has it in flight goes on where it was: it gets its action at once. With a
+// recorded failure it is Failed, or TimeOut after its deadline, and stays at inform until it reports that it complies with this
+// version. Then it waits for its turn like any other.
+//
+// All rollout.Options hold in the second pass, with these exceptions:
+//
+//   - An Attempt other than 0 is an error. A replicated policy does not say which attempt it is, so a cluster that fails would
+//     be tried again at each call, and no budget would ever be breached. None is needed: a cluster evaluates its policy again
+//     by itself.
+//   - RemoveAfter keeps the replica of a cluster that is not bound any more. Previous comes from the Propagation before
+//     ([Propagation.Remembered]). Without it the time of grace would begin anew at each call, and nothing would ever be deleted.
+//   - Memory has no effect: pass the record.
+//   - A percentage in MaxRemoved is a share of the replicas that have this version or are to be deleted. So right
 //     after an edit it is a share of few.
 //
-// While the resolution is incomplete, nothing is deleted and nothing starts. Started clusters stay as they are, even if
-// the override that enforces them is not visible now.
+// While the resolution is incomplete, nothing is deleted, nothing is recorded and nothing starts. Started clusters stay as they
+// are, even if the override that enforces them is not visible now.
 //
 // Errors are *field.Error, joined by [errors.Join]: no version (version), two replicas of a cluster (replicas[name]) or one without a
 // name (replicas[0].cluster), a later attempt (attempt), an option that rollout.Plan refuses.
 //
 // It takes time linear in the clusters and replicas where the replicas are in the order of their clusters' names.
-func Propagate(resolution *override.Resolution, version string, replicas []Replica, now time.Time, opts ...rollout.Option) (*Propagation, error) {
+func Propagate(resolution *override.Resolution, version string, record status.Record, replicas []Replica, now time.Time, opts rollout.Options) (*Propagation, error) {
 	ordered, errs := byCluster(replicas)
 	if version == "" && !resolution.Disabled() {
 		errs = append(errs, field.Required(field.NewPath("version"), "must tell this version of the policy from others"))
 	}
-	p := &Propagation{resolution: resolution, course: newCourse(resolution, version, opts)}
-	if triesAgain(p.options) {
+	p := &Propagation{resolution: resolution, course: newCourse(resolution, version, opts), Record: record}
+	if p.options.Attempt > 0 { // O18
 		errs = append(errs, field.Forbidden(field.NewPath("attempt"), "must be left out: a replicated policy does not say which attempt it is"))
 	}
 	if len(errs) > 0 {
 		return nil, fielderrs.Join(errs)
 	}
 	p.align(ordered)
+	p.remember()
 	var err error
-	if p.result, err = rollout.Plan(p.strategy, p.groups, p.reports, now, p.options...); err != nil {
+	if p.result, err = rollout.Plan(p.strategy, p.groups, p.reports, now, p.options); err != nil {
 		return nil, err
 	}
 	p.settle()
@@ -96,10 +112,10 @@ type course struct {
 	two      bool
 	strategy clusterv1alpha1.RolloutStrategy
 	groups   *grouping.Groups // of the bound clusters
-	options  []rollout.Option
+	options  rollout.Options
 }
 
-func newCourse(r *override.Resolution, version string, opts []rollout.Option) course {
+func newCourse(r *override.Resolution, version string, opts rollout.Options) course {
 	switch groups, strategy := r.Groups(), r.Strategy(); {
 	case r.Disabled():
 		return course{groups: groups}
@@ -137,7 +153,7 @@ func (p *Propagation) align(replicas []*Replica) {
 	p.Clusters = make([]Cluster, 0, p.groups.NumClusters())
 	i := 0
 	unbound := func() {
-		p.reports = append(p.reports, status.Report{Cluster: replicas[i].Cluster, Status: status.ToApply})
+		p.reports = append(p.reports, p.unboundReport(replicas[i]))
 		p.unbound = append(p.unbound, replicas[i])
 		i++
 	}
@@ -177,11 +193,12 @@ func (p *Propagation) report(cluster *Cluster) (status.Report, bool) {
 // settle turns the reports and the plan into what each cluster has to be. Groups and bound clusters have the same
 // positions, as both are sorted by name.
 func (p *Propagation) settle() {
+	p.resume()
 	for _, cluster := range p.result.TimedOut {
 		position, _ := p.groups.Position(cluster.Name)
 		own := &p.Clusters[position]
 		own.RolloutStatus = status.TimeOut
-		if own.replica.RolloutStatus != status.TimeOut {
+		if own.replica == nil || own.replica.RolloutStatus != status.TimeOut {
 			p.TimedOut = append(p.TimedOut, cluster.Name)
 		}
 	}
@@ -202,7 +219,11 @@ func (p *Propagation) settle() {
 		own.settle(p.version)
 	}
 	p.Breach, p.Warnings, p.RecheckAfter = p.result.Breach, p.result.Warnings, p.result.RecheckAfter
+	if !p.resolution.Disabled() {
+		p.Record = p.result.Record
+	}
 	p.remove()
+	p.unbound, p.recorded, p.reports = nil, nil, nil
 }
 
 // settle holds a waiting cluster at inform, and says which write its replica needs.
@@ -228,15 +249,4 @@ func (c *Cluster) settle(version string) {
 		c.reported = r.Reported
 	}
 	c.replica = nil // it belongs to the caller, who may change it
-}
-
-// remove lists what has to be deleted. Replicas that the plan does not remove stay.
-func (p *Propagation) remove() {
-	p.Removed = p.result.Removed
-	for _, r := range p.unbound {
-		if _, removed := slices.BinarySearch(p.Removed, r.Cluster); !removed {
-			p.kept = append(p.kept, Cluster{Name: r.Cluster, Action: r.Action, RolloutStatus: r.RolloutStatus, Compliance: r.compliance()})
-		}
-	}
-	p.unbound, p.reports = nil, nil
 }

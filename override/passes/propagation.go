@@ -20,11 +20,14 @@ type Propagation struct {
 	Clusters []Cluster
 
 	// Removed are the names of the clusters whose replicated policy has to be deleted, in order: the policy is not
-	// bound there.
+	// bound there. A replica that tells of a failure or a flight is among them only once the stored record tells the same.
 	Removed []string
 
-	// Start are the names of the clusters that start now, in the order in which the rollout starts them: they get this
-	// version with their action.
+	// Record is what the root policy has to store before anything else is written; see [Propagate].
+	Record status.Record
+
+	// Start are the names of the clusters that start now: they get this version with their action. First come those that are
+	// bound again and go on where they were, and then the others in the order in which the rollout starts them.
 	Start []string
 
 	// TimedOut are the names of the clusters that time out now, in order: their progress deadline has passed, and their
@@ -43,11 +46,12 @@ type Propagation struct {
 	resolution *override.Resolution
 	course
 	result *rollout.Result
-	kept   []Cluster // not bound and not to be deleted, by name
+	kept   []Cluster // not bound, and with a replica that stays or still counting
 
 	// While it is being made:
-	unbound []*Replica
-	reports []status.Report
+	unbound  []*Replica
+	recorded []status.Left
+	reports  []status.Report
 }
 
 // Cluster says what a bound cluster's replicated policy has to be.
@@ -98,9 +102,19 @@ func (p *Propagation) Find(name string) (Cluster, bool) {
 	return p.Clusters[i], true
 }
 
-// Writes says whether any replicated policy has to be written or deleted.
-func (p *Propagation) Writes() bool {
-	return len(p.Removed) > 0 || slices.ContainsFunc(p.Clusters, func(c Cluster) bool { return c.Verb != VerbNone })
+// Writes gives the clusters whose replicated policy has to be written, in the order of the writes: first those that do
+// not enforce afterwards, then the others, both sorted by name. So a cluster that is in flight with an earlier version
+// is taken back before another one starts in its place. If the update of an enforced replica to inform fails, write none
+// that enforces before the next call.
+func (p *Propagation) Writes() (writes []Cluster) {
+	for _, enforces := range []bool{false, true} {
+		for _, c := range p.Clusters {
+			if c.Verb != VerbNone && enforces == (c.Action != policyv1.Inform) {
+				writes = append(writes, c)
+			}
+		}
+	}
+	return writes
 }
 
 // String lists the clusters and what has to be deleted: "a: enforce, Progressing (update); b: inform, ToApply; delete

@@ -24,7 +24,8 @@ const annotationReported = "cohort.open-cluster-management.io/reported"
 // Write with the resourceVersion of the policy that was read, so that no report comes in between.
 func (p *Propagation) Stamp(object metav1.Object, cluster Cluster, now time.Time) {
 	stamp := stampOf(p.version, cluster.Action)
-	if has, _, _ := status.StampOf(object); has != stamp {
+	noted := status.StampOf(object)
+	if noted.Version != stamp {
 		annotations := maps.Clone(object.GetAnnotations())
 		if annotations == nil {
 			annotations = make(map[string]string, 3)
@@ -32,7 +33,7 @@ func (p *Propagation) Stamp(object metav1.Object, cluster Cluster, now time.Time
 		annotations[annotationReported] = cluster.reported
 		object.SetAnnotations(annotations)
 	}
-	status.Stamp(object, stamp, now)
+	noted.NoteOn(object, stamp, 0, now)
 }
 
 // stampOf makes one text of a version and an action, as both have one time.
@@ -55,10 +56,10 @@ func ReplicaOf(policy *policyv1.Policy, st *status.PolicyStatus) Replica {
 		Cluster: policy.Namespace, Action: policy.Spec.RemediationAction,
 		RolloutStatus: st.RolloutStatus, Reported: markOf(st),
 	}
-	stamp, _, written := status.StampOf(policy)
-	if i := strings.LastIndexByte(stamp, ' '); i >= 0 {
-		r.Version, r.Applied = stamp[:i], written
-		if !strings.EqualFold(stamp, stampOf(r.Version, r.Action)) {
+	stamp := status.StampOf(policy)
+	if i := strings.LastIndexByte(stamp.Version, ' '); i >= 0 {
+		r.Version, r.Applied = stamp.Version[:i], stamp.Applied
+		if !strings.EqualFold(stamp.Version, stampOf(r.Version, r.Action)) {
 			r.Applied = time.Time{} // another writer has set the action
 		}
 	}

@@ -14,17 +14,45 @@ func (p *Propagation) Summary() status.Summary { return p.plan().Summary() }
 // SetStatus sets the root policy's status from its bindings, its clusters and the rollout, as they are once all writes
 // of the Propagation are done. It says whether it changed anything. It takes time linear in the clusters.
 //
-// The status has clusters that are not bound only while their replicas stay: because the groups are incomplete, or an
-// option keeps them.
+// The status has clusters that are not bound while their replicas stay, and while they count by the record. The latter have no
+// compliance, since nothing more is heard of them.
 func (p *Propagation) SetStatus(st *status.PolicyStatus) bool {
+	placements := p.resolution.Placements()
+	remaining := p.remaining(placements)
 	clusters := make([]status.PolicyClusterStatus, 0, len(p.Clusters)+len(p.kept))
 	for _, list := range [][]Cluster{p.Clusters, p.kept} {
 		for _, c := range list {
 			clusters = append(clusters, status.PolicyClusterStatus{
 				ClusterName: c.Name, ComplianceState: c.Compliance, RolloutStatus: c.RolloutStatus,
+				RemainingBindings: remaining[c.Name],
 			})
 		}
 	}
 	slices.SortFunc(clusters, func(a, b status.PolicyClusterStatus) int { return cmp.Compare(a.ClusterName, b.ClusterName) })
-	return status.SetPolicyStatus(st, p.resolution.Placements(), clusters, p.Summary())
+	return status.SetPolicyStatus(st, placements, clusters, p.Summary())
+}
+
+// remaining gives, for bound clusters that a set excludes, the bindings that select them all the same (O20).
+func (p *Propagation) remaining(placements []status.PolicyPlacement) map[string][]status.PolicyRemainingBinding {
+	excluded := map[string]bool{}
+	for _, placement := range placements {
+		for _, cluster := range placement.Exclusions {
+			excluded[cluster.ClusterName] = true
+		}
+	}
+	if len(excluded) == 0 {
+		return nil
+	}
+	remaining := map[string][]status.PolicyRemainingBinding{}
+	for bound := range p.resolution.Clusters() {
+		if !excluded[bound.Name] {
+			continue
+		}
+		names := slices.Concat(bound.BoundBy, bound.DecidedBy, bound.IgnoredBy)
+		slices.Sort(names)
+		for _, name := range slices.Compact(names) {
+			remaining[bound.Name] = append(remaining[bound.Name], status.PolicyRemainingBinding{PlacementBinding: name})
+		}
+	}
+	return remaining
 }

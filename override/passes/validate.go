@@ -3,13 +3,13 @@ package passes
 import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/internal/rootpolicy"
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
 // Validate reports what is wrong with a root policy for its rollout, for a webhook to return: an unknown
-// remediationAction, and what rollout.Validate finds in its strategy. The errors have the paths of its JSON, below
-// path. override.Resolve refuses exactly the same policies, unless they are disabled. Don't refuse a disabled policy
+// remediationAction, what rollout.Validate finds in its strategy, and a name that is too long for its replicas: it has at most 62
+// characters together with the namespace. The errors have the paths of its JSON, below path. override.Resolve refuses exactly the same policies, unless they are disabled. Don't refuse a disabled policy
 // for its faults: its users could not switch a faulty policy off.
 //
 // dependency.Validate checks the templates and dependencies of a policy.
@@ -17,11 +17,5 @@ func Validate(policy *policyv1.Policy, path *field.Path) field.ErrorList {
 	if policy == nil {
 		return field.ErrorList{field.Required(path, "must not be nil")}
 	}
-	spec := path.Child("spec")
-	errs := rollout.Validate(policy.Spec.RolloutStrategy, spec.Child("rolloutStrategy"))
-	if _, known := policy.Spec.RemediationAction.Known(); !known {
-		errs = append(errs, field.NotSupported(spec.Child("remediationAction"),
-			policy.Spec.RemediationAction, []policyv1.RemediationAction{policyv1.Inform, policyv1.Enforce}))
-	}
-	return errs
+	return rootpolicy.Validate(policy, path)
 }

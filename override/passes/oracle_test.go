@@ -87,7 +87,8 @@ func (l naiveLimits) naiveStatus(r *passes.Replica, version string, action polic
 func (l naiveLimits) naiveStarts(groups []naiveGroup, of func(string) (status.RolloutStatus, bool), ready func(string) bool) []string {
 	var mandatory, others []naiveGroup
 	for _, g := range groups {
-		if l.mandatory != "" && g.name == l.mandatory {
+		pooled := l.typ == clusterv1alpha1.Progressive && l.mandatory == ""
+		if l.mandatory != "" && g.name == l.mandatory || g.index < 0 && !pooled { // R47: a group that nobody knows
 			mandatory = append(mandatory, g)
 		} else {
 			others = append(others, g)

@@ -42,6 +42,16 @@ type world struct {
 	broken, silent map[string]bool
 	// lost are the bindings whose groups nobody knows now.
 	lost map[string]bool
+	// record is what the root has stored of clusters that left.
+	record status.Record
+	// memory is what the controller remembers, and former the groups in that; both are nil after a restart.
+	memory *passes.Propagation
+	former map[string]grouping.Key
+	// givenUp are the clusters that a person gave up once they had left.
+	givenUp map[string]bool
+	// owed are the clusters that counted in the call before, with the policy of owedOf.
+	owed   map[string]bool
+	owedOf string
 	// unchecked worlds have what the naive rules do not know: overrides, options.
 	unchecked bool
 
@@ -55,7 +65,7 @@ func newWorld(t rapid.TB, action policyv1.RemediationAction, limits naiveLimits)
 	w := &world{
 		t: t, now: time.Date(2026, time.November, 21, 12, 0, 0, 0, time.UTC), version: 1, limits: limits,
 		groups: map[string][]naiveGroup{}, replicas: map[string]*passes.Replica{}, content: map[string]int{},
-		broken: map[string]bool{}, silent: map[string]bool{}, lost: map[string]bool{},
+		broken: map[string]bool{}, silent: map[string]bool{}, lost: map[string]bool{}, givenUp: map[string]bool{},
 	}
 	w.policy = policy(action, limits)
 	return w
@@ -152,17 +162,28 @@ func policy(action policyv1.RemediationAction, limits naiveLimits) *policyv1.Pol
 func (w *world) versionName() string { return fmt.Sprint("v", w.version) }
 
 // call asks what to write and checks it against the rules.
-func (w *world) call(opts ...rollout.Option) *passes.Propagation {
+func (w *world) call(opts rollout.Options) *passes.Propagation {
 	w.t.Helper()
 	var replicas []passes.Replica
 	for _, r := range w.replicas {
 		replicas = append(replicas, *r)
 	}
-	p, err := passes.Propagate(w.resolve(), w.versionName(), replicas, w.now, opts...)
+	resolution := w.resolve()
+	if !w.unchecked {
+		w.giveUpAgain(resolution)
+		opts.Previous = w.memory.Remembered()
+		opts.Uncounted = nil
+		for cluster, is := range w.givenUp {
+			if is {
+				opts.Uncounted = append(opts.Uncounted, cluster)
+			}
+		}
+	}
+	p, err := passes.Propagate(resolution, w.versionName(), w.record, replicas, w.now, opts)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	w.previous, w.last, w.rootAfter = w.last, p, clone(w.root)
+	w.previous, w.last, w.memory, w.rootAfter = w.last, p, p, clone(w.root)
 	w.rootChanges = p.SetStatus(&w.rootAfter)
 	if !w.unchecked {
 		w.check(p)
@@ -176,13 +197,43 @@ func clone(st status.PolicyStatus) status.PolicyStatus {
 	return st
 }
 
-// write does what a call asked for, but for the clusters named.
+// restart has the controller forget all that it remembers.
+func (w *world) restart() { w.memory, w.former = nil, nil }
+
+// giveUpAgain takes back that bound clusters were given up: what the naive rules know is the giving up of clusters that left.
+func (w *world) giveUpAgain(resolution *override.Resolution) {
+	for c := range resolution.Clusters() {
+		delete(w.givenUp, c.Name)
+	}
+}
+
+// store stores the record in the root, as it is read back.
+func (w *world) store(p *passes.Propagation) {
+	w.t.Helper()
+	var root metav1.ObjectMeta
+	if _, err := (status.Records{"": p.Record}).Note(&root); err != nil {
+		w.t.Fatal(err)
+	}
+	records, err := status.RecordsOf(&root)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.record = records[""]
+}
+
+// write does what a call asked for, but for the clusters named. Where one of them had to be taken back, nothing starts (O11).
 func (w *world) write(p *passes.Propagation, except ...string) {
-	for _, c := range p.Clusters {
+	w.store(p)
+	notTakenBack := false
+	for _, c := range p.Writes() {
+		r := w.replicas[c.Name]
+		if notTakenBack && c.Action != policyv1.Inform {
+			break
+		}
 		if slices.Contains(except, c.Name) {
+			notTakenBack = notTakenBack || c.Verb == passes.VerbUpdate
 			continue
 		}
-		r := w.replicas[c.Name]
 		switch c.Verb {
 		case passes.VerbCreate:
 			r = &passes.Replica{Cluster: c.Name}
@@ -195,6 +246,7 @@ func (w *world) write(p *passes.Propagation, except ...string) {
 		case passes.VerbUpdateStatus:
 			r.RolloutStatus = c.RolloutStatus
 		}
+		w.checkOneVersion(c)
 	}
 	for _, name := range p.Removed {
 		if !slices.Contains(except, name) {
@@ -204,21 +256,40 @@ func (w *world) write(p *passes.Propagation, except ...string) {
 	w.root = w.rootAfter
 }
 
-// settle calls and writes until nothing is asked for (O11), and says what each call asked.
+// checkOneVersion checks after each write that starts a cluster that no bound cluster is enforced with another version, where
+// the rollout is in two passes (O11).
+func (w *world) checkOneVersion(c passes.Cluster) {
+	w.t.Helper()
+	own := w.policy.Spec.RemediationAction
+	if c.Verb != passes.VerbUpdate || c.Action == policyv1.Inform || own == policyv1.Inform || w.limits.typ == clusterv1alpha1.All || w.limits.typ == "" {
+		return
+	}
+	for _, other := range w.last.Clusters {
+		goesOn := w.naiveStand(other.Name, true).goesOn() // O19: it has a slot
+		if r := w.replicas[other.Name]; r != nil && r.Version != w.versionName() && r.Action != policyv1.Inform && !goesOn {
+			w.t.Fatalf("O11: %s starts while %s is enforced with %s", c.Name, other.Name, r.Version)
+		}
+	}
+}
+
+// settle calls and writes until nothing is asked for (O11).
 func (w *world) settle() {
 	w.t.Helper()
-	firstPass := false
+	firstPass, recorded, removed, resumed := true, true, true, true
 	for calls := 0; ; calls++ {
-		p := w.call()
-		if !p.Writes() && !w.rootChanges {
+		p := w.call(rollout.Options{})
+		records := fmt.Sprint(w.record.Left) != fmt.Sprint(p.Record.Left)
+		if len(p.Removed)+len(p.Writes()) == 0 && !w.rootChanges && !records {
 			return
 		}
-		// Writes once done are not asked for again: the call after one that had a first pass may start clusters,
-		// and the one after that asks for nothing.
-		if calls > 1 || calls == 1 && !firstPass {
+		// Writes once done are not asked for again. The call after a first pass may start clusters, the call after one that
+		// changed the record may delete, the call after one that deleted may change the root's status, and the call after one
+		// that let a cluster go on forgets its entry.
+		if calls > 4 || records && !recorded && !resumed || len(p.Writes()) > 0 && !firstPass && !recorded || len(p.Removed) > 0 && !recorded || !firstPass && !recorded && !removed && !resumed {
 			w.t.Fatalf("O11: call %d still asks for %s", calls+1, p)
 		}
-		firstPass = w.pendingFirstPass()
+		firstPass, recorded, removed = w.pendingFirstPass(), records, len(p.Removed) > 0
+		resumed = slices.ContainsFunc(p.Start, func(c string) bool { return w.naiveEntry(c) != nil })
 		w.write(p)
 	}
 }
@@ -268,24 +339,29 @@ func (w *world) started(cluster string) bool {
 // check compares a call with the rules (O8, O9) in a world without overrides.
 func (w *world) check(p *passes.Propagation) {
 	w.t.Helper()
-	own := w.policy.Spec.RemediationAction
-	two := own != policyv1.Inform && w.limits.typ != clusterv1alpha1.All && w.limits.typ != ""
+	own, two := w.policy.Spec.RemediationAction, w.isTwo()
 	ready := func(c string) bool { return w.replicas[c] != nil && w.replicas[c].Version == w.versionName() }
-	of := func(c string) (status.RolloutStatus, bool) {
-		return w.limits.naiveStatus(w.replicas[c], w.versionName(), own, w.now)
-	}
 	joined := naiveGroups(w.bindings, w.known())
 	if w.policy.Spec.Disabled { // O6
 		joined = nil
 	}
 	var starts, clusters []string
-	if two && len(w.lost) == 0 { // O14, R28
-		starts = w.limits.naiveStarts(joined, of, ready)
-	}
 	for _, g := range joined {
 		clusters = append(clusters, g.clusters...)
 	}
 	slices.Sort(clusters)
+	var left, placed map[string]grouping.Key // who left, and who moved, too
+	if two {
+		left, placed = w.naiveLeft(clusters), w.naiveMoved(joined)
+		maps.Copy(placed, left)
+	}
+	of := func(c string) (status.RolloutStatus, bool) {
+		stands := w.naiveStand(c, slices.Contains(clusters, c))
+		return stands.status, stands.inFlight
+	}
+	if two && len(w.lost) == 0 { // O14, R28
+		starts = w.limits.naiveStarts(naiveWith(joined, placed, len(w.bindings)), of, ready)
+	}
 
 	var got, want []string
 	for _, c := range p.Clusters {
@@ -303,23 +379,22 @@ func (w *world) check(p *passes.Propagation) {
 		case slices.Contains(starts, c):
 		case w.started(c): // O9: stays so for this version
 			s, _ = of(c)
+		case w.naiveStand(c, true).goesOn(): // O19
+			s = status.Progressing
+		case w.naiveStand(c, true).fails(): // O19
+			action = policyv1.Inform
+			s, _ = of(c)
 		default:
 			action, s = policyv1.Inform, status.ToApply
 		}
 		want = append(want, fmt.Sprintf("%s: %s %s", c, action, s))
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
-		w.t.Fatalf("(-want +got):\n%sgroups %v, replicas %s", diff, joined, w.dump())
+		w.t.Fatalf("(-want +got):\n%sgroups %v, former %v, g %v, replicas %s", diff, joined, w.former, p.Explain("g"), w.dump())
 	}
-	gone := w.gone(clusters)
-	if len(w.lost) > 0 && !w.policy.Spec.Disabled {
-		gone = nil // R7
-	}
-	if !slices.Equal(gone, p.Removed) {
-		w.t.Fatalf("to be deleted: %v, want %v", p.Removed, gone)
-	}
+	w.checkLeft(p, two, clusters, placed)
 	w.checkStart(p)
-	w.checkRoot(p)
+	w.checkRoot(p, left)
 }
 
 // explained says whether an explanation says anything.
@@ -428,38 +503,56 @@ func (w *world) gone(bound []string) []string {
 }
 
 // checkRoot checks the root's status where it follows from the clusters alone: Progressing as long as any
-// cluster waits or is under way, but for a breach.
-func (w *world) checkRoot(p *passes.Propagation) {
+// cluster waits or is under way, but for a breach. Left has the clusters that are not bound and count.
+func (w *world) checkRoot(p *passes.Propagation, left map[string]grouping.Key) {
 	w.t.Helper()
 	counts := map[status.RolloutStatus]int{}
-	rows := w.rootAfter.Status
-	if len(w.lost) > 0 { // those that stay because nobody knows better are there, too
-		rows = slices.DeleteFunc(slices.Clone(rows), func(row status.PolicyClusterStatus) bool {
-			_, bound := p.Find(row.ClusterName)
-			return !bound && w.replicas[row.ClusterName] != nil
-		})
-	}
-	if len(rows) != len(p.Clusters) {
-		w.t.Fatalf("the root's status has %v for %s", rows, p)
-	}
-	for i, c := range p.Clusters {
+	want := map[string]status.RolloutStatus{}
+	for _, c := range p.Clusters {
+		want[c.Name] = c.RolloutStatus
 		counts[c.RolloutStatus]++
-		if row := rows[i]; row.ClusterName != c.Name || row.ClusterNamespace != c.Name || row.RolloutStatus != c.RolloutStatus {
-			w.t.Fatalf("the root's status has %+v for %v", row, c)
+	}
+	for c := range left { // O16
+		stands := w.naiveStand(c, false)
+		if counts[stands.status]++; stands.status == status.Succeeded {
+			counts[status.Progressing]++ // it soaks
+		}
+		if _, removed := slices.BinarySearch(p.Removed, c); !removed || slices.ContainsFunc(p.Record.Left, func(e status.Left) bool { return e.Cluster == c }) {
+			want[c] = stands.status
 		}
 	}
+	for c, r := range w.replicas { // O14, O16: those that stay
+		_, removed := slices.BinarySearch(p.Removed, c)
+		if _, known := want[c]; !known && !removed {
+			want[c] = r.RolloutStatus
+		}
+	}
+	got := map[string]status.RolloutStatus{}
+	for _, row := range w.rootAfter.Status {
+		if got[row.ClusterName] = row.RolloutStatus; row.ClusterNamespace != row.ClusterName || len(left) > 0 && w.isTwo() && w.replicas[row.ClusterName] == nil && row.ComplianceState != "" {
+			w.t.Fatalf("the root's status has %+v", row)
+		}
+	}
+	ofOne := !w.isTwo() && len(got) > len(p.Clusters) // what these say is judged by no strategy
+	if diff := cmp.Diff(want, got); diff != "" && !ofOne {
+		w.t.Fatalf("the root's status (-want +got):\n%s for %s", diff, p)
+	}
+	fails := counts[status.Failed]+counts[status.TimeOut] > 0
 	aggregate := w.rootAfter.RolloutStatus
 	switch waits := counts[status.ToApply]+counts[status.Progressing] > 0; {
 	case aggregate == status.Failed:
-		if counts[status.Failed]+counts[status.TimeOut] == 0 {
+		if !fails && w.isTwo() {
 			w.t.Fatalf("the root has Failed with %v", counts)
 		}
 	case aggregate == status.Succeeded:
-		if len(w.lost) > 0 || waits || counts[status.Failed]+counts[status.TimeOut] > 0 {
+		if len(w.lost) > 0 && !w.policy.Spec.Disabled || waits || fails {
 			w.t.Fatalf("the root has Succeeded with %v", counts)
 		}
 	case aggregate != status.Progressing:
 		w.t.Fatalf("the root is %q", aggregate)
+	}
+	if w.rootAfter.ComplianceState == policyv1.Compliant && len(left) > 0 && slices.ContainsFunc(slices.Collect(maps.Keys(left)), func(c string) bool { return w.replicas[c] == nil }) {
+		w.t.Fatal("the root is Compliant, and who left is not done")
 	}
 }
 

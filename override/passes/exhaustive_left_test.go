@@ -1,0 +1,134 @@
+package passes_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+
+	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/internal/exhaustive"
+	"github.com/cohort-ocm/cohort/override/passes"
+	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/status"
+	"github.com/cohort-ocm/cohort/status/policyv1"
+)
+
+// smallReplicas are the kinds of replicas of one cluster, of version 1 unless they say more.
+var smallReplicas = []func(now time.Time) *passes.Replica{
+	func(time.Time) *passes.Replica { return nil },
+	func(time.Time) *passes.Replica { return &passes.Replica{Version: "v0", Action: policyv1.Enforce} },
+	func(time.Time) *passes.Replica { return &passes.Replica{Version: "v1", Action: policyv1.Inform} },
+	func(now time.Time) *passes.Replica {
+		return &passes.Replica{Version: "v1", Action: policyv1.Inform, Compliance: policyv1.Compliant, ComplianceTime: now}
+	},
+	func(now time.Time) *passes.Replica {
+		return &passes.Replica{Version: "v1", Action: policyv1.Enforce, Applied: now.Add(-2 * time.Minute)}
+	},
+	func(now time.Time) *passes.Replica { // it times out
+		return &passes.Replica{Version: "v1", Action: policyv1.Enforce, Applied: now.Add(-10 * time.Minute)}
+	},
+	func(now time.Time) *passes.Replica { // it failed
+		return &passes.Replica{Version: "v1", Action: policyv1.Enforce, Applied: now.Add(-2 * time.Minute), Compliance: policyv1.NonCompliant, ComplianceTime: now}
+	},
+	func(now time.Time) *passes.Replica { // it soaks
+		return &passes.Replica{Version: "v1", Action: policyv1.Enforce, Applied: now.Add(-2 * time.Minute), Compliance: policyv1.Compliant, ComplianceTime: now}
+	},
+}
+
+// smallEntries are the kinds of entries of one cluster.
+var smallEntries = []func(now time.Time) *status.Left{
+	func(time.Time) *status.Left { return nil },
+	func(now time.Time) *status.Left {
+		return &status.Left{Report: status.Report{Status: status.TimeOut, Applied: now.Add(-9 * time.Minute), LastTransitionTime: now.Add(-9 * time.Minute)}}
+	},
+	func(now time.Time) *status.Left { // it times out, and without a deadline it holds its slot
+		return &status.Left{Report: status.Report{Status: status.Failed, Applied: now.Add(-11 * time.Minute), LastTransitionTime: now.Add(-10 * time.Minute)}}
+	},
+	func(now time.Time) *status.Left {
+		return &status.Left{Report: status.Report{Status: status.Progressing, Applied: now.Add(-3 * time.Minute), LastTransitionTime: now.Add(-3 * time.Minute)}}
+	},
+	func(now time.Time) *status.Left { // it times out
+		return &status.Left{Report: status.Report{Status: status.Progressing, Applied: now.Add(-10 * time.Minute), LastTransitionTime: now.Add(-10 * time.Minute)}}
+	},
+	func(now time.Time) *status.Left {
+		return &status.Left{Report: status.Report{Status: status.Succeeded, Applied: now.Add(-9 * time.Minute), LastTransitionTime: now.Add(-4 * time.Minute)}}
+	},
+	func(now time.Time) *status.Left { // it has soaked
+		return &status.Left{Report: status.Report{Status: status.Succeeded, Applied: now.Add(-9 * time.Minute), LastTransitionTime: now.Add(-5 * time.Minute)}}
+	},
+}
+
+// O11, O16, O19: each world of two clusters, bound or not, with each kind of replica and of entry, under each kind of strategy. Without
+// the tag "exhaustive" it is a part of these worlds.
+func TestEachSmallWorldOfClustersThatLeft(t *testing.T) {
+	names, step := strings.Split("ab", ""), exhaustive.Of(61, 1)
+	kinds := 2 * len(smallReplicas) * len(smallEntries)
+	var limits []naiveLimits
+	for _, l := range []naiveLimits{
+		{typ: clusterv1alpha1.Progressive, maxConcurrency: 1},
+		{typ: clusterv1alpha1.Progressive, maxConcurrency: 2, maxFailures: 1},
+		{typ: clusterv1alpha1.Progressive, maxConcurrency: 1, maxFailures: 1, mandatory: "canary"},
+		{typ: clusterv1alpha1.ProgressivePerGroup},
+		{typ: clusterv1alpha1.ProgressivePerGroup, maxFailures: 1},
+	} {
+		l.soak = 5 * time.Minute
+		limits = append(limits, l)
+		l.deadline = 10 * time.Minute
+		limits = append(limits, l)
+	}
+	worlds := 1
+	for range names {
+		worlds *= kinds
+	}
+	for _, l := range limits {
+		for _, remembers := range []bool{false, true} {
+			for world := 0; world < worlds; world += step {
+				smallWorld(t, l, names, world, remembers)
+			}
+		}
+	}
+}
+
+// smallWorld looks at one world, until nothing is asked for.
+func smallWorld(t *testing.T, limits naiveLimits, names []string, world int, remembers bool) {
+	w := newWorld(t, policyv1.Enforce, limits)
+	w.record.Version = "v1"
+	pick := func(n int) int {
+		kind := world % n
+		world /= n
+		return kind
+	}
+	var canary, others, left []string
+	for _, name := range names {
+		if r := smallReplicas[pick(len(smallReplicas))](w.now); r != nil {
+			r.Cluster = name
+			w.replicas[name] = r
+		}
+		if e := smallEntries[pick(len(smallEntries))](w.now); e != nil {
+			e.Cluster, e.Group = name, grouping.Key{Index: 1}
+			if name == "a" {
+				e.Group = grouping.Key{Index: 0, Name: "canary"}
+			}
+			w.record.Left = append(w.record.Left, *e)
+		}
+		switch {
+		case pick(2) == 0:
+			left = append(left, name)
+		case name == "a":
+			canary = append(canary, name)
+		default:
+			others = append(others, name)
+		}
+	}
+	w.bind("b", "canary: "+strings.Join(canary, " ")+" | : "+strings.Join(others, " "))
+	if remembers { // a call from before the clusters left
+		record, replicas := w.record, w.replicas
+		w.place("b", "canary: "+strings.Join(append(left, canary...), " ")+" | : "+strings.Join(others, " "))
+		w.call(rollout.Options{})
+		w.record, w.replicas, w.owedOf = record, replicas, ""
+		w.place("b", "canary: "+strings.Join(canary, " ")+" | : "+strings.Join(others, " "))
+	}
+	w.settle()
+}

@@ -1,0 +1,303 @@
+package passes_test
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+
+	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/override/passes"
+	"github.com/cohort-ocm/cohort/status"
+	"github.com/cohort-ocm/cohort/status/policyv1"
+)
+
+// naiveStanding is how a cluster stands by its replica or by the record (O16, O19), where the rollout is in two passes.
+type naiveStanding struct {
+	status   status.RolloutStatus // ToApply where neither tells of a start
+	inFlight bool
+	recorded bool // by the record
+	entry    *status.Left
+}
+
+func (s naiveStanding) fails() bool  { return s.status == status.Failed || s.status == status.TimeOut }
+func (s naiveStanding) counts() bool { return s.fails() || s.inFlight }
+func (s naiveStanding) goesOn() bool { return s.inFlight && !s.fails() }
+
+// says is what the replica of a cluster says by itself, whatever the deadline.
+func (w *world) says(cluster string) status.RolloutStatus {
+	s, _ := naiveLimits{}.naiveStatus(w.replicas[cluster], w.versionName(), w.policy.Spec.RemediationAction, w.now)
+	return s
+}
+
+// naiveFailure says whether an entry is of a failure (R49).
+func naiveFailure(e *status.Left) bool {
+	return e.Status == status.Failed || e.Status == status.TimeOut
+}
+
+// naiveEntry is what the stored record says of a cluster about the version.
+func (w *world) naiveEntry(cluster string) *status.Left {
+	if w.record.Version != w.versionName() || w.givenUp[cluster] {
+		return nil
+	}
+	for i := range w.record.Left {
+		if w.record.Left[i].Cluster == cluster {
+			return &w.record.Left[i]
+		}
+	}
+	return nil
+}
+
+// naiveStand says how a cluster stands, bound or not.
+func (w *world) naiveStand(cluster string, bound bool) naiveStanding {
+	var stands naiveStanding
+	stands.status, stands.inFlight = w.limits.naiveStatus(w.replicas[cluster], w.versionName(), w.policy.Spec.RemediationAction, w.now)
+	if w.givenUp[cluster] && !bound {
+		return naiveStanding{status: status.ToApply}
+	}
+	e := w.naiveEntry(cluster)
+	if stands.entry = e; e == nil {
+		return stands
+	}
+	has := stands.status != status.ToApply
+	since := e.Applied
+	if e.LastTransitionTime.After(since) {
+		since = e.LastTransitionTime
+	}
+	age := w.now.Sub(since)
+	timesOut := w.limits.deadline > 0 && age >= w.limits.deadline
+	if naiveFailure(e) {
+		r := w.replicas[cluster]
+		complies := len(w.lost) == 0 && bound && r != nil && r.Version == w.versionName() && r.Action == policyv1.Inform &&
+			r.Compliance == policyv1.Compliant && r.Generation == r.LastEvaluatedGeneration
+		switch {
+		case stands.status == status.Succeeded, w.says(cluster) == status.Failed, bound && has, complies:
+			return stands
+		case e.Status == status.TimeOut, timesOut:
+			return naiveStanding{status: status.TimeOut, recorded: true, entry: e}
+		default: // it holds its slot
+			return naiveStanding{status: status.Failed, inFlight: true, recorded: true, entry: e}
+		}
+	}
+	switch {
+	case has:
+		return stands
+	case e.Status == status.Succeeded && !bound && age < w.limits.soak:
+		return naiveStanding{status: status.Succeeded, inFlight: true, recorded: true, entry: e}
+	case e.Status == status.Succeeded: // one that is bound waits for its workload
+		return stands
+	case timesOut:
+		return naiveStanding{status: status.TimeOut, recorded: true, entry: e}
+	default:
+		return naiveStanding{status: status.Progressing, inFlight: true, recorded: true, entry: e}
+	}
+}
+
+// naiveLeft are the clusters that are not bound and count, with the group in which they do (R46, R47).
+func (w *world) naiveLeft(bound []string) map[string]grouping.Key {
+	left := map[string]grouping.Key{}
+	consider := func(cluster string) {
+		if slices.Contains(bound, cluster) || !w.naiveStand(cluster, false).counts() {
+			return
+		}
+		left[cluster] = grouping.Key{Index: -1}
+		if key, known := w.former[cluster]; known {
+			left[cluster] = key
+		}
+		if e := w.naiveEntry(cluster); e != nil {
+			left[cluster] = e.Group
+		}
+	}
+	for cluster := range w.replicas {
+		consider(cluster)
+	}
+	for i := range w.record.Left {
+		consider(w.record.Left[i].Cluster)
+	}
+	return left
+}
+
+// naiveMoved are the bound clusters that count in another group than the one that they are in, with that group (R52).
+func (w *world) naiveMoved(groups []naiveGroup) map[string]grouping.Key {
+	moved := map[string]grouping.Key{}
+	isMandatory := func(key grouping.Key) bool { return w.limits.mandatory != "" && key.Name == w.limits.mandatory }
+	place := func(key grouping.Key) int {
+		at := slices.IndexFunc(groups, func(g naiveGroup) bool { return g.key(len(w.bindings)) == key })
+		switch {
+		case at >= 0 && isMandatory(key):
+			return at
+		case at >= 0 && w.limits.typ == clusterv1alpha1.Progressive:
+			return 2000 // the pool
+		case at >= 0:
+			return 1000 + at
+		}
+		return -1
+	}
+	for _, g := range groups {
+		now := g.key(len(w.bindings))
+		for _, cluster := range g.clusters {
+			before, known := w.former[cluster]
+			if e := w.naiveEntry(cluster); e != nil {
+				before, known = e.Group, true
+			}
+			stands := w.naiveStand(cluster, true)
+			pooled := w.limits.typ == clusterv1alpha1.Progressive && w.limits.mandatory == ""
+			switch at := place(before); {
+			case !known || before == now || before.Index < 0 || !stands.counts() || pooled:
+			case at < 0 && stands.inFlight, at >= 0 && at < place(now):
+				moved[cluster] = before
+			}
+		}
+	}
+	return moved
+}
+
+// key is the key of a group where there are so many bindings.
+func (g naiveGroup) key(bindings int) grouping.Key {
+	key := grouping.Key{Index: int32(g.index), Name: g.name}
+	if bindings > 1 {
+		key.Placement = g.binding
+	}
+	return key
+}
+
+// naiveWith are the groups with who left or moved. A group that is not there is made, before all others of its placement (G16); the group
+// that nobody knows is the first.
+func naiveWith(groups []naiveGroup, left map[string]grouping.Key, bindings int) []naiveGroup {
+	groups = slices.Clone(groups)
+	for i, g := range groups {
+		groups[i].clusters = slices.DeleteFunc(slices.Clone(g.clusters), func(cluster string) bool { _, moved := left[cluster]; return moved })
+	}
+	again := map[grouping.Key]bool{} // the groups that are gone
+	for _, key := range left {
+		again[key] = !slices.ContainsFunc(groups, func(g naiveGroup) bool { return g.key(bindings) == key })
+	}
+	for _, key := range slices.Backward(slices.SortedFunc(maps.Keys(again), grouping.Key.Compare)) {
+		if again[key] {
+			at := slices.IndexFunc(groups, func(g naiveGroup) bool { return g.key(bindings).Placement == key.Placement })
+			groups = slices.Insert(groups, max(at, 0), naiveGroup{binding: key.Placement, index: int(key.Index), name: key.Name})
+		}
+	}
+	for _, cluster := range slices.Sorted(maps.Keys(left)) {
+		at := slices.IndexFunc(groups, func(g naiveGroup) bool { return g.key(bindings) == left[cluster] })
+		groups[at].clusters = append(slices.Clone(groups[at].clusters), cluster)
+	}
+	return groups
+}
+
+// naiveRecord is what the root has to store (R48), in words.
+func (w *world) naiveRecord(two bool, bound []string, left map[string]grouping.Key) []string {
+	var entries []string
+	say := func(cluster string, as status.RolloutStatus, group grouping.Key, applied time.Time) {
+		entries = append(entries, fmt.Sprintf("%s %s in %v since %s", cluster, as, group, applied.Format(time.TimeOnly)))
+	}
+	switch {
+	case w.record.Version != w.versionName() && len(w.lost) > 0 && !w.policy.Spec.Disabled:
+		return nil
+	case len(w.lost) > 0, w.policy.Spec.Disabled: // O14, O16
+		for _, e := range w.record.Left {
+			say(e.Cluster, e.Status, e.Group, e.Applied)
+		}
+		return entries
+	case !two: // nothing is limited
+		return nil
+	}
+	clusters := append(slices.Collect(maps.Keys(left)), bound...)
+	slices.Sort(clusters)
+	clusters = slices.Compact(clusters)
+	for _, cluster := range clusters {
+		isBound := slices.Contains(bound, cluster)
+		group, other := left[cluster]
+		stands := w.naiveStand(cluster, isBound)
+		if !stands.counts() || !other && !stands.recorded && !w.saysTheSame(cluster, stands) {
+			continue
+		}
+		var applied time.Time
+		if stands.recorded {
+			applied = stands.entry.Applied
+		} else {
+			applied = w.replicas[cluster].Applied
+		}
+		if !other { // it is in its group of now
+			joined := naiveGroups(w.bindings, w.known())
+			at := slices.IndexFunc(joined, func(g naiveGroup) bool { return slices.Contains(g.clusters, cluster) })
+			group = joined[at].key(len(w.bindings))
+		}
+		say(cluster, stands.status, group, applied)
+	}
+	return entries
+}
+
+// saysTheSame says whether the entry of a cluster says what its replica says. Then it stays: nothing is new.
+func (w *world) saysTheSame(cluster string, stands naiveStanding) bool {
+	e, r := stands.entry, w.replicas[cluster]
+	if e == nil || r == nil || !r.Applied.Equal(e.Applied) {
+		return false
+	}
+	says := w.says(cluster)
+	return says == e.Status && (says == status.Progressing || r.ComplianceTime.Equal(e.LastTransitionTime))
+}
+
+// checkLeft compares the record and what is deleted with the rules.
+func (w *world) checkLeft(p *passes.Propagation, two bool, bound []string, left map[string]grouping.Key) {
+	w.t.Helper()
+	var got []string
+	for _, e := range p.Record.Left {
+		got = append(got, fmt.Sprintf("%s %s in %v since %s", e.Cluster, e.Status, e.Group, e.Applied.Format(time.TimeOnly)))
+	}
+	want := w.naiveRecord(two, bound, left)
+	if !slices.Equal(got, want) {
+		w.t.Fatalf("R48: the record is %q, want %q\nstored %+v\nreplicas %s", got, want, w.record, w.dump())
+	}
+	gone := slices.DeleteFunc(w.gone(bound), func(cluster string) bool {
+		wanted := slices.IndexFunc(want, func(s string) bool { return strings.HasPrefix(s, cluster+" ") })
+		e := w.naiveEntry(cluster)
+		if w.policy.Spec.Disabled {
+			return false // O6
+		}
+		return len(w.lost) > 0 || wanted >= 0 && (e == nil || w.naiveStand(cluster, false).fails() && !naiveFailure(e))
+	})
+	if !slices.Equal(gone, p.Removed) {
+		w.t.Fatalf("to be deleted: %v, want %v", p.Removed, gone)
+	}
+	w.checkNothingIsForgotten(two, bound)
+	if len(w.lost) > 0 && w.former != nil && !w.policy.Spec.Disabled {
+		return // R47: groups that are being written tell nothing; of a disabled policy nobody asks whether they are
+	}
+	w.former = map[string]grouping.Key{}
+	for _, g := range naiveWith(naiveGroups(w.bindings, w.known()), left, len(w.bindings)) {
+		for _, cluster := range g.clusters {
+			w.former[cluster] = g.key(len(w.bindings))
+		}
+	}
+}
+
+// checkNothingIsForgotten checks that a cluster that has started and is not done goes on counting until its own report says that it is
+// done, it is given up, or the policy is another one (O16), whatever the controller forgets.
+func (w *world) checkNothingIsForgotten(two bool, bound []string) {
+	w.t.Helper()
+	policy := fmt.Sprint(w.versionName(), w.policy.Spec.RemediationAction, two)
+	owed := map[string]bool{}
+	for _, cluster := range strings.Split("abcdefgh", "") {
+		is := slices.Contains(bound, cluster)
+		stands := w.naiveStand(cluster, is)
+		owed[cluster] = two && stands.counts()
+		r := w.replicas[cluster]
+		switch {
+		case w.owedOf != policy || !w.owed[cluster] || owed[cluster] || stands.status == status.Succeeded || w.givenUp[cluster]:
+		case stands.entry != nil && stands.entry.Status == status.Succeeded: // it has soaked
+		case is && r != nil && r.Compliance == policyv1.Compliant: // O19
+		default:
+			w.t.Fatalf("O16: %s is forgotten\nrecord %+v\nreplicas %s", cluster, w.record, w.dump())
+		}
+	}
+	w.owed, w.owedOf = owed, policy
+}
+
+// isTwo says whether the rollout is in two passes (O8, O9).
+func (w *world) isTwo() bool {
+	return !w.policy.Spec.Disabled && w.policy.Spec.RemediationAction != policyv1.Inform && w.limits.typ != clusterv1alpha1.All && w.limits.typ != ""
+}

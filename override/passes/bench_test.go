@@ -10,6 +10,7 @@ import (
 
 	"github.com/cohort-ocm/cohort/override"
 	"github.com/cohort-ocm/cohort/override/passes"
+	"github.com/cohort-ocm/cohort/rollout"
 	"github.com/cohort-ocm/cohort/status"
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
@@ -49,7 +50,7 @@ func BenchmarkPropagate(b *testing.B) {
 			r, replicas := benchWorld(b, n)
 			b.ReportAllocs()
 			for b.Loop() {
-				p, err := passes.Propagate(r, "v2", replicas, time.Time{})
+				p, err := passes.Propagate(r, "v2", status.Record{}, replicas, time.Time{}, rollout.Options{})
 				if err != nil || len(p.Start) != n/10 {
 					b.Fatal(p, err)
 				}
@@ -63,7 +64,7 @@ func BenchmarkSetStatus(b *testing.B) {
 	for _, n := range []int{100, 1_000, 10_000, 100_000} {
 		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
 			r, replicas := benchWorld(b, n)
-			p, err := passes.Propagate(r, "v2", replicas, time.Time{})
+			p, err := passes.Propagate(r, "v2", status.Record{}, replicas, time.Time{}, rollout.Options{})
 			if err != nil {
 				b.Fatal(err)
 			}

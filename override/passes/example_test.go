@@ -9,6 +9,7 @@ import (
 	"github.com/cohort-ocm/cohort/grouping"
 	"github.com/cohort-ocm/cohort/override"
 	"github.com/cohort-ocm/cohort/override/passes"
+	"github.com/cohort-ocm/cohort/rollout"
 	"github.com/cohort-ocm/cohort/status"
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
@@ -46,7 +47,7 @@ func ExamplePropagate() {
 	compliant.Compliance, compliant.ComplianceTime = policyv1.Compliant, noon
 
 	for _, replicas := range [][]passes.Replica{nil, {london, paris}, {enforced, paris}, {compliant, paris}} {
-		p, err := passes.Propagate(resolution, "4f1c", replicas, noon)
+		p, err := passes.Propagate(resolution, "4f1c", status.Record{}, replicas, noon, rollout.Options{})
 		if err != nil {
 			fmt.Println(err)
 			return
@@ -99,7 +100,7 @@ func ExamplePropagation_Find() {
 		fmt.Println(err)
 		return
 	}
-	p, err := passes.Propagate(resolution, "1", []passes.Replica{{Cluster: "london"}}, time.Time{})
+	p, err := passes.Propagate(resolution, "1", status.Record{}, []passes.Replica{{Cluster: "london"}}, time.Time{}, rollout.Options{})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -4,7 +4,10 @@ import (
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/cohort-ocm/cohort/override/passes"
+	"github.com/cohort-ocm/cohort/rollout"
 	"github.com/cohort-ocm/cohort/status"
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
@@ -37,7 +40,7 @@ func TestRemoveAfter(t *testing.T) {
 		if step.bound {
 			resolution = both
 		}
-		p, err := passes.Propagate(resolution, "v2", replicas, noon.Add(step.after), passes.RemoveAfter(time.Minute, last))
+		p, err := passes.Propagate(resolution, "v2", status.Record{}, replicas, noon.Add(step.after), rollout.Options{RemoveAfter: metav1.Duration{Duration: time.Minute}, Previous: last.Remembered()})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -57,7 +60,7 @@ func TestRemoveAfter(t *testing.T) {
 func TestRemoveAfterAStart(t *testing.T) {
 	one := resolve(t, policy(policyv1.Inform, naiveLimits{}), to("a"))
 	for _, previous := range []*passes.Propagation{nil, {}} {
-		p := propagate(t, one, []passes.Replica{{Cluster: "b", Version: "v2"}}, passes.RemoveAfter(time.Minute, previous))
+		p := propagate(t, one, []passes.Replica{{Cluster: "b", Version: "v2"}}, rollout.Options{RemoveAfter: metav1.Duration{Duration: time.Minute}, Previous: previous.Remembered()})
 		if len(p.Removed) > 0 || p.RecheckAfter != time.Minute {
 			t.Errorf("deletes %v, recheck after %v", p.Removed, p.RecheckAfter)
 		}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/cohort-ocm/cohort/internal/exhaustive"
 	"github.com/cohort-ocm/cohort/override/passes"
+	"github.com/cohort-ocm/cohort/rollout"
 	"github.com/cohort-ocm/cohort/status"
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
@@ -85,11 +86,21 @@ func (w *world) actions() map[string]func(*rapid.T) {
 		}
 	}
 	return map[string]func(*rapid.T){
-		"reconcile": func(t *rapid.T) { w.write(w.call()) },
+		"reconcile": func(t *rapid.T) { w.write(w.call(rollout.Options{})) },
 		"reconcile, some writes fail": func(t *rapid.T) {
-			w.write(w.call(), rapid.SliceOfN(cluster, 1, 4).Draw(t, "fail")...)
+			w.write(w.call(rollout.Options{}), rapid.SliceOfN(cluster, 1, 4).Draw(t, "fail")...)
 		},
-		"settle":       func(t *rapid.T) { w.settle() },
+		"settle": func(t *rapid.T) { w.settle() },
+		"the controller dies before it writes": func(t *rapid.T) {
+			w.call(rollout.Options{})
+			w.restart()
+		},
+		"the controller dies once it has stored the record": func(t *rapid.T) {
+			w.store(w.call(rollout.Options{}))
+			w.restart()
+		},
+		"restart":      func(t *rapid.T) { w.restart() },
+		"give up":      func(t *rapid.T) { w.givenUp[cluster.Draw(t, "cluster")] = true },
 		"evaluate one": func(t *rapid.T) { w.evaluate(cluster.Draw(t, "cluster")) },
 		"evaluate all": func(t *rapid.T) { w.evaluateAll() },
 		"time passes": func(t *rapid.T) {
@@ -100,9 +111,10 @@ func (w *world) actions() map[string]func(*rapid.T) {
 			w.policy.Spec.RemediationAction = rapid.SampledFrom([]policyv1.RemediationAction{policyv1.Enforce, policyv1.Inform, ""}).Draw(t, "action")
 			w.version += rapid.IntRange(0, 1).Draw(t, "version")
 		},
-		"break or mend": turn(w.broken),
-		"silence":       turn(w.silent),
-		"place":         func(t *rapid.T) { w.place("2", drawGroups(t)) },
+		"disable or enable": func(t *rapid.T) { w.policy.Spec.Disabled = !w.policy.Spec.Disabled },
+		"break or mend":     turn(w.broken),
+		"silence":           turn(w.silent),
+		"place":             func(t *rapid.T) { w.place("2", drawGroups(t)) },
 		"exclude": func(t *rapid.T) {
 			w.bindings[0].Excluded = rapid.SliceOfN(cluster, 0, 2).Draw(t, "excluded")
 		},
@@ -113,7 +125,7 @@ func (w *world) actions() map[string]func(*rapid.T) {
 				w.lost[name] = true
 			}
 		},
-		"": func(t *rapid.T) { w.call() }, // compares everything with the naive rules
+		"": func(t *rapid.T) { w.call(rollout.Options{}) }, // compares everything with the naive rules
 	}
 }
 
@@ -122,6 +134,8 @@ func (w *world) end() {
 	clear(w.broken)
 	clear(w.silent)
 	clear(w.lost)
+	w.policy.Spec.Disabled = false
+	w.version++ // what failed, and is not bound any more, would stop the rollout for ever
 	for range 40 {
 		w.settle()
 		w.evaluateAll()
@@ -162,7 +176,7 @@ func TestPropagateIsAFunctionOfWhatItIsGiven(t *testing.T) {
 		}
 		before := fmt.Sprintf("%+v", replicas)
 		propagate := func(replicas []passes.Replica) (*passes.Propagation, string) {
-			p, err := passes.Propagate(r, w.versionName(), replicas, w.now)
+			p, err := passes.Propagate(r, w.versionName(), w.record, replicas, w.now, rollout.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -42,9 +42,9 @@ func to(clusters ...string) override.Binding {
 	return override.Binding{Name: "b", PlacementRef: placement("p"), Groups: groupsOf([]naiveGroup{{clusters: clusters}})}
 }
 
-func propagate(t testing.TB, r *override.Resolution, replicas []passes.Replica, opts ...rollout.Option) *passes.Propagation {
+func propagate(t testing.TB, r *override.Resolution, replicas []passes.Replica, opts rollout.Options) *passes.Propagation {
 	t.Helper()
-	p, err := passes.Propagate(r, "v2", replicas, noon, opts...)
+	p, err := passes.Propagate(r, "v2", status.Record{}, replicas, noon, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +61,7 @@ func TestProgressiveWithoutMaxConcurrency(t *testing.T) {
 		for _, name := range clusters {
 			selected = append(selected, &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: name}})
 		}
-		groups, err := grouping.Divide(p, selected)
+		groups, err := grouping.Divide(p, selected, grouping.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -96,7 +96,7 @@ func TestProgressiveWithoutMaxConcurrency(t *testing.T) {
 		t.Run(test.why, func(t *testing.T) {
 			b := to()
 			b.Groups = test.groups
-			p := propagate(t, resolve(t, test.policy, b), ready("a", "b", "c"))
+			p := propagate(t, resolve(t, test.policy, b), ready("a", "b", "c"), rollout.Options{})
 			if got := strings.Join(p.Start, " "); got != test.want {
 				t.Errorf("starts %s, want %s", got, test.want)
 			}
@@ -110,8 +110,8 @@ func TestProgressiveWithoutMaxConcurrency(t *testing.T) {
 // O14, R7, R28: a Resolution that nothing was resolved to deletes nothing.
 func TestZeroResolutionDeletesNothing(t *testing.T) {
 	for _, r := range []*override.Resolution{nil, {}} {
-		p := propagate(t, r, []passes.Replica{{Cluster: "a", Version: "v2", Action: policyv1.Enforce}})
-		if len(p.Removed) > 0 || len(p.Start) > 0 || p.Writes() || len(p.Warnings) == 0 {
+		p := propagate(t, r, []passes.Replica{{Cluster: "a", Version: "v2", Action: policyv1.Enforce}}, rollout.Options{})
+		if len(p.Removed) > 0 || len(p.Start) > 0 || len(p.Writes()) > 0 || len(p.Warnings) == 0 {
 			t.Errorf("%s, starts %v, warns %v", p, p.Start, p.Warnings)
 		}
 	}
@@ -120,11 +120,11 @@ func TestZeroResolutionDeletesNothing(t *testing.T) {
 // A zero Propagation asks for nothing, and everything is new since it.
 func TestZeroPropagation(t *testing.T) {
 	var zero passes.Propagation
-	if zero.Writes() || zero.String() != "" || len(zero.Blockers()) > 0 || zero.Summary().Total() > 0 || explained(zero.Explain("a")) || !zero.Changes(&zero).IsZero() {
+	if len(zero.Writes()) > 0 || zero.String() != "" || len(zero.Blockers()) > 0 || zero.Summary().Total() > 0 || explained(zero.Explain("a")) || !zero.Changes(&zero).IsZero() {
 		t.Errorf("%v, %v, %v", &zero, zero.Blockers(), zero.Summary())
 	}
 	done := passes.Replica{Cluster: "a", Version: "v2", Action: policyv1.Enforce, Compliance: policyv1.Compliant, Applied: noon}
-	p := propagate(t, resolve(t, policy(policyv1.Enforce, naiveLimits{}), to("a")), []passes.Replica{done})
+	p := propagate(t, resolve(t, policy(policyv1.Enforce, naiveLimits{}), to("a")), []passes.Replica{done}, rollout.Options{})
 	if got := p.Changes(&zero).String(); got != "started a; succeeded a" {
 		t.Errorf("new since a zero Propagation: %s", got)
 	}
@@ -137,9 +137,9 @@ func TestZeroPropagation(t *testing.T) {
 func TestDisabledPolicyIsDeletedWhateverIsWrong(t *testing.T) {
 	broken := policy("sometimes", naiveLimits{typ: "Canary"})
 	broken.Spec.Disabled = true
-	p, err := passes.Propagate(resolve(t, broken, override.Binding{}), "", []passes.Replica{{Cluster: "b"}, {Cluster: "a"}}, noon,
-		rollout.MaxRemoved(intstr.FromInt32(0)), rollout.MaxConcurrencyPerGroup(intstr.FromString("x")))
-	if err != nil || p.String() != "delete a b" || !p.Writes() {
+	p, err := passes.Propagate(resolve(t, broken, override.Binding{}), "", status.Record{}, []passes.Replica{{Cluster: "b"}, {Cluster: "a"}}, noon,
+		rollout.Options{MaxRemoved: ptr(intstr.FromInt32(0)), MaxConcurrencyPerGroup: intstr.FromString("x")})
+	if err != nil || p.String() != "delete a b" || len(p.Writes()) > 0 {
 		t.Errorf("got %s, %v", p, err)
 	}
 }
@@ -151,17 +151,17 @@ func TestPropagateErrors(t *testing.T) {
 		why      string
 		version  string
 		replicas []passes.Replica
-		options  []rollout.Option
+		options  rollout.Options
 		want     string
 	}{
-		{"no version", "", nil, nil, "version: Required value: must tell this version of the policy from others"},
-		{"replicas", "", []passes.Replica{{Cluster: "a"}, {}, {Cluster: "a"}, {Cluster: "a"}}, nil,
+		{"no version", "", nil, rollout.Options{}, "version: Required value: must tell this version of the policy from others"},
+		{"replicas", "", []passes.Replica{{Cluster: "a"}, {}, {Cluster: "a"}, {Cluster: "a"}}, rollout.Options{},
 			"replicas[1].cluster: Required value: must be the name of a cluster\n" +
 				"replicas[a]: Duplicate value: \"a\"\n" +
 				"version: Required value: must tell this version of the policy from others"},
-		{"an option", "v", nil, []rollout.Option{rollout.MaxRemoved(intstr.FromString("x"))}, "maxRemoved: Invalid value: \"x\": "},
+		{"an option", "v", nil, rollout.Options{MaxRemoved: ptr(intstr.FromString("x"))}, "maxRemoved: Invalid value: \"x\": "},
 	} {
-		_, err := passes.Propagate(r, test.version, test.replicas, noon, test.options...)
+		_, err := passes.Propagate(r, test.version, status.Record{}, test.replicas, noon, test.options)
 		var invalid *field.Error
 		if !errors.As(err, &invalid) || !strings.HasPrefix(err.Error(), test.want) {
 			t.Errorf("%s: got %v, want %s", test.why, err, test.want)
@@ -210,7 +210,7 @@ func TestRootStatusOfTheDesignDocument(t *testing.T) {
 		{Cluster: "cluster1", Version: "v2", Action: policyv1.Enforce, RolloutStatus: status.Succeeded, Compliance: policyv1.Compliant, Applied: noon, ComplianceTime: noon},
 		{Cluster: "cluster2", Version: "v2", Action: policyv1.Inform, RolloutStatus: status.ToApply, Compliance: policyv1.NonCompliant},
 		{Cluster: "cluster4", Version: "v2", Action: policyv1.Inform, RolloutStatus: status.ToApply, Compliance: policyv1.NonCompliant},
-	})
+	}, rollout.Options{})
 	var st status.PolicyStatus
 	if !p.SetStatus(&st) {
 		t.Error("nothing changed")
@@ -227,7 +227,9 @@ func TestRootStatusOfTheDesignDocument(t *testing.T) {
       "placement": "sample-placement",
       "policySet": "baseline",
       "exclusions": [
-        "cluster4"
+        {
+          "clusterName": "cluster4"
+        }
       ]
     }
   ],
@@ -260,7 +262,7 @@ func TestRootStatusOfTheDesignDocument(t *testing.T) {
 
 // A caller finds one cluster by its name, and sums up like a rollout.
 func TestFindAndSummary(t *testing.T) {
-	p := propagate(t, resolve(t, policy(policyv1.Inform, naiveLimits{typ: "All"}), to("b", "d")), nil)
+	p := propagate(t, resolve(t, policy(policyv1.Inform, naiveLimits{typ: "All"}), to("b", "d")), nil, rollout.Options{})
 	for name, want := range map[string]bool{"a": false, "b": true, "c": false, "d": true, "e": false} {
 		if c, found := p.Find(name); found != want || found && c.Name != name {
 			t.Errorf("%s: %v, %t", name, c, found)
@@ -269,7 +271,26 @@ func TestFindAndSummary(t *testing.T) {
 	if got := fmt.Sprint(p.Summary().Counts.Total()); got != "2" {
 		t.Errorf("%s clusters", got)
 	}
-	for range propagate(t, resolve(t, policy(policyv1.Enforce, naiveLimits{typ: "Progressive"}), to("b", "d")), nil).Held() {
+	for range propagate(t, resolve(t, policy(policyv1.Enforce, naiveLimits{typ: "Progressive"}), to("b", "d")), nil, rollout.Options{}).Held() {
 		break // a loop may end early
+	}
+}
+
+// O11: a cluster in flight with the version before is taken back before another one starts, whatever their names. Within
+// each part the order is by name.
+func TestFirstPassesAreWrittenBeforeStarts(t *testing.T) {
+	r := resolve(t, policy(policyv1.Enforce, naiveLimits{typ: clusterv1alpha1.Progressive, maxConcurrency: 1}), to("a", "b", "c", "d"))
+	p := propagate(t, r, []passes.Replica{
+		{Cluster: "a", Version: "v2", Action: policyv1.Inform, RolloutStatus: "ToApply"},
+		{Cluster: "c", Version: "v1", Action: policyv1.Inform, RolloutStatus: "ToApply"},
+		{Cluster: "d", Version: "v1", Action: policyv1.Enforce, RolloutStatus: "Progressing"},
+	}, rollout.Options{})
+	var got []string
+	for _, c := range p.Writes() {
+		got = append(got, c.String())
+	}
+	want := "b: inform, ToApply (create); c: inform, ToApply (update); d: inform, ToApply (update); a: enforce, Progressing (update)"
+	if strings.Join(got, "; ") != want {
+		t.Errorf("got  %s\nwant %s", strings.Join(got, "; "), want)
 	}
 }

@@ -77,9 +77,9 @@ func (s *stage) do(c scene.Command) string {
 	case "wait":
 		s.now = s.now.Add(duration(c.Args[0]))
 	case "ask":
-		return s.show(s.call(s.options(c.Args)...))
+		return s.show(s.call(s.options(c.Args)))
 	case "pass":
-		p := s.call(s.options(c.Args)...)
+		p := s.call(s.options(c.Args))
 		s.write(p)
 		return s.show(p)
 	case "explain":
@@ -96,6 +96,12 @@ func (s *stage) do(c scene.Command) string {
 		return strings.Join(out, "\n")
 	case "changes":
 		return s.last.Changes(s.previous).String()
+	case "restart":
+		s.restart()
+	case "giveup":
+		for _, name := range c.Args {
+			s.givenUp[name] = true
+		}
 	case "settle":
 		s.settle()
 		return strings.ReplaceAll(strings.ReplaceAll(s.wave(), ", ", "\n"), ": ", "\nroot: ")
@@ -180,7 +186,7 @@ func (s *stage) setReplica(words []string) {
 			r.RolloutStatus = status.RolloutStatus(word)
 		}
 	}
-	s.replicas[r.Cluster] = r
+	s.replicas[r.Cluster], s.owedOf = r, ""
 }
 
 func (s *stage) report(words []string) {
@@ -191,17 +197,17 @@ func (s *stage) report(words []string) {
 	r.LastEvaluatedGeneration = r.Generation
 }
 
-func (s *stage) options(words []string) (opts []rollout.Option) {
+func (s *stage) options(words []string) (opts rollout.Options) {
 	for _, word := range words {
 		s.unchecked = true
 		name, value, _ := strings.Cut(word, "=")
 		switch name {
 		case "paused":
-			opts = append(opts, rollout.Paused())
+			opts.Paused = true
 		case "closed":
-			opts = append(opts, rollout.Closed(grouping.Key{Name: value}, rollout.Gate{Name: "approval"}))
+			opts.Gates = append(opts.Gates, rollout.ClosedGate{Group: grouping.Key{Name: value}, Gate: rollout.Gate{Name: "approval"}})
 		case "maxRemoved":
-			opts = append(opts, rollout.MaxRemoved(intstr.Parse(value)))
+			opts.MaxRemoved = ptr(intstr.Parse(value))
 		default:
 			s.t.Fatalf("no option %s", word)
 		}
@@ -233,6 +239,9 @@ func (s *stage) show(p *passes.Propagation) string {
 	}
 	if p.RecheckAfter > 0 {
 		say("recheck after %v", p.RecheckAfter)
+	}
+	for _, left := range p.Record.Left {
+		say("record: %s %s in %v", left.Cluster, left.Status, left.Group)
 	}
 	unchanged := ""
 	if !s.rootChanges {

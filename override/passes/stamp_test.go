@@ -9,6 +9,7 @@ import (
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
 	"github.com/cohort-ocm/cohort/override/passes"
+	"github.com/cohort-ocm/cohort/rollout"
 	"github.com/cohort-ocm/cohort/status"
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
@@ -40,7 +41,7 @@ func TestStampedPoliciesTellAll(t *testing.T) {
 		for _, s := range hub {
 			replicas = append(replicas, passes.ReplicaOf(&s.Policy, &s.status))
 		}
-		p, err := passes.Propagate(resolution, "version 2", replicas, now)
+		p, err := passes.Propagate(resolution, "version 2", status.Record{}, replicas, now, rollout.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -94,7 +95,7 @@ func TestAVersionOfWhichNothingNewIsSaid(t *testing.T) {
 		if step.says != "" {
 			s.says(policyv1.Compliant, step.says, now)
 		}
-		p, err := passes.Propagate(resolution, step.version, []passes.Replica{passes.ReplicaOf(&s.Policy, &s.status)}, now)
+		p, err := passes.Propagate(resolution, step.version, status.Record{}, []passes.Replica{passes.ReplicaOf(&s.Policy, &s.status)}, now, rollout.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -111,7 +112,7 @@ func TestAVersionOfWhichNothingNewIsSaid(t *testing.T) {
 func TestReplicaOf(t *testing.T) {
 	resolution := resolve(t, policy(policyv1.Enforce, naiveLimits{}), to("a"))
 	written := func(version string, replicas ...passes.Replica) *stored {
-		p, err := passes.Propagate(resolution, version, replicas, noon)
+		p, err := passes.Propagate(resolution, version, status.Record{}, replicas, noon, rollout.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -137,9 +138,9 @@ func TestReplicaOf(t *testing.T) {
 		}, `a "v 1" enforce 12:00:00 Compliant 12:01:00`},
 		{"the action in another case", func(s *stored) { s.Spec.RemediationAction = "Enforce" }, `a "v 1" Enforce 12:00:00`},
 		{"another action, set by hand: nobody knows when", func(s *stored) { s.Spec.RemediationAction = policyv1.Inform }, `a "v 1" inform`},
-		{"a version that is empty", func(s *stored) { status.Stamp(s, " enforce", noon) }, `a "" enforce 12:00:00`},
+		{"a version that is empty", func(s *stored) { status.StampOf(s).NoteOn(s, " enforce", 0, noon) }, `a "" enforce 12:00:00`},
 		{"never stamped", func(s *stored) { s.Annotations = nil }, `a "" enforce`},
-		{"stamped by something else", func(s *stored) { status.Stamp(s, "other", noon) }, `a "" enforce`},
+		{"stamped by something else", func(s *stored) { status.StampOf(s).NoteOn(s, "other", 0, noon) }, `a "" enforce`},
 	} {
 		s := written("v 1")
 		test.change(s)
@@ -165,7 +166,7 @@ func TestStampAgain(t *testing.T) {
 	resolution := resolve(t, policy(policyv1.Enforce, naiveLimits{}), to("a"))
 	s := &stored{Policy: policyv1.Policy{ObjectMeta: metav1.ObjectMeta{Namespace: "a"}}}
 	for i := range 2 {
-		p, err := passes.Propagate(resolution, "v", []passes.Replica{passes.ReplicaOf(&s.Policy, &s.status)}, noon)
+		p, err := passes.Propagate(resolution, "v", status.Record{}, []passes.Replica{passes.ReplicaOf(&s.Policy, &s.status)}, noon, rollout.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -179,5 +180,34 @@ func TestStampAgain(t *testing.T) {
 	}
 	if r := passes.ReplicaOf(&s.Policy, &s.status); r.Compliance != policyv1.Compliant || !r.Applied.Equal(noon) {
 		t.Errorf("%+v", r)
+	}
+}
+
+// O17: hub templates that resolve to another text on a cluster take it back to inform, and it is enforced in its turn.
+func TestResolvedTemplatesAreRolledOut(t *testing.T) {
+	r := resolve(t, policy(policyv1.Enforce, naiveLimits{typ: clusterv1alpha1.Progressive, maxConcurrency: 1}), to("a", "b", "c"))
+	noted := map[string]string{"a": "hash 1", "b": "hash 1", "c": "hash 1"}    // by the writes before
+	resolved := map[string]string{"a": "hash 2", "b": "hash 1", "c": "hash 2"} // of what the templates resolve to now
+	replicas := func(actions ...policyv1.RemediationAction) (all []passes.Replica) {
+		for i, cluster := range []string{"a", "b", "c"} {
+			replica := passes.Replica{Cluster: cluster, Version: "v2", Action: actions[i], RolloutStatus: status.Succeeded, Applied: noon}
+			if actions[i] == policyv1.Enforce {
+				replica.Compliance, replica.ComplianceTime = policyv1.Compliant, noon
+			}
+			if noted[cluster] != resolved[cluster] {
+				replica.Version = ""
+			}
+			all = append(all, replica)
+		}
+		return all
+	}
+	p := propagate(t, r, replicas(policyv1.Enforce, policyv1.Enforce, policyv1.Enforce), rollout.Options{})
+	if got, want := p.String(), "a: inform, ToApply (update); b: enforce, Succeeded; c: inform, ToApply (update)"; got != want {
+		t.Fatalf("got  %s\nwant %s", got, want)
+	}
+	noted = resolved
+	p = propagate(t, r, replicas(policyv1.Inform, policyv1.Enforce, policyv1.Inform), rollout.Options{})
+	if got, want := fmt.Sprint(p.Start, " of ", p), "[a] of a: enforce, Progressing (update); b: enforce, Succeeded; c: inform, ToApply (updateStatus)"; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }

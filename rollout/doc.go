@@ -6,8 +6,9 @@
 //
 // # The duties of a controller
 //
-// Limits hold on a running hub only if what you pass in is true. So take these steps, in this order, each time something
-// changes. Without any one of them, rollouts went wrong on a real API server.
+// Limits hold on a running hub only if what you pass in is true. So let one process act at a time, by leader election, look at an
+// owner in one goroutine at a time, and take these steps each time something changes. Without any one of them, rollouts went
+// wrong on a real API server.
 //
 //  1. Read the groups together with their Placement, by [grouping.Read], whenever one of the PlacementDecisions or the
 //     status of the Placement changes. A scheduler writes its decisions one after the other. In between, a canary group
@@ -16,92 +17,51 @@
 //
 //  2. Name the version of the workload that is wanted, such as a hash of its template. Make a [status.Report] for each
 //     cluster that has an object of the workload, with [status.FromManifestWork] or its like, and pass it the wanted
-//     version. A cluster whose object has another version waits for its turn again. A cluster whose object has the
-//     wanted version is in flight from the time of that write, even while its agent is silent, and can time out.
+//     version. Make them of objects with your own writes (duty 3). A cluster whose object has another version waits for its turn again. A cluster whose object has the
+//     wanted version is in flight from the time of that write, even while its agent is silent, and can time out. Report
+//     objects that are being deleted, too: an agent that was cut off never lets go of its object.
 //
-//  3. Read your own writes. A cache shows a write late. A plan from a late cache misses the clusters that were just
-//     started, and starts others in their place. So until the cache shows a write, plan with the object that the write
-//     returned. client-go has a cache for this: hand what Create or Update returned to Mutation of a
-//     tools/cache.MutationCache, and list through it. Or note the resourceVersion that the write returned and don't plan
-//     for this owner before the cache has it. Where the answer to a write was lost, or the cache does not show the write
-//     for long, read the object from the API server: it may be gone since. Keep what must last in the objects, not in
-//     memory: a controller restarts. When a process begins to act, read the owners and their objects from the API server
-//     once, and treat them as your own writes. This goes for a replica that waited for its lease, too: its caches may
-//     not show yet what the last leader wrote, nor the template that it used.
+//  3. Plan with your own writes, which a cache shows late, and with those of the process before, which your caches need not
+//     show yet. Package rollout/writes has both as values: Own. A write without an answer is in doubt, and so is an object
+//     that the cache does not show for long: it may be gone since. Read such objects from the API server before you plan,
+//     and look again after Own.RecheckAfter, since no event need come of them.
+//     When a process begins to act, also one that waited for its lease, list the owners and their objects from the API
+//     server and hand them to Own. That costs one list of each kind, once in the life of a process. Keep what must last in
+//     the objects, not in memory: a controller restarts.
 //
-//  4. Give a cluster one object, under a name that follows from the owner. Generated names and a cache that lags make
-//     two. Pass all of their reports to Plan, which counts the worst and warns, and delete the surplus objects.
+//  4. Give a cluster one object, under a name that follows from namespace and name of the owner, as writes.NameOf gives one:
+//     a-b/c and a/b-c must not have the same. Generated names and a cache that lags make two objects. Pass all of their
+//     reports to Plan, which counts the worst and warns; the steps of duty 6 delete the surplus ones.
 //
-//  5. Call Plan, with [RemoveAfter] and the previous result. A scheduler that rewrites its decisions can leave a cluster
-//     out for a moment while all counts are right. Without RemoveAfter the cluster's workload would be deleted then, and
-//     created again a moment later. With it the workload stays, but for that moment the cluster counts for no limit:
-//     RemoveAfter says what follows.
+//  5. Call Plan, with four fields of its [Options] set. RemoveAfter and Previous, the previous result: a scheduler that
+//     rewrites its decisions can leave a cluster out for a moment while all counts are right, and must not cost it its
+//     workload. Keep a previous result for each owner and each of its plans. Memory with the record of the owner, and
+//     Uncounted with the clusters that a person gave up: see "Who left" below.
 //
-//  6. Carry out what it says. Delete the workload of each cluster in Removed. Apply it to each in Start, and keep it up
-//     to date on each in InFlight. Do nothing for the others. Before each write look at the owner's generation again,
-//     and plan anew if it has moved, since going through a long list takes time. In the same write that carries the
-//     version, note in the object the version and the time of the write (not of the plan). [status.Stamp] does so.
-//     Where failed clusters are tried again, use [status.StampAttempt] for those in Start.
+//  6. Carry out what it says. First store Record in the owner, if it has changed. Then go through writes.StepsOf: the
+//     workload of clusters in Removed goes, surplus objects go, and those in InFlight and Start get the workload. Do nothing
+//     for the others. A cluster in Start whose object is still being deleted gets the workload once that is gone. Before each
+//     write the steps ask for the owner, and end where another version is wanted, since going through a long list takes time.
+//     In the same write that carries the version, note in the object the version, the attempt that the result has for the
+//     cluster, and the time of the write (not of the plan). writes.Work makes such an object, and says whether anything changes.
 //
 //  7. Set the status of the owner from [Result.Summary], and make events of the Warnings. If you keep reports, report
 //     TimeOut from now on for each cluster in TimedOut. If you don't, TimedOut lists the same clusters each time, so
 //     use [Result.Changes] for events.
 //
-//  8. Come back when one of the objects changes, or after RecheckAfter.
+//  8. Come back when one of the objects changes, or after RecheckAfter. Do so also where a write failed, and try again
+//     within a minute: writes.Pace says when. So cap the backoff. controller-runtime ignores RequeueAfter beside an error,
+//     and its own pause doubles up to a quarter of an hour. One cluster that always refuses would make the deadlines and
+//     soaks of all others late.
 //
-// In code, for a ManifestWorkReplicaSet with one placement. The methods of the controller that read and write are yours:
+//  9. When the owner is deleted, start nothing more, and delete its objects: they are in other namespaces, where no garbage
+//     collector finds them. Ask the API server whether the owner is really gone, and which objects there are: a cache may be
+//     empty, or not show what you have just created. If a new owner gets the same name, objects of the one before may
+//     still be terminating: report them, and their clusters start once they are gone.
 //
-//	// reconcile brings the next clusters on their way, and says when to come back.
-//	func (c *controller) reconcile(ctx context.Context, owner *workv1alpha1.ManifestWorkReplicaSet) (time.Duration, error) {
-//		ref := owner.Spec.PlacementRefs[0]
-//		placement, decisions, err := c.getPlacement(owner.Namespace, ref.Name)
-//		if err != nil {
-//			return 0, err
-//		}
-//		groups, err := grouping.Read(placement, decisions)
-//		if err != nil {
-//			return 0, err
-//		}
+// examples/controllers/small is a whole controller with all of them, in 200 lines, which is proven on a real API server.
 //
-//		version := hashOf(owner.Spec.ManifestWorkTemplate)
-//		var reports []status.Report
-//		for _, work := range c.listWorks(owner) { // which shows what this controller wrote
-//			if report, ok := status.FromManifestWork(status.WorkState{Work: work, Version: version}); ok {
-//				reports = append(reports, report)
-//			}
-//		}
-//
-//		result, err := rollout.Plan(ref.RolloutStrategy, groups, reports, c.now(), rollout.RemoveAfter(time.Minute, c.last))
-//		if err != nil {
-//			return 0, err // names the field of the strategy
-//		}
-//		c.last = result
-//
-//		for _, cluster := range result.Removed {
-//			err = errors.Join(err, c.deleteWork(ctx, owner, cluster)) // one that refuses must not hold up the others
-//		}
-//		for _, cluster := range slices.Concat(result.InFlight, result.Start) {
-//			if c.getGeneration(owner) != owner.Generation {
-//				return time.Millisecond, err // another version is wanted by now: plan anew
-//			}
-//			work := c.getWork(owner, cluster.Name) // as it is, or a new one under the cluster's one name
-//			status.Stamp(work, version, c.now())   // keeps the time where the work has the version
-//			work.Spec = owner.Spec.ManifestWorkTemplate
-//			err = errors.Join(err, c.applyWork(ctx, work)) // creates or updates it, unless nothing changes
-//		}
-//
-//		for _, warning := range result.Warnings {
-//			c.event(owner, string(warning.Type), warning.String())
-//		}
-//		owner = owner.DeepCopy()
-//		if status.SetConditions(&owner.Status.Conditions, result.Summary(), owner.Generation, c.now()) {
-//			err = errors.Join(err, c.updateStatus(ctx, owner))
-//		}
-//		return result.RecheckAfter, err
-//	}
-//
-// A webhook calls [Validate]. Where users write options, too, [NewPlanner] with the zero strategy and nil groups checks
-// them alone. Its errors name the option: groupOrder[prod]. Its example puts them under the path of a field.
+// A webhook calls [Validate]. Where users write options, too, it also calls [Options.Validate].
 //
 // # How a rollout goes
 //
@@ -126,7 +86,7 @@
 //
 // # What may surprise
 //
-// A tolerated Failed cluster keeps its slot until its progress deadline, since it may yet recover; [FailedFreesSlot]
+// A tolerated Failed cluster keeps its slot until its progress deadline, since it may yet recover; the option FailedFreesSlot
 // gives the slot to the next. Without a progressDeadline it keeps the slot for ever. So does a silent cluster, and one
 // that stays Progressing. So set a deadline.
 //
@@ -142,27 +102,28 @@
 //
 // A soak may run from the write of the version instead of the success with it. A condition's time stays the same where the
 // condition is as it was before and only observes the new version; then the object does not say when the cluster succeeded
-// with it. So a cluster whose agent answers after 3 minutes that all is well has already soaked for 3 minutes. Let
-// minSuccessTime be longer than agents take to answer.
+// with it. So a cluster whose agent answers after 45 minutes that all is well has already soaked for 45 minutes. A controller
+// that notes the first answer ([status.WorkState].Now) soaks from that. Without it, let minSuccessTime be longer than agents
+// take to answer.
 //
 // A breach or a timeout ends when its clusters are reported otherwise, for instance because they get a new version. It
-// also ends when a later [Attempt] is wanted. Nothing else has to be reset.
+// also ends when a later attempt is wanted. Nothing else has to be reset.
 //
 // # Beyond the API's strategy
 //
-// Options can be combined:
+// [Options] have more. The zero Options add nothing, and any fields can be set together:
 //
-//   - [Paused] starts nothing; [Closed] holds a group back until a window or an approval.
-//   - [Order] starts clusters in another order, and [GroupOrder] starts groups in another order.
-//   - [MaxConcurrencyPerGroup] bounds the clusters in flight within a group. With [FailedFreesSlot], failed clusters give up
+//   - Paused starts nothing; a [ClosedGate] holds a group back until a window or an approval.
+//   - Order starts clusters in another order, and [GroupOrder] starts groups in another order.
+//   - MaxConcurrencyPerGroup bounds the clusters in flight within a group. With FailedFreesSlot, failed clusters give up
 //     their slot.
-//   - [MaxRemoved] bounds how many clusters are removed at once, and [RemoveAfter] how soon.
-//   - [Uncounted] leaves clusters out of the count, and [FailedBefore] leaves failures out of the budgets.
-//   - [Attempt] tries failed clusters again.
-//   - [Ramp] starts gently, [MaxStarts] bounds the starts within a span of time, and [WaitBetweenGroups] waits after each
+//   - MaxRemoved bounds how many clusters are removed at once, and RemoveAfter how soon.
+//   - Uncounted leaves clusters out of the count, and FailedBefore leaves failures out of the budgets.
+//   - Attempt tries failed clusters again.
+//   - Ramp starts gently, MaxStarts bounds the starts within a span of time, and WaitBetweenGroups waits after each
 //     group. Ramp and MaxStarts hold under All as well.
 //
-// The result warns of an option that has no effect under the strategy's type.
+// The result warns of an option that has no effect.
 //
 // A cluster that is not counted gets the workload like any other once its group's turn has come, but nobody waits for it. It
 // takes no slot, its failure stops nothing, and the rollout is complete without it. Name clusters that are known to be
@@ -183,29 +144,40 @@
 // joined groups. ProgressivePerGroup goes through the groups of one placement, then of the next. The name or index of a
 // mandatory group then means such a group of each placement.
 //
-// Where each placement has a strategy of its own, take the groups apart with [grouping.Apart], make a plan of each part, and
-// divide the reports among the plans:
+// Where each placement has a strategy of its own, take the groups apart with [grouping.Apart], and make a plan of each part.
+// Give every plan the reports of all clusters, about the version that its part wants, and a record of its own. The parts know
+// each other: no plan removes a cluster that another part selects, and the last plan removes the clusters that no part selects.
+// While any part is incomplete the last one is, too, and so it removes nobody. A cluster that has the version and moves to
+// another placement counts in both until it is done. If it moves while the controller is down, it counts only where it is now.
 //
-//   - A plan gets the reports of the clusters that its groups select. Make them about the version that its part wants.
-//   - The last plan also gets the reports of the clusters that no part selects. While any part is incomplete the last one is,
-//     too, and so it removes nobody.
+// # Who left
 //
-// Don't give all reports to each plan: each would remove the clusters of the others. Don't give the clusters that no part
-// selects to an earlier plan either. Where a later part is incomplete, such as after a restart, its clusters are among them,
-// and a complete earlier part removes them. The example of Plan with several placements divides the reports.
+// A version may be what makes a cluster leave. It kills the agent; after five minutes the hub taints the cluster, and the
+// scheduler drops it. If the cluster stopped counting then, the next one would start, and such a version would go over the
+// whole fleet without a failure. So who has the version counts, selected or not:
 //
-// With a [Planner] for each part: when the groups have changed, give each planner its part by SetGroups first. Then, for each
-// cluster that now belongs to another part, call Forget in the old planner and Report in the new one, about the version of
-// the new part. Only then ask for what is next. A planner that keeps the report would remove the cluster.
+//   - A cluster in flight or failed stays a member of its group after it left. It takes its slot, times out, and is in the
+//     budget. [Next].Left has these clusters, and the sentences call them "a (left)".
+//   - Its workload is removed as always. A cluster that was in flight stops counting once its object is gone: nothing is known
+//     against it. A failure goes on counting until the cluster recovers, another version or attempt is wanted, or a person gives
+//     the cluster up. [Memory] keeps it in the owner when the object is gone. From then on the cluster can't recover by itself:
+//     if it is selected again, it stays TimeOut and gets nothing until another version or attempt is wanted, or it is given up.
+//   - A person gives a cluster up by its name in Uncounted, or by deleting its ManagedCluster. So let the controller take
+//     names from the owner, such as from an annotation, and say in its page that they stay given up until they are taken out of
+//     it. For each cluster of the record and of the previous result's Left it asks whether there is a ManagedCluster, and names
+//     it where there is none. Each cluster that is given up makes room for another one to start.
+//   - The cluster counts in the group that it left. The record or the previous result says which. After a restart nobody may
+//     know; then its failure stops all groups, and nothing starts while it is in flight.
+//   - A version can also move its clusters to another group, by their labels. A selected cluster in flight or failed stays
+//     a member of the group before, unless the new one comes earlier. Results show it there until it is done.
+//
+// A version whose only effect is that clusters are deselected is not bounded by this, if their agents live or come back before
+// the deadline: each removes the workload, and is done with the version. MaxStarts bounds how fast that goes.
 //
 // # Before it begins
 //
-// [Expose] works out, before anything starts, how many clusters can get a version that does not work on them. It says how
-// many are in flight at a time, and how long the rollout takes, for each stage and in all. It warns of a strategy that
-// protects nothing. With MaxConcurrency 10 and MaxFailures 2, twelve clusters can get such a version: two that failed and are
-// tolerated, and ten in flight when the next one fails. A canary does not change that, as a version may work on the canary
-// and nowhere else. But a version that works nowhere gets no further than the canary. [Limit] answers the reverse question:
-// which limits keep a rollout within bounds.
+// Package rollout/exposure works out how many clusters can get a version that does not work on them, how many are in flight
+// at a time, and how long the rollout takes. It also finds the limits that keep a rollout within bounds.
 //
 // # The way back
 //
@@ -227,18 +199,16 @@
 //
 //  3. As long as that time is stored, write the version before, and no other. Stamp each work with the version and the time
 //     of the write, as always. So each cluster is written once, however often the controller restarts, and a cluster where
-//     the failed version arrives late goes back as well. Where failed clusters are tried again, stamp those in Start with
-//     the attempt that the owner wants on the way back, too ([status.StampAttempt]). Otherwise, if Revert is given
-//     [Attempt], a cluster that fails with a lower attempt is started again at every call, and no budget stops that.
+//     the failed version arrives late goes back as well.
 //
 //  4. Where Revert neither starts nor holds anyone, Plan with the version before: that brings it to clusters that
 //     joined meanwhile or have a third version.
 //
 //  5. Set a progressDeadline, for the rollout and for the way back. Without one, a cluster that failed or never answers is
-//     in flight for ever, even with [FailedBefore]. So the rollout never completes: a first revision never becomes the
+//     in flight for ever, even where FailedBefore names it. So the rollout never completes: a first revision never becomes the
 //     current one, and then nothing can be aborted. And the conditions never say that the way back ended. The zero strategy
-//     has no deadline: use one of type All that sets it. Pass RemoveAfter and Uncounted as for the rollout; [Revert] says
-//     what other options do.
+//     has no deadline: use one of type All that sets it. Pass RemoveAfter, Uncounted and Memory as for the rollout, with
+//     the version before; [Revert] says what other options do.
 //
 //  6. Begin anew where the template changes. If the owner gets the older template back instead of being aborted, Plan with
 //     that version asks for the same writes, but in another order, within the budgets, and together with clusters that never
@@ -247,8 +217,8 @@
 // In code:
 //
 //	// plan says what may happen to the works of an owner, which get the template of r.Target(). It says nothing where it stored
-//	// what has to stand there first. Otherwise the caller carries out the result, keeps it in c.last, and stores the owner's
-//	// status if that has changed. It stamps the works in InFlight by status.Stamp, and those in Start by status.StampAttempt.
+//	// what has to stand there first. Otherwise the caller carries out the result, and stores the owner's status if that has changed.
+//	// It stamps each work with the Attempt of its cluster in the result.
 //	func (c *aborter) plan(ctx context.Context, owner *app, groups *grouping.Groups) (*rollout.Result, error) {
 //		r := &owner.revisions
 //		if r.Want(hashOf(owner.template)) {
@@ -258,30 +228,43 @@
 //			}
 //			return nil, c.updateStatus(ctx, owner)
 //		}
-//		update, current := c.reports(owner, r.UpdateRevision), c.reports(owner, r.CurrentRevision)
-//		removal := rollout.RemoveAfter(time.Minute, c.last) // and Uncounted, where the rollout has it
-//		if r.AbortedTime == nil {
-//			result, err := rollout.Plan(owner.strategy, groups, update, c.now(), removal)
-//			if err == nil && (owner.abort || result.Breach != nil) && r.Abort(c.now()) {
-//				return nil, c.updateStatus(ctx, owner) // stored before anything goes back
-//			}
-//			if err == nil {
-//				r.Complete(result.Summary())
-//				status.SetRevisionConditions(&owner.status, *r, result.Summary(), owner.Generation, c.now())
-//			}
-//			return result, err
-//		}
-//		abort := rollout.Abort{Time: r.AbortedTime.Time, Failed: update, Before: current}
-//		result, err := rollout.Revert(owner.strategy, groups, abort, c.now(), removal)
+//		records, err := status.RecordsOf(owner)
 //		if err != nil {
 //			return nil, err
 //		}
-//		// The conditions are Revert's in any case: Plan counts those that never had the failed version, too.
-//		status.SetRevisionConditions(&owner.status, *r, result.Summary(), owner.Generation, c.now())
-//		if len(result.Start)+len(result.Holds()) > 0 {
-//			return result, nil
+//		update, current := c.reports(owner, r.UpdateRevision), c.reports(owner, r.CurrentRevision)
+//		opts := rollout.Options{
+//			RemoveAfter: metav1.Duration{Duration: time.Minute}, Previous: c.last, // and Uncounted, where the rollout has it
+//			Memory: &rollout.Memory{Version: r.Target(), Record: records[""]},
 //		}
-//		return rollout.Plan(owner.strategy, groups, current, c.now(), removal) // who joined gets what all others have
+//		var result *rollout.Result
+//		if r.AbortedTime == nil {
+//			if result, err = rollout.Plan(owner.strategy, groups, update, c.now(), opts); err != nil {
+//				return nil, err
+//			}
+//			if (owner.abort || result.Breach != nil) && r.Abort(c.now()) {
+//				return nil, c.updateStatus(ctx, owner) // stored before anything goes back
+//			}
+//			r.Complete(result.Summary())
+//		} else {
+//			abort := rollout.Abort{Time: r.AbortedTime.Time, Failed: update, Before: current}
+//			if result, err = rollout.Revert(owner.strategy, groups, abort, c.now(), opts); err != nil {
+//				return nil, err
+//			}
+//		}
+//		// After an abort the conditions are Revert's in any case: Plan counts those that never had the failed version, too.
+//		status.SetRevisionConditions(&owner.status, *r, result.Summary(), owner.Generation, c.now())
+//		if r.AbortedTime != nil && len(result.Start)+len(result.Holds()) == 0 {
+//			// Who joined gets what all others have.
+//			if result, err = rollout.Plan(owner.strategy, groups, current, c.now(), opts); err != nil {
+//				return nil, err
+//			}
+//		}
+//		c.last = result
+//		if changed, err := (status.Records{"": result.Record}).Note(owner); changed || err != nil {
+//			return nil, errors.Join(err, c.update(ctx, owner)) // plan anew with what is stored
+//		}
+//		return result, nil
 //	}
 //
 // # A change at a time

@@ -17,7 +17,7 @@ func (h Hold) MarshalJSON() ([]byte, error) {
 		Group *grouping.Key   `json:"group,omitempty"`
 		Per   metav1.Duration `json:"per,omitzero"`
 	}{plain: plain(h), Per: metav1.Duration{Duration: h.Per}}
-	if h.Type != HoldPaused && h.Type != HoldGroupsIncomplete && !h.AllGroups {
+	if h.Type != HoldPaused && h.Type != HoldGroupsIncomplete && h.Type != HoldRecordFull && !h.AllGroups {
 		out.Group = &h.Group
 	}
 	return json.Marshal(out)
@@ -52,10 +52,6 @@ func (w Warning) MarshalJSON() ([]byte, error) {
 	switch w.Type {
 	case WarningGateWithoutGroup, WarningOrderWithoutGroup:
 		out.Group = &w.Group
-	case WarningBudgetOutOfReach:
-		if !w.AllGroups {
-			out.Group = &w.Group
-		}
 	case WarningMandatoryGroupEmpty, WarningMandatoryGroupUncounted:
 		out.Mandatory = &mandatory{GroupName: w.Mandatory.GroupName}
 		if w.Mandatory.GroupName == "" {

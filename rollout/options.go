@@ -1,99 +1,256 @@
 package rollout
 
 import (
+	"slices"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
-	"github.com/cohort-ocm/cohort/grouping"
 	"github.com/cohort-ocm/cohort/internal/limit"
 )
 
-// Option adds to what the API's RolloutStrategy can say. Options can be combined in any order. Where two of a kind are
-// given, the later one counts, its error included. A nil Option adds nothing.
-type Option func(*options)
+// Options add to what the API's RolloutStrategy can say. Each field stands for itself, and its zero value adds nothing.
+//
+// Options can stand in an object or a file: all fields but Order and Previous have JSON, and whatever is valid is decoded as it
+// was encoded. [Options.Validate] checks them for a webhook. No function changes what options refer to. A [Planner] copies what
+// it keeps, except for Order and Previous.
+type Options struct {
+	// Paused starts nothing; all else is as before.
+	Paused bool `json:"paused,omitempty"`
+	// Gates are closed gates. They all count.
+	Gates []ClosedGate `json:"gates,omitempty"`
+	// GroupOrder says which groups come after which under ProgressivePerGroup; its page tells more. Where it is nil, groups go in
+	// the order of their index. Where it is empty, all groups behind the mandatory ones start at once.
+	GroupOrder GroupOrder `json:"groupOrder,omitzero"`
+	// Order sets the order in which waiting clusters start. It compares two names, and is negative where a comes first; where
+	// it is 0, the names decide. Clusters that are reported ToApply still come before those never reported. A [Planner] calls
+	// it when its groups or strategy change. So the answer must depend on the names alone, and Order must not call the Planner.
+	Order func(a, b string) int `json:"-"`
 
-// options holds what the options said. It is zero where the caller gave none.
-type options struct {
-	paused           bool
-	groupConcurrency *limit.Limit // nil: all
-	groupErr         *field.Error
-	maxRemoved       *limit.Limit // nil: all
-	removedErr       *field.Error
-	grace            time.Duration
-	graceErr         *field.Error
-	unselected       map[string]time.Time // in the previous result
-	order            func(a, b string) int
-	gates            map[grouping.Key]closedGate // by gateKey
-	freeFailed       bool
-	uncounted        func(cluster string) bool
-	failedBefore     func(cluster string) bool
-	groupOrder       *groupOrder // nil: by index
-	groupOrderErr    *field.Error
-	ramp             int // 0: none
-	rampErr          *field.Error
-	starts           *startLimit // nil: none
-	startsErr        *field.Error
-	wait             time.Duration // 0: none
-	waitErr          *field.Error
-	back             *wayBack // nil: the rollout goes on
-	attempt          int      // the wanted attempt
-	attemptErr       *field.Error
+	// MaxConcurrencyPerGroup bounds how many clusters of a group may be in flight or started at a time under
+	// ProgressivePerGroup, as a count or a percentage of the group. It holds in mandatory groups, too. The count 0 sets no
+	// bound, since the API holds a limit that is unset as 0; 0% is an error. The other types ignore it, and the result warns of
+	// that.
+	MaxConcurrencyPerGroup intstr.IntOrString `json:"maxConcurrencyPerGroup,omitzero"`
+	// FailedFreesSlot gives the concurrency slot of a tolerated Failed cluster to the next cluster at once. Otherwise the failed
+	// cluster holds its slot until its progress deadline, which runs from the failure, and for ever if there is none.
+	FailedFreesSlot bool `json:"failedFreesSlot,omitempty"`
+	// Ramp starts gently: it allows as many clusters in flight or started at a time as have succeeded and soaked in the whole
+	// fleet, and at least *Ramp, which must be at least 1. With 1 and clusters that all succeed, 1, 1, 2, 4, 8 … start. So a
+	// version that turns out bad is on at most twice as many clusters as it soaked on, beside those that failed for good.
+	//
+	// It holds under all types, over all groups together, and on top of maxConcurrency. Where several groups may start, those
+	// earlier in [Schedule].Stages start first. As with maxConcurrency, a Failed cluster counts until its deadline unless
+	// FailedFreesSlot is set. Clusters in Uncounted are not bounded.
+	Ramp *int `json:"ramp,omitempty"`
+	// MaxStarts bounds the starts within a span of time.
+	MaxStarts *StartLimit `json:"maxStarts,omitempty"`
+	// WaitBetweenGroups starts a group only when so much time has passed since the last success in the groups that it comes
+	// after, directly or through others, so that people can look at those first. It has an effect where groups go one after the
+	// other: under ProgressivePerGroup, also with GroupOrder, and after mandatory groups under Progressive. The result warns
+	// where it has none, also because there is no such group. It must not be negative.
+	//
+	// The time runs from the success itself, and so together with minSuccessTime. Where no cluster succeeded, there is no wait.
+	// Where no report says when a cluster succeeded, the wait does not end until one does, and the result warns. A cluster that
+	// succeeds later in an earlier group, such as one that joined, begins the wait anew, even for groups that have begun.
+	WaitBetweenGroups metav1.Duration `json:"waitBetweenGroups,omitzero"`
+
+	// Uncounted names clusters that neither block nor count, such as clusters that are known to be unreachable, that hibernate,
+	// or that were failing before. Such a cluster gets the workload once its stage is reached, that is, when all stages that it
+	// comes after are complete. It takes no slot, its failure is in no budget, and no group and no rollout waits for it. A pause,
+	// a breach, incomplete groups, closed gates and WaitBetweenGroups hold it like all others. No limit bounds how many such
+	// clusters start at once, not even Ramp or MaxStarts. Percentages in the strategy are shares of the other clusters. The
+	// lists of a [Result] have these clusters like any other; status.Counts has them in Uncounted alone.
+	//
+	// The names come in any order; one may come twice, and one that no cluster has means nobody. The result warns of a
+	// mandatory group in which no cluster counts, since it protects nobody. To name a cluster that left gives it up.
+	Uncounted []string `json:"uncounted,omitempty"`
+	// FailedBefore names the baseline: clusters that failed before the rollout began. Their failures are left out of every
+	// budget. Otherwise they are like other clusters: each takes a slot, and its group waits for it. If such a cluster fails,
+	// the rollout ends as Failed, with the reason ClustersFailed; use Uncounted where the conditions must not show that.
+	// Without a progressDeadline, such a cluster is in flight for ever once it is Failed, so the rollout does not end. The names
+	// are as in Uncounted.
+	FailedBefore []string `json:"failedBefore,omitempty"`
+	// Attempt tries clusters again, without a new version, that failed in an attempt before this one. Such a cluster is Failed
+	// or TimeOut, or its progress deadline passes, and the Attempt of its [status.Report] is less. It waits for its turn like a
+	// cluster that is reported ToApply, and is not a failure any more. All other clusters stay as they are.
+	//
+	// Clusters of FailedBefore and Uncounted are tried again, too, and so are clusters that timed out in a complete group. Such
+	// a group is incomplete again and holds what comes after it, unless only Uncounted clusters are tried again.
+	//
+	// The first attempt is 0; a negative one is an error. A person raises it, for instance in an annotation of the owner. With
+	// each write the controller notes the Attempt that the result has for the [Cluster]: this one where it starts, and otherwise
+	// the one that it is in ([status.Stamp]). A cluster that fails in this attempt is a failure as always. One whose reports
+	// never have it would be started again each time that it fails, and no budget stops that.
+	//
+	// A controller may also raise it by itself, where a result has a [Breach]. The number goes on from version to version, so
+	// it does not tell whether the present version was tried again. So the controller stores with it, in one write, the version
+	// that it raised it for.
+	Attempt int `json:"attempt,omitempty"`
+
+	// MaxRemoved bounds how many clusters may be removed at once, as a count or as a percentage of the clusters with a report,
+	// rounded up. Where more would be removed, none is, and the result warns. So a mistyped selector does not undeploy a fleet.
+	// Nil sets no bound; 0 removes nobody.
+	MaxRemoved *intstr.IntOrString `json:"maxRemoved,omitempty"`
+	// RemoveAfter keeps a cluster for a while after it stops being selected. The cluster is in Next.Leaving until that time has
+	// passed, and in Next.Removed from then on. It must not be negative.
+	//
+	// A scheduler that rewrites its decisions one after the other can leave a cluster out for a moment while all counts are
+	// right. With 0 the cluster's workload is deleted then, and created again. A minute is longer than any rewriting takes.
+	//
+	// The grace is for the workload alone. A cluster that has the version and is not done with it counts, however long it has
+	// left ([Next].Left).
+	RemoveAfter metav1.Duration `json:"removeAfter,omitzero"`
+	// Previous is the result before this one. It tells since when clusters have not been selected, for RemoveAfter, and in which
+	// group a cluster was that has left or moved since. It is nil after a restart; grace then begins anew for all clusters. So a
+	// controller that restarts more often than grace passes never removes a cluster. Grace also begins anew while the groups are
+	// incomplete.
+	//
+	// A [Planner] remembers by itself, from its first call of Next or Result without the cluster. For a Planner, Previous says
+	// what an earlier planner knew, and may be nil. Grace does not begin anew with [Planner.SetStrategy], even where Previous is
+	// nil. Nor does it with Forget and Report, unless Next or Result is called in between.
+	Previous *Result `json:"-"`
+	// Memory is what the owner remembers of clusters that left; nil where it keeps no record. Without it such a cluster counts
+	// only as long as its object is there.
+	Memory *Memory `json:"memory,omitempty"`
 }
 
-// errs gives the errors of the options that count.
-func (o *options) errs() (errs field.ErrorList) {
-	for _, err := range []*field.Error{o.groupErr, o.groupOrderErr, o.rampErr, o.startsErr, o.waitErr, o.removedErr, o.graceErr, o.attemptErr} {
-		if err != nil {
-			errs = append(errs, err)
+// StartLimit starts at most Count clusters within any span of time of length Per, such as 20 within an hour, so as not to
+// overload what they fetch from and call.
+//
+// A cluster started when the present version was applied, as its report says. Where the report does not say, its last
+// transition counts instead; that is later, so fewer start and never more. A cluster in flight without any time counts as
+// started now. A skipped cluster never started.
+//
+// Only the last start of each cluster with this version is known, since a later write of a cluster's object replaces the
+// time of an earlier one. So a new version and the way back ([Revert]) begin a new span, and a start in a later attempt
+// replaces the cluster's earlier start. Starts of clusters in [Options].Uncounted are not bounded.
+//
+// It holds under all types, over all groups together. Where several groups may start, those earlier in
+// [Schedule].Stages start first.
+type StartLimit struct {
+	// Count must be at least 1.
+	Count int `json:"count"`
+	// Per must be positive.
+	Per metav1.Duration `json:"per"`
+}
+
+// options are checked Options.
+type options struct {
+	paused           bool
+	freeFailed       bool
+	groupConcurrency *limit.Limit // nil: all
+	maxRemoved       *limit.Limit // nil: all
+	grace            time.Duration
+	unselected       map[string]time.Time // in the previous result
+	former           *former              // of the previous result; nil if there is none
+	memory           *memory              // nil: the owner keeps no record
+	order            func(a, b string) int
+	gates            gates
+	uncounted        nameSet
+	failedBefore     nameSet
+	groupOrder       *groupOrder // nil: by index
+	ramp             int         // 0: none
+	starts           *startLimit // nil: none
+	wait             time.Duration
+	back             *wayBack // nil: the rollout goes on
+	attempt          int      // the wanted attempt
+}
+
+// Validate reports what is wrong with options, for a webhook to return. The errors have the paths of their JSON, such as
+// groupOrder[prod], below path, which may be nil. [Plan] refuses options exactly where the list is not empty.
+func (o Options) Validate(path *field.Path) field.ErrorList {
+	_, errs := o.compile(path)
+	return errs
+}
+
+// compile checks options and copies them (R51). It makes a path only for a field that is set.
+func (o *Options) compile(path *field.Path) (options, field.ErrorList) {
+	c := options{paused: o.Paused, freeFailed: o.FailedFreesSlot, order: o.Order, attempt: o.Attempt, gates: newGates(o.Gates)}
+	c.uncounted, c.failedBefore = newNameSet(o.Uncounted), newNameSet(o.FailedBefore)
+	c.unselected, c.former = o.Previous.remembers()
+	errs := append(c.compileLimits(o, path), c.compileSpans(o, path)...)
+	if c.attempt < 0 {
+		errs = append(errs, field.Invalid(path.Child("attempt"), c.attempt, "must not be negative"))
+	}
+	if o.Memory != nil {
+		var err *field.Error
+		c.memory, err = o.Memory.compile(path.Child("memory"))
+		errs = withError(errs, err)
+	}
+	return c, errs
+}
+
+// compileLimits sets how many clusters may do something, and in which order groups do.
+func (c *options) compileLimits(o *Options, path *field.Path) (errs field.ErrorList) {
+	var err *field.Error
+	if o.MaxConcurrencyPerGroup != (intstr.IntOrString{}) {
+		c.groupConcurrency, err = limit.ParseConcurrency(path.Child("maxConcurrencyPerGroup"), o.MaxConcurrencyPerGroup)
+		errs = withError(errs, err)
+	}
+	if o.GroupOrder != nil {
+		c.groupOrder, err = o.GroupOrder.compile(path.Child("groupOrder"))
+		errs = withError(errs, err)
+	}
+	if o.Ramp != nil {
+		if c.ramp = *o.Ramp; c.ramp < 1 {
+			errs = append(errs, field.Invalid(path.Child("ramp"), c.ramp, "must be at least 1"))
 		}
+	}
+	if o.MaxStarts != nil {
+		c.starts, err = o.MaxStarts.compile(path.Child("maxStarts"))
+		errs = withError(errs, err)
+	}
+	if o.MaxRemoved != nil {
+		most, err := limit.Parse(path.Child("maxRemoved"), *o.MaxRemoved)
+		c.maxRemoved, errs = &most, withError(errs, err)
 	}
 	return errs
 }
 
+// compileSpans sets the times to wait.
+func (c *options) compileSpans(o *Options, path *field.Path) (errs field.ErrorList) {
+	if c.wait = o.WaitBetweenGroups.Duration; c.wait < 0 {
+		errs = append(errs, field.Invalid(path.Child("waitBetweenGroups"), c.wait.String(), "must not be negative"))
+	}
+	if c.grace = o.RemoveAfter.Duration; c.grace < 0 {
+		errs = append(errs, field.Invalid(path.Child("removeAfter"), c.grace.String(), "must not be negative"))
+	}
+	return errs
+}
+
+func withError(errs field.ErrorList, err *field.Error) field.ErrorList {
+	if err == nil {
+		return errs
+	}
+	return append(errs, err)
+}
+
+// nameSet is a set of clusters, in order; nil where there are none.
+type nameSet []string
+
+func newNameSet(names []string) nameSet {
+	if len(names) == 0 {
+		return nil
+	}
+	set := slices.Clone(names)
+	slices.Sort(set)
+	return slices.Compact(set)
+}
+
+func (s nameSet) has(name string) bool {
+	_, is := slices.BinarySearch(s, name)
+	return is
+}
+
 // isOrdered says whether clusters start in another order than by name.
-func (o *options) isOrdered() bool { return o.order != nil || o.back != nil }
+func (c *options) isOrdered() bool { return c.order != nil || c.back != nil }
 
-// Paused starts nothing; all else is as before.
-func Paused() Option {
-	return func(o *options) { o.paused = true }
-}
-
-// Order sets the order in which waiting clusters start. Compare compares two names, and is negative where a comes
-// first; where it is 0, the names decide. Clusters that are reported ToApply still come before those never reported. A
-// [Planner] calls compare when its groups or strategy change. So the answer must depend on the names alone, and compare
-// must not call the Planner.
-func Order(compare func(a, b string) int) Option {
-	return func(o *options) { o.order = compare }
-}
-
-// MaxConcurrencyPerGroup bounds how many clusters of a group may be in flight or started at a time under
-// ProgressivePerGroup, as a count or a percentage of the group. It holds in mandatory groups, too. The count 0 sets no
-// bound, since the API holds a limit that is unset as 0; 0% is an error. The other types ignore the option, and the result
-// warns of that.
-func MaxConcurrencyPerGroup(n intstr.IntOrString) Option {
-	perGroup, err := limit.ParseConcurrency(field.NewPath("maxConcurrencyPerGroup"), n)
-	return func(o *options) { o.groupConcurrency, o.groupErr = perGroup, err }
-}
-
-// FailedFreesSlot gives the concurrency slot of a tolerated Failed cluster to the next cluster at once. Without this
-// option the failed cluster holds its slot until its progress deadline, which runs from the failure, and for ever if there
-// is none.
-func FailedFreesSlot() Option {
-	return func(o *options) { o.freeFailed = true }
-}
-
-// MaxRemoved bounds how many clusters may be removed at once, as a count or as a percentage of the clusters with a
-// report, rounded up. Where more would be removed, none is, and the result warns. So a mistyped selector does not
-// undeploy a fleet.
-func MaxRemoved(n intstr.IntOrString) Option {
-	most, err := limit.Parse(field.NewPath("maxRemoved"), n)
-	return func(o *options) { o.maxRemoved, o.removedErr = &most, err }
-}
-
-// checkOptions warns of the options that have no effect under the strategy's type, in the order of their names (R18).
+// checkOptions warns of the options that have no effect, in the order of their names (R18). While groups are incomplete, those
+// that are there do not decide.
 func (s *schedule) checkOptions() {
 	perGroup := s.Type == clusterv1alpha1.ProgressivePerGroup
 	for _, option := range []struct {
@@ -102,7 +259,7 @@ func (s *schedule) checkOptions() {
 	}{
 		{"groupOrder", s.options.groupOrder != nil && !perGroup},
 		{"maxConcurrencyPerGroup", s.options.groupConcurrency != nil && !perGroup},
-		{"waitBetweenGroups", s.options.wait > 0 && s.wait == 0},
+		{"waitBetweenGroups", s.options.wait > 0 && s.awaited == nil && (s.missing == "" || !s.ordersGroups())},
 	} {
 		if option.ignored {
 			s.warn(Warning{Type: WarningFieldIgnored, Field: option.name})

@@ -22,10 +22,15 @@ type view interface {
 	// and its place. Places are in the order in which clusters start.
 	turn(stage int, s state, from int) (position, place int, ok bool)
 	// lastSuccess gives the last success among the clusters of a stage that count; zero if there is none. It is only called
-	// with the option [WaitBetweenGroups].
+	// with [Options].WaitBetweenGroups.
 	lastSuccess(stage int) time.Time
 	// at gives the state of the cluster at a position.
 	at(position int) state
+	// reported gives the report that counts for the cluster at a position. It is only called for clusters that left, whose
+	// object is being deleted, or that the record has.
+	reported(position int) report
+	// attempts gives the attempt of each position.
+	attempts() attempts
 }
 
 // choice says what may start. It follows from the tallies alone, so clusters are looked at only to be listed.
@@ -47,7 +52,9 @@ type choice struct {
 	// group in a sequence; -1 if there is none.
 	barrier int
 
-	unselected map[string]time.Time // since when each cluster to remove has not been selected; nil without [RemoveAfter]
+	unselected map[string]time.Time // since when each cluster to remove has not been selected; nil without RemoveAfter
+	once       []past               // of which clusters only the start or the success counts
+	full       overflow             // the clusters that the record has no room for
 }
 
 // grant says what an active stage may start. A stage is active if it is not complete and all stages that it comes after
@@ -175,7 +182,7 @@ func (s *schedule) firsts(t *totals) (active, breached int) {
 // find the names of a breach; with closed gates or a graph it takes time linear in the groups.
 func (s *schedule) choose(v view, o *observed, now time.Time) choice {
 	t := &o.totals
-	c := choice{closed: s.closedGates(now), aside: t.asideAll.waiting()}
+	c := choice{closed: s.closedGates(now), aside: t.asideAll.waiting(), once: o.once, full: overflow{o.record.More, o.record.Until}}
 	if s.After != nil {
 		c.tracks = s.follow(&c, t)
 	} else {
@@ -200,13 +207,20 @@ func (s *schedule) choose(v view, o *observed, now time.Time) choice {
 	return c
 }
 
-// follow finds the active stages of a graph, and what the others wait for. It takes time linear in the graph.
+// follow finds the active stages of a graph, and what the others wait for. It takes time linear in the graph, where stages that
+// come after the same ones share what these are.
 func (s *schedule) follow(c *choice, t *totals) *tracks {
 	n := len(s.Stages)
 	tr := &tracks{of: make([]int32, n), behind: make([]int32, n), barriers: make([]int32, n)}
 	for stage := range n {
 		behind, barrier := int32(-1), int32(-1)
-		for _, before := range s.After[stage] {
+		after := s.After[stage]
+		if twin := int(s.twins[stage]); twin < stage {
+			if after, behind = nil, tr.behind[twin]; int(tr.barriers[twin]) != twin {
+				barrier = tr.barriers[twin]
+			}
+		}
+		for _, before := range after {
 			first := tr.behind[before]
 			if first < 0 && !s.isComplete(before, &t.stages[before]) {
 				first = int32(before)
@@ -244,7 +258,7 @@ func earlier(a, b int32) int32 {
 
 // stopped says whether nothing starts anywhere.
 func (s *schedule) stopped(c *choice) bool {
-	return s.options.paused || s.missing != "" || c.breach != nil
+	return s.options.paused || s.missing != "" || c.breach != nil || c.full.n > 0
 }
 
 // barrier gives the group of the first stage of a chain with a closed gate before it, among the stages of one group in
@@ -336,7 +350,7 @@ func (s *schedule) startOf(v view, c *choice, g *grant, waiting state, mark mark
 		if c.closed != nil && c.isClosed(s.groups.GroupAt(position)) || s.isAside(position) {
 			continue
 		}
-		clusters = append(clusters, s.cluster(position, waiting))
+		clusters = append(clusters, s.starts(position, waiting))
 		if mark != nil {
 			mark.mark(position)
 		}
@@ -350,14 +364,19 @@ func (s *schedule) startOf(v view, c *choice, g *grant, waiting state, mark mark
 // marker is told which clusters start.
 type marker interface{ mark(position int) }
 
-// list gives the n clusters that are in any of the states.
+// list gives the selected clusters that are in any of the states. N clusters are, with those that left.
 func (s *schedule) list(v view, states stateSet, n int) []Cluster {
 	if n == 0 {
 		return nil
 	}
-	clusters := make([]Cluster, 0, n)
+	clusters, tries := make([]Cluster, 0, n), v.attempts()
 	for position, state, ok := v.in(states, 0); ok; position, state, ok = v.in(states, position+1) {
-		clusters = append(clusters, s.cluster(position, state))
+		if !s.hasLeft(position) {
+			clusters = append(clusters, s.cluster(position, state, tries.of(position)))
+		}
+	}
+	if len(clusters) == 0 {
+		return nil
 	}
 	return clusters
 }

@@ -12,24 +12,31 @@ import (
 // alone.
 type Next struct {
 	// Start has the waiting clusters to give the workload to now. Clusters that are reported ToApply come before those
-	// never reported; both are in the order of their names unless [Order] says otherwise.
+	// never reported; both are in the order of their names unless [Options].Order says otherwise.
 	Start []Cluster `json:"start,omitempty"`
 	// TimedOut has the clusters whose progress deadline has passed and that are not reported TimeOut, in the order of
 	// their names.
 	TimedOut []Cluster `json:"timedOut,omitempty"`
-	// Removed has the names of the clusters to remove, in order: they were reported and are not selected. It is empty
-	// while the groups are incomplete, and where there are more than [MaxRemoved] allows.
+	// Removed has the names of the clusters to remove, in order: they were reported and are not selected, and their objects are
+	// not being deleted yet. It is empty
+	// while the groups are incomplete, and where there are more than [Options].MaxRemoved allows.
 	Removed []string `json:"removed,omitempty"`
-	// Leaving has the names of the clusters that [RemoveAfter] keeps for a while, in order: they were reported and are
-	// not selected. No limit counts them.
+	// Leaving has the names of the clusters that are kept for a while, in order: they were reported and are not selected, and
+	// [Options].RemoveAfter gives them time, or the record does not have yet what [Memory] asks for.
 	Leaving []string `json:"leaving,omitempty"`
+	// Left has the clusters that are not selected any more and still count, in the order of their names: they have the version
+	// and are in flight, or they failed. They take slots and are in budgets as if they were selected. To give one up, name it
+	// in [Options].Uncounted.
+	Left []Cluster `json:"left,omitempty"`
+	// Record is what the owner has to store, with [Options].Memory. It is zero without it.
+	Record status.Record `json:"record,omitzero"`
 
 	// Breach is the budget that is breached, so that nothing starts; nil if none is.
 	Breach *Breach `json:"breach,omitempty"`
 	// Warnings say what has no effect and what is in doubt.
 	Warnings []Warning `json:"warnings,omitempty"`
-	// RecheckAfter is how long until something changes by time alone: a deadline or a soak ends, a gate opens, a wait ends,
-	// or [MaxStarts] allows another start. It is 0 if nothing will, and so fits RequeueAfter.
+	// RecheckAfter is how long until something changes by time alone: a deadline or a soak ends, a gate opens, a wait ends, or [Options].MaxStarts allows another start. It is 0 if nothing will, and so fits RequeueAfter, which controller-runtime
+	// ignores beside an error.
 	RecheckAfter time.Duration `json:"recheckAfter,omitempty"`
 	// Counts counts the selected clusters by how they stand.
 	Counts status.Counts `json:"counts"`
@@ -54,7 +61,13 @@ type observed struct {
 	recheck  time.Duration // until the next deadline or soak ends; 0 if none does
 	recent   recent        // what started within the span of MaxStarts
 	removed  []string      // the names of the clusters that were reported and are not selected, in order
+	there    []string      // the ones among them whose objects are not being deleted
+	deleting map[int]bool  // the selected clusters whose objects are being deleted, by position; nil if none are
+	record   status.Record // what the owner has to store
 	merged   names         // the clusters with several reports
+
+	once  []past // clusters of which only the start or the success counts
+	where placed // who left or moved and still counts, as long as the schedule is without them
 
 	unselected map[string]time.Time // since when clusters have not been selected, as far as earlier results know
 	due        []string             // the ones to remove now, in order
@@ -76,11 +89,17 @@ func (n *names) add(cluster string) {
 // next decides and lists what may happen now. It passes the clusters that start to mark, unless that is nil. What it
 // returns is the caller's.
 func (s *schedule) next(v view, o *observed, now time.Time, mark marker) (Next, choice) {
+	o.record = s.record(v, o.deleting, o.once, now)
 	c := s.choose(v, o, now)
 	all, everyone := &o.all, o.everyone()
 	leaving, left := s.leave(o, &c, now)
+	withheld := s.withhold(o, now)
+	leaving = append(leaving, withheld...)
+	slices.Sort(leaving)
 	n := Next{
 		Leaving:      leaving,
+		Left:         s.left(v),
+		Record:       o.record,
 		Start:        s.start(v, &c, mark),
 		TimedOut:     s.list(v, timedOutNowStates, int(everyone[timedOutNow])),
 		Breach:       c.breach.clone(),
@@ -89,16 +108,31 @@ func (s *schedule) next(v view, o *observed, now time.Time, mark marker) (Next, 
 		Counts:       all.counts(all.waiting() - c.starting()),
 	}
 	n.Counts.Uncounted, n.Counts.UncountedToApply = len(s.aside), o.asideAll.waiting()
-	if !s.withholds(o) {
-		n.Removed = o.due
+	n.Counts.Left, n.Counts.Partial = len(s.gone), s.missing != ""
+	if removed := without(o.due, withheld); len(removed) > 0 && !s.withholds(o) {
+		n.Removed = removed
 	}
 	return n, c
 }
 
-// changes gives the time from now until a gate opens, a wait ends, or MaxStarts lets one more held cluster start; 0 if
-// none of these happens.
+// without gives the names that are not among the others. Both are in order, and the others are among the names.
+func without(names, others []string) []string {
+	switch len(others) {
+	case 0:
+		return names
+	case len(names):
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool {
+		_, is := slices.BinarySearch(others, name)
+		return is
+	})
+}
+
+// changes gives the time from now until a gate opens, a wait ends, a full record counts no longer, or MaxStarts lets one more held
+// cluster start; 0 if none of these happens.
 func (s *schedule) changes(c *choice, t *totals, now time.Time) time.Duration {
-	return sooner(s.opening(c, t, now), sooner(s.waitEnds(c, t, now), c.nextStart(now)))
+	return sooner(sooner(s.opening(c, t, now), s.fullEnds(c, t, now)), sooner(s.waitEnds(c, t, now), c.nextStart(now)))
 }
 
 // withholds says whether nobody is removed (R7, R30).
@@ -115,7 +149,7 @@ func (s *schedule) exceedsRemovals(o *observed) bool {
 // reported counts the clusters with a report, selected or not.
 func (s *schedule) reported(o *observed) int {
 	everyone := o.everyone()
-	return s.groups.NumClusters() - int(everyone[unreported]) - s.options.back.unreported() + len(o.removed)
+	return s.groups.NumClusters() - len(s.gone) - int(everyone[unreported]) - s.options.back.unreported() + len(o.removed)
 }
 
 // warningsOf gives the warnings of the schedule and of the reports.
@@ -130,8 +164,8 @@ func (s *schedule) warningsOf(v view, o *observed) []Warning {
 		w.Cluster = s.groups.Cluster(position)
 		warnings = append(warnings, w)
 	}
-	if n := o.all[succeededUndated]; n > 0 {
-		warnings = append(warnings, Warning{Type: WarningSuccessWithoutTime, Clusters: int(n), Cluster: s.firstUndatedSuccess(v)})
+	if n := s.undatedSuccesses(&o.totals); n > 0 {
+		warnings = append(warnings, Warning{Type: WarningSuccessWithoutTime, Clusters: n, Cluster: s.firstUndatedSuccess(v)})
 	}
 	if s.missing == "" && s.exceedsRemovals(o) {
 		warnings = append(warnings, Warning{
@@ -140,13 +174,4 @@ func (s *schedule) warningsOf(v view, o *observed) []Warning {
 		})
 	}
 	return warnings
-}
-
-// firstUndatedSuccess names the first cluster that counts and succeeded at an unknown time.
-func (s *schedule) firstUndatedSuccess(v view) string {
-	position, _, ok := v.in(undatedSuccess, 0)
-	for ok && s.isAside(position) {
-		position, _, ok = v.in(undatedSuccess, position+1)
-	}
-	return s.groups.Cluster(position)
 }

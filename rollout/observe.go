@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/cohort-ocm/cohort/grouping"
 	"github.com/cohort-ocm/cohort/internal/fielderrs"
 	"github.com/cohort-ocm/cohort/status"
 )
@@ -20,17 +21,19 @@ func (r *Result) observe(s *schedule, reports []status.Report, now time.Time) (o
 		r.starts = make([]time.Time, n)
 	}
 	o := observed{unselected: s.options.unselected}
-	var errs field.ErrorList
+	named := true
 	var others bitmap // the reports of clusters that are not selected
 	var several map[string]status.Report
 	for i := range reports {
 		report := &reports[i]
-		position, selected := s.groups.Position(report.Cluster)
+		position, member := s.groups.Position(report.Cluster)
+		if !member || s.hasLeft(position) {
+			others.add(i, len(reports))
+		}
 		switch {
 		case report.Cluster == "":
-			errs = append(errs, withoutCluster(field.NewPath("reports").Index(i)))
-		case !selected:
-			others.add(i, len(reports))
+			named = false
+		case !member:
 		case r.states[position] != unreported:
 			if several == nil {
 				several = make(map[string]status.Report)
@@ -40,24 +43,32 @@ func (r *Result) observe(s *schedule, reports []status.Report, now time.Time) (o
 			r.set(position, report, now)
 		}
 	}
-	if len(errs) > 0 {
-		return o, fielderrs.Join(errs)
+	if !named {
+		return o, fielderrs.Join(nameless(reports, field.NewPath("reports")))
+	}
+	if others.n > 0 || len(s.options.memory.all()) > 0 {
+		o.where.left, o.once = s.whoLeft(s.options.former, s.seen(reports, &others, now), now)
 	}
 	r.merge(reports, several, now)
-	for cluster := range several {
-		o.merged.add(cluster)
+	r.recall(&o, now)
+	if s.final {
+		o.where = placed{}
+	} else if o.where.moved = s.whoMoved(r.states); !o.where.none() {
+		return o, nil // to be observed with them
 	}
-	o.remove(reports, &others)
+	for cluster := range several {
+		if position, _ := s.groups.Position(cluster); !s.hasLeft(position) {
+			o.merged.add(cluster)
+		}
+	}
+	o.remove(s.groups, reports, &others)
+	o.deleting = s.endings(r.deleting)
 	o.recheck = r.count()
 	r.aside = s.sort(r.tallies, r.states)
-	o.recent = r.recentStarts(now)
+	o.recent = r.recentStarts(o.once, now)
 	o.totals = s.sum(r.tallies, r.aside)
 	o.active, o.breached = s.firsts(&o.totals)
 	return o, nil
-}
-
-func withoutCluster(report *field.Path) *field.Error {
-	return field.Required(report.Child("cluster"), "must be the name of a ManagedCluster")
 }
 
 // unknownAge is the age of a cluster where it is unknown since when it stands so.
@@ -71,18 +82,131 @@ func (r *Result) set(position int, report *status.Report, now time.Time) {
 	r.states[position] = state
 	r.age(position, state, since, now)
 	if r.starts != nil {
-		r.starts[position] = startedAt(kind, since, lagOf(report))
+		r.starts[position] = startedAt(kind, since, appliedOf(report, since))
 	}
+	if report.Deleting || r.evidence != nil || r.schedule.hasLeft(position) || r.schedule.options.memory != nil {
+		r.note(position, report)
+	}
+}
+
+// note keeps the report of a cluster that left or moved, whose object is being deleted, or that the record has.
+func (r *Result) note(position int, said *status.Report) {
+	s := r.schedule
+	_, stored := s.options.memory.entry(said.Cluster)
+	if !said.Deleting && !s.hasLeft(position) && !s.hasMoved(position) && !stored {
+		delete(r.deleting, position) // one of several reports may have said so
+		return
+	}
+	r.remember()
+	r.evidence[position], r.deleting[position] = reportOf(said), said.Deleting
+	if s.hasLeft(position) && r.states[position].waiting() {
+		r.states[position] = skipped
+	}
+}
+
+// remember makes the maps of what has to be known beyond the states.
+func (r *Result) remember() {
+	if r.evidence == nil {
+		r.evidence, r.deleting = make(map[int]report), make(map[int]bool)
+	}
+}
+
+// recall lets what the record says count where the reports say less (R49).
+func (r *Result) recall(o *observed, now time.Time) {
+	s := r.schedule
+	for cluster, e := range s.options.memory.all() {
+		position, member := s.groups.Position(cluster)
+		if !member {
+			continue
+		}
+		saw := sighting{r.evidence[position], r.deleting[position], !s.hasLeft(position)}
+		x, recorded := s.decide(cluster, saw)
+		if !recorded {
+			o.comesBack(s, position, x, e, now)
+			continue
+		}
+		r.states[position] = s.stateAt(position, x, now)
+		r.tries.set(position, x.attempt, len(r.states))
+		r.age(position, r.states[position], x.since, now)
+		r.remember()
+		r.evidence[position] = x
+		if r.starts != nil {
+			r.starts[position] = startedAt(x.kind, x.since, x.applied)
+		}
+	}
+}
+
+// comesBack lets the earlier start of a cluster count that waits for its turn once more (R49).
+func (o *observed) comesBack(s *schedule, position int, r report, e entry, now time.Time) {
+	if !r.kind.waiting() || s.isAside(position) || !s.hasStarted(e.report, now) && !s.isAwaited(e.report, now) {
+		return
+	}
+	if e.isSuccess() {
+		e.kind = onceSucceeded
+	} else {
+		e.kind = onceStarted
+	}
+	o.once = append(o.once, past{s.groups.Cluster(position), e.key, e.report})
+}
+
+// seen merges the reports of each cluster that is not selected and may count.
+func (s *schedule) seen(reports []status.Report, others *bitmap, now time.Time) map[string]sighting {
+	var merged map[string]status.Report
+	for i := range reports {
+		if others.n == 0 || !others.has(i) {
+			continue
+		}
+		if _, recorded := s.options.memory.entry(reports[i].Cluster); !recorded && !s.mayCount(reportOf(&reports[i]), now) {
+			continue
+		}
+		if merged == nil {
+			merged = make(map[string]status.Report)
+		}
+		merged[reports[i].Cluster] = status.Report{}
+	}
+	if merged == nil {
+		return nil
+	}
+	for i := range reports {
+		if before, may := merged[reports[i].Cluster]; may && before.Cluster != "" {
+			merged[reports[i].Cluster] = status.Merge(before, reports[i])
+		} else if may {
+			merged[reports[i].Cluster] = reports[i]
+		}
+	}
+	all := make(map[string]sighting, len(merged))
+	for cluster, report := range merged {
+		all[cluster] = sighting{report: reportOf(&report), deleting: report.Deleting}
+	}
+	return all
 }
 
 // age notes how long the cluster at a position has been in a state, where that matters.
 func (r *Result) age(position int, s state, since, now time.Time) {
+	delete(r.far, position) // one of several reports, or one that the record replaces, may have been far away
 	if !agedStates.has(s) && (s != succeeded || r.schedule.wait == 0) {
 		return
 	}
-	if r.ages[position] = now.Sub(since); since.IsZero() {
-		r.ages[position] = unknownAge
+	age := now.Sub(since)
+	switch {
+	case since.IsZero():
+		age = unknownAge
+	case age == math.MaxInt64 || age == math.MinInt64: // further away than a Duration can say
+		age = max(age, unknownAge+1)
+		if r.far == nil {
+			r.far = make(map[int]time.Time)
+		}
+		r.far[position] = since
 	}
+	r.ages[position] = age
+}
+
+// since gives the time from which the age of a position counts, where that is known.
+func (r *Result) since(position int) time.Time {
+	if at, ok := r.far[position]; ok {
+		return at
+	}
+	return r.now.Add(-r.ages[position])
 }
 
 // merge sets each cluster in several from all of its reports (R1).
@@ -118,13 +242,12 @@ func (r *Result) count() (recheck time.Duration) {
 }
 
 // recentStarts looks at the starts within the span of MaxStarts (R36).
-func (r *Result) recentStarts(now time.Time) recent {
+func (r *Result) recentStarts(once []past, now time.Time) recent {
 	l := r.schedule.options.starts
 	if l == nil {
 		return recent{}
 	}
-	var within []time.Time
-	unknown := 0
+	within, unknown := r.schedule.startsOf(once, now), 0
 	for position, at := range r.starts {
 		if r.schedule.isAside(position) {
 			continue
@@ -138,15 +261,20 @@ func (r *Result) recentStarts(now time.Time) recent {
 	return l.recent(within, unknown)
 }
 
-// remove collects the clusters that are not selected, in order, each once (R7).
-func (o *observed) remove(reports []status.Report, others *bitmap) {
+// remove collects the clusters that are not selected, in order, each once (R7), without those that another part removes (R50).
+func (o *observed) remove(groups *grouping.Groups, reports []status.Report, others *bitmap) {
 	if others.n == 0 {
 		return
 	}
 	o.removed = make([]string, 0, others.n)
+	deleting := 0
 	for i := range reports {
-		if others.has(i) {
+		if !others.has(i) {
+			continue
+		}
+		if elsewhere, _ := groups.Elsewhere(reports[i].Cluster); !elsewhere {
 			o.removed = append(o.removed, reports[i].Cluster)
+			deleting += one(reports[i].Deleting)
 		}
 	}
 	slices.Sort(o.removed)
@@ -156,6 +284,26 @@ func (o *observed) remove(reports []status.Report, others *bitmap) {
 		}
 	}
 	o.removed = slices.Compact(o.removed)
+	if o.there = o.removed; deleting > 0 {
+		o.there = whoStays(o.removed, reports, others)
+	}
+}
+
+// whoStays gives those of the names, which are in order, that have an object which is not being deleted.
+func whoStays(names []string, reports []status.Report, others *bitmap) []string {
+	stays := make([]bool, len(names))
+	for i := range reports {
+		if at, found := slices.BinarySearch(names, reports[i].Cluster); found && others.has(i) && !reports[i].Deleting {
+			stays[at] = true
+		}
+	}
+	there := make([]string, 0, len(names))
+	for i, name := range names {
+		if stays[i] {
+			there = append(there, name)
+		}
+	}
+	return there
 }
 
 // bitmap is a set of small integers that takes memory once the first is in it.

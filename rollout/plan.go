@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
 	"github.com/cohort-ocm/cohort/grouping"
@@ -13,25 +14,27 @@ import (
 
 // Plan says what may happen at the time now in a rollout by strategy over groups. Reports say how the clusters stand,
 // in any order; a cluster without a report never got the workload. The result does not depend on earlier calls, except
-// by [RemoveAfter]. Inputs are not changed; the result keeps groups.
+// by [Options].Previous. Inputs are not changed; the result keeps groups.
 //
 // Several reports of one cluster count as one ([status.Merge]), and the result warns of it.
 //
-// It is an error if [Validate] finds fault with the strategy, an option is invalid, or a report has no cluster. The error joins
-// one *field.Error per fault by [errors.Join]: errors.As finds the first, and the error's Unwrap() []error gives all.
+// It is an error if [Validate] finds fault with the strategy, [Options.Validate] with the options, or a report has no
+// cluster. The error joins one *field.Error per fault by [errors.Join]: errors.As finds the first, and the error's
+// Unwrap() []error gives all.
 //
 // It takes time linear in the clusters and the reports, and a number of allocations that depends on neither. In
-// addition it sorts the removed clusters and, with [Order], the waiting ones, and keeps clusters with several reports
+// addition it sorts the removed clusters and, with [Options].Order, the waiting ones, and keeps clusters with several reports
 // in a map.
-func Plan(strategy clusterv1alpha1.RolloutStrategy, groups *grouping.Groups, reports []status.Report, now time.Time, opts ...Option) (*Result, error) {
-	rules, o, errs := compile(strategy, opts)
+func Plan(strategy clusterv1alpha1.RolloutStrategy, groups *grouping.Groups, reports []status.Report, now time.Time, opts Options) (*Result, error) {
+	rules, o, errs := compile(strategy, &opts)
 	if len(errs) > 0 {
-		return nil, fielderrs.Join(errs)
+		return nil, fielderrs.Join(append(errs, nameless(reports, field.NewPath("reports"))...))
 	}
-	return newSchedule(rules, o, groups).plan(reports, now)
+	return newSchedule(rules, o, groups, nil).plan(reports, now)
 }
 
-// plan makes the result of a schedule and the reports.
+// plan makes the result of a schedule and the reports. The schedule is that of the selected clusters. Where others left and
+// still count, or some moved, the reports are observed once more, with the schedule of all of them.
 func (s *schedule) plan(reports []status.Report, now time.Time) (*Result, error) {
 	now = now.Round(0) // reports have wall clock times, so a monotonic reading of the caller is dropped
 	s.options.back.rank(s, now)
@@ -44,7 +47,17 @@ func (s *schedule) plan(reports []status.Report, now time.Time) (*Result, error)
 	if err != nil {
 		return nil, err
 	}
-	plan.scan = scan{schedule: s, states: r.states, result: r}
+	if where := &observed.where; !where.none() {
+		with, o := where.in(s.groups), s.options
+		o.back = o.back.in(with, s.groups)
+		s = newSchedule(s.rules, o, with, where)
+		s.options.back.rank(s, now)
+		*r = Result{}
+		if observed, err = r.observe(s, reports, now); err != nil {
+			return nil, err
+		}
+	}
+	plan.scan = scan{schedule: s, states: r.states, result: r, once: observed.once}
 	r.complete(&plan.scan, &observed, now)
 	return r, nil
 }
@@ -53,13 +66,16 @@ func (s *schedule) plan(reports []status.Report, now time.Time) (*Result, error)
 func (r *Result) complete(v view, o *observed, now time.Time) {
 	s := r.schedule
 	r.now, r.fronts = now, &fronts{}
-	r.Schedule = s.Schedule.clone()
+	r.Schedule = s.clone()
 	everyone := o.everyone()
 	r.InFlight = s.list(v, inFlightStates, everyone.inFlight())
 	r.Next, r.choice = s.next(v, o, now, r)
 	r.removed, r.warnings = len(r.Removed), slices.Clone(r.Warnings)
-	if r.kept = o.removed; !s.withholds(o) {
-		r.kept = slices.Clone(r.Leaving)
+	if r.kept = without(o.removed, r.Removed); len(s.gone) > 0 { // how these stand is known
+		r.kept = slices.DeleteFunc(slices.Clone(r.kept), func(cluster string) bool {
+			_, counts := s.groups.Position(cluster)
+			return counts
+		})
 	}
 }
 

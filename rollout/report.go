@@ -1,6 +1,7 @@
 package rollout
 
 import (
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -14,11 +15,35 @@ type report struct {
 	kind    state
 	since   time.Time
 	attempt int
-	lag     time.Duration // how long before since the version was applied
+	applied time.Time // since when the cluster has the version; since where the report does not say
+}
+
+// reportOf reads a report.
+func reportOf(r *status.Report) report {
+	kind, since := read(r)
+	return report{kind: kind, since: since, attempt: max(r.Attempt, 0), applied: appliedOf(r, since)}
+}
+
+// equals says whether two reports say the same.
+func (r report) equals(other report) bool {
+	return r.kind == other.kind && r.attempt == other.attempt && r.since.Equal(other.since) && r.applied.Equal(other.applied)
+}
+
+// toStatus gives a report of a cluster with the given status and the times of r.
+func (r report) toStatus(cluster string, as status.RolloutStatus) status.Report {
+	s := status.Report{Cluster: cluster, Status: as, Attempt: r.attempt}
+	if !r.since.IsZero() {
+		s.Applied = r.applied.UTC()
+	}
+	if r.since.After(r.applied) && as != status.Skip {
+		s.LastTransitionTime = r.since.UTC()
+	}
+	return s
 }
 
 // read gives the kind of a report and since when. A status that the API may add one day counts as Progressing. So does
-// ToApply where the cluster has the workload and has not answered yet (R1, R27).
+// ToApply where the cluster has the workload and has not answered yet (R1, R27). A success counts from its first answer, if
+// that was noted (R5).
 func read(r *status.Report) (kind state, since time.Time) {
 	since = r.LastTransitionTime.Round(0) // so that all of them can be compared
 	if !r.Applied.IsZero() && r.Applied.After(since) {
@@ -31,6 +56,9 @@ func read(r *status.Report) (kind state, since time.Time) {
 		}
 		return silent, since
 	case status.Succeeded:
+		if !r.Applied.IsZero() && r.Answered.After(since) {
+			since = r.Answered.Round(0)
+		}
 		return succeeded, since
 	case status.Failed:
 		return failed, since
@@ -43,12 +71,12 @@ func read(r *status.Report) (kind state, since time.Time) {
 	}
 }
 
-// lagOf says how long before the since of read the present version was applied; 0 where the report does not say.
-func lagOf(r *status.Report) time.Duration {
+// appliedOf says since when the cluster has the present version: the since of read where the report does not say.
+func appliedOf(r *status.Report, since time.Time) time.Time {
 	if r.Applied.IsZero() {
-		return 0
+		return since
 	}
-	return max(0, r.LastTransitionTime.Round(0).Sub(r.Applied.Round(0)))
+	return r.Applied.Round(0)
 }
 
 // Report replaces what was reported of clusters before. Several reports of one cluster in a call count as one
@@ -57,14 +85,8 @@ func lagOf(r *status.Report) time.Duration {
 //
 // It is an error (one *field.Error per fault, joined as by [Plan]) if a report has no cluster. Then none of the reports has an effect.
 func (p *Planner) Report(reports ...status.Report) error {
-	var errs field.ErrorList
-	for i := range reports {
-		if reports[i].Cluster == "" {
-			errs = append(errs, withoutCluster(field.NewPath("reports").Index(i)))
-		}
-	}
-	if len(errs) > 0 {
-		return fielderrs.Join(errs)
+	if slices.ContainsFunc(reports, func(r status.Report) bool { return r.Cluster == "" }) {
+		return fielderrs.Join(nameless(reports, field.NewPath("reports")))
 	}
 	p.lock()
 	defer p.mu.Unlock()
@@ -90,7 +112,7 @@ func (p *Planner) merge(reports []status.Report) map[string]status.Report {
 	for i := range reports {
 		r := &reports[i]
 		last := p.writes[r.Cluster]
-		if last.outdates(r) {
+		if last.outdates(r, p.tried[r.Cluster]) {
 			continue
 		}
 		before, again := first[r.Cluster]
@@ -110,7 +132,7 @@ func (p *Planner) merge(reports []status.Report) map[string]status.Report {
 // observe takes in one report, perhaps merged from several.
 func (p *Planner) observe(r *status.Report, several bool) {
 	last := p.writes[r.Cluster]
-	if last.outdates(r) {
+	if last.outdates(r, p.tried[r.Cluster]) {
 		return
 	}
 	if several {
@@ -118,8 +140,14 @@ func (p *Planner) observe(r *status.Report, several bool) {
 	} else {
 		delete(p.several, r.Cluster)
 	}
-	said := report{attempt: last.attemptOf(r), lag: lagOf(r)}
+	if r.Deleting {
+		p.deleting[r.Cluster] = true
+	} else {
+		delete(p.deleting, r.Cluster)
+	}
+	said := report{attempt: last.attemptOf(r)}
 	said.kind, said.since = read(r)
+	said.applied = appliedOf(r, said.since)
 	p.set(r.Cluster, said)
 }
 
@@ -128,16 +156,17 @@ func (p *Planner) observe(r *status.Report, several bool) {
 // Neither has a report without Applied that is ToApply or whose LastTransitionTime is older. Call Applied after each
 // write that [Planner.Next] asked for or that changed the version, with the time that was noted in the object.
 //
-// A waiting cluster is in the wanted attempt ([Attempt]) from this write on. Any other cluster stays in its attempt. From
+// A waiting cluster is in the wanted attempt ([Options].Attempt) from this write on. Any other cluster stays in its attempt. From
 // then on a report of an earlier attempt has no effect where its Applied is older than when, by any fraction of a second. A
 // report without Applied counts for the cluster's attempt, whatever its own number. But a failure with an earlier number has
-// no effect unless it came after when: it is taken for the failure that is being tried again.
+// no effect unless it came after when, and after the failure that was known at the call: it is taken for the failure that
+// is being tried again.
 //
 // Where the answer to a write was lost, read the object. Call Applied only if the object has the wanted attempt
 // ([status.StampOf]); otherwise only Report it.
 //
-// Applied has the effect of a report of ToApply with that time in Applied, unless a later report is known already. For
-// another version begin anew, as [Planner] says.
+// Applied has the effect of a report of ToApply with that time in Applied, unless a report that it does not outdate is
+// known already. For another version begin anew, as [Planner] says.
 func (p *Planner) Applied(cluster string, when time.Time) {
 	when = when.Round(0)
 	t := p.lock()
@@ -146,11 +175,7 @@ func (p *Planner) Applied(cluster string, when time.Time) {
 	if cluster == "" || when.IsZero() || when.Before(last.when) {
 		return
 	}
-	known := t.removed[cluster]
-	position, selected := t.schedule.groups.Position(cluster)
-	if selected {
-		known = t.reported(position)
-	}
+	known := p.last(cluster)
 	waits := t.schedule.state(known.kind, known.since, known.attempt, when).waiting()
 	attempt := known.attempt
 	if waits {
@@ -161,14 +186,17 @@ func (p *Planner) Applied(cluster string, when time.Time) {
 	}
 	again := when.Equal(last.when) || waits && when.Equal(known.since)
 	p.writes[cluster] = write{when, attempt, again}
-	if !waits && !isBefore(known.since, when) {
+	if waits && (known.kind == failed || known.kind == timedOut) {
+		if p.tried == nil {
+			p.tried = make(map[string]time.Time)
+		}
+		p.tried[cluster] = known.since
+	}
+	if !waits && !isBefore(known.applied, when) {
 		return
 	}
-	if r := (report{silent, when, attempt, 0}); selected {
-		t.report(position, r)
-	} else {
-		t.reportRemoved(cluster, r)
-	}
+	delete(p.deleting, cluster)
+	p.set(cluster, report{silent, when, attempt, when})
 }
 
 // Forget drops what Report and Applied said of clusters: their workload is gone, or was never there. Names without a
@@ -180,16 +208,9 @@ func (p *Planner) Forget(clusters ...string) {
 	for _, cluster := range clusters {
 		delete(p.several, cluster)
 		delete(p.writes, cluster)
+		delete(p.deleting, cluster)
+		delete(p.tried, cluster)
 		p.set(cluster, report{})
-	}
-}
-
-// set replaces the report of a cluster; the zero report removes it.
-func (p *Planner) set(cluster string, r report) {
-	if position, selected := p.tracker.schedule.groups.Position(cluster); selected {
-		p.tracker.report(position, r)
-	} else {
-		p.tracker.reportRemoved(cluster, r)
 	}
 }
 
@@ -202,15 +223,16 @@ type write struct {
 
 // outdates says whether a report is about a version or an attempt before the write (R27, R39). A report with exactly the time
 // of the write is about that write, whatever its attempt. A report without Applied does not say which write it is about. Only
-// a failure that is not after the write and has an earlier number is taken for the failure that is being tried again.
-func (w write) outdates(r *status.Report) bool {
+// a failure with an earlier number is taken for the failure that is being tried again, if it is not after the write, or not
+// after the failure that was tried again: the clock of the cluster may be ahead.
+func (w write) outdates(r *status.Report, tried time.Time) bool {
 	if w.when.IsZero() {
 		return false
 	}
 	earlier := max(r.Attempt, 0) < w.attempt
 	if of := r.LastTransitionTime; r.Applied.IsZero() {
 		fails := r.Status == status.Failed || r.Status == status.TimeOut
-		return r.Status == status.ToApply || isBefore(of, w.when) || earlier && fails && !of.After(w.when)
+		return r.Status == status.ToApply || isBefore(of, w.when) || earlier && fails && !(of.After(w.when) && of.After(tried))
 	}
 	of := r.Applied
 	return isBefore(of, w.when) || earlier && (of.Before(w.when) || w.again && !of.After(w.when))

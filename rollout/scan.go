@@ -12,6 +12,7 @@ type scan struct {
 	sorted   []int32     // the positions that the last call of turn sorted; only with an Order
 	result   *Result     // has how long clusters have been in their states
 	lasts    []time.Time // the last success of each stage; nil until somebody asks
+	once     []past      // clusters of which only the start or the success counts
 	ranks    *ranks      // for a graph, where several stages start at a time; nil until the first turn
 }
 
@@ -25,6 +26,10 @@ func (v *scan) in(states stateSet, from int) (int, state, bool) {
 }
 
 func (v *scan) at(position int) state { return v.states[position] }
+
+func (v *scan) reported(position int) report { return v.result.evidence[position] }
+
+func (v *scan) attempts() attempts { return v.result.tries }
 
 func (v *scan) turn(stage int, s state, from int) (position, place int, ok bool) {
 	if v.schedule.After != nil {
@@ -90,8 +95,13 @@ func (v *scan) lastSuccess(stage int) time.Time {
 			continue
 		}
 		last := &v.lasts[s.stageOf[s.groups.GroupAt(position)]]
-		if at := v.result.now.Add(-age); at.After(*last) {
+		if at := v.result.since(position); at.After(*last) {
 			*last = at
+		}
+	}
+	if len(v.once) > 0 {
+		for stage := range v.lasts {
+			v.lasts[stage] = latest(v.lasts[stage], s.successOf(v.once, stage))
 		}
 	}
 	return v.lasts[stage]

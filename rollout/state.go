@@ -30,6 +30,10 @@ const (
 	timedOut                        // settled and a failure: reported so
 	timedOutNow                     // settled and a failure: by its deadline
 	numStates
+
+	// These kinds are only of entries of a record (R48). No cluster is in such a state.
+	onceStarted
+	onceSucceeded
 )
 
 // starting is added to a waiting state that starts.
@@ -88,6 +92,15 @@ func (s state) disposition() Disposition {
 	}
 }
 
+// stateAt does what state does for the cluster at a position. A cluster that left never waits for its turn.
+func (s *schedule) stateAt(position int, r report, now time.Time) state {
+	is := s.state(r.kind, r.since, r.attempt, now)
+	if is.waiting() && s.hasLeft(position) {
+		return skipped
+	}
+	return is
+}
+
 // state gives a cluster's state at the time now, from its reported kind, since when it is of that kind, and its attempt
 // (R3 to R5, R39).
 func (s *schedule) state(kind state, since time.Time, attempt int, now time.Time) state {
@@ -134,11 +147,19 @@ func (r *rules) phase(kind state) (limit time.Duration, before, undated, after s
 
 // left gives the time until time alone changes the state of a cluster of the given age; 0 if it does not.
 func (r *rules) left(s state, age time.Duration) time.Duration {
+	if limit := r.limitOf(s); limit > 0 {
+		return minus(limit, age)
+	}
+	return 0
+}
+
+// limitOf gives the age at which time alone changes a state; 0 if it does not.
+func (r *rules) limitOf(s state) time.Duration {
 	switch {
 	case s == soaking:
-		return minus(r.minSuccessTime, age)
+		return r.minSuccessTime
 	case (s == silent || s == progressing || s == failed) && r.deadline != nil:
-		return minus(*r.deadline, age)
+		return *r.deadline
 	default:
 		return 0
 	}

@@ -1,0 +1,118 @@
+package rollout
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/cohort-ocm/cohort/grouping"
+)
+
+// Who left with the version and is not done with it stays a member of its group (R46, R47): the schedule is made over the
+// groups with these clusters. So all that looks at positions, tallies and stages counts them like any other cluster. What is
+// said of them alone stands here.
+//
+// A selected cluster that moved while it counts stays a member of the group before, in the same way (R52).
+//
+// For example, group 0 is {a b} and group 1 {c}. Then b is tainted with its work in flight: the groups are 0 {a} and 1 {c},
+// and the schedule's groups are still 0 {a b} and 1 {c}, and b is in gone.
+
+// unknownGroup is the key of the group of clusters that left from a group that nobody knows.
+func unknownGroup() grouping.Key { return grouping.Key{Index: -1} }
+
+// placed are the clusters that are not members of the group that selects them now: of those that left and of those that moved,
+// the groups in which they count.
+type placed struct{ left, moved map[string]grouping.Key }
+
+// none says whether everyone is where the groups have them.
+func (p *placed) none() bool { return len(p.left)+len(p.moved) == 0 }
+
+// in gives the groups with the clusters where they count.
+func (p *placed) in(groups *grouping.Groups) *grouping.Groups {
+	all := p.left
+	if len(p.moved) > 0 {
+		all = maps.Clone(p.moved)
+		maps.Copy(all, p.left)
+	}
+	return groups.With(all)
+}
+
+// leavers are the clusters of a schedule that left or moved.
+type leavers struct {
+	final  bool    // they were looked for
+	gone   []int32 // the positions of those that left, in order
+	isLeft []bool  // of each position; nil where nobody left
+	in     []int   // how many that left are in each group; nil where nobody left
+	moved  []int32 // the positions of those that moved, in order
+}
+
+// hasLeft says whether the cluster at a position is not selected.
+func (l *leavers) hasLeft(position int) bool { return l.isLeft != nil && l.isLeft[position] }
+
+// leftIn counts the clusters of a group that left.
+func (l *leavers) leftIn(group int) int {
+	if l.in == nil {
+		return 0
+	}
+	return l.in[group]
+}
+
+// hasMoved says whether the cluster at a position is a member of another group than the one that selects it.
+func (l *leavers) hasMoved(position int) bool {
+	_, has := slices.BinarySearch(l.moved, int32(position))
+	return has
+}
+
+// newLeavers finds the clusters that left or moved among the members of groups.
+func newLeavers(groups *grouping.Groups, where *placed) (l leavers) {
+	if where == nil {
+		return l
+	}
+	l.final = true
+	for cluster := range where.moved {
+		position, _ := groups.Position(cluster)
+		l.moved = append(l.moved, int32(position))
+	}
+	slices.Sort(l.moved)
+	left := where.left
+	if len(left) == 0 {
+		return l
+	}
+	l.isLeft, l.in = make([]bool, groups.NumClusters()), make([]int, groups.Len())
+	for cluster := range left {
+		position, _ := groups.Position(cluster)
+		l.isLeft[position] = true
+		l.gone = append(l.gone, int32(position))
+		l.in[groups.GroupAt(position)]++
+	}
+	slices.Sort(l.gone)
+	return l
+}
+
+// leftMark follows the name of a cluster that left, in sentences.
+const leftMark = " (left)"
+
+// giveUp names the way to give up clusters that left, where some of the given ones did.
+func giveUp(blockers []Blocker) []Remedy {
+	var names []string
+	for i := range blockers {
+		if blockers[i].Left {
+			names = append(names, blockers[i].Name)
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	return []Remedy{{Type: RemedyGiveUp, Clusters: listed(names, len(names))}}
+}
+
+// left lists the clusters that left.
+func (s *schedule) left(v view) []Cluster {
+	if len(s.gone) == 0 {
+		return nil
+	}
+	clusters := make([]Cluster, len(s.gone))
+	for i, position := range s.gone {
+		clusters[i] = s.cluster(int(position), v.at(int(position)), v.attempts().of(int(position)))
+	}
+	return clusters
+}

@@ -1,0 +1,388 @@
+package rollout
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+
+	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/status"
+)
+
+// Memory is what the owner of a rollout remembers of clusters that left with its version. It lets their failures and starts
+// count when their objects are gone. Before each call read the record from the owner. After each call store [Next].Record in
+// it, if it has changed. A cluster is in Removed only once the stored record has what its object tells. So nothing is
+// forgotten, whenever the controller dies.
+type Memory struct {
+	// Version is the version that is wanted, on a way back the version before ([status.Revisions].Target says it in both cases).
+	// It must not be empty. A record about another version counts for nothing.
+	Version string `json:"version"`
+	// Record is the record as it is stored in the owner ([status.RecordsOf]). Each of its entries must have a cluster.
+	Record status.Record `json:"record,omitzero"`
+	// AtOnce says that an object is gone as soon as it is deleted, as a replicated policy is. Otherwise an agent has to let go
+	// of it, as with a ManifestWork or an add-on.
+	AtOnce bool `json:"atOnce,omitempty"`
+}
+
+// compile checks a memory and looks up what its record says.
+func (m *Memory) compile(path *field.Path) (*memory, *field.Error) {
+	isNameless := func(left status.Left) bool { return left.Cluster == "" }
+	if m.Version == "" {
+		return nil, field.Required(path.Child("version"), "must be the version that is wanted")
+	}
+	if i := slices.IndexFunc(m.Record.Left, isNameless); i >= 0 {
+		return nil, field.Required(path.Child("record", "left").Index(i).Child("cluster"), "must be the name of a ManagedCluster")
+	}
+	return newMemory(*m), nil
+}
+
+// memory is a checked Memory.
+type memory struct {
+	Memory
+	entries map[string]entry // by cluster; nil where there are none
+}
+
+// entry is what the record says of a cluster.
+type entry struct {
+	report
+	key grouping.Key
+}
+
+func newMemory(m Memory) *memory {
+	known := &memory{Memory: m}
+	if m.Record.Version != m.Version {
+		known.Record = status.Record{}
+		return known
+	}
+	known.entries = make(map[string]entry, len(m.Record.Left))
+	merged := make(map[string]status.Report, len(m.Record.Left)) // two entries of a cluster count as one (R1)
+	for i := range m.Record.Left {
+		left := &m.Record.Left[i]
+		if before, again := merged[left.Cluster]; again {
+			merged[left.Cluster] = status.Merge(before, left.Report)
+		} else {
+			merged[left.Cluster] = left.Report
+		}
+		report := merged[left.Cluster]
+		e := entry{report: reportOf(&report), key: left.Group}
+		switch {
+		case failureStates.has(e.kind):
+		case report.Status == status.Succeeded && !m.AtOnce:
+			e.kind = onceSucceeded
+		case report.Status == status.Skip || !m.AtOnce:
+			e.kind = onceStarted
+		}
+		if e.key.Index < 0 {
+			e.key = unknownGroup()
+		}
+		known.entries[left.Cluster] = e
+	}
+	return known
+}
+
+// entry gives what the record says of a cluster.
+func (m *memory) entry(cluster string) (entry, bool) {
+	if m == nil {
+		return entry{}, false
+	}
+	e, known := m.entries[cluster]
+	return e, known
+}
+
+// all gives what the record says, by cluster.
+func (m *memory) all() map[string]entry {
+	if m == nil {
+		return nil
+	}
+	return m.entries
+}
+
+// sighting is what was reported of a cluster: the zero sighting where nothing was.
+type sighting struct {
+	report
+	deleting bool
+	selected bool
+}
+
+// decide gives the report that counts for a cluster, from what was reported and from the record (R49). It says whether the record's
+// counts.
+func (s *schedule) decide(cluster string, saw sighting) (counts report, recorded bool) {
+	e, known := s.options.memory.entry(cluster)
+	if !known || s.isGivenUp(cluster) {
+		return saw.report, false
+	}
+	fails := failureStates.has(e.kind)
+	if fails && e.attempt < s.options.attempt {
+		e.kind, fails = onceStarted, false
+	}
+	about := !saw.kind.waiting()
+	switch {
+	case fails && about && saw.endsFailure(&e):
+		return saw.report, false
+	case fails:
+		return e.report, true
+	case about, saw.selected && (e.kind == onceStarted || e.isSuccess()):
+		return saw.report, false
+	default:
+		return e.report, true
+	}
+}
+
+// endsFailure says whether a report about the version counts although the record says that the cluster failed. Silence does not
+// end a failure: a cluster that is back gets its workload again, and its agent has not said yet that it is better.
+func (saw *sighting) endsFailure(e *entry) bool {
+	switch {
+	case saw.kind == succeeded, saw.attempt > e.attempt, saw.selected && !saw.deleting && saw.kind != silent:
+		return true
+	default:
+		return failureStates.has(saw.kind) && saw.attempt == e.attempt
+	}
+}
+
+// whoLeft gives the groups of the clusters that are not selected and count (R46, R47, R50). It also gives those of which only
+// the start or the success counts. Seen has what was reported of clusters that are not selected; of those that the record has,
+// it must have all.
+func (s *schedule) whoLeft(former *former, seen map[string]sighting, now time.Time) (left map[string]grouping.Key, once []past) {
+	consider := func(cluster string, saw sighting) {
+		e, known := s.options.memory.entry(cluster)
+		key := e.key
+		if !known {
+			key, known = former.groupOf(cluster)
+		}
+		_, selected := s.groups.Elsewhere(cluster)
+		others := s.groups.Parts() > 1 && !known && (selected || former != nil)
+		if others || s.isGivenUp(cluster) {
+			return
+		}
+		if !known {
+			key = unknownGroup()
+		}
+		switch r, _ := s.decide(cluster, saw); {
+		case s.stillCounts(r, now):
+			left = with(left, cluster, key)
+		case s.hasStarted(r, now) || s.isAwaited(r, now):
+			once = append(once, past{cluster, key, r})
+		}
+	}
+	for cluster, saw := range seen {
+		consider(cluster, saw)
+	}
+	for cluster := range s.options.memory.all() {
+		if _, reported := seen[cluster]; reported {
+			continue
+		}
+		if position, selected := s.groups.Position(cluster); !selected || s.hasLeft(position) {
+			consider(cluster, sighting{})
+		}
+	}
+	return left, once
+}
+
+// past is a cluster of which only the start or the success counts (R34, R36).
+type past struct {
+	cluster string
+	key     grouping.Key
+	report
+}
+
+// isGivenUp says of a cluster that left whether it is not counted (R37).
+func (s *schedule) isGivenUp(cluster string) bool {
+	return s.options.uncounted.has(cluster)
+}
+
+// stillCounts says whether a cluster that left is in flight or a failure (R46).
+func (s *schedule) stillCounts(r report, now time.Time) bool {
+	state := s.state(r.kind, r.since, r.attempt, now)
+	return inFlightStates.has(state) || failureStates.has(state)
+}
+
+// mayCount says whether a cluster that left can count for anything by a report.
+func (s *schedule) mayCount(r report, now time.Time) bool {
+	return s.stillCounts(r, now) || s.hasStarted(r, now) || s.isAwaited(r, now)
+}
+
+// startsOf gives the starts within the span of MaxStarts of clusters that are no members any more.
+func (s *schedule) startsOf(once []past, now time.Time) []time.Time {
+	starts := make([]time.Time, 0, len(once))
+	for i := range once {
+		if p := &once[i]; s.hasStarted(p.report, now) {
+			starts = append(starts, startedAt(p.kind, p.since, p.applied))
+		}
+	}
+	return starts
+}
+
+// successOf gives the last success of clusters that are no members of a stage any more; zero if there is none.
+func (s *schedule) successOf(once []past, stage int) (last time.Time) {
+	for i := range once {
+		p := &once[i]
+		if !p.isSuccess() {
+			continue
+		}
+		if group, there := groupWith(s.groups, p.key); there && int(s.stageOf[group]) != stage {
+			continue // where nobody knows the group, it may be any
+		}
+		last = latest(last, p.since)
+	}
+	return last
+}
+
+// groupWith finds a group by its key.
+func groupWith(groups *grouping.Groups, key grouping.Key) (group int, there bool) {
+	for group := range groups.Len() {
+		if groups.Key(group) == key {
+			return group, true
+		}
+	}
+	return 0, false
+}
+
+// hasStarted says whether a cluster started within the span of MaxStarts.
+func (s *schedule) hasStarted(r report, now time.Time) bool {
+	l := s.options.starts
+	if l == nil {
+		return false
+	}
+	at := startedAt(r.kind, r.since, r.applied)
+	return !at.IsZero() && now.Sub(at) < l.per
+}
+
+// isSuccess says whether a report is of a cluster that succeeded, or only tells when it did.
+func (r *report) isSuccess() bool { return r.kind == succeeded || r.kind == onceSucceeded }
+
+// isAwaited says whether a stage may wait for the time since the success of a cluster (R34).
+func (s *schedule) isAwaited(r report, now time.Time) bool {
+	return s.wait > 0 && r.isSuccess() && !r.since.IsZero() && now.Before(r.since.Add(s.wait))
+}
+
+// endings gives the selected clusters among those whose objects are being deleted.
+func (s *schedule) endings(deleting map[int]bool) map[int]bool {
+	maps.DeleteFunc(deleting, func(position int, is bool) bool { return !is || s.hasLeft(position) })
+	return deleting
+}
+
+// record gives the record that the owner has to store (R48, R52). Deleting has the positions of the selected clusters whose objects
+// are being deleted, and once has those of which only the start or the success counts.
+func (s *schedule) record(v view, deleting map[int]bool, once []past, now time.Time) (r status.Record) {
+	m := s.options.memory
+	if m == nil {
+		return r
+	}
+	r.Version, r.Attempt = m.Version, s.options.attempt
+	before := m.overflow(r.Attempt, now)
+	r.More, r.Until = before.n, before.until
+	if s.missing != "" {
+		r.Left = slices.Clone(m.Record.Left)
+		return r
+	}
+	for _, position := range s.recordable(deleting) {
+		if left, wanted := s.wants(v, int(position), deleting[int(position)], now); wanted {
+			r.Left = append(r.Left, left)
+		}
+	}
+	for i := range once {
+		p := &once[i]
+		as := status.Skip
+		if s.isAwaited(p.report, now) {
+			as = status.Succeeded
+		}
+		r.Left = append(r.Left, status.Left{Report: p.toStatus(p.cluster, as), Group: p.key})
+	}
+	slices.SortFunc(r.Left, func(a, b status.Left) int { return strings.Compare(a.Cluster, b.Cluster) })
+	var over overflow
+	r.Left, over = s.fit(r.Left)
+	over = before.with(over)
+	r.More, r.Until = over.n, over.until
+	return r
+}
+
+// recordable gives the positions that may need an entry, each once: of clusters that left or moved, whose objects are being
+// deleted, or that have one.
+func (s *schedule) recordable(deleting map[int]bool) []int32 {
+	positions := slices.Concat(s.gone, s.moved)
+	for position := range deleting {
+		positions = append(positions, int32(position))
+	}
+	for cluster := range s.options.memory.entries {
+		if position, ok := s.groups.Position(cluster); ok {
+			positions = append(positions, int32(position))
+		}
+	}
+	slices.Sort(positions)
+	return slices.Compact(positions)
+}
+
+// rankOf puts failures first, then flights and successes, then starts.
+func rankOf(l *status.Left) int {
+	switch l.Status {
+	case status.TimeOut, status.Failed:
+		return 0
+	case status.Skip:
+		return 2
+	default:
+		return 1
+	}
+}
+
+// wants gives the entry of a cluster that left or moved, whose object is being deleted, or that has an entry (R48, R49).
+func (s *schedule) wants(v view, position int, deleting bool, now time.Time) (left status.Left, wanted bool) {
+	cluster, m := s.groups.Cluster(position), s.options.memory
+	r, is := v.reported(position), v.at(position)
+	e, stored := m.entry(cluster)
+	stands := stored && r.equals(e.report)
+	moved := s.hasMoved(position)
+	if s.isAside(position) || !s.hasLeft(position) && !moved && !deleting && !stands || s.options.back.isReturning(cluster) {
+		return left, false
+	}
+	limited := s.Type != clusterv1alpha1.All || s.options.ramp > 0 || s.options.starts != nil
+	elsewhere, _ := s.groups.Elsewhere(cluster)
+	var as status.RolloutStatus
+	switch {
+	case failureStates.has(is) && s.Type != clusterv1alpha1.All:
+		as = is.status()
+	case inFlightStates.has(is) && limited && (m.AtOnce || elsewhere || moved):
+		if as = is.status(); is == silent {
+			as = status.ToApply
+		}
+	case s.isAwaited(r, now):
+		as = status.Succeeded
+	case s.hasStarted(r, now):
+		as = status.Skip
+	default:
+		return left, false
+	}
+	return status.Left{Report: r.toStatus(cluster, as), Group: s.groups.Key(s.groups.GroupAt(position))}, true
+}
+
+// isStored says whether the stored record tells what the entry tells.
+func (m *memory) isStored(left *status.Left) bool {
+	e, known := m.entries[left.Cluster]
+	return known && e.attempt == left.Attempt && (failureStates.has(e.kind) || rankOf(left) > 0)
+}
+
+// withhold gives the clusters among those to remove of which the stored record does not tell yet what it has to (R48).
+func (s *schedule) withhold(o *observed, now time.Time) (withheld []string) {
+	m := s.options.memory
+	switch {
+	case m == nil || s.missing != "":
+		return nil
+	case overflow{o.record.More, o.record.Until}.exceeds(m.overflow(s.options.attempt, now)):
+		return o.due
+	}
+	waits := make(map[string]bool)
+	for i := range o.record.Left {
+		if left := &o.record.Left[i]; !m.isStored(left) {
+			waits[left.Cluster] = true
+		}
+	}
+	for _, cluster := range o.due {
+		if waits[cluster] {
+			withheld = append(withheld, cluster)
+		}
+	}
+	return withheld
+}

@@ -33,7 +33,8 @@ type Schedule struct {
 	// Stages are the stages, in the order of the rollout unless After says otherwise.
 	Stages []Stage `json:"stages"`
 	// After has for each stage the stages that it comes directly after, as indexes of Stages; these are lower than its own.
-	// It is nil where each stage comes after the one before it, as it always does without [GroupOrder].
+	// It is nil where each stage comes after the one before it, as it always does without [GroupOrder]. Stages that come after
+	// the same ones share a slice.
 	After [][]int `json:"after,omitempty"`
 }
 
@@ -43,12 +44,14 @@ type Stage struct {
 	Groups []grouping.Key `json:"groups"`
 	// Mandatory says that this is a mandatory group.
 	Mandatory bool `json:"mandatory,omitempty"`
-	// Clusters is the number of clusters in Groups.
+	// Clusters is the number of clusters in Groups, with those that left and still count.
 	Clusters int `json:"clusters"`
 	// Uncounted is how many of these clusters are not counted. The limits below are for the others.
 	Uncounted int `json:"uncounted,omitempty"`
+	// Left is how many of these clusters are not selected any more, and still count.
+	Left int `json:"left,omitempty"`
 	// MaxConcurrency is how many clusters may be in flight or started at a time; at most all that count. A percentage
-	// in the strategy's maxConcurrency or in [MaxConcurrencyPerGroup] is a share of those that count.
+	// in the strategy's maxConcurrency or in [Options].MaxConcurrencyPerGroup is a share of those that count and are selected.
 	MaxConcurrency int `json:"maxConcurrency"`
 	// MaxFailures is how many clusters may fail; all that count where any number may.
 	MaxFailures int `json:"maxFailures"`
@@ -63,25 +66,28 @@ type Stage struct {
 type schedule struct {
 	Schedule
 	exceptions
+	leavers
 	rules    rules
 	options  options
-	groups   *grouping.Groups
-	missing  string        // what the groups lack; empty where they are complete
-	stageOf  []int32       // of each group
-	members  []int32       // the group of each stage of a graph; nil for a chain
-	wait     time.Duration // between groups; 0 if none
+	groups   *grouping.Groups // with the clusters that left and still count
+	missing  string           // what the groups lack; empty where they are complete
+	stageOf  []int32          // of each group
+	members  []int32          // the group of each stage of a graph; nil for a chain
+	twins    []int32          // for each stage of a graph the first that comes directly after the same ones; they share a slice of After
+	wait     time.Duration    // between groups; 0 if none
+	awaited  []bool           // for each stage whether one with clusters comes after it; only with a wait
 	warnings []Warning
 	names    string // what known gave, once it was asked
 }
 
-// newSchedule arranges the groups in stages, as in the drawing in doc.go.
-func newSchedule(r rules, o options, groups *grouping.Groups) *schedule {
+// newSchedule arranges the groups in stages, as in the drawing in doc.go. Where names the clusters in these groups that left or
+// moved; it is nil where nobody was looked for.
+func newSchedule(r rules, o options, groups *grouping.Groups, where *placed) *schedule {
 	s := &schedule{rules: r, options: o, groups: groups, missing: groups.Incomplete(), stageOf: make([]int32, groups.Len())}
+	s.leavers = newLeavers(groups, where)
 	s.except()
 	total := s.numCounted()
 	s.Schedule = Schedule{Type: r.typ, MinSuccessTime: r.minSuccessTime, ProgressDeadline: r.deadline, MaxFailures: total}
-	s.wait = s.waitsBetween()
-	s.rules.datesSuccess = s.wait > 0
 	s.warnings = slices.Clone(r.warnings)
 	concurrency := s.concurrency()
 
@@ -92,6 +98,7 @@ func newSchedule(r rules, o options, groups *grouping.Groups) *schedule {
 			keys = append(keys, groups.Key(int(i)))
 			stage.Clusters += groups.Size(int(i))
 			stage.Uncounted += s.uncountedIn(int(i))
+			stage.Left += s.leftIn(int(i))
 			s.stageOf[i] = int32(len(s.Stages))
 		}
 		stage.Groups = keys[len(keys)-len(members) : len(keys) : len(keys)]
@@ -99,7 +106,6 @@ func newSchedule(r rules, o options, groups *grouping.Groups) *schedule {
 	}
 
 	mandatory, others := s.split()
-	s.checkOptions()
 	var g graph
 	if o.groupOrder != nil && r.typ == clusterv1alpha1.ProgressivePerGroup {
 		g = s.arrange(mandatory, others)
@@ -108,13 +114,6 @@ func newSchedule(r rules, o options, groups *grouping.Groups) *schedule {
 	if o.back != nil {
 		mandatory, others = nil, s.turnRound(mandatory, others)
 		g = g.turnRound()
-	}
-	if s.missing == "" {
-		s.checkMandatory()
-		s.checkGates()
-		s.checkGroupOrder()
-	} else { // a group that seems not to exist may only be missing yet
-		s.warn(Warning{Type: WarningGroupsIncomplete, Missing: s.missing})
 	}
 	s.Stages = make([]Stage, 0, len(mandatory)+len(others))
 	for i := range mandatory {
@@ -128,7 +127,7 @@ func newSchedule(r rules, o options, groups *grouping.Groups) *schedule {
 		s.link(g)
 	case clusterv1alpha1.Progressive:
 		if !o.back.isTolerant() {
-			s.MaxFailures = min(r.maxFailures.Of(total), total)
+			s.MaxFailures = r.maxFailures.Within(total-len(s.gone), total)
 		}
 		fallthrough
 	default:
@@ -136,7 +135,22 @@ func newSchedule(r rules, o options, groups *grouping.Groups) *schedule {
 			addStage(others, Stage{})
 		}
 	}
+	s.waitBetween()
+	s.rules.datesSuccess = s.awaited != nil
+	s.check()
 	return s
+}
+
+// check warns of what has no effect.
+func (s *schedule) check() {
+	s.checkOptions()
+	if s.missing != "" { // a group that seems not to exist may only be missing yet
+		s.warn(Warning{Type: WarningGroupsIncomplete, Missing: s.missing})
+		return
+	}
+	s.checkMandatory()
+	s.checkGates()
+	s.checkGroupOrder()
 }
 
 // known names the existing groups, each once and at most ten: `"canary", 1, 2 and 7 more`. It is worked out once, and
@@ -150,6 +164,9 @@ func (s *schedule) known() string {
 	seen := make(map[string]bool)
 	for i := range s.groups.Len() {
 		key := s.groups.Key(i)
+		if key == unknownGroup() {
+			continue
+		}
 		name := strconv.Itoa(int(key.Index))
 		if key.Name != "" {
 			name = strconv.Quote(key.Name)
@@ -163,7 +180,7 @@ func (s *schedule) known() string {
 	return s.names
 }
 
-// numCounted gives how many clusters count.
+// numCounted gives how many clusters count, those that left included.
 func (s *schedule) numCounted() int { return s.groups.NumClusters() - len(s.aside) }
 
 func (s *schedule) warn(w Warning) { s.warnings = append(s.warnings, w) }
@@ -189,16 +206,17 @@ func (s *schedule) concurrency() *limit.Limit {
 
 // limits fills in the limits of a stage, whose Clusters and Mandatory are set.
 func (s *schedule) limits(stage Stage, concurrency *limit.Limit) Stage {
-	n := stage.Clusters - stage.Uncounted
-	stage.MaxConcurrency, stage.MaxFailures = n, n
+	all := stage.Clusters - stage.Uncounted
+	n := all - stage.Left // shares are of the selected ones (R46)
+	stage.MaxConcurrency, stage.MaxFailures = all, all
 	if concurrency != nil && (!stage.Mandatory || s.Type == clusterv1alpha1.ProgressivePerGroup) {
-		stage.MaxConcurrency = min(concurrency.Of(n), n)
+		stage.MaxConcurrency = concurrency.Within(n, all)
 	}
 	switch {
 	case stage.Mandatory:
 		stage.MaxFailures = 0
 	case s.Type == clusterv1alpha1.ProgressivePerGroup && !s.options.back.isTolerant():
-		stage.MaxFailures = min(s.rules.maxFailures.Of(n), n)
+		stage.MaxFailures = s.rules.maxFailures.Within(n, all)
 	}
 	return stage
 }
@@ -207,7 +225,7 @@ func (s *schedule) limits(stage Stage, concurrency *limit.Limit) Stage {
 func (s *schedule) split() (mandatory, others []int32) {
 	n := s.groups.Len()
 	others = make([]int32, 0, n)
-	if len(s.rules.mandatory) == 0 {
+	if len(s.rules.mandatory) == 0 && s.leavers.isLeft == nil {
 		for i := range n {
 			others = append(others, int32(i))
 		}
@@ -216,13 +234,18 @@ func (s *schedule) split() (mandatory, others []int32) {
 	mandatory = make([]int32, 0, n)
 	names, indexes := s.rules.mandatoryKeys()
 	for i := range n {
-		if key := s.groups.Key(i); isIn(names, key.Name) || isIn(indexes, key.Index) {
+		if key := s.groups.Key(i); isIn(names, key.Name) || isIn(indexes, key.Index) || key.Index < 0 && !s.isPooled() {
 			mandatory = append(mandatory, int32(i))
 		} else {
 			others = append(others, int32(i))
 		}
 	}
 	return mandatory, others
+}
+
+// isPooled says whether all groups are one stage.
+func (s *schedule) isPooled() bool {
+	return s.Type == clusterv1alpha1.All || s.Type == clusterv1alpha1.Progressive && (len(s.rules.mandatory) == 0 || s.options.back != nil)
 }
 
 // mandatoryKeys gives the names of the mandatory groups, and the indexes of those without a name, each mapped to 0.
@@ -310,33 +333,41 @@ func (s *schedule) compareNames(a, b string) int {
 	return strings.Compare(a, b)
 }
 
-// cluster gives the cluster at a position, in the given state.
-func (s *schedule) cluster(position int, st state) Cluster {
-	return Cluster{s.groups.Cluster(position), s.groups.Key(s.groups.GroupAt(position)), st.status()}
+// cluster gives the cluster at a position, in the given state and attempt.
+func (s *schedule) cluster(position int, st state, attempt int) Cluster {
+	return Cluster{s.groups.Cluster(position), s.groups.Key(s.groups.GroupAt(position)), st.status(), max(attempt, 0)}
 }
 
-// clone gives a copy that shares nothing with s.
-func (s Schedule) clone() Schedule {
+// starts gives the cluster at a position that starts, in the attempt that is wanted.
+func (s *schedule) starts(position int, st state) Cluster {
+	return s.cluster(position, st, s.options.attempt)
+}
+
+// clone gives a copy of the Schedule that shares nothing with it.
+func (s *schedule) clone() Schedule {
 	n := 0
 	for i := range s.Stages {
 		n += len(s.Stages[i].Groups)
 	}
-	s.Stages = slices.Clone(s.Stages)
+	c := s.Schedule
+	c.Stages = slices.Clone(s.Stages)
 	keys := make([]grouping.Key, 0, n)
-	for i := range s.Stages {
-		groups := &s.Stages[i].Groups
+	for i := range c.Stages {
+		groups := &c.Stages[i].Groups
 		keys = append(keys, *groups...)
 		*groups = keys[len(keys)-len(*groups) : len(keys) : len(keys)]
 	}
-	s.After = slices.Clone(s.After)
-	for i := range s.After {
-		s.After[i] = slices.Clone(s.After[i])
+	c.After = slices.Clone(s.After)
+	for i, twin := range s.twins {
+		if c.After[i] = c.After[twin]; int(twin) == i {
+			c.After[i] = slices.Clone(s.After[i])
+		}
 	}
 	if s.ProgressDeadline != nil {
 		deadline := *s.ProgressDeadline
-		s.ProgressDeadline = &deadline
+		c.ProgressDeadline = &deadline
 	}
-	return s
+	return c
 }
 
 // String is the stages in one line: `[group 0 "canary"] → [group 1, group 2: 5 at a time]`. Where the stages are no chain, it

@@ -1,0 +1,70 @@
+package rollout
+
+import (
+	"github.com/cohort-ocm/cohort/grouping"
+)
+
+// whoMoved gives the selected clusters that count in another group than the one that selects them now, with that group (R52).
+// States are by position. The schedule is the one by the groups of now.
+func (s *schedule) whoMoved(states []state) (moved map[string]grouping.Key) {
+	former := s.options.former
+	if !s.mayMove(former) {
+		return nil
+	}
+	for position, is := range states {
+		if key, other := s.movedFrom(former, position, is); other {
+			moved = with(moved, s.groups.Cluster(position), key)
+		}
+	}
+	return moved
+}
+
+// mayMove says whether anyone can count in another group than now.
+func (s *schedule) mayMove(former *former) bool {
+	knows := former != nil && former.groups != s.groups || len(s.options.memory.all()) > 0
+	return knows && !s.isPooled()
+}
+
+// movedFrom gives the group in which the selected cluster at a position counts, where it is another than now. It takes time in
+// proportion to the groups where it is.
+func (s *schedule) movedFrom(former *former, position int, is state) (key grouping.Key, moved bool) {
+	if !inFlightStates.has(is) && !failureStates.has(is) || s.isAside(position) {
+		return key, false
+	}
+	cluster, group := s.groups.Cluster(position), s.groups.GroupAt(position)
+	if e, known := s.options.memory.entry(cluster); known {
+		key = e.key
+	} else if key, known = former.groupOf(cluster); !known {
+		return key, false
+	}
+	if key == s.groups.Key(group) || key.Index < 0 {
+		return key, false
+	}
+	before, there := groupWith(s.groups, key)
+	if !there {
+		return key, inFlightStates.has(is)
+	}
+	return key, s.isPut(s.stageOf[before], s.stageOf[group])
+}
+
+// isPut says whether a cluster that moved from the stage before to the stage now counts in the one before.
+func (s *schedule) isPut(before, now int32) bool {
+	if s.After == nil {
+		return before < now
+	}
+	return before != now && !s.before(int(before))[now]
+}
+
+// counts says how a state counts for R52: 2 in flight, 1 a failure, and 0 not at all.
+func counts(s state) int {
+	return 2*one(inFlightStates.has(s)) + one(failureStates.has(s))
+}
+
+// with adds to a map that may be nil.
+func with(m map[string]grouping.Key, cluster string, key grouping.Key) map[string]grouping.Key {
+	if m == nil {
+		m = make(map[string]grouping.Key)
+	}
+	m[cluster] = key
+	return m
+}

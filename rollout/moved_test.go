@@ -1,0 +1,166 @@
+package rollout_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+
+	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/status"
+)
+
+// moving is a hub on which the version changes a label of each cluster that gets it, which moves it to the last group.
+type moving struct {
+	in      map[string]grouping.Key
+	last    grouping.Key
+	reports []status.Report
+	record  status.Record
+}
+
+func (h *moving) groups(t *testing.T) *grouping.Groups {
+	t.Helper()
+	names := map[grouping.Key][]string{}
+	for cluster, key := range h.in {
+		names[key] = append(names[key], cluster)
+	}
+	groups, err := grouping.FromNames(names) // a group without a cluster is gone
+	if err != nil {
+		t.Fatal(err)
+	}
+	return groups
+}
+
+// apply gives the version to the clusters that start. Nobody ever answers.
+func (h *moving) apply(r *rollout.Result, at time.Time) {
+	for _, c := range r.Start {
+		h.reports = append(h.reports, status.Report{Cluster: c.Name, Status: status.ToApply, Applied: at})
+		h.in[c.Name] = h.last
+	}
+}
+
+// R52: a version that moves its clusters to another group gets no further than one that does not.
+func TestAVersionThatMovesItsClustersStops(t *testing.T) {
+	canary := progressive("5", config("", "10m", 0), "canary")
+	for _, tt := range []struct {
+		why      string
+		strategy clusterv1alpha1.RolloutStrategy
+		in       map[string]grouping.Key
+		last     grouping.Key
+		opts     rollout.Options
+		restarts bool
+	}{
+		{
+			"group after group", perGroup(config("", "10m", 0)),
+			map[string]grouping.Key{"a": {Index: 0, Name: "one"}, "b": {Index: 1, Name: "two"}, "c": {Index: 2, Name: "three"}, "d": {Index: 3, Name: "four"}},
+			grouping.Key{Index: 4, Name: "last"}, rollout.Options{}, false,
+		},
+		{
+			"after a canary", canary,
+			map[string]grouping.Key{"a": {Index: 0, Name: "canary"}, "b": {Index: 1}, "c": {Index: 1}, "d": {Index: 1}},
+			grouping.Key{Index: 1}, rollout.Options{}, false,
+		},
+		{
+			"in a graph, to a group that nothing comes before", perGroup(config("", "10m", 0)),
+			map[string]grouping.Key{"a": {Index: 0, Name: "one"}, "b": {Index: 1, Name: "two"}, "c": {Index: 2, Name: "side"}},
+			grouping.Key{Index: 2, Name: "side"}, rollout.Options{GroupOrder: rollout.GroupOrder{"two": {"one"}}}, false,
+		},
+		{
+			"restarted each time, with a record", canary,
+			map[string]grouping.Key{"a": {Index: 0, Name: "canary"}, "b": {Index: 1}, "c": {Index: 1}, "d": {Index: 1}},
+			grouping.Key{Index: 1}, rollout.Options{}, true,
+		},
+	} {
+		for _, incremental := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s/incremental %t", tt.why, incremental), func(t *testing.T) {
+				h := &moving{in: map[string]grouping.Key{}, last: tt.last}
+				for cluster, key := range tt.in {
+					h.in[cluster] = key
+				}
+				first, err := rollout.Plan(tt.strategy, h.groups(t), nil, now, tt.opts)
+				if err != nil {
+					t.Fatal(err)
+				}
+				want := len(first.Start)
+				var previous *rollout.Result
+				planner := &rollout.Planner{}
+				at := now
+				for range 30 {
+					opts := tt.opts
+					opts.Previous, opts.Memory = previous, &rollout.Memory{Version: "v2", Record: h.record}
+					if tt.restarts && at.Sub(now) > time.Minute { // once what happened is stored
+						opts.Previous, planner = nil, &rollout.Planner{}
+					}
+					r, err := rollout.Plan(tt.strategy, h.groups(t), h.reports, at, opts)
+					if incremental {
+						planner.SetGroups(h.groups(t))
+						if err = planner.SetStrategy(tt.strategy, opts); err == nil {
+							err = planner.Report(h.reports...)
+						}
+						if err == nil {
+							r = planner.Result(at)
+						}
+					}
+					if err != nil {
+						t.Fatal(err)
+					}
+					previous, h.record = r, r.Record
+					h.apply(r, at)
+					at = at.Add(time.Minute)
+				}
+				if got := len(h.reports); got != want {
+					t.Errorf("%d clusters have the version, want %d", got, want)
+				}
+			})
+		}
+	}
+}
+
+// R52: who moved counts in the new group once it is done.
+func TestWhoMovedCountsInTheNewGroupOnceItIsDone(t *testing.T) {
+	one, two := grouping.Key{Index: 0, Name: "one"}, grouping.Key{Index: 1, Name: "two"}
+	strategy := perGroup(config("", "10m", 5*time.Minute))
+	h := &moving{in: map[string]grouping.Key{"a": one, "b": one, "c": two}, last: two}
+	before, err := rollout.Plan(strategy, h.groups(t), nil, now, rollout.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.apply(before, now)
+	h.in["b"] = one
+	for _, tt := range []struct {
+		why    string
+		a      status.RolloutStatus
+		after  time.Duration
+		group  grouping.Key
+		starts []string
+	}{
+		{"in flight", status.Progressing, time.Minute, one, nil},
+		{"it soaks", status.Succeeded, 2 * time.Minute, one, nil},
+		{"it soaked", status.Succeeded, 6 * time.Minute, two, []string{"c"}},
+		{"it failed", status.Failed, 30 * time.Minute, one, nil},
+	} {
+		reports := []status.Report{
+			{Cluster: "a", Status: tt.a, LastTransitionTime: now.Add(time.Second), Applied: now},
+			{Cluster: "b", Status: status.Succeeded, LastTransitionTime: now.Add(-time.Hour)},
+		}
+		r, err := rollout.Plan(strategy, h.groups(t), reports, now.Add(tt.after), rollout.Options{Previous: before})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range slices.Concat(r.InFlight, r.TimedOut, slices.Collect(r.Settled())) {
+			if c.Name == "a" && c.Group != tt.group {
+				t.Errorf("%s: a is in %v, want %v", tt.why, c.Group, tt.group)
+			}
+		}
+		var starts []string
+		for _, c := range r.Start {
+			starts = append(starts, c.Name)
+		}
+		if !slices.Equal(starts, tt.starts) {
+			t.Errorf("%s: %v start, want %v", tt.why, starts, tt.starts)
+		}
+	}
+}

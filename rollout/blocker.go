@@ -12,6 +12,8 @@ import (
 // Blocker is a cluster that others wait for.
 type Blocker struct {
 	Cluster
+	// Left says that the cluster is not selected any more, and still counts.
+	Left bool `json:"left,omitempty"`
 	// Starting says that the cluster is in Result.Start, and is waited for from now on.
 	Starting bool `json:"starting,omitempty"`
 	// Silent says that the cluster has the workload and has not answered yet.
@@ -20,7 +22,7 @@ type Blocker struct {
 	Since time.Time `json:"since,omitzero"`
 	// Until is when its deadline or its soak ends; zero if time alone changes nothing, as where a budget is breached.
 	Until time.Time `json:"until,omitzero"`
-	// Again is when the deadline of a cluster passes whose attempt is before the one that [Attempt] wants: it then waits
+	// Again is when the deadline of a cluster passes whose attempt is before [Options].Attempt: it then waits
 	// for its turn once more. It is zero for all others. Where it is set, Until is zero, as nobody stops waiting for the
 	// cluster then.
 	Again time.Time `json:"again,omitzero"`
@@ -31,11 +33,20 @@ type Blocker struct {
 
 	settled  bool // it succeeded and soaked, and is waited for because the time is unknown
 	slotless bool // it failed, and its slot went to the next
+	leaves   bool // it left, is in flight, and counts until its object is gone
 }
 
 // String says what the cluster does and until when: `cls037 progressing, times out at 2026-01-02T10:50:00Z`.
 func (b Blocker) String() string {
-	return fmt.Sprintf("%s %s%s", b.Name, b.kind(false), b.end(false))
+	return fmt.Sprintf("%s %s%s", b.label(), b.kind(false), b.end(false))
+}
+
+// label names the cluster in a sentence.
+func (b *Blocker) label() string {
+	if b.Left {
+		return b.Name + leftMark
+	}
+	return b.Name
 }
 
 // kind says what the cluster does, or what several clusters in its state do.
@@ -102,6 +113,9 @@ func (b *Blocker) slot(many bool) string {
 	case b.Status == status.Failed:
 		done = plural(many, "it succeeds", "they succeed")
 	}
+	if b.leaves {
+		done += plural(many, " or its object is gone", " or their objects are gone")
+	}
 	return b.since(many) + ", and without a progressDeadline " + keeps + " until " + done
 }
 
@@ -138,17 +152,19 @@ func inUTC(t time.Time) string {
 // blocker describes the cluster at a position.
 func (r *Result) blocker(position int) Blocker {
 	s := r.states[position]
-	b := Blocker{Cluster: r.cluster(position), Starting: s&starting != 0, Silent: s == silent, WithoutTime: undatedStates.has(s) || s == succeededUndated, settled: s == succeededUndated}
+	b := Blocker{Cluster: r.cluster(position), Left: r.schedule.hasLeft(position), Starting: s&starting != 0, Silent: s == silent, WithoutTime: undatedStates.has(s) || s == succeededUndated, settled: s == succeededUndated}
 	if age := r.ages[position]; agedStates.has(s) && age != unknownAge {
-		b.Since = r.now.Add(-age)
-		if left := r.schedule.rules.left(s, age); left > 0 {
-			b.Until = r.now.Add(left)
+		b.Since = r.since(position)
+		if limit := r.schedule.rules.limitOf(s); limit > 0 {
+			b.Until = b.Since.Add(limit)
 		}
 	}
 	if r.isEarlier(position) {
 		b.Again, b.Until = b.Until, time.Time{}
 	}
 	b.slotless = isFailed(s) && r.schedule.options.freeFailed
+	m := r.schedule.options.memory
+	b.leaves = b.Left && !failureStates.has(s) && (m == nil || !m.AtOnce)
 	return b
 }
 

@@ -20,20 +20,22 @@ const (
 	HoldPaused HoldType = "Paused"
 	// HoldBreached says that more clusters failed than a budget allows.
 	HoldBreached HoldType = "BudgetBreached"
+	// HoldRecordFull says that more clusters left with the version than the record ([Memory]) has room for.
+	HoldRecordFull HoldType = "RecordFull"
 	// HoldMandatoryGroup says that a mandatory group comes first and is not complete.
 	HoldMandatoryGroup HoldType = "MandatoryGroupIncomplete"
 	// HoldEarlierGroup says that a group that comes before is not complete.
 	HoldEarlierGroup HoldType = "EarlierGroupIncomplete"
 	// HoldGateClosed says that the gate before the cluster's group, or before an earlier one, is closed.
 	HoldGateClosed HoldType = "GateClosed"
-	// HoldWait says that the time of [WaitBetweenGroups] has not passed since the last success in the groups that come
+	// HoldWait says that the time of [Options].WaitBetweenGroups has not passed since the last success in the groups that come
 	// before.
 	HoldWait HoldType = "WaitNotOver"
 	// HoldConcurrency says that clusters in flight or starting take all slots.
 	HoldConcurrency HoldType = "ConcurrencyUsedUp"
-	// HoldRamp says that clusters in flight or starting take all that [Ramp] allows.
+	// HoldRamp says that clusters in flight or starting take all that [Options].Ramp allows.
 	HoldRamp HoldType = "RampUsedUp"
-	// HoldStarts says that recent starts, and those now, are as many as [MaxStarts] allows.
+	// HoldStarts says that recent starts, and those now, are as many as [Options].MaxStarts allows.
 	HoldStarts HoldType = "StartsUsedUp"
 )
 
@@ -58,7 +60,8 @@ type Hold struct {
 	// Missing is a sentence that says what the groups lack (HoldGroupsIncomplete).
 	Missing string `json:"missing,omitempty"`
 
-	// Failures is how many were counted, and MaxFailures how many are tolerated (HoldBreached).
+	// Failures is how many were counted, and MaxFailures how many are tolerated (HoldBreached). Failures is also how many
+	// clusters the record has no room for (HoldRecordFull).
 	Failures    int `json:"failures,omitempty"`
 	MaxFailures int `json:"maxFailures,omitempty"`
 
@@ -82,8 +85,8 @@ type Hold struct {
 	// time to wait (HoldWait).
 	MaxStarts int           `json:"maxStarts,omitempty"`
 	Per       time.Duration `json:"per,omitempty"`
-	// Until is when one more cluster may start (HoldStarts), or when the wait ends (HoldWait). It is zero if that
-	// depends on clusters that start now or have no time.
+	// Until is when one more cluster may start (HoldStarts), when the wait ends (HoldWait), or when the clusters without room
+	// count no longer (HoldRecordFull). It is zero if that depends on clusters that start now or have no time, or on a person.
 	Until time.Time `json:"until,omitzero"`
 }
 
@@ -97,7 +100,12 @@ func (h Hold) String() string {
 		return "the groups are incomplete (" + h.Missing + ")"
 	case HoldBreached:
 		return h.detailed("stopped")
+	case HoldRecordFull:
+		return h.full()
 	case HoldMandatoryGroup:
+		if h.Group == unknownGroup() {
+			return h.detailed("waiting for clusters that left, nobody knows of which group")
+		}
 		return h.detailed("waiting for mandatory " + h.Group.String())
 	case HoldEarlierGroup:
 		return h.detailed("waiting for " + h.Group.String())
@@ -112,6 +120,14 @@ func (h Hold) String() string {
 	default:
 		return string(h.Type)
 	}
+}
+
+func (h Hold) full() string {
+	s := fmt.Sprintf("the record has no room for %d %s that left", h.Failures, plural(h.Failures > 1, "cluster", "clusters"))
+	if !h.Until.IsZero() {
+		s += ", which count until " + inUTC(h.Until)
+	}
+	return s
 }
 
 func (h Hold) detailed(s string) string {
@@ -193,6 +209,8 @@ func (s *schedule) hold(c *choice, group int) Hold {
 		return Hold{Type: HoldPaused}
 	case c.breach != nil:
 		return c.breach.hold()
+	case c.full.n > 0:
+		return Hold{Type: HoldRecordFull, Failures: c.full.n, Until: c.full.until}
 	case waits:
 		h := Hold{Type: HoldEarlierGroup, Group: s.Stages[before].Groups[0]}
 		if s.Stages[before].Mandatory {

@@ -11,7 +11,8 @@ import (
 type RemedyType string
 
 const (
-	// RemedyWait says that time alone ends the wait. From then on the groups whose turn it is are waited for.
+	// RemedyWait says that time alone ends the wait. From then on the groups whose turn it is are waited for, or by then too
+	// many clusters have timed out, and the rollout stops.
 	RemedyWait RemedyType = "Wait"
 	// RemedyAnswer says that the clusters that are waited for have to succeed and soak; nobody has to do anything else.
 	RemedyAnswer RemedyType = "Answer"
@@ -24,9 +25,14 @@ const (
 	RemedyOpenGate RemedyType = "OpenGate"
 	// RemedyMend says that failed clusters have to be mended.
 	RemedyMend RemedyType = "Mend"
-	// RemedyTryAgain says that someone can have the failed clusters tried again, by [Attempt]. It ends the breach that the
+	// RemedyTryAgain says that someone can have the failed clusters tried again, by [Options].Attempt. It ends the breach that the
 	// result reports, which is the first. If there are others, the next is reported after that, with an attempt of its own.
 	RemedyTryAgain RemedyType = "TryAgain"
+	// RemedyGiveUp says that someone can give up clusters that left, by [Options].Uncounted.
+	RemedyGiveUp RemedyType = "GiveUp"
+	// RemedyForget says that someone can remove the record from the owner, which gives up all clusters that it has and those for
+	// which it has no room.
+	RemedyForget RemedyType = "Forget"
 	// RemedyRevert says that someone can take the rollout back, by [Revert], if there is a version before.
 	RemedyRevert RemedyType = "Revert"
 	// RemedyRaiseMaxFailures says that someone can raise maxFailures.
@@ -42,6 +48,9 @@ type Remedy struct {
 	Type RemedyType `json:"type"`
 	// At is when the wait ends (RemedyWait).
 	At time.Time `json:"at,omitzero"`
+	// Stops is when time-outs stop the rollout, at At or before, if no cluster is reported otherwise; zero if they do not
+	// (RemedyWait).
+	Stops time.Time `json:"stops,omitzero"`
 	// Group is the group with the gate (RemedyOpenGate).
 	Group grouping.Key `json:"group,omitzero"`
 	// Gate is the gate's name, if it has one (RemedyOpenGate).
@@ -50,7 +59,8 @@ type Remedy struct {
 	// value to set (RemedyTryAgain, RemedyRaiseMaxFailures).
 	Count int `json:"count,omitempty"`
 	Of    int `json:"of,omitempty"`
-	// Clusters names the first of these clusters: "a, b, c and 2 more" (RemedyAnswer, RemedyReportTime, RemedyMend).
+	// Clusters names the first of these clusters: "a, b, c and 2 more" (RemedyAnswer, RemedyReportTime, RemedyMend,
+	// RemedyGiveUp).
 	Clusters string `json:"clusters,omitempty"`
 	// Succeeded says that these clusters have succeeded at an unknown time; otherwise they are in flight
 	// (RemedyReportTime).
@@ -61,6 +71,9 @@ type Remedy struct {
 func (r Remedy) String() string {
 	switch r.Type {
 	case RemedyWait:
+		if !r.Stops.IsZero() {
+			return fmt.Sprintf("wait until %s; %s", inUTC(r.At), r.stops())
+		}
 		return "wait until " + inUTC(r.At)
 	case RemedyAnswer:
 		return fmt.Sprintf("wait until %s %s done", r.some(), plural(r.Count > 1, "is", "are"))
@@ -69,6 +82,10 @@ func (r Remedy) String() string {
 			return fmt.Sprintf("wait for a report that says when %s succeeded", r.some())
 		}
 		return fmt.Sprintf("wait for a report that says since when %s %s in flight", r.some(), plural(r.Count > 1, "is", "are"))
+	case RemedyGiveUp:
+		return "give up " + r.Clusters
+	case RemedyForget:
+		return "remove the record of the clusters that left"
 	case RemedyResume:
 		return "resume the rollout"
 	case RemedyOpenGate:
@@ -88,6 +105,11 @@ func (r Remedy) String() string {
 	default:
 		return string(r.Type)
 	}
+}
+
+// stops says what the wait leads to.
+func (r Remedy) stops() string {
+	return "without news the rollout stops at " + inUTC(r.Stops)
 }
 
 // some names the clusters, and says how many it takes unless it takes all.
@@ -131,7 +153,7 @@ func (r *Result) lastAttempt() int {
 // slotRemedies says how a slot of an active stage becomes free.
 func (r *Result) slotRemedies(f *front) (ways []Remedy) {
 	if !f.frees.IsZero() {
-		ways = append(ways, Remedy{Type: RemedyWait, At: f.frees})
+		ways = append(ways, r.waitUntil(f.frees))
 	}
 	u, soaking := &f.undatedSlots, f.crowds[soakingUndated].n // nothing more comes from these
 	able, dates := f.first.n-soaking, f.dates
@@ -144,7 +166,7 @@ func (r *Result) slotRemedies(f *front) (ways []Remedy) {
 	if soaking == 0 {
 		ways = append(ways, Remedy{Type: RemedyAnswer, Count: f.needed, Of: able, Clusters: f.first.names()})
 	} else if able >= f.needed {
-		ways = append(ways, Remedy{Type: RemedyAnswer, Count: f.needed, Of: able, Clusters: f.namesBut(soakingUndated)})
+		ways = append(ways, Remedy{Type: RemedyAnswer, Count: f.needed, Of: able, Clusters: f.namesBut(1<<soakingUndated | r.withoutSlot())})
 	}
 	if r.schedule.options.freeFailed {
 		return ways
@@ -159,7 +181,7 @@ func (r *Result) slotRemedies(f *front) (ways []Remedy) {
 // that starts or is in flight and that they wait for.
 func (r *Result) groupRemedies(f *front) (ways []Remedy) {
 	if f.starting == 0 && !f.last.blockers[0].Until.IsZero() {
-		ways = append(ways, Remedy{Type: RemedyWait, At: f.last.blockers[0].Until})
+		ways = append(ways, r.waitUntil(f.last.blockers[0].Until))
 	}
 	soaking := f.crowds[soakingUndated].n // nothing more comes from these
 	if u := &f.undated; u.n > 0 {
@@ -185,7 +207,7 @@ func (r *Result) deadlineRemedy(f *front, n, failed int) []Remedy {
 func (f *few) names() string {
 	names := make([]string, len(f.blockers))
 	for i := range f.blockers {
-		names[i] = f.blockers[i].Name
+		names[i] = f.blockers[i].label()
 	}
 	return listed(names, f.n)
 }

@@ -47,6 +47,9 @@ type fronts struct {
 	fleet *front // the front of all clusters; nil where the ramp holds none
 
 	attempt int // at a breach the last attempt among the failures that count
+
+	timing sync.Once
+	stops  time.Time // when time-outs stop the rollout; zero if they do not
 }
 
 // Beside the states there are crowds for clusters that are tried again (R39).
@@ -219,11 +222,11 @@ func (f *front) join(other *front) {
 	f.undated.merge(&other.undated)
 }
 
-// namesBut joins the names of the clusters in all crowds but one.
-func (f *front) namesBut(without state) string {
+// namesBut joins the names of the clusters in all crowds but some.
+func (f *front) namesBut(without stateSet) string {
 	var all crowd
 	for i := range f.crowds {
-		if state(i) != without {
+		if !without.has(state(i)) {
 			all.merge(&f.crowds[i])
 		}
 	}
@@ -268,7 +271,7 @@ func isFailed(s state) bool { return failedStates.has(s) }
 
 func (c *crowd) add(b Blocker) {
 	if c.n++; c.n <= maxNamed {
-		c.names = append(c.names, b.Name)
+		c.names = append(c.names, b.label())
 	}
 	if c.n == 1 || b.changes().Before(c.first.changes()) {
 		c.first = b
@@ -304,7 +307,7 @@ func (c *crowd) sentence(slots int) string {
 		return fmt.Sprintf("%s %s%s", names, b.kind(many), end(&b, many))
 	}
 	one := func(which string, b *Blocker) string {
-		return fmt.Sprintf("the %s, %s,%s", which, b.Name, strings.TrimPrefix(end(b, false), ","))
+		return fmt.Sprintf("the %s, %s,%s", which, b.label(), strings.TrimPrefix(end(b, false), ","))
 	}
 	s := fmt.Sprintf("%s %s, %s", names, b.kind(true), one(which, &b))
 	if slots > 1 {

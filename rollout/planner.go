@@ -23,7 +23,7 @@ import (
 // whose decisions depend on the effects of earlier ones still has to make one at a time.
 //
 // When another version is wanted, all clusters begin anew. It is simplest to make a Planner for each version: call
-// [NewPlanner], with [RemoveAfter] and the Result of the planner before; Report how every cluster stands with the version;
+// [NewPlanner], with the Result of the planner before as [Options].Previous; Report how every cluster stands with the version;
 // only then let the new planner take the place of the one before. What is observed in the meantime must be reported to the
 // new one. The old planner can be kept instead: Forget all clusters, then Report. But these are two calls, and a Next of
 // another goroutine between them takes every cluster for one that was never reported, and starts it. So hold a lock of your
@@ -33,19 +33,26 @@ type Planner struct {
 	tracker *tracker // nil until the first call of the zero Planner
 
 	// By the names of clusters, selected or not:
-	several map[string]bool  // clusters that had several reports in the last call with any
-	writes  map[string]write // the last write of each cluster, as Applied was told
+	several map[string]bool      // clusters that had several reports in the last call with any
+	writes  map[string]write     // the last write of each cluster, as Applied was told
+	tried   map[string]time.Time // when the clusters failed that were tried again; nil if there are none
+
+	deleting map[string]bool   // clusters whose object is being deleted, by the last report
+	others   map[string]report // what was reported of clusters that are not selected, or that the record has
+	names    []string          // the names of those to remove, in order; nil if not known
 
 	unselected map[string]time.Time // since when clusters have not been selected, by the last answer; nil if unknown
+	groups     *grouping.Groups     // the selected clusters
+	former     *former              // of the last answer; nil if there is none
+	stale      bool                 // who left has to be found anew
 }
 
 // NewPlanner makes a planner for a rollout without any report yet. Groups may be nil. The planner keeps groups and
-// options. The errors are the same as from [Plan]. Those of options have paths that begin with the option's name. The example
-// shows how a webhook puts them under the path of a field.
-func NewPlanner(strategy clusterv1alpha1.RolloutStrategy, groups *grouping.Groups, opts ...Option) (*Planner, error) {
+// options. The errors are the same as from [Plan].
+func NewPlanner(strategy clusterv1alpha1.RolloutStrategy, groups *grouping.Groups, opts Options) (*Planner, error) {
 	p := &Planner{}
 	p.SetGroups(groups)
-	if err := p.SetStrategy(strategy, opts...); err != nil {
+	if err := p.SetStrategy(strategy, opts); err != nil {
 		return nil, err
 	}
 	return p, nil
@@ -56,8 +63,9 @@ func (p *Planner) lock() *tracker {
 	p.mu.Lock()
 	if p.tracker == nil {
 		p.several, p.writes = make(map[string]bool), make(map[string]write)
+		p.deleting, p.others = make(map[string]bool), make(map[string]report)
 		all, _ := parse(clusterv1alpha1.RolloutStrategy{}, nil)
-		p.tracker = (&tracker{schedule: newSchedule(all, options{}, nil), facts: newFacts(0)}).fill()
+		p.tracker = (&tracker{schedule: newSchedule(all, options{}, nil, nil), facts: newFacts(0)}).fill()
 	}
 	return p.tracker
 }
@@ -67,29 +75,20 @@ func (p *Planner) lock() *tracker {
 func (p *Planner) SetGroups(groups *grouping.Groups) {
 	old := p.lock()
 	defer p.mu.Unlock()
-	before, facts := old.schedule.groups, newFacts(groups.NumClusters())
-	for position, kind := range old.kinds {
-		if kind != unreported {
-			facts.take(groups, before.Cluster(position), old.reported(position))
-		}
-	}
-	for cluster, r := range old.removed {
-		facts.take(groups, cluster, r)
-	}
-	schedule := newSchedule(old.schedule.rules, old.schedule.options, groups)
-	p.tracker = (&tracker{schedule: schedule, facts: facts, now: old.now}).fill()
+	p.groups = groups
+	p.build(old.schedule.rules, old.schedule.options, old.now)
 }
 
-// SetStrategy replaces the strategy and all options. What [RemoveAfter] remembers stays, also where its previous is nil. The
+// SetStrategy replaces the strategy and all options. What a planner remembers stays, also where Previous is nil. The
 // errors are the same as from [Plan]; nothing changes then.
-func (p *Planner) SetStrategy(strategy clusterv1alpha1.RolloutStrategy, opts ...Option) error {
-	rules, o, errs := compile(*strategy.DeepCopy(), opts)
+func (p *Planner) SetStrategy(strategy clusterv1alpha1.RolloutStrategy, opts Options) error {
+	rules, o, errs := compile(*strategy.DeepCopy(), &opts)
 	if len(errs) > 0 {
 		return fielderrs.Join(errs)
 	}
 	old := p.lock()
 	defer p.mu.Unlock()
-	p.tracker = (&tracker{schedule: newSchedule(rules, o, old.schedule.groups), facts: old.facts, now: old.now}).fill()
+	p.build(rules, o, old.now)
 	return nil
 }
 
@@ -98,8 +97,8 @@ func (p *Planner) SetStrategy(strategy clusterv1alpha1.RolloutStrategy, opts ...
 //
 //   - with closed gates, to the groups and the waiting clusters behind them;
 //   - with [GroupOrder], to the groups;
-//   - with [MaxStarts], to the starts within its span, if these are more than it allows;
-//   - with [WaitBetweenGroups], to the clusters of a group's stage, if its last success is no longer reported;
+//   - with [Options].MaxStarts, to the starts within its span, if these are more than it allows;
+//   - with [Options].WaitBetweenGroups, to the clusters of a group's stage, if its last success is no longer reported;
 //   - at a breach, to the failed clusters;
 //   - while uncounted clusters wait, to all of them.
 //
@@ -152,27 +151,54 @@ func (p *Planner) Result(now time.Time) *Result {
 // advance brings the tracker to the time now.
 func (p *Planner) advance(now time.Time) {
 	t := p.tracker
-	if now = now.Round(0); now.Before(t.now) { // without the monotonic clock, as in Plan
+	now = now.Round(0) // without the monotonic clock, as in Plan
+	switch back := now.Before(t.now); {
+	case p.stale, back && !p.isPlain(&t.schedule.options):
+		p.build(t.schedule.rules, t.schedule.options, now)
+		return
+	case back:
 		p.tracker = (&tracker{schedule: t.schedule, ranks: t.ranks, facts: t.facts, now: now}).fill()
-	} else {
-		t.advance(now)
+		return
+	}
+	t.advance(now)
+	for _, position := range t.schedule.gone {
+		if !t.schedule.stillCounts(t.reported(int(position)), now) {
+			p.build(t.schedule.rules, t.schedule.options, now)
+			return
+		}
+	}
+	for _, position := range t.schedule.moved {
+		if p.isSettled(int(position)) {
+			p.build(t.schedule.rules, t.schedule.options, now)
+			return
+		}
 	}
 }
 
 // observed gives what the planner knows, except for the states of the selected clusters.
 func (p *Planner) observed() observed {
+	once := p.once(p.tracker.now)
+	p.tracker.once = once
 	o := p.tracker.observed()
+	o.once = once
+	p.leaving(&o)
 	if o.unselected = p.tracker.schedule.options.unselected; p.unselected != nil {
 		o.unselected = p.unselected
 	}
 	for cluster := range p.several {
-		o.merged.add(cluster)
+		if elsewhere, _ := p.groups.Elsewhere(cluster); !elsewhere {
+			o.merged.add(cluster)
+		}
 	}
 	return o
 }
 
-// remember keeps since when clusters have not been selected.
+// remember keeps since when clusters have not been selected, and the groups.
 func (p *Planner) remember(c *choice) {
+	s := p.tracker.schedule
+	if p.former == nil || p.former.groups != s.groups || len(p.former.once)+len(c.once) > 0 {
+		p.former = s.knows(p.formerly(&s.options), c.once)
+	}
 	if p.tracker.schedule.options.grace <= 0 {
 		p.unselected = nil
 	} else if p.unselected = c.unselected; p.unselected == nil {

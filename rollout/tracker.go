@@ -1,10 +1,9 @@
 package rollout
 
 import (
-	"slices"
+	"math"
 	"time"
 
-	"github.com/cohort-ocm/cohort/grouping"
 	"github.com/cohort-ocm/cohort/internal/bitset"
 )
 
@@ -32,6 +31,7 @@ type tracker struct {
 	timers *timers
 
 	starts  *timers // with MaxStarts, the positions that started within its span; otherwise nil
+	once    []past  // clusters of which only the start or the success counts
 	unknown int     // how many clusters in flight have no time
 
 	successes []lastSuccess // of each stage; nil without WaitBetweenGroups
@@ -45,51 +45,44 @@ type tracker struct {
 	listed  [len(listedStates)]bitset.Set // of positions
 }
 
-// facts has the reports of the clusters: by position, or by name of those that are not selected.
+// facts has the reports of the clusters by position.
 type facts struct {
 	kinds []state // unreported if there is none
 	since []time.Time
 	tries attempts
 	lags  sparse[time.Duration] // how long before since the version was applied
-
-	removed map[string]report // by the names of clusters that are not selected
-	gone    []string          // the names in removed, in order; nil if not known
+	far   map[int]time.Time     // when it was applied, where that is too long for a Duration
 }
 
 func newFacts(n int) facts {
-	return facts{kinds: make([]state, n), since: make([]time.Time, n), removed: make(map[string]report)}
+	return facts{kinds: make([]state, n), since: make([]time.Time, n)}
 }
 
 // reported gives the report of a position.
 func (f *facts) reported(position int) report {
-	return report{f.kinds[position], f.since[position], f.tries.of(position), f.lags.of(position)}
+	return report{f.kinds[position], f.since[position], f.tries.of(position), f.applied(position)}
+}
+
+// applied gives since when a position has the version; since where its report does not say.
+func (f *facts) applied(position int) time.Time {
+	if at, ok := f.far[position]; ok {
+		return at
+	}
+	return f.since[position].Add(-f.lags.of(position))
 }
 
 // note takes in the report of a position.
 func (f *facts) note(position int, r report) {
 	f.kinds[position], f.since[position] = r.kind, r.since
 	f.tries.set(position, r.attempt, len(f.kinds))
-	f.lags.set(position, r.lag, len(f.kinds))
-}
-
-// take notes the report of a cluster that groups may select or not.
-func (f *facts) take(groups *grouping.Groups, cluster string, r report) {
-	if position, selected := groups.Position(cluster); selected {
-		f.note(position, r)
-	} else {
-		f.removed[cluster] = r
-	}
-}
-
-// removedNames gives the names of the clusters that have a report and are not selected, in order.
-func (f *facts) removedNames() []string {
-	if f.gone == nil {
-		for cluster := range f.removed {
-			f.gone = append(f.gone, cluster)
+	lag := r.since.Sub(r.applied)
+	f.lags.set(position, lag, len(f.kinds))
+	if delete(f.far, position); lag == math.MaxInt64 {
+		if f.far == nil {
+			f.far = make(map[int]time.Time)
 		}
-		slices.Sort(f.gone)
+		f.far[position] = r.applied
 	}
-	return f.gone
 }
 
 // listedStates are the sets of states that a tracker can list.
@@ -117,7 +110,7 @@ func (t *tracker) fill() *tracker {
 	}
 	tallies := make([]tally, s.groups.Len())
 	for position, kind := range t.kinds {
-		state := s.state(kind, t.since[position], t.tries.of(position), t.now)
+		state := s.stateAt(position, report{kind: kind, since: t.since[position], attempt: t.tries.of(position)}, t.now)
 		t.states[position] = state
 		tallies[s.groups.GroupAt(position)][state]++
 		t.mark(position, state)
@@ -147,18 +140,6 @@ func (t *tracker) report(position int, r report) {
 	t.time(position)
 	t.start(position)
 	t.succeeded(position, before)
-}
-
-// reportRemoved replaces the report of a cluster that is not selected; the zero report removes it.
-func (t *tracker) reportRemoved(cluster string, r report) {
-	if _, known := t.removed[cluster]; known != (r.kind != unreported) {
-		t.gone = nil
-	}
-	if r.kind == unreported {
-		delete(t.removed, cluster)
-	} else {
-		t.removed[cluster] = r
-	}
 }
 
 // success gives the time at which a position that counts succeeded; zero if it did not, or if that is unknown.
@@ -192,6 +173,14 @@ type lastSuccess struct {
 // lastSuccess implements view. It takes time linear in the clusters of the stage if the last success is not known any
 // more.
 func (t *tracker) lastSuccess(stage int) time.Time {
+	if len(t.once) > 0 {
+		return latest(t.lastOfMembers(stage), t.schedule.successOf(t.once, stage))
+	}
+	return t.lastOfMembers(stage)
+}
+
+// lastOfMembers does what lastSuccess does, for the members of the stage.
+func (t *tracker) lastOfMembers(stage int) time.Time {
 	last := &t.successes[stage]
 	if last.known {
 		return last.at
@@ -207,7 +196,7 @@ func (t *tracker) lastSuccess(stage int) time.Time {
 
 // leavesSpan gives the time at which a position that started leaves the span of MaxStarts.
 func (t *tracker) leavesSpan(position int32) time.Time {
-	return startedAt(t.kinds[position], t.since[position], t.lags.of(int(position))).Add(t.schedule.options.starts.per)
+	return startedAt(t.kinds[position], t.since[position], t.applied(int(position))).Add(t.schedule.options.starts.per)
 }
 
 // start notes that a position started within the span of MaxStarts, or is in flight since an unknown time.
@@ -216,7 +205,7 @@ func (t *tracker) start(position int) {
 	case t.starts == nil || t.schedule.isAside(position):
 	case t.isUnknown(position):
 		t.unknown++
-	case !startedAt(t.kinds[position], t.since[position], 0).IsZero() && t.now.Before(t.leavesSpan(int32(position))):
+	case !startedAt(t.kinds[position], t.since[position], t.since[position]).IsZero() && t.now.Before(t.leavesSpan(int32(position))):
 		t.starts.set(int32(position))
 	}
 }
@@ -240,13 +229,14 @@ func (t *tracker) recentStarts() recent {
 		return recent{}
 	}
 	l, starts := t.schedule.options.starts, t.starts.heap
-	if first, ok := t.starts.next(); ok && len(starts)+t.unknown <= l.n { // the usual case, unless more started than may
+	if first, ok := t.starts.next(); ok && len(t.once) == 0 && len(starts)+t.unknown <= l.n { // the usual case, unless more started than may
 		return recent{n: len(starts) + t.unknown, unknown: t.unknown, next: t.leavesSpan(first).UTC()}
 	}
 	within := make([]time.Time, len(starts))
 	for i, position := range starts {
 		within[i] = t.leavesSpan(position).Add(-l.per)
 	}
+	within = append(within, t.schedule.startsOf(t.once, t.now)...)
 	return l.recent(within, t.unknown)
 }
 
@@ -268,7 +258,6 @@ func (t *tracker) advance(now time.Time) {
 // observed gives what the tracker knows for a decision.
 func (t *tracker) observed() observed {
 	o := observed{totals: t.totals, active: first(&t.incomplete, t.schedule), breached: first(&t.breached, t.schedule)}
-	o.removed = t.removedNames()
 	if position, ok := t.timers.next(); ok {
 		o.recheck = t.due(position).Sub(t.now)
 	}
@@ -287,7 +276,7 @@ func first(stages *bitset.Set, s *schedule) int {
 // settle updates the state of a position, and all counts that depend on it.
 func (t *tracker) settle(position int) {
 	before := t.states[position]
-	after := t.schedule.state(t.kinds[position], t.since[position], t.tries.of(position), t.now)
+	after := t.schedule.stateAt(position, report{kind: t.kinds[position], since: t.since[position], attempt: t.tries.of(position)}, t.now)
 	if before == after {
 		return
 	}
@@ -377,6 +366,9 @@ func (t *tracker) in(states stateSet, from int) (int, state, bool) {
 
 // at implements view.
 func (t *tracker) at(position int) state { return t.states[position] }
+
+// attempts implements view.
+func (t *tracker) attempts() attempts { return t.tries }
 
 // turn implements view. Places are ranks, counted from the first of the stage.
 func (t *tracker) turn(stage int, s state, from int) (position, place int, ok bool) {

@@ -1,0 +1,292 @@
+package rollout
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/cohort-ocm/cohort/grouping"
+)
+
+// A Planner keeps two kinds of clusters apart. Of a selected cluster, the tracker has what was reported, by position. Of a
+// cluster that is not selected, or that the record has, others has what was reported; the tracker has what counts, if it is a
+// member (R46, R49).
+
+// build makes the tracker anew, from what was reported, for the rules, the options and the planner's groups. It takes time
+// linear in the clusters.
+func (p *Planner) build(r rules, o options, now time.Time) {
+	old := p.tracker
+	s := newSchedule(r, o, p.groups, nil)
+	former, again := p.formerly(&o), p.stale
+	p.stale, p.names = false, nil
+	if !again && p.isPlain(&old.schedule.options) && p.isPlain(&o) && old.schedule.groups == p.groups {
+		p.tracker = (&tracker{schedule: s, facts: old.facts, now: now}).fill()
+		return
+	}
+	reported := p.reported()
+	p.others = make(map[string]report)
+	reported(func(cluster string, r report) {
+		if _, selected := p.groups.Position(cluster); !selected || p.isRecorded(s, cluster) {
+			p.others[cluster] = r
+		}
+	})
+	if where := p.placed(s, former, reported, now); !where.none() {
+		s = newSchedule(r, o, where.in(p.groups), where)
+	}
+	t := &tracker{schedule: s, facts: newFacts(s.groups.NumClusters()), now: now}
+	reported(func(cluster string, r report) {
+		if position, member := s.groups.Position(cluster); member {
+			t.note(position, r)
+		}
+	})
+	for cluster := range o.memory.all() {
+		if position, member := s.groups.Position(cluster); member {
+			counts, _ := s.decide(cluster, sighting{p.others[cluster], p.deleting[cluster], !s.hasLeft(position)})
+			t.note(position, counts)
+		}
+	}
+	p.tracker = t.fill()
+}
+
+// isPlain says whether nobody can have left or moved.
+func (p *Planner) isPlain(o *options) bool {
+	former := p.formerly(o)
+	return len(p.others)+len(o.memory.all()) == 0 && (former == nil || former.groups == p.groups)
+}
+
+// placed finds who left or moved and still counts. The schedule is the one by the groups of now.
+func (p *Planner) placed(s *schedule, f *former, reported func(func(string, report)), now time.Time) *placed {
+	var where placed
+	where.left, _ = s.whoLeft(f, p.seen(s, now), now)
+	if !s.mayMove(f) {
+		return &where
+	}
+	consider := func(cluster string, r report) {
+		if position, selected := p.groups.Position(cluster); selected {
+			if key, moved := s.movedFrom(f, position, s.stateAt(position, r, now)); moved {
+				where.moved = with(where.moved, cluster, key)
+			}
+		}
+	}
+	reported(func(cluster string, r report) {
+		if !p.isRecorded(s, cluster) {
+			consider(cluster, r)
+		}
+	})
+	for cluster := range s.options.memory.all() {
+		counts, _ := s.decide(cluster, sighting{p.others[cluster], p.deleting[cluster], true})
+		consider(cluster, counts)
+	}
+	return &where
+}
+
+// mayMove says whether the selected cluster at a position of the tracker may count in another group than it does there, once it
+// begins or ceases to be in flight or a failure (R52).
+func (p *Planner) mayMove(position int) bool {
+	s := p.tracker.schedule
+	former := p.formerly(&s.options)
+	if s.hasMoved(position) {
+		return true
+	}
+	cluster := s.groups.Cluster(position)
+	e, known := s.options.memory.entry(cluster)
+	if !known && (former == nil || former.groups == s.groups) || s.hasLeft(position) {
+		return false
+	}
+	key := e.key
+	if !known {
+		key, known = former.groupOf(cluster)
+	}
+	return known && key != s.groups.Key(s.groups.GroupAt(position))
+}
+
+// isSettled says whether the cluster at a position, which moved, does not count any more in the group before (R52).
+func (p *Planner) isSettled(position int) bool {
+	s := p.tracker.schedule
+	switch is := p.tracker.states[position]; {
+	case inFlightStates.has(is):
+		return false
+	case failureStates.has(is):
+		_, there := groupWith(p.groups, s.groups.Key(s.groups.GroupAt(position)))
+		return !there
+	default:
+		return true
+	}
+}
+
+// reported gives a function that walks through all that was reported.
+func (p *Planner) reported() func(take func(cluster string, r report)) {
+	t, others := p.tracker, p.others
+	s := t.schedule
+	return func(take func(cluster string, r report)) {
+		for position, kind := range t.kinds {
+			cluster := s.groups.Cluster(position)
+			if kind != unreported && !s.hasLeft(position) && !p.isRecorded(s, cluster) {
+				take(cluster, t.facts.reported(position))
+			}
+		}
+		for cluster, r := range others {
+			take(cluster, r)
+		}
+	}
+}
+
+// isRecorded says whether the record of a schedule has a cluster.
+func (p *Planner) isRecorded(s *schedule, cluster string) bool {
+	_, is := s.options.memory.entry(cluster)
+	return is
+}
+
+// last gives what was reported of a cluster.
+func (p *Planner) last(cluster string) report {
+	s := p.tracker.schedule
+	if position, member := s.groups.Position(cluster); member && !s.hasLeft(position) && !p.isRecorded(s, cluster) {
+		return p.tracker.facts.reported(position)
+	}
+	return p.others[cluster]
+}
+
+// set replaces the report of a cluster; the zero report removes it.
+func (p *Planner) set(cluster string, r report) {
+	t := p.tracker
+	s := t.schedule
+	position, member := s.groups.Position(cluster)
+	recorded, left := p.isRecorded(s, cluster), member && s.hasLeft(position)
+	if member && !left && !recorded {
+		before := t.states[position]
+		t.report(position, r)
+		if counts(before) != counts(t.states[position]) && p.mayMove(position) {
+			p.stale = true
+		}
+		return
+	}
+	if before := p.others[cluster]; (before.kind == unreported) != (r.kind == unreported) {
+		p.names = nil
+	}
+	if p.others[cluster] = r; r.kind == unreported {
+		delete(p.others, cluster)
+	}
+	switch counts := s.stillCounts(r, t.now); {
+	case left && counts && !recorded:
+		t.report(position, r)
+	case recorded, left != counts:
+		p.stale = true
+	}
+}
+
+// formerly gives what the last answer knew of the clusters' groups, or what the option says of the result before.
+func (p *Planner) formerly(o *options) *former {
+	if p.former != nil {
+		return p.former
+	}
+	return o.former
+}
+
+// seen gives what was reported of the clusters that are not selected and may count.
+func (p *Planner) seen(s *schedule, now time.Time) map[string]sighting {
+	var saw map[string]sighting
+	for cluster, r := range p.others {
+		if _, selected := p.groups.Position(cluster); selected || !p.isRecorded(s, cluster) && !s.mayCount(r, now) {
+			continue
+		}
+		if saw == nil {
+			saw = make(map[string]sighting)
+		}
+		saw[cluster] = sighting{report: r, deleting: p.deleting[cluster]}
+	}
+	return saw
+}
+
+// once finds the clusters of which only the start or the success counts.
+func (p *Planner) once(now time.Time) []past {
+	s := p.tracker.schedule
+	if s.options.starts == nil && s.wait <= 0 {
+		return nil
+	}
+	var o observed
+	_, o.once = s.whoLeft(p.formerly(&s.options), p.seen(s, now), now)
+	for cluster, e := range s.options.memory.all() {
+		if position, selected := s.groups.Position(cluster); selected && !s.hasLeft(position) {
+			if counts, recorded := s.decide(cluster, sighting{p.others[cluster], p.deleting[cluster], true}); !recorded {
+				o.comesBack(s, position, counts, e, now)
+			}
+		}
+	}
+	return o.once
+}
+
+// leaving notes which clusters were reported and are not selected, and whose objects are being deleted.
+func (p *Planner) leaving(o *observed) {
+	o.removed = p.removedNames()
+	if o.there = o.removed; len(p.deleting) == 0 {
+		return
+	}
+	o.there = slices.DeleteFunc(slices.Clone(o.removed), func(cluster string) bool { return p.deleting[cluster] })
+	s := p.tracker.schedule
+	o.deleting = make(map[int]bool)
+	for cluster := range p.deleting {
+		if position, member := s.groups.Position(cluster); member && !s.hasLeft(position) {
+			o.deleting[position] = true
+		}
+	}
+}
+
+// removedNames gives the names of the clusters that have a report and are not selected, in order, without those that another
+// part removes.
+func (p *Planner) removedNames() []string {
+	if p.names != nil {
+		return p.names
+	}
+	p.names = make([]string, 0, len(p.others))
+	for _, cluster := range slices.Sorted(maps.Keys(p.others)) {
+		_, selected := p.groups.Position(cluster)
+		if elsewhere, _ := p.groups.Elsewhere(cluster); !selected && !elsewhere {
+			p.names = append(p.names, cluster)
+		}
+	}
+	return p.names
+}
+
+// former is what a result before knew of the groups of clusters.
+type former struct {
+	groups *grouping.Groups        // with who had left
+	once   map[string]grouping.Key // of clusters of which only the start or the success counted
+	half   bool                    // they were being written: they tell whose a cluster is, and not of which group
+	isLeft []bool                  // of each position; nil where nobody had left
+}
+
+// knows gives what a result knows, and the results before it. Groups that are being written tell nothing of where a cluster
+// was, unless there is nothing else to tell whose it is; nothing has started by them either (R47).
+func (s *schedule) knows(before *former, once []past) *former {
+	if s.missing != "" && before != nil && !before.half {
+		return before
+	}
+	return s.newFormer(once)
+}
+
+// newFormer gives what a result knows.
+func (s *schedule) newFormer(once []past) *former {
+	f := &former{groups: s.groups, half: s.missing != "", isLeft: s.isLeft}
+	for i := range once {
+		if f.once == nil {
+			f.once = make(map[string]grouping.Key, len(once))
+		}
+		f.once[once[i].cluster] = once[i].key
+	}
+	return f
+}
+
+// groupOf gives the group in which a cluster was.
+func (f *former) groupOf(cluster string) (key grouping.Key, known bool) {
+	if f == nil {
+		return key, false
+	}
+	if position, was := f.groups.Position(cluster); was {
+		if f.half && (f.isLeft == nil || !f.isLeft[position]) {
+			return unknownGroup(), true
+		}
+		return f.groups.Key(f.groups.GroupAt(position)), true
+	}
+	key, known = f.once[cluster]
+	return key, known
+}

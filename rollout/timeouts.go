@@ -1,0 +1,61 @@
+package rollout
+
+import (
+	"slices"
+	"time"
+)
+
+// timeouts says how many failures a budget still allows, and when deadlines pass that add one each.
+type timeouts struct {
+	left int
+	at   []time.Time
+}
+
+// breach gives when they exceed the budget; zero if they do not.
+func (t *timeouts) breach() time.Time {
+	if len(t.at) <= t.left {
+		return time.Time{}
+	}
+	slices.SortFunc(t.at, time.Time.Compare)
+	return t.at[t.left]
+}
+
+// stopsAt gives when deadlines that pass breach the first budget, if nothing else happens; zero if they breach none. It takes
+// n·log(n) time for n clusters that may time out.
+func (r *Result) stopsAt() (first time.Time) {
+	s := r.schedule
+	if s.rules.deadline == nil {
+		return first
+	}
+	totals := s.sum(r.tallies, nil)
+	budgets := make([]timeouts, len(s.Stages)+1) // the last is the one of all
+	for stage := range s.Stages {
+		budgets[stage].left = s.Stages[stage].MaxFailures - totals.stages[stage].inBudget()
+	}
+	all := &budgets[len(s.Stages)]
+	all.left = s.MaxFailures - totals.all.inBudget()
+	for position, state := range r.states {
+		if state != silent && state != progressing || !s.inBudget(position) || r.isEarlier(position) {
+			continue
+		}
+		at := r.since(position).Add(s.rules.limitOf(state))
+		stage := &budgets[s.stageOf[s.groups.GroupAt(position)]]
+		stage.at, all.at = append(stage.at, at), append(all.at, at)
+	}
+	for i := range budgets {
+		if at := budgets[i].breach(); !at.IsZero() && (first.IsZero() || at.Before(first)) {
+			first = at
+		}
+	}
+	return first
+}
+
+// waitUntil says that time ends a wait, and whether the rollout stops by then.
+func (r *Result) waitUntil(at time.Time) Remedy {
+	r.fronts.timing.Do(func() { r.fronts.stops = r.stopsAt() })
+	remedy := Remedy{Type: RemedyWait, At: at}
+	if stops := r.fronts.stops; !stops.After(at) {
+		remedy.Stops = stops
+	}
+	return remedy
+}

@@ -74,13 +74,13 @@ func TestGroupOrderRefusesCycles(t *testing.T) {
 		`groupOrder[]: Invalid value: "a": must not come after itself: "" after "a" after ""`:              {"": {"a"}, "a": {""}},
 	} {
 		for range 10 { // in whatever order the map comes
-			_, err := rollout.NewPlanner(perGroup(config("", "", 0)), nil, rollout.GroupOrder(after))
+			_, err := rollout.NewPlanner(perGroup(config("", "", 0)), nil, rollout.Options{GroupOrder: after})
 			if err == nil || err.Error() != want {
 				t.Fatalf("%v is refused with %v, want %s", after, err, want)
 			}
 		}
 	}
-	if _, err := rollout.NewPlanner(perGroup(config("", "", 0)), nil, rollout.GroupOrder(map[string][]string{"a": {"a"}}), rollout.GroupOrder(nil)); err != nil {
+	if _, err := rollout.NewPlanner(perGroup(config("", "", 0)), nil, rollout.Options{GroupOrder: rollout.GroupOrder{}}); err != nil {
 		t.Errorf("the later of two counts, its error included; %v", err)
 	}
 }
@@ -102,7 +102,7 @@ func TestGroupOrderOfJoinedPlacements(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	result, err := rollout.Plan(perGroup(config("", "", 0)), groups, nil, now, rollout.GroupOrder(map[string][]string{"prod": {"staging"}}))
+	result, err := rollout.Plan(perGroup(config("", "", 0)), groups, nil, now, rollout.Options{GroupOrder: rollout.GroupOrder{"prod": {"staging"}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,21 +118,41 @@ func TestGroupOrderOfJoinedPlacements(t *testing.T) {
 	}
 }
 
-// R33: the caller's map is his, also afterwards, and so is the schedule.
-func TestGroupOrderCopiesItsMap(t *testing.T) {
-	after := map[string][]string{"prod": {"canary"}}
-	option := rollout.GroupOrder(after)
-	after["prod"][0], after["canary"] = "ghost", []string{"canary"}
-	plan := func() *rollout.Result {
-		return plan(t, planned{strategy: perGroup(config("", "", 0)), groups: []string{"canary: a", "prod: b", "zone: c"}, opts: []rollout.Option{option}})
+// R33: the caller's map is his, also while a planner goes on, and so is the schedule.
+func TestGroupOrderIsTheCallers(t *testing.T) {
+	after := rollout.GroupOrder{"prod": {"canary"}}
+	p, err := rollout.NewPlanner(perGroup(config("", "", 0)), fleetOf(t, "canary: a", "prod: b", "zone: c").read(), rollout.Options{GroupOrder: after})
+	if err != nil {
+		t.Fatal(err)
 	}
+	after["prod"][0], after["canary"] = "ghost", []string{"canary"}
+	p.SetGroups(fleetOf(t, "canary: a", "prod: b", "zone: c").read())
 	const want = `[group 0 "canary"]; [group 1 "prod"] after group 0 "canary"; [group 2 "zone"]`
-	result := plan()
+	result := p.Result(now)
 	if got := result.Schedule.String(); got != want || len(result.Warnings) > 0 {
 		t.Errorf("%s, %v", got, result.Warnings)
 	}
 	result.Schedule.After[1][0] = 2
 	if _, hold, _ := result.Find("b"); hold.Group.Name != "canary" {
 		t.Errorf("a change of the schedule moved b, which waits for %v", hold.Group)
+	}
+}
+
+// R33: the schedule has each stage once that another comes directly after, on however many ways through names without a group.
+func TestGroupOrderThroughNamesWithoutGroupsNamesEachGroupOnce(t *testing.T) {
+	for _, c := range []struct {
+		why   string
+		after map[string][]string
+		want  string
+	}{
+		{"two ghosts share a group", map[string][]string{"c": {"g", "h"}, "g": {"a", "b"}, "h": {"a"}}, "[[] [] [0 1]]"},
+		{"so do a ghost and the name itself", map[string][]string{"c": {"a", "g"}, "g": {"a", "b"}}, "[[] [] [0 1]]"},
+		{"a ghost behind two ghosts", map[string][]string{"c": {"g"}, "g": {"h", "i"}, "h": {"b", "j"}, "i": {"a", "j"}, "j": {"a"}}, "[[] [] [0 1]]"},
+		{"a ghost that comes after nothing", map[string][]string{"b": {"g"}, "c": {"g", "a"}}, "[[] [] [0]]"},
+	} {
+		r := plan(t, planned{strategy: perGroup(config("", "", 0)), groups: []string{"a: x", "b: y", "c: z"}, opts: rollout.Options{GroupOrder: c.after}})
+		if got := fmt.Sprint(r.Schedule.After); got != c.want {
+			t.Errorf("%s: After is %s, want %s", c.why, got, c.want)
+		}
 	}
 }

@@ -36,7 +36,7 @@ type Abort struct {
 //
 // The type All brings them back at once. The other types limit the way back: Progressive pools all groups, and
 // ProgressivePerGroup takes them in the reverse of the order in which they started. Among the clusters that may start,
-// those that failed or timed out go first. Then, unless [Order] says otherwise, come those that got the failed version at
+// those that failed or timed out go first. Then, unless [Options].Order says otherwise, come those that got the failed version at
 // an unknown time, then the others, the latest first. So ProgressivePerGroup takes a failed cluster of an early group
 // among the last.
 //
@@ -47,29 +47,54 @@ type Abort struct {
 // Always set a progressDeadline for the way back, under All too; the zero strategy has none. Without one, the
 // conditions never say that the way back ended if a cluster never answers.
 //
-// Pass [Uncounted], [FailedBefore] and [RemoveAfter] as for the rollout; the previous result may be one of Plan or of
-// Revert, for either function. [Closed] and [Paused] hold the way back, too, and [GroupOrder] is reversed. [Ramp],
-// [MaxStarts] and [WaitBetweenGroups] slow it as they slow a rollout, and a ramp begins anew: leave them out unless you
-// mean that.
+// Memory has the version before and the record of the owner, which may still be the record of the failed version: what happened
+// before abort.Time counts for nothing.
 //
-// Leave out [Attempt], too, here and in the plan with the version before, unless clusters that fail on the way back are to
-// be tried again. If you pass it, stamp the clusters in Start by [status.StampAttempt] with its number. With [status.Stamp]
-// they would have attempt 0, and each cluster that fails would be in Start again at every call; no budget stops that, and
-// nothing warns of it.
+// Set Uncounted, FailedBefore and RemoveAfter in opts as for the rollout; Previous may be a result of Plan or of Revert, for
+// either function. Gates and Paused hold the way back, too, and GroupOrder is reversed. Ramp, MaxStarts and WaitBetweenGroups
+// slow it as they slow a rollout, and a ramp begins anew: leave them out unless you mean that.
+//
+// Leave out Attempt, too, here and in the plan with the version before, unless clusters that fail on the way back are to
+// be tried again. The clusters of the result then have the attempt to note, as from Plan.
 //
 // When Revert neither starts nor holds anyone, no cluster has the failed version any more. From then on, Plan with the
 // version before brings it to clusters that joined meanwhile or have a third version; these then count as gone back.
 //
 // The errors are the same as from Plan, and one if abort.Time is zero or after now. It takes as long as Plan, and in
 // addition sorts the clusters that have the failed version.
-func Revert(strategy clusterv1alpha1.RolloutStrategy, groups *grouping.Groups, abort Abort, now time.Time, opts ...Option) (*Result, error) {
-	rules, o, errs := compile(strategy, opts)
+func Revert(strategy clusterv1alpha1.RolloutStrategy, groups *grouping.Groups, abort Abort, now time.Time, opts Options) (*Result, error) {
+	rules, o, errs := compile(strategy, &opts)
 	if errs = append(errs, abort.check(now)...); len(errs) > 0 {
 		return nil, fielderrs.Join(errs)
 	}
-	back, reports := newWayBack(groups, &abort)
+	o.memory = o.memory.since(&abort)
+	back, reports := newWayBack(groups, &abort, &o)
 	o.back, o.freeFailed = back, o.freeFailed || back.isTolerant()
-	return newSchedule(rules, o, groups).plan(reports, now)
+	return newSchedule(rules, o, groups, nil).plan(reports, now)
+}
+
+// since gives the memory of a way back (R43): what tells of the failed version is left out.
+func (m *memory) since(abort *Abort) *memory {
+	if m == nil || len(m.entries) == 0 {
+		return m
+	}
+	has := make(map[string]bool)
+	for i := range abort.Failed {
+		if r := &abort.Failed[i]; hasVersion(r) {
+			has[r.Cluster] = true
+		}
+	}
+	kept := m.Memory
+	kept.Record.Left = nil
+	for _, left := range m.Record.Left {
+		switch {
+		case !wentBack(&left.Report, abort.Time):
+			kept.Record.More = 0
+		case !has[left.Cluster]:
+			kept.Record.Left = append(kept.Record.Left, left)
+		}
+	}
+	return newMemory(kept)
 }
 
 // check returns the faults of an abort at the time now.
@@ -80,15 +105,6 @@ func (a *Abort) check(now time.Time) (errs field.ErrorList) {
 	} else if now.Round(0).Before(a.Time.Truncate(time.Second)) { // otherwise a cluster that goes back now would count as one that never had it
 		errs = append(errs, field.Invalid(path.Child("time"), a.Time.Format(time.RFC3339), "must not be after now"))
 	}
-	for _, list := range []struct {
-		name    string
-		reports []status.Report
-	}{{"failed", a.Failed}, {"before", a.Before}} {
-		for i := range list.reports {
-			if list.reports[i].Cluster == "" {
-				errs = append(errs, withoutCluster(path.Child(list.name).Index(i)))
-			}
-		}
-	}
-	return errs
+	errs = append(errs, nameless(a.Failed, path.Child("failed"))...)
+	return append(errs, nameless(a.Before, path.Child("before"))...)
 }

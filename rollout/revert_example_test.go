@@ -2,6 +2,7 @@ package rollout_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -40,13 +41,13 @@ func ExampleRevert() {
 			{Cluster: "quito", Status: status.Succeeded, Applied: hour(1)},
 		},
 	}
-	fmt.Println(must(rollout.Revert(clusterv1alpha1.RolloutStrategy{}, shops(), abort, noon())))
+	fmt.Println(must(rollout.Revert(clusterv1alpha1.RolloutStrategy{}, shops(), abort, noon(), rollout.Options{})))
 
 	twoAtATime := clusterv1alpha1.RolloutStrategy{
 		Type:        clusterv1alpha1.Progressive,
 		Progressive: &clusterv1alpha1.RolloutProgressive{MaxConcurrency: intstr.FromInt32(2)},
 	}
-	result := must(rollout.Revert(twoAtATime, shops(), abort, noon()))
+	result := must(rollout.Revert(twoAtATime, shops(), abort, noon(), rollout.Options{}))
 	fmt.Println(result)
 	disposition, _, _ := result.Find("quito")
 	fmt.Println("quito", disposition)
@@ -60,7 +61,6 @@ func ExampleRevert() {
 type app struct {
 	metav1.ObjectMeta
 	template  workv1.ManifestWorkSpec
-	attempt   int // that is wanted
 	strategy  clusterv1alpha1.RolloutStrategy
 	abort     bool // a person says so
 	revisions status.Revisions
@@ -80,8 +80,8 @@ type aborter struct {
 // The block of doc.go.
 
 // plan says what may happen to the works of an owner, which get the template of r.Target(). It says nothing where it stored
-// what has to stand there first. Otherwise the caller carries out the result, keeps it in c.last, and stores the owner's
-// status if that has changed. It stamps the works in InFlight by status.Stamp, and those in Start by status.StampAttempt.
+// what has to stand there first. Otherwise the caller carries out the result, and stores the owner's status if that has changed.
+// It stamps each work with the Attempt of its cluster in the result.
 func (c *aborter) plan(ctx context.Context, owner *app, groups *grouping.Groups) (*rollout.Result, error) {
 	r := &owner.revisions
 	if r.Want(hashOf(owner.template)) {
@@ -91,30 +91,43 @@ func (c *aborter) plan(ctx context.Context, owner *app, groups *grouping.Groups)
 		}
 		return nil, c.updateStatus(ctx, owner)
 	}
-	update, current := c.reports(owner, r.UpdateRevision), c.reports(owner, r.CurrentRevision)
-	removal := rollout.RemoveAfter(time.Minute, c.last) // and Uncounted, where the rollout has it
-	if r.AbortedTime == nil {
-		result, err := rollout.Plan(owner.strategy, groups, update, c.now(), removal)
-		if err == nil && (owner.abort || result.Breach != nil) && r.Abort(c.now()) {
-			return nil, c.updateStatus(ctx, owner) // stored before anything goes back
-		}
-		if err == nil {
-			r.Complete(result.Summary())
-			status.SetRevisionConditions(&owner.status, *r, result.Summary(), owner.Generation, c.now())
-		}
-		return result, err
-	}
-	abort := rollout.Abort{Time: r.AbortedTime.Time, Failed: update, Before: current}
-	result, err := rollout.Revert(owner.strategy, groups, abort, c.now(), removal)
+	records, err := status.RecordsOf(owner)
 	if err != nil {
 		return nil, err
 	}
-	// The conditions are Revert's in any case: Plan counts those that never had the failed version, too.
-	status.SetRevisionConditions(&owner.status, *r, result.Summary(), owner.Generation, c.now())
-	if len(result.Start)+len(result.Holds()) > 0 {
-		return result, nil
+	update, current := c.reports(owner, r.UpdateRevision), c.reports(owner, r.CurrentRevision)
+	opts := rollout.Options{
+		RemoveAfter: metav1.Duration{Duration: time.Minute}, Previous: c.last, // and Uncounted, where the rollout has it
+		Memory: &rollout.Memory{Version: r.Target(), Record: records[""]},
 	}
-	return rollout.Plan(owner.strategy, groups, current, c.now(), removal) // who joined gets what all others have
+	var result *rollout.Result
+	if r.AbortedTime == nil {
+		if result, err = rollout.Plan(owner.strategy, groups, update, c.now(), opts); err != nil {
+			return nil, err
+		}
+		if (owner.abort || result.Breach != nil) && r.Abort(c.now()) {
+			return nil, c.updateStatus(ctx, owner) // stored before anything goes back
+		}
+		r.Complete(result.Summary())
+	} else {
+		abort := rollout.Abort{Time: r.AbortedTime.Time, Failed: update, Before: current}
+		if result, err = rollout.Revert(owner.strategy, groups, abort, c.now(), opts); err != nil {
+			return nil, err
+		}
+	}
+	// After an abort the conditions are Revert's in any case: Plan counts those that never had the failed version, too.
+	status.SetRevisionConditions(&owner.status, *r, result.Summary(), owner.Generation, c.now())
+	if r.AbortedTime != nil && len(result.Start)+len(result.Holds()) == 0 {
+		// Who joined gets what all others have.
+		if result, err = rollout.Plan(owner.strategy, groups, current, c.now(), opts); err != nil {
+			return nil, err
+		}
+	}
+	c.last = result
+	if changed, err := (status.Records{"": result.Record}).Note(owner); changed || err != nil {
+		return nil, errors.Join(err, c.update(ctx, owner)) // plan anew with what is stored
+	}
+	return result, nil
 }
 
 // The end of the block.
@@ -123,6 +136,11 @@ func (c *aborter) now() time.Time { return c.at }
 
 func (c *aborter) keepTemplate(_ context.Context, owner *app) error {
 	c.templates[owner.revisions.UpdateRevision] = owner.template
+	return nil
+}
+
+func (c *aborter) update(_ context.Context, owner *app) error {
+	c.app = owner
 	return nil
 }
 
@@ -148,19 +166,14 @@ func (c *aborter) reconcile() {
 		fmt.Println("stored:", c.app.revisions.CurrentRevision, c.app.revisions.UpdateRevision, c.app.revisions.AbortedTime != nil)
 		return
 	}
-	c.last = result
 	target := c.app.revisions.Target()
-	for i, cluster := range slices.Concat(result.InFlight, result.Start) {
-		attempt := 0 // of one that is in flight, which stays in its own
-		if i >= len(result.InFlight) {
-			attempt = c.app.attempt
-		}
+	for _, cluster := range slices.Concat(result.InFlight, result.Start) {
 		work := c.works[cluster.Name]
-		if has, _, _ := status.StampOf(work); has != target {
+		if status.StampOf(work).Version != target {
 			fmt.Println("write", cluster.Name, target)
 			work.Generation++
 		}
-		status.StampAttempt(work, target, attempt, c.now())
+		status.StampOf(work).NoteOn(work, target, cluster.Attempt, c.now())
 		work.Spec = c.templates[target]
 	}
 	if len(c.app.status) > 0 {
@@ -195,7 +208,7 @@ func Example_abort() {
 	c.templates[v1], c.app.revisions = c.app.template, status.Revisions{CurrentRevision: v1, UpdateRevision: v1}
 	for _, cluster := range []string{"oslo", "rome"} {
 		c.works[cluster] = &workv1.ManifestWork{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: "app", Generation: 1}}
-		status.Stamp(c.works[cluster], v1, c.at.Add(-time.Hour))
+		status.StampOf(c.works[cluster]).NoteOn(c.works[cluster], v1, 0, c.at.Add(-time.Hour))
 		c.answer(cluster, metav1.ConditionFalse, metav1.ConditionFalse)
 	}
 
@@ -219,7 +232,7 @@ func Example_abort() {
 }
 
 // R39, R43: a cluster that fails on the way back is not started again by the attempt that the rollout wanted, as the documented
-// duties stamp it. One that is stamped without an attempt is.
+// duties stamp it. One that is stamped with an earlier attempt is.
 func TestTheWayBackStampsTheAttempt(t *testing.T) {
 	groups, err := grouping.FromNames(map[grouping.Key][]string{{}: {"oslo"}})
 	if err != nil {
@@ -228,12 +241,12 @@ func TestTheWayBackStampsTheAttempt(t *testing.T) {
 	aborted := noon().Add(-time.Hour)
 	for attempt, again := range []bool{true, true, false} {
 		work := &workv1.ManifestWork{ObjectMeta: metav1.ObjectMeta{Namespace: "oslo", Name: "app", Generation: 2}}
-		status.StampAttempt(work, "before", attempt, aborted)
+		status.StampOf(work).NoteOn(work, "before", attempt, aborted)
 		c := &aborter{works: map[string]*workv1.ManifestWork{"oslo": work}, at: aborted.Add(time.Minute)}
 		c.answer("oslo", metav1.ConditionTrue, metav1.ConditionTrue)
 		abort := rollout.Abort{Time: aborted, Failed: c.reports(nil, "failed"), Before: c.reports(nil, "before"), StopAtBreach: true}
 		strategy := progressive("1", config("0", "10m", 0))
-		result, err := rollout.Revert(strategy, groups, abort, noon(), rollout.Attempt(2))
+		result, err := rollout.Revert(strategy, groups, abort, noon(), rollout.Options{Attempt: 2})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -256,4 +269,15 @@ func TestDocumentedAbortIsTheOneThatRuns(t *testing.T) {
 	if block := blockOf(string(source)); !strings.Contains(string(doc), block) {
 		t.Errorf("doc.go does not have this block:\n%s", block)
 	}
+}
+
+func hashOf(template workv1.ManifestWorkSpec) string {
+	return fmt.Sprint(len(template.Workload.Manifests))
+}
+
+// blockOf is the part of a file that doc.go shows, as it stands there.
+func blockOf(source string) string {
+	_, block, _ := strings.Cut(source, "// The block of doc.go.\n\n")
+	block, _, _ = strings.Cut(block, "\n// The end of the block.")
+	return strings.ReplaceAll("//\t"+strings.ReplaceAll(strings.TrimRight(block, "\n"), "\n", "\n//\t"), "\n//\t\n", "\n//\n")
 }

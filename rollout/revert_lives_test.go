@@ -103,7 +103,7 @@ func (s *lives) read(l *life) *grouping.Groups {
 
 // revert asks for the way back, and checks who is touched.
 func (s *lives) revert(l *life) *rollout.Result {
-	r, err := rollout.Revert(s.strategy, s.read(l), rollout.Abort{Time: aborted, Failed: l.reports('B'), Before: l.reports('A')}, now)
+	r, err := rollout.Revert(s.strategy, s.read(l), rollout.Abort{Time: aborted, Failed: l.reports('B'), Before: l.reports('A')}, now, rollout.Options{})
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -155,7 +155,7 @@ func (s *lives) plan(l life) life {
 }
 
 func (s *lives) forward(l *life, version byte) *rollout.Result {
-	r, err := rollout.Plan(s.strategy, s.read(l), l.reports(version), now)
+	r, err := rollout.Plan(s.strategy, s.read(l), l.reports(version), now, rollout.Options{})
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -138,7 +138,7 @@ func (s *story) reconcile(crash int) (string, error) {
 	}
 	s.revisions.Want(s.template)
 	plan := func(version string) *rollout.Result {
-		result, e := rollout.Plan(s.strategy, groups, s.reports(version), s.now, s.opts()...)
+		result, e := rollout.Plan(s.strategy, groups, s.reports(version), s.now, s.opts())
 		err = errors.Join(err, e)
 		return result
 	}
@@ -154,7 +154,7 @@ func (s *story) reconcile(crash int) (string, error) {
 		}
 	} else {
 		abort := rollout.Abort{Time: s.revisions.AbortedTime.Time, Failed: s.reports(s.revisions.UpdateRevision), Before: s.reports(s.revisions.CurrentRevision)}
-		result, err = rollout.Revert(s.strategy, groups, abort, s.now, s.opts()...)
+		result, err = rollout.Revert(s.strategy, groups, abort, s.now, s.opts())
 	}
 	if err != nil {
 		return "", err

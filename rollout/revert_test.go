@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 	"pgregory.net/rapid"
 
@@ -38,7 +39,7 @@ func TestRevertRefusesFaultyInput(t *testing.T) {
 		},
 		{rollout.Abort{}, progressive("0%", config("", "", 0)), []string{`progressive.maxConcurrency: `, `abort.time: `}, "faults of the strategy as well"},
 	} {
-		_, err := rollout.Revert(test.strategy, newFleet(t).group("", "a").read(), test.abort, now)
+		_, err := rollout.Revert(test.strategy, newFleet(t).group("", "a").read(), test.abort, now, rollout.Options{})
 		var got []string
 		if err != nil {
 			got = strings.Split(err.Error(), "\n")
@@ -47,7 +48,7 @@ func TestRevertRefusesFaultyInput(t *testing.T) {
 			t.Errorf("%s: %q, want %q", test.why, got, test.want)
 		}
 	}
-	if r, err := rollout.Revert(all(""), nil, rollout.Abort{Time: now}, now); err != nil || len(r.Start) > 0 {
+	if r, err := rollout.Revert(all(""), nil, rollout.Abort{Time: now}, now, rollout.Options{}); err != nil || len(r.Start) > 0 {
 		t.Errorf("no groups: %v, %v", r, err)
 	}
 }
@@ -88,7 +89,7 @@ func TestUndoByTheOlderTemplateIsTheSamePlan(t *testing.T) {
 				held[name] = failed[name]
 			}
 		}
-		order := rollout.Order(func(a, b string) int { // R44 once more
+		order := rollout.Options{Order: func(a, b string) int { // R44 once more
 			bad := func(name string) int {
 				if s := held[name].Status; s == status.Failed || s == status.TimeOut {
 					return 0
@@ -96,9 +97,9 @@ func TestUndoByTheOlderTemplateIsTheSamePlan(t *testing.T) {
 				return 1
 			}
 			return cmp.Or(cmp.Compare(bad(a), bad(b)), held[b].Applied.Compare(held[a].Applied))
-		})
+		}}
 		revert := func(b map[string]status.Report, f map[string]status.Report) *rollout.Result {
-			r, err := rollout.Revert(strategy, groups, rollout.Abort{Time: aborted, Failed: values(f), Before: values(b)}, now)
+			r, err := rollout.Revert(strategy, groups, rollout.Abort{Time: aborted, Failed: values(f), Before: values(b)}, now, rollout.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -107,7 +108,7 @@ func TestUndoByTheOlderTemplateIsTheSamePlan(t *testing.T) {
 		writtenBack, writtenUndo := map[string]int{}, map[string]int{}
 		for wave := 0; ; wave++ {
 			back := revert(before, failed)
-			undo, err := rollout.Plan(strategy, groups, values(before), now, order, rollout.FailedFreesSlot())
+			undo, err := rollout.Plan(strategy, groups, values(before), now, merged(order, rollout.Options{FailedFreesSlot: true}))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -197,34 +198,34 @@ func TestOptionsOnTheWayBack(t *testing.T) {
 		strategy clusterv1alpha1.RolloutStrategy
 		stop     bool
 		before   []status.Report
-		opts     []rollout.Option
+		opts     rollout.Options
 		want     string
 	}{
-		{"R44 the latest first", all(""), false, nil, nil, "start d c b a"},
-		{"R44 an order of the caller", all(""), false, nil, []rollout.Option{rollout.Order(strings.Compare)}, "start a b c d"},
-		{"R44 the last group first", perGroup(config("", "", 0)), false, nil, nil, "start d c; 2 held: waiting for group 1: 0 of 2 done; c, d start now"},
-		{"R44 mandatory groups last", perGroup(config("", "", 0), "1"), false, nil, nil, "start b a; 2 held: waiting for group 0: 0 of 2 done; a, b start now"},
-		{"R45 concurrency", progressive("1", config("", "", 0)), false, nil, nil, "start d; 3 held: 1 of 1 slot taken: d starts now"},
-		{"R45 a pause", all(""), false, nil, []rollout.Option{rollout.Paused()}, "4 held: the rollout is paused"},
-		{"R45 a gate", perGroup(config("", "", 0)), false, nil, []rollout.Option{rollout.Closed(grouping.Key{Index: 1}, rollout.Gate{})}, "2 held: waiting for group 1: 0 of 2 done; 2 held: the gate before group 1 is closed"},
-		{"R45 a failure", progressive("1", config("", "", 0)), false, []status.Report{{Cluster: "d", Status: status.Failed, Applied: now}}, nil, "start c; in flight d; 2 held: 1 of 1 slot taken: c starts now"},
+		{"R44 the latest first", all(""), false, nil, rollout.Options{}, "start d c b a"},
+		{"R44 an order of the caller", all(""), false, nil, rollout.Options{Order: strings.Compare}, "start a b c d"},
+		{"R44 the last group first", perGroup(config("", "", 0)), false, nil, rollout.Options{}, "start d c; 2 held: waiting for group 1: 0 of 2 done; c, d start now"},
+		{"R44 mandatory groups last", perGroup(config("", "", 0), "1"), false, nil, rollout.Options{}, "start b a; 2 held: waiting for group 0: 0 of 2 done; a, b start now"},
+		{"R45 concurrency", progressive("1", config("", "", 0)), false, nil, rollout.Options{}, "start d; 3 held: 1 of 1 slot taken: d starts now"},
+		{"R45 a pause", all(""), false, nil, rollout.Options{Paused: true}, "4 held: the rollout is paused"},
+		{"R45 a gate", perGroup(config("", "", 0)), false, nil, rollout.Options{Gates: []rollout.ClosedGate{{Group: grouping.Key{Index: 1}, Gate: rollout.Gate{}}}}, "2 held: waiting for group 1: 0 of 2 done; 2 held: the gate before group 1 is closed"},
+		{"R45 a failure", progressive("1", config("", "", 0)), false, []status.Report{{Cluster: "d", Status: status.Failed, Applied: now}}, rollout.Options{}, "start c; in flight d; 2 held: 1 of 1 slot taken: c starts now"},
 		{
-			"R45 a failure where the budget counts", progressive("1", config("", "", 0)), true, []status.Report{{Cluster: "d", Status: status.Failed, Applied: now}}, nil,
+			"R45 a failure where the budget counts", progressive("1", config("", "", 0)), true, []status.Report{{Cluster: "d", Status: status.Failed, Applied: now}}, rollout.Options{},
 			"in flight d; 3 held: stopped: d failed, maxFailures 0; goes on when none is failed",
 		},
 		{
 			"R44 mandatory groups tolerate", perGroup(config("", "", 0), "0", "1"), false,
-			[]status.Report{{Cluster: "c", Status: status.Succeeded, Applied: now}, {Cluster: "d", Status: status.TimeOut, Applied: now}}, nil, "start b a",
+			[]status.Report{{Cluster: "c", Status: status.Succeeded, Applied: now}, {Cluster: "d", Status: status.TimeOut, Applied: now}}, rollout.Options{}, "start b a",
 		},
-		{"R35 a ramp begins anew", all(""), false, []status.Report{{Cluster: "d", Status: status.Succeeded, Applied: now.Add(-time.Hour)}}, []rollout.Option{rollout.Ramp(1)}, "start c; 2 held: 1 of 1 slot of the ramp taken: c starts now"},
-		{"R36 a bound on starts", all(""), false, []status.Report{{Cluster: "d", Status: status.Succeeded, Applied: now.Add(-time.Minute)}}, []rollout.Option{rollout.MaxStarts(2, time.Hour)}, "start c; 2 held: at most 2 starts within 1h0m0s, 1 now, the next at 2026-11-21T12:59:00Z; recheck after 59m0s"},
-		{"R45 percentages of all", progressive("50%", config("", "", 0)), false, []status.Report{{Cluster: "d", Status: status.Succeeded, Applied: now.Add(-time.Hour)}}, nil, "start c b; 1 held: 2 of 2 slots taken: b, c start now"},
+		{"R35 a ramp begins anew", all(""), false, []status.Report{{Cluster: "d", Status: status.Succeeded, Applied: now.Add(-time.Hour)}}, rollout.Options{Ramp: ptr(1)}, "start c; 2 held: 1 of 1 slot of the ramp taken: c starts now"},
+		{"R36 a bound on starts", all(""), false, []status.Report{{Cluster: "d", Status: status.Succeeded, Applied: now.Add(-time.Minute)}}, rollout.Options{MaxStarts: &rollout.StartLimit{Count: 2, Per: metav1.Duration{Duration: time.Hour}}}, "start c; 2 held: at most 2 starts within 1h0m0s, 1 now, the next at 2026-11-21T12:59:00Z; recheck after 59m0s"},
+		{"R45 percentages of all", progressive("50%", config("", "", 0)), false, []status.Report{{Cluster: "d", Status: status.Succeeded, Applied: now.Add(-time.Hour)}}, rollout.Options{}, "start c b; 1 held: 2 of 2 slots taken: b, c start now"},
 	} {
 		f := slices.Clone(failed)
 		for _, r := range test.before {
 			f = slices.DeleteFunc(f, func(o status.Report) bool { return o.Cluster == r.Cluster })
 		}
-		r, err := rollout.Revert(test.strategy, groups, rollout.Abort{Time: aborted, Failed: f, Before: append(before, test.before...), StopAtBreach: test.stop}, now, test.opts...)
+		r, err := rollout.Revert(test.strategy, groups, rollout.Abort{Time: aborted, Failed: f, Before: append(before, test.before...), StopAtBreach: test.stop}, now, test.opts)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -249,7 +250,7 @@ func TestWhenTheFailedGoBack(t *testing.T) {
 		{all("10m"), "start b c a"},
 		{perGroup(config("", "10m", 0)), "start c; 2 held: waiting for group 1: 0 of 1 done; c starts now"},
 	} {
-		r, err := rollout.Revert(test.strategy, groups, abort, now)
+		r, err := rollout.Revert(test.strategy, groups, abort, now, rollout.Options{})
 		if err != nil || r.String() != test.want {
 			t.Errorf("R44 %s: %v %v, want %s", test.strategy.Type, r, err, test.want)
 		}
@@ -263,7 +264,7 @@ func TestWhoIsTriedAgainGoesBackLast(t *testing.T) {
 		Time:   aborted,
 		Before: []status.Report{{Cluster: "a", Status: status.Failed, Applied: aborted.Add(time.Minute)}},
 		Failed: []status.Report{{Cluster: "b", Status: status.Succeeded, Applied: aborted.Add(-time.Hour)}, {Cluster: "c", Status: status.Succeeded}},
-	}, now, rollout.Attempt(1))
+	}, now, rollout.Options{Attempt: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -276,7 +277,7 @@ func TestWhoIsTriedAgainGoesBackLast(t *testing.T) {
 func TestRemoveAfterGoesOnOnTheWayBack(t *testing.T) {
 	groups := newFleet(t).group("", "a").read()
 	reports := []status.Report{{Cluster: "gone", Status: status.Failed, Applied: now.Add(-time.Hour)}}
-	last, err := rollout.Plan(all(""), groups, reports, now, rollout.RemoveAfter(time.Minute, nil))
+	last, err := rollout.Plan(all(""), groups, reports, now, rollout.Options{RemoveAfter: metav1.Duration{Duration: time.Minute}})
 	if err != nil || !slices.Equal(last.Leaving, []string{"gone"}) {
 		t.Fatal(last, err)
 	}
@@ -285,7 +286,7 @@ func TestRemoveAfterGoesOnOnTheWayBack(t *testing.T) {
 		after time.Duration
 		want  string
 	}{{30 * time.Second, "leaving gone; recheck after 30s"}, {time.Minute, "removed gone"}} {
-		r, err := rollout.Revert(all(""), groups, abort, now.Add(test.after), rollout.RemoveAfter(time.Minute, last))
+		r, err := rollout.Revert(all(""), groups, abort, now.Add(test.after), rollout.Options{RemoveAfter: metav1.Duration{Duration: time.Minute}, Previous: last})
 		if err != nil || r.String() != test.want {
 			t.Errorf("R32 after %v: %v %v, want %s", test.after, r, err, test.want)
 		}
@@ -310,7 +311,7 @@ func TestRevertsResultIsAPreviousOne(t *testing.T) {
 		{50 * time.Second, true, "leaving gone; recheck after 10s"},
 		{time.Minute, false, "removed gone"},
 	} {
-		at, opt := now.Add(test.after), rollout.RemoveAfter(time.Minute, last)
+		at, opt := now.Add(test.after), rollout.Options{RemoveAfter: metav1.Duration{Duration: time.Minute}, Previous: last}
 		var err error
 		if test.revert {
 			last, err = rollout.Revert(all(""), groups, abort, at, opt)
@@ -337,7 +338,7 @@ func TestWithoutADeadlineNothingEnds(t *testing.T) {
 		Before: []status.Report{{Cluster: "a", Status: status.ToApply, Applied: ago(8)}},
 	}
 	for deadline, ends := range map[string]bool{"": false, "10m": true} {
-		plan, err := rollout.Plan(all(deadline), groups, reports, now, rollout.FailedBefore(func(cluster string) bool { return cluster == "b" }))
+		plan, err := rollout.Plan(all(deadline), groups, reports, now, rollout.Options{FailedBefore: []string{"b"}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -347,7 +348,7 @@ func TestWithoutADeadlineNothingEnds(t *testing.T) {
 		if first.Abort(now) != ends {
 			t.Errorf("S10: deadline %q: %+v", deadline, first)
 		}
-		back, err := rollout.Revert(all(deadline), groups, abort, now)
+		back, err := rollout.Revert(all(deadline), groups, abort, now, rollout.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -363,7 +364,7 @@ func TestRevertTakesFewAllocationsAtAnySize(t *testing.T) {
 	for _, n := range []int{100, 10_000} {
 		groups, abort := goingBack(t, n)
 		allocs := fewestAllocs(func() {
-			if _, err := rollout.Revert(progressive("10%", config("", "10m", 0)), groups, abort, now); err != nil {
+			if _, err := rollout.Revert(progressive("10%", config("", "10m", 0)), groups, abort, now, rollout.Options{}); err != nil {
 				t.Fatal(err)
 			}
 		})
@@ -403,7 +404,7 @@ func BenchmarkRevert(b *testing.B) {
 			b.Run(fmt.Sprintf("%s/n=%d", name, n), func(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
-					if _, err := rollout.Revert(strategy, groups, abort, now); err != nil {
+					if _, err := rollout.Revert(strategy, groups, abort, now, rollout.Options{}); err != nil {
 						b.Fatal(err)
 					}
 				}

@@ -20,6 +20,31 @@ type wayBack struct {
 	has          holders
 	ranks        []int32 // the turn of each position with the failed version, from 1; 0 for the others
 	absent       int     // the selected clusters without any report
+	left         returning
+}
+
+// in gives the same for groups with more clusters than those before.
+func (b *wayBack) in(groups, before *grouping.Groups) *wayBack {
+	if b == nil {
+		return nil
+	}
+	moved := *b
+	moved.has = make(holders, groups.NumClusters())
+	for position := range b.has {
+		at, _ := groups.Position(before.Cluster(position))
+		moved.has[at] = b.has[position]
+	}
+	return &moved
+}
+
+// isReturning says of a cluster whether it left with the failed version. Nothing that is known of it is about the version before
+// (R43).
+func (b *wayBack) isReturning(cluster string) bool {
+	if b == nil {
+		return false
+	}
+	_, is := b.left[cluster]
+	return is
 }
 
 // isTolerant says whether any number of clusters may fail (R45).
@@ -56,48 +81,129 @@ func (s *schedule) turnRound(mandatory, others []int32) []int32 {
 
 // newWayBack finds the clusters that have the failed version and those that went back already. It makes the reports
 // with which the version before is rolled out to these alone (R43).
-func newWayBack(groups *grouping.Groups, abort *Abort) (*wayBack, []status.Report) {
+func newWayBack(groups *grouping.Groups, abort *Abort, o *options) (*wayBack, []status.Report) {
 	has := findHolders(groups, abort.Failed)
 	b := &wayBack{stopAtBreach: abort.StopAtBreach, has: has}
 	reports := make([]status.Report, 0, max(len(abort.Before), len(abort.Failed), groups.NumClusters()))
-	listed := make([]bool, len(has)) // has a report among those
-	list := func(position int, report status.Report) {
+	left := leftWith(groups, abort)
+	b.left = left
+	list := func(report status.Report) {
+		if report.Status == status.Skip && report.Applied.IsZero() && o.standsIn(report.Cluster) {
+			report.Status = status.ToApply // what the record says counts
+		}
 		reports = append(reports, report)
-		listed[position] = true
 	}
-	gone := make(map[string]bool) // the names in Before that are not selected
+	// A cluster gets as many reports as the list has that has more of them, so that several are noticed wherever they are.
+	selected, gone := make([]listings, len(has)), make(map[string]listings)
 	for _, report := range abort.Before {
-		position, selected := groups.Position(report.Cluster)
+		position, is := groups.Position(report.Cluster)
+		if !is {
+			gone[report.Cluster] = listings{before: gone[report.Cluster].before + 1}
+			list(left.report(report, wentBack(&report, abort.Time)))
+			continue
+		}
+		selected[position].before++
 		switch {
-		case !selected:
-			gone[report.Cluster] = true
-			reports = append(reports, report)
 		case has.at(position):
+			list(goesBack(report.Cluster))
 		case wentBack(&report, abort.Time):
-			list(position, report)
+			list(report)
 		default:
-			list(position, leftOut(report.Cluster))
+			list(leftOut(report.Cluster))
 		}
 	}
 	for _, report := range abort.Failed {
-		position, selected := groups.Position(report.Cluster)
-		switch {
-		case !selected && !gone[report.Cluster]:
-			reports = append(reports, report)
-		case !selected:
-		case has.at(position):
-			list(position, status.Report{Cluster: report.Cluster, Status: status.ToApply})
-		case !listed[position]:
-			list(position, leftOut(report.Cluster))
+		position, is := groups.Position(report.Cluster)
+		if !is {
+			n := gone[report.Cluster]
+			if n.another() {
+				list(left.report(report, false))
+			}
+			gone[report.Cluster] = n
+			continue
+		}
+		switch more := selected[position].another(); {
+		case more && has.at(position):
+			list(goesBack(report.Cluster))
+		case more:
+			list(leftOut(report.Cluster))
 		}
 	}
-	for position, is := range listed {
-		if !is {
-			list(position, leftOut(groups.Cluster(position)))
+	for position := range selected {
+		if selected[position] == (listings{}) && !o.standsIn(groups.Cluster(position)) {
+			list(leftOut(groups.Cluster(position)))
 			b.absent++
 		}
 	}
 	return b, reports
+}
+
+// standsIn says whether an entry of the record stands in for the report of a cluster that has none (R49).
+func (c *options) standsIn(cluster string) bool {
+	e, known := c.memory.entry(cluster)
+	if !known || c.uncounted.has(cluster) {
+		return false
+	}
+	if failureStates.has(e.kind) {
+		return e.attempt >= c.attempt
+	}
+	return e.kind != onceStarted && e.kind != onceSucceeded && e.kind != succeeded
+}
+
+// leftWith says since when clusters go back that are not selected and have the failed version: since the abort, or since they
+// got it if that was later.
+func leftWith(groups *grouping.Groups, abort *Abort) returning {
+	since := make(returning)
+	for i := range abort.Failed {
+		r := &abort.Failed[i]
+		if _, selected := groups.Position(r.Cluster); selected || !hasVersion(r) {
+			continue
+		}
+		since[r.Cluster] = latest(since[r.Cluster], abort.Time.Round(0), r.Applied.Round(0))
+	}
+	return since
+}
+
+// returning says since when clusters that left with the failed version go back.
+type returning map[string]time.Time
+
+// report gives what is reported of a cluster that is not selected (R43). Its object is to be deleted; until then it is in flight
+// if it has the failed version, as reported if it went back, and otherwise left out.
+func (g returning) report(r status.Report, wentBack bool) status.Report {
+	since, has := g[r.Cluster]
+	switch {
+	case has:
+		return status.Report{Cluster: r.Cluster, Status: status.Progressing, Applied: since, Deleting: r.Deleting}
+	case wentBack:
+		return r
+	default:
+		out := leftOut(r.Cluster)
+		out.Deleting = r.Deleting
+		return out
+	}
+}
+
+func latest(times ...time.Time) (t time.Time) {
+	for _, other := range times {
+		if other.After(t) {
+			t = other
+		}
+	}
+	return t
+}
+
+// listings says how often a cluster is in each of the two lists.
+type listings struct{ before, failed int32 }
+
+// another counts a report about the failed version, and says whether there are now more of these than of the others.
+func (n *listings) another() bool {
+	n.failed++
+	return n.failed > n.before
+}
+
+// goesBack gives the report of a cluster that has the failed version.
+func goesBack(cluster string) status.Report {
+	return status.Report{Cluster: cluster, Status: status.ToApply}
 }
 
 // leftOut gives the report of a cluster that never had the failed version.

@@ -21,8 +21,10 @@ type Breach struct {
 	// Failures is how many were counted, and MaxFailures how many are tolerated.
 	Failures    int `json:"failures"`
 	MaxFailures int `json:"maxFailures"`
-	// Clusters names the first three that failed, in the order of their names.
+	// Clusters names the first three that failed, in the order of their names, and Left the ones among them that are not
+	// selected any more.
 	Clusters []string `json:"clusters,omitempty"`
+	Left     []string `json:"left,omitempty"`
 }
 
 // maxNamed is how many clusters a breach names.
@@ -37,12 +39,20 @@ func (b *Breach) detail() string {
 	if len(b.Clusters) == 0 {
 		fmt.Fprintf(&s, "%d failed", b.Failures)
 	} else {
-		s.WriteString(listed(b.Clusters, b.Failures) + " failed")
+		names := slices.Clone(b.Clusters)
+		for i := range names {
+			if slices.Contains(b.Left, names[i]) {
+				names[i] += leftMark
+			}
+		}
+		s.WriteString(listed(names, b.Failures) + " failed")
 	}
 	if !b.AllGroups {
 		fmt.Fprintf(&s, " in %v", b.Group)
 	}
 	switch {
+	case b.Mandatory && b.Group == unknownGroup():
+		s.WriteString("; goes on when none is failed")
 	case b.Mandatory:
 		s.WriteString(", a mandatory group; goes on when none is failed")
 	case b.MaxFailures == 0:
@@ -64,7 +74,7 @@ func (b *Breach) clone() *Breach {
 		return nil
 	}
 	c := *b
-	c.Clusters = slices.Clone(b.Clusters)
+	c.Clusters, c.Left = slices.Clone(b.Clusters), slices.Clone(b.Left)
 	return &c
 }
 
@@ -79,27 +89,32 @@ func (b *Breach) hold() Hold {
 func (s *schedule) breach(v view, t *totals, breached int) *Breach {
 	if breached < len(s.Stages) {
 		stage := &s.Stages[breached]
-		return &Breach{
-			Group: stage.Groups[0], Mandatory: stage.Mandatory, Failures: t.stages[breached].inBudget(), MaxFailures: stage.MaxFailures,
-			Clusters: s.firstFailures(v, breached),
-		}
+		b := &Breach{Group: stage.Groups[0], Mandatory: stage.Mandatory, Failures: t.stages[breached].inBudget(), MaxFailures: stage.MaxFailures}
+		b.Clusters, b.Left = s.firstFailures(v, breached)
+		return b
 	}
 	if failures := t.all.inBudget(); s.Type == clusterv1alpha1.Progressive && failures > s.MaxFailures {
-		return &Breach{AllGroups: true, Failures: failures, MaxFailures: s.MaxFailures, Clusters: s.firstFailures(v, -1)}
+		b := &Breach{AllGroups: true, Failures: failures, MaxFailures: s.MaxFailures}
+		b.Clusters, b.Left = s.firstFailures(v, -1)
+		return b
 	}
 	return nil
 }
 
-// firstFailures names the first failed clusters of a stage, or of all stages where stage is negative.
-func (s *schedule) firstFailures(v view, stage int) []string {
-	names := make([]string, 0, maxNamed)
+// firstFailures names the first failed clusters of a stage, or of all stages where stage is negative, and those among them
+// that left.
+func (s *schedule) firstFailures(v view, stage int) (names, left []string) {
+	names = make([]string, 0, maxNamed)
 	for position, _, ok := v.in(failureStates, 0); ok; position, _, ok = v.in(failureStates, position+1) {
 		if stage >= 0 && int(s.stageOf[s.groups.GroupAt(position)]) != stage || !s.inBudget(position) {
 			continue
+		}
+		if s.hasLeft(position) {
+			left = append(left, s.groups.Cluster(position))
 		}
 		if names = append(names, s.groups.Cluster(position)); len(names) == maxNamed {
 			break
 		}
 	}
-	return names
+	return names, left
 }

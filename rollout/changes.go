@@ -24,7 +24,7 @@ type Changes struct {
 	// Breached is the budget that is breached now and was not before; nil if there is none.
 	Breached *Breach `json:"breached,omitempty"`
 	// Resumed says that a budget was breached before and none is now, so that the rollout goes on, also where failed clusters
-	// are tried again ([Attempt]). It is false where the way back begins ([Revert]).
+	// are tried again ([Options].Attempt). It is false where the way back begins ([Revert]).
 	Resumed bool `json:"resumed,omitempty"`
 	// Warned are the warnings that are new.
 	Warned []Warning `json:"warned,omitempty"`
@@ -32,8 +32,9 @@ type Changes struct {
 
 // Changes says what is new since a previous result, which may have been over other groups. A cluster that was not
 // selected then counts as one that waited. But if it was reported and not among Removed, for instance because
-// [RemoveAfter] kept it, nothing is told of it: it has kept its workload, and the previous result does not know how it
-// stood. Changes takes time linear in the clusters of both.
+// [Options].RemoveAfter kept it, nothing is told of it: it has kept its workload, and the previous result does not know how it
+// stood. How a cluster of Left stood is known, so as much is told of it as of a selected one. Changes takes time linear in the
+// clusters of both.
 //
 // A new version needs a result between: one with the reports about the new version, from before its first write. Without
 // it a cluster that had the old version and has the new one does not seem to have waited, and its start is not told. A

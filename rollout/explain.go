@@ -26,18 +26,23 @@ type Link struct {
 	Remedies []Remedy `json:"remedies,omitempty"`
 }
 
-// String says what is waited for, and what a person can do: `stopped: a failed, …; to do: mend a, or raise maxFailures to 1`.
+// String says what is waited for, whether the rollout stops meanwhile, and what a person can do: `stopped: a failed, …; to do:
+// mend a, or raise maxFailures to 1`.
 func (l Link) String() string {
+	said := l.Hold.String()
 	var ways []string
 	for _, r := range l.Remedies {
+		if !r.Stops.IsZero() {
+			said += "; " + r.stops()
+		}
 		if r.Type != RemedyWait && r.Type != RemedyAnswer { // the hold's sentence says so already
 			ways = append(ways, r.String())
 		}
 	}
 	if len(ways) == 0 {
-		return l.Hold.String()
+		return said
 	}
-	return fmt.Sprintf("%v; to do: %s", l.Hold, strings.Join(ways, ", or "))
+	return fmt.Sprintf("%s; to do: %s", said, strings.Join(ways, ", or "))
 }
 
 // String has a line for each link.
@@ -103,7 +108,7 @@ func (r *Result) link(group int) Link {
 		l.Remedies = r.breachRemedies()
 	case HoldGateClosed:
 		if opens := l.Hold.Gate.Opens; !opens.IsZero() {
-			l.Remedies = append(l.Remedies, Remedy{Type: RemedyWait, At: opens})
+			l.Remedies = append(l.Remedies, r.waitUntil(opens))
 		}
 		l.Remedies = append(l.Remedies, Remedy{Type: RemedyOpenGate, Group: l.Hold.Group, Gate: l.Hold.Gate.Name})
 	case HoldConcurrency:
@@ -118,7 +123,10 @@ func (r *Result) link(group int) Link {
 		r.explainStarts(&l)
 	case HoldWait:
 		r.explainWait(&l, int(r.schedule.stageOf[group]))
+	case HoldRecordFull:
+		l.Remedies = r.explainFull()
 	}
+	l.Remedies = append(l.Remedies, giveUp(l.Blockers)...)
 	return l
 }
 
@@ -127,9 +135,9 @@ func (r *Result) link(group int) Link {
 func (r *Result) explainStarts(l *Link) {
 	switch h := &l.Hold; {
 	case !h.Until.IsZero():
-		l.Remedies = []Remedy{{Type: RemedyWait, At: h.Until}}
+		l.Remedies = []Remedy{r.waitUntil(h.Until)}
 	case h.Starting > 0:
-		l.Remedies = []Remedy{{Type: RemedyWait, At: r.now.Add(h.Per)}}
+		l.Remedies = []Remedy{r.waitUntil(r.now.Add(h.Per))}
 	default:
 		var f few
 		for position, state := range r.states {

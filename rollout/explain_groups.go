@@ -54,11 +54,16 @@ func (r *Result) explainGroups(group int) Explanation {
 			}
 			links = append(links, l)
 		}
-		told[active] = l.Hold.Type == HoldConcurrency || l.Hold.Type == HoldRamp // these name the clusters in flight
+		told[active] = l.Hold.Type == HoldConcurrency // which names the clusters of the group in flight
+	}
+	if slices.ContainsFunc(links[1:], func(l Link) bool { return l.Hold.Type == HoldRamp }) { // which names those of all groups
+		for _, active := range w.active {
+			told[active] = true
+		}
 	}
 	own.Blockers, own.More = all.last.list()
 	if len(links) == 1 {
-		own.Remedies = r.groupRemedies(&all)
+		own.Remedies = append(r.groupRemedies(&all), giveUp(own.Blockers)...)
 	}
 	own.Hold.Detail = r.inGroups(w, told)
 	links[0] = own

@@ -25,27 +25,44 @@ func (g Gate) String() string {
 	return fmt.Sprintf("gate %q", g.Name)
 }
 
-// Closed closes a gate before a group: its waiting clusters are held. Where groups go one after the other (mandatory
+// ClosedGate is a gate before a group: the group's waiting clusters are held. Where groups go one after the other (mandatory
 // groups, and all groups under ProgressivePerGroup), nothing starts in the later groups either, even while the group
-// itself is empty or complete. The gate is open from gate.Opens on.
+// itself is empty or complete. The gate is open from Opens on.
 //
-// A group with a name means every group of that name, whatever its index. A group without a name means the group with
-// that index. A group with a placement means that placement alone. Where several gates before a group are closed, the
-// one that opens last counts. A gate before a group that does not exist holds nothing, and the result warns of it.
-func Closed(group grouping.Key, gate Gate) Option {
-	gate.Opens = gate.Opens.Round(0) // without the monotonic clock, like all times here
-	return func(o *options) {
-		if o.gates == nil {
-			o.gates = make(map[grouping.Key]closedGate)
-		}
-		o.gates[gateKey(group)] = closedGate{group, gate}
-	}
+// Where a group has several gates, it is held until all of them are open. The reason of a held cluster is the gate that
+// opens last; one that opens at an unknown time is the last of all. So an approval and a maintenance window for one group
+// both hold it.
+type ClosedGate struct {
+	// Group is the group behind the gate. A group with a name means every group of that name, whatever its index. A group
+	// without a name means the group with that index. A group with a placement means that placement alone. A gate before a
+	// group that does not exist holds nothing, and the result warns of it.
+	Group grouping.Key `json:"group"`
+	Gate
 }
 
-// closedGate is a gate with the key that it was given.
-type closedGate struct {
-	before grouping.Key
-	gate   Gate
+// gates has the gate that opens last of those with one gateKey, with the key that it was given. The key's index is the lowest
+// of theirs.
+type gates map[grouping.Key]ClosedGate
+
+// newGates gives the gates in a list; nil where there are none.
+func newGates(closed []ClosedGate) gates {
+	if len(closed) == 0 {
+		return nil
+	}
+	g := make(gates, len(closed))
+	for _, last := range closed {
+		last.Opens = last.Opens.Round(0) // without the monotonic clock, like all times here
+		key := gateKey(last.Group)
+		if other, several := g[key]; several { // whenever one of them is closed, the one that opens last is
+			lowest := min(last.Group.Index, other.Group.Index)
+			if other.opensAfter(&last.Gate) {
+				last.Gate = other.Gate
+			}
+			last.Group.Index = lowest
+		}
+		g[key] = last
+	}
+	return g
 }
 
 // gateKey gives the key without its index where the name counts, so that the same gate is one entry.
@@ -91,14 +108,14 @@ func (s *schedule) closedGates(now time.Time) map[int]Gate {
 	for i := range s.groups.Len() {
 		for _, key := range gateKeys(s.groups.Key(i)) {
 			g, ok := s.options.gates[key]
-			if !ok || g.gate.isOpen(now) {
+			if !ok || g.isOpen(now) {
 				continue
 			}
 			if closed == nil {
 				closed = make(map[int]Gate)
 			}
-			if other, ok := closed[i]; !ok || g.gate.opensAfter(&other) {
-				closed[i] = g.gate
+			if other, ok := closed[i]; !ok || g.opensAfter(&other) {
+				closed[i] = g.Gate
 			}
 		}
 	}
@@ -119,7 +136,7 @@ func (s *schedule) checkGates() {
 	}
 	for _, key := range slices.SortedFunc(maps.Keys(s.options.gates), grouping.Key.Compare) {
 		if !matched[key] {
-			s.warn(Warning{Type: WarningGateWithoutGroup, Group: s.options.gates[key].before, Known: s.known()})
+			s.warn(Warning{Type: WarningGateWithoutGroup, Group: s.options.gates[key].Group, Known: s.known()})
 		}
 	}
 }

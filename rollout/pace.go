@@ -8,59 +8,30 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// Ramp starts gently: it allows as many clusters in flight or started at a time as have succeeded and soaked in the whole
-// fleet, and at least initial. With an initial of 1 and clusters that all succeed, 1, 1, 2, 4, 8 … start. So a version that
-// turns out bad is on at most twice as many clusters as it soaked on, beside those that failed for good.
-//
-// It holds under all types, over all groups together, and on top of maxConcurrency. Where several groups may start, those
-// earlier in [Schedule].Stages start first. As with maxConcurrency, a Failed cluster counts until its deadline unless
-// [FailedFreesSlot] is given. The ramp does not bound clusters that are not counted ([Uncounted]). An initial of less than 1
-// is an error.
-func Ramp(initial int) Option {
-	var err *field.Error
-	if initial < 1 {
-		err = field.Invalid(field.NewPath("ramp"), initial, "must be at least 1")
+// compile checks the limit and copies it.
+func (l *StartLimit) compile(path *field.Path) (*startLimit, *field.Error) {
+	switch {
+	case l.Count < 1:
+		return nil, field.Invalid(path.Child("count"), l.Count, "must be at least 1")
+	case l.Per.Duration <= 0:
+		return nil, field.Invalid(path.Child("per"), l.Per.Duration.String(), "must be more than 0")
 	}
-	return func(o *options) { o.ramp, o.rampErr = initial, err }
+	return &startLimit{l.Count, l.Per.Duration}, nil
 }
 
-// MaxStarts starts at most n clusters within any span of time of length per, such as 20 within an hour, so as not to
-// overload what they fetch from and call.
-//
-// A cluster started when the present version was applied, as its report says. Where the report does not say, its last
-// transition counts instead; that is later, so fewer start and never more. A cluster in flight without any time counts as
-// started now. A skipped cluster never started.
-//
-// Only the last start of each cluster with this version is known, since a later write of a cluster's object replaces the
-// time of an earlier one. So a new version and the way back ([Revert]) begin a new span, and a start in a later [Attempt]
-// replaces the cluster's earlier start. Starts of clusters that are not counted ([Uncounted]) are not bounded.
-//
-// It holds under all types, over all groups together. Where several groups may start, those earlier in
-// [Schedule].Stages start first. It is an error if n is less than 1, or per is not positive.
-func MaxStarts(n int, per time.Duration) Option {
-	var err *field.Error
-	switch path := field.NewPath("maxStarts"); {
-	case n < 1:
-		err = field.Invalid(path, n, "must be at least 1")
-	case per <= 0:
-		err = field.Invalid(path.Child("per"), per.String(), "must be more than 0")
-	}
-	return func(o *options) { o.starts, o.startsErr = &startLimit{n, per}, err }
-}
-
-// startLimit has what was given to the option MaxStarts.
+// startLimit is a checked StartLimit.
 type startLimit struct {
 	n   int
 	per time.Duration
 }
 
-// startedAt says when a cluster started, from its reported kind, since when it is of that kind, and how long before that its
-// version was applied. It is zero if the cluster did not start, or if that is unknown (R36).
-func startedAt(kind state, since time.Time, lag time.Duration) time.Time {
+// startedAt says when a cluster started, from its reported kind, since when it is of that kind, and since when it has the
+// version. It is zero if the cluster did not start, or if that is unknown (R36).
+func startedAt(kind state, since, applied time.Time) time.Time {
 	if kind.waiting() || kind == skipped || since.IsZero() {
 		return time.Time{}
 	}
-	return since.Add(-lag)
+	return applied
 }
 
 // recent has what MaxStarts has to know of the clusters that started within its span.

@@ -19,6 +19,9 @@ type Cluster struct {
 	// nothing was reported, and Progressing where the reported status is unknown, or the cluster has the workload and
 	// has not answered. A Succeeded cluster in Result.InFlight is soaking.
 	Status status.RolloutStatus `json:"status"`
+	// Attempt is the attempt that the cluster's object is to have ([status.Stamp]): for a cluster that starts the one that
+	// [Options].Attempt wants, for any other the one that it has.
+	Attempt int `json:"attempt,omitempty"`
 }
 
 // Result says what may happen now, and why not more. Every selected cluster is in exactly one of InFlight, Start and
@@ -39,14 +42,17 @@ type Result struct {
 	removed  int
 	kept     []string // the clusters that were reported, are not selected and are not removed, in order; not to be changed
 	warnings []Warning
-	states   []state         // of each position
-	ages     []time.Duration // how long each position has been in flight or failed
+	states   []state           // of each position
+	ages     []time.Duration   // how long each position has been in flight or failed
+	far      map[int]time.Time // since when, where that is too long ago or ahead for ages
 	tries    attempts
-	starts   []time.Time // when each position started; only with MaxStarts and while the result is made
-	tallies  []tally     // of each group, over the clusters that count
-	aside    []tally     // of each group, over the uncounted clusters; nil where all are counted
-	started  []int32     // for each group how many clusters that count are in Start; nil if none is
-	fronts   *fronts     // what is waited for; worked out when somebody asks
+	starts   []time.Time    // when each position started; only with MaxStarts and while the result is made
+	evidence map[int]report // what was reported of positions that left, whose objects are being deleted, or that the record has
+	deleting map[int]bool   // whether the objects of these are being deleted; only while the result is made
+	tallies  []tally        // of each group, over the clusters that count
+	aside    []tally        // of each group, over the uncounted clusters; nil where all are counted
+	started  []int32        // for each group how many clusters that count are in Start; nil if none is
+	fronts   *fronts        // what is waited for; worked out when somebody asks
 }
 
 // Disposition says in which part of a result a selected cluster is.
@@ -62,12 +68,15 @@ const (
 	// DispositionSettled says that Result.Settled yields the cluster: it succeeded and soaked, is skipped, or was
 	// reported TimeOut.
 	DispositionSettled Disposition = "Settled"
+	// DispositionLeft says that the cluster is in Result.Left: it is not selected any more and still counts.
+	DispositionLeft Disposition = "Left"
 	// DispositionHeld says that Result.Held yields the cluster: it waits, for the reason that Result.Held and
 	// Result.Find give.
 	DispositionHeld Disposition = "Held"
 )
 
-// Find says where the named cluster is, with the reason if it is held. It gives false if the cluster is not selected.
+// Find says where the named cluster is, with the reason if it is held. It gives false if the cluster is not selected and does
+// not count.
 // It takes constant time, except that the first held cluster of a result takes time linear in the fleet.
 func (r *Result) Find(cluster string) (Disposition, Hold, bool) {
 	if r.schedule == nil {
@@ -78,6 +87,9 @@ func (r *Result) Find(cluster string) (Disposition, Hold, bool) {
 		return "", Hold{}, false
 	}
 	d := r.states[position].disposition()
+	if r.schedule.hasLeft(position) {
+		d = DispositionLeft
+	}
 	if d != DispositionHeld {
 		return d, Hold{}, true
 	}
@@ -100,7 +112,7 @@ func (r *Result) Held() iter.Seq2[Cluster, Hold] {
 func (r *Result) Settled() iter.Seq[Cluster] {
 	return func(yield func(Cluster) bool) {
 		for position, s := range r.states {
-			if s.disposition() == DispositionSettled && !yield(r.cluster(position)) {
+			if s.disposition() == DispositionSettled && !r.schedule.hasLeft(position) && !yield(r.cluster(position)) {
 				return
 			}
 		}
@@ -148,10 +160,15 @@ func (r *Result) Summary() status.Summary {
 		Groups:  make([]status.GroupCounts, len(r.tallies)),
 		Removed: r.removed,
 	}
+	s.Partial = r.schedule != nil && r.schedule.missing != ""
 	for group := range r.tallies {
 		counts := r.tallies[group].counts(r.heldCounted(group))
+		counts.Partial = s.Partial
 		if r.aside != nil {
 			counts.Uncounted, counts.UncountedToApply = r.schedule.uncountedIn(group), r.aside[group].waiting()
+		}
+		if r.schedule != nil {
+			counts.Left = r.schedule.leftIn(group)
 		}
 		s.Groups[group] = status.GroupCounts{Group: r.schedule.groups.Key(group), Counts: counts}
 		s.Counts = s.Counts.Add(counts)
@@ -207,5 +224,9 @@ func (r *Result) heldCounted(group int) int {
 }
 
 func (r *Result) cluster(position int) Cluster {
-	return r.schedule.cluster(position, r.states[position])
+	s := r.states[position]
+	if s&starting != 0 {
+		return r.schedule.starts(position, s)
+	}
+	return r.schedule.cluster(position, s, r.tries.of(position))
 }

@@ -2,31 +2,6 @@ package rollout
 
 import clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
-// Uncounted names clusters that neither block nor count, such as clusters that are known to be unreachable, that hibernate,
-// or that were failing before. Such a cluster gets the workload once its stage is reached, that is, when all stages that it
-// comes after are complete. It takes no slot, its failure is in no budget, and no group and no rollout waits for it. A pause,
-// a breach, incomplete groups, closed gates and [WaitBetweenGroups] hold it like all others. No limit bounds how many such
-// clusters start at once, not even [Ramp] or [MaxStarts]. Percentages in the strategy are shares of the other clusters. The
-// lists of a [Result] have these clusters like any other; status.Counts has them in Uncounted alone. Uncounted(nil) names
-// none.
-//
-// The result warns of a mandatory group in which no cluster counts, since it protects nobody. A [Planner] calls is when its
-// groups or strategy change. So the answer must depend on the name alone, and is must not call the Planner. When the answer
-// changes, set the strategy again.
-func Uncounted(is func(cluster string) bool) Option {
-	return func(o *options) { o.uncounted = is }
-}
-
-// FailedBefore names the baseline: clusters that failed before the rollout began. Their failures are left out of every
-// budget. Otherwise they are like other clusters: each takes a slot, and its group waits for it. If such a cluster fails,
-// the rollout ends as Failed, with the reason ClustersFailed; use [Uncounted] where the conditions must not show that.
-// Without a progressDeadline, such a cluster is in flight for ever once it is Failed, so the rollout does not end.
-//
-// FailedBefore(nil) names none. A [Planner] calls is when its groups or strategy change, as with [Uncounted].
-func FailedBefore(is func(cluster string) bool) Option {
-	return func(o *options) { o.failedBefore = is }
-}
-
 // exceptions says which clusters and which failures do not count (R37, R38).
 type exceptions struct {
 	aside  []int32 // the positions that are not counted, in order
@@ -35,32 +10,30 @@ type exceptions struct {
 	sizes  []int   // for each group how many of its clusters are not counted
 }
 
-// except asks the options once about each cluster.
+// except finds the clusters that the options name.
 func (s *schedule) except() {
-	n := s.groups.NumClusters()
-	e := &s.exceptions
-	if is := s.options.failedBefore; is != nil {
+	n, e := s.groups.NumClusters(), &s.exceptions
+	if named := s.options.failedBefore; named != nil {
 		e.before = make([]bool, n)
-		for position := range n {
-			e.before[position] = is(s.groups.Cluster(position))
-		}
+		s.positions(named, func(position int) { e.before[position] = true })
 	}
-	is, all := s.options.uncounted, 0
-	if is == nil {
+	named := s.options.uncounted
+	if named == nil {
 		return
 	}
-	e.isAt, e.sizes = make([]bool, n), make([]int, s.groups.Len())
-	for position := range n {
-		if is(s.groups.Cluster(position)) {
-			e.isAt[position] = true
-			e.sizes[s.groups.GroupAt(position)]++
-			all++
-		}
-	}
-	e.aside = make([]int32, 0, all)
-	for position, aside := range e.isAt {
-		if aside {
-			e.aside = append(e.aside, int32(position))
+	e.isAt, e.sizes, e.aside = make([]bool, n), make([]int, s.groups.Len()), make([]int32, 0, len(named))
+	s.positions(named, func(position int) {
+		e.isAt[position] = true
+		e.sizes[s.groups.GroupAt(position)]++
+		e.aside = append(e.aside, int32(position))
+	})
+}
+
+// positions gives the position of each named cluster that is in a group, in order.
+func (s *schedule) positions(named nameSet, take func(position int)) {
+	for _, cluster := range named {
+		if position, is := s.groups.Position(cluster); is {
+			take(position)
 		}
 	}
 }
@@ -154,7 +127,7 @@ func (s *schedule) startAside(v view, c *choice, waiting state, mark marker, clu
 		if !through {
 			continue
 		}
-		clusters = append(clusters, s.cluster(position, waiting))
+		clusters = append(clusters, s.starts(position, waiting))
 		if mark != nil {
 			mark.mark(position)
 		}

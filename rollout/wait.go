@@ -2,36 +2,39 @@ package rollout
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
-	"k8s.io/apimachinery/pkg/util/validation/field"
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 )
 
-// WaitBetweenGroups starts a group only when d has passed since the last success in the groups that it comes after, directly
-// or through others, so that people can look at those first. It has an effect where groups go one after the other: under
-// ProgressivePerGroup, also with [GroupOrder], and after mandatory groups under Progressive. Elsewhere the result warns that
-// it has none.
-//
-// The time runs from the success itself, and so together with minSuccessTime. Where no cluster succeeded, there is no wait.
-// Where no report says when a cluster succeeded, the wait does not end until one does, and the result warns. A cluster that
-// succeeds later in an earlier group, such as one that joined, begins the wait anew, even for groups that have begun. A
-// negative d is an error.
-func WaitBetweenGroups(d time.Duration) Option {
-	var err *field.Error
-	if d < 0 {
-		err = field.Invalid(field.NewPath("waitBetweenGroups"), d.String(), "must not be negative")
-	}
-	return func(o *options) { o.wait, o.waitErr = d, err }
+// ordersGroups says whether groups go one after the other under the type (R34).
+func (s *schedule) ordersGroups() bool {
+	behindMandatory := s.Type == clusterv1alpha1.Progressive && len(s.rules.mandatory) > 0 && s.options.back == nil
+	return s.Type == clusterv1alpha1.ProgressivePerGroup || behindMandatory
 }
 
-// waitsBetween gives the wait between groups, or 0 where the type has none (R34).
-func (s *schedule) waitsBetween() time.Duration {
-	behindMandatory := s.Type == clusterv1alpha1.Progressive && len(s.rules.mandatory) > 0 && s.options.back == nil
-	if s.Type == clusterv1alpha1.ProgressivePerGroup || behindMandatory {
-		return s.options.wait
+// waitBetween sets the wait between groups, and who is awaited, if any group waits for another (R18, R34). The stages are there
+// already. Where no group does, the success of a cluster that left may still be awaited (R46).
+func (s *schedule) waitBetween() {
+	if s.options.wait <= 0 || !s.ordersGroups() {
+		return
 	}
-	return 0
+	s.wait = s.options.wait
+	awaited := make([]bool, len(s.Stages))
+	for later := range slices.Backward(s.Stages) { // a stage stands behind those that it comes after
+		if s.Stages[later].Clusters == 0 && !awaited[later] {
+			continue
+		}
+		for _, before := range s.directlyBefore(later) {
+			awaited[before] = true
+		}
+	}
+	for stage := range s.Stages {
+		if awaited[stage] && s.Stages[stage].Clusters > s.Stages[stage].Uncounted {
+			s.awaited = awaited
+		}
+	}
 }
 
 // interval is what a stage waits for after all stages before it are complete. The zero interval is over.
@@ -75,6 +78,10 @@ func (s *schedule) waits(v view, c *choice, t *totals, now time.Time) []interval
 			continue
 		}
 		w := &all[stage]
+		if s.twins != nil && int(s.twins[stage]) < stage {
+			*w = all[s.twins[stage]]
+			continue
+		}
 		for _, before := range s.directlyBefore(stage) {
 			own := interval{last: v.lastSuccess(before), lastOf: before, unknown: t.stages[before][succeededUndated] > 0, unknownOf: before}
 			w.join(own)
@@ -126,7 +133,7 @@ func (s *schedule) waitEnds(c *choice, t *totals, now time.Time) (next time.Dura
 // unknown time.
 func (r *Result) explainWait(l *Link, stage int) {
 	if !l.Hold.Until.IsZero() {
-		l.Remedies = []Remedy{{Type: RemedyWait, At: l.Hold.Until}}
+		l.Remedies = []Remedy{r.waitUntil(l.Hold.Until)}
 		return
 	}
 	var f few
@@ -168,4 +175,26 @@ func (r *Result) heldForTimes() []int {
 		}
 	}
 	return held
+}
+
+// undatedSuccesses counts the clusters that count, succeeded at an unknown time, and have a stage with clusters after theirs.
+func (s *schedule) undatedSuccesses(t *totals) (n int) {
+	if t.all[succeededUndated] == 0 {
+		return 0
+	}
+	for stage, is := range s.awaited {
+		if is {
+			n += int(t.stages[stage][succeededUndated])
+		}
+	}
+	return n
+}
+
+// firstUndatedSuccess names the first of them.
+func (s *schedule) firstUndatedSuccess(v view) string {
+	position, _, ok := v.in(undatedSuccess, 0)
+	for ok && (s.isAside(position) || !s.awaited[s.stageOf[s.groups.GroupAt(position)]]) {
+		position, _, ok = v.in(undatedSuccess, position+1)
+	}
+	return s.groups.Cluster(position)
 }

@@ -12,7 +12,8 @@ import (
 type WarningType string
 
 const (
-	// WarningFieldIgnored says that a field of the strategy or an option is set and has no effect under the strategy's type.
+	// WarningFieldIgnored says that a field of the strategy or an option is set and has no effect: under the strategy's type or,
+	// for waitBetweenGroups, as no group waits for another.
 	WarningFieldIgnored WarningType = "FieldIgnored"
 	// WarningMandatoryGroupEmpty says that a mandatory group selects no cluster and is skipped.
 	WarningMandatoryGroupEmpty WarningType = "MandatoryGroupEmpty"
@@ -30,15 +31,10 @@ const (
 	// soak never ends.
 	WarningReportWithoutTime WarningType = "ReportWithoutTime"
 	// WarningSuccessWithoutTime says that the time is unknown at which clusters succeeded, so the wait after them
-	// ([WaitBetweenGroups]) does not end.
+	// ([Options].WaitBetweenGroups) does not end.
 	WarningSuccessWithoutTime WarningType = "SuccessWithoutTime"
-	// WarningRemovalsWithheld says that more clusters would be removed at once than [MaxRemoved] allows.
+	// WarningRemovalsWithheld says that more clusters would be removed at once than [Options].MaxRemoved allows.
 	WarningRemovalsWithheld WarningType = "RemovalsWithheld"
-	// WarningAllAtOnce says that all clusters may start at once. Only an [Exposure] has it.
-	WarningAllAtOnce WarningType = "AllAtOnce"
-	// WarningBudgetOutOfReach says that no number of failures can exceed maxFailures, so failures never stop the rollout.
-	// Only an [Exposure] has it.
-	WarningBudgetOutOfReach WarningType = "BudgetOutOfReach"
 )
 
 // Warning is something to know that is no error: a part of the strategy or an option has no effect, or what was
@@ -50,16 +46,10 @@ type Warning struct {
 	Field string `json:"field,omitempty"`
 	// Mandatory is the entry of the strategy (WarningMandatoryGroupEmpty, WarningMandatoryGroupUncounted).
 	Mandatory clusterv1alpha1.MandatoryDecisionGroup `json:"mandatoryDecisionGroup,omitzero"`
-	// Group is the group that does not exist: as [Closed] was given it (WarningGateWithoutGroup), or with the name that
-	// [GroupOrder] was given (WarningOrderWithoutGroup). Unless AllGroups, it is the first group whose budget is out of
-	// reach, and Groups is the number of such groups (WarningBudgetOutOfReach).
-	Group     grouping.Key `json:"group,omitzero"`
-	Groups    int          `json:"groups,omitempty"`
-	AllGroups bool         `json:"allGroups,omitempty"`
-	// MaxFailures is the budget of that group, or of all. MaxConcurrency is set where the budget is out of reach because
-	// no more clusters than that can fail: without a progressDeadline they keep their slots (WarningBudgetOutOfReach).
-	MaxFailures    int `json:"maxFailures,omitempty"`
-	MaxConcurrency int `json:"maxConcurrency,omitempty"`
+	// Group is the group that does not exist: as the [ClosedGate] has it, with the lowest index of those
+	// with the same name (WarningGateWithoutGroup), or with the name that
+	// [GroupOrder] has (WarningOrderWithoutGroup).
+	Group grouping.Key `json:"group,omitzero"`
 	// Known names the first ten existing groups, where the group that is meant does not exist. It is empty where that
 	// group exists without clusters (WarningMandatoryGroupEmpty, WarningGateWithoutGroup, WarningOrderWithoutGroup).
 	Known string `json:"known,omitempty"`
@@ -68,7 +58,7 @@ type Warning struct {
 
 	// Clusters is how many clusters the warning is about, and Cluster is the first of them by name
 	// (WarningReportsMerged, WarningReportWithoutTime, WarningSuccessWithoutTime, WarningRemovalsWithheld).
-	// WarningMandatoryGroupUncounted, WarningAllAtOnce and WarningBudgetOutOfReach have only the number.
+	// WarningMandatoryGroupUncounted has only the number.
 	Clusters int    `json:"clusters,omitempty"`
 	Cluster  string `json:"cluster,omitempty"`
 	// Reported is the number of clusters with a report, and MaxRemoved how many of them may be removed at once
@@ -81,6 +71,9 @@ type Warning struct {
 func (w Warning) String() string {
 	switch w.Type {
 	case WarningFieldIgnored:
+		if w.Field == "waitBetweenGroups" { // which depends on the groups, too
+			return w.Field + " is set and has no effect: no group waits for another"
+		}
 		return w.Field + " is set and has no effect under the strategy's type"
 	case WarningMandatoryGroupEmpty:
 		return w.mandatory()
@@ -101,10 +94,6 @@ func (w Warning) String() string {
 	case WarningRemovalsWithheld:
 		return fmt.Sprintf("nobody is removed: %s not selected any more, of %d reported, and only %d may be removed at once",
 			w.clusters("is", "are"), w.Reported, w.MaxRemoved)
-	case WarningAllAtOnce:
-		return fmt.Sprintf("all %d clusters start at once: a version that fails reaches each of them", w.Clusters)
-	case WarningBudgetOutOfReach:
-		return w.budget()
 	default:
 		return string(w.Type)
 	}

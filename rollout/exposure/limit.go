@@ -1,4 +1,4 @@
-package rollout
+package exposure
 
 import (
 	"cmp"
@@ -15,7 +15,7 @@ import (
 
 	"github.com/cohort-ocm/cohort/grouping"
 	"github.com/cohort-ocm/cohort/internal/fielderrs"
-	"github.com/cohort-ocm/cohort/internal/limit"
+	"github.com/cohort-ocm/cohort/rollout"
 )
 
 // Bounds say how far a rollout may go.
@@ -29,11 +29,11 @@ type Bounds struct {
 // Limits are limits of a strategy that keep a rollout within some [Bounds].
 type Limits struct {
 	// MaxConcurrency is the maxConcurrency for a Progressive strategy, and the value for the option
-	// [MaxConcurrencyPerGroup] under ProgressivePerGroup.
+	// [rollout.Options].MaxConcurrencyPerGroup under ProgressivePerGroup.
 	MaxConcurrency intstr.IntOrString `json:"maxConcurrency"`
 	// MaxFailures is the maxFailures for the strategy.
 	MaxFailures intstr.IntOrString `json:"maxFailures"`
-	// Exposure is what [Expose] gives with these limits.
+	// Exposure is what [Of] gives with these limits.
 	Exposure Exposure `json:"exposure"`
 }
 
@@ -43,26 +43,25 @@ func (l Limits) String() string {
 }
 
 // Limit finds the laxest maxConcurrency and maxFailures with which a rollout by strategy stays within bounds. A limit that
-// the strategy sets stays as it is; for ProgressivePerGroup the option [MaxConcurrencyPerGroup] takes the place of
+// the strategy sets stays as it is; for ProgressivePerGroup the option [rollout.Options].MaxConcurrencyPerGroup takes the place of
 // maxConcurrency. Limit first finds maxConcurrency, if it is not set: the highest that the bounds allow with the
 // strategy's maxFailures, or else with no failure tolerated. Then it finds maxFailures, if that is not set: the highest
 // that the bounds still allow and that some number of failures exceeds in each group. So to tolerate failures, set
 // maxFailures, and get a lower maxConcurrency. A maxFailures of 0% counts as set, one of 0 does not.
 //
-// The other arguments and errors are the same as for [Expose]. It is also an error (*field.Error, at bounds.exposed or
+// The other arguments and errors are the same as for [Of]. It is also an error (*field.Error, at bounds.exposed or
 // bounds.finish) if no limits are strict enough; the error says which bound would be wide enough. And it is an error if
 // the strategy is All, which has no limits.
-func Limit(strategy clusterv1alpha1.RolloutStrategy, groups *grouping.Groups, life Span, now time.Time, bounds Bounds, opts ...Option) (Limits, error) {
-	rules, o, errs := compile(strategy, opts)
-	errs = append(append(errs, life.errs()...), bounds.errs()...)
-	if rules.typ == clusterv1alpha1.All {
-		errs = append(errs, field.NotSupported(field.NewPath("type"), rules.typ,
+func Limit(strategy clusterv1alpha1.RolloutStrategy, groups *grouping.Groups, life Span, now time.Time, bounds Bounds, opts rollout.Options) (Limits, error) {
+	errs := append(append(faults(strategy, &opts), life.errs()...), bounds.errs()...)
+	if strategy.Type == clusterv1alpha1.All || strategy.Type == "" {
+		errs = append(errs, field.NotSupported(field.NewPath("type"), clusterv1alpha1.All,
 			[]clusterv1alpha1.RolloutType{clusterv1alpha1.Progressive, clusterv1alpha1.ProgressivePerGroup}))
 	}
 	if len(errs) > 0 {
 		return Limits{}, fielderrs.Join(errs)
 	}
-	q := question{rules: rules, options: o, groups: groups}
+	q := newQuestion(strategy, groups, opts)
 	s, fault := q.find(bounds.Exposed)
 	if fault != nil {
 		return Limits{}, fault
@@ -88,26 +87,26 @@ func (b *Bounds) tooLong(found *Limits, unknowns []string) *field.Error {
 
 // unknowns says why the longest time of a rollout that begins at the time now is unknown.
 func (s *prospect) unknowns(now time.Time) (why []string) {
-	if s.missing != "" {
-		why = append(why, Hold{Type: HoldGroupsIncomplete, Missing: s.missing}.String())
+	if s.groups.Incomplete() != "" {
+		why = append(why, rollout.Hold{Type: rollout.HoldGroupsIncomplete, Missing: s.groups.Incomplete()}.String())
 	}
-	if s.options.paused {
-		why = append(why, Hold{Type: HoldPaused}.String())
+	if s.options.Paused {
+		why = append(why, rollout.Hold{Type: rollout.HoldPaused}.String())
 	}
 	closed := s.closedGates(now)
 	for _, group := range slices.SortedFunc(maps.Keys(closed), func(a, b int) int {
 		return cmp.Or(cmp.Compare(s.stageOf[a], s.stageOf[b]), cmp.Compare(a, b))
 	}) {
 		if gate := closed[group]; gate.Opens.IsZero() {
-			why = append(why, Hold{Type: HoldGateClosed, Group: s.groups.Key(group), Gate: gate}.String())
+			why = append(why, rollout.Hold{Type: rollout.HoldGateClosed, Group: s.groups.Key(group), Gate: gate}.String())
 			break // which names one
 		}
 	}
 	var pace []string
-	if s.options.ramp != 0 {
+	if s.ramp != 0 {
 		pace = append(pace, "ramp")
 	}
-	if s.options.starts != nil {
+	if s.options.MaxStarts != nil {
 		pace = append(pace, "maxStarts")
 	}
 	if s.After != nil && pace != nil {
@@ -132,44 +131,47 @@ func (b *Bounds) errs() (errs field.ErrorList) {
 
 // question is a strategy with limits that may be open.
 type question struct {
-	rules   rules
-	options options
-	groups  *grouping.Groups
+	strategy clusterv1alpha1.RolloutStrategy
+	groups   *grouping.Groups
+	options  rollout.Options
+	// The limits in the two.
+	concurrency, failures *intstr.IntOrString
 }
 
-// concurrency gives the limit on the clusters in flight, nil where the strategy leaves it open.
-func (q *question) concurrency() *limit.Limit {
-	if q.rules.typ == clusterv1alpha1.Progressive {
-		return q.rules.maxConcurrency
-	}
-	return q.options.groupConcurrency
-}
-
-func (q *question) setConcurrency(n int) {
-	count := limit.Count(n)
-	if q.rules.typ == clusterv1alpha1.Progressive {
-		q.rules.maxConcurrency = &count
+func newQuestion(strategy clusterv1alpha1.RolloutStrategy, groups *grouping.Groups, opts rollout.Options) *question {
+	q := &question{strategy: *strategy.DeepCopy(), groups: groups, options: opts}
+	if strategy.Type == clusterv1alpha1.Progressive {
+		p := cmp.Or(q.strategy.Progressive, &clusterv1alpha1.RolloutProgressive{})
+		q.strategy.Progressive, q.concurrency, q.failures = p, &p.MaxConcurrency, &p.MaxFailures
 	} else {
-		q.options.groupConcurrency = &count
+		p := cmp.Or(q.strategy.ProgressivePerGroup, &clusterv1alpha1.RolloutProgressivePerGroup{})
+		q.strategy.ProgressivePerGroup, q.concurrency, q.failures = p, &q.options.MaxConcurrencyPerGroup, &p.MaxFailures
 	}
+	return q
 }
 
-// prospect gives the prospect with the limits as they are now.
-func (q *question) prospect() *prospect { return newProspect(q.rules, q.options, q.groups) }
+// set sets a limit.
+func set(to *intstr.IntOrString, n int) { *to = intstr.FromInt32(int32(n)) }
+
+// prospect gives the prospect with the limits as they are now, which are valid.
+func (q *question) prospect() *prospect {
+	s, _ := newProspect(q.strategy, q.groups, &q.options)
+	return s
+}
 
 // limits gives the limits as they are now.
 func (q *question) limits() Limits {
-	return Limits{MaxConcurrency: q.concurrency().IntOrString(), MaxFailures: q.rules.maxFailures.IntOrString()}
+	return Limits{MaxConcurrency: *q.concurrency, MaxFailures: *q.failures}
 }
 
 // find sets the open limits to the highest with which at most so many clusters are exposed (R42). It finds both by
 // binary search, since higher limits never expose fewer clusters.
 func (q *question) find(exposed int) (*prospect, *field.Error) {
-	free := q.rules.maxFailures == limit.Limit{}
-	if q.concurrency() == nil {
+	free := *q.failures == intstr.IntOrString{}
+	if *q.concurrency == (intstr.IntOrString{}) {
 		n := max(q.groups.NumClusters(), 1)
-		q.setConcurrency(1 + sort.Search(n-1, func(i int) bool {
-			q.setConcurrency(i + 2)
+		set(q.concurrency, 1+sort.Search(n-1, func(i int) bool {
+			set(q.concurrency, i+2)
 			return q.prospect().reach().exposed > exposed
 		}))
 	}
@@ -185,8 +187,8 @@ func (q *question) find(exposed int) (*prospect, *field.Error) {
 			least, q.limits(), most, s.Stages[in].Groups[0]))
 	}
 	if free {
-		q.rules.maxFailures = limit.Count(sort.Search(q.groups.NumClusters(), func(i int) bool {
-			q.rules.maxFailures = limit.Count(i + 1)
+		set(q.failures, sort.Search(q.groups.NumClusters(), func(i int) bool {
+			set(q.failures, i+1)
 			s := q.prospect()
 			return s.reach().exposed > exposed || !s.isProtected()
 		}))

@@ -1,4 +1,4 @@
-package rollout
+package exposure
 
 import (
 	"encoding/binary"

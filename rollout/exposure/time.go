@@ -1,4 +1,4 @@
-package rollout
+package exposure
 
 import (
 	"cmp"
@@ -10,6 +10,8 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/cohort-ocm/cohort/rollout"
 )
 
 // Span is how long something takes at least and at most.
@@ -25,6 +27,8 @@ const unknownEnd time.Duration = math.MaxInt64
 // String is `10m0s to 30m0s`, `10m0s` where both are the same, or `10m0s or more`.
 func (s Span) String() string {
 	switch {
+	case s.Shortest == unknownEnd:
+		return "more than 292 years"
 	case s.Longest == s.Shortest:
 		return s.Shortest.String()
 	case s.Longest == unknownEnd:
@@ -82,7 +86,7 @@ type opening struct {
 func (s *prospect) openings(now time.Time, unknown time.Duration) []opening {
 	var openings []opening
 	for group, gate := range s.closedGates(now) {
-		w := opening{until: unknown, stage: int(s.stageOf[group]), clusters: s.groups.Size(group) - s.uncountedIn(group)}
+		w := opening{until: unknown, stage: s.stageOf[group], clusters: s.groups.Size(group) - s.asideIn(group)}
 		if w.barrier = s.isOneGroup(w.stage); !gate.Opens.IsZero() {
 			w.until = gate.Opens.Sub(now)
 		}
@@ -105,7 +109,7 @@ type milestones struct {
 // has soaked. A pause, the wait for groups to be completed, and all else of unknown length end after the time unknown.
 func (s *prospect) ends(takes time.Duration, now time.Time, unknown time.Duration) []milestones {
 	var held time.Duration
-	if s.options.paused || s.missing != "" {
+	if s.options.Paused || s.groups.Incomplete() != "" {
 		held = unknown
 	}
 	openings, pace, all := s.openings(now, unknown), s.newPaced(), make([]milestones, len(s.Stages))
@@ -127,7 +131,7 @@ func (s *prospect) ends(takes time.Duration, now time.Time, unknown time.Duratio
 			begin := max(m.end, m.barrier, m.wait)
 			lastStart := max(plus(begin, s.startsTake(n)), s.startsTake(m.started)) // at the earliest
 			m.end = s.endOf(i, from(begin, n, own), lastStart, pace, takes, unknown)
-			m.wait = max(m.wait, plus(m.end-s.MinSuccessTime, s.wait))
+			m.wait = max(m.wait, plus(m.end-s.MinSuccessTime, s.options.WaitBetweenGroups.Duration))
 		}
 		all[i] = m
 	}
@@ -135,9 +139,9 @@ func (s *prospect) ends(takes time.Duration, now time.Time, unknown time.Duratio
 }
 
 // startsTake gives the least time from the first to the last start of n ≥ 1 clusters, by MaxStarts.
-func (s *schedule) startsTake(n int) time.Duration {
-	if starts := s.options.starts; starts != nil {
-		return times((n-1)/starts.n, starts.per)
+func (s *prospect) startsTake(n int) time.Duration {
+	if starts := s.options.MaxStarts; starts != nil {
+		return times((n-1)/starts.Count, starts.Per.Duration)
 	}
 	return 0
 }
@@ -181,16 +185,16 @@ func endOf(of []opening, slots int, takes time.Duration) (end time.Duration) {
 // paced goes through a rollout with Ramp or MaxStarts.
 type paced struct {
 	ramp   int // 0: none
-	starts *startLimit
+	starts *rollout.StartLimit
 	begun  []time.Duration // when each cluster starts, stage after stage
 }
 
 // newPaced gives nil where neither option limits anything.
 func (s *prospect) newPaced() *paced {
-	if s.options.ramp == 0 && s.options.starts == nil {
+	if s.ramp == 0 && s.options.MaxStarts == nil {
 		return nil
 	}
-	return &paced{s.options.ramp, s.options.starts, make([]time.Duration, 0, s.numCounted())}
+	return &paced{s.ramp, s.options.MaxStarts, make([]time.Duration, 0, s.numCounted())}
 }
 
 // endOf says when a stage is complete whose predecessors are complete. Its j-th cluster starts as soon as three things hold.
@@ -210,8 +214,8 @@ func (p *paced) endOf(of []opening, slots int, takes time.Duration) time.Duratio
 			if done > 0 {
 				at = max(at, plus(p.begun[before+done-1], takes))
 			}
-			if n := len(p.begun); p.starts != nil && n >= p.starts.n {
-				at = max(at, plus(p.begun[n-p.starts.n], p.starts.per))
+			if n := len(p.begun); p.starts != nil && n >= p.starts.Count {
+				at = max(at, plus(p.begun[n-p.starts.Count], p.starts.Per.Duration))
 			}
 			p.begun = append(p.begun, at)
 		}

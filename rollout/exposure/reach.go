@@ -1,4 +1,4 @@
-package rollout
+package exposure
 
 import (
 	"math"
@@ -9,30 +9,88 @@ import (
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
 	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/rollout"
 )
 
 // prospect is a schedule before anything starts.
 type prospect struct {
-	*schedule
+	rollout.Schedule
+	warnings []rollout.Warning // of the plan
+	options  *rollout.Options
+	ramp     int // 0: none
+	groups   *grouping.Groups
+	stageOf  []int // of each group
+	aside    []int // for each group how many clusters are not counted; nil where all are
 	baseline []int // for each stage how many clusters that count are in no budget (R38); nil where all are in one
 	others   []int // for each stage how many clusters count in the stages that do not come after it; nil without a ramp
 }
 
-func newProspect(r rules, o options, groups *grouping.Groups) *prospect {
-	s := &prospect{schedule: newSchedule(r, o, groups)}
-	if s.options.ramp != 0 {
-		s.others = s.notBehind()
+// newProspect plans the rollout before anything is reported, and adds what a plan does not tell.
+func newProspect(strategy clusterv1alpha1.RolloutStrategy, groups *grouping.Groups, opts *rollout.Options) (*prospect, error) {
+	anew := *opts
+	anew.Order, anew.Previous, anew.Memory, anew.Attempt = nil, nil, nil, 0
+	plan, err := rollout.Plan(strategy, groups, nil, time.Time{}, anew)
+	if err != nil {
+		return nil, err
 	}
-	if s.exceptions.before == nil {
-		return s
-	}
-	s.baseline = make([]int, len(s.Stages))
-	for position := range groups.NumClusters() {
-		if s.failedBefore(position) && !s.isAside(position) {
-			s.baseline[s.stageOf[groups.GroupAt(position)]]++
+	s := &prospect{Schedule: plan.Schedule, warnings: plan.Warnings, options: opts, groups: groups, stageOf: make([]int, groups.Len())}
+	stages := make(map[grouping.Key]int, groups.Len())
+	for i := range s.Stages {
+		for _, key := range s.Stages[i].Groups {
+			stages[key] = i
 		}
 	}
-	return s
+	for group := range s.stageOf {
+		s.stageOf[group] = stages[groups.Key(group)]
+	}
+	s.except()
+	if opts.Ramp != nil {
+		s.ramp, s.others = *opts.Ramp, s.notBehind()
+	}
+	return s, nil
+}
+
+// except counts the clusters that do not count, and those whose failures do not.
+func (s *prospect) except() {
+	if len(s.options.Uncounted) > 0 {
+		s.aside = make([]int, s.groups.Len())
+	}
+	if len(s.options.FailedBefore) > 0 {
+		s.baseline = make([]int, len(s.Stages))
+	}
+	seen := make(map[int]bool) // the positions that were named
+	for i, name := range slices.Concat(s.options.Uncounted, s.options.FailedBefore) {
+		position, is := s.groups.Position(name)
+		if !is || seen[position] {
+			continue
+		}
+		seen[position] = true
+		if group := s.groups.GroupAt(position); i < len(s.options.Uncounted) {
+			s.aside[group]++
+		} else {
+			s.baseline[s.stageOf[group]]++
+		}
+	}
+}
+
+// numCounted gives how many clusters count.
+func (s *prospect) numCounted() (n int) {
+	for i := range s.Stages {
+		n += s.counted(i)
+	}
+	return n
+}
+
+// directlyBefore gives the stages that a stage comes directly after.
+func (s *prospect) directlyBefore(stage int) []int {
+	switch {
+	case s.After != nil:
+		return s.After[stage]
+	case stage == 0:
+		return nil
+	default:
+		return []int{stage - 1}
+	}
 }
 
 // notBehind gives for each stage how many clusters count in the other stages that do not come after it. In a graph it
@@ -66,15 +124,15 @@ func (s *prospect) notBehind() []int {
 	return others
 }
 
-// expose does what Expose does, for valid input.
+// expose puts together what Of gives, for valid input.
 func (s *prospect) expose(life Span, now time.Time) Exposure {
 	reach, finish := s.reach(), s.finish(life, now)
 	e := Exposure{
 		Clusters: s.numCounted(), Exposed: reach.exposed, ExposedIfAllFail: reach.ifAllFail, InFlight: reach.inFlight,
-		Stages: make([]StageExposure, len(s.Stages)), Warnings: slices.Concat(s.warnings, s.unprotected()),
+		Stages: make([]Stage, len(s.Stages)), Warnings: s.warnings, Weaknesses: s.weaknesses(),
 	}
-	for i, stage := range s.clone().Stages { // so that the keys of the groups are the caller's
-		e.Stages[i] = StageExposure{Stage: stage, Exposed: s.mostExposed(i), InFlight: s.mostInFlight(i), Finish: finish[i]}
+	for i, stage := range s.Stages {
+		e.Stages[i] = Stage{Stage: stage, Exposed: s.mostExposed(i), InFlight: s.mostInFlight(i), Finish: finish[i]}
 		e.Finish = Span{max(e.Finish.Shortest, finish[i].Shortest), max(e.Finish.Longest, finish[i].Longest)}
 	}
 	if e.Clusters > 0 { // also where stages side by side share the starts
@@ -92,13 +150,13 @@ type reach struct {
 func (s *prospect) reach() reach {
 	return reach{
 		exposed:   s.most(s.releases()),
-		inFlight:  s.most(s.options.freeFailed),
+		inFlight:  s.most(s.options.FailedFreesSlot),
 		ifAllFail: s.reachIfAllFail(),
 	}
 }
 
 // releases says whether failed clusters give up their slots, at once or at their deadline.
-func (s *prospect) releases() bool { return s.options.freeFailed || s.rules.deadline != nil }
+func (s *prospect) releases() bool { return s.options.FailedFreesSlot || s.ProgressDeadline != nil }
 
 // most gives the most clusters of all stages that count at the same time. A cluster counts that holds a slot or has
 // failed; failed clusters hold slots, too, unless free is set. While a stage is active, the tolerated failures of the
@@ -164,10 +222,10 @@ func (s *prospect) slots(stage int) int { return s.Stages[stage].MaxConcurrency 
 // rampOf gives how many clusters of the fleet may hold a slot by R35 where n hold one or have soaked: half of n, or the
 // initial number. Without a ramp any number may.
 func (s *prospect) rampOf(n int) int {
-	if s.options.ramp == 0 {
+	if s.ramp == 0 {
 		return math.MaxInt
 	}
-	return max(s.options.ramp, n/2)
+	return max(s.ramp, n/2)
 }
 
 // counted gives how many clusters of a stage count.
@@ -205,7 +263,7 @@ func (s *prospect) tolerated(stage int) int {
 func (s *prospect) mostExposed(stage int) int { return s.mostOf(stage, s.releases()) }
 
 // mostInFlight works out R40 for a stage. Failed clusters are in flight, with a slot or without.
-func (s *prospect) mostInFlight(stage int) int { return s.mostOf(stage, s.options.freeFailed) }
+func (s *prospect) mostInFlight(stage int) int { return s.mostOf(stage, s.options.FailedFreesSlot) }
 
 // mostOf does for a stage alone what most does. All stages that do not come after it may have soaked.
 func (s *prospect) mostOf(stage int, free bool) int {

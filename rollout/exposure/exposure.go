@@ -1,0 +1,132 @@
+package exposure
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+
+	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/internal/fielderrs"
+	"github.com/cohort-ocm/cohort/rollout"
+)
+
+// Exposure says, before a rollout begins, how far a version that does not work can get, and how long the rollout takes.
+//
+// A cluster is exposed while it is in flight with the version or has failed with it: it has neither succeeded and soaked,
+// nor been skipped. The numbers of exposed clusters hold whatever clusters report and in whatever order, also where many
+// fail at once, fail and recover, or never answer. Pauses and gates may end at any time, so they play no part in these
+// numbers. More clusters can be exposed where one of these does not hold:
+//
+//   - The groups keep their clusters, at each moment.
+//   - A cluster that succeeded and soaked goes on working.
+//   - A cluster that is skipped stays skipped.
+//   - Without a progressDeadline nobody reports TimeOut.
+//   - Reports show each cluster that has the version, and no new [rollout.Options].Attempt is asked for.
+//
+// For each number of clusters there is a history that reaches it. With [rollout.Options].FailedBefore, and with Ramp where groups go
+// side by side ([rollout.GroupOrder]), the numbers are only bounds, which no history exceeds.
+//
+// The times assume that every cluster succeeds within its deadline and that the controller acts at once. With Ramp or
+// [rollout.Options].MaxStarts where groups go side by side, the shortest time is only a bound, which ignores the ramp, and the longest is
+// unknown.
+type Exposure struct {
+	// Clusters is the number of selected clusters that count. An exposure says nothing of the others ([rollout.Options].Uncounted).
+	Clusters int `json:"clusters"`
+	// Exposed is the most clusters that are exposed at the same time. Nothing starts once a budget is breached, so it is
+	// also the most that are exposed at a breach and after it. It assumes that no waiting cluster is missing from its group for a
+	// moment: the next group starts then, and the cluster beside it once it is back. It assumes that a skipped cluster stays skipped: where a skip
+	// ends, its group starts beside the later ones. Without a progressDeadline failed clusters keep their slots. It assumes
+	// that none of them is reported as TimeOut, which frees the slot: then as many are exposed as with a deadline.
+	Exposed int `json:"exposed"`
+	// ExposedIfAllFail is the most clusters that get a version that fails on every cluster. It assumes the same, and that no
+	// cluster is skipped: a group that is skipped is complete, and the next one gets the version.
+	ExposedIfAllFail int `json:"exposedIfAllFail"`
+	// InFlight is the most clusters that are in flight at the same time, if no cluster that timed out comes back and none
+	// that is skipped is wanted again.
+	InFlight int `json:"inFlight"`
+	// Finish is how long it takes from the beginning until all clusters are done.
+	Finish Span `json:"finish"`
+	// Stages are the stages of the rollout's [rollout.Schedule], each with the numbers for its clusters alone.
+	Stages []Stage `json:"stages"`
+	// Warnings are what a plan warns of before anything is reported.
+	Warnings []rollout.Warning `json:"warnings,omitempty"`
+	// Weaknesses say where the strategy protects nothing.
+	Weaknesses []Weakness `json:"weaknesses,omitempty"`
+}
+
+// Stage is a stage with the numbers that an [Exposure] has for its clusters.
+type Stage struct {
+	rollout.Stage
+	// Exposed is the most clusters of the stage that are exposed at the same time.
+	Exposed int `json:"exposed"`
+	// InFlight is the most clusters of the stage that are in flight at the same time.
+	InFlight int `json:"inFlight"`
+	// Finish is how long it takes from the beginning of the rollout until the stage is complete.
+	Finish Span `json:"finish"`
+}
+
+// Of works out the exposure of a rollout by strategy over groups that begins at the time now. Life is how long a cluster
+// takes from its start to its success, without the strategy's MinSuccessTime. The options are the same as for
+// [rollout.Plan]; Previous and Memory have no part. The page of [Exposure] says what the numbers assume.
+//
+// The errors are the same as from [rollout.Plan], and one where life is negative or its Longest is below its Shortest.
+// Inputs are not changed.
+//
+// Of takes as long as a plan of a rollout that has not begun, and time linear in the groups, with Ramp, MaxStarts,
+// Uncounted or FailedBefore linear in the clusters. With GroupOrder it finds a maximum flow, in a few passes over the pairs
+// of groups that directly follow each other, and at worst in as many passes as there are groups. With Ramp as well it makes
+// one more pass over these pairs for every 64 groups.
+func Of(strategy clusterv1alpha1.RolloutStrategy, groups *grouping.Groups, life Span, now time.Time, opts rollout.Options) (Exposure, error) {
+	if errs := append(faults(strategy, &opts), life.errs()...); len(errs) > 0 {
+		return Exposure{}, fielderrs.Join(errs)
+	}
+	s, err := newProspect(strategy, groups, &opts)
+	if err != nil {
+		return Exposure{}, err
+	}
+	return s.expose(life, now.Round(0)), nil
+}
+
+// faults gives what is wrong with the strategy and the options.
+func faults(strategy clusterv1alpha1.RolloutStrategy, opts *rollout.Options) field.ErrorList {
+	return append(rollout.Validate(strategy, nil), opts.Validate(nil)...)
+}
+
+// String is a sentence without its full stop: `at most 12 of 320 clusters get a version that fails them, 1 where it fails
+// all; at most 10 in flight at a time; done after 3h20m0s to 6h0m0s if none fails`, and `; 2 not counted` where some are not.
+func (e Exposure) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "at most %d of %s get a version that fails them", e.Exposed, clusters(e.Clusters))
+	if e.ExposedIfAllFail != e.Exposed {
+		fmt.Fprintf(&b, ", %d where it fails all", e.ExposedIfAllFail)
+	}
+	fmt.Fprintf(&b, "; at most %d in flight at a time; done after %v if none fails", e.InFlight, e.Finish)
+	if n := e.uncounted(); n > 0 {
+		fmt.Fprintf(&b, "; %d not counted", n)
+	}
+	return b.String()
+}
+
+// uncounted counts the clusters that an exposure says nothing of.
+func (e Exposure) uncounted() (n int) {
+	for i := range e.Stages {
+		n += e.Stages[i].Uncounted
+	}
+	return n
+}
+
+// String is `[group 0 "canary"]: at most 3 of 3 clusters exposed, 3 in flight; done after 10m0s to 30m0s`.
+func (e Stage) String() string {
+	return fmt.Sprintf("%v: at most %d of %s exposed, %d in flight; done after %v",
+		e.Stage, e.Exposed, clusters(e.Clusters-e.Uncounted), e.InFlight, e.Finish)
+}
+
+func clusters(n int) string {
+	if n == 1 {
+		return "1 cluster"
+	}
+	return fmt.Sprintf("%d clusters", n)
+}

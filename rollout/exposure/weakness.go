@@ -1,0 +1,123 @@
+package exposure
+
+import (
+	"fmt"
+
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+
+	"github.com/cohort-ocm/cohort/grouping"
+)
+
+// WeaknessType is the kind of a [Weakness], in the form of a condition's reason.
+type WeaknessType string
+
+const (
+	// WeaknessAllAtOnce says that all clusters may start at once.
+	WeaknessAllAtOnce WeaknessType = "AllAtOnce"
+	// WeaknessBudgetOutOfReach says that no number of failures can exceed maxFailures, so failures never stop the rollout.
+	WeaknessBudgetOutOfReach WeaknessType = "BudgetOutOfReach"
+)
+
+// Weakness says that a strategy protects nothing.
+type Weakness struct {
+	Type WeaknessType `json:"type"`
+	// Clusters is how many clusters it is about.
+	Clusters int `json:"clusters"`
+	// Unless AllGroups, Group is the first group whose budget is out of reach, and Groups is the number of such groups
+	// (WeaknessBudgetOutOfReach).
+	Group     *grouping.Key `json:"group,omitempty"`
+	Groups    int           `json:"groups,omitempty"`
+	AllGroups bool          `json:"allGroups,omitempty"`
+	// MaxFailures is the budget of that group, or of all. MaxConcurrency is set where the budget is out of reach because
+	// no more clusters than that can fail: without a progressDeadline they keep their slots (WeaknessBudgetOutOfReach).
+	MaxFailures    int `json:"maxFailures,omitempty"`
+	MaxConcurrency int `json:"maxConcurrency,omitempty"`
+}
+
+// String is a sentence without its full stop.
+func (w Weakness) String() string {
+	switch w.Type {
+	case WeaknessAllAtOnce:
+		return fmt.Sprintf("all %d clusters start at once: a version that fails reaches each of them", w.Clusters)
+	case WeaknessBudgetOutOfReach:
+		return w.budget()
+	default:
+		return string(w.Type)
+	}
+}
+
+// weaknesses says where the strategy protects nothing (R40): where all clusters start at once, and where no number of
+// failures exceeds a budget. Groups with the same weakness share one.
+func (s *prospect) weaknesses() (all []Weakness) {
+	n := s.numCounted()
+	var passed, stuck Weakness // budgets that all clusters fit in, and those that all slots fit in
+	for i := range s.Stages {
+		stage := &s.Stages[i]
+		if s.counted(i) == n && n > 1 && s.startsAtOnce(i) {
+			all = append(all, Weakness{Type: WeaknessAllAtOnce, Clusters: n})
+		}
+		if !s.isOutOfReach(i) {
+			continue
+		}
+		w := Weakness{
+			Type: WeaknessBudgetOutOfReach, Clusters: s.budgeted(i), MaxFailures: s.budget(i),
+			AllGroups: s.Type == clusterv1alpha1.Progressive,
+		}
+		if !w.AllGroups {
+			w.Group = &stage.Groups[0]
+		}
+		if s.mostExposed(i) == s.counted(i) {
+			passed = w.and(passed)
+		} else {
+			w.MaxConcurrency = stage.MaxConcurrency
+			stuck = w.and(stuck)
+		}
+	}
+	for _, w := range []Weakness{passed, stuck} {
+		if w.Groups > 0 {
+			all = append(all, w)
+		}
+	}
+	return all
+}
+
+// startsAtOnce says whether all clusters of a stage start together.
+func (s *prospect) startsAtOnce(stage int) bool {
+	n, starts := s.counted(stage), s.options.MaxStarts
+	return s.slots(stage) == n && (s.ramp == 0 || s.ramp >= n) && (starts == nil || starts.Count >= n)
+}
+
+// and gives the first of the two, counting one more group.
+func (w Weakness) and(first Weakness) Weakness {
+	if first.Groups > 0 {
+		w = first
+	}
+	w.Groups++
+	return w
+}
+
+// budget gives the sentence of WeaknessBudgetOutOfReach.
+func (w Weakness) budget() string {
+	n := w.Clusters
+	if w.MaxConcurrency > 0 {
+		n = w.MaxConcurrency
+	}
+	s := fmt.Sprintf("maxFailures %d can't be exceeded by %s", w.MaxFailures, clusters(n))
+	if w.MaxConcurrency > 0 {
+		s += " at a time"
+	}
+	if !w.AllGroups {
+		s += fmt.Sprintf(" in %v", w.Group)
+		switch w.Groups {
+		case 1:
+		case 2:
+			s += " and in 1 more group"
+		default:
+			s += fmt.Sprintf(" and in %d more groups", w.Groups-1)
+		}
+	}
+	if w.MaxConcurrency > 0 {
+		return s + ", and without a progressDeadline failed ones keep their slots: the rollout stands still without a breach"
+	}
+	return s + ": no failure there stops the rollout"
+}

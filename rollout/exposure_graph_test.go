@@ -12,10 +12,11 @@ import (
 	"github.com/cohort-ocm/cohort/grouping"
 	"github.com/cohort-ocm/cohort/internal/exhaustive"
 	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/rollout/exposure"
 )
 
 // ordered is a random fleet of up to seven groups that go in a random order of their names.
-func ordered(pick picker) (world, []rollout.Option) {
+func ordered(pick picker) (world, rollout.Options) {
 	w := world{now: now}
 	after := make(map[string][]string)
 	n, repeats := 1+pick(7), pick.oneIn(3)
@@ -41,7 +42,7 @@ func ordered(pick picker) (world, []rollout.Option) {
 		size := intstr.FromInt(n)
 		w.perGroup = &size
 	}
-	return w, append(w.options(), rollout.GroupOrder(after))
+	return w, merged(w.options(), rollout.Options{GroupOrder: after})
 }
 
 // R33, R40: where groups go side by side, most clusters are exposed with the best choice of groups that are complete and
@@ -80,20 +81,20 @@ func TestExposureOfAGraphWhereOneHasToGiveWay(t *testing.T) {
 				w.members = append(w.members, member{fmt.Sprintf("c%d%02d", i, j), w.groups[i]})
 			}
 		}
-		if e := isBestChoice(t, w, opts(rollout.GroupOrder(after))); e.Exposed != c.want {
+		if e := isBestChoice(t, w, rollout.Options{GroupOrder: after}); e.Exposed != c.want {
 			t.Errorf("%d exposed, want %d: %s", e.Exposed, c.want, c.why)
 		}
 	}
 }
 
-func isBestChoice(t fataler, w world, opts []rollout.Option) rollout.Exposure {
+func isBestChoice(t fataler, w world, opts rollout.Options) exposure.Exposure {
 	t.Helper()
 	groups := w.read(t)
-	e, err := rollout.Expose(w.strategy, groups, rollout.Span{}, now, opts...)
+	e, err := exposure.Of(w.strategy, groups, exposure.Span{}, now, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan, err := rollout.Plan(w.strategy, groups, nil, now, opts...)
+	plan, err := rollout.Plan(w.strategy, groups, nil, now, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +143,7 @@ func TestExposureOfALargeGraphIsThatOfTheBestChoice(t *testing.T) {
 		for _, before := range []int{1, 2, 5, 0} {
 			groups, order := apart(t, 2*n+3, before)
 			strategy := perGroup(config([]string{"", "2", "50%"}[n%3], []string{"", "1h"}[n%2], 0))
-			e, err := rollout.Expose(strategy, groups, rollout.Span{}, now, order)
+			e, err := exposure.Of(strategy, groups, exposure.Span{}, now, order)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -188,7 +189,7 @@ func TestExposureOfAGroupWithARampCountsAllThatDoNotComeAfterIt(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e, err := rollout.Expose(perGroup(config("", "", 0)), groups, rollout.Span{}, now, rollout.Ramp(1), rollout.GroupOrder(after))
+		e, err := exposure.Of(perGroup(config("", "", 0)), groups, exposure.Span{}, now, rollout.Options{Ramp: ptr(1), GroupOrder: after})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -261,10 +262,10 @@ func BenchmarkExposeGraph(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	order := rollout.GroupOrder(after)
+	order := rollout.Options{GroupOrder: after}
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := rollout.Expose(perGroup(config("2", "1h", 0)), groups, rollout.Span{Longest: time.Hour}, now, order); err != nil {
+		if _, err := exposure.Of(perGroup(config("2", "1h", 0)), groups, exposure.Span{Longest: time.Hour}, now, order); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -289,11 +290,11 @@ func BenchmarkExposeLayers(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		order := rollout.GroupOrder(after)
+		order := rollout.Options{GroupOrder: after}
 		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := rollout.Expose(perGroup(config("1", "1h", 0)), groups, rollout.Span{Longest: time.Hour}, now, order); err != nil {
+				if _, err := exposure.Of(perGroup(config("1", "1h", 0)), groups, exposure.Span{Longest: time.Hour}, now, order); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -303,7 +304,7 @@ func BenchmarkExposeLayers(b *testing.B) {
 
 // apart is n groups of a few clusters with names of their own. Each comes after so many of the groups before it, at random,
 // or after half of them where that is 0.
-func apart(tb testing.TB, n, before int) (*grouping.Groups, rollout.Option) {
+func apart(tb testing.TB, n, before int) (*grouping.Groups, rollout.Options) {
 	random := rand.New(rand.NewPCG(uint64(n), uint64(before)))
 	names, after := make(map[grouping.Key][]string), make(map[string][]string)
 	for i := range n {
@@ -325,7 +326,7 @@ func apart(tb testing.TB, n, before int) (*grouping.Groups, rollout.Option) {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return groups, rollout.GroupOrder(after)
+	return groups, rollout.Options{GroupOrder: after}
 }
 
 // BenchmarkExposeApart has groups whose predecessors are all different. The time per pair must hardly grow.
@@ -336,7 +337,7 @@ func BenchmarkExposeApart(b *testing.B) {
 			b.Run(fmt.Sprintf("before=%d/n=%d", before, n), func(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
-					if _, err := rollout.Expose(perGroup(config("1", "1h", 0)), groups, rollout.Span{Longest: time.Hour}, now, order); err != nil {
+					if _, err := exposure.Of(perGroup(config("1", "1h", 0)), groups, exposure.Span{Longest: time.Hour}, now, order); err != nil {
 						b.Fatal(err)
 					}
 				}

@@ -5,9 +5,11 @@ import (
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/rollout/exposure"
 )
 
 // R40: the histories that are easily overlooked, each with why it matters.
@@ -77,9 +79,9 @@ func TestExposureIsTheMostOfAllHistoriesWhereThatIsHard(t *testing.T) {
 // R41: with a ramp or spread starts side by side, who waits for whom is not looked at, so that nobody knows the longest. The
 // shortest has the spread.
 func TestFinishOfARampSideBySideIsNotKnown(t *testing.T) {
-	for want, o := range map[string]rollout.Option{"1m0s or more": rollout.Ramp(1), "1h1m0s or more": rollout.MaxStarts(1, time.Hour)} {
-		e, err := rollout.Expose(perGroup(config("", "", 0)), fleetOf(t, "eu: a", "us: b").read(),
-			rollout.Span{Shortest: time.Minute, Longest: time.Hour}, now, rollout.GroupOrder(nil), o)
+	for want, o := range map[string]rollout.Options{"1m0s or more": rollout.Options{Ramp: ptr(1)}, "1h1m0s or more": rollout.Options{MaxStarts: &rollout.StartLimit{Count: 1, Per: metav1.Duration{Duration: time.Hour}}}} {
+		e, err := exposure.Of(perGroup(config("", "", 0)), fleetOf(t, "eu: a", "us: b").read(),
+			exposure.Span{Shortest: time.Minute, Longest: time.Hour}, now, merged(rollout.Options{GroupOrder: rollout.GroupOrder{}}, o))
 		if err != nil || e.Finish.String() != want {
 			t.Errorf("got %v, %v, want %s", e.Finish, err, want)
 		}
@@ -90,19 +92,19 @@ func TestFinishOfARampSideBySideIsNotKnown(t *testing.T) {
 func TestAllAtOnceIsWarnedOf(t *testing.T) {
 	for _, c := range []struct {
 		why  string
-		opts []rollout.Option
+		opts rollout.Options
 		want bool
 	}{
-		{"nothing in the way", nil, true},
-		{"a ramp", opts(rollout.Ramp(2)), false},
-		{"a ramp that begins with all", opts(rollout.Ramp(3)), true},
-		{"spread starts", opts(rollout.MaxStarts(2, time.Hour)), false},
-		{"one that does not count", opts(rollout.Uncounted(of("c"))), true},
-		{"only one that counts", opts(rollout.Uncounted(of("b", "c"))), false},
-		{"starts for all", opts(rollout.MaxStarts(3, time.Hour)), true},
+		{"nothing in the way", rollout.Options{}, true},
+		{"a ramp", rollout.Options{Ramp: ptr(2)}, false},
+		{"a ramp that begins with all", rollout.Options{Ramp: ptr(3)}, true},
+		{"spread starts", rollout.Options{MaxStarts: &rollout.StartLimit{Count: 2, Per: metav1.Duration{Duration: time.Hour}}}, false},
+		{"one that does not count", rollout.Options{Uncounted: []string{"c"}}, true},
+		{"only one that counts", rollout.Options{Uncounted: []string{"b", "c"}}, false},
+		{"starts for all", rollout.Options{MaxStarts: &rollout.StartLimit{Count: 3, Per: metav1.Duration{Duration: time.Hour}}}, true},
 	} {
-		e, err := rollout.Expose(all(""), fleetOf(t, "a b c").read(), rollout.Span{}, now, c.opts...)
-		got := slices.ContainsFunc(e.Warnings, func(w rollout.Warning) bool { return w.Type == rollout.WarningAllAtOnce })
+		e, err := exposure.Of(all(""), fleetOf(t, "a b c").read(), exposure.Span{}, now, c.opts)
+		got := slices.ContainsFunc(e.Weaknesses, func(w exposure.Weakness) bool { return w.Type == exposure.WeaknessAllAtOnce })
 		if err != nil || got != c.want {
 			t.Errorf("%s: warned %v, %v", c.why, got, err)
 		}

@@ -5,17 +5,16 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
-	"k8s.io/apimachinery/pkg/util/intstr"
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
 	"github.com/cohort-ocm/cohort/grouping"
 	"github.com/cohort-ocm/cohort/internal/exhaustive"
 	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/rollout/exposure"
 	"github.com/cohort-ocm/cohort/status"
 )
 
@@ -36,19 +35,36 @@ const (
 	isOverdue              // past its deadline
 	soaksNow               // succeeded now, and has to soak
 	isGood                 // succeeded and soaked
+	isSkipped
 )
 
-func (w where) isExposed() bool  { return w != hasNot && w != isGood }
+const (
+	numWheres = hist(isSkipped) + 1
+	numHists  = numWheres * numWheres * numWheres * numWheres
+)
+
+func (w where) isExposed() bool  { return w != hasNot && w != isGood && w != isSkipped }
 func (w where) isInFlight() bool { return w.isExposed() && w != isOverdue }
 
-// hist is where each cluster of a fleet of up to four stands, in three bits each.
+// hist is where each cluster of a fleet of up to four stands, as the digits of a number.
 type hist uint16
 
-const numHists = 1 << 12
+var digits = [4]hist{1, numWheres, numWheres * numWheres, numWheres * numWheres * numWheres}
 
-func (h hist) of(cluster int) where { return where(h >> (3 * cluster) & 7) }
+func (h hist) of(cluster int) where { return where(h / digits[cluster] % numWheres) }
 
-func (h hist) set(cluster int, w where) hist { return h&^(7<<(3*cluster)) | hist(w)<<(3*cluster) }
+func (h hist) set(cluster int, w where) hist {
+	return h + (hist(w)-hist(h.of(cluster)))*digits[cluster]
+}
+
+// course says what may happen in the histories that are searched.
+type course struct {
+	comesBack   bool // who timed out may be reported otherwise
+	succeeds    bool // the version works somewhere
+	skips       bool // clusters are skipped
+	skipsEnd    bool // and no longer are
+	saysTimeOut bool // TimeOut is reported without a deadline
+}
 
 // searched is a strategy over a fleet, whose clusters are a, b, c and d.
 type searched struct {
@@ -57,9 +73,10 @@ type searched struct {
 	exceptions     [2]string     // the clusters that do not count, and those that failed before
 	gated          *grouping.Key // a gate before it that may open and close at any time
 	reached        bool          // says that some history reaches Exposed, though the numbers are only bounds there
+	breaks         course        // what may happen although R40 assumes that it does not
 
 	groups  *grouping.Groups
-	opts    []rollout.Option
+	opts    rollout.Options
 	stageOf [4]int // of each cluster
 	plans   *[numHists]planOf
 }
@@ -112,7 +129,11 @@ func (s *searched) plan(t fataler, h hist) planOf {
 		case failsOld:
 			r.Status, r.LastTransitionTime = status.Failed, now.Add(-minute)
 		case isOverdue:
-			r.LastTransitionTime = now.Add(-2 * minute)
+			if r.LastTransitionTime = now.Add(-2 * minute); !s.deadline {
+				r.Status = status.TimeOut
+			}
+		case isSkipped:
+			r.Status = status.Skip
 		case soaksNow:
 			r.Status = status.Succeeded
 		case isGood:
@@ -121,8 +142,8 @@ func (s *searched) plan(t fataler, h hist) planOf {
 		reports = append(reports, r)
 	}
 	s.reports = reports
-	start := func(opts ...rollout.Option) (bits uint8) {
-		result, err := rollout.Plan(s.strategy, s.groups, reports, now, opts...)
+	start := func(opts rollout.Options) (bits uint8) {
+		result, err := rollout.Plan(s.strategy, s.groups, reports, now, opts)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -132,22 +153,26 @@ func (s *searched) plan(t fataler, h hist) planOf {
 		p.breach = result.Breach != nil
 		return bits
 	}
-	p.start = start(s.opts...)
+	p.start = start(s.opts)
 	if s.gated != nil && p.start != 0 {
-		p.closed = start(append(s.opts[:len(s.opts):len(s.opts)], rollout.Closed(*s.gated, rollout.Gate{}))...)
+		p.closed = start(merged(s.opts, rollout.Options{Gates: []rollout.ClosedGate{{Group: *s.gated}}}))
 	}
 	return *p
 }
 
 // next yields what may come after a state: a report of one cluster, a minute that passes, or starts, all of those that
 // Plan says or one of them. Several reports at once, and reports that nobody sees, are states between which nobody plans.
-func (s *searched) next(t fataler, h hist, lateAnswers, success bool, yield func(hist)) {
+func (s *searched) next(t fataler, h hist, may course, yield func(hist)) {
 	passed, passes := h, false
 	pass := func(i int, w where) { passed, passes = passed.set(i, w), true }
 	for i := range s.members {
-		switch w := h.of(i); {
-		case w == hasNot || w == isGood || w == isOverdue && !lateAnswers:
-			continue
+		w := h.of(i)
+		if may.skips && w != isGood {
+			yield(h.set(i, isSkipped))
+		}
+		switch {
+		case w == isSkipped && may.skipsEnd:
+			yield(h.set(i, hasNot))
 		case w == soaksNow:
 			pass(i, isGood)
 		case s.deadline && (w == runsNow || w == failsNow):
@@ -155,16 +180,23 @@ func (s *searched) next(t fataler, h hist, lateAnswers, success bool, yield func
 		case s.deadline && (w == runsOld || w == failsOld):
 			pass(i, isOverdue)
 		}
+		if !w.isExposed() || w == isOverdue && !may.comesBack {
+			continue
+		}
+		yield(h.set(i, hasNot)) // it lost the version
 		yield(h.set(i, runsNow))
 		yield(h.set(i, failsNow))
 		switch {
 		case s.soak:
 			yield(h.set(i, soaksNow))
-		case success:
+		case may.succeeds:
 			yield(h.set(i, isGood))
 		}
+		if may.saysTimeOut {
+			yield(h.set(i, isOverdue))
+		}
 	}
-	if passes && (success || !h.any(soaksNow)) {
+	if passes && (may.succeeds || !h.any(soaksNow)) {
 		yield(passed)
 	}
 	p := s.plan(t, h)
@@ -194,14 +226,14 @@ func (h hist) any(w where) bool {
 }
 
 // each goes once through every state that there is, from a fleet that has nothing yet.
-func (s *searched) each(t fataler, lateAnswers, success bool, visit func(hist)) {
+func (s *searched) each(t fataler, may course, visit func(hist)) {
 	var seen [numHists]bool
 	seen[0] = true
 	for todo := []hist{0}; len(todo) > 0; {
 		h := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
 		visit(h)
-		s.next(t, h, lateAnswers, success, func(h hist) {
+		s.next(t, h, may, func(h hist) {
 			if !seen[h] {
 				seen[h] = true
 				todo = append(todo, h)
@@ -223,29 +255,29 @@ func (s *searched) search(t fataler, stages int) (f found) {
 	for _, m := range []*most{&f.exposed, &f.atBreach, &f.inFlight, &f.allFail} {
 		m.stages = make([]int, stages)
 	}
-	s.each(t, true, true, func(h hist) {
+	s.each(t, course{comesBack: true, succeeds: true, skips: true, skipsEnd: s.breaks.skipsEnd, saysTimeOut: s.breaks.saysTimeOut}, func(h hist) {
 		f.exposed.see(h, s, where.isExposed)
 		if s.plan(t, h).breach {
 			f.atBreach.see(h, s, where.isExposed)
 		}
 		f.states++
 	})
-	s.each(t, false, true, func(h hist) { f.inFlight.see(h, s, where.isInFlight) })
-	s.each(t, true, false, func(h hist) { f.allFail.see(h, s, where.isExposed) })
+	s.each(t, course{succeeds: true, skips: true, skipsEnd: s.breaks.skipsEnd, saysTimeOut: true}, func(h hist) { f.inFlight.see(h, s, where.isInFlight) })
+	s.each(t, course{comesBack: true, skips: s.breaks.skips, saysTimeOut: s.breaks.saysTimeOut}, func(h hist) { f.allFail.see(h, s, where.isExposed) })
 	return f
 }
 
 // searches remembers what was found for one schedule, as several strategies may come to the same.
 type searches map[string]found
 
-// fault says where an exposure is not what the search finds.
-func (known searches) fault(t fataler, s *searched) string {
+// look gives the exposure of a world and what the search finds.
+func (known searches) look(t fataler, s *searched) (exposure.Exposure, found, *rollout.Result) {
 	s.groups, s.opts = s.read(t), s.options()
-	e, err := rollout.Expose(s.strategy, s.groups, rollout.Span{}, now, s.opts...)
+	e, err := exposure.Of(s.strategy, s.groups, exposure.Span{}, now, s.opts)
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan, err := rollout.Plan(s.strategy, s.groups, nil, now, s.opts...)
+	plan, err := rollout.Plan(s.strategy, s.groups, nil, now, s.opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -257,12 +289,18 @@ func (known searches) fault(t fataler, s *searched) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	key := fmt.Sprint(s.stageOf, s.failedFrees, s.gated, s.exceptions, s.ramp, string(schedule))
+	key := fmt.Sprint(s.stageOf, s.failedFrees, s.gated, s.exceptions, s.ramp, s.breaks, string(schedule))
 	f, ok := known[key]
 	if !ok {
 		f = s.search(t, len(plan.Schedule.Stages))
 		known[key] = f
 	}
+	return e, f, plan
+}
+
+// fault says where an exposure is not what the search finds.
+func (known searches) fault(t fataler, s *searched) string {
+	e, f, plan := known.look(t, s)
 	fault := ""
 	differ := func(what string, got, want int) {
 		// In which order the baseline starts is not looked at, nor who in a graph takes the slots of a ramp.
@@ -278,7 +316,7 @@ func (known searches) fault(t fataler, s *searched) string {
 		differ(stage.String()+", exposed", stage.Exposed, f.exposed.stages[i])
 		differ(stage.String()+", in flight", stage.InFlight, f.inFlight.stages[i])
 	}
-	if e.Clusters > 0 && s.exceptions == [2]string{} && !rollsOutAll(s.strategy) && !slices.ContainsFunc(e.Warnings, isOutOfReach) {
+	if e.Clusters > 0 && s.exceptions == [2]string{} && !rollsOutAll(s.strategy) && !slices.ContainsFunc(e.Weaknesses, isOutOfReach) {
 		differ("Exposed at a breach", e.Exposed, f.atBreach.all)
 	}
 	if s.reached && e.Exposed > f.exposed.all && fault == "" {
@@ -287,90 +325,10 @@ func (known searches) fault(t fataler, s *searched) string {
 	return fault
 }
 
-func isOutOfReach(w rollout.Warning) bool { return w.Type == rollout.WarningBudgetOutOfReach }
+func isOutOfReach(w exposure.Weakness) bool { return w.Type == exposure.WeaknessBudgetOutOfReach }
 
 func rollsOutAll(s clusterv1alpha1.RolloutStrategy) bool {
 	return s.Type == "" || s.Type == clusterv1alpha1.All
-}
-
-// exposureFleets are all fleets of up to so many clusters, but for their names, and one with an empty group in between.
-func exposureFleets(most int) (all []world) {
-	for n := range most + 1 {
-		all = append(all, fleets(ascending(cuts(n)), plainKeys, 0)...)
-	}
-	return append(all, cutFleet([]int{0, 2, 2}, plainKeys, 3))
-}
-
-func (w *world) isAside(i int) bool { return w.uncounted != nil && w.uncounted(w.members[i].name) }
-
-// with lets some clusters not count, or fail before.
-func (w *world) with(uncounted, before string) {
-	if uncounted != "" {
-		w.uncounted = func(cluster string) bool { return strings.Contains(uncounted, cluster) }
-	}
-	if before != "" {
-		w.before = func(cluster string) bool { return strings.Contains(before, cluster) }
-	}
-}
-
-// searchedWorlds are all small strategies over each fleet, and a third of them again with some of the options.
-func searchedWorlds(fleets []world) (all []*searched) {
-	counts := []string{"", "1", "2", "3", "50%", "4"}
-	random := rand.New(rand.NewPCG(40, 35))
-	add := func(s clusterv1alpha1.RolloutStrategy, config clusterv1alpha1.RolloutConfig, perGroup string, frees bool) {
-		for _, fleet := range fleets {
-			w := &searched{world: fleet, deadline: config.ProgressDeadline != "", soak: config.MinSuccessTime.Duration > 0 && !rollsOutAll(s)}
-			w.strategy, w.failedFrees = s, frees
-			if perGroup != "" {
-				n := intstr.Parse(perGroup)
-				w.perGroup = &n
-			}
-			all = append(all, w)
-			if random.IntN(3) == 0 {
-				with := *w
-				with.some(random)
-				all = append(all, &with)
-			}
-		}
-	}
-	for _, deadline := range []string{"", "2m"} {
-		for range 8 { // each with other options
-			add(clusterv1alpha1.RolloutStrategy{All: &clusterv1alpha1.RolloutAll{RolloutConfig: config("1", deadline, minute)}}, config("", deadline, minute), "", deadline == "")
-		}
-		for _, soak := range []time.Duration{0, minute} {
-			for _, frees := range []bool{false, true} {
-				for _, mandatory := range [][]string{nil, {"0"}, {"1"}, {"1", "0"}} {
-					for _, failures := range counts {
-						c := config(failures, deadline, soak)
-						for _, concurrency := range counts[:5] {
-							add(progressive(concurrency, c, mandatory...), c, "", frees)
-						}
-						for _, perGroups := range []string{"", "1", "2"} {
-							add(perGroup(c, mandatory...), c, perGroups, frees)
-						}
-					}
-				}
-			}
-		}
-	}
-	return all
-}
-
-// some adds options at random.
-func (s *searched) some(random *rand.Rand) {
-	if random.IntN(2) == 0 && len(s.world.groups) > 0 {
-		s.gated = &s.world.groups[random.IntN(len(s.world.groups))]
-	}
-	if random.IntN(3) == 0 {
-		s.exceptions = [][2]string{{"a", ""}, {"", "b"}, {"c", "ad"}, {"", "ac"}}[random.IntN(4)]
-		s.with(s.exceptions[0], s.exceptions[1])
-	}
-	if random.IntN(2) == 0 && s.strategy.Type == clusterv1alpha1.ProgressivePerGroup {
-		s.ordered = []map[string][]string{{}, {"prod": {"canary"}}, {"canary": {"prod"}}, {"": {"prod", "canary"}}}[random.IntN(4)]
-	}
-	if random.IntN(2) == 0 {
-		s.ramp = 1 + random.IntN(2)
-	}
 }
 
 // R40: in every fleet of four clusters, under all small strategies, Exposure is what the search finds. The short run

@@ -9,11 +9,13 @@ import (
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/cohort-ocm/cohort/grouping"
 	"github.com/cohort-ocm/cohort/internal/exhaustive"
 	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/rollout/exposure"
 	"github.com/cohort-ocm/cohort/status"
 )
 
@@ -33,7 +35,7 @@ func played(t fataler, w world, groups *grouping.Groups, takes []time.Duration) 
 				w.reports = append(w.reports, status.Report{Cluster: m.name, Status: status.Succeeded, LastTransitionTime: end, Applied: end.Add(-takes[i])})
 			}
 		}
-		result, err := rollout.Plan(w.strategy, groups, w.reports, w.now, w.options()...)
+		result, err := rollout.Plan(w.strategy, groups, w.reports, w.now, w.options())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -121,7 +123,7 @@ func timedWorlds(fleets []world) (all []world) {
 }
 
 func isGraph(t fataler, w world, groups *grouping.Groups) bool {
-	result, err := rollout.Plan(w.strategy, groups, nil, w.now, w.options()...)
+	result, err := rollout.Plan(w.strategy, groups, nil, w.now, w.options())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,18 +134,18 @@ func isGraph(t fataler, w world, groups *grouping.Groups) bool {
 // time, or one in between.
 func finishFault(t fataler, w world) string {
 	t.Helper()
-	life := rollout.Span{Shortest: 5 * time.Minute, Longest: 13 * time.Minute}
+	life := exposure.Span{Shortest: 5 * time.Minute, Longest: 13 * time.Minute}
 	lives := []time.Duration{life.Shortest, 9 * time.Minute, life.Longest}
 	groups, isPaced := w.read(t), w.ramp > 0 || w.starts != nil
-	e, err := rollout.Expose(w.strategy, groups, life, now, w.options()...)
+	e, err := exposure.Of(w.strategy, groups, life, now, w.options())
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := make([]rollout.Span, len(e.Stages))
+	got := make([]exposure.Span, len(e.Stages))
 	for i := range got {
-		got[i] = rollout.Span{Shortest: math.MaxInt64}
+		got[i] = exposure.Span{Shortest: math.MaxInt64}
 	}
-	fleet := rollout.Span{Shortest: math.MaxInt64}
+	fleet := exposure.Span{Shortest: math.MaxInt64}
 	histories := 1
 	for range w.members {
 		histories *= len(lives)
@@ -230,21 +232,21 @@ func TestFinishIsTheShortestAndLongestOfAllRolloutsWhereThatIsHard(t *testing.T)
 
 // R36, R41: where groups go side by side, the shortest time has the starts that all of a fleet, or of a way to a group, share.
 func TestFinishOfGroupsSideBySideHasTheStartsBetweenThem(t *testing.T) {
-	life := rollout.Span{Shortest: 4 * time.Minute, Longest: 4 * time.Minute}
-	starts := rollout.MaxStarts(1, time.Hour)
+	life := exposure.Span{Shortest: 4 * time.Minute, Longest: 4 * time.Minute}
+	starts := rollout.Options{MaxStarts: &rollout.StartLimit{Count: 1, Per: metav1.Duration{Duration: time.Hour}}}
 	for _, c := range []struct {
 		why   string
-		opts  []rollout.Option
+		opts  rollout.Options
 		want  string
 		third string // group
 	}{
-		{"all share the starts", opts(rollout.GroupOrder(nil), starts), "4h4m0s or more", "4m0s or more"},
-		{"two at a time", opts(rollout.GroupOrder(nil), rollout.MaxStarts(2, time.Hour)), "2h4m0s or more", "4m0s or more"},
-		{"a way to the third has four", opts(rollout.GroupOrder(map[string][]string{"g2": {"g0"}}), starts), "4h4m0s or more", "2h4m0s or more"},
-		{"who does not count has no part", opts(rollout.GroupOrder(nil), starts, rollout.Uncounted(of("b"))), "3h4m0s or more", "4m0s or more"},
+		{"all share the starts", merged(rollout.Options{GroupOrder: rollout.GroupOrder{}}, starts), "4h4m0s or more", "4m0s or more"},
+		{"two at a time", rollout.Options{GroupOrder: rollout.GroupOrder{}, MaxStarts: &rollout.StartLimit{Count: 2, Per: metav1.Duration{Duration: time.Hour}}}, "2h4m0s or more", "4m0s or more"},
+		{"a way to the third has four", merged(rollout.Options{GroupOrder: rollout.GroupOrder{"g2": {"g0"}}}, starts), "4h4m0s or more", "2h4m0s or more"},
+		{"who does not count has no part", merged(rollout.Options{GroupOrder: rollout.GroupOrder{}}, starts, rollout.Options{Uncounted: []string{"b"}}), "3h4m0s or more", "4m0s or more"},
 	} {
 		groups := newFleet(t).group("g0", "a", "b").group("g1", "c", "d").group("g2", "e").read()
-		e, err := rollout.Expose(perGroup(config("", "", 0)), groups, life, now, c.opts...)
+		e, err := exposure.Of(perGroup(config("", "", 0)), groups, life, now, c.opts)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -256,28 +258,28 @@ func TestFinishOfGroupsSideBySideHasTheStartsBetweenThem(t *testing.T) {
 
 // R41: what nobody knows is longer than any bound, also in sums, and its JSON leaves it out.
 func TestFinishThatNobodyKnows(t *testing.T) {
-	life := rollout.Span{Shortest: time.Hour, Longest: 2 * time.Hour}
-	closed := rollout.Closed(grouping.Key{Index: 1}, rollout.Gate{Name: "approval"})
+	life := exposure.Span{Shortest: time.Hour, Longest: 2 * time.Hour}
+	closed := rollout.Options{Gates: []rollout.ClosedGate{{Group: grouping.Key{Index: 1}, Gate: rollout.Gate{Name: "approval"}}}}
 	year := 365 * 24 * time.Hour
 	for _, c := range []struct {
 		why  string
-		life rollout.Span
-		opts []rollout.Option
+		life exposure.Span
+		opts rollout.Options
 		want string
 		json string
 	}{
-		{"both are known", life, nil, "2h0m0s to 4h0m0s", `{"shortest":"2h0m0s","longest":"4h0m0s"}`},
-		{"both are the same", rollout.Span{Shortest: time.Hour, Longest: time.Hour}, nil, "2h0m0s", `{"shortest":"2h0m0s","longest":"2h0m0s"}`},
-		{"a gate may open at once or never", life, opts(closed), "2h0m0s or more", `{"shortest":"2h0m0s"}`},
-		{"so may a pause end", life, opts(rollout.Paused()), "2h0m0s or more", `{"shortest":"2h0m0s"}`},
-		{"a sum too long for a Duration", rollout.Span{Longest: 200 * year}, nil, "0s or more", `{"shortest":"0s"}`},
-		{"it stands as it is", rollout.Span{Longest: math.MaxInt64}, nil, "0s or more", `{"shortest":"0s"}`},
+		{"both are known", life, rollout.Options{}, "2h0m0s to 4h0m0s", `{"shortest":"2h0m0s","longest":"4h0m0s"}`},
+		{"both are the same", exposure.Span{Shortest: time.Hour, Longest: time.Hour}, rollout.Options{}, "2h0m0s", `{"shortest":"2h0m0s","longest":"2h0m0s"}`},
+		{"a gate may open at once or never", life, merged(closed), "2h0m0s or more", `{"shortest":"2h0m0s"}`},
+		{"so may a pause end", life, rollout.Options{Paused: true}, "2h0m0s or more", `{"shortest":"2h0m0s"}`},
+		{"a sum too long for a Duration", exposure.Span{Longest: 200 * year}, rollout.Options{}, "0s or more", `{"shortest":"0s"}`},
+		{"it stands as it is", exposure.Span{Longest: math.MaxInt64}, rollout.Options{}, "0s or more", `{"shortest":"0s"}`},
 		{
-			"the longest sum of two that a Duration holds", rollout.Span{Longest: math.MaxInt64 / 2}, opts(rollout.MaxConcurrencyPerGroup(intstr.FromInt32(1)), rollout.Uncounted(of("c"))),
+			"the longest sum of two that a Duration holds", exposure.Span{Longest: math.MaxInt64 / 2}, rollout.Options{MaxConcurrencyPerGroup: intstr.FromInt32(1), Uncounted: []string{"c"}},
 			"0s to 2562047h47m16.854775806s", `{"shortest":"0s","longest":"2562047h47m16.854775806s"}`,
 		},
 	} {
-		e, err := rollout.Expose(perGroup(config("", "", 0)), fleetOf(t, "a b", "c").read(), c.life, now, c.opts...)
+		e, err := exposure.Of(perGroup(config("", "", 0)), fleetOf(t, "a b", "c").read(), c.life, now, c.opts)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,0 +1,111 @@
+package writes
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"maps"
+	"reflect"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	workv1 "open-cluster-management.io/api/work/v1"
+
+	"github.com/cohort-ocm/cohort/status"
+)
+
+// Work gives the ManifestWork to write so that a cluster has the wanted version, and says whether anything changes. Otherwise
+// nothing has to be written, and the result is the stored work itself. See [Object].
+func Work(stored, wanted *workv1.ManifestWork, version string, attempt int, now time.Time) (next *workv1.ManifestWork, changed bool) {
+	return Object(stored, wanted, func(w *workv1.ManifestWork) *workv1.ManifestWorkSpec { return &w.Spec }, version, attempt, now)
+}
+
+// Object gives the object to write so that a cluster has the wanted version, and says whether anything changes. Stored is the
+// object as it is, nil where there is none. Wanted has namespace, name, labels, annotations and content. The content is what
+// the function points at, such as the spec of an add-on.
+//
+// The next object is the stored one with the wanted content, labels and annotations, and with the stamp for version and attempt
+// at the time now, which is that of the write (see [status.Stamp]). All else stays as it is stored, since it belongs to others: other labels and
+// annotations, finalizers, the status. Its resourceVersion makes an update fail that would undo a change in between. Neither
+// argument is changed.
+func Object[T interface {
+	object
+	runtime.Object
+}, C any](stored, wanted T, content func(T) *C, version string, attempt int, now time.Time) (next T, changed bool) {
+	if isNil(stored) {
+		next = wanted.DeepCopyObject().(T)
+		status.StampOf(next).NoteOn(next, version, attempt, now)
+		return next, true
+	}
+	meta := metav1.ObjectMeta{Labels: with(stored.GetLabels(), wanted.GetLabels()), Annotations: with(stored.GetAnnotations(), wanted.GetAnnotations())}
+	status.StampOf(stored).NoteOn(&meta, version, attempt, now)
+	same := same(content(stored), content(wanted))
+	if same && maps.Equal(meta.Labels, stored.GetLabels()) && maps.Equal(meta.Annotations, stored.GetAnnotations()) {
+		return stored, false
+	}
+	next = stored.DeepCopyObject().(T)
+	next.SetLabels(meta.Labels)
+	next.SetAnnotations(meta.Annotations)
+	if !same {
+		*content(next) = *content(wanted.DeepCopyObject().(T))
+	}
+	return next, true
+}
+
+// with gives the entries of a map with others over them: the map itself where that changes nothing.
+func with(all, over map[string]string) map[string]string {
+	missing := false
+	for key, value := range over {
+		had, has := all[key]
+		missing = missing || !has || had != value
+	}
+	if !missing {
+		return all
+	}
+	merged := make(map[string]string, len(all)+len(over))
+	maps.Copy(merged, all)
+	maps.Copy(merged, over)
+	return merged
+}
+
+// same says whether two contents mean the same JSON (W14). An API server may write raw JSON with its keys in another order.
+func same[C any](a, b *C) bool {
+	if equality.Semantic.DeepEqual(a, b) {
+		return true
+	}
+	var texts [2]any
+	for i, content := range []*C{a, b} {
+		text, err := json.Marshal(content)
+		if err != nil || json.Unmarshal(text, &texts[i]) != nil {
+			return false
+		}
+	}
+	return reflect.DeepEqual(texts[0], texts[1])
+}
+
+// VersionOf names a version of a workload by a hash of its content, such as the template of a ManifestWorkReplicaSet. It is the same
+// text for the same JSON. It is empty where the content is none.
+func VersionOf(content any) string {
+	text, err := json.Marshal(content)
+	if err != nil {
+		return ""
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:8])
+}
+
+// NameOf is a name for the objects of an owner, one in the namespace of each cluster. It follows from the owner, so that whoever
+// creates the object twice creates one. Owners in two namespaces have two names, whatever they are called: a hash tells apart
+// what hyphens would not, such as a-b/c and a/b-c. It has at most 253 characters, as names may.
+func NameOf(owner metav1.Object) string {
+	const most = 253 - 1 - 8
+	name := owner.GetName()
+	sum := sha256.Sum256([]byte(owner.GetNamespace() + "." + name))
+	if len(name) > most {
+		name = strings.TrimRight(name[:most], ".-") // what follows begins with a hyphen
+	}
+	return name + "-" + hex.EncodeToString(sum[:4])
+}

@@ -1,0 +1,36 @@
+package writes
+
+import "time"
+
+// Pace says when to look at an owner again. A controller keeps one for each owner. The zero value is ready to use.
+type Pace struct{ failures int }
+
+// The pauses after failures double from the first to the longest. Deadlines may be late by the longest.
+const (
+	firstPause   = 100 * time.Millisecond
+	longestPause = time.Minute
+)
+
+// After says how long to wait after a look at the owner that ended with err: until the
+// soonest RecheckAfter that is not 0, of the plans and of own writes, and beside an error no longer than a pause, which doubles with each error in a row from 100 ms to a minute. It is
+// 0 where only an event changes something.
+//
+// Return this time alone, and log the error: controller-runtime ignores RequeueAfter beside an error, and its own pause grows to
+// a quarter of an hour. Then one cluster that always refuses would make the deadlines and soaks of all others late.
+func (p *Pace) After(err error, recheck ...time.Duration) (after time.Duration) {
+	if err == nil {
+		p.failures = 0
+	} else {
+		after = longestPause
+		if p.failures < 10 {
+			after = min(firstPause<<p.failures, longestPause)
+		}
+		p.failures++
+	}
+	for _, r := range recheck {
+		if r > 0 && (after == 0 || r < after) {
+			after = r
+		}
+	}
+	return after
+}

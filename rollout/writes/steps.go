@@ -1,0 +1,210 @@
+package writes
+
+import (
+	"cmp"
+	"iter"
+	"maps"
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/cohort-ocm/cohort/rollout"
+)
+
+// Verb is what a client does to an object.
+type Verb string
+
+const (
+	// VerbDelete deletes the object of a cluster that is removed, or a surplus object of a cluster.
+	VerbDelete Verb = "Delete"
+	// VerbCreate gives the workload to a cluster that has no object.
+	VerbCreate Verb = "Create"
+	// VerbUpdate gives the workload to a cluster that has an object, or keeps it up to date there.
+	VerbUpdate Verb = "Update"
+)
+
+// Step is one write.
+type Step[T object] struct {
+	Verb Verb
+	// Object is the one that is stored; the zero value where there is none.
+	Object T
+	// Cluster is the one of the plan. Of a step that deletes it has the name alone.
+	Cluster rollout.Cluster
+	// Start says that the cluster starts with this write. Otherwise it is in flight, or it loses an object.
+	Start bool
+	// Plan is the index of the result that asks for the write.
+	Plan int
+}
+
+// Steps are the writes that results ask for. They share what they were made of.
+type Steps[T object] struct {
+	results    []*rollout.Result
+	kept       map[string]T   // by cluster: the object that it keeps
+	more       map[string][]T // by cluster: its other objects
+	uid        types.UID
+	generation int64
+	moved      bool
+}
+
+// StepsOf gives the writes that the plans of an owner ask for, in this order: all objects of clusters in Removed go; then surplus
+// objects go; then clusters in flight get the workload, and then those that start. Objects are all that the owner has, each in the
+// namespace of its cluster, with own writes. While a cluster has nothing but objects that are being deleted, it gets none.
+//
+// Of several objects of a cluster one is kept: one that isn't being deleted, then the one named [NameOf] the owner, then the oldest.
+//
+// Store the Record of each result before: what is deleted can't tell any more that it failed.
+func StepsOf[T object](owner metav1.Object, objects []T, results ...*rollout.Result) *Steps[T] {
+	size, merged := 0, false
+	for _, r := range results {
+		size += len(r.Start) + len(r.InFlight) + len(r.Removed)
+		merged = merged || slices.ContainsFunc(r.Warnings, func(w rollout.Warning) bool { return w.Type == rollout.WarningReportsMerged })
+	}
+	s := &Steps[T]{results: results, uid: owner.GetUID(), generation: owner.GetGeneration(), kept: make(map[string]T, size)}
+	var none T
+	for _, r := range results {
+		for _, clusters := range [][]rollout.Cluster{r.Start, r.InFlight} {
+			for i := range clusters {
+				s.kept[clusters[i].Name] = none
+			}
+		}
+		for _, cluster := range r.Removed {
+			s.kept[cluster] = none
+		}
+	}
+	if size == 0 && !merged {
+		return s
+	}
+	name := NameOf(owner)
+	for _, object := range objects {
+		kept, asked := s.kept[object.GetNamespace()]
+		if asked || merged {
+			s.sortIn(name, object, kept)
+		}
+	}
+	for _, objects := range s.more {
+		slices.SortFunc(objects, func(a, b T) int { return rather(name, a, b) })
+	}
+	return s
+}
+
+// sortIn keeps an object of a cluster instead of the one that it has, or beside it.
+func (s *Steps[T]) sortIn(name string, object, kept T) {
+	cluster := object.GetNamespace()
+	if isNil(kept) {
+		s.kept[cluster] = object
+		return
+	}
+	if rather(name, object, kept) < 0 {
+		object, s.kept[cluster] = kept, object
+	}
+	if s.more == nil {
+		s.more = make(map[string][]T)
+	}
+	s.more[cluster] = append(s.more[cluster], object)
+}
+
+// While yields the steps, and before each asks for the owner as it is now, such as in the cache. As soon as that has another generation
+// or is another object, or cannot be read, While ends, and Moved says so: plan anew. Going through a long list takes time, and what is
+// written must not be old by then.
+func (s *Steps[T]) While(owner func() (metav1.Object, error)) iter.Seq[Step[T]] {
+	return func(yield func(Step[T]) bool) {
+		s.all(func(step Step[T]) bool {
+			now, err := owner()
+			if err != nil || now == nil || now.GetUID() != s.uid || now.GetGeneration() != s.generation {
+				s.moved = true
+				return false
+			}
+			return yield(step)
+		})
+	}
+}
+
+// Moved says whether While ended because of the owner.
+func (s *Steps[T]) Moved() bool { return s.moved }
+
+// RecheckAfter is the soonest of the times that the results give; 0 if time alone changes nothing.
+func (s *Steps[T]) RecheckAfter() (soonest time.Duration) {
+	for _, r := range s.results {
+		if after := r.RecheckAfter; after > 0 && (soonest == 0 || after < soonest) {
+			soonest = after
+		}
+	}
+	return soonest
+}
+
+// all yields the steps in their order (W10).
+func (s *Steps[T]) all(yield func(Step[T]) bool) bool {
+	removed := make(map[string]bool)
+	for plan, r := range s.results {
+		for _, cluster := range r.Removed {
+			removed[cluster] = true
+			if !s.remove(s.kept[cluster], plan, yield) {
+				return false
+			}
+			for _, object := range s.more[cluster] {
+				if !s.remove(object, plan, yield) {
+					return false
+				}
+			}
+		}
+	}
+	for _, cluster := range slices.Sorted(maps.Keys(s.more)) {
+		for _, object := range s.more[cluster] {
+			if !removed[cluster] && !s.remove(object, len(s.results)-1, yield) {
+				return false
+			}
+		}
+	}
+	for _, start := range []bool{false, true} {
+		for plan, r := range s.results {
+			clusters := r.InFlight
+			if start {
+				clusters = r.Start
+			}
+			for i := range clusters {
+				if !s.apply(clusters[i], plan, start, yield) {
+					return false
+				}
+			}
+		}
+	}
+	return true
+}
+
+func (s *Steps[T]) remove(object T, plan int, yield func(Step[T]) bool) bool {
+	if isNil(object) || object.GetDeletionTimestamp() != nil {
+		return true
+	}
+	return yield(Step[T]{Verb: VerbDelete, Object: object, Cluster: rollout.Cluster{Name: object.GetNamespace()}, Plan: plan})
+}
+
+func (s *Steps[T]) apply(cluster rollout.Cluster, plan int, start bool, yield func(Step[T]) bool) bool {
+	step := Step[T]{Verb: VerbUpdate, Object: s.kept[cluster.Name], Cluster: cluster, Start: start, Plan: plan}
+	if isNil(step.Object) {
+		if step.Verb = VerbCreate; !start { // its object is not among those that were given
+			return true
+		}
+	} else if step.Object.GetDeletionTimestamp() != nil {
+		return true
+	}
+	return yield(step)
+}
+
+// rather orders the objects of a cluster, the one to keep first (W11).
+func rather[T object](name string, a, b T) int {
+	is := func(condition bool) int {
+		if condition {
+			return 0
+		}
+		return 1
+	}
+	made, madeB := a.GetCreationTimestamp(), b.GetCreationTimestamp()
+	return cmp.Or(
+		cmp.Compare(is(a.GetDeletionTimestamp() == nil), is(b.GetDeletionTimestamp() == nil)),
+		cmp.Compare(is(a.GetName() == name), is(b.GetName() == name)),
+		made.Time.Compare(madeB.Time),
+		cmp.Compare(a.GetName(), b.GetName()),
+	)
+}

@@ -1,0 +1,157 @@
+package writes_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	workv1alpha1 "open-cluster-management.io/api/work/v1alpha1"
+
+	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/rollout/writes"
+)
+
+var owner = &workv1alpha1.ManifestWorkReplicaSet{ObjectMeta: metav1.ObjectMeta{Namespace: "apps", Name: "web", Generation: 3}}
+
+// named is a work of a cluster: its name, "own" for the one that follows from the owner, and its age.
+func named(cluster, name string, age time.Duration, deleting bool) *work {
+	if name == "own" {
+		name = writes.NameOf(owner)
+	}
+	w := &work{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: name, CreationTimestamp: metav1.NewTime(noon.Add(-age))}}
+	if deleting {
+		w.DeletionTimestamp = &metav1.Time{Time: noon}
+	}
+	return w
+}
+
+// result is one that asks for this.
+func result(removed, inFlight, start string) *rollout.Result {
+	clusters := func(names string) (all []rollout.Cluster) {
+		for _, name := range strings.Fields(names) {
+			all = append(all, rollout.Cluster{Name: name, Attempt: 2})
+		}
+		return all
+	}
+	return &rollout.Result{Next: rollout.Next{Removed: strings.Fields(removed), Start: clusters(start)}, InFlight: clusters(inFlight)}
+}
+
+func warned(r *rollout.Result) *rollout.Result {
+	r.Warnings = []rollout.Warning{{Type: rollout.WarningReportsMerged}}
+	return r
+}
+
+func said(steps *writes.Steps[*work], generation func() (metav1.Object, error)) string {
+	var all []string
+	for step := range steps.While(generation) {
+		text := fmt.Sprintf("%s %s", step.Verb, step.Cluster.Name)
+		if step.Object != nil {
+			text += "/" + strings.Replace(step.Object.Name, writes.NameOf(owner), "own", 1)
+		}
+		if step.Start {
+			text += " start"
+		}
+		if step.Plan > 0 {
+			text += fmt.Sprint(" of ", step.Plan)
+		}
+		all = append(all, text)
+	}
+	return strings.Join(all, ", ")
+}
+
+func present() (metav1.Object, error) { return owner, nil }
+
+func TestStepsOfPlans(t *testing.T) {
+	type results = []*rollout.Result
+	type works = []*work
+	for _, c := range []struct {
+		reason  string
+		results results
+		works   works
+		want    string
+	}{
+		{"W10: nothing to do", results{result("", "", "")}, works{named("a", "own", 0, false)}, ""},
+		{"W10: removed, in flight, start", results{result("c", "b", "a d")},
+			works{named("d", "own", 0, false), named("b", "own", 0, false), named("c", "own", 0, false)},
+			"Delete c/own, Update b/own, Create a start, Update d/own start"},
+		{"W10: several plans: each part of all before the next part", results{result("", "b", "a"), result("e", "d", "c")},
+			works{named("b", "own", 0, false), named("d", "own", 0, false), named("e", "own", 0, false)},
+			"Delete e/own of 1, Update b/own, Update d/own of 1, Create a start, Create c start of 1"},
+		{"W10: what is being deleted is not deleted again, and gets nothing", results{result("c", "b", "a")},
+			works{named("a", "own", 0, true), named("b", "own", 0, true), named("c", "own", 0, true)}, ""},
+		{"W10: removed with all that it has", results{result("c", "", "")},
+			works{named("c", "own", 0, false), named("c", "x", 0, false)}, "Delete c/own, Delete c/x"},
+		{"W10: in flight without an object that was given: nothing is known to write", results{result("", "b", "")}, nil, ""},
+		{"W11: one that isn't being deleted, though it has another name", results{result("", "", "a")},
+			works{named("a", "own", 0, true), named("a", "x", 0, false)}, "Update a/x start"},
+		{"W11: the name, though it is younger", results{warned(result("", "", "a"))},
+			works{named("a", "x", time.Hour, false), named("a", "own", 0, false)}, "Delete a/x, Update a/own start"},
+		{"W11: the oldest", results{warned(result("", "", ""))},
+			works{named("a", "x", 0, false), named("a", "y", time.Hour, false)}, "Delete a/x"},
+		{"W11: the first by name", results{warned(result("", "", ""))},
+			works{named("a", "y", 0, false), named("a", "x", 0, false), named("b", "x", 0, false)}, "Delete a/y"},
+		{"W11: surplus objects go by cluster, and those of removed clusters go once", results{warned(result("c", "", ""))},
+			works{named("c", "x", 0, false), named("b", "x", 0, false), named("a", "x", 0, false),
+				named("c", "y", 0, false), named("b", "y", 0, false), named("a", "y", 0, false)},
+			"Delete c/x, Delete c/y, Delete a/y, Delete b/y"},
+	} {
+		if got := said(writes.StepsOf(owner, c.works, c.results...), present); got != c.want {
+			t.Errorf("%s: %s, want %s", c.reason, got, c.want)
+		}
+	}
+}
+
+func TestTheStepHasTheClusterOfThePlan(t *testing.T) {
+	for step := range writes.StepsOf(owner, []*work(nil), result("", "", "a")).While(present) {
+		if step.Cluster.Attempt != 2 {
+			t.Errorf("%+v", step.Cluster)
+		}
+	}
+}
+
+// W12: each step is asked for just before its write, so that a generation that moved stops the rest.
+func TestAGenerationThatMovedStopsTheSteps(t *testing.T) {
+	moved, another := owner.DeepCopy(), owner.DeepCopy()
+	moved.Generation, another.UID = 4, "another"
+	for _, c := range []struct {
+		reason string
+		owner  metav1.Object
+		err    error
+	}{{"its generation moved", moved, nil}, {"another one has its name", another, nil}, {"it is gone", nil, nil}, {"it can't be read", owner, errors.New("gone")}} {
+		steps := writes.StepsOf(owner, []*work(nil), result("", "", "a b c"))
+		asked := 0
+		got := said(steps, func() (metav1.Object, error) {
+			if asked++; asked > 2 {
+				return c.owner, c.err
+			}
+			return owner, nil
+		})
+		if got != "Create a start, Create b start" || !steps.Moved() {
+			t.Errorf("%s: %s, moved %v", c.reason, got, steps.Moved())
+		}
+	}
+	steps := writes.StepsOf(owner, []*work(nil), result("", "", "a b c"))
+	for range steps.While(present) {
+		break
+	}
+	if steps.Moved() {
+		t.Error("it says that the owner moved, where the caller ended the steps")
+	}
+}
+
+// W16: several plans ask to come back at the soonest of their times.
+func TestTheSoonestPlanSaysWhenToComeBack(t *testing.T) {
+	after := func(recheck time.Duration) *rollout.Result {
+		return &rollout.Result{Next: rollout.Next{RecheckAfter: recheck}}
+	}
+	for want, results := range map[time.Duration][]*rollout.Result{
+		0: {after(0), after(0)}, time.Minute: {after(0), after(time.Hour), after(time.Minute), after(0)},
+	} {
+		if got := writes.StepsOf(owner, []*work(nil), results...).RecheckAfter(); got != want {
+			t.Errorf("%v, want %v", got, want)
+		}
+	}
+}

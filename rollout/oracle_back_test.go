@@ -23,10 +23,10 @@ type taken struct {
 // plan asks Plan, or Revert where the world goes back.
 func (w world) plan(groups *grouping.Groups) (*rollout.Result, error) {
 	if w.back == nil {
-		return rollout.Plan(w.strategy, groups, w.reports, w.now, w.options()...)
+		return rollout.Plan(w.strategy, groups, w.reports, w.now, w.options())
 	}
 	abort := rollout.Abort{Time: w.back.aborted, Failed: w.back.failed, Before: w.reports, StopAtBreach: w.back.stopAtBreach}
-	return rollout.Revert(w.strategy, groups, abort, w.now, w.options()...)
+	return rollout.Revert(w.strategy, groups, abort, w.now, w.options())
 }
 
 // takeBack makes of a world that goes back one that goes on to the version before.
@@ -35,6 +35,7 @@ func (o *oracle) takeBack() {
 		return
 	}
 	o.order = o.r44Order()
+	o.memory = o.r43Memory()
 	o.reports = o.r43()
 	if !o.back.stopAtBreach { // R45
 		o.maxFailures, o.failedFrees = intstr.FromString("100%"), true
@@ -83,6 +84,10 @@ func (o *oracle) r43() (reports []status.Report) {
 	for _, name := range names {
 		before, failed := about(o.reports, name), about(o.back.failed, name)
 		_, has := o.back.has(name)
+		left := status.Skip
+		if e := o.entry(name); e != nil && (o.isFailure(e) || o.isFlight(e) && e.Status != status.Succeeded) {
+			left = status.ToApply // the entry stands in for a report
+		}
 		selected := slices.ContainsFunc(o.members, func(m member) bool { return m.name == name })
 		switch {
 		case selected && has:
@@ -90,19 +95,54 @@ func (o *oracle) r43() (reports []status.Report) {
 				reports = append(reports, status.Report{Cluster: name, Status: status.ToApply})
 			}
 		case len(before) == 0 && selected:
-			reports = append(reports, status.Report{Cluster: name, Status: status.Skip})
-		case len(before) == 0:
-			reports = append(reports, failed...)
+			reports = append(reports, status.Report{Cluster: name, Status: left})
+		case !selected:
+			if len(before) == 0 {
+				before = failed
+			}
+			for _, r := range before {
+				switch {
+				case has:
+					since := o.back.aborted
+					if later := o.back.since(name); later.After(since) {
+						since = later
+					}
+					r = status.Report{Cluster: name, Status: status.Progressing, Applied: since, Deleting: r.Deleting}
+				case r.Applied.IsZero() || r.Applied.Unix() < o.back.aborted.Unix():
+					r = status.Report{Cluster: name, Status: left, Deleting: r.Deleting}
+				}
+				reports = append(reports, r)
+			}
 		default:
 			for _, r := range before {
-				if selected && (r.Applied.IsZero() || r.Applied.Unix() < o.back.aborted.Unix()) {
-					r = status.Report{Cluster: name, Status: status.Skip}
+				if r.Applied.IsZero() || r.Applied.Unix() < o.back.aborted.Unix() {
+					r = status.Report{Cluster: name, Status: left}
 				}
 				reports = append(reports, r)
 			}
 		}
 	}
 	return reports
+}
+
+// R43: of the record counts what started since the abort, and not of who has the failed version.
+func (o *oracle) r43Memory() *rollout.Memory {
+	if o.memory == nil {
+		return nil
+	}
+	m := *o.memory
+	started := func(e status.Left) bool { return !e.Applied.IsZero() && e.Applied.Unix() >= o.back.aborted.Unix() }
+	if !slices.ContainsFunc(m.Record.Left, func(e status.Left) bool { return !started(e) }) {
+		m.Record.Left = nil
+	} else {
+		m.Record.Left, m.Record.More = nil, 0
+	}
+	for _, e := range o.memory.Record.Left {
+		if _, has := o.back.has(e.Cluster); started(e) && !has {
+			m.Record.Left = append(m.Record.Left, e)
+		}
+	}
+	return &m
 }
 
 // R44: failed first, then as the caller says, then unknown times, then the latest; the names are left to R8.

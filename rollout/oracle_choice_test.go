@@ -2,7 +2,6 @@ package rollout_test
 
 import (
 	"math/big"
-	"slices"
 	"strings"
 	"time"
 
@@ -23,7 +22,7 @@ func (o *oracle) chooseWhoStarts() {
 			continue
 		}
 		for _, rule := range []func(*oracle, *subject) (rollout.Hold, bool){
-			(*oracle).r28, (*oracle).r22, (*oracle).r20Breached, (*oracle).r10Waits, (*oracle).r23, (*oracle).r34,
+			(*oracle).r28, (*oracle).r22, (*oracle).r20Breached, (*oracle).r49Full, (*oracle).r10Waits, (*oracle).r23, (*oracle).r34,
 		} {
 			if s.hold, s.held = rule(o, s); s.held {
 				break
@@ -89,11 +88,11 @@ func (o *oracle) r23(s *subject) (rollout.Hold, bool) {
 	return o.r23Before(s.group)
 }
 
-// r23Before is the closed gate before a group. Reading: of several the one that opens last, and of those that open at
-// the same time the first by name.
+// r23Before is the closed gate before a group: of several the one that opens last, and of those that open at the same time
+// the first by name.
 func (o *oracle) r23Before(group grouping.Key) (hold rollout.Hold, closed bool) {
-	for i, g := range o.gates {
-		if o.r23Replaced(i) || !r23Matches(g.group, group) || !o.r23Closed(g.gate) {
+	for _, g := range o.gates {
+		if !r23Matches(g.group, group) || !o.r23Closed(g.gate) {
 			continue
 		}
 		if !closed || r23OpensLater(g.gate, hold.Gate) {
@@ -101,14 +100,6 @@ func (o *oracle) r23Before(group grouping.Key) (hold rollout.Hold, closed bool) 
 		}
 	}
 	return hold, closed
-}
-
-// R23: of two gates before the same, the later counts.
-func (o *oracle) r23Replaced(i int) bool {
-	return slices.ContainsFunc(o.gates[i+1:], func(later closedGate) bool {
-		a, b := o.gates[i].group, later.group
-		return a.Placement == b.Placement && a.Name == b.Name && (a.Name != "" || a.Index == b.Index)
-	})
 }
 
 func r23OpensLater(a, b rollout.Gate) bool {
@@ -132,11 +123,11 @@ func r23Matches(gate, group grouping.Key) bool {
 
 func (o *oracle) r23Closed(g rollout.Gate) bool { return g.Opens.IsZero() || o.now.Before(g.Opens) }
 
-// R14: MaxConcurrency of n clusters outside the mandatory groups. Readings: a percentage is of them; one
+// R14: MaxConcurrency of n clusters outside the mandatory groups, of which some left. Readings: a percentage is of them; one
 // of clustersPerDecisionGroup is of all selected.
-func (o *oracle) r14(n int) int {
+func (o *oracle) r14(n, left int) int {
 	if o.concurrency != (intstr.IntOrString{}) {
-		return atMost(o.concurrency, n)
+		return r46Share(o.concurrency, n-left, n)
 	}
 	if size := o.r14Size(); size > 0 {
 		return min(n, size)
@@ -149,23 +140,11 @@ func (o *oracle) r14Size() int {
 	if o.size == nil || *o.size == intstr.FromString("100%") {
 		return 0
 	}
-	n, _ := r16(*o.size, len(o.all)) // of the clusters that are there, also where one more is selected
-	return n
-}
-
-// atMost resolves a concurrency; unset or above the total means all.
-func atMost(v intstr.IntOrString, total int) int {
-	if v == (intstr.IntOrString{}) {
-		return total
+	if any, _ := r16(*o.size, 100); any == 0 {
+		return 0
 	}
-	n, _ := r16(v, total)
-	return min(n, total)
-}
-
-// R15: unset means 0, above the total that all are tolerated.
-func r15(v intstr.IntOrString, total int) int {
-	n, _ := r16(v, total)
-	return min(n, total)
+	n, _ := r16(*o.size, len(o.members)) // of the clusters that are there, also where one more is selected
+	return max(n, 1)                     // G2: a group has a cluster
 }
 
 // R16: a count, or decimal digits and % from 0 to 100, rounded up.

@@ -54,57 +54,88 @@ func (w world) read(tb fataler) *grouping.Groups {
 		if err != nil {
 			tb.Fatal(err)
 		}
-		return groups
+		return w.taken(tb, groups)
 	}
 	placement, decisions := w.stored(tb)
 	groups, err := grouping.Read(placement, decisions)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return groups
+	return w.taken(tb, groups)
+}
+
+// taken takes the groups of w apart from those of another placement.
+func (w world) taken(tb fataler, groups *grouping.Groups) *grouping.Groups {
+	if w.parts == nil {
+		return groups
+	}
+	tb.Helper()
+	other, err := grouping.FromNames(map[grouping.Key][]string{{}: w.parts.others})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	placements := []grouping.PlacementGroups{{Placement: "p", Groups: groups}, {Placement: "q", Groups: other}}
+	if !w.parts.first {
+		slices.Reverse(placements)
+	}
+	apart, err := grouping.Apart(placements...)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if !w.parts.first {
+		return apart[1]
+	}
+	return apart[0]
 }
 
 // options gives the options of w for Plan.
-func (w world) options() []rollout.Option {
-	var opts []rollout.Option
+func (w world) options() rollout.Options {
+	var opts rollout.Options
 	if w.paused {
-		opts = append(opts, rollout.Paused())
+		opts.Paused = true
 	}
 	for _, g := range w.gates {
-		opts = append(opts, rollout.Closed(g.group, g.gate))
+		opts.Gates = append(opts.Gates, rollout.ClosedGate{Group: g.group, Gate: g.gate})
 	}
 	if w.order != nil {
-		opts = append(opts, rollout.Order(w.order))
+		opts.Order = w.order
 	}
 	if w.perGroup != nil {
-		opts = append(opts, rollout.MaxConcurrencyPerGroup(*w.perGroup))
+		opts.MaxConcurrencyPerGroup = *w.perGroup
 	}
 	if w.failedFrees {
-		opts = append(opts, rollout.FailedFreesSlot())
+		opts.FailedFreesSlot = true
 	}
 	if w.ordered != nil {
-		opts = append(opts, rollout.GroupOrder(w.ordered))
+		opts.GroupOrder = w.ordered
 	}
 	if w.wait != 0 {
-		opts = append(opts, rollout.WaitBetweenGroups(w.wait))
+		opts.WaitBetweenGroups = metav1.Duration{Duration: w.wait}
 	}
 	if w.ramp != 0 {
-		opts = append(opts, rollout.Ramp(w.ramp))
+		opts.Ramp = ptr(w.ramp)
 	}
 	if w.starts != nil {
-		opts = append(opts, rollout.MaxStarts(w.starts.n, w.starts.per))
+		opts.MaxStarts = &rollout.StartLimit{Count: w.starts.n, Per: metav1.Duration{Duration: w.starts.per}}
 	}
 	if w.maxRemoved != nil {
-		opts = append(opts, rollout.MaxRemoved(*w.maxRemoved))
+		opts.MaxRemoved = ptr(*w.maxRemoved)
 	}
 	if w.attempt > 0 {
-		opts = append(opts, rollout.Attempt(w.attempt))
+		opts.Attempt = w.attempt
 	}
 	if w.uncounted != nil {
-		opts = append(opts, rollout.Uncounted(w.uncounted))
+		opts.Uncounted = w.named(w.uncounted)
+	}
+	if w.former != nil {
+		opts.RemoveAfter = metav1.Duration{Duration: w.grace}
+		opts.Previous = w.former.result
+	}
+	if w.memory != nil {
+		opts.Memory = w.memory
 	}
 	if w.before != nil {
-		opts = append(opts, rollout.FailedBefore(w.before))
+		opts.FailedBefore = w.named(w.before)
 	}
 	return opts
 }
@@ -114,6 +145,7 @@ func (a *answer) observe(r *rollout.Result) {
 	a.InFlight, a.Start, a.TimedOut, a.Removed = r.InFlight, r.Start, r.TimedOut, r.Removed
 	a.Breach, a.Warnings, a.RecheckAfter, a.Counts, a.Schedule = r.Breach, r.Warnings, r.RecheckAfter, r.Counts, r.Schedule
 	a.Schedule.After = allAfter(r.Schedule) // as the rules say what comes after what, and not what directly
+	a.Left, a.Leaving, a.Record = r.Left, r.Leaving, r.Record
 	a.Settled, a.Held = a.Settled[:0], a.Held[:0]
 	for c := range r.Settled() {
 		a.Settled = append(a.Settled, c)
@@ -129,7 +161,7 @@ func (a *answer) observe(r *rollout.Result) {
 	// the summary says the same, but for what another of its sentences says.
 	if len(a.Holds) == 0 && len(a.Summary.Waiting) == 1 {
 		first, _, _ := strings.Cut(a.Summary.Waiting[0], " ")
-		if d, _, _ := r.Find(strings.TrimSuffix(first, ",")); d == rollout.DispositionInFlight || d == rollout.DispositionStarting {
+		if d, _, _ := r.Find(strings.TrimSuffix(first, ",")); d == rollout.DispositionInFlight || d == rollout.DispositionStarting || d == rollout.DispositionLeft {
 			a.Summary.Waiting[0] = namesThem
 		}
 	}
@@ -149,7 +181,8 @@ const namesThem = "names them"
 func (a *answer) equal(b *answer) bool {
 	return slices.Equal(a.InFlight, b.InFlight) && slices.Equal(a.Start, b.Start) &&
 		slices.Equal(a.TimedOut, b.TimedOut) && slices.Equal(a.Settled, b.Settled) &&
-		slices.Equal(a.Held, b.Held) && slices.Equal(a.Removed, b.Removed) && sameBreach(a.Breach, b.Breach) &&
+		slices.Equal(a.Held, b.Held) && slices.Equal(a.Removed, b.Removed) &&
+		slices.Equal(a.Left, b.Left) && slices.Equal(a.Leaving, b.Leaving) && sameRecord(a.Record, b.Record) && sameBreach(a.Breach, b.Breach) &&
 		slices.Equal(a.Warnings, b.Warnings) && a.RecheckAfter == b.RecheckAfter && a.Counts == b.Counts &&
 		sameSchedule(a.Schedule, b.Schedule) && sameSummary(a.Summary, b.Summary) &&
 		a.Aggregate == b.Aggregate && slices.Equal(a.Holds, b.Holds)
@@ -159,16 +192,20 @@ func same[T comparable](a, b *T) bool {
 	return a == nil && b == nil || a != nil && b != nil && *a == *b
 }
 
+func sameRecord(a, b status.Record) bool {
+	return a.Version == b.Version && a.Attempt == b.Attempt && a.More == b.More && a.Until.Equal(b.Until) && slices.Equal(a.Left, b.Left)
+}
+
 func sameBreach(a, b *rollout.Breach) bool {
 	return a == nil && b == nil || a != nil && b != nil && a.Group == b.Group && a.AllGroups == b.AllGroups && a.Mandatory == b.Mandatory &&
-		a.Failures == b.Failures && a.MaxFailures == b.MaxFailures && slices.Equal(a.Clusters, b.Clusters)
+		a.Failures == b.Failures && a.MaxFailures == b.MaxFailures && slices.Equal(a.Clusters, b.Clusters) && slices.Equal(a.Left, b.Left)
 }
 
 func sameSchedule(a, b rollout.Schedule) bool {
 	return a.Type == b.Type && a.MinSuccessTime == b.MinSuccessTime && a.MaxFailures == b.MaxFailures &&
 		same(a.ProgressDeadline, b.ProgressDeadline) && slices.EqualFunc(a.After, b.After, slices.Equal) &&
 		slices.EqualFunc(a.Stages, b.Stages, func(a, b rollout.Stage) bool {
-			return a.Mandatory == b.Mandatory && a.Clusters == b.Clusters && a.Uncounted == b.Uncounted &&
+			return a.Mandatory == b.Mandatory && a.Clusters == b.Clusters && a.Uncounted == b.Uncounted && a.Left == b.Left &&
 				a.MaxConcurrency == b.MaxConcurrency && a.MaxFailures == b.MaxFailures && slices.Equal(a.Groups, b.Groups)
 		})
 }
@@ -200,6 +237,7 @@ func findFault(r *rollout.Result, want *answer) string {
 		{rollout.DispositionStarting, want.Start},
 		{rollout.DispositionTimedOut, want.TimedOut},
 		{rollout.DispositionSettled, want.Settled},
+		{rollout.DispositionLeft, want.Left},
 	} {
 		for _, c := range list.clusters {
 			check(list.is, c, rollout.Hold{})
@@ -209,6 +247,9 @@ func findFault(r *rollout.Result, want *answer) string {
 		check(rollout.DispositionHeld, h.Cluster, h.Hold)
 	}
 	for _, name := range want.Removed {
+		if slices.ContainsFunc(want.Left, func(c rollout.Cluster) bool { return c.Name == name }) {
+			continue
+		}
 		if d, hold, ok := r.Find(name); ok || d != "" || hold != (rollout.Hold{}) {
 			fault = fmt.Sprintf("Find(%q) = %v, %v, %v of a cluster that is not selected", name, d, hold, ok)
 		}
@@ -249,16 +290,17 @@ type reader struct{ read []readGroups }
 type readGroups struct {
 	incomplete bool
 	size       *intstr.IntOrString
+	parts      *parts
 	groups     *grouping.Groups
 }
 
 func (r *reader) groups(t fataler, w world) *grouping.Groups {
 	for _, known := range r.read {
-		if known.incomplete == w.incomplete && same(known.size, w.size) {
+		if known.incomplete == w.incomplete && same(known.size, w.size) && known.parts == w.parts {
 			return known.groups
 		}
 	}
 	groups := w.read(t)
-	r.read = append(r.read, readGroups{w.incomplete, w.size, groups})
+	r.read = append(r.read, readGroups{w.incomplete, w.size, w.parts, groups})
 	return groups
 }

@@ -50,6 +50,9 @@ func (o *oracle) sequence() (sequence []grouping.Key) {
 
 // r12Named says whether an entry of the strategy names a group.
 func (o *oracle) r12Named(group grouping.Key) bool {
+	if group == unknown && !o.isPooled() { // R47
+		return true
+	}
 	return slices.ContainsFunc(o.mandatory, func(entry clusterv1alpha1.MandatoryDecisionGroup) bool { return r12Names(entry, group) })
 }
 

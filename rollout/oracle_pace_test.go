@@ -83,7 +83,8 @@ func (o *oracle) r11(groups []grouping.Key) (rollout.Hold, int, bool) {
 	for _, g := range groups {
 		n += o.sizeOf(g)
 	}
-	return o.slots(rollout.Hold{Type: rollout.HoldConcurrency, AllGroups: true, MaxConcurrency: o.r14(n)}, groups)
+	left := o.leftIn(func(g grouping.Key) bool { return slices.Contains(groups, g) })
+	return o.slots(rollout.Hold{Type: rollout.HoldConcurrency, AllGroups: true, MaxConcurrency: o.r14(n, left)}, groups)
 }
 
 // R24: the clusters of each group share the option's limit.
@@ -91,8 +92,17 @@ func (o *oracle) r24(groups []grouping.Key) (rollout.Hold, int, bool) {
 	if o.kind != clusterv1alpha1.ProgressivePerGroup || len(groups) == 0 || o.perGroup == nil || *o.perGroup == (intstr.IntOrString{}) {
 		return rollout.Hold{}, 0, false
 	}
-	limit := atMost(*o.perGroup, o.sizeOf(groups[0]))
+	limit := o.r24Limit(groups[0])
 	return o.slots(rollout.Hold{Type: rollout.HoldConcurrency, Group: groups[0], MaxConcurrency: limit}, groups)
+}
+
+// R24: the limit of a group.
+func (o *oracle) r24Limit(group grouping.Key) int {
+	n := o.sizeOf(group)
+	if *o.perGroup == (intstr.IntOrString{}) {
+		return n
+	}
+	return r46Share(*o.perGroup, n-o.leftIn(func(g grouping.Key) bool { return g == group }), n)
 }
 
 // R35: all clusters share as many slots as have soaked in the fleet, or the initial number.
@@ -137,15 +147,11 @@ func (o *oracle) r36([]grouping.Key) (rollout.Hold, int, bool) {
 	hold := rollout.Hold{Type: rollout.HoldStarts, AllGroups: true, MaxStarts: o.starts.n, Per: o.starts.per}
 	var leave []time.Time
 	for i := range o.all {
-		r, n := r1Merged(o.reports, o.all[i].name)
-		is, since := r27(r)
-		if n == 0 || o.all[i].aside || is == status.ToApply || is == status.Skip {
+		is, since := r27(o.all[i].counts)
+		if o.all[i].aside || is == status.ToApply || is == status.Skip {
 			continue
 		}
-		started := r.Applied.Round(0)
-		if started.IsZero() {
-			started = r.LastTransitionTime.Round(0)
-		}
+		started := startOf(&o.all[i].counts, false)
 		switch leaves := started.Add(o.starts.per); {
 		case since.IsZero():
 			if o.r3(&o.all[i]) {
@@ -153,6 +159,11 @@ func (o *oracle) r36([]grouping.Key) (rollout.Hold, int, bool) {
 			}
 		case o.now.Before(leaves):
 			leave = append(leave, leaves)
+		}
+	}
+	for _, p := range o.pasts { // R46
+		if o.isRecent(p.start) {
+			leave = append(leave, p.start.Add(o.starts.per))
 		}
 	}
 	slices.SortFunc(leave, time.Time.Compare)
@@ -196,16 +207,29 @@ func (o *oracle) r34(s *subject) (hold rollout.Hold, waits bool) {
 				last, hold.Group = other.since, g
 			}
 		}
+		for _, p := range o.pasts { // R46
+			counts := p.group == g || !slices.Contains(o.groups, p.group)
+			if o.r33(g, s.group) && counts && p.success.After(last) {
+				last, hold.Group = p.success, g
+			}
+		}
 	}
 	hold.Until = last.Add(o.wait).UTC()
 	return hold, !last.IsZero() && o.now.Before(hold.Until)
+}
+
+// R34: whether a group with a cluster comes after the given one, which is one of those that go one by one.
+func (o *oracle) r34Awaited(group grouping.Key) bool {
+	return o.r34Waits() && slices.Contains(o.sequence(), group) && slices.ContainsFunc(o.all, func(s subject) bool {
+		return s.group != group && o.r33(group, s.group)
+	})
 }
 
 // R34: who succeeded nobody knows when, and is waited for.
 func (o *oracle) r34WithoutTime() {
 	var timeless []string
 	for i := range o.all {
-		if s := &o.all[i]; o.r34Waits() && o.soak == 0 && s.status == status.Succeeded && s.since.IsZero() && !s.aside {
+		if s := &o.all[i]; o.r34Awaited(s.group) && o.soak == 0 && s.status == status.Succeeded && s.since.IsZero() && !s.aside {
 			timeless = append(timeless, s.name)
 		}
 	}

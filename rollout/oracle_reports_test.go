@@ -15,11 +15,15 @@ import (
 // The rules on reports, groups and budgets: R1 to R7, R10 to R13, R27, R30.
 
 // R1 and R27: a status that is none of the six counts as Progressing, and so does ToApply with applied. All times
-// run from the later of applied and the last transition.
+// run from the later of applied and the last transition. R5: those of a success not before the answer, which counts only
+// beside applied.
 func r27(r status.Report) (status.RolloutStatus, time.Time) {
 	since, applied := r.LastTransitionTime.Round(0), r.Applied.Round(0) // by the wall clock, as they come from others
 	if applied.After(since) {
 		since = applied
+	}
+	if answered := r.Answered.Round(0); r.Status == status.Succeeded && !applied.IsZero() && answered.After(since) {
+		since = answered
 	}
 	switch r.Status {
 	case status.Progressing, status.Succeeded, status.Failed, status.TimeOut, status.Skip:
@@ -33,7 +37,7 @@ func r27(r status.Report) (status.RolloutStatus, time.Time) {
 }
 
 // R1: of the reports of one cluster the one that holds the rollout back most counts, of equals the later one. Among those
-// in flight or failed a later attempt comes first.
+// in flight or failed a later attempt comes first. R7: an object that stays counts.
 func r1Merged(reports []status.Report, cluster string) (worst status.Report, n int) {
 	order := []status.RolloutStatus{status.Failed, status.TimeOut, status.Progressing, status.ToApply, status.Succeeded, status.Skip}
 	for _, r := range reports {
@@ -44,6 +48,7 @@ func r1Merged(reports []status.Report, cluster string) (worst status.Report, n i
 			worst = r
 			continue
 		}
+		worst.Deleting, r.Deleting = worst.Deleting && r.Deleting, worst.Deleting && r.Deleting
 		is, since := r27(r)
 		worstIs, worstSince := r27(worst)
 		place, worstPlace := slices.Index(order, is), slices.Index(order, worstIs)
@@ -53,7 +58,7 @@ func r1Merged(reports []status.Report, cluster string) (worst status.Report, n i
 			}
 			continue
 		}
-		later := since.After(worstSince) || since.Equal(worstSince) && r.Applied.Round(0).After(worst.Applied.Round(0))
+		later := cmp.Or(since.Compare(worstSince), r.Applied.Round(0).Compare(worst.Applied.Round(0)), cmp.Compare(r.Attempt, worst.Attempt)) > 0
 		if place < worstPlace || place == worstPlace && later {
 			worst = r
 		}
@@ -123,33 +128,52 @@ func (o *oracle) r6Complete(group grouping.Key, budget int) bool {
 	return o.failuresIn(group) <= budget
 }
 
-// R7: a report for a cluster that is not selected lands in removed, but not where groups are incomplete. R30: nor
-// where there are more than the bound, of all clusters that were reported.
+// R7: a report for a cluster that is not selected lands in removed, but not where groups are incomplete, and not what is
+// being deleted. R32: not before its time. R48: not before the record has it. R30: nor where there are more than the bound,
+// of all clusters that were reported.
 func (o *oracle) r7() {
 	removed, reported := o.reportedClusters()
 	if o.incomplete {
 		return
 	}
-	if o.maxRemoved != nil {
-		if most, _ := r16(*o.maxRemoved, reported); len(removed) > most {
-			return
+	for _, name := range removed {
+		switch {
+		case o.grace > 0 || o.memory != nil && !o.isStored(name):
+			o.out.Leaving = append(o.out.Leaving, name)
+		default:
+			o.out.Removed = append(o.out.Removed, name)
 		}
 	}
-	o.out.Removed = append(o.out.Removed, removed...)
+	if o.maxRemoved != nil && o.grace == 0 {
+		if most, _ := r16(*o.maxRemoved, reported); len(removed) > most {
+			o.out.Removed = o.out.Removed[:0]
+		}
+	}
 }
 
-// reportedClusters gives the names that are reported and not selected, and how many are reported at all.
+// reportedClusters gives the names that are reported, not selected and not being deleted, and how many are reported at all. An
+// entry that stands in for the report of a selected cluster is one. R50: another part sees to its own.
 func (o *oracle) reportedClusters() (removed []string, reported int) {
 	var names []string
 	for i := range o.reports {
 		names = append(names, o.reports[i].Cluster)
 	}
 	slices.Sort(names)
-	names = slices.Compact(names)
-	reported = len(names)
-	for _, name := range names {
-		if !slices.ContainsFunc(o.members, func(m member) bool { return m.name == name }) {
+	for _, name := range slices.Compact(names) {
+		if o.selects(name) {
+			continue
+		}
+		if o.parts != nil && (o.parts.first || slices.Contains(o.parts.others, name)) {
+			continue
+		}
+		reported++
+		if slices.ContainsFunc(o.reports, func(r status.Report) bool { return r.Cluster == name && !r.Deleting }) {
 			removed = append(removed, name)
+		}
+	}
+	for i := range o.all {
+		if s := &o.all[i]; !s.left && (s.recorded || slices.Contains(names, s.name)) {
+			reported++
 		}
 	}
 	return removed, reported
@@ -177,6 +201,11 @@ func (o *oracle) sizeOf(group grouping.Key) (n int) {
 		}
 	}
 	return n
+}
+
+// budgetOfAll is the budget of R11.
+func (o *oracle) budgetOfAll() int {
+	return r46Share(o.maxFailures, o.total()-o.leftIn(func(grouping.Key) bool { return true }), o.total())
 }
 
 // total is how many clusters count (R37).
@@ -216,6 +245,9 @@ func (o *oracle) r12(group grouping.Key) bool {
 	if o.back != nil { // R44
 		return false
 	}
+	if group == unknown && !o.isPooled() { // R47
+		return true
+	}
 	for _, entry := range o.mandatory {
 		if r12Names(entry, group) {
 			return true
@@ -229,7 +261,7 @@ func (o *oracle) budget(group grouping.Key) int {
 	if o.r12(group) {
 		return 0
 	}
-	return r15(o.maxFailures, o.sizeOf(group))
+	return r46Share(o.maxFailures, o.sizeOf(group)-o.leftIn(func(g grouping.Key) bool { return g == group }), o.sizeOf(group))
 }
 
 // breach: by R10 and R12 in any group of the sequence, by R11 over all. Reading: the first of these is named.
@@ -243,6 +275,9 @@ func (o *oracle) breach() *rollout.Breach {
 			}
 			if b.Failures++; b.Failures <= 3 {
 				b.Clusters = append(b.Clusters, s.name)
+				if s.left {
+					b.Left = append(b.Left, s.name)
+				}
 			}
 		}
 		if b.Failures <= budget {
@@ -259,7 +294,7 @@ func (o *oracle) breach() *rollout.Breach {
 	if o.kind != clusterv1alpha1.Progressive {
 		return nil
 	}
-	b := of(r15(o.maxFailures, o.total()), func(grouping.Key) bool { return true })
+	b := of(o.budgetOfAll(), func(grouping.Key) bool { return true })
 	if b != nil {
 		b.AllGroups = true
 	}

@@ -20,8 +20,10 @@ func (o *oracle) r19() {
 	var starts []*subject
 	for i := range o.all {
 		s := &o.all[i]
-		c := rollout.Cluster{Name: s.name, Group: s.group, Status: s.status}
+		c := rollout.Cluster{Name: s.name, Group: s.group, Status: s.status, Attempt: s.attempt}
 		switch {
+		case s.left:
+			a.Left = append(a.Left, c)
 		case s.held:
 			a.Held = append(a.Held, heldCluster{c, s.hold})
 		case waiting(s):
@@ -36,7 +38,7 @@ func (o *oracle) r19() {
 	}
 	slices.SortFunc(starts, o.r8)
 	for _, s := range starts {
-		a.Start = append(a.Start, rollout.Cluster{Name: s.name, Group: s.group, Status: s.status})
+		a.Start = append(a.Start, rollout.Cluster{Name: s.name, Group: s.group, Status: s.status, Attempt: o.attempt})
 	}
 }
 
@@ -48,6 +50,9 @@ func (o *oracle) r19Recheck() time.Duration {
 		if d := at.Sub(o.now); d > 0 && (nearest == 0 || d < nearest) {
 			nearest = d
 		}
+	}
+	if removed, _ := o.reportedClusters(); o.grace > 0 && !o.incomplete && len(removed) > 0 { // R32
+		consider(o.now.Add(o.grace))
 	}
 	for i := range o.all {
 		s := &o.all[i]
@@ -72,12 +77,13 @@ func (o *oracle) r21() {
 	s := &o.out.Schedule
 	s.Type, s.MinSuccessTime, s.ProgressDeadline, s.MaxFailures = o.kind, o.soak, o.deadline, o.total()
 	if o.kind == clusterv1alpha1.Progressive {
-		s.MaxFailures = r15(o.maxFailures, o.total())
+		s.MaxFailures = o.budgetOfAll()
 	}
 	s.ConcurrencySource = o.r14Source()
 	s.After = o.r33Schedule()
 	stage := func(mandatory bool, groups ...grouping.Key) *rollout.Stage {
 		n, aside := 0, 0
+		left := o.leftIn(func(g grouping.Key) bool { return slices.Contains(groups, g) })
 		for _, g := range groups {
 			n += o.sizeOf(g)
 			for i := range o.all {
@@ -87,7 +93,7 @@ func (o *oracle) r21() {
 			}
 		}
 		s.Stages = append(s.Stages, rollout.Stage{
-			Groups: groups, Mandatory: mandatory, Clusters: n + aside, Uncounted: aside, MaxConcurrency: n, MaxFailures: n,
+			Groups: groups, Mandatory: mandatory, Clusters: n + aside, Uncounted: aside, Left: left, MaxConcurrency: n, MaxFailures: n,
 		})
 		return &s.Stages[len(s.Stages)-1]
 	}
@@ -100,7 +106,7 @@ func (o *oracle) r21() {
 		mandatory := stage(true, g)
 		mandatory.MaxFailures = 0
 		if o.perGroup != nil && o.kind == clusterv1alpha1.ProgressivePerGroup {
-			mandatory.MaxConcurrency = atMost(*o.perGroup, o.sizeOf(g))
+			mandatory.MaxConcurrency = o.r24Limit(g)
 		}
 	}
 	switch {
@@ -109,7 +115,7 @@ func (o *oracle) r21() {
 		stage(false, rest...)
 	case o.kind == clusterv1alpha1.Progressive:
 		others := stage(false, rest...)
-		others.MaxConcurrency = o.r14(others.MaxConcurrency) // of all that count
+		others.MaxConcurrency = o.r14(others.MaxConcurrency, others.Left) // of all that count
 	case o.kind == clusterv1alpha1.ProgressivePerGroup:
 		for _, g := range o.sequence() {
 			if o.r12(g) {
@@ -118,7 +124,7 @@ func (o *oracle) r21() {
 			group := stage(false, g)
 			group.MaxFailures = o.budget(g)
 			if o.perGroup != nil {
-				group.MaxConcurrency = atMost(*o.perGroup, o.sizeOf(g))
+				group.MaxConcurrency = o.r24Limit(g)
 			}
 		}
 	}
@@ -160,10 +166,14 @@ func (o *oracle) s5() {
 }
 
 func (o *oracle) s5Counts(among func(*subject) bool) (c status.Counts) {
+	c.Partial = o.incomplete
 	for i := range o.all {
 		s := &o.all[i]
 		if !among(s) {
 			continue
+		}
+		if s.left {
+			c.Left++
 		}
 		if s.aside { // R37: a number of its own
 			c.Uncounted++

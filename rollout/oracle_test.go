@@ -44,6 +44,10 @@ type world struct {
 	attempt     int
 	uncounted   func(cluster string) bool
 	before      func(cluster string) bool // whether a cluster failed before the rollout
+	former      *formerly                 // by RemoveAfter, with the grace; nil without it
+	grace       time.Duration
+	memory      *rollout.Memory // nil without it
+	parts       *parts          // of which the groups are one; nil where they are alone
 }
 
 type member struct {
@@ -59,8 +63,10 @@ type closedGate struct {
 // answer is all that a Result says, by whatever method.
 type answer struct {
 	InFlight, Start, TimedOut, Settled []rollout.Cluster
+	Left                               []rollout.Cluster
 	Held                               []heldCluster
-	Removed                            []string
+	Removed, Leaving                   []string
+	Record                             status.Record
 	Breach                             *rollout.Breach
 	Warnings                           []rollout.Warning
 	RecheckAfter                       time.Duration
@@ -88,6 +94,12 @@ type subject struct {
 	hold     rollout.Hold
 	aside    bool // R37: not counted
 	before   bool // R38: failed before
+	left     bool // R46: not selected
+	moved    bool // R52
+	counts   status.Report
+	recorded bool // R49: the record's report counts
+	deleting bool
+	attempt  int // R39: that it is in
 }
 
 type oracle struct {
@@ -98,17 +110,20 @@ type oracle struct {
 	maxFailures intstr.IntOrString
 	concurrency intstr.IntOrString
 	mandatory   []clusterv1alpha1.MandatoryDecisionGroup
+	given       []status.Report // before takeBack
 	all         []subject
+	pasts       []past
 	out         answer
 }
 
 // answer answers for a strategy, options and reports without fault.
 func (o *oracle) answer(w world) *answer {
-	o.world = w
+	o.world, o.given = w, w.reports
 	o.readStrategy()
 	o.takeBack()
 	o.readReports()
 	o.forget()
+	o.r48()
 	o.out.Breach = o.breach()
 	o.chooseWhoStarts()
 	o.r19()
@@ -128,6 +143,7 @@ func (o *oracle) forget() {
 	a := &o.out
 	a.InFlight, a.Start, a.TimedOut, a.Settled = a.InFlight[:0], a.Start[:0], a.TimedOut[:0], a.Settled[:0]
 	a.Held, a.Removed, a.Holds, a.Warnings = a.Held[:0], a.Removed[:0], a.Holds[:0], a.Warnings[:0]
+	a.Left, a.Leaving = a.Left[:0], a.Leaving[:0]
 	a.Schedule.Stages, a.Summary.Groups = a.Schedule.Stages[:0], a.Summary.Groups[:0]
 }
 
@@ -156,27 +172,21 @@ func (o *oracle) readStrategy() {
 	o.deadline, _ = r17(config.ProgressDeadline)
 }
 
-// readReports gives each selected cluster the status that counts.
+// readReports gives each selected cluster the status that counts, and adds those that left.
 func (o *oracle) readReports() {
-	o.all = o.all[:0]
+	o.all, o.pasts = o.all[:0], o.pasts[:0]
 	for _, m := range o.members {
-		s := subject{name: m.name, group: m.group, status: status.ToApply}
+		s := subject{name: m.name, group: m.group}
 		s.aside = o.uncounted != nil && o.uncounted(m.name)
 		s.before = o.before != nil && o.before(m.name)
-		attempt := 0
-		if r, n := r1Merged(o.reports, m.name); n > 0 {
-			s.reported, attempt = true, r.Attempt
-			s.status, s.since = r27(r)
-		} else if o.back != nil {
-			s.status = status.Skip // R43
-		}
-		if o.r4(&s) {
-			s.status = status.TimeOut
-			s.newly = true
-		}
-		if attempt < o.attempt && r2(&s) { // R39: what failed in an earlier attempt waits as one that is reported ToApply
-			s.status, s.newly = status.ToApply, false
-		}
+		o.r49(&s)
 		o.all = append(o.all, s)
 	}
+	if len(o.groups) == 0 && !o.incomplete {
+		o.size = nil // no object tells it
+	}
+	for i := range o.all {
+		o.all[i].group = o.r52(&o.all[i])
+	}
+	o.r46()
 }

@@ -2,6 +2,7 @@ package rollout_test
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/cohort-ocm/cohort/grouping"
 	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/status"
 )
 
 // The rules on warnings: R1, R4, R5, R12, R18, R23, R28, R30. They come in the order of the types.
@@ -63,18 +65,16 @@ func (o *oracle) r18Ignored() {
 	}
 }
 
-// R18: options of another type than the chosen one.
+// R18: options of another type than the chosen one, and a wait for which there are no groups.
 func (o *oracle) r18Options() {
-	if o.kind == clusterv1alpha1.ProgressivePerGroup {
-		return
-	}
-	if o.ordered != nil {
+	if o.ordered != nil && o.kind != clusterv1alpha1.ProgressivePerGroup {
 		o.warn(rollout.Warning{Type: rollout.WarningFieldIgnored, Field: "groupOrder"})
 	}
-	if o.perGroup != nil {
+	if o.perGroup != nil && o.kind != clusterv1alpha1.ProgressivePerGroup {
 		o.warn(rollout.Warning{Type: rollout.WarningFieldIgnored, Field: "maxConcurrencyPerGroup"})
 	}
-	if o.wait > 0 && !o.r34Waits() {
+	waited := slices.ContainsFunc(o.all, func(s subject) bool { return !s.aside && o.r34Awaited(s.group) })
+	if o.wait > 0 && (!o.r34Waits() || !o.incomplete && !waited) {
 		o.warn(rollout.Warning{Type: rollout.WarningFieldIgnored, Field: "waitBetweenGroups"})
 	}
 }
@@ -113,6 +113,9 @@ func (o *oracle) r37Protects(entry clusterv1alpha1.MandatoryDecisionGroup) {
 func (o *oracle) known() string {
 	var there []string
 	for _, g := range o.groups {
+		if g == unknown { // R47: nobody gave it a name
+			continue
+		}
 		name := strconv.Itoa(int(g.Index))
 		if g.Name != "" {
 			name = strconv.Quote(g.Name)
@@ -127,13 +130,21 @@ func (o *oracle) known() string {
 	return strings.Join(there, ", ")
 }
 
-// R23: a gate before a group that does not exist holds nothing. In the order of what it is before, index last where
-// the name counts.
+// R23: a gate before a group that does not exist holds nothing. Once for gates with the same name, with the lowest index;
+// once for gates without a name with the same index. In the order of what it is before, index last where the name counts.
 func (o *oracle) r23WithoutGroup() {
 	var without []rollout.Warning
-	for i, g := range o.gates {
-		if !o.r23Replaced(i) && !slices.ContainsFunc(o.groups, func(key grouping.Key) bool { return r23Matches(g.group, key) }) {
+	for _, g := range o.gates {
+		if slices.ContainsFunc(o.groups, func(key grouping.Key) bool { return r23Matches(g.group, key) }) {
+			continue
+		}
+		same := slices.IndexFunc(without, func(w rollout.Warning) bool {
+			return w.Group.Placement == g.group.Placement && w.Group.Name == g.group.Name && (g.group.Name != "" || w.Group.Index == g.group.Index)
+		})
+		if same < 0 {
 			without = append(without, rollout.Warning{Type: rollout.WarningGateWithoutGroup, Group: g.group, Known: o.known()})
+		} else {
+			without[same].Group.Index = min(without[same].Group.Index, g.group.Index)
 		}
 	}
 	index := func(key grouping.Key) int32 {
@@ -150,17 +161,20 @@ func (o *oracle) r23WithoutGroup() {
 
 // R1: clusters with several reports.
 func (o *oracle) r1Several() {
-	times := map[string]int{}
-	for i := range o.reports {
-		times[o.reports[i].Cluster]++
+	lists := [][]status.Report{o.given}
+	if o.back != nil {
+		lists = append(lists, o.back.failed)
 	}
-	var several []string
-	for name, n := range times {
-		if n > 1 {
-			several = append(several, name)
+	several := map[string]bool{}
+	for _, list := range lists { // R43: in one of the lists
+		for i, r := range list {
+			elsewhere := o.parts != nil && !o.selects(r.Cluster) && (o.parts.first || slices.Contains(o.parts.others, r.Cluster)) // R50
+			if !elsewhere && slices.ContainsFunc(list[:i], func(other status.Report) bool { return other.Cluster == r.Cluster }) {
+				several[r.Cluster] = true
+			}
 		}
 	}
-	o.warnOf(rollout.WarningReportsMerged, several)
+	o.warnOf(rollout.WarningReportsMerged, slices.Collect(maps.Keys(several)))
 }
 
 // R4, R5: clusters whose deadline or soak never ends since nobody knows from when.
@@ -183,7 +197,7 @@ func (o *oracle) warnOf(is rollout.WarningType, clusters []string) {
 // R30: a bound on removals that is passed.
 func (o *oracle) r30Withheld() {
 	removed, reported := o.reportedClusters()
-	if o.maxRemoved == nil || o.incomplete {
+	if o.maxRemoved == nil || o.incomplete || o.grace > 0 {
 		return
 	}
 	if most, _ := r16(*o.maxRemoved, reported); len(removed) > most {

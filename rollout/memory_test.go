@@ -1,0 +1,299 @@
+package rollout_test
+
+import (
+	"reflect"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+
+	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/status"
+)
+
+// R49: who left while soaking and is back waits for its workload like any other: that is gone, so nothing soaks.
+func TestBackAfterItsSuccessItWaitsAgain(t *testing.T) {
+	strategy := clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.ProgressivePerGroup, ProgressivePerGroup: &clusterv1alpha1.RolloutProgressivePerGroup{}}
+	strategy.ProgressivePerGroup.MinSuccessTime = metav1.Duration{Duration: 10 * time.Minute}
+	first := grouping.Key{Index: 0}
+	groups, err := grouping.FromNames(map[grouping.Key][]string{first: {"a", "b"}, {Index: 1}: {"c"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	started := time.Date(2026, time.November, 21, 12, 0, 0, 0, time.UTC)
+	stored := status.Record{Version: "v", Left: []status.Left{
+		{Report: status.Report{Cluster: "a", Status: status.Succeeded, Applied: started, LastTransitionTime: started}, Group: first},
+	}}
+	reports := []status.Report{{Cluster: "b", Status: status.Succeeded, Applied: started, LastTransitionTime: started}}
+	options := rollout.Options{Memory: &rollout.Memory{Version: "v", Record: stored, AtOnce: true}, WaitBetweenGroups: metav1.Duration{Duration: time.Hour}}
+	var p rollout.Planner
+	p.SetGroups(groups)
+	if err := p.SetStrategy(strategy, options); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Report(reports...); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		after time.Duration
+		want  rollout.Disposition
+	}{
+		{9 * time.Minute, rollout.DispositionStarting},
+		{10 * time.Minute, rollout.DispositionStarting},
+	} {
+		plan, err := rollout.Plan(strategy, groups, reports, started.Add(c.after), options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Next(started.Add(c.after)) // a step, not a new beginning
+		for who, r := range map[string]*rollout.Result{"a plan": plan, "the planner": p.Result(started.Add(c.after))} {
+			if d, _, _ := r.Find("a"); d != c.want {
+				t.Errorf("after %v, %s has a as %s, want %s", c.after, who, d, c.want)
+			}
+		}
+	}
+}
+
+// R36: an entry may outlast the span of MaxStarts, because a wait between groups needs its success. Its start takes no place then.
+func TestASuccessThatIsWaitedForTakesNoStart(t *testing.T) {
+	first := grouping.Key{Index: 0}
+	groups, err := grouping.FromNames(map[grouping.Key][]string{first: {"a", "b"}, {Index: 1}: {"c"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	started := now.Add(-20 * time.Minute)
+	stored := status.Record{Version: "v", Left: []status.Left{
+		{Report: status.Report{Cluster: "x", Status: status.Succeeded, Applied: started, LastTransitionTime: started}, Group: first},
+	}}
+	options := rollout.Options{
+		Memory:            &rollout.Memory{Version: "v", Record: stored},
+		MaxStarts:         &rollout.StartLimit{Count: 1, Per: metav1.Duration{Duration: time.Minute}},
+		WaitBetweenGroups: metav1.Duration{Duration: time.Hour},
+	}
+	plan, err := rollout.Plan(perGroup(config("", "", 0)), groups, nil, now, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := rollout.NewPlanner(perGroup(config("", "", 0)), groups, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Next(started.Add(time.Minute - 1)) // a step within the span before
+	for who, next := range map[string]rollout.Next{"a plan": plan.Next, "the planner": p.Next(now)} {
+		if len(next.Start) != 1 || next.Start[0].Name != "a" || len(next.Record.Left) != 1 {
+			t.Errorf("%s starts %v and records %v, want a to start and x recorded", who, next.Start, next.Record.Left)
+		}
+	}
+}
+
+// R49: the entry of a cluster that is not counted counts for nothing, also where the cluster is selected again.
+func TestGivenUpItsEntryCountsForNothing(t *testing.T) {
+	groups, err := grouping.FromNames(map[grouping.Key][]string{{}: {"a", "b"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stored := status.Record{Version: "v", Left: []status.Left{{Report: status.Report{Cluster: "a", Status: status.TimeOut}}}}
+	result, err := rollout.Plan(clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.Progressive}, groups, nil, time.Time{},
+		rollout.Options{Memory: &rollout.Memory{Version: "v", Record: stored}, Uncounted: []string{"a"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d, _, _ := result.Find("a"); d != rollout.DispositionStarting || len(result.Record.Left) > 0 {
+		t.Errorf("a is %s, and recorded is %v", d, result.Record.Left)
+	}
+}
+
+// R48: while groups are incomplete, the record stays as it is.
+func TestNothingIsRecordedWhileGroupsAreIncomplete(t *testing.T) {
+	started := time.Date(2026, time.November, 21, 12, 0, 0, 0, time.UTC)
+	for _, atOnce := range []bool{false, true} {
+		stored := status.Record{Version: "v", More: 1, Left: []status.Left{
+			{Report: status.Report{Cluster: "a", Status: status.Skip, Applied: started}},
+			{Report: status.Report{Cluster: "b", Status: status.Succeeded, Applied: started, LastTransitionTime: started}},
+			{Report: status.Report{Cluster: "c", Status: status.ToApply, Applied: started}},
+			{Report: status.Report{Cluster: "d", Status: status.TimeOut, Applied: started, LastTransitionTime: started}},
+		}}
+		reports := []status.Report{{Cluster: "e", Status: status.Failed}}
+		result, err := rollout.Plan(clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.Progressive}, nil, reports, started,
+			rollout.Options{Memory: &rollout.Memory{Version: "v", Record: stored, AtOnce: atOnce}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(result.Record, stored) {
+			t.Errorf("recorded is %+v, want %+v", result.Record, stored)
+		}
+	}
+}
+
+// An entry without a cluster is an error, as a report without one is: it stands for nobody, and must not be taken for the first
+// cluster of the groups.
+func TestRememberRefusesAnEntryWithoutACluster(t *testing.T) {
+	record := status.Record{Version: "v", Left: []status.Left{
+		{Report: status.Report{Cluster: "x", Status: status.TimeOut}},
+		{Report: status.Report{Status: status.TimeOut}},
+	}}
+	const want = "memory.record.left[1].cluster: Required value: must be the name of a ManagedCluster"
+	option := rollout.Options{Memory: &rollout.Memory{Version: "v", Record: record}}
+	if _, err := rollout.Plan(clusterv1alpha1.RolloutStrategy{}, nil, nil, now, option); err == nil || err.Error() != want {
+		t.Errorf("Plan says %v, want %s", err, want)
+	}
+	if _, err := rollout.NewPlanner(clusterv1alpha1.RolloutStrategy{}, nil, option); err == nil || err.Error() != want {
+		t.Errorf("NewPlanner says %v, want %s", err, want)
+	}
+}
+
+// R49: a failed cluster that left and is back gets its workload again. That alone ends no breach: only an answer does.
+func TestSilenceEndsNoFailure(t *testing.T) {
+	strategy := progressive("2", config("0", "10m", 0))
+	groups := selecting(t, false, "a", "b")
+	written := now.Add(5 * time.Minute)
+	stored := status.Record{Version: "v", Left: []status.Left{
+		{Report: status.Report{Cluster: "a", Status: status.Failed, Applied: now.Add(-time.Minute), LastTransitionTime: now}},
+	}}
+	for _, c := range []struct {
+		says   status.RolloutStatus
+		stands bool // whether the failure does
+	}{
+		{status.ToApply, true},
+		{status.Failed, true},
+		{status.Progressing, false},
+		{status.Succeeded, false},
+	} {
+		report := status.Report{Cluster: "a", Status: c.says, Applied: written}
+		option := rollout.Options{Memory: &rollout.Memory{Version: "v", Record: stored}}
+		plan, err := rollout.Plan(strategy, groups, []status.Report{report}, written, option)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := rollout.NewPlanner(strategy, groups, option)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Applied("a", written)
+		if err := p.Report(report); err != nil {
+			t.Fatal(err)
+		}
+		for who, r := range map[string]*rollout.Result{"a plan": plan, "the planner": p.Result(written)} {
+			if stands := r.Breach != nil && len(r.Start) == 0; stands != c.stands {
+				t.Errorf("a is %s: %s says %v", c.says, who, r)
+			}
+		}
+		if kept := len(plan.Record.Left) == 1; kept != (c.says == status.ToApply) {
+			t.Errorf("a is %s: the record is %v", c.says, plan.Record)
+		}
+	}
+}
+
+// R43, R48: who is left out for a moment with the failed version, and is past its deadline then, did not fail with the version
+// before. Back again, it goes back.
+func TestLeftOutForAMomentItStillGoesBack(t *testing.T) {
+	strategy := progressive("1", config("0", "10m", 0))
+	abort := rollout.Abort{
+		Time:   now.Add(-time.Hour),
+		Failed: []status.Report{{Cluster: "a", Status: status.Failed, Applied: now.Add(-2 * time.Hour)}},
+		Before: []status.Report{{Cluster: "a", Status: status.ToApply}},
+	}
+	var record status.Record
+	var last *rollout.Result
+	for i, groups := range []*grouping.Groups{selecting(t, false, "a", "b"), selecting(t, false, "b"), selecting(t, false, "a", "b")} {
+		r, err := rollout.Revert(strategy, groups, abort, now.Add(time.Duration(i)*time.Second),
+			rollout.Options{Memory: &rollout.Memory{Version: "before", Record: record, AtOnce: true}, RemoveAfter: metav1.Duration{Duration: time.Minute}, Previous: last})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d, _, _ := r.Find("a"); i != 1 && d != rollout.DispositionStarting {
+			t.Errorf("call %d has a as %s, want it to go back: %v, record %v", i, d, r, r.Record)
+		}
+		last, record = r, r.Record
+	}
+}
+
+// R1, R49: two entries of a cluster count as one, by the one that holds back most. An index below 0 is of no group that is known.
+func TestARecordEditedByHandHoldsBackMost(t *testing.T) {
+	groups, err := grouping.FromNames(map[grouping.Key][]string{{}: {"b"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	failed := status.Left{Report: status.Report{Cluster: "a", Status: status.TimeOut}, Group: grouping.Key{Index: -7}}
+	flies := status.Left{Report: status.Report{Cluster: "a", Status: status.Progressing}, Group: grouping.Key{Index: -7}}
+	for _, entries := range [][]status.Left{{failed, flies}, {flies, failed}} {
+		result, err := rollout.Plan(clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.Progressive}, groups, nil, time.Time{},
+			rollout.Options{Memory: &rollout.Memory{Version: "v", Record: status.Record{Version: "v", Left: entries}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if result.Breach == nil || len(result.Left) != 1 || result.Left[0].Group != (grouping.Key{Index: -1}) {
+			t.Errorf("%v, left %v; want a breach by a, of an unknown group", result, result.Left)
+		}
+	}
+}
+
+// R36, R49: the failure of an attempt before the wanted one tells of its start all the same, so MaxStarts counts it.
+func TestAFailureOfAnEarlierAttemptTellsOfItsStart(t *testing.T) {
+	failed := status.Report{Cluster: "a", Status: status.TimeOut, Applied: now.Add(-10 * time.Minute), LastTransitionTime: now.Add(-time.Minute)}
+	options := rollout.Options{
+		Memory:    &rollout.Memory{Version: "v", Record: status.Record{Version: "v", Left: []status.Left{{Report: failed}}}},
+		Attempt:   1,
+		MaxStarts: &rollout.StartLimit{Count: 1, Per: metav1.Duration{Duration: time.Hour}},
+	}
+	for _, c := range []struct {
+		at     time.Duration
+		starts int
+	}{{0, 0}, {50*time.Minute - 1, 0}, {50 * time.Minute, 1}} {
+		r, err := rollout.Plan(progressive("1", config("", "10m", 0)), selecting(t, false, "x"), nil, now.Add(c.at), options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(r.Start) != c.starts {
+			t.Errorf("after %v: %v, want %d to start", c.at, r, c.starts)
+		}
+	}
+}
+
+// R7, R43: on the way back, too, nothing is asked for where the object of a cluster that left is being deleted already.
+func TestOnTheWayBackWhoIsBeingDeletedIsNotRemovedAgain(t *testing.T) {
+	for _, deleting := range []bool{false, true} {
+		abort := rollout.Abort{
+			Time: now,
+			Failed: []status.Report{
+				{Cluster: "had", Status: status.Failed, Applied: now.Add(-time.Hour), Deleting: deleting},
+				{Cluster: "never", Status: status.ToApply, Deleting: deleting},
+			},
+			Before: []status.Report{
+				{Cluster: "had", Status: status.ToApply, Deleting: deleting},
+				{Cluster: "never", Status: status.Succeeded, Applied: now.Add(-2 * time.Hour), Deleting: deleting},
+			},
+		}
+		r, err := rollout.Revert(all("10m"), selecting(t, false, "x"), abort, now.Add(time.Minute), rollout.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := map[bool]int{false: 2, true: 0}[deleting]; len(r.Removed) != want {
+			t.Errorf("deleting %v: removed %v, want %d", deleting, r.Removed, want)
+		}
+	}
+}
+
+// R37, R48: a cluster whose ManagedCluster is deleted is given up, and with it what the record has of it. A cluster of the same
+// name that joins later is a new one: it gets the workload in its turn.
+func TestAfterItsManagedClusterWasDeletedAClusterJoinsAnew(t *testing.T) {
+	o := owned{strategy: progressive("1", config("", "10m", 0)), groups: selecting(t, false, "x")}
+	failed := []status.Report{{Cluster: "a", Status: status.Failed, Applied: now.Add(-time.Hour), LastTransitionTime: now.Add(-time.Hour)}}
+	if o.plan(t, failed, now); len(o.record.Left) != 1 {
+		t.Fatalf("the record is %v, want the failure of a", o.record)
+	}
+	if r := o.plan(t, nil, now.Add(time.Minute)); r.Breach == nil {
+		t.Errorf("a's work is gone: %v, want it stopped", r)
+	}
+	o.options.Uncounted = []string{"a"} // there is no ManagedCluster a
+	if r := o.plan(t, nil, now.Add(2*time.Minute)); r.Breach != nil || len(r.Start) != 1 || len(o.record.Left) != 0 {
+		t.Errorf("given up: %v, record %v", r, o.record)
+	}
+	o.options.Uncounted, o.groups = nil, selecting(t, false, "a", "x")
+	done := []status.Report{{Cluster: "x", Status: status.Succeeded, Applied: now.Add(2 * time.Minute), LastTransitionTime: now.Add(3 * time.Minute)}}
+	if r := o.plan(t, done, now.Add(4*time.Minute)); len(r.Start) != 1 || r.Start[0].Name != "a" {
+		t.Errorf("back: %v, want a to start", r)
+	}
+}

@@ -1,6 +1,7 @@
 package rollout_test
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -59,6 +60,8 @@ var backKinds = []backKind{
 	{"two objects, one has it", []observed{{status.Failed, old, old}, lacks[0]}, []observed{lacks[0], {status.Progressing, 0, old}}},
 	{"two objects, both have it", []observed{lacks[0], lacks[0]}, []observed{{status.Failed, 0, old}, {status.Succeeded, 0, young}}},
 	{"two objects, one went back", []observed{{status.Succeeded, young, young}, {status.Failed, old, old}}, []observed{lacks[0], lacks[0]}},
+	{"has it, and two objects in one list", []observed{lacks[0], lacks[0]}, []observed{{status.Failed, 0, old}}},
+	{"went back, and two objects in the other list", []observed{{status.Progressing, young, young}}, []observed{lacks[0], lacks[0]}},
 }
 
 // manyBackKinds leave out those that differ from another in one cluster alone, and fewBackKinds are one of each of R43 and
@@ -66,7 +69,7 @@ var backKinds = []backKind{
 var (
 	manyBackKinds = []backKind{
 		backKinds[0], backKinds[1], backKinds[2], backKinds[6], backKinds[7], backKinds[8], backKinds[10], backKinds[11],
-		backKinds[14], backKinds[15], backKinds[16], backKinds[18], backKinds[21],
+		backKinds[14], backKinds[15], backKinds[16], backKinds[18], backKinds[21], backKinds[23], backKinds[24],
 	}
 	fewBackKinds = []backKind{backKinds[0], backKinds[7], backKinds[8], backKinds[10], backKinds[11], backKinds[14], backKinds[16]}
 )
@@ -116,6 +119,25 @@ var backExtras = []func(*world){
 	func(w *world) { // twice where one list does not have it
 		w.back.failed = append(w.back.failed, status.Report{Cluster: "y"}, status.Report{Cluster: "y", Status: status.Failed})
 	},
+	recordedBack(true, 3, observed{status.Failed, soon, sinceAbort}, observed{status.TimeOut, soon, sinceAbort + 1}),
+	recordedBack(false, 3, observed{status.TimeOut, soon, 20 * time.Minute}, observed{status.Failed, soon, young}),
+	recordedBack(true, 0, observed{status.Progressing, 0, young}, observed{status.TimeOut, young, 0}),
+}
+
+// recordedBack gives a record of a, which may be selected, and y, which is not.
+func recordedBack(atOnce bool, more int, a, y observed) func(*world) {
+	left := []status.Left{{Report: a.report("a"), Group: plainKeys[0]}, {Report: y.report("y"), Group: plainKeys[1]}}
+	m := &rollout.Memory{Version: "v2", AtOnce: atOnce, Record: status.Record{Version: "v2", Left: left, More: more}}
+	return func(w *world) {
+		w.memory, w.back.stopAtBreach = m, true
+		backKinds[8].set(w, "z")
+	}
+}
+
+// recordKinds are entries of a record from before the abort and since.
+var recordKinds = []observed{
+	{status.TimeOut, soon, sinceAbort + 1}, {status.Failed, soon, sinceAbort}, {status.TimeOut, soon, 20 * time.Minute}, {status.TimeOut, young, 0},
+	{status.Progressing, 0, young}, {status.Succeeded, soaks, 20 * time.Minute}, {status.Skip, 0, young},
 }
 
 // backSpace is a part of the small worlds that go back.
@@ -124,6 +146,7 @@ type backSpace struct {
 	fleets []world
 	kinds  []backKind
 	short  int // how many of the worlds the short run tests
+	long   int // how many of them all that is exhaustive tests; 0: all
 }
 
 func (s backSpace) worlds(fleet world) int {
@@ -143,28 +166,32 @@ func (s backSpace) set(w *world, i int) {
 	}
 	w.strategy = backStrategies[digit(len(backStrategies))]
 	w.back = &taken{aborted: aborted}
-	w.reports = nil
+	w.reports, w.memory = nil, nil
 	backExtras[digit(len(backExtras))](w)
 	for _, m := range slices.Backward(w.members) {
 		s.kinds[digit(len(s.kinds))].set(w, m.name)
 	}
 }
 
-// R43 to R45 on every fleet of up to four clusters in up to four groups: all that the result of Revert says is what the
+// R43 to R45 on every fleet of up to four clusters in up to four groups, with all kinds of report in the smaller ones and a
+// third of them in the larger: all that the result of Revert says is what the
 // rules say.
 func TestRevertAgreesWithTheRulesOnEveryFleetOfUpToFourClusters(t *testing.T) {
 	for _, s := range []backSpace{
-		{"none to two", slices.Concat(fleets(cuts(0), plainKeys, 0), fleets(everywhere(1), plainKeys, 4), fleets(everywhere(2), twoNames, 4)), backKinds, 3000},
-		{"three", fleets(ascending(cuts(3)), plainKeys, 0), manyBackKinds, 2500},
-		{"three/all cuts", fleets(cuts(3), plainKeys, 0), fewBackKinds, 1500}, // names in another order than groups
-		{"four", fleets(ascending(cuts(4)), plainKeys, 0), fewBackKinds, 4000},
+		{"none to two", slices.Concat(fleets(cuts(0), plainKeys, 0), fleets(everywhere(1), plainKeys, 4), fleets(everywhere(2), twoNames, 4)), backKinds, 3000, 0},
+		{"three", fleets(ascending(cuts(3)), plainKeys, 0), manyBackKinds, 2500, 400_000},
+		{"three/all cuts", fleets(cuts(3), plainKeys, 0), fewBackKinds, 1500, 0}, // names in another order than groups
+		{"four", fleets(ascending(cuts(4)), plainKeys, 0), fewBackKinds, 4000, 400_000},
 	} {
 		t.Run(s.name, func(t *testing.T) {
-			total := 0
+			total, most := 0, s.short
 			for _, fleet := range s.fleets {
 				total += s.worlds(fleet)
 			}
-			t.Logf("%d worlds", total)
+			if exhaustive.On {
+				most = s.long
+			}
+			t.Logf("%d of %d worlds", min(total, cmp.Or(most, total)), total)
 			for _, fleet := range s.fleets {
 				t.Run(fleet.cut(), func(t *testing.T) {
 					t.Parallel()
@@ -172,8 +199,8 @@ func TestRevertAgreesWithTheRulesOnEveryFleetOfUpToFourClusters(t *testing.T) {
 					var j judge
 					n := s.worlds(fleet)
 					share := n
-					if !exhaustive.On {
-						share = min(n, 1+s.short*n/total)
+					if most > 0 {
+						share = min(n, 1+most*n/total)
 					}
 					random := rand.New(rand.NewPCG(43, uint64(n)))
 					for i := range share {
@@ -209,6 +236,9 @@ func TestRevertAgreesWithTheRulesOnRandomFleets(t *testing.T) {
 					if pick.oneIn(2) {
 						from(pick, backKinds...).set(&w, m.name)
 					}
+				}
+				if pick.oneIn(2) {
+					recordedBack(pick.oneIn(2), pick(2), from(pick, recordKinds...), from(pick, recordKinds...))(&w)
 				}
 				var j judge
 				if fault := j.fault(w, w.read(t)); fault != "" {

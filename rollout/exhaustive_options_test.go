@@ -109,6 +109,9 @@ var (
 			closedGate{grouping.Key{Index: 2}, rollout.Gate{Name: "index", Opens: now.Add(2 * time.Minute)}}),
 		gatesAt(closedGate{grouping.Key{Index: 1}, rollout.Gate{Name: "first"}}, closedGate{grouping.Key{Index: 1}, rollout.Gate{Name: "later", Opens: now.Add(1)}}),
 		gatesAt(closedGate{grouping.Key{Name: "ghost"}, rollout.Gate{}}, closedGate{grouping.Key{Index: 8}, rollout.Gate{}}),
+		gatesAt(closedGate{grouping.Key{Index: 1}, rollout.Gate{Name: "later", Opens: now.Add(2 * time.Minute)}}, closedGate{grouping.Key{Index: 1}, rollout.Gate{Opens: now.Add(time.Minute)}}),
+		gatesAt(closedGate{grouping.Key{Index: 4, Name: "canary"}, rollout.Gate{Name: "approval"}}, closedGate{grouping.Key{Index: 3, Name: "canary"}, rollout.Gate{Opens: now}},
+			closedGate{grouping.Key{Index: 1}, rollout.Gate{Name: "window", Opens: now.Add(time.Minute)}}),
 	}
 	pauseChoices   = []func(*world){asIs, func(w *world) { w.paused = true }}
 	orderChoices   = []func(*world){asIs, func(w *world) { w.order = descending }}

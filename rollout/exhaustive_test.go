@@ -40,8 +40,14 @@ func (o observed) report(cluster string) status.Report {
 	if o.applied != 0 {
 		r.Applied = now.Add(-o.applied)
 	}
+	if o.status == answered {
+		r.Status, r.Answered = status.Succeeded, now.Add(-young)
+	}
 	return r
 }
+
+// answered stands for Succeeded with an answer that was noted a minute ago (R5).
+const answered status.RolloutStatus = "Succeeded, answered"
 
 // The deadline of the strategies below is 10 minutes and their soak 5. What is at the edge is exactly on it.
 const (
@@ -76,6 +82,8 @@ var versionKinds = []kind{
 	{"P without a transition", []observed{{status.Progressing, 0, soon + 1}}},
 	{"s of the version before", []observed{{status.Succeeded, old, soaks}}},
 	{"S after its write", []observed{{status.Succeeded, soaks + 1, old}}},
+	{"s answered late", []observed{{answered, old, old}}},
+	{"S answered, but applied at an unknown time", []observed{{answered, old, 0}}},
 	{"f after its write", []observed{{status.Failed, soon, old}}},
 	{"F of the version before", []observed{{status.Failed, 24 * old, soon + 1}}},
 	{"T applied anew", []observed{{status.TimeOut, old, young}}},
@@ -276,6 +284,7 @@ type space struct {
 	strategies []clusterv1alpha1.RolloutStrategy
 	extras     []func(*world) // nil: none
 	short      int            // how many of the worlds the short run tests
+	long       int            // how many of them all that is exhaustive tests; 0: all
 }
 
 // fleets yields the fleets of several cuts.
@@ -316,12 +325,16 @@ func (s space) set(w *world, i int) {
 	}
 }
 
-// each calls f with every world of the space and its groups, in the short run with as many as the space says, spread
+// each calls f with every world of the space and its groups, or with as many as the space says, drawn at random and spread
 // over all its fleets. It gives up on a fleet where f is not ok.
 func (s space) each(t *testing.T, f func(t *testing.T) func(w world, groups *grouping.Groups) (ok bool)) {
 	total := 0
 	for _, fleet := range s.fleets {
 		total += s.worlds(fleet)
+	}
+	most := s.short
+	if exhaustive.On {
+		most = s.long
 	}
 	var tested atomic.Int64
 	t.Run(s.name, func(t *testing.T) {
@@ -332,8 +345,8 @@ func (s space) each(t *testing.T, f func(t *testing.T) func(w world, groups *gro
 				test := f(t)
 				n := s.worlds(fleet)
 				share := n
-				if !exhaustive.On {
-					share = min(n, 1+s.short*n/total)
+				if most > 0 {
+					share = min(n, 1+most*n/total)
 				}
 				random := rand.New(rand.NewPCG(9, uint64(n)))
 				for i := range share {

@@ -101,11 +101,15 @@ func (pick picker) reports(w *world) {
 		if pick.oneIn(3) {
 			pick.applied(&r)
 		}
+		if pick.oneIn(6) {
+			r.Answered = pick.time()
+		}
 		w.reports = append(w.reports, r)
 		for pick.oneIn(8) { // R1: two objects for one cluster
 			r.Status = from(pick, status.Succeeded, status.ToApply, status.Progressing, status.Skip, status.Failed, status.TimeOut, "Pending", r.Status)
 			pick.since(&r)
 			pick.applied(&r)
+			r.Answered = from(pick, time.Time{}, pick.time())
 			w.reports = append(w.reports, r)
 		}
 	}
@@ -128,11 +132,20 @@ func (pick picker) since(r *status.Report) { r.LastTransitionTime = pick.time() 
 func (pick picker) applied(r *status.Report) { r.Applied = pick.time() }
 
 func (pick picker) time() time.Time {
-	if pick.oneIn(8) {
+	switch {
+	case pick.oneIn(8):
 		return time.Time{}
+	case pick.oneIn(20): // further away than a Duration can say
+		return pick.farTime()
 	}
 	ago := from(pick, 0, time.Minute, 2*time.Minute, 5*time.Minute, 10*time.Minute, 90*time.Minute, -time.Minute) + from(pick, 0, -1, 1, time.Second)
 	return now.Add(-ago)
+}
+
+// farTime gives a time that is 292 years away from now or more.
+func (pick picker) farTime() time.Time {
+	year := from(pick, 1, 1601, 1733, 2320, 2400, 9999)
+	return time.Date(year, time.March, 1, 0, 0, 0, pick(2), time.UTC)
 }
 
 func (pick picker) limit() intstr.IntOrString {
@@ -208,6 +221,9 @@ func (pick picker) options(w *world) {
 		gate := rollout.Gate{Name: from(pick, "", "approval", "window")}
 		if pick.oneIn(2) {
 			gate.Opens = now.Add(from(pick, time.Minute, time.Hour, 1, 0, -time.Minute))
+			if pick.oneIn(10) {
+				gate.Opens = pick.farTime()
+			}
 		}
 		w.gates = append(w.gates, closedGate{key, gate})
 	}
@@ -279,12 +295,40 @@ func score(name string, a, b int) int {
 
 // named are the members that an option names.
 func (w world) named(is func(string) bool) (names []string) {
+	if is == nil {
+		return nil
+	}
+	all := []string{"y", "z"}
 	for _, m := range w.members {
-		if is != nil && is(m.name) {
-			names = append(names, m.name)
+		all = append(all, m.name)
+	}
+	for i := range w.reports {
+		all = append(all, w.reports[i].Cluster)
+	}
+	if w.back != nil {
+		for i := range w.back.failed {
+			all = append(all, w.back.failed[i].Cluster)
 		}
 	}
-	return names
+	if w.memory != nil {
+		for i := range w.memory.Record.Left {
+			all = append(all, w.memory.Record.Left[i].Cluster)
+		}
+	}
+	slices.Sort(all)
+	return slices.DeleteFunc(slices.Compact(all), func(name string) bool { return name == "" || !is(name) })
+}
+
+// formerly are the groups in the result before.
+func (w world) formerly() (groups []string) {
+	if w.former == nil {
+		return nil
+	}
+	for cluster, group := range w.former.groups {
+		groups = append(groups, cluster+" in "+group.String())
+	}
+	slices.Sort(groups)
+	return groups
 }
 
 // String shows what is needed to make a test case of a failure.
@@ -303,6 +347,7 @@ func (w world) String() string {
 		"groupOrder": w.ordered, "waitBetweenGroups": w.wait, "ramp": w.ramp, "maxStarts": fmt.Sprintf("%+v", w.starts),
 		"failedFreesSlot": w.failedFrees, "maxRemoved": w.maxRemoved, "clustersPerDecisionGroup": w.size, "incomplete": w.incomplete,
 		"attempt": w.attempt, "uncounted": w.named(w.uncounted), "failedBefore": w.named(w.before),
+		"former": w.formerly(), "grace": w.grace, "memory": w.memory, "parts": fmt.Sprintf("%+v", w.parts),
 	}, "", " ")
 	if err != nil {
 		return err.Error()

@@ -1,0 +1,242 @@
+package rollout_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/intstr"
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+
+	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/status"
+)
+
+// oldGroup is a group that is not there any more.
+var oldGroup = grouping.Key{Index: 8, Name: "old"}
+
+// leaves reports a cluster that is not selected.
+func leaves(cluster string, k kind, attempt int, deleting ...bool) func(*world) {
+	return func(w *world) {
+		for i, o := range k.reports {
+			r := o.report(cluster)
+			r.Attempt, r.Deleting = attempt, i < len(deleting) && deleting[i]
+			w.reports = append(w.reports, r)
+		}
+	}
+}
+
+// leftKinds are the kinds of report of a cluster y that is not selected.
+var leftKinds = func() (choices []func(*world)) {
+	for _, k := range slices.Concat(nineKinds, versionKinds[:4], rareKinds, mergedKinds[:2]) {
+		choices = append(choices, leaves("y", k, 0))
+	}
+	for _, k := range []kind{nineKinds[1], nineKinds[2], nineKinds[5], nineKinds[6], nineKinds[7], versionKinds[0]} {
+		choices = append(choices, leaves("y", k, 0, true), leaves("y", k, 1, true))
+	}
+	p := nineKinds[2].reports[0]
+	one := kind{"p+p", []observed{p, p}}
+	return append(choices, leaves("y", one, 0, true), leaves("y", one, 0, true, true), leaves("y", mergedKinds[0], 0, false, true))
+}()
+
+// fewLeft are those without which leaving is not worth a look.
+var fewLeft = []func(*world){
+	asIs,
+	leaves("y", nineKinds[2], 0),       // progressing
+	leaves("y", nineKinds[3], 0, true), // past its deadline
+	leaves("y", nineKinds[4], 0),       // soaks
+	leaves("y", nineKinds[5], 0),       // soaked
+	leaves("y", nineKinds[6], 0, true), // failed
+	leaves("y", versionKinds[2], 0),    // has not answered
+}
+
+// former are choices of the group that y had in the result before.
+var former = []func(*world){asIs, formerlyIn("y", plainKeys[0]), formerlyIn("y", oldGroup), formerlyIn("y", plainKeys[1])}
+
+// formerlyIn gives a result before that had the cluster in a group.
+func formerlyIn(cluster string, group grouping.Key) func(*world) {
+	groups, err := grouping.FromNames(map[grouping.Key][]string{group: {cluster}})
+	if err != nil {
+		panic(err)
+	}
+	result, err := rollout.Plan(all(""), groups, nil, now, rollout.Options{})
+	if err != nil {
+		panic(err)
+	}
+	before := &formerly{result, map[string]grouping.Key{cluster: group}}
+	return func(w *world) { w.former = before }
+}
+
+// movedChoices are where selected clusters were in the result before.
+var movedChoices = []func(*world){
+	formerlyIn("a", plainKeys[0]), formerlyIn("a", plainKeys[1]), formerlyIn("a", plainKeys[2]), formerlyIn("b", plainKeys[0]),
+	formerlyIn("b", plainKeys[1]), formerlyIn("a", oldGroup), formerlyIn("b", oldGroup),
+}
+
+// recorded gives a record of one cluster about the wanted version.
+func recorded(atOnce bool, e status.Left) func(*world) {
+	m := &rollout.Memory{Version: "v2", AtOnce: atOnce, Record: status.Record{Version: "v2", Left: []status.Left{e}}}
+	if e.Attempt > 0 {
+		m.Record.Attempt = e.Attempt
+	}
+	return func(w *world) { w.memory = m }
+}
+
+// entriesOf are the kinds of entry that R48 and R49 tell apart.
+func entriesOf(cluster string, group grouping.Key) (entries []status.Left) {
+	for _, e := range []struct {
+		observed
+		attempt int
+	}{
+		{observed{status.TimeOut, old, 0}, 0},
+		{observed{status.TimeOut, 0, old}, 1},
+		{observed{status.Failed, soon, old}, 0},
+		{observed{status.Failed, 0, soon + 1}, 1},
+		{observed{status.Failed, 0, 0}, 0},
+		{observed{status.Progressing, young, 2 * young}, 0},
+		{observed{status.Progressing, 0, old}, 1},
+		{observed{status.ToApply, 0, young}, 0},
+		{observed{status.Succeeded, soaks, old}, 0},
+		{observed{status.Succeeded, soaks + 1, old}, 0},
+		{observed{status.Skip, 0, young}, 0},
+		{observed{status.Skip, 0, old}, 1},
+	} {
+		r := e.report(cluster)
+		r.Attempt = e.attempt
+		entries = append(entries, status.Left{Report: r, Group: group})
+	}
+	return entries
+}
+
+// records are choices of a record.
+func records(entries ...status.Left) (choices []func(*world)) {
+	for _, e := range entries {
+		choices = append(choices, recorded(false, e), recorded(true, e))
+	}
+	return choices
+}
+
+// noRecords are choices without any entry that counts.
+var noRecords = []func(*world){
+	asIs,
+	func(w *world) { w.memory = &rollout.Memory{Version: "v2"} },
+	func(w *world) { w.memory = &rollout.Memory{Version: "v2", AtOnce: true} },
+	func(w *world) {
+		e := entriesOf("y", plainKeys[0])[0]
+		w.memory = &rollout.Memory{Version: "v3", AtOnce: true, Record: status.Record{Version: "v2", More: 3, Left: []status.Left{e}}}
+	},
+	func(w *world) {
+		w.memory = &rollout.Memory{Version: "v2", Record: status.Record{Version: "v2", More: 3}}
+	},
+	func(w *world) {
+		w.memory = &rollout.Memory{Version: "v2", Record: status.Record{Version: "v2", More: 3, Until: now.Add(young)}}
+	},
+	func(w *world) {
+		w.memory = &rollout.Memory{Version: "v2", Record: status.Record{Version: "v2", More: 3, Until: now}}
+	},
+	func(w *world) { w.memory = &rollout.Memory{Version: "v2"}; w.attempt = 1 },
+	func(w *world) {
+		w.memory = &rollout.Memory{Version: "v2", Record: status.Record{Version: "v2", More: 3}}
+		w.attempt = 1
+	},
+}
+
+// partChoices are other parts beside the groups.
+var partChoices = func() (choices []func(*world)) {
+	for _, p := range []*parts{{[]string{"y"}, true}, {[]string{"y"}, false}, {[]string{"x"}, true}, {[]string{"x"}, false}} {
+		choices = append(choices, func(w *world) { w.parts = p })
+	}
+	return choices
+}()
+
+// goingChoices say whose objects are being deleted.
+var goingChoices = []func(*world){asIs, going("a"), going("a", "b"), func(w *world) { // one of the objects
+	if len(w.reports) > 0 {
+		w.reports[0].Deleting = true
+	}
+}}
+
+func going(clusters ...string) func(*world) {
+	return func(w *world) {
+		for i := range w.reports {
+			if slices.Contains(clusters, w.reports[i].Cluster) {
+				w.reports[i].Deleting = true
+			}
+		}
+	}
+}
+
+// leftLimits are options that count who left.
+var leftLimits = []func(*world){
+	asIs,
+	rampChoices[1], rampChoices[2], startsChoices[1], startsChoices[3], startsChoices[4], waitChoices[1], waitChoices[2], waitChoices[3],
+	failedChoices[1], perGroupChoice[2], orderedChoices[3],
+	func(w *world) { w.uncounted = of("y") },
+	func(w *world) { w.uncounted = of("a") },
+	func(w *world) { w.before = of("y") },
+	func(w *world) { w.attempt = 1 },
+	func(w *world) { w.attempt = 2 },
+	func(w *world) { w.incomplete = true },
+	func(w *world) { w.paused = true },
+	func(w *world) { w.size = ptr(intstr.FromString("50%")) },
+	func(w *world) { w.gates = []closedGate{{plainKeys[1], rollout.Gate{Name: "window"}}} },
+}
+
+// removalLimits are options that delay or stop removals.
+var removalLimits = []func(*world){
+	asIs,
+	func(w *world) { w.maxRemoved = ptr(intstr.FromInt32(0)) },
+	func(w *world) { w.maxRemoved = ptr(intstr.FromString("50%")) },
+	func(w *world) {
+		before := formerly{groups: map[string]grouping.Key{}}
+		if w.former != nil {
+			before = *w.former
+		}
+		w.former, w.grace = &before, time.Minute
+	},
+}
+
+// leftWorlds are the fleets of up to three clusters beside clusters that are not selected, and with clusters that moved. What a cluster that left counts for
+// is met by each option that reads it, in fleets of up to two. Left out is a record together with several reports of a cluster:
+// R1 comes before R49. These are 400 million worlds: of each space 200,000 are drawn.
+func leftWorlds() []space {
+	small := slices.Concat(fleets(cuts(0), plainKeys, 0), fleets(cuts(1), plainKeys, 0), fleets(cuts(2), plainKeys, 0))
+	three := fleets(ascending(cuts(3)), plainKeys, 0)
+	two := []func(*world){asIs, leaves("z", nineKinds[2], 0), leaves("z", nineKinds[7], 0, true), leaves("z", nineKinds[6], 0)}
+	here, gone := entriesOf("y", plainKeys[0]), entriesOf("y", oldGroup)
+	back := slices.Concat(entriesOf("a", plainKeys[0]), entriesOf("a", oldGroup)[:6])
+	moving := slices.Concat(entriesOf("a", plainKeys[2])[:9], entriesOf("b", plainKeys[0])[:9], entriesOf("a", unknown)[:7])
+	kinds := append([]kind{versionKinds[0], nineKinds[4]}, fewKinds...)
+	strategies := slices.Concat(optionStrategies, []clusterv1alpha1.RolloutStrategy{
+		progressive("50%", config("50%", "10m", 0)), progressive("1", config("1", "", 0)), perGroup(config("34%", "10m", 5*time.Minute)), {},
+	})
+	spaces := []space{
+		{name: "left", fleets: small, kinds: kinds, strategies: strategies, extras: combined(leftKinds, former, leftLimits), short: 4000},
+		{name: "left of three", fleets: three, kinds: fewKinds, strategies: strategies, extras: combined(fewLeft, former, leftLimits), short: 2500},
+		{name: "two left", fleets: small, kinds: kinds, strategies: strategies, extras: combined(two, leftKinds, former, removalLimits), short: 2000},
+		{name: "being deleted", fleets: small, kinds: append(mergedKinds, kinds...), strategies: strategies, extras: combined(goingChoices, noRecords, leftLimits), short: 1500},
+		{name: "first records", fleets: small, kinds: kinds, strategies: strategies, extras: combined(leftKinds, noRecords, former, leftLimits, removalLimits), short: 3000},
+		{name: "records", fleets: small, kinds: kinds, strategies: strategies, extras: combined(leftKinds, records(here...), leftLimits), short: 5000},
+		{name: "records of groups that are gone", fleets: small, kinds: fewKinds, strategies: strategies, extras: combined(fewLeft, records(gone...), leftLimits, former[:2], removalLimits), short: 3000},
+		{name: "records of who is back", fleets: small[1:], kinds: kinds, strategies: strategies, extras: combined(goingChoices, records(back...), leftLimits, fewLeft[:4]), short: 5000},
+		{name: "records of three", fleets: three, kinds: fewKinds, strategies: strategies, extras: combined(fewLeft, records(slices.Concat(here, back)...), leftLimits), short: 3000},
+		{name: "moved", fleets: small[1:], kinds: slices.Concat(nineKinds, versionKinds, mergedKinds[:2]), strategies: strategies, extras: combined(movedChoices, noRecords[:3], leftLimits), short: 4000},
+		{name: "moved of three", fleets: three, kinds: append([]kind{versionKinds[0], nineKinds[4]}, fewKinds...), strategies: strategies, extras: combined(movedChoices, leftLimits), short: 4000},
+		{name: "moved beside who left", fleets: small[1:], kinds: kinds, strategies: strategies, extras: combined(movedChoices, fewLeft, goingChoices, noRecords[:3]), short: 2000},
+		{name: "moved, with records", fleets: small[1:], kinds: kinds, strategies: strategies, extras: combined(movedChoices, records(moving...), leftLimits), short: 3000},
+		{name: "parts", fleets: small, kinds: kinds, strategies: strategies, extras: combined(leftKinds, former, noRecords[:3], partChoices, leftLimits[:8]), short: 2000},
+		{name: "records of parts", fleets: small, kinds: fewKinds, strategies: strategies, extras: combined(fewLeft, records(slices.Concat(here, gone)...), partChoices, leftLimits, removalLimits), short: 3000},
+	}
+	for i := range spaces {
+		spaces[i].long = 200_000
+	}
+	return spaces
+}
+
+// R46 to R50 on every fleet of up to three clusters, beside clusters that left.
+func TestWhoLeftAgreesWithTheRulesOnEveryFleetOfUpToThreeClusters(t *testing.T) {
+	for _, s := range leftWorlds() {
+		s.each(t, agrees)
+	}
+}

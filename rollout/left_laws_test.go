@@ -1,0 +1,340 @@
+package rollout_test
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+
+	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/rollout/exposure"
+	"github.com/cohort-ocm/cohort/status"
+)
+
+// fate is what a version does to a cluster that got it: it cuts the cluster off, or says what it stands at after a while.
+type fate func(cluster string, since time.Duration) (says status.RolloutStatus, cutOff bool)
+
+// cutsOff kills the agent of each cluster.
+func cutsOff(string, time.Duration) (status.RolloutStatus, bool) { return status.ToApply, true }
+
+// cutting is a play: a version, a fleet, a scheduler that drops whom it cannot reach, and a controller that does as it is told.
+type cutting struct {
+	strategy clusterv1alpha1.RolloutStrategy
+	options  rollout.Options
+	fate     fate
+	atOnce   bool // objects go at once; otherwise those of dead agents stay
+	dropped  time.Duration
+	restarts bool // the controller remembers nothing but the record
+
+	now     time.Time
+	fleet   []string
+	works   map[string]time.Time // since when each cluster has an object with the version
+	got     map[string]bool      // who ever got it
+	starts  int
+	deleted map[string]bool // whose object is being deleted
+	record  status.Record
+	last    *rollout.Result
+	breach  bool
+}
+
+func newCutting(n int, strategy clusterv1alpha1.RolloutStrategy, f fate, options rollout.Options) *cutting {
+	h := &cutting{
+		strategy: strategy, options: options, fate: f, dropped: 5 * time.Minute, now: now,
+		works: map[string]time.Time{}, got: map[string]bool{}, deleted: map[string]bool{},
+	}
+	for i := range n {
+		h.fleet = append(h.fleet, fmt.Sprintf("c%02d", i))
+	}
+	return h
+}
+
+// selected are the clusters that the scheduler can reach.
+func (h *cutting) selected() []string {
+	return slices.DeleteFunc(slices.Clone(h.fleet), func(cluster string) bool {
+		since, has := h.works[cluster]
+		_, cut := h.fate(cluster, h.now.Sub(since))
+		gone := h.got[cluster] && !has && h.atOnce // its replica is gone, and it is as dead as before
+		_, dead := h.fate(cluster, 0)
+		return has && cut && h.now.Sub(since) >= h.dropped || gone && dead
+	})
+}
+
+// step is a call of the controller, which carries out what it is told.
+func (h *cutting) step(t fataler) *rollout.Result {
+	groups, err := grouping.FromNames(map[grouping.Key][]string{{}: h.selected()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var reports []status.Report
+	for _, cluster := range slices.Sorted(maps.Keys(h.works)) {
+		since := h.works[cluster]
+		says, _ := h.fate(cluster, h.now.Sub(since))
+		r := status.Report{Cluster: cluster, Status: says, Applied: since, Deleting: h.deleted[cluster]}
+		if says != status.ToApply {
+			r.LastTransitionTime = since
+		}
+		reports = append(reports, r)
+	}
+	last := h.last
+	if h.restarts {
+		last = nil
+	}
+	options := h.options
+	options.Previous, options.Memory = last, &rollout.Memory{Version: "v2", Record: h.record, AtOnce: h.atOnce}
+	r, err := rollout.Plan(h.strategy, groups, reports, h.now, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.last = r
+	owner := &metav1.ObjectMeta{}
+	if _, err := (status.Records{"": r.Record}).Note(owner); err != nil {
+		t.Fatal(err)
+	}
+	stored, err := status.RecordsOf(owner)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.record = stored[""]
+	h.breach = h.breach || r.Breach != nil
+	for _, cluster := range r.Removed {
+		if _, cut := h.fate(cluster, h.now.Sub(h.works[cluster])); cut && !h.atOnce {
+			h.deleted[cluster] = true // nobody lets go of it
+		} else {
+			delete(h.works, cluster)
+			delete(h.deleted, cluster)
+		}
+	}
+	for _, c := range r.Start {
+		h.works[c.Name], h.got[c.Name] = h.now, true
+		h.starts++
+	}
+	return r
+}
+
+// play goes on for a while, in steps of half a minute.
+func (h *cutting) play(t fataler, d time.Duration) (last *rollout.Result) {
+	for end := h.now.Add(d); h.now.Before(end); h.now = h.now.Add(30 * time.Second) {
+		last = h.step(t)
+	}
+	return last
+}
+
+// both plays with objects that stay and with objects that go at once, with a controller that remembers and one that restarts
+// before each step.
+func both(t *testing.T, test func(t *testing.T, atOnce, restarts bool)) {
+	for _, atOnce := range []bool{false, true} {
+		for _, restarts := range []bool{false, true} {
+			t.Run(fmt.Sprintf("at once %v, restarts %v", atOnce, restarts), func(t *testing.T) { test(t, atOnce, restarts) })
+		}
+	}
+}
+
+// R46, R48: a version that cuts off all that get it comes to no more clusters than one at a time. Its time-out stops the rollout,
+// and stays when the scheduler drops the cluster before or after it.
+func TestAVersionThatCutsClustersOffStops(t *testing.T) {
+	both(t, func(t *testing.T, atOnce, restarts bool) {
+		for _, deadline := range []string{"10m", "3m", ""} {
+			h := newCutting(20, progressive("1", config("", deadline, 0)), cutsOff, rollout.Options{})
+			h.atOnce, h.restarts = atOnce, restarts
+			r := h.play(t, 2*time.Hour)
+			if len(h.got) != 1 || (r.Breach != nil) != (deadline != "") || r.Summary().Aggregate() == status.Succeeded {
+				t.Errorf("deadline %q: %d have it; %v", deadline, len(h.got), r)
+			}
+			if len(r.Left) != 1 || r.Left[0].Name != "c00" || !strings.Contains(r.String(), "c00 (left)") {
+				t.Errorf("deadline %q: left %v; %v", deadline, r.Left, r)
+			}
+		}
+	})
+}
+
+// R37, R46: a person gives a cluster up by naming it. It counts no more at once, and the next one starts.
+func TestGivingUpACluster(t *testing.T) {
+	both(t, func(t *testing.T, atOnce, restarts bool) {
+		h := newCutting(20, progressive("1", config("", "10m", 0)), cutsOff, rollout.Options{})
+		h.atOnce, h.restarts = atOnce, restarts
+		h.play(t, time.Hour)
+		held := h.last.Explain("c05")
+		if text := held.String(); !strings.Contains(text, "give up c00") {
+			t.Errorf("the explanation names no way to give c00 up: %s", text)
+		}
+		h.options.Uncounted = []string{"c00"}
+		if r := h.step(t); r.Breach != nil || len(r.Left) != 0 || len(r.Start) != 1 || len(r.Record.Left) != 0 {
+			t.Errorf("%v, left %v, record %v", r, r.Left, r.Record)
+		}
+	})
+}
+
+// R46: a failure that is tolerated keeps its slot where there is no deadline, whatever happens to the cluster and its object.
+func TestAToleratedFailureKeepsItsSlot(t *testing.T) {
+	both(t, func(t *testing.T, atOnce, restarts bool) {
+		fails := func(string, time.Duration) (status.RolloutStatus, bool) { return status.Failed, true }
+		h := newCutting(20, progressive("1", config("3", "", 0)), fails, rollout.Options{})
+		h.atOnce, h.restarts = atOnce, restarts
+		exposure, err := exposure.Of(h.strategy, selecting(t, false, h.fleet...), exposure.Span{}, now, rollout.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if h.play(t, time.Hour); len(h.got) > exposure.Exposed {
+			t.Errorf("%d have it, want at most %d", len(h.got), exposure.Exposed)
+		}
+	})
+}
+
+// R36, R46: starts of clusters that left count within the span, from their objects or from the record.
+func TestStartsOfClustersThatLeftCount(t *testing.T) {
+	both(t, func(t *testing.T, atOnce, restarts bool) {
+		leaves := func(_ string, since time.Duration) (status.RolloutStatus, bool) {
+			return status.Succeeded, since >= time.Minute
+		}
+		h := newCutting(20, progressive("5", config("", "10m", 0)), leaves, rollout.Options{MaxStarts: &rollout.StartLimit{Count: 1, Per: metav1.Duration{Duration: time.Hour}}})
+		h.atOnce, h.restarts, h.dropped = atOnce, restarts, time.Minute
+		if h.play(t, 3*time.Hour); h.starts != 3 {
+			t.Errorf("%d starts within three hours, want 3", h.starts)
+		}
+	})
+}
+
+// R46: where some clusters in flight are missing in every second call, no more are in flight than may be.
+func TestClustersThatAreMissingInEverySecondCall(t *testing.T) {
+	strategy := progressive("5", config("", "", 0))
+	var last *rollout.Result
+	works := map[string]bool{}
+	for call := range 40 {
+		var selected []string
+		var reports []status.Report
+		for i := range 40 {
+			name := fmt.Sprintf("c%02d", i)
+			if works[name] {
+				reports = append(reports, status.Report{Cluster: name, Status: status.Progressing, Applied: now})
+			}
+			if !works[name] || call%2 == 0 {
+				selected = append(selected, name)
+			}
+		}
+		r, err := rollout.Plan(strategy, selecting(t, false, selected...), reports, now, rollout.Options{RemoveAfter: metav1.Duration{Duration: time.Minute}, Previous: last})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range r.Start {
+			works[c.Name] = true
+		}
+		if last = r; len(works) != 5 {
+			t.Fatalf("call %d: %d are in flight, want 5: %v", call, len(works), r)
+		}
+	}
+}
+
+// R46: while a failing cluster is missing for one call, nothing is complete or known good, and the rollout can be aborted.
+func TestNothingIsKnownGoodWhileAFailingClusterIsMissing(t *testing.T) {
+	strategy := progressive("1", config("1", "10m", 0))
+	var last *rollout.Result
+	reports := []status.Report{
+		{Cluster: "a", Status: status.Succeeded, LastTransitionTime: now.Add(-time.Hour)},
+		{Cluster: "b", Status: status.TimeOut, LastTransitionTime: now},
+		{Cluster: "c", Status: status.TimeOut, LastTransitionTime: now},
+	}
+	for call, selected := range [][]string{{"a", "b", "c"}, {"a"}, {"a", "b", "c"}} {
+		r, err := rollout.Plan(strategy, selecting(t, false, selected...), reports, now, rollout.Options{RemoveAfter: metav1.Duration{Duration: time.Minute}, Previous: last})
+		if err != nil {
+			t.Fatal(err)
+		}
+		last = r
+		s := r.Summary()
+		revisions := status.Revisions{CurrentRevision: "v1", UpdateRevision: "v2"}
+		revisions.Complete(s)
+		if s.Aggregate() != status.Failed || revisions.CurrentRevision != "v1" || call == 1 && s.Left != 2 {
+			t.Errorf("call %d: %v, %v, current %s", call, s.Aggregate(), s.Counts, revisions.CurrentRevision)
+		}
+		if aborted := revisions.Abort(now); !aborted {
+			t.Errorf("call %d: Abort refuses", call)
+		}
+	}
+}
+
+// R47: a cluster that left a mandatory group counts there, also where the groups were half written in the result before, and
+// showed it elsewhere. After a restart half written groups are all that is known, and so nobody knows its group.
+func TestHalfWrittenGroupsDoNotTellWhereAClusterWas(t *testing.T) {
+	read := func(selected int32, decisions ...*clusterv1beta1.PlacementDecision) *grouping.Groups {
+		placement := &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: "apps", Name: "fleet"}}
+		placement.Status.NumberOfSelectedClusters = selected
+		groups, err := grouping.Read(placement, decisions)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return groups
+	}
+	strategy := clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.Progressive, Progressive: &clusterv1alpha1.RolloutProgressive{
+		RolloutConfig: clusterv1alpha1.RolloutConfig{MaxFailures: intstr.FromInt32(9)},
+		MandatoryDecisionGroups: clusterv1alpha1.MandatoryDecisionGroups{
+			MandatoryDecisionGroups: []clusterv1alpha1.MandatoryDecisionGroup{{GroupName: "canary"}}},
+	}}
+	reports := []status.Report{{Cluster: "a", Status: status.TimeOut, LastTransitionTime: noon(), Applied: noon()}}
+	all := []*grouping.Groups{
+		read(3, decision(0, "canary", "a"), decision(1, "", "b", "c")),
+		read(3, decision(1, "", "a", "b")), // half written: a seems to have moved
+		read(2, decision(1, "", "b", "c")),
+	}
+	canary, unknown := grouping.Key{Name: "canary"}, grouping.Key{Index: -1}
+	for restarts, want := range map[bool]grouping.Key{false: canary, true: unknown} {
+		planner, err := rollout.NewPlanner(strategy, nil, rollout.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := planner.Report(reports...); err != nil {
+			t.Fatal(err)
+		}
+		seen := all
+		if restarts {
+			seen = all[1:]
+		}
+		var last *rollout.Result
+		for _, groups := range seen {
+			if last, err = rollout.Plan(strategy, groups, reports, noon(), rollout.Options{Previous: last}); err != nil {
+				t.Fatal(err)
+			}
+			planner.SetGroups(groups)
+			if got := planner.Result(noon()).String(); got != last.String() {
+				t.Errorf("the planner says %s, want %s", got, last)
+			}
+		}
+		if last.Breach == nil || last.Breach.Group != want || len(last.Start) > 0 {
+			t.Errorf("restarts %v: %v, want it stopped by a in %v", restarts, last, want)
+		}
+	}
+}
+
+// R47, R50: after a restart half written groups tell at least which part a cluster was in. So it holds up no other part, also
+// none that was never complete.
+func TestHalfWrittenGroupsTellWhichPartAClusterWasIn(t *testing.T) {
+	strategy := clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.ProgressivePerGroup, ProgressivePerGroup: &clusterv1alpha1.RolloutProgressivePerGroup{}}
+	reports := []status.Report{{Cluster: "a", Status: status.TimeOut, LastTransitionTime: noon(), Applied: noon()}}
+	var last [2]*rollout.Result
+	for _, step := range [][2]*grouping.Groups{
+		{selecting(t, true, "a", "x"), nil},
+		{selecting(t, false, "x"), selecting(t, false, "b")},
+	} {
+		parts, err := grouping.Apart(grouping.PlacementGroups{Placement: "p", Groups: step[0]}, grouping.PlacementGroups{Placement: "q", Groups: step[1]})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, groups := range parts {
+			if last[i], err = rollout.Plan(strategy, groups, reports, noon(), rollout.Options{RemoveAfter: metav1.Duration{Duration: time.Minute}, Previous: last[i]}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if b := last[0].Breach; b == nil || b.Group.Index >= 0 || len(last[0].Start) > 0 {
+		t.Errorf("its part: %v", last[0])
+	}
+	if last[1].Breach != nil || len(last[1].Start) != 1 {
+		t.Errorf("the other part: %v", last[1])
+	}
+}

@@ -22,6 +22,7 @@ import (
 	"github.com/cohort-ocm/cohort/grouping"
 	"github.com/cohort-ocm/cohort/internal/scene"
 	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/rollout/exposure"
 	"github.com/cohort-ocm/cohort/status"
 )
 
@@ -64,7 +65,7 @@ type stage struct {
 	size       *intstr.IntOrString
 	selected   int
 	strategy   clusterv1alpha1.RolloutStrategy
-	options    map[string]rollout.Option
+	options    map[string]rollout.Options
 	grace      time.Duration
 	gone       []string
 	reports    map[string][]status.Report
@@ -91,7 +92,7 @@ func TestScenes(t *testing.T) {
 
 func newStage() *stage {
 	return &stage{
-		decisions: map[string][]*clusterv1beta1.PlacementDecision{}, options: map[string]rollout.Option{},
+		decisions: map[string][]*clusterv1beta1.PlacementDecision{}, options: map[string]rollout.Options{},
 		reports: map[string][]status.Report{}, now: now, planner: &rollout.Planner{}, told: map[string][]status.Report{},
 	}
 }
@@ -126,7 +127,7 @@ func (s *stage) do(c scene.Command) (string, error) {
 	for _, cluster := range slices.Sorted(maps.Keys(s.reports)) {
 		reports = append(reports, s.reports[cluster]...)
 	}
-	result, err := rollout.Plan(s.strategy, groups, reports, s.now, s.opts()...)
+	result, err := rollout.Plan(s.strategy, groups, reports, s.now, s.opts())
 	if err != nil {
 		return "", err
 	}
@@ -173,18 +174,21 @@ func (s *stage) expose(c scene.Command, groups *grouping.Groups) (string, error)
 		times = append(times, d)
 	}
 	if c.Name == "limit" {
-		var b rollout.Bounds
+		var b exposure.Bounds
 		b.Exposed, _ = strconv.Atoi(c.Args[0])
 		b.Finish = append(times, 0)[1]
-		l, err := rollout.Limit(s.strategy, groups, rollout.Span{Shortest: 30 * time.Minute, Longest: 30 * time.Minute}, s.now, b, s.opts()...)
+		l, err := exposure.Limit(s.strategy, groups, exposure.Span{Shortest: 30 * time.Minute, Longest: 30 * time.Minute}, s.now, b, s.opts())
 		return l.String(), err
 	}
-	e, err := rollout.Expose(s.strategy, groups, rollout.Span{Shortest: times[0], Longest: times[1]}, s.now, s.opts()...)
+	e, err := exposure.Of(s.strategy, groups, exposure.Span{Shortest: times[0], Longest: times[1]}, s.now, s.opts())
 	lines := []string{e.String()}
 	for _, stage := range e.Stages {
 		lines = append(lines, stage.String())
 	}
 	for _, w := range e.Warnings {
+		lines = append(lines, "warning: "+w.String())
+	}
+	for _, w := range e.Weaknesses {
 		lines = append(lines, "warning: "+w.String())
 	}
 	return strings.Join(lines, "\n"), err
@@ -217,7 +221,7 @@ func explain(e rollout.Explanation) string {
 		}
 		for _, r := range l.Remedies {
 			if r.Type == rollout.RemedyWait {
-				lines = append(lines, "  ends by itself at "+r.At.Format(time.RFC3339))
+				lines = append(lines, "  "+r.String())
 			}
 		}
 	}
@@ -240,7 +244,7 @@ func summarize(s status.Summary, now time.Time) string {
 }
 
 func (s *stage) next(groups *grouping.Groups) (string, error) {
-	if err := s.planner.SetStrategy(s.strategy, s.opts()...); err != nil {
+	if err := s.planner.SetStrategy(s.strategy, s.opts()); err != nil {
 		return "", err
 	}
 	s.planner.SetGroups(groups)
@@ -260,13 +264,14 @@ func (s *stage) next(groups *grouping.Groups) (string, error) {
 	return s.planner.Next(s.now).String(), nil
 }
 
-func (s *stage) opts() []rollout.Option {
-	var opts []rollout.Option
+func (s *stage) opts() rollout.Options {
+	var opts rollout.Options
 	for _, key := range slices.Sorted(maps.Keys(s.options)) {
-		opts = append(opts, s.options[key])
+		opts = merged(opts, s.options[key])
 	}
-	if s.grace > 0 {
-		opts = append(opts, rollout.RemoveAfter(s.grace, s.last))
+	if s.grace > 0 || s.last != nil {
+		opts.RemoveAfter = metav1.Duration{Duration: s.grace}
+		opts.Previous = s.last
 	}
 	return opts
 }
@@ -328,46 +333,50 @@ func (s *stage) change(line string) error {
 		s.now = now.Truncate(24 * time.Hour).Add(time.Duration(at.Hour())*time.Hour + time.Duration(at.Minute())*time.Minute)
 		return err
 	case "paused":
-		s.options["paused"] = rollout.Paused()
+		s.options["paused"] = rollout.Options{Paused: true}
 	case "resumed":
 		delete(s.options, "paused")
 	case "failedFreesSlot":
-		s.options["failed"] = rollout.FailedFreesSlot()
+		s.options["failed"] = rollout.Options{FailedFreesSlot: true}
 	case "maxConcurrencyPerGroup":
-		s.options["perGroup"] = rollout.MaxConcurrencyPerGroup(intstr.Parse(rest))
+		s.options["perGroup"] = rollout.Options{MaxConcurrencyPerGroup: intstr.Parse(rest)}
 	case "uncounted":
-		s.options["uncounted"] = rollout.Uncounted(of(clustersIn(rest)...))
+		s.options["uncounted"] = rollout.Options{Uncounted: clustersIn(rest)}
 	case "failedBefore":
-		s.options["failedBefore"] = rollout.FailedBefore(of(clustersIn(rest)...))
+		s.options["failedBefore"] = rollout.Options{FailedBefore: clustersIn(rest)}
 	case "attempt":
 		n, err := strconv.Atoi(rest)
-		s.options["attempt"] = rollout.Attempt(n)
+		s.options["attempt"] = rollout.Options{Attempt: n}
 		return err
 	case "removeAfter":
 		grace, err := time.ParseDuration(rest)
 		s.grace = grace
 		return err
+	case "recordMore":
+		n, err := strconv.Atoi(rest)
+		s.options["remember"] = rollout.Options{Memory: &rollout.Memory{Version: "v", Record: status.Record{Version: "v", More: n}}}
+		return err
 	case "gone":
 		s.gone = clustersIn(rest)
 	case "maxRemoved":
-		s.options["maxRemoved"] = rollout.MaxRemoved(intstr.Parse(rest))
+		s.options["maxRemoved"] = rollout.Options{MaxRemoved: ptr(intstr.Parse(rest))}
 	case "order":
-		s.options["order"] = rollout.Order(func(a, b string) int { return cmp.Compare(b, a) })
+		s.options["order"] = rollout.Options{Order: func(a, b string) int { return cmp.Compare(b, a) }}
 	case "waitBetweenGroups":
 		d, err := time.ParseDuration(rest)
-		s.options["waitBetweenGroups"] = rollout.WaitBetweenGroups(d)
+		s.options["waitBetweenGroups"] = rollout.Options{WaitBetweenGroups: metav1.Duration{Duration: d}}
 		return err
 	case "ramp":
 		initial, err := strconv.Atoi(rest)
-		s.options["ramp"] = rollout.Ramp(initial)
+		s.options["ramp"] = rollout.Options{Ramp: ptr(initial)}
 		return err
 	case "maxStarts":
 		n, err := strconv.Atoi(words[1])
 		per, err2 := time.ParseDuration(words[2])
-		s.options["maxStarts"] = rollout.MaxStarts(n, per)
+		s.options["maxStarts"] = rollout.Options{MaxStarts: &rollout.StartLimit{Count: n, Per: metav1.Duration{Duration: per}}}
 		return errors.Join(err, err2)
 	case "groupOrder":
-		s.options["groupOrder"] = rollout.GroupOrder(orderIn(rest))
+		s.options["groupOrder"] = rollout.Options{GroupOrder: orderIn(rest)}
 	case "closed", "open":
 		return s.gate(words[0], rest)
 	case "applied":
@@ -488,8 +497,8 @@ func (s *stage) gate(what, text string) error {
 	if err != nil {
 		return err
 	}
-	delete(s.options, "gate "+fields[0])
-	if what == "open" {
+	if what == "open" { // all gates before the group
+		maps.DeleteFunc(s.options, func(option string, _ rollout.Options) bool { return strings.HasPrefix(option, "gate "+fields[0]+":") })
 		return nil
 	}
 	var g rollout.Gate
@@ -505,7 +514,7 @@ func (s *stage) gate(what, text string) error {
 		}
 		g.Opens = now.Truncate(24 * time.Hour).Add(time.Duration(at.Hour())*time.Hour + time.Duration(at.Minute())*time.Minute)
 	}
-	s.options["gate "+fields[0]] = rollout.Closed(key, g)
+	s.options["gate "+fields[0]+": "+g.Name] = rollout.Options{Gates: []rollout.ClosedGate{{Group: key, Gate: g}}}
 	return nil
 }
 

@@ -23,7 +23,7 @@ func BenchmarkPlanner(b *testing.B) {
 			if strategy.Progressive != nil {
 				strategy.Progressive.MaxConcurrency = intstr.FromInt32(int32(n / 50))
 			}
-			p, err := rollout.NewPlanner(strategy, groups)
+			p, err := rollout.NewPlanner(strategy, groups, rollout.Options{})
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -60,7 +60,7 @@ func BenchmarkPlannerMemory(b *testing.B) {
 			for b.Loop() {
 				runtime.GC()
 				runtime.ReadMemStats(&before)
-				p, err := rollout.NewPlanner(strategies(n)[1], f.read())
+				p, err := rollout.NewPlanner(strategies(n)[1], f.read(), rollout.Options{})
 				if err != nil {
 					b.Fatal(err)
 				}

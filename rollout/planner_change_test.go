@@ -16,7 +16,7 @@ import (
 // A change of a report takes its timer along, and time may go back.
 func TestPlannerAndItsTimers(t *testing.T) {
 	groups := newFleet(t).group("", "a", "b").read()
-	p, err := rollout.NewPlanner(all("10m"), groups)
+	p, err := rollout.NewPlanner(all("10m"), groups, rollout.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,11 +47,11 @@ func TestPlannerAndItsTimers(t *testing.T) {
 func TestPlannerSharesNothing(t *testing.T) {
 	groups := newFleet(t).group("", "a", "b", "c", "d").read()
 	two := progressive("2", config("", "", 0))
-	p, err := rollout.NewPlanner(two, groups, nil)
+	p, err := rollout.NewPlanner(two, groups, rollout.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := p.Report(status.Report{Cluster: "y"}, status.Report{Cluster: "z"}); err != nil {
+	if err := p.Report(status.Report{Cluster: "y", Status: status.Succeeded}, status.Report{Cluster: "z", Status: status.Skip}); err != nil {
 		t.Fatal(err)
 	}
 	starts := func(rule string, n int) {
@@ -70,7 +70,7 @@ func TestPlannerSharesNothing(t *testing.T) {
 	starts("R11 the strategy of NewPlanner", 2)
 
 	three := progressive("3", config("", "", 0))
-	if err := p.SetStrategy(three); err != nil {
+	if err := p.SetStrategy(three, rollout.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	three.Progressive.MaxConcurrency = intstr.FromInt32(1)
@@ -92,7 +92,7 @@ func skewed(t *testing.T, now time.Time, d time.Duration) time.Time {
 // R4 uses the wall clock, as reports do, in Plan and Planner alike.
 func TestMonotonicReadingsHaveNoSay(t *testing.T) {
 	groups := newFleet(t).group("", "a", "b").read()
-	p, err := rollout.NewPlanner(all("10m"), groups)
+	p, err := rollout.NewPlanner(all("10m"), groups, rollout.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +113,7 @@ func TestMonotonicReadingsHaveNoSay(t *testing.T) {
 		// The wall clock was set back by 5 minutes and 6 have passed since.
 		{skewed(t, start.Add(6*time.Minute), 5*time.Minute), "in flight a b; recheck after 4m0s"},
 	} {
-		plan, err := rollout.Plan(all("10m"), groups, reports, c.at)
+		plan, err := rollout.Plan(all("10m"), groups, reports, c.at, rollout.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -129,7 +129,7 @@ func TestMonotonicReadingsOfGatesHaveNoSay(t *testing.T) {
 	groups := newFleet(t).group("", "a").read()
 	start := time.Now()
 	opens := start.Add(10 * time.Minute)
-	gate := rollout.Closed(groups.Key(0), rollout.Gate{Opens: opens})
+	gate := rollout.Options{Gates: []rollout.ClosedGate{{Group: groups.Key(0), Gate: rollout.Gate{Opens: opens}}}}
 	p, err := rollout.NewPlanner(all(""), groups, gate)
 	if err != nil {
 		t.Fatal(err)
@@ -148,7 +148,7 @@ func TestMonotonicReadingsOfGatesHaveNoSay(t *testing.T) {
 // Order is asked when groups or strategy change, not for each answer.
 func TestPlannerAsksForTheOrderOnlyWhenItChanges(t *testing.T) {
 	asked := 0
-	order := rollout.Order(func(a, b string) int { asked++; return strings.Compare(b, a) })
+	order := rollout.Options{Order: func(a, b string) int { asked++; return strings.Compare(b, a) }}
 	p, err := rollout.NewPlanner(progressive("2", config("", "", 0)), newFleet(t).group("", "a", "b", "c").read(), order)
 	if err != nil {
 		t.Fatal(err)
@@ -171,7 +171,7 @@ func TestPlannerAsksForTheOrderOnlyWhenItChanges(t *testing.T) {
 
 // InFlight answers for the time that it is given, also before any other call.
 func TestInFlightIsAskedForATime(t *testing.T) {
-	p, err := rollout.NewPlanner(all("10m"), newFleet(t).group("", "a").read())
+	p, err := rollout.NewPlanner(all("10m"), newFleet(t).group("", "a").read(), rollout.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,7 +188,7 @@ func TestInFlightIsAskedForATime(t *testing.T) {
 
 // R27: what the caller applied is in flight, whatever is observed late.
 func TestPlannerRemembersWhatWasApplied(t *testing.T) {
-	p, err := rollout.NewPlanner(progressive("1", config("100%", "10m", 0)), newFleet(t).group("", "a", "b").read())
+	p, err := rollout.NewPlanner(progressive("1", config("100%", "10m", 0)), newFleet(t).group("", "a", "b").read(), rollout.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -233,5 +233,7 @@ func TestPlannerRemembersWhatWasApplied(t *testing.T) {
 	report(status.ToApply, "", "")
 	want("R8 and another version is wanted", "start a; 1 held: 1 of 1 slot taken: a starts now")
 	p.Applied("x", ago(t, "1m"))
-	want("R7 a cluster that is not selected", "start a; removed x; 1 held: 1 of 1 slot taken: a starts now")
+	want("R46 a cluster that is not selected", "removed x; 2 held: 1 of 1 slot taken: x (left) has not answered, times out at 2026-11-21T12:09:00Z; recheck after 9m0s")
+	p.Forget("x")
+	want("R46 its object is gone", "start a; 1 held: 1 of 1 slot taken: a starts now")
 }

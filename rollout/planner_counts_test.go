@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
 	"github.com/cohort-ocm/cohort/rollout"
@@ -18,9 +19,9 @@ func TestAPlannersCountsFollowEachChange(t *testing.T) {
 	undated := status.Report{Cluster: "c", Status: status.Progressing}
 	kinds := slices.Concat(nineKinds, rareKinds[2:5])
 	groups := newFleet(t).group("canary", "a", "b").group("", "c", "d", "e").read()
-	for name, option := range map[string]rollout.Option{
-		"FailedBefore": rollout.FailedBefore(of("a")), "Uncounted": rollout.Uncounted(of("a")),
-		"MaxStarts": rollout.MaxStarts(2, 5*time.Minute), "WaitBetweenGroups": rollout.WaitBetweenGroups(15 * time.Minute),
+	for name, option := range map[string]rollout.Options{
+		"FailedBefore": rollout.Options{FailedBefore: []string{"a"}}, "Uncounted": rollout.Options{Uncounted: []string{"a"}},
+		"MaxStarts": rollout.Options{MaxStarts: &rollout.StartLimit{Count: 2, Per: metav1.Duration{Duration: 5 * time.Minute}}}, "WaitBetweenGroups": rollout.Options{WaitBetweenGroups: metav1.Duration{Duration: 15 * time.Minute}},
 	} {
 		for _, strategy := range []clusterv1alpha1.RolloutStrategy{progressive("4", config("1", "10m", 5*time.Minute)), perGroup(config("", "10m", 5*time.Minute))} {
 			for _, beside := range fewKinds[1:4] {

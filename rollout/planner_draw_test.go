@@ -5,6 +5,7 @@ import (
 	"time"
 	"unsafe"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 	"pgregory.net/rapid"
@@ -88,36 +89,41 @@ func drawStrategy(t *rapid.T) clusterv1alpha1.RolloutStrategy {
 }
 
 // drawNames gives a predicate of some of the clusters.
-func drawNames(t *rapid.T, what string) func(string) bool {
+func drawNames(t *rapid.T, what string) (names []string) {
 	some := rapid.IntRange(0, 1<<len(clusterNames)-1).Draw(t, what)
-	return func(name string) bool { return some>>slices.Index(clusterNames, name)&1 == 1 }
+	for i, name := range clusterNames {
+		if some>>i&1 == 1 {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
-func drawOptions(t *rapid.T) []rollout.Option {
+func drawOptions(t *rapid.T) rollout.Options {
 	gate := rollout.Gate{Name: "window", Opens: drawTime(t, "opens", start, 0, 90)}
 	bound := rapid.SampledFrom([]intstr.IntOrString{intstr.FromInt32(0), intstr.FromInt32(1), intstr.FromString("30%")}).Draw(t, "maxRemoved")
-	var chosen []rollout.Option
+	var chosen rollout.Options
 	for _, o := range []struct {
 		name   string
-		option rollout.Option
+		option rollout.Options
 	}{
-		{"Paused", rollout.Paused()},
-		{"FailedFreesSlot", rollout.FailedFreesSlot()},
-		{"MaxConcurrencyPerGroup", rollout.MaxConcurrencyPerGroup(intstr.FromInt32(1))},
-		{"Order", rollout.Order(func(a, b string) int { return int(b[0])%3 - int(a[0])%3 })},
-		{"Closed until", rollout.Closed(grouping.Key{Index: 0}, gate)},
-		{"Closed", rollout.Closed(grouping.Key{Index: 1, Name: "canary"}, rollout.Gate{Name: "approval"})},
-		{"Closed by index", rollout.Closed(grouping.Key{Index: 1}, rollout.Gate{Opens: gate.Opens.Add(10 * time.Second)})},
-		{"MaxRemoved", rollout.MaxRemoved(bound)},
-		{"Uncounted", rollout.Uncounted(drawNames(t, "uncounted"))},
-		{"FailedBefore", rollout.FailedBefore(drawNames(t, "failed before"))},
-		{"GroupOrder", rollout.GroupOrder(rapid.SampledFrom([]map[string][]string{nil, {"canary": {""}}, {"": {"canary"}}}).Draw(t, "group order"))},
-		{"WaitBetweenGroups", rollout.WaitBetweenGroups(time.Duration(rapid.IntRange(0, 90).Draw(t, "wait")) * time.Second)},
-		{"Ramp", rollout.Ramp(rapid.IntRange(1, 3).Draw(t, "ramp"))},
-		{"MaxStarts", rollout.MaxStarts(rapid.IntRange(1, 3).Draw(t, "starts"), time.Duration(rapid.IntRange(1, 80).Draw(t, "per"))*time.Second)},
+		{"Paused", rollout.Options{Paused: true}},
+		{"FailedFreesSlot", rollout.Options{FailedFreesSlot: true}},
+		{"MaxConcurrencyPerGroup", rollout.Options{MaxConcurrencyPerGroup: intstr.FromInt32(1)}},
+		{"Order", rollout.Options{Order: func(a, b string) int { return int(b[0])%3 - int(a[0])%3 }}},
+		{"Closed until", rollout.Options{Gates: []rollout.ClosedGate{{Group: grouping.Key{Index: 0}, Gate: gate}}}},
+		{"Closed", rollout.Options{Gates: []rollout.ClosedGate{{Group: grouping.Key{Index: 1, Name: "canary"}, Gate: rollout.Gate{Name: "approval"}}}}},
+		{"Closed by index", rollout.Options{Gates: []rollout.ClosedGate{{Group: grouping.Key{Index: 1}, Gate: rollout.Gate{Opens: gate.Opens.Add(10 * time.Second)}}}}},
+		{"MaxRemoved", rollout.Options{MaxRemoved: ptr(bound)}},
+		{"Uncounted", rollout.Options{Uncounted: drawNames(t, "uncounted")}},
+		{"FailedBefore", rollout.Options{FailedBefore: drawNames(t, "failed before")}},
+		{"GroupOrder", rollout.Options{GroupOrder: rapid.SampledFrom([]rollout.GroupOrder{{}, {"canary": {""}}, {"": {"canary"}}}).Draw(t, "group order")}},
+		{"WaitBetweenGroups", rollout.Options{WaitBetweenGroups: metav1.Duration{Duration: time.Duration(rapid.IntRange(0, 90).Draw(t, "wait")) * time.Second}}},
+		{"Ramp", rollout.Options{Ramp: ptr(rapid.IntRange(1, 3).Draw(t, "ramp"))}},
+		{"MaxStarts", rollout.Options{MaxStarts: &rollout.StartLimit{Count: rapid.IntRange(1, 3).Draw(t, "starts"), Per: metav1.Duration{Duration: time.Duration(rapid.IntRange(1, 80).Draw(t, "per")) * time.Second}}}},
 	} {
 		if rapid.IntRange(0, 3).Draw(t, o.name) == 0 {
-			chosen = append(chosen, o.option)
+			chosen = merged(chosen, o.option)
 		}
 	}
 	return chosen
@@ -135,6 +141,23 @@ func drawReport(t *rapid.T, cluster string, now time.Time) status.Report {
 	if rapid.IntRange(0, 2).Draw(t, "knows its write") > 0 {
 		r.Applied = drawTime(t, "applied", now, -70, 5)
 	}
+	if rapid.IntRange(0, 3).Draw(t, "answer is noted") == 0 {
+		r.Answered = drawTime(t, "answered", now, -70, 5)
+	}
 	r.Attempt = max(0, rapid.IntRange(-2, 2).Draw(t, "attempt"))
+	r.Deleting = rapid.IntRange(0, 3).Draw(t, "deleting") == 0
+	return r
+}
+
+// drawRecord gives a record of some clusters, about a version that may be another one.
+func drawRecord(t *rapid.T, now time.Time) status.Record {
+	r := status.Record{Version: rapid.SampledFrom([]string{"v2", "v2", "v1"}).Draw(t, "version"), Attempt: rapid.IntRange(0, 1).Draw(t, "attempt of the record")}
+	r.More = max(0, rapid.IntRange(-8, 1).Draw(t, "more"))
+	for _, cluster := range clusterNames {
+		if rapid.IntRange(0, 2).Draw(t, "recorded") == 0 {
+			key := grouping.Key{Index: int32(rapid.IntRange(-1, 2).Draw(t, "index"))}
+			r.Left = append(r.Left, status.Left{Report: drawReport(t, cluster, now), Group: key})
+		}
+	}
 	return r
 }

@@ -1,13 +1,11 @@
 package rollout_test
 
 import (
-	"errors"
 	"fmt"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
@@ -15,32 +13,6 @@ import (
 	"github.com/cohort-ocm/cohort/rollout"
 	"github.com/cohort-ocm/cohort/status"
 )
-
-// A webhook for users who write options, too, gets the errors one by one from what Unwrap gives. It puts each under the path of
-// the field that has the options.
-func ExampleNewPlanner() {
-	path := field.NewPath("spec", "options")
-	_, err := rollout.NewPlanner(clusterv1alpha1.RolloutStrategy{}, nil,
-		rollout.GroupOrder(map[string][]string{"prod": {"prod"}}), rollout.MaxStarts(0, time.Hour))
-
-	var errs field.ErrorList
-	if joined, ok := err.(interface{ Unwrap() []error }); ok {
-		for _, err := range joined.Unwrap() {
-			var fault *field.Error
-			if errors.As(err, &fault) {
-				under := *fault
-				under.Field = path.Child(fault.Field).String()
-				errs = append(errs, &under)
-			}
-		}
-	}
-	for _, err := range errs {
-		fmt.Println(err)
-	}
-	// Output:
-	// spec.options.groupOrder[prod]: Invalid value: "prod": must not come after itself: "prod" after "prod"
-	// spec.options.maxStarts: Invalid value: 0: must be at least 1
-}
 
 // A controller keeps a Planner for each of its objects, tells it what changed, and acts on what it says.
 func ExamplePlanner() {
@@ -59,7 +31,7 @@ func ExamplePlanner() {
 			RolloutConfig:  clusterv1alpha1.RolloutConfig{ProgressDeadline: "10m"},
 			MaxConcurrency: intstr.FromInt32(1),
 		},
-	}, groups)
+	}, groups, rollout.Options{})
 	if err != nil {
 		panic(err)
 	}

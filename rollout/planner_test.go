@@ -21,13 +21,18 @@ import (
 type planning struct {
 	planner  *rollout.Planner
 	strategy clusterv1alpha1.RolloutStrategy
-	options  []rollout.Option
+	options  rollout.Options
 	groups   *grouping.Groups
 	// reports are what was last reported of each cluster; applied is when its caller last said that it wrote.
 	reports map[string][]status.Report
 	applied map[string]write
-	attempt int // that is wanted
-	now     time.Time
+	tried   map[string]time.Time // when those failed that were tried again
+	attempt int                  // that is wanted
+	// Of who left: what is stored, the grace, and the last answer.
+	memory *rollout.Memory
+	grace  time.Duration
+	last   *rollout.Result
+	now    time.Time
 }
 
 // write is when a caller wrote, and in which attempt.
@@ -35,6 +40,14 @@ type write struct {
 	when    time.Time
 	attempt int
 	again   bool // at the time of the write before
+}
+
+// made is since when the cluster of a report has the version, or what the report has instead (R27).
+func made(r status.Report) time.Time {
+	if !r.Applied.IsZero() {
+		return r.Applied.Round(0)
+	}
+	return r.LastTransitionTime.Round(0)
 }
 
 // told takes in what one call of Report says of one cluster. What is older than the caller's own write speaks of the
@@ -58,15 +71,13 @@ func (p *planning) told(cluster string, reports ...status.Report) {
 // without Applied does not know of any write.
 func (p *planning) isOutdated(r status.Report) bool {
 	wrote, ok := p.applied[r.Cluster]
-	made := r.Applied.Round(0)
-	if made.IsZero() {
-		made = r.LastTransitionTime.Round(0)
-	}
+	made := made(r)
 	second := wrote.when.Truncate(time.Second)
 	earlier := r.Attempt < wrote.attempt && (made.Before(wrote.when) || wrote.again && made.Equal(wrote.when)) // R39: of the attempt before
 	// R39: what knows of no write is of the attempt before only where it is a failure.
 	if r.Applied.IsZero() {
-		earlier = r.Attempt < wrote.attempt && (r.Status == status.Failed || r.Status == status.TimeOut) && !made.After(wrote.when)
+		earlier = r.Attempt < wrote.attempt && (r.Status == status.Failed || r.Status == status.TimeOut) &&
+			(!made.After(wrote.when) || !made.After(p.tried[r.Cluster]))
 	}
 	return ok && (made.Before(second) || earlier || r.Status == status.ToApply && r.Applied.IsZero())
 }
@@ -81,7 +92,7 @@ func (p *planning) wrote(cluster string, when time.Time) {
 		is, since := r27(counts)
 		again = since.Equal(when)
 		if is != status.ToApply && !p.triesAgain(counts, when) { // R39: it stays in its attempt
-			attempt, later, again = counts.Attempt, !since.Before(when.Truncate(time.Second)), false
+			attempt, later, again = counts.Attempt, !made(counts).Before(when.Truncate(time.Second)), false
 		}
 	}
 	last := p.applied[cluster]
@@ -89,6 +100,12 @@ func (p *planning) wrote(cluster string, when time.Time) {
 		return
 	}
 	p.applied[cluster] = write{when, attempt, again || when.Equal(last.when)}
+	if len(known) > 0 {
+		counts := status.Merge(known...)
+		if is, since := r27(counts); (is == status.Failed || is == status.TimeOut) && p.triesAgain(counts, when) {
+			p.tried[cluster] = since
+		}
+	}
 	if later {
 		return
 	}
@@ -132,13 +149,21 @@ func difference[T any](want, got *T) string {
 	return ""
 }
 
-// check compares the planner with a plan from scratch, and its steps with its results.
+// opts are the options of Plan, with the result before, or of the planner, which remembers by itself.
+func (p *planning) opts(previous *rollout.Result) rollout.Options {
+	opts := p.options
+	opts.Attempt, opts.RemoveAfter.Duration, opts.Previous, opts.Memory = p.attempt, p.grace, previous, p.memory
+	return opts
+}
+
+// check compares the planner with a plan from scratch after the last answer, and its steps with its results.
 func (p *planning) check(t *rapid.T) {
-	reports := p.known()
-	want, err := rollout.Plan(p.strategy, p.groups, reports, p.now, p.options...)
+	reports, before := p.known(), p.last
+	want, err := rollout.Plan(p.strategy, p.groups, reports, p.now, p.opts(before))
 	if err != nil {
 		t.Fatal(err)
 	}
+	p.last = want
 	next := p.planner.Next(p.now)
 	inFlight := p.planner.InFlight(p.now)
 	got := p.planner.Result(p.now)
@@ -156,15 +181,16 @@ func (p *planning) check(t *rapid.T) {
 	if !reflect.DeepEqual(want.InFlight, inFlight) {
 		t.Fatalf("InFlight differs from Plan (-plan +planner):\n%s", cmp.Diff(want.InFlight, inFlight))
 	}
-	p.checkClock(t, reports, want)
+	p.checkClock(t, reports, want, before)
 }
 
 // checkClock: monotonic readings have no say, since reports come from other clocks (R4).
-func (p *planning) checkClock(t *rapid.T, reports []status.Report, want *rollout.Result) {
+func (p *planning) checkClock(t *rapid.T, reports []status.Report, want, before *rollout.Result) {
 	for i := range reports {
-		reports[i].LastTransitionTime, reports[i].Applied = reports[i].LastTransitionTime.Round(0), reports[i].Applied.Round(0)
+		r := &reports[i]
+		r.LastTransitionTime, r.Applied, r.Answered = r.LastTransitionTime.Round(0), r.Applied.Round(0), r.Answered.Round(0)
 	}
-	bare, err := rollout.Plan(p.strategy, p.groups, reports, p.now.Round(0), p.options...)
+	bare, err := rollout.Plan(p.strategy, p.groups, reports, p.now.Round(0), p.opts(before))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -177,7 +203,7 @@ func (p *planning) checkClock(t *rapid.T, reports []status.Report, want *rollout
 // its warnings).
 func TestPlannerEqualsPlanAfterAnyChanges(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		p := &planning{planner: &rollout.Planner{}, reports: map[string][]status.Report{}, applied: map[string]write{}, now: start}
+		p := &planning{planner: &rollout.Planner{}, reports: map[string][]status.Report{}, applied: map[string]write{}, tried: map[string]time.Time{}, now: start}
 		must := func(err error) {
 			if err != nil {
 				t.Fatal(err)
@@ -190,8 +216,18 @@ func TestPlannerEqualsPlanAfterAnyChanges(t *testing.T) {
 		setStrategy := func(t *rapid.T) {
 			p.strategy, p.options = drawStrategy(t), drawOptions(t)
 			p.attempt = max(0, rapid.IntRange(-3, 2).Draw(t, "attempt"))
-			p.options = append(p.options, rollout.Attempt(p.attempt))
-			must(p.planner.SetStrategy(p.strategy, p.options...))
+			p.grace = rapid.SampledFrom([]time.Duration{0, 0, 20 * time.Second}).Draw(t, "grace")
+			must(p.planner.SetStrategy(p.strategy, p.opts(nil)))
+		}
+		remember := func(t *rapid.T) {
+			p.memory = &rollout.Memory{Version: "v2", AtOnce: rapid.Bool().Draw(t, "at once")}
+			if p.last != nil {
+				p.memory.Record = p.last.Record
+			}
+			if rapid.IntRange(0, 3).Draw(t, "drawn") == 0 {
+				p.memory.Record = drawRecord(t, p.now)
+			}
+			must(p.planner.SetStrategy(p.strategy, p.opts(nil)))
 		}
 		setGroups(t)
 		setStrategy(t)
@@ -219,6 +255,7 @@ func TestPlannerEqualsPlanAfterAnyChanges(t *testing.T) {
 				name := cluster.Draw(t, "cluster")
 				delete(p.reports, name)
 				delete(p.applied, name)
+				delete(p.tried, name)
 				p.planner.Forget(name)
 			},
 			"applied": func(t *rapid.T) {
@@ -228,8 +265,18 @@ func TestPlannerEqualsPlanAfterAnyChanges(t *testing.T) {
 			},
 			"groups":   setGroups,
 			"strategy": setStrategy,
-			"later":    func(t *rapid.T) { p.now = p.now.Add(time.Duration(rapid.IntRange(1, 40).Draw(t, "s")) * time.Second) },
-			"earlier":  func(t *rapid.T) { p.now = p.now.Add(-time.Duration(rapid.IntRange(1, 40).Draw(t, "s")) * time.Second) },
+			"remember": remember,
+			"store":    remember,
+			"forget the record": func(t *rapid.T) {
+				p.memory = nil
+				must(p.planner.SetStrategy(p.strategy, p.opts(nil)))
+			},
+			"groups twice": func(t *rapid.T) {
+				setGroups(t)
+				setGroups(t)
+			},
+			"later":   func(t *rapid.T) { p.now = p.now.Add(time.Duration(rapid.IntRange(1, 40).Draw(t, "s")) * time.Second) },
+			"earlier": func(t *rapid.T) { p.now = p.now.Add(-time.Duration(rapid.IntRange(1, 40).Draw(t, "s")) * time.Second) },
 			"set back": func(t *rapid.T) {
 				d := time.Duration(rapid.IntRange(1, 40).Draw(t, "s")) * time.Second
 				p.now = ranAhead(p.now.Add(-d), d)
@@ -244,7 +291,7 @@ func TestPlannerEqualsPlanAfterAnyChanges(t *testing.T) {
 func TestPlannerRefusesMisuse(t *testing.T) {
 	var p rollout.Planner
 	p.SetGroups(newFleet(t).group("", "a", "b").read())
-	if err := p.SetStrategy(clusterv1alpha1.RolloutStrategy{Type: "Sideways"}); err == nil {
+	if err := p.SetStrategy(clusterv1alpha1.RolloutStrategy{Type: "Sideways"}, rollout.Options{}); err == nil {
 		t.Error("R18: SetStrategy took an unknown type")
 	}
 	if err := p.Report(status.Report{Cluster: "a", Status: status.Succeeded}, status.Report{}); err == nil {
@@ -258,7 +305,7 @@ func TestPlannerRefusesMisuse(t *testing.T) {
 // TestZeroPlannerIsAllOverNoGroups: it works, and nobody is removed by it before it knows the groups (R7).
 func TestZeroPlannerIsAllOverNoGroups(t *testing.T) {
 	var p rollout.Planner
-	if next := p.Next(now); len(next.Start) > 0 || next.Counts != (status.Counts{}) {
+	if next := p.Next(now); len(next.Start) > 0 || next.Counts != (status.Counts{Partial: true}) {
 		t.Errorf("Next = %v", next)
 	}
 	if err := p.Report(status.Report{Cluster: "a", Status: status.Succeeded}); err != nil {
@@ -282,7 +329,7 @@ func TestPlannerIsSafeForConcurrentUse(t *testing.T) {
 	groups := newFleet(t).group("", clusterNames...).read()
 	var p rollout.Planner
 	p.SetGroups(groups)
-	if err := p.SetStrategy(progressive("2", config("", "", 0))); err != nil {
+	if err := p.SetStrategy(progressive("2", config("", "", 0)), rollout.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	var wg sync.WaitGroup

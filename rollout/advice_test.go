@@ -2,9 +2,11 @@ package rollout_test
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/cohort-ocm/cohort/internal/exhaustive"
 	"github.com/cohort-ocm/cohort/rollout"
@@ -17,67 +19,136 @@ func TestFollowingTheAdviceWorks(t *testing.T) {
 	worlds, remedies := 0, map[rollout.RemedyType]int{}
 	advisedFleets(t, exhaustive.Of(2, 3), func(h *advised) {
 		worlds++
-		r, err := h.plan()
-		if err != nil {
-			t.Fatal(err)
-		}
-		all := map[string]rollout.Blocker{}
-		for _, b := range r.Blockers() {
-			all[b.Name] = b
-		}
-		for position := range h.groups.NumClusters() {
-			cluster := h.groups.Cluster(position)
-			disposition, hold, _ := r.Find(cluster)
-			e := r.Explain(cluster)
-			if (disposition == rollout.DispositionHeld) != (len(e) > 0) {
-				t.Fatalf("%v\n%v: %s is %s and its explanation is %q", h, r, cluster, disposition, e)
-			}
-			if len(e) == 0 {
-				continue
-			}
-			if first := e[0].Hold; withoutDetail(first) != withoutDetail(hold) {
-				t.Fatalf("%v\n%v: %s is held by %v and explained by %v", h, r, cluster, hold, first)
-			}
-			if twice := saidTwice(e); twice != "" {
-				t.Fatalf("%v\n%v: %s is told twice that %q:\n%v", h, r, cluster, twice, e)
-			}
-			told := 0
-			for _, l := range e {
-				if len(l.String()) > 1024 {
-					t.Errorf("%d bytes: %v", len(l.String()), l)
-				}
-				for _, b := range l.Blockers {
-					if all[b.Name].Holds < 1 {
-						t.Fatalf("%v\n%v: %s waits for %v, which is not among the blockers %v", h, r, cluster, b, all)
-					}
-				}
-				for _, remedy := range l.Remedies {
-					if told++; remedy.Type == rollout.RemedyCompleteGroups {
-						continue
-					}
-					remedies[remedy.Type]++
-					if name := h.answered(remedy); name != "" {
-						t.Fatalf("%v\n%v: %s is told to %v, and %s has answered", h, r, cluster, remedy, name)
-					}
-					after := h.clone()
-					after.follow(l, remedy)
-					next, err := after.plan()
-					if err != nil {
-						t.Fatal(err)
-					}
-					if !ended(l.Hold, r, next, cluster) && !(remedy.Type == rollout.RemedyReportTime && isKnown(l, next.Explain(cluster))) {
-						t.Fatalf("%v\n%v\n%s: %v\nafter %v:\n%v\n%v", h, r, cluster, e, remedy, next, next.Explain(cluster))
-					}
-				}
-			}
-			if told == 0 {
-				t.Fatalf("%v\n%v: nothing ends the wait of %s: %v", h, r, cluster, e)
-			}
-		}
+		h.check(t, remedies)
 	})
 	t.Logf("%d worlds, remedies followed: %v", worlds, remedies)
 	if len(remedies) != 10 {
 		t.Errorf("there are ten ways in which a wait ends without the groups, and %d were followed", len(remedies))
+	}
+}
+
+// check follows every remedy of the explanations of all clusters, and counts it. Where a remedy takes some of those that it names,
+// any of them will do.
+func (h *advised) check(t faultTeller, remedies map[rollout.RemedyType]int) {
+	r, err := h.plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]rollout.Blocker{}
+	for _, b := range r.Blockers() {
+		all[b.Name] = b
+	}
+	for position := range h.groups.NumClusters() {
+		cluster := h.groups.Cluster(position)
+		disposition, hold, _ := r.Find(cluster)
+		e := r.Explain(cluster)
+		if (disposition == rollout.DispositionHeld) != (len(e) > 0) {
+			t.Fatalf("%v\n%v: %s is %s and its explanation is %q", h, r, cluster, disposition, e)
+		}
+		if len(e) == 0 {
+			continue
+		}
+		if first := e[0].Hold; withoutDetail(first) != withoutDetail(hold) {
+			t.Fatalf("%v\n%v: %s is held by %v and explained by %v", h, r, cluster, hold, first)
+		}
+		if twice := saidTwice(e); twice != "" {
+			t.Fatalf("%v\n%v: %s is told twice that %q:\n%v", h, r, cluster, twice, e)
+		}
+		told := 0
+		for _, l := range e {
+			if len(l.String()) > 1024 {
+				t.Fatalf("%d bytes: %v", len(l.String()), l)
+			}
+			for _, b := range l.Blockers {
+				if all[b.Name].Holds < 1 {
+					t.Fatalf("%v\n%v: %s waits for %v, which is not among the blockers %v", h, r, cluster, b, all)
+				}
+			}
+			for _, remedy := range l.Remedies {
+				if told++; remedy.Type == rollout.RemedyCompleteGroups {
+					continue
+				}
+				remedies[remedy.Type]++
+				if name := h.answered(remedy); name != "" {
+					t.Fatalf("%v\n%v: %s is told to %v, and %s has answered", h, r, cluster, remedy, name)
+				}
+				if fault := h.checkStop(remedy); remedy.Type == rollout.RemedyWait && fault != "" {
+					t.Fatalf("%v\n%v\n%s: %v\n%v: %s", h, r, cluster, e, remedy, fault)
+				}
+				for names := range choices(remedy) {
+					after := h.clone()
+					after.follow(l, remedy, names)
+					next, err := after.plan()
+					if err != nil {
+						t.Fatal(err)
+					}
+					if !ended(l.Hold, r, next, cluster) && !(remedy.Type == rollout.RemedyReportTime && isKnown(l, next.Explain(cluster))) && !(remedy.Type == rollout.RemedyGiveUp && after.gaveUp(next.Explain(cluster))) {
+						t.Fatalf("%v\n%v\n%s: %v\nafter %v of %v:\n%v\n%v", h, r, cluster, e, remedy, names, next, next.Explain(cluster))
+					}
+				}
+			}
+		}
+		if told == 0 {
+			t.Fatalf("%v\n%v: nothing ends the wait of %s: %v", h, r, cluster, e)
+		}
+	}
+}
+
+// gaveUp says whether nothing waits any more for those that were given up. Others may be waited for beside them.
+func (h *advised) gaveUp(e rollout.Explanation) bool {
+	for _, l := range e {
+		for _, b := range l.Blockers {
+			if slices.Contains(strings.Fields(h.givenUp), b.Name) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// checkStop finds fault with what a time that ends a wait is said to lead to, if nothing else happens: the rollout stops then, and
+// not before; or it does not stop.
+func (h *advised) checkStop(r rollout.Remedy) string {
+	after := h.clone()
+	stopped := func(at time.Time) bool {
+		after.now = at
+		result, err := after.plan()
+		return err == nil && result.Breach != nil
+	}
+	switch {
+	case r.Stops.IsZero() && stopped(r.At):
+		return "the rollout stops by then"
+	case r.Stops.IsZero():
+		return ""
+	case r.Stops.After(r.At) || !stopped(r.Stops) || stopped(r.Stops.Add(-1)):
+		return "the rollout does not stop when it says"
+	}
+	return ""
+}
+
+// choices yields the clusters that may do what a remedy says, of those that it names: each choice of as many as it takes. There is
+// none where it takes more than it names, and one without clusters where it names none.
+func choices(r rollout.Remedy) iter.Seq[[]string] {
+	var named []string
+	if r.Clusters != "" {
+		named = strings.Split(strings.Split(strings.ReplaceAll(r.Clusters, " (left)", ""), " and ")[0], ", ")
+	}
+	count := r.Count
+	if len(named) == 0 {
+		count = 0
+	}
+	return func(yield func([]string) bool) {
+		for set := range 1 << len(named) {
+			var some []string
+			for i, name := range named {
+				if set&(1<<i) != 0 {
+					some = append(some, name)
+				}
+			}
+			if len(some) == count && !yield(some) {
+				return
+			}
+		}
 	}
 }
 
@@ -162,7 +233,11 @@ func TestFollowingTheAdviceToTheEndStartsTheCluster(t *testing.T) {
 					world.succeed(c.Name)
 				}
 				root := e[len(e)-1]
-				world.follow(root, root.Remedies[choice%len(root.Remedies)])
+				remedy := root.Remedies[choice%len(root.Remedies)]
+				for names := range choices(remedy) {
+					world.follow(root, remedy, names)
+					break
+				}
 			}
 		}
 	})

@@ -25,26 +25,31 @@ type advised struct {
 	paused   bool
 	gate     *grouping.Key
 	opens    time.Time
-	others   []rollout.Option
+	others   rollout.Options
+	attempt  int  // in which clusters start
 	back     bool // the rollout is taken back
+	givenUp  string
 }
 
 func (h *advised) plan() (*rollout.Result, error) {
-	opts := slices.Clone(h.others)
+	opts := h.others
 	if h.paused {
-		opts = append(opts, rollout.Paused())
+		opts.Paused = true
 	}
 	if h.gate != nil {
-		opts = append(opts, rollout.Closed(*h.gate, rollout.Gate{Name: "approval", Opens: h.opens}))
+		opts.Gates = append(opts.Gates, rollout.ClosedGate{Group: *h.gate, Gate: rollout.Gate{Name: "approval", Opens: h.opens}})
 	}
 	var reports []status.Report
 	for _, r := range h.reports {
 		reports = append(reports, r)
 	}
-	if h.back {
-		return rollout.Revert(clusterv1alpha1.RolloutStrategy{}, h.groups, rollout.Abort{Time: h.now, Failed: reports}, h.now, opts...)
+	if h.givenUp != "" {
+		opts.Uncounted = slices.Concat(opts.Uncounted, strings.Fields(h.givenUp))
 	}
-	return rollout.Plan(h.strategy, h.groups, reports, h.now, opts...)
+	if h.back {
+		return rollout.Revert(clusterv1alpha1.RolloutStrategy{}, h.groups, rollout.Abort{Time: h.now, Failed: reports}, h.now, opts)
+	}
+	return rollout.Plan(h.strategy, h.groups, reports, h.now, opts)
 }
 
 func (h *advised) clone() *advised {
@@ -62,39 +67,47 @@ func (h *advised) succeed(cluster string) {
 	h.reports[cluster] = status.Report{Cluster: cluster, Status: status.Succeeded, LastTransitionTime: h.now.Add(-1000 * time.Hour)}
 }
 
-// config is the part that both progressive types have.
+// config is the part that all types have.
 func (h *advised) config() *clusterv1alpha1.RolloutConfig {
-	if h.strategy.Progressive != nil {
+	switch h.strategy.Type {
+	case clusterv1alpha1.Progressive:
 		return &h.strategy.Progressive.RolloutConfig
+	case clusterv1alpha1.ProgressivePerGroup:
+		return &h.strategy.ProgressivePerGroup.RolloutConfig
 	}
-	return &h.strategy.ProgressivePerGroup.RolloutConfig
+	if h.strategy.All == nil {
+		h.strategy.All = &clusterv1alpha1.RolloutAll{}
+	}
+	return &h.strategy.All.RolloutConfig
 }
 
-// follow does what a remedy says.
-func (h *advised) follow(l rollout.Link, r rollout.Remedy) {
+// follow does what a remedy says, with the clusters that it is about.
+func (h *advised) follow(l rollout.Link, r rollout.Remedy, names []string) {
 	switch r.Type {
 	case rollout.RemedyWait:
 		if l.Hold.Type == rollout.HoldStarts { // what starts does so meanwhile
 			result, _ := h.plan()
 			for _, c := range result.Start {
-				h.reports[c.Name] = status.Report{Cluster: c.Name, Status: status.Progressing, Applied: h.now}
+				h.reports[c.Name] = status.Report{Cluster: c.Name, Status: status.Progressing, Applied: h.now, Attempt: h.attempt}
 			}
 		}
 		h.now = r.At
 	case rollout.RemedyAnswer, rollout.RemedyMend:
-		for _, name := range strings.Split(r.Clusters, ", ")[:r.Count] {
+		for _, name := range names {
 			h.succeed(name)
 		}
 	case rollout.RemedyReportTime:
-		for _, name := range strings.Split(r.Clusters, ", ")[:r.Count] {
+		for _, name := range names {
 			report := h.reports[name]
 			report.LastTransitionTime = h.now
 			h.reports[name] = report
 		}
 	case rollout.RemedyTryAgain:
-		h.others = append(slices.Clone(h.others), rollout.Attempt(r.Count))
+		h.others.Attempt = r.Count
 	case rollout.RemedyRevert:
 		h.back = true
+	case rollout.RemedyGiveUp:
+		h.givenUp = strings.NewReplacer(",", " ", " and ", " ").Replace(r.Clusters)
 	case rollout.RemedyResume:
 		h.paused = false
 	case rollout.RemedyOpenGate:
@@ -103,13 +116,14 @@ func (h *advised) follow(l rollout.Link, r rollout.Remedy) {
 		h.config().MaxFailures = intstr.FromInt(r.Count)
 	case rollout.RemedySetProgressDeadline:
 		h.config().ProgressDeadline = "1s"
+		h.now = h.now.Add(2 * time.Minute) // it passes, by all clocks
 	}
 }
 
 // answered names a cluster that is waited for by a remedy although no more is to come from it: it has succeeded, and no report says when.
 func (h *advised) answered(r rollout.Remedy) string {
-	for name := range strings.SplitSeq(r.Clusters, ", ") {
-		if report := h.reports[name]; r.Type == rollout.RemedyAnswer && report.Status == status.Succeeded && report.LastTransitionTime.IsZero() {
+	for name := range strings.SplitSeq(strings.Split(strings.ReplaceAll(r.Clusters, " (left)", ""), " and ")[0], ", ") {
+		if report := h.reports[name]; r.Type == rollout.RemedyAnswer && report.Status == status.Succeeded && report.LastTransitionTime.IsZero() && report.Applied.IsZero() {
 			return name
 		}
 	}
@@ -213,38 +227,38 @@ func advisedFleets(t *testing.T, n int, do func(h *advised)) {
 				case 2:
 					h.gate, h.opens = &grouping.Key{Index: key.Index}, atTen.Add(time.Hour)
 				case 3:
-					h.others = []rollout.Option{rollout.MaxConcurrencyPerGroup(intstr.FromInt(1))}
+					h.others = rollout.Options{MaxConcurrencyPerGroup: intstr.FromInt(1)}
 				case 4:
-					h.others = []rollout.Option{rollout.FailedFreesSlot()}
+					h.others = rollout.Options{FailedFreesSlot: true}
 				case 5:
-					h.others = []rollout.Option{rollout.Attempt(1)}
+					h.others = rollout.Options{Attempt: 1}
 				case 6:
-					h.others = []rollout.Option{rollout.Uncounted(of("a", "c"))}
+					h.others = rollout.Options{Uncounted: []string{"a", "c"}}
 				case 7:
-					h.others = []rollout.Option{rollout.FailedBefore(of("b"))}
+					h.others = rollout.Options{FailedBefore: []string{"b"}}
 				case 8:
-					h.others = []rollout.Option{rollout.GroupOrder(nil)} // the groups without a name are still a chain
+					h.others = rollout.Options{GroupOrder: rollout.GroupOrder{}} // the groups without a name are still a chain
 				case 9:
-					h.others = []rollout.Option{rollout.GroupOrder(map[string][]string{"canary": {""}}), rollout.MaxConcurrencyPerGroup(intstr.FromInt(1))}
+					h.others = rollout.Options{GroupOrder: rollout.GroupOrder{"canary": {""}}, MaxConcurrencyPerGroup: intstr.FromInt(1)}
 				case 10:
-					h.others = []rollout.Option{rollout.Ramp(1)}
+					h.others = rollout.Options{Ramp: ptr(1)}
 				case 11:
-					h.others = []rollout.Option{rollout.MaxStarts(1, 5*time.Hour)}
+					h.others = rollout.Options{MaxStarts: &rollout.StartLimit{Count: 1, Per: metav1.Duration{Duration: 5 * time.Hour}}}
 				case 13:
-					h.others = []rollout.Option{rollout.WaitBetweenGroups(2 * time.Hour)}
+					h.others = rollout.Options{WaitBetweenGroups: metav1.Duration{Duration: 2 * time.Hour}}
 				case 14:
-					h.others = []rollout.Option{rollout.WaitBetweenGroups(20 * time.Minute), rollout.GroupOrder(map[string][]string{"canary": {""}}), rollout.Ramp(1)}
+					h.others = rollout.Options{WaitBetweenGroups: metav1.Duration{Duration: 20 * time.Minute}, GroupOrder: rollout.GroupOrder{"canary": {""}}, Ramp: ptr(1)}
 				case 15:
-					h.others = []rollout.Option{rollout.WaitBetweenGroups(time.Hour)}
+					h.others = rollout.Options{WaitBetweenGroups: metav1.Duration{Duration: time.Hour}}
 					h = h.clone()
 					h.config().MinSuccessTime.Duration = 0
 					if r := h.reports["a"]; r.Status == status.Succeeded {
 						h.reports["a"] = status.Report{Cluster: "a", Status: r.Status} // nobody knows since when
 					}
 				case 12:
-					h.others = []rollout.Option{rollout.GroupOrder(nil), rollout.Ramp(1), rollout.MaxStarts(2, time.Hour)}
+					h.others = rollout.Options{GroupOrder: rollout.GroupOrder{}, Ramp: ptr(1), MaxStarts: &rollout.StartLimit{Count: 2, Per: metav1.Duration{Duration: time.Hour}}}
 				case 16:
-					h.others = []rollout.Option{rollout.Attempt(1)}
+					h.others = rollout.Options{Attempt: 1}
 					h = h.clone()
 					for i, name := range []string{"a", "b"} { // which are in later attempts than is wanted
 						if r, ok := h.reports[name]; ok {

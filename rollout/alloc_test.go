@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
@@ -29,7 +30,7 @@ func TestPlanTakesFewAllocationsAtAnySize(t *testing.T) {
 		reports = append(reports, status.Report{Cluster: "removed", Status: status.Succeeded})
 		for i, strategy := range strategies(n) {
 			allocs := fewestAllocs(func() {
-				if _, err := rollout.Plan(strategy, groups, reports, now.Add(time.Minute)); err != nil {
+				if _, err := rollout.Plan(strategy, groups, reports, now.Add(time.Minute), rollout.Options{}); err != nil {
 					t.Fatal(err)
 				}
 			})
@@ -54,7 +55,7 @@ func TestPlanTakesFewAllocationsForAnyNumberOfRemovedClusters(t *testing.T) {
 			reports[i] = status.Report{Cluster: fmt.Sprintf("removed-%06d", i), Status: status.Succeeded}
 		}
 		return fewestAllocs(func() {
-			if _, err := rollout.Plan(strategies(100)[1], groups, reports, now); err != nil {
+			if _, err := rollout.Plan(strategies(100)[1], groups, reports, now, rollout.Options{}); err != nil {
 				t.Fatal(err)
 			}
 		})
@@ -74,7 +75,7 @@ func TestPlanTakesLittleMemoryForRemovedClusters(t *testing.T) {
 	}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	if _, err := rollout.Plan(strategies(100)[1], groups, reports, now); err != nil {
+	if _, err := rollout.Plan(strategies(100)[1], groups, reports, now, rollout.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	runtime.ReadMemStats(&after)
@@ -113,7 +114,7 @@ func TestSummaryTakesFewAllocationsAtAnySize(t *testing.T) {
 			t.Fatal(err)
 		}
 		plan := func() *rollout.Result {
-			r, err := rollout.Plan(strategy, groups, reports, now)
+			r, err := rollout.Plan(strategy, groups, reports, now, rollout.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -146,7 +147,7 @@ func TestBlockersTakesFewAllocationsForAnyNumberOfGroups(t *testing.T) {
 		for i := range n {
 			f.group("", fmt.Sprintf("c%05d", i))
 		}
-		r, err := rollout.Plan(strategy, f.read(), reports, now, rollout.WaitBetweenGroups(time.Hour))
+		r, err := rollout.Plan(strategy, f.read(), reports, now, rollout.Options{WaitBetweenGroups: metav1.Duration{Duration: time.Hour}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,7 +13,7 @@ import (
 // R39: what failed is written again within the second in which it failed. Times in objects have whole seconds, so that the
 // old report, which comes once more, looks as new as the write; its attempt tells that it is not.
 func TestAReportOfTheAttemptBeforeComesLate(t *testing.T) {
-	p, err := rollout.NewPlanner(progressive("1", config("", "10m", 0)), newFleet(t).group("", "a", "b").read(), rollout.Attempt(1))
+	p, err := rollout.NewPlanner(progressive("1", config("", "10m", 0)), newFleet(t).group("", "a", "b").read(), rollout.Options{Attempt: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +66,7 @@ func TestAnAttemptIsRaisedMeanwhile(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			groups := newFleet(t).group("", "a", "b").read()
 			strategy := progressive("1", config("", "", 0))
-			p, err := rollout.NewPlanner(strategy, groups)
+			p, err := rollout.NewPlanner(strategy, groups, rollout.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -77,7 +77,7 @@ func TestAnAttemptIsRaisedMeanwhile(t *testing.T) {
 				}
 			}
 			test.steps(func() { p.Applied("a", written) }, func() {
-				if err := p.SetStrategy(strategy, rollout.Attempt(1)); err != nil {
+				if err := p.SetStrategy(strategy, rollout.Options{Attempt: 1}); err != nil {
 					t.Fatal(err)
 				}
 			})
@@ -103,12 +103,12 @@ func TestAnAttemptIsRaisedMeanwhile(t *testing.T) {
 // R39: who keeps a cluster up to date that is in flight does not try it again. Once its deadline has passed it waits.
 func TestKeptUpToDateStaysInItsAttempt(t *testing.T) {
 	groups, strategy := newFleet(t).group("", "a", "b").read(), progressive("1", config("", "10m", 0))
-	p, err := rollout.NewPlanner(strategy, groups)
+	p, err := rollout.NewPlanner(strategy, groups, rollout.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	p.Applied("a", now)
-	if err := p.SetStrategy(strategy, rollout.Attempt(1)); err != nil {
+	if err := p.SetStrategy(strategy, rollout.Options{Attempt: 1}); err != nil {
 		t.Fatal(err)
 	}
 	p.Applied("a", now)
@@ -127,7 +127,7 @@ func TestKeptUpToDateStaysInItsAttempt(t *testing.T) {
 // selected meanwhile.
 func TestThePlannerKeepsAttempts(t *testing.T) {
 	both, one := newFleet(t).group("", "a", "b").read(), newFleet(t).group("", "b").read()
-	p, err := rollout.NewPlanner(progressive("2", config("2", "10m", 0)), both)
+	p, err := rollout.NewPlanner(progressive("2", config("2", "10m", 0)), both, rollout.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,7 +146,7 @@ func TestThePlannerKeepsAttempts(t *testing.T) {
 		{1, "start b; 0 of 2 clusters done, 1 failed, 1 waiting"},
 	} {
 		p.SetGroups(one)
-		if err := p.SetStrategy(progressive("2", config("2", "10m", 0)), rollout.Attempt(step.attempt)); err != nil {
+		if err := p.SetStrategy(progressive("2", config("2", "10m", 0)), rollout.Options{Attempt: step.attempt}); err != nil {
 			t.Fatal(err)
 		}
 		p.SetGroups(both)
@@ -163,7 +163,7 @@ func TestThePlannerKeepsAttempts(t *testing.T) {
 // R39: an attempt below the first is no attempt before it, which would be tried again for ever.
 func TestAnAttemptBelowTheFirstIsTheFirst(t *testing.T) {
 	groups := newFleet(t).group("", "a", "b").read()
-	r, err := rollout.Plan(perGroup(config("", "", 0)), groups, []status.Report{{Cluster: "a", Status: status.Failed, Attempt: -1}}, now)
+	r, err := rollout.Plan(perGroup(config("", "", 0)), groups, []status.Report{{Cluster: "a", Status: status.Failed, Attempt: -1}}, now, rollout.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -175,7 +175,7 @@ func TestAnAttemptBelowTheFirstIsTheFirst(t *testing.T) {
 // R39: of two writes at the same time the attempt tells which one a report is about.
 func TestAnAttemptInTheVeryTimeOfTheOneBefore(t *testing.T) {
 	strategy := progressive("1", config("", "", 0))
-	p, err := rollout.NewPlanner(strategy, newFleet(t).group("", "a").read())
+	p, err := rollout.NewPlanner(strategy, newFleet(t).group("", "a").read(), rollout.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,7 +184,7 @@ func TestAnAttemptInTheVeryTimeOfTheOneBefore(t *testing.T) {
 	if err := p.Report(failed); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.SetStrategy(strategy, rollout.Attempt(1)); err != nil {
+	if err := p.SetStrategy(strategy, rollout.Options{Attempt: 1}); err != nil {
 		t.Fatal(err)
 	}
 	p.Applied("a", now)
@@ -230,7 +230,7 @@ func TestAReportWithoutAWriteInTheSecondOfAnAttempt(t *testing.T) {
 		{status.Succeeded, now.Add(-time.Second), 0, "0 of 2 clusters done, 1 in flight, 1 waiting; recheck after 9m59.4s", "timed out a; stopped"},
 	} {
 		t.Run(fmt.Sprint(c.status, c.at.Sub(now), c.attempt), func(t *testing.T) {
-			p, err := rollout.NewPlanner(strategy, groups, rollout.Attempt(1))
+			p, err := rollout.NewPlanner(strategy, groups, rollout.Options{Attempt: 1})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -258,7 +258,7 @@ func TestAReportWithoutAWriteInTheSecondOfAnAttempt(t *testing.T) {
 // R27, R39: to tell the Planner of a write twice is to tell it once.
 func TestAWriteIsToldTwice(t *testing.T) {
 	step := func(times int, late status.Report) string {
-		p, err := rollout.NewPlanner(progressive("1", config("", "", 0)), newFleet(t).group("", "a").read(), rollout.Attempt(1))
+		p, err := rollout.NewPlanner(progressive("1", config("", "", 0)), newFleet(t).group("", "a").read(), rollout.Options{Attempt: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -284,7 +284,7 @@ func TestAWriteIsToldTwice(t *testing.T) {
 // of its writes. A plan knows of none, and tries it again each time.
 func TestWhoStampsNothingIsTriedAgainOnce(t *testing.T) {
 	groups, strategy := newFleet(t).group("", "a", "b").read(), perGroup(config("0", "10m", 0))
-	p, err := rollout.NewPlanner(strategy, groups)
+	p, err := rollout.NewPlanner(strategy, groups, rollout.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -296,7 +296,7 @@ func TestWhoStampsNothingIsTriedAgainOnce(t *testing.T) {
 		}
 	}
 	for attempt := range 3 {
-		if err := p.SetStrategy(strategy, rollout.Attempt(attempt)); err != nil {
+		if err := p.SetStrategy(strategy, rollout.Options{Attempt: attempt}); err != nil {
 			t.Fatal(err)
 		}
 		if next := p.Next(at); len(next.Start) == 0 || next.Start[0].Name != "a" {
@@ -318,7 +318,7 @@ func TestWhoStampsNothingIsTriedAgainOnce(t *testing.T) {
 		if next := p.Next(at); len(next.Start) > 0 || next.Breach == nil {
 			t.Errorf("attempt %d, two reports: %v", attempt, next)
 		}
-		planned, err := rollout.Plan(strategy, groups, []status.Report{fails}, at, rollout.Attempt(attempt))
+		planned, err := rollout.Plan(strategy, groups, []status.Report{fails}, at, rollout.Options{Attempt: attempt})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -334,7 +334,7 @@ func TestSeveralReportsAfterAWriteAreOfItsAttempt(t *testing.T) {
 	progresses := status.Report{Cluster: "a", Status: status.Progressing, LastTransitionTime: now.Add(time.Second)}
 	failed := status.Report{Cluster: "a", Status: status.Failed, LastTransitionTime: now.Add(time.Second), Applied: now.Add(time.Second)}
 	for _, reports := range [][]status.Report{{progresses, failed}, {failed, progresses}} {
-		p, err := rollout.NewPlanner(progressive("1", config("", "10m", 0)), newFleet(t).group("", "a", "b").read(), rollout.Attempt(1))
+		p, err := rollout.NewPlanner(progressive("1", config("", "10m", 0)), newFleet(t).group("", "a", "b").read(), rollout.Options{Attempt: 1})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -56,7 +56,7 @@ func BenchmarkPlan(b *testing.B) {
 			b.Run(fmt.Sprintf("%s/n=%d", strategy.Type, n), func(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
-					if _, err := rollout.Plan(strategy, groups, reports, now.Add(time.Minute)); err != nil {
+					if _, err := rollout.Plan(strategy, groups, reports, now.Add(time.Minute), rollout.Options{}); err != nil {
 						b.Fatal(err)
 					}
 				}
@@ -71,14 +71,11 @@ func BenchmarkPlanWithOptions(b *testing.B) {
 		f, reports := halfway(b, n)
 		groups := f.read()
 		strategy := strategies(n)[1]
-		opts := []rollout.Option{
-			rollout.Order(func(a, b string) int { return strings.Compare(b, a) }), rollout.FailedFreesSlot(),
-			rollout.Closed(groups.Key(groups.Len()-1), rollout.Gate{Name: "approval"}),
-		}
+		opts := rollout.Options{Order: func(a, b string) int { return strings.Compare(b, a) }, FailedFreesSlot: true, Gates: []rollout.ClosedGate{{Group: groups.Key(groups.Len() - 1), Gate: rollout.Gate{Name: "approval"}}}}
 		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := rollout.Plan(strategy, groups, reports, now.Add(time.Minute), opts...); err != nil {
+				if _, err := rollout.Plan(strategy, groups, reports, now.Add(time.Minute), opts); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -90,7 +87,7 @@ func BenchmarkPlanWithOptions(b *testing.B) {
 func BenchmarkResult(b *testing.B) {
 	for _, n := range []int{100, 1_000, 10_000, 100_000} {
 		f, reports := halfway(b, n)
-		result, err := rollout.Plan(strategies(n)[2], f.read(), reports, now)
+		result, err := rollout.Plan(strategies(n)[2], f.read(), reports, now, rollout.Options{})
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -121,14 +118,14 @@ func BenchmarkGates(b *testing.B) {
 	strategy := clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.ProgressivePerGroup}
 	for _, n := range []int{1_000, 4_000, 16_000} {
 		f := newFleet(b)
-		var gates []rollout.Option
+		var gates rollout.Options
 		for i := range n {
 			f.group("", fmt.Sprintf("cluster-%06d", i))
-			gates = append(gates, rollout.Closed(grouping.Key{Index: int32(i)}, rollout.Gate{Name: "approval"}))
+			gates.Gates = append(gates.Gates, rollout.ClosedGate{Group: grouping.Key{Index: int32(i)}, Gate: rollout.Gate{Name: "approval"}})
 		}
 		groups := f.read()
 		b.Run(fmt.Sprintf("Holds/n=%d", n), func(b *testing.B) {
-			result, err := rollout.Plan(strategy, groups, nil, now, gates...)
+			result, err := rollout.Plan(strategy, groups, nil, now, gates)
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -137,7 +134,11 @@ func BenchmarkGates(b *testing.B) {
 			}
 		})
 		b.Run(fmt.Sprintf("NextUncounted/n=%d", n), func(b *testing.B) {
-			p, err := rollout.NewPlanner(strategy, groups, append(gates, rollout.Uncounted(func(string) bool { return true }))...)
+			uncounted := gates
+			for position := range n {
+				uncounted.Uncounted = append(uncounted.Uncounted, groups.Cluster(position))
+			}
+			p, err := rollout.NewPlanner(strategy, groups, uncounted)
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -164,7 +165,7 @@ func BenchmarkManyMandatoryGroups(b *testing.B) {
 		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				result, err := rollout.Plan(perGroup(config("", "", 0), mandatory...), groups, nil, now)
+				result, err := rollout.Plan(perGroup(config("", "", 0), mandatory...), groups, nil, now, rollout.Options{})
 				if err != nil || len(result.Warnings) != n {
 					b.Fatalf("%d warnings, %v; want %d", len(result.Warnings), err, n)
 				}

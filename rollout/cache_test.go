@@ -79,7 +79,7 @@ func (c *readsOwnWrites) reconcile(t *testing.T, h *hub) string {
 			reports = append(reports, r)
 		}
 	}
-	result, err := rollout.Plan(h.strategy, h.groups(t), reports, h.now)
+	result, err := rollout.Plan(h.strategy, h.groups(t), reports, h.now, rollout.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -345,7 +345,7 @@ func TestThroughALateCacheNothingStartsOverTheLimit(t *testing.T) {
 		}},
 		{"Planner", func(h *hub, careless bool) caller {
 			p := &rollout.Planner{}
-			if err := p.SetStrategy(h.strategy); err != nil {
+			if err := p.SetStrategy(h.strategy, rollout.Options{}); err != nil {
 				t.Fatal(err)
 			}
 			return &tellsPlanner{careless: careless, planner: p}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
@@ -28,7 +29,7 @@ func TestChangesOfOneCluster(t *testing.T) {
 		if r := report("a"); r != nil {
 			reports = append(reports, *r)
 		}
-		r, err := rollout.Plan(all, groups, reports, atTen)
+		r, err := rollout.Plan(all, groups, reports, atTen, rollout.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -81,7 +82,7 @@ func TestChangesTellEachOnce(t *testing.T) {
 	}
 	strategy := clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.Progressive}
 	plan := func(g *grouping.Groups, reports ...status.Report) *rollout.Result {
-		r, err := rollout.Plan(strategy, g, reports, atTen)
+		r, err := rollout.Plan(strategy, g, reports, atTen, rollout.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -115,15 +116,16 @@ func TestChangesTellEachOnce(t *testing.T) {
 }
 
 // S9: from every kind of report to every other, nothing is told of a cluster that was not selected in between and kept its
-// workload, whatever kept it. One that was removed, or that was never reported, waited.
+// workload, whatever kept it. One that was removed, or that was never reported, waited. Of one that counted (R46) as much is
+// told as if it had been selected.
 func TestChangesOfAClusterThatIsBack(t *testing.T) {
 	var strategy clusterv1alpha1.RolloutStrategy
-	plan := func(g *grouping.Groups, report func(string) *status.Report, opts ...rollout.Option) *rollout.Result {
+	plan := func(g *grouping.Groups, report func(string) *status.Report, opts rollout.Options) *rollout.Result {
 		var reports []status.Report
 		if r := report("b"); r != nil {
 			reports = append(reports, *r)
 		}
-		r, err := rollout.Plan(strategy, g, reports, atTen, opts...)
+		r, err := rollout.Plan(strategy, g, reports, atTen, opts)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -133,22 +135,24 @@ func TestChangesOfAClusterThatIsBack(t *testing.T) {
 	for _, test := range []struct {
 		why    string
 		groups *grouping.Groups
-		opts   []rollout.Option
+		opts   rollout.Options
 		kept   bool
 	}{
-		{"it is removed", without, nil, false},
-		{"it leaves", without, []rollout.Option{rollout.RemoveAfter(time.Minute, nil)}, true},
-		{"the groups are incomplete", selecting(t, true, "a", "c"), nil, true},
-		{"its removal is withheld", without, []rollout.Option{rollout.MaxRemoved(intstr.FromInt32(0))}, true},
+		{"it is removed", without, rollout.Options{}, false},
+		{"it leaves", without, rollout.Options{RemoveAfter: metav1.Duration{Duration: time.Minute}}, true},
+		{"the groups are incomplete", selecting(t, true, "a", "c"), rollout.Options{}, true},
+		{"its removal is withheld", without, rollout.Options{MaxRemoved: ptr(intstr.FromInt32(0))}, true},
 	} {
 		for was, before := range kindsOfReports {
-			previous := plan(test.groups, before, test.opts...)
+			previous := plan(test.groups, before, test.opts)
 			for is, after := range kindsOfReports {
-				want := plan(with, after).Changes(plan(without, func(string) *status.Report { return nil }))
-				if test.kept && before("b") != nil {
+				want := plan(with, after, rollout.Options{}).Changes(plan(without, func(string) *status.Report { return nil }, rollout.Options{}))
+				if len(previous.Left) > 0 { // R46: the result knows how it stood
+					want = plan(with, after, rollout.Options{}).Changes(plan(with, before, rollout.Options{}))
+				} else if test.kept && before("b") != nil {
 					want = rollout.Changes{}
 				}
-				got := plan(with, after).Changes(previous)
+				got := plan(with, after, rollout.Options{}).Changes(previous)
 				want.Warned, got.Warned = nil, nil
 				if diff := cmp.Diff(want, got); diff != "" {
 					t.Errorf("%s: from kind %d to %d:\n%s", test.why, was, is, diff)
@@ -162,7 +166,7 @@ func TestChangesOfAClusterThatIsBack(t *testing.T) {
 func TestChangesOverAVersion(t *testing.T) {
 	var strategy clusterv1alpha1.RolloutStrategy
 	for _, between := range []bool{true, false} {
-		p, err := rollout.NewPlanner(strategy, selecting(t, false, "a"))
+		p, err := rollout.NewPlanner(strategy, selecting(t, false, "a"), rollout.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -207,11 +211,11 @@ func TestChangesDoNotTellOfWhoWasLeftOut(t *testing.T) {
 	before := func(a status.RolloutStatus) []status.Report {
 		return []status.Report{at("a", a, hour(9)), at("b", status.Succeeded, hour(1)), at("c", status.Failed, hour(1))}
 	}
-	revert, err := rollout.Revert(strategy, groups, rollout.Abort{Time: hour(8), Before: before(status.Progressing)}, atTen)
+	revert, err := rollout.Revert(strategy, groups, rollout.Abort{Time: hour(8), Before: before(status.Progressing)}, atTen, rollout.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan, err := rollout.Plan(strategy, groups, before(status.Succeeded), atTen)
+	plan, err := rollout.Plan(strategy, groups, before(status.Succeeded), atTen, rollout.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -233,15 +237,15 @@ func TestChangesTellOfWhatGoesOn(t *testing.T) {
 	var strategy clusterv1alpha1.RolloutStrategy
 	strategy.Type = clusterv1alpha1.Progressive
 	failed := []status.Report{{Cluster: "a", Status: status.Failed, Applied: atTen.Add(-time.Hour)}}
-	plan := func(opts ...rollout.Option) *rollout.Result {
-		r, err := rollout.Plan(strategy, groups, failed, atTen, opts...)
+	plan := func(opts rollout.Options) *rollout.Result {
+		r, err := rollout.Plan(strategy, groups, failed, atTen, opts)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return r
 	}
-	revert := func(of []status.Report, opts ...rollout.Option) *rollout.Result {
-		r, err := rollout.Revert(strategy, groups, rollout.Abort{Time: atTen.Add(-2 * time.Hour), Before: of, StopAtBreach: true}, atTen, opts...)
+	revert := func(of []status.Report, opts rollout.Options) *rollout.Result {
+		r, err := rollout.Revert(strategy, groups, rollout.Abort{Time: atTen.Add(-2 * time.Hour), Before: of, StopAtBreach: true}, atTen, opts)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -252,13 +256,13 @@ func TestChangesTellOfWhatGoesOn(t *testing.T) {
 		previous, now *rollout.Result
 		want          bool
 	}{
-		{"what failed is tried again", plan(), plan(rollout.Attempt(1)), true},
-		{"the way back begins", plan(), revert(nil), false},
-		{"the way back goes on", revert(failed), revert(failed, rollout.Attempt(1)), true},
-		{"a rollout follows on a way back that was stopped", revert(failed), plan(rollout.Attempt(1)), true},
-		{"the way back is stopped", plan(), revert(failed), false},
+		{"what failed is tried again", plan(rollout.Options{}), plan(rollout.Options{Attempt: 1}), true},
+		{"the way back begins", plan(rollout.Options{}), revert(nil, rollout.Options{}), false},
+		{"the way back goes on", revert(failed, rollout.Options{}), revert(failed, rollout.Options{Attempt: 1}), true},
+		{"a rollout follows on a way back that was stopped", revert(failed, rollout.Options{}), plan(rollout.Options{Attempt: 1}), true},
+		{"the way back is stopped", plan(rollout.Options{}), revert(failed, rollout.Options{}), false},
 		{"nothing was rolled out, and nothing is", &rollout.Result{}, &rollout.Result{}, false},
-		{"a result of nothing", plan(), &rollout.Result{}, true},
+		{"a result of nothing", plan(rollout.Options{}), &rollout.Result{}, true},
 	} {
 		if got := test.now.Changes(test.previous); got.Resumed != test.want {
 			t.Errorf("%s: %q", test.why, got)
@@ -274,7 +278,7 @@ func ExampleResult_Changes() {
 	strategy := clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.Progressive}
 	now := time.Date(2026, 1, 2, 10, 0, 0, 0, time.UTC)
 	plan := func(reports ...status.Report) *rollout.Result {
-		result, err := rollout.Plan(strategy, groups, reports, now)
+		result, err := rollout.Plan(strategy, groups, reports, now, rollout.Options{})
 		if err != nil {
 			panic(err)
 		}

@@ -71,7 +71,7 @@ func TestSentencesHaveABound(t *testing.T) {
 	}
 	longest := 0
 	for _, strategy := range explainedStrategies() {
-		for _, opts := range [][]rollout.Option{nil, {rollout.Closed(name, rollout.Gate{Name: strings.Repeat("w", 63)})}, {rollout.FailedFreesSlot()}} {
+		for _, opts := range []rollout.Options{{}, {Gates: []rollout.ClosedGate{{Group: name, Gate: rollout.Gate{Name: strings.Repeat("w", 63)}}}}, {FailedFreesSlot: true}} {
 			for _, failures := range []bool{true, false} {
 				observed := slices.Clone(reports)
 				if !failures {
@@ -79,7 +79,7 @@ func TestSentencesHaveABound(t *testing.T) {
 						return r.Status == status.TimeOut || r.Status == status.Failed || !r.LastTransitionTime.IsZero() && !r.LastTransitionTime.After(atTen.Add(-time.Hour))
 					})
 				}
-				r, err := rollout.Plan(strategy, groups, observed, atTen, opts...)
+				r, err := rollout.Plan(strategy, groups, observed, atTen, opts)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -111,7 +111,7 @@ func TestSentencesAreWholeUpToTheirBound(t *testing.T) {
 		for _, r := range reports {
 			f = append(f, r.Cluster)
 		}
-		r, err := rollout.Plan(progressive("1", config("9", "10m", 0)), newFleet(t).group("", f...).read(), reports, now)
+		r, err := rollout.Plan(progressive("1", config("9", "10m", 0)), newFleet(t).group("", f...).read(), reports, now, rollout.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -138,7 +138,7 @@ func TestSentencesOfGroupsAreWholeUpToTheirBound(t *testing.T) {
 	said := func(after []string, fleet func(*fleet) *fleet, reports ...status.Report) string {
 		f := newFleet(t)
 		r, err := rollout.Plan(perGroup(config("0", "10m", 0)), fleet(f).group("z", "waits").read(), reports, now,
-			rollout.GroupOrder(map[string][]string{"x": {"a", "b"}, "y": {"a", "b"}, "z": after}))
+			rollout.Options{GroupOrder: rollout.GroupOrder{"x": {"a", "b"}, "y": {"a", "b"}, "z": after}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -96,12 +96,9 @@ func TestIteratorsStop(t *testing.T) {
 // TestPlansShareNothing: Groups, reports and options may be in use by many at once. Meant for -race.
 func TestPlansShareNothing(t *testing.T) {
 	groups := fleetOf(t, "a b c d", "e f g").read()
-	reports := reportsOf(t, "a=Progressing/1m b=Succeeded/1m c=ToApply x=Failed")
-	options := opts(
-		rollout.Closed(grouping.Key{Index: 1}, rollout.Gate{}), rollout.MaxConcurrencyPerGroup(intstr.FromInt32(2)),
-		rollout.Order(func(a, b string) int { return 0 }), rollout.MaxRemoved(intstr.FromInt32(2)),
-	)
-	shared, err := rollout.Plan(perGroup(config("1", "10m", 0)), groups, reports, now, options...)
+	reports := reportsOf(t, "a=Progressing/1m b=Succeeded/1m c=ToApply x=Succeeded/1m")
+	options := rollout.Options{Gates: []rollout.ClosedGate{{Group: grouping.Key{Index: 1}, Gate: rollout.Gate{}}}, MaxConcurrencyPerGroup: intstr.FromInt32(2), Order: func(a, b string) int { return 0 }, MaxRemoved: ptr(intstr.FromInt32(2))}
+	shared, err := rollout.Plan(perGroup(config("1", "10m", 0)), groups, reports, now, options)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +106,7 @@ func TestPlansShareNothing(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 4 {
 		wg.Go(func() {
-			r, err := rollout.Plan(perGroup(config("1", "10m", 0)), groups, reports, now, options...)
+			r, err := rollout.Plan(perGroup(config("1", "10m", 0)), groups, reports, now, options)
 			if err != nil || r.String() != want || shared.String() != want || shared.Summary().Total() != 7 {
 				t.Errorf("%v, %v, want %s", r, err, want)
 			}

@@ -23,14 +23,13 @@ func oneAtATime() clusterv1alpha1.RolloutStrategy {
 }
 
 // Athens hibernates. It has the new version when it wakes up, and nobody waits for that.
-func ExampleUncounted() {
+func ExampleOptions_uncounted() {
 	groups, err := grouping.FromNames(map[grouping.Key][]string{{}: {"athens", "berlin", "cairo"}})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	hibernates := map[string]bool{"athens": true}
-	uncounted := rollout.Uncounted(func(cluster string) bool { return hibernates[cluster] })
+	uncounted := rollout.Options{Uncounted: []string{"athens"}}
 
 	result := must(rollout.Plan(oneAtATime(), groups, nil, noon(), uncounted))
 	fmt.Println(result)
@@ -50,14 +49,13 @@ func ExampleUncounted() {
 }
 
 // Athens was failing before there was a new version. That stops nothing; that Berlin fails does.
-func ExampleFailedBefore() {
+func ExampleOptions_failedBefore() {
 	groups, err := grouping.FromNames(map[grouping.Key][]string{{}: {"athens", "berlin", "cairo"}})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	before := map[string]bool{"athens": true} // as reported when the rollout began, and kept in the owner's status
-	baseline := rollout.FailedBefore(func(cluster string) bool { return before[cluster] })
+	baseline := rollout.Options{FailedBefore: []string{"athens"}} // as reported when the rollout began, and kept in the owner's status
 
 	reports := []status.Report{{Cluster: "athens", Status: status.TimeOut}}
 	fmt.Println(must(rollout.Plan(oneAtATime(), groups, reports, noon(), baseline)))
@@ -70,7 +68,7 @@ func ExampleFailedBefore() {
 }
 
 // A rollout has failed on two clusters. Someone mends what they have in common, and raises the attempt.
-func ExampleAttempt() {
+func ExampleOptions_attempt() {
 	groups, err := grouping.FromNames(map[grouping.Key][]string{{}: {"athens", "berlin", "cairo"}})
 	if err != nil {
 		fmt.Println(err)
@@ -81,12 +79,12 @@ func ExampleAttempt() {
 		{Cluster: "berlin", Status: status.Failed, LastTransitionTime: noon()},
 		{Cluster: "cairo", Status: status.TimeOut},
 	}
-	fmt.Println(must(rollout.Plan(oneAtATime(), groups, reports, noon())))
-	fmt.Println(must(rollout.Plan(oneAtATime(), groups, reports, noon(), rollout.Attempt(1))))
+	fmt.Println(must(rollout.Plan(oneAtATime(), groups, reports, noon(), rollout.Options{})))
+	fmt.Println(must(rollout.Plan(oneAtATime(), groups, reports, noon(), rollout.Options{Attempt: 1})))
 
-	// Berlin's object is written with status.StampAttempt, and fails again.
+	// Berlin's object is written and stamped with the Attempt that the result has for it, and fails again.
 	reports[1] = status.Report{Cluster: "berlin", Status: status.Failed, LastTransitionTime: noon(), Applied: noon(), Attempt: 1}
-	fmt.Println(must(rollout.Plan(oneAtATime(), groups, reports, noon(), rollout.Attempt(1))))
+	fmt.Println(must(rollout.Plan(oneAtATime(), groups, reports, noon(), rollout.Options{Attempt: 1})))
 	// Output:
 	// in flight berlin; stopped: berlin, cairo failed, maxFailures 0; goes on when none is failed; recheck after 10m0s
 	// start berlin; 1 held: 1 of 1 slot taken: berlin starts now

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
 	"github.com/cohort-ocm/cohort/grouping"
@@ -22,10 +23,10 @@ func ExampleGroupOrder() {
 		fmt.Println(err)
 		return
 	}
-	tracks := rollout.GroupOrder(map[string][]string{
+	tracks := rollout.Options{GroupOrder: rollout.GroupOrder{
 		"staging-eu": {"canary"}, "prod-eu": {"staging-eu"},
 		"staging-us": {"canary"}, "prod-us": {"staging-us"},
-	})
+	}}
 	reports := []status.Report{
 		{Cluster: "berlin", Status: status.Succeeded}, {Cluster: "bonn", Status: status.Succeeded},
 		{Cluster: "reno", Status: status.Progressing},
@@ -36,31 +37,32 @@ func ExampleGroupOrder() {
 }
 
 // Everybody at once, but gently: two clusters soaked, so that two may be in flight.
-func ExampleRamp() {
+func ExampleOptions_ramp() {
 	reports := []status.Report{
 		{Cluster: "berlin", Status: status.Succeeded}, {Cluster: "oslo", Status: status.Succeeded},
 		{Cluster: "lima", Status: status.Progressing},
 	}
-	fmt.Println(must(rollout.Plan(clusterv1alpha1.RolloutStrategy{}, shops(), reports, noon(), rollout.Ramp(1))))
+	initial := 1
+	fmt.Println(must(rollout.Plan(clusterv1alpha1.RolloutStrategy{}, shops(), reports, noon(), rollout.Options{Ramp: &initial})))
 	// Output:
 	// start paris; in flight lima; 2 held: 2 of 2 slots of the ramp taken: lima progressing, and without a progressDeadline keeps its slot until it is done; paris starts now
 }
 
 // The registry bears three new clients in an hour.
-func ExampleMaxStarts() {
+func ExampleStartLimit() {
 	reports := []status.Report{{Cluster: "berlin", Status: status.Succeeded, Applied: noon().Add(-20 * time.Minute)}}
-	fmt.Println(must(rollout.Plan(clusterv1alpha1.RolloutStrategy{}, shops(), reports, noon(), rollout.MaxStarts(3, time.Hour))))
+	fmt.Println(must(rollout.Plan(clusterv1alpha1.RolloutStrategy{}, shops(), reports, noon(), rollout.Options{MaxStarts: &rollout.StartLimit{Count: 3, Per: metav1.Duration{Duration: time.Hour}}})))
 	// Output:
 	// start lima oslo; 3 held: at most 3 starts within 1h0m0s, 2 now, the next at 2026-11-21T12:40:00Z; recheck after 40m0s
 }
 
 // People look at the canary for an hour.
-func ExampleWaitBetweenGroups() {
+func ExampleOptions_waitBetweenGroups() {
 	reports := []status.Report{
 		{Cluster: "berlin", Status: status.Succeeded, LastTransitionTime: noon().Add(-50 * time.Minute)},
 		{Cluster: "oslo", Status: status.Succeeded, LastTransitionTime: noon().Add(-40 * time.Minute)},
 	}
-	fmt.Println(must(rollout.Plan(byGroup(clusterv1alpha1.RolloutConfig{}), shops(), reports, noon(), rollout.WaitBetweenGroups(time.Hour))))
+	fmt.Println(must(rollout.Plan(byGroup(clusterv1alpha1.RolloutConfig{}), shops(), reports, noon(), rollout.Options{WaitBetweenGroups: metav1.Duration{Duration: time.Hour}})))
 	// Output:
 	// 4 held: waiting until 2026-11-21T12:20:00Z, 1h0m0s after the last success in group 0 "canary"; recheck after 20m0s
 }

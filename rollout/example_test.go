@@ -69,7 +69,7 @@ func ExamplePlan() {
 		{Cluster: "lima", Status: status.Progressing},
 		{Cluster: "tokyo", Status: status.Succeeded}, // no longer selected
 	}
-	result, err := rollout.Plan(strategy, shops(), reports, noon())
+	result, err := rollout.Plan(strategy, shops(), reports, noon(), rollout.Options{})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -98,7 +98,7 @@ func byGroup(config clusterv1alpha1.RolloutConfig) clusterv1alpha1.RolloutStrate
 // Why does paris not have it yet?
 func ExampleResult_Find() {
 	reports := []status.Report{{Cluster: "berlin", Status: status.Succeeded}}
-	result := must(rollout.Plan(byGroup(clusterv1alpha1.RolloutConfig{}), shops(), reports, noon()))
+	result := must(rollout.Plan(byGroup(clusterv1alpha1.RolloutConfig{}), shops(), reports, noon(), rollout.Options{}))
 	for _, name := range []string{"berlin", "oslo", "paris", "tokyo"} {
 		disposition, reason, selected := result.Find(name)
 		switch {
@@ -119,7 +119,7 @@ func ExampleResult_Find() {
 
 // Every cluster that waits, with the reason in the two forms of a condition.
 func ExampleResult_Held() {
-	result := must(rollout.Plan(byGroup(clusterv1alpha1.RolloutConfig{}), shops(), nil, noon()))
+	result := must(rollout.Plan(byGroup(clusterv1alpha1.RolloutConfig{}), shops(), nil, noon(), rollout.Options{}))
 	for c, reason := range result.Held() {
 		fmt.Printf("%s (%v): reason %s, message %q\n", c.Name, c.Group, reason.Type, reason)
 	}
@@ -133,7 +133,7 @@ func ExampleResult_Held() {
 // The same for a fleet that is too large to list.
 func ExampleResult_Holds() {
 	result := must(rollout.Plan(byGroup(clusterv1alpha1.RolloutConfig{}), shops(), nil, noon(),
-		rollout.MaxConcurrencyPerGroup(intstr.FromInt32(1))))
+		rollout.Options{MaxConcurrencyPerGroup: intstr.FromInt32(1)}))
 	for _, w := range result.Holds() {
 		fmt.Println(w)
 	}
@@ -149,7 +149,7 @@ func ExampleResult_Settled() {
 		{Cluster: "berlin", Status: status.Succeeded},
 		{Cluster: "lima", Status: status.Progressing},
 	}
-	for c := range must(rollout.Plan(clusterv1alpha1.RolloutStrategy{}, shops(), reports, noon())).Settled() {
+	for c := range must(rollout.Plan(clusterv1alpha1.RolloutStrategy{}, shops(), reports, noon(), rollout.Options{})).Settled() {
 		fmt.Println(c.Name, c.Status)
 	}
 	// Output:
@@ -169,7 +169,7 @@ func ExamplePlan_mandatoryGroupFails() {
 		},
 	}
 	reports := []status.Report{{Cluster: "oslo", Status: status.Failed}, {Cluster: "berlin", Status: status.Succeeded}}
-	result := must(rollout.Plan(strategy, shops(), reports, noon()))
+	result := must(rollout.Plan(strategy, shops(), reports, noon(), rollout.Options{}))
 	fmt.Println(result)
 	fmt.Println("breach:", result.Breach)
 	fmt.Println("warning:", result.Warnings[0])
@@ -191,7 +191,7 @@ func ExamplePlan_soakAndDeadline() {
 		{Cluster: "oslo", Status: status.Progressing, LastTransitionTime: noon().Add(-4 * time.Minute)},
 	}
 	for at := noon(); ; {
-		result := must(rollout.Plan(strategy, shops(), reports, at))
+		result := must(rollout.Plan(strategy, shops(), reports, at, rollout.Options{}))
 		fmt.Println(at.Format("15:04"), result)
 		if result.RecheckAfter == 0 {
 			break
@@ -238,7 +238,7 @@ func ExampleResult_Summary() {
 		{Cluster: "rome", Status: status.Progressing},
 	}
 	strategy := byGroup(clusterv1alpha1.RolloutConfig{MaxFailures: intstr.FromString("25%")})
-	summary := must(rollout.Plan(strategy, shops(), reports, noon())).Summary()
+	summary := must(rollout.Plan(strategy, shops(), reports, noon(), rollout.Options{})).Summary()
 	fmt.Printf("%v: %v\n", summary.Aggregate(), summary)
 	for _, g := range summary.Groups {
 		fmt.Printf("%v: %d%%, %d waiting, %d of them held\n", g.Group, g.Percent(), g.ToApply, g.Held)
@@ -261,7 +261,7 @@ func ExampleSchedule() {
 			},
 		},
 	}
-	schedule := must(rollout.Plan(strategy, shops(), nil, noon())).Schedule
+	schedule := must(rollout.Plan(strategy, shops(), nil, noon(), rollout.Options{})).Schedule
 	fmt.Println(schedule)
 	fmt.Println(schedule.MaxFailures, "may fail")
 	// Output:
@@ -270,17 +270,17 @@ func ExampleSchedule() {
 }
 
 // Someone looks into something, and until then nothing new begins.
-func ExamplePaused() {
+func ExampleOptions_paused() {
 	reports := []status.Report{{Cluster: "berlin", Status: status.Progressing}}
-	fmt.Println(must(rollout.Plan(clusterv1alpha1.RolloutStrategy{}, shops(), reports, noon(), rollout.Paused())))
+	fmt.Println(must(rollout.Plan(clusterv1alpha1.RolloutStrategy{}, shops(), reports, noon(), rollout.Options{Paused: true})))
 	// Output:
 	// in flight berlin; 5 held: the rollout is paused
 }
 
 // The second group waits for its maintenance window.
-func ExampleClosed() {
+func ExampleClosedGate() {
 	window := rollout.Gate{Name: "maintenance window", Opens: noon().Add(10 * time.Hour)}
-	closed := rollout.Closed(grouping.Key{Index: 1}, window)
+	closed := rollout.Options{Gates: []rollout.ClosedGate{{Group: grouping.Key{Index: 1}, Gate: window}}}
 	for _, at := range []time.Time{noon(), window.Opens} {
 		fmt.Println(must(rollout.Plan(clusterv1alpha1.RolloutStrategy{}, shops(), nil, at, closed)))
 	}
@@ -290,7 +290,7 @@ func ExampleClosed() {
 }
 
 // The cluster with the highest score of its ClusterDecision begins.
-func ExampleOrder() {
+func ExampleOptions_order() {
 	decisions := decision(0, "", "lima", "paris", "rome")
 	for i, score := range []int64{10, 30, 20} {
 		decisions.Status.Decisions[i].Score = score
@@ -304,23 +304,23 @@ func ExampleOrder() {
 		_, d, _ := groups.Find(cluster)
 		return d.Score
 	}
-	byScore := rollout.Order(func(a, b string) int { return cmp.Compare(score(b), score(a)) })
+	byScore := rollout.Options{Order: func(a, b string) int { return cmp.Compare(score(b), score(a)) }}
 	fmt.Println(must(rollout.Plan(clusterv1alpha1.RolloutStrategy{}, groups, nil, noon(), byScore)))
 	// Output:
 	// start paris rome lima
 }
 
 // Group by group, and within a group half of it at a time.
-func ExampleMaxConcurrencyPerGroup() {
+func ExampleOptions_maxConcurrencyPerGroup() {
 	reports := []status.Report{{Cluster: "berlin", Status: status.Succeeded}, {Cluster: "oslo", Status: status.Succeeded}}
 	fmt.Println(must(rollout.Plan(byGroup(clusterv1alpha1.RolloutConfig{}), shops(), reports, noon(),
-		rollout.MaxConcurrencyPerGroup(intstr.FromString("50%")))))
+		rollout.Options{MaxConcurrencyPerGroup: intstr.FromString("50%")})))
 	// Output:
 	// start lima paris; 2 held: 2 of 2 slots taken in group 1: lima, paris start now
 }
 
 // A failure that is tolerated does not slow the rollout down.
-func ExampleFailedFreesSlot() {
+func ExampleOptions_failedFreesSlot() {
 	strategy := clusterv1alpha1.RolloutStrategy{
 		Type: clusterv1alpha1.Progressive,
 		Progressive: &clusterv1alpha1.RolloutProgressive{
@@ -329,8 +329,8 @@ func ExampleFailedFreesSlot() {
 		},
 	}
 	reports := []status.Report{{Cluster: "berlin", Status: status.Failed}}
-	fmt.Println(must(rollout.Plan(strategy, shops(), reports, noon())))
-	fmt.Println(must(rollout.Plan(strategy, shops(), reports, noon(), rollout.FailedFreesSlot())))
+	fmt.Println(must(rollout.Plan(strategy, shops(), reports, noon(), rollout.Options{})))
+	fmt.Println(must(rollout.Plan(strategy, shops(), reports, noon(), rollout.Options{FailedFreesSlot: true})))
 	// Output:
 	// in flight berlin; 5 held: 1 of 1 slot taken: berlin failed, and without a progressDeadline keeps its slot until it succeeds
 	// start lima; in flight berlin; 4 held: 1 of 1 slot taken: lima starts now
@@ -348,7 +348,7 @@ func ExampleSchedule_concurrencySource() {
 		fmt.Println(err)
 		return
 	}
-	result := must(rollout.Plan(clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.Progressive}, groups, nil, noon()))
+	result := must(rollout.Plan(clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.Progressive}, groups, nil, noon(), rollout.Options{}))
 	fmt.Println(result.Schedule, "by", result.Schedule.ConcurrencySource)
 	fmt.Println(result)
 	// Output:
@@ -357,12 +357,13 @@ func ExampleSchedule_concurrencySource() {
 }
 
 // A mistyped selector must not undeploy a fleet.
-func ExampleMaxRemoved() {
+func ExampleOptions_maxRemoved() {
 	var reports []status.Report
 	for _, cluster := range []string{"berlin", "cairo", "delhi", "essen"} { // only berlin is selected
 		reports = append(reports, status.Report{Cluster: cluster, Status: status.Succeeded})
 	}
-	result := must(rollout.Plan(clusterv1alpha1.RolloutStrategy{}, shops(), reports, noon(), rollout.MaxRemoved(intstr.FromString("25%"))))
+	quarter := intstr.FromString("25%")
+	result := must(rollout.Plan(clusterv1alpha1.RolloutStrategy{}, shops(), reports, noon(), rollout.Options{MaxRemoved: &quarter}))
 	fmt.Println("removed:", len(result.Removed))
 	fmt.Println(result.Warnings[0])
 	// Output:
@@ -379,7 +380,7 @@ func ExamplePlan_incompleteGroups() {
 		fmt.Println(err)
 		return
 	}
-	result := must(rollout.Plan(byGroup(clusterv1alpha1.RolloutConfig{}), groups, nil, noon()))
+	result := must(rollout.Plan(byGroup(clusterv1alpha1.RolloutConfig{}), groups, nil, noon(), rollout.Options{}))
 	fmt.Println(result)
 	fmt.Println(result.Summary().Aggregate())
 	// Output:

@@ -11,35 +11,35 @@ import (
 )
 
 // stuck is a rollout whose canary is not done: berlin has it, oslo has not answered.
-func stuck(opts ...rollout.Option) *rollout.Result {
+func stuck(opts rollout.Options) *rollout.Result {
 	reports := []status.Report{
 		{Cluster: "berlin", Status: status.Succeeded, LastTransitionTime: noon().Add(-time.Hour)},
 		{Cluster: "oslo", Status: status.ToApply, Applied: noon().Add(-20 * time.Minute)},
 	}
 	strategy := byGroup(clusterv1alpha1.RolloutConfig{ProgressDeadline: "30m"})
-	return must(rollout.Plan(strategy, shops(), reports, noon(), opts...))
+	return must(rollout.Plan(strategy, shops(), reports, noon(), opts))
 }
 
 // Why does paris not have it yet, until when, and what would end it? Each link of the explanation waits for the next.
 func ExampleResult_Explain() {
-	fmt.Println(stuck().Explain("paris"))
+	fmt.Println(stuck(rollout.Options{}).Explain("paris"))
 
 	// The same while someone has paused the rollout.
-	for _, link := range stuck(rollout.Paused()).Explain("paris") {
+	for _, link := range stuck(rollout.Options{Paused: true}).Explain("paris") {
 		fmt.Println(link.Hold)
 		for _, remedy := range link.Remedies {
 			fmt.Println("-", remedy)
 		}
 	}
 	// Output:
-	// waiting for group 0 "canary": 1 of 2 done; oslo has not answered, times out at 2026-11-21T12:10:00Z
+	// waiting for group 0 "canary": 1 of 2 done; oslo has not answered, times out at 2026-11-21T12:10:00Z; without news the rollout stops at 2026-11-21T12:10:00Z
 	// the rollout is paused
 	// - resume the rollout
 }
 
 // Whom to call first: the clusters that hold up most come first.
 func ExampleResult_Blockers() {
-	for _, b := range stuck().Blockers() {
+	for _, b := range stuck(rollout.Options{}).Blockers() {
 		fmt.Printf("%v; %d clusters wait for it\n", b, b.Holds)
 	}
 	// Output:

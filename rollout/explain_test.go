@@ -35,7 +35,7 @@ func TestAnExplanationNamesAllGroupsThatAreWaitedFor(t *testing.T) {
 				reports = append(reports, status.Report{Cluster: m.name, Status: s, LastTransitionTime: now})
 			}
 		}
-		r, err := rollout.Plan(w.strategy, groups, reports, now, opts...)
+		r, err := rollout.Plan(w.strategy, groups, reports, now, opts)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -110,7 +110,7 @@ func TestExplanationHasThreeLinksOfOtherGroupsAtMost(t *testing.T) {
 			reports = append(reports, status.Report{Cluster: name + "1", Status: status.Progressing, LastTransitionTime: now})
 		}
 		r, err := rollout.Plan(perGroup(config("0", "10m", 0)), f.group("z", "waits").read(), reports, now,
-			rollout.GroupOrder(map[string][]string{"z": names}), rollout.MaxConcurrencyPerGroup(intstr.FromInt32(1)))
+			rollout.Options{GroupOrder: rollout.GroupOrder{"z": names}, MaxConcurrencyPerGroup: intstr.FromInt32(1)})
 		if err != nil {
 			t.Fatal(err)
 		}

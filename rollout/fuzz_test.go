@@ -44,17 +44,17 @@ func FuzzLimits(f *testing.F) {
 		for i := range clusters {
 			names = append(names, string([]byte{'c', 'a' + i/16, 'a' + i%16}))
 		}
-		result, err := rollout.Plan(s, fleet.group("", names...).read(), nil, now)
+		result, err := rollout.Plan(s, fleet.group("", names...).read(), nil, now, rollout.Options{})
 		if (err == nil) != okFailures {
 			t.Fatalf("%#v: Plan says %v", v, err)
 		}
 		if err != nil {
 			return
 		}
-		wantFailures := r15(v, int(clusters))
+		wantFailures := r46Share(v, int(clusters), int(clusters))
 		wantConcurrency := int(clusters)
-		if okConcurrency {
-			wantConcurrency = atMost(v, int(clusters))
+		if okConcurrency && v != (intstr.IntOrString{}) { // R14: unset means all
+			wantConcurrency = r46Share(v, int(clusters), int(clusters))
 		}
 		if got := result.Schedule.MaxFailures; got != wantFailures {
 			t.Errorf("%#v of %d clusters: MaxFailures %d, want %d", v, clusters, got, wantFailures)
@@ -82,7 +82,7 @@ func FuzzDeadline(f *testing.F) {
 		}
 		reports := []status.Report{{Cluster: "a", Status: status.Progressing, LastTransitionTime: now}}
 		groups := newFleet(t).group("", "a").read()
-		result, err := rollout.Plan(s, groups, reports, now)
+		result, err := rollout.Plan(s, groups, reports, now, rollout.Options{})
 		if (err == nil) != ok {
 			t.Fatalf("%q: Plan says %v", text, err)
 		}
@@ -102,7 +102,7 @@ func FuzzDeadline(f *testing.F) {
 			after    time.Duration
 			timedOut int
 		}{{*want - 1, 0}, {*want, 1}} {
-			result, err := rollout.Plan(s, groups, reports, now.Add(c.after))
+			result, err := rollout.Plan(s, groups, reports, now.Add(c.after), rollout.Options{})
 			if err != nil || len(result.TimedOut) != c.timedOut {
 				t.Errorf("%q: after %v %v, %v", text, c.after, result, err)
 			}
@@ -143,7 +143,7 @@ func FuzzPlan(f *testing.F) {
 		pick.fault(&w, faults)
 		groups, opts := w.read(t), w.options()
 		if w.faulty() {
-			if result, err := rollout.Plan(w.strategy, groups, w.reports, w.now, opts...); err == nil || result != nil {
+			if result, err := rollout.Plan(w.strategy, groups, w.reports, w.now, opts); err == nil || result != nil {
 				t.Fatalf("no error for\n%v", w)
 			}
 			return

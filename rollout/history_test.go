@@ -37,7 +37,7 @@ func TestNoHistoryOfAClusterStartsOthersEarlyOrTimesItOutEarly(t *testing.T) {
 						histories++
 						h := history{status: is, waits: is == status.ToApply && applied < 0, knows: began >= 0,
 							late: at >= began+deadline, soaked: at >= began+soak}
-						result, err := rollout.Plan(strategy, groups, []status.Report{r}, now.Add(at))
+						result, err := rollout.Plan(strategy, groups, []status.Report{r}, now.Add(at), rollout.Options{})
 						if err != nil {
 							t.Fatal(err)
 						}

@@ -3,9 +3,11 @@ package rollout_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
@@ -52,7 +54,7 @@ func TestRemoveAfterKeepsClustersForAWhile(t *testing.T) {
 		restart := func() {
 			last, gone = nil, map[string]time.Time{}
 			var err error
-			if planner, err = rollout.NewPlanner(strategy, nil, rollout.RemoveAfter(grace, nil)); err != nil {
+			if planner, err = rollout.NewPlanner(strategy, nil, rollout.Options{RemoveAfter: metav1.Duration{Duration: grace}}); err != nil {
 				t.Fatal(err)
 			}
 			if err := planner.Report(reports...); err != nil {
@@ -85,7 +87,7 @@ func TestRemoveAfterKeepsClustersForAWhile(t *testing.T) {
 				}
 			}
 
-			r, err := rollout.Plan(strategy, groups, reports, now, rollout.RemoveAfter(grace, last))
+			r, err := rollout.Plan(strategy, groups, reports, now, rollout.Options{RemoveAfter: metav1.Duration{Duration: grace}, Previous: last})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -116,12 +118,12 @@ func TestPlannerForgetsSinceWhenAClusterIsGone(t *testing.T) {
 	strategy := clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.All}
 	report := status.Report{Cluster: "x", Status: status.Succeeded, LastTransitionTime: atTen}
 	without, with := selecting(t, false, "a"), selecting(t, false, "a", "x")
-	previous, err := rollout.Plan(strategy, without, []status.Report{report}, atTen, rollout.RemoveAfter(time.Minute, nil))
+	previous, err := rollout.Plan(strategy, without, []status.Report{report}, atTen, rollout.Options{RemoveAfter: metav1.Duration{Duration: time.Minute}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	planner := func() *rollout.Planner {
-		p, err := rollout.NewPlanner(strategy, without, rollout.RemoveAfter(time.Minute, previous))
+		p, err := rollout.NewPlanner(strategy, without, rollout.Options{RemoveAfter: metav1.Duration{Duration: time.Minute}, Previous: previous})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -130,8 +132,8 @@ func TestPlannerForgetsSinceWhenAClusterIsGone(t *testing.T) {
 		}
 		return p
 	}
-	set := func(p *rollout.Planner, opts ...rollout.Option) {
-		if err := p.SetStrategy(strategy, opts...); err != nil {
+	set := func(p *rollout.Planner, opts rollout.Options) {
+		if err := p.SetStrategy(strategy, opts); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -151,16 +153,16 @@ func TestPlannerForgetsSinceWhenAClusterIsGone(t *testing.T) {
 
 	p = planner()
 	p.Next(atTen.Add(time.Second))
-	set(p)
+	set(p, rollout.Options{})
 	p.Next(atTen.Add(2 * time.Second))
-	set(p, rollout.RemoveAfter(time.Minute, nil))
+	set(p, rollout.Options{RemoveAfter: metav1.Duration{Duration: time.Minute}})
 	if n := p.Next(later); !slices.Equal(n.Leaving, []string{"x"}) {
 		t.Errorf("without a time of grace meanwhile: removed %v, leaving %v", n.Removed, n.Leaving)
 	}
 
 	p = planner()
 	p.Next(atTen.Add(time.Second))
-	set(p, rollout.RemoveAfter(time.Minute, nil))
+	set(p, rollout.Options{RemoveAfter: metav1.Duration{Duration: time.Minute}})
 	if n := p.Next(later); !slices.Equal(n.Removed, []string{"x"}) {
 		t.Errorf("another strategy meanwhile: removed %v, leaving %v", n.Removed, n.Leaving)
 	}
@@ -186,7 +188,7 @@ func TestRemoveAfterWithABoundOnRemovals(t *testing.T) {
 	reports := []status.Report{{Cluster: "a", Status: status.Succeeded}, {Cluster: "b", Status: status.Succeeded}}
 	plan := func(now time.Time, previous *rollout.Result) *rollout.Result {
 		r, err := rollout.Plan(clusterv1alpha1.RolloutStrategy{}, selecting(t, false), reports, now,
-			rollout.RemoveAfter(time.Minute, previous), rollout.MaxRemoved(intstr.FromInt32(1)))
+			rollout.Options{RemoveAfter: metav1.Duration{Duration: time.Minute}, Previous: previous, MaxRemoved: ptr(intstr.FromInt32(1))})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -210,7 +212,7 @@ func TestABoundOnRemovalsOnTheWayBack(t *testing.T) {
 	}
 	groups := newFleet(t).group("", "a", "b", "c", "d", "e", "f").read()
 	for most, want := range map[string]int{"33%": 0, "34%": 2} {
-		r, err := rollout.Revert(clusterv1alpha1.RolloutStrategy{}, groups, rollout.Abort{Time: atTen, Failed: reports}, atTen, rollout.MaxRemoved(intstr.FromString(most)))
+		r, err := rollout.Revert(clusterv1alpha1.RolloutStrategy{}, groups, rollout.Abort{Time: atTen, Failed: reports}, atTen, rollout.Options{MaxRemoved: ptr(intstr.FromString(most))})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -220,28 +222,23 @@ func TestABoundOnRemovalsOnTheWayBack(t *testing.T) {
 	}
 }
 
-// R32: a cluster that is missing for a moment keeps its workload, but no limit counts it. It is in Leaving by the same result
-// that starts another cluster in its place.
-func TestALeavingClusterCountsForNoLimit(t *testing.T) {
+// R32, R46: a cluster that is missing for a moment keeps its workload, and counts as if it were there. So whether it comes back
+// changes nothing for the others.
+func TestALeavingClusterCountsForEachLimit(t *testing.T) {
 	strategy := clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.Progressive, Progressive: &clusterv1alpha1.RolloutProgressive{MaxConcurrency: intstr.FromInt32(1)}}
 	with, without := selecting(t, false, "a", "b"), selecting(t, false, "b")
 	for _, stands := range []status.RolloutStatus{status.Progressing, status.Failed} { // it has a slot, or breaches a budget
 		reports := []status.Report{{Cluster: "a", Status: stands, Applied: atTen}}
 		var last *rollout.Result
 		for _, step := range []struct {
-			groups         *grouping.Groups
-			start, leaving int
-			breach         bool
-		}{
-			{with, 0, 0, stands == status.Failed},
-			{without, 1, 1, false},
-			{with, 0, 0, stands == status.Failed},
-		} {
-			r, err := rollout.Plan(strategy, step.groups, reports, atTen, rollout.RemoveAfter(time.Minute, last))
+			groups  *grouping.Groups
+			leaving int
+		}{{with, 0}, {without, 1}, {with, 0}} {
+			r, err := rollout.Plan(strategy, step.groups, reports, atTen, rollout.Options{RemoveAfter: metav1.Duration{Duration: time.Minute}, Previous: last})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if len(r.Start) != step.start || len(r.Leaving) != step.leaving || len(r.Removed) > 0 || (r.Breach != nil) != step.breach {
+			if breach := stands == status.Failed; len(r.Start) > 0 || len(r.Leaving) != step.leaving || len(r.Removed) > 0 || (r.Breach != nil) != breach {
 				t.Errorf("%s, of %v: %v; leaving %v", stands, step.groups, r, r.Leaving)
 			}
 			last = r
@@ -249,27 +246,35 @@ func TestALeavingClusterCountsForNoLimit(t *testing.T) {
 	}
 }
 
-// R32: a group that waits for a missing cluster alone is complete, and the next one starts.
-func TestALeavingClusterHoldsNoGroup(t *testing.T) {
+// R46, R47: a group that waits for a missing cluster alone is not complete, whether anyone knows that it was this group's or not.
+func TestALeavingClusterHoldsItsGroup(t *testing.T) {
 	strategy := clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.ProgressivePerGroup}
 	reports := []status.Report{{Cluster: "a", Status: status.Progressing, Applied: atTen}}
-	for _, test := range []struct {
-		first []string
-		want  int
-	}{{[]string{"a"}, 0}, {nil, 2}} {
-		groups := newFleet(t).group("", test.first...).group("", "b", "c").read()
-		r, err := rollout.Plan(strategy, groups, reports, atTen, rollout.RemoveAfter(time.Minute, nil))
+	plan := func(first []string, previous *rollout.Result) *rollout.Result {
+		groups := newFleet(t).group("", first...).group("", "b", "c").read()
+		r, err := rollout.Plan(strategy, groups, reports, atTen, rollout.Options{RemoveAfter: metav1.Duration{Duration: time.Minute}, Previous: previous})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(r.Start) != test.want {
-			t.Errorf("with %v in the first group: %v", test.first, r)
+		return r
+	}
+	there := plan([]string{"a"}, nil)
+	for _, test := range []struct {
+		previous *rollout.Result
+		want     string
+	}{
+		{there, "waiting for group 0: 0 of 1 done"},
+		{nil, "waiting for clusters that left, nobody knows of which group: 0 of 1 done"},
+	} {
+		r := plan(nil, test.previous)
+		if _, hold, _ := r.Find("b"); len(r.Start) > 0 || !strings.HasPrefix(hold.String(), test.want) {
+			t.Errorf("%v, want it to hold b: %s", r, test.want)
 		}
 	}
 }
 
 func TestRemoveAfterRefusesANegativeTime(t *testing.T) {
-	_, err := rollout.Plan(clusterv1alpha1.RolloutStrategy{}, selecting(t, false, "a"), nil, atTen, rollout.RemoveAfter(-time.Second, nil))
+	_, err := rollout.Plan(clusterv1alpha1.RolloutStrategy{}, selecting(t, false, "a"), nil, atTen, rollout.Options{RemoveAfter: metav1.Duration{Duration: -time.Second}})
 	if want := `removeAfter: Invalid value: "-1s": must not be negative`; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
@@ -277,7 +282,7 @@ func TestRemoveAfterRefusesANegativeTime(t *testing.T) {
 
 // A controller keeps its last result, and gives it to the next plan. A cluster that vanished from the decisions for a
 // moment is leaving, and nothing happens to its workload.
-func ExampleRemoveAfter() {
+func ExampleOptions_removeAfter() {
 	groups := func(names ...string) *grouping.Groups {
 		g, err := grouping.FromNames(map[grouping.Key][]string{{}: names})
 		if err != nil {
@@ -289,7 +294,7 @@ func ExampleRemoveAfter() {
 	reports := []status.Report{{Cluster: "a", Status: status.Succeeded}, {Cluster: "b", Status: status.Succeeded}}
 	var last *rollout.Result
 	for _, selected := range [][]string{{"a"}, {"a", "b"}, {"a"}, {"a"}} {
-		result, err := rollout.Plan(clusterv1alpha1.RolloutStrategy{}, groups(selected...), reports, now, rollout.RemoveAfter(time.Minute, last))
+		result, err := rollout.Plan(clusterv1alpha1.RolloutStrategy{}, groups(selected...), reports, now, rollout.Options{RemoveAfter: metav1.Duration{Duration: time.Minute}, Previous: last})
 		if err != nil {
 			panic(err)
 		}
@@ -307,11 +312,11 @@ func ExampleRemoveAfter() {
 func TestRemoveAfterIsSetLater(t *testing.T) {
 	strategy, groups := all(""), newFleet(t).group("", "a").read()
 	report := status.Report{Cluster: "z", Status: status.Succeeded, LastTransitionTime: now}
-	previous, err := rollout.Plan(strategy, groups, []status.Report{report}, now, rollout.RemoveAfter(time.Hour, nil))
+	previous, err := rollout.Plan(strategy, groups, []status.Report{report}, now, rollout.Options{RemoveAfter: metav1.Duration{Duration: time.Hour}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := rollout.NewPlanner(strategy, groups, rollout.RemoveAfter(0, nil)) // no grace is no fault
+	p, err := rollout.NewPlanner(strategy, groups, rollout.Options{}) // no grace is no fault
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -320,7 +325,7 @@ func TestRemoveAfterIsSetLater(t *testing.T) {
 	}
 	later := now.Add(20 * time.Minute)
 	p.Next(later)
-	if err := p.SetStrategy(strategy, rollout.RemoveAfter(time.Hour, previous)); err != nil {
+	if err := p.SetStrategy(strategy, rollout.Options{RemoveAfter: metav1.Duration{Duration: time.Hour}, Previous: previous}); err != nil {
 		t.Fatal(err)
 	}
 	if next := p.Next(later); next.RecheckAfter != 40*time.Minute || len(next.Leaving) != 1 {

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"pgregory.net/rapid"
 
@@ -15,14 +16,14 @@ import (
 
 // Of n and of a span that make no sense an error says so, at the option (R35, R36).
 func TestPaceRefusesNonsense(t *testing.T) {
-	for want, option := range map[string]rollout.Option{
-		`ramp: Invalid value: 0: must be at least 1`:                    rollout.Ramp(0),
-		`maxStarts: Invalid value: 0: must be at least 1`:               rollout.MaxStarts(0, time.Hour),
-		`maxStarts.per: Invalid value: "0s": must be more than 0`:       rollout.MaxStarts(1, 0),
-		`waitBetweenGroups: Invalid value: "-1s": must not be negative`: rollout.WaitBetweenGroups(-time.Second),
-		`ramp: Invalid value: -7: must be at least 1`:                   rollout.Ramp(-7),
-		`maxStarts.per: Invalid value: "-1m0s": must be more than 0`:    rollout.MaxStarts(1, -time.Minute),
-		`maxStarts: Invalid value: -2: must be at least 1`:              rollout.MaxStarts(-2, -1),
+	for want, option := range map[string]rollout.Options{
+		`ramp: Invalid value: 0: must be at least 1`:                    rollout.Options{Ramp: ptr(0)},
+		`maxStarts.count: Invalid value: 0: must be at least 1`:         rollout.Options{MaxStarts: &rollout.StartLimit{Count: 0, Per: metav1.Duration{Duration: time.Hour}}},
+		`maxStarts.per: Invalid value: "0s": must be more than 0`:       rollout.Options{MaxStarts: &rollout.StartLimit{Count: 1, Per: metav1.Duration{Duration: 0}}},
+		`waitBetweenGroups: Invalid value: "-1s": must not be negative`: rollout.Options{WaitBetweenGroups: metav1.Duration{Duration: -time.Second}},
+		`ramp: Invalid value: -7: must be at least 1`:                   rollout.Options{Ramp: ptr(-7)},
+		`maxStarts.per: Invalid value: "-1m0s": must be more than 0`:    rollout.Options{MaxStarts: &rollout.StartLimit{Count: 1, Per: metav1.Duration{Duration: -time.Minute}}},
+		`maxStarts.count: Invalid value: -2: must be at least 1`:        rollout.Options{MaxStarts: &rollout.StartLimit{Count: -2, Per: metav1.Duration{Duration: -1}}},
 	} {
 		if _, err := rollout.NewPlanner(all(""), nil, option); err == nil || err.Error() != want {
 			t.Errorf("%v, want %s", err, want)
@@ -43,7 +44,7 @@ type staged struct {
 func (p *staged) play(t *rapid.T) *rollout.Result {
 	groups := p.read(t)
 	states := map[string]status.Report{}
-	planner, err := rollout.NewPlanner(p.strategy, groups, p.options()...)
+	planner, err := rollout.NewPlanner(p.strategy, groups, p.options())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,8 +175,7 @@ func TestRolloutsAtAnyPaceEnd(t *testing.T) {
 // R34: a Planner takes in that a cluster of a complete group succeeded later than it knew, or is gone.
 func TestPlannerWaitsForTheLastSuccessThatItKnows(t *testing.T) {
 	groups := newFleet(t).group("", "a", "b", "u").group("", "c").read()
-	p, err := rollout.NewPlanner(perGroup(config("", "", 0)), groups, rollout.WaitBetweenGroups(time.Hour),
-		rollout.Uncounted(func(cluster string) bool { return cluster == "u" }))
+	p, err := rollout.NewPlanner(perGroup(config("", "", 0)), groups, rollout.Options{WaitBetweenGroups: metav1.Duration{Duration: time.Hour}, Uncounted: []string{"u"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -211,11 +211,11 @@ func TestPlannerWaitsForTheLastSuccessThatItKnows(t *testing.T) {
 func TestAWaitBehindAGateIsNotRechecked(t *testing.T) {
 	groups := newFleet(t).group("first", "a").group("", "b").read()
 	reports := []status.Report{{Cluster: "a", Status: status.Succeeded, LastTransitionTime: now.Add(-10 * time.Minute)}}
-	for want, opts := range map[time.Duration][]rollout.Option{
-		50 * time.Minute: nil,
-		0:                {rollout.Closed(grouping.Key{Name: "first"}, rollout.Gate{})},
+	for want, opts := range map[time.Duration]rollout.Options{
+		50 * time.Minute: {},
+		0:                {Gates: []rollout.ClosedGate{{Group: grouping.Key{Name: "first"}, Gate: rollout.Gate{}}}},
 	} {
-		r, err := rollout.Plan(perGroup(config("", "", 0)), groups, reports, now, append(opts, rollout.WaitBetweenGroups(time.Hour))...)
+		r, err := rollout.Plan(perGroup(config("", "", 0)), groups, reports, now, merged(opts, rollout.Options{WaitBetweenGroups: metav1.Duration{Duration: time.Hour}}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -225,9 +225,9 @@ func TestAWaitBehindAGateIsNotRechecked(t *testing.T) {
 	}
 }
 
-// R36: a Planner that gets other groups still knows when its clusters started.
+// R36, R46: a Planner that gets other groups still knows when its clusters started, whether they are selected or not.
 func TestPlannerKeepsStartsWhenGroupsChange(t *testing.T) {
-	p, err := rollout.NewPlanner(all(""), newFleet(t).group("", "a", "b").read(), rollout.MaxStarts(1, time.Hour))
+	p, err := rollout.NewPlanner(all(""), newFleet(t).group("", "a", "b").read(), rollout.Options{MaxStarts: &rollout.StartLimit{Count: 1, Per: metav1.Duration{Duration: time.Hour}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -238,7 +238,7 @@ func TestPlannerKeepsStartsWhenGroupsChange(t *testing.T) {
 	for _, groups := range [][]string{{"a", "b"}, {"b"}, {"a", "b", "c"}} {
 		p.SetGroups(newFleet(t).group("", groups...).read())
 		next := p.Next(now)
-		if gone := len(groups) == 1; gone != (len(next.Start) > 0) || !gone && next.RecheckAfter != 40*time.Minute {
+		if len(next.Start) > 0 || next.RecheckAfter != 40*time.Minute {
 			t.Errorf("of %v: %v", groups, next)
 		}
 	}
@@ -253,7 +253,7 @@ func BenchmarkPlannerWaits(b *testing.B) {
 			names = append(names, fmt.Sprintf("cluster-%06d", i))
 			reports = append(reports, status.Report{Cluster: names[i], Status: status.Succeeded, LastTransitionTime: now})
 		}
-		p, err := rollout.NewPlanner(perGroup(config("", "", 0)), newFleet(b).group("", names...).group("", "z").read(), rollout.WaitBetweenGroups(time.Hour))
+		p, err := rollout.NewPlanner(perGroup(config("", "", 0)), newFleet(b).group("", names...).group("", "z").read(), rollout.Options{WaitBetweenGroups: metav1.Duration{Duration: time.Hour}})
 		if err != nil {
 			b.Fatal(err)
 		}

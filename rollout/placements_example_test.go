@@ -2,7 +2,6 @@ package rollout_test
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
@@ -12,22 +11,10 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// partOf says which part gets the reports of a cluster: the one whose groups select it. The last part gets the reports of
-// clusters that no part selects. While any part is incomplete, the last one is, and then it removes nobody.
-func partOf(cluster string, parts []*grouping.Groups) int {
-	part := slices.IndexFunc(parts, func(groups *grouping.Groups) bool {
-		_, selected := groups.Position(cluster)
-		return selected
-	})
-	if part < 0 {
-		return len(parts) - 1
-	}
-	return part
-}
-
 // A workload follows two placements with a strategy each. Both select rome, which belongs to the first. Nobody selects
-// cairo any more. At first the decisions of edge are not read yet, so nobody knows whether it selects cairo and lima. A
-// controller also passes RemoveAfter to each plan, with the result before of the same placement.
+// cairo any more. At first the decisions of edge are not read yet, so nobody knows whether it selects cairo and lima. Each plan
+// gets all reports. A controller also passes RemoveAfter, Previous, Uncounted and Memory, with the result before and the record
+// of the same placement.
 func ExamplePlan_severalPlacements() {
 	named := func(clusters ...string) *grouping.Groups {
 		groups, err := grouping.FromNames(map[grouping.Key][]string{{}: clusters})
@@ -48,14 +35,12 @@ func ExamplePlan_severalPlacements() {
 		if err != nil {
 			panic(err)
 		}
-		reports := make([][]status.Report, len(parts))
+		var reports []status.Report
 		for _, cluster := range []string{"cairo", "lima", "oslo", "rome"} { // those that have the workload
-			part := partOf(cluster, parts)
-			report := status.Report{Cluster: cluster, Status: status.Succeeded} // about the version that this part wants
-			reports[part] = append(reports[part], report)
+			reports = append(reports, status.Report{Cluster: cluster, Status: status.Succeeded})
 		}
 		for i, groups := range parts {
-			result, err := rollout.Plan(strategies[i], groups, reports[i], now)
+			result, err := rollout.Plan(strategies[i], groups, reports, now, rollout.Options{})
 			if err != nil {
 				panic(err)
 			}

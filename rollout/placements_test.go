@@ -38,7 +38,7 @@ func removedOf(t fataler, parts []*grouping.Groups, clusters []string, of func(p
 				reports = append(reports, status.Report{Cluster: cluster, Status: status.Succeeded, LastTransitionTime: now})
 			}
 		}
-		r, err := rollout.Plan(clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.All}, groups, reports, now)
+		r, err := rollout.Plan(clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.All}, groups, reports, now, rollout.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -97,38 +97,39 @@ func TestReportsDividedAmongParts(t *testing.T) {
 	})
 }
 
-// G15: what the documentation warns of. Each of these ways to divide the reports removes clusters that a placement
-// selects.
-func TestReportsDividedWrongly(t *testing.T) {
-	selected, read := [][]string{{"a"}, {"b"}}, [][]string{{"a"}, nil}
-	all := []string{"a", "b"}
+// R50: parts know each other, so all reports may go to each part. Nobody is removed that a part selects or may select, and one
+// part removes whom no part selects.
+func TestAllReportsToEachPart(t *testing.T) {
+	all := []string{"a", "b", "c"}
 	for _, test := range []struct {
 		name       string
 		selected   [][]string
 		incomplete []bool
-		of         func(parts []*grouping.Groups, part int, cluster string) bool
 		want       []string
 	}{
-		{"all reports to each part: each removes the clusters of the others", selected, []bool{false, false},
-			func([]*grouping.Groups, int, string) bool { return true }, []string{"b", "a"}},
-		{"all reports to each part, and the later one is incomplete", read, []bool{false, true},
-			func([]*grouping.Groups, int, string) bool { return true }, []string{"b"}},
-		{"those that nobody selects to the first part, and the later one is incomplete", read, []bool{false, true},
-			func(parts []*grouping.Groups, part int, cluster string) bool {
-				_, selected := parts[part].Position(cluster)
-				_, first := parts[0].Position(cluster)
-				_, second := parts[1].Position(cluster)
-				return selected || part == 0 && !first && !second
-			}, []string{"b"}},
-		{"as documented, and the later one is incomplete", read, []bool{false, true},
-			func(parts []*grouping.Groups, part int, cluster string) bool { return partOf(cluster, parts) == part }, nil},
+		{"each cluster has a part", [][]string{{"a", "c"}, {"b"}}, []bool{false, false}, nil},
+		{"two parts select it", [][]string{{"a", "b", "c"}, {"a", "b"}}, []bool{false, false}, nil},
+		{"no part selects it", [][]string{{"a"}, {"b"}}, []bool{false, false}, []string{"c"}},
+		{"the later part is incomplete", [][]string{{"a"}, nil}, []bool{false, true}, nil},
+		{"the first part is incomplete", [][]string{{}, {"b"}}, []bool{true, false}, nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			parts := apartOf(t, test.selected, test.incomplete)
-			got := removedOf(t, parts, all, func(part int, cluster string) bool { return test.of(parts, part, cluster) })
-			if !slices.Equal(got, test.want) {
+			if got := removedOf(t, parts, all, func(int, string) bool { return true }); !slices.Equal(got, test.want) {
 				t.Errorf("removed %v, want %v", got, test.want)
 			}
 		})
 	}
+}
+
+// partOf says which part selects a cluster, or else the last.
+func partOf(cluster string, parts []*grouping.Groups) int {
+	part := slices.IndexFunc(parts, func(groups *grouping.Groups) bool {
+		_, selected := groups.Position(cluster)
+		return selected
+	})
+	if part < 0 {
+		return len(parts) - 1
+	}
+	return part
 }

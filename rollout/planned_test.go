@@ -19,13 +19,13 @@ type planned struct {
 	size     string   // the clustersPerDecisionGroup of the placement; without one the groups know no placement
 	groups   []string // each like `a b`, `canary: a b`, or with an index of its own `7 canary: a b`
 	reports  string   // like `a=Failed b=Progressing/3m c=ToApply@1m`: b began 3 minutes ago, c was applied 1 minute ago
-	opts     []rollout.Option
+	opts     rollout.Options
 }
 
 // plan is the result of one without fault.
 func plan(t fataler, s planned) *rollout.Result {
 	t.Helper()
-	result, err := rollout.Plan(s.strategy, s.read(t), reportsOf(t, s.reports), now, s.opts...)
+	result, err := rollout.Plan(s.strategy, s.read(t), reportsOf(t, s.reports), now, s.opts)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package rollout_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -8,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
+	"github.com/cohort-ocm/cohort/grouping"
 	"github.com/cohort-ocm/cohort/rollout"
 	"github.com/cohort-ocm/cohort/status"
 )
@@ -18,7 +20,7 @@ func TestTryingAgainIsTheAttemptAfterThoseThatBreach(t *testing.T) {
 		{Cluster: "a", Status: status.TimeOut, Attempt: 5}, {Cluster: "b", Status: status.Succeeded, Attempt: 4}, {Cluster: "c", Status: status.TimeOut, Attempt: 3},
 		{Cluster: "d", Status: status.TimeOut, Attempt: 2},
 	}
-	r, err := rollout.Plan(perGroup(config("", "", 0)), fleetOf(t, "a b d e", "c").read(), reports, now, rollout.FailedBefore(of("a")))
+	r, err := rollout.Plan(perGroup(config("", "", 0)), fleetOf(t, "a b d e", "c").read(), reports, now, rollout.Options{FailedBefore: []string{"a"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,19 +38,63 @@ func TestABreachOfTheWayBackIsNotEndedByGoingBack(t *testing.T) {
 		Before:       []status.Report{{Cluster: "a", Status: status.Failed, Applied: now.Add(-time.Minute), Attempt: 2}},
 		StopAtBreach: true,
 	}
-	revert := func(opts ...rollout.Option) *rollout.Result {
-		r, err := rollout.Revert(strategy, newFleet(t).group("", "a", "b").read(), abort, now, opts...)
+	revert := func(opts rollout.Options) *rollout.Result {
+		r, err := rollout.Revert(strategy, newFleet(t).group("", "a", "b").read(), abort, now, opts)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return r
 	}
 	const want = "stopped: a failed, maxFailures 0; goes on when none is failed; to do: mend a, or try what failed again (attempt 3), or raise maxFailures to 1"
-	if got := revert().Explain("b").String(); got != want {
+	if got := revert(rollout.Options{}).Explain("b").String(); got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}
-	if r := revert(rollout.Attempt(3)); r.Breach != nil || len(r.Start) != 1 || r.Start[0].Name != "b" {
+	if r := revert(rollout.Options{Attempt: 3}); r.Breach != nil || len(r.Start) != 1 || r.Start[0].Name != "b" {
 		t.Errorf("after the advice %v", r)
+	}
+}
+
+// R29: a wait that time ends says whether the rollout stops by then.
+func TestAWaitSaysWhenTimeOutsStopTheRollout(t *testing.T) {
+	running := func(name string, since time.Duration) status.Report {
+		return status.Report{Cluster: name, Status: status.Progressing, LastTransitionTime: now.Add(-since)}
+	}
+	soaks := status.Report{Cluster: "s", Status: status.Succeeded, LastTransitionTime: now}
+	stops := now.Add(time.Minute)
+	for _, c := range []struct {
+		why      string
+		strategy clusterv1alpha1.RolloutStrategy
+		groups   string
+		reports  []status.Report
+		opts     rollout.Options
+		want     time.Time
+	}{
+		{"the only slot, and no failure is tolerated", progressive("1", config("0", "10m", 0)), "a z", []status.Report{running("a", 9*time.Minute)}, rollout.Options{}, stops},
+		{"a failure is tolerated", progressive("1", config("1", "10m", 0)), "a z", []status.Report{running("a", 9*time.Minute)}, rollout.Options{}, time.Time{}},
+		{"one is, two are not, and the second is in time", progressive("1", config("1", "10m", 0)), "a b z",
+			[]status.Report{running("a", 9*time.Minute), running("b", 10*time.Minute-1)}, rollout.Options{}, stops},
+		{"one has failed already", progressive("1", config("1", "10m", 0)), "a b z", []status.Report{running("a", 9*time.Minute), {Cluster: "b", Status: status.TimeOut}}, rollout.Options{}, stops},
+		{"a soak ends before", progressive("2", config("0", "10m", 30*time.Second)), "a s z", []status.Report{running("a", 9*time.Minute), soaks}, rollout.Options{}, time.Time{}},
+		{"a soak ends later", progressive("2", config("0", "10m", 90*time.Second)), "a s z", []status.Report{running("a", 9*time.Minute), soaks}, rollout.Options{}, stops},
+		{"it failed before the rollout", progressive("1", config("0", "10m", 0)), "a z", []status.Report{running("a", 9*time.Minute)},
+			rollout.Options{FailedBefore: []string{"a"}}, time.Time{}},
+		{"it is tried again", progressive("1", config("0", "10m", 0)), "a s z", []status.Report{running("a", 9*time.Minute), soaks},
+			rollout.Options{Attempt: 1, Gates: []rollout.ClosedGate{{Group: grouping.Key{}, Gate: rollout.Gate{Opens: now.Add(time.Hour)}}}}, time.Time{}},
+		{"a gate opens after", progressive("2", config("0", "10m", 0)), "a z", []status.Report{running("a", 9*time.Minute)},
+			rollout.Options{Gates: []rollout.ClosedGate{{Group: grouping.Key{}, Gate: rollout.Gate{Opens: now.Add(time.Hour)}}}}, stops},
+	} {
+		r, err := rollout.Plan(c.strategy, fleetOf(t, c.groups).read(), c.reports, now, c.opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := r.Explain("z")
+		i := slices.IndexFunc(e[0].Remedies, func(r rollout.Remedy) bool { return r.Type == rollout.RemedyWait })
+		if i < 0 || !e[0].Remedies[i].Stops.Equal(c.want) {
+			t.Errorf("%s: %v: %v, want a wait that stops at %v", c.why, e, e[0].Remedies, c.want)
+		}
+		if says := strings.Contains(e.String(), "without news the rollout stops at 2026"); says != !c.want.IsZero() {
+			t.Errorf("%s: %v", c.why, e)
+		}
 	}
 }
 
@@ -73,30 +119,36 @@ func TestARemedySaysHowManyItTakes(t *testing.T) {
 	}
 	one := soak(progressive("5", config("", "10m", 0)))
 	two := soak(progressive("2", config("", "", 0)))
-	ramp := []rollout.Option{rollout.Ramp(1)}
+	ramp := rollout.Options{Ramp: ptr(1)}
+	tolerant := soak(progressive("2", config("1", "", 0)))
+	frees := rollout.Options{FailedFreesSlot: true}
 	for _, c := range []struct {
 		why      string
 		strategy clusterv1alpha1.RolloutStrategy
-		opts     []rollout.Option
+		opts     rollout.Options
 		groups   []string
 		reports  []status.Report
 		want     string
 	}{
-		{"the only one", progressive("1", config("", "", 0)), nil, []string{"a z"}, running("a"), "wait until a is done, or set a progressDeadline"},
-		{"any of two", progressive("2", config("", "", 0)), nil, []string{"a b z"}, running("a", "b"), "wait until 1 of a, b is done, or set a progressDeadline"},
-		{"a whole group", perGroup(config("", "", 0)), nil, []string{"a b", "z"}, running("a", "b"), "wait until a, b are done, or set a progressDeadline"},
-		{"one that succeeded is done, but for its time", two, nil, []string{"a b z"},
+		{"the only one", progressive("1", config("", "", 0)), rollout.Options{}, []string{"a z"}, running("a"), "wait until a is done, or set a progressDeadline"},
+		{"any of two", progressive("2", config("", "", 0)), rollout.Options{}, []string{"a b z"}, running("a", "b"), "wait until 1 of a, b is done, or set a progressDeadline"},
+		{"a whole group", perGroup(config("", "", 0)), rollout.Options{}, []string{"a b", "z"}, running("a", "b"), "wait until a, b are done, or set a progressDeadline"},
+		{"one that succeeded is done, but for its time", two, rollout.Options{}, []string{"a b z"},
 			append(running("a"), undated(status.Succeeded, "b")...), "wait for a report that says when b succeeded, or wait until a is done"},
-		{"the others are enough, and the time of one that succeeded is not", two, nil, []string{"a b c z"},
+		{"the others are enough, and the time of one that succeeded is not", two, rollout.Options{}, []string{"a b c z"},
 			append(running("a", "b"), undated(status.Succeeded, "c")...), "wait until a, b are done"},
-		{"the others are not enough, nor is the time of one that succeeded", soak(progressive("1", config("", "", 0))), nil, []string{"a b z"},
+		{"the others are not enough, nor is the time of one that succeeded", soak(progressive("1", config("", "", 0))), rollout.Options{}, []string{"a b z"},
 			append(running("a"), undated(status.Succeeded, "b")...), "wait for a report that says when b succeeded"},
 		{"each that soaks gives back a slot of the ramp and adds one", one, ramp, []string{"a b c z"},
 			undated(status.Succeeded, "a", "b", "c"), "wait for a report that says when 2 of a, b, c succeeded"},
 		{"it may be the time of the one that soaks that is reported last", one, ramp, []string{"a b c z"},
 			append(undated(status.Progressing, "a", "b"), undated(status.Succeeded, "c")...), "wait for a report that says since when a, b, c are in flight, or wait until a, b are done"},
+		{"a failed one has no slot to give", tolerant, frees, []string{"a b c d z"},
+			append(append(running("b", "c"), undated(status.Succeeded, "d")...), undated(status.Failed, "a")...), "wait until b, c are done"},
+		{"nor one of the ramp", tolerant, merged(frees, rollout.Options{Ramp: ptr(2)}), []string{"a b c d z"},
+			append(append(running("b", "c"), undated(status.Succeeded, "d")...), undated(status.Failed, "a")...), "wait until b, c are done"},
 	} {
-		r, err := rollout.Plan(c.strategy, fleetOf(t, c.groups...).read(), c.reports, now, c.opts...)
+		r, err := rollout.Plan(c.strategy, fleetOf(t, c.groups...).read(), c.reports, now, c.opts)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -23,7 +23,7 @@ func everything() planned {
 		strategy: progressive("5", config("3", "10m", time.Hour), "canary", "ghost"),
 		groups:   []string{"b d f h", "canary: a", "j l n"},
 		reports: "a=Succeeded/2h b=Progressing/1m d=Progressing/11m f=Failed/2m h=Succeeded/58m j=Skip l=ToApply/1m " +
-			"y=Failed x=Succeeded",
+			"y=Skip x=Succeeded/2h",
 	}
 }
 
@@ -65,18 +65,18 @@ func TestSchedule(t *testing.T) {
 	for _, c := range []struct {
 		name     string
 		strategy clusterv1alpha1.RolloutStrategy
-		opts     []rollout.Option
+		opts     rollout.Options
 		want     string
 	}{
-		{"R21 empty is All", clusterv1alpha1.RolloutStrategy{}, nil, `All: [group 0, group 1 "canary", group 2, group 3 "empty", group 4 "canary"]`},
-		{"R21 Progressive", progressive("3", config("", "", 0), "canary"), nil, `Progressive: [group 1 "canary"] → [group 4 "canary"] → [group 0, group 2, group 3 "empty": 3 at a time]`},
-		{"R21 ProgressivePerGroup", perGroup(config("", "", 0), "4"), nil, `ProgressivePerGroup: [group 4 "canary"] → [group 0] → [group 1 "canary"] → [group 2] → [group 3 "empty"]`},
+		{"R21 empty is All", clusterv1alpha1.RolloutStrategy{}, rollout.Options{}, `All: [group 0, group 1 "canary", group 2, group 3 "empty", group 4 "canary"]`},
+		{"R21 Progressive", progressive("3", config("", "", 0), "canary"), rollout.Options{}, `Progressive: [group 1 "canary"] → [group 4 "canary"] → [group 0, group 2, group 3 "empty": 3 at a time]`},
+		{"R21 ProgressivePerGroup", perGroup(config("", "", 0), "4"), rollout.Options{}, `ProgressivePerGroup: [group 4 "canary"] → [group 0] → [group 1 "canary"] → [group 2] → [group 3 "empty"]`},
 		{
-			"R24 unset in groups", perGroup(config("", "", 0), "4"), []rollout.Option{rollout.MaxConcurrencyPerGroup(three), rollout.MaxConcurrencyPerGroup(intstr.FromInt32(0))},
+			"R24 unset in groups", perGroup(config("", "", 0), "4"), rollout.Options{MaxConcurrencyPerGroup: intstr.FromInt32(0)},
 			`ProgressivePerGroup: [group 4 "canary"] → [group 0] → [group 1 "canary"] → [group 2] → [group 3 "empty"]`,
 		},
 		{
-			"R24 in groups", perGroup(config("", "", 0), "4"), []rollout.Option{rollout.MaxConcurrencyPerGroup(three)},
+			"R24 in groups", perGroup(config("", "", 0), "4"), rollout.Options{MaxConcurrencyPerGroup: three},
 			`ProgressivePerGroup: [group 4 "canary"] → [group 0: 2 at a time] → [group 1 "canary": 1 at a time] → [group 2: 1 at a time] → [group 3 "empty"]`,
 		},
 	} {
@@ -151,12 +151,36 @@ func TestSummary(t *testing.T) {
 	}
 }
 
+// S5: while groups are incomplete nobody says 100%, whether of a group or of all, by a plan or by a planner.
+func TestNoCountSays100WhileGroupsAreIncomplete(t *testing.T) {
+	done := status.Report{Cluster: "a", Status: status.Succeeded}
+	for incomplete, want := range map[bool]int{true: 99, false: 100} {
+		groups := selecting(t, incomplete, "a")
+		p, err := rollout.NewPlanner(clusterv1alpha1.RolloutStrategy{}, groups, rollout.Options{})
+		if err == nil {
+			err = p.Report(done)
+		}
+		r, again := rollout.Plan(clusterv1alpha1.RolloutStrategy{}, groups, []status.Report{done}, now, rollout.Options{})
+		if err != nil || again != nil {
+			t.Fatal(err, again)
+		}
+		s := r.Summary()
+		for what, counts := range map[string]status.Counts{
+			"all": s.Counts, "the group": s.Groups[0].Counts, "a result": r.Counts, "a planner": p.Next(now).Counts, "a planner's group": p.Result(now).Summary().Groups[0].Counts,
+		} {
+			if got := counts.Percent(); got != want {
+				t.Errorf("incomplete %v: %s has %d%%, want %d%%", incomplete, what, got, want)
+			}
+		}
+	}
+}
+
 // TestInputIsNotChanged: reports, strategy and options are as they were.
 func TestInputIsNotChanged(t *testing.T) {
 	s := everything()
 	reports, strategy := reportsOf(t, s.reports), s.strategy.DeepCopy()
 	before := slices.Clone(reports)
-	if _, err := rollout.Plan(s.strategy, fleetOf(t, s.groups...).read(), reports, now); err != nil {
+	if _, err := rollout.Plan(s.strategy, fleetOf(t, s.groups...).read(), reports, now, rollout.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	if d := cmp.Diff(before, reports) + cmp.Diff(*strategy, s.strategy); d != "" {
@@ -173,7 +197,7 @@ func TestJSONOfZeroValues(t *testing.T) {
 				MandatoryDecisionGroups: []clusterv1alpha1.MandatoryDecisionGroup{{GroupIndex: 0}, {GroupName: "ghost"}}},
 		}},
 		groups: []string{"3 canary: a"}, reports: "a=Progressing/1m",
-		opts: []rollout.Option{rollout.Closed(grouping.Key{}, rollout.Gate{})},
+		opts: rollout.Options{Gates: []rollout.ClosedGate{{Group: grouping.Key{}, Gate: rollout.Gate{}}}},
 	})
 	warnings, err := json.Marshal(result.Warnings)
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
+	"github.com/cohort-ocm/cohort/grouping"
 	"github.com/cohort-ocm/cohort/rollout"
 	"github.com/cohort-ocm/cohort/status"
 )
@@ -202,12 +203,12 @@ func TestAnAttemptIsAWaitForThoseThatFailed(t *testing.T) {
 	})
 }
 
-// standInBrief is stand without sentences, which tell those that are tried again apart.
+// standInBrief is stand without sentences and attempts, which tell those that are tried again apart.
 func (p trial) standInBrief(keep func(cluster string) bool) standing {
 	s := p.stand(keep)
 	s.Summary = ""
 	for i := range s.Held {
-		s.Held[i].Hold.Detail = ""
+		s.Held[i].Hold.Detail, s.Held[i].Cluster.Attempt = "", 0
 	}
 	return s
 }
@@ -221,20 +222,18 @@ func find(list []rollout.Cluster, name string) (rollout.Cluster, bool) {
 	return rollout.Cluster{}, false
 }
 
-// R37, R38: of two options of a kind the later counts, and none is none.
-func TestTheLaterExceptionCounts(t *testing.T) {
+// R37, R38: who is not counted and who failed before, alone and together.
+func TestExceptions(t *testing.T) {
 	for _, c := range []struct {
-		opts []rollout.Option
+		opts rollout.Options
 		want string
 	}{
-		{opts(rollout.Uncounted(nil)), "stopped: a failed, maxFailures 0; goes on when none is failed; 0 of 3 clusters done, 1 in flight, 1 failed, 2 waiting"},
-		{opts(rollout.Uncounted(of("a")), rollout.Uncounted(of("b"))), "stopped: a failed, maxFailures 0; goes on when none is failed; 0 of 2 clusters done, 1 in flight, 1 failed, 1 waiting, 1 not counted"},
-		{opts(rollout.Uncounted(of("b")), rollout.Uncounted(of("a"))), "start b; 0 of 2 clusters done, 2 waiting, 1 not counted"},
-		{opts(rollout.FailedBefore(nil)), "stopped: a failed, maxFailures 0; goes on when none is failed; 0 of 3 clusters done, 1 in flight, 1 failed, 2 waiting"},
-		{opts(rollout.FailedBefore(of("a")), rollout.FailedBefore(nil)), "stopped: a failed, maxFailures 0; goes on when none is failed; 0 of 3 clusters done, 1 in flight, 1 failed, 2 waiting"},
-		{opts(rollout.FailedBefore(of("a"))), "0 of 3 clusters done, 1 in flight, 1 failed, 2 waiting"},
-		{opts(rollout.FailedBefore(of("a")), rollout.FailedFreesSlot()), "start b; 0 of 3 clusters done, 1 in flight, 1 failed, 2 waiting"},
-		{opts(rollout.FailedBefore(of("a")), rollout.Uncounted(of("a"))), "start b; 0 of 2 clusters done, 2 waiting, 1 not counted"},
+		{rollout.Options{}, "stopped: a failed, maxFailures 0; goes on when none is failed; 0 of 3 clusters done, 1 in flight, 1 failed, 2 waiting"},
+		{rollout.Options{Uncounted: []string{"b"}}, "stopped: a failed, maxFailures 0; goes on when none is failed; 0 of 2 clusters done, 1 in flight, 1 failed, 1 waiting, 1 not counted"},
+		{rollout.Options{Uncounted: []string{"a"}}, "start b; 0 of 2 clusters done, 2 waiting, 1 not counted"},
+		{rollout.Options{FailedBefore: []string{"a"}}, "0 of 3 clusters done, 1 in flight, 1 failed, 2 waiting"},
+		{rollout.Options{FailedBefore: []string{"a"}, FailedFreesSlot: true}, "start b; 0 of 3 clusters done, 1 in flight, 1 failed, 2 waiting"},
+		{rollout.Options{FailedBefore: []string{"a"}, Uncounted: []string{"a"}}, "start b; 0 of 2 clusters done, 2 waiting, 1 not counted"},
 	} {
 		r := plan(t, planned{strategy: progressive("1", config("", "", 0)), groups: []string{"a b c"}, reports: "a=Failed/1m", opts: c.opts})
 		if got := r.Next.String(); got != c.want {
@@ -243,24 +242,14 @@ func TestTheLaterExceptionCounts(t *testing.T) {
 	}
 }
 
-// R37: a controller does not ask about clusters again and again, and a planner asks once until something changes.
-func TestThePlannerAsksOnceWhoCounts(t *testing.T) {
-	asked := 0
-	is := func(string) bool { asked++; return false }
-	p, err := rollout.NewPlanner(progressive("1", config("", "", 0)), newFleet(t).group("", "a", "b").read(), rollout.Uncounted(is))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := range 5 {
-		if err := p.Report(status.Report{Cluster: "a", Status: status.Progressing, LastTransitionTime: now}); err != nil {
-			t.Fatal(err)
+// everyTenth has the clusters whose names end with a 7.
+func everyTenth(groups *grouping.Groups) (names []string) {
+	for position := range groups.NumClusters() {
+		if name := groups.Cluster(position); strings.HasSuffix(name, "7") {
+			names = append(names, name)
 		}
-		p.Next(now.Add(time.Duration(i) * time.Second))
-		p.Result(now)
 	}
-	if asked != 2 {
-		t.Errorf("asked %d times about two clusters", asked)
-	}
+	return names
 }
 
 // R37 to R39: with the options a plan takes as many allocations for many clusters as for few.
@@ -272,10 +261,10 @@ func TestExceptionsTakeFewAllocationsAtAnySize(t *testing.T) {
 		for i := range reports {
 			reports[i].Attempt = i % 2
 		}
-		is := func(cluster string) bool { return cluster[len(cluster)-1] == '7' }
+		tenth := everyTenth(groups)
 		allocs := fewestAllocs(func() {
 			if _, err := rollout.Plan(strategies(n)[1], groups, reports, now.Add(time.Minute),
-				rollout.Uncounted(is), rollout.FailedBefore(is), rollout.Attempt(1)); err != nil {
+				rollout.Options{Uncounted: tenth, FailedBefore: tenth, Attempt: 1}); err != nil {
 				t.Fatal(err)
 			}
 		})

@@ -12,6 +12,7 @@ import (
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
 	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/status"
 )
 
 // R16: which limits are accepted.
@@ -67,7 +68,7 @@ func TestLimitsAreValidated(t *testing.T) {
 func accepts(t *testing.T, s clusterv1alpha1.RolloutStrategy, want bool, path string) {
 	t.Helper()
 	errs := rollout.Validate(s, nil)
-	result, err := rollout.Plan(s, nil, nil, now)
+	result, err := rollout.Plan(s, nil, nil, now, rollout.Options{})
 	if want {
 		if len(errs) > 0 || err != nil {
 			t.Errorf("%s: refused with %v; %v", path, errs, err)
@@ -246,7 +247,7 @@ func TestValidateReportsEveryFaultAtItsPath(t *testing.T) {
 	})
 	t.Run("R17 Plan refuses what Validate does", func(t *testing.T) {
 		s.Type = clusterv1alpha1.Progressive
-		_, err := rollout.Plan(s, nil, nil, now)
+		_, err := rollout.Plan(s, nil, nil, now, rollout.Options{})
 		joined, ok := err.(interface{ Unwrap() []error })
 		if !ok {
 			t.Fatalf("got %v", err)
@@ -263,4 +264,43 @@ func TestValidateReportsEveryFaultAtItsPath(t *testing.T) {
 			t.Errorf("got %v, want %v", got, want)
 		}
 	})
+}
+
+// R1, R18: what is wrong with the strategy, the options and the reports is told at once.
+func TestAllFaultsOfACallAreToldAtOnce(t *testing.T) {
+	strategy, reports := clusterv1alpha1.RolloutStrategy{Type: "Sideways"}, []status.Report{{Cluster: "a"}, {}, {}}
+	abort := rollout.Abort{Failed: reports, Before: reports}
+	for name, c := range map[string]struct {
+		call func() (*rollout.Result, error)
+		want []string
+	}{
+		"Plan": {func() (*rollout.Result, error) {
+			return rollout.Plan(strategy, nil, reports, now, rollout.Options{Ramp: ptr(0)})
+		},
+			[]string{"type", "ramp", "reports[1].cluster", "reports[2].cluster"}},
+		"Plan with a strategy without fault": {func() (*rollout.Result, error) {
+			return rollout.Plan(clusterv1alpha1.RolloutStrategy{}, nil, reports, now, rollout.Options{})
+		},
+			[]string{"reports[1].cluster", "reports[2].cluster"}},
+		"Revert": {func() (*rollout.Result, error) {
+			return rollout.Revert(strategy, nil, abort, now, rollout.Options{Ramp: ptr(0)})
+		},
+			[]string{"type", "ramp", "abort.time", "abort.failed[1].cluster", "abort.failed[2].cluster", "abort.before[1].cluster", "abort.before[2].cluster"}},
+	} {
+		result, err := c.call()
+		joined, ok := err.(interface{ Unwrap() []error })
+		if result != nil || !ok {
+			t.Fatalf("%s: %v, %v", name, result, err)
+		}
+		var got []string
+		for _, err := range joined.Unwrap() {
+			var fault *field.Error
+			if errors.As(err, &fault) {
+				got = append(got, fault.Field)
+			}
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
 }

@@ -12,5 +12,5 @@ import (
 
 // decide makes the decision. It is a function of its own so that a test can put the planner in its place.
 func decide(strategy clusterv1alpha1.RolloutStrategy, groups *grouping.Groups, reports []status.Report, now time.Time) (*rollout.Result, error) {
-	return rollout.Plan(strategy, groups, reports, now)
+	return rollout.Plan(strategy, groups, reports, now, rollout.Options{})
 }

@@ -15,6 +15,8 @@ import (
 // these.
 type Clock interface {
 	Now() time.Time
+	// Since is how long ago a time was. Controllers that come from sdk-go ask it.
+	Since(time.Time) time.Duration
 }
 
 // RolloutClock is the clock of all handlers. Tests that come from sdk-go set it. As in sdk-go, it must not be set while
@@ -25,6 +27,9 @@ type realClock struct{}
 
 // Now implements Clock.
 func (realClock) Now() time.Time { return time.Now() }
+
+// Since implements Clock.
+func (realClock) Since(t time.Time) time.Duration { return time.Since(t) }
 
 // RolloutHandler plans rollouts over the groups of a tracker. It is safe for concurrent use.
 type RolloutHandler[T any] struct {
@@ -40,11 +45,11 @@ func NewRolloutHandler[T any](pdTracker *v1beta1.PlacementDecisionClustersTracke
 }
 
 // GetRolloutCluster says what may happen now. Statuses say how each cluster that has the workload stands; they are not
-// changed. It also gives the strategy with only the block of its type. The errors are the same as from [rollout.Plan], and
+// changed. As in sdk-go, a cluster that is not selected counts for nothing, whatever it has. It also gives the strategy with only the block of its type. The errors are the same as from [rollout.Plan], and
 // errors in the groups that the tracker was made with.
 func (r *RolloutHandler[T]) GetRolloutCluster(rolloutStrategy clusterv1alpha1.RolloutStrategy, existingClusterStatus []ClusterRolloutStatus) (*clusterv1alpha1.RolloutStrategy, RolloutResult, error) {
 	now := RolloutClock.Now()
-	result, err := r.plan(rolloutStrategy, existingClusterStatus, now)
+	result, err := r.plan(rolloutStrategy, existingClusterStatus, now, false)
 	if err != nil {
 		return nil, RolloutResult{}, err
 	}
@@ -52,12 +57,13 @@ func (r *RolloutHandler[T]) GetRolloutCluster(rolloutStrategy clusterv1alpha1.Ro
 }
 
 // Plan does the same as [RolloutHandler.GetRolloutCluster], but gives the result of package rollout, with the reasons
-// why clusters wait, the warnings, and the counts.
+// why clusters wait, the warnings, and the counts. And a cluster that left with the version counts until its status says that
+// it is done, or there is none.
 func (r *RolloutHandler[T]) Plan(rolloutStrategy clusterv1alpha1.RolloutStrategy, existingClusterStatus []ClusterRolloutStatus) (*rollout.Result, error) {
-	return r.plan(rolloutStrategy, existingClusterStatus, RolloutClock.Now())
+	return r.plan(rolloutStrategy, existingClusterStatus, RolloutClock.Now(), true)
 }
 
-func (r *RolloutHandler[T]) plan(strategy clusterv1alpha1.RolloutStrategy, statuses []ClusterRolloutStatus, now time.Time) (*rollout.Result, error) {
+func (r *RolloutHandler[T]) plan(strategy clusterv1alpha1.RolloutStrategy, statuses []ClusterRolloutStatus, now time.Time, countLeft bool) (*rollout.Result, error) {
 	groups, err := r.tracker.Groups()
 	if err != nil {
 		return nil, err
@@ -67,6 +73,9 @@ func (r *RolloutHandler[T]) plan(strategy clusterv1alpha1.RolloutStrategy, statu
 	for i := range statuses {
 		if reports[i] = statuses[i].report(); zero {
 			backdate(&reports[i])
+		}
+		if _, selected := groups.Position(statuses[i].ClusterName); !selected && !countLeft {
+			reports[i] = status.Report{Cluster: reports[i].Cluster, Status: status.ToApply}
 		}
 	}
 	result, err := decide(strategy, groups, reports, now)

@@ -18,6 +18,15 @@ type fixedClock time.Time
 
 func (c fixedClock) Now() time.Time { return time.Time(c) }
 
+func (c fixedClock) Since(t time.Time) time.Duration { return time.Time(c).Sub(t) }
+
+// The clock of a process says how long ago something was, as the clock of sdk-go does.
+func TestTheClockSaysSince(t *testing.T) {
+	if ago := sdkv1alpha1.RolloutClock.Since(sdkv1alpha1.RolloutClock.Now().Add(-time.Hour)); ago < time.Hour || ago > 2*time.Hour {
+		t.Errorf("an hour ago is %v ago", ago)
+	}
+}
+
 // atNoon sets the clock for one test, which must not run beside others.
 func atNoon(t *testing.T) time.Time {
 	t.Helper()

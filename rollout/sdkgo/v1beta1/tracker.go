@@ -27,7 +27,7 @@ type PlacementDecisionClustersTracker struct {
 
 	mu     sync.RWMutex
 	groups *grouping.Groups
-	err    error // the errors in the groups that the tracker was made with
+	err    error // why there can be no plan
 }
 
 // NewPlacementDecisionClustersTracker makes a tracker whose clusters are all in the nameless group 0 until it is
@@ -81,22 +81,35 @@ func (pdct *PlacementDecisionClustersTracker) refresh() (before, after *grouping
 	if err != nil {
 		return nil, nil, err
 	}
-	pdct.groups, pdct.err = after, nil
+	pdct.groups, pdct.err = after, pdct.unwritten(len(decisions))
 	return before, after, nil
+}
+
+// unwritten is an error where decisions are there, and nobody has written the Placement's status. On a hub that lasts for a moment,
+// and a retry follows. In a test without a scheduler it lasts for ever, and an error is all that its controller shows.
+func (pdct *PlacementDecisionClustersTracker) unwritten(decisions int) error {
+	p := pdct.placement
+	if decisions == 0 || p.UID == "" || !isUnwritten(&p.Status) || p.Annotations[clusterv1beta1.PlacementDisableAnnotation] == "true" {
+		return nil
+	}
+	return fmt.Errorf("placement %s/%s: its status is not written yet, so nobody knows whether its PlacementDecisions are complete", p.Namespace, p.Name)
+}
+
+func isUnwritten(s *clusterv1beta1.PlacementStatus) bool {
+	return s.NumberOfSelectedClusters == 0 && len(s.DecisionGroups) == 0 && len(s.Conditions) == 0
 }
 
 // compared gives the Placement whose status the decisions are compared with. An object that no API server ever had, and
 // whose status nobody wrote, comes from a test of sdk-go, and is not compared.
 func (pdct *PlacementDecisionClustersTracker) compared() *clusterv1beta1.Placement {
-	s := &pdct.placement.Status
-	if pdct.placement.UID == "" && s.NumberOfSelectedClusters == 0 && len(s.DecisionGroups) == 0 && len(s.Conditions) == 0 {
+	if pdct.placement.UID == "" && isUnwritten(&pdct.placement.Status) {
 		return nil
 	}
 	return pdct.placement
 }
 
 // Groups gives the groups as a value of package grouping. It is an error if the groups that the tracker was made with
-// are invalid.
+// are invalid, or if PlacementDecisions are there and the Placement's status was never written.
 func (pdct *PlacementDecisionClustersTracker) Groups() (*grouping.Groups, error) {
 	pdct.mu.RLock()
 	defer pdct.mu.RUnlock()

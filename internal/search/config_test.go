@@ -54,6 +54,10 @@ type config struct {
 	slow    bool // time passes while a plan is carried out
 	back    bool // the version before may be wanted again
 	exposes bool // groups stay the same and what succeeded goes on working, so that the exposure is known
+	bounds  bool // the exposure is never more than that, and may be less
+	records bool // the owner has a record of who left
+	atOnce  bool // an object is gone once it is deleted
+	hangs   bool // an agent has to let go of an object that is deleted
 	large   bool // for a search of more than a second
 	named   bool // clusters are told apart: symmetric states are not merged
 }
@@ -88,34 +92,31 @@ func (c *config) rollout() clusterv1alpha1.RolloutStrategy {
 }
 
 // options gives the options that are the same in each state.
-func (c *config) options() options {
-	o := options{}
+func (c *config) options() (o rollout.Options) {
 	if c.free {
-		o["FailedFreesSlot"] = rollout.FailedFreesSlot()
+		o.FailedFreesSlot = true
 	}
 	if c.groupLimit > 0 {
-		o["MaxConcurrencyPerGroup"] = rollout.MaxConcurrencyPerGroup(intstr.FromInt(c.groupLimit))
+		o.MaxConcurrencyPerGroup = intstr.FromInt(c.groupLimit)
 	}
 	if c.maxRemoved > 0 {
-		o["MaxRemoved"] = rollout.MaxRemoved(intstr.FromInt(c.maxRemoved))
+		most := intstr.FromInt(c.maxRemoved)
+		o.MaxRemoved = &most
 	}
 	if c.ramp > 0 {
-		o["Ramp"] = rollout.Ramp(c.ramp)
+		o.Ramp = &c.ramp
 	}
 	if c.wait > 0 {
-		o["WaitBetweenGroups"] = rollout.WaitBetweenGroups(time.Duration(c.wait) * tick)
+		o.WaitBetweenGroups = metav1.Duration{Duration: time.Duration(c.wait) * tick}
 	}
 	if c.starts > 0 {
-		o["MaxStarts"] = rollout.MaxStarts(c.starts, time.Duration(c.per)*tick)
+		o.MaxStarts = &rollout.StartLimit{Count: c.starts, Per: metav1.Duration{Duration: time.Duration(c.per) * tick}}
 	}
 	if c.order != nil {
-		o["GroupOrder"] = rollout.GroupOrder(c.order)
+		o.GroupOrder = rollout.GroupOrder(c.order)
 	}
 	return o
 }
-
-// options are named, so that a mutant can leave one out.
-type options map[string]rollout.Option
 
 // order says which names of groups a name comes after. The groups have the names g0, g1 and g2 then.
 type order map[string][]string
@@ -147,6 +148,7 @@ func (c *config) first() state {
 		}
 		s.clusters[i] = cluster{
 			group: group, shown: group, truth: nothing, seen: nothing, own: nothing, aside: c.aside.has(i), past: c.past.has(i),
+			home: none, former: none,
 		}
 		if c.installed.has(i) {
 			s.clusters[i].truth = object{version: 1, observed: true, condition: succeeded, applied: ancient, changed: ancient}
@@ -159,8 +161,8 @@ func (c *config) first() state {
 // oldest is the age from which on nothing changes by time alone.
 func (c *config) oldest() uint8 { return max(c.deadline, c.soak, c.per, c.wait) }
 
-// share reads a limit of n clusters: a count, or a percentage that is rounded up.
-func share(limit string, n, unset int) int {
+// share reads a limit of all clusters, n of which are selected: a count, or a percentage of those that is rounded up.
+func share(limit string, n, all, unset int) int {
 	percent, isPercent := strings.CutSuffix(limit, "%")
 	value, err := strconv.Atoi(percent)
 	switch {
@@ -171,7 +173,7 @@ func share(limit string, n, unset int) int {
 	case isPercent:
 		return (value*n + 99) / 100
 	default:
-		return min(value, n)
+		return min(value, all)
 	}
 }
 
@@ -198,5 +200,7 @@ func (c *config) String() string {
 	say(c.aside != 0, "Uncounted %s", c.aside.in(names))
 	say(c.past != 0, "FailedBefore %s", c.past.in(names))
 	say(c.maxRemoved > 0, "MaxRemoved %d", c.maxRemoved)
+	say(c.records, "Remember")
+	say(c.atOnce, "objects go at once")
 	return strings.Join(parts, ", ")
 }

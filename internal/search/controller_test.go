@@ -29,8 +29,9 @@ type input struct {
 	now      time.Time
 	grace    time.Duration
 	previous *rollout.Result
-	options  options
-	abort    *rollout.Abort // the rollout is taken back; nil: it goes on
+	options  rollout.Options
+	abort    *rollout.Abort  // the rollout is taken back; nil: it goes on
+	memory   *rollout.Memory // nil: the owner has no record
 }
 
 // planner makes a plan. The mutants are others than plan.
@@ -38,24 +39,29 @@ type planner func(input) (*rollout.Result, error)
 
 // plan asks the library.
 func plan(in input) (*rollout.Result, error) {
-	opts := make([]rollout.Option, 0, len(in.options)+1)
-	if in.grace > 0 {
-		opts = append(opts, rollout.RemoveAfter(in.grace, in.previous))
+	opts := in.options
+	if in.grace > 0 || in.previous != nil {
+		opts.RemoveAfter = metav1.Duration{Duration: in.grace}
+		opts.Previous = in.previous
 	}
-	for _, o := range in.options {
-		opts = append(opts, o)
+	if in.memory != nil {
+		opts.Memory = in.memory
 	}
 	if in.abort != nil {
-		return rollout.Revert(in.strategy, in.groups, *in.abort, in.now, opts...)
+		return rollout.Revert(in.strategy, in.groups, *in.abort, in.now, opts)
 	}
-	return rollout.Plan(in.strategy, in.groups, in.reports, in.now, opts...)
+	return rollout.Plan(in.strategy, in.groups, in.reports, in.now, opts)
 }
 
 // decision is what a plan says, by the places of the clusters.
 type decision struct {
 	start, inFlight, timedOut, removed, leaving set
-	recheck                                     uint8 // ticks
+	left, leftLate                              set // who left and counts, and who of these timed out
+	record                                      [most]entry
+	in                                          [most]uint8 // the group of each selected cluster
+	recheck                                     uint8       // ticks
 	breach                                      bool
+	ended, succeeded                            bool   // the version is called the current one; all is called done
 	fault                                       string // what is wrong with it whatever the rules
 }
 
@@ -65,7 +71,7 @@ func (d *decision) String() string {
 	for _, list := range []struct {
 		what string
 		of   set
-	}{{"start", d.start}, {"keep up to date", d.inFlight}, {"time out", d.timedOut}, {"remove", d.removed}, {"let go", d.leaving}} {
+	}{{"start", d.start}, {"keep up to date", d.inFlight}, {"time out", d.timedOut}, {"remove", d.removed}, {"let go", d.leaving}, {"count", d.left}} {
 		if list.of != 0 {
 			parts = append(parts, list.what+" "+list.of.in(marks))
 		}
@@ -79,34 +85,36 @@ func (d *decision) String() string {
 // controller follows the documented duties with a planner. It remembers the plans it made, as the same view leads to the
 // same plan.
 type controller struct {
-	config  *config
-	planner planner
-	plans   map[[2]uint64]*decision
-	groups  map[uint64]*grouping.Groups
-	before  map[uint64]*rollout.Result
-	works   [2][most][1 << objectBits]*status.Report // about the wanted version and the one before
+	config   *config
+	planner  planner
+	plans    map[[most + 1]uint64]*decision
+	groups   map[uint64]*grouping.Groups
+	before   map[uint64]*rollout.Result
+	memories map[[2]uint64]*rollout.Memory
+	works    [2][most][1 << objectBits]*status.Report // about the wanted version and the one before
 
 	neglects string // a duty that it leaves out
 }
 
 func newController(c *config, p planner) *controller {
 	return &controller{
-		config: c, planner: p, plans: map[[2]uint64]*decision{}, groups: map[uint64]*grouping.Groups{}, before: map[uint64]*rollout.Result{},
+		config: c, planner: p, plans: map[[most + 1]uint64]*decision{}, groups: map[uint64]*grouping.Groups{}, before: map[uint64]*rollout.Result{},
+		memories: map[[2]uint64]*rollout.Memory{},
 	}
 }
 
-// viewed is what a plan depends on: of each cluster where it is shown, its object, since when it is gone.
-func viewed(s *state) (key [2]uint64) {
+// viewed is what a plan depends on: of each cluster where it is shown and was, its object, since when it is gone, and what the
+// record has of it.
+func viewed(s *state) (key [most + 1]uint64) {
 	for i := range s.clusters {
 		c := &s.clusters[i]
-		key[0] |= (uint64(c.shown) | c.view().pack()<<2 | uint64(c.gone)<<(2+objectBits)) << (16 * i)
+		key[i] = uint64(c.shown) | c.view().pack()<<2 | uint64(c.gone)<<(2+objectBits) | uint64(c.former)<<(5+objectBits) |
+			bit(c.aside)<<(7+objectBits) | bit(c.past)<<(8+objectBits) | c.told.pack()<<(9+objectBits)
 		if s.torn == partial {
-			key[1] |= uint64(c.group) << (8 + 2*i)
+			key[i] |= uint64(c.group) << 62
 		}
-		key[1] |= uint64(s.opens) << 24
-		key[1] |= (bit(c.aside) | bit(c.past)<<1) << (16 + 2*i)
 	}
-	key[1] |= uint64(s.torn) | uint64(s.closed)<<2 | bit(s.paused)<<5 | uint64(s.attempt)<<6 | bit(s.aborted)<<7
+	key[most] = uint64(s.opens)<<8 | uint64(s.recorded)<<10 | uint64(s.torn) | uint64(s.closed)<<2 | bit(s.paused)<<5 | uint64(s.attempt)<<6 | bit(s.aborted)<<7
 	return key
 }
 
@@ -129,6 +137,8 @@ func (k *controller) ask(s *state) *decision {
 		return &decision{fault: fmt.Sprintf("error: %v", err)}
 	}
 	d, l := decided(r), decided(late)
+	d.conclude(r)
+	l.conclude(late)
 	l.recheck = d.recheck
 	switch {
 	case r.RecheckAfter%tick != 0:
@@ -144,7 +154,7 @@ func decided(r *rollout.Result) decision {
 	for _, list := range []struct {
 		of *set
 		in []rollout.Cluster
-	}{{&d.start, r.Start}, {&d.inFlight, r.InFlight}, {&d.timedOut, r.TimedOut}} {
+	}{{&d.start, r.Start}, {&d.inFlight, r.InFlight}, {&d.timedOut, r.TimedOut}, {&d.left, r.Left}} {
 		for _, c := range list.in {
 			list.of.add(int(c.Name[0] - 'a'))
 		}
@@ -155,7 +165,32 @@ func decided(r *rollout.Result) decision {
 	for _, name := range r.Leaving {
 		d.leaving.add(int(name[0] - 'a'))
 	}
+	for _, c := range r.Left {
+		if c.Status == status.TimeOut {
+			d.leftLate.add(int(c.Name[0] - 'a'))
+		}
+	}
+	for i := range d.in {
+		d.in[i] = none
+	}
+	take := func(c rollout.Cluster) { d.in[c.Name[0]-'a'] = uint8(c.Group.Index) }
+	for _, c := range slices.Concat(r.Start, r.InFlight, r.TimedOut, slices.Collect(r.Settled())) {
+		take(c)
+	}
+	for c := range r.Held() {
+		take(c)
+	}
+	for i := range r.Record.Left {
+		d.record[r.Record.Left[i].Cluster[0]-'a'] = entryOf(&r.Record.Left[i])
+	}
 	return d
+}
+
+// conclude notes what the rollout is called, by its summary and by what becomes of the revisions.
+func (d *decision) conclude(r *rollout.Result) {
+	revisions := status.Revisions{CurrentRevision: "version 1", UpdateRevision: "version 0"}
+	summary := r.Summary()
+	d.succeeded, d.ended = summary.Aggregate() == status.Succeeded, revisions.Complete(summary)
 }
 
 // result is the planner's, some time after the state's.
@@ -187,19 +222,20 @@ func (k *controller) input(s *state) input {
 	}
 	in.close(s, now)
 	if s.paused {
-		in.options["Paused"] = rollout.Paused()
+		in.options.Paused = true
 	}
-	if k.config.aside != 0 {
-		in.options["Uncounted"] = rollout.Uncounted(named(s, func(c *cluster) bool { return c.aside }))
+	if slices.ContainsFunc(s.clusters[:], func(c cluster) bool { return c.aside }) {
+		in.options.Uncounted = named(s, func(c *cluster) bool { return c.aside && !(c.ended && k.neglects == hearsDeletions) })
 	}
 	if k.config.past != 0 {
-		in.options["FailedBefore"] = rollout.FailedBefore(named(s, func(c *cluster) bool { return c.past }))
+		in.options.FailedBefore = named(s, func(c *cluster) bool { return c.past })
 	}
 	if s.attempt > 0 {
-		in.options["Attempt"] = rollout.Attempt(int(s.attempt))
+		in.options.Attempt = int(s.attempt)
 	}
-	if k.config.grace > 0 {
-		in.previous = k.previous(s)
+	in.previous = k.previous(s)
+	if k.config.records {
+		in.memory = k.memory(s)
 	}
 	return in
 }
@@ -212,20 +248,19 @@ func (in *input) close(s *state, at time.Time) {
 	}
 	for group := range int32(none) {
 		if s.closed>>group&1 == 1 {
-			in.options[fmt.Sprint("Closed ", group)] = rollout.Closed(grouping.Key{Index: group}, gate)
+			in.options.Gates = append(in.options.Gates, rollout.ClosedGate{Group: grouping.Key{Index: group}, Gate: gate})
 		}
 	}
 }
 
-// named says of a name whether its cluster is one of those meant.
-func named(s *state, is func(*cluster) bool) func(name string) bool {
-	var meant set
+// named gives the names of the clusters that are meant.
+func named(s *state, is func(*cluster) bool) (meant []string) {
 	for i := range s.clusters {
 		if is(&s.clusters[i]) {
-			meant.add(i)
+			meant = append(meant, names[i])
 		}
 	}
-	return func(name string) bool { return meant.has(slices.Index(names[:], name)) }
+	return meant
 }
 
 // read gives the groups that the stored decisions show, with the counts of the placement's status.
@@ -290,8 +325,13 @@ func (k *controller) reportOf(i int, o object, version uint8) *status.Report {
 	work := &workv1.ManifestWork{ObjectMeta: metav1.ObjectMeta{
 		Name: "web", Namespace: names[i], Generation: 2, CreationTimestamp: metav1.NewTime(now.Add(-24 * time.Hour)),
 	}}
-	status.StampAttempt(work, fmt.Sprint("version ", o.version), int(o.attempt), now.Add(-time.Duration(o.applied)*tick))
+	status.StampOf(work).NoteOn(work, fmt.Sprint("version ", o.version), int(o.attempt), now.Add(-time.Duration(o.applied)*tick))
 	seen := work.Generation
+	if o.deleting {
+		at := metav1.NewTime(now)
+		work.DeletionTimestamp = &at
+		work.Generation++
+	}
 	if !o.observed {
 		seen--
 	}
@@ -309,53 +349,4 @@ func (k *controller) reportOf(i int, o object, version uint8) *status.Report {
 	r, _ := status.FromManifestWork(status.WorkState{Work: work, Version: fmt.Sprint("version ", version)})
 	k.works[version][i][o.pack()] = &r
 	return &r
-}
-
-// previous makes a result that remembers since when clusters are gone, out of plans at the times since when they are.
-func (k *controller) previous(s *state) (r *rollout.Result) {
-	key := uint64(0)
-	for i := range s.clusters {
-		key = key<<3 | uint64(s.clusters[i].gone)
-	}
-	if key == 0 {
-		return nil
-	}
-	if r := k.before[key]; r != nil {
-		return r
-	}
-	nobody, err := grouping.FromNames(nil)
-	if err != nil {
-		panic(err)
-	}
-	for age := k.config.grace; age < 8; age-- {
-		var reports []status.Report
-		for i := range s.clusters {
-			if s.clusters[i].gone > age {
-				reports = append(reports, status.Report{Cluster: names[i]})
-			}
-		}
-		r, err = rollout.Plan(k.config.rollout(), nobody, reports, now.Add(-time.Duration(age)*tick),
-			rollout.RemoveAfter(time.Duration(k.config.grace)*tick, r))
-		if err != nil {
-			panic(err)
-		}
-	}
-	k.before[key] = r
-	return r
-}
-
-// remember counts since when the controller's results have not found clusters selected (R32).
-func (k *controller) remember(s *state) (changed bool) {
-	for i := range s.clusters {
-		c := &s.clusters[i]
-		was := c.gone
-		switch lost := c.shown == none && c.view().version != absent; {
-		case !lost || k.config.grace == 0 || s.torn == partial || s.torn == empty:
-			c.gone = 0
-		case c.gone == 0:
-			c.gone = 1
-		}
-		changed = changed || c.gone != was
-	}
-	return changed
 }

@@ -29,7 +29,16 @@ const (
 	resumes         // a person resumes it
 	retries         // a person wants what failed to be tried again
 	aborts          // a person takes the rollout back
+	dies            // an agent is cut off
+	lives           // an agent is there again
+	drops           // a cluster whose agent is cut off is taken out of the decisions
+	takesBack       // a cluster whose agent is there again is taken into them
+	goes            // an agent lets go of an object that is being deleted
+	givesUp         // a person names a cluster that left in Uncounted
+	deletes         // a ManagedCluster is deleted, with its namespace
+	shows           // the cache shows the record as it is
 	plans           // the controller plans; arg are the clusters that start
+	conflicts       // it plans, and storing the record is refused
 	writes          // it writes the object of a cluster
 	loses           // it writes the object of a cluster, and the answer is lost
 	refuses         // a write or a deletion is refused
@@ -82,8 +91,12 @@ func (k *controller) move(s *state, e event) {
 		s.attempt = 1
 	case aborts:
 		s.abort()
-	case plans:
-		k.plan(s, set(e.arg))
+	case dies, lives, drops, takesBack, goes, givesUp, deletes:
+		k.depart(s, e)
+	case shows:
+		s.tellRecord()
+	case plans, conflicts:
+		k.plan(s, set(e.arg), e.kind == conflicts)
 	case writes:
 		c.write(s.attempt)
 		c.todo = doNothing
@@ -95,12 +108,18 @@ func (k *controller) move(s *state, e event) {
 		s.left.faults--
 		c.todo = doNothing
 	case removes:
-		c.truth, c.todo = nothing, doNothing
+		k.remove(c)
 	case crashes:
 		s.left.crashes--
 		for i := range s.clusters {
+			if k.neglects == keepsRecord {
+				s.clusters[i].entry = entry{}
+			}
+		}
+		s.tellRecord()
+		for i := range s.clusters {
 			c := &s.clusters[i]
-			c.todo, c.gone = doNothing, 0
+			c.todo, c.gone, c.former = doNothing, 0, none
 			c.deliver()
 		}
 	}
@@ -125,6 +144,7 @@ func (c *cluster) write(attempt uint8) {
 	switch {
 	case o.version != 0:
 		o.version, o.observed, o.applied, o.attempt = 0, false, 0, attempt
+		c.keeps = false
 		if o.condition == unknown {
 			o.changed = 0
 		}
@@ -147,6 +167,9 @@ func (k *controller) pass(s *state) {
 		c.truth.older(oldest)
 		c.seen.older(oldest)
 		c.own.older(oldest)
+		for _, e := range [...]*entry{&c.entry, &c.told, &c.noted} {
+			e.older(oldest)
+		}
 		if c.gone > 0 {
 			c.gone = min(c.gone+1, k.config.grace+1)
 		}
@@ -164,9 +187,10 @@ func (k *controller) pass(s *state) {
 // renew has another version wanted: a new one, or again the one before. The plan that is carried out is dropped.
 func (k *controller) renew(s *state, back bool) {
 	s.left.versions--
+	s.relabelRecord(back)
 	for i := range s.clusters {
 		c := &s.clusters[i]
-		c.todo = doNothing
+		c.todo, c.keeps, c.proven = doNothing, false, false
 		for _, o := range [...]*object{&c.truth, &c.seen, &c.own} {
 			o.relabel(back)
 			if !k.config.back || s.left.versions == 0 {
@@ -191,16 +215,31 @@ func (s *state) abort() {
 }
 
 // plan begins to carry out a plan that starts some clusters.
-func (k *controller) plan(s *state, start set) {
+//
+// It stores the record first. Where that is refused it does nothing else. A cluster in flight whose object is gone gets it again.
+func (k *controller) plan(s *state, start set, refused bool) {
 	k.settle(s)
 	d := k.decide(s)
-	k.remember(s)
+	noted := k.config.judge(s).notes()
+	k.remember(s, d)
+	switch {
+	case refused:
+		s.left.faults--
+	case s.isLate() && !s.isStored(d):
+		refused = true
+	default:
+		k.note(s, d, noted)
+	}
+	if refused && k.neglects != storesFirst {
+		return
+	}
 	for i := range s.clusters {
+		c := &s.clusters[i]
 		switch {
 		case d.removed.has(i):
-			s.clusters[i].todo = remove
-		case start.has(i):
-			s.clusters[i].todo = write
+			c.todo = remove
+		case start.has(i), d.inFlight.has(i) && c.view().version == absent && k.neglects != writesAgain:
+			c.todo = write
 		}
 	}
 }
@@ -279,7 +318,11 @@ func (k *controller) each(s *state, f func(event)) {
 // eachOf calls f with the events of one cluster.
 func (k *controller) eachOf(s *state, i uint8, f func(event)) {
 	c, g := &s.clusters[i], k.config
-	if c.truth.version == 0 {
+	if c.ended {
+		return
+	}
+	k.eachDeparture(s, i, f)
+	if c.truth.version == 0 && !c.dead {
 		for x := progressing; x <= failed; x++ {
 			if g.mayAnswer(&c.truth, x, s.left.fails) {
 				f(event{answers, i, uint8(x)})
@@ -289,7 +332,7 @@ func (k *controller) eachOf(s *state, i uint8, f func(event)) {
 	if g.lag && (c.seen != c.truth || c.own != nothing) {
 		f(event{kind: delivers, cluster: i})
 	}
-	if s.torn == whole && s.left.moves > 0 {
+	if s.torn == whole && s.left.moves > 0 && c.home == none {
 		for group := range uint8(none) {
 			if c.group == group {
 				continue

@@ -5,7 +5,7 @@ import (
 	"hash/maphash"
 	"strings"
 
-	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/rollout/exposure"
 )
 
 // table holds states, each once, by number.
@@ -123,7 +123,7 @@ func (x *search) expand(at uint32) {
 	s := x.states[at].unpack()
 	if exposed := x.config.exposed(&s); exposed > x.exposed {
 		x.exposed = exposed
-		if most := x.mostExposed(); x.config.exposes && exposed > most {
+		if most := x.mostExposed(); (x.config.exposes || x.config.bounds) && exposed > most {
 			x.breaks(at, event{}, fmt.Sprintf("exposure: %d clusters have the version and are not done, and %d may be", exposed, most))
 		}
 	}
@@ -144,10 +144,15 @@ func (x *search) expand(at uint32) {
 		for _, what := range broken {
 			x.breaks(at, e, what)
 		}
-		next := s
-		x.move(&next, e)
-		if next != s {
-			x.find(&next, at, e)
+		for _, e.kind = range [...]kind{plans, conflicts} {
+			if e.kind == conflicts && (!x.config.records || s.left.faults == 0 || s.isStored(x.decide(&s))) {
+				return
+			}
+			next := s
+			x.move(&next, e)
+			if next != s {
+				x.find(&next, at, e)
+			}
 		}
 	})
 }
@@ -159,10 +164,13 @@ func (x *search) breaks(at uint32, by event, what string) {
 	}
 }
 
-// exposed counts the clusters that have the version and are not done with it.
+// exposed counts the clusters that have the version and are not done with it, with or without an object, selected or not, and
+// those of which a failure is recorded, unless they were given up, or were done before.
 func (c *config) exposed(s *state) (n int) {
 	for i := range s.clusters {
-		if truth := s.clusters[i].truth; truth.version == 0 && c.stand(truth, 0) != done {
+		is := &s.clusters[i]
+		has := is.keeps || is.truth.version == 0 && c.stand(is.truth, 0) != done || s.recorded == 0 && is.noted.as == asTimeOut
+		if has && !is.aside && !is.proven {
 			n++
 		}
 	}
@@ -173,11 +181,7 @@ func (c *config) exposed(s *state) (n int) {
 func (k *controller) mostExposed() int {
 	first := k.config.first()
 	in := k.input(&first)
-	var opts []rollout.Option
-	for _, o := range in.options {
-		opts = append(opts, o)
-	}
-	e, err := rollout.Expose(in.strategy, in.groups, rollout.Span{}, in.now, opts...)
+	e, err := exposure.Of(in.strategy, in.groups, exposure.Span{}, in.now, in.options)
 	if err != nil {
 		panic(err)
 	}
@@ -193,7 +197,7 @@ func (k *controller) eachPlan(s *state, f func(e event, broken []string)) {
 	d := k.decide(&sure)
 	tell := func(d *decision, start set) {
 		f(event{kind: plans, arg: uint8(start)}, []string{
-			j.checkStart(start), j.checkRemoved(d), j.checkLists(d), j.checkHeld(start), k.checkSleep(&sure, d), d.fault,
+			j.checkStart(start), j.checkRemoved(d), j.checkLists(d), j.checkRecord(d), j.checkHeld(start), k.checkSleep(&sure, d), d.fault,
 		})
 	}
 	tell(d, d.start)
@@ -208,6 +212,11 @@ func (k *controller) eachPlan(s *state, f func(e event, broken []string)) {
 		}
 		d := *k.decide(&named)
 		d.start, d.inFlight, d.timedOut, d.removed = d.start.back(order), d.inFlight.back(order), d.timedOut.back(order), d.removed.back(order)
+		d.left, d.leftLate = d.left.back(order), d.leftLate.back(order)
+		record := d.record
+		for i, at := range order {
+			d.record[i] = record[at]
+		}
 		if !told[d.start] {
 			told[d.start] = true
 			tell(&d, d.start)

@@ -72,13 +72,26 @@ func (x *ends) step(s *state) bool {
 			return true
 		}
 	}
+	if s.isLate() {
+		s.tellRecord()
+		return true
+	}
 	before := *s
 	d := x.decide(s)
-	if x.plan(s, d.start); *s != before {
+	if x.plan(s, d.start, false); *s != before {
 		return true
 	}
 	for i := range s.clusters {
 		c := &s.clusters[i]
+		if c.truth.deleting && !c.stuck {
+			x.move(s, event{kind: goes, cluster: uint8(i)})
+			c.deliver()
+			return true
+		}
+		if c.home != none && !c.dead {
+			x.move(s, event{kind: takesBack, cluster: uint8(i)})
+			return true
+		}
 		if c.truth.version == 0 && !c.stuck && !(c.truth.observed && c.truth.condition == succeeded) {
 			x.move(s, event{answers, uint8(i), uint8(succeeded)})
 			c.deliver()
@@ -101,7 +114,7 @@ func (x *ends) end(s *state) string {
 	for i := range s.clusters {
 		c := &s.clusters[i]
 		switch stands := j.stands[i]; {
-		case c.group == none && c.truth.version != absent && !slices.ContainsFunc(r.Warnings, func(w rollout.Warning) bool {
+		case c.group == none && c.truth.version != absent && !c.truth.deleting && !slices.ContainsFunc(r.Warnings, func(w rollout.Warning) bool {
 			return w.Type == rollout.WarningRemovalsWithheld
 		}):
 			return fmt.Sprintf("stays: @%d is not selected, and its object stays for ever", i)
@@ -110,7 +123,7 @@ func (x *ends) end(s *state) string {
 			if what := x.checkWait(s, j, r, i); what != "" {
 				return what
 			}
-		case stands != done:
+		case stands != done && !(stands.fails() && j.noted.has(i)):
 			return fmt.Sprintf("sleeps: @%d is %v, and the controller does not come back", i, stands)
 		}
 	}
@@ -139,9 +152,12 @@ func (x *ends) checkWait(s *state, j *judge, r *rollout.Result, i int) string {
 	}
 	var stuck set
 	for i := range s.clusters {
-		if s.clusters[i].stuck {
+		if s.clusters[i].stuck || j.noted.has(i) && j.stands[i].inFlight() {
 			stuck.add(i)
 		}
+	}
+	if blamed&j.left != 0 && !slices.ContainsFunc(last.Remedies, func(r rollout.Remedy) bool { return r.Type == rollout.RemedyGiveUp }) {
+		return wrong("who left can be given up")
 	}
 	switch breach := j.breach(); {
 	case s.paused:
@@ -186,12 +202,21 @@ func (x *ends) checkRemedies(s *state, i int, last rollout.Link, blamed set) str
 		case rollout.RemedyOpenGate:
 			next.closed &^= 1 << remedy.Group.Index
 		case rollout.RemedyMend, rollout.RemedyAnswer:
+			if x.config.judge(s).gone(blamed) {
+				continue
+			}
 			for i := range next.clusters {
 				if c := &next.clusters[i]; blamed.has(i) && c.stuck && count > 0 {
 					c.stuck = false
 					c.truth.answer(succeeded)
 					c.deliver()
 					count--
+				}
+			}
+		case rollout.RemedyGiveUp:
+			for i := range next.clusters {
+				if blamed.has(i) && next.clusters[i].shown == none {
+					next.clusters[i].aside = true
 				}
 			}
 		case rollout.RemedyRaiseMaxFailures:
@@ -214,6 +239,16 @@ func (x *ends) checkRemedies(s *state, i int, last rollout.Link, blamed set) str
 		}
 	}
 	return ""
+}
+
+// gone says whether one of some clusters stands by the record, and has no object.
+func (j *judge) gone(clusters set) bool {
+	for i := range most {
+		if clusters.has(i) && j.noted.has(i) && j.s.clusters[i].view().version != 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // checkSummary is S6: the status of the whole is the one that the clusters come to.
@@ -240,11 +275,12 @@ func (x *ends) checkSummary(j *judge, r *rollout.Result) string {
 // eachEnd calls f with the worlds that a state may become when nothing befalls it any more: everyone recovers; who
 // failed does not; one more is silent for ever; all are.
 func eachEnd(s *state, f func(state, string)) {
-	f(*s, "everyone answers")
-	failures := *s
+	well, failures := *s, *s
 	var silent set
 	for i := range s.clusters {
 		c := &s.clusters[i]
+		well.clusters[i].dead, well.clusters[i].keeps = false, false
+		failures.clusters[i].stuck = c.dead
 		if c.truth.version != 0 || c.truth.observed && c.truth.condition == succeeded {
 			continue
 		}
@@ -253,7 +289,8 @@ func eachEnd(s *state, f func(state, string)) {
 			failures.clusters[i].stuck = true
 		}
 	}
-	if failures != *s {
+	f(well, "everyone answers")
+	if failures != well {
 		f(failures, "who failed never recovers")
 	}
 	for i := range s.clusters {
@@ -265,25 +302,44 @@ func eachEnd(s *state, f func(state, string)) {
 	}
 	next := *s
 	for i := range s.clusters {
-		next.clusters[i].stuck = silent.has(i)
+		next.clusters[i].stuck = silent.has(i) || s.clusters[i].dead
 	}
 	if silent.len() > 1 {
 		f(next, "nobody answers")
+	}
+	given := failures
+	for i := range s.clusters {
+		c := &given.clusters[i]
+		c.aside = c.aside || c.group == none && (c.stuck || c.noted.as != unrecorded)
+	}
+	if given != failures {
+		f(given, "who left is given up")
 	}
 }
 
 // checkSleep is R19: between now and the time at which the controller looks again, nothing becomes different.
 func (k *controller) checkSleep(s *state, d *decision) string {
-	if d.start != 0 || d.removed != 0 {
+	if d.start != 0 || d.removed != 0 || k.config.records && !s.isStored(d) {
 		return ""
 	}
-	next := *s
-	k.remember(&next)
+	for i := range s.clusters {
+		if d.inFlight.has(i) && s.clusters[i].view().version == absent {
+			return ""
+		}
+	}
+	next, same := *s, *d
+	k.remember(&next, d)
 	for after := uint8(1); after <= d.recheck || d.recheck == 0 && after <= k.config.oldest()+k.config.grace+k.config.opens; after++ {
 		k.pass(&next)
 		later := *k.decide(&next)
 		later.recheck = d.recheck
-		if same := later == *d; same == (after == d.recheck) {
+		for i := range same.record {
+			same.record[i].older(k.config.oldest())
+			if as := same.record[i].as; later.record[i].as == unrecorded && (as == asStarted || as == asSucceeded) {
+				same.record[i] = entry{} // it has served, and may stay until the next plan
+			}
+		}
+		if later == same == (after == d.recheck) {
 			return fmt.Sprintf("sleeps: the controller looks again after %dm, and after %dm the plan is to %v", d.recheck, after, &later)
 		}
 	}

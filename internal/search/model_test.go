@@ -40,6 +40,7 @@ type object struct {
 	applied   uint8     // the age of the version
 	changed   uint8     // the age of the condition
 	attempt   uint8     // at the version
+	deleting  bool      // it is to be deleted, and its agent has not let go of it
 }
 
 var nothing = object{version: absent}
@@ -57,6 +58,17 @@ type cluster struct {
 	aside bool   // it does not count
 	past  bool   // it failed before the rollout
 	stuck bool   // its agent answers no more, in the runs that look for an end
+
+	dead   bool  // its agent is cut off
+	home   uint8 // where the placement has it again once its agent lives; none: it was not dropped
+	former uint8 // the group in which the result before had it, as far as the controller knows; none: it does not know
+	ended  bool  // its ManagedCluster is deleted
+	keeps  bool  // it has the version without an object, as its agent is cut off
+	proven bool  // it was done with the version, and may get it again
+
+	entry entry // what the owner's record has of it
+	told  entry // the same, as the controller reads it
+	noted entry // what the record has to have, by the rules
 }
 
 // todo is a write that a plan asks for.
@@ -89,6 +101,7 @@ type state struct {
 	paused   bool
 	attempt  uint8 // the one that is wanted
 	aborted  bool  // the version before is wanted on the clusters that have the one that was
+	recorded uint8 // the version of the record, as objects have it
 	left     left
 }
 
@@ -101,60 +114,72 @@ type left struct {
 	faults   uint8 // writes that are refused, and answers that are lost
 	tears    uint8 // decisions that are rewritten
 	turns    uint8 // gates that open and close, pauses that begin and end
+	cuts     uint8 // agents that are cut off
+	gives    uint8 // clusters that a person gives up, by naming them or by deleting their ManagedClusters
 }
 
-// packed is a state in few bytes.
-type packed [most + 1]uint64
+// packed is a state in few bytes: two words of each cluster, and one.
+type packed [2*most + 1]uint64
 
 func (o object) pack() uint64 {
-	return uint64(o.version) | bit(o.observed)<<2 | uint64(o.condition)<<3 | uint64(o.applied)<<5 | uint64(o.changed)<<7 | uint64(o.attempt)<<9
+	return uint64(o.version) | bit(o.observed)<<2 | uint64(o.condition)<<3 | uint64(o.applied)<<5 | uint64(o.changed)<<7 | uint64(o.attempt)<<9 | bit(o.deleting)<<10
 }
 
-const objectBits = 10
+const objectBits = 11
 
 func unpackObject(p uint64) object {
 	return object{
 		version: uint8(p & 3), observed: p>>2&1 == 1, condition: condition(p >> 3 & 3),
-		applied: uint8(p >> 5 & 3), changed: uint8(p >> 7 & 3), attempt: uint8(p >> 9 & 1),
+		applied: uint8(p >> 5 & 3), changed: uint8(p >> 7 & 3), attempt: uint8(p >> 9 & 1), deleting: p>>10&1 == 1,
 	}
 }
 
-func (c *cluster) pack() uint64 {
+func (c *cluster) pack() (first, second uint64) {
 	p := uint64(c.group) | uint64(c.shown)<<2 | uint64(c.todo)<<4 | bit(c.doubt)<<6 | uint64(c.gone)<<7 | bit(c.stuck)<<10
 	for i, o := range [...]object{c.truth, c.seen, c.own} {
 		p |= o.pack() << (11 + i*objectBits)
 	}
-	return p | bit(c.aside)<<(11+3*objectBits) | bit(c.past)<<(12+3*objectBits)
+	p |= bit(c.aside)<<(11+3*objectBits) | bit(c.past)<<(12+3*objectBits)
+	q := bit(c.dead) | uint64(c.home)<<1 | uint64(c.former)<<3 | bit(c.ended)<<5 | bit(c.keeps)<<6 | bit(c.proven)<<7
+	for i, e := range [...]entry{c.entry, c.told, c.noted} {
+		q |= e.pack() << (8 + i*entryBits)
+	}
+	return p, q
 }
 
-func unpackCluster(p uint64) cluster {
+func unpackCluster(p, q uint64) cluster {
 	part := func(i int) object { return unpackObject(p >> (11 + i*objectBits)) }
+	said := func(i int) entry { return unpackEntry(q >> (8 + i*entryBits)) }
 	return cluster{
 		group: uint8(p & 3), shown: uint8(p >> 2 & 3), todo: todo(p >> 4 & 3), doubt: p>>6&1 == 1, gone: uint8(p >> 7 & 7), stuck: p>>10&1 == 1,
 		truth: part(0), seen: part(1), own: part(2), aside: p>>(11+3*objectBits)&1 == 1, past: p>>(12+3*objectBits)&1 == 1,
+		dead: q&1 == 1, home: uint8(q >> 1 & 3), former: uint8(q >> 3 & 3), ended: q>>5&1 == 1, keeps: q>>6&1 == 1, proven: q>>7&1 == 1,
+		entry: said(0), told: said(1), noted: said(2),
 	}
 }
 
 func (s *state) pack() (p packed) {
 	for i := range s.clusters {
-		p[i] = s.clusters[i].pack()
+		p[2*i], p[2*i+1] = s.clusters[i].pack()
 	}
 	l := s.left
-	p[most] = uint64(s.torn) | uint64(s.tornAge)<<2 | uint64(s.closed)<<4 | bit(s.paused)<<7 | uint64(s.attempt)<<36 | bit(s.aborted)<<37 | uint64(s.opens)<<38
+	p[2*most] = uint64(s.torn) | uint64(s.tornAge)<<2 | uint64(s.closed)<<4 | bit(s.paused)<<7 | uint64(s.attempt)<<36 | bit(s.aborted)<<37 | uint64(s.opens)<<38 |
+		uint64(l.cuts)<<40 | uint64(l.gives)<<44 | uint64(s.recorded)<<48
 	for i, n := range [...]uint8{l.fails, l.moves, l.versions, l.crashes, l.faults, l.tears, l.turns} {
-		p[most] |= uint64(n) << (8 + 4*i)
+		p[2*most] |= uint64(n) << (8 + 4*i)
 	}
 	return p
 }
 
 func (p *packed) unpack() (s state) {
 	for i := range s.clusters {
-		s.clusters[i] = unpackCluster(p[i])
+		s.clusters[i] = unpackCluster(p[2*i], p[2*i+1])
 	}
-	g := p[most]
+	g := p[2*most]
 	s.torn, s.tornAge, s.closed, s.paused = tear(g&3), uint8(g>>2&3), uint8(g>>4&7), g>>7&1 == 1
 	s.attempt, s.aborted = uint8(g>>36&1), g>>37&1 == 1
-	s.opens = uint8(g >> 38 & 3)
+	s.opens, s.recorded = uint8(g>>38&3), uint8(g>>48&3)
+	s.left.cuts, s.left.gives = uint8(g>>40&15), uint8(g>>44&15)
 	for i, n := range [...]*uint8{&s.left.fails, &s.left.moves, &s.left.versions, &s.left.crashes, &s.left.faults, &s.left.tears, &s.left.turns} {
 		*n = uint8(g >> (8 + 4*i) & 15)
 	}
@@ -165,8 +190,9 @@ func (p *packed) unpack() (s state) {
 func (p *packed) sorted() (from [most]uint8) {
 	from = [most]uint8{0, 1, 2, 3}
 	for i := 1; i < most; i++ {
-		for j := i; j > 0 && p[j] < p[j-1]; j-- {
-			p[j], p[j-1] = p[j-1], p[j]
+		for j := i; j > 0 && (p[2*j] < p[2*j-2] || p[2*j] == p[2*j-2] && p[2*j+1] < p[2*j-1]); j-- {
+			p[2*j], p[2*j-2] = p[2*j-2], p[2*j]
+			p[2*j+1], p[2*j-1] = p[2*j-1], p[2*j+1]
 			from[j], from[j-1] = from[j-1], from[j]
 		}
 	}

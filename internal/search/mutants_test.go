@@ -1,7 +1,6 @@
 package search
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
@@ -15,7 +14,10 @@ import (
 )
 
 // mutants has one for every rule that has to do with starting, holding and removing, and for duties of a controller.
-var mutants = []mutant{
+var mutants = slices.Concat(startingMutants, leftMutants)
+
+// startingMutants lack a rule on who is selected, or a duty.
+var startingMutants = []mutant{
 	{name: "does not read its own writes (duty 3)", world: "late cache", broken: "twice", planner: plan, duty: "own writes"},
 	{name: "starts others in place of those that it wrote (duty 3)", world: "late cache", broken: "concurrency", planner: plan, duty: "own writes"},
 	{name: "does not look after a lost answer (duty 3)", world: "late cache", broken: "concurrency", planner: plan, duty: "lost answers"},
@@ -39,7 +41,7 @@ var mutants = []mutant{
 		}
 	})},
 	{name: "gives a failed cluster's slot to the next (R25)", world: "deadline and soak", broken: "concurrency", planner: given(func(in *input) {
-		in.options["free"] = rollout.FailedFreesSlot()
+		in.options.FailedFreesSlot = true
 	})},
 	{name: "keeps a failed cluster's slot (R25)", world: "slots come free", broken: "held", planner: without("FailedFreesSlot")},
 	{name: "forgets who runs in a later group (R3)", world: "groups that change", broken: "in flight", planner: told(func(in *input, r *rollout.Result) {
@@ -114,16 +116,12 @@ var mutants = []mutant{
 		in.groups, _ = grouping.FromNames(turned)
 	})},
 	{name: "ignores gates (R23)", world: "gates", broken: "order", planner: given(func(in *input) {
-		for group := range none {
-			delete(in.options, fmt.Sprint("Closed ", group))
-		}
+		in.options.Gates = nil
 	})},
 	{name: "takes a gate for no barrier (R23)", world: "gates", broken: "order", planner: gateOfItsGroup},
 	{name: "opens a gate a moment early (R23)", world: "a window", broken: "time", planner: given(func(in *input) {
-		for group := range int32(none) {
-			if name := fmt.Sprint("Closed ", group); in.options[name] != nil {
-				in.options[name] = rollout.Closed(grouping.Key{Index: group}, rollout.Gate{Opens: now.Add(3*tick - 1)})
-			}
+		for i := range in.options.Gates {
+			in.options.Gates[i].Opens = now.Add(3*tick - 1)
 		}
 	})},
 	{name: "ignores a pause (R22)", world: "gates", broken: "stop", planner: without("Paused")},
@@ -141,7 +139,7 @@ var mutants = []mutant{
 	})},
 	{name: "does not know the graph (R33)", world: "groups in a graph", broken: "held", planner: without("GroupOrder")},
 	{name: "knows no order of groups (R33)", world: "groups in a graph", broken: "order", planner: given(func(in *input) {
-		in.options["GroupOrder"] = rollout.GroupOrder(nil)
+		in.options.GroupOrder = rollout.GroupOrder{}
 	})},
 	{name: "stops all groups at a gate (R33)", world: "groups in any order", broken: "held", planner: without("GroupOrder")},
 	{name: "counts all clusters (R37)", world: "clusters that do not count", broken: "held", planner: without("Uncounted")},
@@ -154,7 +152,7 @@ var mutants = []mutant{
 	})},
 	{name: "counts all failures (R38)", world: "failures that do not count", broken: "breach", planner: without("FailedBefore")},
 	{name: "counts no failure (R38)", world: "failures that do not count", broken: "stop", planner: given(func(in *input) {
-		in.options["FailedBefore"] = rollout.FailedBefore(func(string) bool { return true })
+		in.options.FailedBefore = names[:]
 	})},
 	{name: "brings the version before to all (R43)", world: "the way back", broken: "touches", planner: given(func(in *input) { in.abort = nil })},
 	{name: "takes all that have the version before for untouched (R43)", late: true, world: "the way back", broken: "concurrency", planner: takenBack(
@@ -170,21 +168,22 @@ var mutants = []mutant{
 		func(a *rollout.Abort) { a.StopAtBreach = true })},
 	{name: "does not wait between groups (R34)", world: "waits between groups", broken: "order", planner: without("WaitBetweenGroups")},
 	{name: "waits for ever between groups (R34)", world: "waits between groups", broken: "held", planner: given(func(in *input) {
-		in.options["WaitBetweenGroups"] = rollout.WaitBetweenGroups(time.Hour)
+		in.options.WaitBetweenGroups = metav1.Duration{Duration: time.Hour}
 	})},
 	{name: "waits a moment less between groups (R34)", world: "waits between groups", broken: "time", planner: given(func(in *input) {
-		in.options["WaitBetweenGroups"] = rollout.WaitBetweenGroups(2*tick - 1)
+		in.options.WaitBetweenGroups = metav1.Duration{Duration: 2*tick - 1}
 	})},
 	{name: "starts all at once (R35)", world: "a ramp", broken: "pace", planner: without("Ramp")},
 	{name: "lets the ramp begin higher (R35)", world: "a ramp", broken: "pace", planner: given(func(in *input) {
-		in.options["Ramp"] = rollout.Ramp(2)
+		two := 2
+		in.options.Ramp = &two
 	})},
 	{name: "starts too many in a time (R36)", world: "starts spread over time", broken: "pace", planner: without("MaxStarts")},
 	{name: "forgets starts a moment early (R36)", world: "starts spread over time", broken: "time", planner: given(func(in *input) {
-		in.options["MaxStarts"] = rollout.MaxStarts(1, 2*tick-1)
+		in.options.MaxStarts = &rollout.StartLimit{Count: 1, Per: metav1.Duration{Duration: 2*tick - 1}}
 	})},
 	{name: "forgets starts too late (R36)", world: "starts spread over time", broken: "held", planner: given(func(in *input) {
-		in.options["MaxStarts"] = rollout.MaxStarts(1, 2*tick+1)
+		in.options.MaxStarts = &rollout.StartLimit{Count: 1, Per: metav1.Duration{Duration: 2*tick + 1}}
 	})},
 	{name: "tries nothing again (R39)", world: "attempts", broken: "held", planner: without("Attempt")},
 	{name: "tries again while an attempt runs (R39)", world: "attempts", broken: "twice", planner: reported(func(_ *input, r *status.Report) {

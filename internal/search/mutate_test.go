@@ -1,7 +1,7 @@
 package search
 
 import (
-	"fmt"
+	"reflect"
 	"slices"
 
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
@@ -74,11 +74,7 @@ func reported(alter func(in *input, r *status.Report)) planner {
 // without makes a planner that ignores an option.
 func without(option string) planner {
 	return given(func(in *input) {
-		for name := range in.options {
-			if name == option {
-				delete(in.options, name)
-			}
-		}
+		reflect.ValueOf(&in.options).Elem().FieldByName(option).SetZero()
 	})
 }
 
@@ -105,18 +101,16 @@ func takenBack(alter func(a *rollout.Abort)) planner {
 
 // forgetsLater does not see failures behind the first group that is not complete.
 var forgetsLater = reported(func(in *input, r *status.Report) {
-	if r.Status == status.Failed && in.groupOf(r.Cluster) > 0 {
+	if g := in.groupOf(r.Cluster); r.Status == status.Failed && g > 0 && g != none {
 		r.Status = status.Succeeded
 	}
 })
 
 // gateOfItsGroup plans without the gates of groups in which nobody waits.
 var gateOfItsGroup = given(func(in *input) {
-	for group := range int32(none) {
-		if !slices.ContainsFunc(in.waiting(), func(c string) bool { return in.groupOf(c) == group }) {
-			delete(in.options, fmt.Sprint("Closed ", group))
-		}
-	}
+	in.options.Gates = slices.DeleteFunc(in.options.Gates, func(g rollout.ClosedGate) bool {
+		return !slices.ContainsFunc(in.waiting(), func(c string) bool { return in.groupOf(c) == g.Group.Index })
+	})
 })
 
 // waiting names the selected clusters without a report of the version.

@@ -2,13 +2,16 @@ package search
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
 	"github.com/cohort-ocm/cohort/internal/exhaustive"
 	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/status"
 )
 
 // listener is a controller that keeps a rollout.Planner and tells it of what happens, as the documentation has it. Each
@@ -28,7 +31,7 @@ func newListener(k *controller, s *state) (*listener, error) {
 // begin makes a planner and tells it all.
 func (l *listener) begin(s *state) (err error) {
 	strategy, opts := l.strategy(s)
-	if l.planner, err = rollout.NewPlanner(strategy, l.read(s), opts...); err != nil {
+	if l.planner, err = rollout.NewPlanner(strategy, l.read(s), opts); err != nil {
 		return err
 	}
 	for i := range s.clusters {
@@ -42,14 +45,20 @@ func (l *listener) begin(s *state) (err error) {
 func (l *listener) now() time.Time { return now.Add(l.passed) }
 
 // strategy gives what SetStrategy takes. The time of grace begins anew with each planner.
-func (l *listener) strategy(s *state) (strategy clusterv1alpha1.RolloutStrategy, opts []rollout.Option) {
+func (l *listener) strategy(s *state) (strategy clusterv1alpha1.RolloutStrategy, opts rollout.Options) {
 	in := l.input(s)
 	in.close(s, l.now())
-	for _, o := range in.options {
-		opts = append(opts, o)
-	}
+	opts = in.options
 	if in.grace > 0 {
-		opts = append(opts, rollout.RemoveAfter(in.grace, nil))
+		opts.RemoveAfter = metav1.Duration{Duration: in.grace}
+	}
+	if in.memory != nil {
+		memory := *in.memory
+		memory.Record.Left = slices.Clone(memory.Record.Left)
+		for i := range memory.Record.Left {
+			l.shift(&memory.Record.Left[i].Report)
+		}
+		opts.Memory = &memory
 	}
 	return in.strategy, opts
 }
@@ -62,12 +71,17 @@ func (l *listener) observe(i int, o object) error {
 		return nil
 	}
 	shifted := *r
-	for _, t := range [...]*time.Time{&shifted.Applied, &shifted.LastTransitionTime} {
+	l.shift(&shifted)
+	return l.planner.Report(shifted)
+}
+
+// shift brings the times of a report to those of the planner.
+func (l *listener) shift(r *status.Report) {
+	for _, t := range [...]*time.Time{&r.Applied, &r.LastTransitionTime} {
 		if !t.IsZero() {
 			*t = t.Add(l.passed)
 		}
 	}
-	return l.planner.Report(shifted)
 }
 
 // follow tells of an event that leads from one state to another.
@@ -81,14 +95,21 @@ func (l *listener) follow(before, after *state, e event) error {
 		if l.neglects != "Forget" {
 			l.planner.Forget(names[:]...)
 		}
+		if l.config.records { // whose option names the version
+			if err := l.decide(after); err != nil {
+				return err
+			}
+		}
 		for i := range after.clusters {
 			if err := l.observe(i, after.clusters[i].view()); err != nil {
 				return err
 			}
 		}
 		return nil
-	case plans:
-		return l.plan(before)
+	case plans, conflicts:
+		if err := l.plan(before); err != nil {
+			return err
+		}
 	case writes:
 		c := &before.clusters[e.cluster]
 		if wrote := after.clusters[e.cluster].truth != c.truth; wrote && l.neglects != "Applied" {
@@ -105,9 +126,8 @@ func (l *listener) follow(before, after *state, e event) error {
 			}
 		}
 	}
-	if before.paused != after.paused || before.closed != after.closed || before.attempt != after.attempt {
-		strategy, opts := l.strategy(after)
-		if err := l.planner.SetStrategy(strategy, opts...); err != nil {
+	if before.paused != after.paused || before.closed != after.closed || before.attempt != after.attempt || l.controller.config.decides(before, after) {
+		if err := l.decide(after); err != nil {
 			return err
 		}
 	}
@@ -115,6 +135,12 @@ func (l *listener) follow(before, after *state, e event) error {
 		l.planner.SetGroups(l.read(after))
 	}
 	return l.watch(before, after)
+}
+
+// decide tells what persons and the owner want.
+func (l *listener) decide(s *state) error {
+	strategy, opts := l.strategy(s)
+	return l.planner.SetStrategy(strategy, opts)
 }
 
 // watch tells of what the cache shows anew.
@@ -154,10 +180,27 @@ func (l *listener) plan(s *state) error {
 
 // check compares what the planner says in a state with what Plan says.
 func (l *listener) check(s *state) string {
-	want := *l.decide(s)
-	want.fault = ""
+	want := *l.controller.decide(s)
+	want.fault, want.ended, want.succeeded = "", false, false
 	r := rollout.Result{Next: l.planner.Next(l.now()), InFlight: l.planner.InFlight(l.now())}
-	if got := decided(&r); got != want {
+	for i := range r.Record.Left {
+		for _, t := range [...]*time.Time{&r.Record.Left[i].Applied, &r.Record.Left[i].LastTransitionTime} {
+			if !t.IsZero() {
+				*t = t.Add(-l.passed)
+			}
+		}
+	}
+	got := decided(&r)
+	for i := range got.record { // no time is older than what matters
+		e := &got.record[i]
+		e.applied, e.changed = min(e.applied, l.config.oldest()), min(e.changed, l.config.oldest())
+	}
+	for i := range want.in { // Next does not tell where the others are
+		if !want.inFlight.has(i) {
+			got.in[i], want.in[i] = none, none
+		}
+	}
+	if got != want {
 		return fmt.Sprintf("the planner says to %v, and Plan to %v", &got, &want)
 	}
 	return ""
@@ -192,7 +235,11 @@ func TestThePlannerThatIsToldOfEventsSaysInEveryStateWhatPlanSays(t *testing.T) 
 			c.named = true
 			x := newSearch(&c, plan)
 			x.only = "nothing"
-			x.run(bound(exhaustive.Of(150, 10_000)))
+			states := exhaustive.Of(150, 10_000)
+			if c.records && exhaustive.On { // each takes longer
+				states /= 4
+			}
+			x.run(bound(states))
 			for n := range x.states {
 				if what := x.replay(t, uint32(n), ""); what != "" {
 					t.Fatalf("%s", x.tell(uint32(n), event{kind: plans}, what))
@@ -210,4 +257,14 @@ func TestThePlannerThatIsToldOfEventsSaysInEveryStateWhatPlanSays(t *testing.T) 
 			t.Logf("%d states with the clusters told apart", len(x.states))
 		})
 	}
+}
+
+// decides says whether what the options say of clusters changed between two states: who is given up, and the record.
+func (c *config) decides(before, after *state) bool {
+	for i := range before.clusters {
+		if was, is := &before.clusters[i], &after.clusters[i]; was.aside != is.aside || was.told != is.told {
+			return true
+		}
+	}
+	return before.recorded != after.recorded
 }

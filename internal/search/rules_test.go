@@ -3,7 +3,6 @@ package search
 import (
 	"fmt"
 	"math/bits"
-	"slices"
 
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 )
@@ -54,11 +53,16 @@ func (c *config) ofItsAttempt(o object) standing {
 		return done
 	case late:
 		return timedOut
-	case o.observed && o.condition == failed && (o.attempt == 0 || o.changed < o.applied):
+	case o.saysFailed():
 		return failing
 	default:
 		return running
 	}
+}
+
+// saysFailed says whether the agent said of the attempt that it failed.
+func (o object) saysFailed() bool {
+	return o.version == 0 && o.observed && o.condition == failed && (o.attempt == 0 || o.changed < o.applied)
 }
 
 // stage is groups that go together.
@@ -79,10 +83,15 @@ type judge struct {
 	config  *config
 	s       *state
 	stands  [most]standing
-	all     set // the clusters that are shown
-	counted set // the ones that count (R37)
-	past    set // those whose failures do not (R38)
-	stages  [2 * none]stage
+	counts  [most]object // what that is read from, the cluster's object or the record's
+	noted   set          // those that stand by the record
+	failed  set          // those of them that it has as timed out
+	all     set          // the clusters that are shown
+	left    set          // those that are not, and count (R46)
+	in      [most]uint8  // the group of each of these; none: no group, unknownGroup: nobody knows
+	counted set          // the ones among them that count (R37)
+	past    set          // those whose failures do not (R38)
+	stages  [2*none + 1]stage
 	n       int    // of the stages
 	stopped string // why nothing starts anywhere
 }
@@ -90,16 +99,21 @@ type judge struct {
 func (c *config) judge(s *state) *judge {
 	j := &judge{config: c, s: s}
 	for i := range s.clusters {
-		j.stands[i] = c.stand(s.clusters[i].view(), s.attempt)
-		if o := s.clusters[i].view(); s.aborted && (o.version > 1 || o.version == 0 && o.applied == ancient) {
-			j.stands[i] = done // it never had the version (R43)
-		}
-		if s.clusters[i].shown != none {
-			j.all.add(i)
-			if !s.clusters[i].aside {
-				j.counted.add(i)
+		var noted bool
+		if j.stands[i], j.counts[i], noted = j.read(i); noted {
+			j.noted.add(i)
+			if j.note(i).as == asTimeOut {
+				j.failed.add(i)
 			}
 		}
+		switch o := s.clusters[i].view(); {
+		case !s.aborted:
+		case o.version > 1 || o.version == 0 && o.applied == ancient:
+			j.stands[i] = done // it never had the version (R43)
+		case o.version == 1 && s.clusters[i].shown == none:
+			j.stands[i] = c.stand(object{applied: o.applied}, 0) // it goes back since the abort, or since it got the version
+		}
+		j.enter(i)
 		if s.clusters[i].past {
 			j.past.add(i)
 		}
@@ -107,6 +121,30 @@ func (c *config) judge(s *state) *judge {
 	j.divide()
 	j.stopped = j.stop()
 	return j
+}
+
+// unknownGroup is the group of clusters that left, of which nobody knows it.
+const unknownGroup = none + 1
+
+// enter puts a cluster into its group.
+func (j *judge) enter(i int) {
+	c := &j.s.clusters[i]
+	j.in[i] = j.groupOf(i)
+	switch counts := j.stands[i].inFlight() || j.stands[i].fails(); {
+	case c.shown != none:
+		j.all.add(i)
+	case c.aside || !counts:
+		j.in[i] = none
+		return
+	default:
+		j.left.add(i)
+		if j.in[i] == none {
+			j.in[i] = unknownGroup
+		}
+	}
+	if !c.aside {
+		j.counted.add(i)
+	}
 }
 
 // has says whether a cluster has the version in truth, in the attempt that is wanted.
@@ -148,8 +186,11 @@ func (j *judge) behind(x *stage) string {
 func (j *judge) wait(x *stage) string {
 	for n := range j.n {
 		for i := range most {
-			o := j.s.clusters[i].view()
-			if age := min(o.applied, o.changed); x.after.has(n) && j.stages[n].clusters.has(i) && j.stands[i] == done && age < j.config.wait {
+			o := j.counts[i]
+			age, in := min(o.applied, o.changed), j.groupOf(i)
+			of := j.stages[n].clusters.has(i) || j.s.clusters[i].shown == none && !j.s.clusters[i].aside && o.version == 0 &&
+				(in == none || j.stages[n].groups.has(int(in)))
+			if x.after.has(n) && of && j.stands[i] == done && age < j.config.wait {
 				return fmt.Sprintf("%dm after the success of @%d in %s, and not %dm", age, i, j.stages[n].name, j.config.wait)
 			}
 		}
@@ -163,7 +204,7 @@ func (j *judge) divide() {
 	var taken set
 	add := func(x stage) {
 		for i := range most {
-			if g := j.s.clusters[i].shown; g != none && x.groups.has(int(g)) {
+			if g := j.in[i]; g != none && x.groups.has(int(g)) {
 				x.clusters.add(i)
 			}
 		}
@@ -175,6 +216,13 @@ func (j *judge) divide() {
 		x.after = 1<<j.n - 1
 		j.stages[j.n] = x
 		j.n++
+	}
+	pool := set(1<<none - 1)
+	switch pooled := c.strategy == all || c.strategy == progressive && (len(c.mandatory) == 0 || j.s.aborted); {
+	case pooled:
+		pool.add(unknownGroup)
+	case !j.s.aborted:
+		add(stage{name: "an unknown group", groups: 1 << unknownGroup, mandatory: true, sequence: true})
 	}
 	perGroup := ""
 	if c.groupLimit > 0 && c.strategy == clusterv1alpha1.ProgressivePerGroup {
@@ -191,13 +239,13 @@ func (j *judge) divide() {
 		j.turnRound(add, perGroup)
 		return
 	}
-	switch rest := set(1<<none-1) &^ taken; c.strategy {
+	switch rest := pool &^ taken; c.strategy {
 	case clusterv1alpha1.ProgressivePerGroup:
 		for g := range none {
 			if rest.has(g) {
 				add(stage{name: fmt.Sprint("group ", g), groups: 1 << g, limit: perGroup, sequence: true})
 				x := &j.stages[j.n-1]
-				x.budget = share(c.budget, x.clusters.len(), 0)
+				x.budget = share(c.budget, (x.clusters & j.all).len(), x.clusters.len(), 0)
 			}
 		}
 		j.follow()
@@ -206,26 +254,6 @@ func (j *judge) divide() {
 		j.stages[j.n-1].budget = most // the budget over all clusters holds instead
 	default:
 		add(stage{name: "all groups", groups: rest, budget: most})
-	}
-}
-
-// turnRound makes the stages of a way back (R44): the groups from the last to the first, then the mandatory ones, or one
-// pool. Any number may fail (R45).
-func (j *judge) turnRound(add func(stage), perGroup string) {
-	if j.config.strategy != clusterv1alpha1.ProgressivePerGroup {
-		limit := ""
-		if j.config.strategy == clusterv1alpha1.Progressive {
-			limit = j.config.concurrency
-		}
-		add(stage{name: "all groups", groups: 1<<none - 1, limit: limit, budget: most})
-		return
-	}
-	for _, mandatory := range []bool{false, true} {
-		for g := none - 1; g >= 0; g-- {
-			if slices.Contains(j.config.mandatory, g) == mandatory {
-				add(stage{name: fmt.Sprint("group ", g), groups: 1 << g, limit: perGroup, budget: most, sequence: true})
-			}
-		}
 	}
 }
 
@@ -273,7 +301,7 @@ func (j *judge) breach() string {
 			return fmt.Sprintf("%d failed in %s, %d may", j.failures(x.clusters), x.name, x.budget)
 		}
 	}
-	if budget := share(j.config.budget, j.counted.len(), 0); j.config.strategy == clusterv1alpha1.Progressive && !j.s.aborted && j.failures(j.counted) > budget {
+	if budget := share(j.config.budget, (j.counted & j.all).len(), j.counted.len(), 0); j.config.strategy == clusterv1alpha1.Progressive && !j.s.aborted && j.failures(j.counted) > budget {
 		return fmt.Sprintf("%d failed, %d may", j.failures(j.counted), budget)
 	}
 	return ""
@@ -303,8 +331,7 @@ func (j *judge) slots(x *stage) (free int, taken set) {
 			taken.add(i)
 		}
 	}
-	outside := x.clusters.len()
-	return share(x.limit, outside, most) - taken.len(), taken
+	return share(x.limit, (x.clusters&j.all).len(), x.clusters.len(), most) - taken.len(), taken
 }
 
 // pace says how many clusters may start in all stages together, and why no more (R35, R36).
@@ -324,7 +351,8 @@ func (j *judge) pace() (free int, why string) {
 	if j.config.starts > 0 {
 		recent := 0
 		for i := range most {
-			if o := j.s.clusters[i].view(); j.counted.has(i) && o.version == 0 && o.applied < j.config.per {
+			e := j.note(i)
+			if j.hasStarted(i, j.counts[i]) || e.as != unrecorded && j.counts[i].version != 0 && j.hasStarted(i, e.object()) {
 				recent++
 			}
 		}
@@ -333,24 +361,4 @@ func (j *judge) pace() (free int, why string) {
 		}
 	}
 	return free, why
-}
-
-// failedBefore are the clusters of a stage that failed with the version from which they go back (R44).
-func (j *judge) failedBefore(x *stage) set {
-	if !j.s.aborted {
-		return 0
-	}
-	return j.waiting(x.clusters) & j.failedWith(1)
-}
-
-// failedWith are the clusters that failed with a version.
-func (j *judge) failedWith(version uint8) (failed set) {
-	for i := range most {
-		if o := j.s.clusters[i].view(); o.version == version {
-			if o.version = 0; j.config.stand(o, 0).fails() {
-				failed.add(i)
-			}
-		}
-	}
-	return failed
 }

@@ -70,6 +70,7 @@ func (j *judge) tell(clusters set) string {
 
 // checkRemoved is R7, R30 and R32: nobody is removed who is selected, whatever the stored decisions show.
 func (j *judge) checkRemoved(d *decision) string {
+	wants := j.notes()
 	for i := range most {
 		switch c := &j.s.clusters[i]; {
 		case !d.removed.has(i):
@@ -79,7 +80,12 @@ func (j *judge) checkRemoved(d *decision) string {
 			return fmt.Sprintf("removal: @%d is removed while the groups are incomplete", i)
 		case j.config.grace > 0 && c.gone < j.config.grace+1:
 			return fmt.Sprintf("grace: @%d is removed before its time of grace is over", i)
+		case j.config.records && wants[i].as != unrecorded && !j.s.isRecorded(i, wants[i]):
+			return fmt.Sprintf("record: @%d is removed before the record has what it has to", i)
 		}
+	}
+	if kept := j.kept(wants) &^ d.removed; kept != 0 {
+		return fmt.Sprintf("kept: [%s] not selected, and not removed", kept.in(marks))
 	}
 	if most := j.config.maxRemoved; most > 0 && d.removed.len() > most {
 		return fmt.Sprintf("removal: %d are removed at once, %d may be", d.removed.len(), most)
@@ -90,7 +96,7 @@ func (j *judge) checkRemoved(d *decision) string {
 // checkLists is R3, R4 and R19: who is in flight is listed, and who timed out.
 func (j *judge) checkLists(d *decision) string {
 	flying := j.of(j.all, standing.inFlight)
-	late := j.of(j.all, func(x standing) bool { return x == timedOut })
+	late := j.of(j.all&^j.failed, func(x standing) bool { return x == timedOut })
 	switch breach := j.breach(); {
 	case d.breach != (breach != ""):
 		return fmt.Sprintf("breach: the plan says %v, the rules say %q", d.breach, breach)
@@ -98,6 +104,15 @@ func (j *judge) checkLists(d *decision) string {
 		return fmt.Sprintf("in flight: the plan lists [%s], and in flight are [%s]", d.inFlight.in(marks), flying.in(marks))
 	case d.timedOut != late:
 		return fmt.Sprintf("deadline: the plan lists [%s], and past their deadline are [%s]", d.timedOut.in(marks), late.in(marks))
+	case d.left != j.left:
+		return fmt.Sprintf("left: the plan lists [%s], and of who left [%s] count", d.left.in(marks), j.left.in(marks))
+	case d.leftLate != j.of(j.left, func(x standing) bool { return x == timedOut }):
+		return fmt.Sprintf("left: the plan says that of who left [%s] timed out, and the rules say [%s]", d.leftLate.in(marks),
+			j.of(j.left, func(x standing) bool { return x == timedOut }).in(marks))
+	case d.succeeded && j.of(j.counted, func(x standing) bool { return x != done }) != 0:
+		return fmt.Sprintf("ended: the rollout is called succeeded, where %s", j.tell(j.counted))
+	case d.ended && (breach != "" || j.of(j.counted, func(x standing) bool { return x != done && x != timedOut }) != 0):
+		return fmt.Sprintf("ended: the version is called the current one, where %s", j.tell(j.counted))
 	}
 	return ""
 }
@@ -136,4 +151,47 @@ func (j *judge) checkHeld(start set) string {
 		}
 	}
 	return ""
+}
+
+// checkRecord is R48 and R49: the record has who left and counts, and nobody else.
+func (j *judge) checkRecord(d *decision) string {
+	if !j.config.records {
+		return ""
+	}
+	for i, want := range j.notes() {
+		if got := d.record[i]; got != want {
+			return fmt.Sprintf("record: of @%d the plan wants %v, and the rules want %v", i, got, want)
+		}
+	}
+	return ""
+}
+
+// isRecorded says whether the stored record tells of a cluster what an entry tells (R48).
+func (s *state) isRecorded(i int, wants entry) bool {
+	e := s.clusters[i].told
+	failed := func(e entry) bool { return e.as == asTimeOut || e.as == asFailed }
+	return s.recorded == 0 && e.as != unrecorded && e.attempt == wants.attempt && (failed(e) || !failed(wants))
+}
+
+// kept are the clusters that have to be removed (R7, R30, R32, R48): nothing keeps their objects.
+func (j *judge) kept(wants [most]entry) (due set) {
+	if j.s.torn == partial || j.s.torn == empty {
+		return 0
+	}
+	all := set(0)
+	for i := range most {
+		c := &j.s.clusters[i]
+		switch o := c.view(); {
+		case c.shown != none || o.version == absent || o.deleting:
+		case j.config.grace > 0 && c.gone < j.config.grace+1:
+		default:
+			if all.add(i); !j.config.records || wants[i].as == unrecorded || j.s.isRecorded(i, wants[i]) {
+				due.add(i)
+			}
+		}
+	}
+	if most := j.config.maxRemoved; most > 0 && due.len() > most {
+		return 0
+	}
+	return due
 }

@@ -175,11 +175,31 @@ func (s *step) tell() string {
 		return "the rollout is aborted: who has its version goes back to the one before"
 	case retries:
 		return "what failed is to be tried again"
-	case plans:
-		if e.arg == 0 {
-			return "the controller plans: nobody starts"
+	case dies:
+		return fmt.Sprintf("the agent of %s is cut off", name)
+	case lives:
+		return fmt.Sprintf("the agent of %s is there again", name)
+	case drops:
+		return fmt.Sprintf("%s is unreachable, and selected no more", name)
+	case takesBack:
+		return fmt.Sprintf("%s is selected again", name)
+	case goes:
+		return fmt.Sprintf("the agent of %s lets go of the object", name)
+	case givesUp:
+		return fmt.Sprintf("a person gives %s up", name)
+	case deletes:
+		return fmt.Sprintf("the ManagedCluster of %s is deleted", name)
+	case shows:
+		return "the cache shows the record"
+	case plans, conflicts:
+		told := "the controller plans: nobody starts"
+		if e.arg != 0 {
+			told = fmt.Sprintf("the controller plans: %s to start", set(e.arg).in(s.names))
 		}
-		return fmt.Sprintf("the controller plans: %s to start", set(e.arg).in(s.names))
+		if e.kind == conflicts {
+			told += ", and its record is refused"
+		}
+		return told
 	case writes:
 		return fmt.Sprintf("it writes %s", name)
 	case loses:

@@ -62,7 +62,7 @@ func TestCrashAtEverySinglePointOfTwentyWrites(t *testing.T) {
 		w.children = w.consumer.settle(t, w.list(t))
 		w.consumer.sinceLast()
 
-		err := w.attempt(t, w.list(t), second, points)
+		err := w.attempt(t, w.list(t), second, points, w.strategy)
 		if crashed = errors.Is(err, errCrashed); !crashed && err != nil {
 			t.Fatal(err)
 		}
@@ -92,7 +92,7 @@ func TestCrashAtEverySinglePointOfTwentyWrites(t *testing.T) {
 
 func mustAttempt(t *testing.T, w *writer, desired []*decision) {
 	t.Helper()
-	if err := w.attempt(t, w.list(t), desired, -1); err != nil {
+	if err := w.attempt(t, w.list(t), desired, -1, w.strategy); err != nil {
 		t.Fatal(err)
 	}
 }

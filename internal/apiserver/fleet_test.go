@@ -115,7 +115,7 @@ func (f *fleet) desired(t testing.TB, stored []*decision) []*decision {
 	}
 	divide := func() ([]*decision, error) {
 		if !f.steady {
-			groups, err := grouping.Divide(f.placement, selected)
+			groups, err := grouping.Divide(f.placement, selected, grouping.Options{})
 			if err != nil {
 				return nil, err
 			}
@@ -125,7 +125,7 @@ func (f *fleet) desired(t testing.TB, stored []*decision) []*decision {
 		if err != nil {
 			return nil, err
 		}
-		groups, err := grouping.Divide(f.placement, selected, grouping.Previous(previous))
+		groups, err := grouping.Divide(f.placement, selected, grouping.Options{Previous: previous})
 		if err != nil {
 			return nil, err
 		}

@@ -127,8 +127,8 @@ func (w *writer) list(t *testing.T) []*decision {
 
 // attempt makes an update from what is stored and applies it with a writer that crashes after so many requests, if
 // not negative. Where groups are steady, no stored object may change its group (D7).
-func (w *writer) attempt(t *testing.T, stored, desired []*decision, crash int, opts ...decisionupdate.Option) error {
-	update, err := decisionupdate.Diff(stored, desired, w.strategy, opts...)
+func (w *writer) attempt(t *testing.T, stored, desired []*decision, crash int, strategy decisionupdate.UpdateStrategy) error {
+	update, err := decisionupdate.Diff(stored, desired, strategy)
 	if err != nil {
 		t.Error(err)
 		return nil
@@ -164,7 +164,7 @@ func (w *writer) round(t *testing.T) {
 		if w.rng.IntN(3) == 0 {
 			crash = w.rng.IntN(12)
 		}
-		err := w.attempt(t, stored, desired, crash, w.options()...)
+		err := w.attempt(t, stored, desired, crash, w.drawn())
 		if err == nil {
 			if several(desired) {
 				w.tally.several.Add(1)
@@ -175,17 +175,18 @@ func (w *writer) round(t *testing.T) {
 	w.compare(t, stay)
 }
 
-// options draws one of the ways to carry out RollingUpdate.
-func (w *writer) options() []decisionupdate.Option {
+// drawn draws one of the ways to carry out RollingUpdate. All ignores them.
+func (w *writer) drawn() decisionupdate.UpdateStrategy {
+	strategy := w.strategy
 	switch w.rng.IntN(5) {
 	case 0:
-		return []decisionupdate.Option{decisionupdate.SurgeAndFinalize()}
+		strategy.SurgeAndFinalize = true
 	case 1:
-		return []decisionupdate.Option{decisionupdate.MaxSteps(2)}
+		strategy.MaxSteps = 2
 	case 2:
-		return []decisionupdate.Option{decisionupdate.MaxSteps(3)}
+		strategy.MaxSteps = 3
 	}
-	return nil
+	return strategy
 }
 
 // compare lets the consumer settle and counts what has happened to the clusters that stayed selected all the

@@ -39,6 +39,7 @@ func runWithServer(m *testing.M) int {
 	crds, err := apiserver.OCMDefinitions(
 		"cluster/v1beta1/0000_03_clusters.open-cluster-management.io_placementdecisions.crd.yaml",
 		"addon/v1alpha1/0000_01_addon.open-cluster-management.io_managedclusteraddons.crd.yaml",
+		"work/v1/0000_00_work.open-cluster-management.io_manifestworks.crd.yaml",
 	)
 	if err != nil {
 		fmt.Println(err)

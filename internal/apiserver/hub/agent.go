@@ -76,6 +76,8 @@ type agents struct {
 	healed   chan struct{} // closed when all agents become quick and well
 	withHold func(cluster string) bool
 	dying    time.Duration
+	lines    *lines
+	takes    func(work *manifestWork) // called when an agent has taken a generation of a work
 
 	mu  sync.Mutex
 	all map[types.UID]chan event
@@ -120,7 +122,7 @@ func (a *agents) run(in chan event, rng *rand.Rand) {
 		case <-a.ctx.Done():
 			return
 		case e := <-in:
-			if e.gone {
+			if e.gone || !a.lines.await(a.ctx, e.object.GetNamespace()) {
 				return
 			}
 			work = e.object.(*manifestWork)
@@ -143,6 +145,7 @@ func (a *agents) run(in chan event, rng *rand.Rand) {
 				t = quick
 			}
 			plan(steps(t, rng))
+			a.takes(work)
 		case <-healed:
 			healed = nil
 			plan(steps(quick, rng))
@@ -178,7 +181,11 @@ func observe(conditions []metav1.Condition, p phase, generation int64, now time.
 	return next
 }
 
+// patch writes to a work once the line is whole.
 func (a *agents) patch(work *manifestWork, change map[string]any, subresource string) {
+	if !a.lines.await(a.ctx, work.Namespace) {
+		return
+	}
 	body, err := json.Marshal(change)
 	if err != nil {
 		panic(err)

@@ -18,7 +18,8 @@ type figures struct {
 	starts, versions, removed, schedules, violations                                int
 	leaders, held, blind                                                            int
 	blindOf                                                                         map[Invariant]int
-	most                                                                            float64
+	most, mostExposed                                                               float64
+	reached, reachedOf                                                              int
 	dropped, failed                                                                 int
 	longestSeed                                                                     uint64
 	longest                                                                         time.Duration
@@ -89,7 +90,16 @@ func memory() string {
 	return ""
 }
 
-func (f *figures) add(o *observation) {
+// add counts an observation, and says whether it can be judged.
+func (f *figures) add(o *observation) bool {
+	switch {
+	case o.overwhelmed():
+		f.dropped++
+		return false
+	case o.err != nil:
+		f.failed++
+		return false
+	}
 	f.rollouts++
 	if o.ending.complete {
 		f.complete++
@@ -133,12 +143,18 @@ func (f *figures) add(o *observation) {
 	f.leaders += o.history.processes()
 	f.blind += o.history.blindStarts
 	f.most = max(f.most, o.history.most)
+	f.mostExposed = max(f.mostExposed, o.history.mostExposed)
+	if o.world.cut != nil {
+		f.reached += o.history.reached()
+		f.reachedOf += len(o.world.initial)
+	}
 	for i, n := range o.history.blind {
 		if f.blindOf == nil {
 			f.blindOf = map[Invariant]int{}
 		}
 		f.blindOf[i] += n
 	}
+	return true
 }
 
 func (f *figures) String() string {
@@ -146,9 +162,13 @@ func (f *figures) String() string {
 	if f.dropped > 0 {
 		dropped = fmt.Sprintf("%d rollouts not observed, since etcd gave up writes on a machine that was too busy\n", f.dropped)
 	}
-	return dropped + fmt.Sprintf("%d rollouts of %d versions: %d came to their end, %d stood still; %d events, %d reconciles (%d with an error), %d processes that acted, %d restarts; "+
+	text := dropped + fmt.Sprintf("%d rollouts of %d versions: %d came to their end, %d stood still; %d events, %d reconciles (%d with an error), %d processes that acted, %d restarts; "+
 		"%d writes of the controller (%d answers lost, %d held back), %d starts, %d removals; longest %v (seed %d); %d violations\n"+
 		"%d starts that only what the caches did not show yet forbade: %v; at most %.1f times of MaxConcurrency in flight",
 		f.rollouts, f.versions, f.complete, f.stopped, f.events, f.reconciles, f.errors, f.leaders, f.restarts,
 		f.writes, f.lost, f.held, f.starts, f.removed, f.longest.Round(time.Second), f.longestSeed, f.violations, f.blind, f.blindOf, max(1, f.most))
+	if f.reachedOf > 0 {
+		text += fmt.Sprintf("\nthe last version reached %d clusters of %d that were selected first; at most %.1f times of what a strategy exposes had a version and were not done", f.reached, f.reachedOf, max(1, f.mostExposed))
+	}
+	return text
 }

@@ -3,6 +3,7 @@ package hub
 import (
 	"maps"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"time"
 
@@ -125,7 +126,7 @@ func (l *lag) handle(k Kind, h cache.ResourceEventHandler) {
 // restart is the first list of a process. It shows all that happened, or if the API server answers from a cache of its
 // own that is behind, only what is due.
 func (l *lag) restart(stale bool) {
-	for _, k := range kinds {
+	for _, k := range slices.Concat(kinds, policyKinds) {
 		store := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
 		if before := l.stores[k]; before != nil {
 			_ = store.Replace(before.List(), "")

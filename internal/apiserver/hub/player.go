@@ -2,6 +2,7 @@ package hub
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -35,6 +36,10 @@ func (o *observation) overwhelmed() bool {
 	return slices.ContainsFunc(o.history.writes, func(w write) bool { return w.refused })
 }
 
+func (o *observation) told() (string, fmt.Stringer, fmt.Stringer, []violation, error) {
+	return o.world.name, o.world, o.history, o.violations, o.err
+}
+
 // play runs a world on the hub and judges it.
 func (w *world) play(ctx context.Context, hub *Hub, subject *Subject, name string) *observation {
 	w.name = name
@@ -42,6 +47,7 @@ func (w *world) play(ctx context.Context, hub *Hub, subject *Subject, name strin
 	p := &player{
 		world: w, hub: hub, subject: subject, rng: rand.New(rand.NewPCG(w.seed, 2)),
 		newest: map[Kind]int64{}, seen: map[Kind]int64{},
+		struck: map[string]bool{}, mendNext: map[string]bool{}, deleted: map[string]time.Time{},
 	}
 	o := &observation{world: w}
 	o.err = p.run(ctx)
@@ -54,9 +60,17 @@ func (w *world) play(ctx context.Context, hub *Hub, subject *Subject, name strin
 	defer p.mu.Unlock()
 	o.restarts = p.restarts
 	o.history = p.history(p.writes, p.reconciles)
+	o.history.until = p.ended
+	patience := w.patience(o.history)
+	if o.history.left != nil {
+		o.history.keepFailures(patience)
+	}
 	o.ending = o.history.end(time.Now(), subject.Says)
 	o.violations = append(o.history.check(w.worst, subject.RemoveAfter), o.history.checkEnd(time.Now(), subject.Says)...)
-	o.violations = append(o.violations, o.history.checkWaits(w.patience(o.history))...)
+	o.violations = append(o.violations, o.history.checkWaits(patience)...)
+	if o.history.left != nil {
+		o.violations = append(o.violations, o.history.checkLeft(patience, subject.RemoveAfter, subject.Says)...)
+	}
 	if subject.revisions != nil {
 		o.violations = append(o.violations, o.history.checkBack(time.Now(), subject.Says)...)
 	}
@@ -66,8 +80,13 @@ func (w *world) play(ctx context.Context, hub *Hub, subject *Subject, name strin
 // history is what happened so far. The player is locked.
 func (p *player) history(writes []write, reconciles []*reconcile) *history {
 	h := newHistory(p.events, writes, reconciles)
+	h.reads = p.reads
 	if p.subject.revisions != nil {
 		h.keepRevisions(p.subject)
+	}
+	if p.subject.revisions == nil {
+		h.keepLeavers(p.subject.GivenUp, p.deleted)
+		h.left.exposes = p.cut != nil
 	}
 	return h
 }
@@ -125,16 +144,26 @@ type player struct {
 	placed   []*placed
 	replicas []*replica
 	agents   *agents
+	lines    lines
 	user     clients
+
+	placing     sync.Mutex // while a scheduler writes
+	unreachable []string   // clusters that the schedulers leave out
+	givenUp     []string   // by a person, in the set
 
 	mu         sync.Mutex
 	events     []event
 	writes     []write
+	reads      []read
 	reconciles []*reconcile
 	restarts   int
+	ended      time.Time
 	lives      int
-	newest     map[Kind]int64 // resourceVersion that a write of the controller got
-	seen       map[Kind]int64 // resourceVersion that the wire has shown
+	newest     map[Kind]int64       // resourceVersion that a write of the controller got
+	seen       map[Kind]int64       // resourceVersion that the wire has shown
+	struck     map[string]bool      // by cluster and version: what the version does to the cluster was done
+	mendNext   map[string]bool      // by cluster: it is mended with the next version
+	deleted    map[string]time.Time // by cluster: when a person deleted it
 }
 
 // placed is a fleet with what a placement selects of it now.
@@ -143,7 +172,9 @@ type placed struct {
 	scheduler *scheduler
 	selected  []string
 	size      int
-	left      string // the cluster that left last
+	left      string   // the cluster that left last
+	asked     []string // what the scheduler was asked for last, before it left anyone out
+	askedSize int
 }
 
 const setName = "web"
@@ -157,7 +188,8 @@ func (p *player) run(ctx context.Context) error {
 		temper:   p.temperOf,
 		dying:    p.dying,
 		withHold: func(cluster string) bool { return p.holds[short(cluster)] },
-		rng:      func() *rand.Rand { seeds++; return rand.New(rand.NewPCG(seeds, 5)) },
+		lines:    &p.lines, takes: p.takes,
+		rng: func() *rand.Rand { seeds++; return rand.New(rand.NewPCG(seeds, 5)) },
 	}
 	p.user = p.hub.clients("user")
 	schedules := p.hub.clients("scheduler")
@@ -179,14 +211,21 @@ func (p *player) run(ctx context.Context) error {
 	for _, r := range p.replicas {
 		running.Go(func() { r.keep(ctx) })
 	}
+	var dropped error
+	if p.cut != nil {
+		running.Go(func() {
+			dropped = p.lines.keepLeases(ctx, p.cut.lease, func(unreachable []string) error { return p.drop(ctx, unreachable) })
+		})
+	}
 	err := p.follow(ctx)
+	p.ended = time.Now()
 	cancel()
 	running.Wait()
 	p.agents.running.Wait()
 	for _, r := range p.replicas {
 		r.net.sending.Wait()
 	}
-	return err
+	return errors.Join(err, dropped)
 }
 
 func (p *player) newReplica(number int, leader *lease) *replica {
@@ -194,7 +233,7 @@ func (p *player) newReplica(number int, leader *lease) *replica {
 	r := &replica{player: p, number: number, caches: newLag(rng(3), p.often, p.worst)}
 	r.caches.strips, r.caches.only = p.strips, p.only
 	r.net = &transport{
-		rng: rng(4), lag: r.caches, set: id{ReplicaSets, p.setName().String()}, breaks: p.breaks, slow: p.slow, note: p.note,
+		rng: rng(4), lag: r.caches, set: id{ReplicaSets, p.setName().String()}, breaks: p.breaks, slow: p.slow, note: p.note, read: p.noteRead,
 		reread: func(reconcile int) { p.reread(r, reconcile) },
 	}
 	if p.elects {
@@ -202,6 +241,9 @@ func (p *player) newReplica(number int, leader *lease) *replica {
 	}
 	return r
 }
+
+// unhold takes the finalizers from an object.
+const unhold = `{"metadata": {"finalizers": null}}`
 
 // clear deletes what is left of a rollout. Controllers list all works of the hub when they begin, so that a run of a
 // thousand rollouts would become slower and slower.
@@ -214,7 +256,6 @@ func (p *player) clear(ctx context.Context) {
 		}
 	}
 	p.mu.Unlock()
-	const unhold = `{"metadata": {"finalizers": null}}`
 	for i, e := range last {
 		namespace, name := e.object.GetNamespace(), e.object.GetName()
 		switch {
@@ -250,6 +291,13 @@ func (p *player) note(w write) {
 	defer p.mu.Unlock()
 	p.writes = append(p.writes, w)
 	p.newest[w.kind] = max(p.newest[w.kind], w.rv)
+}
+
+// noteRead takes an answer of the API server to a controller.
+func (p *player) noteRead(r read) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.reads = append(p.reads, r)
 }
 
 // reread notes that a reconcile reads only now.
@@ -290,6 +338,9 @@ func (p *player) quiet() time.Duration {
 		deadline, _ := time.ParseDuration(config.ProgressDeadline)
 		longest = max(longest, deadline+config.MinSuccessTime.Duration)
 	}
+	if p.cut != nil {
+		longest += p.cut.lease + 2*p.cut.back
+	}
 	return longest + p.worst + 5*time.Second + p.subject.RemoveAfter
 }
 
@@ -312,9 +363,9 @@ func (p *player) await(ctx context.Context) error {
 			}
 			idle = idle && r.idle(now)
 		}
-		h := p.history(nil, nil)
+		complete := p.heals && idle && p.history(nil, nil).end(now, p.subject.Says).complete
 		p.mu.Unlock()
-		if now.Sub(last) > quiet || p.heals && idle && h.end(now, p.subject.Says).complete {
+		if now.Sub(last) > quiet || complete {
 			return nil
 		}
 		if ctx.Err() != nil {

@@ -21,9 +21,22 @@ var (
 	flagHistory  = flag.Bool("history", false, "print what the API server showed of each rollout with a violation")
 )
 
-// observe plays the worlds that draw draws, as many at a time as allowed, and hands each observation to judge. It ends
-// early when judge says so.
-func (h *Hub) observe(t *testing.T, subject *Subject, n, atOnce int, draw func(i int) *world, judge func(*observation) bool) {
+// An outcome is what came of a world that was played: of a rollout or a trial.
+type outcome interface {
+	// overwhelmed says whether the machine was so busy that nobody knows what happened.
+	overwhelmed() bool
+	// told gives the world with its name and what the API server showed, what was broken, and what kept the world from being played.
+	told() (name string, world, history fmt.Stringer, broken []violation, err error)
+}
+
+// tallies count outcomes. Add says whether one was judged.
+type tallies[O outcome] interface {
+	add(O) bool
+	fmt.Stringer
+}
+
+// playAll plays n worlds, as many at a time as allowed, and hands each outcome to judge. It ends early when judge says so.
+func playAll[O outcome](t *testing.T, n, atOnce int, play func(ctx context.Context, i int) O, judge func(O) bool) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -41,7 +54,7 @@ func (h *Hub) observe(t *testing.T, subject *Subject, n, atOnce int, draw func(i
 				if end {
 					return
 				}
-				o := draw(i).play(ctx, h, subject, fmt.Sprintf("w%d", numbers.Add(1)))
+				o := play(ctx, i)
 				mu.Lock()
 				if !judge(o) {
 					stop = true
@@ -52,6 +65,21 @@ func (h *Hub) observe(t *testing.T, subject *Subject, n, atOnce int, draw func(i
 		})
 	}
 	running.Wait()
+}
+
+// blame makes what an outcome broke errors of a test.
+func blame(t *testing.T, o outcome) {
+	t.Helper()
+	name, world, history, broken, err := o.told()
+	if err != nil && !o.overwhelmed() {
+		t.Errorf("%s\n%v", world, err)
+	}
+	for _, v := range broken {
+		t.Errorf("%s (%s)\n%s", v, name, world)
+	}
+	if len(broken) > 0 && *flagHistory {
+		t.Logf("%s", history)
+	}
 }
 
 func seedOf() uint64 {
@@ -75,8 +103,7 @@ func (h *Hub) TwoAct(t *testing.T, subject *Subject) {
 	}
 	h.rollouts(t, subject, max(1, *flagRollouts/4), func(seed uint64) *world {
 		w := draw(seed, subject, "")
-		w.replicas, w.elects = 2, false
-		w.script = slices.DeleteFunc(w.script, func(c change) bool { return c.what == cuts })
+		w.alone(2)
 		return w
 	})
 }
@@ -87,25 +114,11 @@ func (h *Hub) rollouts(t *testing.T, subject *Subject, n int, draw func(seed uin
 	var all figures
 	parts := newBlocks(n, *flagBlocks)
 	start := time.Now()
-	h.observe(t, subject, n, *flagParallel, func(i int) *world { return draw(seed + uint64(i)) }, func(o *observation) bool {
+	playAll(t, n, *flagParallel, func(ctx context.Context, i int) *observation { return h.play(ctx, subject, draw(seed+uint64(i))) }, func(o *observation) bool {
 		block := parts.of(int(o.world.seed - seed))
-		switch {
-		case o.overwhelmed():
-			all.dropped++
-			block.dropped++
-		case o.err != nil:
-			block.failed++
-			t.Errorf("%s\n%v", o.world, o.err)
-		default:
-			all.add(o)
-			block.add(o)
-		}
-		for _, v := range o.violations {
-			t.Errorf("%s (%s)\n%s", v, o.world.name, o.world)
-		}
-		if len(o.violations) > 0 && *flagHistory {
-			t.Logf("%s", o.history)
-		}
+		all.add(o)
+		block.add(o)
+		blame(t, o)
 		if len(parts) > 1 && block.over() {
 			t.Log(block)
 		}
@@ -117,6 +130,24 @@ func (h *Hub) rollouts(t *testing.T, subject *Subject, n int, draw func(seed uin
 	t.Logf("%s%s\nin %v, %d at a time%s", parts, &all, time.Since(start).Round(time.Second), min(n, *flagParallel), memory())
 }
 
+// CutOff shows that a controller breaks nothing where versions cut clusters off, and the scheduler drops those. First the
+// smallest case is played, and the number of clusters that such a version reaches is logged.
+func (h *Hub) CutOff(t *testing.T, subject *Subject) {
+	t.Run("Disaster", func(t *testing.T) {
+		t.Parallel()
+		h.rollouts(t, subject, 1, func(seed uint64) *world { return drawDisaster(seed, subject) })
+	})
+	t.Run("Rollouts", func(t *testing.T) {
+		t.Parallel()
+		h.rollouts(t, subject, *flagRollouts, func(seed uint64) *world { return drawCut(seed, subject, "") })
+	})
+}
+
+// EachDutyOfCutOff shows that the harness finds a controller that ignores one of the duties where clusters leave.
+func (h *Hub) EachDutyOfCutOff(t *testing.T, subject *Subject) {
+	h.eachDuty(t, CutOffDuties, subject, func(seed uint64, d Duty) *world { return drawCut(seed, subject, d) })
+}
+
 // EachDuty shows that the harness finds a controller that ignores one of the duties. Each has the invariants that are
 // broken then.
 func (h *Hub) EachDuty(t *testing.T, subject *Subject, duties map[Duty][]Invariant) {
@@ -124,6 +155,18 @@ func (h *Hub) EachDuty(t *testing.T, subject *Subject, duties map[Duty][]Invaria
 }
 
 func (h *Hub) eachDuty(t *testing.T, duties map[Duty][]Invariant, subject *Subject, draw func(seed uint64, d Duty) *world) {
+	findEach(t, duties, func() tallies[*observation] { return &figures{} }, func(ctx context.Context, seed uint64, d Duty) *observation {
+		return h.play(ctx, subject, draw(seed, d))
+	})
+}
+
+// play plays a world under a new name.
+func (h *Hub) play(ctx context.Context, subject *Subject, w *world) *observation {
+	return w.play(ctx, h, subject, fmt.Sprintf("w%d", numbers.Add(1)))
+}
+
+// findEach plays worlds in which a controller ignores a duty until one of the invariants is broken that are expected, for each duty.
+func findEach[O outcome](t *testing.T, duties map[Duty][]Invariant, newTallies func() tallies[O], play func(ctx context.Context, seed uint64, d Duty) O) {
 	if testing.Short() {
 		t.Skip("one or two minutes")
 	}
@@ -131,36 +174,33 @@ func (h *Hub) eachDuty(t *testing.T, duties map[Duty][]Invariant, subject *Subje
 	for _, d := range slices.Sorted(maps.Keys(duties)) {
 		t.Run(string(d), func(t *testing.T) {
 			t.Parallel()
-			var all figures
-			found := map[Invariant]int{}
-			proof := ""
-			h.observe(t, subject, *flagBound, 4, func(i int) *world { return draw(seed+uint64(i), d) }, func(o *observation) bool {
+			all, found, proof, n := newTallies(), map[Invariant]int{}, "", 0
+			playAll(t, *flagBound, 4, func(ctx context.Context, i int) O { return play(ctx, seed+uint64(i), d) }, func(o O) bool {
 				if proof != "" {
 					return false // it was stopped
 				}
-				if o.overwhelmed() {
-					all.dropped++
-					return true
-				} else if o.err != nil {
-					t.Errorf("%s\n%v", o.world, o.err)
+				_, world, history, broken, err := o.told()
+				if !all.add(o) {
+					if !o.overwhelmed() {
+						t.Errorf("%s\n%v", world, err)
+					}
 					return true
 				}
-				all.add(o)
-				if *flagHistory {
-					t.Logf("%s\n%s", o.world, o.history)
+				if n++; *flagHistory {
+					t.Logf("%s\n%s", world, history)
 				}
-				for _, v := range o.violations {
+				for _, v := range broken {
 					found[v.invariant]++
 					if proof == "" && slices.Contains(duties[d], v.invariant) {
-						proof = fmt.Sprintf("caught in rollout %d: %s", all.rollouts, v)
+						proof = fmt.Sprintf("caught in number %d: %s", n, v)
 					}
 				}
 				return proof == ""
 			})
 			if proof == "" {
-				t.Errorf("not caught in %d rollouts from seed %d", *flagBound, seed)
+				t.Errorf("not caught in %d from seed %d", *flagBound, seed)
 			}
-			t.Logf("%s\nall that it broke: %v\n%s", proof, found, &all)
+			t.Logf("%s\nall that it broke: %v\n%s", proof, found, all)
 		})
 	}
 }

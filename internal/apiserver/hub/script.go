@@ -48,6 +48,8 @@ func (p *player) change(ctx context.Context, what string, f *placed) error {
 	case cuts:
 		p.cutLeader(ctx)
 		return nil
+	case awaitsCut, mends, givesUp, deletes, swaps, regroups:
+		return p.cutOff(ctx, what, f)
 	case moves:
 		return p.move(ctx)
 	case replaces, loses:
@@ -56,7 +58,7 @@ func (p *player) change(ctx context.Context, what string, f *placed) error {
 	case joins, comes:
 		var out []string
 		for _, c := range p.clusters(p.pool) {
-			if !slices.Contains(f.selected, c) {
+			if !slices.Contains(f.selected, c) && !p.isDeleted(c) {
 				out = append(out, c)
 			}
 		}
@@ -83,7 +85,7 @@ func (p *player) change(ctx context.Context, what string, f *placed) error {
 			return p.change(ctx, comes, f)
 		}
 	case returns: // who left last, and with it someone else
-		if f.left != "" && !slices.Contains(f.selected, f.left) {
+		if f.left != "" && !slices.Contains(f.selected, f.left) && !p.isDeleted(f.left) {
 			f.selected = append(f.selected, f.left)
 			return p.change(ctx, joins, f)
 		}
@@ -94,8 +96,18 @@ func (p *player) change(ctx context.Context, what string, f *placed) error {
 	return p.schedule(ctx, f)
 }
 
+// schedule has the scheduler write what a placement selects now.
 func (p *player) schedule(ctx context.Context, f *placed) error {
-	return f.scheduler.schedule(ctx, f.selected, f.size)
+	p.placing.Lock()
+	defer p.placing.Unlock()
+	f.asked, f.askedSize = slices.Clone(f.selected), f.size
+	return p.place(ctx, f)
+}
+
+// place has the scheduler write what was asked for, without the clusters that are unreachable. The player is placing.
+func (p *player) place(ctx context.Context, f *placed) error {
+	there := slices.DeleteFunc(slices.Clone(f.asked), func(c string) bool { return slices.Contains(p.unreachable, c) })
+	return f.scheduler.schedule(ctx, there, f.askedSize)
 }
 
 // move moves a cluster from one placement to the other. For a while it is in both, or in none.
@@ -161,6 +173,7 @@ func (p *player) cutLeader(ctx context.Context) {
 // template writes the next version of the replica set's template.
 func (p *player) template(ctx context.Context) error {
 	p.version++
+	p.lines.mend(p.withNext()...)
 	manifest := fmt.Sprintf(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"namespace":"default","name":"web"},"data":{"version":"v%d"}}`, p.version)
 	spec := workv1.ManifestWorkSpec{Workload: workv1.ManifestsTemplate{Manifests: []workv1.Manifest{{RawExtension: runtime.RawExtension{Raw: []byte(manifest)}}}}}
 	api := p.user.work.WorkV1alpha1().ManifestWorkReplicaSets(p.name)

@@ -20,6 +20,10 @@ type Subject struct {
 	Says func(*workv1alpha1.ManifestWorkReplicaSet) Saying
 	// RemoveAfter is for how long a cluster has to be out of the decisions until it loses its work.
 	RemoveAfter time.Duration
+	// Trade is what it rolls out in trials. It is nil for ManifestWorks, in other worlds.
+	Trade *Trade
+	// GivenUp is the annotation of a set in which a person names the clusters that are given up, with commas between them.
+	GivenUp string
 	// Placements is how many placementRefs a set has at most, and Replicas how many processes there are at a time at most.
 	Placements, Replicas int
 
@@ -34,6 +38,8 @@ type Saying struct {
 	Message string
 	Current bool // it is about the present generation
 	Over    bool // the rollout is at its end, or stopped for good
+	// Complete says that the rollout is called complete, and Succeeded that it is called complete and without a failure.
+	Complete, Succeeded bool
 }
 
 // Process is one process of a controller: its network, its caches, and what it is to do wrong.

@@ -32,6 +32,21 @@ type write struct {
 	setShown  int64 // resourceVersion of the ManifestWorkReplicaSet in the caches when it was sent
 }
 
+// A read is an answer of the API server to the controller. After it the process knows an object, or all objects of a kind, as they
+// were then.
+type read struct {
+	kind Kind
+	key  string // namespace/name, or the namespace, or nothing, of a list
+	list bool
+	rv   int64
+	life int
+}
+
+// has says whether a read shows how an object stands.
+func (r *read) has(i id) bool {
+	return r.kind == i.kind && (r.key == i.key || r.list && (r.key == "" || strings.HasPrefix(i.key, r.key+"/")))
+}
+
 var (
 	errCrashed = errors.New("the controller has crashed")
 	errLost    = errors.New("injected: the connection broke")
@@ -45,6 +60,7 @@ type transport struct {
 	breaks float64       // how many writes meet a broken connection
 	slow   time.Duration // every write takes as long at most
 	note   func(write)
+	read   func(read)
 	reread func(reconcile int)
 
 	sending   sync.WaitGroup
@@ -177,18 +193,64 @@ func (t *transport) roundTrip(base http.RoundTripper, life int, r *http.Request)
 		return nil, errLost
 	}
 	if r.Method == http.MethodGet {
-		return base.RoundTrip(r)
+		return t.fetch(base, life, r)
 	}
 	w := write{verb: r.Method, reconcile: f.reconcile, life: life, setShown: t.lag.shows(t.set), sent: time.Now()}
 	w.kind, w.key, w.status = target(r.URL.Path)
 	w.delayed = f.hold > 0
+	finalizer := w.kind == ReplicaSets && mentions(r, `"finalizers"`)
 	response, err := t.carry(base, r, w, f)
 	time.Sleep(f.slow)
 	t.lag.deliver(time.Now())
-	if w.kind == ReplicaSets && !w.status {
-		t.reread(f.reconcile) // a finalizer comes before all reading
+	if finalizer {
+		t.reread(f.reconcile) // it comes before all reading
 	}
 	return response, err
+}
+
+// fetch makes a read, and notes what it shows.
+func (t *transport) fetch(base http.RoundTripper, life int, r *http.Request) (*http.Response, error) {
+	response, err := base.RoundTrip(r)
+	if err != nil || response.StatusCode != http.StatusOK || r.URL.Query().Has("watch") || strings.Count(r.URL.Path, "/") < 4 {
+		return response, err
+	}
+	shown := read{life: life}
+	if shown.kind, shown.key, _ = target(r.URL.Path); shown.kind == "" {
+		return response, nil
+	}
+	body, err := io.ReadAll(response.Body)
+	response.Body.Close()
+	if err != nil {
+		return nil, err
+	}
+	response.Body = io.NopCloser(bytes.NewReader(body))
+	var answer struct {
+		Kind     string `json:"kind"`
+		Metadata struct {
+			ResourceVersion string `json:"resourceVersion"`
+		} `json:"metadata"`
+	}
+	if json.Unmarshal(body, &answer) == nil {
+		shown.list = strings.HasSuffix(answer.Kind, "List")
+		if shown.rv, _ = strconv.ParseInt(answer.Metadata.ResourceVersion, 10, 64); shown.rv > 0 {
+			t.read(shown)
+		}
+	}
+	return response, nil
+}
+
+// mentions says whether the body of a patch has a text.
+func mentions(r *http.Request, text string) bool {
+	if r.Method != http.MethodPatch || r.GetBody == nil {
+		return false
+	}
+	body, err := r.GetBody()
+	if err != nil {
+		return false
+	}
+	defer body.Close()
+	all, err := io.ReadAll(body)
+	return err == nil && bytes.Contains(all, []byte(text))
 }
 
 // send makes a write, and notes it.
@@ -245,16 +307,16 @@ func (t *transport) carry(base http.RoundTripper, r *http.Request, w write, f fa
 	}
 }
 
-// target reads the kind and the key from the path /apis/<group>/<version>/namespaces/<namespace>/<plural>/<name>/status.
+// target reads the kind and the key from the path /apis/<group>/<version>/namespaces/<namespace>/<plural>/<name>/status, or
+// from one without a namespace.
 func target(path string) (Kind, string, bool) {
 	parts := strings.Split(strings.Trim(path, "/"), "/")
-	k := Works
-	if parts[5] == "manifestworkreplicasets" {
-		k = ReplicaSets
+	if parts[3] != "namespaces" {
+		return resources[parts[3]], strings.Join(parts[4:min(5, len(parts))], ""), len(parts) > 5
 	}
 	key := parts[4]
 	if len(parts) > 6 {
 		key += "/" + parts[6]
 	}
-	return k, key, len(parts) > 7
+	return resources[parts[5]], key, len(parts) > 7
 }

@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -18,7 +19,7 @@ import (
 	workv1alpha1 "open-cluster-management.io/api/work/v1alpha1"
 )
 
-// Kind is one of the four kinds of objects that take part in a rollout.
+// Kind is one of the kinds of objects that take part in a rollout.
 type Kind string
 
 const (
@@ -26,9 +27,25 @@ const (
 	Decisions   Kind = "PlacementDecision"
 	ReplicaSets Kind = "ManifestWorkReplicaSet"
 	Works       Kind = "ManifestWork"
+	AddOns      Kind = "ClusterManagementAddOn"
+	OnClusters  Kind = "ManagedClusterAddOn"
+	Policies    Kind = "Policy" // root policies, and those that are replicated from them
+	PolicySets  Kind = "PolicySet"
+	Bindings    Kind = "PlacementBinding"
 )
 
-var kinds = []Kind{Placements, Decisions, ReplicaSets, Works}
+// kinds are those that every hub has, and policyKinds those of a hub with the policy API.
+var (
+	kinds       = []Kind{Placements, Decisions, ReplicaSets, Works, AddOns, OnClusters}
+	policyKinds = []Kind{Policies, PolicySets, Bindings}
+)
+
+// resources are the kinds by the names that stand in paths.
+var resources = map[string]Kind{
+	"manifestworkreplicasets": ReplicaSets, "manifestworks": Works,
+	"clustermanagementaddons": AddOns, "managedclusteraddons": OnClusters,
+	"policies": Policies, "policysets": PolicySets, "placementbindings": Bindings,
+}
 
 // An id is of an object: its kind and its namespace/name.
 type id struct {
@@ -38,7 +55,7 @@ type id struct {
 
 func (i id) String() string { return string(i.kind) + " " + i.key }
 
-// object is any of the four.
+// object is any of them.
 type object interface {
 	metav1.Object
 	runtime.Object
@@ -75,7 +92,7 @@ func connect(h *Hub) (*wire, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	w := &wire{stop: cancel, rollouts: map[string]func(event){}}
 	c := h.clients("watch")
-	for _, k := range kinds {
+	for _, k := range h.kinds() {
 		watcher, list := watcherOf(c, k)
 		rv, err := list(ctx)
 		if err != nil {
@@ -114,6 +131,15 @@ func watcherOf(c clients, k Kind) (cache.WatcherWithContext, func(context.Contex
 	case Works:
 		api := c.work.WorkV1().ManifestWorks("")
 		w, l = api.Watch, func(ctx context.Context, o metav1.ListOptions) (metav1.ListInterface, error) { return api.List(ctx, o) }
+	case AddOns:
+		api := c.addOn.AddonV1beta1().ClusterManagementAddOns()
+		w, l = api.Watch, func(ctx context.Context, o metav1.ListOptions) (metav1.ListInterface, error) { return api.List(ctx, o) }
+	case OnClusters:
+		api := c.addOn.AddonV1beta1().ManagedClusterAddOns("")
+		w, l = api.Watch, func(ctx context.Context, o metav1.ListOptions) (metav1.ListInterface, error) { return api.List(ctx, o) }
+	default:
+		api := c.any.Resource(policyResource(k))
+		w, l = api.Watch, func(ctx context.Context, o metav1.ListOptions) (metav1.ListInterface, error) { return api.List(ctx, o) }
 	}
 	watcher := &cache.ListWatch{WatchFuncWithContext: w}
 	return watcher, func(ctx context.Context) (string, error) {
@@ -139,7 +165,7 @@ func (w *wire) leave(rollout string) {
 }
 
 func (w *wire) hand(e event) {
-	rollout, _, _ := strings.Cut(e.object.GetNamespace(), "-")
+	rollout, _, _ := strings.Cut(cmp.Or(e.object.GetNamespace(), e.object.GetName()), "-")
 	w.mu.Lock()
 	feed := w.rollouts[rollout]
 	w.mu.Unlock()

@@ -44,6 +44,13 @@ type world struct {
 	dying     time.Duration // how long a work with a finalizer takes to go, at most
 
 	back *wayBack // if versions are taken back
+	cut  *cutOff  // if versions cut clusters off
+}
+
+// alone has no leader elected, so that nobody is cut off from a lease.
+func (w *world) alone(replicas int) {
+	w.replicas, w.elects = replicas, false
+	w.script = slices.DeleteFunc(w.script, func(c change) bool { return c.what == cuts })
 }
 
 // A fleet is the clusters that a placement selects, and how they are rolled out to.

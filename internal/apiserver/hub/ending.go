@@ -2,6 +2,7 @@ package hub
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -15,6 +16,10 @@ type ending struct {
 	held     []string // clusters that wait, for one of them
 	could    []string // clusters that wait, for nothing
 	surplus  []string // clusters that have a work and aren't selected
+	left     []string // clusters that left with the version, and are not done
+	moving   []string // those of them that have not failed
+	doubtful []string // clusters that left, and may count all the same: a controller need not see that a person deleted them
+	byLeft   bool     // nobody but those holds anyone up
 	says     Saying
 	back     bool // the version is taken back, and the status speaks of that alone
 }
@@ -26,7 +31,9 @@ func (h *history) end(now time.Time, says func(*replicaSet) Saying) ending {
 	if s.set == nil || s.incomplete() != "" {
 		return end
 	}
-	end.held, end.could = s.waits(now)
+	end.held, end.could = s.waits(now, leniency{everywhere: true})
+	end.left, end.moving = s.notDone(now.Add(-grace), leniency{})
+	end.doubtful, _ = s.notDone(now.Add(-grace), leniency{everywhere: true})
 	for cluster, ref := range s.selected() {
 		switch at, _, holds := s.stands(cluster, s.wanted(), ref.config(), now.Add(-grace), leniency{}); {
 		case holds: // also those that failed and may yet recover
@@ -35,8 +42,11 @@ func (h *history) end(now time.Time, says func(*replicaSet) Saying) ending {
 			end.failed = append(end.failed, cluster)
 		}
 	}
+	_, without := s.waits(now, leniency{noLeft: true})
+	freed := slices.ContainsFunc(end.held, func(c string) bool { return slices.Contains(without, c) })
+	end.byLeft = len(end.left) > 0 && (freed || len(end.held)+len(end.inFlight) == 0)
 	for cluster := range s.works {
-		if !s.selects(cluster) {
+		if !s.selects(cluster) && (!s.counts || has(s, cluster)) { // the work of a dead agent stays while it is deleted
 			end.surplus = append(end.surplus, cluster)
 		}
 	}
@@ -46,7 +56,9 @@ func (h *history) end(now time.Time, says func(*replicaSet) Saying) ending {
 }
 
 // over says whether nobody waits for anything.
-func (e ending) over() bool { return len(e.inFlight)+len(e.held)+len(e.could) == 0 }
+func (e ending) over() bool {
+	return len(e.inFlight)+len(e.held)+len(e.could)+len(e.moving) == 0
+}
 
 // checkEnd judges how a rollout stands that stands still.
 func (h *history) checkEnd(now time.Time, says func(*replicaSet) Saying) []violation {
@@ -68,16 +80,26 @@ func (h *history) checkEnd(now time.Time, says func(*replicaSet) Saying) []viola
 	if len(end.surplus) > 0 {
 		breaks(invLeft, "%v have the workload and aren't selected", end.surplus)
 	}
+	named := func(clusters []string) bool {
+		return slices.ContainsFunc(clusters, func(c string) bool { return strings.Contains(end.says.Message, c) })
+	}
+	names := slices.Concat(end.left, slices.Collect(maps.Keys(h.truth(1<<62).failed)))
+	if !end.byLeft {
+		names = slices.Concat(names, end.inFlight, end.failed)
+	}
+	if not := h.truth(1<<62).belies(end.says, now.Add(-grace)); len(not) > 0 {
+		breaks(invDone, "%v left with the version and are not done, and it says %q", not, end.says.Message)
+	}
 	switch {
 	case end.says.Message == "" || !end.says.Current:
 		breaks(invStatus, "it says %q, of an earlier generation or nothing", end.says.Message)
 	case end.back: // its own check says how it stands
 	case end.over():
-		if !end.says.Over {
+		if !end.says.Over && !named(end.doubtful) {
 			breaks(invStatus, "all is done, and it says %q", end.says.Message)
 		}
-	case !slices.ContainsFunc(slices.Concat(end.inFlight, end.failed), func(c string) bool { return strings.Contains(end.says.Message, c) }):
-		breaks(invStuck, "%v in flight and %v failed hold %v up, and it says %q", end.inFlight, end.failed, end.held, end.says.Message)
+	case !named(names):
+		breaks(invStuck, "%v in flight, %v failed and %v that left hold %v up, and it says %q", end.inFlight, end.failed, end.left, end.held, end.says.Message)
 	}
 	return broken
 }

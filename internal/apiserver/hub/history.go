@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -22,6 +21,7 @@ type history struct {
 	events     []event
 	states     map[id][]event
 	writes     []write
+	reads      []read
 	reconciles []*reconcile
 	written    map[int64]*write  // by resourceVersion
 	began      map[int]time.Time // by life: when its first reconcile did
@@ -31,8 +31,12 @@ type history struct {
 	blind       map[Invariant]int
 	blindStarts int
 	most        float64
+	mostExposed float64 // likewise of what the strategy exposes
 
-	arrival bool // what the network held back counts from when it came
+	until   time.Time // when it ended, if that is after the last event
+	arrival bool      // what the network held back counts from when it came
+
+	left *leaving // nil where only selected clusters count
 
 	revisions func(*replicaSet) revising // by the versions of the payload; nil where the controller keeps none
 }
@@ -46,6 +50,7 @@ type reconcile struct {
 	ended         time.Time
 	after         time.Duration // when it wants to be called again
 	err           error
+	claim         *Claim // what it said of its owner
 }
 
 func newHistory(events []event, writes []write, reconciles []*reconcile) *history {
@@ -85,15 +90,32 @@ func (h *history) at(i id, rv int64) object {
 
 // truth is the world as the API server had it as of a resourceVersion.
 func (h *history) truth(rv int64) *scene {
-	return h.look(func(i id) object { return h.at(i, rv) })
+	return h.look(func(i id) object { return h.at(i, rv) }, rv, h.timeOf(rv), nil)
 }
 
-// known is the world that a process has to know: what the caches showed when a reconcile began, what the process itself
-// had written before a resourceVersion, and what others had written before it began.
+// known is the world that a process has to know before a write with a resourceVersion.
 func (h *history) known(r *reconcile, rv int64) *scene {
+	return h.look(h.seen(h.floor(r, rv, h.revisions == nil)), rv, r.read, r)
+}
+
+// seen gives the objects as of those resourceVersions.
+func (h *history) seen(floor map[id]int64) func(id) object {
+	return func(i id) object {
+		if rv, ok := floor[i]; ok {
+			return h.at(i, rv)
+		}
+		return nil
+	}
+}
+
+// floor is what a process has to know of each object before a write with a resourceVersion: what the caches showed when a reconcile
+// began, what the process itself had written or read from the API server, and what others had written before it began. Of its
+// own writes only those of works may count.
+func (h *history) floor(r *reconcile, rv int64, onlyWorks bool) map[id]int64 {
 	floor := maps.Clone(r.view)
-	for _, w := range h.writes {
-		if w.kind != Works && h.revisions == nil || !w.done || w.rv >= rv || !h.knows(r, &w) {
+	for n := range h.writes {
+		w := &h.writes[n]
+		if onlyWorks && w.kind != Works || !w.done || w.rv >= rv || !h.knows(r, w) {
 			continue
 		}
 		i := id{w.kind, w.key}
@@ -107,12 +129,16 @@ func (h *history) known(r *reconcile, rv int64) *scene {
 		}
 		floor[i] = max(floor[i], w.rv)
 	}
-	return h.look(func(i id) object {
-		if rv, ok := floor[i]; ok {
-			return h.at(i, rv)
+	for n := range h.reads {
+		if l := &h.reads[n]; l.life == r.life && l.rv < rv {
+			for i := range h.states {
+				if l.has(i) {
+					floor[i] = max(floor[i], l.rv)
+				}
+			}
 		}
-		return nil
-	})
+	}
+	return floor
 }
 
 // knows says whether the process of a reconcile has to know of a write.
@@ -127,6 +153,18 @@ type scene struct {
 	works map[string][]seenWork
 
 	revising *revising // what the set's status says of its revisions; nil where the controller keeps none
+
+	// Of clusters that left, where they count.
+	counts  bool
+	bounded bool                   // exposure has a bound
+	left    map[string]place       // those that have a work, or had one that failed, and where they were; empty while decisions are half written
+	givenUp map[string]bool        // by a person; also those that are selected
+	failed  map[string]goneFailure // by cluster: what failed and has no object any more
+	deleted map[string]bool        // by a person, which gives them up; but a controller need not see it
+	moved   map[string]bool        // those that are not any more what they were in the first decisions, and where
+	away    map[string]bool        // those that have been in no decision since the first
+	came    map[string]bool        // those that came, or came again, without the version that is wanted
+	first   map[string][]seenGroup
 }
 
 // seenRef is one of the placementRefs, with the clusters that none before it selects.
@@ -138,6 +176,7 @@ type seenRef struct {
 	groupOf    map[string]int // by cluster
 	selected   map[string]int // also those that one before it selects: their index
 	incomplete string         // why the decisions are, if they are
+	revived    int            // how many groups at the front are there only for clusters that left
 }
 
 // refOf is the first ref that selects a cluster, or nil. As long as one before it is incomplete, nobody knows whether it
@@ -173,16 +212,20 @@ type seenGroup struct {
 	index    int
 	name     string
 	clusters []string
+	left     []string // that were in it
 }
 
 // seenWork is a work, with the version that it carries and when that was written.
 type seenWork struct {
 	*manifestWork
-	version string
-	applied time.Time
+	version  string
+	applied  time.Time
+	heldBack bool // the write of the version was
 }
 
-func (h *history) look(get func(id) object) *scene {
+// look makes a scene of the objects that get gets, as of a resourceVersion and a time: as the process of a reconcile knows it,
+// or nil for the truth.
+func (h *history) look(get func(id) object, rv int64, at time.Time, by *reconcile) *scene {
 	s := &scene{works: map[string][]seenWork{}}
 	all := map[string]*placement{}
 	pds := map[string][]*placementDecision{}
@@ -200,8 +243,9 @@ func (h *history) look(get func(id) object) *scene {
 		case *replicaSet:
 			s.set = o
 		case *manifestWork:
-			v := templateVersion(o.Spec.Workload.Manifests[0].Raw)
-			s.works[o.Namespace] = append(s.works[o.Namespace], seenWork{o, v, h.appliedAt(i, o, v)})
+			v := versionIn(o)
+			applied, heldBack := h.appliedAt(i, o, v)
+			s.works[o.Namespace] = append(s.works[o.Namespace], seenWork{o, v, applied, heldBack})
 		}
 	}
 	if s.set == nil {
@@ -220,7 +264,18 @@ func (h *history) look(get func(id) object) *scene {
 		}
 		s.refs = append(s.refs, r)
 	}
+	if h.left != nil {
+		h.left.look(s, rv, at, by)
+	}
 	return s
+}
+
+// versionIn is the version that a work carries, and wantedBy that of a set's template.
+func versionIn(work *manifestWork) string {
+	return templateVersion(work.Spec.Workload.Manifests[0].Raw)
+}
+func wantedBy(set *replicaSet) string {
+	return templateVersion(set.Spec.ManifestWorkTemplate.Workload.Manifests[0].Raw)
 }
 
 // templateVersion reads the version from the payload, which no controller changes.
@@ -232,75 +287,25 @@ func templateVersion(manifest []byte) string {
 	return configMap.Data.Version
 }
 
-// appliedAt returns when the write was sent that gave a work its version.
-func (h *history) appliedAt(i id, work *manifestWork, version string) time.Time {
+// appliedAt returns when the write was sent that gave a work its version, and whether the network held it back.
+func (h *history) appliedAt(i id, work *manifestWork, version string) (at time.Time, heldBack bool) {
 	var first event
 	for _, e := range h.states[i] {
 		if e.rv > versionOf(work) {
 			break
 		}
-		if e.gone || templateVersion(e.object.(*manifestWork).Spec.Workload.Manifests[0].Raw) != version {
+		if e.gone || versionIn(e.object.(*manifestWork)) != version {
 			first = event{}
 		} else if first.rv == 0 {
 			first = e
 		}
 	}
-	if w := h.written[first.rv]; w != nil && !(w.delayed && h.arrival) {
-		return w.sent
-	}
-	return first.at
-}
-
-// divide reads the groups from the decisions, without clusters that are taken, and whether the decisions are what the
-// placement's status speaks of.
-func (s *seenRef) divide(pds []*placementDecision, taken map[string]bool) {
-	byIndex := map[int]*seenGroup{}
-	names := map[string]int{}
-	lowest := s.selected
-	for _, pd := range pds {
-		index, _ := strconv.Atoi(pd.Labels[clusterv1beta1.DecisionGroupIndexLabel])
-		names[pd.Name] = index
-		g := byIndex[index]
-		if g == nil {
-			g = &seenGroup{index: index, name: pd.Labels[clusterv1beta1.DecisionGroupNameLabel]}
-			byIndex[index] = g
-		}
-		for _, d := range pd.Status.Decisions {
-			if at, ok := lowest[d.ClusterName]; !ok || index < at {
-				lowest[d.ClusterName] = index
-			}
-		}
-	}
-	for cluster, index := range lowest {
-		if !taken[cluster] {
-			byIndex[index].clusters = append(byIndex[index].clusters, cluster)
-		}
-	}
-	for _, index := range slices.Sorted(maps.Keys(byIndex)) {
-		for _, c := range byIndex[index].clusters {
-			s.groupOf[c] = len(s.groups)
-		}
-		slices.Sort(byIndex[index].clusters)
-		s.groups = append(s.groups, *byIndex[index])
-	}
-
-	switch {
-	case len(pds) == 0:
-		s.incomplete = "there is no PlacementDecision"
-	case s.placement == nil:
-		s.incomplete = "there is no Placement"
+	w := h.written[first.rv]
+	switch heldBack = w != nil && w.delayed; {
+	case w != nil && !(heldBack && h.arrival):
+		return w.sent, heldBack
 	default:
-		spoken := map[string]int{}
-		for _, g := range s.placement.Status.DecisionGroups {
-			for _, name := range g.Decisions {
-				spoken[name] = int(g.DecisionGroupIndex)
-			}
-		}
-		if !maps.Equal(spoken, names) {
-			s.incomplete = fmt.Sprintf("the Placement's status speaks of %v, there are %v", spoken, names)
-		} else if n := int(s.placement.Status.NumberOfSelectedClusters); n != len(lowest) {
-			s.incomplete = fmt.Sprintf("%d clusters are selected, the decisions have %d", n, len(lowest))
-		}
+		return first.at, heldBack
 	}
 }
 
@@ -333,14 +338,17 @@ func (h *history) String() string {
 				b.WriteString(" " + d.ClusterName)
 			}
 		case *replicaSet:
-			fmt.Fprintf(&b, " generation %d version %s", o.Generation, templateVersion(o.Spec.ManifestWorkTemplate.Workload.Manifests[0].Raw))
+			fmt.Fprintf(&b, " generation %d version %s", o.Generation, wantedBy(o))
+			for _, key := range slices.Sorted(maps.Keys(o.Annotations)) {
+				fmt.Fprintf(&b, " %s: %s", key, o.Annotations[key])
+			}
 			for _, c := range o.Status.Conditions {
 				if c.Status == "True" || c.Type == workv1alpha1.ManifestWorkReplicaSetConditionPlacementRolledOut {
 					fmt.Fprintf(&b, " %s@%d %s: %s", c.Type, c.ObservedGeneration, c.Reason, c.Message)
 				}
 			}
 		case *manifestWork:
-			fmt.Fprintf(&b, " generation %d version %s", o.Generation, templateVersion(o.Spec.Workload.Manifests[0].Raw))
+			fmt.Fprintf(&b, " generation %d version %s", o.Generation, versionIn(o))
 			for _, c := range o.Status.Conditions {
 				fmt.Fprintf(&b, " %s=%s@%d(%s)", c.Type, c.Status, c.ObservedGeneration, c.LastTransitionTime.Format("05"))
 			}

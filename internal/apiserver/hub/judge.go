@@ -23,8 +23,8 @@ func (h *history) check(worst, removeAfter time.Duration) []violation {
 		case now == nil && before != nil && before.DeletionTimestamp == nil, now != nil && before != nil && now.DeletionTimestamp != nil && before.DeletionTimestamp == nil:
 			broken = append(broken, h.checkDelete(e, removeAfter-worst-500*time.Millisecond)...)
 		case now != nil && now.DeletionTimestamp == nil:
-			version := templateVersion(now.Spec.Workload.Manifests[0].Raw)
-			if before == nil || templateVersion(before.Spec.Workload.Manifests[0].Raw) != version {
+			version := versionIn(now)
+			if before == nil || versionIn(before) != version {
 				broken = append(broken, h.checkStart(e, version, before == nil)...)
 			}
 		}
@@ -62,21 +62,17 @@ func (h *history) judgeStart(e event, version string, created bool) []violation 
 		h.countBlind(blind)
 	}
 	forbidden := func(l leniency) []violation {
-		if len(truth.forbids(cluster, version, w.sent, l)) == 0 {
-			return nil
-		}
 		// A list of writes takes time, in which a deadline may pass that the plan could not foresee.
-		planned := known.forbids(cluster, version, h.reconciles[w.reconcile].read, l)
-		return slices.DeleteFunc(known.forbids(cluster, version, w.sent, l), func(v violation) bool {
-			return !slices.ContainsFunc(planned, func(p violation) bool { return p.invariant == v.invariant })
-		})
+		return inAll(known.forbids(cluster, version, w.sent, l), known.forbids(cluster, version, h.reconciles[w.reconcile].read, l), truth.forbids(cluster, version, w.sent, l))
 	}
 	for _, v := range forbidden(leniency{}) {
 		text := fmt.Sprintf("%s got version %s in reconcile %d: %s", cluster, version, w.reconcile, v.text)
 		switch v.invariant {
-		case invMandatory, invOrder, invConcurrency:
-			// What takes time may be all that forbade it.
-			if len(forbidden(leniency{noSoak: true})) == 0 {
+		case invMandatory, invOrder, invConcurrency, invBudget:
+			// Who left, or what takes time, may be all that forbade it.
+			if len(forbidden(leniency{noLeft: true})) == 0 {
+				v.invariant = invLeavers
+			} else if len(forbidden(leniency{noSoak: true})) == 0 {
 				v.invariant = invSoak
 			} else if len(forbidden(leniency{noDeadline: true})) == 0 {
 				v.invariant = invDeadline
@@ -87,15 +83,15 @@ func (h *history) judgeStart(e event, version string, created bool) []violation 
 	goesBack := known.goesBackTo(version)
 	for i := range h.writes {
 		if o := &h.writes[i]; !goesBack && o.kind == Works && o.done && o.rv > 0 && o.rv < e.rv && o.life != w.life && h.knows(h.reconciles[w.reconcile], o) {
-			if newer, _ := h.at(id{Works, o.key}, o.rv).(*manifestWork); newer != nil && numberOf(templateVersion(newer.Spec.Workload.Manifests[0].Raw)) > numberOf(version) {
+			if newer, _ := h.at(id{Works, o.key}, o.rv).(*manifestWork); newer != nil && numberOf(versionIn(newer)) > numberOf(version) {
 				broken = append(broken, violation{invariant: invVersion, rv: e.rv, text: fmt.Sprintf("%s got version %s, and the process before had replaced it at %d", cluster, version, o.rv)})
 				break
 			}
 		}
 	}
 	if set, _ := h.at(id{ReplicaSets, h.setKey()}, w.setShown).(*replicaSet); set != nil {
-		v := templateVersion(set.Spec.ManifestWorkTemplate.Workload.Manifests[0].Raw)
-		if v != version && !(goesBack && v == known.revising.update) {
+		v := wantedBy(set)
+		if numberOf(version) < numberOf(v) && !(goesBack && v == known.revising.update) { // a later one than the caches show was read elsewhere
 			broken = append(broken, violation{invariant: invVersion, rv: e.rv, text: fmt.Sprintf("%s got version %s when the caches showed %s", cluster, version, v)})
 		}
 	}
@@ -103,6 +99,17 @@ func (h *history) judgeStart(e event, version string, created bool) []violation 
 		broken = append(broken, violation{invariant: invOnce, rv: e.rv, text: fmt.Sprintf("%s got a second work %s in reconcile %d", cluster, e.id.key, w.reconcile)})
 	}
 	return broken
+}
+
+// inAll gives what a start breaks in the known world when it was sent, if the plan broke the same in it, and in truth. Where a
+// process knew the decisions to be half written, it could plan nothing, and it counts whatever is broken in truth.
+func inAll(known, planned, truth []violation) []violation {
+	breaks := func(all []violation, i Invariant) bool {
+		return slices.ContainsFunc(all, func(v violation) bool { return v.invariant == i })
+	}
+	return slices.DeleteFunc(known, func(v violation) bool {
+		return !breaks(planned, v.invariant) || !breaks(truth, v.invariant) && (v.invariant != invComplete || len(truth) == 0)
+	})
 }
 
 func (h *history) setKey() string {
@@ -118,7 +125,11 @@ func (h *history) setKey() string {
 func (h *history) countBlind(blind []violation) {
 	for _, v := range blind {
 		h.blind[v.invariant]++
-		h.most = max(h.most, over(v.inFlight, v.allowed))
+		if v.invariant == invExposed {
+			h.mostExposed = max(h.mostExposed, over(v.inFlight, v.allowed))
+		} else {
+			h.most = max(h.most, over(v.inFlight, v.allowed))
+		}
 	}
 	if len(blind) > 0 {
 		h.blindStarts++
@@ -153,12 +164,16 @@ func (h *history) checkDelete(e event, atLeast time.Duration) []violation {
 			w = c
 		}
 	}
+	if h.left != nil && !h.left.deleted[e.object.GetNamespace()].IsZero() {
+		return nil // by a person, perhaps
+	}
 	if w == nil {
 		return []violation{{invariant: invKept, rv: e.rv, text: e.id.String() + " was deleted by a stranger"}}
 	}
 	cluster := e.object.GetNamespace()
 	known, truth := h.known(h.reconciles[w.reconcile], e.rv), h.truth(e.rv-1)
-	if away := h.away(e.rv, cluster); away > 0 && away < atLeast && len(truth.works[cluster]) == 1 {
+	seen := min(e.rv, h.rvAt(h.reconciles[w.reconcile].read)) // it may have come back since
+	if away := h.away(seen, cluster); away > 0 && away < atLeast && len(truth.works[cluster]) == 1 {
 		return []violation{{invariant: invKept, rv: e.rv, text: fmt.Sprintf("%s lost %s, because it was in no decision for %v", cluster, e.id.key, away)}}
 	}
 	if known.incomplete() == "" && !known.selects(cluster) {
@@ -222,51 +237,73 @@ func (h *history) nearest(rv int64, cluster string, direction int) bool {
 }
 
 // checkWaits finds clusters that could have started all the time for longer than it may take.
-func (h *history) checkWaits(patience time.Duration) []violation {
-	if len(h.events) == 0 {
-		return nil
-	}
-	const tick = 500 * time.Millisecond
-	since := map[string]time.Time{}
-	var broken []violation
-	end := h.events[len(h.events)-1].at
-	next := 0
-	for now := h.events[0].at; now.Before(end); now = now.Add(tick) {
-		for next < len(h.events) && !h.events[next].at.After(now) {
-			next++
-		}
-		rv := h.events[next-1].rv
-		_, could := h.truth(rv).waits(now)
-		for c := range since {
-			if !slices.Contains(could, c) {
-				delete(since, c)
-			}
-		}
-		for _, c := range could {
-			if since[c].IsZero() {
-				since[c] = now
-			}
-			if now.Sub(since[c]) > patience {
-				since[c] = end // once
-				broken = append(broken, violation{invariant: invLate, rv: rv, text: fmt.Sprintf("%s could have started for %v", c, patience)})
-			}
-		}
+func (h *history) checkWaits(patience time.Duration) (broken []violation) {
+	for _, f := range h.lasting(patience, func(s *scene, now time.Time) []string {
+		_, could := s.waits(now, leniency{everywhere: true})
+		return could
+	}) {
+		broken = append(broken, violation{invariant: invLate, rv: f.rv, text: fmt.Sprintf("%s could have started for %v", f.what, patience)})
 	}
 	return broken
 }
 
+// A finding is what lasted for too long by a time.
+type finding struct {
+	what string
+	rv   int64
+	at   time.Time
+}
+
+// lasting finds what is so all the time for longer than a time. It is said once. It looks at each event, and between events
+// now and then.
+func (h *history) lasting(longest time.Duration, which func(s *scene, now time.Time) []string) (found []finding) {
+	since := map[string]time.Time{}
+	said := map[string]bool{}
+	look := func(rv int64, now time.Time) {
+		is := which(h.truth(rv), now)
+		for what := range since {
+			if !slices.Contains(is, what) {
+				delete(since, what)
+			}
+		}
+		for _, what := range is {
+			if since[what].IsZero() {
+				since[what] = now
+			}
+			if now.Sub(since[what]) > longest && !said[what] {
+				said[what] = true
+				found = append(found, finding{what, rv, now})
+			}
+		}
+	}
+	const tick = 500 * time.Millisecond
+	for n, e := range h.events {
+		end := h.until
+		if n+1 < len(h.events) {
+			end = h.events[n+1].at
+		}
+		for now := e.at; ; now = now.Add(tick) {
+			look(e.rv, now)
+			if !now.Add(tick).Before(end) {
+				break
+			}
+		}
+	}
+	return found
+}
+
 // waits returns the clusters that wait: for one of the others, and for nothing.
-func (s *scene) waits(now time.Time) (held, could []string) {
+func (s *scene) waits(now time.Time, l leniency) (held, could []string) {
 	for cluster, ref := range s.selected() {
 		if slices.ContainsFunc(s.works[cluster], func(w seenWork) bool { return w.DeletionTimestamp != nil }) {
 			held = append(held, cluster)
 			continue
 		}
 		version, config := s.wanted(), ref.config()
-		if at, _, _ := s.stands(cluster, version, config, now.Add(-grace), leniency{}); at != waiting {
+		if at, _, _ := s.stands(cluster, version, config, now.Add(-grace), l); at != waiting {
 			continue
 		}
-		if len(s.forbids(cluster, version, now.Add(-grace), leniency{})) == 0 {
+		if len(s.forbids(cluster, version, now.Add(-grace), l)) == 0 {
 			could = append(could, cluster)
 		} else {
 			held = append(held, cluster)
@@ -296,7 +333,7 @@ func (s *scene) wanted() string {
 	if s.revising != nil {
 		return s.revising.target()
 	}
-	return templateVersion(s.set.Spec.ManifestWorkTemplate.Workload.Manifests[0].Raw)
+	return wantedBy(s.set)
 }
 
 // config is the configuration of the strategy as it counts.

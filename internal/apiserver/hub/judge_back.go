@@ -30,7 +30,7 @@ func (h *history) keepRevisions(subject *Subject) {
 	versions := map[string]string{"": ""}
 	for _, e := range h.states[id{ReplicaSets, h.setKey()}] {
 		set := e.object.(*replicaSet)
-		versions[subject.revision(set)] = templateVersion(set.Spec.ManifestWorkTemplate.Workload.Manifests[0].Raw)
+		versions[subject.revision(set)] = wantedBy(set)
 	}
 	h.revisions = func(set *replicaSet) revising {
 		r := subject.revisions(set)
@@ -151,8 +151,8 @@ func (h *history) checkBack(now time.Time, says func(*replicaSet) Saying) (broke
 		if is.DeletionTimestamp != nil {
 			continue
 		}
-		version := templateVersion(is.Spec.Workload.Manifests[0].Raw)
-		if was != nil && templateVersion(was.Spec.Workload.Manifests[0].Raw) == version {
+		version := versionIn(is)
+		if was != nil && versionIn(was) == version {
 			breaks(invUntouched, e.rv, "%s had version %s", e.id, version)
 		}
 	}
@@ -162,7 +162,7 @@ func (h *history) checkBack(now time.Time, says func(*replicaSet) Saying) (broke
 		return broken
 	}
 	last := h.events[len(h.events)-1].rv
-	if v := templateVersion(s.set.Spec.ManifestWorkTemplate.Workload.Manifests[0].Raw); v != s.revising.update {
+	if v := wantedBy(s.set); v != s.revising.update {
 		breaks(invStored, last, "the template is %s, and the status is about %s", v, s.revising.update)
 	}
 	if !s.revising.aborted() {

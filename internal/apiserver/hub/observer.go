@@ -32,6 +32,12 @@ const (
 	invStatus      Invariant = "the status says how it stands"
 	invStuck       Invariant = "a rollout that stands still says whom it waits for"
 
+	// Of clusters that are cut off, and leave.
+	invExposed Invariant = "no more clusters have a version that is not done than the strategy exposes"
+	invLeavers Invariant = "who left with the version counts as before"
+	invDone    Invariant = "nothing is called complete while a cluster that has the version is not done"
+	invRemoved Invariant = "who left loses its work promptly"
+
 	// Of a version that is taken back.
 	invStored    Invariant = "what is written stands in the status first"
 	invTakenBack Invariant = "nobody gets a version that is taken back"
@@ -68,22 +74,35 @@ const (
 
 // leniency is how a standing is read where times decide. In any case it is read in favour of a start; with noSoak a
 // soak is over at once, with noDeadline a deadline after a third of it. What is forbidden without and allowed with one
-// of them was forbidden by a time alone.
-type leniency struct{ noSoak, noDeadline bool }
+// of them was forbidden by a time alone. With noLeft clusters that left do not count, nor do works that are being deleted.
+// Everywhere reads it in favour of who waits, where a controller may not know what the history tells: who left counts
+// before all stages.
+type leniency struct{ noSoak, noDeadline, noLeft, everywhere bool }
 
 // stands returns where a cluster stands, whether it failed beyond doubt, and whether it holds a slot beyond doubt.
 func (s *scene) stands(cluster, version string, config clusterv1alpha1.RolloutConfig, now time.Time, l leniency) (at standing, surelyFailed, holds bool) {
 	at = waiting
+	if s.givenUp[cluster] || s.deleted[cluster] && !l.everywhere {
+		return succeeded, false, false // it blocks nobody and is in no count
+	}
 	for _, w := range s.works[cluster] {
-		if w.DeletionTimestamp != nil || w.version != version {
+		terminates := w.DeletionTimestamp != nil
+		if w.version != version || terminates && (!s.counts || l.noLeft) {
 			continue
 		}
 		a, f, h := stands(w, config, now, l)
+		if terminates && a == succeeded {
+			continue // it waits, if it is selected
+		}
 		// Of several works the one that holds back most counts.
 		if at == waiting || order(a) > order(at) {
 			at = a
 		}
 		surelyFailed, holds = surelyFailed || f, holds || h
+	}
+	if gone := s.failed[cluster]; gone.version == version && !l.noLeft && (at == waiting && gone.surely || l.everywhere) {
+		deadline, _ := time.ParseDuration(config.ProgressDeadline)
+		return failed, true, deadline <= 0 || l.everywhere && now.Before(gone.from.Add(deadline+grace)) // else it would be over in time
 	}
 	return at, surelyFailed, holds
 }
@@ -116,7 +135,7 @@ func stands(w seenWork, config clusterv1alpha1.RolloutConfig, now time.Time, l l
 
 	current := func(conditionType string) (*metav1.Condition, bool) {
 		c := meta.FindStatusCondition(w.Status.Conditions, conditionType)
-		return c, c != nil && c.ObservedGeneration == w.Generation
+		return c, c != nil && (c.ObservedGeneration == w.Generation || w.DeletionTimestamp != nil && c.ObservedGeneration == w.Generation-1) // to delete it adds 1
 	}
 	applied, has := current(workv1.WorkApplied)
 	progressing, told := current(workv1.WorkProgressing)
@@ -218,6 +237,9 @@ func (s *scene) forbids(cluster, version string, now time.Time, l leniency) []vi
 			return s.backForbids(ref, cluster, now, l)
 		}
 	}
+	if s.givenUp[cluster] || s.deleted[cluster] {
+		return broken
+	}
 	strategy := ref.strategy
 	if strategy.Type == clusterv1alpha1.All || strategy.Type == "" {
 		return broken
@@ -227,7 +249,14 @@ func (s *scene) forbids(cluster, version string, now time.Time, l leniency) []vi
 	stages, first := ref.stages(perGroup, *mandatory)
 
 	own := slices.IndexFunc(stages, func(stage []seenGroup) bool { return slices.Contains(members(stage), cluster) })
-	total := 0
+	if l.everywhere && (perGroup || len(*mandatory) > 0) {
+		for _, c := range s.leavers(nil, l) {
+			if at, _, _ := s.stands(c, version, config, now, l); at != waiting && at != succeeded {
+				breaks(invMandatory, "%s, which left, isn't done", c)
+			}
+		}
+	}
+	total := map[string]bool{} // that failed
 	for i, stage := range stages {
 		all := members(stage)
 		failures, unsettled := 0, ""
@@ -235,12 +264,22 @@ func (s *scene) forbids(cluster, version string, now time.Time, l leniency) []vi
 			at, surelyFailed, _ := s.stands(c, version, config, now, l)
 			if surelyFailed {
 				failures++
+				total[c] = true
 			}
 			if at != succeeded && at != failed || at == failed && i < first {
 				unsettled = c
 			}
 		}
-		total += failures
+		for _, c := range s.leavers(stage, l) {
+			at, surelyFailed, _ := s.stands(c, version, config, now, l)
+			if surelyFailed {
+				failures++
+				total[c] = true
+			}
+			if at == inFlight || at == soaking || at == failed && i < first {
+				unsettled = c
+			}
+		}
 		budget := 0
 		if i >= first {
 			budget = count(config.MaxFailures, len(all))
@@ -256,22 +295,20 @@ func (s *scene) forbids(cluster, version string, now time.Time, l leniency) []vi
 			}
 		}
 	}
+	if v := s.exposes(ref, cluster, version, now, l); v != nil {
+		broken = append(broken, *v)
+	}
 	if limit == nil {
 		return broken
 	}
-	if budget := count(config.MaxFailures, len(ref.groupOf)); total > budget {
-		breaks(invBudget, "%d of %d clusters failed", total, len(ref.groupOf))
+	if budget := count(config.MaxFailures, len(ref.groupOf)); len(total) > budget {
+		breaks(invBudget, "%d of %d clusters failed", len(total), len(ref.groupOf))
 	}
 	if own == first {
 		all := members(stages[first])
-		allowed := count(*limit, len(all))
-		if *limit == intstr.FromInt32(0) {
-			if allowed = ref.size(); allowed == 0 {
-				allowed = len(all)
-			}
-		}
+		allowed := ref.allowed(*limit, len(all))
 		var others []string
-		for _, c := range all {
+		for _, c := range append(all, s.leavers(stages[first], l)...) {
 			if _, _, holds := s.stands(c, version, config, now, l); holds && c != cluster {
 				others = append(others, c)
 			}

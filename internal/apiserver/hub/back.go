@@ -30,7 +30,7 @@ const (
 
 // temperOf draws how an agent takes a work: the first version well, and another one, and one that comes again, as it comes.
 func (b *wayBack) temperOf(p *player, work *manifestWork, rng *rand.Rand) temper {
-	c, version := short(work.Namespace), templateVersion(work.Spec.Workload.Manifests[0].Raw)
+	c, version := short(work.Namespace), versionIn(work)
 	switch r := p.revising(); {
 	case r.aborted() && version == r.current:
 		return pick(rng, b.tempers[c]...)
@@ -179,7 +179,7 @@ func (w *world) focusBack(rng *rand.Rand) {
 	if w.ignored == "" {
 		return
 	}
-	w.replicas, w.elects = 1, false
+	w.alone(1)
 	config := clusterv1alpha1.RolloutConfig{MaxFailures: intstr.FromInt32(0), ProgressDeadline: "4s"}
 	progressive := func(limit int32) {
 		w.named, w.groupOf, w.size = nil, map[string]string{}, 0

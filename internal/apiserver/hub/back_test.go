@@ -78,7 +78,7 @@ func saysOfRevisions(set *replicaSet) Saying {
 	if c == nil {
 		return Saying{}
 	}
-	return Saying{c.Message, c.ObservedGeneration == set.Generation, c.Status == metav1.ConditionFalse}
+	return Saying{Message: c.Message, Current: c.ObservedGeneration == set.Generation, Over: c.Status == metav1.ConditionFalse}
 }
 
 // aborter is what a reader of the page of rollout writes.
@@ -134,7 +134,6 @@ func (c *aborter) reconcile(ctx context.Context) (time.Duration, error) {
 	if result == nil || err != nil {
 		return 0, err
 	}
-	c.last = result
 
 	byCluster := map[string]*workv1.ManifestWork{}
 	for _, work := range owned {
@@ -172,42 +171,61 @@ func (c *aborter) plan(ctx context.Context, owner *replicaSet, r *status.Revisio
 		}
 		return nil, c.updateStatus(ctx, stored, owner, *r)
 	}
-	strategy := owner.Spec.PlacementRefs[0].RolloutStrategy
-	update, current := c.reports(owned, r.UpdateRevision, false), c.reports(owned, r.CurrentRevision, true)
-	if r.AbortedTime == nil || c.ignores(DutyAbortOnce) && c.last == nil {
-		if r.AbortedTime != nil {
-			again := metav1.NewTime(now.Truncate(time.Second))
-			r.AbortedTime = &again
-			return nil, c.updateStatus(ctx, stored, owner, *r)
-		}
-		result, err := rollout.Plan(strategy, groups, update, now, c.options()...)
-		asked := owner.Annotations[askAnnotation] == strconv.FormatInt(owner.Generation, 10)
-		if err == nil && (asked || result.Breach != nil) && r.Abort(now) {
-			if !c.ignores(DutyStoreAbort) {
-				return nil, c.updateStatus(ctx, stored, owner, *r)
-			}
-		} else {
-			if err == nil {
-				r.Complete(result.Summary())
-				status.SetRevisionConditions(&owner.Status.Conditions, *r, result.Summary(), owner.Generation, now)
-			}
-			return result, err
-		}
-	}
-	abort := rollout.Abort{Time: r.AbortedTime.Time, Failed: update, Before: current}
-	result, err := rollout.Revert(c.ignored.Strategy(strategy), groups, abort, now, c.options()...)
+	records, err := status.RecordsOf(stored)
 	if err != nil {
 		return nil, err
 	}
+	strategy, options := owner.Spec.PlacementRefs[0].RolloutStrategy, c.options()
+	options.Memory = c.remember(r.Target(), records[""])
+	update, current := c.reports(owned, r.UpdateRevision, false), c.reports(owned, r.CurrentRevision, true)
+	goesBack := r.AbortedTime != nil
+	if goesBack && c.ignores(DutyAbortOnce) && c.last == nil {
+		again := metav1.NewTime(now.Truncate(time.Second))
+		r.AbortedTime = &again
+		return nil, c.updateStatus(ctx, stored, owner, *r)
+	}
+	var result *rollout.Result
+	if !goesBack {
+		if result, err = rollout.Plan(strategy, groups, update, now, options); err != nil {
+			return nil, err
+		}
+		asked := owner.Annotations[askAnnotation] == strconv.FormatInt(owner.Generation, 10)
+		if goesBack = (asked || result.Breach != nil) && r.Abort(now); !goesBack {
+			r.Complete(result.Summary())
+		} else if !c.ignores(DutyStoreAbort) {
+			return nil, c.updateStatus(ctx, stored, owner, *r)
+		}
+	}
+	if goesBack {
+		abort := rollout.Abort{Time: r.AbortedTime.Time, Failed: update, Before: current}
+		if result, err = rollout.Revert(c.ignored.Strategy(strategy), groups, abort, now, options); err != nil {
+			return nil, err
+		}
+	}
 	status.SetRevisionConditions(&owner.Status.Conditions, *r, result.Summary(), owner.Generation, now)
-	if len(result.Start)+len(result.Holds()) > 0 && !c.ignores(DutyMendFirst) || c.ignores(DutyJoined) {
-		return result, nil
+	if goesBack && (len(result.Start)+len(result.Holds()) == 0 || c.ignores(DutyMendFirst)) && !c.ignores(DutyJoined) {
+		back := result
+		if result, err = rollout.Plan(strategy, groups, current, now, options); err != nil {
+			return nil, err
+		}
+		if c.ignores(DutyMendFirst) {
+			result.Start = append(result.Start, back.Start...)
+		}
 	}
-	joined, err := rollout.Plan(strategy, groups, current, now, c.options()...)
-	if err == nil && c.ignores(DutyMendFirst) {
-		joined.Start = append(joined.Start, result.Start...)
+	c.last = result
+	if stores, err := c.storeRecord(ctx, stored, result.Record); stores || err != nil {
+		return nil, err
 	}
-	return joined, err
+	return result, nil
+}
+
+// storeRecord stores who left, if that has changed.
+func (c *aborter) storeRecord(ctx context.Context, set *replicaSet, record status.Record) (bool, error) {
+	with := set.DeepCopy()
+	if changed, err := (status.Records{"": record}).Note(with); !changed || err != nil {
+		return false, err
+	}
+	return true, c.noteSet(c.client.WorkV1alpha1().ManifestWorkReplicaSets(c.namespace).Update(ctx, with, metav1.UpdateOptions{}))
 }
 
 // reports are about one version, which clusters go forward to, or back.

@@ -55,13 +55,20 @@ func (c *controller) ignores(d Duty) bool { return c.ignored == d }
 const removeAfter = 2 * time.Second
 
 // subject is this controller. Its set has one placement.
-var subject = &Subject{Run: run, Says: says, RemoveAfter: removeAfter, Placements: 1, Replicas: 1}
+var subject = &Subject{Run: run, Says: says, RemoveAfter: removeAfter, GivenUp: givenUpAnnotation, Placements: 1, Replicas: 1}
+
+// givenUpAnnotation has the names of the clusters that a person gives up.
+const givenUpAnnotation = "hub.test/given-up"
 
 // says reads the conditions that status.SetConditions sets.
 func says(set *replicaSet) (s Saying) {
 	for _, c := range set.Status.Conditions {
 		if c.Status == metav1.ConditionTrue {
-			s = Saying{c.Message, c.ObservedGeneration == set.Generation, c.Type == status.ConditionSucceeded || c.Type == status.ConditionFailed}
+			s = Saying{
+				Message: c.Message, Current: c.ObservedGeneration == set.Generation,
+				Over:     c.Type == status.ConditionSucceeded || c.Type == status.ConditionFailed,
+				Complete: c.Type == status.ConditionSucceeded || c.Reason == status.ReasonClustersFailed, Succeeded: c.Type == status.ConditionSucceeded,
+			}
 		}
 	}
 	return s
@@ -126,7 +133,7 @@ func (c *controller) reconcile(ctx context.Context) (time.Duration, error) {
 		return 0, err
 	}
 	if there, err := c.readsItsWrites(ctx); !there {
-		return 0, err // the event that is missing comes
+		return time.Second, err // the event that is missing comes before, unless there is none
 	}
 	set, err := c.sets.ManifestWorkReplicaSets(c.namespace).Get(c.name)
 	if err != nil || versionOf(set) < c.set {
@@ -146,19 +153,45 @@ func (c *controller) reconcile(ctx context.Context) (time.Duration, error) {
 	byCluster := map[string]*workv1.ManifestWork{}
 	for _, work := range owned {
 		byCluster[work.Namespace] = work
+		if work.DeletionTimestamp != nil && c.ignores(DutyDeleting) {
+			continue
+		}
 		if report, ok := c.report(work, version); ok {
 			reports = append(reports, report)
 		}
 	}
 	now := time.Now()
-	result, err := rollout.Plan(c.ignored.Strategy(ref.RolloutStrategy), groups, reports, now, c.options()...)
+	records, err := status.RecordsOf(set)
 	if err != nil {
 		return 0, err
 	}
+	options := c.options()
+	options.Uncounted, options.Memory = c.givenUp(set), c.remember(version, records[ref.Name])
+	plan := func(reports []status.Report) (*rollout.Result, error) {
+		return rollout.Plan(c.ignored.Strategy(ref.RolloutStrategy), groups, reports, now, options)
+	}
+	result, err := plan(reports)
+	if err != nil {
+		return 0, err
+	}
+	summary := result.Summary()
+	if c.ignores(DutyLeft) || c.ignores(DutyComplete) {
+		removed := result.Removed
+		selected, err := plan(slices.DeleteFunc(reports, func(r status.Report) bool { _, is := groups.Position(r.Cluster); return !is }))
+		if err != nil {
+			return 0, err
+		}
+		if summary = selected.Summary(); c.ignores(DutyLeft) {
+			result, result.Removed = selected, removed
+		}
+	}
 	c.last = result
+	if stored, err := c.store(ctx, set, status.Records{ref.Name: result.Record}); stored || err != nil {
+		return 0, err // the event of this write comes
+	}
 
 	for _, cluster := range result.Removed {
-		if c.ignores(DutyRemove) {
+		if c.ignores(DutyRemove) || c.ignores(DutyPromptly) && result.Breach != nil {
 			break
 		}
 		if work := byCluster[cluster]; work.DeletionTimestamp == nil {
@@ -179,12 +212,25 @@ func (c *controller) reconcile(ctx context.Context) (time.Duration, error) {
 		recheck = 0
 	}
 	updated := set.DeepCopy()
-	if !c.ignores(DutyStatus) && status.SetConditions(&updated.Status.Conditions, result.Summary(), set.Generation, now) {
+	if !c.ignores(DutyStatus) && status.SetConditions(&updated.Status.Conditions, summary, set.Generation, now) {
 		updated.Status.PlacementsSummary = []workv1alpha1.PlacementSummary{}
 		_, e := c.client.WorkV1alpha1().ManifestWorkReplicaSets(c.namespace).UpdateStatus(ctx, updated, metav1.UpdateOptions{})
 		err = errors.Join(err, e)
 	}
 	return recheck, err
+}
+
+// store stores the record of who left, and says whether it was another one.
+func (c *controller) store(ctx context.Context, set *replicaSet, records status.Records) (bool, error) {
+	with := set.DeepCopy()
+	if changed, err := records.Note(with); !changed || err != nil || c.ignores(DutyRecord) {
+		return false, err
+	}
+	written, err := c.client.WorkV1alpha1().ManifestWorkReplicaSets(c.namespace).Update(ctx, with, metav1.UpdateOptions{})
+	if err == nil {
+		c.set = versionOf(written)
+	}
+	return true, err
 }
 
 // groups reads the decisions together with their placement.
@@ -215,7 +261,7 @@ func (c *controller) apply(ctx context.Context, spec workv1.ManifestWorkSpec, ol
 		work.Name, work.GenerateName = "", c.name+"-"
 	}
 	if old != nil {
-		if has, _, _ := status.StampOf(old); has == version && equality.Semantic.DeepEqual(old.Spec, spec) {
+		if status.StampOf(old).Version == version && equality.Semantic.DeepEqual(old.Spec, spec) {
 			return nil
 		}
 		work = old.DeepCopy()
@@ -322,6 +368,9 @@ func (c *controller) readsItsWrites(ctx context.Context) (bool, error) {
 		case c.ignores(DutyReadYourWrites):
 		case apierrors.IsNotFound(err) && rv == gone, err == nil && work.DeletionTimestamp != nil:
 		case err == nil && versionOf(work) >= rv:
+		case apierrors.IsNotFound(err): // the caches are late, or someone else has deleted it: ask then
+			c.unheard[key] = true
+			return false, nil
 		default:
 			return false, nil
 		}

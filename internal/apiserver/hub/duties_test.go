@@ -2,21 +2,42 @@ package hub
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	workv1 "open-cluster-management.io/api/work/v1"
+	workv1alpha1 "open-cluster-management.io/api/work/v1alpha1"
 
 	"github.com/cohort-ocm/cohort/rollout"
 	"github.com/cohort-ocm/cohort/status"
 )
 
 // options are those that the documentation asks for.
-func (c *controller) options() []rollout.Option {
+func (c *controller) options() rollout.Options {
 	if c.ignores(DutyRemoveLate) {
+		return rollout.Options{}
+	}
+	if c.ignores(DutyBefore) {
+		return rollout.Options{RemoveAfter: metav1.Duration{Duration: removeAfter}}
+	}
+	return rollout.Options{RemoveAfter: metav1.Duration{Duration: removeAfter}, Previous: c.last}
+}
+
+// givenUp leaves out of all counts whom a person gave up.
+func (c *controller) givenUp(set *workv1alpha1.ManifestWorkReplicaSet) []string {
+	if c.ignores(DutyGivenUp) {
 		return nil
 	}
-	return []rollout.Option{rollout.RemoveAfter(removeAfter, c.last)}
+	return strings.Split(set.Annotations[givenUpAnnotation], ",")
+}
+
+// remember hands Plan the record of who left.
+func (c *controller) remember(version string, record status.Record) *rollout.Memory {
+	if c.ignores(DutyRecord) {
+		return nil
+	}
+	return &rollout.Memory{Version: version, Record: record}
 }
 
 // report makes the report of a work.
@@ -40,7 +61,7 @@ func (c *controller) stamp(work *workv1.ManifestWork, version string, planned ti
 		now = planned
 	}
 	c.memory[work.Namespace] = now
-	status.Stamp(work, version, now)
+	status.StampOf(work).NoteOn(work, version, 0, now)
 }
 
 // announce notes the version on a work in a write of its own, before the one that carries it.

@@ -21,3 +21,14 @@ func TestEachInvariant(t *testing.T) {
 	t.Parallel()
 	theHub.EachDuty(t, subject, StrategyDuties)
 }
+
+// TestCutOff shows that a controller that does what the documentation says breaks nothing where versions cut clusters off.
+func TestCutOff(t *testing.T) {
+	theHub.CutOff(t, subject)
+}
+
+// TestEachDutyOfCutOff shows that the harness finds a controller that ignores one of the duties where clusters leave.
+func TestEachDutyOfCutOff(t *testing.T) {
+	t.Parallel()
+	theHub.EachDutyOfCutOff(t, subject)
+}

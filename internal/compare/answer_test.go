@@ -24,7 +24,7 @@ type answer struct {
 
 // cohort is what this library says.
 func (w world) cohort() answer {
-	result, err := rollout.Plan(w.strategy, w.groups, w.reports, now)
+	result, err := rollout.Plan(w.strategy, w.groups, w.reports, now, rollout.Options{})
 	if err != nil {
 		return answer{refused: true}
 	}

@@ -60,7 +60,7 @@ func benchmarkPlan(b *testing.B, strategy func(n int) clusterv1alpha1.RolloutStr
 		b.Run(fmt.Sprintf("n=%d/cohort", n), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := rollout.Plan(w.strategy, f.groups, reports, now); err != nil {
+				if _, err := rollout.Plan(w.strategy, f.groups, reports, now, rollout.Options{}); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -367,6 +367,14 @@ func TestDifferences(t *testing.T) {
 			ours:     "nothing",
 			theirs:   "start a; removed b",
 		}, {
+			class:    "left uncounted",
+			why:      "R46: a has the version and failed; it does not fail less for being dropped",
+			strategy: progressive(rules(0), one),
+			fleet:    inGroups(t, "b"),
+			reports:  at(status.TimeOut, time.Minute, "a"),
+			ours:     "removed a; breach",
+			theirs:   "start b; removed a",
+		}, {
 			class:    "group size unread",
 			why:      "R14: the API documents clustersPerDecisionGroup as the default of maxConcurrency",
 			strategy: progressive(rules(0), unset),
@@ -428,9 +436,9 @@ func TestSameAnswers(t *testing.T) {
 			reports:  at("Unheard", time.Minute, "a"),
 			want:     "start b c d; in flight a",
 		}, {
-			why:      "a cluster that is not selected is removed and has no other effect",
+			why:      "a cluster that is not selected and done is removed and has no other effect",
 			strategy: progressive(configured(intstr.FromInt32(0)), intstr.FromInt32(1)),
-			reports:  at(status.TimeOut, time.Minute, "x"),
+			reports:  at(status.Succeeded, time.Hour, "x"),
 			want:     "start a; removed x",
 		},
 	} {

@@ -2,6 +2,7 @@ package compare
 
 import (
 	"fmt"
+	"maps"
 	"os/exec"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 	workv1 "open-cluster-management.io/api/work/v1"
@@ -16,6 +18,8 @@ import (
 	after "github.com/cohort-ocm/cohort/internal/compare/migration/after"
 	before "github.com/cohort-ocm/cohort/internal/compare/migration/before"
 	dropin "github.com/cohort-ocm/cohort/internal/compare/migration/dropin"
+	ownv1alpha1 "github.com/cohort-ocm/cohort/rollout/sdkgo/v1alpha1"
+	ownv1beta1 "github.com/cohort-ocm/cohort/rollout/sdkgo/v1beta1"
 	"github.com/cohort-ocm/cohort/status"
 )
 
@@ -23,7 +27,7 @@ import (
 // or "Done", each ago; or "" that its agent has not answered.
 func work(cluster, state string, ago time.Duration) *workv1.ManifestWork {
 	w := &workv1.ManifestWork{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: "web", Generation: 1}}
-	status.Stamp(w, "v1", now.Add(-ago-time.Minute))
+	status.StampOf(w).NoteOn(w, "v1", 0, now.Add(-ago-time.Minute))
 	if state == "" {
 		return w
 	}
@@ -43,7 +47,7 @@ func work(cluster, state string, ago time.Duration) *workv1.ManifestWork {
 // rewritten is a work whose spec was changed after its conditions, which have observed that.
 func rewritten(w *workv1.ManifestWork, version string, ago time.Duration) *workv1.ManifestWork {
 	w.Generation++
-	status.Stamp(w, version, now.Add(-ago))
+	status.StampOf(w).NoteOn(w, version, 0, now.Add(-ago))
 	for i := range w.Status.Conditions {
 		w.Status.Conditions[i].ObservedGeneration = w.Generation
 	}
@@ -57,6 +61,7 @@ type hub struct {
 	strategy clusterv1alpha1.RolloutStrategy
 	works    []*workv1.ManifestWork
 	version  string
+	template workv1.ManifestWorkSpec
 }
 
 // does writes what a controller does as `apply a b; remove x; requeue after 9m0s`.
@@ -88,9 +93,34 @@ func (h hub) dropIn(t *testing.T) string {
 	return does(dropin.Reconcile(h.placement(t, decisions), lister(decisions), h.strategy, h.works))
 }
 
-func (h hub) after(t *testing.T) string {
+func (h hub) after(t *testing.T) string { return h.afterFor(t, &metav1.ObjectMeta{}) }
+
+// afterFor plans once more where the owner's record has to be stored first.
+func (h hub) afterFor(t *testing.T, owner *metav1.ObjectMeta) string {
 	decisions := stored(h.groups)
-	return does(after.Reconcile(h.placement(t, decisions), decisions, h.strategy, h.works, h.version, now))
+	before := owner.Annotations
+	reconcile := func() string {
+		return does(after.Reconcile(owner, h.placement(t, decisions), decisions, h.strategy, h.works, h.template, h.version, now))
+	}
+	first := reconcile()
+	if maps.Equal(before, owner.Annotations) {
+		return first
+	}
+	return reconcile()
+}
+
+// R48: who failed and left is remembered in the owner when its work is gone.
+func TestTheMigratedControllerRemembersWhoFailed(t *testing.T) {
+	var owner metav1.ObjectMeta
+	h := hub{groups: oneGroup, strategy: progressive(configured(intstr.FromInt32(0)), intstr.FromInt32(1)), version: "v1"}
+	h.works = []*workv1.ManifestWork{work("x", "Degraded", time.Hour)}
+	if got := h.afterFor(t, &owner); got != "remove x" {
+		t.Fatalf("%s, want x removed", got)
+	}
+	h.works = nil
+	if got := h.afterFor(t, &owner); got != "" {
+		t.Errorf("%s, want nobody to start", got)
+	}
 }
 
 var oneGroup = []group{{clusters: []string{"a", "b", "c", "d"}}}
@@ -104,7 +134,7 @@ func TestMigratedControllersDoTheSame(t *testing.T) {
 	}{
 		{"one is done, one under way, one starts, one is not selected any more", hub{
 			groups: oneGroup, strategy: progressive(configured(intstr.FromInt32(0)), intstr.FromInt32(2)), version: "v1",
-			works: []*workv1.ManifestWork{work("a", "Done", time.Hour), work("b", "Progressing", time.Minute), work("x", "Progressing", time.Minute)},
+			works: []*workv1.ManifestWork{work("a", "Done", time.Hour), work("b", "Progressing", time.Minute), work("x", "Done", time.Hour)},
 		}, "apply b c; remove x; requeue after 9m0s"},
 		{"one soaks", hub{
 			groups: oneGroup, strategy: progressive(configured(intstr.FromInt32(0)), intstr.FromInt32(1)), version: "v1",
@@ -144,7 +174,7 @@ func TestMigratedControllersDoBetter(t *testing.T) {
 		before, dropIn, after string
 	}{
 		{
-			"c has the only slot", hub{groups: oneGroup, strategy: one, version: "v1",
+			"c has the only slot", hub{groups: oneGroup, strategy: one, version: "v1", template: workv1.ManifestWorkSpec{DeleteOption: &workv1.DeleteOption{}},
 				works: []*workv1.ManifestWork{{ObjectMeta: metav1.ObjectMeta{Namespace: "a"}}, work("c", "Progressing", time.Minute)}},
 			"apply a", "apply c; requeue after 9m0s", "apply c; requeue after 9m0s",
 		}, {
@@ -170,6 +200,79 @@ func TestMigratedControllersDoBetter(t *testing.T) {
 		if got := tt.hub.after(t); got != tt.after {
 			t.Errorf("%s: with Cohort the controller does %q, want %q", tt.why, got, tt.after)
 		}
+	}
+}
+
+// On the day of the switch no work has a stamp. Nothing is started, nothing soaks anew, and a rollout that is under way goes on.
+func TestTheDayOfTheSwitch(t *testing.T) {
+	text := func(s string) workv1.ManifestWorkSpec {
+		return workv1.ManifestWorkSpec{Workload: workv1.ManifestsTemplate{Manifests: []workv1.Manifest{{RawExtension: runtime.RawExtension{Raw: []byte(s)}}}}}
+	}
+	unstamped := func(cluster, state, manifest string, ago time.Duration) *workv1.ManifestWork {
+		w := work(cluster, state, ago)
+		w.Annotations, w.Spec, w.CreationTimestamp = nil, text(manifest), metav1.NewTime(now.Add(-ago-time.Minute))
+		return w
+	}
+	settled, rules := hub{template: text(`{"v":2}`), version: "v2"}, configured(intstr.FromInt32(0))
+	var clusters []string
+	for i := range 100 {
+		clusters = append(clusters, fmt.Sprintf("c%03d", i))
+		settled.works = append(settled.works, unstamped(clusters[i], "Done", `{"v":2}`, time.Hour))
+	}
+	settled.groups = []group{{clusters: clusters}}
+	under := settled
+	under.works = slices.Clone(settled.works)
+	under.works[7] = unstamped("c007", "Done", `{"v":2}`, 2*time.Minute)        // soaks: 3 of 5 minutes are left
+	under.works[8] = unstamped("c008", "Progressing", `{"v":2}`, 4*time.Minute) // 6 of 10 minutes are left
+	for i := 9; i < 100; i++ {
+		under.works[i] = unstamped(clusters[i], "Done", `{"v":1}`, time.Hour)
+	}
+	for _, test := range []struct {
+		why      string
+		hub      hub
+		strategy clusterv1alpha1.RolloutStrategy
+		want     string
+	}{
+		{"all are settled, and All would start them all", settled, clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.All}, ""},
+		{"all are settled, and ten would start", settled, progressive(rules, intstr.FromInt32(10)), ""},
+		{"in mid-rollout two are in flight, and no slot is free", under, progressive(rules, intstr.FromInt32(2)), "apply c007 c008; requeue after 3m0s"},
+		{"and the third slot is for the next", under, progressive(rules, intstr.FromInt32(3)), "apply c007 c008 c009; requeue after 3m0s"},
+	} {
+		test.hub.strategy = test.strategy
+		if got := test.hub.after(t); got != test.want {
+			t.Errorf("%s: does %q, want %q", test.why, got, test.want)
+		}
+	}
+}
+
+// An outdated work of a cluster that left is deleted only if it is reported.
+func TestAnOutdatedWorkOfAClusterThatLeft(t *testing.T) {
+	decisions := stored([]group{{clusters: []string{"a"}}})
+	tracker := ownv1beta1.NewPlacementDecisionClustersTracker(hub{groups: oneGroup}.placement(t, decisions), lister(decisions), nil)
+	if err := tracker.Refresh(); err != nil {
+		t.Fatal(err)
+	}
+	handler, err := ownv1alpha1.NewRolloutHandler[*workv1.ManifestWork](tracker, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		why      string
+		statuses []ownv1alpha1.ClusterRolloutStatus
+		want     int
+	}{
+		{"OCM's controller leaves it out, as it differs from the template", nil, 0},
+		{"reported as ToApply", []ownv1alpha1.ClusterRolloutStatus{{ClusterName: "left", Status: ownv1alpha1.ToApply}}, 1},
+	} {
+		_, result, err := handler.GetRolloutCluster(clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.All}, test.statuses)
+		if err != nil || len(result.ClustersRemoved) != test.want {
+			t.Errorf("%s: removes %v, %v", test.why, result.ClustersRemoved, err)
+		}
+	}
+	h := hub{groups: []group{{clusters: []string{"a"}}}, strategy: clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.All}, version: "v2",
+		works: []*workv1.ManifestWork{work("left", "Done", time.Hour)}}
+	if got := h.after(t); got != "apply a; remove left" {
+		t.Errorf("Cohort itself does %q", got)
 	}
 }
 
@@ -225,6 +328,7 @@ func TestAFailedClusterHoldsBackImportedOnes(t *testing.T) {
 		strategy: progressive(rules, intstr.FromInt32(1)),
 		works:    []*workv1.ManifestWork{work("b", "Done", time.Hour), work("z", "Degraded", 365*24*time.Hour), {ObjectMeta: metav1.ObjectMeta{Namespace: "imported"}}},
 		version:  "v1",
+		template: workv1.ManifestWorkSpec{DeleteOption: &workv1.DeleteOption{}},
 	}
 	if got, want := h.before(t), "apply imported"; got != want {
 		t.Errorf("sdk-go starts a cluster whose name comes before the failed one's: it does %q, want %q", got, want)

@@ -196,6 +196,12 @@ func (w world) dropInAgrees(t *testing.T) {
 			return
 		}
 	}
+	w.reports = slices.Clone(w.reports)
+	for i, r := range w.reports { // the drop-in counts nobody that left, as sdk-go
+		if _, selected := w.groups.Position(r.Cluster); !selected {
+			w.reports[i] = status.Report{Cluster: r.Cluster, Status: status.ToApply}
+		}
+	}
 	if ours := w.cohort(); ours.refused && invalidDeadline(configOf(w.strategy).ProgressDeadline) {
 		return
 	} else if dropIn := w.dropInSays(); !dropIn.equal(ours) {

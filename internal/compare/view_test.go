@@ -70,6 +70,7 @@ type view struct {
 	all     stage      // of all selected clusters; its budget is the budget of the whole rollout
 	active  int        // the first stage that is not complete, or len(stages)
 	over    int        // the first stage with more failures than it may have, or len(stages)
+	left    int        // how many clusters that are not selected are in flight or failed (R46)
 	ordered []reported // the reports of selected clusters, in the order of their names
 }
 
@@ -118,6 +119,12 @@ func look(w world) *view {
 			}
 		}
 	}
+	for _, s := range standings {
+		if s.inFlight() || s.failure() {
+			v.left++
+		}
+	}
+	v.left -= v.all.inFlight() + v.all.sum(func(s standing) bool { return s.failure() && !s.inFlight() })
 	slices.SortFunc(v.ordered, func(a, b reported) int { return strings.Compare(a.name, b.name) })
 	v.setBudgets()
 	for v.active < len(v.stages) && v.stages[v.active].complete() {

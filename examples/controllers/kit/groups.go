@@ -1,0 +1,48 @@
+package kit
+
+import (
+	"slices"
+	"strings"
+
+	"k8s.io/client-go/tools/cache"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+
+	"github.com/cohort-ocm/cohort/grouping"
+)
+
+// Groups are those of a Placement, and what they were read of. An object in a cache is never changed, but replaced: as long as these
+// are the same pointers, nothing has changed. Reading is the dearest part of a reconcile.
+type Groups struct {
+	placement *clusterv1beta1.Placement
+	decisions []*clusterv1beta1.PlacementDecision
+	groups    *grouping.Groups
+}
+
+// Read reads the groups of a Placement unless they are still those that were read before. The decisions have the index
+// DecisionsByPlacement. The groups are nil, which is incomplete, as long as there is no Placement.
+func (g Groups) Read(placements, decisions cache.Indexer, namespace, name string) (Groups, error) {
+	now := Groups{
+		placement: Get[clusterv1beta1.Placement](placements, namespace, name),
+		decisions: List[clusterv1beta1.PlacementDecision](decisions, DecisionsByPlacement, namespace+"/"+name),
+	}
+	if now.placement == nil {
+		return now, nil
+	}
+	slices.SortFunc(now.decisions, func(a, b *clusterv1beta1.PlacementDecision) int { return strings.Compare(a.Name, b.Name) })
+	if now.placement == g.placement && slices.Equal(now.decisions, g.decisions) {
+		return g, nil
+	}
+	var err error
+	now.groups, err = grouping.Read(now.placement, now.decisions)
+	return now, err
+}
+
+// AllGroups are the groups of some Placements, by their names.
+type AllGroups map[string]Groups
+
+// Read reads the groups of a Placement into all, unless they are still those that were read before.
+func (a AllGroups) Read(all AllGroups, placements, decisions cache.Indexer, namespace, name string) (*grouping.Groups, error) {
+	now, err := a[name].Read(placements, decisions, namespace, name)
+	all[name] = now
+	return now.groups, err
+}

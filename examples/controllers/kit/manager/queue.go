@@ -1,0 +1,67 @@
+package manager
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/cohort-ocm/cohort/examples/controllers/kit"
+	"github.com/cohort-ocm/cohort/rollout/writes"
+)
+
+// Concerns queues the objects that an event is about. An event of a change is asked for the object before and the one after, so
+// that an object that loses a label is noticed.
+func Concerns(who func(client.Object) []types.NamespacedName) handler.EventHandler {
+	type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
+	add := func(q queue, objects ...client.Object) {
+		for _, object := range objects {
+			for _, key := range who(object) {
+				q.AddAfter(reconcile.Request{NamespacedName: key}, kit.Gather)
+			}
+		}
+	}
+	return handler.Funcs{
+		CreateFunc: func(_ context.Context, e event.CreateEvent, q queue) { add(q, e.Object) },
+		UpdateFunc: func(_ context.Context, e event.UpdateEvent, q queue) { add(q, e.ObjectOld, e.ObjectNew) },
+		DeleteFunc: func(_ context.Context, e event.DeleteEvent, q queue) { add(q, e.Object) },
+	}
+}
+
+// Options are those of a controller with some workers, which tries what failed again within a minute.
+func Options(workers int) controller.Options {
+	return controller.Options{
+		MaxConcurrentReconciles: workers,
+		RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](kit.Gather, time.Minute),
+	}
+}
+
+// Paced has a reconciler look at an object again beside an error, too: no later than its result says. The error is logged.
+// Controller-runtime ignores RequeueAfter beside an error, and one cluster that refuses must not make the deadlines of the others late.
+func Paced(by reconcile.Reconciler) reconcile.Reconciler { return &paced{Reconciler: by} }
+
+type paced struct {
+	reconcile.Reconciler
+	failing kit.Memories[writes.Pace]
+}
+
+func (p *paced) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+	result, err := p.Reconciler.Reconcile(ctx, request)
+	switch {
+	case err == nil:
+		p.failing.Forget(request.NamespacedName)
+		return result, nil
+	case errors.Is(err, reconcile.TerminalError(nil)):
+		return result, err
+	}
+	log.FromContext(ctx).Error(err, "it failed, and is tried again")
+	return reconcile.Result{RequeueAfter: p.failing.Of(request.NamespacedName).After(err, result.RequeueAfter)}, nil
+}

@@ -1,0 +1,103 @@
+package kit
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/events"
+
+	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/status"
+)
+
+// The types of events.
+const (
+	Normal  = corev1.EventTypeNormal
+	Warning = corev1.EventTypeWarning
+)
+
+// Event makes an event. The API server refuses notes of more than 1024 bytes.
+func Event(to events.EventRecorder, about, related runtime.Object, kind, reason, action, note string) {
+	const most = 1000
+	if len(note) > most {
+		note = note[:most] + "…"
+	}
+	to.Eventf(about, related, kind, reason, action, "%s", note)
+}
+
+// Teller tells people, by events, and Prometheus what became of rollouts.
+type Teller struct {
+	Events   events.EventRecorder
+	Changes  *prometheus.CounterVec
+	Clusters *prometheus.GaugeVec
+}
+
+// NewTeller makes one, and registers its metrics, kind_cluster_changes_total and kind_clusters, with the labels namespace,
+// name and those that are given.
+func NewTeller(recorder events.EventRecorder, registry prometheus.Registerer, kind string, labels ...string) Teller {
+	labels = append([]string{"namespace", "name"}, labels...)
+	t := Teller{
+		Events: recorder,
+		Changes: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: kind + "_cluster_changes_total",
+			Help: "How many clusters of a rollout have started, succeeded, failed, timed out, or recovered.",
+		}, append(labels[:len(labels):len(labels)], "change")),
+		Clusters: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: kind + "_clusters",
+			Help: "How many clusters of a rollout have a status now.",
+		}, append(labels[:len(labels):len(labels)], "status")),
+	}
+	registry.MustRegister(t.Changes, t.Clusters)
+	return t
+}
+
+// Event makes an event about the owner of a rollout.
+func (t *Teller) Event(owner runtime.Object, kind, reason, note string) {
+	Event(t.Events, owner, nil, kind, reason, "Rollout", note)
+}
+
+// Tell makes an event of each part of the changes, with a prefix, and counts. The values are of the labels.
+func (t *Teller) Tell(owner runtime.Object, values []string, prefix string, changes rollout.Changes, counts status.Counts) {
+	for _, part := range []struct {
+		reason, kind string
+		clusters     []string
+		changes      rollout.Changes // this part alone, for its sentence
+	}{
+		{"Started", Normal, changes.Started, rollout.Changes{Started: changes.Started}},
+		{"Succeeded", Normal, changes.Succeeded, rollout.Changes{Succeeded: changes.Succeeded}},
+		{"Failed", Warning, changes.Failed, rollout.Changes{Failed: changes.Failed}},
+		{"TimedOut", Warning, changes.TimedOut, rollout.Changes{TimedOut: changes.TimedOut}},
+		{"Recovered", Normal, changes.Recovered, rollout.Changes{Recovered: changes.Recovered}},
+	} {
+		if n := len(part.clusters); n > 0 {
+			t.Event(owner, part.kind, part.reason, prefix+part.changes.String())
+			t.Changes.WithLabelValues(append(values[:len(values):len(values)], part.reason)...).Add(float64(n))
+		}
+	}
+	if changes.Breached != nil {
+		t.Event(owner, Warning, "Stopped", prefix+changes.Breached.String())
+	}
+	if changes.Resumed {
+		t.Event(owner, Normal, "Resumed", prefix+"no budget is breached any more")
+	}
+	for _, w := range changes.Warned {
+		t.Event(owner, Warning, string(w.Type), prefix+w.String())
+	}
+	for status, n := range map[string]int{
+		"ToApply": counts.ToApply, "Progressing": counts.Progressing, "Succeeded": counts.Succeeded,
+		"Failed": counts.Failed, "TimeOut": counts.TimeOut, "Skip": counts.Skip,
+	} {
+		t.Clusters.WithLabelValues(append(values[:len(values):len(values)], status)...).Set(float64(n))
+	}
+}
+
+// Forget drops the metrics of an owner, with more labels those that have them.
+func (t *Teller) Forget(owner types.NamespacedName, more prometheus.Labels) {
+	labels := prometheus.Labels{"namespace": owner.Namespace, "name": owner.Name}
+	for name, value := range more {
+		labels[name] = value
+	}
+	t.Changes.DeletePartialMatch(labels)
+	t.Clusters.DeletePartialMatch(labels)
+}

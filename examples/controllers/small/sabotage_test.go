@@ -1,0 +1,283 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	toolscache "k8s.io/client-go/tools/cache"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	workv1 "open-cluster-management.io/api/work/v1"
+	workv1alpha1 "open-cluster-management.io/api/work/v1alpha1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/cohort-ocm/cohort/grouping"
+	proof "github.com/cohort-ocm/cohort/internal/apiserver/hub"
+	"github.com/cohort-ocm/cohort/status"
+
+	"github.com/cohort-ocm/cohort/rollout/writes"
+)
+
+// saboteur has a controller ignore a duty, from outside: what it reads and what it writes goes through here, and what it
+// remembers is taken from it. The controller itself has no switches.
+type saboteur struct {
+	*controller
+	duty proof.Duty
+	set  types.NamespacedName
+
+	client client.Client
+	began  time.Time   // the present reconcile
+	read   *replicaSet // when it began
+	stores stores
+}
+
+// sabotage has the controller ignore the duty, if there is one.
+func (s *saboteur) sabotage(stores stores) {
+	s.stores = stores
+	if s.duty == "" {
+		return
+	}
+	s.controller.client = sabotaged{s.controller.client, s}
+	switch s.duty {
+	case proof.DutyPlacement:
+		stores[proof.Placements].change = s.agree
+	case proof.DutyVersion:
+		stores[proof.Works].change = s.upToDate
+	case proof.DutyDeleting:
+		stores[proof.Works].hides = func(o any) bool { return o.(*work).DeletionTimestamp != nil }
+	case proof.DutyRemove:
+		s.removeAfter = time.Hour
+	case proof.DutyRemoveLate:
+		s.removeAfter = 0
+	case proof.DutyFirstLook:
+		s.begun = true
+	default:
+		stores[proof.ReplicaSets].change = s.misread
+	}
+}
+
+func (s *saboteur) look(ctx context.Context, key types.NamespacedName) (time.Duration, error) {
+	s.began, s.read = time.Now(), nil
+	if o, there, _ := s.stores[proof.ReplicaSets].GetByKey(key.String()); there {
+		s.read = o.(*replicaSet)
+	}
+	if s.duty == proof.DutyReadYourWrites {
+		s.works, s.sets = writes.Own[*work]{}, writes.Own[*replicaSet]{}
+	}
+	if s.duty == proof.DutyBefore {
+		delete(s.last, key)
+	}
+	after, err := s.controller.look(ctx, key)
+	if s.duty == proof.DutyRecheck {
+		after = 0
+	}
+	return after, err
+}
+
+// store is a cache whose objects are changed when they are read.
+type store struct {
+	toolscache.Indexer
+	change func(any) any
+	hides  func(o any) bool // from lists, if set
+}
+
+func same(o any) any { return o }
+
+func (s *store) GetByKey(key string) (any, bool, error) {
+	o, ok, err := s.Indexer.GetByKey(key)
+	if ok {
+		o = s.change(o)
+	}
+	return o, ok, err
+}
+
+func (s *store) List() (all []any) {
+	for _, o := range s.Indexer.List() {
+		if s.hides == nil || !s.hides(o) {
+			all = append(all, s.change(o))
+		}
+	}
+	return all
+}
+
+// agree has the status of a Placement agree with whatever decisions there are.
+func (s *saboteur) agree(o any) any {
+	p := o.(*clusterv1beta1.Placement).DeepCopy()
+	found := s.decisions(p.Namespace, p.Name)
+	if agreed, err := grouping.Status(found); err == nil {
+		p.Status = agreed
+	}
+	return p
+}
+
+// upToDate has a work say that it has the wanted version.
+func (s *saboteur) upToDate(o any) any {
+	work := o.(*workv1.ManifestWork)
+	if applied := status.StampOf(work).Applied; s.read != nil && !applied.IsZero() {
+		work = work.DeepCopy()
+		work.Annotations = nil
+		status.Stamp{}.NoteOn(work, writes.VersionOf(s.read.Spec.ManifestWorkTemplate), 0, applied)
+	}
+	return work
+}
+
+// misread changes what a set says, or keeps it as it was when the reconcile began.
+func (s *saboteur) misread(o any) any {
+	if s.duty == proof.DutySecondLook && s.read != nil {
+		return s.read
+	}
+	set := o.(*workv1alpha1.ManifestWorkReplicaSet).DeepCopy()
+	switch s.duty {
+	case proof.DutyGivenUp:
+		delete(set.Annotations, givenUpBy)
+	case proof.DutyLeft: // it gives up whoever is not selected
+		metav1.SetMetaDataAnnotation(&set.ObjectMeta, givenUpBy, strings.Join(s.notSelected(set), ","))
+	case proof.DutyRecord:
+		_, _ = status.Records{}.Note(set)
+	}
+	for i := range set.Spec.PlacementRefs {
+		ref := &set.Spec.PlacementRefs[i]
+		ref.RolloutStrategy = s.duty.Strategy(ref.RolloutStrategy)
+	}
+	return set
+}
+
+// notSelected are the clusters of a set's works that no placement selects.
+func (s *saboteur) notSelected(set *workv1alpha1.ManifestWorkReplicaSet) (clusters []string) {
+	selected := map[string]bool{}
+	for _, ref := range set.Spec.PlacementRefs {
+		for _, pd := range s.decisions(set.Namespace, ref.Name) {
+			for _, d := range pd.Status.Decisions {
+				selected[d.ClusterName] = true
+			}
+		}
+	}
+	for _, o := range s.stores[proof.Works].Indexer.List() {
+		if w := o.(*work); w.Labels[setLabel] == set.Namespace+"."+set.Name && !selected[w.Namespace] {
+			clusters = append(clusters, w.Namespace)
+		}
+	}
+	return clusters
+}
+
+// sabotaged is a client that writes something else than it is told.
+type sabotaged struct {
+	client.Client
+	by *saboteur
+}
+
+func (c sabotaged) Create(ctx context.Context, o client.Object, options ...client.CreateOption) error {
+	work := o.(*workv1.ManifestWork)
+	c.by.restamp(work)
+	name := work.Name
+	if c.by.duty == proof.DutyOneName {
+		work.Name, work.GenerateName = "", name+"-"
+	}
+	err := c.Client.Create(ctx, work, options...)
+	if err != nil {
+		work.Name = name
+	}
+	return c.by.told(err)
+}
+
+func (c sabotaged) Update(ctx context.Context, o client.Object, options ...client.UpdateOption) error {
+	work, isWork := o.(*workv1.ManifestWork)
+	if !isWork {
+		return c.Client.Update(ctx, o, options...)
+	}
+	c.by.restamp(work)
+	switch c.by.duty {
+	case proof.DutyUpdate:
+		if err := c.Client.Delete(ctx, work.DeepCopy()); err != nil {
+			return err
+		}
+		work.ResourceVersion, work.UID = "", ""
+		return c.by.told(c.Client.Create(ctx, work))
+	case proof.DutyOneWrite:
+		var now workv1.ManifestWork
+		if err := c.by.live.Get(ctx, client.ObjectKeyFromObject(work), &now); err != nil {
+			return err
+		}
+		now.Annotations = work.Annotations
+		if err := c.by.told(c.Client.Update(ctx, &now)); err != nil {
+			return err
+		}
+		work.ResourceVersion = now.ResourceVersion
+	}
+	return c.by.told(c.Client.Update(ctx, work, options...))
+}
+
+func (c sabotaged) Status() client.SubResourceWriter {
+	switch c.by.duty {
+	case proof.DutyStatus:
+		return noStatus{c.Client.Status()}
+	case proof.DutyComplete:
+		return complete{c.Client.Status()}
+	}
+	return c.Client.Status()
+}
+
+// Delete does nothing while the set says that it is stopped, if that is the duty.
+func (c sabotaged) Delete(ctx context.Context, o client.Object, options ...client.DeleteOption) error {
+	if c.by.duty == proof.DutyPromptly && c.by.read != nil && strings.Contains(says(c.by.read).Message, "stopped") {
+		return nil
+	}
+	return c.Client.Delete(ctx, o, options...)
+}
+
+// complete says of each rollout that it is.
+type complete struct{ client.SubResourceWriter }
+
+func (c complete) Update(ctx context.Context, o client.Object, options ...client.SubResourceUpdateOption) error {
+	set := o.(*workv1alpha1.ManifestWorkReplicaSet)
+	meta.FindStatusCondition(set.Status.Conditions, workv1alpha1.ManifestWorkReplicaSetConditionPlacementRolledOut).Status = metav1.ConditionTrue
+	return c.SubResourceWriter.Update(ctx, o, options...)
+}
+
+type noStatus struct{ client.SubResourceWriter }
+
+func (noStatus) Update(context.Context, client.Object, ...client.SubResourceUpdateOption) error {
+	return nil
+}
+
+// restamp notes another time than the write's, or none.
+func (s *saboteur) restamp(work *workv1.ManifestWork) {
+	stamp := status.StampOf(work)
+	version, applied := stamp.Version, stamp.Applied
+	switch {
+	case s.duty == proof.DutyApplied:
+		status.StampOf(work).NoteOn(work, version, 0, s.began)
+		for key, value := range work.Annotations {
+			if _, err := time.Parse(time.RFC3339Nano, value); err == nil {
+				delete(work.Annotations, key)
+			}
+		}
+	case s.duty == proof.DutyTimeOfWrite && applied.After(s.began):
+		status.StampOf(work).NoteOn(work, version, 0, s.began)
+	}
+}
+
+// told says of a write that it was certainly not made, where nobody knows or where the cache is behind.
+func (s *saboteur) told(err error) error {
+	var answer apierrors.APIStatus
+	unsure := err != nil && (!errors.As(err, &answer) || apierrors.IsAlreadyExists(err) || apierrors.IsConflict(err))
+	if s.duty == proof.DutyLostAnswer && unsure {
+		return apierrors.NewBadRequest(err.Error())
+	}
+	return err
+}
+
+// decisions are those of a placement.
+func (s *saboteur) decisions(namespace, placement string) (all []*clusterv1beta1.PlacementDecision) {
+	for _, o := range s.stores[proof.Decisions].Indexer.List() {
+		if d := o.(*clusterv1beta1.PlacementDecision); d.Namespace == namespace && d.Labels[clusterv1beta1.PlacementLabel] == placement {
+			all = append(all, d)
+		}
+	}
+	return all
+}

@@ -2,93 +2,165 @@ package main
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"fmt"
+	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	workv1 "open-cluster-management.io/api/work/v1"
 	workv1alpha1 "open-cluster-management.io/api/work/v1alpha1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"github.com/cohort-ocm/cohort/examples/controllers/kit"
 	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/rollout/writes"
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// write is one that a plan asks for.
-type write struct {
-	verb      verb
-	cluster   string
-	placement string               // that selects the cluster; none to delete
-	work      *workv1.ManifestWork // as the cache has it; nil where there is none
+// stepsOf gives the writes that the plans ask for.
+func stepsOf(set *replicaSet, placements []*placement, works []*work) *writes.Steps[*work] {
+	results := make([]*rollout.Result, len(placements))
+	for i, p := range placements {
+		results[i] = p.result
+	}
+	return writes.StepsOf(set, works, results...)
 }
 
-type verb string
-
-const (
-	verbApply   verb = "apply"   // give the cluster the template, in the work that it has or a new one
-	verbRelabel verb = "relabel" // the cluster has come to another placement: nothing else about its work changes
-	verbDelete  verb = "delete"
-)
-
-// writes lists what the plans ask for: works that go, before works that come. Clusters in flight are not among them, as
-// they have the version, and with it all that the template says.
-func (c *controller) writes(set *workv1alpha1.ManifestWorkReplicaSet, placements []*placement) (writes []write) {
-	for _, p := range placements {
-		for _, work := range surplus(set, p) {
-			writes = append(writes, write{verb: verbDelete, cluster: work.Namespace, work: work})
+// carryOut makes them, as long as the set wants this version.
+func (c *controller) carryOut(
+	ctx context.Context, set *replicaSet, memory *memory, placements []*placement,
+	steps *writes.Steps[*work], version string,
+) error {
+	var failures kit.Failures
+	removed := make(map[*work]bool)
+	for step := range steps.While(func() (metav1.Object, error) { return c.caches.now(set) }) {
+		switch {
+		case step.Verb == writes.VerbDelete:
+			removed[step.Object] = true
+			failures.Add(step.Cluster.Name, c.remove(ctx, memory, step.Object))
+		case step.Start: // one in flight has the version, and with it all that the template says
+			wanted := wanted(set, step.Cluster.Name, placements[step.Plan].ref.Name)
+			failures.Add(step.Cluster.Name, c.apply(ctx, memory, step.Object, wanted, version, step.Cluster.Attempt))
 		}
 	}
+	c.edit(ctx, memory, placements, removed, version, &failures)
+	return failures.Tell(&c.teller, set)
+}
+
+// edit writes what changes nothing for a cluster: its first answer, from which it soaks, and where it has come to.
+func (c *controller) edit(
+	ctx context.Context, memory *memory, placements []*placement, removed map[*work]bool, version string,
+	failures *kit.Failures,
+) {
+	soaks := slices.ContainsFunc(placements, func(p *placement) bool { return p.result.Schedule.MinSuccessTime > 0 })
 	for _, p := range placements {
-		for _, cluster := range p.result.Removed { // the last one has the works that no placement selects any more
-			writes = append(writes, write{verb: verbDelete, cluster: cluster, work: c.caches.workOn(set, cluster)})
+		for _, work := range p.answered {
+			if soaks && !removed[work] { // maybe in the placement that the cluster left, where it counts, too
+				failures.Add(work.Namespace, c.apply(ctx, memory, work, work, version, 0))
+			}
 		}
-	}
-	for _, p := range placements {
 		for _, work := range p.moved {
-			disposition, _, selected := p.result.Find(work.Namespace)
-			if selected && disposition != rollout.DispositionStarting && work == c.caches.workOn(set, work.Namespace) {
-				writes = append(writes, write{verb: verbRelabel, cluster: work.Namespace, placement: p.ref.Name, work: work})
-			}
-		}
-		for _, cluster := range p.result.Start {
-			work := c.caches.workOn(set, cluster.Name)
-			if work == nil || work.DeletionTimestamp == nil { // otherwise once it is gone
-				writes = append(writes, write{verb: verbApply, cluster: cluster.Name, placement: p.ref.Name, work: work})
+			at, _, selected := p.result.Find(work.Namespace)
+			if selected && !removed[work] && at != rollout.DispositionStarting && at != rollout.DispositionLeft {
+				moved := work.DeepCopy() // it may have another version
+				metav1.SetMetaDataLabel(&moved.ObjectMeta, placementLabel, p.ref.Name)
+				failures.Add(work.Namespace, memory.written.Wrote(moved, c.client.Update(ctx, moved), c.now()))
 			}
 		}
 	}
-	return writes
 }
 
-// write makes one write, and notes the answer.
-func (c *controller) write(ctx context.Context, set *workv1alpha1.ManifestWorkReplicaSet, memory *memory, w write, version string) error {
-	if w.verb == verbDelete {
-		err := c.client.Delete(ctx, w.work, client.Preconditions{UID: &w.work.UID})
-		return memory.written.deleted(w.work, err, c.now())
+// wanted is the work that a cluster is to have.
+func wanted(set *replicaSet, cluster, placement string) *work {
+	return &work{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: cluster, Name: writes.NameOf(set),
+			Labels: map[string]string{setLabel: labelOf(set), placementLabel: placement},
+		},
+		Spec: set.Spec.ManifestWorkTemplate,
 	}
-	work := &workv1.ManifestWork{ObjectMeta: metav1.ObjectMeta{Namespace: w.cluster, Name: nameOf(set)}}
-	if w.work != nil {
-		work = w.work.DeepCopy()
-	}
-	metav1.SetMetaDataLabel(&work.ObjectMeta, setLabel, labelOf(set))
-	metav1.SetMetaDataLabel(&work.ObjectMeta, placementLabel, w.placement)
-	if w.verb == verbApply {
-		work.Spec = *set.Spec.ManifestWorkTemplate.DeepCopy()
-		status.Stamp(work, version, c.now()) // with the write that carries the version, and not with another
-	}
-	var err error
-	if w.work == nil {
-		err = c.client.Create(ctx, work)
-	} else {
-		err = c.client.Update(ctx, work) // a conflict if the cache is late
-	}
-	return memory.written.wrote(work, err, c.now())
 }
 
-// nameOf is the name of a set's work on each cluster. It follows from the set, so that whoever creates it twice creates
-// one; sets of one name in two namespaces have two.
-func nameOf(set *workv1alpha1.ManifestWorkReplicaSet) string {
-	sum := sha256.Sum256([]byte(labelOf(set)))
-	return fmt.Sprintf("%s-%s", set.Name, hex.EncodeToString(sum[:4]))
+// apply makes a work as it is wanted, and notes the answer.
+func (c *controller) apply(
+	ctx context.Context, memory *memory, stored, wanted *work, version string, attempt int,
+) (err error) {
+	next, changed := writes.Work(stored, wanted, version, attempt, c.now())
+	switch {
+	case !changed:
+		return nil
+	case stored == nil:
+		err = c.client.Create(ctx, next)
+	default:
+		err = c.client.Update(ctx, next) // a conflict if the cache is late
+	}
+	return memory.written.Wrote(next, err, c.now())
+}
+
+// remove deletes a work, and notes the answer.
+func (c *controller) remove(ctx context.Context, memory *memory, work *work) error {
+	return memory.written.Deleted(work, c.client.Delete(ctx, work, client.Preconditions{UID: &work.UID}), c.now())
+}
+
+// store writes into the set what has to be known of clusters that left, if that is anything new, and returns the set
+// with it. A plan removes only clusters of which it read that back, so the present plan is carried out all the same. To
+// wait would be to wait for ever where an answer is not noted yet: each plan takes it for one of just now, and has
+// another record.
+func (c *controller) store(
+	ctx context.Context, set *replicaSet, memory *memory, placements []*placement,
+) (*replicaSet, error) {
+	records := make(status.Records, len(placements))
+	for _, p := range placements {
+		records[p.ref.Name] = p.result.Record
+	}
+	with := set.DeepCopy()
+	if changed, err := records.Note(with); !changed || err != nil {
+		return set, err
+	}
+	return with, c.patch(ctx, set, with, memory)
+}
+
+// patch writes what changed in a set's metadata. It is a conflict if the cache is late.
+func (c *controller) patch(ctx context.Context, from, to *replicaSet, memory *memory) error {
+	err := c.client.Patch(ctx, to, client.MergeFromWithOptions(from, client.MergeFromWithOptimisticLock{}))
+	return memory.stored.Wrote(to, err, c.now())
+}
+
+const finalizer = workv1alpha1.ManifestWorkReplicaSetFinalizer
+
+// addFinalizer returns the set with the finalizer, without which works would be left behind.
+func (c *controller) addFinalizer(ctx context.Context, set *replicaSet, memory *memory) (*replicaSet, error) {
+	if controllerutil.ContainsFinalizer(set, finalizer) {
+		return set, nil
+	}
+	with := set.DeepCopy()
+	controllerutil.AddFinalizer(with, finalizer)
+	return with, c.patch(ctx, set, with, memory)
+}
+
+// finalize deletes all works of a set that is being deleted, and lets it go: at once, or if its policy is Foreground
+// when they are gone.
+func (c *controller) finalize(ctx context.Context, set *replicaSet, memory *memory) (reconcile.Result, error) {
+	if !controllerutil.ContainsFinalizer(set, finalizer) {
+		return reconcile.Result{}, nil
+	}
+	foreground := set.Spec.CascadeDeletionPolicy == workv1alpha1.Foreground
+	works := c.caches.worksOf(set)
+	if !foreground || len(works) == 0 { // the cache may not show what this controller, or one before it, has just created
+		var err error
+		if works, err = c.listWorks(ctx, client.MatchingLabels{setLabel: labelOf(set)}); err != nil {
+			return reconcile.Result{}, err
+		}
+	}
+	var failures kit.Failures
+	for _, work := range works {
+		if work.DeletionTimestamp.IsZero() {
+			failures.Add(work.Namespace, c.remove(ctx, memory, work))
+		}
+	}
+	if err := failures.Tell(&c.teller, set); err != nil || foreground && len(works) > 0 {
+		return reconcile.Result{RequeueAfter: writes.Patience}, err // each is an event when it is gone
+	}
+	without := set.DeepCopy()
+	controllerutil.RemoveFinalizer(without, finalizer)
+	return reconcile.Result{}, client.IgnoreNotFound(c.patch(ctx, set, without, memory))
 }

@@ -2,150 +2,121 @@ package main
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	toolscache "k8s.io/client-go/tools/cache"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	workv1 "open-cluster-management.io/api/work/v1"
 	workv1alpha1 "open-cluster-management.io/api/work/v1alpha1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/cohort-ocm/cohort/examples/controllers/kit"
+	"github.com/cohort-ocm/cohort/examples/controllers/kit/manager"
 )
 
-// caches are the stores of the informers. The objects in them belong to all who read them: nothing here is copied, as
-// controller-runtime's client does it, and nothing may be changed. That is what makes looking at 10,000 works cheap.
-type caches struct {
-	sets, works, placements, decisions toolscache.Indexer
-}
+type (
+	replicaSet = workv1alpha1.ManifestWorkReplicaSet
+	work       = workv1.ManifestWork
+)
 
 // setLabel is on every work of a set, and says whose it is, in OCM's way. A namespace has no dot in it.
 const setLabel = workv1alpha1.ManifestWorkReplicaSetControllerNameLabelKey
 
-func labelOf(set *workv1alpha1.ManifestWorkReplicaSet) string { return set.Namespace + "." + set.Name }
+func labelOf(set *replicaSet) string { return set.Namespace + "." + set.Name }
 
-// workKind is asked for where the metadata are enough.
-var workKind = schema.GroupVersion(workv1.GroupVersion).WithKind("ManifestWork")
-
-func setOfLabel(value string) (types.NamespacedName, bool) {
-	namespace, name, ok := strings.Cut(value, ".")
+func setOf[T client.Object](work T) (types.NamespacedName, bool) {
+	namespace, name, ok := strings.Cut(work.GetLabels()[setLabel], ".")
 	return types.NamespacedName{Namespace: namespace, Name: name}, ok
+}
+
+// caches are the stores of the informers. What is in them belongs to all who read them, and nothing may be changed.
+type caches struct {
+	sets, works, placements, decisions toolscache.Indexer
 }
 
 // The indexes.
 const (
-	setsByPlacement      = "sets by placement"      // namespace/name
-	worksBySet           = "works by set"           // the label's value
-	worksBySetAndCluster = "works by set, cluster"  // the label's value/cluster
-	decisionsByPlacement = "decisions by placement" // namespace/name
+	setsByPlacement = "sets by placement" // namespace/name
+	worksBySet      = "works by set"      // the label's value
 )
 
 var (
-	setIndexers = toolscache.Indexers{setsByPlacement: func(o any) (keys []string, _ error) {
-		set := o.(*workv1alpha1.ManifestWorkReplicaSet)
+	setIndexers = kit.By(setsByPlacement, func(set *replicaSet) (keys []string) {
 		for _, ref := range set.Spec.PlacementRefs {
 			keys = append(keys, set.Namespace+"/"+ref.Name)
 		}
-		return keys, nil
-	}}
-	workIndexers = toolscache.Indexers{
-		worksBySet: func(o any) ([]string, error) {
-			if set, ok := o.(*workv1.ManifestWork).Labels[setLabel]; ok {
-				return []string{set}, nil
-			}
-			return nil, nil
-		},
-		worksBySetAndCluster: func(o any) ([]string, error) {
-			work := o.(*workv1.ManifestWork)
-			if set, ok := work.Labels[setLabel]; ok {
-				return []string{set + "/" + work.Namespace}, nil
-			}
-			return nil, nil
-		},
-	}
-	decisionIndexers = toolscache.Indexers{decisionsByPlacement: func(o any) ([]string, error) {
-		decision := o.(*clusterv1beta1.PlacementDecision)
-		if placement, ok := decision.Labels[clusterv1beta1.PlacementLabel]; ok {
-			return []string{decision.Namespace + "/" + placement}, nil
+		return keys
+	})
+	workIndexers = kit.By(worksBySet, func(work *work) []string {
+		if set, ok := work.Labels[setLabel]; ok {
+			return []string{set}
 		}
-		return nil, nil
-	}}
+		return nil
+	})
 )
 
-// newCaches asks for the informers of a manager's cache and adds the indexes, before the manager starts.
-func newCaches(ctx context.Context, from cache.Cache) (caches, error) {
-	var c caches
-	for _, each := range []struct {
-		of       client.Object
-		store    *toolscache.Indexer
-		indexers toolscache.Indexers
-	}{
-		{&workv1alpha1.ManifestWorkReplicaSet{}, &c.sets, setIndexers},
-		{&workv1.ManifestWork{}, &c.works, workIndexers},
-		{&clusterv1beta1.Placement{}, &c.placements, nil},
-		{&clusterv1beta1.PlacementDecision{}, &c.decisions, decisionIndexers},
-	} {
-		informer, err := from.GetInformer(ctx, each.of)
-		if err != nil {
-			return caches{}, err
-		}
-		shared, ok := informer.(toolscache.SharedIndexInformer)
-		if !ok {
-			return caches{}, fmt.Errorf("the informer of %T is of several namespaces and has no store of its own", each.of)
-		}
-		if err := shared.AddIndexers(each.indexers); err != nil {
-			return caches{}, err
-		}
-		*each.store = shared.GetIndexer()
+// newCaches asks for the informers of a manager's cache, before the manager starts.
+func newCaches(ctx context.Context, from cache.Cache) (c caches, err error) {
+	var errs [4]error
+	c.sets, errs[0] = manager.Store(ctx, from, &replicaSet{}, setIndexers)
+	c.works, errs[1] = manager.Store(ctx, from, &work{}, workIndexers)
+	c.placements, errs[2] = manager.Store(ctx, from, &clusterv1beta1.Placement{}, nil)
+	c.decisions, errs[3] = manager.Store(ctx, from, &clusterv1beta1.PlacementDecision{}, kit.DecisionIndexers)
+	return c, errors.Join(errs[:]...)
+}
+
+func (c *caches) set(key types.NamespacedName) *replicaSet {
+	return kit.Get[replicaSet](c.sets, key.Namespace, key.Name)
+}
+
+// now gives a set as it is by now.
+func (c *caches) now(set *replicaSet) (metav1.Object, error) {
+	if now := c.set(client.ObjectKeyFromObject(set)); now != nil {
+		return now, nil
 	}
-	return c, nil
+	return nil, errors.New("the set is gone")
 }
 
-// get is nil where the store has no such object.
-func get[T any](store toolscache.Indexer, namespace, name string) *T {
-	object, _, _ := store.GetByKey(namespace + "/" + name) // never an error
-	t, _ := object.(*T)
-	return t
+func (c *caches) worksOf(set *replicaSet) []*work {
+	return kit.List[work](c.works, worksBySet, labelOf(set))
 }
 
-// list gives the objects of an index, in any order.
-func list[T any](store toolscache.Indexer, index, value string) []*T {
-	objects, err := store.ByIndex(index, value)
-	if err != nil {
-		panic(err) // there is no such index
+// watch has a reconciler called for each set that an event concerns. Of a set itself its spec does, and its
+// annotations, where a person gives clusters up. The status is the controller's own.
+func (c *controller) watch(m ctrl.Manager, workers int, reconciler reconcile.Reconciler) error {
+	changed := predicate.Or(predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{})
+	return ctrl.NewControllerManagedBy(m).Named("works").
+		For(&replicaSet{}, builder.WithPredicates(changed)).
+		Watches(&work{}, manager.Concerns(setsOfWork)).
+		Watches(&clusterv1beta1.Placement{}, manager.Concerns(c.setsOf)).
+		Watches(&clusterv1beta1.PlacementDecision{}, manager.Concerns(c.setsOf)).
+		WithOptions(manager.Options(workers)).
+		Complete(manager.Paced(reconciler))
+}
+
+func setsOfWork(object client.Object) []types.NamespacedName {
+	if set, ok := setOf(object); ok {
+		return []types.NamespacedName{set}
 	}
-	all := make([]*T, len(objects))
-	for i := range objects {
-		all[i] = objects[i].(*T)
+	return nil
+}
+
+// setsOf gives the sets that follow a Placement, or that of a PlacementDecision.
+func (c *controller) setsOf(object client.Object) (sets []types.NamespacedName) {
+	placement := object.GetName()
+	if decision, ok := object.(*clusterv1beta1.PlacementDecision); ok {
+		placement = decision.Labels[clusterv1beta1.PlacementLabel]
 	}
-	return all
-}
-
-func (c *caches) set(key types.NamespacedName) *workv1alpha1.ManifestWorkReplicaSet {
-	return get[workv1alpha1.ManifestWorkReplicaSet](c.sets, key.Namespace, key.Name)
-}
-
-// generation gives the generation that a set has by now; 0 if it is gone, or if another one has its name.
-func (c *caches) generation(set *workv1alpha1.ManifestWorkReplicaSet) int64 {
-	if now := get[workv1alpha1.ManifestWorkReplicaSet](c.sets, set.Namespace, set.Name); now != nil && now.UID == set.UID {
-		return now.Generation
+	for _, set := range kit.List[replicaSet](c.caches.sets, setsByPlacement, object.GetNamespace()+"/"+placement) {
+		sets = append(sets, client.ObjectKeyFromObject(set))
 	}
-	return 0
-}
-
-func (c *caches) worksOf(set *workv1alpha1.ManifestWorkReplicaSet) []*workv1.ManifestWork {
-	return list[workv1.ManifestWork](c.works, worksBySet, labelOf(set))
-}
-
-// workOn is the set's work for a cluster, or nil: the one to keep if there are several.
-func (c *caches) workOn(set *workv1alpha1.ManifestWorkReplicaSet, cluster string) *workv1.ManifestWork {
-	var keep *workv1.ManifestWork
-	for _, work := range list[workv1.ManifestWork](c.works, worksBySetAndCluster, labelOf(set)+"/"+cluster) {
-		if keep == nil || keepRather(set, work, keep) {
-			keep = work
-		}
-	}
-	return keep
+	return sets
 }

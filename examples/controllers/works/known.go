@@ -1,0 +1,80 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	workv1 "open-cluster-management.io/api/work/v1"
+	workv1alpha1 "open-cluster-management.io/api/work/v1alpha1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/cohort-ocm/cohort/examples/controllers/kit"
+	"github.com/cohort-ocm/cohort/examples/controllers/kit/manager"
+	"github.com/cohort-ocm/cohort/rollout/writes"
+	"github.com/cohort-ocm/cohort/status"
+)
+
+// takeOver asks the API server, once in the life of a process and before anything is planned, for the metadata of all
+// sets and works. The process before this one, or the leader before, has written what the caches need not show yet.
+func (c *controller) takeOver(ctx context.Context) error {
+	cached := kit.ByOwner(kit.All[work](c.caches.works), setOf) // what comes after is newer than the lists
+	of := func(m metav1.ObjectMeta) *replicaSet { return &replicaSet{ObjectMeta: m} }
+	version := schema.GroupVersion(workv1alpha1.GroupVersion)
+	sets, err := manager.ListMetadata(ctx, c.live, version, "ManifestWorkReplicaSet", of)
+	if err != nil {
+		return err
+	}
+	works, err := c.listWorks(ctx, client.HasLabels{setLabel})
+	if err != nil {
+		return err
+	}
+	now, live := c.now(), kit.ByOwner(works, setOf)
+	for _, set := range sets {
+		key := client.ObjectKeyFromObject(set)
+		memory := c.memories.Of(key)
+		memory.stored.Begin([]*replicaSet{set}, nil, now)
+		memory.written.Begin(live[key], cached[key], now)
+	}
+	return nil
+}
+
+// listWorks lists the metadata of works as the API server has them now.
+func (c *controller) listWorks(ctx context.Context, options ...client.ListOption) ([]*work, error) {
+	of := func(m metav1.ObjectMeta) *work { return &work{ObjectMeta: m} }
+	version := schema.GroupVersion(workv1.GroupVersion)
+	return manager.ListMetadata(ctx, c.live, version, "ManifestWork", of, options...)
+}
+
+// behind says when to look again if the caches do not show all of this process's writes yet; 0 if they do. Until then
+// nothing is planned for the set: a plan would not see the clusters that were just started, and start others.
+func (c *controller) behind(ctx context.Context, memory *memory) (time.Duration, error) {
+	unseen, err := manager.Unseen(ctx, &memory.stored, c.caches.sets, c.live, c.now)
+	if unseen > 0 || err != nil {
+		return kit.Gather, err // no event comes of a write of the status
+	}
+	unseen, err = manager.Unseen(ctx, &memory.written, c.caches.works, c.live, c.now)
+	if unseen > 0 || err != nil {
+		return writes.Patience, err // each is an event
+	}
+	return 0, nil
+}
+
+// givenUp says which clusters a person gave up. The API server is asked for the ManagedClusters of those that left and
+// count, by the records or by the results before, and of those that were gone the last time.
+func (c *controller) givenUp(ctx context.Context, set *replicaSet, m *memory, known status.Records) ([]string, error) {
+	clusters := append(m.gone.Gone(), kit.Left(known, m.results)...)
+	return m.gone.Of(set, clusters, func(cluster string) (bool, error) {
+		object := &metav1.PartialObjectMetadata{}
+		object.SetGroupVersionKind(schema.GroupVersion(clusterv1.GroupVersion).WithKind("ManagedCluster"))
+		err := c.live.Get(ctx, client.ObjectKey{Name: cluster}, object)
+		if meta.IsNoMatchError(err) {
+			return false, nil // a hub that has no such objects has none that could be deleted
+		}
+		return apierrors.IsNotFound(err), client.IgnoreNotFound(err)
+	}, c.now())
+}

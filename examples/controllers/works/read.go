@@ -1,0 +1,111 @@
+package main
+
+import (
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	workv1alpha1 "open-cluster-management.io/api/work/v1alpha1"
+
+	"github.com/cohort-ocm/cohort/examples/controllers/kit"
+	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/status"
+)
+
+// placement is one of a set's placementRefs with all that a reconcile finds out about it.
+type placement struct {
+	ref    workv1alpha1.LocalPlacementReference
+	groups *grouping.Groups // of the clusters that no placementRef before it selects
+	result *rollout.Result
+
+	works    []*work         // of its clusters; the last placement also has those of clusters that nobody selects
+	reports  []status.Report // of all clusters
+	moved    []*work         // of clusters that it selects, labelled as of another placement
+	answered []*work         // in which the answer is not noted yet; none of those that have moved
+}
+
+// readPlacements are the groups as they were read last.
+type readPlacements struct {
+	each  kit.AllGroups
+	parts []grouping.PlacementGroups // of each placementRef, as read
+	apart []*grouping.Groups         // of each placementRef, without the clusters of those before it
+}
+
+// placements reads the groups of a set's placementRefs. A cluster that several of them select belongs to the first.
+func (c *controller) placements(set *replicaSet, memory *memory) ([]*placement, error) {
+	refs, read := set.Spec.PlacementRefs, &memory.read
+	path := field.NewPath("spec", "placementRefs")
+	if len(refs) == 0 {
+		return nil, field.Required(path, "must have a placement")
+	}
+	each, parts := make(kit.AllGroups, len(refs)), make([]grouping.PlacementGroups, len(refs))
+	for i, ref := range refs {
+		if _, twice := each[ref.Name]; twice {
+			return nil, field.Duplicate(path.Index(i).Child("name"), ref.Name)
+		}
+		groups, err := read.each.Read(each, c.caches.placements, c.caches.decisions, set.Namespace, ref.Name)
+		if err != nil {
+			return nil, err
+		}
+		parts[i] = grouping.PlacementGroups{Placement: ref.Name, Groups: groups}
+	}
+	if !slices.Equal(parts, read.parts) {
+		groups, err := grouping.Apart(parts...)
+		if err != nil {
+			return nil, err
+		}
+		read.parts, read.apart = parts, groups
+	}
+	read.each = each
+
+	placements := make([]*placement, len(refs))
+	for i, ref := range refs {
+		placements[i] = &placement{ref: ref, groups: read.apart[i]}
+	}
+	return placements, nil
+}
+
+// placementLabel says for which placement a cluster has its work, as OCM's controller does.
+const placementLabel = workv1alpha1.ManifestWorkReplicaSetPlacementNameLabelKey
+
+// readWorks finds the works of a set, and makes a report of each at the time now, also of those that are being deleted.
+func (c *controller) readWorks(set *replicaSet, placements []*placement, version string, now time.Time) []*work {
+	works := c.caches.worksOf(set)
+	all := make([]status.Report, 0, len(works))
+	for _, work := range works {
+		p := placementOf(work.Namespace, placements)
+		p.works = append(p.works, work)
+		report, ok := status.FromManifestWork(status.WorkState{Work: work, Version: version, Now: now})
+		if ok {
+			all = append(all, report)
+		}
+		switch {
+		case work.DeletionTimestamp != nil:
+		case work.Labels[placementLabel] != p.ref.Name && p.selects(work.Namespace):
+			p.moved = append(p.moved, work)
+		case ok && report.Answered.Equal(now):
+			p.answered = append(p.answered, work)
+		}
+	}
+	for _, p := range placements {
+		p.reports = all // a cluster that has come to another placement may count in both
+	}
+	return works
+}
+
+// placementOf is the one that selects a cluster, or the last.
+func placementOf(cluster string, placements []*placement) *placement {
+	for _, p := range placements {
+		if p.selects(cluster) {
+			return p
+		}
+	}
+	return placements[len(placements)-1]
+}
+
+// selects says whether a placement has a cluster.
+func (p *placement) selects(cluster string) bool {
+	_, is := p.groups.Position(cluster)
+	return is
+}

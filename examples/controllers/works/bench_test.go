@@ -16,6 +16,8 @@ import (
 
 	"github.com/cohort-ocm/cohort/grouping"
 	"github.com/cohort-ocm/cohort/status"
+
+	"github.com/cohort-ocm/cohort/rollout/writes"
 )
 
 // BenchmarkReconcile measures a reconcile that finds nothing to do, with half of the works done, a tenth of the clusters in
@@ -42,9 +44,9 @@ func benchmarkReconcile(b *testing.B, n, placements int) {
 					work = work.DeepCopy()
 					h.must(h.caches.works.Update(work))
 				case "decision":
-					h.memories[theSet].read = readPlacements{}
+					h.memories.Of(theSet).read = readPlacements{}
 				case "restart":
-					h.memories = nil
+					h.memories.Forget(theSet)
 				}
 				if _, err := h.Reconcile(b.Context(), request); err != nil {
 					b.Fatal(err)
@@ -73,19 +75,19 @@ func steady(b *testing.B, n, placements int) *hub {
 	h.must(h.caches.sets.Update(set))
 
 	selected := make([][]*clusterv1.ManagedCluster, placements)
-	version := versionOf(set)
+	version := writes.VersionOf(set.Spec.ManifestWorkTemplate)
 	for i := range n {
 		name := fmt.Sprintf("cluster-%06d", i)
 		p := i % placements
 		selected[p] = append(selected[p], &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: name}})
 		if i < n/2+n/10 {
 			work := &workv1.ManifestWork{ObjectMeta: metav1.ObjectMeta{
-				Namespace: name, Name: nameOf(set), UID: types.UID(name), ResourceVersion: fmt.Sprint(i + 1), Generation: 3,
+				Namespace: name, Name: writes.NameOf(set), UID: types.UID(name), ResourceVersion: fmt.Sprint(i + 1), Generation: 3,
 				CreationTimestamp: metav1.NewTime(h.clock),
 				Labels:            map[string]string{setLabel: labelOf(set), placementLabel: refs[p].Name},
 			}}
 			work.Spec = *set.Spec.ManifestWorkTemplate.DeepCopy()
-			status.Stamp(work, version, h.clock)
+			status.StampOf(work).NoteOn(work, version, 0, h.clock)
 			if i < n/2 {
 				setConditions(work, status.Succeeded, h.clock.Add(time.Minute))
 			} else {
@@ -96,7 +98,7 @@ func steady(b *testing.B, n, placements int) *hub {
 	}
 	for p, selected := range selected {
 		placement := &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: theSet.Namespace, Name: refs[p].Name}}
-		groups, err := grouping.Divide(placement, selected)
+		groups, err := grouping.Divide(placement, selected, grouping.Options{})
 		h.must(err)
 		decisions, err := groups.Decisions(placement)
 		h.must(err)
@@ -108,7 +110,7 @@ func steady(b *testing.B, n, placements int) *hub {
 		}
 	}
 
-	h.looked = true // the works are in the cache alone
+	h.begun.Skip() // the works are in the cache alone
 	h.clock = h.clock.Add(time.Hour)
 	if wrote, _, err := h.look(); wrote != "" || err != nil { // the status
 		b.Fatalf("wrote %q, %v", wrote, err)

@@ -30,6 +30,8 @@ import (
 
 	"github.com/cohort-ocm/cohort/grouping"
 	"github.com/cohort-ocm/cohort/status"
+
+	"github.com/cohort-ocm/cohort/examples/controllers/kit"
 )
 
 // grace is how long a cluster is unselected before it loses its work.
@@ -51,7 +53,9 @@ var theSet = types.NamespacedName{Namespace: "apps", Name: "web"}
 
 func newHub(t testing.TB) *hub {
 	h := &hub{t: t, clock: time.Date(2026, 1, 2, 10, 0, 0, 0, time.UTC)}
-	h.server = fake.NewClientBuilder().WithScheme(newScheme()).
+	scheme := scheme
+	h.must(clusterv1.Install(scheme))
+	h.server = fake.NewClientBuilder().WithScheme(scheme).
 		WithStatusSubresource(&workv1alpha1.ManifestWorkReplicaSet{}, &workv1.ManifestWork{}).Build()
 	h.restart()
 	return h
@@ -107,7 +111,7 @@ func newStores() caches {
 	store := func(indexers toolscache.Indexers) toolscache.Indexer {
 		return toolscache.NewIndexer(toolscache.MetaNamespaceKeyFunc, indexers)
 	}
-	return caches{sets: store(setIndexers), works: store(workIndexers), placements: store(nil), decisions: store(decisionIndexers)}
+	return caches{sets: store(setIndexers), works: store(workIndexers), placements: store(nil), decisions: store(kit.DecisionIndexers)}
 }
 
 func (h *hub) write(verb string, o client.Object, do func() error) error {
@@ -172,7 +176,7 @@ func (h *hub) look() (wrote string, result reconcile.Result, err error) {
 
 // events returns what was told since the last call.
 func (h *hub) events() (told []string) {
-	recorder := h.teller.events.(*events.FakeRecorder)
+	recorder := h.teller.Events.(*events.FakeRecorder)
 	for len(recorder.Events) > 0 {
 		told = append(told, <-recorder.Events)
 	}
@@ -186,8 +190,9 @@ func (h *hub) place(name string, clusters ...string) {
 	var selected []*clusterv1.ManagedCluster
 	for _, cluster := range clusters {
 		selected = append(selected, &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: cluster}})
+		_ = h.server.Create(h.t.Context(), selected[len(selected)-1].DeepCopy()) // unless it is there
 	}
-	groups, err := grouping.Divide(placement, selected)
+	groups, err := grouping.Divide(placement, selected, grouping.Options{})
 	h.must(err)
 	decisions, err := groups.Decisions(placement)
 	h.must(err)

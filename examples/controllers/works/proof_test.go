@@ -27,6 +27,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	proof "github.com/cohort-ocm/cohort/internal/apiserver/hub"
+
+	"github.com/cohort-ocm/cohort/examples/controllers/kit"
 )
 
 // TestProof proves this controller, as it is shipped, on a real API server: see the page of package hub. Its manager,
@@ -42,10 +44,12 @@ func TestProof(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer h.Stop()
-	subject := &proof.Subject{Run: process, Says: says, RemoveAfter: grace, Placements: 2, Replicas: 2}
+	subject := &proof.Subject{Run: process, Says: says, RemoveAfter: grace, GivenUp: kit.GiveUpAnnotation, Placements: 2, Replicas: 2}
 	t.Run("Rollouts", func(t *testing.T) { h.Rollouts(t, subject) })
 	t.Run("TwoAct", func(t *testing.T) { h.TwoAct(t, subject) })
+	t.Run("CutOff", func(t *testing.T) { h.CutOff(t, subject) })
 	t.Run("EachDuty", func(t *testing.T) { h.EachDuty(t, subject, proof.Duties) })
+	t.Run("EachDutyOfCutOff", func(t *testing.T) { h.EachDutyOfCutOff(t, subject) })
 	t.Run("EachInvariant", func(t *testing.T) { h.EachDuty(t, subject, proof.StrategyDuties) })
 }
 
@@ -57,7 +61,8 @@ func says(set *workv1alpha1.ManifestWorkReplicaSet) proof.Saying {
 	}
 	return proof.Saying{
 		Message: c.Message, Current: c.ObservedGeneration == set.Generation,
-		Over: c.Status == "True" || strings.Contains(c.Message, "stopped"),
+		Over:     c.Status == "True" || strings.Contains(c.Message, "stopped"),
+		Complete: c.Status == "True", Succeeded: c.Status == "True" && !strings.Contains(c.Message, "failed"),
 	}
 }
 
@@ -65,7 +70,7 @@ func says(set *workv1alpha1.ManifestWorkReplicaSet) proof.Saying {
 func process(ctx context.Context, p *proof.Process) error {
 	skip, lease, renew, retry := true, proof.LeaseDuration, proof.RenewDeadline, proof.RetryPeriod
 	manager, err := ctrl.NewManager(p.Config, ctrl.Options{
-		Scheme:                              newScheme(),
+		Scheme:                              scheme,
 		Logger:                              logr.Discard(),
 		NewCache:                            func(*rest.Config, cache.Options) (cache.Cache, error) { return informers{process: p}, nil },
 		MapperProvider:                      func(*rest.Config, *http.Client) (meta.RESTMapper, error) { return mapper(), nil },
@@ -113,7 +118,7 @@ func (o observed) Reconcile(ctx context.Context, request reconcile.Request) (res
 func mapper() meta.RESTMapper {
 	m := meta.NewDefaultRESTMapper(nil)
 	for _, kind := range []schema.GroupVersionKind{
-		workKind, schema.GroupVersion(workv1alpha1.GroupVersion).WithKind("ManifestWorkReplicaSet"),
+		schema.GroupVersion(workv1.GroupVersion).WithKind("ManifestWork"), schema.GroupVersion(workv1alpha1.GroupVersion).WithKind("ManifestWorkReplicaSet"),
 	} {
 		m.Add(kind, meta.RESTScopeNamespace)
 	}

@@ -19,6 +19,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/cohort-ocm/cohort/status"
+
+	"github.com/cohort-ocm/cohort/examples/controllers/kit"
+
+	"github.com/cohort-ocm/cohort/rollout/writes"
 )
 
 // wrote fails unless a reconcile with caches that caught up writes what it should.
@@ -45,11 +49,11 @@ func TestStartsAsManyAsTheStrategyAllows(t *testing.T) {
 	h.wrote("")
 
 	work, set := h.work("a"), h.set()
-	if work.Name != nameOf(set) || work.Labels[setLabel] != "apps.web" || work.Labels[placementLabel] != "prod" {
+	if work.Name != writes.NameOf(set) || work.Labels[setLabel] != "apps.web" || work.Labels[placementLabel] != "prod" {
 		t.Errorf("a's work is %s with labels %v", work.Name, work.Labels)
 	}
-	if version, _, applied := status.StampOf(work); version != versionOf(set) || !applied.Equal(h.clock) {
-		t.Errorf("a's work has version %q of %v", version, applied)
+	if stamp := status.StampOf(work); stamp.Version != writes.VersionOf(set.Spec.ManifestWorkTemplate) || !stamp.Applied.Equal(h.clock) {
+		t.Errorf("a's work is stamped %+v", stamp)
 	}
 	if !slices.Contains(set.Finalizers, finalizer) {
 		t.Error("there is no finalizer")
@@ -76,13 +80,13 @@ func TestPlansNothingUntilTheCacheShowsItsWrites(t *testing.T) {
 	h.create(ref("prod", atATime(2)))
 	h.wrote("create a, create b")
 	for range 3 { // it does not even show the set's status
-		if wrote, result, err := h.look(); wrote != "" || result.RequeueAfter != gather || err != nil {
+		if wrote, result, err := h.look(); wrote != "" || result.RequeueAfter != kit.Gather || err != nil {
 			t.Fatalf("wrote %q, %+v, %v", wrote, result, err)
 		}
 	}
 	h.must(h.caches.sets.Update(h.set()))
 	for range 3 { // it shows the set, and one work of two
-		if wrote, result, err := h.look(); wrote != "" || result.RequeueAfter != patience || err != nil {
+		if wrote, result, err := h.look(); wrote != "" || result.RequeueAfter != writes.Patience || err != nil {
 			t.Fatalf("wrote %q, %+v, %v", wrote, result, err)
 		}
 		h.must(h.caches.works.Update(h.work("a")))
@@ -99,7 +103,7 @@ func TestReadsTheStatusThatItWrote(t *testing.T) {
 	h.answer(status.Succeeded, "a")
 	h.wrote("") // but the status
 	h.must(h.caches.works.Update(h.work("a")))
-	if _, result, err := h.look(); result.RequeueAfter != gather || err != nil {
+	if _, result, err := h.look(); result.RequeueAfter != kit.Gather || err != nil {
 		t.Errorf("%+v, %v", result, err)
 	}
 }
@@ -112,7 +116,7 @@ func TestAsksTheServerWhatTheCacheNeverShows(t *testing.T) {
 	h.wrote("create a")
 	h.must(h.server.Delete(t.Context(), h.work("a")))
 	h.wrote("")
-	h.clock = h.clock.Add(patience)
+	h.clock = h.clock.Add(writes.Patience)
 	h.wrote("create a")
 }
 
@@ -179,6 +183,80 @@ func TestTemplateChanges(t *testing.T) {
 	}
 }
 
+// An agent that answers 45 minutes after the write, with conditions that have not moved, soaks from its answer: the next
+// cluster waits for the whole soak, also where the controller restarts in it.
+func TestALateAnswerSoaksFromTheAnswer(t *testing.T) {
+	const soak = 30 * time.Minute
+	for _, restarts := range []bool{false, true} {
+		h := newHub(t)
+		h.place("prod", "a", "b")
+		slow := atATime(1)
+		slow.Progressive.MinSuccessTime.Duration = soak
+		h.create(ref("prod", slow))
+		h.wrote("create a")
+		for _, c := range []struct{ cluster, next string }{{"a", "create b"}, {"b", ""}} {
+			h.clock = h.clock.Add(time.Minute)
+			h.answer(status.Succeeded, c.cluster)
+			h.wrote("update " + c.cluster) // its answer
+			h.clock = h.clock.Add(soak)
+			h.wrote(c.next)
+		}
+
+		h.change(func(spec *workv1alpha1.ManifestWorkReplicaSetSpec) { spec.ManifestWorkTemplate = template("two") })
+		h.wrote("update a")
+		h.clock = h.clock.Add(45 * time.Minute)
+		h.answer(status.Succeeded, "a")
+		h.wrote("update a") // its answer
+		if stamp := status.StampOf(h.work("a")); !stamp.Answered.Equal(h.clock) || !stamp.Applied.Equal(h.clock.Add(-45*time.Minute)) {
+			t.Errorf("stamped %+v", stamp)
+		}
+		h.clock = h.clock.Add(soak - time.Second)
+		if restarts {
+			h.memories.Forget(theSet)
+		}
+		h.wrote("")
+		h.clock = h.clock.Add(time.Second)
+		h.wrote("update b")
+	}
+}
+
+// R5, R50: who left a placement counts in it until it is done. So its answer is noted although nothing soaks where it is now,
+// or nobody selects it. The record tells since when it soaks, and stays as it is.
+func TestFirstAnswerOfAClusterThatMovedIsNoted(t *testing.T) {
+	for name, now := range map[string]string{"it is in another placement": "test", "it is nowhere": ""} {
+		t.Run(name, func(t *testing.T) {
+			h := newHub(t)
+			h.place("prod", "a", "b")
+			h.place("test", "c")
+			soaking := atATime(1)
+			soaking.Progressive.MinSuccessTime.Duration = time.Minute
+			h.create(ref("prod", soaking), ref("test", clusterv1alpha1.RolloutStrategy{}))
+			h.wrote("create a, create c")
+			h.place("prod", "b")
+			want := ""
+			if now != "" {
+				h.place(now, "a", "c")
+				want = "update a" // its label
+			}
+			h.wrote(want)
+			h.answer(status.Succeeded, "a")
+			h.wrote("update a") // its answer
+			h.clock = h.clock.Add(time.Second)
+			h.wrote("")
+			before := h.set().ResourceVersion
+			for range 3 {
+				h.clock = h.clock.Add(time.Second)
+				h.wrote("")
+			}
+			if after := h.set(); after.ResourceVersion != before {
+				t.Errorf("the set is written again and again: %v", after.Annotations)
+			}
+			h.clock = h.clock.Add(time.Minute)
+			h.wrote(map[bool]string{true: "create b", false: "create b, delete a"}[now != ""])
+		})
+	}
+}
+
 func TestTemplateChangesWhileWritesAreMade(t *testing.T) {
 	h := newHub(t)
 	h.place("prod", "a", "b", "c")
@@ -221,7 +299,7 @@ func TestClusterMovesToAnotherPlacement(t *testing.T) {
 	if after.UID != before.UID || after.Generation != before.Generation || after.Labels[placementLabel] != "test" {
 		t.Errorf("before %v\nafter %v", before, after)
 	}
-	if _, _, applied := status.StampOf(after); !applied.Before(h.clock.Add(-grace)) {
+	if applied := status.StampOf(after).Applied; !applied.Before(h.clock.Add(-grace)) {
 		t.Error("its soak begins anew")
 	}
 	if s := h.set().Status.PlacementsSummary; s[0].Summary.Total != 1 || s[1].Summary.Total != 2 {
@@ -312,6 +390,8 @@ func TestClustersAreExchanged(t *testing.T) {
 	h.must(h.server.List(t.Context(), &decisions))
 	decisions.Items[0].Status.Decisions[1].ClusterName = "c"
 	h.must(h.server.Update(t.Context(), &decisions.Items[0]))
+	h.wrote("") // b has the version and is in flight
+	h.answer(status.Succeeded, "b")
 	h.wrote("create c")
 }
 
@@ -423,7 +503,7 @@ func TestSetIsDeleted(t *testing.T) {
 				t.Errorf("wrote %q", wrote)
 			}
 			look()
-			if len(h.memories) != 0 {
+			if h.memories.Len() != 0 {
 				t.Error("it is remembered")
 			}
 		})

@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	toolscache "k8s.io/client-go/tools/cache"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
@@ -17,7 +20,12 @@ import (
 
 	"github.com/cohort-ocm/cohort/grouping"
 	proof "github.com/cohort-ocm/cohort/internal/apiserver/hub"
+	"github.com/cohort-ocm/cohort/rollout"
 	"github.com/cohort-ocm/cohort/status"
+
+	"github.com/cohort-ocm/cohort/examples/controllers/kit"
+
+	"github.com/cohort-ocm/cohort/rollout/writes"
 )
 
 // saboteur has a controller ignore a duty, from outside: what it reads and what it writes goes through here, and what it
@@ -41,12 +49,16 @@ func sabotage(c *controller, p *proof.Process) reconcile.Reconciler {
 		c.caches.placements = store{Indexer: c.caches.placements, change: s.agree}
 	case proof.DutyVersion:
 		c.caches.works = store{Indexer: c.caches.works, change: s.upToDate}
+	case proof.DutyDeleting:
+		c.caches.works = store{Indexer: c.caches.works, change: same, hides: func(index string, o any) bool {
+			return index == worksBySet && o.(*workv1.ManifestWork).DeletionTimestamp != nil
+		}}
 	case proof.DutyRemove:
 		c.removeAfter = time.Hour
 	case proof.DutyRemoveLate:
 		c.removeAfter = 0
 	case proof.DutyFirstLook:
-		c.looked = true
+		c.begun.Skip()
 	default:
 		c.caches.sets = store{Indexer: c.caches.sets, change: s.misread}
 	}
@@ -57,7 +69,11 @@ func (s *saboteur) Reconcile(ctx context.Context, request reconcile.Request) (re
 	s.began, s.read = time.Now(), nil
 	s.read = s.caches.set(request.NamespacedName)
 	if s.duty == proof.DutyReadYourWrites {
-		s.memory(request.NamespacedName).written = written{}
+		memory := s.memories.Of(request.NamespacedName)
+		memory.written, memory.stored = writes.Own[*work]{}, writes.Own[*replicaSet]{}
+	}
+	if s.duty == proof.DutyBefore {
+		s.memories.Of(request.NamespacedName).results = map[string]*rollout.Result{}
 	}
 	result, err := s.controller.Reconcile(ctx, request)
 	if s.duty == proof.DutyRecheck {
@@ -70,7 +86,10 @@ func (s *saboteur) Reconcile(ctx context.Context, request reconcile.Request) (re
 type store struct {
 	toolscache.Indexer
 	change func(any) any
+	hides  func(index string, o any) bool // if set
 }
+
+func same(o any) any { return o }
 
 func (s store) GetByKey(key string) (any, bool, error) {
 	o, ok, err := s.Indexer.GetByKey(key)
@@ -82,7 +101,7 @@ func (s store) GetByKey(key string) (any, bool, error) {
 
 func (s store) ByIndex(index, value string) ([]any, error) {
 	all, err := s.Indexer.ByIndex(index, value)
-	all = slices.Clone(all)
+	all = slices.DeleteFunc(slices.Clone(all), func(o any) bool { return s.hides != nil && s.hides(index, o) })
 	for i := range all {
 		all[i] = s.change(all[i])
 	}
@@ -92,7 +111,7 @@ func (s store) ByIndex(index, value string) ([]any, error) {
 // agree has the status of a Placement agree with whatever decisions there are.
 func (s *saboteur) agree(o any) any {
 	p := o.(*clusterv1beta1.Placement).DeepCopy()
-	found := list[clusterv1beta1.PlacementDecision](s.caches.decisions, decisionsByPlacement, p.Namespace+"/"+p.Name)
+	found := kit.List[clusterv1beta1.PlacementDecision](s.caches.decisions, kit.DecisionsByPlacement, p.Namespace+"/"+p.Name)
 	if agreed, err := grouping.Status(found); err == nil {
 		p.Status = agreed
 	}
@@ -102,10 +121,10 @@ func (s *saboteur) agree(o any) any {
 // upToDate has a work say that it has the wanted version.
 func (s *saboteur) upToDate(o any) any {
 	work := o.(*workv1.ManifestWork)
-	if _, _, applied := status.StampOf(work); s.read != nil && !applied.IsZero() {
+	if applied := status.StampOf(work).Applied; s.read != nil && !applied.IsZero() {
 		work = work.DeepCopy()
 		work.Annotations = nil
-		status.Stamp(work, versionOf(s.read), applied)
+		status.Stamp{}.NoteOn(work, writes.VersionOf(s.read.Spec.ManifestWorkTemplate), 0, applied)
 	}
 	return work
 }
@@ -116,11 +135,37 @@ func (s *saboteur) misread(o any) any {
 		return s.read
 	}
 	set := o.(*workv1alpha1.ManifestWorkReplicaSet).DeepCopy()
+	switch s.duty {
+	case proof.DutyGivenUp:
+		delete(set.Annotations, kit.GiveUpAnnotation)
+	case proof.DutyLeft: // it gives up whoever is not selected
+		metav1.SetMetaDataAnnotation(&set.ObjectMeta, kit.GiveUpAnnotation, strings.Join(s.notSelected(set), ","))
+	case proof.DutyRecord:
+		_, _ = status.Records{}.Note(set)
+	}
 	for i := range set.Spec.PlacementRefs {
 		ref := &set.Spec.PlacementRefs[i]
 		ref.RolloutStrategy = s.duty.Strategy(ref.RolloutStrategy)
 	}
 	return set
+}
+
+// notSelected are the clusters of a set's works that no placement selects.
+func (s *saboteur) notSelected(set *workv1alpha1.ManifestWorkReplicaSet) (clusters []string) {
+	selected := map[string]bool{}
+	for _, ref := range set.Spec.PlacementRefs {
+		for _, pd := range kit.List[clusterv1beta1.PlacementDecision](s.caches.decisions, kit.DecisionsByPlacement, set.Namespace+"/"+ref.Name) {
+			for _, d := range pd.Status.Decisions {
+				selected[d.ClusterName] = true
+			}
+		}
+	}
+	for _, work := range s.caches.worksOf(set) {
+		if !selected[work.Namespace] {
+			clusters = append(clusters, work.Namespace)
+		}
+	}
+	return clusters
 }
 
 // sabotaged is a client that writes something else than it is told.
@@ -168,10 +213,30 @@ func (c sabotaged) Update(ctx context.Context, o client.Object, options ...clien
 }
 
 func (c sabotaged) Status() client.SubResourceWriter {
-	if c.by.duty == proof.DutyStatus {
+	switch c.by.duty {
+	case proof.DutyStatus:
 		return noStatus{c.Client.Status()}
+	case proof.DutyComplete:
+		return complete{c.Client.Status()}
 	}
 	return c.Client.Status()
+}
+
+// Delete does nothing while the set says that it is stopped, if that is the duty.
+func (c sabotaged) Delete(ctx context.Context, o client.Object, options ...client.DeleteOption) error {
+	if c.by.duty == proof.DutyPromptly && c.by.read != nil && strings.Contains(says(c.by.read).Message, "stopped") {
+		return nil
+	}
+	return c.Client.Delete(ctx, o, options...)
+}
+
+// complete says of each rollout that it is.
+type complete struct{ client.SubResourceWriter }
+
+func (c complete) Update(ctx context.Context, o client.Object, options ...client.SubResourceUpdateOption) error {
+	set := o.(*workv1alpha1.ManifestWorkReplicaSet)
+	meta.FindStatusCondition(set.Status.Conditions, workv1alpha1.ManifestWorkReplicaSetConditionPlacementRolledOut).Status = metav1.ConditionTrue
+	return c.SubResourceWriter.Update(ctx, o, options...)
 }
 
 type noStatus struct{ client.SubResourceWriter }
@@ -182,17 +247,18 @@ func (noStatus) Update(context.Context, client.Object, ...client.SubResourceUpda
 
 // restamp notes another time than the write's, or none.
 func (s *saboteur) restamp(work *workv1.ManifestWork) {
-	version, _, applied := status.StampOf(work)
+	stamp := status.StampOf(work)
+	version, applied := stamp.Version, stamp.Applied
 	switch {
 	case s.duty == proof.DutyApplied:
-		status.Stamp(work, version, s.began)
+		status.StampOf(work).NoteOn(work, version, 0, s.began)
 		for key, value := range work.Annotations {
 			if _, err := time.Parse(time.RFC3339Nano, value); err == nil {
 				delete(work.Annotations, key)
 			}
 		}
 	case s.duty == proof.DutyTimeOfWrite && applied.After(s.began):
-		status.Stamp(work, version, s.began)
+		status.StampOf(work).NoteOn(work, version, 0, s.began)
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 
 	workv1alpha1 "open-cluster-management.io/api/work/v1alpha1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/cohort-ocm/cohort/examples/controllers/kit"
 )
 
 // takeOverLate starts a process whose caches show what they showed before.
@@ -56,7 +58,7 @@ func TestProcessTakesOverWithASetThatIsBehind(t *testing.T) {
 
 	h.restart()
 	h.must(h.caches.sets.Update(before))
-	if wrote, result, err := h.look(); wrote != "" || result.RequeueAfter != gather || err != nil {
+	if wrote, result, err := h.look(); wrote != "" || result.RequeueAfter != kit.Gather || err != nil {
 		t.Errorf("wrote %q, %+v, %v", wrote, result, err)
 	}
 	h.wrote("")

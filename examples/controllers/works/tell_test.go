@@ -38,20 +38,20 @@ func TestEventsAndMetrics(t *testing.T) {
 	told("Normal Succeeded placement prod: succeeded a", "Normal Recovered placement prod: recovered a", "Normal Resumed placement prod: no budget is breached any more")
 	told("Normal Started placement prod: started c")
 
-	if n := testutil.ToFloat64(h.teller.changes.WithLabelValues("apps", "web", "prod", "Succeeded")); n != 1 {
+	if n := testutil.ToFloat64(h.teller.Changes.WithLabelValues("apps", "web", "prod", "Succeeded")); n != 1 {
 		t.Errorf("%v have succeeded", n)
 	}
-	if n := testutil.ToFloat64(h.teller.clusters.WithLabelValues("apps", "web", "prod", "Succeeded")); n != 2 {
+	if n := testutil.ToFloat64(h.teller.Clusters.WithLabelValues("apps", "web", "prod", "Succeeded")); n != 2 {
 		t.Errorf("%v are succeeded", n)
 	}
 	h.place("other", "a", "b", "c")
 	h.change(func(spec *workv1alpha1.ManifestWorkReplicaSetSpec) { spec.PlacementRefs[0].Name = "other" })
 	h.reconcile()
-	if n := testutil.CollectAndCount(h.teller.clusters); n != 6 {
+	if n := testutil.CollectAndCount(h.teller.Clusters); n != 6 {
 		t.Errorf("%d series, want those of one placement", n)
 	}
-	h.forget(theSet)
-	if n := testutil.CollectAndCount(h.teller.clusters) + testutil.CollectAndCount(h.teller.changes); n != 0 {
+	h.teller.Forget(theSet, nil)
+	if n := testutil.CollectAndCount(h.teller.Clusters) + testutil.CollectAndCount(h.teller.Changes); n != 0 {
 		t.Errorf("%d series of a set that is gone", n)
 	}
 }

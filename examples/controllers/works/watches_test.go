@@ -12,6 +12,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/cohort-ocm/cohort/examples/controllers/kit/manager"
 )
 
 func TestWhichSetsAnEventConcerns(t *testing.T) {
@@ -31,10 +33,10 @@ func TestWhichSetsAnEventConcerns(t *testing.T) {
 		"a work of the set":           {1, asAny(setsOfWork(&workv1.ManifestWork{ObjectMeta: labelled(setLabel, "apps.web")}))},
 		"a work of nobody":            {0, asAny(setsOfWork(&workv1.ManifestWork{}))},
 		"a work of something else":    {0, asAny(setsOfWork(&workv1.ManifestWork{ObjectMeta: labelled(setLabel, "web")}))},
-		"its second placement":        {1, asAny(h.setsOfPlacement(&clusterv1beta1.Placement{ObjectMeta: named("apps", "test")}))},
-		"a placement elsewhere":       {0, asAny(h.setsOfPlacement(&clusterv1beta1.Placement{ObjectMeta: named("other", "test")}))},
-		"a decision of its placement": {1, asAny(h.setsOfDecision(&clusterv1beta1.PlacementDecision{ObjectMeta: labelled(clusterv1beta1.PlacementLabel, "prod")}))},
-		"a decision of nobody":        {0, asAny(h.setsOfDecision(&clusterv1beta1.PlacementDecision{ObjectMeta: named("apps", "prod")}))},
+		"its second placement":        {1, asAny(h.setsOf(&clusterv1beta1.Placement{ObjectMeta: named("apps", "test")}))},
+		"a placement elsewhere":       {0, asAny(h.setsOf(&clusterv1beta1.Placement{ObjectMeta: named("other", "test")}))},
+		"a decision of its placement": {1, asAny(h.setsOf(&clusterv1beta1.PlacementDecision{ObjectMeta: labelled(clusterv1beta1.PlacementLabel, "prod")}))},
+		"a decision of nobody":        {0, asAny(h.setsOf(&clusterv1beta1.PlacementDecision{ObjectMeta: named("apps", "prod")}))},
 	} {
 		if len(event.got) != event.sets || event.sets == 1 && event.got[0] != any(theSet) {
 			t.Errorf("%s concerns %v", name, event.got)
@@ -54,7 +56,7 @@ func TestEventsAreGathered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		queue := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
 		defer queue.ShutDown()
-		events := concerns(setsOfWork).(handler.Funcs)
+		events := manager.Concerns(setsOfWork).(handler.Funcs)
 		with := &workv1.ManifestWork{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{setLabel: "apps.web"}}}
 		var work, without client.Object = with, &workv1.ManifestWork{}
 		for range 1000 {

@@ -1,0 +1,185 @@
+package main
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	workv1alpha1 "open-cluster-management.io/api/work/v1alpha1"
+
+	"github.com/cohort-ocm/cohort/status"
+
+	"github.com/cohort-ocm/cohort/examples/controllers/kit"
+
+	"github.com/cohort-ocm/cohort/rollout/writes"
+)
+
+// failing has a fail with the version, of two placed clusters of which one may be in flight.
+func failing(t *testing.T) *hub {
+	h := newHub(t)
+	h.place("prod", "a", "b")
+	h.create(ref("prod", atATime(1)))
+	h.wrote("create a")
+	h.answer(status.Failed, "a")
+	h.wrote("")
+	return h
+}
+
+// left gives the clusters of the record that the set has.
+func (h *hub) left() (clusters []string) {
+	h.t.Helper()
+	records, err := status.RecordsOf(h.set())
+	h.must(err)
+	for _, left := range records["prod"].Left {
+		clusters = append(clusters, left.Cluster)
+	}
+	return clusters
+}
+
+// annotate sets an annotation of the set.
+func (h *hub) annotate(key, value string) {
+	h.t.Helper()
+	set := h.set()
+	metav1.SetMetaDataAnnotation(&set.ObjectMeta, key, value)
+	h.must(h.server.Update(h.t.Context(), set))
+}
+
+// R46, R48: a cluster that failed and left is recorded before its work is deleted. It stops the rollout when its work is gone, and
+// after a restart.
+func TestWhoFailedAndLeftCountsWhenItsWorkIsGone(t *testing.T) {
+	h := failing(t)
+	h.place("prod", "b")
+	h.wrote("")
+	if got := h.left(); !slices.Equal(got, []string{"a"}) {
+		t.Fatalf("the record has %v", got)
+	}
+	h.wrote("")
+	h.clock = h.clock.Add(grace)
+	h.wrote("delete a")
+	for range 3 {
+		h.wrote("")
+		h.restart()
+		h.clock = h.clock.Add(time.Hour)
+	}
+	for _, c := range h.set().Status.Conditions {
+		if c.Type == workv1alpha1.ManifestWorkReplicaSetConditionPlacementRolledOut && (c.Status == metav1.ConditionTrue || !strings.Contains(c.Message, "a (left)")) {
+			t.Errorf("%s %s: %s", c.Type, c.Status, c.Message)
+		}
+	}
+}
+
+// R48: nothing is deleted as long as the record can't be stored.
+func TestNothingIsDeletedBeforeTheRecordIsStored(t *testing.T) {
+	h := failing(t)
+	h.place("prod", "b")
+	h.wrote("") // stored, and the grace begins
+	set := h.set()
+	delete(set.Annotations, "cohort.open-cluster-management.io/left")
+	h.must(h.server.Update(t.Context(), set))
+	h.clock = h.clock.Add(grace)
+	h.wrote("") // stored again
+	h.wrote("delete a")
+}
+
+// R37: a person gives a cluster up by its name.
+func TestWhoIsGivenUpCountsNoMore(t *testing.T) {
+	h := failing(t)
+	h.place("prod", "b")
+	h.wrote("")
+	h.annotate(kit.GiveUpAnnotation, " x, a ")
+	h.wrote("create b")
+	if got := h.left(); got != nil {
+		t.Errorf("the record still has %v", got)
+	}
+}
+
+// R37: a person gives a cluster up who deletes its ManagedCluster. That takes the namespace with the work along.
+func TestWhoIsDeletedCountsNoMore(t *testing.T) {
+	h := failing(t)
+	h.place("prod", "b")
+	h.wrote("")
+	h.wrote("")
+	h.must(h.server.Delete(t.Context(), h.work("a")))
+	h.wrote("")
+	h.must(h.server.Delete(t.Context(), &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "a"}}))
+	h.clock = h.clock.Add(writes.Patience)
+	h.wrote("create b")
+}
+
+// The work may outlast its ManagedCluster. The cluster stays given up then.
+func TestWhoIsDeletedStaysGivenUpWhileItsWorkHangs(t *testing.T) {
+	h := failing(t)
+	work := h.work("a")
+	work.Finalizers = []string{"agent"}
+	h.must(h.server.Update(t.Context(), work))
+	h.place("prod", "b")
+	h.wrote("") // stored, and the grace begins
+	h.clock = h.clock.Add(writes.Patience)
+	h.wrote("delete a")
+	h.must(h.server.Delete(t.Context(), &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "a"}}))
+	h.clock = h.clock.Add(writes.Patience)
+	h.wrote("create b")
+	for range 4 {
+		h.clock = h.clock.Add(writes.Patience)
+		h.wrote("")
+		if got := h.left(); got != nil {
+			t.Fatalf("the record has %v again", got)
+		}
+	}
+}
+
+// A record that nobody can read stops the set, and tells why: who failed must not be forgotten.
+func TestARecordThatCannotBeReadStopsTheSet(t *testing.T) {
+	h := failing(t)
+	h.place("prod", "b")
+	h.annotate("cohort.open-cluster-management.io/left", "{")
+	h.catchUp()
+	if wrote, _, err := h.look(); wrote != "" || err == nil || !strings.Contains(err.Error(), "must be the JSON of records") {
+		t.Errorf("wrote %q, %v", wrote, err)
+	}
+}
+
+// R46: nobody tells that the ManagedCluster of a cluster that left is deleted. So while such a cluster counts, the controller comes
+// back to ask, also after a restart, and with a work that hangs.
+func TestADeletedManagedClusterIsHeardInTime(t *testing.T) {
+	for _, fails := range []bool{true, false} {
+		h := newHub(t)
+		h.place("prod", "a", "b")
+		h.create(ref("prod", atATime(1)))
+		h.wrote("create a")
+		if fails {
+			h.answer(status.Failed, "a")
+			h.wrote("")
+		} else {
+			work := h.work("a")
+			work.Finalizers = []string{"agent"} // which is dead
+			h.must(h.server.Update(t.Context(), work))
+		}
+		h.place("prod", "b")
+		for range 3 { // it is recorded, and then leaves
+			h.catchUp()
+			_, _, err := h.look()
+			h.must(err)
+		}
+		h.clock = h.clock.Add(grace)
+		h.wrote("delete a")
+		h.restart()
+		h.must(h.server.Delete(t.Context(), &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "a"}}))
+		for looks := 0; ; looks++ {
+			h.catchUp()
+			wrote, result, err := h.look()
+			h.must(err)
+			if strings.Contains(wrote, "create b") {
+				break
+			}
+			if result.RequeueAfter == 0 || result.RequeueAfter > time.Minute || looks == 5 {
+				t.Errorf("fails %v: look %d wrote %q and comes back after %v; want b to get the work soon", fails, looks, wrote, result.RequeueAfter)
+				break
+			}
+			h.clock = h.clock.Add(result.RequeueAfter)
+		}
+	}
+}

@@ -12,21 +12,27 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/cohort-ocm/cohort/override/passes"
+	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
 // carryOut makes the writes that a propagation asks for, and says whether the root policy is still the same. A cluster that
-// refuses does not keep the others from theirs.
+// refuses does not keep the others from theirs, but where one that is enforced cannot be taken back, nobody starts.
 func (c *controller) carryOut(ctx context.Context, root *policy, memory *memory, template *template, p *passes.Propagation) (current bool, failed error) {
 	var failures []error
-	for _, cluster := range p.Clusters {
-		if cluster.Verb == passes.VerbNone || cluster.Verb == passes.VerbUpdateStatus && memory.dropped {
+	notTakenBack := false
+	for _, cluster := range p.Writes() {
+		if cluster.Verb == passes.VerbUpdateStatus && memory.dropped {
 			continue
+		}
+		if notTakenBack && cluster.Action != policyv1.Inform {
+			break
 		}
 		if now := c.caches.root(root.key()); now == nil || now.UID != root.UID || now.Generation != root.Generation {
 			return false, nil
 		}
 		if err := c.replicate(ctx, root, memory, template, p, cluster); err != nil {
 			failures = append(failures, fmt.Errorf("cluster %s: %w", cluster.Name, err))
+			notTakenBack = notTakenBack || cluster.Verb == passes.VerbUpdate
 		}
 	}
 	for _, cluster := range p.Removed {

@@ -25,7 +25,10 @@ var (
 
 // policySet and placementBinding are what is kept of these objects. One that can't be read is kept without its content.
 type (
-	policySet        struct{ policyv1.PolicySet }
+	policySet struct {
+		policyv1.PolicySet
+		status setStatus
+	}
 	placementBinding struct{ policyv1.PlacementBinding }
 )
 
@@ -122,6 +125,9 @@ func keepSet(object any) (any, error) {
 		return object, nil
 	}
 	set := &policySet{}
+	if err := decode(u.Object["status"], &set.status); err != nil {
+		set.status = setStatus{Message: "unreadable"} // it is written anew
+	}
 	return set, decode(u.Object, &set.PolicySet)
 }
 

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"maps"
 	"strings"
 
@@ -33,6 +32,7 @@ type policy struct {
 	root   *policyv1.Policy           // nil if it can't be read, or is replicated
 	err    error                      // why it can't be read
 	status status.PolicyStatus
+	record status.Record // of clusters that left, which its annotations have no more
 
 	// Of a replicated policy:
 	replica passes.Replica
@@ -67,7 +67,7 @@ func keep(object any) (any, error) {
 	}
 	p.ManagedFields = nil
 	if err := decode(u.Object["status"], &p.status); err != nil {
-		p.err = fmt.Errorf("status: %w", err)
+		p.status = status.PolicyStatus{} // whoever wrote it: of a root policy it is written anew, of a replica it is no report
 	}
 	if _, replicated := p.Labels[rootLabel]; replicated {
 		action, _, _ := unstructured.NestedString(u.Object, "spec", "remediationAction")
@@ -78,10 +78,19 @@ func keep(object any) (any, error) {
 	}
 	u.SetManagedFields(nil)
 	p.raw = u
-	if root, err := dependency.PolicyOf(u); err != nil {
+	var err error
+	if p.record, err = recordOf(p); err == nil {
+		_, err = recordOf(u)
+	}
+	if err != nil {
+		p.err = err
+	} else if root, err := dependency.PolicyOf(u); err != nil {
 		p.err = err
 	} else {
 		p.root = root
+	}
+	if disabled, _, _ := unstructured.NestedBool(u.Object, "spec", "disabled"); disabled && p.err != nil {
+		p.root, p.err = &policyv1.Policy{ObjectMeta: p.ObjectMeta, Spec: policyv1.PolicySpec{Disabled: true}}, nil
 	}
 	return p, nil
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -136,7 +137,7 @@ func (c *controller) work(ctx context.Context, q queue, workers int) {
 // not make the deadlines of the others late.
 func (c *controller) look(ctx context.Context, q queue, key types.NamespacedName) {
 	recheck, err := c.reconcile(ctx, key)
-	if err != nil {
+	if err = errors.Join(err, c.setStatuses(ctx, key)); err != nil {
 		klog.FromContext(ctx).Error(err, "a policy was not propagated as it should be", "policy", key)
 		q.AddRateLimited(key)
 		return

@@ -6,11 +6,13 @@ import (
 	"sync"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 
 	"github.com/cohort-ocm/cohort/override"
 	"github.com/cohort-ocm/cohort/override/passes"
+	"github.com/cohort-ocm/cohort/rollout"
 )
 
 // controller replicates Policies.
@@ -30,13 +32,16 @@ type controller struct {
 // memory is what the controller keeps of a root policy from one reconcile to the next. All of it may be lost at any time:
 // what must last stands in the objects. A policy is reconciled by one worker at a time, so nothing in it is locked.
 type memory struct {
-	written  written // writes that the cache does not show yet
-	stored   string  // the resourceVersion of the policy itself when the process began
+	written  written             // writes that the cache does not show yet
+	stored   mark                // the write of the policy itself that the cache does not show yet
+	gone     map[string]seenGone // clusters of the record, and whether their ManagedCluster is gone
 	resolved resolved
 	template *template
 	last     *passes.Propagation
 	dropped  bool                 // the API server drops the rollout status of replicas, as OCM's schema of today does
 	told     *override.Resolution // of whose bindings what is ignored was told
+	asked    bool                 // whether the API server keeps rollout strategies
+	warned   bool                 // that the rollout status is dropped
 }
 
 // grace is how long a cluster has to be unbound before its replica is deleted. A scheduler that moves clusters rewrites one
@@ -54,8 +59,8 @@ func (c *controller) reconcile(ctx context.Context, key types.NamespacedName) (t
 		return 0, c.cleanUp(ctx, key)
 	}
 	memory := c.memory(key)
-	if older(root.ResourceVersion, memory.stored) {
-		return gather, nil // no event comes of it, if the policy stays as it was
+	if recheck, err := c.behind(ctx, root, memory); recheck > 0 || err != nil {
+		return recheck, err
 	}
 	if root.err != nil {
 		return 0, c.refuse(root, root.err)
@@ -78,25 +83,44 @@ func (c *controller) reconcile(ctx context.Context, key types.NamespacedName) (t
 		return recheck, err
 	}
 	replicas := c.caches.replicasOf(key)
-	p, err := passes.Propagate(resolution, template.version, reported(replicas), c.now(), passes.RemoveAfter(grace, memory.last))
+	givenUp, err := c.givenUp(ctx, root, memory)
+	if err != nil {
+		return 0, err
+	}
+	p, err := passes.Propagate(resolution, template.version, root.record, reported(replicas), c.now(),
+		rollout.Options{RemoveAfter: metav1.Duration{Duration: grace}, Previous: memory.last.Remembered(), Uncounted: givenUp})
 	if err != nil {
 		return 0, c.refuse(root, err)
 	}
 
-	// 3. Write what has to be written.
+	// 3. Store the record, and read it back.
+	if stored, err := c.store(ctx, root, memory, p.Record); stored || err != nil {
+		return gather, err
+	}
+
+	// 4. Write what has to be written.
 	current, failed := c.carryOut(ctx, root, memory, template, p)
 	if !current {
 		return time.Millisecond, nil // another version is wanted by now
 	}
 
-	// 4. Set the status of the root policy, and tell what is new.
+	// 5. Set the status of the root policy, and tell what is new.
+	c.tellDropped(ctx, root, memory)
 	c.tell(root, memory, resolution, p)
 	if err := errors.Join(failed, c.setStatus(ctx, root, p)); err != nil {
 		return 0, err // tried again within a minute
 	}
 
-	// 5. Come back when an object changes, or then:
-	return p.RecheckAfter, nil
+	// 6. Come back when an object changes, or then:
+	return soon(p), nil
+}
+
+// soon says when to come back by time alone. Nobody tells that the ManagedCluster of a cluster in the record is deleted.
+func soon(p *passes.Propagation) time.Duration {
+	if len(p.Record.Left) > 0 && (p.RecheckAfter == 0 || p.RecheckAfter > patience) {
+		return patience
+	}
+	return p.RecheckAfter
 }
 
 // replica is the replicated policy of a cluster, or nil.

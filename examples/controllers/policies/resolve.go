@@ -50,7 +50,7 @@ func (c *controller) resolve(root *policy, memory *memory) (*override.Resolution
 		}
 		read, known := now.groups[ref.Name]
 		if !known {
-			if read, err = c.readGroups(root.Namespace, ref.Name, before.groups[ref.Name]); err != nil {
+			if read, err = c.readGroups(root.Namespace, ref.Name, before.groups[ref.Name]); err != nil && !root.root.Spec.Disabled {
 				return nil, err
 			}
 			now.groups[ref.Name] = read

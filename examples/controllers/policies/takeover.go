@@ -22,7 +22,7 @@ func (c *controller) takeOver(ctx context.Context) error {
 		return err
 	}
 	for key, version := range roots {
-		c.memory(key).stored = version
+		c.memory(key).stored = mark{resourceVersion: version, since: c.now()}
 	}
 	takeOver := func(replica metav1.Object, m mark) {
 		root, ok := rootOf(replica)

@@ -1,14 +1,19 @@
 package main
 
 import (
+	"context"
+
 	"github.com/prometheus/client_golang/prometheus"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
 
 	"github.com/cohort-ocm/cohort/override"
 	"github.com/cohort-ocm/cohort/override/passes"
 	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
 const (
@@ -86,6 +91,30 @@ func (c *controller) tell(root *policy, memory *memory, resolution *override.Res
 		"Failed": counts.Failed, "TimeOut": counts.TimeOut,
 	} {
 		c.teller.clusters.WithLabelValues(root.Namespace, root.Name, status).Set(float64(n))
+	}
+}
+
+// tellDropped says once of a policy what the API server drops without a word, since its definition of policies lacks the fields of
+// the rollout. Without its strategy a policy is enforced on all clusters at once. The rollout status is shown only.
+func (c *controller) tellDropped(ctx context.Context, root *policy, memory *memory) {
+	if memory.dropped && !memory.warned {
+		c.teller.event(root, warning, "RolloutStatusDropped", "the API server drops status.rolloutStatus: its definition of policies lacks it")
+		memory.warned = true
+	}
+	spec := &root.root.Spec
+	if action, _ := spec.RemediationAction.Known(); memory.asked || spec.Disabled || action == policyv1.Inform || spec.RolloutStrategy.Type != "" {
+		return
+	}
+	patch := []byte(`{"spec": {"rolloutStrategy": {"type": "All"}}}`)
+	answer, err := c.client.Resource(policies).Namespace(root.Namespace).Patch(ctx, root.Name, types.MergePatchType, patch,
+		metav1.PatchOptions{DryRun: []string{metav1.DryRunAll}})
+	if err != nil {
+		return // it is asked at the next look
+	}
+	memory.asked = true
+	if _, kept, _ := unstructured.NestedString(answer.Object, "spec", "rolloutStrategy", "type"); !kept {
+		c.teller.event(root, warning, "RolloutStrategyDropped", "the API server drops spec.rolloutStrategy, since its definition of policies lacks it: "+
+			"the policy is enforced on all clusters at once")
 	}
 }
 

@@ -4,7 +4,9 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"maps"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -13,6 +15,13 @@ import (
 	"github.com/cohort-ocm/cohort/dependency"
 	"github.com/cohort-ocm/cohort/override/passes"
 	"github.com/cohort-ocm/cohort/status/policyv1"
+)
+
+const (
+	// argoAnnotation keeps Argo CD from pruning replicas that have the tracking label of the root policy.
+	argoAnnotation = "argocd.argoproj.io/compare-options"
+	// triggerAnnotation has OCM's propagator look at a root policy again.
+	triggerAnnotation = "policy.open-cluster-management.io/trigger-update"
 )
 
 // template is what is replicated of a policy, and its version. It is made again when the policy or a set changed on
@@ -37,6 +46,12 @@ func (c *controller) template(root *policy, memory *memory) (*template, error) {
 	for _, set := range t.sets {
 		sets[types.NamespacedName{Namespace: set.Namespace, Name: set.Name}] = &set.PolicySet
 	}
+	if root.root.Spec.Disabled { // nothing is replicated, and nothing that is wrong with it matters
+		t.object = &unstructured.Unstructured{Object: map[string]any{}}
+		t.object.SetName(root.Namespace + "." + root.Name)
+		memory.template = &t
+		return &t, nil
+	}
 	var err error
 	if t.object, err = dependency.Replicate(root.raw, root.Namespace, sets); err != nil {
 		return nil, err
@@ -44,9 +59,7 @@ func (c *controller) template(root *policy, memory *memory) (*template, error) {
 	spec := t.object.Object["spec"].(map[string]any)
 	delete(spec, "rolloutStrategy")
 	delete(spec, "remediationAction")
-	annotations := t.object.GetAnnotations()
-	delete(annotations, corev1.LastAppliedConfigAnnotation) // it is about the root policy
-	t.object.SetAnnotations(annotations)
+	setMetadata(t.object)
 	text, err := json.Marshal(spec)
 	if err != nil {
 		return nil, err
@@ -55,6 +68,26 @@ func (c *controller) template(root *policy, memory *memory) (*template, error) {
 	t.version = hex.EncodeToString(sum[:8])
 	memory.template = &t
 	return &t, nil
+}
+
+// setMetadata leaves labels and annotations on a replica that belong there, as OCM's propagator does. A policy whose
+// copyPolicyMetadata is false keeps only those of the policy API. A replica is none of Argo CD's objects, whatever made the policy.
+func setMetadata(object *unstructured.Unstructured) {
+	labels, annotations := object.GetLabels(), object.GetAnnotations()
+	if annotations == nil {
+		annotations = map[string]string{}
+	}
+	if copied, given, _ := unstructured.NestedBool(object.Object, "spec", "copyPolicyMetadata"); given && !copied {
+		foreign := func(name, _ string) bool { return !strings.HasPrefix(name, policies.Group+"/") }
+		maps.DeleteFunc(labels, foreign)
+		maps.DeleteFunc(annotations, foreign)
+	}
+	delete(annotations, corev1.LastAppliedConfigAnnotation) // it is about the root policy
+	delete(annotations, giveUpAnnotation)
+	delete(annotations, triggerAnnotation)
+	annotations[argoAnnotation] = "IgnoreExtraneous"
+	object.SetLabels(labels)
+	object.SetAnnotations(annotations)
 }
 
 // on is the replicated policy of a cluster, as it has to be written.

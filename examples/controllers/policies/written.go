@@ -31,12 +31,22 @@ const patience = 10 * time.Second
 
 // wrote notes the answer to a write. Object is what the API server returned.
 func (w written) wrote(cluster string, object metav1.Object, err error, now time.Time) {
+	if m := w[cluster]; m.wrote(object, err, now) {
+		w[cluster] = m
+	}
+}
+
+// wrote notes the answer to a write, and says whether anything may have been written.
+func (m *mark) wrote(object metav1.Object, err error, now time.Time) bool {
 	switch {
 	case err == nil:
-		w[cluster] = mark{resourceVersion: object.GetResourceVersion(), since: now}
+		*m = mark{resourceVersion: object.GetResourceVersion(), since: now}
 	case !refused(err):
-		w[cluster] = mark{unheard: true, since: now}
+		*m = mark{unheard: true, since: now}
+	default:
+		return false
 	}
+	return true
 }
 
 // deleted notes the answer to a delete of an object with that UID.

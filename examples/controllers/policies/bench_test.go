@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/cohort-ocm/cohort/override/passes"
+	"github.com/cohort-ocm/cohort/rollout"
 	"github.com/cohort-ocm/cohort/status"
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
@@ -51,7 +52,7 @@ func steady(b *testing.B, n int) *hub {
 	h.must(err)
 	resolution, err := h.resolve(root, h.memory(thePolicy))
 	h.must(err)
-	p, err := passes.Propagate(resolution, template.version, nil, h.clock)
+	p, err := passes.Propagate(resolution, template.version, status.Record{}, nil, h.clock, rollout.Options{})
 	h.must(err)
 	for i, cluster := range clusters {
 		action, rolled, compliance := policyv1.Enforce, status.Succeeded, policyv1.Compliant

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"errors"
+	"strings"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -74,5 +76,38 @@ func TestSchemaWithoutRolloutStatus(t *testing.T) {
 	h.wrote("")
 	if n := h.patches - before; n > 1 { // the root's
 		t.Errorf("%d patches", n)
+	}
+}
+
+// A cluster that is in flight with the version before is taken back before another one starts, whatever their names. Where
+// that fails, nobody starts until it is done.
+func TestTakesBackBeforeItStarts(t *testing.T) {
+	h := newHub(t)
+	h.place("prod", "a", "b")
+	h.bind("prod", "prod", itself(), "")
+	h.policy(progressive(1))
+	h.wrote("a: create inform, b: create inform")
+	h.wrote("a: update enforce")
+	h.report(policyv1.Compliant, "a")
+	h.wrote("b: update enforce")
+	h.policy(strings.ReplaceAll(progressive(1), "etcd-encryption", "another"))
+	h.fail = func(write string) (error, bool) {
+		if write == "b: update inform" {
+			return errors.New("connection refused"), false
+		}
+		return nil, true
+	}
+	h.catchUp()
+	if wrote, _, err := h.look(); wrote != "a: update inform" || err == nil {
+		t.Fatalf("wrote %q, %v", wrote, err)
+	}
+	h.catchUp()
+	if wrote, _, err := h.look(); wrote != "" || err == nil {
+		t.Fatalf("wrote %q, %v: a must wait until b is taken back", wrote, err)
+	}
+	h.fail = nil
+	h.catchUp()
+	if _, _, err := h.look(); err != nil || strings.Join(h.inOrder, ", ") != "b: update inform, a: update enforce" {
+		t.Errorf("wrote %q, %v", h.inOrder, err)
 	}
 }

@@ -27,6 +27,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/status"
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
@@ -37,11 +38,14 @@ type hub struct {
 	policies map[string]*unstructured.Unstructured // by namespace/name: what is on the server
 	version  int
 	writes   []string // the controller's, of replicated policies: "a: create inform"
+	inOrder  []string // those of the last look, as they came
 	clock    time.Time
 	reports  int
-	patches  int  // the controller's, of the status
-	lists    int  // the controller's, of Policies
-	drops    bool // the schema has no rolloutStatus
+	patches  int             // the controller's, of the status
+	lists    int             // the controller's, of Policies
+	asked    int             // for ManagedClusters
+	gone     map[string]bool // the ManagedClusters that were deleted
+	drops    bool            // the schema has no field of the rollout
 
 	// fail, if set, is asked before a write of a replicated policy is made. With lost, the write is made all the same.
 	fail func(write string) (err error, lost bool)
@@ -53,6 +57,14 @@ func newHub(t testing.TB) *hub {
 	h := &hub{t: t, policies: map[string]*unstructured.Unstructured{}, clock: time.Date(2026, 1, 2, 10, 0, 0, 0, time.UTC)}
 	client := fake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), map[schema.GroupVersionResource]string{policies: "PolicyList"})
 	client.PrependReactor("*", "policies", h.serve)
+	client.PrependReactor("get", "managedclusters", func(action kubetesting.Action) (bool, runtime.Object, error) {
+		h.asked++
+		name := action.(kubetesting.GetAction).GetName()
+		if h.gone[name] {
+			return true, nil, apierrors.NewNotFound(managedClusters.GroupResource(), name)
+		}
+		return true, &unstructured.Unstructured{Object: map[string]any{}}, nil
+	})
 	h.controller = &controller{client: client, now: func() time.Time { return h.clock }}
 	store := func(indexers cache.Indexers) cache.Indexer {
 		s := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
@@ -108,8 +120,18 @@ func (h *hub) serve(action kubetesting.Action) (bool, runtime.Object, error) {
 		})
 	case kubetesting.PatchActionImpl:
 		stored := h.policies[a.Namespace+"/"+a.Name]
-		if stored == nil || a.Subresource != "status" {
+		if stored == nil {
 			return true, nil, apierrors.NewNotFound(policies.GroupResource(), a.Name)
+		}
+		if len(a.PatchOptions.DryRun) > 0 {
+			answer := stored.DeepCopy()
+			if !h.drops {
+				h.must(unstructured.SetNestedField(answer.Object, "All", "spec", "rolloutStrategy", "type"))
+			}
+			return true, answer, nil
+		}
+		if a.Subresource != "status" {
+			return h.note(stored, a)
 		}
 		text, err := stored.MarshalJSON()
 		h.must(err)
@@ -129,6 +151,36 @@ func (h *hub) serve(action kubetesting.Action) (bool, runtime.Object, error) {
 		})
 	}
 	return false, nil, nil
+}
+
+// note plays the API server where the controller notes something on the root policy.
+func (h *hub) note(stored *unstructured.Unstructured, a kubetesting.PatchActionImpl) (bool, runtime.Object, error) {
+	var asks struct{ Metadata metav1.ObjectMeta }
+	h.must(json.Unmarshal(a.Patch, &asks))
+	if asks.Metadata.ResourceVersion != stored.GetResourceVersion() || asks.Metadata.UID != stored.GetUID() {
+		return true, nil, apierrors.NewConflict(policies.GroupResource(), a.Name, errors.New("it has changed"))
+	}
+	return h.write(a.Name, "note", nil, func() (*unstructured.Unstructured, error) {
+		text, err := stored.MarshalJSON()
+		h.must(err)
+		text, err = jsonpatch.MergePatch(text, a.Patch)
+		h.must(err)
+		next := &unstructured.Unstructured{}
+		h.must(next.UnmarshalJSON(text))
+		return h.store(next), nil
+	})
+}
+
+// recorded is what the root policy has stored of clusters that left: "a TimeOut".
+func (h *hub) recorded() string {
+	h.t.Helper()
+	records, err := status.RecordsOf(h.policies[thePolicy.String()])
+	h.must(err)
+	var all []string
+	for _, left := range records[""].Left {
+		all = append(all, left.Cluster+" "+string(left.Status))
+	}
+	return strings.Join(all, ", ")
 }
 
 func (h *hub) write(cluster, verb string, object *unstructured.Unstructured, do func() (*unstructured.Unstructured, error)) (bool, runtime.Object, error) {
@@ -212,6 +264,7 @@ func (h *hub) catchUp() {
 func (h *hub) look() (wrote string, recheck time.Duration, err error) {
 	h.writes = nil
 	recheck, err = h.reconcile(h.t.Context(), thePolicy)
+	h.inOrder = slices.Clone(h.writes)
 	slices.Sort(h.writes)
 	return strings.Join(h.writes, ", "), recheck, err
 }
@@ -247,6 +300,9 @@ func (h *hub) policy(spec string) {
 	object.SetNamespace(thePolicy.Namespace)
 	object.SetName(thePolicy.Name)
 	object.SetLabels(map[string]string{"team": "platform"})
+	if before := h.policies[thePolicy.String()]; before != nil {
+		object.SetAnnotations(before.GetAnnotations()) // as with kubectl apply
+	}
 	h.store(object)
 }
 
@@ -289,7 +345,7 @@ func (h *hub) place(name string, clusters ...string) {
 	for _, cluster := range clusters {
 		selected = append(selected, &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: cluster}})
 	}
-	groups, err := grouping.Divide(placement, selected)
+	groups, err := grouping.Divide(placement, selected, grouping.Options{})
 	h.must(err)
 	decisions, err := groups.Decisions(placement)
 	h.must(err)

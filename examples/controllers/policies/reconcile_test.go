@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
@@ -89,6 +91,120 @@ policy-templates:
 	h.wrote("")
 	h.set("policies", "base", "one")
 	h.wrote("a: update enforce") // the set is another one
+}
+
+// As OCM's propagator: metadata is copied unless the policy says no, and Argo CD is told to leave replicas alone.
+func TestMetadataOfReplicas(t *testing.T) {
+	for _, test := range []struct{ says, labels, annotations string }{
+		{"", "argo=etcd policy.open-cluster-management.io/set=base team=platform", "argocd.argoproj.io/tracking-id=it policy.open-cluster-management.io/standards=x"},
+		{"copyPolicyMetadata: true\n", "argo=etcd policy.open-cluster-management.io/set=base team=platform", "argocd.argoproj.io/tracking-id=it policy.open-cluster-management.io/standards=x"},
+		{"copyPolicyMetadata: false\n", "policy.open-cluster-management.io/set=base", "policy.open-cluster-management.io/standards=x"},
+	} {
+		h := newHub(t)
+		h.place("prod", "a")
+		h.bind("prod", "prod", itself(), "")
+		h.policy(test.says + "remediationAction: inform\n" + templates)
+		root := h.policies[thePolicy.String()].DeepCopy()
+		root.SetLabels(map[string]string{"team": "platform", "argo": "etcd", "policy.open-cluster-management.io/set": "base"})
+		root.SetAnnotations(map[string]string{"argocd.argoproj.io/tracking-id": "it", "policy.open-cluster-management.io/standards": "x",
+			"policy.open-cluster-management.io/trigger-update": "1", "kubectl.kubernetes.io/last-applied-configuration": "{}"})
+		h.store(root)
+		h.wrote("a: create inform")
+		own := func(name string) bool {
+			return strings.HasPrefix(name, "cohort.") || name == rootLabel || name == clusterLabel || name == clusterNamespaceLabel
+		}
+		text := func(of map[string]string) string {
+			var all []string
+			for name, value := range of {
+				if !own(name) {
+					all = append(all, name+"="+value)
+				}
+			}
+			slices.Sort(all)
+			return strings.Join(all, " ")
+		}
+		if got := text(h.replica("a").GetLabels()); got != test.labels {
+			t.Errorf("%q: labels %s", test.says, got)
+		}
+		if got, want := text(h.replica("a").GetAnnotations()), "argocd.argoproj.io/compare-options=IgnoreExtraneous "+test.annotations; got != want {
+			t.Errorf("%q: annotations %s", test.says, got)
+		}
+	}
+}
+
+// A status that OCM's propagator wrote is read, and one that nobody can read refuses nothing: it is written anew.
+func TestStatusOfOthers(t *testing.T) {
+	for _, placement := range []any{
+		map[string]any{"placementBinding": "old", "exclusions": []any{map[string]any{"clusterName": "c3"}}},
+		map[string]any{"placementBinding": "old", "exclusions": []any{"c3"}},
+		"unreadable",
+	} {
+		h := newHub(t)
+		h.place("prod", "a")
+		h.bind("prod", "prod", itself(), "")
+		h.policy("remediationAction: inform\n" + templates)
+		root := h.policies[thePolicy.String()]
+		root.Object["status"] = map[string]any{"compliant": "Compliant", "placement": []any{placement}, "status": []any{
+			map[string]any{"clustername": "c3", "compliant": "Compliant", "remainingBindings": []any{map[string]any{"placementBinding": "old"}}}}}
+		h.store(root)
+		h.wrote("a: create inform")
+		if got := h.status(); got != "Progressing: a Progressing" {
+			t.Errorf("%v: %s", placement, got)
+		}
+	}
+}
+
+// Nothing that is wrong with a policy keeps it from being disabled: neither its spec, nor its annotations, nor its bindings.
+func TestDisabledWhateverIsWrong(t *testing.T) {
+	h := newHub(t)
+	h.place("prod", "a")
+	h.bind("prod", "prod", itself(), "")
+	h.policy("remediationAction: inform\n" + templates)
+	h.wrote("a: create inform")
+	h.bind("wrong", "prod", itself(), "{subFilter: odd}")
+	h.policy("disabled: true\nremediationAction: odd\npolicy-templates: odd\n")
+	root := h.policies[thePolicy.String()].DeepCopy()
+	root.SetAnnotations(map[string]string{"cohort.open-cluster-management.io/left": "odd"})
+	h.store(root)
+	h.wrote("a: delete")
+	placements, _, _ := unstructured.NestedSlice(h.policies[thePolicy.String()].Object, "status", "placement")
+	if len(placements) != 2 {
+		t.Errorf("a disabled policy is bound by %v", placements) // its PolicySets read that
+	}
+}
+
+// Where the API server drops the fields of the rollout, an event says once what that means.
+func TestDroppedFieldsAreTold(t *testing.T) {
+	for _, test := range []struct {
+		why, spec string
+		drops     bool
+		want      string
+	}{
+		{"enforced everywhere, and nobody said why", "remediationAction: enforce\n", true, "RolloutStatusDropped RolloutStrategyDropped"},
+		{"templates may enforce", "", true, "RolloutStatusDropped RolloutStrategyDropped"},
+		{"inform needs no strategy", "remediationAction: inform\n", true, "RolloutStatusDropped"},
+		{"nothing is dropped", "remediationAction: enforce\n", false, ""},
+	} {
+		h := newHub(t)
+		h.drops = test.drops
+		h.place("prod", "a")
+		h.bind("prod", "prod", itself(), "")
+		h.policy(test.spec + templates)
+		var told []string
+		for range 3 {
+			h.catchUp()
+			_, _, err := h.look()
+			h.must(err)
+			for _, event := range h.events() {
+				if words := strings.Fields(event); strings.HasSuffix(words[1], "Dropped") {
+					told = append(told, words[1])
+				}
+			}
+		}
+		if got := strings.Join(told, " "); got != test.want {
+			t.Errorf("%s: told %q, want %q", test.why, got, test.want)
+		}
+	}
 }
 
 // Selective enforcement: the policy informs on all clusters, and a sub filter enforces it on some.

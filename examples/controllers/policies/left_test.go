@@ -1,0 +1,159 @@
+package main
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/cohort-ocm/cohort/status/policyv1"
+)
+
+// leaving is a hub on which a is enforced and has not answered, and which has just dropped it. The record is not stored yet.
+func leaving(t *testing.T) *hub {
+	h := newHub(t)
+	h.place("prod", "a", "b")
+	h.bind("prod", "prod", itself(), "")
+	h.policy(progressive(1))
+	h.wrote("a: create inform, b: create inform")
+	h.wrote("a: update enforce")
+	h.wrote("")
+	h.place("prod", "b")
+	return h
+}
+
+// annotate sets an annotation of the root policy, as a user does.
+func (h *hub) annotate(name, value string) {
+	root := h.policies[thePolicy.String()].DeepCopy()
+	annotations := root.GetAnnotations()
+	if annotations == nil {
+		annotations = map[string]string{}
+	}
+	annotations[name] = value
+	root.SetAnnotations(annotations)
+	h.store(root)
+}
+
+// What a cluster that left still has to tell is recorded in the root policy, and read back, before its replica is deleted. It keeps its
+// slot until a person gives it up.
+func TestClusterThatLeftCountsUntilItIsGivenUp(t *testing.T) {
+	h := leaving(t)
+	h.wrote("etcd: note")
+	h.clock = h.clock.Add(grace)
+	if wrote, recheck, err := h.look(); wrote != "" || recheck != gather || err != nil {
+		t.Fatalf("by an old cache it wrote %q, %v, %v", wrote, recheck, err)
+	}
+	h.wrote("") // the grace begins when the groups are seen without it
+	h.clock = h.clock.Add(grace)
+	h.wrote("a: delete")
+	for range 2 {
+		h.catchUp()
+		if wrote, recheck, err := h.look(); wrote != "" || recheck != patience || err != nil { // for the ManagedCluster
+			t.Fatalf("wrote %q, %v, %v", wrote, recheck, err)
+		}
+		if got := h.recorded(); got != "a Progressing" {
+			t.Errorf("recorded %q", got)
+		}
+		if got := h.status(); got != "Progressing: a Progressing, b ToApply" {
+			t.Error(got)
+		}
+		h.clock = h.clock.Add(patience)
+		h.restart()
+	}
+	h.annotate(giveUpAnnotation, "x, a")
+	h.wrote("etcd: note")
+	h.wrote("b: update enforce")
+	if got := h.recorded(); got != "" {
+		t.Errorf("recorded %q", got)
+	}
+}
+
+// A cluster whose ManagedCluster was deleted is given up. Nobody tells of that, so the controller looks again.
+func TestClusterWhoseManagedClusterIsGoneIsGivenUp(t *testing.T) {
+	h := leaving(t)
+	h.wrote("etcd: note")
+	h.wrote("")
+	asked := h.asked
+	if _, recheck, err := h.look(); recheck == 0 || recheck > patience || err != nil || h.asked != asked {
+		t.Errorf("looks again after %v, %v, and has asked %d times", recheck, err, h.asked)
+	}
+	h.gone = map[string]bool{"a": true}
+	h.clock = h.clock.Add(patience)
+	h.wrote("etcd: note")
+	h.wrote("a: delete, b: update enforce")
+}
+
+// Users write the root policy as well. Nothing of theirs is lost, and no replica is deleted before the record is stored.
+func TestRootThatAUserWritesMeanwhile(t *testing.T) {
+	h := leaving(t)
+	h.catchUp()
+	h.annotate("team", "platform")
+	if wrote, _, err := h.look(); wrote != "" || err == nil {
+		t.Fatalf("wrote %q, %v", wrote, err)
+	}
+	h.wrote("etcd: note")
+	if got := h.policies[thePolicy.String()].GetAnnotations()["team"]; got != "platform" || h.recorded() != "a Progressing" {
+		t.Errorf("team %q, recorded %q", got, h.recorded())
+	}
+}
+
+// Where the answer to the record is lost, the API server is asked. A controller that dies before the delete forgets nothing.
+func TestAnswerToTheRecordIsLost(t *testing.T) {
+	h := leaving(t)
+	h.catchUp()
+	h.fail = func(string) (error, bool) { return errors.New("connection reset"), true }
+	if wrote, _, err := h.look(); wrote != "etcd: note" || err == nil {
+		t.Fatalf("wrote %q, %v", wrote, err)
+	}
+	h.fail = nil
+	if wrote, recheck, err := h.look(); wrote != "" || recheck != gather || err != nil {
+		t.Errorf("by an old cache it wrote %q, %v, %v", wrote, recheck, err)
+	}
+	h.wrote("")
+	h.restart()
+	h.wrote("")
+	h.clock = h.clock.Add(grace)
+	h.wrote("a: delete")
+	h.wrote("")
+	if got := h.recorded(); got != "a Progressing" {
+		t.Errorf("recorded %q", got)
+	}
+}
+
+// The record is of one version, and no replica gets it, nor the names that were given up.
+func TestRecordIsOfTheRootAlone(t *testing.T) {
+	h := newHub(t)
+	h.place("prod", "a", "b")
+	h.bind("prod", "prod", itself(), "")
+	h.policy("copyPolicyMetadata: true\n" + progressive(1))
+	h.annotate("owner", "platform")
+	h.annotate(giveUpAnnotation, "x")
+	h.wrote("a: create inform, b: create inform")
+	h.wrote("a: update enforce")
+	h.place("prod", "b")
+	h.wrote("etcd: note")
+	h.policy("copyPolicyMetadata: true\n" + strings.ReplaceAll(progressive(1), "etcd-encryption", "another"))
+	h.wrote("etcd: note")
+	h.wrote("b: update inform")
+	for name := range h.replica("b").GetAnnotations() {
+		if name == giveUpAnnotation || name == "cohort.open-cluster-management.io/left" {
+			t.Errorf("a replica has %s", name)
+		}
+	}
+	if h.replica("b").GetAnnotations()["policy.open-cluster-management.io/owner"] == "" && h.replica("b").GetAnnotations()["owner"] == "" {
+		t.Errorf("a replica has only %v", h.replica("b").GetAnnotations())
+	}
+	h.wrote("b: update enforce")
+}
+
+// A record that cannot be read is no empty record: nothing goes on until a person has seen to it.
+func TestRecordThatCannotBeRead(t *testing.T) {
+	h := leaving(t)
+	h.report(policyv1.NonCompliant, "a")
+	h.annotate("cohort.open-cluster-management.io/left", "{")
+	h.wrote("")
+	if told := h.events(); len(told) == 0 || !strings.HasPrefix(told[len(told)-1], "Warning Invalid metadata.annotations") {
+		t.Errorf("told %q", told)
+	}
+	h.annotate("cohort.open-cluster-management.io/left", "{}")
+	h.wrote("etcd: note")
+}

@@ -1,0 +1,161 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"sync"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/tools/cache"
+
+	proof "github.com/cohort-ocm/cohort/internal/apiserver/hub"
+)
+
+// outsideDuties are those that can be tampered with from outside: the controller itself has no switches.
+var outsideDuties = map[proof.Duty][]proof.Invariant{
+	proof.DutyRecord:     proof.TrialDuties[proof.DutyRecord],
+	proof.DutyReadBack:   proof.TrialDuties[proof.DutyReadBack],
+	proof.DutyPassRecord: append(proof.TrialDuties[proof.DutyPromptly], proof.TrialDuties[proof.DutyPassRecord]...),
+	proof.DutyGivenUp:    proof.TrialDuties[proof.DutyGivenUp],
+	proof.DutyPromptly:   proof.TrialDuties[proof.DutyPromptly],
+	proof.DutyTakeBack:   proof.TrialDuties[proof.DutyTakeBack],
+}
+
+// saboteur has a process ignore a duty: what it reads and what it writes goes through here.
+type saboteur struct {
+	process *proof.Process
+
+	mu       sync.Mutex
+	believed map[string]string // annotations of the root that were written in the process's belief only
+	late     string            // the cluster that is taken back only after the next start
+}
+
+// is says whether an object is the root policy.
+func (s *saboteur) is(namespace, name string) bool {
+	return s.process.Set.Namespace == namespace && s.process.Set.Name == name
+}
+
+// keep reads the root policy without what the process is to ignore, or with what it only believes to have written.
+func (s *saboteur) keep(keep cache.TransformFunc) cache.TransformFunc {
+	return func(object any) (any, error) {
+		u, ok := object.(*unstructured.Unstructured)
+		if !ok || !s.is(u.GetNamespace(), u.GetName()) {
+			return keep(object)
+		}
+		annotations := maps.Clone(u.GetAnnotations())
+		given, gave := annotations[givenUpAnnotation]
+		switch s.process.Ignored {
+		case proof.DutyPassRecord:
+			annotations = map[string]string{}
+			if gave {
+				annotations[givenUpAnnotation] = given
+			}
+		case proof.DutyGivenUp:
+			delete(annotations, givenUpAnnotation)
+		case proof.DutyRecord, proof.DutyReadBack:
+			s.mu.Lock()
+			if annotations == nil {
+				annotations = map[string]string{}
+			}
+			maps.Copy(annotations, s.believed)
+			s.mu.Unlock()
+		default:
+			return keep(object)
+		}
+		u.SetAnnotations(annotations)
+		return keep(u)
+	}
+}
+
+// sabotaged is a client that writes something else than it is told.
+type sabotaged struct {
+	dynamic.Interface
+	by *saboteur
+}
+
+func (c sabotaged) Resource(r schema.GroupVersionResource) dynamic.NamespaceableResourceInterface {
+	if c.by.process.Ignored == "" {
+		return c.Interface.Resource(r)
+	}
+	return sabotagedResource{c.Interface.Resource(r), c.by}
+}
+
+type sabotagedResource struct {
+	dynamic.NamespaceableResourceInterface
+	by *saboteur
+}
+
+func (r sabotagedResource) Namespace(namespace string) dynamic.ResourceInterface {
+	return sabotagedNamespace{r.NamespaceableResourceInterface.Namespace(namespace), r.by, namespace}
+}
+
+type sabotagedNamespace struct {
+	dynamic.ResourceInterface
+	by        *saboteur
+	namespace string
+}
+
+// Patch lets the process believe that it has written the root's annotations.
+func (n sabotagedNamespace) Patch(ctx context.Context, name string, kind types.PatchType, data []byte, o metav1.PatchOptions, sub ...string) (*unstructured.Unstructured, error) {
+	ignored := n.by.process.Ignored
+	if !n.by.is(n.namespace, name) || len(sub) > 0 || ignored != proof.DutyRecord && ignored != proof.DutyReadBack {
+		return n.ResourceInterface.Patch(ctx, name, kind, data, o, sub...)
+	}
+	var patch struct {
+		Metadata struct{ Annotations map[string]string }
+	}
+	if err := json.Unmarshal(data, &patch); err != nil {
+		return nil, err
+	}
+	return n.believe(ctx, name, patch.Metadata.Annotations)
+}
+
+func (n sabotagedNamespace) believe(ctx context.Context, name string, annotations map[string]string) (*unstructured.Unstructured, error) {
+	n.by.mu.Lock()
+	n.by.believed = maps.Clone(annotations)
+	n.by.mu.Unlock()
+	u, err := n.Get(ctx, name, metav1.GetOptions{})
+	if err == nil { // an event, so that it is read again
+		u, err = n.ResourceInterface.Patch(ctx, name, types.MergePatchType, []byte(`{"metadata": {"labels": {"sabotage": "v`+u.GetResourceVersion()+`"}}}`), metav1.PatchOptions{})
+	}
+	return u, err
+}
+
+// Update takes an enforced replica back only after the next start.
+func (n sabotagedNamespace) Update(ctx context.Context, u *unstructured.Unstructured, o metav1.UpdateOptions, sub ...string) (*unstructured.Unstructured, error) {
+	ignored := n.by.process.Ignored
+	if n.by.is(n.namespace, u.GetName()) && len(sub) == 0 && (ignored == proof.DutyRecord || ignored == proof.DutyReadBack) {
+		return n.believe(ctx, u.GetName(), u.GetAnnotations())
+	}
+	if ignored != proof.DutyTakeBack || n.by.is(n.namespace, u.GetName()) || len(sub) > 0 {
+		return n.ResourceInterface.Update(ctx, u, o, sub...)
+	}
+	action, _, _ := unstructured.NestedString(u.Object, "spec", "remediationAction")
+	if action == "inform" {
+		stored, err := n.Get(ctx, u.GetName(), metav1.GetOptions{})
+		if err != nil {
+			return nil, err
+		}
+		if had, _, _ := unstructured.NestedString(stored.Object, "spec", "remediationAction"); had == "enforce" && (n.by.late == "" || n.by.late == n.namespace) {
+			n.by.late = n.namespace
+			return stored, nil
+		}
+		return n.ResourceInterface.Update(ctx, u, o)
+	}
+	written, err := n.ResourceInterface.Update(ctx, u, o)
+	n.by.late = ""
+	return written, err
+}
+
+// Delete leaves what is enforced.
+func (n sabotagedNamespace) Delete(ctx context.Context, name string, o metav1.DeleteOptions, sub ...string) error {
+	if n.by.process.Ignored == proof.DutyPromptly {
+		return nil
+	}
+	return n.ResourceInterface.Delete(ctx, name, o, sub...)
+}

@@ -26,6 +26,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/internal/apiserver"
 	"github.com/cohort-ocm/cohort/status"
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
@@ -89,6 +90,72 @@ func TestPoliciesLeaders(t *testing.T) {
 	t.Logf("%d events, %d times another leader, at most %d of %d in flight", f.events, f.leaders.takeovers, f.most, f.limit)
 }
 
+// TestPoliciesAsPublished runs the program under the policy API as OCM publishes it, to which no field is added: a policy
+// reaches its clusters, its status says how they stand, and one that cannot be carried out is refused with an event.
+func TestPoliciesAsPublished(t *testing.T) {
+	t.Parallel()
+	f := newPoliciesOn(t, []string{"-as-published"})
+	f.apply("placementbindings", `{placementRef: {apiGroup: cluster.open-cluster-management.io, kind: Placement, name: all}, subjects: [{apiGroup: policy.open-cluster-management.io, kind: PolicySet, name: base}]}`)
+	f.apply("policysets", `{spec: {policies: [etcd, `+longName+`]}}`)
+	f.place()
+	const inform = `{spec: {disabled: false, remediationAction: inform, policy-templates: [{objectDefinition: {apiVersion: policy.open-cluster-management.io/v1, kind: ConfigurationPolicy, metadata: {name: one}}}]}}`
+	f.apply("policies", inform)
+	f.until("the root policy says that all clusters have reported", func() bool {
+		st := f.root()
+		return len(st.Status) == 20 && st.ComplianceState == policyv1.NonCompliant && f.count("one", "inform") == 20 &&
+			!slices.ContainsFunc(st.Status, func(c status.PolicyClusterStatus) bool { return c.ComplianceState != policyv1.NonCompliant }) &&
+			len(st.Placement) == 1 && st.Placement[0].PolicySet == "base" && st.Placement[0].Placement == "all"
+	})
+	f.until("the set says so, too", func() bool {
+		set, err := f.client.Resource(resource("policysets")).Namespace("policies").Get(t.Context(), "base", metav1.GetOptions{})
+		f.must(err)
+		of, _, _ := unstructured.NestedString(set.Object, "status", "compliant")
+		message, _, _ := unstructured.NestedString(set.Object, "status", "statusMessage")
+		return of == "NonCompliant" && message == "Deleted policies: "+longName
+	})
+	f.limit = 20 // the strategy is dropped
+	f.apply("policies", policyOf("one", "{type: Progressive, progressive: {maxConcurrency: 1}}"))
+	f.until("an event says that the strategy is dropped", func() bool { return f.told("RolloutStrategyDropped", "etcd") })
+	f.applyAs(longName, "policies", inform)
+	f.until("an event says why a policy is refused", func() bool { return f.told("Invalid", longName) })
+}
+
+// longName is too long for a policy: its replicas need it as a label, together with the namespace.
+var longName = strings.Repeat("n", 60)
+
+// told says whether an event has a reason and is about an object.
+func (f *policies) told(reason, name string) bool {
+	f.t.Helper()
+	events, err := f.client.Resource(schema.GroupVersionResource{Group: "events.k8s.io", Version: "v1", Resource: "events"}).List(f.t.Context(), metav1.ListOptions{})
+	f.must(err)
+	return slices.ContainsFunc(events.Items, func(e unstructured.Unstructured) bool {
+		about, _, _ := unstructured.NestedString(e.Object, "regarding", "name")
+		return e.Object["reason"] == reason && about == name
+	})
+}
+
+// TestPoliciesExclusions has a set exclude a cluster. Its replica goes, and the root's status has the exclusion in the form of
+// OCM's API, which the API server checks. A cluster that another binding binds all the same keeps its replica.
+func TestPoliciesExclusions(t *testing.T) {
+	t.Parallel()
+	f := newPolicies(t)
+	f.apply("placementbindings", `{placementRef: {apiGroup: cluster.open-cluster-management.io, kind: Placement, name: all}, subjects: [{apiGroup: policy.open-cluster-management.io, kind: PolicySet, name: base}]}`)
+	f.applyAs("set", "policysets", `{spec: {policies: [etcd], exclusions: [{policyName: etcd, clusterNames: [canary-0]}]}}`)
+	f.apply("policysets", `{spec: {policies: [etcd], exclusions: [{policyName: etcd, clusterNames: [canary-0, canary-1]}]}}`)
+	f.applyAs("direct", "placementbindings", `{placementRef: {apiGroup: cluster.open-cluster-management.io, kind: Placement, name: all}, subjects: [{apiGroup: policy.open-cluster-management.io, kind: PolicySet, name: set}]}`)
+	f.place()
+	f.apply("policies", `{spec: {disabled: false, remediationAction: inform, policy-templates: [{objectDefinition: {apiVersion: policy.open-cluster-management.io/v1, kind: ConfigurationPolicy, metadata: {name: one}}}]}}`)
+	f.until("the root policy says who is excluded, and who is bound all the same", func() bool {
+		st := f.root()
+		if len(st.Status) != 19 || len(st.Placement) != 2 || f.count("one", "inform") != 19 {
+			return false
+		}
+		of := st.Status[0]
+		return of.ClusterName == "canary-1" && len(of.RemainingBindings) == 1 && of.RemainingBindings[0].PlacementBinding == "direct" &&
+			slices.Equal(st.Placement[0].Exclusions, []status.PolicyDecision{{ClusterName: "canary-0"}, {ClusterName: "canary-1"}})
+	})
+}
+
 func policyYAML(text string) string {
 	return policyOf(text, "{type: ProgressivePerGroup, progressivePerGroup: {}}")
 }
@@ -130,8 +197,18 @@ type policies struct {
 
 func newPolicies(t *testing.T, args ...string) *policies {
 	t.Helper()
+	return newPoliciesOn(t, nil, args...)
+}
+
+// newPoliciesOn starts the API server and the program with arguments. The policy API has what the enhancement adds, unless the
+// arguments say otherwise.
+func newPoliciesOn(t *testing.T, hub []string, args ...string) *policies {
+	t.Helper()
+	if _, err := apiserver.PolicyDefinitions(t.TempDir()); err != nil {
+		t.Skip("the policy API is not at hand: ", err)
+	}
 	kubeconfig := filepath.Join(t.TempDir(), "hub.kubeconfig")
-	run(t, program(t, "apiserver"), "-kubeconfig", kubeconfig)
+	run(t, program(t, "apiserver"), append(hub, "-kubeconfig", kubeconfig)...)
 	f := &policies{
 		t: t, replicas: map[string]*unstructured.Unstructured{}, informed: map[string]bool{},
 		failing: map[string]bool{}, answered: map[string]int64{}, made: map[string]bool{},
@@ -191,8 +268,12 @@ func (f *policies) must(err error) {
 // apply creates an object of the policy API, given as YAML, or replaces what is there.
 func (f *policies) apply(of, text string) {
 	f.t.Helper()
+	f.applyAs(map[string]string{"policies": "etcd", "policysets": "base", "placementbindings": "all"}[of], of, text)
+}
+
+func (f *policies) applyAs(name, of, text string) {
+	f.t.Helper()
 	kind := map[string]string{"policies": "Policy", "policysets": "PolicySet", "placementbindings": "PlacementBinding"}[of]
-	name := map[string]string{"policies": "etcd", "policysets": "base", "placementbindings": "all"}[of]
 	content := map[string]any{}
 	f.must(yaml.Unmarshal([]byte(text), &content))
 	object := &unstructured.Unstructured{Object: content}
@@ -229,7 +310,7 @@ func (f *policies) place() {
 	api := f.clusters.ClusterV1beta1()
 	placement, err := api.Placements("policies").Create(ctx, placement, metav1.CreateOptions{})
 	f.must(err)
-	f.groups, err = grouping.Divide(placement, selected)
+	f.groups, err = grouping.Divide(placement, selected, grouping.Options{})
 	f.must(err)
 	decisions, err := f.groups.Decisions(placement)
 	f.must(err)

@@ -183,7 +183,7 @@ func (h *hub) place(name string, clusters ...string) {
 	for _, cluster := range clusters {
 		selected = append(selected, &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: cluster}})
 	}
-	groups, err := grouping.Divide(placement, selected)
+	groups, err := grouping.Divide(placement, selected, grouping.Options{})
 	h.must(err)
 	decisions, err := groups.Decisions(placement)
 	h.must(err)

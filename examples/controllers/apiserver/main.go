@@ -3,7 +3,8 @@
 //
 //	go run ./apiserver -kubeconfig hub.kubeconfig
 //
-// It runs until it is interrupted. What was in it is gone then.
+// The policy API is the published one of OCM, and what the enhancement adds: the rolloutStrategy and the rolloutStatus of
+// Policies. With -as-published nothing is added. It runs until it is interrupted. What was in it is gone then.
 package main
 
 import (
@@ -26,27 +27,27 @@ import (
 	"github.com/cohort-ocm/cohort/internal/apiserver"
 )
 
-// others are definitions that OCM's API module does not have: the policy API's, which keep all fields and check few,
-// and leases.
+// others are definitions of what a hub has built in: leases and events.
 //
 //go:embed crds
 var others embed.FS
 
 func main() {
 	kubeconfig := flag.String("kubeconfig", "hub.kubeconfig", "the file to write when the server is ready")
+	published := flag.Bool("as-published", false, "add no field to OCM's policy API: policies cannot be rolled out then")
 	flag.Parse()
 	klog.LogToStderr(false)
 	klog.SetOutput(io.Discard) // the server is talkative
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := serve(ctx, *kubeconfig); err != nil {
+	if err := serve(ctx, *kubeconfig, *published); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-func serve(ctx context.Context, kubeconfig string) error {
+func serve(ctx context.Context, kubeconfig string, published bool) error {
 	dir, err := os.MkdirTemp("", "apiserver")
 	if err != nil {
 		return err
@@ -67,9 +68,18 @@ func serve(ctx context.Context, kubeconfig string) error {
 	if err := os.CopyFS(dir, others); err != nil {
 		return err
 	}
-	for _, name := range []string{"policies", "policysets", "placementbindings", "leases"} {
+	for _, name := range []string{"leases", "events"} {
 		definitions = append(definitions, filepath.Join(dir, "crds", name+".yaml"))
 	}
+	fields := []apiserver.PolicyFields{apiserver.RolloutStrategy, apiserver.RolloutStatus, apiserver.Exclusions}
+	if published {
+		fields = nil
+	}
+	policyAPI, err := apiserver.PolicyDefinitions(dir, fields...)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "no policy API:", err) // the other controllers need none
+	}
+	definitions = append(definitions, policyAPI...)
 	server, err := apiserver.Start(dir, definitions...)
 	if err != nil {
 		return err

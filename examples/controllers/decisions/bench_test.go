@@ -50,7 +50,7 @@ func steady(b *testing.B, n int) *hub {
 		h.must(h.caches.clusters.Add(cluster))
 	}
 	placement := h.placement()
-	groups, err := grouping.Divide(placement, clusters)
+	groups, err := grouping.Divide(placement, clusters, grouping.Options{})
 	h.must(err)
 	decisions, err := groups.Decisions(placement)
 	h.must(err)

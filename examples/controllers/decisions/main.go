@@ -38,7 +38,7 @@ func main() {
 	ctrl.SetLogger(zap.New())
 	c := &controller{
 		now: time.Now, parallel: *parallel,
-		strategy: decisionupdate.UpdateStrategy{Type: decisionupdate.UpdateStrategyType(*strategy)},
+		strategy: decisionupdate.UpdateStrategy{Type: decisionupdate.UpdateStrategyType(*strategy), MaxSteps: 10},
 	}
 	if errs := decisionupdate.Validate(c.strategy, field.NewPath("update-strategy")); len(errs) > 0 {
 		exit(errs.ToAggregate())

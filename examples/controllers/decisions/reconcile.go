@@ -49,7 +49,7 @@ func (c *controller) Reconcile(ctx context.Context, request reconcile.Request) (
 		return reconcile.Result{RequeueAfter: gather}, nil // not everything is an event
 	}
 	placement := c.caches.placement(request.NamespacedName)
-	if placement == nil || !placement.DeletionTimestamp.IsZero() {
+	if placement == nil || !placement.DeletionTimestamp.IsZero() || placement.Annotations[clusterv1beta1.PlacementDisableAnnotation] == "true" {
 		c.forget(request.NamespacedName)
 		return reconcile.Result{}, nil
 	}
@@ -79,7 +79,7 @@ func (c *controller) Reconcile(ctx context.Context, request reconcile.Request) (
 	if err != nil {
 		return c.refuse(ctx, placement, memory, err)
 	}
-	groups, err := grouping.Divide(placement, choice.clusters, grouping.Previous(before))
+	groups, err := grouping.Divide(placement, choice.clusters, grouping.Options{Previous: before})
 	if err != nil {
 		return c.refuse(ctx, placement, memory, err)
 	}
@@ -89,7 +89,7 @@ func (c *controller) Reconcile(ctx context.Context, request reconcile.Request) (
 	}
 
 	// 3. Find out what has to be written. 4. Log what readers may see on the way. 5. Carry it out.
-	update, err := decisionupdate.Diff(stored, desired, c.strategy, decisionupdate.MaxSteps(10))
+	update, err := decisionupdate.Diff(stored, desired, c.strategy)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
@@ -121,9 +121,6 @@ func (c *controller) refuse(ctx context.Context, placement *clusterv1beta1.Place
 func logDoubts(ctx context.Context, update decisionupdate.Update) {
 	for _, m := range update.Misplaced {
 		log.FromContext(ctx).Info("clusters may be seen in a wrong group", "misplaced", m.String())
-	}
-	for _, o := range update.OverLimit() {
-		log.FromContext(ctx).Info("an object has more than 100 clusters for a while", "object", o.Object, "clusters", o.Clusters)
 	}
 }
 

@@ -106,6 +106,19 @@ func TestNoClusterIsAbsent(t *testing.T) {
 	}
 }
 
+// A Placement whose annotation says that another controller writes its decisions is left alone, and so is its status.
+func TestLeavesAloneWhatItDoesNotSchedule(t *testing.T) {
+	h := newHub(t)
+	h.join("all", []string{"a", "b"})
+	h.place(groupsOf(1))
+	h.wrote("create 1, fill 1, create 2, fill 2")
+	placement := h.placement()
+	placement.Annotations = map[string]string{clusterv1beta1.PlacementDisableAnnotation: "true"}
+	h.must(h.server.Update(t.Context(), placement))
+	h.join("all", []string{"c"})
+	h.wrote("")
+}
+
 // The cache does not show the writes yet: nothing is made of it.
 func TestWaitsUntilTheCacheShowsItsWrites(t *testing.T) {
 	h := newHub(t)

@@ -1,0 +1,197 @@
+package inventory_test
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	"pgregory.net/rapid"
+	sig "sigs.k8s.io/cluster-inventory-api/apis/v1alpha1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+
+	"github.com/cohort-ocm/cohort/decisionupdate"
+	"github.com/cohort-ocm/cohort/decisionupdate/mirror"
+	"github.com/cohort-ocm/cohort/examples/inventory"
+	"github.com/cohort-ocm/cohort/grouping"
+)
+
+type ocm = clusterv1beta1.PlacementDecision
+
+var convention = inventory.Convention{Profiles: "fleet", Scheduler: "cohort"}
+
+// object is OCM's object of the placement web, as "name group: clusters".
+func object(line string) *ocm {
+	head, clusters, _ := strings.Cut(line, ":")
+	name, group, _ := strings.Cut(head, " ")
+	o := &ocm{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, Labels: map[string]string{
+		clusterv1beta1.PlacementLabel: "web", clusterv1beta1.DecisionGroupIndexLabel: group,
+	}}}
+	for _, c := range strings.Fields(clusters) {
+		o.Status.Decisions = append(o.Status.Decisions, clusterv1beta1.ClusterDecision{ClusterName: c, Reason: "for " + c})
+	}
+	return o
+}
+
+func objects(lines ...string) []*ocm {
+	var all []*ocm
+	for _, line := range lines {
+		all = append(all, object(line))
+	}
+	return all
+}
+
+// What OCM's objects and slices both have survives both ways, in any order.
+func TestRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		o := object(fmt.Sprintf("web-decision-%d %d:", rapid.IntRange(1, 9).Draw(t, "n"), rapid.IntRange(0, 9).Draw(t, "group")))
+		o.UID, o.ResourceVersion = "u", "7"
+		o.Labels[sig.DecisionKeyLabel] = "web"
+		o.Annotations = rapid.MapOf(rapid.StringMatching("[a-z]+"), rapid.String()).Draw(t, "annotations")
+		if len(o.Annotations) == 0 {
+			o.Annotations = nil
+		}
+		for range rapid.IntRange(0, 5).Draw(t, "clusters") {
+			o.Status.Decisions = append(o.Status.Decisions, clusterv1beta1.ClusterDecision{
+				ClusterName: rapid.StringMatching("([a-z]+/)?[a-z]{1,5}").Draw(t, "cluster"), Reason: rapid.String().Draw(t, "reason")})
+		}
+		for i := range o.Status.Decisions { // a cluster in the convention's own namespace has no prefix
+			name := &o.Status.Decisions[i].ClusterName
+			*name = strings.TrimPrefix(*name, "fleet/")
+		}
+		s := inventory.FromOCM(convention, o)
+		if back := inventory.ToOCM(convention, s)[0]; !equality.Semantic.DeepEqual(o, back) {
+			t.Fatalf("from OCM and back: %v, was %v", back, o)
+		}
+		if again := inventory.FromOCM(convention, inventory.ToOCM(convention, s)[0]); !equality.Semantic.DeepEqual(s, again) {
+			t.Fatalf("from a slice and back: %v, was %v", again, s)
+		}
+	})
+}
+
+// The index counts slices, and not groups.
+func TestIndexesCountSlices(t *testing.T) {
+	var got []string
+	for _, o := range inventory.Label(objects("web-decision-10 0: a", "web-decision-2 0: b", "web-decision-1 1: c")) {
+		got = append(got, o.Name+" "+o.Labels[sig.DecisionIndexLabel]+" "+o.Labels[sig.DecisionKeyLabel])
+	}
+	if want := "[web-decision-2 0 web web-decision-10 1 web web-decision-1 2 web]"; fmt.Sprint(got) != want {
+		t.Errorf("got %v, want %s", got, want)
+	}
+}
+
+func slicesOf(all []*ocm) []*sig.PlacementDecision {
+	var decisions []*sig.PlacementDecision
+	for _, o := range all {
+		decisions = append(decisions, inventory.FromOCM(convention, o))
+	}
+	return decisions
+}
+
+// What a reader knows from slices, and what it is told of bad ones.
+func TestRead(t *testing.T) {
+	whole := func() []*sig.PlacementDecision {
+		return slicesOf(grouping.Sealed(inventory.Label(objects("w1 0: a", "w2 1: b"))))
+	}
+	plain := func() []*sig.PlacementDecision { return slicesOf(inventory.Label(objects("w1 0: a", "w2 1: b"))) }
+	for _, test := range []struct {
+		why           string
+		decisions     []*sig.PlacementDecision
+		change        func([]*sig.PlacementDecision)
+		missing, errs string
+	}{
+		{why: "whole", decisions: whole()},
+		{why: "without a seal", decisions: plain()},
+		{why: "the last is missing, and there is a seal", decisions: whole()[:1], missing: "1 PlacementDecisions are there, and their seal is of 2"},
+		{why: "the first is missing, and there is no seal", decisions: plain()[1:], missing: "no slice has the index 0"},
+		{why: "none", missing: "no PlacementDecision is there"},
+		{why: "the index of the group instead of the slice", decisions: plain(), change: func(s []*sig.PlacementDecision) {
+			s[1].Labels[sig.DecisionIndexLabel] = "0"
+		}, missing: "slices w1 and w2 both have the index 0"},
+		{why: "no index", decisions: plain(), change: func(s []*sig.PlacementDecision) {
+			s[1].Labels[sig.DecisionIndexLabel] = "last"
+		}, missing: `slice w2 has "last" for its index`},
+		{why: "in the midst of a move", decisions: plain(), change: func(s []*sig.PlacementDecision) {
+			s[1].Decisions = append(s[1].Decisions, s[0].Decisions...)
+		}, missing: "cluster fleet/a is in w1 and again in w2"},
+		{why: "two keys", decisions: plain(), change: func(s []*sig.PlacementDecision) { s[1].Labels[sig.DecisionKeyLabel] = "db" },
+			errs: `slices[default/w2].metadata.labels[multicluster.x-k8s.io/decision-key]: Invalid value: "db": must be the decision key of the other slices, "web" as of w1`},
+		{why: "over 100", decisions: slicesOf(inventory.Label(objects("w1 0: " + many(101)))),
+			errs: "slices[default/w1].decisions: Too many: 101: must have at most 100 items"},
+		{why: "nobody", decisions: plain(), change: func(s []*sig.PlacementDecision) { s[0].Decisions[0].ClusterProfileRef.Name = "" },
+			errs: "slices[default/w1].decisions[0].clusterProfileRef.name: Required value: must be the name of a ClusterProfile"},
+		{why: "nil", decisions: []*sig.PlacementDecision{nil}, errs: "slices[0]: Required value: must not be nil"},
+		{why: "one slice without any label", decisions: []*sig.PlacementDecision{{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "app"}}}},
+	} {
+		if test.change != nil {
+			test.change(test.decisions)
+		}
+		groups, missing, err := inventory.Read(convention, test.decisions)
+		errs := ""
+		if err != nil {
+			errs = err.Error()
+		}
+		if missing != test.missing || errs != test.errs || (groups == nil) != (err != nil) {
+			t.Errorf("%s: missing %q, want %q; error %q, want %q", test.why, missing, test.missing, errs, test.errs)
+		}
+	}
+}
+
+func many(n int) string {
+	var b strings.Builder
+	for i := range n {
+		b.WriteString(" c" + strconv.Itoa(i))
+	}
+	return b.String()
+}
+
+// A mirror of OCM's objects, written through the client: it becomes what the source is, and then has nothing to do.
+func TestMirror(t *testing.T) {
+	scheme := runtime.NewScheme()
+	if err := sig.AddToScheme(scheme); err != nil {
+		t.Fatal(err)
+	}
+	c := fake.NewClientBuilder().WithScheme(scheme).Build()
+	writer := inventory.Client{Client: c, Live: c, Namespace: "default", Convention: convention}
+	rolling := decisionupdate.UpdateStrategy{Type: decisionupdate.UpdateStrategyTypeRollingUpdate}
+	list := func() []*sig.PlacementDecision {
+		var all sig.PlacementDecisionList
+		if err := c.List(context.Background(), &all, client.InNamespace("default")); err != nil {
+			t.Fatal(err)
+		}
+		var decisions []*sig.PlacementDecision
+		for i := range all.Items {
+			decisions = append(decisions, &all.Items[i])
+		}
+		return decisions
+	}
+	for _, source := range [][]*ocm{
+		objects("w1 0: a b", "w2 1: c"),
+		objects("w1 0: a c", "w2 1: b", "w3 1: d"),
+		objects("w2 1: a"),
+		nil,
+	} {
+		source = grouping.Sealed(inventory.Label(source))
+		update, err := mirror.Diff(inventory.ToOCM(convention, list()...), source, rolling)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := (decisionupdate.Applier{Client: writer}).Apply(t.Context(), update); err != nil {
+			t.Fatal(err)
+		}
+		again, err := mirror.Diff(inventory.ToOCM(convention, list()...), source, rolling)
+		if err != nil || len(again.Steps) > 0 {
+			t.Fatalf("there is something left to do: %v\n%s", err, again)
+		}
+		_, missing, err := inventory.Read(convention, list())
+		if err != nil || missing != "" && len(source) > 0 {
+			t.Fatalf("a reader finds %q, %v", missing, err)
+		}
+	}
+}

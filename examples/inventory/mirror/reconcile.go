@@ -1,0 +1,115 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	sig "sigs.k8s.io/cluster-inventory-api/apis/v1alpha1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/cohort-ocm/cohort/decisionupdate"
+	"github.com/cohort-ocm/cohort/decisionupdate/mirror"
+	"github.com/cohort-ocm/cohort/examples/inventory"
+	"github.com/cohort-ocm/cohort/grouping"
+)
+
+// mirrorer keeps the slices of placements.
+type mirrorer struct {
+	source     client.Reader // one informer's objects, which are of one moment
+	client     client.Client // writes slices
+	live       client.Reader // asks the API server itself
+	convention inventory.Convention
+}
+
+var strategy = decisionupdate.UpdateStrategy{Type: decisionupdate.UpdateStrategyTypeRollingUpdate, MaxSteps: 10}
+
+// Reconcile brings the slices of a placement to what its PlacementDecisions show now. It asks the API server for the slices each time, so
+// there are no own writes to remember.
+func (m *mirrorer) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+	source, whole, err := m.decisions(ctx, request.NamespacedName)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	if source == nil {
+		return reconcile.Result{}, nil // nothing was scheduled yet
+	}
+	stored, err := m.slices(ctx, request.NamespacedName)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	desired := inventory.Label(source)
+	if whole {
+		desired = grouping.Sealed(desired)
+	}
+	update, err := mirror.Diff(stored, desired, strategy)
+	if err != nil {
+		return reconcile.Result{}, reconcile.TerminalError(err)
+	}
+	writer := inventory.Client{Client: m.client, Live: m.live, Namespace: request.Namespace, Convention: m.convention}
+	outcome, err := decisionupdate.Applier{Client: writer, Parallel: 4}.Apply(ctx, update)
+	if len(outcome.Writes) > 0 {
+		log.FromContext(ctx).Info("mirrored", "outcome", outcome.String())
+	}
+	return reconcile.Result{}, err
+}
+
+// decisions returns the PlacementDecisions of a placement: nil if there are none yet, and an empty list if the placement is gone. They are
+// whole if they match the placement's status.
+func (m *mirrorer) decisions(ctx context.Context, key types.NamespacedName) (source []*clusterv1beta1.PlacementDecision, whole bool, err error) {
+	var list clusterv1beta1.PlacementDecisionList
+	if err := m.source.List(ctx, &list, client.InNamespace(key.Namespace), client.MatchingLabels{clusterv1beta1.PlacementLabel: key.Name}); err != nil {
+		return nil, false, err
+	}
+	for i := range list.Items {
+		source = append(source, &list.Items[i])
+	}
+	var placement clusterv1beta1.Placement
+	switch err := m.source.Get(ctx, key, &placement); {
+	case apierrors.IsNotFound(err) && len(source) == 0:
+		return []*clusterv1beta1.PlacementDecision{}, false, nil
+	case apierrors.IsNotFound(err):
+		return source, false, nil // about to be collected
+	case err != nil:
+		return nil, false, err
+	}
+	groups, err := grouping.Read(&placement, source)
+	if err != nil {
+		return nil, false, reconcile.TerminalError(err)
+	}
+	return source, groups.Incomplete() == "", nil
+}
+
+// slices returns the slices that the mirror has written for a placement. Slices of somebody else with its key are an error: their clusters
+// would be mistaken for the placement's.
+func (m *mirrorer) slices(ctx context.Context, key types.NamespacedName) ([]*clusterv1beta1.PlacementDecision, error) {
+	var list sig.PlacementDecisionList
+	if err := m.live.List(ctx, &list, client.InNamespace(key.Namespace), client.MatchingLabels{sig.DecisionKeyLabel: key.Name}); err != nil {
+		return nil, err
+	}
+	var own []*sig.PlacementDecision
+	for i := range list.Items {
+		s := &list.Items[i]
+		if s.SchedulerName != m.convention.Scheduler {
+			return nil, reconcile.TerminalError(fmt.Errorf("slice %s/%s has the decision key %s and is of the scheduler %q, want %q",
+				s.Namespace, s.Name, key.Name, s.SchedulerName, m.convention.Scheduler))
+		}
+		own = append(own, s)
+	}
+	return inventory.ToOCM(m.convention, own...), nil
+}
+
+// byLabel gives the placement that a label names.
+func byLabel(label string) func(context.Context, client.Object) []reconcile.Request {
+	return func(_ context.Context, o client.Object) []reconcile.Request {
+		name := o.GetLabels()[label]
+		if name == "" {
+			return nil
+		}
+		return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: o.GetNamespace(), Name: name}}}
+	}
+}

@@ -1,0 +1,99 @@
+package inventory
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	sig "sigs.k8s.io/cluster-inventory-api/apis/v1alpha1"
+)
+
+// Convention says how clusters and the writer are named in slices.
+type Convention struct {
+	// Profiles is the namespace of the ClusterProfiles. Empty stands for the namespace of each slice, as in the API.
+	Profiles string
+
+	// Scheduler is the schedulerName of the slices.
+	Scheduler string
+}
+
+// namespace returns where the ClusterProfiles of a slice are.
+func (c Convention) namespace(slice string) string { return cmp.Or(c.Profiles, slice) }
+
+// ToOCM returns slices as objects of OCM. A reference to a ClusterProfile in another namespace than the convention's is a cluster named
+// "<namespace>/<name>", which no cluster of OCM is. Where the label of OCM's placement is missing, it is the decision key.
+// Nil stays nil. The objects share nothing with the slices.
+func ToOCM(c Convention, decisions ...*sig.PlacementDecision) []*clusterv1beta1.PlacementDecision {
+	objects := make([]*clusterv1beta1.PlacementDecision, len(decisions))
+	for i, s := range decisions {
+		if s == nil {
+			continue
+		}
+		o := &clusterv1beta1.PlacementDecision{ObjectMeta: *s.ObjectMeta.DeepCopy()}
+		if key := o.Labels[sig.DecisionKeyLabel]; key != "" && o.Labels[clusterv1beta1.PlacementLabel] == "" {
+			o.Labels[clusterv1beta1.PlacementLabel] = key
+		}
+		for _, d := range s.Decisions {
+			ref := d.ClusterProfileRef
+			name := ref.Name
+			if namespace := cmp.Or(ref.Namespace, s.Namespace); namespace != c.namespace(s.Namespace) {
+				name = namespace + "/" + name
+			}
+			o.Status.Decisions = append(o.Status.Decisions, clusterv1beta1.ClusterDecision{ClusterName: name, Reason: d.Reason})
+		}
+		objects[i] = o
+	}
+	return objects
+}
+
+// FromOCM returns an object of OCM as a slice. Decisions without a cluster, which OCM has for slots that are not scheduled yet, are left
+// out.
+func FromOCM(c Convention, o *clusterv1beta1.PlacementDecision) *sig.PlacementDecision {
+	s := &sig.PlacementDecision{ObjectMeta: *o.ObjectMeta.DeepCopy(), Decisions: []sig.ClusterDecision{}, SchedulerName: c.Scheduler}
+	for _, d := range o.Status.Decisions {
+		if d.ClusterName == "" {
+			continue
+		}
+		ref := sig.ClusterProfileReference{Namespace: c.namespace(o.Namespace), Name: d.ClusterName}
+		if namespace, name, other := strings.Cut(d.ClusterName, "/"); other {
+			ref = sig.ClusterProfileReference{Namespace: namespace, Name: name}
+		}
+		s.Decisions = append(s.Decisions, sig.ClusterDecision{ClusterProfileRef: ref, Reason: d.Reason})
+	}
+	return s
+}
+
+// Label returns all objects of a placement with the labels of slices, and without scores. The placement's name is the decision key. The
+// index counts slices: by group, and within a group by name. So slices of one group have several indexes. The objects given
+// are not changed.
+func Label(objects []*clusterv1beta1.PlacementDecision) []*clusterv1beta1.PlacementDecision {
+	sorted := slices.SortedFunc(slices.Values(objects), func(a, b *clusterv1beta1.PlacementDecision) int {
+		return cmp.Or(group(a)-group(b), cmp.Compare(len(a.Name), len(b.Name)), strings.Compare(a.Name, b.Name))
+	})
+	for i, o := range sorted {
+		labelled := *o
+		labelled.Labels = maps.Clone(o.Labels)
+		if labelled.Labels == nil {
+			labelled.Labels = make(map[string]string)
+		}
+		labelled.Labels[sig.DecisionKeyLabel] = o.Labels[clusterv1beta1.PlacementLabel]
+		labelled.Labels[sig.DecisionIndexLabel] = strconv.Itoa(i)
+		labelled.Status.Decisions = slices.Clone(o.Status.Decisions)
+		for j := range labelled.Status.Decisions {
+			labelled.Status.Decisions[j].Score = 0
+		}
+		sorted[i] = &labelled
+	}
+	return sorted
+}
+
+func group(o *clusterv1beta1.PlacementDecision) int {
+	index, err := strconv.ParseUint(o.Labels[clusterv1beta1.DecisionGroupIndexLabel], 10, 31)
+	if err != nil {
+		return 0
+	}
+	return int(index)
+}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -28,6 +29,9 @@ type Behavior struct {
 type Spec struct {
 	// Seed decides which clusters are in a share or have their rate's luck, and how long each takes of a range.
 	Seed uint64 `json:"seed,omitempty"`
+	// Lease is how long the hub hears nothing of an agent before it taints the cluster as unreachable, so that the scheduler
+	// drops it; DefaultLease if nil.
+	Lease *metav1.Duration `json:"lease,omitempty"`
 	// Clusters are the rules. The first that matches a cluster decides.
 	Clusters []Rule `json:"clusters,omitempty"`
 	// Attempt is the attempt at the version that this is about. 0 is the first.
@@ -93,4 +97,9 @@ const (
 	Succeeds     Outcome = "Succeeds"
 	Fails        Outcome = "Fails"
 	NeverAnswers Outcome = "NeverAnswers"
+	// CutOff never answers, and the scheduler drops it after the lease.
+	CutOff Outcome = "CutOff"
 )
+
+// DefaultLease is OCM's: five times the lease duration of a ManagedCluster.
+const DefaultLease = 5 * time.Minute

@@ -31,7 +31,11 @@ func shown(lives map[string]simulation.Life) string {
 	for _, name := range slices.Sorted(maps.Keys(lives)) {
 		b.WriteString(name + ":")
 		for _, step := range lives[name] {
-			fmt.Fprintf(&b, " %s %v", step.Status, step.After)
+			what := string(step.Status)
+			if step.Drops {
+				what = "dropped"
+			}
+			fmt.Fprintf(&b, " %s %v", what, step.After)
 		}
 		b.WriteString("\n")
 	}
@@ -59,6 +63,10 @@ func TestLivesFollowTheFirstRuleThatMatches(t *testing.T) {
 			"a: Succeeded 10m0s\nb: Succeeded 10m0s\nc: Failed 10m0s\nd1: Failed 10m0s\n"},
 		{"selector and groups are ANDed", `clusters: [{selector: {matchLabels: {link: slow}}, groups: [canary], outcome: NeverAnswers}]`,
 			"a:\nb: Succeeded 10m0s\nc: Succeeded 10m0s\nd1: Succeeded 10m0s\n"},
+		{"who is cut off is dropped after the lease", `clusters: [{names: [a, c], outcome: CutOff}, {names: [b], outcome: NeverAnswers}]`,
+			"a: dropped 5m0s\nb:\nc: dropped 5m0s\nd1: Succeeded 10m0s\n"},
+		{"the lease may be given", `{lease: 90s, clusters: [{outcome: CutOff}]}`,
+			"a: dropped 1m30s\nb: dropped 1m30s\nc: dropped 1m30s\nd1: dropped 1m30s\n"},
 		{"a failure recovers after it happened", `clusters: [{names: [a], outcome: Fails, after: 5m, recoversAfter: 1h}]`,
 			"a: Failed 5m0s Succeeded 1h5m0s\nb: Succeeded 10m0s\nc: Succeeded 10m0s\nd1: Succeeded 10m0s\n"},
 		{"who never answers recovers after its start", `clusters: [{names: [a], outcome: NeverAnswers, recoversAfter: 1h}]`,
@@ -212,7 +220,12 @@ func TestValidateNamesTheField(t *testing.T) {
 		{`clusters: [{attempts: 1}]`, `spec.clusters[0].attempts: Forbidden: must be left out unless the outcome is Fails or NeverAnswers`},
 		{`clusters: [{outcome: Fails, attempts: -1}]`, `spec.clusters[0].attempts: Invalid value: -1: must not be negative`},
 		{`clusters: [{outcome: NeverAnswers, after: 1s}]`, `spec.clusters[0].after: Forbidden: must be left out where the outcome is NeverAnswers; recoversAfter may be given`},
-		{`clusters: [{outcome: fails}]`, `spec.clusters[0].outcome: Unsupported value: "fails": supported values: "Succeeds", "Fails", "NeverAnswers"`},
+		{`clusters: [{outcome: fails}]`, `spec.clusters[0].outcome: Unsupported value: "fails": supported values: "Succeeds", "Fails", "NeverAnswers", "CutOff"`},
+		{`clusters: [{outcome: CutOff, after: 1s}]`, `spec.clusters[0].after: Forbidden: must be left out where the outcome is CutOff`},
+		{`clusters: [{outcome: CutOff, recoversAfter: 1s}]`, `spec.clusters[0].recoversAfter: Forbidden: must be left out where the outcome is CutOff`},
+		{`clusters: [{outcome: CutOff, attempts: 1}]`, `spec.clusters[0].attempts: Forbidden: must be left out where the outcome is CutOff`},
+		{`lease: 0s`, `spec.lease: Invalid value: "0s": must be above 0s and not above 8760h`},
+		{`lease: 8761h`, `spec.lease: Invalid value: "8761h0m0s": must be above 0s and not above 8760h`},
 	} {
 		errs := spec(t, test.spec).Validate(field.NewPath("spec"))
 		if len(errs) != 1 || !strings.Contains(errs[0].Error(), test.want) {

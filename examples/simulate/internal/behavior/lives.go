@@ -7,6 +7,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -46,9 +47,9 @@ func (s Spec) Lives(clusters []Cluster, fallback chance.Range) (lives map[string
 		chosen, matching := rule.choose(sorted, left, s.Seed, uint64(i), attempt)
 		for _, c := range chosen {
 			decided[c] = true
-			lives[sorted[c].Name] = rule.in(attempt).life(fallback, luck(sorted[c].Name))
+			lives[sorted[c].Name] = rule.in(attempt).life(fallback, s.lease(), luck(sorted[c].Name))
 		}
-		if rule.After == nil && rule.Outcome != NeverAnswers {
+		if rule.After == nil && rule.Outcome != NeverAnswers && rule.Outcome != CutOff {
 			fallbacks += len(chosen)
 		}
 		if matching == 0 || len(chosen) == 0 && rule.Rate == nil {
@@ -58,9 +59,16 @@ func (s Spec) Lives(clusters []Cluster, fallback chance.Range) (lives map[string
 		left = slices.DeleteFunc(left, func(c int32) bool { return decided[c] })
 	}
 	for _, c := range left {
-		lives[sorted[c].Name] = Rule{}.life(fallback, luck(sorted[c].Name))
+		lives[sorted[c].Name] = Rule{}.life(fallback, s.lease(), luck(sorted[c].Name))
 	}
 	return lives, unused, fallbacks + len(left)
+}
+
+func (s Spec) lease() time.Duration {
+	if s.Lease == nil {
+		return DefaultLease
+	}
+	return s.Lease.Duration
 }
 
 // luck is a cluster's own.
@@ -135,7 +143,7 @@ func (r Rule) in(attempt int) Rule {
 }
 
 // life gives the life of one of the rule's clusters, with its luck.
-func (r Rule) life(fallback chance.Range, luck *rand.Rand) (life simulation.Life) {
+func (r Rule) life(fallback chance.Range, lease time.Duration, luck *rand.Rand) (life simulation.Life) {
 	if r.After != nil {
 		fallback = *r.After
 	}
@@ -145,6 +153,8 @@ func (r Rule) life(fallback chance.Range, luck *rand.Rand) (life simulation.Life
 		life = append(life, simulation.Step{After: after, Status: status.Failed})
 	case NeverAnswers:
 		after = 0
+	case CutOff:
+		life = append(life, simulation.Step{After: lease, Drops: true})
 	default:
 		life = append(life, simulation.Step{After: after, Status: status.Succeeded})
 	}

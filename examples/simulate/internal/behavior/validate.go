@@ -19,6 +19,9 @@ const longest = 365 * 24 * time.Hour
 
 // Validate says what is wrong with the rules, with paths below at.
 func (s Spec) Validate(at *field.Path) (errs field.ErrorList) {
+	if s.Lease != nil && (s.Lease.Duration <= 0 || s.Lease.Duration > longest) {
+		errs = append(errs, field.Invalid(at.Child("lease"), s.Lease.Duration.String(), "must be above 0s and not above "+short.Duration(longest)))
+	}
 	for i, rule := range s.Clusters {
 		errs = append(errs, rule.Validate(at.Child("clusters").Index(i))...)
 	}
@@ -61,12 +64,27 @@ func (r Rule) validateOutcome(at *field.Path) (errs field.ErrorList) {
 			errs = append(errs, field.Forbidden(at.Child("attempts"), "must be left out unless the outcome is Fails or NeverAnswers"))
 		}
 	case Fails:
+	case CutOff:
+		errs = append(errs, r.validateCutOff(at)...)
 	case NeverAnswers:
 		if r.After != nil {
 			errs = append(errs, field.Forbidden(at.Child("after"), "must be left out where the outcome is NeverAnswers; recoversAfter may be given"))
 		}
 	default:
-		errs = append(errs, field.NotSupported(at.Child("outcome"), r.Outcome, []Outcome{Succeeds, Fails, NeverAnswers}))
+		errs = append(errs, field.NotSupported(at.Child("outcome"), r.Outcome, []Outcome{Succeeds, Fails, NeverAnswers, CutOff}))
+	}
+	return errs
+}
+
+// validateCutOff refuses what a cluster would need an agent for.
+func (r Rule) validateCutOff(at *field.Path) (errs field.ErrorList) {
+	for _, given := range []struct {
+		name string
+		is   bool
+	}{{"after", r.After != nil}, {"recoversAfter", r.RecoversAfter != nil}, {"attempts", r.Attempts != 0}} {
+		if given.is {
+			errs = append(errs, field.Forbidden(at.Child(given.name), "must be left out where the outcome is CutOff"))
+		}
 	}
 	return errs
 }

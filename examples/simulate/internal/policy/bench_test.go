@@ -13,6 +13,7 @@ import (
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/simulation"
 	"github.com/cohort-ocm/cohort/grouping"
 	"github.com/cohort-ocm/cohort/override"
+	"github.com/cohort-ocm/cohort/rollout"
 	"github.com/cohort-ocm/cohort/status"
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
@@ -37,7 +38,7 @@ func BenchmarkHub(b *testing.B) {
 		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := policy.New(resolution, "1").Play(func(string) simulation.Life { return life }, start()); err != nil {
+				if _, err := policy.New(resolution, "1", rollout.Options{}).Play(func(string) simulation.Life { return life }, start()); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -11,6 +11,7 @@ import (
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/simulation"
 	"github.com/cohort-ocm/cohort/grouping"
 	"github.com/cohort-ocm/cohort/override"
+	"github.com/cohort-ocm/cohort/rollout"
 	"github.com/cohort-ocm/cohort/status"
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
@@ -33,7 +34,7 @@ func ExampleHub() {
 		fmt.Println(err)
 		return
 	}
-	hub := policy.New(resolution, "1")
+	hub := policy.New(resolution, "1", rollout.Options{})
 	lives := func(string) simulation.Life {
 		return simulation.Life{{After: time.Minute, Status: status.Succeeded}}
 	}

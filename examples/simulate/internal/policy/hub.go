@@ -20,10 +20,11 @@ import (
 type Hub struct {
 	resolution *override.Resolution
 	version    string
-	options    []rollout.Option
+	options    rollout.Options
 	strategy   clusterv1alpha1.RolloutStrategy // the strategy of the course, with its options
-	course     []rollout.Option
+	course     rollout.Options
 	replicas   []passes.Replica // by cluster
+	record     status.Record    // what the root policy has stored
 	status     status.PolicyStatus
 	passes     []Pass
 	observed   map[string]status.Report // of the replicas that were there at the beginning
@@ -40,15 +41,15 @@ type Pass struct {
 }
 
 // New gives a hub without any replicated policy yet. The resolution is for the whole simulation.
-func New(resolution *override.Resolution, version string, options ...rollout.Option) *Hub {
+func New(resolution *override.Resolution, version string, options rollout.Options) *Hub {
 	h := &Hub{resolution: resolution, version: version, options: options}
-	h.strategy, h.course = Course(resolution, options...)
+	h.strategy, h.course = Course(resolution, options)
 	return h
 }
 
 // Resume is a hub with the replicated policies that there are already, by cluster.
-func Resume(resolution *override.Resolution, version string, replicas []passes.Replica, options ...rollout.Option) *Hub {
-	h := New(resolution, version, options...)
+func Resume(resolution *override.Resolution, version string, replicas []passes.Replica, options rollout.Options) *Hub {
+	h := New(resolution, version, options)
 	h.replicas = slices.Clone(replicas)
 	h.observed = make(map[string]status.Report)
 	for _, report := range h.reports() {
@@ -96,13 +97,13 @@ func (h *Hub) Plan(reports []status.Report, now time.Time) (*rollout.Result, err
 			evaluate(&h.replicas[i], report)
 		}
 	}
-	const mostCalls = 3 // the first pass, the second, and the one that asks for nothing (O11)
+	const mostCalls = 5 // the first pass, the second, two that follow from the record, and the one that asks for nothing (O11)
 	for range mostCalls {
-		p, err := passes.Propagate(h.resolution, h.version, h.replicas, now, h.options...)
+		p, err := passes.Propagate(h.resolution, h.version, h.record, h.replicas, now, h.options)
 		if err != nil {
 			return nil, err
 		}
-		if !p.Writes() || len(p.Start) > 0 {
+		if !h.writes(p) || len(p.Start) > 0 {
 			plan, err := h.result(p, now)
 			h.write(p, now)
 			return plan, err
@@ -110,6 +111,11 @@ func (h *Hub) Plan(reports []status.Report, now time.Time) (*rollout.Result, err
 		h.write(p, now)
 	}
 	return nil, errors.New("no end of writing replicated policies")
+}
+
+// writes says whether p asks for anything.
+func (h *Hub) writes(p *passes.Propagation) bool {
+	return len(p.Removed)+len(p.Writes()) > 0 || !slices.Equal(h.record.Left, p.Record.Left)
 }
 
 func (h *Hub) find(cluster string) (int, bool) {
@@ -139,7 +145,8 @@ func evaluate(r *passes.Replica, report status.Report) {
 
 // write does what p asks for.
 func (h *Hub) write(p *passes.Propagation, now time.Time) {
-	if changed := p.SetStatus(&h.status); !changed && !p.Writes() {
+	h.record = p.Record
+	if changed := p.SetStatus(&h.status); !changed && len(p.Removed)+len(p.Writes()) == 0 {
 		return
 	}
 	pass := Pass{Time: now}

@@ -50,7 +50,7 @@ func hubOf(t fatal, action policyv1.RemediationAction, strategy clusterv1alpha1.
 	if err != nil {
 		t.Fatal(err)
 	}
-	return policy.New(resolution, "1")
+	return policy.New(resolution, "1", rollout.Options{})
 }
 
 func groupsOf(t fatal, names map[grouping.Key][]string) *grouping.Groups {
@@ -159,7 +159,7 @@ func TestHubWritesPassByPass(t *testing.T) {
 
 func TestAWrongOptionIsTheErrorOfTheFirstPlan(t *testing.T) {
 	hub := hubOf(t, policyv1.Enforce, clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.Progressive}, "", "a")
-	if _, err := policy.New(hub.Resolution(), "").Plan(nil, start()); err == nil || !strings.Contains(err.Error(), "version: Required value") {
+	if _, err := policy.New(hub.Resolution(), "", rollout.Options{}).Plan(nil, start()); err == nil || !strings.Contains(err.Error(), "version: Required value") {
 		t.Errorf("found %v, want that the version is required", err)
 	}
 }
@@ -174,7 +174,7 @@ type world struct {
 	enforced string
 	lives    map[string]simulation.Life
 	replicas []passes.Replica // that are there before
-	options  []rollout.Option
+	options  rollout.Options
 }
 
 func drawWorld(t *rapid.T) world {
@@ -230,7 +230,7 @@ func (w world) life(cluster string) simulation.Life { return w.lives[cluster] }
 
 func (w world) hub(t *rapid.T) *policy.Hub {
 	hub := hubOf(t, w.action, w.strategy, w.enforced, w.words...)
-	return policy.Resume(hub.Resolution(), "1", w.replicas, w.options...)
+	return policy.Resume(hub.Resolution(), "1", w.replicas, w.options)
 }
 
 // twoPasses says whether the rollout decides when a cluster is enforced.

@@ -16,7 +16,7 @@ import (
 // Play plays the policy through from where it stands, and comes to the same as simulation.Resume with [Hub.Plan]. It costs
 // as much as there are events, where Resume propagates the whole fleet at each of them. Use a hub for one of both.
 func (h *Hub) Play(lives func(cluster string) simulation.Life, start time.Time, watch ...func(after time.Duration, result *rollout.Result)) (*simulation.Trace, error) {
-	if h.resolution.Undecided() || h.resolution.Incomplete() != "" { // nothing starts, so that there is little to play
+	if h.resolution.Undecided() || h.resolution.Incomplete() != "" || h.hasLeft() { // nothing starts, or the record counts
 		return simulation.Resume(h.Plan, h.Observed(), lives, start, watch...)
 	}
 	l := newLedger(h)
@@ -26,6 +26,14 @@ func (h *Hub) Play(lives func(cluster string) simulation.Life, start time.Time, 
 	}
 	status.SetPolicyStatus(&h.status, h.resolution.Placements(), l.clusters(), trace.Final.Summary())
 	return trace, nil
+}
+
+// hasLeft says whether a cluster has this version that the policy is not bound to.
+func (h *Hub) hasLeft() bool {
+	return slices.ContainsFunc(h.replicas, func(r passes.Replica) bool {
+		_, bound := h.resolution.Find(r.Cluster)
+		return !bound && r.Version == h.version
+	})
 }
 
 // ledger keeps the replicated policies as package passes would, but looks only at policies with something new.

@@ -10,6 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/simulation"
 	"github.com/cohort-ocm/cohort/grouping"
 	"github.com/cohort-ocm/cohort/override/passes"
@@ -42,22 +44,23 @@ func drawReplicas(t *rapid.T) (replicas []passes.Replica) {
 	return replicas
 }
 
-func drawOptions(t *rapid.T, words []string) (options []rollout.Option) {
+func drawOptions(t *rapid.T, words []string) (options rollout.Options) {
 	if rapid.Bool().Draw(t, "frees slot") {
-		options = append(options, rollout.FailedFreesSlot())
+		options.FailedFreesSlot = true
 	}
 	if rapid.IntRange(0, 3).Draw(t, "ramps") == 0 {
-		options = append(options, rollout.Ramp(rapid.IntRange(1, 3).Draw(t, "ramp")))
+		initial := rapid.IntRange(1, 3).Draw(t, "ramp")
+		options.Ramp = &initial
 	}
 	if rapid.IntRange(0, 3).Draw(t, "limits starts") == 0 {
-		options = append(options, rollout.MaxStarts(rapid.IntRange(1, 3).Draw(t, "starts"), time.Duration(rapid.IntRange(1, 9).Draw(t, "per"))*time.Minute))
+		options.MaxStarts = &rollout.StartLimit{Count: rapid.IntRange(1, 3).Draw(t, "starts"), Per: metav1.Duration{Duration: time.Duration(rapid.IntRange(1, 9).Draw(t, "per")) * time.Minute}}
 	}
 	for i := range words {
 		switch key := (grouping.Key{Index: int32(i)}); rapid.IntRange(0, 5).Draw(t, "gate") {
 		case 0:
-			options = append(options, rollout.Closed(key, rollout.Gate{}))
+			options.Gates = append(options.Gates, rollout.ClosedGate{Group: key, Gate: rollout.Gate{}})
 		case 1:
-			options = append(options, rollout.Closed(key, rollout.Gate{Opens: start().Add(7 * time.Minute)}))
+			options.Gates = append(options.Gates, rollout.ClosedGate{Group: key, Gate: rollout.Gate{Opens: start().Add(7 * time.Minute)}})
 		}
 	}
 	return options
@@ -116,7 +119,7 @@ func TestWhyAClusterWaitsIsWhatPropagateSays(t *testing.T) {
 		hub := w.hub(t)
 		var want, slowly, fast []string
 		_, err := simulation.Run(hub.Plan, w.life, start(), func(after time.Duration, r *rollout.Result) {
-			p, err := passes.Propagate(hub.Resolution(), "1", hub.Replicas(), start().Add(after), w.options...)
+			p, err := passes.Propagate(hub.Resolution(), "1", hub.Record(), hub.Replicas(), start().Add(after), w.options)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -19,7 +19,7 @@ import (
 // rules that package passes documents.
 func (h *Hub) result(p *passes.Propagation, now time.Time) (*rollout.Result, error) {
 	groups := h.resolution.Groups()
-	result, err := rollout.Plan(h.strategy, groups, h.reports(), now, h.course...)
+	result, err := rollout.Plan(h.strategy, groups, h.reports(), now, h.course)
 	if err != nil {
 		return nil, err
 	}
@@ -32,15 +32,15 @@ func (h *Hub) result(p *passes.Propagation, now time.Time) (*rollout.Result, err
 }
 
 // Course is the strategy that the policy is really rolled out by, with the options that apply.
-func Course(r *override.Resolution, options ...rollout.Option) (clusterv1alpha1.RolloutStrategy, []rollout.Option) {
+func Course(r *override.Resolution, options rollout.Options) (clusterv1alpha1.RolloutStrategy, rollout.Options) {
 	strategy := r.Strategy()
 	switch {
 	case r.Disabled():
-		return clusterv1alpha1.RolloutStrategy{}, nil
+		return clusterv1alpha1.RolloutStrategy{}, rollout.Options{}
 	case strategy.Type == clusterv1alpha1.All:
 		return strategy, options
 	case r.Action() == policyv1.Inform:
-		return clusterv1alpha1.RolloutStrategy{}, nil
+		return clusterv1alpha1.RolloutStrategy{}, rollout.Options{}
 	case strategy.Type != clusterv1alpha1.Progressive || r.Groups().ClustersPerDecisionGroup() > 0:
 		return strategy, options
 	}

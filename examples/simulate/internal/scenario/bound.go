@@ -112,6 +112,9 @@ func (o *objects) bindingsOf(r applier) ([]override.Binding, error) {
 			return nil, b.Fault(err)
 		}
 	}
+	if r.policy.Spec.Disabled { // its bindings need no lookup
+		return nil, nil
+	}
 	own, err := override.Bindings(r.policy, bindings, sets)
 	return own, r.Fault(err)
 }

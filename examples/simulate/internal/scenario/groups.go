@@ -84,7 +84,7 @@ func (s *Scenario) divide(c chosen, o *objects) error {
 	if disable := clusterv1beta1.PlacementDisableAnnotation; s.Spec.Annotations[disable] == "true" {
 		s.Notes = append(s.Notes, "Placement: OCM makes no PlacementDecisions for it, as the annotation "+disable+" says")
 	}
-	if s.Groups, err = grouping.Divide(s.Spec, selected); err != nil {
+	if s.Groups, err = grouping.Divide(s.Spec, selected, grouping.Options{}); err != nil {
 		return c.placement.Fault(err)
 	}
 	s.Decisions, err = s.Groups.Decisions(s.Spec)

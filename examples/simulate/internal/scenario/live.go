@@ -149,7 +149,7 @@ func replicaOf(object manifest.Object, version string, want []any) passes.Replic
 	if sameContent(want, contentOf(object)) {
 		r.Version = version
 	}
-	if _, _, r.Applied = status.StampOf(&object); r.Applied.IsZero() && object.GetGeneration() <= 1 {
+	if r.Applied = status.StampOf(&object).Applied; r.Applied.IsZero() && object.GetGeneration() <= 1 {
 		r.Applied = object.GetCreationTimestamp().Time
 	}
 	for _, details := range typed.Status.Details {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
 
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/behavior"
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/chance"
@@ -48,7 +49,7 @@ func (s *Scenario) Clusters() []behavior.Cluster {
 //
 // It gives, besides, for how many clusters the fallback counts, and which of the given rules match no cluster.
 func (s *Scenario) Lives(rules []behavior.Rule, seed uint64, fallback chance.Range) (of func(cluster string) simulation.Life, fallbacks int, idle []int) {
-	spec := behavior.Spec{Seed: cmp.Or(seed, s.Behavior.Seed), Clusters: slices.Concat(rules, s.Behavior.Clusters)}
+	spec := behavior.Spec{Seed: cmp.Or(seed, s.Behavior.Seed), Lease: s.Behavior.Lease, Clusters: slices.Concat(rules, s.Behavior.Clusters)}
 	lives, unused, fallbacks := spec.Lives(s.Clusters(), fallback)
 	for _, i := range unused {
 		if i < len(rules) {
@@ -64,23 +65,46 @@ func (s *Scenario) Lives(rules []behavior.Rule, seed uint64, fallback chance.Ran
 			lives[cluster] = nil
 		}
 	}
+	s.stay(lives, true)
 	s.noteClusters("ManagedCluster: selected and not accepted by the hub (spec.hubAcceptsClient), which has no namespace for it: it never answers", unreached)
 	return func(cluster string) simulation.Life { return lives[cluster] }, fallbacks, idle
 }
 
 // Again says as Lives does how each cluster behaves, in a later attempt at the version.
 func (s *Scenario) Again(rules []behavior.Rule, seed uint64, fallback chance.Range) func(cluster string, attempt int) simulation.Life {
-	spec := behavior.Spec{Seed: cmp.Or(seed, s.Behavior.Seed), Clusters: slices.Concat(rules, s.Behavior.Clusters)}
+	spec := behavior.Spec{Seed: cmp.Or(seed, s.Behavior.Seed), Lease: s.Behavior.Lease, Clusters: slices.Concat(rules, s.Behavior.Clusters)}
 	attempts := make(map[int]map[string]simulation.Life)
 	return func(cluster string, attempt int) simulation.Life {
 		if attempts[attempt] == nil {
 			spec.Attempt = attempt
 			attempts[attempt], _, _ = spec.Lives(s.Clusters(), fallback)
+			s.stay(attempts[attempt], false)
 		}
 		if s.Unreached(cluster) {
 			return nil
 		}
 		return attempts[attempt][cluster]
+	}
+}
+
+// stay keeps clusters selected that are cut off, where the scheduler does not drop them.
+func (s *Scenario) stay(lives map[string]simulation.Life, note bool) {
+	if s.Policy == nil && (s.Spec == nil || repelled([]clusterv1.Taint{unreachable()}, s.Spec.Spec.Tolerations)) {
+		return
+	}
+	var stay []string
+	for cluster, life := range lives {
+		if slices.ContainsFunc(life, func(step simulation.Step) bool { return step.Drops }) {
+			stay = append(stay, cluster)
+			lives[cluster] = nil
+		}
+	}
+	switch {
+	case !note:
+	case s.Policy != nil:
+		s.noteClusters("behavior: cut off; these never answer, and stay selected, since for a Policy it is not played how the scheduler drops them", stay)
+	default:
+		s.noteClusters("Placement: it tolerates the taint "+clusterv1.ManagedClusterTaintUnreachable+", so these stay selected when they are cut off", stay)
 	}
 }
 

@@ -12,19 +12,19 @@ import (
 )
 
 // Planner plans one simulation of the rollout. The hub keeps what a Policy's rollout writes, and is nil for others.
-func (s *Scenario) Planner(opts ...rollout.Option) (simulation.Planner, *policy.Hub) {
+func (s *Scenario) Planner(opts rollout.Options) (simulation.Planner, *policy.Hub) {
 	if s.Policy != nil {
-		hub := policy.Resume(s.Policy.Resolution, s.Policy.Version, s.Policy.Replicas, opts...)
+		hub := policy.Resume(s.Policy.Resolution, s.Policy.Version, s.Policy.Replicas, opts)
 		return hub.Plan, hub
 	}
 	return func(reports []status.Report, now time.Time) (*rollout.Result, error) {
-		return rollout.Plan(s.Strategy, s.Groups, reports, now, opts...)
+		return rollout.Plan(s.Strategy, s.Groups, reports, now, opts)
 	}, nil
 }
 
 // Play is how a rollout is played through.
 type Play struct {
-	Options []rollout.Option
+	Options rollout.Options
 	Lives   func(cluster string) simulation.Life
 	Start   time.Time
 	// Retries and Abort have no part in a Policy's: its replicated policies don't say which attempt they are, and it is taken
@@ -35,7 +35,7 @@ type Play struct {
 
 // Play plays the rollout through from where it stands. The hub is for a Policy's.
 func (s *Scenario) Play(p Play, watch ...func(time.Duration, *rollout.Result)) (*simulation.Trace, *policy.Hub, error) {
-	if _, hub := s.Planner(p.Options...); hub != nil {
+	if _, hub := s.Planner(p.Options); hub != nil {
 		trace, err := hub.Play(p.Lives, p.Start, watch...)
 		return trace, hub, err
 	}

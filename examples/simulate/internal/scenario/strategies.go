@@ -48,6 +48,6 @@ func (s *Scenario) Course(strategy clusterv1alpha1.RolloutStrategy) (clusterv1al
 	if err != nil {
 		return strategy, err
 	}
-	course, _ := policy.Course(resolution)
+	course, _ := policy.Course(resolution, rollout.Options{})
 	return course, nil
 }

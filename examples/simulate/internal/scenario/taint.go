@@ -18,7 +18,12 @@ func taints(c *clusterv1.ManagedCluster) []clusterv1.Taint {
 	if accepted(c) || c.UID != "" || c.ResourceVersion != "" {
 		return c.Spec.Taints
 	}
-	return append(slices.Clone(c.Spec.Taints), clusterv1.Taint{Key: clusterv1.ManagedClusterTaintUnreachable, Effect: clusterv1.TaintEffectNoSelect})
+	return append(slices.Clone(c.Spec.Taints), unreachable())
+}
+
+// unreachable is the taint that the hub gives to clusters of which it hears nothing.
+func unreachable() clusterv1.Taint {
+	return clusterv1.Taint{Key: clusterv1.ManagedClusterTaintUnreachable, Effect: clusterv1.TaintEffectNoSelect}
 }
 
 // repelled says whether a taint keeps the cluster out. As nothing was selected before, NoSelectIfNew

@@ -5,6 +5,7 @@ import (
 
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
+	"github.com/cohort-ocm/cohort/grouping"
 	"github.com/cohort-ocm/cohort/rollout"
 	"github.com/cohort-ocm/cohort/status"
 )
@@ -26,6 +27,8 @@ type Aborted struct {
 	time    time.Time
 	members []member
 	lives   func(cluster string) Life
+	groups  *grouping.Groups // of the time of the abort
+	last    *rollout.Result  // before it
 }
 
 // abort says whether the rollout is taken back before anything else happens, which is at next if it is found.
@@ -41,14 +44,14 @@ func (p *play) abort(next time.Time, found bool) bool {
 		return false // it is complete, and nobody takes it back
 	}
 	p.now = at
-	p.trace.Aborted = &Aborted{After: at.Sub(p.start), rollout: p.rollout, time: at, members: p.members, lives: p.lives}
+	p.trace.Aborted = &Aborted{After: at.Sub(p.start), rollout: p.rollout, time: at, members: p.members, lives: p.lives, groups: p.groups}
 	return true
 }
 
-// Holders is how many selected clusters have the version that is taken back.
+// Holders is how many clusters have the version that is taken back: the selected ones, and those that left since the start.
 func (a *Aborted) Holders() (n int) {
 	for i := range a.members {
-		if _, selected := a.rollout.Groups.Position(a.members[i].name); selected && a.members[i].report(a.time).Status != status.Skip {
+		if _, selected := a.rollout.Groups.Position(a.members[i].name); selected && !a.members[i].gone && a.members[i].report(a.time).Status != status.Skip {
 			n++
 		}
 	}
@@ -68,25 +71,56 @@ func (a *Aborted) Has(cluster string) bool {
 // Back plays the way back as rollout.Revert has it, by a strategy and with options. A cluster takes as long to go back as it
 // took to succeed or fail, and succeeds; one that did not answer does not then either. Times of the trace are those since
 // the abort. Each wave costs a whole plan, so for many clusters the times are rounded up.
-func (a *Aborted) Back(strategy clusterv1alpha1.RolloutStrategy, options []rollout.Option, watch ...func(after time.Duration, result *rollout.Result)) (*Trace, error) {
+func (a *Aborted) Back(strategy clusterv1alpha1.RolloutStrategy, options rollout.Options, watch ...func(after time.Duration, result *rollout.Result)) (*Trace, error) {
 	went := make(map[string]bool)
+	previous, latest := a.last, a.time
 	plan := func(before []status.Report, now time.Time) (*rollout.Result, error) {
 		abort := rollout.Abort{Time: a.time, Before: before}
 		for _, report := range before[len(went):] { // in the order in which they went
 			went[report.Cluster] = true
 		}
-		if len(went) == len(a.members) {
-			return rollout.Revert(strategy, a.rollout.Groups, abort, now, options...)
-		}
-		for i := range a.members {
-			if !went[a.members[i].name] {
-				abort.Failed = append(abort.Failed, a.members[i].report(now))
+		if len(went) < len(a.members) {
+			for i := range a.members {
+				if m := &a.members[i]; !went[m.name] && !m.gone {
+					abort.Failed = append(abort.Failed, m.report(now))
+				}
 			}
 		}
-		return rollout.Revert(strategy, a.rollout.Groups, abort, now, options...)
+		options.RemoveAfter.Duration, options.Previous = grace, previous
+		result, err := rollout.Revert(strategy, a.selected(now), abort, now, options)
+		previous, latest = result, now
+		return result, err
 	}
 	round := a.round()
-	return Run(plan, func(cluster string) Life { return back(a.lives(cluster), round) }, a.time, watch...)
+	drops := make(map[string]time.Time)
+	for i := range a.members {
+		if at := a.members[i].drops(); !at.IsZero() {
+			drops[a.members[i].name] = at
+		}
+	}
+	return Run(plan, func(cluster string) Life {
+		if at, cutOff := drops[cluster]; cutOff {
+			return Life{{After: at.Sub(latest), Drops: true}}
+		}
+		return back(a.lives(cluster), round)
+	}, a.time, watch...)
+}
+
+// selected are the groups without those that the scheduler has dropped by then.
+func (a *Aborted) selected(now time.Time) *grouping.Groups {
+	if now.Equal(a.time) {
+		return a.groups
+	}
+	var drops []string
+	for i := range a.members {
+		if a.members[i].leaves(now) {
+			drops = append(drops, a.members[i].name)
+		}
+	}
+	if len(drops) == 0 {
+		return a.groups
+	}
+	return without(a.groups, drops)
 }
 
 // back is the life of a cluster on the way back.

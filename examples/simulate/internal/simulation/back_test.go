@@ -43,7 +43,7 @@ func TestTheWayBack(t *testing.T) {
 			}
 			got := ""
 			if aborted := trace.Aborted; aborted != nil {
-				back, err := aborted.Back(test.strategy, nil)
+				back, err := aborted.Back(test.strategy, rollout.Options{})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -75,7 +75,7 @@ func TestWhoeverHasItGoesBackOnce(t *testing.T) {
 			strategy = w.strategy
 		}
 		seen := make(map[string]int)
-		back, err := trace.Aborted.Back(strategy, nil, func(_ time.Duration, r *rollout.Result) {
+		back, err := trace.Aborted.Back(strategy, rollout.Options{}, func(_ time.Duration, r *rollout.Result) {
 			if r.Breach != nil {
 				t.Fatalf("the way back is breached: %v", r.Breach)
 			}
@@ -117,7 +117,7 @@ func TestTheWayBackOfManyHasFewWaves(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	back, err := trace.Aborted.Back(clusterv1alpha1.RolloutStrategy{}, nil)
+	back, err := trace.Aborted.Back(clusterv1alpha1.RolloutStrategy{}, rollout.Options{})
 	if err != nil || len(back.Waves) > 102 || back.Outcome != simulation.Complete || back.Waves[len(back.Waves)-1].After > 22*time.Minute {
 		t.Errorf("%v, %d waves until %v, %v", err, len(back.Waves), back.Waves[len(back.Waves)-1].After, back.Outcome)
 	}

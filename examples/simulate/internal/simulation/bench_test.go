@@ -10,6 +10,7 @@ import (
 
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/simulation"
 	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/rollout"
 	"github.com/cohort-ocm/cohort/status"
 )
 
@@ -26,7 +27,7 @@ func BenchmarkRun(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		plan, lives := planner(progressive(n/10, 0, "1h"), groups), livesOf(nil)
+		plan, lives := planner(progressive(n/10, 0, "1h"), groups, rollout.Options{}), livesOf(nil)
 		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {

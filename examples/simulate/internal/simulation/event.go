@@ -40,14 +40,17 @@ func (p *play) due() {
 			continue
 		}
 		p.news = append(p.news, e.member)
+		if m := &p.members[e.member]; !m.left && m.leaves(p.now) {
+			p.leaving = append(p.leaving, e.member)
+		}
 		p.expect(e.member)
 	}
 }
 
-// stale says whether the event is of a life that is over: the cluster is late for ever, or in a later attempt.
+// stale says whether the event is of a life that is over: the cluster is late for ever, in a later attempt, or has no object any more.
 func (p *play) stale(e event) bool {
 	m := &p.members[e.member]
-	return m.life == nil || m.attempt != e.attempt
+	return m.life == nil || m.gone || m.attempt != e.attempt
 }
 
 // next does what run's next does.

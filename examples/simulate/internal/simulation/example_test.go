@@ -13,7 +13,7 @@ import (
 func ExampleRun() {
 	groups, strategy := groupsOf("abcd"), progressive(2, 0, "")
 	plan := func(reports []status.Report, now time.Time) (*rollout.Result, error) {
-		return rollout.Plan(strategy, groups, reports, now)
+		return rollout.Plan(strategy, groups, reports, now, rollout.Options{})
 	}
 	lives := func(cluster string) simulation.Life {
 		if cluster == "c" {

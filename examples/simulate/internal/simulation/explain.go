@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/cohort-ocm/cohort/rollout"
 	"github.com/cohort-ocm/cohort/status"
 )
 
@@ -14,12 +15,23 @@ import (
 type replay struct {
 	rollout Rollout
 	start   time.Time
-	reports []status.Report
-	told    []told // by the end of each wave
+	words   []word
+	dropped []string // by the scheduler, in order
+	told    []told   // by the end of each wave
 }
 
-// told is how many reports there were by then, and which attempt it was.
-type told struct{ reports, attempt int }
+// word is a report, or that the cluster's object is gone.
+type word struct {
+	report status.Report
+	gone   bool
+}
+
+// told is how many words there were by then and how many clusters were dropped, which attempt it was, and what the owner had
+// stored.
+type told struct {
+	words, dropped, attempt int
+	record                  *status.Record
+}
 
 // Explain gives Holds to the waves at these places, in order, or to all if there is none. Each costs a whole plan,
 // unless it has them.
@@ -57,18 +69,31 @@ func (r *replay) explain(all []Wave, waves []int) error {
 	}
 	now := told{}
 	for _, i := range waves {
-		for ; now.reports < r.told[i].reports; now.reports++ { // one at a time, as several of a cluster in one call are merged
-			if err := planner.Report(r.reports[now.reports]); err != nil {
+		then, at := r.told[i], r.start.Add(all[i].After)
+		for ; now.words < then.words; now.words++ { // one at a time, as several of a cluster in one call are merged
+			if err := r.words[now.words].tell(planner); err != nil {
 				return err
 			}
 		}
-		if now.attempt != r.told[i].attempt {
-			now.attempt = r.told[i].attempt
-			if err := planner.SetStrategy(r.rollout.Strategy, r.rollout.options(now.attempt)...); err != nil {
+		if now.dropped != then.dropped {
+			planner.Next(at) // which shows it who was in which group
+			planner.SetGroups(without(r.rollout.Groups, r.dropped[:then.dropped]))
+		}
+		if now.attempt != then.attempt || now.record != then.record {
+			if err := planner.SetStrategy(r.rollout.Strategy, r.rollout.options(then.attempt, then.record)); err != nil {
 				return err
 			}
 		}
-		all[i].Holds = planner.Result(r.start.Add(all[i].After)).Holds()
+		now = then
+		all[i].Holds = planner.Result(at).Holds()
 	}
 	return nil
+}
+
+func (w word) tell(p *rollout.Planner) error {
+	if w.gone {
+		p.Forget(w.report.Cluster)
+		return nil
+	}
+	return p.Report(w.report)
 }

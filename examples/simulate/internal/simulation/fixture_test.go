@@ -46,9 +46,9 @@ func progressive(concurrency, failures int, deadline string) clusterv1alpha1.Rol
 	}}
 }
 
-func planner(strategy clusterv1alpha1.RolloutStrategy, groups *grouping.Groups, opts ...rollout.Option) simulation.Planner {
+func planner(strategy clusterv1alpha1.RolloutStrategy, groups *grouping.Groups, opts rollout.Options) simulation.Planner {
 	return func(reports []status.Report, now time.Time) (*rollout.Result, error) {
-		return rollout.Plan(strategy, groups, reports, now, opts...)
+		return rollout.Plan(strategy, groups, reports, now, opts)
 	}
 }
 
@@ -70,7 +70,7 @@ func shown(trace *simulation.Trace) string {
 		for _, part := range []struct {
 			what     string
 			clusters []string
-		}{{"start", w.Started}, {"succeeded", w.Succeeded}, {"failed", w.Failed}, {"timed out", w.TimedOut}} {
+		}{{"start", w.Started}, {"succeeded", w.Succeeded}, {"failed", w.Failed}, {"timed out", w.TimedOut}, {"left", w.Left}, {"deleted", w.Deleted}} {
 			if len(part.clusters) > 0 {
 				fmt.Fprintf(&b, ", %s %s", part.what, strings.Join(part.clusters, " "))
 			}

@@ -14,6 +14,9 @@ type Life []Step
 type Step struct {
 	After  time.Duration
 	Status status.RolloutStatus
+	// Drops says that the scheduler drops the cluster from then on, as the hub has heard nothing of its agent for long. It
+	// reports nothing new: Status has no meaning.
+	Drops bool
 }
 
 // recovery is the life of a cluster that has just failed: when it succeeds after all, if it does.
@@ -36,6 +39,10 @@ type member struct {
 	observed *status.Report
 	attempt  int // at the version
 	restarts int
+
+	left     bool // the scheduler has dropped it
+	deleting bool // its object is being deleted, and nobody lets go of it
+	gone     bool // its object is
 }
 
 // report is what the cluster says at the time now.
@@ -45,11 +52,28 @@ func (m *member) report(now time.Time) status.Report {
 		r = *m.observed
 	}
 	for _, step := range m.life {
-		if at := m.started.Add(step.After); !at.After(now) {
+		if at := m.started.Add(step.After); !step.Drops && !at.After(now) {
 			r.Status, r.LastTransitionTime = step.Status, at
 		}
 	}
+	r.Deleting = r.Deleting || m.deleting
 	return r
+}
+
+// drops is when the scheduler drops the cluster; zero if never.
+func (m *member) drops() time.Time {
+	for _, step := range m.life {
+		if step.Drops {
+			return m.started.Add(step.After)
+		}
+	}
+	return time.Time{}
+}
+
+// leaves says whether the scheduler drops the cluster now, or has done so.
+func (m *member) leaves(now time.Time) bool {
+	at := m.drops()
+	return !at.IsZero() && !at.After(now)
 }
 
 // next is the time of the first step after now, if there is one.

@@ -2,8 +2,12 @@ package simulation
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/cohort-ocm/cohort/grouping"
 	"github.com/cohort-ocm/cohort/rollout"
 	"github.com/cohort-ocm/cohort/status"
 )
@@ -22,7 +26,7 @@ func (r Rollout) Play(observed []status.Report, lives func(cluster string) Life,
 	}
 	p := play{
 		run:     run{watch: watch, lives: lives, start: start, now: start, started: make(map[string]int)},
-		rollout: r, planner: planner, witness: witness,
+		rollout: r, planner: planner, witness: witness, groups: r.Groups,
 	}
 	p.trace.replay = &replay{rollout: r, start: start}
 	if err := p.begin(observed); err != nil {
@@ -82,13 +86,25 @@ type play struct {
 	raised         bool      // the attempt of the wave to come
 	breached       time.Time // since when a budget is breached
 	before         []int     // the members that were in flight when the attempt began
+
+	groups  *grouping.Groups // without those that the scheduler has dropped
+	leaving []int            // the members that it drops now
+	// owner is the object that rolls out, with the record of who left, and record is what was read of it; nil as long as it
+	// keeps none, since nobody has left.
+	owner  metav1.ObjectMeta
+	record *status.Record
 }
 
 // begin takes in how things stand at the start.
 func (p *play) begin(observed []status.Report) error {
 	p.resume(observed)
 	if p.firstAttempt(observed); p.first > 0 {
-		if err := p.setAttempt(); err != nil {
+		if err := p.setOptions(); err != nil {
+			return err
+		}
+	}
+	if slices.ContainsFunc(observed, p.hasLeft) {
+		if err := p.remember(); err != nil {
 			return err
 		}
 	}
@@ -118,6 +134,9 @@ func (p *play) end() (*Trace, error) {
 	last := len(t.Waves) - 1
 	t.Waves[last].Holds = t.Final.Holds()
 	t.Outcome = outcome(t.Final)
+	if t.Aborted != nil {
+		t.Aborted.last = t.Final
+	}
 	if t.Aborted != nil && t.Outcome != Breached {
 		t.Outcome, t.Stopped = TakenBack, last
 		return t, nil

@@ -21,7 +21,7 @@ import (
 type world struct {
 	groups    *grouping.Groups
 	strategy  clusterv1alpha1.RolloutStrategy
-	options   []rollout.Option
+	options   rollout.Options
 	lives     map[string]simulation.Life
 	soak      time.Duration
 	deadline  *time.Duration
@@ -53,7 +53,7 @@ func drawWorld(t *rapid.T) world {
 		default:
 			continue
 		}
-		w.options = append(w.options, rollout.Closed(grouping.Key{Index: int32(i)}, gate))
+		w.options.Gates = append(w.options.Gates, rollout.ClosedGate{Group: grouping.Key{Index: int32(i)}, Gate: gate})
 	}
 	return w
 }
@@ -78,7 +78,7 @@ func (w *world) drawStrategy(t *rapid.T) {
 		mandatory.MandatoryDecisionGroups = append(mandatory.MandatoryDecisionGroups, clusterv1alpha1.MandatoryDecisionGroup{GroupIndex: i})
 	}
 	if w.freesSlot = rapid.Bool().Draw(t, "failed frees slot"); w.freesSlot {
-		w.options = append(w.options, rollout.FailedFreesSlot())
+		w.options.FailedFreesSlot = true
 	}
 	switch rapid.IntRange(0, 2).Draw(t, "type") {
 	case 0:
@@ -91,7 +91,7 @@ func (w *world) drawStrategy(t *rapid.T) {
 		w.strategy = clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.ProgressivePerGroup,
 			ProgressivePerGroup: &clusterv1alpha1.RolloutProgressivePerGroup{MandatoryDecisionGroups: mandatory}}
 		if w.perGroup = rapid.IntRange(0, 3).Draw(t, "per group"); w.perGroup > 0 {
-			w.options = append(w.options, rollout.MaxConcurrencyPerGroup(intstr.FromInt(w.perGroup)))
+			w.options.MaxConcurrencyPerGroup = intstr.FromInt(w.perGroup)
 		}
 	}
 	w.soak = time.Duration(rapid.IntRange(0, 4).Draw(t, "soak")) * time.Minute
@@ -106,7 +106,7 @@ func (w *world) drawStrategy(t *rapid.T) {
 // run plays the world and checks each plan on its way.
 func (w world) run(t *rapid.T, check func(*rollout.Result, []status.Report, time.Time)) *simulation.Trace {
 	trace, err := simulation.Run(func(reports []status.Report, now time.Time) (*rollout.Result, error) {
-		r, err := rollout.Plan(w.strategy, w.groups, reports, now, w.options...)
+		r, err := rollout.Plan(w.strategy, w.groups, reports, now, w.options)
 		if err == nil {
 			check(r, reports, now)
 		}
@@ -244,7 +244,7 @@ func TestTheEndIsTheEnd(t *testing.T) {
 		w := drawWorld(t)
 		var last []status.Report
 		trace := w.run(t, func(_ *rollout.Result, reports []status.Report, _ time.Time) { last = slices.Clone(reports) })
-		later, err := rollout.Plan(w.strategy, w.groups, last, start().Add(simulation.Horizon), w.options...)
+		later, err := rollout.Plan(w.strategy, w.groups, last, start().Add(simulation.Horizon), w.options)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -299,7 +299,7 @@ func TestGoingOnFromTheMiddleComesToTheSameEnd(t *testing.T) {
 			}
 			return life
 		}
-		rest, err := simulation.Resume(planner(w.strategy, w.groups, w.options...), seen[i], lives, times[i])
+		rest, err := simulation.Resume(planner(w.strategy, w.groups, w.options), seen[i], lives, times[i])
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,11 +6,10 @@ import (
 	"slices"
 	"time"
 
-	"github.com/cohort-ocm/cohort/rollout"
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// Retries say how often somebody tries again, with the same version, what failed or timed out (rollout.Attempt).
+// Retries say how often somebody tries again, with the same version, what failed or timed out (rollout.Options.Attempt).
 type Retries struct {
 	// Times is how often; never if it is 0.
 	Times int
@@ -18,14 +17,6 @@ type Retries struct {
 	After time.Duration
 	// Lives is asked for a cluster that starts again, for the first time with 1. Nil is that it does as it did.
 	Lives func(cluster string, again int) Life
-}
-
-// options gives the options of the rollout in an attempt.
-func (r Rollout) options(attempt int) []rollout.Option {
-	if attempt == 0 {
-		return r.Options
-	}
-	return append(slices.Clone(r.Options), rollout.Attempt(attempt))
 }
 
 // firstAttempt is the one that those who were observed are in: the last of theirs.
@@ -61,12 +52,12 @@ func (p *play) raise() error {
 			p.before = append(p.before, i)
 		}
 	}
-	return p.setAttempt()
+	return p.setOptions()
 }
 
-func (p *play) setAttempt() error {
-	options := p.rollout.options(p.attempt)
-	return errors.Join(p.planner.SetStrategy(p.rollout.Strategy, options...), p.witness.SetStrategy(p.rollout.Strategy, options...))
+func (p *play) setOptions() error {
+	options := p.rollout.options(p.attempt, p.record)
+	return errors.Join(p.planner.SetStrategy(p.rollout.Strategy, options), p.witness.SetStrategy(p.rollout.Strategy, options))
 }
 
 // again notes in the wave that begins an attempt which clusters wait for their turn once more.
@@ -86,7 +77,7 @@ func (p *play) again(w *Wave) {
 // waits notes that a member waits once more.
 func (p *play) waits(i int, w *Wave) {
 	m := &p.members[i]
-	if _, selected := p.rollout.Groups.Position(m.name); selected && m.shown != status.ToApply {
+	if _, selected := p.groups.Position(m.name); selected && m.shown != status.ToApply {
 		m.shown = status.ToApply
 		w.Again = append(w.Again, m.name)
 	}
@@ -125,7 +116,11 @@ func (p *play) restart(i int, w *Wave) error {
 	if lives == nil {
 		lives = func(cluster string, _ int) Life { return p.lives(cluster) }
 	}
-	*m = member{name: m.name, started: p.now, attempt: p.attempt, restarts: m.restarts + 1, life: lives(m.name, m.restarts+1), shown: status.Progressing}
+	life := lives(m.name, m.restarts+1)
+	if drops := m.drops(); !drops.IsZero() { // its agent is as silent as before
+		life = Life{{After: drops.Sub(p.now), Drops: true}}
+	}
+	*m = member{name: m.name, started: p.now, attempt: p.attempt, restarts: m.restarts + 1, life: life, shown: status.Progressing}
 	w.Started = append(w.Started, m.name)
 	p.lifetimes += 1 + len(m.life)
 	p.news = append(p.news, i)

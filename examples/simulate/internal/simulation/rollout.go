@@ -14,7 +14,7 @@ import (
 type Rollout struct {
 	Strategy clusterv1alpha1.RolloutStrategy
 	Groups   *grouping.Groups
-	Options  []rollout.Option
+	Options  rollout.Options
 	// Ledger keeps what the rollout writes besides; nil if nothing.
 	Ledger Ledger
 	// Retries try again what failed.
@@ -32,6 +32,20 @@ type Ledger interface {
 	Plan(next rollout.Next, now time.Time) (start []rollout.Cluster, tell []status.Report)
 }
 
+// grace is how long a controller keeps the workload of a cluster that left (rollout.Options.RemoveAfter).
+const grace = time.Minute
+
+// options gives the options of the rollout in an attempt, with what the owner has stored; nil if it stores nothing.
+func (r Rollout) options(attempt int, record *status.Record) rollout.Options {
+	options := r.Options
+	options.Attempt = max(attempt, 0)
+	if record != nil {
+		options.Memory = &rollout.Memory{Version: "simulated", Record: *record}
+		options.RemoveAfter.Duration = grace
+	}
+	return options
+}
+
 func (r Rollout) planner() (*rollout.Planner, error) {
-	return rollout.NewPlanner(r.Strategy, r.Groups, r.Options...)
+	return rollout.NewPlanner(r.Strategy, r.Groups, r.Options)
 }

@@ -2,6 +2,7 @@ package simulation
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/cohort-ocm/cohort/rollout"
@@ -97,6 +98,12 @@ func (r *run) lateForEver(result *rollout.Result) {
 // delay, so it plans until nothing starts. The last plan is the one that knows what was started.
 func (r *run) wave() error {
 	w := Wave{After: r.now.Sub(r.start)}
+	for i := range r.members {
+		if m := &r.members[i]; !m.left && m.leaves(r.now) {
+			m.left = true
+			w.Left = append(w.Left, m.name)
+		}
+	}
 	for {
 		result, err := r.plan(r.reports(), r.now)
 		if err != nil {
@@ -105,6 +112,9 @@ func (r *run) wave() error {
 		r.trace.Final = result
 		if len(r.trace.Waves) == 0 {
 			r.lateForEver(result)
+		}
+		if len(r.remove(result.Removed, &w)) > 0 {
+			continue
 		}
 		if len(result.Start) == 0 {
 			break
@@ -121,6 +131,23 @@ func (r *run) wave() error {
 	}
 	r.trace.Waves = append(r.trace.Waves, w)
 	return nil
+}
+
+// remove deletes the objects of clusters, and gives the members whose objects were not being deleted yet. An object stays where
+// nobody lets go of it, and is gone where an agent does.
+func (r *run) remove(clusters []string, w *Wave) (removed []int) {
+	for _, cluster := range clusters {
+		i, has := r.started[cluster]
+		if !has || r.members[i].deleting || r.members[i].gone {
+			continue
+		}
+		m := &r.members[i]
+		if m.deleting, m.gone = m.left, !m.left; m.deleting {
+			w.Deleted = append(w.Deleted, cluster)
+		}
+		removed = append(removed, i)
+	}
+	return removed
 }
 
 // begin gives the workload to a cluster.
@@ -149,7 +176,7 @@ func (r *run) note(w *Wave) {
 	for _, cluster := range result.InFlight {
 		stand(cluster)
 	}
-	for _, cluster := range result.TimedOut {
+	for _, cluster := range slices.Concat(result.TimedOut, result.Left) {
 		stand(cluster)
 	}
 	for cluster := range result.Settled() {
@@ -161,9 +188,11 @@ func (r *run) note(w *Wave) {
 }
 
 func (r *run) reports() []status.Report {
-	reports := make([]status.Report, len(r.members), len(r.members)+len(r.waiting))
+	reports := make([]status.Report, 0, len(r.members)+len(r.waiting))
 	for i := range r.members {
-		reports[i] = r.members[i].report(r.now)
+		if !r.members[i].gone {
+			reports = append(reports, r.members[i].report(r.now))
+		}
 	}
 	for _, report := range r.waiting {
 		reports = append(reports, report)

@@ -20,8 +20,8 @@ func TestRunPlaysARolloutThrough(t *testing.T) {
 		return simulation.Step{After: after, Status: s}
 	}
 	perGroup := clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.ProgressivePerGroup}
-	closed := func(group int32, opens time.Time) rollout.Option {
-		return rollout.Closed(grouping.Key{Index: group}, rollout.Gate{Opens: opens})
+	closed := func(group int32, opens time.Time) rollout.ClosedGate {
+		return rollout.ClosedGate{Group: grouping.Key{Index: group}, Gate: rollout.Gate{Opens: opens}}
 	}
 	for _, test := range []struct {
 		name, why string
@@ -30,67 +30,67 @@ func TestRunPlaysARolloutThrough(t *testing.T) {
 		want      string
 	}{{
 		name: "all at once", why: "the smallest rollout has a wave for the start and one for the end",
-		plan: planner(clusterv1alpha1.RolloutStrategy{}, groupsOf("ab")),
+		plan: planner(clusterv1alpha1.RolloutStrategy{}, groupsOf("ab"), rollout.Options{}),
 		want: "0s, start a b\n10m0s, succeeded a b\nComplete since 10m0s\n",
 	}, {
 		name: "no cluster", why: "a wave that does nothing is still the end",
-		plan: planner(clusterv1alpha1.RolloutStrategy{}, groupsOf("")),
+		plan: planner(clusterv1alpha1.RolloutStrategy{}, groupsOf(""), rollout.Options{}),
 		want: "0s\nNothingSelected since 0s\n",
 	}, {
 		name: "two at a time", why: "a slot is free as soon as one succeeds, not when both have",
-		plan:  planner(progressive(2, 0, ""), groupsOf("abcd")),
+		plan:  planner(progressive(2, 0, ""), groupsOf("abcd"), rollout.Options{}),
 		lives: map[string]simulation.Life{"a": {step(time.Minute, status.Succeeded)}},
 		want: "0s, start a b, 2 held: ConcurrencyUsedUp\n" +
 			"1m0s, start c, succeeded a, 1 held: ConcurrencyUsedUp\n" +
 			"10m0s, start d, succeeded b\n11m0s, succeeded c\n20m0s, succeeded d\nComplete since 20m0s\n",
 	}, {
 		name: "clusters that answer at once", why: "each start permits the next in the same instant, which is one wave",
-		plan:  planner(progressive(1, 0, ""), groupsOf("abc")),
+		plan:  planner(progressive(1, 0, ""), groupsOf("abc"), rollout.Options{}),
 		lives: map[string]simulation.Life{"a": {step(0, status.Succeeded)}, "b": {step(0, status.Succeeded)}},
 		want:  "0s, start a b c, succeeded a b\n10m0s, succeeded c\nComplete since 10m0s\n",
 	}, {
 		name: "time out and recovery", why: "the deadline ends where no cluster reports anything, so only RecheckAfter tells when",
-		plan:  planner(progressive(1, 0, "30m"), groupsOf("ab")),
+		plan:  planner(progressive(1, 0, "30m"), groupsOf("ab"), rollout.Options{}),
 		lives: map[string]simulation.Life{"a": {step(2*time.Hour, status.Succeeded)}},
 		want: "0s, start a, 1 held: ConcurrencyUsedUp\n" +
 			"30m0s, timed out a, 1 held: BudgetBreached\n" +
 			"2h0m0s, start b, succeeded a\n2h10m0s, succeeded b\nComplete since 2h10m0s\n",
 	}, {
 		name: "failure", why: "what the budget does not allow ends it",
-		plan:  planner(progressive(1, 0, ""), groupsOf("ab")),
+		plan:  planner(progressive(1, 0, ""), groupsOf("ab"), rollout.Options{}),
 		lives: map[string]simulation.Life{"a": {step(5*time.Minute, status.Failed)}},
 		want: "0s, start a, 1 held: ConcurrencyUsedUp\n" +
 			"5m0s, failed a, 1 held: BudgetBreached\nBreached since 5m0s\n",
 	}, {
 		name: "a breach in the middle", why: "it stopped when the budget was breached, whatever the others do after that",
-		plan:  planner(progressive(3, 0, "1h"), groupsOf("abcd")),
+		plan:  planner(progressive(3, 0, "1h"), groupsOf("abcd"), rollout.Options{}),
 		lives: map[string]simulation.Life{"a": {step(5*time.Minute, status.Failed)}},
 		want: "0s, start a b c, 1 held: ConcurrencyUsedUp\n5m0s, failed a, 1 held: BudgetBreached\n" +
 			"10m0s, succeeded b c, 1 held: BudgetBreached\n1h5m0s, timed out a, 1 held: BudgetBreached\nBreached since 5m0s\n",
 	}, {
 		name: "no answer and no deadline", why: "nothing will ever happen, which is no reason to wait for it",
-		plan:  planner(perGroup, groupsOf("a", "b")),
+		plan:  planner(perGroup, groupsOf("a", "b"), rollout.Options{}),
 		lives: map[string]simulation.Life{"a": nil},
 		want:  "0s, start a, 1 held: EarlierGroupIncomplete\nStuck since 0s\n",
 	}, {
 		name: "a tolerated failure without a deadline", why: "it is in flight for ever, so the rollout never completes",
-		plan:  planner(progressive(2, 1, ""), groupsOf("ab")),
+		plan:  planner(progressive(2, 1, ""), groupsOf("ab"), rollout.Options{}),
 		lives: map[string]simulation.Life{"a": {step(time.Minute, status.Failed)}},
 		want:  "0s, start a b\n1m0s, failed a\n10m0s, succeeded b\nStuck since 10m0s\n",
 	}, {
 		name: "gates", why: "the one that opens is waited for, the other is not",
-		plan: planner(perGroup, groupsOf("a", "b", "c"), closed(1, start().Add(time.Hour)), closed(2, time.Time{})),
+		plan: planner(perGroup, groupsOf("a", "b", "c"), rollout.Options{Gates: []rollout.ClosedGate{closed(1, start().Add(time.Hour)), closed(2, time.Time{})}}),
 		want: "0s, start a, 2 held: EarlierGroupIncomplete\n" +
 			"10m0s, succeeded a, 1 held: GateClosed, 1 held: EarlierGroupIncomplete\n" +
 			"1h0m0s, start b, 1 held: EarlierGroupIncomplete\n1h10m0s, succeeded b, 1 held: GateClosed\nAtGate since 1h10m0s\n",
 	}, {
 		name: "behind a group at a gate", why: "who waits for those at the gate waits for the gate",
-		plan: planner(perGroup, groupsOf("a", "b", "c"), closed(1, time.Time{})),
+		plan: planner(perGroup, groupsOf("a", "b", "c"), rollout.Options{Gates: []rollout.ClosedGate{closed(1, time.Time{})}}),
 		want: "0s, start a, 2 held: EarlierGroupIncomplete\n" +
 			"10m0s, succeeded a, 1 held: GateClosed, 1 held: EarlierGroupIncomplete\nAtGate since 10m0s\n",
 	}, {
 		name: "beyond the horizon", why: "a deadline may be longer than anybody watches",
-		plan:  planner(progressive(1, 0, "1000000h"), groupsOf("a")),
+		plan:  planner(progressive(1, 0, "1000000h"), groupsOf("a"), rollout.Options{}),
 		lives: map[string]simulation.Life{"a": nil},
 		want:  "0s, start a\nStuck since 0s\n",
 	}} {
@@ -107,7 +107,7 @@ func TestRunPlaysARolloutThrough(t *testing.T) {
 }
 
 func TestRunRefusesAPlannerThatGoesOnForEver(t *testing.T) {
-	real := planner(clusterv1alpha1.RolloutStrategy{}, groupsOf("ab"))
+	real := planner(clusterv1alpha1.RolloutStrategy{}, groupsOf("ab"), rollout.Options{})
 	for _, test := range []struct {
 		name string
 		bend func(*rollout.Result)

@@ -32,6 +32,10 @@ type Wave struct {
 	Started []string
 	// Succeeded, Failed and TimedOut are the clusters that became so, in the order of their start.
 	Succeeded, Failed, TimedOut []string
+	// Left are the clusters that have the version and that the scheduler drops, in the order of their start.
+	Left []string
+	// Deleted are those of them whose objects are deleted: nobody lets go of these, so that they stay.
+	Deleted []string
 	// Attempt is the one that begins now, 0 if none does. Again are the clusters of earlier attempts that failed and wait for
 	// their turn once more from now on.
 	Attempt int

@@ -12,12 +12,20 @@ import (
 func (p *play) wave() error {
 	w := Wave{After: p.now.Sub(p.start)}
 	p.again(&w)
+	if err := p.leave(&w); err != nil {
+		return err
+	}
 	for {
 		if err := p.plan(); err != nil {
 			return err
 		}
 		if len(p.trace.Waves) == 0 {
 			p.lateForEver(p.last.TimedOut)
+		}
+		if anew, err := p.keep(&w); err != nil {
+			return err
+		} else if anew {
+			continue
 		}
 		if len(p.last.Start) == 0 {
 			break
@@ -29,8 +37,11 @@ func (p *play) wave() error {
 	if err := p.note(&w); err != nil {
 		return err
 	}
+	if p.record != nil {
+		p.witness.Next(p.now) // it remembers who is leaving
+	}
 	p.trace.Waves = append(p.trace.Waves, w)
-	p.trace.replay.told = append(p.trace.replay.told, told{len(p.trace.replay.reports), p.attempt})
+	p.trace.replay.told = append(p.trace.replay.told, told{len(p.trace.replay.words), len(p.trace.replay.dropped), p.attempt, p.record})
 	if !w.Breached {
 		p.breached = time.Time{}
 	} else if p.breached.IsZero() {
@@ -43,6 +54,9 @@ func (p *play) wave() error {
 // plan tells what is new and asks what may happen.
 func (p *play) plan() error {
 	for _, i := range p.news {
+		if p.members[i].gone {
+			continue
+		}
 		report := p.members[i].report(p.now)
 		if l := p.rollout.Ledger; l != nil {
 			var ok bool
@@ -86,7 +100,7 @@ func (p *play) tell(report status.Report) error {
 	if err := p.planner.Report(report); err != nil {
 		return err
 	}
-	p.trace.replay.reports = append(p.trace.replay.reports, report)
+	p.trace.replay.words = append(p.trace.replay.words, word{report: report})
 	return p.witness.Report(report)
 }
 
@@ -158,6 +172,12 @@ func (p *play) note(w *Wave) error {
 		late.Status = status.TimeOut
 		if err := p.planner.Report(late); err != nil {
 			return err
+		}
+	}
+	for _, cluster := range p.last.Left {
+		if i, found := p.started[cluster.Name]; found && p.said[i] != cluster.Status {
+			p.said[i] = cluster.Status
+			p.touched = append(p.touched, i)
 		}
 	}
 	slices.Sort(p.touched)

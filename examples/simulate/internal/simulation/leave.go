@@ -1,0 +1,88 @@
+package simulation
+
+import (
+	"slices"
+
+	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/status"
+)
+
+// hasLeft says whether somebody had left with the workload before the simulation began, or was about to.
+func (p *play) hasLeft(observed status.Report) bool {
+	_, selected := p.groups.Position(observed.Cluster)
+	return !selected || observed.Deleting
+}
+
+// remember has the owner keep a record from now on.
+func (p *play) remember() error {
+	p.record = new(status.Record)
+	return p.setOptions()
+}
+
+// leave has the scheduler drop those whose agents it can't reach for too long. The others stay in their groups.
+func (p *play) leave(w *Wave) error {
+	if len(p.leaving) == 0 {
+		return nil
+	}
+	slices.Sort(p.leaving)
+	for _, i := range p.leaving {
+		p.members[i].left = true
+		w.Left = append(w.Left, p.members[i].name)
+	}
+	p.leaving = nil
+	p.trace.replay.dropped = append(p.trace.replay.dropped, w.Left...)
+	p.groups = without(p.groups, w.Left)
+	for _, planner := range []*rollout.Planner{p.planner, p.witness} {
+		planner.Next(p.now) // which shows it who was in which group
+		planner.SetGroups(p.groups)
+	}
+	if p.record == nil {
+		return p.remember()
+	}
+	return nil
+}
+
+// without gives the groups without some clusters. The others stay in their groups.
+func without(groups *grouping.Groups, clusters []string) *grouping.Groups {
+	drops := make(map[string]bool, len(clusters))
+	for _, cluster := range clusters {
+		drops[cluster] = true
+	}
+	return groups.Only(func(_ grouping.Key, cluster string) bool { return !drops[cluster] })
+}
+
+// keep does what a controller does before anybody starts. It stores the record in the owner if that is new, and reads it back.
+// Or else it deletes the objects of those who left. It says whether to plan anew.
+func (p *play) keep(w *Wave) (anew bool, err error) {
+	if p.record == nil {
+		return false, nil
+	}
+	if changed, err := (status.Records{"": p.last.Record}).Note(&p.owner); changed || err != nil {
+		if err != nil {
+			return false, err
+		}
+		stored, err := status.RecordsOf(&p.owner)
+		if err != nil {
+			return false, err
+		}
+		record := stored[""]
+		p.record = &record
+		return true, p.setOptions()
+	}
+	removed := p.run.remove(p.last.Removed, w)
+	for _, i := range removed {
+		if p.members[i].deleting {
+			p.news = append(p.news, i)
+			continue
+		}
+		gone := word{report: status.Report{Cluster: p.members[i].name}, gone: true}
+		p.trace.replay.words = append(p.trace.replay.words, gone)
+		for _, planner := range []*rollout.Planner{p.planner, p.witness} {
+			if err := gone.tell(planner); err != nil {
+				return false, err
+			}
+		}
+	}
+	return len(removed) > 0, nil
+}

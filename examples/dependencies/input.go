@@ -137,7 +137,7 @@ type result struct {
 
 // evaluate gives the result of each policy, sorted by name.
 func (in *input) evaluate() ([]result, error) {
-	evaluator := dependency.NewEvaluator(in.namespace)
+	evaluator := dependency.NewEvaluator(in.namespace, nil)
 	watches, err := evaluator.Set(in.policies...)
 	if err != nil {
 		return nil, err

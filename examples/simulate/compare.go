@@ -186,7 +186,7 @@ func (c *comparison) compare(s *scenario.Scenario, others []scenario.NamedStrate
 		if err != nil {
 			return r, fmt.Errorf("%s: %w", named.Name, err)
 		}
-		planner, err := rollout.NewPlanner(course, s.Groups, options...)
+		planner, err := rollout.NewPlanner(course, s.Groups, options)
 		if err != nil {
 			return r, c.fault(err)
 		}

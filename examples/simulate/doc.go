@@ -89,6 +89,8 @@
 //	-takes 5m-20m                    each takes a time of its own between these
 //	-never edge-9                    this one never answers
 //	-recover 2h                      all of those succeed later after all
+//	-cut-off 'edge-*' -cut-off 5%    the version cuts these off, by name, by pattern or as a share
+//	-lease 3m                        the scheduler drops them so long after their start; 5m unless given
 //	-retry 2/30m -fail-attempts 1    half an hour after a breach, or else after the end, what failed is tried again, twice
 //	                                 at most, and succeeds then
 //
@@ -99,9 +101,10 @@
 //	kind: Behavior
 //	spec:
 //	  seed: 7
+//	  lease: 5m
 //	  clusters:
 //	  - names: [edge-007, lab-*]
-//	    outcome: Fails               # or Succeeds, the default, or NeverAnswers
+//	    outcome: Fails               # or Succeeds, the default, NeverAnswers, or CutOff
 //	    after: 5m
 //	    recoversAfter: 2h
 //	    attempts: 1                  # it succeeds where -retry tries again; else it fails each time
@@ -121,6 +124,21 @@
 // A cluster that never answers is Progressing until its progressDeadline has passed. One that succeeds after that has
 // timed out and recovered. While it then soaks, one more than maxConcurrency may be in flight, as its slot went to
 // another cluster.
+//
+// # Clusters that leave
+//
+// A cluster that is cut off never answers from its start on. After the lease the hub taints it as unreachable, and the
+// scheduler drops it. All others stay in their groups, and nobody takes its place. If the Placement tolerates the taint it
+// stays selected; a note says so. The simulated controller does what package rollout asks of one: it keeps the record of
+// who left in the owner, and deletes the cluster's work a minute later. Nobody lets go of the work, so it hangs in deletion.
+//
+// Such a cluster still counts. It takes its slot until its deadline, and is a failure then. The column LEFT counts these
+// clusters, the lines below the waves name them, and so do the last lines. JSON has them in waves[].left and waves[].deleted.
+// A picture has a band for them. Name a cluster in -uncounted to see how it goes if somebody gives it up. For a Policy the
+// scheduler drops nobody: such clusters only never answer.
+//
+// Where the input says how a rollout stands, it may have works of clusters that are not selected. One that is in flight or
+// failed counts in the same way. Its agent lets go of the work unless that is being deleted already.
 //
 // # The way back
 //

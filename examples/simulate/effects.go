@@ -8,6 +8,7 @@ import (
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
 	"github.com/cohort-ocm/cohort/examples/internal/spelling"
+	"github.com/cohort-ocm/cohort/examples/simulate/internal/behavior"
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/scenario"
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/simulation"
 	"github.com/cohort-ocm/cohort/rollout"
@@ -69,6 +70,10 @@ func (f *flags) withoutEffect(s *scenario.Scenario, first *rollout.Result, fallb
 	}
 	if f.takesGiven && fallbacks == 0 && s.Groups.NumClusters() > 0 {
 		note("-takes: no effect, other flags or the Behavior say of every cluster how long it takes")
+	}
+	cutOff := func(r behavior.Rule) bool { return r.Outcome == behavior.CutOff }
+	if f.leaseGiven && len(f.cutOff) == 0 && !slices.ContainsFunc(s.Behavior.Clusters, cutOff) {
+		note("-lease: no effect, no cluster is cut off: -cut-off says which are")
 	}
 	if f.seed != 0 && !f.draws(fallbacks) && !s.Draws() {
 		note("-seed: no effect, nothing is drawn at random")

@@ -17,8 +17,8 @@ type event struct {
 }
 
 type wave struct {
-	After                                string
-	Started, Succeeded, Failed, TimedOut []string
+	After                                      string
+	Started, Succeeded, Failed, TimedOut, Left []string
 }
 
 // What explain says of a cluster is what the report says of it: for every cluster of the fixtures, under any flags.
@@ -35,6 +35,9 @@ func TestExplainAgreesWithTheReport(t *testing.T) {
 		}
 		if rapid.Bool().Draw(t, "retry") {
 			args = append(args, "-retry", fmt.Sprintf("%d/20m", rapid.IntRange(1, 2).Draw(t, "times")))
+		}
+		if rapid.Bool().Draw(t, "cut off") {
+			args = append(args, "-cut-off", rapid.SampledFrom([]string{"3", "100%", cluster}).Draw(t, "who"), "-lease", rapid.SampledFrom([]string{"3m", "2h"}).Draw(t, "lease"))
 		}
 		if rapid.Bool().Draw(t, "gate") {
 			args = append(args, "-gate", rapid.SampledFrom([]string{"0=15m", "1=2h", "1"}).Draw(t, "which"))
@@ -68,7 +71,7 @@ func TestExplainAgreesWithTheReport(t *testing.T) {
 			for _, of := range []struct {
 				what     string
 				clusters []string
-			}{{"Starts", w.Started}, {"Succeeds", w.Succeeded}, {"Fails", w.Failed}, {"TimesOut", w.TimedOut}} {
+			}{{"Starts", w.Started}, {"Leaves", w.Left}, {"Succeeds", w.Succeeded}, {"Fails", w.Failed}, {"TimesOut", w.TimedOut}} {
 				if slices.Contains(of.clusters, cluster) {
 					want = append(want, of.what+" "+w.After)
 				}
@@ -88,7 +91,7 @@ func TestExplainAgreesWithTheReport(t *testing.T) {
 					t.Fatalf("nobody says what released it at %s: %v", e.After, explained.Events)
 				}
 				fallthrough
-			case "Succeeds", "Fails", "TimesOut":
+			case "Succeeds", "Fails", "TimesOut", "Leaves":
 				got = append(got, e.What+" "+e.After)
 			}
 		}

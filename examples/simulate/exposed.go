@@ -10,7 +10,7 @@ import (
 
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/output"
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/short"
-	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/rollout/exposure"
 )
 
 // exposed is what simulate exposure says of a rollout.
@@ -20,11 +20,11 @@ type exposed struct {
 	// Passes says in words in which passes a Policy goes to its clusters; empty for other rollouts.
 	Passes string `json:"passes,omitempty"`
 	// Exposure is not there where a Policy enforces nothing.
-	Exposure *rollout.Exposure `json:"exposure,omitempty"`
+	Exposure *exposure.Exposure `json:"exposure,omitempty"`
 	// Limits are those that keep within the bounds; None says why there are none.
-	Limits *rollout.Limits `json:"limits,omitempty"`
-	None   string          `json:"noLimits,omitempty"`
-	Notes  []string        `json:"notes,omitempty"`
+	Limits *exposure.Limits `json:"limits,omitempty"`
+	None   string           `json:"noLimits,omitempty"`
+	Notes  []string         `json:"notes,omitempty"`
 }
 
 func (e *exposed) Text(w io.Writer) error {
@@ -52,6 +52,9 @@ func (e *exposed) numbers(b *strings.Builder) {
 			fmt.Fprintf(b, "warning: %v\n", warning)
 		}
 	}
+	for _, weakness := range e.Exposure.Weaknesses {
+		fmt.Fprintf(b, "warning: %v\n", weakness)
+	}
 	switch {
 	case e.Limits != nil:
 		fmt.Fprintf(b, "\nWith %v in place of the strategy's:\n%s\n", e.Limits, sentence(e.Limits.Exposure))
@@ -61,7 +64,7 @@ func (e *exposed) numbers(b *strings.Builder) {
 }
 
 // sentence says what an exposure comes to.
-func sentence(e rollout.Exposure) string {
+func sentence(e exposure.Exposure) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "At most %d of %d clusters get a version that does not work on them", e.Exposed, e.Clusters)
 	if e.ExposedIfAllFail != e.Exposed {
@@ -96,7 +99,7 @@ func (e *exposed) stages(b *strings.Builder) {
 }
 
 // span is like "5m to 20m", or "5m or more" where nobody knows.
-func span(s rollout.Span) string {
+func span(s exposure.Span) string {
 	switch {
 	case s.Longest == s.Shortest:
 		return short.Duration(s.Shortest)

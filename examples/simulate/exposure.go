@@ -17,7 +17,7 @@ import (
 	"github.com/cohort-ocm/cohort/examples/internal/commandline"
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/scenario"
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/short"
-	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/rollout/exposure"
 )
 
 // question is the command line of simulate exposure.
@@ -140,8 +140,8 @@ func (q *question) answer(s *scenario.Scenario) (*exposed, error) {
 	if course.Groups == nil {
 		return answer, nil
 	}
-	life := rollout.Span{Shortest: q.takes.Least, Longest: q.takes.Most}
-	e, err := rollout.Expose(course.Strategy, course.Groups, life, q.start.Time, q.options(s, q.start.Time)...)
+	life := exposure.Span{Shortest: q.takes.Least, Longest: q.takes.Most}
+	e, err := exposure.Of(course.Strategy, course.Groups, life, q.start.Time, q.options(s, q.start.Time))
 	if err != nil {
 		return nil, q.fault(err)
 	}
@@ -154,8 +154,8 @@ func (q *question) answer(s *scenario.Scenario) (*exposed, error) {
 	if open.perGroup = ""; strategy.Progressive != nil {
 		strategy.Progressive.MaxConcurrency = intstr.IntOrString{}
 	}
-	bounds := rollout.Bounds{Exposed: q.atMost, Finish: q.within}
-	if limits, err := rollout.Limit(strategy, course.Groups, life, q.start.Time, bounds, open.options(s, q.start.Time)...); err != nil {
+	bounds := exposure.Bounds{Exposed: q.atMost, Finish: q.within}
+	if limits, err := exposure.Limit(strategy, course.Groups, life, q.start.Time, bounds, open.options(s, q.start.Time)); err != nil {
 		answer.None = q.unbounded(err)
 	} else {
 		answer.Limits = &limits

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
@@ -53,40 +54,31 @@ func extraNames() (names []string) {
 }
 
 // options are those that the flags ask for, in a rollout that begins at a time.
-func (e *extras) options(s *scenario.Scenario, start time.Time) (options []rollout.Option) {
+func (e *extras) options(s *scenario.Scenario, start time.Time) (options rollout.Options) {
+	options.FailedFreesSlot, options.WaitBetweenGroups.Duration = e.freesSlot, e.between
 	if e.order.given {
-		options = append(options, rollout.GroupOrder(e.order.after))
+		options.GroupOrder = rollout.GroupOrder{}
+		maps.Copy(options.GroupOrder, e.order.after)
 	}
 	if e.perGroup != "" {
-		options = append(options, rollout.MaxConcurrencyPerGroup(intstr.Parse(e.perGroup)))
-	}
-	if e.freesSlot {
-		options = append(options, rollout.FailedFreesSlot())
+		options.MaxConcurrencyPerGroup = intstr.Parse(e.perGroup)
 	}
 	if e.ramp != 0 {
-		options = append(options, rollout.Ramp(e.ramp))
-	}
-	if e.between != 0 {
-		options = append(options, rollout.WaitBetweenGroups(e.between))
+		options.Ramp = &e.ramp
 	}
 	if e.maxStarts.n > 0 {
-		options = append(options, rollout.MaxStarts(e.maxStarts.n, e.maxStarts.per))
+		options.MaxStarts = &rollout.StartLimit{Count: e.maxStarts.n, Per: metav1.Duration{Duration: e.maxStarts.per}}
 	}
 	for _, gate := range e.gates {
-		options = append(options, gate.close(s.Groups, start)...)
+		options.Gates = append(options.Gates, gate.close(s.Groups, start)...)
 	}
-	if len(e.uncounted) > 0 {
-		options = append(options, rollout.Uncounted(e.uncounted.of(s)))
-	}
-	if len(e.baseline) > 0 {
-		options = append(options, rollout.FailedBefore(e.baseline.of(s)))
-	}
+	options.Uncounted, options.FailedBefore = e.uncounted.names(s), e.baseline.names(s)
 	return options
 }
 
 // backOptions are those that hold on the way back, all at once or within the limits of the strategy. Those that slow a
 // rollout down are left out, and so are gates: whoever takes a rollout back is in a hurry.
-func (e *extras) backOptions(s *scenario.Scenario, limited bool) []rollout.Option {
+func (e *extras) backOptions(s *scenario.Scenario, limited bool) rollout.Options {
 	back := extras{uncounted: e.uncounted, baseline: e.baseline}
 	if limited {
 		back.order, back.perGroup, back.freesSlot = e.order, e.perGroup, e.freesSlot

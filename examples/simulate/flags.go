@@ -5,9 +5,11 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -31,6 +33,8 @@ type flags struct {
 	failShare string
 	failRate  rate
 	never     patterns
+	cutOff    patterns // or shares
+	lease     time.Duration
 	recovers  times
 	retry     starts
 	attempts  int // in which clusters fail
@@ -45,6 +49,7 @@ type flags struct {
 
 	takesGiven bool
 	startGiven bool
+	leaseGiven bool
 	explain    string // the cluster to explain
 
 	pictures pictures
@@ -92,7 +97,7 @@ func usage(w io.Writer) {
 	fmt.Fprint(w, help)
 	printSections(w, newFlags().set(), []section{
 		{"what rolls out", []string{"f", "rollout", "placement", "start"}},
-		{"how clusters behave, before what a Behavior says", []string{"takes", "fail", "fail-share", "fail-rate", "never", "recover", "retry", "fail-attempts", "seed"}},
+		{"how clusters behave, before what a Behavior says", []string{"takes", "fail", "fail-share", "fail-rate", "never", "cut-off", "lease", "recover", "retry", "fail-attempts", "seed"}},
 		{"beyond the strategy", extraNames()},
 		{"the way back", []string{"abort-at", "abort-on-breach", "back-by-strategy"}},
 		{"output", []string{"o", "rows", "chart", "svg", "png", "exit-code"}},
@@ -124,6 +129,8 @@ func (f *flags) set() *flag.FlagSet {
 	s.StringVar(&f.failShare, "fail-share", f.failShare, "`share` of the other clusters that fails, a count or a percentage such as 5% or 0.3%, drawn at random")
 	s.Var(&f.failRate, "fail-rate", "`chance` of each of the other clusters to fail, such as 0.3%")
 	s.Var(&f.never, "never", "`cluster` that never answers, a name or a pattern; may be repeated")
+	s.Var(&f.cutOff, "cut-off", "`clusters` that the version cuts off from the hub, so that the scheduler drops them: a name, a pattern, or a share such as 3 or 5%; may be repeated")
+	s.DurationVar(&f.lease, "lease", f.lease, "`time` without a sign of the agent after which the hub taints a cluster as unreachable and the scheduler drops it; that of the Behavior or 5m unless given")
 	s.Var(&f.recovers, "recover", "`time` after its failure at which a cluster of -fail and -fail-share succeeds, and after its start one of -never; 0 is never")
 	s.Var(&f.retry, "retry", "`number/time`: try again what failed or timed out, so many times, each so long after a breach or else after the end, as in 2/30m")
 	s.IntVar(&f.attempts, "fail-attempts", f.attempts, "`number` of attempts in which a cluster of -fail, -fail-share, -fail-rate and -never does so; from the next on it succeeds; 0 is all")
@@ -157,6 +164,7 @@ func parse(args []string) (*flags, error) {
 	set.Visit(func(given *flag.Flag) {
 		f.takesGiven = f.takesGiven || given.Name == "takes"
 		f.startGiven = f.startGiven || given.Name == "start"
+		f.leaseGiven = f.leaseGiven || given.Name == "lease"
 	})
 	if set.NArg() > 0 {
 		return nil, unexpected(set.Arg(0))
@@ -165,10 +173,11 @@ func parse(args []string) (*flags, error) {
 		return nil, err
 	}
 	rules := f.rules()
-	if f.recovers.Most != 0 && len(rules) == 0 {
+	mend := slices.ContainsFunc(rules, func(r flagRule) bool { return r.Outcome != behavior.CutOff })
+	if f.recovers.Most != 0 && !mend {
 		return nil, errors.New("-recover: no cluster to recover: must be given with -fail, -fail-share, -fail-rate or -never")
 	}
-	if f.attempts != 0 && (f.retry.n == 0 || len(rules) == 0) {
+	if f.attempts != 0 && (f.retry.n == 0 || !mend) {
 		return nil, fmt.Errorf("-fail-attempts %d: must be given with -retry, and with -fail, -fail-share, -fail-rate or -never", f.attempts)
 	}
 	if f.abortAt < 0 {
@@ -187,6 +196,9 @@ func parse(args []string) (*flags, error) {
 		}
 	}
 	fault("-takes "+f.takes.String(), behavior.ValidateTime(nil, &f.takes.Range))
+	if f.leaseGiven {
+		fault(fmt.Sprintf("-lease %v", f.lease), behavior.Spec{Lease: &metav1.Duration{Duration: f.lease}}.Validate(nil))
+	}
 	fault("-recover "+f.recovers.String(), behavior.ValidateTime(nil, &f.recovers.Range))
 	for _, rule := range rules {
 		rule.Rule.RecoversAfter = nil // as -recover says
@@ -235,6 +247,20 @@ func (f *flags) rules() (rules []flagRule) {
 	}
 	for i := range rules {
 		rules[i].Attempts = f.attempts
+	}
+	return append(f.cutOffRules(), rules...)
+}
+
+// cutOffRules are those of -cut-off. They come first: a cluster without an agent does nothing else.
+func (f *flags) cutOffRules() (rules []flagRule) {
+	for _, text := range f.cutOff {
+		rule := behavior.Rule{Outcome: behavior.CutOff}
+		if share := intstr.Parse(text); share.Type == intstr.Int || strings.HasSuffix(text, "%") {
+			rule.Share = &share
+		} else {
+			rule.Names = []string{text}
+		}
+		rules = append(rules, flagRule{rule, "-cut-off " + text})
 	}
 	return rules
 }

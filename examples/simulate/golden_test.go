@@ -50,28 +50,31 @@ func simulateText(t *testing.T, stdin string, args ...string) string {
 func runs() map[string][]string {
 	design := []string{"-f", "testdata/design/clusters.yaml", "-f", "testdata/design/placement.yaml"}
 	return map[string][]string{
-		"design":               design,
-		"design-random":        append(design[:4:4], "-fail-share", "3", "-seed", "3"),
-		"design-chances":       append(design[:4:4], "-takes", "5m-20m", "-fail-rate", "0.4%", "-seed", "4"),
-		"design-gate":          append(design[:4:4], "-gate", "2=4h", "-gate", "3"),
-		"canary-fails":         {"-f", "testdata/canary-fails/retail.yaml"},
-		"recovers":             {"-f", "testdata/recovers/telco.yaml"},
-		"addon":                {"-f", "testdata/addon/list.yaml", "-never", "cluster3"},
-		"addon-one-at-a-time":  {"-f", "testdata/addon/list.yaml", "-max-concurrency-per-group", "1"},
-		"policy-progressive":   {"-f", "testdata/policy/progressive.yaml"},
-		"policy-gate":          {"-f", "testdata/policy/progressive.yaml", "-gate", "1=2h", "-fail", "store-09=1m"},
-		"policy-sub-filter":    {"-f", "testdata/policy/sub-filter.yaml"},
-		"explain-held":         {"-f", "testdata/design/clusters.yaml", "-f", "testdata/design/placement.yaml", "explain", "site-200", "-fail-share", "3", "-seed", "3"},
-		"explain-chain":        {"-f", "testdata/addon/list.yaml", "-never", "cluster3", "-max-concurrency-per-group", "1", "explain", "cluster7"},
-		"explain-canary":       {"-f", "testdata/canary-fails/retail.yaml", "explain", "shop-03"},
-		"explain-policy":       {"-f", "testdata/policy/progressive.yaml", "explain", "store-08", "-gate", "1=2h"},
-		"explain-policy-held":  {"-f", "testdata/policy/progressive.yaml", "explain", "store-08", "-fail", "store-01"},
-		"explain-not-selected": {"-f", "testdata/design/clusters.yaml", "-f", "testdata/design/placement.yaml", "explain", "lab-1"},
-		"retry":                append(design[:4:4], "-fail-share", "3", "-seed", "3", "-retry", "2/30m", "-fail-attempts", "1"),
-		"explain-retry":        append(design[:4:4], "explain", "site-024", "-fail-share", "3", "-seed", "3", "-retry", "2/30m", "-fail-attempts", "1"),
-		"back":                 append(design[:4:4], "-fail-share", "3", "-seed", "3", "-abort-on-breach"),
-		"back-slowly":          append(design[:4:4], "-abort-at", "35m", "-back-by-strategy", "-never", "canary-west-04", "-recover", "8m"),
-		"explain-back":         append(design[:4:4], "explain", "canary-east-01", "-fail-share", "3", "-seed", "3", "-abort-on-breach", "-back-by-strategy"),
+		"design":                 design,
+		"design-random":          append(design[:4:4], "-fail-share", "3", "-seed", "3"),
+		"design-chances":         append(design[:4:4], "-takes", "5m-20m", "-fail-rate", "0.4%", "-seed", "4"),
+		"design-gate":            append(design[:4:4], "-gate", "2=4h", "-gate", "3"),
+		"canary-fails":           {"-f", "testdata/canary-fails/retail.yaml"},
+		"recovers":               {"-f", "testdata/recovers/telco.yaml"},
+		"addon":                  {"-f", "testdata/addon/list.yaml", "-never", "cluster3"},
+		"addon-one-at-a-time":    {"-f", "testdata/addon/list.yaml", "-max-concurrency-per-group", "1"},
+		"policy-progressive":     {"-f", "testdata/policy/progressive.yaml"},
+		"policy-gate":            {"-f", "testdata/policy/progressive.yaml", "-gate", "1=2h", "-fail", "store-09=1m"},
+		"policy-sub-filter":      {"-f", "testdata/policy/sub-filter.yaml"},
+		"explain-held":           {"-f", "testdata/design/clusters.yaml", "-f", "testdata/design/placement.yaml", "explain", "site-200", "-fail-share", "3", "-seed", "3"},
+		"explain-chain":          {"-f", "testdata/addon/list.yaml", "-never", "cluster3", "-max-concurrency-per-group", "1", "explain", "cluster7"},
+		"explain-canary":         {"-f", "testdata/canary-fails/retail.yaml", "explain", "shop-03"},
+		"explain-policy":         {"-f", "testdata/policy/progressive.yaml", "explain", "store-08", "-gate", "1=2h"},
+		"explain-policy-held":    {"-f", "testdata/policy/progressive.yaml", "explain", "store-08", "-fail", "store-01"},
+		"explain-not-selected":   {"-f", "testdata/design/clusters.yaml", "-f", "testdata/design/placement.yaml", "explain", "lab-1"},
+		"retry":                  append(design[:4:4], "-fail-share", "3", "-seed", "3", "-retry", "2/30m", "-fail-attempts", "1"),
+		"explain-retry":          append(design[:4:4], "explain", "site-024", "-fail-share", "3", "-seed", "3", "-retry", "2/30m", "-fail-attempts", "1"),
+		"back":                   append(design[:4:4], "-fail-share", "3", "-seed", "3", "-abort-on-breach"),
+		"back-slowly":            append(design[:4:4], "-abort-at", "35m", "-back-by-strategy", "-never", "canary-west-04", "-recover", "8m"),
+		"explain-back":           append(design[:4:4], "explain", "canary-east-01", "-fail-share", "3", "-seed", "3", "-abort-on-breach", "-back-by-strategy"),
+		"cut-off":                {"-f", "testdata/canary-fails/retail.yaml", "-cut-off", "100%", "-lease", "3m"},
+		"explain-cut-off":        {"-f", "testdata/addon/list.yaml", "explain", "cluster7", "-cut-off", "cluster3"},
+		"explain-who-is-cut-off": {"-f", "testdata/addon/list.yaml", "explain", "cluster3", "-cut-off", "cluster3"},
 		"regions": {"-f", "testdata/regions/shops.yaml", "-group-order", "staging-eu,staging-us after canary; prod-eu after staging-eu; prod-us after staging-us",
 			"-uncounted", "power=off", "-never", "shop-madrid"},
 		"policy-without-decisions": {"-f", "testdata/policy/selective-enforcement-policy.yaml",
@@ -84,7 +87,7 @@ func TestOutputIsThatInTestdata(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			file := filepath.Join("testdata", "output", name)
 			golden(t, file+".txt", simulateText(t, "", args...))
-			if slices.Contains([]string{"design", "canary-fails", "recovers", "addon", "regions", "policy-progressive", "policy-sub-filter"}, name) { // one for each fixture
+			if slices.Contains([]string{"design", "canary-fails", "recovers", "addon", "regions", "cut-off", "policy-progressive", "policy-sub-filter"}, name) { // one for each fixture
 				golden(t, file+".json", simulateText(t, "", append(args, "-o", "json")...))
 			}
 		})

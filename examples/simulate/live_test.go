@@ -41,7 +41,7 @@ const (
 )
 
 // liveSet is a ManifestWorkReplicaSet half way: a has succeeded, b is at it since 00:50, c has another version, d nothing,
-// and gone is not selected any more.
+// and gone, which has succeeded, is not selected any more.
 func liveSet() string {
 	set := strings.NewReplacer("manifestWorkTemplate: {}", "manifestWorkTemplate: {workload: {manifests: ["+aManifest+"]}}",
 		"maxConcurrency: 1", "maxConcurrency: 1, progressDeadline: 30m").Replace(aReplicaSet)
@@ -49,7 +49,7 @@ func liveSet() string {
 		work("a", "00:10", aManifest, condition("Applied", "True", "00:11"), condition("Progressing", "False", "00:15")),
 		work("b", "00:50", aManifest, condition("Applied", "True", "00:51"), condition("Progressing", "True", "00:51")),
 		work("c", "00:01", anOlderManifest, condition("Applied", "True", "00:02"), condition("Progressing", "False", "00:05")),
-		work("gone", "00:01", aManifest, condition("Applied", "True", "00:02")))
+		work("gone", "00:01", aManifest, condition("Applied", "True", "00:02"), condition("Progressing", "False", "00:05")))
 }
 
 func TestARolloutUnderWayGoesOnFromThere(t *testing.T) {

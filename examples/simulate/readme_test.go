@@ -94,7 +94,7 @@ func TestThreeCommandsLeadToAnAnswer(t *testing.T) {
 
 // The pictures are those that the commands draw; -update draws them anew.
 func TestThePicturesOfTheReadmeAreCurrent(t *testing.T) {
-	for name, args := range map[string][]string{"design": runs()["design"], "design-stopped": runs()["design-random"]} {
+	for name, args := range map[string][]string{"design": runs()["design"], "design-stopped": runs()["design-random"], "design-cut-off": append(runs()["design"], "-cut-off", "site-*")} {
 		file := filepath.Join(t.TempDir(), "picture.svg")
 		simulateText(t, "", append(args, "-svg", file)...)
 		data, err := os.ReadFile(file)

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/behavior"
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/output"
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/scenario"
@@ -121,7 +123,7 @@ func (f *flags) play(s *scenario.Scenario) (listed, simulation.Outcome, error) {
 	if len(f.uncounted) > 0 {
 		s.Uncounted = f.uncounted.of(s)
 	}
-	check, _ := s.Planner(options...)
+	check, _ := s.Planner(options)
 	first, err := check(nil, f.start.Time)
 	if err != nil {
 		return nil, "", f.fault(err) // all but the options was checked where it was read
@@ -129,6 +131,9 @@ func (f *flags) play(s *scenario.Scenario) (listed, simulation.Outcome, error) {
 	var rules []behavior.Rule
 	for _, rule := range f.rules() {
 		rules = append(rules, rule.Rule)
+	}
+	if f.leaseGiven {
+		s.Behavior.Lease = &metav1.Duration{Duration: f.lease}
 	}
 	lives, fallbacks, idle := s.Lives(rules, f.seed, f.takes.Range)
 	how := scenario.Play{

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/labels"
@@ -52,14 +53,20 @@ func (w which) has(c behavior.Cluster) bool {
 // of says of a name whether it is one of these clusters.
 func (s some) of(scenario *scenario.Scenario) func(cluster string) bool {
 	names := make(map[string]bool)
-	for _, c := range scenario.Clusters() {
-		for _, w := range s {
-			if w.has(c) {
-				names[c.Name] = true
-			}
-		}
+	for _, name := range s.names(scenario) {
+		names[name] = true
 	}
 	return func(cluster string) bool { return names[cluster] }
+}
+
+// names gives the names of these clusters.
+func (s some) names(scenario *scenario.Scenario) (names []string) {
+	for _, c := range scenario.Clusters() {
+		if slices.ContainsFunc(s, func(w which) bool { return w.has(c) }) {
+			names = append(names, c.Name)
+		}
+	}
+	return names
 }
 
 // check refuses a value that means no cluster of the rollouts.

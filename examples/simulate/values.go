@@ -166,14 +166,14 @@ func (g gate) before(key grouping.Key) bool {
 }
 
 // close closes the gate before its groups, of each placement; none where there is no such group.
-func (g gate) close(groups *grouping.Groups, start time.Time) (closed []rollout.Option) {
+func (g gate) close(groups *grouping.Groups, start time.Time) (closed []rollout.ClosedGate) {
 	var until rollout.Gate
 	if g.after != nil {
 		until.Opens = start.Add(*g.after)
 	}
 	for i := range groups.Len() {
 		if key := groups.Key(i); g.before(key) {
-			closed = append(closed, rollout.Closed(key, until))
+			closed = append(closed, rollout.ClosedGate{Group: key, Gate: until})
 		}
 	}
 	return closed

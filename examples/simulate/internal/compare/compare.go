@@ -21,7 +21,7 @@ import (
 type Candidate struct {
 	Name     string
 	Strategy clusterv1alpha1.RolloutStrategy
-	Options  []rollout.Option
+	Options  rollout.Options
 }
 
 // Question is what is compared, and how often it is played.

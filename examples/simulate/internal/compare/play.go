@@ -2,7 +2,6 @@ package compare
 
 import (
 	"container/heap"
-	"slices"
 	"time"
 
 	"github.com/cohort-ocm/cohort/grouping"
@@ -45,7 +44,7 @@ type running struct {
 // play plays the strategy through until it finishes, is stopped by a breach, or gets stuck. It is the loop of a
 // controller with a Planner, and costs as much as there are events, not as there are clusters.
 func (r *running) play() (err error) {
-	if r.planner, err = rollout.NewPlanner(r.candidate.Strategy, r.groups, r.candidate.Options...); err != nil {
+	if r.planner, err = rollout.NewPlanner(r.candidate.Strategy, r.groups, r.candidate.Options); err != nil {
 		return err
 	}
 	if r.retries > 0 {
@@ -102,8 +101,9 @@ func (r *running) next(next rollout.Next) (then time.Time, found bool) {
 func (r *running) retry() error {
 	r.attempt++
 	r.retryAt = time.Time{}
-	options := append(slices.Clone(r.candidate.Options), rollout.Attempt(r.attempt))
-	return r.planner.SetStrategy(r.candidate.Strategy, options...)
+	options := r.candidate.Options
+	options.Attempt = r.attempt
+	return r.planner.SetStrategy(r.candidate.Strategy, options)
 }
 
 // report tells what happens now.

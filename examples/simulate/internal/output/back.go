@@ -49,7 +49,7 @@ func (r *Report) Back(aborted *simulation.Aborted, trace *simulation.Trace, unco
 func waves(trace *simulation.Trace, begin time.Duration) (all []Wave) {
 	for _, w := range trace.Waves {
 		all = append(all, Wave{
-			After: (begin + w.After).String(), Started: w.Started, Succeeded: w.Succeeded, Failed: w.Failed, TimedOut: w.TimedOut,
+			After: (begin + w.After).String(), Started: w.Started, Succeeded: w.Succeeded, Failed: w.Failed, TimedOut: w.TimedOut, Left: w.Left, Deleted: w.Deleted,
 			Attempt: w.Attempt, Again: w.Again,
 			InFlight: w.Counts.InFlight(), Done: w.Counts.Done(), Failures: w.Counts.Failures(),
 			Counts: w.Counts, Waiting: waiting(w.Holds),
@@ -87,6 +87,7 @@ func (r Report) backColumns() []column {
 		{"BACK", func(w waveRow) any { return w.last.Counts.Succeeded - w.last.Counts.Soaking }},
 		{"FAILED", func(w waveRow) any { return w.last.Counts.Failed }},
 		{"TIMED OUT", func(w waveRow) any { return w.last.Counts.TimeOut }},
+		{"LEFT", func(w waveRow) any { return w.last.Counts.Left }},
 		{"NEVER HAD IT", func(w waveRow) any { return w.last.Counts.Skip }},
 		{"WHY THE REST WAITS", func(w waveRow) any { return r.why(w.last.Waiting) }},
 	}

@@ -1,6 +1,8 @@
 package output
 
 import (
+	"bytes"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -16,7 +18,7 @@ func end(trace *simulation.Trace, waves []Wave, uncounted func(string) bool, pol
 	e := End{
 		After:        stopped.After,
 		Outcome:      trace.Outcome,
-		Unsuccessful: unsuccessful(trace.Final, uncounted),
+		Unsuccessful: append(unsuccessful(trace.Final, uncounted), left(trace)...),
 		Waiting:      last.Waiting,
 	}
 	n := stopped.Counts
@@ -73,10 +75,48 @@ func unsuccessful(r *rollout.Result, uncounted func(string) bool) (shown []Unsuc
 	var beside []Unsuccessful
 	for _, c := range all {
 		if uncounted != nil && uncounted(c.Name) {
-			beside = append(beside, Unsuccessful{c, true})
+			beside = append(beside, Unsuccessful{Cluster: c, NotCounted: true})
 		} else {
-			shown = append(shown, Unsuccessful{c, false})
+			shown = append(shown, Unsuccessful{Cluster: c})
 		}
 	}
 	return append(shown, beside...)
+}
+
+// left lists the clusters that left with the version and still count, by name.
+func left(trace *simulation.Trace) (shown []Unsuccessful) {
+	since := make(map[string]string)
+	for _, w := range trace.Waves {
+		for _, name := range w.Started {
+			since[name] = w.After.String()
+		}
+	}
+	for _, c := range trace.Final.Left {
+		shown = append(shown, Unsuccessful{Cluster: c, Left: true, Since: since[c.Name]})
+	}
+	return shown
+}
+
+// unsuccessful names those that stand where they should not.
+func (r Report) unsuccessful(b *bytes.Buffer) {
+	for i, c := range r.End.Unsuccessful {
+		if i == mostNamed {
+			fmt.Fprintf(b, "  and %d more\n", len(r.End.Unsuccessful)-i)
+			break
+		}
+		fmt.Fprintf(b, "  %s in %v: %s%s\n", c.Name, c.Group, c.Status, c.aside())
+	}
+}
+
+// aside is what is to be said of the cluster besides.
+func (u Unsuccessful) aside() string {
+	switch {
+	case u.NotCounted:
+		return ", not counted"
+	case u.Left && u.Since != "":
+		return ", not selected any more; has the version since " + short(u.Since)
+	case u.Left:
+		return ", not selected any more"
+	}
+	return ""
 }

@@ -43,6 +43,8 @@ type Event struct {
 	Explanation rollout.Explanation `json:"explanation,omitempty"`
 	// Released says what ended the wait before a start.
 	Released string `json:"released,omitempty"`
+	// Holds says until when a cluster that leaves holds others up; empty where it holds up nobody.
+	Holds string `json:"holds,omitempty"`
 }
 
 // Explain gathers what there is to show of a cluster, in the rollout of a policy or of something else. Group is nil if it is
@@ -50,7 +52,7 @@ type Event struct {
 func Explain(cluster, object string, policy bool, group *grouping.Key, why []string, events []story.Event, outcome simulation.Outcome) Explained {
 	e := Explained{Cluster: cluster, Rollout: object, Selected: group != nil, Group: group, Why: why, Outcome: outcome}
 	for _, event := range events {
-		shown := Event{After: event.After.String(), What: event.What, Explanation: event.Explanation, Released: event.Released}
+		shown := Event{After: event.After.String(), What: event.What, Explanation: event.Explanation, Released: event.Released, Holds: event.Holds}
 		if policy {
 			ofPolicy(shown.Explanation)
 		}
@@ -59,7 +61,7 @@ func Explain(cluster, object string, policy bool, group *grouping.Key, why []str
 			shown.Until = event.Until.String()
 		case event.What == story.Starts:
 			e.Started = shown.After
-		case !event.What.Waits() && event.What != story.Progressing:
+		case !event.What.Waits() && event.What != story.Progressing && event.What != story.Leaves:
 			e.Ended = shown.After
 		}
 		e.Events = append(e.Events, shown)
@@ -71,6 +73,7 @@ func Explain(cluster, object string, policy bool, group *grouping.Key, why []str
 var words = map[story.What]string{
 	story.Waits: "waits", story.Starts: "starts", story.Progressing: "is progressing again", story.Succeeds: "succeeds",
 	story.Fails: "fails", story.TimesOut: "times out", story.Done: "is done",
+	story.Leaves:  "is not selected any more",
 	story.Aborted: "the rollout is aborted", story.WaitsToGo: "waits to go back", story.GoesBack: "goes back to the version before",
 	story.WentBack: "is back", story.StaysBehind: "stays as it is: it never had the version",
 }
@@ -107,6 +110,9 @@ func (e Explained) Text(w io.Writer) error {
 		}
 		if event.Released != "" {
 			fmt.Fprintf(&b, ": %s", event.Released)
+		}
+		if event.Holds != "" {
+			fmt.Fprintf(&b, ", and holds others up: %s", event.Holds)
 		}
 		fmt.Fprintln(&b)
 		if len(event.Explanation) > 0 {

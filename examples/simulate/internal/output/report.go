@@ -82,6 +82,10 @@ type Wave struct {
 	Succeeded []string `json:"succeeded,omitempty"`
 	Failed    []string `json:"failed,omitempty"`
 	TimedOut  []string `json:"timedOut,omitempty"`
+	// Left are the clusters that have the version and that the scheduler drops now.
+	Left []string `json:"left,omitempty"`
+	// Deleted are those of them whose objects are deleted. No agent lets go of these, so they stay.
+	Deleted []string `json:"deleted,omitempty"`
 	// Attempt is the one that begins now, if any does, and Again are the clusters that failed before and wait for their turn
 	// once more.
 	Attempt int      `json:"attempt,omitempty"`
@@ -116,8 +120,8 @@ type End struct {
 	// Explanation says why Held, the first of the held clusters, waits.
 	Held        string              `json:"held,omitempty"`
 	Explanation rollout.Explanation `json:"explanation,omitempty"`
-	// Unsuccessful are the clusters that failed or are in flight for ever, in the order of their names, those that are not
-	// counted last.
+	// Unsuccessful are the clusters that failed or are in flight for ever, in the order of their names. Those that are not
+	// counted come after them, and those that left with the version last.
 	Unsuccessful []Unsuccessful `json:"unsuccessful,omitempty"`
 	Waiting      []Waiting      `json:"waiting,omitempty"`
 }
@@ -127,6 +131,9 @@ type Unsuccessful struct {
 	rollout.Cluster
 	// NotCounted says that nobody waits for it, and that its failure stops nothing.
 	NotCounted bool `json:"notCounted,omitempty"`
+	// Left says that it is not selected any more, and still counts. Since is when it got the version.
+	Left  bool   `json:"left,omitempty"`
+	Since string `json:"since,omitempty"`
 }
 
 // AboutAnOption says whether a warning is about an option and not about the strategy. A note says it of the flag.

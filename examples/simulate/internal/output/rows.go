@@ -45,7 +45,7 @@ type waveRow struct {
 	waves       int
 	started     int
 	passes      []Pass
-	attempts    []string // what begins an attempt
+	attempts    []string // what begins an attempt, and who leaves
 }
 
 // time is like "10m", or "10m–25m" of several waves.
@@ -82,6 +82,12 @@ func waveRows(waves []Wave, end string, most int) (all []waveRow) {
 			row.attempts = append(row.attempts, fmt.Sprintf("attempt %d begins", w.Attempt))
 		case len(w.Again) > 0:
 			row.attempts = append(row.attempts, "try again "+listed(w.Again))
+		}
+		if len(w.Left) > 0 {
+			row.attempts = append(row.attempts, "not selected any more: "+listed(w.Left))
+		}
+		if len(w.Deleted) > 0 {
+			row.attempts = append(row.attempts, "deleted, and no agent lets go of it: "+listed(w.Deleted))
 		}
 	}
 	return all

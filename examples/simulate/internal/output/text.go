@@ -200,6 +200,12 @@ func (r Report) legend() string {
 			also = append(also, "failed, until their deadline")
 		}
 	}
+	if slices.ContainsFunc(r.Waves, func(w Wave) bool { return w.Counts.Left > 0 }) {
+		also = append(also, "left with the version, until their deadline")
+		if r.Rollout.Schedule.ProgressDeadline == nil {
+			also[len(also)-1] = "left with the version, as there is no deadline"
+		}
+	}
 	return strings.Join(also, ", and those that ")
 }
 
@@ -241,6 +247,7 @@ func (r Report) columns() []column {
 		{"DONE", func(w waveRow) any { return w.last.Done }},
 		{"FAILED", func(w waveRow) any { return w.last.Counts.Failed }},
 		{"TIMED OUT", func(w waveRow) any { return w.last.Counts.TimeOut }},
+		{"LEFT", func(w waveRow) any { return w.last.Counts.Left }},
 		{"NOT COUNTED", func(w waveRow) any {
 			return fmt.Sprintf("%d of %d have it", w.last.Counts.Uncounted-w.last.Counts.UncountedToApply, w.last.Counts.Uncounted)
 		}},
@@ -253,18 +260,11 @@ func (r Report) columns() []column {
 		there, sometimes := map[string]func(status.Counts) bool{
 			"SOAKING":     func(n status.Counts) bool { return n.Soaking > 0 },
 			"TIMED OUT":   func(n status.Counts) bool { return n.TimeOut > 0 },
+			"LEFT":        func(n status.Counts) bool { return n.Left > 0 },
 			"NOT COUNTED": func(n status.Counts) bool { return n.Uncounted > 0 },
 		}[c.title]
 		return sometimes && !slices.ContainsFunc(r.Waves, func(w Wave) bool { return there(w.Counts) })
 	})
-}
-
-// aside is what is to be said of the cluster besides.
-func (u Unsuccessful) aside() string {
-	if u.NotCounted {
-		return ", not counted"
-	}
-	return ""
 }
 
 // why is the first reason, as the others mostly follow from it, and how many wait for those.
@@ -318,17 +318,6 @@ func (r Report) end(b *bytes.Buffer) {
 	}
 	if r.Policy != nil {
 		fmt.Fprintln(b, r.Policy.root())
-	}
-}
-
-// unsuccessful names those that stand where they should not.
-func (r Report) unsuccessful(b *bytes.Buffer) {
-	for i, c := range r.End.Unsuccessful {
-		if i == mostNamed {
-			fmt.Fprintf(b, "  and %d more\n", len(r.End.Unsuccessful)-i)
-			break
-		}
-		fmt.Fprintf(b, "  %s in %v: %s%s\n", c.Name, c.Group, c.Status, c.aside())
 	}
 }
 

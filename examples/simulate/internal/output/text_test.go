@@ -14,6 +14,7 @@ import (
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/scenario"
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/simulation"
 	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/rollout"
 	"github.com/cohort-ocm/cohort/status"
 )
 
@@ -33,7 +34,7 @@ func text(t *testing.T, strategy clusterv1alpha1.RolloutStrategy, n int, life si
 	if s.Groups, err = grouping.Read(nil, s.Decisions); err != nil {
 		t.Fatal(err)
 	}
-	plan, _ := s.Planner()
+	plan, _ := s.Planner(rollout.Options{})
 	start := time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)
 	trace, err := simulation.Run(plan, func(string) simulation.Life { return life }, start)
 	if err != nil {

@@ -34,13 +34,15 @@ var curves = []curve{
 	{"succeeded", []State{Succeeded, Soaking}, "*", asciigraph.Green},
 	{"in flight", []State{InFlight}, "o", asciigraph.Blue},
 	{"failed", []State{Failed, TimedOut}, "x", asciigraph.Red},
+	{"left", []State{Left}, "#", asciigraph.Yellow},
 	{"went back", []State{WentBack}, "<", asciigraph.Magenta},
 }
 
-// curves are the curves of this rollout: few are taken back.
+// curves are the curves of this rollout: few are taken back, and in few somebody leaves.
 func (t Timeline) curves() []curve {
 	return slices.DeleteFunc(slices.Clone(curves), func(c curve) bool {
-		return slices.Contains(c.states, WentBack) && !slices.ContainsFunc(t.Points, func(p Point) bool { return p.Counts[WentBack] > 0 })
+		state := c.states[0]
+		return (state == WentBack || state == Left) && !slices.ContainsFunc(t.Points, func(p Point) bool { return p.Counts[state] > 0 })
 	})
 }
 

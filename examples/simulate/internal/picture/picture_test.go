@@ -198,7 +198,7 @@ func far(a, b tone) bool {
 }
 
 func TestStatesDifferInBlackAndWhite(t *testing.T) {
-	states := []picture.State{picture.Succeeded, picture.Soaking, picture.InFlight, picture.Failed, picture.TimedOut, picture.Waiting}
+	states := []picture.State{picture.Succeeded, picture.Soaking, picture.InFlight, picture.Failed, picture.TimedOut, picture.Left, picture.Waiting}
 	tones := make([]tone, len(states))
 	for i, state := range states {
 		var all picture.Counts

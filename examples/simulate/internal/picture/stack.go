@@ -14,7 +14,7 @@ type stack struct {
 	spacing vg.Length // between the lines of a hatch
 }
 
-// leastHeight is how high the failed and the timed out are at least: three of 10,000 are what stopped the
+// leastHeight is how high the failed, the timed out and those that left are at least: three of 10,000 are what stopped the
 // rollout, and are to be seen.
 const leastHeight = 1.6
 
@@ -64,7 +64,7 @@ func (s stack) height(n int, state State) vg.Length {
 	}
 	// A quarter of a point is less than an eye sees, and equal steps are left out of the picture.
 	h := math.Round(4*float64(s.box.height())*float64(n)/float64(s.total)) / 4
-	if state == Failed || state == TimedOut {
+	if state == Failed || state == TimedOut || state == Left {
 		h = max(h, leastHeight)
 	}
 	return vg.Length(h)

@@ -13,6 +13,7 @@ const (
 	InFlight
 	Failed
 	TimedOut
+	Left
 	WentBack
 	Waiting
 	NotCounted
@@ -47,6 +48,7 @@ var looks = [numStates]look{
 	Failed:     {"failed", color.RGBA{0x8e, 0x10, 0x1c, 0xff}, plain},
 	WentBack:   {"went back", color.RGBA{0x9b, 0x8f, 0xb8, 0xff}, level},
 	TimedOut:   {"timed out", color.RGBA{0xe8, 0xa3, 0x3d, 0xff}, crossed},
+	Left:       {"left", color.RGBA{0x77, 0x6a, 0x8c, 0xff}, rising},
 	NotCounted: {"not counted", color.RGBA{0xe0, 0xe0, 0xe0, 0xff}, plain},
 	Waiting:    {"waiting", color.RGBA{0xff, 0xff, 0xff, 0xff}, plain},
 }

@@ -22,6 +22,8 @@ type Event struct {
 	Explanation rollout.Explanation
 	// Released says what ended the wait before a start.
 	Released string
+	// Holds says until when a cluster that leaves holds others up; empty where it holds up nobody.
+	Holds string
 }
 
 // What is the kind of an event.
@@ -34,6 +36,7 @@ const (
 	Succeeds    What = "Succeeds"    // and soaks, where the strategy has it soak
 	Fails       What = "Fails"
 	TimesOut    What = "TimesOut"
+	Leaves      What = "Leaves" // it is not selected any more
 	Done        What = "Done"
 
 	// Kinds of events on the way back.
@@ -54,6 +57,7 @@ type Teller struct {
 	previous *rollout.Result
 	started  bool
 	shown    What // the state that the events have told of
+	left     bool // so have they of that it left
 }
 
 // New is the teller for a selected cluster.
@@ -100,6 +104,7 @@ func (t *Teller) Watch(after time.Duration, result *rollout.Result) {
 	disposition, _, selected := result.Find(t.cluster)
 	switch {
 	case !selected:
+		t.leave(after, result)
 	case disposition == rollout.DispositionHeld:
 		t.started = false // if it was, it is tried again
 		t.wait(after, result.Explain(t.cluster))
@@ -108,6 +113,9 @@ func (t *Teller) Watch(after time.Duration, result *rollout.Result) {
 		t.start(after, result)
 	default:
 		t.start(after, result)
+		if disposition == rollout.DispositionLeft {
+			t.leave(after, result)
+		}
 		t.stand(after, result, disposition)
 	}
 	t.previous = result
@@ -161,7 +169,9 @@ func (t *Teller) released(why rollout.Explanation, result *rollout.Result) strin
 		}
 		before := len(parts)
 		for _, blocker := range link.Blockers {
-			if disposition, _, _ := result.Find(blocker.Name); disposition != rollout.DispositionInFlight || standing(result, blocker.Name) != blocker.Status {
+			disposition, _, _ := result.Find(blocker.Name)
+			has := disposition == rollout.DispositionInFlight || disposition == rollout.DispositionLeft
+			if !has || standing(result, blocker.Name) != blocker.Status {
 				parts = append(parts, blocker.Name+" "+become(result, blocker.Name, disposition))
 			}
 		}
@@ -197,6 +207,21 @@ func become(result *rollout.Result, cluster string, disposition rollout.Disposit
 	}
 }
 
+// leave notes that the cluster is not selected any more, if that is new.
+func (t *Teller) leave(after time.Duration, result *rollout.Result) {
+	if t.left || !t.started {
+		return
+	}
+	t.left = true
+	e := Event{After: after, What: Leaves}
+	for _, b := range result.Blockers() {
+		if b.Name == t.cluster {
+			e.Holds = b.String()
+		}
+	}
+	t.events = append(t.events, e)
+}
+
 // stand notes where the cluster stands now if that is new.
 func (t *Teller) stand(after time.Duration, result *rollout.Result, disposition rollout.Disposition) {
 	what := Starts
@@ -224,7 +249,7 @@ func (t *Teller) stand(after time.Duration, result *rollout.Result, disposition 
 // standing is the status that the result has for a cluster that is not held.
 func standing(result *rollout.Result, cluster string) status.RolloutStatus {
 	byName := func(c rollout.Cluster, name string) int { return strings.Compare(c.Name, name) }
-	for _, list := range [][]rollout.Cluster{result.InFlight, result.TimedOut} {
+	for _, list := range [][]rollout.Cluster{result.InFlight, result.TimedOut, result.Left} {
 		if i, found := slices.BinarySearchFunc(list, cluster, byName); found {
 			return list[i].Status
 		}

@@ -27,6 +27,9 @@ func Of(groups *grouping.Groups, trace, back *simulation.Trace, uncounted func(c
 		all = append(all, wayBack(groups, trace.Aborted.After, back)...)
 	}
 	t.Groups = ofGroups(groups, all, uncounted)
+	if slices.ContainsFunc(trace.Waves, func(w simulation.Wave) bool { return len(w.Left) > 0 }) { // counts don't say how they stand
+		t.Points = together(t.Groups, 0)
+	}
 	if back != nil {
 		t.Points = append(t.Points, together(t.Groups, trace.Aborted.After)...)
 	}
@@ -125,10 +128,14 @@ func changes(groups *grouping.Groups, trace *simulation.Trace) (all []change) {
 	if trace.Final != nil {
 		soak = trace.Final.Schedule.MinSuccessTime
 	}
+	left := make(map[string]bool) // which stay so, whatever is known of them
 	for _, w := range trace.Waves {
+		for _, name := range w.Left {
+			left[name] = true
+		}
 		add := func(names []string, after time.Duration, to picture.State) {
 			for _, name := range names {
-				if position, found := groups.Position(name); found {
+				if position, found := groups.Position(name); found && (!left[name] || to == picture.Left) {
 					all = append(all, change{after, position, to})
 				}
 			}
@@ -143,6 +150,7 @@ func changes(groups *grouping.Groups, trace *simulation.Trace) (all []change) {
 		}
 		add(w.Failed, w.After, picture.Failed)
 		add(w.TimedOut, w.After, picture.TimedOut)
+		add(w.Left, w.After, picture.Left)
 	}
 	slices.SortStableFunc(all, func(a, b change) int { return cmp.Compare(a.after, b.after) })
 	return all

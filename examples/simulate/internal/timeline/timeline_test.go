@@ -16,6 +16,7 @@ import (
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/simulation"
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/timeline"
 	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/rollout"
 	"github.com/cohort-ocm/cohort/status"
 )
 
@@ -74,6 +75,8 @@ func TestGroupsAddUpToAll(t *testing.T) {
 			end := rapid.SampledFrom([]status.RolloutStatus{status.Succeeded, status.Succeeded, status.Failed, ""}).Draw(t, "end")
 			if end != "" {
 				lives[groups.Cluster(i)] = simulation.Life{{After: time.Duration(rapid.IntRange(0, 30).Draw(t, "after")) * time.Minute, Status: end}}
+			} else if rapid.Bool().Draw(t, "is cut off") {
+				lives[groups.Cluster(i)] = simulation.Life{{After: time.Duration(rapid.IntRange(1, 9).Draw(t, "lease")) * time.Minute, Drops: true}}
 			}
 		}
 		trace := play(t, groups, config, func(c string) simulation.Life { return lives[c] }, simulation.Retries{
@@ -96,6 +99,13 @@ func TestGroupsAddUpToAll(t *testing.T) {
 				t.Fatalf("after %v the groups are %v together, all are %v", point.After, sum, point.Counts)
 			}
 		}
+		left := 0
+		for _, w := range trace.Waves {
+			left += len(w.Left)
+		}
+		if last := tl.Points[len(tl.Points)-1].Counts; last[picture.Left] != left || last.Total() != groups.NumClusters() {
+			t.Fatalf("at the end %v, want %d that left of %d", last, left, groups.NumClusters())
+		}
 	})
 }
 
@@ -111,7 +121,7 @@ func TestTheWayBackFollowsTheRollout(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	back, err := trace.Aborted.Back(clusterv1alpha1.RolloutStrategy{}, nil)
+	back, err := trace.Aborted.Back(clusterv1alpha1.RolloutStrategy{}, rollout.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

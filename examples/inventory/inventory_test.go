@@ -86,6 +86,21 @@ func TestIndexesCountSlices(t *testing.T) {
 	}
 }
 
+// An object of more than 100 clusters becomes slices with indexes of their own, which read as whole.
+func TestObjectsOverTheLimitAreCut(t *testing.T) {
+	var got []string
+	labelled := inventory.Label(objects("w1 0:"+many(201), "w2 1: x"))
+	for _, o := range labelled {
+		got = append(got, fmt.Sprint(o.Name, " ", o.Labels[sig.DecisionIndexLabel], " ", len(o.Status.Decisions)))
+	}
+	if want := "[w1 0 100 w1-over-1 1 100 w1-over-2 2 1 w2 3 1]"; fmt.Sprint(got) != want {
+		t.Errorf("got %v, want %s", got, want)
+	}
+	if _, missing, err := inventory.Read(convention, slicesOf(grouping.Sealed(labelled))); err != nil || missing != "" {
+		t.Errorf("a reader finds %q, %v", missing, err)
+	}
+}
+
 func slicesOf(all []*ocm) []*sig.PlacementDecision {
 	var decisions []*sig.PlacementDecision
 	for _, o := range all {
@@ -122,7 +137,7 @@ func TestRead(t *testing.T) {
 		}, missing: "cluster fleet/a is in w1 and again in w2"},
 		{why: "two keys", decisions: plain(), change: func(s []*sig.PlacementDecision) { s[1].Labels[sig.DecisionKeyLabel] = "db" },
 			errs: `slices[default/w2].metadata.labels[multicluster.x-k8s.io/decision-key]: Invalid value: "db": must be the decision key of the other slices, "web" as of w1`},
-		{why: "over 100", decisions: slicesOf(inventory.Label(objects("w1 0: " + many(101)))),
+		{why: "over 100", decisions: slicesOf(objects("w1 0: " + many(101))),
 			errs: "slices[default/w1].decisions: Too many: 101: must have at most 100 items"},
 		{why: "nobody", decisions: plain(), change: func(s []*sig.PlacementDecision) { s[0].Decisions[0].ClusterProfileRef.Name = "" },
 			errs: "slices[default/w1].decisions[0].clusterProfileRef.name: Required value: must be the name of a ClusterProfile"},

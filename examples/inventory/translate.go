@@ -9,6 +9,8 @@ import (
 
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	sig "sigs.k8s.io/cluster-inventory-api/apis/v1alpha1"
+
+	"github.com/cohort-ocm/cohort/grouping"
 )
 
 // Convention says how clusters and the writer are named in slices.
@@ -67,10 +69,11 @@ func FromOCM(c Convention, o *clusterv1beta1.PlacementDecision) *sig.PlacementDe
 }
 
 // Label returns all objects of a placement with the labels of slices, and without scores. The placement's name is the decision key. The
-// index counts slices: by group, and within a group by name. So slices of one group have several indexes. The objects given
-// are not changed.
+// index counts slices: by group, and within a group by name. So slices of one group have several indexes. An object with more
+// than 100 clusters, which OCM's API allows, becomes several: the others have its labels and are named <name>-over-1 and so on. The
+// objects given are not changed.
 func Label(objects []*clusterv1beta1.PlacementDecision) []*clusterv1beta1.PlacementDecision {
-	sorted := slices.SortedFunc(slices.Values(objects), func(a, b *clusterv1beta1.PlacementDecision) int {
+	sorted := slices.SortedFunc(slices.Values(cut(objects)), func(a, b *clusterv1beta1.PlacementDecision) int {
 		return cmp.Or(group(a)-group(b), cmp.Compare(len(a.Name), len(b.Name)), strings.Compare(a.Name, b.Name))
 	})
 	for i, o := range sorted {
@@ -88,6 +91,26 @@ func Label(objects []*clusterv1beta1.PlacementDecision) []*clusterv1beta1.Placem
 		sorted[i] = &labelled
 	}
 	return sorted
+}
+
+// cut gives no object more than 100 clusters.
+func cut(objects []*clusterv1beta1.PlacementDecision) (all []*clusterv1beta1.PlacementDecision) {
+	for _, o := range objects {
+		if len(o.Status.Decisions) <= grouping.MaxDecisions {
+			all = append(all, o)
+			continue
+		}
+		n := 0
+		for part := range slices.Chunk(o.Status.Decisions, grouping.MaxDecisions) {
+			one := *o
+			one.Status.Decisions = part
+			if n > 0 {
+				one.Name += "-over-" + strconv.Itoa(n)
+			}
+			all, n = append(all, &one), n+1
+		}
+	}
+	return all
 }
 
 func group(o *clusterv1beta1.PlacementDecision) int {

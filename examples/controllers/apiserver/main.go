@@ -3,6 +3,8 @@
 //
 //	go run ./apiserver -kubeconfig hub.kubeconfig
 //
+// With -definitions it has the custom resources in a directory of YAML files, too.
+//
 // The policy API is the published one of OCM, and what the enhancement adds: the rolloutStrategy and the rolloutStatus of
 // Policies. With -as-published nothing is added. It runs until it is interrupted. What was in it is gone then.
 package main
@@ -35,19 +37,20 @@ var others embed.FS
 func main() {
 	kubeconfig := flag.String("kubeconfig", "hub.kubeconfig", "the file to write when the server is ready")
 	published := flag.Bool("as-published", false, "add no field to OCM's policy API: policies cannot be rolled out then")
+	more := flag.String("definitions", "", "a directory with the YAML files of further custom resource definitions")
 	flag.Parse()
 	klog.LogToStderr(false)
 	klog.SetOutput(io.Discard) // the server is talkative
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := serve(ctx, *kubeconfig, *published); err != nil {
+	if err := serve(ctx, *kubeconfig, *published, *more); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-func serve(ctx context.Context, kubeconfig string, published bool) error {
+func serve(ctx context.Context, kubeconfig string, published bool, more string) error {
 	dir, err := os.MkdirTemp("", "apiserver")
 	if err != nil {
 		return err
@@ -80,6 +83,13 @@ func serve(ctx context.Context, kubeconfig string, published bool) error {
 		fmt.Fprintln(os.Stderr, "no policy API:", err) // the other controllers need none
 	}
 	definitions = append(definitions, policyAPI...)
+	if more != "" {
+		files, err := filepath.Glob(filepath.Join(more, "*.yaml"))
+		if err != nil || len(files) == 0 {
+			return errors.Join(fmt.Errorf("-definitions must be a directory with files *.yaml: %s", more), err)
+		}
+		definitions = append(definitions, files...)
+	}
 	server, err := apiserver.Start(dir, definitions...)
 	if err != nil {
 		return err

@@ -17,27 +17,34 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/cohort-ocm/cohort/examples/inventory"
 )
 
 func main() {
 	profiles := flag.String("profile-namespace", "", "where the ClusterProfiles are; the namespace of each slice if empty")
+	metricsAddress := flag.String("metrics-bind-address", ":8080", "where Prometheus asks; 0 for nowhere")
 	elect := flag.Bool("leader-elect", false, "wait until no other replica is at work")
 	flag.Parse()
 	ctrl.SetLogger(zap.New())
-	if err := run(inventory.Convention{Profiles: *profiles, Scheduler: "cohort"}, *elect); err != nil {
+	if err := run(inventory.Convention{Profiles: *profiles, Scheduler: "cohort"}, ctrl.Options{
+		Scheme:           newScheme(),
+		Metrics:          metricsserver.Options{BindAddress: *metricsAddress},
+		LeaderElection:   *elect,
+		LeaderElectionID: "mirror.cohort.open-cluster-management.io",
+	}); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-func run(convention inventory.Convention, elect bool) error {
+func run(convention inventory.Convention, options ctrl.Options) error {
 	config, err := ctrl.GetConfig()
 	if err != nil {
 		return err
 	}
-	manager, err := ctrl.NewManager(config, ctrl.Options{Scheme: newScheme(), LeaderElection: elect, LeaderElectionID: "mirror.cohort.open-cluster-management.io"})
+	manager, err := ctrl.NewManager(config, options)
 	if err != nil {
 		return err
 	}

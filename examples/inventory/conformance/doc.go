@@ -1,0 +1,26 @@
+// Conformance judges a scheduler or a mirror that writes PlacementDecisions of SIG Multicluster by what KEP-5313 requires, from outside, with a
+// watch. It prints a line for each requirement: pass, fail with the shortest finding, or not tested with the reason.
+//
+// A mirror of OCM's decisions is driven. In an empty namespace the program writes OCM's PlacementDecisions of a placement, as a scheduler that
+// takes care: it creates four objects, shifts all clusters by one, swaps two pairs, shuffles, grows, stops halfway through an update, restarts the
+// mirror, shrinks, writes an object of 101, and deletes everything. OCM's own scheduler leaves this placement alone.
+//
+//	go run ./conformance -kubeconfig hub.kubeconfig -namespace conformance -profile-namespace fleet \
+//		-restart 'kubectl rollout restart -n system deploy/mirror'
+//
+// A scheduler is only watched, one decision at a time. Meanwhile change what it selects, but select nobody again whom you have
+// deselected: who comes back was absent.
+//
+//	go run ./conformance -kubeconfig hub.kubeconfig -namespace apps -selector multicluster.x-k8s.io/decision-key=web -watch 5m
+//
+// It exits with 1 if a requirement failed, and with 2 if it could not judge. Duties of consumers, rights and admission are not tested. Package
+// requirements has the judgement alone, a function of a history; its tests have the smallest history for each finding.
+//
+// # OCM's mirror
+//
+// As read in its pull request 1552, it copies each object by itself, in the order in which objects changed. A double that does the same fails:
+//
+//   - never-absent: two objects that swap a cluster are both changed before the first is copied, which loses a cluster.
+//   - decision-index: it is the index of the group, so two objects of one group both have 0.
+//   - slicing: an object of 101 is refused by the API, and the 101st cluster is in no slice.
+package main

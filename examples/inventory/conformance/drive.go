@@ -1,0 +1,205 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clusterclient "open-cluster-management.io/api/client/cluster/clientset/versioned/typed/cluster/v1beta1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	sig "sigs.k8s.io/cluster-inventory-api/apis/v1alpha1"
+	sigclient "sigs.k8s.io/cluster-inventory-api/client/clientset/versioned/typed/apis/v1alpha1"
+
+	"github.com/cohort-ocm/cohort/decisionupdate"
+	"github.com/cohort-ocm/cohort/examples/inventory/conformance/requirements"
+	"github.com/cohort-ocm/cohort/grouping"
+)
+
+const (
+	placement = "conformance"          // of which the source is
+	stranger  = "conformance-stranger" // a slice of another writer
+)
+
+// driver plays a scheduler of OCM that takes care, and so is the source of a mirror.
+type driver struct {
+	*recorder
+	placements clusterclient.PlacementInterface
+	decisions  clusterclient.PlacementDecisionInterface
+	sigs       sigclient.PlacementDecisionInterface
+	namespace  string
+	profiles   string // where the ClusterProfiles are
+	settle     time.Duration
+	restart    string
+}
+
+// drive goes through the script and returns what was seen, and the ClusterProfiles that there are.
+func (d *driver) drive(ctx context.Context) ([]requirements.Event, map[requirements.Ref]bool, error) {
+	if err := d.begin(ctx); err != nil {
+		return nil, nil, err
+	}
+	defer d.cleanUp()
+	profiles := map[requirements.Ref]bool{}
+	for _, s := range script() {
+		if s.Restart && d.restart == "" {
+			continue
+		}
+		for _, update := range s.updates {
+			s.Selected = make([][]requirements.Ref, 2)
+			for _, p := range update {
+				for _, c := range p.clusters {
+					ref := requirements.Ref{Namespace: d.profiles, Name: cluster(c)}
+					s.Selected[p.group], profiles[ref] = append(s.Selected[p.group], ref), true
+				}
+			}
+			begun := s.Step
+			d.mark(requirements.Event{Step: &begun})
+			if err := d.carryOut(ctx, s, update); err != nil {
+				return nil, nil, fmt.Errorf("%s: %w", s.Name, err)
+			}
+		}
+		if s.Delete {
+			d.mark(requirements.Event{Step: &s.Step})
+			if err := d.end(ctx); err != nil {
+				return nil, nil, err
+			}
+		}
+		d.wait(ctx, s.Step)
+	}
+	history, err := d.recorded()
+	return history, profiles, errors.Join(err, ctx.Err())
+}
+
+// begin looks whether the namespace is free, and makes a placement that OCM's own scheduler leaves alone.
+func (d *driver) begin(ctx context.Context) error {
+	objects, err := d.decisions.List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return err
+	}
+	taken, err := d.sigs.List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return err
+	}
+	if n := len(objects.Items) + len(taken.Items); n > 0 {
+		return fmt.Errorf("namespace %s must not have PlacementDecisions, and has %d", d.namespace, n)
+	}
+	p := &clusterv1beta1.Placement{}
+	p.Name, p.Annotations = placement, map[string]string{clusterv1beta1.PlacementDisableAnnotation: "true"}
+	if _, err = d.placements.Create(ctx, p, metav1.CreateOptions{}); err != nil {
+		return err
+	}
+	other := &sig.PlacementDecision{Decisions: []sig.ClusterDecision{}, SchedulerName: stranger}
+	other.Name, other.Labels = stranger, map[string]string{sig.DecisionKeyLabel: stranger}
+	if _, err = d.sigs.Create(ctx, other, metav1.CreateOptions{}); err != nil {
+		d.cleanUp()
+	}
+	return err
+}
+
+// end deletes all that begin and carryOut have made, but for the stranger.
+func (d *driver) end(ctx context.Context) error {
+	all, err := d.decisions.List(ctx, metav1.ListOptions{LabelSelector: clusterv1beta1.PlacementLabel + "=" + placement})
+	if err != nil {
+		return err
+	}
+	errs := []error{d.placements.Delete(ctx, placement, metav1.DeleteOptions{})}
+	for _, o := range all.Items {
+		errs = append(errs, d.decisions.Delete(ctx, o.Name, metav1.DeleteOptions{}))
+	}
+	return errors.Join(errs...)
+}
+
+// carryOut writes an update of the source: the objects, then the status of the placement.
+func (d *driver) carryOut(ctx context.Context, s step, parts []part) error {
+	list, err := d.decisions.List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return err
+	}
+	var stored []*clusterv1beta1.PlacementDecision
+	for i := range list.Items {
+		stored = append(stored, &list.Items[i])
+	}
+	desired := objects(d.namespace, parts)
+	if s.plainly {
+		for _, o := range desired {
+			if _, err := d.patch(ctx, o); err != nil {
+				return err
+			}
+		}
+		return d.status(ctx, desired)
+	}
+	update, err := decisionupdate.Diff(stored, desired, decisionupdate.UpdateStrategy{Type: decisionupdate.UpdateStrategyTypeRollingUpdate})
+	if err != nil {
+		return err
+	}
+	rest := update
+	if s.halfway {
+		update.Steps, rest.Steps = update.Steps[:1], update.Steps[1:]
+		if _, err := (decisionupdate.Applier{Client: d.decisions}).Apply(ctx, update); err != nil {
+			return err
+		}
+		time.Sleep(2 * time.Second)
+		s.halfway = false
+		return d.carryOut(ctx, s, parts)
+	}
+	if _, err := (decisionupdate.Applier{Client: d.decisions, Parallel: 4}).Apply(ctx, update); err != nil {
+		return err
+	}
+	if s.Restart {
+		if out, err := exec.CommandContext(ctx, "sh", "-c", d.restart).CombinedOutput(); err != nil {
+			return fmt.Errorf("-restart: %w: %s", err, out)
+		}
+	}
+	return d.status(ctx, desired)
+}
+
+// patch writes the clusters of an object as they are.
+func (d *driver) patch(ctx context.Context, o *clusterv1beta1.PlacementDecision) (*clusterv1beta1.PlacementDecision, error) {
+	stored, err := d.decisions.Get(ctx, o.Name, metav1.GetOptions{})
+	if err != nil {
+		return nil, err
+	}
+	stored.Status = o.Status
+	return d.decisions.UpdateStatus(ctx, stored, metav1.UpdateOptions{})
+}
+
+func (d *driver) status(ctx context.Context, desired []*clusterv1beta1.PlacementDecision) error {
+	p, err := d.placements.Get(ctx, placement, metav1.GetOptions{})
+	if err != nil {
+		return err
+	}
+	if p.Status, err = grouping.Status(desired); err != nil {
+		return err
+	}
+	_, err = d.placements.UpdateStatus(ctx, p, metav1.UpdateOptions{})
+	return err
+}
+
+// wait waits until a look at rest would find nothing, and nothing happens for a while, or until the time is over.
+func (d *driver) wait(ctx context.Context, s requirements.Step) {
+	quiet := time.Second
+	if s.Restart {
+		quiet *= 5
+	}
+	for begun := time.Now(); ctx.Err() == nil && time.Since(begun) < d.settle; time.Sleep(50 * time.Millisecond) {
+		if min(d.quiet(), time.Since(begun)) > quiet {
+			if history, err := d.recorded(); err != nil || !requirements.Pending(history) {
+				break
+			}
+		}
+	}
+	d.mark(requirements.Event{Rest: true})
+}
+
+// cleanUp leaves nothing behind, whatever went wrong.
+func (d *driver) cleanUp() {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	if _, err := d.placements.Get(ctx, placement, metav1.GetOptions{}); !apierrors.IsNotFound(err) {
+		_ = d.end(ctx)
+	}
+	_ = d.sigs.Delete(ctx, stranger, metav1.DeleteOptions{})
+}

@@ -1,0 +1,183 @@
+package requirements
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	sig "sigs.k8s.io/cluster-inventory-api/apis/v1alpha1"
+)
+
+// Outcome says how a writer stands to a requirement.
+type Outcome string
+
+// The outcomes.
+const (
+	OutcomePass      Outcome = "pass"
+	OutcomeFail      Outcome = "fail"
+	OutcomeNotTested Outcome = "not tested"
+)
+
+// Requirement is one that KEP-5313 has, or that follows from it.
+type Requirement struct {
+	Name    string
+	Section string // of the KEP
+	Says    string
+}
+
+// Result is how a writer stands to one requirement.
+type Result struct {
+	Requirement
+	Outcome Outcome
+
+	// Why is the shortest finding of a failure, or why the requirement was not tested.
+	Why string
+
+	// Findings counts them.
+	Findings int
+}
+
+// String returns the line for a report.
+func (r Result) String() string {
+	line := fmt.Sprintf("%-10s %-17s %s (%s)", r.Outcome, r.Name, r.Says, r.Section)
+	if r.Why != "" {
+		line += ": " + r.Why
+	}
+	if r.Findings > 1 {
+		line += fmt.Sprintf("; %d findings in all", r.Findings)
+	}
+	return line
+}
+
+// Check judges the history of one decision: one result for each requirement, in the KEP's order. Profiles are the ClusterProfiles that
+// exist; nil if they are unknown. What a requirement needs and the history does not have leaves it not tested.
+func Check(history []Event, profiles map[Ref]bool) []Result {
+	m := newMoment(profiles)
+	results := make([]Result, len(rules))
+	for i, r := range rules {
+		results[i] = Result{Requirement: r.Requirement, Outcome: OutcomeNotTested, Why: r.untested}
+	}
+	for i, event := range history {
+		m.number = i + 1
+		m.replay(event)
+		for i, r := range rules {
+			if r.always != nil {
+				results[i].add(m, r.always)
+			}
+			if r.atRest != nil && event.Rest {
+				results[i].add(m, r.atRest)
+			}
+		}
+	}
+	return results
+}
+
+// Pending reports whether a look at rest would find something now, so that a writer seems to need more time.
+func Pending(history []Event) bool {
+	m := newMoment(nil)
+	for _, event := range history {
+		m.replay(event)
+	}
+	for _, r := range rules {
+		if r.atRest != nil {
+			if found, _ := r.atRest(m); len(found) > 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func newMoment(profiles map[Ref]bool) *moment {
+	return &moment{slices: map[string]*sig.PlacementDecision{}, in: map[Ref]int{}, seen: map[Ref]bool{}, lost: map[Ref]loss{},
+		strange: map[string]int{}, profiles: profiles}
+}
+
+// add looks, and notes what is found.
+func (r *Result) add(m *moment, look look) {
+	found, tested := look(m)
+	if tested && r.Outcome == OutcomeNotTested {
+		r.Outcome, r.Why = OutcomePass, ""
+	}
+	for _, finding := range found {
+		if m.step.Name != "" {
+			finding = m.step.Name + ": " + finding
+		}
+		if r.Outcome != OutcomeFail || len(finding) < len(r.Why) {
+			r.Why = finding
+		}
+		r.Outcome = OutcomeFail
+		r.Findings++
+	}
+}
+
+// replay takes in one event.
+func (m *moment) replay(event Event) {
+	m.found, m.changed = nil, nil
+	switch {
+	case event.Slice != nil:
+		m.put(event.Slice.Name, event.Slice)
+	case event.Gone != "":
+		m.put(event.Gone, nil)
+	case event.Stranger != "":
+		m.strange[event.Stranger]++
+	case event.Step != nil:
+		m.begin(*event.Step)
+	}
+}
+
+func (m *moment) begin(step Step) {
+	m.step, m.selected = step, nil
+	if step.Selected == nil && !step.Delete {
+		return
+	}
+	m.selected = step.selected()
+	for ref := range m.seen {
+		if _, stays := m.selected[ref]; !stays {
+			delete(m.seen, ref)
+		}
+	}
+	for ref, l := range m.lost {
+		if _, stays := m.selected[ref]; !stays || !l.stays {
+			delete(m.lost, ref)
+		}
+	}
+}
+
+// put stores a slice, or deletes it, and looks who comes and who goes.
+func (m *moment) put(name string, s *sig.PlacementDecision) {
+	before := m.slices[name]
+	if s == nil {
+		delete(m.slices, name)
+	} else {
+		m.slices[name], m.changed = s, s
+	}
+	for _, ref := range refs(s) {
+		m.in[ref]++
+		if l, back := m.lost[ref]; back {
+			if l.stays || m.selected == nil {
+				m.found = append(m.found, fmt.Sprintf("%s is in no slice: %s loses it in event %d, %s gains it in event %d", show(ref), l.slice, l.number, name, m.number))
+			}
+			delete(m.lost, ref)
+		}
+		if _, stays := m.selected[ref]; stays {
+			m.seen[ref] = true
+		}
+	}
+	for _, ref := range refs(before) {
+		if m.in[ref]--; m.in[ref] == 0 {
+			delete(m.in, ref)
+			m.lost[ref] = loss{name, m.number, m.seen[ref]}
+		}
+	}
+}
+
+// names returns the names of the slices.
+func (m *moment) names() []string { return slices.Sorted(maps.Keys(m.slices)) }
+
+func show(ref Ref) string { return ref.Namespace + "/" + ref.Name }
+
+func sorted[V any](all map[Ref]V) []Ref {
+	return slices.SortedFunc(maps.Keys(all), func(a, b Ref) int { return strings.Compare(show(a), show(b)) })
+}

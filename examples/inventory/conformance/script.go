@@ -1,0 +1,103 @@
+package main
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+
+	"github.com/cohort-ocm/cohort/examples/inventory/conformance/requirements"
+	"github.com/cohort-ocm/cohort/grouping"
+)
+
+// step is a change of the source, in one or several updates that follow one another at once.
+type step struct {
+	requirements.Step
+	updates [][]part
+	halfway bool // stay for a while after the first step of the update
+	plainly bool // write the objects one after the other, whatever their size
+}
+
+// part is an object of the source.
+type part struct {
+	group, number int
+	clusters      []int
+}
+
+func (p part) name() string { return fmt.Sprintf("%s-%d-%d", placement, p.group, p.number) }
+
+// divide puts clusters into full objects of a group.
+func divide(group int, clusters []int) (parts []part) {
+	for chunk := range slices.Chunk(clusters, grouping.MaxDecisions) {
+		parts = append(parts, part{group, len(parts) + 1, chunk})
+	}
+	return parts
+}
+
+func numbers(first, last int) (all []int) {
+	for i := first; i <= last; i++ {
+		all = append(all, i)
+	}
+	return all
+}
+
+// script is what a mirror goes through: each step from what the one before has left. Nobody who was deselected is selected again.
+func script() []step {
+	rng := rand.New(rand.NewPCG(5313, 0))
+	shuffled := func(clusters []int) []int {
+		clusters = slices.Clone(clusters)
+		rng.Shuffle(len(clusters), func(i, j int) { clusters[i], clusters[j] = clusters[j], clusters[i] })
+		return clusters
+	}
+	of := func(first, second []int) []part { return append(divide(0, first), divide(1, second)...) }
+	canaries := numbers(1001, 1050)
+	shifted := numbers(100, 399)
+	swapped := slices.Clone(shifted)
+	swapped[0], swapped[150] = swapped[150], swapped[0]
+	others := slices.Clone(canaries)
+	swapped[299], others[0] = others[0], swapped[299]
+	grown := append(shuffled(swapped), numbers(500, 649)...)
+	shrunk := shuffled(grown[250:370])
+	over := []part{{0, 1, append(slices.Clone(shrunk[:100]), shrunk[110])}, {0, 2, slices.Concat(shrunk[100:110], shrunk[111:])}, {1, 1, others}}
+	burst := func(clusters []int, updates int) (all [][]part) {
+		for range updates {
+			all = append(all, of(shuffled(clusters), others))
+		}
+		return all
+	}
+	one := func(name string, parts []part) step {
+		return step{Step: requirements.Step{Name: name}, updates: [][]part{parts}}
+	}
+	steps := []step{
+		one("create", of(numbers(101, 400), canaries)),
+		one("shift by one", of(shifted, canaries)),
+		one("swap", of(swapped, others)),
+		{Step: requirements.Step{Name: "shuffle"}, updates: burst(swapped, 5)},
+		one("grow", of(grown, others)),
+		one("halfway", of(shuffled(grown), others)),
+		{Step: requirements.Step{Name: "restart", Restart: true}, updates: burst(grown, 3)},
+		one("shrink", of(shrunk, others)),
+		one("an object of 101", over),
+		{Step: requirements.Step{Name: "delete", Delete: true}},
+	}
+	steps[5].halfway, steps[8].plainly = true, true
+	return steps
+}
+
+// objects returns the objects of an update.
+func objects(namespace string, parts []part) []*clusterv1beta1.PlacementDecision {
+	var all []*clusterv1beta1.PlacementDecision
+	for _, p := range parts {
+		o := &clusterv1beta1.PlacementDecision{}
+		o.Namespace, o.Name = namespace, p.name()
+		o.Labels = map[string]string{clusterv1beta1.PlacementLabel: placement, clusterv1beta1.DecisionGroupIndexLabel: fmt.Sprint(p.group)}
+		for _, c := range p.clusters {
+			o.Status.Decisions = append(o.Status.Decisions, clusterv1beta1.ClusterDecision{ClusterName: cluster(c)})
+		}
+		all = append(all, o)
+	}
+	return all
+}
+
+func cluster(number int) string { return fmt.Sprintf("cluster-%04d", number) }

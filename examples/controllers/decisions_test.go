@@ -28,15 +28,18 @@ import (
 
 // TestDecisions runs the program decisions against a real API server while clusters come, leave, and change their groups.
 // It kills the program in the midst of its writes, and looks from outside whether a cluster that stays selected is ever in
-// no PlacementDecision: by a watch, whose events come in the order in which the API server has stored them.
+// no PlacementDecision: by a watch, whose events come in the order in which the API server has stored them. Beside it runs the mirror of
+// examples/inventory, which is killed, too: no cluster that stays is ever in no slice of SIG Multicluster's.
 func TestDecisions(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t)
+	f.copied()
 	absent, kills := f.change(t, 9)
 	if len(absent) > 0 {
 		t.Errorf("clusters that stay were in no PlacementDecision: %v", absent)
 	}
-	t.Logf("%d events, %d kills, %d clusters in the end", f.events, kills, len(f.wanted))
+	f.mirrored()
+	t.Logf("%d events, %d of slices, %d kills, %d clusters in the end", f.events, f.slices.events, kills, len(f.wanted))
 }
 
 // TestDecisionsAll makes sure that the test before sees what it looks for: with all PlacementDecisions written at once,
@@ -80,11 +83,25 @@ type fleet struct {
 	next    int
 	rng     *rand.Rand
 
-	mu      sync.Mutex
-	objects map[string][]string // by PlacementDecision: its clusters, as the watch has shown it
+	kubeconfig string
+	mirror     func() *exec.Cmd // starts the mirror, if there is one
+	copier     *exec.Cmd
+
+	mu sync.Mutex
+	view
+	slices view // of SIG Multicluster's, if there is a mirror
+}
+
+// view is what a watch has shown of one kind of objects.
+type view struct {
+	objects map[string][]string // by object: its clusters
 	stay    map[string]bool     // clusters that were seen, and may not be absent
 	absent  map[string]bool
 	events  int
+}
+
+func newView() view {
+	return view{objects: map[string][]string{}, stay: map[string]bool{}, absent: map[string]bool{}}
 }
 
 var web = client.ObjectKey{Namespace: "apps", Name: "web"}
@@ -92,10 +109,9 @@ var web = client.ObjectKey{Namespace: "apps", Name: "web"}
 func newFleet(t *testing.T, args ...string) *fleet {
 	t.Helper()
 	kubeconfig := filepath.Join(t.TempDir(), "hub.kubeconfig")
-	run(t, program(t, "apiserver"), "-kubeconfig", kubeconfig)
+	run(t, program(t, "apiserver"), "-kubeconfig", kubeconfig, "-definitions", sigDefinitions(t))
 	f := &fleet{
-		t: t, rng: rand.New(rand.NewPCG(1, 2)), wanted: map[string]string{},
-		objects: map[string][]string{}, stay: map[string]bool{}, absent: map[string]bool{},
+		t: t, rng: rand.New(rand.NewPCG(1, 2)), wanted: map[string]string{}, view: newView(), slices: newView(), kubeconfig: kubeconfig,
 	}
 	f.start = func() *exec.Cmd {
 		return run(t, program(t, "decisions"), append(args, "-kubeconfig", kubeconfig, "-metrics-bind-address", "0", "-qps", "300")...)
@@ -147,38 +163,40 @@ func (f *fleet) watch() {
 	done.Go(func() {
 		for event := range w.ResultChan() {
 			if pd, ok := event.Object.(*clusterv1beta1.PlacementDecision); ok {
-				f.saw(event.Type, pd)
+				var clusters []string
+				for _, d := range pd.Status.Decisions {
+					clusters = append(clusters, d.ClusterName)
+				}
+				f.saw(&f.view, event.Type, pd.Name, clusters)
 			}
 		}
 	})
 }
 
-func (f *fleet) saw(event watch.EventType, pd *clusterv1beta1.PlacementDecision) {
+func (f *fleet) saw(v *view, event watch.EventType, name string, clusters []string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.events++
-	var clusters []string
-	for _, d := range pd.Status.Decisions {
-		clusters = append(clusters, d.ClusterName)
-		if _, ok := f.wanted[d.ClusterName]; ok {
-			f.stay[d.ClusterName] = true
+	v.events++
+	for _, cluster := range clusters {
+		if _, ok := f.wanted[cluster]; ok {
+			v.stay[cluster] = true
 		}
 	}
-	f.objects[pd.Name] = clusters
+	v.objects[name] = clusters
 	if event == watch.Deleted {
-		delete(f.objects, pd.Name)
+		delete(v.objects, name)
 	}
-	there := f.selected()
-	for cluster := range f.stay {
+	there := v.selected()
+	for cluster := range v.stay {
 		if !there[cluster] {
-			f.absent[cluster] = true
+			v.absent[cluster] = true
 		}
 	}
 }
 
-func (f *fleet) selected() map[string]bool {
+func (v *view) selected() map[string]bool {
 	there := map[string]bool{}
-	for _, clusters := range f.objects {
+	for _, clusters := range v.objects {
 		for _, cluster := range clusters {
 			there[cluster] = true
 		}
@@ -220,6 +238,11 @@ func (f *fleet) change(t *testing.T, changes int) (absent []string, kills int) {
 			f.must(f.program.Process.Kill())
 			_ = f.program.Wait()
 			f.program = f.start()
+			if f.mirror != nil {
+				f.must(f.copier.Process.Kill())
+				_ = f.copier.Wait()
+				f.copier = f.mirror()
+			}
 			kills++
 		}
 		f.settled(fmt.Sprintf("change %d is carried out", i))
@@ -296,6 +319,7 @@ func (f *fleet) leave(n int) {
 		f.mu.Lock()
 		delete(f.wanted, name) // from here on it may be absent
 		delete(f.stay, name)
+		delete(f.slices.stay, name)
 		f.mu.Unlock()
 		f.must(f.Delete(f.t.Context(), &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: name}}))
 	}

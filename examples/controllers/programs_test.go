@@ -11,7 +11,7 @@ import (
 // built is where the programs are, once they are.
 var built string
 
-// programs builds the API server and the controllers once, and says where.
+// programs builds the API server, the controllers and the mirror once, and says where.
 var programs = sync.OnceValues(func() (string, error) {
 	dir, err := os.MkdirTemp("", "controllers")
 	if err != nil {
@@ -20,6 +20,12 @@ var programs = sync.OnceValues(func() (string, error) {
 	built = dir
 	out, err := exec.Command("go", "build", "-o", dir+"/", "./apiserver", "./works", "./decisions", "./policies").CombinedOutput()
 	if err != nil {
+		os.Stderr.Write(out)
+		return dir, err
+	}
+	mirror := exec.Command("go", "build", "-o", dir+"/", "./mirror")
+	mirror.Dir = "../inventory" // a module of its own
+	if out, err = mirror.CombinedOutput(); err != nil {
 		os.Stderr.Write(out)
 	}
 	return dir, err

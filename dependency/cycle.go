@@ -7,11 +7,9 @@ import (
 )
 
 // Cycle is a way on which templates wait for themselves: each element waits for the next, and the last is the first
-// again. Only this one is on it twice. A long cycle has its beginning and its end.
-type Cycle []Waiter
-
-// Waiter is a template on a cycle, or a policy whose templates are waited for together.
-type Waiter struct {
+// again. Only this one is on it twice. A long cycle has its beginning and its end. An element is a template, or a policy
+// whose templates are waited for together.
+type Cycle []struct {
 	// TemplateRef names the template. For a policy its index is -1.
 	TemplateRef
 	// Object is what the template creates, or the policy.
@@ -78,7 +76,7 @@ func (c *component) cycle(n *node) Cycle {
 	cycle := make(Cycle, 0, min(length, wholeWaiters)+1)
 	for _, on := range way {
 		if on.waiters() > 0 && len(cycle) < wholeWaiters {
-			cycle = append(cycle, on.waiter())
+			cycle = cycle.with(on)
 		}
 	}
 	if len(cycle) < length {
@@ -87,9 +85,9 @@ func (c *component) cycle(n *node) Cycle {
 		if last.waiters() == 0 {
 			last = c.before(last)
 		}
-		end := last.waiter()
-		end.Skipped = length - len(cycle) - 1
-		cycle = append(cycle, end)
+		skipped := length - len(cycle) - 1
+		cycle = cycle.with(last)
+		cycle[len(cycle)-1].Skipped = skipped
 	}
 	return append(cycle, cycle[0])
 }
@@ -155,11 +153,15 @@ func (n *node) waiters() int32 {
 	return 0
 }
 
-func (n *node) waiter() Waiter {
+// with appends the template or the policy of a node.
+func (c Cycle) with(n *node) Cycle {
+	c = append(c, make(Cycle, 1)...)
+	end := &c[len(c)-1]
 	if n.template != nil {
-		return Waiter{TemplateRef: n.template.ref(), Object: n.template.object}
+		end.TemplateRef, end.Object = n.template.ref(), n.template.object
+		return c
 	}
-	object := n.target.object
-	object.APIVersion = policyVersion
-	return Waiter{TemplateRef: TemplateRef{n.target.policy.name, -1}, Object: object}
+	end.TemplateRef, end.Object = TemplateRef{n.target.policy.name, -1}, n.target.object
+	end.Object.APIVersion = policyVersion
+	return c
 }

@@ -64,7 +64,8 @@ func TestACycleShowsWhatFits(t *testing.T) {
 		names := make([]string, n)
 		for i := range names {
 			names[i] = fmt.Sprintf("K n%d", i)
-			cycle = append(cycle, Waiter{Object: Object{Kind: "K", Name: fmt.Sprintf("n%d", i)}})
+			cycle = append(cycle, make(Cycle, 1)...)
+			cycle[i].Object = Object{Kind: "K", Name: fmt.Sprintf("n%d", i)}
 		}
 		// From the fewest names to all.
 		texts := []string{strings.Join(names, arrow)}
@@ -88,9 +89,9 @@ func TestACycleShowsWhatFits(t *testing.T) {
 
 // P8: what a long cycle leaves out is counted, and nothing behind it is shown but the end.
 func TestACycleThatLeavesOutSomeIsShownAsTheWholeOne(t *testing.T) {
-	var whole Cycle
-	for i := range 60 {
-		whole = append(whole, Waiter{Object: Object{Kind: "K", Name: fmt.Sprintf("n%02d", i)}})
+	whole := make(Cycle, 60)
+	for i := range whole {
+		whole[i].Object = Object{Kind: "K", Name: fmt.Sprintf("n%02d", i)}
 	}
 	kept := append(append(Cycle{}, whole[:30]...), whole[58:]...)
 	kept[30].Skipped = 28

@@ -28,9 +28,9 @@ func TestMessagesAreBounded(t *testing.T) {
 		template.Unmet = append(template.Unmet, unmet)
 	}
 	for _, steps := range []int{3, 33, 34, 1000} {
-		template.Cycle = nil
+		template.Cycle = make(dependency.Cycle, steps)
 		for i := range steps {
-			template.Cycle = append(template.Cycle, dependency.Waiter{Object: dependency.Object{Kind: "Kind", Name: fmt.Sprint(i, long)}})
+			template.Cycle[i].Object = dependency.Object{Kind: "Kind", Name: fmt.Sprint(i, long)}
 		}
 		message := template.Message()
 		if len(message) > 1000 || strings.ContainsAny(message, "\r\n") || strings.ContainsRune(message, '\uFFFD') {

@@ -205,19 +205,23 @@ func (o *oracle) faultOf(cycle dependency.Cycle, i int) string {
 	if len(cycle) < 2 || cycle[0] != cycle[len(cycle)-1] {
 		return "does not close"
 	}
-	through, seen := false, map[dependency.Waiter]bool{}
+	type place struct {
+		ref    dependency.TemplateRef
+		object dependency.Object
+	}
+	through, seen := false, map[place]bool{}
 	for at, step := range cycle[:len(cycle)-1] {
-		step.Skipped = 0
-		if seen[step] {
+		here := place{step.TemplateRef, step.Object}
+		if seen[here] {
 			return "is at " + step.Object.String() + " twice"
 		}
-		seen[step] = true
+		seen[here] = true
 		if cycle[at+1].Skipped > 0 {
 			through = through || cycle[0].TemplateRef == o.templates[i].ref
 			continue
 		}
-		from, isPolicy := o.step(step)
-		_, toPolicy := o.step(cycle[at+1])
+		from, isPolicy := o.step(step.TemplateRef)
+		_, toPolicy := o.step(cycle[at+1].TemplateRef)
 		next := cycle[at+1]
 		found := false
 		for _, j := range from {
@@ -241,7 +245,7 @@ func (o *oracle) faultOf(cycle dependency.Cycle, i int) string {
 }
 
 // step returns the templates that a step stands for, and whether it is a policy.
-func (o *oracle) step(step dependency.Waiter) (templates []int, isPolicy bool) {
+func (o *oracle) step(step dependency.TemplateRef) (templates []int, isPolicy bool) {
 	if step.Index < 0 {
 		return o.policies[step.Policy], true
 	}
@@ -297,7 +301,9 @@ func (o *oracle) order() string {
 			}
 			continue
 		}
-		blocked := dependency.Blocked{Template: t.ref}
+		order.Blocked = slices.Grow(order.Blocked, 1)[:len(order.Blocked)+1]
+		blocked := &order.Blocked[len(order.Blocked)-1]
+		blocked.Template = t.ref
 		for object, want := range t.needs {
 			if t.invalid {
 				continue
@@ -311,7 +317,6 @@ func (o *oracle) order() string {
 			}
 		}
 		sort.Slice(blocked.By, func(a, b int) bool { return compareObjects(blocked.By[a], blocked.By[b]) < 0 })
-		order.Blocked = append(order.Blocked, blocked)
 	}
 	for i, t := range o.templates {
 		if can[i] {

@@ -2,6 +2,7 @@ package dependency
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/cohort-ocm/cohort/status/policyv1"
@@ -14,18 +15,15 @@ type Order struct {
 	Turns [][]TemplateRef
 	// Blocked are the other templates, sorted. They are on a cycle, are invalid, belong to a disabled policy, or wait
 	// for something that such a template makes impossible.
-	Blocked []Blocked
+	Blocked []struct {
+		Template TemplateRef
+		// By are the objects that the template waits for in vain, sorted. It is empty for invalid templates and in
+		// disabled policies.
+		By []Object
+	}
 	// Cycles has a cycle for each set of templates that all wait for each other: a shortest one through the first of
 	// them, from this one on. They are sorted by it.
 	Cycles []Cycle
-}
-
-// Blocked is a template that cannot become ready.
-type Blocked struct {
-	Template TemplateRef
-	// By are the objects that the template waits for in vain, sorted. It is empty for invalid templates and in
-	// disabled policies.
-	By []Object
 }
 
 // String has a line for each turn, one for each blocked template and one for each cycle.
@@ -200,7 +198,9 @@ func (o *Order) add(t *template) {
 		o.Turns[after] = append(o.Turns[after], t.ref())
 		return
 	}
-	blocked := Blocked{Template: t.ref()}
+	o.Blocked = slices.Grow(o.Blocked, 1)[:len(o.Blocked)+1]
+	blocked := &o.Blocked[len(o.Blocked)-1]
+	blocked.Template = t.ref()
 	for _, n := range t.named {
 		if t.err != nil {
 			break
@@ -210,5 +210,4 @@ func (o *Order) add(t *template) {
 			blocked.By = append(blocked.By, n.Object)
 		}
 	}
-	o.Blocked = append(o.Blocked, blocked)
 }

@@ -77,7 +77,7 @@ type aborter struct {
 	at        time.Time
 }
 
-// The block of doc.go.
+// The block of revert.go.
 
 // plan says what may happen to the works of an owner, which get the template of r.Target(). It says nothing where it stored
 // what has to stand there first. Otherwise the caller carries out the result, and stores the owner's status if that has changed.
@@ -262,12 +262,12 @@ func TestDocumentedAbortIsTheOneThatRuns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	doc, err := os.ReadFile("doc.go")
+	doc, err := os.ReadFile("revert.go")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if block := blockOf(string(source)); !strings.Contains(string(doc), block) {
-		t.Errorf("doc.go does not have this block:\n%s", block)
+		t.Errorf("revert.go does not have this block:\n%s", block)
 	}
 }
 
@@ -275,9 +275,9 @@ func hashOf(template workv1.ManifestWorkSpec) string {
 	return fmt.Sprint(len(template.Workload.Manifests))
 }
 
-// blockOf is the part of a file that doc.go shows, as it stands there.
+// blockOf is the part of a file that revert.go shows, as it stands there.
 func blockOf(source string) string {
-	_, block, _ := strings.Cut(source, "// The block of doc.go.\n\n")
+	_, block, _ := strings.Cut(source, "// The block of revert.go.\n\n")
 	block, _, _ = strings.Cut(block, "\n// The end of the block.")
 	return strings.ReplaceAll("//\t"+strings.ReplaceAll(strings.TrimRight(block, "\n"), "\n", "\n//\t"), "\n//\t\n", "\n//\n")
 }

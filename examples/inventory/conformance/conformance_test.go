@@ -132,6 +132,15 @@ func TestOurMirrorPasses(t *testing.T) {
 			time.Sleep(10 * time.Millisecond)
 		}
 	}()
+	var watched sync.WaitGroup
+	defer watched.Wait()
+	watched.Go(func() { // as a scheduler is judged, meanwhile
+		var out strings.Builder
+		args := []string{"-kubeconfig", kubeconfig, "-namespace", "apps", "-selector", sig.DecisionKeyLabel + "=" + placement, "-watch", "15s"}
+		if failed, err := run(t.Context(), args, &out); failed || err != nil || !strings.Contains(out.String(), "pass       never-absent") {
+			t.Errorf("watched: %v\n%s", err, out.String())
+		}
+	})
 	failed, lines := judge(t, kubeconfig, "-profile-namespace", "fleet", "-restart", "touch "+filepath.Join(dir, "restart"))
 	for _, name := range strings.Fields("slice-size slicing decision-key index-value decision-index order references one-to-one selected never-absent restart delete ownership") {
 		if failed || lines[name] != "pass" {
@@ -166,6 +175,20 @@ func TestNaiveMirrorsAreCaught(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// What cannot be judged is an error, and no verdict.
+func TestBadInput(t *testing.T) {
+	for want, args := range map[string][]string{
+		"-namespace must be given, and no arguments": {"-watch", "1s"},
+		`arguments ["web"]`:                          {"-namespace", "apps", "web"},
+		"no such file":                               {"-namespace", "apps", "-kubeconfig", "none"},
+		"flag provided but not defined":              {"-namespaces", "apps"},
+	} {
+		if _, err := run(t.Context(), args, io.Discard); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %s", args, err, want)
+		}
 	}
 }
 

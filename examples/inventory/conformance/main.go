@@ -72,7 +72,7 @@ func run(ctx context.Context, args []string, out io.Writer) (failed bool, err er
 	var history []requirements.Event
 	var known map[requirements.Ref]bool
 	if *watch > 0 {
-		history, known, err = look(ctx, r, *watch, sigs)
+		history, known, err = look(ctx, r, *watch, *settle, sigs)
 	} else {
 		d := &driver{recorder: r, placements: ocm.ClusterV1beta1().Placements(*namespace), decisions: ocm.ClusterV1beta1().PlacementDecisions(*namespace),
 			sigs: slices, namespace: *namespace, profiles: cmp.Or(*profiles, *namespace), settle: *settle, restart: *restart}
@@ -88,12 +88,12 @@ func run(ctx context.Context, args []string, out io.Writer) (failed bool, err er
 	return failed, nil
 }
 
-// look watches a scheduler, which is at rest when it has written nothing for five seconds. It returns
+// look watches a scheduler, which is at rest when it has written nothing for as long as it may take. It returns
 // what was seen, and the ClusterProfiles; nil if there are none.
-func look(ctx context.Context, r *recorder, length time.Duration, sigs sigclient.Interface) ([]requirements.Event, map[requirements.Ref]bool, error) {
+func look(ctx context.Context, r *recorder, length, settle time.Duration, sigs sigclient.Interface) ([]requirements.Event, map[requirements.Ref]bool, error) {
 	resting := false
 	for end := time.Now().Add(length); ctx.Err() == nil && time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
-		if quiet := r.quiet() > 5*time.Second; quiet != resting {
+		if quiet := r.quiet() > settle; quiet != resting {
 			if resting = quiet; quiet {
 				r.mark(requirements.Event{Rest: true})
 			}

@@ -52,8 +52,8 @@ func run(convention inventory.Convention, options ctrl.Options) error {
 	err = ctrl.NewControllerManagedBy(manager).
 		Named("mirror").
 		For(&clusterv1beta1.Placement{}).
-		Watches(&clusterv1beta1.PlacementDecision{}, handler.EnqueueRequestsFromMapFunc(byLabel(clusterv1beta1.PlacementLabel))).
-		Watches(&sig.PlacementDecision{}, handler.EnqueueRequestsFromMapFunc(byLabel(sig.DecisionKeyLabel))).
+		Watches(&clusterv1beta1.PlacementDecision{}, handler.EnqueueRequestsFromMapFunc(by(placementOf))).
+		Watches(&sig.PlacementDecision{}, handler.EnqueueRequestsFromMapFunc(by(keyOf))).
 		Complete(m)
 	if err != nil {
 		return err

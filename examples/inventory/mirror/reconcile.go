@@ -3,8 +3,10 @@ package main
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	sig "sigs.k8s.io/cluster-inventory-api/apis/v1alpha1"
@@ -62,11 +64,14 @@ func (m *mirrorer) Reconcile(ctx context.Context, request reconcile.Request) (re
 // whole if they match the placement's status.
 func (m *mirrorer) decisions(ctx context.Context, key types.NamespacedName) (source []*clusterv1beta1.PlacementDecision, whole bool, err error) {
 	var list clusterv1beta1.PlacementDecisionList
-	if err := m.source.List(ctx, &list, client.InNamespace(key.Namespace), client.MatchingLabels{clusterv1beta1.PlacementLabel: key.Name}); err != nil {
+	if err := m.source.List(ctx, &list, client.InNamespace(key.Namespace)); err != nil { // no selector finds an owner
 		return nil, false, err
 	}
 	for i := range list.Items {
-		source = append(source, &list.Items[i])
+		if o := &list.Items[i]; placementOf(o) == key.Name {
+			metav1.SetMetaDataLabel(&o.ObjectMeta, clusterv1beta1.PlacementLabel, key.Name)
+			source = append(source, o)
+		}
 	}
 	var placement clusterv1beta1.Placement
 	switch err := m.source.Get(ctx, key, &placement); {
@@ -103,10 +108,24 @@ func (m *mirrorer) slices(ctx context.Context, key types.NamespacedName) ([]*clu
 	return inventory.ToOCM(m.convention, own...), nil
 }
 
-// byLabel gives the placement that a label names.
-func byLabel(label string) func(context.Context, client.Object) []reconcile.Request {
+// placementOf names the placement of a PlacementDecision: the one that its label names; or the one that controls it, where a person has taken
+// that label off, or edited it so that the object's own name speaks of another. Without that the clusters would be gone for a moment.
+func placementOf(o client.Object) string {
+	label := o.GetLabels()[clusterv1beta1.PlacementLabel]
+	owner := metav1.GetControllerOfNoCopy(o)
+	if owner != nil && owner.Kind == "Placement" && !strings.HasPrefix(o.GetName(), label+"-decision-") {
+		return owner.Name
+	}
+	return label
+}
+
+// keyOf names the placement of a slice.
+func keyOf(o client.Object) string { return o.GetLabels()[sig.DecisionKeyLabel] }
+
+// by gives the placement that an object names.
+func by(named func(client.Object) string) func(context.Context, client.Object) []reconcile.Request {
 	return func(_ context.Context, o client.Object) []reconcile.Request {
-		name := o.GetLabels()[label]
+		name := named(o)
 		if name == "" {
 			return nil
 		}

@@ -187,6 +187,30 @@ func TestSlicesFollowTheSource(t *testing.T) {
 	h.want("no PlacementDecision is there")
 }
 
+// A label that a person has edited or taken off takes no cluster away, for the placement controls the object.
+func TestEditedLabels(t *testing.T) {
+	h := newHub(t)
+	h.place(true, "web-decision-1 0: a b", "web-decision-2 1: c")
+	h.reconcile()
+	for _, label := range []string{"", "other"} {
+		var list clusterv1beta1.PlacementDecisionList
+		if err := h.server.List(context.Background(), &list); err != nil {
+			t.Fatal(err)
+		}
+		o, yes := &list.Items[0], true
+		o.Labels[clusterv1beta1.PlacementLabel] = label
+		o.OwnerReferences = []metav1.OwnerReference{{APIVersion: clusterv1beta1.GroupVersion.String(), Kind: "Placement", Name: web.Name, UID: "u", Controller: &yes}}
+		if err := h.server.Update(context.Background(), o); err != nil {
+			t.Fatal(err)
+		}
+		if requests := by(placementOf)(context.Background(), o); len(requests) != 1 || requests[0].NamespacedName != web {
+			t.Errorf("label %q: its events are of %v", label, requests)
+		}
+		h.reconcile()
+		h.want("", "web-decision-1 0: fleet/a fleet/b", "web-decision-2 1: fleet/c")
+	}
+}
+
 // Slices of somebody else are left alone.
 func TestSlicesOfOthersAreLeftAlone(t *testing.T) {
 	h := newHub(t)

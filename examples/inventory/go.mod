@@ -5,6 +5,7 @@ go 1.25.0
 require (
 	github.com/cohort-ocm/cohort v0.0.0
 	k8s.io/apimachinery v0.35.5
+	k8s.io/client-go v0.35.3
 	open-cluster-management.io/api v1.3.0
 	pgregory.net/rapid v1.2.0
 	sigs.k8s.io/cluster-inventory-api v0.1.2
@@ -67,7 +68,6 @@ require (
 	gopkg.in/inf.v0 v0.9.1 // indirect
 	k8s.io/api v0.35.3 // indirect
 	k8s.io/apiextensions-apiserver v0.35.3 // indirect
-	k8s.io/client-go v0.35.3 // indirect
 	k8s.io/klog/v2 v2.140.0 // indirect
 	k8s.io/kube-openapi v0.0.0-20260319004828-5883c5ee87b9 // indirect
 	k8s.io/utils v0.0.0-20260210185600-b8788abfbbc2 // indirect

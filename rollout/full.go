@@ -55,7 +55,8 @@ func (m *memory) overflow(attempt int, now time.Time) overflow {
 
 // fit counts the entries for which a record has no room, instead of keeping them. The entries are in order before and after.
 func (s *schedule) fit(entries []status.Left) ([]status.Left, overflow) {
-	bytes := roomOfRecords / max(1, s.groups.Parts())
+	parts, _ := s.groups.Parts()
+	bytes := roomOfRecords / max(1, len(parts))
 	if len(entries) <= min(mostRecorded, bytes/largestEntry) {
 		return entries, overflow{}
 	}

@@ -153,8 +153,9 @@ func (s *schedule) whoLeft(former *former, seen map[string]sighting, now time.Ti
 		if !known {
 			key, known = former.groupOf(cluster)
 		}
-		_, selected := s.groups.Elsewhere(cluster)
-		others := s.groups.Parts() > 1 && !known && (selected || former != nil)
+		_, selected := elsewhere(s.groups, cluster)
+		parts, _ := s.groups.Parts()
+		others := len(parts) > 1 && !known && (selected || former != nil)
 		if others || s.isGivenUp(cluster) {
 			return
 		}
@@ -339,12 +340,12 @@ func (s *schedule) wants(v view, position int, deleting bool, now time.Time) (le
 		return left, false
 	}
 	limited := s.Type != clusterv1alpha1.All || s.options.ramp > 0 || s.options.starts != nil
-	elsewhere, _ := s.groups.Elsewhere(cluster)
+	other, _ := elsewhere(s.groups, cluster)
 	var as status.RolloutStatus
 	switch {
 	case failureStates.has(is) && s.Type != clusterv1alpha1.All:
 		as = is.status()
-	case inFlightStates.has(is) && limited && (m.AtOnce || elsewhere || moved):
+	case inFlightStates.has(is) && limited && (m.AtOnce || other || moved):
 		if as = is.status(); is == silent {
 			as = status.ToApply
 		}

@@ -272,7 +272,7 @@ func (o *observed) remove(groups *grouping.Groups, reports []status.Report, othe
 		if !others.has(i) {
 			continue
 		}
-		if elsewhere, _ := groups.Elsewhere(reports[i].Cluster); !elsewhere {
+		if other, _ := elsewhere(groups, reports[i].Cluster); !other {
 			o.removed = append(o.removed, reports[i].Cluster)
 			deleting += one(reports[i].Deleting)
 		}

@@ -240,7 +240,7 @@ func (p *Planner) removedNames() []string {
 	p.names = make([]string, 0, len(p.others))
 	for _, cluster := range slices.Sorted(maps.Keys(p.others)) {
 		_, selected := p.groups.Position(cluster)
-		if elsewhere, _ := p.groups.Elsewhere(cluster); !selected && !elsewhere {
+		if other, _ := elsewhere(p.groups, cluster); !selected && !other {
 			p.names = append(p.names, cluster)
 		}
 	}

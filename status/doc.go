@@ -10,7 +10,7 @@
 // rollout reads them. Clusters that never got the workload need none.
 //
 //	ManifestWork           FromManifestWork
-//	ManagedClusterAddOn    FromManagedClusterAddOn, FromManagedClusterAddOnV1alpha1
+//	ManagedClusterAddOn    FromManagedClusterAddOn; of v1alpha1 the one in package addonv1alpha1
 //	replicated Policy      FromPolicy
 //	anything else          a function of yours
 //
@@ -105,7 +105,7 @@
 //	any object               SetConditions           conditions Progressing, Succeeded, Failed
 //	one with Revisions       SetRevisionConditions   conditions Progressing, Degraded, Aborted
 //	ManifestWorkReplicaSet   SetReplicaSetStatus     summary, placementSummary, its three conditions
-//	ClusterManagementAddOn   SetInstallProgression   an entry of installProgressions; also …V1alpha1
+//	ClusterManagementAddOn   SetInstallProgression   an entry of installProgressions; of v1alpha1 in package addonv1alpha1
 //	root Policy              SetPolicyStatus         compliant, rolloutStatus, placement, status per cluster
 //
 // In code, once a rollout is planned:

@@ -40,7 +40,7 @@ func SetInstallProgression(entry *addonv1beta1.InstallProgression, s Summary, ge
 	return changed
 }
 
-// setInstallProgressing sets the condition of an entry, whatever the version of the API.
+// setInstallProgressing sets the condition of an entry.
 func setInstallProgressing(conditions *[]metav1.Condition, s Summary, generation int64, now time.Time) bool {
 	aggregate := s.Aggregate()
 	reason := addonv1beta1.ProgressingReasonCompleted
@@ -67,7 +67,7 @@ func (s Summary) provesGood() bool {
 }
 
 // setConfig copies desired, so that a later change of it does not change what was applied.
-func setConfig[Config comparable](config **Config, desired *Config) bool {
+func setConfig(config **addonv1beta1.ConfigSpecHash, desired *addonv1beta1.ConfigSpecHash) bool {
 	if desired == nil || *config != nil && **config == *desired {
 		return false
 	}

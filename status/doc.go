@@ -11,7 +11,7 @@
 //
 //	ManifestWork           FromManifestWork
 //	ManagedClusterAddOn    FromManagedClusterAddOn; of v1alpha1 the one in package addonv1alpha1
-//	replicated Policy      FromPolicy
+//	replicated Policy      FromPolicy in package override/passes
 //	anything else          a function of yours
 //
 // Where there may be several objects for one cluster, [Merge] makes one of their reports.
@@ -106,7 +106,7 @@
 //	one with Revisions       SetRevisionConditions   conditions Progressing, Degraded, Aborted
 //	ManifestWorkReplicaSet   SetReplicaSetStatus     summary, placementSummary, its three conditions
 //	ClusterManagementAddOn   SetInstallProgression   an entry of installProgressions; of v1alpha1 in package addonv1alpha1
-//	root Policy              SetPolicyStatus         compliant, rolloutStatus, placement, status per cluster
+//	root Policy              SetStatus in package override/passes: compliant, rolloutStatus, placement, status per cluster
 //
 // In code, once a rollout is planned:
 //
@@ -136,13 +136,6 @@
 // which order.
 //
 // # Where it departs from the design documents
-//
-// The two tables of the Policy placement strategy differ. Here the table of its Development Phase 3 decides: a policy
-// that informs has Succeeded once it has any status.
-//
-// The root policy is Compliant only where all its clusters are. While one has not reported, it is unknown, just as a
-// policy is while one of its templates has not reported. The example of the Policy placement strategy shows it Compliant
-// earlier.
 //
 // ManifestWorkReplicaSet's availableDecisionGroups is "2/4", as the API documents it. PlacementRolledOut is about the
 // rollout, soak times included: it does not become True when every ManifestWork was created. Where no cluster is

@@ -211,7 +211,7 @@ func TestRootStatusOfTheDesignDocument(t *testing.T) {
 		{Cluster: "cluster2", Version: "v2", Action: policyv1.Inform, RolloutStatus: status.ToApply, Compliance: policyv1.NonCompliant},
 		{Cluster: "cluster4", Version: "v2", Action: policyv1.Inform, RolloutStatus: status.ToApply, Compliance: policyv1.NonCompliant},
 	}, rollout.Options{})
-	var st status.PolicyStatus
+	var st policyv1.PolicyStatus
 	if !p.SetStatus(&st) {
 		t.Error("nothing changed")
 	}

@@ -141,12 +141,12 @@ func replicaOf(object manifest.Object, version string, want []any) passes.Replic
 		Spec struct {
 			RemediationAction policyv1.RemediationAction `json:"remediationAction"`
 		} `json:"spec"`
-		Status status.PolicyStatus `json:"status"`
+		Status policyv1.PolicyStatus `json:"status"`
 	}
 	data, _ := json.Marshal(object.Object)
 	_ = json.Unmarshal(data, &typed) // what can't be read is unknown
 	r := passes.Replica{Cluster: object.GetNamespace(), Action: typed.Spec.RemediationAction,
-		RolloutStatus: typed.Status.RolloutStatus, Compliance: typed.Status.ComplianceState}
+		RolloutStatus: status.RolloutStatus(typed.Status.RolloutStatus), Compliance: typed.Status.ComplianceState}
 	if sameContent(want, contentOf(object)) {
 		r.Version = version
 	}

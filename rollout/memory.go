@@ -18,7 +18,7 @@ import (
 // it, if it has changed. A cluster is in Removed only once the stored record has what its object tells. So nothing is
 // forgotten, whenever the controller dies.
 type Memory struct {
-	// Version is the version that is wanted, on a way back the version before ([status.Revisions].Target says it in both cases).
+	// Version is the version that is wanted, on a way back the version before (wayback.Revisions.Target says it in both cases).
 	// It must not be empty. A record about another version counts for nothing.
 	Version string `json:"version"`
 	// Record is the record as it is stored in the owner ([status.RecordsOf]). Each of its entries must have a cluster.

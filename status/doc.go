@@ -103,7 +103,7 @@
 // changed, so that an unchanged status need not be written:
 //
 //	any object               SetConditions           conditions Progressing, Succeeded, Failed
-//	one with Revisions       SetRevisionConditions   conditions Progressing, Degraded, Aborted
+//	one that can go back     SetConditions in package rollout/wayback: conditions Progressing, Degraded, Aborted
 //	ManifestWorkReplicaSet   SetReplicaSetStatus     summary, placementSummary, its three conditions
 //	ClusterManagementAddOn   SetInstallProgression   an entry of installProgressions; of v1alpha1 in package addonv1alpha1
 //	root Policy              SetStatus in package override/passes: compliant, rolloutStatus, placement, status per cluster
@@ -130,10 +130,6 @@
 // A condition's lastTransitionTime moves only with its status, and its message names times, not durations. So where
 // nothing happened, nothing is written. Time is an argument, and no function keeps what it was given. All can be called
 // from several goroutines at once on different objects.
-//
-// An owner whose rollouts can be taken back keeps [Revisions] in its status: the current revision, the update revision, and
-// since when the update is aborted. Package rollout says which clusters go back, and what a controller has to store, in
-// which order.
 //
 // # Where it departs from the design documents
 //

@@ -5,6 +5,8 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	addonv1beta1 "open-cluster-management.io/api/addon/v1beta1"
+
+	"github.com/cohort-ocm/cohort/internal/condition"
 )
 
 // SetInstallProgression sets one entry of a ClusterManagementAddOn's installProgressions from the summary of the rollout
@@ -52,9 +54,9 @@ func setInstallProgressing(conditions *[]metav1.Condition, s Summary, generation
 	case s.Total() == 0:
 		reason = s.nothingRan()
 	}
-	return setCondition(conditions, metav1.Condition{
+	return condition.Set(conditions, metav1.Condition{
 		Type:               addonv1beta1.ManagedClusterAddOnConditionProgressing,
-		Status:             conditionStatus(aggregate == Progressing),
+		Status:             condition.Status(aggregate == Progressing),
 		Reason:             reason,
 		Message:            s.String(),
 		ObservedGeneration: generation,

@@ -17,7 +17,7 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// S1 to S8, S10, S11: every sentence and reason that this package can print, and the tables of the design document.
+// S1 to S8: every sentence and reason that this package can print, and the tables of the design document.
 func TestScenes(t *testing.T) {
 	scene.Run(t, "testdata/scenes/*.txt", func(t *testing.T) func(scene.Command) string {
 		s := &stage{t: t}
@@ -35,8 +35,6 @@ func TestScenes(t *testing.T) {
 				return s.work(c)
 			case "merge":
 				return s.merge(c)
-			case "revisions":
-				return s.revise(c)
 			}
 			t.Fatalf("%s:%d: no command %s", c.File, c.Line, c.Name)
 			return ""
@@ -48,7 +46,6 @@ func TestScenes(t *testing.T) {
 type stage struct {
 	t          *testing.T
 	conditions []metav1.Condition
-	revisions  status.Revisions
 	object     workv1.ManifestWork
 }
 

@@ -83,7 +83,7 @@ func (s *schedule) lastEnd(entries []status.Left) (last time.Time) {
 	for i := range entries {
 		l := &entries[i]
 		ends := time.Time{}
-		if l := s.options.starts; l != nil && !entries[i].Applied.IsZero() {
+		if l := s.options.startLimit; l != nil && !entries[i].Applied.IsZero() {
 			ends = entries[i].Applied.Add(l.per)
 		}
 		switch since := latest(l.Applied, l.LastTransitionTime); {

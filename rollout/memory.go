@@ -244,7 +244,7 @@ func groupWith(groups *grouping.Groups, key grouping.Key) (group int, there bool
 
 // hasStarted says whether a cluster started within the span of MaxStarts.
 func (s *schedule) hasStarted(r report, now time.Time) bool {
-	l := s.options.starts
+	l := s.options.startLimit
 	if l == nil {
 		return false
 	}
@@ -339,7 +339,7 @@ func (s *schedule) wants(v view, position int, deleting bool, now time.Time) (le
 	if s.isAside(position) || !s.hasLeft(position) && !moved && !deleting && !stands || s.options.back.isReturning(cluster) {
 		return left, false
 	}
-	limited := s.Type != clusterv1alpha1.All || s.options.ramp > 0 || s.options.starts != nil
+	limited := s.Type != clusterv1alpha1.All || s.options.ramp > 0 || s.options.startLimit != nil
 	other, _ := elsewhere(s.groups, cluster)
 	var as status.RolloutStatus
 	switch {

@@ -200,7 +200,7 @@ func (p *Planner) seen(s *schedule, now time.Time) map[string]sighting {
 // once finds the clusters of which only the start or the success counts.
 func (p *Planner) once(now time.Time) []past {
 	s := p.tracker.schedule
-	if s.options.starts == nil && s.wait <= 0 {
+	if s.options.startLimit == nil && s.wait <= 0 {
 		return nil
 	}
 	var o observed

@@ -1,33 +1,32 @@
 // Package rollout answers who gets the workload next, and why the others wait.
 //
-// [Plan] takes what a controller has at hand: the strategy of its API object, the decision groups, what it observed on
-// each cluster, and the time. It returns what may happen now. It starts nothing itself, keeps nothing, and reads no
-// clock. The same input gives the same result, in whatever order it comes.
+// [Plan] takes what a controller has at hand: the strategy of its API object, the decision groups, what it observed on each
+// cluster, and the time. It returns what may happen now. It starts nothing, keeps nothing, and reads no clock. The same input
+// in any order gives the same result.
 //
 // # The duties of a controller
 //
-// Limits hold on a running hub only if what you pass in is true. So let one process act at a time, by leader election, look at an
-// owner in one goroutine at a time, and take these steps each time something changes. Without any one of them, rollouts went
-// wrong on a real API server.
+// Limits hold on a running hub only if what you pass in is true. So let one process act at a time, by leader election, look at
+// an owner in one goroutine at a time, and take these steps each time something changes. Without any one of them, rollouts went
+// wrong.
 //
 //  1. Read the groups together with their Placement, by [grouping.Read], whenever one of the PlacementDecisions or the
 //     status of the Placement changes. A scheduler writes its decisions one after the other. In between, a canary group
 //     that is not filled yet looks like an empty one, and an empty cache looks like a selection of nobody. Groups that
 //     were read with their Placement can tell that they are incomplete; then nothing starts and nobody is removed.
 //
-//  2. Name the version of the workload that is wanted, such as a hash of its template. Make a [status.Report] for each
-//     cluster that has an object of the workload, with [status.FromManifestWork] or its like, and pass it the wanted
-//     version. Make them of objects with your own writes (duty 3). A cluster whose object has another version waits for its turn again. A cluster whose object has the
-//     wanted version is in flight from the time of that write, even while its agent is silent, and can time out. Report
-//     objects that are being deleted, too: an agent that was cut off never lets go of its object.
+//  2. Name the version of the workload that is wanted, such as a hash of its template. Then make a [status.Report] of each
+//     object of the workload, with [status.FromManifestWork] or its like and the wanted version. Take the objects that duty 3
+//     gives, so do that first. A cluster whose object has another version waits for its turn again. One whose object has the
+//     wanted version is in flight from that write on, even while its agent is silent, and can time out. Report objects
+//     that are being deleted, too: an agent that was cut off never lets go of its object.
 //
-//  3. Plan with your own writes, which a cache shows late, and with those of the process before, which your caches need not
-//     show yet. Package rollout/writes has both as values: Own. A write without an answer is in doubt, and so is an object
-//     that the cache does not show for long: it may be gone since. Read such objects from the API server before you plan,
-//     and look again after Own.RecheckAfter, since no event need come of them.
-//     When a process begins to act, also one that waited for its lease, list the owners and their objects from the API
-//     server and hand them to Own. That costs one list of each kind, once in the life of a process. Keep what must last in
-//     the objects, not in memory: a controller restarts.
+//  3. Plan with your own writes: caches show them late. Package rollout/writes keeps them as a value, Own. Tell it the answer
+//     to each write, and take the objects from it. Read those that it is unsure of from the API server: an answer was lost,
+//     or the cache has not shown the object for long. No event need come of that, so look again after Own.RecheckAfter.
+//     The caches need not show either what the process before has written. So when a process begins to act, or gets its
+//     lease, it lists the owners and their objects from the API server, once in its life, and hands them to Own. Keep what
+//     must last in the objects, not in memory: a controller restarts.
 //
 //  4. Give a cluster one object, under a name that follows from namespace and name of the owner, as writes.NameOf gives one:
 //     a-b/c and a/b-c must not have the same. Generated names and a cache that lags make two objects. Pass all of their
@@ -38,28 +37,29 @@
 //     workload. Keep a previous result for each owner and each of its plans. Memory with the record of the owner, and
 //     Uncounted with the clusters that a person gave up: see "Who left" below.
 //
-//  6. Carry out what it says. First store Record in the owner, if it has changed. Then go through writes.StepsOf: the
-//     workload of clusters in Removed goes, surplus objects go, and those in InFlight and Start get the workload. Do nothing
-//     for the others. A cluster in Start whose object is still being deleted gets the workload once that is gone. Before each
-//     write the steps ask for the owner, and end where another version is wanted, since going through a long list takes time.
-//     In the same write that carries the version, note in the object the version, the attempt that the result has for the
-//     cluster, and the time of the write (not of the plan). writes.Work makes such an object, and says whether anything changes.
+//  6. Carry out what it says. First store Record in the owner, if it has changed. Then go through writes.StepsOf: the workload
+//     of clusters in Removed goes, surplus objects go, and those in InFlight and Start get the workload. Do nothing for the
+//     others. A cluster in Start whose object is still being deleted gets the workload once that is gone. Before each write the
+//     steps ask for the owner, and end where another version is wanted. In the same write that carries the version, note in the
+//     object the version, the attempt that the result has for the cluster, and the time of the write (not of the plan).
+//     writes.Work makes such an object, and says whether anything changes.
 //
-//  7. Set the status of the owner from [Result.Summary], and make events of the Warnings. If you keep reports, report
-//     TimeOut from now on for each cluster in TimedOut. If you don't, TimedOut lists the same clusters each time, so
-//     use [Result.Changes] for events.
+//  7. Set the status of the owner from [Result.Summary]. Make events of [Result.Changes], which tells each thing once, also
+//     each warning; Warnings and TimedOut have the same at every call. If you keep reports, report TimeOut from now on for each
+//     cluster in TimedOut.
 //
 //  8. Come back when one of the objects changes, or after RecheckAfter. Do so also where a write failed, and try again
-//     within a minute: writes.Pace says when. So cap the backoff. controller-runtime ignores RequeueAfter beside an error,
-//     and its own pause doubles up to a quarter of an hour. One cluster that always refuses would make the deadlines and
-//     soaks of all others late.
+//     within a minute: writes.Pace says when. controller-runtime ignores RequeueAfter beside an error, and its own pause
+//     doubles up to a quarter of an hour. One cluster that always refuses would make the deadlines and soaks of all
+//     others late.
 //
 //  9. When the owner is deleted, start nothing more, and delete its objects: they are in other namespaces, where no garbage
 //     collector finds them. Ask the API server whether the owner is really gone, and which objects there are: a cache may be
 //     empty, or not show what you have just created. If a new owner gets the same name, objects of the one before may
 //     still be terminating: report them, and their clusters start once they are gone.
 //
-// examples/controllers/small is a whole controller with all of them, in 200 lines, which is proven on a real API server.
+// examples/controllers/small is a whole controller with all of them, in 200 lines of code, which is proven on a real API
+// server.
 //
 // A webhook calls [Validate]. Where users write options, too, it also calls [Options.Validate].
 //
@@ -86,13 +86,9 @@
 //
 // # What may surprise
 //
-// A tolerated Failed cluster keeps its slot until its progress deadline, since it may yet recover; the option FailedFreesSlot
-// gives the slot to the next. Without a progressDeadline it keeps the slot for ever. So does a silent cluster, and one
-// that stays Progressing. So set a deadline.
-//
-// The deadline runs from the last transition that was reported, or from the write of the version if that is later. So a
-// failure begins it anew. With a deadline of 10 minutes, a cluster that fails 25 seconds after its start times out 10 minutes
-// after the failure.
+// Set a progressDeadline. Without one a tolerated Failed cluster keeps its slot for ever, since it may yet recover, and so does
+// a silent one. The deadline runs from the last transition that was reported, or from the write of the version if that is
+// later. So a failure begins it anew. With the option FailedFreesSlot the slot goes to the next cluster at once.
 //
 // Under Progressive, MaxConcurrency does not limit mandatory groups: each starts as a whole, and its clusters in flight
 // take no slot from the others. Its failures count towards the MaxFailures of all clusters, and any one stops the
@@ -100,43 +96,29 @@
 //
 // A report without any time has no deadline, and its soak never ends. The result warns of such clusters.
 //
-// A soak may run from the write of the version instead of the success with it. A condition's time stays the same where the
-// condition is as it was before and only observes the new version; then the object does not say when the cluster succeeded
-// with it. So a cluster whose agent answers after 45 minutes that all is well has already soaked for 45 minutes. A controller
-// that notes the first answer ([status.WorkState].Now) soaks from that. Without it, let minSuccessTime be longer than agents
-// take to answer.
+// A soak may run from the write of the version instead of the success with it: the time of a condition stays the same where the
+// condition only observes the new version. So a cluster whose agent answers after 45 minutes that all is well has already
+// soaked for 45 minutes. A controller that notes the first answer ([status.WorkState].Now) soaks from that. Without it, let
+// minSuccessTime be longer than agents take to answer. If you pass Now, note each answer, also of clusters that are settled,
+// for which there is no step. Until then a success counts as of now at each reading: a soak begins anew, and WaitBetweenGroups
+// never ends.
 //
-// A breach or a timeout ends when its clusters are reported otherwise, for instance because they get a new version. It
-// also ends when a later attempt is wanted. Nothing else has to be reset.
+// A breach or a timeout ends when its clusters are reported otherwise, or another version or a later attempt is wanted.
 //
 // # Beyond the API's strategy
 //
-// [Options] have more. The zero Options add nothing, and any fields can be set together:
+// [Options] have more. The zero Options add nothing, any fields can be set together, and the result warns of one that has no
+// effect. The page of each field says more:
 //
 //   - Paused starts nothing; a [ClosedGate] holds a group back until a window or an approval.
-//   - Order starts clusters in another order, and [GroupOrder] starts groups in another order.
+//   - Order starts clusters in another order. [GroupOrder] makes a graph of groups, or lets approvals alone decide.
 //   - MaxConcurrencyPerGroup bounds the clusters in flight within a group. With FailedFreesSlot, failed clusters give up
 //     their slot.
 //   - MaxRemoved bounds how many clusters are removed at once, and RemoveAfter how soon.
 //   - Uncounted leaves clusters out of the count, and FailedBefore leaves failures out of the budgets.
-//   - Attempt tries failed clusters again.
+//   - Attempt tries failed clusters again, with the same version.
 //   - Ramp starts gently, MaxStarts bounds the starts within a span of time, and WaitBetweenGroups waits after each
 //     group. Ramp and MaxStarts hold under All as well.
-//
-// The result warns of an option that has no effect.
-//
-// A cluster that is not counted gets the workload like any other once its group's turn has come, but nobody waits for it. It
-// takes no slot, its failure stops nothing, and the rollout is complete without it. Name clusters that are known to be
-// unreachable or to hibernate: otherwise they would keep their slots and time out one after the other. The summary says how
-// many there are. The result warns of a mandatory group in which no cluster counts.
-//
-// With a later attempt, failed clusters wait for their turn again, with the same version. Package status says what the
-// controller writes then.
-//
-// With GroupOrder groups need not go one after the other: each starts when its predecessors are complete. So two regions can
-// each go through staging before production, side by side; or approvals alone decide. Then every stage that is not complete
-// and whose predecessors are complete starts clusters, not only the first. An explanation names all groups that are waited
-// for.
 //
 // # Several placements
 //
@@ -145,34 +127,19 @@
 // mandatory group then means such a group of each placement.
 //
 // Where each placement has a strategy of its own, take the groups apart with [grouping.Apart], and make a plan of each part.
-// Give every plan the reports of all clusters, about the version that its part wants, and a record of its own. The parts know
-// each other: no plan removes a cluster that another part selects, and the last plan removes the clusters that no part selects.
-// While any part is incomplete the last one is, too, and so it removes nobody. A cluster that has the version and moves to
-// another placement counts in both until it is done. If it moves while the controller is down, it counts only where it is now.
+// Give every plan the reports of all clusters, about the version that its part wants, and a record of its own.
 //
 // # Who left
 //
 // A version may be what makes a cluster leave. It kills the agent; after five minutes the hub taints the cluster, and the
 // scheduler drops it. If the cluster stopped counting then, the next one would start, and such a version would go over the
-// whole fleet without a failure. So who has the version counts, selected or not:
+// whole fleet without a failure. So who has the version counts, selected or not. [Next].Left has these clusters, and the
+// sentences call them "a (left)".
 //
-//   - A cluster in flight or failed stays a member of its group after it left. It takes its slot, times out, and is in the
-//     budget. [Next].Left has these clusters, and the sentences call them "a (left)".
-//   - Its workload is removed as always. A cluster that was in flight stops counting once its object is gone: nothing is known
-//     against it. A failure goes on counting until the cluster recovers, another version or attempt is wanted, or a person gives
-//     the cluster up. [Memory] keeps it in the owner when the object is gone. From then on the cluster can't recover by itself:
-//     if it is selected again, it stays TimeOut and gets nothing until another version or attempt is wanted, or it is given up.
-//   - A person gives a cluster up by its name in Uncounted, or by deleting its ManagedCluster. So let the controller take
-//     names from the owner, such as from an annotation, and say in its page that they stay given up until they are taken out of
-//     it. For each cluster of the record and of the previous result's Left it asks whether there is a ManagedCluster, and names
-//     it where there is none. Each cluster that is given up makes room for another one to start.
-//   - The cluster counts in the group that it left. The record or the previous result says which. After a restart nobody may
-//     know; then its failure stops all groups, and nothing starts while it is in flight.
-//   - A version can also move its clusters to another group, by their labels. A selected cluster in flight or failed stays
-//     a member of the group before, unless the new one comes earlier. Results show it there until it is done.
-//
-// A version whose only effect is that clusters are deselected is not bounded by this, if their agents live or come back before
-// the deadline: each removes the workload, and is done with the version. MaxStarts bounds how fast that goes.
+// A failure counts until the cluster recovers, another version or attempt is wanted, or a person gives the cluster up: by its
+// name in Uncounted, or by deleting its ManagedCluster. The controller takes names from an annotation of the owner. For each
+// cluster of the record and of the previous result's Left it asks now and then whether there is a ManagedCluster, and names it
+// where there is none. The page of [Memory] has the rest.
 //
 // # Before it begins
 //
@@ -181,8 +148,9 @@
 //
 // # The way back
 //
-// [Revert] takes a failed rollout back: clusters that have the failed version get the version before it again. Package wayback
-// has what an owner keeps for that, and a page with the duties and the code.
+// [Revert] takes a failed rollout back: clusters that have the failed version get the version before it again. Under All
+// they go back at once; another strategy limits the way back. A cluster that never had the failed version is not touched.
+// Package rollout/wayback has what an owner keeps for that, the duties and the code.
 //
 // # A change at a time
 //
@@ -193,10 +161,7 @@
 // # Where it departs from OCM's present helper
 //
 // OCM's helper (open-cluster-management.io/sdk-go, pkg/apis/cluster/v1alpha1) starts clusters over MaxConcurrency, and
-// overlooks failures of clusters behind the one it stopped at. It tolerates no failure where the budget is above the
-// number of clusters. It starts the next group while a cluster of the present group is still in flight, and loses groups
-// where indexes have gaps. Here limits hold, percentages are rounded up in integers, a value such as "NaN%" is an error,
-// and several reports of a cluster count once. The file rollout/RULES.md has all rules and a table of the differences.
+// overlooks failures. Here limits hold. The file rollout/RULES.md has all rules and a table of the differences.
 //
 // The API documents MinSuccessTime as the time from the start of each rollout. Here it runs, as in OCM's helper, from
 // the cluster's success, or from when the present version was applied if that is later.

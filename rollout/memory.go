@@ -17,9 +17,30 @@ import (
 // count when their objects are gone. Before each call read the record from the owner. After each call store [Next].Record in
 // it, if it has changed. A cluster is in Removed only once the stored record has what its object tells. So nothing is
 // forgotten, whenever the controller dies.
+//
+// # Who left counts
+//
+//   - A cluster in flight or failed stays a member of its group after it left. It takes its slot, times out, and is in the
+//     budget. [Next].Left has these clusters, and the sentences call them "a (left)".
+//   - Its workload is removed as always. A cluster that was in flight stops counting once its object is gone: nothing is known
+//     against it. A failure goes on counting until the cluster recovers, another version or attempt is wanted, or a person
+//     gives the cluster up. The record keeps it when the object is gone. From then on the cluster can't recover by
+//     itself: if it is selected again, it stays TimeOut and gets nothing until another version or attempt is wanted, or it is
+//     given up.
+//   - A person gives a cluster up by its name in Uncounted, or by deleting its ManagedCluster. So let the controller take
+//     names from the owner, such as from an annotation, and say in its page that they stay given up until they are taken out of
+//     it. For each cluster of the record and of the previous result's Left it asks whether there is a ManagedCluster, and names
+//     it where there is none. Each cluster that is given up makes room for another one to start.
+//   - The cluster counts in the group that it left. The record or the previous result says which. After a restart nobody may
+//     know; then its failure stops all groups, and nothing starts while it is in flight.
+//   - A version can also move its clusters to another group, by their labels. A selected cluster in flight or failed stays
+//     a member of the group before, unless the new one comes earlier. Results show it there until it is done.
+//
+// A version whose only effect is that clusters are deselected is not bounded by this, if their agents live or come back before
+// the deadline: each removes the workload, and is done with the version. MaxStarts bounds how fast that goes.
 type Memory struct {
-	// Version is the version that is wanted, on a way back the version before (wayback.Revisions.Target says it in both cases).
-	// It must not be empty. A record about another version counts for nothing.
+	// Version is the version that is wanted, on a way back the version before (wayback.Revisions.Target says it in both
+	// cases). It must not be empty. A record about another version counts for nothing.
 	Version string `json:"version"`
 	// Record is the record as it is stored in the owner ([status.RecordsOf]). Each of its entries must have a cluster.
 	Record status.Record `json:"record,omitzero"`
@@ -108,8 +129,8 @@ type sighting struct {
 	selected bool
 }
 
-// decide gives the report that counts for a cluster, from what was reported and from the record (R49). It says whether the record's
-// counts.
+// decide gives the report that counts for a cluster, from what was reported and from the record (R49). It says whether the
+// record's counts.
 func (s *schedule) decide(cluster string, saw sighting) (counts report, recorded bool) {
 	e, known := s.options.memory.entry(cluster)
 	if !known || s.isGivenUp(cluster) {
@@ -266,8 +287,8 @@ func (s *schedule) endings(deleting map[int]bool) map[int]bool {
 	return deleting
 }
 
-// record gives the record that the owner has to store (R48, R52). Deleting has the positions of the selected clusters whose objects
-// are being deleted, and once has those of which only the start or the success counts.
+// record gives the record that the owner has to store (R48, R52). Deleting has the positions of the selected clusters whose
+// objects are being deleted, and once has those of which only the start or the success counts.
 func (s *schedule) record(v view, deleting map[int]bool, once []past, now time.Time) (r status.Record) {
 	m := s.options.memory
 	if m == nil {

@@ -55,7 +55,8 @@ type Options struct {
 	//
 	// The time runs from the success itself, and so together with minSuccessTime. Where no cluster succeeded, there is no wait.
 	// Where no report says when a cluster succeeded, the wait does not end until one does, and the result warns. A cluster that
-	// succeeds later in an earlier group, such as one that joined, begins the wait anew, even for groups that have begun.
+	// succeeds later in an earlier group, such as one that joined, begins the wait anew, even for groups that have begun. Whoever
+	// passes status.WorkState.Now notes each answer: a success whose answer is not noted is as of now, and the wait never ends.
 	WaitBetweenGroups metav1.Duration `json:"waitBetweenGroups,omitzero"`
 
 	// Uncounted names clusters that neither block nor count, such as clusters that are known to be unreachable, that hibernate,

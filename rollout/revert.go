@@ -13,6 +13,7 @@ import (
 
 // Abort describes a rollout to take back: since when it is aborted, and how the clusters stand with the failed version
 // and with the version before it. All of it is stored in objects, so a controller that restarts goes on where it was.
+// Package rollout/wayback has the duties of a controller that takes versions back, and the code.
 type Abort struct {
 	// Time is when the rollout was aborted, as stored in the owner's status. It tells a cluster that went back from one
 	// that never had the failed version, since both have the version before. Fractions of a second do not count.
@@ -35,10 +36,10 @@ type Abort struct {
 //	is reported and not selected                                 removed
 //
 // The type All brings them back at once. The other types limit the way back: Progressive pools all groups, and
-// ProgressivePerGroup takes them in the reverse of the order in which they started. Among the clusters that may start,
-// those that failed or timed out go first. Then, unless [Options].Order says otherwise, come those that got the failed version at
-// an unknown time, then the others, the latest first. So ProgressivePerGroup takes a failed cluster of an early group
-// among the last.
+// ProgressivePerGroup takes them in the reverse of the order in which they started. Among the clusters that may start, those
+// that failed or timed out go first. Then, unless [Options].Order says otherwise, come those that got the failed version at an
+// unknown time, then the others, the latest first. So ProgressivePerGroup takes a failed cluster of an early group among the
+// last.
 //
 // A cluster that fails again gives up its slot, unless abort.StopAtBreach. Mandatory groups only affect the order; they
 // tolerate failures like the others. Percentages are shares of all selected clusters, or of all clusters of the group,

@@ -276,7 +276,7 @@ func hashOf(template workv1.ManifestWorkSpec) string {
 	return fmt.Sprint(len(template.Workload.Manifests))
 }
 
-// blockOf is the part of a file that doc.go shows, as it stands there.
+// blockOf is the part of a file that wayback/doc.go shows, as it stands there.
 func blockOf(source string) string {
 	_, block, _ := strings.Cut(source, "// The block of wayback/doc.go.\n\n")
 	block, _, _ = strings.Cut(block, "\n// The end of the block.")

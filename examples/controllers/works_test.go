@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -66,6 +67,67 @@ func TestWorks(t *testing.T) {
 	h.must(h.Delete(t.Context(), &workv1alpha1.ManifestWorkReplicaSet{ObjectMeta: metav1.ObjectMeta{Namespace: set.Namespace, Name: set.Name}}))
 	h.until("all is gone", func() bool { return len(h.works) == 0 && h.gone() })
 	t.Logf("%d looks at the works, at most %v in flight", h.looks, h.most)
+}
+
+// TestNamesThatAreTooLong has the program works refuse, on a real API server, a set whose works could not have its label, and find
+// works that have a label for longer names.
+func TestNamesThatAreTooLong(t *testing.T) {
+	t.Parallel()
+	kubeconfig := filepath.Join(t.TempDir(), "hub.kubeconfig")
+	run(t, program(t, "apiserver"), "-kubeconfig", kubeconfig)
+	h := connect(t, kubeconfig)
+	h.place("prod", "a", "b")
+	created := func(name string) *workv1alpha1.ManifestWorkReplicaSet {
+		o := &workv1alpha1.ManifestWorkReplicaSet{ObjectMeta: metav1.ObjectMeta{Namespace: set.Namespace, Name: name}}
+		o.Spec.ManifestWorkTemplate = template(`{"text":"one"}`)
+		o.Spec.PlacementRefs = []workv1alpha1.LocalPlacementReference{{Name: "prod", RolloutStrategy: strategy(2)}}
+		// OCM's controller was here: it leaves its finalizer, and a work with the label that it writes for long names.
+		o.Finalizers = []string{workv1alpha1.ManifestWorkReplicaSetFinalizer}
+		h.must(h.Create(t.Context(), o))
+		h.must(h.Create(t.Context(), &workv1.ManifestWork{ObjectMeta: metav1.ObjectMeta{
+			Namespace: "a", Name: "w" + name[:min(len(name), 20)],
+			Labels:      map[string]string{"work.open-cluster-management.io/ownerkey-hash": "0123456789abcdef0123456789abcdef"},
+			Annotations: map[string]string{"work.open-cluster-management.io/manifestworkreplicaset-owner": set.Namespace + "/" + name},
+		}, Spec: o.Spec.ManifestWorkTemplate}))
+		return o
+	}
+	fits, long := created(strings.Repeat("y", 58)), created(strings.Repeat("x", 59))
+	run(t, program(t, "works"), "-kubeconfig", kubeconfig, "-metrics-bind-address", "0")
+
+	works := func(of string) (n int) {
+		var all workv1.ManifestWorkList
+		h.must(h.List(t.Context(), &all))
+		for _, work := range all.Items {
+			if work.Annotations["work.open-cluster-management.io/manifestworkreplicaset-owner"] == set.Namespace+"/"+of ||
+				work.Labels[workv1alpha1.ManifestWorkReplicaSetControllerNameLabelKey] == set.Namespace+"."+of {
+				n++
+			}
+		}
+		return n
+	}
+	eventually := func(what string, so func() bool) {
+		t.Helper()
+		for end := time.Now().Add(time.Minute); !so(); time.Sleep(20 * time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatalf("not within a minute: %s", what)
+			}
+		}
+	}
+	eventually("the long name is refused", func() bool {
+		h.must(h.Get(t.Context(), client.ObjectKeyFromObject(long), long))
+		c := meta.FindStatusCondition(long.Status.Conditions, workv1alpha1.ManifestWorkReplicaSetConditionManifestworkApplied)
+		return c != nil && c.Status == metav1.ConditionFalse && c.Reason == "InvalidManifestWorkName"
+	})
+	eventually("the other has a work on each cluster", func() bool { return works(fits.Name) == 2 })
+	if n := works(long.Name); n != 1 {
+		t.Errorf("the one with the long name has %d works, of one before", n)
+	}
+	for _, o := range []*workv1alpha1.ManifestWorkReplicaSet{fits, long} {
+		h.must(h.Delete(t.Context(), o))
+		eventually("it is gone, and its works are", func() bool {
+			return apierrors.IsNotFound(h.Get(t.Context(), client.ObjectKeyFromObject(o), o)) && works(o.Name) == 0
+		})
+	}
 }
 
 // run runs a program until the test ends. What it says is shown if the test fails.

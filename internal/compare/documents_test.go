@@ -2,6 +2,7 @@ package compare
 
 import (
 	"os"
+	"os/exec"
 	"regexp"
 	"slices"
 	"strconv"
@@ -95,7 +96,7 @@ func grouped(n int) string { return lastThree.ReplaceAllString(strconv.Itoa(n), 
 
 // Every claim of the page for those who migrate names a test, which exists.
 func TestTheMigrationPageNamesItsTests(t *testing.T) {
-	page := read(t, "MIGRATION.md")
+	page := read(t, "MIGRATION.md") + read(t, "REVIEW.md")
 	named := regexp.MustCompile("`(Test[A-Za-z]+)(/[a-z0-9 -]+)?`").FindAllStringSubmatch(page, -1)
 	if len(named) < 10 {
 		t.Errorf("found %d tests on the page", len(named))
@@ -114,10 +115,10 @@ func TestTheMigrationPageNamesItsTests(t *testing.T) {
 	}
 	for _, n := range named {
 		if !strings.Contains(code.String(), "func "+n[1]+"(") {
-			t.Errorf("MIGRATION.md names the test %s, which does not exist", n[1])
+			t.Errorf("a page names the test %s, which does not exist", n[1])
 		}
 		if class := strings.TrimPrefix(n[2], "/"); class != "" && !strings.Contains(code.String(), `"`+class+`"`) {
-			t.Errorf("MIGRATION.md names the case %s of %s, which does not exist", class, n[1])
+			t.Errorf("a page names the case %s of %s, which does not exist", class, n[1])
 		}
 	}
 }
@@ -139,13 +140,40 @@ func TestTheMigrationPageHasScenes(t *testing.T) {
 // The code on the page stands in the files that it is said to be from.
 func TestTheMigrationPageQuotes(t *testing.T) {
 	quotes := regexp.MustCompile("(?s)<!-- from (\\S+) -->\n```go\n(.*?)\n```").FindAllStringSubmatch(read(t, "MIGRATION.md"), -1)
-	if len(quotes) != 2 {
-		t.Errorf("the page has %d quotes, want 2", len(quotes))
+	if len(quotes) != 3 {
+		t.Errorf("the page has %d quotes, want 3", len(quotes))
 	}
 	for _, q := range quotes {
 		source := strings.Join(strings.Fields(read(t, q[1])), " ")
 		if quote := strings.Join(strings.Fields(q[2]), " "); !strings.Contains(source, quote) {
 			t.Errorf("%s does not have:\n%s", q[1], q[2])
 		}
+	}
+}
+
+// The page for reviewers is one.
+func TestTheReviewIsOnePage(t *testing.T) {
+	if n := len(strings.Fields(read(t, "REVIEW.md"))); n > 500 {
+		t.Errorf("it has %d words, of at most 500", n)
+	}
+}
+
+// The page has a command that counts the lines which an importer of the drop-in compiles, and says about what it counts.
+func TestTheSizeOfTheDropIn(t *testing.T) {
+	part := regexp.MustCompile("(?s)<!-- size: ([0-9,]+) -->\n```sh\n(.*?)\n```").FindStringSubmatch(read(t, "MIGRATION.md"))
+	if part == nil {
+		t.Fatal("there is no command")
+	}
+	count := exec.Command("bash", "-euo", "pipefail", "-c", part[2])
+	count.Dir = "../.."
+	out, err := count.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines, err := strconv.Atoi(strings.TrimSpace(string(out)))
+	said, _ := strconv.Atoi(strings.ReplaceAll(part[1], ",", ""))
+	t.Logf("%d lines", lines)
+	if err != nil || lines < said*9/10 || lines > said*11/10 || strings.Count(read(t, "MIGRATION.md"), part[1]) != 2 {
+		t.Errorf("it counts %d lines, and the page says %d (%v)", lines, said, err)
 	}
 }

@@ -3,7 +3,9 @@ package compare
 import (
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"os/exec"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -14,10 +16,13 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 	workv1 "open-cluster-management.io/api/work/v1"
+	sdkv1alpha1 "open-cluster-management.io/sdk-go/pkg/apis/cluster/v1alpha1"
+	sdkv1beta1 "open-cluster-management.io/sdk-go/pkg/apis/cluster/v1beta1"
 
 	after "github.com/cohort-ocm/cohort/internal/compare/migration/after"
 	before "github.com/cohort-ocm/cohort/internal/compare/migration/before"
 	dropin "github.com/cohort-ocm/cohort/internal/compare/migration/dropin"
+	gated "github.com/cohort-ocm/cohort/internal/compare/migration/gated"
 	ownv1alpha1 "github.com/cohort-ocm/cohort/rollout/sdkgo/v1alpha1"
 	ownv1beta1 "github.com/cohort-ocm/cohort/rollout/sdkgo/v1beta1"
 	"github.com/cohort-ocm/cohort/status"
@@ -273,6 +278,71 @@ func TestAnOutdatedWorkOfAClusterThatLeft(t *testing.T) {
 		works: []*workv1.ManifestWork{work("left", "Done", time.Hour)}}
 	if got := h.after(t); got != "apply a; remove left" {
 		t.Errorf("Cohort itself does %q", got)
+	}
+}
+
+// Behind a feature gate a controller does as with sdk-go while the gate is closed, and as with the drop-in while it is open. And the
+// handlers say the same, in sdk-go's types.
+func TestTheDropInBehindAFeatureGate(t *testing.T) {
+	random, differ := rand.New(rand.NewPCG(7, 11)), 0
+	states := []string{"", "Progressing", "Degraded", "Done"}
+	for range 2000 {
+		h := hub{version: "v1", strategy: perGroup(configured(intstr.FromInt(random.IntN(3))))}
+		if random.IntN(2) > 0 {
+			h.strategy = progressive(configured(intstr.FromInt(random.IntN(3))), intstr.FromInt(1+random.IntN(3)))
+		}
+		for i, n := 0, random.IntN(6); i < n; i++ {
+			if i%3 == 0 {
+				h.groups = append(h.groups, group{})
+				h.groups[i/3].key.Index = int32(i / 3)
+			}
+			h.groups[i/3].clusters = append(h.groups[i/3].clusters, string(rune('a'+i)))
+		}
+		for _, cluster := range []string{"a", "b", "c", "d", "e", "x"} {
+			if random.IntN(3) > 0 {
+				h.works = append(h.works, work(cluster, states[random.IntN(len(states))], time.Duration(random.IntN(20))*time.Minute))
+			}
+		}
+		decisions := stored(h.groups)
+		got := func(gate bool) string {
+			return does(gated.Reconcile(gate, h.placement(t, decisions), lister(decisions), h.strategy, h.works))
+		}
+		if closed, want := got(false), h.before(t); closed != want {
+			t.Fatalf("closed: does %q, with sdk-go %q", closed, want)
+		}
+		if open, want := got(true), h.dropIn(t); open != want {
+			t.Fatalf("open: does %q, with the drop-in %q", open, want)
+		}
+		if h.before(t) != h.dropIn(t) {
+			differ++
+		}
+	}
+	t.Logf("%d of 2000 differ", differ)
+	if differ == 0 {
+		t.Error("the gate makes no difference in any fleet")
+	}
+
+	// Each field comes through: of who is in flight, timed out and removed.
+	key, recently, long := sdkv1beta1.GroupKey{GroupName: "given", GroupIndex: 9}, metav1.NewTime(now.Add(-time.Minute)), metav1.NewTime(now.Add(-time.Hour))
+	decisions := stored(oneGroup)
+	placement := hub{groups: oneGroup}.placement(t, decisions)
+	handler, err := gated.NewHandler[*workv1.ManifestWork](true, placement, lister(decisions), nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	given := []sdkv1alpha1.ClusterRolloutStatus{
+		{ClusterName: "a", GroupKey: key, Status: sdkv1alpha1.Progressing, LastTransitionTime: &recently},
+		{ClusterName: "b", GroupKey: key, Status: sdkv1alpha1.Failed, LastTransitionTime: &long},
+		{ClusterName: "x", GroupKey: key, Status: sdkv1alpha1.Succeeded, LastTransitionTime: &long},
+	}
+	strategy, result, err := handler.GetRolloutCluster(progressive(configured(intstr.FromInt32(0)), intstr.FromInt32(3)), given)
+	deadline, over, after := metav1.NewTime(recently.Add(10*time.Minute)), metav1.NewTime(long.Add(10*time.Minute)), 9*time.Minute
+	given[0].RecheckTime, given[1].RecheckTime, given[1].Status = &deadline, &over, sdkv1alpha1.TimeOut
+	want := sdkv1alpha1.RolloutResult{
+		ClustersToRollout: given[:1], ClustersTimeOut: given[1:2], ClustersRemoved: given[2:], MaxFailureBreach: true, RecheckAfter: &after,
+	}
+	if !reflect.DeepEqual(result, want) || err != nil || strategy.Type != clusterv1alpha1.Progressive {
+		t.Errorf("%v, %v: %+v, want %+v", strategy, err, result, want)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/cohort-ocm/cohort/examples/controllers/kit"
+	"github.com/cohort-ocm/cohort/examples/controllers/kit/manager"
 	"github.com/cohort-ocm/cohort/rollout"
 	"github.com/cohort-ocm/cohort/rollout/writes"
 	"github.com/cohort-ocm/cohort/status"
@@ -74,7 +75,7 @@ func wanted(set *replicaSet, cluster, placement string) *work {
 	return &work{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: cluster, Name: writes.NameOf(set),
-			Labels: map[string]string{setLabel: labelOf(set), placementLabel: placement},
+			Labels: map[string]string{kit.OwnerLabel: kit.OwnerValue(set), placementLabel: placement},
 		},
 		Spec: set.Spec.ManifestWorkTemplate,
 	}
@@ -147,7 +148,7 @@ func (c *controller) finalize(ctx context.Context, set *replicaSet, memory *memo
 	works := c.caches.worksOf(set)
 	if !foreground || len(works) == 0 { // the cache may not show what this controller, or one before it, has just created
 		var err error
-		if works, err = c.listWorks(ctx, client.MatchingLabels{setLabel: labelOf(set)}); err != nil {
+		if works, err = manager.ListWorks(ctx, c.live, set); err != nil {
 			return reconcile.Result{}, err
 		}
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/cohort-ocm/cohort/grouping"
 	"github.com/cohort-ocm/cohort/status"
 
+	"github.com/cohort-ocm/cohort/examples/controllers/kit"
 	"github.com/cohort-ocm/cohort/rollout/writes"
 )
 
@@ -84,7 +85,7 @@ func steady(b *testing.B, n, placements int) *hub {
 			work := &workv1.ManifestWork{ObjectMeta: metav1.ObjectMeta{
 				Namespace: name, Name: writes.NameOf(set), UID: types.UID(name), ResourceVersion: fmt.Sprint(i + 1), Generation: 3,
 				CreationTimestamp: metav1.NewTime(h.clock),
-				Labels:            map[string]string{setLabel: labelOf(set), placementLabel: refs[p].Name},
+				Labels:            map[string]string{kit.OwnerLabel: kit.OwnerValue(set), placementLabel: refs[p].Name},
 			}}
 			work.Spec = *set.Spec.ManifestWorkTemplate.DeepCopy()
 			status.StampOf(work).NoteOn(work, version, 0, h.clock)

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -27,16 +26,6 @@ type (
 	work       = workv1.ManifestWork
 )
 
-// setLabel is on every work of a set, and says whose it is, in OCM's way. A namespace has no dot in it.
-const setLabel = workv1alpha1.ManifestWorkReplicaSetControllerNameLabelKey
-
-func labelOf(set *replicaSet) string { return set.Namespace + "." + set.Name }
-
-func setOf[T client.Object](work T) (types.NamespacedName, bool) {
-	namespace, name, ok := strings.Cut(work.GetLabels()[setLabel], ".")
-	return types.NamespacedName{Namespace: namespace, Name: name}, ok
-}
-
 // caches are the stores of the informers. What is in them belongs to all who read them, and nothing may be changed.
 type caches struct {
 	sets, works, placements, decisions toolscache.Indexer
@@ -45,7 +34,7 @@ type caches struct {
 // The indexes.
 const (
 	setsByPlacement = "sets by placement" // namespace/name
-	worksBySet      = "works by set"      // the label's value
+	worksBySet      = "works by set"      // namespace/name
 )
 
 var (
@@ -56,8 +45,8 @@ var (
 		return keys
 	})
 	workIndexers = kit.By(worksBySet, func(work *work) []string {
-		if set, ok := work.Labels[setLabel]; ok {
-			return []string{set}
+		if set, ok := kit.OwnerOf(work); ok {
+			return []string{set.String()}
 		}
 		return nil
 	})
@@ -86,7 +75,7 @@ func (c *caches) now(set *replicaSet) (metav1.Object, error) {
 }
 
 func (c *caches) worksOf(set *replicaSet) []*work {
-	return kit.List[work](c.works, worksBySet, labelOf(set))
+	return kit.List[work](c.works, worksBySet, client.ObjectKeyFromObject(set).String())
 }
 
 // watch has a reconciler called for each set that an event concerns. Of a set itself its spec does, and its
@@ -103,7 +92,7 @@ func (c *controller) watch(m ctrl.Manager, workers int, reconciler reconcile.Rec
 }
 
 func setsOfWork(object client.Object) []types.NamespacedName {
-	if set, ok := setOf(object); ok {
+	if set, ok := kit.OwnerOf(object); ok {
 		return []types.NamespacedName{set}
 	}
 	return nil

@@ -9,7 +9,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
-	workv1 "open-cluster-management.io/api/work/v1"
 	workv1alpha1 "open-cluster-management.io/api/work/v1alpha1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -22,18 +21,18 @@ import (
 // takeOver asks the API server, once in the life of a process and before anything is planned, for the metadata of all
 // sets and works. The process before this one, or the leader before, has written what the caches need not show yet.
 func (c *controller) takeOver(ctx context.Context) error {
-	cached := kit.ByOwner(kit.All[work](c.caches.works), setOf) // what comes after is newer than the lists
+	cached := kit.ByOwner(kit.All[work](c.caches.works), kit.OwnerOf) // what comes after is newer than the lists
 	of := func(m metav1.ObjectMeta) *replicaSet { return &replicaSet{ObjectMeta: m} }
 	version := schema.GroupVersion(workv1alpha1.GroupVersion)
 	sets, err := manager.ListMetadata(ctx, c.live, version, "ManifestWorkReplicaSet", of)
 	if err != nil {
 		return err
 	}
-	works, err := c.listWorks(ctx, client.HasLabels{setLabel})
+	works, err := manager.ListWorks(ctx, c.live, nil)
 	if err != nil {
 		return err
 	}
-	now, live := c.now(), kit.ByOwner(works, setOf)
+	now, live := c.now(), kit.ByOwner(works, kit.OwnerOf)
 	for _, set := range sets {
 		key := client.ObjectKeyFromObject(set)
 		memory := c.memories.Of(key)
@@ -41,13 +40,6 @@ func (c *controller) takeOver(ctx context.Context) error {
 		memory.written.Begin(live[key], cached[key], now)
 	}
 	return nil
-}
-
-// listWorks lists the metadata of works as the API server has them now.
-func (c *controller) listWorks(ctx context.Context, options ...client.ListOption) ([]*work, error) {
-	of := func(m metav1.ObjectMeta) *work { return &work{ObjectMeta: m} }
-	version := schema.GroupVersion(workv1.GroupVersion)
-	return manager.ListMetadata(ctx, c.live, version, "ManifestWork", of, options...)
 }
 
 // behind says when to look again if the caches do not show all of this process's writes yet; 0 if they do. Until then

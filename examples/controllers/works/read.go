@@ -73,7 +73,9 @@ const placementLabel = workv1alpha1.ManifestWorkReplicaSetPlacementNameLabelKey
 func (c *controller) readWorks(set *replicaSet, placements []*placement, version string, now time.Time) []*work {
 	works := c.caches.worksOf(set)
 	all := make([]status.Report, 0, len(works))
-	for _, work := range works {
+	for i, work := range works {
+		work = status.Adopt(work, set.Spec.ManifestWorkTemplate, version)
+		works[i] = work
 		p := placementOf(work.Namespace, placements)
 		p.works = append(p.works, work)
 		report, ok := status.FromManifestWork(status.WorkState{Work: work, Version: version, Now: now})

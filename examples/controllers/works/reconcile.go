@@ -61,6 +61,9 @@ func (c *controller) Reconcile(ctx context.Context, request reconcile.Request) (
 	if recheck, err := c.behind(ctx, memory); recheck > 0 || err != nil {
 		return reconcile.Result{RequeueAfter: recheck}, err
 	}
+	if err := kit.ValidateOwner(set); err != nil {
+		return reconcile.Result{}, c.refuseName(ctx, set, memory, err)
+	}
 	set, err := c.addFinalizer(ctx, set, memory)
 	if err != nil {
 		return reconcile.Result{}, err
@@ -162,6 +165,17 @@ func (c *controller) tell(set *replicaSet, memory *memory, placements []*placeme
 			c.teller.Forget(client.ObjectKeyFromObject(set), prometheus.Labels{"placement": name})
 		}
 	}
+}
+
+// refuseName also sets the condition, as OCM's controller does.
+func (c *controller) refuseName(ctx context.Context, set *replicaSet, memory *memory, invalid error) error {
+	set = set.DeepCopy()
+	if kit.SetInvalidOwner(set, invalid, c.now()) {
+		if err := memory.stored.Wrote(set, c.client.Status().Update(ctx, set), c.now()); err != nil {
+			return err
+		}
+	}
+	return c.refuse(set, invalid)
 }
 
 // refuse says that what a user wrote can't be carried out. It is not tried again until someone changes it.

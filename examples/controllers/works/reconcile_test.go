@@ -49,7 +49,7 @@ func TestStartsAsManyAsTheStrategyAllows(t *testing.T) {
 	h.wrote("")
 
 	work, set := h.work("a"), h.set()
-	if work.Name != writes.NameOf(set) || work.Labels[setLabel] != "apps.web" || work.Labels[placementLabel] != "prod" {
+	if work.Name != writes.NameOf(set) || work.Labels[kit.OwnerLabel] != "apps.web" || work.Labels[placementLabel] != "prod" {
 		t.Errorf("a's work is %s with labels %v", work.Name, work.Labels)
 	}
 	if stamp := status.StampOf(work); stamp.Version != writes.VersionOf(set.Spec.ManifestWorkTemplate) || !stamp.Applied.Equal(h.clock) {
@@ -415,7 +415,7 @@ func TestTakesOverWorksOfOtherNames(t *testing.T) {
 	h.place("prod", "a")
 	h.create(ref("prod", atATime(1)))
 	for _, name := range []string{"web-x2x4z", "web-b7k2q"} {
-		work := &workv1.ManifestWork{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: name, UID: "1", Generation: 1, Labels: map[string]string{setLabel: "apps.web"}}}
+		work := &workv1.ManifestWork{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: name, UID: "1", Generation: 1, Labels: map[string]string{kit.OwnerLabel: "apps.web"}}}
 		work.CreationTimestamp = metav1.NewTime(h.clock)
 		h.put(work)
 	}

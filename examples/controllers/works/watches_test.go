@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"github.com/cohort-ocm/cohort/examples/controllers/kit"
 	"github.com/cohort-ocm/cohort/examples/controllers/kit/manager"
 )
 
@@ -30,9 +31,9 @@ func TestWhichSetsAnEventConcerns(t *testing.T) {
 		sets int
 		got  []any
 	}{
-		"a work of the set":           {1, asAny(setsOfWork(&workv1.ManifestWork{ObjectMeta: labelled(setLabel, "apps.web")}))},
+		"a work of the set":           {1, asAny(setsOfWork(&workv1.ManifestWork{ObjectMeta: labelled(kit.OwnerLabel, "apps.web")}))},
 		"a work of nobody":            {0, asAny(setsOfWork(&workv1.ManifestWork{}))},
-		"a work of something else":    {0, asAny(setsOfWork(&workv1.ManifestWork{ObjectMeta: labelled(setLabel, "web")}))},
+		"a work of something else":    {0, asAny(setsOfWork(&workv1.ManifestWork{ObjectMeta: labelled(kit.OwnerLabel, "web")}))},
 		"its second placement":        {1, asAny(h.setsOf(&clusterv1beta1.Placement{ObjectMeta: named("apps", "test")}))},
 		"a placement elsewhere":       {0, asAny(h.setsOf(&clusterv1beta1.Placement{ObjectMeta: named("other", "test")}))},
 		"a decision of its placement": {1, asAny(h.setsOf(&clusterv1beta1.PlacementDecision{ObjectMeta: labelled(clusterv1beta1.PlacementLabel, "prod")}))},
@@ -57,7 +58,7 @@ func TestEventsAreGathered(t *testing.T) {
 		queue := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
 		defer queue.ShutDown()
 		events := manager.Concerns(setsOfWork).(handler.Funcs)
-		with := &workv1.ManifestWork{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{setLabel: "apps.web"}}}
+		with := &workv1.ManifestWork{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{kit.OwnerLabel: "apps.web"}}}
 		var work, without client.Object = with, &workv1.ManifestWork{}
 		for range 1000 {
 			events.Create(t.Context(), event.CreateEvent{Object: work}, queue)

@@ -3,12 +3,16 @@ package manager
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	toolscache "k8s.io/client-go/tools/cache"
+	workv1 "open-cluster-management.io/api/work/v1"
+	workv1alpha1 "open-cluster-management.io/api/work/v1alpha1"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -49,6 +53,27 @@ func ListMetadata[T any](
 			return all, nil
 		}
 	}
+}
+
+// ListWorks lists the metadata of the ManifestWorks of a set, or of all sets if it is nil, as the API server has them now.
+func ListWorks(ctx context.Context, live client.Reader, set *workv1alpha1.ManifestWorkReplicaSet) (all []*workv1.ManifestWork, err error) {
+	of := func(m metav1.ObjectMeta) *workv1.ManifestWork { return &workv1.ManifestWork{ObjectMeta: m} }
+	version := schema.GroupVersion(workv1.GroupVersion)
+	for _, text := range kit.OwnerSelectors(set) {
+		selector, err := labels.Parse(text)
+		if err != nil {
+			return nil, err
+		}
+		works, err := ListMetadata(ctx, live, version, "ManifestWork", of, client.MatchingLabelsSelector{Selector: selector})
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, works...)
+	}
+	return slices.DeleteFunc(all, func(work *workv1.ManifestWork) bool {
+		owner, is := kit.OwnerOf(work)
+		return !is || set != nil && owner != client.ObjectKeyFromObject(set)
+	}), nil
 }
 
 // Unseen counts the writes that a store does not show yet. It asks the API server itself about those that are unsure.

@@ -47,6 +47,8 @@
 //	do(evaluation.Actions(active))
 //	status.Compliant = evaluation.Compliance(observations, status.Compliant)
 //
+// Package examples/controllers/kit has the part that reads, for a dynamic client and a RESTMapper (Observe).
+//
 // A program that needs the answer once calls [Evaluate]. The package only sees values: it has no client, no clock and no
 // goroutine. The order of its inputs does not change its results.
 //

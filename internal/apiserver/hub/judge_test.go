@@ -9,6 +9,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	addonv1beta1 "open-cluster-management.io/api/addon/v1beta1"
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	workv1 "open-cluster-management.io/api/work/v1"
@@ -317,6 +318,35 @@ func TestAFailureThatIsGoneKeepsItsSlot(t *testing.T) {
 	} {
 		if _, _, holds := s.stands("a", "v1", clusterv1alpha1.RolloutConfig{ProgressDeadline: tt.deadline}, dawn.Add(tt.after), tt.l); holds != tt.holds {
 			t.Errorf("%s: it holds a slot: %v", name, holds)
+		}
+	}
+}
+
+// R48: a cluster whose object is gone may have failed by its deadline before. Where the last to look did so about then, nobody can
+// know from outside whether it took that for a failure.
+func TestAFailureAtTheLastMomentIsDoubtful(t *testing.T) {
+	for name, tt := range map[string]struct {
+		looked      time.Duration // after the start; the deadline is 4s, the object is gone after 8s
+		surely, may bool
+	}{
+		"long before the deadline": {2 * time.Second, false, false},
+		"about the deadline":       {4500 * time.Millisecond, false, true},
+		"long after it":            {7 * time.Second, true, true},
+	} {
+		s := &tale{}
+		addOn := &addonv1beta1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: "x", Finalizers: []string{finalizerOfAgents}}}
+		addOn.Status.ConfigReferences = []addonv1beta1.ConfigReference{referenceTo(configOf("v1"))}
+		started := dawn.Add(time.Duration(s.add(OnClusters, addOn)) * time.Second)
+		deletes, looks := s.look(1, s.now()), s.look(1, s.now())
+		looks.began = started.Add(tt.looked)
+		looks.read, looks.ended = looks.began, looks.began
+		rv := s.add(OnClusters, addOn.DeepCopy())
+		s.events[rv-1].gone, s.events[rv-1].at = true, started.Add(8*time.Second)
+		s.writes = []write{{verb: "DELETE", kind: OnClusters, key: "a/x", done: true, sent: deletes.began}}
+		j := &jury{history: newHistory(s.events, s.writes, s.reconciles), trade: OfAddOns()}
+		_, cluster, surely, may := j.ghost(s.events[0].id, "v1", clusterv1alpha1.RolloutConfig{ProgressDeadline: "4s"}, rv)
+		if surely != tt.surely || may != tt.may || cluster != "a" {
+			t.Errorf("%s: of %q a failure lasts: surely %v, maybe %v", name, cluster, surely, may)
 		}
 	}
 }

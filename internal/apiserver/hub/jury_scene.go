@@ -36,6 +36,7 @@ type sight struct {
 	ref      *seenRef
 	held     map[string]held // by cluster
 	ghosts   map[string]held // what lasts of objects that are gone, by cluster
+	doubtful []string        // clusters whose objects are gone, of which a failure may last
 	givenUp  map[string]bool
 }
 
@@ -90,8 +91,10 @@ func (j *jury) sight(rv int64, get func(id) object) *sight {
 		if i.kind != j.trade.object {
 			continue
 		}
-		if h, cluster, lasts := j.ghost(i, s.version, config, rv); lasts {
+		if h, cluster, surely, lasts := j.ghost(i, s.version, config, rv); surely {
 			s.ghosts[cluster] = h
+		} else if lasts {
+			s.doubtful = append(s.doubtful, cluster)
 		}
 	}
 	return s
@@ -121,8 +124,9 @@ func (j *jury) since(i id, rv int64, h held) time.Time {
 }
 
 // ghost is what lasts of an object that is gone, where its cluster had the version: a failure that a process knew of, and a
-// start without an answer, if nothing kept the object when it was deleted. A cluster that was deleted leaves nothing.
-func (j *jury) ghost(i id, version string, config clusterv1alpha1.RolloutConfig, rv int64) (_ held, cluster string, lasts bool) {
+// start without an answer, if nothing kept the object when it was deleted. A cluster that was deleted leaves nothing. Where a process
+// may have seen a failure as well as none, it may last.
+func (j *jury) ghost(i id, version string, config clusterv1alpha1.RolloutConfig, rv int64) (_ held, cluster string, surely, may bool) {
 	var last, end event // the last state with the version, and when it was gone
 	for _, e := range j.states[i] {
 		if e.rv > rv {
@@ -139,31 +143,34 @@ func (j *jury) ghost(i id, version string, config clusterv1alpha1.RolloutConfig,
 		}
 	}
 	if end.rv == 0 || j.trade.isOwner(end.object) {
-		return held{}, "", false
+		return held{}, "", false, false
 	}
 	cluster = end.object.GetNamespace()
 	if at := j.deleted[cluster]; !at.IsZero() && at.Before(end.at) {
-		return held{}, "", false
+		return held{}, "", false, false
 	}
 	w := j.deletion(i, end.at)
 	if w == nil {
-		return held{}, "", false
+		return held{}, "", false, false
 	}
 	by := j.reconciles[w.reconcile]
 	h, known := j.knownHeld(by, i, end.rv, version)
 	if known {
 		if seat := seatOf(h, config, by.read, leniency{}); seat.failed || h.answer == awaited && !h.finalizer {
-			return h, cluster, true
+			return h, cluster, true, true
 		}
 	}
 	for _, r := range j.reconciles {
-		if r.err == nil && r.began.After(w.sent) && !r.ended.IsZero() && r.ended.Before(end.at) {
-			if h, known := j.knownHeld(r, i, end.rv, version); known && seatOf(h, config, r.read, leniency{}).failed {
-				return h, cluster, true
-			}
+		if !r.began.After(w.sent) || r.ended.IsZero() {
+			continue
 		}
+		h, known := j.knownHeld(r, i, end.rv, version)
+		if known && r.err == nil && r.ended.Before(end.at) && seatOf(h, config, r.read, leniency{}).failed {
+			return h, cluster, true, true
+		}
+		may = may || known && seatOf(h, config, r.ended, leniency{}).at == failed
 	}
-	return held{}, "", false
+	return held{}, cluster, false, may
 }
 
 // knownHeld is what a reconcile knew of an object that has a version.

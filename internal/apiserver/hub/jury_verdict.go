@@ -332,7 +332,8 @@ func (j *jury) checkEnd(now time.Time) (broken []violation, complete bool) {
 	switch named := func(c string) bool { return strings.Contains(said.Message, c) }; {
 	case len(blockers) == 0 && !said.Complete && len(s.ref.selected) > 0:
 		counted := slices.ContainsFunc(j.trial.clusters(j.trial.pool), func(c string) bool { return s.isSelected(c) && !s.givenUp[c] })
-		if counted {
+		doubtful := slices.ContainsFunc(s.doubtful, func(c string) bool { return !s.isSelected(c) && !s.givenUp[c] })
+		if counted && !doubtful {
 			breaks(invStatus, "all is done, and it says %q", said.Message)
 		}
 	case len(held) > 0 && !slices.ContainsFunc(blockers, func(c string) bool { return !slices.Contains(held, c) && named(c) || s.isGhost(c) && named(c) }):

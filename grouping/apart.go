@@ -5,7 +5,7 @@ import "slices"
 // Apart gives each placement the clusters that no placement before it selects. It is for a workload that follows
 // several placements with a strategy for each. Where one strategy goes for all of them, use [Join].
 //
-// The parts know each other ([Groups.Elsewhere]). So every plan of a part can be given the reports of all clusters. None
+// The parts know each other ([Groups.Parts]). So every plan of a part can be given the reports of all clusters. None
 // removes a cluster that another part selects, and the last removes those that no part selects. The last part is incomplete
 // while any part is, so nobody is removed then. A cluster that has the version and moves to another placement counts in both until
 // it is done. If it moves while the controller is down, it counts only where it is now.
@@ -58,27 +58,13 @@ func (g *Groups) among(of part) *Groups {
 	return &copied
 }
 
-// Parts says into how many parts [Apart] took groups of which these are one; 0 if these are not from Apart.
-func (g *Groups) Parts() int {
+// Parts gives what [Apart] took apart, where these groups are one of its results, and which of them these are. It gives nil
+// otherwise. A cluster is of the first part that selects it, and of the last where none does. The slice is not to be changed.
+func (g *Groups) Parts() (all []PlacementGroups, at int) {
 	if g == nil {
-		return 0
+		return nil, 0
 	}
-	return len(g.part.all)
-}
-
-// Elsewhere says of a cluster whether another part takes care of its removal, where [Apart] took groups apart: another part
-// selects it, or no part does and this is not the last one. Selected says whether another part selects it. For groups that
-// were not taken apart both are false.
-func (g *Groups) Elsewhere(cluster string) (elsewhere, selected bool) {
-	if g.Parts() < 2 {
-		return false, false
-	}
-	for i, p := range g.part.all {
-		if _, selects := p.Groups.Position(cluster); selects {
-			return i != g.part.at, i != g.part.at
-		}
-	}
-	return g.part.at < len(g.part.all)-1, false
+	return g.part.all, g.part.at
 }
 
 // without gives the same groups with something missing.

@@ -139,8 +139,8 @@
 //
 // # Groups of one's own
 //
-// [FromNames] makes groups without a Placement, and [Groups.Only] and [Groups.OnlyGroups] restrict groups to some
-// clusters or to some groups. No PlacementDecisions have to be made up for that.
+// [FromNames] makes groups without a Placement, and [Groups.Only] restricts groups to some clusters. No
+// PlacementDecisions have to be made up for that.
 //
 // # Where it departs from the design document
 //

@@ -264,10 +264,8 @@ func ExampleGroups_Only() {
 	}
 	bound := map[string]bool{"lima": true, "oslo": true}
 	fmt.Println(groups.Only(func(_ grouping.Key, cluster string) bool { return bound[cluster] }))
-	fmt.Println(groups.OnlyGroups(func(group grouping.Key) bool { return group.Name == "canary" }))
 	// Output:
 	// group 0 "canary": 1, group 1: 1, group 2: 0
-	// group 0 "canary": 1
 }
 
 // What a webhook says of a placement.

@@ -91,9 +91,6 @@ func TestOnly(t *testing.T) {
 		{"no cluster: groups stay", g.Only(in()), `0 "canary": | 1: | 2:`},
 		{"all clusters", g.Only(in("a", "b", "c", "d", "e")), `0 "canary":d b | 1:c a | 2:e`},
 		{"by group", g.Only(func(key grouping.Key, _ string) bool { return key.Name == "" }), `0 "canary": | 1:c a | 2:e`},
-		{"some groups", g.OnlyGroups(func(key grouping.Key) bool { return key.Index != 1 }), `0 "canary":d b | 2:e`},
-		{"no group", g.OnlyGroups(func(grouping.Key) bool { return false }), ``},
-		{"all groups", g.OnlyGroups(func(grouping.Key) bool { return true }), `0 "canary":d b | 1:c a | 2:e`},
 	} {
 		if got := show(test.got); got != test.want {
 			t.Errorf("%s: %s, want %s", test.why, got, test.want)
@@ -107,7 +104,7 @@ func TestOnly(t *testing.T) {
 		t.Errorf("found %v %v %v, want %v", key, d, ok, want)
 	}
 	for _, none := range []*grouping.Groups{nil, {}} {
-		if none.Only(in()).Len() != 0 || none.OnlyGroups(nil).Len() != 0 {
+		if none.Only(in()).Len() != 0 {
 			t.Error("groups out of nothing")
 		}
 	}
@@ -116,7 +113,7 @@ func TestOnly(t *testing.T) {
 // G14: where all are kept, nothing is copied.
 func TestOnlyOfAllIsTheSame(t *testing.T) {
 	g := mustFromNames(t, map[grouping.Key][]string{{Name: "canary"}: {"a"}, {Index: 1}: {"b", "c"}})
-	if g.Only(func(grouping.Key, string) bool { return true }) != g || g.OnlyGroups(func(grouping.Key) bool { return true }) != g {
+	if g.Only(func(grouping.Key, string) bool { return true }) != g {
 		t.Error("the groups were copied")
 	}
 }
@@ -164,37 +161,23 @@ func TestPropertyRestrictingIsReadingWhatIsKept(t *testing.T) {
 			}
 			return kept>>id&1 == 1
 		}
-		onlyClusters := g.Only(func(key grouping.Key, cluster string) bool {
+		only := g.Only(func(key grouping.Key, cluster string) bool {
 			if found, _, ok := g.Find(cluster); !ok || found != key {
 				t.Fatalf("asked of %s in %v", cluster, key)
 			}
 			return keep(cluster)
 		})
-		onlyGroups := g.OnlyGroups(func(key grouping.Key) bool { return key.Name == "" })
 
-		var ofClusters, ofGroups decisions
+		var left decisions
 		for _, d := range stored {
 			d = d.DeepCopy()
-			if d.Labels[clusterv1beta1.DecisionGroupNameLabel] == "" {
-				ofGroups = append(ofGroups, d.DeepCopy())
-			}
 			d.Status.Decisions = slices.DeleteFunc(d.Status.Decisions, func(c clusterv1beta1.ClusterDecision) bool {
 				return c.ClusterName != "" && !keep(c.ClusterName)
 			})
-			ofClusters = append(ofClusters, d)
+			left = append(left, d)
 		}
-		if want := mustRead(t, ofClusters...); !onlyClusters.Equal(want) || differs(onlyClusters.Changes(want)) {
-			t.Fatalf("only some clusters: %s, want %s", show(onlyClusters), show(want))
-		}
-		// A cluster that is also in a group that goes was read as of the lower one.
-		for cluster := range ofGroups {
-			ofGroups[cluster].Status.Decisions = slices.DeleteFunc(ofGroups[cluster].Status.Decisions, func(c clusterv1beta1.ClusterDecision) bool {
-				key, _, ok := g.Find(c.ClusterName)
-				return ok && key.Name != ""
-			})
-		}
-		if want := mustRead(t, ofGroups...); show(onlyGroups) != show(want) {
-			t.Fatalf("only some groups: %s, want %s", show(onlyGroups), show(want))
+		if want := mustRead(t, left...); !only.Equal(want) || differs(only.Changes(want)) {
+			t.Fatalf("%s, want %s", show(only), show(want))
 		}
 	})
 }

@@ -3,7 +3,7 @@ package override
 import (
 	"slices"
 
-	"github.com/cohort-ocm/cohort/status"
+	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
 // Placements gives what the root policy's status says about its bindings, sorted by name. A binding that reaches the policy
@@ -12,11 +12,11 @@ import (
 // that are known to select no bound cluster. An entry has the name of what its binding refers to only if the binding has Groups.
 //
 // A disabled policy keeps its entries, without those of sub filters: the status of its PolicySets is made of them.
-func (r *Resolution) Placements() []status.PolicyPlacement {
+func (r *Resolution) Placements() []policyv1.PolicyPlacement {
 	if r == nil {
 		return nil
 	}
-	placements := make([]status.PolicyPlacement, 0, len(r.bindings))
+	placements := make([]policyv1.PolicyPlacement, 0, len(r.bindings))
 	for i := range r.bindings {
 		b := &r.bindings[i]
 		if !selects(b.PlacementRef) || b.SubFilter && !r.touchedBy(b) {
@@ -25,7 +25,7 @@ func (r *Resolution) Placements() []status.PolicyPlacement {
 		if b.Direct || len(b.PolicySets) == 0 {
 			placements = append(placements, b.placement("", nil))
 		}
-		var excluded []status.PolicyDecision
+		var excluded []policyv1.PolicyDecision
 		if !r.disabled {
 			excluded = b.excluded()
 		}
@@ -51,8 +51,8 @@ func (r *Resolution) touchedBy(b *Binding) bool {
 	return b.Groups.Incomplete() != "" || r.Incomplete() != ""
 }
 
-func (b *Binding) placement(set string, excluded []status.PolicyDecision) status.PolicyPlacement {
-	p := status.PolicyPlacement{PlacementBinding: b.Name, PolicySet: set, Exclusions: excluded}
+func (b *Binding) placement(set string, excluded []policyv1.PolicyDecision) policyv1.PolicyPlacement {
+	p := policyv1.PolicyPlacement{PlacementBinding: b.Name, PolicySet: set, Exclusions: excluded}
 	switch {
 	case b.Groups == nil: // it does not exist, or nobody has looked
 	case b.PlacementRef.Kind == "Placement":
@@ -64,11 +64,11 @@ func (b *Binding) placement(set string, excluded []status.PolicyDecision) status
 }
 
 // excluded gives the clusters that the placement selects and the sets exclude, in order.
-func (b *Binding) excluded() []status.PolicyDecision {
-	var clusters []status.PolicyDecision
+func (b *Binding) excluded() []policyv1.PolicyDecision {
+	var clusters []policyv1.PolicyDecision
 	for _, name := range slices.Compact(slices.Sorted(slices.Values(b.Excluded))) {
 		if _, selected := b.Groups.Position(name); selected {
-			clusters = append(clusters, status.PolicyDecision{ClusterName: name})
+			clusters = append(clusters, policyv1.PolicyDecision{ClusterName: name})
 		}
 	}
 	return clusters

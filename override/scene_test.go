@@ -13,7 +13,6 @@ import (
 	"github.com/cohort-ocm/cohort/grouping"
 	"github.com/cohort-ocm/cohort/internal/scene"
 	"github.com/cohort-ocm/cohort/override"
-	"github.com/cohort-ocm/cohort/status"
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
@@ -67,7 +66,7 @@ func (s *stage) do(c scene.Command) string {
 	case "resolve":
 		return s.resolve()
 	case "placements":
-		return lines(nil, s.last.Placements(), func(p status.PolicyPlacement) string {
+		return lines(nil, s.last.Placements(), func(p policyv1.PolicyPlacement) string {
 			text, err := json.Marshal(p)
 			if err != nil {
 				s.t.Fatal(err)

@@ -117,14 +117,8 @@ func (r *Result) warnedSince(previous *Result) (warned []Warning) {
 	return warned
 }
 
-// IsZero says whether nothing changed.
-func (c Changes) IsZero() bool {
-	return max(len(c.Started), len(c.Succeeded), len(c.Failed), len(c.TimedOut), len(c.Recovered), len(c.Warned)) == 0 &&
-		c.Breached == nil && !c.Resumed
-}
-
 // String says what changed, in a line: `started c; succeeded a, b; timed out d`. Of a list of more than three clusters it
-// names the first three.
+// names the first three. It is empty where nothing changed.
 func (c Changes) String() string {
 	var parts []string
 	for _, list := range []struct {

@@ -114,8 +114,8 @@ func (c *choice) starting() (n int) {
 	return n
 }
 
-// starts counts the clusters in one of the two waiting states that start. Those that are toApply come first (R8).
-func (g *grant) starts(waiting state) int {
+// startingFrom counts the clusters in one of the two waiting states that start. Those that are toApply come first (R8).
+func (g *grant) startingFrom(waiting state) int {
 	first := min(g.slots, g.open[toApply])
 	if waiting == toApply {
 		return first
@@ -342,7 +342,7 @@ func (s *schedule) start(v view, c *choice, mark marker) []Cluster {
 
 // startOf appends the clusters of an active stage that start and are in one of the waiting states.
 func (s *schedule) startOf(v view, c *choice, g *grant, waiting state, mark marker, clusters []Cluster) []Cluster {
-	n := g.starts(waiting)
+	n := g.startingFrom(waiting)
 	if n == 0 {
 		return clusters
 	}
@@ -350,7 +350,7 @@ func (s *schedule) startOf(v view, c *choice, g *grant, waiting state, mark mark
 		if c.closed != nil && c.isClosed(s.groups.GroupAt(position)) || s.isAside(position) {
 			continue
 		}
-		clusters = append(clusters, s.starts(position, waiting))
+		clusters = append(clusters, s.startingCluster(position, waiting))
 		if mark != nil {
 			mark.mark(position)
 		}

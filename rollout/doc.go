@@ -149,8 +149,8 @@
 // # The way back
 //
 // [Revert] takes a failed rollout back: clusters that have the failed version get the version before it again. Under All
-// they go back at once; another strategy limits the way back. A cluster that never had the failed version is not touched. The
-// page of [Abort] has the duties and the code.
+// they go back at once; another strategy limits the way back. A cluster that never had the failed version is not touched.
+// Package rollout/wayback has what an owner keeps for that, the duties and the code.
 //
 // # A change at a time
 //

@@ -55,7 +55,8 @@ func (m *memory) overflow(attempt int, now time.Time) overflow {
 
 // fit counts the entries for which a record has no room, instead of keeping them. The entries are in order before and after.
 func (s *schedule) fit(entries []status.Left) ([]status.Left, overflow) {
-	bytes := roomOfRecords / max(1, s.groups.Parts())
+	parts, _ := s.groups.Parts()
+	bytes := roomOfRecords / max(1, len(parts))
 	if len(entries) <= min(mostRecorded, bytes/largestEntry) {
 		return entries, overflow{}
 	}
@@ -82,7 +83,7 @@ func (s *schedule) lastEnd(entries []status.Left) (last time.Time) {
 	for i := range entries {
 		l := &entries[i]
 		ends := time.Time{}
-		if l := s.options.starts; l != nil && !entries[i].Applied.IsZero() {
+		if l := s.options.startLimit; l != nil && !entries[i].Applied.IsZero() {
 			ends = entries[i].Applied.Add(l.per)
 		}
 		switch since := latest(l.Applied, l.LastTransitionTime); {

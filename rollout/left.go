@@ -19,6 +19,19 @@ import (
 // unknownGroup is the key of the group of clusters that left from a group that nobody knows.
 func unknownGroup() grouping.Key { return grouping.Key{Index: -1} }
 
+// elsewhere says of a cluster whether another part takes care of its removal, where the groups were taken apart (R50): another
+// part selects it, or no part does and this is not the last one. Selected says whether another part selects it. For groups that
+// were not taken apart both are false.
+func elsewhere(groups *grouping.Groups, cluster string) (other, selected bool) {
+	parts, at := groups.Parts()
+	for i, part := range parts {
+		if _, selects := part.Groups.Position(cluster); selects {
+			return i != at, i != at
+		}
+	}
+	return at < len(parts)-1, false
+}
+
 // placed are the clusters that are not members of the group that selects them now: of those that left and of those that moved,
 // the groups in which they count.
 type placed struct{ left, moved map[string]grouping.Key }

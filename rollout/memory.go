@@ -39,7 +39,7 @@ import (
 // A version whose only effect is that clusters are deselected is not bounded by this, if their agents live or come back before
 // the deadline: each removes the workload, and is done with the version. MaxStarts bounds how fast that goes.
 type Memory struct {
-	// Version is the version that is wanted, on a way back the version before ([status.Revisions].Target says it in both
+	// Version is the version that is wanted, on a way back the version before (wayback.Revisions.Target says it in both
 	// cases). It must not be empty. A record about another version counts for nothing.
 	Version string `json:"version"`
 	// Record is the record as it is stored in the owner ([status.RecordsOf]). Each of its entries must have a cluster.
@@ -174,8 +174,9 @@ func (s *schedule) whoLeft(former *former, seen map[string]sighting, now time.Ti
 		if !known {
 			key, known = former.groupOf(cluster)
 		}
-		_, selected := s.groups.Elsewhere(cluster)
-		others := s.groups.Parts() > 1 && !known && (selected || former != nil)
+		_, selected := elsewhere(s.groups, cluster)
+		parts, _ := s.groups.Parts()
+		others := len(parts) > 1 && !known && (selected || former != nil)
 		if others || s.isGivenUp(cluster) {
 			return
 		}
@@ -264,7 +265,7 @@ func groupWith(groups *grouping.Groups, key grouping.Key) (group int, there bool
 
 // hasStarted says whether a cluster started within the span of MaxStarts.
 func (s *schedule) hasStarted(r report, now time.Time) bool {
-	l := s.options.starts
+	l := s.options.startLimit
 	if l == nil {
 		return false
 	}
@@ -359,13 +360,13 @@ func (s *schedule) wants(v view, position int, deleting bool, now time.Time) (le
 	if s.isAside(position) || !s.hasLeft(position) && !moved && !deleting && !stands || s.options.back.isReturning(cluster) {
 		return left, false
 	}
-	limited := s.Type != clusterv1alpha1.All || s.options.ramp > 0 || s.options.starts != nil
-	elsewhere, _ := s.groups.Elsewhere(cluster)
+	limited := s.Type != clusterv1alpha1.All || s.options.ramp > 0 || s.options.startLimit != nil
+	other, _ := elsewhere(s.groups, cluster)
 	var as status.RolloutStatus
 	switch {
 	case failureStates.has(is) && s.Type != clusterv1alpha1.All:
 		as = is.status()
-	case inFlightStates.has(is) && limited && (m.AtOnce || elsewhere || moved):
+	case inFlightStates.has(is) && limited && (m.AtOnce || other || moved):
 		if as = is.status(); is == silent {
 			as = status.ToApply
 		}

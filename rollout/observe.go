@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/internal/bitset"
 	"github.com/cohort-ocm/cohort/internal/fielderrs"
 	"github.com/cohort-ocm/cohort/status"
 )
@@ -17,12 +18,12 @@ func (r *Result) observe(s *schedule, reports []status.Report, now time.Time) (o
 	n := s.groups.NumClusters()
 	r.schedule = s
 	r.states, r.ages, r.tallies = make([]state, n), make([]time.Duration, n), make([]tally, s.groups.Len())
-	if s.options.starts != nil {
-		r.starts = make([]time.Time, n)
+	if s.options.startLimit != nil {
+		r.startTimes = make([]time.Time, n)
 	}
 	o := observed{unselected: s.options.unselected}
 	named := true
-	var others bitmap // the reports of clusters that are not selected
+	var others strays // the reports of clusters that are not selected
 	var several map[string]status.Report
 	for i := range reports {
 		report := &reports[i]
@@ -64,7 +65,7 @@ func (r *Result) observe(s *schedule, reports []status.Report, now time.Time) (o
 	o.remove(s.groups, reports, &others)
 	o.deleting = s.endings(r.deleting)
 	o.recheck = r.count()
-	r.aside = s.sort(r.tallies, r.states)
+	r.aside = s.setAside(r.tallies, r.states)
 	o.recent = r.recentStarts(o.once, now)
 	o.totals = s.sum(r.tallies, r.aside)
 	o.active, o.breached = s.firsts(&o.totals)
@@ -81,8 +82,8 @@ func (r *Result) set(position int, report *status.Report, now time.Time) {
 	state := r.schedule.state(kind, since, report.Attempt, now)
 	r.states[position] = state
 	r.age(position, state, since, now)
-	if r.starts != nil {
-		r.starts[position] = startedAt(kind, since, appliedOf(report, since))
+	if r.startTimes != nil {
+		r.startTimes[position] = startedAt(kind, since, appliedOf(report, since))
 	}
 	if report.Deleting || r.evidence != nil || r.schedule.hasLeft(position) || r.schedule.options.memory != nil {
 		r.note(position, report)
@@ -130,8 +131,8 @@ func (r *Result) recall(o *observed, now time.Time) {
 		r.age(position, r.states[position], x.since, now)
 		r.remember()
 		r.evidence[position] = x
-		if r.starts != nil {
-			r.starts[position] = startedAt(x.kind, x.since, x.applied)
+		if r.startTimes != nil {
+			r.startTimes[position] = startedAt(x.kind, x.since, x.applied)
 		}
 	}
 }
@@ -150,10 +151,10 @@ func (o *observed) comesBack(s *schedule, position int, r report, e entry, now t
 }
 
 // seen merges the reports of each cluster that is not selected and may count.
-func (s *schedule) seen(reports []status.Report, others *bitmap, now time.Time) map[string]sighting {
+func (s *schedule) seen(reports []status.Report, others *strays, now time.Time) map[string]sighting {
 	var merged map[string]status.Report
 	for i := range reports {
-		if others.n == 0 || !others.has(i) {
+		if others.n == 0 || !others.Has(i) {
 			continue
 		}
 		if _, recorded := s.options.memory.entry(reports[i].Cluster); !recorded && !s.mayCount(reportOf(&reports[i]), now) {
@@ -243,12 +244,12 @@ func (r *Result) count() (recheck time.Duration) {
 
 // recentStarts looks at the starts within the span of MaxStarts (R36).
 func (r *Result) recentStarts(once []past, now time.Time) recent {
-	l := r.schedule.options.starts
+	l := r.schedule.options.startLimit
 	if l == nil {
 		return recent{}
 	}
 	within, unknown := r.schedule.startsOf(once, now), 0
-	for position, at := range r.starts {
+	for position, at := range r.startTimes {
 		if r.schedule.isAside(position) {
 			continue
 		} else if at.IsZero() {
@@ -257,22 +258,22 @@ func (r *Result) recentStarts(once []past, now time.Time) recent {
 			within = append(within, at)
 		}
 	}
-	r.starts = nil
+	r.startTimes = nil
 	return l.recent(within, unknown)
 }
 
 // remove collects the clusters that are not selected, in order, each once (R7), without those that another part removes (R50).
-func (o *observed) remove(groups *grouping.Groups, reports []status.Report, others *bitmap) {
+func (o *observed) remove(groups *grouping.Groups, reports []status.Report, others *strays) {
 	if others.n == 0 {
 		return
 	}
 	o.removed = make([]string, 0, others.n)
 	deleting := 0
 	for i := range reports {
-		if !others.has(i) {
+		if !others.Has(i) {
 			continue
 		}
-		if elsewhere, _ := groups.Elsewhere(reports[i].Cluster); !elsewhere {
+		if other, _ := elsewhere(groups, reports[i].Cluster); !other {
 			o.removed = append(o.removed, reports[i].Cluster)
 			deleting += one(reports[i].Deleting)
 		}
@@ -290,10 +291,10 @@ func (o *observed) remove(groups *grouping.Groups, reports []status.Report, othe
 }
 
 // whoStays gives those of the names, which are in order, that have an object which is not being deleted.
-func whoStays(names []string, reports []status.Report, others *bitmap) []string {
+func whoStays(names []string, reports []status.Report, others *strays) []string {
 	stays := make([]bool, len(names))
 	for i := range reports {
-		if at, found := slices.BinarySearch(names, reports[i].Cluster); found && others.has(i) && !reports[i].Deleting {
+		if at, found := slices.BinarySearch(names, reports[i].Cluster); found && others.Has(i) && !reports[i].Deleting {
 			stays[at] = true
 		}
 	}
@@ -306,19 +307,17 @@ func whoStays(names []string, reports []status.Report, others *bitmap) []string 
 	return there
 }
 
-// bitmap is a set of small integers that takes memory once the first is in it.
-type bitmap struct {
-	words []uint64
-	n     int
+// strays are the reports of clusters that are not selected, by their places in the list. They take memory once there is one.
+type strays struct {
+	bitset.Set
+	n int
 }
 
-// add puts i < limit into the set. The limit must always be the same.
-func (b *bitmap) add(i, limit int) {
-	if b.words == nil {
-		b.words = make([]uint64, (limit+63)/64)
+// add takes in the i-th of so many reports.
+func (s *strays) add(i, reports int) {
+	if s.n == 0 {
+		s.Set = bitset.New(reports)
 	}
-	b.words[i/64] |= 1 << (i % 64)
-	b.n++
+	s.Add(i)
+	s.n++
 }
-
-func (b *bitmap) has(i int) bool { return b.words[i/64]&(1<<(i%64)) != 0 }

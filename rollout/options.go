@@ -155,7 +155,7 @@ type options struct {
 	failedBefore     nameSet
 	groupOrder       *groupOrder // nil: by index
 	ramp             int         // 0: none
-	starts           *startLimit // nil: none
+	startLimit       *startLimit // nil: none
 	wait             time.Duration
 	back             *wayBack // nil: the rollout goes on
 	attempt          int      // the wanted attempt
@@ -202,7 +202,7 @@ func (c *options) compileLimits(o *Options, path *field.Path) (errs field.ErrorL
 		}
 	}
 	if o.MaxStarts != nil {
-		c.starts, err = o.MaxStarts.compile(path.Child("maxStarts"))
+		c.startLimit, err = o.MaxStarts.compile(path.Child("maxStarts"))
 		errs = withError(errs, err)
 	}
 	if o.MaxRemoved != nil {

@@ -59,27 +59,27 @@ func (l *startLimit) recent(starts []time.Time, unknown int) recent {
 
 // pace has what Ramp and MaxStarts leave to all active stages together.
 type pace struct {
-	all    tally
-	soaked int // clusters that succeeded and soaked
-	bound  int // how many clusters may hold a slot by Ramp
-	ramp   int // how many more may start by Ramp
-	starts int // how many more may start by MaxStarts
-	recent recent
+	all        tally
+	soaked     int // clusters that succeeded and soaked
+	bound      int // how many clusters may hold a slot by Ramp
+	rampLeft   int // how many more may start by Ramp
+	startsLeft int // how many more may start by MaxStarts
+	recent     recent
 }
 
 // pace gives the limits on all stages together; nil if there are none (R35, R36).
 func (s *schedule) pace(o *observed) *pace {
-	ramp, starts := s.options.ramp, s.options.starts
-	if ramp == 0 && starts == nil {
+	ramp, limit := s.options.ramp, s.options.startLimit
+	if ramp == 0 && limit == nil {
 		return nil
 	}
-	p := &pace{all: o.all, soaked: o.all.soaked(), ramp: math.MaxInt, starts: math.MaxInt, recent: o.recent}
+	p := &pace{all: o.all, soaked: o.all.soaked(), rampLeft: math.MaxInt, startsLeft: math.MaxInt, recent: o.recent}
 	if ramp > 0 {
 		p.bound = max(ramp, p.soaked)
-		p.ramp = max(0, p.bound-s.holdingSlots(&p.all))
+		p.rampLeft = max(0, p.bound-s.holdingSlots(&p.all))
 	}
-	if starts != nil {
-		p.starts = max(0, starts.n-p.recent.n)
+	if limit != nil {
+		p.startsLeft = max(0, limit.n-p.recent.n)
 	}
 	return p
 }
@@ -87,16 +87,16 @@ func (s *schedule) pace(o *observed) *pace {
 // limit bounds how many clusters of an active stage start by what the limits on all stages leave, and takes these clusters
 // off what is left. Own is how many the stage's own limit would let start.
 func (p *pace) limit(g *grant, own int) {
-	switch least := min(own, p.ramp, p.starts); least {
+	switch least := min(own, p.rampLeft, p.startsLeft); least {
 	case own:
 		g.limit = HoldConcurrency
-	case p.ramp:
+	case p.rampLeft:
 		g.limit = HoldRamp
 	default:
 		g.limit = HoldStarts
 	}
-	g.slots = min(g.slots, p.ramp, p.starts)
-	p.ramp, p.starts = p.ramp-g.slots, p.starts-g.slots
+	g.slots = min(g.slots, p.rampLeft, p.startsLeft)
+	p.rampLeft, p.startsLeft = p.rampLeft-g.slots, p.startsLeft-g.slots
 }
 
 // nextStart gives the time from now until MaxStarts lets one more cluster start that it holds; 0 if there is none.
@@ -126,7 +126,7 @@ func (s *schedule) rampUsedUp(c *choice) Hold {
 
 // startsUsedUp gives the reason for clusters that MaxStarts holds.
 func (s *schedule) startsUsedUp(c *choice) Hold {
-	l := s.options.starts
+	l := s.options.startLimit
 	return Hold{
 		Type: HoldStarts, AllGroups: true, Starting: c.starting(),
 		MaxStarts: l.n, Per: l.per, Until: c.pace.recent.next, WithoutTime: c.pace.recent.unknown,

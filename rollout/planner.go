@@ -186,7 +186,7 @@ func (p *Planner) observed() observed {
 		o.unselected = p.unselected
 	}
 	for cluster := range p.several {
-		if elsewhere, _ := p.groups.Elsewhere(cluster); !elsewhere {
+		if other, _ := elsewhere(p.groups, cluster); !other {
 			o.merged.add(cluster)
 		}
 	}

@@ -200,7 +200,7 @@ func (p *Planner) seen(s *schedule, now time.Time) map[string]sighting {
 // once finds the clusters of which only the start or the success counts.
 func (p *Planner) once(now time.Time) []past {
 	s := p.tracker.schedule
-	if s.options.starts == nil && s.wait <= 0 {
+	if s.options.startLimit == nil && s.wait <= 0 {
 		return nil
 	}
 	var o observed
@@ -240,7 +240,7 @@ func (p *Planner) removedNames() []string {
 	p.names = make([]string, 0, len(p.others))
 	for _, cluster := range slices.Sorted(maps.Keys(p.others)) {
 		_, selected := p.groups.Position(cluster)
-		if elsewhere, _ := p.groups.Elsewhere(cluster); !selected && !elsewhere {
+		if other, _ := elsewhere(p.groups, cluster); !selected && !other {
 			p.names = append(p.names, cluster)
 		}
 	}

@@ -36,23 +36,23 @@ type Result struct {
 	Schedule Schedule `json:"schedule"`
 
 	// The caller may change the fields above, so no method but String reads them.
-	schedule *schedule // nil where no Plan made the result
-	choice   choice
-	now      time.Time
-	removed  int
-	kept     []string // the clusters that were reported, are not selected and are not removed, in order; not to be changed
-	warnings []Warning
-	states   []state           // of each position
-	ages     []time.Duration   // how long each position has been in flight or failed
-	far      map[int]time.Time // since when, where that is too long ago or ahead for ages
-	tries    attempts
-	starts   []time.Time    // when each position started; only with MaxStarts and while the result is made
-	evidence map[int]report // what was reported of positions that left, whose objects are being deleted, or that the record has
-	deleting map[int]bool   // whether the objects of these are being deleted; only while the result is made
-	tallies  []tally        // of each group, over the clusters that count
-	aside    []tally        // of each group, over the uncounted clusters; nil where all are counted
-	started  []int32        // for each group how many clusters that count are in Start; nil if none is
-	fronts   *fronts        // what is waited for; worked out when somebody asks
+	schedule   *schedule // nil where no Plan made the result
+	choice     choice
+	now        time.Time
+	removed    int
+	kept       []string // the clusters that were reported, are not selected and are not removed, in order; not to be changed
+	warnings   []Warning
+	states     []state           // of each position
+	ages       []time.Duration   // how long each position has been in flight or failed
+	far        map[int]time.Time // since when, where that is too long ago or ahead for ages
+	tries      attempts
+	startTimes []time.Time    // when each position started; only with MaxStarts and while the result is made
+	evidence   map[int]report // what was reported of positions that left, whose objects are being deleted, or that the record has
+	deleting   map[int]bool   // whether the objects of these are being deleted; only while the result is made
+	tallies    []tally        // of each group, over the clusters that count
+	aside      []tally        // of each group, over the uncounted clusters; nil where all are counted
+	started    []int32        // for each group how many clusters that count are in Start; nil if none is
+	fronts     *fronts        // what is waited for; worked out when somebody asks
 }
 
 // Disposition says in which part of a result a selected cluster is.
@@ -226,7 +226,7 @@ func (r *Result) heldCounted(group int) int {
 func (r *Result) cluster(position int) Cluster {
 	s := r.states[position]
 	if s&starting != 0 {
-		return r.schedule.starts(position, s)
+		return r.schedule.startingCluster(position, s)
 	}
 	return r.schedule.cluster(position, s, r.tries.of(position))
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/cohort-ocm/cohort/grouping"
 	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/rollout/wayback"
 	"github.com/cohort-ocm/cohort/status"
 )
 
@@ -63,7 +64,7 @@ type app struct {
 	template  workv1.ManifestWorkSpec
 	strategy  clusterv1alpha1.RolloutStrategy
 	abort     bool // a person says so
-	revisions status.Revisions
+	revisions wayback.Revisions
 	status    []metav1.Condition
 }
 
@@ -77,7 +78,7 @@ type aborter struct {
 	at        time.Time
 }
 
-// The block of revert.go.
+// The block of wayback/doc.go.
 
 // plan says what may happen to the works of an owner, which get the template of r.Target(). It says nothing where it stored
 // what has to stand there first. Otherwise the caller carries out the result, and stores the owner's status if that has changed.
@@ -116,7 +117,7 @@ func (c *aborter) plan(ctx context.Context, owner *app, groups *grouping.Groups)
 		}
 	}
 	// After an abort the conditions are Revert's in any case: Plan counts those that never had the failed version, too.
-	status.SetRevisionConditions(&owner.status, *r, result.Summary(), owner.Generation, c.now())
+	wayback.SetConditions(&owner.status, *r, result.Summary(), owner.Generation, c.now())
 	if r.AbortedTime != nil && len(result.Start)+len(result.Holds()) == 0 {
 		// Who joined gets what all others have.
 		if result, err = rollout.Plan(owner.strategy, groups, current, c.now(), opts); err != nil {
@@ -205,7 +206,7 @@ func Example_abort() {
 	}
 	c.groups, _ = grouping.FromNames(map[grouping.Key][]string{{}: {"oslo", "rome"}})
 	v1 := hashOf(c.app.template)
-	c.templates[v1], c.app.revisions = c.app.template, status.Revisions{CurrentRevision: v1, UpdateRevision: v1}
+	c.templates[v1], c.app.revisions = c.app.template, wayback.Revisions{CurrentRevision: v1, UpdateRevision: v1}
 	for _, cluster := range []string{"oslo", "rome"} {
 		c.works[cluster] = &workv1.ManifestWork{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: "app", Generation: 1}}
 		status.StampOf(c.works[cluster]).NoteOn(c.works[cluster], v1, 0, c.at.Add(-time.Hour))
@@ -262,12 +263,12 @@ func TestDocumentedAbortIsTheOneThatRuns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	doc, err := os.ReadFile("revert.go")
+	doc, err := os.ReadFile("wayback/doc.go")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if block := blockOf(string(source)); !strings.Contains(string(doc), block) {
-		t.Errorf("revert.go does not have this block:\n%s", block)
+		t.Errorf("wayback/doc.go does not have this block:\n%s", block)
 	}
 }
 
@@ -275,9 +276,9 @@ func hashOf(template workv1.ManifestWorkSpec) string {
 	return fmt.Sprint(len(template.Workload.Manifests))
 }
 
-// blockOf is the part of a file that revert.go shows, as it stands there.
+// blockOf is the part of a file that wayback/doc.go shows, as it stands there.
 func blockOf(source string) string {
-	_, block, _ := strings.Cut(source, "// The block of revert.go.\n\n")
+	_, block, _ := strings.Cut(source, "// The block of wayback/doc.go.\n\n")
 	block, _, _ = strings.Cut(block, "\n// The end of the block.")
 	return strings.ReplaceAll("//\t"+strings.ReplaceAll(strings.TrimRight(block, "\n"), "\n", "\n//\t"), "\n//\t\n", "\n//\n")
 }

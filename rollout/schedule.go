@@ -339,7 +339,7 @@ func (s *schedule) cluster(position int, st state, attempt int) Cluster {
 }
 
 // starts gives the cluster at a position that starts, in the attempt that is wanted.
-func (s *schedule) starts(position int, st state) Cluster {
+func (s *schedule) startingCluster(position int, st state) Cluster {
 	return s.cluster(position, st, s.options.attempt)
 }
 

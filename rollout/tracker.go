@@ -15,7 +15,7 @@ import (
 //   - waiting[s] has the ranks of the clusters in the waiting state s, and each set of listed has the positions of the
 //     clusters in its states;
 //   - totals are the tallies of states, and incomplete and breached are the stages that are so by these tallies;
-//   - timers has exactly the positions whose state changes at a time after now, and starts those that leave the span of
+//   - timers has exactly the positions whose state changes at a time after now, and inSpan those that leave the span of
 //     MaxStarts after now.
 //
 // For example, the deadline is 10 minutes, a is Progressing since 11:55, b waits, and it is 12:00. Then listed has a in
@@ -30,7 +30,7 @@ type tracker struct {
 	states []state // the state of each position at the time now
 	timers *timers
 
-	starts  *timers // with MaxStarts, the positions that started within its span; otherwise nil
+	inSpan  *timers // with MaxStarts, the positions that started within its span; otherwise nil
 	once    []past  // clusters of which only the start or the success counts
 	unknown int     // how many clusters in flight have no time
 
@@ -105,8 +105,8 @@ func (t *tracker) fill() *tracker {
 	if s.wait > 0 {
 		t.successes = make([]lastSuccess, len(s.Stages))
 	}
-	if s.options.starts != nil {
-		t.starts = newTimers(n, t.leavesSpan)
+	if s.options.startLimit != nil {
+		t.inSpan = newTimers(n, t.leavesSpan)
 	}
 	tallies := make([]tally, s.groups.Len())
 	for position, kind := range t.kinds {
@@ -117,7 +117,7 @@ func (t *tracker) fill() *tracker {
 		t.time(position)
 		t.start(position)
 	}
-	t.totals = s.sum(tallies, s.sort(tallies, t.states))
+	t.totals = s.sum(tallies, s.setAside(tallies, t.states))
 	for stage := range s.Stages {
 		t.markStage(stage)
 	}
@@ -196,24 +196,24 @@ func (t *tracker) lastOfMembers(stage int) time.Time {
 
 // leavesSpan gives the time at which a position that started leaves the span of MaxStarts.
 func (t *tracker) leavesSpan(position int32) time.Time {
-	return startedAt(t.kinds[position], t.since[position], t.applied(int(position))).Add(t.schedule.options.starts.per)
+	return startedAt(t.kinds[position], t.since[position], t.applied(int(position))).Add(t.schedule.options.startLimit.per)
 }
 
 // start notes that a position started within the span of MaxStarts, or is in flight since an unknown time.
 func (t *tracker) start(position int) {
 	switch {
-	case t.starts == nil || t.schedule.isAside(position):
+	case t.inSpan == nil || t.schedule.isAside(position):
 	case t.isUnknown(position):
 		t.unknown++
 	case !startedAt(t.kinds[position], t.since[position], t.since[position]).IsZero() && t.now.Before(t.leavesSpan(int32(position))):
-		t.starts.set(int32(position))
+		t.inSpan.set(int32(position))
 	}
 }
 
 // unstart undoes start.
 func (t *tracker) unstart(position int) {
-	if t.starts != nil {
-		t.starts.clear(int32(position))
+	if t.inSpan != nil {
+		t.inSpan.clear(int32(position))
 		t.unknown -= one(t.isUnknown(position))
 	}
 }
@@ -225,11 +225,11 @@ func (t *tracker) isUnknown(position int) bool {
 
 // recentStarts looks at the starts within the span of MaxStarts (R36).
 func (t *tracker) recentStarts() recent {
-	if t.starts == nil {
+	if t.inSpan == nil {
 		return recent{}
 	}
-	l, starts := t.schedule.options.starts, t.starts.heap
-	if first, ok := t.starts.next(); ok && len(t.once) == 0 && len(starts)+t.unknown <= l.n { // the usual case, unless more started than may
+	l, starts := t.schedule.options.startLimit, t.inSpan.heap
+	if first, ok := t.inSpan.next(); ok && len(t.once) == 0 && len(starts)+t.unknown <= l.n { // the usual case, unless more started than may
 		return recent{n: len(starts) + t.unknown, unknown: t.unknown, next: t.leavesSpan(first).UTC()}
 	}
 	within := make([]time.Time, len(starts))
@@ -247,11 +247,11 @@ func (t *tracker) advance(now time.Time) {
 		t.timers.clear(position)
 		t.settle(int(position))
 	}
-	if t.starts == nil {
+	if t.inSpan == nil {
 		return
 	}
-	for position, ok := t.starts.next(); ok && !now.Before(t.leavesSpan(position)); position, ok = t.starts.next() {
-		t.starts.clear(position)
+	for position, ok := t.inSpan.next(); ok && !now.Before(t.leavesSpan(position)); position, ok = t.inSpan.next() {
+		t.inSpan.clear(position)
 	}
 }
 

@@ -4,10 +4,10 @@ import clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
 // exceptions says which clusters and which failures do not count (R37, R38).
 type exceptions struct {
-	aside  []int32 // the positions that are not counted, in order
-	isAt   []bool  // whether each position is not counted; nil where all are counted
-	before []bool  // whether the failures of each position are left out of the budgets; nil where none are
-	sizes  []int   // for each group how many of its clusters are not counted
+	aside   []int32 // the positions that are not counted, in order
+	isAt    []bool  // whether each position is not counted; nil where all are counted
+	before  []bool  // whether the failures of each position are left out of the budgets; nil where none are
+	inGroup []int   // for each group how many of its clusters are not counted
 }
 
 // except finds the clusters that the options name.
@@ -21,10 +21,10 @@ func (s *schedule) except() {
 	if named == nil {
 		return
 	}
-	e.isAt, e.sizes, e.aside = make([]bool, n), make([]int, s.groups.Len()), make([]int32, 0, len(named))
+	e.isAt, e.inGroup, e.aside = make([]bool, n), make([]int, s.groups.Len()), make([]int32, 0, len(named))
 	s.positions(named, func(position int) {
 		e.isAt[position] = true
-		e.sizes[s.groups.GroupAt(position)]++
+		e.inGroup[s.groups.GroupAt(position)]++
 		e.aside = append(e.aside, int32(position))
 	})
 }
@@ -51,15 +51,15 @@ func (e *exceptions) inBudget(position int) bool {
 
 // uncountedIn counts the clusters of a group that are not counted.
 func (e *exceptions) uncountedIn(group int) int {
-	if e.sizes == nil {
+	if e.inGroup == nil {
 		return 0
 	}
-	return e.sizes[group]
+	return e.inGroup[group]
 }
 
 // uncountedOf counts the clusters that are not counted, in the groups that an entry of the strategy means.
 func (s *schedule) uncountedOf(m clusterv1alpha1.MandatoryDecisionGroup) (n int) {
-	for group, size := range s.sizes {
+	for group, size := range s.inGroup {
 		key := s.groups.Key(group)
 		if m.GroupName != "" && key.Name == m.GroupName || m.GroupName == "" && key.Index == m.GroupIndex {
 			n += size
@@ -68,9 +68,9 @@ func (s *schedule) uncountedOf(m clusterv1alpha1.MandatoryDecisionGroup) (n int)
 	return n
 }
 
-// sort moves the clusters that are not counted from the tallies of the groups into tallies of their own, and notes in
+// setAside moves the clusters that are not counted from the tallies of the groups into tallies of their own, and notes in
 // the others which failures are excused. The tallies aside are nil where all clusters count.
-func (s *schedule) sort(groups []tally, states []state) (aside []tally) {
+func (s *schedule) setAside(groups []tally, states []state) (aside []tally) {
 	e := &s.exceptions
 	if len(e.aside) > 0 {
 		aside = make([]tally, len(groups))
@@ -127,7 +127,7 @@ func (s *schedule) startAside(v view, c *choice, waiting state, mark marker, clu
 		if !through {
 			continue
 		}
-		clusters = append(clusters, s.starts(position, waiting))
+		clusters = append(clusters, s.startingCluster(position, waiting))
 		if mark != nil {
 			mark.mark(position)
 		}

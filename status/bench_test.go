@@ -23,7 +23,6 @@ func BenchmarkFrom(b *testing.B) {
 	)
 	status.StampOf(work).NoteOn(work, "v1", 0, noon)
 	desired := []addonv1beta1.ConfigReference{reference("addondeploymentconfigs", "default", "new", ""), reference("addontemplates", "v2", "t", "")}
-	policy := status.PolicyState{Cluster: "cluster1", RemediationAction: "enforce", Compliance: "Compliant"}
 
 	for _, source := range []struct {
 		name string
@@ -37,7 +36,6 @@ func BenchmarkFrom(b *testing.B) {
 			report, _ := status.FromManagedClusterAddOn(status.AddOnState{AddOn: addon, Desired: desired})
 			return report
 		}},
-		{"Policy", func() status.Report { return status.FromPolicy(policy) }},
 	} {
 		for _, n := range []int{100, 1_000, 10_000} {
 			b.Run(fmt.Sprintf("%s/n=%d", source.name, n), func(b *testing.B) {
@@ -70,17 +68,6 @@ func BenchmarkSet(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				status.SetReplicaSetStatus(&st, placements, 1, noon)
-			}
-		})
-		b.Run(fmt.Sprintf("PolicyStatus/n=%d", n), func(b *testing.B) {
-			clusters := make([]status.PolicyClusterStatus, n)
-			for i, name := range names {
-				clusters[i] = status.PolicyClusterStatus{ClusterName: name, ComplianceState: "Compliant", RolloutStatus: status.Succeeded}
-			}
-			var st status.PolicyStatus
-			b.ReportAllocs()
-			for b.Loop() {
-				status.SetPolicyStatus(&st, nil, clusters, s)
 			}
 		})
 	}

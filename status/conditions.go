@@ -3,8 +3,9 @@ package status
 import (
 	"time"
 
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/cohort-ocm/cohort/internal/condition"
 )
 
 // The types of the conditions that [SetConditions] sets. Exactly one of them is True.
@@ -47,43 +48,10 @@ const (
 func SetConditions(conditions *[]metav1.Condition, s Summary, generation int64, now time.Time) bool {
 	aggregate := s.Aggregate()
 	common := metav1.Condition{Reason: s.reason(), Message: s.String(), ObservedGeneration: generation}
-	return setFlags(conditions, common, now,
-		flag{ConditionProgressing, aggregate == Progressing},
-		flag{ConditionSucceeded, aggregate == Succeeded},
-		flag{ConditionFailed, aggregate == Failed})
-}
-
-// flag is the type of a condition, and whether it is true.
-type flag struct {
-	conditionType string
-	is            bool
-}
-
-// setFlags sets conditions that have the rest in common, and says whether it changed any.
-func setFlags(conditions *[]metav1.Condition, common metav1.Condition, now time.Time, flags ...flag) bool {
-	changed := false
-	for _, f := range flags {
-		c := common
-		c.Type, c.Status = f.conditionType, conditionStatus(f.is)
-		changed = setCondition(conditions, c, now) || changed
-	}
-	return changed
-}
-
-// setCondition is meta.SetStatusCondition with the time as an argument.
-func setCondition(conditions *[]metav1.Condition, c metav1.Condition, now time.Time) bool {
-	if now.IsZero() {
-		now = time.Unix(0, 0) // for a zero time SetStatusCondition would ask the clock
-	}
-	c.LastTransitionTime = metav1.NewTime(now)
-	return meta.SetStatusCondition(conditions, c)
-}
-
-func conditionStatus(is bool) metav1.ConditionStatus {
-	if is {
-		return metav1.ConditionTrue
-	}
-	return metav1.ConditionFalse
+	return condition.SetFlags(conditions, common, now,
+		condition.Flag{Type: ConditionProgressing, Is: aggregate == Progressing},
+		condition.Flag{Type: ConditionSucceeded, Is: aggregate == Succeeded},
+		condition.Flag{Type: ConditionFailed, Is: aggregate == Failed})
 }
 
 // reason gives the reason that goes with the aggregate.

@@ -10,8 +10,8 @@
 // rollout reads them. Clusters that never got the workload need none.
 //
 //	ManifestWork           FromManifestWork
-//	ManagedClusterAddOn    FromManagedClusterAddOn, FromManagedClusterAddOnV1alpha1
-//	replicated Policy      FromPolicy
+//	ManagedClusterAddOn    FromManagedClusterAddOn; of v1alpha1 the one in package addonv1alpha1
+//	replicated Policy      FromPolicy in package override/passes
 //	anything else          a function of yours
 //
 // Where there may be several objects for one cluster, [Merge] makes one of their reports.
@@ -103,10 +103,10 @@
 // changed, so that an unchanged status need not be written:
 //
 //	any object               SetConditions           conditions Progressing, Succeeded, Failed
-//	one with Revisions       SetRevisionConditions   conditions Progressing, Degraded, Aborted
+//	one that can go back     SetConditions in package rollout/wayback: conditions Progressing, Degraded, Aborted
 //	ManifestWorkReplicaSet   SetReplicaSetStatus     summary, placementSummary, its three conditions
-//	ClusterManagementAddOn   SetInstallProgression   an entry of installProgressions; also …V1alpha1
-//	root Policy              SetPolicyStatus         compliant, rolloutStatus, placement, status per cluster
+//	ClusterManagementAddOn   SetInstallProgression   an entry of installProgressions; of v1alpha1 in package addonv1alpha1
+//	root Policy              SetStatus in package override/passes: compliant, rolloutStatus, placement, status per cluster
 //
 // In code, once a rollout is planned:
 //
@@ -131,18 +131,7 @@
 // nothing happened, nothing is written. Time is an argument, and no function keeps what it was given. All can be called
 // from several goroutines at once on different objects.
 //
-// An owner whose rollouts can be taken back keeps [Revisions] in its status: the current revision, the update revision, and
-// since when the update is aborted. Package rollout says which clusters go back, and what a controller has to store, in
-// which order.
-//
 // # Where it departs from the design documents
-//
-// The two tables of the Policy placement strategy differ. Here the table of its Development Phase 3 decides: a policy
-// that informs has Succeeded once it has any status.
-//
-// The root policy is Compliant only where all its clusters are. While one has not reported, it is unknown, just as a
-// policy is while one of its templates has not reported. The example of the Policy placement strategy shows it Compliant
-// earlier.
 //
 // ManifestWorkReplicaSet's availableDecisionGroups is "2/4", as the API documents it. PlacementRolledOut is about the
 // rollout, soak times included: it does not become True when every ManifestWork was created. Where no cluster is

@@ -5,6 +5,8 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	addonv1beta1 "open-cluster-management.io/api/addon/v1beta1"
+
+	"github.com/cohort-ocm/cohort/internal/condition"
 )
 
 // SetInstallProgression sets one entry of a ClusterManagementAddOn's installProgressions from the summary of the rollout
@@ -40,7 +42,7 @@ func SetInstallProgression(entry *addonv1beta1.InstallProgression, s Summary, ge
 	return changed
 }
 
-// setInstallProgressing sets the condition of an entry, whatever the version of the API.
+// setInstallProgressing sets the condition of an entry.
 func setInstallProgressing(conditions *[]metav1.Condition, s Summary, generation int64, now time.Time) bool {
 	aggregate := s.Aggregate()
 	reason := addonv1beta1.ProgressingReasonCompleted
@@ -52,9 +54,9 @@ func setInstallProgressing(conditions *[]metav1.Condition, s Summary, generation
 	case s.Total() == 0:
 		reason = s.nothingRan()
 	}
-	return setCondition(conditions, metav1.Condition{
+	return condition.Set(conditions, metav1.Condition{
 		Type:               addonv1beta1.ManagedClusterAddOnConditionProgressing,
-		Status:             conditionStatus(aggregate == Progressing),
+		Status:             condition.Status(aggregate == Progressing),
 		Reason:             reason,
 		Message:            s.String(),
 		ObservedGeneration: generation,
@@ -67,7 +69,7 @@ func (s Summary) provesGood() bool {
 }
 
 // setConfig copies desired, so that a later change of it does not change what was applied.
-func setConfig[Config comparable](config **Config, desired *Config) bool {
+func setConfig(config **addonv1beta1.ConfigSpecHash, desired *addonv1beta1.ConfigSpecHash) bool {
 	if desired == nil || *config != nil && **config == *desired {
 		return false
 	}

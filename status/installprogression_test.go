@@ -1,14 +1,12 @@
 package status_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	addonv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
 	addonv1beta1 "open-cluster-management.io/api/addon/v1beta1"
 	"pgregory.net/rapid"
 
@@ -55,10 +53,6 @@ func TestInstallProgression(t *testing.T) {
 	} {
 		t.Run(test.why, func(t *testing.T) {
 			entry := progression(test.before)
-			old := oldProgression(t, entry)
-			if !status.SetInstallProgressionV1alpha1(old, test.in, 7, noon) {
-				t.Error("nothing changed in v1alpha1")
-			}
 			if !status.SetInstallProgression(entry, test.in, 7, noon) {
 				t.Error("nothing changed")
 			}
@@ -71,31 +65,8 @@ func TestInstallProgression(t *testing.T) {
 			if diff := cmp.Diff(want, entry); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
-			if diff := cmp.Diff(oldProgression(t, want), old); diff != "" {
-				t.Errorf("v1alpha1 (-want +got):\n%s", diff)
-			}
-			if status.SetInstallProgressionV1alpha1(old, test.in, 7, noon) {
-				t.Error("the same again changed something in v1alpha1")
-			}
 		})
 	}
-}
-
-// oldProgression is the entry in the API's older version, by way of JSON.
-func oldProgression(t testing.TB, entry *addonv1beta1.InstallProgression) *addonv1alpha1.InstallProgression {
-	t.Helper()
-	old := &addonv1alpha1.InstallProgression{}
-	text, err := json.Marshal(entry)
-	if err == nil {
-		err = json.Unmarshal(text, old)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := range old.Conditions {
-		old.Conditions[i].LastTransitionTime.Time = old.Conditions[i].LastTransitionTime.UTC()
-	}
-	return old
 }
 
 // S8: a later change of what is desired is none of what was applied.

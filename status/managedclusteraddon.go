@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	addonv1beta1 "open-cluster-management.io/api/addon/v1beta1"
 )
 
@@ -61,56 +60,21 @@ func FromManagedClusterAddOn(a AddOnState) (Report, bool) {
 	if a.AddOn == nil {
 		return Report{}, false
 	}
-	return addOn{
-		object:     a.AddOn,
-		conditions: a.AddOn.Status.Conditions,
-		actual:     addOnConfigs(a.AddOn.Status.ConfigReferences),
-		desired:    addOnConfigs(a.Desired),
-		applied:    a.Applied,
-		now:        a.Now,
-	}.report()
-}
-
-// addOn has what a report is made from, in either version of the API.
-type addOn struct {
-	object          metav1.Object
-	conditions      []metav1.Condition
-	actual, desired []addOnConfig
-	applied, now    time.Time
-}
-
-// addOnConfig is a reference to a configuration.
-type addOnConfig struct {
-	resource addonv1beta1.ConfigGroupResource
-	// desired and applied are nil where the reference has none.
-	desired, applied *addonv1beta1.ConfigSpecHash
-	// referent tells references without desired apart. Only v1alpha1 has it.
-	referent addonv1beta1.ConfigReferent
-}
-
-func addOnConfigs(references []addonv1beta1.ConfigReference) []addOnConfig {
-	configs := make([]addOnConfig, len(references))
-	for i, r := range references {
-		configs[i] = addOnConfig{resource: r.ConfigGroupResource, desired: r.DesiredConfig, applied: r.LastAppliedConfig}
-	}
-	return configs
-}
-
-func (a addOn) report() (Report, bool) {
-	report := Report{Cluster: a.object.GetNamespace(), Status: ToApply, Deleting: a.object.GetDeletionTimestamp() != nil}
-	if !maps.Equal(configSet(a.actual), configSet(a.desired)) {
+	report := Report{Cluster: a.AddOn.Namespace, Status: ToApply, Deleting: a.AddOn.DeletionTimestamp != nil}
+	references := a.AddOn.Status.ConfigReferences
+	if !maps.Equal(configSet(references), configSet(a.Desired)) {
 		return report, true
 	}
-	stamp := noted(a.object)
-	if report.Applied = a.applied; a.applied.IsZero() && !stamp.Applied.IsZero() {
-		report.Applied = later(stamp.Applied, a.object.GetCreationTimestamp().Time)
+	stamp := noted(a.AddOn)
+	if report.Applied = a.Applied; a.Applied.IsZero() && !stamp.Applied.IsZero() {
+		report.Applied = later(stamp.Applied, a.AddOn.CreationTimestamp.Time)
 	}
 	reason := ""
-	if c := meta.FindStatusCondition(a.conditions, addonv1beta1.ManagedClusterAddOnConditionProgressing); c != nil {
+	if c := meta.FindStatusCondition(a.AddOn.Status.Conditions, addonv1beta1.ManagedClusterAddOnConditionProgressing); c != nil {
 		reason, report.LastTransitionTime = c.Reason, c.LastTransitionTime.Time
 	}
 	switch {
-	case allApplied(a.actual):
+	case allApplied(references):
 		report.Status = Succeeded
 	case reason == addonv1beta1.ProgressingReasonFailed:
 		report.Status = Failed
@@ -118,9 +82,9 @@ func (a addOn) report() (Report, bool) {
 		report.Status = Progressing
 	}
 	if report.Status != Succeeded {
-		a.now = time.Time{} // what the condition says may not be an answer
+		a.Now = time.Time{} // what the condition says may not be an answer
 	}
-	return stamp.Report(report, a.now), true
+	return stamp.Report(report, a.Now), true
 }
 
 // desiredConfig has what tells two desired configurations apart.
@@ -129,14 +93,12 @@ type desiredConfig struct {
 	desired  addonv1beta1.ConfigSpecHash
 }
 
-func configSet(configs []addOnConfig) map[desiredConfig]bool {
-	set := make(map[desiredConfig]bool, len(configs))
-	for _, c := range configs {
-		key := desiredConfig{resource: c.resource}
-		if c.desired != nil {
-			key.desired = *c.desired
-		} else {
-			key.desired.ConfigReferent = c.referent
+func configSet(references []addonv1beta1.ConfigReference) map[desiredConfig]bool {
+	set := make(map[desiredConfig]bool, len(references))
+	for _, r := range references {
+		key := desiredConfig{resource: r.ConfigGroupResource}
+		if r.DesiredConfig != nil {
+			key.desired = *r.DesiredConfig
 		}
 		set[key] = true
 	}
@@ -144,9 +106,10 @@ func configSet(configs []addOnConfig) map[desiredConfig]bool {
 }
 
 // allApplied says whether the last applied configuration of each reference is the desired one.
-func allApplied(configs []addOnConfig) bool {
-	for _, c := range configs {
-		if (c.desired == nil) != (c.applied == nil) || c.desired != nil && *c.desired != *c.applied {
+func allApplied(references []addonv1beta1.ConfigReference) bool {
+	for _, r := range references {
+		desired, applied := r.DesiredConfig, r.LastAppliedConfig
+		if (desired == nil) != (applied == nil) || desired != nil && *desired != *applied {
 			return false
 		}
 	}

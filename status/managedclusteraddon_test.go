@@ -1,7 +1,6 @@
 package status_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"testing"
@@ -9,7 +8,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	addonv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
 	addonv1beta1 "open-cluster-management.io/api/addon/v1beta1"
 
 	"github.com/cohort-ocm/cohort/status"
@@ -98,10 +96,6 @@ func TestFromManagedClusterAddOn(t *testing.T) {
 				if diff := cmp.Diff(want, got); diff != "" || !ok {
 					t.Errorf("report (-want +got):\n%s", diff)
 				}
-				got, ok = status.FromManagedClusterAddOnV1alpha1(v1alpha1(t, state))
-				if diff := cmp.Diff(want, got); diff != "" || !ok {
-					t.Errorf("report of v1alpha1 (-want +got):\n%s", diff)
-				}
 			}
 			if diff := cmp.Diff(before, test.addon); diff != "" {
 				t.Errorf("the add-on was changed:\n%s", diff)
@@ -110,44 +104,11 @@ func TestFromManagedClusterAddOn(t *testing.T) {
 	}
 }
 
-// v1alpha1 is the state in the API's older version, by way of JSON.
-func v1alpha1(t testing.TB, a status.AddOnState) (old status.AddOnStateV1alpha1) {
-	t.Helper()
-	text, err := json.Marshal(a)
-	if err == nil {
-		err = json.Unmarshal(text, &old)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return old
-}
-
-// S2: the version v1alpha1 has referents, which tell references without a desired configuration apart.
-func TestReferentsOfV1alpha1(t *testing.T) {
-	named := func(name string) []addonv1alpha1.ConfigReference {
-		return []addonv1alpha1.ConfigReference{{
-			ConfigGroupResource: addonv1alpha1.ConfigGroupResource{Resource: "addondeploymentconfigs"},
-			ConfigReferent:      addonv1alpha1.ConfigReferent{Name: name},
-		}}
-	}
-	addon := &addonv1alpha1.ManagedClusterAddOn{}
-	addon.Status.ConfigReferences = named("a")
-	for name, want := range map[string]status.RolloutStatus{"a": status.Succeeded, "b": status.ToApply} {
-		if got, ok := status.FromManagedClusterAddOnV1alpha1(status.AddOnStateV1alpha1{AddOn: addon, Desired: named(name)}); got.Status != want || !ok {
-			t.Errorf("%s is desired: %s, want %s", name, got.Status, want)
-		}
-	}
-}
-
 // S2: no add-on, and one that is being deleted, is nothing to report.
 func TestFromManagedClusterAddOnWithoutOne(t *testing.T) {
 	none := status.AddOnState{Applied: at(1)}
 	if report, ok := status.FromManagedClusterAddOn(none); ok || report != (status.Report{}) {
 		t.Errorf("reported as %+v", report)
-	}
-	if report, ok := status.FromManagedClusterAddOnV1alpha1(v1alpha1(t, none)); ok || report != (status.Report{}) {
-		t.Errorf("of v1alpha1: reported as %+v", report)
 	}
 }
 
@@ -159,9 +120,6 @@ func TestFromManagedClusterAddOnThatIsBeingDeleted(t *testing.T) {
 	want.Deleting = true
 	if report, ok := status.FromManagedClusterAddOn(state); !ok || report != want {
 		t.Errorf("reported as %+v, %v, want %+v", report, ok, want)
-	}
-	if report, ok := status.FromManagedClusterAddOnV1alpha1(v1alpha1(t, state)); !ok || !cmp.Equal(report, want) {
-		t.Errorf("of v1alpha1: reported as %+v, %v, want %+v", report, ok, want)
 	}
 }
 

@@ -6,6 +6,9 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	workv1alpha1 "open-cluster-management.io/api/work/v1alpha1"
+
+	"github.com/cohort-ocm/cohort/internal/clauses"
+	"github.com/cohort-ocm/cohort/internal/condition"
 )
 
 // setReplicaSetConditions sets the three conditions of a ManifestWorkReplicaSet and says whether it changed any.
@@ -13,7 +16,7 @@ func setReplicaSetConditions(conditions *[]metav1.Condition, placements []Placem
 	changed := false
 	for _, c := range []metav1.Condition{placementVerified(placements), worksApplied(placements), rolledOut(placements)} {
 		c.ObservedGeneration = generation
-		changed = setCondition(conditions, c, now) || changed
+		changed = condition.Set(conditions, c, now) || changed
 	}
 	return changed
 }
@@ -44,9 +47,9 @@ func placementVerified(placements []PlacementProgress) metav1.Condition {
 	}
 	return metav1.Condition{
 		Type:    workv1alpha1.ManifestWorkReplicaSetConditionPlacementVerified,
-		Status:  conditionStatus(reason == workv1alpha1.ReasonAsExpected),
+		Status:  condition.Status(reason == workv1alpha1.ReasonAsExpected),
 		Reason:  reason,
-		Message: bounded(message),
+		Message: clauses.Bounded(message),
 	}
 }
 
@@ -76,16 +79,16 @@ func worksApplied(placements []PlacementProgress) metav1.Condition {
 	message := incomplete // it is unknown whether a cluster of these waits
 	switch {
 	case all.Total() > 0:
-		have := fmt.Sprintf("%d of %d clusters have the present version", all.updated(), all.Total()-all.Left) + part(all.Uncounted, "not counted")
+		have := fmt.Sprintf("%d of %d clusters have the present version", all.updated(), all.Total()-all.Left) + clauses.Number(all.Uncounted, "not counted")
 		message = append([]string{have}, incomplete...)
 	case len(incomplete) == 0:
 		message = []string{all.sentence()}
 	}
 	return metav1.Condition{
 		Type:    workv1alpha1.ManifestWorkReplicaSetConditionManifestworkApplied,
-		Status:  conditionStatus(!stopped && len(incomplete) == 0 && all.ToApply == 0),
+		Status:  condition.Status(!stopped && len(incomplete) == 0 && all.ToApply == 0),
 		Reason:  reason,
-		Message: bounded(message),
+		Message: clauses.Bounded(message),
 	}
 }
 
@@ -107,7 +110,7 @@ func rolledOut(placements []PlacementProgress) metav1.Condition {
 	}
 	return metav1.Condition{
 		Type:    workv1alpha1.ManifestWorkReplicaSetConditionPlacementRolledOut,
-		Status:  conditionStatus(ended),
+		Status:  condition.Status(ended),
 		Reason:  reason,
 		Message: progressOf(placements),
 	}
@@ -125,7 +128,7 @@ func progressOf(placements []PlacementProgress) string {
 		p := &placements[i]
 		each[i] = p.say(placements, p.Summary.String())
 	}
-	return bounded(each)
+	return clauses.Bounded(each)
 }
 
 // say puts the placement's name before a text about it, where there are several.

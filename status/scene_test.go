@@ -10,16 +10,14 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	addonv1beta1 "open-cluster-management.io/api/addon/v1beta1"
-	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 	workv1 "open-cluster-management.io/api/work/v1"
 	workv1alpha1 "open-cluster-management.io/api/work/v1alpha1"
 
 	"github.com/cohort-ocm/cohort/internal/scene"
 	"github.com/cohort-ocm/cohort/status"
-	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
-// S1 to S8, S10, S11: every sentence and reason that this package can print, and the tables of the design document.
+// S1 to S8: every sentence and reason that this package can print, and the tables of the design document.
 func TestScenes(t *testing.T) {
 	scene.Run(t, "testdata/scenes/*.txt", func(t *testing.T) func(scene.Command) string {
 		s := &stage{t: t}
@@ -33,14 +31,10 @@ func TestScenes(t *testing.T) {
 				return s.replicaSet(c)
 			case "addon":
 				return s.addOn(c)
-			case "policy":
-				return s.policy(c)
 			case "work":
 				return s.work(c)
 			case "merge":
 				return s.merge(c)
-			case "revisions":
-				return s.revise(c)
 			}
 			t.Fatalf("%s:%d: no command %s", c.File, c.Line, c.Name)
 			return ""
@@ -52,7 +46,6 @@ func TestScenes(t *testing.T) {
 type stage struct {
 	t          *testing.T
 	conditions []metav1.Condition
-	revisions  status.Revisions
 	object     workv1.ManifestWork
 }
 
@@ -188,25 +181,6 @@ func words(args []string) map[string]string {
 		values[key] = value
 	}
 	return values
-}
-
-// policy prints the report of a policy on a cluster, for each line of words: strategy, action, started, compliance,
-// stale (evaluated at the generation before), applied and since.
-func (s *stage) policy(c scene.Command) string {
-	var b strings.Builder
-	for _, line := range lines(c.Input) {
-		w := words(strings.Fields(line))
-		p := status.PolicyState{
-			Cluster: "cluster1", Strategy: clusterv1alpha1.RolloutType(w["strategy"]), Started: w["started"] != "",
-			RemediationAction: policyv1.RemediationAction(w["action"]), Compliance: policyv1.ComplianceState(w["compliance"]),
-			Generation: 2, LastEvaluatedGeneration: 2, Applied: s.clock(w["applied"]), ComplianceTime: s.clock(w["since"]),
-		}
-		if w["stale"] != "" {
-			p.LastEvaluatedGeneration = 1
-		}
-		fmt.Fprintln(&b, report(status.FromPolicy(p)))
-	}
-	return b.String()
 }
 
 // work is an event of the scene's ManifestWork and prints its report:

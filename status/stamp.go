@@ -10,6 +10,8 @@ import (
 	addonv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
 	addonv1beta1 "open-cluster-management.io/api/addon/v1beta1"
 	workv1 "open-cluster-management.io/api/work/v1"
+
+	"github.com/cohort-ocm/cohort/internal/oldaddon"
 )
 
 // The annotations of a stamp. Times are in RFC 3339 with fractions of a second; one that is unknown has no annotation.
@@ -72,9 +74,9 @@ func StampOf(object metav1.Object) Stamp {
 	case *workv1.ManifestWork:
 		s.Seen.Status, s.Seen.LastTransitionTime = manifestWork(o)
 	case *addonv1beta1.ManagedClusterAddOn:
-		s.Seen = seenAddOn(addOnConfigs(o.Status.ConfigReferences), o.Status.Conditions)
+		s.Seen = seenAddOn(o.Status.ConfigReferences, o.Status.Conditions)
 	case *addonv1alpha1.ManagedClusterAddOn:
-		s.Seen = seenAddOn(addOnConfigsV1alpha1(o.Status.ConfigReferences), o.Status.Conditions)
+		s.Seen = seenAddOn(oldaddon.References(o.Status.ConfigReferences), o.Status.Conditions)
 	}
 	return s
 }
@@ -195,12 +197,12 @@ func noted(object metav1.Object) Stamp {
 }
 
 // seenAddOn gives how an add-on stands. Its condition may be what the controller wrote, so only a success is an answer.
-func seenAddOn(configs []addOnConfig, conditions []metav1.Condition) Report {
+func seenAddOn(references []addonv1beta1.ConfigReference, conditions []metav1.Condition) Report {
 	seen := Report{Status: ToApply}
 	if c := meta.FindStatusCondition(conditions, addonv1beta1.ManagedClusterAddOnConditionProgressing); c != nil {
 		seen.LastTransitionTime = c.LastTransitionTime.Time
 	}
-	if allApplied(configs) {
+	if allApplied(references) {
 		seen.Status = Succeeded
 	}
 	return seen

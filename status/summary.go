@@ -2,9 +2,9 @@ package status
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/internal/clauses"
 )
 
 // Counts says how many clusters stand where: the selected ones, and those that left with the version and still count. Each
@@ -106,15 +106,8 @@ func (c Counts) inWords(waiting int) string {
 	case c.Total() == 0:
 		return fmt.Sprintf("no cluster of %d is counted", c.Uncounted)
 	}
-	return fmt.Sprintf("%d of %d clusters done", c.Done(), c.Total()) + part(c.InFlight(), "in flight") +
-		part(c.Failures(), "failed") + part(waiting, "waiting") + part(c.Left, "of them not selected any more") + part(c.Uncounted, "not counted")
-}
-
-func part(n int, what string) string {
-	if n == 0 {
-		return ""
-	}
-	return fmt.Sprintf(", %d %s", n, what)
+	return fmt.Sprintf("%d of %d clusters done", c.Done(), c.Total()) + clauses.Number(c.InFlight(), "in flight") +
+		clauses.Number(c.Failures(), "failed") + clauses.Number(waiting, "waiting") + clauses.Number(c.Left, "of them not selected any more") + clauses.Number(c.Uncounted, "not counted")
 }
 
 // Summary says how a whole rollout stands. Package rollout fills it in.
@@ -159,7 +152,7 @@ func (g GroupCounts) String() string { return g.Group.String() + ": " + g.Counts
 //
 // Semicolons separate the clauses where commas would not tell them apart. The text has at most 1,024 bytes; clauses
 // that do not fit are counted: "and 17 more".
-func (s Summary) String() string { return sentence(s.clauses()) }
+func (s Summary) String() string { return clauses.Join(s.clauses()) }
 
 // clauses gives the counts, if there is anything to count, and each text about what stops the rollout once.
 func (s Summary) clauses() []string {
@@ -170,18 +163,8 @@ func (s Summary) clauses() []string {
 	return append([]string{s.sentence()}, stops...)
 }
 
-func (s Summary) stops() (stops []string) {
-	say := func(sentences ...string) {
-		for _, sentence := range sentences {
-			if sentence != "" && !slices.Contains(stops, sentence) {
-				stops = append(stops, sentence)
-			}
-		}
-	}
-	say(s.Incomplete, s.Breach, s.Paused)
-	say(s.Gates...)
-	say(s.Waiting...)
-	return stops
+func (s Summary) stops() []string {
+	return clauses.Once([]string{s.Incomplete, s.Breach, s.Paused}, s.Gates, s.Waiting)
 }
 
 // Aggregate gives the status of the rollout as a whole: Progressing, Succeeded or Failed, never TimeOut. The first that

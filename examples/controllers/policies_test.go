@@ -45,7 +45,7 @@ func TestPolicies(t *testing.T) {
 	f.until("all clusters have the policy, and the canaries enforce it", func() bool {
 		return len(f.version("one")) == 20 && f.count("one", "inform") == 18
 	})
-	f.until("a canary fails, and the root policy says so", func() bool { return f.root().RolloutStatus == status.Failed })
+	f.until("a canary fails, and the root policy says so", func() bool { return f.root().RolloutStatus == string(status.Failed) })
 	if n := f.count("one", "enforce"); n != 2 {
 		t.Errorf("%d clusters are enforced while a canary fails", n)
 	}
@@ -103,7 +103,7 @@ func TestPoliciesAsPublished(t *testing.T) {
 	f.until("the root policy says that all clusters have reported", func() bool {
 		st := f.root()
 		return len(st.Status) == 20 && st.ComplianceState == policyv1.NonCompliant && f.count("one", "inform") == 20 &&
-			!slices.ContainsFunc(st.Status, func(c status.PolicyClusterStatus) bool { return c.ComplianceState != policyv1.NonCompliant }) &&
+			!slices.ContainsFunc(st.Status, func(c policyv1.PolicyClusterStatus) bool { return c.ComplianceState != policyv1.NonCompliant }) &&
 			len(st.Placement) == 1 && st.Placement[0].PolicySet == "base" && st.Placement[0].Placement == "all"
 	})
 	f.until("the set says so, too", func() bool {
@@ -152,7 +152,7 @@ func TestPoliciesExclusions(t *testing.T) {
 		}
 		of := st.Status[0]
 		return of.ClusterName == "canary-1" && len(of.RemainingBindings) == 1 && of.RemainingBindings[0].PlacementBinding == "direct" &&
-			slices.Equal(st.Placement[0].Exclusions, []status.PolicyDecision{{ClusterName: "canary-0"}, {ClusterName: "canary-1"}})
+			slices.Equal(st.Placement[0].Exclusions, []policyv1.PolicyDecision{{ClusterName: "canary-0"}, {ClusterName: "canary-1"}})
 	})
 }
 
@@ -473,9 +473,9 @@ func (f *policies) report() {
 			compliance = policyv1.Compliant
 		}
 		object := replica.DeepCopy()
-		st := status.PolicyStatus{ComplianceState: compliance, RolloutStatus: rolloutStatus(replica), Details: []status.PolicyDetails{{
+		st := policyv1.PolicyStatus{ComplianceState: compliance, RolloutStatus: string(rolloutStatus(replica)), Details: []policyv1.PolicyDetails{{
 			TemplateMeta: metav1.ObjectMeta{Name: templateOf(replica)}, ComplianceState: compliance,
-			History: []status.PolicyHistory{{
+			History: []policyv1.PolicyHistory{{
 				LastTimestamp: metav1.Now(), Message: string(compliance) + "; it is so", EventName: fmt.Sprintf("%s.%d.%s", cluster, replica.GetGeneration(), replica.GetResourceVersion()),
 			}},
 		}}}
@@ -530,7 +530,7 @@ func (f *policies) count(template, action string) (n int) {
 }
 
 // root is the root policy's status.
-func (f *policies) root() (st status.PolicyStatus) {
+func (f *policies) root() (st policyv1.PolicyStatus) {
 	f.t.Helper()
 	object, err := f.policies.Namespace("policies").Get(f.t.Context(), "etcd", metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
@@ -547,10 +547,10 @@ func (f *policies) root() (st status.PolicyStatus) {
 func (f *policies) done(template string) bool {
 	st := f.root()
 	for _, c := range st.Status {
-		if c.ComplianceState != policyv1.Compliant || c.RolloutStatus != status.Succeeded {
+		if c.ComplianceState != policyv1.Compliant || c.RolloutStatus != string(status.Succeeded) {
 			return false
 		}
 	}
-	return len(st.Status) == 20 && st.RolloutStatus == status.Succeeded && st.ComplianceState == policyv1.Compliant &&
+	return len(st.Status) == 20 && st.RolloutStatus == string(status.Succeeded) && st.ComplianceState == policyv1.Compliant &&
 		len(st.Placement) == 1 && st.Placement[0].PolicySet == "base" && f.count(template, "enforce") == 20
 }

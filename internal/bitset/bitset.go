@@ -33,6 +33,9 @@ func (s *Set) Remove(i int) {
 	}
 }
 
+// Has says whether i is in the set, which has room for it.
+func (s *Set) Has(i int) bool { return s.words[i/64]&(1<<(i%64)) != 0 }
+
 // Next gives the smallest member of at least i, and whether there is one.
 func (s *Set) Next(i int) (int, bool) {
 	word := i / 64

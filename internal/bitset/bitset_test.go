@@ -30,6 +30,11 @@ func TestAnswersLikeASortedSlice(t *testing.T) {
 		}
 		slices.Sort(want)
 
+		for _, i := range []int{0, n - 1, rapid.IntRange(0, n-1).Draw(t, "asked for")} {
+			if got := set.Has(i); got != model[i] {
+				t.Fatalf("has %d: %v, want %v", i, got, model[i])
+			}
+		}
 		from := rapid.IntRange(0, n+100).Draw(t, "from")
 		at, _ := slices.BinarySearch(want, from)
 		if got := slices.Collect(set.From(from)); !slices.Equal(got, want[at:]) {

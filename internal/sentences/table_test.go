@@ -143,6 +143,16 @@ var rooms = []room{
 		},
 	},
 	{
+		dir:   "rollout/wayback",
+		kinds: []string{"Reason"},
+		rows: []row{
+			{"ReasonRolloutReverting", `RolloutReverting: .*`},
+			{"ReasonRolloutReverted", `RolloutReverted: .*`},
+			{"Revisions, going back", `aborted at ` + at + `: \d+ of \d+ clusters went back to \S+.*`},
+			{"Revisions, nobody to go back", `aborted at ` + at + `: no selected cluster has \S+`},
+		},
+	},
+	{
 		dir:   "status",
 		kinds: []string{"Reason"},
 		rows: []row{
@@ -155,10 +165,6 @@ var rooms = []room{
 			{"ReasonNoClusterSelected", `NoClusterSelected: no cluster is selected$`},
 			{"ReasonNoClusterCounted", `NoClusterCounted: no cluster of \d+ is counted$`},
 			{"ReasonRolloutSucceeded", `RolloutSucceeded: .*`},
-			{"ReasonRolloutReverting", `RolloutReverting: .*`},
-			{"ReasonRolloutReverted", `RolloutReverted: .*`},
-			{"Revisions, going back", `aborted at ` + at + `: \d+ of \d+ clusters went back to \S+.*`},
-			{"Revisions, nobody to go back", `aborted at ` + at + `: no selected cluster has \S+`},
 			{"Summary, paused", `^\d+ of \d+ clusters done, the rollout is paused$`},
 			{"Summary, a gate", `^\d+ of \d+ clusters done, the gate "[^"]*" before .*`},
 			{"Summary, not all counted", `^\d+ of \d+ clusters done, .*\d+ not counted$`},

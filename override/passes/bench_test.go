@@ -70,7 +70,7 @@ func BenchmarkSetStatus(b *testing.B) {
 			}
 			b.ReportAllocs()
 			for b.Loop() {
-				var st status.PolicyStatus
+				var st policyv1.PolicyStatus
 				if !p.SetStatus(&st) {
 					b.Fatal(st)
 				}

@@ -115,4 +115,8 @@
 //   - A policy that informs has no deadline under a progressive strategy, since it is rolled out as if it had no
 //     strategy.
 //   - TimeOut is shown on clusters and makes the root Failed. If such a cluster reports after all, its report counts.
+//   - The two tables of the document differ. The table of its Development Phase 3 decides: a policy that informs has
+//     Succeeded once it has any status.
+//   - The root policy is Compliant only where all its clusters are. While one has not reported, it is unknown, as a policy
+//     is while one of its templates has not reported. The document's example shows it Compliant earlier.
 package passes

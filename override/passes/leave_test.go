@@ -44,12 +44,12 @@ func TestRemoveAfter(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var root status.PolicyStatus
+		var root policyv1.PolicyStatus
 		p.SetStatus(&root)
 		if len(p.Removed) != step.deleted || p.RecheckAfter != step.recheck || len(root.Status) != 2-step.deleted {
 			t.Errorf("%s: deletes %v, recheck after %v, status of %d clusters", step.why, p.Removed, p.RecheckAfter, len(root.Status))
 		}
-		if changes := p.Changes(last); !changes.IsZero() {
+		if changes := p.Changes(last); changes.String() != "" {
 			t.Errorf("%s: it is told that b %v", step.why, changes)
 		}
 		last = p

@@ -75,7 +75,7 @@ func TestVersionThatCutsAgentsOffStopsAtTheLimit(t *testing.T) {
 			w.place("b", "prod: "+strings.Join(bound, " "))
 			w.now = w.now.Add(time.Minute)
 		}
-		if len(since) != 1 || len(w.enforced()) > 0 || w.root.RolloutStatus != status.Failed || w.last.Breach == nil {
+		if len(since) != 1 || len(w.enforced()) > 0 || w.root.RolloutStatus != string(status.Failed) || w.last.Breach == nil {
 			t.Errorf("restarts %v: %d clusters got the version, enforced are %v, the root is %s", restarts, len(since), w.enforced(), w.root.RolloutStatus)
 		}
 	}
@@ -127,7 +127,7 @@ func TestFlightByTheRecordTimesOutOrWaitsForAPerson(t *testing.T) {
 		w.settle()
 		w.now = w.now.Add(time.Hour)
 		w.settle()
-		if got := recorded(w.record); got != c.recorded || w.root.RolloutStatus != c.root || w.root.ComplianceState == policyv1.Compliant {
+		if got := recorded(w.record); got != c.recorded || w.root.RolloutStatus != string(c.root) || w.root.ComplianceState == policyv1.Compliant {
 			t.Errorf("recorded %q, the root is %s", got, w.root.RolloutStatus)
 		}
 		for _, want := range c.says {
@@ -150,7 +150,7 @@ func TestRootIsNotDoneWhileWhoLeftIsNot(t *testing.T) {
 	w.place("b", "prod: b")
 	for range 4 {
 		w.settle()
-		if w.root.RolloutStatus != status.Progressing || w.root.ComplianceState != "" || len(w.root.Status) != 2 || w.root.Status[0].ClusterName != "a" {
+		if w.root.RolloutStatus != string(status.Progressing) || w.root.ComplianceState != "" || len(w.root.Status) != 2 || w.root.Status[0].ClusterName != "a" {
 			t.Fatalf("the root is %+v", w.root)
 		}
 		w.now = w.now.Add(time.Hour)

@@ -142,7 +142,7 @@ func (w *world) end() {
 		w.now = w.now.Add(20 * time.Minute)
 	}
 	w.settle()
-	if w.root.RolloutStatus != status.Succeeded {
+	if w.root.RolloutStatus != string(status.Succeeded) {
 		w.t.Fatalf("in the end the root is %s: %s\n%s", w.root.RolloutStatus, w.wave(), w.dump())
 	}
 	bound := w.resolve()

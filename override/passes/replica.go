@@ -75,7 +75,7 @@ func (r *Replica) compliance() policyv1.ComplianceState {
 // report gives the report of a replica of the root's version. Action is what the cluster has in the end, and started
 // whether the rollout has started it with that.
 func (r *Replica) report(started bool, strategy clusterv1alpha1.RolloutType, action policyv1.RemediationAction) status.Report {
-	return status.FromPolicy(status.PolicyState{
+	return FromPolicy(PolicyState{
 		Cluster:                 r.Cluster,
 		Strategy:                strategy,
 		RemediationAction:       action,

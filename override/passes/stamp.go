@@ -51,10 +51,10 @@ func stampOf(version string, action policyv1.RemediationAction) string {
 //
 // ComplianceTime is the time of the newest message of a template. A policy that was never stamped counts as an earlier
 // version.
-func ReplicaOf(policy *policyv1.Policy, st *status.PolicyStatus) Replica {
+func ReplicaOf(policy *policyv1.Policy, st *policyv1.PolicyStatus) Replica {
 	r := Replica{
 		Cluster: policy.Namespace, Action: policy.Spec.RemediationAction,
-		RolloutStatus: st.RolloutStatus, Reported: markOf(st),
+		RolloutStatus: status.RolloutStatus(st.RolloutStatus), Reported: markOf(st),
 	}
 	stamp := status.StampOf(policy)
 	if i := strings.LastIndexByte(stamp.Version, ' '); i >= 0 {
@@ -71,7 +71,7 @@ func ReplicaOf(policy *policyv1.Policy, st *status.PolicyStatus) Replica {
 
 // markOf gives a text that tells one report from another, empty if there is none. Each message of a template has an
 // event with a name of its own.
-func markOf(st *status.PolicyStatus) string {
+func markOf(st *policyv1.PolicyStatus) string {
 	if st.ComplianceState == "" {
 		return ""
 	}
@@ -90,7 +90,7 @@ func markOf(st *status.PolicyStatus) string {
 }
 
 // reportTime gives the time of the last message of a template.
-func reportTime(st *status.PolicyStatus) (last time.Time) {
+func reportTime(st *policyv1.PolicyStatus) (last time.Time) {
 	for i := range st.Details {
 		if history := st.Details[i].History; len(history) > 0 && history[0].LastTimestamp.After(last) {
 			last = history[0].LastTimestamp.Time

@@ -17,15 +17,15 @@ import (
 // stored is a replicated policy on the hub.
 type stored struct {
 	policyv1.Policy
-	status status.PolicyStatus
+	status policyv1.PolicyStatus
 }
 
 // says has the cluster report, with an event of that name.
 func (s *stored) says(compliance policyv1.ComplianceState, event string, at time.Time) {
 	s.status.ComplianceState = compliance
-	s.status.Details = []status.PolicyDetails{{
+	s.status.Details = []policyv1.PolicyDetails{{
 		TemplateMeta: metav1.ObjectMeta{Name: "template"},
-		History:      []status.PolicyHistory{{EventName: event, LastTimestamp: metav1.NewTime(at.Truncate(time.Second))}},
+		History:      []policyv1.PolicyHistory{{EventName: event, LastTimestamp: metav1.NewTime(at.Truncate(time.Second))}},
 	}}
 }
 
@@ -57,7 +57,7 @@ func TestStampedPoliciesTellAll(t *testing.T) {
 				p.Stamp(s, cluster, now)
 				s.Spec.RemediationAction = cluster.Action
 			}
-			s.status.RolloutStatus = cluster.RolloutStatus
+			s.status.RolloutStatus = string(cluster.RolloutStatus)
 		}
 		now = now.Add(100 * time.Millisecond)
 	}
@@ -104,7 +104,7 @@ func TestAVersionOfWhichNothingNewIsSaid(t *testing.T) {
 		}
 		cluster := p.Clusters[0]
 		p.Stamp(s, cluster, now)
-		s.Spec.RemediationAction, s.status.RolloutStatus = cluster.Action, cluster.RolloutStatus
+		s.Spec.RemediationAction, s.status.RolloutStatus = cluster.Action, string(cluster.RolloutStatus)
 	}
 }
 
@@ -133,8 +133,8 @@ func TestReplicaOf(t *testing.T) {
 		{"the later of two messages", func(s *stored) {
 			s.says(policyv1.Compliant, "1", noon)
 			details := s.status.Details[0]
-			details.History = []status.PolicyHistory{{LastTimestamp: metav1.NewTime(noon.Add(time.Minute))}}
-			s.status.Details = append(s.status.Details, details, status.PolicyDetails{})
+			details.History = []policyv1.PolicyHistory{{LastTimestamp: metav1.NewTime(noon.Add(time.Minute))}}
+			s.status.Details = append(s.status.Details, details, policyv1.PolicyDetails{})
 		}, `a "v 1" enforce 12:00:00 Compliant 12:01:00`},
 		{"the action in another case", func(s *stored) { s.Spec.RemediationAction = "Enforce" }, `a "v 1" Enforce 12:00:00`},
 		{"another action, set by hand: nobody knows when", func(s *stored) { s.Spec.RemediationAction = policyv1.Inform }, `a "v 1" inform`},

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/cohort-ocm/cohort/status"
+	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
 // Summary says how the rollout stands: counts, in total and per group, and what holds it back. It takes time linear in
@@ -16,24 +17,24 @@ func (p *Propagation) Summary() status.Summary { return p.plan().Summary() }
 //
 // The status has clusters that are not bound while their replicas stay, and while they count by the record. The latter have no
 // compliance, since nothing more is heard of them.
-func (p *Propagation) SetStatus(st *status.PolicyStatus) bool {
+func (p *Propagation) SetStatus(st *policyv1.PolicyStatus) bool {
 	placements := p.resolution.Placements()
 	remaining := p.remaining(placements)
-	clusters := make([]status.PolicyClusterStatus, 0, len(p.Clusters)+len(p.kept))
+	clusters := make([]policyv1.PolicyClusterStatus, 0, len(p.Clusters)+len(p.kept))
 	for _, list := range [][]Cluster{p.Clusters, p.kept} {
 		for _, c := range list {
-			clusters = append(clusters, status.PolicyClusterStatus{
-				ClusterName: c.Name, ComplianceState: c.Compliance, RolloutStatus: c.RolloutStatus,
+			clusters = append(clusters, policyv1.PolicyClusterStatus{
+				ClusterName: c.Name, ComplianceState: c.Compliance, RolloutStatus: string(c.RolloutStatus),
 				RemainingBindings: remaining[c.Name],
 			})
 		}
 	}
-	slices.SortFunc(clusters, func(a, b status.PolicyClusterStatus) int { return cmp.Compare(a.ClusterName, b.ClusterName) })
-	return status.SetPolicyStatus(st, placements, clusters, p.Summary())
+	slices.SortFunc(clusters, func(a, b policyv1.PolicyClusterStatus) int { return cmp.Compare(a.ClusterName, b.ClusterName) })
+	return SetPolicyStatus(st, placements, clusters, p.Summary())
 }
 
 // remaining gives, for bound clusters that a set excludes, the bindings that select them all the same (O20).
-func (p *Propagation) remaining(placements []status.PolicyPlacement) map[string][]status.PolicyRemainingBinding {
+func (p *Propagation) remaining(placements []policyv1.PolicyPlacement) map[string][]policyv1.PolicyRemainingBinding {
 	excluded := map[string]bool{}
 	for _, placement := range placements {
 		for _, cluster := range placement.Exclusions {
@@ -43,7 +44,7 @@ func (p *Propagation) remaining(placements []status.PolicyPlacement) map[string]
 	if len(excluded) == 0 {
 		return nil
 	}
-	remaining := map[string][]status.PolicyRemainingBinding{}
+	remaining := map[string][]policyv1.PolicyRemainingBinding{}
 	for bound := range p.resolution.Clusters() {
 		if !excluded[bound.Name] {
 			continue
@@ -51,7 +52,7 @@ func (p *Propagation) remaining(placements []status.PolicyPlacement) map[string]
 		names := slices.Concat(bound.BoundBy, bound.DecidedBy, bound.IgnoredBy)
 		slices.Sort(names)
 		for _, name := range slices.Compact(names) {
-			remaining[bound.Name] = append(remaining[bound.Name], status.PolicyRemainingBinding{PlacementBinding: name})
+			remaining[bound.Name] = append(remaining[bound.Name], policyv1.PolicyRemainingBinding{PlacementBinding: name})
 		}
 	}
 	return remaining

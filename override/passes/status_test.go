@@ -7,7 +7,6 @@ import (
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
 	"github.com/cohort-ocm/cohort/rollout"
-	"github.com/cohort-ocm/cohort/status"
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
@@ -17,7 +16,7 @@ func TestRemainingBindings(t *testing.T) {
 	set.Name, set.PlacementRef.Name, set.PolicySets, set.Excluded = "set", "all", []string{"base"}, []string{"b"}
 	direct.Name, direct.PlacementRef.Name, direct.Direct, direct.Enforce = "direct", "some", true, true
 	r := resolve(t, policy(policyv1.Inform, naiveLimits{typ: clusterv1alpha1.All}), set, direct)
-	var st status.PolicyStatus
+	var st policyv1.PolicyStatus
 	propagate(t, r, nil, rollout.Options{}).SetStatus(&st)
 	got, err := json.Marshal(st.Status)
 	const want = `[{"rolloutStatus":"Progressing","clustername":"a","clusternamespace":"a"},` +

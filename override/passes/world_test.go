@@ -35,7 +35,7 @@ type world struct {
 	bindings []override.Binding
 	groups   map[string][]naiveGroup
 	replicas map[string]*passes.Replica
-	root     status.PolicyStatus
+	root     policyv1.PolicyStatus
 	// content is the version that a cluster was last enforced to, so that an inform policy finds it compliant.
 	content map[string]int
 	// broken clusters do not comply, even enforced. silent ones evaluate nothing.
@@ -57,7 +57,7 @@ type world struct {
 
 	// previous is the call before the last one.
 	last, previous *passes.Propagation
-	rootAfter      status.PolicyStatus
+	rootAfter      policyv1.PolicyStatus
 	rootChanges    bool
 }
 
@@ -192,7 +192,7 @@ func (w *world) call(opts rollout.Options) *passes.Propagation {
 	return p
 }
 
-func clone(st status.PolicyStatus) status.PolicyStatus {
+func clone(st policyv1.PolicyStatus) policyv1.PolicyStatus {
 	st.Status = slices.Clone(st.Status)
 	return st
 }
@@ -529,7 +529,7 @@ func (w *world) checkRoot(p *passes.Propagation, left map[string]grouping.Key) {
 	}
 	got := map[string]status.RolloutStatus{}
 	for _, row := range w.rootAfter.Status {
-		if got[row.ClusterName] = row.RolloutStatus; row.ClusterNamespace != row.ClusterName || len(left) > 0 && w.isTwo() && w.replicas[row.ClusterName] == nil && row.ComplianceState != "" {
+		if got[row.ClusterName] = status.RolloutStatus(row.RolloutStatus); row.ClusterNamespace != row.ClusterName || len(left) > 0 && w.isTwo() && w.replicas[row.ClusterName] == nil && row.ComplianceState != "" {
 			w.t.Fatalf("the root's status has %+v", row)
 		}
 	}
@@ -538,7 +538,7 @@ func (w *world) checkRoot(p *passes.Propagation, left map[string]grouping.Key) {
 		w.t.Fatalf("the root's status (-want +got):\n%s for %s", diff, p)
 	}
 	fails := counts[status.Failed]+counts[status.TimeOut] > 0
-	aggregate := w.rootAfter.RolloutStatus
+	aggregate := status.RolloutStatus(w.rootAfter.RolloutStatus)
 	switch waits := counts[status.ToApply]+counts[status.Progressing] > 0; {
 	case aggregate == status.Failed:
 		if !fails && w.isTwo() {
@@ -575,5 +575,5 @@ func (w *world) wave() string {
 		}
 		out = append(out, fmt.Sprintf("%s %s %s", c, action, r.RolloutStatus))
 	}
-	return strings.Join(out, ", ") + ": " + string(w.root.RolloutStatus)
+	return strings.Join(out, ", ") + ": " + w.root.RolloutStatus
 }

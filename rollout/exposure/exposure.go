@@ -87,7 +87,7 @@ func Of(strategy clusterv1alpha1.RolloutStrategy, groups *grouping.Groups, life 
 	if err != nil {
 		return Exposure{}, err
 	}
-	return s.expose(life, now.Round(0)), nil
+	return s.exposureOver(life, now.Round(0)), nil
 }
 
 // faults gives what is wrong with the strategy and the options.

@@ -67,7 +67,7 @@ func Limit(strategy clusterv1alpha1.RolloutStrategy, groups *grouping.Groups, li
 		return Limits{}, fault
 	}
 	found := q.limits()
-	found.Exposure = s.expose(life, now.Round(0))
+	found.Exposure = s.exposureOver(life, now.Round(0))
 	if bounds.Finish > 0 && found.Exposure.Finish.Longest > bounds.Finish {
 		return Limits{}, bounds.tooLong(&found, s.unknowns(now.Round(0)))
 	}

@@ -124,8 +124,8 @@ func (s *prospect) notBehind() []int {
 	return others
 }
 
-// expose puts together what Of gives, for valid input.
-func (s *prospect) expose(life Span, now time.Time) Exposure {
+// exposureOver puts together what Of gives, for valid input.
+func (s *prospect) exposureOver(life Span, now time.Time) Exposure {
 	reach, finish := s.reach(), s.finish(life, now)
 	e := Exposure{
 		Clusters: s.numCounted(), Exposed: reach.exposed, ExposedIfAllFail: reach.ifAllFail, InFlight: reach.inFlight,

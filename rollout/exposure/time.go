@@ -185,9 +185,9 @@ func endOf(of []opening, slots int, takes time.Duration) (end time.Duration) {
 
 // paced goes through a rollout with Ramp or MaxStarts.
 type paced struct {
-	ramp   int // 0: none
-	starts *rollout.StartLimit
-	begun  []time.Duration // when each cluster starts, stage after stage
+	ramp       int // 0: none
+	startLimit *rollout.StartLimit
+	begun      []time.Duration // when each cluster starts, stage after stage
 }
 
 // newPaced gives nil where neither option limits anything.
@@ -215,8 +215,8 @@ func (p *paced) endOf(of []opening, slots int, takes time.Duration) time.Duratio
 			if done > 0 {
 				at = max(at, plus(p.begun[before+done-1], takes))
 			}
-			if n := len(p.begun); p.starts != nil && n >= p.starts.Count {
-				at = max(at, plus(p.begun[n-p.starts.Count], p.starts.Per.Duration))
+			if n := len(p.begun); p.startLimit != nil && n >= p.startLimit.Count {
+				at = max(at, plus(p.begun[n-p.startLimit.Count], p.startLimit.Per.Duration))
 			}
 			p.begun = append(p.begun, at)
 		}

@@ -31,7 +31,7 @@ type policy struct {
 	raw    *unstructured.Unstructured // as it was read
 	root   *policyv1.Policy           // nil if it can't be read, or is replicated
 	err    error                      // why it can't be read
-	status status.PolicyStatus
+	status policyv1.PolicyStatus
 	record status.Record // of clusters that left, which its annotations have no more
 
 	// Of a replicated policy:
@@ -67,13 +67,13 @@ func keep(object any) (any, error) {
 	}
 	p.ManagedFields = nil
 	if err := decode(u.Object["status"], &p.status); err != nil {
-		p.status = status.PolicyStatus{} // whoever wrote it: of a root policy it is written anew, of a replica it is no report
+		p.status = policyv1.PolicyStatus{} // whoever wrote it: of a root policy it is written anew, of a replica it is no report
 	}
 	if _, replicated := p.Labels[rootLabel]; replicated {
 		action, _, _ := unstructured.NestedString(u.Object, "spec", "remediationAction")
 		spec := policyv1.PolicySpec{RemediationAction: policyv1.RemediationAction(action)}
 		p.replica = passes.ReplicaOf(&policyv1.Policy{ObjectMeta: p.ObjectMeta, Spec: spec}, &p.status)
-		p.status = status.PolicyStatus{}
+		p.status = policyv1.PolicyStatus{}
 		return p, nil
 	}
 	u.SetManagedFields(nil)

@@ -10,14 +10,13 @@ import (
 	"k8s.io/client-go/dynamic/fake"
 	kubetesting "k8s.io/client-go/testing"
 
-	"github.com/cohort-ocm/cohort/status"
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
 // The status of a set is that of OCM's controller: from what its policies say of the clusters that they reach through it.
 func TestStatusOfASet(t *testing.T) {
 	type reports map[string]policyv1.ComplianceState // by cluster
-	through := status.PolicyPlacement{PlacementBinding: "b", Placement: "all", PolicySet: "base"}
+	through := policyv1.PolicyPlacement{PlacementBinding: "b", Placement: "all", PolicySet: "base"}
 	const placed = `"placement":[{"placementBinding":"b","placement":"all"}]`
 	for _, test := range []struct {
 		why      string
@@ -40,12 +39,12 @@ func TestStatusOfASet(t *testing.T) {
 		for name, clusters := range test.policies {
 			root := &policy{raw: &unstructured.Unstructured{}, root: &policyv1.Policy{}}
 			root.Namespace, root.Name, root.root.Spec.Disabled = "policies", name, name == test.disabled
-			root.status.Placement = []status.PolicyPlacement{through}
+			root.status.Placement = []policyv1.PolicyPlacement{through}
 			if test.excluded != "" {
-				root.status.Placement[0].Exclusions = []status.PolicyDecision{{ClusterName: test.excluded}}
+				root.status.Placement[0].Exclusions = []policyv1.PolicyDecision{{ClusterName: test.excluded}}
 			}
 			for cluster, state := range clusters {
-				root.status.Status = append(root.status.Status, status.PolicyClusterStatus{ClusterName: cluster, ComplianceState: state})
+				root.status.Status = append(root.status.Status, policyv1.PolicyClusterStatus{ClusterName: cluster, ComplianceState: state})
 			}
 			h.must(h.caches.policies.Add(root))
 		}

@@ -21,6 +21,7 @@ import (
 
 	"github.com/cohort-ocm/cohort/grouping"
 	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/rollout/wayback"
 	"github.com/cohort-ocm/cohort/status"
 )
 
@@ -63,7 +64,7 @@ const (
 )
 
 // revisionsOf reads the revisions from a set's status.
-func revisionsOf(set *replicaSet) (r status.Revisions) {
+func revisionsOf(set *replicaSet) (r wayback.Revisions) {
 	if c := meta.FindStatusCondition(set.Status.Conditions, conditionRevisions); c != nil {
 		if err := json.Unmarshal([]byte(c.Message), &r); err != nil {
 			panic(err)
@@ -72,7 +73,7 @@ func revisionsOf(set *replicaSet) (r status.Revisions) {
 	return r
 }
 
-// saysOfRevisions reads the conditions that status.SetRevisionConditions sets.
+// saysOfRevisions reads the conditions that wayback.SetConditions sets.
 func saysOfRevisions(set *replicaSet) Saying {
 	c := meta.FindStatusCondition(set.Status.Conditions, status.ConditionProgressing)
 	if c == nil {
@@ -163,7 +164,7 @@ func (c *aborter) reconcile(ctx context.Context) (time.Duration, error) {
 }
 
 // plan is the same as on the page of rollout.
-func (c *aborter) plan(ctx context.Context, owner *replicaSet, r *status.Revisions, groups *grouping.Groups, owned []*workv1.ManifestWork, now time.Time) (*rollout.Result, error) {
+func (c *aborter) plan(ctx context.Context, owner *replicaSet, r *wayback.Revisions, groups *grouping.Groups, owned []*workv1.ManifestWork, now time.Time) (*rollout.Result, error) {
 	stored := owner.DeepCopy()
 	if r.Want(versionOfTemplate(owner)) && !c.ignores(DutyStoreUpdate) {
 		if err := c.keepTemplate(ctx, owner); err != nil {
@@ -202,7 +203,7 @@ func (c *aborter) plan(ctx context.Context, owner *replicaSet, r *status.Revisio
 			return nil, err
 		}
 	}
-	status.SetRevisionConditions(&owner.Status.Conditions, *r, result.Summary(), owner.Generation, now)
+	wayback.SetConditions(&owner.Status.Conditions, *r, result.Summary(), owner.Generation, now)
 	if goesBack && (len(result.Start)+len(result.Holds()) == 0 || c.ignores(DutyMendFirst)) && !c.ignores(DutyJoined) {
 		back := result
 		if result, err = rollout.Plan(strategy, groups, current, now, options); err != nil {
@@ -280,7 +281,7 @@ func (c *aborter) template(set *replicaSet, revision string) (spec workv1.Manife
 }
 
 // updateStatus stores revisions and conditions where they differ from what is stored.
-func (c *aborter) updateStatus(ctx context.Context, stored, owner *replicaSet, r status.Revisions) error {
+func (c *aborter) updateStatus(ctx context.Context, stored, owner *replicaSet, r wayback.Revisions) error {
 	text, err := json.Marshal(r)
 	if err != nil {
 		return err

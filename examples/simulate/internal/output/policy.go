@@ -23,7 +23,7 @@ type Policy struct {
 	Clusters []Bound   `json:"clusters"`
 	Ignored  []Ignored `json:"ignored,omitempty"`
 	// Status is the root policy's at the end.
-	Status status.PolicyStatus `json:"status"`
+	Status policyv1.PolicyStatus `json:"status"`
 }
 
 // Binding is a PlacementBinding and what it does.
@@ -72,7 +72,7 @@ type Change struct {
 }
 
 // newPolicy says where the policy goes, and what its status is in the end.
-func newPolicy(p *scenario.Policy, status status.PolicyStatus) *Policy {
+func newPolicy(p *scenario.Policy, status policyv1.PolicyStatus) *Policy {
 	shown := &Policy{Action: string(p.Resolution.Action()), Bindings: []Binding{}, Clusters: []Bound{}, Status: status}
 	binds, enforces := make(map[string]int), make(map[string]int)
 	for c := range p.Resolution.Clusters() {

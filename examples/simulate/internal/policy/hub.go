@@ -25,7 +25,7 @@ type Hub struct {
 	course     rollout.Options
 	replicas   []passes.Replica // by cluster
 	record     status.Record    // what the root policy has stored
-	status     status.PolicyStatus
+	status     policyv1.PolicyStatus
 	passes     []Pass
 	observed   map[string]status.Report // of the replicas that were there at the beginning
 }
@@ -81,7 +81,7 @@ func (h *Hub) Passes() []Pass {
 }
 
 // Status gives the root policy's status in the end; empty for a nil hub.
-func (h *Hub) Status() (s status.PolicyStatus) {
+func (h *Hub) Status() (s policyv1.PolicyStatus) {
 	if h != nil {
 		s = h.status
 	}
@@ -166,7 +166,7 @@ func (h *Hub) write(p *passes.Propagation, now time.Time) {
 			h.replicas = slices.Delete(h.replicas, i, i+1)
 		}
 	}
-	pass.ComplianceState, pass.RolloutStatus = h.status.ComplianceState, h.status.RolloutStatus
+	pass.ComplianceState, pass.RolloutStatus = h.status.ComplianceState, status.RolloutStatus(h.status.RolloutStatus)
 	h.passes = append(h.passes, pass)
 }
 

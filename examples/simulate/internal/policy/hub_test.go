@@ -326,18 +326,18 @@ func TestTheRootPolicyEndsAsItsRollout(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		hub, trace := drawWorld(t).resume(t)
 		all, last := hub.Passes(), hub.Status()
-		if want := trace.Final.Summary().Aggregate(); last.RolloutStatus != want {
+		if want := trace.Final.Summary().Aggregate(); last.RolloutStatus != string(want) {
 			t.Fatalf("the root policy ends as %s, want %s:\n%s", last.RolloutStatus, want, shown(all))
 		}
-		stands := make(map[string]status.RolloutStatus)
+		stands := make(map[string]string)
 		for _, pass := range all {
 			for _, c := range pass.Changes {
-				stands[c.Name] = c.RolloutStatus
+				stands[c.Name] = string(c.RolloutStatus)
 			}
 		}
 		for _, c := range last.Status {
 			disposition, _, found := trace.Final.Find(c.ClusterName)
-			if held := disposition == rollout.DispositionHeld; !found || held != (c.RolloutStatus == status.ToApply) {
+			if held := disposition == rollout.DispositionHeld; !found || held != (c.RolloutStatus == string(status.ToApply)) {
 				t.Fatalf("%s ends as %s, and the plan has it as %s:\n%s", c.ClusterName, c.RolloutStatus, disposition, shown(all))
 			}
 			if stands[c.ClusterName] != c.RolloutStatus {

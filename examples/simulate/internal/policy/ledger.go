@@ -24,7 +24,7 @@ func (h *Hub) Play(lives func(cluster string) simulation.Life, start time.Time, 
 	if err != nil {
 		return nil, err
 	}
-	status.SetPolicyStatus(&h.status, h.resolution.Placements(), l.clusters(), trace.Final.Summary())
+	passes.SetPolicyStatus(&h.status, h.resolution.Placements(), l.clusters(), trace.Final.Summary())
 	return trace, nil
 }
 
@@ -210,10 +210,10 @@ func (l *ledger) note(pass Pass, next rollout.Next) {
 }
 
 // clusters are what the root policy's status says of each.
-func (l *ledger) clusters() (all []status.PolicyClusterStatus) {
+func (l *ledger) clusters() (all []policyv1.PolicyClusterStatus) {
 	for position, replica := range l.replicas {
-		all = append(all, status.PolicyClusterStatus{
-			ClusterName: l.bound[position].Name, ComplianceState: compliance(replica), RolloutStatus: replica.RolloutStatus,
+		all = append(all, policyv1.PolicyClusterStatus{
+			ClusterName: l.bound[position].Name, ComplianceState: compliance(replica), RolloutStatus: string(replica.RolloutStatus),
 		})
 	}
 	return all

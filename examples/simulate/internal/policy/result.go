@@ -77,7 +77,7 @@ func (h *Hub) read(r *passes.Replica) (status.Report, bool) {
 	if !found || r.Version != h.version || !started && !h.waits() {
 		return status.Report{}, false
 	}
-	return status.FromPolicy(status.PolicyState{
+	return passes.FromPolicy(passes.PolicyState{
 		Cluster:                 r.Cluster,
 		Strategy:                h.strategy.Type,
 		RemediationAction:       bound.Action,

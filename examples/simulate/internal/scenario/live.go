@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	addonv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
+	oldaddon "open-cluster-management.io/api/addon/v1alpha1"
 	addonv1beta1 "open-cluster-management.io/api/addon/v1beta1"
 	workv1 "open-cluster-management.io/api/work/v1"
 	workv1alpha1 "open-cluster-management.io/api/work/v1alpha1"
@@ -17,6 +17,7 @@ import (
 	"github.com/cohort-ocm/cohort/examples/internal/manifest"
 	"github.com/cohort-ocm/cohort/override/passes"
 	"github.com/cohort-ocm/cohort/status"
+	"github.com/cohort-ocm/cohort/status/addonv1alpha1"
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
@@ -24,7 +25,7 @@ import (
 type liveState struct {
 	works      []source[workv1.ManifestWork]
 	addOns     []source[addonv1beta1.ManagedClusterAddOn]
-	oldAddOns  []source[addonv1alpha1.ManagedClusterAddOn]
+	oldAddOns  []source[oldaddon.ManagedClusterAddOn]
 	replicated []manifest.Object // policies
 }
 
@@ -108,11 +109,11 @@ func (s *Scenario) resumeAddOns(r applier, o *objects) (found int) {
 	for _, addOn := range o.oldAddOns {
 		if addOn.GetName() == r.GetName() {
 			o.used++
-			state := status.AddOnStateV1alpha1{AddOn: addOn.typed, Desired: addOn.typed.Status.ConfigReferences}
+			state := addonv1alpha1.AddOnState{AddOn: addOn.typed, Desired: addOn.typed.Status.ConfigReferences}
 			if desired, known := r.oldDesired[s.Placement]; known {
 				state.Desired = desired
 			}
-			add(status.FromManagedClusterAddOnV1alpha1(state))
+			add(addonv1alpha1.FromManagedClusterAddOn(state))
 		}
 	}
 	s.Observed = merged(reports)
@@ -140,12 +141,12 @@ func replicaOf(object manifest.Object, version string, want []any) passes.Replic
 		Spec struct {
 			RemediationAction policyv1.RemediationAction `json:"remediationAction"`
 		} `json:"spec"`
-		Status status.PolicyStatus `json:"status"`
+		Status policyv1.PolicyStatus `json:"status"`
 	}
 	data, _ := json.Marshal(object.Object)
 	_ = json.Unmarshal(data, &typed) // what can't be read is unknown
 	r := passes.Replica{Cluster: object.GetNamespace(), Action: typed.Spec.RemediationAction,
-		RolloutStatus: typed.Status.RolloutStatus, Compliance: typed.Status.ComplianceState}
+		RolloutStatus: status.RolloutStatus(typed.Status.RolloutStatus), Compliance: typed.Status.ComplianceState}
 	if sameContent(want, contentOf(object)) {
 		r.Version = version
 	}
@@ -215,5 +216,5 @@ func (o *objects) noteLive() []string {
 }
 
 func readOldAddOn(o *objects, object manifest.Object) error {
-	return into(func(o *objects) *[]source[addonv1alpha1.ManagedClusterAddOn] { return &o.oldAddOns })(o, object)
+	return into(func(o *objects) *[]source[oldaddon.ManagedClusterAddOn] { return &o.oldAddOns })(o, object)
 }

@@ -179,7 +179,7 @@ func (t *Teller) released(why rollout.Explanation, result *rollout.Result) strin
 			more += link.More
 		}
 	}
-	if changes := result.Changes(t.previous); parts == nil && !changes.IsZero() {
+	if changes := result.Changes(t.previous); parts == nil && changes.String() != "" {
 		changes.Started = nil
 		return changes.String()
 	}

@@ -1,9 +1,11 @@
-package status
+package wayback
 
 import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/cohort-ocm/cohort/status"
 )
 
 // Revisions names the versions of the workload that an owner goes from and to. The names follow OCM's enhancement 229
@@ -67,8 +69,8 @@ func (r *Revisions) Abort(now time.Time) bool {
 //
 // Set a progressDeadline: without one, a cluster that failed or is silent is in flight for ever, even one that failed
 // before the rollout began, and the rollout never ends.
-func (r *Revisions) Complete(s Summary) bool {
-	ended := s.Aggregate() != Progressing && s.Breach == "" && s.Succeeded > 0
+func (r *Revisions) Complete(s status.Summary) bool {
+	ended := s.Aggregate() != status.Progressing && s.Breach == "" && s.Succeeded > 0
 	if r.AbortedTime != nil || r.CurrentRevision == r.UpdateRevision || !ended {
 		return false
 	}

@@ -1,13 +1,17 @@
-package status
+package wayback
 
 import (
 	"fmt"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/cohort-ocm/cohort/internal/clauses"
+	"github.com/cohort-ocm/cohort/internal/condition"
+	"github.com/cohort-ocm/cohort/status"
 )
 
-// The types of the conditions that SetRevisionConditions sets beside ConditionProgressing.
+// The types of the conditions that SetConditions sets beside status.ConditionProgressing.
 const (
 	// ConditionDegraded says that clusters failed, or still have a version that is taken back.
 	ConditionDegraded = "Degraded"
@@ -15,7 +19,7 @@ const (
 	ConditionAborted = "Aborted"
 )
 
-// The reasons of a rollout that was aborted, beside the reasons of SetConditions.
+// The reasons of a rollout that was aborted, beside those of package status.
 const (
 	// ReasonRolloutReverting says that clusters go back to the current revision.
 	ReasonRolloutReverting = "RolloutReverting"
@@ -23,8 +27,8 @@ const (
 	ReasonRolloutReverted = "RolloutReverted"
 )
 
-// SetRevisionConditions sets the conditions of type Progressing, Degraded and Aborted, and says whether it changed any. An
-// owner that keeps Revisions uses it in place of [SetConditions]. The summary is the rollout's or, if that was aborted, the
+// SetConditions sets the conditions of type Progressing, Degraded and Aborted, and says whether it changed any. An
+// owner that keeps Revisions uses it in place of status.SetConditions. The summary is the rollout's or, if that was aborted, the
 // way back's. The message then says how many clusters went back.
 //
 //	                            Progressing  Degraded         Aborted  Reason
@@ -37,30 +41,29 @@ const (
 //	went back, clusters failed  False        True             True     ClustersFailed
 //
 // All three have the same reason and message. While the decision groups are incomplete it is GroupsIncomplete, and
-// the rollout goes on or goes back. The generation and the times are as in SetConditions.
-func SetRevisionConditions(conditions *[]metav1.Condition, r Revisions, s Summary, generation int64, now time.Time) bool {
-	aborted := r.AbortedTime != nil
-	message := s.String()
+// the rollout goes on or goes back. The generation and the times are as in status.SetConditions.
+func SetConditions(conditions *[]metav1.Condition, r Revisions, s status.Summary, generation int64, now time.Time) bool {
+	var own []metav1.Condition // what the summary alone says
+	status.SetConditions(&own, s, generation, now)
+	common := metav1.Condition{Reason: own[0].Reason, Message: own[0].Message, ObservedGeneration: generation}
+	aborted, progressing := r.AbortedTime != nil, s.Aggregate() == status.Progressing
 	if aborted {
-		message = sentence(append([]string{r.wentBack(&s)}, s.stops()...))
+		common.Reason = reverting(common.Reason)
+		stops := clauses.Once([]string{r.wentBack(&s)}, []string{s.Incomplete, s.Breach, s.Paused}, s.Gates, s.Waiting)
+		common.Message = clauses.Join(stops)
 	}
-	progressing, reason := s.Aggregate() == Progressing, s.reason()
-	if aborted {
-		reason = reverting(reason)
-	}
-	common := metav1.Condition{Reason: reason, Message: message, ObservedGeneration: generation}
-	return setFlags(conditions, common, now,
-		flag{ConditionProgressing, progressing},
-		flag{ConditionDegraded, s.Failures() > 0 || s.Breach != "" || aborted && progressing},
-		flag{ConditionAborted, aborted})
+	return condition.SetFlags(conditions, common, now,
+		condition.Flag{Type: status.ConditionProgressing, Is: progressing},
+		condition.Flag{Type: ConditionDegraded, Is: s.Failures() > 0 || s.Breach != "" || aborted && progressing},
+		condition.Flag{Type: ConditionAborted, Is: aborted})
 }
 
-// reverting turns a reason of SetConditions into the reason for a way back.
+// reverting turns a reason of package status into the reason for a way back.
 func reverting(reason string) string {
 	switch reason {
-	case ReasonRolloutProgressing:
+	case status.ReasonRolloutProgressing:
 		return ReasonRolloutReverting
-	case ReasonRolloutSucceeded, ReasonNoClusterSelected:
+	case status.ReasonRolloutSucceeded, status.ReasonNoClusterSelected:
 		return ReasonRolloutReverted
 	default:
 		return reason
@@ -68,16 +71,16 @@ func reverting(reason string) string {
 }
 
 // wentBack says how far the way back is. Clusters that never had the version are left out.
-func (r Revisions) wentBack(s *Summary) string {
+func (r Revisions) wentBack(s *status.Summary) string {
 	aborted := "aborted at " + r.AbortedTime.UTC().Format(time.RFC3339)
 	switch had := s.Total() - s.Skip; {
 	case had > 0:
 		return aborted + fmt.Sprintf(": %d of %d clusters went back to %s", s.Succeeded-s.Soaking, had, r.CurrentRevision) +
-			part(s.InFlight(), "in flight") + part(s.Failures(), "failed")
+			clauses.Number(s.InFlight(), "in flight") + clauses.Number(s.Failures(), "failed")
 	case s.Incomplete != "":
 		return aborted // it is unknown yet which clusters have it
 	case s.UncountedToApply > 0:
-		return aborted + ": no selected cluster that counts has " + r.UpdateRevision + part(s.UncountedToApply, "not counted still going back")
+		return aborted + ": no selected cluster that counts has " + r.UpdateRevision + clauses.Number(s.UncountedToApply, "not counted still going back")
 	default:
 		return aborted + ": no selected cluster has " + r.UpdateRevision
 	}

@@ -1,4 +1,4 @@
-package status
+package passes
 
 import (
 	"strings"
@@ -6,6 +6,7 @@ import (
 
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
+	"github.com/cohort-ocm/cohort/status"
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
@@ -59,12 +60,12 @@ type PolicyState struct {
 // A report also has no times where a soak could end early. That is so if it is Succeeded without a ComplianceTime. It is
 // so, too, if a progressive strategy enforces and Applied is unknown, since the cluster may have complied before the start.
 // The soak never ends then. Package rollout warns of that.
-func FromPolicy(p PolicyState) Report {
-	report := Report{Cluster: p.Cluster, Status: policy(p)}
+func FromPolicy(p PolicyState) status.Report {
+	report := status.Report{Cluster: p.Cluster, Status: p.status()}
 	unknownStart := p.Applied.IsZero() && p.waitsForStart()
 	switch {
-	case report.Status == ToApply, unknownStart, report.Status == Succeeded && p.ComplianceTime.IsZero():
-	case report.Status == Progressing:
+	case report.Status == status.ToApply, unknownStart, report.Status == status.Succeeded && p.ComplianceTime.IsZero():
+	case report.Status == status.Progressing:
 		report.Applied, report.LastTransitionTime = p.Applied, p.Applied
 	default:
 		report.Applied, report.LastTransitionTime = p.Applied, later(p.Applied, p.ComplianceTime)
@@ -81,20 +82,27 @@ func (p PolicyState) waitsForStart() bool {
 	return p.Strategy != "" && p.Strategy != clusterv1alpha1.All && !p.informs()
 }
 
-func policy(p PolicyState) RolloutStatus {
+func (p PolicyState) status() status.RolloutStatus {
 	evaluated := p.Generation == p.LastEvaluatedGeneration
 	switch {
 	case p.waitsForStart() && !p.Started:
-		return ToApply
+		return status.ToApply
 	case p.informs() && p.Compliance != "":
-		return Succeeded
+		return status.Succeeded
 	case p.informs():
-		return Progressing
+		return status.Progressing
 	case evaluated && p.Compliance == policyv1.Compliant:
-		return Succeeded
+		return status.Succeeded
 	case evaluated && p.Compliance == policyv1.NonCompliant:
-		return Failed
+		return status.Failed
 	default:
-		return Progressing
+		return status.Progressing
 	}
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
 }

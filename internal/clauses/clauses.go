@@ -1,0 +1,83 @@
+// Package clauses makes the messages of conditions: clauses in one text of a bounded length.
+package clauses
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// Longest is the most bytes that a message may have.
+const Longest = 1024
+
+// Join makes a message of clauses, of which there is at least one. It puts a comma between two clauses if the second has none, and semicolons
+// otherwise.
+func Join(clauses []string) string {
+	if len(clauses) == 2 && !strings.ContainsAny(clauses[1], ",;") {
+		if whole := clauses[0] + ", " + clauses[1]; len(whole) <= Longest {
+			return whole
+		}
+	}
+	return Bounded(clauses)
+}
+
+// Bounded joins clauses, of which there is at least one, with semicolons, and counts those that do not fit. The first two are always there, cut if need
+// be.
+func Bounded(clauses []string) string {
+	if whole := strings.Join(clauses, "; "); len(whole) <= Longest {
+		return whole
+	}
+	const (
+		separator = "; "
+		more      = "; and %d more"
+		room      = Longest - len(more) - 17 // for a number
+
+		worthwhile = 40 // a shorter part of a clause is of no use
+	)
+	message := shorten(clauses[0], room)
+	for i := 1; i < len(clauses); i++ {
+		clause := clauses[i]
+		if left := room - len(message) - len(separator); i == 1 && left >= worthwhile {
+			clause = shorten(clause, left)
+		}
+		if len(message)+len(separator)+len(clause) > room {
+			return message + fmt.Sprintf(more, len(clauses)-i)
+		}
+		message += separator + clause
+	}
+	return message
+}
+
+// shorten cuts a text to at most so many bytes, at least 3, and marks the cut with "…".
+func shorten(text string, most int) string {
+	const ellipsis = "…"
+	if len(text) <= most {
+		return text
+	}
+	cut := most - len(ellipsis)
+	for cut > 0 && !utf8.RuneStart(text[cut]) {
+		cut--
+	}
+	return text[:cut] + ellipsis
+}
+
+// Number is like ", 3 failed", and empty for 0.
+func Number(n int, what string) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", %d %s", n, what)
+}
+
+// Once gives each text once, in the order given, without empty ones.
+func Once(lists ...[]string) (once []string) {
+	for _, list := range lists {
+		for _, text := range list {
+			if text != "" && !slices.Contains(once, text) {
+				once = append(once, text)
+			}
+		}
+	}
+	return once
+}

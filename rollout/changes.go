@@ -33,7 +33,8 @@ type Changes struct {
 // Changes says what is new since a previous result, which may have been over other groups. A cluster that was not
 // selected then counts as one that waited. But if it was reported and not among Removed, for instance because
 // [Options].RemoveAfter kept it, nothing is told of it: it has kept its workload, and the previous result does not know how it
-// stood. How a cluster of Left stood is known, so as much is told of it as of a selected one. Changes takes time linear in the
+// stood. The previous result does know how
+// a cluster of its Left stood, so as much is told of it as of a selected one. Changes takes time linear in the
 // clusters of both.
 //
 // A new version needs a result between: one with the reports about the new version, from before its first write. Without

@@ -25,8 +25,8 @@ import (
 // When another version is wanted, all clusters begin anew. It is simplest to make a Planner for each version: call
 // [NewPlanner], with the Result of the planner before as [Options].Previous; Report how every cluster stands with the version;
 // only then let the new planner take the place of the one before. What is observed in the meantime must be reported to the
-// new one. The old planner can be kept instead: Forget all clusters, then Report. But these are two calls, and a Next of
-// another goroutine between them takes every cluster for one that was never reported, and starts it. So hold a lock of your
+// new one. The old planner can be kept instead: Forget all clusters, then Report. These are two calls, and a Next of
+// another goroutine between them would take every cluster for one that was never reported, and start it. So hold a lock of your
 // own over both calls and around every use of the planner.
 type Planner struct {
 	mu      sync.Mutex

@@ -83,7 +83,8 @@ func appliedOf(r *status.Report, since time.Time) time.Time {
 // ([status.Merge]). So pass the reports of all objects of a cluster in one call, even if only one of them changed. A
 // report that is older than what [Planner.Applied] said has no effect.
 //
-// It is an error (one *field.Error per fault, joined as by [Plan]) if a report has no cluster. Then none of the reports has an effect.
+// It is an error (one *field.Error per fault, joined as by [Plan]) if a report has no cluster. Then none of the reports has an
+// effect.
 func (p *Planner) Report(reports ...status.Report) error {
 	if slices.ContainsFunc(reports, func(r status.Report) bool { return r.Cluster == "" }) {
 		return fielderrs.Join(nameless(reports, field.NewPath("reports")))
@@ -152,15 +153,15 @@ func (p *Planner) observe(r *status.Report, several bool) {
 }
 
 // Applied tells the planner that the present version of the workload was written for a cluster at the time when. From now
-// on the cluster is in flight, even if an older observation arrives later. A report whose Applied is older has no effect.
-// Neither has a report without Applied that is ToApply or whose LastTransitionTime is older. Call Applied after each
+// on the cluster is in flight, even if an older observation arrives later. Three kinds of reports have no effect: one whose
+// Applied is older, and without Applied one that is ToApply, or one whose LastTransitionTime is older. Call Applied after each
 // write that [Planner.Next] asked for or that changed the version, with the time that was noted in the object.
 //
-// A waiting cluster is in the wanted attempt ([Options].Attempt) from this write on. Any other cluster stays in its attempt. From
-// then on a report of an earlier attempt has no effect where its Applied is older than when, by any fraction of a second. A
-// report without Applied counts for the cluster's attempt, whatever its own number. But a failure with an earlier number has
-// no effect unless it came after when, and after the failure that was known at the call: it is taken for the failure that
-// is being tried again.
+// A waiting cluster is in the wanted attempt ([Options].Attempt) from this write on. Any other cluster stays in its attempt.
+// From then on a report of an earlier attempt has no effect where its Applied is older than when, by any fraction of a second.
+// A report without Applied counts for the cluster's attempt, whatever its own number. There is one exception: a failure with an
+// earlier number may be the one that is being tried again. It counts only if its transition is later than the write, and later
+// than the failure that was known when Applied was called.
 //
 // Where the answer to a write was lost, read the object. Call Applied only if the object has the wanted attempt
 // ([status.StampOf]); otherwise only Report it.

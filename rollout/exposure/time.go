@@ -101,7 +101,8 @@ type milestones struct {
 	end     time.Duration // when all clusters of it, and of all that it comes after, are done
 	barrier time.Duration // when all gates before it, and before all that it comes after, are open
 	wait    time.Duration // when the wait is over after the last success of it, and of all that it comes after (R34)
-	// How many clusters started at least: clusters of it and of the stages on one way to it, the way with the most.
+	// The least number of clusters that have started by the end of this stage. Ways of stages lead to it; this counts the clusters
+	// on the way that has the most, and its own.
 	started int
 }
 

@@ -3,13 +3,15 @@
 // the documentation of package rollout.
 //
 //	go run ./small -kubeconfig ~/.kube/config
+//
+// Of a set with several placementRefs it takes the first, without a word. It has no finalizer, no metrics and no flags
+// of its own, and reads all works from its cache at each look: see works for more.
 package main
 
 import (
 	"context"
 	"errors"
 	"flag"
-	"log"
 	"slices"
 	"strings"
 	"time"
@@ -45,7 +47,8 @@ const setLabel = workv1alpha1.ManifestWorkReplicaSetControllerNameLabelKey
 // givenUpBy is the annotation in which a person names clusters that are given up, with commas between them.
 const givenUpBy = "example.com/give-up"
 
-// controller must have one worker, as controller-runtime has it by default: the worker owns its maps. All that it knows may be lost.
+// controller must have one worker, as controller-runtime has it by default: the worker owns its maps. All that it knows
+// may be lost.
 type controller struct {
 	client      client.Client // reads from caches
 	live        client.Reader // reads from the API server
@@ -63,11 +66,10 @@ func main() {
 	ctrl.SetLogger(zap.New())
 	manager, err := ctrl.NewManager(ctrl.GetConfigOrDie(), ctrl.Options{Scheme: newScheme(), // one process acts at a time
 		LeaderElection: true, LeaderElectionID: "small", LeaderElectionNamespace: "default"})
-	if err == nil {
-		c := newController(manager)
-		err = errors.Join(c.watch(manager, c), manager.Start(ctrl.SetupSignalHandler()))
-	}
-	log.Fatal(err)
+	utilruntime.Must(err)
+	c := newController(manager)
+	utilruntime.Must(c.watch(manager, c))
+	utilruntime.Must(manager.Start(ctrl.SetupSignalHandler()))
 }
 
 func newScheme() *runtime.Scheme {
@@ -121,9 +123,8 @@ func (c *controller) look(ctx context.Context, key types.NamespacedName) (time.D
 		return 0, c.cleanUp(ctx, key, works)
 	}
 	ref, last, now := set.Spec.PlacementRefs[0], c.last[key], time.Now()
-	groups, err := c.groups(ctx, set.Namespace, ref.Name)      // 1
-	version := writes.VersionOf(set.Spec.ManifestWorkTemplate) // 2
-	var reports []status.Report
+	groups, err := c.groups(ctx, set.Namespace, ref.Name)                                  // 1
+	version, reports := writes.VersionOf(set.Spec.ManifestWorkTemplate), []status.Report{} // 2
 	for _, work := range works {
 		if report, ok := status.FromManifestWork(status.WorkState{Work: work, Version: version, Now: now}); ok {
 			reports = append(reports, report)
@@ -219,7 +220,8 @@ func (c *controller) groups(ctx context.Context, namespace, name string) (*group
 	return grouping.Read(placement, pointers(decisions.Items))
 }
 
-// givenUp are the clusters that a person gave up: by name, or by deleting the ManagedCluster of one that left.
+// givenUp are the clusters that a person gave up: by name, or by deleting the ManagedCluster of one in the record. One
+// that left in flight is not there: it counts until its work is gone, or its deadline makes it a failure.
 func (c *controller) givenUp(ctx context.Context, set *replicaSet, record status.Record) ([]string, error) {
 	names := strings.FieldsFunc(set.Annotations[givenUpBy], func(r rune) bool { return r == ',' || r == ' ' })
 	for _, left := range record.Left {

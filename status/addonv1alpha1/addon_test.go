@@ -18,8 +18,14 @@ import (
 
 var noon = time.Date(2026, time.November, 21, 12, 0, 0, 0, time.UTC)
 
+// require is what stops a test or one of its draws.
+type require interface {
+	Fatal(...any)
+	Fatalf(string, ...any)
+}
+
 // older is the same in the API's older version, by way of JSON.
-func older[To, From any](t *rapid.T, from From) (to To) {
+func older[To, From any](t require, from From) (to To) {
 	text, err := json.Marshal(from)
 	if err == nil {
 		err = json.Unmarshal(text, &to)
@@ -35,16 +41,45 @@ func drawHash(t *rapid.T, name string) *v1beta1.ConfigSpecHash {
 	if h == "" {
 		return nil
 	}
-	config := &v1beta1.ConfigSpecHash{ConfigReferent: v1beta1.ConfigReferent{Namespace: "ns", Name: "c"}}
-	if h != "no hash" {
-		config.SpecHash = h
+	if h == "no hash" {
+		h = ""
 	}
-	return config
+	return hash(h)
+}
+
+func hash(h string) *v1beta1.ConfigSpecHash {
+	return &v1beta1.ConfigSpecHash{ConfigReferent: v1beta1.ConfigReferent{Namespace: "ns", Name: "c"}, SpecHash: h}
+}
+
+// addOn is an add-on with the references and, a minute after its creation, the condition Progressing with the reason ("": none).
+func addOn(reason string, has []v1beta1.ConfigReference) *v1beta1.ManagedClusterAddOn {
+	a := &v1beta1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", CreationTimestamp: metav1.NewTime(noon)}}
+	a.Status.ConfigReferences = has
+	if reason != "" {
+		a.Status.Conditions = []metav1.Condition{{Type: "Progressing", Reason: reason, LastTransitionTime: metav1.NewTime(noon.Add(time.Minute))}}
+	}
+	return a
+}
+
+// same holds S2 against one state and gives its report.
+func same(t require, state status.AddOnState) status.Report {
+	old, before := older[addonv1alpha1.AddOnState](t, state), older[addonv1alpha1.AddOnState](t, state)
+	want, wantOK := status.FromManagedClusterAddOn(state)
+	got, ok := addonv1alpha1.FromManagedClusterAddOn(old)
+	if diff := cmp.Diff(want, got); diff != "" || ok != wantOK {
+		t.Fatalf("%v, want %v, report (-v1beta1 +v1alpha1):\n%s", ok, wantOK, diff)
+	}
+	if state.AddOn != nil && !cmp.Equal(status.StampOf(state.AddOn), status.StampOf(old.AddOn)) {
+		t.Fatalf("stamp %+v, want %+v", status.StampOf(old.AddOn), status.StampOf(state.AddOn))
+	}
+	if diff := cmp.Diff(before, old); diff != "" {
+		t.Fatalf("the state was changed:\n%s", diff)
+	}
+	return got
 }
 
 // S2: without referents beside references, a report is the same in both versions.
 func TestReportsAreThoseOfV1beta1(t *testing.T) {
-	seen := map[status.RolloutStatus]int{}
 	rapid.Check(t, func(t *rapid.T) {
 		draw := func(name string) (references []v1beta1.ConfigReference) {
 			for i := range rapid.IntRange(0, 2).Draw(t, name) {
@@ -57,13 +92,9 @@ func TestReportsAreThoseOfV1beta1(t *testing.T) {
 		}
 		state := status.AddOnState{Desired: draw("wanted")}
 		if rapid.Bool().Draw(t, "is there") {
-			state.AddOn = &v1beta1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: "cluster1", CreationTimestamp: metav1.NewTime(noon)}}
-			state.AddOn.Status.ConfigReferences = state.Desired
+			state.AddOn = addOn(rapid.SampledFrom([]string{"", "Failed", "Progressing"}).Draw(t, "reason"), state.Desired)
 			if rapid.Bool().Draw(t, "has others") {
 				state.AddOn.Status.ConfigReferences = draw("has")
-			}
-			if reason := rapid.SampledFrom([]string{"", "Failed", "Progressing"}).Draw(t, "reason"); reason != "" {
-				state.AddOn.Status.Conditions = []metav1.Condition{{Type: "Progressing", Reason: reason, LastTransitionTime: metav1.NewTime(noon.Add(time.Minute))}}
 			}
 			if rapid.Bool().Draw(t, "stamped") {
 				status.StampOf(state.AddOn).NoteOn(state.AddOn, "v", rapid.IntRange(0, 1).Draw(t, "attempt"), noon.Add(2*time.Minute))
@@ -78,25 +109,29 @@ func TestReportsAreThoseOfV1beta1(t *testing.T) {
 		if rapid.Bool().Draw(t, "notes answers") {
 			state.Now = noon.Add(4 * time.Minute)
 		}
-		old := older[addonv1alpha1.AddOnState](t, state)
-		before := older[addonv1alpha1.AddOnState](t, state)
-		want, wantOK := status.FromManagedClusterAddOn(state)
-		got, ok := addonv1alpha1.FromManagedClusterAddOn(old)
-		if diff := cmp.Diff(want, got); diff != "" || ok != wantOK {
-			t.Fatalf("%v, want %v, report (-v1beta1 +v1alpha1):\n%s", ok, wantOK, diff)
-		}
-		if state.AddOn != nil && !cmp.Equal(status.StampOf(state.AddOn), status.StampOf(old.AddOn)) {
-			t.Fatalf("stamp %+v, want %+v", status.StampOf(old.AddOn), status.StampOf(state.AddOn))
-		}
-		if diff := cmp.Diff(before, old); diff != "" {
-			t.Fatalf("the state was changed:\n%s", diff)
-		}
-		seen[got.Status]++
+		same(t, state)
 	})
-	for _, s := range []status.RolloutStatus{"", status.ToApply, status.Progressing, status.Succeeded, status.Failed} {
-		if seen[s] == 0 {
-			t.Errorf("no report was %q: %v", s, seen)
-		}
+}
+
+// S2: each status is reached, in both versions.
+func TestEachStatusIsThatOfV1beta1(t *testing.T) {
+	desired := []v1beta1.ConfigReference{{DesiredConfig: hash("1")}}
+	has := []v1beta1.ConfigReference{{DesiredConfig: hash("1"), LastAppliedConfig: hash("1")}}
+	for name, test := range map[string]struct {
+		state status.AddOnState
+		want  status.RolloutStatus
+	}{
+		"is not there":            {status.AddOnState{Desired: desired}, ""},
+		"has not been told":       {status.AddOnState{Desired: desired, AddOn: addOn("", nil)}, status.ToApply},
+		"has not applied it":      {status.AddOnState{Desired: desired, AddOn: addOn("Progressing", desired)}, status.Progressing},
+		"has applied it":          {status.AddOnState{Desired: desired, AddOn: addOn("Progressing", has)}, status.Succeeded},
+		"says that it has failed": {status.AddOnState{Desired: desired, AddOn: addOn("Failed", desired)}, status.Failed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := same(t, test.state).Status; got != test.want {
+				t.Errorf("status %q, want %q", got, test.want)
+			}
+		})
 	}
 }
 

@@ -41,10 +41,20 @@ type Event struct {
 	// Until is when a wait ends; empty where it never does.
 	Until       string              `json:"until,omitempty"`
 	Explanation rollout.Explanation `json:"explanation,omitempty"`
+	// Changes say how the explanation of a wait changes until its end. Where there are many, MoreChanges are left out
+	// after the first three.
+	Changes     []ExplanationChange `json:"changes,omitempty"`
+	MoreChanges int                 `json:"moreChanges,omitempty"`
 	// Released says what ended the wait before a start.
 	Released string `json:"released,omitempty"`
 	// Holds says until when a cluster that leaves holds others up; empty where it holds up nobody.
 	Holds string `json:"holds,omitempty"`
+}
+
+// ExplanationChange is why a cluster waits from a time on.
+type ExplanationChange struct {
+	After       string              `json:"after"`
+	Explanation rollout.Explanation `json:"explanation"`
 }
 
 // Explain gathers what there is to show of a cluster, in the rollout of a policy or of something else. Group is nil if it is
@@ -53,8 +63,15 @@ func Explain(cluster, object string, policy bool, group *grouping.Key, why []str
 	e := Explained{Cluster: cluster, Rollout: object, Selected: group != nil, Group: group, Why: why, Outcome: outcome}
 	for _, event := range events {
 		shown := Event{After: event.After.String(), What: event.What, Explanation: event.Explanation, Released: event.Released, Holds: event.Holds}
+		for _, later := range event.Later {
+			shown.Changes = append(shown.Changes, ExplanationChange{later.After.String(), later.Explanation})
+		}
+		shown.MoreChanges = event.More
 		if policy {
 			ofPolicy(shown.Explanation)
+			for _, change := range shown.Changes {
+				ofPolicy(change.Explanation)
+			}
 		}
 		switch {
 		case event.What.Waits() && event.Until > 0:
@@ -116,11 +133,22 @@ func (e Explained) Text(w io.Writer) error {
 		}
 		fmt.Fprintln(&b)
 		if len(event.Explanation) > 0 {
-			fmt.Fprintf(&b, "          %s\n", strings.ReplaceAll(event.Explanation.String(), "\n", "\n          "))
+			because(&b, "", event.Explanation)
+		}
+		for i, change := range event.Changes {
+			if i == story.FirstLater && event.MoreChanges > 0 {
+				fmt.Fprintf(&b, "          … %d more changes …\n", event.MoreChanges)
+			}
+			because(&b, short(change.After), change.Explanation)
 		}
 	}
 	_, err := io.WriteString(w, e.Clock.Read(b.String()))
 	return err
+}
+
+// because writes why the cluster waits from a time on, which is empty where a line above has it.
+func because(b *bytes.Buffer, time string, why rollout.Explanation) {
+	fmt.Fprintf(b, "%-9s %s\n", time, strings.ReplaceAll(why.String(), "\n", "\n          "))
 }
 
 // JSON writes it as one indented object.

@@ -18,13 +18,29 @@ type Event struct {
 	What  What
 	// Until is when a wait ends; zero where it does not.
 	Until time.Duration
-	// Explanation says why it waits, as it stands at the end of the wait.
+	// Explanation says why it waits, as it stands when the wait begins.
 	Explanation rollout.Explanation
+	// Later says how that changes during the wait: the first few and the last few changes, in order. Of More between them
+	// nothing is kept.
+	Later []Standing
+	More  int
 	// Released says what ended the wait before a start.
 	Released string
 	// Holds says until when a cluster that leaves holds others up; empty where it holds up nobody.
 	Holds string
 }
+
+// Standing is why a cluster waits from a time on.
+type Standing struct {
+	After       time.Duration
+	Explanation rollout.Explanation
+}
+
+// FirstLater is how many of Event.Later are the first ones where there are more, and lastLater how many are the last.
+const (
+	FirstLater = 3
+	lastLater  = 3
+)
 
 // What is the kind of an event.
 type What string
@@ -55,6 +71,7 @@ type Teller struct {
 	cluster  string
 	events   []Event
 	previous *rollout.Result
+	why      rollout.Explanation // of the wait that goes on, as it stands now
 	started  bool
 	shown    What // the state that the events have told of
 	left     bool // so have they of that it left
@@ -84,6 +101,9 @@ func (t *Teller) Abort(after time.Duration, back *Teller) {
 		switch e.What {
 		case Waits:
 			e.What = WaitsToGo
+			for i := range e.Later {
+				e.Later[i].After += after
+			}
 			if e.Until > 0 {
 				e.Until += after
 			}
@@ -124,14 +144,26 @@ func (t *Teller) Watch(after time.Duration, result *rollout.Result) {
 // wait begins a wait, or goes on with one for the same.
 func (t *Teller) wait(after time.Duration, why rollout.Explanation) {
 	if last := len(t.events) - 1; last >= 0 && t.events[last].What == Waits {
-		if slices.EqualFunc(t.events[last].Explanation, why, sameWait) {
-			t.events[last].Explanation = why
+		if slices.EqualFunc(t.why, why, sameWait) {
+			t.events[last].goesOn(after, t.why, why)
+			t.why = why
 			return
 		}
 		t.events[last].Until = after
 	}
 	t.events = append(t.events, Event{After: after, What: Waits, Explanation: why})
-	t.shown = Waits
+	t.shown, t.why = Waits, why
+}
+
+// goesOn notes that the cluster waits for the same, and who holds it up now if that is new.
+func (e *Event) goesOn(after time.Duration, before, why rollout.Explanation) {
+	if why.String() == before.String() {
+		return
+	}
+	if e.Later = append(e.Later, Standing{after, why}); len(e.Later) > FirstLater+lastLater {
+		e.Later = slices.Delete(e.Later, FirstLater, FirstLater+1)
+		e.More++
+	}
 }
 
 // sameWait says whether both wait for the same, whoever is in flight by then.
@@ -150,7 +182,7 @@ func (t *Teller) start(after time.Duration, result *rollout.Result) {
 	case last < 0:
 	case t.events[last].What == Waits:
 		t.events[last].Until = after
-		e.Released = t.released(t.events[last].Explanation, result)
+		e.Released = t.released(t.why, result)
 	case t.shown == Fails || t.shown == TimesOut:
 		e.Released = "it is tried again"
 	default: // a plan does not say which

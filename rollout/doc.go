@@ -139,7 +139,7 @@
 // A failure counts until the cluster recovers, another version or attempt is wanted, or a person gives the cluster up: by its
 // name in Uncounted, or by deleting its ManagedCluster. The controller takes names from an annotation of the owner. For each
 // cluster of the record and of the previous result's Left it asks now and then whether there is a ManagedCluster, and names it
-// where there is none. The page of [Memory] has the rest.
+// where there is none. It also asks for those that had none the last time. The page of [Memory] has the rest.
 //
 // # Before it begins
 //

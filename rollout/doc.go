@@ -39,7 +39,8 @@
 //
 //  6. Carry out what it says. First store Record in the owner, if it has changed. Then go through writes.StepsOf: the workload
 //     of clusters in Removed goes, surplus objects go, and those in InFlight and Start get the workload. Do nothing for the
-//     others. A cluster in Start whose object is still being deleted gets the workload once that is gone. Before each write the
+//     others. A cluster in Start whose object is still being deleted gets the workload once that is gone. It takes its slot until
+//     then, and no deadline runs; the sentences say so. If its agent is dead, a person has to give it up. Before each write the
 //     steps ask for the owner, and end where another version is wanted. In the same write that carries the version, note in the
 //     object the version, the attempt that the result has for the cluster, and the time of the write (not of the plan).
 //     writes.Work makes such an object, and says whether anything changes.

@@ -100,9 +100,9 @@
 // A soak may run from the write of the version instead of the success with it: the time of a condition stays the same where the
 // condition only observes the new version. So a cluster whose agent answers after 45 minutes that all is well has already
 // soaked for 45 minutes. A controller that notes the first answer ([status.WorkState].Now) soaks from that. Without it, let
-// minSuccessTime be longer than agents take to answer. If you pass Now, note each answer, also of clusters that are settled,
-// for which there is no step. Until then a success counts as of now at each reading: a soak begins anew, and WaitBetweenGroups
-// never ends.
+// minSuccessTime be longer than agents take to answer. If you pass Now, note each answer, also of clusters that are settled or
+// left, for which there is no step. Until then a success counts as of now at each reading: a soak begins anew, and
+// WaitBetweenGroups never ends.
 //
 // A breach or a timeout ends when its clusters are reported otherwise, or another version or a later attempt is wanted.
 //

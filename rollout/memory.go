@@ -382,10 +382,24 @@ func (s *schedule) wants(v view, position int, deleting bool, now time.Time) (le
 	return status.Left{Report: r.toStatus(cluster, as), Group: s.groups.Key(s.groups.GroupAt(position))}, true
 }
 
-// isStored says whether the stored record tells what the entry tells.
+// isStored says whether the stored record tells of a cluster as much as the entry does. The times may differ: those of an answer
+// that is not noted change with each call.
 func (m *memory) isStored(left *status.Left) bool {
 	e, known := m.entries[left.Cluster]
-	return known && e.attempt == left.Attempt && (failureStates.has(e.kind) || rankOf(left) > 0)
+	if !known || e.attempt != left.Attempt {
+		return false
+	}
+	fails, flies := failureStates.has(e.kind), inFlightStates.has(e.kind)
+	switch left.Status {
+	case status.TimeOut, status.Failed:
+		return fails
+	case status.Succeeded:
+		return fails || flies || e.isSuccess()
+	case status.Skip:
+		return true
+	default:
+		return fails || flies || !m.AtOnce // an agent has to let go of the object: the entry only tells of the start
+	}
 }
 
 // withhold gives the clusters among those to remove of which the stored record does not tell yet what it has to (R48).

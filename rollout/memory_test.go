@@ -2,6 +2,7 @@ package rollout_test
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -328,6 +329,41 @@ func TestWhoIsGivenUpIsNamedAsLongAsItsObjectIsThere(t *testing.T) {
 		}
 		if got := strings.Join(got, ", "); got != want {
 			t.Errorf("asked on is %v: %s, want %s", asksOn, got, want)
+		}
+	}
+}
+
+// R48: a cluster is removed once the stored record has an entry that counts for as much as the one that is wanted.
+func TestWhoIsRemovedIsRecordedForAllThatItTells(t *testing.T) {
+	const failure, flight, success, start = status.TimeOut, status.Progressing, status.Succeeded, status.Skip
+	hour := metav1.Duration{Duration: time.Hour}
+	for _, c := range []struct {
+		tells   status.RolloutStatus // the object
+		atOnce  bool
+		removes []status.RolloutStatus // with these entries
+	}{
+		{failure, true, []status.RolloutStatus{failure}},
+		{flight, true, []status.RolloutStatus{failure, flight}},
+		{success, true, []status.RolloutStatus{failure, flight, success}},
+		{failure, false, []status.RolloutStatus{failure}},
+		{flight, false, []status.RolloutStatus{failure, flight, success, start}}, // an agent has to let go: only the start is recorded
+		{success, false, []status.RolloutStatus{failure, success}},
+	} {
+		reports := []status.Report{{Cluster: "a", Status: c.tells, Applied: now.Add(-time.Minute)}}
+		for _, is := range []status.RolloutStatus{failure, flight, success, start, ""} {
+			stored := status.Record{Version: "v"}
+			if is != "" {
+				stored.Left = []status.Left{{Report: status.Report{Cluster: "a", Status: is, Applied: now.Add(-time.Minute)}}}
+			}
+			options := rollout.Options{Memory: &rollout.Memory{Version: "v", Record: stored, AtOnce: c.atOnce}, WaitBetweenGroups: hour, MaxStarts: &rollout.StartLimit{Count: 9, Per: hour}}
+			strategy := clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.ProgressivePerGroup, ProgressivePerGroup: &clusterv1alpha1.RolloutProgressivePerGroup{}}
+			r, err := rollout.Plan(strategy, selecting(t, false, "x"), reports, now, options)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if removed := len(r.Removed) == 1; removed != slices.Contains(c.removes, is) {
+				t.Errorf("%s, at once is %v, recorded as %q: removed is %v; the record wanted is %v", c.tells, c.atOnce, is, removed, r.Record.Left)
+			}
 		}
 	}
 }

@@ -65,6 +65,7 @@ func parseQuestion(args []string) (*question, error) {
 	}
 	given := make(map[string]bool)
 	set.Visit(func(f *flag.Flag) { given[f.Name] = true })
+	q.takesGiven, q.startGiven = given["takes"], given["start"]
 	switch {
 	case set.NArg() > 0:
 		return nil, unexpected(set.Arg(0))
@@ -136,11 +137,14 @@ func (q *question) answer(s *scenario.Scenario) (*exposed, error) {
 	if err != nil {
 		return nil, err
 	}
-	answer := &exposed{Rollout: s.Rollout, Placement: s.Placements(), Passes: course.Passes, Notes: s.Notes}
+	answer := &exposed{Rollout: s.Rollout, Placement: s.Placements(), Passes: course.Passes}
+	defer func() { answer.Notes = append(s.Notes, answer.Notes...) }()
 	if course.Groups == nil {
 		return answer, nil
 	}
-	life := exposure.Span{Shortest: q.takes.Least, Longest: q.takes.Most}
+	takes := q.takes
+	learnTakes(s, &takes, q.takesGiven)
+	life := exposure.Span{Shortest: takes.Least, Longest: takes.Most}
 	e, err := exposure.Of(course.Strategy, course.Groups, life, q.start.Time, q.options(s, q.start.Time))
 	if err != nil {
 		return nil, q.fault(err)

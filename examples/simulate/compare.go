@@ -220,7 +220,7 @@ func (c *comparison) compare(s *scenario.Scenario, others []scenario.NamedStrate
 // withoutPart says what of the files has no part in a comparison.
 func (c *comparison) withoutPart(s *scenario.Scenario) (notes []string) {
 	if s.Live {
-		notes = append(notes, "compare: begins anew, whatever the files say of where the rollout stands")
+		notes = append(notes, "compare: begins anew, though "+s.Stands)
 	}
 	if len(s.Behavior.Clusters) > 0 {
 		notes = append(notes, "compare: the Behavior has no part in it, the chances are those of the flags")

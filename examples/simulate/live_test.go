@@ -223,6 +223,39 @@ func TestAReplicaHasTheVersionOfItsTemplates(t *testing.T) {
 	}
 }
 
+// Neither exposure nor compare says that it goes on from where the rollout stands where it does not.
+func TestWhatBeginsAnewSaysSo(t *testing.T) {
+	for _, test := range []struct {
+		why  string
+		args []string
+		want string
+	}{
+		{"a is done, b may fail, and one more at a time", []string{"exposure"}, "\n\nNow: 1 of 4 clusters done, 1 with the version and not done, 2 waiting.\n" +
+			"From here on, clusters with a version that does not work on them: at most 1.\n\nA rollout that begins anew:\nAt most 1 of 4 clusters get"},
+		{"all but a may get it at once", []string{"exposure", "-o", "json"}, `"now": {
+    "clusters": 4,
+    "done": 1,
+    "exposed": 1,
+    "waiting": 2,
+    "atMost": 1
+  }`},
+		{"a comparison", []string{"compare"}, "\nnote: compare: begins anew, though 4 objects in the files say where the rollout stands\n"},
+	} {
+		args := append(test.args, "-f", "-")
+		if test.args[0] == "exposure" {
+			args = append(args, "-start", "2025-01-01T01:00:00Z")
+		}
+		got := simulateText(t, liveSet(), args...)
+		if !strings.Contains(got, test.want) || strings.Contains(got, "note: from here on") {
+			t.Errorf("%s: no %q in\n%s", test.why, test.want, got)
+		}
+	}
+	all := strings.Replace(liveSet(), "type: Progressive", "type: All", 1)
+	if got, want := simulateText(t, all, "exposure", "-f", "-", "-start", "2025-01-01T01:00:00Z"), "does not work on them: at most 3.\n"; !strings.Contains(got, want) {
+		t.Errorf("all but a may get it at once, yet no %q in\n%s", want, got)
+	}
+}
+
 // Objects of other rollouts are counted, not lost.
 func TestLiveObjectsOfNoRolloutAreNoted(t *testing.T) {
 	other := strings.Replace(work("a", "00:10", aManifest), "ns.set", "ns.other", 1)

@@ -134,6 +134,9 @@ func (f *flags) play(s *scenario.Scenario) (listed, simulation.Outcome, error) {
 	}
 	takes, failRate := f.takes, f.failRate
 	defer func() { f.takes, f.failRate = takes, failRate }() // of the next rollout
+	if s.Live {
+		s.Notes = append(s.Notes, "from here on: "+s.Stands)
+	}
 	learnTakes(s, &f.takes, f.takesGiven)
 	learnFailRate(s, &f.failRate, f.failsGiven)
 	var rules []behavior.Rule

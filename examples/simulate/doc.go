@@ -173,8 +173,9 @@
 //
 // A wave is an instant at which something happened: a cluster changed its status, a deadline or a soak ended, a gate opened.
 // Its line says how many clusters started, and how things stand after that: how many are in flight, soaking, done, failed and
-// timed out, and why the rest waits. A failed cluster is in flight, too, until its deadline. Times count from the start, also
-// in the sentences of the text, unless -start says when that is or the rollout is under way. A table has at most 60 rows, or
+// timed out, and why the rest waits. A failed cluster is in flight, too, until its deadline. Times count from the start. Where
+// -start says when that is, or the rollout is under way, the text has times of the day in UTC, in its columns as in its
+// sentences, and now. A table has at most 60 rows, or
 // as many as -rows says: consecutive waves share a row, and so do groups without names. With -o json the same comes as one
 // object that also names the clusters of every wave. With more than 1,000 waves, or more than -rows says, only some say why
 // the rest waits, since each such sentence costs a whole plan.

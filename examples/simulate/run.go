@@ -14,6 +14,7 @@ import (
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/behavior"
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/output"
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/scenario"
+	"github.com/cohort-ocm/cohort/examples/simulate/internal/short"
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/simulation"
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/story"
 	"github.com/cohort-ocm/cohort/rollout"
@@ -191,7 +192,7 @@ func (f *flags) explained(s *scenario.Scenario, how scenario.Play) (listed, simu
 	if err != nil {
 		return nil, "", err
 	}
-	teller := story.New(f.explain)
+	teller := story.New(f.explain, f.start.Time, s.Reports(how.Options))
 	trace, _, err := s.Play(how, teller.Watch)
 	if err != nil {
 		return nil, "", err
@@ -199,7 +200,7 @@ func (f *flags) explained(s *scenario.Scenario, how scenario.Play) (listed, simu
 	if aborted := trace.Aborted; aborted != nil && selected {
 		var back *story.Teller
 		if aborted.Has(f.explain) {
-			back = story.New(f.explain)
+			back = story.New(f.explain, f.start.Time, nil)
 			if _, err := f.back(s, trace, back.Watch); err != nil {
 				return nil, "", err
 			}
@@ -211,22 +212,50 @@ func (f *flags) explained(s *scenario.Scenario, how scenario.Play) (listed, simu
 		key = nil
 	}
 	explained := output.Explain(f.explain, s.Rollout, s.Policy != nil, key, why, teller.Events(), trace.Outcome)
-	explained.Clock = f.clock(s)
+	explained.Start, explained.Clock = f.start.Time, f.clock(s)
 	return explained, trace.Outcome, nil
 }
 
 // clock has times since the start where nobody says when that is.
 func (f *flags) clock(s *scenario.Scenario) output.Clock {
-	if s.Live || f.startGiven {
-		return output.Clock{}
+	clock := output.Clock{Start: f.start.Time}
+	switch {
+	case s.Live:
+		clock.Word = "now"
+	case f.startGiven:
+		clock.Word = "start"
 	}
-	return output.Clock{Start: f.start.Time}
+	return clock
 }
 
 // from has a rollout that is under way go on now, unless the user said when.
 func (f *flags) from(scenarios []*scenario.Scenario) {
 	live := slices.ContainsFunc(scenarios, func(s *scenario.Scenario) bool { return s.Live })
-	if live && !f.startGiven {
-		f.start = instant{time.Now().UTC().Truncate(time.Second)}
+	if !live || f.startGiven {
+		return
 	}
+	f.start = instant{time.Now().UTC().Truncate(time.Second)}
+	for _, s := range scenarios {
+		s.Notes = append(s.Notes, age(s, f.start.Time)...)
+	}
+}
+
+// stale is from which age on the newest time in the files makes one ask whether they are of today.
+const stale = time.Hour
+
+// age notes how old the newest time is that the files have of a rollout, where that is long ago.
+func age(s *scenario.Scenario, now time.Time) []string {
+	var newest time.Time
+	for _, report := range s.Reports(rollout.Options{}) {
+		for _, at := range []time.Time{report.Applied, report.LastTransitionTime, report.Answered} {
+			if at.After(newest) && !at.After(now) {
+				newest = at
+			}
+		}
+	}
+	if old := now.Sub(newest); !newest.IsZero() && old > stale {
+		return []string{fmt.Sprintf("the newest time in the files is %s, %s ago: where they are as old as that, -start says when it goes on",
+			newest.UTC().Format(time.RFC3339), short.Duration(old.Round(time.Hour)))}
+	}
+	return nil
 }

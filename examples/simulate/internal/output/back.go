@@ -60,11 +60,11 @@ func waves(trace *simulation.Trace, begin time.Duration) (all []Wave) {
 
 // text writes the way back below the end of the rollout.
 func (w *WayBack) text(b *bytes.Buffer) error {
-	fmt.Fprintf(b, "\nThe way back, from %s: %d clusters have the version; %s\n", short(w.After), w.Clusters, w.how())
+	fmt.Fprintf(b, "\nThe way back, from %s: %d clusters have the version; %s\n", w.report.Clock.Column(w.After), w.Clusters, w.how())
 	if err := w.report.waveTable(b); err != nil {
 		return err
 	}
-	fmt.Fprintf(b, "\nafter %s: %s: %s\n", short(w.End.After), w.End.Outcome, w.End.Message)
+	fmt.Fprintf(b, "\n%s: %s: %s\n", w.report.Clock.End(w.End.After), w.End.Outcome, w.End.Message)
 	w.report.unsuccessful(b)
 	return nil
 }
@@ -80,7 +80,7 @@ func (w *WayBack) how() string {
 // backColumns are the columns for the waves of a way back.
 func (r Report) backColumns() []column {
 	return []column{
-		{"TIME", func(w waveRow) any { return w.time() }},
+		{"TIME", func(w waveRow) any { return w.time(r.Clock) }},
 		{"GO BACK", func(w waveRow) any { return w.started }},
 		{"IN FLIGHT", func(w waveRow) any { return w.last.InFlight }},
 		{"SOAKING", func(w waveRow) any { return w.last.Counts.Soaking }},

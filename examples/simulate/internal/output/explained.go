@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/simulation"
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/story"
@@ -23,6 +24,8 @@ type Explained struct {
 	Group *grouping.Key `json:"group,omitempty"`
 	// Why says why it is in its group, or why it is not selected.
 	Why []string `json:"why"`
+	// Start is the time from which the times below count, which are negative before it.
+	Start time.Time `json:"start"`
 	// Started and Ended are the times of its start and of the last event after that; empty where there is none.
 	Started string  `json:"started,omitempty"`
 	Ended   string  `json:"ended,omitempty"`
@@ -34,9 +37,10 @@ type Explained struct {
 	Clock Clock `json:"-"`
 }
 
-// Event is what happens to the cluster at a time after the start of the rollout.
+// Event is what happens to the cluster at a time after the start of the simulation, or before it.
 type Event struct {
-	After string     `json:"after"`
+	// After is empty where it was before, and nobody knows when.
+	After string     `json:"after,omitempty"`
 	What  story.What `json:"what"`
 	// Until is when a wait ends; empty where it never does.
 	Until       string              `json:"until,omitempty"`
@@ -49,6 +53,10 @@ type Event struct {
 	Released string `json:"released,omitempty"`
 	// Holds says until when a cluster that leaves holds others up; empty where it holds up nobody.
 	Holds string `json:"holds,omitempty"`
+	// Standing says what a cluster in flight does, and until when, as the simulation begins.
+	Standing string `json:"standing,omitempty"`
+	// Remedies say what a person can do about a failure.
+	Remedies []rollout.Remedy `json:"remedies,omitempty"`
 }
 
 // ExplanationChange is why a cluster waits from a time on.
@@ -62,13 +70,17 @@ type ExplanationChange struct {
 func Explain(cluster, object string, policy bool, group *grouping.Key, why []string, events []story.Event, outcome simulation.Outcome) Explained {
 	e := Explained{Cluster: cluster, Rollout: object, Selected: group != nil, Group: group, Why: why, Outcome: outcome}
 	for _, event := range events {
-		shown := Event{After: event.After.String(), What: event.What, Explanation: event.Explanation, Released: event.Released, Holds: event.Holds}
+		shown := Event{After: event.After.String(), What: event.What, Explanation: event.Explanation, Released: event.Released, Holds: event.Holds, Remedies: event.Remedies, Standing: event.Standing}
+		if event.Unknown {
+			shown.After = ""
+		}
 		for _, later := range event.Later {
 			shown.Changes = append(shown.Changes, ExplanationChange{later.After.String(), later.Explanation})
 		}
 		shown.MoreChanges = event.More
 		if policy {
 			ofPolicy(shown.Explanation)
+			shown.Remedies = forPolicy(shown.Remedies)
 			for _, change := range shown.Changes {
 				ofPolicy(change.Explanation)
 			}
@@ -78,7 +90,8 @@ func Explain(cluster, object string, policy bool, group *grouping.Key, why []str
 			shown.Until = event.Until.String()
 		case event.What == story.Starts:
 			e.Started = shown.After
-		case !event.What.Waits() && event.What != story.Progressing && event.What != story.Leaves:
+		case event.What == story.Stands || event.What == story.Progressing || event.What == story.Leaves:
+		case !event.What.Waits():
 			e.Ended = shown.After
 		}
 		e.Events = append(e.Events, shown)
@@ -106,6 +119,7 @@ func (e Explained) Text(w io.Writer) error {
 	for _, why := range e.Why {
 		fmt.Fprintf(&b, "  %s\n", why)
 	}
+	b.WriteString(e.Clock.Head())
 	if len(e.Events) > 0 {
 		fmt.Fprintln(&b)
 	}
@@ -113,15 +127,15 @@ func (e Explained) Text(w io.Writer) error {
 		if i+1 < len(e.Events) && e.Events[i+1].What == story.Done && e.Events[i+1].After == event.After {
 			continue // the next line says so: it does not soak
 		}
-		what := words[event.What]
+		what := words[event.What] + event.Standing
 		if i > 0 && event.What == story.Done && e.Events[i-1].After == event.After {
 			what = "succeeds and is done"
 		}
-		fmt.Fprintf(&b, "%-7s %s", short(event.After), what)
+		fmt.Fprintf(&b, "%-7s %s", e.column(event.After), what)
 		switch {
 		case !event.What.Waits():
 		case event.Until != "":
-			fmt.Fprintf(&b, " until %s", short(event.Until))
+			fmt.Fprintf(&b, " until %s", e.Clock.Column(event.Until))
 		default:
 			fmt.Fprint(&b, " for ever")
 		}
@@ -131,6 +145,9 @@ func (e Explained) Text(w io.Writer) error {
 		if event.Holds != "" {
 			fmt.Fprintf(&b, ", and holds others up: %s", event.Holds)
 		}
+		for i, remedy := range event.Remedies {
+			fmt.Fprintf(&b, "%s%v", []string{"; to do: ", ", or "}[min(i, 1)], remedy)
+		}
 		fmt.Fprintln(&b)
 		if len(event.Explanation) > 0 {
 			because(&b, "", event.Explanation)
@@ -139,11 +156,19 @@ func (e Explained) Text(w io.Writer) error {
 			if i == story.FirstLater && event.MoreChanges > 0 {
 				fmt.Fprintf(&b, "          … %d more changes …\n", event.MoreChanges)
 			}
-			because(&b, short(change.After), change.Explanation)
+			because(&b, e.Clock.Column(change.After), change.Explanation)
 		}
 	}
 	_, err := io.WriteString(w, e.Clock.Read(b.String()))
 	return err
+}
+
+// column is what stands before an event.
+func (e Explained) column(after string) string {
+	if after == "" {
+		return "before"
+	}
+	return e.Clock.Column(after)
 }
 
 // because writes why the cluster waits from a time on, which is empty where a line above has it.

@@ -49,11 +49,11 @@ type waveRow struct {
 }
 
 // time is like "10m", or "10m–25m" of several waves.
-func (w waveRow) time() string {
+func (w waveRow) time(c Clock) string {
 	if w.waves == 1 {
-		return short(w.first.After)
+		return c.Column(w.first.After)
 	}
-	return short(w.first.After) + "–" + short(w.last.After)
+	return c.Column(w.first.After) + "–" + c.Column(w.last.After)
 }
 
 // waveRows puts waves together until there are at most so many rows. The first wave, the one where the

@@ -11,6 +11,7 @@ import (
 
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
+	"github.com/cohort-ocm/cohort/examples/simulate/internal/short"
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/simulation"
 	"github.com/cohort-ocm/cohort/rollout"
 	"github.com/cohort-ocm/cohort/status"
@@ -60,6 +61,7 @@ func (r Report) head(b *bytes.Buffer) {
 	if len(r.Rollout.Schedule.Stages) > 0 {
 		fmt.Fprintf(b, "  %s\n", fit(r.Rollout.Schedule.String(), mostScheduleWidth))
 	}
+	b.WriteString(r.Clock.Head())
 	for _, note := range r.Notes {
 		fmt.Fprintf(b, "note: %s\n", note)
 	}
@@ -78,10 +80,10 @@ func Strategy(s rollout.Schedule) string {
 func rules(s rollout.Schedule) []string {
 	all := []string{string(s.Type)}
 	if s.MinSuccessTime > 0 {
-		all = append(all, "minSuccessTime "+short(s.MinSuccessTime.String()))
+		all = append(all, "minSuccessTime "+short.Duration(s.MinSuccessTime))
 	}
 	if s.ProgressDeadline != nil {
-		all = append(all, "progressDeadline "+short(s.ProgressDeadline.String()))
+		all = append(all, "progressDeadline "+short.Duration(*s.ProgressDeadline))
 	}
 	switch s.Type {
 	case clusterv1alpha1.Progressive:
@@ -240,7 +242,7 @@ type column struct {
 // columns are those in which there is something.
 func (r Report) columns() []column {
 	all := []column{
-		{"TIME", func(w waveRow) any { return w.time() }},
+		{"TIME", func(w waveRow) any { return w.time(r.Clock) }},
 		{"STARTED", func(w waveRow) any { return w.started }},
 		{"IN FLIGHT", func(w waveRow) any { return w.last.InFlight }},
 		{"SOAKING", func(w waveRow) any { return w.last.Counts.Soaking }},
@@ -290,14 +292,14 @@ func (r Report) why(waiting []Waiting) string {
 const mostNamed = 10
 
 func (r Report) end(b *bytes.Buffer) {
-	fmt.Fprintf(b, "\nafter %s: %s: %s\n", short(r.End.After), r.End.Outcome, r.End.Message)
+	fmt.Fprintf(b, "\n%s: %s: %s\n", r.Clock.End(r.End.After), r.End.Outcome, r.End.Message)
 	if r.End.Outcome == simulation.NothingSelected {
 		for _, drop := range r.Placement.Dropped {
 			fmt.Fprintf(b, "  %v\n", drop)
 		}
 	}
 	if r.End.LastChange != "" {
-		fmt.Fprintf(b, "  the last change after that: %s\n", short(r.End.LastChange))
+		fmt.Fprintf(b, "  the last change after that: %s\n", r.Clock.Column(r.End.LastChange))
 	}
 	if r.End.Outcome == simulation.NothingSelected {
 		return // the rest would say that all went well
@@ -369,15 +371,4 @@ func orDash(s string) string {
 		return "-"
 	}
 	return s
-}
-
-// short leaves out the minutes and seconds of a duration that are 0.
-func short(d string) string {
-	if rest, ok := strings.CutSuffix(d, "m0s"); ok {
-		d = rest + "m"
-	}
-	if rest, ok := strings.CutSuffix(d, "h0m"); ok {
-		d = rest + "h"
-	}
-	return d
 }

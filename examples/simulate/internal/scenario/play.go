@@ -52,6 +52,14 @@ func (s *Scenario) stored() (record status.Record) {
 	return record
 }
 
+// Reports say where the rollout stands, with these options, as far as the files say.
+func (s *Scenario) Reports(opts rollout.Options) []status.Report {
+	if _, hub := s.Planner(opts); hub != nil {
+		return hub.Observed()
+	}
+	return s.Observed
+}
+
 // AtOnce is the strategy that takes a rollout back as fast as can be: all clusters at once, with the deadline of its own.
 func (s *Scenario) AtOnce() clusterv1alpha1.RolloutStrategy {
 	var config clusterv1alpha1.RolloutConfig

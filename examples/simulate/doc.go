@@ -37,8 +37,10 @@
 // -start. A ManifestWork has the present version if its spec is the template's; then the library reads its status, see
 // package status. Otherwise it waits for its turn. An add-on has the version if its configurations are what the status
 // of the ClusterManagementAddOn wants for the placement; a replicated policy has it if its templates are the root's.
-// Clusters that have the version and are not done behave from then on like clusters that start, except that a cluster
-// whose deadline has passed stays timed out.
+// Clusters that have the version and are not done go on from when they got it: with -takes 10m, one that got it 8 minutes
+// ago succeeds in 2. A cluster that should be done already needs a tenth more of the time that it has had. A cluster whose
+// deadline has passed stays timed out. How long clusters take, and how many of them fail, is learned from those that are
+// done or failed; notes say what and from how many. -takes, and any flag that says who fails, override that.
 //
 // # Policies
 //

@@ -58,19 +58,21 @@ func TestARolloutUnderWayGoesOnFromThere(t *testing.T) {
 		args []string
 		want []string
 	}{
-		{"b finishes, then come c, which has an object already, and d", nil, []string{
+		{"b finishes 15 minutes after it got the version, then come c, which has an object already, and d", []string{"-takes", "15m"}, []string{
 			"note: from here on: 4 objects in the files say where the rollout stands\n",
 			"note: not selected, so that the workload is removed there (1): gone\n",
 			"\nnow: 2025-01-01 01:00:00, all times are in UTC\n",
 			"\nnow    0        1          1     0       2 held: 1 of 1 slot taken: b progressing, times out at 01:21\n",
-			"\n01:10  1        1          2     0       1 held: 1 of 1 slot taken: c progressing", "\nat 01:30, after 30m: Complete: 4 of 4 clusters done"}},
+			"\n01:05  1        1          2     0       1 held: 1 of 1 slot taken: c progressing", "\nat 01:35, after 35m: Complete: 4 of 4 clusters done"}},
+		{"a took 5 minutes and gone 4, which b has had twice over", nil, []string{"\nnote: -takes: 4m-5m, as the 2 clusters that are done took\n",
+			"\n01:01     1        1          2     0       1 held: 1 of 1 slot taken: c progressing", "\nat 01:09:30, after 9m30s: Complete: 4 of 4 clusters done"}},
 		{"why nothing moves", []string{"-never", "b"}, []string{
 			"\nnow    0        1          1     0       0          2 held: 1 of 1 slot taken: b progressing, times out at 01:21\n",
 			"at 01:21, after 21m: Breached: stopped: b failed, maxFailures 0; goes on when none is failed; to do: mend b, or try what failed again (attempt 1), or raise maxFailures to 1, or go back to the version before\n"}},
 		{"a cluster that has it", []string{"explain", "b"}, []string{
-			"\nnow: 2025-01-01 01:00:00, all times are in UTC\n\n00:50   starts\nnow     is progressing, times out at 01:21\n01:10   succeeds and is done\n"}},
+			"\nnow: 2025-01-01 01:00:00, all times are in UTC\n\n00:50   starts\nnow     is progressing, times out at 01:21\n01:01   succeeds and is done\n"}},
 		{"a cluster that is done", []string{"explain", "a"}, []string{"UTC\n\n00:10   starts\n00:15   succeeds and is done\n"}},
-		{"a cluster that waits", []string{"explain", "d"}, []string{"\nnow     waits until 01:20\n", "\n01:20   starts: c is done\n"}},
+		{"a cluster that waits", []string{"explain", "d"}, []string{"\nnow      waits until 01:05:29\n", "\n01:01      1 of 1 slot taken: c", "\n01:05:29 starts: c is done\n"}},
 	} {
 		t.Run(test.why, func(t *testing.T) {
 			got := simulateText(t, liveSet(), append(test.args, "-f", "-", "-start", "2025-01-01T01:00:00Z")...)
@@ -80,6 +82,29 @@ func TestARolloutUnderWayGoesOnFromThere(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Clusters fail as often as they did so far, unless a flag says who fails.
+func TestTheFailRateIsLearned(t *testing.T) {
+	in := strings.Replace(liveSet(), "maxConcurrency: 1", "maxConcurrency: 1, maxFailures: 100%", 1)
+	in = strings.Replace(in, condition("Progressing", "True", "00:51"), condition("Progressing", "True", "00:51")+", "+condition("Degraded", "True", "00:55"), 1)
+	note := "\nnote: -fail-rate: 33.33%, as 1 of 3 clusters failed that have settled\n"
+	for _, args := range [][]string{nil, {"-fail-rate", "50%"}, {"-fail", "d"}, {"-takes", "5m"}} {
+		got := simulateText(t, in, append(args, "-f", "-", "-start", "2025-01-01T01:00:00Z")...)
+		learns := len(args) == 0 || args[0] == "-takes"
+		if strings.Contains(got, note) != learns {
+			t.Errorf("%v: a note: %v, want %v, in\n%s", args, !learns, learns, got)
+		}
+		if strings.Contains(got, "\nnote: -takes: ") != (len(args) == 0 || args[0] != "-takes") {
+			t.Errorf("%v: the note of -takes is odd in\n%s", args, got)
+		}
+	}
+	for _, command := range []string{"compare", "exposure"} {
+		got := simulateText(t, in, command, "-f", "-")
+		if want := "\nnote: -takes: 4m-5m, as the 2 clusters that are done took\n"; !strings.Contains(got, want) {
+			t.Errorf("%s: no %q in\n%s", command, want, got)
+		}
 	}
 }
 
@@ -198,6 +223,39 @@ func TestAReplicaHasTheVersionOfItsTemplates(t *testing.T) {
 	}
 }
 
+// Neither exposure nor compare says that it goes on from where the rollout stands where it does not.
+func TestWhatBeginsAnewSaysSo(t *testing.T) {
+	for _, test := range []struct {
+		why  string
+		args []string
+		want string
+	}{
+		{"a is done, b may fail, and one more at a time", []string{"exposure"}, "\n\nNow: 1 of 4 clusters done, 1 with the version and not done, 2 waiting.\n" +
+			"From here on, clusters with a version that does not work on them: at most 1.\n\nA rollout that begins anew:\nAt most 1 of 4 clusters get"},
+		{"all but a may get it at once", []string{"exposure", "-o", "json"}, `"now": {
+    "clusters": 4,
+    "done": 1,
+    "exposed": 1,
+    "waiting": 2,
+    "atMost": 1
+  }`},
+		{"a comparison", []string{"compare"}, "\nnote: compare: begins anew, though 4 objects in the files say where the rollout stands\n"},
+	} {
+		args := append(test.args, "-f", "-")
+		if test.args[0] == "exposure" {
+			args = append(args, "-start", "2025-01-01T01:00:00Z")
+		}
+		got := simulateText(t, liveSet(), args...)
+		if !strings.Contains(got, test.want) || strings.Contains(got, "note: from here on") {
+			t.Errorf("%s: no %q in\n%s", test.why, test.want, got)
+		}
+	}
+	all := strings.Replace(liveSet(), "type: Progressive", "type: All", 1)
+	if got, want := simulateText(t, all, "exposure", "-f", "-", "-start", "2025-01-01T01:00:00Z"), "does not work on them: at most 3.\n"; !strings.Contains(got, want) {
+		t.Errorf("all but a may get it at once, yet no %q in\n%s", want, got)
+	}
+}
+
 // Objects of other rollouts are counted, not lost.
 func TestLiveObjectsOfNoRolloutAreNoted(t *testing.T) {
 	other := strings.Replace(work("a", "00:10", aManifest), "ns.set", "ns.other", 1)
@@ -220,16 +278,16 @@ func TestAClusterOfTwoDecisionsHoldsTheRollout(t *testing.T) {
 
 // Who had the version before the simulation goes back as well; who has an older one stays as it is.
 func TestARolloutUnderWayIsTakenBack(t *testing.T) {
-	got := simulateText(t, liveSet(), "-f", "-", "-start", "2025-01-01T01:00:00Z", "-abort-at", "4m", "-takes", "5m")
+	got := simulateText(t, liveSet(), "-f", "-", "-start", "2025-01-01T01:00:00Z", "-abort-at", "4m", "-takes", "15m")
 	for _, want := range []string{
 		"The way back, from 01:04: 2 clusters have the version; all go back at once\n",
-		"at 01:09, after 9m: Complete: 2 of 2 clusters went back, 2 never had the version\n",
+		"at 01:19, after 19m: Complete: 2 of 2 clusters went back, 2 never had the version\n",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
 		}
 	}
-	if got := simulateText(t, liveSet(), "-f", "-", "-start", "2025-01-01T01:00:00Z", "-abort-at", "4m", "explain", "c"); !strings.Contains(got, "stays as it is: it never had the version\n") {
+	if got := simulateText(t, liveSet(), "-f", "-", "-start", "2025-01-01T01:00:00Z", "-abort-at", "4m", "-takes", "15m", "explain", "c"); !strings.Contains(got, "stays as it is: it never had the version\n") {
 		t.Errorf("c has an older version, and in\n%s", got)
 	}
 }

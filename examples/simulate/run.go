@@ -130,12 +130,19 @@ func (f *flags) play(s *scenario.Scenario) (listed, simulation.Outcome, error) {
 	if err != nil {
 		return nil, "", f.fault(err) // all but the options was checked where it was read
 	}
+	if f.leaseGiven {
+		s.Behavior.Lease = &metav1.Duration{Duration: f.lease}
+	}
+	takes, failRate := f.takes, f.failRate
+	defer func() { f.takes, f.failRate = takes, failRate }() // of the next rollout
+	if s.Live {
+		s.Notes = append(s.Notes, "from here on: "+s.Stands)
+	}
+	learnTakes(s, &f.takes, f.takesGiven)
+	learnFailRate(s, &f.failRate, f.failsGiven)
 	var rules []behavior.Rule
 	for _, rule := range f.rules() {
 		rules = append(rules, rule.Rule)
-	}
-	if f.leaseGiven {
-		s.Behavior.Lease = &metav1.Duration{Duration: f.lease}
 	}
 	lives, fallbacks, idle := s.Lives(rules, f.seed, f.takes.Range)
 	how := scenario.Play{

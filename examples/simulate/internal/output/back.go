@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/cohort-ocm/cohort/examples/simulate/internal/short"
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/simulation"
 	"github.com/cohort-ocm/cohort/rollout"
 )
@@ -74,7 +75,7 @@ func (w *WayBack) how() string {
 	if w.Schedule.Type == "All" {
 		return "all go back at once"
 	}
-	return fmt.Sprintf("they go back within the limits of the strategy: %s", fit(w.Schedule.String(), mostScheduleWidth))
+	return fmt.Sprintf("they go back within the limits of the strategy: %s", short.Text(w.Schedule.String(), mostScheduleWidth))
 }
 
 // backColumns are the columns for the waves of a way back.

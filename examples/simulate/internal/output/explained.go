@@ -123,6 +123,13 @@ func (e Explained) Text(w io.Writer) error {
 	if len(e.Events) > 0 {
 		fmt.Fprintln(&b)
 	}
+	width := 7
+	for _, event := range e.Events {
+		width = max(width, len(e.column(event.After)))
+		for _, change := range event.Changes {
+			width = max(width, len(e.column(change.After)))
+		}
+	}
 	for i, event := range e.Events {
 		if i+1 < len(e.Events) && e.Events[i+1].What == story.Done && e.Events[i+1].After == event.After {
 			continue // the next line says so: it does not soak
@@ -131,7 +138,7 @@ func (e Explained) Text(w io.Writer) error {
 		if i > 0 && event.What == story.Done && e.Events[i-1].After == event.After {
 			what = "succeeds and is done"
 		}
-		fmt.Fprintf(&b, "%-7s %s", e.column(event.After), what)
+		fmt.Fprintf(&b, "%-*s %s", width, e.column(event.After), what)
 		switch {
 		case !event.What.Waits():
 		case event.Until != "":
@@ -150,13 +157,13 @@ func (e Explained) Text(w io.Writer) error {
 		}
 		fmt.Fprintln(&b)
 		if len(event.Explanation) > 0 {
-			because(&b, "", event.Explanation)
+			because(&b, width, "", event.Explanation)
 		}
 		for i, change := range event.Changes {
 			if i == story.FirstLater && event.MoreChanges > 0 {
-				fmt.Fprintf(&b, "          … %d more changes …\n", event.MoreChanges)
+				fmt.Fprintf(&b, "%*s … %d more changes …\n", width+2, "", event.MoreChanges)
 			}
-			because(&b, e.Clock.Column(change.After), change.Explanation)
+			because(&b, width, e.Clock.Column(change.After), change.Explanation)
 		}
 	}
 	_, err := io.WriteString(w, e.Clock.Read(b.String()))
@@ -172,8 +179,8 @@ func (e Explained) column(after string) string {
 }
 
 // because writes why the cluster waits from a time on, which is empty where a line above has it.
-func because(b *bytes.Buffer, time string, why rollout.Explanation) {
-	fmt.Fprintf(b, "%-9s %s\n", time, strings.ReplaceAll(why.String(), "\n", "\n          "))
+func because(b *bytes.Buffer, width int, time string, why rollout.Explanation) {
+	fmt.Fprintf(b, "%-*s %s\n", width+2, time, strings.ReplaceAll(why.String(), "\n", "\n"+strings.Repeat(" ", width+3)))
 }
 
 // JSON writes it as one indented object.

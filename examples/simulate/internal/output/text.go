@@ -59,7 +59,7 @@ func (r Report) head(b *bytes.Buffer) {
 	}
 	fmt.Fprintf(b, "\n%s: %s\n", r.Rollout.Object, strings.Join(how, ", "))
 	if len(r.Rollout.Schedule.Stages) > 0 {
-		fmt.Fprintf(b, "  %s\n", fit(r.Rollout.Schedule.String(), mostScheduleWidth))
+		fmt.Fprintf(b, "  %s\n", short.Text(r.Rollout.Schedule.String(), mostScheduleWidth))
 	}
 	b.WriteString(r.Clock.Head())
 	for _, note := range r.Notes {
@@ -70,11 +70,8 @@ func (r Report) head(b *bytes.Buffer) {
 	}
 }
 
-// Strategy is a schedule in a line, cut off where it gets long.
-func Strategy(s rollout.Schedule) string {
-	const most = 160
-	return fit(strings.Join(rules(s), ", ")+": "+s.String(), most)
-}
+// Strategy is a schedule in a line.
+func Strategy(s rollout.Schedule) string { return strings.Join(rules(s), ", ") + ": " + s.String() }
 
 // rules are the rules of the strategy that the stages don't show, in the words of the API.
 func rules(s rollout.Schedule) []string {
@@ -285,7 +282,7 @@ func (r Report) why(waiting []Waiting) string {
 	default:
 		others = fmt.Sprintf(" (and %d behind them)", rest)
 	}
-	return fit(r.Clock.Read(waiting[0].Message), mostReasonWidth-len(others)) + others
+	return short.Text(r.Clock.Read(waiting[0].Message), mostReasonWidth-len(others)) + others
 }
 
 // mostNamed is how many clusters the text names; JSON has all.

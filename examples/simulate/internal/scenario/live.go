@@ -49,10 +49,8 @@ func (s *Scenario) resume(r applier, o *objects) error {
 		return err
 	}
 	s.Live = true
-	if found == 1 {
-		s.note("from here on: 1 object in the files says where the rollout stands")
-	} else {
-		s.note("from here on: %d objects in the files say where the rollout stands", found)
+	if s.Stands = "1 object in the files says where the rollout stands"; found > 1 {
+		s.Stands = fmt.Sprintf("%d objects in the files say where the rollout stands", found)
 	}
 	var gone []string
 	for _, report := range s.Observed {

@@ -46,6 +46,8 @@ type Scenario struct {
 	// a person gave up, in the owner.
 	Memory  *rollout.Memory
 	GivenUp []string
+	// Stands is a note that counts the objects that say so.
+	Stands string
 	// Uncounted says of a cluster that nobody waits for it; nil says it of none.
 	Uncounted func(cluster string) bool
 	// Notes say what is not as OCM would do it, and what was not read.

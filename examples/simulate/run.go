@@ -125,8 +125,9 @@ func simulate(f *flags, stdin io.Reader) (all played, err error) {
 // play plays one rollout through.
 func (f *flags) play(s *scenario.Scenario) (listed, simulation.Outcome, error) {
 	options := f.options(s, f.start.Time)
-	if len(f.uncounted) > 0 {
-		s.Uncounted = f.uncounted.of(s)
+	if len(f.uncounted)+len(s.GivenUp) > 0 {
+		flagged := f.uncounted.of(s)
+		s.Uncounted = func(cluster string) bool { return flagged(cluster) || slices.Contains(s.GivenUp, cluster) }
 	}
 	check, _ := s.Planner(options)
 	first, err := check(nil, f.start.Time)

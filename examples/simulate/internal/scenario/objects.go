@@ -29,7 +29,6 @@ type objects struct {
 	decisions   []source[clusterv1beta1.PlacementDecision]
 	behaviors   []source[behavior.Behavior]
 	liveState
-	used       int     // objects of the live state that a rollout has
 	manual     []error // add-ons that users install by hand
 	rollouts   []applier
 	bindings   []source[policyv1.PlacementBinding]

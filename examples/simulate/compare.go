@@ -238,8 +238,8 @@ func (c *comparison) read(stdin io.Reader) ([]*scenario.Scenario, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(all) > 1 && (c.pictures.svg != "" || c.pictures.png != "") {
-		return nil, fmt.Errorf("-svg and -png: a picture has one of the %d rollouts: must be given with -rollout", len(all))
+	if err := c.pictures.of(len(all)); err != nil {
+		return nil, err
 	}
 	if err := c.check(all); err != nil {
 		return nil, err

@@ -36,6 +36,8 @@ how many at a time keep within bounds, whatever the strategy says of that.
 
 usage: simulate exposure -f FILE [-f FILE…] [flags]
 
+exit status: 3 where no limits keep a rollout within -at-most and -within, else 0, 1 and 2 as simulate -h has them
+
 examples:
   simulate exposure -f fleet.yaml -f placement.yaml -takes 5m-20m
   simulate exposure -f fleet.yaml -f placement.yaml -takes 5m-20m -at-most 12 -within 8h
@@ -108,6 +110,11 @@ func runExposure(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if err := q.format.write(report, stdout); err != nil {
 		fmt.Fprintf(stderr, "simulate: %v\n", err)
 		return exitOutput
+	}
+	for _, one := range all {
+		if e, ok := one.(*exposed); ok && e.None != "" {
+			return exitBounds
+		}
 	}
 	return 0
 }

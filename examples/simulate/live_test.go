@@ -70,8 +70,8 @@ func TestARolloutUnderWayGoesOnFromThere(t *testing.T) {
 			"\nnow    0        1          1     0       0          2 held: 1 of 1 slot taken: b progressing, times out at 01:21\n",
 			"at 01:21, after 21m: Breached: stopped: b failed, maxFailures 0; goes on when none is failed; to do: mend b, or try what failed again (attempt 1), or raise maxFailures to 1, or go back to the version before\n"}},
 		{"a cluster that has it", []string{"explain", "b"}, []string{
-			"\nnow: 2025-01-01 01:00:00, all times are in UTC\n\n00:50   starts\nnow     is progressing, times out at 01:21\n01:01   succeeds and is done\n"}},
-		{"a cluster that is done", []string{"explain", "a"}, []string{"UTC\n\n00:10   starts\n00:15   succeeds and is done\n"}},
+			"\nnow: 2025-01-01 01:00:00, all times are in UTC\n", "took\n\n00:50   starts\nnow     is progressing, times out at 01:21\n01:01   succeeds and is done\n"}},
+		{"a cluster that is done", []string{"explain", "a"}, []string{"\n\n00:10   starts\n00:15   succeeds and is done\n"}},
 		{"a cluster that waits", []string{"explain", "d"}, []string{"\nnow      waits until 01:05:29\n", "\n01:01      1 of 1 slot taken: c", "\n01:05:29 starts: c is done\n"}},
 	} {
 		t.Run(test.why, func(t *testing.T) {
@@ -116,7 +116,7 @@ func TestExplainTellsThePastAsItWas(t *testing.T) {
 	for _, test := range []struct {
 		why, in, at, cluster, want string
 	}{
-		{"it soaks until 00:25", in, "01:00", "a", "UTC\n\n00:10   starts\n00:15   succeeds\n00:25   is done\n"},
+		{"it soaks until 00:25", in, "01:00", "a", "\n\n00:10   starts\n00:15   succeeds\n00:25   is done\n"},
 		{"it still soaks", in, "00:20", "a", "00:10   starts\n00:15   succeeds\nnow     soaks until 00:25\n00:25   is done\n"},
 		{"its deadline has passed", in, "02:00", "b", "00:50   starts\n01:21   times out; to do: mend b, or try what failed again (attempt 1)\n"},
 		{"it failed, which is tolerated", failed, "01:00", "b",

@@ -23,6 +23,7 @@ import (
 const (
 	exitOutput = 1 // the report could not be written
 	exitInput  = 2 // flags or files are wrong
+	exitBounds = 3 // of exposure: no limits hold
 )
 
 // exitCode is the exit status of an outcome under -exit-code. The greatest of several rollouts counts.
@@ -53,7 +54,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	}
 	var r played
 	if err == nil {
-		f.progress = progressOn(stderr)
+		f.progress, f.width = progressOn(stderr), widthOf(stdout)
 		r, err = simulate(f, stdin)
 	}
 	if err != nil {
@@ -98,6 +99,9 @@ func simulate(f *flags, stdin io.Reader) (all played, err error) {
 	}
 	scenarios, err := scenario.Load(objects, scenario.Wanted{Rollout: f.rollout, Placement: f.placement.Ref})
 	if err != nil {
+		return all, err
+	}
+	if err := f.pictures.of(len(scenarios)); err != nil {
 		return all, err
 	}
 	f.from(scenarios)
@@ -168,7 +172,7 @@ func (f *flags) play(s *scenario.Scenario) (listed, simulation.Outcome, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	report.Rows, report.Clock = int(f.rows), f.clock(s)
+	report.Rows, report.Width, report.Clock = int(f.rows), f.width, f.clock(s)
 	back, err := f.back(s, trace)
 	if err != nil {
 		return nil, "", err
@@ -219,7 +223,7 @@ func (f *flags) explained(s *scenario.Scenario, how scenario.Play) (listed, simu
 		key = nil
 	}
 	explained := output.Explain(f.explain, s.Rollout, s.Policy != nil, key, why, teller.Events(), trace.Outcome)
-	explained.Start, explained.Clock = f.start.Time, f.clock(s)
+	explained.Start, explained.Clock, explained.Notes = f.start.Time, f.clock(s), s.Notes
 	return explained, trace.Outcome, nil
 }
 

@@ -28,7 +28,7 @@ type WayBack struct {
 func (r *Report) Back(aborted *simulation.Aborted, trace *simulation.Trace, uncounted func(cluster string) bool) {
 	summary := trace.Final.Summary()
 	back := Report{
-		trace: trace, Rows: r.Rows, Clock: r.Clock, back: true,
+		trace: trace, Rows: r.Rows, Width: r.Width, Clock: r.Clock, back: true,
 		Rollout: Rollout{Object: r.Rollout.Object, Start: r.Rollout.Start, Schedule: trace.Final.Schedule},
 		Summary: Summary{summary.Aggregate(), summary.Percent(), summary},
 		Waves:   waves(trace, aborted.After),
@@ -90,6 +90,6 @@ func (r Report) backColumns() []column {
 		{"TIMED OUT", func(w waveRow) any { return w.last.Counts.TimeOut }},
 		{"LEFT", func(w waveRow) any { return w.last.Counts.Left }},
 		{"NEVER HAD IT", func(w waveRow) any { return w.last.Counts.Skip }},
-		{"WHY THE REST WAITS", func(w waveRow) any { return r.why(w.last.Waiting) }},
+		{reasons, func(w waveRow) any { return r.why(w.last.Waiting) }},
 	}
 }

@@ -24,6 +24,8 @@ type Explained struct {
 	Group *grouping.Key `json:"group,omitempty"`
 	// Why says why it is in its group, or why it is not selected.
 	Why []string `json:"why"`
+	// Notes say what is not as the files have it, and what was learned from them.
+	Notes []string `json:"notes,omitempty"`
 	// Start is the time from which the times below count, which are negative before it.
 	Start time.Time `json:"start"`
 	// Started and Ended are the times of its start and of the last event after that; empty where there is none.
@@ -120,6 +122,9 @@ func (e Explained) Text(w io.Writer) error {
 		fmt.Fprintf(&b, "  %s\n", why)
 	}
 	b.WriteString(e.Clock.Head())
+	for _, note := range e.Notes {
+		fmt.Fprintf(&b, "note: %s\n", note)
+	}
 	if len(e.Events) > 0 {
 		fmt.Fprintln(&b)
 	}

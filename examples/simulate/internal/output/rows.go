@@ -25,7 +25,6 @@ func (r Report) rows(usual int) int {
 
 // Widths of what is not cut off. JSON has all of it.
 const (
-	mostReasonWidth   = 110
 	mostScheduleWidth = 300
 	mostDecisionNames = 4
 )

@@ -103,12 +103,12 @@ func TestReasonsFitTheTerminal(t *testing.T) {
 	one := clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.Progressive, Progressive: &clusterv1alpha1.RolloutProgressive{MaxConcurrency: intstr.FromInt32(1),
 		RolloutConfig: clusterv1alpha1.RolloutConfig{ProgressDeadline: "1h"}}}
 	life := simulation.Life{{After: 10 * time.Minute, Status: status.Failed}}
-	pipe, terminal := textOf(t, one, 3, life, 0), textOf(t, one, 3, life, 60)
+	pipe, terminal := textOf(t, one, 3, life, 0), textOf(t, one, 3, life, 90)
 	whole := "0s     1        1          0     0       0          2 held: 1 of 1 slot taken: c00 progressing, times out at "
 	if !strings.Contains(pipe, "\n"+whole) || !strings.Contains(pipe, " 2 held: stopped: c00 failed, maxFailures 0; goes on when none is failed\n1h10m  0        0          0     0       1          as above\n") {
 		t.Errorf("no whole reasons in\n%s", pipe)
 	}
-	if want := "\n" + whole[:59] + "…\n"; !strings.Contains(terminal, want) {
+	if want := "\n" + whole[:89] + "…\n"; !strings.Contains(terminal, want) {
 		t.Errorf("no %q in\n%s", want, terminal)
 	}
 }

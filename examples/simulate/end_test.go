@@ -24,7 +24,7 @@ func TestEachOutcomeHasItsExitStatusAndItsSentence(t *testing.T) {
 		{"some failed, as many as may", tolerant, []string{"-fail", "a"}, 3,
 			"after 1h30m: CompleteWithFailures: 2 of 3 clusters done, 1 failed\n  a in group 0: TimeOut\n"},
 		{"more failed than may, with others in flight", strings.Replace(abc, "maxConcurrency: 1", "maxConcurrency: 2", 1), []string{"-fail", "a=1m"}, 6,
-			"after 1m: Breached: stopped: a failed, maxFailures 0; goes on when none is failed; to do: mend a, or try what failed again (attempt 1), or raise maxFailures to 1, or go back to the version before\n  the last change after that: 10m\n  a in group 0: Failed\n  2 of 3 clusters have the version then\n"},
+			"after 1m: Breached: stopped: a failed, maxFailures 0; goes on when none is failed; to do: mend a, or try again what failed (set the attempt to 1), or raise maxFailures to 1, or go back to the version before\n  the last change after that: 10m\n  a in group 0: Failed\n  2 of 3 clusters have the version then\n"},
 		{"more failed than may, and nobody is left to start", abc, []string{"-fail", "c=1m"}, 6,
 			"after 21m: Breached: stopped: c failed, maxFailures 0; goes on when none is failed\n"},
 		{"nobody answers", abc, []string{"-never", "a"}, 5,

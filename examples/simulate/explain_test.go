@@ -209,7 +209,7 @@ func TestExplainSaysWhyAClusterIsInItsGroup(t *testing.T) {
 func TestExplainTellsOfASecondWait(t *testing.T) {
 	in := strings.Replace(fleet(), "maxConcurrency: 2, maxFailures: 2", "maxConcurrency: 1, maxFailures: 2, progressDeadline: 30m", 1)
 	got := simulateText(t, in, "-f", "-", "-fail", "[abc]=5m", "-retry", "1/1h", "-fail-attempts", "1", "explain", "c")
-	want := "1h10m   starts: b times out\n1h15m   fails; to do: mend c, or try what failed again (attempt 1), or raise maxFailures to 3, or go back to the version before\n1h45m   times out\n2h15m   waits until 2h25m\n"
+	want := "1h10m   starts: b times out\n1h15m   fails; to do: mend c, or try again what failed (set the attempt to 1), or raise maxFailures to 3, or go back to the version before\n1h45m   times out\n2h15m   waits until 2h25m\n"
 	if !strings.Contains(got, want) || strings.Count(got, " starts: ") != 2 {
 		t.Errorf("no\n%s\nand a second start in\n%s", want, got)
 	}

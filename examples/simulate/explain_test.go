@@ -157,6 +157,17 @@ func TestExplainSaysHowAWaitChanges(t *testing.T) {
 	}
 }
 
+// A wait that time does not end may be ended by a person, and sometimes by nobody.
+func TestExplainSaysWhoEndsAWait(t *testing.T) {
+	late := strings.Replace(fleet(), "maxConcurrency: 2, maxFailures: 2", "maxConcurrency: 1, progressDeadline: 1000000h", 1)
+	never := strings.Replace(late, ", progressDeadline: 1000000h", "", 1)
+	for in, want := range map[string]string{never: "\n0s      waits until somebody acts\n", late: "\n0s      waits, and nothing ends that\n"} {
+		if got := simulateText(t, in, "-f", "-", "-never", "a", "explain", "c"); !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+}
+
 func TestExplainNeedsAClusterOfTheFiles(t *testing.T) {
 	file := []string{"-f", "testdata/recovers/telco.yaml"}
 	for _, test := range []struct {

@@ -42,6 +42,14 @@ var swaps = map[string]swap{
 		replacements: map[string]string{"placement.go.txt": "pkg/placement/controllers/scheduling"},
 		tests:        []string{"pkg/placement/controllers/scheduling"},
 	},
+	"propagator": {
+		replacements: map[string]string{"propagator.go.txt": "controllers/propagator", "propagator_common.go.txt": "controllers/common"},
+		tests:        []string{"controllers/propagator", "controllers/common"},
+	},
+	"template-sync": {
+		replacements: map[string]string{"templatesync.go.txt": "controllers/templatesync"},
+		tests:        []string{"controllers/templatesync"},
+	},
 }
 
 //go:embed replacements

@@ -8,6 +8,7 @@ require (
 	github.com/guptarohit/asciigraph v0.10.0
 	go.yaml.in/yaml/v2 v2.4.3
 	golang.org/x/image v0.30.0
+	golang.org/x/term v0.37.0
 	golang.org/x/text v0.31.0
 	gonum.org/v1/plot v0.17.0
 	k8s.io/apimachinery v0.35.2
@@ -30,6 +31,7 @@ require (
 	github.com/modern-go/reflect2 v1.0.3-0.20250322232337-35a7c28c31ee // indirect
 	github.com/x448/float16 v0.8.4 // indirect
 	golang.org/x/net v0.47.0 // indirect
+	golang.org/x/sys v0.38.0 // indirect
 	gopkg.in/inf.v0 v0.9.1 // indirect
 	k8s.io/api v0.35.2 // indirect
 	k8s.io/klog/v2 v2.130.1 // indirect

@@ -220,7 +220,7 @@ func (c *comparison) compare(s *scenario.Scenario, others []scenario.NamedStrate
 // withoutPart says what of the files has no part in a comparison.
 func (c *comparison) withoutPart(s *scenario.Scenario) (notes []string) {
 	if s.Live {
-		notes = append(notes, "compare: begins anew, whatever the files say of where the rollout stands")
+		notes = append(notes, "compare: begins anew, though "+s.Stands)
 	}
 	if len(s.Behavior.Clusters) > 0 {
 		notes = append(notes, "compare: the Behavior has no part in it, the chances are those of the flags")
@@ -238,8 +238,8 @@ func (c *comparison) read(stdin io.Reader) ([]*scenario.Scenario, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(all) > 1 && (c.pictures.svg != "" || c.pictures.png != "") {
-		return nil, fmt.Errorf("-svg and -png: a picture has one of the %d rollouts: must be given with -rollout", len(all))
+	if err := c.pictures.of(len(all)); err != nil {
+		return nil, err
 	}
 	if err := c.check(all); err != nil {
 		return nil, err

@@ -55,6 +55,7 @@ type flags struct {
 
 	pictures pictures
 	rows     rows
+	width    int // of the terminal; 0 if there is none
 	progress progress
 }
 
@@ -174,6 +175,9 @@ func parse(args []string) (*flags, error) {
 	if err := f.pictures.check(f.explain != "", f.format); err != nil {
 		return nil, err
 	}
+	if err := f.contradiction(); err != nil {
+		return nil, err
+	}
 	rules := f.rules()
 	mend := slices.ContainsFunc(rules, func(r flagRule) bool { return r.Outcome != behavior.CutOff })
 	if f.recovers.Most != 0 && !mend {
@@ -207,6 +211,29 @@ func parse(args []string) (*flags, error) {
 		fault(rule.flag, rule.Validate(nil))
 	}
 	return f, errors.Join(errs...)
+}
+
+// contradiction finds a cluster, or a pattern, of which two flags say different things.
+func (f *flags) contradiction() error {
+	said := make(map[string]string)
+	say := func(flag, name string) error {
+		if other, found := said[name]; found && other != flag {
+			return fmt.Errorf("%s %s: must not be given beside %s %s, which says something else of the same clusters", flag, name, other, name)
+		}
+		said[name] = flag
+		return nil
+	}
+	var errs []error
+	for _, fails := range f.fails {
+		errs = append(errs, say("-fail", fails.name))
+	}
+	for _, name := range f.never {
+		errs = append(errs, say("-never", name))
+	}
+	for _, name := range f.cutOff {
+		errs = append(errs, say("-cut-off", name))
+	}
+	return errors.Join(errs...)
 }
 
 // unexpected refuses a word that is no flag.

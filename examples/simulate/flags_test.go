@@ -191,3 +191,27 @@ func TestTheWayBackHasTheClustersThatDoNotCount(t *testing.T) {
 		t.Errorf("no %s in\n%s", want, got)
 	}
 }
+
+// Of one cluster two flags cannot say different things.
+func TestFlagsDoNotContradictEachOther(t *testing.T) {
+	for _, test := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"-fail", "a", "-never", "a"}, "-never a: must not be given beside -fail a, which says something else of the same clusters"},
+		{[]string{"-never", "b*", "-cut-off", "b*"}, "-cut-off b*: must not be given beside -never b*, which says something else of the same clusters"},
+	} {
+		if got := refused(t, fleet(), append(test.args, "-f", "-")...); got != test.want {
+			t.Errorf("got %s, want %s", got, test.want)
+		}
+	}
+	simulateText(t, fleet(), "-f", "-", "-fail", "a", "-fail", "a", "-never", "b")
+}
+
+// The name of a strategy by itself is that of no object: it may be like the names that compare takes.
+func TestAStrategyHasAnyName(t *testing.T) {
+	in := strings.Replace(fleet(), "kind: RolloutStrategy\n", "kind: RolloutStrategy\nmetadata: {name: A-fast one}\n", 1)
+	if got := simulateText(t, in, "-f", "-"); !strings.Contains(got, "\nRolloutStrategy A-fast one: Progressive") {
+		t.Error(got)
+	}
+}

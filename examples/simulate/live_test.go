@@ -68,10 +68,10 @@ func TestARolloutUnderWayGoesOnFromThere(t *testing.T) {
 			"\n01:01     1        1          2     0       1 held: 1 of 1 slot taken: c progressing", "\nat 01:09:30, after 9m30s: Complete: 4 of 4 clusters done"}},
 		{"why nothing moves", []string{"-never", "b"}, []string{
 			"\nnow    0        1          1     0       0          2 held: 1 of 1 slot taken: b progressing, times out at 01:21\n",
-			"at 01:21, after 21m: Breached: stopped: b failed, maxFailures 0; goes on when none is failed; to do: mend b, or try what failed again (attempt 1), or raise maxFailures to 1, or go back to the version before\n"}},
+			"at 01:21, after 21m: Breached: stopped: b failed, maxFailures 0; goes on when none is failed; to do: mend b, or try again what failed (set the attempt to 1), or raise maxFailures to 1, or go back to the version before\n"}},
 		{"a cluster that has it", []string{"explain", "b"}, []string{
-			"\nnow: 2025-01-01 01:00:00, all times are in UTC\n\n00:50   starts\nnow     is progressing, times out at 01:21\n01:01   succeeds and is done\n"}},
-		{"a cluster that is done", []string{"explain", "a"}, []string{"UTC\n\n00:10   starts\n00:15   succeeds and is done\n"}},
+			"\nnow: 2025-01-01 01:00:00, all times are in UTC\n", "took\n\n00:50   starts\nnow     is progressing, times out at 01:21\n01:01   succeeds and is done\n"}},
+		{"a cluster that is done", []string{"explain", "a"}, []string{"\n\n00:10   starts\n00:15   succeeds and is done\n"}},
 		{"a cluster that waits", []string{"explain", "d"}, []string{"\nnow      waits until 01:05:29\n", "\n01:01      1 of 1 slot taken: c", "\n01:05:29 starts: c is done\n"}},
 	} {
 		t.Run(test.why, func(t *testing.T) {
@@ -116,13 +116,13 @@ func TestExplainTellsThePastAsItWas(t *testing.T) {
 	for _, test := range []struct {
 		why, in, at, cluster, want string
 	}{
-		{"it soaks until 00:25", in, "01:00", "a", "UTC\n\n00:10   starts\n00:15   succeeds\n00:25   is done\n"},
+		{"it soaks until 00:25", in, "01:00", "a", "\n\n00:10   starts\n00:15   succeeds\n00:25   is done\n"},
 		{"it still soaks", in, "00:20", "a", "00:10   starts\n00:15   succeeds\nnow     soaks until 00:25\n00:25   is done\n"},
-		{"its deadline has passed", in, "02:00", "b", "00:50   starts\n01:21   times out; to do: mend b, or try what failed again (attempt 1)\n"},
+		{"its deadline has passed", in, "02:00", "b", "00:50   starts\n01:21   times out; to do: mend b, or try again what failed (set the attempt to 1)\n"},
 		{"it failed, which is tolerated", failed, "01:00", "b",
-			"00:50   starts\n00:55   fails; to do: mend b, or try what failed again (attempt 1)\nnow     has failed, times out at 01:25\n01:25   times out\n"},
+			"00:50   starts\n00:55   fails; to do: mend b, or try again what failed (set the attempt to 1)\nnow     has failed, times out at 01:25\n01:25   times out\n"},
 		{"it failed, and that stops the rollout", many, "01:00", "b",
-			"00:55   fails; to do: mend b, or try what failed again (attempt 1), or raise maxFailures to 1, or go back to the version before\n"},
+			"00:55   fails; to do: mend b, or try again what failed (set the attempt to 1), or raise maxFailures to 1, or go back to the version before\n"},
 		{"on another day", in, "02T01:00", "a", "2025-01-01 00:10 starts\n"},
 	} {
 		at := "2025-01-01T" + test.at
@@ -220,6 +220,39 @@ func TestAReplicaHasTheVersionOfItsTemplates(t *testing.T) {
 		if !strings.Contains(got, test.want) {
 			t.Errorf("%s: no %q in\n%s", test.why, test.want, got)
 		}
+	}
+}
+
+// Neither exposure nor compare says that it goes on from where the rollout stands where it does not.
+func TestWhatBeginsAnewSaysSo(t *testing.T) {
+	for _, test := range []struct {
+		why  string
+		args []string
+		want string
+	}{
+		{"a is done, b may fail, and one more at a time", []string{"exposure"}, "\n\nNow: 1 of 4 clusters done, 1 with the version and not done, 2 waiting.\n" +
+			"From here on, clusters with a version that does not work on them: at most 1.\n\nA rollout that begins anew:\nAt most 1 of 4 clusters get"},
+		{"all but a may get it at once", []string{"exposure", "-o", "json"}, `"now": {
+    "clusters": 4,
+    "done": 1,
+    "exposed": 1,
+    "waiting": 2,
+    "atMost": 1
+  }`},
+		{"a comparison", []string{"compare"}, "\nnote: compare: begins anew, though 4 objects in the files say where the rollout stands\n"},
+	} {
+		args := append(test.args, "-f", "-")
+		if test.args[0] == "exposure" {
+			args = append(args, "-start", "2025-01-01T01:00:00Z")
+		}
+		got := simulateText(t, liveSet(), args...)
+		if !strings.Contains(got, test.want) || strings.Contains(got, "note: from here on") {
+			t.Errorf("%s: no %q in\n%s", test.why, test.want, got)
+		}
+	}
+	all := strings.Replace(liveSet(), "type: Progressive", "type: All", 1)
+	if got, want := simulateText(t, all, "exposure", "-f", "-", "-start", "2025-01-01T01:00:00Z"), "does not work on them: at most 3.\n"; !strings.Contains(got, want) {
+		t.Errorf("all but a may get it at once, yet no %q in\n%s", want, got)
 	}
 }
 

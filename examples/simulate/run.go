@@ -23,6 +23,7 @@ import (
 const (
 	exitOutput = 1 // the report could not be written
 	exitInput  = 2 // flags or files are wrong
+	exitBounds = 3 // of exposure: no limits hold
 )
 
 // exitCode is the exit status of an outcome under -exit-code. The greatest of several rollouts counts.
@@ -53,7 +54,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	}
 	var r played
 	if err == nil {
-		f.progress = progressOn(stderr)
+		f.progress, f.width = progressOn(stderr), widthOf(stdout)
 		r, err = simulate(f, stdin)
 	}
 	if err != nil {
@@ -100,6 +101,9 @@ func simulate(f *flags, stdin io.Reader) (all played, err error) {
 	if err != nil {
 		return all, err
 	}
+	if err := f.pictures.of(len(scenarios)); err != nil {
+		return all, err
+	}
 	f.from(scenarios)
 	if err := f.checkNames(scenarios); err != nil {
 		return all, err
@@ -121,8 +125,9 @@ func simulate(f *flags, stdin io.Reader) (all played, err error) {
 // play plays one rollout through.
 func (f *flags) play(s *scenario.Scenario) (listed, simulation.Outcome, error) {
 	options := f.options(s, f.start.Time)
-	if len(f.uncounted) > 0 {
-		s.Uncounted = f.uncounted.of(s)
+	if len(f.uncounted)+len(s.GivenUp) > 0 {
+		flagged := f.uncounted.of(s)
+		s.Uncounted = func(cluster string) bool { return flagged(cluster) || slices.Contains(s.GivenUp, cluster) }
 	}
 	check, _ := s.Planner(options)
 	first, err := check(nil, f.start.Time)
@@ -134,6 +139,9 @@ func (f *flags) play(s *scenario.Scenario) (listed, simulation.Outcome, error) {
 	}
 	takes, failRate := f.takes, f.failRate
 	defer func() { f.takes, f.failRate = takes, failRate }() // of the next rollout
+	if s.Live {
+		s.Notes = append(s.Notes, "from here on: "+s.Stands)
+	}
 	learnTakes(s, &f.takes, f.takesGiven)
 	learnFailRate(s, &f.failRate, f.failsGiven)
 	var rules []behavior.Rule
@@ -164,7 +172,7 @@ func (f *flags) play(s *scenario.Scenario) (listed, simulation.Outcome, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	report.Rows, report.Clock = int(f.rows), f.clock(s)
+	report.Rows, report.Width, report.Clock = int(f.rows), f.width, f.clock(s)
 	back, err := f.back(s, trace)
 	if err != nil {
 		return nil, "", err
@@ -215,7 +223,7 @@ func (f *flags) explained(s *scenario.Scenario, how scenario.Play) (listed, simu
 		key = nil
 	}
 	explained := output.Explain(f.explain, s.Rollout, s.Policy != nil, key, why, teller.Events(), trace.Outcome)
-	explained.Start, explained.Clock = f.start.Time, f.clock(s)
+	explained.Start, explained.Clock, explained.Notes = f.start.Time, f.clock(s), s.Notes
 	return explained, trace.Outcome, nil
 }
 

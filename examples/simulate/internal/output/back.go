@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/cohort-ocm/cohort/examples/simulate/internal/short"
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/simulation"
 	"github.com/cohort-ocm/cohort/rollout"
 )
@@ -27,7 +28,7 @@ type WayBack struct {
 func (r *Report) Back(aborted *simulation.Aborted, trace *simulation.Trace, uncounted func(cluster string) bool) {
 	summary := trace.Final.Summary()
 	back := Report{
-		trace: trace, Rows: r.Rows, Clock: r.Clock, back: true,
+		trace: trace, Rows: r.Rows, Width: r.Width, Clock: r.Clock, back: true,
 		Rollout: Rollout{Object: r.Rollout.Object, Start: r.Rollout.Start, Schedule: trace.Final.Schedule},
 		Summary: Summary{summary.Aggregate(), summary.Percent(), summary},
 		Waves:   waves(trace, aborted.After),
@@ -74,7 +75,7 @@ func (w *WayBack) how() string {
 	if w.Schedule.Type == "All" {
 		return "all go back at once"
 	}
-	return fmt.Sprintf("they go back within the limits of the strategy: %s", fit(w.Schedule.String(), mostScheduleWidth))
+	return fmt.Sprintf("they go back within the limits of the strategy: %s", short.Text(w.Schedule.String(), mostScheduleWidth))
 }
 
 // backColumns are the columns for the waves of a way back.
@@ -89,6 +90,6 @@ func (r Report) backColumns() []column {
 		{"TIMED OUT", func(w waveRow) any { return w.last.Counts.TimeOut }},
 		{"LEFT", func(w waveRow) any { return w.last.Counts.Left }},
 		{"NEVER HAD IT", func(w waveRow) any { return w.last.Counts.Skip }},
-		{"WHY THE REST WAITS", func(w waveRow) any { return r.why(w.last.Waiting) }},
+		{reasons, func(w waveRow) any { return r.why(w.last.Waiting) }},
 	}
 }

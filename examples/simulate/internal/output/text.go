@@ -57,9 +57,15 @@ func (r Report) head(b *bytes.Buffer) {
 	if r.Policy != nil {
 		how = append([]string{"remediationAction " + cmp.Or(r.Policy.Action, unset)}, how...)
 	}
-	fmt.Fprintf(b, "\n%s: %s\n", r.Rollout.Object, strings.Join(how, ", "))
+	fmt.Fprintln(b)
+	for _, drop := range r.Placement.Dropped {
+		if drop.Clusters > 0 && r.End.Outcome != simulation.NothingSelected {
+			fmt.Fprintf(b, "  not selected: %v\n", drop)
+		}
+	}
+	fmt.Fprintf(b, "%s: %s\n", r.Rollout.Object, strings.Join(how, ", "))
 	if len(r.Rollout.Schedule.Stages) > 0 {
-		fmt.Fprintf(b, "  %s\n", fit(r.Rollout.Schedule.String(), mostScheduleWidth))
+		fmt.Fprintf(b, "  %s\n", short.Text(r.Rollout.Schedule.String(), mostScheduleWidth))
 	}
 	b.WriteString(r.Clock.Head())
 	for _, note := range r.Notes {
@@ -70,11 +76,8 @@ func (r Report) head(b *bytes.Buffer) {
 	}
 }
 
-// Strategy is a schedule in a line, cut off where it gets long.
-func Strategy(s rollout.Schedule) string {
-	const most = 160
-	return fit(strings.Join(rules(s), ", ")+": "+s.String(), most)
-}
+// Strategy is a schedule in a line.
+func Strategy(s rollout.Schedule) string { return strings.Join(rules(s), ", ") + ": " + s.String() }
 
 // rules are the rules of the strategy that the stages don't show, in the words of the API.
 func rules(s rollout.Schedule) []string {
@@ -148,15 +151,22 @@ func (r Report) waveTable(b *bytes.Buffer) error {
 		return err
 	}
 	columns := r.columns()
-	var titles []any
-	for _, c := range columns {
-		titles = append(titles, c.title)
+	why, titles, last := -1, []any(nil), ""
+	for i, c := range columns {
+		if titles = append(titles, c.title); c.title == reasons {
+			why = i
+		}
 	}
 	t := table(&text, titles...)
 	for _, w := range all {
 		var cells []any
 		for _, c := range columns {
 			cells = append(cells, c.cell(w))
+		}
+		if text := fmt.Sprint(cells[why]); text == last && text != "-" {
+			cells[why] = "as above"
+		} else {
+			last = text
 		}
 		row(t, cells...)
 	}
@@ -166,7 +176,10 @@ func (r Report) waveTable(b *bytes.Buffer) error {
 	}
 	const head = 2 // an empty line and the columns
 	for i, line := range slices.Collect(strings.Lines(text.String())) {
-		b.WriteString(line)
+		if line = strings.TrimSuffix(line, "\n"); r.Width > 0 {
+			line = short.Text(line, r.Width)
+		}
+		fmt.Fprintln(b, line)
 		if i < head {
 			continue
 		}
@@ -239,6 +252,9 @@ type column struct {
 	cell  func(waveRow) any
 }
 
+// reasons is the title of the column that says why clusters wait.
+const reasons = "WHY THE REST WAITS"
+
 // columns are those in which there is something.
 func (r Report) columns() []column {
 	all := []column{
@@ -253,7 +269,7 @@ func (r Report) columns() []column {
 		{"NOT COUNTED", func(w waveRow) any {
 			return fmt.Sprintf("%d of %d have it", w.last.Counts.Uncounted-w.last.Counts.UncountedToApply, w.last.Counts.Uncounted)
 		}},
-		{"WHY THE REST WAITS", func(w waveRow) any { return r.why(w.last.Waiting) }},
+		{reasons, func(w waveRow) any { return r.why(w.last.Waiting) }},
 	}
 	if r.back {
 		all = r.backColumns()
@@ -285,7 +301,7 @@ func (r Report) why(waiting []Waiting) string {
 	default:
 		others = fmt.Sprintf(" (and %d behind them)", rest)
 	}
-	return fit(r.Clock.Read(waiting[0].Message), mostReasonWidth-len(others)) + others
+	return fmt.Sprintf("%d held%s: %s", waiting[0].Clusters, others, r.Clock.Read(waiting[0].Hold.String()))
 }
 
 // mostNamed is how many clusters the text names; JSON has all.
@@ -310,7 +326,7 @@ func (r Report) end(b *bytes.Buffer) {
 	case simulation.Breached, simulation.Stuck, simulation.AtGate:
 		fmt.Fprintf(b, "  %d of %d clusters have the version then\n", r.End.Have, r.Placement.Clusters)
 	}
-	fmt.Fprintf(b, "%s: %v (%d%%)\n", r.Summary.Aggregate, r.Summary.Counts, r.Summary.Percent)
+	fmt.Fprintf(b, "%v (%d%%), aggregate status %s\n", r.Summary.Counts, r.Summary.Percent, r.Summary.Aggregate)
 	var groups []string
 	for _, g := range r.Summary.Groups {
 		groups = append(groups, fmt.Sprintf("%v: %v", g.Group, g.Counts))

@@ -175,9 +175,9 @@ func ExamplePlan_mandatoryGroupFails() {
 	fmt.Println("breach:", result.Breach)
 	fmt.Println("warning:", result.Warnings[0])
 	// Output:
-	// in flight oslo; 4 held: stopped: oslo failed in group 0 "canary", a mandatory group; goes on when none is failed
-	// breach: stopped: oslo failed in group 0 "canary", a mandatory group; goes on when none is failed
-	// warning: mandatory decision group "pilot" is skipped: there is no such group, only "canary", 1
+	// in flight oslo; 4 held: stopped: oslo failed in group 0 "canary", a mandatory group, where maxFailures does not count; goes on when none is failed
+	// breach: stopped: oslo failed in group 0 "canary", a mandatory group, where maxFailures does not count; goes on when none is failed
+	// warning: mandatory decision group "pilot" is skipped: there is no such group; the groups are "canary", 1
 }
 
 // A controller comes back when the first soak or deadline ends, and then something changes.

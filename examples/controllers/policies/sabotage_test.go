@@ -13,7 +13,7 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/tools/cache"
 
-	proof "github.com/cohort-ocm/cohort/internal/apiserver/hub"
+	proof "github.com/cohort-ocm/cohort/examples/trial"
 )
 
 // outsideDuties are those that can be tampered with from outside: the controller itself has no switches.

@@ -279,8 +279,8 @@ func vendor(checkout, library string) error {
 	packages = slices.Compact(packages)
 	list := "# " + module + " v0.0.0\n## explicit; go 1.25.0\n"
 	for _, p := range packages {
-		if slices.Contains([]string{"internal/apiserver", "internal/compare"}, p) {
-			continue // modules of their own
+		if p == "internal/compare" {
+			continue // a module of its own
 		}
 		files, err := sources(filepath.Join(library, p))
 		if err != nil {

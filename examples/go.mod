@@ -6,7 +6,10 @@ require (
 	github.com/cohort-ocm/cohort v0.0.0-00010101000000-000000000000
 	github.com/google/go-cmp v0.7.0
 	github.com/guptarohit/asciigraph v0.10.0
+	go.yaml.in/yaml/v2 v2.4.3
 	golang.org/x/image v0.30.0
+	golang.org/x/term v0.37.0
+	golang.org/x/text v0.31.0
 	gonum.org/v1/plot v0.17.0
 	k8s.io/apimachinery v0.35.2
 	open-cluster-management.io/api v1.3.0
@@ -27,9 +30,8 @@ require (
 	github.com/modern-go/concurrent v0.0.0-20180306012644-bacd9c7ef1dd // indirect
 	github.com/modern-go/reflect2 v1.0.3-0.20250322232337-35a7c28c31ee // indirect
 	github.com/x448/float16 v0.8.4 // indirect
-	go.yaml.in/yaml/v2 v2.4.3 // indirect
 	golang.org/x/net v0.47.0 // indirect
-	golang.org/x/text v0.31.0 // indirect
+	golang.org/x/sys v0.38.0 // indirect
 	gopkg.in/inf.v0 v0.9.1 // indirect
 	k8s.io/api v0.35.2 // indirect
 	k8s.io/klog/v2 v2.130.1 // indirect

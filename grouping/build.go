@@ -43,9 +43,15 @@ func build(sources []source) *Groups {
 		positions[place] = int32(position) + 1
 	}
 
-	g := newGroups(permute(names, places))
+	groups := 0
 	for i := range sources {
-		if last := len(g.keys) - 1; last < 0 || g.keys[last] != sources[i].key {
+		if begins(sources, i) {
+			groups++
+		}
+	}
+	g := newGroups(permute(names, places), groups)
+	for i := range sources {
+		if begins(sources, i) {
 			g.addGroup(sources[i].key)
 		}
 		for j := range sources[i].decisions {
@@ -62,6 +68,9 @@ func build(sources []source) *Groups {
 	}
 	return g
 }
+
+// begins says whether the i-th source is the first of its group.
+func begins(sources []source, i int) bool { return i == 0 || sources[i].key != sources[i-1].key }
 
 // namesOf lists the clusters of all decisions.
 func namesOf(sources []source) []string {

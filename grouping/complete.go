@@ -222,18 +222,24 @@ func (f *findings) compareSizes(groups []clusterv1beta1.DecisionGroupStatus, sou
 	if len(groups) == 0 {
 		return
 	}
-	sizes := make(map[Key]int, len(groups))
-	for i := range sources {
-		sizes[sources[i].key] += sources[i].size()
-	}
 	for i := range groups {
 		key, want := statusKey(&groups[i]), int(groups[i].ClustersCount)
-		if got := sizes[key]; got < want {
+		if got := sizeOf(sources, key); got < want {
 			f.add("%v has %d of %d clusters", key, got, want)
 		} else if got > want {
 			f.add("%v has %d clusters, not %d", key, got, want)
 		}
 	}
+}
+
+// sizeOf counts the clusters of a group in all its sources, which are sorted by group.
+func sizeOf(sources []source, key Key) int {
+	size := 0
+	first, _ := slices.BinarySearchFunc(sources, key, func(s source, key Key) int { return s.key.Compare(key) })
+	for i := first; i < len(sources) && sources[i].key == key; i++ {
+		size += sources[i].size()
+	}
+	return size
 }
 
 // repetitions looks for clusters that stand in two places.

@@ -73,7 +73,7 @@ func Divide(placement *clusterv1beta1.Placement, clusters []*clusterv1.ManagedCl
 		return nil, fielderrs.Join(errs)
 	}
 
-	g := newGroups(names)
+	g := newGroups(names, 8)
 	g.completeness, g.size = complete, division.clustersPerGroup
 	partOf := make([]int32, len(places))
 	for position, place := range places {

@@ -34,11 +34,12 @@ type Groups struct {
 	completeness
 }
 
-// newGroups makes an empty Groups for the clusters with these sorted names, which it keeps. addGroup, addMembers and
-// set fill it.
-func newGroups(names []string) *Groups {
+// newGroups makes an empty Groups with room for so many groups of the clusters with these sorted names, which it keeps.
+// addGroup, addMembers and set fill it.
+func newGroups(names []string, groups int) *Groups {
 	return &Groups{
-		starts:  make([]int32, 1, 8),
+		keys:    make([]Key, 0, groups),
+		starts:  make([]int32, 1, groups+1),
 		members: make([]int32, 0, len(names)),
 		names:   names,
 		groups:  make([]int32, len(names)),

@@ -18,7 +18,7 @@ func (g *Groups) Only(keep func(group Key, cluster string) bool) *Groups {
 		return g
 	}
 
-	r := newGroups(names)
+	r := newGroups(names, g.Len())
 	r.completeness, r.size = g.completeness, limit.Count(g.ClustersPerDecisionGroup())
 	for i := range g.Len() {
 		r.addGroup(g.keys[i])

@@ -88,7 +88,7 @@ func newSchedule(r rules, o options, groups *grouping.Groups, where *placed) *sc
 	s.except()
 	total := s.numCounted()
 	s.Schedule = Schedule{Type: r.typ, MinSuccessTime: r.minSuccessTime, ProgressDeadline: r.deadline, MaxFailures: total}
-	s.warnings = slices.Clone(r.warnings)
+	s.warnings = slices.Clip(r.warnings)
 	concurrency := s.concurrency()
 
 	// The groups in the order in which they are rolled out; stages take theirs from it.
@@ -115,7 +115,11 @@ func newSchedule(r rules, o options, groups *grouping.Groups, where *placed) *sc
 		mandatory, others = nil, s.turnRound(mandatory, others)
 		g = g.turnRound()
 	}
-	s.Stages = make([]Stage, 0, len(mandatory)+len(others))
+	stages := len(mandatory) + 1
+	if r.typ == clusterv1alpha1.ProgressivePerGroup {
+		stages = len(mandatory) + len(others)
+	}
+	s.Stages = make([]Stage, 0, stages)
 	for i := range mandatory {
 		addStage(mandatory[i:i+1], Stage{Mandatory: true})
 	}

@@ -4,7 +4,7 @@ go 1.25.0
 
 require (
 	github.com/cohort-ocm/cohort v0.0.0
-	github.com/cohort-ocm/cohort/internal/apiserver v0.0.0-00010101000000-000000000000
+	github.com/cohort-ocm/cohort/examples/trial v0.0.0-00010101000000-000000000000
 	github.com/go-logr/logr v1.4.3
 	github.com/prometheus/client_golang v1.23.2
 	gopkg.in/evanphx/json-patch.v4 v4.13.0
@@ -127,5 +127,5 @@ require (
 
 replace (
 	github.com/cohort-ocm/cohort => ../..
-	github.com/cohort-ocm/cohort/internal/apiserver => ../../internal/apiserver
+	github.com/cohort-ocm/cohort/examples/trial => ../trial
 )

@@ -25,8 +25,8 @@ import (
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	"sigs.k8s.io/yaml"
 
+	"github.com/cohort-ocm/cohort/examples/trial/apiserver"
 	"github.com/cohort-ocm/cohort/grouping"
-	"github.com/cohort-ocm/cohort/internal/apiserver"
 	"github.com/cohort-ocm/cohort/status"
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )

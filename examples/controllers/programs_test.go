@@ -11,7 +11,7 @@ import (
 // built is where the programs are, once they are.
 var built string
 
-// programs builds the API server, the controllers and the mirror once, and says where.
+// programs builds the API server, the controllers, the mirror and simulate once, and says where.
 var programs = sync.OnceValues(func() (string, error) {
 	dir, err := os.MkdirTemp("", "controllers")
 	if err != nil {
@@ -23,12 +23,15 @@ var programs = sync.OnceValues(func() (string, error) {
 		os.Stderr.Write(out)
 		return dir, err
 	}
-	mirror := exec.Command("go", "build", "-o", dir+"/", "./mirror")
-	mirror.Dir = "../inventory" // a module of its own
-	if out, err = mirror.CombinedOutput(); err != nil {
-		os.Stderr.Write(out)
+	for _, other := range []struct{ module, program string }{{"../inventory", "./mirror"}, {"..", "./simulate"}} {
+		build := exec.Command("go", "build", "-o", dir+"/", other.program)
+		build.Dir = other.module
+		if out, err = build.CombinedOutput(); err != nil {
+			os.Stderr.Write(out)
+			return dir, err
+		}
 	}
-	return dir, err
+	return dir, nil
 })
 
 func TestMain(m *testing.M) {

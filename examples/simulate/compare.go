@@ -35,6 +35,7 @@ type comparison struct {
 	seed              uint64
 	pictures          pictures
 	extras
+	takesGiven, failsGiven bool
 }
 
 const compareUsage = `simulate compare plays several strategies over one fleet, with chances, and with the same luck for each.
@@ -84,6 +85,10 @@ func parseComparison(args []string) (*comparison, error) {
 	if err := commandline.Parse(set, args); err != nil {
 		return nil, err
 	}
+	set.Visit(func(given *flag.Flag) {
+		c.takesGiven = c.takesGiven || given.Name == "takes"
+		c.failsGiven = c.failsGiven || given.Name == "fail-rate" || given.Name == "never-rate"
+	})
 	switch {
 	case set.NArg() > 0:
 		return nil, fmt.Errorf("unexpected argument %q: files must be given as -f FILE or -strategy FILE", set.Arg(0))
@@ -172,10 +177,13 @@ func (c *comparison) compare(s *scenario.Scenario, others []scenario.NamedStrate
 	if _, object, found := strings.Cut(name, " "); found {
 		name = object // without its kind, which takes the place of a table
 	}
+	takes, fails := c.takes, c.fails
+	learnTakes(s, &takes, c.takesGiven)
+	learnFailRate(s, &fails, c.failsGiven)
 	q := compare.Question{
 		Groups: s.Groups,
-		Good:   compare.Chances{Takes: c.takes.Range, Fails: c.fails.Rate, Never: c.never.Rate},
-		Bad:    compare.Chances{Takes: c.takes.Range, Fails: c.bad.Rate, Never: c.never.Rate},
+		Good:   compare.Chances{Takes: takes.Range, Fails: fails.Rate, Never: c.never.Rate},
+		Bad:    compare.Chances{Takes: takes.Range, Fails: c.bad.Rate, Never: c.never.Rate},
 		Runs:   c.runs, Seed: c.seed, Unreached: s.Unreached,
 		Retries: c.retry.n, RetryAfter: c.retry.per,
 	}
@@ -212,7 +220,7 @@ func (c *comparison) compare(s *scenario.Scenario, others []scenario.NamedStrate
 // withoutPart says what of the files has no part in a comparison.
 func (c *comparison) withoutPart(s *scenario.Scenario) (notes []string) {
 	if s.Live {
-		notes = append(notes, "compare: begins anew, whatever the files say of where the rollout stands")
+		notes = append(notes, "compare: begins anew, though "+s.Stands)
 	}
 	if len(s.Behavior.Clusters) > 0 {
 		notes = append(notes, "compare: the Behavior has no part in it, the chances are those of the flags")
@@ -230,8 +238,8 @@ func (c *comparison) read(stdin io.Reader) ([]*scenario.Scenario, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(all) > 1 && (c.pictures.svg != "" || c.pictures.png != "") {
-		return nil, fmt.Errorf("-svg and -png: a picture has one of the %d rollouts: must be given with -rollout", len(all))
+	if err := c.pictures.of(len(all)); err != nil {
+		return nil, err
 	}
 	if err := c.check(all); err != nil {
 		return nil, err

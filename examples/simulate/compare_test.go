@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -17,6 +18,24 @@ func TestCompareIsThatInTestdata(t *testing.T) {
 	golden(t, filepath.Join("testdata", "output", "compare.json"), simulateText(t, "", append(compareDesign[:len(compareDesign):len(compareDesign)], "-o", "json")...))
 }
 
+// JSON has the whole strategy, where the text has its beginning.
+func TestCompareCutsNothingInJSON(t *testing.T) {
+	var placement strings.Builder
+	for i := range 12 {
+		fmt.Fprintf(&placement, "{groupName: a-group-with-quite-a-long-name-%02d, groupClusterSelector: {labelSelector: {matchLabels: {n: '%d'}}}}, ", i, i)
+	}
+	in := documents(aReplicaSet, strings.Replace(aPlacement, "spec: {}", "spec: {decisionStrategy: {groupStrategy: {decisionGroups: ["+placement.String()+"]}}}", 1))
+	for i := range 12 {
+		in = documents(in, strings.NewReplacer("name: a", fmt.Sprintf("name: a%d", i), "stage: canary", fmt.Sprintf("n: '%d'", i)).Replace(aCluster))
+	}
+	if got := simulateText(t, in, "compare", "-f", "-", "-o", "json"); !strings.Contains(got, "a-group-with-quite-a-long-name-11") || strings.Contains(got, "…") {
+		t.Errorf("the strategy is cut in\n%s", got)
+	}
+	if got := simulateText(t, in, "compare", "-f", "-"); !strings.Contains(got, "…\n") {
+		t.Errorf("the strategy is not cut in\n%s", got)
+	}
+}
+
 func TestCompareDrawsWhatItSays(t *testing.T) {
 	dir := t.TempDir()
 	svg, png := filepath.Join(dir, "a.svg"), filepath.Join(dir, "a.png")
@@ -25,7 +44,7 @@ func TestCompareDrawsWhatItSays(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{">careful<", ">per group<", ">at once<", ">320 of 320, not stopped<", ">a bad version reaches<"} {
+	for _, want := range []string{">careful<", ">per group<", ">at once<", ">320 of 320, at worst 320, not stopped<", ">a bad version reaches<"} {
 		if !bytes.Contains(text, []byte(want)) {
 			t.Errorf("no %s in the picture", want)
 		}
@@ -106,7 +125,7 @@ func TestCompareTakesPoliciesAndSeveralRollouts(t *testing.T) {
 
 func TestCompareSaysWhatHasNoPartInIt(t *testing.T) {
 	got := simulateText(t, documents(liveSet(), aBehavior), "compare", "-f", "-")
-	for _, want := range []string{"note: compare: begins anew, whatever the files say", "note: compare: the Behavior has no part in it"} {
+	for _, want := range []string{"note: compare: begins anew, though 4 objects in the files say", "note: compare: the Behavior has no part in it"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
 		}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 )
@@ -13,7 +14,16 @@ import (
 // event and wave are what explain and the report say in JSON.
 type event struct {
 	After, What, Until, Released string
-	Explanation                  []struct{ Hold struct{ Type string } }
+	Explanation                  []link
+	Changes                      []struct {
+		After       string
+		Explanation []link
+	}
+}
+
+type link struct {
+	Hold     struct{ Type string }
+	Blockers []struct{ Name string }
 }
 
 type wave struct {
@@ -83,6 +93,7 @@ func TestExplainAgreesWithTheReport(t *testing.T) {
 				if len(e.Explanation) == 0 {
 					t.Fatalf("it waits at %s, and nobody says why", e.After)
 				}
+				holders(t, e, report.Waves)
 				if last := i == len(explained.Events)-1; last != (e.Until == "") || !last && explained.Events[i+1].After != e.Until {
 					t.Fatalf("it waits at %s until %q: %v", e.After, e.Until, explained.Events)
 				}
@@ -99,6 +110,51 @@ func TestExplainAgreesWithTheReport(t *testing.T) {
 			t.Fatalf("%s: explain has %v, the report has %v", cluster, got, want)
 		}
 	})
+}
+
+// holders wants those whom a cluster waits for at a time to have the version by then.
+func holders(t *rapid.T, e event, waves []wave) {
+	check := func(at string, why []link) {
+		now, err := time.ParseDuration(at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var have []string
+		for _, w := range waves {
+			if after, err := time.ParseDuration(w.After); err == nil && after <= now {
+				have = append(have, w.Started...)
+			}
+		}
+		for _, l := range why {
+			for _, b := range l.Blockers {
+				if !slices.Contains(have, b.Name) {
+					t.Fatalf("the wait at %s is for %s, which has not started by then", at, b.Name)
+				}
+			}
+		}
+	}
+	check(e.After, e.Explanation)
+	for _, change := range e.Changes {
+		check(change.After, change.Explanation)
+	}
+}
+
+// Of many changes the first three and the last three are shown.
+func TestExplainSaysHowAWaitChanges(t *testing.T) {
+	in := []string{aPlacement, strings.Replace(aReplicaSet, "maxConcurrency: 1", "maxConcurrency: 2", 1)}
+	for i := range 20 {
+		in = append(in, strings.Replace(aCluster, "name: a", fmt.Sprintf("name: c%02d", i), 1))
+	}
+	got := simulateText(t, documents(in...), "-f", "-", "explain", "c19")
+	for _, want := range []string{
+		"\n0s      waits until 1h30m\n          2 of 2 slots taken: c00, c01 progressing",
+		"\n10m       2 of 2 slots taken: c02, c03 progressing", "\n30m       2 of 2", "\n          … 2 more changes …\n1h        2 of 2",
+		"\n1h20m     2 of 2 slots taken: c16, c17 progressing", "\n1h30m   starts: c16 is done, c17 is done\n",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
 }
 
 func TestExplainNeedsAClusterOfTheFiles(t *testing.T) {
@@ -153,7 +209,7 @@ func TestExplainSaysWhyAClusterIsInItsGroup(t *testing.T) {
 func TestExplainTellsOfASecondWait(t *testing.T) {
 	in := strings.Replace(fleet(), "maxConcurrency: 2, maxFailures: 2", "maxConcurrency: 1, maxFailures: 2, progressDeadline: 30m", 1)
 	got := simulateText(t, in, "-f", "-", "-fail", "[abc]=5m", "-retry", "1/1h", "-fail-attempts", "1", "explain", "c")
-	want := "1h10m   starts: b times out\n1h15m   fails\n1h45m   times out\n2h15m   waits until 2h25m\n"
+	want := "1h10m   starts: b times out\n1h15m   fails; to do: mend c, or try what failed again (attempt 1), or raise maxFailures to 3, or go back to the version before\n1h45m   times out\n2h15m   waits until 2h25m\n"
 	if !strings.Contains(got, want) || strings.Count(got, " starts: ") != 2 {
 		t.Errorf("no\n%s\nand a second start in\n%s", want, got)
 	}

@@ -21,10 +21,28 @@ type exposed struct {
 	Passes string `json:"passes,omitempty"`
 	// Exposure is not there where a Policy enforces nothing.
 	Exposure *exposure.Exposure `json:"exposure,omitempty"`
+	// Now is there where the rollout is under way. The numbers above are for one that begins anew.
+	Now *here `json:"now,omitempty"`
 	// Limits are those that keep within the bounds; None says why there are none.
 	Limits *exposure.Limits `json:"limits,omitempty"`
 	None   string           `json:"noLimits,omitempty"`
 	Notes  []string         `json:"notes,omitempty"`
+}
+
+// here is where a rollout stands, and how far its version can get from there.
+type here struct {
+	// Done clusters succeeded and soaked, or are skipped. Exposed ones have the version and are not done.
+	Clusters int `json:"clusters"`
+	Done     int `json:"done"`
+	Exposed  int `json:"exposed"`
+	Waiting  int `json:"waiting"`
+	// AtMost is how many are exposed from here on, at most at the same time.
+	AtMost int `json:"atMost"`
+}
+
+func (h here) String() string {
+	return fmt.Sprintf("Now: %d of %d clusters done, %d with the version and not done, %d waiting.\n"+
+		"From here on, clusters with a version that does not work on them: at most %d.", h.Done, h.Clusters, h.Exposed, h.Waiting, h.AtMost)
 }
 
 func (e *exposed) Text(w io.Writer) error {
@@ -45,6 +63,9 @@ func (e *exposed) Text(w io.Writer) error {
 
 // numbers are what is exposed, and which limits hold.
 func (e *exposed) numbers(b *strings.Builder) {
+	if e.Now != nil {
+		fmt.Fprintf(b, "\n%v\n\nA rollout that begins anew:", e.Now)
+	}
 	fmt.Fprintf(b, "\n%s\n\n", sentence(*e.Exposure))
 	e.stages(b)
 	for _, warning := range e.Exposure.Warnings {

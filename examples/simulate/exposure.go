@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,7 +18,9 @@ import (
 	"github.com/cohort-ocm/cohort/examples/internal/commandline"
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/scenario"
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/short"
+	"github.com/cohort-ocm/cohort/rollout"
 	"github.com/cohort-ocm/cohort/rollout/exposure"
+	"github.com/cohort-ocm/cohort/status"
 )
 
 // question is the command line of simulate exposure.
@@ -32,6 +35,8 @@ them, how many are in flight at a time, how long it takes, and where the strateg
 how many at a time keep within bounds, whatever the strategy says of that.
 
 usage: simulate exposure -f FILE [-f FILE…] [flags]
+
+exit status: 3 where no limits keep a rollout within -at-most and -within, else 0, 1 and 2 as simulate -h has them
 
 examples:
   simulate exposure -f fleet.yaml -f placement.yaml -takes 5m-20m
@@ -65,6 +70,7 @@ func parseQuestion(args []string) (*question, error) {
 	}
 	given := make(map[string]bool)
 	set.Visit(func(f *flag.Flag) { given[f.Name] = true })
+	q.takesGiven, q.startGiven = given["takes"], given["start"]
 	switch {
 	case set.NArg() > 0:
 		return nil, unexpected(set.Arg(0))
@@ -105,6 +111,11 @@ func runExposure(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		fmt.Fprintf(stderr, "simulate: %v\n", err)
 		return exitOutput
 	}
+	for _, one := range all {
+		if e, ok := one.(*exposed); ok && e.None != "" {
+			return exitBounds
+		}
+	}
 	return 0
 }
 
@@ -118,6 +129,7 @@ func (q *question) answers(stdin io.Reader) (all several, err error) {
 	if err != nil {
 		return nil, err
 	}
+	q.from(scenarios)
 	if err := q.check(scenarios); err != nil {
 		return nil, err
 	}
@@ -136,16 +148,24 @@ func (q *question) answer(s *scenario.Scenario) (*exposed, error) {
 	if err != nil {
 		return nil, err
 	}
-	answer := &exposed{Rollout: s.Rollout, Placement: s.Placements(), Passes: course.Passes, Notes: s.Notes}
+	answer := &exposed{Rollout: s.Rollout, Placement: s.Placements(), Passes: course.Passes}
+	defer func() { answer.Notes = append(s.Notes, answer.Notes...) }()
 	if course.Groups == nil {
 		return answer, nil
 	}
-	life := exposure.Span{Shortest: q.takes.Least, Longest: q.takes.Most}
+	takes := q.takes
+	learnTakes(s, &takes, q.takesGiven)
+	life := exposure.Span{Shortest: takes.Least, Longest: takes.Most}
 	e, err := exposure.Of(course.Strategy, course.Groups, life, q.start.Time, q.options(s, q.start.Time))
 	if err != nil {
 		return nil, q.fault(err)
 	}
 	answer.Exposure = &e
+	if s.Live {
+		if answer.Now, err = q.here(s, course, e); err != nil {
+			return nil, err
+		}
+	}
 	answer.Notes = append(answer.Notes, ignored(e.Warnings, cmp.Or(course.Strategy.Type, clusterv1alpha1.All))...)
 	if q.atMost == 0 {
 		return answer, nil
@@ -161,6 +181,24 @@ func (q *question) answer(s *scenario.Scenario) (*exposed, error) {
 		answer.Limits = &limits
 	}
 	return answer, nil
+}
+
+// here says how far the version can get from where the rollout stands now. At each moment no more clusters are exposed than in
+// a rollout that begins anew, and none that is done.
+func (q *question) here(s *scenario.Scenario, course scenario.Exposed, e exposure.Exposure) (*here, error) {
+	options := q.options(s, q.start.Time)
+	reports := slices.DeleteFunc(slices.Clone(s.Reports(options)), func(r status.Report) bool {
+		_, enforced := course.Groups.Position(r.Cluster)
+		return s.Policy != nil && !enforced
+	})
+	plan, err := rollout.Plan(course.Strategy, course.Groups, reports, q.start.Time, options)
+	if err != nil {
+		return nil, err
+	}
+	n := plan.Next.Counts
+	h := here{Clusters: n.Total(), Done: n.Succeeded - n.Soaking + n.Skip, Exposed: n.Progressing + n.Soaking + n.Failures(), Waiting: n.ToApply}
+	h.AtMost = max(h.Exposed, min(e.Exposed, h.Clusters-h.Done))
+	return &h, nil
 }
 
 // unbounded says which flag is too narrow.

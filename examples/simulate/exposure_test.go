@@ -30,8 +30,10 @@ func TestExposureSaysWhichBoundIsTooNarrow(t *testing.T) {
 		{"too soon", "", []string{"-at-most", "12", "-within", "8h"}, "No limits hold: -within 8h must be at least 9h: "},
 		{"nobody knows when", "", []string{"-at-most", "12", "-within", "8h", "-gate", "2"}, "No limits hold: -within 8h must be 0: nobody knows"},
 	} {
-		if got := simulateText(t, test.stdin, append(slices.Clone(exposeDesign), test.args...)...); !strings.Contains(got, test.want) {
-			t.Errorf("%s: no %q in\n%s", test.why, test.want, got)
+		var stdout, stderr bytes.Buffer
+		exit := run(append(slices.Clone(exposeDesign), test.args...), strings.NewReader(test.stdin), &stdout, &stderr)
+		if got := stdout.String(); !strings.Contains(got, test.want) || exit != exitBounds || stderr.Len() > 0 {
+			t.Errorf("%s: exit status %d, %q, no %q in\n%s", test.why, exit, stderr.String(), test.want, got)
 		}
 	}
 }

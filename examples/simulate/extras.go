@@ -72,7 +72,7 @@ func (e *extras) options(s *scenario.Scenario, start time.Time) (options rollout
 	for _, gate := range e.gates {
 		options.Gates = append(options.Gates, gate.close(s.Groups, start)...)
 	}
-	options.Uncounted, options.FailedBefore = e.uncounted.names(s), e.baseline.names(s)
+	options.Uncounted, options.FailedBefore = append(e.uncounted.names(s), s.GivenUp...), e.baseline.names(s)
 	return options
 }
 

@@ -48,12 +48,14 @@ type flags struct {
 	backByStrategy bool
 
 	takesGiven bool
+	failsGiven bool // any flag that says who fails, or never answers
 	startGiven bool
 	leaseGiven bool
 	explain    string // the cluster to explain
 
 	pictures pictures
 	rows     rows
+	width    int // of the terminal; 0 if there is none
 	progress progress
 }
 
@@ -124,10 +126,10 @@ func (f *flags) set() *flag.FlagSet {
 	s.StringVar(&f.rollout, "rollout", f.rollout, "`name` of the one object to roll out, where the files hold several: name, namespace/name or kind/name")
 	s.Var(&f.start, "start", "`time` of the first wave, in RFC 3339; where the files say how a rollout stands it is now unless given")
 
-	s.Var(&f.takes, "takes", "`time` that a cluster takes to succeed, or to fail, of which nothing else is said, or a range such as 5m-20m")
+	s.Var(&f.takes, "takes", "`time` that a cluster takes to succeed, or to fail, of which nothing else is said, or a range such as 5m-20m; where clusters are done already it is learned from them unless given")
 	s.Var(&f.fails, "fail", "`cluster[=after]` that fails: a name or a pattern like edge-*, and after how long; may be repeated")
 	s.StringVar(&f.failShare, "fail-share", f.failShare, "`share` of the other clusters that fails, a count or a percentage such as 5% or 0.3%, drawn at random")
-	s.Var(&f.failRate, "fail-rate", "`chance` of each of the other clusters to fail, such as 0.3%")
+	s.Var(&f.failRate, "fail-rate", "`chance` of each of the other clusters to fail, such as 0.3%; where clusters have settled already it is learned from them unless given")
 	s.Var(&f.never, "never", "`cluster` that never answers, a name or a pattern; may be repeated")
 	s.Var(&f.cutOff, "cut-off", "`clusters` that the version cuts off from the hub, so that the scheduler drops them: a name, a pattern, or a share such as 3 or 5%; may be repeated")
 	s.DurationVar(&f.lease, "lease", f.lease, "`time` without a sign of the agent after which the hub taints a cluster as unreachable and the scheduler drops it; that of the Behavior or 5m unless given")
@@ -163,6 +165,7 @@ func parse(args []string) (*flags, error) {
 	}
 	set.Visit(func(given *flag.Flag) {
 		f.takesGiven = f.takesGiven || given.Name == "takes"
+		f.failsGiven = f.failsGiven || slices.Contains([]string{"fail", "fail-share", "fail-rate", "never", "cut-off"}, given.Name)
 		f.startGiven = f.startGiven || given.Name == "start"
 		f.leaseGiven = f.leaseGiven || given.Name == "lease"
 	})
@@ -170,6 +173,9 @@ func parse(args []string) (*flags, error) {
 		return nil, unexpected(set.Arg(0))
 	}
 	if err := f.pictures.check(f.explain != "", f.format); err != nil {
+		return nil, err
+	}
+	if err := f.contradiction(); err != nil {
 		return nil, err
 	}
 	rules := f.rules()
@@ -205,6 +211,29 @@ func parse(args []string) (*flags, error) {
 		fault(rule.flag, rule.Validate(nil))
 	}
 	return f, errors.Join(errs...)
+}
+
+// contradiction finds a cluster, or a pattern, of which two flags say different things.
+func (f *flags) contradiction() error {
+	said := make(map[string]string)
+	say := func(flag, name string) error {
+		if other, found := said[name]; found && other != flag {
+			return fmt.Errorf("%s %s: must not be given beside %s %s, which says something else of the same clusters", flag, name, other, name)
+		}
+		said[name] = flag
+		return nil
+	}
+	var errs []error
+	for _, fails := range f.fails {
+		errs = append(errs, say("-fail", fails.name))
+	}
+	for _, name := range f.never {
+		errs = append(errs, say("-never", name))
+	}
+	for _, name := range f.cutOff {
+		errs = append(errs, say("-cut-off", name))
+	}
+	return errors.Join(errs...)
 }
 
 // unexpected refuses a word that is no flag.

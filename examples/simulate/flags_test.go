@@ -109,7 +109,7 @@ func TestSeedOfTheFlagCountsBeforeThatOfTheBehavior(t *testing.T) {
 
 func TestStartIsTheTimeThatReasonsShow(t *testing.T) {
 	out := simulateText(t, fleet(), "-f", "-", "-gate", "0=2h", "-start", "2030-05-06T07:00:00+02:00")
-	if want := "the gate before group 0 is closed until 2030-05-06T07:00:00Z"; !strings.Contains(out, want) {
+	if want := "the gate before group 0 is closed until 07:00\n"; !strings.Contains(out, want) {
 		t.Errorf("no %q in\n%s", want, out)
 	}
 }
@@ -189,5 +189,29 @@ func TestTheWayBackHasTheClustersThatDoNotCount(t *testing.T) {
 	got := simulateText(t, "", "-f", "testdata/regions/shops.yaml", "-uncounted", "canary-2", "-never", "canary-2", "-abort-at", "15m")
 	if want := "after 25m: Complete: 2 of 2 clusters went back, 6 never had the version\n  canary-2 in group 0 \"canary\": TimeOut, not counted\n"; !strings.Contains(got, want) {
 		t.Errorf("no %s in\n%s", want, got)
+	}
+}
+
+// Of one cluster two flags cannot say different things.
+func TestFlagsDoNotContradictEachOther(t *testing.T) {
+	for _, test := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"-fail", "a", "-never", "a"}, "-never a: must not be given beside -fail a, which says something else of the same clusters"},
+		{[]string{"-never", "b*", "-cut-off", "b*"}, "-cut-off b*: must not be given beside -never b*, which says something else of the same clusters"},
+	} {
+		if got := refused(t, fleet(), append(test.args, "-f", "-")...); got != test.want {
+			t.Errorf("got %s, want %s", got, test.want)
+		}
+	}
+	simulateText(t, fleet(), "-f", "-", "-fail", "a", "-fail", "a", "-never", "b")
+}
+
+// The name of a strategy by itself is that of no object: it may be like the names that compare takes.
+func TestAStrategyHasAnyName(t *testing.T) {
+	in := strings.Replace(fleet(), "kind: RolloutStrategy\n", "kind: RolloutStrategy\nmetadata: {name: A-fast one}\n", 1)
+	if got := simulateText(t, in, "-f", "-"); !strings.Contains(got, "\nRolloutStrategy A-fast one: Progressive") {
+		t.Error(got)
 	}
 }

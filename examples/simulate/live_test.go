@@ -58,16 +58,21 @@ func TestARolloutUnderWayGoesOnFromThere(t *testing.T) {
 		args []string
 		want []string
 	}{
-		{"b finishes, then come c, which has an object already, and d", nil, []string{
+		{"b finishes 15 minutes after it got the version, then come c, which has an object already, and d", []string{"-takes", "15m"}, []string{
 			"note: from here on: 4 objects in the files say where the rollout stands\n",
 			"note: not selected, so that the workload is removed there (1): gone\n",
-			"\n0s    0        1          1     0       2 held: 1 of 1 slot taken: b progressing, times out at 2025-01-01T01:21:00Z\n",
-			"\n10m   1        1          2     0       1 held: 1 of 1 slot taken: c progressing", "after 30m: Complete: 4 of 4 clusters done"}},
+			"\nnow: 2025-01-01 01:00:00, all times are in UTC\n",
+			"\nnow    0        1          1     0       2 held: 1 of 1 slot taken: b progressing, times out at 01:21\n",
+			"\n01:05  1        1          2     0       1 held: 1 of 1 slot taken: c progressing", "\nat 01:35, after 35m: Complete: 4 of 4 clusters done"}},
+		{"a took 5 minutes and gone 4, which b has had twice over", nil, []string{"\nnote: -takes: 4m-5m, as the 2 clusters that are done took\n",
+			"\n01:01     1        1          2     0       1 held: 1 of 1 slot taken: c progressing", "\nat 01:09:30, after 9m30s: Complete: 4 of 4 clusters done"}},
 		{"why nothing moves", []string{"-never", "b"}, []string{
-			"\n0s    0        1          1     0       0          2 held: 1 of 1 slot taken: b progressing, times out at 2025-01-01T01:21:00Z\n",
-			"after 21m: Breached: stopped: b failed, maxFailures 0; goes on when none is failed; to do: mend b, or try what failed again (attempt 1), or raise maxFailures to 1, or go back to the version before\n"}},
-		{"a cluster that has it", []string{"explain", "b"}, []string{"\n0s      starts\n10m     succeeds and is done\n"}},
-		{"a cluster that waits", []string{"explain", "d"}, []string{"\n20m     starts: c is done\n"}},
+			"\nnow    0        1          1     0       0          2 held: 1 of 1 slot taken: b progressing, times out at 01:21\n",
+			"at 01:21, after 21m: Breached: stopped: b failed, maxFailures 0; goes on when none is failed; to do: mend b, or try what failed again (attempt 1), or raise maxFailures to 1, or go back to the version before\n"}},
+		{"a cluster that has it", []string{"explain", "b"}, []string{
+			"\nnow: 2025-01-01 01:00:00, all times are in UTC\n", "took\n\n00:50   starts\nnow     is progressing, times out at 01:21\n01:01   succeeds and is done\n"}},
+		{"a cluster that is done", []string{"explain", "a"}, []string{"\n\n00:10   starts\n00:15   succeeds and is done\n"}},
+		{"a cluster that waits", []string{"explain", "d"}, []string{"\nnow      waits until 01:05:29\n", "\n01:01      1 of 1 slot taken: c", "\n01:05:29 starts: c is done\n"}},
 	} {
 		t.Run(test.why, func(t *testing.T) {
 			got := simulateText(t, liveSet(), append(test.args, "-f", "-", "-start", "2025-01-01T01:00:00Z")...)
@@ -80,10 +85,69 @@ func TestARolloutUnderWayGoesOnFromThere(t *testing.T) {
 	}
 }
 
+// Clusters fail as often as they did so far, unless a flag says who fails.
+func TestTheFailRateIsLearned(t *testing.T) {
+	in := strings.Replace(liveSet(), "maxConcurrency: 1", "maxConcurrency: 1, maxFailures: 100%", 1)
+	in = strings.Replace(in, condition("Progressing", "True", "00:51"), condition("Progressing", "True", "00:51")+", "+condition("Degraded", "True", "00:55"), 1)
+	note := "\nnote: -fail-rate: 33.33%, as 1 of 3 clusters failed that have settled\n"
+	for _, args := range [][]string{nil, {"-fail-rate", "50%"}, {"-fail", "d"}, {"-takes", "5m"}} {
+		got := simulateText(t, in, append(args, "-f", "-", "-start", "2025-01-01T01:00:00Z")...)
+		learns := len(args) == 0 || args[0] == "-takes"
+		if strings.Contains(got, note) != learns {
+			t.Errorf("%v: a note: %v, want %v, in\n%s", args, !learns, learns, got)
+		}
+		if strings.Contains(got, "\nnote: -takes: ") != (len(args) == 0 || args[0] != "-takes") {
+			t.Errorf("%v: the note of -takes is odd in\n%s", args, got)
+		}
+	}
+	for _, command := range []string{"compare", "exposure"} {
+		got := simulateText(t, in, command, "-f", "-")
+		if want := "\nnote: -takes: 4m-5m, as the 2 clusters that are done took\n"; !strings.Contains(got, want) {
+			t.Errorf("%s: no %q in\n%s", command, want, got)
+		}
+	}
+}
+
+// What the dump says of the past is told with its times, and with what to do about a failure.
+func TestExplainTellsThePastAsItWas(t *testing.T) {
+	in := strings.Replace(liveSet(), "maxConcurrency: 1,", "maxConcurrency: 1, minSuccessTime: 10m, maxFailures: 1,", 1)
+	failed := strings.Replace(in, condition("Progressing", "True", "00:51"), condition("Progressing", "True", "00:51")+", "+condition("Degraded", "True", "00:55"), 1)
+	many := strings.Replace(failed, ", maxFailures: 1", "", 1)
+	for _, test := range []struct {
+		why, in, at, cluster, want string
+	}{
+		{"it soaks until 00:25", in, "01:00", "a", "\n\n00:10   starts\n00:15   succeeds\n00:25   is done\n"},
+		{"it still soaks", in, "00:20", "a", "00:10   starts\n00:15   succeeds\nnow     soaks until 00:25\n00:25   is done\n"},
+		{"its deadline has passed", in, "02:00", "b", "00:50   starts\n01:21   times out; to do: mend b, or try what failed again (attempt 1)\n"},
+		{"it failed, which is tolerated", failed, "01:00", "b",
+			"00:50   starts\n00:55   fails; to do: mend b, or try what failed again (attempt 1)\nnow     has failed, times out at 01:25\n01:25   times out\n"},
+		{"it failed, and that stops the rollout", many, "01:00", "b",
+			"00:55   fails; to do: mend b, or try what failed again (attempt 1), or raise maxFailures to 1, or go back to the version before\n"},
+		{"on another day", in, "02T01:00", "a", "2025-01-01 00:10 starts\n"},
+	} {
+		at := "2025-01-01T" + test.at
+		if strings.Contains(test.at, "T") {
+			at = "2025-01-" + test.at
+		}
+		got := simulateText(t, test.in, "-f", "-", "-start", at+":00Z", "explain", test.cluster)
+		if !strings.Contains(got, test.want) {
+			t.Errorf("%s: no\n%s\nin\n%s", test.why, test.want, got)
+		}
+	}
+}
+
 func TestARolloutUnderWayGoesOnNow(t *testing.T) {
 	got := simulateText(t, liveSet(), "-f", "-")
-	if want := "after 0s: Breached: stopped: b failed"; !strings.Contains(got, want) {
-		t.Errorf("b has timed out long ago, yet no %q in\n%s", want, got)
+	for _, want := range []string{"\nnow: Breached: stopped: b failed",
+		"\nnote: the newest time in the files is 2025-01-01 00:51, ", "h ago: where they are as old as that, -start says when it goes on\n"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("b has timed out long ago, yet no %q in\n%s", want, got)
+		}
+	}
+	for _, start := range []string{"2025-01-01T01:45:00Z", "2025-01-02T01:45:00Z"} { // who says when needs no note
+		if got := simulateText(t, liveSet(), "-f", "-", "-start", start); strings.Contains(got, "the newest time in the files") {
+			t.Errorf("-start %s, and a note in\n%s", start, got)
+		}
 	}
 }
 
@@ -104,8 +168,13 @@ func TestAddOnsGoOnFromTheirConfiguration(t *testing.T) {
 		}
 		manager := strings.NewReplacer("v1alpha1", version, "rolloutStrategy: {type: All}", "rolloutStrategy: {type: Progressive, progressive: {maxConcurrency: 1}}").Replace(anAddOn) +
 			"status: {installProgressions: [{name: p, namespace: ns, configReferences: [{group: g, resource: r, desiredConfig: {name: c, specHash: new}, lastKnownGoodConfig: null, lastAppliedConfig: null}]}]}\n"
-		got := simulateText(t, documents(manager, decisionOf("a", "b", "c"), addOn("a", "new"), addOn("b", "old")), "-f", "-", "-start", "2025-01-01T01:00:00Z")
-		for _, want := range []string{"from here on: 2 objects", "\n0s    1        1          1     0       1 held: ", "after 20m: Complete: 3 of 3"} {
+		in := documents(manager, decisionOf("a", "b", "c"), addOn("a", "new"), addOn("b", "old"))
+		explained := simulateText(t, in, "-f", "-", "-start", "2025-01-01T01:00:00Z", "explain", "a")
+		if want := "\nbefore  starts\nbefore  succeeds and is done\n"; !strings.Contains(explained, want) {
+			t.Errorf("%s: an add-on says no times, yet no %q in\n%s", version, want, explained)
+		}
+		got := simulateText(t, in, "-f", "-", "-start", "2025-01-01T01:00:00Z")
+		for _, want := range []string{"from here on: 2 objects", "\nnow    1        1          1     0       1 held: ", "at 01:20, after 20m: Complete: 3 of 3"} {
 			if !strings.Contains(got, want) {
 				t.Errorf("%s: no %q in\n%s", version, want, got)
 			}
@@ -123,7 +192,7 @@ func TestAPolicyGoesOnFromItsReplicas(t *testing.T) {
 	in := documents(aPolicy, aBinding, decisionOf("a", "b", "c"), replica("a", "enforce", "Compliant"), replica("b", "inform", "NonCompliant"))
 	got := simulateText(t, in, "-f", "-", "-start", "2025-01-01T01:00:00Z")
 	for _, want := range []string{
-		"from here on: 2 objects", "inform/ToApply: c\n", "enforce/Succeeded: a\n", "enforce/Progressing: b\n", "after 20m: Complete: 3 of 3",
+		"from here on: 2 objects", "inform/ToApply: c\n", "enforce/Succeeded: a\n", "enforce/Progressing: b\n", "at 01:20, after 20m: Complete: 3 of 3",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
@@ -143,14 +212,47 @@ func TestAReplicaHasTheVersionOfItsTemplates(t *testing.T) {
 	replica := strings.NewReplacer("name: pol, namespace: ns", `name: ns.pol, namespace: a, labels: {policy.open-cluster-management.io/root-policy: ns.pol}`,
 		"policy-templates: []", template("new", "ns.other")).Replace(aPolicy) + "status: {compliant: Compliant}\n"
 	for _, test := range []struct{ why, root, want string }{
-		{"the same", root("new"), "after 0s: Complete: "},
-		{"a hub template", root(`{{hub fromConfigMap "" "" "" hub}}`), "after 0s: Complete: "},
+		{"the same", root("new"), "\nnow: Complete: "},
+		{"a hub template", root(`{{hub fromConfigMap "" "" "" hub}}`), "\nnow: Complete: "},
 		{"another object", root("newer"), "after 10m: Complete: "},
 	} {
 		got := simulateText(t, documents(test.root, aBinding, aDecision, replica), "-f", "-", "-start", "2025-01-01T01:00:00Z")
 		if !strings.Contains(got, test.want) {
 			t.Errorf("%s: no %q in\n%s", test.why, test.want, got)
 		}
+	}
+}
+
+// Neither exposure nor compare says that it goes on from where the rollout stands where it does not.
+func TestWhatBeginsAnewSaysSo(t *testing.T) {
+	for _, test := range []struct {
+		why  string
+		args []string
+		want string
+	}{
+		{"a is done, b may fail, and one more at a time", []string{"exposure"}, "\n\nNow: 1 of 4 clusters done, 1 with the version and not done, 2 waiting.\n" +
+			"From here on, clusters with a version that does not work on them: at most 1.\n\nA rollout that begins anew:\nAt most 1 of 4 clusters get"},
+		{"all but a may get it at once", []string{"exposure", "-o", "json"}, `"now": {
+    "clusters": 4,
+    "done": 1,
+    "exposed": 1,
+    "waiting": 2,
+    "atMost": 1
+  }`},
+		{"a comparison", []string{"compare"}, "\nnote: compare: begins anew, though 4 objects in the files say where the rollout stands\n"},
+	} {
+		args := append(test.args, "-f", "-")
+		if test.args[0] == "exposure" {
+			args = append(args, "-start", "2025-01-01T01:00:00Z")
+		}
+		got := simulateText(t, liveSet(), args...)
+		if !strings.Contains(got, test.want) || strings.Contains(got, "note: from here on") {
+			t.Errorf("%s: no %q in\n%s", test.why, test.want, got)
+		}
+	}
+	all := strings.Replace(liveSet(), "type: Progressive", "type: All", 1)
+	if got, want := simulateText(t, all, "exposure", "-f", "-", "-start", "2025-01-01T01:00:00Z"), "does not work on them: at most 3.\n"; !strings.Contains(got, want) {
+		t.Errorf("all but a may get it at once, yet no %q in\n%s", want, got)
 	}
 }
 
@@ -176,16 +278,16 @@ func TestAClusterOfTwoDecisionsHoldsTheRollout(t *testing.T) {
 
 // Who had the version before the simulation goes back as well; who has an older one stays as it is.
 func TestARolloutUnderWayIsTakenBack(t *testing.T) {
-	got := simulateText(t, liveSet(), "-f", "-", "-start", "2025-01-01T01:00:00Z", "-abort-at", "4m", "-takes", "5m")
+	got := simulateText(t, liveSet(), "-f", "-", "-start", "2025-01-01T01:00:00Z", "-abort-at", "4m", "-takes", "15m")
 	for _, want := range []string{
-		"The way back, from 4m: 2 clusters have the version; all go back at once\n",
-		"after 9m: Complete: 2 of 2 clusters went back, 2 never had the version\n",
+		"The way back, from 01:04: 2 clusters have the version; all go back at once\n",
+		"at 01:19, after 19m: Complete: 2 of 2 clusters went back, 2 never had the version\n",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
 		}
 	}
-	if got := simulateText(t, liveSet(), "-f", "-", "-start", "2025-01-01T01:00:00Z", "-abort-at", "4m", "explain", "c"); !strings.Contains(got, "stays as it is: it never had the version\n") {
+	if got := simulateText(t, liveSet(), "-f", "-", "-start", "2025-01-01T01:00:00Z", "-abort-at", "4m", "-takes", "15m", "explain", "c"); !strings.Contains(got, "stays as it is: it never had the version\n") {
 		t.Errorf("c has an older version, and in\n%s", got)
 	}
 }

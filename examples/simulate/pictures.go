@@ -39,6 +39,9 @@ func (p *pictures) check(explain bool, f format) error {
 	if p.chart && f == "json" {
 		return errors.New("-chart: must be given without -o json, whose output it would be in")
 	}
+	if p.svg == "-" || p.png == "-" {
+		return errors.New("-svg and -png: must be the name of a file, as standard output has the report: ./- is one of that name")
+	}
 	if p.svg != "" && filepath.Clean(p.svg) == filepath.Clean(p.png) {
 		return errors.New("-svg and -png: must not be the same file")
 	}
@@ -63,14 +66,18 @@ func (p *pictures) keep(r output.Report, s *scenario.Scenario, trace, back *simu
 	}
 }
 
+// of refuses files for several rollouts.
+func (p *pictures) of(rollouts int) error {
+	if rollouts > 1 && (p.svg != "" || p.png != "") {
+		return fmt.Errorf("-svg and -png: a picture has one of the %d rollouts: must be given with -rollout", rollouts)
+	}
+	return nil
+}
+
 // draw writes the pictures of what was played: a chart of each rollout, and files of a single one.
 func (f *flags) draw(stdout io.Writer) error {
-	all := f.pictures.timelines
-	if len(all) > 1 && (f.pictures.svg != "" || f.pictures.png != "") {
-		return fmt.Errorf("-svg and -png: a picture has one of the %d rollouts: must be given with -rollout", len(all))
-	}
 	defer f.progress.begin("drawing")()
-	for _, timeline := range all {
+	for _, timeline := range f.pictures.timelines {
 		if err := f.pictures.write(timeline(), stdout); err != nil {
 			return err
 		}

@@ -42,6 +42,7 @@ func TestPictureThatCannotBeDrawnIsSaid(t *testing.T) {
 	}{
 		{"two pictures in one file", append(retail[:2:2], "-svg", "a", "-png", "./a"), exitInput, "must not be the same file"},
 		{"a directory that isn't there", append(retail[:2:2], "-svg", "/nowhere/a.svg"), exitOutput, "/nowhere/a.svg"},
+		{"the output has the report", append(retail[:2:2], "-svg", "-"), exitInput, "-svg and -png: must be the name of a file"},
 		{"explain has none", []string{"explain", "shop-01", "-chart"}, exitInput, "has no picture"},
 		{"too few rows", append(retail[:2:2], "-rows", "1"), exitInput, "at least 2, or all"},
 	} {
@@ -62,5 +63,17 @@ func TestProgressIsSaidOnlyOfWhatTakesLong(t *testing.T) {
 	progressOn(new(bytes.Buffer)).begin("being nobody's business")()
 	if got, err := os.ReadFile(file.Name()); err != nil || len(got) > 0 {
 		t.Errorf("%v: got %q", err, got)
+	}
+}
+
+// Nothing is played, printed or written where there are two rollouts for one picture.
+func TestAPictureHasOneRollout(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "a.svg")
+	got := refused(t, documents(aCluster, aPlacement, aReplicaSet, strings.Replace(aReplicaSet, "name: set", "name: other", 1)), "-f", "-", "-svg", file)
+	if want := "-svg and -png: a picture has one of the 2 rollouts: must be given with -rollout"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if _, err := os.Stat(file); !os.IsNotExist(err) {
+		t.Errorf("the file: %v, want none", err)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/behavior"
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/output"
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/scenario"
+	"github.com/cohort-ocm/cohort/examples/simulate/internal/short"
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/simulation"
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/story"
 	"github.com/cohort-ocm/cohort/rollout"
@@ -22,6 +23,7 @@ import (
 const (
 	exitOutput = 1 // the report could not be written
 	exitInput  = 2 // flags or files are wrong
+	exitBounds = 3 // of exposure: no limits hold
 )
 
 // exitCode is the exit status of an outcome under -exit-code. The greatest of several rollouts counts.
@@ -52,7 +54,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	}
 	var r played
 	if err == nil {
-		f.progress = progressOn(stderr)
+		f.progress, f.width = progressOn(stderr), widthOf(stdout)
 		r, err = simulate(f, stdin)
 	}
 	if err != nil {
@@ -99,6 +101,9 @@ func simulate(f *flags, stdin io.Reader) (all played, err error) {
 	if err != nil {
 		return all, err
 	}
+	if err := f.pictures.of(len(scenarios)); err != nil {
+		return all, err
+	}
 	f.from(scenarios)
 	if err := f.checkNames(scenarios); err != nil {
 		return all, err
@@ -120,20 +125,28 @@ func simulate(f *flags, stdin io.Reader) (all played, err error) {
 // play plays one rollout through.
 func (f *flags) play(s *scenario.Scenario) (listed, simulation.Outcome, error) {
 	options := f.options(s, f.start.Time)
-	if len(f.uncounted) > 0 {
-		s.Uncounted = f.uncounted.of(s)
+	if len(f.uncounted)+len(s.GivenUp) > 0 {
+		flagged := f.uncounted.of(s)
+		s.Uncounted = func(cluster string) bool { return flagged(cluster) || slices.Contains(s.GivenUp, cluster) }
 	}
 	check, _ := s.Planner(options)
 	first, err := check(nil, f.start.Time)
 	if err != nil {
 		return nil, "", f.fault(err) // all but the options was checked where it was read
 	}
+	if f.leaseGiven {
+		s.Behavior.Lease = &metav1.Duration{Duration: f.lease}
+	}
+	takes, failRate := f.takes, f.failRate
+	defer func() { f.takes, f.failRate = takes, failRate }() // of the next rollout
+	if s.Live {
+		s.Notes = append(s.Notes, "from here on: "+s.Stands)
+	}
+	learnTakes(s, &f.takes, f.takesGiven)
+	learnFailRate(s, &f.failRate, f.failsGiven)
 	var rules []behavior.Rule
 	for _, rule := range f.rules() {
 		rules = append(rules, rule.Rule)
-	}
-	if f.leaseGiven {
-		s.Behavior.Lease = &metav1.Duration{Duration: f.lease}
 	}
 	lives, fallbacks, idle := s.Lives(rules, f.seed, f.takes.Range)
 	how := scenario.Play{
@@ -159,7 +172,7 @@ func (f *flags) play(s *scenario.Scenario) (listed, simulation.Outcome, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	report.Rows, report.Clock = int(f.rows), f.clock(s)
+	report.Rows, report.Width, report.Clock = int(f.rows), f.width, f.clock(s)
 	back, err := f.back(s, trace)
 	if err != nil {
 		return nil, "", err
@@ -190,7 +203,7 @@ func (f *flags) explained(s *scenario.Scenario, how scenario.Play) (listed, simu
 	if err != nil {
 		return nil, "", err
 	}
-	teller := story.New(f.explain)
+	teller := story.New(f.explain, f.start.Time, s.Reports(how.Options))
 	trace, _, err := s.Play(how, teller.Watch)
 	if err != nil {
 		return nil, "", err
@@ -198,7 +211,7 @@ func (f *flags) explained(s *scenario.Scenario, how scenario.Play) (listed, simu
 	if aborted := trace.Aborted; aborted != nil && selected {
 		var back *story.Teller
 		if aborted.Has(f.explain) {
-			back = story.New(f.explain)
+			back = story.New(f.explain, f.start.Time, nil)
 			if _, err := f.back(s, trace, back.Watch); err != nil {
 				return nil, "", err
 			}
@@ -210,22 +223,50 @@ func (f *flags) explained(s *scenario.Scenario, how scenario.Play) (listed, simu
 		key = nil
 	}
 	explained := output.Explain(f.explain, s.Rollout, s.Policy != nil, key, why, teller.Events(), trace.Outcome)
-	explained.Clock = f.clock(s)
+	explained.Start, explained.Clock, explained.Notes = f.start.Time, f.clock(s), s.Notes
 	return explained, trace.Outcome, nil
 }
 
 // clock has times since the start where nobody says when that is.
 func (f *flags) clock(s *scenario.Scenario) output.Clock {
-	if s.Live || f.startGiven {
-		return output.Clock{}
+	clock := output.Clock{Start: f.start.Time}
+	switch {
+	case s.Live:
+		clock.Word = "now"
+	case f.startGiven:
+		clock.Word = "start"
 	}
-	return output.Clock{Start: f.start.Time}
+	return clock
 }
 
 // from has a rollout that is under way go on now, unless the user said when.
 func (f *flags) from(scenarios []*scenario.Scenario) {
 	live := slices.ContainsFunc(scenarios, func(s *scenario.Scenario) bool { return s.Live })
-	if live && !f.startGiven {
-		f.start = instant{time.Now().UTC().Truncate(time.Second)}
+	if !live || f.startGiven {
+		return
 	}
+	f.start = instant{time.Now().UTC().Truncate(time.Second)}
+	for _, s := range scenarios {
+		s.Notes = append(s.Notes, age(s, f.start.Time)...)
+	}
+}
+
+// stale is from which age on the newest time in the files makes one ask whether they are of today.
+const stale = time.Hour
+
+// age notes how old the newest time is that the files have of a rollout, where that is long ago.
+func age(s *scenario.Scenario, now time.Time) []string {
+	var newest time.Time
+	for _, report := range s.Reports(rollout.Options{}) {
+		for _, at := range []time.Time{report.Applied, report.LastTransitionTime, report.Answered} {
+			if at.After(newest) && !at.After(now) {
+				newest = at
+			}
+		}
+	}
+	if old := now.Sub(newest); !newest.IsZero() && old > stale {
+		return []string{fmt.Sprintf("the newest time in the files is %s, %s ago: where they are as old as that, -start says when it goes on",
+			newest.UTC().Format(time.RFC3339), short.Duration(old.Round(time.Hour)))}
+	}
+	return nil
 }

@@ -39,9 +39,27 @@ func halfway(tb testing.TB, n int) (*fleet, []status.Report) {
 	return newFleet(tb, groups...), reports
 }
 
+// measuredPlans are the strategies of the plans that are measured.
+var measuredPlans = map[string]func(n int) clusterv1alpha1.RolloutStrategy{
+	"PlanAll": func(int) clusterv1alpha1.RolloutStrategy {
+		return clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.All, All: &clusterv1alpha1.RolloutAll{RolloutConfig: benchRules()}}
+	},
+	"PlanProgressive": func(n int) clusterv1alpha1.RolloutStrategy {
+		return progressive(benchRules(), intstr.FromInt32(int32(n/25)))
+	},
+	"PlanProgressivePerGroup": func(int) clusterv1alpha1.RolloutStrategy { return perGroup(benchRules()) },
+}
+
+// measuredReads say in which of ten groups the i-th of n clusters is.
+var measuredReads = map[string]func(i, n int) int{
+	"Read":        func(i, n int) int { return i * 10 / n },
+	"ReadRegions": func(i, _ int) int { return i % 10 },
+}
+
 // benchmarkPlan plans with both sides. Groups are read before, and each side has the reports in its own
 // type. The reference takes seconds for a plan of the largest fleet, which is then the only one.
-func benchmarkPlan(b *testing.B, strategy func(n int) clusterv1alpha1.RolloutStrategy) {
+func benchmarkPlan(b *testing.B, what string) {
+	strategy := measuredPlans[what]
 	for _, n := range sizes {
 		f, reports := halfway(b, n)
 		w := world{f, strategy(n), reports}
@@ -68,21 +86,9 @@ func benchmarkPlan(b *testing.B, strategy func(n int) clusterv1alpha1.RolloutStr
 	}
 }
 
-func BenchmarkPlanAll(b *testing.B) {
-	benchmarkPlan(b, func(int) clusterv1alpha1.RolloutStrategy {
-		return clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.All, All: &clusterv1alpha1.RolloutAll{RolloutConfig: benchRules()}}
-	})
-}
-
-func BenchmarkPlanProgressive(b *testing.B) {
-	benchmarkPlan(b, func(n int) clusterv1alpha1.RolloutStrategy {
-		return progressive(benchRules(), intstr.FromInt32(int32(n/25)))
-	})
-}
-
-func BenchmarkPlanProgressivePerGroup(b *testing.B) {
-	benchmarkPlan(b, func(int) clusterv1alpha1.RolloutStrategy { return perGroup(benchRules()) })
-}
+func BenchmarkPlanAll(b *testing.B)                 { benchmarkPlan(b, "PlanAll") }
+func BenchmarkPlanProgressive(b *testing.B)         { benchmarkPlan(b, "PlanProgressive") }
+func BenchmarkPlanProgressivePerGroup(b *testing.B) { benchmarkPlan(b, "PlanProgressivePerGroup") }
 
 // benchRules tolerate 2% failures and have no soak, so that what has succeeded is settled.
 func benchRules() clusterv1alpha1.RolloutConfig {
@@ -91,19 +97,15 @@ func benchRules() clusterv1alpha1.RolloutConfig {
 
 // BenchmarkRead reads PlacementDecisions of at most a hundred clusters, in random order, and compares them with their
 // Placement, which sdk-go doesn't. The groups are cut from one list of names, as they are where no group has a selector.
-func BenchmarkRead(b *testing.B) {
-	benchmarkRead(b, func(i, n int) int { return i * 10 / n })
-}
+func BenchmarkRead(b *testing.B) { benchmarkRead(b, "Read") }
 
 // BenchmarkReadRegions reads groups that a label of the clusters makes, so that each has names from the
 // whole of the alphabet.
-func BenchmarkReadRegions(b *testing.B) {
-	benchmarkRead(b, func(i, _ int) int { return i % 10 })
-}
+func BenchmarkReadRegions(b *testing.B) { benchmarkRead(b, "ReadRegions") }
 
-func benchmarkRead(b *testing.B, groupOf func(i, n int) int) {
+func benchmarkRead(b *testing.B, what string) {
 	for _, n := range sizes {
-		decisions := cut(n, groupOf)
+		decisions := cut(n, measuredReads[what])
 		placement := selection{}.placement(b, decisions)
 		tracker := newTracker(decisions)
 		b.Run(fmt.Sprintf("n=%d/sdkgo", n), func(b *testing.B) {

@@ -8,6 +8,9 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/rollout"
 )
 
 // documents are where the classes and their numbers stand.
@@ -32,6 +35,49 @@ func TestTheTablesHaveEachClass(t *testing.T) {
 		if !slices.Equal(rows, names) {
 			t.Errorf("%s has the classes\n%q, the tests have\n%q", file, rows, names)
 		}
+	}
+}
+
+// The page has the allocations of this commit.
+func TestTheTableOfCostsHasTheseAllocations(t *testing.T) {
+	const n = 1_000
+	operations := map[string]func(){}
+	for what, strategy := range measuredPlans {
+		f, reports := halfway(t, n)
+		strategy := strategy(n)
+		operations[what] = func() {
+			if _, err := rollout.Plan(strategy, f.groups, reports, now, rollout.Options{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for what, groupOf := range measuredReads {
+		decisions := cut(n, groupOf)
+		placement := selection{}.placement(t, decisions)
+		operations[what] = func() {
+			if _, err := grouping.Read(placement, decisions); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	rows := 0
+	for line := range strings.Lines(read(t, ownPage)) {
+		cells := strings.Split(line, " | ")
+		if len(cells) != 8 || operations[strings.TrimPrefix(cells[0], "| ")] == nil {
+			continue
+		}
+		rows++
+		what, want := strings.TrimPrefix(cells[0], "| "), cells[6]
+		least := testing.AllocsPerRun(1, operations[what]) // others may allocate meanwhile
+		for range 4 {
+			least = min(least, testing.AllocsPerRun(1, operations[what]))
+		}
+		if got := strconv.Itoa(int(least)); got != want {
+			t.Errorf("%s takes %s allocations, the table says %s of %s clusters", what, got, want, cells[1])
+		}
+	}
+	if want := len(operations) * len(sizes); rows != want {
+		t.Errorf("the table of costs has %d rows, want %d", rows, want)
 	}
 }
 

@@ -237,8 +237,12 @@ func (w *world) saysTheSame(cluster string, stands naiveStanding) bool {
 	if e == nil || r == nil || !r.Applied.Equal(e.Applied) {
 		return false
 	}
+	since := r.ComplianceTime
+	if !since.After(e.Applied) { // an entry has a transition only if it is later than the start (R48)
+		since = time.Time{}
+	}
 	says := w.says(cluster)
-	return says == e.Status && (says == status.Progressing || r.ComplianceTime.Equal(e.LastTransitionTime))
+	return says == e.Status && (says == status.Progressing || since.Equal(e.LastTransitionTime))
 }
 
 // checkLeft compares the record and what is deleted with the rules.

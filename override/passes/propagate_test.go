@@ -201,6 +201,21 @@ func TestValidate(t *testing.T) {
 	}
 }
 
+// O21: a webhook refuses a name that no replica can have as its label, namespace and dot included.
+func TestValidateRefusesALongName(t *testing.T) {
+	p := policy("", naiveLimits{typ: "All"})
+	for length, want := range map[int]string{63: "", 64: "metadata.name"} {
+		p.Name = strings.Repeat("n", length-len(p.Namespace)-len("."))
+		got := ""
+		for _, err := range passes.Validate(p, nil) {
+			got += err.Field
+		}
+		if got != want {
+			t.Errorf("%d characters: %q, want %q", length, got, want)
+		}
+	}
+}
+
 // S8: the root policy's status has the form of the design document's snippet, with what binds it.
 func TestRootStatusOfTheDesignDocument(t *testing.T) {
 	root := policy(policyv1.Enforce, naiveLimits{typ: clusterv1alpha1.Progressive, maxConcurrency: 1})

@@ -26,7 +26,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd/api"
 	"k8s.io/klog/v2"
 
-	"github.com/cohort-ocm/cohort/internal/apiserver"
+	"github.com/cohort-ocm/cohort/examples/trial/apiserver"
 )
 
 // others are definitions of what a hub has built in: leases and events.

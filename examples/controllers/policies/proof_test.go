@@ -16,13 +16,13 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/cohort-ocm/cohort/examples/controllers/kit"
-	"github.com/cohort-ocm/cohort/internal/apiserver"
-	proof "github.com/cohort-ocm/cohort/internal/apiserver/hub"
+	proof "github.com/cohort-ocm/cohort/examples/trial"
+	"github.com/cohort-ocm/cohort/examples/trial/apiserver"
 	"github.com/cohort-ocm/cohort/status"
 )
 
 // TestProof proves this controller, as it is shipped, on a real API server with the published policy API: see the page of
-// package hub. Its queue and its handlers are the real ones. Only the informers are the harness's, which show things late.
+// package trial. Its queue and its handlers are the real ones. Only the informers are the harness's, which show things late.
 //
 //	go test ./policies -run TestProof/Trials -rollouts=100 -at-once=25 -v -timeout=0
 func TestProof(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/cohort-ocm/cohort/examples/controllers/kit"
-	proof "github.com/cohort-ocm/cohort/internal/apiserver/hub"
+	proof "github.com/cohort-ocm/cohort/examples/trial"
 )
 
 // outsideDuties are those that can be tampered with from outside: the controller itself has no switches.

@@ -29,13 +29,13 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	proof "github.com/cohort-ocm/cohort/internal/apiserver/hub"
+	proof "github.com/cohort-ocm/cohort/examples/trial"
 )
 
 // grace is how long a cluster is unselected before it loses its work.
 const grace = 5 * time.Second
 
-// TestProof proves this controller, as it is shipped, on a real API server: see the page of package hub.
+// TestProof proves this controller, as it is shipped, on a real API server: see the page of package trial.
 //
 //	go test ./small -run TestProof/Rollouts -rollouts=200 -v
 func TestProof(t *testing.T) {

@@ -16,8 +16,8 @@ import (
 	workv1alpha1 "open-cluster-management.io/api/work/v1alpha1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	proof "github.com/cohort-ocm/cohort/examples/trial"
 	"github.com/cohort-ocm/cohort/grouping"
-	proof "github.com/cohort-ocm/cohort/internal/apiserver/hub"
 	"github.com/cohort-ocm/cohort/status"
 
 	"github.com/cohort-ocm/cohort/rollout/writes"

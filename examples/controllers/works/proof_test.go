@@ -26,12 +26,12 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	proof "github.com/cohort-ocm/cohort/internal/apiserver/hub"
+	proof "github.com/cohort-ocm/cohort/examples/trial"
 
 	"github.com/cohort-ocm/cohort/examples/controllers/kit"
 )
 
-// TestProof proves this controller, as it is shipped, on a real API server: see the page of package hub. Its manager,
+// TestProof proves this controller, as it is shipped, on a real API server: see the page of package trial. Its manager,
 // its queue, its watches and its leader election are the real ones. Only the informers are the harness's, which show
 // things late, and the lease, which the API server doesn't have.
 //

@@ -18,8 +18,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	proof "github.com/cohort-ocm/cohort/examples/trial"
 	"github.com/cohort-ocm/cohort/grouping"
-	proof "github.com/cohort-ocm/cohort/internal/apiserver/hub"
 	"github.com/cohort-ocm/cohort/rollout"
 	"github.com/cohort-ocm/cohort/status"
 

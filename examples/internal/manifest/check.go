@@ -26,6 +26,9 @@ func check(content map[string]any) error {
 			errs = append(errs, err)
 		}
 	}
+	if next, _ := metadata["continue"].(string); next != "" {
+		errs = append(errs, field.Forbidden(field.NewPath("metadata", "continue"), "only a part of a list is here: it must be got without a limit"))
+	}
 	return errors.Join(errs...)
 }
 

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	stream "go.yaml.in/yaml/v2"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -22,10 +23,13 @@ func Decode(file string, r io.Reader) ([]Object, error) {
 // Decode returns the objects of one stream, in their order; file is the name in their positions. Every
 // object has an apiVersion and a kind, and its metadata, if any, is an object whose name and namespace
 // are strings. Whole numbers are int64, as unstructured objects want them. A key that stands twice in
-// a mapping is an error. All errors of the content are *Error.
+// a mapping is an error, and so is text that belongs to no object. All errors of the content are *Error.
 func (r Reader) Decode(file string, stream io.Reader) ([]Object, error) {
 	data, err := io.ReadAll(stream)
 	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	if data, err = toText(data); err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
 	return r.decode(file, data)
@@ -66,6 +70,9 @@ func parse(d document) (map[string]any, error) {
 	if err := json.Unmarshal(data, &value); err != nil {
 		return nil, fmt.Errorf("not JSON: %w", err)
 	}
+	if err := ends(d); err != nil {
+		return nil, err
+	}
 	switch value := value.(type) {
 	case nil:
 		return nil, nil
@@ -75,6 +82,21 @@ func parse(d document) (map[string]any, error) {
 		return nil, fmt.Errorf("must be an object with apiVersion and kind, not %s", describe(value))
 	}
 }
+
+// ends is an error where text follows the first value of a document: the parser stops there, and would drop it.
+func ends(d document) error {
+	parser := stream.NewDecoder(bytes.NewReader(d.text))
+	if err := parser.Decode(new(passed)); errors.Is(err, io.EOF) || err == nil && errors.Is(parser.Decode(new(passed)), io.EOF) {
+		return nil
+	}
+	return errors.New("text after the object: must be another object in JSON, or come after a line of ---")
+}
+
+// passed is a value that nobody looks at.
+type passed struct{}
+
+// UnmarshalYAML passes over the value.
+func (*passed) UnmarshalYAML(func(any) error) error { return nil }
 
 // tabbed is the first line of a document that is indented by a tab, 0 if none is. In JSON all may be.
 func tabbed(d document) int {

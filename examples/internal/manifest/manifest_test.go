@@ -1,13 +1,18 @@
 package manifest_test
 
 import (
+	"encoding/binary"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"unicode/utf16"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"pgregory.net/rapid"
 
 	"github.com/cohort-ocm/cohort/examples/internal/manifest"
 )
@@ -52,6 +57,26 @@ func TestDecodeReadsEveryObjectAndItsPlace(t *testing.T) {
 			`{"apiVersion":"v1","kind":"List","items":[{"apiVersion":"v1","kind":"A"}]}`,
 			"f:1 items[0] A\n",
 		}, {
+			"objects of JSON follow one another, as jq prints them, on lines of their own or not",
+			"{\"apiVersion\":\"v1\",\"kind\":\"A\",\"text\":\"}{\\\"\"}\n{\n  \"apiVersion\": \"v1\",\n  \"kind\": \"B\"\n} {\"apiVersion\":\"v1\",\"kind\":\"C\"}\n\n",
+			"f:1 A\nf:2 B\nf:5 C\n",
+		}, {
+			"comments stand between them, and a list may be one of them",
+			"# one\n{\"apiVersion\":\"v1\",\"kind\":\"A\"}\n# two\n{\"apiVersion\":\"v1\",\"kind\":\"List\",\"items\":[{\"apiVersion\":\"v1\",\"kind\":\"B\"}]}\n# three\n",
+			"f:1 A\nf:3 items[0] B\n",
+		}, {
+			"YAML follows JSON behind a separator", "{\"apiVersion\":\"v1\",\"kind\":\"A\"}\n---\napiVersion: v1\nkind: B\n", "f:1 A\nf:3 B\n",
+		}, {
+			"a flow mapping of YAML is no JSON, whatever its quotes hold", "{apiVersion: v1, kind: A, text: '}{\"'} # a comment {\n", "f:1 A\n",
+		}, {
+			"Windows PowerShell writes UTF-16 with a mark", asUTF16(binary.LittleEndian, "\ufeffapiVersion: v1\r\nkind: A\r\n---\r\napiVersion: v1\r\nkind: B\r\ntext: \u00e9\U0001f600\r\n"), "f:1 A\nf:4 B\n",
+		}, {
+			"and the other way round, or without a mark", asUTF16(binary.BigEndian, "{\"apiVersion\":\"v1\",\"kind\":\"A\"}\n{\"apiVersion\":\"v1\",\"kind\":\"B\"}"), "f:1 A\nf:2 B\n",
+		}, {
+			"files that begin with a mark were joined", "\ufeff---\napiVersion: v1\nkind: A\n\ufeff---\napiVersion: v1\nkind: B\n", "f:2 A\nf:5 B\n",
+		}, {
+			"lines may end as on an old Macintosh", "apiVersion: v1\rkind: A\r---\rapiVersion: v1\rkind: B\r", "f:1 A\nf:4 B\n",
+		}, {
 			"a list without objects is no fault", "apiVersion: v1\nkind: List\nitems:\n", "",
 		}, {
 			"an object whose kind ends in List is one object if it has a name",
@@ -87,6 +112,20 @@ func TestDecodeSaysInOneLineWhatIsWrongAndWhere(t *testing.T) {
 			"text is no object", "hello\n", "f:1: must be an object with apiVersion and kind, not a string",
 		}, {
 			"an array is no list", "- 1\n", "f:1: must be an object with apiVersion and kind, not an array",
+		}, {
+			"text after an object would be lost", "{\"apiVersion\":\"v1\",\"kind\":\"A\"}\napiVersion: v1\nkind: B\n",
+			"f:1: text after the object: must be another object in JSON, or come after a line of ---",
+		}, {
+			"a list of YAML that ends early", "  apiVersion: v1\n  kind: List\n  items: []\napiVersion: v1\nkind: B\n",
+			"f:1: text after the object",
+		}, {
+			"objects with commas between them", "{\"apiVersion\":\"v1\",\"kind\":\"A\"},\n{\"apiVersion\":\"v1\",\"kind\":\"B\"}\n",
+			"f:1: text after the object",
+		}, {
+			"the second of two objects is cut off", "{\"apiVersion\":\"v1\",\"kind\":\"A\"}\n{\"apiVersion\":\"v1\",\"kind\":\n", "f:2: not YAML: line 2: ",
+		}, {
+			"one page of a list", "apiVersion: v1\nkind: List\nmetadata: {continue: abc, remainingItemCount: 7}\nitems: []\n",
+			"f:1: List: metadata.continue: Forbidden: only a part of a list is here: it must be got without a limit",
 		}, {
 			"both faults of an object in one line", "metadata: {name: a}\n",
 			"f:1: a: apiVersion: Required value: must be given: every object has one; kind: Required value: must be given: every object has one",
@@ -129,6 +168,84 @@ func TestDecodeSaysInOneLineWhatIsWrongAndWhere(t *testing.T) {
 				t.Errorf("no place in %#v", err)
 			}
 		})
+	}
+}
+
+// asUTF16 is a text as two bytes a unit.
+func asUTF16(order binary.AppendByteOrder, text string) string {
+	var b []byte
+	for _, unit := range utf16.Encode([]rune(text)) {
+		b = order.AppendUint16(b, unit)
+	}
+	return string(b)
+}
+
+// Whatever files are joined in whatever way, each object is there, or there is an error.
+func TestDecodeDropsNothing(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var in strings.Builder
+		var want []string
+		inJSON := false // the text before
+		for i := range rapid.IntRange(1, 6).Draw(t, "objects") {
+			name := fmt.Sprint("toy", i)
+			object := rapid.SampledFrom([]string{
+				`{"apiVersion":"v1","kind":"Toy","metadata":{"name":"%s"},"text":"{ ]\\\" # ---"}`, "{\n  \"apiVersion\": \"v1\",\n  \"kind\": \"Toy\",\n  \"metadata\": {\"name\": \"%s\"}\n}",
+				`{"items":[{"apiVersion":"v1","kind":"Toy","metadata":{"name":"%s"}}],"kind":"List","apiVersion":"v1"}`,
+				"apiVersion: v1\nkind: Toy\nmetadata:\n  name: %s\ntext: |\n  ---\n  {}\n", "apiVersion: v1\nitems:\n- apiVersion: v1\n  kind: Toy\n  metadata:\n    name: %s\nkind: List\n",
+			}).Draw(t, "object")
+			isJSON := object[0] == '{'
+			between := rapid.SampledFrom([]string{"\n---\n", "\r\n---\r\n", "\n...\n# a comment\n", "\n---\n---\n", "\n", "", "\n\n", " ", "\n# {\n", ",\n", "\n\ufeff"}).Draw(t, "between")
+			if !inJSON && between == " " {
+				between = "\n" // else the text would go on with the last word of the YAML
+			}
+			if i > 0 {
+				in.WriteString(between)
+			}
+			if strings.Contains(between, "\n---") || strings.Contains(between, "\n...") || i == 0 || inJSON && isJSON && !strings.Contains(between, ",") {
+				want = append(want, name)
+			} else {
+				want = append(want, name, "or an error")
+			}
+			fmt.Fprintf(&in, object, name)
+			inJSON = isJSON
+		}
+		text := in.String()
+		switch rapid.IntRange(0, 3).Draw(t, "encoding") {
+		case 1:
+			text = "\ufeff" + text
+		case 2:
+			text = asUTF16(binary.LittleEndian, "\ufeff"+text)
+		case 3:
+			text = asUTF16(binary.BigEndian, text)
+		}
+		objects, err := manifest.Decode("f", strings.NewReader(text))
+		if err != nil {
+			if !slices.Contains(want, "or an error") {
+				t.Fatalf("%v of %q", err, text)
+			}
+			return
+		}
+		var got []string
+		for _, o := range objects {
+			got = append(got, o.GetName())
+		}
+		want = slices.DeleteFunc(want, func(s string) bool { return s == "or an error" })
+		if !slices.Equal(got, want) {
+			t.Fatalf("%q of %q, want %q", got, text, want)
+		}
+	})
+}
+
+// A command that failed leaves a file without a text, which holds a mark nevertheless, or half a character.
+func TestReadRefusesAFileThatIsCutOff(t *testing.T) {
+	for _, test := range []struct{ why, in, want string }{
+		{"no text behind the mark", "\xff\xfe", "stdin is empty"},
+		{"nothing at all", " \n", "stdin is empty"},
+		{"half a character", asUTF16(binary.LittleEndian, "\ufeffkind: A") + "x", "stdin: UTF-16 of an odd number of bytes: the file is cut off"},
+	} {
+		if objects, err := manifest.Read(strings.NewReader(test.in), "-"); err == nil || err.Error() != test.want {
+			t.Errorf("%s: %v, %v, want %s", test.why, objects, err, test.want)
+		}
 	}
 }
 

@@ -87,6 +87,10 @@ func (r Reader) readInput(standardInput io.Reader) ([]Object, error) {
 
 // decodeAny refuses a file in which there is nothing at all, as a shell leaves it behind where a command failed.
 func (r Reader) decodeAny(file string, data []byte) ([]Object, error) {
+	data, err := toText(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
 	if len(bytes.TrimSpace(data)) == 0 {
 		return nil, fmt.Errorf("%s is empty", file)
 	}

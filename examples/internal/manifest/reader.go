@@ -22,7 +22,7 @@ type Kind struct {
 	Drop []string
 }
 
-// decode reads the text of a file: documents, and the items of lists, next to one another. What is not as most
+// decode reads the text of a file, as toText gives it: documents, and the items of lists, next to one another. What is not as most
 // are is left to the real parser, document by document.
 func (r Reader) decode(file string, data []byte) ([]Object, error) {
 	documents := split(data)

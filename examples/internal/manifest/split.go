@@ -1,6 +1,10 @@
 package manifest
 
-import "bytes"
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+)
 
 // document is the text between two separators and the line of the stream on which its content begins.
 type document struct {
@@ -8,19 +12,21 @@ type document struct {
 	line int
 }
 
-// split cuts a stream where a line begins with a separator. YAML forbids "---" and "..." at the
-// beginning of a line even inside of a block scalar, so looking at lines is enough.
+// split cuts a stream where a line begins with a separator, and between values of JSON, which may follow one another
+// without any. YAML forbids "---" and "..." at the beginning of a line even inside of a block scalar, so looking at lines
+// is enough.
 func split(data []byte) []document {
 	var documents []document
 	begin, line := 0, 1
 	add := func(end int) {
-		text := data[begin:end]
-		content := bytes.TrimLeft(text, " \t\r\n")
-		if len(content) > 0 {
-			skipped := bytes.Count(text[:len(text)-len(content)], []byte("\n"))
-			documents = append(documents, document{text: text, line: line + skipped})
+		for rest := data[begin:end]; len(rest) > 0; {
+			text := rest[:firstJSON(rest)]
+			rest = rest[len(text):]
+			if len(bytes.TrimLeft(text, blank)) > 0 {
+				documents = append(documents, document{text: text, line: line + leadingLines(text)})
+			}
+			line += bytes.Count(text, []byte("\n"))
 		}
-		line += bytes.Count(text, []byte("\n"))
 	}
 	for at := 0; at < len(data); {
 		next := len(data)
@@ -37,14 +43,47 @@ func split(data []byte) []document {
 	return documents
 }
 
+const blank = " \t\r\n"
+
+// firstJSON is where a text is to be cut: behind a value of JSON that others follow, or at its end.
+func firstJSON(text []byte) int {
+	s := skipper{in: text, at: len(text) - len(afterComments(text))}
+	begin := s.at
+	if begin == len(text) || text[begin] != '{' && text[begin] != '[' {
+		return len(text)
+	}
+	if _, ok := s.skip(); !ok {
+		return len(text)
+	}
+	if rest := afterComments(text[s.at:]); len(rest) == 0 || rest[0] != '{' && rest[0] != '[' || !json.Valid(text[begin:s.at]) {
+		return len(text)
+	}
+	return s.at
+}
+
+// afterComments is a text without the empty lines and the lines of comments that it begins with.
+func afterComments(text []byte) []byte {
+	for {
+		text = bytes.TrimLeft(text, blank)
+		if len(text) == 0 || text[0] != '#' {
+			return text
+		}
+		end := bytes.IndexByte(text, '\n')
+		if end < 0 {
+			return nil
+		}
+		text = text[end:]
+	}
+}
+
 func separates(line []byte) bool {
 	if !bytes.HasPrefix(line, []byte("---")) && !bytes.HasPrefix(line, []byte("...")) {
 		return false
 	}
-	return len(line) == 3 || bytes.IndexByte([]byte(" \t\r\n"), line[3]) >= 0
+	return len(line) == 3 || strings.IndexByte(blank, line[3]) >= 0
 }
 
 func leadingLines(text []byte) int {
-	content := bytes.TrimLeft(text, " \t\r\n")
+	content := bytes.TrimLeft(text, blank)
 	return bytes.Count(text[:len(text)-len(content)], []byte("\n"))
 }

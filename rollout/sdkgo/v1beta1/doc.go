@@ -13,8 +13,9 @@
 //   - Objects of another Placement or namespace, and an object that is listed twice, are errors.
 //   - [PlacementDecisionClustersTracker.Groups] gives the groups as a value of package grouping. It compares them with the
 //     status of the Placement: as long as PlacementDecisions are incomplete, nothing starts and nobody is removed. A
-//     Placement without a UID and without a status, as unit tests have it, is not compared. A test on a real API server
-//     without a scheduler writes status.numberOfSelectedClusters beside the PlacementDecisions.
+//     Placement without a UID and without a status, as unit tests have it, is not compared. So a Placement with its
+//     namespace and name alone switches the comparison off; its clustersPerDecisionGroup is unknown then. A test on a
+//     real API server without a scheduler writes status.numberOfSelectedClusters beside the PlacementDecisions.
 //   - The sets of [PlacementDecisionClustersTracker.ExistingClusterGroups] are the caller's own.
 //
 // The next step is package grouping itself: Read takes the Placement and the listed PlacementDecisions, and keeps no

@@ -244,6 +244,23 @@ func TestGroups(t *testing.T) {
 	}
 }
 
+// A caller that wants no comparison, as with sdk-go, gives the tracker namespace and name of the Placement alone.
+func TestTheComparisonIsSwitchedOff(t *testing.T) {
+	half := web() // one of two objects is written
+	half.UID, half.Status.NumberOfSelectedClusters = "1", 4
+	alone := &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: half.Namespace, Name: half.Name}}
+	for placement, compared := range map[*clusterv1beta1.Placement]bool{half: true, alone: false} {
+		tracker := sdkv1beta1.NewPlacementDecisionClustersTracker(placement, new(cache).set(object("d-1", "0", "", "a", "b")), nil)
+		if err := tracker.Refresh(); err != nil {
+			t.Fatal(err)
+		}
+		groups, err := tracker.Groups()
+		if err != nil || groups.NumClusters() != 2 || (groups.Incomplete() != "") != compared {
+			t.Errorf("with the status %v: %d clusters, incomplete because %q, %v", compared, groups.NumClusters(), groups.Incomplete(), err)
+		}
+	}
+}
+
 // Many goroutines refresh and read at once. Each sees groups that belong together.
 func TestConcurrentUse(t *testing.T) {
 	lister := new(cache).set(object("d-1", "0", "", "a"), object("d-2", "1", "", "b"))

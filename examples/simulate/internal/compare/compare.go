@@ -66,9 +66,14 @@ type Answer struct {
 	// Wasted is how many starts of the good version came to nothing, on average: the cluster had not succeeded when the
 	// run ended.
 	Wasted float64 `json:"wasted"`
-	// Had is how many clusters had the bad version when it was stopped, in the median, and StoppedAfter when that
-	// was, which is Never if it mostly isn't.
+	// Had is how many clusters had the bad version when it was stopped, in half of all runs at most, HadP95 in 95 of 100
+	// runs, and HadMost in the worst one. On Broken of them it did not work, in half of all runs at most, and on BrokenMost in
+	// the worst. StoppedAfter is when half of all runs were stopped, which is Never if fewer are.
 	Had          int           `json:"had"`
+	HadP95       int           `json:"hadP95"`
+	HadMost      int           `json:"hadMost"`
+	Broken       int           `json:"broken"`
+	BrokenMost   int           `json:"brokenMost"`
 	StoppedAfter time.Duration `json:"stoppedAfter"`
 	// Clusters is how many there are.
 	Clusters int `json:"clusters"`
@@ -119,7 +124,7 @@ func (q Question) all(c Candidate, chances Chances, retries int) ([]outcome, err
 func (q Question) answer(c Candidate, good, bad []outcome) Answer {
 	a := Answer{Name: c.Name, Runs: len(good), Clusters: q.Groups.NumClusters()}
 	var finished, stopped []time.Duration
-	var had []int
+	var had, broken []int
 	wasted := 0
 	for _, o := range good {
 		a.Peak = max(a.Peak, o.peak)
@@ -136,7 +141,7 @@ func (q Question) answer(c Candidate, good, bad []outcome) Answer {
 		finished = append(finished, Never)
 	}
 	for _, o := range bad {
-		had = append(had, o.started)
+		had, broken = append(had, o.started), append(broken, o.broken)
 		if o.stopped {
 			stopped = append(stopped, o.after)
 		} else {
@@ -145,7 +150,8 @@ func (q Question) answer(c Candidate, good, bad []outcome) Answer {
 	}
 	a.Wasted = math.Round(100*float64(wasted)/float64(len(good))) / 100
 	a.P50, a.P95 = quantile(finished, 0.5), quantile(finished, 0.95)
-	a.Had, a.StoppedAfter = quantile(had, 0.5), quantile(stopped, 0.5)
+	a.Had, a.HadP95, a.HadMost = quantile(had, 0.5), quantile(had, 0.95), slices.Max(had)
+	a.Broken, a.BrokenMost, a.StoppedAfter = quantile(broken, 0.5), slices.Max(broken), quantile(stopped, 0.5)
 	p, n := float64(a.Stopped)/float64(len(good)), float64(len(good))
 	a.Breach, a.Error = chance.Rate(p), chance.Rate(2*math.Sqrt(p*(1-p)/n))
 	return a

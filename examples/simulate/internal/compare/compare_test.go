@@ -69,6 +69,7 @@ func TestWithoutChancesTheAnswersAreThoseOfTheHand(t *testing.T) {
 	}
 	for i := range want {
 		want[i].Runs, want[i].Clusters = 3, 100
+		want[i].HadP95, want[i].HadMost, want[i].Broken, want[i].BrokenMost = want[i].Had, want[i].Had, want[i].Had, want[i].Had
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -222,5 +223,46 @@ func TestAnAnswerOfAnEarlierAttemptDoesNotCount(t *testing.T) {
 		Good: compare.Chances{Takes: late}, Bad: compare.Chances{Takes: late}, Runs: 1, Retries: 1, RetryAfter: 10 * time.Minute})
 	if err != nil || got[0].Stopped != 1 || got[0].Wasted != 10 {
 		t.Errorf("%v: %+v, want a run that is stopped, with ten starts in vain", err, got)
+	}
+}
+
+// What half of all runs keep to says little of the worst, and a version that half of the clusters survive breaks fewer than it
+// reaches.
+func TestTheWorstRunIsNotTheMedian(t *testing.T) {
+	question := compare.Question{Groups: fleet(t, 100), Candidates: []compare.Candidate{progressive("1", 2)},
+		Good: compare.Chances{Takes: tenMinutes}, Bad: compare.Chances{Takes: tenMinutes, Fails: 0.1}, Runs: 100, Seed: 1}
+	got, err := compare.Compare(question)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := got[0]
+	if a.Broken != 3 || a.BrokenMost != 3 || a.Had >= a.HadP95 || a.HadP95 >= a.HadMost || a.Had <= 2*a.Broken {
+		t.Errorf("with maxFailures 2 and one at a time, it reaches %d, %d, %d and breaks %d, %d; want 3 broken, and a median below P95 below the worst",
+			a.Had, a.HadP95, a.HadMost, a.Broken, a.BrokenMost)
+	}
+	question.Bad = compare.Chances{Takes: tenMinutes}
+	if got, err = compare.Compare(question); err != nil || got[0].Had != 100 || got[0].Broken != 0 {
+		t.Errorf("a version that works everywhere reaches %d and breaks %d, %v", got[0].Had, got[0].Broken, err)
+	}
+}
+
+func TestTheVerdictIsALine(t *testing.T) {
+	slow := compare.Answer{Name: "slow", HadMost: 3, Clusters: 9, P95: 2 * time.Hour}
+	fast := compare.Answer{Name: "fast", HadMost: 8, Clusters: 9, P95: time.Hour}
+	both := compare.Answer{Name: "both", HadMost: 2, Clusters: 9, P95: time.Minute}
+	never := compare.Answer{Name: "never", HadMost: 1, Clusters: 9, P95: compare.Never}
+	for _, test := range []struct {
+		answers []compare.Answer
+		want    string
+	}{
+		{[]compare.Answer{slow, fast}, "Verdict: slow is the gentlest: a bad version reaches 3 of 9 clusters at worst. fast is the fastest: a good one is done in 1h in 95 of 100 runs."},
+		{[]compare.Answer{slow, both}, "Verdict: both is the gentlest and the fastest: a bad version reaches 2 of 9 clusters at worst; a good one is done in 1m in 95 of 100 runs."},
+		{[]compare.Answer{fast}, "Verdict: a bad version reaches 8 of 9 clusters at worst; a good one is done in 1h in 95 of 100 runs."},
+		{[]compare.Answer{never, never}, "Verdict: never is the gentlest: a bad version reaches 1 of 9 clusters at worst. With each strategy a good one is stopped or stuck in more than 5 of 100 runs."},
+		{[]compare.Answer{never}, "Verdict: a bad version reaches 1 of 9 clusters at worst; a good one is stopped or stuck in more than 5 of 100 runs."},
+	} {
+		if got := compare.NewReport("", compare.Question{}, test.answers).Verdict; got != test.want {
+			t.Errorf("got\n%s\nwant\n%s", got, test.want)
+		}
 	}
 }

@@ -21,6 +21,7 @@ type outcome struct {
 	after             time.Duration // until it finished or was stopped, or got stuck
 	started, wasted   int           // starts, and those without success by then
 	peak              int           // in flight at a time
+	broken            int           // clusters that got it and on which it does not work
 }
 
 // running is a run of one strategy.
@@ -142,7 +143,11 @@ func (r *running) begin() (rollout.Next, error) {
 				again = r.starts[position]
 				r.starts[position]++
 			}
-			if f := r.fates(position, again); f.status != "" {
+			f := r.fates(position, again)
+			if again == 0 && f.status != status.Succeeded {
+				r.broken++
+			}
+			if f.status != "" {
 				heap.Push(&r.coming, event{r.now.Add(f.after), r.now, position, again, r.attempt, f.status})
 			}
 		}

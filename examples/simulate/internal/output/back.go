@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/cohort-ocm/cohort/examples/simulate/internal/short"
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/simulation"
 	"github.com/cohort-ocm/cohort/rollout"
 )
@@ -27,7 +28,7 @@ type WayBack struct {
 func (r *Report) Back(aborted *simulation.Aborted, trace *simulation.Trace, uncounted func(cluster string) bool) {
 	summary := trace.Final.Summary()
 	back := Report{
-		trace: trace, Rows: r.Rows, Clock: r.Clock, back: true,
+		trace: trace, Rows: r.Rows, Width: r.Width, Clock: r.Clock, back: true,
 		Rollout: Rollout{Object: r.Rollout.Object, Start: r.Rollout.Start, Schedule: trace.Final.Schedule},
 		Summary: Summary{summary.Aggregate(), summary.Percent(), summary},
 		Waves:   waves(trace, aborted.After),
@@ -60,11 +61,11 @@ func waves(trace *simulation.Trace, begin time.Duration) (all []Wave) {
 
 // text writes the way back below the end of the rollout.
 func (w *WayBack) text(b *bytes.Buffer) error {
-	fmt.Fprintf(b, "\nThe way back, from %s: %d clusters have the version; %s\n", short(w.After), w.Clusters, w.how())
+	fmt.Fprintf(b, "\nThe way back, from %s: %d clusters have the version; %s\n", w.report.Clock.Column(w.After), w.Clusters, w.how())
 	if err := w.report.waveTable(b); err != nil {
 		return err
 	}
-	fmt.Fprintf(b, "\nafter %s: %s: %s\n", short(w.End.After), w.End.Outcome, w.End.Message)
+	fmt.Fprintf(b, "\n%s: %s: %s\n", w.report.Clock.End(w.End.After), w.End.Outcome, w.End.Message)
 	w.report.unsuccessful(b)
 	return nil
 }
@@ -74,13 +75,13 @@ func (w *WayBack) how() string {
 	if w.Schedule.Type == "All" {
 		return "all go back at once"
 	}
-	return fmt.Sprintf("they go back within the limits of the strategy: %s", fit(w.Schedule.String(), mostScheduleWidth))
+	return fmt.Sprintf("they go back within the limits of the strategy: %s", short.Text(w.Schedule.String(), mostScheduleWidth))
 }
 
 // backColumns are the columns for the waves of a way back.
 func (r Report) backColumns() []column {
 	return []column{
-		{"TIME", func(w waveRow) any { return w.time() }},
+		{"TIME", func(w waveRow) any { return w.time(r.Clock) }},
 		{"GO BACK", func(w waveRow) any { return w.started }},
 		{"IN FLIGHT", func(w waveRow) any { return w.last.InFlight }},
 		{"SOAKING", func(w waveRow) any { return w.last.Counts.Soaking }},
@@ -89,6 +90,6 @@ func (r Report) backColumns() []column {
 		{"TIMED OUT", func(w waveRow) any { return w.last.Counts.TimeOut }},
 		{"LEFT", func(w waveRow) any { return w.last.Counts.Left }},
 		{"NEVER HAD IT", func(w waveRow) any { return w.last.Counts.Skip }},
-		{"WHY THE REST WAITS", func(w waveRow) any { return r.why(w.last.Waiting) }},
+		{reasons, func(w waveRow) any { return r.why(w.last.Waiting) }},
 	}
 }

@@ -45,10 +45,14 @@ func end(trace *simulation.Trace, waves []Wave, uncounted func(string) bool, pol
 // ofPolicy takes away what a policy's clusters cannot do: try again, or go back.
 func ofPolicy(e rollout.Explanation) {
 	for i := range e {
-		e[i].Remedies = slices.DeleteFunc(e[i].Remedies, func(r rollout.Remedy) bool {
-			return r.Type == rollout.RemedyTryAgain || r.Type == rollout.RemedyRevert
-		})
+		e[i].Remedies = forPolicy(e[i].Remedies)
 	}
+}
+
+func forPolicy(all []rollout.Remedy) []rollout.Remedy {
+	return slices.DeleteFunc(all, func(r rollout.Remedy) bool {
+		return r.Type == rollout.RemedyTryAgain || r.Type == rollout.RemedyRevert
+	})
 }
 
 // message is what the library says of the outcome, without a full stop.
@@ -104,17 +108,17 @@ func (r Report) unsuccessful(b *bytes.Buffer) {
 			fmt.Fprintf(b, "  and %d more\n", len(r.End.Unsuccessful)-i)
 			break
 		}
-		fmt.Fprintf(b, "  %s in %v: %s%s\n", c.Name, c.Group, c.Status, c.aside())
+		fmt.Fprintf(b, "  %s in %v: %s%s\n", c.Name, c.Group, c.Status, c.aside(r.Clock))
 	}
 }
 
 // aside is what is to be said of the cluster besides.
-func (u Unsuccessful) aside() string {
+func (u Unsuccessful) aside(clock Clock) string {
 	switch {
 	case u.NotCounted:
 		return ", not counted"
 	case u.Left && u.Since != "":
-		return ", not selected any more; has the version since " + short(u.Since)
+		return ", not selected any more; has the version since " + clock.Column(u.Since)
 	case u.Left:
 		return ", not selected any more"
 	}

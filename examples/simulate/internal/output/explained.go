@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/simulation"
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/story"
@@ -23,6 +24,10 @@ type Explained struct {
 	Group *grouping.Key `json:"group,omitempty"`
 	// Why says why it is in its group, or why it is not selected.
 	Why []string `json:"why"`
+	// Notes say what is not as the files have it, and what was learned from them.
+	Notes []string `json:"notes,omitempty"`
+	// Start is the time from which the times below count, which are negative before it.
+	Start time.Time `json:"start"`
 	// Started and Ended are the times of its start and of the last event after that; empty where there is none.
 	Started string  `json:"started,omitempty"`
 	Ended   string  `json:"ended,omitempty"`
@@ -34,17 +39,32 @@ type Explained struct {
 	Clock Clock `json:"-"`
 }
 
-// Event is what happens to the cluster at a time after the start of the rollout.
+// Event is what happens to the cluster at a time after the start of the simulation, or before it.
 type Event struct {
-	After string     `json:"after"`
+	// After is empty where it was before, and nobody knows when.
+	After string     `json:"after,omitempty"`
 	What  story.What `json:"what"`
 	// Until is when a wait ends; empty where it never does.
 	Until       string              `json:"until,omitempty"`
 	Explanation rollout.Explanation `json:"explanation,omitempty"`
+	// Changes say how the explanation of a wait changes until its end. Where there are many, MoreChanges are left out
+	// after the first three.
+	Changes     []ExplanationChange `json:"changes,omitempty"`
+	MoreChanges int                 `json:"moreChanges,omitempty"`
 	// Released says what ended the wait before a start.
 	Released string `json:"released,omitempty"`
 	// Holds says until when a cluster that leaves holds others up; empty where it holds up nobody.
 	Holds string `json:"holds,omitempty"`
+	// Standing says what a cluster in flight does, and until when, as the simulation begins.
+	Standing string `json:"standing,omitempty"`
+	// Remedies say what a person can do about a failure.
+	Remedies []rollout.Remedy `json:"remedies,omitempty"`
+}
+
+// ExplanationChange is why a cluster waits from a time on.
+type ExplanationChange struct {
+	After       string              `json:"after"`
+	Explanation rollout.Explanation `json:"explanation"`
 }
 
 // Explain gathers what there is to show of a cluster, in the rollout of a policy or of something else. Group is nil if it is
@@ -52,16 +72,28 @@ type Event struct {
 func Explain(cluster, object string, policy bool, group *grouping.Key, why []string, events []story.Event, outcome simulation.Outcome) Explained {
 	e := Explained{Cluster: cluster, Rollout: object, Selected: group != nil, Group: group, Why: why, Outcome: outcome}
 	for _, event := range events {
-		shown := Event{After: event.After.String(), What: event.What, Explanation: event.Explanation, Released: event.Released, Holds: event.Holds}
+		shown := Event{After: event.After.String(), What: event.What, Explanation: event.Explanation, Released: event.Released, Holds: event.Holds, Remedies: event.Remedies, Standing: event.Standing}
+		if event.Unknown {
+			shown.After = ""
+		}
+		for _, later := range event.Later {
+			shown.Changes = append(shown.Changes, ExplanationChange{later.After.String(), later.Explanation})
+		}
+		shown.MoreChanges = event.More
 		if policy {
 			ofPolicy(shown.Explanation)
+			shown.Remedies = forPolicy(shown.Remedies)
+			for _, change := range shown.Changes {
+				ofPolicy(change.Explanation)
+			}
 		}
 		switch {
 		case event.What.Waits() && event.Until > 0:
 			shown.Until = event.Until.String()
 		case event.What == story.Starts:
 			e.Started = shown.After
-		case !event.What.Waits() && event.What != story.Progressing && event.What != story.Leaves:
+		case event.What == story.Stands || event.What == story.Progressing || event.What == story.Leaves:
+		case !event.What.Waits():
 			e.Ended = shown.After
 		}
 		e.Events = append(e.Events, shown)
@@ -89,22 +121,33 @@ func (e Explained) Text(w io.Writer) error {
 	for _, why := range e.Why {
 		fmt.Fprintf(&b, "  %s\n", why)
 	}
+	b.WriteString(e.Clock.Head())
+	for _, note := range e.Notes {
+		fmt.Fprintf(&b, "note: %s\n", note)
+	}
 	if len(e.Events) > 0 {
 		fmt.Fprintln(&b)
+	}
+	width := 7
+	for _, event := range e.Events {
+		width = max(width, len(e.column(event.After)))
+		for _, change := range event.Changes {
+			width = max(width, len(e.column(change.After)))
+		}
 	}
 	for i, event := range e.Events {
 		if i+1 < len(e.Events) && e.Events[i+1].What == story.Done && e.Events[i+1].After == event.After {
 			continue // the next line says so: it does not soak
 		}
-		what := words[event.What]
+		what := words[event.What] + event.Standing
 		if i > 0 && event.What == story.Done && e.Events[i-1].After == event.After {
 			what = "succeeds and is done"
 		}
-		fmt.Fprintf(&b, "%-7s %s", short(event.After), what)
+		fmt.Fprintf(&b, "%-*s %s", width, e.column(event.After), what)
 		switch {
 		case !event.What.Waits():
 		case event.Until != "":
-			fmt.Fprintf(&b, " until %s", short(event.Until))
+			fmt.Fprintf(&b, " until %s", e.Clock.Column(event.Until))
 		default:
 			fmt.Fprint(&b, " for ever")
 		}
@@ -114,13 +157,35 @@ func (e Explained) Text(w io.Writer) error {
 		if event.Holds != "" {
 			fmt.Fprintf(&b, ", and holds others up: %s", event.Holds)
 		}
+		for i, remedy := range event.Remedies {
+			fmt.Fprintf(&b, "%s%v", []string{"; to do: ", ", or "}[min(i, 1)], remedy)
+		}
 		fmt.Fprintln(&b)
 		if len(event.Explanation) > 0 {
-			fmt.Fprintf(&b, "          %s\n", strings.ReplaceAll(event.Explanation.String(), "\n", "\n          "))
+			because(&b, width, "", event.Explanation)
+		}
+		for i, change := range event.Changes {
+			if i == story.FirstLater && event.MoreChanges > 0 {
+				fmt.Fprintf(&b, "%*s … %d more changes …\n", width+2, "", event.MoreChanges)
+			}
+			because(&b, width, e.Clock.Column(change.After), change.Explanation)
 		}
 	}
 	_, err := io.WriteString(w, e.Clock.Read(b.String()))
 	return err
+}
+
+// column is what stands before an event.
+func (e Explained) column(after string) string {
+	if after == "" {
+		return "before"
+	}
+	return e.Clock.Column(after)
+}
+
+// because writes why the cluster waits from a time on, which is empty where a line above has it.
+func because(b *bytes.Buffer, width int, time string, why rollout.Explanation) {
+	fmt.Fprintf(b, "%-*s %s\n", width+2, time, strings.ReplaceAll(why.String(), "\n", "\n"+strings.Repeat(" ", width+3)))
 }
 
 // JSON writes it as one indented object.

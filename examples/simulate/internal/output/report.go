@@ -31,6 +31,9 @@ type Report struct {
 	// Rows is how many rows a table of the text has at most: DefaultRows if it is 0, and no limit for AllRows.
 	Rows int `json:"-"`
 
+	// Width is how many characters a line of a table has at most; no limit if it is 0.
+	Width int `json:"-"`
+
 	// Clock shows the times in the sentences of the text.
 	Clock Clock `json:"-"`
 

@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"unicode/utf8"
 )
 
 const (
@@ -26,18 +25,9 @@ func (r Report) rows(usual int) int {
 
 // Widths of what is not cut off. JSON has all of it.
 const (
-	mostReasonWidth   = 110
 	mostScheduleWidth = 300
 	mostDecisionNames = 4
 )
-
-// fit is a text of so many characters, or the beginning of it with the sign that there is more.
-func fit(s string, most int) string {
-	if utf8.RuneCountInString(s) <= most {
-		return s
-	}
-	return strings.TrimRight(string([]rune(s)[:most-1]), " ,;:") + "…"
-}
 
 // waveRow is a line of the table of waves: one wave, or some that follow one another.
 type waveRow struct {
@@ -49,11 +39,11 @@ type waveRow struct {
 }
 
 // time is like "10m", or "10m–25m" of several waves.
-func (w waveRow) time() string {
+func (w waveRow) time(c Clock) string {
 	if w.waves == 1 {
-		return short(w.first.After)
+		return c.Column(w.first.After)
 	}
-	return short(w.first.After) + "–" + short(w.last.After)
+	return c.Column(w.first.After) + "–" + c.Column(w.last.After)
 }
 
 // waveRows puts waves together until there are at most so many rows. The first wave, the one where the

@@ -119,11 +119,3 @@ func TestColumnsAreThoseWithSomethingInThem(t *testing.T) {
 		}
 	}
 }
-
-func TestFitShowsThatThereIsMore(t *testing.T) {
-	for _, test := range []struct{ in, want string }{{"short", "short"}, {"exactly 10", "exactly 10"}, {"more than, ten", "more than…"}, {"äöüäöüäöüä", "äöüäöüäöüä"}} {
-		if got := fit(test.in, 10); got != test.want {
-			t.Errorf("%q: got %q, want %q", test.in, got, test.want)
-		}
-	}
-}

@@ -11,6 +11,7 @@ import (
 
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
+	"github.com/cohort-ocm/cohort/examples/simulate/internal/short"
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/simulation"
 	"github.com/cohort-ocm/cohort/rollout"
 	"github.com/cohort-ocm/cohort/status"
@@ -56,10 +57,17 @@ func (r Report) head(b *bytes.Buffer) {
 	if r.Policy != nil {
 		how = append([]string{"remediationAction " + cmp.Or(r.Policy.Action, unset)}, how...)
 	}
-	fmt.Fprintf(b, "\n%s: %s\n", r.Rollout.Object, strings.Join(how, ", "))
-	if len(r.Rollout.Schedule.Stages) > 0 {
-		fmt.Fprintf(b, "  %s\n", fit(r.Rollout.Schedule.String(), mostScheduleWidth))
+	fmt.Fprintln(b)
+	for _, drop := range r.Placement.Dropped {
+		if drop.Clusters > 0 && r.End.Outcome != simulation.NothingSelected {
+			fmt.Fprintf(b, "  not selected: %v\n", drop)
+		}
 	}
+	fmt.Fprintf(b, "%s: %s\n", r.Rollout.Object, strings.Join(how, ", "))
+	if len(r.Rollout.Schedule.Stages) > 0 {
+		fmt.Fprintf(b, "  %s\n", short.Text(r.Rollout.Schedule.String(), mostScheduleWidth))
+	}
+	b.WriteString(r.Clock.Head())
 	for _, note := range r.Notes {
 		fmt.Fprintf(b, "note: %s\n", note)
 	}
@@ -68,20 +76,17 @@ func (r Report) head(b *bytes.Buffer) {
 	}
 }
 
-// Strategy is a schedule in a line, cut off where it gets long.
-func Strategy(s rollout.Schedule) string {
-	const most = 160
-	return fit(strings.Join(rules(s), ", ")+": "+s.String(), most)
-}
+// Strategy is a schedule in a line.
+func Strategy(s rollout.Schedule) string { return strings.Join(rules(s), ", ") + ": " + s.String() }
 
 // rules are the rules of the strategy that the stages don't show, in the words of the API.
 func rules(s rollout.Schedule) []string {
 	all := []string{string(s.Type)}
 	if s.MinSuccessTime > 0 {
-		all = append(all, "minSuccessTime "+short(s.MinSuccessTime.String()))
+		all = append(all, "minSuccessTime "+short.Duration(s.MinSuccessTime))
 	}
 	if s.ProgressDeadline != nil {
-		all = append(all, "progressDeadline "+short(s.ProgressDeadline.String()))
+		all = append(all, "progressDeadline "+short.Duration(*s.ProgressDeadline))
 	}
 	switch s.Type {
 	case clusterv1alpha1.Progressive:
@@ -146,15 +151,22 @@ func (r Report) waveTable(b *bytes.Buffer) error {
 		return err
 	}
 	columns := r.columns()
-	var titles []any
-	for _, c := range columns {
-		titles = append(titles, c.title)
+	why, titles, last := -1, []any(nil), ""
+	for i, c := range columns {
+		if titles = append(titles, c.title); c.title == reasons {
+			why = i
+		}
 	}
 	t := table(&text, titles...)
 	for _, w := range all {
 		var cells []any
 		for _, c := range columns {
 			cells = append(cells, c.cell(w))
+		}
+		if text := fmt.Sprint(cells[why]); text == last && text != "-" {
+			cells[why] = "as above"
+		} else {
+			last = text
 		}
 		row(t, cells...)
 	}
@@ -164,7 +176,10 @@ func (r Report) waveTable(b *bytes.Buffer) error {
 	}
 	const head = 2 // an empty line and the columns
 	for i, line := range slices.Collect(strings.Lines(text.String())) {
-		b.WriteString(line)
+		if line = strings.TrimSuffix(line, "\n"); r.Width > 0 {
+			line = short.Text(line, r.Width)
+		}
+		fmt.Fprintln(b, line)
 		if i < head {
 			continue
 		}
@@ -237,10 +252,13 @@ type column struct {
 	cell  func(waveRow) any
 }
 
+// reasons is the title of the column that says why clusters wait.
+const reasons = "WHY THE REST WAITS"
+
 // columns are those in which there is something.
 func (r Report) columns() []column {
 	all := []column{
-		{"TIME", func(w waveRow) any { return w.time() }},
+		{"TIME", func(w waveRow) any { return w.time(r.Clock) }},
 		{"STARTED", func(w waveRow) any { return w.started }},
 		{"IN FLIGHT", func(w waveRow) any { return w.last.InFlight }},
 		{"SOAKING", func(w waveRow) any { return w.last.Counts.Soaking }},
@@ -251,7 +269,7 @@ func (r Report) columns() []column {
 		{"NOT COUNTED", func(w waveRow) any {
 			return fmt.Sprintf("%d of %d have it", w.last.Counts.Uncounted-w.last.Counts.UncountedToApply, w.last.Counts.Uncounted)
 		}},
-		{"WHY THE REST WAITS", func(w waveRow) any { return r.why(w.last.Waiting) }},
+		{reasons, func(w waveRow) any { return r.why(w.last.Waiting) }},
 	}
 	if r.back {
 		all = r.backColumns()
@@ -283,21 +301,21 @@ func (r Report) why(waiting []Waiting) string {
 	default:
 		others = fmt.Sprintf(" (and %d behind them)", rest)
 	}
-	return fit(r.Clock.Read(waiting[0].Message), mostReasonWidth-len(others)) + others
+	return fmt.Sprintf("%d held%s: %s", waiting[0].Clusters, others, r.Clock.Read(waiting[0].Hold.String()))
 }
 
 // mostNamed is how many clusters the text names; JSON has all.
 const mostNamed = 10
 
 func (r Report) end(b *bytes.Buffer) {
-	fmt.Fprintf(b, "\nafter %s: %s: %s\n", short(r.End.After), r.End.Outcome, r.End.Message)
+	fmt.Fprintf(b, "\n%s: %s: %s\n", r.Clock.End(r.End.After), r.End.Outcome, r.End.Message)
 	if r.End.Outcome == simulation.NothingSelected {
 		for _, drop := range r.Placement.Dropped {
 			fmt.Fprintf(b, "  %v\n", drop)
 		}
 	}
 	if r.End.LastChange != "" {
-		fmt.Fprintf(b, "  the last change after that: %s\n", short(r.End.LastChange))
+		fmt.Fprintf(b, "  the last change after that: %s\n", r.Clock.Column(r.End.LastChange))
 	}
 	if r.End.Outcome == simulation.NothingSelected {
 		return // the rest would say that all went well
@@ -369,15 +387,4 @@ func orDash(s string) string {
 		return "-"
 	}
 	return s
-}
-
-// short leaves out the minutes and seconds of a duration that are 0.
-func short(d string) string {
-	if rest, ok := strings.CutSuffix(d, "m0s"); ok {
-		d = rest + "m"
-	}
-	if rest, ok := strings.CutSuffix(d, "h0m"); ok {
-		d = rest + "h"
-	}
-	return d
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
@@ -20,6 +21,12 @@ import (
 
 // text plays a rollout by strategy over n clusters, each of the life, and gives the lines of its report.
 func text(t *testing.T, strategy clusterv1alpha1.RolloutStrategy, n int, life simulation.Life) string {
+	t.Helper()
+	return textOf(t, strategy, n, life, 0)
+}
+
+// textOf does so with tables of a width.
+func textOf(t *testing.T, strategy clusterv1alpha1.RolloutStrategy, n int, life simulation.Life, width int) string {
 	t.Helper()
 	d := &clusterv1beta1.PlacementDecision{ObjectMeta: metav1.ObjectMeta{
 		Name: "p-decision-1", Labels: map[string]string{clusterv1beta1.DecisionGroupIndexLabel: "0"},
@@ -44,6 +51,7 @@ func text(t *testing.T, strategy clusterv1alpha1.RolloutStrategy, n int, life si
 	if err != nil {
 		t.Fatal(err)
 	}
+	report.Width = width
 	var b strings.Builder
 	if err := report.Text(&b); err != nil {
 		t.Fatal(err)
@@ -87,5 +95,20 @@ func TestTextSaysHowItEnded(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A terminal has the beginning of a reason, and a pipe all of it. A reason that stays is said once.
+func TestReasonsFitTheTerminal(t *testing.T) {
+	one := clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.Progressive, Progressive: &clusterv1alpha1.RolloutProgressive{MaxConcurrency: intstr.FromInt32(1),
+		RolloutConfig: clusterv1alpha1.RolloutConfig{ProgressDeadline: "1h"}}}
+	life := simulation.Life{{After: 10 * time.Minute, Status: status.Failed}}
+	pipe, terminal := textOf(t, one, 3, life, 0), textOf(t, one, 3, life, 90)
+	whole := "0s     1        1          0     0       0          2 held: 1 of 1 slot taken: c00 progressing, times out at "
+	if !strings.Contains(pipe, "\n"+whole) || !strings.Contains(pipe, " 2 held: stopped: c00 failed, maxFailures 0; goes on when none is failed\n1h10m  0        0          0     0       1          as above\n") {
+		t.Errorf("no whole reasons in\n%s", pipe)
+	}
+	if want := "\n" + whole[:89] + "…\n"; !strings.Contains(terminal, want) {
+		t.Errorf("no %q in\n%s", want, terminal)
 	}
 }

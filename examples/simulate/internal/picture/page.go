@@ -20,6 +20,8 @@ const (
 	headHeight  = 112
 	panelHeight = 250
 	gap         = 40 // between the panels, for the axis of time
+	lineHeight  = 17 // of the sentence
+	mostLines   = 4
 	rowHeight   = 17
 	rowGap      = 3
 	mostRows    = 24
@@ -37,6 +39,7 @@ var (
 type page struct {
 	pen
 	t     Timeline
+	words []string // the sentence, in lines
 	rows  []row
 	end   time.Duration // at the right border
 	size  box
@@ -55,8 +58,10 @@ func lay(t Timeline) page {
 	if len(p.rows) > 0 {
 		groups = gap + vg.Length(len(p.rows))*(rowHeight+rowGap)
 	}
-	p.size = box{0, 0, pageWidth, headHeight + panelHeight + groups + gap + margin/2}
-	p.panel = box{margin + labelWidth, p.size.top - headHeight - panelHeight, pageWidth - margin - countWidth, p.size.top - headHeight}
+	p.words = style{size: 13}.wrap(t.Sentence, pageWidth-2*margin, mostLines)
+	head := headHeight + lineHeight*vg.Length(max(len(p.words)-1, 0))
+	p.size = box{0, 0, pageWidth, head + panelHeight + groups + gap + margin/2}
+	p.panel = box{margin + labelWidth, p.size.top - head - panelHeight, pageWidth - margin - countWidth, p.size.top - head}
 	p.group = box{p.panel.left, gap + margin/2, p.panel.right, gap + margin/2 + max(groups-gap, 0)}
 	return p
 }
@@ -79,8 +84,10 @@ func (p page) head() {
 	width := p.size.width() - 2*margin
 	title, sentence := style{size: 17, bold: true}, style{size: 13}
 	p.write(title, margin, p.size.top-32, title.fit(p.t.Title, width))
-	p.write(sentence, margin, p.size.top-54, sentence.fit(p.t.Sentence, width))
-	x, y := p.panel.left, p.size.top-82
+	for i, line := range p.words {
+		p.write(sentence, margin, p.size.top-54-lineHeight*vg.Length(i), line)
+	}
+	x, y := p.panel.left, p.panel.top+headHeight-82
 	for state, n := range p.t.final() {
 		if state := State(state); n > 0 || p.ever(state) {
 			x = p.swatch(state, n, x, y)

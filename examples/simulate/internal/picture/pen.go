@@ -3,6 +3,7 @@ package picture
 import (
 	"image/color"
 	"slices"
+	"strings"
 	"sync"
 
 	xfont "golang.org/x/image/font"
@@ -70,6 +71,22 @@ func (s style) fit(txt string, width vg.Length) string {
 		runes = runes[:len(runes)-1]
 	}
 	return string(runes) + "…"
+}
+
+// wrap breaks a text between words into lines of a width. The last of so many is shortened.
+func (s style) wrap(txt string, width vg.Length, most int) (lines []string) {
+	sty, words := s.text(), strings.Fields(txt)
+	for len(words) > 0 {
+		if len(lines) == most-1 {
+			return append(lines, s.fit(strings.Join(words, " "), width))
+		}
+		n := 1
+		for n < len(words) && sty.Width(strings.Join(words[:n+1], " ")) <= width {
+			n++
+		}
+		lines, words = append(lines, s.fit(strings.Join(words[:n], " "), width)), words[n:]
+	}
+	return lines
 }
 
 // line draws a straight line, dashed if there are dashes.

@@ -289,3 +289,32 @@ func TestColourOnlyOnATerminalThatWantsIt(t *testing.T) {
 		}
 	}
 }
+
+// Where the fonts are missing, a text takes the room that was measured, and a long sentence is all there, in lines.
+func TestTextKeepsItsPlaceInAnyFont(t *testing.T) {
+	tl := stopped()
+	tl.Sentence = strings.Repeat("a sentence & more ", 14) + "to do: the end"
+	all, _ := elements(t, tl)
+	said := ""
+	for _, e := range all {
+		if e.name != "text" {
+			continue
+		}
+		length, err := strconv.ParseFloat(e.attr["textLength"], 64)
+		_, after, _ := strings.Cut(e.attr["style"], "font-size:")
+		points, _, _ := strings.Cut(after, "px")
+		size, _ := strconv.ParseFloat(points, 64)
+		if n := float64(len(e.text)); err != nil || length < 0.2*size*n || length > size*n {
+			t.Errorf("%q has the length %v in size %v, %v", e.text, length, size, err)
+		}
+		if x, _ := strconv.ParseFloat(e.attr["x"], 64); x+length > 900 {
+			t.Errorf("%q ends at %v, beyond the border", e.text, x+length)
+		}
+		if strings.Contains(e.text, "sentence") || strings.Contains(e.text, "end") {
+			said += strings.TrimSpace(e.text) + " "
+		}
+	}
+	if said != tl.Sentence+" " {
+		t.Errorf("the picture says %q, want %q", said, tl.Sentence)
+	}
+}

@@ -25,6 +25,7 @@ type Hub struct {
 	course     rollout.Options
 	replicas   []passes.Replica // by cluster
 	record     status.Record    // what the root policy has stored
+	last       *passes.Propagation
 	status     policyv1.PolicyStatus
 	passes     []Pass
 	observed   map[string]status.Report // of the replicas that were there at the beginning
@@ -47,10 +48,10 @@ func New(resolution *override.Resolution, version string, options rollout.Option
 	return h
 }
 
-// Resume is a hub with the replicated policies that there are already, by cluster.
-func Resume(resolution *override.Resolution, version string, replicas []passes.Replica, options rollout.Options) *Hub {
+// Resume is a hub with the replicated policies that there are already, by cluster, and with what the root policy has stored.
+func Resume(resolution *override.Resolution, version string, replicas []passes.Replica, record status.Record, options rollout.Options) *Hub {
 	h := New(resolution, version, options)
-	h.replicas = slices.Clone(replicas)
+	h.replicas, h.record = slices.Clone(replicas), record
 	h.observed = make(map[string]status.Report)
 	for _, report := range h.reports() {
 		h.observed[report.Cluster] = report
@@ -99,18 +100,31 @@ func (h *Hub) Plan(reports []status.Report, now time.Time) (*rollout.Result, err
 	}
 	const mostCalls = 5 // the first pass, the second, two that follow from the record, and the one that asks for nothing (O11)
 	for range mostCalls {
-		p, err := passes.Propagate(h.resolution, h.version, h.record, h.replicas, now, h.options)
+		p, err := passes.Propagate(h.resolution, h.version, h.record, h.replicas, now, h.withGrace(h.options))
 		if err != nil {
 			return nil, err
 		}
+		before := h.last
+		h.last = p
 		if !h.writes(p) || len(p.Start) > 0 {
-			plan, err := h.result(p, now)
+			plan, err := h.result(p, before, now)
 			h.write(p, now)
 			return plan, err
 		}
 		h.write(p, now)
 	}
 	return nil, errors.New("no end of writing replicated policies")
+}
+
+// grace is how long a controller keeps the replica of a cluster that is not bound any more.
+const grace = time.Minute
+
+// withGrace adds to options what lets replicas of clusters stay for a while that are not bound any more.
+func (h *Hub) withGrace(options rollout.Options) rollout.Options {
+	if h.remembers() {
+		options.RemoveAfter.Duration, options.Previous = grace, h.last.Remembered()
+	}
+	return options
 }
 
 // writes says whether p asks for anything.

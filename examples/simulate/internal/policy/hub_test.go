@@ -230,7 +230,7 @@ func (w world) life(cluster string) simulation.Life { return w.lives[cluster] }
 
 func (w world) hub(t *rapid.T) *policy.Hub {
 	hub := hubOf(t, w.action, w.strategy, w.enforced, w.words...)
-	return policy.Resume(hub.Resolution(), "1", w.replicas, w.options)
+	return policy.Resume(hub.Resolution(), "1", w.replicas, status.Record{}, w.options)
 }
 
 // twoPasses says whether the rollout decides when a cluster is enforced.

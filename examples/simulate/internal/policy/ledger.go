@@ -16,7 +16,7 @@ import (
 // Play plays the policy through from where it stands, and comes to the same as simulation.Resume with [Hub.Plan]. It costs
 // as much as there are events, where Resume propagates the whole fleet at each of them. Use a hub for one of both.
 func (h *Hub) Play(lives func(cluster string) simulation.Life, start time.Time, watch ...func(after time.Duration, result *rollout.Result)) (*simulation.Trace, error) {
-	if h.resolution.Undecided() || h.resolution.Incomplete() != "" || h.hasLeft() { // nothing starts, or the record counts
+	if h.resolution.Undecided() || h.resolution.Incomplete() != "" || h.remembers() { // nothing starts, or the record counts
 		return simulation.Resume(h.Plan, h.Observed(), lives, start, watch...)
 	}
 	l := newLedger(h)
@@ -28,9 +28,9 @@ func (h *Hub) Play(lives func(cluster string) simulation.Life, start time.Time, 
 	return trace, nil
 }
 
-// hasLeft says whether a cluster has this version that the policy is not bound to.
-func (h *Hub) hasLeft() bool {
-	return slices.ContainsFunc(h.replicas, func(r passes.Replica) bool {
+// remembers says whether a cluster counts, or may, that the policy is not bound to.
+func (h *Hub) remembers() bool {
+	return len(h.record.Left) > 0 || h.record.More > 0 || slices.ContainsFunc(h.replicas, func(r passes.Replica) bool {
 		_, bound := h.resolution.Find(r.Cluster)
 		return !bound && r.Version == h.version
 	})

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -17,9 +18,14 @@ import (
 // result is the plan that the propagation came from, with the clusters that really start. A Propagation says why a
 // cluster waits, but has neither the chain of who waits for whom nor the schedule, so they are planned again by the
 // rules that package passes documents.
-func (h *Hub) result(p *passes.Propagation, now time.Time) (*rollout.Result, error) {
-	groups := h.resolution.Groups()
-	result, err := rollout.Plan(h.strategy, groups, h.reports(), now, h.course)
+func (h *Hub) result(p, before *passes.Propagation, now time.Time) (*rollout.Result, error) {
+	groups, reports, options := h.resolution.Groups(), h.reports(), h.course
+	if h.remembers() {
+		reports = append(reports, h.unbound()...)
+		options.RemoveAfter.Duration, options.Previous = grace, before.Remembered()
+		options.Memory = &rollout.Memory{Version: h.version, Record: h.recovered(), AtOnce: true}
+	}
+	result, err := rollout.Plan(h.strategy, groups, reports, now, options)
 	if err != nil {
 		return nil, err
 	}
@@ -70,6 +76,46 @@ func (h *Hub) reports() (reports []status.Report) {
 	return reports
 }
 
+// unbound are what the replicated policies of clusters say that the policy is not bound to: of those that started.
+func (h *Hub) unbound() (reports []status.Report) {
+	for i := range h.replicas {
+		r := &h.replicas[i]
+		if _, bound := h.resolution.Find(r.Cluster); bound {
+			continue
+		}
+		action := h.resolution.Action()
+		if !h.waits() && strings.EqualFold(string(r.Action), string(policyv1.Enforce)) {
+			action = policyv1.Enforce // by an override that is gone
+		}
+		report := status.Report{Cluster: r.Cluster, Status: status.ToApply}
+		if h.carries(r, action) {
+			report = h.report(r, action, true)
+		}
+		reports = append(reports, report)
+	}
+	return reports
+}
+
+// recovered is the record in which clusters that are bound again and comply have only started.
+func (h *Hub) recovered() status.Record {
+	record := h.record
+	if h.resolution.Incomplete() != "" {
+		return record
+	}
+	record.Left = slices.Clone(record.Left)
+	for i := range record.Left {
+		left := &record.Left[i]
+		at, found := h.find(left.Cluster)
+		if _, bound := h.resolution.Find(left.Cluster); !bound || !found || left.Status != status.Failed && left.Status != status.TimeOut {
+			continue
+		}
+		if r := &h.replicas[at]; h.carries(r, policyv1.Inform) && compliance(r) == policyv1.Compliant {
+			left.Status = status.Skip
+		}
+	}
+	return record
+}
+
 // read is what one says, if it is of the version and of a bound cluster.
 func (h *Hub) read(r *passes.Replica) (status.Report, bool) {
 	bound, found := h.resolution.Find(r.Cluster)
@@ -77,17 +123,22 @@ func (h *Hub) read(r *passes.Replica) (status.Report, bool) {
 	if !found || r.Version != h.version || !started && !h.waits() {
 		return status.Report{}, false
 	}
+	return h.report(r, bound.Action, started), true
+}
+
+// report is what one says that is of the version. Action is what the cluster has in the end.
+func (h *Hub) report(r *passes.Replica, action policyv1.RemediationAction, started bool) status.Report {
 	return passes.FromPolicy(passes.PolicyState{
 		Cluster:                 r.Cluster,
 		Strategy:                h.strategy.Type,
-		RemediationAction:       bound.Action,
+		RemediationAction:       action,
 		Started:                 started,
 		Compliance:              compliance(r),
 		Generation:              r.Generation,
 		LastEvaluatedGeneration: r.LastEvaluatedGeneration,
 		Applied:                 r.Applied,
 		ComplianceTime:          r.ComplianceTime,
-	}), true
+	})
 }
 
 // carries says whether the replica is of the version with that action.

@@ -63,14 +63,12 @@ func (o *objects) load(r applier, wanted Ref) ([]*Scenario, error) {
 		if err != nil {
 			return nil, err
 		}
-		s.resume(r, o)
-		return []*Scenario{s}, nil
+		return []*Scenario{s}, s.resume(r, o)
 	}
 	all, err := o.choose(r, wanted)
 	if err != nil {
 		return nil, err
 	}
-	taken := make(map[string]bool)
 	var scenarios []*Scenario
 	for _, c := range all {
 		s, err := o.begin(c.rollout)
@@ -82,28 +80,41 @@ func (o *objects) load(r applier, wanted Ref) ([]*Scenario, error) {
 		if err := s.group(c, o); err != nil {
 			return nil, err
 		}
-		if len(all) > 1 {
-			s.Rollout = fmt.Sprintf("%s to placement %v", s.Rollout, s.Placement)
-			s.share(r, taken)
-		}
-		s.resume(r, o)
 		scenarios = append(scenarios, s)
+	}
+	if len(scenarios) > 1 {
+		if err := share(r, scenarios); err != nil {
+			return nil, err
+		}
+	}
+	for _, s := range scenarios {
+		if err := s.resume(r, o); err != nil {
+			return nil, err
+		}
 	}
 	return scenarios, nil
 }
 
-// share leaves to earlier placements of the same rollout the clusters that they have taken, and takes the others.
-func (s *Scenario) share(r applier, taken map[string]bool) {
-	own := s.Groups.Only(func(_ grouping.Key, cluster string) bool { return !taken[cluster] })
-	if lost := s.Groups.NumClusters() - own.NumClusters(); lost > 0 {
-		drop := Drop{fmt.Sprintf("in an earlier placement of %v", r.Object), lost}
-		s.Dropped = append(s.Dropped, drop)
-		s.note("%v, to which they belong", drop)
-		s.Groups = own
+// share leaves to earlier placements of the same rollout the clusters that they have.
+func share(r applier, all []*Scenario) error {
+	parts := make([]grouping.PlacementGroups, len(all))
+	for i, s := range all {
+		parts[i] = grouping.PlacementGroups{Placement: s.Placement.String(), Groups: s.Groups}
 	}
-	for _, decision := range own.All() {
-		taken[decision.ClusterName] = true
+	apart, err := grouping.Apart(parts...)
+	if err != nil {
+		return r.Fault(err)
 	}
+	for i, s := range all {
+		s.Rollout = fmt.Sprintf("%s to placement %v", s.Rollout, s.Placement)
+		if lost := s.Groups.NumClusters() - apart[i].NumClusters(); lost > 0 {
+			drop := Drop{fmt.Sprintf("in an earlier placement of %v", r.Object), lost}
+			s.Dropped = append(s.Dropped, drop)
+			s.note("%v, to which they belong", drop)
+		}
+		s.Groups = apart[i]
+	}
+	return nil
 }
 
 // begin is a scenario with what does not depend on the placement.

@@ -29,7 +29,6 @@ type objects struct {
 	decisions   []source[clusterv1beta1.PlacementDecision]
 	behaviors   []source[behavior.Behavior]
 	liveState
-	used       int     // objects of the live state that a rollout has
 	manual     []error // add-ons that users install by hand
 	rollouts   []applier
 	bindings   []source[policyv1.PlacementBinding]
@@ -145,8 +144,10 @@ func (o *objects) identify(object manifest.Object) error {
 	case name == "":
 		return object.Fault(field.Required(path, "must be given: every "+kind+" has one"))
 	}
-	if faults := validation.NameIsDNSSubdomain(name, false); len(faults) > 0 {
-		return object.Fault(field.Invalid(path, name, strings.Join(faults, "; ")))
+	if _, ours := map[string]bool{"RolloutStrategy": true, behavior.Kind: true}[object.GetKind()]; !ours {
+		if faults := validation.NameIsDNSSubdomain(name, false); len(faults) > 0 {
+			return object.Fault(field.Invalid(path, name, strings.Join(faults, "; ")))
+		}
 	}
 	if before, found := o.places[object.String()]; found {
 		return object.Fault(fmt.Errorf("%w: it stands at %v, too", field.Duplicate(path, name), before))

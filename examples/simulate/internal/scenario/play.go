@@ -14,7 +14,7 @@ import (
 // Planner plans one simulation of the rollout. The hub keeps what a Policy's rollout writes, and is nil for others.
 func (s *Scenario) Planner(opts rollout.Options) (simulation.Planner, *policy.Hub) {
 	if s.Policy != nil {
-		hub := policy.Resume(s.Policy.Resolution, s.Policy.Version, s.Policy.Replicas, opts)
+		hub := policy.Resume(s.Policy.Resolution, s.Policy.Version, s.Policy.Replicas, s.stored(), opts)
 		return hub.Plan, hub
 	}
 	return func(reports []status.Report, now time.Time) (*rollout.Result, error) {
@@ -39,9 +39,25 @@ func (s *Scenario) Play(p Play, watch ...func(time.Duration, *rollout.Result)) (
 		trace, err := hub.Play(p.Lives, p.Start, watch...)
 		return trace, hub, err
 	}
-	played := simulation.Rollout{Strategy: s.Strategy, Groups: s.Groups, Options: p.Options, Retries: p.Retries, Abort: p.Abort}
+	played := simulation.Rollout{Strategy: s.Strategy, Groups: s.Groups, Options: p.Options, Memory: s.Memory, Retries: p.Retries, Abort: p.Abort}
 	trace, err := played.Play(s.Observed, p.Lives, p.Start, watch...)
 	return trace, nil, err
+}
+
+// stored is the record that the owner has.
+func (s *Scenario) stored() (record status.Record) {
+	if s.Memory != nil {
+		record = s.Memory.Record
+	}
+	return record
+}
+
+// Reports say where the rollout stands, with these options, as far as the files say.
+func (s *Scenario) Reports(opts rollout.Options) []status.Report {
+	if _, hub := s.Planner(opts); hub != nil {
+		return hub.Observed()
+	}
+	return s.Observed
 }
 
 // AtOnce is the strategy that takes a rollout back as fast as can be: all clusters at once, with the deadline of its own.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/cohort-ocm/cohort/examples/simulate/internal/behavior"
 	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/rollout"
 	"github.com/cohort-ocm/cohort/status"
 )
 
@@ -41,6 +42,12 @@ type Scenario struct {
 	// say anything.
 	Observed []status.Report
 	Live     bool
+	// Memory is what the owner has stored of clusters that left with the version; nil if nothing. GivenUp are the clusters that
+	// a person gave up, in the owner.
+	Memory  *rollout.Memory
+	GivenUp []string
+	// Stands is a note that counts the objects that say so.
+	Stands string
 	// Uncounted says of a cluster that nobody waits for it; nil says it of none.
 	Uncounted func(cluster string) bool
 	// Notes say what is not as OCM would do it, and what was not read.

@@ -1,4 +1,4 @@
-// Package short writes durations as people do.
+// Package short writes durations as people do, and the beginnings of long texts.
 package short
 
 import (
@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // Duration is a duration without the parts that are 0: "36h", "1h30m", "48m", "1m30s", "0s".
@@ -28,4 +29,12 @@ func Duration(d time.Duration) string {
 		}
 	}
 	return cmp.Or(b.String(), "0s")
+}
+
+// Text is a text of so many characters, or the beginning of it with the sign that there is more.
+func Text(s string, most int) string {
+	if utf8.RuneCountInString(s) <= most {
+		return s
+	}
+	return strings.TrimRight(string([]rune(s)[:most-1]), " ,;:") + "…"
 }

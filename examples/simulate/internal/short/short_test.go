@@ -17,3 +17,11 @@ func TestShortLeavesOutWhatIsNothing(t *testing.T) {
 		}
 	}
 }
+
+func TestTextShowsThatThereIsMore(t *testing.T) {
+	for _, test := range []struct{ in, want string }{{"short", "short"}, {"exactly 10", "exactly 10"}, {"more than, ten", "more than…"}, {"äöüäöüäöüä", "äöüäöüäöüä"}} {
+		if got := short.Text(test.in, 10); got != test.want {
+			t.Errorf("%q: got %q, want %q", test.in, got, test.want)
+		}
+	}
+}

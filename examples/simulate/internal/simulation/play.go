@@ -98,12 +98,18 @@ type play struct {
 // begin takes in how things stand at the start.
 func (p *play) begin(observed []status.Report) error {
 	p.resume(observed)
-	if p.firstAttempt(observed); p.first > 0 {
+	if m := p.rollout.Memory; m != nil {
+		p.record = &m.Record
+		if _, err := (status.Records{"": m.Record}).Note(&p.owner); err != nil {
+			return err
+		}
+	}
+	if p.firstAttempt(observed); p.first > 0 || p.record != nil {
 		if err := p.setOptions(); err != nil {
 			return err
 		}
 	}
-	if slices.ContainsFunc(observed, p.hasLeft) {
+	if p.record == nil && slices.ContainsFunc(observed, p.hasLeft) {
 		if err := p.remember(); err != nil {
 			return err
 		}

@@ -290,15 +290,7 @@ func TestGoingOnFromTheMiddleComesToTheSameEnd(t *testing.T) {
 			seen, times = append(seen, slices.Clone(reports)), append(times, now)
 		})
 		i := rapid.IntRange(0, len(seen)-1).Draw(t, "plan")
-		lives := func(cluster string) simulation.Life {
-			life := slices.Clone(w.lives[cluster])
-			for _, report := range seen[i] {
-				if report.Cluster == cluster && len(life) > 0 {
-					life[0].After -= times[i].Sub(report.LastTransitionTime) // which is its start, if it is Progressing
-				}
-			}
-			return life
-		}
+		lives := func(cluster string) simulation.Life { return w.lives[cluster] } // from when it got the workload
 		rest, err := simulation.Resume(planner(w.strategy, w.groups, w.options), seen[i], lives, times[i])
 		if err != nil {
 			t.Fatal(err)

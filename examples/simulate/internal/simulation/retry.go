@@ -19,8 +19,11 @@ type Retries struct {
 	Lives func(cluster string, again int) Life
 }
 
-// firstAttempt is the one that those who were observed are in: the last of theirs.
+// firstAttempt is the one that those who were observed are in, or that the owner has a record of: the last of these.
 func (p *play) firstAttempt(observed []status.Report) {
+	if m := p.rollout.Memory; m != nil && m.Record.Version == m.Version {
+		p.first = m.Record.Attempt
+	}
 	for _, report := range observed {
 		p.first = max(p.first, report.Attempt)
 	}

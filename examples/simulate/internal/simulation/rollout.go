@@ -15,6 +15,8 @@ type Rollout struct {
 	Strategy clusterv1alpha1.RolloutStrategy
 	Groups   *grouping.Groups
 	Options  rollout.Options
+	// Memory is what its owner had stored of clusters that left before the simulation; nil if nothing.
+	Memory *rollout.Memory
 	// Ledger keeps what the rollout writes besides; nil if nothing.
 	Ledger Ledger
 	// Retries try again what failed.
@@ -41,6 +43,9 @@ func (r Rollout) options(attempt int, record *status.Record) rollout.Options {
 	options.Attempt = max(attempt, 0)
 	if record != nil {
 		options.Memory = &rollout.Memory{Version: "simulated", Record: *record}
+		if r.Memory != nil {
+			options.Memory.Version = r.Memory.Version
+		}
 		options.RemoveAfter.Duration = grace
 	}
 	return options

@@ -29,7 +29,7 @@ func Run(plan Planner, lives func(cluster string) Life, start time.Time, watch .
 }
 
 // Resume does what Run does for a rollout under way, with what was observed at the start. A cluster that has the workload
-// goes on from there. One that succeeded, is skipped or has timed out stays so. One that failed recovers if its life says
+// goes on from there: its life counts from when it got it. One that succeeded, is skipped or has timed out stays so. One that failed recovers if its life says
 // so. Any other begins its life at the start, unless its deadline is over.
 func Resume(plan Planner, observed []status.Report, lives func(cluster string) Life, start time.Time, watch ...func(after time.Duration, result *rollout.Result)) (*Trace, error) {
 	r := run{plan: plan, watch: watch, lives: lives, start: start, now: start, started: make(map[string]int)}
@@ -77,12 +77,32 @@ func (r *run) resume(observed []status.Report) {
 		case status.Succeeded, status.Skip, status.TimeOut:
 		case status.Failed:
 			m.life = life.recovery()
+			m.started = r.began(report.LastTransitionTime, m.life)
 		default:
 			m.life, m.shown = life, status.Progressing
+			m.started = r.began(report.Applied, m.life)
+			if report.Applied.IsZero() {
+				m.started = r.began(report.LastTransitionTime, m.life)
+			}
 		}
 		r.started[m.name] = len(r.members)
 		r.members = append(r.members, m)
 	}
+}
+
+// began is when a life began that is under way since a time: then, if its first step is still to come. A cluster that should
+// have taken it already needs a tenth more than the time that it has had. Where nobody knows the time, and where the cluster
+// is yet to lose its agent, the life begins at the start.
+func (r *run) began(since time.Time, life Life) time.Time {
+	if since.IsZero() || since.After(r.start) || len(life) == 0 || life[0].Drops {
+		return r.start
+	}
+	had := r.start.Sub(since)
+	if life[0].After > had {
+		return since
+	}
+	more := max((had / 10).Round(time.Second), time.Second)
+	return r.start.Add(more - life[0].After)
 }
 
 // lateForEver has the clusters that were late before the simulation stay so: nothing says that they will answer now.

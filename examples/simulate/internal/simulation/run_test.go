@@ -136,3 +136,41 @@ func TestRunReturnsThePlannersError(t *testing.T) {
 		t.Errorf("error: %v, want that of the planner", err)
 	}
 }
+
+// A cluster that has the version succeeds so long after it got it, if it is not late for that already.
+func TestResumeCountsFromWhenAClusterGotIt(t *testing.T) {
+	takes := func(after time.Duration, s status.RolloutStatus) simulation.Life {
+		return simulation.Life{{After: after, Status: s}}
+	}
+	ago := func(d time.Duration) time.Time { return start().Add(-d) }
+	failsAndRecovers := append(takes(time.Minute, status.Failed), simulation.Step{After: 31 * time.Minute, Status: status.Succeeded})
+	for _, test := range []struct {
+		why      string
+		observed status.Report
+		life     simulation.Life
+		want     string
+	}{
+		{"it got it 8 minutes ago", status.Report{Status: status.Progressing, Applied: ago(8 * time.Minute), LastTransitionTime: ago(time.Minute)}, takes(10*time.Minute, status.Succeeded),
+			"0s\n2m0s, succeeded a\nComplete since 2m0s\n"},
+		{"it has not answered yet", status.Report{Status: status.ToApply, Applied: ago(8 * time.Minute)}, takes(10*time.Minute, status.Succeeded),
+			"0s\n2m0s, succeeded a\nComplete since 2m0s\n"},
+		{"it should be done already", status.Report{Status: status.Progressing, Applied: ago(20 * time.Minute)}, takes(10*time.Minute, status.Succeeded),
+			"0s\n2m0s, succeeded a\nComplete since 2m0s\n"},
+		{"it is late by little, and gets a second", status.Report{Status: status.Progressing, Applied: start()}, takes(0, status.Succeeded),
+			"0s\n1s, succeeded a\nComplete since 1s\n"},
+		{"nobody knows since when", status.Report{Status: status.Progressing}, takes(10*time.Minute, status.Succeeded),
+			"0s\n10m0s, succeeded a\nComplete since 10m0s\n"},
+		{"it recovers half an hour after it failed", status.Report{Status: status.Failed, Applied: ago(time.Hour), LastTransitionTime: ago(20 * time.Minute)}, failsAndRecovers,
+			"0s\n10m0s, succeeded a\nComplete since 10m0s\n"},
+	} {
+		test.observed.Cluster = "a"
+		trace, err := simulation.Resume(planner(progressive(1, 1, ""), groupsOf("a"), rollout.Options{}), []status.Report{test.observed},
+			livesOf(map[string]simulation.Life{"a": test.life}), start())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(test.want, shown(trace)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", test.why, diff)
+		}
+	}
+}

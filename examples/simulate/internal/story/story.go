@@ -18,13 +18,35 @@ type Event struct {
 	What  What
 	// Until is when a wait ends; zero where it does not.
 	Until time.Duration
-	// Explanation says why it waits, as it stands at the end of the wait.
+	// Explanation says why it waits, as it stands when the wait begins.
 	Explanation rollout.Explanation
+	// Later says how that changes during the wait: the first few and the last few changes, in order. Of More between them
+	// nothing is kept.
+	Later []Standing
+	More  int
 	// Released says what ended the wait before a start.
 	Released string
+	// Unknown says that it was before the simulation, and that nobody knows when. After is 0 then.
+	Unknown bool
+	// Standing says what a cluster in flight does, and until when, as the simulation begins.
+	Standing string
+	// Remedies say what a person can do about a failure.
+	Remedies []rollout.Remedy
 	// Holds says until when a cluster that leaves holds others up; empty where it holds up nobody.
 	Holds string
 }
+
+// Standing is why a cluster waits from a time on.
+type Standing struct {
+	After       time.Duration
+	Explanation rollout.Explanation
+}
+
+// FirstLater is how many of Event.Later are the first ones where there are more, and lastLater how many are the last.
+const (
+	FirstLater = 3
+	lastLater  = 3
+)
 
 // What is the kind of an event.
 type What string
@@ -38,6 +60,7 @@ const (
 	TimesOut    What = "TimesOut"
 	Leaves      What = "Leaves" // it is not selected any more
 	Done        What = "Done"
+	Stands      What = "Stands" // when the simulation begins, it is in flight already
 
 	// Kinds of events on the way back.
 	Aborted     What = "Aborted" // the rollout is
@@ -53,15 +76,25 @@ func (w What) Waits() bool { return w == Waits || w == WaitsToGo }
 // Teller puts the story of a cluster together while a simulation runs.
 type Teller struct {
 	cluster  string
+	begin    time.Time      // of the simulation
+	observed *status.Report // what the cluster said before it; nil if nothing
 	events   []Event
 	previous *rollout.Result
+	why      rollout.Explanation // of the wait that goes on, as it stands now
 	started  bool
+	starts   int  // so far; the attempt at the version is one less
 	shown    What // the state that the events have told of
 	left     bool // so have they of that it left
 }
 
-// New is the teller for a selected cluster.
-func New(cluster string) *Teller { return &Teller{cluster: cluster} }
+// New is the teller for a cluster. The simulation begins at a time, with what was observed until then.
+func New(cluster string, begin time.Time, observed []status.Report) *Teller {
+	t := &Teller{cluster: cluster, begin: begin}
+	if i := slices.IndexFunc(observed, func(r status.Report) bool { return r.Cluster == cluster }); i >= 0 {
+		t.observed = &observed[i]
+	}
+	return t
+}
 
 // Events are those so far, in order.
 func (t *Teller) Events() []Event { return t.events }
@@ -84,6 +117,9 @@ func (t *Teller) Abort(after time.Duration, back *Teller) {
 		switch e.What {
 		case Waits:
 			e.What = WaitsToGo
+			for i := range e.Later {
+				e.Later[i].After += after
+			}
 			if e.Until > 0 {
 				e.Until += after
 			}
@@ -102,6 +138,9 @@ func (t *Teller) Abort(after time.Duration, back *Teller) {
 // Watch takes in how things stand after a wave.
 func (t *Teller) Watch(after time.Duration, result *rollout.Result) {
 	disposition, _, selected := result.Find(t.cluster)
+	if t.previous == nil && t.observed != nil && disposition != rollout.DispositionHeld && disposition != rollout.DispositionStarting {
+		t.past(result, disposition)
+	}
 	switch {
 	case !selected:
 		t.leave(after, result)
@@ -124,14 +163,34 @@ func (t *Teller) Watch(after time.Duration, result *rollout.Result) {
 // wait begins a wait, or goes on with one for the same.
 func (t *Teller) wait(after time.Duration, why rollout.Explanation) {
 	if last := len(t.events) - 1; last >= 0 && t.events[last].What == Waits {
-		if slices.EqualFunc(t.events[last].Explanation, why, sameWait) {
-			t.events[last].Explanation = why
+		if slices.EqualFunc(t.why, why, sameWait) {
+			t.events[last].goesOn(after, t.why, why)
+			t.why = why
 			return
 		}
 		t.events[last].Until = after
 	}
 	t.events = append(t.events, Event{After: after, What: Waits, Explanation: why})
-	t.shown = Waits
+	t.shown, t.why = Waits, why
+}
+
+// goesOn notes that the cluster waits for the same, and who holds it up now if that is new.
+func (e *Event) goesOn(after time.Duration, before, why rollout.Explanation) {
+	last := len(e.Later) - 1
+	switch {
+	case last < 0 && after == e.After: // it is planned several times in an instant
+		e.Explanation = why
+		return
+	case last >= 0 && after == e.Later[last].After:
+		e.Later[last].Explanation = why
+		return
+	case why.String() == before.String():
+		return
+	}
+	if e.Later = append(e.Later, Standing{after, why}); len(e.Later) > FirstLater+lastLater {
+		e.Later = slices.Delete(e.Later, FirstLater, FirstLater+1)
+		e.More++
+	}
 }
 
 // sameWait says whether both wait for the same, whoever is in flight by then.
@@ -145,12 +204,13 @@ func (t *Teller) start(after time.Duration, result *rollout.Result) {
 		return
 	}
 	t.started = true
+	t.starts++
 	e := Event{After: after, What: Starts}
 	switch last := len(t.events) - 1; {
 	case last < 0:
 	case t.events[last].What == Waits:
 		t.events[last].Until = after
-		e.Released = t.released(t.events[last].Explanation, result)
+		e.Released = t.released(t.why, result)
 	case t.shown == Fails || t.shown == TimesOut:
 		e.Released = "it is tried again"
 	default: // a plan does not say which
@@ -243,7 +303,89 @@ func (t *Teller) stand(after time.Duration, result *rollout.Result, disposition 
 	if what == Done && t.shown != Succeeds { // it does not soak
 		t.events = append(t.events, Event{After: after, What: Succeeds})
 	}
-	t.events, t.shown = append(t.events, Event{After: after, What: what}), what
+	t.add(Event{After: after, What: what}, result)
+}
+
+// add notes where the cluster stands, and what to do about that.
+func (t *Teller) add(e Event, result *rollout.Result) {
+	if e.What == Fails || e.What == TimesOut && t.shown != Fails { // who failed has its remedies then
+		e.Remedies = t.remedies(result)
+	}
+	t.events, t.shown = append(t.events, e), e.What
+}
+
+// remedies say what a person can do about the cluster's failure.
+func (t *Teller) remedies(result *rollout.Result) []rollout.Remedy {
+	ways := []rollout.Remedy{
+		{Type: rollout.RemedyMend, Count: 1, Of: 1, Clusters: t.cluster},
+		{Type: rollout.RemedyTryAgain, Count: t.starts},
+	}
+	if b := result.Breach; b != nil {
+		if !b.Mandatory {
+			ways = append(ways, rollout.Remedy{Type: rollout.RemedyRaiseMaxFailures, Count: b.Failures})
+		}
+		ways = append(ways, rollout.Remedy{Type: rollout.RemedyRevert})
+	}
+	if t.left {
+		ways = append(ways, rollout.Remedy{Type: rollout.RemedyGiveUp, Clusters: t.cluster})
+	}
+	return ways
+}
+
+// past tells what the cluster has done before the simulation, as far as it said when.
+func (t *Teller) past(result *rollout.Result, disposition rollout.Disposition) {
+	said, schedule := t.observed, &result.Schedule
+	at := func(what What, at time.Time) {
+		e := Event{What: what, Unknown: at.IsZero()}
+		if !e.Unknown {
+			e.After = at.Sub(t.begin)
+		}
+		t.add(e, result)
+	}
+	later := func(since, than time.Time) time.Time {
+		if than.After(since) {
+			return than
+		}
+		return since
+	}
+	t.started, t.starts = true, max(said.Attempt, 0)+1
+	at(Starts, said.Applied)
+	since := later(said.Applied, said.LastTransitionTime)
+	switch said.Status {
+	case status.Succeeded:
+		since = later(since, said.Answered)
+		at(Succeeds, since)
+	case status.Failed:
+		at(Fails, since)
+	}
+	switch s := standing(result, t.cluster); {
+	case s == status.TimeOut && said.Status != status.TimeOut && schedule.ProgressDeadline != nil:
+		at(TimesOut, since.Add(*schedule.ProgressDeadline))
+	case s == status.TimeOut:
+		at(TimesOut, said.LastTransitionTime)
+	case s == status.Succeeded && disposition == rollout.DispositionSettled && !since.IsZero():
+		at(Done, since.Add(schedule.MinSuccessTime))
+	case s == status.Succeeded && disposition == rollout.DispositionSettled:
+		at(Done, since)
+	case disposition == rollout.DispositionInFlight || disposition == rollout.DispositionLeft:
+		t.events = append(t.events, Event{What: Stands, Standing: stands(s, since, schedule)})
+	}
+}
+
+// stands says what a cluster in flight does, and until when.
+func stands(s status.RolloutStatus, since time.Time, schedule *rollout.Schedule) string {
+	limit, ends := schedule.ProgressDeadline, "is progressing, times out at "
+	switch s {
+	case status.Succeeded:
+		limit, ends = &schedule.MinSuccessTime, "soaks until "
+	case status.Failed:
+		ends = "has failed, times out at "
+	}
+	if limit == nil || since.IsZero() {
+		doing, _, _ := strings.Cut(ends, ",")
+		return strings.TrimSuffix(doing, " until ")
+	}
+	return ends + since.Add(*limit).UTC().Format(time.RFC3339)
 }
 
 // standing is the status that the result has for a cluster that is not held.

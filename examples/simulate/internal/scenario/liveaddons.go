@@ -1,0 +1,47 @@
+package scenario
+
+import (
+	oldaddon "open-cluster-management.io/api/addon/v1alpha1"
+
+	"github.com/cohort-ocm/cohort/examples/internal/manifest"
+	"github.com/cohort-ocm/cohort/status"
+	"github.com/cohort-ocm/cohort/status/addonv1alpha1"
+)
+
+// resumeAddOns reads the add-ons of a ClusterManagementAddOn, which have its name. What they should have stands in its
+// status, for each placement.
+func (s *Scenario) resumeAddOns(r applier, o *objects) (found int) {
+	var reports []status.Report
+	add := func(report status.Report, ok bool) {
+		if _, _, selected := s.Groups.Find(report.Cluster); ok && selected {
+			found++
+			reports = append(reports, report)
+		}
+	}
+	for _, addOn := range o.addOns {
+		if addOn.GetName() == r.GetName() {
+			o.use(addOn.Object)
+			state := status.AddOnState{AddOn: addOn.typed, Desired: addOn.typed.Status.ConfigReferences}
+			if desired, known := r.desired[s.Placement]; known {
+				state.Desired = desired
+			}
+			add(status.FromManagedClusterAddOn(state))
+		}
+	}
+	for _, addOn := range o.oldAddOns {
+		if addOn.GetName() == r.GetName() {
+			o.use(addOn.Object)
+			state := addonv1alpha1.AddOnState{AddOn: addOn.typed, Desired: addOn.typed.Status.ConfigReferences}
+			if desired, known := r.oldDesired[s.Placement]; known {
+				state.Desired = desired
+			}
+			add(addonv1alpha1.FromManagedClusterAddOn(state))
+		}
+	}
+	s.Observed = merged(reports)
+	return found
+}
+
+func readOldAddOn(o *objects, object manifest.Object) error {
+	return into(func(o *objects) *[]source[oldaddon.ManagedClusterAddOn] { return &o.oldAddOns })(o, object)
+}

@@ -1,0 +1,139 @@
+package scenario
+
+import (
+	"bytes"
+	"encoding/json"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/cohort-ocm/cohort/dependency"
+	"github.com/cohort-ocm/cohort/examples/internal/manifest"
+	"github.com/cohort-ocm/cohort/override/passes"
+	"github.com/cohort-ocm/cohort/rollout/writes"
+	"github.com/cohort-ocm/cohort/status"
+	"github.com/cohort-ocm/cohort/status/policyv1"
+)
+
+// replicated is a policy in the namespace of a cluster.
+type replicated struct {
+	manifest.Object
+	policy policyv1.Policy // with its action alone
+	status policyv1.PolicyStatus
+}
+
+// resumePolicy reads the replicated policies of a root policy, which are named after it. Where one has a stamp, a controller
+// of this library has written them, and stamps say what each has. Otherwise OCM's propagator has.
+func (s *Scenario) resumePolicy(r applier, o *objects) (int, error) {
+	var replicas []replicated
+	stamped := false
+	for _, object := range o.replicated {
+		if object.GetName() == r.GetNamespace()+"."+r.GetName() {
+			o.use(object)
+			replicas = append(replicas, readReplicated(object))
+			stamped = stamped || status.StampOf(&object).Version != ""
+		}
+	}
+	want := contentOf(r.Object)
+	if stamped {
+		s.Policy.Version = o.policyVersion(r, replicas, want)
+	}
+	if err := s.remember(r, s.Policy.Version); err != nil {
+		return 0, err
+	}
+	for i := range replicas {
+		if stamped {
+			s.Policy.Replicas = append(s.Policy.Replicas, passes.ReplicaOf(&replicas[i].policy, &replicas[i].status))
+		} else {
+			s.Policy.Replicas = append(s.Policy.Replicas, replicas[i].unstamped(s.Policy.Version, want))
+		}
+	}
+	slices.SortFunc(s.Policy.Replicas, func(a, b passes.Replica) int { return strings.Compare(a.Cluster, b.Cluster) })
+	s.Policy.Replicas = slices.CompactFunc(s.Policy.Replicas, func(a, b passes.Replica) bool { return a.Cluster == b.Cluster })
+	return len(s.Policy.Replicas), nil
+}
+
+// readReplicated reads what counts of a replicated policy. What can't be read is unknown.
+func readReplicated(object manifest.Object) replicated {
+	r := replicated{Object: object}
+	var typed struct {
+		Spec struct {
+			RemediationAction policyv1.RemediationAction `json:"remediationAction"`
+		} `json:"spec"`
+		Status policyv1.PolicyStatus `json:"status"`
+	}
+	data, _ := json.Marshal(object.Object)
+	_ = json.Unmarshal(data, &typed)
+	r.policy.Namespace, r.policy.Annotations, r.policy.Spec.RemediationAction = object.GetNamespace(), object.GetAnnotations(), typed.Spec.RemediationAction
+	r.status = typed.Status
+	return r
+}
+
+// policyVersion is the version that is wanted, as stamps name it: by a hash of what is replicated without action and strategy,
+// as the controller in examples/controllers does, or else as the newest stamp does of a replica with the root's templates.
+func (o *objects) policyVersion(r applier, replicas []replicated, want []any) string {
+	sets := make(map[types.NamespacedName]*policyv1.PolicySet, len(o.policySets))
+	for _, set := range o.policySets {
+		sets[types.NamespacedName{Namespace: set.typed.Namespace, Name: set.typed.Name}] = set.typed
+	}
+	version := ""
+	if template, err := dependency.Replicate(&r.Unstructured, r.GetNamespace(), sets); err == nil {
+		spec, _ := template.Object["spec"].(map[string]any)
+		delete(spec, "rolloutStrategy")
+		delete(spec, "remediationAction")
+		version = writes.VersionOf(spec)
+	}
+	var newest time.Time
+	other := ""
+	for i := range replicas {
+		has, stamp := passes.ReplicaOf(&replicas[i].policy, &replicas[i].status).Version, status.StampOf(&replicas[i])
+		if has == version {
+			return version
+		}
+		if has != "" && (other == "" || stamp.Applied.After(newest)) && sameContent(want, contentOf(replicas[i].Object)) {
+			other, newest = has, stamp.Applied
+		}
+	}
+	if other != "" || version == "" {
+		return other
+	}
+	return version
+}
+
+// unstamped is a replicated policy that nobody stamped as package passes sees it. It is of the version if its content is the
+// root's.
+func (r *replicated) unstamped(version string, want []any) passes.Replica {
+	replica := passes.ReplicaOf(&r.policy, &r.status)
+	if sameContent(want, contentOf(r.Object)) {
+		replica.Version = version
+	}
+	if r.GetGeneration() <= 1 {
+		replica.Applied = r.GetCreationTimestamp().Time
+	}
+	return replica
+}
+
+// contentOf is what the templates of a policy create, as JSON has it, one after the other. The rest of the spec a
+// propagator writes in its own way, such as dependencies, and a rollout, such as the action.
+func contentOf(object manifest.Object) (content []any) {
+	spec, _ := object.Object["spec"].(map[string]any)
+	templates, _ := spec["policy-templates"].([]any)
+	for _, template := range templates {
+		fields, _ := template.(map[string]any)
+		content = append(content, generic(fields["objectDefinition"]))
+	}
+	return content
+}
+
+// sameContent says whether a replicated policy has the root's templates. One that a hub fills in looks different.
+func sameContent(root, replica []any) bool {
+	return slices.EqualFunc(root, replica, func(a, b any) bool {
+		if text, err := json.Marshal(a); err == nil && bytes.Contains(text, []byte("{{hub")) {
+			return true
+		}
+		return reflect.DeepEqual(a, b)
+	})
+}

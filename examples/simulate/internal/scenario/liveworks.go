@@ -1,0 +1,118 @@
+package scenario
+
+import (
+	"encoding/json"
+	"reflect"
+	"time"
+
+	workv1 "open-cluster-management.io/api/work/v1"
+	workv1alpha1 "open-cluster-management.io/api/work/v1alpha1"
+
+	"github.com/cohort-ocm/cohort/rollout/writes"
+	"github.com/cohort-ocm/cohort/status"
+)
+
+// resumeWorks reads the works of a ManifestWorkReplicaSet. A stamp says which version a work has, and since when. A work
+// without one has the version where its spec is the template's.
+func (s *Scenario) resumeWorks(r applier, o *objects) (found int, err error) {
+	works := o.worksOf(r)
+	version := versionOf(r.template, works)
+	if err := s.remember(r, version); err != nil {
+		return 0, err
+	}
+	var reports []status.Report
+	var undated []string
+	for _, work := range works {
+		if !s.has(r, work) {
+			continue
+		}
+		o.use(work.Object)
+		found++
+		report, dated := reportOf(work.typed, r.template, version)
+		if reports = append(reports, report); !dated {
+			undated = append(undated, report.Cluster)
+		}
+	}
+	s.noteClusters("ManifestWork: neither a stamp nor managed fields say since when these have the version, so the time of the "+
+		"last condition counts; kubectl get --show-managed-fields prints them", undated)
+	s.Observed = merged(reports)
+	return found, nil
+}
+
+// worksOf are the works that a ManifestWorkReplicaSet owns.
+func (o *objects) worksOf(r applier) (works []source[workv1.ManifestWork]) {
+	for _, work := range o.works {
+		if work.GetLabels()[workv1alpha1.ManifestWorkReplicaSetControllerNameLabelKey] == r.GetNamespace()+"."+r.GetName() {
+			works = append(works, work)
+		}
+	}
+	return works
+}
+
+// has says whether a work counts in this placement: its cluster is selected here, or the work was written for it, or its owner
+// remembers that.
+func (s *Scenario) has(r applier, work source[workv1.ManifestWork]) bool {
+	placement := work.GetLabels()[workv1alpha1.ManifestWorkReplicaSetPlacementNameLabelKey]
+	if _, _, selected := s.Groups.Find(work.GetNamespace()); selected || placement == s.Placement.Name {
+		return true
+	}
+	if s.Memory != nil {
+		for i := range s.Memory.Record.Left {
+			if s.Memory.Record.Left[i].Cluster == work.GetNamespace() {
+				return true
+			}
+		}
+	}
+	return placement == "" && r.last(s.Placement)
+}
+
+// last says whether a placement is the last of the rollout's, which has the clusters that none selects.
+func (r applier) last(placement Ref) bool {
+	return len(r.Targets) == 0 || r.Targets[len(r.Targets)-1].Placement.matches(placement)
+}
+
+// versionOf is the version that is wanted, as stamps name it: as the functions of package writes do, or else as the newest
+// stamp does of a work that has the template's spec.
+func versionOf(template *workv1.ManifestWorkSpec, works []source[workv1.ManifestWork]) string {
+	version := writes.VersionOf(*template)
+	var newest time.Time
+	other := ""
+	for _, work := range works {
+		switch stamp := status.StampOf(work.typed); {
+		case stamp.Version == version:
+			return version
+		case stamp.Version != "" && (other == "" || stamp.Applied.After(newest)) && reflect.DeepEqual(generic(work.typed.Spec), generic(*template)):
+			other, newest = stamp.Version, stamp.Applied
+		}
+	}
+	if other != "" {
+		return other
+	}
+	return version
+}
+
+// reportOf is the report of a work, and whether it is known since when the work has the version. Where that is not, it has the
+// version at least since its creation, and its conditions say the rest, as far as they have observed the version.
+func reportOf(work *workv1.ManifestWork, template *workv1.ManifestWorkSpec, version string) (report status.Report, dated bool) {
+	adopted := status.Adopt(work, *template, version)
+	state := status.WorkState{Work: adopted, Version: version}
+	report, _ = status.FromManifestWork(state)
+	if waits := report.Status == status.ToApply; waits || !report.Applied.IsZero() || len(work.ManagedFields) > 0 {
+		return report, true
+	}
+	state.Applied = work.CreationTimestamp.Time
+	if observed, _ := status.FromManifestWork(state); observed.Status != status.ToApply {
+		report = observed
+	}
+	return report, false
+}
+
+// generic is what JSON has of a value, to compare with another.
+func generic(value any) (v any) {
+	data, err := json.Marshal(value)
+	if err != nil {
+		return nil
+	}
+	_ = json.Unmarshal(data, &v)
+	return v
+}

@@ -1,0 +1,199 @@
+package trial
+
+import (
+	"context"
+	"encoding/json"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	workv1 "open-cluster-management.io/api/work/v1"
+)
+
+// A phase is what an agent says of a work.
+type phase int
+
+const (
+	half    phase = iota // applied, and nothing else of this generation
+	acked                // under way
+	ok                   // done
+	failing              // degraded
+)
+
+// A step is a phase that an agent comes to a while after the one before.
+type step struct {
+	after time.Duration
+	phase phase
+}
+
+// temper is how an agent takes a new generation of a work.
+type temper string
+
+const (
+	quick      temper = "quick"
+	slow       temper = "slow"
+	silent     temper = "silent"
+	tardy      temper = "late"
+	hanging    temper = "hanging"
+	broken     temper = "failing"
+	recovering temper = "recovering"
+	flapping   temper = "flapping"
+)
+
+// steps draws the steps of an agent of a temper.
+func steps(t temper, rng *rand.Rand) []step {
+	ms := func(from, to int) time.Duration { return time.Duration(from+rng.IntN(to-from)) * time.Millisecond }
+	switch t {
+	case quick:
+		return []step{{ms(5, 80), ok}}
+	case slow:
+		return []step{{ms(30, 300), half}, {ms(20, 300), acked}, {ms(300, 2000), ok}}
+	case tardy:
+		return []step{{ms(1500, 6000), ok}}
+	case hanging:
+		return []step{{ms(30, 300), acked}}
+	case broken:
+		return []step{{ms(30, 300), acked}, {ms(50, 500), failing}}
+	case recovering:
+		return []step{{ms(30, 300), acked}, {ms(50, 500), failing}, {ms(500, 3500), ok}}
+	case flapping:
+		return []step{{ms(30, 200), ok}, {ms(300, 900), acked}, {ms(200, 600), ok}, {ms(300, 900), failing}, {ms(300, 900), ok}}
+	default:
+		return nil
+	}
+}
+
+// agents play the agents of a rollout's clusters, one for each work.
+type agents struct {
+	client   clients
+	temper   func(work *manifestWork, rng *rand.Rand) temper
+	rng      func() *rand.Rand
+	ctx      context.Context
+	running  sync.WaitGroup
+	healed   chan struct{} // closed when all agents become quick and well
+	withHold func(cluster string) bool
+	dying    time.Duration
+	lines    *lines
+	takes    func(work *manifestWork) // called when an agent has taken a generation of a work
+
+	mu  sync.Mutex
+	all map[types.UID]chan event
+}
+
+// feed takes an event of a work from the wire.
+func (a *agents) feed(e event) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	in := a.all[e.object.GetUID()]
+	if in == nil {
+		if a.ctx.Err() != nil {
+			return
+		}
+		in = make(chan event, 1000)
+		a.all[e.object.GetUID()] = in
+		rng := a.rng()
+		a.running.Go(func() { a.run(in, rng) })
+	}
+	select {
+	case in <- e:
+	default: // it has gone, or is hopelessly late
+	}
+}
+
+// run is one agent's life with one work.
+func (a *agents) run(in chan event, rng *rand.Rand) {
+	var work *manifestWork
+	var conditions []metav1.Condition
+	var todo []step
+	var generation int64
+	var timer <-chan time.Time
+	healed := a.healed
+	plan := func(next []step) {
+		todo, timer = next, nil
+		if len(todo) > 0 {
+			timer = time.After(todo[0].after)
+		}
+	}
+	for {
+		select {
+		case <-a.ctx.Done():
+			return
+		case e := <-in:
+			if e.gone || !a.lines.await(a.ctx, e.object.GetNamespace()) {
+				return
+			}
+			work = e.object.(*manifestWork)
+			if work.DeletionTimestamp != nil {
+				if len(work.Finalizers) > 0 {
+					time.Sleep(a.dying/2 + time.Duration(rng.Int64N(int64(a.dying/2))))
+					a.patch(work, map[string]any{"metadata": map[string]any{"finalizers": nil}}, "")
+				}
+				return
+			}
+			if a.withHold(work.Namespace) && len(work.Finalizers) == 0 {
+				a.patch(work, map[string]any{"metadata": map[string]any{"finalizers": []string{workv1.ManifestWorkFinalizer}}}, "")
+			}
+			if work.Generation == generation {
+				continue
+			}
+			generation = work.Generation
+			t := a.temper(work, rng)
+			if healed == nil {
+				t = quick
+			}
+			plan(steps(t, rng))
+			a.takes(work)
+		case <-healed:
+			healed = nil
+			plan(steps(quick, rng))
+		case <-timer:
+			conditions = observe(conditions, todo[0].phase, generation, time.Now())
+			a.patch(work, map[string]any{"status": map[string]any{"conditions": conditions}}, "status")
+			plan(todo[1:])
+		}
+	}
+}
+
+// observe sets the conditions as OCM's agent does: those that the phase speaks of get the generation, and a time of
+// whole seconds when their status changes, only then.
+func observe(conditions []metav1.Condition, p phase, generation int64, now time.Time) []metav1.Condition {
+	next := append([]metav1.Condition(nil), conditions...)
+	set := func(conditionType string, is bool) {
+		c := metav1.Condition{
+			Type: conditionType, Status: metav1.ConditionFalse, Reason: "Played", ObservedGeneration: generation,
+			LastTransitionTime: metav1.NewTime(now.Truncate(time.Second)),
+		}
+		if is {
+			c.Status = metav1.ConditionTrue
+		}
+		meta.SetStatusCondition(&next, c)
+	}
+	set(workv1.WorkApplied, true)
+	if p == half {
+		return next
+	}
+	set(workv1.WorkProgressing, p != ok)
+	set(workv1.WorkDegraded, p == failing)
+	set(workv1.WorkAvailable, p == ok)
+	return next
+}
+
+// patch writes to a work once the line is whole.
+func (a *agents) patch(work *manifestWork, change map[string]any, subresource string) {
+	if !a.lines.await(a.ctx, work.Namespace) {
+		return
+	}
+	body, err := json.Marshal(change)
+	if err != nil {
+		panic(err)
+	}
+	var sub []string
+	if subresource != "" {
+		sub = []string{subresource}
+	}
+	// It may be gone.
+	_, _ = a.client.work.WorkV1().ManifestWorks(work.Namespace).Patch(a.ctx, work.Name, types.MergePatchType, body, metav1.PatchOptions{}, sub...)
+}

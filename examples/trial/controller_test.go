@@ -1,0 +1,391 @@
+package trial
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/client-go/tools/cache"
+	clusterlisters "open-cluster-management.io/api/client/cluster/listers/cluster/v1beta1"
+	workclient "open-cluster-management.io/api/client/work/clientset/versioned"
+	worklisters "open-cluster-management.io/api/client/work/listers/work/v1"
+	setlisters "open-cluster-management.io/api/client/work/listers/work/v1alpha1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	workv1 "open-cluster-management.io/api/work/v1"
+	workv1alpha1 "open-cluster-management.io/api/work/v1alpha1"
+
+	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/status"
+)
+
+// controller rolls a ManifestWorkReplicaSet out. It is what a reader of README and of the packages' pages writes:
+// list, plan, write, set status. Each place where it follows a duty of the documentation asks c.ignores whether it
+// does, so that the harness can show that it finds out if it doesn't.
+type controller struct {
+	namespace, name string
+	sets            setlisters.ManifestWorkReplicaSetLister
+	works           worklisters.ManifestWorkLister
+	placements      clusterlisters.PlacementLister
+	decisions       clusterlisters.PlacementDecisionLister
+	client          workclient.Interface
+
+	written map[string]int64 // by key: resourceVersion of a work as this controller wrote it; its caches may be older
+	unheard map[string]bool  // by key: works whose write got no answer
+	last    *rollout.Result  // the result before
+	begun   bool
+	set     int64                // resourceVersion of the set when it began, or as it was written last
+	memory  map[string]time.Time // only to ignore a duty with
+	ignored Duty
+}
+
+func (c *controller) ignores(d Duty) bool { return c.ignored == d }
+
+// removeAfter is for how long a cluster has to be out of the decisions until it loses its work.
+const removeAfter = 2 * time.Second
+
+// subject is this controller. Its set has one placement.
+var subject = &Subject{Run: run, Says: says, RemoveAfter: removeAfter, GivenUp: givenUpAnnotation, Placements: 1, Replicas: 1}
+
+// givenUpAnnotation has the names of the clusters that a person gives up.
+const givenUpAnnotation = "hub.test/given-up"
+
+// says reads the conditions that status.SetConditions sets.
+func says(set *replicaSet) (s Saying) {
+	for _, c := range set.Status.Conditions {
+		if c.Status == metav1.ConditionTrue {
+			s = Saying{
+				Message: c.Message, Current: c.ObservedGeneration == set.Generation,
+				Over:     c.Type == status.ConditionSucceeded || c.Type == status.ConditionFailed,
+				Complete: c.Type == status.ConditionSucceeded || c.Reason == status.ReasonClustersFailed, Succeeded: c.Type == status.ConditionSucceeded,
+			}
+		}
+	}
+	return s
+}
+
+// run reconciles when something has changed, when the time to come back has passed, and again after an error.
+func run(ctx context.Context, p *Process) error {
+	c := newController(p)
+	return loop(ctx, p, c.reconcile)
+}
+
+func newController(p *Process) *controller {
+	return &controller{
+		namespace: p.Set.Namespace, name: p.Set.Name, client: workclient.NewForConfigOrDie(p.Config), ignored: p.Ignored,
+		sets: setlisters.NewManifestWorkReplicaSetLister(p.Store(ReplicaSets)), works: worklisters.NewManifestWorkLister(p.Store(Works)),
+		placements: clusterlisters.NewPlacementLister(p.Store(Placements)), decisions: clusterlisters.NewPlacementDecisionLister(p.Store(Decisions)),
+		written: map[string]int64{}, unheard: map[string]bool{}, memory: map[string]time.Time{},
+	}
+}
+
+func loop(ctx context.Context, p *Process, reconcile func(context.Context) (time.Duration, error)) error {
+	news := make(chan struct{}, 1)
+	changed := func() {
+		select {
+		case news <- struct{}{}:
+		default:
+		}
+	}
+	for _, k := range kinds {
+		p.Handle(k, cache.ResourceEventHandlerFuncs{
+			AddFunc: func(any) { changed() }, UpdateFunc: func(any, any) { changed() }, DeleteFunc: func(any) { changed() },
+		})
+	}
+	again := time.After(0)
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-news:
+		case <-again:
+		}
+		again = nil
+		p.Reconcile(func() (time.Duration, error) {
+			after, err := reconcile(ctx)
+			if err != nil {
+				again = time.After(50 * time.Millisecond)
+			} else if after > 0 {
+				again = time.After(after)
+			}
+			return after, err
+		})
+	}
+}
+
+// label marks the works of a replica set.
+const label = workv1alpha1.ManifestWorkReplicaSetControllerNameLabelKey
+
+func (c *controller) label() string { return c.namespace + "." + c.name }
+
+func (c *controller) reconcile(ctx context.Context) (time.Duration, error) {
+	if err := c.begin(ctx); err != nil {
+		return 0, err
+	}
+	if there, err := c.readsItsWrites(ctx); !there {
+		return time.Second, err // the event that is missing comes before, unless there is none
+	}
+	set, err := c.sets.ManifestWorkReplicaSets(c.namespace).Get(c.name)
+	if err != nil || versionOf(set) < c.set {
+		return 0, err
+	}
+	ref := set.Spec.PlacementRefs[0]
+	groups, err := c.groups(ref.Name)
+	if err != nil {
+		return 0, err
+	}
+	version := versionOfTemplate(set)
+	owned, err := c.works.List(labels.SelectorFromSet(labels.Set{label: c.label()}))
+	if err != nil {
+		return 0, err
+	}
+	var reports []status.Report
+	byCluster := map[string]*workv1.ManifestWork{}
+	for _, work := range owned {
+		byCluster[work.Namespace] = work
+		if work.DeletionTimestamp != nil && c.ignores(DutyDeleting) {
+			continue
+		}
+		if report, ok := c.report(work, version); ok {
+			reports = append(reports, report)
+		}
+	}
+	now := time.Now()
+	records, err := status.RecordsOf(set)
+	if err != nil {
+		return 0, err
+	}
+	options := c.options()
+	options.Uncounted, options.Memory = c.givenUp(set), c.remember(version, records[ref.Name])
+	plan := func(reports []status.Report) (*rollout.Result, error) {
+		return rollout.Plan(c.ignored.Strategy(ref.RolloutStrategy), groups, reports, now, options)
+	}
+	result, err := plan(reports)
+	if err != nil {
+		return 0, err
+	}
+	summary := result.Summary()
+	if c.ignores(DutyLeft) || c.ignores(DutyComplete) {
+		removed := result.Removed
+		selected, err := plan(slices.DeleteFunc(reports, func(r status.Report) bool { _, is := groups.Position(r.Cluster); return !is }))
+		if err != nil {
+			return 0, err
+		}
+		if summary = selected.Summary(); c.ignores(DutyLeft) {
+			result, result.Removed = selected, removed
+		}
+	}
+	c.last = result
+	if stored, err := c.store(ctx, set, status.Records{ref.Name: result.Record}); stored || err != nil {
+		return 0, err // the event of this write comes
+	}
+
+	for _, cluster := range result.Removed {
+		if c.ignores(DutyRemove) || c.ignores(DutyPromptly) && result.Breach != nil {
+			break
+		}
+		if work := byCluster[cluster]; work.DeletionTimestamp == nil {
+			err = errors.Join(err, c.remove(ctx, work))
+		}
+	}
+	for _, cluster := range slices.Concat(result.InFlight, result.Start) {
+		if current, e := c.sets.ManifestWorkReplicaSets(c.namespace).Get(c.name); e != nil || current.Generation != set.Generation {
+			if !c.ignores(DutySecondLook) {
+				return time.Millisecond, errors.Join(err, e)
+			}
+		}
+		err = errors.Join(err, c.apply(ctx, set.Spec.ManifestWorkTemplate, byCluster[cluster.Name], cluster.Name, version, now))
+	}
+
+	recheck := result.RecheckAfter
+	if c.ignores(DutyRecheck) {
+		recheck = 0
+	}
+	updated := set.DeepCopy()
+	if !c.ignores(DutyStatus) && status.SetConditions(&updated.Status.Conditions, summary, set.Generation, now) {
+		updated.Status.PlacementsSummary = []workv1alpha1.PlacementSummary{}
+		_, e := c.client.WorkV1alpha1().ManifestWorkReplicaSets(c.namespace).UpdateStatus(ctx, updated, metav1.UpdateOptions{})
+		err = errors.Join(err, e)
+	}
+	return recheck, err
+}
+
+// store stores the record of who left, and says whether it was another one.
+func (c *controller) store(ctx context.Context, set *replicaSet, records status.Records) (bool, error) {
+	with := set.DeepCopy()
+	if changed, err := records.Note(with); !changed || err != nil || c.ignores(DutyRecord) {
+		return false, err
+	}
+	written, err := c.client.WorkV1alpha1().ManifestWorkReplicaSets(c.namespace).Update(ctx, with, metav1.UpdateOptions{})
+	if err == nil {
+		c.set = versionOf(written)
+	}
+	return true, err
+}
+
+// groups reads the decisions together with their placement.
+func (c *controller) groups(name string) (*grouping.Groups, error) {
+	of := labels.SelectorFromSet(labels.Set{clusterv1beta1.PlacementLabel: name})
+	decisions, err := c.decisions.PlacementDecisions(c.namespace).List(of)
+	if err != nil {
+		return nil, err
+	}
+	if c.ignores(DutyPlacement) {
+		return grouping.Read(nil, decisions)
+	}
+	placement, err := c.placements.Placements(c.namespace).Get(name)
+	if err != nil {
+		return nil, err
+	}
+	return grouping.Read(placement, decisions)
+}
+
+// apply gives a cluster the version, in a work that it creates or updates.
+func (c *controller) apply(ctx context.Context, spec workv1.ManifestWorkSpec, old *workv1.ManifestWork, cluster, version string, planned time.Time) error {
+	api := c.client.WorkV1().ManifestWorks(cluster)
+	if old != nil && old.DeletionTimestamp != nil {
+		return nil // once it is gone
+	}
+	work := &workv1.ManifestWork{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: c.name, Labels: map[string]string{label: c.label()}}}
+	if c.ignores(DutyOneName) {
+		work.Name, work.GenerateName = "", c.name+"-"
+	}
+	if old != nil {
+		if status.StampOf(old).Version == version && equality.Semantic.DeepEqual(old.Spec, spec) {
+			return nil
+		}
+		work = old.DeepCopy()
+		if c.ignores(DutyOneWrite) {
+			announced, err := c.announce(ctx, old, version)
+			if err != nil {
+				return c.note(cluster+"/"+c.name, nil, err)
+			}
+			work = announced
+		}
+	}
+	work.Spec = spec
+	c.stamp(work, version, planned)
+	var err error
+	switch {
+	case old == nil:
+		work, err = api.Create(ctx, work, metav1.CreateOptions{})
+	case c.ignores(DutyUpdate):
+		work.ResourceVersion = ""
+		if err = api.Delete(ctx, work.Name, metav1.DeleteOptions{}); err == nil {
+			work, err = api.Create(ctx, work, metav1.CreateOptions{})
+		}
+	default:
+		work, err = api.Update(ctx, work, metav1.UpdateOptions{})
+	}
+	return c.note(cluster+"/"+c.name, work, err)
+}
+
+// remove deletes a cluster's work.
+func (c *controller) remove(ctx context.Context, work *workv1.ManifestWork) error {
+	err := c.client.WorkV1().ManifestWorks(work.Namespace).Delete(ctx, work.Name, metav1.DeleteOptions{})
+	return c.note(work.Namespace+"/"+work.Name, nil, err)
+}
+
+// gone stands for the resourceVersion of a work that was deleted.
+const gone = math.MaxInt64
+
+// begin asks the API server what the processes before this one have written, and takes it for its own.
+func (c *controller) begin(ctx context.Context) error {
+	if c.begun || c.ignores(DutyFirstLook) {
+		return nil
+	}
+	set, err := c.client.WorkV1alpha1().ManifestWorkReplicaSets(c.namespace).Get(ctx, c.name, metav1.GetOptions{})
+	if err != nil {
+		return err
+	}
+	of := labels.SelectorFromSet(labels.Set{label: c.label()})
+	there, err := c.client.WorkV1().ManifestWorks("").List(ctx, metav1.ListOptions{LabelSelector: of.String()})
+	if err != nil {
+		return err
+	}
+	cached, err := c.works.List(of)
+	if err != nil {
+		return err
+	}
+	for _, work := range cached {
+		c.written[work.Namespace+"/"+work.Name] = gone
+	}
+	for i := range there.Items {
+		work := &there.Items[i]
+		c.written[work.Namespace+"/"+work.Name] = versionOf(work)
+		if work.DeletionTimestamp != nil { // the caches may show it next when it is gone
+			c.written[work.Namespace+"/"+work.Name] = gone
+		}
+	}
+	c.set, c.begun = versionOf(set), true
+	return nil
+}
+
+// note remembers what was written, nil for a deletion, until the caches show it.
+func (c *controller) note(key string, work *workv1.ManifestWork, err error) error {
+	switch {
+	case err == nil && work == nil:
+		c.written[key] = gone
+	case err == nil:
+		c.written[work.Namespace+"/"+work.Name] = versionOf(work)
+	case apierrors.ReasonForError(err) == metav1.StatusReasonUnknown && !c.ignores(DutyLostAnswer):
+		c.unheard[key] = true // nobody knows whether it was done
+	}
+	if work == nil && apierrors.IsNotFound(err) {
+		return nil
+	}
+	return err
+}
+
+// readsItsWrites says whether the caches show all that this controller has written. Where it was told nothing it asks
+// the API server.
+func (c *controller) readsItsWrites(ctx context.Context) (bool, error) {
+	for key := range c.unheard {
+		namespace, name, _ := strings.Cut(key, "/")
+		switch work, err := c.client.WorkV1().ManifestWorks(namespace).Get(ctx, name, metav1.GetOptions{}); {
+		case apierrors.IsNotFound(err), err == nil && work.DeletionTimestamp != nil: // the caches may show it next when it is gone
+			c.written[key] = gone
+		case err == nil:
+			c.written[key] = versionOf(work)
+		default:
+			return false, err
+		}
+		delete(c.unheard, key)
+	}
+	for key, rv := range c.written {
+		namespace, name, _ := strings.Cut(key, "/")
+		switch work, err := c.works.ManifestWorks(namespace).Get(name); {
+		case c.ignores(DutyReadYourWrites):
+		case apierrors.IsNotFound(err) && rv == gone, err == nil && work.DeletionTimestamp != nil:
+		case err == nil && versionOf(work) >= rv:
+		case apierrors.IsNotFound(err): // the caches are late, or someone else has deleted it: ask then
+			c.unheard[key] = true
+			return false, nil
+		default:
+			return false, nil
+		}
+		delete(c.written, key)
+	}
+	return true, nil
+}
+
+// versionOfTemplate is a hash of what the replica set gives to its clusters.
+func versionOfTemplate(set *workv1alpha1.ManifestWorkReplicaSet) string {
+	text, err := json.Marshal(set.Spec.ManifestWorkTemplate)
+	if err != nil {
+		panic(err) // it has come as JSON
+	}
+	h := fnv.New64a()
+	h.Write(text)
+	return fmt.Sprintf("%x", h.Sum64())
+}

@@ -1,0 +1,205 @@
+// Package trial proves that a rollout controller breaks nothing on a running hub. Its own tests run a controller that
+// does what this library's documentation says. The tests of examples/controllers/works run the controller there, as it is
+// shipped. Everything happens on a real API server with OCM's definitions, which many rollouts share.
+//
+//	go test                                       20 rollouts, 20 that are taken back, each duty, each invariant: some minutes
+//	go test -short                                20 rollouts, and 10 that are taken back: half a minute
+//	go test -run TestRollouts -rollouts=200       200 rollouts, three to four minutes; -at-once says how many at a time
+//	go test -run WayBack -rollouts=100            100 rollouts that are taken back, and each duty of the way back
+//	go test -run TestRollouts -rollouts=1 -seed=7 -history   one rollout again, and all that the API server showed of it
+//
+//	go test -run TestAddOns -rollouts=100         100 rollouts of add-ons under versions that cut clusters off
+//	go test -run TestEachDutyOfAddOns             each duty towards clusters that left
+//
+// The same flags go with the controller works, in examples/controllers:
+//
+//	go test ./works -run TestProof -short                    20 rollouts, about a minute
+//	go test ./works -run TestProof                           also two that act at once, each duty, each invariant: some minutes
+//	go test ./works -run TestProof/Rollouts -rollouts=1000 -at-once=50 -blocks=10 -v -timeout=0   a thousand, counted in ten blocks: six minutes
+//
+// A seed decides what is drawn: clusters, groups, strategy, script, agents, delays. The clock decides when things
+// happen, so a seed repeats a rollout only roughly.
+//
+// And with the controller policies:
+//
+//	go test ./policies -run TestProof/Trials -rollouts=100 -at-once=25 -v -timeout=0   100 rollouts of policies in two passes
+//	go test ./policies -run TestProof/EachDuty                                         the duties that can be tampered with from outside
+//
+// To prove another controller, say in a [Subject] how a process of it runs and what its status says, and call
+// [Hub.Rollouts] and [Hub.EachDuty]. A [Process] has what it may use: a network, caches, a lease, and the duty to ignore.
+//
+// # Who takes part
+//
+//   - The controller. The controller of the tests (controller_test.go) is what a reader of README and of the pages of
+//     rollout and status would write for ManifestWorkReplicaSets: list, plan, write, set status, with the generated client
+//     and listers.
+//   - Its caches (lag.go) show each object's events in order, but late, and out of order between objects, and with some
+//     seeds without managed fields. Its network (transport.go) is slow, and breaks before a write, or after it, so that the
+//     answer is lost. The controller crashes at any write. A new process starts without memory and, with some seeds, with
+//     caches that are behind, as the first list from one of several API servers may be.
+//   - With some seeds there are two processes that contend for a lease (lock.go), by client-go's leader election. A
+//     standby has had its caches all along. The leader is cut off from the lease while the network holds back one of its
+//     writes, which comes to the server when another process leads.
+//   - The scheduler (scheduler.go) writes decisions as OCM's does: PlacementDecisions without their status, then with it,
+//     one after the other or with several writers; then it deletes surplus ones; then it writes the Placement's status.
+//     With some seeds the set follows two placements, each with its strategy.
+//   - Agents (agent.go) are quick, slow, tardy, silent, hanging, failing, recovering or flapping, and may draw anew with
+//     each generation. Their conditions have times of whole seconds, which stay where only the generation changes.
+//   - The script (world.go, script.go) changes the template and the size of groups, lets clusters join, leave, return, and move
+//     from one placement to the other, while works with finalizers still terminate, and crashes the controller. In the end the
+//     agents heal, with most seeds.
+//
+// # What is observed
+//
+// The observer (observer.go, judge.go, ending.go, exposed.go) does not use this library. It replays all events of the watches in the
+// order of their resourceVersions, which one etcd gives to all kinds. A start is a write that gives a cluster's work another
+// version of the template, which the payload shows.
+//
+// A controller cannot know what its caches have not shown, and may know what is older than the API server's truth. So a start
+// breaks an invariant only if it breaks the same one in two worlds at once: in the truth just before the write, and in the known
+// world. The known world is what the caches showed when the reconcile began, with all that the process had read from the API
+// server, with all writes of the controller itself, also before a crash and where the answer was lost, and with all writes of
+// earlier processes from before it began. If the decisions are
+// half written in the known world, nothing may start, and any fault in the truth counts. The known world is judged both at
+// the time when the reconcile began and when the write was sent: a plan cannot foresee what only time breaks in between, in a
+// long list.
+//
+// Times of conditions count from their transition or, if that is later, from when the write of the version was sent. There
+// is a grace of 1.5 s in favour of the controller, since conditions have whole seconds. If the network held the write
+// back, times may also count from when it arrived.
+//
+//   - Half written: nothing starts unless the PlacementDecisions are the ones that the Placement's status names, in groups of
+//     the same index and name, with as many clusters in each group and together as it counts.
+//   - Selected: a start is on a selected cluster.
+//   - Mandatory, order: when a cluster starts, each cluster of the mandatory groups before its own has succeeded and
+//     soaked; under ProgressivePerGroup, each of the groups before has or has failed or timed out.
+//   - Budget: when a cluster starts, no group (ProgressivePerGroup), no mandatory group, and not all clusters together
+//     (Progressive) have more failures than tolerated.
+//   - Concurrency: under Progressive, outside the mandatory groups, no more clusters than MaxConcurrency have the version and
+//     are in flight, failed within their deadline, or soaking, the one that starts included.
+//   - Soak, deadline: the same, where only a soak that had not ended forbade the start, or only a deadline that had passed
+//     by at least a third, but not wholly.
+//   - Version: a write does not carry an older version than the caches already showed when it was sent, or than a process before
+//     had written when this one began.
+//   - Kept: no work is deleted whose cluster is selected or, while decisions are half written, whose cluster is selected
+//     before and afterwards. Nor is a work deleted whose cluster was in no decision for less than the 2 s that the controller
+//     waits, apart from the delay of caches. Of two works one may go.
+//   - Once: no work is created for a cluster that has one that isn't being deleted.
+//   - Late: no cluster that might start in the truth waits for longer than 5 s plus the delays of caches and network.
+//   - Left behind, status, stuck: once nothing has happened for longer than soak, deadline and the slowest agent take, no
+//     cluster may be able to start, and none may have a work without being selected. The conditions are about the present
+//     generation, and say that the rollout is over where it is. Where it is not, their message names at least one cluster
+//     that is waited for.
+//
+// The clusters of several placements are judged separately: each belongs to the first placement that selects it, and
+// while one is half written, nothing starts in the placements behind it. A cluster that moves from one to the other stays
+// selected, so that the same invariants say that its work is neither deleted nor made anew.
+//
+// The figures also count the starts that broke an invariant only in the truth, which no controller can know before its
+// caches show it.
+//
+// # While two act
+//
+// Leader election does not exclude that two processes act for a moment: a process that has lost the lease may have a write on
+// its way. [Hub.TwoAct] has two of them act all the time, each unaware of the other. The following still holds: nothing
+// starts that the process could know to be forbidden, no work is made twice, none is overwritten that changed since it was
+// read, and none is deleted that was made anew since. This rests on one name for a cluster's work, and on the resourceVersion
+// or UID that each write carries. But each process keeps limits only for itself, so twice MaxConcurrency may be in flight,
+// and a breach that one process has not seen yet stops only the other.
+//
+// # The way back
+//
+// A second controller (back_test.go) is what a reader of rollout's page would write for the failureStrategy AbortAll. It
+// keeps its revisions in the set's status, as the message of a condition, since today's API has no field for them. Its worlds
+// (back.go) roll out a first version to its end, and then one that some agents fail, answer late or never. It is taken back
+// because of a breach or because a person asks. The controller dies at any write, from the new template to the last cluster
+// that goes back. Leaders are cut off. Clusters join, leave and return on the way. Agents take the version before as they
+// like. And a third version may come before all went back, and be taken back, too. In addition the observer judges
+// (judge_back.go):
+//
+//   - Stored: a version is written only where the set's status says that clusters get it. So the aborted time is stored
+//     before the first cluster goes back, and a new revision before anything of it is written.
+//   - Taken back: nobody gets a version that is taken back, as far as the process could know.
+//   - Aborted: the time is when it was written, and stays as it is until another version is wanted.
+//   - Mending: while a cluster waits to go back, a cluster that never had the version gets nothing.
+//   - Untouched: no work is written again that has its version. So each holder goes back once.
+//   - Order, concurrency: groups go back last first; no more clusters are on their way back than MaxConcurrency.
+//   - Went back: in the end no selected cluster has the version, clusters that joined have the version before, unless it
+//     breaches their budget, and the conditions say how many clusters went back, of how many.
+//
+// The conditions are only about the way back. So if the version before fails on a cluster that joined, they do not say that
+// other joined clusters wait for it.
+//
+// This found an error in the documentation, which stored a new revision even if its template could not be kept. Then
+// nobody could go back.
+//
+// # Trials: add-ons, and policies in two passes
+//
+// A [Trade] is something else than ManifestWorks that a controller rolls out: [OfAddOns], for which a controller of the tests
+// stands (addon_test.go), and [OfPolicies], which the controller policies of examples/controllers rolls out. Both are under
+// OCM's published definitions. In a trial (trial.go) a version works, fails, is met with silence, or kills the agents of 0 to
+// 100% of the clusters, before or after they have reported. The scheduler drops those whose agents are dead. A person deselects
+// clusters, also such that are not done, deletes clusters with all that is in their namespaces, and gives clusters up on the
+// owner. Agents come back. Add-ons with a finalizer hang in deletion where the agent is dead; others, and all replicated
+// policies, are gone at once. Caches, network and crashes are as everywhere here.
+//
+// The jury (jury.go, jury_scene.go, jury_verdict.go) judges a start, a deletion and a claim in the truth and in the known world,
+// as the observer does. Beside the invariants that are the same, it judges:
+//
+//   - Who left: a cluster that is not selected counts in limits, budgets and groups while its object says that it has the version
+//     and is not done, also where the object is being deleted. Of an object that is gone there lasts a failure that a process
+//     knew of before, and a start without an answer if the object was gone at once when the controller deleted it. It lasts
+//     until a person gives the cluster up, another version is wanted, or the cluster has the version again. A failure that
+//     lasts keeps its slot where there is no deadline.
+//   - Bound: of a version that works nowhere no more clusters get it than MaxFailures and MaxConcurrency together, and the
+//     mandatory groups, under Progressive, without those that a person took out.
+//   - Called: nothing is called complete, or becomes known to work, while a cluster that counts is not done.
+//   - Prompt: who is not selected any more loses the workload after the grace. So no policy stays enforced there.
+//   - Given up: whom a person gives up holds nobody up. The invariants about being late and left behind say so.
+//   - Passes: a policy is enforced only where the cluster had the version with inform, and while no other selected cluster is
+//     enforced with another version.
+//
+// [TrialDuties] are the duties towards clusters that left. The controller of the tests has a switch for each of them. Towards
+// the controller policies they are tampered with from outside.
+//
+// # Cut off
+//
+// In some worlds (cutoff.go) versions cut clusters off: agents stop answering some time after they got a version, before or
+// after their answer. Some come back by themselves, some with the next version, and some never. An agent that is cut off
+// (lines.go) takes nothing, so its work stays while it is deleted. When its lease is over, the schedulers drop its cluster,
+// and take it back when the agent lives. They also exchange clusters for a moment, and clusters come to other groups. A
+// person gives clusters up by an annotation of the set, or deletes them, and then their works are gone at once.
+//
+// A cluster that left counts (judge_left.go) in the group where it was, until its object is gone without a failure, it is
+// done, a person gave it up, or another version is wanted. In the known world that is the group where the process saw it last
+// while the decisions were complete, or the processes before it. A failure counts also when its object is gone, if the controller
+// deleted the object knowing of it, or had long enough to note it. Where a controller need not know what the history tells,
+// the observer reads it in favour of the controller. In addition it judges:
+//
+//   - Exposed: no more clusters have a version that is not done than the strategy exposes, wherever they went. Where stages
+//     go one after the other, clusters that joined, moved or came again have no bound and are left out.
+//   - Leavers: a start that only those who left forbade.
+//   - Done: nothing is called complete while a cluster that left is in flight, nor succeeded while one has failed.
+//   - Removed: who left loses its work promptly, also while the rollout is stopped. The work may hang in its deletion. The time
+//     begins anew with a process, and where the decisions are half written, in truth or in what a process sees.
+//   - Stuck: if only those who left hold others up, the message names one of them.
+//
+// The first of these worlds is the smallest case: 20 clusters, one at a time, no failure tolerated, and a version that cuts
+// off whoever gets it. The library once let it reach all 20. It has to stop at the first.
+//
+//	go test -run TestCutOff -rollouts=100          100 rollouts that cut clusters off
+//	go test ./works -run TestProof/CutOff$         the same with the controller works
+//
+// # Figures
+//
+// rollout/SAFETY.md has what the long runs printed, with their commands. On a machine with ten times the load they take four times as
+// long. In the thousand rollouts of the controller works, 306 starts were wrong by what no cache showed yet. Each duty and each
+// invariant was found, most of them in the first rollout, the slowest in the fifth.
+//
+// # That it would be found
+//
+// [Hub.EachDuty] runs the controller with one duty of the documentation ignored (duties.go), in worlds where that may matter,
+// until the observer finds a broken invariant that is expected of this duty. It does the same for each part of a strategy.
+// The controller of the tests has a switch for each duty. The controller in examples/controllers/works has none: what it
+// reads, writes and remembers is tampered with from outside.
+package trial

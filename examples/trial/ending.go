@@ -1,0 +1,105 @@
+package trial
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// ending is how a rollout stands when nothing happens any more.
+type ending struct {
+	complete bool
+	inFlight []string // clusters that are, or failed and may yet recover
+	failed   []string // clusters that timed out
+	held     []string // clusters that wait, for one of them
+	could    []string // clusters that wait, for nothing
+	surplus  []string // clusters that have a work and aren't selected
+	left     []string // clusters that left with the version, and are not done
+	moving   []string // those of them that have not failed
+	doubtful []string // clusters that left, and may count all the same: a controller need not see that a person deleted them
+	byLeft   bool     // nobody but those holds anyone up
+	says     Saying
+	back     bool // the version is taken back, and the status speaks of that alone
+}
+
+// end judges how it stands at a time.
+func (h *history) end(now time.Time, says func(*replicaSet) Saying) ending {
+	s := h.truth(1 << 62)
+	var end ending
+	if s.set == nil || s.incomplete() != "" {
+		return end
+	}
+	end.held, end.could = s.waits(now, leniency{everywhere: true})
+	end.left, end.moving = s.notDone(now.Add(-grace), leniency{})
+	end.doubtful, _ = s.notDone(now.Add(-grace), leniency{everywhere: true})
+	for cluster, ref := range s.selected() {
+		switch at, _, holds := s.stands(cluster, s.wanted(), ref.config(), now.Add(-grace), leniency{}); {
+		case holds: // also those that failed and may yet recover
+			end.inFlight = append(end.inFlight, cluster)
+		case at == failed:
+			end.failed = append(end.failed, cluster)
+		}
+	}
+	_, without := s.waits(now, leniency{noLeft: true})
+	freed := slices.ContainsFunc(end.held, func(c string) bool { return slices.Contains(without, c) })
+	end.byLeft = len(end.left) > 0 && (freed || len(end.held)+len(end.inFlight) == 0)
+	for cluster := range s.works {
+		if !s.selects(cluster) && (!s.counts || has(s, cluster)) { // the work of a dead agent stays while it is deleted
+			end.surplus = append(end.surplus, cluster)
+		}
+	}
+	end.says, end.back = says(s.set), s.revising != nil && s.revising.aborted()
+	end.complete = end.over() && len(end.surplus) == 0 && end.says.Current && end.says.Over
+	return end
+}
+
+// over says whether nobody waits for anything.
+func (e ending) over() bool {
+	return len(e.inFlight)+len(e.held)+len(e.could)+len(e.moving) == 0
+}
+
+// checkEnd judges how a rollout stands that stands still.
+func (h *history) checkEnd(now time.Time, says func(*replicaSet) Saying) []violation {
+	end := h.end(now, says)
+	last := h.events[len(h.events)-1].rv
+	var broken []violation
+	breaks := func(i Invariant, format string, args ...any) {
+		broken = append(broken, violation{invariant: i, rv: last, text: fmt.Sprintf(format, args...)})
+	}
+	if end.complete {
+		return nil
+	}
+	if s := h.truth(1 << 62); s.incomplete() != "" {
+		breaks(invLeft, "the harness ended with half written decisions: %s", s.incomplete())
+	}
+	if len(end.could) > 0 {
+		breaks(invLeft, "%v may start and doesn't", end.could)
+	}
+	if len(end.surplus) > 0 {
+		breaks(invLeft, "%v have the workload and aren't selected", end.surplus)
+	}
+	named := func(clusters []string) bool {
+		return slices.ContainsFunc(clusters, func(c string) bool { return strings.Contains(end.says.Message, c) })
+	}
+	names := slices.Concat(end.left, slices.Collect(maps.Keys(h.truth(1<<62).failed)))
+	if !end.byLeft {
+		names = slices.Concat(names, end.inFlight, end.failed)
+	}
+	if not := h.truth(1<<62).belies(end.says, now.Add(-grace)); len(not) > 0 {
+		breaks(invDone, "%v left with the version and are not done, and it says %q", not, end.says.Message)
+	}
+	switch {
+	case end.says.Message == "" || !end.says.Current:
+		breaks(invStatus, "it says %q, of an earlier generation or nothing", end.says.Message)
+	case end.back: // its own check says how it stands
+	case end.over():
+		if !end.says.Over && !named(end.doubtful) {
+			breaks(invStatus, "all is done, and it says %q", end.says.Message)
+		}
+	case !named(names):
+		breaks(invStuck, "%v in flight, %v failed and %v that left hold %v up, and it says %q", end.inFlight, end.failed, end.left, end.held, end.says.Message)
+	}
+	return broken
+}

@@ -1,0 +1,374 @@
+package trial
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/intstr"
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	workv1alpha1 "open-cluster-management.io/api/work/v1alpha1"
+)
+
+// history is what the API server showed of one rollout, in the order of the resource versions, with what the
+// controller's network and caches noted.
+type history struct {
+	events     []event
+	states     map[id][]event
+	writes     []write
+	reads      []read
+	reconciles []*reconcile
+	written    map[int64]*write  // by resourceVersion
+	began      map[int]time.Time // by life: when its first reconcile did
+
+	// Starts that the truth forbids, whether or not the controller could know, by what they break, and how many times of
+	// MaxConcurrency were in flight at most.
+	blind       map[Invariant]int
+	blindStarts int
+	most        float64
+	mostExposed float64 // likewise of what the strategy exposes
+
+	until   time.Time // when it ended, if that is after the last event
+	arrival bool      // what the network held back counts from when it came
+
+	left *leaving // nil where only selected clusters count
+
+	revisions func(*replicaSet) revising // by the versions of the payload; nil where the controller keeps none
+}
+
+// A reconcile is what the harness notes of one.
+type reconcile struct {
+	replica, life int
+	view          map[id]int64 // what the caches showed when it read them
+	began         time.Time
+	read          time.Time // when it did: as it began, or when it had written to the set itself
+	ended         time.Time
+	after         time.Duration // when it wants to be called again
+	err           error
+	claim         *Claim // what it said of its owner
+}
+
+func newHistory(events []event, writes []write, reconciles []*reconcile) *history {
+	h := &history{
+		events: slices.Clone(events), states: map[id][]event{}, writes: writes, reconciles: reconciles,
+		written: map[int64]*write{}, began: map[int]time.Time{}, blind: map[Invariant]int{},
+	}
+	for _, r := range reconciles {
+		if h.began[r.life].IsZero() {
+			h.began[r.life] = r.began
+		}
+	}
+	slices.SortFunc(h.events, func(a, b event) int { return cmp.Compare(a.rv, b.rv) })
+	for _, e := range h.events {
+		h.states[e.id] = append(h.states[e.id], e)
+	}
+	for i := range writes {
+		if writes[i].rv > 0 {
+			h.written[writes[i].rv] = &writes[i]
+		}
+	}
+	return h
+}
+
+// at returns the state of an object as of a resourceVersion, nil if it isn't there.
+func (h *history) at(i id, rv int64) object {
+	states := h.states[i]
+	n, found := slices.BinarySearchFunc(states, rv, func(e event, rv int64) int { return cmp.Compare(e.rv, rv) })
+	if !found {
+		n--
+	}
+	if n < 0 || states[n].gone {
+		return nil
+	}
+	return states[n].object
+}
+
+// truth is the world as the API server had it as of a resourceVersion.
+func (h *history) truth(rv int64) *scene {
+	return h.look(func(i id) object { return h.at(i, rv) }, rv, h.timeOf(rv), nil)
+}
+
+// known is the world that a process has to know before a write with a resourceVersion.
+func (h *history) known(r *reconcile, rv int64) *scene {
+	return h.look(h.seen(h.floor(r, rv, h.revisions == nil)), rv, r.read, r)
+}
+
+// seen gives the objects as of those resourceVersions.
+func (h *history) seen(floor map[id]int64) func(id) object {
+	return func(i id) object {
+		if rv, ok := floor[i]; ok {
+			return h.at(i, rv)
+		}
+		return nil
+	}
+}
+
+// floor is what a process has to know of each object before a write with a resourceVersion: what the caches showed when a reconcile
+// began, what the process itself had written or read from the API server, and what others had written before it began. Of its
+// own writes only those of works may count.
+func (h *history) floor(r *reconcile, rv int64, onlyWorks bool) map[id]int64 {
+	floor := maps.Clone(r.view)
+	for n := range h.writes {
+		w := &h.writes[n]
+		if onlyWorks && w.kind != Works || !w.done || w.rv >= rv || !h.knows(r, w) {
+			continue
+		}
+		i := id{w.kind, w.key}
+		if w.verb == "DELETE" && w.rv == 0 {
+			for _, e := range h.states[i] {
+				if e.gone && e.rv < rv && !e.at.Before(w.sent) {
+					floor[i] = max(floor[i], e.rv)
+				}
+			}
+			continue
+		}
+		floor[i] = max(floor[i], w.rv)
+	}
+	for n := range h.reads {
+		if l := &h.reads[n]; l.life == r.life && l.rv < rv {
+			for i := range h.states {
+				if l.has(i) {
+					floor[i] = max(floor[i], l.rv)
+				}
+			}
+		}
+	}
+	return floor
+}
+
+// knows says whether the process of a reconcile has to know of a write.
+func (h *history) knows(r *reconcile, w *write) bool {
+	return w.life == r.life || w.answered.Before(h.began[r.life])
+}
+
+// scene is the world at one time.
+type scene struct {
+	set   *replicaSet
+	refs  []*seenRef // in the order of the set's placementRefs
+	works map[string][]seenWork
+
+	revising *revising // what the set's status says of its revisions; nil where the controller keeps none
+
+	// Of clusters that left, where they count.
+	counts  bool
+	bounded bool                   // exposure has a bound
+	left    map[string]place       // those that have a work, or had one that failed, and where they were; empty while decisions are half written
+	givenUp map[string]bool        // by a person; also those that are selected
+	failed  map[string]goneFailure // by cluster: what failed and has no object any more
+	deleted map[string]bool        // by a person, which gives them up; but a controller need not see it
+	moved   map[string]bool        // those that are not any more what they were in the first decisions, and where
+	away    map[string]bool        // those that have been in no decision since the first
+	came    map[string]bool        // those that came, or came again, without the version that is wanted
+	first   map[string][]seenGroup
+}
+
+// seenRef is one of the placementRefs, with the clusters that none before it selects.
+type seenRef struct {
+	name       string
+	strategy   clusterv1alpha1.RolloutStrategy
+	placement  *placement
+	groups     []seenGroup    // in the order of their index
+	groupOf    map[string]int // by cluster
+	selected   map[string]int // also those that one before it selects: their index
+	incomplete string         // why the decisions are, if they are
+	revived    int            // how many groups at the front are there only for clusters that left
+}
+
+// refOf is the first ref that selects a cluster, or nil. As long as one before it is incomplete, nobody knows whether it
+// is the first: it says why.
+func (s *scene) refOf(cluster string) (ref *seenRef, incomplete string) {
+	for _, r := range s.refs {
+		if r.incomplete != "" {
+			return nil, r.incomplete
+		}
+		if _, ok := r.groupOf[cluster]; ok {
+			return r, ""
+		}
+	}
+	return nil, ""
+}
+
+// selects says whether a ref selects a cluster, as far as the decisions go.
+func (s *scene) selects(cluster string) bool {
+	return slices.ContainsFunc(s.refs, func(r *seenRef) bool { _, ok := r.selected[cluster]; return ok })
+}
+
+// incomplete says why the decisions of a placement are, if they are.
+func (s *scene) incomplete() string {
+	for _, r := range s.refs {
+		if r.incomplete != "" {
+			return r.incomplete
+		}
+	}
+	return ""
+}
+
+type seenGroup struct {
+	index    int
+	name     string
+	clusters []string
+	left     []string // that were in it
+}
+
+// seenWork is a work, with the version that it carries and when that was written.
+type seenWork struct {
+	*manifestWork
+	version  string
+	applied  time.Time
+	heldBack bool // the write of the version was
+}
+
+// look makes a scene of the objects that get gets, as of a resourceVersion and a time: as the process of a reconcile knows it,
+// or nil for the truth.
+func (h *history) look(get func(id) object, rv int64, at time.Time, by *reconcile) *scene {
+	s := &scene{works: map[string][]seenWork{}}
+	all := map[string]*placement{}
+	pds := map[string][]*placementDecision{}
+	for i := range h.states {
+		o := get(i)
+		if o == nil {
+			continue
+		}
+		switch o := o.(type) {
+		case *placement:
+			all[o.Name] = o
+		case *placementDecision:
+			of := o.Labels[clusterv1beta1.PlacementLabel]
+			pds[of] = append(pds[of], o)
+		case *replicaSet:
+			s.set = o
+		case *manifestWork:
+			v := versionIn(o)
+			applied, heldBack := h.appliedAt(i, o, v)
+			s.works[o.Namespace] = append(s.works[o.Namespace], seenWork{o, v, applied, heldBack})
+		}
+	}
+	if s.set == nil {
+		return s
+	}
+	if h.revisions != nil {
+		r := h.revisions(s.set)
+		s.revising = &r
+	}
+	taken := map[string]bool{}
+	for _, ref := range s.set.Spec.PlacementRefs {
+		r := &seenRef{name: ref.Name, strategy: ref.RolloutStrategy, placement: all[ref.Name], groupOf: map[string]int{}, selected: map[string]int{}}
+		r.divide(pds[ref.Name], taken)
+		for c := range r.groupOf {
+			taken[c] = true
+		}
+		s.refs = append(s.refs, r)
+	}
+	if h.left != nil {
+		h.left.look(s, rv, at, by)
+	}
+	return s
+}
+
+// versionIn is the version that a work carries, and wantedBy that of a set's template.
+func versionIn(work *manifestWork) string {
+	return templateVersion(work.Spec.Workload.Manifests[0].Raw)
+}
+func wantedBy(set *replicaSet) string {
+	return templateVersion(set.Spec.ManifestWorkTemplate.Workload.Manifests[0].Raw)
+}
+
+// templateVersion reads the version from the payload, which no controller changes.
+func templateVersion(manifest []byte) string {
+	var configMap struct{ Data struct{ Version string } }
+	if err := json.Unmarshal(manifest, &configMap); err != nil {
+		panic(err)
+	}
+	return configMap.Data.Version
+}
+
+// appliedAt returns when the write was sent that gave a work its version, and whether the network held it back.
+func (h *history) appliedAt(i id, work *manifestWork, version string) (at time.Time, heldBack bool) {
+	var first event
+	for _, e := range h.states[i] {
+		if e.rv > versionOf(work) {
+			break
+		}
+		if e.gone || versionIn(e.object.(*manifestWork)) != version {
+			first = event{}
+		} else if first.rv == 0 {
+			first = e
+		}
+	}
+	w := h.written[first.rv]
+	switch heldBack = w != nil && w.delayed; {
+	case w != nil && !(heldBack && h.arrival):
+		return w.sent, heldBack
+	default:
+		return first.at, heldBack
+	}
+}
+
+// size is the placement's clusters per group, 0 if there is no limit.
+func (s *seenRef) size() int {
+	if s.placement == nil {
+		return 0
+	}
+	if n := s.placement.Spec.DecisionStrategy.GroupStrategy.ClustersPerDecisionGroup; n.Type == intstr.Int {
+		return n.IntValue()
+	}
+	return 0
+}
+
+// String is what stands where, for people.
+func (h *history) String() string {
+	var b strings.Builder
+	start := h.events[0].at
+	for _, e := range h.events {
+		fmt.Fprintf(&b, "%7.3fs rv %d %s", e.at.Sub(start).Seconds(), e.rv, e.id)
+		switch o := e.object.(type) {
+		case *placement:
+			fmt.Fprintf(&b, " size %s selected %d in", o.Spec.DecisionStrategy.GroupStrategy.ClustersPerDecisionGroup.String(), o.Status.NumberOfSelectedClusters)
+			for _, g := range o.Status.DecisionGroups {
+				fmt.Fprintf(&b, " %d:%s%v", g.DecisionGroupIndex, g.DecisionGroupName, g.Decisions)
+			}
+		case *placementDecision:
+			fmt.Fprintf(&b, " group %s %q:", o.Labels[clusterv1beta1.DecisionGroupIndexLabel], o.Labels[clusterv1beta1.DecisionGroupNameLabel])
+			for _, d := range o.Status.Decisions {
+				b.WriteString(" " + d.ClusterName)
+			}
+		case *replicaSet:
+			fmt.Fprintf(&b, " generation %d version %s", o.Generation, wantedBy(o))
+			for _, key := range slices.Sorted(maps.Keys(o.Annotations)) {
+				fmt.Fprintf(&b, " %s: %s", key, o.Annotations[key])
+			}
+			for _, c := range o.Status.Conditions {
+				if c.Status == "True" || c.Type == workv1alpha1.ManifestWorkReplicaSetConditionPlacementRolledOut {
+					fmt.Fprintf(&b, " %s@%d %s: %s", c.Type, c.ObservedGeneration, c.Reason, c.Message)
+				}
+			}
+		case *manifestWork:
+			fmt.Fprintf(&b, " generation %d version %s", o.Generation, versionIn(o))
+			for _, c := range o.Status.Conditions {
+				fmt.Fprintf(&b, " %s=%s@%d(%s)", c.Type, c.Status, c.ObservedGeneration, c.LastTransitionTime.Format("05"))
+			}
+			if o.DeletionTimestamp != nil {
+				b.WriteString(" terminating")
+			}
+		}
+		if e.gone {
+			b.WriteString(" GONE")
+		}
+		if w := h.written[e.rv]; w != nil {
+			fmt.Fprintf(&b, " [process %d, reconcile %d, sent %.3fs]", w.life, w.reconcile, w.sent.Sub(start).Seconds())
+			if w.delayed {
+				b.WriteString(" held back")
+			}
+		}
+		b.WriteByte('\n')
+	}
+	for i, r := range h.reconciles {
+		fmt.Fprintf(&b, "reconcile %d of process %d from %.3fs to %.3fs, again after %v, error %v\n", i, r.life, r.began.Sub(start).Seconds(), r.ended.Sub(start).Seconds(), r.after, r.err)
+	}
+	return b.String()
+}

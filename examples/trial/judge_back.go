@@ -1,0 +1,191 @@
+package trial
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+)
+
+// revising is what a set's status says of its revisions.
+type revising struct {
+	current, update string
+	since           time.Time // since when the update is taken back; zero if it is not
+}
+
+func (r *revising) aborted() bool { return !r.since.IsZero() }
+
+// target is what clusters are to get.
+func (r *revising) target() string {
+	if r.aborted() {
+		return r.current
+	}
+	return r.update
+}
+
+// keepRevisions has a history read the revisions that the subject keeps, as versions of the payload.
+func (h *history) keepRevisions(subject *Subject) {
+	versions := map[string]string{"": ""}
+	for _, e := range h.states[id{ReplicaSets, h.setKey()}] {
+		set := e.object.(*replicaSet)
+		versions[subject.revision(set)] = wantedBy(set)
+	}
+	h.revisions = func(set *replicaSet) revising {
+		r := subject.revisions(set)
+		r.current, r.update = versions[r.current], versions[r.update]
+		return r
+	}
+}
+
+// goesBackTo says whether clusters go back to a version.
+func (s *scene) goesBackTo(version string) bool {
+	return s.revising != nil && s.revising.aborted() && s.revising.current == version
+}
+
+// holds says whether a cluster has the version that is taken back.
+func (s *scene) holds(cluster string) bool {
+	return slices.ContainsFunc(s.works[cluster], func(w seenWork) bool {
+		return w.DeletionTimestamp == nil && w.version == s.revising.update
+	})
+}
+
+// wentBack says whether a cluster got the version before since the update was taken back, and whether it is neither done
+// nor has failed.
+func (s *scene) wentBack(cluster string, ref *seenRef, now time.Time, l leniency) (went, busy bool) {
+	for _, w := range s.works[cluster] {
+		if w.DeletionTimestamp == nil && w.version == s.revising.current && !w.applied.Before(s.revising.since) {
+			at, _, _ := stands(w, ref.config(), now, l)
+			went, busy = true, busy || at == inFlight || at == soaking
+		}
+	}
+	return went, busy
+}
+
+// revisionForbids says what speaks against a version, whichever cluster gets it.
+func (s *scene) revisionForbids(cluster, version string) *violation {
+	r := s.revising
+	switch {
+	case r.aborted() && version == r.update:
+		return &violation{invariant: invTakenBack, text: fmt.Sprintf("%s is taken back since %v", version, r.since)}
+	case version != r.target():
+		return &violation{invariant: invStored, text: fmt.Sprintf("the status says that clusters get %q, of %q before and %q", r.target(), r.current, r.update)}
+	case !r.aborted() || s.holds(cluster):
+		return nil
+	}
+	for other := range s.selected() {
+		if s.holds(other) {
+			return &violation{invariant: invMending, text: fmt.Sprintf("%s still has %s", other, r.update)}
+		}
+	}
+	return nil
+}
+
+// backForbids says which invariants it would break that a cluster goes back now.
+func (s *scene) backForbids(ref *seenRef, cluster string, now time.Time, l leniency) (broken []violation) {
+	if ref.strategy.Type == clusterv1alpha1.All || ref.strategy.Type == "" {
+		return nil
+	}
+	_, perGroup, mandatory, limit := parts(&ref.strategy)
+	if perGroup {
+		stages, _ := ref.stages(true, *mandatory)
+		slices.Reverse(stages)
+		for _, stage := range stages {
+			all := members(stage)
+			if slices.Contains(all, cluster) {
+				return broken
+			}
+			for _, c := range all {
+				if _, busy := s.wentBack(c, ref, now, l); busy || s.holds(c) {
+					broken = append(broken, violation{invariant: invBackOrder, text: fmt.Sprintf("%s of group %v goes back before", c, stage)})
+				}
+			}
+		}
+		return broken
+	}
+	allowed := count(*limit, len(ref.groupOf))
+	if limit.IntValue() == 0 && limit.StrVal == "" {
+		if allowed = ref.size(); allowed == 0 {
+			allowed = len(ref.groupOf)
+		}
+	}
+	var others []string
+	for c := range ref.groupOf {
+		if _, busy := s.wentBack(c, ref, now, l); busy && c != cluster {
+			others = append(others, c)
+		}
+	}
+	if len(others)+1 > allowed {
+		broken = append(broken, violation{invariant: invConcurrency, text: fmt.Sprintf("%v are on their way back, allowed are %d", others, allowed), inFlight: len(others) + 1, allowed: allowed})
+	}
+	return broken
+}
+
+// checkBack checks what the status says of the revisions, that nothing is written twice, and how it ended.
+func (h *history) checkBack(now time.Time, says func(*replicaSet) Saying) (broken []violation) {
+	breaks := func(i Invariant, rv int64, format string, args ...any) {
+		broken = append(broken, violation{invariant: i, rv: rv, text: fmt.Sprintf(format, args...)})
+	}
+	var before revising
+	for _, e := range h.states[id{ReplicaSets, h.setKey()}] {
+		r := h.revisions(e.object.(*replicaSet))
+		switch w := h.written[e.rv]; {
+		case before.aborted() && r.update == before.update && !r.since.Equal(before.since):
+			breaks(invAborted, e.rv, "it was %v, and is %v", before.since, r.since)
+		case r.aborted() && (r.current == r.update || r.current == ""):
+			breaks(invAborted, e.rv, "%q is taken back, and the version before is %q", r.update, r.current)
+		case r.aborted() && !before.aborted() && w == nil:
+			breaks(invAborted, e.rv, "a stranger wrote it")
+		case r.aborted() && !before.aborted() && (r.since.After(w.answered) || r.since.Before(h.reconciles[w.reconcile].began.Truncate(time.Second))):
+			breaks(invAborted, e.rv, "%v is not when it was written", r.since)
+		}
+		before = r
+	}
+	for _, e := range h.events {
+		if e.id.kind != Works || e.gone || h.written[e.rv] == nil {
+			continue
+		}
+		was, _ := h.at(e.id, e.rv-1).(*manifestWork)
+		is := e.object.(*manifestWork)
+		if is.DeletionTimestamp != nil {
+			continue
+		}
+		version := versionIn(is)
+		if was != nil && versionIn(was) == version {
+			breaks(invUntouched, e.rv, "%s had version %s", e.id, version)
+		}
+	}
+
+	s := h.truth(1 << 62)
+	if s.set == nil || s.incomplete() != "" {
+		return broken
+	}
+	last := h.events[len(h.events)-1].rv
+	if v := wantedBy(s.set); v != s.revising.update {
+		breaks(invStored, last, "the template is %s, and the status is about %s", v, s.revising.update)
+	}
+	if !s.revising.aborted() {
+		return broken
+	}
+	had, well := 0, 0
+	for cluster, ref := range s.selected() {
+		if s.holds(cluster) {
+			breaks(invWentBack, last, "%s has %s", cluster, s.revising.update)
+		}
+		if went, busy := s.wentBack(cluster, ref, now.Add(-grace), leniency{}); went {
+			had++
+			if at, _, _ := s.stands(cluster, s.revising.current, ref.config(), now.Add(-grace), leniency{}); !busy && at == succeeded {
+				well++
+			}
+		}
+	}
+	want := "no selected cluster has"
+	if had > 0 {
+		want = fmt.Sprintf(": %d of %d clusters went back to", well, had)
+	}
+	if said := says(s.set); !said.Over || !strings.Contains(said.Message, want) {
+		breaks(invStatus, last, "it says %q, and should say %q", said.Message, want)
+	}
+	return broken
+}

@@ -1,0 +1,87 @@
+package trial
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+)
+
+// keepFailures finds the failures of clusters that left, which count also when their objects are gone.
+func (h *history) keepFailures(patience time.Duration) {
+	var all []goneFailure
+	note := func(s *scene, cluster string, from time.Time, surely bool) {
+		f := goneFailure{cluster: cluster, version: s.wanted(), from: from, surely: surely}
+		if !slices.ContainsFunc(all, func(o goneFailure) bool {
+			return o.cluster == cluster && o.version == f.version && o.surely == surely && (o.until.IsZero() || from.Before(o.until))
+		}) {
+			f.until = h.recovers(f, patience)
+			all = append(all, f)
+		}
+	}
+	for _, w := range h.writes {
+		if cluster, _, _ := strings.Cut(w.key, "/"); w.kind == Works && w.verb == "DELETE" && w.done {
+			r := h.reconciles[w.reconcile]
+			if known := h.known(r, h.rvAt(w.sent)); slices.Contains(known.failures(r.read, leniency{}), cluster) {
+				note(known, cluster, w.sent, true)
+			}
+		}
+	}
+	for _, e := range h.events {
+		s := h.truth(e.rv)
+		for _, c := range s.failures(e.at, leniency{everywhere: true}) {
+			note(s, c, e.at, false)
+		}
+	}
+	for _, longest := range []time.Duration{0, patience} {
+		for _, f := range h.lasting(longest, func(s *scene, now time.Time) []string { return s.failures(now, leniency{everywhere: longest == 0}) }) {
+			note(h.truth(f.rv), f.what, f.at, longest > 0)
+		}
+	}
+	h.left.failures = all
+}
+
+// failures lists the clusters that left, or whose works are being deleted, and have failed.
+func (s *scene) failures(now time.Time, l leniency) (clusters []string) {
+	for c, works := range s.works {
+		at, left := s.left[c]
+		if !left && !slices.ContainsFunc(works, func(w seenWork) bool { return w.DeletionTimestamp != nil }) {
+			continue
+		}
+		for _, r := range s.refs {
+			_, selected := r.groupOf[c]
+			if r.strategy.Type == clusterv1alpha1.All || !selected && r.name != at.ref && !l.everywhere { // after a restart it counts in each
+				continue
+			}
+			if at, surely, _ := s.stands(c, s.wanted(), r.config(), now, l); surely || l.everywhere && at == failed {
+				clusters = append(clusters, c)
+			}
+		}
+	}
+	return clusters
+}
+
+// recovers is when a cluster that failed succeeds, or gets its version anew. A controller may not see a success if the
+// object goes soon.
+func (h *history) recovers(f goneFailure, patience time.Duration) (at time.Time) {
+	for _, e := range h.events {
+		if e.id.kind != Works || e.object.GetNamespace() != f.cluster || !e.at.After(f.from) {
+			continue
+		}
+		work, version := e.object.(*manifestWork), versionIn(e.object.(*manifestWork))
+		before, _ := h.at(e.id, e.rv-1).(*manifestWork)
+		switch stands, _, _ := stands(seenWork{manifestWork: work, version: version, applied: e.at}, clusterv1alpha1.RolloutConfig{}, e.at, leniency{}); {
+		case e.gone && !f.surely && e.at.Sub(at) < patience:
+			at = time.Time{}
+		case e.gone:
+		case before == nil && at.IsZero():
+			return e.at
+		case before == nil:
+			return at
+		case at.IsZero() && stands == succeeded && version == f.version:
+			at = e.at
+		}
+	}
+	return at
+}

@@ -1,0 +1,287 @@
+package trial
+
+import (
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/intstr"
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+)
+
+// jury judges a trial by what the API server showed of it. It does not use the library.
+type jury struct {
+	*history
+	trade       *Trade
+	trial       *trial
+	removeAfter time.Duration
+	givenUp     string               // the annotation in which a person gives clusters up
+	deleted     map[string]time.Time // clusters that were deleted
+	exempt      map[string]bool      // clusters that a person deselected or deleted, ever
+	healed      time.Time            // when agents became well that were not; zero if never
+}
+
+func (j *jury) historyOrNone() *history {
+	if j == nil || j.history == nil {
+		return &history{}
+	}
+	return j.history
+}
+
+// sight is the world at one time.
+type sight struct {
+	j        *jury
+	owner    object
+	version  string // that is wanted
+	strategy clusterv1alpha1.RolloutStrategy
+	ref      *seenRef
+	held     map[string]held // by cluster
+	ghosts   map[string]held // what lasts of objects that are gone, by cluster
+	doubtful []string        // clusters whose objects are gone, of which a failure may last
+	givenUp  map[string]bool
+}
+
+// knownTo is the world as the process of a reconcile has to know it, before a write.
+func (j *jury) knownTo(r *reconcile, rv int64) *sight {
+	return j.sight(rv, j.seen(j.floor(r, rv, false)))
+}
+
+// truthAt is the world as the API server had it, and present as it has it.
+func (j *jury) truthAt(rv int64) *sight {
+	return j.sight(rv, func(i id) object { return j.at(i, rv) })
+}
+
+func (j *jury) present() *sight { return j.truthAt(1 << 62) }
+
+// sight is nil where there is no owner yet.
+func (j *jury) sight(rv int64, get func(id) object) *sight {
+	s := &sight{j: j, held: map[string]held{}, ghosts: map[string]held{}}
+	var placed *placement
+	var decisions []*placementDecision
+	for i := range j.states {
+		o := get(i)
+		if o == nil {
+			continue
+		}
+		switch p := o.(type) {
+		case *placement:
+			placed = p
+			continue
+		case *placementDecision:
+			decisions = append(decisions, p)
+			continue
+		}
+		switch {
+		case i.kind == j.trade.owner && j.trade.isOwner(o):
+			s.owner = o
+		case i.kind == j.trade.object:
+			h := j.trade.read(o)
+			h.applied = j.since(i, versionOf(o), h)
+			s.held[o.GetNamespace()] = h
+		}
+	}
+	if s.owner == nil {
+		return nil
+	}
+	s.version, s.strategy = j.trade.wanted(s.owner)
+	s.givenUp = givenUp(s.owner, j.givenUp)
+	s.ref = &seenRef{name: placementName, strategy: s.strategy, placement: placed, groupOf: map[string]int{}, selected: map[string]int{}}
+	s.ref.divide(decisions, map[string]bool{})
+	config := s.ref.config()
+	for i := range j.states {
+		if i.kind != j.trade.object {
+			continue
+		}
+		if h, cluster, surely, lasts := j.ghost(i, s.version, config, rv); surely {
+			s.ghosts[cluster] = h
+		} else if lasts {
+			s.doubtful = append(s.doubtful, cluster)
+		}
+	}
+	return s
+}
+
+// since is when the write was sent that gave an object what it has.
+func (j *jury) since(i id, rv int64, h held) time.Time {
+	var first event
+	for _, e := range j.states[i] {
+		if e.rv > rv {
+			break
+		}
+		if e.gone {
+			first = event{}
+			continue
+		}
+		if was := j.trade.read(e.object); was.version != h.version || was.started != h.started {
+			first = event{}
+		} else if first.rv == 0 {
+			first = e
+		}
+	}
+	if w := j.written[first.rv]; w != nil {
+		return w.sent
+	}
+	return first.at
+}
+
+// ghost is what lasts of an object that is gone, where its cluster had the version: a failure that a process knew of, and a
+// start without an answer, if nothing kept the object when it was deleted. A cluster that was deleted leaves nothing. Where a process
+// may have seen a failure as well as none, it may last.
+func (j *jury) ghost(i id, version string, config clusterv1alpha1.RolloutConfig, rv int64) (_ held, cluster string, surely, may bool) {
+	var last, end event // the last state with the version, and when it was gone
+	for _, e := range j.states[i] {
+		if e.rv > rv {
+			break
+		}
+		h := j.trade.read(e.object)
+		switch {
+		case e.gone && last.rv > 0 && end.rv == 0:
+			end = e
+		case !e.gone && h.version == version && h.started:
+			last, end = e, event{}
+		case !e.gone && end.rv == 0:
+			last = event{} // it has something else now
+		}
+	}
+	if end.rv == 0 || j.trade.isOwner(end.object) {
+		return held{}, "", false, false
+	}
+	cluster = end.object.GetNamespace()
+	if at := j.deleted[cluster]; !at.IsZero() && at.Before(end.at) {
+		return held{}, "", false, false
+	}
+	w := j.deletion(i, end.at)
+	if w == nil {
+		return held{}, "", false, false
+	}
+	by := j.reconciles[w.reconcile]
+	h, known := j.knownHeld(by, i, end.rv, version)
+	if known {
+		if seat := seatOf(h, config, by.read, leniency{}); seat.failed || h.answer == awaited && !h.finalizer {
+			return h, cluster, true, true
+		}
+	}
+	for _, r := range j.reconciles {
+		if !r.began.After(w.sent) || r.ended.IsZero() {
+			continue
+		}
+		h, known := j.knownHeld(r, i, end.rv, version)
+		if known && r.err == nil && r.ended.Before(end.at) && seatOf(h, config, r.read, leniency{}).failed {
+			return h, cluster, true, true
+		}
+		may = may || known && seatOf(h, config, r.ended, leniency{}).at == failed
+	}
+	return held{}, cluster, false, may
+}
+
+// knownHeld is what a reconcile knew of an object that has a version.
+func (j *jury) knownHeld(r *reconcile, i id, rv int64, version string) (held, bool) {
+	at, ok := j.floor(r, rv, false)[i]
+	if !ok {
+		return held{}, false
+	}
+	o := j.at(i, at)
+	if o == nil {
+		return held{}, false
+	}
+	h := j.trade.read(o)
+	h.applied = j.since(i, at, h)
+	h.dying = false
+	return h, h.version == version && h.started
+}
+
+// deletion is the controller's write that deleted an object which is gone at a time.
+func (j *jury) deletion(i id, gone time.Time) (last *write) {
+	for n := range j.writes {
+		if w := &j.writes[n]; w.kind == i.kind && w.key == i.key && w.verb == "DELETE" && w.done && !w.sent.After(gone) {
+			last = w
+		}
+	}
+	return last
+}
+
+// seat is how a cluster stands with the wanted version.
+type seat struct {
+	at     standing
+	failed bool // beyond doubt
+	holds  bool // a slot, beyond doubt
+	out    bool // given up: it neither counts nor blocks
+}
+
+// stands is how a cluster stands.
+func (s *sight) stands(cluster string, now time.Time, l leniency) seat {
+	if s.givenUp[cluster] {
+		return seat{at: succeeded, out: true}
+	}
+	if h, ok := s.held[cluster]; ok && h.version == s.version && h.started {
+		return seatOf(h, s.ref.config(), now, l)
+	}
+	if h, ok := s.held[cluster]; ok && h.version == s.version && h.answer == does && !h.dying && s.isSelected(cluster) {
+		return seat{at: waiting} // it is back, and complies without being enforced
+	}
+	if h, ok := s.ghosts[cluster]; ok {
+		at := seatOf(h, s.ref.config(), now, l)
+		if deadline, _ := time.ParseDuration(s.ref.config().ProgressDeadline); at.failed && deadline > 0 {
+			at.holds = false // it would be over in time
+		}
+		return at
+	}
+	return seat{at: waiting}
+}
+
+// seatOf reads times in favour of a start.
+func seatOf(h held, config clusterv1alpha1.RolloutConfig, now time.Time, l leniency) seat {
+	from := h.applied
+	if h.answer != awaited && h.at.After(from) {
+		from = h.at
+	}
+	if h.answer == does {
+		if now.Add(grace).Before(from.Add(config.MinSuccessTime.Duration)) && !l.noSoak {
+			return seat{at: soaking, holds: true}
+		}
+		return seat{at: succeeded}
+	}
+	isFailed := h.answer == doesNot
+	deadline, _ := time.ParseDuration(config.ProgressDeadline)
+	passed := func(g time.Duration) bool { return deadline > 0 && !now.Add(g).Before(from.Add(deadline)) }
+	switch {
+	case passed(grace):
+		return seat{at: failed, failed: isFailed || passed(-grace)}
+	case isFailed:
+		return seat{at: failed, failed: true, holds: true}
+	default:
+		return seat{at: inFlight, holds: true}
+	}
+}
+
+// isSelected says whether the decisions have a cluster.
+func (s *sight) isSelected(cluster string) bool { _, ok := s.ref.selected[cluster]; return ok }
+
+// left are the clusters that have the version, or something lasts of them, and that are not selected, by the name of
+// their group.
+func (s *sight) left() map[string][]string {
+	all := map[string][]string{}
+	for _, cluster := range s.j.trial.clusters(s.j.trial.pool) {
+		if s.isSelected(cluster) || s.stands(cluster, time.Time{}, leniency{}).at == waiting {
+			continue
+		}
+		name := s.j.trial.groupOf[short(cluster)]
+		all[name] = append(all[name], cluster)
+	}
+	return all
+}
+
+// allowed is how many clusters of a stage may be in flight.
+func (s *sight) allowed(limit intstr.IntOrString, size int) int {
+	if limit == intstr.FromInt32(0) {
+		return size
+	}
+	return count(limit, size)
+}
+
+// mandatory says whether the strategy has a mandatory group of that name.
+func mandatory(groups []clusterv1alpha1.MandatoryDecisionGroup, name string) bool {
+	return name != "" && slices.ContainsFunc(groups, func(m clusterv1alpha1.MandatoryDecisionGroup) bool { return m.GroupName == name })
+}
+
+// isGhost says whether something lasts of an object of the cluster that is gone.
+func (s *sight) isGhost(cluster string) bool { _, is := s.ghosts[cluster]; return is }

@@ -1,0 +1,343 @@
+package trial
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/intstr"
+)
+
+// verdict judges all that happened, and says whether the rollout is complete.
+func (j *jury) verdict(now time.Time) (broken []violation, complete bool) {
+	for _, e := range j.events {
+		if e.id.kind != j.trade.object || j.trade.isOwner(e.object) {
+			continue
+		}
+		var is, was held
+		after, before := j.at(e.id, e.rv), j.at(e.id, e.rv-1)
+		if before != nil {
+			was = j.trade.read(before)
+		}
+		if after != nil {
+			is = j.trade.read(after)
+		}
+		switch {
+		case before != nil && !was.dying && (after == nil || is.dying):
+			broken = append(broken, j.checkKept(e)...)
+		case after != nil && !is.dying && is.started && (is.version != was.version || !was.started):
+			broken = append(broken, j.checkStart(e)...)
+		}
+	}
+	broken = append(broken, j.checkClaims()...)
+	broken = append(broken, j.checkBounds()...)
+	broken = append(broken, j.checkPrompt(now)...)
+	broken = append(broken, j.checkLate()...)
+	end, complete := j.checkEnd(now)
+	return append(broken, end...), complete
+}
+
+// checkKept judges a deletion: its cluster is not selected, and was not for as long as the grace.
+func (j *jury) checkKept(e event) []violation {
+	cluster := e.object.GetNamespace()
+	w := j.deletion(e.id, e.at)
+	if w == nil || !j.deleted[cluster].IsZero() {
+		return nil
+	}
+	known, truth := j.knownTo(j.reconciles[w.reconcile], e.rv), j.truthAt(e.rv-1)
+	if known == nil || truth == nil {
+		return nil
+	}
+	if truth.isSelected(cluster) && (known.isSelected(cluster) || known.ref.incomplete != "") {
+		return []violation{{invariant: invKept, rv: e.rv, text: fmt.Sprintf("%s lost %s in reconcile %d: %s", cluster, e.id.key, w.reconcile, cmp.Or(known.ref.incomplete, "it knew that it is selected"))}}
+	}
+	last := time.Time{}
+	for _, d := range j.events {
+		if d.rv < e.rv && d.at.Before(w.sent) && d.id.kind == Decisions && (j.selectedAt(d.rv, cluster) || j.selectedAt(d.rv-1, cluster)) {
+			last = d.at
+		}
+	}
+	if least := j.removeAfter - j.trial.worst - 500*time.Millisecond; w.sent.Sub(last) < least {
+		return []violation{{invariant: invKept, rv: e.rv, text: fmt.Sprintf("%s lost %s, %v after it was in a decision", cluster, e.id.key, w.sent.Sub(last))}}
+	}
+	return nil
+}
+
+func (j *jury) selectedAt(rv int64, cluster string) bool {
+	s := j.truthAt(rv)
+	return s != nil && s.isSelected(cluster)
+}
+
+// checkClaims judges all that the controller says, where it says something new.
+func (j *jury) checkClaims() (broken []violation) {
+	if j.trade.claims != nil {
+		var before Claim
+		for _, e := range j.events {
+			if e.id.kind != j.trade.owner || e.gone || !j.trade.isOwner(e.object) {
+				continue
+			}
+			c, w := j.trade.claims(e.object), j.written[e.rv]
+			if c != nil && w != nil && *c != before {
+				r := j.reconciles[w.reconcile]
+				judged := *c
+				judged.Complete = c.Complete || c.good && !(before.good && before.Version == c.Version)
+				broken = append(broken, j.checkClaim(&judged, j.knownTo(r, e.rv), j.truthAt(e.rv-1), e.rv, r.read)...)
+			}
+			if c != nil {
+				before = *c
+			}
+		}
+		return broken
+	}
+	var before Claim
+	for _, r := range j.reconciles {
+		if r.claim != nil && *r.claim != before {
+			rv := int64(0)
+			for _, e := range j.events {
+				if !e.at.After(r.ended) {
+					rv = e.rv
+				}
+			}
+			broken = append(broken, j.checkClaim(r.claim, j.knownTo(r, rv), j.truthAt(rv), rv, r.read)...)
+			before = *r.claim
+		}
+	}
+	return broken
+}
+
+// checkBounds judges how many clusters got a version that works nowhere, as long as no agent was mended, without those that a
+// person took out or gave up.
+func (j *jury) checkBounds() (broken []violation) {
+	s := j.present()
+	if s == nil || s.strategy.Progressive == nil {
+		return nil
+	}
+	p := s.strategy.Progressive
+	if p.MaxFailures.Type != intstr.Int || p.MaxConcurrency.IntValue() == 0 {
+		return nil
+	}
+	bound := p.MaxFailures.IntValue() + p.MaxConcurrency.IntValue()
+	for _, c := range j.trial.pool {
+		if mandatory(p.MandatoryDecisionGroups.MandatoryDecisionGroups, j.trial.groupOf[c]) {
+			bound++
+		}
+	}
+	got := map[string]map[string]bool{}
+	for _, e := range j.events {
+		if e.id.kind != j.trade.object || e.gone || j.trade.isOwner(e.object) || !j.healed.IsZero() && e.at.After(j.healed) {
+			continue
+		}
+		h, c := j.trade.read(e.object), e.object.GetNamespace()
+		if h.started && h.version != "" && j.trial.hopeless(h.version) && !j.exempt[c] && !s.givenUp[c] {
+			if got[h.version] == nil {
+				got[h.version] = map[string]bool{}
+			}
+			if got[h.version][c] = true; len(got[h.version]) == bound+1 {
+				broken = append(broken, violation{invariant: invExposed, rv: e.rv, text: fmt.Sprintf("%s is cluster %d that gets version %s, allowed are %d", c, len(got[h.version]), h.version, bound)})
+				got[h.version]["more"] = true
+			}
+		}
+	}
+	return broken
+}
+
+// patience is how long something may take that nothing holds up.
+func (j *jury) patience() time.Duration {
+	var slowest time.Duration // on a busy machine
+	for _, e := range j.events {
+		if w := j.written[e.rv]; w != nil {
+			slowest = max(slowest, e.at.Sub(w.sent))
+		}
+	}
+	patience := 6*time.Second + 2*j.trial.worst + 10*(j.trial.slow+slowest) + 2*j.trial.down
+	for _, r := range j.reconciles {
+		patience = max(patience, 6*time.Second+2*j.trial.worst+3*r.ended.Sub(r.began))
+	}
+	return patience
+}
+
+// spans calls look at each tick with the truth of then.
+func (j *jury) spans(look func(now time.Time, s *sight)) {
+	if len(j.events) == 0 {
+		return
+	}
+	const tick = 500 * time.Millisecond
+	next, end := 0, j.events[len(j.events)-1].at
+	for now := j.events[0].at; now.Before(end); now = now.Add(tick) {
+		for next < len(j.events) && !j.events[next].at.After(now) {
+			next++
+		}
+		if s := j.truthAt(j.events[next-1].rv); s != nil {
+			look(now, s)
+		}
+	}
+}
+
+// checkPrompt finds clusters that are not selected and keep the workload for too long. A process begins to count anew.
+func (j *jury) checkPrompt(now time.Time) (broken []violation) {
+	since := map[string]time.Time{}
+	limit := j.removeAfter + j.patience()
+	began := func(after time.Time) time.Time {
+		for _, at := range j.began {
+			if at.After(after) {
+				after = at
+			}
+		}
+		return after
+	}
+	look := func(now time.Time, s *sight) {
+		for _, c := range j.trial.clusters(j.trial.pool) {
+			h, has := s.held[c]
+			if !has || h.dying || s.isSelected(c) || s.ref.incomplete != "" {
+				delete(since, c)
+				continue
+			}
+			if since[c].IsZero() {
+				since[c] = now
+			}
+			if now.After(since[c]) && now.Sub(began(since[c])) > limit {
+				since[c] = now.Add(time.Hour) // once
+				broken = append(broken, violation{invariant: invRemoved, text: fmt.Sprintf("%s is not selected for %v, and has version %s (started %v)", c, limit, h.version, h.started)})
+			}
+		}
+	}
+	j.spans(look)
+	if s := j.present(); s != nil {
+		look(now, s)
+	}
+	return broken
+}
+
+// waits are the clusters that wait: for others, and for nothing.
+func (s *sight) waits(now time.Time) (held, could []string) {
+	if s.ref.incomplete != "" {
+		return nil, nil
+	}
+	for cluster := range s.ref.selected {
+		h, has := s.held[cluster]
+		gets := has && h.version == s.version && h.started
+		switch {
+		case gets || !s.j.deleted[cluster].IsZero():
+		case has && h.dying:
+			held = append(held, cluster)
+		case s.stands(cluster, now, leniency{}).at != waiting && !s.givenUp[cluster]:
+			held = append(held, cluster) // something lasts of it
+		case len(s.forbids(cluster, now.Add(-grace), leniency{}, true)) == 0:
+			could = append(could, cluster)
+		default:
+			held = append(held, cluster)
+		}
+	}
+	slices.Sort(held)
+	slices.Sort(could)
+	return held, could
+}
+
+// waits are those of a sight. Where somebody left, a process that began since may not know the group, which matters if
+// not all are in one pool. Then nobody could start.
+func (j *jury) waits(s *sight, now time.Time) (held, could []string) {
+	held, could = s.waits(now)
+	_, perGroup, required, _ := parts(&s.strategy)
+	if (perGroup || len(*required) > 0) && len(j.began) > 1 && len(s.left()) > 0 {
+		return slices.Concat(held, could), nil
+	}
+	return held, could
+}
+
+// checkLate finds clusters that could have started all the time for longer than it may take.
+func (j *jury) checkLate() (broken []violation) {
+	since := map[string]time.Time{}
+	patience := j.patience()
+	j.spans(func(now time.Time, s *sight) {
+		_, could := j.waits(s, now)
+		for c := range since {
+			if !slices.Contains(could, c) {
+				delete(since, c)
+			}
+		}
+		for _, c := range could {
+			if since[c].IsZero() {
+				since[c] = now
+			}
+			if now.Sub(since[c]) > patience {
+				since[c] = now.Add(time.Hour) // once
+				broken = append(broken, violation{invariant: invLate, text: fmt.Sprintf("%s could have started for %v", c, patience)})
+			}
+		}
+	})
+	return broken
+}
+
+// complete says whether all are done, and the controller says so.
+func (j *jury) complete(now time.Time) bool {
+	s := j.present()
+	return s != nil && s.ref.incomplete == "" && len(s.blockers(now)) == 0 && j.said().Complete
+}
+
+// said is what the controller says in the end.
+func (j *jury) said() (c Claim) {
+	if j.trade.claims != nil {
+		if s := j.present(); s != nil {
+			if said := j.trade.claims(s.owner); said != nil && (said.Version == "" || said.Version == s.version) {
+				return *said
+			}
+		}
+		return c
+	}
+	for _, r := range j.reconciles {
+		if r.claim != nil {
+			c = *r.claim
+		}
+	}
+	return c
+}
+
+// blockers are the clusters that are not done, or that wait.
+func (s *sight) blockers(now time.Time) (all []string) {
+	for _, c := range s.j.trial.clusters(s.j.trial.pool) {
+		if s.undone(c, now.Add(-grace)) != "" {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// checkEnd judges how a rollout stands that stands still.
+func (j *jury) checkEnd(now time.Time) (broken []violation, complete bool) {
+	s := j.present()
+	if s == nil {
+		return []violation{{invariant: invLeft, text: "there is no owner"}}, false
+	}
+	breaks := func(i Invariant, format string, args ...any) {
+		broken = append(broken, violation{invariant: i, text: "in the end " + fmt.Sprintf(format, args...)})
+	}
+	if s.ref.incomplete != "" {
+		breaks(invLeft, "the decisions are half written: %s", s.ref.incomplete)
+		return broken, false
+	}
+	held, could := j.waits(s, now)
+	blockers, said := s.blockers(now), j.said()
+	if len(could) > 0 {
+		breaks(invLeft, "%v may start and don't; %v wait; it says %q", could, held, said.Message)
+	}
+	if j.trade.gates {
+		for c := range s.ref.selected {
+			if h := s.held[c]; h.version != s.version && !h.dying && j.deleted[c].IsZero() {
+				breaks(invLeft, "%s has %q and not %s", c, h.version, s.version)
+			}
+		}
+	}
+	switch named := func(c string) bool { return strings.Contains(said.Message, c) }; {
+	case len(blockers) == 0 && !said.Complete && len(s.ref.selected) > 0:
+		counted := slices.ContainsFunc(j.trial.clusters(j.trial.pool), func(c string) bool { return s.isSelected(c) && !s.givenUp[c] })
+		doubtful := slices.ContainsFunc(s.doubtful, func(c string) bool { return !s.isSelected(c) && !s.givenUp[c] })
+		if counted && !doubtful {
+			breaks(invStatus, "all is done, and it says %q", said.Message)
+		}
+	case len(held) > 0 && !slices.ContainsFunc(blockers, func(c string) bool { return !slices.Contains(held, c) && named(c) || s.isGhost(c) && named(c) }):
+		breaks(invStuck, "%v wait, %v are not done, and it says %q", held, blockers, said.Message)
+	}
+	return broken, len(blockers) == 0 && said.Complete
+}

@@ -1,0 +1,26 @@
+package trial
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"testing"
+)
+
+// theHub is shared by all tests.
+var theHub *Hub
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	var err error
+	if theHub, err = Start(); err != nil {
+		fmt.Println(err)
+		os.Exit(1)
+	}
+	code := m.Run()
+	if err := theHub.Stop(); err != nil {
+		fmt.Println(err)
+		code = 1
+	}
+	os.Exit(code)
+}

@@ -1,0 +1,379 @@
+package trial
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// observation is what came of a world.
+type observation struct {
+	world      *world
+	history    *history
+	violations []violation
+	err        error
+	restarts   int
+
+	took   time.Duration
+	ending ending
+}
+
+// overwhelmed says whether the machine was so busy that etcd gave up writes and says no more of them. Then nobody knows who
+// wrote what.
+func (o *observation) overwhelmed() bool {
+	if o.err != nil {
+		return strings.Contains(o.err.Error(), "etcdserver: request timed out")
+	}
+	return slices.ContainsFunc(o.history.writes, func(w write) bool { return w.refused })
+}
+
+func (o *observation) told() (string, fmt.Stringer, fmt.Stringer, []violation, error) {
+	return o.world.name, o.world, o.history, o.violations, o.err
+}
+
+// play runs a world on the hub and judges it.
+func (w *world) play(ctx context.Context, hub *Hub, subject *Subject, name string) *observation {
+	w.name = name
+	began := time.Now()
+	p := &player{
+		world: w, hub: hub, subject: subject, rng: rand.New(rand.NewPCG(w.seed, 2)),
+		newest: map[Kind]int64{}, seen: map[Kind]int64{},
+		struck: map[string]bool{}, mendNext: map[string]bool{}, deleted: map[string]time.Time{},
+	}
+	o := &observation{world: w}
+	o.err = p.run(ctx)
+	o.took = time.Since(began)
+	p.clear(ctx)
+	if o.err != nil {
+		return o
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	o.restarts = p.restarts
+	o.history = p.history(p.writes, p.reconciles)
+	o.history.until = p.ended
+	patience := w.patience(o.history)
+	if o.history.left != nil {
+		o.history.keepFailures(patience)
+	}
+	o.ending = o.history.end(time.Now(), subject.Says)
+	o.violations = append(o.history.check(w.worst, subject.RemoveAfter), o.history.checkEnd(time.Now(), subject.Says)...)
+	o.violations = append(o.violations, o.history.checkWaits(patience)...)
+	if o.history.left != nil {
+		o.violations = append(o.violations, o.history.checkLeft(patience, subject.RemoveAfter, subject.Says)...)
+	}
+	if subject.revisions != nil {
+		o.violations = append(o.violations, o.history.checkBack(time.Now(), subject.Says)...)
+	}
+	return o
+}
+
+// history is what happened so far. The player is locked.
+func (p *player) history(writes []write, reconciles []*reconcile) *history {
+	h := newHistory(p.events, writes, reconciles)
+	h.reads = p.reads
+	if p.subject.revisions != nil {
+		h.keepRevisions(p.subject)
+	}
+	if p.subject.revisions == nil {
+		h.keepLeavers(p.subject.GivenUp, p.deleted)
+		h.left.exposes = p.cut != nil
+	}
+	return h
+}
+
+// temperOf draws how an agent takes a work.
+func (p *player) temperOf(work *manifestWork, rng *rand.Rand) temper {
+	if p.back != nil {
+		return p.back.temperOf(p, work, rng)
+	}
+	return pick(rng, p.world.temper[short(work.Namespace)]...)
+}
+
+// patience is how long a start may take: the caches' delay, retries, a new leader, and a list of writes as slow as they
+// were.
+func (w *world) patience(h *history) time.Duration {
+	var slowest time.Duration
+	for _, e := range h.events {
+		if w := h.written[e.rv]; w != nil {
+			slowest = max(slowest, e.at.Sub(w.sent))
+		}
+	}
+	patience := 5*time.Second + 2*w.worst + 10*(w.slow+slowest)
+	for _, r := range h.reconciles { // on a busy machine one takes very long, and the next one may have to do it all
+		patience = max(patience, 5*time.Second+2*w.worst+3*r.ended.Sub(r.began))
+	}
+	if w.elects {
+		patience += 4 * LeaseDuration
+	}
+	return patience
+}
+
+// clusters are the full names of clusters, which are their namespaces.
+func (w *world) clusters(short []string) []string {
+	var all []string
+	for _, c := range short {
+		all = append(all, w.name+"-"+c)
+	}
+	return all
+}
+
+func (w *world) setName() types.NamespacedName {
+	return types.NamespacedName{Namespace: w.name, Name: setName}
+}
+
+func short(cluster string) string { _, c, _ := strings.Cut(cluster, "-"); return c }
+
+// player runs the actors of one world.
+type player struct {
+	*world
+	hub     *Hub
+	subject *Subject
+	rng     *rand.Rand
+	version int
+
+	placed   []*placed
+	replicas []*replica
+	agents   *agents
+	lines    lines
+	user     clients
+
+	placing     sync.Mutex // while a scheduler writes
+	unreachable []string   // clusters that the schedulers leave out
+	givenUp     []string   // by a person, in the set
+
+	mu         sync.Mutex
+	events     []event
+	writes     []write
+	reads      []read
+	reconciles []*reconcile
+	restarts   int
+	ended      time.Time
+	lives      int
+	newest     map[Kind]int64       // resourceVersion that a write of the controller got
+	seen       map[Kind]int64       // resourceVersion that the wire has shown
+	struck     map[string]bool      // by cluster and version: what the version does to the cluster was done
+	mendNext   map[string]bool      // by cluster: it is mended with the next version
+	deleted    map[string]time.Time // by cluster: when a person deleted it
+}
+
+// placed is a fleet with what a placement selects of it now.
+type placed struct {
+	*fleet
+	scheduler *scheduler
+	selected  []string
+	size      int
+	left      string   // the cluster that left last
+	asked     []string // what the scheduler was asked for last, before it left anyone out
+	askedSize int
+}
+
+const setName = "web"
+
+func (p *player) run(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	seeds := p.seed << 8
+	p.agents = &agents{
+		client: p.hub.clients("agent"), ctx: ctx, healed: make(chan struct{}), all: map[types.UID]chan event{},
+		temper:   p.temperOf,
+		dying:    p.dying,
+		withHold: func(cluster string) bool { return p.holds[short(cluster)] },
+		lines:    &p.lines, takes: p.takes,
+		rng: func() *rand.Rand { seeds++; return rand.New(rand.NewPCG(seeds, 5)) },
+	}
+	p.user = p.hub.clients("user")
+	schedules := p.hub.clients("scheduler")
+	for i, f := range p.fleets() {
+		p.placed = append(p.placed, &placed{fleet: f, selected: p.clusters(f.initial), size: f.size, scheduler: &scheduler{
+			client: schedules, namespace: p.name, name: f.name, writers: p.writers, slice: p.slice, pause: p.pause,
+			named: f.named, groupOf: func(c string) string { return f.groupOf[short(c)] },
+			rng: rand.New(rand.NewPCG(p.seed, 6+uint64(i)<<8)), stored: map[string]*placementDecision{},
+		}})
+	}
+	leader := &lease{}
+	for i := range p.world.replicas {
+		p.replicas = append(p.replicas, p.newReplica(i, leader))
+	}
+	p.hub.wires.join(p.name, p.feed)
+	defer p.hub.wires.leave(p.name)
+
+	var running sync.WaitGroup
+	for _, r := range p.replicas {
+		running.Go(func() { r.keep(ctx) })
+	}
+	var dropped error
+	if p.cut != nil {
+		running.Go(func() {
+			dropped = p.lines.keepLeases(ctx, p.cut.lease, func(unreachable []string) error { return p.drop(ctx, unreachable) })
+		})
+	}
+	err := p.follow(ctx)
+	p.ended = time.Now()
+	cancel()
+	running.Wait()
+	p.agents.running.Wait()
+	for _, r := range p.replicas {
+		r.net.sending.Wait()
+	}
+	return errors.Join(err, dropped)
+}
+
+func (p *player) newReplica(number int, leader *lease) *replica {
+	rng := func(stream uint64) *rand.Rand { return rand.New(rand.NewPCG(p.seed, stream+uint64(number)<<8)) }
+	r := &replica{player: p, number: number, caches: newLag(rng(3), p.often, p.worst)}
+	r.caches.strips, r.caches.only = p.strips, p.only
+	r.net = &transport{
+		rng: rng(4), lag: r.caches, set: id{ReplicaSets, p.setName().String()}, breaks: p.breaks, slow: p.slow, note: p.note, read: p.noteRead,
+		reread: func(reconcile int) { p.reread(r, reconcile) },
+	}
+	if p.elects {
+		r.lock = &lock{lease: leader, identity: fmt.Sprintf("replica %d", number)}
+	}
+	return r
+}
+
+// unhold takes the finalizers from an object.
+const unhold = `{"metadata": {"finalizers": null}}`
+
+// clear deletes what is left of a rollout. Controllers list all works of the hub when they begin, so that a run of a
+// thousand rollouts would become slower and slower.
+func (p *player) clear(ctx context.Context) {
+	p.mu.Lock()
+	last := map[id]event{}
+	for _, e := range p.events {
+		if e.rv > last[e.id].rv {
+			last[e.id] = e
+		}
+	}
+	p.mu.Unlock()
+	for i, e := range last {
+		namespace, name := e.object.GetNamespace(), e.object.GetName()
+		switch {
+		case e.gone:
+		case i.kind == Works:
+			api := p.user.work.WorkV1().ManifestWorks(namespace)
+			_, _ = api.Patch(ctx, name, types.MergePatchType, []byte(unhold), metav1.PatchOptions{}) // it may be gone
+			_ = api.Delete(ctx, name, metav1.DeleteOptions{})
+		case i.kind == ReplicaSets:
+			api := p.user.work.WorkV1alpha1().ManifestWorkReplicaSets(namespace)
+			_, _ = api.Patch(ctx, name, types.MergePatchType, []byte(unhold), metav1.PatchOptions{})
+			_ = api.Delete(ctx, name, metav1.DeleteOptions{})
+		}
+	}
+}
+
+func (p *player) feed(e event) {
+	p.mu.Lock()
+	p.events = append(p.events, e)
+	p.seen[e.id.kind] = max(p.seen[e.id.kind], e.rv)
+	for _, r := range p.replicas {
+		r.caches.feed(e)
+	}
+	p.mu.Unlock()
+	if e.id.kind == Works {
+		p.agents.feed(e)
+	}
+}
+
+// note takes a write of a controller.
+func (p *player) note(w write) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.writes = append(p.writes, w)
+	p.newest[w.kind] = max(p.newest[w.kind], w.rv)
+}
+
+// noteRead takes an answer of the API server to a controller.
+func (p *player) noteRead(r read) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.reads = append(p.reads, r)
+}
+
+// reread notes that a reconcile reads only now.
+func (p *player) reread(r *replica, reconcile int) {
+	view := r.caches.view()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.reconciles[reconcile].view, p.reconciles[reconcile].read = view, time.Now()
+}
+
+// caughtUp says whether the wire has shown all that the controller has written. The player is locked.
+func (p *player) caughtUp() bool {
+	for k, rv := range p.newest {
+		if p.seen[k] < rv {
+			return false
+		}
+	}
+	return true
+}
+
+// awaitEvents waits until the wire has shown all that the controller has written. One watch may be ahead of another.
+func (p *player) awaitEvents(ctx context.Context) {
+	for start := time.Now(); time.Since(start) < 10*time.Second && ctx.Err() == nil; time.Sleep(5 * time.Millisecond) {
+		p.mu.Lock()
+		done := p.caughtUp()
+		p.mu.Unlock()
+		if done {
+			return
+		}
+	}
+}
+
+// quiet is how long nothing happens until nothing will: the slowest agent takes six seconds.
+func (p *player) quiet() time.Duration {
+	var longest time.Duration
+	for _, f := range p.placed {
+		config, _, _, _ := parts(&f.strategy)
+		deadline, _ := time.ParseDuration(config.ProgressDeadline)
+		longest = max(longest, deadline+config.MinSuccessTime.Duration)
+	}
+	if p.cut != nil {
+		longest += p.cut.lease + 2*p.cut.back
+	}
+	return longest + p.worst + 5*time.Second + p.subject.RemoveAfter
+}
+
+// await waits until the rollout is complete, or nothing has happened for so long that nothing will. It is not complete
+// before the controller is idle: a status that says that it has failed may be one that a write on its way replaces.
+func (p *player) await(ctx context.Context) error {
+	quiet, longest := p.quiet(), 3*time.Minute
+	if p.ignored != "" {
+		longest = time.Minute // it may try for ever
+	}
+	for start := time.Now(); time.Since(start) < longest; time.Sleep(250 * time.Millisecond) {
+		now := time.Now()
+		p.mu.Lock()
+		last, idle := p.events[len(p.events)-1].at, p.caughtUp()
+		for _, r := range p.replicas {
+			if r.reconciling {
+				last = now
+			} else if r.last.After(last) {
+				last = r.last
+			}
+			idle = idle && r.idle(now)
+		}
+		complete := p.heals && idle && p.history(nil, nil).end(now, p.subject.Says).complete
+		p.mu.Unlock()
+		if now.Sub(last) > quiet || complete {
+			return nil
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+	return nil // the observer says what is wrong
+}
+
+// processes are those that have reconciled.
+func (h *history) processes() int { return len(slices.Collect(maps.Keys(h.began))) }

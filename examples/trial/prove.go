@@ -1,0 +1,206 @@
+package trial
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+)
+
+var (
+	flagRollouts = flag.Int("rollouts", 20, "how many rollouts are observed")
+	flagParallel = flag.Int("at-once", 20, "how many of them run at a time")
+	flagBlocks   = flag.Int("blocks", 1, "in how many blocks they are counted; the run is one all the same")
+	flagSeed     = flag.Uint64("seed", 0, "the seed of the first rollout; 0 is a new one")
+	flagBound    = flag.Int("bound", 40, "how many rollouts a controller that ignores a duty gets until it must be caught")
+	flagHistory  = flag.Bool("history", false, "print what the API server showed of each rollout with a violation")
+)
+
+// An outcome is what came of a world that was played: of a rollout or a trial.
+type outcome interface {
+	// overwhelmed says whether the machine was so busy that nobody knows what happened.
+	overwhelmed() bool
+	// told gives the world with its name and what the API server showed, what was broken, and what kept the world from being played.
+	told() (name string, world, history fmt.Stringer, broken []violation, err error)
+}
+
+// tallies count outcomes. Add says whether one was judged.
+type tallies[O outcome] interface {
+	add(O) bool
+	fmt.Stringer
+}
+
+// playAll plays n worlds, as many at a time as allowed, and hands each outcome to judge. It ends early when judge says so.
+func playAll[O outcome](t *testing.T, n, atOnce int, play func(ctx context.Context, i int) O, judge func(O) bool) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var mu sync.Mutex
+	var running sync.WaitGroup
+	next, stop := 0, false
+	for range min(n, atOnce) {
+		running.Go(func() {
+			for {
+				mu.Lock()
+				i := next
+				next++
+				end := stop || i >= n
+				mu.Unlock()
+				if end {
+					return
+				}
+				o := play(ctx, i)
+				mu.Lock()
+				if !judge(o) {
+					stop = true
+					cancel()
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	running.Wait()
+}
+
+// blame makes what an outcome broke errors of a test.
+func blame(t *testing.T, o outcome) {
+	t.Helper()
+	name, world, history, broken, err := o.told()
+	if err != nil && !o.overwhelmed() {
+		t.Errorf("%s\n%v", world, err)
+	}
+	for _, v := range broken {
+		t.Errorf("%s (%s)\n%s", v, name, world)
+	}
+	if len(broken) > 0 && *flagHistory {
+		t.Logf("%s", history)
+	}
+}
+
+func seedOf() uint64 {
+	if *flagSeed != 0 {
+		return *flagSeed
+	}
+	return rand.Uint64N(1_000_000_000)
+}
+
+// Rollouts shows that a controller breaks nothing.
+func (h *Hub) Rollouts(t *testing.T, subject *Subject) {
+	h.rollouts(t, subject, *flagRollouts, func(seed uint64) *world { return draw(seed, subject, "") })
+}
+
+// TwoAct shows what holds while two processes act at a time, each with its own caches and unaware of the other. No
+// start breaks an invariant that the process could know of, and no work is made twice, or deleted while it is selected.
+// Limits hold for each of them alone, so that twice as many may be in flight. The figures tell.
+func (h *Hub) TwoAct(t *testing.T, subject *Subject) {
+	if testing.Short() {
+		t.Skip("a minute")
+	}
+	h.rollouts(t, subject, max(1, *flagRollouts/4), func(seed uint64) *world {
+		w := draw(seed, subject, "")
+		w.alone(2)
+		return w
+	})
+}
+
+func (h *Hub) rollouts(t *testing.T, subject *Subject, n int, draw func(seed uint64) *world) {
+	seed := seedOf()
+	t.Logf("seeds %d to %d", seed, seed+uint64(n)-1)
+	var all figures
+	parts := newBlocks(n, *flagBlocks)
+	start := time.Now()
+	playAll(t, n, *flagParallel, func(ctx context.Context, i int) *observation { return h.play(ctx, subject, draw(seed+uint64(i))) }, func(o *observation) bool {
+		block := parts.of(int(o.world.seed - seed))
+		all.add(o)
+		block.add(o)
+		blame(t, o)
+		if len(parts) > 1 && block.over() {
+			t.Log(block)
+		}
+		return true
+	})
+	if all.rollouts == 0 {
+		t.Error("no rollout was observed")
+	}
+	t.Logf("%s%s\nin %v, %d at a time%s", parts, &all, time.Since(start).Round(time.Second), min(n, *flagParallel), memory())
+}
+
+// CutOff shows that a controller breaks nothing where versions cut clusters off, and the scheduler drops those. First the
+// smallest case is played, and the number of clusters that such a version reaches is logged.
+func (h *Hub) CutOff(t *testing.T, subject *Subject) {
+	t.Run("Disaster", func(t *testing.T) {
+		t.Parallel()
+		h.rollouts(t, subject, 1, func(seed uint64) *world { return drawDisaster(seed, subject) })
+	})
+	t.Run("Rollouts", func(t *testing.T) {
+		t.Parallel()
+		h.rollouts(t, subject, *flagRollouts, func(seed uint64) *world { return drawCut(seed, subject, "") })
+	})
+}
+
+// EachDutyOfCutOff shows that the harness finds a controller that ignores one of the duties where clusters leave.
+func (h *Hub) EachDutyOfCutOff(t *testing.T, subject *Subject) {
+	h.eachDuty(t, CutOffDuties, subject, func(seed uint64, d Duty) *world { return drawCut(seed, subject, d) })
+}
+
+// EachDuty shows that the harness finds a controller that ignores one of the duties. Each has the invariants that are
+// broken then.
+func (h *Hub) EachDuty(t *testing.T, subject *Subject, duties map[Duty][]Invariant) {
+	h.eachDuty(t, duties, subject, func(seed uint64, d Duty) *world { return draw(seed, subject, d) })
+}
+
+func (h *Hub) eachDuty(t *testing.T, duties map[Duty][]Invariant, subject *Subject, draw func(seed uint64, d Duty) *world) {
+	findEach(t, duties, func() tallies[*observation] { return &figures{} }, func(ctx context.Context, seed uint64, d Duty) *observation {
+		return h.play(ctx, subject, draw(seed, d))
+	})
+}
+
+// play plays a world under a new name.
+func (h *Hub) play(ctx context.Context, subject *Subject, w *world) *observation {
+	return w.play(ctx, h, subject, fmt.Sprintf("w%d", numbers.Add(1)))
+}
+
+// findEach plays worlds in which a controller ignores a duty until one of the invariants is broken that are expected, for each duty.
+func findEach[O outcome](t *testing.T, duties map[Duty][]Invariant, newTallies func() tallies[O], play func(ctx context.Context, seed uint64, d Duty) O) {
+	if testing.Short() {
+		t.Skip("one or two minutes")
+	}
+	seed := seedOf()
+	for _, d := range slices.Sorted(maps.Keys(duties)) {
+		t.Run(string(d), func(t *testing.T) {
+			t.Parallel()
+			all, found, proof, n := newTallies(), map[Invariant]int{}, "", 0
+			playAll(t, *flagBound, 4, func(ctx context.Context, i int) O { return play(ctx, seed+uint64(i), d) }, func(o O) bool {
+				if proof != "" {
+					return false // it was stopped
+				}
+				_, world, history, broken, err := o.told()
+				if !all.add(o) {
+					if !o.overwhelmed() {
+						t.Errorf("%s\n%v", world, err)
+					}
+					return true
+				}
+				if n++; *flagHistory {
+					t.Logf("%s\n%s", world, history)
+				}
+				for _, v := range broken {
+					found[v.invariant]++
+					if proof == "" && slices.Contains(duties[d], v.invariant) {
+						proof = fmt.Sprintf("caught in number %d: %s", n, v)
+					}
+				}
+				return proof == ""
+			})
+			if proof == "" {
+				t.Errorf("not caught in %d from seed %d", *flagBound, seed)
+			}
+			t.Logf("%s\nall that it broke: %v\n%s", proof, found, all)
+		})
+	}
+}

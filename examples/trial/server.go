@@ -1,0 +1,144 @@
+package trial
+
+import (
+	"errors"
+	"flag"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/rest"
+	"k8s.io/klog/v2"
+	addonclient "open-cluster-management.io/api/client/addon/clientset/versioned"
+	clusterclient "open-cluster-management.io/api/client/cluster/clientset/versioned"
+	workclient "open-cluster-management.io/api/client/work/clientset/versioned"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/cohort-ocm/cohort/examples/trial/apiserver"
+)
+
+// Hub is an API server with OCM's definitions, on which many rollouts go on at a time, and what watches it.
+type Hub struct {
+	dir      string
+	server   *apiserver.Server
+	wires    *wire
+	policies bool // it has the policy API
+}
+
+// Start starts one. Stop it in the end. Beside OCM's other definitions it has the policy API's, if their files are given.
+func Start(policyAPI ...string) (*Hub, error) {
+	// The server is talkative.
+	quiet := flag.NewFlagSet("", flag.PanicOnError)
+	klog.InitFlags(quiet)
+	_ = quiet.Set("stderrthreshold", "FATAL")
+	klog.LogToStderr(false)
+	klog.SetOutput(io.Discard)
+	dir, err := os.MkdirTemp("", "hub")
+	if err != nil {
+		return nil, err
+	}
+	h := &Hub{dir: dir, policies: len(policyAPI) > 0}
+	if err := h.serve(policyAPI); err != nil {
+		return nil, errors.Join(err, h.Stop())
+	}
+	return h, nil
+}
+
+func (h *Hub) serve(policyAPI []string) error {
+	crds, err := apiserver.OCMDefinitions(
+		"cluster/v1/0000_00_clusters.open-cluster-management.io_managedclusters.crd.yaml",
+		"cluster/v1beta1/0000_02_clusters.open-cluster-management.io_placements.crd.yaml",
+		"cluster/v1beta1/0000_03_clusters.open-cluster-management.io_placementdecisions.crd.yaml",
+		"work/v1/0000_00_work.open-cluster-management.io_manifestworks.crd.yaml",
+		"work/v1alpha1/0000_00_work.open-cluster-management.io_manifestworkreplicasets.crd.yaml",
+	)
+	if err != nil {
+		return err
+	}
+	addOns, err := storeNewest(h.dir,
+		"addon/v1beta1/0000_00_addon.open-cluster-management.io_clustermanagementaddons.crd.yaml",
+		"addon/v1beta1/0000_01_addon.open-cluster-management.io_managedclusteraddons.crd.yaml",
+	)
+	if err != nil {
+		return err
+	}
+	if h.server, err = apiserver.Start(h.dir, slices.Concat(crds, addOns, policyAPI)...); err != nil {
+		return err
+	}
+	h.wires, err = connect(h)
+	return err
+}
+
+// Stop stops the server and removes its files.
+func (h *Hub) Stop() error {
+	if h.wires != nil {
+		h.wires.stop()
+	}
+	var err error
+	if h.server != nil {
+		err = h.server.Stop()
+	}
+	return errors.Join(err, os.RemoveAll(h.dir))
+}
+
+// clients are the clients of one actor, whose name stands in the managed fields of what it writes.
+type clients struct {
+	cluster clusterclient.Interface
+	work    workclient.Interface
+	addOn   addonclient.Interface
+	any     dynamic.Interface
+}
+
+func (h *Hub) config(actor string) *rest.Config {
+	config := rest.CopyConfig(h.server.Config)
+	config.UserAgent = actor
+	return config
+}
+
+func (h *Hub) clients(actor string) clients {
+	config := h.config(actor)
+	return clients{cluster: clusterclient.NewForConfigOrDie(config), work: workclient.NewForConfigOrDie(config),
+		addOn: addonclient.NewForConfigOrDie(config), any: dynamic.NewForConfigOrDie(config)}
+}
+
+// kinds are the kinds that the hub has.
+func (h *Hub) kinds() []Kind {
+	if h.policies {
+		return slices.Concat(kinds, policyKinds)
+	}
+	return kinds
+}
+
+// storeNewest writes OCM's definitions to a directory so that their last version is the one that is stored. OCM stores the
+// first one and converts by a webhook, which this hub does not have.
+func storeNewest(dir string, names ...string) (files []string, _ error) {
+	found, err := apiserver.OCMDefinitions(names...)
+	if err != nil {
+		return nil, err
+	}
+	for _, file := range found {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		var crd apiextensionsv1.CustomResourceDefinition
+		if err := yaml.Unmarshal(text, &crd); err != nil {
+			return nil, err
+		}
+		for i := range crd.Spec.Versions {
+			crd.Spec.Versions[i].Storage = i == len(crd.Spec.Versions)-1
+		}
+		if text, err = yaml.Marshal(&crd); err != nil {
+			return nil, err
+		}
+		files = append(files, filepath.Join(dir, filepath.Base(file)))
+		if err := os.WriteFile(files[len(files)-1], text, 0o600); err != nil {
+			return nil, err
+		}
+	}
+	return files, nil
+}

@@ -1,0 +1,176 @@
+package trial
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
+	workv1alpha1 "open-cluster-management.io/api/work/v1alpha1"
+)
+
+// Subject is a controller that the harness proves.
+type Subject struct {
+	// Run is one process of it, from its start until the context ends. An error ends the process, too.
+	Run func(context.Context, *Process) error
+	// Says reads from the conditions of a ManifestWorkReplicaSet how the rollout stands.
+	Says func(*workv1alpha1.ManifestWorkReplicaSet) Saying
+	// RemoveAfter is for how long a cluster has to be out of the decisions until it loses its work.
+	RemoveAfter time.Duration
+	// Trade is what it rolls out in trials. It is nil for ManifestWorks, in other worlds.
+	Trade *Trade
+	// GivenUp is the annotation of a set in which a person names the clusters that are given up, with commas between them.
+	GivenUp string
+	// Placements is how many placementRefs a set has at most, and Replicas how many processes there are at a time at most.
+	Placements, Replicas int
+
+	// revisions reads the revisions from the status of a set, and revision names the revision of its template. They are
+	// nil for a controller that never takes a version back.
+	revisions func(*workv1alpha1.ManifestWorkReplicaSet) revising
+	revision  func(*workv1alpha1.ManifestWorkReplicaSet) string
+}
+
+// Saying is what a status says.
+type Saying struct {
+	Message string
+	Current bool // it is about the present generation
+	Over    bool // the rollout is at its end, or stopped for good
+	// Complete says that the rollout is called complete, and Succeeded that it is called complete and without a failure.
+	Complete, Succeeded bool
+}
+
+// Process is one process of a controller: its network, its caches, and what it is to do wrong.
+type Process struct {
+	// Config is for its clients. Its network is slow, breaks, and is gone when the process has crashed.
+	Config *rest.Config
+	// Set is the one that it rolls out.
+	Set types.NamespacedName
+	// Ignored is the duty that it ignores, if any.
+	Ignored Duty
+	// Lock is the lock of the leader. It is nil where there is one replica, or where both act.
+	Lock resourcelock.Interface
+
+	replica *replica
+	life    int
+}
+
+// Store is the cache of a kind.
+func (p *Process) Store(k Kind) cache.Indexer { return p.replica.caches.stores[k] }
+
+// Handle has a handler called for what the cache of a kind has, and each time something of it changes.
+func (p *Process) Handle(k Kind, handler cache.ResourceEventHandler) {
+	p.replica.caches.handle(k, handler)
+}
+
+// Reconcile notes that do is one reconcile, which says when it wants to be called again. The caches stay as they are
+// from one write to the next. There is one reconcile at a time.
+func (p *Process) Reconcile(do func() (time.Duration, error)) {
+	r, player := p.replica, p.replica.player
+	r.busy.Lock()
+	defer r.busy.Unlock()
+	noted := &reconcile{replica: r.number, life: p.life, view: r.caches.view(), began: time.Now()}
+	noted.read = noted.began
+	player.mu.Lock()
+	r.net.reconcile, r.reconciling = len(player.reconciles), true
+	player.reconciles = append(player.reconciles, noted)
+	player.mu.Unlock()
+
+	after, err := do()
+
+	player.mu.Lock()
+	defer player.mu.Unlock()
+	noted.ended, noted.after, noted.err = time.Now(), after, err
+	r.reconciling, r.comesBack, r.last = false, after > 0 || err != nil, noted.ended
+}
+
+// replica is a place where one process after the other runs.
+type replica struct {
+	player *player
+	number int
+	caches *lag
+	net    *transport
+	busy   sync.Mutex // while a reconcile runs
+
+	// Guarded by the player's mutex.
+	crash       bool // as soon as it writes
+	reconciling bool
+	comesBack   bool      // it wants to be called again
+	last        time.Time // when a reconcile ended
+	lock        *lock
+}
+
+// keep runs one process after the other.
+func (r *replica) keep(ctx context.Context) {
+	for ctx.Err() == nil {
+		life, cancel := context.WithCancel(ctx)
+		r.player.mu.Lock()
+		r.player.lives++
+		p := &Process{
+			Config: r.player.hub.config("controller"), Set: r.player.setName(), Ignored: r.player.ignored, replica: r, life: r.player.lives,
+		}
+		r.crash, r.comesBack = false, false
+		r.player.mu.Unlock()
+		if r.lock != nil {
+			r.lock.dead.Store(false)
+			p.Lock = r.lock
+		}
+		r.net.start(p, cancel)
+		if !r.player.stale {
+			r.player.awaitEvents(ctx)
+		}
+		r.caches.restart(r.player.stale)
+		var pump sync.WaitGroup
+		pump.Go(func() { r.pump(life) })
+		err := r.player.subject.Run(life, p)
+		cancel()
+		pump.Wait()
+		r.caches.forget()
+		if ctx.Err() == nil {
+			r.player.mu.Lock()
+			r.player.restarts++
+			r.player.mu.Unlock()
+			if err != nil {
+				time.Sleep(50 * time.Millisecond)
+			}
+			time.Sleep(r.player.down/2 + r.net.drawTime(r.player.down))
+		}
+	}
+}
+
+// pump brings the caches up to date while no reconcile runs.
+func (r *replica) pump(ctx context.Context) {
+	for {
+		r.player.mu.Lock()
+		if r.crash {
+			r.crash = false
+			r.net.dieSoon()
+		}
+		r.player.mu.Unlock()
+		r.busy.Lock()
+		r.caches.deliver(time.Now())
+		r.busy.Unlock()
+		var due <-chan time.Time
+		if next, late := r.caches.next(time.Now()); late {
+			due = time.After(max(0, next))
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-r.caches.wake:
+		case <-due:
+		}
+	}
+}
+
+// idle says whether the replica has seen all that happened, and has nothing to come back for. Its player is locked.
+func (r *replica) idle(now time.Time) bool {
+	const settle = 500 * time.Millisecond // a controller may gather events
+	if r.reconciling || r.comesBack || r.crash || now.Sub(r.last) < settle {
+		return false
+	}
+	_, late := r.caches.next(now)
+	return !late && now.Sub(r.caches.lastShown()) >= settle
+}

@@ -1,0 +1,98 @@
+package trial
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+)
+
+// Trade is what a trial rolls out: add-ons, or policies in two passes.
+type Trade struct {
+	owner, object Kind
+	// gates says that a cluster gets a version in a first pass before it may start.
+	gates bool
+	// isOwner tells the owner from the objects of clusters.
+	isOwner func(o object) bool
+	// put writes the owner with a version. The first one creates it.
+	put func(ctx context.Context, r *runner, version string, first bool) error
+	// wanted reads the version and the strategy that an owner wants.
+	wanted func(owner object) (string, clusterv1alpha1.RolloutStrategy)
+	// read reads what an object says of its cluster.
+	read func(o object) held
+	// claims reads what the owner says. It is nil where the subject says it itself.
+	claims func(owner object) *Claim
+	// report makes the patch of an object's status that an agent writes.
+	report func(o object, a answer, count int) map[string]any
+	// patch sends a patch for an object.
+	patch func(ctx context.Context, c clients, k Kind, o object, body []byte, sub ...string) error
+	// remove deletes an object.
+	remove func(ctx context.Context, c clients, k Kind, o object) error
+}
+
+// Claim is what a controller says of a rollout.
+type Claim struct {
+	Version  string // that the claim is about; empty for the wanted one
+	Complete bool   // all have the version and are done
+	Message  string // who is waited for, or what stopped it
+
+	good bool // it is known to work, and stays so
+}
+
+// answer is what an agent says of a version.
+type answer int
+
+const (
+	awaited answer = iota
+	does
+	doesNot
+)
+
+// held is what an object says of its cluster.
+type held struct {
+	version   string
+	started   bool // the version acts on the cluster
+	answer    answer
+	at        time.Time // of the answer, as the agent says
+	dying     bool
+	finalizer bool
+
+	applied time.Time // when the write was sent that brought it
+}
+
+// givenUp reads which clusters a person gave up on an owner.
+func givenUp(owner object, annotation string) map[string]bool {
+	all := map[string]bool{}
+	for name := range strings.SplitSeq(owner.GetAnnotations()[annotation], ",") {
+		if name = strings.TrimSpace(name); name != "" {
+			all[name] = true
+		}
+	}
+	return all
+}
+
+// patchOf makes a merge patch. With the version of the object it is refused if that has changed.
+func patchOf(o object, change map[string]any) []byte {
+	if o != nil {
+		meta, _ := change["metadata"].(map[string]any)
+		if meta == nil {
+			meta = map[string]any{}
+			change["metadata"] = meta
+		}
+		meta["resourceVersion"] = o.GetResourceVersion()
+	}
+	body, err := json.Marshal(change)
+	if err != nil {
+		panic(err)
+	}
+	return body
+}
+
+const mergePatch = types.MergePatchType
+
+// second is a time as agents write it.
+func second(now time.Time) metav1.Time { return metav1.NewTime(now.Truncate(time.Second)) }

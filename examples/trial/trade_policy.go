@@ -1,0 +1,176 @@
+package trial
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+)
+
+const (
+	policyGroup = "policy.open-cluster-management.io"
+	policyName  = "web"
+)
+
+func policyResource(k Kind) schema.GroupVersionResource {
+	switch k {
+	case PolicySets:
+		return schema.GroupVersionResource{Group: policyGroup, Version: "v1beta1", Resource: "policysets"}
+	case Bindings:
+		return schema.GroupVersionResource{Group: policyGroup, Version: "v1", Resource: "placementbindings"}
+	default:
+		return schema.GroupVersionResource{Group: policyGroup, Version: "v1", Resource: "policies"}
+	}
+}
+
+// OfPolicies is the trade of policies that are enforced in two passes. The owner is the root policy, in the namespace of the
+// trial. The version stands in its template. A replicated policy acts on its cluster where it is enforced.
+func OfPolicies() *Trade {
+	return &Trade{
+		owner: Policies, object: Policies, gates: true,
+		isOwner: func(o object) bool { return o.GetName() == policyName },
+		put:     putPolicy,
+		wanted: func(owner object) (string, clusterv1alpha1.RolloutStrategy) {
+			u := owner.(*unstructured.Unstructured)
+			return versionOfPolicy(u), strategyOfPolicy(u)
+		},
+		read:   readPolicy,
+		report: reportOfPolicy,
+		patch: func(ctx context.Context, c clients, k Kind, o object, body []byte, sub ...string) error {
+			_, err := c.any.Resource(policyResource(k)).Namespace(o.GetNamespace()).Patch(ctx, o.GetName(), mergePatch, body, metav1.PatchOptions{}, sub...)
+			return err
+		},
+		remove: func(ctx context.Context, c clients, k Kind, o object) error {
+			return c.any.Resource(policyResource(k)).Namespace(o.GetNamespace()).Delete(ctx, o.GetName(), metav1.DeleteOptions{})
+		},
+	}
+}
+
+func putPolicy(ctx context.Context, r *runner, version string, first bool) error {
+	api := r.user.any.Resource(policyResource(Policies)).Namespace(r.name)
+	templates := []any{map[string]any{"objectDefinition": map[string]any{
+		"apiVersion": policyGroup + "/v1", "kind": "ConfigurationPolicy",
+		"metadata": map[string]any{"name": "config"}, "spec": map[string]any{"version": version},
+	}}}
+	if !first {
+		for {
+			root, err := api.Get(ctx, policyName, metav1.GetOptions{})
+			if err != nil {
+				return err
+			}
+			root.Object["spec"].(map[string]any)["policy-templates"] = templates
+			if _, err = api.Update(ctx, root, metav1.UpdateOptions{}); !apierrors.IsConflict(err) {
+				return err
+			}
+		}
+	}
+	strategy, err := plain(r.strategy)
+	if err != nil {
+		return err
+	}
+	root := policyObject(r.name, "Policy", policyName)
+	root.Object["spec"] = map[string]any{"disabled": false, "remediationAction": "enforce", "rolloutStrategy": strategy, "policy-templates": templates}
+	if _, err := api.Create(ctx, root, metav1.CreateOptions{}); err != nil {
+		return err
+	}
+	binding := policyObject(r.name, "PlacementBinding", placementName)
+	binding.Object["placementRef"] = map[string]any{"apiGroup": clusterv1beta1.GroupName, "kind": "Placement", "name": placementName}
+	binding.Object["subjects"] = []any{map[string]any{"apiGroup": policyGroup, "kind": "Policy", "name": policyName}}
+	_, err = r.user.any.Resource(policyResource(Bindings)).Namespace(r.name).Create(ctx, binding, metav1.CreateOptions{})
+	return err
+}
+
+func policyObject(namespace, kind, name string) *unstructured.Unstructured {
+	u := &unstructured.Unstructured{Object: map[string]any{"apiVersion": policyGroup + "/v1", "kind": kind}}
+	u.SetNamespace(namespace)
+	u.SetName(name)
+	return u
+}
+
+// plain turns a value into what an unstructured object has.
+func plain(value any) (out any, _ error) {
+	text, err := json.Marshal(value)
+	if err != nil {
+		return nil, err
+	}
+	return out, json.Unmarshal(text, &out)
+}
+
+func versionOfPolicy(u *unstructured.Unstructured) string {
+	templates, _, _ := unstructured.NestedSlice(u.Object, "spec", "policy-templates")
+	if len(templates) == 0 {
+		return ""
+	}
+	version, _, _ := unstructured.NestedString(templates[0].(map[string]any), "objectDefinition", "spec", "version")
+	return version
+}
+
+func strategyOfPolicy(u *unstructured.Unstructured) (s clusterv1alpha1.RolloutStrategy) {
+	text, err := json.Marshal(u.Object["spec"].(map[string]any)["rolloutStrategy"])
+	if err == nil {
+		err = json.Unmarshal(text, &s)
+	}
+	if err != nil {
+		panic(err)
+	}
+	return s
+}
+
+// readPolicy reads a replicated policy. Its report is about its present content if it names it, as agents of a trial do.
+func readPolicy(o object) held {
+	u := o.(*unstructured.Unstructured)
+	action, _, _ := unstructured.NestedString(u.Object, "spec", "remediationAction")
+	h := held{
+		version: versionOfPolicy(u), started: !strings.EqualFold(action, "inform"),
+		dying: u.GetDeletionTimestamp() != nil, finalizer: len(u.GetFinalizers()) > 0,
+	}
+	details, _, _ := unstructured.NestedSlice(u.Object, "status", "details")
+	if len(details) == 0 {
+		return h
+	}
+	history, _, _ := unstructured.NestedSlice(details[0].(map[string]any), "history")
+	if len(history) == 0 {
+		return h
+	}
+	newest := history[0].(map[string]any)
+	if about, _, _ := unstructured.NestedString(newest, "message"); !strings.HasSuffix(about, aboutPolicy(u)) {
+		return h
+	}
+	at, _, _ := unstructured.NestedString(newest, "lastTimestamp")
+	h.at, _ = time.Parse(time.RFC3339, at)
+	switch compliant, _, _ := unstructured.NestedString(u.Object, "status", "compliant"); compliant {
+	case "Compliant":
+		h.answer = does
+	case "NonCompliant":
+		h.answer = doesNot
+	}
+	return h
+}
+
+// aboutPolicy names the content that an agent evaluates.
+func aboutPolicy(u *unstructured.Unstructured) string {
+	action, _, _ := unstructured.NestedString(u.Object, "spec", "remediationAction")
+	return fmt.Sprintf("; %s of generation %d, %s", versionOfPolicy(u), u.GetGeneration(), action)
+}
+
+func reportOfPolicy(o object, a answer, count int) map[string]any {
+	u := o.(*unstructured.Unstructured)
+	compliance := "NonCompliant"
+	if a == does {
+		compliance = "Compliant"
+	}
+	return map[string]any{"status": map[string]any{"compliant": compliance, "details": []any{map[string]any{
+		"compliant": compliance, "templateMeta": map[string]any{"name": "config"},
+		"history": []any{map[string]any{
+			"lastTimestamp": second(time.Now()), "message": compliance + aboutPolicy(u), "eventName": fmt.Sprintf("%s.%d", u.GetName(), count),
+		}},
+	}}}}
+}

@@ -1,0 +1,322 @@
+package trial
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// A write is a request of the controller that changes something, noted by the transport below its client.
+type write struct {
+	verb      string // the method
+	key       string // namespace/name
+	kind      Kind
+	status    bool  // of the subresource
+	rv        int64 // of the answer; 0 if it has none
+	done      bool  // the server has carried it out
+	lost      bool  // but the controller was told nothing
+	refused   bool  // the server was too busy, and may have done it all the same
+	delayed   bool  // it came to the server when the process had given up
+	sent      time.Time
+	answered  time.Time
+	reconcile int
+	life      int
+	setShown  int64 // resourceVersion of the ManifestWorkReplicaSet in the caches when it was sent
+}
+
+// A read is an answer of the API server to the controller. After it the process knows an object, or all objects of a kind, as they
+// were then.
+type read struct {
+	kind Kind
+	key  string // namespace/name, or the namespace, or nothing, of a list
+	list bool
+	rv   int64
+	life int
+}
+
+// has says whether a read shows how an object stands.
+func (r *read) has(i id) bool {
+	return r.kind == i.kind && (r.key == i.key || r.list && (r.key == "" || strings.HasPrefix(i.key, r.key+"/")))
+}
+
+var (
+	errCrashed = errors.New("the controller has crashed")
+	errLost    = errors.New("injected: the connection broke")
+)
+
+// transport is the network between a controller and the API server. It is slow, it breaks before a request or
+// before its answer, it holds requests back, and the controller may crash at any write.
+type transport struct {
+	lag    *lag
+	set    id
+	breaks float64       // how many writes meet a broken connection
+	slow   time.Duration // every write takes as long at most
+	note   func(write)
+	read   func(read)
+	reread func(reconcile int)
+
+	sending   sync.WaitGroup
+	mu        sync.Mutex
+	rng       *rand.Rand
+	life      int
+	crash     int    // writes until it crashes; 0 is never
+	atCreate  string // what happens when it has created a work: replaces or loses
+	crashed   bool
+	kill      func()        // ends the process
+	hold      time.Duration // the next write is held back for as long
+	reconcile int
+}
+
+// start has the requests of a process go through the network.
+func (t *transport) start(p *Process, kill func()) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.life, t.crashed, t.crash, t.kill, t.hold = p.life, false, 0, kill, 0
+	p.Config.Wrap(func(base http.RoundTripper) http.RoundTripper {
+		return roundTripper(func(r *http.Request) (*http.Response, error) { return t.roundTrip(base, p.life, r) })
+	})
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// dieSoon has the process crash at one of its next writes.
+func (t *transport) dieSoon() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.crashed && t.crash == 0 {
+		t.crash = 1 + t.rng.IntN(4)
+	}
+}
+
+// die has the process crash now.
+func (t *transport) die() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.crashed = true
+	if t.kill != nil {
+		t.kill()
+	}
+}
+
+// dieAt has the process crash at its n-th write from now on.
+func (t *transport) dieAt(n int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.crash = n
+}
+
+// holdNext has the next write come to the server late.
+func (t *transport) holdNext(d time.Duration) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.hold = d
+}
+
+// drawTime draws a time up to a longest one.
+func (t *transport) drawTime(longest time.Duration) time.Duration {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return time.Duration(t.rng.Int64N(int64(longest)))
+}
+
+// fate is what becomes of a request.
+type fate struct {
+	dead, dies, lostBefore, lostAfter bool
+	hold, slow                        time.Duration
+	reconcile                         int
+}
+
+// await has something happen when the process has created a work: replaces or loses. It returns when it has.
+func (t *transport) await(ctx context.Context, what string) {
+	t.mu.Lock()
+	t.atCreate = what
+	t.mu.Unlock()
+	for start := time.Now(); time.Since(start) < 5*time.Second && ctx.Err() == nil; time.Sleep(10 * time.Millisecond) {
+		t.mu.Lock()
+		done := t.atCreate == ""
+		t.mu.Unlock()
+		if done {
+			return
+		}
+	}
+}
+
+func (t *transport) draw(life int, verb string) (f fate) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	f.reconcile = t.reconcile
+	if f.dead = t.crashed || t.life != life; f.dead {
+		return f
+	}
+	f.lostBefore = t.rng.Float64() < t.breaks
+	if verb == http.MethodGet {
+		return f
+	}
+	if t.crash > 0 {
+		t.crash--
+		f.dies = t.crash == 0
+	}
+	what := ""
+	if verb == http.MethodPost {
+		what, t.atCreate = t.atCreate, ""
+	}
+	f.dies = f.dies || what == replaces
+	t.crashed = f.dies
+	f.hold, t.hold = t.hold, 0
+	f.lostBefore = what == "" && (f.lostBefore || f.dies && t.rng.IntN(2) == 0)
+	f.lostAfter = t.rng.Float64() < t.breaks || f.dies || what == loses
+	if t.slow > 0 {
+		f.slow = time.Duration(t.rng.Int64N(int64(t.slow)))
+	}
+	return f
+}
+
+func (t *transport) roundTrip(base http.RoundTripper, life int, r *http.Request) (*http.Response, error) {
+	f := t.draw(life, r.Method)
+	if f.dead {
+		return nil, errCrashed
+	}
+	if f.dies {
+		defer t.kill()
+	}
+	if f.lostBefore {
+		return nil, errLost
+	}
+	if r.Method == http.MethodGet {
+		return t.fetch(base, life, r)
+	}
+	w := write{verb: r.Method, reconcile: f.reconcile, life: life, setShown: t.lag.shows(t.set), sent: time.Now()}
+	w.kind, w.key, w.status = target(r.URL.Path)
+	w.delayed = f.hold > 0
+	finalizer := w.kind == ReplicaSets && mentions(r, `"finalizers"`)
+	response, err := t.carry(base, r, w, f)
+	time.Sleep(f.slow)
+	t.lag.deliver(time.Now())
+	if finalizer {
+		t.reread(f.reconcile) // it comes before all reading
+	}
+	return response, err
+}
+
+// fetch makes a read, and notes what it shows.
+func (t *transport) fetch(base http.RoundTripper, life int, r *http.Request) (*http.Response, error) {
+	response, err := base.RoundTrip(r)
+	if err != nil || response.StatusCode != http.StatusOK || r.URL.Query().Has("watch") || strings.Count(r.URL.Path, "/") < 4 {
+		return response, err
+	}
+	shown := read{life: life}
+	if shown.kind, shown.key, _ = target(r.URL.Path); shown.kind == "" {
+		return response, nil
+	}
+	body, err := io.ReadAll(response.Body)
+	response.Body.Close()
+	if err != nil {
+		return nil, err
+	}
+	response.Body = io.NopCloser(bytes.NewReader(body))
+	var answer struct {
+		Kind     string `json:"kind"`
+		Metadata struct {
+			ResourceVersion string `json:"resourceVersion"`
+		} `json:"metadata"`
+	}
+	if json.Unmarshal(body, &answer) == nil {
+		shown.list = strings.HasSuffix(answer.Kind, "List")
+		if shown.rv, _ = strconv.ParseInt(answer.Metadata.ResourceVersion, 10, 64); shown.rv > 0 {
+			t.read(shown)
+		}
+	}
+	return response, nil
+}
+
+// mentions says whether the body of a patch has a text.
+func mentions(r *http.Request, text string) bool {
+	if r.Method != http.MethodPatch || r.GetBody == nil {
+		return false
+	}
+	body, err := r.GetBody()
+	if err != nil {
+		return false
+	}
+	defer body.Close()
+	all, err := io.ReadAll(body)
+	return err == nil && bytes.Contains(all, []byte(text))
+}
+
+// send makes a write, and notes it.
+func (t *transport) send(base http.RoundTripper, r *http.Request, w write, f fate) (*http.Response, error) {
+	response, err := base.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	body, err := io.ReadAll(response.Body)
+	response.Body.Close()
+	if err != nil {
+		return nil, err
+	}
+	response.Body = io.NopCloser(bytes.NewReader(body))
+	w.done, w.refused, w.answered = response.StatusCode < 300, response.StatusCode >= 500, time.Now()
+	var answer struct {
+		Metadata struct {
+			Name            string `json:"name"`
+			ResourceVersion string `json:"resourceVersion"`
+		} `json:"metadata"`
+	}
+	if w.done && json.Unmarshal(body, &answer) == nil {
+		w.rv, _ = strconv.ParseInt(answer.Metadata.ResourceVersion, 10, 64)
+		if r.Method == http.MethodPost {
+			w.key += "/" + answer.Metadata.Name
+		}
+	}
+	w.lost = f.lostAfter
+	t.note(w)
+	if w.lost {
+		return nil, errLost
+	}
+	return response, nil
+}
+
+// carry carries a write to the server, also where the process has given up meanwhile. If the network holds it back,
+// another process may have taken over when it comes there.
+func (t *transport) carry(base http.RoundTripper, r *http.Request, w write, f fate) (*http.Response, error) {
+	type result struct {
+		response *http.Response
+		err      error
+	}
+	done := make(chan result, 1)
+	t.sending.Go(func() {
+		time.Sleep(f.hold)
+		response, err := t.send(base, r.WithContext(context.WithoutCancel(r.Context())), w, f)
+		done <- result{response, err}
+	})
+	select {
+	case <-r.Context().Done():
+		return nil, r.Context().Err()
+	case result := <-done:
+		return result.response, result.err
+	}
+}
+
+// target reads the kind and the key from the path /apis/<group>/<version>/namespaces/<namespace>/<plural>/<name>/status, or
+// from one without a namespace.
+func target(path string) (Kind, string, bool) {
+	parts := strings.Split(strings.Trim(path, "/"), "/")
+	if parts[3] != "namespaces" {
+		return resources[parts[3]], strings.Join(parts[4:min(5, len(parts))], ""), len(parts) > 5
+	}
+	key := parts[4]
+	if len(parts) > 6 {
+		key += "/" + parts[6]
+	}
+	return resources[parts[5]], key, len(parts) > 7
+}

@@ -1,0 +1,201 @@
+package trial
+
+import (
+	"context"
+	"hash/fnv"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+func hashOf(text string) uint64 {
+	h := fnv.New64a()
+	h.Write([]byte(text))
+	return h.Sum64()
+}
+
+// command is what an agent is told from outside.
+type command int
+
+const (
+	dies command = iota
+	lives
+	heals // from now on every version works
+)
+
+// play is what an agent does next: it reports, or it dies.
+type play struct {
+	after  time.Duration
+	answer answer
+	dies   bool
+}
+
+// agent plays the agent of one cluster, as long as the trial lasts.
+type agent struct {
+	r       *runner
+	cluster string
+	rng     *rand.Rand
+	in      chan event
+	orders  chan command
+	dead    atomic.Bool
+
+	object object // as it was seen last; nil if there is none
+	mark   string // the content that the plays are about
+	plays  []play
+	timer  <-chan time.Time
+	healed bool
+	count  int
+}
+
+// plan draws what an agent does about a content.
+func (a *agent) plan() {
+	h := a.r.subject.Trade.read(a.object)
+	ms := func(from, to int) time.Duration { return time.Duration(from+a.rng.IntN(to-from)) * time.Millisecond }
+	effect := a.r.trial.effectOn(short(a.cluster), h.version)
+	works := play{after: pick(a.rng, ms(5, 80), ms(100, 1200)), answer: does}
+	fails := play{after: ms(30, 400), answer: doesNot}
+	switch {
+	case h.version == "":
+		a.plays = nil
+	case !h.started: // with inform: it does not comply yet
+		a.plays = []play{{after: ms(5, 200), answer: doesNot}}
+	case a.healed || effect == "":
+		a.plays = []play{works}
+	case effect == cutsOff:
+		a.plays = []play{{after: ms(20, 400), dies: true}}
+	case effect == failsAndCuts:
+		a.plays = []play{fails, {after: ms(50, 600), dies: true}}
+	case effect == worksAndCuts:
+		a.plays = []play{works, {after: ms(200, 2500), dies: true}}
+	case effect == failsOn:
+		a.plays = []play{fails}
+	case effect == recoversFrom:
+		a.plays = []play{fails, {after: ms(300, 3000), answer: does}}
+	default:
+		a.plays = nil
+	}
+	a.arm()
+}
+
+func (a *agent) arm() {
+	a.timer = nil
+	if len(a.plays) > 0 {
+		a.timer = time.After(a.plays[0].after)
+	}
+}
+
+// run is the life of the agent.
+func (a *agent) run(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case o := <-a.orders:
+			switch o {
+			case dies:
+				a.dead.Store(true)
+				a.timer = nil
+			case heals:
+				a.healed = true
+				a.again()
+			case lives:
+				a.dead.Store(false)
+				a.healed = true // what killed it is mended
+				a.again()
+			}
+		case e := <-a.in:
+			if a.object = e.object; e.gone {
+				a.object, a.mark, a.timer = nil, "", nil
+			}
+			a.look(ctx)
+		case <-a.timer:
+			a.act(ctx)
+		}
+	}
+}
+
+// again has the agent evaluate what it has anew.
+func (a *agent) again() {
+	if a.mark = ""; a.object != nil && !a.dead.Load() {
+		a.look(a.r.ctx)
+	}
+}
+
+// look does about an object what an agent does at once.
+func (a *agent) look(ctx context.Context) {
+	if a.object == nil || a.dead.Load() {
+		return
+	}
+	h := a.r.subject.Trade.read(a.object)
+	switch {
+	case h.dying && h.finalizer:
+		select {
+		case <-ctx.Done():
+		case <-time.After(a.r.dying):
+		}
+		a.patch(ctx, patchOf(nil, map[string]any{"metadata": map[string]any{"finalizers": nil}}))
+		return
+	case h.dying:
+		return
+	}
+	if mark := string(a.object.GetUID()) + h.version + map[bool]string{true: " started"}[h.started]; mark != a.mark {
+		a.mark = mark
+		a.plan()
+	}
+}
+
+// act does what is due. A report that comes too late for the object is made again of the next state of it.
+func (a *agent) act(ctx context.Context) {
+	if a.object == nil || a.dead.Load() {
+		a.timer = nil
+		return
+	}
+	next := a.plays[0]
+	if next.dies {
+		a.dead.Store(true)
+		a.timer = nil
+		return
+	}
+	a.count++
+	if err := a.patch(ctx, patchOf(a.object, a.r.subject.Trade.report(a.object, next.answer, a.count)), "status"); err != nil {
+		a.timer = time.After(50 * time.Millisecond)
+		return
+	}
+	a.plays = a.plays[1:]
+	a.arm()
+}
+
+func (a *agent) patch(ctx context.Context, body []byte, sub ...string) error {
+	t := a.r.subject.Trade
+	return t.patch(ctx, a.r.agentClients, t.object, a.object, body, sub...)
+}
+
+// crew are the agents of a trial, by their clusters.
+type crew struct {
+	all     map[string]*agent
+	running sync.WaitGroup
+}
+
+func (r *runner) newCrew() *crew {
+	c := &crew{all: map[string]*agent{}}
+	for _, cluster := range r.clusters(r.pool) {
+		a := &agent{
+			r: r, cluster: cluster, rng: rand.New(rand.NewPCG(r.seed, hashOf(short(cluster)))),
+			in: make(chan event, 1000), orders: make(chan command, 10),
+		}
+		c.all[cluster] = a
+		c.running.Go(func() { a.run(r.ctx) })
+	}
+	return c
+}
+
+// feed hands an event of a cluster's object to its agent.
+func (c *crew) feed(e event) {
+	if a := c.all[e.object.GetNamespace()]; a != nil {
+		select {
+		case a.in <- e:
+		default: // it is hopelessly late
+		}
+	}
+}

@@ -1,0 +1,128 @@
+package trial
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Say notes what the controller says of its rollout, where that stands nowhere on the API server. It is called within
+// [Process.Reconcile].
+func (p *Process) Say(c Claim) {
+	player := p.replica.player
+	player.mu.Lock()
+	defer player.mu.Unlock()
+	player.reconciles[p.replica.net.reconcile].claim = &c
+}
+
+// Trials shows that a controller breaks nothing where versions cut clusters off.
+func (h *Hub) Trials(t *testing.T, subject *Subject) {
+	seed, n := seedOf(), *flagRollouts
+	t.Logf("seeds %d to %d", seed, seed+uint64(n)-1)
+	var all trialFigures
+	start := time.Now()
+	playAll(t, n, *flagParallel, func(ctx context.Context, i int) *tried { return h.try(ctx, subject, drawTrial(seed+uint64(i), "")) }, func(o *tried) bool {
+		all.add(o)
+		blame(t, o)
+		return true
+	})
+	if all.trials == 0 {
+		t.Error("nothing was observed")
+	}
+	t.Logf("%s\nin %v, %d at a time%s", &all, time.Since(start).Round(time.Second), min(n, *flagParallel), memory())
+}
+
+// EachTrialDuty shows that the harness finds a controller that ignores one of the duties.
+func (h *Hub) EachTrialDuty(t *testing.T, subject *Subject, duties map[Duty][]Invariant) {
+	findEach(t, duties, func() tallies[*tried] { return &trialFigures{} }, func(ctx context.Context, seed uint64, d Duty) *tried {
+		trial := drawTrial(seed, d)
+		trial.outlast(subject.RemoveAfter)
+		return h.try(ctx, subject, trial)
+	})
+}
+
+// try plays a trial under a new name.
+func (h *Hub) try(ctx context.Context, subject *Subject, trial *trial) *tried {
+	return trial.play(ctx, h, subject, fmt.Sprintf("t%d", numbers.Add(1)))
+}
+
+// trialFigures are of all trials that were observed.
+type trialFigures struct {
+	trials, complete, dropped, failed, events, writes, lost, restarts, removed, violations int
+	of                                                                                     map[Invariant]int
+}
+
+// add counts an outcome, and says whether it can be judged.
+func (f *trialFigures) add(o *tried) bool {
+	switch {
+	case o.overwhelmed():
+		f.dropped++
+		return false
+	case o.err != nil:
+		f.failed++
+		return false
+	}
+	f.trials++
+	if o.complete {
+		f.complete++
+	}
+	f.events, f.restarts, f.violations = f.events+len(o.jury.events), f.restarts+o.restarts, f.violations+len(o.violations)
+	for _, w := range o.jury.writes {
+		f.writes++
+		if w.done && w.lost {
+			f.lost++
+		}
+		if w.done && w.kind == o.jury.trade.object && w.verb == "DELETE" {
+			f.removed++
+		}
+	}
+	for _, v := range o.violations {
+		if f.of == nil {
+			f.of = map[Invariant]int{}
+		}
+		f.of[v.invariant]++
+	}
+	return true
+}
+
+func (f *trialFigures) String() string {
+	return fmt.Sprintf("%d trials (%d not observed): %d came to their end, %d stood still; %d events, %d writes of the controller (%d answers lost), %d removals, %d restarts; %d violations %v",
+		f.trials, f.dropped+f.failed, f.complete, f.trials-f.complete, f.events, f.writes, f.lost, f.removed, f.restarts, f.violations, f.of)
+}
+
+// String is what stands where, for people.
+func (j *jury) String() string {
+	var b strings.Builder
+	start := j.events[0].at
+	for _, e := range j.events {
+		fmt.Fprintf(&b, "%7.3fs rv %d %s", e.at.Sub(start).Seconds(), e.rv, e.id)
+		switch {
+		case e.id.kind == j.trade.owner && j.trade.isOwner(e.object):
+			version, _ := j.trade.wanted(e.object)
+			fmt.Fprintf(&b, " wants %s annotations %v", version, e.object.GetAnnotations())
+			if j.trade.claims != nil {
+				fmt.Fprintf(&b, " says %+v", j.trade.claims(e.object))
+			}
+		case e.id.kind == j.trade.object:
+			h := j.trade.read(e.object)
+			fmt.Fprintf(&b, " %s started %v answer %d dying %v finalizer %v", h.version, h.started, h.answer, h.dying, h.finalizer)
+		case e.id.kind == Decisions:
+			for _, d := range e.object.(*placementDecision).Status.Decisions {
+				b.WriteString(" " + d.ClusterName)
+			}
+		}
+		if e.gone {
+			b.WriteString(" GONE")
+		}
+		if w := j.written[e.rv]; w != nil {
+			fmt.Fprintf(&b, " [process %d, reconcile %d, sent %.3fs]", w.life, w.reconcile, w.sent.Sub(start).Seconds())
+		}
+		b.WriteByte('\n')
+	}
+	for i, r := range j.reconciles {
+		fmt.Fprintf(&b, "reconcile %d of process %d from %.3fs to %.3fs, again after %v, error %v, says %+v\n", i, r.life, r.began.Sub(start).Seconds(), r.ended.Sub(start).Seconds(), r.after, r.err, r.claim)
+	}
+	return b.String()
+}

@@ -1,0 +1,340 @@
+package trial
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+)
+
+// runner plays a trial.
+type runner struct {
+	*player
+	trial        *trial
+	ctx          context.Context
+	crew         *crew
+	agentClients clients
+
+	sel      sync.Mutex
+	selected []string             // by the person, and not deleted
+	deadline map[string]time.Time // when the scheduler finds out that an agent is dead
+	asked    []string             // whom the person gave up
+	deleted  map[string]time.Time
+	removed  map[string]bool // whom the person deselected or deleted, ever
+	healed   time.Time       // when agents became well that were not
+}
+
+// tried is what came of a trial.
+type tried struct {
+	trial      *trial
+	jury       *jury
+	violations []violation
+	err        error
+	restarts   int
+	complete   bool
+	took       time.Duration
+}
+
+func (o *tried) overwhelmed() bool {
+	return (&observation{err: o.err, history: o.jury.historyOrNone()}).overwhelmed()
+}
+
+func (o *tried) told() (string, fmt.Stringer, fmt.Stringer, []violation, error) {
+	return o.trial.name, o.trial, o.jury, o.violations, o.err
+}
+
+// play runs a trial on the hub and judges it.
+func (t *trial) play(ctx context.Context, hub *Hub, subject *Subject, name string) *tried {
+	t.name = name
+	began := time.Now()
+	r := &runner{
+		player: &player{world: t.world, hub: hub, subject: subject, rng: rand.New(rand.NewPCG(t.seed, 12)), newest: map[Kind]int64{}, seen: map[Kind]int64{}},
+		trial:  t, deadline: map[string]time.Time{}, deleted: map[string]time.Time{}, removed: map[string]bool{},
+	}
+	o := &tried{trial: t}
+	o.err = r.run(ctx)
+	o.took = time.Since(began)
+	r.mu.Lock()
+	o.restarts = r.player.restarts
+	o.jury = r.jury()
+	r.mu.Unlock()
+	r.clean(ctx)
+	if o.err == nil {
+		o.violations, o.complete = o.jury.verdict(time.Now())
+	}
+	return o
+}
+
+func (r *runner) run(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	r.ctx, r.agentClients, r.user = ctx, r.hub.clients("agent"), r.hub.clients("user")
+	r.crew = r.newCrew()
+	if err := r.register(ctx); err != nil {
+		return err
+	}
+	r.selected = r.clusters(r.initial)
+	f := &r.fleet
+	s := &scheduler{
+		client: r.hub.clients("scheduler"), namespace: r.name, name: f.name, writers: r.writers, slice: r.slice, pause: r.pause,
+		named: f.named, groupOf: func(c string) string { return f.groupOf[short(c)] },
+		rng: rand.New(rand.NewPCG(r.seed, 13)), stored: map[string]*placementDecision{},
+	}
+	process := r.newReplica(0, &lease{})
+	r.replicas = []*replica{process}
+	r.hub.wires.join(r.name, r.feed)
+	defer r.hub.wires.leave(r.name)
+	var running sync.WaitGroup
+	var scheduling error
+	running.Go(func() { process.keep(ctx) })
+	running.Go(func() { scheduling = r.scheduleAll(ctx, s) })
+	err := r.follow(ctx)
+	cancel()
+	running.Wait()
+	r.crew.running.Wait()
+	process.net.sending.Wait()
+	if err == nil {
+		err = scheduling
+	}
+	return err
+}
+
+// register makes the ManagedClusters.
+func (r *runner) register(ctx context.Context) error {
+	for _, c := range r.clusters(r.pool) {
+		cluster := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: c}, Spec: clusterv1.ManagedClusterSpec{HubAcceptsClient: true}}
+		if _, err := r.user.cluster.ClusterV1().ManagedClusters().Create(ctx, cluster, metav1.CreateOptions{}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *runner) unregister(ctx context.Context, cluster string) {
+	_ = r.user.cluster.ClusterV1().ManagedClusters().Delete(ctx, cluster, metav1.DeleteOptions{}) // it may be gone
+}
+
+func (r *runner) feed(e event) {
+	r.player.feed(e)
+	if e.id.kind == r.subject.Trade.object && !r.subject.Trade.isOwner(e.object) {
+		r.crew.feed(e)
+	}
+}
+
+// scheduleAll writes decisions each time that something of the selection changed.
+func (r *runner) scheduleAll(ctx context.Context, s *scheduler) error {
+	last := []string{"nothing was written yet"}
+	for ctx.Err() == nil {
+		if now := r.selection(); !slices.Equal(now, last) {
+			if err := s.schedule(ctx, now, 0); err != nil {
+				if ctx.Err() != nil {
+					return nil
+				}
+				return err
+			}
+			last = now
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(40 * time.Millisecond):
+		}
+	}
+	return nil
+}
+
+// selection is whom the scheduler selects now: not those whose agent has been dead for as long as a lease.
+func (r *runner) selection() (now []string) {
+	r.sel.Lock()
+	defer r.sel.Unlock()
+	for _, c := range slices.Sorted(slices.Values(r.selected)) {
+		if r.trial.drops && r.crew.all[c].dead.Load() {
+			if r.deadline[c].IsZero() {
+				r.deadline[c] = time.Now().Add(r.trial.lease)
+			}
+			if time.Now().After(r.deadline[c]) {
+				continue
+			}
+		} else {
+			delete(r.deadline, c)
+		}
+		now = append(now, c)
+	}
+	return now
+}
+
+// follow plays the acts, and waits for the end.
+func (r *runner) follow(ctx context.Context) error {
+	if err := r.next(ctx); err != nil {
+		return err
+	}
+	if r.trial.first {
+		r.until(ctx, 8*time.Second, func() bool { return r.jury().complete(time.Now()) })
+		if err := r.next(ctx); err != nil {
+			return err
+		}
+	}
+	for _, a := range r.trial.acts {
+		r.sleep(ctx, a.after)
+		if err := r.act(ctx, a.what); err != nil {
+			return err
+		}
+	}
+	r.sleep(ctx, time.Duration(500+r.rng.IntN(1500))*time.Millisecond)
+	r.heal()
+	if r.trial.gives {
+		return r.giveAllUp(ctx)
+	}
+	return r.standStill(ctx)
+}
+
+// giveAllUp has a person give up all whose agents are dead, until there are no more of them.
+func (r *runner) giveAllUp(ctx context.Context) error {
+	for range 6 {
+		if err := r.standStill(ctx); err != nil {
+			return err
+		}
+		r.heal()
+		before := len(r.asked)
+		for _, c := range r.clusters(r.pool) {
+			if a := r.crew.all[c]; a.dead.Load() && !slices.Contains(r.asked, c) {
+				r.asked = append(r.asked, c)
+			}
+		}
+		if len(r.asked) == before {
+			break
+		}
+		if err := r.say(ctx); err != nil {
+			return err
+		}
+	}
+	return r.standStill(ctx)
+}
+
+// heal has every version work on all clusters whose agents live, if the trial heals.
+func (r *runner) heal() {
+	if !r.heals {
+		return
+	}
+	r.mended()
+	for _, a := range r.crew.all {
+		if !a.dead.Load() {
+			a.orders <- heals
+		}
+	}
+}
+
+// mended notes when agents first became well that were not.
+func (r *runner) mended() {
+	r.sel.Lock()
+	defer r.sel.Unlock()
+	if r.healed.IsZero() {
+		r.healed = time.Now()
+	}
+}
+
+func (r *runner) sleep(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
+}
+
+func (r *runner) until(ctx context.Context, longest time.Duration, so func() bool) {
+	for start := time.Now(); time.Since(start) < longest && ctx.Err() == nil; r.sleep(ctx, 250*time.Millisecond) {
+		r.mu.Lock()
+		done := so()
+		r.mu.Unlock()
+		if done {
+			return
+		}
+	}
+}
+
+// next writes the next version.
+func (r *runner) next(ctx context.Context) error {
+	r.version++
+	return r.subject.Trade.put(ctx, r, fmt.Sprintf("v%d", r.version), r.version == 1)
+}
+
+// jury judges what happened so far. The player is locked.
+func (r *runner) jury() *jury {
+	r.sel.Lock()
+	defer r.sel.Unlock()
+	j := &jury{
+		history: newHistory(r.events, r.writes, r.reconciles), trade: r.subject.Trade, trial: r.trial, removeAfter: r.subject.RemoveAfter, givenUp: r.subject.GivenUp,
+		deleted: map[string]time.Time{}, exempt: map[string]bool{}, healed: r.healed,
+	}
+	j.reads = r.reads
+	for c, at := range r.deleted {
+		j.deleted[c] = at
+	}
+	for c := range r.removed {
+		j.exempt[c] = true
+	}
+	return j
+}
+
+// standStill waits until nothing has happened for so long that nothing will.
+func (r *runner) standStill(ctx context.Context) error {
+	config, _, _, _ := parts(&r.strategy)
+	deadline, _ := time.ParseDuration(config.ProgressDeadline)
+	quiet := deadline + config.MinSuccessTime.Duration + 2*r.worst + 4*time.Second + r.subject.RemoveAfter
+	r.mu.Lock()
+	quiet = max(quiet, r.subject.RemoveAfter+r.jury().patience()+time.Second)
+	r.mu.Unlock()
+	longest := 90 * time.Second
+	for start := time.Now(); time.Since(start) < longest; r.sleep(ctx, 200*time.Millisecond) {
+		now := time.Now()
+		r.mu.Lock()
+		last, idle := r.events[len(r.events)-1].at, r.caughtUp()
+		for _, p := range r.replicas {
+			if p.reconciling {
+				last = now
+			}
+			idle = idle && p.idle(now)
+		}
+		done := idle && r.heals && now.Sub(last) > time.Second && r.jury().complete(now)
+		r.mu.Unlock()
+		if done || now.Sub(later(last, start)) > quiet {
+			return nil
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+	return nil // the jury says what is wrong
+}
+
+// clean deletes what is left of a trial.
+func (r *runner) clean(ctx context.Context) {
+	t := r.subject.Trade
+	for _, c := range r.clusters(r.pool) {
+		r.unregister(ctx, c)
+	}
+	r.mu.Lock()
+	last := map[id]event{}
+	for _, e := range r.events {
+		if e.rv > last[e.id].rv {
+			last[e.id] = e
+		}
+	}
+	r.mu.Unlock()
+	for i, e := range last {
+		if !e.gone && (i.kind == t.owner || i.kind == t.object) {
+			_ = t.patch(ctx, r.user, i.kind, e.object, patchOf(nil, map[string]any{"metadata": map[string]any{"finalizers": nil}})) // it may be gone
+			_ = t.remove(ctx, r.user, i.kind, e.object)
+		}
+	}
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}

@@ -1,0 +1,337 @@
+package trial
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+)
+
+// world is all that a rollout is drawn from. The seed decides it; what comes of it also depends on the clock.
+type world struct {
+	name    string // its namespace, and the first part of its clusters'
+	seed    uint64
+	ignored Duty
+
+	fleet
+	others []fleet // of further placements
+
+	pool    []string            // all clusters
+	temper  map[string][]temper // what an agent draws from
+	holds   map[string]bool     // clusters whose agent has a finalizer
+	heals   bool                // in the end all agents are well
+	script  []change
+	writers int
+	slice   int
+	pause   time.Duration
+	often   float64
+	only    Kind // if set, events of nothing else are late
+	worst   time.Duration
+	breaks  float64
+	slow    time.Duration
+
+	replicas  int           // processes at a time
+	elects    bool          // they elect a leader
+	down      time.Duration // how long it takes at most until a process that has crashed is replaced
+	stale     bool          // what a process lists first may be behind
+	strips    bool          // the controller's caches leave managed fields out
+	backwards bool          // newcomers come before all others by name
+	dying     time.Duration // how long a work with a finalizer takes to go, at most
+
+	back *wayBack // if versions are taken back
+	cut  *cutOff  // if versions cut clusters off
+}
+
+// alone has no leader elected, so that nobody is cut off from a lease.
+func (w *world) alone(replicas int) {
+	w.replicas, w.elects = replicas, false
+	w.script = slices.DeleteFunc(w.script, func(c change) bool { return c.what == cuts })
+}
+
+// A fleet is the clusters that a placement selects, and how they are rolled out to.
+type fleet struct {
+	name     string   // of the placement
+	initial  []string // those that are selected first
+	named    []string // groups
+	groupOf  map[string]string
+	size     int
+	strategy clusterv1alpha1.RolloutStrategy
+}
+
+// A change is something that happens in mid-rollout.
+type change struct {
+	after time.Duration // after the one before
+	what  string
+}
+
+const (
+	newTemplate = "template"
+	joins       = "join"
+	leaves      = "leave"
+	resize      = "size"
+	returns     = "return"
+	exchange    = "exchange"
+	comes       = "come" // the second half of an exchange
+	crashes     = "crash"
+	moves       = "move"    // to another placement
+	replaces    = "replace" // the process, when it has created a work; a cluster joins before the next one acts
+	loses       = "lose"    // the answer to the next creation of a work; then a cluster joins
+	cuts        = "cut"     // the leader from its lease, with a write that is held back
+)
+
+func (w *world) String() string {
+	var s []string
+	for _, c := range w.script {
+		s = append(s, fmt.Sprintf("%s+%v", c.what, c.after.Round(time.Millisecond)))
+	}
+	var fleets []string
+	for _, f := range w.fleets() {
+		fleets = append(fleets, fmt.Sprintf("%d clusters, groups %q of %d, %s", len(f.initial), f.named, f.size, strategyText(&f.strategy)))
+	}
+	return fmt.Sprintf("seed %d: %s; script %v, heals %v, %d writers, late %.0f%% up to %v, strips %v, breaks %.0f%%, slow %v, %d replicas, elected %v, stale %v",
+		w.seed, strings.Join(fleets, "; "), s, w.heals, w.writers, 100*w.often, w.worst, w.strips, 100*w.breaks, w.slow, w.replicas, w.elects, w.stale)
+}
+
+// fleets are all of them, in the order of the placementRefs.
+func (w *world) fleets() []*fleet {
+	all := []*fleet{&w.fleet}
+	for i := range w.others {
+		all = append(all, &w.others[i])
+	}
+	return all
+}
+
+func strategyText(s *clusterv1alpha1.RolloutStrategy) string {
+	config, _, mandatory, limit := parts(s)
+	text := fmt.Sprintf("%s soak %v deadline %q failures %s mandatory %v", s.Type, config.MinSuccessTime.Duration, config.ProgressDeadline, config.MaxFailures.String(), *mandatory)
+	if limit != nil {
+		text += " at a time " + limit.String()
+	}
+	return text
+}
+
+// draw makes a world of a seed, for a subject. Where a duty is ignored the world is one in which that may matter.
+func draw(seed uint64, subject *Subject, ignored Duty) *world {
+	rng := rand.New(rand.NewPCG(seed, 1))
+	chance := func(p float64) bool { return rng.Float64() < p }
+	w := &world{
+		seed: seed, ignored: ignored, temper: map[string][]temper{}, holds: map[string]bool{},
+		dying: pick[time.Duration](rng, 100, 800, 3000) * time.Millisecond, heals: chance(0.75), writers: pick(rng, 1, 1, 2, 4), slice: pick(rng, 2, 3, 100),
+		pause: pick[time.Duration](rng, 0, 50, 150) * time.Millisecond, often: pick(rng, 0.1, 0.3, 0.7),
+		worst: pick[time.Duration](rng, 50, 200, 600) * time.Millisecond, breaks: pick(rng, 0, 0.02, 0.06), slow: pick[time.Duration](rng, 1, 30, 300) * time.Millisecond,
+		replicas: 1, stale: chance(0.5), strips: chance(0.3), down: pick[time.Duration](rng, 1, 500, 1000) * time.Millisecond,
+	}
+	n := 4 + rng.IntN(6)
+	for i := range n + 5 {
+		c := fmt.Sprintf("c%02d", i)
+		w.pool = append(w.pool, c)
+		w.temper[c] = drawTempers(rng)
+		w.holds[c] = chance(0.2)
+	}
+	several := ignored == "" && subject.Placements > 1 && chance(0.5)
+	w.fleet = drawFleet(rng, "fleet", w.pool)
+	order := rng.Perm(len(w.pool))
+	for _, i := range order[:n] {
+		w.initial = append(w.initial, w.pool[i])
+	}
+	happens := []string{newTemplate, newTemplate, joins, leaves, returns, exchange, exchange, resize, crashes, crashes}
+	if several {
+		other := drawFleet(rng, "edge", w.pool)
+		for _, i := range order[n-rng.IntN(2) : n+2+rng.IntN(3)] { // one cluster may be in both
+			other.initial = append(other.initial, w.pool[i])
+		}
+		w.others = []fleet{other}
+		happens = append(happens, moves, moves, moves, moves)
+	}
+	if subject.Replicas > 1 && ignored == "" && chance(0.5) {
+		w.replicas, w.elects = 2, true
+		happens = append(happens, crashes, cuts, cuts)
+	}
+	for range 2 + rng.IntN(5) {
+		w.script = append(w.script, change{time.Duration(100+rng.IntN(1800)) * time.Millisecond, pick(rng, happens...)})
+	}
+	w.focus(rng)
+	return w
+}
+
+func drawFleet(rng *rand.Rand, name string, pool []string) fleet {
+	f := fleet{name: name, groupOf: map[string]string{}}
+	f.named = pick(rng, nil, []string{"canary"}, []string{"canary"}, []string{"eu", "canary"})
+	f.size = pick(rng, 0, 0, 2, 3, 4)
+	for _, c := range pool {
+		if len(f.named) > 0 && rng.Float64() < 0.4 {
+			f.groupOf[c] = pick(rng, f.named...)
+		}
+	}
+	f.strategy = drawStrategy(rng, f.named)
+	return f
+}
+
+func pick[T any](rng *rand.Rand, from ...T) T { return from[rng.IntN(len(from))] }
+
+// drawTempers returns what an agent draws from, one for each generation of its work.
+func drawTempers(rng *rand.Rand) []temper {
+	return pick(rng,
+		[]temper{quick}, []temper{quick}, []temper{slow}, []temper{quick, slow},
+		[]temper{quick, silent}, []temper{tardy, slow}, []temper{hanging, quick}, []temper{broken, quick, slow},
+		[]temper{recovering}, []temper{flapping}, []temper{flapping, recovering, quick},
+	)
+}
+
+func drawStrategy(rng *rand.Rand, named []string) (s clusterv1alpha1.RolloutStrategy) {
+	config := clusterv1alpha1.RolloutConfig{
+		MinSuccessTime:   metav1.Duration{Duration: pick[time.Duration](rng, 0, 0, 1, 2, 3) * time.Second},
+		ProgressDeadline: pick(rng, "None", "2s", "3s", "4s"),
+		MaxFailures:      pick(rng, intstr.FromInt32(0), intstr.FromInt32(1), intstr.FromString("25%"), intstr.FromString("100%")),
+	}
+	var mandatory clusterv1alpha1.MandatoryDecisionGroups
+	if slices.Contains(named, "canary") && rng.IntN(10) < 7 {
+		mandatory.MandatoryDecisionGroups = []clusterv1alpha1.MandatoryDecisionGroup{{GroupName: "canary"}}
+	} else if rng.IntN(4) == 0 {
+		mandatory.MandatoryDecisionGroups = []clusterv1alpha1.MandatoryDecisionGroup{{GroupIndex: 0}}
+	}
+	switch n := rng.IntN(100); {
+	case n < 10:
+		s.Type, s.All = clusterv1alpha1.All, &clusterv1alpha1.RolloutAll{RolloutConfig: clusterv1alpha1.RolloutConfig{ProgressDeadline: config.ProgressDeadline}}
+	case n < 60:
+		limit := pick(rng, intstr.FromInt32(1), intstr.FromInt32(2), intstr.FromInt32(2), intstr.FromInt32(3), intstr.FromString("40%"), intstr.FromInt32(0))
+		s.Type, s.Progressive = clusterv1alpha1.Progressive, &clusterv1alpha1.RolloutProgressive{RolloutConfig: config, MandatoryDecisionGroups: mandatory, MaxConcurrency: limit}
+	default:
+		s.Type, s.ProgressivePerGroup = clusterv1alpha1.ProgressivePerGroup, &clusterv1alpha1.RolloutProgressivePerGroup{RolloutConfig: config, MandatoryDecisionGroups: mandatory}
+	}
+	return s
+}
+
+// focus bends a world towards where an ignored Duty matters.
+func (w *world) focus(rng *rand.Rand) {
+	config := clusterv1alpha1.RolloutConfig{MaxFailures: intstr.FromString("100%"), ProgressDeadline: "None"}
+	progressive := func(limit int32) {
+		w.strategy = clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.Progressive, Progressive: &clusterv1alpha1.RolloutProgressive{
+			RolloutConfig: config, MaxConcurrency: intstr.FromInt32(limit)}}
+	}
+	everyone := func(t ...temper) {
+		for c := range w.temper {
+			w.temper[c] = t
+		}
+	}
+	plan := func(n int, step time.Duration, what ...string) {
+		w.script = nil
+		for range n {
+			w.script = append(w.script, change{time.Duration(rng.Int64N(int64(2*step))) + time.Millisecond, pick(rng, what...)})
+		}
+	}
+	switch w.ignored {
+	case DutyPlacement:
+		w.named, w.pause = []string{"eu", "canary"}, 150*time.Millisecond
+		for i, c := range w.pool {
+			w.groupOf[c] = []string{"", "eu", "canary"}[i%3]
+		}
+		w.strategy = clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.ProgressivePerGroup, ProgressivePerGroup: &clusterv1alpha1.RolloutProgressivePerGroup{
+			RolloutConfig:           config,
+			MandatoryDecisionGroups: clusterv1alpha1.MandatoryDecisionGroups{MandatoryDecisionGroups: []clusterv1alpha1.MandatoryDecisionGroup{{GroupName: "canary"}}}}}
+	case DutyReadYourWrites, DutyLostAnswer:
+		// A work that the caches don't show yet is planned again, unless somebody comes in before it.
+		w.named, w.groupOf, w.initial, w.backwards = nil, map[string]string{}, w.pool[len(w.pool)-2:], true
+		progressive(1)
+		everyone(slow)
+		w.often, w.worst, w.pause, w.writers, w.breaks = 0.5, 1500*time.Millisecond, 0, 1, 0
+		plan(7, 700*time.Millisecond, joins)
+		if w.ignored == DutyLostAnswer {
+			w.often, w.worst, w.only = 0.8, 3*time.Second, Works
+			plan(6, 500*time.Millisecond, loses)
+		}
+	case DutySecondLook:
+		w.named, w.groupOf = nil, map[string]string{}
+		progressive(8)
+		w.slow, w.often, w.worst, w.breaks = 400*time.Millisecond, 0.1, 50*time.Millisecond, 0
+		plan(8, 600*time.Millisecond, newTemplate)
+	case DutyTimeOfWrite:
+		// A group is written for longer than the grace; the last of it times out with the first, and the next one starts.
+		// Managed fields would make up for it.
+		w.strips = true
+		w.named, w.groupOf, w.initial, w.size = nil, map[string]string{}, w.pool, 5
+		config.ProgressDeadline = "3s"
+		w.strategy = clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.ProgressivePerGroup, ProgressivePerGroup: &clusterv1alpha1.RolloutProgressivePerGroup{RolloutConfig: config}}
+		everyone(silent)
+		w.slow, w.breaks, w.pause, w.worst, w.heals = 1500*time.Millisecond, 0, 0, 50*time.Millisecond, false
+		w.script = []change{{6*time.Second + time.Duration(rng.Int64N(int64(2*time.Second))), newTemplate}} // when all of the first group have a work
+	case DutyApplied:
+		// Of a new work the time of its creation makes up for it, of an older one managed fields would.
+		w.strips, w.heals = true, false
+		w.named, w.groupOf = nil, map[string]string{}
+		config.ProgressDeadline = "3s"
+		progressive(2)
+		everyone(silent)
+		plan(16, 700*time.Millisecond, crashes)
+		w.script[6].what = newTemplate
+	case DutyOneName:
+		progressive(3)
+		w.often, w.worst, w.breaks = 0.7, 600*time.Millisecond, 0.2
+	case DutyRecheck:
+		config.MinSuccessTime.Duration = 2 * time.Second
+		progressive(1)
+		everyone(quick)
+		plan(1, time.Second, newTemplate)
+	case DutyFirstLook:
+		// Who takes over has had its caches all along, and they are behind. Somebody who comes in before those that were started is
+		// started in their place.
+		w.named, w.groupOf, w.initial, w.backwards = nil, map[string]string{}, w.pool[len(w.pool)-2:], true
+		progressive(1)
+		everyone(slow, tardy)
+		w.often, w.worst, w.pause, w.writers, w.breaks, w.stale, w.down = 0.8, 3*time.Second, 0, 1, 0, true, 1500*time.Millisecond
+		w.only = Works
+		plan(6, 500*time.Millisecond, replaces)
+	case DutyRemove:
+		plan(4, time.Second, leaves)
+	case DutyVersion, DutyUpdate:
+		plan(3, time.Second, newTemplate)
+	case DutyStatus:
+		plan(2, time.Second, newTemplate)
+	case DutyRemoveLate:
+		// All move on by one, and the counts of the decisions that are being rewritten stay what they are.
+		w.named, w.groupOf, w.size, w.writers, w.initial, w.backwards = nil, map[string]string{}, 2, 1, w.pool[len(w.pool)-6:], true
+		w.pause, w.worst, w.slow = 150*time.Millisecond, 50*time.Millisecond, time.Millisecond
+		w.strategy = clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.All, All: &clusterv1alpha1.RolloutAll{}}
+		everyone(quick)
+		plan(6, time.Second, exchange)
+	case KeepSoak:
+		config.MinSuccessTime.Duration = 4 * time.Second
+		progressive(1)
+		everyone(quick)
+	case KeepDeadline:
+		config.ProgressDeadline = "4s"
+		progressive(1)
+		everyone(silent, hanging)
+		w.heals = false
+	case KeepBudget:
+		config.MaxFailures = intstr.FromInt32(0)
+		progressive(1)
+		everyone(broken, quick)
+		w.strategy.Progressive.ProgressDeadline = "2s"
+	case KeepConcurrency:
+		progressive(2)
+		everyone(slow)
+	case KeepMandatory:
+		progressive(3)
+		everyone(slow)
+		w.named = []string{"canary"}
+		for _, c := range w.initial[:2] {
+			w.groupOf[c] = "canary"
+		}
+		w.strategy.Progressive.MandatoryDecisionGroups.MandatoryDecisionGroups = []clusterv1alpha1.MandatoryDecisionGroup{{GroupName: "canary"}}
+	case KeepOrder:
+		everyone(slow)
+		w.size = 2
+		w.strategy = clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.ProgressivePerGroup, ProgressivePerGroup: &clusterv1alpha1.RolloutProgressivePerGroup{RolloutConfig: config}}
+	case DutyOneWrite:
+		w.breaks = 0.1
+		progressive(3)
+		everyone(quick)
+		plan(8, 500*time.Millisecond, newTemplate, crashes)
+	}
+}

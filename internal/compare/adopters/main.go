@@ -1,0 +1,74 @@
+// Command adopters swaps Cohort into a checkout of OCM's source that you have, for one of its controllers, and says in how many lines.
+//
+//	go run -C internal/compare ./adopters -controller placement -checkout ~/ocm
+//
+// It changes import paths, or puts our own functions, which stand in replacements, in the place of those of the same name. It makes
+// Cohort a vendored module of the checkout, or, where the checkout vendors none, one that go.mod replaces by the directory: then give
+// go test -mod=mod. It builds nothing and runs nothing: then run OCM's own tests of the packages that it names. A checkout is swapped
+// once; git takes it back.
+package main
+
+import (
+	"embed"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+)
+
+// swap is what changes for a controller.
+type swap struct {
+	imports      []string          // files, or directories of files, whose imports of sdk-go change
+	replacements map[string]string // files with our functions, and the directories that they go into
+	tests        []string          // the packages whose tests say something about it
+}
+
+var swaps = map[string]swap{
+	"manifestworkreplicaset": {
+		imports: []string{"pkg/work/helper/helpers.go", "pkg/work/hub/controllers/manifestworkreplicasetcontroller"},
+		tests:   []string{"pkg/work/hub/controllers/manifestworkreplicasetcontroller", "pkg/work/helper"},
+	},
+	"manifestworkreplicaset-plan": {
+		replacements: map[string]string{"manifestworkreplicaset.go.txt": "pkg/work/hub/controllers/manifestworkreplicasetcontroller"},
+		tests:        []string{"pkg/work/hub/controllers/manifestworkreplicasetcontroller"},
+	},
+	"addon": {
+		imports: []string{"pkg/addon/controllers/addonconfiguration"},
+		tests:   []string{"pkg/addon/controllers/addonconfiguration"},
+	},
+	"placement": {
+		replacements: map[string]string{"placement.go.txt": "pkg/placement/controllers/scheduling"},
+		tests:        []string{"pkg/placement/controllers/scheduling"},
+	},
+	"propagator": {
+		replacements: map[string]string{"propagator.go.txt": "controllers/propagator", "propagator_common.go.txt": "controllers/common"},
+		tests:        []string{"controllers/propagator", "controllers/common"},
+	},
+	"template-sync": {
+		replacements: map[string]string{"templatesync.go.txt": "controllers/templatesync"},
+		tests:        []string{"controllers/templatesync"},
+	},
+}
+
+//go:embed replacements
+var replacements embed.FS
+
+func main() {
+	controller := flag.String("controller", "", "one of "+strings.Join(slices.Sorted(maps.Keys(swaps)), ", "))
+	checkout := flag.String("checkout", "", "the `directory` of a checkout of OCM")
+	library := flag.String("library", "../..", "the `directory` of Cohort")
+	flag.Parse()
+	s, known := swaps[*controller]
+	if !known || *checkout == "" {
+		flag.Usage()
+		os.Exit(2)
+	}
+	added, removed, err := s.do(*checkout, *library)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	fmt.Printf("%s: +%d/−%d lines; its tests are those of %v\n", *controller, added, removed, s.tests)
+}

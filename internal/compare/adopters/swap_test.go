@@ -1,0 +1,199 @@
+package main
+
+import (
+	"go/format"
+	"go/parser"
+	"go/token"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// checkout is a small one with the layout that a swap expects. The code is made up.
+func checkout(t *testing.T, files map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	files["go.mod"] = "module example.com/m\n\ngo 1.25.0\n"
+	files["vendor/modules.txt"] = ""
+	for name, text := range files {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+func read(t *testing.T, path ...string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(path...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// The imports of sdk-go's rollouts change, and no other, and those of tests are not counted.
+func TestSwapImports(t *testing.T) {
+	const code = "package addonconfiguration\n\nimport (\n\t\"fmt\"\n\tone \"open-cluster-management.io/sdk-go/pkg/apis/cluster/v1alpha1\"\n" +
+		"\ttwo \"open-cluster-management.io/sdk-go/pkg/apis/cluster/v1beta1\"\n\tthree \"open-cluster-management.io/sdk-go/pkg/apis/cluster/v1beta2\"\n)\n"
+	s := swaps["addon"]
+	dir := checkout(t, map[string]string{s.imports[0] + "/a.go": code, s.imports[0] + "/a_test.go": code})
+	added, removed, err := s.do(dir, "../../..")
+	if err != nil || added != 2 || removed != 2 {
+		t.Fatalf("+%d/-%d, %v", added, removed, err)
+	}
+	for _, file := range []string{"a.go", "a_test.go"} {
+		text := read(t, dir, s.imports[0], file)
+		for want, is := range map[string]bool{
+			`one "github.com/cohort-ocm/cohort/rollout/sdkgo/v1alpha1"`: true, `two "github.com/cohort-ocm/cohort/rollout/sdkgo/v1beta1"`: true,
+			`three "open-cluster-management.io/sdk-go/`: true, `sdk-go/pkg/apis/cluster/v1alpha1`: false,
+		} {
+			if strings.Contains(text, want) != is {
+				t.Errorf("%s has %q: %v\n%s", file, want, !is, text)
+			}
+		}
+	}
+	if _, _, err := s.do(dir, "../../.."); err == nil || !strings.Contains(err.Error(), "swapped already") {
+		t.Errorf("a second time: %v", err)
+	}
+	if _, _, err := s.do(t.TempDir(), "../../.."); err == nil || !strings.Contains(err.Error(), "go.mod") {
+		t.Errorf("no checkout: %v", err)
+	}
+}
+
+// A function goes with what it alone called and imported. What nobody called before stays, and so does what others call.
+func TestSwapAFunction(t *testing.T) {
+	s, file := swaps["placement"], "placement.go.txt"
+	into := s.replacements[file]
+	dir := checkout(t, map[string]string{
+		into + "/old.go": `package scheduling
+
+import (
+	"go/format"
+	"go/parser"
+	"go/token"
+	"math"
+	"strings"
+)
+
+type schedulingController struct{}
+
+// run calls.
+func (c *schedulingController) run() { shared(); c.generatePlacementDecisionsAndStatus() }
+
+// generatePlacementDecisionsAndStatus is the old one.
+func (c *schedulingController) generatePlacementDecisionsAndStatus() { c.first(); shared() }
+
+func (c *schedulingController) first() { second() }
+
+func second() { _ = math.Pi }
+
+func shared() { _ = strings.ToUpper }
+
+func idle() {}
+`})
+	added, removed, err := s.do(dir, "../../..")
+	ours := read(t, "replacements", file)
+	if err != nil || added != strings.Count(ours, "\n") || removed != 8 {
+		t.Fatalf("+%d/-%d, %v\n%s", added, removed, err, read(t, dir, into, "old.go"))
+	}
+	text := read(t, dir, into, "old.go")
+	for want, is := range map[string]bool{
+		"the old one": false, "first()": false, "second()": false, `"math"`: false, "func shared()": true, `"strings"`: true, "func idle()": true, "run calls": true,
+	} {
+		if strings.Contains(text, want) != is {
+			t.Errorf("it has %q: %v\n%s", want, !is, text)
+		}
+	}
+	if read(t, dir, into, "zz_cohort.go") != ours {
+		t.Error("our file is another")
+	}
+}
+
+// Where a checkout vendors nothing, its go.mod says where Cohort is.
+func TestRequire(t *testing.T) {
+	dir := checkout(t, map[string]string{})
+	if err := os.RemoveAll(filepath.Join(dir, "vendor")); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := require(dir, "../../.."); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cmd := exec.Command("go", "list", "-mod=mod", "-m", "-f", "{{.Replace.Dir}}", module)
+	cmd.Dir = dir
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if where := strings.TrimSpace(string(out)); read(t, where, "go.mod") != read(t, "../../../go.mod") {
+		t.Errorf("it is %s", where)
+	}
+}
+
+// What is vendored is all that the drop-in and our functions import of the library, and nothing that is its tests'.
+func TestVendor(t *testing.T) {
+	dir := checkout(t, map[string]string{})
+	for range 2 { // for two controllers
+		if err := vendor(dir, "../../.."); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if mod := read(t, dir, "go.mod"); strings.Count(mod, "require "+module+" v0.0.0\n") != 1 {
+		t.Errorf("go.mod is\n%s", mod)
+	}
+	list := "\n" + read(t, dir, "vendor/modules.txt")
+	out, err := exec.Command("go", "list", "-deps", module+"/rollout/sdkgo/v1alpha1").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for p := range strings.FieldsSeq(string(out)) {
+		if strings.HasPrefix(p, module) && !strings.Contains(list, "\n"+p+"\n") {
+			t.Errorf("%s is not vendored", p)
+		}
+	}
+	err = filepath.WalkDir(filepath.Join(dir, "vendor"), func(path string, _ os.DirEntry, err error) error {
+		if strings.HasSuffix(path, "_test.go") {
+			t.Errorf("%s is vendored", path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// Each of our functions stands in a file that parses, of the package that it goes into.
+func TestReplacements(t *testing.T) {
+	packages := make(map[string]string)
+	for _, s := range swaps {
+		maps.Copy(packages, s.replacements)
+	}
+	files, err := filepath.Glob("replacements/*")
+	if err != nil || len(files) < len(packages) {
+		t.Fatalf("%v, of which %d are used: %v", files, len(packages), err)
+	}
+	for _, path := range files {
+		name, text := filepath.Base(path), read(t, path)
+		file, err := parser.ParseFile(token.NewFileSet(), name, text, 0)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		into := packages[strings.Replace(name, "_test.go.txt", ".go.txt", 1)]
+		if want := filepath.Base(into); file.Name.Name != want {
+			t.Errorf("%s is of package %s, and goes into %q", name, file.Name.Name, into)
+		}
+		if formatted, err := format.Source([]byte(text)); err != nil || string(formatted) != text {
+			t.Errorf("gofmt would change %s: %v", name, err)
+		}
+	}
+}

@@ -22,7 +22,7 @@ func writeText(w io.Writer, results []result) error {
 			writeTemplate(&b, i, template, r.actions[i])
 		}
 		for _, action := range r.actions[len(r.Templates):] {
-			fmt.Fprintf(&b, "  %s\n      next: %s\n      %s\n", action.Object, action.Verb, action.Message)
+			fmt.Fprintf(&b, "  %s\n      next: %s\n      %s\n", action.Object, next(action.Verb), action.Message)
 		}
 	}
 	_, err := io.WriteString(w, b.String())
@@ -30,7 +30,7 @@ func writeText(w io.Writer, results []result) error {
 }
 
 func writeTemplate(b *strings.Builder, i int, template dependency.TemplateEvaluation, action dependency.Action) {
-	fmt.Fprintf(b, "  [%d] %s: %s\n      next: %s\n", i, template.Object, template.State, action.Verb)
+	fmt.Fprintf(b, "  [%d] %s: %s\n      next: %s\n", i, template.Object, template.State, next(action.Verb))
 	message := action.Message
 	if message == "" {
 		message = template.Message()
@@ -43,6 +43,14 @@ func writeTemplate(b *strings.Builder, i int, template dependency.TemplateEvalua
 			fmt.Fprintf(b, "      - %s\n", unmet)
 		}
 	}
+}
+
+// next says what comes next in a word, or that nothing does.
+func next(verb dependency.Verb) string {
+	if verb == dependency.VerbLeave {
+		return "nothing"
+	}
+	return string(verb)
 }
 
 func orUnknown(c policyv1.ComplianceState) string {

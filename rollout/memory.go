@@ -29,10 +29,10 @@ import (
 //     given up.
 //   - A person gives a cluster up by its name in Uncounted, or by deleting its ManagedCluster. So let the controller take
 //     names from the owner, such as from an annotation, and say in its page that they stay given up until they are taken out of
-//     it. For each cluster of the record and of the previous result's Left it asks now and then whether there is a
-//     ManagedCluster, and names it where there is none. It asks on for those that had none the last time: while they are named,
-//     they are in neither, and they would count again as long as their objects are there. Each cluster that is given up makes
-//     room for another one to start.
+//     it. For each cluster of the record and of the previous result's Left it asks whether there is a ManagedCluster,
+//     when one is deleted or now and then, and names it where there is none. It asks on for those that had none the last time:
+//     while they are named, they are in neither, and they would count again as long as their objects are there. Each cluster
+//     that is given up makes room for another one to start.
 //   - The cluster counts in the group that it left. The record or the previous result says which. After a restart nobody may
 //     know; then its failure stops all groups, and nothing starts while it is in flight.
 //   - A version can also move its clusters to another group, by their labels. A selected cluster in flight or failed stays

@@ -37,7 +37,9 @@ func (h *Hub) Trials(t *testing.T, subject *Subject) {
 // EachTrialDuty shows that the harness finds a controller that ignores one of the duties.
 func (h *Hub) EachTrialDuty(t *testing.T, subject *Subject, duties map[Duty][]Invariant) {
 	findEach(t, duties, func() tallies[*tried] { return &trialFigures{} }, func(ctx context.Context, seed uint64, d Duty) *tried {
-		return h.try(ctx, subject, drawTrial(seed, d))
+		trial := drawTrial(seed, d)
+		trial.outlast(subject.RemoveAfter)
+		return h.try(ctx, subject, trial)
 	})
 }
 

@@ -80,10 +80,8 @@ func newScheme() *runtime.Scheme {
 }
 
 func newController(m ctrl.Manager) *controller {
-	return &controller{
-		client: m.GetClient(), live: m.GetAPIReader(), events: m.GetEventRecorder("small"), removeAfter: time.Minute,
-		last: map[types.NamespacedName]*rollout.Result{}, pace: map[types.NamespacedName]writes.Pace{},
-	}
+	return &controller{client: m.GetClient(), live: m.GetAPIReader(), events: m.GetEventRecorder("small"), removeAfter: time.Minute,
+		last: map[types.NamespacedName]*rollout.Result{}, pace: map[types.NamespacedName]writes.Pace{}}
 }
 
 // watch has a set looked at when something of it changes. A Placement may be that of each set in its namespace.
@@ -125,13 +123,17 @@ func (c *controller) look(ctx context.Context, key types.NamespacedName) (time.D
 	ref, last, now := set.Spec.PlacementRefs[0], c.last[key], time.Now()
 	groups, err := c.groups(ctx, set.Namespace, ref.Name)                                  // 1
 	version, reports := writes.VersionOf(set.Spec.ManifestWorkTemplate), []status.Report{} // 2
+	records, err2 := status.RecordsOf(set)                                                 // 5
+	ask := records[""].Left
 	for _, work := range works {
+		if _, selected := groups.Position(work.Namespace); !selected {
+			ask = append(ask, status.Left{Report: status.Report{Cluster: work.Namespace}})
+		}
 		if report, ok := status.FromManifestWork(status.WorkState{Work: work, Version: version, Now: now}); ok {
 			reports = append(reports, report)
 		}
 	}
-	records, err2 := status.RecordsOf(set) // 5
-	givenUp, err3 := c.givenUp(ctx, set, records[""])
+	givenUp, err3 := c.givenUp(ctx, set, ask)
 	result, err4 := rollout.Plan(ref.RolloutStrategy, groups, reports, now, rollout.Options{
 		RemoveAfter: metav1.Duration{Duration: c.removeAfter}, Previous: last, Uncounted: givenUp,
 		Memory: &rollout.Memory{Version: version, Record: records[""]},
@@ -212,19 +214,17 @@ func (c *controller) groups(ctx context.Context, namespace, name string) (*group
 	if err != nil {
 		return nil, client.IgnoreNotFound(err)
 	}
-	var decisions clusterv1beta1.PlacementDecisionList
-	of := client.MatchingLabels{clusterv1beta1.PlacementLabel: name}
-	if err := c.client.List(ctx, &decisions, client.InNamespace(namespace), of); err != nil {
-		return nil, err
-	}
-	return grouping.Read(placement, pointers(decisions.Items))
+	var pd clusterv1beta1.PlacementDecisionList
+	err = c.client.List(ctx, &pd, client.InNamespace(namespace), client.MatchingLabels{clusterv1beta1.PlacementLabel: name})
+	groups, err2 := grouping.Read(placement, pointers(pd.Items))
+	return groups, errors.Join(err, err2)
 }
 
-// givenUp are the clusters that a person gave up: by name, or by deleting the ManagedCluster of one in the record. One
-// that left in flight is not there: it counts until its work is gone, or its deadline makes it a failure.
-func (c *controller) givenUp(ctx context.Context, set *replicaSet, record status.Record) ([]string, error) {
+// givenUp are the clusters that a person gave up: by name, or by deleting the ManagedCluster of one in the record, or of
+// one that is not selected and has a work. Who is given up is in the record no more.
+func (c *controller) givenUp(ctx context.Context, set *replicaSet, ask []status.Left) ([]string, error) {
 	names := strings.FieldsFunc(set.Annotations[givenUpBy], func(r rune) bool { return r == ',' || r == ' ' })
-	for _, left := range record.Left {
+	for _, left := range ask {
 		_, err := get[clusterv1.ManagedCluster](ctx, c.live)(types.NamespacedName{Name: left.Cluster})
 		if apierrors.IsNotFound(err) {
 			names = append(names, left.Cluster)

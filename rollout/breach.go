@@ -54,7 +54,7 @@ func (b *Breach) detail() string {
 	case b.Mandatory && b.Group == unknownGroup():
 		s.WriteString("; goes on when none is failed")
 	case b.Mandatory:
-		s.WriteString(", a mandatory group; goes on when none is failed")
+		s.WriteString(", a mandatory group, where maxFailures does not count; goes on when none is failed")
 	case b.MaxFailures == 0:
 		s.WriteString(", maxFailures 0; goes on when none is failed")
 	case b.MaxFailures == 1:

@@ -21,12 +21,12 @@
 //     wanted version is in flight from that write on, even while its agent is silent, and can time out. Report objects
 //     that are being deleted, too: an agent that was cut off never lets go of its object.
 //
-//  3. Plan with your own writes: caches show them late. Package rollout/writes keeps them as a value, Own. Tell it the answer
-//     to each write, and take the objects from it. Read those that it is unsure of from the API server: an answer was lost,
-//     or the cache has not shown the object for long. No event need come of that, so look again after Own.RecheckAfter.
-//     The caches need not show either what the process before has written. So when a process begins to act, or gets its
-//     lease, it lists the owners and their objects from the API server, once in its life, and hands them to Own. Keep what
-//     must last in the objects, not in memory: a controller restarts.
+//  3. Plan with your own writes, those of the owner too: caches show them late. Package rollout/writes keeps them as a value,
+//     Own. Tell it the answer to each write, and take the objects from it. Read those that it is unsure of from the API
+//     server: an answer was lost, or the cache has not shown the object for long. No event need come of that, so look again
+//     after Own.RecheckAfter. The caches need not show either what the process before has written. So when a process begins
+//     to act, or gets its lease, it lists the owners and their objects from the API server, once in its life, and hands them
+//     to Own. Keep what must last in the objects, not in memory: a controller restarts.
 //
 //  4. Give a cluster one object, under a name that follows from namespace and name of the owner, as writes.NameOf gives one:
 //     a-b/c and a/b-c must not have the same. Generated names and a cache that lags make two objects. Pass all of their
@@ -37,12 +37,12 @@
 //     workload. Keep a previous result for each owner and each of its plans. Memory with the record of the owner, and
 //     Uncounted with the clusters that a person gave up: see "Who left" below.
 //
-//  6. Carry out what it says. First store Record in the owner, if it has changed. Then go through writes.StepsOf: the workload
-//     of clusters in Removed goes, surplus objects go, and those in InFlight and Start get the workload. Do nothing for the
-//     others. A cluster in Start whose object is still being deleted gets the workload once that is gone. Before each write the
-//     steps ask for the owner, and end where another version is wanted. In the same write that carries the version, note in the
-//     object the version, the attempt that the result has for the cluster, and the time of the write (not of the plan).
-//     writes.Work makes such an object, and says whether anything changes.
+//  6. Carry out what it says. First store Record in the owner, if it has changed. Then go on with the same result, through
+//     writes.StepsOf: the workload of clusters in Removed goes, surplus objects go, and those in InFlight and Start get the
+//     workload. Do nothing for the others. A cluster in Start whose object is still being deleted gets the workload once that
+//     is gone. Before each write the steps ask for the owner, and end where another version is wanted. In the same write that
+//     carries the version, note in the object the version, the attempt that the result has for the cluster, and the time of
+//     the write (not of the plan). writes.Work makes such an object, and says whether anything changes.
 //
 //  7. Set the status of the owner from [Result.Summary]. Make events of [Result.Changes], which tells each thing once, also
 //     each warning; Warnings and TimedOut have the same at every call. If you keep reports, report TimeOut from now on for each
@@ -53,10 +53,11 @@
 //     doubles up to a quarter of an hour. One cluster that always refuses would make the deadlines and soaks of all
 //     others late.
 //
-//  9. When the owner is deleted, start nothing more, and delete its objects: they are in other namespaces, where no garbage
-//     collector finds them. Ask the API server whether the owner is really gone, and which objects there are: a cache may be
-//     empty, or not show what you have just created. If a new owner gets the same name, objects of the one before may
-//     still be terminating: report them, and their clusters start once they are gone.
+//  9. When the owner is deleted, start nothing more, and delete its objects. They are in other namespaces, where the garbage
+//     collector finds only those with an owner reference to an owner without a namespace, as add-ons may have. Ask the API
+//     server whether the owner is really gone, and which objects there are: a cache may be empty, or not show what you have
+//     just created. If a new owner gets the same name, objects of the one before may still be terminating: report them, and
+//     their clusters start once they are gone.
 //
 // examples/controllers/small is a whole controller with all of them, in 200 lines of code, which is proven on a real API
 // server.
@@ -137,9 +138,8 @@
 // sentences call them "a (left)".
 //
 // A failure counts until the cluster recovers, another version or attempt is wanted, or a person gives the cluster up: by its
-// name in Uncounted, or by deleting its ManagedCluster. The controller takes names from an annotation of the owner. For each
-// cluster of the record and of the previous result's Left it asks now and then whether there is a ManagedCluster, and names it
-// where there is none. The page of [Memory] has the rest.
+// name in Uncounted, or by deleting its ManagedCluster. The page of [Memory] says what the controller does for that. Its field
+// AtOnce says how objects go: set it for add-ons without a pre-delete hook.
 //
 // # Before it begins
 //

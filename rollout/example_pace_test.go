@@ -45,7 +45,7 @@ func ExampleOptions_ramp() {
 	initial := 1
 	fmt.Println(must(rollout.Plan(clusterv1alpha1.RolloutStrategy{}, shops(), reports, noon(), rollout.Options{Ramp: &initial})))
 	// Output:
-	// start paris; in flight lima; 2 held: 2 of 2 slots of the ramp taken: lima progressing, and without a progressDeadline keeps its slot until it is done; paris starts now
+	// start paris; in flight lima; 2 held: 2 of 2 slots taken while the rollout ramps up: lima progressing, and without a progressDeadline keeps its slot until it is done; paris starts now
 }
 
 // The registry bears three new clients in an hour.

@@ -2,6 +2,7 @@ package rollout_test
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"strconv"
 	"time"
@@ -174,9 +175,9 @@ func ExamplePlan_mandatoryGroupFails() {
 	fmt.Println("breach:", result.Breach)
 	fmt.Println("warning:", result.Warnings[0])
 	// Output:
-	// in flight oslo; 4 held: stopped: oslo failed in group 0 "canary", a mandatory group; goes on when none is failed
-	// breach: stopped: oslo failed in group 0 "canary", a mandatory group; goes on when none is failed
-	// warning: mandatory decision group "pilot" is skipped: there is no such group, only "canary", 1
+	// in flight oslo; 4 held: stopped: oslo failed in group 0 "canary", a mandatory group, where maxFailures does not count; goes on when none is failed
+	// breach: stopped: oslo failed in group 0 "canary", a mandatory group, where maxFailures does not count; goes on when none is failed
+	// warning: mandatory decision group "pilot" is skipped: there is no such group; the groups are "canary", 1
 }
 
 // A controller comes back when the first soak or deadline ends, and then something changes.
@@ -204,7 +205,7 @@ func ExamplePlan_soakAndDeadline() {
 	// 12:11 start lima paris quito rome; timed out oslo
 }
 
-// A webhook returns the list as it is, with the paths of the object.
+// A webhook returns the list as it is, with the paths of the object. This one lets users write options in an annotation.
 func ExampleValidate() {
 	replicaSet := workv1alpha1.ManifestWorkReplicaSet{}
 	replicaSet.Spec.PlacementRefs = []workv1alpha1.LocalPlacementReference{{Name: "fleet"}}
@@ -221,12 +222,19 @@ func ExampleValidate() {
 		path := field.NewPath("spec", "placementRefs").Index(i).Child("rolloutStrategy")
 		errs = append(errs, rollout.Validate(ref.RolloutStrategy, path)...)
 	}
+	var opts rollout.Options
+	path, text := field.NewPath("metadata", "annotations").Key("example.com/options"), `{"ramp": 0, "removeAfter": "1m"}`
+	if err := json.Unmarshal([]byte(text), &opts); err != nil {
+		errs = append(errs, field.Invalid(path, text, err.Error()))
+	}
+	errs = append(errs, opts.Validate(path)...)
 	for _, err := range errs {
 		fmt.Println(err)
 	}
 	// Output:
 	// spec.placementRefs[0].rolloutStrategy.progressive.progressDeadline: Invalid value: "1d": must be None for no deadline, or at least one second in hours, minutes and seconds, such as 2h, 90m, 360s or 1h30m
 	// spec.placementRefs[0].rolloutStrategy.progressive.maxConcurrency: Invalid value: "NaN%": must be a count of at least 0, as an integer, or a percentage from 1% to 100% in decimal digits
+	// metadata.annotations[example.com/options].ramp: Invalid value: 0: must be at least 1
 }
 
 // Counts for the status of an object, and the one word for its condition.

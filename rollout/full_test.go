@@ -133,7 +133,7 @@ func TestAFullRecordKeepsFailuresFirst(t *testing.T) {
 	o.plan(t, reports, now)
 	r = o.plan(t, reports, now.Add(24*time.Hour))
 	explained := r.Explain("x").String()
-	if r.Record.More != 44 || !r.Record.Until.IsZero() || !strings.Contains(explained, "try what failed again (attempt 1), or remove the record of the clusters that left") {
+	if r.Record.More != 44 || !r.Record.Until.IsZero() || !strings.Contains(explained, "try again what failed (set the attempt to 1), or remove the record of the clusters that left") {
 		t.Errorf("%d more until %v; explained: %s", r.Record.More, r.Record.Until, explained)
 	}
 	if o.options.Attempt = 1; o.plan(t, nil, now.Add(24*time.Hour)).Record.More != 0 {

@@ -147,17 +147,16 @@ func (h Hold) gate() string {
 
 func (h Hold) concurrency() string {
 	var b strings.Builder
-	ofRamp := ""
-	if h.Type == HoldRamp {
-		ofRamp = " of the ramp"
-	}
 	switch taken := h.InFlight + h.Starting; {
 	case taken <= h.MaxConcurrency:
-		fmt.Fprintf(&b, "%d of %s%s taken", taken, slots(h.MaxConcurrency), ofRamp)
+		fmt.Fprintf(&b, "%d of %s taken", taken, slots(h.MaxConcurrency))
 	case h.Type == HoldRamp: // the ramp adds a slot with each cluster that soaks
-		fmt.Fprintf(&b, "%s of the ramp, %d taken", slots(h.MaxConcurrency), taken)
+		fmt.Fprintf(&b, "%d in flight where at most %d may be", taken, h.MaxConcurrency)
 	default: // some came back after their timeout, moved here, or the limit was lowered
-		fmt.Fprintf(&b, "%s, %d taken, %d have to come free", slots(h.MaxConcurrency), taken, taken-h.MaxConcurrency+1)
+		fmt.Fprintf(&b, "%d in flight where at most %d may be, so %d slots have to come free before the next starts", taken, h.MaxConcurrency, taken-h.MaxConcurrency+1)
+	}
+	if h.Type == HoldRamp {
+		b.WriteString(" while the rollout ramps up")
 	}
 	if !h.AllGroups {
 		fmt.Fprintf(&b, " in %v", h.Group)

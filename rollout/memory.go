@@ -29,8 +29,9 @@ import (
 //     given up.
 //   - A person gives a cluster up by its name in Uncounted, or by deleting its ManagedCluster. So let the controller take
 //     names from the owner, such as from an annotation, and say in its page that they stay given up until they are taken out of
-//     it. For each cluster of the record and of the previous result's Left it asks whether there is a ManagedCluster, and names
-//     it where there is none. Each cluster that is given up makes room for another one to start.
+//     it. For each cluster of the record and of the previous result's Left it asks whether there is a ManagedCluster,
+//     when one is deleted or now and then, and names it where there is none. Each cluster that is given up makes room for
+//     another one to start.
 //   - The cluster counts in the group that it left. The record or the previous result says which. After a restart nobody may
 //     know; then its failure stops all groups, and nothing starts while it is in flight.
 //   - A version can also move its clusters to another group, by their labels. A selected cluster in flight or failed stays
@@ -44,8 +45,9 @@ type Memory struct {
 	Version string `json:"version"`
 	// Record is the record as it is stored in the owner ([status.RecordsOf]). Each of its entries must have a cluster.
 	Record status.Record `json:"record,omitzero"`
-	// AtOnce says that an object is gone as soon as it is deleted, as a replicated policy is. Otherwise an agent has to let go
-	// of it, as with a ManifestWork or an add-on.
+	// AtOnce says that an object is gone as soon as it is deleted, as a replicated policy is, and an add-on without a pre-delete
+	// hook. Otherwise an agent has to let go of it, as with a ManifestWork. Where it is false by mistake, who left in flight is
+	// forgotten with the object. So it must not follow from the objects that are there: the last one may be gone.
 	AtOnce bool `json:"atOnce,omitempty"`
 }
 

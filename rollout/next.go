@@ -18,8 +18,8 @@ type Next struct {
 	// their names.
 	TimedOut []Cluster `json:"timedOut,omitempty"`
 	// Removed has the names of the clusters to remove, in order: they were reported and are not selected, and their objects are
-	// not being deleted yet. It is empty
-	// while the groups are incomplete, and where there are more than [Options].MaxRemoved allows.
+	// not being deleted yet. It is empty while the groups are incomplete, and where there are more than [Options].MaxRemoved
+	// allows.
 	Removed []string `json:"removed,omitempty"`
 	// Leaving has the names of the clusters that are kept for a while, in order: they were reported and are not selected, and
 	// [Options].RemoveAfter gives them time, or the record does not have yet what [Memory] asks for.
@@ -35,7 +35,8 @@ type Next struct {
 	Breach *Breach `json:"breach,omitempty"`
 	// Warnings say what has no effect and what is in doubt.
 	Warnings []Warning `json:"warnings,omitempty"`
-	// RecheckAfter is how long until something changes by time alone: a deadline or a soak ends, a gate opens, a wait ends, or [Options].MaxStarts allows another start. It is 0 if nothing will, and so fits RequeueAfter, which controller-runtime
+	// RecheckAfter is how long until something changes by time alone: a deadline or a soak ends, a gate opens, a wait ends, or
+	// [Options].MaxStarts allows another start. It is 0 if nothing will, and so fits RequeueAfter, which controller-runtime
 	// ignores beside an error.
 	RecheckAfter time.Duration `json:"recheckAfter,omitempty"`
 	// Counts counts the selected clusters by how they stand.

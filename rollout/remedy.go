@@ -93,7 +93,7 @@ func (r Remedy) String() string {
 	case RemedyMend:
 		return "mend " + r.some()
 	case RemedyTryAgain:
-		return fmt.Sprintf("try what failed again (attempt %d)", r.Count)
+		return fmt.Sprintf("try again what failed (set the attempt to %d)", r.Count)
 	case RemedyRevert:
 		return "go back to the version before"
 	case RemedyRaiseMaxFailures:

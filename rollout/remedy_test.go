@@ -24,7 +24,7 @@ func TestTryingAgainIsTheAttemptAfterThoseThatBreach(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := r.Explain("e").String(), "try what failed again (attempt 3)"; !strings.Contains(got, want) {
+	if got, want := r.Explain("e").String(), "try again what failed (set the attempt to 3)"; !strings.Contains(got, want) {
 		t.Errorf("%s\nwant %s", got, want)
 	}
 }
@@ -45,7 +45,7 @@ func TestABreachOfTheWayBackIsNotEndedByGoingBack(t *testing.T) {
 		}
 		return r
 	}
-	const want = "stopped: a failed, maxFailures 0; goes on when none is failed; to do: mend a, or try what failed again (attempt 3), or raise maxFailures to 1"
+	const want = "stopped: a failed, maxFailures 0; goes on when none is failed; to do: mend a, or try again what failed (set the attempt to 3), or raise maxFailures to 1"
 	if got := revert(rollout.Options{}).Explain("b").String(); got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}

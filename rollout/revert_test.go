@@ -218,7 +218,7 @@ func TestOptionsOnTheWayBack(t *testing.T) {
 			"R44 mandatory groups tolerate", perGroup(config("", "", 0), "0", "1"), false,
 			[]status.Report{{Cluster: "c", Status: status.Succeeded, Applied: now}, {Cluster: "d", Status: status.TimeOut, Applied: now}}, rollout.Options{}, "start b a",
 		},
-		{"R35 a ramp begins anew", all(""), false, []status.Report{{Cluster: "d", Status: status.Succeeded, Applied: now.Add(-time.Hour)}}, rollout.Options{Ramp: ptr(1)}, "start c; 2 held: 1 of 1 slot of the ramp taken: c starts now"},
+		{"R35 a ramp begins anew", all(""), false, []status.Report{{Cluster: "d", Status: status.Succeeded, Applied: now.Add(-time.Hour)}}, rollout.Options{Ramp: ptr(1)}, "start c; 2 held: 1 of 1 slot taken while the rollout ramps up: c starts now"},
 		{"R36 a bound on starts", all(""), false, []status.Report{{Cluster: "d", Status: status.Succeeded, Applied: now.Add(-time.Minute)}}, rollout.Options{MaxStarts: &rollout.StartLimit{Count: 2, Per: metav1.Duration{Duration: time.Hour}}}, "start c; 2 held: at most 2 starts within 1h0m0s, 1 now, the next at 2026-11-21T12:59:00Z; recheck after 59m0s"},
 		{"R45 percentages of all", progressive("50%", config("", "", 0)), false, []status.Report{{Cluster: "d", Status: status.Succeeded, Applied: now.Add(-time.Hour)}}, rollout.Options{}, "start c b; 1 held: 2 of 2 slots taken: b, c start now"},
 	} {

@@ -276,3 +276,22 @@ func TestExceptionsTakeFewAllocationsAtAnySize(t *testing.T) {
 	}
 	t.Logf("%v allocations", few)
 }
+
+// A warning says one of one, and several of several.
+func TestWarningsNameOneAndSeveral(t *testing.T) {
+	canary := clusterv1alpha1.MandatoryDecisionGroup{GroupName: "canary"}
+	for _, test := range []struct {
+		warning rollout.Warning
+		want    string
+	}{
+		{rollout.Warning{Type: rollout.WarningMandatoryGroupUncounted, Mandatory: canary, Clusters: 1}, `mandatory decision group "canary" protects nobody: its only cluster is not counted`},
+		{rollout.Warning{Type: rollout.WarningMandatoryGroupUncounted, Mandatory: canary, Clusters: 3}, `mandatory decision group "canary" protects nobody: none of its 3 clusters is counted`},
+		{rollout.Warning{Type: rollout.WarningMandatoryGroupEmpty, Mandatory: canary, Known: "0"}, `mandatory decision group "canary" is skipped: there is no such group; the only group has the index 0`},
+		{rollout.Warning{Type: rollout.WarningMandatoryGroupEmpty, Mandatory: canary, Known: `"a"`}, `mandatory decision group "canary" is skipped: there is no such group; the only group is "a"`},
+		{rollout.Warning{Type: rollout.WarningMandatoryGroupEmpty, Mandatory: canary, Known: `"a", 1`}, `mandatory decision group "canary" is skipped: there is no such group; the groups are "a", 1`},
+	} {
+		if got := test.warning.String(); got != test.want {
+			t.Errorf("got %s, want %s", got, test.want)
+		}
+	}
+}

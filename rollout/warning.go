@@ -2,6 +2,7 @@ package rollout
 
 import (
 	"fmt"
+	"strings"
 
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
@@ -78,7 +79,10 @@ func (w Warning) String() string {
 	case WarningMandatoryGroupEmpty:
 		return w.mandatory()
 	case WarningMandatoryGroupUncounted:
-		return fmt.Sprintf("%s protects nobody: no cluster of %d is counted", w.entry(), w.Clusters)
+		if w.Clusters == 1 {
+			return w.entry() + " protects nobody: its only cluster is not counted"
+		}
+		return fmt.Sprintf("%s protects nobody: none of its %d clusters is counted", w.entry(), w.Clusters)
 	case WarningGateWithoutGroup:
 		return w.gate()
 	case WarningOrderWithoutGroup:
@@ -88,7 +92,7 @@ func (w Warning) String() string {
 	case WarningReportsMerged:
 		return w.clusters("has", "have") + " several reports: the one that holds the rollout back most counts"
 	case WarningReportWithoutTime:
-		return "no report says since when " + w.clusters("is", "are") + " in flight: neither deadline nor soak ends"
+		return "no report says since when " + w.clusters("is", "are") + " in flight: until one does, neither deadline nor soak ends"
 	case WarningSuccessWithoutTime:
 		return "no report says when " + w.clusters("succeeded", "succeeded") + ": the wait after that does not end"
 	case WarningRemovalsWithheld:
@@ -110,7 +114,7 @@ func (w Warning) entry() string {
 func (w Warning) mandatory() string {
 	what := "selects no cluster and is skipped"
 	if w.Known != "" {
-		what = "is skipped: there is no such group, only " + w.Known
+		what = "is skipped: there is no such group" + w.only()
 	}
 	return w.entry() + " " + what
 }
@@ -124,10 +128,7 @@ func (w Warning) gate() string {
 		group += " of placement " + w.Group.Placement
 	}
 	s := fmt.Sprintf("the gate before %s holds nothing: there is no such group", group)
-	if w.Known != "" {
-		s += ", only " + w.Known
-	}
-	return s
+	return s + w.only()
 }
 
 func (w Warning) order() string {
@@ -135,10 +136,7 @@ func (w Warning) order() string {
 	if w.Group.Name == "" {
 		s = "the group order names groups without a name: there are none"
 	}
-	if w.Known != "" {
-		s += ", only " + w.Known
-	}
-	return s
+	return s + w.only()
 }
 
 // clusters gives `a has`, or `a and 2 more clusters have`.
@@ -150,5 +148,19 @@ func (w Warning) clusters(one, many string) string {
 		return w.Cluster + " and 1 more cluster " + many
 	default:
 		return fmt.Sprintf("%s and %d more clusters %s", w.Cluster, w.Clusters-1, many)
+	}
+}
+
+// only says which groups there are, where it is known.
+func (w Warning) only() string {
+	switch {
+	case w.Known == "":
+		return ""
+	case strings.Contains(w.Known, ", "):
+		return "; the groups are " + w.Known
+	case w.Known[0] != '"':
+		return "; the only group has the index " + w.Known
+	default:
+		return "; the only group is " + w.Known
 	}
 }

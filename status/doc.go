@@ -29,7 +29,8 @@
 //	work.Spec = template
 //	err := client.Update(ctx, work)
 //
-// Here cluster is the one that the rollout has in Start or InFlight. Name the wanted version when the object is read:
+// Here cluster is the one that the rollout has in Start or InFlight. An add-on takes two requests: see [AddOnState]. Name the
+// wanted version when the object is read:
 //
 //	if report, ok := status.FromManifestWork(status.WorkState{Work: work, Version: version}); ok {
 //		reports = append(reports, report)
@@ -108,21 +109,9 @@
 //	ClusterManagementAddOn   SetInstallProgression   an entry of installProgressions; of v1alpha1 in package addonv1alpha1
 //	root Policy              SetStatus in package override/passes: compliant, rolloutStatus, placement, status per cluster
 //
-// In code, once a rollout is planned:
+// In code, once the record of a result is stored ([Records]) and its writes are made:
 //
-//	records, err := status.RecordsOf(object)
-//	if err != nil {
-//		return err
-//	}
-//	memory := &rollout.Memory{Version: version, Record: records[""]} // who left with the version counts
-//	result, err := rollout.Plan(strategy, groups, reports, now, rollout.Options{Memory: memory})
-//	if err != nil {
-//		return err
-//	}
 //	object = object.DeepCopy() // it may be from a cache
-//	if changed, err := (status.Records{"": result.Record}).Note(object); changed || err != nil {
-//		return errors.Join(err, client.Update(ctx, object)) // come back, and plan with what is stored
-//	}
 //	if status.SetConditions(&object.Status.Conditions, result.Summary(), object.Generation, now) {
 //		err = client.Status().Update(ctx, object)
 //	}

@@ -10,13 +10,18 @@ import (
 
 // AddOnState is what a controller knows of a ManagedClusterAddOn.
 //
-// The controller that brings new references also sets the condition Progressing to True, with the reason Progressing, in the
-// same write of the status. Otherwise the failure of the configurations before counts for the new ones, and may stop their
-// rollout.
+// A stamp is metadata and the references are status, so a write takes two requests. The first is the stamp, with the attempt
+// that the rollout gives, and with the version that the add-on is stamped with; but where the report is ToApply, with one that
+// it never had, such as the time. The report of what came back says what the second is:
 //
-// To try again the configurations that an add-on has already, stamp it ([Stamp.NoteOn]) with the version that it is stamped
-// with, and with the attempt that the rollout gives. Write that first. Then set the condition in the same way; the
-// references stay.
+//	ToApply                                                    the references, and the condition Progressing
+//	Progressing, and the reason of that condition is Failed    the condition: the references are tried again
+//	anything else                                              nothing
+//
+// The condition becomes True, with the reason Progressing, in the same request as the references. Otherwise the failure of the
+// configurations before counts for the new ones, and may stop their rollout. Leave out lastAppliedConfig of new references, so
+// that what was applied before has to be applied anew. Where a request fails, the next look makes both again, as in the example
+// of writes.Object. The version of the rollout is not that of the stamp, but names what is desired, such as by a hash.
 type AddOnState struct {
 	// AddOn is the object. It is not changed.
 	AddOn *addonv1beta1.ManagedClusterAddOn
@@ -25,15 +30,11 @@ type AddOnState struct {
 	// Duplicates count once.
 	Desired []addonv1beta1.ConfigReference
 
-	// Applied is since when the add-on's references are the desired ones. The zero time means the time of its stamp.
-	//
-	// A stamp is metadata and the references are status, so writing both takes two requests. Where the references are not
-	// the desired ones, first stamp the add-on and then write them. In the other order it would have the new references
-	// with the time of the old ones, and could time out at once. Stamp it with a version that it never had, such as the
-	// time, so that it is stamped anew if the second request fails.
+	// Applied is since when the add-on's references are the desired ones. The zero time means the time of its stamp. A stamp
+	// that came after the references, or that was not new, would give them an earlier time, and they could time out at once.
 	Applied time.Time
 
-	// Now is the time of reading, for a caller that notes answers, as in WorkState.
+	// Now is the time of reading, for a caller that notes answers, as in WorkState. Who sets the condition as above needs none.
 	Now time.Time
 }
 

@@ -73,6 +73,25 @@ func read(objects []manifest.Object, namespace string) (*input, error) {
 	return in, nil
 }
 
+// namespacesOf are those of the policies to evaluate, by name.
+func namespacesOf(objects []manifest.Object) (all []string) {
+	for _, o := range objects {
+		if isPolicy(o) && o.GetNamespace() != "" {
+			all = append(all, o.GetNamespace())
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// without leaves out the policies, and what has their group, of the other namespaces.
+func without(objects []manifest.Object, namespaces []string, namespace string) []manifest.Object {
+	return slices.DeleteFunc(slices.Clone(objects), func(o manifest.Object) bool {
+		other := o.GetNamespace()
+		return o.GroupVersionKind().Group == policyGroup && other != namespace && slices.Contains(namespaces, other)
+	})
+}
+
 // name gives the name of the object on the cluster. Policies, and all that have their group and a kind that ends like
 // theirs, are in the cluster's namespace, whatever files say.
 func (in *input) name(o manifest.Object) dependency.Object {
@@ -126,6 +145,12 @@ func join(errs field.ErrorList) error {
 		all[i] = errs[i]
 	}
 	return errors.Join(all...)
+}
+
+// cluster has the results of the policies in its namespace.
+type cluster struct {
+	namespace string
+	results   []result
 }
 
 // result says where a policy stands.

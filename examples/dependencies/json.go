@@ -9,7 +9,9 @@ import (
 )
 
 type jsonReport struct {
-	Policies []jsonPolicy `json:"policies"`
+	// Namespace is there where there are several clusters.
+	Namespace string       `json:"namespace,omitempty"`
+	Policies  []jsonPolicy `json:"policies"`
 }
 
 type jsonPolicy struct {
@@ -42,8 +44,24 @@ type jsonAction struct {
 	Message string            `json:"message,omitempty"`
 }
 
-// writeJSON writes what writeText does as data.
-func writeJSON(w io.Writer, results []result) error {
+// writeJSON writes what writeText does as data: one object, or a list where there are several clusters.
+func writeJSON(w io.Writer, clusters []cluster) error {
+	encoder := json.NewEncoder(w)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	if len(clusters) == 1 {
+		return encoder.Encode(reportOf(clusters[0].results))
+	}
+	var all []jsonReport
+	for _, c := range clusters {
+		report := reportOf(c.results)
+		report.Namespace = c.namespace
+		all = append(all, report)
+	}
+	return encoder.Encode(map[string][]jsonReport{"clusters": all})
+}
+
+func reportOf(results []result) jsonReport {
 	report := jsonReport{Policies: []jsonPolicy{}}
 	for _, r := range results {
 		p := jsonPolicy{Name: r.Policy, Compliance: r.compliance, Templates: []jsonTemplate{}}
@@ -55,10 +73,7 @@ func writeJSON(w io.Writer, results []result) error {
 		}
 		report.Policies = append(report.Policies, p)
 	}
-	encoder := json.NewEncoder(w)
-	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", "  ")
-	return encoder.Encode(report)
+	return report
 }
 
 func jsonOf(template dependency.TemplateEvaluation, action dependency.Action) jsonTemplate {

@@ -3,8 +3,9 @@
 //
 //	go run . -f FILE… [-namespace NAMESPACE] [-o json]
 //
-// The files hold the policies of one cluster, as they stand there, and the objects observed on it, in any order
-// and as many documents or lists as there are; - is standard input. What they don't hold does not exist. A
+// The files hold the policies of a cluster, as they stand there, and the objects observed on it, in any order
+// and as many documents or lists as there are. Policies in several namespaces are those of several clusters, which are
+// reported one after the other. Objects of other kinds are observed on each of them; - is standard input. What they don't hold does not exist. A
 // Policy is both: its spec is evaluated and its status is what others wait for; without a spec it is only
 // observed. What the templates create is active if it is among the objects, and so is what has a policy for its
 // owner.
@@ -49,7 +50,7 @@ func report(args []string, stdin io.Reader, stdout io.Writer) error {
 	var files manifest.Files
 	flags := flag.NewFlagSet("dependencies", flag.ContinueOnError)
 	flags.Var(&files, "f", "`file` with policies and observed objects, - for standard input; may be repeated")
-	namespace := flags.String("namespace", "", "the cluster's `namespace` (default that of the policies)")
+	namespace := flags.String("namespace", "", "the cluster's `namespace` (default each that policies have)")
 	output := flags.String("o", "text", "`format` of the report: text or json")
 	flags.SetOutput(io.Discard) // What is wrong is one line, said once.
 	if err := commandline.Parse(flags, args); errors.Is(err, flag.ErrHelp) {
@@ -72,19 +73,25 @@ func report(args []string, stdin io.Reader, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
-	in, err := read(objects, *namespace)
-	if err != nil {
-		return err
+	namespaces := []string{*namespace}
+	if all := namespacesOf(objects); *namespace == "" && len(all) > 0 {
+		namespaces = all
 	}
-	if len(in.policies) == 0 {
-		return fmt.Errorf("no Policy with a spec among the %d objects of the files", len(objects))
+	var clusters []cluster
+	var faults []error
+	for _, namespace := range namespaces {
+		in, err := read(without(objects, namespaces, namespace), namespace)
+		if err != nil {
+			return err
+		}
+		if len(in.policies) == 0 {
+			return fmt.Errorf("no Policy with a spec among the %d objects of the files", len(objects))
+		}
+		results, err := in.evaluate()
+		if err != nil {
+			return err
+		}
+		clusters, faults = append(clusters, cluster{namespace, results}), append(faults, in.faults(results))
 	}
-	results, err := in.evaluate()
-	if err != nil {
-		return err
-	}
-	if err := write(stdout, results); err != nil {
-		return err
-	}
-	return in.faults(results)
+	return errors.Join(append([]error{write(stdout, clusters)}, faults...)...)
 }

@@ -93,8 +93,6 @@ func TestBadInputIsOneLineWithFileObjectAndField(t *testing.T) {
 			`stdin:5: A a: metadata.name: Duplicate value: "a": must not be given twice: it stands at stdin:1`},
 		{"a policy of two types", policy + "spec: {dependencies: {}, policy-templates: [3]}\n",
 			`stdin:1: Policy managed/x: spec.dependencies: Invalid value: "an object": must be an array; spec.policy-templates[0]: Invalid value: "a number": must be an object`},
-		{"a policy of another cluster", policy + "spec: {}\n---\n" + strings.ReplaceAll(policy, "managed", "other") + "spec: {}\n",
-			`stdin:6: Policy other/x: metadata.namespace: Invalid value: "other": must be the cluster's namespace "managed", or empty`},
 		{"a template without a name", policy + "spec: {policy-templates: [{objectDefinition: {apiVersion: v1, kind: A}}]}\n",
 			"stdin:1: Policy managed/x: spec.policy-templates[0].objectDefinition.metadata.name: Required value"},
 		{"a field that a Policy does not have, wherever it stands", policy + `spec:
@@ -181,5 +179,25 @@ func TestAReportThatCannotBeWrittenIsAnError(t *testing.T) {
 		if status == 0 || !strings.Contains(stderr.String(), "no space left") {
 			t.Errorf("%s: status %d, %s", format, status, stderr.String())
 		}
+	}
+}
+
+// Each namespace with policies is a cluster of its own: what one has says nothing of the other.
+func TestEachNamespaceIsACluster(t *testing.T) {
+	template := "spec: {dependencies: [{apiVersion: policy.open-cluster-management.io/v1, kind: Policy, name: setup, compliance: Compliant}], " +
+		"policy-templates: [{objectDefinition: {apiVersion: v1, kind: ConfigMap, metadata: {name: m, namespace: default}}}]}\n"
+	setup := "apiVersion: policy.open-cluster-management.io/v1\nkind: Policy\nmetadata: {name: setup, namespace: managed}\nstatus: {compliant: Compliant}\n"
+	in := policy + template + "---\n" + strings.ReplaceAll(policy, "managed", "other") + template + "---\n" + setup
+	status, got, stderr := call(t, in, "-f", "-")
+	ready, waits, _ := strings.Cut(got, "\n\nCluster other\nPolicy x")
+	if status != 0 || stderr != "" || !strings.HasPrefix(ready, "Cluster managed\nPolicy x") || !strings.Contains(ready, ": Ready\n") || !strings.Contains(waits, ": Pending\n") {
+		t.Errorf("status %d, %s, want x Ready in managed and Pending in other, got\n%s", status, stderr, got)
+	}
+	if status, got, _ := call(t, in, "-f", "-", "-o", "json"); status != 0 || !strings.Contains(got, `"namespace": "managed"`) || !strings.Contains(got, `"namespace": "other"`) {
+		t.Errorf("status %d, got\n%s", status, got)
+	}
+	want := `stdin:6: Policy other/x: metadata.namespace: Invalid value: "other": must be the cluster's namespace "managed", or empty`
+	if status, _, stderr := call(t, in, "-f", "-", "-namespace", "managed"); status != 2 || !strings.Contains(stderr, want) {
+		t.Errorf("status %d, %s, want %s", status, stderr, want)
 	}
 }

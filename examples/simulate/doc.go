@@ -39,8 +39,9 @@
 // of the ClusterManagementAddOn wants for the placement; a replicated policy has it if its templates are the root's.
 // Clusters that have the version and are not done go on from when they got it: with -takes 10m, one that got it 8 minutes
 // ago succeeds in 2. A cluster that should be done already needs a tenth more of the time that it has had. A cluster whose
-// deadline has passed stays timed out. How long clusters take, and how many of them fail, is learned from those that are
-// done or failed; notes say what and from how many. -takes, and any flag that says who fails, override that.
+// deadline has passed stays timed out. How long clusters take is learned from those that are done. How many
+// fail is learned once ten have settled. Notes say what was learned, and from how many. -takes overrides it, and so does any
+// flag that says who fails.
 //
 // # Policies
 //
@@ -177,10 +178,10 @@
 // Its line says how many clusters started, and how things stand after that: how many are in flight, soaking, done, failed and
 // timed out, and why the rest waits. A failed cluster is in flight, too, until its deadline. Times count from the start. Where
 // -start says when that is, or the rollout is under way, the text has times of the day in UTC, in its columns as in its
-// sentences, and now. A table has at most 60 rows, or
-// as many as -rows says: consecutive waves share a row, and so do groups without names. With -o json the same comes as one
-// object that also names the clusters of every wave. With more than 1,000 waves, or more than -rows says, only some say why
-// the rest waits, since each such sentence costs a whole plan.
+// sentences, and now. A table has at most 60 rows, or as many as -rows says: consecutive waves share a row, and so do groups
+// without names. Its lines are as long as the terminal is wide, and as long as they are elsewhere. With -o json the same comes
+// as one object that also names the clusters of every wave. With more than 1,000 waves, or more than -rows says, only some say
+// why the rest waits, since each such sentence costs a whole plan.
 //
 // The last lines say since when nothing starts any more, how the rollout ended and, in the library's words, why:
 //

@@ -20,13 +20,13 @@ func TestEachOutcomeHasItsExitStatusAndItsSentence(t *testing.T) {
 		status  int
 		want    string
 	}{
-		{"all went well", abc, nil, 0, "after 30m: Complete: 3 of 3 clusters done\nSucceeded: "},
+		{"all went well", abc, nil, 0, "after 30m: Complete: 3 of 3 clusters done\n3 of 3 clusters done (100%), aggregate status Succeeded\n"},
 		{"some failed, as many as may", tolerant, []string{"-fail", "a"}, 3,
 			"after 1h30m: CompleteWithFailures: 2 of 3 clusters done, 1 failed\n  a in group 0: TimeOut\n"},
 		{"more failed than may, with others in flight", strings.Replace(abc, "maxConcurrency: 1", "maxConcurrency: 2", 1), []string{"-fail", "a=1m"}, 6,
-			"after 1m: Breached: stopped: a failed, maxFailures 0; goes on when none is failed; to do: mend a, or try what failed again (attempt 1), or raise maxFailures to 1, or go back to the version before\n  the last change after that: 10m\n  a in group 0: Failed\n  2 of 3 clusters have the version then\n"},
+			"after 1m: Breached: stopped: a failed, maxFailures 0; goes on when none is failed; to do: mend a, or try again what failed (set the attempt to 1), or raise maxFailures to 1, or go back to the version before\n  the last change after that: 10m\n  a in group 0: Failed\n  2 of 3 clusters have the version then\n"},
 		{"more failed than may, and nobody is left to start", abc, []string{"-fail", "c=1m"}, 6,
-			"after 21m: Breached: stopped: c failed, maxFailures 0; goes on when none is failed\n"},
+			"after 21m: Breached: 1 cluster failed, where none may; nobody waits\n"},
 		{"nobody answers", abc, []string{"-never", "a"}, 5,
 			"after 0s: Stuck: 1 of 1 slot taken: a progressing since 0s, and without a progressDeadline keeps its slot until it is done; to do: set a progressDeadline\n"},
 		{"a gate that nobody opens", abc, []string{"-gate", "0"}, 4, "after 0s: AtGate: the gate before group 0 is closed; to do: open the gate before group 0\n"},
@@ -43,7 +43,7 @@ func TestEachOutcomeHasItsExitStatusAndItsSentence(t *testing.T) {
 			strings.Replace(aDecision, `{clusterName: a, reason: ""}`, `{clusterName: a, reason: ""}, {clusterName: b, reason: ""}`, 1)), []string{"-fail", "a"}, 5,
 			"after 0s: Stuck: 1 of 1 slot taken: a progressing"},
 		{"aborted before the end", abc, []string{"-abort-at", "15m"}, 8,
-			"after 15m: TakenBack: aborted: 1 of 3 clusters done, 1 in flight, 1 waiting\nProgressing: "},
+			"after 15m: TakenBack: aborted: 1 of 3 clusters done, 1 in flight, 1 waiting\n1 of 3 clusters done, 1 in flight, 1 waiting (33%), aggregate status Progressing\n"},
 		{"taken back after a breach", abc, []string{"-fail", "b", "-abort-on-breach"}, 6,
 			"The way back, from 20m: 2 clusters have the version; all go back at once\n"},
 		{"taken back long after a breach", abc, []string{"-fail", "b", "-abort-at", "5h"}, 6,

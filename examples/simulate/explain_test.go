@@ -157,6 +157,17 @@ func TestExplainSaysHowAWaitChanges(t *testing.T) {
 	}
 }
 
+// A wait that time does not end may be ended by a person, and sometimes by nobody.
+func TestExplainSaysWhoEndsAWait(t *testing.T) {
+	late := strings.Replace(fleet(), "maxConcurrency: 2, maxFailures: 2", "maxConcurrency: 1, progressDeadline: 1000000h", 1)
+	never := strings.Replace(late, ", progressDeadline: 1000000h", "", 1)
+	for in, want := range map[string]string{never: "\n0s      waits until somebody acts\n", late: "\n0s      waits, and nothing ends that\n"} {
+		if got := simulateText(t, in, "-f", "-", "-never", "a", "explain", "c"); !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+}
+
 func TestExplainNeedsAClusterOfTheFiles(t *testing.T) {
 	file := []string{"-f", "testdata/recovers/telco.yaml"}
 	for _, test := range []struct {
@@ -209,7 +220,7 @@ func TestExplainSaysWhyAClusterIsInItsGroup(t *testing.T) {
 func TestExplainTellsOfASecondWait(t *testing.T) {
 	in := strings.Replace(fleet(), "maxConcurrency: 2, maxFailures: 2", "maxConcurrency: 1, maxFailures: 2, progressDeadline: 30m", 1)
 	got := simulateText(t, in, "-f", "-", "-fail", "[abc]=5m", "-retry", "1/1h", "-fail-attempts", "1", "explain", "c")
-	want := "1h10m   starts: b times out\n1h15m   fails; to do: mend c, or try what failed again (attempt 1), or raise maxFailures to 3, or go back to the version before\n1h45m   times out\n2h15m   waits until 2h25m\n"
+	want := "1h10m   starts: b times out\n1h15m   fails; to do: mend c, or try again what failed (set the attempt to 1), or raise maxFailures to 3, or go back to the version before\n1h45m   times out\n2h15m   waits until 2h25m\n"
 	if !strings.Contains(got, want) || strings.Count(got, " starts: ") != 2 {
 		t.Errorf("no\n%s\nand a second start in\n%s", want, got)
 	}

@@ -19,11 +19,14 @@ func learnTakes(s *scenario.Scenario, takes *times, given bool) {
 	}
 	takes.Range = learned.Takes
 	who := of(learned.Done, "the cluster that is done", "the %d clusters that are done")
-	if learned.Done >= 10 {
+	if learned.Done >= enough {
 		who = "most of " + who
 	}
 	s.Notes = append(s.Notes, fmt.Sprintf("-takes: %v, as %s took", takes, who))
 }
+
+// enough is how many clusters have to have settled before the share of those that failed says anything of the others.
+const enough = 10
 
 // learnFailRate is the chance to fail, learned from the clusters that succeeded or failed, unless a flag or the Behavior says
 // who fails.
@@ -32,11 +35,11 @@ func learnFailRate(s *scenario.Scenario, fails *rate, given bool) {
 		return
 	}
 	learned := scenario.Learn(s.Reports(rollout.Options{}))
-	if learned.Failed == 0 {
+	if learned.Failed == 0 || learned.Settled < enough {
 		return
 	}
 	fails.Rate = learned.FailRate()
-	s.Notes = append(s.Notes, fmt.Sprintf("-fail-rate: %v, as %d of %s", fails, learned.Failed, of(learned.Settled, "1 cluster failed that has settled", "%d clusters failed that have settled")))
+	s.Notes = append(s.Notes, fmt.Sprintf("-fail-rate: %v, as %d of %d clusters failed that have settled; who else fails is drawn", fails, learned.Failed, learned.Settled))
 }
 
 // of is a text about one or about several.

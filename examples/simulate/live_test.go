@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -68,7 +69,7 @@ func TestARolloutUnderWayGoesOnFromThere(t *testing.T) {
 			"\n01:01     1        1          2     0       1 held: 1 of 1 slot taken: c progressing", "\nat 01:09:30, after 9m30s: Complete: 4 of 4 clusters done"}},
 		{"why nothing moves", []string{"-never", "b"}, []string{
 			"\nnow    0        1          1     0       0          2 held: 1 of 1 slot taken: b progressing, times out at 01:21\n",
-			"at 01:21, after 21m: Breached: stopped: b failed, maxFailures 0; goes on when none is failed; to do: mend b, or try what failed again (attempt 1), or raise maxFailures to 1, or go back to the version before\n"}},
+			"at 01:21, after 21m: Breached: stopped: b failed, maxFailures 0; goes on when none is failed; to do: mend b, or try again what failed (set the attempt to 1), or raise maxFailures to 1, or go back to the version before\n"}},
 		{"a cluster that has it", []string{"explain", "b"}, []string{
 			"\nnow: 2025-01-01 01:00:00, all times are in UTC\n", "took\n\n00:50   starts\nnow     is progressing, times out at 01:21\n01:01   succeeds and is done\n"}},
 		{"a cluster that is done", []string{"explain", "a"}, []string{"\n\n00:10   starts\n00:15   succeeds and is done\n"}},
@@ -85,24 +86,45 @@ func TestARolloutUnderWayGoesOnFromThere(t *testing.T) {
 	}
 }
 
-// Clusters fail as often as they did so far, unless a flag says who fails.
+// Clusters fail as often as they did so far, if enough have settled, unless a flag says who fails.
 func TestTheFailRateIsLearned(t *testing.T) {
-	in := strings.Replace(liveSet(), "maxConcurrency: 1", "maxConcurrency: 1, maxFailures: 100%", 1)
-	in = strings.Replace(in, condition("Progressing", "True", "00:51"), condition("Progressing", "True", "00:51")+", "+condition("Degraded", "True", "00:55"), 1)
-	note := "\nnote: -fail-rate: 33.33%, as 1 of 3 clusters failed that have settled\n"
-	for _, args := range [][]string{nil, {"-fail-rate", "50%"}, {"-fail", "d"}, {"-takes", "5m"}} {
-		got := simulateText(t, in, append(args, "-f", "-", "-start", "2025-01-01T01:00:00Z")...)
-		learns := len(args) == 0 || args[0] == "-takes"
-		if strings.Contains(got, note) != learns {
-			t.Errorf("%v: a note: %v, want %v, in\n%s", args, !learns, learns, got)
+	set := strings.NewReplacer("manifestWorkTemplate: {}", "manifestWorkTemplate: {workload: {manifests: ["+aManifest+"]}}",
+		"maxConcurrency: 1", "maxConcurrency: 1, maxFailures: 100%").Replace(aReplicaSet)
+	settled := func(n int) string {
+		names, objects := []string{"d"}, []string{set}
+		for i := range n {
+			name := fmt.Sprintf("c%d", i)
+			done := condition("Progressing", "False", fmt.Sprintf("00:%d", 15+i))
+			if i < 2 {
+				done = condition("Progressing", "True", "00:15") + ", " + condition("Degraded", "True", "00:20")
+			}
+			names = append(names, name)
+			objects = append(objects, work(name, "00:10", aManifest, condition("Applied", "True", "00:11"), done))
 		}
-		if strings.Contains(got, "\nnote: -takes: ") != (len(args) == 0 || args[0] != "-takes") {
-			t.Errorf("%v: the note of -takes is odd in\n%s", args, got)
+		return documents(append(objects, decisionOf(names...))...)
+	}
+	for _, test := range []struct {
+		settled     int
+		args        []string
+		fails, take string
+	}{
+		{10, nil, "20%, as 2 of 10", "7m-14m, as the 8"},
+		{10, []string{"-takes", "5m"}, "20%, as 2 of 10", ""},
+		{10, []string{"-fail-rate", "50%"}, "", "7m-14m, as the 8"},
+		{10, []string{"-fail", "d"}, "", "7m-14m, as the 8"},
+		{9, nil, "", "7m-13m, as the 7"}, // two of nine may be chance
+		{14, nil, "14.29%, as 2 of 14", "8m-17m, as most of the 12"},
+	} {
+		got := simulateText(t, settled(test.settled), append(test.args, "-f", "-", "-start", "2025-01-01T01:00:00Z")...)
+		for note, want := range map[string]string{"\nnote: -fail-rate: ": test.fails, "\nnote: -takes: ": test.take} {
+			if _, said, found := strings.Cut(got, note); found != (want != "") || !strings.HasPrefix(said, want) {
+				t.Errorf("%d settled, %v: want %q after %q in\n%s", test.settled, test.args, want, note, got)
+			}
 		}
 	}
 	for _, command := range []string{"compare", "exposure"} {
-		got := simulateText(t, in, command, "-f", "-")
-		if want := "\nnote: -takes: 4m-5m, as the 2 clusters that are done took\n"; !strings.Contains(got, want) {
+		got := simulateText(t, settled(10), command, "-f", "-")
+		if want := "\nnote: -takes: 7m-14m, as the 8 clusters that are done took\n"; !strings.Contains(got, want) {
 			t.Errorf("%s: no %q in\n%s", command, want, got)
 		}
 	}
@@ -118,11 +140,11 @@ func TestExplainTellsThePastAsItWas(t *testing.T) {
 	}{
 		{"it soaks until 00:25", in, "01:00", "a", "\n\n00:10   starts\n00:15   succeeds\n00:25   is done\n"},
 		{"it still soaks", in, "00:20", "a", "00:10   starts\n00:15   succeeds\nnow     soaks until 00:25\n00:25   is done\n"},
-		{"its deadline has passed", in, "02:00", "b", "00:50   starts\n01:21   times out; to do: mend b, or try what failed again (attempt 1)\n"},
+		{"its deadline has passed", in, "02:00", "b", "00:50   starts\n01:21   times out; to do: mend b, or try again what failed (set the attempt to 1)\n"},
 		{"it failed, which is tolerated", failed, "01:00", "b",
-			"00:50   starts\n00:55   fails; to do: mend b, or try what failed again (attempt 1)\nnow     has failed, times out at 01:25\n01:25   times out\n"},
+			"00:50   starts\n00:55   fails; to do: mend b, or try again what failed (set the attempt to 1)\nnow     has failed, times out at 01:25\n01:25   times out\n"},
 		{"it failed, and that stops the rollout", many, "01:00", "b",
-			"00:55   fails; to do: mend b, or try what failed again (attempt 1), or raise maxFailures to 1, or go back to the version before\n"},
+			"00:55   fails; to do: mend b, or try again what failed (set the attempt to 1), or raise maxFailures to 1, or go back to the version before\n"},
 		{"on another day", in, "02T01:00", "a", "2025-01-01 00:10 starts\n"},
 	} {
 		at := "2025-01-01T" + test.at
@@ -139,7 +161,7 @@ func TestExplainTellsThePastAsItWas(t *testing.T) {
 func TestARolloutUnderWayGoesOnNow(t *testing.T) {
 	got := simulateText(t, liveSet(), "-f", "-")
 	for _, want := range []string{"\nnow: Breached: stopped: b failed",
-		"\nnote: the newest time in the files is 2025-01-01 00:51, ", "h ago: where they are as old as that, -start says when it goes on\n"} {
+		"\nnote: the newest time in the files is 2025-01-01 00:51, ", " days ago: where they are as old as that, -start says when it goes on\n"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("b has timed out long ago, yet no %q in\n%s", want, got)
 		}
@@ -197,6 +219,37 @@ func TestAPolicyGoesOnFromItsReplicas(t *testing.T) {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
 		}
+	}
+}
+
+// A replicated policy says when it came and when the cluster reported; a policy's clusters are not tried again.
+func TestExplainTellsThePastOfAPolicy(t *testing.T) {
+	replica := func(cluster, compliance string) string {
+		return strings.NewReplacer("name: pol, namespace: ns", fmt.Sprintf(
+			`name: ns.pol, namespace: %s, generation: 1, creationTimestamp: "2025-01-01T00:30:00Z", labels: {policy.open-cluster-management.io/root-policy: ns.pol}`, cluster)).Replace(aPolicy) +
+			fmt.Sprintf("status: {compliant: %[1]s, details: [{compliant: %[1]s, history: [{lastTimestamp: \"2025-01-01T00:40:00Z\", message: %[1]s}]}]}\n", compliance)
+	}
+	in := documents(aPolicy, aBinding, decisionOf("a", "b", "c"), replica("a", "Compliant"), replica("b", "NonCompliant"))
+	for cluster, want := range map[string]string{
+		"a": "\n00:30   starts\n00:40   succeeds and is done\n",
+		"b": "\n00:30   starts\n00:40   fails; to do: mend b, or raise maxFailures to 1\nnow     has failed\n",
+	} {
+		if got := simulateText(t, in, "-f", "-", "-start", "2025-01-01T01:00:00Z", "explain", cluster); !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+}
+
+// Parts of seconds are in no text, whatever the times of the input.
+func TestTimesAreInWholeSeconds(t *testing.T) {
+	for _, args := range [][]string{nil, {"explain", "d"}, {"-abort-at", "4m"}} {
+		got := simulateText(t, liveSet(), append(args, "-f", "-", "-start", "2025-01-01T01:00:00.46Z")...)
+		if regexp.MustCompile(`\d\.\d+s|\d:\d\d\.\d`).MatchString(got) {
+			t.Errorf("parts of seconds in\n%s", got)
+		}
+	}
+	if got := simulateText(t, fleet(), "-f", "-", "-fail", "a=90.5s"); !strings.Contains(got, "\n1m31s  ") || strings.Contains(got, "30.5s  ") {
+		t.Errorf("parts of seconds in\n%s", got)
 	}
 }
 

@@ -251,6 +251,14 @@ func (f *flags) from(scenarios []*scenario.Scenario) {
 	}
 }
 
+// long is a long time in hours, or in days.
+func long(d time.Duration) string {
+	if days := int(d.Hours()) / 24; days > 1 {
+		return fmt.Sprintf("%d days", days)
+	}
+	return short.Duration(d.Round(time.Hour))
+}
+
 // stale is from which age on the newest time in the files makes one ask whether they are of today.
 const stale = time.Hour
 
@@ -266,7 +274,7 @@ func age(s *scenario.Scenario, now time.Time) []string {
 	}
 	if old := now.Sub(newest); !newest.IsZero() && old > stale {
 		return []string{fmt.Sprintf("the newest time in the files is %s, %s ago: where they are as old as that, -start says when it goes on",
-			newest.UTC().Format(time.RFC3339), short.Duration(old.Round(time.Hour)))}
+			newest.UTC().Format(time.RFC3339), long(old))}
 	}
 	return nil
 }

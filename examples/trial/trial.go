@@ -169,6 +169,16 @@ var TrialDuties = map[Duty][]Invariant{
 	DutyTakeBack:   {invTakeBack},
 }
 
+// outlast has processes live long enough to remove those who left, after which what a process has not stored is lost with it. The acts are
+// for a controller that removes after two seconds. Writes that break take as long again.
+func (t *trial) outlast(removeAfter time.Duration) {
+	for i := range t.acts {
+		if t.acts[i].what == restarts || t.acts[i].what == stops {
+			t.acts[i].after += 2 * max(0, removeAfter-2*time.Second)
+		}
+	}
+}
+
 // focusTrial bends a trial towards where an ignored duty matters.
 func (t *trial) focusTrial(rng *rand.Rand) {
 	config := clusterv1alpha1.RolloutConfig{MaxFailures: intstr.FromInt32(0), ProgressDeadline: "3s"}

@@ -39,7 +39,9 @@ func (h *Hub) Trials(t *testing.T, subject *Subject) {
 func (h *Hub) EachTrialDuty(t *testing.T, subject *Subject, duties map[Duty][]Invariant) {
 	h.suits(t, subject, needTrade|needGivenUp)
 	findEach(t, duties, func() tallies[*tried] { return &trialFigures{} }, func(ctx context.Context, seed uint64, d Duty) *tried {
-		return h.try(ctx, subject, drawTrial(seed, d))
+		trial := drawTrial(seed, d)
+		trial.outlast(subject.RemoveAfter)
+		return h.try(ctx, subject, trial)
 	})
 }
 

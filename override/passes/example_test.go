@@ -59,8 +59,8 @@ func ExamplePropagate() {
 	}
 	// Output:
 	// london: inform, ToApply (create); paris: inform, ToApply (create)
-	// - london is held: waiting until its replica has this version with inform
-	// - paris is held: waiting until its replica has this version with inform
+	// - london is held: waiting until its replicated policy has this version, at first with remediationAction inform
+	// - paris is held: waiting until its replicated policy has this version, at first with remediationAction inform
 	// london: enforce, Progressing (update); paris: inform, ToApply
 	// - paris is held: 1 of 1 slot taken: london starts now
 	// london: enforce, Progressing; paris: inform, ToApply

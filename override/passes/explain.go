@@ -41,7 +41,7 @@ type Hold struct {
 	Rollout rollout.Hold
 }
 
-const firstPass = "waiting until its replica has this version with inform"
+const firstPass = "waiting until its replicated policy has this version, at first with remediationAction inform"
 
 // String is a sentence without its full stop, fit for the message of a condition or an event.
 func (h Hold) String() string {

@@ -35,7 +35,8 @@ import (
 // Hub templates resolve to another text on each cluster, which no version of the root tells. To roll such a change out, note a hash of
 // a cluster's resolved text in an annotation of its replica, in the same write. Pass a replica with an empty Version while its
 // noted hash is not that of what the templates resolve to now. Then it counts as one of another version: under two passes the
-// cluster gets the new text with inform, and is enforced when the rollout starts it.
+// cluster gets the new text with inform, and is enforced when the rollout starts it. Stamp begins anew
+// then, so a report on the text before is no answer to the new one.
 //
 // A policy that informs, or whose strategy is All, is propagated in one pass: every cluster gets this version with its
 // action, and is Progressing until it reports. Under All, options that hold clusters (Paused, Gates)

@@ -19,12 +19,16 @@ const annotationReported = "cohort.open-cluster-management.io/reported"
 // Stamp notes on a cluster's replicated policy what it is about to get: this version with the cluster's action, the time,
 // and what the cluster has reported until now. Call it right before the write that carries version and action, with the
 // time of that write. The annotations are cohort.open-cluster-management.io/version, applied and reported; [ReplicaOf]
-// reads them. A policy that already has this version with this action keeps its annotations.
+// reads them. A policy that already has this version with this action keeps its annotations, unless its [Replica] was given
+// without a version.
 //
 // Write with the resourceVersion of the policy that was read, so that no report comes in between.
 func (p *Propagation) Stamp(object metav1.Object, cluster Cluster, now time.Time) {
 	stamp := stampOf(p.version, cluster.Action)
 	noted := status.StampOf(object)
+	if cluster.isOther { // it may have this version with what hub templates resolved to before
+		noted = status.Stamp{}
+	}
 	if noted.Version != stamp {
 		annotations := maps.Clone(object.GetAnnotations())
 		if annotations == nil {

@@ -211,3 +211,37 @@ func TestResolvedTemplatesAreRolledOut(t *testing.T) {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }
+
+// O17: under one pass, too, a report on the text before is no answer to the new one, whether the object is made anew for the write or is
+// the stored one.
+func TestResolvedTemplatesAreAnswered(t *testing.T) {
+	r := resolve(t, policy(policyv1.Enforce, naiveLimits{typ: clusterv1alpha1.All}), to("a"))
+	for _, anew := range []bool{true, false} {
+		s := &stored{Policy: policyv1.Policy{ObjectMeta: metav1.ObjectMeta{Namespace: "a"}}}
+		step := func(outdated bool, want string) {
+			t.Helper()
+			replica := passes.ReplicaOf(&s.Policy, &s.status)
+			if outdated { // the templates resolve to another text now
+				replica.Version = ""
+			}
+			p := propagate(t, r, []passes.Replica{replica}, rollout.Options{})
+			if got := p.String(); got != want {
+				t.Fatalf("anew %v: got %s, want %s", anew, got, want)
+			}
+			if cluster := p.Clusters[0]; cluster.Verb == passes.VerbUpdate {
+				if anew {
+					s.Annotations = nil
+				}
+				p.Stamp(s, cluster, noon)
+				s.Spec.RemediationAction, s.status.RolloutStatus = cluster.Action, string(cluster.RolloutStatus)
+			}
+		}
+		step(false, "a: enforce, Progressing (update)")
+		s.says(policyv1.Compliant, "1", noon)
+		step(false, "a: enforce, Succeeded (updateStatus)")
+		step(true, "a: enforce, Progressing (update)")
+		step(false, "a: enforce, Progressing")
+		s.says(policyv1.Compliant, "2", noon)
+		step(false, "a: enforce, Succeeded (updateStatus)")
+	}
+}

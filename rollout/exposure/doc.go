@@ -7,8 +7,7 @@
 // change that, as a version may work on the canary and nowhere else. But a version that works nowhere gets no further than the
 // canary.
 //
-// The numbers assume, among other things, that a cluster that is skipped stays skipped, and that nobody reports TimeOut
-// without a deadline. The page of [Exposure] names all that they assume.
+// The page of [Exposure] names all that the numbers assume.
 //
 // [Limit] answers the reverse question: which limits keep a rollout within bounds.
 //

@@ -20,10 +20,11 @@ import (
 // fail at once, fail and recover, or never answer. Pauses and gates may end at any time, so they play no part in these
 // numbers. More clusters can be exposed where one of these does not hold:
 //
-//   - The groups keep their clusters, at each moment.
+//   - The groups keep their clusters, at each moment. While a waiting cluster is missing the next group may start, and the
+//     cluster starts beside it once it is back.
 //   - A cluster that succeeded and soaked goes on working.
-//   - A cluster that is skipped stays skipped.
-//   - Without a progressDeadline nobody reports TimeOut.
+//   - A cluster that is skipped stays skipped. Where a skip ends, its group starts beside the later ones.
+//   - Without a progressDeadline nobody reports TimeOut, which frees the slot of a failed cluster.
 //   - Reports show each cluster that has the version, and no new [rollout.Options].Attempt is asked for.
 //
 // For each number of clusters there is a history that reaches it. With [rollout.Options].FailedBefore, and with Ramp where groups go
@@ -36,13 +37,10 @@ type Exposure struct {
 	// Clusters is the number of selected clusters that count. An exposure says nothing of the others ([rollout.Options].Uncounted).
 	Clusters int `json:"clusters"`
 	// Exposed is the most clusters that are exposed at the same time. Nothing starts once a budget is breached, so it is
-	// also the most that are exposed at a breach and after it. It assumes that no waiting cluster is missing from its group for a
-	// moment: the next group starts then, and the cluster beside it once it is back. It assumes that a skipped cluster stays skipped: where a skip
-	// ends, its group starts beside the later ones. Without a progressDeadline failed clusters keep their slots. It assumes
-	// that none of them is reported as TimeOut, which frees the slot: then as many are exposed as with a deadline.
+	// also the most that are exposed at a breach and after it.
 	Exposed int `json:"exposed"`
-	// ExposedIfAllFail is the most clusters that get a version that fails on every cluster. It assumes the same, and that no
-	// cluster is skipped: a group that is skipped is complete, and the next one gets the version.
+	// ExposedIfAllFail is the most clusters that get a version that fails on every cluster. It also assumes that no cluster is
+	// skipped: a group that is skipped is complete, and the next one gets the version.
 	ExposedIfAllFail int `json:"exposedIfAllFail"`
 	// InFlight is the most clusters that are in flight at the same time, if no cluster that timed out comes back and none
 	// that is skipped is wanted again.

@@ -25,12 +25,12 @@ func Work(stored, wanted *workv1.ManifestWork, version string, attempt int, now 
 
 // Object gives the object to write so that a cluster has the wanted version, and says whether anything changes. Stored is the
 // object as it is, nil where there is none. Wanted has namespace, name, labels, annotations and content. The content is what
-// the function points at, such as the spec of an add-on.
+// the function points at, such as the spec. What an add-on gets is in its status, in a second request: see the example.
 //
 // The next object is the stored one with the wanted content, labels and annotations, and with the stamp for version and attempt
-// at the time now, which is that of the write (see [status.Stamp]). All else stays as it is stored, since it belongs to others: other labels and
-// annotations, finalizers, the status. Its resourceVersion makes an update fail that would undo a change in between. Neither
-// argument is changed.
+// at the time now, which is that of the write (see [status.Stamp]). All else stays as it is stored, since it belongs to others:
+// other labels and annotations, finalizers, the status. Its resourceVersion makes an update fail that would undo a change in
+// between. Where nothing is stored, it is all of wanted with the stamp. Neither argument is changed.
 func Object[T interface {
 	object
 	runtime.Object
@@ -86,8 +86,8 @@ func same[C any](a, b *C) bool {
 	return reflect.DeepEqual(texts[0], texts[1])
 }
 
-// VersionOf names a version of a workload by a hash of its content, such as the template of a ManifestWorkReplicaSet. It is the same
-// text for the same JSON. It is empty where the content is none.
+// VersionOf names a version of a workload by a hash of its content, such as the template of a ManifestWorkReplicaSet, or the
+// references to an add-on's configurations. It is the same text for the same JSON, and empty where the content has no JSON.
 func VersionOf(content any) string {
 	text, err := json.Marshal(content)
 	if err != nil {

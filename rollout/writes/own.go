@@ -17,7 +17,8 @@ const Patience = 10 * time.Second
 
 // Own has what a process wrote of one kind, or read from the API server, for as long as its cache does not show it. T is the
 // type that the cache has, such as *workv1.ManifestWork. The zero value is ready to use. It is not safe for concurrent use: a
-// controller keeps one for each owner, and looks at an owner in one goroutine at a time.
+// controller keeps one for each owner, and looks at an owner in one goroutine at a time. With a single worker, one can serve all
+// owners.
 //
 // What it is given it keeps, and does not change.
 type Own[T object] struct {

@@ -105,9 +105,10 @@ func (s *Steps[T]) sortIn(name string, object, kept T) {
 	s.more[cluster] = append(s.more[cluster], object)
 }
 
-// While yields the steps, and before each asks for the owner as it is now, such as in the cache. As soon as that has another generation
-// or is another object, or cannot be read, While ends, and Moved says so: plan anew. Going through a long list takes time, and what is
-// written must not be old by then.
+// While yields the steps, and before each asks for the owner as it is now, such as in the cache. As soon as that has another
+// generation or is another object, or the function returns an error, While ends, and Moved says so: plan anew. Going through a long
+// list takes time, and what is written must not be old by then. Where the version may change without the generation, as with the
+// hash of an add-on's configuration, let the function compare it, and return an error.
 func (s *Steps[T]) While(owner func() (metav1.Object, error)) iter.Seq[Step[T]] {
 	return func(yield func(Step[T]) bool) {
 		s.all(func(step Step[T]) bool {

@@ -58,7 +58,7 @@ func steady(b *testing.B, n int) *hub {
 		pd.UID, pd.ResourceVersion = types.UID(pd.Name), fmt.Sprint(i+1)
 		h.must(h.caches.decisions.Add(pd))
 	}
-	h.memories = map[types.NamespacedName]*memory{thePlacement: {written: written{known: true}}}
+	h.takeover.Skip()
 	if _, _, err := h.look(); err != nil { // the status
 		b.Fatal(err)
 	}

@@ -2,18 +2,20 @@ package main
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/types"
 	toolscache "k8s.io/client-go/tools/cache"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/cohort-ocm/cohort/examples/controllers/kit"
+	"github.com/cohort-ocm/cohort/examples/controllers/kit/manager"
 )
 
 // caches are the stores of the informers. The objects in them belong to all who read them: nothing here is copied, as
@@ -30,86 +32,44 @@ const (
 )
 
 var (
-	decisionIndexers = toolscache.Indexers{decisionsByPlacement: func(o any) ([]string, error) {
-		if key, ok := placementOf(o.(*clusterv1beta1.PlacementDecision)); ok {
-			return []string{key.String()}, nil
+	decisionIndexers = kit.By(decisionsByPlacement, func(decision *clusterv1beta1.PlacementDecision) []string {
+		if key, ok := kit.PlacementOf(decision); ok {
+			return []string{key.String()}
 		}
-		return nil, nil
-	}}
-	clusterIndexers = toolscache.Indexers{clustersBySet: func(o any) ([]string, error) {
-		if set, ok := o.(*clusterv1.ManagedCluster).Labels[clusterv1beta2.ClusterSetLabel]; ok {
-			return []string{set}, nil
+		return nil
+	})
+	clusterIndexers = kit.By(clustersBySet, func(cluster *clusterv1.ManagedCluster) []string {
+		if set, ok := cluster.Labels[clusterv1beta2.ClusterSetLabel]; ok {
+			return []string{set}
 		}
-		return nil, nil
-	}}
-	bindingIndexers = toolscache.Indexers{bindingsBySet: func(o any) ([]string, error) {
-		return []string{o.(*clusterv1beta2.ManagedClusterSetBinding).Spec.ClusterSet}, nil
-	}}
+		return nil
+	})
+	bindingIndexers = kit.By(bindingsBySet, func(binding *clusterv1beta2.ManagedClusterSetBinding) []string {
+		return []string{binding.Spec.ClusterSet}
+	})
 )
 
-// newCaches asks for the informers of a manager's cache and adds the indexes, before the manager starts.
-func newCaches(ctx context.Context, from cache.Cache) (caches, error) {
-	var c caches
-	for _, each := range []struct {
-		of       client.Object
-		store    *toolscache.Indexer
-		indexers toolscache.Indexers
-	}{
-		{&clusterv1beta1.Placement{}, &c.placements, nil},
-		{&clusterv1beta1.PlacementDecision{}, &c.decisions, decisionIndexers},
-		{&clusterv1.ManagedCluster{}, &c.clusters, clusterIndexers},
-		{&clusterv1beta2.ManagedClusterSet{}, &c.sets, nil},
-		{&clusterv1beta2.ManagedClusterSetBinding{}, &c.bindings, bindingIndexers},
-	} {
-		informer, err := from.GetInformer(ctx, each.of)
-		if err != nil {
-			return caches{}, err
-		}
-		shared, ok := informer.(toolscache.SharedIndexInformer)
-		if !ok {
-			return caches{}, fmt.Errorf("the informer of %T is of several namespaces and has no store of its own", each.of)
-		}
-		if err := shared.AddIndexers(each.indexers); err != nil {
-			return caches{}, err
-		}
-		*each.store = shared.GetIndexer()
-	}
-	return c, nil
-}
-
-// list gives the objects of an index, in any order.
-func list[T any](store toolscache.Indexer, index, value string) []*T {
-	objects, err := store.ByIndex(index, value)
-	if err != nil {
-		panic(err) // there is no such index
-	}
-	all := make([]*T, len(objects))
-	for i := range objects {
-		all[i] = objects[i].(*T)
-	}
-	return all
-}
-
-func (c *caches) placement(key types.NamespacedName) *clusterv1beta1.Placement {
-	object, _, _ := c.placements.GetByKey(key.String()) // never an error
-	placement, _ := object.(*clusterv1beta1.Placement)
-	return placement
-}
-
-func (c *caches) placementsIn(namespace string) []*clusterv1beta1.Placement {
-	return list[clusterv1beta1.Placement](c.placements, toolscache.NamespaceIndex, namespace)
+// newCaches asks for the informers of a manager's cache, before the manager starts.
+func newCaches(ctx context.Context, from cache.Cache) (c caches, err error) {
+	var errs [5]error
+	c.placements, errs[0] = manager.Store(ctx, from, &clusterv1beta1.Placement{}, nil)
+	c.decisions, errs[1] = manager.Store(ctx, from, &clusterv1beta1.PlacementDecision{}, decisionIndexers)
+	c.clusters, errs[2] = manager.Store(ctx, from, &clusterv1.ManagedCluster{}, clusterIndexers)
+	c.sets, errs[3] = manager.Store(ctx, from, &clusterv1beta2.ManagedClusterSet{}, nil)
+	c.bindings, errs[4] = manager.Store(ctx, from, &clusterv1beta2.ManagedClusterSetBinding{}, bindingIndexers)
+	return c, errors.Join(errs[:]...)
 }
 
 func (c *caches) decisionsOf(placement *clusterv1beta1.Placement) []*clusterv1beta1.PlacementDecision {
-	return slices.DeleteFunc(list[clusterv1beta1.PlacementDecision](c.decisions, decisionsByPlacement, placement.Namespace+"/"+placement.Name),
-		func(decision *clusterv1beta1.PlacementDecision) bool { return !isOf(decision, placement) })
+	all := kit.List[clusterv1beta1.PlacementDecision](c.decisions, decisionsByPlacement, placement.Namespace+"/"+placement.Name)
+	return slices.DeleteFunc(all, func(decision *clusterv1beta1.PlacementDecision) bool { return !kit.IsOf(decision, placement) })
 }
 
 // setsBoundTo are the cluster sets that a namespace may select from.
 func (c *caches) setsBoundTo(namespace string) (sets []*clusterv1beta2.ManagedClusterSet) {
-	for _, binding := range list[clusterv1beta2.ManagedClusterSetBinding](c.bindings, toolscache.NamespaceIndex, namespace) {
-		object, _, _ := c.sets.GetByKey(binding.Spec.ClusterSet) // never an error
-		if set, ok := object.(*clusterv1beta2.ManagedClusterSet); ok && binding.DeletionTimestamp.IsZero() && set.DeletionTimestamp.IsZero() {
+	for _, binding := range kit.List[clusterv1beta2.ManagedClusterSetBinding](c.bindings, toolscache.NamespaceIndex, namespace) {
+		set := kit.Get[clusterv1beta2.ManagedClusterSet](c.sets, "", binding.Spec.ClusterSet)
+		if set != nil && binding.DeletionTimestamp.IsZero() && set.DeletionTimestamp.IsZero() {
 			sets = append(sets, set)
 		}
 	}
@@ -119,15 +79,12 @@ func (c *caches) setsBoundTo(namespace string) (sets []*clusterv1beta2.ManagedCl
 // clustersOf are the members of a cluster set: those with its label, or those that its selector matches.
 func (c *caches) clustersOf(set *clusterv1beta2.ManagedClusterSet) (members []*clusterv1.ManagedCluster) {
 	if set.Spec.ClusterSelector.SelectorType != clusterv1beta2.LabelSelector {
-		return list[clusterv1.ManagedCluster](c.clusters, clustersBySet, set.Name)
+		return kit.List[clusterv1.ManagedCluster](c.clusters, clustersBySet, set.Name)
 	}
 	selector := selectorOf(set)
-	for _, object := range c.clusters.List() {
-		if cluster := object.(*clusterv1.ManagedCluster); selector.Matches(labels.Set(cluster.Labels)) {
-			members = append(members, cluster)
-		}
-	}
-	return members
+	return slices.DeleteFunc(kit.All[clusterv1.ManagedCluster](c.clusters), func(cluster *clusterv1.ManagedCluster) bool {
+		return !selector.Matches(labels.Set(cluster.Labels))
+	})
 }
 
 // has says whether a cluster is a member of a cluster set.

@@ -7,9 +7,6 @@
 //
 //	reconcile.go    what is done each time something changed
 //	choose.go       which clusters a Placement selects: put your own scheduler here
-//	stored.go       lists what is stored, with its own writes
-//	owner.go        which Placement a PlacementDecision belongs to
-//	client.go       lets the library write with controller-runtime's client
 //	satisfied.go    the status of a Placement
 //	tell.go         events and metrics, from what was written
 //	caches.go       the informers' stores and their indexes

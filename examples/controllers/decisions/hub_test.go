@@ -47,7 +47,7 @@ var thePlacement = types.NamespacedName{Namespace: "apps", Name: "web"}
 
 func newHub(t testing.TB) *hub {
 	h := &hub{t: t, clock: time.Date(2026, 1, 2, 10, 0, 0, 0, time.UTC)}
-	h.server = fake.NewClientBuilder().WithScheme(newScheme()).
+	h.server = fake.NewClientBuilder().WithScheme(scheme).
 		WithStatusSubresource(&clusterv1beta1.Placement{}, &clusterv1beta1.PlacementDecision{}).Build()
 	h.bind("all")
 	h.restart()

@@ -3,18 +3,21 @@ package main
 import (
 	"context"
 	"errors"
-	"sync"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/cohort-ocm/cohort/decisionupdate"
+	"github.com/cohort-ocm/cohort/examples/controllers/kit"
+	"github.com/cohort-ocm/cohort/examples/controllers/kit/manager"
 	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/rollout/writes"
 )
 
 // controller keeps the PlacementDecisions of Placements.
@@ -26,18 +29,15 @@ type controller struct {
 	now      func() time.Time
 	strategy decisionupdate.UpdateStrategy
 	parallel int // how many PlacementDecisions of a Placement are written at a time
-
-	takeover takeover
-
-	mu       sync.Mutex
-	memories map[types.NamespacedName]*memory
+	takeover manager.TakeOver
+	memories kit.Memories[memory]
 }
 
 // memory is what the controller keeps of a Placement from one reconcile to the next. All of it may be lost at any time.
 // A Placement is reconciled by one worker at a time, so nothing in it is locked.
 type memory struct {
-	written   written
-	placement string // the resourceVersion of the Placement itself, as it was written last
+	written writes.Own[*clusterv1beta1.PlacementDecision] // the PlacementDecisions
+	stored  writes.Own[*clusterv1beta1.Placement]         // the Placement itself
 }
 
 // Reconcile brings the PlacementDecisions of a Placement to what it selects now. The numbers are from what the caller
@@ -46,26 +46,21 @@ func (c *controller) Reconcile(ctx context.Context, request reconcile.Request) (
 	if taken, err := c.takenOver(ctx); err != nil {
 		return reconcile.Result{}, err
 	} else if !taken {
-		return reconcile.Result{RequeueAfter: gather}, nil // not everything is an event
+		return reconcile.Result{RequeueAfter: kit.Gather}, nil // not everything is an event
 	}
-	placement := c.caches.placement(request.NamespacedName)
+	placement := kit.Get[clusterv1beta1.Placement](c.caches.placements, request.Namespace, request.Name)
 	if placement == nil || !placement.DeletionTimestamp.IsZero() || placement.Annotations[clusterv1beta1.PlacementDisableAnnotation] == "true" {
-		c.forget(request.NamespacedName)
+		c.memories.Forget(request.NamespacedName)
+		c.teller.forget(request.NamespacedName)
 		return reconcile.Result{}, nil
 	}
-	memory := c.memory(request.NamespacedName)
-	if older(placement.ResourceVersion, memory.placement) {
-		return reconcile.Result{RequeueAfter: gather}, nil // no event comes of it, since its spec is the same
-	}
+	memory := c.memories.Of(request.NamespacedName)
 
-	// 1. List what is stored.
-	stored, current, err := c.stored(ctx, placement, memory)
-	if err != nil {
-		return reconcile.Result{}, err
+	// 1. List what is stored, at least as new as the last writes.
+	if recheck, err := c.behind(ctx, memory); recheck > 0 || err != nil {
+		return reconcile.Result{RequeueAfter: recheck}, err
 	}
-	if !current {
-		return reconcile.Result{RequeueAfter: patience}, nil // each write is an event when the cache shows it
-	}
+	stored := c.caches.decisionsOf(placement)
 
 	// 2. Select clusters, divide them, and build the desired objects, so that as few clusters as possible move.
 	before, err := grouping.Read(nil, stored)
@@ -73,7 +68,7 @@ func (c *controller) Reconcile(ctx context.Context, request reconcile.Request) (
 		return reconcile.Result{}, err
 	}
 	if why := before.Incomplete(); why != "" && len(stored) > 0 {
-		c.teller.event(placement, nil, corev1.EventTypeWarning, "Unreadable", why)
+		c.teller.event(placement, nil, kit.Warning, "Unreadable", why)
 	}
 	choice, err := c.caches.choose(placement, before)
 	if err != nil {
@@ -94,9 +89,9 @@ func (c *controller) Reconcile(ctx context.Context, request reconcile.Request) (
 		return reconcile.Result{}, err
 	}
 	logDoubts(ctx, update)
-	writer := placementDecisions{c.client, c.live, placement.Namespace}
+	writer := manager.Decisions{Client: c.client, Live: c.live, Namespace: placement.Namespace}
 	outcome, failed := decisionupdate.Applier{Client: writer, Parallel: c.parallel}.Apply(ctx, update)
-	memory.written.note(outcome, c.now())
+	memory.note(outcome, c.now())
 
 	// 6. Tell what was done. 7. After an error, begin again; otherwise set the status, which says that the groups are whole.
 	c.teller.tell(placement, outcome, groups.Changes(before), groups.NumClusters())
@@ -109,7 +104,7 @@ func (c *controller) Reconcile(ctx context.Context, request reconcile.Request) (
 // refuse says that what a user wrote can't be carried out. What is stored stays, and it is not tried again until someone
 // changes it.
 func (c *controller) refuse(ctx context.Context, placement *clusterv1beta1.Placement, memory *memory, err error) (reconcile.Result, error) {
-	c.teller.event(placement, nil, corev1.EventTypeWarning, "Invalid", err.Error())
+	c.teller.event(placement, nil, kit.Warning, "Invalid", err.Error())
 	if failed := c.setMisconfigured(ctx, placement, memory, err); failed != nil {
 		return reconcile.Result{}, errors.Join(err, failed)
 	}
@@ -124,24 +119,51 @@ func logDoubts(ctx context.Context, update decisionupdate.Update) {
 	}
 }
 
-func (c *controller) memory(key types.NamespacedName) *memory {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	m := c.memories[key]
-	if m == nil {
-		m = &memory{}
-		if c.memories == nil {
-			c.memories = map[types.NamespacedName]*memory{}
-		}
-		c.memories[key] = m
-	}
-	return m
+// takenOver says whether the caches show what the process before has seen and written, or the leader before. A cluster that it has
+// placed, and that the caches do not show yet, would be taken from the decisions, and come back a moment later.
+func (c *controller) takenOver(ctx context.Context) (bool, error) {
+	v1, v1beta1 := schema.GroupVersion(clusterv1.GroupVersion), schema.GroupVersion(clusterv1beta1.GroupVersion)
+	v1beta2 := schema.GroupVersion(clusterv1beta2.GroupVersion)
+	return c.takeover.Done(ctx, c.live, c.now,
+		manager.Kind{Store: c.caches.placements, Version: v1beta1, Name: "Placement"},
+		manager.Kind{Store: c.caches.decisions, Version: v1beta1, Name: "PlacementDecision"},
+		manager.Kind{Store: c.caches.clusters, Version: v1, Name: "ManagedCluster"},
+		manager.Kind{Store: c.caches.sets, Version: v1beta2, Name: "ManagedClusterSet"},
+		manager.Kind{Store: c.caches.bindings, Version: v1beta2, Name: "ManagedClusterSetBinding"},
+	)
 }
 
-// forget drops what is remembered and measured of a Placement that is gone.
-func (c *controller) forget(key types.NamespacedName) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	delete(c.memories, key)
-	c.teller.forget(key)
+// behind says when to look again if the caches do not show all of this process's writes yet; 0 if they do. An update from an older
+// cache might take a cluster from the one object that still has it.
+func (c *controller) behind(ctx context.Context, memory *memory) (time.Duration, error) {
+	return kit.Behind(
+		func() (int, error) { return manager.Unseen(ctx, &memory.stored, c.caches.placements, c.live, c.now) },
+		func() (int, error) { return manager.Unseen(ctx, &memory.written, c.caches.decisions, c.live, c.now) },
+	)
+}
+
+// errNoAnswer stands for whatever kept an answer from coming.
+var errNoAnswer = errors.New("no answer")
+
+// note notes what was written. Where a request got no answer, nobody knows what it has done. What was created comes first: an object of
+// the surge is deleted again, and the cache may not have shown it yet.
+func (m *memory) note(outcome decisionupdate.Outcome, now time.Time) {
+	for _, w := range outcome.Writes {
+		if w.Verb == decisionupdate.VerbCreate && len(w.Done) > 0 {
+			_ = m.written.Wrote(w.To, nil, now)
+		}
+	}
+	for _, pd := range outcome.Stored {
+		_ = m.written.Wrote(pd, nil, now)
+	}
+	for _, w := range outcome.Writes {
+		switch {
+		case w.Unknown && w.To != nil:
+			_ = m.written.Wrote(w.To, errNoAnswer, now)
+		case w.Unknown:
+			_ = m.written.Deleted(w.From, errNoAnswer, now)
+		case w.Verb == decisionupdate.VerbDelete && w.Complete:
+			_ = m.written.Deleted(w.From, nil, now)
+		}
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -14,7 +15,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"github.com/cohort-ocm/cohort/decisionupdate"
+	"github.com/cohort-ocm/cohort/examples/controllers/kit"
 	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/rollout/writes"
 )
 
 func TestWritesDecisionsAndThenTheStatus(t *testing.T) {
@@ -52,7 +56,7 @@ func TestNothingHappensWhereNothingChanged(t *testing.T) {
 	h.wrote("create 1, fill 1, create 2, fill 2")
 	h.wrote("")
 	before := h.placement().ResourceVersion
-	h.clock = h.clock.Add(patience)
+	h.clock = h.clock.Add(writes.Patience)
 	h.wrote("")
 	if after := h.placement().ResourceVersion; after != before {
 		t.Error("the Placement was written")
@@ -125,14 +129,14 @@ func TestWaitsUntilTheCacheShowsItsWrites(t *testing.T) {
 	h.join("all", []string{"a", "b"})
 	h.place(groupsOf(1))
 	h.wrote("create 1, fill 1, create 2, fill 2")
-	if wrote, result, err := h.look(); wrote != "" || result.RequeueAfter != gather || err != nil {
+	if wrote, result, err := h.look(); wrote != "" || result.RequeueAfter != kit.Gather || err != nil {
 		t.Errorf("of an old Placement: wrote %q, %+v, %v", wrote, result, err)
 	}
 	h.show(h.caches.placements, &clusterv1beta1.PlacementList{})
 	h.must(h.server.Delete(t.Context(), h.cluster("b")))
 	h.show(h.caches.clusters, &clusterv1.ManagedClusterList{})
 	for range 3 {
-		if wrote, result, err := h.look(); wrote != "" || result.RequeueAfter != patience || err != nil {
+		if wrote, result, err := h.look(); wrote != "" || result.RequeueAfter != writes.Patience || err != nil {
 			t.Errorf("of old decisions: wrote %q, %+v, %v", wrote, result, err)
 		}
 	}
@@ -140,8 +144,18 @@ func TestWaitsUntilTheCacheShowsItsWrites(t *testing.T) {
 
 	// The same of what was deleted.
 	h.show(h.caches.placements, &clusterv1beta1.PlacementList{})
-	if wrote, result, err := h.look(); wrote != "" || result.RequeueAfter != patience || err != nil {
+	if wrote, result, err := h.look(); wrote != "" || result.RequeueAfter != writes.Patience || err != nil {
 		t.Errorf("of a deleted decision: wrote %q, %+v, %v", wrote, result, err)
+	}
+	h.wrote("")
+
+	// The same of what was updated: made of the old decision, c would be written a second time.
+	h.join("all", []string{"c"})
+	h.place(groupsOf(2))
+	h.wrote("fill 1")
+	h.show(h.caches.placements, &clusterv1beta1.PlacementList{})
+	if wrote, result, err := h.look(); wrote != "" || result.RequeueAfter != writes.Patience || err != nil {
+		t.Errorf("of an updated decision: wrote %q, %+v, %v", wrote, result, err)
 	}
 	h.wrote("")
 }
@@ -154,7 +168,7 @@ func TestAsksTheServerWhatTheCacheNeverShows(t *testing.T) {
 	h.wrote("create 1, fill 1")
 	h.must(h.server.Delete(t.Context(), &clusterv1beta1.PlacementDecision{ObjectMeta: metav1.ObjectMeta{Namespace: "apps", Name: "web-decision-1"}}))
 	h.wrote("")
-	h.clock = h.clock.Add(patience)
+	h.clock = h.clock.Add(writes.Patience)
 	h.wrote("create 1, fill 1")
 }
 
@@ -166,16 +180,15 @@ func TestAsksTheServerAfterARestart(t *testing.T) {
 	h.wrote("create 1, fill 1, create 2, fill 2")
 	h.restart()
 	h.must(h.caches.decisions.Replace(nil, ""))
-	if wrote, _, err := h.look(); wrote != "" || err != nil {
-		t.Fatalf("wrote %q, %v", wrote, err)
-	}
-	if wrote, result, err := h.look(); wrote != "" || result.RequeueAfter != patience || err != nil { // and the cache is still behind
-		t.Fatalf("wrote %q, %+v, %v", wrote, result, err)
+	for range 2 {
+		if wrote, result, err := h.look(); wrote != "" || result.RequeueAfter != kit.Gather || err != nil {
+			t.Fatalf("wrote %q, %+v, %v", wrote, result, err)
+		}
 	}
 	h.wrote("")
 }
 
-// A write that got no answer may have been made, or not, or may yet be.
+// A write that got no answer may have been made, or not, or may yet be. The API server knows. What was made is waited for.
 func TestAnswerLost(t *testing.T) {
 	for _, made := range []bool{false, true} {
 		h := newHub(t)
@@ -187,11 +200,73 @@ func TestAnswerLost(t *testing.T) {
 			t.Fatal("no error")
 		}
 		h.fail = nil
-		want := map[bool]string{false: "create 1, fill 1", true: "fill 1"}[made]
-		if wrote, _, err := h.look(); wrote != want || err != nil { // though the cache shows nothing
-			t.Errorf("made %v: wrote %q, %v", made, wrote, err)
+		want, recheck := "create 1, fill 1", time.Duration(0)
+		if made {
+			want, recheck = "", writes.Patience
+		}
+		if wrote, result, err := h.look(); wrote != want || result.RequeueAfter != recheck || err != nil { // though the cache shows nothing
+			t.Errorf("made %v: wrote %q, %+v, %v", made, wrote, result, err)
+		}
+		if made {
+			h.wrote("fill 1")
+		}
+		h.wrote("")
+	}
+}
+
+// The same of a delete: what is gone does not come back, though the cache shows it.
+func TestAnswerToADeleteLost(t *testing.T) {
+	for _, made := range []bool{false, true} {
+		h := newHub(t)
+		h.join("all", []string{"a", "b"})
+		h.place(groupsOf(1))
+		h.wrote("create 1, fill 1, create 2, fill 2")
+		h.must(h.server.Delete(t.Context(), h.cluster("b")))
+		h.fail = func(write string) (error, bool) { return errors.New("connection reset"), made }
+		h.catchUp()
+		if _, _, err := h.look(); err == nil {
+			t.Fatal("no error")
+		}
+		h.fail = nil
+		want, recheck := "delete 2", time.Duration(0)
+		if made {
+			want, recheck = "", writes.Patience
+		}
+		if wrote, result, err := h.look(); wrote != want || result.RequeueAfter != recheck || err != nil {
+			t.Errorf("made %v: wrote %q, %+v, %v", made, wrote, result, err)
+		}
+		h.wrote("")
+	}
+}
+
+// An object of the surge is created and deleted within one update. A cache that has not shown it may do so later, when it is gone.
+func TestWaitsForTheEndOfWhatTheCacheHasNotShown(t *testing.T) {
+	h := newHub(t)
+	h.catchUp()
+	h.restart()
+	m := h.memories.Of(thePlacement)
+	at := func(version string) *clusterv1beta1.PlacementDecision {
+		return &clusterv1beta1.PlacementDecision{ObjectMeta: metav1.ObjectMeta{
+			Namespace: "apps", Name: "web-decision-9", UID: "nine", ResourceVersion: version}}
+	}
+	planned := at("")
+	planned.UID = ""
+	m.note(decisionupdate.Outcome{Writes: []decisionupdate.Written{
+		{Write: decisionupdate.Write{Verb: decisionupdate.VerbCreate, Parts: []decisionupdate.Part{decisionupdate.PartLabels}, To: planned, Surge: true},
+			Done: []decisionupdate.Part{decisionupdate.PartLabels}, Complete: true},
+		{Write: decisionupdate.Write{Verb: decisionupdate.VerbDelete, From: at("11")}, Complete: true},
+	}}, h.clock)
+	behind := func(want time.Duration, why string) {
+		t.Helper()
+		if recheck, err := h.behind(t.Context(), m); recheck != want || err != nil {
+			t.Errorf("%s: %v, %v", why, recheck, err)
 		}
 	}
+	behind(writes.Patience, "the cache has not shown it")
+	h.must(h.caches.decisions.Add(at("10")))
+	behind(writes.Patience, "the cache shows it, and it is gone")
+	h.must(h.caches.decisions.Delete(at("10")))
+	behind(0, "the cache shows that it is gone")
 }
 
 // A write that fails ends the update, and the status is not written: readers see that the groups are not whole.
@@ -297,7 +372,7 @@ func TestPlacementThatWasEditedByHand(t *testing.T) {
 					t.Errorf("%s, restarted %v, beside %s: wrote %q, want %q", why, restarted, beside, wrote, want)
 				}
 				h.wrote("")
-				h.clock = h.clock.Add(patience)
+				h.clock = h.clock.Add(writes.Patience)
 				h.wrote("")
 				groups, err := grouping.Read(h.placement(), h.labelled())
 				if err != nil || groups.Incomplete() != "" || groups.NumClusters() != 5 {
@@ -340,7 +415,7 @@ func TestPlacementThatIsGone(t *testing.T) {
 	h.wrote("create 1, fill 1")
 	h.must(h.server.Delete(t.Context(), h.placement()))
 	h.wrote("") // Kubernetes deletes what it owns
-	if len(h.memories) > 0 {
+	if h.memories.Len() > 0 {
 		t.Error("it is remembered")
 	}
 }

@@ -55,9 +55,5 @@ func (c *controller) writeStatus(ctx context.Context, placement *clusterv1beta1.
 	if equality.Semantic.DeepEqual(next.Status, placement.Status) {
 		return nil
 	}
-	err := c.client.Status().Update(ctx, next)
-	if err == nil {
-		memory.placement = next.ResourceVersion
-	}
-	return err
+	return memory.stored.Wrote(next, c.client.Status().Update(ctx, next), c.now())
 }

@@ -5,6 +5,9 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
+
+	"github.com/cohort-ocm/cohort/examples/controllers/kit"
+	"github.com/cohort-ocm/cohort/rollout/writes"
 )
 
 // takeOverLate starts a process whose caches show what they showed before.
@@ -31,7 +34,7 @@ func TestProcessTakesOverWithCachesThatAreBehind(t *testing.T) {
 
 	h.caches = behind
 	h.takeOverLate()
-	if wrote, result, err := h.look(); wrote != "" || result.RequeueAfter != gather || err != nil {
+	if wrote, result, err := h.look(); wrote != "" || result.RequeueAfter != kit.Gather || err != nil {
 		t.Errorf("wrote %q, %+v, %v", wrote, result, err)
 	}
 	h.wrote("")
@@ -53,7 +56,7 @@ func TestProcessTakesOverWithAClusterThatIsGone(t *testing.T) {
 	h.wrote("create 1, fill 1")
 	h.must(h.server.Delete(t.Context(), &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "b"}}))
 	h.takeOverLate()
-	if wrote, result, err := h.look(); wrote != "" || result.RequeueAfter != gather || err != nil {
+	if wrote, result, err := h.look(); wrote != "" || result.RequeueAfter != kit.Gather || err != nil {
 		t.Errorf("wrote %q, %+v, %v", wrote, result, err)
 	}
 	h.wrote("fill 1")
@@ -67,10 +70,10 @@ func TestProcessAsksAgainForWhatNeverComes(t *testing.T) {
 	h.wrote("create 1, fill 1")
 	h.join("all", []string{"b"})
 	h.takeOverLate()
-	if wrote, result, err := h.look(); wrote != "" || result.RequeueAfter != gather || err != nil {
+	if wrote, result, err := h.look(); wrote != "" || result.RequeueAfter != kit.Gather || err != nil {
 		t.Errorf("wrote %q, %+v, %v", wrote, result, err)
 	}
 	h.must(h.server.Delete(t.Context(), &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "b"}}))
-	h.clock = h.clock.Add(patience)
+	h.clock = h.clock.Add(writes.Patience)
 	h.wrote("")
 }

@@ -2,13 +2,13 @@ package main
 
 import (
 	"github.com/prometheus/client_golang/prometheus"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
 	"github.com/cohort-ocm/cohort/decisionupdate"
+	"github.com/cohort-ocm/cohort/examples/controllers/kit"
 	"github.com/cohort-ocm/cohort/grouping"
 )
 
@@ -63,11 +63,11 @@ func (t *teller) tell(placement *clusterv1beta1.Placement, outcome decisionupdat
 		}
 		switch {
 		case w.Unknown:
-			t.event(placement, object, corev1.EventTypeWarning, reasons[w.Verb], w.String()+": no answer")
+			t.event(placement, object, kit.Warning, reasons[w.Verb], w.String()+": no answer")
 		case !w.Complete:
-			t.event(placement, object, corev1.EventTypeWarning, reasons[w.Verb], w.String()+": in part")
+			t.event(placement, object, kit.Warning, reasons[w.Verb], w.String()+": in part")
 		default:
-			t.event(placement, object, corev1.EventTypeNormal, reasons[w.Verb], w.String())
+			t.event(placement, object, kit.Normal, reasons[w.Verb], w.String())
 		}
 	}
 	for change, n := range map[string]int{"added": len(changes.Added), "removed": len(changes.Removed), "moved": len(changes.Moved)} {
@@ -78,16 +78,8 @@ func (t *teller) tell(placement *clusterv1beta1.Placement, outcome decisionupdat
 	t.clusters.WithLabelValues(placement.Namespace, placement.Name).Set(float64(selected))
 }
 
-func (t *teller) event(placement *clusterv1beta1.Placement, related *clusterv1beta1.PlacementDecision, kind, reason, note string) {
-	const most = 1000 // the API server refuses notes of more than 1024 bytes
-	if len(note) > most {
-		note = note[:most] + "…"
-	}
-	var about runtime.Object
-	if related != nil {
-		about = related
-	}
-	t.events.Eventf(placement, about, kind, reason, "Schedule", "%s", note)
+func (t *teller) event(placement *clusterv1beta1.Placement, related runtime.Object, kind, reason, note string) {
+	kit.Event(t.events, placement, related, kind, reason, "Schedule", note)
 }
 
 // forget drops the metrics of a Placement.

@@ -2,7 +2,6 @@ package kit
 
 import (
 	"slices"
-	"strings"
 
 	"k8s.io/client-go/tools/cache"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
@@ -23,18 +22,19 @@ type Groups struct {
 func (g Groups) Read(placements, decisions cache.Indexer, namespace, name string) (Groups, error) {
 	now := Groups{
 		placement: Get[clusterv1beta1.Placement](placements, namespace, name),
-		decisions: List[clusterv1beta1.PlacementDecision](decisions, DecisionsByPlacement, namespace+"/"+name),
+		decisions: Sorted[clusterv1beta1.PlacementDecision](decisions, DecisionsByPlacement, namespace+"/"+name),
 	}
 	if now.placement == nil {
 		return now, nil
 	}
-	slices.SortFunc(now.decisions, func(a, b *clusterv1beta1.PlacementDecision) int { return strings.Compare(a.Name, b.Name) })
 	if now.placement == g.placement && slices.Equal(now.decisions, g.decisions) {
 		return g, nil
 	}
 	var err error
-	now.groups, err = grouping.Read(now.placement, now.decisions)
-	return now, err
+	if now.groups, err = grouping.Read(now.placement, now.decisions); err != nil {
+		return Groups{}, err // it is read again
+	}
+	return now, nil
 }
 
 // AllGroups are the groups of some Placements, by their names.
@@ -42,7 +42,12 @@ type AllGroups map[string]Groups
 
 // Read reads the groups of a Placement into all, unless they are still those that were read before.
 func (a AllGroups) Read(all AllGroups, placements, decisions cache.Indexer, namespace, name string) (*grouping.Groups, error) {
+	if now, known := all[name]; known {
+		return now.groups, nil
+	}
 	now, err := a[name].Read(placements, decisions, namespace, name)
-	all[name] = now
+	if err == nil {
+		all[name] = now
+	}
 	return now.groups, err
 }

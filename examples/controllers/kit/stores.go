@@ -1,8 +1,11 @@
 package kit
 
 import (
+	"slices"
+	"strings"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
@@ -14,11 +17,7 @@ const Gather = 100 * time.Millisecond
 
 // Get is nil where the store has no such object.
 func Get[T any](store cache.Indexer, namespace, name string) *T {
-	key := name
-	if namespace != "" {
-		key = namespace + "/" + name
-	}
-	object, _, _ := store.GetByKey(key) // never an error
+	object, _, _ := store.GetByKey(cache.NewObjectName(namespace, name).String()) // never an error
 	t, _ := object.(*T)
 	return t
 }
@@ -36,9 +35,27 @@ func List[T any](store cache.Indexer, index, value string) []*T {
 	return all
 }
 
+// Sorted gives the objects of an index by name. They are those of one namespace.
+func Sorted[T any, P interface {
+	*T
+	metav1.Object
+}](store cache.Indexer, index, value string) []P {
+	all := make([]P, 0)
+	for _, object := range List[T](store, index, value) {
+		all = append(all, object)
+	}
+	slices.SortFunc(all, func(a, b P) int { return strings.Compare(a.GetName(), b.GetName()) })
+	return all
+}
+
 // By makes an index of objects by the values that a function gives.
 func By[T any](index string, values func(*T) []string) cache.Indexers {
-	return cache.Indexers{index: func(o any) ([]string, error) { return values(o.(*T)), nil }}
+	return cache.Indexers{index: Values(values)}
+}
+
+// Values has a function say what an object is found by.
+func Values[T any](values func(*T) []string) cache.IndexFunc {
+	return func(o any) ([]string, error) { return values(o.(*T)), nil }
 }
 
 // DecisionsByPlacement is the index of PlacementDecisions by their label, as namespace/name.

@@ -4,13 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/cohort-ocm/cohort/examples/controllers/kit"
 	"github.com/cohort-ocm/cohort/override/passes"
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
@@ -18,7 +18,7 @@ import (
 // carryOut makes the writes that a propagation asks for, and says whether the root policy is still the same. A cluster that
 // refuses does not keep the others from theirs, but where one that is enforced cannot be taken back, nobody starts.
 func (c *controller) carryOut(ctx context.Context, root *policy, memory *memory, template *template, p *passes.Propagation) (current bool, failed error) {
-	var failures []error
+	var failures kit.Failures
 	notTakenBack := false
 	for _, cluster := range p.Writes() {
 		if cluster.Verb == passes.VerbUpdateStatus && memory.dropped {
@@ -30,23 +30,14 @@ func (c *controller) carryOut(ctx context.Context, root *policy, memory *memory,
 		if now := c.caches.root(root.key()); now == nil || now.UID != root.UID || now.Generation != root.Generation {
 			return false, nil
 		}
-		if err := c.replicate(ctx, root, memory, template, p, cluster); err != nil {
-			failures = append(failures, fmt.Errorf("cluster %s: %w", cluster.Name, err))
-			notTakenBack = notTakenBack || cluster.Verb == passes.VerbUpdate
-		}
+		err := c.replicate(ctx, root, memory, template, p, cluster)
+		failures.Add(cluster.Name, err)
+		notTakenBack = notTakenBack || err != nil && cluster.Verb == passes.VerbUpdate
 	}
 	for _, cluster := range p.Removed {
-		if err := c.remove(ctx, memory, c.replica(root.key(), cluster)); err != nil {
-			failures = append(failures, fmt.Errorf("cluster %s: %w", cluster, err))
-		}
+		failures.Add(cluster, c.remove(ctx, memory, c.replica(root.key(), cluster)))
 	}
-	for _, err := range failures {
-		if refused(err) { // the first tells what is wrong; all are logged
-			c.teller.event(root, warning, "Refused", err.Error())
-			break
-		}
-	}
-	return true, errors.Join(failures...)
+	return true, failures.Tell(&c.teller, root.raw)
 }
 
 // replicate writes the replicated policy of a cluster: content, action, version and time in one write, and then the
@@ -68,7 +59,7 @@ func (c *controller) replicate(ctx context.Context, root *policy, memory *memory
 			object.SetFinalizers(had.Finalizers)
 			answer, err = api.Update(ctx, object, metav1.UpdateOptions{})
 		}
-		if memory.written.wrote(cluster.Name, answer, err, c.now()); err != nil {
+		if err := c.wrote(&memory.written, cluster.Name, object.GetName(), answer, err); err != nil {
 			return err
 		}
 	}
@@ -76,8 +67,7 @@ func (c *controller) replicate(ctx context.Context, root *policy, memory *memory
 		return nil
 	}
 	answer, err := c.patchStatus(ctx, cluster.Name, object.GetName(), map[string]any{"rolloutStatus": cluster.RolloutStatus})
-	memory.written.wrote(cluster.Name, answer, err, c.now())
-	if err == nil {
+	if err = c.wrote(&memory.written, cluster.Name, object.GetName(), answer, err); err == nil {
 		_, kept, _ := unstructured.NestedString(answer.Object, "status", "rolloutStatus")
 		memory.dropped = !kept
 	}
@@ -91,11 +81,7 @@ func (c *controller) remove(ctx context.Context, memory *memory, replica *policy
 	}
 	api := c.client.Resource(policies).Namespace(replica.Namespace)
 	err := api.Delete(ctx, replica.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &replica.UID}})
-	memory.written.deleted(replica.Namespace, replica.UID, err, c.now())
-	if apierrors.IsNotFound(err) {
-		return nil
-	}
-	return err
+	return memory.written.Deleted(replica, err, c.now())
 }
 
 // setStatus writes the status of a root policy unless nothing in it changed. What is not the rollout's stays.
@@ -131,15 +117,16 @@ func (c *controller) patchStatus(ctx context.Context, namespace, name string, fi
 // cleanUp deletes the replicas of a root policy that is gone. It needs no finalizer: a replica that comes into the cache
 // later is an event of its own, and leads here again. The API server is asked first whether the policy is really gone.
 func (c *controller) cleanUp(ctx context.Context, key types.NamespacedName) error {
-	replicas := c.caches.replicasOf(key)
+	replicas := kit.List[policy](c.caches.policies, replicasByRoot, key.String())
 	if len(replicas) == 0 {
-		c.forget(key)
+		c.memories.Forget(key)
+		c.teller.Forget(key, nil)
 		return nil
 	}
 	if _, err := c.client.Resource(policies).Namespace(key.Namespace).Get(ctx, key.Name, metav1.GetOptions{}); !apierrors.IsNotFound(err) {
 		return err // it is there, and will be an event
 	}
-	memory := c.memory(key)
+	memory := c.memories.Of(key)
 	var failures []error
 	for _, replica := range replicas {
 		failures = append(failures, c.remove(ctx, memory, replica))

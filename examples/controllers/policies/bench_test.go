@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/cohort-ocm/cohort/examples/controllers/kit"
 	"github.com/cohort-ocm/cohort/override/passes"
 	"github.com/cohort-ocm/cohort/rollout"
 	"github.com/cohort-ocm/cohort/status"
@@ -25,7 +26,7 @@ func BenchmarkReconcile(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
 					if event == "restart" {
-						h.memories = nil
+						h.memories = kit.Memories[memory]{}
 					}
 					if wrote, _, err := h.look(); wrote != "" || err != nil {
 						b.Fatalf("wrote %q, %v", wrote, err)
@@ -48,9 +49,9 @@ func steady(b *testing.B, n int) *hub {
 	h.policy(progressive(n / 10))
 	h.catchUp()
 	root := h.caches.root(thePolicy)
-	template, err := h.template(root, h.memory(thePolicy))
+	template, err := h.template(root, h.memories.Of(thePolicy))
 	h.must(err)
-	resolution, err := h.resolve(root, h.memory(thePolicy))
+	resolution, err := h.resolve(root, h.memories.Of(thePolicy))
 	h.must(err)
 	p, err := passes.Propagate(resolution, template.version, status.Record{}, nil, h.clock, rollout.Options{})
 	h.must(err)

@@ -2,17 +2,15 @@ package main
 
 import (
 	"slices"
-	"strings"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic/dynamicinformer"
 	"k8s.io/client-go/tools/cache"
 	clusterinformers "open-cluster-management.io/api/client/cluster/informers/externalversions"
-	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
+	"github.com/cohort-ocm/cohort/examples/controllers/kit"
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
@@ -37,42 +35,26 @@ type caches struct {
 	policies, sets, bindings, placements, decisions cache.Indexer
 }
 
-// The indexes, beside the one by namespace that each informer has.
+// The indexes, beside the one by namespace that each informer has, and kit.DecisionsByPlacement.
 const (
-	replicasByRoot       = "replicas by root"       // namespace/name
-	rootsByNamespace     = "roots by namespace"     // without the replicas
-	rootsBySet           = "roots by set"           // namespace/name of a set that the policy depends on
-	bindingsByPlacement  = "bindings by placement"  // namespace/name
-	decisionsByPlacement = "decisions by placement" // namespace/name
+	replicasByRoot      = "replicas by root"      // namespace/name
+	rootsBySet          = "roots by set"          // namespace/name of a set that the policy depends on
+	bindingsByPlacement = "bindings by placement" // namespace/name
 )
 
 var (
 	policyIndexers = cache.Indexers{
-		replicasByRoot: func(o any) ([]string, error) {
-			if root, replicated := rootOf(o.(*policy)); replicated {
-				return []string{root.String()}, nil
+		replicasByRoot: kit.Values(func(p *policy) []string {
+			if root, replicated := rootOf(p); replicated {
+				return []string{root.String()}
 			}
-			return nil, nil
-		},
-		rootsByNamespace: func(o any) ([]string, error) {
-			if p := o.(*policy); p.raw != nil {
-				return []string{p.Namespace}, nil
-			}
-			return nil, nil
-		},
-		rootsBySet: func(o any) ([]string, error) { return setsOf(o.(*policy)), nil },
+			return nil
+		}),
+		rootsBySet: kit.Values(setsOf),
 	}
-	bindingIndexers = cache.Indexers{bindingsByPlacement: func(o any) ([]string, error) {
-		b := o.(*placementBinding)
-		return []string{b.Namespace + "/" + b.PlacementRef.Name}, nil
-	}}
-	decisionIndexers = cache.Indexers{decisionsByPlacement: func(o any) ([]string, error) {
-		decision := o.(*clusterv1beta1.PlacementDecision)
-		if placement, ok := decision.Labels[clusterv1beta1.PlacementLabel]; ok {
-			return []string{decision.Namespace + "/" + placement}, nil
-		}
-		return nil, nil
-	}}
+	bindingIndexers = kit.By(bindingsByPlacement, func(b *placementBinding) []string {
+		return []string{b.Namespace + "/" + b.PlacementRef.Name}
+	})
 )
 
 // informers gives the informers of the caches, in any order.
@@ -98,7 +80,7 @@ func newInformers(policy dynamicinformer.DynamicSharedInformerFactory, cluster c
 		{i.sets, keepSet, nil},
 		{i.bindings, keepBinding, bindingIndexers},
 		{i.placements, nil, nil},
-		{i.decisions, nil, decisionIndexers},
+		{i.decisions, nil, kit.DecisionIndexers},
 	} {
 		if each.keep != nil {
 			if err := each.informer.SetTransform(each.keep); err != nil {
@@ -140,48 +122,12 @@ func keepBinding(object any) (any, error) {
 	return binding, decode(u.Object, &binding.PlacementBinding)
 }
 
-// get is nil where the store has no such object.
-func get[T any](store cache.Indexer, key types.NamespacedName) *T {
-	object, _, _ := store.GetByKey(key.String()) // never an error
-	t, _ := object.(*T)
-	return t
-}
-
-// list gives the objects of an index, by name.
-func list[T any](store cache.Indexer, index, value string) []*T {
-	objects, err := store.ByIndex(index, value)
-	if err != nil {
-		panic(err) // there is no such index
-	}
-	all := make([]*T, len(objects))
-	for i := range objects {
-		all[i] = objects[i].(*T)
-	}
-	slices.SortFunc(all, func(a, b *T) int {
-		return strings.Compare(any(a).(metav1.Object).GetName(), any(b).(metav1.Object).GetName())
-	})
-	return all
-}
-
 // root is the root policy of that name, or nil.
 func (c *caches) root(key types.NamespacedName) *policy {
-	if p := get[policy](c.policies, key); p != nil && p.raw != nil {
+	if p := kit.Get[policy](c.policies, key.Namespace, key.Name); p != nil && p.raw != nil {
 		return p
 	}
 	return nil
-}
-
-// replicasOf are the replicated policies of a root policy, in any order.
-func (c *caches) replicasOf(root types.NamespacedName) []*policy {
-	objects, err := c.policies.ByIndex(replicasByRoot, root.String())
-	if err != nil {
-		panic(err) // there is no such index
-	}
-	all := make([]*policy, len(objects))
-	for i := range objects {
-		all[i] = objects[i].(*policy)
-	}
-	return all
 }
 
 // setsOf are the sets that a root policy depends on, as namespace/name.

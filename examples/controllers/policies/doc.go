@@ -11,8 +11,8 @@
 //	template.go     what is replicated, with its dependencies, and its version
 //	policy.go       what is kept of a Policy, and what a replicated one says of its cluster
 //	apply.go        writes the replicated policies
-//	left.go         what has to be known of clusters that left, and who is given up
-//	written.go      reads its own writes
+//	known.go        its own writes, those of the process before, and who is given up
+//	left.go         what has to be known of clusters that left
 //	tell.go         events and metrics, from what changed
 //	set.go          the status of PolicySets
 //	caches.go       the informers' stores and their indexes

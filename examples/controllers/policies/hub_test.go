@@ -26,6 +26,7 @@ import (
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	"sigs.k8s.io/yaml"
 
+	"github.com/cohort-ocm/cohort/examples/controllers/kit"
 	"github.com/cohort-ocm/cohort/grouping"
 	"github.com/cohort-ocm/cohort/status"
 	"github.com/cohort-ocm/cohort/status/policyv1"
@@ -73,7 +74,7 @@ func newHub(t testing.TB) *hub {
 	}
 	h.caches = caches{
 		policies: store(policyIndexers), sets: store(nil), bindings: store(bindingIndexers),
-		placements: store(nil), decisions: store(decisionIndexers),
+		placements: store(nil), decisions: store(kit.DecisionIndexers),
 	}
 	h.restart()
 	return h
@@ -81,7 +82,7 @@ func newHub(t testing.TB) *hub {
 
 // restart has the controller forget all.
 func (h *hub) restart() {
-	h.memories, h.looked = nil, false
+	h.memories, h.begun = kit.Memories[memory]{}, kit.Once{}
 	h.teller = newTeller(events.NewFakeRecorder(1000), prometheus.NewRegistry())
 }
 
@@ -282,7 +283,7 @@ func (h *hub) wrote(want string) {
 
 // events returns what was told since the last call.
 func (h *hub) events() (told []string) {
-	recorder := h.teller.events.(*events.FakeRecorder)
+	recorder := h.teller.Events.(*events.FakeRecorder)
 	for len(recorder.Events) > 0 {
 		told = append(told, <-recorder.Events)
 	}
@@ -326,6 +327,11 @@ func (h *hub) bind(name, placement string, subject policyv1.Subject, more string
 	subject.APIGroup = policies.Group
 	binding.Subjects = []policyv1.Subject{subject}
 	h.must(h.caches.bindings.Add(binding))
+}
+
+// get gives an object of a store.
+func get[T any](store cache.Indexer, key types.NamespacedName) *T {
+	return kit.Get[T](store, key.Namespace, key.Name)
 }
 
 func itself() policyv1.Subject { return policyv1.Subject{Kind: "Policy", Name: thePolicy.Name} }

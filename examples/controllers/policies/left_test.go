@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cohort-ocm/cohort/examples/controllers/kit"
+	"github.com/cohort-ocm/cohort/rollout/writes"
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
@@ -39,7 +41,7 @@ func TestClusterThatLeftCountsUntilItIsGivenUp(t *testing.T) {
 	h := leaving(t)
 	h.wrote("etcd: note")
 	h.clock = h.clock.Add(grace)
-	if wrote, recheck, err := h.look(); wrote != "" || recheck != gather || err != nil {
+	if wrote, recheck, err := h.look(); wrote != "" || recheck != kit.Gather || err != nil {
 		t.Fatalf("by an old cache it wrote %q, %v, %v", wrote, recheck, err)
 	}
 	h.wrote("") // the grace begins when the groups are seen without it
@@ -47,7 +49,7 @@ func TestClusterThatLeftCountsUntilItIsGivenUp(t *testing.T) {
 	h.wrote("a: delete")
 	for range 2 {
 		h.catchUp()
-		if wrote, recheck, err := h.look(); wrote != "" || recheck != patience || err != nil { // for the ManagedCluster
+		if wrote, recheck, err := h.look(); wrote != "" || recheck != writes.Patience || err != nil { // for the ManagedCluster
 			t.Fatalf("wrote %q, %v, %v", wrote, recheck, err)
 		}
 		if got := h.recorded(); got != "a Progressing" {
@@ -56,10 +58,10 @@ func TestClusterThatLeftCountsUntilItIsGivenUp(t *testing.T) {
 		if got := h.status(); got != "Progressing: a Progressing, b ToApply" {
 			t.Error(got)
 		}
-		h.clock = h.clock.Add(patience)
+		h.clock = h.clock.Add(writes.Patience)
 		h.restart()
 	}
-	h.annotate(giveUpAnnotation, "x, a")
+	h.annotate(kit.GiveUpAnnotation, "x, a")
 	h.wrote("etcd: note")
 	h.wrote("b: update enforce")
 	if got := h.recorded(); got != "" {
@@ -73,11 +75,11 @@ func TestClusterWhoseManagedClusterIsGoneIsGivenUp(t *testing.T) {
 	h.wrote("etcd: note")
 	h.wrote("")
 	asked := h.asked
-	if _, recheck, err := h.look(); recheck == 0 || recheck > patience || err != nil || h.asked != asked {
+	if _, recheck, err := h.look(); recheck == 0 || recheck > writes.Patience || err != nil || h.asked != asked {
 		t.Errorf("looks again after %v, %v, and has asked %d times", recheck, err, h.asked)
 	}
 	h.gone = map[string]bool{"a": true}
-	h.clock = h.clock.Add(patience)
+	h.clock = h.clock.Add(writes.Patience)
 	h.wrote("etcd: note")
 	h.wrote("a: delete, b: update enforce")
 }
@@ -105,7 +107,7 @@ func TestAnswerToTheRecordIsLost(t *testing.T) {
 		t.Fatalf("wrote %q, %v", wrote, err)
 	}
 	h.fail = nil
-	if wrote, recheck, err := h.look(); wrote != "" || recheck != gather || err != nil {
+	if wrote, recheck, err := h.look(); wrote != "" || recheck != kit.Gather || err != nil {
 		t.Errorf("by an old cache it wrote %q, %v, %v", wrote, recheck, err)
 	}
 	h.wrote("")
@@ -126,7 +128,7 @@ func TestRecordIsOfTheRootAlone(t *testing.T) {
 	h.bind("prod", "prod", itself(), "")
 	h.policy("copyPolicyMetadata: true\n" + progressive(1))
 	h.annotate("owner", "platform")
-	h.annotate(giveUpAnnotation, "x")
+	h.annotate(kit.GiveUpAnnotation, "x")
 	h.wrote("a: create inform, b: create inform")
 	h.wrote("a: update enforce")
 	h.place("prod", "b")
@@ -135,7 +137,7 @@ func TestRecordIsOfTheRootAlone(t *testing.T) {
 	h.wrote("etcd: note")
 	h.wrote("b: update inform")
 	for name := range h.replica("b").GetAnnotations() {
-		if name == giveUpAnnotation || name == "cohort.open-cluster-management.io/left" {
+		if name == kit.GiveUpAnnotation || name == "cohort.open-cluster-management.io/left" {
 			t.Errorf("a replica has %s", name)
 		}
 	}

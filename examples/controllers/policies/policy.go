@@ -49,7 +49,7 @@ func sameContent(a, b *policy) bool {
 }
 
 // rootOf is the root policy of a replicated one. A namespace has no dot in it.
-func rootOf(replica metav1.Object) (types.NamespacedName, bool) {
+func rootOf[T metav1.Object](replica T) (types.NamespacedName, bool) {
 	value := replica.GetLabels()[rootLabel]
 	namespace, name, ok := strings.Cut(value, ".")
 	return types.NamespacedName{Namespace: namespace, Name: name}, ok && value == replica.GetName() && namespace != replica.GetNamespace()

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"sync"
 	"testing"
@@ -16,6 +15,7 @@ import (
 	"k8s.io/client-go/tools/events"
 	"k8s.io/klog/v2"
 
+	"github.com/cohort-ocm/cohort/examples/controllers/kit"
 	proof "github.com/cohort-ocm/cohort/examples/trial"
 	"github.com/cohort-ocm/cohort/examples/trial/apiserver"
 	"github.com/cohort-ocm/cohort/status"
@@ -35,13 +35,10 @@ func TestProof(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer h.Stop()
-	subject := &proof.Subject{Run: process, Trade: proof.OfPolicies(), RemoveAfter: grace, GivenUp: givenUpAnnotation, Placements: 1, Replicas: 1}
+	subject := &proof.Subject{Run: process, Trade: proof.OfPolicies(), RemoveAfter: grace, GivenUp: kit.GiveUpAnnotation, Placements: 1, Replicas: 1}
 	t.Run("Trials", func(t *testing.T) { h.Trials(t, subject) })
 	t.Run("EachDuty", func(t *testing.T) { h.EachTrialDuty(t, subject, outsideDuties) })
 }
-
-// givenUpAnnotation names on a root policy the clusters that a person gives up.
-const givenUpAnnotation = "cohort.open-cluster-management.io/give-up"
 
 // process is one process of the controller: what run does, with the harness's informers and network.
 func process(ctx context.Context, p *proof.Process) error {
@@ -54,7 +51,7 @@ func process(ctx context.Context, p *proof.Process) error {
 	i := informers{
 		policies: newShelf(p, proof.Policies, s.keep(keep), policyIndexers), sets: newShelf(p, proof.PolicySets, keepSet, nil),
 		bindings:   newShelf(p, proof.Bindings, keepBinding, bindingIndexers),
-		placements: newShelf(p, proof.Placements, nil, nil), decisions: newShelf(p, proof.Decisions, nil, decisionIndexers),
+		placements: newShelf(p, proof.Placements, nil, nil), decisions: newShelf(p, proof.Decisions, nil, kit.DecisionIndexers),
 	}
 	c := &controller{
 		caches: i.caches(), client: sabotaged{client, s}, now: time.Now,
@@ -72,12 +69,12 @@ func process(ctx context.Context, p *proof.Process) error {
 				return
 			}
 			p.Reconcile(func() (time.Duration, error) {
-				before, bound := c.memory(key).last, len(i.bindings.GetIndexer().List()) > 0
-				asked := &asked{queue: q}
-				if c.look(ctx, asked, key); bound {
+				before, bound := c.memories.Of(key).last, len(i.bindings.GetIndexer().List()) > 0
+				after, err := c.look(ctx, q, key)
+				if bound {
 					c.say(p, key, before)
 				}
-				return asked.after, asked.err
+				return after, err
 			})
 			q.Done(key)
 		}
@@ -88,26 +85,9 @@ func process(ctx context.Context, p *proof.Process) error {
 	return nil
 }
 
-// asked notes when a policy is to come back.
-type asked struct {
-	queue
-	after time.Duration
-	err   error
-}
-
-func (a *asked) AddAfter(key types.NamespacedName, after time.Duration) {
-	a.after = after
-	a.queue.AddAfter(key, after)
-}
-
-func (a *asked) AddRateLimited(key types.NamespacedName) {
-	a.err = errors.New("it failed")
-	a.queue.AddRateLimited(key)
-}
-
 // say says of the last propagation what the published API has no field for.
 func (c *controller) say(p *proof.Process, key types.NamespacedName, before any) {
-	last := c.memory(key).last
+	last := c.memories.Of(key).last
 	if last == nil || any(last) == before {
 		return
 	}

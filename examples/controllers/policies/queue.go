@@ -11,18 +11,14 @@ import (
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+
+	"github.com/cohort-ocm/cohort/examples/controllers/kit"
 )
 
-// gather is how long an event waits for others of the same policy. Ten thousand clusters that report within a minute are
-// then some hundreds of reconciles, and not ten thousand.
-const gather = 100 * time.Millisecond
-
 // queue has the root policies that are to be looked at.
-type queue = workqueue.TypedRateLimitingInterface[types.NamespacedName]
+type queue = workqueue.TypedDelayingInterface[types.NamespacedName]
 
-func newQueue() queue {
-	return workqueue.NewTypedRateLimitingQueue(workqueue.NewTypedItemExponentialFailureRateLimiter[types.NamespacedName](gather, time.Minute))
-}
+func newQueue() queue { return workqueue.NewTypedDelayingQueue[types.NamespacedName]() }
 
 // listen has the queue get the policies that events concern.
 func (i *informers) listen(c *caches, q queue) error {
@@ -58,7 +54,7 @@ func concerns(q queue, roots func(object any) []types.NamespacedName) cache.Reso
 				object = gone.Obj
 			}
 			for _, root := range roots(object) {
-				q.AddAfter(root, gather)
+				q.AddAfter(root, kit.Gather)
 			}
 		}
 	}
@@ -83,7 +79,7 @@ func (c *caches) rootsOfBinding(b *placementBinding) (roots []types.NamespacedNa
 		key := types.NamespacedName{Namespace: b.Namespace, Name: subject.Name}
 		if subject.Kind == "Policy" {
 			roots = append(roots, key)
-		} else if set := get[policySet](c.sets, key); set != nil {
+		} else if set := kit.Get[policySet](c.sets, b.Namespace, subject.Name); set != nil {
 			roots = append(roots, policiesOf(set)...)
 		}
 	}
@@ -93,7 +89,7 @@ func (c *caches) rootsOfBinding(b *placementBinding) (roots []types.NamespacedNa
 // rootsOfSet are the policies in a set, and those that depend on it.
 func (c *caches) rootsOfSet(set *policySet) []types.NamespacedName {
 	roots := policiesOf(set)
-	for _, root := range list[policy](c.policies, rootsBySet, set.Namespace+"/"+set.Name) {
+	for _, root := range kit.List[policy](c.policies, rootsBySet, set.Namespace+"/"+set.Name) {
 		roots = append(roots, root.key())
 	}
 	return roots
@@ -107,7 +103,7 @@ func policiesOf(set *policySet) (roots []types.NamespacedName) {
 }
 
 func (c *caches) rootsOfPlacement(namespace, name string) (roots []types.NamespacedName) {
-	for _, binding := range list[placementBinding](c.bindings, bindingsByPlacement, namespace+"/"+name) {
+	for _, binding := range kit.List[placementBinding](c.bindings, bindingsByPlacement, namespace+"/"+name) {
 		roots = append(roots, c.rootsOfBinding(binding)...)
 	}
 	return roots
@@ -123,7 +119,7 @@ func (c *controller) work(ctx context.Context, q queue, workers int) {
 				if end {
 					return
 				}
-				c.look(ctx, q, key)
+				_, _ = c.look(ctx, q, key) // it is logged
 				q.Done(key)
 			}
 		})
@@ -133,17 +129,15 @@ func (c *controller) work(ctx context.Context, q queue, workers int) {
 	all.Wait()
 }
 
-// look looks at a policy, and has it come back. What failed is tried again within a minute: one cluster that refuses must
-// not make the deadlines of the others late.
-func (c *controller) look(ctx context.Context, q queue, key types.NamespacedName) {
+// look looks at a policy, and says when it comes back. What failed is tried again soon, and no later than deadlines and soaks ask for:
+// one cluster that refuses must not make those of the others late.
+func (c *controller) look(ctx context.Context, q queue, key types.NamespacedName) (after time.Duration, err error) {
 	recheck, err := c.reconcile(ctx, key)
 	if err = errors.Join(err, c.setStatuses(ctx, key)); err != nil {
 		klog.FromContext(ctx).Error(err, "a policy was not propagated as it should be", "policy", key)
-		q.AddRateLimited(key)
-		return
 	}
-	q.Forget(key)
-	if recheck > 0 {
-		q.AddAfter(key, recheck)
+	if after = c.paces.After(key, err, recheck); after > 0 {
+		q.AddAfter(key, after)
 	}
+	return after, err
 }

@@ -3,38 +3,36 @@ package main
 import (
 	"context"
 	"errors"
-	"sync"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 
+	"github.com/cohort-ocm/cohort/examples/controllers/kit"
 	"github.com/cohort-ocm/cohort/override"
 	"github.com/cohort-ocm/cohort/override/passes"
 	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/rollout/writes"
 )
 
 // controller replicates Policies.
 type controller struct {
-	caches caches            // what it reads
-	client dynamic.Interface // what it writes with
-	teller teller
-	now    func() time.Time
-
-	begun  sync.Mutex
-	looked bool // at the API server, as takeOver does
-
-	mu       sync.Mutex
-	memories map[types.NamespacedName]*memory
+	caches   caches            // what it reads
+	client   dynamic.Interface // what it writes with
+	teller   kit.Teller
+	now      func() time.Time
+	begun    kit.Once
+	memories kit.Memories[memory]
+	paces    kit.Paces
 }
 
 // memory is what the controller keeps of a root policy from one reconcile to the next. All of it may be lost at any time:
 // what must last stands in the objects. A policy is reconciled by one worker at a time, so nothing in it is locked.
 type memory struct {
-	written  written             // writes that the cache does not show yet
-	stored   mark                // the write of the policy itself that the cache does not show yet
-	gone     map[string]seenGone // clusters of the record, and whether their ManagedCluster is gone
+	written  writes.Own[*policy] // the replicas
+	stored   writes.Own[*policy] // the policy itself
+	gone     kit.GivenUp         // clusters that left, and whether their ManagedCluster is gone
 	resolved resolved
 	template *template
 	last     *passes.Propagation
@@ -51,15 +49,15 @@ const grace = 5 * time.Second
 // reconcile brings a policy on its way to the next clusters, and says when to come back by time alone; 0 for never. The
 // numbers are from what the caller does in the documentation of package passes.
 func (c *controller) reconcile(ctx context.Context, key types.NamespacedName) (time.Duration, error) {
-	if err := c.takeOver(ctx); err != nil {
+	if err := c.begun.Do(func() error { return c.takeOver(ctx) }); err != nil {
 		return 0, err
 	}
 	root := c.caches.root(key)
 	if root == nil {
 		return 0, c.cleanUp(ctx, key)
 	}
-	memory := c.memory(key)
-	if recheck, err := c.behind(ctx, root, memory); recheck > 0 || err != nil {
+	memory := c.memories.Of(key)
+	if recheck, err := c.behind(ctx, memory); recheck > 0 || err != nil {
 		return recheck, err
 	}
 	if root.err != nil {
@@ -76,13 +74,8 @@ func (c *controller) reconcile(ctx context.Context, key types.NamespacedName) (t
 		return 0, c.refuse(root, err)
 	}
 
-	// 2. Read the replicated policies, with your own writes, and propagate.
-	replica := func(cluster string) *policy { return c.replica(key, cluster) }
-	recheck, err := memory.written.missing(ctx, template.object.GetName(), replica, c.client.Resource(policies), c.now())
-	if recheck > 0 || err != nil {
-		return recheck, err
-	}
-	replicas := c.caches.replicasOf(key)
+	// 2. Read the replicated policies, of which the cache shows your own writes by now, and propagate.
+	replicas := kit.List[policy](c.caches.policies, replicasByRoot, key.String())
 	givenUp, err := c.givenUp(ctx, root, memory)
 	if err != nil {
 		return 0, err
@@ -95,7 +88,7 @@ func (c *controller) reconcile(ctx context.Context, key types.NamespacedName) (t
 
 	// 3. Store the record, and read it back.
 	if stored, err := c.store(ctx, root, memory, p.Record); stored || err != nil {
-		return gather, err
+		return kit.Gather, err
 	}
 
 	// 4. Write what has to be written.
@@ -107,51 +100,19 @@ func (c *controller) reconcile(ctx context.Context, key types.NamespacedName) (t
 	// 5. Set the status of the root policy, and tell what is new.
 	c.tellDropped(ctx, root, memory)
 	c.tell(root, memory, resolution, p)
-	if err := errors.Join(failed, c.setStatus(ctx, root, p)); err != nil {
-		return 0, err // tried again within a minute
-	}
+	err = errors.Join(failed, c.setStatus(ctx, root, p))
 
-	// 6. Come back when an object changes, or then:
-	return soon(p), nil
-}
-
-// soon says when to come back by time alone. Nobody tells that the ManagedCluster of a cluster in the record is deleted.
-func soon(p *passes.Propagation) time.Duration {
-	if len(p.Record.Left) > 0 && (p.RecheckAfter == 0 || p.RecheckAfter > patience) {
-		return patience
-	}
-	return p.RecheckAfter
+	// 6. Come back when an object changes, or then, and beside an error soon.
+	return kit.Soon(p.RecheckAfter, map[string]*rollout.Result{"": {Next: rollout.Next{Record: p.Record}}}), err
 }
 
 // replica is the replicated policy of a cluster, or nil.
 func (c *controller) replica(root types.NamespacedName, cluster string) *policy {
-	return get[policy](c.caches.policies, types.NamespacedName{Namespace: cluster, Name: root.Namespace + "." + root.Name})
+	return kit.Get[policy](c.caches.policies, cluster, root.Namespace+"."+root.Name)
 }
 
 // refuse says that what a user wrote can't be carried out. It is not tried again until someone changes it.
 func (c *controller) refuse(root *policy, err error) error {
-	c.teller.event(root, warning, "Invalid", err.Error())
+	c.teller.Event(root.raw, kit.Warning, "Invalid", err.Error())
 	return nil
-}
-
-func (c *controller) memory(key types.NamespacedName) *memory {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	m := c.memories[key]
-	if m == nil {
-		m = &memory{written: written{}}
-		if c.memories == nil {
-			c.memories = map[types.NamespacedName]*memory{}
-		}
-		c.memories[key] = m
-	}
-	return m
-}
-
-// forget drops what is remembered and measured of a policy that is gone.
-func (c *controller) forget(key types.NamespacedName) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	delete(c.memories, key)
-	c.teller.forget(key)
 }

@@ -5,10 +5,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/cohort-ocm/cohort/rollout/writes"
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
@@ -273,7 +275,7 @@ func TestPlansNothingUntilTheCacheShowsItsWrites(t *testing.T) {
 	h.wrote("a: create inform, b: create inform")
 	h.wrote("a: update enforce")
 	for range 3 {
-		if wrote, recheck, err := h.look(); wrote != "" || recheck != patience || err != nil {
+		if wrote, recheck, err := h.look(); wrote != "" || recheck != writes.Patience || err != nil {
 			t.Fatalf("wrote %q, %v, %v", wrote, recheck, err)
 		}
 	}
@@ -289,7 +291,7 @@ func TestAsksTheServerWhatTheCacheNeverShows(t *testing.T) {
 	h.wrote("a: create inform")
 	delete(h.policies, "a/policies.etcd")
 	h.wrote("")
-	h.clock = h.clock.Add(patience)
+	h.clock = h.clock.Add(writes.Patience)
 	h.wrote("a: create inform")
 }
 
@@ -305,7 +307,7 @@ func TestAnswerLost(t *testing.T) {
 		t.Fatalf("wrote %q, %v", wrote, err)
 	}
 	h.fail = nil
-	if wrote, recheck, err := h.look(); wrote != "" || recheck != patience || err != nil {
+	if wrote, recheck, err := h.look(); wrote != "" || recheck != writes.Patience || err != nil {
 		t.Errorf("of an old cache: wrote %q, %v, %v", wrote, recheck, err)
 	}
 	h.wrote("")
@@ -383,7 +385,7 @@ func TestPolicyThatIsGone(t *testing.T) {
 	delete(h.policies, thePolicy.String())
 	h.wrote("a: delete, b: delete")
 	h.wrote("")
-	if len(h.memories) > 0 {
+	if h.memories.Len() > 0 {
 		t.Error("it is remembered")
 	}
 }
@@ -396,6 +398,10 @@ func TestDisabledPolicy(t *testing.T) {
 	h.wrote("a: create inform, b: create inform")
 	h.policy("disabled: true\n" + templates)
 	h.wrote("a: delete, b: delete")
+	if wrote, recheck, err := h.look(); wrote != "" || recheck != writes.Patience || err != nil {
+		t.Errorf("of an old cache: wrote %q, %v, %v", wrote, recheck, err)
+	}
+	h.wrote("")
 }
 
 func TestClusterThatRefuses(t *testing.T) {
@@ -418,6 +424,48 @@ func TestClusterThatRefuses(t *testing.T) {
 	}
 	h.fail = nil
 	h.wrote("a: create inform")
+}
+
+// A cluster that refuses makes no deadline of the others late.
+func TestDeadlineBesideAnError(t *testing.T) {
+	h := newHub(t)
+	h.place("prod", "a", "b")
+	h.bind("prod", "prod", itself(), "")
+	h.policy("remediationAction: enforce\nrolloutStrategy: {type: Progressive, progressive: {maxConcurrency: 1, progressDeadline: 1s}}\n" + templates)
+	h.wrote("a: create inform, b: create inform")
+	h.wrote("a: update enforce")
+	delete(h.policies, "b/policies.etcd")
+	h.fail = func(write string) (error, bool) {
+		if write == "b: create inform" {
+			return notFound("b"), false
+		}
+		return nil, true
+	}
+	h.catchUp()
+	h.clock = h.clock.Add(970 * time.Millisecond)
+	if wrote, recheck, err := h.look(); wrote != "" || recheck != 30*time.Millisecond || err == nil {
+		t.Errorf("wrote %q, %v, %v", wrote, recheck, err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		q := newQueue()
+		defer q.ShutDown()
+		for _, want := range []time.Duration{30 * time.Millisecond, 200 * time.Millisecond} { // by the deadline, and by the pause
+			if after, err := h.controller.look(t.Context(), q, thePolicy); after != want || err == nil {
+				t.Fatalf("it is looked at again after %v, not %v: %v", after, want, err)
+			}
+			time.Sleep(want - time.Millisecond)
+			if n := q.Len(); n != 0 {
+				t.Errorf("it is looked at again before %v", want)
+			}
+			time.Sleep(2 * time.Millisecond)
+			if n := q.Len(); n != 1 {
+				t.Fatalf("it is not looked at again after %v", want)
+			}
+			key, _ := q.Get()
+			q.Done(key)
+			h.clock = h.clock.Add(time.Hour)
+		}
+	})
 }
 
 // A policy that changes while writes are made stops them.

@@ -13,6 +13,7 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/cohort-ocm/cohort/examples/controllers/kit"
 	proof "github.com/cohort-ocm/cohort/examples/trial"
 )
 
@@ -48,15 +49,15 @@ func (s *saboteur) keep(keep cache.TransformFunc) cache.TransformFunc {
 			return keep(object)
 		}
 		annotations := maps.Clone(u.GetAnnotations())
-		given, gave := annotations[givenUpAnnotation]
+		given, gave := annotations[kit.GiveUpAnnotation]
 		switch s.process.Ignored {
 		case proof.DutyPassRecord:
 			annotations = map[string]string{}
 			if gave {
-				annotations[givenUpAnnotation] = given
+				annotations[kit.GiveUpAnnotation] = given
 			}
 		case proof.DutyGivenUp:
-			delete(annotations, givenUpAnnotation)
+			delete(annotations, kit.GiveUpAnnotation)
 		case proof.DutyRecord, proof.DutyReadBack:
 			s.mu.Lock()
 			if annotations == nil {

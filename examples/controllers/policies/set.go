@@ -14,6 +14,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
+	"github.com/cohort-ocm/cohort/examples/controllers/kit"
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
@@ -35,7 +36,7 @@ type setPlacement struct {
 // the caches do, follows with the next event of one of the set's policies.
 func (c *controller) setStatuses(ctx context.Context, of types.NamespacedName) error {
 	var failures []error
-	for _, set := range list[policySet](c.caches.sets, cache.NamespaceIndex, of.Namespace) {
+	for _, set := range kit.Sorted[policySet](c.caches.sets, cache.NamespaceIndex, of.Namespace) {
 		if len(set.Spec.Policies) > 0 && !slices.Contains(set.Spec.Policies, of.Name) {
 			continue
 		}
@@ -105,7 +106,7 @@ func (c *caches) complianceThrough(set *policySet, root *policy) policyv1.Compli
 		if p.PolicySet != set.Name {
 			continue
 		}
-		for _, decision := range list[clusterv1beta1.PlacementDecision](c.decisions, decisionsByPlacement, set.Namespace+"/"+p.Placement) {
+		for _, decision := range kit.List[clusterv1beta1.PlacementDecision](c.decisions, kit.DecisionsByPlacement, set.Namespace+"/"+p.Placement) {
 			for _, d := range decision.Status.Decisions {
 				through[d.ClusterName] = true
 			}

@@ -1,9 +1,6 @@
 package main
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
@@ -13,7 +10,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/cohort-ocm/cohort/dependency"
+	"github.com/cohort-ocm/cohort/examples/controllers/kit"
 	"github.com/cohort-ocm/cohort/override/passes"
+	"github.com/cohort-ocm/cohort/rollout/writes"
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
@@ -60,12 +59,7 @@ func (c *controller) template(root *policy, memory *memory) (*template, error) {
 	delete(spec, "rolloutStrategy")
 	delete(spec, "remediationAction")
 	setMetadata(t.object)
-	text, err := json.Marshal(spec)
-	if err != nil {
-		return nil, err
-	}
-	sum := sha256.Sum256(text)
-	t.version = hex.EncodeToString(sum[:8])
+	t.version = writes.VersionOf(spec)
 	memory.template = &t
 	return &t, nil
 }
@@ -83,7 +77,7 @@ func setMetadata(object *unstructured.Unstructured) {
 		maps.DeleteFunc(annotations, foreign)
 	}
 	delete(annotations, corev1.LastAppliedConfigAnnotation) // it is about the root policy
-	delete(annotations, giveUpAnnotation)
+	delete(annotations, kit.GiveUpAnnotation)
 	delete(annotations, triggerAnnotation)
 	annotations[argoAnnotation] = "IgnoreExtraneous"
 	object.SetLabels(labels)

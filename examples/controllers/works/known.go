@@ -14,7 +14,6 @@ import (
 
 	"github.com/cohort-ocm/cohort/examples/controllers/kit"
 	"github.com/cohort-ocm/cohort/examples/controllers/kit/manager"
-	"github.com/cohort-ocm/cohort/rollout/writes"
 	"github.com/cohort-ocm/cohort/status"
 )
 
@@ -45,15 +44,10 @@ func (c *controller) takeOver(ctx context.Context) error {
 // behind says when to look again if the caches do not show all of this process's writes yet; 0 if they do. Until then
 // nothing is planned for the set: a plan would not see the clusters that were just started, and start others.
 func (c *controller) behind(ctx context.Context, memory *memory) (time.Duration, error) {
-	unseen, err := manager.Unseen(ctx, &memory.stored, c.caches.sets, c.live, c.now)
-	if unseen > 0 || err != nil {
-		return kit.Gather, err // no event comes of a write of the status
-	}
-	unseen, err = manager.Unseen(ctx, &memory.written, c.caches.works, c.live, c.now)
-	if unseen > 0 || err != nil {
-		return writes.Patience, err // each is an event
-	}
-	return 0, nil
+	return kit.Behind(
+		func() (int, error) { return manager.Unseen(ctx, &memory.stored, c.caches.sets, c.live, c.now) },
+		func() (int, error) { return manager.Unseen(ctx, &memory.written, c.caches.works, c.live, c.now) },
+	)
 }
 
 // givenUp says which clusters a person gave up. The API server is asked for the ManagedClusters of those that left and
@@ -61,9 +55,8 @@ func (c *controller) behind(ctx context.Context, memory *memory) (time.Duration,
 func (c *controller) givenUp(ctx context.Context, set *replicaSet, m *memory, known status.Records) ([]string, error) {
 	clusters := append(m.gone.Gone(), kit.Left(known, m.results)...)
 	return m.gone.Of(set, clusters, func(cluster string) (bool, error) {
-		object := &metav1.PartialObjectMetadata{}
-		object.SetGroupVersionKind(schema.GroupVersion(clusterv1.GroupVersion).WithKind("ManagedCluster"))
-		err := c.live.Get(ctx, client.ObjectKey{Name: cluster}, object)
+		version, key := schema.GroupVersion(clusterv1.GroupVersion), client.ObjectKey{Name: cluster}
+		_, err := manager.GetMetadata(ctx, c.live, version, "ManagedCluster", key)
 		if meta.IsNoMatchError(err) {
 			return false, nil // a hub that has no such objects has none that could be deleted
 		}

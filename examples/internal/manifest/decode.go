@@ -35,8 +35,8 @@ func (r Reader) Decode(file string, stream io.Reader) ([]Object, error) {
 	return r.decode(file, data)
 }
 
-// decodeSlowly reads a document with the real parser, which has a word for all that may be wrong with it.
-func (r Reader) decodeSlowly(d document, at Position) ([]Object, error) {
+// decodeWhole reads a document in one piece, and has a word for all that may be wrong with it.
+func (r Reader) decodeWhole(d document, at Position) ([]Object, error) {
 	content, err := parse(d)
 	if line := tabbed(d); err != nil && line > 0 {
 		at.Line, err = line, errors.New("tab: YAML must be indented by spaces")
@@ -59,8 +59,11 @@ func (r Reader) decodeSlowly(d document, at Position) ([]Object, error) {
 
 // parse returns nil for a document that holds only comments or null.
 func parse(d document) (map[string]any, error) {
-	data, err := yaml.YAMLToJSONStrict(d.text)
-	if err != nil {
+	data, err := toJSON(d.text)
+	switch {
+	case errors.Is(err, errAfter):
+		return nil, err
+	case err != nil:
 		// Parsed again behind as many empty lines, so that the parser counts the lines of the file.
 		before := d.line - 1 - leadingLines(d.text)
 		_, err = yaml.YAMLToJSONStrict(append(bytes.Repeat([]byte("\n"), max(before, 0)), d.text...))
@@ -69,9 +72,6 @@ func parse(d document) (map[string]any, error) {
 	var value any
 	if err := json.Unmarshal(data, &value); err != nil {
 		return nil, fmt.Errorf("not JSON: %w", err)
-	}
-	if err := ends(d); err != nil {
-		return nil, err
 	}
 	switch value := value.(type) {
 	case nil:
@@ -83,14 +83,48 @@ func parse(d document) (map[string]any, error) {
 	}
 }
 
-// ends is an error where text follows the first value of a document: the parser stops there, and would drop it.
-func ends(d document) error {
-	parser := stream.NewDecoder(bytes.NewReader(d.text))
-	if err := parser.Decode(new(passed)); errors.Is(err, io.EOF) || err == nil && errors.Is(parser.Decode(new(passed)), io.EOF) {
-		return nil
+// errAfter is the error of text that belongs to no object.
+var errAfter = errors.New("text after the object: must be another object in JSON, or come after a line of ---")
+
+// toJSON is a document of YAML as JSON. The parser stops behind the first value; where text follows, that is an error.
+func toJSON(text []byte) ([]byte, error) {
+	data, err := yaml.YAMLToJSONStrict(text)
+	if err != nil || isBlock(text) {
+		return data, err
 	}
-	return errors.New("text after the object: must be another object in JSON, or come after a line of ---")
+	parser := stream.NewDecoder(bytes.NewReader(text))
+	if err := parser.Decode(new(passed)); errors.Is(err, io.EOF) || err == nil && errors.Is(parser.Decode(new(passed)), io.EOF) {
+		return data, nil
+	}
+	return nil, errAfter
 }
+
+// isBlock says whether a document is a block of lines none of which begins before the first, so that it is one value, or
+// none at all. Otherwise it may be one all the same.
+func isBlock(text []byte) bool {
+	for _, end := range []string{"\u0085", "\u2028", "\u2029"} { // YAML ends lines there, too
+		if bytes.Contains(text, []byte(end)) {
+			return false
+		}
+	}
+	first := -1
+	for line := range bytes.Lines(text) {
+		content := bytes.TrimLeft(line, " ")
+		indent := len(line) - len(content)
+		switch content = bytes.TrimSpace(content); {
+		case len(content) == 0 || content[0] == '#':
+		case first < 0 && !isLetter(content[0]):
+			return false
+		case first < 0:
+			first = indent
+		case indent < first:
+			return false
+		}
+	}
+	return true
+}
+
+func isLetter(b byte) bool { return b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' }
 
 // passed is a value that nobody looks at.
 type passed struct{}

@@ -10,8 +10,8 @@
 // one line which file, which object and which field (see [Object.Fault]).
 //
 // Where there may be a hundred thousand objects of a kind, a [Reader] that knows the kind decodes them while it
-// reads, next to one another, and drops what nobody looks at. Text as kubectl prints it is read a fast way;
-// whatever is unusual, or wrong, goes the way of the real parsers, which have a word for it.
+// reads, item by item and next to one another, and drops what nobody looks at. YAML and JSON are left to the libraries
+// of Kubernetes. README.md says what that costs.
 //
 //	var files manifest.Files
 //	flag.Var(&files, "f", "file to read, - for standard input; may be repeated")

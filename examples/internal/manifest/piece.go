@@ -10,24 +10,30 @@ type piece struct {
 
 const none = -1
 
-// compact gives the item as JSON without what is dropped of its kind; not ok where compactJSON and plainYAML are not.
+// compact gives the item as JSON without what is dropped of its kind; not ok where anything is the matter with it.
 func (p piece) compact(drop func(text []byte) paths) (data []byte, ok bool) {
 	text := p.text
 	if p.dash != none {
-		// Not in place, as the real parser may have to read the list after all.
+		// Not in place, as the document may have to be read in one piece after all.
 		text = bytes.Clone(text)
 		text[p.dash] = ' '
 	}
-	if first := bytes.TrimLeft(text, " \t\r\n"); len(first) > 0 && first[0] == '{' {
-		return compactJSON(text, drop(text))
+	if first := bytes.TrimLeft(text, blank); len(first) > 0 && first[0] == '{' {
+		if data, ok := compactJSON(text, drop(text)); ok {
+			return data, true
+		}
 	}
-	return plainYAML(text, drop(text))
+	text, err := toJSON(text)
+	if err != nil {
+		return nil, false
+	}
+	return compactJSON(text, drop(text))
 }
 
 // cut finds the items of a document that is a list as kubectl prints it. rest is the list without them. All other
 // documents are not ok. Nothing is looked at closely: items that are none show when they are read.
 func cut(text []byte) (items []piece, rest []byte, ok bool) {
-	if first := bytes.TrimLeft(text, " \t\r\n"); len(first) > 0 && first[0] == '{' {
+	if first := bytes.TrimLeft(text, blank); len(first) > 0 && first[0] == '{' {
 		return cutJSON(text)
 	}
 	return cutYAML(text)

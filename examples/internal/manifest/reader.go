@@ -22,8 +22,8 @@ type Kind struct {
 	Drop []string
 }
 
-// decode reads the text of a file, as toText gives it: documents, and the items of lists, next to one another. What is not as most
-// are is left to the real parser, document by document.
+// decode reads the text of a file, as toText gives it: documents, and the items of lists, next to one another. Where anything is the
+// matter with one, its document is read in one piece, which has a word for it.
 func (r Reader) decode(file string, data []byte) ([]Object, error) {
 	documents := split(data)
 	each := r.eachKind()
@@ -62,7 +62,7 @@ type result struct {
 
 func (r result) pending() bool { return !r.done }
 
-// document reads one document, by the fast way if it can be gone.
+// document reads one document, item by item if it can be cut.
 func (r Reader) document(d document, at Position, each kinds, inParallel bool) result {
 	if items, rest, ok := cut(d.text); ok {
 		if objects, ok := r.list(items, rest, at, each, inParallel); ok {
@@ -73,7 +73,7 @@ func (r Reader) document(d document, at Position, each kinds, inParallel bool) r
 			return result{true, objects, nil}
 		}
 	}
-	objects, err := r.decodeSlowly(d, at)
+	objects, err := r.decodeWhole(d, at)
 	return result{true, objects, err}
 }
 

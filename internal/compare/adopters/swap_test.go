@@ -117,6 +117,36 @@ func idle() {}
 	}
 }
 
+// With functions that have a test of ours goes the test, and into several packages go several files. Where nothing is vendored, nothing is.
+func TestSwapWithTests(t *testing.T) {
+	s := swaps["propagator"]
+	dir := checkout(t, map[string]string{
+		"controllers/propagator/old.go": "package propagator\n\ntype ReplicatedPolicyReconciler struct{}\n\nfunc (r *ReplicatedPolicyReconciler) singleClusterDecision() {}\n",
+		"controllers/common/old.go":     "package common\n\nfunc GetClusterDecisions() {}\n\nfunc CalculateRootCompliance() {}\n",
+	})
+	if err := os.RemoveAll(filepath.Join(dir, "vendor")); err != nil {
+		t.Fatal(err)
+	}
+	added, removed, err := s.do(dir, "../../..")
+	if want := strings.Count(read(t, "replacements/propagator.go.txt")+read(t, "replacements/propagator_common.go.txt"), "\n"); err != nil || added != want || removed != 6 {
+		t.Fatalf("+%d/-%d, want +%d/-6, %v", added, removed, want, err)
+	}
+	for file, ours := range map[string]string{
+		"controllers/propagator/zz_cohort.go": "propagator.go.txt", "controllers/propagator/zz_cohort_test.go": "propagator_test.go.txt",
+		"controllers/common/zz_cohort.go": "propagator_common.go.txt",
+	} {
+		if read(t, dir, file) != read(t, "replacements", ours) {
+			t.Errorf("%s is another than %s", file, ours)
+		}
+	}
+	if text := read(t, dir, "controllers/common/old.go") + read(t, dir, "controllers/propagator/old.go"); strings.Contains(text, "func") {
+		t.Errorf("functions stayed:\n%s", text)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "vendor")); err == nil || !strings.Contains(read(t, dir, "go.mod"), "replace "+module) {
+		t.Errorf("go.mod is\n%s", read(t, dir, "go.mod"))
+	}
+}
+
 // Where a checkout vendors nothing, its go.mod says where Cohort is.
 func TestRequire(t *testing.T) {
 	dir := checkout(t, map[string]string{})

@@ -15,7 +15,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/cohort-ocm/cohort/examples/controllers/kit"
-	"github.com/cohort-ocm/cohort/rollout/writes"
 )
 
 // Concerns queues the objects that an event is about. An event of a change is asked for the object before and the one after, so
@@ -50,18 +49,16 @@ func Paced(by reconcile.Reconciler) reconcile.Reconciler { return &paced{Reconci
 
 type paced struct {
 	reconcile.Reconciler
-	failing kit.Memories[writes.Pace]
+	paces kit.Paces
 }
 
 func (p *paced) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	result, err := p.Reconciler.Reconcile(ctx, request)
-	switch {
-	case err == nil:
-		p.failing.Forget(request.NamespacedName)
-		return result, nil
-	case errors.Is(err, reconcile.TerminalError(nil)):
+	if errors.Is(err, reconcile.TerminalError(nil)) {
 		return result, err
 	}
-	log.FromContext(ctx).Error(err, "it failed, and is tried again")
-	return reconcile.Result{RequeueAfter: p.failing.Of(request.NamespacedName).After(err, result.RequeueAfter)}, nil
+	if err != nil {
+		log.FromContext(ctx).Error(err, "it failed, and is tried again")
+	}
+	return reconcile.Result{RequeueAfter: p.paces.After(request.NamespacedName, err, result.RequeueAfter)}, nil
 }

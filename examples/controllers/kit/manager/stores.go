@@ -55,6 +55,15 @@ func ListMetadata[T any](
 	}
 }
 
+// GetMetadata gives the metadata of an object as the API server has it now.
+func GetMetadata(
+	ctx context.Context, live client.Reader, version schema.GroupVersion, kind string, key types.NamespacedName,
+) (*metav1.PartialObjectMetadata, error) {
+	object := &metav1.PartialObjectMetadata{}
+	object.SetGroupVersionKind(version.WithKind(kind))
+	return object, live.Get(ctx, key, object)
+}
+
 // ListWorks lists the metadata of the ManifestWorks of a set, or of all sets if it is nil, as the API server has them now.
 func ListWorks(ctx context.Context, live client.Reader, set *workv1alpha1.ManifestWorkReplicaSet) (all []*workv1.ManifestWork, err error) {
 	of := func(m metav1.ObjectMeta) *workv1.ManifestWork { return &workv1.ManifestWork{ObjectMeta: m} }
@@ -81,20 +90,8 @@ func Unseen[T any, P interface {
 	*T
 	client.Object
 }](ctx context.Context, own *writes.Own[P], store toolscache.Indexer, live client.Reader, now func() time.Time) (int, error) {
-	cached := func(key types.NamespacedName) (P, bool) {
-		object := P(kit.Get[T](store, key.Namespace, key.Name))
-		return object, object != nil
-	}
-	for {
-		unseen, unsure := own.Unseen(cached, now())
-		if len(unsure) == 0 {
-			return unseen, nil
-		}
-		for _, key := range unsure {
-			object := P(new(T))
-			if err := own.Read(key, object, live.Get(ctx, key, object), now()); err != nil {
-				return 0, err
-			}
-		}
-	}
+	return kit.Unseen(own, store, func(key types.NamespacedName) (P, error) {
+		object := P(new(T))
+		return object, live.Get(ctx, key, object)
+	}, now)
 }

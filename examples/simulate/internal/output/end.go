@@ -60,11 +60,28 @@ func message(trace *simulation.Trace, explanation rollout.Explanation) string {
 	switch {
 	case len(explanation) > 0: // the last link is what holds everything up
 		return explanation[len(explanation)-1].String()
+	case trace.Final.Breach != nil && trace.Final.Summary().Held == 0: // there is nothing to stop
+		return tooMany(trace.Final.Breach)
 	case trace.Final.Breach != nil:
 		return trace.Final.Breach.String()
 	default:
 		return trace.Final.Summary().String()
 	}
+}
+
+// tooMany says that more failed than may, of a rollout that everybody has.
+func tooMany(b *rollout.Breach) string {
+	failed, in, may := "1 cluster failed", "", "none"
+	if b.Failures > 1 {
+		failed = fmt.Sprintf("%d clusters failed", b.Failures)
+	}
+	if !b.AllGroups {
+		in = fmt.Sprintf(" in %v", b.Group)
+	}
+	if b.MaxFailures > 0 {
+		may = fmt.Sprintf("at most %d", b.MaxFailures)
+	}
+	return fmt.Sprintf("%s%s, where %s may; nobody waits", failed, in, may)
 }
 
 // unsuccessful lists the clusters that stand where they should not, by name, those that are not counted last.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -148,8 +149,10 @@ func (e Explained) Text(w io.Writer) error {
 		case !event.What.Waits():
 		case event.Until != "":
 			fmt.Fprintf(&b, " until %s", e.Clock.Column(event.Until))
+		case event.mayEnd():
+			fmt.Fprint(&b, " until somebody acts")
 		default:
-			fmt.Fprint(&b, " for ever")
+			fmt.Fprint(&b, ", and nothing ends that")
 		}
 		if event.Released != "" {
 			fmt.Fprintf(&b, ": %s", event.Released)
@@ -173,6 +176,17 @@ func (e Explained) Text(w io.Writer) error {
 	}
 	_, err := io.WriteString(w, e.Clock.Read(b.String()))
 	return err
+}
+
+// mayEnd says whether somebody can end a wait that does not end by itself.
+func (e Event) mayEnd() bool {
+	why := e.Explanation
+	if n := len(e.Changes); n > 0 {
+		why = e.Changes[n-1].Explanation
+	}
+	return slices.ContainsFunc(why, func(l rollout.Link) bool {
+		return slices.ContainsFunc(l.Remedies, func(r rollout.Remedy) bool { return r.Type != rollout.RemedyWait && r.Type != rollout.RemedyAnswer })
+	})
 }
 
 // column is what stands before an event.

@@ -326,7 +326,7 @@ func (r Report) end(b *bytes.Buffer) {
 	case simulation.Breached, simulation.Stuck, simulation.AtGate:
 		fmt.Fprintf(b, "  %d of %d clusters have the version then\n", r.End.Have, r.Placement.Clusters)
 	}
-	fmt.Fprintf(b, "%s: %v (%d%%)\n", r.Summary.Aggregate, r.Summary.Counts, r.Summary.Percent)
+	fmt.Fprintf(b, "%v (%d%%), aggregate status %s\n", r.Summary.Counts, r.Summary.Percent, r.Summary.Aggregate)
 	var groups []string
 	for _, g := range r.Summary.Groups {
 		groups = append(groups, fmt.Sprintf("%v: %v", g.Group, g.Counts))

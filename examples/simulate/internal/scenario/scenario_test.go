@@ -75,9 +75,14 @@ func TestPlacementSelectsAsOCMDoes(t *testing.T) {
 		return clusterOf("name: "+name, fmt.Sprintf("hubAcceptsClient: true, taints: [{key: %s, value: %q, effect: %s}]", key, value, effect), "")
 	}
 	tainted := []string{taint("a", "gpu", "", "NoSelect"), taint("b", "gpu", "x", "NoSelectIfNew"), taint("c", "gpu", "", "PreferNoSelect"), taint("d", "tpu", "", "NoSelect")}
+	repelled := func(taints ...string) (notes []string) {
+		for _, taint := range taints {
+			notes = append(notes, fmt.Sprintf("ManagedCluster: not selected, the taint %s is not tolerated (spec.taints, spec.tolerations) (1)", taint))
+		}
+		return notes
+	}
 	const (
-		repelled = "ManagedCluster: not selected, a taint is not tolerated (spec.taints, spec.tolerations) (%d)"
-		unbound  = "ManagedClusterSetBinding: none in the files, so all cluster sets are taken as bound to the Placement's namespace"
+		unbound = "ManagedClusterSetBinding: none in the files, so all cluster sets are taken as bound to the Placement's namespace"
 	)
 	set := func(name string) string { return "cluster.open-cluster-management.io/clusterset: " + name }
 	bind := func(namespace, set, condition string) string {
@@ -124,12 +129,12 @@ func TestPlacementSelectsAsOCMDoes(t *testing.T) {
 		{"who is not accepted is where the taint is tolerated", "tolerations: [{key: cluster.open-cluster-management.io/unreachable, operator: Exists}]",
 			[]string{clusterOf("name: a", "hubAcceptsClient: false", "")}, "a", nil},
 		{"of a hub's cluster the taints are all there", "", []string{clusterOf("name: a, uid: u1", "hubAcceptsClient: false", ""), clusterOf("name: b, uid: u2",
-			"hubAcceptsClient: false, taints: [{key: cluster.open-cluster-management.io/unreachable, effect: NoSelect}]", "")}, "a", []string{fmt.Sprintf(repelled, 1)}},
-		{"taints repel, but PreferNoSelect", "", tainted, "c", []string{fmt.Sprintf(repelled, 3)}},
-		{"Equal is the default and looks at the value", "tolerations: [{key: gpu}]", tainted, "a c", []string{fmt.Sprintf(repelled, 2)}},
-		{"Exists takes any value", "tolerations: [{key: gpu, operator: Exists}]", tainted, "a b c", []string{fmt.Sprintf(repelled, 1)}},
+			"hubAcceptsClient: false, taints: [{key: cluster.open-cluster-management.io/unreachable, effect: NoSelect}]", "")}, "a", repelled("cluster.open-cluster-management.io/unreachable:NoSelect")},
+		{"taints repel, but PreferNoSelect", "", tainted, "c", repelled("gpu:NoSelect", "gpu:NoSelectIfNew", "tpu:NoSelect")},
+		{"Equal is the default and looks at the value", "tolerations: [{key: gpu}]", tainted, "a c", repelled("gpu:NoSelectIfNew", "tpu:NoSelect")},
+		{"Exists takes any value", "tolerations: [{key: gpu, operator: Exists}]", tainted, "a b c", repelled("tpu:NoSelect")},
 		{"Exists without a key takes all", "tolerations: [{operator: Exists}]", tainted, "a b c d", nil},
-		{"a toleration may be for one effect", "tolerations: [{operator: Exists, effect: NoSelectIfNew}]", tainted, "b c", []string{fmt.Sprintf(repelled, 2)}},
+		{"a toleration may be for one effect", "tolerations: [{operator: Exists, effect: NoSelectIfNew}]", tainted, "b c", repelled("gpu:NoSelect", "tpu:NoSelect")},
 		{"tolerationSeconds is not followed, and said so", "tolerations: [{operator: Exists, tolerationSeconds: 60}]", tainted, "a b c d",
 			[]string{"spec.tolerations[0].tolerationSeconds: taken as tolerated all the time"}},
 		{"numberOfClusters takes the first by name", "numberOfClusters: 2", []string{labelled[2], labelled[1], labelled[0]}, "a b",

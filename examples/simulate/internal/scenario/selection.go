@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -38,7 +39,6 @@ func (d Drop) String() string {
 const (
 	ruleDeleted    = "being deleted (metadata.deletionTimestamp)"
 	rulePredicates = "no predicate fits (spec.predicates)"
-	ruleTaints     = "a taint is not tolerated (spec.taints, spec.tolerations)"
 	ruleUnaccepted = "not accepted by the hub, which taints it as unreachable (spec.hubAcceptsClient)"
 	ruleNumber     = "there are enough others (spec.numberOfClusters)"
 )
@@ -76,7 +76,9 @@ func (s selection) of(clusters []source[clusterv1.ManagedCluster]) (selected []*
 		selected = append(selected, c.typed)
 	}
 	notes = append(notes, s.sets.notes...)
-	for _, rule := range []string{ruleDeleted, ruleTaints, ruleUnaccepted} {
+	taints := slices.Sorted(maps.Keys(dropped))
+	taints = slices.DeleteFunc(taints, func(rule string) bool { return !strings.HasPrefix(rule, taintRule) })
+	for _, rule := range slices.Concat([]string{ruleDeleted}, taints, []string{ruleUnaccepted}) {
 		if n := dropped[rule]; n > 0 {
 			notes = append(notes, fmt.Sprintf("ManagedCluster: not selected, %s (%d)", rule, n))
 		}
@@ -84,7 +86,7 @@ func (s selection) of(clusters []source[clusterv1.ManagedCluster]) (selected []*
 	fitting := len(selected)
 	selected, note := s.limit(selected)
 	dropped[ruleNumber] = fitting - len(selected)
-	for _, rule := range []string{s.sets.rule, ruleDeleted, rulePredicates, ruleTaints, ruleUnaccepted, ruleNumber} {
+	for _, rule := range slices.Concat([]string{s.sets.rule, ruleDeleted, rulePredicates}, taints, []string{ruleUnaccepted, ruleNumber}) {
 		if n := dropped[rule]; n > 0 {
 			drops = append(drops, Drop{rule, n})
 		}
@@ -94,6 +96,7 @@ func (s selection) of(clusters []source[clusterv1.ManagedCluster]) (selected []*
 
 // drops gives the rule that drops a cluster from the selection, empty where all fit.
 func (s selection) drops(c *clusterv1.ManagedCluster) string {
+	taint, tainted := repelling(c.Spec.Taints, s.spec.Tolerations)
 	switch {
 	case !s.sets.have(c):
 		return s.sets.rule
@@ -101,8 +104,8 @@ func (s selection) drops(c *clusterv1.ManagedCluster) string {
 		return ruleDeleted
 	case len(s.predicates) > 0 && !slices.ContainsFunc(s.predicates, func(p predicate) bool { return p.matches(c) }):
 		return rulePredicates
-	case repelled(c.Spec.Taints, s.spec.Tolerations):
-		return ruleTaints
+	case tainted:
+		return ruleTaint(taint)
 	case repelled(taints(c), s.spec.Tolerations):
 		return ruleUnaccepted
 	}

@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"fmt"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -26,15 +27,28 @@ func unreachable() clusterv1.Taint {
 	return clusterv1.Taint{Key: clusterv1.ManagedClusterTaintUnreachable, Effect: clusterv1.TaintEffectNoSelect}
 }
 
-// repelled says whether a taint keeps the cluster out. As nothing was selected before, NoSelectIfNew
-// is as strong as NoSelect; PreferNoSelect only counts among scores.
+// repelled says whether a taint keeps the cluster out.
 func repelled(taints []clusterv1.Taint, tolerations []clusterv1beta1.Toleration) bool {
+	_, is := repelling(taints, tolerations)
+	return is
+}
+
+// repelling gives the first taint that keeps the cluster out. As nothing was selected before, NoSelectIfNew
+// is as strong as NoSelect; PreferNoSelect only counts among scores.
+func repelling(taints []clusterv1.Taint, tolerations []clusterv1beta1.Toleration) (clusterv1.Taint, bool) {
 	for _, taint := range taints {
 		if taint.Effect != clusterv1.TaintEffectPreferNoSelect && !tolerated(taint, tolerations) {
-			return true
+			return taint, true
 		}
 	}
-	return false
+	return clusterv1.Taint{}, false
+}
+
+const taintRule = "the taint "
+
+// ruleTaint is the rule that such a taint drops a cluster by.
+func ruleTaint(t clusterv1.Taint) string {
+	return fmt.Sprintf(taintRule+"%s:%s is not tolerated (spec.taints, spec.tolerations)", t.Key, t.Effect)
 }
 
 func tolerated(taint clusterv1.Taint, tolerations []clusterv1beta1.Toleration) bool {

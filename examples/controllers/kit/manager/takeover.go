@@ -1,0 +1,83 @@
+package manager
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	toolscache "k8s.io/client-go/tools/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/cohort-ocm/cohort/examples/controllers/kit"
+	"github.com/cohort-ocm/cohort/rollout/writes"
+)
+
+// TakeOver is what the caches have to show once, before a process begins to act: all objects of some kinds as the API server has them.
+// The process before, or the leader before, has seen and written what the caches need not show yet: a replica that waited for its
+// lease has had its caches all along. The zero value is for a new process.
+type TakeOver struct {
+	mu    sync.Mutex
+	asked bool
+	kinds []takenOver // that the caches did not show when they were looked at last
+}
+
+// Kind is a kind of objects, and the store that has them.
+type Kind struct {
+	Store   toolscache.Indexer
+	Version schema.GroupVersion
+	Name    string
+}
+
+type takenOver struct {
+	Kind
+	own writes.Own[client.Object]
+}
+
+// Done says whether the stores have shown all that there was when the process began. It lists the metadata of the kinds once, and
+// reads again what does not come: that may be gone since.
+func (t *TakeOver) Done(ctx context.Context, live client.Reader, now func() time.Time, kinds ...Kind) (bool, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.asked {
+		all, err := begin(ctx, live, now, kinds)
+		if err != nil {
+			return false, err
+		}
+		t.kinds, t.asked = all, true
+	}
+	for len(t.kinds) > 0 {
+		k := &t.kinds[0]
+		read := func(key types.NamespacedName) (client.Object, error) {
+			return GetMetadata(ctx, live, k.Version, k.Name, key)
+		}
+		if unseen, err := kit.Unseen(&k.own, k.Store, read, now); unseen > 0 || err != nil {
+			return false, err
+		}
+		t.kinds = t.kinds[1:]
+	}
+	return true, nil
+}
+
+// Skip has Done say that they have.
+func (t *TakeOver) Skip() { t.asked = true }
+
+func begin(ctx context.Context, live client.Reader, now func() time.Time, kinds []Kind) ([]takenOver, error) {
+	all := make([]takenOver, len(kinds))
+	for i, kind := range kinds {
+		var cached []client.Object
+		for _, object := range kind.Store.List() { // before the API server is asked: what comes later is newer
+			cached = append(cached, object.(client.Object))
+		}
+		of := func(m metav1.ObjectMeta) client.Object { return &metav1.PartialObjectMetadata{ObjectMeta: m} }
+		there, err := ListMetadata(ctx, live, kind.Version, kind.Name, of)
+		if err != nil {
+			return nil, err
+		}
+		all[i].Kind = kind
+		all[i].own.Begin(there, cached, now())
+	}
+	return all, nil
+}

@@ -34,6 +34,7 @@ type Blocker struct {
 	settled  bool // it succeeded and soaked, and is waited for because the time is unknown
 	slotless bool // it failed, and its slot went to the next
 	leaves   bool // it left, is in flight, and counts until its object is gone
+	late     bool // it starts once its object is gone, which is being deleted
 }
 
 // String says what the cluster does and until when: `cls037 progressing, times out at 2026-01-02T10:50:00Z`.
@@ -52,6 +53,8 @@ func (b *Blocker) label() string {
 // kind says what the cluster does, or what several clusters in its state do.
 func (b *Blocker) kind(many bool) string {
 	switch {
+	case b.late:
+		return plural(many, "starts once its object is gone, which is being deleted", "start once their objects are gone, which are being deleted")
 	case b.Starting:
 		return plural(many, "starts now", "start now")
 	case b.Silent:
@@ -162,6 +165,7 @@ func (r *Result) blocker(position int) Blocker {
 	if r.isEarlier(position) {
 		b.Again, b.Until = b.Until, time.Time{}
 	}
+	b.late = b.Starting && r.deleting[position]
 	b.slotless = isFailed(s) && r.schedule.options.freeFailed
 	m := r.schedule.options.memory
 	b.leaves = b.Left && !failureStates.has(s) && (m == nil || !m.AtOnce)
@@ -294,12 +298,15 @@ func (r *Result) allHeld() (n int) {
 	return n
 }
 
+// startsNow says whether nothing keeps a cluster that starts from its workload.
+func (b *Blocker) startsNow() bool { return b.Starting && !b.late }
+
 // compareEnds puts first the blockers that time alone does not end, then those that end last. Clusters that only start
 // now come last.
 func compareEnds(a, b *Blocker) int {
 	switch {
-	case a.Starting != b.Starting:
-		return one(a.Starting) - one(b.Starting)
+	case a.startsNow() != b.startsNow():
+		return one(a.startsNow()) - one(b.startsNow())
 	case a.Until.IsZero() != b.Until.IsZero():
 		return one(b.Until.IsZero()) - one(a.Until.IsZero())
 	default:

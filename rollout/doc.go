@@ -40,7 +40,8 @@
 //  6. Carry out what it says. First store Record in the owner, if it has changed. Then go on with the same result, through
 //     writes.StepsOf: the workload of clusters in Removed goes, surplus objects go, and those in InFlight and Start get the
 //     workload. Do nothing for the others. A cluster in Start whose object is still being deleted gets the workload once that
-//     is gone. Before each write the steps ask for the owner, and end where another version is wanted. In the same write that
+//     is gone. It takes its slot until then, and no deadline runs; the sentences say so. If its agent is dead, a person has to
+//     give it up. Before each write the steps ask for the owner, and end where another version is wanted. In the same write that
 //     carries the version, note in the object the version, the attempt that the result has for the cluster, and the time of
 //     the write (not of the plan). writes.Work makes such an object, and says whether anything changes.
 //
@@ -100,9 +101,9 @@
 // A soak may run from the write of the version instead of the success with it: the time of a condition stays the same where the
 // condition only observes the new version. So a cluster whose agent answers after 45 minutes that all is well has already
 // soaked for 45 minutes. A controller that notes the first answer ([status.WorkState].Now) soaks from that. Without it, let
-// minSuccessTime be longer than agents take to answer. If you pass Now, note each answer, also of clusters that are settled,
-// for which there is no step. Until then a success counts as of now at each reading: a soak begins anew, and WaitBetweenGroups
-// never ends.
+// minSuccessTime be longer than agents take to answer. If you pass Now, note each answer, also of clusters that are settled or
+// left, for which there is no step. Until then a success counts as of now at each reading: a soak begins anew, and
+// WaitBetweenGroups never ends.
 //
 // A breach or a timeout ends when its clusters are reported otherwise, or another version or a later attempt is wanted.
 //

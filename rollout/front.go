@@ -52,16 +52,19 @@ type fronts struct {
 	stops  time.Time // when time-outs stop the rollout; zero if they do not
 }
 
-// Beside the states there are crowds for clusters that are tried again (R39).
+// Beside the states there are crowds for clusters that are tried again (R39), and for those that start late (R29).
 const (
 	silentAgain = numStates + iota
 	progressingAgain
+	startingLate
 	numCrowds
 )
 
 // crowdOf gives the crowd of a cluster in a state.
 func crowdOf(b *Blocker, s state) state {
 	switch {
+	case b.late:
+		return startingLate
 	case b.Again.IsZero():
 		return s &^ starting
 	case b.Silent:
@@ -325,7 +328,7 @@ const longestDetail = 560
 func (f *front) sentences(slots int, without stateSet) string {
 	var s strings.Builder
 	more := 0
-	for _, state := range [...]state{progressingUndated, failedUndated, soakingUndated, silentAgain, progressingAgain, silent, failed, progressing, soaking, toApply} {
+	for _, state := range [...]state{progressingUndated, failedUndated, soakingUndated, startingLate, silentAgain, progressingAgain, silent, failed, progressing, soaking, toApply} {
 		c := &f.crowds[state]
 		if c.n == 0 || without.has(state) {
 			continue

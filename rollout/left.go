@@ -104,11 +104,11 @@ func newLeavers(groups *grouping.Groups, where *placed) (l leavers) {
 // leftMark follows the name of a cluster that left, in sentences.
 const leftMark = " (left)"
 
-// giveUp names the way to give up clusters that left, where some of the given ones did.
+// giveUp names the way to give up clusters that left or start late, where some of the given ones do.
 func giveUp(blockers []Blocker) []Remedy {
 	var names []string
 	for i := range blockers {
-		if blockers[i].Left {
+		if blockers[i].Left || blockers[i].late {
 			names = append(names, blockers[i].Name)
 		}
 	}

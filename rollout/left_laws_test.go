@@ -339,3 +339,32 @@ func TestHalfWrittenGroupsTellWhichPartAClusterWasIn(t *testing.T) {
 		t.Errorf("the other part: %v", last[1])
 	}
 }
+
+// R29: what a plan, the planner and a way back say of a cluster that starts once its object is gone, which is being deleted.
+func TestWhoStartsLateIsNotSaidToStartNow(t *testing.T) {
+	strategy, groups := progressive("1", config("", "10m", 0)), selecting(t, false, "a", "b")
+	const want = "start a; 1 held: 1 of 1 slot taken: a starts once its object is gone, which is being deleted"
+	going := []status.Report{{Cluster: "a", Status: status.ToApply, Deleting: true}}
+	plan, err := rollout.Plan(strategy, groups, going, now, rollout.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := rollout.NewPlanner(strategy, groups, rollout.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Report(going...); err != nil {
+		t.Fatal(err)
+	}
+	failed := []status.Report{{Cluster: "a", Status: status.Failed, Applied: now.Add(-time.Hour), Deleting: true}, {Cluster: "b", Status: status.Progressing, Applied: now.Add(-time.Hour)}}
+	before := []status.Report{{Cluster: "a", Status: status.ToApply, Deleting: true}, {Cluster: "b", Status: status.ToApply}}
+	back, err := rollout.Revert(strategy, groups, rollout.Abort{Time: now, Failed: failed, Before: before}, now, rollout.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for who, r := range map[string]*rollout.Result{"a plan": plan, "the planner": p.Result(now), "a way back": back} {
+		if got := r.String(); got != want {
+			t.Errorf("%s: %s, want %s", who, got, want)
+		}
+	}
+}

@@ -30,8 +30,9 @@ import (
 //   - A person gives a cluster up by its name in Uncounted, or by deleting its ManagedCluster. So let the controller take
 //     names from the owner, such as from an annotation, and say in its page that they stay given up until they are taken out of
 //     it. For each cluster of the record and of the previous result's Left it asks whether there is a ManagedCluster,
-//     when one is deleted or now and then, and names it where there is none. Each cluster that is given up makes room for
-//     another one to start.
+//     when one is deleted or now and then, and names it where there is none. It asks on for those that had none the last time:
+//     while they are named, they are in neither, and they would count again as long as their objects are there. Each cluster
+//     that is given up makes room for another one to start.
 //   - The cluster counts in the group that it left. The record or the previous result says which. After a restart nobody may
 //     know; then its failure stops all groups, and nothing starts while it is in flight.
 //   - A version can also move its clusters to another group, by their labels. A selected cluster in flight or failed stays
@@ -382,10 +383,24 @@ func (s *schedule) wants(v view, position int, deleting bool, now time.Time) (le
 	return status.Left{Report: r.toStatus(cluster, as), Group: s.groups.Key(s.groups.GroupAt(position))}, true
 }
 
-// isStored says whether the stored record tells what the entry tells.
+// isStored says whether the stored record tells of a cluster as much as the entry does. The times may differ: those of an answer
+// that is not noted change with each call.
 func (m *memory) isStored(left *status.Left) bool {
 	e, known := m.entries[left.Cluster]
-	return known && e.attempt == left.Attempt && (failureStates.has(e.kind) || rankOf(left) > 0)
+	if !known || e.attempt != left.Attempt {
+		return false
+	}
+	fails, flies := failureStates.has(e.kind), inFlightStates.has(e.kind)
+	switch left.Status {
+	case status.TimeOut, status.Failed:
+		return fails
+	case status.Succeeded:
+		return fails || flies || e.isSuccess()
+	case status.Skip:
+		return true
+	default:
+		return fails || flies || !m.AtOnce // an agent has to let go of the object: the entry only tells of the start
+	}
 }
 
 // withhold gives the clusters among those to remove of which the stored record does not tell yet what it has to (R48).

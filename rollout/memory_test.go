@@ -2,6 +2,8 @@ package rollout_test
 
 import (
 	"reflect"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -295,5 +297,73 @@ func TestAfterItsManagedClusterWasDeletedAClusterJoinsAnew(t *testing.T) {
 	done := []status.Report{{Cluster: "x", Status: status.Succeeded, Applied: now.Add(2 * time.Minute), LastTransitionTime: now.Add(3 * time.Minute)}}
 	if r := o.plan(t, done, now.Add(4*time.Minute)); len(r.Start) != 1 || r.Start[0].Name != "a" {
 		t.Errorf("back: %v, want a to start", r)
+	}
+}
+
+// R46: who is given up is in neither Left nor the record, so these alone don't tell for which ManagedClusters to ask. While its object
+// outlasts its ManagedCluster, it stays given up as long as it is named.
+func TestWhoIsGivenUpIsNamedAsLongAsItsObjectIsThere(t *testing.T) {
+	hangs := []status.Report{{Cluster: "a", Status: status.Failed, Applied: now.Add(-time.Hour), LastTransitionTime: now.Add(-time.Hour), Deleting: true}}
+	for asksOn, want := range map[bool]string{true: "stopped, given up, given up, given up", false: "stopped, given up, stopped, given up"} {
+		o := owned{strategy: progressive("1", config("", "10m", 0)), groups: selecting(t, false, "x")}
+		var gone, got []string
+		for i := range 4 {
+			ask := make(map[string]bool)
+			for _, left := range o.record.Left {
+				ask[left.Cluster] = true
+			}
+			for _, cluster := range gone {
+				ask[cluster] = asksOn
+			}
+			gone = nil
+			if ask["a"] { // there is no ManagedCluster a
+				gone = []string{"a"}
+			}
+			o.options.Uncounted = gone
+			switch r := o.plan(t, hangs, now.Add(time.Duration(i)*time.Minute)); {
+			case r.Breach != nil && len(r.Left) == 1 && len(o.record.Left) == 1:
+				got = append(got, "stopped")
+			case r.Breach == nil && len(r.Left)+len(o.record.Left) == 0 && len(r.Start) == 1:
+				got = append(got, "given up")
+			}
+		}
+		if got := strings.Join(got, ", "); got != want {
+			t.Errorf("asked on is %v: %s, want %s", asksOn, got, want)
+		}
+	}
+}
+
+// R48: a cluster is removed once the stored record has an entry that counts for as much as the one that is wanted.
+func TestWhoIsRemovedIsRecordedForAllThatItTells(t *testing.T) {
+	const failure, flight, success, start = status.TimeOut, status.Progressing, status.Succeeded, status.Skip
+	hour := metav1.Duration{Duration: time.Hour}
+	for _, c := range []struct {
+		tells   status.RolloutStatus // the object
+		atOnce  bool
+		removes []status.RolloutStatus // with these entries
+	}{
+		{failure, true, []status.RolloutStatus{failure}},
+		{flight, true, []status.RolloutStatus{failure, flight}},
+		{success, true, []status.RolloutStatus{failure, flight, success}},
+		{failure, false, []status.RolloutStatus{failure}},
+		{flight, false, []status.RolloutStatus{failure, flight, success, start}}, // an agent has to let go: only the start is recorded
+		{success, false, []status.RolloutStatus{failure, success}},
+	} {
+		reports := []status.Report{{Cluster: "a", Status: c.tells, Applied: now.Add(-time.Minute)}}
+		for _, is := range []status.RolloutStatus{failure, flight, success, start, ""} {
+			stored := status.Record{Version: "v"}
+			if is != "" {
+				stored.Left = []status.Left{{Report: status.Report{Cluster: "a", Status: is, Applied: now.Add(-time.Minute)}}}
+			}
+			options := rollout.Options{Memory: &rollout.Memory{Version: "v", Record: stored, AtOnce: c.atOnce}, WaitBetweenGroups: hour, MaxStarts: &rollout.StartLimit{Count: 9, Per: hour}}
+			strategy := clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.ProgressivePerGroup, ProgressivePerGroup: &clusterv1alpha1.RolloutProgressivePerGroup{}}
+			r, err := rollout.Plan(strategy, selecting(t, false, "x"), reports, now, options)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if removed := len(r.Removed) == 1; removed != slices.Contains(c.removes, is) {
+				t.Errorf("%s, at once is %v, recorded as %q: removed is %v; the record wanted is %v", c.tells, c.atOnce, is, removed, r.Record.Left)
+			}
+		}
 	}
 }

@@ -65,7 +65,7 @@ func (s *schedule) plan(reports []status.Report, now time.Time) (*Result, error)
 // complete fills in what follows from the observations.
 func (r *Result) complete(v view, o *observed, now time.Time) {
 	s := r.schedule
-	r.now, r.fronts = now, &fronts{}
+	r.now, r.fronts, r.deleting = now, &fronts{}, o.deleting
 	r.Schedule = s.clone()
 	everyone := o.everyone()
 	r.InFlight = s.list(v, inFlightStates, everyone.inFlight())

@@ -28,7 +28,8 @@ const (
 	// RemedyTryAgain says that someone can have the failed clusters tried again, by [Options].Attempt. It ends the breach that the
 	// result reports, which is the first. If there are others, the next is reported after that, with an attempt of its own.
 	RemedyTryAgain RemedyType = "TryAgain"
-	// RemedyGiveUp says that someone can give up clusters that left, by [Options].Uncounted.
+	// RemedyGiveUp says that someone can give up clusters, by [Options].Uncounted: those that left, and those that start only once
+	// their object is gone.
 	RemedyGiveUp RemedyType = "GiveUp"
 	// RemedyForget says that someone can remove the record from the owner, which gives up all clusters that it has and those for
 	// which it has no room.

@@ -2,7 +2,6 @@ package rollout_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -76,6 +75,7 @@ type aborter struct {
 	templates map[string]workv1.ManifestWorkSpec // by revision
 	last      *rollout.Result
 	at        time.Time
+	notes     bool // answers are noted: reports have the time of reading where none is noted yet
 }
 
 // The block of wayback/doc.go.
@@ -109,15 +109,13 @@ func (c *aborter) plan(ctx context.Context, owner *app, groups *grouping.Groups)
 		if (owner.abort || result.Breach != nil) && r.Abort(c.now()) {
 			return nil, c.updateStatus(ctx, owner) // stored before anything goes back
 		}
-		r.Complete(result.Summary())
 	} else {
 		abort := rollout.Abort{Time: r.AbortedTime.Time, Failed: update, Before: current}
 		if result, err = rollout.Revert(owner.strategy, groups, abort, c.now(), opts); err != nil {
 			return nil, err
 		}
 	}
-	// After an abort the conditions are Revert's in any case: Plan counts those that never had the failed version, too.
-	wayback.SetConditions(&owner.status, *r, result.Summary(), owner.Generation, c.now())
+	summary := result.Summary() // after an abort Revert's in any case: Plan counts those that never had the failed version, too
 	if r.AbortedTime != nil && len(result.Start)+len(result.Holds()) == 0 {
 		// Who joined gets what all others have.
 		if result, err = rollout.Plan(owner.strategy, groups, current, c.now(), opts); err != nil {
@@ -125,9 +123,15 @@ func (c *aborter) plan(ctx context.Context, owner *app, groups *grouping.Groups)
 		}
 	}
 	c.last = result
-	if changed, err := (status.Records{"": result.Record}).Note(owner); changed || err != nil {
-		return nil, errors.Join(err, c.update(ctx, owner)) // plan anew with what is stored
+	changed, err := (status.Records{"": result.Record}).Note(owner)
+	if changed && err == nil {
+		err = c.update(ctx, owner)
 	}
+	if err != nil {
+		return nil, err // the record is stored before anything is carried out
+	}
+	r.Complete(summary)
+	wayback.SetConditions(&owner.status, *r, summary, owner.Generation, c.now())
 	return result, nil
 }
 
@@ -153,7 +157,11 @@ func (c *aborter) updateStatus(_ context.Context, owner *app) error {
 // reports are about one version of the works.
 func (c *aborter) reports(_ *app, version string) (reports []status.Report) {
 	for _, work := range c.works {
-		if report, ok := status.FromManifestWork(status.WorkState{Work: work, Version: version}); ok {
+		state := status.WorkState{Work: work, Version: version}
+		if c.notes {
+			state.Now = c.at
+		}
+		if report, ok := status.FromManifestWork(state); ok {
 			reports = append(reports, report)
 		}
 	}
@@ -254,6 +262,43 @@ func TestTheWayBackStampsTheAttempt(t *testing.T) {
 		if starts := len(result.Start) > 0; starts != again {
 			t.Errorf("attempt %d: %v", attempt, result)
 		}
+	}
+}
+
+// R48: oslo moved while it soaks, and its answer is not noted yet. So the record changes with each call. The documented code does
+// not wait for a record that stays as it is: it has the answer noted, and then the record stays.
+func TestARecordThatChangesAtEachCallHoldsUpNothing(t *testing.T) {
+	strategy := clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.ProgressivePerGroup, ProgressivePerGroup: &clusterv1alpha1.RolloutProgressivePerGroup{}}
+	strategy.ProgressivePerGroup.MinSuccessTime.Duration = time.Hour
+	c := &aborter{app: &app{strategy: strategy}, works: map[string]*workv1.ManifestWork{}, templates: map[string]workv1.ManifestWorkSpec{}, at: noon(), notes: true}
+	v1 := hashOf(c.app.template)
+	c.templates[v1], c.app.revisions = c.app.template, wayback.Revisions{CurrentRevision: v1, UpdateRevision: v1}
+	for _, cluster := range []string{"oslo", "rome"} {
+		c.works[cluster] = &workv1.ManifestWork{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: "app", Generation: 1}}
+		status.StampOf(c.works[cluster]).NoteOn(c.works[cluster], v1, 0, c.at)
+	}
+	groups := func(first, second []string) *grouping.Groups {
+		g, err := grouping.FromNames(map[grouping.Key][]string{{Index: 0}: first, {Index: 1}: second})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return g
+	}
+	c.groups = groups([]string{"oslo", "rome"}, nil)
+	c.reconcile()
+	c.groups = groups([]string{"rome"}, []string{"oslo"})
+	c.answer("oslo", metav1.ConditionFalse, metav1.ConditionFalse)
+	var records []string
+	for range 3 {
+		c.at = c.at.Add(time.Second)
+		c.reconcile()
+		records = append(records, fmt.Sprint(c.app.Annotations))
+	}
+	if answered := status.StampOf(c.works["oslo"]).Answered; !answered.Equal(noon().Add(time.Second)) {
+		t.Errorf("the answer is noted as of %v", answered)
+	}
+	if records[0] == "map[]" || records[1] != records[2] {
+		t.Errorf("the records are\n%s", strings.Join(records, "\n"))
 	}
 }
 

@@ -52,6 +52,7 @@ import (
 //	groupOrder eu after canary, us after canary and eu (groupOrder alone: any order)
 //	at 12:30                        the time; it begins at 12:00
 //	a Progressing 5m                a report: since 5 minutes ago; `and a Failed 1m` is one more report of a
+//	a ToApply deleting              the object is being deleted
 //	a ToApply applied 3m            the present version was written 3 minutes ago; `attempt 1` behind it: in that attempt
 //	uncounted a b, failedBefore c   clusters that do not count, and a baseline
 //	attempt 1                       tries again what failed before
@@ -536,6 +537,10 @@ func (s *stage) report(words []string) error {
 		for i, word := range words[2:] {
 			if word == "applied" {
 				at = &r.Applied
+				continue
+			}
+			if word == "deleting" {
+				r.Deleting = true
 				continue
 			}
 			if word == "attempt" {

@@ -105,7 +105,7 @@ func newWayBack(groups *grouping.Groups, abort *Abort, o *options) (*wayBack, []
 		selected[position].before++
 		switch {
 		case has.at(position):
-			list(goesBack(report.Cluster))
+			list(goesBack(&report))
 		case wentBack(&report, abort.Time):
 			list(report)
 		default:
@@ -124,7 +124,7 @@ func newWayBack(groups *grouping.Groups, abort *Abort, o *options) (*wayBack, []
 		}
 		switch more := selected[position].another(); {
 		case more && has.at(position):
-			list(goesBack(report.Cluster))
+			list(goesBack(&report))
 		case more:
 			list(leftOut(report.Cluster))
 		}
@@ -201,9 +201,9 @@ func (n *listings) another() bool {
 	return n.failed > n.before
 }
 
-// goesBack gives the report of a cluster that has the failed version.
-func goesBack(cluster string) status.Report {
-	return status.Report{Cluster: cluster, Status: status.ToApply}
+// goesBack gives what is reported of a cluster that has the failed version, from a report about either version.
+func goesBack(r *status.Report) status.Report {
+	return status.Report{Cluster: r.Cluster, Status: status.ToApply, Deleting: r.Deleting}
 }
 
 // leftOut gives the report of a cluster that never had the failed version.

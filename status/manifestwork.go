@@ -29,8 +29,8 @@ type WorkState struct {
 
 	// Now is the time of reading, for a caller that notes answers; leave it zero otherwise. Where a cluster has answered and
 	// no answer is noted ([Stamp.NoteOn]), the report has Now as Answered. Write a new stamp for each work with such a
-	// report, settled ones too: as long as nothing is noted, a soak and a wait between groups begin anew at each reading.
-	// Where a rollout has neither, nothing need be noted.
+	// report, also of clusters that are settled or left: as long as nothing is noted, a soak and a wait between groups begin
+	// anew at each reading. Where a rollout has neither, nothing need be noted.
 	Now time.Time
 }
 

@@ -56,6 +56,7 @@ var rooms = []room{
 			{"HoldStarts, without a time", `^\d+ held: at most \d+ starts? within \S+, \d+ in flight of which no report says since when: nobody knows when the next is$`},
 
 			{"Blocker, starting", `\b` + names + ` starts? now\b`},
+			{"Blocker, starting late", `\b` + names + ` starts once its object is gone, which is being deleted`},
 			{"Blocker, silent", `\b` + names + ` has not answered, times out at ` + at},
 			{"Blocker, silent for good", `\b` + names + ` has not answered since ` + at + `, and there is no progressDeadline`},
 			{"Blocker, silent, keeps its slot", `\b` + names + ` has not answered since ` + at + `, and without a progressDeadline keeps its slot until it answers`},

@@ -68,15 +68,13 @@
 //			if (owner.abort || result.Breach != nil) && r.Abort(c.now()) {
 //				return nil, c.updateStatus(ctx, owner) // stored before anything goes back
 //			}
-//			r.Complete(result.Summary())
 //		} else {
 //			abort := rollout.Abort{Time: r.AbortedTime.Time, Failed: update, Before: current}
 //			if result, err = rollout.Revert(owner.strategy, groups, abort, c.now(), opts); err != nil {
 //				return nil, err
 //			}
 //		}
-//		// After an abort the conditions are Revert's in any case: Plan counts those that never had the failed version, too.
-//		wayback.SetConditions(&owner.status, *r, result.Summary(), owner.Generation, c.now())
+//		summary := result.Summary() // after an abort Revert's in any case: Plan counts those that never had the failed version, too
 //		if r.AbortedTime != nil && len(result.Start)+len(result.Holds()) == 0 {
 //			// Who joined gets what all others have.
 //			if result, err = rollout.Plan(owner.strategy, groups, current, c.now(), opts); err != nil {
@@ -84,9 +82,15 @@
 //			}
 //		}
 //		c.last = result
-//		if changed, err := (status.Records{"": result.Record}).Note(owner); changed || err != nil {
-//			return nil, errors.Join(err, c.update(ctx, owner)) // plan anew with what is stored
+//		changed, err := (status.Records{"": result.Record}).Note(owner)
+//		if changed && err == nil {
+//			err = c.update(ctx, owner)
 //		}
+//		if err != nil {
+//			return nil, err // the record is stored before anything is carried out
+//		}
+//		r.Complete(summary)
+//		wayback.SetConditions(&owner.status, *r, summary, owner.Generation, c.now())
 //		return result, nil
 //	}
 //

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/status"
 )
 
 // Verb is what a client does to an object.
@@ -50,7 +51,8 @@ type Steps[T object] struct {
 
 // StepsOf gives the writes that the plans of an owner ask for, in this order: all objects of clusters in Removed go; then surplus
 // objects go; then clusters in flight get the workload, and then those that start. Objects are all that the owner has, each in the
-// namespace of its cluster, with own writes. While a cluster has nothing but objects that are being deleted, it gets none.
+// namespace of its cluster, with own writes. While a cluster has nothing but objects that are being deleted, it gets none. A cluster
+// in flight without any object gets one only where the record has it in flight (rollout.Memory.AtOnce).
 //
 // Of several objects of a cluster one is kept: one that isn't being deleted, then the one named [NameOf] the owner, then the oldest.
 //
@@ -184,13 +186,20 @@ func (s *Steps[T]) remove(object T, plan int, yield func(Step[T]) bool) bool {
 func (s *Steps[T]) apply(cluster rollout.Cluster, plan int, start bool, yield func(Step[T]) bool) bool {
 	step := Step[T]{Verb: VerbUpdate, Object: s.kept[cluster.Name], Cluster: cluster, Start: start, Plan: plan}
 	if isNil(step.Object) {
-		if step.Verb = VerbCreate; !start { // its object is not among those that were given
+		if step.Verb = VerbCreate; !start && !goesOn(s.results[plan].Record.Left, cluster.Name) {
 			return true
 		}
 	} else if step.Object.GetDeletionTimestamp() != nil {
 		return true
 	}
 	return yield(step)
+}
+
+// goesOn says whether a record, whose entries are in order, has a cluster in flight. It lost its object at once when it was not
+// selected for a while, and goes on where it was (R49).
+func goesOn(recorded []status.Left, cluster string) bool {
+	i, has := slices.BinarySearchFunc(recorded, cluster, func(l status.Left, name string) int { return cmp.Compare(l.Cluster, name) })
+	return has && (recorded[i].Status == status.Progressing || recorded[i].Status == status.ToApply)
 }
 
 // rather orders the objects of a cluster, the one to keep first (W11).

@@ -8,10 +8,13 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 	workv1alpha1 "open-cluster-management.io/api/work/v1alpha1"
 
+	"github.com/cohort-ocm/cohort/grouping"
 	"github.com/cohort-ocm/cohort/rollout"
 	"github.com/cohort-ocm/cohort/rollout/writes"
+	"github.com/cohort-ocm/cohort/status"
 )
 
 var owner = &workv1alpha1.ManifestWorkReplicaSet{ObjectMeta: metav1.ObjectMeta{Namespace: "apps", Name: "web", Generation: 3}}
@@ -100,6 +103,31 @@ func TestStepsOfPlans(t *testing.T) {
 	} {
 		if got := said(writes.StepsOf(owner, c.works, c.results...), present); got != c.want {
 			t.Errorf("%s: %s, want %s", c.reason, got, c.want)
+		}
+	}
+}
+
+// W10, R49: objects go at once, and a and f left for a while. The one in flight goes on where it was, and gets its workload again.
+// The one that failed gets nothing.
+func TestWhoIsBackInFlightGetsItsWorkloadAgain(t *testing.T) {
+	groups, err := grouping.FromNames(map[grouping.Key][]string{{}: {"a", "b", "c", "f"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, is := range []status.RolloutStatus{status.Progressing, status.ToApply} {
+		stored := status.Record{Version: "v", Left: []status.Left{
+			{Report: status.Report{Cluster: "a", Status: is, Applied: noon}},
+			{Report: status.Report{Cluster: "f", Status: status.Failed, Applied: noon}},
+		}}
+		reports := []status.Report{{Cluster: "b", Status: status.Progressing, Applied: noon}, {Cluster: "c", Status: status.Progressing, Applied: noon}}
+		strategy := clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.Progressive, Progressive: &clusterv1alpha1.RolloutProgressive{}}
+		strategy.Progressive.ProgressDeadline = "10m"
+		r, err := rollout.Plan(strategy, groups, reports, noon.Add(time.Minute), rollout.Options{Memory: &rollout.Memory{Version: "v", Record: stored, AtOnce: true}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := said(writes.StepsOf(owner, []*work{named("b", "own", 0, false)}, r), present), "Create a, Update b/own"; got != want {
+			t.Errorf("%s: %s, want %s; in flight are %v", is, got, want, r.InFlight)
 		}
 	}
 }

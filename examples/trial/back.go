@@ -32,7 +32,7 @@ const (
 func (b *wayBack) temperOf(p *player, work *manifestWork, rng *rand.Rand) temper {
 	c, version := short(work.Namespace), versionIn(work)
 	switch r := p.revising(); {
-	case r.aborted() && version == r.current:
+	case r.aborted() && version == r.Current:
 		return pick(rng, b.tempers[c]...)
 	case version == "v1":
 		return quick
@@ -42,33 +42,33 @@ func (b *wayBack) temperOf(p *player, work *manifestWork, rng *rand.Rand) temper
 }
 
 // revising is what the watch has shown last of the set's revisions.
-func (p *player) revising() revising {
+func (p *player) revising() Revisions {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	h := p.history(nil, nil)
 	if states := h.states[id{ReplicaSets, p.setName().String()}]; len(states) > 0 {
 		return h.revisions(states[len(states)-1].object.(*replicaSet))
 	}
-	return revising{}
+	return Revisions{}
 }
 
 // takeBack plays a word of the script.
 func (p *player) takeBack(ctx context.Context, what string) error {
 	version := fmt.Sprintf("v%d", p.version)
-	until := func(longest time.Duration, so func(revising) bool) {
+	until := func(longest time.Duration, so func(Revisions) bool) {
 		for start := time.Now(); time.Since(start) < longest && ctx.Err() == nil && !so(p.revising()); time.Sleep(50 * time.Millisecond) {
 		}
 	}
 	switch what {
 	case completes:
-		until(40*time.Second, func(r revising) bool { return r.current == version })
+		until(40*time.Second, func(r Revisions) bool { return r.Current == version })
 	case fails:
 		if p.back.kill > 0 {
 			p.leader().net.dieAt(p.back.kill)
 		}
 		return p.template(ctx)
 	case aborts:
-		is := func(r revising) bool { return r.update == version && (r.aborted() || r.current == version) }
+		is := func(r Revisions) bool { return r.Update == version && (r.aborted() || r.Current == version) }
 		if !p.back.asks {
 			until(8*time.Second, is)
 		}

@@ -28,29 +28,27 @@ import (
 // TestWayBack shows that a controller that does what the documentation says takes versions back without breaking anything
 // (R43, R44, R45, S10, S11).
 func TestWayBack(t *testing.T) {
-	n := *flagRollouts
 	if testing.Short() {
 		t.Parallel()
-		n = (n + 1) / 2
 	}
-	theHub.rollouts(t, aborting, n, func(seed uint64) *world { return drawBack(seed, aborting, "") })
+	theHub.WayBack(t, aborting)
 }
 
 // TestEachDutyOfTheWayBack shows that the harness finds a controller that ignores one of the duties.
 func TestEachDutyOfTheWayBack(t *testing.T) {
 	t.Parallel()
-	theHub.eachDuty(t, backDuties, aborting, func(seed uint64, d Duty) *world { return drawBack(seed, aborting, d) })
+	theHub.EachDutyOfWayBack(t, aborting)
 }
 
 // aborting is the controller that aborts all where a budget is breached, or a person asks for it.
 var aborting = &Subject{
 	Run: runAborter, Says: saysOfRevisions, RemoveAfter: removeAfter, Placements: 1, Replicas: 2,
-	revision: versionOfTemplate,
-	revisions: func(set *replicaSet) revising {
+	Revision: versionOfTemplate,
+	Revisions: func(set *replicaSet) Revisions {
 		r := revisionsOf(set)
-		of := revising{current: r.CurrentRevision, update: r.UpdateRevision}
+		of := Revisions{Current: r.CurrentRevision, Update: r.UpdateRevision}
 		if r.AbortedTime != nil {
-			of.since = r.AbortedTime.Time
+			of.Aborted = r.AbortedTime.Time
 		}
 		return of
 	},

@@ -278,8 +278,8 @@ const (
 	DutyRecord   Duty = "store the record of who left"
 )
 
-// CutOffDuties are those, with the invariants that are broken without them.
-var CutOffDuties = map[Duty][]Invariant{
+// cutOffDuties are those, with the invariants that are broken without them.
+var cutOffDuties = map[Duty][]Invariant{
 	DutyLeft:     {invLeavers, invExposed},
 	DutyDeleting: {invLeavers, invExposed},
 	DutyGivenUp:  {invLate, invLeft},

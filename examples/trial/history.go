@@ -38,7 +38,7 @@ type history struct {
 
 	left *leaving // nil where only selected clusters count
 
-	revisions func(*replicaSet) revising // by the versions of the payload; nil where the controller keeps none
+	revisions func(*replicaSet) Revisions // by the versions of the payload; nil where the controller keeps none
 }
 
 // A reconcile is what the harness notes of one.
@@ -152,7 +152,7 @@ type scene struct {
 	refs  []*seenRef // in the order of the set's placementRefs
 	works map[string][]seenWork
 
-	revising *revising // what the set's status says of its revisions; nil where the controller keeps none
+	revising *Revisions // what the set's status says of its revisions; nil where the controller keeps none
 
 	// Of clusters that left, where they count.
 	counts  bool

@@ -91,7 +91,7 @@ func (h *history) judgeStart(e event, version string, created bool) []violation 
 	}
 	if set, _ := h.at(id{ReplicaSets, h.setKey()}, w.setShown).(*replicaSet); set != nil {
 		v := wantedBy(set)
-		if numberOf(version) < numberOf(v) && !(goesBack && v == known.revising.update) { // a later one than the caches show was read elsewhere
+		if numberOf(version) < numberOf(v) && !(goesBack && v == known.revising.Update) { // a later one than the caches show was read elsewhere
 			broken = append(broken, violation{invariant: invVersion, rv: e.rv, text: fmt.Sprintf("%s got version %s when the caches showed %s", cluster, version, v)})
 		}
 	}

@@ -9,20 +9,21 @@ import (
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 )
 
-// revising is what a set's status says of its revisions.
-type revising struct {
-	current, update string
-	since           time.Time // since when the update is taken back; zero if it is not
+// Revisions are what a set's status says of its revisions, each by the name that the subject gives it. Current is the one that clusters
+// go back to, and Update the one that they get. Aborted is since when Update is taken back, zero if it is not.
+type Revisions struct {
+	Current, Update string
+	Aborted         time.Time
 }
 
-func (r *revising) aborted() bool { return !r.since.IsZero() }
+func (r *Revisions) aborted() bool { return !r.Aborted.IsZero() }
 
 // target is what clusters are to get.
-func (r *revising) target() string {
+func (r *Revisions) target() string {
 	if r.aborted() {
-		return r.current
+		return r.Current
 	}
-	return r.update
+	return r.Update
 }
 
 // keepRevisions has a history read the revisions that the subject keeps, as versions of the payload.
@@ -30,24 +31,24 @@ func (h *history) keepRevisions(subject *Subject) {
 	versions := map[string]string{"": ""}
 	for _, e := range h.states[id{ReplicaSets, h.setKey()}] {
 		set := e.object.(*replicaSet)
-		versions[subject.revision(set)] = wantedBy(set)
+		versions[subject.Revision(set)] = wantedBy(set)
 	}
-	h.revisions = func(set *replicaSet) revising {
-		r := subject.revisions(set)
-		r.current, r.update = versions[r.current], versions[r.update]
+	h.revisions = func(set *replicaSet) Revisions {
+		r := subject.Revisions(set)
+		r.Current, r.Update = versions[r.Current], versions[r.Update]
 		return r
 	}
 }
 
 // goesBackTo says whether clusters go back to a version.
 func (s *scene) goesBackTo(version string) bool {
-	return s.revising != nil && s.revising.aborted() && s.revising.current == version
+	return s.revising != nil && s.revising.aborted() && s.revising.Current == version
 }
 
 // holds says whether a cluster has the version that is taken back.
 func (s *scene) holds(cluster string) bool {
 	return slices.ContainsFunc(s.works[cluster], func(w seenWork) bool {
-		return w.DeletionTimestamp == nil && w.version == s.revising.update
+		return w.DeletionTimestamp == nil && w.version == s.revising.Update
 	})
 }
 
@@ -55,7 +56,7 @@ func (s *scene) holds(cluster string) bool {
 // nor has failed.
 func (s *scene) wentBack(cluster string, ref *seenRef, now time.Time, l leniency) (went, busy bool) {
 	for _, w := range s.works[cluster] {
-		if w.DeletionTimestamp == nil && w.version == s.revising.current && !w.applied.Before(s.revising.since) {
+		if w.DeletionTimestamp == nil && w.version == s.revising.Current && !w.applied.Before(s.revising.Aborted) {
 			at, _, _ := stands(w, ref.config(), now, l)
 			went, busy = true, busy || at == inFlight || at == soaking
 		}
@@ -67,16 +68,16 @@ func (s *scene) wentBack(cluster string, ref *seenRef, now time.Time, l leniency
 func (s *scene) revisionForbids(cluster, version string) *violation {
 	r := s.revising
 	switch {
-	case r.aborted() && version == r.update:
-		return &violation{invariant: invTakenBack, text: fmt.Sprintf("%s is taken back since %v", version, r.since)}
+	case r.aborted() && version == r.Update:
+		return &violation{invariant: invTakenBack, text: fmt.Sprintf("%s is taken back since %v", version, r.Aborted)}
 	case version != r.target():
-		return &violation{invariant: invStored, text: fmt.Sprintf("the status says that clusters get %q, of %q before and %q", r.target(), r.current, r.update)}
+		return &violation{invariant: invStored, text: fmt.Sprintf("the status says that clusters get %q, of %q before and %q", r.target(), r.Current, r.Update)}
 	case !r.aborted() || s.holds(cluster):
 		return nil
 	}
 	for other := range s.selected() {
 		if s.holds(other) {
-			return &violation{invariant: invMending, text: fmt.Sprintf("%s still has %s", other, r.update)}
+			return &violation{invariant: invMending, text: fmt.Sprintf("%s still has %s", other, r.Update)}
 		}
 	}
 	return nil
@@ -127,18 +128,18 @@ func (h *history) checkBack(now time.Time, says func(*replicaSet) Saying) (broke
 	breaks := func(i Invariant, rv int64, format string, args ...any) {
 		broken = append(broken, violation{invariant: i, rv: rv, text: fmt.Sprintf(format, args...)})
 	}
-	var before revising
+	var before Revisions
 	for _, e := range h.states[id{ReplicaSets, h.setKey()}] {
 		r := h.revisions(e.object.(*replicaSet))
 		switch w := h.written[e.rv]; {
-		case before.aborted() && r.update == before.update && !r.since.Equal(before.since):
-			breaks(invAborted, e.rv, "it was %v, and is %v", before.since, r.since)
-		case r.aborted() && (r.current == r.update || r.current == ""):
-			breaks(invAborted, e.rv, "%q is taken back, and the version before is %q", r.update, r.current)
+		case before.aborted() && r.Update == before.Update && !r.Aborted.Equal(before.Aborted):
+			breaks(invAborted, e.rv, "it was %v, and is %v", before.Aborted, r.Aborted)
+		case r.aborted() && (r.Current == r.Update || r.Current == ""):
+			breaks(invAborted, e.rv, "%q is taken back, and the version before is %q", r.Update, r.Current)
 		case r.aborted() && !before.aborted() && w == nil:
 			breaks(invAborted, e.rv, "a stranger wrote it")
-		case r.aborted() && !before.aborted() && (r.since.After(w.answered) || r.since.Before(h.reconciles[w.reconcile].began.Truncate(time.Second))):
-			breaks(invAborted, e.rv, "%v is not when it was written", r.since)
+		case r.aborted() && !before.aborted() && (r.Aborted.After(w.answered) || r.Aborted.Before(h.reconciles[w.reconcile].began.Truncate(time.Second))):
+			breaks(invAborted, e.rv, "%v is not when it was written", r.Aborted)
 		}
 		before = r
 	}
@@ -162,8 +163,8 @@ func (h *history) checkBack(now time.Time, says func(*replicaSet) Saying) (broke
 		return broken
 	}
 	last := h.events[len(h.events)-1].rv
-	if v := wantedBy(s.set); v != s.revising.update {
-		breaks(invStored, last, "the template is %s, and the status is about %s", v, s.revising.update)
+	if v := wantedBy(s.set); v != s.revising.Update {
+		breaks(invStored, last, "the template is %s, and the status is about %s", v, s.revising.Update)
 	}
 	if !s.revising.aborted() {
 		return broken
@@ -171,11 +172,11 @@ func (h *history) checkBack(now time.Time, says func(*replicaSet) Saying) (broke
 	had, well := 0, 0
 	for cluster, ref := range s.selected() {
 		if s.holds(cluster) {
-			breaks(invWentBack, last, "%s has %s", cluster, s.revising.update)
+			breaks(invWentBack, last, "%s has %s", cluster, s.revising.Update)
 		}
 		if went, busy := s.wentBack(cluster, ref, now.Add(-grace), leniency{}); went {
 			had++
-			if at, _, _ := s.stands(cluster, s.revising.current, ref.config(), now.Add(-grace), leniency{}); !busy && at == succeeded {
+			if at, _, _ := s.stands(cluster, s.revising.Current, ref.config(), now.Add(-grace), leniency{}); !busy && at == succeeded {
 				well++
 			}
 		}

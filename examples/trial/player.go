@@ -51,6 +51,9 @@ func (w *world) play(ctx context.Context, hub *Hub, subject *Subject, name strin
 	}
 	o := &observation{world: w}
 	o.err = p.run(ctx)
+	if o.err == nil {
+		o.err = p.looked()
+	}
 	o.took = time.Since(began)
 	p.clear(ctx)
 	if o.err != nil {
@@ -71,7 +74,7 @@ func (w *world) play(ctx context.Context, hub *Hub, subject *Subject, name strin
 	if o.history.left != nil {
 		o.violations = append(o.violations, o.history.checkLeft(patience, subject.RemoveAfter, subject.Says)...)
 	}
-	if subject.revisions != nil {
+	if subject.Revisions != nil {
 		o.violations = append(o.violations, o.history.checkBack(time.Now(), subject.Says)...)
 	}
 	return o
@@ -81,10 +84,10 @@ func (w *world) play(ctx context.Context, hub *Hub, subject *Subject, name strin
 func (p *player) history(writes []write, reconciles []*reconcile) *history {
 	h := newHistory(p.events, writes, reconciles)
 	h.reads = p.reads
-	if p.subject.revisions != nil {
+	if p.subject.Revisions != nil {
 		h.keepRevisions(p.subject)
 	}
-	if p.subject.revisions == nil {
+	if p.subject.Revisions == nil {
 		h.keepLeavers(p.subject.GivenUp, p.deleted)
 		h.left.exposes = p.cut != nil
 	}
@@ -157,6 +160,7 @@ type player struct {
 	reads      []read
 	reconciles []*reconcile
 	restarts   int
+	fault      error // with which a process ended last
 	ended      time.Time
 	lives      int
 	newest     map[Kind]int64       // resourceVersion that a write of the controller got
@@ -306,6 +310,20 @@ func (p *player) reread(r *replica, reconcile int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.reconciles[reconcile].view, p.reconciles[reconcile].read = view, time.Now()
+}
+
+// looked says what is wrong with a subject that the harness never saw reconcile.
+func (p *player) looked() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case len(p.reconciles) > 0:
+		return nil
+	case p.fault != nil:
+		return fmt.Errorf("no process of the subject called Process.Reconcile, and the last one ended with: %w", p.fault)
+	default:
+		return errors.New("no process of the subject called Process.Reconcile, which must stand around each reconcile")
+	}
 }
 
 // caughtUp says whether the wire has shown all that the controller has written. The player is locked.

@@ -89,8 +89,20 @@ func seedOf() uint64 {
 	return rand.Uint64N(1_000_000_000)
 }
 
+// suits ends a test whose subject lacks something, or whose hub does.
+func (h *Hub) suits(t *testing.T, subject *Subject, needs need) {
+	t.Helper()
+	if err := subject.check(needs); err != nil {
+		t.Fatal(err)
+	}
+	if trade := subject.Trade; trade != nil && trade.object == Policies && !h.policies {
+		t.Fatal("trial: the hub has no policy API, and must have it for policies: give Start the files of apiserver.PolicyDefinitions")
+	}
+}
+
 // Rollouts shows that a controller breaks nothing.
 func (h *Hub) Rollouts(t *testing.T, subject *Subject) {
+	h.suits(t, subject, needSays)
 	h.rollouts(t, subject, *flagRollouts, func(seed uint64) *world { return draw(seed, subject, "") })
 }
 
@@ -101,6 +113,7 @@ func (h *Hub) TwoAct(t *testing.T, subject *Subject) {
 	if testing.Short() {
 		t.Skip("a minute")
 	}
+	h.suits(t, subject, needSays)
 	h.rollouts(t, subject, max(1, *flagRollouts/4), func(seed uint64) *world {
 		w := draw(seed, subject, "")
 		w.alone(2)
@@ -133,6 +146,7 @@ func (h *Hub) rollouts(t *testing.T, subject *Subject, n int, draw func(seed uin
 // CutOff shows that a controller breaks nothing where versions cut clusters off, and the scheduler drops those. First the
 // smallest case is played, and the number of clusters that such a version reaches is logged.
 func (h *Hub) CutOff(t *testing.T, subject *Subject) {
+	h.suits(t, subject, needSays|needGivenUp)
 	t.Run("Disaster", func(t *testing.T) {
 		t.Parallel()
 		h.rollouts(t, subject, 1, func(seed uint64) *world { return drawDisaster(seed, subject) })
@@ -145,12 +159,30 @@ func (h *Hub) CutOff(t *testing.T, subject *Subject) {
 
 // EachDutyOfCutOff shows that the harness finds a controller that ignores one of the duties where clusters leave.
 func (h *Hub) EachDutyOfCutOff(t *testing.T, subject *Subject) {
-	h.eachDuty(t, CutOffDuties, subject, func(seed uint64, d Duty) *world { return drawCut(seed, subject, d) })
+	h.suits(t, subject, needSays|needGivenUp)
+	h.eachDuty(t, cutOffDuties, subject, func(seed uint64, d Duty) *world { return drawCut(seed, subject, d) })
+}
+
+// WayBack shows that a controller takes versions back without breaking anything: -rollouts of them, or half as many with -short.
+func (h *Hub) WayBack(t *testing.T, subject *Subject) {
+	h.suits(t, subject, needSays|needRevisions)
+	n := *flagRollouts
+	if testing.Short() {
+		n = (n + 1) / 2
+	}
+	h.rollouts(t, subject, n, func(seed uint64) *world { return drawBack(seed, subject, "") })
+}
+
+// EachDutyOfWayBack shows that the harness finds a controller that ignores one of the duties where versions are taken back.
+func (h *Hub) EachDutyOfWayBack(t *testing.T, subject *Subject) {
+	h.suits(t, subject, needSays|needRevisions)
+	h.eachDuty(t, backDuties, subject, func(seed uint64, d Duty) *world { return drawBack(seed, subject, d) })
 }
 
 // EachDuty shows that the harness finds a controller that ignores one of the duties. Each has the invariants that are
 // broken then.
 func (h *Hub) EachDuty(t *testing.T, subject *Subject, duties map[Duty][]Invariant) {
+	h.suits(t, subject, needSays)
 	h.eachDuty(t, duties, subject, func(seed uint64, d Duty) *world { return draw(seed, subject, d) })
 }
 

@@ -2,6 +2,8 @@ package trial
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -12,9 +14,10 @@ import (
 	workv1alpha1 "open-cluster-management.io/api/work/v1alpha1"
 )
 
-// Subject is a controller that the harness proves.
+// Subject is a controller that is put on trial. Run is needed, Says where it rolls out ManifestWorks, and the others as their comments say.
 type Subject struct {
-	// Run is one process of it, from its start until the context ends. An error ends the process, too.
+	// Run is one process of it, from its start until the context ends. It returns soon after. An error ends the process, too;
+	// another one follows. Processes of many rollouts run at a time.
 	Run func(context.Context, *Process) error
 	// Says reads from the conditions of a ManifestWorkReplicaSet how the rollout stands.
 	Says func(*workv1alpha1.ManifestWorkReplicaSet) Saying
@@ -22,15 +25,53 @@ type Subject struct {
 	RemoveAfter time.Duration
 	// Trade is what it rolls out in trials. It is nil for ManifestWorks, in other worlds.
 	Trade *Trade
-	// GivenUp is the annotation of a set in which a person names the clusters that are given up, with commas between them.
+	// GivenUp is the annotation of the owner in which a person names the clusters that are given up, with commas between them.
+	// [Hub.CutOff] and [Hub.Trials] need it.
 	GivenUp string
-	// Placements is how many placementRefs a set has at most, and Replicas how many processes there are at a time at most.
+	// Placements is how many placementRefs a set has at most, and Replicas how many processes there are at a time at most: at
+	// most two of each are drawn. Zero is one.
 	Placements, Replicas int
 
-	// revisions reads the revisions from the status of a set, and revision names the revision of its template. They are
-	// nil for a controller that never takes a version back.
-	revisions func(*workv1alpha1.ManifestWorkReplicaSet) revising
-	revision  func(*workv1alpha1.ManifestWorkReplicaSet) string
+	// Revisions reads the revisions from the status of a set, and Revision names the revision of its template. Set both for
+	// [Hub.WayBack], and neither for a controller that never takes a version back.
+	Revisions func(*workv1alpha1.ManifestWorkReplicaSet) Revisions
+	Revision  func(*workv1alpha1.ManifestWorkReplicaSet) string
+}
+
+// A need is what a trial needs of its subject.
+type need int
+
+const (
+	needSays need = 1 << iota
+	needGivenUp
+	needRevisions
+	needTrade
+)
+
+// check says what a subject lacks.
+func (s *Subject) check(needs need) error {
+	if s == nil {
+		return errors.New("trial: the subject is nil, and must be a *Subject with Run")
+	}
+	for _, of := range []struct {
+		field   string
+		missing bool
+	}{
+		{"Run", s.Run == nil},
+		{"Says", needs&needSays != 0 && s.Says == nil},
+		{"GivenUp", needs&needGivenUp != 0 && s.GivenUp == ""},
+		{"Revisions", needs&needRevisions != 0 && s.Revisions == nil},
+		{"Revision", (needs&needRevisions != 0 || s.Revisions != nil) && s.Revision == nil},
+		{"Trade", needs&needTrade != 0 && s.Trade == nil},
+	} {
+		if of.missing {
+			return fmt.Errorf("trial: Subject.%s is not set, and must be for this trial", of.field)
+		}
+	}
+	if s.RemoveAfter < 0 {
+		return fmt.Errorf("trial: Subject.RemoveAfter is %v, and must not be negative", s.RemoveAfter)
+	}
+	return nil
 }
 
 // Saying is what a status says.
@@ -44,9 +85,10 @@ type Saying struct {
 
 // Process is one process of a controller: its network, its caches, and what it is to do wrong.
 type Process struct {
-	// Config is for its clients. Its network is slow, breaks, and is gone when the process has crashed.
+	// Config is for its clients. Its network is slow, breaks, and is gone when the process has crashed. The API server has
+	// the objects of other rollouts, too: what is listed there has to be told apart by the label or the owner.
 	Config *rest.Config
-	// Set is the one that it rolls out.
+	// Set is the one that it rolls out. The caches have objects of this one alone.
 	Set types.NamespacedName
 	// Ignored is the duty that it ignores, if any.
 	Ignored Duty
@@ -57,16 +99,18 @@ type Process struct {
 	life    int
 }
 
-// Store is the cache of a kind.
+// Store is the cache of a kind. Objects in it are shared, and must not be changed.
 func (p *Process) Store(k Kind) cache.Indexer { return p.replica.caches.stores[k] }
 
-// Handle has a handler called for what the cache of a kind has, and each time something of it changes.
+// Handle has a handler called for what the cache of a kind has, and each time something of it changes. The handler must not block, nor
+// call Store's methods that change it.
 func (p *Process) Handle(k Kind, handler cache.ResourceEventHandler) {
 	p.replica.caches.handle(k, handler)
 }
 
-// Reconcile notes that do is one reconcile, which says when it wants to be called again. The caches stay as they are
-// from one write to the next. There is one reconcile at a time.
+// Reconcile notes that do is one reconcile, which says when it wants to be called again. Whatever the controller reads, plans
+// and writes stands in one, or the harness cannot know what the controller knew. The caches stay as they are from one write to the
+// next. There is one reconcile at a time.
 func (p *Process) Reconcile(do func() (time.Duration, error)) {
 	r, player := p.replica, p.replica.player
 	r.busy.Lock()
@@ -131,6 +175,9 @@ func (r *replica) keep(ctx context.Context) {
 		if ctx.Err() == nil {
 			r.player.mu.Lock()
 			r.player.restarts++
+			if err != nil {
+				r.player.fault = err
+			}
 			r.player.mu.Unlock()
 			if err != nil {
 				time.Sleep(50 * time.Millisecond)

@@ -19,6 +19,7 @@ func (p *Process) Say(c Claim) {
 
 // Trials shows that a controller breaks nothing where versions cut clusters off.
 func (h *Hub) Trials(t *testing.T, subject *Subject) {
+	h.suits(t, subject, needTrade|needGivenUp)
 	seed, n := seedOf(), *flagRollouts
 	t.Logf("seeds %d to %d", seed, seed+uint64(n)-1)
 	var all trialFigures
@@ -36,6 +37,7 @@ func (h *Hub) Trials(t *testing.T, subject *Subject) {
 
 // EachTrialDuty shows that the harness finds a controller that ignores one of the duties.
 func (h *Hub) EachTrialDuty(t *testing.T, subject *Subject, duties map[Duty][]Invariant) {
+	h.suits(t, subject, needTrade|needGivenUp)
 	findEach(t, duties, func() tallies[*tried] { return &trialFigures{} }, func(ctx context.Context, seed uint64, d Duty) *tried {
 		trial := drawTrial(seed, d)
 		trial.outlast(subject.RemoveAfter)

@@ -58,6 +58,9 @@ func (t *trial) play(ctx context.Context, hub *Hub, subject *Subject, name strin
 	}
 	o := &tried{trial: t}
 	o.err = r.run(ctx)
+	if o.err == nil {
+		o.err = r.looked()
+	}
 	o.took = time.Since(began)
 	r.mu.Lock()
 	o.restarts = r.player.restarts

@@ -17,17 +17,26 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// OCMDefinitions returns the paths of files of the OCM API module that this module requires, such as
-// "cluster/v1beta1/0000_03_clusters.open-cluster-management.io_placementdecisions.crd.yaml". It runs the go
-// command.
+// OCMDefinitions returns the paths of files of the OCM API module, such as
+// "cluster/v1beta1/0000_03_clusters.open-cluster-management.io_placementdecisions.crd.yaml". It runs the go command in the
+// working directory, which a test has in its own module: the version is the one that this module requires. It looks into the
+// module cache, also where that module vendors.
 func OCMDefinitions(names ...string) ([]string, error) {
-	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "open-cluster-management.io/api").Output()
+	const module = "open-cluster-management.io/api"
+	var said strings.Builder
+	list := exec.Command("go", "list", "-mod=readonly", "-m", "-f", "{{.Dir}}", module)
+	list.Stderr = &said
+	out, err := list.Output()
 	if err != nil {
-		return nil, fmt.Errorf("find the OCM API module: %w", err)
+		return nil, fmt.Errorf("find the module %s: %w: %s", module, err, strings.TrimSpace(said.String()))
+	}
+	dir := strings.TrimSpace(string(out))
+	if dir == "" {
+		return nil, fmt.Errorf("the module %s is not in the module cache, where its definitions are read: go mod download %s", module, module)
 	}
 	var paths []string
 	for _, name := range names {
-		paths = append(paths, filepath.Join(strings.TrimSpace(string(out)), name))
+		paths = append(paths, filepath.Join(dir, name))
 	}
 	return paths, nil
 }

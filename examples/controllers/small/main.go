@@ -80,8 +80,9 @@ func newScheme() *runtime.Scheme {
 }
 
 func newController(m ctrl.Manager) *controller {
-	return &controller{client: m.GetClient(), live: m.GetAPIReader(), events: m.GetEventRecorder("small"), removeAfter: time.Minute,
-		last: map[types.NamespacedName]*rollout.Result{}, pace: map[types.NamespacedName]writes.Pace{}}
+	return &controller{client: m.GetClient(), live: m.GetAPIReader(), events: m.GetEventRecorder("small"),
+		last: map[types.NamespacedName]*rollout.Result{}, pace: map[types.NamespacedName]writes.Pace{},
+		removeAfter: time.Minute}
 }
 
 // watch has a set looked at when something of it changes. A Placement may be that of each set in its namespace.
@@ -134,10 +135,9 @@ func (c *controller) look(ctx context.Context, key types.NamespacedName) (time.D
 		}
 	}
 	givenUp, err3 := c.givenUp(ctx, set, ask)
-	result, err4 := rollout.Plan(ref.RolloutStrategy, groups, reports, now, rollout.Options{
-		RemoveAfter: metav1.Duration{Duration: c.removeAfter}, Previous: last, Uncounted: givenUp,
-		Memory: &rollout.Memory{Version: version, Record: records[""]},
-	})
+	result, err4 := rollout.Plan(ref.RolloutStrategy, groups, reports, now, rollout.Options{Previous: last,
+		Uncounted: givenUp, RemoveAfter: metav1.Duration{Duration: c.removeAfter},
+		Memory: &rollout.Memory{Version: version, Record: records[""]}})
 	if err := errors.Join(err, err2, err3, err4); err != nil {
 		return 0, err
 	}
@@ -214,14 +214,14 @@ func (c *controller) groups(ctx context.Context, namespace, name string) (*group
 	if err != nil {
 		return nil, client.IgnoreNotFound(err)
 	}
-	var pd clusterv1beta1.PlacementDecisionList
-	err = c.client.List(ctx, &pd, client.InNamespace(namespace), client.MatchingLabels{clusterv1beta1.PlacementLabel: name})
-	groups, err2 := grouping.Read(placement, pointers(pd.Items))
+	var d clusterv1beta1.PlacementDecisionList
+	err = c.client.List(ctx, &d, client.InNamespace(namespace), client.MatchingLabels{clusterv1beta1.PlacementLabel: name})
+	groups, err2 := grouping.Read(placement, pointers(d.Items))
 	return groups, errors.Join(err, err2)
 }
 
-// givenUp are the clusters that a person gave up: by name, or by deleting the ManagedCluster of one in the record, or of
-// one that is not selected and has a work. Who is given up is in the record no more.
+// givenUp are the clusters that a person gave up: by name, or by deleting the ManagedCluster of one in the record, or
+// of one that is not selected and has a work. Who is given up is in the record no more.
 func (c *controller) givenUp(ctx context.Context, set *replicaSet, ask []status.Left) ([]string, error) {
 	names := strings.FieldsFunc(set.Annotations[givenUpBy], func(r rune) bool { return r == ',' || r == ' ' })
 	for _, left := range ask {

@@ -202,8 +202,9 @@ func (c *options) compileLimits(o *Options, path *field.Path) (errs field.ErrorL
 		}
 	}
 	if o.MaxStarts != nil {
-		c.startLimit, err = o.MaxStarts.compile(path.Child("maxStarts"))
-		errs = withError(errs, err)
+		var startErrs field.ErrorList
+		c.startLimit, startErrs = o.MaxStarts.compile(path.Child("maxStarts"))
+		errs = append(errs, startErrs...)
 	}
 	if o.MaxRemoved != nil {
 		most, err := limit.Parse(path.Child("maxRemoved"), *o.MaxRemoved)

@@ -9,14 +9,14 @@ import (
 )
 
 // compile checks the limit and copies it.
-func (l *StartLimit) compile(path *field.Path) (*startLimit, *field.Error) {
-	switch {
-	case l.Count < 1:
-		return nil, field.Invalid(path.Child("count"), l.Count, "must be at least 1")
-	case l.Per.Duration <= 0:
-		return nil, field.Invalid(path.Child("per"), l.Per.Duration.String(), "must be more than 0")
+func (l *StartLimit) compile(path *field.Path) (_ *startLimit, errs field.ErrorList) {
+	if l.Count < 1 {
+		errs = append(errs, field.Invalid(path.Child("count"), l.Count, "must be at least 1"))
 	}
-	return &startLimit{l.Count, l.Per.Duration}, nil
+	if l.Per.Duration <= 0 {
+		errs = append(errs, field.Invalid(path.Child("per"), l.Per.Duration.String(), "must be more than 0"))
+	}
+	return &startLimit{l.Count, l.Per.Duration}, errs
 }
 
 // startLimit is a checked StartLimit.

@@ -16,14 +16,16 @@ import (
 
 // Of n and of a span that make no sense an error says so, at the option (R35, R36).
 func TestPaceRefusesNonsense(t *testing.T) {
+	const bothWrong = "maxStarts.count: Invalid value: 0: must be at least 1\nmaxStarts.per: Invalid value: \"0s\": must be more than 0"
 	for want, option := range map[string]rollout.Options{
-		`ramp: Invalid value: 0: must be at least 1`:                    rollout.Options{Ramp: ptr(0)},
-		`maxStarts.count: Invalid value: 0: must be at least 1`:         rollout.Options{MaxStarts: &rollout.StartLimit{Count: 0, Per: metav1.Duration{Duration: time.Hour}}},
-		`maxStarts.per: Invalid value: "0s": must be more than 0`:       rollout.Options{MaxStarts: &rollout.StartLimit{Count: 1, Per: metav1.Duration{Duration: 0}}},
+		`ramp: Invalid value: 0: must be at least 1`:              rollout.Options{Ramp: ptr(0)},
+		`maxStarts.count: Invalid value: 0: must be at least 1`:   rollout.Options{MaxStarts: &rollout.StartLimit{Count: 0, Per: metav1.Duration{Duration: time.Hour}}},
+		`maxStarts.per: Invalid value: "0s": must be more than 0`: rollout.Options{MaxStarts: &rollout.StartLimit{Count: 1, Per: metav1.Duration{Duration: 0}}},
+		bothWrong: rollout.Options{MaxStarts: &rollout.StartLimit{}},
 		`waitBetweenGroups: Invalid value: "-1s": must not be negative`: rollout.Options{WaitBetweenGroups: metav1.Duration{Duration: -time.Second}},
 		`ramp: Invalid value: -7: must be at least 1`:                   rollout.Options{Ramp: ptr(-7)},
 		`maxStarts.per: Invalid value: "-1m0s": must be more than 0`:    rollout.Options{MaxStarts: &rollout.StartLimit{Count: 1, Per: metav1.Duration{Duration: -time.Minute}}},
-		`maxStarts.count: Invalid value: -2: must be at least 1`:        rollout.Options{MaxStarts: &rollout.StartLimit{Count: -2, Per: metav1.Duration{Duration: -1}}},
+		`maxStarts.count: Invalid value: -2: must be at least 1`:        rollout.Options{MaxStarts: &rollout.StartLimit{Count: -2, Per: metav1.Duration{Duration: 1}}},
 	} {
 		if _, err := rollout.NewPlanner(all(""), nil, option); err == nil || err.Error() != want {
 			t.Errorf("%v, want %s", err, want)

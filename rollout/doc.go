@@ -40,10 +40,10 @@
 //  6. Carry out what it says. First store Record in the owner, if it has changed. Then go on with the same result, through
 //     writes.StepsOf: the workload of clusters in Removed goes, surplus objects go, and those in InFlight and Start get the
 //     workload. Do nothing for the others. A cluster in Start whose object is still being deleted gets the workload once that
-//     is gone. It takes its slot until then, and no deadline runs; the sentences say so. If its agent is dead, a person has to
-//     give it up. Before each write the steps ask for the owner, and end where another version is wanted. In the same write that
-//     carries the version, note in the object the version, the attempt that the result has for the cluster, and the time of
-//     the write (not of the plan). writes.Work makes such an object, and says whether anything changes.
+//     is gone. It holds its slot until then, without a deadline: if its agent is dead, a person has to give it up. Before each
+//     write the steps ask for the owner, and end where another version is wanted. In the same write that carries the version,
+//     note in the object the version, the attempt that the result has for the cluster, and the time of the write (not of the
+//     plan). writes.Work makes such an object, and says whether anything changes.
 //
 //  7. Set the status of the owner from [Result.Summary]. Make events of [Result.Changes], which tells each thing once, also
 //     each warning; Warnings and TimedOut have the same at every call. If you keep reports, report TimeOut from now on for each
@@ -60,8 +60,7 @@
 //     just created. If a new owner gets the same name, objects of the one before may still be terminating: report them, and
 //     their clusters start once they are gone.
 //
-// examples/controllers/small is a whole controller with all of them, in 200 lines of code, which is proven on a real API
-// server.
+// examples/controllers/small is a whole controller with all of them, in 200 lines of code.
 //
 // A webhook calls [Validate]. Where users write options, too, it also calls [Options.Validate].
 //

@@ -7,8 +7,7 @@
 // # The duties of a controller
 //
 // Limits hold on a running hub only if what you pass in is true. So let one process act at a time, by leader election, look at
-// an owner in one goroutine at a time, and take these steps each time something changes. Without any one of them, rollouts went
-// wrong.
+// an owner in one goroutine at a time, and take these steps each time something changes.
 //
 //  1. Read the groups together with their Placement, by [grouping.Read], whenever one of the PlacementDecisions or the
 //     status of the Placement changes. A scheduler writes its decisions one after the other. In between, a canary group
@@ -46,23 +45,21 @@
 //     plan). writes.Work makes such an object, and says whether anything changes.
 //
 //  7. Set the status of the owner from [Result.Summary]. Make events of [Result.Changes], which tells each thing once, also
-//     each warning; Warnings and TimedOut have the same at every call. If you keep reports, report TimeOut from now on for each
-//     cluster in TimedOut.
+//     each warning. If you keep reports, report TimeOut from now on for each cluster in TimedOut.
 //
 //  8. Come back when one of the objects changes, or after RecheckAfter. Do so also where a write failed, and try again
 //     within a minute: writes.Pace says when. controller-runtime ignores RequeueAfter beside an error, and its own pause
 //     doubles up to a quarter of an hour. One cluster that always refuses would make the deadlines and soaks of all
 //     others late.
 //
-//  9. When the owner is deleted, start nothing more, and delete its objects. They are in other namespaces, where the garbage
-//     collector finds only those with an owner reference to an owner without a namespace, as add-ons may have. Ask the API
-//     server whether the owner is really gone, and which objects there are: a cache may be empty, or not show what you have
-//     just created. If a new owner gets the same name, objects of the one before may still be terminating: report them, and
-//     their clusters start once they are gone.
+//  9. When the owner is deleted, start nothing more, and delete its objects. The garbage collector finds those in other
+//     namespaces only where the owner itself has no namespace. Ask the API server whether the owner is really gone, and which
+//     objects there are: a cache may be empty, or not show what you have just created. If a new owner gets the same name,
+//     objects of the one before may still be terminating: report them, and their clusters start once they are gone.
 //
 // examples/controllers/small is a whole controller with all of them, in 200 lines of code.
 //
-// A webhook calls [Validate]. Where users write options, too, it also calls [Options.Validate].
+// A webhook calls [Validate], and [Options.Validate] where users write options, too.
 //
 // # How a rollout goes
 //

@@ -80,7 +80,7 @@ func (j *judge) checkRemoved(d *decision) string {
 			return fmt.Sprintf("removal: @%d is removed while the groups are incomplete", i)
 		case j.config.grace > 0 && c.gone < j.config.grace+1:
 			return fmt.Sprintf("grace: @%d is removed before its time of grace is over", i)
-		case j.config.records && wants[i].as != unrecorded && !j.s.isRecorded(i, wants[i]):
+		case j.config.records && wants[i].as != unrecorded && !j.isRecorded(i, wants[i]):
 			return fmt.Sprintf("record: @%d is removed before the record has what it has to", i)
 		}
 	}
@@ -166,11 +166,23 @@ func (j *judge) checkRecord(d *decision) string {
 	return ""
 }
 
-// isRecorded says whether the stored record tells of a cluster what an entry tells (R48).
-func (s *state) isRecorded(i int, wants entry) bool {
-	e := s.clusters[i].told
-	failed := func(e entry) bool { return e.as == asTimeOut || e.as == asFailed }
-	return s.recorded == 0 && e.as != unrecorded && e.attempt == wants.attempt && (failed(e) || !failed(wants))
+// isRecorded says whether the stored record tells of a cluster as much as an entry does (R48).
+func (j *judge) isRecorded(i int, wants entry) bool {
+	e := j.s.clusters[i].told
+	return j.s.recorded == 0 && e.as != unrecorded && e.attempt == wants.attempt && e.weight(j.config.atOnce) >= wants.weight(j.config.atOnce)
+}
+
+// weight puts entries in the order of how much they count for.
+func (e entry) weight(atOnce bool) int {
+	switch {
+	case e.as == asTimeOut || e.as == asFailed:
+		return 3
+	case e.as == asSucceeded:
+		return 1
+	case e.as != asStarted && atOnce: // in flight
+		return 2
+	}
+	return 0
 }
 
 // kept are the clusters that have to be removed (R7, R30, R32, R48): nothing keeps their objects.
@@ -185,7 +197,7 @@ func (j *judge) kept(wants [most]entry) (due set) {
 		case c.shown != none || o.version == absent || o.deleting:
 		case j.config.grace > 0 && c.gone < j.config.grace+1:
 		default:
-			if all.add(i); !j.config.records || wants[i].as == unrecorded || j.s.isRecorded(i, wants[i]) {
+			if all.add(i); !j.config.records || wants[i].as == unrecorded || j.isRecorded(i, wants[i]) {
 				due.add(i)
 			}
 		}

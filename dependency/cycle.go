@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/cohort-ocm/cohort/internal/clauses"
 )
 
 // Cycle is a way on which templates wait for themselves: each element waits for the next, and the last is the first
@@ -35,7 +37,7 @@ func (c Cycle) text(limit int) string {
 	}
 	names := names(objects)
 	for i := range names {
-		names[i] = clip(names[i], 80)
+		names[i] = clauses.Shorten(names[i], 80)
 	}
 	if whole := strings.Join(names, arrow); len(c) <= tail || skipped == 0 && (len(whole) <= limit || len(c) == tail+1) {
 		return oneLine(whole)

@@ -3,7 +3,8 @@ package dependency
 import (
 	"fmt"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/cohort-ocm/cohort/internal/clauses"
 )
 
 // maxMessage is the most bytes of a message. So an action's message, which says more, has at most 1 kB.
@@ -27,7 +28,7 @@ func (t TemplateEvaluation) Message() string {
 		if message := t.pendingMessage(maxMessage, maxMessage); len(message) <= maxMessage {
 			return message
 		}
-		return clip(t.pendingMessage(90, 210), maxMessage)
+		return clauses.Shorten(t.pendingMessage(90, 210), maxMessage)
 	case t.State == StateInvalid && t.Err != nil:
 		return few(strings.Split(t.Err.Error(), "\n"), "; ", maxMessage-20)
 	case t.State == StateDisabled:
@@ -125,7 +126,7 @@ func few(items []string, separator string, limit int) string {
 	if len(items) == 0 {
 		return ""
 	}
-	items[0] = clip(items[0], limit)
+	items[0] = clauses.Shorten(items[0], limit)
 	shown := items[0]
 	for i, item := range items[1:] {
 		if len(shown)+len(separator)+len(item) > limit {
@@ -135,19 +136,6 @@ func few(items []string, separator string, limit int) string {
 		shown += separator + item
 	}
 	return oneLine(shown)
-}
-
-// clip cuts a text after at most limit bytes, between two characters.
-func clip(s string, limit int) string {
-	const mark = "…"
-	if len(s) <= limit {
-		return s
-	}
-	end := limit - len(mark)
-	for end > 0 && !utf8.RuneStart(s[end]) {
-		end--
-	}
-	return s[:end] + mark
 }
 
 // oneLine joins the lines of a text, since names and errors from outside may have several.

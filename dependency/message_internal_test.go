@@ -6,23 +6,6 @@ import (
 	"testing"
 )
 
-func TestClip(t *testing.T) {
-	for _, test := range []struct {
-		why, text string
-		limit     int
-		want      string
-	}{
-		{"what just fits is whole", "abcd", 4, "abcd"},
-		{"what doesn't has a mark of three bytes", "abcde", 4, "a…"},
-		{"a character is not cut", "aébcd", 5, "a…"},
-		{"what is no text is cut to nothing", "\x80\x80\x80\x80", 3, "…"},
-	} {
-		if got := clip(test.text, test.limit); got != test.want {
-			t.Errorf("%s: %q, want %q", test.why, got, test.want)
-		}
-	}
-}
-
 func TestFew(t *testing.T) {
 	for _, test := range []struct {
 		limit int

@@ -3,6 +3,7 @@ package dependency
 import (
 	"fmt"
 
+	"github.com/cohort-ocm/cohort/internal/clauses"
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
@@ -29,7 +30,7 @@ func (u Unmet) isPending() bool {
 
 // sentence is String with a name for the object.
 func (u Unmet) sentence(name string) string {
-	detail := clip(u.Observation.Detail, 300)
+	detail := clauses.Shorten(u.Observation.Detail, 300)
 	because := ""
 	if detail != "" {
 		because = ": " + detail
@@ -51,7 +52,7 @@ func (u Unmet) sentence(name string) string {
 		return fmt.Sprintf("%s has no compliance (%s), must be %s", name, detail, u.Want)
 	case ReasonUnknownValue:
 		if u.Observation.Problem == "" {
-			return fmt.Sprintf("%s is %s, must be %s", name, clip(fmt.Sprintf("%q", u.Observation.Compliance), 300), u.Want)
+			return fmt.Sprintf("%s is %s, must be %s", name, clauses.Shorten(fmt.Sprintf("%q", u.Observation.Compliance), 300), u.Want)
 		}
 		return fmt.Sprintf("%s has %s, must be %s", name, detail, u.Want)
 	case ReasonReadFailed:

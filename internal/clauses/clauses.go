@@ -35,11 +35,11 @@ func Bounded(clauses []string) string {
 
 		worthwhile = 40 // a shorter part of a clause is of no use
 	)
-	message := shorten(clauses[0], room)
+	message := Shorten(clauses[0], room)
 	for i := 1; i < len(clauses); i++ {
 		clause := clauses[i]
 		if left := room - len(message) - len(separator); i == 1 && left >= worthwhile {
-			clause = shorten(clause, left)
+			clause = Shorten(clause, left)
 		}
 		if len(message)+len(separator)+len(clause) > room {
 			return message + fmt.Sprintf(more, len(clauses)-i)
@@ -49,8 +49,8 @@ func Bounded(clauses []string) string {
 	return message
 }
 
-// shorten cuts a text to at most so many bytes, at least 3, and marks the cut with "…".
-func shorten(text string, most int) string {
+// Shorten cuts a text to at most so many bytes, at least 3, between two characters, and marks the cut with "…".
+func Shorten(text string, most int) string {
 	const ellipsis = "…"
 	if len(text) <= most {
 		return text

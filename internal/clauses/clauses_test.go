@@ -34,3 +34,20 @@ func TestSentencesUseAllTheRoom(t *testing.T) {
 		}
 	}
 }
+
+func TestShorten(t *testing.T) {
+	for _, test := range []struct {
+		why, text string
+		limit     int
+		want      string
+	}{
+		{"what just fits is whole", "abcd", 4, "abcd"},
+		{"what doesn't has a mark of three bytes", "abcde", 4, "a…"},
+		{"a character is not cut", "aébcd", 5, "a…"},
+		{"what is no text is cut to nothing", "\x80\x80\x80\x80", 3, "…"},
+	} {
+		if got := clauses.Shorten(test.text, test.limit); got != test.want {
+			t.Errorf("%s: %q, want %q", test.why, got, test.want)
+		}
+	}
+}

@@ -1,0 +1,154 @@
+package rollout
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+
+	"github.com/cohort-ocm/cohort/status"
+)
+
+// endings gives the selected clusters among those whose objects are being deleted.
+func (s *schedule) endings(deleting map[int]bool) map[int]bool {
+	maps.DeleteFunc(deleting, func(position int, is bool) bool { return !is || s.hasLeft(position) })
+	return deleting
+}
+
+// record gives the record that the owner has to store (R48, R52). Deleting has the positions of the selected clusters whose
+// objects are being deleted, and once has those of which only the start or the success counts.
+func (s *schedule) record(v view, deleting map[int]bool, once []past, now time.Time) (r status.Record) {
+	m := s.options.memory
+	if m == nil {
+		return r
+	}
+	r.Version, r.Attempt = m.Version, s.options.attempt
+	before := m.overflow(r.Attempt, now)
+	r.More, r.Until = before.n, before.until
+	if s.missing != "" {
+		r.Left = slices.Clone(m.Record.Left)
+		return r
+	}
+	for _, position := range s.recordable(deleting) {
+		if left, wanted := s.wants(v, int(position), deleting[int(position)], now); wanted {
+			r.Left = append(r.Left, left)
+		}
+	}
+	for i := range once {
+		p := &once[i]
+		as := status.Skip
+		if s.isAwaited(p.report, now) {
+			as = status.Succeeded
+		}
+		r.Left = append(r.Left, status.Left{Report: p.toStatus(p.cluster, as), Group: p.key})
+	}
+	slices.SortFunc(r.Left, func(a, b status.Left) int { return strings.Compare(a.Cluster, b.Cluster) })
+	var over overflow
+	r.Left, over = s.fit(r.Left)
+	over = before.with(over)
+	r.More, r.Until = over.n, over.until
+	return r
+}
+
+// recordable gives the positions that may need an entry, each once: of clusters that left or moved, whose objects are being
+// deleted, or that have one.
+func (s *schedule) recordable(deleting map[int]bool) []int32 {
+	positions := slices.Concat(s.gone, s.moved)
+	for position := range deleting {
+		positions = append(positions, int32(position))
+	}
+	for cluster := range s.options.memory.entries {
+		if position, ok := s.groups.Position(cluster); ok {
+			positions = append(positions, int32(position))
+		}
+	}
+	slices.Sort(positions)
+	return slices.Compact(positions)
+}
+
+// rankOf puts failures first, then flights and successes, then starts.
+func rankOf(l *status.Left) int {
+	switch l.Status {
+	case status.TimeOut, status.Failed:
+		return 0
+	case status.Skip:
+		return 2
+	default:
+		return 1
+	}
+}
+
+// wants gives the entry of a cluster that left or moved, whose object is being deleted, or that has an entry (R48, R49).
+func (s *schedule) wants(v view, position int, deleting bool, now time.Time) (left status.Left, wanted bool) {
+	cluster, m := s.groups.Cluster(position), s.options.memory
+	r, is := v.reported(position), v.at(position)
+	e, stored := m.entry(cluster)
+	stands := stored && r.equals(e.report)
+	moved := s.hasMoved(position)
+	if s.isAside(position) || !s.hasLeft(position) && !moved && !deleting && !stands || s.options.back.isReturning(cluster) {
+		return left, false
+	}
+	limited := s.Type != clusterv1alpha1.All || s.options.ramp > 0 || s.options.startLimit != nil
+	other, _ := elsewhere(s.groups, cluster)
+	var as status.RolloutStatus
+	switch {
+	case failureStates.has(is) && s.Type != clusterv1alpha1.All:
+		as = is.status()
+	case inFlightStates.has(is) && limited && (m.AtOnce || other || moved):
+		if as = is.status(); is == silent {
+			as = status.ToApply
+		}
+	case s.isAwaited(r, now):
+		as = status.Succeeded
+	case s.hasStarted(r, now):
+		as = status.Skip
+	default:
+		return left, false
+	}
+	return status.Left{Report: r.toStatus(cluster, as), Group: s.groups.Key(s.groups.GroupAt(position))}, true
+}
+
+// isStored says whether the stored record tells of a cluster as much as the entry does. The times may differ: those of an answer
+// that is not noted change with each call.
+func (m *memory) isStored(left *status.Left) bool {
+	e, known := m.entries[left.Cluster]
+	if !known || e.attempt != left.Attempt {
+		return false
+	}
+	fails, flies := failureStates.has(e.kind), inFlightStates.has(e.kind)
+	switch left.Status {
+	case status.TimeOut, status.Failed:
+		return fails
+	case status.Succeeded:
+		return fails || flies || e.isSuccess()
+	case status.Skip:
+		return true
+	default:
+		return fails || flies || !m.AtOnce // an agent has to let go of the object: the entry only tells of the start
+	}
+}
+
+// withhold gives the clusters among those to remove of which the stored record does not tell yet what it has to (R48).
+func (s *schedule) withhold(o *observed, now time.Time) (withheld []string) {
+	m := s.options.memory
+	switch {
+	case m == nil || s.missing != "":
+		return nil
+	case overflow{o.record.More, o.record.Until}.exceeds(m.overflow(s.options.attempt, now)):
+		return o.due
+	}
+	waits := make(map[string]bool)
+	for i := range o.record.Left {
+		if left := &o.record.Left[i]; !m.isStored(left) {
+			waits[left.Cluster] = true
+		}
+	}
+	for _, cluster := range o.due {
+		if waits[cluster] {
+			withheld = append(withheld, cluster)
+		}
+	}
+	return withheld
+}

@@ -125,6 +125,7 @@ func (h *Hub) rollouts(t *testing.T, subject *Subject, n int, draw func(seed uin
 	seed := seedOf()
 	t.Logf("seeds %d to %d", seed, seed+uint64(n)-1)
 	var all figures
+	var traces traceFigures
 	parts := newBlocks(n, *flagBlocks)
 	start := time.Now()
 	playAll(t, n, *flagParallel, func(ctx context.Context, i int) *observation { return h.play(ctx, subject, draw(seed+uint64(i))) }, func(o *observation) bool {
@@ -132,6 +133,7 @@ func (h *Hub) rollouts(t *testing.T, subject *Subject, n int, draw func(seed uin
 		all.add(o)
 		block.add(o)
 		blame(t, o)
+		traces.add(t, o, subject)
 		if len(parts) > 1 && block.over() {
 			t.Log(block)
 		}
@@ -140,7 +142,7 @@ func (h *Hub) rollouts(t *testing.T, subject *Subject, n int, draw func(seed uin
 	if all.rollouts == 0 {
 		t.Error("no rollout was observed")
 	}
-	t.Logf("%s%s\nin %v, %d at a time%s", parts, &all, time.Since(start).Round(time.Second), min(n, *flagParallel), memory())
+	t.Logf("%s%s%s\nin %v, %d at a time%s", parts, &all, &traces, time.Since(start).Round(time.Second), min(n, *flagParallel), memory())
 }
 
 // CutOff shows that a controller breaks nothing where versions cut clusters off, and the scheduler drops those. First the

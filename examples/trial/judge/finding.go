@@ -1,0 +1,92 @@
+package judge
+
+import (
+	"fmt"
+	"time"
+)
+
+// Kind is what was broken.
+type Kind string
+
+const (
+	HalfWritten Kind = "started while half written" // a start while no complete decisions could be seen
+	NotSelected Kind = "not selected"               // a start on a cluster that was not selected
+	Mandatory   Kind = "mandatory groups"           // a start before they were done
+	Order       Kind = "order"                      // a start before the groups in front were complete
+	Concurrency Kind = "concurrency"                // more in flight than MaxConcurrency
+	Budget      Kind = "budget"                     // a start past more failures than MaxFailures
+	Soak        Kind = "soak"                       // a start that only a soak forbade
+	Deadline    Kind = "deadline"                   // a start that only a deadline that had not passed forbade
+	Version     Kind = "version"                    // a start of what was not wanted
+	Once        Kind = "once"                       // a second object for a cluster
+	Kept        Kind = "kept"                       // an object deleted though its cluster was selected
+	Stuck       Kind = "stuck"                      // a cluster could start for too long, and nothing did
+	Left        Kind = "left behind"                // an object stayed though its cluster was not selected
+	Status      Kind = "status"                     // the owner says nothing
+	Vanished    Kind = "vanished"                   // a cluster was in no decision for a moment though it stayed selected
+	Unfinished  Kind = "unfinished"                 // decisions stayed half written
+)
+
+// Kinds are all of them.
+var Kinds = []Kind{HalfWritten, NotSelected, Mandatory, Order, Concurrency, Budget, Soak, Deadline, Version, Once, Kept, Stuck, Left, Status, Vanished, Unfinished}
+
+// Grade is how certain a finding is.
+type Grade string
+
+const (
+	Broken     Grade = "broken"     // wrong for every view that is at most the lag behind
+	Suspicious Grade = "suspicious" // wrong in truth, and right in some such view
+)
+
+// Finding is a write, or its absence, that was wrong.
+type Finding struct {
+	Kind    Kind   `json:"kind"`
+	Grade   Grade  `json:"grade"`
+	Owner   string `json:"owner"` // kind and namespace/name of what is rolled out, or the Placement
+	Cluster string `json:"cluster,omitempty"`
+	// Line is the number of the line of the write, or of the last line before it was found that one was missing.
+	Line int       `json:"line"`
+	At   time.Time `json:"at"`
+	Text string    `json:"text"`
+	// Also are the other kinds that were broken by the same write.
+	Also []Kind `json:"also,omitempty"`
+	// Explained is the least lag of a view that was right. It is zero where none was found.
+	Explained Duration `json:"explainedByLag,omitzero"`
+	// Should is what should have happened instead, as the library explains it.
+	Should string `json:"should,omitempty"`
+	// Excerpt are the numbers of lines that show it: a recording by themselves, with the same verdict.
+	Excerpt []int `json:"excerpt,omitempty"`
+
+	version string
+	holder  string // id of the object that was written
+}
+
+func (f *Finding) String() string {
+	return fmt.Sprintf("%s: %s: line %d, %s: %s: %s", f.Grade, f.Kind, f.Line, f.At.UTC().Format("15:04:05.000"), f.Owner, f.Text)
+}
+
+// Duration is one that JSON has as text.
+type Duration time.Duration
+
+func (d Duration) String() string { return time.Duration(d).Round(time.Millisecond).String() }
+
+// MarshalText writes it as a duration of Go.
+func (d Duration) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
+
+// UnmarshalText reads one.
+func (d *Duration) UnmarshalText(text []byte) error {
+	parsed, err := time.ParseDuration(string(text))
+	*d = Duration(parsed)
+	return err
+}
+
+// Hole is a time of which the recording does not know everything.
+type Hole struct {
+	From   time.Time `json:"from"`
+	To     time.Time `json:"to"`
+	Reason string    `json:"reason"`
+}
+
+func (h Hole) String() string {
+	return fmt.Sprintf("%s to %s (%s): %s", h.From.UTC().Format("15:04:05.000"), h.To.UTC().Format("15:04:05.000"), h.To.Sub(h.From).Round(time.Millisecond), h.Reason)
+}

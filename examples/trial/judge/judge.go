@@ -1,0 +1,380 @@
+package judge
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Options are how a recording is judged. The zero value has the defaults of [DefaultOptions] for lag and patience.
+type Options struct {
+	// Lag is how far behind the truth a controller may be when it writes.
+	Lag time.Duration
+	// Patience is for how long nothing may happen though something could.
+	Patience time.Duration
+	// RemoveAfter is for how long a cluster has to be out of the decisions until it loses its object. Zero means at once.
+	RemoveAfter time.Duration
+	// Should says what should have happened instead, for a report. It may be nil.
+	Should func(Moment) string
+}
+
+// DefaultOptions are those of the program.
+var DefaultOptions = Options{Lag: 2 * time.Second, Patience: 30 * time.Second}
+
+// judge replays a recording.
+type judge struct {
+	Options
+	lag      int64
+	horizon  int64 // for how long the past is kept
+	interval int64 // how often it is looked whether something is stuck
+
+	objects  map[string]*known
+	owners   map[string]*owner
+	placings map[string]*placing
+	users    map[string][]*owner // by placement
+
+	now     int64
+	line    int
+	listing map[string]int64 // by kind: since when it is not whole
+	reason  string
+	whole   int64 // since when everything is
+	began   bool
+
+	report *Report
+}
+
+// known is an object of the recording.
+type known struct {
+	class     class
+	rv        int64
+	there     bool
+	confirmed bool
+	owner     string // of a holder
+	placement string // of a decision
+}
+
+// Judge says what was broken in a recording.
+func Judge(r *Recording, o Options) *Report {
+	o.Lag, o.Patience = cmp.Or(o.Lag, DefaultOptions.Lag), cmp.Or(o.Patience, DefaultOptions.Patience)
+	j := &judge{
+		Options: o, lag: int64(o.Lag), horizon: 5 * int64(o.Lag), interval: int64(o.Patience) / 100,
+		objects: map[string]*known{}, owners: map[string]*owner{}, placings: map[string]*placing{}, users: map[string][]*owner{}, listing: map[string]int64{},
+		report: &Report{Lag: Duration(o.Lag), Patience: Duration(o.Patience), Seen: Duration(r.Late), Lines: r.Lines, Ignored: r.Ignored},
+	}
+	for i := range r.events {
+		j.take(&r.events[i])
+	}
+	j.end()
+	return j.report
+}
+
+func at(nanos int64) time.Time { return time.Unix(0, nanos).UTC() }
+
+// judges says whether the views that count are whole.
+func (j *judge) judges() bool { return len(j.listing) == 0 && j.now-j.lag >= j.whole }
+
+func (j *judge) find(f Finding) {
+	f.At, f.Line = at(j.now), j.line
+	j.report.Findings = append(j.report.Findings, f)
+}
+
+// take replays a line.
+func (j *judge) take(e *event) {
+	if !j.began {
+		j.report.From = at(e.true)
+	}
+	before := j.now
+	j.now, j.line = e.true, e.line
+	j.report.To = at(j.now)
+	switch e.typed {
+	case typeBegin, typeHole:
+		j.open(e, before)
+	case typeListed:
+		j.close(e)
+	case typeBookmark:
+		for _, o := range j.sorted() {
+			o.look()
+		}
+		for _, p := range j.placings {
+			p.watch.look(j, p)
+		}
+	default:
+		if e.class != isOther {
+			j.event(e)
+		}
+	}
+	j.began = true
+}
+
+func (j *judge) sorted() []*owner {
+	all := make([]*owner, 0, len(j.owners))
+	for _, o := range j.owners {
+		all = append(all, o)
+	}
+	slices.SortFunc(all, func(a, b *owner) int { return cmp.Compare(a.key, b.key) })
+	return all
+}
+
+// open begins a hole, or the first list.
+func (j *judge) open(e *event, before int64) {
+	if !j.began {
+		before = 0
+	} else if e.typed == typeHole {
+		before = j.now
+	}
+	if len(j.listing) == 0 && j.began {
+		j.sum(before)
+	}
+	j.reason = cmp.Or(e.reason, map[string]string{typeBegin: "the recording began again", typeHole: "the watch of " + e.about + " was lost"}[e.typed])
+	if e.about != "" && e.typed == typeHole && e.reason != "" {
+		j.reason = e.about + ": " + e.reason
+	}
+	if since, ok := j.listing[e.about]; ok {
+		before = since
+	}
+	j.listing[e.about] = before
+	for id, k := range j.objects {
+		if e.about == "" || kindOf(id) == e.about {
+			k.confirmed = false
+		}
+	}
+}
+
+func kindOf(id string) string {
+	for i := range id {
+		if id[i] == ' ' {
+			return id[:i]
+		}
+	}
+	return id
+}
+
+// close ends a list: what was not in it is gone.
+func (j *judge) close(e *event) {
+	var gone []string
+	for id, k := range j.objects {
+		if k.there && !k.confirmed && (e.about == "" || kindOf(id) == e.about) {
+			gone = append(gone, id)
+		}
+	}
+	slices.Sort(gone)
+	for _, id := range gone {
+		k := j.objects[id]
+		kind := kindOf(id)
+		j.put(&event{class: k.class, kind: kind, key: id[len(kind)+1:], gone: true, rv: k.rv}, k, k.class)
+	}
+	since := j.listing[e.about]
+	if delete(j.listing, e.about); e.about == "" {
+		clear(j.listing) // all was listed
+	}
+	if len(j.listing) > 0 {
+		return
+	}
+	if since > 0 {
+		j.report.Holes = append(j.report.Holes, Hole{at(since), at(j.now), j.reason})
+	}
+	j.whole = j.now
+	for _, o := range j.owners {
+		o.forget()
+	}
+	for _, p := range j.placings {
+		p.watch = decisionWatch{}
+	}
+}
+
+// sum adds to the time that was judged.
+func (j *judge) sum(until int64) {
+	if d := until - j.whole - j.lag; d > 0 && j.whole > 0 {
+		j.report.Judged += Duration(d)
+	}
+}
+
+// end looks once more at the last time, and says what stayed open.
+func (j *judge) end() {
+	if len(j.listing) > 0 {
+		for _, since := range j.listing {
+			if since > 0 {
+				j.report.Holes = append(j.report.Holes, Hole{at(since), at(j.now), j.reason + ", and the recording ends before everything was listed again"})
+				break
+			}
+		}
+	} else {
+		j.sum(j.now)
+		for _, o := range j.sorted() {
+			o.last = 0
+			o.look()
+		}
+		for _, p := range j.placings {
+			p.watch.look(j, p)
+		}
+	}
+	for _, o := range j.sorted() {
+		if o.fault != "" {
+			j.report.Notes = append(j.report.Notes, fmt.Sprintf("%s is not judged: %s", o.key, o.fault))
+		}
+		if len(o.pending) > 0 {
+			for _, d := range o.pending {
+				d.finding.Grade = Suspicious
+				j.report.Findings = append(j.report.Findings, d.finding)
+			}
+		}
+		if len(o.members) > 0 {
+			j.report.Owners++
+		}
+	}
+	if n := j.report.Unclear; n > 0 {
+		j.report.Notes = append(j.report.Notes, fmt.Sprintf("%d starts while decisions were rewritten in too many ways to look at all views: at most suspicious", n))
+	}
+	slices.SortStableFunc(j.report.Findings, func(a, b Finding) int { return a.At.Compare(b.At) })
+}
+
+// event replays the event of an object.
+func (j *judge) event(e *event) {
+	k := j.objects[e.id()]
+	if k == nil {
+		k = &known{class: e.class}
+		j.objects[e.id()] = k
+	}
+	if k.rv > e.rv || k.rv == e.rv && k.there != e.gone {
+		if len(j.listing) == 0 {
+			j.report.Repeated++
+		}
+		k.confirmed = k.confirmed || !e.gone
+		return
+	}
+	j.put(e, k, e.class)
+}
+
+// put gives an object its next state.
+func (j *judge) put(e *event, k *known, c class) {
+	k.rv, k.there, k.confirmed = e.rv, !e.gone, true
+	switch c {
+	case isOwner:
+		j.putOwner(e)
+	case isPlacement:
+		var next *placementState
+		if !e.gone {
+			next = e.state.(*placementState)
+		}
+		p := j.placing(e.key)
+		j.changePlacing(p, func() { p.placement.put(j.now, next, j.now-j.horizon) })
+	case isDecision:
+		j.putDecision(e, k)
+	case isHolder:
+		var next *holderState
+		if !e.gone {
+			next = e.state.(*holderState)
+		}
+		if k.owner != "" && (next == nil || next.owner != k.owner) {
+			j.owner(k.owner).hold(e, nil)
+		}
+		if next != nil {
+			k.owner = next.owner
+			j.owner(k.owner).hold(e, next)
+		}
+	}
+}
+
+func (j *judge) owner(key string) *owner {
+	o := j.owners[key]
+	if o == nil {
+		o = &owner{judge: j, key: key, members: map[string]*member{}, surplus: map[string]int64{}, stages: map[stagesKey]*stages{}}
+		j.owners[key] = o
+	}
+	return o
+}
+
+func (j *judge) placing(key string) *placing {
+	p := j.placings[key]
+	if p == nil {
+		p = newPlacing(key)
+		j.placings[key] = p
+	}
+	return p
+}
+
+func (j *judge) putOwner(e *event) {
+	o := j.owner(e.kind + " " + e.key)
+	o.look()
+	var next *ownerState
+	if !e.gone {
+		next = e.state.(*ownerState)
+	}
+	before := o.states.now()
+	o.states.put(j.now, next, j.now-j.horizon)
+	if before != nil && next != nil && before.spec == next.spec {
+		return
+	}
+	o.changed, o.isOpen, o.epoch = j.now, false, o.epoch+1
+	for key, users := range j.users {
+		j.users[key] = slices.DeleteFunc(users, func(u *owner) bool { return u == o })
+	}
+	if next == nil {
+		return
+	}
+	o.fault = next.spec.fault
+	for i := range next.spec.refs {
+		if key := next.spec.refs[i].placement; !slices.Contains(j.users[key], o) {
+			j.users[key] = append(j.users[key], o)
+		}
+	}
+}
+
+func (j *judge) putDecision(e *event, k *known) {
+	var next *decisionState
+	if !e.gone {
+		next = e.state.(*decisionState)
+	}
+	if k.placement != "" && (next == nil || next.placement != k.placement) {
+		j.decide(j.placing(k.placement), e.key, nil)
+	}
+	if next != nil {
+		k.placement = next.placement
+		j.decide(j.placing(k.placement), e.key, next)
+	}
+}
+
+func (j *judge) decide(p *placing, key string, next *decisionState) {
+	name := key[slices.Index([]byte(key), '/')+1:]
+	d := p.decisions[name]
+	if d == nil {
+		d = &span[decisionState]{}
+		p.decisions[name] = d
+	}
+	before := d.now()
+	j.changePlacing(p, func() {
+		d.put(j.now, next, j.now-j.horizon)
+		if next != nil {
+			for _, c := range next.clusters {
+				p.places[c]++
+			}
+		}
+		var left []string
+		if before != nil {
+			for _, c := range before.clusters {
+				if p.places[c]--; p.places[c] == 0 {
+					delete(p.places, c)
+					left = append(left, c)
+				}
+			}
+		}
+		p.watch.moved(j, p, left)
+	})
+}
+
+// changePlacing has a placement, or its decisions, changed.
+func (j *judge) changePlacing(p *placing, change func()) {
+	for _, o := range j.users[p.key] {
+		o.look()
+	}
+	change()
+	p.dirty, p.changed = true, p.changed+1
+	p.read()
+	if len(j.listing) == 0 {
+		p.watch.look(j, p)
+	}
+	for _, o := range j.users[p.key] {
+		o.settle(p)
+	}
+}

@@ -1,0 +1,289 @@
+package judge
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// story writes a recording. Times are seconds; a line is as late as the one before if nothing else is said.
+type story struct {
+	bytes.Buffer
+	now float64
+	rv  int
+	gen map[string]int
+}
+
+var dawn = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// begin begins a recording with an empty hub.
+func begin() *story {
+	s := &story{gen: map[string]int{}}
+	s.control("BEGIN", "")
+	s.control("LISTED", "")
+	s.now = 100
+	return s
+}
+
+func (s *story) time(seconds float64) time.Time {
+	return dawn.Add(time.Duration(seconds * float64(time.Second)))
+}
+
+func (s *story) write(l Line) {
+	l.At = s.time(s.now)
+	text, err := json.Marshal(l)
+	if err != nil {
+		panic(err)
+	}
+	s.Write(append(text, '\n'))
+}
+
+func (s *story) control(kind, about string) { s.write(Line{Type: kind, Kind: about}) }
+func (s *story) at(seconds float64) *story  { s.now = 100 + seconds; return s }
+func (s *story) object(event, text string)  { s.write(Line{Type: event, Object: json.RawMessage(text)}) }
+
+func (s *story) meta(namespace, name, more string) string {
+	s.rv++
+	return fmt.Sprintf(`"metadata":{"namespace":%q,"name":%q,"resourceVersion":"%d"%s}`, namespace, name, s.rv, more)
+}
+
+// set has the owner want a version, with a strategy as JSON, at one or more placements.
+func (s *story) set(version, strategy string, placements ...string) *story {
+	if len(placements) == 0 {
+		placements = []string{"fleet"}
+	}
+	var refs []string
+	for _, p := range placements {
+		refs = append(refs, fmt.Sprintf(`{"name":%q,"rolloutStrategy":%s}`, p, strategy))
+	}
+	s.object("MODIFIED", fmt.Sprintf(`{"kind":"ManifestWorkReplicaSet",%s,"spec":{"manifestWorkTemplate":{"workload":{"manifests":[{"v":%q}]}},"placementRefs":[%s]},"status":{"conditions":[{"type":"Progressing","status":"True"}]}}`,
+		s.meta("w", "web", ""), version, strings.Join(refs, ",")))
+	return s
+}
+
+// decide writes the decision of a group, and place what the Placement's status says of all groups: "name=count".
+func (s *story) decide(index int, group string, clusters ...string) *story {
+	return s.decideOf("fleet", index, group, clusters...)
+}
+
+func (s *story) decideOf(placement string, index int, group string, clusters ...string) *story {
+	var all []string
+	for _, c := range clusters {
+		all = append(all, fmt.Sprintf(`{"clusterName":%q,"reason":""}`, c))
+	}
+	labels := fmt.Sprintf(`,"labels":{"cluster.open-cluster-management.io/placement":%q,"cluster.open-cluster-management.io/decision-group-index":"%d","cluster.open-cluster-management.io/decision-group-name":%q}`, placement, index, group)
+	s.object("MODIFIED", fmt.Sprintf(`{"kind":"PlacementDecision",%s,"status":{"decisions":[%s]}}`, s.meta("w", fmt.Sprintf("%s-%d", placement, index), labels), strings.Join(all, ",")))
+	return s
+}
+
+func (s *story) place(groups ...string) *story { return s.placeOf("fleet", groups...) }
+
+func (s *story) placeOf(placement string, groups ...string) *story {
+	var all []string
+	total := 0
+	for i, g := range groups {
+		name, count, _ := strings.Cut(g, "=")
+		n := 0
+		fmt.Sscan(count, &n)
+		total += n
+		all = append(all, fmt.Sprintf(`{"decisionGroupIndex":%d,"decisionGroupName":%q,"clusterCount":%d,"decisions":["%s-%d"]}`, i, name, n, placement, i))
+	}
+	s.object("MODIFIED", fmt.Sprintf(`{"kind":"Placement",%s,"status":{"numberOfSelectedClusters":%d,"decisionGroups":[%s]}}`, s.meta("w", placement, ""), total, strings.Join(all, ",")))
+	return s
+}
+
+// fleet selects clusters in one group without a name.
+func (s *story) fleet(clusters ...string) *story {
+	return s.decide(0, "", clusters...).place(fmt.Sprintf("=%d", len(clusters)))
+}
+
+func (s *story) workText(cluster, name, version, says, more string) string {
+	s.gen[cluster+"/"+name]++
+	conditions := ""
+	if says != "" {
+		condition := func(kind string, is bool) string {
+			status := map[bool]string{true: "True", false: "False"}[is]
+			return fmt.Sprintf(`{"type":%q,"status":%q,"observedGeneration":1,"lastTransitionTime":%q}`, kind, status, s.time(s.now).Truncate(time.Second).Format(time.RFC3339))
+		}
+		conditions = strings.Join([]string{condition("Applied", true), condition("Progressing", says != "ok"), condition("Degraded", says == "failed")}, ",")
+	}
+	return fmt.Sprintf(`{"kind":"ManifestWork",%s,"spec":{"workload":{"manifests":[{"v":%q}]}},"status":{"conditions":[%s]}}`,
+		s.meta(cluster, name, `,"generation":1,"labels":{"work.open-cluster-management.io/manifestworkreplicaset":"w.web"}`+more), version, conditions)
+}
+
+// works gives clusters a version, all at once; says is "", "busy", "ok" or "failed".
+func (s *story) works(version, says string, clusters ...string) *story {
+	for _, c := range clusters {
+		s.object("MODIFIED", s.workText(c, "web", version, says, ""))
+	}
+	return s
+}
+
+func (s *story) remove(cluster, version string) *story {
+	s.object("DELETED", s.workText(cluster, "web", version, "", ""))
+	return s
+}
+
+func (s *story) until(seconds float64) *story { s.at(seconds).control("BOOKMARK", ""); return s }
+
+func progressive(limit, failures, more string) string {
+	return fmt.Sprintf(`{"type":"Progressive","progressive":{"maxConcurrency":%s,"maxFailures":%s%s}}`, limit, failures, more)
+}
+
+func perGroup(more string) string {
+	return fmt.Sprintf(`{"type":"ProgressivePerGroup","progressivePerGroup":{"maxFailures":0%s}}`, more)
+}
+
+func (s *story) read(t testing.TB) *Recording {
+	t.Helper()
+	r, err := Read(bytes.NewReader(s.Bytes()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func (s *story) judge(t testing.TB) *Report {
+	t.Helper()
+	return Judge(s.read(t), Options{Lag: time.Second, Patience: 10 * time.Second, RemoveAfter: 5 * time.Second})
+}
+
+// said is what a report finds, in short.
+func said(r *Report) (all []string) {
+	for _, f := range r.Findings {
+		all = append(all, strings.TrimSpace(fmt.Sprintf("%s %s %s", f.Grade, f.Kind, f.Cluster)))
+	}
+	return all
+}
+
+// breaks are the smallest stories in which each kind is broken, with a neighbour where it is not.
+var breaks = []struct {
+	why  string
+	tell func(*story)
+	want []string
+}{
+	{"one at a time is kept to", func(s *story) {
+		s.set("1", progressive("1", "0", "")).fleet("a", "b").at(5).works("1", "", "a").at(6).works("1", "ok", "a").at(9).works("1", "", "b").at(10).works("1", "ok", "b")
+	}, nil},
+	{"two at a time where one is allowed", func(s *story) {
+		s.set("1", progressive("1", "0", "")).fleet("a", "b").at(5).works("1", "", "a").at(9).works("1", "", "b")
+	}, []string{"broken concurrency b"}},
+	{"the first is too new to be seen", func(s *story) {
+		s.set("1", progressive("1", "0", "")).fleet("a", "b").at(5).works("1", "", "a").at(5.5).works("1", "", "b")
+	}, []string{"suspicious concurrency b"}},
+	{"a canary has not answered", func(s *story) {
+		s.set("1", progressive("5", "0", `,"mandatoryDecisionGroups":[{"groupName":"canary"}]`)).decide(0, "canary", "a").decide(1, "", "b").place("canary=1", "=1").at(5).works("1", "busy", "a").at(9).works("1", "", "b")
+	}, []string{"broken mandatory groups b"}},
+	{"the group in front is not complete", func(s *story) {
+		s.set("1", perGroup("")).decide(0, "", "a").decide(1, "", "b").place("=1", "=1").at(5).works("1", "busy", "a").at(9).works("1", "", "b")
+	}, []string{"broken order b"}},
+	{"one failed, and none is tolerated", func(s *story) {
+		s.set("1", progressive("5", "0", "")).fleet("a", "b").at(5).works("1", "", "a").at(6).works("1", "failed", "a").at(9).works("1", "", "b")
+	}, []string{"broken budget b"}},
+	{"one failed, and one is tolerated", func(s *story) {
+		s.set("1", progressive("5", "1", "")).fleet("a", "b").at(5).works("1", "", "a").at(6).works("1", "failed", "a").at(9).works("1", "", "b")
+	}, nil},
+	{"a success soaks", func(s *story) {
+		s.set("1", progressive("1", "0", `,"minSuccessTime":"20s"`)).fleet("a", "b").at(5).works("1", "", "a").at(6).works("1", "ok", "a").at(12).works("1", "", "b")
+	}, []string{"broken soak b"}},
+	{"a success has soaked", func(s *story) {
+		s.set("1", progressive("1", "0", `,"minSuccessTime":"20s"`)).fleet("a", "b").at(5).works("1", "", "a").at(6).works("1", "ok", "a").at(27).works("1", "", "b")
+	}, nil},
+	{"a deadline is not over, by far", func(s *story) {
+		s.set("1", progressive("1", "5", `,"progressDeadline":"20s"`)).fleet("a", "b").at(5).works("1", "", "a").at(15).works("1", "", "b")
+	}, []string{"broken deadline b"}},
+	{"a deadline is over", func(s *story) {
+		s.set("1", progressive("1", "5", `,"progressDeadline":"20s"`)).fleet("a", "b").at(5).works("1", "", "a").at(26).works("1", "", "b")
+	}, nil},
+	{"a timeout is a failure", func(s *story) {
+		s.set("1", progressive("5", "0", `,"progressDeadline":"5s"`)).fleet("a", "b").at(5).works("1", "", "a").at(15).works("1", "", "b")
+	}, []string{"broken budget b"}},
+	{"the version was replaced long ago", func(s *story) {
+		s.set("1", progressive("5", "0", "")).fleet("a", "b").at(5).set("2", progressive("5", "0", "")).at(9).works("1", "", "a").until(10)
+	}, []string{"broken version a"}},
+	{"the version was replaced just now", func(s *story) {
+		s.set("1", progressive("5", "0", "")).fleet("a", "b").at(5).set("2", progressive("5", "0", "")).at(5.5).works("1", "", "a").until(6)
+	}, []string{"suspicious version a"}},
+	{"the Placement's status does not speak of the decision yet", func(s *story) {
+		s.set("1", progressive("5", "0", "")).decide(0, "", "a", "b").at(5).works("1", "", "a")
+	}, []string{"broken started while half written a"}},
+	{"the decisions are half written only now", func(s *story) {
+		s.set("1", progressive("5", "0", "")).fleet("a", "b").at(5).decide(0, "", "a").at(5.5).works("1", "", "a")
+	}, []string{"suspicious started while half written a"}},
+	{"nobody selects it", func(s *story) {
+		s.set("1", progressive("5", "0", "")).fleet("a", "b").at(5).works("1", "", "c").until(6)
+	}, []string{"broken not selected c"}},
+	{"the first placement takes a cluster", func(s *story) {
+		s.set("1", perGroup(""), "fleet", "edge").fleet("a").decideOf("edge", 0, "", "a").decideOf("edge", 1, "", "b").placeOf("edge", "=1", "=1").at(5).works("1", "", "a", "b")
+	}, nil},
+	{"an object is deleted though its cluster is selected", func(s *story) {
+		s.set("1", progressive("5", "0", "")).fleet("a", "b").at(5).works("1", "ok", "a", "b").at(9).remove("a", "1").until(10)
+	}, []string{"broken kept a"}},
+	{"an object is deleted while a rewrite leaves its cluster out", func(s *story) {
+		s.set("1", progressive("5", "0", "")).fleet("a", "b").at(5).works("1", "ok", "a", "b").at(9).decide(0, "", "b").at(9.5).remove("a", "1").at(9.9).decide(0, "", "a", "b").until(10)
+	}, []string{"broken kept a", "broken vanished a"}},
+	{"an object is deleted too early, and its cluster returns", func(s *story) {
+		s.set("1", progressive("5", "0", "")).fleet("a", "b").at(5).works("1", "ok", "a", "b").at(9).fleet("b").at(11).remove("a", "1").at(12).fleet("a", "b").until(13)
+	}, []string{"broken kept a"}},
+	{"an object is deleted in time", func(s *story) {
+		s.set("1", progressive("5", "0", "")).fleet("a", "b").at(5).works("1", "ok", "a", "b").at(9).fleet("b").at(14).remove("a", "1").until(15)
+	}, nil},
+	{"a cluster has two objects", func(s *story) {
+		s.set("1", progressive("5", "0", "")).fleet("a").at(5).works("1", "ok", "a").at(9).object("ADDED", s.workText("a", "web-x", "1", "", ""))
+	}, []string{"broken once a"}},
+	{"an object stays behind", func(s *story) {
+		s.set("1", progressive("5", "0", "")).fleet("a", "b").at(5).works("1", "ok", "a", "b").at(9).fleet("b").until(20).until(40)
+	}, []string{"broken left behind a"}},
+	{"nothing happens though something could", func(s *story) {
+		s.set("1", progressive("1", "0", "")).fleet("a", "b").at(5).works("1", "ok", "a").until(10).until(30)
+	}, []string{"broken stuck b"}},
+	{"nothing happens after a soak", func(s *story) {
+		s.set("1", progressive("1", "0", `,"minSuccessTime":"20s"`)).fleet("a", "b").at(5).works("1", "ok", "a").until(33).until(40)
+	}, []string{"broken stuck b"}},
+	{"nothing happens because nothing may", func(s *story) {
+		s.set("1", progressive("1", "0", "")).fleet("a", "b").at(5).works("1", "busy", "a").until(300)
+	}, nil},
+	{"its status says nothing", func(s *story) {
+		s.object("ADDED", fmt.Sprintf(`{"kind":"ManifestWorkReplicaSet",%s,"spec":{"manifestWorkTemplate":{"workload":{"manifests":[{"v":"1"}]}},"placementRefs":[{"name":"fleet"}]}}`, s.meta("w", "web", "")))
+		s.fleet("a").at(5).works("1", "ok", "a").until(30)
+	}, []string{"broken status"}},
+	{"a cluster vanishes while it goes to another decision", func(s *story) {
+		s.decide(0, "", "a", "b").decide(1, "", "c").place("=2", "=1").at(5).decide(0, "", "a").at(6).decide(1, "", "b", "c").place("=1", "=2")
+	}, []string{"broken vanished b"}},
+	{"a cluster is in two decisions while it goes to another", func(s *story) {
+		s.decide(0, "", "a", "b").decide(1, "", "c").place("=2", "=1").at(5).decide(1, "", "b", "c").at(6).decide(0, "", "a").place("=1", "=2")
+	}, nil},
+	{"the status names another group for good", func(s *story) {
+		s.decide(0, "canary", "a").place("=1").until(30)
+	}, []string{"broken unfinished"}},
+	{"all at once is no limit", func(s *story) {
+		s.set("1", `{"type":"All"}`).fleet("a", "b", "c").at(5).works("1", "", "a", "b", "c")
+	}, nil},
+}
+
+// Each kind is found in a story of a few lines, and not in its neighbour.
+func TestKinds(t *testing.T) {
+	found := map[string]bool{}
+	for _, b := range breaks {
+		s := begin()
+		b.tell(s)
+		r := s.judge(t)
+		got := said(r)
+		slices.Sort(got)
+		if !slices.Equal(got, b.want) {
+			t.Errorf("%s: got %q, want %q\n%v", b.why, got, b.want, r.Findings)
+		}
+		for _, f := range r.Findings {
+			found[string(f.Kind)] = true
+		}
+	}
+	for _, k := range Kinds {
+		if !found[string(k)] {
+			t.Errorf("no story shows %q", k)
+		}
+	}
+}

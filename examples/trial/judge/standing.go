@@ -1,0 +1,119 @@
+package judge
+
+import "time"
+
+// grace is for the times of conditions, which have whole seconds. Times are read in favour of who is judged.
+const grace = int64(1500 * time.Millisecond)
+
+// leniency takes one limit away, to say what a start broke: what is forbidden with a limit and allowed without it was forbidden
+// by this limit alone. Exact takes times as they are.
+type leniency struct{ noSoak, noDeadline, exact bool }
+
+// could is where a cluster may stand with a version, in some of the views of it. What holds a start back is said only if it is so
+// in all of them.
+type could struct {
+	succeed bool // in some view it has succeeded and soaked
+	give    bool // in some view it has failed or timed out
+	wait    bool // in some view it has not got the version
+	holds   bool // in every view it holds a slot
+	failed  bool // in every view it has failed, or timed out beyond doubt
+}
+
+var waits = could{wait: true}
+
+// stands says where an object stands at a time, for a plan that was made no earlier than before.
+func (h *holderState) stands(version string, s *strategy, now, before int64, l leniency) (c could) {
+	if h == nil || !carries(h.version, version) || h.inform {
+		return waits
+	}
+	grace := grace
+	if l.exact {
+		grace = 0
+	}
+	since, earliest := max(h.since, h.applied), max(h.since, h.earliest)
+	timedOut := s.deadline > 0 && (now+grace >= earliest+s.deadline || l.noDeadline && now+s.deadline*2/3 >= earliest+s.deadline)
+	surely := s.deadline > 0 && before-grace >= since+s.deadline
+	switch h.answer {
+	case does:
+		if h.deleting {
+			return waits
+		}
+		if l.noSoak || now+grace >= earliest+s.soak {
+			return could{succeed: true}
+		}
+		return could{holds: true}
+	case fails:
+		return could{give: true, failed: true, holds: !timedOut && !h.deleting}
+	default:
+		if timedOut {
+			return could{give: true, failed: surely}
+		}
+		return could{holds: !h.deleting}
+	}
+}
+
+// or joins what an object may be in one view with what it may be in another.
+func (c could) or(o could) could {
+	return could{c.succeed || o.succeed, c.give || o.give, c.wait || o.wait, c.holds && o.holds, c.failed && o.failed}
+}
+
+// and joins what two objects of a cluster may be.
+func (c could) and(o could) could {
+	switch {
+	case c == waits:
+		return o
+	case o == waits:
+		return c
+	}
+	return could{c.succeed && o.succeed || c.succeed && o.wait || c.wait && o.succeed, c.give || o.give, c.wait && o.wait, c.holds || o.holds, c.failed || o.failed}
+}
+
+// member is a cluster of an owner, with its objects.
+type member struct {
+	cluster string
+	holders map[string]*span[holderState] // by id
+
+	// What stands for certain from a time on, until something happens to the cluster, or the owner wants something else.
+	quiet   could
+	isQuiet bool
+	from    int64
+	of      string // the version that it is quiet with
+	epoch   int
+}
+
+// stands says where a cluster may stand, in all views that are at most lag behind.
+func (m *member) stands(o *owner, version string, s *strategy, now, lag int64, l leniency) could {
+	if m.isQuiet && now >= m.from && m.epoch == o.epoch && m.of == version {
+		return m.quiet
+	}
+	all, quiet := waits, true
+	for _, h := range m.holders {
+		one, first := could{}, true
+		h.since(now-lag, func(state *holderState) bool {
+			if c := state.stands(version, s, now, now-lag, l); first {
+				one, first = c, false
+			} else {
+				one = one.or(c)
+			}
+			return true
+		})
+		all = all.and(one)
+		state := h.now()
+		quiet = quiet && h.settled(now-o.judge.horizon) &&
+			(one == waits || one.succeed && !one.wait && !one.give && now-o.judge.horizon-grace >= max(state.since, state.applied)+s.soak)
+	}
+	if quiet && !l.noSoak && !l.noDeadline {
+		m.quiet, m.isQuiet, m.from, m.of, m.epoch = all, true, now, version, o.epoch
+	}
+	return all
+}
+
+// has says whether a cluster has an object that isn't being deleted, other than one.
+func (m *member) has(other string) (id string, ok bool) {
+	for id, h := range m.holders {
+		if s := h.now(); id != other && s != nil && !s.deleting {
+			return id, true
+		}
+	}
+	return "", false
+}

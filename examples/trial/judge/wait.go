@@ -1,0 +1,149 @@
+package judge
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+)
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+
+// look finds what should have happened and did not: up to now, before what comes next.
+func (o *owner) look() {
+	j := o.judge
+	s := o.states.now()
+	if o.fault != "" || s == nil || s.deleting || len(j.listing) > 0 || j.now-o.last < j.interval || j.now <= j.whole {
+		return
+	}
+	before := o.last
+	o.last = j.now
+	o.lookStuck(before)
+	o.lookLeft()
+	patience := int64(j.Patience) + j.lag
+	if s.silent && !o.saidQuiet && j.judges() && j.now-o.changed > patience && j.now-j.whole > patience && o.holds() {
+		o.saidQuiet = true
+		j.find(Finding{Kind: Status, Grade: Broken, Owner: o.key, Text: fmt.Sprintf("its status has said nothing for %v", time.Duration(j.now-max(o.changed, j.whole)).Round(time.Second))})
+	}
+}
+
+func (o *owner) holds() bool {
+	for _, m := range o.members {
+		if _, has := m.has(""); has {
+			return true
+		}
+	}
+	return false
+}
+
+// lookStuck finds that a cluster could start all the time, and nothing did. Time alone opens a stage between two looks when it
+// was closed at the first and is open at the second: then it is looked up since when.
+func (o *owner) lookStuck(before int64) {
+	j := o.judge
+	cluster := o.open(j.now)
+	if cluster == "" {
+		o.isOpen, o.said = false, false
+		return
+	}
+	if !o.isOpen {
+		o.isOpen, o.openSince = true, j.now
+		if low := max(before+j.interval, o.started, o.changed); low < j.now && before > 0 {
+			high := j.now
+			for high-low > int64(100*time.Millisecond) {
+				if middle := low + (high-low)/2; o.open(middle) != "" {
+					high = middle
+				} else {
+					low = middle
+				}
+			}
+			o.openSince = high
+		}
+	}
+	since := max(o.openSince, o.started, o.changed, j.whole)
+	if waited := j.now - since; !o.said && waited > int64(j.Patience)+j.lag {
+		o.said = true
+		f := Finding{Kind: Stuck, Grade: Broken, Owner: o.key, Cluster: cluster,
+			Text: fmt.Sprintf("%s could start for %v, and nothing started", cluster, time.Duration(waited).Round(time.Millisecond))}
+		if j.Should != nil {
+			f.Should = j.Should(o.moment(cluster))
+		}
+		j.find(f)
+	}
+}
+
+// open is a cluster that could start at a time as everything is now, or nothing.
+func (o *owner) open(now int64) string {
+	var before []*fleet
+	spec := o.states.now().spec
+	for i := range spec.refs {
+		r := &spec.refs[i]
+		p := o.judge.placing(r.placement)
+		if p.read(); p.fleet == nil {
+			return ""
+		}
+		st := o.stagesOf(r, p.fleet, before)
+		for n, s := range st.stages {
+			var waiter *member
+			unsettled := false
+			for _, m := range s.members {
+				c := m.stands(o, r.version, &r.strategy, now, 0, leniency{exact: true})
+				if c.wait {
+					if waiter == nil && !m.terminates() {
+						waiter = m
+					}
+					unsettled = true
+				}
+				unsettled = unsettled || !c.succeed && (!c.give || n < st.first)
+			}
+			if waiter != nil && len(o.forbids(r, st, waiter, now, 0, leniency{exact: true}, false)) == 0 {
+				return waiter.cluster
+			}
+			if unsettled && !r.all && (r.perGroup || n < st.first) {
+				break
+			}
+		}
+		before = append(before, p.fleet)
+	}
+	return ""
+}
+
+func (m *member) terminates() bool {
+	for _, h := range m.holders {
+		if s := h.now(); s != nil && s.deleting {
+			return true
+		}
+	}
+	return false
+}
+
+// lookLeft finds objects of clusters that are not selected for too long.
+func (o *owner) lookLeft() {
+	j := o.judge
+	spec := o.states.now().spec
+	var fleets []*fleet
+	for i := range spec.refs {
+		p := j.placing(spec.refs[i].placement)
+		if p.read(); p.fleet == nil {
+			clear(o.surplus)
+			return
+		}
+		fleets = append(fleets, p.fleet)
+	}
+	for cluster, m := range o.members {
+		_, has := m.has("")
+		if !has || slices.ContainsFunc(fleets, func(f *fleet) bool { _, is := f.groupOf[cluster]; return is }) {
+			delete(o.surplus, cluster)
+		} else if _, known := o.surplus[cluster]; !known {
+			o.surplus[cluster] = j.now
+		}
+	}
+	for _, cluster := range sortedKeys(o.surplus) {
+		since := o.surplus[cluster]
+		if since > 0 && j.judges() && j.now-since > int64(j.Patience+j.RemoveAfter)+j.lag {
+			o.surplus[cluster] = -1 // said
+			id, _ := o.members[cluster].has("")
+			j.find(Finding{Kind: Left, Grade: Broken, Owner: o.key, Cluster: cluster,
+				Text: fmt.Sprintf("%s still has %s, %v after it was not selected any more", cluster, id, time.Duration(j.now-since).Round(time.Millisecond))})
+		}
+	}
+}

@@ -2,6 +2,7 @@ package trial
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -302,7 +303,7 @@ func (s *scene) forbids(cluster, version string, now time.Time, l leniency) []vi
 		return broken
 	}
 	if budget := count(config.MaxFailures, len(ref.groupOf)); len(total) > budget {
-		breaks(invBudget, "%d of %d clusters failed", len(total), len(ref.groupOf))
+		breaks(invBudget, "%v of %d clusters failed", slices.Sorted(maps.Keys(total)), len(ref.groupOf))
 	}
 	if own == first {
 		all := members(stages[first])

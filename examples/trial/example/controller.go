@@ -91,11 +91,13 @@ func (c *controller) look(ctx context.Context) (time.Duration, error) {
 	}
 	c.last = result
 	set = set.DeepCopy() // it is the cache's
-	if changed, err := (status.Records{"": result.Record}).Note(set); err != nil || changed {
-		if err == nil {
-			err = c.update(ctx, set, c.client.WorkV1alpha1().ManifestWorkReplicaSets(set.Namespace).Update)
-		}
-		return time.Millisecond, err // plan anew with what is stored
+	api := c.client.WorkV1alpha1().ManifestWorkReplicaSets(set.Namespace)
+	changed, err := (status.Records{"": result.Record}).Note(set)
+	if changed && err == nil {
+		set, err = c.update(ctx, set, api.Update)
+	}
+	if err != nil {
+		return 0, err // the record is stored before anything goes
 	}
 	steps := writes.StepsOf(set, works, result)
 	for step := range steps.While(func() (metav1.Object, error) { return c.sets.ManifestWorkReplicaSets(c.key.Namespace).Get(c.key.Name) }) {
@@ -106,7 +108,8 @@ func (c *controller) look(ctx context.Context) (time.Duration, error) {
 	}
 	if status.SetConditions(&set.Status.Conditions, result.Summary(), set.Generation, now) {
 		set.Status.PlacementsSummary = []workv1alpha1.PlacementSummary{} // the API demands the field
-		err = errors.Join(err, c.update(ctx, set, c.client.WorkV1alpha1().ManifestWorkReplicaSets(set.Namespace).UpdateStatus))
+		_, failed := c.update(ctx, set, api.UpdateStatus)
+		err = errors.Join(err, failed)
 	}
 	return result.RecheckAfter, err
 }
@@ -179,13 +182,13 @@ func (c *controller) groups(name string) (*grouping.Groups, error) {
 	return grouping.Read(placement, decisions)
 }
 
-// update sends the set by one of the client's verbs, notes the answer, and returns the error.
-func (c *controller) update(ctx context.Context, s *set, send func(context.Context, *set, metav1.UpdateOptions) (*set, error)) error {
+// update sends the set by one of the client's verbs, notes the answer, and gives a copy of it.
+func (c *controller) update(ctx context.Context, s *set, send func(context.Context, *set, metav1.UpdateOptions) (*set, error)) (*set, error) {
 	answer, err := send(ctx, s, metav1.UpdateOptions{})
 	if err != nil {
-		return c.ownSets.Wrote(s, err, time.Now())
+		return nil, c.ownSets.Wrote(s, err, time.Now())
 	}
-	return c.ownSets.Wrote(answer, nil, time.Now())
+	return answer.DeepCopy(), c.ownSets.Wrote(answer, nil, time.Now())
 }
 
 // write makes a write, and notes the answer.

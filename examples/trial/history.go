@@ -2,7 +2,6 @@ package trial
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -268,23 +267,6 @@ func (h *history) look(get func(id) object, rv int64, at time.Time, by *reconcil
 		h.left.look(s, rv, at, by)
 	}
 	return s
-}
-
-// versionIn is the version that a work carries, and wantedBy that of a set's template.
-func versionIn(work *manifestWork) string {
-	return templateVersion(work.Spec.Workload.Manifests[0].Raw)
-}
-func wantedBy(set *replicaSet) string {
-	return templateVersion(set.Spec.ManifestWorkTemplate.Workload.Manifests[0].Raw)
-}
-
-// templateVersion reads the version from the payload, which no controller changes.
-func templateVersion(manifest []byte) string {
-	var configMap struct{ Data struct{ Version string } }
-	if err := json.Unmarshal(manifest, &configMap); err != nil {
-		panic(err)
-	}
-	return configMap.Data.Version
 }
 
 // appliedAt returns when the write was sent that gave a work its version, and whether the network held it back.

@@ -144,10 +144,10 @@ func over(inFlight, allowed int) float64 {
 	return float64(inFlight) / float64(allowed)
 }
 
-// numberOf is the number of a version.
+// numberOf is the number of a version, 0 if it has none.
 func numberOf(version string) (n int) {
 	fmt.Sscanf(version, "v%d", &n)
-	return n
+	return max(0, n)
 }
 
 // has says whether a cluster has a work that isn't being deleted.

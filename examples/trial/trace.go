@@ -52,7 +52,8 @@ func (h *history) trace() ([]byte, error) {
 			return nil, err
 		}
 	}
-	return b.Bytes(), line("BOOKMARK", last, nil)
+	err := line("BOOKMARK", last, nil)
+	return b.Bytes(), err
 }
 
 // behind is how far behind the truth the controller was at most when it wrote works: since when an object was not any more what it
@@ -73,7 +74,7 @@ func (h *history) behind() (most time.Duration) {
 		if w == nil {
 			continue
 		}
-		floor := h.floor(h.reconciles[w.reconcile], e.rv, false)
+		floor := h.floor(h.reconciles[w.reconcile], e.rv, w.sent, false)
 		for i, states := range h.states {
 			shown := floor[i]
 			for _, s := range states { // what is not shown may be shown to be gone

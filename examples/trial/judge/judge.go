@@ -17,6 +17,8 @@ type Options struct {
 	RemoveAfter time.Duration
 	// Should says what should have happened instead, for a report. It may be nil.
 	Should func(Moment) string
+
+	only int // if set, no writes are judged but that of this line
 }
 
 // DefaultOptions are those of the program.
@@ -72,7 +74,9 @@ func Judge(r *Recording, o Options) *Report {
 func at(nanos int64) time.Time { return time.Unix(0, nanos).UTC() }
 
 // judges says whether the views that count are whole.
-func (j *judge) judges() bool { return len(j.listing) == 0 && j.now-j.lag >= j.whole }
+func (j *judge) judges() bool {
+	return len(j.listing) == 0 && j.now-j.lag >= j.whole && (j.only == 0 || j.only == j.line)
+}
 
 func (j *judge) find(f Finding) {
 	f.At, f.Line = at(j.now), j.line
@@ -94,7 +98,7 @@ func (j *judge) take(e *event) {
 		j.close(e)
 	case typeBookmark:
 		for _, o := range j.sorted() {
-			o.look()
+			o.lookAgain(true)
 		}
 		for _, p := range j.placings {
 			p.watch.look(j, p)
@@ -202,8 +206,7 @@ func (j *judge) end() {
 	} else {
 		j.sum(j.now)
 		for _, o := range j.sorted() {
-			o.last = 0
-			o.look()
+			o.lookAgain(true)
 		}
 		for _, p := range j.placings {
 			p.watch.look(j, p)
@@ -376,5 +379,8 @@ func (j *judge) changePlacing(p *placing, change func()) {
 	}
 	for _, o := range j.users[p.key] {
 		o.settle(p)
+		if s := o.states.now(); s != nil && len(j.listing) == 0 {
+			o.lookLeft()
+		}
 	}
 }

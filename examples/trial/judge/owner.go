@@ -134,7 +134,7 @@ func (o *owner) judgeStart(m *member, id, version string, created bool) {
 			f.Explained = Duration(j.explain(o, m, version, j.horizon))
 		}
 	}
-	if seen.all {
+	if seen.right {
 		j.report.Explained = max(j.report.Explained, f.Explained)
 	}
 	// What is broken in every view, if there is such a thing, and else what is in truth.

@@ -18,8 +18,7 @@ type Report struct {
 	Patience Duration  `json:"patience"`
 	// Seen is by how much the recording itself saw an event late, at most.
 	Seen Duration `json:"recordedLate"`
-	// Explained is the greatest lag that a start shows: with a lag of so much all starts have a view in which they are right,
-	// but those that have none.
+	// Explained is the greatest lag that the starts show which are right in some view: with a smaller Lag one of them is broken.
 	Explained Duration       `json:"lagShown"`
 	Owners    int            `json:"owners"`
 	Starts    int            `json:"starts"`

@@ -10,10 +10,13 @@ import (
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
 // look finds what should have happened and did not: up to now, before what comes next.
-func (o *owner) look() {
+func (o *owner) look() { o.lookAgain(false) }
+
+// lookAgain looks in any case, however short it is since the last time.
+func (o *owner) lookAgain(always bool) {
 	j := o.judge
 	s := o.states.now()
-	if o.fault != "" || s == nil || s.deleting || len(j.listing) > 0 || j.now-o.last < j.interval || j.now <= j.whole {
+	if o.fault != "" || s == nil || s.deleting || len(j.listing) > 0 || !always && j.now-o.last < j.interval || j.now <= j.whole {
 		return
 	}
 	before := o.last

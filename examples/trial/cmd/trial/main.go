@@ -1,0 +1,192 @@
+// Command trial judges rollout controllers by what happened on a hub.
+//
+//	trial record > hub.jsonl              records watches, with the kubeconfig that kubectl would use, until it is interrupted
+//	trial judge hub.jsonl                 says what was broken; exit code 0: nothing, 1: something, 2: bad input
+//	trial excerpt hub.jsonl 4711          the smallest recording that shows the finding of a line
+//	trial anonymise hub.jsonl             the recording without names and payloads, to send to somebody
+//	trial measure                         judges 1,000,000 events, and prints time and memory
+package main
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+
+	"github.com/cohort-ocm/cohort/examples/trial/judge"
+	"github.com/cohort-ocm/cohort/examples/trial/judge/should"
+)
+
+// The exit codes.
+const (
+	fine   = 0
+	broken = 1
+	bad    = 2
+)
+
+func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
+
+const usage = "usage: trial record | judge [flags] [file] | excerpt [flags] file line | anonymise [flags] [file] | measure"
+
+func run(args []string, in io.Reader, out, errs io.Writer) int {
+	if len(args) == 0 {
+		fmt.Fprintln(errs, usage)
+		return bad
+	}
+	var code int
+	var err error
+	switch args[0] {
+	case "record":
+		err = record(args[1:], out, errs)
+	case "judge":
+		code, err = judgeIt(args[1:], in, out, errs)
+	case "excerpt":
+		err = excerpt(args[1:], out, errs)
+	case "anonymise":
+		err = anonymise(args[1:], in, out, errs)
+	case "measure":
+		err = measure(args[1:], out, errs)
+	default:
+		err = fmt.Errorf("%q is not a command; %s", args[0], usage)
+	}
+	if err != nil {
+		fmt.Fprintf(errs, "trial %s: %v\n", args[0], err)
+		return bad
+	}
+	return code
+}
+
+func newFlags(name string, errs io.Writer) *flag.FlagSet {
+	f := flag.NewFlagSet("trial "+name, flag.ContinueOnError)
+	f.SetOutput(errs)
+	return f
+}
+
+// optionFlags are the flags of how a recording is judged.
+func optionFlags(f *flag.FlagSet) *judge.Options {
+	o := judge.DefaultOptions
+	f.DurationVar(&o.Lag, "lag", o.Lag, "how far behind the truth a controller may be when it writes")
+	f.DurationVar(&o.Patience, "patience", o.Patience, "for how long nothing may happen though something could")
+	f.DurationVar(&o.RemoveAfter, "remove-after", o.RemoveAfter, "for how long a cluster has to be out of the decisions until it loses its object")
+	return &o
+}
+
+func check(o *judge.Options) error {
+	if o.Lag <= 0 || o.Patience <= 0 || o.RemoveAfter < 0 {
+		return fmt.Errorf("-lag is %v, -patience %v and -remove-after %v, expected positive times", o.Lag, o.Patience, o.RemoveAfter)
+	}
+	o.Should = should.Happen
+	return nil
+}
+
+// read reads the only argument, or the standard input where there is none or -.
+func read(args []string, in io.Reader) (*judge.Recording, error) {
+	if len(args) > 1 {
+		return nil, fmt.Errorf("%d files are named, expected one", len(args))
+	}
+	if len(args) == 1 && args[0] != "-" {
+		file, err := os.Open(args[0])
+		if err != nil {
+			return nil, err
+		}
+		defer file.Close()
+		in = file
+	}
+	return judge.Read(in)
+}
+
+func judgeIt(args []string, in io.Reader, out, errs io.Writer) (int, error) {
+	f := newFlags("judge", errs)
+	o := optionFlags(f)
+	asJSON := f.Bool("json", false, "print everything as JSON")
+	small := f.Bool("excerpts", true, "look for the lines that show each finding")
+	if err := f.Parse(args); err != nil {
+		return bad, err
+	}
+	if err := check(o); err != nil {
+		return bad, err
+	}
+	recording, err := read(f.Args(), in)
+	if err != nil {
+		return bad, err
+	}
+	report := judge.Judge(recording, *o)
+	if *small {
+		judge.Excerpts(recording, report, *o)
+	}
+	if *asJSON {
+		to := json.NewEncoder(out)
+		to.SetIndent("", "  ")
+		err = to.Encode(report)
+	} else {
+		err = report.Print(out)
+	}
+	if err == nil && report.Count(judge.Broken) > 0 {
+		return broken, nil
+	}
+	return fine, err
+}
+
+func excerpt(args []string, out, errs io.Writer) error {
+	f := newFlags("excerpt", errs)
+	o := optionFlags(f)
+	if err := f.Parse(args); err != nil {
+		return err
+	}
+	if err := check(o); err != nil {
+		return err
+	}
+	if f.NArg() != 2 {
+		return fmt.Errorf("%d arguments, expected a file and the number of a line", f.NArg())
+	}
+	line, err := strconv.Atoi(f.Arg(1))
+	if err != nil {
+		return fmt.Errorf("the line is %q, expected a number", f.Arg(1))
+	}
+	file, err := os.Open(f.Arg(0))
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	recording, err := judge.Read(file)
+	if err != nil {
+		return err
+	}
+	report := judge.Judge(recording, *o)
+	report.Findings = slices.DeleteFunc(report.Findings, func(x judge.Finding) bool { return x.Line != line })
+	if len(report.Findings) == 0 {
+		return fmt.Errorf("nothing was found in line %d", line)
+	}
+	judge.Excerpts(recording, report, *o)
+	if len(report.Findings[0].Excerpt) == 0 {
+		return fmt.Errorf("too many lines have to do with line %d", line)
+	}
+	return judge.Lines(out, file, recording, report.Findings[0].Excerpt)
+}
+
+func anonymise(args []string, in io.Reader, out, errs io.Writer) error {
+	f := newFlags("anonymise", errs)
+	salt := f.String("salt", "", "a secret with which names are hashed, so that they are the same in several recordings; a new one if empty")
+	if err := f.Parse(args); err != nil {
+		return err
+	}
+	recording, err := read(f.Args(), in)
+	if err != nil {
+		return err
+	}
+	secret := []byte(*salt)
+	if len(secret) == 0 {
+		secret = make([]byte, 32)
+		if _, err := rand.Read(secret); err != nil {
+			return err
+		}
+	}
+	for kind, n := range recording.Ignored {
+		fmt.Fprintf(errs, "%d lines of %s are left out, which are not judged\n", n, kind)
+	}
+	return judge.Anonymise(out, recording, secret)
+}

@@ -1,0 +1,149 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic/fake"
+
+	"github.com/cohort-ocm/cohort/examples/trial/judge"
+)
+
+// recordingOf has a rollout of two clusters, one at a time. The second starts so many seconds after the first, which never answers.
+func recordingOf(t *testing.T, seconds int) string {
+	t.Helper()
+	var text bytes.Buffer
+	rv := 0
+	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	write := func(after int, typed, kind, namespace, name, more string) {
+		at = at.Add(time.Duration(after) * time.Second)
+		l := judge.Line{Type: typed, At: at}
+		if kind != "" {
+			rv++
+			l.Object = json.RawMessage(strings.NewReplacer("KIND", kind, "NAMESPACE", namespace, "NAME", name, "RV", string(rune('0'+rv))).Replace(
+				`{"kind":"KIND","metadata":{"namespace":"NAMESPACE","name":"NAME","resourceVersion":"RV","generation":1,`) + more)
+		}
+		if err := json.NewEncoder(&text).Encode(l); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(0, "BEGIN", "", "", "", "")
+	write(0, "LISTED", "", "", "", "")
+	write(10, "ADDED", "ManifestWorkReplicaSet", "w", "web", `"labels":{}},"spec":{"manifestWorkTemplate":{"workload":{"manifests":[{"v":1}]}},"placementRefs":[{"name":"fleet","rolloutStrategy":{"type":"Progressive","progressive":{"maxConcurrency":1}}}]},"status":{"conditions":[{"type":"x","status":"True"}]}}`)
+	write(0, "ADDED", "PlacementDecision", "w", "fleet-0", `"labels":{"cluster.open-cluster-management.io/placement":"fleet"}},"status":{"decisions":[{"clusterName":"a"},{"clusterName":"b"}]}}`)
+	write(0, "ADDED", "Placement", "w", "fleet", `"labels":{}},"status":{"numberOfSelectedClusters":2,"decisionGroups":[{"decisionGroupIndex":0,"clusterCount":2,"decisions":["fleet-0"]}]}}`)
+	work := `"labels":{"work.open-cluster-management.io/manifestworkreplicaset":"w.web"}},"spec":{"workload":{"manifests":[{"v":1}]}}}`
+	write(10, "ADDED", "ManifestWork", "a", "web", work)
+	write(seconds, "ADDED", "ManifestWork", "b", "web", work)
+	file := filepath.Join(t.TempDir(), "hub.jsonl")
+	if err := os.WriteFile(file, text.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// The exit code says what came of it: 0 nothing broken, 1 something, 2 bad input, with one line.
+func TestExitCodes(t *testing.T) {
+	missing := filepath.Join(t.TempDir(), "none")
+	broken, fine := recordingOf(t, 9), recordingOf(t, 1)
+	for _, tt := range []struct {
+		args  []string
+		input string
+		code  int
+		out   string // what is printed, also as an error
+	}{
+		{[]string{"judge", broken}, "", 1, "instead: 1 of 1 slot taken: a has not answered"},
+		{[]string{"judge", "-json", broken}, "", 1, `"kind": "concurrency"`},
+		{[]string{"judge", "-lag", "10s", broken}, "", 0, "suspicious: 1"},
+		{[]string{"judge", fine}, "", 0, "broken: 0"},
+		{[]string{"judge", missing}, "", 2, "no such file"},
+		{[]string{"judge", fine, broken}, "", 2, "2 files are named"},
+		{[]string{"judge", "-lag", "0s", fine}, "", 2, "expected positive times"},
+		{[]string{"judge"}, "nonsense\n", 2, "trial judge: line 1: expected a JSON object"},
+		{[]string{"judge", "-"}, "", 2, "the recording is empty"},
+		{[]string{"excerpt", broken, "7"}, "", 0, `"name":"fleet-0"`},
+		{[]string{"excerpt", broken, "6"}, "", 2, "nothing was found in line 6"},
+		{[]string{"anonymise", broken}, "", 0, `"kind":"ManifestWork"`},
+		{[]string{"measure", "-events", "1000", "-clusters", "20"}, "", 0, "0 broken"},
+		{[]string{"guess"}, "", 2, `"guess" is not a command`},
+		{nil, "", 2, "usage"},
+	} {
+		var out, errs bytes.Buffer
+		code := run(tt.args, strings.NewReader(tt.input), &out, &errs)
+		if text := out.String() + errs.String(); code != tt.code || !strings.Contains(text, tt.out) {
+			t.Errorf("%v: exit code %d, want %d, with %q:\n%s", tt.args, code, tt.code, tt.out, text)
+		}
+	}
+}
+
+// An excerpt is judged as the whole recording is.
+func TestExcerptIsARecording(t *testing.T) {
+	var out bytes.Buffer
+	if code := run([]string{"excerpt", recordingOf(t, 9), "7"}, nil, &out, io.Discard); code != fine {
+		t.Fatal(code)
+	}
+	if code := run([]string{"judge"}, &out, io.Discard, io.Discard); code != broken {
+		t.Error(code)
+	}
+}
+
+// What a recorder writes can be read: first what there is, then what happens. A kind that the hub does not have is said.
+func TestRecord(t *testing.T) {
+	kinds := map[schema.GroupVersionResource]string{}
+	for _, k := range recorded {
+		kinds[k.resource] = k.kind + "List"
+	}
+	object := func(name, rv string) *unstructured.Unstructured {
+		u := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "cluster.open-cluster-management.io/v1beta1", "kind": "Placement"}}
+		u.SetNamespace("w")
+		u.SetName(name)
+		u.SetResourceVersion(rv)
+		return u
+	}
+	client := fake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), kinds, object("first", "1"))
+	ctx, stop := context.WithCancel(t.Context())
+	var out, errs bytes.Buffer
+	r := &recorder{client: client, out: json.NewEncoder(&out), errs: &errs, bookmark: time.Millisecond}
+	done := make(chan error)
+	go func() { done <- r.run(ctx) }()
+	says := func(what string) bool {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		return strings.Contains(out.String(), what)
+	}
+	for i := 0; !says(`"name":"second"`); i++ { // the watch may begin later
+		placements := client.Resource(recorded[0].resource).Namespace("w")
+		_ = placements.Delete(ctx, "second", metav1.DeleteOptions{})
+		if _, err := placements.Create(ctx, object("second", "2"), metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		if time.Sleep(10 * time.Millisecond); i > 1000 {
+			t.Fatal(out.String())
+		}
+	}
+	for !says("BOOKMARK") {
+		time.Sleep(time.Millisecond)
+	}
+	stop()
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	recording, err := judge.Read(&out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if recording.Lines["BEGIN"] != 1 || recording.Lines["LISTED"] != 1 || recording.Lines["Placement"] < 2 {
+		t.Error(recording.Lines)
+	}
+}

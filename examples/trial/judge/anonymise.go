@@ -1,0 +1,208 @@
+package judge
+
+import (
+	"bufio"
+	"cmp"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	workv1alpha1 "open-cluster-management.io/api/work/v1alpha1"
+)
+
+// fields is a part of an object.
+type fields = map[string]any
+
+// Anonymise writes a recording anew with what is judged and nothing else: names are hashed with a salt, versions are hashed, and
+// payloads, annotations, messages and objects of other kinds are left out. With the same salt a name gets the same hash.
+func Anonymise(out io.Writer, r *Recording, salt []byte) error {
+	a := &anonymiser{salt: salt, names: map[string]string{}}
+	buffered := bufio.NewWriter(out)
+	lines := json.NewEncoder(buffered)
+	events := slices.Clone(r.events)
+	slices.SortStableFunc(events, func(x, y event) int { return cmp.Compare(x.line, y.line) })
+	for i := range events {
+		e := &events[i]
+		l := Line{Type: e.typed, At: at(e.at), Kind: e.about}
+		if e.reason != "" {
+			l.Reason = "lost"
+		}
+		if e.class == isOther {
+			continue
+		}
+		if e.class != isNothing {
+			var err error
+			if l.Object, err = json.Marshal(a.object(e)); err != nil {
+				return err
+			}
+		}
+		if err := lines.Encode(l); err != nil {
+			return err
+		}
+	}
+	return buffered.Flush()
+}
+
+type anonymiser struct {
+	salt  []byte
+	names map[string]string
+}
+
+// name hashes a name. The empty one stays.
+func (a *anonymiser) name(s string) string {
+	if s == "" {
+		return ""
+	}
+	if have, ok := a.names[s]; ok {
+		return have
+	}
+	sum := hmac.New(sha256.New, a.salt)
+	sum.Write([]byte(s))
+	a.names[s] = "n" + hex.EncodeToString(sum.Sum(nil)[:6])
+	return a.names[s]
+}
+
+// split takes a key apart, with both parts hashed.
+func (a *anonymiser) split(key string) (namespace, name string) {
+	if before, after, ok := strings.Cut(key, "/"); ok {
+		return a.name(before), a.name(after)
+	}
+	return "", a.name(key)
+}
+
+func (a *anonymiser) object(e *event) fields {
+	namespace, name := a.split(e.key)
+	meta := fields{"namespace": namespace, "name": name, "resourceVersion": strconv.FormatInt(e.rv, 10), "generation": 1}
+	object := fields{"kind": e.kind, "metadata": meta}
+	deleting := false
+	switch s := e.state.(type) {
+	case *placementState:
+		groups := []fields{}
+		for _, g := range s.groups {
+			var names []string
+			for _, d := range g.decisions {
+				names = append(names, a.name(d))
+			}
+			groups = append(groups, fields{"decisionGroupIndex": g.index, "decisionGroupName": a.name(g.name), "clusterCount": g.count, "decisions": names})
+		}
+		if s.size > 0 {
+			object["spec"] = fields{"decisionStrategy": fields{"groupStrategy": fields{"clustersPerDecisionGroup": s.size}}}
+		}
+		object["status"] = fields{"numberOfSelectedClusters": s.selected, "decisionGroups": groups}
+	case *decisionState:
+		deleting = s.deleting
+		_, placement := a.split(s.placement)
+		meta["labels"] = fields{
+			clusterv1beta1.PlacementLabel: placement, clusterv1beta1.DecisionGroupIndexLabel: strconv.Itoa(s.index),
+			clusterv1beta1.DecisionGroupNameLabel: a.name(s.name),
+		}
+		clusters := []fields{}
+		for _, c := range s.clusters {
+			clusters = append(clusters, fields{"clusterName": a.name(c)})
+		}
+		object["status"] = fields{"decisions": clusters}
+	case *ownerState:
+		deleting = s.deleting
+		a.owner(object, e.kind, s)
+	case *holderState:
+		deleting = s.deleting
+		a.holder(object, meta, e.kind, s)
+	}
+	if deleting {
+		meta["deletionTimestamp"] = at(e.at).Format(time.RFC3339)
+	}
+	return object
+}
+
+func (a *anonymiser) owner(object fields, kind string, s *ownerState) {
+	var refs, progressions []fields
+	manifests := []fields{}
+	for _, r := range s.spec.refs {
+		strategy := *r.raw.DeepCopy()
+		for i := range r.mandatory { // shared with the strategy that is written
+			if p := strategy.Progressive; p != nil && i < len(p.MandatoryDecisionGroups.MandatoryDecisionGroups) {
+				g := &p.MandatoryDecisionGroups.MandatoryDecisionGroups[i]
+				g.GroupName = a.name(g.GroupName)
+			}
+			if p := strategy.ProgressivePerGroup; p != nil && i < len(p.MandatoryDecisionGroups.MandatoryDecisionGroups) {
+				g := &p.MandatoryDecisionGroups.MandatoryDecisionGroups[i]
+				g.GroupName = a.name(g.GroupName)
+			}
+		}
+		namespace, name := a.split(r.placement)
+		ref := fields{"name": name, "rolloutStrategy": strategy}
+		if kind == "ClusterManagementAddOn" {
+			ref["namespace"], ref["configs"] = namespace, a.configs(r.version, false, false)
+		}
+		refs = append(refs, ref)
+		manifests = []fields{{"version": r.version}}
+	}
+	if !s.silent {
+		progressions = append(progressions, fields{"name": "said"})
+	}
+	if kind == "ClusterManagementAddOn" {
+		object["spec"] = fields{"installStrategy": fields{"type": "Placements", "placements": refs}}
+		object["status"] = fields{"installProgressions": progressions}
+		return
+	}
+	object["spec"] = fields{"manifestWorkTemplate": fields{"workload": fields{"manifests": manifests}}, "placementRefs": refs}
+	if !s.silent {
+		object["status"] = fields{"conditions": []fields{{"type": "Said", "status": "True"}}}
+	}
+}
+
+// configs writes a version of an add-on as configurations.
+func (a *anonymiser) configs(version string, held, applied bool) []fields {
+	all := []fields{}
+	if version == "" {
+		return all
+	}
+	for part := range strings.SplitSeq(version, "\n") {
+		c := fields{"group": "hashed", "resource": "configs"}
+		if held {
+			c["desiredConfig"] = fields{"name": a.name(part)}
+			if applied {
+				c["lastAppliedConfig"] = fields{"name": a.name(part)}
+			}
+		} else {
+			c["name"] = a.name(part)
+		}
+		all = append(all, c)
+	}
+	return all
+}
+
+func (a *anonymiser) holder(object, meta fields, kind string, s *holderState) {
+	condition := func(kind string, is bool) fields {
+		c := fields{"type": kind, "status": map[bool]string{true: "True", false: "False"}[is], "observedGeneration": 1}
+		if s.since > 0 {
+			c["lastTransitionTime"] = at(s.since).Format(time.RFC3339Nano)
+		}
+		return c
+	}
+	conditions := []fields{}
+	if kind == "ManagedClusterAddOn" {
+		if s.answer != silent {
+			c := condition("Progressing", s.answer == underWay)
+			c["reason"] = map[answer]string{underWay: "Progressing", does: "Completed", fails: "Failed"}[s.answer]
+			conditions = append(conditions, c)
+		}
+		object["status"] = fields{"conditions": conditions, "configReferences": a.configs(s.version, true, s.answer == does)}
+		return
+	}
+	_, owner, _ := strings.Cut(s.owner, " ")
+	namespace, name := a.split(owner)
+	meta["labels"] = fields{workv1alpha1.ManifestWorkReplicaSetControllerNameLabelKey: namespace + "." + name}
+	if s.answer != silent {
+		conditions = []fields{condition("Applied", true), condition("Progressing", s.answer != does), condition("Degraded", s.answer == fails)}
+	}
+	object["spec"] = fields{"workload": fields{"manifests": []fields{{"version": s.version}}}}
+	object["status"] = fields{"conditions": conditions}
+}

@@ -1,0 +1,179 @@
+package judge
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+)
+
+const (
+	mostExcerpts = 40    // of a report
+	mostLines    = 3_000 // that an excerpt is looked for in
+	mostTries    = 1_000 // of judging a part, for one excerpt
+
+	never = 10_000 * time.Hour
+)
+
+// Excerpts gives the first finding of each owner, kind and grade its excerpt: the numbers of lines that are a recording by
+// themselves, in which the same finding is found. As many lines are left out as can be, one part after the other.
+func Excerpts(r *Recording, report *Report, o Options) {
+	o.Should = nil // it takes time, and is not compared
+	done := map[string]bool{}
+	for i := range report.Findings {
+		f := &report.Findings[i]
+		key := fmt.Sprint(f.Owner, f.Kind, f.Grade)
+		if done[key] || len(done) == mostExcerpts {
+			continue
+		}
+		done[key] = true
+		lines := smallest(r, f, o)
+		for _, e := range lines {
+			f.Excerpt = append(f.Excerpt, e.line)
+		}
+	}
+}
+
+// smallest leaves out of what concerns a finding what it does not need. It is empty where too much concerns it.
+func smallest(r *Recording, f *Finding, o Options) []event {
+	o.only = f.Line
+	most := mostTries
+	if f.Kind != Stuck && f.Kind != Left && f.Kind != Status && f.Kind != Unfinished {
+		o.Patience = never // what does not happen is not looked for
+	} else {
+		most = mostTries / 5 // it is, at each line
+	}
+	tries := 0
+	shows := func(part []event) bool {
+		tries++
+		again := slices.Clone(part)
+		for i := range again {
+			again[i].true = 0
+		}
+		sub, err := newRecording(again)
+		if err != nil {
+			return false
+		}
+		return slices.ContainsFunc(Judge(sub, o).Findings, func(x Finding) bool {
+			return x.Kind == f.Kind && x.Grade == f.Grade && x.Owner == f.Owner && x.Cluster == f.Cluster && x.Line == f.Line
+		})
+	}
+	part := concerned(r, f, o, true)
+	if len(part) > mostLines || !shows(part) {
+		if part = concerned(r, f, o, false); len(part) > mostLines || !shows(part) {
+			return nil
+		}
+	}
+	for size := (len(part) + 1) / 2; size > 0 && tries < most; size /= 2 {
+		for at := len(part) - size; at > -size && tries < most; at -= size {
+			from := max(at, 0)
+			without := slices.Concat(part[:from], part[at+size:])
+			if len(without) < len(part) && shows(without) {
+				part = without
+			}
+		}
+	}
+	return part
+}
+
+// concerned are the lines that a finding may need, in the order of the recording. Briefly leaves out what is over long before.
+func concerned(r *Recording, f *Finding, o Options, briefly bool) []event {
+	placements := map[string]bool{strings.TrimPrefix(f.Owner, "Placement "): true}
+	for i := range r.events {
+		if e := &r.events[i]; e.class == isOwner && e.id() == f.Owner && !e.gone {
+			for _, ref := range e.state.(*ownerState).spec.refs {
+				placements[ref.placement] = true
+			}
+		}
+	}
+	place := map[string]string{} // of decisions
+	owner := map[string]string{} // of holders
+	old := f.At.UnixNano() - 5*int64(cmp.Or(o.Lag, DefaultOptions.Lag))
+	last := map[string]int{}    // by object: its last line that is old
+	version := map[string]int{} // by object: the line that brought the version that it then had
+	var part []event
+	var drop []int
+	found := false
+	for i := range r.events {
+		e := &r.events[i]
+		takes := false
+		switch e.class {
+		case isNothing:
+			takes = !found && (e.typed != typeBookmark || e.line == f.Line)
+		case isOwner:
+			takes = !found && e.id() == f.Owner
+		case isPlacement:
+			takes = (!found || f.Kind == Kept) && placements[e.key]
+		case isDecision:
+			if !e.gone {
+				place[e.id()] = e.state.(*decisionState).placement
+			}
+			takes = (!found || f.Kind == Kept) && placements[place[e.id()]]
+		case isHolder:
+			if !e.gone {
+				owner[e.id()] = e.state.(*holderState).owner
+			}
+			takes = !found && owner[e.id()] == f.Owner
+		}
+		if e.line == f.Line {
+			takes, found = true, true
+		}
+		if !takes {
+			continue
+		}
+		if id := e.id(); briefly && e.class != isNothing && e.true < old && e.line != f.Line {
+			if n, ok := last[id]; ok && n != version[id] {
+				drop = append(drop, n)
+			}
+			if n, ok := version[id]; e.class == isHolder {
+				if !ok || e.gone || part[n].gone || part[n].state.(*holderState).version != e.state.(*holderState).version {
+					if ok && n != last[id] {
+						drop = append(drop, n)
+					} else if ok {
+						drop = append(drop, n)
+					}
+					version[id] = len(part)
+				}
+			} else {
+				version[id] = -1
+			}
+			last[id] = len(part)
+		}
+		part = append(part, *e)
+		if found && f.Kind == Kept && len(part) > mostLines {
+			break
+		}
+	}
+	slices.Sort(drop)
+	drop = slices.Compact(drop)
+	var kept []event
+	for i := range part {
+		if _, dropped := slices.BinarySearch(drop, i); !dropped {
+			kept = append(kept, part[i])
+		}
+	}
+	slices.SortStableFunc(kept, func(a, b event) int { return cmp.Compare(a.line, b.line) })
+	return kept
+}
+
+// Lines copies lines of a recording, by their numbers, which are in order.
+func Lines(out io.Writer, in io.ReaderAt, r *Recording, numbers []int) error {
+	byLine := map[int]*event{}
+	for i := range r.events {
+		if _, wanted := slices.BinarySearch(numbers, r.events[i].line); wanted {
+			byLine[r.events[i].line] = &r.events[i]
+		}
+	}
+	for _, n := range numbers {
+		e := byLine[n]
+		if e == nil {
+			return fmt.Errorf("the recording has no line %d", n)
+		}
+		if _, err := io.Copy(out, io.NewSectionReader(in, e.offset, int64(e.length))); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -33,7 +33,9 @@ type driver struct {
 	namespace  string
 	profiles   string // where the ClusterProfiles are
 	settle     time.Duration
-	restart    string
+	stop       string // the commands that stop and start the mirror; empty if it cannot be stopped
+	start      string
+	stopped    bool
 }
 
 // drive goes through the script and returns what was seen, and the ClusterProfiles that there are.
@@ -44,7 +46,7 @@ func (d *driver) drive(ctx context.Context) ([]requirements.Event, map[requireme
 	defer d.cleanUp()
 	profiles := map[requirements.Ref]bool{}
 	for _, s := range script() {
-		if s.Restart && d.restart == "" {
+		if s.Restart && d.stop == "" {
 			continue
 		}
 		for _, update := range s.updates {
@@ -55,10 +57,16 @@ func (d *driver) drive(ctx context.Context) ([]requirements.Event, map[requireme
 					s.Selected[p.group], profiles[ref] = append(s.Selected[p.group], ref), true
 				}
 			}
+			if err := d.stopIf(ctx, s.down); err != nil {
+				return nil, nil, err
+			}
 			begun := s.Step
 			d.mark(requirements.Event{Step: &begun})
 			if err := d.carryOut(ctx, s, update); err != nil {
 				return nil, nil, fmt.Errorf("%s: %w", s.Name, err)
+			}
+			if err := errors.Join(d.stopIf(ctx, s.Restart), d.startAgain(ctx)); err != nil {
+				return nil, nil, err
 			}
 		}
 		if s.Delete {
@@ -71,6 +79,30 @@ func (d *driver) drive(ctx context.Context) ([]requirements.Event, map[requireme
 	}
 	history, err := d.recorded()
 	return history, profiles, errors.Join(err, ctx.Err())
+}
+
+// stopIf stops the mirror, unless it is stopped.
+func (d *driver) stopIf(ctx context.Context, stop bool) error {
+	if !stop || d.stopped {
+		return nil
+	}
+	d.stopped = true
+	return shell(ctx, "-stop", d.stop)
+}
+
+func (d *driver) startAgain(ctx context.Context) error {
+	if !d.stopped {
+		return nil
+	}
+	d.stopped = false
+	return shell(ctx, "-start", d.start)
+}
+
+func shell(ctx context.Context, name, command string) error {
+	if out, err := exec.CommandContext(ctx, "sh", "-c", command).CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w: %s", name, err, out)
+	}
+	return nil
 }
 
 // begin looks whether the namespace is free, and makes a placement that OCM's own scheduler leaves alone.
@@ -148,11 +180,6 @@ func (d *driver) carryOut(ctx context.Context, s step, parts []part) error {
 	if _, err := (decisionupdate.Applier{Client: d.decisions, Parallel: 4}).Apply(ctx, update); err != nil {
 		return err
 	}
-	if s.Restart {
-		if out, err := exec.CommandContext(ctx, "sh", "-c", d.restart).CombinedOutput(); err != nil {
-			return fmt.Errorf("-restart: %w: %s", err, out)
-		}
-	}
 	return d.status(ctx, desired)
 }
 
@@ -202,4 +229,5 @@ func (d *driver) cleanUp() {
 		_ = d.end(ctx)
 	}
 	_ = d.sigs.Delete(ctx, stranger, metav1.DeleteOptions{})
+	_ = d.startAgain(ctx)
 }

@@ -6,17 +6,19 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	sig "sigs.k8s.io/cluster-inventory-api/apis/v1alpha1"
@@ -209,12 +211,7 @@ func TestBrokenMirrorsAreCaught(t *testing.T) {
 		t.Run(fmt.Sprintf("%s lax=%v", test.fault, test.lax), func(t *testing.T) {
 			t.Parallel()
 			kubeconfig := server(t, test.lax)
-			config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
-			if err != nil {
-				t.Fatal(err)
-			}
-			config.QPS = -1
-			b := newBroken(t, config, test.fault)
+			b := newBroken(t, kubeconfig, test.fault)
 			go b.copy(t.Context())
 			_, lines := judge(t, kubeconfig, append(commands(t, b.mu.Lock, b.mu.Unlock), "-settle", "3s")...)
 			for _, name := range strings.Fields(passed) {
@@ -227,6 +224,17 @@ func TestBrokenMirrorsAreCaught(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// The mirror that copies object by object passes all with a source that waits for it.
+func TestSourceThatWaitsProtectsAnyMirror(t *testing.T) {
+	t.Parallel()
+	kubeconfig := server(t, false)
+	b := newBroken(t, kubeconfig, anyOrder)
+	go b.copy(t.Context())
+	if failed, lines := judge(t, kubeconfig, "-gate", "20s"); failed || !strings.HasPrefix(lines["never-absent"], "pass") {
+		t.Error("it fails")
 	}
 }
 
@@ -254,6 +262,8 @@ const (
 	over100    fault = "objects over 100 are copied as they are"
 )
 
+var convention = inventory.Convention{Scheduler: "broken"}
+
 // broken is the mirror of this module with one fault: a double for tests. It looks again and again, and remembers nothing.
 type broken struct {
 	mu    sync.Mutex // locked while it is stopped
@@ -261,8 +271,13 @@ type broken struct {
 	fault fault
 }
 
-func newBroken(t *testing.T, config *rest.Config, f fault) *broken {
+func newBroken(t *testing.T, kubeconfig string, f fault) *broken {
 	t.Helper()
+	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config.QPS = -1
 	scheme := runtime.NewScheme()
 	if err := errors.Join(clusterv1beta1.Install(scheme), sig.AddToScheme(scheme)); err != nil {
 		t.Fatal(err)
@@ -289,36 +304,37 @@ func (b *broken) once(ctx context.Context) error {
 	if err := errors.Join(b.hub.List(ctx, &source, client.InNamespace("apps")), b.hub.List(ctx, &stored, client.InNamespace("apps"))); err != nil {
 		return err
 	}
-	convention := inventory.Convention{Scheduler: "broken"}
-	apart := map[string]bool{stranger: true} // not to be planned
+	before := map[string]*sig.PlacementDecision{}
+	for i := range stored.Items {
+		if s := &stored.Items[i]; s.Name != stranger {
+			before[s.Name] = s
+		}
+	}
 	var objects []*clusterv1beta1.PlacementDecision
+	over := 0
 	for i := range source.Items {
 		o := &source.Items[i]
 		if b.fault == over100 && len(o.Status.Decisions) > grouping.MaxDecisions {
-			apart[o.Name] = true
-			_ = b.whole(ctx, convention, o) // the hub may refuse it
+			over++
+			o.Labels[sig.DecisionKeyLabel], o.Labels[sig.DecisionIndexLabel] = placement, "0"
+			_ = b.write(ctx, o, before[o.Name]) // the hub may refuse it
+			delete(before, o.Name)
 			continue
 		}
 		objects = append(objects, o)
 	}
 	objects = inventory.Label(objects)
 	for i, o := range objects {
-		o.Labels[sig.DecisionIndexLabel] = strconv.Itoa(i + len(apart) - 1) // the one that is apart is the first
+		o.Labels[sig.DecisionIndexLabel] = strconv.Itoa(over + i)
 		if b.fault == groupIndex {
 			o.Labels[sig.DecisionIndexLabel] = o.Labels[clusterv1beta1.DecisionGroupIndexLabel]
 		}
 	}
-	var slices []*sig.PlacementDecision
-	for i := range stored.Items {
-		if s := &stored.Items[i]; !apart[s.Name] {
-			slices = append(slices, s)
-		}
-	}
-	strategy := decisionupdate.UpdateStrategy{Type: decisionupdate.UpdateStrategyTypeRollingUpdate}
 	if b.fault == anyOrder {
-		strategy.Type = decisionupdate.UpdateStrategyTypeAll
+		return b.oneByOne(ctx, objects, before)
 	}
-	update, err := mirror.Diff(inventory.ToOCM(convention, slices...), objects, strategy)
+	rolling := decisionupdate.UpdateStrategy{Type: decisionupdate.UpdateStrategyTypeRollingUpdate}
+	update, err := mirror.Diff(inventory.ToOCM(convention, slices.Collect(maps.Values(before))...), objects, rolling)
 	if err != nil {
 		return err
 	}
@@ -326,15 +342,30 @@ func (b *broken) once(ctx context.Context) error {
 	return err
 }
 
-// whole writes an object as one slice, whatever its size.
-func (b *broken) whole(ctx context.Context, convention inventory.Convention, o *clusterv1beta1.PlacementDecision) error {
-	s := &sig.PlacementDecision{}
-	if err := b.hub.Get(ctx, client.ObjectKeyFromObject(o), s); err != nil {
-		return err
+// oneByOne copies each object by itself, without the labels of its group, as OCM's mirror does.
+func (b *broken) oneByOne(ctx context.Context, objects []*clusterv1beta1.PlacementDecision, before map[string]*sig.PlacementDecision) error {
+	var errs []error
+	for _, o := range objects {
+		delete(o.Labels, clusterv1beta1.DecisionGroupIndexLabel)
+		errs = append(errs, b.write(ctx, o, before[o.Name]))
+		delete(before, o.Name)
 	}
-	if len(s.Decisions) == len(o.Status.Decisions) {
+	for _, s := range before {
+		errs = append(errs, b.hub.Delete(ctx, s))
+	}
+	return errors.Join(errs...)
+}
+
+// write writes an object as one slice, whatever its size.
+func (b *broken) write(ctx context.Context, o *clusterv1beta1.PlacementDecision, before *sig.PlacementDecision) error {
+	s := inventory.FromOCM(convention, o)
+	s.ObjectMeta = metav1.ObjectMeta{Namespace: o.Namespace, Name: o.Name, Labels: o.Labels}
+	if before == nil {
+		return b.hub.Create(ctx, s)
+	}
+	if slices.Equal(s.Decisions, before.Decisions) && maps.Equal(s.Labels, before.Labels) {
 		return nil
 	}
-	s.Decisions = inventory.FromOCM(convention, o).Decisions
+	s.ResourceVersion = before.ResourceVersion
 	return b.hub.Update(ctx, s)
 }

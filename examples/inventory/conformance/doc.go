@@ -10,6 +10,9 @@
 //		-stop 'kubectl scale -n system deploy/mirror --replicas 0 && kubectl wait -n system --for delete pod -l app=mirror' \
 //		-start 'kubectl scale -n system deploy/mirror --replicas 1'
 //
+// With -gate 1m the scheduler waits before each step of an update until the mirror shows what is stored, at most so long, and says whom
+// the mirror may drop if it goes on (see decisionupdate/mirror.Behind). Then a mirror that copies object by object loses nobody, either.
+//
 // A scheduler is only watched, one decision at a time. Meanwhile change what it selects, but select nobody again whom you have
 // deselected: who comes back was absent.
 //
@@ -30,7 +33,8 @@
 //   - decision-index: two objects of one group. Both slices have the index 0, which is the group's.
 //   - slicing, selected: one object of 101 clusters, which OCM's API allows. The slice is refused again and again, and stays as it was. The
 //     101st cluster is in no slice.
-//   - references pass if the ClusterProfiles are in the placement's own namespace, where OCM publishes them for the bound ManagedClusterSets.
+//   - With -gate, no cluster is absent.
+//   - References pass if the ClusterProfiles are in the placement's own namespace, where OCM publishes them for the bound ManagedClusterSets.
 //
 // The tests break the mirror of this module in the same ways, one at a time: each fault fails just these requirements.
 package main

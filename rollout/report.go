@@ -59,6 +59,9 @@ func read(r *status.Report) (kind state, since time.Time) {
 		if !r.Applied.IsZero() && r.Answered.After(since) {
 			since = r.Answered.Round(0)
 		}
+		if r.Deleting {
+			return ending, since
+		}
 		return succeeded, since
 	case status.Failed:
 		return failed, since

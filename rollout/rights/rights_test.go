@@ -3,6 +3,7 @@ package rights_test
 import (
 	"encoding/json"
 	"errors"
+	"math"
 	"reflect"
 	"strings"
 	"testing"
@@ -441,11 +442,11 @@ func TestBound(t *testing.T) {
 		{rights.Rights{}, 0, rights.Use{Clusters: 4, Waiting: 2, InFlight: 1, Failed: 1, TimedOut: 1}},
 		{rights.Rights{Fail: 1}, 0, rights.Use{Clusters: 4, Waiting: 2, InFlight: 1, Failed: 1, TimedOut: 1}},
 		{rights.Rights{Start: 2}, 0, rights.Use{Clusters: 4, Waiting: 2, InFlight: 1, Failed: 1, TimedOut: 1}},
-		{rights.Rights{Start: 1, Fail: 1}, 1, rights.Use{Clusters: 4, Waiting: 2, InFlight: 1, Failed: 1, TimedOut: 1}},             // e alone
-		{rights.Rights{Start: 2, Fail: 1}, 2, rights.Use{Clusters: 4, Waiting: 1, InFlight: 2, Failed: 1, TimedOut: 1}},             // c and e
-		{rights.Rights{Start: 9, Fail: 9}, 3, rights.Use{Clusters: 4, Waiting: 0, InFlight: 3, Failed: 1, TimedOut: 1}},             // all
-		{rights.Rights{Start: 9, Fail: 0}, 0, rights.Use{Clusters: 4, Waiting: 2, InFlight: 1, Failed: 1, TimedOut: 1}},             // a failure without a right
-		{rights.Rights{Start: 1 << 40, Fail: 1 << 40}, 3, rights.Use{Clusters: 4, Waiting: 0, InFlight: 3, Failed: 1, TimedOut: 1}}, // more than the API's numbers hold
+		{rights.Rights{Start: 1, Fail: 1}, 1, rights.Use{Clusters: 4, Waiting: 2, InFlight: 1, Failed: 1, TimedOut: 1}},                     // e alone
+		{rights.Rights{Start: 2, Fail: 1}, 2, rights.Use{Clusters: 4, Waiting: 1, InFlight: 2, Failed: 1, TimedOut: 1}},                     // c and e
+		{rights.Rights{Start: 9, Fail: 9}, 3, rights.Use{Clusters: 4, Waiting: 0, InFlight: 3, Failed: 1, TimedOut: 1}},                     // all
+		{rights.Rights{Start: 9, Fail: 0}, 0, rights.Use{Clusters: 4, Waiting: 2, InFlight: 1, Failed: 1, TimedOut: 1}},                     // a failure without a right
+		{rights.Rights{Start: math.MaxInt, Fail: math.MaxInt}, 3, rights.Use{Clusters: 4, Waiting: 0, InFlight: 3, Failed: 1, TimedOut: 1}}, // more than the API's numbers hold
 	} {
 		strategy, opts, err := rights.Bound(progressive("1%", "1%"), rollout.Options{Uncounted: []string{"e"}}, tt.may)
 		if err != nil {

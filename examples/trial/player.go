@@ -62,21 +62,20 @@ func (w *world) play(ctx context.Context, hub *Hub, subject *Subject, name strin
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	o.restarts = p.restarts
-	o.history = p.history(p.writes, p.reconciles)
-	o.history.until = p.ended
+	o.history = p.judged()
 	patience := w.patience(o.history)
 	if o.history.left != nil {
 		o.history.keepFailures(patience)
 	}
-	o.ending = o.history.end(time.Now(), subject.Says)
+	o.ending = o.history.end(p.ended, subject.Says)
 	o.violations = append(o.history.checkPayloads(), o.history.check(w.worst, subject.RemoveAfter)...)
-	o.violations = append(o.violations, o.history.checkEnd(time.Now(), subject.Says)...)
+	o.violations = append(o.violations, o.history.checkEnd(p.ended, subject.Says)...)
 	o.violations = append(o.violations, o.history.checkWaits(patience)...)
 	if o.history.left != nil {
 		o.violations = append(o.violations, o.history.checkLeft(patience, subject.RemoveAfter, subject.Says)...)
 	}
 	if subject.Revisions != nil {
-		o.violations = append(o.violations, o.history.checkBack(time.Now(), subject.Says)...)
+		o.violations = append(o.violations, o.history.checkBack(p.ended, subject.Says)...)
 	}
 	return o
 }
@@ -92,6 +91,14 @@ func (p *player) history(writes []write, reconciles []*reconcile) *history {
 		h.keepLeavers(p.subject.GivenUp, p.deleted)
 		h.left.exposes = p.cut != nil
 	}
+	return h
+}
+
+// judged is the history up to the end. The player is locked.
+func (p *player) judged() *history {
+	p.events = p.events[:p.endedWith]
+	h := p.history(p.writes, p.reconciles)
+	h.until = p.ended
 	return h
 }
 
@@ -162,7 +169,8 @@ type player struct {
 	reconciles []*reconcile
 	restarts   int
 	fault      error // with which a process ended last
-	ended      time.Time
+	ended      time.Time // when it stood still, and how many events there were by then; what comes later is not judged
+	endedWith  int
 	lives      int
 	newest     map[Kind]int64       // resourceVersion that a write of the controller got
 	seen       map[Kind]int64       // resourceVersion that the wire has shown
@@ -223,7 +231,6 @@ func (p *player) run(ctx context.Context) error {
 		})
 	}
 	err := p.follow(ctx)
-	p.ended = time.Now()
 	cancel()
 	running.Wait()
 	p.agents.running.Wait()
@@ -383,16 +390,27 @@ func (p *player) await(ctx context.Context) error {
 			idle = idle && r.idle(now)
 		}
 		complete := p.heals && idle && p.history(nil, nil).end(now, p.subject.Says).complete
+		ends := now.Sub(last) > quiet || complete
+		if ends {
+			p.end(now)
+		}
 		p.mu.Unlock()
-		if now.Sub(last) > quiet || complete {
+		if ends {
 			return nil
 		}
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
 	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.end(time.Now())
 	return nil // the observer says what is wrong
 }
+
+// end notes that a world ends. Agents go on until all of its goroutines have ended, and the controller no longer answers them. So
+// what they do then is not judged. The player is locked.
+func (p *player) end(now time.Time) { p.ended, p.endedWith = now, len(p.events) }
 
 // processes are those that have reconciled.
 func (h *history) processes() int { return len(slices.Collect(maps.Keys(h.began))) }

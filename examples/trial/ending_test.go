@@ -6,6 +6,8 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	addonv1beta1 "open-cluster-management.io/api/addon/v1beta1"
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 )
 
 // A world ends at one moment. What an agent says when nobody answers it any more is not held against the status of then.
@@ -52,4 +54,75 @@ func TestWhatComesAfterTheEndIsNotJudged(t *testing.T) {
 			t.Errorf("%s: %v", name, status)
 		}
 	}
+}
+
+// Whoever starts takes the place of those behind. So nobody waits for nothing as long as somebody starts.
+func TestWhoStartsTakesThePlaceOfOthers(t *testing.T) {
+	for name, tt := range map[string]struct {
+		between func(s *tale)
+		late    bool
+	}{
+		"nobody starts":    {func(s *tale) { s.set("v1", "p") }, true},
+		"another one does": {func(s *tale) { s.work("b", "v1") }, false},
+	} {
+		s := &tale{}
+		s.set("v1", "p")
+		s.work("a", "v1")
+		s.decide("p", 0, "", "a", "b", "c")
+		s.place("p", told{"", 3})
+		s.set("v1", "p")
+		s.set("v1", "p")
+		tt.between(s)
+		s.set("v1", "p")
+		s.set("v1", "p")
+		late := s.history().checkWaits(4 * time.Second)
+		if found := len(late) > 0; found != tt.late {
+			t.Errorf("%s: %v", name, late)
+		}
+
+		j := trialTale()
+		wait := func(n int) {
+			for range n {
+				j.decide("fleet", 0, "", "t-c0", "t-c1", "t-c2")
+			}
+		}
+		wait(5)
+		if tt.late {
+			wait(1)
+		} else {
+			j.addOn("t-c1", "v1")
+		}
+		wait(4)
+		judge := j.jury()
+		late = judge.checkLate()
+		if found := len(late) > 0; found != tt.late {
+			t.Errorf("%s, of add-ons: %v", name, late)
+		}
+	}
+}
+
+// trialTale begins a tale of an add-on that all of three clusters may have, of which one does.
+func trialTale() *tale {
+	s := &tale{}
+	owner := &addonv1beta1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "t"}}
+	owner.Spec.InstallStrategy = addonv1beta1.InstallStrategy{Type: addonv1beta1.AddonInstallStrategyPlacements, Placements: []addonv1beta1.PlacementStrategy{{
+		PlacementRef: addonv1beta1.PlacementRef{Namespace: "t", Name: placementName}, Configs: []addonv1beta1.AddOnConfig{configOf("v1")},
+		RolloutStrategy: clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.All, All: &clusterv1alpha1.RolloutAll{}},
+	}}}
+	s.add(AddOns, owner)
+	s.addOn("t-c0", "v1")
+	s.decide("fleet", 0, "", "t-c0", "t-c1", "t-c2")
+	s.place("fleet", told{"", 3})
+	return s
+}
+
+func (s *tale) addOn(cluster, version string) int64 {
+	o := &addonv1beta1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: "t"}}
+	o.Status.ConfigReferences = []addonv1beta1.ConfigReference{referenceTo(configOf(version))}
+	return s.add(OnClusters, o)
+}
+
+// jury has a tale judged, by a patience of 6 s.
+func (s *tale) jury() *jury {
+	return &jury{history: newHistory(s.events, s.writes, s.reconciles), trade: OfAddOns(), trial: &trial{world: &world{name: "t", fleet: fleet{name: "fleet"}, pool: []string{"c0", "c1", "c2"}}}}
 }

@@ -168,7 +168,7 @@ type player struct {
 	reads      []read
 	reconciles []*reconcile
 	restarts   int
-	fault      error // with which a process ended last
+	fault      error     // with which a process ended last
 	ended      time.Time // when it stood still, and how many events there were by then; what comes later is not judged
 	endedWith  int
 	lives      int
@@ -199,6 +199,7 @@ func (p *player) run(ctx context.Context) error {
 	p.agents = &agents{
 		client: p.hub.clients("agent"), ctx: ctx, healed: make(chan struct{}), all: map[types.UID]chan event{},
 		temper:   p.temperOf,
+		deadline: p.longestDeadline(),
 		dying:    p.dying,
 		withHold: func(cluster string) bool { return p.holds[short(cluster)] },
 		lines:    &p.lines, takes: p.takes,
@@ -209,7 +210,7 @@ func (p *player) run(ctx context.Context) error {
 	for i, f := range p.fleets() {
 		p.placed = append(p.placed, &placed{fleet: f, selected: p.clusters(f.initial), size: f.size, scheduler: &scheduler{
 			client: schedules, namespace: p.name, name: f.name, writers: p.writers, slice: p.slice, pause: p.pause,
-			named: f.named, groupOf: func(c string) string { return f.groupOf[short(c)] },
+			named: f.named, foreign: p.foreign, groupOf: func(c string) string { return f.groupOf[short(c)] },
 			rng: rand.New(rand.NewPCG(p.seed, 6+uint64(i)<<8)), stored: map[string]*placementDecision{},
 		}})
 	}
@@ -358,12 +359,12 @@ func (p *player) awaitEvents(ctx context.Context) {
 
 // quiet is how long nothing happens until nothing will: the slowest agent takes six seconds.
 func (p *player) quiet() time.Duration {
-	var longest time.Duration
+	var soak time.Duration
 	for _, f := range p.placed {
 		config, _, _, _ := parts(&f.strategy)
-		deadline, _ := time.ParseDuration(config.ProgressDeadline)
-		longest = max(longest, deadline+config.MinSuccessTime.Duration)
+		soak = max(soak, config.MinSuccessTime.Duration)
 	}
+	longest := p.longestDeadline() + soak
 	if p.cut != nil {
 		longest += p.cut.lease + 2*p.cut.back
 	}

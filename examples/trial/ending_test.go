@@ -126,3 +126,26 @@ func (s *tale) addOn(cluster, version string) int64 {
 func (s *tale) jury() *jury {
 	return &jury{history: newHistory(s.events, s.writes, s.reconciles), trade: OfAddOns(), trial: &trial{world: &world{name: "t", fleet: fleet{name: "fleet"}, pool: []string{"c0", "c1", "c2"}}}}
 }
+
+// A person who deletes a cluster takes its policy with it. Who had read before that it went through its first pass enforces it in good
+// faith, and whoever knows that it is gone does not.
+func TestAFirstPassThatIsGone(t *testing.T) {
+	passed, other := map[string]held{"a": {version: "v2"}}, map[string]held{"a": {version: "v1"}}
+	for name, tt := range map[string]struct {
+		truth, known map[string]held
+		broken       bool
+	}{
+		"it is there":                       {passed, passed, false},
+		"it was read, and is gone":          {nil, passed, false},
+		"it is known to be gone":            {nil, nil, true},
+		"it has another version":            {other, other, true},
+		"it came after the caches":          {passed, nil, false},
+		"it is gone, and had another one":   {nil, other, true},
+		"it has another one than was known": {other, passed, false},
+	} {
+		j := &jury{history: newHistory(nil, nil, nil), trade: OfPolicies(), trial: &trial{world: &world{}}}
+		if broken := j.checkPasses(event{}, "a", &sight{j: j, version: "v2", held: tt.known}, &sight{j: j, version: "v2", held: tt.truth}); (len(broken) > 0) != tt.broken {
+			t.Errorf("%s: %v", name, broken)
+		}
+	}
+}

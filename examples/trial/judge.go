@@ -60,6 +60,9 @@ func (h *history) judgeStart(e event, version string, created bool) []violation 
 	blind := truth.forbids(cluster, version, w.sent, leniency{})
 	if !h.arrival {
 		h.countBlind(blind)
+		if len(blind) == 0 && len(truth.forbids(cluster, version, w.sent, leniency{fromAnswer: true})) > 0 {
+			h.earlySoaks++
+		}
 	}
 	forbidden := func(l leniency) []violation {
 		// A list of writes takes time, in which a deadline may pass that the plan could not foresee.

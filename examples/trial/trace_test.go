@@ -24,7 +24,6 @@ var kindsOf = map[Invariant][]judge.Kind{
 var untraced = map[Duty]string{
 	DutyReadYourWrites: "who plans without its own writes does what a view as old as the caches says",
 	DutyLostAnswer:     "a write whose answer was lost is an own write that the caches do not show yet",
-	DutyTimeOfWrite:    "the plan is older than the write by no more than the times of conditions leave open",
 	DutyFirstLook:      "what the process before wrote is no older than the caches of the next one",
 }
 

@@ -154,8 +154,8 @@ func (h *hub) want(missing string, lines ...string) {
 	if fmt.Sprint(got) != fmt.Sprint(lines) {
 		h.t.Errorf("slices %q, want %q", got, lines)
 	}
-	if _, found, err := inventory.Read(h.m.convention, h.slices()); err != nil || found != missing {
-		h.t.Errorf("a reader finds %q, %v, want %q", found, err, missing)
+	if groups, err := inventory.Read(h.m.convention, h.slices(), nil); err != nil || groups.Incomplete() != missing {
+		h.t.Errorf("a reader finds %q, %v, want %q", groups.Incomplete(), err, missing)
 	}
 }
 
@@ -208,6 +208,83 @@ func TestEditedLabels(t *testing.T) {
 		}
 		h.reconcile()
 		h.want("", "web-decision-1 0: fleet/a fleet/b", "web-decision-2 1: fleet/c")
+	}
+}
+
+// The same for the labels of a slice: they are restored, and the slice is neither lost nor taken for another placement's.
+func TestEditedLabelsOfSlices(t *testing.T) {
+	h := newHub(t)
+	h.place(true, "web-decision-1 0: a b", "web-decision-2 1: c")
+	h.reconcile()
+	h.stays = map[string]bool{"a": true, "b": true, "c": true}
+	for _, test := range []struct {
+		why  string
+		edit func(labels map[string]string) map[string]string
+	}{
+		{"no key", func(labels map[string]string) map[string]string { delete(labels, sig.DecisionKeyLabel); return labels }},
+		{"another key", func(labels map[string]string) map[string]string { labels[sig.DecisionKeyLabel] = "db"; return labels }},
+		{"another placement", func(labels map[string]string) map[string]string {
+			labels[clusterv1beta1.PlacementLabel] = "db"
+			return labels
+		}},
+		{"an index that another slice has", func(labels map[string]string) map[string]string { labels[sig.DecisionIndexLabel] = "1"; return labels }},
+		{"no labels at all", func(map[string]string) map[string]string { return nil }},
+	} {
+		s := h.slices()[0]
+		s.Labels = test.edit(s.Labels)
+		if err := h.server.Update(context.Background(), s); err != nil {
+			t.Fatal(err)
+		}
+		if requests := by(keyOf)(context.Background(), s); len(requests) != 1 || requests[0].NamespacedName != web {
+			t.Errorf("%s: its events are of %v", test.why, requests)
+		}
+		if _, err := h.m.Reconcile(context.Background(), reconcile.Request{NamespacedName: types.NamespacedName{Namespace: "apps", Name: "db"}}); err != nil {
+			t.Errorf("%s: the other placement: %v", test.why, err)
+		}
+		h.reconcile()
+		h.want("", "web-decision-1 0: fleet/a fleet/b", "web-decision-2 1: fleet/c")
+		if key := h.slices()[0].Labels[sig.DecisionKeyLabel]; key != "web" {
+			t.Errorf("%s: the key is %q", test.why, key)
+		}
+	}
+}
+
+// Bad input of the source takes no cluster away: the mirror copies what it can, and readers find the slices incomplete.
+func TestBadSources(t *testing.T) {
+	for _, test := range []struct {
+		why     string
+		lines   []string
+		edit    func(o *clusterv1beta1.PlacementDecision) // the first object
+		missing string                                    // as a reader of the slices finds it
+	}{
+		{why: "an index that is none", lines: []string{"web-decision-1 x: a b", "web-decision-2 1: c"},
+			missing: `PlacementDecision web-decision-1 has "x" for the index of its group`},
+		{why: "a cluster in two objects, which is shown where it was", lines: []string{"web-decision-1 0: a b", "web-decision-2 1: c a"}},
+		{why: "an object of another writer, with its label", lines: []string{"web-decision-1 0: a b", "web-decision-2 1: c", "other 2: x"},
+			missing: "3 PlacementDecisions are there, and their seal is of 2"},
+		{why: "no cluster name", lines: []string{"web-decision-1 0: a b", "web-decision-2 1: c"}, edit: func(o *clusterv1beta1.PlacementDecision) {
+			o.Status.Decisions = append(o.Status.Decisions, clusterv1beta1.ClusterDecision{})
+		}},
+	} {
+		h := newHub(t)
+		h.place(true, "web-decision-1 0: a b", "web-decision-2 1: c")
+		h.reconcile()
+		h.stays = map[string]bool{"a": true, "b": true, "c": true}
+		h.place(false, test.lines...)
+		if test.edit != nil {
+			var list clusterv1beta1.PlacementDecisionList
+			if err := h.server.List(context.Background(), &list); err != nil {
+				t.Fatal(err)
+			}
+			test.edit(&list.Items[0])
+			if err := h.server.Status().Update(context.Background(), &list.Items[0]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		h.reconcile()
+		if groups, err := inventory.Read(h.m.convention, h.slices(), nil); err != nil || groups.Incomplete() != test.missing {
+			t.Errorf("%s: a reader finds %q, %v, want %q", test.why, groups.Incomplete(), err, test.missing)
+		}
 	}
 }
 

@@ -92,6 +92,9 @@ func (a *anonymiser) object(e *event) fields {
 			}
 			groups = append(groups, fields{"decisionGroupIndex": g.index, "decisionGroupName": a.name(g.name), "clusterCount": g.count, "decisions": names})
 		}
+		if s.foreign {
+			meta["annotations"] = fields{clusterv1beta1.PlacementDisableAnnotation: "true"}
+		}
 		if s.size > 0 {
 			object["spec"] = fields{"decisionStrategy": fields{"groupStrategy": fields{"clustersPerDecisionGroup": s.size}}}
 		}

@@ -64,6 +64,7 @@ func fleetOf(placement *placementState, stored map[string]*decisionState) (_ *fl
 	if incomplete = lacks(placement, stored); incomplete != "" {
 		return nil, incomplete
 	}
+	foreign := placement.foreign // nothing tells whether its decisions are whole
 	f := &fleet{groupOf: map[string]int{}, size: placement.size}
 	keys := map[groupKey]bool{}
 	for _, d := range stored {
@@ -74,18 +75,21 @@ func fleetOf(placement *placementState, stored map[string]*decisionState) (_ *fl
 		at[key] = len(f.groups)
 		f.groups = append(f.groups, fleetGroup{groupKey: key})
 	}
-	for _, name := range slices.Sorted(maps.Keys(stored)) {
+	names := slices.SortedFunc(maps.Keys(stored), func(a, b string) int { return cmp.Or(stored[a].compare(stored[b].groupKey), cmp.Compare(a, b)) })
+	for _, name := range names {
 		d := stored[name]
 		g := &f.groups[at[d.groupKey]]
 		for _, c := range d.clusters {
-			if _, ok := f.groupOf[c]; ok {
+			if _, ok := f.groupOf[c]; ok && foreign {
+				continue
+			} else if ok {
 				return nil, c + " is in two places"
 			}
 			f.groupOf[c] = at[d.groupKey]
 			g.clusters = append(g.clusters, c)
 		}
 	}
-	if len(f.groupOf) != placement.selected {
+	if len(f.groupOf) != placement.selected && !foreign {
 		return nil, fmt.Sprintf("the Placement's status says that %d clusters are selected, the decisions have %d", placement.selected, len(f.groupOf))
 	}
 	return f, ""
@@ -102,6 +106,9 @@ func lacks(placement *placementState, stored map[string]*decisionState) string {
 	}
 	if len(stored) == 0 {
 		return "there is no PlacementDecision"
+	}
+	if placement.foreign {
+		return ""
 	}
 	named := 0
 	for _, g := range placement.groups {
@@ -199,8 +206,12 @@ func (p *placing) seen(now, lag int64) ([]*fleet, bool) {
 			of, named := keyOf[name]
 			p.decisions[name].since(from, func(d *decisionState) bool {
 				switch {
-				case d == nil && !named:
+				case d == nil && (!named || placement.foreign):
 					choose(i + 1)
+				case d != nil && placement.foreign:
+					stored[name] = d
+					choose(i + 1)
+					delete(stored, name)
 				case d != nil && named && d.groupKey == of && !d.deleting && counts[of] >= len(d.clusters):
 					stored[name] = d
 					counts[of] -= len(d.clusters)

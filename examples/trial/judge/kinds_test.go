@@ -260,6 +260,10 @@ var breaks = []struct {
 	{"the status names another group for good", func(s *story) {
 		s.decide(0, "canary", "a").place("=1").until(30)
 	}, []string{"broken unfinished"}},
+	{"another controller writes the decisions, and nobody the status", func(s *story) {
+		s.object("ADDED", fmt.Sprintf(`{"kind":"Placement",%s}`, s.meta("w", "fleet", `,"annotations":{"cluster.open-cluster-management.io/experimental-scheduling-disable":"true"}`)))
+		s.set("1", progressive("1", "0", "")).decide(0, "", "a", "b").at(5).works("1", "", "a").at(9).works("1", "", "b")
+	}, []string{"broken concurrency b"}},
 	{"all at once is no limit", func(s *story) {
 		s.set("1", `{"type":"All"}`).fleet("a", "b", "c").at(5).works("1", "", "a", "b", "c")
 	}, nil},

@@ -54,6 +54,9 @@ func (o *owner) moment(cluster string) Moment {
 	if now := p.placement.now(); now != nil {
 		m.Placement = &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
 		m.Placement.Status.NumberOfSelectedClusters = int32(now.selected)
+		if now.foreign {
+			m.Placement.Annotations = map[string]string{clusterv1beta1.PlacementDisableAnnotation: "true"}
+		}
 		if now.size > 0 {
 			m.Placement.Spec.DecisionStrategy.GroupStrategy.ClustersPerDecisionGroup.IntVal = int32(now.size)
 		}

@@ -97,6 +97,7 @@ type object struct {
 		ResourceVersion   string            `json:"resourceVersion"`
 		Generation        int64             `json:"generation"`
 		Labels            map[string]string `json:"labels"`
+		Annotations       map[string]string `json:"annotations"`
 		DeletionTimestamp *metav1.Time      `json:"deletionTimestamp"`
 	} `json:"metadata"`
 	Spec   json.RawMessage `json:"spec"`
@@ -239,7 +240,7 @@ func (r *reader) placement(o *object, e *event) error {
 	if err := errors.Join(decode("spec", o.Spec, &spec), decode("status", o.Status, &status)); err != nil {
 		return err
 	}
-	p := &placementState{selected: int(status.NumberOfSelectedClusters)}
+	p := &placementState{selected: int(status.NumberOfSelectedClusters), foreign: o.Metadata.Annotations[clusterv1beta1.PlacementDisableAnnotation] == "true"}
 	if n := spec.DecisionStrategy.GroupStrategy.ClustersPerDecisionGroup; n.Type == intstr.Int {
 		p.size = n.IntValue()
 	}

@@ -17,6 +17,7 @@ type placementState struct {
 	size     int // clusters per group, 0 for no limit
 	selected int
 	groups   []groupStatus
+	foreign  bool // scheduling is disabled: another controller writes the decisions, and nobody the status
 }
 
 type groupStatus struct {

@@ -69,7 +69,7 @@ func (r *Result) complete(v view, o *observed, now time.Time) {
 	r.Schedule = s.clone()
 	everyone := o.everyone()
 	r.InFlight = s.list(v, inFlightStates, everyone.inFlight())
-	r.Next, r.choice = s.next(v, o, now, r)
+	s.next(&r.Next, &r.choice, v, o, now, r)
 	r.removed, r.warnings = len(r.Removed), slices.Clone(r.Warnings)
 	if r.kept = without(o.removed, r.Removed); len(s.gone) > 0 { // how these stand is known
 		r.kept = slices.DeleteFunc(slices.Clone(r.kept), func(cluster string) bool {

@@ -103,12 +103,15 @@ func (p *Planner) SetStrategy(strategy clusterv1alpha1.RolloutStrategy, opts Opt
 //   - while uncounted clusters wait, to all of them.
 //
 // Now may be before the time of an earlier call; that takes time linear in the fleet.
-func (p *Planner) Next(now time.Time) Next {
+func (p *Planner) Next(now time.Time) (n Next) {
 	p.lock()
 	defer p.mu.Unlock()
 	p.advance(now)
-	t, o := p.tracker, p.observed()
-	n, c := t.schedule.next(t, &o, t.now, nil)
+	var o observed
+	var c choice
+	p.tell(&o)
+	t := p.tracker
+	t.schedule.next(&n, &c, t, &o, t.now, nil)
 	p.remember(&c)
 	n.Removed = slices.Clone(n.Removed)
 	return n
@@ -120,7 +123,9 @@ func (p *Planner) InFlight(now time.Time) []Cluster {
 	p.lock()
 	defer p.mu.Unlock()
 	p.advance(now)
-	t, o := p.tracker, p.observed()
+	var o observed
+	p.tell(&o)
+	t := p.tracker
 	everyone := o.everyone()
 	return t.schedule.list(t, inFlightStates, everyone.inFlight())
 }
@@ -130,7 +135,9 @@ func (p *Planner) Result(now time.Time) *Result {
 	p.lock()
 	defer p.mu.Unlock()
 	p.advance(now)
-	t, o := p.tracker, p.observed()
+	var o observed
+	p.tell(&o)
+	t := p.tracker
 	r := &Result{
 		schedule: t.schedule,
 		states:   slices.Clone(t.states),
@@ -175,13 +182,12 @@ func (p *Planner) advance(now time.Time) {
 	}
 }
 
-// observed gives what the planner knows, except for the states of the selected clusters.
-func (p *Planner) observed() observed {
-	once := p.once(p.tracker.now)
-	p.tracker.once = once
-	o := p.tracker.observed()
-	o.once = once
-	p.leaving(&o)
+// tell puts into o what the planner knows, except for the states of the selected clusters.
+func (p *Planner) tell(o *observed) {
+	o.once = p.once(p.tracker.now)
+	p.tracker.once = o.once
+	p.tracker.tell(o)
+	p.leaving(o)
 	if o.unselected = p.tracker.schedule.options.unselected; p.unselected != nil {
 		o.unselected = p.unselected
 	}
@@ -190,7 +196,6 @@ func (p *Planner) observed() observed {
 			o.merged.add(cluster)
 		}
 	}
-	return o
 }
 
 // remember keeps since when clusters have not been selected, and the groups.

@@ -1,7 +1,6 @@
 package rollout
 
 import (
-	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -86,19 +85,23 @@ func appliedOf(r *status.Report, since time.Time) time.Time {
 // It is an error (one *field.Error per fault, joined as by [Plan]) if a report has no cluster. Then none of the reports has an
 // effect.
 func (p *Planner) Report(reports ...status.Report) error {
-	if slices.ContainsFunc(reports, func(r status.Report) bool { return r.Cluster == "" }) {
-		return fielderrs.Join(nameless(reports, field.NewPath("reports")))
+	for i := range reports {
+		if reports[i].Cluster == "" {
+			return fielderrs.Join(nameless(reports, field.NewPath("reports")))
+		}
 	}
 	p.lock()
 	defer p.mu.Unlock()
 	merged := p.merge(reports)
 	for i := range reports {
 		r := &reports[i]
-		one, several := merged[r.Cluster]
-		if several {
-			r = &one
+		if len(merged) == 0 {
+			p.observe(r, false)
+		} else if one, several := merged[r.Cluster]; several {
+			p.observe(&one, true)
+		} else {
+			p.observe(r, false)
 		}
-		p.observe(r, several)
 	}
 	return nil
 }

@@ -135,19 +135,20 @@ type totals struct {
 	asideAll tally
 }
 
-// everyone gives the tally of all clusters, counted or not.
-func (t *totals) everyone() tally {
-	sum := t.all
-	sum.add(&t.asideAll)
-	return sum
-}
+// inFlight counts the clusters in flight, counted or not.
+func (t *totals) inFlight() int { return t.all.inFlight() + t.asideAll.inFlight() }
+
+// in counts the clusters in a state, counted or not.
+func (t *totals) in(s state) int { return int(t.all[s] + t.asideAll[s]) }
 
 // sum adds up the tallies of the groups.
 func (s *schedule) sum(groups, aside []tally) totals {
 	t := totals{groups: groups, stages: make([]tally, len(s.Stages)), aside: aside}
 	for i := range groups {
 		t.stages[s.stageOf[i]].add(&groups[i])
-		t.all.add(&groups[i])
+	}
+	for i := range t.stages {
+		t.all.add(&t.stages[i])
 	}
 	for i := range aside {
 		t.asideAll.add(&aside[i])
@@ -375,6 +376,9 @@ func (s *schedule) list(v view, states stateSet, n int) []Cluster {
 	for position, state, ok := v.in(states, 0); ok; position, state, ok = v.in(states, position+1) {
 		if !s.hasLeft(position) {
 			clusters = append(clusters, s.cluster(position, state, tries.of(position)))
+		}
+		if n--; n == 0 {
+			break
 		}
 	}
 	if len(clusters) == 0 {

@@ -97,7 +97,7 @@ func (s *schedule) next(n *Next, c *choice, v view, o *observed, now time.Time, 
 	slices.Sort(leaving)
 	n.Leaving, n.Left = leaving, s.left(v)
 	n.Start = s.start(v, c, mark)
-	n.TimedOut = s.list(v, timedOutNowStates, int(o.all[timedOutNow]+o.asideAll[timedOutNow]))
+	n.TimedOut = s.list(v, timedOutNowStates, o.in(timedOutNow))
 	n.Breach, n.Warnings = c.breach.clone(), s.warningsOf(v, o)
 	n.RecheckAfter = sooner(sooner(o.recheck, left), s.changes(c, &o.totals, now))
 	n.Counts = o.all.counts(o.all.waiting() - c.starting())
@@ -141,8 +141,7 @@ func (s *schedule) exceedsRemovals(o *observed) bool {
 
 // reported counts the clusters with a report, selected or not.
 func (s *schedule) reported(o *observed) int {
-	everyone := o.everyone()
-	return s.groups.NumClusters() - len(s.gone) - int(everyone[unreported]) - s.options.back.unreported() + len(o.removed)
+	return s.groups.NumClusters() - len(s.gone) - o.in(unreported) - s.options.back.unreported() + len(o.removed)
 }
 
 // warningsOf gives the warnings of the schedule and of the reports.

@@ -126,8 +126,7 @@ func (p *Planner) InFlight(now time.Time) []Cluster {
 	var o observed
 	p.tell(&o)
 	t := p.tracker
-	everyone := o.everyone()
-	return t.schedule.list(t, inFlightStates, everyone.inFlight())
+	return t.schedule.list(t, inFlightStates, o.inFlight())
 }
 
 // Result gives what [Plan] would give at the time now, with reasons and summary. It takes time linear in the fleet.
@@ -141,10 +140,10 @@ func (p *Planner) Result(now time.Time) *Result {
 	r := &Result{
 		schedule: t.schedule,
 		states:   slices.Clone(t.states),
-		ages:     make([]time.Duration, len(t.states)),
 		tries:    slices.Clone(t.tries),
 		tallies:  slices.Clone(t.totals.groups),
 		aside:    slices.Clone(t.totals.aside),
+		fronts:   &fronts{},
 	}
 	for position, state := range r.states {
 		r.age(position, state, t.since[position], t.now)

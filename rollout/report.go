@@ -19,7 +19,8 @@ type report struct {
 
 // reportOf reads a report.
 func reportOf(r *status.Report) report {
-	kind, since := read(r)
+	kind := kindOf(r)
+	since := sinceOf(r, kind)
 	return report{kind: kind, since: since, attempt: max(r.Attempt, 0), applied: appliedOf(r, since)}
 }
 
@@ -40,37 +41,44 @@ func (r report) toStatus(cluster string, as status.RolloutStatus) status.Report 
 	return s
 }
 
-// read gives the kind of a report and since when. A status that the API may add one day counts as Progressing. So does
-// ToApply where the cluster has the workload and has not answered yet (R1, R27). A success counts from its first answer, if
-// that was noted (R5).
-func read(r *status.Report) (kind state, since time.Time) {
-	since = r.LastTransitionTime.Round(0) // so that all of them can be compared
-	if !r.Applied.IsZero() && r.Applied.After(since) {
-		since = r.Applied.Round(0)
-	}
+// kindOf gives the kind of a report. A status that the API may add one day counts as Progressing. So does ToApply where the
+// cluster has the workload and has not answered yet (R1, R27).
+func kindOf(r *status.Report) state {
 	switch r.Status {
 	case status.ToApply:
 		if r.Applied.IsZero() {
-			return toApply, since
+			return toApply
 		}
-		return silent, since
+		return silent
 	case status.Succeeded:
-		if !r.Applied.IsZero() && r.Answered.After(since) {
-			since = r.Answered.Round(0)
-		}
-		return succeeded, since
+		return succeeded
 	case status.Failed:
-		return failed, since
+		return failed
 	case status.TimeOut:
-		return timedOut, since
+		return timedOut
 	case status.Skip:
-		return skipped, since
+		return skipped
 	default:
-		return progressing, since
+		return progressing
 	}
 }
 
-// appliedOf says since when the cluster has the present version: the since of read where the report does not say.
+// sinceOf gives since when a report of a kind counts. A success counts from its first answer, if that was noted (R5).
+func sinceOf(r *status.Report, kind state) time.Time {
+	since := r.LastTransitionTime.Round(0) // so that all of them can be compared
+	if r.Applied.IsZero() {
+		return since
+	}
+	if r.Applied.After(since) {
+		since = r.Applied.Round(0)
+	}
+	if kind == succeeded && r.Answered.After(since) {
+		since = r.Answered.Round(0)
+	}
+	return since
+}
+
+// appliedOf says since when the cluster has the present version: its since where the report does not say.
 func appliedOf(r *status.Report, since time.Time) time.Time {
 	if r.Applied.IsZero() {
 		return since
@@ -149,9 +157,8 @@ func (p *Planner) observe(r *status.Report, several bool) {
 	} else {
 		delete(p.deleting, r.Cluster)
 	}
-	said := report{attempt: last.attemptOf(r)}
-	said.kind, said.since = read(r)
-	said.applied = appliedOf(r, said.since)
+	said := reportOf(r)
+	said.attempt = last.attemptOf(r)
 	p.set(r.Cluster, said)
 }
 

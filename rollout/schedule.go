@@ -75,6 +75,7 @@ type schedule struct {
 	members  []int32          // the group of each stage of a graph; nil for a chain
 	twins    []int32          // for each stage of a graph the first that comes directly after the same ones; they share a slice of After
 	wait     time.Duration    // between groups; 0 if none
+	timeless stateSet         // the kinds of reports of which nobody has to know since when
 	awaited  []bool           // for each stage whether one with clusters comes after it; only with a wait
 	warnings []Warning
 	names    string // what known gave, once it was asked
@@ -141,8 +142,22 @@ func newSchedule(r rules, o options, groups *grouping.Groups, where *placed) *sc
 	}
 	s.waitBetween()
 	s.rules.datesSuccess = s.awaited != nil
+	s.timeless = s.timelessKinds()
 	s.check()
 	return s
+}
+
+// timelessKinds gives the kinds that time changes nothing of, and that nothing is told or counted of by time.
+func (s *schedule) timelessKinds() stateSet {
+	const waitingOrSkipped stateSet = 1<<toApply | 1<<skipped
+	switch {
+	case s.options.startLimit != nil:
+		return 0
+	case s.rules.minSuccessTime > 0 || s.wait > 0:
+		return waitingOrSkipped
+	default:
+		return waitingOrSkipped | 1<<succeeded
+	}
 }
 
 // check warns of what has no effect.

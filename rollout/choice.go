@@ -141,9 +141,9 @@ func (t *totals) inFlight() int { return t.all.inFlight() + t.asideAll.inFlight(
 // in counts the clusters in a state, counted or not.
 func (t *totals) in(s state) int { return int(t.all[s] + t.asideAll[s]) }
 
-// sum adds up the tallies of the groups.
-func (s *schedule) sum(groups, aside []tally) totals {
-	t := totals{groups: groups, stages: make([]tally, len(s.Stages)), aside: aside}
+// sum adds up the tallies of the groups. Those of the stages are zero before.
+func (s *schedule) sum(groups, aside, stages []tally) totals {
+	t := totals{groups: groups, stages: stages, aside: aside}
 	for i := range groups {
 		t.stages[s.stageOf[i]].add(&groups[i])
 	}

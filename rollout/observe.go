@@ -17,7 +17,8 @@ import (
 func (r *Result) observe(o *observed, s *schedule, reports []status.Report, now time.Time) error {
 	n := s.groups.NumClusters()
 	r.schedule = s
-	r.states, r.tallies = make([]state, n), make([]tally, s.groups.Len())
+	tallies := make([]tally, s.groups.Len()+len(s.Stages))
+	r.states, r.tallies = make([]state, n), tallies[:s.groups.Len():s.groups.Len()]
 	if s.options.startLimit != nil {
 		r.startTimes = make([]time.Time, n)
 	}
@@ -67,7 +68,7 @@ func (r *Result) observe(o *observed, s *schedule, reports []status.Report, now 
 	o.recheck = r.count()
 	r.aside = s.setAside(r.tallies, r.states)
 	o.recent = r.recentStarts(o.once, now)
-	o.totals = s.sum(r.tallies, r.aside)
+	o.totals = s.sum(r.tallies, r.aside, tallies[s.groups.Len():])
 	o.active, o.breached = s.firsts(&o.totals)
 	return nil
 }

@@ -30,7 +30,7 @@ func Plan(strategy clusterv1alpha1.RolloutStrategy, groups *grouping.Groups, rep
 	if len(errs) > 0 {
 		return nil, fielderrs.Join(append(errs, nameless(reports, field.NewPath("reports"))...))
 	}
-	return newSchedule(rules, o, groups, nil).plan(reports, now)
+	return newSchedule(&rules, &o, groups, nil).plan(reports, now)
 }
 
 // plan makes the result of a schedule and the reports. The schedule is that of the selected clusters. Where others left and
@@ -51,7 +51,7 @@ func (s *schedule) plan(reports []status.Report, now time.Time) (*Result, error)
 	if where := &o.where; !where.none() {
 		with, options := where.in(s.groups), s.options
 		options.back = options.back.in(with, s.groups)
-		s = newSchedule(s.rules, options, with, where)
+		s = newSchedule(&s.rules, &options, with, where)
 		s.options.back.rank(s, now)
 		*r = Result{}
 		if err := r.observe(&o, s, reports, now); err != nil {

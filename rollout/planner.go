@@ -65,7 +65,7 @@ func (p *Planner) lock() *tracker {
 		p.several, p.writes = make(map[string]bool), make(map[string]write)
 		p.deleting, p.others = make(map[string]bool), make(map[string]report)
 		all, _ := parse(clusterv1alpha1.RolloutStrategy{}, nil)
-		p.tracker = (&tracker{schedule: newSchedule(all, options{}, nil, nil), facts: newFacts(0)}).fill()
+		p.tracker = (&tracker{schedule: newSchedule(&all, &options{}, nil, nil), facts: newFacts(0)}).fill()
 	}
 	return p.tracker
 }
@@ -76,7 +76,7 @@ func (p *Planner) SetGroups(groups *grouping.Groups) {
 	old := p.lock()
 	defer p.mu.Unlock()
 	p.groups = groups
-	p.build(old.schedule.rules, old.schedule.options, old.now)
+	p.build(&old.schedule.rules, &old.schedule.options, old.now)
 }
 
 // SetStrategy replaces the strategy and all options. What a planner remembers stays, also where Previous is nil. The
@@ -88,7 +88,7 @@ func (p *Planner) SetStrategy(strategy clusterv1alpha1.RolloutStrategy, opts Opt
 	}
 	old := p.lock()
 	defer p.mu.Unlock()
-	p.build(rules, o, old.now)
+	p.build(&rules, &o, old.now)
 	return nil
 }
 
@@ -160,7 +160,7 @@ func (p *Planner) advance(now time.Time) {
 	now = now.Round(0) // without the monotonic clock, as in Plan
 	switch back := now.Before(t.now); {
 	case p.stale, back && !p.isPlain(&t.schedule.options):
-		p.build(t.schedule.rules, t.schedule.options, now)
+		p.build(&t.schedule.rules, &t.schedule.options, now)
 		return
 	case back:
 		p.tracker = (&tracker{schedule: t.schedule, ranks: t.ranks, facts: t.facts, now: now}).fill()
@@ -169,13 +169,13 @@ func (p *Planner) advance(now time.Time) {
 	t.advance(now)
 	for _, position := range t.schedule.gone {
 		if !t.schedule.stillCounts(t.reported(int(position)), now) {
-			p.build(t.schedule.rules, t.schedule.options, now)
+			p.build(&t.schedule.rules, &t.schedule.options, now)
 			return
 		}
 	}
 	for _, position := range t.schedule.moved {
 		if p.isSettled(int(position)) {
-			p.build(t.schedule.rules, t.schedule.options, now)
+			p.build(&t.schedule.rules, &t.schedule.options, now)
 			return
 		}
 	}

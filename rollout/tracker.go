@@ -120,7 +120,7 @@ func (t *tracker) fill() *tracker {
 		t.time(position)
 		t.start(position)
 	}
-	t.totals = s.sum(tallies, s.setAside(tallies, t.states))
+	t.totals = s.sum(tallies, s.setAside(tallies, t.states), make([]tally, len(s.Stages)))
 	for stage := range s.Stages {
 		t.markStage(stage)
 	}

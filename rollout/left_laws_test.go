@@ -340,6 +340,66 @@ func TestHalfWrittenGroupsTellWhichPartAClusterWasIn(t *testing.T) {
 	}
 }
 
+// R6: a selected cluster that succeeded waits again while its object is being deleted, after its soak. Its start still counts (R36).
+// On a way back it is settled.
+func TestASuccessThatIsBeingDeletedWaitsAgain(t *testing.T) {
+	canary := progressive("1", config("", "", 10*time.Minute), "canary")
+	groups, err := grouping.FromNames(map[grouping.Key][]string{{Index: 0, Name: "canary"}: {"a", "b"}, {Index: 1}: {"c"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	since := now.Add(-time.Hour)
+	done := func(cluster string, deleting bool) status.Report {
+		return status.Report{Cluster: cluster, Status: status.Succeeded, Applied: since, LastTransitionTime: since, Deleting: deleting}
+	}
+	oneAnHour := &rollout.StartLimit{Count: 2, Per: metav1.Duration{Duration: 2 * time.Hour}}
+	for _, c := range []struct {
+		what    string
+		at      time.Duration // after the success
+		reports []status.Report
+		options rollout.Options
+		want    string
+	}{
+		{"nothing is deleted", time.Hour, []status.Report{done("a", false), done("b", false)}, rollout.Options{}, "start c"},
+		{"a is", time.Hour, []status.Report{done("a", true), done("b", false)}, rollout.Options{}, "start a"},
+		{"one of two objects of a is", time.Hour, []status.Report{done("a", true), done("a", false), done("b", false)}, rollout.Options{}, "start c"},
+		{"a soaks", 10*time.Minute - 1, []status.Report{done("a", true), done("b", false)}, rollout.Options{}, ""},
+		{"a has soaked", 10 * time.Minute, []status.Report{done("a", true), done("b", false)}, rollout.Options{}, "start a"},
+		{"two starts in two hours are enough", time.Hour, []status.Report{done("a", true), done("b", false)}, rollout.Options{MaxStarts: oneAnHour}, ""},
+	} {
+		t.Run(c.what, func(t *testing.T) {
+			plan, err := rollout.Plan(canary, groups, c.reports, since.Add(c.at), c.options)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p, err := rollout.NewPlanner(canary, groups, c.options)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := p.Report(c.reports...); err != nil {
+				t.Fatal(err)
+			}
+			p.Next(since) // a step, not a new beginning
+			for who, r := range map[string]*rollout.Result{"a plan": plan, "the planner": p.Result(since.Add(c.at))} {
+				got := ""
+				if len(r.Start) > 0 {
+					got = "start " + r.Start[0].Name
+				}
+				if got != c.want || len(r.Start) > 1 {
+					t.Errorf("%s: %v, want %q", who, r, c.want)
+				}
+			}
+		})
+	}
+	back, err := rollout.Revert(canary, groups, rollout.Abort{Time: since.Add(-time.Hour), Failed: []status.Report{{Cluster: "a", Status: status.ToApply, Deleting: true}}, Before: []status.Report{done("a", true)}}, now, rollout.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if back.Summary().Aggregate() != status.Succeeded {
+		t.Errorf("on a way back: %v, want all settled", back)
+	}
+}
+
 // R29: what a plan, the planner and a way back say of a cluster that starts once its object is gone, which is being deleted.
 func TestWhoStartsLateIsNotSaidToStartNow(t *testing.T) {
 	strategy, groups := progressive("1", config("", "10m", 0)), selecting(t, false, "a", "b")

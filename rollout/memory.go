@@ -89,6 +89,7 @@ func newMemory(m Memory) *memory {
 			merged[left.Cluster] = left.Report
 		}
 		report := merged[left.Cluster]
+		report.Deleting = false // an entry is not an object
 		e := entry{report: reportOf(&report), key: left.Group}
 		switch {
 		case failureStates.has(e.kind):
@@ -157,7 +158,7 @@ func (s *schedule) decide(cluster string, saw sighting) (counts report, recorded
 // end a failure: a cluster that is back gets its workload again, and its agent has not said yet that it is better.
 func (saw *sighting) endsFailure(e *entry) bool {
 	switch {
-	case saw.kind == succeeded, saw.attempt > e.attempt, saw.selected && !saw.deleting && saw.kind != silent:
+	case saw.isSuccess(), saw.attempt > e.attempt, saw.selected && !saw.deleting && saw.kind != silent:
 		return true
 	default:
 		return failureStates.has(saw.kind) && saw.attempt == e.attempt
@@ -274,7 +275,9 @@ func (s *schedule) hasStarted(r report, now time.Time) bool {
 }
 
 // isSuccess says whether a report is of a cluster that succeeded, or only tells when it did.
-func (r *report) isSuccess() bool { return r.kind == succeeded || r.kind == onceSucceeded }
+func (r *report) isSuccess() bool {
+	return r.kind == succeeded || r.kind == onceSucceeded || r.kind == ending
+}
 
 // isAwaited says whether a stage may wait for the time since the success of a cluster (R34).
 func (s *schedule) isAwaited(r report, now time.Time) bool {

@@ -92,7 +92,7 @@ func (r *Result) set(position int, report *status.Report, now time.Time) {
 
 // date notes the report of the cluster at a position where its times matter.
 func (r *Result) date(position int, kind state, report *status.Report, now time.Time) {
-	since := sinceOf(report, kind)
+	since := sinceOf(report)
 	state := r.schedule.state(kind, since, report.Attempt, now)
 	r.states[position] = state
 	r.age(position, state, since, now)

@@ -188,6 +188,9 @@ func (o *oracle) r49(s *subject) {
 	if o.r4(s) {
 		s.status, s.newly = status.TimeOut, true
 	}
+	if s.status == status.Succeeded && s.deleting && !s.left && !o.r5(s) && o.back == nil { // R6: what succeeded is on its way out
+		s.status = status.ToApply
+	}
 	if max(s.counts.Attempt, 0) < o.attempt && r2(s) { // R39: what failed in an earlier attempt waits as one that is reported ToApply
 		s.status, s.newly, s.reported = status.ToApply, false, true
 	}

@@ -19,9 +19,8 @@ type report struct {
 
 // reportOf reads a report.
 func reportOf(r *status.Report) report {
-	kind := kindOf(r)
-	since := sinceOf(r, kind)
-	return report{kind: kind, since: since, attempt: max(r.Attempt, 0), applied: appliedOf(r, since)}
+	since := sinceOf(r)
+	return report{kind: kindOf(r), since: since, attempt: max(r.Attempt, 0), applied: appliedOf(r, since)}
 }
 
 // equals says whether two reports say the same.
@@ -51,6 +50,9 @@ func kindOf(r *status.Report) state {
 		}
 		return silent
 	case status.Succeeded:
+		if r.Deleting {
+			return ending
+		}
 		return succeeded
 	case status.Failed:
 		return failed
@@ -63,8 +65,8 @@ func kindOf(r *status.Report) state {
 	}
 }
 
-// sinceOf gives since when a report of a kind counts. A success counts from its first answer, if that was noted (R5).
-func sinceOf(r *status.Report, kind state) time.Time {
+// sinceOf gives since when a report counts. A success counts from its first answer, if that was noted (R5).
+func sinceOf(r *status.Report) time.Time {
 	since := r.LastTransitionTime.Round(0) // so that all of them can be compared
 	if r.Applied.IsZero() {
 		return since
@@ -72,7 +74,7 @@ func sinceOf(r *status.Report, kind state) time.Time {
 	if r.Applied.After(since) {
 		since = r.Applied.Round(0)
 	}
-	if kind == succeeded && r.Answered.After(since) {
+	if r.Status == status.Succeeded && r.Answered.After(since) {
 		since = r.Answered.Round(0)
 	}
 	return since

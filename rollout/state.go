@@ -9,7 +9,7 @@ import (
 // state says in a byte where a selected cluster stands. The zero state is for a cluster that was never reported, so a
 // fleet starts as a cleared slice.
 //
-// A report gives a kind: unreported, toApply, silent, progressing, failed, succeeded, skipped or timedOut. Time turns kinds
+// A report gives a kind: unreported, toApply, silent, progressing, failed, succeeded, ending, skipped or timedOut. Time turns kinds
 // into the other states. For example, with a deadline of 10 minutes, a cluster of kind failed since 12:00 is failed at 12:09
 // and timedOutNow from 12:10 on. Where it is unknown since when, it is failedUndated at any time.
 type state uint8
@@ -31,9 +31,10 @@ const (
 	timedOutNow                     // settled and a failure: by its deadline
 	numStates
 
-	// These kinds are only of entries of a record (R48). No cluster is in such a state.
-	onceStarted
-	onceSucceeded
+	// These are kinds only. No cluster is in such a state.
+	onceStarted   // of an entry of a record (R48)
+	onceSucceeded // of an entry of a record (R48)
+	ending        // succeeded, and the object is being deleted (R6)
 )
 
 // starting is added to a waiting state that starts.
@@ -104,6 +105,9 @@ func (s *schedule) stateAt(position int, r report, now time.Time) state {
 // state gives a cluster's state at the time now, from its reported kind, since when it is of that kind, and its attempt
 // (R3 to R5, R39).
 func (s *schedule) state(kind state, since time.Time, attempt int, now time.Time) state {
+	if kind == ending && s.options.back != nil {
+		kind = succeeded
+	}
 	is := s.rules.at(kind, since, now)
 	if max(attempt, 0) < s.options.attempt && failureStates.has(is) {
 		return toApply
@@ -115,6 +119,8 @@ func (s *schedule) state(kind state, since time.Time, attempt int, now time.Time
 func (r *rules) at(kind state, since, now time.Time) state {
 	limit, before, undated, after := r.phase(kind)
 	switch {
+	case limit == 0 && kind == ending:
+		return toApply
 	case limit == 0 && kind == succeeded && r.datesSuccess && since.IsZero():
 		return succeededUndated
 	case limit == 0:
@@ -134,6 +140,8 @@ func (r *rules) phase(kind state) (limit time.Duration, before, undated, after s
 	switch {
 	case kind == succeeded:
 		return r.minSuccessTime, soaking, soakingUndated, succeeded
+	case kind == ending:
+		return r.minSuccessTime, soaking, soakingUndated, toApply
 	case kind == silent && r.deadline != nil:
 		return *r.deadline, silent, silent, timedOutNow
 	case kind == progressing && r.deadline != nil:

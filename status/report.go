@@ -58,6 +58,6 @@ type Report struct {
 	Attempt int `json:"attempt,omitempty"`
 
 	// Deleting says that the object is being deleted. Its report counts until the object is gone: the agent of a cluster that
-	// was cut off can't let go of it.
+	// was cut off can't let go of it. Only a success doesn't last: if the cluster is selected, it waits for its turn again.
 	Deleting bool `json:"deleting,omitempty"`
 }

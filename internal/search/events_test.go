@@ -138,10 +138,12 @@ func (o *object) answer(c condition) {
 	o.observed = true
 }
 
-// write stores the wanted version, or notes the attempt at it, unless that is there already.
+// write stores the wanted version, or notes the attempt at it, unless that is there already. An object that is being deleted
+// is not written; another one comes once it is gone.
 func (c *cluster) write(attempt uint8) {
 	o := &c.truth
 	switch {
+	case o.deleting:
 	case o.version != 0:
 		o.version, o.observed, o.applied, o.attempt = 0, false, 0, attempt
 		c.keeps = false
@@ -238,7 +240,7 @@ func (k *controller) plan(s *state, start set, refused bool) {
 		switch {
 		case d.removed.has(i):
 			c.todo = remove
-		case start.has(i), d.inFlight.has(i) && c.view().version == absent && k.neglects != writesAgain:
+		case start.has(i) && !c.view().deleting, d.inFlight.has(i) && c.view().version == absent && k.neglects != writesAgain:
 			c.todo = write
 		}
 	}

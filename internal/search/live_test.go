@@ -207,7 +207,9 @@ func (x *ends) checkRemedies(s *state, i int, last rollout.Link, blamed set) str
 			}
 			for i := range next.clusters {
 				if c := &next.clusters[i]; blamed.has(i) && c.stuck && count > 0 {
-					c.stuck = false
+					if c.stuck = false; c.truth.deleting { // its agent lets go of the object, and gets another one
+						c.truth = object{attempt: next.attempt}
+					}
 					c.truth.answer(succeeded)
 					c.deliver()
 					count--
@@ -215,8 +217,8 @@ func (x *ends) checkRemedies(s *state, i int, last rollout.Link, blamed set) str
 			}
 		case rollout.RemedyGiveUp:
 			for i := range next.clusters {
-				if blamed.has(i) && next.clusters[i].shown == none {
-					next.clusters[i].aside = true
+				if c := &next.clusters[i]; blamed.has(i) && (c.shown == none || c.truth.deleting) {
+					c.aside = true
 				}
 			}
 		case rollout.RemedyRaiseMaxFailures:

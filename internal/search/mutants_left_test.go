@@ -48,6 +48,9 @@ var leftMutants = []mutant{
 	{name: "does not report what is being deleted (duty 8)", world: "agents that are cut off", broken: "left", planner: given(func(in *input) {
 		in.reports = slices.DeleteFunc(in.reports, func(r status.Report) bool { return r.Deleting })
 	})},
+	{name: "takes for done what is on its way out (R6)", world: "agents that are cut off from a canary", broken: "order", planner: reported(func(in *input, r *status.Report) {
+		r.Deleting = r.Deleting && r.Status != status.Succeeded
+	})},
 	{name: "begins anew without the record (duty 8)", world: "objects that go at once", broken: "exposure", planner: plan, duty: keepsRecord},
 	{name: "does not hear that a ManagedCluster is deleted (duty 8)", world: "objects that go at once", broken: "left", planner: plan, duty: hearsDeletions},
 	{name: "does not write again who goes on (R49)", world: "objects that go at once, of groups", broken: "sleeps", planner: plan, duty: writesAgain},

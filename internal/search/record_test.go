@@ -226,6 +226,9 @@ func (j *judge) read(i int) (x standing, counts object, noted bool) {
 	case gone:
 		return done, e.object(), true
 	}
+	if x == done && o.deleting && !gone && !j.s.aborted {
+		return waiting, o, false // what succeeded is on its way out (R6)
+	}
 	return x, o, false
 }
 
@@ -260,7 +263,7 @@ func (j *judge) wanted(i int) (wants entry) {
 		wants.as = asFailed
 	case x.inFlight() && began && (c.atOnce || moved):
 		wants.as = counts.recorded()
-	case c.wait > 0 && counts.observed && counts.condition == succeeded && x == done && wants.changed < c.wait:
+	case c.wait > 0 && counts.observed && counts.condition == succeeded && !x.inFlight() && wants.changed < c.wait:
 		wants.as = asSucceeded
 	case j.hasStarted(i, counts):
 		wants.as, wants.changed = asStarted, wants.applied

@@ -147,10 +147,10 @@ func (j *judge) enter(i int) {
 	}
 }
 
-// has says whether a cluster has the version in truth, in the attempt that is wanted.
+// has says whether a cluster has the version in truth, in the attempt that is wanted, and keeps it.
 func (j *judge) has(i int) bool {
 	c := &j.s.clusters[i]
-	return c.truth.version == 0 && c.truth.attempt >= j.s.attempt
+	return c.truth.version == 0 && c.truth.attempt >= j.s.attempt && (!c.truth.deleting || j.s.aborted || j.config.stand(c.truth, j.s.attempt) != done)
 }
 
 // isComplete is R6.

@@ -198,7 +198,8 @@ func (c *controller) reconcile(ctx context.Context) (time.Duration, error) {
 			err = errors.Join(err, c.remove(ctx, work))
 		}
 	}
-	for _, cluster := range slices.Concat(result.InFlight, result.Start) {
+	there := slices.DeleteFunc(slices.Clone(result.InFlight), func(c rollout.Cluster) bool { return byCluster[c.Name] == nil }) // W10
+	for _, cluster := range slices.Concat(there, result.Start) {
 		if current, e := c.sets.ManifestWorkReplicaSets(c.namespace).Get(c.name); e != nil || current.Generation != set.Generation {
 			if !c.ignores(DutySecondLook) {
 				return time.Millisecond, errors.Join(err, e)

@@ -25,7 +25,7 @@
 //	go test ./policies -run TestProof/Trials -rollouts=100 -at-once=25 -v -timeout=0   100 rollouts of policies in two passes
 //	go test ./policies -run TestProof/EachDuty                                         the duties that can be tampered with from outside
 //
-// To put another controller on trial, say in a [Subject] how a process of it runs and what its status says, and call
+// To put your controller on trial, see README.md: say in a [Subject] how a process of it runs and what its status says, and call
 // [Hub.Rollouts] and [Hub.EachDuty]. A [Process] has what it may use: a network, caches, a lease, and the duty to ignore.
 //
 // # Who takes part

@@ -2,7 +2,6 @@ package trial
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -93,9 +92,9 @@ func (h *history) truth(rv int64) *scene {
 	return h.look(func(i id) object { return h.at(i, rv) }, rv, h.timeOf(rv), nil)
 }
 
-// known is the world that a process has to know before a write with a resourceVersion.
-func (h *history) known(r *reconcile, rv int64) *scene {
-	return h.look(h.seen(h.floor(r, rv, h.revisions == nil)), rv, r.read, r)
+// known is the world that a process has to know before a write with a resourceVersion, which it sent at a time.
+func (h *history) known(r *reconcile, rv int64, sent time.Time) *scene {
+	return h.look(h.seen(h.floor(r, rv, sent, h.revisions == nil)), rv, r.read, r)
 }
 
 // seen gives the objects as of those resourceVersions.
@@ -109,9 +108,9 @@ func (h *history) seen(floor map[id]int64) func(id) object {
 }
 
 // floor is what a process has to know of each object before a write with a resourceVersion: what the caches showed when a reconcile
-// began, what the process itself had written or read from the API server, and what others had written before it began. Of its
-// own writes only those of works may count.
-func (h *history) floor(r *reconcile, rv int64, onlyWorks bool) map[id]int64 {
+// began, what the process itself had written or read from the API server by a time, and what others had written before it began.
+// Of its own writes only those of works may count.
+func (h *history) floor(r *reconcile, rv int64, by time.Time, onlyWorks bool) map[id]int64 {
 	floor := maps.Clone(r.view)
 	for n := range h.writes {
 		w := &h.writes[n]
@@ -130,7 +129,7 @@ func (h *history) floor(r *reconcile, rv int64, onlyWorks bool) map[id]int64 {
 		floor[i] = max(floor[i], w.rv)
 	}
 	for n := range h.reads {
-		if l := &h.reads[n]; l.life == r.life && l.rv < rv {
+		if l := &h.reads[n]; l.life == r.life && l.rv < rv && !l.at.After(by) {
 			for i := range h.states {
 				if l.has(i) {
 					floor[i] = max(floor[i], l.rv)
@@ -268,23 +267,6 @@ func (h *history) look(get func(id) object, rv int64, at time.Time, by *reconcil
 		h.left.look(s, rv, at, by)
 	}
 	return s
-}
-
-// versionIn is the version that a work carries, and wantedBy that of a set's template.
-func versionIn(work *manifestWork) string {
-	return templateVersion(work.Spec.Workload.Manifests[0].Raw)
-}
-func wantedBy(set *replicaSet) string {
-	return templateVersion(set.Spec.ManifestWorkTemplate.Workload.Manifests[0].Raw)
-}
-
-// templateVersion reads the version from the payload, which no controller changes.
-func templateVersion(manifest []byte) string {
-	var configMap struct{ Data struct{ Version string } }
-	if err := json.Unmarshal(manifest, &configMap); err != nil {
-		panic(err)
-	}
-	return configMap.Data.Version
 }
 
 // appliedAt returns when the write was sent that gave a work its version, and whether the network held it back.

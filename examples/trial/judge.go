@@ -55,7 +55,7 @@ func (h *history) judgeStart(e event, version string, created bool) []violation 
 		return []violation{{invariant: invLeft, rv: e.rv, text: e.id.String() + " was written by a stranger"}}
 	}
 	cluster := e.object.GetNamespace()
-	known, truth := h.known(h.reconciles[w.reconcile], e.rv), h.truth(e.rv-1)
+	known, truth := h.known(h.reconciles[w.reconcile], e.rv, w.sent), h.truth(e.rv-1)
 	var broken []violation
 	blind := truth.forbids(cluster, version, w.sent, leniency{})
 	if !h.arrival {
@@ -144,10 +144,10 @@ func over(inFlight, allowed int) float64 {
 	return float64(inFlight) / float64(allowed)
 }
 
-// numberOf is the number of a version.
+// numberOf is the number of a version, 0 if it has none.
 func numberOf(version string) (n int) {
 	fmt.Sscanf(version, "v%d", &n)
-	return n
+	return max(0, n)
 }
 
 // has says whether a cluster has a work that isn't being deleted.
@@ -171,7 +171,7 @@ func (h *history) checkDelete(e event, atLeast time.Duration) []violation {
 		return []violation{{invariant: invKept, rv: e.rv, text: e.id.String() + " was deleted by a stranger"}}
 	}
 	cluster := e.object.GetNamespace()
-	known, truth := h.known(h.reconciles[w.reconcile], e.rv), h.truth(e.rv-1)
+	known, truth := h.known(h.reconciles[w.reconcile], e.rv, w.sent), h.truth(e.rv-1)
 	seen := min(e.rv, h.rvAt(h.reconciles[w.reconcile].read)) // it may have come back since
 	if away := h.away(seen, cluster); away > 0 && away < atLeast && len(truth.works[cluster]) == 1 {
 		return []violation{{invariant: invKept, rv: e.rv, text: fmt.Sprintf("%s lost %s, because it was in no decision for %v", cluster, e.id.key, away)}}

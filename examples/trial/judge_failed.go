@@ -23,7 +23,7 @@ func (h *history) keepFailures(patience time.Duration) {
 	for _, w := range h.writes {
 		if cluster, _, _ := strings.Cut(w.key, "/"); w.kind == Works && w.verb == "DELETE" && w.done {
 			r := h.reconciles[w.reconcile]
-			if known := h.known(r, h.rvAt(w.sent)); slices.Contains(known.failures(r.read, leniency{}), cluster) {
+			if known := h.known(r, h.rvAt(w.sent), w.sent); slices.Contains(known.failures(r.read, leniency{}), cluster) {
 				note(known, cluster, w.sent, true)
 			}
 		}

@@ -327,7 +327,7 @@ func (h *history) checkLeft(patience, removeAfter time.Duration, says func(*repl
 			continue
 		}
 		r := h.reconciles[w.reconcile]
-		known, truth := h.known(r, e.rv), h.truth(e.rv-1)
+		known, truth := h.known(r, e.rv, w.sent), h.truth(e.rv-1)
 		both := slices.DeleteFunc(known.belies(said, w.sent), func(c string) bool {
 			return !slices.Contains(truth.belies(said, w.sent), c) || !slices.Contains(known.belies(said, r.read), c)
 		})

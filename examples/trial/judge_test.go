@@ -151,7 +151,7 @@ func TestWhoLeftIsWhereTheProcessSawIt(t *testing.T) {
 		t.Errorf("in truth it left %+v", got)
 	}
 	for who, r := range map[string]*reconcile{"the process": sees, "one that comes after it": new} {
-		if got := h.known(r, s.now()).left["a"]; got.ref != "p" {
+		if got := h.known(r, s.now(), r.ended).left["a"]; got.ref != "p" {
 			t.Errorf("%s takes it to have left %+v", who, got)
 		}
 	}
@@ -210,7 +210,8 @@ func TestOnlyAnOlderVersionIsReplaced(t *testing.T) {
 	}
 }
 
-// What a process read from the API server it knows, whatever its caches show. A list shows all objects of a kind.
+// What a process read from the API server it knows from then on, whatever its caches show. A list shows all objects of a kind. One
+// object says when it changed last, which is not when it was read.
 func TestWhatAProcessReadIsKnown(t *testing.T) {
 	s := &tale{}
 	s.set("v1", "p")
@@ -220,6 +221,7 @@ func TestWhatAProcessReadIsKnown(t *testing.T) {
 	s.work("a", "v1")
 	s.work("b", "v1")
 	end := s.now()
+	sent := dawn.Add(time.Minute)
 	for name, tt := range map[string]struct {
 		read read
 		want string
@@ -231,9 +233,10 @@ func TestWhatAProcessReadIsKnown(t *testing.T) {
 		"all works before they came":   {read{kind: Works, list: true, rv: shown, life: 1}, ""},
 		"all works by another process": {read{kind: Works, list: true, rv: end, life: 2}, ""},
 		"another kind":                 {read{kind: Decisions, list: true, rv: end, life: 1}, ""},
+		"one work when it had planned": {read{kind: Works, key: "a/" + setName, rv: end, life: 1, at: sent.Add(1)}, ""},
 	} {
 		s.reads = []read{tt.read}
-		known, got := s.history().known(s.look(1, shown), end+1), ""
+		known, got := s.history().known(s.look(1, shown), end+1, sent), ""
 		for _, c := range []string{"a", "b"} {
 			if has(known, c) {
 				got += c

@@ -118,7 +118,7 @@ func (j *jury) checkStart(e event) (broken []violation) {
 		return []violation{{invariant: invLeft, rv: e.rv, text: e.id.String() + " was written by a stranger"}}
 	}
 	cluster, r := e.object.GetNamespace(), j.reconciles[w.reconcile]
-	known, truth := j.knownTo(r, e.rv), j.truthAt(e.rv-1)
+	known, truth := j.knownTo(r, e.rv, w.sent), j.truthAt(e.rv-1)
 	if known == nil || truth == nil || j.trade.read(e.object).version != known.version || truth.isGhost(cluster) && truth.isSelected(cluster) {
 		return nil // who is back goes on where it was
 	}

@@ -40,9 +40,9 @@ type sight struct {
 	givenUp  map[string]bool
 }
 
-// knownTo is the world as the process of a reconcile has to know it, before a write.
-func (j *jury) knownTo(r *reconcile, rv int64) *sight {
-	return j.sight(rv, j.seen(j.floor(r, rv, false)))
+// knownTo is the world as the process of a reconcile has to know it, before a write that it sent at a time.
+func (j *jury) knownTo(r *reconcile, rv int64, sent time.Time) *sight {
+	return j.sight(rv, j.seen(j.floor(r, rv, sent, false)))
 }
 
 // truthAt is the world as the API server had it, and present as it has it.
@@ -175,7 +175,7 @@ func (j *jury) ghost(i id, version string, config clusterv1alpha1.RolloutConfig,
 
 // knownHeld is what a reconcile knew of an object that has a version.
 func (j *jury) knownHeld(r *reconcile, i id, rv int64, version string) (held, bool) {
-	at, ok := j.floor(r, rv, false)[i]
+	at, ok := j.floor(r, rv, r.ended, false)[i]
 	if !ok {
 		return held{}, false
 	}

@@ -46,7 +46,7 @@ func (j *jury) checkKept(e event) []violation {
 	if w == nil || !j.deleted[cluster].IsZero() {
 		return nil
 	}
-	known, truth := j.knownTo(j.reconciles[w.reconcile], e.rv), j.truthAt(e.rv-1)
+	known, truth := j.knownTo(j.reconciles[w.reconcile], e.rv, w.sent), j.truthAt(e.rv-1)
 	if known == nil || truth == nil {
 		return nil
 	}
@@ -83,7 +83,7 @@ func (j *jury) checkClaims() (broken []violation) {
 				r := j.reconciles[w.reconcile]
 				judged := *c
 				judged.Complete = c.Complete || c.good && !(before.good && before.Version == c.Version)
-				broken = append(broken, j.checkClaim(&judged, j.knownTo(r, e.rv), j.truthAt(e.rv-1), e.rv, r.read)...)
+				broken = append(broken, j.checkClaim(&judged, j.knownTo(r, e.rv, w.sent), j.truthAt(e.rv-1), e.rv, r.read)...)
 			}
 			if c != nil {
 				before = *c
@@ -100,7 +100,7 @@ func (j *jury) checkClaims() (broken []violation) {
 					rv = e.rv
 				}
 			}
-			broken = append(broken, j.checkClaim(r.claim, j.knownTo(r, rv), j.truthAt(rv), rv, r.read)...)
+			broken = append(broken, j.checkClaim(r.claim, j.knownTo(r, rv, r.ended), j.truthAt(rv), rv, r.read)...)
 			before = *r.claim
 		}
 	}

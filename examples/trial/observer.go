@@ -1,7 +1,9 @@
 package trial
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -24,6 +26,7 @@ const (
 	invBudget      Invariant = "nothing starts past a breach"
 	invSoak        Invariant = "no success counts before it has soaked"
 	invDeadline    Invariant = "no cluster times out before its deadline"
+	invPayload     Invariant = "a work carries what the user wrote into the set"
 	invVersion     Invariant = "no version is written that is known to be replaced"
 	invKept        Invariant = "nothing is deleted while it is selected"
 	invOnce        Invariant = "no cluster has two works"
@@ -160,13 +163,13 @@ func stands(w seenWork, config clusterv1alpha1.RolloutConfig, now time.Time, l l
 func parts(s *clusterv1alpha1.RolloutStrategy) (config *clusterv1alpha1.RolloutConfig, perGroup bool, mandatory *[]clusterv1alpha1.MandatoryDecisionGroup, limit *intstr.IntOrString) {
 	switch s.Type {
 	case clusterv1alpha1.Progressive:
-		p := s.Progressive
+		p := cmp.Or(s.Progressive, &clusterv1alpha1.RolloutProgressive{})
 		return &p.RolloutConfig, false, &p.MandatoryDecisionGroups.MandatoryDecisionGroups, &p.MaxConcurrency
 	case clusterv1alpha1.ProgressivePerGroup:
-		p := s.ProgressivePerGroup
+		p := cmp.Or(s.ProgressivePerGroup, &clusterv1alpha1.RolloutProgressivePerGroup{})
 		return &p.RolloutConfig, true, &p.MandatoryDecisionGroups.MandatoryDecisionGroups, nil
 	default:
-		return &s.All.RolloutConfig, false, new([]clusterv1alpha1.MandatoryDecisionGroup), nil
+		return &cmp.Or(s.All, &clusterv1alpha1.RolloutAll{}).RolloutConfig, false, new([]clusterv1alpha1.MandatoryDecisionGroup), nil
 	}
 }
 
@@ -302,7 +305,7 @@ func (s *scene) forbids(cluster, version string, now time.Time, l leniency) []vi
 		return broken
 	}
 	if budget := count(config.MaxFailures, len(ref.groupOf)); len(total) > budget {
-		breaks(invBudget, "%d of %d clusters failed", len(total), len(ref.groupOf))
+		breaks(invBudget, "%v of %d clusters failed", slices.Sorted(maps.Keys(total)), len(ref.groupOf))
 	}
 	if own == first {
 		all := members(stages[first])

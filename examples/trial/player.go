@@ -69,7 +69,8 @@ func (w *world) play(ctx context.Context, hub *Hub, subject *Subject, name strin
 		o.history.keepFailures(patience)
 	}
 	o.ending = o.history.end(time.Now(), subject.Says)
-	o.violations = append(o.history.check(w.worst, subject.RemoveAfter), o.history.checkEnd(time.Now(), subject.Says)...)
+	o.violations = append(o.history.checkPayloads(), o.history.check(w.worst, subject.RemoveAfter)...)
+	o.violations = append(o.violations, o.history.checkEnd(time.Now(), subject.Says)...)
 	o.violations = append(o.violations, o.history.checkWaits(patience)...)
 	if o.history.left != nil {
 		o.violations = append(o.violations, o.history.checkLeft(patience, subject.RemoveAfter, subject.Says)...)

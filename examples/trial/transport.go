@@ -38,8 +38,9 @@ type read struct {
 	kind Kind
 	key  string // namespace/name, or the namespace, or nothing, of a list
 	list bool
-	rv   int64
+	rv   int64 // of what was read; of one object that is when it changed last, which may be long before
 	life int
+	at   time.Time // when it was answered
 }
 
 // has says whether a read shows how an object stands.
@@ -233,6 +234,7 @@ func (t *transport) fetch(base http.RoundTripper, life int, r *http.Request) (*h
 	if json.Unmarshal(body, &answer) == nil {
 		shown.list = strings.HasSuffix(answer.Kind, "List")
 		if shown.rv, _ = strconv.ParseInt(answer.Metadata.ResourceVersion, 10, 64); shown.rv > 0 {
+			shown.at = time.Now()
 			t.read(shown)
 		}
 	}

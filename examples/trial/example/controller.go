@@ -1,0 +1,219 @@
+// Package example is a controller that is put on trial: its test is the smallest whole one. The controller rolls one
+// ManifestWorkReplicaSet with one placement out, with client-go's clients and listers. Copy the test, and put yours in its place.
+package example
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+	clusterlisters "open-cluster-management.io/api/client/cluster/listers/cluster/v1beta1"
+	workclient "open-cluster-management.io/api/client/work/clientset/versioned"
+	worklisters "open-cluster-management.io/api/client/work/listers/work/v1"
+	setlisters "open-cluster-management.io/api/client/work/listers/work/v1alpha1"
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	workv1 "open-cluster-management.io/api/work/v1"
+	workv1alpha1 "open-cluster-management.io/api/work/v1alpha1"
+
+	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/rollout/writes"
+	"github.com/cohort-ocm/cohort/status"
+)
+
+// givenUpBy is the annotation in which a person names clusters that are given up, with commas between them.
+const givenUpBy = "example.com/give-up"
+
+type (
+	set  = workv1alpha1.ManifestWorkReplicaSet
+	work = workv1.ManifestWork
+)
+
+// controller rolls one set out. Look is for one goroutine at a time.
+type controller struct {
+	key         types.NamespacedName
+	removeAfter time.Duration
+	client      workclient.Interface
+	sets        setlisters.ManifestWorkReplicaSetLister
+	works       worklisters.ManifestWorkLister
+	placements  clusterlisters.PlacementLister
+	decisions   clusterlisters.PlacementDecisionLister
+	strategy    func(clusterv1alpha1.RolloutStrategy) clusterv1alpha1.RolloutStrategy // of a placement, as it is planned
+
+	begun    bool
+	ownWorks writes.Own[*work]
+	ownSets  writes.Own[*set]
+	last     *rollout.Result
+	pace     writes.Pace
+}
+
+// Look brings the next clusters on their way, and says when to look again; 0 is when something changes.
+func (c *controller) Look(ctx context.Context) (time.Duration, error) {
+	after, err := c.look(ctx)
+	return c.pace.After(err, after, c.ownWorks.RecheckAfter(), c.ownSets.RecheckAfter()), err
+}
+
+func (c *controller) look(ctx context.Context) (time.Duration, error) {
+	set, works, err := c.read(ctx)
+	if err != nil || set == nil || set.DeletionTimestamp != nil {
+		return 0, err
+	}
+	ref, now := set.Spec.PlacementRefs[0], time.Now()
+	groups, err := c.groups(ref.Name)
+	if err != nil {
+		return 0, err
+	}
+	version := writes.VersionOf(set.Spec.ManifestWorkTemplate)
+	var reports []status.Report
+	for _, work := range works {
+		if report, ok := status.FromManifestWork(status.WorkState{Work: work, Version: version, Now: now}); ok {
+			reports = append(reports, report)
+		}
+	}
+	records, err := status.RecordsOf(set)
+	if err != nil {
+		return 0, err
+	}
+	result, err := rollout.Plan(c.strategy(ref.RolloutStrategy), groups, reports, now, rollout.Options{
+		RemoveAfter: metav1.Duration{Duration: c.removeAfter}, Previous: c.last,
+		Memory:    &rollout.Memory{Version: version, Record: records[""]},
+		Uncounted: strings.Split(set.Annotations[givenUpBy], ","),
+	})
+	if err != nil {
+		return 0, err
+	}
+	c.last = result
+	set = set.DeepCopy() // it is the cache's
+	api := c.client.WorkV1alpha1().ManifestWorkReplicaSets(set.Namespace)
+	changed, err := (status.Records{"": result.Record}).Note(set)
+	if changed && err == nil {
+		set, err = c.update(ctx, set, api.Update)
+	}
+	if err != nil {
+		return 0, err // the record is stored before anything goes
+	}
+	steps := writes.StepsOf(set, works, result)
+	for step := range steps.While(func() (metav1.Object, error) { return c.sets.ManifestWorkReplicaSets(c.key.Namespace).Get(c.key.Name) }) {
+		err = errors.Join(err, c.write(ctx, set, step, version))
+	}
+	if steps.Moved() {
+		return 100 * time.Millisecond, err
+	}
+	if status.SetConditions(&set.Status.Conditions, result.Summary(), set.Generation, now) {
+		set.Status.PlacementsSummary = []workv1alpha1.PlacementSummary{} // the API demands the field
+		_, failed := c.update(ctx, set, api.UpdateStatus)
+		err = errors.Join(err, failed)
+	}
+	return result.RecheckAfter, err
+}
+
+// label marks the works of the set.
+func (c *controller) label() labels.Set {
+	return labels.Set{workv1alpha1.ManifestWorkReplicaSetControllerNameLabelKey: c.key.Namespace + "." + c.key.Name}
+}
+
+// read gives the set, nil where there is none, and its works: with the writes of this process, and of those before.
+func (c *controller) read(ctx context.Context) (*set, []*work, error) {
+	cached, err := c.sets.ManifestWorkReplicaSets(c.key.Namespace).List(labels.Everything())
+	if err != nil {
+		return nil, nil, err
+	}
+	cachedWorks, err := c.works.List(c.label().AsSelector())
+	if err != nil {
+		return nil, nil, err
+	}
+	readSet := func(key types.NamespacedName) (*set, error) {
+		return c.client.WorkV1alpha1().ManifestWorkReplicaSets(key.Namespace).Get(ctx, key.Name, metav1.GetOptions{})
+	}
+	readWork := func(key types.NamespacedName) (*work, error) {
+		return c.client.WorkV1().ManifestWorks(key.Namespace).Get(ctx, key.Name, metav1.GetOptions{})
+	}
+	if !c.begun {
+		live, err := readSet(c.key)
+		if apierrors.IsNotFound(err) {
+			return nil, nil, nil
+		} else if err != nil {
+			return nil, nil, err
+		}
+		liveWorks, err := c.client.WorkV1().ManifestWorks("").List(ctx, metav1.ListOptions{LabelSelector: c.label().AsSelector().String()})
+		if err != nil {
+			return nil, nil, err
+		}
+		var all []*work
+		for i := range liveWorks.Items {
+			all = append(all, &liveWorks.Items[i])
+		}
+		c.ownSets.Begin([]*set{live}, cached, time.Now())
+		c.ownWorks.Begin(all, cachedWorks, time.Now())
+		c.begun = true
+	}
+	sets, err := c.ownSets.Current(cached, readSet, time.Now)
+	if err != nil {
+		return nil, nil, err
+	}
+	works, err := c.ownWorks.Current(cachedWorks, readWork, time.Now)
+	if err != nil {
+		return nil, nil, err
+	}
+	i := slices.IndexFunc(sets, func(s *set) bool { return s.Name == c.key.Name })
+	if i < 0 {
+		return nil, nil, nil
+	}
+	return sets[i], works, nil
+}
+
+// groups are those of a placement: incomplete, so that nothing starts, while there is none.
+func (c *controller) groups(name string) (*grouping.Groups, error) {
+	placement, err := c.placements.Placements(c.key.Namespace).Get(name)
+	if err != nil {
+		return nil, err
+	}
+	decisions, err := c.decisions.PlacementDecisions(c.key.Namespace).List(labels.SelectorFromSet(labels.Set{clusterv1beta1.PlacementLabel: name}))
+	if err != nil {
+		return nil, err
+	}
+	return grouping.Read(placement, decisions)
+}
+
+// update sends the set by one of the client's verbs, notes the answer, and gives a copy of it.
+func (c *controller) update(ctx context.Context, s *set, send func(context.Context, *set, metav1.UpdateOptions) (*set, error)) (*set, error) {
+	answer, err := send(ctx, s, metav1.UpdateOptions{})
+	if err != nil {
+		return nil, c.ownSets.Wrote(s, err, time.Now())
+	}
+	return answer.DeepCopy(), c.ownSets.Wrote(answer, nil, time.Now())
+}
+
+// write makes a write, and notes the answer.
+func (c *controller) write(ctx context.Context, s *set, step writes.Step[*work], version string) error {
+	if step.Verb == writes.VerbDelete {
+		only := metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &step.Object.UID}}
+		err := c.client.WorkV1().ManifestWorks(step.Object.Namespace).Delete(ctx, step.Object.Name, only)
+		return c.ownWorks.Deleted(step.Object, err, time.Now())
+	}
+	wanted := &work{Spec: s.Spec.ManifestWorkTemplate}
+	wanted.Namespace, wanted.Name, wanted.Labels = step.Cluster.Name, writes.NameOf(s), c.label()
+	next, changed := writes.Work(step.Object, wanted, version, step.Cluster.Attempt, time.Now())
+	if !changed {
+		return nil
+	}
+	api := c.client.WorkV1().ManifestWorks(next.Namespace)
+	var answer *work
+	var err error
+	if step.Verb == writes.VerbCreate {
+		answer, err = api.Create(ctx, next, metav1.CreateOptions{})
+	} else {
+		answer, err = api.Update(ctx, next, metav1.UpdateOptions{})
+	}
+	if err != nil {
+		answer = next // the name is known, the answer is not
+	}
+	return c.ownWorks.Wrote(answer, err, time.Now())
+}

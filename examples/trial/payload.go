@@ -1,0 +1,57 @@
+package trial
+
+import (
+	"encoding/json"
+	"fmt"
+
+	workv1 "open-cluster-management.io/api/work/v1"
+)
+
+// versionIn is the version that a work carries, and wantedBy that of a set's template. Another payload than the harness's has
+// none that is ever wanted.
+func versionIn(work *manifestWork) string {
+	version, _ := versionOfPayload(work.Spec.Workload)
+	return version
+}
+
+func wantedBy(set *replicaSet) string {
+	version, _ := versionOfPayload(set.Spec.ManifestWorkTemplate.Workload)
+	return version
+}
+
+// versionOfPayload reads the version from the first manifest, or says why there is none.
+func versionOfPayload(payload workv1.ManifestsTemplate) (version, lacks string) {
+	if len(payload.Manifests) == 0 {
+		return "none", "has no manifest"
+	}
+	var configMap struct{ Data struct{ Version string } }
+	switch err := json.Unmarshal(payload.Manifests[0].Raw, &configMap); {
+	case err != nil:
+		return "none", fmt.Sprintf("has a first manifest that cannot be read: %v", err)
+	case configMap.Data.Version == "":
+		return "none", "has a first manifest without data.version"
+	}
+	return configMap.Data.Version, ""
+}
+
+// checkPayloads finds works that carry something else than the template of the set ever had, and sets whose template the
+// controller changed, which is the user's.
+func (h *history) checkPayloads() (broken []violation) {
+	for _, e := range h.events {
+		w := h.written[e.rv]
+		if w == nil || e.gone {
+			continue
+		}
+		switch o := e.object.(type) {
+		case *manifestWork:
+			if _, lacks := versionOfPayload(o.Spec.Workload); lacks != "" {
+				broken = append(broken, violation{invariant: invPayload, rv: e.rv, text: fmt.Sprintf("%s of reconcile %d %s, and must have the manifests of the set's template", e.id, w.reconcile, lacks)})
+			}
+		case *replicaSet:
+			if before, _ := h.at(e.id, e.rv-1).(*replicaSet); before != nil && o.DeletionTimestamp == nil && before.Generation != o.Generation {
+				broken = append(broken, violation{invariant: invPayload, rv: e.rv, text: fmt.Sprintf("reconcile %d changed the spec of %s, which is the user's", w.reconcile, e.id)})
+			}
+		}
+	}
+	return broken
+}

@@ -26,6 +26,18 @@ func (g *Groups) Incomplete() string {
 	return ofPlacement(g.of, missing)
 }
 
+// Lacking gives the groups as incomplete, for a reader who knows more than the objects and their status say, as of another API:
+// [Groups.Incomplete] then says what is missing. The result is g where missing is empty, and where g is incomplete already. It shares
+// everything with g, which does not change.
+func (g *Groups) Lacking(missing string) *Groups {
+	if missing == "" || g.Incomplete() != "" {
+		return g
+	}
+	lacking := *g
+	lacking.missing = missing
+	return &lacking
+}
+
 // withoutPlacement is Incomplete without the name of the placement.
 func (g *Groups) withoutPlacement() string {
 	if g == nil || !g.checked {

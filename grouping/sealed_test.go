@@ -65,3 +65,30 @@ func TestSeal(t *testing.T) {
 		}
 	}
 }
+
+// G18: groups are incomplete once somebody knows that they are. What is found first stays.
+func TestLacking(t *testing.T) {
+	whole, err := grouping.FromNames(map[grouping.Key][]string{{}: {"a"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	lacking := whole.Lacking("the last slice is missing")
+	for _, test := range []struct {
+		why    string
+		groups *grouping.Groups
+		want   string
+	}{
+		{"what somebody knows", lacking, "the last slice is missing"},
+		{"what is found first stays", lacking.Lacking("so is another"), "the last slice is missing"},
+		{"the groups that were there do not change", whole, ""},
+		{"nothing is missing", whole.Lacking(""), ""},
+		{"nil is incomplete already", (*grouping.Groups)(nil).Lacking("x"), "no PlacementDecision is there"},
+	} {
+		if got := test.groups.Incomplete(); got != test.want {
+			t.Errorf("G18: %s: got %q, want %q", test.why, got, test.want)
+		}
+	}
+	if lacking.Equal(whole) || lacking.NumClusters() != 1 || lacking.Key(0) != (grouping.Key{}) {
+		t.Errorf("G18: %v", lacking)
+	}
+}

@@ -1,6 +1,7 @@
 package mirror
 
 import (
+	"maps"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -12,8 +13,8 @@ import (
 
 // Behind says whether a source may carry out the next step of an update while a mirror shows this.
 //
-// Objects are the names of those that the mirror does not show as they are stored: with the same clusters in the same group. While
-// there are any, the source waits. Clusters are those that the mirror may drop if the source goes on all the same: they stay
+// Objects are the names of those that the mirror does not show as they are stored: with the same clusters in the same group. The group
+// of an object without an index label is not compared: the mirror's API may have no groups. While there are any, the source waits. Clusters are those that the mirror may drop if the source goes on all the same: they stay
 // selected, but no object that the step leaves alone shows them as stored. Both are sorted.
 //
 // The mirror's objects have the names of the source's. It is an error if an object is nil or comes twice by its name.
@@ -85,23 +86,17 @@ func dropped(next decisionupdate.Step, here, there map[string]*clusterv1beta1.Pl
 	return clusters
 }
 
-// same reports whether two objects have the same clusters in the same group.
-func same(a, b *clusterv1beta1.PlacementDecision) bool {
-	if a == nil || b == nil {
-		return a == b
+// same reports whether a mirror shows the same clusters as are stored, in the same group if it shows one.
+func same(stored, shown *clusterv1beta1.PlacementDecision) bool {
+	if stored == nil || shown == nil {
+		return stored == shown
 	}
-	x, y := clustersOf(a), clustersOf(b)
-	for cluster := range x {
-		if !y[cluster] {
-			return false
-		}
+	index, grouped := shown.Labels[clusterv1beta1.DecisionGroupIndexLabel]
+	if grouped && (index != stored.Labels[clusterv1beta1.DecisionGroupIndexLabel] ||
+		shown.Labels[clusterv1beta1.DecisionGroupNameLabel] != stored.Labels[clusterv1beta1.DecisionGroupNameLabel]) {
+		return false
 	}
-	for _, label := range []string{clusterv1beta1.DecisionGroupIndexLabel, clusterv1beta1.DecisionGroupNameLabel} {
-		if a.Labels[label] != b.Labels[label] {
-			return false
-		}
-	}
-	return len(x) == len(y)
+	return maps.Equal(clustersOf(stored), clustersOf(shown))
 }
 
 func clustersOf(pd *clusterv1beta1.PlacementDecision) map[string]bool {

@@ -269,13 +269,19 @@ func TestBehindNamesItsFaults(t *testing.T) {
 	}
 }
 
-// D17: what the mirror has and the source has not is behind, too, and so is another group.
+// D17: what the mirror has and the source has not is behind, too, and so is another group. No group at all is not.
 func TestBehind(t *testing.T) {
 	objects, clusters, err := mirror.Behind(nil,
 		[]*pd{object("a", "0", "x"), object("b", "1", "y"), object("c", "2", "z")},
 		[]*pd{object("a", "0", "x"), object("b", "2", "y"), object("d", "0")})
 	if err != nil || !slices.Equal(objects, []string{"b", "c", "d"}) || len(clusters) > 0 {
 		t.Errorf("got %v %v %v", objects, clusters, err)
+	}
+	ungrouped := object("b", "1", "y") // in an API without groups
+	ungrouped.Labels = nil
+	objects, _, err = mirror.Behind(nil, []*pd{object("a", "0", "x"), object("b", "1", "y")}, []*pd{object("a", "0", "z"), ungrouped})
+	if err != nil || !slices.Equal(objects, []string{"a"}) {
+		t.Errorf("D17: without groups: got %v %v", objects, err)
 	}
 }
 

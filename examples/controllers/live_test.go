@@ -30,10 +30,10 @@ import (
 // reading is how a rollout stands: how many clusters stand where. A cluster of any kind of failure is failed.
 type reading struct{ ToApply, Progressing, Succeeded, Soaking, Failed, Left int }
 
-// simulated is what simulate says of a dump about now, and its notes. Clusters that it would start now wait still.
-func simulated(t *testing.T, dump []byte) (r reading, notes string) {
+// planned is what kubectl cohort plan says of a dump about now, and its notes. Clusters that it would start now wait still.
+func planned(t *testing.T, dump []byte) (r reading, notes string) {
 	t.Helper()
-	cmd := exec.Command(program(t, "simulate"), "-f", "-", "-o", "json", "-start", time.Now().UTC().Format(time.RFC3339))
+	cmd := exec.Command(program(t, "kubectl-cohort"), "plan", "-f", "-", "-o", "json", "--start", time.Now().UTC().Format(time.RFC3339))
 	var said bytes.Buffer
 	cmd.Stdin, cmd.Stderr = bytes.NewReader(dump), &said
 	out, err := cmd.Output()
@@ -93,19 +93,20 @@ const showManagedFields = "--show-managed-fields"
 // liveWorks is a hub with works, on which the test decides what each agent says.
 type liveWorks struct {
 	*hub
-	objects dynamic.Interface
-	agents  map[string]status.RolloutStatus // what each says of its work; Succeeded where it is not there, nothing where it is empty
-	soak    bool                            // for longer than the test
-	dumps   int
+	objects    dynamic.Interface
+	kubeconfig string
+	agents     map[string]status.RolloutStatus // what each says of its work; Succeeded where it is not there, nothing where it is empty
+	soak       bool                            // for longer than the test
+	dumps      int
 }
 
-// TestSimulateReadsWorks runs the program works through three versions, with a breach, a cluster that left with a failure, and
-// soaks. What simulate says of each dump about now is what one sees in its objects, without a look at a stamp.
-func TestSimulateReadsWorks(t *testing.T) {
+// TestThePluginReadsWorks runs the program works through three versions, with a breach, a cluster that left with a failure, and
+// soaks. What the plan says of each dump about now is what one sees in its objects, without a look at a stamp.
+func TestThePluginReadsWorks(t *testing.T) {
 	t.Parallel()
 	kubeconfig := filepath.Join(t.TempDir(), "hub.kubeconfig")
 	run(t, program(t, "apiserver"), "-kubeconfig", kubeconfig)
-	h := &liveWorks{hub: connect(t, kubeconfig), agents: map[string]status.RolloutStatus{}}
+	h := &liveWorks{hub: connect(t, kubeconfig), kubeconfig: kubeconfig, agents: map[string]status.RolloutStatus{}}
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
 	h.must(err)
 	config.QPS = -1
@@ -147,6 +148,14 @@ func TestSimulateReadsWorks(t *testing.T) {
 	h.until("the third version soaks, and one is silent", func(now reading) bool {
 		return now == reading{ToApply: 4, Progressing: 1, Succeeded: 2, Soaking: 2} || now == reading{ToApply: 4, Succeeded: 3, Soaking: 3}
 	})
+	for _, command := range [][]string{{"status"}, {"status", "-o", "wide"}, {"explain"}, {"explain", clusters[3]}, {"plan", "--max-concurrency", "5"}, {"exposure"}} {
+		if out := string(plugin(t, kubeconfig, command...)); !strings.Contains(out, set.Name) {
+			t.Errorf("%v does not name the set:\n%s", command, out)
+		}
+	}
+	if out := string(plugin(t, kubeconfig, "status", "-o", "name")); out != "manifestworkreplicaset/"+set.Name+"\n" {
+		t.Errorf("-o name: %s", out)
+	}
 	t.Logf("%d dumps", h.dumps)
 }
 
@@ -162,6 +171,7 @@ func (h *liveWorks) until(what string, so func(reading) bool) {
 		}
 		now := h.compare()
 		if so(now) {
+			h.live()
 			return
 		}
 		if time.Now().After(end) {
@@ -189,24 +199,28 @@ func (h *liveWorks) say(work *workv1.ManifestWork) {
 	_ = h.Status().Update(h.t.Context(), work) // a conflict is for the next time
 }
 
-// compare reads dumps of the hub: with stamps and without, with managed fields and without.
-func (h *liveWorks) compare() (now reading) {
-	h.t.Helper()
+// liveKinds are the kinds that a dump of works has.
+func liveKinds() []schema.GroupVersionResource {
 	cluster, work := schema.GroupVersion{Group: "cluster.open-cluster-management.io", Version: "v1beta1"}, "work.open-cluster-management.io"
-	kinds := []schema.GroupVersionResource{
+	return []schema.GroupVersionResource{
 		cluster.WithResource("placements"), cluster.WithResource("placementdecisions"),
 		{Group: work, Version: "v1alpha1", Resource: "manifestworkreplicasets"}, {Group: work, Version: "v1", Resource: "manifestworks"},
 	}
+}
+
+// compare reads dumps of the hub: with stamps and without, with managed fields and without.
+func (h *liveWorks) compare() (now reading) {
+	h.t.Helper()
 	for _, kind := range []struct {
 		managed bool
 		strip   func(*unstructured.Unstructured)
 	}{{true, nil}, {false, nil}, {true, unstamp}, {false, unstamp}} {
-		objects, text := dumpOf(h.t, h.objects, kind.managed, kind.strip, kinds...)
+		objects, text := dumpOf(h.t, h.objects, kind.managed, kind.strip, liveKinds()...)
 		h.dumps++
 		now = h.read(objects)
-		got, notes := simulated(h.t, text)
+		got, notes := planned(h.t, text)
 		if got != now {
-			h.t.Errorf("managed fields %v, stamps %v: simulate says %+v, and the objects %+v of\n%s", kind.managed, kind.strip == nil, got, now, text)
+			h.t.Errorf("managed fields %v, stamps %v: the plan says %+v, and the objects %+v of\n%s", kind.managed, kind.strip == nil, got, now, text)
 		}
 		undated := !kind.managed && kind.strip != nil && slices.ContainsFunc(objects, func(o unstructured.Unstructured) bool {
 			return o.GetKind() == "ManifestWork" && o.GetGeneration() > 1 && h.has(objects, &o)
@@ -216,6 +230,51 @@ func (h *liveWorks) compare() (now reading) {
 		}
 	}
 	return now
+}
+
+// live asks the plugin for the status of the hub itself. It counts where nothing has changed meanwhile.
+func (h *liveWorks) live() {
+	h.t.Helper()
+	dump := func() reading {
+		objects, _ := dumpOf(h.t, h.objects, true, nil, liveKinds()...)
+		return h.read(objects)
+	}
+	for range 20 {
+		before, got := dump(), statusNow(h.t, h.kubeconfig)
+		if after := dump(); before == after {
+			if got != after {
+				h.t.Errorf("status says %+v of the hub, and the objects %+v", got, after)
+			}
+			return
+		}
+	}
+	h.t.Error("the hub never stands still")
+}
+
+// statusNow is what kubectl cohort status says of the only rollout of a hub.
+func statusNow(t *testing.T, kubeconfig string) reading {
+	t.Helper()
+	var stands struct {
+		Summary struct{ status.Counts }
+	}
+	if err := json.Unmarshal(plugin(t, kubeconfig, "status", "-o", "json"), &stands); err != nil {
+		t.Fatal(err)
+	}
+	c := stands.Summary
+	return reading{c.ToApply, c.Progressing, c.Succeeded, c.Soaking, c.Failed + c.TimeOut, c.Left}
+}
+
+// plugin gives what a command of the plugin prints, which must be without an error.
+func plugin(t *testing.T, kubeconfig string, args ...string) []byte {
+	t.Helper()
+	cmd := exec.Command(program(t, "kubectl-cohort"), append(args, "--kubeconfig", kubeconfig)...)
+	var said bytes.Buffer
+	cmd.Stderr = &said
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%v: %v: %s", args, err, said.Bytes())
+	}
+	return out
 }
 
 // has says whether a work's spec is the template of the set.
@@ -293,9 +352,9 @@ func (h *liveWorks) standing(o *unstructured.Unstructured) string {
 	return "Succeeded"
 }
 
-// TestSimulateReadsPolicies runs the program policies through two versions, with a failure. What simulate says of each dump
+// TestThePluginReadsPolicies runs the program policies through two versions, with a failure. What the plan says of each dump
 // about now is what one sees in the replicas: which generation a cluster reported on is in its messages.
-func TestSimulateReadsPolicies(t *testing.T) {
+func TestThePluginReadsPolicies(t *testing.T) {
 	t.Parallel()
 	f := newPolicies(t)
 	dumps := 0
@@ -305,8 +364,8 @@ func TestSimulateReadsPolicies(t *testing.T) {
 			resource("placementbindings"), resource("policysets"), resource("policies"))
 		dumps++
 		now = readReplicas(objects)
-		if got, notes := simulated(t, text); got != now {
-			t.Errorf("simulate says %+v, and the objects %+v; %s\n%s", got, now, notes, text)
+		if got, notes := planned(t, text); got != now {
+			t.Errorf("the plan says %+v, and the objects %+v; %s\n%s", got, now, notes, text)
 		}
 		return now
 	}

@@ -12,7 +12,8 @@
 //	...
 //	outcome, err := decisionupdate.Applier{Client: inventory.Client{...}}.Apply(ctx, update)
 //
-// A reader uses [Read], which makes groups of slices that any scheduler wrote, and says what they lack.
+// A reader uses [Read], which makes groups of slices that any scheduler wrote. Groups that lack something are incomplete, so that package
+// rollout starts and removes nobody.
 //
 // This is a Go module of its own, so that the library does not require what it requires.
 package inventory

@@ -6,10 +6,12 @@ require (
 	github.com/cohort-ocm/cohort v0.0.0
 	k8s.io/apimachinery v0.35.5
 	k8s.io/client-go v0.35.3
+	k8s.io/kube-openapi v0.0.0-20260319004828-5883c5ee87b9
 	open-cluster-management.io/api v1.3.0
 	pgregory.net/rapid v1.2.0
 	sigs.k8s.io/cluster-inventory-api v0.1.2
 	sigs.k8s.io/controller-runtime v0.23.3
+	sigs.k8s.io/yaml v1.6.0
 )
 
 require (
@@ -69,12 +71,10 @@ require (
 	k8s.io/api v0.35.3 // indirect
 	k8s.io/apiextensions-apiserver v0.35.3 // indirect
 	k8s.io/klog/v2 v2.140.0 // indirect
-	k8s.io/kube-openapi v0.0.0-20260319004828-5883c5ee87b9 // indirect
 	k8s.io/utils v0.0.0-20260210185600-b8788abfbbc2 // indirect
 	sigs.k8s.io/json v0.0.0-20250730193827-2d320260d730 // indirect
 	sigs.k8s.io/randfill v1.0.0 // indirect
 	sigs.k8s.io/structured-merge-diff/v6 v6.3.2 // indirect
-	sigs.k8s.io/yaml v1.6.0 // indirect
 )
 
 replace github.com/cohort-ocm/cohort => ../..

@@ -6,10 +6,12 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	"pgregory.net/rapid"
 	sig "sigs.k8s.io/cluster-inventory-api/apis/v1alpha1"
@@ -20,6 +22,8 @@ import (
 	"github.com/cohort-ocm/cohort/decisionupdate/mirror"
 	"github.com/cohort-ocm/cohort/examples/inventory"
 	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/status"
 )
 
 type ocm = clusterv1beta1.PlacementDecision
@@ -96,8 +100,8 @@ func TestObjectsOverTheLimitAreCut(t *testing.T) {
 	if want := "[w1 0 100 w1-over-1 1 100 w1-over-2 2 1 w2 3 1]"; fmt.Sprint(got) != want {
 		t.Errorf("got %v, want %s", got, want)
 	}
-	if _, missing, err := inventory.Read(convention, slicesOf(grouping.Sealed(labelled))); err != nil || missing != "" {
-		t.Errorf("a reader finds %q, %v", missing, err)
+	if groups, err := inventory.Read(convention, slicesOf(grouping.Sealed(labelled)), nil); err != nil || groups.Incomplete() != "" {
+		t.Errorf("a reader finds %q, %v", groups.Incomplete(), err)
 	}
 }
 
@@ -109,52 +113,101 @@ func slicesOf(all []*ocm) []*sig.PlacementDecision {
 	return decisions
 }
 
-// What a reader knows from slices, and what it is told of bad ones.
+// What a reader knows from slices, and what it is told of bad ones. While anything is wrong, a rollout removes nobody.
 func TestRead(t *testing.T) {
-	whole := func() []*sig.PlacementDecision {
+	const over = "slices[default/w1].decisions: Too many: 101: must have at most 100 items"
+	sealed := func() []*sig.PlacementDecision {
 		return slicesOf(grouping.Sealed(inventory.Label(objects("w1 0: a", "w2 1: b"))))
 	}
 	plain := func() []*sig.PlacementDecision { return slicesOf(inventory.Label(objects("w1 0: a", "w2 1: b"))) }
+	bare := func(names ...string) (all []*sig.PlacementDecision) { // without any label
+		for i, name := range names {
+			s := inventory.FromOCM(convention, object("w 0: "+string(rune('a'+i))))
+			s.Name, s.Labels = name, nil
+			all = append(all, s)
+		}
+		return all
+	}
 	for _, test := range []struct {
 		why           string
 		decisions     []*sig.PlacementDecision
-		change        func([]*sig.PlacementDecision)
+		change        func(s []*sig.PlacementDecision)
+		profiles      string
 		missing, errs string
 	}{
-		{why: "whole", decisions: whole()},
+		{why: "whole", decisions: sealed(), profiles: "a b"},
 		{why: "without a seal", decisions: plain()},
-		{why: "the last is missing, and there is a seal", decisions: whole()[:1], missing: "1 PlacementDecisions are there, and their seal is of 2"},
+		{why: "the last is missing, and there is a seal", decisions: sealed()[:1], missing: "1 PlacementDecisions are there, and their seal is of 2"},
 		{why: "the first is missing, and there is no seal", decisions: plain()[1:], missing: "no slice has the index 0"},
 		{why: "none", missing: "no PlacementDecision is there"},
-		{why: "the index of the group instead of the slice", decisions: plain(), change: func(s []*sig.PlacementDecision) {
-			s[1].Labels[sig.DecisionIndexLabel] = "0"
-		}, missing: "slices w1 and w2 both have the index 0"},
-		{why: "no index", decisions: plain(), change: func(s []*sig.PlacementDecision) {
-			s[1].Labels[sig.DecisionIndexLabel] = "last"
-		}, missing: `slice w2 has "last" for its index`},
+		{why: "nil", decisions: []*sig.PlacementDecision{nil}, errs: "slices[0]: Required value: must not be nil"},
+		{why: "about to go", decisions: plain(), change: func(s []*sig.PlacementDecision) { s[1].DeletionTimestamp = &metav1.Time{} },
+			missing: "slice w2 is being deleted"},
 		{why: "in the midst of a move", decisions: plain(), change: func(s []*sig.PlacementDecision) {
 			s[1].Decisions = append(s[1].Decisions, s[0].Decisions...)
 		}, missing: "cluster fleet/a is in w1 and again in w2"},
-		{why: "two keys", decisions: plain(), change: func(s []*sig.PlacementDecision) { s[1].Labels[sig.DecisionKeyLabel] = "db" },
-			errs: `slices[default/w2].metadata.labels[multicluster.x-k8s.io/decision-key]: Invalid value: "db": must be the decision key of the other slices, "web" as of w1`},
-		{why: "over 100", decisions: slicesOf(objects("w1 0: " + many(101))),
-			errs: "slices[default/w1].decisions: Too many: 101: must have at most 100 items"},
+
+		{why: "over 100", decisions: slicesOf(objects("w1 0: " + many(101))), errs: over},
 		{why: "nobody", decisions: plain(), change: func(s []*sig.PlacementDecision) { s[0].Decisions[0].ClusterProfileRef.Name = "" },
 			errs: "slices[default/w1].decisions[0].clusterProfileRef.name: Required value: must be the name of a ClusterProfile"},
-		{why: "nil", decisions: []*sig.PlacementDecision{nil}, errs: "slices[0]: Required value: must not be nil"},
-		{why: "one slice without any label", decisions: []*sig.PlacementDecision{{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "app"}}}},
+
+		{why: "duplicate indices: that of the group instead of the slice", decisions: plain(), change: func(s []*sig.PlacementDecision) {
+			s[1].Labels[sig.DecisionIndexLabel] = "0"
+		}, missing: "slices w1 and w2 both have the index 0"},
+		{why: "an index that is none", decisions: plain(), change: func(s []*sig.PlacementDecision) {
+			s[1].Labels[sig.DecisionIndexLabel] = "last"
+		}, missing: `slice w2 has "last" for its index`},
+
+		{why: "a missing label: the index of one", decisions: plain(), change: func(s []*sig.PlacementDecision) { delete(s[1].Labels, sig.DecisionIndexLabel) },
+			missing: "slice w2 has no index, and others have one"},
+		{why: "a missing label: the key of one", decisions: plain(), change: func(s []*sig.PlacementDecision) { delete(s[1].Labels, sig.DecisionKeyLabel) },
+			errs: `slices[default/w2].metadata.labels[multicluster.x-k8s.io/decision-key]: Invalid value: "": must be the decision key of the other slices, "web" as of w1`},
+		{why: "missing labels: all of two, whose names say nothing", decisions: bare("web", "db"),
+			errs: `slices[default/web].metadata.name: Invalid value: "web": must be <base>-<index> with the base of the other slices, "db" as of db, where no slice has a decision key`},
+		{why: "no label, and names by the KEP", decisions: bare("web-1", "web-0")},
+		{why: "no label, and a name is missing", decisions: bare("web-2", "web-0"), missing: "no slice has the index 1"},
+		{why: "one slice without any label", decisions: bare("app")},
+
+		{why: "two keys in one placement", decisions: plain(), change: func(s []*sig.PlacementDecision) { s[1].Labels[sig.DecisionKeyLabel] = "db" },
+			errs: `slices[default/w2].metadata.labels[multicluster.x-k8s.io/decision-key]: Invalid value: "db": must be the decision key of the other slices, "web" as of w1`},
+		{why: "another writer", decisions: plain(), change: func(s []*sig.PlacementDecision) { s[1].SchedulerName = "other" },
+			errs: `slices[default/w2].schedulerName: Invalid value: "other": must be the scheduler of the other slices, "cohort" as of w1`},
+		{why: "a ClusterProfile that does not exist", decisions: plain(), profiles: "a",
+			missing: "cluster fleet/b is in w2, and there is no such ClusterProfile"},
+		{why: "a ClusterProfile in another namespace", decisions: plain(), profiles: "a b", change: func(s []*sig.PlacementDecision) {
+			s[1].Decisions[0].ClusterProfileRef.Namespace = ""
+		}, missing: "cluster default/b is in w2, and there is no such ClusterProfile"},
 	} {
 		if test.change != nil {
 			test.change(test.decisions)
 		}
-		groups, missing, err := inventory.Read(convention, test.decisions)
-		errs := ""
+		var profiles []*sig.ClusterProfile
+		for _, name := range strings.Fields(test.profiles) {
+			profiles = append(profiles, &sig.ClusterProfile{ObjectMeta: metav1.ObjectMeta{Namespace: "fleet", Name: name}})
+		}
+		groups, err := inventory.Read(convention, test.decisions, profiles)
+		missing, errs := groups.Incomplete(), ""
 		if err != nil {
-			errs = err.Error()
+			missing, errs = "", err.Error()
 		}
 		if missing != test.missing || errs != test.errs || (groups == nil) != (err != nil) {
 			t.Errorf("%s: missing %q, want %q; error %q, want %q", test.why, missing, test.missing, errs, test.errs)
 		}
+		wantNoRemoval(t, test.why, groups, missing+errs == "")
+	}
+}
+
+// wantNoRemoval plans a rollout where z has the workload and is in no slice: it is removed only from groups that are whole.
+func wantNoRemoval(t *testing.T, why string, groups *grouping.Groups, whole bool) {
+	t.Helper()
+	now := time.Unix(0, 0)
+	reports := []status.Report{{Cluster: "z", Status: status.Succeeded, LastTransitionTime: now}}
+	plan, err := rollout.Plan(clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.All}, groups, reports, now, rollout.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if removed := len(plan.Removed) > 0; removed != whole || len(plan.Start) > 0 != whole {
+		t.Errorf("%s: whole: %v, and the plan is %v", why, whole, plan)
 	}
 }
 
@@ -204,9 +257,9 @@ func TestMirror(t *testing.T) {
 		if err != nil || len(again.Steps) > 0 {
 			t.Fatalf("there is something left to do: %v\n%s", err, again)
 		}
-		_, missing, err := inventory.Read(convention, list())
-		if err != nil || missing != "" && len(source) > 0 {
-			t.Fatalf("a reader finds %q, %v", missing, err)
+		groups, err := inventory.Read(convention, list(), nil)
+		if err != nil || groups.Incomplete() != "" && len(source) > 0 {
+			t.Fatalf("a reader finds %q, %v", groups.Incomplete(), err)
 		}
 	}
 }

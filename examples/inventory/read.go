@@ -1,79 +1,126 @@
 package inventory
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	sig "sigs.k8s.io/cluster-inventory-api/apis/v1alpha1"
 
 	"github.com/cohort-ocm/cohort/grouping"
 )
 
-// Read returns the groups in the slices of one decision, and in one line what they lack to be whole: empty if nothing that can be known
-// from slices is missing. While it is not empty, nobody may be removed.
+// Read returns the groups in the slices of one decision. Slices that OCM's groups were written to have these groups. Slices of other
+// schedulers are one group. Profiles are the ClusterProfiles that there are; nil where they are unknown.
 //
-// Slices that OCM's groups were written to have these groups. Slices of other schedulers are one group. What can be known: there is at
-// least one; the indexes are 0, 1, 2 and so on, where all have one; no cluster is in two; and if they have a seal (see
+// The groups are incomplete unless the slices are whole, as far as slices can say it. Groups.Incomplete has one line about what is wrong, and
+// package rollout then starts and removes nobody. Slices are whole if there is at least one and none is being deleted; their indexes are
+// 0, 1, 2 and so on, or none has one; no cluster is in two; each cluster has its ClusterProfile; and if they have a seal (see
 // grouping.Sealed), it is of these. Without a seal, the last slice may be missing and nobody can see it.
 //
+// Slices belong together by their decision key. If none has one, they do by their names: <base>-<index>.
+//
 // It is an error if a slice is nil, comes twice, has more than 100 clusters or a reference without a name, or is of another
-// decision key or namespace than the others.
-func Read(c Convention, decisions []*sig.PlacementDecision) (*grouping.Groups, string, error) {
-	var errs field.ErrorList
-	decisions = slices.Clone(decisions)
+// decision, namespace or scheduler than the others. There are no groups then, and nil groups are incomplete.
+func Read(c Convention, decisions []*sig.PlacementDecision, profiles []*sig.ClusterProfile) (*grouping.Groups, error) {
 	for i, s := range decisions {
 		if s == nil {
-			return nil, "", field.Required(field.NewPath("slices").Index(i), "must not be nil")
+			return nil, field.Required(field.NewPath("slices").Index(i), "must not be nil")
 		}
 	}
-	slices.SortFunc(decisions, func(a, b *sig.PlacementDecision) int { return strings.Compare(a.Name, b.Name) })
+	decisions = slices.SortedFunc(slices.Values(decisions), func(a, b *sig.PlacementDecision) int {
+		return cmp.Or(cmp.Compare(len(a.Name), len(b.Name)), strings.Compare(a.Name, b.Name))
+	})
+	var errs field.ErrorList
 	for _, s := range decisions {
-		path := field.NewPath("slices").Key(s.Namespace + "/" + s.Name)
-		first := decisions[0]
-		if key, want := s.Labels[sig.DecisionKeyLabel], first.Labels[sig.DecisionKeyLabel]; key != want || key == "" && len(decisions) > 1 {
-			errs = append(errs, field.Invalid(path.Child("metadata", "labels").Key(sig.DecisionKeyLabel), key, fmt.Sprintf(
-				"must be the decision key of the other slices, %q as of %s", want, first.Name)))
-		}
-		if n := len(s.Decisions); n > grouping.MaxDecisions {
-			errs = append(errs, field.TooMany(path.Child("decisions"), n, grouping.MaxDecisions))
-		}
-		for j, d := range s.Decisions {
-			if d.ClusterProfileRef.Name == "" {
-				errs = append(errs, field.Required(path.Child("decisions").Index(j).Child("clusterProfileRef", "name"), "must be the name of a ClusterProfile"))
-			}
-		}
+		errs = append(errs, validate(s, decisions[0])...)
 	}
 	if len(errs) > 0 {
-		return nil, "", errors.Join(errs.ToAggregate().Errors()...)
+		return nil, errors.Join(errs.ToAggregate().Errors()...)
 	}
 	objects := ToOCM(c, decisions...)
-	if len(objects) == 1 && objects[0].Labels[sig.DecisionKeyLabel] == "" { // the key is optional for a single slice
-		objects[0].Labels = map[string]string{"cluster.open-cluster-management.io/placement": objects[0].Name}
+	for _, o := range objects {
+		if o.Labels[sig.DecisionKeyLabel] == "" {
+			base, _ := named(o.Name)
+			if o.Labels == nil {
+				o.Labels = make(map[string]string)
+			}
+			o.Labels[clusterv1beta1.PlacementLabel] = base
+		}
 	}
 	groups, err := grouping.Read(nil, objects)
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
-	missing := groups.Incomplete()
-	if missing == "" {
-		missing = oddIndexes(decisions)
+	return groups.Lacking(cmp.Or(going(decisions), oddIndexes(decisions), twice(decisions), unknown(decisions, profiles))), nil
+}
+
+// validate returns the faults of a slice, beside the first of its decision.
+func validate(s, first *sig.PlacementDecision) (errs field.ErrorList) {
+	path := field.NewPath("slices").Key(s.Namespace + "/" + s.Name)
+	key, want := s.Labels[sig.DecisionKeyLabel], first.Labels[sig.DecisionKeyLabel]
+	base, _ := named(s.Name)
+	wantBase, _ := named(first.Name)
+	switch {
+	case key != want:
+		errs = append(errs, field.Invalid(path.Child("metadata", "labels").Key(sig.DecisionKeyLabel), key, fmt.Sprintf(
+			"must be the decision key of the other slices, %q as of %s", want, first.Name)))
+	case key == "" && base != wantBase:
+		errs = append(errs, field.Invalid(path.Child("metadata", "name"), s.Name, fmt.Sprintf(
+			"must be <base>-<index> with the base of the other slices, %q as of %s, where no slice has a decision key", wantBase, first.Name)))
 	}
-	if missing == "" {
-		missing = twice(decisions)
+	if s.SchedulerName != first.SchedulerName {
+		errs = append(errs, field.Invalid(path.Child("schedulerName"), s.SchedulerName, fmt.Sprintf(
+			"must be the scheduler of the other slices, %q as of %s", first.SchedulerName, first.Name)))
 	}
-	return groups, missing, nil
+	if n := len(s.Decisions); n > grouping.MaxDecisions {
+		errs = append(errs, field.TooMany(path.Child("decisions"), n, grouping.MaxDecisions))
+	}
+	for i, d := range s.Decisions {
+		if d.ClusterProfileRef.Name == "" {
+			errs = append(errs, field.Required(path.Child("decisions").Index(i).Child("clusterProfileRef", "name"), "must be the name of a ClusterProfile"))
+		}
+	}
+	return errs
+}
+
+// named returns the base and the index of a name <base>-<index>; otherwise the name, and no index.
+func named(name string) (base, index string) {
+	if cut := strings.LastIndexByte(name, '-'); cut > 0 {
+		if _, err := strconv.ParseUint(name[cut+1:], 10, 31); err == nil {
+			return name[:cut], name[cut+1:]
+		}
+	}
+	return name, ""
+}
+
+// going looks for a slice whose clusters are about to go elsewhere, or nowhere.
+func going(decisions []*sig.PlacementDecision) string {
+	for _, s := range decisions {
+		if s.DeletionTimestamp != nil {
+			return fmt.Sprintf("slice %s is being deleted", s.Name)
+		}
+	}
+	return ""
 }
 
 // oddIndexes says what is wrong with the indexes of slices. They are optional, so none at all is nothing wrong.
 func oddIndexes(decisions []*sig.PlacementDecision) string {
-	owner := make(map[int]string)
+	owner, without := make(map[int]string), ""
 	for _, s := range decisions {
 		label, labelled := s.Labels[sig.DecisionIndexLabel]
+		if !labelled && s.Labels[sig.DecisionKeyLabel] == "" && len(decisions) > 1 {
+			_, label = named(s.Name)
+			labelled = label != ""
+		}
 		if !labelled {
+			without = s.Name
 			continue
 		}
 		index, err := strconv.ParseUint(label, 10, 31)
@@ -85,11 +132,11 @@ func oddIndexes(decisions []*sig.PlacementDecision) string {
 		}
 		owner[int(index)] = s.Name
 	}
-	if len(owner) == 0 {
-		return ""
+	if len(owner) > 0 && without != "" {
+		return fmt.Sprintf("slice %s has no index, and others have one", without)
 	}
-	for i := range len(decisions) {
-		if _, ok := owner[i]; !ok {
+	for i := range len(owner) {
+		if _, has := owner[i]; !has {
 			return fmt.Sprintf("no slice has the index %d", i)
 		}
 	}
@@ -99,17 +146,42 @@ func oddIndexes(decisions []*sig.PlacementDecision) string {
 // twice looks for a cluster in two slices, as in the midst of a move.
 func twice(decisions []*sig.PlacementDecision) string {
 	first := make(map[sig.ClusterProfileReference]string)
-	for _, s := range decisions {
-		for _, d := range s.Decisions {
-			ref := d.ClusterProfileRef
-			if ref.Namespace == "" {
-				ref.Namespace = s.Namespace
-			}
-			if other, again := first[ref]; again {
-				return fmt.Sprintf("cluster %s/%s is in %s and again in %s", ref.Namespace, ref.Name, other, s.Name)
-			}
-			first[ref] = s.Name
+	for ref, s := range references(decisions) {
+		if other, again := first[ref]; again {
+			return fmt.Sprintf("cluster %s/%s is in %s and again in %s", ref.Namespace, ref.Name, other, s)
+		}
+		first[ref] = s
+	}
+	return ""
+}
+
+// unknown looks for a cluster whose ClusterProfile is not there: it is gone, or a cache has not seen it yet.
+func unknown(decisions []*sig.PlacementDecision, profiles []*sig.ClusterProfile) string {
+	if profiles == nil {
+		return ""
+	}
+	known := make(map[sig.ClusterProfileReference]bool, len(profiles))
+	for _, p := range profiles {
+		known[sig.ClusterProfileReference{Namespace: p.Namespace, Name: p.Name}] = true
+	}
+	for ref, s := range references(decisions) {
+		if !known[ref] {
+			return fmt.Sprintf("cluster %s/%s is in %s, and there is no such ClusterProfile", ref.Namespace, ref.Name, s)
 		}
 	}
 	return ""
+}
+
+// references yields each reference with its namespace, and the name of its slice.
+func references(decisions []*sig.PlacementDecision) iter.Seq2[sig.ClusterProfileReference, string] {
+	return func(yield func(sig.ClusterProfileReference, string) bool) {
+		for _, s := range decisions {
+			for _, d := range s.Decisions {
+				ref := d.ClusterProfileRef
+				if ref.Namespace = cmp.Or(ref.Namespace, s.Namespace); !yield(ref, s.Name) {
+					return
+				}
+			}
+		}
+	}
 }

@@ -19,7 +19,8 @@ import (
 // capitals and all. A key that the type does not have is an error that names its path, and so is a value
 // of another type. All errors are *Error.
 //
-// Keys below status are the exception: a server wrote them, perhaps of a newer version than the type.
+// Keys below status are the exception, and all keys of an object that is Served: a server wrote or took them, perhaps of a
+// newer version than the type.
 // The paths of those that the type does not have are returned, in the order of the alphabet.
 //
 // Of a kind that the [Reader] knows, v may be of the type that it was told, and shares what it points at with
@@ -28,18 +29,18 @@ func (o Object) Into(v any) (unknown []string, err error) {
 	if o.typed != nil {
 		unknown, err = o.typed.into(v)
 	} else {
-		unknown, err = decode(o.Object, v)
+		unknown, err = decode(o.Object, v, o.Served)
 	}
 	return unknown, o.Fault(err)
 }
 
 // decode fills v with an object that is all there.
-func decode(content map[string]any, v any) (unknown []string, err error) {
+func decode(content map[string]any, v any, served bool) (unknown []string, err error) {
 	data, err := json.Marshal(content)
 	if err != nil {
 		return nil, err
 	}
-	unknown, misfit, err := decodeStrictly(data, v)
+	unknown, misfit, err := decodeStrictly(data, v, served)
 	if misfit {
 		return nil, namePart(content, v, err)
 	}
@@ -47,7 +48,7 @@ func decode(content map[string]any, v any) (unknown []string, err error) {
 }
 
 // decodeStrictly fills v with JSON. Where that does not fit the type, the error doesn't say where.
-func decodeStrictly(data []byte, v any) (unknown []string, misfit bool, err error) {
+func decodeStrictly(data []byte, v any, served bool) (unknown []string, misfit bool, err error) {
 	faults, err := strict.UnmarshalStrict(data, v)
 	if err != nil {
 		return nil, true, err
@@ -58,7 +59,7 @@ func decodeStrictly(data []byte, v any) (unknown []string, misfit bool, err erro
 		if at := (strict.FieldError)(nil); errors.As(fault, &at) {
 			path = at.FieldPath()
 		}
-		if strings.HasPrefix(path, "status.") {
+		if served || strings.HasPrefix(path, "status.") {
 			unknown = append(unknown, path)
 			continue
 		}

@@ -33,6 +33,8 @@ func (p Position) String() string {
 type Object struct {
 	unstructured.Unstructured
 	At Position
+	// Served says that an API server sent it, and no file holds it.
+	Served bool
 
 	typed *typed // of a kind that the Reader knows
 }

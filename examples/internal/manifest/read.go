@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 )
@@ -35,8 +36,8 @@ func Read(standardInput io.Reader, files ...string) ([]Object, error) {
 	return Reader{}.Read(standardInput, files...)
 }
 
-// Read returns the objects of the files, in the order of the files and of the documents in them. The
-// file "-" is standard input, which may be given once. The first file that cannot be read, or document
+// Read returns the objects of the files, in the order of the files and of the documents in them. A directory stands for the files
+// below it whose names end in .yaml, .yml or .json. The file "-" is standard input, which may be given once. The first file that cannot be read, or document
 // that is no object, ends it with an error of one line that names the file and the place; no objects
 // are returned then.
 func (r Reader) Read(standardInput io.Reader, files ...string) ([]Object, error) {
@@ -67,6 +68,9 @@ func (r Reader) Read(standardInput io.Reader, files ...string) ([]Object, error)
 }
 
 func (r Reader) readFile(file string) ([]Object, error) {
+	if info, err := os.Stat(file); err == nil && info.IsDir() {
+		return r.readDirectory(file)
+	}
 	data, err := os.ReadFile(file)
 	switch dir, dirErr := os.Getwd(); {
 	case errors.Is(err, fs.ErrNotExist) && !filepath.IsAbs(file) && dirErr == nil:
@@ -75,6 +79,38 @@ func (r Reader) readFile(file string) ([]Object, error) {
 		return nil, err
 	}
 	return r.decodeAny(file, data)
+}
+
+// readDirectory reads the files of YAML and JSON in a directory and below it, in the order of their paths. An object that
+// stands there in several files alike, as in what must-gather collects, counts once. A file without any content has none.
+func (r Reader) readDirectory(dir string) (all []Object, err error) {
+	there := make(map[string]Object)
+	found := false
+	err = filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || !slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(path)) {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		found = true
+		if len(bytes.TrimSpace(data)) == 0 {
+			return nil
+		}
+		objects, err := r.decodeAny(path, data)
+		for _, o := range objects {
+			name := o.GetAPIVersion() + " " + o.String()
+			if before, again := there[name]; !again || !reflect.DeepEqual(before.Object, o.Object) {
+				there[name], all = o, append(all, o)
+			}
+		}
+		return err
+	})
+	if err == nil && !found {
+		err = fmt.Errorf("%s: must have files whose names end in .yaml, .yml or .json", dir)
+	}
+	return all, err
 }
 
 func (r Reader) readInput(standardInput io.Reader) ([]Object, error) {

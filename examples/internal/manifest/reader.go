@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"errors"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -48,6 +49,24 @@ func (r Reader) decode(file string, data []byte) ([]Object, error) {
 		results[i] = result{}
 	}
 	return objects, nil
+}
+
+// Served reads an object as an API server sends it, in JSON. Where names the place for errors, such as the resource.
+func (r Reader) Served(where string, data []byte) (Object, error) {
+	at, each := Position{File: where}, r.eachKind()
+	for name, k := range each {
+		k.served = true
+		each[name] = k
+	}
+	if light, ok := (piece{data, none}).compact(each.drop); ok {
+		data = light
+	}
+	objects, ok := each.object(data, at)
+	if !ok || len(objects) != 1 {
+		return Object{}, &Error{At: at, Err: errors.New("must be an object with apiVersion and kind")}
+	}
+	objects[0].Served = true
+	return objects[0], nil
 }
 
 // largeList is the size of a document from which on its items are read in parallel.

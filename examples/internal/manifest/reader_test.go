@@ -2,6 +2,8 @@ package manifest_test
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -117,5 +119,51 @@ func BenchmarkDecode(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// A directory stands for its files. What must-gather collects twice alike counts once, and what differs stays twice, so that it
+// is refused.
+func TestADirectoryIsItsFiles(t *testing.T) {
+	dir := t.TempDir()
+	for file, text := range map[string]string{
+		"a/one.yaml":   "apiVersion: v1\nkind: Toy\nmetadata: {name: one}\n",
+		"b/again.yml":  "apiVersion: v1\nkind: Toy\nmetadata: {name: one}\n",
+		"b/two.json":   `{"apiVersion":"v1","kind":"Other","metadata":{"name":"two"}}`,
+		"c/other.json": `{"apiVersion":"v1","kind":"Other","metadata":{"name":"two"},"spec":{}}`,
+		"c/none.yaml":  "\n",
+		"c/readme.txt": "no object",
+	} {
+		if err := os.MkdirAll(filepath.Join(dir, filepath.Dir(file)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	objects, err := manifest.Read(nil, dir)
+	var got []string
+	for _, o := range objects {
+		got = append(got, strings.TrimPrefix(o.At.String(), dir+"/")+" "+o.String())
+	}
+	if diff := cmp.Diff([]string{"a/one.yaml:1 Toy one", "b/two.json:1 Other two", "c/other.json:1 Other two"}, got); diff != "" || err != nil {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+}
+
+// What an API server sends may be of a newer API than the types here; what stands in a file may be mistyped.
+func TestServedObjectsMayHaveUnknownFields(t *testing.T) {
+	for _, reader := range []manifest.Reader{{}, knowing()} {
+		object, err := reader.Served("toys", []byte(`{"apiVersion":"v1","kind":"Toy","metadata":{"name":"a"},"spec":{"newer":1,"count":2}}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var typed toy
+		if unknown, err := object.Into(&typed); err != nil || typed.Spec.Count != 2 || len(unknown) != 1 || unknown[0] != "spec.newer" {
+			t.Errorf("%v %v, %+v; want the count, and that spec.newer is unknown", unknown, err, typed)
+		}
+		if _, err := reader.Served("toys", []byte(`{"kind":"Toy"}`)); err == nil || !strings.HasPrefix(err.Error(), "toys: ") {
+			t.Errorf("%v, want an error that begins with the resource", err)
+		}
 	}
 }

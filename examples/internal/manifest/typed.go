@@ -17,15 +17,16 @@ import (
 type kinds map[string]kind
 
 type kind struct {
-	name string
-	new  func() any
-	drop paths
+	name   string
+	new    func() any
+	drop   paths
+	served bool // by an API server
 }
 
 func (r Reader) eachKind() kinds {
 	each := make(kinds, len(r.Kinds))
 	for name, k := range r.Kinds {
-		each[name] = kind{name, k.New, newPaths(k.Drop)}
+		each[name] = kind{name: name, new: k.New, drop: newPaths(k.Drop)}
 	}
 	return each
 }
@@ -155,11 +156,12 @@ type typed struct {
 	value   any
 	unknown []string
 	err     error
+	served  bool
 }
 
 func (k kind) decode(data []byte) *typed {
-	t := &typed{data: data, value: k.new()}
-	unknown, misfit, err := decodeStrictly(data, t.value)
+	t := &typed{data: data, value: k.new(), served: k.served}
+	unknown, misfit, err := decodeStrictly(data, t.value, k.served)
 	if misfit {
 		err = t.misfit(t.value, err)
 	}
@@ -173,7 +175,7 @@ func (t *typed) into(v any) (unknown []string, err error) {
 		reflect.ValueOf(v).Elem().Set(reflect.ValueOf(t.value).Elem())
 		return t.unknown, t.err
 	}
-	unknown, misfit, err := decodeStrictly(t.data, v)
+	unknown, misfit, err := decodeStrictly(t.data, v, t.served)
 	if misfit {
 		return nil, t.misfit(v, err)
 	}

@@ -1,29 +1,33 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/tools/clientcmd"
-	ocmclient "open-cluster-management.io/api/client/cluster/clientset/versioned"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	sig "sigs.k8s.io/cluster-inventory-api/apis/v1alpha1"
-	sigclient "sigs.k8s.io/cluster-inventory-api/client/clientset/versioned"
-	sigs "sigs.k8s.io/cluster-inventory-api/client/clientset/versioned/typed/apis/v1alpha1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/cohort-ocm/cohort/decisionupdate"
+	"github.com/cohort-ocm/cohort/decisionupdate/mirror"
 	"github.com/cohort-ocm/cohort/examples/inventory"
+	"github.com/cohort-ocm/cohort/grouping"
 )
 
 var built string // where the programs are, once they are
@@ -54,14 +58,19 @@ func TestMain(m *testing.M) {
 }
 
 // server starts an API server with the definitions of OCM and of SIG Multicluster, which come from their modules, and returns a kubeconfig.
-func server(t *testing.T) string {
+// A lax one refuses no slice of more than 100.
+func server(t *testing.T, lax bool) string {
 	t.Helper()
 	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "sigs.k8s.io/cluster-inventory-api").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
+	definitions := filepath.Join(strings.TrimSpace(string(out)), "config/crd/bases")
+	if lax {
+		definitions = relaxed(t, definitions)
+	}
 	kubeconfig := filepath.Join(t.TempDir(), "hub.kubeconfig")
-	start(t, "../../controllers", "apiserver", "-kubeconfig", kubeconfig, "-definitions", filepath.Join(strings.TrimSpace(string(out)), "config/crd/bases"))
+	start(t, "../../controllers", "apiserver", "-kubeconfig", kubeconfig, "-definitions", definitions)
 	for end := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
 		if _, err := os.Stat(kubeconfig); err == nil {
 			return kubeconfig
@@ -69,6 +78,47 @@ func server(t *testing.T) string {
 			t.Fatal(err)
 		}
 	}
+}
+
+// relaxed returns a directory with definitions that have no maximum.
+func relaxed(t *testing.T, definitions string) string {
+	t.Helper()
+	dir := t.TempDir()
+	files, err := filepath.Glob(filepath.Join(definitions, "*.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, filepath.Base(file)), bytes.ReplaceAll(text, []byte("maxItems: 100"), []byte("maxItems: 1000")), 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// commands returns the flags -stop and -start with commands that call these two.
+func commands(t *testing.T, stop, start func()) []string {
+	t.Helper()
+	dir := t.TempDir()
+	asked := func(name string, do func()) {
+		path := filepath.Join(dir, name)
+		if _, err := os.Stat(path); err == nil {
+			do()
+			_ = os.Remove(path)
+		}
+	}
+	go func() {
+		for ; t.Context().Err() == nil; time.Sleep(10 * time.Millisecond) {
+			asked("stop", stop)
+			asked("start", start)
+		}
+	}()
+	const command = "touch %[1]s/%[2]s; while [ -e %[1]s/%[2]s ]; do sleep 0.01; done"
+	return []string{"-stop", fmt.Sprintf(command, dir, "stop"), "-start", fmt.Sprintf(command, dir, "start")}
 }
 
 // start runs a program until the test ends, or somebody calls what it returns.
@@ -107,9 +157,7 @@ func judge(t *testing.T, kubeconfig string, args ...string) (failed bool, lines 
 	lines = map[string]string{}
 	for line := range strings.Lines(out.String()) {
 		t.Log(strings.TrimSpace(line))
-		if outcome, rest := strings.TrimSpace(line[:10]), line[11:]; rest != "" {
-			lines[strings.Fields(rest)[0]] = outcome
-		}
+		lines[strings.Fields(line[11:])[0]] = strings.TrimSpace(line)
 	}
 	return failed, lines
 }
@@ -117,64 +165,76 @@ func judge(t *testing.T, kubeconfig string, args ...string) (failed bool, lines 
 // The mirror of this module passes on a real API server, killed and started anew in the midst of a shuffle.
 func TestOurMirrorPasses(t *testing.T) {
 	t.Parallel()
-	kubeconfig := server(t)
-	dir := t.TempDir()
-	restart := func() func() {
+	kubeconfig := server(t, false)
+	begin := func() func() {
 		return start(t, ".", "mirror", "-kubeconfig", kubeconfig, "-profile-namespace", "fleet", "-metrics-bind-address", "0")
 	}
-	stop := restart()
-	go func() { // the command of -restart only asks for it, as kubectl rollout restart does
-		for t.Context().Err() == nil {
-			if os.Remove(filepath.Join(dir, "restart")) == nil {
-				stop()
-				stop = restart()
-			}
-			time.Sleep(10 * time.Millisecond)
-		}
-	}()
+	stop := begin()
+	commands := commands(t, func() { stop() }, func() { stop = begin() })
 	var watched sync.WaitGroup
 	defer watched.Wait()
 	watched.Go(func() { // as a scheduler is judged, meanwhile
 		var out strings.Builder
-		args := []string{"-kubeconfig", kubeconfig, "-namespace", "apps", "-selector", sig.DecisionKeyLabel + "=" + placement, "-watch", "15s"}
+		args := []string{"-kubeconfig", kubeconfig, "-namespace", "apps", "-selector", sig.DecisionKeyLabel + "=" + placement, "-watch", "20s"}
 		if failed, err := run(t.Context(), args, &out); failed || err != nil || !strings.Contains(out.String(), "pass       never-absent") {
 			t.Errorf("watched: %v\n%s", err, out.String())
 		}
 	})
-	failed, lines := judge(t, kubeconfig, "-profile-namespace", "fleet", "-restart", "touch "+filepath.Join(dir, "restart"))
+	failed, lines := judge(t, kubeconfig, append(commands, "-profile-namespace", "fleet")...)
 	for _, name := range strings.Fields("slice-size slicing decision-key index-value decision-index order references one-to-one selected never-absent restart delete ownership") {
-		if failed || lines[name] != "pass" {
+		if failed || !strings.HasPrefix(lines[name], "pass") {
 			t.Errorf("%s: %s", name, lines[name])
 		}
 	}
 }
 
-// A mirror that copies object by object is caught, whether in any order or in the order in which objects became dirty, as OCM's does (its pull
-// request 1552): absences, the index of the group instead of the slice, and an object of 101. The rest it does well.
-func TestNaiveMirrorsAreCaught(t *testing.T) {
+// A mirror with one fault fails just what the fault breaks, and is told of it in the smallest case.
+func TestBrokenMirrorsAreCaught(t *testing.T) {
 	t.Parallel()
-	for name, anyOrder := range map[string]bool{"any order": true, "as they became dirty": false} {
-		t.Run(name, func(t *testing.T) {
+	const passed = "slice-size slicing decision-key index-value decision-index order names references one-to-one selected never-absent restart delete ownership"
+	for _, test := range []struct {
+		fault fault
+		lax   bool // the hub refuses no slice of more than 100
+		fails map[string]string
+	}{
+		{groupIndex, false, map[string]string{
+			"decision-index": "create: conformance-0-1 and conformance-0-2 both have the index 0"}},
+		{anyOrder, false, map[string]string{
+			"never-absent": "swap while the mirror is down: apps/cluster-0001 is in no slice: conformance-0-1 loses it in event",
+			"restart":      "swap while the mirror is down: apps/cluster-0001 is in no slice: conformance-0-1 loses it in event"}},
+		{over100, false, map[string]string{
+			"slicing":  "an object of 101: 101 clusters are selected, and 3 slices have 100 of them",
+			"selected": "an object of 101: apps/cluster-"}},
+		{over100, true, map[string]string{
+			"slice-size": "an object of 101: conformance-0-1 has 101 clusters"}},
+	} {
+		t.Run(fmt.Sprintf("%s lax=%v", test.fault, test.lax), func(t *testing.T) {
 			t.Parallel()
-			kubeconfig := server(t)
-			config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
-			if err != nil {
-				t.Fatal(err)
-			}
-			config.QPS = -1
-			n := naive{ocm: ocmclient.NewForConfigOrDie(config), sigs: sigclient.NewForConfigOrDie(config), anyOrder: anyOrder}
-			go n.copy(t.Context())
-			_, lines := judge(t, kubeconfig, "-settle", "3s")
-			for name, want := range map[string]string{
-				"never-absent": "fail", "decision-index": "fail", "slicing": "fail", "selected": "fail",
-				"slice-size": "pass", "decision-key": "pass", "index-value": "pass", "order": "pass", "references": "pass", "delete": "pass", "ownership": "pass",
-				"restart": "not tested", "webhook": "not tested",
-			} {
-				if lines[name] != want {
-					t.Errorf("%s: %q, want %s", name, lines[name], want)
+			kubeconfig := server(t, test.lax)
+			b := newBroken(t, kubeconfig, test.fault)
+			go b.copy(t.Context())
+			_, lines := judge(t, kubeconfig, append(commands(t, b.mu.Lock, b.mu.Unlock), "-settle", "3s")...)
+			for _, name := range strings.Fields(passed) {
+				want := "pass"
+				if test.fails[name] != "" {
+					want = "fail"
+				}
+				if !strings.HasPrefix(lines[name], want) || !strings.Contains(lines[name], test.fails[name]) {
+					t.Errorf("%s: %q, want %s %s", name, lines[name], want, test.fails[name])
 				}
 			}
 		})
+	}
+}
+
+// The mirror that copies object by object passes all with a source that waits for it.
+func TestSourceThatWaitsProtectsAnyMirror(t *testing.T) {
+	t.Parallel()
+	kubeconfig := server(t, false)
+	b := newBroken(t, kubeconfig, anyOrder)
+	go b.copy(t.Context())
+	if failed, lines := judge(t, kubeconfig, "-gate", "20s"); failed || !strings.HasPrefix(lines["never-absent"], "pass") {
+		t.Error("it fails")
 	}
 }
 
@@ -185,6 +245,7 @@ func TestBadInput(t *testing.T) {
 		`arguments ["web"]`:                          {"-namespace", "apps", "web"},
 		"no such file":                               {"-namespace", "apps", "-kubeconfig", "none"},
 		"flag provided but not defined":              {"-namespaces", "apps"},
+		"-stop and -start must be given together":    {"-namespace", "apps", "-stop", "true"},
 	} {
 		if _, err := run(t.Context(), args, io.Discard); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %s", args, err, want)
@@ -192,66 +253,119 @@ func TestBadInput(t *testing.T) {
 	}
 }
 
-// naive is a mirror that copies object by object: a double for tests.
-type naive struct {
-	ocm      ocmclient.Interface
-	sigs     sigclient.Interface
-	anyOrder bool
+// fault is what a broken mirror does.
+type fault string
+
+const (
+	groupIndex fault = "the index of the group instead of the slice"
+	anyOrder   fault = "objects are copied one after the other, whoever moves between them"
+	over100    fault = "objects over 100 are copied as they are"
+)
+
+var convention = inventory.Convention{Scheduler: "broken"}
+
+// broken is the mirror of this module with one fault: a double for tests. It looks again and again, and remembers nothing.
+type broken struct {
+	mu    sync.Mutex // locked while it is stopped
+	hub   client.Client
+	fault fault
 }
 
-// copy copies until the context ends. What is gone is deleted at once, as a garbage collector does with what it owned.
-func (n naive) copy(ctx context.Context) {
-	rng := rand.New(rand.NewPCG(1552, 0))
-	slicesOf := n.sigs.ApisV1alpha1().PlacementDecisions("apps")
-	seen, dirty := map[string]string{}, []string{}
+func newBroken(t *testing.T, kubeconfig string, f fault) *broken {
+	t.Helper()
+	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config.QPS = -1
+	scheme := runtime.NewScheme()
+	if err := errors.Join(clusterv1beta1.Install(scheme), sig.AddToScheme(scheme)); err != nil {
+		t.Fatal(err)
+	}
+	hub, err := client.New(config, client.Options{Scheme: scheme})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &broken{hub: hub, fault: f}
+}
+
+// copy copies until the context ends.
+func (b *broken) copy(ctx context.Context) {
 	for ; ctx.Err() == nil; time.Sleep(5 * time.Millisecond) {
-		list, err := n.ocm.ClusterV1beta1().PlacementDecisions("apps").List(ctx, metav1.ListOptions{})
-		if err != nil {
-			continue
-		}
-		objects := map[string]*clusterv1beta1.PlacementDecision{}
-		for i := range list.Items {
-			o := &list.Items[i]
-			objects[o.Name] = o
-			if seen[o.Name] != o.ResourceVersion && !slices.Contains(dirty, o.Name) {
-				dirty = append(dirty, o.Name)
-			}
-			seen[o.Name] = o.ResourceVersion
-		}
-		for name := range seen {
-			if objects[name] == nil {
-				delete(seen, name)
-				_ = slicesOf.Delete(ctx, name, metav1.DeleteOptions{})
-			}
-		}
-		if len(dirty) == 0 {
-			continue
-		}
-		i := 0
-		if n.anyOrder {
-			i = rng.IntN(len(dirty))
-		}
-		name := dirty[i]
-		dirty = slices.Delete(dirty, i, i+1)
-		if o := objects[name]; o != nil && write(ctx, slicesOf, o) != nil {
-			dirty = append(dirty, name) // later
-		}
+		b.mu.Lock()
+		_ = b.once(ctx) // whatever it met, it looks again
+		b.mu.Unlock()
 	}
 }
 
-func write(ctx context.Context, slicesOf sigs.PlacementDecisionInterface, o *clusterv1beta1.PlacementDecision) error {
-	s := inventory.FromOCM(inventory.Convention{Scheduler: "naive"}, o)
-	s.ObjectMeta = metav1.ObjectMeta{Name: o.Name, Labels: map[string]string{
-		sig.DecisionKeyLabel: placement, sig.PlacementKeyLabel: placement, sig.DecisionIndexLabel: o.Labels[clusterv1beta1.DecisionGroupIndexLabel]}}
-	_, err := slicesOf.Create(ctx, s, metav1.CreateOptions{})
-	if !apierrors.IsAlreadyExists(err) {
+func (b *broken) once(ctx context.Context) error {
+	var source clusterv1beta1.PlacementDecisionList
+	var stored sig.PlacementDecisionList
+	if err := errors.Join(b.hub.List(ctx, &source, client.InNamespace("apps")), b.hub.List(ctx, &stored, client.InNamespace("apps"))); err != nil {
 		return err
 	}
-	stored, err := slicesOf.Get(ctx, o.Name, metav1.GetOptions{})
+	before := map[string]*sig.PlacementDecision{}
+	for i := range stored.Items {
+		if s := &stored.Items[i]; s.Name != stranger {
+			before[s.Name] = s
+		}
+	}
+	var objects []*clusterv1beta1.PlacementDecision
+	over := 0
+	for i := range source.Items {
+		o := &source.Items[i]
+		if b.fault == over100 && len(o.Status.Decisions) > grouping.MaxDecisions {
+			over++
+			o.Labels[sig.DecisionKeyLabel], o.Labels[sig.DecisionIndexLabel] = placement, "0"
+			_ = b.write(ctx, o, before[o.Name]) // the hub may refuse it
+			delete(before, o.Name)
+			continue
+		}
+		objects = append(objects, o)
+	}
+	objects = inventory.Label(objects)
+	for i, o := range objects {
+		o.Labels[sig.DecisionIndexLabel] = strconv.Itoa(over + i)
+		if b.fault == groupIndex {
+			o.Labels[sig.DecisionIndexLabel] = o.Labels[clusterv1beta1.DecisionGroupIndexLabel]
+		}
+	}
+	if b.fault == anyOrder {
+		return b.oneByOne(ctx, objects, before)
+	}
+	rolling := decisionupdate.UpdateStrategy{Type: decisionupdate.UpdateStrategyTypeRollingUpdate}
+	update, err := mirror.Diff(inventory.ToOCM(convention, slices.Collect(maps.Values(before))...), objects, rolling)
 	if err != nil {
 		return err
 	}
-	s.ResourceVersion = stored.ResourceVersion
-	_, err = slicesOf.Update(ctx, s, metav1.UpdateOptions{})
+	_, err = decisionupdate.Applier{Client: inventory.Client{Client: b.hub, Live: b.hub, Namespace: "apps", Convention: convention}}.Apply(ctx, update)
 	return err
+}
+
+// oneByOne copies each object by itself, without the labels of its group, as OCM's mirror does.
+func (b *broken) oneByOne(ctx context.Context, objects []*clusterv1beta1.PlacementDecision, before map[string]*sig.PlacementDecision) error {
+	var errs []error
+	for _, o := range objects {
+		delete(o.Labels, clusterv1beta1.DecisionGroupIndexLabel)
+		errs = append(errs, b.write(ctx, o, before[o.Name]))
+		delete(before, o.Name)
+	}
+	for _, s := range before {
+		errs = append(errs, b.hub.Delete(ctx, s))
+	}
+	return errors.Join(errs...)
+}
+
+// write writes an object as one slice, whatever its size.
+func (b *broken) write(ctx context.Context, o *clusterv1beta1.PlacementDecision, before *sig.PlacementDecision) error {
+	s := inventory.FromOCM(convention, o)
+	s.ObjectMeta = metav1.ObjectMeta{Namespace: o.Namespace, Name: o.Name, Labels: o.Labels}
+	if before == nil {
+		return b.hub.Create(ctx, s)
+	}
+	if slices.Equal(s.Decisions, before.Decisions) && maps.Equal(s.Labels, before.Labels) {
+		return nil
+	}
+	s.ResourceVersion = before.ResourceVersion
+	return b.hub.Update(ctx, s)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"time"
 
@@ -15,6 +16,8 @@ import (
 	sigclient "sigs.k8s.io/cluster-inventory-api/client/clientset/versioned/typed/apis/v1alpha1"
 
 	"github.com/cohort-ocm/cohort/decisionupdate"
+	"github.com/cohort-ocm/cohort/decisionupdate/mirror"
+	"github.com/cohort-ocm/cohort/examples/inventory"
 	"github.com/cohort-ocm/cohort/examples/inventory/conformance/requirements"
 	"github.com/cohort-ocm/cohort/grouping"
 )
@@ -33,7 +36,10 @@ type driver struct {
 	namespace  string
 	profiles   string // where the ClusterProfiles are
 	settle     time.Duration
-	restart    string
+	stop       string // the commands that stop and start the mirror; empty if it cannot be stopped
+	start      string
+	stopped    bool
+	gate       time.Duration // how long the source waits for the mirror before each step; 0 is not at all
 }
 
 // drive goes through the script and returns what was seen, and the ClusterProfiles that there are.
@@ -44,7 +50,7 @@ func (d *driver) drive(ctx context.Context) ([]requirements.Event, map[requireme
 	defer d.cleanUp()
 	profiles := map[requirements.Ref]bool{}
 	for _, s := range script() {
-		if s.Restart && d.restart == "" {
+		if s.Restart && d.stop == "" {
 			continue
 		}
 		for _, update := range s.updates {
@@ -55,10 +61,16 @@ func (d *driver) drive(ctx context.Context) ([]requirements.Event, map[requireme
 					s.Selected[p.group], profiles[ref] = append(s.Selected[p.group], ref), true
 				}
 			}
+			if err := d.stopIf(ctx, s.down); err != nil {
+				return nil, nil, err
+			}
 			begun := s.Step
 			d.mark(requirements.Event{Step: &begun})
 			if err := d.carryOut(ctx, s, update); err != nil {
 				return nil, nil, fmt.Errorf("%s: %w", s.Name, err)
+			}
+			if err := errors.Join(d.stopIf(ctx, s.Restart), d.startAgain(ctx)); err != nil {
+				return nil, nil, err
 			}
 		}
 		if s.Delete {
@@ -71,6 +83,30 @@ func (d *driver) drive(ctx context.Context) ([]requirements.Event, map[requireme
 	}
 	history, err := d.recorded()
 	return history, profiles, errors.Join(err, ctx.Err())
+}
+
+// stopIf stops the mirror, unless it is stopped.
+func (d *driver) stopIf(ctx context.Context, stop bool) error {
+	if !stop || d.stopped {
+		return nil
+	}
+	d.stopped = true
+	return shell(ctx, "-stop", d.stop)
+}
+
+func (d *driver) startAgain(ctx context.Context) error {
+	if !d.stopped {
+		return nil
+	}
+	d.stopped = false
+	return shell(ctx, "-start", d.start)
+}
+
+func shell(ctx context.Context, name, command string) error {
+	if out, err := exec.CommandContext(ctx, "sh", "-c", command).CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w: %s", name, err, out)
+	}
+	return nil
 }
 
 // begin looks whether the namespace is free, and makes a placement that OCM's own scheduler leaves alone.
@@ -114,14 +150,6 @@ func (d *driver) end(ctx context.Context) error {
 
 // carryOut writes an update of the source: the objects, then the status of the placement.
 func (d *driver) carryOut(ctx context.Context, s step, parts []part) error {
-	list, err := d.decisions.List(ctx, metav1.ListOptions{})
-	if err != nil {
-		return err
-	}
-	var stored []*clusterv1beta1.PlacementDecision
-	for i := range list.Items {
-		stored = append(stored, &list.Items[i])
-	}
 	desired := objects(d.namespace, parts)
 	if s.plainly {
 		for _, o := range desired {
@@ -131,29 +159,67 @@ func (d *driver) carryOut(ctx context.Context, s step, parts []part) error {
 		}
 		return d.status(ctx, desired)
 	}
-	update, err := decisionupdate.Diff(stored, desired, decisionupdate.UpdateStrategy{Type: decisionupdate.UpdateStrategyTypeRollingUpdate})
-	if err != nil {
-		return err
-	}
-	rest := update
-	if s.halfway {
-		update.Steps, rest.Steps = update.Steps[:1], update.Steps[1:]
-		if _, err := (decisionupdate.Applier{Client: d.decisions}).Apply(ctx, update); err != nil {
+	for halfway := s.halfway; ; halfway = false {
+		update, stored, err := d.plan(ctx, desired)
+		if err != nil {
 			return err
 		}
-		time.Sleep(2 * time.Second)
-		s.halfway = false
-		return d.carryOut(ctx, s, parts)
-	}
-	if _, err := (decisionupdate.Applier{Client: d.decisions, Parallel: 4}).Apply(ctx, update); err != nil {
-		return err
-	}
-	if s.Restart {
-		if out, err := exec.CommandContext(ctx, "sh", "-c", d.restart).CombinedOutput(); err != nil {
-			return fmt.Errorf("-restart: %w: %s", err, out)
+		if len(update.Steps) == 0 {
+			return d.status(ctx, desired)
+		}
+		if halfway || d.gate > 0 {
+			update.Steps = update.Steps[:1]
+		}
+		if d.gate > 0 {
+			if err := d.waitForMirror(ctx, update.Steps[0], stored); err != nil {
+				return err
+			}
+		}
+		if _, err := (decisionupdate.Applier{Client: d.decisions, Parallel: 4}).Apply(ctx, update); err != nil {
+			return err
+		}
+		if halfway {
+			time.Sleep(2 * time.Second)
 		}
 	}
-	return d.status(ctx, desired)
+}
+
+// plan returns the update of the source, and what is stored.
+func (d *driver) plan(ctx context.Context, desired []*clusterv1beta1.PlacementDecision) (update decisionupdate.Update, stored []*clusterv1beta1.PlacementDecision, err error) {
+	list, err := d.decisions.List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return update, nil, err
+	}
+	for i := range list.Items {
+		stored = append(stored, &list.Items[i])
+	}
+	update, err = decisionupdate.Diff(stored, desired, decisionupdate.UpdateStrategy{Type: decisionupdate.UpdateStrategyTypeRollingUpdate})
+	return update, stored, err
+}
+
+// waitForMirror waits until the mirror shows what is stored. After the bound it goes on, and says whom the mirror may drop.
+func (d *driver) waitForMirror(ctx context.Context, next decisionupdate.Step, stored []*clusterv1beta1.PlacementDecision) error {
+	for begun := time.Now(); ctx.Err() == nil; time.Sleep(20 * time.Millisecond) {
+		list, err := d.sigs.List(ctx, metav1.ListOptions{})
+		if err != nil {
+			return err
+		}
+		var shown []*sig.PlacementDecision
+		for i := range list.Items {
+			if s := &list.Items[i]; s.Name != stranger {
+				shown = append(shown, s)
+			}
+		}
+		behind, clusters, err := mirror.Behind(next, stored, inventory.ToOCM(inventory.Convention{Profiles: d.profiles}, shown...))
+		if err != nil || len(behind) == 0 {
+			return err
+		}
+		if time.Since(begun) > d.gate {
+			fmt.Fprintf(os.Stderr, "conformance: after %v the mirror does not show %v as stored, and may drop %v\n", d.gate, behind, clusters)
+			return nil
+		}
+	}
+	return ctx.Err()
 }
 
 // patch writes the clusters of an object as they are.
@@ -202,4 +268,5 @@ func (d *driver) cleanUp() {
 		_ = d.end(ctx)
 	}
 	_ = d.sigs.Delete(ctx, stranger, metav1.DeleteOptions{})
+	_ = d.startAgain(ctx)
 }

@@ -42,12 +42,17 @@ func run(ctx context.Context, args []string, out io.Writer) (failed bool, err er
 	selector := flags.String("selector", "", "with -watch: the labels of the slices of one decision")
 	profiles := flags.String("profile-namespace", "", "for a mirror: where the ClusterProfiles are; the namespace if empty")
 	settle := flags.Duration("settle", 30*time.Second, "how long a writer may take")
-	restart := flags.String("restart", "", "for a mirror: the shell command that restarts it")
+	gate := flags.Duration("gate", 0, "for a mirror: before each step the source waits until the mirror has caught up, at most so long")
+	stop := flags.String("stop", "", "for a mirror: the shell command that stops it, and returns when it is stopped")
+	start := flags.String("start", "", "with -stop: the shell command that starts it again")
 	if err := flags.Parse(args); err != nil {
 		return false, err
 	}
 	if *namespace == "" || flags.NArg() > 0 {
 		return false, fmt.Errorf("-namespace must be given, and no arguments: got namespace %q, arguments %q", *namespace, flags.Args())
+	}
+	if (*stop == "") != (*start == "") {
+		return false, fmt.Errorf("-stop and -start must be given together: got %q and %q", *stop, *start)
 	}
 	config, err := clientcmd.BuildConfigFromFlags("", *kubeconfig)
 	if err != nil {
@@ -75,7 +80,7 @@ func run(ctx context.Context, args []string, out io.Writer) (failed bool, err er
 		history, known, err = look(ctx, r, *watch, *settle, sigs)
 	} else {
 		d := &driver{recorder: r, placements: ocm.ClusterV1beta1().Placements(*namespace), decisions: ocm.ClusterV1beta1().PlacementDecisions(*namespace),
-			sigs: slices, namespace: *namespace, profiles: cmp.Or(*profiles, *namespace), settle: *settle, restart: *restart}
+			sigs: slices, namespace: *namespace, profiles: cmp.Or(*profiles, *namespace), settle: *settle, stop: *stop, start: *start, gate: *gate}
 		history, known, err = d.drive(ctx)
 	}
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 type step struct {
 	requirements.Step
 	updates [][]part
+	down    bool // the mirror is stopped meanwhile
 	halfway bool // stay for a while after the first step of the update
 	plainly bool // write the objects one after the other, whatever their size
 }
@@ -42,7 +43,8 @@ func numbers(first, last int) (all []int) {
 	return all
 }
 
-// script is what a mirror goes through: each step from what the one before has left. Nobody who was deselected is selected again.
+// script is what a mirror goes through: each step from what the one before has left. Nobody who was deselected is selected again. It begins
+// with the fewest clusters, so that findings are small.
 func script() []step {
 	rng := rand.New(rand.NewPCG(5313, 0))
 	shuffled := func(clusters []int) []int {
@@ -59,7 +61,7 @@ func script() []step {
 	swapped[299], others[0] = others[0], swapped[299]
 	grown := append(shuffled(swapped), numbers(500, 649)...)
 	shrunk := shuffled(grown[250:370])
-	over := []part{{0, 1, append(slices.Clone(shrunk[:100]), shrunk[110])}, {0, 2, slices.Concat(shrunk[100:110], shrunk[111:])}, {1, 1, others}}
+	over := []part{{0, 1, shrunk[:101]}, {0, 2, nil}, {1, 1, nil}}
 	burst := func(clusters []int, updates int) (all [][]part) {
 		for range updates {
 			all = append(all, of(shuffled(clusters), others))
@@ -70,7 +72,9 @@ func script() []step {
 		return step{Step: requirements.Step{Name: name}, updates: [][]part{parts}}
 	}
 	steps := []step{
-		one("create", of(numbers(101, 400), canaries)),
+		one("create", []part{{0, 1, []int{1}}, {0, 2, []int{2}}}),
+		{Step: requirements.Step{Name: "swap while the mirror is down", Restart: true}, updates: [][]part{{{0, 1, []int{2}}, {0, 2, []int{1}}}}, down: true},
+		one("replace", of(numbers(101, 400), canaries)),
 		one("shift by one", of(shifted, canaries)),
 		one("swap", of(swapped, others)),
 		{Step: requirements.Step{Name: "shuffle"}, updates: burst(swapped, 5)},
@@ -81,7 +85,7 @@ func script() []step {
 		one("an object of 101", over),
 		{Step: requirements.Step{Name: "delete", Delete: true}},
 	}
-	steps[5].halfway, steps[8].plainly = true, true
+	steps[7].halfway, steps[10].plainly = true, true
 	return steps
 }
 
@@ -92,6 +96,7 @@ func objects(namespace string, parts []part) []*clusterv1beta1.PlacementDecision
 		o := &clusterv1beta1.PlacementDecision{}
 		o.Namespace, o.Name = namespace, p.name()
 		o.Labels = map[string]string{clusterv1beta1.PlacementLabel: placement, clusterv1beta1.DecisionGroupIndexLabel: fmt.Sprint(p.group)}
+		o.Status.Decisions = []clusterv1beta1.ClusterDecision{} // the API wants a list, also an empty one
 		for _, c := range p.clusters {
 			o.Status.Decisions = append(o.Status.Decisions, clusterv1beta1.ClusterDecision{ClusterName: cluster(c)})
 		}

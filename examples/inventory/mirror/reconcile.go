@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -89,23 +90,31 @@ func (m *mirrorer) decisions(ctx context.Context, key types.NamespacedName) (sou
 	return source, groups.Incomplete() == "", nil
 }
 
-// slices returns the slices that the mirror has written for a placement. Slices of somebody else with its key are an error: their clusters
-// would be mistaken for the placement's.
+// slices returns the slices that the mirror has written for a placement, also where a person has edited their labels: an update restores them.
+// Slices of somebody else with its key are an error: their clusters would be mistaken for the placement's.
 func (m *mirrorer) slices(ctx context.Context, key types.NamespacedName) ([]*clusterv1beta1.PlacementDecision, error) {
 	var list sig.PlacementDecisionList
-	if err := m.live.List(ctx, &list, client.InNamespace(key.Namespace), client.MatchingLabels{sig.DecisionKeyLabel: key.Name}); err != nil {
+	if err := m.live.List(ctx, &list, client.InNamespace(key.Namespace)); err != nil { // no selector finds a label that is gone
 		return nil, err
 	}
-	var own []*sig.PlacementDecision
+	var own []*clusterv1beta1.PlacementDecision
 	for i := range list.Items {
 		s := &list.Items[i]
+		if keyOf(s) != key.Name {
+			continue
+		}
 		if s.SchedulerName != m.convention.Scheduler {
 			return nil, reconcile.TerminalError(fmt.Errorf("slice %s/%s has the decision key %s and is of the scheduler %q, want %q",
 				s.Namespace, s.Name, key.Name, s.SchedulerName, m.convention.Scheduler))
 		}
-		own = append(own, s)
+		o := inventory.ToOCM(m.convention, s)[0]
+		if s.Labels[clusterv1beta1.PlacementLabel] != key.Name {
+			delete(o.Labels, sig.DecisionKeyLabel) // so that the update finds a difference, and writes all labels
+			metav1.SetMetaDataLabel(&o.ObjectMeta, clusterv1beta1.PlacementLabel, key.Name)
+		}
+		own = append(own, o)
 	}
-	return inventory.ToOCM(m.convention, own...), nil
+	return own, nil
 }
 
 // placementOf names the placement of a PlacementDecision: the one that its label names; or the one that controls it, where a person has taken
@@ -119,8 +128,18 @@ func placementOf(o client.Object) string {
 	return label
 }
 
-// keyOf names the placement of a slice.
-func keyOf(o client.Object) string { return o.GetLabels()[sig.DecisionKeyLabel] }
+// keyOf names the placement of a slice: the one that its own name and a label speak of, or else a label, or else its name.
+func keyOf(o client.Object) string {
+	labels, named := o.GetLabels(), ""
+	if end := strings.LastIndex(o.GetName(), "-decision-"); end > 0 {
+		named = o.GetName()[:end]
+	}
+	key, placement := labels[sig.DecisionKeyLabel], labels[clusterv1beta1.PlacementLabel]
+	if key == named || placement == named {
+		return cmp.Or(named, placement, key)
+	}
+	return cmp.Or(placement, key, named)
+}
 
 // by gives the placement that an object names.
 func by(named func(client.Object) string) func(context.Context, client.Object) []reconcile.Request {

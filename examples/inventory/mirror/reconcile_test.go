@@ -154,8 +154,8 @@ func (h *hub) want(missing string, lines ...string) {
 	if fmt.Sprint(got) != fmt.Sprint(lines) {
 		h.t.Errorf("slices %q, want %q", got, lines)
 	}
-	if _, found, err := inventory.Read(h.m.convention, h.slices()); err != nil || found != missing {
-		h.t.Errorf("a reader finds %q, %v, want %q", found, err, missing)
+	if groups, err := inventory.Read(h.m.convention, h.slices(), nil); err != nil || groups.Incomplete() != missing {
+		h.t.Errorf("a reader finds %q, %v, want %q", groups.Incomplete(), err, missing)
 	}
 }
 
@@ -208,6 +208,44 @@ func TestEditedLabels(t *testing.T) {
 		}
 		h.reconcile()
 		h.want("", "web-decision-1 0: fleet/a fleet/b", "web-decision-2 1: fleet/c")
+	}
+}
+
+// The same for the labels of a slice: they are restored, and the slice is neither lost nor taken for another placement's.
+func TestEditedLabelsOfSlices(t *testing.T) {
+	h := newHub(t)
+	h.place(true, "web-decision-1 0: a b", "web-decision-2 1: c")
+	h.reconcile()
+	h.stays = map[string]bool{"a": true, "b": true, "c": true}
+	for _, test := range []struct {
+		why  string
+		edit func(labels map[string]string) map[string]string
+	}{
+		{"no key", func(labels map[string]string) map[string]string { delete(labels, sig.DecisionKeyLabel); return labels }},
+		{"another key", func(labels map[string]string) map[string]string { labels[sig.DecisionKeyLabel] = "db"; return labels }},
+		{"another placement", func(labels map[string]string) map[string]string {
+			labels[clusterv1beta1.PlacementLabel] = "db"
+			return labels
+		}},
+		{"an index that another slice has", func(labels map[string]string) map[string]string { labels[sig.DecisionIndexLabel] = "1"; return labels }},
+		{"no labels at all", func(map[string]string) map[string]string { return nil }},
+	} {
+		s := h.slices()[0]
+		s.Labels = test.edit(s.Labels)
+		if err := h.server.Update(context.Background(), s); err != nil {
+			t.Fatal(err)
+		}
+		if requests := by(keyOf)(context.Background(), s); len(requests) != 1 || requests[0].NamespacedName != web {
+			t.Errorf("%s: its events are of %v", test.why, requests)
+		}
+		if _, err := h.m.Reconcile(context.Background(), reconcile.Request{NamespacedName: types.NamespacedName{Namespace: "apps", Name: "db"}}); err != nil {
+			t.Errorf("%s: the other placement: %v", test.why, err)
+		}
+		h.reconcile()
+		h.want("", "web-decision-1 0: fleet/a fleet/b", "web-decision-2 1: fleet/c")
+		if key := h.slices()[0].Labels[sig.DecisionKeyLabel]; key != "web" {
+			t.Errorf("%s: the key is %q", test.why, key)
+		}
 	}
 }
 

@@ -1,6 +1,6 @@
 // Libraries reads clusters as kubectl prints them with each library that could read them for package manifest, and prints
 // what that costs: the items of the list one by one, on all CPUs, into ManagedClusters. With -print it prints such a list, and
-// a rollout over all clusters, for simulate.
+// a rollout over all clusters, for kubectl cohort.
 package main
 
 import (

@@ -1,6 +1,7 @@
 package requirements
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -31,11 +32,13 @@ type Result struct {
 	Requirement
 	Outcome Outcome
 
-	// Why is the shortest finding of a failure, or why the requirement was not tested.
+	// Why is the smallest finding of a failure, of those with the fewest clusters the shortest; or why the requirement was not tested.
 	Why string
 
 	// Findings counts them.
 	Findings int
+
+	clusters int // that were selected or shown at the smallest finding
 }
 
 // String returns the line for a report.
@@ -100,12 +103,13 @@ func (r *Result) add(m *moment, look look) {
 	if tested && r.Outcome == OutcomeNotTested {
 		r.Outcome, r.Why = OutcomePass, ""
 	}
+	clusters := max(len(m.selected), len(m.in))
 	for _, finding := range found {
 		if m.step.Name != "" {
 			finding = m.step.Name + ": " + finding
 		}
-		if r.Outcome != OutcomeFail || len(finding) < len(r.Why) {
-			r.Why = finding
+		if r.Outcome != OutcomeFail || cmp.Or(clusters-r.clusters, len(finding)-len(r.Why)) < 0 {
+			r.Why, r.clusters = finding, clusters
 		}
 		r.Outcome = OutcomeFail
 		r.Findings++

@@ -40,7 +40,7 @@ var rules = []rule{
 	{Requirement{"one-to-one", "Summary", "at rest, a cluster is in one slice"}, nil, once, "the writer was never at rest"},
 	{Requirement{"selected", "Lifecycle", "at rest, the slices have who is selected"}, nil, whole, "it is unknown who is selected"},
 	{Requirement{"never-absent", "Lifecycle", "who stays selected is in some slice all the time, as consumers remove workloads"}, absent, nil, "nobody was selected"},
-	{Requirement{"restart", "Lifecycle", "the same across a restart of the writer"}, restarted, nil, "there was no restart; see -restart"},
+	{Requirement{"restart", "Lifecycle", "the same across a restart of the writer"}, restarted, nil, "there was no restart; see -stop and -start"},
 	{Requirement{"delete", "Lifecycle", "no slice is left of a decision that is no longer required"}, nil, deleted, "no decision was given up"},
 	{Requirement{"ownership", "Ownership", "slices of other writers are left alone"}, ownership, nil, "there was no slice of another writer"},
 

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+
+	"github.com/cohort-ocm/cohort/examples/internal/manifest"
+	"github.com/cohort-ocm/cohort/examples/kubectl-cohort/internal/commandline"
+	"github.com/cohort-ocm/cohort/examples/kubectl-cohort/internal/hub"
+	"github.com/cohort-ocm/cohort/examples/kubectl-cohort/internal/scenario"
+)
+
+// input is what a command reads, from files or from a hub, and which rollouts of it are wanted.
+type input struct {
+	hub       *genericclioptions.ConfigFlags
+	files     manifest.Files
+	rollout   string
+	placement placement
+	whatIf    whatIf
+	progress  progress
+}
+
+func (in *input) declare(s *pflag.FlagSet) {
+	declareFiles(s, &in.files)
+	s.StringVar(&in.rollout, "rollout", in.rollout, "`name` of the one object that rolls out, where there are several: name, namespace/name or kind/name")
+	commandline.Var(s, &in.placement, "placement", "", "`[namespace/]name` of the placement, where there are several; not for a Policy")
+}
+
+// declareFiles declares -f.
+func declareFiles(s *pflag.FlagSet, files *manifest.Files) {
+	commandline.Var(s, files, "filename", "f", "`file` of objects in YAML or JSON, a directory of such files, or - for standard input; may be repeated. Without it the hub of the kubeconfig is read")
+}
+
+// namespace is that of the flag, or empty for all.
+func (in *input) namespace() string {
+	if in.hub == nil || in.hub.Namespace == nil {
+		return ""
+	}
+	return *in.hub.Namespace
+}
+
+// scenarios reads the rollouts that are wanted.
+func (in *input) scenarios(cmd *cobra.Command) ([]*scenario.Scenario, error) {
+	change, err := in.whatIf.change(cmd.InOrStdin())
+	if err != nil {
+		return nil, err
+	}
+	wanted := scenario.Wanted{Rollout: in.rollout, Namespace: in.namespace(), Placement: in.placement.Ref, Change: change}
+	var objects []manifest.Object
+	if len(in.files) > 0 {
+		end := in.progress.begin("reading the files")
+		objects, err = scenario.Reader().Read(cmd.InOrStdin(), in.files...)
+		end()
+		if err != nil {
+			return nil, err
+		}
+		return scenario.Load(objects, wanted)
+	}
+	client, err := in.client()
+	if err != nil {
+		return nil, err
+	}
+	end := in.progress.begin("reading the hub")
+	objects, notes, err := client.Rollouts(cmd.Context(), wanted)
+	end()
+	if err != nil {
+		return nil, err
+	}
+	wanted.Hub = true
+	all, err := scenario.Load(objects, wanted)
+	if len(all) > 0 {
+		all[0].Notes = append(notes, all[0].Notes...)
+	}
+	return all, err
+}
+
+// client is that of the kubeconfig's hub.
+func (in *input) client() (*hub.Client, error) {
+	known, err := in.hub.ToRawKubeConfigLoader().RawConfig()
+	if err == nil && len(known.Clusters) == 0 && *in.hub.APIServer == "" && os.Getenv("KUBERNETES_SERVICE_HOST") == "" {
+		err = errors.New("must have -f FILE or a kubeconfig")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("no file given, and no hub: %w", err)
+	}
+	config, err := in.hub.ToRESTConfig()
+	if err != nil {
+		return nil, err
+	}
+	return hub.New(config, scenario.Reader())
+}

@@ -1,0 +1,38 @@
+package compare
+
+import (
+	"math/rand/v2"
+	"time"
+
+	"github.com/cohort-ocm/cohort/examples/kubectl-cohort/internal/chance"
+	"github.com/cohort-ocm/cohort/status"
+)
+
+// Chances say what may become of a cluster that got the workload.
+type Chances struct {
+	// Takes is how long it takes to succeed, or to fail, all times in it being equally likely.
+	Takes chance.Range
+	// Fails and Never are the chances that it fails, and that it never answers. Together they are at most 1.
+	Fails, Never chance.Rate
+}
+
+// fate is what becomes of a cluster in a run. Without a status it never answers.
+type fate struct {
+	after  time.Duration
+	status status.RolloutStatus
+}
+
+// fate draws. Whatever the chances are, the same place draws the same numbers.
+func (c Chances) fate(seed uint64, run, position int) fate {
+	random := rand.New(rand.NewPCG(seed, uint64(run)<<32|uint64(position)))
+	luck := chance.Rate(random.Float64())
+	after := c.Takes.Draw(random)
+	switch {
+	case luck < c.Fails:
+		return fate{after, status.Failed}
+	case luck < c.Fails+c.Never:
+		return fate{}
+	default:
+		return fate{after, status.Succeeded}
+	}
+}

@@ -1,0 +1,55 @@
+// Package dependencies says of each policy template whether it may be processed on a managed cluster, what it waits for
+// and what to do next.
+//
+// The objects are the policies of a cluster, as they stand there, and what was observed on it, in any order. Policies in
+// several namespaces are those of several clusters. Objects of other kinds are observed on each of them. What is not among
+// the objects does not exist. A Policy is both: its spec is evaluated and its status is what others wait for; without a spec
+// it is only observed. What the templates create is active if it is among the objects, and so is what has a policy for its
+// owner. A field that a Policy does not have is refused, with the nearest that it has.
+package dependencies
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/cohort-ocm/cohort/examples/internal/manifest"
+)
+
+// Report is what there is to say of each cluster.
+type Report struct {
+	clusters []cluster
+	faults   []error
+}
+
+// Of evaluates the policies of a namespace, or where that is empty of each namespace that has any.
+func Of(objects []manifest.Object, namespace string) (r Report, err error) {
+	namespaces := []string{namespace}
+	if all := namespacesOf(objects); namespace == "" && len(all) > 0 {
+		namespaces = all
+	}
+	for _, namespace := range namespaces {
+		in, err := read(without(objects, namespaces, namespace), namespace)
+		if err != nil {
+			return r, err
+		}
+		if len(in.policies) == 0 {
+			return r, fmt.Errorf("no Policy with a spec among the %d objects", len(objects))
+		}
+		results, err := in.evaluate()
+		if err != nil {
+			return r, err
+		}
+		r.clusters, r.faults = append(r.clusters, cluster{namespace, results}), append(r.faults, in.faults(results))
+	}
+	return r, nil
+}
+
+// Text writes the report for people.
+func (r Report) Text(w io.Writer) error { return writeText(w, r.clusters) }
+
+// JSON writes the report for programs.
+func (r Report) JSON(w io.Writer) error { return writeJSON(w, r.clusters) }
+
+// Fault is the error of the templates that contradict themselves. The others are in the report.
+func (r Report) Fault() error { return errors.Join(r.faults...) }

@@ -1,0 +1,143 @@
+package output
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/cohort-ocm/cohort/examples/kubectl-cohort/internal/simulation"
+	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/status"
+)
+
+// end says how it ended. Nil for uncounted is nobody. A policy's clusters keep no attempts, and the policy before is not at hand: none are
+// tried again, and none go back.
+func end(trace *simulation.Trace, waves []Wave, uncounted func(string) bool, policy bool) End {
+	stopped, last := waves[trace.Stopped], waves[len(waves)-1]
+	e := End{
+		After:        stopped.After,
+		Outcome:      trace.Outcome,
+		Unsuccessful: append(unsuccessful(trace.Final, uncounted), left(trace)...),
+		Waiting:      last.Waiting,
+	}
+	n := stopped.Counts
+	e.Have = n.Total() - n.ToApply - n.Skip + n.Uncounted - n.UncountedToApply
+	if last.After != stopped.After {
+		e.LastChange = last.After
+	}
+	if trace.Outcome == simulation.TakenBack {
+		e.After = trace.Aborted.After.String()
+		e.Unsuccessful, e.Waiting, e.Message = nil, nil, "aborted: "+trace.Final.Summary().Counts.String()
+		return e
+	}
+	for cluster := range trace.Final.Held() {
+		e.Held, e.Explanation = cluster.Name, trace.Final.Explain(cluster.Name)
+		break
+	}
+	if policy {
+		ofPolicy(e.Explanation)
+	}
+	e.Message = message(trace, e.Explanation)
+	return e
+}
+
+// ofPolicy takes away what a policy's clusters cannot do: try again, or go back.
+func ofPolicy(e rollout.Explanation) {
+	for i := range e {
+		e[i].Remedies = forPolicy(e[i].Remedies)
+	}
+}
+
+func forPolicy(all []rollout.Remedy) []rollout.Remedy {
+	return slices.DeleteFunc(all, func(r rollout.Remedy) bool {
+		return r.Type == rollout.RemedyTryAgain || r.Type == rollout.RemedyRevert
+	})
+}
+
+// message is what the library says of the outcome, without a full stop.
+func message(trace *simulation.Trace, explanation rollout.Explanation) string {
+	switch {
+	case len(explanation) > 0: // the last link is what holds everything up
+		return explanation[len(explanation)-1].String()
+	case trace.Final.Breach != nil && trace.Final.Summary().Held == 0: // there is nothing to stop
+		return tooMany(trace.Final.Breach)
+	case trace.Final.Breach != nil:
+		return trace.Final.Breach.String()
+	default:
+		return trace.Final.Summary().String()
+	}
+}
+
+// tooMany says that more failed than may, of a rollout that everybody has.
+func tooMany(b *rollout.Breach) string {
+	failed, in, may := "1 cluster failed", "", "none"
+	if b.Failures > 1 {
+		failed = fmt.Sprintf("%d clusters failed", b.Failures)
+	}
+	if !b.AllGroups {
+		in = fmt.Sprintf(" in %v", b.Group)
+	}
+	if b.MaxFailures > 0 {
+		may = fmt.Sprintf("at most %d", b.MaxFailures)
+	}
+	return fmt.Sprintf("%s%s, where %s may; nobody waits", failed, in, may)
+}
+
+// unsuccessful lists the clusters that stand where they should not, by name, those that are not counted last.
+func unsuccessful(r *rollout.Result, uncounted func(string) bool) (shown []Unsuccessful) {
+	all := slices.Concat(r.InFlight, r.TimedOut)
+	for c := range r.Settled() {
+		if c.Status == status.TimeOut {
+			all = append(all, c)
+		}
+	}
+	slices.SortFunc(all, func(a, b rollout.Cluster) int { return strings.Compare(a.Name, b.Name) })
+	var beside []Unsuccessful
+	for _, c := range all {
+		if uncounted != nil && uncounted(c.Name) {
+			beside = append(beside, Unsuccessful{Cluster: c, NotCounted: true})
+		} else {
+			shown = append(shown, Unsuccessful{Cluster: c})
+		}
+	}
+	return append(shown, beside...)
+}
+
+// left lists the clusters that left with the version and still count, by name.
+func left(trace *simulation.Trace) (shown []Unsuccessful) {
+	since := make(map[string]string)
+	for _, w := range trace.Waves {
+		for _, name := range w.Started {
+			since[name] = w.After.String()
+		}
+	}
+	for _, c := range trace.Final.Left {
+		shown = append(shown, Unsuccessful{Cluster: c, Left: true, Since: since[c.Name]})
+	}
+	return shown
+}
+
+// unsuccessful names those that stand where they should not.
+func (r Report) unsuccessful(b *bytes.Buffer) {
+	for i, c := range r.End.Unsuccessful {
+		if i == mostNamed {
+			fmt.Fprintf(b, "  and %d more\n", len(r.End.Unsuccessful)-i)
+			break
+		}
+		fmt.Fprintf(b, "  %s in %v: %s%s\n", c.Name, c.Group, c.Status, c.aside(r.Clock))
+	}
+}
+
+// aside is what is to be said of the cluster besides.
+func (u Unsuccessful) aside(clock Clock) string {
+	switch {
+	case u.NotCounted:
+		return ", not counted"
+	case u.Left && u.Since != "":
+		return ", not selected any more; has the version since " + clock.Column(u.Since)
+	case u.Left:
+		return ", not selected any more"
+	}
+	return ""
+}

@@ -1,0 +1,214 @@
+package output
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/cohort-ocm/cohort/examples/kubectl-cohort/internal/simulation"
+	"github.com/cohort-ocm/cohort/examples/kubectl-cohort/internal/story"
+	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/rollout"
+)
+
+// Explained is a simulated rollout as one cluster sees it.
+type Explained struct {
+	Cluster string `json:"cluster"`
+	// Rollout is the object that rolls out.
+	Rollout  string `json:"rollout"`
+	Selected bool   `json:"selected"`
+	// Group is there where the cluster is selected.
+	Group *grouping.Key `json:"group,omitempty"`
+	// Why says why it is in its group, or why it is not selected.
+	Why []string `json:"why"`
+	// Notes say what is not as the files have it, and what was learned from them.
+	Notes []string `json:"notes,omitempty"`
+	// Start is the time from which the times below count, which are negative before it.
+	Start time.Time `json:"start"`
+	// Started and Ended are the times of its start and of the last event after that; empty where there is none.
+	Started string  `json:"started,omitempty"`
+	Ended   string  `json:"ended,omitempty"`
+	Events  []Event `json:"events,omitempty"`
+	// Outcome is the outcome of the whole rollout.
+	Outcome simulation.Outcome `json:"outcome"`
+
+	// Clock shows the times in the sentences of the text.
+	Clock Clock `json:"-"`
+}
+
+// Event is what happens to the cluster at a time after the start of the simulation, or before it.
+type Event struct {
+	// After is empty where it was before, and nobody knows when.
+	After string     `json:"after,omitempty"`
+	What  story.What `json:"what"`
+	// Until is when a wait ends; empty where it never does.
+	Until       string              `json:"until,omitempty"`
+	Explanation rollout.Explanation `json:"explanation,omitempty"`
+	// Changes say how the explanation of a wait changes until its end. Where there are many, MoreChanges are left out
+	// after the first three.
+	Changes     []ExplanationChange `json:"changes,omitempty"`
+	MoreChanges int                 `json:"moreChanges,omitempty"`
+	// Released says what ended the wait before a start.
+	Released string `json:"released,omitempty"`
+	// Holds says until when a cluster that leaves holds others up; empty where it holds up nobody.
+	Holds string `json:"holds,omitempty"`
+	// Standing says what a cluster in flight does, and until when, as the simulation begins.
+	Standing string `json:"standing,omitempty"`
+	// Remedies say what a person can do about a failure.
+	Remedies []rollout.Remedy `json:"remedies,omitempty"`
+}
+
+// ExplanationChange is why a cluster waits from a time on.
+type ExplanationChange struct {
+	After       string              `json:"after"`
+	Explanation rollout.Explanation `json:"explanation"`
+}
+
+// Explain gathers what there is to show of a cluster, in the rollout of a policy or of something else. Group is nil if it is
+// not selected.
+func Explain(cluster, object string, policy bool, group *grouping.Key, why []string, events []story.Event, outcome simulation.Outcome) Explained {
+	e := Explained{Cluster: cluster, Rollout: object, Selected: group != nil, Group: group, Why: why, Outcome: outcome}
+	for _, event := range events {
+		shown := Event{After: event.After.String(), What: event.What, Explanation: event.Explanation, Released: event.Released, Holds: event.Holds, Remedies: event.Remedies, Standing: event.Standing}
+		if event.Unknown {
+			shown.After = ""
+		}
+		for _, later := range event.Later {
+			shown.Changes = append(shown.Changes, ExplanationChange{later.After.String(), later.Explanation})
+		}
+		shown.MoreChanges = event.More
+		if policy {
+			ofPolicy(shown.Explanation)
+			shown.Remedies = forPolicy(shown.Remedies)
+			for _, change := range shown.Changes {
+				ofPolicy(change.Explanation)
+			}
+		}
+		switch {
+		case event.What.Waits() && event.Until > 0:
+			shown.Until = event.Until.String()
+		case event.What == story.Starts:
+			e.Started = shown.After
+		case event.What == story.Stands || event.What == story.Progressing || event.What == story.Leaves:
+		case !event.What.Waits():
+			e.Ended = shown.After
+		}
+		e.Events = append(e.Events, shown)
+	}
+	return e
+}
+
+// words are what the text calls the events.
+var words = map[story.What]string{
+	story.Waits: "waits", story.Starts: "starts", story.Progressing: "is progressing again", story.Succeeds: "succeeds",
+	story.Fails: "fails", story.TimesOut: "times out", story.Done: "is done",
+	story.Leaves:  "is not selected any more",
+	story.Aborted: "the rollout is aborted", story.WaitsToGo: "waits to go back", story.GoesBack: "goes back to the version before",
+	story.WentBack: "is back", story.StaysBehind: "stays as it is: it never had the version",
+}
+
+// Text writes it for a terminal.
+func (e Explained) Text(w io.Writer) error {
+	var b bytes.Buffer
+	if e.Selected {
+		fmt.Fprintf(&b, "%s is in %v of %s\n", e.Cluster, *e.Group, e.Rollout)
+	} else {
+		fmt.Fprintf(&b, "%s is not selected by %s\n", e.Cluster, e.Rollout)
+	}
+	for _, why := range e.Why {
+		fmt.Fprintf(&b, "  %s\n", why)
+	}
+	b.WriteString(e.Clock.Head())
+	for _, note := range e.Notes {
+		fmt.Fprintf(&b, "note: %s\n", note)
+	}
+	if len(e.Events) > 0 {
+		fmt.Fprintln(&b)
+	}
+	width := 7
+	for _, event := range e.Events {
+		width = max(width, len(e.column(event.After)))
+		for _, change := range event.Changes {
+			width = max(width, len(e.column(change.After)))
+		}
+	}
+	for i, event := range e.Events {
+		if i+1 < len(e.Events) && e.Events[i+1].What == story.Done && e.Events[i+1].After == event.After {
+			continue // the next line says so: it does not soak
+		}
+		what := words[event.What] + event.Standing
+		if i > 0 && event.What == story.Done && e.Events[i-1].After == event.After {
+			what = "succeeds and is done"
+		}
+		fmt.Fprintf(&b, "%-*s %s", width, e.column(event.After), what)
+		switch {
+		case !event.What.Waits():
+		case event.Until != "":
+			fmt.Fprintf(&b, " until %s", e.Clock.Column(event.Until))
+		case event.mayEnd():
+			fmt.Fprint(&b, " until somebody acts")
+		default:
+			fmt.Fprint(&b, ", and nothing ends that")
+		}
+		if event.Released != "" {
+			fmt.Fprintf(&b, ": %s", event.Released)
+		}
+		if event.Holds != "" {
+			fmt.Fprintf(&b, ", and holds others up: %s", event.Holds)
+		}
+		for i, remedy := range event.Remedies {
+			fmt.Fprintf(&b, "%s%v", []string{"; to do: ", ", or "}[min(i, 1)], remedy)
+		}
+		fmt.Fprintln(&b)
+		if len(event.Explanation) > 0 {
+			because(&b, width, "", event.Explanation)
+		}
+		for i, change := range event.Changes {
+			if i == story.FirstLater && event.MoreChanges > 0 {
+				fmt.Fprintf(&b, "%*s … %d more changes …\n", width+2, "", event.MoreChanges)
+			}
+			because(&b, width, e.Clock.Column(change.After), change.Explanation)
+		}
+	}
+	_, err := io.WriteString(w, e.Clock.Read(b.String()))
+	return err
+}
+
+// mayEnd says whether somebody can end a wait that does not end by itself.
+func (e Event) mayEnd() bool {
+	why := e.Explanation
+	if n := len(e.Changes); n > 0 {
+		why = e.Changes[n-1].Explanation
+	}
+	return slices.ContainsFunc(why, func(l rollout.Link) bool {
+		return slices.ContainsFunc(l.Remedies, func(r rollout.Remedy) bool { return r.Type != rollout.RemedyWait && r.Type != rollout.RemedyAnswer })
+	})
+}
+
+// column is what stands before an event.
+func (e Explained) column(after string) string {
+	if after == "" {
+		return "before"
+	}
+	return e.Clock.Column(after)
+}
+
+// because writes why the cluster waits from a time on, which is empty where a line above has it.
+func because(b *bytes.Buffer, width int, time string, why rollout.Explanation) {
+	fmt.Fprintf(b, "%-*s %s\n", width+2, time, strings.ReplaceAll(why.String(), "\n", "\n"+strings.Repeat(" ", width+3)))
+}
+
+// JSON writes it as one indented object.
+func (e Explained) JSON(w io.Writer) error {
+	encoder := json.NewEncoder(w)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(e)
+}
+
+// Value is what JSON writes.
+func (e Explained) Value() (any, error) { return e, nil }

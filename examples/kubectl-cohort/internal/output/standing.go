@@ -1,0 +1,312 @@
+package output
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/cohort-ocm/cohort/examples/kubectl-cohort/internal/scenario"
+	"github.com/cohort-ocm/cohort/examples/kubectl-cohort/internal/short"
+	"github.com/cohort-ocm/cohort/examples/kubectl-cohort/internal/simulation"
+	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/status"
+)
+
+// Standing is how a rollout stands at a time, and why the rest waits.
+type Standing struct {
+	Rollout   string    `json:"rollout"`
+	Placement string    `json:"placement"`
+	Now       time.Time `json:"now"`
+	// Strategy is the one that took effect, in words.
+	Strategy string `json:"strategy"`
+	// Summary counts the clusters. A cluster that may start now waits still.
+	Summary  Summary          `json:"summary"`
+	MayStart []string         `json:"mayStart,omitempty"`
+	Blockers []StandingHolder `json:"blockers,omitempty"`
+	Waiting  []Reason         `json:"waiting,omitempty"`
+	// Failed are the clusters that failed or timed out.
+	Failed []string `json:"failed,omitempty"`
+	// Forecast is there where it was asked for.
+	Forecast *Forecast `json:"forecast,omitempty"`
+	Warnings []string  `json:"warnings,omitempty"`
+	Notes    []string  `json:"notes,omitempty"`
+
+	// Clock shows the times in the sentences of the text.
+	Clock Clock `json:"-"`
+}
+
+// StandingHolder is a cluster that others wait for, as data and as a sentence.
+type StandingHolder struct {
+	rollout.Blocker
+	Message string `json:"message"`
+}
+
+// Reason is why some clusters wait, down to what holds everything up.
+type Reason struct {
+	Clusters    []string            `json:"clusters"`
+	Hold        rollout.Hold        `json:"hold"`
+	Explanation rollout.Explanation `json:"explanation"`
+	Message     string              `json:"message"`
+}
+
+// Forecast is how the rollout ends if its clusters go on like those that are done.
+type Forecast struct {
+	// Outcome is the one that most plays have, and Ends when half of these have ended, Earliest and Latest the first and the
+	// last.
+	Outcome  simulation.Outcome `json:"outcome"`
+	Ends     time.Time          `json:"ends"`
+	Earliest time.Time          `json:"earliest"`
+	Latest   time.Time          `json:"latest"`
+	// Plays is how many there are, each with other luck, and Outcomes how many end in which way.
+	Plays    int                        `json:"plays"`
+	Outcomes map[simulation.Outcome]int `json:"outcomes"`
+}
+
+// NewForecast is that of plays which ended so.
+func NewForecast(ends map[simulation.Outcome][]time.Time) *Forecast {
+	f := Forecast{Outcomes: make(map[simulation.Outcome]int)}
+	for _, outcome := range slices.Sorted(maps.Keys(ends)) {
+		times := ends[outcome]
+		f.Plays += len(times)
+		f.Outcomes[outcome] = len(times)
+		if len(times) > f.Outcomes[f.Outcome] || f.Outcome == "" {
+			slices.SortFunc(times, time.Time.Compare)
+			f.Outcome, f.Earliest, f.Ends, f.Latest = outcome, times[0], times[len(times)/2], times[len(times)-1]
+		}
+	}
+	return &f
+}
+
+// NewStanding is how the rollout stands by a plan of now.
+func NewStanding(s *scenario.Scenario, plan *rollout.Result, clock Clock) Standing {
+	summary := plan.Summary()
+	st := Standing{Rollout: s.Rollout, Placement: s.Placements(), Now: clock.Start, Strategy: Strategy(plan.Schedule),
+		Summary: Summary{summary.Aggregate(), summary.Percent(), summary}, Notes: s.Notes, Clock: clock}
+	for _, c := range plan.Start {
+		st.MayStart = append(st.MayStart, c.Name)
+	}
+	for _, b := range plan.Blockers() {
+		st.Blockers = append(st.Blockers, StandingHolder{b, b.String()})
+	}
+	for _, c := range unsuccessful(plan, s.Uncounted) {
+		if c.Status == status.Failed || c.Status == status.TimeOut {
+			st.Failed = append(st.Failed, c.Name)
+		}
+	}
+	for _, w := range plan.Warnings {
+		if !AboutAnOption(w) {
+			st.Warnings = append(st.Warnings, w.String())
+		}
+	}
+	of := make(map[rollout.Hold]int)
+	for c, hold := range plan.Held() {
+		i, found := of[hold]
+		if !found {
+			e := plan.Explain(c.Name)
+			if s.Policy != nil {
+				ofPolicy(e)
+			}
+			i = len(st.Waiting)
+			of[hold], st.Waiting = i, append(st.Waiting, Reason{Hold: hold, Explanation: e, Message: strings.ReplaceAll(e.String(), "\n", "; ")})
+		}
+		st.Waiting[i].Clusters = append(st.Waiting[i].Clusters, c.Name)
+	}
+	slices.SortStableFunc(st.Waiting, func(a, b Reason) int { return len(b.Clusters) - len(a.Clusters) })
+	return st
+}
+
+// Text writes all that there is of one rollout.
+func (s Standing) Text(w io.Writer) error {
+	var b bytes.Buffer
+	s.head(&b)
+	s.groups(&b)
+	s.holders(&b)
+	s.reasons(&b)
+	s.names(&b, "failed", s.Failed)
+	s.names(&b, "may start now", s.MayStart)
+	if s.Forecast != nil {
+		fmt.Fprintf(&b, "\n%s\n", s.forecast())
+	}
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+// Waits writes who waits, and why.
+func (s Standing) Waits(w io.Writer) error {
+	var b bytes.Buffer
+	s.head(&b)
+	s.reasons(&b)
+	if len(s.Waiting) == 0 {
+		fmt.Fprintln(&b, "\nnobody waits")
+	}
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+func (s Standing) head(b *bytes.Buffer) {
+	fmt.Fprintf(b, "%s: %s\n  to %s, %s\n%s", s.Rollout, s.Summary.Aggregate, s.Placement, s.Strategy, s.Clock.Head())
+	for _, warning := range s.Warnings {
+		fmt.Fprintf(b, "warning: %s\n", s.Clock.Read(warning))
+	}
+	for _, note := range s.Notes {
+		fmt.Fprintf(b, "note: %s\n", note)
+	}
+	fmt.Fprintf(b, "\n%v\n", s.Summary.Counts)
+}
+
+func (s Standing) groups(b *bytes.Buffer) {
+	const most = 60
+	t := table(b, "GROUP", "CLUSTERS", "DONE", "IN FLIGHT", "FAILED", "WAITING")
+	for i, g := range s.Summary.Groups {
+		if i == most {
+			row(t, fmt.Sprintf("and %d more", len(s.Summary.Groups)-most))
+			break
+		}
+		c := g.Counts
+		row(t, strings.TrimPrefix(g.Group.String(), "group "), c.Total(), c.Done(), c.InFlight(), c.Failures(), c.ToApply)
+	}
+	t.Flush()
+}
+
+func (s Standing) holders(b *bytes.Buffer) {
+	if len(s.Blockers) == 0 {
+		return
+	}
+	fmt.Fprintln(b, "\nheld up by:")
+	var rows []string
+	of := make(map[string][]string) // the clusters of a row
+	for _, h := range s.Blockers {
+		what := fmt.Sprintf("%s; %s", strings.TrimPrefix(s.Clock.Read(h.Message), h.Name+" "), waits(h.Holds))
+		if of[what] == nil {
+			rows = append(rows, what)
+		}
+		of[what] = append(of[what], h.Name)
+	}
+	for i, what := range rows {
+		if i == mostNamed {
+			fmt.Fprintf(b, "  and %d more\n", len(rows)-i)
+			break
+		}
+		fmt.Fprintf(b, "  %s: %s\n", named(of[what]), what)
+	}
+}
+
+func (s Standing) reasons(b *bytes.Buffer) {
+	if len(s.Waiting) > 0 {
+		fmt.Fprintln(b, "\nwaiting:")
+	}
+	for _, r := range s.Waiting {
+		fmt.Fprintf(b, "  %s: %s\n", several(len(r.Clusters), "cluster"), s.Clock.Read(r.Message))
+		fmt.Fprintf(b, "    %s\n", named(r.Clusters))
+	}
+}
+
+func (s Standing) names(b *bytes.Buffer, title string, clusters []string) {
+	if len(clusters) > 0 {
+		fmt.Fprintf(b, "\n%s (%d): %s\n", title, len(clusters), named(clusters))
+	}
+}
+
+// forecast says when the rollout ends, and how sure that is.
+func (s Standing) forecast() string {
+	f := s.Forecast
+	at := func(t time.Time) string {
+		if t.Equal(s.Now) {
+			return "now"
+		}
+		return s.Clock.Read(t.UTC().Format(time.RFC3339))
+	}
+	text := fmt.Sprintf("forecast: %s", f.Outcome)
+	switch {
+	case f.Ends.Equal(s.Now):
+		text += ", and nothing changes that by itself"
+	case f.Earliest.Equal(f.Latest):
+		text += " at " + at(f.Ends)
+	default:
+		text += fmt.Sprintf(" at %s, from %s to %s", at(f.Ends), at(f.Earliest), at(f.Latest))
+	}
+	if f.Plays > 1 {
+		text += fmt.Sprintf(", in %d of %d plays", f.Outcomes[f.Outcome], f.Plays)
+	}
+	for _, outcome := range slices.Sorted(maps.Keys(f.Outcomes)) {
+		if outcome != f.Outcome {
+			text += fmt.Sprintf("; %s in %d", outcome, f.Outcomes[outcome])
+		}
+	}
+	return text
+}
+
+func (s Standing) JSON(w io.Writer) error {
+	encoder := json.NewEncoder(w)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(s)
+}
+
+// Value is what JSON writes.
+func (s Standing) Value() (any, error) { return s, nil }
+
+// Standings are those of several rollouts, as a table.
+type Standings struct {
+	All  []Standing
+	Wide bool
+}
+
+// Text writes a row for each.
+func (s Standings) Text(w io.Writer) error {
+	var b bytes.Buffer
+	columns := []any{"ROLLOUT", "STATUS", "CLUSTERS", "DONE", "IN FLIGHT", "FAILED", "WAITING", "FORECAST", "IN"}
+	if s.Wide {
+		columns = append(columns, "PLACEMENT", "HELD UP BY", "STRATEGY")
+	}
+	t := tabwriter.NewWriter(&b, 0, 8, 2, ' ', 0)
+	row(t, columns...)
+	var notes []string
+	for _, one := range s.All {
+		c := one.Summary.Counts
+		cells := []any{one.Rollout, one.Summary.Aggregate, c.Total(), c.Done(), c.InFlight(), c.Failures(), c.ToApply, "-", "-"}
+		if f := one.Forecast; f != nil {
+			cells[7] = f.Outcome
+			if d := f.Ends.Sub(one.Now); d > 0 {
+				cells[8] = short.Duration(d)
+			}
+		}
+		if s.Wide {
+			holder := "-"
+			if len(one.Blockers) > 0 {
+				holder = one.Clock.Read(one.Blockers[0].Message)
+			}
+			cells = append(cells, one.Placement, holder, one.Strategy)
+		}
+		row(t, cells...)
+		for _, note := range one.Notes {
+			if strings.HasPrefix(note, "left out: ") || strings.Contains(note, "may not be listed") {
+				notes = append(notes, "note: "+note+"\n")
+			}
+		}
+	}
+	t.Flush()
+	_, err := io.WriteString(w, b.String()+strings.Join(notes, ""))
+	return err
+}
+
+func waits(n int) string {
+	if n == 1 {
+		return "1 cluster waits for that"
+	}
+	return fmt.Sprintf("%d clusters wait for that", n)
+}
+
+// named are the first of many names.
+func named(names []string) string {
+	if more := len(names) - mostNamed; more > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:mostNamed], " "), more)
+	}
+	return strings.Join(names, " ")
+}

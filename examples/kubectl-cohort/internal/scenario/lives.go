@@ -1,0 +1,118 @@
+package scenario
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+
+	"github.com/cohort-ocm/cohort/examples/kubectl-cohort/internal/behavior"
+	"github.com/cohort-ocm/cohort/examples/kubectl-cohort/internal/chance"
+	"github.com/cohort-ocm/cohort/examples/kubectl-cohort/internal/simulation"
+)
+
+// behave takes the one Behavior that there may be.
+func (s *Scenario) behave(all []source[behavior.Behavior]) error {
+	for i, b := range all {
+		if i > 0 {
+			return b.Fault(fmt.Errorf("must not be given twice: there is a Behavior at %v, too", all[0].At))
+		}
+		s.Behavior = b.typed.Spec
+		if err := aggregate(s.Behavior.Validate(field.NewPath("spec"))); err != nil {
+			return b.Fault(err)
+		}
+	}
+	return nil
+}
+
+// Clusters are the selected clusters, in the order of their names, as rules of behavior see them.
+func (s *Scenario) Clusters() []behavior.Cluster {
+	all := make([]behavior.Cluster, s.Groups.NumClusters())
+	for i := range all {
+		name := s.Groups.Cluster(i)
+		var labels map[string]string
+		if managed, there := s.managed[name]; there {
+			labels = managed.Labels
+		}
+		all[i] = behavior.Cluster{Name: name, Labels: labels, Group: s.Groups.Key(s.Groups.GroupAt(i)).Name}
+	}
+	return all
+}
+
+// Lives says how each cluster behaves: by the given rules first, then by the Behavior's rules; otherwise it succeeds
+// after the fallback time. Seed replaces the Behavior's seed unless it is 0. Rules of the Behavior that match no
+// cluster are noted.
+//
+// One that the hub does not accept never answers, whatever the rules say.
+//
+// It gives, besides, for how many clusters the fallback counts, and which of the given rules match no cluster.
+func (s *Scenario) Lives(rules []behavior.Rule, seed uint64, fallback chance.Range) (of func(cluster string) simulation.Life, fallbacks int, idle []int) {
+	spec := behavior.Spec{Seed: cmp.Or(seed, s.Behavior.Seed), Lease: s.Behavior.Lease, Clusters: slices.Concat(rules, s.Behavior.Clusters)}
+	lives, unused, fallbacks := spec.Lives(s.Clusters(), fallback)
+	for _, i := range unused {
+		if i < len(rules) {
+			idle = append(idle, i)
+			continue
+		}
+		s.Notes = append(s.Notes, fmt.Sprintf("behavior: no cluster for %q", spec.Clusters[i]))
+	}
+	var unreached []string
+	for cluster := range lives {
+		if s.Unreached(cluster) {
+			unreached = append(unreached, cluster)
+			lives[cluster] = nil
+		}
+	}
+	s.stay(lives, true)
+	s.noteClusters("ManagedCluster: selected and not accepted by the hub (spec.hubAcceptsClient), which has no namespace for it: it never answers", unreached)
+	return func(cluster string) simulation.Life { return lives[cluster] }, fallbacks, idle
+}
+
+// Again says as Lives does how each cluster behaves, in a later attempt at the version.
+func (s *Scenario) Again(rules []behavior.Rule, seed uint64, fallback chance.Range) func(cluster string, attempt int) simulation.Life {
+	spec := behavior.Spec{Seed: cmp.Or(seed, s.Behavior.Seed), Lease: s.Behavior.Lease, Clusters: slices.Concat(rules, s.Behavior.Clusters)}
+	attempts := make(map[int]map[string]simulation.Life)
+	return func(cluster string, attempt int) simulation.Life {
+		if attempts[attempt] == nil {
+			spec.Attempt = attempt
+			attempts[attempt], _, _ = spec.Lives(s.Clusters(), fallback)
+			s.stay(attempts[attempt], false)
+		}
+		if s.Unreached(cluster) {
+			return nil
+		}
+		return attempts[attempt][cluster]
+	}
+}
+
+// stay keeps clusters selected that are cut off, where the scheduler does not drop them.
+func (s *Scenario) stay(lives map[string]simulation.Life, note bool) {
+	if s.Policy == nil && (s.Spec == nil || repelled([]clusterv1.Taint{unreachable()}, s.Spec.Spec.Tolerations)) {
+		return
+	}
+	var stay []string
+	for cluster, life := range lives {
+		if slices.ContainsFunc(life, func(step simulation.Step) bool { return step.Drops }) {
+			stay = append(stay, cluster)
+			lives[cluster] = nil
+		}
+	}
+	switch {
+	case !note:
+	case s.Policy != nil:
+		s.noteClusters("behavior: cut off; these never answer, and stay selected, since for a Policy it is not played how the scheduler drops them", stay)
+	default:
+		s.noteClusters("Placement: it tolerates the taint "+clusterv1.ManagedClusterTaintUnreachable+", so these stay selected when they are cut off", stay)
+	}
+}
+
+// Unreached says whether no workload can reach the cluster, as the hub does not accept it.
+func (s *Scenario) Unreached(cluster string) bool {
+	managed, there := s.managed[cluster]
+	return there && !accepted(managed)
+}
+
+// Draws says whether the Behavior leaves anything to luck.
+func (s *Scenario) Draws() bool { return slices.ContainsFunc(s.Behavior.Clusters, behavior.Rule.Draws) }

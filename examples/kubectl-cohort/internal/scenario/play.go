@@ -1,0 +1,96 @@
+package scenario
+
+import (
+	"slices"
+	"time"
+
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+
+	"github.com/cohort-ocm/cohort/examples/kubectl-cohort/internal/policy"
+	"github.com/cohort-ocm/cohort/examples/kubectl-cohort/internal/simulation"
+	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/status"
+)
+
+// Planner plans one simulation of the rollout. The hub keeps what a Policy's rollout writes, and is nil for others.
+func (s *Scenario) Planner(opts rollout.Options) (simulation.Planner, *policy.Hub) {
+	if s.Policy != nil {
+		hub := policy.Resume(s.Policy.Resolution, s.Policy.Version, s.Policy.Replicas, s.stored(), opts)
+		return hub.Plan, hub
+	}
+	return func(reports []status.Report, now time.Time) (*rollout.Result, error) {
+		return rollout.Plan(s.Strategy, s.Groups, reports, now, opts)
+	}, nil
+}
+
+// Play is how a rollout is played through.
+type Play struct {
+	Options rollout.Options
+	Lives   func(cluster string) simulation.Life
+	// Luck gives other lives, as another seed draws them.
+	Luck  func(seed uint64) func(cluster string) simulation.Life
+	Start time.Time
+	// Retries and Abort have no part in a Policy's: its replicated policies don't say which attempt they are, and it is taken
+	// back by another policy.
+	Retries simulation.Retries
+	Abort   simulation.Abort
+}
+
+// Play plays the rollout through from where it stands. The hub is for a Policy's.
+func (s *Scenario) Play(p Play, watch ...func(time.Duration, *rollout.Result)) (*simulation.Trace, *policy.Hub, error) {
+	if _, hub := s.Planner(p.Options); hub != nil {
+		trace, err := hub.Play(p.Lives, p.Start, watch...)
+		return trace, hub, err
+	}
+	played := simulation.Rollout{Strategy: s.Strategy, Groups: s.Groups, Options: p.Options, Memory: s.Memory, Retries: p.Retries, Abort: p.Abort}
+	trace, err := played.Play(s.Observed, p.Lives, p.Start, watch...)
+	return trace, nil, err
+}
+
+// Now is the plan at a time, with these options: how the rollout stands, and what may happen then.
+func (s *Scenario) Now(opts rollout.Options, at time.Time) (*rollout.Result, error) {
+	if _, hub := s.Planner(opts); hub != nil {
+		return hub.Plan(hub.Observed(), at)
+	}
+	opts.Memory = s.Memory
+	for _, report := range s.Observed {
+		opts.Attempt = max(opts.Attempt, report.Attempt)
+	}
+	return rollout.Plan(s.Strategy, s.Groups, s.Observed, at, opts)
+}
+
+// Knows says whether the rollout goes to a cluster, or went there.
+func (s *Scenario) Knows(cluster string) bool {
+	return s.selected(cluster) || slices.ContainsFunc(s.Reports(rollout.Options{}), func(r status.Report) bool { return r.Cluster == cluster })
+}
+
+// stored is the record that the owner has.
+func (s *Scenario) stored() (record status.Record) {
+	if s.Memory != nil {
+		record = s.Memory.Record
+	}
+	return record
+}
+
+// Reports say where the rollout stands, with these options, as far as the files say.
+func (s *Scenario) Reports(opts rollout.Options) []status.Report {
+	if _, hub := s.Planner(opts); hub != nil {
+		return hub.Observed()
+	}
+	return s.Observed
+}
+
+// AtOnce is the strategy that takes a rollout back as fast as can be: all clusters at once, with the deadline of its own.
+func (s *Scenario) AtOnce() clusterv1alpha1.RolloutStrategy {
+	var config clusterv1alpha1.RolloutConfig
+	switch {
+	case s.Strategy.Progressive != nil && s.Strategy.Type == clusterv1alpha1.Progressive:
+		config = s.Strategy.Progressive.RolloutConfig
+	case s.Strategy.ProgressivePerGroup != nil && s.Strategy.Type == clusterv1alpha1.ProgressivePerGroup:
+		config = s.Strategy.ProgressivePerGroup.RolloutConfig
+	case s.Strategy.All != nil:
+		config = s.Strategy.All.RolloutConfig
+	}
+	return clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.All, All: &clusterv1alpha1.RolloutAll{
+		RolloutConfig: clusterv1alpha1.RolloutConfig{ProgressDeadline: config.ProgressDeadline}}}
+}

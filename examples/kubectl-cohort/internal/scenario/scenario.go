@@ -1,0 +1,84 @@
+package scenario
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+
+	"github.com/cohort-ocm/cohort/examples/kubectl-cohort/internal/behavior"
+	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/status"
+)
+
+// Scenario is one rollout over one placement, or of a Policy over the placements of its bindings.
+type Scenario struct {
+	// Rollout names the object that rolls out, and Strategy is what it says for the placement.
+	Rollout  string
+	Strategy clusterv1alpha1.RolloutStrategy
+	// Placement is the one rolled out to, and Spec its object; nil where only its PlacementDecisions are there.
+	Placement Ref
+	Spec      *clusterv1beta1.Placement
+	// Groups are its decision groups, and Decisions the objects that hold them: the stored ones, or those
+	// that OCM would store.
+	Groups    *grouping.Groups
+	Decisions []*clusterv1beta1.PlacementDecision
+	// Stored says that Decisions were in the files, and Fleet how many ManagedClusters were.
+	Stored bool
+	Fleet  int
+	// Dropped says why ManagedClusters are not selected, rule by rule.
+	Dropped []Drop
+	// Behavior is how the clusters behave.
+	Behavior behavior.Spec
+	// Policy is set where the rollout is a Policy's. Placement and Decisions are empty then, Groups are the groups of
+	// the bound clusters, and Spec is there if there is only one placement.
+	Policy *Policy
+	// Observed is where the rollout stands, as far as the files say; a Policy's stands in its Replicas. Live says that they
+	// say anything.
+	Observed []status.Report
+	Live     bool
+	// Memory is what the owner has stored of clusters that left with the version; nil if nothing. GivenUp are the clusters that
+	// a person gave up, in the owner.
+	Memory  *rollout.Memory
+	GivenUp []string
+	// Stands is a note that counts the objects that say so.
+	Stands string
+	// Uncounted says of a cluster that nobody waits for it; nil says it of none.
+	Uncounted func(cluster string) bool
+	// Notes say what is not as OCM would do it, and what was not read.
+	Notes []string
+
+	managed map[string]*clusterv1.ManagedCluster // by name
+	rules   selection                            // of the Placement, unless the groups are stored
+	parts   map[string]*Scenario                 // of a Policy's placements
+}
+
+func (s *Scenario) note(format string, args ...any) {
+	s.Notes = append(s.Notes, fmt.Sprintf(format, args...))
+}
+
+// Placements names the placement, or the placements of a Policy's bindings, once each.
+func (s *Scenario) Placements() string {
+	if s.Policy == nil {
+		return s.Placement.String()
+	}
+	var names []string
+	for _, b := range s.Policy.Bindings {
+		names = append(names, b.PlacementRef.Name)
+	}
+	slices.Sort(names)
+	return strings.Join(slices.Compact(names), ", ")
+}
+
+// aggregate is nil for an empty list. A plain conversion would not be, as the list is an interface then.
+func aggregate(errs field.ErrorList) error {
+	if len(errs) == 0 {
+		return nil
+	}
+	return errs.ToAggregate()
+}

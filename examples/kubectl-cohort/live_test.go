@@ -1,0 +1,346 @@
+package main
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// decisionOf is a PlacementDecision of p with these clusters.
+func decisionOf(clusters ...string) string {
+	var all []string
+	for _, name := range clusters {
+		all = append(all, fmt.Sprintf("{clusterName: %s, reason: \"\"}", name))
+	}
+	return strings.Replace(aDecision, `{clusterName: a, reason: ""}`, strings.Join(all, ", "), 1)
+}
+
+// work is what the hub has of the ManifestWorkReplicaSet ns/set for a cluster, created at that time of 2025-01-01.
+func work(cluster, created, manifests string, conditions ...string) string {
+	return fmt.Sprintf(`
+apiVersion: work.open-cluster-management.io/v1
+kind: ManifestWork
+metadata:
+  name: set
+  namespace: %s
+  generation: 1
+  creationTimestamp: "2025-01-01T%s:00Z"
+  labels: {work.open-cluster-management.io/manifestworkreplicaset: ns.set, work.open-cluster-management.io/placementname: p}
+spec: {workload: {manifests: [%s]}}
+status: {conditions: [%s]}
+`, cluster, created, manifests, strings.Join(conditions, ", "))
+}
+
+func condition(name, status, at string) string {
+	return fmt.Sprintf(`{type: %s, status: %q, observedGeneration: 1, reason: Known, message: "", lastTransitionTime: "2025-01-01T%s:00Z"}`, name, status, at)
+}
+
+const (
+	aManifest       = "{apiVersion: v1, kind: ConfigMap, metadata: {name: x, namespace: default}, data: {a: new}}"
+	anOlderManifest = "{apiVersion: v1, kind: ConfigMap, metadata: {name: x, namespace: default}, data: {a: old}}"
+)
+
+// liveSet is a ManifestWorkReplicaSet half way: a has succeeded, b is at it since 00:50, c has another version, d nothing,
+// and gone, which has succeeded, is not selected any more.
+func liveSet() string {
+	set := strings.NewReplacer("manifestWorkTemplate: {}", "manifestWorkTemplate: {workload: {manifests: ["+aManifest+"]}}",
+		"maxConcurrency: 1", "maxConcurrency: 1, progressDeadline: 30m").Replace(aReplicaSet)
+	return documents(set, decisionOf("a", "b", "c", "d"),
+		work("a", "00:10", aManifest, condition("Applied", "True", "00:11"), condition("Progressing", "False", "00:15")),
+		work("b", "00:50", aManifest, condition("Applied", "True", "00:51"), condition("Progressing", "True", "00:51")),
+		work("c", "00:01", anOlderManifest, condition("Applied", "True", "00:02"), condition("Progressing", "False", "00:05")),
+		work("gone", "00:01", aManifest, condition("Applied", "True", "00:02"), condition("Progressing", "False", "00:05")))
+}
+
+func TestARolloutUnderWayGoesOnFromThere(t *testing.T) {
+	for _, test := range []struct {
+		why  string
+		args []string
+		want []string
+	}{
+		{"b finishes 15 minutes after it got the version, then come c, which has an object already, and d", []string{"--takes", "15m"}, []string{
+			"note: from here on: 4 objects in the files say where the rollout stands\n",
+			"note: not selected, so that the workload is removed there (1): gone\n",
+			"\nnow: 2025-01-01 01:00:00, all times are in UTC\n",
+			"\nnow    0        1          1     0       2 held: 1 of 1 slot taken: b progressing, times out at 01:21\n",
+			"\n01:05  1        1          2     0       1 held: 1 of 1 slot taken: c progressing", "\nat 01:35, after 35m: Complete: 4 of 4 clusters done"}},
+		{"a took 5 minutes and gone 4, which b has had twice over", nil, []string{"\nnote: --takes: 4m-5m, as the 2 clusters that are done took\n",
+			"\n01:01     1        1          2     0       1 held: 1 of 1 slot taken: c progressing", "\nat 01:09:30, after 9m30s: Complete: 4 of 4 clusters done"}},
+		{"why nothing moves", []string{"--never", "b"}, []string{
+			"\nnow    0        1          1     0       0          2 held: 1 of 1 slot taken: b progressing, times out at 01:21\n",
+			"at 01:21, after 21m: Breached: stopped: b failed, maxFailures 0; goes on when none is failed; to do: mend b, or try again what failed (set the attempt to 1), or raise maxFailures to 1, or go back to the version before\n"}},
+		{"a cluster that has it", []string{"explain", "b"}, []string{
+			"\nnow: 2025-01-01 01:00:00, all times are in UTC\n", "took\n\n00:50   starts\nnow     is progressing, times out at 01:21\n01:01   succeeds and is done\n"}},
+		{"a cluster that is done", []string{"explain", "a"}, []string{"\n\n00:10   starts\n00:15   succeeds and is done\n"}},
+		{"a cluster that waits", []string{"explain", "d"}, []string{"\nnow      waits until 01:05:29\n", "\n01:01      1 of 1 slot taken: c", "\n01:05:29 starts: c is done\n"}},
+	} {
+		t.Run(test.why, func(t *testing.T) {
+			got := simulateText(t, liveSet(), append(test.args, "-f", "-", "--start", "2025-01-01T01:00:00Z")...)
+			for _, want := range test.want {
+				if !strings.Contains(got, want) {
+					t.Errorf("no %q in\n%s", want, got)
+				}
+			}
+		})
+	}
+}
+
+// Clusters fail as often as they did so far, if enough have settled, unless a flag says who fails.
+func TestTheFailRateIsLearned(t *testing.T) {
+	set := strings.NewReplacer("manifestWorkTemplate: {}", "manifestWorkTemplate: {workload: {manifests: ["+aManifest+"]}}",
+		"maxConcurrency: 1", "maxConcurrency: 1, maxFailures: 100%").Replace(aReplicaSet)
+	settled := func(n int) string {
+		names, objects := []string{"d"}, []string{set}
+		for i := range n {
+			name := fmt.Sprintf("c%d", i)
+			done := condition("Progressing", "False", fmt.Sprintf("00:%d", 15+i))
+			if i < 2 {
+				done = condition("Progressing", "True", "00:15") + ", " + condition("Degraded", "True", "00:20")
+			}
+			names = append(names, name)
+			objects = append(objects, work(name, "00:10", aManifest, condition("Applied", "True", "00:11"), done))
+		}
+		return documents(append(objects, decisionOf(names...))...)
+	}
+	for _, test := range []struct {
+		settled     int
+		args        []string
+		fails, take string
+	}{
+		{10, nil, "20%, as 2 of 10", "7m-14m, as the 8"},
+		{10, []string{"--takes", "5m"}, "20%, as 2 of 10", ""},
+		{10, []string{"--fail-rate", "50%"}, "", "7m-14m, as the 8"},
+		{10, []string{"--fail", "d"}, "", "7m-14m, as the 8"},
+		{9, nil, "", "7m-13m, as the 7"}, // two of nine may be chance
+		{14, nil, "14.29%, as 2 of 14", "8m-17m, as most of the 12"},
+	} {
+		got := simulateText(t, settled(test.settled), append(test.args, "-f", "-", "--start", "2025-01-01T01:00:00Z")...)
+		for note, want := range map[string]string{"\nnote: --fail-rate: ": test.fails, "\nnote: --takes: ": test.take} {
+			if _, said, found := strings.Cut(got, note); found != (want != "") || !strings.HasPrefix(said, want) {
+				t.Errorf("%d settled, %v: want %q after %q in\n%s", test.settled, test.args, want, note, got)
+			}
+		}
+	}
+	for _, command := range []string{"compare", "exposure"} {
+		got := simulateText(t, settled(10), command, "-f", "-")
+		if want := "\nnote: --takes: 7m-14m, as the 8 clusters that are done took\n"; !strings.Contains(got, want) {
+			t.Errorf("%s: no %q in\n%s", command, want, got)
+		}
+	}
+}
+
+// What the dump says of the past is told with its times, and with what to do about a failure.
+func TestExplainTellsThePastAsItWas(t *testing.T) {
+	in := strings.Replace(liveSet(), "maxConcurrency: 1,", "maxConcurrency: 1, minSuccessTime: 10m, maxFailures: 1,", 1)
+	failed := strings.Replace(in, condition("Progressing", "True", "00:51"), condition("Progressing", "True", "00:51")+", "+condition("Degraded", "True", "00:55"), 1)
+	many := strings.Replace(failed, ", maxFailures: 1", "", 1)
+	for _, test := range []struct {
+		why, in, at, cluster, want string
+	}{
+		{"it soaks until 00:25", in, "01:00", "a", "\n\n00:10   starts\n00:15   succeeds\n00:25   is done\n"},
+		{"it still soaks", in, "00:20", "a", "00:10   starts\n00:15   succeeds\nnow     soaks until 00:25\n00:25   is done\n"},
+		{"its deadline has passed", in, "02:00", "b", "00:50   starts\n01:21   times out; to do: mend b, or try again what failed (set the attempt to 1)\n"},
+		{"it failed, which is tolerated", failed, "01:00", "b",
+			"00:50   starts\n00:55   fails; to do: mend b, or try again what failed (set the attempt to 1)\nnow     has failed, times out at 01:25\n01:25   times out\n"},
+		{"it failed, and that stops the rollout", many, "01:00", "b",
+			"00:55   fails; to do: mend b, or try again what failed (set the attempt to 1), or raise maxFailures to 1, or go back to the version before\n"},
+		{"on another day", in, "02T01:00", "a", "2025-01-01 00:10 starts\n"},
+	} {
+		at := "2025-01-01T" + test.at
+		if strings.Contains(test.at, "T") {
+			at = "2025-01-" + test.at
+		}
+		got := simulateText(t, test.in, "-f", "-", "--start", at+":00Z", "explain", test.cluster)
+		if !strings.Contains(got, test.want) {
+			t.Errorf("%s: no\n%s\nin\n%s", test.why, test.want, got)
+		}
+	}
+}
+
+func TestARolloutUnderWayGoesOnNow(t *testing.T) {
+	got := simulateText(t, liveSet(), "-f", "-")
+	for _, want := range []string{"\nnow: Breached: stopped: b failed",
+		"\nnote: the newest time in the files is 2025-01-01 00:51, ", " days ago: where they are as old as that, --start says when it goes on\n"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("b has timed out long ago, yet no %q in\n%s", want, got)
+		}
+	}
+	for _, start := range []string{"2025-01-01T01:45:00Z", "2025-01-02T01:45:00Z"} { // who says when needs no note
+		if got := simulateText(t, liveSet(), "-f", "-", "--start", start); strings.Contains(got, "the newest time in the files") {
+			t.Errorf("--start %s, and a note in\n%s", start, got)
+		}
+	}
+}
+
+// The add-on manager notes in the ClusterManagementAddOn what each placement shall have.
+func TestAddOnsGoOnFromTheirConfiguration(t *testing.T) {
+	for _, version := range []string{"v1alpha1", "v1beta1"} {
+		config := func(hash string) string {
+			return fmt.Sprintf("{group: g, resource: r, desiredConfig: {name: c, specHash: %s}, lastObservedGeneration: 1, lastAppliedConfig: {name: c, specHash: %s}}", hash, hash)
+		}
+		if version == "v1alpha1" {
+			config = func(hash string) string {
+				return fmt.Sprintf("{group: g, resource: r, name: c, desiredConfig: {name: c, specHash: %s}, lastObservedGeneration: 1, lastAppliedConfig: {name: c, specHash: %s}}", hash, hash)
+			}
+		}
+		addOn := func(cluster, hash string) string {
+			return fmt.Sprintf("\napiVersion: addon.open-cluster-management.io/%s\nkind: ManagedClusterAddOn\nmetadata: {name: addon, namespace: %s}\nspec: {}\nstatus: {configReferences: [%s]}\n",
+				version, cluster, config(hash))
+		}
+		manager := strings.NewReplacer("v1alpha1", version, "rolloutStrategy: {type: All}", "rolloutStrategy: {type: Progressive, progressive: {maxConcurrency: 1}}").Replace(anAddOn) +
+			"status: {installProgressions: [{name: p, namespace: ns, configReferences: [{group: g, resource: r, desiredConfig: {name: c, specHash: new}, lastKnownGoodConfig: null, lastAppliedConfig: null}]}]}\n"
+		in := documents(manager, decisionOf("a", "b", "c"), addOn("a", "new"), addOn("b", "old"))
+		explained := simulateText(t, in, "-f", "-", "--start", "2025-01-01T01:00:00Z", "explain", "a")
+		if want := "\nbefore  starts\nbefore  succeeds and is done\n"; !strings.Contains(explained, want) {
+			t.Errorf("%s: an add-on says no times, yet no %q in\n%s", version, want, explained)
+		}
+		got := simulateText(t, in, "-f", "-", "--start", "2025-01-01T01:00:00Z")
+		for _, want := range []string{"from here on: 2 objects", "\nnow    1        1          1     0       1 held: ", "at 01:20, after 20m: Complete: 3 of 3"} {
+			if !strings.Contains(got, want) {
+				t.Errorf("%s: no %q in\n%s", version, want, got)
+			}
+		}
+	}
+}
+
+func TestAPolicyGoesOnFromItsReplicas(t *testing.T) {
+	replica := func(cluster, action, compliance string) string {
+		text := strings.NewReplacer("name: pol, namespace: ns", fmt.Sprintf(
+			`name: ns.pol, namespace: %s, generation: 1, creationTimestamp: "2025-01-01T00:30:00Z", labels: {policy.open-cluster-management.io/root-policy: ns.pol}`, cluster),
+			"remediationAction: enforce", "remediationAction: "+action).Replace(aPolicy)
+		return text + "status: {compliant: " + compliance + "}\n"
+	}
+	in := documents(aPolicy, aBinding, decisionOf("a", "b", "c"), replica("a", "enforce", "Compliant"), replica("b", "inform", "NonCompliant"))
+	got := simulateText(t, in, "-f", "-", "--start", "2025-01-01T01:00:00Z")
+	for _, want := range []string{
+		"from here on: 2 objects", "inform/ToApply: c\n", "enforce/Succeeded: a\n", "enforce/Progressing: b\n", "at 01:20, after 20m: Complete: 3 of 3",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+}
+
+// A replicated policy says when it came and when the cluster reported; a policy's clusters are not tried again.
+func TestExplainTellsThePastOfAPolicy(t *testing.T) {
+	replica := func(cluster, compliance string) string {
+		return strings.NewReplacer("name: pol, namespace: ns", fmt.Sprintf(
+			`name: ns.pol, namespace: %s, generation: 1, creationTimestamp: "2025-01-01T00:30:00Z", labels: {policy.open-cluster-management.io/root-policy: ns.pol}`, cluster)).Replace(aPolicy) +
+			fmt.Sprintf("status: {compliant: %[1]s, details: [{compliant: %[1]s, history: [{lastTimestamp: \"2025-01-01T00:40:00Z\", message: %[1]s}]}]}\n", compliance)
+	}
+	in := documents(aPolicy, aBinding, decisionOf("a", "b", "c"), replica("a", "Compliant"), replica("b", "NonCompliant"))
+	for cluster, want := range map[string]string{
+		"a": "\n00:30   starts\n00:40   succeeds and is done\n",
+		"b": "\n00:30   starts\n00:40   fails; to do: mend b, or raise maxFailures to 1\nnow     has failed\n",
+	} {
+		if got := simulateText(t, in, "-f", "-", "--start", "2025-01-01T01:00:00Z", "explain", cluster); !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+}
+
+// Parts of seconds are in no text, whatever the times of the input.
+func TestTimesAreInWholeSeconds(t *testing.T) {
+	for _, args := range [][]string{nil, {"explain", "d"}, {"--abort-at", "4m"}} {
+		got := simulateText(t, liveSet(), append(args, "-f", "-", "--start", "2025-01-01T01:00:00.46Z")...)
+		if regexp.MustCompile(`\d\.\d+s|\d:\d\d\.\d`).MatchString(got) {
+			t.Errorf("parts of seconds in\n%s", got)
+		}
+	}
+	if got := simulateText(t, fleet(), "-f", "-", "--fail", "a=90.5s"); !strings.Contains(got, "\n1m31s  ") || strings.Contains(got, "30.5s  ") {
+		t.Errorf("parts of seconds in\n%s", got)
+	}
+}
+
+// A propagator writes dependencies in its own way and fills hub templates in; another object is another version.
+func TestAReplicaHasTheVersionOfItsTemplates(t *testing.T) {
+	template := func(value, dependency string) string {
+		return "policy-templates: [{objectDefinition: {apiVersion: v1, kind: ConfigMap, metadata: {name: x}, data: {a: '" + value +
+			"'}}, extraDependencies: [{apiVersion: policy.open-cluster-management.io/v1, kind: Policy, name: " + dependency + ", compliance: Compliant}]}]"
+	}
+	root := func(value string) string {
+		return strings.Replace(aPolicy, "policy-templates: []", template(value, "other"), 1)
+	}
+	replica := strings.NewReplacer("name: pol, namespace: ns", `name: ns.pol, namespace: a, labels: {policy.open-cluster-management.io/root-policy: ns.pol}`,
+		"policy-templates: []", template("new", "ns.other")).Replace(aPolicy) + "status: {compliant: Compliant}\n"
+	for _, test := range []struct{ why, root, want string }{
+		{"the same", root("new"), "\nnow: Complete: "},
+		{"a hub template", root(`{{hub fromConfigMap "" "" "" hub}}`), "\nnow: Complete: "},
+		{"another object", root("newer"), "after 10m: Complete: "},
+	} {
+		got := simulateText(t, documents(test.root, aBinding, aDecision, replica), "-f", "-", "--start", "2025-01-01T01:00:00Z")
+		if !strings.Contains(got, test.want) {
+			t.Errorf("%s: no %q in\n%s", test.why, test.want, got)
+		}
+	}
+}
+
+// Neither exposure nor compare says that it goes on from where the rollout stands where it does not.
+func TestWhatBeginsAnewSaysSo(t *testing.T) {
+	for _, test := range []struct {
+		why  string
+		args []string
+		want string
+	}{
+		{"a is done, b may fail, and one more at a time", []string{"exposure"}, "\n\nNow: 1 of 4 clusters done, 1 with the version and not done, 2 waiting.\n" +
+			"From here on, clusters with a version that does not work on them: at most 1.\n\nA rollout that begins anew:\nAt most 1 of 4 clusters get"},
+		{"all but a may get it at once", []string{"exposure", "-o", "json"}, `"now": {
+    "clusters": 4,
+    "done": 1,
+    "exposed": 1,
+    "waiting": 2,
+    "atMost": 1
+  }`},
+		{"a comparison", []string{"compare"}, "\nnote: compare: begins anew, though 4 objects in the files say where the rollout stands\n"},
+	} {
+		args := append(test.args, "-f", "-")
+		if test.args[0] == "exposure" {
+			args = append(args, "--start", "2025-01-01T01:00:00Z")
+		}
+		got := simulateText(t, liveSet(), args...)
+		if !strings.Contains(got, test.want) || strings.Contains(got, "note: from here on") {
+			t.Errorf("%s: no %q in\n%s", test.why, test.want, got)
+		}
+	}
+	all := strings.Replace(liveSet(), "type: Progressive", "type: All", 1)
+	if got, want := simulateText(t, all, "exposure", "-f", "-", "--start", "2025-01-01T01:00:00Z"), "does not work on them: at most 3.\n"; !strings.Contains(got, want) {
+		t.Errorf("all but a may get it at once, yet no %q in\n%s", want, got)
+	}
+}
+
+// Objects of other rollouts are counted, not lost.
+func TestLiveObjectsOfNoRolloutAreNoted(t *testing.T) {
+	other := strings.Replace(work("a", "00:10", aManifest), "ns.set", "ns.other", 1)
+	got := simulateText(t, documents(aReplicaSet, aDecision, other), "-f", "-")
+	if want := "note: ManifestWork, ManagedClusterAddOn, replicated Policy: of no rollout here, not used (1)\n"; !strings.Contains(got, want) || strings.Contains(got, "from here on") {
+		t.Errorf("no %q in\n%s", want, got)
+	}
+}
+
+// A cluster that stands in two decisions is on its way from one to the other: a controller waits for that, and so does this.
+func TestAClusterOfTwoDecisionsHoldsTheRollout(t *testing.T) {
+	second := strings.NewReplacer("p-decision-1", "p-decision-2", `index: "0"`, `index: "1"`).Replace(decisionOf("a", "b"))
+	got := simulateText(t, documents(aPlacement, aReplicaSet, decisionOf("a"), second), "-f", "-")
+	for _, want := range []string{"note: PlacementDecision: a stands in p-decision-1 and p-decision-2 and counts in group 0\n", "after 0s: Stuck: the groups are incomplete (placement p: group 1 has 2 clusters, not 1); to do: wait until the PlacementDecisions are written\n"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+}
+
+// Who had the version before the simulation goes back as well; who has an older one stays as it is.
+func TestARolloutUnderWayIsTakenBack(t *testing.T) {
+	got := simulateText(t, liveSet(), "-f", "-", "--start", "2025-01-01T01:00:00Z", "--abort-at", "4m", "--takes", "15m")
+	for _, want := range []string{
+		"The way back, from 01:04: 2 clusters have the version; all go back at once\n",
+		"at 01:19, after 19m: Complete: 2 of 2 clusters went back, 2 never had the version\n",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+	if got := simulateText(t, liveSet(), "-f", "-", "--start", "2025-01-01T01:00:00Z", "--abort-at", "4m", "--takes", "15m", "explain", "c"); !strings.Contains(got, "stays as it is: it never had the version\n") {
+		t.Errorf("c has an older version, and in\n%s", got)
+	}
+}

@@ -1,0 +1,133 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"github.com/spf13/pflag"
+
+	"github.com/cohort-ocm/cohort/examples/kubectl-cohort/internal/output"
+	"github.com/cohort-ocm/cohort/examples/kubectl-cohort/internal/picture"
+	"github.com/cohort-ocm/cohort/examples/kubectl-cohort/internal/scenario"
+	"github.com/cohort-ocm/cohort/examples/kubectl-cohort/internal/simulation"
+	"github.com/cohort-ocm/cohort/examples/kubectl-cohort/internal/timeline"
+)
+
+// pictures are the flags that ask for a picture of the rollout besides the report.
+type pictures struct {
+	svg, png string
+	chart    bool
+
+	// timelines are for the rollouts that were played, and made when they are drawn.
+	timelines []func() picture.Timeline
+}
+
+func (p *pictures) declare(s *pflag.FlagSet) {
+	s.StringVar(&p.svg, "svg", p.svg, "write a picture of the rollout to this `file`: clusters by state and groups against time")
+	s.StringVar(&p.png, "png", p.png, "the same picture as PNG, to this `file`")
+	s.BoolVar(&p.chart, "chart", p.chart, "draw a chart of the rollout in the terminal, below the report")
+}
+
+// check finds what is wrong before there is anything to draw.
+func (p *pictures) check(f format) error {
+	if p.chart && f != "" && f != "text" {
+		return fmt.Errorf("--chart: must be given without -o %s, whose output it would be in", f)
+	}
+	if p.svg == "-" || p.png == "-" {
+		return errors.New("--svg and --png: must be the name of a file, as standard output has the report: ./- is one of that name")
+	}
+	if p.svg != "" && filepath.Clean(p.svg) == filepath.Clean(p.png) {
+		return errors.New("--svg and --png: must not be the same file")
+	}
+	return nil
+}
+
+// write draws what is asked for. A picture that can't be finished leaves no file behind.
+func (p *pictures) write(t picture.Timeline, stdout io.Writer) error {
+	err := errors.Join(drawFile(p.svg, t.SVG), drawFile(p.png, t.PNG))
+	if err == nil && p.chart {
+		if _, err = io.WriteString(stdout, "\n"); err == nil {
+			err = t.Chart(stdout, picture.Colour(stdout, os.Getenv))
+		}
+	}
+	return err
+}
+
+// keep remembers a rollout for its picture.
+func (p *pictures) keep(r output.Report, s *scenario.Scenario, trace, back *simulation.Trace) {
+	if p.svg != "" || p.png != "" || p.chart {
+		p.timelines = append(p.timelines, func() picture.Timeline { return drawn(r, s, trace, back) })
+	}
+}
+
+// of refuses files for several rollouts.
+func (p *pictures) of(rollouts int) error {
+	if rollouts > 1 && (p.svg != "" || p.png != "") {
+		return fmt.Errorf("--svg and --png: a picture has one of the %d rollouts: must be given with --rollout", rollouts)
+	}
+	return nil
+}
+
+// draw writes the pictures of what was played: a chart of each rollout, and files of a single one.
+func (f *flags) draw(stdout io.Writer) error {
+	defer f.progress.begin("drawing")()
+	for _, timeline := range f.pictures.timelines {
+		if err := f.pictures.write(timeline(), stdout); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// drawn is the timeline of a report.
+func drawn(r output.Report, s *scenario.Scenario, trace, back *simulation.Trace) picture.Timeline {
+	t := timeline.Of(s.Groups, trace, back, s.Uncounted)
+	t.Title = fmt.Sprintf("%s: %d clusters, %s", r.Placement.Name, r.Placement.Clusters, r.Rollout.Object)
+	t.Sentence = fmt.Sprintf("%s: %s", r.End.Outcome, r.Clock.Read(r.End.Message))
+	return t
+}
+
+// drawFile writes a file, if it has a name.
+func drawFile(name string, draw func(io.Writer) error) error {
+	if name == "" {
+		return nil
+	}
+	file, err := os.Create(name)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(draw(file), file.Close()); err != nil {
+		return errors.Join(err, os.Remove(name))
+	}
+	return nil
+}
+
+// rows is a number of rows, or all; the zero value is the number that a text has where nobody says.
+type rows int
+
+func (r *rows) String() string {
+	switch {
+	case *r == 0:
+		return strconv.Itoa(output.DefaultRows)
+	case *r < 0:
+		return "all"
+	}
+	return strconv.Itoa(int(*r))
+}
+
+func (r *rows) Set(s string) error {
+	if s == "all" {
+		*r = output.AllRows
+		return nil
+	}
+	n, err := strconv.ParseInt(s, 10, 32)
+	if err != nil || n < 2 {
+		return errors.New("must be a whole number of at least 2, or all")
+	}
+	*r = rows(n)
+	return nil
+}

@@ -1,0 +1,200 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+
+	"github.com/cohort-ocm/cohort/examples/kubectl-cohort/internal/commandline"
+	"github.com/cohort-ocm/cohort/examples/kubectl-cohort/internal/output"
+	"github.com/cohort-ocm/cohort/examples/kubectl-cohort/internal/scenario"
+	"github.com/cohort-ocm/cohort/examples/kubectl-cohort/internal/simulation"
+)
+
+// statusCommand says how rollouts stand now.
+func statusCommand(hub *genericclioptions.ConfigFlags) *cobra.Command {
+	f := newFlags(hub)
+	var form statusFormat
+	cmd := &cobra.Command{
+		Use:   "status [ROLLOUT]",
+		Short: "Say how rollouts stand, who holds everything up and until when, what to do, and when they end",
+		Example: `  kubectl cohort status                       all rollouts of the hub, a line each
+  kubectl cohort status web                   one rollout, with its groups and who holds it up
+  kubectl cohort status -n shops -o wide      those of a namespace, with who holds them up
+  kubectl cohort status web --max-concurrency 20   when would it end if more went at a time?`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, names []string) error {
+			if len(names) > 0 {
+				f.rollout = names[0]
+			}
+			return f.status(cmd, form)
+		},
+	}
+	f.input.declare(cmd.Flags())
+	f.whatIf.declare(cmd.Flags())
+	f.whatIf.declareStrategy(cmd.Flags())
+	f.extras.declare(cmd.Flags())
+	commandline.Var(cmd.Flags(), &f.start, "start", "", "`time` that counts as now, in RFC 3339")
+	commandline.Var(cmd.Flags(), &f.takes, "takes", "", "`time` that a cluster takes, or a range such as 5m-20m; it is learned from the clusters that are done unless given")
+	commandline.Var(cmd.Flags(), &f.failRate, "fail-rate", "", "`chance` of a cluster to fail, such as 0.3%; it is learned from the clusters that have settled unless given")
+	cmd.Flags().Uint64Var(&f.seed, "seed", 0, "`seed` of the luck in the forecast")
+	commandline.Var(cmd.Flags(), &form, "output", "o", "`format` of the output: wide, json, yaml or name; text unless given, a line for each of several rollouts")
+	return cmd
+}
+
+// statusFormat is a format, or wide or name.
+type statusFormat string
+
+func (f *statusFormat) String() string { return string(*f) }
+
+func (f *statusFormat) Set(s string) error {
+	if !slices.Contains([]string{"text", "wide", "json", "yaml", "name"}, s) {
+		return errors.New("must be text, wide, json, yaml or name")
+	}
+	*f = statusFormat(s)
+	return nil
+}
+
+// status writes how the rollouts stand.
+func (f *flags) status(cmd *cobra.Command, form statusFormat) error {
+	if err := f.complete(cmd.Flags()); err != nil {
+		return err
+	}
+	f.progress = progressOn(cmd.ErrOrStderr())
+	all, err := f.standings(cmd, form != "name")
+	if err != nil {
+		return err
+	}
+	switch w := cmd.OutOrStdout(); {
+	case form == "name":
+		return print(w, names(all))
+	case form == "wide" || (form == "" || form == "text") && len(all) > 1:
+		return printBy(w, output.Standings{All: all, Wide: form == "wide"}.Text)
+	case len(all) == 1:
+		return format(form).write(all[0], w)
+	default:
+		var list several
+		for _, one := range all {
+			list = append(list, one)
+		}
+		return format(form).write(list, w)
+	}
+}
+
+// printBy writes what a function does.
+func printBy(w io.Writer, text func(io.Writer) error) error {
+	if err := text(w); err != nil {
+		return unwritten{err}
+	}
+	return nil
+}
+
+// standings says of each rollout how it stands now and, if that is wanted, how it goes on.
+func (f *flags) standings(cmd *cobra.Command, forecast bool) (all []output.Standing, err error) {
+	scenarios, err := f.read(cmd)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range scenarios {
+		how, err := f.course(s)
+		if err != nil {
+			return nil, err
+		}
+		plan, err := s.Now(how.Options, f.start.Time)
+		if err != nil {
+			return nil, err
+		}
+		one := output.NewStanding(s, plan, f.clock(s))
+		if forecast {
+			if one.Forecast, err = f.forecast(s, how); err != nil {
+				return nil, err
+			}
+		}
+		all = append(all, one)
+	}
+	return all, nil
+}
+
+const (
+	// mostPlays is how often a forecast plays a rollout, and mostPlayed how many clusters in all.
+	mostPlays  = 20
+	mostPlayed = 20_000
+)
+
+// forecast plays the rollout with other luck each time.
+func (f *flags) forecast(s *scenario.Scenario, how scenario.Play) (*output.Forecast, error) {
+	defer f.progress.begin("playing the rollout through")()
+	ends := make(map[simulation.Outcome][]time.Time)
+	for i := range max(1, min(mostPlays, mostPlayed/max(1, s.Groups.NumClusters()))) {
+		if i > 0 {
+			how.Lives = how.Luck(f.seed + uint64(i))
+		}
+		trace, _, err := s.Play(how)
+		if err != nil {
+			return nil, err
+		}
+		ends[trace.Outcome] = append(ends[trace.Outcome], how.Start.Add(trace.Waves[trace.Stopped].After))
+	}
+	return output.NewForecast(ends), nil
+}
+
+// names are those of the objects that roll out, once each, as kubectl -o name has them.
+func names(all []output.Standing) string {
+	var b strings.Builder
+	last := ""
+	for _, one := range all {
+		object, _, _ := strings.Cut(one.Rollout, " to placement ")
+		kind, name, _ := strings.Cut(object, " ")
+		if name = name[strings.Index(name, "/")+1:]; object != last {
+			fmt.Fprintf(&b, "%s/%s\n", strings.ToLower(kind), name)
+		}
+		last = object
+	}
+	return b.String()
+}
+
+// waiting are rollouts with those that wait.
+type waiting []output.Standing
+
+// Text has each rollout after the other.
+func (all waiting) Text(w io.Writer) error {
+	for i, one := range all {
+		if i > 0 {
+			if _, err := io.WriteString(w, "\n"); err != nil {
+				return err
+			}
+		}
+		if err := one.Waits(w); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// JSON has a list of all of them.
+func (all waiting) JSON(w io.Writer) error {
+	encoder := json.NewEncoder(w)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(map[string]waiting{"rollouts": all})
+}
+
+// explainAll says who waits, by reason.
+func (f *flags) explainAll(cmd *cobra.Command) error {
+	if err := f.complete(cmd.Flags()); err != nil {
+		return err
+	}
+	f.progress = progressOn(cmd.ErrOrStderr())
+	all, err := f.standings(cmd, false)
+	if err != nil {
+		return err
+	}
+	return f.format.write(waiting(all), cmd.OutOrStdout())
+}

@@ -205,7 +205,7 @@ func (p *Planner) Applied(cluster string, when time.Time) {
 		}
 		p.tried[cluster] = known.since
 	}
-	if !waits && !isBefore(known.applied, when) {
+	if (!waits || known.kind == ending) && !isBefore(known.applied, when) {
 		return
 	}
 	delete(p.deleting, cluster)

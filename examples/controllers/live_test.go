@@ -383,6 +383,8 @@ func TestThePluginReadsPolicies(t *testing.T) {
 	f.until("a cluster has failed with the second, and all is stopped", func() bool { now := compare(); return now.Failed == 1 && now.Progressing == 0 })
 	if now := compare(); now.ToApply == 0 {
 		t.Errorf("%+v: nobody waits", now)
+	} else if live := statusNow(t, f.kubeconfig); live != now {
+		t.Errorf("status says %+v of the hub, and the objects %+v", live, now)
 	}
 	f.fail("cluster-07", false)
 	f.until("all clusters have the second version", func() bool { return compare() == reading{Succeeded: 20} })

@@ -173,15 +173,16 @@ spec:
 
 // policies plays all others: the user, the scheduler, and the agents of the clusters.
 type policies struct {
-	t        *testing.T
-	client   dynamic.Interface
-	policies dynamic.NamespaceableResourceInterface
-	clusters clusterclient.Interface
-	start    func() *exec.Cmd
-	program  *exec.Cmd
-	leaders  *replicas // in place of the program, if there are two
-	groups   *grouping.Groups
-	limit    int // how many clusters are enforced at a time, all groups together; 0 is one group after the other
+	t          *testing.T
+	kubeconfig string
+	client     dynamic.Interface
+	policies   dynamic.NamespaceableResourceInterface
+	clusters   clusterclient.Interface
+	start      func() *exec.Cmd
+	program    *exec.Cmd
+	leaders    *replicas // in place of the program, if there are two
+	groups     *grouping.Groups
+	limit      int // how many clusters are enforced at a time, all groups together; 0 is one group after the other
 
 	mu       sync.Mutex
 	replicas map[string]*unstructured.Unstructured // by cluster, as the watch has shown them
@@ -216,6 +217,7 @@ func newPoliciesOn(t *testing.T, hub []string, args ...string) *policies {
 	f.start = func() *exec.Cmd {
 		return run(t, program(t, "policies"), append(args, "-kubeconfig", kubeconfig, "-metrics-bind-address", "0")...)
 	}
+	f.kubeconfig = kubeconfig
 	waitFor(t, kubeconfig)
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
 	f.must(err)

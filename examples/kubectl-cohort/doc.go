@@ -1,7 +1,7 @@
 // Command kubectl-cohort answers, as kubectl cohort: how do rollouts stand, why does a cluster wait, and what will this
 // strategy do to my fleet?
 //
-//	kubectl cohort status|explain|plan|compare|exposure|dependencies [-f FILE…] [flags]
+//	kubectl cohort status|explain|plan|compare|exposure|dependencies|diff [-f FILE…] [flags]
 //
 // It reads a hub or your objects, asks the library how things stand, and plays rollouts through in virtual time. README.md
 // beside this file shows how to build and use it; this page has the details.

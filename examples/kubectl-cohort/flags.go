@@ -50,7 +50,8 @@ type flags struct {
 
 	pictures pictures
 	rows     rows
-	width    int // of the terminal; 0 if there is none
+	interval time.Duration // of a watch
+	width    int           // of the terminal; 0 if there is none
 }
 
 // newFlags has the defaults.

@@ -58,7 +58,7 @@ var sections = []section{
 	{"bounds", []string{"at-most", "within"}},
 	{"beyond the strategy", extraNames()},
 	{"the way back", []string{"abort-at", "abort-on-breach", "back-by-strategy"}},
-	{"output", []string{"output", "rows", "chart", "svg", "png", "exit-code"}},
+	{"output", []string{"output", "watch", "interval", "rows", "chart", "svg", "png", "exit-code"}},
 }
 
 // setHelp gives a command and those below it a help text in sections.

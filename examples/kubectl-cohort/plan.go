@@ -326,7 +326,16 @@ const stale = time.Hour
 
 // age notes how old the newest time is that the files have of a rollout, where that is long ago.
 func age(s *scenario.Scenario, now time.Time) []string {
-	var newest time.Time
+	newest := newest(s, now)
+	if old := now.Sub(newest); !newest.IsZero() && old > stale {
+		return []string{fmt.Sprintf("the newest time in the files is %s, %s ago: where they are as old as that, --start says when it goes on",
+			newest.UTC().Format(time.RFC3339), long(old))}
+	}
+	return nil
+}
+
+// newest is the newest time, not after now, that is written down of a rollout; zero if there is none.
+func newest(s *scenario.Scenario, now time.Time) (newest time.Time) {
 	for _, report := range s.Reports(rollout.Options{}) {
 		for _, at := range []time.Time{report.Applied, report.LastTransitionTime, report.Answered} {
 			if at.After(newest) && !at.After(now) {
@@ -334,9 +343,5 @@ func age(s *scenario.Scenario, now time.Time) []string {
 			}
 		}
 	}
-	if old := now.Sub(newest); !newest.IsZero() && old > stale {
-		return []string{fmt.Sprintf("the newest time in the files is %s, %s ago: where they are as old as that, --start says when it goes on",
-			newest.UTC().Format(time.RFC3339), long(old))}
-	}
-	return nil
+	return newest
 }

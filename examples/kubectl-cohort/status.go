@@ -22,6 +22,7 @@ import (
 func statusCommand(hub *genericclioptions.ConfigFlags) *cobra.Command {
 	f := newFlags(hub)
 	var form statusFormat
+	var watch bool
 	cmd := &cobra.Command{
 		Use:   "status [ROLLOUT]",
 		Short: "Say how rollouts stand, who holds everything up and until when, what to do, and when they end",
@@ -34,7 +35,20 @@ func statusCommand(hub *genericclioptions.ConfigFlags) *cobra.Command {
 			if len(names) > 0 {
 				f.rollout = names[0]
 			}
-			return f.status(cmd, form)
+			switch {
+			case !watch:
+				return f.status(cmd, form)
+			case len(f.files) > 0 || cmd.Flags().Changed("start"):
+				return errors.New("--watch: must be given without -f and --start, as it watches a hub")
+			case form != "" && form != "text" && form != "wide":
+				return fmt.Errorf("--watch: must be given without -o %s", form)
+			case f.interval < time.Second:
+				return fmt.Errorf("--interval %v: must be at least 1s", f.interval)
+			}
+			if err := f.complete(cmd.Flags()); err != nil {
+				return err
+			}
+			return f.watch(cmd, form)
 		},
 	}
 	f.input.declare(cmd.Flags())
@@ -46,6 +60,8 @@ func statusCommand(hub *genericclioptions.ConfigFlags) *cobra.Command {
 	commandline.Var(cmd.Flags(), &f.failRate, "fail-rate", "", "`chance` of a cluster to fail, such as 0.3%; it is learned from the clusters that have settled unless given")
 	cmd.Flags().Uint64Var(&f.seed, "seed", 0, "`seed` of the luck in the forecast")
 	commandline.Var(cmd.Flags(), &form, "output", "o", "`format` of the output: wide, json, yaml or name; text unless given, a line for each of several rollouts")
+	cmd.Flags().BoolVarP(&watch, "watch", "w", false, "show it anew until interrupted: in a terminal in place, elsewhere a line for what changed")
+	cmd.Flags().DurationVar(&f.interval, "interval", 5*time.Second, "`time` between two readings of the hub, with --watch")
 	return cmd
 }
 
@@ -72,20 +88,24 @@ func (f *flags) status(cmd *cobra.Command, form statusFormat) error {
 	if err != nil {
 		return err
 	}
-	switch w := cmd.OutOrStdout(); {
+	return write(cmd.OutOrStdout(), all, form)
+}
+
+// write writes them in a form.
+func write(w io.Writer, all []output.Standing, form statusFormat) error {
+	switch {
 	case form == "name":
 		return print(w, names(all))
 	case form == "wide" || (form == "" || form == "text") && len(all) > 1:
 		return printBy(w, output.Standings{All: all, Wide: form == "wide"}.Text)
 	case len(all) == 1:
 		return format(form).write(all[0], w)
-	default:
-		var list several
-		for _, one := range all {
-			list = append(list, one)
-		}
-		return format(form).write(list, w)
 	}
+	var list several
+	for _, one := range all {
+		list = append(list, one)
+	}
+	return format(form).write(list, w)
 }
 
 // printBy writes what a function does.

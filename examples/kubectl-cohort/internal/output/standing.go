@@ -39,6 +39,8 @@ type Standing struct {
 
 	// Clock shows the times in the sentences of the text.
 	Clock Clock `json:"-"`
+	// Plan is what all of it was read from.
+	Plan *rollout.Result `json:"-"`
 }
 
 // StandingHolder is a cluster that others wait for, as data and as a sentence.
@@ -87,7 +89,7 @@ func NewForecast(ends map[simulation.Outcome][]time.Time) *Forecast {
 func NewStanding(s *scenario.Scenario, plan *rollout.Result, clock Clock) Standing {
 	summary := plan.Summary()
 	st := Standing{Rollout: s.Rollout, Placement: s.Placements(), Now: clock.Start, Strategy: Strategy(plan.Schedule),
-		Summary: Summary{summary.Aggregate(), summary.Percent(), summary}, Notes: s.Notes, Clock: clock}
+		Summary: Summary{summary.Aggregate(), summary.Percent(), summary}, Notes: s.Notes, Clock: clock, Plan: plan}
 	for _, c := range plan.Start {
 		st.MayStart = append(st.MayStart, c.Name)
 	}
@@ -162,16 +164,41 @@ func (s Standing) head(b *bytes.Buffer) {
 
 func (s Standing) groups(b *bytes.Buffer) {
 	const most = 60
-	t := table(b, "GROUP", "CLUSTERS", "DONE", "IN FLIGHT", "FAILED", "WAITING")
+	t := table(b, "GROUP", "CLUSTERS", "DONE", "IN FLIGHT", "FAILED", "WAITING", "PROGRESS")
 	for i, g := range s.Summary.Groups {
 		if i == most {
 			row(t, fmt.Sprintf("and %d more", len(s.Summary.Groups)-most))
 			break
 		}
 		c := g.Counts
-		row(t, strings.TrimPrefix(g.Group.String(), "group "), c.Total(), c.Done(), c.InFlight(), c.Failures(), c.ToApply)
+		row(t, strings.TrimPrefix(g.Group.String(), "group "), c.Total(), c.Done(), c.InFlight(), c.Failures(), c.ToApply, bar(c))
 	}
 	t.Flush()
+}
+
+// bar draws the clusters of a group in 20 characters: done, failed, in flight and waiting. Who is there has at least one.
+func bar(c status.Counts) string {
+	const length = 20
+	if c.Total() == 0 {
+		return ""
+	}
+	left, text := length, ""
+	parts := []struct {
+		sign string
+		n    int
+	}{{"█", c.Done()}, {"x", c.Failures()}, {"▒", c.Progressing + c.Soaking}, {"·", c.ToApply}}
+	for i, p := range parts {
+		others := 0 // that need one yet
+		for _, later := range parts[i+1:] {
+			others += min(later.n, 1)
+		}
+		n := min(max(p.n*length/c.Total(), min(p.n, 1)), left-others)
+		if others == 0 && p.n > 0 {
+			n = left
+		}
+		text, left = text+strings.Repeat(p.sign, n), left-n
+	}
+	return text
 }
 
 func (s Standing) holders(b *bytes.Buffer) {

@@ -1,0 +1,57 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// What changed between two dumps, in each kind of change, and nothing else.
+func TestDiffSaysWhatChanged(t *testing.T) {
+	done := strings.Replace(liveSet(), condition("Progressing", "True", "00:51"), condition("Progressing", "False", "00:58"), 1)
+	started := documents(liveSet(), work("d", "00:59", aManifest))
+	otherVersion := strings.Replace(liveSet(), "manifestWorkTemplate: {workload: {manifests: ["+aManifest+"]}}", "manifestWorkTemplate: {workload: {manifests: ["+anOlderManifest+"]}}", 1)
+	moved := strings.Replace(liveSet(), decisionOf("a", "b", "c", "d"), decisionOf("a", "b", "c", "e"), 1)
+	dir := t.TempDir()
+	for _, test := range []struct {
+		why, was, is string
+		args         []string
+		want         []string
+		never        string
+	}{
+		{"nothing", liveSet(), liveSet(), nil, []string{"\n  nothing changed\n"}, "started"},
+		{"a success", liveSet(), done, nil, []string{"at 2025-01-01T00:51:00Z: 1 of 4 clusters done, 1 in flight, 2 waiting\n", "\n  succeeded (1): b\n"}, "nothing changed"},
+		{"a start", liveSet(), started, nil, []string{"\n  started (1): d\n"}, "succeeded"},
+		{"a failure that breaches", liveSet(), liveBreach(), nil, []string{"\n  failed (1): b\n", "\n  stopped: b failed, maxFailures 0; goes on when none is failed\n"}, ""},
+		{"a recovery", liveBreach(), done, nil, []string{"\n  recovered (1): b\n", "\n  goes on: no budget is breached any more\n"}, ""},
+		{"a deadline that passed between", liveSet(), liveSet(), []string{"--new-at", "2025-01-01T02:00:00Z"}, []string{"\n  timed out (1): b\n"}, "nothing changed"},
+		{"a new version, which c has had before", otherVersion, liveSet(), nil, []string{"\n  changed: spec.manifestWorkTemplate\n"}, "started"},
+		{"another strategy", liveSet(), strings.Replace(liveSet(), "maxConcurrency: 1", "maxConcurrency: 2", 1), nil, []string{"\n  changed: spec.placementRefs\n"}, "started"},
+		{"other clusters", liveSet(), moved, nil, []string{"\n  selected (1): e\n  not selected any more (1): d\n"}, ""},
+		{"another rollout", liveSet(), strings.ReplaceAll(liveSet(), "name: set, namespace: ns", "name: other, namespace: ns"), nil, []string{"ns/other\n  is new\n", "ns/set\n", "\n  is gone\n"}, "changed"},
+	} {
+		old, new := filepath.Join(dir, "old.yaml"), filepath.Join(dir, "new.yaml")
+		for file, text := range map[string]string{old: test.was, new: test.is} {
+			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got := simulateText(t, "", append([]string{"diff", old, new}, test.args...)...)
+		for _, want := range test.want {
+			if !strings.Contains(got, want) {
+				t.Errorf("%s: no %q in\n%s", test.why, want, got)
+			}
+		}
+		if test.never != "" && strings.Contains(got, test.never) {
+			t.Errorf("%s: %q in\n%s", test.why, test.never, got)
+		}
+		if data := simulateText(t, "", append([]string{"diff", old, new, "-o", "json"}, test.args...)...); !json.Valid([]byte(data)) {
+			t.Errorf("%s: no JSON: %s", test.why, data)
+		}
+	}
+	if got := refused(t, "", "diff", "one.yaml"); !strings.Contains(got, "must be followed by two files") {
+		t.Error(got)
+	}
+}

@@ -56,9 +56,10 @@ func check(total Rights, accounts []Account, t Timing) error {
 	if total.Start < 0 || total.Fail < 0 {
 		return field.Invalid(field.NewPath("total"), fmt.Sprintf("%+v", total), "must not be negative")
 	}
-	if shortest := 2 * (t.ClockError + t.SlowestWrite); t.Lease < 2*time.Second || t.Lease <= shortest || t.ClockError < 0 || t.SlowestWrite < 0 || t.Every < 0 {
+	shortest := 2 * (t.ClockError + t.SlowestWrite)
+	if negative := t.ClockError < 0 || t.SlowestWrite < 0 || t.Every < 0; negative || t.Lease < 2*time.Second || t.Lease <= shortest {
 		return field.Invalid(field.NewPath("timing"), fmt.Sprintf("%+v", t),
-			fmt.Sprintf("must have no negative time, and a lease of at least 2s and more than %v, twice the clock error and the slowest write", shortest))
+			fmt.Sprintf("must have no negative time, and a lease of at least 2s and more than %v, twice clock error and slowest write", shortest))
 	}
 	seen := make(map[string]bool, len(accounts))
 	for i := range accounts {

@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// Explain says in a sentence without its full stop why no more clusters start on a hub, and what other hubs have that it lacks, as in
-// `held: this hub has no right to start; hub-eu has 3 unused since 2026-01-02T10:15:00Z; asked at 2026-01-02T10:16:00Z`. It is empty where
-// nobody waits or more may start, and where no account is of that hub. The hub of hubs has the accounts of all; a hub may pass its own alone.
-// Now is only compared with when rights expire.
+// Explain says in a sentence without its full stop why no more clusters start on a hub, and what other hubs have that it lacks:
+// `held: this hub has no right to start; hub-eu has 3 unused since 2026-01-02T10:15:00Z; asked at 2026-01-02T10:16:00Z`.
+// It is empty where nobody waits or more may start, and where no account is of that hub. The hub of hubs has the accounts of
+// all; a hub may pass its own alone. Now is only compared with when rights expire.
 func Explain(hub string, accounts []Account, now time.Time) string {
 	var a *Account
 	for i := range accounts {
@@ -30,7 +30,9 @@ func Explain(hub string, accounts []Account, now time.Time) string {
 		return "held: the rights of this hub expired at " + inUTC(a.Grant.Expires.Time)
 	case use.Failed > taken.Fail:
 		parts = append(parts, fmt.Sprintf("held: %d failed here, and this hub has %s to fail", use.Failed, count(taken.Fail)))
-		parts = append(parts, others(accounts, hub, now, func(a *Account) (has, unused int) { return a.Report.Taken.Fail, a.Report.Taken.Fail - a.Report.Failed })...)
+		parts = append(parts, others(accounts, hub, now, func(a *Account) (has, unused int) {
+			return a.Report.Taken.Fail, a.Report.Taken.Fail - a.Report.Failed
+		})...)
 	case use.InFlight+use.Waiting > taken.Start:
 		if parts = append(parts, "held: this hub has no right to start"); taken.Start > 0 {
 			parts[0] = fmt.Sprintf("held: this hub has %s to start, and %d clusters to finish", count(taken.Start), use.InFlight+use.Waiting)

@@ -105,9 +105,11 @@ func Bound(strategy clusterv1alpha1.RolloutStrategy, opts rollout.Options, may R
 	}
 	switch {
 	case opts.FailedFreesSlot:
-		return strategy, opts, field.Invalid(field.NewPath("failedFreesSlot"), true, "must be false: over hubs a failed cluster keeps its right to start until it times out")
+		return strategy, opts, field.Invalid(field.NewPath("failedFreesSlot"), true,
+			"must be false: over hubs a failed cluster keeps its right to start until it times out")
 	case len(opts.FailedBefore) > 0:
-		return strategy, opts, field.Invalid(field.NewPath("failedBefore"), opts.FailedBefore, "must be empty: over hubs each failure burns a right; name these clusters in uncounted")
+		return strategy, opts, field.Invalid(field.NewPath("failedBefore"), opts.FailedBefore,
+			"must be empty: over hubs each failure burns a right; name these clusters in uncounted")
 	}
 	progressive := *strategy.Progressive
 	count := func(n, least int) intstr.IntOrString {

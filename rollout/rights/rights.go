@@ -90,8 +90,9 @@ type Timing struct {
 	Lease time.Duration
 	// ClockError is the largest difference between the clock of a hub and that of the hub of hubs.
 	ClockError time.Duration
-	// SlowestWrite is the longest time from a start to the write that gives a cluster the workload, also by a process that ends
-	// meanwhile. A client's timeout does not bound it: what the API server has accepted counts.
+	// SlowestWrite is the longest time from a call of May until the last start that it allowed is stored, also by a process that ends
+	// meanwhile. So a plan with many starts asks May again in between. A client's timeout does not bound it: what the API server has
+	// accepted may still be stored.
 	SlowestWrite time.Duration
 	// Every is how often at most a hub reports what changed, and how often at most rights are moved between hubs that use them.
 	// What must not wait does not wait for it. 0 is at once.

@@ -41,10 +41,11 @@ const (
 	broken     temper = "failing"
 	recovering temper = "recovering"
 	flapping   temper = "flapping"
+	punctual   temper = "a tenth of a second before the deadline"
 )
 
 // steps draws the steps of an agent of a temper.
-func steps(t temper, rng *rand.Rand) []step {
+func steps(t temper, rng *rand.Rand, deadline time.Duration) []step {
 	ms := func(from, to int) time.Duration { return time.Duration(from+rng.IntN(to-from)) * time.Millisecond }
 	switch t {
 	case quick:
@@ -61,6 +62,8 @@ func steps(t temper, rng *rand.Rand) []step {
 		return []step{{ms(30, 300), acked}, {ms(50, 500), failing}, {ms(500, 3500), ok}}
 	case flapping:
 		return []step{{ms(30, 200), ok}, {ms(300, 900), acked}, {ms(200, 600), ok}, {ms(300, 900), failing}, {ms(300, 900), ok}}
+	case punctual:
+		return []step{{max(0, deadline-100*time.Millisecond), ok}}
 	default:
 		return nil
 	}
@@ -70,6 +73,7 @@ func steps(t temper, rng *rand.Rand) []step {
 type agents struct {
 	client   clients
 	temper   func(work *manifestWork, rng *rand.Rand) temper
+	deadline time.Duration // that punctual agents know; 0 if there is none
 	rng      func() *rand.Rand
 	ctx      context.Context
 	running  sync.WaitGroup
@@ -144,11 +148,11 @@ func (a *agents) run(in chan event, rng *rand.Rand) {
 			if healed == nil {
 				t = quick
 			}
-			plan(steps(t, rng))
+			plan(steps(t, rng, a.deadline))
 			a.takes(work)
 		case <-healed:
 			healed = nil
-			plan(steps(quick, rng))
+			plan(steps(quick, rng, 0))
 		case <-timer:
 			conditions = observe(conditions, todo[0].phase, generation, time.Now())
 			a.patch(work, map[string]any{"status": map[string]any{"conditions": conditions}}, "status")

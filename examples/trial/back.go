@@ -102,6 +102,7 @@ func (p *player) ask(ctx context.Context) error {
 // drawBack makes a world in which a version is taken back.
 func drawBack(seed uint64, subject *Subject, ignored Duty) *world {
 	w := draw(seed, subject, "")
+	w.foreign = false
 	rng := rand.New(rand.NewPCG(seed, 7))
 	chance := func(p float64) bool { return rng.Float64() < p }
 	ms := func(from, to int) time.Duration { return time.Duration(from+rng.IntN(to-from)) * time.Millisecond }

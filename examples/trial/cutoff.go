@@ -218,7 +218,7 @@ func drawCut(seed uint64, subject *Subject, ignored Duty) *world {
 	rng := rand.New(rand.NewPCG(seed, 8))
 	chance := func(p float64) bool { return rng.Float64() < p }
 	ms := func(from, to int) time.Duration { return time.Duration(from+rng.IntN(to-from)) * time.Millisecond }
-	w.ignored = ignored
+	w.ignored, w.foreign = ignored, false // without a status no bound of exposure is known
 	for _, c := range w.pool {
 		w.holds[c] = true // an agent has its finalizer on a work before it applies anything
 		w.temper[c] = pick(rng, []temper{quick}, []temper{quick}, []temper{slow}, []temper{tardy}, []temper{broken}, []temper{recovering}, []temper{silent}, []temper{hanging})

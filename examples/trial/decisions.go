@@ -49,6 +49,8 @@ func (s *seenRef) lacks(pds []*placementDecision, clusters int) string {
 		return "there is no PlacementDecision"
 	case s.placement == nil:
 		return "there is no Placement"
+	case s.placement.Annotations[clusterv1beta1.PlacementDisableAnnotation] == "true":
+		return "" // nobody writes its status
 	}
 	spoken, counts := map[string]groupKey{}, map[groupKey]int{}
 	for _, g := range s.placement.Status.DecisionGroups {

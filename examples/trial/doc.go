@@ -42,9 +42,10 @@
 //     writes, which comes to the server when another process leads.
 //   - The scheduler (scheduler.go) writes decisions as OCM's does: PlacementDecisions without their status, then with it,
 //     one after the other or with several writers; then it deletes surplus ones; then it writes the Placement's status.
-//     With some seeds the set follows two placements, each with its strategy.
+//     With some seeds the set follows two placements, each with its strategy. With some scheduling is disabled, and another
+//     controller writes the decisions, so that nobody writes the Placement's status.
 //   - Agents (agent.go) are quick, slow, tardy, silent, hanging, failing, recovering or flapping, and may draw anew with
-//     each generation. Their conditions have times of whole seconds, which stay where only the generation changes.
+//     each generation. With some seeds all answer a tenth of a second before their deadline. Their conditions have times of whole seconds, which stay where only the generation changes.
 //   - The script (world.go, script.go) changes the template and the size of groups, lets clusters join, leave, return, and move
 //     from one placement to the other, while works with finalizers still terminate, and crashes the controller. In the end the
 //     agents heal, with most seeds.
@@ -58,7 +59,7 @@
 // A controller cannot know what its caches have not shown, and may know what is older than the API server's truth. So a start
 // breaks an invariant only if it breaks the same one in two worlds at once: in the truth just before the write, and in the known
 // world. The known world is what the caches showed when the reconcile began, with all that the process had read from the API
-// server, with all writes of the controller itself, also before a crash and where the answer was lost, and with all writes of
+// server until it sent the write, with all writes of the controller itself, also before a crash and where the answer was lost, and with all writes of
 // earlier processes from before it began. If the decisions are
 // half written in the known world, nothing may start, and any fault in the truth counts. The known world is judged both at
 // the time when the reconcile began and when the write was sent: a plan cannot foresee what only time breaks in between, in a
@@ -85,7 +86,9 @@
 //     before and afterwards. Nor is a work deleted whose cluster was in no decision for less than the 2 s that the controller
 //     waits, apart from the delay of caches. Of two works one may go.
 //   - Once: no work is created for a cluster that has one that isn't being deleted.
-//   - Late: no cluster that might start in the truth waits for longer than 5 s plus the delays of caches and network.
+//   - Late: no cluster that might start in the truth waits for longer than 5 s plus the delays of caches and network, while
+//     nobody else starts: whoever does takes the place of those behind.
+//   - Payload: a work carries what the user wrote into the set, and the spec of the set is the user's.
 //   - Left behind, status, stuck: once nothing has happened for longer than soak, deadline and the slowest agent take, no
 //     cluster may be able to start, and none may have a work without being selected. The conditions are about the present
 //     generation, and say that the rollout is over where it is. Where it is not, their message names at least one cluster
@@ -95,8 +98,11 @@
 // while one is half written, nothing starts in the placements behind it. A cluster that moves from one to the other stays
 // selected, so that the same invariants say that its work is neither deleted nor made anew.
 //
+// A world ends at one moment, and what comes later is not judged: agents go on, and nobody answers them.
+//
 // The figures also count the starts that broke an invariant only in the truth, which no controller can know before its
-// caches show it.
+// caches show it, and those that only a soak from the first answer would have forbidden. The times of conditions do not tell
+// when an agent answered a version first: a controller has to note it (status.WorkState has Now for that).
 //
 // # While two act
 //

@@ -19,7 +19,7 @@ type figures struct {
 	leaders, held, blind                                                            int
 	blindOf                                                                         map[Invariant]int
 	most, mostExposed                                                               float64
-	reached, reachedOf                                                              int
+	reached, reachedOf, earlySoaks                                                  int
 	dropped, failed                                                                 int
 	longestSeed                                                                     uint64
 	longest                                                                         time.Duration
@@ -142,6 +142,7 @@ func (f *figures) add(o *observation) bool {
 	f.violations += len(o.violations)
 	f.leaders += o.history.processes()
 	f.blind += o.history.blindStarts
+	f.earlySoaks += o.history.earlySoaks
 	f.most = max(f.most, o.history.most)
 	f.mostExposed = max(f.mostExposed, o.history.mostExposed)
 	if o.world.cut != nil {
@@ -164,9 +165,10 @@ func (f *figures) String() string {
 	}
 	text := dropped + fmt.Sprintf("%d rollouts of %d versions: %d came to their end, %d stood still; %d events, %d reconciles (%d with an error), %d processes that acted, %d restarts; "+
 		"%d writes of the controller (%d answers lost, %d held back), %d starts, %d removals; longest %v (seed %d); %d violations\n"+
-		"%d starts that only what the caches did not show yet forbade: %v; at most %.1f times of MaxConcurrency in flight",
+		"%d starts that only what the caches did not show yet forbade: %v; at most %.1f times of MaxConcurrency in flight; "+
+		"%d starts that only a soak from the first answer would have forbidden",
 		f.rollouts, f.versions, f.complete, f.stopped, f.events, f.reconciles, f.errors, f.leaders, f.restarts,
-		f.writes, f.lost, f.held, f.starts, f.removed, f.longest.Round(time.Second), f.longestSeed, f.violations, f.blind, f.blindOf, max(1, f.most))
+		f.writes, f.lost, f.held, f.starts, f.removed, f.longest.Round(time.Second), f.longestSeed, f.violations, f.blind, f.blindOf, max(1, f.most), f.earlySoaks)
 	if f.reachedOf > 0 {
 		text += fmt.Sprintf("\nthe last version reached %d clusters of %d that were selected first; at most %.1f times of what a strategy exposes had a version and were not done", f.reached, f.reachedOf, max(1, f.mostExposed))
 	}

@@ -8,9 +8,11 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	workv1 "open-cluster-management.io/api/work/v1"
 	workv1alpha1 "open-cluster-management.io/api/work/v1alpha1"
 )
 
@@ -31,6 +33,7 @@ type history struct {
 	blindStarts int
 	most        float64
 	mostExposed float64 // likewise of what the strategy exposes
+	earlySoaks  int     // starts that only a soak from the first answer would have forbidden
 
 	until   time.Time // when it ended, if that is after the last event
 	arrival bool      // what the network held back counts from when it came
@@ -219,7 +222,8 @@ type seenWork struct {
 	*manifestWork
 	version  string
 	applied  time.Time
-	heldBack bool // the write of the version was
+	heldBack bool      // the write of the version was
+	answered time.Time // when its agent said first how it stands with the version; zero if it has not
 }
 
 // look makes a scene of the objects that get gets, as of a resourceVersion and a time: as the process of a reconcile knows it,
@@ -244,7 +248,7 @@ func (h *history) look(get func(id) object, rv int64, at time.Time, by *reconcil
 		case *manifestWork:
 			v := versionIn(o)
 			applied, heldBack := h.appliedAt(i, o, v)
-			s.works[o.Namespace] = append(s.works[o.Namespace], seenWork{o, v, applied, heldBack})
+			s.works[o.Namespace] = append(s.works[o.Namespace], seenWork{o, v, applied, heldBack, h.answeredAt(i, o, v)})
 		}
 	}
 	if s.set == nil {
@@ -289,6 +293,24 @@ func (h *history) appliedAt(i id, work *manifestWork, version string) (at time.T
 	default:
 		return first.at, heldBack
 	}
+}
+
+// answeredAt returns when an agent first said how it stands with the version that a work carries, up to that state of the work.
+func (h *history) answeredAt(i id, work *manifestWork, version string) (at time.Time) {
+	for _, e := range h.states[i] {
+		if e.rv > versionOf(work) {
+			break
+		}
+		o := e.object.(*manifestWork)
+		c := meta.FindStatusCondition(o.Status.Conditions, workv1.WorkProgressing)
+		switch {
+		case e.gone || versionIn(o) != version:
+			at = time.Time{}
+		case at.IsZero() && c != nil && c.ObservedGeneration == o.Generation:
+			at = e.at
+		}
+	}
+	return at
 }
 
 // size is the placement's clusters per group, 0 if there is no limit.

@@ -60,6 +60,9 @@ func (h *history) judgeStart(e event, version string, created bool) []violation 
 	blind := truth.forbids(cluster, version, w.sent, leniency{})
 	if !h.arrival {
 		h.countBlind(blind)
+		if len(blind) == 0 && len(truth.forbids(cluster, version, w.sent, leniency{fromAnswer: true})) > 0 {
+			h.earlySoaks++
+		}
 	}
 	forbidden := func(l leniency) []violation {
 		// A list of writes takes time, in which a deadline may pass that the plan could not foresee.
@@ -236,15 +239,37 @@ func (h *history) nearest(rv int64, cluster string, direction int) bool {
 	return false
 }
 
-// checkWaits finds clusters that could have started all the time for longer than it may take.
+// checkWaits finds clusters that could have started all the time for longer than it may take, while nobody else did: whoever starts
+// takes the place of those behind.
 func (h *history) checkWaits(patience time.Duration) (broken []violation) {
+	var starts []time.Time
+	for _, e := range h.events {
+		if now, is := e.object.(*manifestWork); is && !e.gone && now.DeletionTimestamp == nil {
+			if before, _ := h.at(e.id, e.rv-1).(*manifestWork); before == nil || versionIn(before) != versionIn(now) {
+				starts = append(starts, e.at)
+			}
+		}
+	}
 	for _, f := range h.lasting(patience, func(s *scene, now time.Time) []string {
 		_, could := s.waits(now, leniency{everywhere: true})
+		for i := range could {
+			could[i] = fmt.Sprintf("%s (after %d starts)", could[i], until(now, starts))
+		}
 		return could
 	}) {
 		broken = append(broken, violation{invariant: invLate, rv: f.rv, text: fmt.Sprintf("%s could have started for %v", f.what, patience)})
 	}
 	return broken
+}
+
+// until counts the times that are not after a time.
+func until(now time.Time, times []time.Time) (n int) {
+	for _, at := range times {
+		if !at.After(now) {
+			n++
+		}
+	}
+	return n
 }
 
 // A finding is what lasted for too long by a time.

@@ -353,3 +353,45 @@ func TestAFailureAtTheLastMomentIsDoubtful(t *testing.T) {
 		}
 	}
 }
+
+// R5: the time of a condition stays where only the generation changes, so a soak counts from the write, which is longer ago than
+// the first answer. Which starts were too early by that is a figure, not a fault: a status cannot tell it to whoever looks later.
+func TestSoaksFromTheFirstAnswerAreAFigure(t *testing.T) {
+	for name, tt := range map[string]struct {
+		soak time.Duration
+		want int
+	}{
+		"not since the write either": {5 * time.Minute, 0}, // a fault, which the blind count
+		"only since the write":       {20 * time.Second, 1},
+		"since the answer":           {2 * time.Second, 0},
+		"there is none":              {0, 0},
+	} {
+		s := &tale{}
+		s.set("v1", "p")
+		strategy := &s.events[0].object.(*replicaSet).Spec.PlacementRefs[0].RolloutStrategy
+		strategy.ProgressivePerGroup.MinSuccessTime.Duration = tt.soak
+		s.decide("p", 0, "", "a")
+		s.decide("p", 1, "", "b")
+		s.place("p", told{"", 1}, told{"", 1})
+		s.work("a", "v1")
+		for range 20 {
+			s.set("v1", "p")
+			s.events[len(s.events)-1].object.(*replicaSet).Spec.PlacementRefs[0].RolloutStrategy = *strategy
+		}
+		a := &manifestWork{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: setName, Generation: 1}, Spec: payload("v1")}
+		a.Status.Conditions = observe(nil, ok, 1, dawn) // its times are from before
+		s.add(Works, a)
+		for range 5 {
+			s.set("v1", "p")
+			s.events[len(s.events)-1].object.(*replicaSet).Spec.PlacementRefs[0].RolloutStrategy = *strategy
+		}
+		s.look(1, s.now())
+		sent := dawn.Add(time.Duration(s.now()) * time.Second)
+		rv := s.work("b", "v1")
+		s.writes = []write{{verb: "POST", kind: Works, key: "b/" + setName, done: true, rv: rv, life: 1, setShown: 1, sent: sent}}
+		h := s.history()
+		if h.check(0, 0); h.earlySoaks != tt.want {
+			t.Errorf("%s: %d", name, h.earlySoaks)
+		}
+	}
+}

@@ -142,7 +142,8 @@ func (j *jury) checkStart(e event) (broken []violation) {
 // checkPasses judges a start of a policy: its cluster went through the first pass, and no other one is still enforced with
 // another version.
 func (j *jury) checkPasses(e event, cluster string, known, truth *sight) (broken []violation) {
-	if before, ok := truth.held[cluster]; !ok || before.version != known.version {
+	before := truth.held[cluster]
+	if before.version != known.version && known.held[cluster].version != known.version {
 		broken = append(broken, violation{invariant: invPasses, rv: e.rv, text: fmt.Sprintf("%s is enforced with %s, and had %q", cluster, known.version, before.version)})
 	}
 	behind := func(s *sight, c string) bool {

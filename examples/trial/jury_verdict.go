@@ -246,12 +246,17 @@ func (j *jury) waits(s *sight, now time.Time) (held, could []string) {
 	return held, could
 }
 
-// checkLate finds clusters that could have started all the time for longer than it may take.
+// checkLate finds clusters that could have started all the time for longer than it may take, while no other came any further: whoever
+// does takes the place of those behind.
 func (j *jury) checkLate() (broken []violation) {
 	since := map[string]time.Time{}
-	patience := j.patience()
+	patience, steps, seen := j.patience(), j.steps(), 0
 	j.spans(func(now time.Time, s *sight) {
 		_, could := j.waits(s, now)
+		if n := until(now, steps); n != seen {
+			clear(since)
+			seen = n
+		}
 		for c := range since {
 			if !slices.Contains(could, c) {
 				delete(since, c)
@@ -268,6 +273,23 @@ func (j *jury) checkLate() (broken []violation) {
 		}
 	})
 	return broken
+}
+
+// steps are when a cluster got another version, or came to another pass.
+func (j *jury) steps() (all []time.Time) {
+	for _, e := range j.events {
+		if e.id.kind != j.trade.object || e.gone || j.trade.isOwner(e.object) {
+			continue
+		}
+		now, was := j.trade.read(e.object), held{}
+		if before := j.at(e.id, e.rv-1); before != nil {
+			was = j.trade.read(before)
+		}
+		if now.version != was.version || now.started != was.started {
+			all = append(all, e.at)
+		}
+	}
+	return all
 }
 
 // complete says whether all are done, and the controller says so.

@@ -80,7 +80,8 @@ const (
 // of them was forbidden by a time alone. With noLeft clusters that left do not count, nor do works that are being deleted.
 // Everywhere reads it in favour of who waits, where a controller may not know what the history tells: who left counts
 // before all stages.
-type leniency struct{ noSoak, noDeadline, noLeft, everywhere bool }
+// FromAnswer has a soak run from when the agent answered the version first, where the time of the condition is older.
+type leniency struct{ noSoak, noDeadline, noLeft, everywhere, fromAnswer bool }
 
 // stands returns where a cluster stands, whether it failed beyond doubt, and whether it holds a slot beyond doubt.
 func (s *scene) stands(cluster, version string, config clusterv1alpha1.RolloutConfig, now time.Time, l leniency) (at standing, surelyFailed, holds bool) {
@@ -147,7 +148,11 @@ func stands(w seenWork, config clusterv1alpha1.RolloutConfig, now time.Time, l l
 	case !has || applied.Status != metav1.ConditionTrue || !told || degraded != nil && !toldDegraded:
 		return at(nil, false)
 	case progressing.Status == metav1.ConditionFalse:
-		if now.Add(grace).Before(since(progressing).Add(config.MinSuccessTime.Duration)) && !l.noSoak {
+		from := since(progressing)
+		if l.fromAnswer && w.answered.After(from) {
+			from = w.answered
+		}
+		if now.Add(grace).Before(from.Add(config.MinSuccessTime.Duration)) && !l.noSoak {
 			return soaking, false, true
 		}
 		return succeeded, false, false

@@ -62,21 +62,20 @@ func (w *world) play(ctx context.Context, hub *Hub, subject *Subject, name strin
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	o.restarts = p.restarts
-	o.history = p.history(p.writes, p.reconciles)
-	o.history.until = p.ended
+	o.history = p.judged()
 	patience := w.patience(o.history)
 	if o.history.left != nil {
 		o.history.keepFailures(patience)
 	}
-	o.ending = o.history.end(time.Now(), subject.Says)
+	o.ending = o.history.end(p.ended, subject.Says)
 	o.violations = append(o.history.checkPayloads(), o.history.check(w.worst, subject.RemoveAfter)...)
-	o.violations = append(o.violations, o.history.checkEnd(time.Now(), subject.Says)...)
+	o.violations = append(o.violations, o.history.checkEnd(p.ended, subject.Says)...)
 	o.violations = append(o.violations, o.history.checkWaits(patience)...)
 	if o.history.left != nil {
 		o.violations = append(o.violations, o.history.checkLeft(patience, subject.RemoveAfter, subject.Says)...)
 	}
 	if subject.Revisions != nil {
-		o.violations = append(o.violations, o.history.checkBack(time.Now(), subject.Says)...)
+		o.violations = append(o.violations, o.history.checkBack(p.ended, subject.Says)...)
 	}
 	return o
 }
@@ -92,6 +91,14 @@ func (p *player) history(writes []write, reconciles []*reconcile) *history {
 		h.keepLeavers(p.subject.GivenUp, p.deleted)
 		h.left.exposes = p.cut != nil
 	}
+	return h
+}
+
+// judged is the history up to the end. The player is locked.
+func (p *player) judged() *history {
+	p.events = p.events[:p.endedWith]
+	h := p.history(p.writes, p.reconciles)
+	h.until = p.ended
 	return h
 }
 
@@ -161,8 +168,9 @@ type player struct {
 	reads      []read
 	reconciles []*reconcile
 	restarts   int
-	fault      error // with which a process ended last
-	ended      time.Time
+	fault      error     // with which a process ended last
+	ended      time.Time // when it stood still, and how many events there were by then; what comes later is not judged
+	endedWith  int
 	lives      int
 	newest     map[Kind]int64       // resourceVersion that a write of the controller got
 	seen       map[Kind]int64       // resourceVersion that the wire has shown
@@ -191,6 +199,7 @@ func (p *player) run(ctx context.Context) error {
 	p.agents = &agents{
 		client: p.hub.clients("agent"), ctx: ctx, healed: make(chan struct{}), all: map[types.UID]chan event{},
 		temper:   p.temperOf,
+		deadline: p.longestDeadline(),
 		dying:    p.dying,
 		withHold: func(cluster string) bool { return p.holds[short(cluster)] },
 		lines:    &p.lines, takes: p.takes,
@@ -201,7 +210,7 @@ func (p *player) run(ctx context.Context) error {
 	for i, f := range p.fleets() {
 		p.placed = append(p.placed, &placed{fleet: f, selected: p.clusters(f.initial), size: f.size, scheduler: &scheduler{
 			client: schedules, namespace: p.name, name: f.name, writers: p.writers, slice: p.slice, pause: p.pause,
-			named: f.named, groupOf: func(c string) string { return f.groupOf[short(c)] },
+			named: f.named, foreign: p.foreign, groupOf: func(c string) string { return f.groupOf[short(c)] },
 			rng: rand.New(rand.NewPCG(p.seed, 6+uint64(i)<<8)), stored: map[string]*placementDecision{},
 		}})
 	}
@@ -223,7 +232,6 @@ func (p *player) run(ctx context.Context) error {
 		})
 	}
 	err := p.follow(ctx)
-	p.ended = time.Now()
 	cancel()
 	running.Wait()
 	p.agents.running.Wait()
@@ -351,12 +359,12 @@ func (p *player) awaitEvents(ctx context.Context) {
 
 // quiet is how long nothing happens until nothing will: the slowest agent takes six seconds.
 func (p *player) quiet() time.Duration {
-	var longest time.Duration
+	var soak time.Duration
 	for _, f := range p.placed {
 		config, _, _, _ := parts(&f.strategy)
-		deadline, _ := time.ParseDuration(config.ProgressDeadline)
-		longest = max(longest, deadline+config.MinSuccessTime.Duration)
+		soak = max(soak, config.MinSuccessTime.Duration)
 	}
+	longest := p.longestDeadline() + soak
 	if p.cut != nil {
 		longest += p.cut.lease + 2*p.cut.back
 	}
@@ -383,16 +391,27 @@ func (p *player) await(ctx context.Context) error {
 			idle = idle && r.idle(now)
 		}
 		complete := p.heals && idle && p.history(nil, nil).end(now, p.subject.Says).complete
+		ends := now.Sub(last) > quiet || complete
+		if ends {
+			p.end(now)
+		}
 		p.mu.Unlock()
-		if now.Sub(last) > quiet || complete {
+		if ends {
 			return nil
 		}
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
 	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.end(time.Now())
 	return nil // the observer says what is wrong
 }
+
+// end notes that a world ends. Agents go on until all of its goroutines have ended, and the controller no longer answers them. So
+// what they do then is not judged. The player is locked.
+func (p *player) end(now time.Time) { p.ended, p.endedWith = now, len(p.events) }
 
 // processes are those that have reconciled.
 func (h *history) processes() int { return len(slices.Collect(maps.Keys(h.began))) }

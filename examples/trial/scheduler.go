@@ -24,6 +24,7 @@ type scheduler struct {
 	writers   int    // how many PlacementDecisions are written at a time
 	slice     int    // how many clusters a PlacementDecision has at most
 	pause     time.Duration
+	foreign   bool                        // it is another one than OCM's: scheduling is disabled, and nobody writes the placement's status
 	named     []string                    // groups by name, in their order; what isn't in one of them comes last
 	groupOf   func(cluster string) string // a cluster's name of group
 	rng       *rand.Rand
@@ -96,6 +97,9 @@ func (s *scheduler) schedule(ctx context.Context, selected []string, size int) e
 		}
 	}
 	s.rest()
+	if s.foreign {
+		return nil
+	}
 	s.placement.Status.NumberOfSelectedClusters = int32(len(selected))
 	s.placement.Status.DecisionGroups = inStatus
 	if s.placement.Status.Conditions == nil {
@@ -117,6 +121,9 @@ func (s *scheduler) placeSpec(ctx context.Context, size int) (err error) {
 	}
 	if s.placement == nil {
 		p := &placement{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: s.name}}
+		if s.foreign {
+			p.Annotations = map[string]string{clusterv1beta1.PlacementDisableAnnotation: "true"}
+		}
 		p.Spec.DecisionStrategy.GroupStrategy.ClustersPerDecisionGroup = want
 		for _, name := range s.named {
 			p.Spec.DecisionStrategy.GroupStrategy.DecisionGroups = append(p.Spec.DecisionStrategy.GroupStrategy.DecisionGroups,

@@ -161,6 +161,9 @@ func (p *player) crash() {
 // then.
 func (p *player) cutLeader(ctx context.Context) {
 	r := p.leader()
+	if r.lock == nil {
+		return // nobody leads where all act
+	}
 	r.net.holdNext(RenewDeadline + LeaseDuration + time.Duration(p.rng.Int64N(int64(2*time.Second))))
 	r.lock.cut.Store(true)
 	select {

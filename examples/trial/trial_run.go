@@ -64,11 +64,15 @@ func (t *trial) play(ctx context.Context, hub *Hub, subject *Subject, name strin
 	o.took = time.Since(began)
 	r.mu.Lock()
 	o.restarts = r.player.restarts
-	o.jury = r.jury()
+	all := r.events
+	if o.err == nil {
+		r.events = all[:r.endedWith]
+	}
+	o.jury, r.events = r.jury(), all
 	r.mu.Unlock()
 	r.clean(ctx)
 	if o.err == nil {
-		o.violations, o.complete = o.jury.verdict(time.Now())
+		o.violations, o.complete = o.jury.verdict(r.ended)
 	}
 	return o
 }
@@ -302,14 +306,21 @@ func (r *runner) standStill(ctx context.Context) error {
 			idle = idle && p.idle(now)
 		}
 		done := idle && r.heals && now.Sub(last) > time.Second && r.jury().complete(now)
+		ends := done || now.Sub(later(last, start)) > quiet
+		if ends {
+			r.end(now)
+		}
 		r.mu.Unlock()
-		if done || now.Sub(later(last, start)) > quiet {
+		if ends {
 			return nil
 		}
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
 	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.end(time.Now())
 	return nil // the jury says what is wrong
 }
 

@@ -41,6 +41,7 @@ type world struct {
 	stale     bool          // what a process lists first may be behind
 	strips    bool          // the controller's caches leave managed fields out
 	backwards bool          // newcomers come before all others by name
+	foreign   bool          // scheduling is disabled, and another controller writes the decisions
 	dying     time.Duration // how long a work with a finalizer takes to go, at most
 
 	back *wayBack // if versions are taken back
@@ -93,8 +94,8 @@ func (w *world) String() string {
 	for _, f := range w.fleets() {
 		fleets = append(fleets, fmt.Sprintf("%d clusters, groups %q of %d, %s", len(f.initial), f.named, f.size, strategyText(&f.strategy)))
 	}
-	return fmt.Sprintf("seed %d: %s; script %v, heals %v, %d writers, late %.0f%% up to %v, strips %v, breaks %.0f%%, slow %v, %d replicas, elected %v, stale %v",
-		w.seed, strings.Join(fleets, "; "), s, w.heals, w.writers, 100*w.often, w.worst, w.strips, 100*w.breaks, w.slow, w.replicas, w.elects, w.stale)
+	return fmt.Sprintf("seed %d: %s; script %v, heals %v, %d writers, late %.0f%% up to %v, strips %v, breaks %.0f%%, slow %v, %d replicas, elected %v, stale %v, foreign %v",
+		w.seed, strings.Join(fleets, "; "), s, w.heals, w.writers, 100*w.often, w.worst, w.strips, 100*w.breaks, w.slow, w.replicas, w.elects, w.stale, w.foreign)
 }
 
 // fleets are all of them, in the order of the placementRefs.
@@ -156,7 +157,29 @@ func draw(seed uint64, subject *Subject, ignored Duty) *world {
 		w.script = append(w.script, change{time.Duration(100+rng.IntN(1800)) * time.Millisecond, pick(rng, happens...)})
 	}
 	w.focus(rng)
+	w.rare()
 	return w
+}
+
+// rare bends some worlds in ways that were thought of later, so that all else of a seed stays what it was.
+func (w *world) rare() {
+	rng := rand.New(rand.NewPCG(w.seed, 14))
+	w.foreign = rng.IntN(6) == 0 && w.ignored == ""
+	if rng.IntN(8) == 0 && w.ignored == "" && w.longestDeadline() > 0 {
+		for c := range w.temper {
+			w.temper[c] = []temper{punctual}
+		}
+	}
+}
+
+// longestDeadline is that of its strategies, 0 if none has one.
+func (w *world) longestDeadline() (longest time.Duration) {
+	for _, f := range w.fleets() {
+		config, _, _, _ := parts(&f.strategy)
+		deadline, _ := time.ParseDuration(config.ProgressDeadline)
+		longest = max(longest, deadline)
+	}
+	return longest
 }
 
 func drawFleet(rng *rand.Rand, name string, pool []string) fleet {

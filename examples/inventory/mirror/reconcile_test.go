@@ -249,6 +249,45 @@ func TestEditedLabelsOfSlices(t *testing.T) {
 	}
 }
 
+// Bad input of the source takes no cluster away: the mirror copies what it can, and readers find the slices incomplete.
+func TestBadSources(t *testing.T) {
+	for _, test := range []struct {
+		why     string
+		lines   []string
+		edit    func(o *clusterv1beta1.PlacementDecision) // the first object
+		missing string                                    // as a reader of the slices finds it
+	}{
+		{why: "an index that is none", lines: []string{"web-decision-1 x: a b", "web-decision-2 1: c"},
+			missing: `PlacementDecision web-decision-1 has "x" for the index of its group`},
+		{why: "a cluster in two objects, which is shown where it was", lines: []string{"web-decision-1 0: a b", "web-decision-2 1: c a"}},
+		{why: "an object of another writer, with its label", lines: []string{"web-decision-1 0: a b", "web-decision-2 1: c", "other 2: x"},
+			missing: "3 PlacementDecisions are there, and their seal is of 2"},
+		{why: "no cluster name", lines: []string{"web-decision-1 0: a b", "web-decision-2 1: c"}, edit: func(o *clusterv1beta1.PlacementDecision) {
+			o.Status.Decisions = append(o.Status.Decisions, clusterv1beta1.ClusterDecision{})
+		}},
+	} {
+		h := newHub(t)
+		h.place(true, "web-decision-1 0: a b", "web-decision-2 1: c")
+		h.reconcile()
+		h.stays = map[string]bool{"a": true, "b": true, "c": true}
+		h.place(false, test.lines...)
+		if test.edit != nil {
+			var list clusterv1beta1.PlacementDecisionList
+			if err := h.server.List(context.Background(), &list); err != nil {
+				t.Fatal(err)
+			}
+			test.edit(&list.Items[0])
+			if err := h.server.Status().Update(context.Background(), &list.Items[0]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		h.reconcile()
+		if groups, err := inventory.Read(h.m.convention, h.slices(), nil); err != nil || groups.Incomplete() != test.missing {
+			t.Errorf("%s: a reader finds %q, %v, want %q", test.why, groups.Incomplete(), err, test.missing)
+		}
+	}
+}
+
 // Slices of somebody else are left alone.
 func TestSlicesOfOthersAreLeftAlone(t *testing.T) {
 	h := newHub(t)

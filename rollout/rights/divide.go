@@ -1,0 +1,278 @@
+package rights
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// Division is what the hub of hubs has to write now.
+type Division struct {
+	// Grants has the grant to write into the account of each hub that gets one, on top of the account that was passed to [Divide].
+	Grants map[string]Grant
+	// Free are the rights that no hub holds.
+	Free Rights
+	// Stopped says why nothing may start on any hub; empty otherwise.
+	Stopped string
+	// RecheckAfter is how long until rights expire or are to be renewed; 0 if none are.
+	RecheckAfter time.Duration
+}
+
+// Divide divides the total rights over the hubs. It raises a grant only by rights that no hub can hold, and only while each
+// account shows the grant that was sent to it last. So rights that go from one hub to another are first lowered in one account, then
+// read back, and then raised in the other. A grant that does not show is written again as it is, with the same number.
+//
+// Sent has for each hub the grant that this process sent last. It is empty when a process begins. Then the first
+// grant of each account says what the account says, so that nothing can come through any more that the process before
+// had on its way.
+//
+// Rights to start go to the hubs in proportion to the clusters that they have yet to finish. What a hub cannot use goes to others
+// at once. What it uses is asked back only where another hub has less than half of its share. Rights to fail go
+// first to hubs with failures that have none, also those that another hub has not burnt.
+//
+// The errors (*field.Error) name a negative total, a hub that is missing or comes twice, and a Timing whose Lease is too short.
+// Divide takes time n log n in the hubs.
+func Divide(total Rights, accounts []Account, sent map[string]Grant, now time.Time, t Timing) (Division, error) {
+	if err := check(total, accounts, t); err != nil {
+		return Division{}, err
+	}
+	d := divider{total: total, now: now, timing: t, hubs: make([]hub, len(accounts))}
+	for i := range accounts {
+		d.hubs[i] = newHub(&accounts[i], sent, now)
+	}
+	slices.SortFunc(d.hubs, func(a, b hub) int { return cmp.Compare(a.Hub, b.Hub) })
+	d.sum(sent)
+	if d.stopped == "" {
+		d.failures()
+		d.starts()
+	}
+	return d.division(), nil
+}
+
+func check(total Rights, accounts []Account, t Timing) error {
+	if total.Start < 0 || total.Fail < 0 {
+		return field.Invalid(field.NewPath("total"), fmt.Sprintf("%+v", total), "must not be negative")
+	}
+	shortest := 2 * (t.ClockError + t.SlowestWrite)
+	if negative := t.ClockError < 0 || t.SlowestWrite < 0 || t.Every < 0; negative || t.Lease < 2*time.Second || t.Lease <= shortest {
+		return field.Invalid(field.NewPath("timing"), fmt.Sprintf("%+v", t),
+			fmt.Sprintf("must have no negative time, and a lease of at least 2s and more than %v, twice clock error and slowest write", shortest))
+	}
+	seen := make(map[string]bool, len(accounts))
+	for i := range accounts {
+		path := field.NewPath("accounts").Index(i).Child("hub")
+		switch name := accounts[i].Hub; {
+		case name == "":
+			return field.Required(path, "must be the name of a hub")
+		case seen[name]:
+			return field.Duplicate(path, name)
+		default:
+			seen[name] = true
+		}
+	}
+	return nil
+}
+
+// hub is an account with what follows from it.
+type hub struct {
+	*Account
+	sent    Grant
+	settled bool   // the account shows what was sent last
+	read    bool   // the hub has read the grant that the account shows
+	silent  bool   // the hub has not, and the grant has expired
+	charge  Rights // what it may hold
+	next    Rights // what it is granted
+	want    int    // how many rights to start it can use
+	failed  int
+	share   int // of the rights to start
+}
+
+func newHub(a *Account, sent map[string]Grant, now time.Time) hub {
+	last, ok := sent[a.Hub]
+	h := hub{Account: a, sent: last, charge: a.charge(), next: a.Grant.Rights, failed: a.Report.Failed}
+	h.settled = ok && a.Grant.is(last)
+	h.read = a.Report.Grant == a.Grant.Number
+	h.silent = !h.read && !now.Before(a.Grant.Expires.Time)
+	switch used := a.used(); {
+	case h.silent:
+		h.next = Rights{}
+		if used != a.Report.Taken {
+			h.failed = a.Seen.Failed
+		}
+	case h.read:
+		u := &a.Report.Use
+		h.want = u.InFlight + max(0, u.TimedOut-a.Report.Taken.Fail) + u.Waiting
+		h.next.Start = min(h.next.Start, h.want)
+		h.next.Fail = min(h.next.Fail, u.Failed+u.InFlight+u.Waiting)
+	}
+	return h
+}
+
+// divider works out what each hub is granted.
+type divider struct {
+	total   Rights
+	now     time.Time
+	timing  Timing
+	hubs    []hub
+	free    Rights // to grant now
+	over    Rights // how many more rights the hubs hold than there are, as where a limit was lowered
+	stopped string
+}
+
+// sum counts what is free: nothing, unless each account shows what was sent to it (H3, H4).
+func (d *divider) sum(sent map[string]Grant) {
+	known, failed, held := 0, 0, Rights{}
+	for i := range d.hubs {
+		h := &d.hubs[i]
+		held.Start, held.Fail, failed = held.Start+h.charge.Start, held.Fail+h.charge.Fail, failed+h.failed
+		if h.settled {
+			known++
+		}
+	}
+	if known == len(d.hubs) && known == len(sent) {
+		d.free = most(Rights{}, Rights{d.total.Start - held.Start, d.total.Fail - held.Fail})
+	}
+	d.over = most(Rights{}, Rights{held.Start - d.total.Start, held.Fail - d.total.Fail})
+	if failed > d.total.Fail {
+		d.stopped = fmt.Sprintf("%d failed over all hubs, and at most %d may", failed, d.total.Fail)
+	}
+}
+
+// failures divides the rights to fail (H8).
+func (d *divider) failures() {
+	short, wants := 0, 0
+	for i := range d.hubs {
+		if h := &d.hubs[i]; h.read {
+			wants += h.want
+			short += d.giveFail(h, h.failed)
+		}
+	}
+	for i := range d.hubs {
+		if h := &d.hubs[i]; h.read && wants > 0 {
+			d.giveFail(h, min(share(d.total.Fail, h.want, wants), h.failed+h.want))
+		}
+	}
+	d.askFail(max(short, d.over.Fail))
+}
+
+// giveFail raises a hub's rights to fail to at least n, as far as there are, and says how many it lacks.
+func (d *divider) giveFail(h *hub, n int) (lacks int) {
+	lacks = max(0, n-h.next.Fail)
+	given := min(lacks, d.free.Fail)
+	h.next.Fail, d.free.Fail = h.next.Fail+given, d.free.Fail-given
+	return lacks - given
+}
+
+// askFail lowers grants by rights to fail that are not burnt, n in all: first those of the hub that has most.
+func (d *divider) askFail(n int) {
+	donors := make([]*hub, 0, len(d.hubs))
+	for i := range d.hubs {
+		if h := &d.hubs[i]; n > 0 && h.read && h.next.Fail > h.failed {
+			donors = append(donors, h)
+		}
+	}
+	slices.SortStableFunc(donors, func(a, b *hub) int { return cmp.Compare(b.next.Fail-b.failed, a.next.Fail-a.failed) })
+	for _, h := range donors {
+		asked := min(n, h.next.Fail-h.failed)
+		h.next.Fail, n = h.next.Fail-asked, n-asked
+	}
+}
+
+// share gives a part of n in the proportion of a part to a whole, rounded down.
+func share(n, part, whole int) int {
+	return int(int64(n) * int64(part) / int64(whole))
+}
+
+// starts divides the rights to start (H8).
+func (d *divider) starts() {
+	d.shares()
+	byLack := make([]*hub, 0, len(d.hubs))
+	starving := false
+	for i := range d.hubs {
+		if h := &d.hubs[i]; h.read && h.want > h.next.Start {
+			byLack, starving = append(byLack, h), starving || 2*h.next.Start < h.share
+		}
+	}
+	slices.SortStableFunc(byLack, func(a, b *hub) int { return cmp.Compare(b.share-b.next.Start, a.share-a.next.Start) })
+	none := d.free.Start == 0
+	for _, h := range byLack {
+		given := min(d.free.Start, max(0, h.share-h.next.Start))
+		h.next.Start, d.free.Start = h.next.Start+given, d.free.Start-given
+	}
+	for i := range d.hubs {
+		h := &d.hubs[i]
+		if much := h.next.Start > h.share+max(1, h.share/4); h.read && h.next.Start > h.share && (d.over.Start > 0 || none && starving && much) {
+			h.next.Start = h.share
+		}
+	}
+}
+
+// shares works out each hub's share of the rights to start: in proportion to what it can use, and at most that. What is left by
+// rounding goes to those whose share lost most by it.
+func (d *divider) shares() {
+	there, wants := d.total.Start, 0
+	for i := range d.hubs {
+		if h := &d.hubs[i]; h.read {
+			wants += h.want
+		} else {
+			there -= h.charge.Start
+		}
+	}
+	there = max(0, min(there, wants))
+	if there == 0 {
+		return
+	}
+	left, rounded := there, make([]*hub, 0, len(d.hubs))
+	for i := range d.hubs {
+		if h := &d.hubs[i]; h.read && h.want > 0 {
+			h.share = share(there, h.want, wants)
+			left, rounded = left-h.share, append(rounded, h)
+		}
+	}
+	lost := func(h *hub) int64 { return int64(there) * int64(h.want) % int64(wants) }
+	slices.SortStableFunc(rounded, func(a, b *hub) int { return cmp.Compare(lost(b), lost(a)) })
+	for _, h := range rounded[:left] {
+		h.share++
+	}
+}
+
+// division gives the grants that have to be written.
+func (d *divider) division() Division {
+	out := Division{Grants: map[string]Grant{}, Stopped: d.stopped, Free: d.free}
+	for i := range d.hubs {
+		h := &d.hubs[i]
+		if grant, changed := d.grant(h); changed {
+			out.Grants[h.Hub] = grant
+		} else if at := h.Grant.Expires.Time; d.now.Before(at) {
+			if after := at.Add(-d.timing.Lease / 2); h.read && d.now.Before(after) {
+				at = after
+			}
+			if wait := at.Sub(d.now); out.RecheckAfter == 0 || wait < out.RecheckAfter {
+				out.RecheckAfter = wait
+			}
+		}
+	}
+	return out
+}
+
+// grant gives what to write into an account, and whether anything has to be (H3, H4, H9).
+func (d *divider) grant(h *hub) (Grant, bool) {
+	old := h.Grant
+	switch {
+	case h.settled:
+	case h.sent.Number > old.Number: // it is on its way, or was lost
+		return h.sent, true
+	default: // another process wrote last
+		old.Number++
+		return old, true
+	}
+	next := Grant{Number: old.Number + 1, Rights: h.next, Expires: old.Expires, Stopped: d.stopped}
+	if h.read && d.stopped == "" {
+		next.Expires = seconds(d.now.Add(d.timing.Lease))
+	}
+	renews := h.read && d.stopped == "" && (h.next != Rights{}) && !d.now.Before(old.Expires.Add(-d.timing.Lease/2))
+	return next, renews || next.Rights != old.Rights || next.Stopped != old.Stopped
+}

@@ -1,0 +1,85 @@
+// Package rights holds the limits of one rollout that goes over many hubs.
+//
+// Each hub plans its own clusters. Ten hubs with maxConcurrency 10 have 100 clusters in flight, and a failure on one of them
+// stops none of the others. So the limits are divided into rights, which a hub of hubs gives to the hubs:
+//
+//   - A right to start: a cluster that starts spends one, and gives it back once it has soaked.
+//   - A right to fail: a cluster that fails burns one. It comes back only when the cluster recovers.
+//
+// Whatever is lost, late, doubled or cut off, the hubs never hold more rights than the limits have. So at most maxConcurrency
+// clusters are in flight over all hubs, and at most maxConcurrency + maxFailures are exposed. Package rollout/exposure says the
+// same of the undivided rollout.
+//
+// A hub takes rights before it uses them, and then goes on without a message: a slot that comes free on a hub is used again on
+// that hub. So messages grow with the hubs, and not with the clusters.
+//
+// # The account
+//
+// For each hub and rollout there is an [Account], an object on the API server of the hub of hubs. Each of its parts has one writer:
+//
+//	Grant   the hub of hubs   as spec     how many rights the hub may take, and until when
+//	Report  the hub           as status   how many rights it has taken, and what it does with them
+//	Seen    a person          as spec     what is in flight on a hub that is silent
+//
+// Another version of the workload is another rollout, with accounts of its own.
+//
+// All writes are updates with the resourceVersion that was read, also those of the status. So no write is made on top of one that
+// its writer has not seen.
+//
+// # What the hub of hubs does
+//
+// One process acts at a time, by leader election. It keeps the last Grant that it sent to each hub, and forgets them when it ends.
+//
+//  1. Create an empty Account for each hub. Delete one only once its Grant and its Taken are zero, and then forget what was
+//     sent to it.
+//  2. Call [Total] for the limits, and [Divide] with all accounts. When a process begins, list them from the API server. Later a
+//     cache will do: an account that is old makes a conflict, or counts for more than it is.
+//  3. Remember each Grant in Division.Grants as sent, then write it. What came of the write does not matter: the next Divide
+//     finds out from the account.
+//  4. Come back when an account changes, and after Division.RecheckAfter.
+//
+// # What a hub does
+//
+// One process acts at a time, by leader election. It keeps the last Report that it sent.
+//
+//  1. When a process begins, wait for [Timing].SlowestWrite. Then read the account from the API server and list the objects of
+//     the rollout. A start that the process before had on its way is among them by then.
+//  2. Plan with [Bound] and what [Account.May] allows. May is 0 until the account shows the last Report. Carry a plan out
+//     within SlowestWrite, or plan again.
+//  3. Count by [UseOf]. Clusters that were started and do not show yet count as in flight.
+//  4. Call [Account.Next]. Where it says so, remember the Report as sent, then write it.
+//  5. Come back when the account or an object changes, and when the rights expire.
+//
+// # When a hub is cut off
+//
+// Unspent rights expire. A hub starts nothing from Grant.Expires − ClockError − SlowestWrite on. Until then it goes on with the
+// rights it has taken. The rights that it was granted and has not taken are free again at Grant.Expires. Those that it has taken come
+// back when it reports again, or when a person looks at the hub after Grant.Expires and writes [Seen]. To say that a hub is
+// gone for good, write that nothing is in flight there.
+//
+// # Failures
+//
+// A hub that has more failures than rights to fail starts nothing, and the failures without a right keep their rights to
+// start. The hub of hubs moves unburnt rights to fail to it, if there are any. If more clusters failed than maxFailures
+// allows, over all hubs, it stops all: those that hear of it at once, and the others when their rights are used up or expire.
+//
+// # What rights alone do not hold
+//
+// Rights are counts, and the order of groups is not a count. So [Total] refuses mandatory groups and ProgressivePerGroup: a
+// canary on one hub before anything on another needs a barrier that all hubs report to. Close a gate ([rollout.ClosedGate])
+// on the other hubs until the canary's hub has reported that it is done. A partition then holds everything behind that barrier.
+//
+// A cluster that moves from one hub to another (ManagedClusterMigration) counts on both until the hub that it left
+// gives it up (Uncounted). Do that once the account of the other hub has as many rights granted as taken.
+//
+// # Where this comes from
+//
+// The words are those of the literature. P. O'Neil, "The Escrow Transactional Method" (ACM TODS 11:4, 1986), sets a part of a quantity
+// aside before it is used. D. Barbará and H. Garcia-Molina, "The Demarcation Protocol" (VLDB Journal 3:3, 1994), gives each site a limit
+// of its own; a limit is first lowered at one site, and then raised at another. V. Balegas and others, "Extending Eventually
+// Consistent Cloud Databases for Enforcing Numeric Invariants" (SRDS 2015), call what a replica may still do its rights, and
+// the value a bounded counter. Here the rights of all replicas are divided in one place, since Kubernetes has one: an API server
+// with optimistic concurrency. And rights that are not taken expire, as a lease does (C. Gray and D. Cheriton, SOSP 1989).
+//
+// The file RULES.md of this package has the rules.
+package rights

@@ -1,0 +1,96 @@
+package rights
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Explain says in a sentence without its full stop why no more clusters start on a hub, and what other hubs have that it lacks:
+// `held: this hub has no right to start; hub-eu has 3 unused since 2026-01-02T10:15:00Z; asked at 2026-01-02T10:16:00Z`.
+// It is empty where nobody waits or more may start, and where no account is of that hub. The hub of hubs has the accounts of
+// all; a hub may pass its own alone. Now is only compared with when rights expire.
+func Explain(hub string, accounts []Account, now time.Time) string {
+	var a *Account
+	for i := range accounts {
+		if accounts[i].Hub == hub {
+			a = &accounts[i]
+		}
+	}
+	if a == nil || a.Report.Waiting == 0 {
+		return ""
+	}
+	taken, use := a.Report.Taken, a.Report.Use
+	var parts []string
+	switch {
+	case a.Grant.Stopped != "":
+		return "held: " + a.Grant.Stopped
+	case !now.Before(a.Grant.Expires.Time) && a.Grant.Number > 0:
+		return "held: the rights of this hub expired at " + inUTC(a.Grant.Expires.Time)
+	case use.Failed > taken.Fail:
+		parts = append(parts, fmt.Sprintf("held: %d failed here, and this hub has %s to fail", use.Failed, count(taken.Fail)))
+		parts = append(parts, others(accounts, hub, now, func(a *Account) (has, unused int) {
+			return a.Report.Taken.Fail, a.Report.Taken.Fail - a.Report.Failed
+		})...)
+	case use.InFlight+use.Waiting > taken.Start:
+		if parts = append(parts, "held: this hub has no right to start"); taken.Start > 0 {
+			parts[0] = fmt.Sprintf("held: this hub has %s to start, and %d clusters to finish", count(taken.Start), use.InFlight+use.Waiting)
+		}
+		parts = append(parts, others(accounts, hub, now, func(a *Account) (has, idle int) {
+			if r := &a.Report; standing(r.Taken, a.Grant.Rights, r.Use) == unused {
+				idle = r.Taken.Start - r.InFlight
+			}
+			return a.Report.Taken.Start, idle
+		})...)
+	default:
+		return ""
+	}
+	if !a.Report.Since.IsZero() {
+		parts = append(parts, "asked at "+inUTC(a.Report.Since.Time))
+	}
+	return strings.Join(parts, "; ")
+}
+
+// others names up to three of the other hubs that have rights which they do not use, or which nobody can use while the hub is silent.
+func others(all []Account, hub string, now time.Time, of func(*Account) (has, unused int)) (parts []string) {
+	more, accounts := 0, slices.Clone(all)
+	slices.SortFunc(accounts, func(a, b Account) int { return strings.Compare(a.Hub, b.Hub) })
+	for i := range accounts {
+		a := &accounts[i]
+		has, unused := of(a)
+		silent := a.Report.Grant != a.Grant.Number && !now.Before(a.Grant.Expires.Time)
+		switch {
+		case a.Hub == hub || !silent && unused <= 0 || has <= 0:
+		case len(parts) == 3:
+			more++
+		case silent:
+			parts = append(parts, fmt.Sprintf("%s has %d and is silent since %s", a.Hub, has, inUTC(a.Report.Time.Time)))
+		default:
+			since := a.Report.Since
+			if since.IsZero() {
+				since = a.Report.Time
+			}
+			parts = append(parts, fmt.Sprintf("%s has %d unused since %s", a.Hub, unused, inUTC(since.Time)))
+		}
+	}
+	switch {
+	case more == 1:
+		parts = append(parts, "1 more hub has some")
+	case more > 1:
+		parts = append(parts, fmt.Sprintf("%d more hubs have some", more))
+	}
+	return parts
+}
+
+func count(n int) string {
+	switch n {
+	case 0:
+		return "no right"
+	case 1:
+		return "1 right"
+	}
+	return fmt.Sprintf("%d rights", n)
+}
+
+func inUTC(t time.Time) string { return t.UTC().Format(time.RFC3339) }

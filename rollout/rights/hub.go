@@ -1,0 +1,122 @@
+package rights
+
+import (
+	"math"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+
+	"github.com/cohort-ocm/cohort/rollout"
+)
+
+// May gives the rights that a hub may use now. Start is how many clusters may be in flight, with those that are. Fail is how many may
+// have failed for another one to start. Both are 0 where nothing may start: the rights have expired or will before a start
+// is written, the hub of hubs stopped the rollout, or the account does not show yet the report that this process sent
+// last. The clock is the hub's.
+//
+// The copy of the account may be old.
+func (a Account) May(sent Report, now time.Time, t Timing) Rights {
+	end := a.Grant.Expires.Add(-t.ClockError - t.SlowestWrite)
+	if !a.Report.is(sent) || a.Grant.Stopped != "" || !now.Before(end) {
+		return Rights{}
+	}
+	return Rights{Start: min(a.Grant.Start, a.Report.Taken.Start), Fail: a.Report.Taken.Fail}
+}
+
+// Next gives the report that the hub has to write now, and whether it has to. Use is how its clusters stand. The report is written
+// if this process has not written one yet, or its last one does not show; if there is a new Grant; and, once Timing.Every has
+// passed, if the rights that the hub takes, the failures or the number of clusters changed.
+//
+// A hub takes what it was granted and can use. It gives back what it cannot use any more, and what it is asked for and does
+// not need for clusters that are in flight or failed.
+func (a Account) Next(sent Report, use Use, now time.Time, t Timing) (Report, bool) {
+	old := a.Report
+	next := Report{Number: old.Number + 1, Grant: a.Grant.Number, Taken: a.take(use), Use: use, Since: old.Since, Time: seconds(now)}
+	was, is := standing(old.Taken, a.Grant.Rights, old.Use), standing(next.Taken, a.Grant.Rights, use)
+	switch {
+	case is == content:
+		next.Since = metav1.Time{}
+	case is != was:
+		next.Since = seconds(now)
+	}
+	switch {
+	case !old.is(sent) || old.Grant != a.Grant.Number:
+		return next, true
+	case now.Before(old.Time.Add(t.Every)):
+		return Report{}, false
+	case next.Taken != old.Taken || use.Failed != old.Failed || use.Clusters != old.Clusters || is != was:
+		return next, true
+	}
+	return Report{}, false
+}
+
+// take gives the rights that the hub takes, or keeps (H5 to H7).
+func (a *Account) take(use Use) Rights {
+	granted, held := a.Grant.Rights, most(a.Grant.Rights, a.Report.Taken)
+	// Burnt rights stay, and so do those of failed clusters that are in flight again where they have no right to start.
+	burnt := max(use.Failed, use.InFlight+use.TimedOut-held.Start)
+	taken := Rights{Fail: max(min(granted.Fail, use.Failed+use.InFlight+use.Waiting), min(held.Fail, burnt))}
+	needed := use.InFlight + max(0, use.TimedOut-taken.Fail)
+	taken.Start = max(min(granted.Start, needed+use.Waiting), needed)
+	return taken
+}
+
+// How a hub stands with its rights to start.
+const (
+	content = iota
+	asks    // it could use more
+	unused  // it has more than it uses
+)
+
+func standing(taken, granted Rights, use Use) int {
+	switch {
+	case use.Waiting > 0 && use.InFlight+use.Waiting > granted.Start:
+		return asks
+	case max(taken.Start, granted.Start) > use.InFlight:
+		return unused
+	}
+	return content
+}
+
+// UseOf counts the clusters of a result, where the caller starts what it says.
+func UseOf(result *rollout.Result) Use {
+	c := result.Counts
+	return Use{
+		Clusters: c.Total(),
+		Waiting:  c.Held,
+		InFlight: c.InFlight() + c.ToApply - c.Held,
+		Failed:   c.Failures(),
+		TimedOut: c.TimeOut,
+	}
+}
+
+// Bound gives the strategy and the options by which a hub plans with the rights that it may use: its maxConcurrency is may.Start, its
+// maxFailures may.Fail, and it is paused where may.Start is 0. Percentages of the strategy are of the clusters of all hubs, so
+// they play no part here.
+//
+// The errors (*field.Error) are those of [Total], and one for an option by which a cluster is in flight or failed without a right:
+// failedFreesSlot, failedBefore.
+func Bound(strategy clusterv1alpha1.RolloutStrategy, opts rollout.Options, may Rights) (clusterv1alpha1.RolloutStrategy, rollout.Options, error) {
+	if err := holdable(strategy); err != nil {
+		return strategy, opts, err
+	}
+	switch {
+	case opts.FailedFreesSlot:
+		return strategy, opts, field.Invalid(field.NewPath("failedFreesSlot"), true,
+			"must be false: over hubs a failed cluster keeps its right to start until it times out")
+	case len(opts.FailedBefore) > 0:
+		return strategy, opts, field.Invalid(field.NewPath("failedBefore"), opts.FailedBefore,
+			"must be empty: over hubs each failure burns a right; name these clusters in uncounted")
+	}
+	progressive := *strategy.Progressive
+	count := func(n, least int) intstr.IntOrString {
+		return intstr.FromInt32(int32(min(max(n, least), math.MaxInt32)))
+	}
+	progressive.MaxConcurrency, progressive.MaxFailures = count(may.Start, 1), count(may.Fail, 0)
+	strategy.Progressive = &progressive
+	opts.Paused = opts.Paused || may.Start <= 0
+	return strategy, opts, nil
+}

@@ -1,0 +1,134 @@
+package rights
+
+import (
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Rights are how many rights of each kind there are.
+type Rights struct {
+	// Start is how many clusters may be in flight at a time.
+	Start int `json:"start"`
+	// Fail is how many clusters may fail.
+	Fail int `json:"fail"`
+}
+
+// Account is what the hub of hubs and one hub say to each other about one rollout. It is a value without pointers, but for Seen.
+// The zero Account of a hub grants and takes nothing.
+type Account struct {
+	// Hub is the name of the hub, unique within the rollout.
+	Hub string `json:"hub"`
+	// Grant is written by the hub of hubs.
+	Grant Grant `json:"grant,omitzero"`
+	// Report is written by the hub.
+	Report Report `json:"report,omitzero"`
+	// Seen is written by a person; nil as a rule.
+	Seen *Seen `json:"seen,omitempty"`
+}
+
+// Grant is how many rights a hub may take. Its times are in whole seconds, in UTC.
+type Grant struct {
+	// Number is one more with each Grant, from 1. It is 0 where nothing was granted yet.
+	Number int64 `json:"number"`
+	// Rights may be fewer than the hub has taken. Then it gives back those that it does not need.
+	Rights `json:",inline"`
+	// Expires is when these rights expire, by the clock of the hub of hubs.
+	Expires metav1.Time `json:"expires,omitzero"`
+	// Stopped says why nothing may start on any hub; empty otherwise. It is a sentence without its full stop.
+	Stopped string `json:"stopped,omitempty"`
+}
+
+// Report is what a hub has taken, and what it does with that. Its times are in whole seconds, in UTC.
+type Report struct {
+	// Number is one more with each Report, from 1. It is 0 where nothing was reported yet.
+	Number int64 `json:"number"`
+	// Grant is the number of the Grant that the hub has read.
+	Grant int64 `json:"grant"`
+	// Taken are the rights that the hub may use without asking. It never has more clusters in flight than Taken.Start, nor more
+	// exposed than Taken.Start + Taken.Fail.
+	Taken Rights `json:"taken"`
+	// Use is how the clusters stood when the report was made.
+	Use `json:",inline"`
+	// Since is since when the hub wants more rights to start than it has, or has more than it uses. It is zero if neither is so.
+	Since metav1.Time `json:"since,omitzero"`
+	// Time is when the report was made.
+	Time metav1.Time `json:"time,omitzero"`
+}
+
+// Use counts the clusters of a hub's rollout that count ([UseOf]).
+type Use struct {
+	// Clusters is how many there are.
+	Clusters int `json:"clusters"`
+	// Waiting is how many have not started.
+	Waiting int `json:"waiting"`
+	// InFlight is how many hold a slot: they were started and have neither soaked nor timed out.
+	InFlight int `json:"inFlight"`
+	// Failed is how many failed, in flight or not.
+	Failed int `json:"failed"`
+	// TimedOut is how many of Failed hold no slot.
+	TimedOut int `json:"timedOut"`
+}
+
+// Seen is what a person saw on a hub that is silent. It counts instead of the Report with that number, if Time is not before
+// Grant.Expires: from then on the hub starts nothing. It means nothing once the hub reports again.
+type Seen struct {
+	// Report is the number of the hub's last Report.
+	Report int64 `json:"report"`
+	// InFlight and Failed count clusters on the hub, as in [Use].
+	InFlight int `json:"inFlight"`
+	Failed   int `json:"failed"`
+	// Time is when the person looked, by the clock of the hub of hubs.
+	Time metav1.Time `json:"time"`
+}
+
+// Timing has the times that the hub of hubs and all hubs agree on.
+type Timing struct {
+	// Lease is for how long rights are granted. They are renewed when half of it has passed, if the hub has read the last Grant. So
+	// a hub that is cut off goes on for at most one and a half times as long. It must be more than twice ClockError and SlowestWrite
+	// together, and at least two seconds.
+	Lease time.Duration
+	// ClockError is the largest difference between the clock of a hub and that of the hub of hubs.
+	ClockError time.Duration
+	// SlowestWrite is the longest time from a call of May until the last start that it allowed is stored, also by a process that ends
+	// meanwhile. So a plan with many starts asks May again in between. A client's timeout does not bound it: what the API server has
+	// accepted may still be stored.
+	SlowestWrite time.Duration
+	// Every is how often at most a hub reports what changed, and how often at most rights are moved between hubs that use them.
+	// What must not wait does not wait for it. 0 is at once.
+	Every time.Duration
+}
+
+// most gives the larger number of each kind.
+func most(a, b Rights) Rights { return Rights{max(a.Start, b.Start), max(a.Fail, b.Fail)} }
+
+// charge is how many rights the hub may hold, now or until it reports again, whatever was sent to it (H2, H9).
+func (a *Account) charge() Rights { return most(a.Grant.Rights, a.used()) }
+
+// used is how many rights the hub has taken, as far as the account tells (H9).
+func (a *Account) used() Rights {
+	taken := a.Report.Taken
+	s := a.Seen
+	if s == nil || s.Report != a.Report.Number || s.Time.Time.Before(a.Grant.Expires.Time) {
+		return taken
+	}
+	fail := min(s.Failed, taken.Fail)
+	return Rights{Start: s.InFlight + s.Failed - fail, Fail: fail}
+}
+
+// is says whether two grants are the same. Times in an object have no more than seconds, and another location.
+func (g Grant) is(other Grant) bool {
+	same := g.Expires.Equal(&other.Expires)
+	g.Expires, other.Expires = metav1.Time{}, metav1.Time{}
+	return same && g == other
+}
+
+// is says whether two reports are the same.
+func (r Report) is(other Report) bool {
+	same := r.Time.Equal(&other.Time) && r.Since.Equal(&other.Since)
+	r.Time, other.Time, r.Since, other.Since = metav1.Time{}, metav1.Time{}, metav1.Time{}, metav1.Time{}
+	return same && r == other
+}
+
+// seconds gives a time as an object keeps it.
+func seconds(t time.Time) metav1.Time { return metav1.NewTime(t.UTC().Truncate(time.Second)) }

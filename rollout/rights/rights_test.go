@@ -1,0 +1,532 @@
+package rights_test
+
+import (
+	"encoding/json"
+	"errors"
+	"math"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+
+	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/internal/exhaustive"
+	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/rollout/rights"
+	"github.com/cohort-ocm/cohort/status"
+)
+
+func TestMain(m *testing.M) { exhaustive.Main(m) }
+
+// lasting has times that are long beside those of the tests.
+var lasting = rights.Timing{Lease: time.Hour, ClockError: time.Minute, SlowestWrite: 2 * time.Minute, Every: 10 * time.Second}
+
+func in(d time.Duration) metav1.Time { return metav1.NewTime(epoch.Add(d)) }
+
+// holding is the account of a hub that has taken all that it was granted, and has the report that it sent last.
+func holding(hub string, start, fail int, use rights.Use) rights.Account {
+	held := rights.Rights{Start: start, Fail: fail}
+	return rights.Account{
+		Hub:    hub,
+		Grant:  rights.Grant{Number: 1, Rights: held, Expires: in(time.Hour)},
+		Report: rights.Report{Number: 1, Grant: 1, Taken: held, Use: use, Time: in(0)},
+	}
+}
+
+// shown is what a process of the hub of hubs has sent, where all accounts show it.
+func shown(accounts ...rights.Account) map[string]rights.Grant {
+	sent := map[string]rights.Grant{}
+	for _, a := range accounts {
+		sent[a.Hub] = a.Grant
+	}
+	return sent
+}
+
+func progressive(maxConcurrency, maxFailures string) clusterv1alpha1.RolloutStrategy {
+	return clusterv1alpha1.RolloutStrategy{
+		Type: clusterv1alpha1.Progressive,
+		Progressive: &clusterv1alpha1.RolloutProgressive{
+			RolloutConfig:  clusterv1alpha1.RolloutConfig{MaxFailures: intstr.Parse(maxFailures), ProgressDeadline: "1h"},
+			MaxConcurrency: intstr.Parse(maxConcurrency),
+		},
+	}
+}
+
+// Rules H5 and H9, case by case.
+func TestMay(t *testing.T) {
+	account := holding("eu", 3, 1, rights.Use{Clusters: 5, Waiting: 5})
+	all, none := rights.Rights{Start: 3, Fail: 1}, rights.Rights{}
+	last := time.Hour - time.Minute - 2*time.Minute - time.Second // before the expiry, less clock error and slowest write
+	for _, tt := range []struct {
+		name   string
+		change func(a *rights.Account, sent *rights.Report)
+		at     time.Duration
+		want   rights.Rights
+	}{
+		{"what it has taken", nil, 0, all},
+		{"until a start might land too late", nil, last, all},
+		{"and not from then on", nil, last + time.Second, none},
+		{"a new process has sent nothing yet", func(_ *rights.Account, sent *rights.Report) { *sent = rights.Report{} }, 0, none},
+		{"the last report does not show", func(_ *rights.Account, sent *rights.Report) { sent.Number++ }, 0, none},
+		{"a report of another process has the same number", func(_ *rights.Account, sent *rights.Report) { sent.Taken.Start-- }, 0, none},
+		{"the rollout was stopped", func(a *rights.Account, _ *rights.Report) { a.Grant.Stopped = "2 failed" }, 0, none},
+		{"some is asked back", func(a *rights.Account, _ *rights.Report) { a.Grant.Start = 2 }, 0, rights.Rights{Start: 2, Fail: 1}},
+		{"more was granted and is not taken", func(a *rights.Account, _ *rights.Report) { a.Grant.Start = 9 }, 0, all},
+		{"a burnt right is asked back", func(a *rights.Account, _ *rights.Report) { a.Grant.Fail = 0 }, 0, all},
+		{"the zero account", func(a *rights.Account, sent *rights.Report) { *a, *sent = rights.Account{}, rights.Report{} }, 0, none},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			a, sent := account, account.Report
+			if tt.change != nil {
+				tt.change(&a, &sent)
+			}
+			if got := a.May(sent, epoch.Add(tt.at), lasting); got != tt.want {
+				t.Errorf("may %+v, want %+v", got, tt.want)
+			}
+		})
+	}
+}
+
+// Rules H6 and H7: what a hub takes and keeps.
+func TestTaken(t *testing.T) {
+	for _, tt := range []struct {
+		name           string
+		granted, taken rights.Rights
+		use            rights.Use
+		want           rights.Rights
+	}{
+		{"what it is granted and can use", rights.Rights{Start: 3, Fail: 1}, rights.Rights{}, rights.Use{Waiting: 9}, rights.Rights{Start: 3, Fail: 1}},
+		{"no more than it can use", rights.Rights{Start: 3, Fail: 9}, rights.Rights{}, rights.Use{Waiting: 1, InFlight: 1}, rights.Rights{Start: 2, Fail: 2}},
+		{"nothing at the end", rights.Rights{Start: 3, Fail: 1}, rights.Rights{Start: 3, Fail: 1}, rights.Use{}, rights.Rights{}},
+		{"asked back, and free", rights.Rights{Start: 1}, rights.Rights{Start: 3}, rights.Use{Waiting: 9, InFlight: 1}, rights.Rights{Start: 1}},
+		{"asked back, and spent", rights.Rights{Start: 1}, rights.Rights{Start: 3}, rights.Use{Waiting: 9, InFlight: 3}, rights.Rights{Start: 3}},
+		{"burnt", rights.Rights{Fail: 0}, rights.Rights{Start: 1, Fail: 1}, rights.Use{Failed: 1, TimedOut: 1}, rights.Rights{Fail: 1}},
+		{"a failure without a right keeps its right to start", rights.Rights{Start: 1}, rights.Rights{Start: 1}, rights.Use{Failed: 1, TimedOut: 1}, rights.Rights{Start: 1}},
+		{"and gives it back when it is granted a right to fail", rights.Rights{Start: 1, Fail: 1}, rights.Rights{Start: 1}, rights.Use{Failed: 1, TimedOut: 1}, rights.Rights{Fail: 1}},
+		{"a failure in flight has both", rights.Rights{Start: 1, Fail: 1}, rights.Rights{Start: 1, Fail: 1}, rights.Use{InFlight: 1, Failed: 1}, rights.Rights{Start: 1, Fail: 1}},
+		{"who timed out is in flight again beside another", rights.Rights{Start: 1}, rights.Rights{Start: 1, Fail: 1}, rights.Use{InFlight: 2}, rights.Rights{Start: 2, Fail: 1}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			a := rights.Account{Hub: "eu", Grant: rights.Grant{Number: 2, Rights: tt.granted, Expires: in(time.Hour)}, Report: rights.Report{Number: 1, Grant: 1, Taken: tt.taken}}
+			if got, must := a.Next(a.Report, tt.use, epoch, lasting); !must || got.Taken != tt.want {
+				t.Errorf("takes %+v (%v), want %+v", got.Taken, must, tt.want)
+			}
+		})
+	}
+}
+
+// Rule H12: what must not wait is reported at once, other news after a time, and nothing else ever.
+func TestNextReports(t *testing.T) {
+	use := rights.Use{Clusters: 9, Waiting: 6, InFlight: 3}
+	account := holding("eu", 3, 0, use)
+	account.Report.Since = in(0)
+	for _, tt := range []struct {
+		name   string
+		change func(a *rights.Account, sent *rights.Report, use *rights.Use)
+		soon   bool // at once
+		later  bool // after Every
+	}{
+		{"nothing", func(*rights.Account, *rights.Report, *rights.Use) {}, false, false},
+		{"clusters that come and go", func(_ *rights.Account, _ *rights.Report, u *rights.Use) { u.Waiting-- }, false, false},
+		{"a grant", func(a *rights.Account, _ *rights.Report, _ *rights.Use) { a.Grant.Number++ }, true, true},
+		{"a new process", func(_ *rights.Account, sent *rights.Report, _ *rights.Use) { *sent = rights.Report{} }, true, true},
+		{"rights that are not needed", func(_ *rights.Account, _ *rights.Report, u *rights.Use) { u.Waiting, u.InFlight = 0, 2 }, false, true},
+		{"it wants no more", func(_ *rights.Account, _ *rights.Report, u *rights.Use) { u.Waiting = 0 }, false, true},
+		{"a failure", func(_ *rights.Account, _ *rights.Report, u *rights.Use) { u.Failed++ }, false, true},
+		{"a cluster joins", func(_ *rights.Account, _ *rights.Report, u *rights.Use) { u.Clusters++ }, false, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			a, sent, use := account, account.Report, use
+			tt.change(&a, &sent, &use)
+			_, soon := a.Next(sent, use, epoch.Add(lasting.Every-time.Second), lasting)
+			r, later := a.Next(sent, use, epoch.Add(lasting.Every), lasting)
+			if soon != tt.soon || later != tt.later {
+				t.Errorf("at once %v, later %v; want %v, %v", soon, later, tt.soon, tt.later)
+			}
+			if later && (r.Number != 2 || r.Grant != a.Grant.Number || r.Use != use || !r.Time.Equal(&metav1.Time{Time: epoch.Add(lasting.Every)})) {
+				t.Errorf("reports %+v", r)
+			}
+		})
+	}
+}
+
+// Rules H2, H3, H4, H8 and H9, case by case: what each hub is granted, as start/fail, where it gets a grant.
+func TestDivide(t *testing.T) {
+	waiting := func(n int) rights.Use { return rights.Use{Clusters: n, Waiting: n} }
+	silent := func(a rights.Account) rights.Account {
+		a.Grant.Number, a.Grant.Expires = 2, in(-time.Minute)
+		return a
+	}
+	for _, tt := range []struct {
+		name     string
+		total    rights.Rights
+		accounts []rights.Account
+		sent     func(map[string]rights.Grant)
+		want     map[string]rights.Rights
+	}{
+		{
+			"in proportion to what is to be done", rights.Rights{Start: 10}, []rights.Account{holding("eu", 0, 0, waiting(30)), holding("us", 0, 0, waiting(10))}, nil,
+			map[string]rights.Rights{"eu": {Start: 8}, "us": {Start: 2}},
+		},
+		{
+			"no more than a hub can use", rights.Rights{Start: 10}, []rights.Account{holding("eu", 0, 0, waiting(3)), holding("us", 0, 0, waiting(2))}, nil,
+			map[string]rights.Rights{"eu": {Start: 3}, "us": {Start: 2}},
+		},
+		{
+			"what is taken is not free, whatever is granted", rights.Rights{Start: 3}, []rights.Account{asked(holding("eu", 3, 0, waiting(9)), 0), holding("us", 0, 0, waiting(9))}, nil,
+			map[string]rights.Rights{},
+		},
+		{
+			"what is not used is asked back first", rights.Rights{Start: 3}, []rights.Account{holding("eu", 3, 0, rights.Use{InFlight: 1}), holding("us", 0, 0, waiting(9))}, nil,
+			map[string]rights.Rights{"eu": {Start: 1}},
+		},
+		{
+			"a hub with less than half of its share is given to", rights.Rights{Start: 8}, []rights.Account{holding("eu", 8, 0, waiting(20)), holding("us", 0, 0, waiting(20))}, nil,
+			map[string]rights.Rights{"eu": {Start: 4}},
+		},
+		{
+			"one with more is not", rights.Rights{Start: 8}, []rights.Account{holding("eu", 6, 0, waiting(20)), holding("us", 2, 0, waiting(20))}, nil,
+			map[string]rights.Rights{},
+		},
+		{
+			"a new process writes what is there, and grants nothing", rights.Rights{Start: 8}, []rights.Account{holding("eu", 3, 1, waiting(9)), holding("us", 0, 0, waiting(9))},
+			func(sent map[string]rights.Grant) { clear(sent) },
+			map[string]rights.Rights{"eu": {Start: 3, Fail: 1}, "us": {}},
+		},
+		{
+			"while one grant does not show, none is raised", rights.Rights{Start: 8}, []rights.Account{holding("eu", 0, 0, waiting(9)), holding("us", 0, 0, waiting(9))},
+			func(sent map[string]rights.Grant) {
+				sent["us"] = rights.Grant{Number: 2, Rights: rights.Rights{Start: 5}}
+			},
+			map[string]rights.Rights{"us": {Start: 5}},
+		},
+		{
+			"an account is missing", rights.Rights{Start: 8}, []rights.Account{holding("eu", 0, 0, waiting(9))},
+			func(sent map[string]rights.Grant) { sent["us"] = rights.Grant{Number: 2} },
+			map[string]rights.Rights{},
+		},
+		{
+			"a silent hub keeps what it has taken, and nobody gets that", rights.Rights{Start: 3}, []rights.Account{silent(holding("eu", 3, 0, waiting(9))), holding("us", 0, 0, waiting(9))}, nil,
+			map[string]rights.Rights{"eu": {}},
+		},
+		{
+			"and others get the rest", rights.Rights{Start: 5}, []rights.Account{asked(silent(holding("eu", 3, 0, waiting(9))), 0), holding("us", 0, 0, waiting(9))}, nil,
+			map[string]rights.Rights{"us": {Start: 2}},
+		},
+		{
+			"or all that a person has not seen there", rights.Rights{Start: 3}, []rights.Account{seen(asked(silent(holding("eu", 3, 0, waiting(9))), 0), 1, 0), holding("us", 0, 0, waiting(9))}, nil,
+			map[string]rights.Rights{"us": {Start: 2}},
+		},
+		{
+			"unless the person looked too early", rights.Rights{Start: 3}, []rights.Account{seen(asked(silent(holding("eu", 3, 0, waiting(9))), 0), 1, -2*time.Minute), holding("us", 0, 0, waiting(9))}, nil,
+			map[string]rights.Rights{},
+		},
+		{
+			"or the hub has reported since", rights.Rights{Start: 3}, []rights.Account{reported(seen(asked(silent(holding("eu", 3, 0, waiting(9))), 0), 1, 0)), holding("us", 0, 0, waiting(9))}, nil,
+			map[string]rights.Rights{},
+		},
+		{
+			"a failure that a person has seen has its right to fail", rights.Rights{Start: 3, Fail: 1},
+			[]rights.Account{failing(seen(burnt(asked(silent(holding("eu", 3, 1, waiting(9))), 0)), 1, 0)), holding("us", 0, 0, waiting(9))}, nil,
+			map[string]rights.Rights{"us": {Start: 2}},
+		},
+		{
+			"a hub that has not read its last grant is asked for nothing", rights.Rights{Fail: 1},
+			[]rights.Account{holding("eu", 0, 0, rights.Use{Waiting: 3, Failed: 1, TimedOut: 1}), unread(holding("us", 0, 1, waiting(3)))}, nil,
+			map[string]rights.Rights{},
+		},
+		{
+			"a lowered budget is taken back", rights.Rights{Fail: 1}, []rights.Account{holding("eu", 0, 2, waiting(3)), holding("us", 0, 1, waiting(3))}, nil,
+			map[string]rights.Rights{"eu": {}},
+		},
+		{
+			"a failure gets a right", rights.Rights{Fail: 2}, []rights.Account{holding("eu", 0, 0, rights.Use{Waiting: 3, Failed: 1, TimedOut: 1}), holding("us", 0, 0, waiting(3))}, nil,
+			map[string]rights.Rights{"eu": {Fail: 1}},
+		},
+		{
+			"one that another hub has not burnt", rights.Rights{Fail: 1}, []rights.Account{holding("eu", 0, 0, rights.Use{Waiting: 3, Failed: 1, TimedOut: 1}), holding("us", 0, 1, waiting(3))}, nil,
+			map[string]rights.Rights{"us": {}},
+		},
+		{
+			"a burnt right goes nowhere", rights.Rights{Fail: 2}, []rights.Account{holding("eu", 0, 0, rights.Use{Waiting: 3, Failed: 1, TimedOut: 1}), holding("us", 0, 2, rights.Use{Waiting: 3, Failed: 1, TimedOut: 1})}, nil,
+			map[string]rights.Rights{"us": {Fail: 1}},
+		},
+		{
+			"a lowered limit is taken back", rights.Rights{Start: 4}, []rights.Account{holding("eu", 5, 0, waiting(9)), holding("us", 5, 0, waiting(9))}, nil,
+			map[string]rights.Rights{"eu": {Start: 2}, "us": {Start: 2}},
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			sent := shown(tt.accounts...)
+			if tt.sent != nil {
+				tt.sent(sent)
+			}
+			d, err := rights.Divide(tt.total, tt.accounts, sent, epoch, lasting)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := map[string]rights.Rights{}
+			for hub, g := range d.Grants {
+				got[hub] = g.Rights
+			}
+			if !reflect.DeepEqual(got, tt.want) {
+				t.Errorf("grants %v, want %v", got, tt.want)
+			}
+		})
+	}
+}
+
+// asked is an account with rights to start that were asked back, up to n.
+func asked(a rights.Account, n int) rights.Account {
+	a.Grant.Start = n
+	return a
+}
+
+func unread(a rights.Account) rights.Account {
+	a.Grant.Number++
+	return a
+}
+
+func reported(a rights.Account) rights.Account {
+	a.Report.Number++
+	return a
+}
+
+func failing(a rights.Account) rights.Account {
+	a.Seen.Failed++
+	return a
+}
+
+// burnt is an account with rights to fail that were asked back.
+func burnt(a rights.Account) rights.Account {
+	a.Grant.Fail = 0
+	return a
+}
+
+func seen(a rights.Account, inFlight int, at time.Duration) rights.Account {
+	a.Seen = &rights.Seen{Report: a.Report.Number, InFlight: inFlight, Time: in(at)}
+	return a
+}
+
+// Rule H10.
+func TestStop(t *testing.T) {
+	failed := rights.Use{Clusters: 9, Waiting: 6, Failed: 2, TimedOut: 2}
+	accounts := []rights.Account{holding("eu", 2, 1, failed), holding("us", 2, 0, rights.Use{Clusters: 9, Waiting: 9})}
+	d, err := rights.Divide(rights.Rights{Start: 4, Fail: 1}, accounts, shown(accounts...), epoch, lasting)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "2 failed over all hubs, and at most 1 may"; d.Stopped != want || d.Grants["eu"].Stopped != want || d.Grants["us"].Stopped != want {
+		t.Errorf("got %+v", d)
+	}
+	for i := range accounts {
+		accounts[i].Grant = d.Grants[accounts[i].Hub]
+	}
+	accounts[0].Report.Failed, accounts[0].Report.TimedOut = 1, 1 // one recovered
+	silent := unread(accounts[1])
+	silent.Grant.Expires = in(-time.Minute)
+	silent = failing(seen(silent, 0, 0))
+	if d, err := rights.Divide(rights.Rights{Start: 4, Fail: 1}, []rights.Account{accounts[0], silent}, nil, epoch, lasting); err != nil || d.Stopped != "2 failed over all hubs, and at most 1 may" {
+		t.Errorf("with one that a person has seen: %+v, %v", d, err)
+	}
+	again, err := rights.Divide(rights.Rights{Start: 4, Fail: 1}, accounts, shown(accounts...), epoch, lasting)
+	if err != nil || again.Stopped != "" || again.Grants["us"].Stopped != "" || again.Grants["us"].Number != 3 {
+		t.Errorf("got %+v, %v", again, err)
+	}
+}
+
+// Rule H9: a grant is renewed at half of its lease if the hub has read the last one, and says when to look again.
+func TestRenewal(t *testing.T) {
+	a := holding("eu", 2, 0, rights.Use{Clusters: 9, Waiting: 7, InFlight: 2})
+	divide := func(a rights.Account, at time.Duration) rights.Division {
+		t.Helper()
+		d, err := rights.Divide(rights.Rights{Start: 2}, []rights.Account{a}, shown(a), epoch.Add(at), lasting)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+	if d := divide(a, 0); len(d.Grants) != 0 || d.RecheckAfter != 30*time.Minute {
+		t.Errorf("at first: %+v", d)
+	}
+	d := divide(a, 30*time.Minute)
+	if g := d.Grants["eu"]; g.Number != 2 || !g.Expires.Time.Equal(epoch.Add(90*time.Minute)) || g.Rights != a.Grant.Rights {
+		t.Errorf("after half of the lease: %+v", d)
+	}
+	a.Grant = d.Grants["eu"] // which the hub does not read
+	if d := divide(a, 60*time.Minute); len(d.Grants) != 0 || d.RecheckAfter != 30*time.Minute {
+		t.Errorf("while it is silent: %+v", d)
+	}
+	if d := divide(a, 90*time.Minute); d.Grants["eu"].Rights != (rights.Rights{}) || !d.Grants["eu"].Expires.Time.Equal(a.Grant.Expires.Time) {
+		t.Errorf("when it has expired: %+v", d)
+	}
+}
+
+// Rule H11.
+func TestTotal(t *testing.T) {
+	accounts := []rights.Account{holding("eu", 0, 0, rights.Use{Clusters: 60}), holding("us", 0, 0, rights.Use{Clusters: 41}), {Hub: "new"}}
+	for _, tt := range []struct {
+		maxConcurrency, maxFailures string
+		want                        rights.Rights
+	}{
+		{"10", "2", rights.Rights{Start: 10, Fail: 2}},
+		{"10%", "1%", rights.Rights{Start: 11, Fail: 2}},
+		{"0", "0", rights.Rights{Start: 101}},
+	} {
+		if got, err := rights.Total(progressive(tt.maxConcurrency, tt.maxFailures), accounts); err != nil || got != tt.want {
+			t.Errorf("%s, %s: %+v, %v; want %+v", tt.maxConcurrency, tt.maxFailures, got, err, tt.want)
+		}
+	}
+	canary := progressive("1", "0")
+	canary.Progressive.MandatoryDecisionGroups.MandatoryDecisionGroups = []clusterv1alpha1.MandatoryDecisionGroup{{GroupName: "canary"}}
+	for path, strategy := range map[string]clusterv1alpha1.RolloutStrategy{
+		"type":                                {Type: clusterv1alpha1.All},
+		"progressive":                         {Type: clusterv1alpha1.Progressive},
+		"progressive.mandatoryDecisionGroups": canary,
+		"progressive.maxConcurrency":          progressive("0%", "0"),
+		"progressive.maxFailures":             progressive("1", "101%"),
+	} {
+		_, err := rights.Total(strategy, accounts)
+		refuses(t, err, path)
+	}
+	_, err := rights.Total(clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.ProgressivePerGroup}, accounts)
+	refuses(t, err, "type")
+}
+
+func refuses(t *testing.T, err error, path string) {
+	t.Helper()
+	var invalid *field.Error
+	if !errors.As(err, &invalid) || invalid.Field != path || !strings.Contains(err.Error(), "must") && invalid.Type != field.ErrorTypeDuplicate {
+		t.Errorf("got %v, want an error at %s", err, path)
+	}
+}
+
+func TestDivideErrors(t *testing.T) {
+	eu := holding("eu", 0, 0, rights.Use{})
+	short := rights.Timing{Lease: time.Minute, ClockError: 10 * time.Second, SlowestWrite: 20 * time.Second}
+	for _, tt := range []struct {
+		path     string
+		total    rights.Rights
+		accounts []rights.Account
+		timing   rights.Timing
+	}{
+		{"total", rights.Rights{Start: -1}, nil, lasting},
+		{"timing", rights.Rights{}, nil, rights.Timing{}},
+		{"timing", rights.Rights{}, nil, short},
+		{"accounts[1].hub", rights.Rights{}, []rights.Account{eu, eu}, lasting},
+		{"accounts[0].hub", rights.Rights{}, []rights.Account{{}}, lasting},
+	} {
+		_, err := rights.Divide(tt.total, tt.accounts, nil, epoch, tt.timing)
+		refuses(t, err, tt.path)
+	}
+}
+
+// Rules H5 and H11: a hub's own plan starts as many as it has rights for, and nobody without one; not those that do not count either.
+func TestBound(t *testing.T) {
+	groups, err := grouping.FromNames(map[grouping.Key][]string{{}: {"a", "b", "c", "d", "e"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	since := epoch
+	flying := []status.Report{{Cluster: "a", Status: status.Progressing, LastTransitionTime: since}, {Cluster: "b", Status: status.TimeOut, LastTransitionTime: since}}
+	for _, tt := range []struct {
+		may    rights.Rights
+		starts int
+		use    rights.Use
+	}{
+		{rights.Rights{}, 0, rights.Use{Clusters: 4, Waiting: 2, InFlight: 1, Failed: 1, TimedOut: 1}},
+		{rights.Rights{Fail: 1}, 0, rights.Use{Clusters: 4, Waiting: 2, InFlight: 1, Failed: 1, TimedOut: 1}},
+		{rights.Rights{Start: 2}, 0, rights.Use{Clusters: 4, Waiting: 2, InFlight: 1, Failed: 1, TimedOut: 1}},
+		{rights.Rights{Start: 1, Fail: 1}, 1, rights.Use{Clusters: 4, Waiting: 2, InFlight: 1, Failed: 1, TimedOut: 1}},                     // e alone
+		{rights.Rights{Start: 2, Fail: 1}, 2, rights.Use{Clusters: 4, Waiting: 1, InFlight: 2, Failed: 1, TimedOut: 1}},                     // c and e
+		{rights.Rights{Start: 9, Fail: 9}, 3, rights.Use{Clusters: 4, Waiting: 0, InFlight: 3, Failed: 1, TimedOut: 1}},                     // all
+		{rights.Rights{Start: 9, Fail: 0}, 0, rights.Use{Clusters: 4, Waiting: 2, InFlight: 1, Failed: 1, TimedOut: 1}},                     // a failure without a right
+		{rights.Rights{Start: math.MaxInt, Fail: math.MaxInt}, 3, rights.Use{Clusters: 4, Waiting: 0, InFlight: 3, Failed: 1, TimedOut: 1}}, // more than the API's numbers hold
+	} {
+		strategy, opts, err := rights.Bound(progressive("1%", "1%"), rollout.Options{Uncounted: []string{"e"}}, tt.may)
+		if err != nil {
+			t.Fatal(err)
+		}
+		result, err := rollout.Plan(strategy, groups, flying, epoch, opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if use := rights.UseOf(result); len(result.Start) != tt.starts || use != tt.use {
+			t.Errorf("%+v: starts %v with %+v, want %d with %+v", tt.may, result.Start, use, tt.starts, tt.use)
+		}
+	}
+	if _, opts, err := rights.Bound(progressive("1", "0"), rollout.Options{Paused: true}, rights.Rights{Start: 1}); err != nil || !opts.Paused {
+		t.Errorf("a pause ends: %+v, %v", opts, err)
+	}
+	_, _, err = rights.Bound(clusterv1alpha1.RolloutStrategy{}, rollout.Options{}, rights.Rights{})
+	refuses(t, err, "type")
+	_, _, err = rights.Bound(progressive("1", "0"), rollout.Options{FailedFreesSlot: true}, rights.Rights{})
+	refuses(t, err, "failedFreesSlot")
+	_, _, err = rights.Bound(progressive("1", "0"), rollout.Options{FailedBefore: []string{"a"}}, rights.Rights{})
+	refuses(t, err, "failedBefore")
+}
+
+// Rule H13.
+func TestExplain(t *testing.T) {
+	us := holding("hub-us", 0, 0, rights.Use{Clusters: 9, Waiting: 9})
+	us.Report.Since = in(16 * time.Minute)
+	eu := holding("hub-eu", 3, 1, rights.Use{Clusters: 9})
+	eu.Report.Since = in(15 * time.Minute)
+	silent := holding("hub-ap", 2, 0, rights.Use{Clusters: 9, Waiting: 7, InFlight: 2})
+	silent.Grant.Number, silent.Grant.Expires = 2, in(10*time.Minute)
+	nothing := unread(holding("hub-af", 0, 0, rights.Use{}))
+	nothing.Grant.Expires = in(10 * time.Minute)
+	failed := holding("hub-us", 2, 0, rights.Use{Clusters: 9, Waiting: 7, Failed: 2, TimedOut: 2})
+	stopped, expired := us, us
+	stopped.Grant.Stopped = "2 failed over all hubs, and at most 1 may"
+	expired.Grant.Expires = in(20 * time.Minute)
+	for _, tt := range []struct {
+		accounts []rights.Account
+		want     string
+	}{
+		{[]rights.Account{us, eu}, "held: this hub has no right to start; hub-eu has 3 unused since 2026-01-02T10:15:00Z; asked at 2026-01-02T10:16:00Z"},
+		{[]rights.Account{us, eu, nothing, silent}, "held: this hub has no right to start; hub-ap has 2 and is silent since 2026-01-02T10:00:00Z; hub-eu has 3 unused since 2026-01-02T10:15:00Z; asked at 2026-01-02T10:16:00Z"},
+		{[]rights.Account{us}, "held: this hub has no right to start; asked at 2026-01-02T10:16:00Z"},
+		{[]rights.Account{failed, eu}, "held: 2 failed here, and this hub has no right to fail; hub-eu has 1 unused since 2026-01-02T10:15:00Z"},
+		{[]rights.Account{stopped, eu}, "held: 2 failed over all hubs, and at most 1 may"},
+		{[]rights.Account{expired, eu}, "held: the rights of this hub expired at 2026-01-02T10:20:00Z"},
+		{[]rights.Account{holding("hub-us", 9, 0, rights.Use{Waiting: 9})}, ""},
+		{[]rights.Account{holding("hub-us", 0, 0, rights.Use{})}, ""},
+		{nil, ""},
+	} {
+		if got := rights.Explain("hub-us", tt.accounts, epoch.Add(30*time.Minute)); got != tt.want {
+			t.Errorf("got  %s\nwant %s", got, tt.want)
+		}
+	}
+}
+
+// An account is the same after it was stored.
+func TestAccountIsStored(t *testing.T) {
+	a := holding("eu", 2, 1, rights.Use{Clusters: 9, Waiting: 5, InFlight: 2, Failed: 1, TimedOut: 1})
+	d, err := rights.Divide(rights.Rights{Start: 4, Fail: 1}, []rights.Account{a}, shown(a), epoch.Add(time.Nanosecond), lasting)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.Grant = d.Grants["eu"]
+	a.Report, _ = a.Next(a.Report, a.Report.Use, epoch.Add(time.Minute+time.Nanosecond), lasting)
+	a = seen(a, 1, time.Hour)
+	text, err := json.Marshal(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var stored rights.Account
+	if err := json.Unmarshal(text, &stored); err != nil {
+		t.Fatal(err)
+	}
+	if may := stored.May(a.Report, epoch, lasting); may.Start != 4 {
+		t.Errorf("may %+v by %s", may, text)
+	}
+	if d, err := rights.Divide(rights.Rights{Start: 4, Fail: 1}, []rights.Account{stored}, shown(a), epoch, lasting); err != nil || len(d.Grants) > 0 {
+		t.Errorf("%+v, %v by %s", d, err, text)
+	}
+}

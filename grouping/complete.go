@@ -234,24 +234,21 @@ func (f *findings) compareSizes(groups []clusterv1beta1.DecisionGroupStatus, sou
 	if len(groups) == 0 {
 		return
 	}
+	next := 0 // the sources are sorted by group; mostly so is the status, and then none has to be looked up
 	for i := range groups {
-		key, want := statusKey(&groups[i]), int(groups[i].ClustersCount)
-		if got := sizeOf(sources, key); got < want {
+		key, got, want := statusKey(&groups[i]), 0, int(groups[i].ClustersCount)
+		if next == len(sources) || sources[next].key != key {
+			next, _ = slices.BinarySearchFunc(sources, key, func(s source, key Key) int { return s.key.Compare(key) })
+		}
+		for ; next < len(sources) && sources[next].key == key; next++ {
+			got += sources[next].size()
+		}
+		if got < want {
 			f.add("%v has %d of %d clusters", key, got, want)
 		} else if got > want {
 			f.add("%v has %d clusters, not %d", key, got, want)
 		}
 	}
-}
-
-// sizeOf counts the clusters of a group in all its sources, which are sorted by group.
-func sizeOf(sources []source, key Key) int {
-	size := 0
-	first, _ := slices.BinarySearchFunc(sources, key, func(s source, key Key) int { return s.key.Compare(key) })
-	for i := first; i < len(sources) && sources[i].key == key; i++ {
-		size += sources[i].size()
-	}
-	return size
 }
 
 // repetitions looks for clusters that stand in two places.

@@ -152,12 +152,14 @@ func onePlacement(objects []*clusterv1beta1.PlacementDecision) field.ErrorList {
 			return field.ErrorList{field.Invalid(objectPath(d).Child("metadata", "namespace"), d.Namespace, fmt.Sprintf(
 				"must be %q, the namespace of the other decisions, as of %s/%s", first.Namespace, first.Namespace, first.Name))}
 		}
+		name, controls := placementsOf(d)
 		if d == first {
-			label, controller = placementsOf(d)
+			label, controller = name, controls
 		}
-		switch byLabel, byController := isOf(d, label), isOf(d, controller); {
+		byLabel := name == label || controls == label
+		byController := name == controller || controls == controller
+		switch {
 		case !byLabel && !byController:
-			name, _ := placementsOf(d)
 			return field.ErrorList{field.Invalid(placementPath(d), name, fmt.Sprintf(
 				"must be %q, the placement of the other decisions, as of %s/%s", label, first.Namespace, first.Name))}
 		case !byLabel:
@@ -176,18 +178,20 @@ func validateStored(placement *clusterv1beta1.Placement, stored []*clusterv1beta
 		return nil
 	}
 	var errs field.ErrorList
-	d := slices.MinFunc(stored, func(a, b *clusterv1beta1.PlacementDecision) int { return compareNames(a.Name, b.Name) })
-	if d.Namespace != placement.Namespace {
+	if stored[0].Namespace != placement.Namespace {
+		d := slices.MinFunc(stored, func(a, b *clusterv1beta1.PlacementDecision) int { return compareNames(a.Name, b.Name) })
 		errs = append(errs, field.Invalid(objectPath(d).Child("metadata", "namespace"), d.Namespace,
 			fmt.Sprintf("must be the namespace of the placement, %q", placement.Namespace)))
 	}
-	others := slices.DeleteFunc(slices.Clone(stored), func(d *clusterv1beta1.PlacementDecision) bool {
-		return isOf(d, placement.Name)
-	})
-	if len(others) > 0 {
-		d := slices.MinFunc(others, compareObjects)
-		name, _ := placementsOf(d)
-		errs = append(errs, field.Invalid(placementPath(d), name, fmt.Sprintf("must be the placement, %q", placement.Name)))
+	var other *clusterv1beta1.PlacementDecision // the first one of another placement
+	for _, d := range stored {
+		if !isOf(d, placement.Name) && (other == nil || compareObjects(d, other) < 0) {
+			other = d
+		}
+	}
+	if other != nil {
+		name, _ := placementsOf(other)
+		errs = append(errs, field.Invalid(placementPath(other), name, fmt.Sprintf("must be the placement, %q", placement.Name)))
 	}
 	return fielderrs.Join(errs)
 }

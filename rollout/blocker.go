@@ -156,7 +156,7 @@ func inUTC(t time.Time) string {
 func (r *Result) blocker(position int) Blocker {
 	s := r.states[position]
 	b := Blocker{Cluster: r.cluster(position), Left: r.schedule.hasLeft(position), Starting: s&starting != 0, Silent: s == silent, WithoutTime: undatedStates.has(s) || s == succeededUndated, settled: s == succeededUndated}
-	if age := r.ages[position]; agedStates.has(s) && age != unknownAge {
+	if age := r.ages.of(position); agedStates.has(s) && age != unknownAge {
 		b.Since = r.since(position)
 		if limit := r.schedule.rules.limitOf(s); limit > 0 {
 			b.Until = b.Since.Add(limit)

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+
+	"github.com/cohort-ocm/cohort/status"
 )
 
 // view finds clusters by where they stand. There are two views: a [scan] looks through all clusters, for Plan; a
@@ -133,19 +135,20 @@ type totals struct {
 	asideAll tally
 }
 
-// everyone gives the tally of all clusters, counted or not.
-func (t *totals) everyone() tally {
-	sum := t.all
-	sum.add(&t.asideAll)
-	return sum
-}
+// inFlight counts the clusters in flight, counted or not.
+func (t *totals) inFlight() int { return t.all.inFlight() + t.asideAll.inFlight() }
 
-// sum adds up the tallies of the groups.
-func (s *schedule) sum(groups, aside []tally) totals {
-	t := totals{groups: groups, stages: make([]tally, len(s.Stages)), aside: aside}
+// in counts the clusters in a state, counted or not.
+func (t *totals) in(s state) int { return int(t.all[s] + t.asideAll[s]) }
+
+// sum adds up the tallies of the groups. Those of the stages are zero before.
+func (s *schedule) sum(groups, aside, stages []tally) totals {
+	t := totals{groups: groups, stages: stages, aside: aside}
 	for i := range groups {
 		t.stages[s.stageOf[i]].add(&groups[i])
-		t.all.add(&groups[i])
+	}
+	for i := range t.stages {
+		t.all.add(&t.stages[i])
 	}
 	for i := range aside {
 		t.asideAll.add(&aside[i])
@@ -178,33 +181,33 @@ func (s *schedule) firsts(t *totals) (active, breached int) {
 	return active, breached
 }
 
-// choose works out what the active stages may start (R9 to R12, R22 to R25, R28). It takes constant time, except to
-// find the names of a breach; with closed gates or a graph it takes time linear in the groups.
-func (s *schedule) choose(v view, o *observed, now time.Time) choice {
+// choose works out in c, which is zero, what the active stages may start (R9 to R12, R22 to R25, R28). R is what the owner is to
+// store. It takes constant time, except to find the names of a breach; with closed gates or a graph it takes time linear in the
+// groups.
+func (s *schedule) choose(c *choice, r *status.Record, v view, o *observed, now time.Time) {
 	t := &o.totals
-	c := choice{closed: s.closedGates(now), aside: t.asideAll.waiting(), once: o.once, full: overflow{o.record.More, o.record.Until}}
+	c.closed, c.aside, c.once, c.full = s.closedGates(now), t.asideAll.waiting(), o.once, overflow{r.More, r.Until}
 	if s.After != nil {
-		c.tracks = s.follow(&c, t)
+		c.tracks = s.follow(c, t)
 	} else {
-		c.barrier = s.barrier(&c)
+		c.barrier = s.barrier(c)
 	}
 	if s.After == nil && o.active < len(t.stages) {
 		c.active = 1
-		c.only[0] = grant{stage: o.active, used: t.stages[o.active], barrier: s.barrierOf(&c, o.active)}
+		c.only[0] = grant{stage: o.active, used: t.stages[o.active], barrier: s.barrierOf(c, o.active)}
 	}
 	c.breach = s.breach(v, t, o.breached)
-	if s.stopped(&c) {
-		return c
+	if s.stopped(c) {
+		return
 	}
-	c.waits = s.waits(v, &c, t, now)
+	c.waits = s.waits(v, c, t, now)
 	c.pace = s.pace(o)
 	grants := c.grants()
 	for i := range grants {
 		if grants[i].barrier < 0 && !c.isWaiting(grants[i].stage) {
-			s.grant(&c, &grants[i], t.groups)
+			s.grant(c, &grants[i], t.groups)
 		}
 	}
-	return c
 }
 
 // follow finds the active stages of a graph, and what the others wait for. It takes time linear in the graph, where stages that
@@ -373,6 +376,9 @@ func (s *schedule) list(v view, states stateSet, n int) []Cluster {
 	for position, state, ok := v.in(states, 0); ok; position, state, ok = v.in(states, position+1) {
 		if !s.hasLeft(position) {
 			clusters = append(clusters, s.cluster(position, state, tries.of(position)))
+		}
+		if n--; n == 0 {
+			break
 		}
 	}
 	if len(clusters) == 0 {

@@ -75,6 +75,25 @@ func TestAReportByAClockAheadIsOfTheVersionBefore(t *testing.T) {
 	}
 }
 
+// R6, R27: a success whose object is being deleted waits once more, also where a write from before is told of later;
+// only a later write starts it.
+func TestAWriteBeforeASuccessThatIsBeingDeletedHasNoEffect(t *testing.T) {
+	groups := newFleet(t).group("", "a").read()
+	var p rollout.Planner
+	p.SetGroups(groups)
+	if err := p.Report(status.Report{Cluster: "a", Status: status.Succeeded, LastTransitionTime: now, Deleting: true}); err != nil {
+		t.Fatal(err)
+	}
+	p.Applied("a", now.Add(-time.Minute))
+	if got, want := p.Next(now).String(), "start a; 0 of 1 clusters done, 1 waiting"; got != want {
+		t.Errorf("an earlier write: %s, want %s", got, want)
+	}
+	p.Applied("a", now.Add(time.Minute))
+	if got, want := p.Next(now.Add(time.Minute)).String(), "0 of 1 clusters done, 1 in flight"; got != want {
+		t.Errorf("a later write: %s, want %s", got, want)
+	}
+}
+
 // R39: a planner that is told of a failure by a clock that is ahead, and of the write that tries it again, knows the failure when
 // it is told of it once more. One that came later counts.
 func TestAFailureByAClockAheadIsTriedAgainOnce(t *testing.T) {

@@ -154,7 +154,7 @@ func (r *Result) explainStarts(l *Link) {
 
 // isUnknown says whether the cluster at a position is in flight since an unknown time.
 func (r *Result) isUnknown(position int, s state) bool {
-	return inFlightStates.has(s) && r.ages[position] == unknownAge && !r.schedule.isAside(position)
+	return inFlightStates.has(s) && r.ages.of(position) == unknownAge && !r.schedule.isAside(position)
 }
 
 // list gives a copy of the blockers, and how many more there are.

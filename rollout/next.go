@@ -64,7 +64,6 @@ type observed struct {
 	removed  []string      // the names of the clusters that were reported and are not selected, in order
 	there    []string      // the ones among them whose objects are not being deleted
 	deleting map[int]bool  // the selected clusters whose objects are being deleted, by position; nil if none are
-	record   status.Record // what the owner has to store
 	merged   names         // the clusters with several reports
 
 	once  []past // clusters of which only the start or the success counts
@@ -87,33 +86,26 @@ func (n *names) add(cluster string) {
 	n.first = min(n.first, cluster)
 }
 
-// next decides and lists what may happen now. It passes the clusters that start to mark, unless that is nil. What it
-// returns is the caller's.
-func (s *schedule) next(v view, o *observed, now time.Time, mark marker) (Next, choice) {
-	o.record = s.record(v, o.deleting, o.once, now)
-	c := s.choose(v, o, now)
-	all, everyone := &o.all, o.everyone()
-	leaving, left := s.leave(o, &c, now)
-	withheld := s.withhold(o, now)
+// next decides and lists what may happen now, in n and c, which are zero. It passes the clusters that start to mark, unless that
+// is nil. What it lists is the caller's.
+func (s *schedule) next(n *Next, c *choice, v view, o *observed, now time.Time, mark marker) {
+	s.record(&n.Record, v, o.deleting, o.once, now)
+	s.choose(c, &n.Record, v, o, now)
+	leaving, left := s.leave(o, c, now)
+	withheld := s.withhold(&n.Record, o.due, now)
 	leaving = append(leaving, withheld...)
 	slices.Sort(leaving)
-	n := Next{
-		Leaving:      leaving,
-		Left:         s.left(v),
-		Record:       o.record,
-		Start:        s.start(v, &c, mark),
-		TimedOut:     s.list(v, timedOutNowStates, int(everyone[timedOutNow])),
-		Breach:       c.breach.clone(),
-		Warnings:     s.warningsOf(v, o),
-		RecheckAfter: sooner(sooner(o.recheck, left), s.changes(&c, &o.totals, now)),
-		Counts:       all.counts(all.waiting() - c.starting()),
-	}
+	n.Leaving, n.Left = leaving, s.left(v)
+	n.Start = s.start(v, c, mark)
+	n.TimedOut = s.list(v, timedOutNowStates, o.in(timedOutNow))
+	n.Breach, n.Warnings = c.breach.clone(), s.warningsOf(v, o)
+	n.RecheckAfter = sooner(sooner(o.recheck, left), s.changes(c, &o.totals, now))
+	n.Counts = o.all.counts(o.all.waiting() - c.starting())
 	n.Counts.Uncounted, n.Counts.UncountedToApply = len(s.aside), o.asideAll.waiting()
 	n.Counts.Left, n.Counts.Partial = len(s.gone), s.missing != ""
 	if removed := without(o.due, withheld); len(removed) > 0 && !s.withholds(o) {
 		n.Removed = removed
 	}
-	return n, c
 }
 
 // without gives the names that are not among the others. Both are in order, and the others are among the names.
@@ -149,8 +141,7 @@ func (s *schedule) exceedsRemovals(o *observed) bool {
 
 // reported counts the clusters with a report, selected or not.
 func (s *schedule) reported(o *observed) int {
-	everyone := o.everyone()
-	return s.groups.NumClusters() - len(s.gone) - int(everyone[unreported]) - s.options.back.unreported() + len(o.removed)
+	return s.groups.NumClusters() - len(s.gone) - o.in(unreported) - s.options.back.unreported() + len(o.removed)
 }
 
 // warningsOf gives the warnings of the schedule and of the reports.

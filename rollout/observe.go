@@ -13,15 +13,16 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// observe reads the reports (R1 to R7, R27) into the states, ages and tallies of an empty result.
-func (r *Result) observe(s *schedule, reports []status.Report, now time.Time) (observed, error) {
+// observe reads the reports (R1 to R7, R27) into the states, ages and tallies of an empty result, and into o.
+func (r *Result) observe(o *observed, s *schedule, reports []status.Report, now time.Time) error {
 	n := s.groups.NumClusters()
 	r.schedule = s
-	r.states, r.ages, r.tallies = make([]state, n), make([]time.Duration, n), make([]tally, s.groups.Len())
+	tallies := make([]tally, s.groups.Len()+len(s.Stages))
+	r.states, r.tallies = make([]state, n), tallies[:s.groups.Len():s.groups.Len()]
 	if s.options.startLimit != nil {
 		r.startTimes = make([]time.Time, n)
 	}
-	o := observed{unselected: s.options.unselected}
+	*o = observed{unselected: s.options.unselected}
 	named := true
 	var others strays // the reports of clusters that are not selected
 	var several map[string]status.Report
@@ -45,17 +46,17 @@ func (r *Result) observe(s *schedule, reports []status.Report, now time.Time) (o
 		}
 	}
 	if !named {
-		return o, fielderrs.Join(nameless(reports, field.NewPath("reports")))
+		return fielderrs.Join(nameless(reports, field.NewPath("reports")))
 	}
 	if others.n > 0 || len(s.options.memory.all()) > 0 {
 		o.where.left, o.once = s.whoLeft(s.options.former, s.seen(reports, &others, now), now)
 	}
 	r.merge(reports, several, now)
-	r.recall(&o, now)
+	r.recall(o, now)
 	if s.final {
 		o.where = placed{}
 	} else if o.where.moved = s.whoMoved(r.states); !o.where.none() {
-		return o, nil // to be observed with them
+		return nil // to be observed with them
 	}
 	for cluster := range several {
 		if position, _ := s.groups.Position(cluster); !s.hasLeft(position) {
@@ -67,9 +68,9 @@ func (r *Result) observe(s *schedule, reports []status.Report, now time.Time) (o
 	o.recheck = r.count()
 	r.aside = s.setAside(r.tallies, r.states)
 	o.recent = r.recentStarts(o.once, now)
-	o.totals = s.sum(r.tallies, r.aside)
+	o.totals = s.sum(r.tallies, r.aside, tallies[s.groups.Len():])
 	o.active, o.breached = s.firsts(&o.totals)
-	return o, nil
+	return nil
 }
 
 // unknownAge is the age of a cluster where it is unknown since when it stands so.
@@ -77,16 +78,26 @@ const unknownAge time.Duration = math.MinInt64
 
 // set notes the report of the cluster at a position.
 func (r *Result) set(position int, report *status.Report, now time.Time) {
-	kind, since := read(report)
+	kind := kindOf(report)
 	r.tries.set(position, report.Attempt, len(r.states))
+	if r.schedule.timeless.has(kind) {
+		r.states[position] = kind
+	} else {
+		r.date(position, kind, report, now)
+	}
+	if report.Deleting || r.evidence != nil || r.schedule.hasLeft(position) || r.schedule.options.memory != nil {
+		r.note(position, report)
+	}
+}
+
+// date notes the report of the cluster at a position where its times matter.
+func (r *Result) date(position int, kind state, report *status.Report, now time.Time) {
+	since := sinceOf(report)
 	state := r.schedule.state(kind, since, report.Attempt, now)
 	r.states[position] = state
 	r.age(position, state, since, now)
 	if r.startTimes != nil {
 		r.startTimes[position] = startedAt(kind, since, appliedOf(report, since))
-	}
-	if report.Deleting || r.evidence != nil || r.schedule.hasLeft(position) || r.schedule.options.memory != nil {
-		r.note(position, report)
 	}
 }
 
@@ -201,7 +212,7 @@ func (r *Result) age(position int, s state, since, now time.Time) {
 		}
 		r.far[position] = since
 	}
-	r.ages[position] = age
+	r.ages.set(position, age, len(r.states))
 }
 
 // since gives the time from which the age of a position counts, where that is known.
@@ -209,7 +220,7 @@ func (r *Result) since(position int) time.Time {
 	if at, ok := r.far[position]; ok {
 		return at
 	}
-	return r.now.Add(-r.ages[position])
+	return r.now.Add(-r.ages.of(position))
 }
 
 // merge sets each cluster in several from all of its reports (R1).
@@ -238,7 +249,7 @@ func (r *Result) count() (recheck time.Duration) {
 	for position, s := range r.states {
 		r.tallies[groups.GroupAt(position)][s]++
 		if datedStates.has(s) {
-			recheck = sooner(recheck, rules.left(s, r.ages[position]))
+			recheck = sooner(recheck, rules.left(s, r.ages.of(position)))
 		}
 	}
 	return recheck

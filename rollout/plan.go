@@ -30,7 +30,7 @@ func Plan(strategy clusterv1alpha1.RolloutStrategy, groups *grouping.Groups, rep
 	if len(errs) > 0 {
 		return nil, fielderrs.Join(append(errs, nameless(reports, field.NewPath("reports"))...))
 	}
-	return newSchedule(rules, o, groups, nil).plan(reports, now)
+	return newSchedule(&rules, &o, groups, nil).plan(reports, now)
 }
 
 // plan makes the result of a schedule and the reports. The schedule is that of the selected clusters. Where others left and
@@ -41,35 +41,36 @@ func (s *schedule) plan(reports []status.Report, now time.Time) (*Result, error)
 	plan := new(struct { // one allocation for all
 		result Result
 		scan   scan
+		fronts fronts
 	})
+	var o observed
 	r := &plan.result
-	observed, err := r.observe(s, reports, now)
-	if err != nil {
+	if err := r.observe(&o, s, reports, now); err != nil {
 		return nil, err
 	}
-	if where := &observed.where; !where.none() {
-		with, o := where.in(s.groups), s.options
-		o.back = o.back.in(with, s.groups)
-		s = newSchedule(s.rules, o, with, where)
+	if where := &o.where; !where.none() {
+		with, options := where.in(s.groups), s.options
+		options.back = options.back.in(with, s.groups)
+		s = newSchedule(&s.rules, &options, with, where)
 		s.options.back.rank(s, now)
 		*r = Result{}
-		if observed, err = r.observe(s, reports, now); err != nil {
+		if err := r.observe(&o, s, reports, now); err != nil {
 			return nil, err
 		}
 	}
-	plan.scan = scan{schedule: s, states: r.states, result: r, once: observed.once}
-	r.complete(&plan.scan, &observed, now)
+	plan.scan = scan{schedule: s, states: r.states, result: r, once: o.once}
+	r.fronts = &plan.fronts
+	r.complete(&plan.scan, &o, now)
 	return r, nil
 }
 
 // complete fills in what follows from the observations.
 func (r *Result) complete(v view, o *observed, now time.Time) {
 	s := r.schedule
-	r.now, r.fronts, r.deleting = now, &fronts{}, o.deleting
+	r.now, r.deleting = now, o.deleting
 	r.Schedule = s.clone()
-	everyone := o.everyone()
-	r.InFlight = s.list(v, inFlightStates, everyone.inFlight())
-	r.Next, r.choice = s.next(v, o, now, r)
+	r.InFlight = s.list(v, inFlightStates, o.inFlight())
+	s.next(&r.Next, &r.choice, v, o, now, r)
 	r.removed, r.warnings = len(r.Removed), slices.Clone(r.Warnings)
 	if r.kept = without(o.removed, r.Removed); len(s.gone) > 0 { // how these stand is known
 		r.kept = slices.DeleteFunc(slices.Clone(r.kept), func(cluster string) bool {

@@ -65,7 +65,7 @@ func (p *Planner) lock() *tracker {
 		p.several, p.writes = make(map[string]bool), make(map[string]write)
 		p.deleting, p.others = make(map[string]bool), make(map[string]report)
 		all, _ := parse(clusterv1alpha1.RolloutStrategy{}, nil)
-		p.tracker = (&tracker{schedule: newSchedule(all, options{}, nil, nil), facts: newFacts(0)}).fill()
+		p.tracker = (&tracker{schedule: newSchedule(&all, &options{}, nil, nil), facts: newFacts(0)}).fill()
 	}
 	return p.tracker
 }
@@ -76,7 +76,7 @@ func (p *Planner) SetGroups(groups *grouping.Groups) {
 	old := p.lock()
 	defer p.mu.Unlock()
 	p.groups = groups
-	p.build(old.schedule.rules, old.schedule.options, old.now)
+	p.build(&old.schedule.rules, &old.schedule.options, old.now)
 }
 
 // SetStrategy replaces the strategy and all options. What a planner remembers stays, also where Previous is nil. The
@@ -88,7 +88,7 @@ func (p *Planner) SetStrategy(strategy clusterv1alpha1.RolloutStrategy, opts Opt
 	}
 	old := p.lock()
 	defer p.mu.Unlock()
-	p.build(rules, o, old.now)
+	p.build(&rules, &o, old.now)
 	return nil
 }
 
@@ -103,12 +103,15 @@ func (p *Planner) SetStrategy(strategy clusterv1alpha1.RolloutStrategy, opts Opt
 //   - while uncounted clusters wait, to all of them.
 //
 // Now may be before the time of an earlier call; that takes time linear in the fleet.
-func (p *Planner) Next(now time.Time) Next {
+func (p *Planner) Next(now time.Time) (n Next) {
 	p.lock()
 	defer p.mu.Unlock()
 	p.advance(now)
-	t, o := p.tracker, p.observed()
-	n, c := t.schedule.next(t, &o, t.now, nil)
+	var o observed
+	var c choice
+	p.tell(&o)
+	t := p.tracker
+	t.schedule.next(&n, &c, t, &o, t.now, nil)
 	p.remember(&c)
 	n.Removed = slices.Clone(n.Removed)
 	return n
@@ -120,9 +123,10 @@ func (p *Planner) InFlight(now time.Time) []Cluster {
 	p.lock()
 	defer p.mu.Unlock()
 	p.advance(now)
-	t, o := p.tracker, p.observed()
-	everyone := o.everyone()
-	return t.schedule.list(t, inFlightStates, everyone.inFlight())
+	var o observed
+	p.tell(&o)
+	t := p.tracker
+	return t.schedule.list(t, inFlightStates, o.inFlight())
 }
 
 // Result gives what [Plan] would give at the time now, with reasons and summary. It takes time linear in the fleet.
@@ -130,14 +134,16 @@ func (p *Planner) Result(now time.Time) *Result {
 	p.lock()
 	defer p.mu.Unlock()
 	p.advance(now)
-	t, o := p.tracker, p.observed()
+	var o observed
+	p.tell(&o)
+	t := p.tracker
 	r := &Result{
 		schedule: t.schedule,
 		states:   slices.Clone(t.states),
-		ages:     make([]time.Duration, len(t.states)),
 		tries:    slices.Clone(t.tries),
 		tallies:  slices.Clone(t.totals.groups),
 		aside:    slices.Clone(t.totals.aside),
+		fronts:   &fronts{},
 	}
 	for position, state := range r.states {
 		r.age(position, state, t.since[position], t.now)
@@ -154,7 +160,7 @@ func (p *Planner) advance(now time.Time) {
 	now = now.Round(0) // without the monotonic clock, as in Plan
 	switch back := now.Before(t.now); {
 	case p.stale, back && !p.isPlain(&t.schedule.options):
-		p.build(t.schedule.rules, t.schedule.options, now)
+		p.build(&t.schedule.rules, &t.schedule.options, now)
 		return
 	case back:
 		p.tracker = (&tracker{schedule: t.schedule, ranks: t.ranks, facts: t.facts, now: now}).fill()
@@ -163,25 +169,24 @@ func (p *Planner) advance(now time.Time) {
 	t.advance(now)
 	for _, position := range t.schedule.gone {
 		if !t.schedule.stillCounts(t.reported(int(position)), now) {
-			p.build(t.schedule.rules, t.schedule.options, now)
+			p.build(&t.schedule.rules, &t.schedule.options, now)
 			return
 		}
 	}
 	for _, position := range t.schedule.moved {
 		if p.isSettled(int(position)) {
-			p.build(t.schedule.rules, t.schedule.options, now)
+			p.build(&t.schedule.rules, &t.schedule.options, now)
 			return
 		}
 	}
 }
 
-// observed gives what the planner knows, except for the states of the selected clusters.
-func (p *Planner) observed() observed {
-	once := p.once(p.tracker.now)
-	p.tracker.once = once
-	o := p.tracker.observed()
-	o.once = once
-	p.leaving(&o)
+// tell puts into o what the planner knows, except for the states of the selected clusters.
+func (p *Planner) tell(o *observed) {
+	o.once = p.once(p.tracker.now)
+	p.tracker.once = o.once
+	p.tracker.tell(o)
+	p.leaving(o)
 	if o.unselected = p.tracker.schedule.options.unselected; p.unselected != nil {
 		o.unselected = p.unselected
 	}
@@ -190,7 +195,6 @@ func (p *Planner) observed() observed {
 			o.merged.add(cluster)
 		}
 	}
-	return o
 }
 
 // remember keeps since when clusters have not been selected, and the groups.

@@ -14,12 +14,12 @@ import (
 
 // build makes the tracker anew, from what was reported, for the rules, the options and the planner's groups. It takes time
 // linear in the clusters.
-func (p *Planner) build(r rules, o options, now time.Time) {
+func (p *Planner) build(r *rules, o *options, now time.Time) {
 	old := p.tracker
 	s := newSchedule(r, o, p.groups, nil)
-	former, again := p.formerly(&o), p.stale
+	former, again := p.formerly(o), p.stale
 	p.stale, p.names = false, nil
-	if !again && p.isPlain(&old.schedule.options) && p.isPlain(&o) && old.schedule.groups == p.groups {
+	if !again && p.isPlain(&old.schedule.options) && p.isPlain(o) && old.schedule.groups == p.groups {
 		p.tracker = (&tracker{schedule: s, facts: old.facts, now: now}).fill()
 		return
 	}

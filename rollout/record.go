@@ -17,19 +17,19 @@ func (s *schedule) endings(deleting map[int]bool) map[int]bool {
 	return deleting
 }
 
-// record gives the record that the owner has to store (R48, R52). Deleting has the positions of the selected clusters whose
+// record puts into r what the owner has to store (R48, R52). Deleting has the positions of the selected clusters whose
 // objects are being deleted, and once has those of which only the start or the success counts.
-func (s *schedule) record(v view, deleting map[int]bool, once []past, now time.Time) (r status.Record) {
+func (s *schedule) record(r *status.Record, v view, deleting map[int]bool, once []past, now time.Time) {
 	m := s.options.memory
 	if m == nil {
-		return r
+		return
 	}
 	r.Version, r.Attempt = m.Version, s.options.attempt
 	before := m.overflow(r.Attempt, now)
 	r.More, r.Until = before.n, before.until
 	if s.missing != "" {
 		r.Left = slices.Clone(m.Record.Left)
-		return r
+		return
 	}
 	for _, position := range s.recordable(deleting) {
 		if left, wanted := s.wants(v, int(position), deleting[int(position)], now); wanted {
@@ -49,7 +49,6 @@ func (s *schedule) record(v view, deleting map[int]bool, once []past, now time.T
 	r.Left, over = s.fit(r.Left)
 	over = before.with(over)
 	r.More, r.Until = over.n, over.until
-	return r
 }
 
 // recordable gives the positions that may need an entry, each once: of clusters that left or moved, whose objects are being
@@ -130,22 +129,23 @@ func (m *memory) isStored(left *status.Left) bool {
 	}
 }
 
-// withhold gives the clusters among those to remove of which the stored record does not tell yet what it has to (R48).
-func (s *schedule) withhold(o *observed, now time.Time) (withheld []string) {
+// withhold gives the clusters among those due for removal of which the stored record does not tell yet what it has to (R48):
+// what the given one tells.
+func (s *schedule) withhold(r *status.Record, due []string, now time.Time) (withheld []string) {
 	m := s.options.memory
 	switch {
 	case m == nil || s.missing != "":
 		return nil
-	case overflow{o.record.More, o.record.Until}.exceeds(m.overflow(s.options.attempt, now)):
-		return o.due
+	case overflow{r.More, r.Until}.exceeds(m.overflow(s.options.attempt, now)):
+		return due
 	}
 	waits := make(map[string]bool)
-	for i := range o.record.Left {
-		if left := &o.record.Left[i]; !m.isStored(left) {
+	for i := range r.Left {
+		if left := &r.Left[i]; !m.isStored(left) {
 			waits[left.Cluster] = true
 		}
 	}
-	for _, cluster := range o.due {
+	for _, cluster := range due {
 		if waits[cluster] {
 			withheld = append(withheld, cluster)
 		}

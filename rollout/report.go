@@ -1,7 +1,6 @@
 package rollout
 
 import (
-	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -20,8 +19,8 @@ type report struct {
 
 // reportOf reads a report.
 func reportOf(r *status.Report) report {
-	kind, since := read(r)
-	return report{kind: kind, since: since, attempt: max(r.Attempt, 0), applied: appliedOf(r, since)}
+	since := sinceOf(r)
+	return report{kind: kindOf(r), since: since, attempt: max(r.Attempt, 0), applied: appliedOf(r, since)}
 }
 
 // equals says whether two reports say the same.
@@ -41,40 +40,47 @@ func (r report) toStatus(cluster string, as status.RolloutStatus) status.Report 
 	return s
 }
 
-// read gives the kind of a report and since when. A status that the API may add one day counts as Progressing. So does
-// ToApply where the cluster has the workload and has not answered yet (R1, R27). A success counts from its first answer, if
-// that was noted (R5).
-func read(r *status.Report) (kind state, since time.Time) {
-	since = r.LastTransitionTime.Round(0) // so that all of them can be compared
-	if !r.Applied.IsZero() && r.Applied.After(since) {
-		since = r.Applied.Round(0)
-	}
+// kindOf gives the kind of a report. A status that the API may add one day counts as Progressing. So does ToApply where the
+// cluster has the workload and has not answered yet (R1, R27).
+func kindOf(r *status.Report) state {
 	switch r.Status {
 	case status.ToApply:
 		if r.Applied.IsZero() {
-			return toApply, since
+			return toApply
 		}
-		return silent, since
+		return silent
 	case status.Succeeded:
-		if !r.Applied.IsZero() && r.Answered.After(since) {
-			since = r.Answered.Round(0)
-		}
 		if r.Deleting {
-			return ending, since
+			return ending
 		}
-		return succeeded, since
+		return succeeded
 	case status.Failed:
-		return failed, since
+		return failed
 	case status.TimeOut:
-		return timedOut, since
+		return timedOut
 	case status.Skip:
-		return skipped, since
+		return skipped
 	default:
-		return progressing, since
+		return progressing
 	}
 }
 
-// appliedOf says since when the cluster has the present version: the since of read where the report does not say.
+// sinceOf gives since when a report counts. A success counts from its first answer, if that was noted (R5).
+func sinceOf(r *status.Report) time.Time {
+	since := r.LastTransitionTime.Round(0) // so that all of them can be compared
+	if r.Applied.IsZero() {
+		return since
+	}
+	if r.Applied.After(since) {
+		since = r.Applied.Round(0)
+	}
+	if r.Status == status.Succeeded && r.Answered.After(since) {
+		since = r.Answered.Round(0)
+	}
+	return since
+}
+
+// appliedOf says since when the cluster has the present version: its since where the report does not say.
 func appliedOf(r *status.Report, since time.Time) time.Time {
 	if r.Applied.IsZero() {
 		return since
@@ -89,19 +95,23 @@ func appliedOf(r *status.Report, since time.Time) time.Time {
 // It is an error (one *field.Error per fault, joined as by [Plan]) if a report has no cluster. Then none of the reports has an
 // effect.
 func (p *Planner) Report(reports ...status.Report) error {
-	if slices.ContainsFunc(reports, func(r status.Report) bool { return r.Cluster == "" }) {
-		return fielderrs.Join(nameless(reports, field.NewPath("reports")))
+	for i := range reports {
+		if reports[i].Cluster == "" {
+			return fielderrs.Join(nameless(reports, field.NewPath("reports")))
+		}
 	}
 	p.lock()
 	defer p.mu.Unlock()
 	merged := p.merge(reports)
 	for i := range reports {
 		r := &reports[i]
-		one, several := merged[r.Cluster]
-		if several {
-			r = &one
+		if len(merged) == 0 {
+			p.observe(r, false)
+		} else if one, several := merged[r.Cluster]; several {
+			p.observe(&one, true)
+		} else {
+			p.observe(r, false)
 		}
-		p.observe(r, several)
 	}
 	return nil
 }
@@ -149,9 +159,8 @@ func (p *Planner) observe(r *status.Report, several bool) {
 	} else {
 		delete(p.deleting, r.Cluster)
 	}
-	said := report{attempt: last.attemptOf(r)}
-	said.kind, said.since = read(r)
-	said.applied = appliedOf(r, said.since)
+	said := reportOf(r)
+	said.attempt = last.attemptOf(r)
 	p.set(r.Cluster, said)
 }
 
@@ -196,7 +205,7 @@ func (p *Planner) Applied(cluster string, when time.Time) {
 		}
 		p.tried[cluster] = known.since
 	}
-	if !waits && !isBefore(known.applied, when) {
+	if (!waits || known.kind == ending) && !isBefore(known.applied, when) {
 		return
 	}
 	delete(p.deleting, cluster)

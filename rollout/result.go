@@ -42,9 +42,9 @@ type Result struct {
 	removed    int
 	kept       []string // the clusters that were reported, are not selected and are not removed, in order; not to be changed
 	warnings   []Warning
-	states     []state           // of each position
-	ages       []time.Duration   // how long each position has been in flight or failed
-	far        map[int]time.Time // since when, where that is too long ago or ahead for ages
+	states     []state               // of each position
+	ages       sparse[time.Duration] // how long each position has been in flight or failed
+	far        map[int]time.Time     // since when, where that is too long ago or ahead for ages
 	tries      attempts
 	startTimes []time.Time    // when each position started; only with MaxStarts and while the result is made
 	evidence   map[int]report // what was reported of positions that left, whose objects are being deleted, or that the record has

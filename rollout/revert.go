@@ -71,7 +71,7 @@ func Revert(strategy clusterv1alpha1.RolloutStrategy, groups *grouping.Groups, a
 	o.memory = o.memory.since(&abort)
 	back, reports := newWayBack(groups, &abort, &o)
 	o.back, o.freeFailed = back, o.freeFailed || back.isTolerant()
-	return newSchedule(rules, o, groups, nil).plan(reports, now)
+	return newSchedule(&rules, &o, groups, nil).plan(reports, now)
 }
 
 // since gives the memory of a way back (R43): what tells of the failed version is left out.

@@ -90,7 +90,7 @@ func (v *scan) lastSuccess(stage int) time.Time {
 	s := v.schedule
 	v.lasts = make([]time.Time, len(s.Stages))
 	for position, state := range v.states {
-		age := v.result.ages[position]
+		age := v.result.ages.of(position)
 		if !succeededStates.has(state) || age == unknownAge || state == succeededUndated || s.isAside(position) {
 			continue
 		}

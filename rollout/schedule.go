@@ -71,10 +71,12 @@ type schedule struct {
 	options  options
 	groups   *grouping.Groups // with the clusters that left and still count
 	missing  string           // what the groups lack; empty where they are complete
+	keys     []grouping.Key   // of the groups, stage by stage
 	stageOf  []int32          // of each group
 	members  []int32          // the group of each stage of a graph; nil for a chain
 	twins    []int32          // for each stage of a graph the first that comes directly after the same ones; they share a slice of After
 	wait     time.Duration    // between groups; 0 if none
+	timeless stateSet         // the kinds of reports of which nobody has to know since when
 	awaited  []bool           // for each stage whether one with clusters comes after it; only with a wait
 	warnings []Warning
 	names    string // what known gave, once it was asked
@@ -82,29 +84,13 @@ type schedule struct {
 
 // newSchedule arranges the groups in stages, as in the drawing in doc.go. Where names the clusters in these groups that left or
 // moved; it is nil where nobody was looked for.
-func newSchedule(r rules, o options, groups *grouping.Groups, where *placed) *schedule {
-	s := &schedule{rules: r, options: o, groups: groups, missing: groups.Incomplete(), stageOf: make([]int32, groups.Len())}
+func newSchedule(r *rules, o *options, groups *grouping.Groups, where *placed) *schedule {
+	s := &schedule{rules: *r, options: *o, groups: groups, missing: groups.Incomplete(), stageOf: make([]int32, groups.Len())}
 	s.leavers = newLeavers(groups, where)
 	s.except()
 	total := s.numCounted()
 	s.Schedule = Schedule{Type: r.typ, MinSuccessTime: r.minSuccessTime, ProgressDeadline: r.deadline, MaxFailures: total}
 	s.warnings = slices.Clip(r.warnings)
-	concurrency := s.concurrency()
-
-	// The groups in the order in which they are rolled out; stages take theirs from it.
-	keys := make([]grouping.Key, 0, groups.Len())
-	addStage := func(members []int32, stage Stage) {
-		for _, i := range members {
-			keys = append(keys, groups.Key(int(i)))
-			stage.Clusters += groups.Size(int(i))
-			stage.Uncounted += s.uncountedIn(int(i))
-			stage.Left += s.leftIn(int(i))
-			s.stageOf[i] = int32(len(s.Stages))
-		}
-		stage.Groups = keys[len(keys)-len(members) : len(keys) : len(keys)]
-		s.Stages = append(s.Stages, s.limits(stage, concurrency))
-	}
-
 	mandatory, others := s.split()
 	var g graph
 	if o.groupOrder != nil && r.typ == clusterv1alpha1.ProgressivePerGroup {
@@ -119,14 +105,15 @@ func newSchedule(r rules, o options, groups *grouping.Groups, where *placed) *sc
 	if r.typ == clusterv1alpha1.ProgressivePerGroup {
 		stages = len(mandatory) + len(others)
 	}
-	s.Stages = make([]Stage, 0, stages)
+	s.Stages, s.keys = make([]Stage, 0, stages), make([]grouping.Key, 0, groups.Len())
+	concurrency := s.concurrency()
 	for i := range mandatory {
-		addStage(mandatory[i:i+1], Stage{Mandatory: true})
+		s.addStage(mandatory[i:i+1], true, concurrency)
 	}
 	switch r.typ {
 	case clusterv1alpha1.ProgressivePerGroup:
 		for i := range others {
-			addStage(others[i:i+1], Stage{})
+			s.addStage(others[i:i+1], false, concurrency)
 		}
 		s.link(g)
 	case clusterv1alpha1.Progressive:
@@ -136,13 +123,43 @@ func newSchedule(r rules, o options, groups *grouping.Groups, where *placed) *sc
 		fallthrough
 	default:
 		if len(others) > 0 {
-			addStage(others, Stage{})
+			s.addStage(others, false, concurrency)
 		}
 	}
 	s.waitBetween()
 	s.rules.datesSuccess = s.awaited != nil
+	s.timeless = s.timelessKinds()
 	s.check()
 	return s
+}
+
+// addStage adds a stage with some groups.
+func (s *schedule) addStage(members []int32, mandatory bool, concurrency *limit.Limit) {
+	s.Stages = append(s.Stages, Stage{Mandatory: mandatory})
+	last, first := len(s.Stages)-1, len(s.keys)
+	stage := &s.Stages[last]
+	for _, i := range members {
+		s.keys = append(s.keys, s.groups.Key(int(i)))
+		stage.Clusters += s.groups.Size(int(i))
+		stage.Uncounted += s.uncountedIn(int(i))
+		stage.Left += s.leftIn(int(i))
+		s.stageOf[i] = int32(last)
+	}
+	stage.Groups = s.keys[first:len(s.keys):len(s.keys)]
+	s.limit(stage, concurrency)
+}
+
+// timelessKinds gives the kinds that time changes nothing of, and that nothing is told or counted of by time.
+func (s *schedule) timelessKinds() stateSet {
+	const waitingOrSkipped stateSet = 1<<toApply | 1<<skipped
+	switch {
+	case s.options.startLimit != nil:
+		return 0
+	case s.rules.minSuccessTime > 0 || s.wait > 0:
+		return waitingOrSkipped
+	default:
+		return waitingOrSkipped | 1<<succeeded
+	}
 }
 
 // check warns of what has no effect.
@@ -208,8 +225,8 @@ func (s *schedule) concurrency() *limit.Limit {
 	}
 }
 
-// limits fills in the limits of a stage, whose Clusters and Mandatory are set.
-func (s *schedule) limits(stage Stage, concurrency *limit.Limit) Stage {
+// limit fills in the limits of a stage, whose clusters are counted.
+func (s *schedule) limit(stage *Stage, concurrency *limit.Limit) {
 	all := stage.Clusters - stage.Uncounted
 	n := all - stage.Left // shares are of the selected ones (R46)
 	stage.MaxConcurrency, stage.MaxFailures = all, all
@@ -222,7 +239,6 @@ func (s *schedule) limits(stage Stage, concurrency *limit.Limit) Stage {
 	case s.Type == clusterv1alpha1.ProgressivePerGroup && !s.options.back.isTolerant():
 		stage.MaxFailures = s.rules.maxFailures.Within(n, all)
 	}
-	return stage
 }
 
 // split gives the mandatory groups and the others (R12), both by their index.
@@ -349,17 +365,11 @@ func (s *schedule) startingCluster(position int, st state) Cluster {
 
 // clone gives a copy of the Schedule that shares nothing with it.
 func (s *schedule) clone() Schedule {
-	n := 0
-	for i := range s.Stages {
-		n += len(s.Stages[i].Groups)
-	}
-	c := s.Schedule
+	c, keys := s.Schedule, slices.Clone(s.keys)
 	c.Stages = slices.Clone(s.Stages)
-	keys := make([]grouping.Key, 0, n)
 	for i := range c.Stages {
-		groups := &c.Stages[i].Groups
-		keys = append(keys, *groups...)
-		*groups = keys[len(keys)-len(*groups) : len(keys) : len(keys)]
+		n := len(c.Stages[i].Groups)
+		c.Stages[i].Groups, keys = keys[:n:n], keys[n:]
 	}
 	c.After = slices.Clone(s.After)
 	for i, twin := range s.twins {

@@ -27,7 +27,7 @@ func (r *Result) stopsAt() (first time.Time) {
 	if s.rules.deadline == nil {
 		return first
 	}
-	totals := s.sum(r.tallies, nil)
+	totals := s.sum(r.tallies, nil, make([]tally, len(s.Stages)))
 	budgets := make([]timeouts, len(s.Stages)+1) // the last is the one of all
 	for stage := range s.Stages {
 		budgets[stage].left = s.Stages[stage].MaxFailures - totals.stages[stage].inBudget()

@@ -77,7 +77,10 @@ func (f *facts) note(position int, r report) {
 	f.tries.set(position, r.attempt, len(f.kinds))
 	lag := r.since.Sub(r.applied)
 	f.lags.set(position, lag, len(f.kinds))
-	if delete(f.far, position); lag == math.MaxInt64 {
+	if f.far != nil {
+		delete(f.far, position)
+	}
+	if lag == math.MaxInt64 {
 		if f.far == nil {
 			f.far = make(map[int]time.Time)
 		}
@@ -101,12 +104,12 @@ func (t *tracker) fill() *tracker {
 	for i := range t.listed {
 		t.listed[i] = bitset.New(n)
 	}
-	t.timers = newTimers(n, t.due)
+	t.timers = newTimers(n, t.isDueBefore)
 	if s.wait > 0 {
 		t.successes = make([]lastSuccess, len(s.Stages))
 	}
 	if s.options.startLimit != nil {
-		t.inSpan = newTimers(n, t.leavesSpan)
+		t.inSpan = newTimers(n, t.leavesBefore)
 	}
 	tallies := make([]tally, s.groups.Len())
 	for position, kind := range t.kinds {
@@ -117,7 +120,7 @@ func (t *tracker) fill() *tracker {
 		t.time(position)
 		t.start(position)
 	}
-	t.totals = s.sum(tallies, s.setAside(tallies, t.states))
+	t.totals = s.sum(tallies, s.setAside(tallies, t.states), make([]tally, len(s.Stages)))
 	for stage := range s.Stages {
 		t.markStage(stage)
 	}
@@ -128,6 +131,14 @@ func (t *tracker) fill() *tracker {
 func (t *tracker) due(position int32) time.Time {
 	limit, _, _, _ := t.schedule.rules.phase(t.kinds[position])
 	return t.since[position].Add(limit)
+}
+
+// isDueBefore says whether a is due before b. Positions of one kind have the same limit.
+func (t *tracker) isDueBefore(a, b int32) bool {
+	if t.kinds[a] == t.kinds[b] {
+		return t.since[a].Before(t.since[b])
+	}
+	return t.due(a).Before(t.due(b))
 }
 
 // report replaces the report of a position.
@@ -199,6 +210,9 @@ func (t *tracker) leavesSpan(position int32) time.Time {
 	return startedAt(t.kinds[position], t.since[position], t.applied(int(position))).Add(t.schedule.options.startLimit.per)
 }
 
+// leavesBefore says whether a leaves the span of MaxStarts before b.
+func (t *tracker) leavesBefore(a, b int32) bool { return t.leavesSpan(a).Before(t.leavesSpan(b)) }
+
 // start notes that a position started within the span of MaxStarts, or is in flight since an unknown time.
 func (t *tracker) start(position int) {
 	switch {
@@ -255,14 +269,13 @@ func (t *tracker) advance(now time.Time) {
 	}
 }
 
-// observed gives what the tracker knows for a decision.
-func (t *tracker) observed() observed {
-	o := observed{totals: t.totals, active: first(&t.incomplete, t.schedule), breached: first(&t.breached, t.schedule)}
+// tell puts into o what the tracker knows for a decision.
+func (t *tracker) tell(o *observed) {
+	o.totals, o.active, o.breached = t.totals, first(&t.incomplete, t.schedule), first(&t.breached, t.schedule)
 	if position, ok := t.timers.next(); ok {
 		o.recheck = t.due(position).Sub(t.now)
 	}
 	o.recent = t.recentStarts()
-	return o
 }
 
 // first gives the first stage of a set, or the number of stages.

@@ -265,8 +265,8 @@ func (b *wayBack) rank(s *schedule, now time.Time) {
 	failed := make([]bool, len(has))
 	for position := range has {
 		if has.at(position) {
-			kind, since := read(has[position].report)
-			failed[position] = failureStates.has(s.rules.at(kind, since, now))
+			r := reportOf(has[position].report)
+			failed[position] = failureStates.has(s.rules.at(r.kind, r.since, now))
 			turns = append(turns, int32(position))
 		}
 	}

@@ -1,7 +1,8 @@
 // Command kubectl-cohort answers, as kubectl cohort: how do rollouts stand, why does a cluster wait, and what will this
 // strategy do to my fleet?
 //
-//	kubectl cohort status|explain|plan|compare|exposure|dependencies|diff [-f FILE…] [flags]
+//	kubectl cohort status|explain|plan|compare|exposure|dependencies [-f FILE…] [flags]
+//	kubectl cohort diff OLD NEW, record FILE, replay FILE
 //
 // It reads a hub or your objects, asks the library how things stand, and plays rollouts through in virtual time. README.md
 // beside this file shows how to build and use it; this page has the details.
@@ -42,6 +43,12 @@
 // deadline has passed stays timed out. How long clusters take is learned from those that are done. How many
 // fail is learned once ten have settled. Notes say what was learned, and from how many. --takes overrides it, and so does any
 // flag that says who fails.
+//
+// # Recordings
+//
+// record reads the hub every few seconds until it is interrupted, and writes down what is not as before. A recording holds whole
+// objects, so each command with --recording and --at answers about a moment of it as it would have then, and says so where
+// the moment is not recorded. What passed between two readings, such as a failure that went by, is not in it.
 //
 // # Policies
 //

@@ -51,7 +51,7 @@ type section struct {
 
 // sections says under which titles the flags of a command stand in its help.
 var sections = []section{
-	{"what rolls out", []string{"filename", "rollout", "placement", "start"}},
+	{"what rolls out", []string{"filename", "recording", "at", "rollout", "placement", "start"}},
 	{"what if", []string{"max-concurrency", "max-failures", "strategy"}},
 	{"how clusters behave, before what a Behavior says", []string{"takes", "fail", "fail-share", "fail-rate", "never", "cut-off", "lease",
 		"recover", "never-rate", "bad-rate", "retry", "fail-attempts", "runs", "seed"}},

@@ -4,10 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/client-go/rest"
 
 	"github.com/cohort-ocm/cohort/examples/internal/manifest"
 	"github.com/cohort-ocm/cohort/examples/kubectl-cohort/internal/commandline"
@@ -22,11 +24,14 @@ type input struct {
 	rollout   string
 	placement placement
 	whatIf    whatIf
+	past      past
+	now       time.Time // of a recording that was read; zero for files and hubs
 	progress  progress
 }
 
 func (in *input) declare(s *pflag.FlagSet) {
 	declareFiles(s, &in.files)
+	in.past.declare(s)
 	s.StringVar(&in.rollout, "rollout", in.rollout, "`name` of the one object that rolls out, where there are several: name, namespace/name or kind/name")
 	commandline.Var(s, &in.placement, "placement", "", "`[namespace/]name` of the placement, where there are several; not for a Policy")
 }
@@ -52,6 +57,18 @@ func (in *input) scenarios(cmd *cobra.Command) ([]*scenario.Scenario, error) {
 	}
 	wanted := scenario.Wanted{Rollout: in.rollout, Namespace: in.namespace(), Placement: in.placement.Ref, Change: change}
 	var objects []manifest.Object
+	switch {
+	case in.past.file != "" && len(in.files) > 0:
+		return nil, errors.New("--recording: must be given without -f")
+	case in.past.file == "" && !in.past.at.IsZero():
+		return nil, errors.New("--at: must be given with --recording")
+	case in.past.file != "":
+		if objects, in.now, err = in.past.objects(); err != nil {
+			return nil, err
+		}
+		wanted.Hub = true
+		return scenario.Load(objects, wanted)
+	}
 	if len(in.files) > 0 {
 		end := in.progress.begin("reading the files")
 		objects, err = scenario.Reader().Read(cmd.InOrStdin(), in.files...)
@@ -80,7 +97,10 @@ func (in *input) scenarios(cmd *cobra.Command) ([]*scenario.Scenario, error) {
 }
 
 // client is that of the kubeconfig's hub.
-func (in *input) client() (*hub.Client, error) {
+func (in *input) client() (*hub.Client, error) { return in.clientOf(scenario.Reader()) }
+
+// config is what the kubeconfig and the flags say of the hub.
+func (in *input) config() (*rest.Config, error) {
 	known, err := in.hub.ToRawKubeConfigLoader().RawConfig()
 	if err == nil && len(known.Clusters) == 0 && *in.hub.APIServer == "" && os.Getenv("KUBERNETES_SERVICE_HOST") == "" {
 		err = errors.New("must have -f FILE or a kubeconfig")
@@ -88,9 +108,5 @@ func (in *input) client() (*hub.Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("no file given, and no hub: %w", err)
 	}
-	config, err := in.hub.ToRESTConfig()
-	if err != nil {
-		return nil, err
-	}
-	return hub.New(config, scenario.Reader())
+	return in.hub.ToRESTConfig()
 }

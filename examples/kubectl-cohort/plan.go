@@ -307,6 +307,10 @@ func (f *flags) from(scenarios []*scenario.Scenario) {
 	if !live && len(f.files) > 0 || f.startGiven {
 		return
 	}
+	if !f.now.IsZero() {
+		f.start = instant{f.now}
+		return
+	}
 	f.start = instant{time.Now().UTC().Truncate(time.Second)}
 	for _, s := range scenarios {
 		s.Notes = append(s.Notes, age(s, f.start.Time)...)

@@ -119,7 +119,7 @@ type now struct {
 	Outcome string
 }
 
-// readNow reads a dump.
+// readNow reads a dump, by plan. What status says has to agree.
 func readNow(t *testing.T, dump string, args ...string) (all []now, notes string) {
 	t.Helper()
 	type report struct {
@@ -137,6 +137,29 @@ func readNow(t *testing.T, dump string, args ...string) (all []now, notes string
 		if err := json.Unmarshal([]byte(text), &several.Rollouts[0]); err != nil {
 			t.Fatal(err)
 		}
+	}
+	agrees := func(i int, counts status.Counts, started int) {
+		counts.ToApply, counts.Progressing = counts.ToApply-started, counts.Progressing+started
+		if want := several.Rollouts[i].Waves[0].Counts; counts != want {
+			t.Errorf("status of rollout %d: with those that may start %+v, and the plan begins with %+v", i, counts, want)
+		}
+	}
+	type standing struct {
+		Summary  struct{ status.Counts }
+		MayStart []string
+	}
+	var stand struct {
+		standing
+		Rollouts []standing
+	}
+	if err := json.Unmarshal([]byte(simulateText(t, dump, append([]string{"status"}, append(args, "-f", "-", "-o", "json", "--start", atOne.Format(time.RFC3339))...)...)), &stand); err != nil {
+		t.Fatal(err)
+	}
+	if stand.Rollouts == nil {
+		stand.Rollouts = []standing{stand.standing}
+	}
+	for i, s := range stand.Rollouts {
+		agrees(i, s.Summary.Counts, len(s.MayStart))
 	}
 	for _, r := range several.Rollouts {
 		all = append(all, now{r.Waves[0].Counts, r.End.Outcome})

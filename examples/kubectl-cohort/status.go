@@ -38,8 +38,8 @@ func statusCommand(hub *genericclioptions.ConfigFlags) *cobra.Command {
 			switch {
 			case !watch:
 				return f.status(cmd, form)
-			case len(f.files) > 0 || cmd.Flags().Changed("start"):
-				return errors.New("--watch: must be given without -f and --start, as it watches a hub")
+			case len(f.files) > 0 || f.past.file != "" || cmd.Flags().Changed("start"):
+				return errors.New("--watch: must be given without -f and --start, --recording and --at, as it watches a hub")
 			case form != "" && form != "text" && form != "wide":
 				return fmt.Errorf("--watch: must be given without -o %s", form)
 			case f.interval < time.Second:

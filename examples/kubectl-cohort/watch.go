@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -65,6 +66,11 @@ func news(before, now []output.Standing) string {
 			text = fmt.Sprintf("%s: %s; %v", one.Rollout, changes, one.Summary.Counts)
 		}
 		fmt.Fprintf(&b, "%s %s\n", one.Now.Format(time.TimeOnly), one.Clock.Read(text))
+	}
+	for _, one := range before {
+		if len(now) > 0 && !slices.ContainsFunc(now, func(other output.Standing) bool { return other.Rollout == one.Rollout }) {
+			fmt.Fprintf(&b, "%s %s: is gone\n", now[0].Now.Format(time.TimeOnly), one.Rollout)
+		}
 	}
 	return b.String()
 }

@@ -295,8 +295,8 @@ func TestEachFaultIsFound(t *testing.T) {
 		{"starts on their way do not count", world{broken: startsUntracked, limits: one, n: 2, clusters: [hubs]int8{2, 1}}, 2},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if testing.Short() && tt.length > 24 {
-				t.Skip("a second or more")
+			if !exhaustive.On && tt.length > 24 {
+				t.Skip("a second or more: with -tags exhaustive")
 			}
 			f := tt.search(1_000_000)
 			if t.Log(f); len(f.history) != tt.length {

@@ -64,6 +64,11 @@ func (s *seenRef) allowed(limit intstr.IntOrString, n int) int {
 	return n
 }
 
+// meansAll says whether MaxConcurrency means all.
+func (s *seenRef) meansAll(limit intstr.IntOrString) bool {
+	return limit == intstr.FromInt32(0) && s.size() <= 0 || limit == intstr.FromString("100%")
+}
+
 // exposes says whether a start would expose too many.
 func (s *scene) exposes(ref *seenRef, cluster, version string, now time.Time, l leniency) *violation {
 	if !s.bounded || l.noLeft || ref.strategy.Type == clusterv1alpha1.All {

@@ -242,7 +242,7 @@ func (s *seenRef) leave(cluster string, from place) {
 }
 
 // leavers are those that left from the groups of a stage. Everywhere they are all that left or moved, since a controller
-// may not know from where.
+// may not know from where, and who moved counts where it was.
 func (s *scene) leavers(stage []seenGroup, l leniency) (all []string) {
 	switch {
 	case l.noLeft:
@@ -251,7 +251,7 @@ func (s *scene) leavers(stage []seenGroup, l leniency) (all []string) {
 		all = slices.Sorted(maps.Keys(s.left))
 		for _, clusters := range []map[string]bool{s.moved, s.away} {
 			for c, is := range clusters {
-				if _, left := s.left[c]; is && !left && len(s.refs) > 1 && !slices.Contains(all, c) {
+				if _, left := s.left[c]; is && !left && !slices.Contains(all, c) {
 					all = append(all, c)
 				}
 			}

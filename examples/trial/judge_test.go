@@ -9,6 +9,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	addonv1beta1 "open-cluster-management.io/api/addon/v1beta1"
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
@@ -392,6 +393,54 @@ func TestSoaksFromTheFirstAnswerAreAFigure(t *testing.T) {
 		h := s.history()
 		if h.check(0, 0); h.earlySoaks != tt.want {
 			t.Errorf("%s: %d", name, h.earlySoaks)
+		}
+	}
+}
+
+// R52: who is in flight counts in the group that it was in, so whoever comes after that group need not start.
+func TestWhoMovedMayHoldOthersBack(t *testing.T) {
+	for name, groups := range map[string][2][]string{
+		"a moved":            {{"a"}, {"b"}},
+		"a was always there": {nil, {"a", "b"}},
+	} {
+		s := &tale{}
+		s.set("v1", "p")
+		s.decide("p", 0, "eu", groups[0]...)
+		s.decide("p", 1, "", groups[1]...)
+		s.place("p", told{"eu", int32(len(groups[0]))}, told{"", int32(len(groups[1]))})
+		s.work("a", "v1")
+		s.decide("p", 0, "eu")
+		s.decide("p", 1, "", "a", "b")
+		s.place("p", told{"eu", 0}, told{"", 2})
+		h := s.history()
+		_, could := h.truth(s.now()).waits(h.until.Add(time.Minute), leniency{everywhere: true})
+		if want := name != "a moved"; slices.Contains(could, "b") != want {
+			t.Errorf("%s: %v could start, want b: %v", name, could, want)
+		}
+	}
+}
+
+// R46: who left is a member, too, so a MaxConcurrency that means all means one more.
+func TestALimitThatMeansAllMeansAllMembers(t *testing.T) {
+	for limit, allowed := range map[intstr.IntOrString]bool{
+		intstr.FromInt32(0):       true,
+		intstr.FromString("100%"): true,
+		intstr.FromInt32(2):       false,
+		intstr.FromInt32(3):       true,
+	} {
+		s := &tale{}
+		s.set("v1", "p")
+		s.events[0].object.(*replicaSet).Spec.PlacementRefs[0].RolloutStrategy = clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.Progressive,
+			Progressive: &clusterv1alpha1.RolloutProgressive{MaxConcurrency: limit, RolloutConfig: clusterv1alpha1.RolloutConfig{ProgressDeadline: "None"}}}
+		s.decide("p", 0, "", "a", "b")
+		s.place("p", told{"", 2})
+		s.work("a", "v1")
+		s.work("b", "v1")
+		s.decide("p", 0, "", "b", "c")
+		s.place("p", told{"", 2})
+		h := s.history()
+		if broken := h.truth(s.now()).forbids("c", "v1", h.until, leniency{}); (len(broken) == 0) != allowed {
+			t.Errorf("%v at a time, where a left and b is in flight: %v", &limit, broken)
 		}
 	}
 }

@@ -313,10 +313,13 @@ func (s *scene) forbids(cluster, version string, now time.Time, l leniency) []vi
 		breaks(invBudget, "%v of %d clusters failed", slices.Sorted(maps.Keys(total)), len(ref.groupOf))
 	}
 	if own == first {
-		all := members(stages[first])
+		all, left := members(stages[first]), s.leavers(stages[first], l)
 		allowed := ref.allowed(*limit, len(all))
+		if ref.meansAll(*limit) {
+			allowed += len(left) // they are members, too
+		}
 		var others []string
-		for _, c := range append(all, s.leavers(stages[first], l)...) {
+		for _, c := range append(all, left...) {
 			if _, _, holds := s.stands(c, version, config, now, l); holds && c != cluster {
 				others = append(others, c)
 			}

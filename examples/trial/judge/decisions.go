@@ -28,6 +28,8 @@ type placing struct {
 
 	fleet      *fleet // of now; nil where the decisions are half written
 	incomplete string // why they are
+	whole      *fleet // the last that was not nil
+	shifts     int    // how often clusters left or moved between two of these
 	dirty      bool
 	changed    int // how often anything of it has
 
@@ -56,7 +58,23 @@ func (p *placing) read() {
 			stored[name] = s
 		}
 	}
-	p.fleet, p.incomplete = fleetOf(p.placement.now(), stored)
+	if p.fleet, p.incomplete = fleetOf(p.placement.now(), stored); p.fleet == nil {
+		return
+	}
+	if p.whole != nil && p.whole.shiftsTo(p.fleet) {
+		p.shifts++
+	}
+	p.whole = p.fleet
+}
+
+// shiftsTo says whether a cluster of the fleet is gone from the next one, or in another group there.
+func (f *fleet) shiftsTo(next *fleet) bool {
+	for cluster, at := range f.groupOf {
+		if to, is := next.groupOf[cluster]; !is || next.groups[to].groupKey != f.groups[at].groupKey {
+			return true
+		}
+	}
+	return false
 }
 
 // fleetOf reads the groups from the decisions, and says why these are not what the Placement's status speaks of, if they are not.

@@ -22,7 +22,7 @@
 // [Vanished] and [Unfinished] are faults of who writes the decisions.
 //
 // Not judged: clusters that left with a version, versions taken back, clusters that do not count, pauses and gates. For the last
-// two set a long -patience, or [Stuck] is found.
+// two set a long -patience, or [Stuck] is found. Once a cluster has left or moved, [Stuck] is only suspicious.
 //
 // # Recordings
 //

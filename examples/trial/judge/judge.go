@@ -309,7 +309,7 @@ func (j *judge) putOwner(e *event) {
 	if before != nil && next != nil && before.spec == next.spec {
 		return
 	}
-	o.changed, o.isOpen, o.epoch = j.now, false, o.epoch+1
+	o.changed, o.shifts, o.isOpen, o.epoch = j.now, o.shifted(), false, o.epoch+1
 	for key, users := range j.users {
 		j.users[key] = slices.DeleteFunc(users, func(u *owner) bool { return u == o })
 	}

@@ -244,6 +244,12 @@ var breaks = []struct {
 	{"nothing happens after a soak", func(s *story) {
 		s.set("1", progressive("1", "0", `,"minSuccessTime":"20s"`)).fleet("a", "b").at(5).works("1", "ok", "a").until(33).until(40)
 	}, []string{"broken stuck b"}},
+	{"nothing happens, and a cluster left that may still count", func(s *story) {
+		s.set("1", progressive("1", "0", "")).fleet("a", "b", "c").at(5).works("1", "ok", "a").at(6).fleet("a", "b").until(10).until(30)
+	}, []string{"suspicious stuck b"}},
+	{"nothing happens, and a cluster left before", func(s *story) {
+		s.set("1", progressive("1", "0", "")).fleet("a", "b", "c").at(4).fleet("a", "b").set("2", progressive("1", "0", "")).at(5).works("2", "ok", "a").until(10).until(30)
+	}, []string{"broken stuck b"}},
 	{"nothing happens because nothing may", func(s *story) {
 		s.set("1", progressive("1", "0", "")).fleet("a", "b").at(5).works("1", "busy", "a").until(300)
 	}, nil},

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 	workv1 "open-cluster-management.io/api/work/v1"
 	"pgregory.net/rapid"
 
@@ -91,6 +92,22 @@ func TestAWriteBeforeASuccessThatIsBeingDeletedHasNoEffect(t *testing.T) {
 	p.Applied("a", now.Add(time.Minute))
 	if got, want := p.Next(now.Add(time.Minute)).String(), "0 of 1 clusters done, 1 in flight"; got != want {
 		t.Errorf("a later write: %s, want %s", got, want)
+	}
+}
+
+// R6, R39: nor does a write of a cluster that left begin another attempt there, while a success is being deleted.
+func TestAWriteOfASuccessThatIsBeingDeletedBeginsNoAttempt(t *testing.T) {
+	var p rollout.Planner
+	p.SetGroups(newFleet(t).group("", "a").read())
+	if err := p.Report(status.Report{Cluster: "gone", Status: status.Succeeded, Deleting: true}); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.SetStrategy(clusterv1alpha1.RolloutStrategy{}, rollout.Options{Attempt: 1}); err != nil {
+		t.Fatal(err)
+	}
+	p.Applied("gone", now)
+	if left := p.Next(now).Left; len(left) != 1 || left[0].Attempt != 0 {
+		t.Errorf("who left: %+v, want one in the attempt of its object, 0", left)
 	}
 }
 

@@ -189,7 +189,7 @@ func (p *Planner) Applied(cluster string, when time.Time) {
 		return
 	}
 	known := p.last(cluster)
-	waits := t.schedule.state(known.kind, known.since, known.attempt, when).waiting()
+	waits := known.kind != ending && t.schedule.state(known.kind, known.since, known.attempt, when).waiting()
 	attempt := known.attempt
 	if waits {
 		attempt = t.schedule.options.attempt
@@ -205,7 +205,7 @@ func (p *Planner) Applied(cluster string, when time.Time) {
 		}
 		p.tried[cluster] = known.since
 	}
-	if (!waits || known.kind == ending) && !isBefore(known.applied, when) {
+	if !waits && !isBefore(known.applied, when) {
 		return
 	}
 	delete(p.deleting, cluster)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -268,10 +267,5 @@ func (c change) text(b *bytes.Buffer) {
 	}
 }
 
-// JSON has a list of all.
-func (all changes) JSON(w io.Writer) error {
-	encoder := json.NewEncoder(w)
-	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", "  ")
-	return encoder.Encode(map[string]changes{"rollouts": all})
-}
+// Value is a list of all.
+func (all changes) Value() (any, error) { return map[string]changes{"rollouts": all}, nil }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"math"
@@ -131,10 +130,3 @@ func span(s exposure.Span) string {
 }
 
 func (e *exposed) Value() (any, error) { return e, nil }
-
-func (e *exposed) JSON(w io.Writer) error {
-	encoder := json.NewEncoder(w)
-	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", "  ")
-	return encoder.Encode(e)
-}

@@ -127,8 +127,8 @@ func (f *flags) played(cmd *cobra.Command, clusters []string) (all played, err e
 	if err != nil {
 		return all, err
 	}
-	var reports []listed
-	add := func(report listed, outcome simulation.Outcome, err error) error {
+	var reports []written
+	add := func(report written, outcome simulation.Outcome, err error) error {
 		reports, all.outcomes = append(reports, report), append(all.outcomes, outcome)
 		return err
 	}
@@ -215,7 +215,7 @@ func (f *flags) course(s *scenario.Scenario) (how scenario.Play, err error) {
 }
 
 // play plays one rollout through. Where a cluster is named, it says what the rollout is for that one.
-func (f *flags) play(s *scenario.Scenario, cluster string) (listed, simulation.Outcome, error) {
+func (f *flags) play(s *scenario.Scenario, cluster string) (written, simulation.Outcome, error) {
 	how, err := f.course(s)
 	if err != nil {
 		return nil, "", err
@@ -260,7 +260,7 @@ func (f *flags) back(s *scenario.Scenario, trace *simulation.Trace, watch ...fun
 }
 
 // explained plays the rollout through and tells what it is for one cluster.
-func (f *flags) explained(s *scenario.Scenario, how scenario.Play, cluster string) (listed, simulation.Outcome, error) {
+func (f *flags) explained(s *scenario.Scenario, how scenario.Play, cluster string) (written, simulation.Outcome, error) {
 	group, selected, why, err := s.Why(cluster)
 	if err != nil {
 		return nil, "", err

@@ -1,19 +1,9 @@
 package main
 
-import (
-	"encoding/json"
-	"io"
-)
+import "io"
 
-// several are the reports of several rollouts: the text has one after the other, JSON a list.
-type several []listed
-
-// listed can stand in a list.
-type listed interface {
-	written
-	// Value is what JSON writes of it.
-	Value() (any, error)
-}
+// several are the reports of several rollouts: the text has one after the other, and data is a list.
+type several []written
 
 func (s several) Text(w io.Writer) error {
 	for i, report := range s {
@@ -29,17 +19,15 @@ func (s several) Text(w io.Writer) error {
 	return nil
 }
 
-func (s several) JSON(w io.Writer) error {
+// Value is a list of all.
+func (s several) Value() (any, error) {
 	var all []any
 	for _, report := range s {
 		value, err := report.Value()
 		if err != nil {
-			return err
+			return nil, err
 		}
 		all = append(all, value)
 	}
-	encoder := json.NewEncoder(w)
-	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", "  ")
-	return encoder.Encode(map[string][]any{"rollouts": all})
+	return map[string][]any{"rollouts": all}, nil
 }

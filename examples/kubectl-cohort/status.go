@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -198,13 +197,8 @@ func (all waiting) Text(w io.Writer) error {
 	return nil
 }
 
-// JSON has a list of all of them.
-func (all waiting) JSON(w io.Writer) error {
-	encoder := json.NewEncoder(w)
-	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", "  ")
-	return encoder.Encode(map[string]waiting{"rollouts": all})
-}
+// Value is a list of all of them.
+func (all waiting) Value() (any, error) { return map[string]waiting{"rollouts": all}, nil }
 
 // explainAll says who waits, by reason.
 func (f *flags) explainAll(cmd *cobra.Command) error {

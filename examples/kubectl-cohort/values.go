@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"cmp"
+	"encoding/json"
 	"errors"
 	"io"
 	"slices"
@@ -33,32 +34,45 @@ func (f *format) Set(s string) error {
 	return nil
 }
 
-// written is what there is to write.
+// written is what there is to write, as a text and as data.
 type written interface {
 	Text(io.Writer) error
-	JSON(io.Writer) error
+	Value() (any, error)
 }
 
 func (f format) write(r written, w io.Writer) (err error) {
-	switch f {
-	case "json":
-		err = r.JSON(w)
-	case "yaml":
-		var data bytes.Buffer
-		var text []byte
-		if err = r.JSON(&data); err == nil {
-			text, err = yaml.JSONToYAML(data.Bytes())
-		}
-		if err == nil {
-			_, err = w.Write(text)
-		}
-	default:
+	if f == "json" || f == "yaml" {
+		err = f.writeData(r, w)
+	} else {
 		err = r.Text(w)
 	}
 	if err != nil {
 		return unwritten{err}
 	}
 	return nil
+}
+
+// writeData writes one indented object.
+func (f format) writeData(r written, w io.Writer) error {
+	value, err := r.Value()
+	if err != nil {
+		return err
+	}
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	if err := encoder.Encode(value); err != nil {
+		return err
+	}
+	data := text.Bytes()
+	if f == "yaml" {
+		if data, err = yaml.JSONToYAML(data); err != nil {
+			return err
+		}
+	}
+	_, err = w.Write(data)
+	return err
 }
 
 // placement is a name with or without its namespace.

@@ -138,14 +138,7 @@ func shown(d time.Duration) string {
 	return short.Duration(d)
 }
 
-// JSON writes the same, with times in words.
-func (r Report) JSON(w io.Writer) error {
-	encoder := json.NewEncoder(w)
-	encoder.SetIndent("", "  ")
-	return encoder.Encode(r)
-}
-
-// Value is what JSON writes.
+// Value is the same as data, with times in words.
 func (r Report) Value() (any, error) { return r, nil }
 
 // MarshalJSON writes times as the text does.

@@ -48,8 +48,8 @@ func Of(objects []manifest.Object, namespace string) (r Report, err error) {
 // Text writes the report for people.
 func (r Report) Text(w io.Writer) error { return writeText(w, r.clusters) }
 
-// JSON writes the report for programs.
-func (r Report) JSON(w io.Writer) error { return writeJSON(w, r.clusters) }
+// Value is the report for programs.
+func (r Report) Value() (any, error) { return dataOf(r.clusters), nil }
 
 // Fault is the error of the templates that contradict themselves. The others are in the report.
 func (r Report) Fault() error { return errors.Join(r.faults...) }

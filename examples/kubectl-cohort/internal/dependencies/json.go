@@ -1,9 +1,6 @@
 package dependencies
 
 import (
-	"encoding/json"
-	"io"
-
 	"github.com/cohort-ocm/cohort/dependency"
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
@@ -44,13 +41,10 @@ type jsonAction struct {
 	Message string            `json:"message,omitempty"`
 }
 
-// writeJSON writes what writeText does as data: one object, or a list where there are several clusters.
-func writeJSON(w io.Writer, clusters []cluster) error {
-	encoder := json.NewEncoder(w)
-	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", "  ")
+// dataOf gives what writeText writes as data: one object, or a list where there are several clusters.
+func dataOf(clusters []cluster) any {
 	if len(clusters) == 1 {
-		return encoder.Encode(reportOf(clusters[0].results))
+		return reportOf(clusters[0].results)
 	}
 	var all []jsonReport
 	for _, c := range clusters {
@@ -58,7 +52,7 @@ func writeJSON(w io.Writer, clusters []cluster) error {
 		report.Namespace = c.namespace
 		all = append(all, report)
 	}
-	return encoder.Encode(map[string][]jsonReport{"clusters": all})
+	return map[string][]jsonReport{"clusters": all}
 }
 
 func reportOf(results []result) jsonReport {

@@ -2,7 +2,6 @@ package output
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -202,13 +201,5 @@ func because(b *bytes.Buffer, width int, time string, why rollout.Explanation) {
 	fmt.Fprintf(b, "%-*s %s\n", width+2, time, strings.ReplaceAll(why.String(), "\n", "\n"+strings.Repeat(" ", width+3)))
 }
 
-// JSON writes it as one indented object.
-func (e Explained) JSON(w io.Writer) error {
-	encoder := json.NewEncoder(w)
-	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", "  ")
-	return encoder.Encode(e)
-}
-
-// Value is what JSON writes.
+// Value is all of it, as data.
 func (e Explained) Value() (any, error) { return e, nil }

@@ -2,7 +2,6 @@ package output
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
@@ -269,14 +268,7 @@ func (s Standing) forecast() string {
 	return text
 }
 
-func (s Standing) JSON(w io.Writer) error {
-	encoder := json.NewEncoder(w)
-	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", "  ")
-	return encoder.Encode(s)
-}
-
-// Value is what JSON writes.
+// Value is all of it, as data.
 func (s Standing) Value() (any, error) { return s, nil }
 
 // Standings are those of several rollouts, as a table.

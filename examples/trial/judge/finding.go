@@ -61,6 +61,7 @@ type Finding struct {
 	holder  string // id of the object that was written
 }
 
+// String is one line: grade, kind, line, time, owner and text.
 func (f *Finding) String() string {
 	return fmt.Sprintf("%s: %s: line %d, %s: %s: %s", f.Grade, f.Kind, f.Line, f.At.UTC().Format("15:04:05.000"), f.Owner, f.Text)
 }
@@ -68,6 +69,7 @@ func (f *Finding) String() string {
 // Duration is one that JSON has as text.
 type Duration time.Duration
 
+// String is the duration in whole milliseconds.
 func (d Duration) String() string { return time.Duration(d).Round(time.Millisecond).String() }
 
 // MarshalText writes it as a duration of Go.
@@ -87,6 +89,7 @@ type Hole struct {
 	Reason string    `json:"reason"`
 }
 
+// String is one line: from when to when, how long, and why.
 func (h Hole) String() string {
 	return fmt.Sprintf("%s to %s (%s): %s", h.From.UTC().Format("15:04:05.000"), h.To.UTC().Format("15:04:05.000"), h.To.Sub(h.From).Round(time.Millisecond), h.Reason)
 }

@@ -85,7 +85,10 @@ type InputError struct {
 	Err  error
 }
 
+// Error names the line.
 func (e *InputError) Error() string { return fmt.Sprintf("line %d: %v", e.Line, e.Err) }
+
+// Unwrap gives what is wrong, without the line.
 func (e *InputError) Unwrap() error { return e.Err }
 
 // object is what is read of any object.

@@ -227,11 +227,12 @@ func TestBrokenMirrorsAreCaught(t *testing.T) {
 	}
 }
 
-// The mirror that copies object by object passes all with a source that waits for it.
+// The mirror that copies object by object passes all with a source that waits for it, and so does a mirror that always lags behind.
 func TestSourceThatWaitsProtectsAnyMirror(t *testing.T) {
 	t.Parallel()
 	kubeconfig := server(t, false)
 	b := newBroken(t, kubeconfig, anyOrder)
+	b.lag = 100 * time.Millisecond
 	go b.copy(t.Context())
 	if failed, lines := judge(t, kubeconfig, "-gate", "20s"); failed || !strings.HasPrefix(lines["never-absent"], "pass") {
 		t.Error("it fails")
@@ -269,6 +270,7 @@ type broken struct {
 	mu    sync.Mutex // locked while it is stopped
 	hub   client.Client
 	fault fault
+	lag   time.Duration // before each look
 }
 
 func newBroken(t *testing.T, kubeconfig string, f fault) *broken {
@@ -291,7 +293,7 @@ func newBroken(t *testing.T, kubeconfig string, f fault) *broken {
 
 // copy copies until the context ends.
 func (b *broken) copy(ctx context.Context) {
-	for ; ctx.Err() == nil; time.Sleep(5 * time.Millisecond) {
+	for ; ctx.Err() == nil; time.Sleep(5*time.Millisecond + b.lag) {
 		b.mu.Lock()
 		_ = b.once(ctx) // whatever it met, it looks again
 		b.mu.Unlock()

@@ -12,6 +12,7 @@
 //
 // With -gate 1m the scheduler waits before each step of an update until the mirror shows what is stored, at most so long, and says whom
 // the mirror may drop if it goes on (see decisionupdate/mirror.Behind). Then a mirror that copies object by object loses nobody, either.
+// Such a scheduler never writes an object of 101.
 //
 // A scheduler is only watched, one decision at a time. Meanwhile change what it selects, but select nobody again whom you have
 // deselected: who comes back was absent.

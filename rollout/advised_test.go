@@ -219,7 +219,7 @@ func advisedFleets(t *testing.T, n int, do func(h *advised)) {
 			for i, strategy := range explainedStrategies() {
 				h := &advised{strategy: strategy, groups: groups, reports: reports, now: atTen}
 				do(h)
-				switch (kind + i) % 17 { // what people do, in turn
+				switch (kind + i) % 20 { // what people do, in turn
 				case 0:
 					h.paused = true
 				case 1:
@@ -257,6 +257,12 @@ func advisedFleets(t *testing.T, n int, do func(h *advised)) {
 					}
 				case 12:
 					h.others = rollout.Options{GroupOrder: rollout.GroupOrder{}, Ramp: ptr(1), MaxStarts: &rollout.StartLimit{Count: 2, Per: metav1.Duration{Duration: time.Hour}}}
+				case 17:
+					h.others = rollout.Options{Rights: &rollout.Rights{Start: 1}, Uncounted: []string{"c"}}
+				case 18:
+					h.others = rollout.Options{Rights: &rollout.Rights{Start: 2, Fail: 1}, FailedFreesSlot: true, GroupOrder: rollout.GroupOrder{}}
+				case 19:
+					h.others = rollout.Options{Rights: &rollout.Rights{Fail: 1}}
 				case 16:
 					h.others = rollout.Options{Attempt: 1}
 					h = h.clone()

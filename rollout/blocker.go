@@ -197,6 +197,7 @@ func (r *Result) Blockers() []Blocker {
 		return nil
 	}
 	waiting, forAll := r.heldByStage()
+	lacks := r.choice.pace.isWithoutRight(r.schedule.options.rights)
 	forTimes := r.heldForTimes()
 	allHeld := 0
 	if r.choice.breach != nil {
@@ -218,6 +219,9 @@ func (r *Result) Blockers() []Blocker {
 				holds = r.holdsOf(state, waiting[i])
 			}
 			holds += r.holdsOf(state, heldBy{forSlots: forAll.ramp})
+			if forAll.rights > 0 && r.usesUpRights(state) {
+				holds += forAll.rights
+			}
 			if r.isUnknown(position, state) {
 				holds += forAll.starts
 			}
@@ -227,7 +231,7 @@ func (r *Result) Blockers() []Blocker {
 		}
 		if holds > 0 {
 			b := r.blocker(position)
-			if b.Holds = holds; r.choice.breach != nil {
+			if b.Holds = holds; r.choice.breach != nil || lacks && failureStates.has(state) {
 				b.Until = time.Time{}
 			}
 			all = append(all, b)
@@ -244,7 +248,7 @@ type heldBy struct {
 }
 
 // heldByAll counts the clusters that the limits on all stages together hold.
-type heldByAll struct{ ramp, starts int }
+type heldByAll struct{ rights, ramp, starts int }
 
 // holdsOf counts the clusters that wait for a cluster of an active stage in the given state. Clusters behind the stage
 // wait until it is settled. Clusters in the stage that lack a slot wait while it has one.
@@ -261,6 +265,18 @@ func (r *Result) holdsOf(s state, h heldBy) (holds int) {
 	return holds
 }
 
+// usesUpRights says whether the rights would hold fewer clusters without a cluster in the state.
+func (r *Result) usesUpRights(s state) bool {
+	rights := r.schedule.options.rights
+	switch {
+	case rights.Start == 0:
+		return false
+	case r.choice.pace.isWithoutRight(rights):
+		return failureStates.has(s)
+	}
+	return s&starting != 0 || inFlightStates.has(s)
+}
+
 // heldByStage counts the clusters that each active stage holds, and those that the limits on all stages hold.
 func (r *Result) heldByStage() (by []heldBy, all heldByAll) {
 	s, c := r.schedule, &r.choice
@@ -269,6 +285,10 @@ func (r *Result) heldByStage() (by []heldBy, all heldByAll) {
 	for group := range r.tallies {
 		stage, n := int(s.stageOf[group]), r.held(group)
 		held[stage] += n
+		if s.options.rights != nil && s.hold(c, group).Type == HoldRights {
+			all.rights += n
+			continue
+		}
 		i, active := c.grantOf(stage)
 		if !active || c.grants()[i].barrier >= 0 || c.isClosed(group) || c.isWaiting(stage) {
 			continue

@@ -66,7 +66,7 @@ type grant struct {
 	used    tally    // of the stage
 	open    [2]int   // its waiting clusters behind no closed gate, by state: unreported, toApply
 	slots   int      // how many of the open ones start
-	limit   HoldType // which limit holds the others: HoldConcurrency, HoldRamp or HoldStarts
+	limit   HoldType // which limit holds the others: HoldRights, HoldConcurrency, HoldRamp or HoldStarts
 	barrier int      // the group whose closed gate holds the stage and all behind it; -1 if none
 }
 

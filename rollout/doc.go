@@ -117,6 +117,7 @@
 //   - Attempt tries failed clusters again, with the same version.
 //   - Ramp starts gently, MaxStarts bounds the starts within a span of time, and WaitBetweenGroups waits after each
 //     group. Ramp and MaxStarts hold under All as well.
+//   - Rights are a hub's part of limits that several hubs share, under every type (package rollout/rights).
 //
 // # Several placements
 //

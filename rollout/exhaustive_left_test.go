@@ -171,6 +171,7 @@ func going(clusters ...string) func(*world) {
 var leftLimits = []func(*world){
 	asIs,
 	rampChoices[1], rampChoices[2], startsChoices[1], startsChoices[3], startsChoices[4], waitChoices[1], waitChoices[2], waitChoices[3],
+	rightsChoices[1], rightsChoices[2], rightsChoices[5],
 	failedChoices[1], perGroupChoice[2], orderedChoices[3],
 	func(w *world) { w.uncounted = of("y") },
 	func(w *world) { w.uncounted = of("a") },

@@ -128,6 +128,7 @@ var (
 		orderedBy(map[string][]string{"canary": {"ghost"}, "ghost": {"prod"}}), // R33: a name that no group has is passed over
 	}
 	rampChoices    = []func(*world){asIs, func(w *world) { w.ramp = 1 }, func(w *world) { w.ramp = 2 }}
+	rightsChoices  = []func(*world){asIs, holding(0, 1), holding(1, 0), holding(1, 1), holding(2, 0), holding(2, 1)}
 	waitChoices    = []func(*world){asIs, waitingFor(soaks + 1), waitingFor(soaks + 2), waitingFor(2 * old)}
 	asideChoices   = []func(*world){func(w *world) { w.uncounted = of("a") }, func(w *world) { w.uncounted = of("b", "c") }}
 	paceChoices    = []func(*world){waitChoices[1], waitChoices[3], rampChoices[1], startsChoices[2]}
@@ -143,6 +144,10 @@ func orderedBy(after map[string][]string) func(*world) { return func(w *world) {
 
 func startsWithin(n int, per time.Duration) func(*world) {
 	return func(w *world) { w.starts = &startLimit{n, per} }
+}
+
+func holding(start, fail int) func(*world) {
+	return func(w *world) { w.rights = &rollout.Rights{Start: start, Fail: fail} }
 }
 
 func waitingFor(d time.Duration) func(*world) { return func(w *world) { w.wait = d } }
@@ -191,6 +196,10 @@ func optionWorlds() []space {
 		{name: "starts", fleets: small, kinds: slices.Concat(nineKinds, versionKinds, rareKinds), strategies: optionStrategies, extras: combined(startsChoices, orderChoices), short: 600},
 		{name: "starts of three", fleets: three[:2], kinds: started, strategies: optionStrategies, extras: startsChoices, short: 800},
 		{name: "ramps, starts and orders", fleets: four, kinds: fewKinds, strategies: perGroup, extras: combined(rampChoices, startsChoices[:4], orderedChoices[:3]), short: 1200},
+		{name: "rights", fleets: small, kinds: rare, strategies: optionStrategies, extras: combined(rightsChoices, failedChoices, perGroupChoice[:2]), short: 500},
+		{name: "rights of three", fleets: three, kinds: nineKinds, strategies: optionStrategies, extras: combined(rightsChoices, failedChoices), short: 700},
+		{name: "rights, gates and orders", fleets: four, kinds: fewKinds, strategies: perGroup, extras: combined(rightsChoices[1:4], orderedChoices[:3], gateChoices[:3]), short: 1000},
+		{name: "rights, paces and who does not count", fleets: three, kinds: fewKinds, strategies: optionStrategies, extras: combined(rightsChoices[1:4], slices.Concat(asideChoices, baselineChoices[1:]), []func(*world){asIs, paceChoices[0], rampChoices[1], startsChoices[2]}), short: 1000},
 		{name: "waits", fleets: small, kinds: rare, strategies: optionStrategies, extras: combined(waitChoices, gateChoices[:4]), short: 500},
 		{name: "waits of three", fleets: three, kinds: timed, strategies: grouped, extras: combined(waitChoices, gateChoices[:4]), short: 1000},
 		{name: "waits in a graph", fleets: slices.Concat(three, four), kinds: append([]kind{rareKinds[4], nineKinds[4]}, fewKinds[:3]...), strategies: perGroup, extras: combined(waitChoices, orderedChoices), short: 1200},

@@ -111,14 +111,16 @@ func (r *Result) link(group int) Link {
 			l.Remedies = append(l.Remedies, r.waitUntil(opens))
 		}
 		l.Remedies = append(l.Remedies, Remedy{Type: RemedyOpenGate, Group: l.Hold.Group, Gate: l.Hold.Gate.Name})
+	case HoldRights:
+		r.explainRights(&l)
 	case HoldConcurrency:
 		f := r.look(r.grant(group))
 		l.Blockers, l.More = f.first.list()
-		l.Remedies = r.slotRemedies(f)
+		l.Remedies = r.slotRemedies(f, r.withoutSlot())
 	case HoldRamp:
 		f := r.lookAtFleet()
 		l.Blockers, l.More = f.first.list()
-		l.Remedies = r.slotRemedies(f)
+		l.Remedies = r.slotRemedies(f, r.withoutSlot())
 	case HoldStarts:
 		r.explainStarts(&l)
 	case HoldWait:
@@ -188,6 +190,8 @@ func (r *Result) holdInBrief(group int) Hold {
 	switch h.Type {
 	case HoldBreached:
 		h.Detail = r.choice.breach.detail()
+	case HoldRights:
+		h.Detail = r.rightsDetail(&h)
 	case HoldConcurrency:
 		f := r.look(r.grant(group))
 		h.Detail = f.sentences(f.excess, r.withoutSlot())

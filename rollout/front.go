@@ -44,7 +44,7 @@ type end struct {
 type fronts struct {
 	once  sync.Once
 	of    []front
-	fleet *front // the front of all clusters; nil where the ramp holds none
+	fleet *front // the front of all clusters; nil where neither the ramp nor the rights hold any
 
 	attempt int // at a breach the last attempt among the failures that count
 
@@ -110,7 +110,7 @@ func (r *Result) look(grant int) *front {
 	return &r.fronts.of[grant]
 }
 
-// lookAtFleet gives the front of all clusters, where the ramp holds some.
+// lookAtFleet gives the front of all clusters, where the ramp or the rights hold some.
 func (r *Result) lookAtFleet() *front {
 	r.look(0)
 	return r.fronts.fleet
@@ -120,11 +120,12 @@ func (r *Result) findFronts() {
 	s, grants := r.schedule, r.choice.grants()
 	fronts := make([]front, len(grants))
 	var fleet *front
+	byRights := false // then the ramp holds none
 	for i := range fronts {
 		g := &grants[i]
 		fronts[i].excess = s.holdingSlots(&g.used) + g.slots - s.Stages[g.stage].MaxConcurrency + 1
 		fronts[i].needed = fronts[i].excess
-		if g.limit == HoldRamp && fleet == nil {
+		if byRights = byRights || g.limit == HoldRights; (byRights || g.limit == HoldRamp) && fleet == nil {
 			fleet = &front{}
 		}
 	}
@@ -141,13 +142,19 @@ func (r *Result) findFronts() {
 			fronts[i].add(b, state, s.options.freeFailed, earlier)
 		}
 		if fleet != nil {
-			fleet.add(b, state, s.options.freeFailed, earlier)
+			b.slotless = b.slotless && !byRights
+			fleet.add(b, state, s.options.freeFailed && !byRights, earlier)
 		}
 	}
 	for i := range fronts {
 		fronts[i].close(fronts[i].isFree)
 	}
-	if fleet != nil {
+	switch {
+	case byRights:
+		fleet.excess = r.choice.pace.all.inFlight() + r.choice.starting() - s.options.rights.Start + 1
+		fleet.needed = fleet.excess
+		fleet.close(fleet.isFree)
+	case fleet != nil:
 		r.closeRamp(fleet)
 	}
 	r.fronts.of, r.fronts.fleet = fronts, fleet

@@ -247,6 +247,9 @@ func (pick picker) options(w *world) {
 	if pick.oneIn(4) {
 		w.starts = &startLimit{1 + pick(4), from(pick, time.Minute, 2*time.Minute, 90*time.Minute, 10*time.Minute+1)}
 	}
+	if pick.oneIn(3) {
+		w.rights = &rollout.Rights{Start: from(pick, 0, 1, 2, 3, 5, 10, 100), Fail: from(pick, 0, 1, 2, 5, 100)}
+	}
 	w.failedFrees = pick.oneIn(3)
 	if pick.oneIn(3) {
 		n := from(pick, intstr.FromInt32(0), intstr.FromInt32(1), intstr.FromInt32(2), intstr.FromString("0%"), intstr.FromString("34%"), intstr.FromString("7%"))
@@ -344,7 +347,7 @@ func (w world) String() string {
 	text, err := json.MarshalIndent(map[string]any{
 		"strategy": w.strategy, "groups": w.groups, "clusters": clusters, "reports": w.reports, "now": w.now,
 		"paused": w.paused, "gates": gates, "ordered": w.order != nil, "perGroup": w.perGroup,
-		"groupOrder": w.ordered, "waitBetweenGroups": w.wait, "ramp": w.ramp, "maxStarts": fmt.Sprintf("%+v", w.starts),
+		"groupOrder": w.ordered, "waitBetweenGroups": w.wait, "ramp": w.ramp, "maxStarts": fmt.Sprintf("%+v", w.starts), "rights": w.rights,
 		"failedFreesSlot": w.failedFrees, "maxRemoved": w.maxRemoved, "clustersPerDecisionGroup": w.size, "incomplete": w.incomplete,
 		"attempt": w.attempt, "uncounted": w.named(w.uncounted), "failedBefore": w.named(w.before),
 		"former": w.formerly(), "grace": w.grace, "memory": w.memory, "parts": fmt.Sprintf("%+v", w.parts),

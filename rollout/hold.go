@@ -31,6 +31,9 @@ const (
 	// HoldWait says that the time of [Options].WaitBetweenGroups has not passed since the last success in the groups that come
 	// before.
 	HoldWait HoldType = "WaitNotOver"
+	// HoldRights says that this hub has no right to start, or no right to fail for a cluster that failed, or that clusters in flight
+	// or starting take all its rights ([Options].Rights).
+	HoldRights HoldType = "RightsUsedUp"
 	// HoldConcurrency says that clusters in flight or starting take all slots.
 	HoldConcurrency HoldType = "ConcurrencyUsedUp"
 	// HoldRamp says that clusters in flight or starting take all that [Options].Ramp allows.
@@ -40,7 +43,7 @@ const (
 )
 
 // Hold says why a waiting cluster does not start. Where several kinds apply, it is the first in the order of the
-// constants; among the last three, it is the one that lets the fewest start. Holds are comparable. A field whose comment
+// constants; among the last four, it is the one that lets the fewest start. Holds are comparable. A field whose comment
 // does not name the Type is zero.
 type Hold struct {
 	Type HoldType `json:"type"`
@@ -49,36 +52,37 @@ type Hold struct {
 	// closed gate (HoldGateClosed), or the group with the last success (HoldWait). Unless AllGroups, it is the group whose
 	// budget is breached (HoldBreached) or whose slots are taken (HoldConcurrency).
 	Group grouping.Key `json:"group"`
-	// AllGroups says that the budget or the limit does not belong to a single group (HoldBreached, HoldConcurrency,
+	// AllGroups says that the budget or the limit does not belong to a single group (HoldBreached, HoldRights, HoldConcurrency,
 	// HoldRamp, HoldStarts).
 	AllGroups bool `json:"allGroups,omitempty"`
 
 	// Detail describes the clusters that are waited for (HoldBreached, HoldMandatoryGroup, HoldEarlierGroup,
-	// HoldConcurrency, HoldRamp). It stays the same while nothing happens.
+	// HoldRights, HoldConcurrency, HoldRamp). It stays the same while nothing happens.
 	Detail string `json:"detail,omitempty"`
 
 	// Missing is a sentence that says what the groups lack (HoldGroupsIncomplete).
 	Missing string `json:"missing,omitempty"`
 
 	// Failures is how many were counted, and MaxFailures how many are tolerated (HoldBreached). Failures is also how many
-	// clusters the record has no room for (HoldRecordFull).
+	// clusters the record has no room for (HoldRecordFull). Where more clusters failed than this hub has rights to fail, these are
+	// both numbers (HoldRights).
 	Failures    int `json:"failures,omitempty"`
 	MaxFailures int `json:"maxFailures,omitempty"`
 
 	// Gate is the closed gate (HoldGateClosed).
 	Gate Gate `json:"gate,omitzero"`
 
-	// InFlight clusters hold a slot and Starting clusters take one; there are MaxConcurrency slots (HoldConcurrency,
-	// HoldRamp).
+	// InFlight clusters hold a slot and Starting clusters take one; there are MaxConcurrency slots (HoldConcurrency, HoldRamp) or
+	// rights to start (HoldRights).
 	InFlight       int `json:"inFlight,omitempty"`
 	Starting       int `json:"starting,omitempty"`
 	MaxConcurrency int `json:"maxConcurrency,omitempty"`
 	// Failed is how many of those in flight are failed. Each keeps its slot until its deadline or, where ForEver, until
-	// it recovers (HoldConcurrency, HoldRamp).
+	// it recovers (HoldRights, HoldConcurrency, HoldRamp).
 	Failed  int  `json:"failed,omitempty"`
 	ForEver bool `json:"forEver,omitempty"`
-	// WithoutTime is how many of those in flight have no time, so that their deadline or soak never ends (HoldConcurrency,
-	// HoldRamp) or they count as started now (HoldStarts).
+	// WithoutTime is how many of those in flight have no time, so that their deadline or soak never ends (HoldRights,
+	// HoldConcurrency, HoldRamp) or they count as started now (HoldStarts).
 	WithoutTime int `json:"withoutTime,omitempty"`
 
 	// MaxStarts is how many clusters may start within Per; Starting of them start now (HoldStarts). Per is also the
@@ -111,6 +115,8 @@ func (h Hold) String() string {
 		return h.detailed("waiting for " + h.Group.String())
 	case HoldGateClosed:
 		return h.gate()
+	case HoldRights:
+		return h.rights()
 	case HoldConcurrency, HoldRamp:
 		return h.concurrency()
 	case HoldStarts:
@@ -225,10 +231,14 @@ func (s *schedule) hold(c *choice, group int) Hold {
 		return Hold{Type: HoldGateClosed, Group: s.groups.Key(group), Gate: c.closed[group]}
 	case c.isWaiting(stage):
 		return s.waitNotOver(&c.waits[stage])
+	case c.pace.isWithoutRight(s.options.rights):
+		return s.rightsUsedUp(c)
 	case !active: // nobody waits then
 		return Hold{}
 	}
 	switch g := &c.grants()[i]; g.limit {
+	case HoldRights:
+		return s.rightsUsedUp(c)
 	case HoldRamp:
 		return s.rampUsedUp(c)
 	case HoldStarts:
@@ -249,16 +259,16 @@ func (s *schedule) usedUp(g *grant) Hold {
 	if h.AllGroups = s.Type != clusterv1alpha1.ProgressivePerGroup; !h.AllGroups {
 		h.Group = stage.Groups[0]
 	}
-	s.countSlow(&h, &g.used)
+	s.countSlow(&h, &g.used, s.options.freeFailed)
 	return h
 }
 
-// countSlow counts the clusters that may keep their slot for long.
-func (s *schedule) countSlow(h *Hold, used *tally) {
-	if failed := used.failed(); failed > 0 && !s.options.freeFailed {
+// countSlow counts the clusters that may keep their slot for long. FreeFailed says whether failed ones have none.
+func (s *schedule) countSlow(h *Hold, used *tally, freeFailed bool) {
+	if failed := used.failed(); failed > 0 && !freeFailed {
 		h.Failed, h.ForEver = failed, s.rules.deadline == nil
 	}
-	if h.WithoutTime = used.undated(); s.options.freeFailed {
+	if h.WithoutTime = used.undated(); freeFailed {
 		h.WithoutTime -= int(used[failedUndated])
 	}
 }

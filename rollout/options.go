@@ -48,6 +48,8 @@ type Options struct {
 	Ramp *int `json:"ramp,omitempty"`
 	// MaxStarts bounds the starts within a span of time.
 	MaxStarts *StartLimit `json:"maxStarts,omitempty"`
+	// Rights bounds the clusters by what this hub has of limits that several hubs share; nil where it shares none.
+	Rights *Rights `json:"rights,omitempty"`
 	// WaitBetweenGroups starts a group only when so much time has passed since the last success in the groups that it comes
 	// after, directly or through others, so that people can look at those first. It has an effect where groups go one after the
 	// other: under ProgressivePerGroup, also with GroupOrder, and after mandatory groups under Progressive. The result warns
@@ -156,6 +158,7 @@ type options struct {
 	groupOrder       *groupOrder // nil: by index
 	ramp             int         // 0: none
 	startLimit       *startLimit // nil: none
+	rights           *Rights     // nil: the hub shares no limits
 	wait             time.Duration
 	back             *wayBack // nil: the rollout goes on
 	attempt          int      // the wanted attempt
@@ -205,6 +208,10 @@ func (c *options) compileLimits(o *Options, path *field.Path) (errs field.ErrorL
 		var startErrs field.ErrorList
 		c.startLimit, startErrs = o.MaxStarts.compile(path.Child("maxStarts"))
 		errs = append(errs, startErrs...)
+	}
+	if o.Rights != nil {
+		rights := *o.Rights
+		c.rights, errs = &rights, append(errs, rights.check(path.Child("rights"))...)
 	}
 	if o.MaxRemoved != nil {
 		most, err := limit.Parse(path.Child("maxRemoved"), *o.MaxRemoved)

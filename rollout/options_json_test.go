@@ -41,6 +41,8 @@ func TestOptionsJSON(t *testing.T) {
 			`{"ramp":1,"maxStarts":{"count":20,"per":"1h0m0s"},"waitBetweenGroups":"1m0s"}`,
 		},
 		{"a ramp of nobody is not no ramp", rollout.Options{Ramp: ptr(0)}, `{"ramp":0}`},
+		{"no right is not no limit", rollout.Options{Rights: &rollout.Rights{}}, `{"rights":{"start":0,"fail":0}}`},
+		{"rights", rollout.Options{Rights: &rollout.Rights{Start: 3, Fail: 1}}, `{"rights":{"start":3,"fail":1}}`},
 		{"exceptions", rollout.Options{Uncounted: []string{"a"}, FailedBefore: []string{"b", "c"}, Attempt: 3}, `{"uncounted":["a"],"failedBefore":["b","c"],"attempt":3}`},
 		{"to remove nobody is a bound", rollout.Options{MaxRemoved: ptr(intstr.FromInt32(0)), RemoveAfter: metav1.Duration{Duration: time.Minute}}, `{"maxRemoved":0,"removeAfter":"1m0s"}`},
 		{

@@ -118,6 +118,7 @@ func (w world) options() rollout.Options {
 	if w.starts != nil {
 		opts.MaxStarts = &rollout.StartLimit{Count: w.starts.n, Per: metav1.Duration{Duration: w.starts.per}}
 	}
+	opts.Rights = w.rights
 	if w.maxRemoved != nil {
 		opts.MaxRemoved = ptr(*w.maxRemoved)
 	}

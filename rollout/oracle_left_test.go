@@ -325,10 +325,11 @@ func (o *oracle) r48Wants(s *subject) status.RolloutStatus {
 			return ""
 		}
 	}
-	limited := o.kind != clusterv1alpha1.All || o.ramp > 0 || o.starts != nil
+	budgeted := o.kind != clusterv1alpha1.All || o.rights != nil // R53
+	limited := budgeted || o.ramp > 0 || o.starts != nil
 	elsewhere := s.left && o.parts != nil && (o.parts.first || slices.Contains(o.parts.others, s.name))
 	switch {
-	case r2(s) && o.kind != clusterv1alpha1.All:
+	case r2(s) && budgeted:
 		return s.status
 	case o.r3(s) && limited && (o.memory.AtOnce || elsewhere || s.moved):
 		if s.counts.Status == status.ToApply || s.status != status.Progressing {

@@ -12,7 +12,7 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// The rules on how many start, and how soon: R11, R24, R25, R34 to R36.
+// The rules on how many start, and how soon: R11, R24, R25, R34 to R36, R53.
 
 // startLimit is what MaxStarts is given.
 type startLimit struct {
@@ -36,7 +36,7 @@ func (o *oracle) share() {
 	}
 	started += o.shareAmong(pooled, started)
 	for i := range o.all { // these are about all groups together
-		if h := &o.all[i].hold; h.Type == rollout.HoldRamp || h.Type == rollout.HoldStarts {
+		if h := &o.all[i].hold; h.Type == rollout.HoldRamp || h.Type == rollout.HoldStarts || h.Type == rollout.HoldRights && h.MaxConcurrency > 0 {
 			h.Starting = started
 		}
 	}
@@ -55,7 +55,7 @@ func (o *oracle) shareAmong(groups []grouping.Key, startedBefore int) (starting 
 	starting = len(candidates)
 	var reason rollout.Hold
 	least := 1 << 30
-	for _, limit := range []func([]grouping.Key) (rollout.Hold, int, bool){o.r11, o.r24, o.r35, o.r36} {
+	for _, limit := range []func([]grouping.Key) (rollout.Hold, int, bool){o.r53, o.r11, o.r24, o.r35, o.r36} {
 		hold, room, limited := limit(groups)
 		if hold.Type != rollout.HoldConcurrency {
 			room -= startedBefore
@@ -137,6 +137,38 @@ func (o *oracle) slots(hold rollout.Hold, groups []grouping.Key) (rollout.Hold, 
 		}
 	}
 	return hold, hold.MaxConcurrency - hold.InFlight, true
+}
+
+// R53: all clusters share the rights to start.
+func (o *oracle) r53([]grouping.Key) (rollout.Hold, int, bool) {
+	if o.rights == nil {
+		return rollout.Hold{}, 0, false
+	}
+	every := *o
+	every.failedFrees = false // R25 is no matter of rights
+	hold, room, _ := every.slots(rollout.Hold{Type: rollout.HoldRights, AllGroups: true, MaxConcurrency: o.rights.Start}, o.groups)
+	return hold, room, true
+}
+
+// R53: where there is no right, nobody starts, also who does not count. R38 is no matter of rights.
+func (o *oracle) r53Without(*subject) (rollout.Hold, bool) {
+	failed := 0
+	for i := range o.all {
+		if s := &o.all[i]; r2(s) && !s.aside {
+			failed++
+		}
+	}
+	hold := rollout.Hold{Type: rollout.HoldRights, AllGroups: true}
+	switch {
+	case o.rights == nil:
+		return rollout.Hold{}, false
+	case o.rights.Start == 0:
+		return hold, true
+	case failed > o.rights.Fail:
+		hold.Failures, hold.MaxFailures = failed, o.rights.Fail
+		return hold, true
+	}
+	return rollout.Hold{}, false
 }
 
 // R36: of the starts within the span at most so many.

@@ -40,6 +40,7 @@ type world struct {
 	ordered     map[string][]string // by GroupOrder; nil without it
 	ramp        int                 // by Ramp; 0 without it
 	starts      *startLimit         // by MaxStarts
+	rights      *rollout.Rights     // nil without them
 	wait        time.Duration       // by WaitBetweenGroups
 	attempt     int
 	uncounted   func(cluster string) bool

@@ -57,23 +57,27 @@ func (l *startLimit) recent(starts []time.Time, unknown int) recent {
 	return r
 }
 
-// pace has what Ramp and MaxStarts leave to all active stages together.
+// pace has what Rights, Ramp and MaxStarts leave to all active stages together.
 type pace struct {
 	all        tally
 	soaked     int // clusters that succeeded and soaked
 	bound      int // how many clusters may hold a slot by Ramp
 	rampLeft   int // how many more may start by Ramp
 	startsLeft int // how many more may start by MaxStarts
+	rightsLeft int // how many more may start by Rights
 	recent     recent
 }
 
-// pace gives the limits on all stages together; nil if there are none (R35, R36).
+// pace gives the limits on all stages together; nil if there are none (R35, R36, R53).
 func (s *schedule) pace(o *observed) *pace {
-	ramp, limit := s.options.ramp, s.options.startLimit
-	if ramp == 0 && limit == nil {
+	ramp, limit, rights := s.options.ramp, s.options.startLimit, s.options.rights
+	if ramp == 0 && limit == nil && rights == nil {
 		return nil
 	}
-	p := &pace{all: o.all, soaked: o.all.soaked(), rampLeft: math.MaxInt, startsLeft: math.MaxInt, recent: o.recent}
+	p := &pace{all: o.all, soaked: o.all.soaked(), rampLeft: math.MaxInt, startsLeft: math.MaxInt, rightsLeft: math.MaxInt, recent: o.recent}
+	if rights != nil {
+		p.rightsLeft = rights.left(&p.all)
+	}
 	if ramp > 0 {
 		p.bound = max(ramp, p.soaked)
 		p.rampLeft = max(0, p.bound-s.holdingSlots(&p.all))
@@ -87,7 +91,9 @@ func (s *schedule) pace(o *observed) *pace {
 // limit bounds how many clusters of an active stage start by what the limits on all stages leave, and takes these clusters
 // off what is left. Own is how many the stage's own limit would let start.
 func (p *pace) limit(g *grant, own int) {
-	switch least := min(own, p.rampLeft, p.startsLeft); least {
+	switch least := min(own, p.rightsLeft, p.rampLeft, p.startsLeft); least {
+	case p.rightsLeft:
+		g.limit = HoldRights
 	case own:
 		g.limit = HoldConcurrency
 	case p.rampLeft:
@@ -95,8 +101,8 @@ func (p *pace) limit(g *grant, own int) {
 	default:
 		g.limit = HoldStarts
 	}
-	g.slots = min(g.slots, p.rampLeft, p.startsLeft)
-	p.rampLeft, p.startsLeft = p.rampLeft-g.slots, p.startsLeft-g.slots
+	g.slots = min(g.slots, p.rightsLeft, p.rampLeft, p.startsLeft)
+	p.rightsLeft, p.rampLeft, p.startsLeft = p.rightsLeft-g.slots, p.rampLeft-g.slots, p.startsLeft-g.slots
 }
 
 // nextStart gives the time from now until MaxStarts lets one more cluster start that it holds; 0 if there is none.
@@ -120,7 +126,7 @@ func (g *grant) held() bool { return g.slots < g.open[unreported]+g.open[toApply
 func (s *schedule) rampUsedUp(c *choice) Hold {
 	p := c.pace
 	h := Hold{Type: HoldRamp, AllGroups: true, InFlight: s.holdingSlots(&p.all), Starting: c.starting(), MaxConcurrency: p.bound}
-	s.countSlow(&h, &p.all)
+	s.countSlow(&h, &p.all, s.options.freeFailed)
 	return h
 }
 

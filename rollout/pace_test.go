@@ -106,6 +106,9 @@ func (p *staged) play(t *rapid.T) *rollout.Result {
 func drawStaged(t *rapid.T, succeed bool) *staged {
 	w := drawn(t).world(25)
 	w.paused, w.gates, w.incomplete, w.uncounted, w.before, w.attempt, w.reports = false, nil, false, nil, nil, 0, nil
+	if w.rights != nil { // with none nothing begins
+		w.rights.Start = max(1, w.rights.Start)
+	}
 	deadline, soak := rapid.SampledFrom([]string{"10m", "1h"}).Draw(t, "deadline"), time.Duration(rapid.IntRange(0, 3).Draw(t, "soak"))*time.Minute
 	setSoak(w.strategy, soak)
 	configOf(w.strategy).ProgressDeadline = deadline

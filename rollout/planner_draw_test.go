@@ -121,6 +121,7 @@ func drawOptions(t *rapid.T) rollout.Options {
 		{"WaitBetweenGroups", rollout.Options{WaitBetweenGroups: metav1.Duration{Duration: time.Duration(rapid.IntRange(0, 90).Draw(t, "wait")) * time.Second}}},
 		{"Ramp", rollout.Options{Ramp: ptr(rapid.IntRange(1, 3).Draw(t, "ramp"))}},
 		{"MaxStarts", rollout.Options{MaxStarts: &rollout.StartLimit{Count: rapid.IntRange(1, 3).Draw(t, "starts"), Per: metav1.Duration{Duration: time.Duration(rapid.IntRange(1, 80).Draw(t, "per")) * time.Second}}}},
+		{"Rights", rollout.Options{Rights: &rollout.Rights{Start: rapid.IntRange(0, 3).Draw(t, "rights to start"), Fail: rapid.IntRange(0, 2).Draw(t, "rights to fail")}}},
 	} {
 		if rapid.IntRange(0, 3).Draw(t, o.name) == 0 {
 			chosen = merged(chosen, o.option)

@@ -89,11 +89,12 @@ func (s *schedule) wants(v view, position int, deleting bool, now time.Time) (le
 	if s.isAside(position) || !s.hasLeft(position) && !moved && !deleting && !stands || s.options.back.isReturning(cluster) {
 		return left, false
 	}
-	limited := s.Type != clusterv1alpha1.All || s.options.ramp > 0 || s.options.startLimit != nil
+	budgeted := s.Type != clusterv1alpha1.All || s.options.rights != nil
+	limited := budgeted || s.options.ramp > 0 || s.options.startLimit != nil
 	other, _ := elsewhere(s.groups, cluster)
 	var as status.RolloutStatus
 	switch {
-	case failureStates.has(is) && s.Type != clusterv1alpha1.All:
+	case failureStates.has(is) && budgeted:
 		as = is.status()
 	case inFlightStates.has(is) && limited && (m.AtOnce || other || moved):
 		if as = is.status(); is == silent {

@@ -151,8 +151,8 @@ func (r *Result) lastAttempt() int {
 	return r.fronts.attempt
 }
 
-// slotRemedies says how a slot of an active stage becomes free.
-func (r *Result) slotRemedies(f *front) (ways []Remedy) {
+// slotRemedies says how a slot becomes free of those that clusters hold, but for those in some states.
+func (r *Result) slotRemedies(f *front, slotless stateSet) (ways []Remedy) {
 	if !f.frees.IsZero() {
 		ways = append(ways, r.waitUntil(f.frees))
 	}
@@ -167,9 +167,9 @@ func (r *Result) slotRemedies(f *front) (ways []Remedy) {
 	if soaking == 0 {
 		ways = append(ways, Remedy{Type: RemedyAnswer, Count: f.needed, Of: able, Clusters: f.first.names()})
 	} else if able >= f.needed {
-		ways = append(ways, Remedy{Type: RemedyAnswer, Count: f.needed, Of: able, Clusters: f.namesBut(1<<soakingUndated | r.withoutSlot())})
+		ways = append(ways, Remedy{Type: RemedyAnswer, Count: f.needed, Of: able, Clusters: f.namesBut(1<<soakingUndated | slotless)})
 	}
-	if r.schedule.options.freeFailed {
+	if slotless != 0 {
 		return ways
 	}
 	if c := &f.crowds[failed]; c.n >= f.needed {

@@ -48,7 +48,7 @@ import (
 //	size 2, selected 9              the placement's clustersPerDecisionGroup, and how many it selects
 //	paused, resumed, failedFreesSlot, maxConcurrencyPerGroup 50%, maxRemoved 10%, order descending
 //	closed group 1 "canary", approval, until 13:00     and: open group 1 "canary"
-//	ramp 2, maxStarts 3 1h, waitBetweenGroups 1h
+//	ramp 2, maxStarts 3 1h, waitBetweenGroups 1h, rights 3 1 (to start, to fail)
 //	groupOrder eu after canary, us after canary and eu (groupOrder alone: any order)
 //	at 12:30                        the time; it begins at 12:00
 //	a Progressing 5m                a report: since 5 minutes ago; `and a Failed 1m` is one more report of a
@@ -371,6 +371,11 @@ func (s *stage) change(line string) error {
 		initial, err := strconv.Atoi(rest)
 		s.options["ramp"] = rollout.Options{Ramp: ptr(initial)}
 		return err
+	case "rights":
+		start, err := strconv.Atoi(words[1])
+		fail, err2 := strconv.Atoi(words[2])
+		s.options["rights"] = rollout.Options{Rights: &rollout.Rights{Start: start, Fail: fail}}
+		return errors.Join(err, err2)
 	case "maxStarts":
 		n, err := strconv.Atoi(words[1])
 		per, err2 := time.ParseDuration(words[2])

@@ -1,6 +1,7 @@
 package rollout
 
 import (
+	"math"
 	"slices"
 	"time"
 )
@@ -20,7 +21,8 @@ func (t *timeouts) breach() time.Time {
 	return t.at[t.left]
 }
 
-// stopsAt gives when deadlines that pass breach the first budget, if nothing else happens; zero if they breach none. It takes
+// stopsAt gives when deadlines that pass breach the first budget or use up the rights to fail, if nothing else happens; zero if they
+// do neither. It takes
 // n·log(n) time for n clusters that may time out.
 func (r *Result) stopsAt() (first time.Time) {
 	s := r.schedule
@@ -28,17 +30,24 @@ func (r *Result) stopsAt() (first time.Time) {
 		return first
 	}
 	totals := s.sum(r.tallies, nil, make([]tally, len(s.Stages)))
-	budgets := make([]timeouts, len(s.Stages)+1) // the last is the one of all
+	budgets := make([]timeouts, len(s.Stages)+2) // the last two are of all
 	for stage := range s.Stages {
 		budgets[stage].left = s.Stages[stage].MaxFailures - totals.stages[stage].inBudget()
 	}
 	all := &budgets[len(s.Stages)]
 	all.left = s.MaxFailures - totals.all.inBudget()
+	rights := &budgets[len(s.Stages)+1]
+	if rights.left = math.MaxInt; s.options.rights != nil {
+		rights.left = s.options.rights.Fail - totals.all.failures()
+	}
 	for position, state := range r.states {
-		if state != silent && state != progressing || !s.inBudget(position) || r.isEarlier(position) {
+		if state != silent && state != progressing || s.isAside(position) || r.isEarlier(position) {
 			continue
 		}
 		at := r.since(position).Add(s.rules.limitOf(state))
+		if rights.at = append(rights.at, at); !s.inBudget(position) {
+			continue
+		}
 		stage := &budgets[s.stageOf[s.groups.GroupAt(position)]]
 		stage.at, all.at = append(stage.at, at), append(all.at, at)
 	}

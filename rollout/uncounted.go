@@ -89,11 +89,12 @@ func (s *schedule) setAside(groups []tally, states []state) (aside []tally) {
 }
 
 // letsThrough says whether the waiting, uncounted clusters of a group start now. They do once no earlier stage is waited
-// for and no closed gate is in the way.
+// for, no closed gate is in the way, and the hub has a right.
 func (s *schedule) letsThrough(c *choice, group int) bool {
 	stage := int(s.stageOf[group])
 	_, waits := c.waitsFor(stage)
-	return !waits && !s.stopped(c) && s.barrierOf(c, stage) < 0 && !c.isClosed(group) && !c.isWaiting(stage)
+	return !waits && !s.stopped(c) && s.barrierOf(c, stage) < 0 && !c.isClosed(group) && !c.isWaiting(stage) &&
+		!c.pace.isWithoutRight(s.options.rights)
 }
 
 // barrierOf gives the group whose closed gate holds a stage and all behind it; -1 if there is none. It takes constant

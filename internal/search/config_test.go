@@ -34,6 +34,8 @@ type config struct {
 	ramp       int   // Ramp; 0: none
 	starts     int   // MaxStarts, within per ticks; 0: any number
 	per        uint8
+	rights     int   // Rights to start; 0: no such limit
+	mayFail    int   // and to fail
 	wait       uint8 // WaitBetweenGroups, in ticks; 0: none
 	installed  set   // the clusters that have the version before
 	aside      set   // Uncounted
@@ -49,6 +51,7 @@ type config struct {
 	aborts  bool // a person may take the rollout back
 	retry   bool // a person may have what failed tried again
 	pauses  bool // a person may pause the rollout
+	lends   bool // such a pause is that this hub has no right left
 	regress bool // what succeeded may fail
 	lag     bool // the cache shows writes late
 	slow    bool // time passes while a plan is carried out
@@ -111,6 +114,9 @@ func (c *config) options() (o rollout.Options) {
 	}
 	if c.starts > 0 {
 		o.MaxStarts = &rollout.StartLimit{Count: c.starts, Per: metav1.Duration{Duration: time.Duration(c.per) * tick}}
+	}
+	if c.rights > 0 {
+		o.Rights = &rollout.Rights{Start: c.rights, Fail: c.mayFail}
 	}
 	if c.order != nil {
 		o.GroupOrder = rollout.GroupOrder(c.order)
@@ -195,6 +201,7 @@ func (c *config) String() string {
 	say(c.ramp > 0, "Ramp %d", c.ramp)
 	say(c.wait > 0, "WaitBetweenGroups %dm", c.wait)
 	say(c.starts > 0, "MaxStarts %d within %dm", c.starts, c.per)
+	say(c.rights > 0, "Rights %d to start and %d to fail", c.rights, c.mayFail)
 	say(c.order != nil, "GroupOrder %v", map[string][]string(c.order))
 	say(c.groupLimit > 0, "MaxConcurrencyPerGroup %d", c.groupLimit)
 	say(c.aside != 0, "Uncounted %s", c.aside.in(names))

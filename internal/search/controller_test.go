@@ -222,7 +222,10 @@ func (k *controller) input(s *state) input {
 		}
 	}
 	in.close(s, now)
-	if s.paused {
+	switch {
+	case s.paused && k.config.lends:
+		in.options.Rights = &rollout.Rights{}
+	case s.paused:
 		in.options.Paused = true
 	}
 	if slices.ContainsFunc(s.clusters[:], func(c cluster) bool { return c.aside }) {

@@ -44,7 +44,7 @@
 // # What is proven
 //
 // The following holds for each plan that can be made in any state. Nothing starts over the limits, past a breach, before an
-// earlier or a mandatory group is complete, before a soak is over, faster than a ramp, behind a gate, in a pause, or while
+// earlier or a mandatory group is complete, before a soak is over, faster than a ramp, without a right, behind a gate, in a pause, or while
 // the groups are incomplete. No cluster that has the version is started, and no selected cluster is removed, whatever the
 // decisions show. All clusters in flight and timed out are listed, no cluster waits without a reason, and the controller may
 // sleep for as long as it is told. For these checks the rules are written down once more, over what is true on the hub

@@ -177,13 +177,16 @@ func (c *config) exposed(s *state) (n int) {
 	return n
 }
 
-// mostExposed is what the library says of that before it begins (R40).
+// mostExposed is what the library says of that before it begins (R40), or as many as there are rights (R53).
 func (k *controller) mostExposed() int {
 	first := k.config.first()
 	in := k.input(&first)
 	e, err := exposure.Of(in.strategy, in.groups, exposure.Span{}, in.now, in.options)
 	if err != nil {
 		panic(err)
+	}
+	if k.config.rights > 0 {
+		return min(e.Exposed, k.config.rights+k.config.mayFail)
 	}
 	return e.Exposed
 }

@@ -160,13 +160,21 @@ func (x *ends) checkWait(s *state, j *judge, r *rollout.Result, i int) string {
 		return wrong("who left can be given up")
 	}
 	switch breach := j.breach(); {
-	case s.paused:
+	case s.paused && x.config.lends && last.Hold.Type == rollout.HoldRights:
+		if last.Hold.MaxConcurrency > 0 || len(last.Remedies) > 0 {
+			return wrong("this hub has no right")
+		}
+	case s.paused && !x.config.lends:
 		if last.Hold.Type != rollout.HoldPaused {
 			return wrong("the rollout is paused")
 		}
 	case breach != "":
 		if failed := j.of(j.counted&^j.past, standing.fails); last.Hold.Type != rollout.HoldBreached || blamed == 0 || blamed&^failed != 0 {
 			return wrong(breach)
+		}
+	case j.lacks() != "" && last.Hold.Type == rollout.HoldRights:
+		if failed := j.of(j.counted, standing.fails); blamed == 0 || blamed&^failed != 0 {
+			return wrong(j.lacks())
 		}
 	case last.Hold.Type == rollout.HoldGateClosed:
 		if s.closed>>last.Hold.Group.Index&1 == 0 {
@@ -180,7 +188,7 @@ func (x *ends) checkWait(s *state, j *judge, r *rollout.Result, i int) string {
 				before |= j.stages[n].clusters
 			}
 		}
-		if x.config.ramp > 0 {
+		if x.config.ramp > 0 || x.config.rights > 0 {
 			before = j.counted
 		}
 		if blamed == 0 || blamed&^stuck != 0 || blamed&^before != 0 {

@@ -249,7 +249,8 @@ func (j *judge) notes() (all [most]entry) {
 func (j *judge) wanted(i int) (wants entry) {
 	c, e, counts, x := j.config, j.note(i), j.counts[i], j.stands[i]
 	is := &j.s.clusters[i]
-	o, began := is.view(), c.strategy != clusterv1alpha1.All || c.ramp > 0 || c.starts > 0
+	o, budgeted := is.view(), c.strategy != clusterv1alpha1.All || c.rights > 0 // R53
+	began := budgeted || c.ramp > 0 || c.starts > 0
 	wants = entry{applied: counts.applied, changed: counts.applied, attempt: counts.attempt, group: j.groupOf(i)}
 	if counts.observed {
 		wants.changed = min(counts.applied, counts.changed)
@@ -257,9 +258,9 @@ func (j *judge) wanted(i int) (wants entry) {
 	moved := is.shown != none && wants.group != is.shown
 	switch concerned := is.shown == none || moved || o.deleting || j.noted.has(i) || e.tells(o) && (c.atOnce || e.as == asFailed); {
 	case !concerned || counts.version != 0:
-	case x == timedOut && c.strategy != clusterv1alpha1.All:
+	case x == timedOut && budgeted:
 		wants.as = asTimeOut
-	case x.fails() && x.inFlight() && c.strategy != clusterv1alpha1.All:
+	case x.fails() && x.inFlight() && budgeted:
 		wants.as = asFailed
 	case x.inFlight() && began && (c.atOnce || moved):
 		wants.as = counts.recorded()

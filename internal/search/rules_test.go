@@ -307,15 +307,25 @@ func (j *judge) breach() string {
 	return ""
 }
 
-// stop says why nothing starts (R10, R22, R23, R28).
+// lacks says how the rights to fail do not suffice (R53); empty if they do.
+func (j *judge) lacks() string {
+	if n := j.of(j.counted, standing.fails).len(); j.config.rights > 0 && n > j.config.mayFail {
+		return fmt.Sprintf("%d failed, with %d rights to fail", n, j.config.mayFail)
+	}
+	return ""
+}
+
+// stop says why nothing starts (R10, R22, R23, R28, R53).
 func (j *judge) stop() string {
 	switch breach := j.breach(); {
 	case j.s.torn == partial || j.s.torn == empty:
 		return "while the groups are incomplete"
 	case j.s.paused:
-		return "while the rollout is paused"
+		return "while the rollout is paused or this hub has no right"
 	case breach != "":
 		return "past a breach: " + breach
+	case j.lacks() != "":
+		return "while " + j.lacks()
 	}
 	return ""
 }
@@ -334,7 +344,7 @@ func (j *judge) slots(x *stage) (free int, taken set) {
 	return share(x.limit, (x.clusters&j.all).len(), x.clusters.len(), most) - taken.len(), taken
 }
 
-// pace says how many clusters may start in all stages together, and why no more (R35, R36).
+// pace says how many clusters may start in all stages together, and why no more (R35, R36, R53).
 func (j *judge) pace() (free int, why string) {
 	free = most
 	if j.config.ramp > 0 {
@@ -346,6 +356,17 @@ func (j *judge) pace() (free int, why string) {
 		}
 		if left := max(0, max(j.config.ramp, soaked)-taken.len()); left < free {
 			free, why = left, fmt.Sprintf("%d soaked, where %s", soaked, j.tell(taken))
+		}
+	}
+	if rights := j.config.rights; rights > 0 {
+		var taken set
+		for i := range most {
+			if j.counted.has(i) && (j.stands[i].inFlight() || j.has(i) && j.stands[i] == waiting) {
+				taken.add(i)
+			}
+		}
+		if left := max(0, rights-taken.len()); left < free {
+			free, why = left, fmt.Sprintf("there are %d rights, where %s", rights, j.tell(taken))
 		}
 	}
 	if j.config.starts > 0 {

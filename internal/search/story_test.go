@@ -168,7 +168,7 @@ func (s *step) tell() string {
 	case closes:
 		return fmt.Sprintf("the gate of group %d closes", e.arg)
 	case pauses:
-		return "the rollout is paused"
+		return "the rollout is paused, or this hub has no right left"
 	case resumes:
 		return "the rollout is resumed"
 	case aborts:

@@ -17,8 +17,8 @@ import (
 //
 // A cluster is exposed while it is in flight with the version or has failed with it: it has neither succeeded and soaked,
 // nor been skipped. The numbers of exposed clusters hold whatever clusters report and in whatever order, also where many
-// fail at once, fail and recover, or never answer. Pauses and gates may end at any time, so they play no part in these
-// numbers. More clusters can be exposed where one of these does not hold:
+// fail at once, fail and recover, or never answer. Pauses and gates may end at any time, and [rollout.Options].Rights may change, so
+// they play no part in these numbers, nor rights in the times. More clusters can be exposed where one of these does not hold:
 //
 //   - The groups keep their clusters, at each moment. While a waiting cluster is missing the next group may start, and the
 //     cluster starts beside it once it is back.

@@ -1,0 +1,133 @@
+package rollout
+
+import (
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// Rights are what a hub may use of limits that it shares with other hubs. Package rollout/rights divides the limits.
+//
+// They hold under all types, over all groups together, in mandatory groups too, and beside all other limits. With 0 rights to
+// start nobody starts. Each cluster in flight holds a right to start, also one that failed with FailedFreesSlot. Each cluster that
+// failed needs a right to fail, also one in FailedBefore. Clusters that left hold theirs as if they were selected. Clusters in
+// Uncounted hold none; they start only while others could.
+//
+// Too many failures are no breach, since another hub may have a right to spare: nobody starts until there are enough rights. More
+// rights never start fewer clusters. Where several groups may start, those earlier in [Schedule].Stages start first.
+type Rights struct {
+	// Start is how many clusters may be in flight at a time. It must not be negative.
+	Start int `json:"start"`
+	// Fail is how many clusters may have failed, in flight or not, for another one to start. It must not be negative.
+	Fail int `json:"fail"`
+}
+
+// check returns the faults of rights.
+func (r *Rights) check(path *field.Path) (errs field.ErrorList) {
+	if r.Start < 0 {
+		errs = append(errs, field.Invalid(path.Child("start"), r.Start, "must not be negative"))
+	}
+	if r.Fail < 0 {
+		errs = append(errs, field.Invalid(path.Child("fail"), r.Fail, "must not be negative"))
+	}
+	return errs
+}
+
+// left gives how many more clusters may start, where those that count stand so.
+func (r *Rights) left(all *tally) int {
+	if all.failures() > r.Fail {
+		return 0
+	}
+	return max(0, r.Start-all.inFlight())
+}
+
+// isWithoutRight says whether nobody may start, whoever is in flight. A pace that is nil has no limits, or all are stopped.
+func (p *pace) isWithoutRight(r *Rights) bool {
+	return r != nil && p != nil && (r.Start == 0 || p.all.failures() > r.Fail)
+}
+
+// rightsUsedUp gives the reason for clusters that the rights hold.
+func (s *schedule) rightsUsedUp(c *choice) Hold {
+	r, all, h := s.options.rights, &c.pace.all, Hold{Type: HoldRights, AllGroups: true}
+	switch failures := all.failures(); {
+	case r.Start == 0:
+	case failures > r.Fail:
+		h.Failures, h.MaxFailures = failures, r.Fail
+	default:
+		h.InFlight, h.Starting, h.MaxConcurrency = all.inFlight(), c.starting(), r.Start
+		s.countSlow(&h, all, false)
+	}
+	return h
+}
+
+// rights gives the sentence of HoldRights.
+func (h Hold) rights() string {
+	switch taken := h.InFlight + h.Starting; {
+	case h.Failures > 0:
+		return h.detailed(fmt.Sprintf("%d failed here, and this hub has %s to fail", h.Failures, rightsOf(h.MaxFailures)))
+	case h.MaxConcurrency == 0:
+		return "this hub has no right to start"
+	case taken <= h.MaxConcurrency:
+		return h.detailed(fmt.Sprintf("%d of %s to start taken", taken, rightsOf(h.MaxConcurrency)))
+	default: // some were asked back
+		return h.detailed(fmt.Sprintf("%d in flight, and this hub has %s to start", taken, rightsOf(h.MaxConcurrency)))
+	}
+}
+
+func rightsOf(n int) string {
+	switch n {
+	case 0:
+		return "no right"
+	case 1:
+		return "1 right"
+	}
+	return fmt.Sprintf("%d rights", n)
+}
+
+// rightsDetail describes the clusters that use up the rights; empty where there are no rights to use.
+func (r *Result) rightsDetail(h *Hold) string {
+	switch {
+	case h.Failures > 0:
+		f, _ := r.failedHere()
+		return f.names()
+	case h.MaxConcurrency > 0:
+		f := r.lookAtFleet()
+		return f.sentences(f.excess, 0)
+	}
+	return ""
+}
+
+// explainRights says how a right comes free here. Where this hub has none to use, nothing here ends the wait.
+func (r *Result) explainRights(l *Link) {
+	switch h := &l.Hold; {
+	case h.Failures > 0:
+		f, attempt := r.failedHere()
+		l.Blockers, l.More = f.list()
+		l.Remedies = []Remedy{
+			{Type: RemedyMend, Count: h.Failures - h.MaxFailures, Of: f.n, Clusters: f.names()},
+			{Type: RemedyTryAgain, Count: attempt + 1},
+		}
+	case h.MaxConcurrency > 0:
+		f := r.lookAtFleet()
+		l.Blockers, l.More = f.first.list()
+		l.Remedies = r.slotRemedies(f, 0)
+	}
+}
+
+// failedHere gives the clusters that failed and count, by name, and the last attempt among them. It takes time linear in the
+// fleet.
+func (r *Result) failedHere() (f few, attempt int) {
+	for position, state := range r.states {
+		if !failureStates.has(state) || r.schedule.isAside(position) {
+			continue
+		}
+		attempt = max(attempt, r.tries.of(position))
+		if f.n++; f.n <= maxNamed {
+			b := r.blocker(position)
+			b.Until = time.Time{} // a cluster that timed out has failed as well
+			f.blockers = append(f.blockers, b)
+		}
+	}
+	return f, attempt
+}

@@ -1,0 +1,129 @@
+package rollout_test
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+
+	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/status"
+)
+
+// R53: a hub without a right to start starts nobody under any type, also no cluster of a mandatory group and none that does not
+// count. With a right it starts one.
+func TestWithoutARightNobodyStarts(t *testing.T) {
+	for _, tt := range []struct {
+		name     string
+		strategy clusterv1alpha1.RolloutStrategy
+		reports  string
+		opts     rollout.Options
+	}{
+		{"All", all(""), "", rollout.Options{}},
+		{"Progressive", progressive("2", config("100%", "", 0)), "", rollout.Options{}},
+		{"Progressive without a maxConcurrency", progressive("", config("100%", "", 0)), "", rollout.Options{}},
+		{"Progressive, a mandatory group", progressive("2", config("", "", 0), "0"), "", rollout.Options{}},
+		{"ProgressivePerGroup", perGroup(config("100%", "", 0)), "", rollout.Options{}},
+		{"ProgressivePerGroup, groups side by side", perGroup(config("", "", 0)), "", rollout.Options{GroupOrder: rollout.GroupOrder{}}},
+		{"ProgressivePerGroup, a mandatory group", perGroup(config("", "", 0), "0"), "", rollout.Options{}},
+		{"who does not count", all(""), "", rollout.Options{Uncounted: []string{"a", "b", "c"}}},
+		{"who is tried again", all(""), "a=Failed b=TimeOut", rollout.Options{Attempt: 1}},
+		{"beside who is in flight", all(""), "a=Progressing", rollout.Options{}},
+	} {
+		for want, rights := range map[bool]rollout.Rights{false: {Start: 0, Fail: 3}, true: {Start: 2, Fail: 3}} {
+			opts := merged(tt.opts, rollout.Options{Rights: &rights})
+			if r := plan(t, planned{strategy: tt.strategy, groups: []string{"a b", "c"}, reports: tt.reports, opts: opts}); (len(r.Start) > 0) != want {
+				t.Errorf("%s, %+v: %v", tt.name, rights, r)
+			}
+		}
+	}
+}
+
+// R53, case by case.
+func TestRights(t *testing.T) {
+	free := rollout.Options{FailedFreesSlot: true}
+	for _, tt := range []struct {
+		why           string
+		start, fail   int
+		reports, want string
+		opts          rollout.Options
+	}{
+		{"one of two is taken", 2, 0, "a=Progressing/0s", "start b; in flight a; 1 held: 2 of 2 rights to start taken: a progressing, times out at 2026-11-21T13:00:00Z; b starts now; recheck after 1h0m0s", rollout.Options{}},
+		{"one was asked back", 1, 0, "a=Progressing/0s b=Progressing/0s", "in flight a b; 1 held: 2 in flight, and this hub has 1 right to start: a, b progressing, time out at 2026-11-21T13:00:00Z; recheck after 1h0m0s", rollout.Options{}},
+		{"a failure in flight holds both", 1, 1, "a=Failed/0s", "in flight a; 2 held: 1 of 1 right to start taken: a failed, keeps its slot until 2026-11-21T13:00:00Z; recheck after 1h0m0s", rollout.Options{}},
+		{"whatever its slot is given to", 1, 1, "a=Failed/0s", "in flight a; 2 held: 1 of 1 right to start taken: a failed, keeps its slot until 2026-11-21T13:00:00Z; recheck after 1h0m0s", free},
+		{"a failure in the baseline needs a right", 3, 0, "a=TimeOut", "2 held: 1 failed here, and this hub has no right to fail: a", rollout.Options{FailedBefore: []string{"a"}}},
+		{"one that does not count needs none", 1, 0, "a=TimeOut", "start b; 1 held: 1 of 1 right to start taken: b starts now", rollout.Options{Uncounted: []string{"a"}}},
+		{"and starts beside the others", 1, 0, "a=Progressing/0s", "start c; in flight a; 1 held: 1 of 1 right to start taken: a progressing, times out at 2026-11-21T13:00:00Z; recheck after 1h0m0s", rollout.Options{Uncounted: []string{"c"}}},
+		{"but not where there is no right", 3, 0, "a=TimeOut", "2 held: 1 failed here, and this hub has no right to fail: a", rollout.Options{Uncounted: []string{"c"}}},
+		{"who left counts", 1, 1, "z=Failed/0s", "removed z; 3 held: 1 of 1 right to start taken: z (left) failed, keeps its slot until 2026-11-21T13:00:00Z; recheck after 1h0m0s", rollout.Options{}},
+	} {
+		opts := merged(tt.opts, rollout.Options{Rights: &rollout.Rights{Start: tt.start, Fail: tt.fail}})
+		r := plan(t, planned{strategy: all("1h"), groups: []string{"a b c"}, reports: tt.reports, opts: opts})
+		if got := r.String(); got != tt.want {
+			t.Errorf("%s:\ngot  %s\nwant %s", tt.why, got, tt.want)
+		}
+		if r.Breach != nil || r.Summary().Aggregate() == status.Failed {
+			t.Errorf("%s: is a breach: %v", tt.why, r)
+		}
+	}
+}
+
+// R53: whatever else is in the world, no more clusters start than there are rights, and none where there is none.
+func TestRightsHold(t *testing.T) {
+	holds(t, func(t fataler, p trial) string {
+		for _, p := range p.withRights(t) {
+			c := p.result.Counts
+			started, inFlight, failures := c.ToApply-c.Held, c.InFlight(), c.Failures()
+			switch r := p.rights; {
+			case started+inFlight > max(r.Start, inFlight):
+				return fmt.Sprintf("%d started and %d in flight with %+v", started, inFlight, *r)
+			case len(p.result.Start) > 0 && (r.Start == 0 || failures > r.Fail):
+				return fmt.Sprintf("%d failed, and %d start with %+v", failures, len(p.result.Start), *r)
+			}
+		}
+		return ""
+	})
+}
+
+// R53: more rights, of either kind, start whom fewer do, and perhaps others. Enough rights are none at all.
+func TestMoreRightsNeverStartFewer(t *testing.T) {
+	holds(t, func(t fataler, p trial) string {
+		with := p.withRights(t)
+		for _, fewer := range with {
+			for _, more := range with {
+				if more.rights.Start < fewer.rights.Start || more.rights.Fail < fewer.rights.Fail {
+					continue
+				}
+				for _, c := range fewer.result.Start {
+					if !slices.Contains(more.result.Start, c) {
+						return fmt.Sprintf("%s starts with %+v and not with %+v", c.Name, *fewer.rights, *more.rights)
+					}
+				}
+			}
+		}
+		enough, without := p.world, p.world
+		enough.rights, without.rights, enough.memory, without.memory = &rollout.Rights{Start: math.MaxInt, Fail: math.MaxInt}, nil, nil, nil
+		var a, b answer
+		a.observe(try(t, enough, p.groups).result)
+		b.observe(try(t, without, p.groups).result)
+		if !a.equal(&b) {
+			return "enough rights are a limit: " + diff(&a, &b)
+		}
+		return ""
+	})
+}
+
+// withRights are the same plan with each of some rights.
+func (p trial) withRights(t fataler) (all []trial) {
+	for start := range 4 {
+		for fail := range 3 {
+			w := p.world
+			w.rights = &rollout.Rights{Start: start, Fail: fail}
+			all = append(all, try(t, w, p.groups))
+		}
+	}
+	return all
+}

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/cohort-ocm/cohort/rollout"
 )
 
 // Division is what the hub of hubs has to write now.
@@ -14,7 +16,7 @@ type Division struct {
 	// Grants has the grant to write into the account of each hub that gets one, on top of the account that was passed to [Divide].
 	Grants map[string]Grant
 	// Free are the rights that no hub holds.
-	Free Rights
+	Free rollout.Rights
 	// Stopped says why nothing may start on any hub; empty otherwise.
 	Stopped string
 	// RecheckAfter is how long until rights expire or are to be renewed; 0 if none are.
@@ -35,7 +37,7 @@ type Division struct {
 //
 // The errors (*field.Error) name a negative total, a hub that is missing or comes twice, and a Timing whose Lease is too short.
 // Divide takes time n log n in the hubs.
-func Divide(total Rights, accounts []Account, sent map[string]Grant, now time.Time, t Timing) (Division, error) {
+func Divide(total rollout.Rights, accounts []Account, sent map[string]Grant, now time.Time, t Timing) (Division, error) {
 	if err := check(total, accounts, t); err != nil {
 		return Division{}, err
 	}
@@ -52,7 +54,7 @@ func Divide(total Rights, accounts []Account, sent map[string]Grant, now time.Ti
 	return d.division(), nil
 }
 
-func check(total Rights, accounts []Account, t Timing) error {
+func check(total rollout.Rights, accounts []Account, t Timing) error {
 	if total.Start < 0 || total.Fail < 0 {
 		return field.Invalid(field.NewPath("total"), fmt.Sprintf("%+v", total), "must not be negative")
 	}
@@ -80,12 +82,12 @@ func check(total Rights, accounts []Account, t Timing) error {
 type hub struct {
 	*Account
 	sent    Grant
-	settled bool   // the account shows what was sent last
-	read    bool   // the hub has read the grant that the account shows
-	silent  bool   // the hub has not, and the grant has expired
-	charge  Rights // what it may hold
-	next    Rights // what it is granted
-	want    int    // how many rights to start it can use
+	settled bool           // the account shows what was sent last
+	read    bool           // the hub has read the grant that the account shows
+	silent  bool           // the hub has not, and the grant has expired
+	charge  rollout.Rights // what it may hold
+	next    rollout.Rights // what it is granted
+	want    int            // how many rights to start it can use
 	failed  int
 	share   int // of the rights to start
 }
@@ -98,7 +100,7 @@ func newHub(a *Account, sent map[string]Grant, now time.Time) hub {
 	h.silent = !h.read && !now.Before(a.Grant.Expires.Time)
 	switch used := a.used(); {
 	case h.silent:
-		h.next = Rights{}
+		h.next = rollout.Rights{}
 		if used != a.Report.Taken {
 			h.failed = a.Seen.Failed
 		}
@@ -113,18 +115,18 @@ func newHub(a *Account, sent map[string]Grant, now time.Time) hub {
 
 // divider works out what each hub is granted.
 type divider struct {
-	total   Rights
+	total   rollout.Rights
 	now     time.Time
 	timing  Timing
 	hubs    []hub
-	free    Rights // to grant now
-	over    Rights // how many more rights the hubs hold than there are, as where a limit was lowered
+	free    rollout.Rights // to grant now
+	over    rollout.Rights // how many more rights the hubs hold than there are, as where a limit was lowered
 	stopped string
 }
 
 // sum counts what is free: nothing, unless each account shows what was sent to it (H3, H4).
 func (d *divider) sum(sent map[string]Grant) {
-	known, failed, held := 0, 0, Rights{}
+	known, failed, held := 0, 0, rollout.Rights{}
 	for i := range d.hubs {
 		h := &d.hubs[i]
 		held.Start, held.Fail, failed = held.Start+h.charge.Start, held.Fail+h.charge.Fail, failed+h.failed
@@ -133,9 +135,9 @@ func (d *divider) sum(sent map[string]Grant) {
 		}
 	}
 	if known == len(d.hubs) && known == len(sent) {
-		d.free = most(Rights{}, Rights{d.total.Start - held.Start, d.total.Fail - held.Fail})
+		d.free = most(rollout.Rights{}, rollout.Rights{Start: d.total.Start - held.Start, Fail: d.total.Fail - held.Fail})
 	}
-	d.over = most(Rights{}, Rights{held.Start - d.total.Start, held.Fail - d.total.Fail})
+	d.over = most(rollout.Rights{}, rollout.Rights{Start: held.Start - d.total.Start, Fail: held.Fail - d.total.Fail})
 	if failed > d.total.Fail {
 		d.stopped = fmt.Sprintf("%d failed over all hubs, and at most %d may", failed, d.total.Fail)
 	}
@@ -273,6 +275,6 @@ func (d *divider) grant(h *hub) (Grant, bool) {
 	if h.read && d.stopped == "" {
 		next.Expires = seconds(d.now.Add(d.timing.Lease))
 	}
-	renews := h.read && d.stopped == "" && (h.next != Rights{}) && !d.now.Before(old.Expires.Add(-d.timing.Lease/2))
+	renews := h.read && d.stopped == "" && (h.next != rollout.Rights{}) && !d.now.Before(old.Expires.Add(-d.timing.Lease/2))
 	return next, renews || next.Rights != old.Rights || next.Stopped != old.Stopped
 }

@@ -44,8 +44,8 @@
 //
 //  1. When a process begins, wait for [Timing].SlowestWrite. Then read the account from the API server and list the objects of
 //     the rollout. A start that the process before had on its way is among them by then.
-//  2. Plan with [Bound] and what [Account.May] allows. May is 0 until the account shows the last Report. Carry a plan out
-//     within SlowestWrite, or plan again.
+//  2. Plan with the strategy that [Local] gives, and with what [Account.May] allows as [rollout.Options].Rights. May is 0 until the
+//     account shows the last Report. Carry a plan out within SlowestWrite, or plan again.
 //  3. Count by [UseOf]. Clusters that were started and do not show yet count as in flight.
 //  4. Call [Account.Next]. Where it says so, remember the Report as sent, then write it.
 //  5. Come back when the account or an object changes, and when the rights expire.

@@ -61,12 +61,8 @@ func Example() {
 	reported := map[string]rights.Report{}
 	reconcile := func(hub string) {
 		account := accounts[hub]
-		own, opts, err := rights.Bound(strategy, rollout.Options{}, account.May(reported[hub], now, timing))
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
-		result, err := rollout.Plan(own, groups, clusters[hub], now, opts)
+		may := account.May(reported[hub], now, timing)
+		result, err := rollout.Plan(rights.Local(strategy), groups, clusters[hub], now, rollout.Options{Rights: &may})
 		if err != nil {
 			fmt.Println(err)
 			return

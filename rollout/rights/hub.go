@@ -1,29 +1,24 @@
 package rights
 
 import (
-	"math"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/intstr"
-	"k8s.io/apimachinery/pkg/util/validation/field"
-	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
 	"github.com/cohort-ocm/cohort/rollout"
 )
 
-// May gives the rights that a hub may use now. Start is how many clusters may be in flight, with those that are. Fail is how many may
-// have failed for another one to start. Both are 0 where nothing may start: the rights have expired or will before a start
-// is written, the hub of hubs stopped the rollout, or the account does not show yet the report that this process sent
-// last. The clock is the hub's.
+// May gives the rights that a hub may use now, for [rollout.Options].Rights. Both are 0 where nothing may start: the rights have
+// expired or will before a start is written, the hub of hubs stopped the rollout, or the account does not show yet the report
+// that this process sent last. The clock is the hub's.
 //
 // The copy of the account may be old.
-func (a Account) May(sent Report, now time.Time, t Timing) Rights {
+func (a Account) May(sent Report, now time.Time, t Timing) rollout.Rights {
 	end := a.Grant.Expires.Add(-t.ClockError - t.SlowestWrite)
 	if !a.Report.is(sent) || a.Grant.Stopped != "" || !now.Before(end) {
-		return Rights{}
+		return rollout.Rights{}
 	}
-	return Rights{Start: min(a.Grant.Start, a.Report.Taken.Start), Fail: a.Report.Taken.Fail}
+	return rollout.Rights{Start: min(a.Grant.Start, a.Report.Taken.Start), Fail: a.Report.Taken.Fail}
 }
 
 // Next gives the report that the hub has to write now, and whether it has to. Use is how its clusters stand. The report is written
@@ -54,11 +49,11 @@ func (a Account) Next(sent Report, use Use, now time.Time, t Timing) (Report, bo
 }
 
 // take gives the rights that the hub takes, or keeps (H5 to H7).
-func (a *Account) take(use Use) Rights {
+func (a *Account) take(use Use) rollout.Rights {
 	granted, held := a.Grant.Rights, most(a.Grant.Rights, a.Report.Taken)
 	// Burnt rights stay, and so do those of failed clusters that are in flight again where they have no right to start.
 	burnt := max(use.Failed, use.InFlight+use.TimedOut-held.Start)
-	taken := Rights{Fail: max(min(granted.Fail, use.Failed+use.InFlight+use.Waiting), min(held.Fail, burnt))}
+	taken := rollout.Rights{Fail: max(min(granted.Fail, use.Failed+use.InFlight+use.Waiting), min(held.Fail, burnt))}
 	needed := use.InFlight + max(0, use.TimedOut-taken.Fail)
 	taken.Start = max(min(granted.Start, needed+use.Waiting), needed)
 	return taken
@@ -71,7 +66,7 @@ const (
 	unused  // it has more than it uses
 )
 
-func standing(taken, granted Rights, use Use) int {
+func standing(taken, granted rollout.Rights, use Use) int {
 	switch {
 	case use.Waiting > 0 && use.InFlight+use.Waiting > granted.Start:
 		return asks
@@ -91,32 +86,4 @@ func UseOf(result *rollout.Result) Use {
 		Failed:   c.Failures(),
 		TimedOut: c.TimeOut,
 	}
-}
-
-// Bound gives the strategy and the options by which a hub plans with the rights that it may use: its maxConcurrency is may.Start, its
-// maxFailures may.Fail, and it is paused where may.Start is 0. Percentages of the strategy are of the clusters of all hubs, so
-// they play no part here.
-//
-// The errors (*field.Error) are those of [Total], and one for an option by which a cluster is in flight or failed without a right:
-// failedFreesSlot, failedBefore.
-func Bound(strategy clusterv1alpha1.RolloutStrategy, opts rollout.Options, may Rights) (clusterv1alpha1.RolloutStrategy, rollout.Options, error) {
-	if err := holdable(strategy); err != nil {
-		return strategy, opts, err
-	}
-	switch {
-	case opts.FailedFreesSlot:
-		return strategy, opts, field.Invalid(field.NewPath("failedFreesSlot"), true,
-			"must be false: over hubs a failed cluster keeps its right to start until it times out")
-	case len(opts.FailedBefore) > 0:
-		return strategy, opts, field.Invalid(field.NewPath("failedBefore"), opts.FailedBefore,
-			"must be empty: over hubs each failure burns a right; name these clusters in uncounted")
-	}
-	progressive := *strategy.Progressive
-	count := func(n, least int) intstr.IntOrString {
-		return intstr.FromInt32(int32(min(max(n, least), math.MaxInt32)))
-	}
-	progressive.MaxConcurrency, progressive.MaxFailures = count(may.Start, 1), count(may.Fail, 0)
-	strategy.Progressive = &progressive
-	opts.Paused = opts.Paused || may.Start <= 0
-	return strategy, opts, nil
 }

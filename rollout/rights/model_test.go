@@ -6,6 +6,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/cohort-ocm/cohort/rollout"
 	"github.com/cohort-ocm/cohort/rollout/rights"
 )
 
@@ -21,7 +22,7 @@ var timing = rights.Timing{Lease: 5 * time.Second, ClockError: time.Second, Slow
 
 // world says what may happen beside delay, loss and reordering, which always may.
 type world struct {
-	limits   rights.Rights
+	limits   rollout.Rights
 	n        int        // how many hubs there are
 	clusters [hubs]int8 // of each hub
 	offset   [hubs]int8 // of each hub's clock, in ticks
@@ -109,7 +110,7 @@ func at(tick int8) time.Time { return epoch.Add(time.Duration(tick) * time.Secon
 const longAgo = -4
 
 func (g grant) real() rights.Grant {
-	out := rights.Grant{Number: int64(g.num), Rights: rights.Rights{Start: int(g.start), Fail: int(g.fail)}}
+	out := rights.Grant{Number: int64(g.num), Rights: rollout.Rights{Start: int(g.start), Fail: int(g.fail)}}
 	if g.num > 0 {
 		out.Expires = metav1.NewTime(at(g.expires))
 	}
@@ -132,7 +133,7 @@ func (r report) real() rights.Report {
 		return rights.Report{}
 	}
 	return rights.Report{
-		Number: int64(r.num), Grant: int64(r.grant), Taken: rights.Rights{Start: int(r.start), Fail: int(r.fail)},
+		Number: int64(r.num), Grant: int64(r.grant), Taken: rollout.Rights{Start: int(r.start), Fail: int(r.fail)},
 		Use: rights.Use{Clusters: int(r.clusters), Waiting: int(r.waiting), InFlight: int(r.inFlight), Failed: int(r.failed), TimedOut: int(r.failed)},
 	}
 }
@@ -227,7 +228,7 @@ func (w *world) divide(s *state) [hubs]grant {
 			sent[accounts[i].Hub] = s.sent[i].real()
 		}
 		if w.broken == countedTwice {
-			accounts[i].Report.Taken = rights.Rights{}
+			accounts[i].Report.Taken = rollout.Rights{}
 		}
 		if w.broken == noOwnWrites {
 			sent[accounts[i].Hub] = accounts[i].Grant

@@ -30,7 +30,7 @@ func in(d time.Duration) metav1.Time { return metav1.NewTime(epoch.Add(d)) }
 
 // holding is the account of a hub that has taken all that it was granted, and has the report that it sent last.
 func holding(hub string, start, fail int, use rights.Use) rights.Account {
-	held := rights.Rights{Start: start, Fail: fail}
+	held := rollout.Rights{Start: start, Fail: fail}
 	return rights.Account{
 		Hub:    hub,
 		Grant:  rights.Grant{Number: 1, Rights: held, Expires: in(time.Hour)},
@@ -60,13 +60,13 @@ func progressive(maxConcurrency, maxFailures string) clusterv1alpha1.RolloutStra
 // Rules H5 and H9, case by case.
 func TestMay(t *testing.T) {
 	account := holding("eu", 3, 1, rights.Use{Clusters: 5, Waiting: 5})
-	all, none := rights.Rights{Start: 3, Fail: 1}, rights.Rights{}
+	all, none := rollout.Rights{Start: 3, Fail: 1}, rollout.Rights{}
 	last := time.Hour - time.Minute - 2*time.Minute - time.Second // before the expiry, less clock error and slowest write
 	for _, tt := range []struct {
 		name   string
 		change func(a *rights.Account, sent *rights.Report)
 		at     time.Duration
-		want   rights.Rights
+		want   rollout.Rights
 	}{
 		{"what it has taken", nil, 0, all},
 		{"until a start might land too late", nil, last, all},
@@ -75,7 +75,7 @@ func TestMay(t *testing.T) {
 		{"the last report does not show", func(_ *rights.Account, sent *rights.Report) { sent.Number++ }, 0, none},
 		{"a report of another process has the same number", func(_ *rights.Account, sent *rights.Report) { sent.Taken.Start-- }, 0, none},
 		{"the rollout was stopped", func(a *rights.Account, _ *rights.Report) { a.Grant.Stopped = "2 failed" }, 0, none},
-		{"some is asked back", func(a *rights.Account, _ *rights.Report) { a.Grant.Start = 2 }, 0, rights.Rights{Start: 2, Fail: 1}},
+		{"some is asked back", func(a *rights.Account, _ *rights.Report) { a.Grant.Start = 2 }, 0, rollout.Rights{Start: 2, Fail: 1}},
 		{"more was granted and is not taken", func(a *rights.Account, _ *rights.Report) { a.Grant.Start = 9 }, 0, all},
 		{"a burnt right is asked back", func(a *rights.Account, _ *rights.Report) { a.Grant.Fail = 0 }, 0, all},
 		{"the zero account", func(a *rights.Account, sent *rights.Report) { *a, *sent = rights.Account{}, rights.Report{} }, 0, none},
@@ -96,20 +96,20 @@ func TestMay(t *testing.T) {
 func TestTaken(t *testing.T) {
 	for _, tt := range []struct {
 		name           string
-		granted, taken rights.Rights
+		granted, taken rollout.Rights
 		use            rights.Use
-		want           rights.Rights
+		want           rollout.Rights
 	}{
-		{"what it is granted and can use", rights.Rights{Start: 3, Fail: 1}, rights.Rights{}, rights.Use{Waiting: 9}, rights.Rights{Start: 3, Fail: 1}},
-		{"no more than it can use", rights.Rights{Start: 3, Fail: 9}, rights.Rights{}, rights.Use{Waiting: 1, InFlight: 1}, rights.Rights{Start: 2, Fail: 2}},
-		{"nothing at the end", rights.Rights{Start: 3, Fail: 1}, rights.Rights{Start: 3, Fail: 1}, rights.Use{}, rights.Rights{}},
-		{"asked back, and free", rights.Rights{Start: 1}, rights.Rights{Start: 3}, rights.Use{Waiting: 9, InFlight: 1}, rights.Rights{Start: 1}},
-		{"asked back, and spent", rights.Rights{Start: 1}, rights.Rights{Start: 3}, rights.Use{Waiting: 9, InFlight: 3}, rights.Rights{Start: 3}},
-		{"burnt", rights.Rights{Fail: 0}, rights.Rights{Start: 1, Fail: 1}, rights.Use{Failed: 1, TimedOut: 1}, rights.Rights{Fail: 1}},
-		{"a failure without a right keeps its right to start", rights.Rights{Start: 1}, rights.Rights{Start: 1}, rights.Use{Failed: 1, TimedOut: 1}, rights.Rights{Start: 1}},
-		{"and gives it back when it is granted a right to fail", rights.Rights{Start: 1, Fail: 1}, rights.Rights{Start: 1}, rights.Use{Failed: 1, TimedOut: 1}, rights.Rights{Fail: 1}},
-		{"a failure in flight has both", rights.Rights{Start: 1, Fail: 1}, rights.Rights{Start: 1, Fail: 1}, rights.Use{InFlight: 1, Failed: 1}, rights.Rights{Start: 1, Fail: 1}},
-		{"who timed out is in flight again beside another", rights.Rights{Start: 1}, rights.Rights{Start: 1, Fail: 1}, rights.Use{InFlight: 2}, rights.Rights{Start: 2, Fail: 1}},
+		{"what it is granted and can use", rollout.Rights{Start: 3, Fail: 1}, rollout.Rights{}, rights.Use{Waiting: 9}, rollout.Rights{Start: 3, Fail: 1}},
+		{"no more than it can use", rollout.Rights{Start: 3, Fail: 9}, rollout.Rights{}, rights.Use{Waiting: 1, InFlight: 1}, rollout.Rights{Start: 2, Fail: 2}},
+		{"nothing at the end", rollout.Rights{Start: 3, Fail: 1}, rollout.Rights{Start: 3, Fail: 1}, rights.Use{}, rollout.Rights{}},
+		{"asked back, and free", rollout.Rights{Start: 1}, rollout.Rights{Start: 3}, rights.Use{Waiting: 9, InFlight: 1}, rollout.Rights{Start: 1}},
+		{"asked back, and spent", rollout.Rights{Start: 1}, rollout.Rights{Start: 3}, rights.Use{Waiting: 9, InFlight: 3}, rollout.Rights{Start: 3}},
+		{"burnt", rollout.Rights{Fail: 0}, rollout.Rights{Start: 1, Fail: 1}, rights.Use{Failed: 1, TimedOut: 1}, rollout.Rights{Fail: 1}},
+		{"a failure without a right keeps its right to start", rollout.Rights{Start: 1}, rollout.Rights{Start: 1}, rights.Use{Failed: 1, TimedOut: 1}, rollout.Rights{Start: 1}},
+		{"and gives it back when it is granted a right to fail", rollout.Rights{Start: 1, Fail: 1}, rollout.Rights{Start: 1}, rights.Use{Failed: 1, TimedOut: 1}, rollout.Rights{Fail: 1}},
+		{"a failure in flight has both", rollout.Rights{Start: 1, Fail: 1}, rollout.Rights{Start: 1, Fail: 1}, rights.Use{InFlight: 1, Failed: 1}, rollout.Rights{Start: 1, Fail: 1}},
+		{"who timed out is in flight again beside another", rollout.Rights{Start: 1}, rollout.Rights{Start: 1, Fail: 1}, rights.Use{InFlight: 2}, rollout.Rights{Start: 2, Fail: 1}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			a := rights.Account{Hub: "eu", Grant: rights.Grant{Number: 2, Rights: tt.granted, Expires: in(time.Hour)}, Report: rights.Report{Number: 1, Grant: 1, Taken: tt.taken}}
@@ -164,101 +164,101 @@ func TestDivide(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		name     string
-		total    rights.Rights
+		total    rollout.Rights
 		accounts []rights.Account
 		sent     func(map[string]rights.Grant)
-		want     map[string]rights.Rights
+		want     map[string]rollout.Rights
 	}{
 		{
-			"in proportion to what is to be done", rights.Rights{Start: 10}, []rights.Account{holding("eu", 0, 0, waiting(30)), holding("us", 0, 0, waiting(10))}, nil,
-			map[string]rights.Rights{"eu": {Start: 8}, "us": {Start: 2}},
+			"in proportion to what is to be done", rollout.Rights{Start: 10}, []rights.Account{holding("eu", 0, 0, waiting(30)), holding("us", 0, 0, waiting(10))}, nil,
+			map[string]rollout.Rights{"eu": {Start: 8}, "us": {Start: 2}},
 		},
 		{
-			"no more than a hub can use", rights.Rights{Start: 10}, []rights.Account{holding("eu", 0, 0, waiting(3)), holding("us", 0, 0, waiting(2))}, nil,
-			map[string]rights.Rights{"eu": {Start: 3}, "us": {Start: 2}},
+			"no more than a hub can use", rollout.Rights{Start: 10}, []rights.Account{holding("eu", 0, 0, waiting(3)), holding("us", 0, 0, waiting(2))}, nil,
+			map[string]rollout.Rights{"eu": {Start: 3}, "us": {Start: 2}},
 		},
 		{
-			"what is taken is not free, whatever is granted", rights.Rights{Start: 3}, []rights.Account{asked(holding("eu", 3, 0, waiting(9)), 0), holding("us", 0, 0, waiting(9))}, nil,
-			map[string]rights.Rights{},
+			"what is taken is not free, whatever is granted", rollout.Rights{Start: 3}, []rights.Account{asked(holding("eu", 3, 0, waiting(9)), 0), holding("us", 0, 0, waiting(9))}, nil,
+			map[string]rollout.Rights{},
 		},
 		{
-			"what is not used is asked back first", rights.Rights{Start: 3}, []rights.Account{holding("eu", 3, 0, rights.Use{InFlight: 1}), holding("us", 0, 0, waiting(9))}, nil,
-			map[string]rights.Rights{"eu": {Start: 1}},
+			"what is not used is asked back first", rollout.Rights{Start: 3}, []rights.Account{holding("eu", 3, 0, rights.Use{InFlight: 1}), holding("us", 0, 0, waiting(9))}, nil,
+			map[string]rollout.Rights{"eu": {Start: 1}},
 		},
 		{
-			"a hub with less than half of its share is given to", rights.Rights{Start: 8}, []rights.Account{holding("eu", 8, 0, waiting(20)), holding("us", 0, 0, waiting(20))}, nil,
-			map[string]rights.Rights{"eu": {Start: 4}},
+			"a hub with less than half of its share is given to", rollout.Rights{Start: 8}, []rights.Account{holding("eu", 8, 0, waiting(20)), holding("us", 0, 0, waiting(20))}, nil,
+			map[string]rollout.Rights{"eu": {Start: 4}},
 		},
 		{
-			"one with more is not", rights.Rights{Start: 8}, []rights.Account{holding("eu", 6, 0, waiting(20)), holding("us", 2, 0, waiting(20))}, nil,
-			map[string]rights.Rights{},
+			"one with more is not", rollout.Rights{Start: 8}, []rights.Account{holding("eu", 6, 0, waiting(20)), holding("us", 2, 0, waiting(20))}, nil,
+			map[string]rollout.Rights{},
 		},
 		{
-			"a new process writes what is there, and grants nothing", rights.Rights{Start: 8}, []rights.Account{holding("eu", 3, 1, waiting(9)), holding("us", 0, 0, waiting(9))},
+			"a new process writes what is there, and grants nothing", rollout.Rights{Start: 8}, []rights.Account{holding("eu", 3, 1, waiting(9)), holding("us", 0, 0, waiting(9))},
 			func(sent map[string]rights.Grant) { clear(sent) },
-			map[string]rights.Rights{"eu": {Start: 3, Fail: 1}, "us": {}},
+			map[string]rollout.Rights{"eu": {Start: 3, Fail: 1}, "us": {}},
 		},
 		{
-			"while one grant does not show, none is raised", rights.Rights{Start: 8}, []rights.Account{holding("eu", 0, 0, waiting(9)), holding("us", 0, 0, waiting(9))},
+			"while one grant does not show, none is raised", rollout.Rights{Start: 8}, []rights.Account{holding("eu", 0, 0, waiting(9)), holding("us", 0, 0, waiting(9))},
 			func(sent map[string]rights.Grant) {
-				sent["us"] = rights.Grant{Number: 2, Rights: rights.Rights{Start: 5}}
+				sent["us"] = rights.Grant{Number: 2, Rights: rollout.Rights{Start: 5}}
 			},
-			map[string]rights.Rights{"us": {Start: 5}},
+			map[string]rollout.Rights{"us": {Start: 5}},
 		},
 		{
-			"an account is missing", rights.Rights{Start: 8}, []rights.Account{holding("eu", 0, 0, waiting(9))},
+			"an account is missing", rollout.Rights{Start: 8}, []rights.Account{holding("eu", 0, 0, waiting(9))},
 			func(sent map[string]rights.Grant) { sent["us"] = rights.Grant{Number: 2} },
-			map[string]rights.Rights{},
+			map[string]rollout.Rights{},
 		},
 		{
-			"a silent hub keeps what it has taken, and nobody gets that", rights.Rights{Start: 3}, []rights.Account{silent(holding("eu", 3, 0, waiting(9))), holding("us", 0, 0, waiting(9))}, nil,
-			map[string]rights.Rights{"eu": {}},
+			"a silent hub keeps what it has taken, and nobody gets that", rollout.Rights{Start: 3}, []rights.Account{silent(holding("eu", 3, 0, waiting(9))), holding("us", 0, 0, waiting(9))}, nil,
+			map[string]rollout.Rights{"eu": {}},
 		},
 		{
-			"and others get the rest", rights.Rights{Start: 5}, []rights.Account{asked(silent(holding("eu", 3, 0, waiting(9))), 0), holding("us", 0, 0, waiting(9))}, nil,
-			map[string]rights.Rights{"us": {Start: 2}},
+			"and others get the rest", rollout.Rights{Start: 5}, []rights.Account{asked(silent(holding("eu", 3, 0, waiting(9))), 0), holding("us", 0, 0, waiting(9))}, nil,
+			map[string]rollout.Rights{"us": {Start: 2}},
 		},
 		{
-			"or all that a person has not seen there", rights.Rights{Start: 3}, []rights.Account{seen(asked(silent(holding("eu", 3, 0, waiting(9))), 0), 1, 0), holding("us", 0, 0, waiting(9))}, nil,
-			map[string]rights.Rights{"us": {Start: 2}},
+			"or all that a person has not seen there", rollout.Rights{Start: 3}, []rights.Account{seen(asked(silent(holding("eu", 3, 0, waiting(9))), 0), 1, 0), holding("us", 0, 0, waiting(9))}, nil,
+			map[string]rollout.Rights{"us": {Start: 2}},
 		},
 		{
-			"unless the person looked too early", rights.Rights{Start: 3}, []rights.Account{seen(asked(silent(holding("eu", 3, 0, waiting(9))), 0), 1, -2*time.Minute), holding("us", 0, 0, waiting(9))}, nil,
-			map[string]rights.Rights{},
+			"unless the person looked too early", rollout.Rights{Start: 3}, []rights.Account{seen(asked(silent(holding("eu", 3, 0, waiting(9))), 0), 1, -2*time.Minute), holding("us", 0, 0, waiting(9))}, nil,
+			map[string]rollout.Rights{},
 		},
 		{
-			"or the hub has reported since", rights.Rights{Start: 3}, []rights.Account{reported(seen(asked(silent(holding("eu", 3, 0, waiting(9))), 0), 1, 0)), holding("us", 0, 0, waiting(9))}, nil,
-			map[string]rights.Rights{},
+			"or the hub has reported since", rollout.Rights{Start: 3}, []rights.Account{reported(seen(asked(silent(holding("eu", 3, 0, waiting(9))), 0), 1, 0)), holding("us", 0, 0, waiting(9))}, nil,
+			map[string]rollout.Rights{},
 		},
 		{
-			"a failure that a person has seen has its right to fail", rights.Rights{Start: 3, Fail: 1},
+			"a failure that a person has seen has its right to fail", rollout.Rights{Start: 3, Fail: 1},
 			[]rights.Account{failing(seen(burnt(asked(silent(holding("eu", 3, 1, waiting(9))), 0)), 1, 0)), holding("us", 0, 0, waiting(9))}, nil,
-			map[string]rights.Rights{"us": {Start: 2}},
+			map[string]rollout.Rights{"us": {Start: 2}},
 		},
 		{
-			"a hub that has not read its last grant is asked for nothing", rights.Rights{Fail: 1},
+			"a hub that has not read its last grant is asked for nothing", rollout.Rights{Fail: 1},
 			[]rights.Account{holding("eu", 0, 0, rights.Use{Waiting: 3, Failed: 1, TimedOut: 1}), unread(holding("us", 0, 1, waiting(3)))}, nil,
-			map[string]rights.Rights{},
+			map[string]rollout.Rights{},
 		},
 		{
-			"a lowered budget is taken back", rights.Rights{Fail: 1}, []rights.Account{holding("eu", 0, 2, waiting(3)), holding("us", 0, 1, waiting(3))}, nil,
-			map[string]rights.Rights{"eu": {}},
+			"a lowered budget is taken back", rollout.Rights{Fail: 1}, []rights.Account{holding("eu", 0, 2, waiting(3)), holding("us", 0, 1, waiting(3))}, nil,
+			map[string]rollout.Rights{"eu": {}},
 		},
 		{
-			"a failure gets a right", rights.Rights{Fail: 2}, []rights.Account{holding("eu", 0, 0, rights.Use{Waiting: 3, Failed: 1, TimedOut: 1}), holding("us", 0, 0, waiting(3))}, nil,
-			map[string]rights.Rights{"eu": {Fail: 1}},
+			"a failure gets a right", rollout.Rights{Fail: 2}, []rights.Account{holding("eu", 0, 0, rights.Use{Waiting: 3, Failed: 1, TimedOut: 1}), holding("us", 0, 0, waiting(3))}, nil,
+			map[string]rollout.Rights{"eu": {Fail: 1}},
 		},
 		{
-			"one that another hub has not burnt", rights.Rights{Fail: 1}, []rights.Account{holding("eu", 0, 0, rights.Use{Waiting: 3, Failed: 1, TimedOut: 1}), holding("us", 0, 1, waiting(3))}, nil,
-			map[string]rights.Rights{"us": {}},
+			"one that another hub has not burnt", rollout.Rights{Fail: 1}, []rights.Account{holding("eu", 0, 0, rights.Use{Waiting: 3, Failed: 1, TimedOut: 1}), holding("us", 0, 1, waiting(3))}, nil,
+			map[string]rollout.Rights{"us": {}},
 		},
 		{
-			"a burnt right goes nowhere", rights.Rights{Fail: 2}, []rights.Account{holding("eu", 0, 0, rights.Use{Waiting: 3, Failed: 1, TimedOut: 1}), holding("us", 0, 2, rights.Use{Waiting: 3, Failed: 1, TimedOut: 1})}, nil,
-			map[string]rights.Rights{"us": {Fail: 1}},
+			"a burnt right goes nowhere", rollout.Rights{Fail: 2}, []rights.Account{holding("eu", 0, 0, rights.Use{Waiting: 3, Failed: 1, TimedOut: 1}), holding("us", 0, 2, rights.Use{Waiting: 3, Failed: 1, TimedOut: 1})}, nil,
+			map[string]rollout.Rights{"us": {Fail: 1}},
 		},
 		{
-			"a lowered limit is taken back", rights.Rights{Start: 4}, []rights.Account{holding("eu", 5, 0, waiting(9)), holding("us", 5, 0, waiting(9))}, nil,
-			map[string]rights.Rights{"eu": {Start: 2}, "us": {Start: 2}},
+			"a lowered limit is taken back", rollout.Rights{Start: 4}, []rights.Account{holding("eu", 5, 0, waiting(9)), holding("us", 5, 0, waiting(9))}, nil,
+			map[string]rollout.Rights{"eu": {Start: 2}, "us": {Start: 2}},
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -270,7 +270,7 @@ func TestDivide(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := map[string]rights.Rights{}
+			got := map[string]rollout.Rights{}
 			for hub, g := range d.Grants {
 				got[hub] = g.Rights
 			}
@@ -317,7 +317,7 @@ func seen(a rights.Account, inFlight int, at time.Duration) rights.Account {
 func TestStop(t *testing.T) {
 	failed := rights.Use{Clusters: 9, Waiting: 6, Failed: 2, TimedOut: 2}
 	accounts := []rights.Account{holding("eu", 2, 1, failed), holding("us", 2, 0, rights.Use{Clusters: 9, Waiting: 9})}
-	d, err := rights.Divide(rights.Rights{Start: 4, Fail: 1}, accounts, shown(accounts...), epoch, lasting)
+	d, err := rights.Divide(rollout.Rights{Start: 4, Fail: 1}, accounts, shown(accounts...), epoch, lasting)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -331,10 +331,10 @@ func TestStop(t *testing.T) {
 	silent := unread(accounts[1])
 	silent.Grant.Expires = in(-time.Minute)
 	silent = failing(seen(silent, 0, 0))
-	if d, err := rights.Divide(rights.Rights{Start: 4, Fail: 1}, []rights.Account{accounts[0], silent}, nil, epoch, lasting); err != nil || d.Stopped != "2 failed over all hubs, and at most 1 may" {
+	if d, err := rights.Divide(rollout.Rights{Start: 4, Fail: 1}, []rights.Account{accounts[0], silent}, nil, epoch, lasting); err != nil || d.Stopped != "2 failed over all hubs, and at most 1 may" {
 		t.Errorf("with one that a person has seen: %+v, %v", d, err)
 	}
-	again, err := rights.Divide(rights.Rights{Start: 4, Fail: 1}, accounts, shown(accounts...), epoch, lasting)
+	again, err := rights.Divide(rollout.Rights{Start: 4, Fail: 1}, accounts, shown(accounts...), epoch, lasting)
 	if err != nil || again.Stopped != "" || again.Grants["us"].Stopped != "" || again.Grants["us"].Number != 3 {
 		t.Errorf("got %+v, %v", again, err)
 	}
@@ -345,7 +345,7 @@ func TestRenewal(t *testing.T) {
 	a := holding("eu", 2, 0, rights.Use{Clusters: 9, Waiting: 7, InFlight: 2})
 	divide := func(a rights.Account, at time.Duration) rights.Division {
 		t.Helper()
-		d, err := rights.Divide(rights.Rights{Start: 2}, []rights.Account{a}, shown(a), epoch.Add(at), lasting)
+		d, err := rights.Divide(rollout.Rights{Start: 2}, []rights.Account{a}, shown(a), epoch.Add(at), lasting)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -362,7 +362,7 @@ func TestRenewal(t *testing.T) {
 	if d := divide(a, 60*time.Minute); len(d.Grants) != 0 || d.RecheckAfter != 30*time.Minute {
 		t.Errorf("while it is silent: %+v", d)
 	}
-	if d := divide(a, 90*time.Minute); d.Grants["eu"].Rights != (rights.Rights{}) || !d.Grants["eu"].Expires.Time.Equal(a.Grant.Expires.Time) {
+	if d := divide(a, 90*time.Minute); d.Grants["eu"].Rights != (rollout.Rights{}) || !d.Grants["eu"].Expires.Time.Equal(a.Grant.Expires.Time) {
 		t.Errorf("when it has expired: %+v", d)
 	}
 }
@@ -372,11 +372,11 @@ func TestTotal(t *testing.T) {
 	accounts := []rights.Account{holding("eu", 0, 0, rights.Use{Clusters: 60}), holding("us", 0, 0, rights.Use{Clusters: 41}), {Hub: "new"}}
 	for _, tt := range []struct {
 		maxConcurrency, maxFailures string
-		want                        rights.Rights
+		want                        rollout.Rights
 	}{
-		{"10", "2", rights.Rights{Start: 10, Fail: 2}},
-		{"10%", "1%", rights.Rights{Start: 11, Fail: 2}},
-		{"0", "0", rights.Rights{Start: 101}},
+		{"10", "2", rollout.Rights{Start: 10, Fail: 2}},
+		{"10%", "1%", rollout.Rights{Start: 11, Fail: 2}},
+		{"0", "0", rollout.Rights{Start: 101}},
 	} {
 		if got, err := rights.Total(progressive(tt.maxConcurrency, tt.maxFailures), accounts); err != nil || got != tt.want {
 			t.Errorf("%s, %s: %+v, %v; want %+v", tt.maxConcurrency, tt.maxFailures, got, err, tt.want)
@@ -411,15 +411,15 @@ func TestDivideErrors(t *testing.T) {
 	short := rights.Timing{Lease: time.Minute, ClockError: 10 * time.Second, SlowestWrite: 20 * time.Second}
 	for _, tt := range []struct {
 		path     string
-		total    rights.Rights
+		total    rollout.Rights
 		accounts []rights.Account
 		timing   rights.Timing
 	}{
-		{"total", rights.Rights{Start: -1}, nil, lasting},
-		{"timing", rights.Rights{}, nil, rights.Timing{}},
-		{"timing", rights.Rights{}, nil, short},
-		{"accounts[1].hub", rights.Rights{}, []rights.Account{eu, eu}, lasting},
-		{"accounts[0].hub", rights.Rights{}, []rights.Account{{}}, lasting},
+		{"total", rollout.Rights{Start: -1}, nil, lasting},
+		{"timing", rollout.Rights{}, nil, rights.Timing{}},
+		{"timing", rollout.Rights{}, nil, short},
+		{"accounts[1].hub", rollout.Rights{}, []rights.Account{eu, eu}, lasting},
+		{"accounts[0].hub", rollout.Rights{}, []rights.Account{{}}, lasting},
 	} {
 		_, err := rights.Divide(tt.total, tt.accounts, nil, epoch, tt.timing)
 		refuses(t, err, tt.path)
@@ -427,7 +427,7 @@ func TestDivideErrors(t *testing.T) {
 }
 
 // Rules H5 and H11: a hub's own plan starts as many as it has rights for, and nobody without one; not those that do not count either.
-func TestBound(t *testing.T) {
+func TestHubPlansWithItsRights(t *testing.T) {
 	groups, err := grouping.FromNames(map[grouping.Key][]string{{}: {"a", "b", "c", "d", "e"}})
 	if err != nil {
 		t.Fatal(err)
@@ -435,24 +435,20 @@ func TestBound(t *testing.T) {
 	since := epoch
 	flying := []status.Report{{Cluster: "a", Status: status.Progressing, LastTransitionTime: since}, {Cluster: "b", Status: status.TimeOut, LastTransitionTime: since}}
 	for _, tt := range []struct {
-		may    rights.Rights
+		may    rollout.Rights
 		starts int
 		use    rights.Use
 	}{
-		{rights.Rights{}, 0, rights.Use{Clusters: 4, Waiting: 2, InFlight: 1, Failed: 1, TimedOut: 1}},
-		{rights.Rights{Fail: 1}, 0, rights.Use{Clusters: 4, Waiting: 2, InFlight: 1, Failed: 1, TimedOut: 1}},
-		{rights.Rights{Start: 2}, 0, rights.Use{Clusters: 4, Waiting: 2, InFlight: 1, Failed: 1, TimedOut: 1}},
-		{rights.Rights{Start: 1, Fail: 1}, 1, rights.Use{Clusters: 4, Waiting: 2, InFlight: 1, Failed: 1, TimedOut: 1}},                     // e alone
-		{rights.Rights{Start: 2, Fail: 1}, 2, rights.Use{Clusters: 4, Waiting: 1, InFlight: 2, Failed: 1, TimedOut: 1}},                     // c and e
-		{rights.Rights{Start: 9, Fail: 9}, 3, rights.Use{Clusters: 4, Waiting: 0, InFlight: 3, Failed: 1, TimedOut: 1}},                     // all
-		{rights.Rights{Start: 9, Fail: 0}, 0, rights.Use{Clusters: 4, Waiting: 2, InFlight: 1, Failed: 1, TimedOut: 1}},                     // a failure without a right
-		{rights.Rights{Start: math.MaxInt, Fail: math.MaxInt}, 3, rights.Use{Clusters: 4, Waiting: 0, InFlight: 3, Failed: 1, TimedOut: 1}}, // more than the API's numbers hold
+		{rollout.Rights{}, 0, rights.Use{Clusters: 4, Waiting: 2, InFlight: 1, Failed: 1, TimedOut: 1}},
+		{rollout.Rights{Fail: 1}, 0, rights.Use{Clusters: 4, Waiting: 2, InFlight: 1, Failed: 1, TimedOut: 1}},
+		{rollout.Rights{Start: 2}, 0, rights.Use{Clusters: 4, Waiting: 2, InFlight: 1, Failed: 1, TimedOut: 1}},
+		{rollout.Rights{Start: 1, Fail: 1}, 1, rights.Use{Clusters: 4, Waiting: 2, InFlight: 1, Failed: 1, TimedOut: 1}},                     // e alone
+		{rollout.Rights{Start: 2, Fail: 1}, 2, rights.Use{Clusters: 4, Waiting: 1, InFlight: 2, Failed: 1, TimedOut: 1}},                     // c and e
+		{rollout.Rights{Start: 9, Fail: 9}, 3, rights.Use{Clusters: 4, Waiting: 0, InFlight: 3, Failed: 1, TimedOut: 1}},                     // all
+		{rollout.Rights{Start: 9, Fail: 0}, 0, rights.Use{Clusters: 4, Waiting: 2, InFlight: 1, Failed: 1, TimedOut: 1}},                     // a failure without a right
+		{rollout.Rights{Start: math.MaxInt, Fail: math.MaxInt}, 3, rights.Use{Clusters: 4, Waiting: 0, InFlight: 3, Failed: 1, TimedOut: 1}}, // more than the API's numbers hold
 	} {
-		strategy, opts, err := rights.Bound(progressive("1%", "1%"), rollout.Options{Uncounted: []string{"e"}}, tt.may)
-		if err != nil {
-			t.Fatal(err)
-		}
-		result, err := rollout.Plan(strategy, groups, flying, epoch, opts)
+		result, err := rollout.Plan(rights.Local(progressive("1%", "1%")), groups, flying, epoch, rollout.Options{Uncounted: []string{"e"}, Rights: &tt.may})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -460,15 +456,32 @@ func TestBound(t *testing.T) {
 			t.Errorf("%+v: starts %v with %+v, want %d with %+v", tt.may, result.Start, use, tt.starts, tt.use)
 		}
 	}
-	if _, opts, err := rights.Bound(progressive("1", "0"), rollout.Options{Paused: true}, rights.Rights{Start: 1}); err != nil || !opts.Paused {
-		t.Errorf("a pause ends: %+v, %v", opts, err)
+}
+
+// Rule H11: what is of the clusters of all hubs limits nothing on one, but for its rights. Counts hold there, too.
+func TestLocal(t *testing.T) {
+	for _, tt := range []struct{ maxConcurrency, maxFailures, wantConcurrency, wantFailures string }{
+		{"10%", "1%", "100%", "100%"},
+		{"0", "0", "100%", "0"},
+		{"5", "2", "5", "2"},
+		{"5", "0%", "5", "100%"},
+	} {
+		given := progressive(tt.maxConcurrency, tt.maxFailures)
+		before := *given.DeepCopy()
+		if got, want := rights.Local(given), progressive(tt.wantConcurrency, tt.wantFailures); !reflect.DeepEqual(got, want) || !reflect.DeepEqual(given, before) {
+			t.Errorf("%s, %s: got %+v", tt.maxConcurrency, tt.maxFailures, got.Progressive)
+		}
 	}
-	_, _, err = rights.Bound(clusterv1alpha1.RolloutStrategy{}, rollout.Options{}, rights.Rights{})
-	refuses(t, err, "type")
-	_, _, err = rights.Bound(progressive("1", "0"), rollout.Options{FailedFreesSlot: true}, rights.Rights{})
-	refuses(t, err, "failedFreesSlot")
-	_, _, err = rights.Bound(progressive("1", "0"), rollout.Options{FailedBefore: []string{"a"}}, rights.Rights{})
-	refuses(t, err, "failedBefore")
+	perGroup := clusterv1alpha1.RolloutStrategy{
+		Type:                clusterv1alpha1.ProgressivePerGroup,
+		Progressive:         &clusterv1alpha1.RolloutProgressive{MaxConcurrency: intstr.FromString("1%")},
+		ProgressivePerGroup: &clusterv1alpha1.RolloutProgressivePerGroup{RolloutConfig: clusterv1alpha1.RolloutConfig{MaxFailures: intstr.FromString("1%")}},
+	}
+	for _, same := range []clusterv1alpha1.RolloutStrategy{{}, {Type: clusterv1alpha1.Progressive}, perGroup} {
+		if got := rights.Local(same); !reflect.DeepEqual(got, same) {
+			t.Errorf("got %+v, want %+v", got, same)
+		}
+	}
 }
 
 // Rule H13.
@@ -508,7 +521,7 @@ func TestExplain(t *testing.T) {
 // An account is the same after it was stored.
 func TestAccountIsStored(t *testing.T) {
 	a := holding("eu", 2, 1, rights.Use{Clusters: 9, Waiting: 5, InFlight: 2, Failed: 1, TimedOut: 1})
-	d, err := rights.Divide(rights.Rights{Start: 4, Fail: 1}, []rights.Account{a}, shown(a), epoch.Add(time.Nanosecond), lasting)
+	d, err := rights.Divide(rollout.Rights{Start: 4, Fail: 1}, []rights.Account{a}, shown(a), epoch.Add(time.Nanosecond), lasting)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -526,7 +539,7 @@ func TestAccountIsStored(t *testing.T) {
 	if may := stored.May(a.Report, epoch, lasting); may.Start != 4 {
 		t.Errorf("may %+v by %s", may, text)
 	}
-	if d, err := rights.Divide(rights.Rights{Start: 4, Fail: 1}, []rights.Account{stored}, shown(a), epoch, lasting); err != nil || len(d.Grants) > 0 {
+	if d, err := rights.Divide(rollout.Rights{Start: 4, Fail: 1}, []rights.Account{stored}, shown(a), epoch, lasting); err != nil || len(d.Grants) > 0 {
 		t.Errorf("%+v, %v by %s", d, err, text)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cohort-ocm/cohort/rollout"
 	"github.com/cohort-ocm/cohort/rollout/rights"
 )
 
@@ -109,7 +110,7 @@ func (q *queue) Pop() any          { old := *q; x := old[len(old)-1]; *q = old[:
 // simulation runs a fleet by rights. Messages take a second each way.
 type simulation struct {
 	timing   rights.Timing
-	total    rights.Rights
+	total    rollout.Rights
 	queue    queue
 	now      time.Duration
 	hubs     []simulated
@@ -283,7 +284,7 @@ func TestScale(t *testing.T) {
 					lease = time.Hour
 				}
 				s := simulation{
-					total:  rights.Rights{Start: slots},
+					total:  rollout.Rights{Start: slots},
 					timing: rights.Timing{Lease: lease, ClockError: 5 * time.Second, SlowestWrite: 30 * time.Second, Every: 10 * time.Second},
 				}
 				undivided, cutAt := f.undivided(slots), time.Duration(0)

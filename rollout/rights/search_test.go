@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/cohort-ocm/cohort/internal/exhaustive"
-	"github.com/cohort-ocm/cohort/rollout/rights"
+	"github.com/cohort-ocm/cohort/rollout"
 )
 
 var most = flag.Int("states", exhaustive.Of(6_000, 200_000), "how many states of each world are looked at")
@@ -203,8 +203,8 @@ func (f found) String() string {
 }
 
 var (
-	one  = rights.Rights{Start: 1}
-	both = rights.Rights{Start: 2, Fail: 1}
+	one  = rollout.Rights{Start: 1}
+	both = rollout.Rights{Start: 2, Fail: 1}
 	skew = [hubs]int8{-1, 1, 0}
 )
 
@@ -288,7 +288,7 @@ func TestEachFaultIsFound(t *testing.T) {
 		{"a lease too short: by the slowest write", world{broken: noSlowestWrite, limits: one, n: 2, clusters: [hubs]int8{1, 1}, offset: skew, looks: 1, ticks: -1}, 24},
 		{"no lease", world{broken: noExpiry, limits: one, n: 2, clusters: [hubs]int8{1, 1}, offset: skew, looks: 1, ticks: -1}, 23},
 		{"a person looks too early", world{broken: tooEarly, limits: one, n: 2, clusters: [hubs]int8{1, 1}, looks: 1, ticks: -1}, 24},
-		{"a burnt right returned", world{broken: burntReturned, limits: rights.Rights{Start: 1, Fail: 1}, n: 2, clusters: [hubs]int8{2, 2}, failures: 3}, 24},
+		{"a burnt right returned", world{broken: burntReturned, limits: rollout.Rights{Start: 1, Fail: 1}, n: 2, clusters: [hubs]int8{2, 2}, failures: 3}, 24},
 		{"a failure without a right gives its slot back", world{broken: burntReused, limits: one, n: 2, clusters: [hubs]int8{2, 2}, failures: 1}, 4},
 		{"a new process counts at once", world{broken: countsAtOnce, limits: one, n: 2, clusters: [hubs]int8{2, 1}, crashes: 1}, 7},
 		{"a hub uses what the account does not show", world{broken: actsUnanswered, limits: one, n: 2, clusters: [hubs]int8{1, 1}, joins: 1}, 18},

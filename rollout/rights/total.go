@@ -1,10 +1,12 @@
 package rights
 
 import (
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
 	"github.com/cohort-ocm/cohort/internal/limit"
+	"github.com/cohort-ocm/cohort/rollout"
 )
 
 // Total gives the rights that a strategy has for all hubs together. A percentage is of the clusters that the hubs have reported, so
@@ -12,28 +14,46 @@ import (
 //
 // It is an error (*field.Error, at the path of the strategy's JSON) if rights alone do not hold what the strategy asks for: it must
 // be Progressive without mandatory groups. So is a limit that is not valid.
-func Total(strategy clusterv1alpha1.RolloutStrategy, accounts []Account) (Rights, error) {
+func Total(strategy clusterv1alpha1.RolloutStrategy, accounts []Account) (rollout.Rights, error) {
 	if err := holdable(strategy); err != nil {
-		return Rights{}, err
+		return rollout.Rights{}, err
 	}
 	path := field.NewPath("progressive")
 	slots, err := limit.ParseConcurrency(path.Child("maxConcurrency"), strategy.Progressive.MaxConcurrency)
 	if err != nil {
-		return Rights{}, err
+		return rollout.Rights{}, err
 	}
 	failures, err := limit.Parse(path.Child("maxFailures"), strategy.Progressive.MaxFailures)
 	if err != nil {
-		return Rights{}, err
+		return rollout.Rights{}, err
 	}
 	clusters := 0
 	for i := range accounts {
 		clusters += accounts[i].Report.Clusters
 	}
-	total := Rights{Start: clusters, Fail: failures.Of(clusters)}
+	total := rollout.Rights{Start: clusters, Fail: failures.Of(clusters)}
 	if slots != nil {
 		total.Start = slots.Of(clusters)
 	}
 	return total, nil
+}
+
+// Local gives the strategy by which each hub plans, beside its rights. Under Progressive a percentage is of the clusters of all hubs, and
+// so is a maxConcurrency that is unset. Only the hub of hubs can count these, so on a hub such limits are 100%. All else stays as it
+// is: a count for all hubs holds on each of them, too.
+func Local(strategy clusterv1alpha1.RolloutStrategy) clusterv1alpha1.RolloutStrategy {
+	if strategy.Type != clusterv1alpha1.Progressive || strategy.Progressive == nil {
+		return strategy
+	}
+	progressive, all := *strategy.Progressive, intstr.FromString("100%")
+	if n := progressive.MaxConcurrency; n.Type == intstr.String || n.IntVal == 0 {
+		progressive.MaxConcurrency = all
+	}
+	if progressive.MaxFailures.Type == intstr.String {
+		progressive.MaxFailures = all
+	}
+	strategy.Progressive = &progressive
+	return strategy
 }
 
 // holdable refuses a strategy that rights alone do not hold (H11).

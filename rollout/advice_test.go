@@ -117,10 +117,16 @@ func (h *advised) gaveUp(e rollout.Explanation) bool {
 // not before; or it does not stop.
 func (h *advised) checkStop(r rollout.Remedy) string {
 	after := h.clone()
-	stopped := func(at time.Time) bool {
+	plan := func(at time.Time) (breached, lacks bool) {
 		after.now = at
 		result, err := after.plan()
-		return err == nil && (result.Breach != nil || slices.ContainsFunc(result.Holds(), func(h rollout.HoldCount) bool { return h.Hold.Type == rollout.HoldRights && h.Hold.Failures > 0 }))
+		rights := h.others.Rights
+		return err == nil && result.Breach != nil, err == nil && rights != nil && result.Counts.Failures() > rights.Fail
+	}
+	_, lacked := plan(h.now)
+	stopped := func(at time.Time) bool {
+		breached, lacks := plan(at)
+		return breached || lacks && !lacked
 	}
 	switch {
 	case r.Stops.IsZero() && stopped(r.At):

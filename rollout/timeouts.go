@@ -12,9 +12,9 @@ type timeouts struct {
 	at   []time.Time
 }
 
-// breach gives when they exceed the budget; zero if they do not.
+// breach gives when they exceed the budget; zero if they do not, or if it is exceeded already.
 func (t *timeouts) breach() time.Time {
-	if len(t.at) <= t.left {
+	if t.left < 0 || len(t.at) <= t.left {
 		return time.Time{}
 	}
 	slices.SortFunc(t.at, time.Time.Compare)

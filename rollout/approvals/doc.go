@@ -17,7 +17,7 @@
 //
 // An approval names the version that a person looked at. Once another version is wanted, a gate that was opened is closed
 // again, and the attempt is the first one. The version is the text that the controller stamps on objects as
-// cohort.open-cluster-management.io/version. A pause, closed gates and clusters that are given up do not depend on a version:
+// cohort.open-cluster-management.io/version; for a Policy without the action behind it. A pause, closed gates and clusters that are given up do not depend on a version:
 // whoever forgets them holds up too much, and never too little.
 //
 // All of it stands in the owner. So a controller that restarts goes on where it was, and to ask for the same twice changes

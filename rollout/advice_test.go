@@ -72,6 +72,9 @@ func (h *advised) check(t faultTeller, remedies map[rollout.RemedyType]int) {
 				if name := h.answered(remedy); name != "" {
 					t.Fatalf("%v\n%v: %s is told to %v, and %s has answered", h, r, cluster, remedy, name)
 				}
+				if name := h.lost(remedy); name != "" {
+					t.Fatalf("%v\n%v: %s is told to %v, and nothing of %s is there to succeed", h, r, cluster, remedy, name)
+				}
 				if fault := h.checkStop(remedy); remedy.Type == rollout.RemedyWait && fault != "" {
 					t.Fatalf("%v\n%v\n%s: %v\n%v: %s", h, r, cluster, e, remedy, fault)
 				}
@@ -94,7 +97,7 @@ func (h *advised) check(t faultTeller, remedies map[rollout.RemedyType]int) {
 	}
 }
 
-// lacksRight says whether this hub has no right to start, so that nothing here ends the wait (R53).
+// lacksRight says whether this hub has no right to start, so that nothing here ends the wait (R57).
 func lacksRight(e rollout.Explanation) bool {
 	return slices.ContainsFunc(e, func(l rollout.Link) bool {
 		return l.Hold.Type == rollout.HoldRights && l.Hold.MaxConcurrency == 0 && l.Hold.Failures == 0

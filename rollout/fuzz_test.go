@@ -239,6 +239,6 @@ func (w world) faulty() bool {
 		ok = ok && okRemoved
 	}
 	ok = ok && !r33Cycle(w.ordered) && w.ramp >= 0 && w.wait >= 0 && (w.starts == nil || w.starts.n > 0 && w.starts.per > 0) // R35, R36
-	ok = ok && (w.rights == nil || w.rights.Start >= 0 && w.rights.Fail >= 0)                                                // R53
+	ok = ok && (w.rights == nil || w.rights.Start >= 0 && w.rights.Fail >= 0)                                                // R57
 	return !ok
 }

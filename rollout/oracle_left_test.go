@@ -325,7 +325,7 @@ func (o *oracle) r48Wants(s *subject) status.RolloutStatus {
 			return ""
 		}
 	}
-	budgeted := o.kind != clusterv1alpha1.All || o.rights != nil // R53
+	budgeted := o.kind != clusterv1alpha1.All || o.rights != nil // R57
 	limited := budgeted || o.ramp > 0 || o.starts != nil
 	elsewhere := s.left && o.parts != nil && (o.parts.first || slices.Contains(o.parts.others, s.name))
 	switch {

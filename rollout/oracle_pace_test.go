@@ -12,7 +12,7 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// The rules on how many start, and how soon: R11, R24, R25, R34 to R36, R53.
+// The rules on how many start, and how soon: R11, R24, R25, R34 to R36, R57.
 
 // startLimit is what MaxStarts is given.
 type startLimit struct {
@@ -139,7 +139,7 @@ func (o *oracle) slots(hold rollout.Hold, groups []grouping.Key) (rollout.Hold, 
 	return hold, hold.MaxConcurrency - hold.InFlight, true
 }
 
-// R53: all clusters share the rights to start.
+// R57: all clusters share the rights to start.
 func (o *oracle) r53([]grouping.Key) (rollout.Hold, int, bool) {
 	if o.rights == nil {
 		return rollout.Hold{}, 0, false
@@ -150,7 +150,7 @@ func (o *oracle) r53([]grouping.Key) (rollout.Hold, int, bool) {
 	return hold, room, true
 }
 
-// R53: where there is no right, nobody starts, also who does not count. R38 is no matter of rights.
+// R57: where there is no right, nobody starts, also who does not count. R38 is no matter of rights.
 func (o *oracle) r53Without(*subject) (rollout.Hold, bool) {
 	failed := 0
 	for i := range o.all {

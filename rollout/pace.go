@@ -68,7 +68,7 @@ type pace struct {
 	recent     recent
 }
 
-// pace gives the limits on all stages together; nil if there are none (R35, R36, R53).
+// pace gives the limits on all stages together; nil if there are none (R35, R36, R57).
 func (s *schedule) pace(o *observed) *pace {
 	ramp, limit, rights := s.options.ramp, s.options.startLimit, s.options.rights
 	if ramp == 0 && limit == nil && rights == nil {

@@ -89,7 +89,7 @@ func rightsOf(n int) string {
 func (r *Result) rightsDetail(h *Hold) string {
 	switch {
 	case h.Failures > 0:
-		f, _ := r.failedHere()
+		f, _, _ := r.failedHere()
 		return f.names()
 	case h.MaxConcurrency > 0:
 		f := r.lookAtFleet()
@@ -102,12 +102,12 @@ func (r *Result) rightsDetail(h *Hold) string {
 func (r *Result) explainRights(l *Link) {
 	switch h := &l.Hold; {
 	case h.Failures > 0:
-		f, attempt := r.failedHere()
+		f, mendable, attempt := r.failedHere()
 		l.Blockers, l.More = f.list()
-		l.Remedies = []Remedy{
-			{Type: RemedyMend, Count: h.Failures - h.MaxFailures, Of: f.n, Clusters: f.names()},
-			{Type: RemedyTryAgain, Count: attempt + 1},
+		if n := h.Failures - h.MaxFailures; mendable.n >= n {
+			l.Remedies = []Remedy{{Type: RemedyMend, Count: n, Of: mendable.n, Clusters: mendable.listed()}}
 		}
+		l.Remedies = append(l.Remedies, Remedy{Type: RemedyTryAgain, Count: attempt + 1})
 	case h.MaxConcurrency > 0:
 		f := r.lookAtFleet()
 		l.Blockers, l.More = f.first.list()
@@ -115,19 +115,21 @@ func (r *Result) explainRights(l *Link) {
 	}
 }
 
-// failedHere gives the clusters that failed and count, by name, and the last attempt among them. It takes time linear in the
-// fleet.
-func (r *Result) failedHere() (f few, attempt int) {
+// failedHere gives the clusters that failed and count, by name, the ones among them that can recover, and the last attempt. It takes
+// time linear in the fleet.
+func (r *Result) failedHere() (f few, mendable crowd, attempt int) {
 	for position, state := range r.states {
 		if !failureStates.has(state) || r.schedule.isAside(position) {
 			continue
 		}
-		attempt = max(attempt, r.tries.of(position))
+		b := r.blocker(position)
+		b.Until = time.Time{} // a cluster that timed out has failed as well
+		if attempt = max(attempt, r.tries.of(position)); !b.lost {
+			mendable.add(b)
+		}
 		if f.n++; f.n <= maxNamed {
-			b := r.blocker(position)
-			b.Until = time.Time{} // a cluster that timed out has failed as well
 			f.blockers = append(f.blockers, b)
 		}
 	}
-	return f, attempt
+	return f, mendable, attempt
 }

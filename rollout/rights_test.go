@@ -12,7 +12,7 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// R53: a hub without a right to start starts nobody under any type, also no cluster of a mandatory group and none that does not
+// R57: a hub without a right to start starts nobody under any type, also no cluster of a mandatory group and none that does not
 // count. With a right it starts one.
 func TestWithoutARightNobodyStarts(t *testing.T) {
 	for _, tt := range []struct {
@@ -41,7 +41,7 @@ func TestWithoutARightNobodyStarts(t *testing.T) {
 	}
 }
 
-// R53, case by case.
+// R57, case by case.
 func TestRights(t *testing.T) {
 	free := rollout.Options{FailedFreesSlot: true}
 	for _, tt := range []struct {
@@ -71,7 +71,7 @@ func TestRights(t *testing.T) {
 	}
 }
 
-// R53: whatever else is in the world, no more clusters start than there are rights, and none where there is none.
+// R57: whatever else is in the world, no more clusters start than there are rights, and none where there is none.
 func TestRightsHold(t *testing.T) {
 	holds(t, func(t fataler, p trial) string {
 		for _, p := range p.withRights(t) {
@@ -88,7 +88,7 @@ func TestRightsHold(t *testing.T) {
 	})
 }
 
-// R53: more rights, of either kind, start whom fewer do, and perhaps others. Enough rights are none at all.
+// R57: more rights, of either kind, start whom fewer do, and perhaps others. Enough rights are none at all.
 func TestMoreRightsNeverStartFewer(t *testing.T) {
 	holds(t, func(t fataler, p trial) string {
 		with := p.withRights(t)

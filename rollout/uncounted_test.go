@@ -95,7 +95,7 @@ func (p *trial) with(aside func(string) bool) world {
 func TestUncountedClustersStartOnceTheirStageIsReached(t *testing.T) {
 	holds(t, func(t fataler, p trial) string {
 		p = try(t, p.with(func(string) bool { return true }), p.groups)
-		if len(p.gates) > 0 || p.paused || p.incomplete || p.rights != nil && p.rights.Start == 0 { // R53
+		if len(p.gates) > 0 || p.paused || p.incomplete || p.rights != nil && p.rights.Start == 0 { // R57
 			return ""
 		}
 		for _, hold := range p.result.Held() {

@@ -177,7 +177,7 @@ func (c *config) exposed(s *state) (n int) {
 	return n
 }
 
-// mostExposed is what the library says of that before it begins (R40), or as many as there are rights (R53).
+// mostExposed is what the library says of that before it begins (R40), or as many as there are rights (R57).
 func (k *controller) mostExposed() int {
 	first := k.config.first()
 	in := k.input(&first)

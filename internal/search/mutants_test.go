@@ -185,17 +185,17 @@ var startingMutants = []mutant{
 	{name: "forgets starts too late (R36)", world: "starts spread over time", broken: "held", planner: given(func(in *input) {
 		in.options.MaxStarts = &rollout.StartLimit{Count: 1, Per: metav1.Duration{Duration: 2*tick + 1}}
 	})},
-	{name: "knows no rights (R53)", world: "rights", broken: "pace", planner: without("Rights")},
-	{name: "starts without a right (R53)", world: "rights", broken: "stop", planner: given(func(in *input) {
+	{name: "knows no rights (R57)", world: "rights", broken: "pace", planner: without("Rights")},
+	{name: "starts without a right (R57)", world: "rights", broken: "stop", planner: given(func(in *input) {
 		if in.options.Rights.Start == 0 {
 			in.options.Rights = nil
 		}
 	})},
-	{name: "starts past the rights to fail (R53)", world: "rights", broken: "stop", planner: given(func(in *input) { in.options.Rights.Fail++ })},
-	{name: "keeps a right back (R53)", world: "rights", broken: "held", planner: given(func(in *input) {
+	{name: "starts past the rights to fail (R57)", world: "rights", broken: "stop", planner: given(func(in *input) { in.options.Rights.Fail++ })},
+	{name: "keeps a right back (R57)", world: "rights", broken: "held", planner: given(func(in *input) {
 		in.options.Rights.Start = max(0, in.options.Rights.Start-1)
 	})},
-	{name: "exposes more than it has rights (R53)", world: "rights", broken: "exposure", planner: given(func(in *input) { in.options.Rights.Fail++ })},
+	{name: "exposes more than it has rights (R57)", world: "rights", broken: "exposure", planner: given(func(in *input) { in.options.Rights.Fail++ })},
 	{name: "tries nothing again (R39)", world: "attempts", broken: "held", planner: without("Attempt")},
 	{name: "tries again while an attempt runs (R39)", world: "attempts", broken: "twice", planner: reported(func(_ *input, r *status.Report) {
 		if r.Status == status.Failed {

@@ -307,7 +307,7 @@ func (j *judge) breach() string {
 	return ""
 }
 
-// lacks says how the rights to fail do not suffice (R53); empty if they do.
+// lacks says how the rights to fail do not suffice (R57); empty if they do.
 func (j *judge) lacks() string {
 	if n := j.of(j.counted, standing.fails).len(); j.config.rights > 0 && n > j.config.mayFail {
 		return fmt.Sprintf("%d failed, with %d rights to fail", n, j.config.mayFail)
@@ -315,7 +315,7 @@ func (j *judge) lacks() string {
 	return ""
 }
 
-// stop says why nothing starts (R10, R22, R23, R28, R53).
+// stop says why nothing starts (R10, R22, R23, R28, R57).
 func (j *judge) stop() string {
 	switch breach := j.breach(); {
 	case j.s.torn == partial || j.s.torn == empty:
@@ -344,7 +344,7 @@ func (j *judge) slots(x *stage) (free int, taken set) {
 	return share(x.limit, (x.clusters&j.all).len(), x.clusters.len(), most) - taken.len(), taken
 }
 
-// pace says how many clusters may start in all stages together, and why no more (R35, R36, R53).
+// pace says how many clusters may start in all stages together, and why no more (R35, R36, R57).
 func (j *judge) pace() (free int, why string) {
 	free = most
 	if j.config.ramp > 0 {

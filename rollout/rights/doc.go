@@ -65,12 +65,35 @@
 //
 // # What rights alone do not hold
 //
-// Rights are counts, and the order of groups is not a count. So [Total] refuses mandatory groups and ProgressivePerGroup: a
-// canary on one hub before anything on another needs a barrier that all hubs report to. Close a gate ([rollout.ClosedGate])
-// on the other hubs until the canary's hub has reported that it is done. A partition then holds everything behind that barrier.
+// Rights are counts, and a plan holds its rights under every type. So over all hubs never more are in flight, and never more exposed, than
+// the total that [Divide] is given allows, whatever the type. But each hub then goes through its own groups, and the order of
+// groups over hubs is not a count. So [Total] refuses mandatory groups and ProgressivePerGroup:
 //
-// A cluster that moves from one hub to another (ManagedClusterMigration) counts on both until the hub that it left
-// gives it up (Uncounted). Do that once the account of the other hub has as many rights granted as taken.
+//	Progressive                  rights alone
+//	  with mandatory groups      a barrier after each of them, with no right to fail until the last is passed; then rights as without them
+//	ProgressivePerGroup          a barrier after each group; with maxFailures 0 it holds as on one hub, otherwise each hub has a budget of its own
+//	All                          nothing is held; each hub goes by itself
+//
+// A barrier is a gate ([rollout.ClosedGate]) on each hub before a group, which stays closed until every hub has reported that the groups
+// before it are complete there; the example shows one. A hub that is cut off before it has reported holds everything behind
+// the barrier, on all hubs, until it reports or a person opens the gates. One that is cut off later only holds its own clusters, until
+// the next barrier. Without a barrier, a partition costs no more than the rights of the hubs that are cut off.
+//
+// # Clusters and hubs that come and go
+//
+// A cluster that joins waits for a right like all others. Percentages follow at the next Total. Where a total becomes less, nothing
+// is granted until it fits again.
+//
+// A cluster that moves from one hub to another counts on both until the hub that it left gives it up (Uncounted). Do that once the account of
+// the other hub shows that it has taken and is granted as many rights as it has clusters in flight, this one too, or once the account of the
+// hub that it left shows fewer rights granted than taken. Earlier, the hub that it left would start another cluster in its place.
+//
+// A ManagedClusterMigration brings no ManifestWorks to the other hub, and in its phase Cleaning deletes the ManagedCluster on the hub that the
+// cluster left, which gives it up there. So move clusters that are done or have not started. One that is in flight or failed counts
+// nowhere from then until the other hub starts it.
+//
+// A hub joins with an empty Account. It may go when its Grant and its Taken are zero. Keep a finalizer on the Account until then: the next
+// process of the hub of hubs would take the rights of an Account that is missing for free.
 //
 // # Where this comes from
 //

@@ -33,6 +33,7 @@ func (w *world) steps(s *state, text bool, yield func(step)) {
 		w.process(s, i, does)
 		w.clustersOf(s, i, does)
 		w.person(s, i, does)
+		w.move(s, i, does)
 	}
 }
 
@@ -195,4 +196,36 @@ func (w *world) person(s *state, i int, does doing) {
 			s.accounts[i].look = look{true, h.inFlight, h.failed}
 		})
 	}
+}
+
+// move has clusters in flight move from a hub to another (H14).
+func (w *world) move(s *state, i int, does doing) {
+	for j := range w.n {
+		if s.moves > 0 && s.left == 0 && i != j && s.hubs[i].inFlight > 0 {
+			does(fmt.Sprintf("a cluster in flight moves to hub %c", 'a'+j), i, func(s *state) {
+				from, to := &s.hubs[i], &s.hubs[j]
+				s.moves, s.left, s.came = s.moves-1, int8(i+1), int8(j+1)
+				from.inFlight, from.gone, to.inFlight, to.clusters = from.inFlight-1, from.gone+1, to.inFlight+1, to.clusters+1
+			})
+		}
+	}
+	if s.left == int8(i+1) && w.mayGiveUp(s) {
+		does("who moved is given up", i, func(s *state) { s.giveUp() })
+	}
+}
+
+// mayGiveUp says whether the accounts show that who moved needs no right of the hub that it left (H14).
+func (w *world) mayGiveUp(s *state) bool {
+	from, to, at := &s.accounts[s.left-1], &s.accounts[s.came-1], &s.hubs[s.came-1]
+	reported := to.r.start >= at.inFlight+at.known[0]+at.known[1]
+	if w.broken == givenUpEarly {
+		return reported
+	}
+	return from.g.start < from.r.start || reported && to.g.start >= to.r.start
+}
+
+func (s *state) giveUp() {
+	h := &s.hubs[s.left-1]
+	h.gone, h.clusters = h.gone-1, h.clusters-1
+	s.left, s.came = 0, 0
 }

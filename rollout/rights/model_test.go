@@ -31,6 +31,7 @@ type world struct {
 	changes  int8       // how many processes of the hub of hubs may end
 	joins    int8       // how many clusters may join
 	looks    int8       // how often a person may look
+	moves    int8       // how many clusters in flight may move to another hub, one after the other
 	ticks    int8       // how many seconds pass; -1 is as many as one likes
 	comeBack bool       // who timed out may be in flight again
 	recover  bool       // who timed out may succeed
@@ -56,6 +57,7 @@ const (
 	countsAtOnce           // a new process of a hub doesn't wait for starts on their way
 	actsUnanswered         // a hub uses what it takes before the account shows that
 	startsUntracked        // a hub doesn't count starts on their way
+	givenUpEarly           // who moved is given up by the hub that it left as soon as the other hub reports it
 )
 
 type grant struct {
@@ -85,6 +87,7 @@ type copied struct {
 // hub is a hub with its clusters: waiting, with the start on its way (which its process knows of, or not), in flight, failed.
 type hub struct {
 	clusters, waiting, inFlight, failed int8
+	gone                                int8    // in flight on another hub, and still counted here
 	known, unknown                      [2]int8 // on their way, by age in ticks
 	up                                  bool
 	copy                                copied
@@ -96,11 +99,13 @@ type state struct {
 	accounts [hubs]account
 	hubs     [hubs]hub
 	// The hub of hubs.
-	copies                                          [hubs]copied
-	sent                                            [hubs]grant
-	hasSent                                         [hubs]bool
-	pending                                         [hubs][2]grant
-	failures, crashes, changes, joins, looks, ticks int8
+	copies                                                 [hubs]copied
+	sent                                                   [hubs]grant
+	hasSent                                                [hubs]bool
+	pending                                                [hubs][2]grant
+	failures, crashes, changes, joins, looks, moves, ticks int8
+	// A cluster that moved: the hub that it left, which still counts it in flight, and the hub that it came to, from 1; 0 is none.
+	left, came int8
 }
 
 var epoch = time.Date(2026, 1, 2, 10, 0, 0, 0, time.UTC)
@@ -159,7 +164,7 @@ func (w *world) initial() state {
 		h.copy = copied{s.accounts[i], true}
 		s.copies[i] = h.copy
 	}
-	s.failures, s.crashes, s.changes, s.joins, s.looks, s.ticks = w.failures, w.crashes, w.changes, w.joins, w.looks, w.ticks
+	s.failures, s.crashes, s.changes, s.joins, s.looks, s.moves, s.ticks = w.failures, w.crashes, w.changes, w.joins, w.looks, w.moves, w.ticks
 	for range 12 { // until the rights are divided and taken
 		w.talk(&s)
 	}
@@ -177,13 +182,13 @@ func (w *world) use(h *hub) rights.Use {
 	onWay := h.known[0] + h.known[1]
 	u := rights.Use{
 		Clusters: int(h.clusters), Waiting: int(h.waiting + h.unknown[0] + h.unknown[1]),
-		InFlight: int(h.inFlight + onWay), Failed: int(h.failed), TimedOut: int(h.failed),
+		InFlight: int(h.inFlight + onWay + h.gone), Failed: int(h.failed), TimedOut: int(h.failed),
 	}
 	switch w.broken {
 	case burntReturned:
 		u.Failed, u.TimedOut = 0, 0
 	case startsUntracked:
-		u.InFlight = int(h.inFlight)
+		u.InFlight = int(h.inFlight + h.gone)
 	}
 	return u
 }

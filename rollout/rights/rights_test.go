@@ -57,7 +57,7 @@ func progressive(maxConcurrency, maxFailures string) clusterv1alpha1.RolloutStra
 	}
 }
 
-// Rules H5 and H9, case by case.
+// Rules H5, H9 and H15, case by case.
 func TestMay(t *testing.T) {
 	account := holding("eu", 3, 1, rights.Use{Clusters: 5, Waiting: 5})
 	all, none := rollout.Rights{Start: 3, Fail: 1}, rollout.Rights{}
@@ -78,6 +78,7 @@ func TestMay(t *testing.T) {
 		{"some is asked back", func(a *rights.Account, _ *rights.Report) { a.Grant.Start = 2 }, 0, rollout.Rights{Start: 2, Fail: 1}},
 		{"more was granted and is not taken", func(a *rights.Account, _ *rights.Report) { a.Grant.Start = 9 }, 0, all},
 		{"a burnt right is asked back", func(a *rights.Account, _ *rights.Report) { a.Grant.Fail = 0 }, 0, all},
+		{"the account is gone", func(a *rights.Account, _ *rights.Report) { *a = rights.Account{} }, 0, none},
 		{"the zero account", func(a *rights.Account, sent *rights.Report) { *a, *sent = rights.Account{}, rights.Report{} }, 0, none},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -155,7 +156,7 @@ func TestNextReports(t *testing.T) {
 	}
 }
 
-// Rules H2, H3, H4, H8 and H9, case by case: what each hub is granted, as start/fail, where it gets a grant.
+// Rules H2, H3, H4, H8, H9 and H15, case by case: what each hub is granted, as start/fail, where it gets a grant.
 func TestDivide(t *testing.T) {
 	waiting := func(n int) rights.Use { return rights.Use{Clusters: n, Waiting: n} }
 	silent := func(a rights.Account) rights.Account {
@@ -209,6 +210,11 @@ func TestDivide(t *testing.T) {
 			"an account is missing", rollout.Rights{Start: 8}, []rights.Account{holding("eu", 0, 0, waiting(9))},
 			func(sent map[string]rights.Grant) { sent["us"] = rights.Grant{Number: 2} },
 			map[string]rollout.Rights{},
+		},
+		{
+			"a hub that joined is written to first", rollout.Rights{Start: 8}, []rights.Account{holding("eu", 0, 0, waiting(9)), {Hub: "us"}},
+			func(sent map[string]rights.Grant) { delete(sent, "us") },
+			map[string]rollout.Rights{"us": {}},
 		},
 		{
 			"a silent hub keeps what it has taken, and nobody gets that", rollout.Rights{Start: 3}, []rights.Account{silent(holding("eu", 3, 0, waiting(9))), holding("us", 0, 0, waiting(9))}, nil,
@@ -365,6 +371,63 @@ func TestRenewal(t *testing.T) {
 	if d := divide(a, 90*time.Minute); d.Grants["eu"].Rights != (rollout.Rights{}) || !d.Grants["eu"].Expires.Time.Equal(a.Grant.Expires.Time) {
 		t.Errorf("when it has expired: %+v", d)
 	}
+}
+
+// Rules H2, H8 and H15: a hub that joins gets its share, one that is done gives it back and may go, and the others have it then. At no moment
+// may the hubs hold more than there is.
+func TestHubsJoinAndLeave(t *testing.T) {
+	const all = 12
+	accounts, uses, sent := map[string]*rights.Account{}, map[string]rights.Use{}, map[string]rights.Grant{}
+	join := func(hub string) {
+		accounts[hub], uses[hub] = &rights.Account{Hub: hub}, rights.Use{Clusters: 20, Waiting: 20}
+	}
+	reported, now := map[string]rights.Report{}, epoch
+	settle := func(want map[string]int) {
+		t.Helper()
+		for range 8 {
+			now = now.Add(lasting.Every)
+			var list []rights.Account
+			for _, a := range accounts {
+				list = append(list, *a)
+			}
+			d, err := rights.Divide(rollout.Rights{Start: all}, list, sent, now, lasting)
+			if err != nil {
+				t.Fatal(err)
+			}
+			held := 0
+			for hub, a := range accounts {
+				if g, ok := d.Grants[hub]; ok {
+					sent[hub], a.Grant = g, g
+				}
+				if r, must := a.Next(reported[hub], uses[hub], now, lasting); must {
+					reported[hub], a.Report = r, r
+				}
+				held += max(a.Grant.Start, a.Report.Taken.Start)
+			}
+			if held > all {
+				t.Fatalf("%d rights are held", held)
+			}
+		}
+		for hub, n := range want {
+			if may := accounts[hub].May(reported[hub], now, lasting); may.Start != n {
+				t.Errorf("%s may start %d, want %d", hub, may.Start, n)
+			}
+		}
+	}
+	join("eu")
+	join("us")
+	settle(map[string]int{"eu": 6, "us": 6})
+	join("ap")
+	settle(map[string]int{"eu": 4, "us": 4, "ap": 4})
+	uses["ap"] = rights.Use{Clusters: 20}
+	settle(map[string]int{"ap": 0})
+	if a := accounts["ap"]; a.Grant.Rights != (rollout.Rights{}) || a.Report.Taken != (rollout.Rights{}) {
+		t.Fatalf("it may not go: %+v", a)
+	}
+	delete(accounts, "ap")
+	settle(nil) // as long as it is known that something was sent to it, nothing is granted
+	delete(sent, "ap")
+	settle(map[string]int{"eu": 6, "us": 6})
 }
 
 // Rule H11.

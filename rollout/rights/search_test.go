@@ -122,7 +122,7 @@ func (w *world) heals(s state) string {
 			if !h.up {
 				h.up = true
 			}
-			done = done && h.waiting+h.inFlight == 0
+			done = done && h.waiting+h.inFlight+h.gone == 0
 		}
 		if done {
 			return ""
@@ -134,7 +134,9 @@ func (w *world) heals(s state) string {
 				h.failed = 0
 			}
 		}
-		w.talk(&s)
+		if w.talk(&s); s.left > 0 && w.mayGiveUp(&s) {
+			s.giveUp()
+		}
 		for i := range w.n {
 			h := &s.hubs[i]
 			for w.starts(h, i) {
@@ -219,12 +221,14 @@ var worlds = []struct {
 	{"two hubs, processes of the hub of hubs end", world{limits: one, n: 2, clusters: [hubs]int8{1, 1}, failures: 1, changes: 1}},
 	{"two hubs with clocks apart, a person looks", world{limits: one, n: 2, clusters: [hubs]int8{1, 1}, offset: skew, looks: 1, ticks: -1}},
 	{"two hubs, a cluster joins", world{limits: one, n: 2, clusters: [hubs]int8{1, 1}, joins: 1}},
+	{"two hubs, clusters in flight move", world{limits: one, n: 2, clusters: [hubs]int8{2, 1}, moves: 1}},
+	{"two hubs, clusters move, with two rights", world{limits: both, n: 2, clusters: [hubs]int8{2, 2}, moves: 2}},
 	{"two hubs, who timed out is in flight again", world{limits: both, n: 2, clusters: [hubs]int8{2, 2}, failures: 2, comeBack: true, giver: true}},
 	{"three hubs, all delays and losses", world{limits: both, n: 3, clusters: [hubs]int8{2, 2, 2}, failures: 1}},
 	{"three hubs, everything", world{limits: both, n: 3, clusters: [hubs]int8{2, 2, 2}, offset: skew, failures: 3, crashes: 2, changes: 1, joins: 1, looks: 1, ticks: -1, recover: true}},
 }
 
-// Rules H1, H2, H3, H4, H5, H6, H7, H9: in every state, no more clusters are in flight than there are rights to start, no more are exposed than there are
+// Rules H1, H2, H3, H4, H5, H6, H7, H9, H14: in every state, no more clusters are in flight than there are rights to start, no more are exposed than there are
 // rights, and from there the rollout ends.
 func TestLimitsHold(t *testing.T) {
 	for _, w := range worlds {
@@ -292,6 +296,7 @@ func TestEachFaultIsFound(t *testing.T) {
 		{"a failure without a right gives its slot back", world{broken: burntReused, limits: one, n: 2, clusters: [hubs]int8{2, 2}, failures: 1}, 4},
 		{"a new process counts at once", world{broken: countsAtOnce, limits: one, n: 2, clusters: [hubs]int8{2, 1}, crashes: 1}, 7},
 		{"a hub uses what the account does not show", world{broken: actsUnanswered, limits: one, n: 2, clusters: [hubs]int8{1, 1}, joins: 1}, 18},
+		{"who moved is given up early", world{broken: givenUpEarly, limits: one, n: 2, clusters: [hubs]int8{2, 1}, moves: 1}, 7},
 		{"starts on their way do not count", world{broken: startsUntracked, limits: one, n: 2, clusters: [hubs]int8{2, 1}}, 2},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

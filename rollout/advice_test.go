@@ -72,6 +72,9 @@ func (h *advised) check(t faultTeller, remedies map[rollout.RemedyType]int) {
 				if name := h.answered(remedy); name != "" {
 					t.Fatalf("%v\n%v: %s is told to %v, and %s has answered", h, r, cluster, remedy, name)
 				}
+				if name := h.lost(remedy); name != "" {
+					t.Fatalf("%v\n%v: %s is told to %v, and nothing of %s is there to succeed", h, r, cluster, remedy, name)
+				}
 				if fault := h.checkStop(remedy); remedy.Type == rollout.RemedyWait && fault != "" {
 					t.Fatalf("%v\n%v\n%s: %v\n%v: %s", h, r, cluster, e, remedy, fault)
 				}

@@ -130,6 +130,28 @@ func (h *advised) answered(r rollout.Remedy) string {
 	return ""
 }
 
+// lost names a cluster that is waited for by a remedy although nothing of it is there to succeed: only the record tells that it failed.
+func (h *advised) lost(r rollout.Remedy) string {
+	if r.Type != rollout.RemedyMend && r.Type != rollout.RemedyAnswer || h.others.Memory == nil || h.others.Memory.Record.Version != h.others.Memory.Version {
+		return ""
+	}
+	entries := map[string]status.Report{}
+	for _, left := range h.others.Memory.Record.Left {
+		if before, again := entries[left.Cluster]; again {
+			left.Report = status.Merge(before, left.Report)
+		}
+		entries[left.Cluster] = left.Report
+	}
+	for name := range strings.SplitSeq(strings.Split(strings.ReplaceAll(r.Clusters, " (left)", ""), " and ")[0], ", ") {
+		e, report := entries[name], h.reports[name]
+		about := report.Status != "" && (report.Status != status.ToApply || !report.Applied.IsZero())
+		if (e.Status == status.Failed || e.Status == status.TimeOut) && e.Attempt >= h.others.Attempt && !about {
+			return name
+		}
+	}
+	return ""
+}
+
 var atTen = time.Date(2026, 1, 2, 10, 0, 0, 0, time.UTC)
 
 // kindsOfReports are the kinds of reports that a cluster may have; nil is none.

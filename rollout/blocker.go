@@ -35,6 +35,7 @@ type Blocker struct {
 	slotless bool // it failed, and its slot went to the next
 	leaves   bool // it left, is in flight, and counts until its object is gone
 	late     bool // it starts once its object is gone, which is being deleted
+	lost     bool // it failed, and only the record tells of it
 }
 
 // String says what the cluster does and until when: `cls037 progressing, times out at 2026-01-02T10:50:00Z`.
@@ -104,6 +105,8 @@ func (b *Blocker) slot(many bool) string {
 	switch {
 	case b.Starting || b.Status == status.Succeeded || !b.Again.IsZero():
 		return b.end(many)
+	case b.lost && b.Until.IsZero():
+		return b.since(many) + plural(many, ", and keeps its slot until it is tried again or given up", ", and keep their slots until they are tried again or given up")
 	case b.Status == status.Failed && (b.WithoutTime || !b.Until.IsZero()):
 		return ", " + keeps + b.until()
 	case b.WithoutTime || !b.Until.IsZero():
@@ -165,7 +168,7 @@ func (r *Result) blocker(position int) Blocker {
 	if r.isEarlier(position) {
 		b.Again, b.Until = b.Until, time.Time{}
 	}
-	b.late = b.Starting && r.deleting[position]
+	b.late, b.lost = b.Starting && r.deleting[position], r.lost[position]
 	b.slotless = isFailed(s) && r.schedule.options.freeFailed
 	m := r.schedule.options.memory
 	b.leaves = b.Left && !failureStates.has(s) && (m == nil || !m.AtOnce)

@@ -108,7 +108,8 @@
 // [Options] have more. The zero Options add nothing, any fields can be set together, and the result warns of one that has no
 // effect. The page of each field says more:
 //
-//   - Paused starts nothing; a [ClosedGate] holds a group back until a window or an approval.
+//   - Paused starts nothing; a [ClosedGate] holds a group back until a window or an approval. Package rollout/approvals reads both
+//     from annotations.
 //   - Order starts clusters in another order. [GroupOrder] makes a graph of groups, or lets approvals alone decide.
 //   - MaxConcurrencyPerGroup bounds the clusters in flight within a group. With FailedFreesSlot, failed clusters give up
 //     their slot.

@@ -200,10 +200,10 @@ func (r *Result) holdInBrief(group int) Hold {
 	return h
 }
 
-// withoutSlot gives the states of clusters in flight that have no slot.
+// withoutSlot gives the crowds of clusters in flight that have no slot.
 func (r *Result) withoutSlot() stateSet {
 	if r.schedule.options.freeFailed {
-		return failedStates
+		return failedCrowds
 	}
 	return 0
 }
@@ -216,7 +216,7 @@ func (r *Result) progress(grant int, who bool) string {
 		parts[0] += fmt.Sprintf(", %d failed", n)
 	}
 	if who {
-		if waiting := r.look(grant).sentences(0, failedStates); waiting != "" {
+		if waiting := r.look(grant).sentences(0, failedCrowds); waiting != "" {
 			parts = append(parts, waiting)
 		}
 	}

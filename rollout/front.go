@@ -52,19 +52,25 @@ type fronts struct {
 	stops  time.Time // when time-outs stop the rollout; zero if they do not
 }
 
-// Beside the states there are crowds for clusters that are tried again (R39), and for those that start late (R29).
+// Beside the states there are crowds for clusters that are tried again (R39), for those that start late, and for those that cannot
+// recover (R29).
 const (
 	silentAgain = numStates + iota
 	progressingAgain
 	startingLate
+	failedLost
 	numCrowds
 )
+
+const failedCrowds stateSet = failedStates | 1<<failedLost
 
 // crowdOf gives the crowd of a cluster in a state.
 func crowdOf(b *Blocker, s state) state {
 	switch {
 	case b.late:
 		return startingLate
+	case b.lost:
+		return failedLost
 	case b.Again.IsZero():
 		return s &^ starting
 	case b.Silent:
@@ -160,7 +166,7 @@ func (f *front) add(b Blocker, state state, freeFailed, earlier bool) {
 	f.starting += one(b.Starting)
 	f.unknown += one(!b.Starting && b.Since.IsZero())
 	f.earlier += one(earlier)
-	undated := b.WithoutTime && !earlier // the deadline of an earlier attempt ends no wait
+	undated := b.WithoutTime && !earlier && !b.lost // the deadline of an earlier attempt ends no wait
 	if !isFailed(state) {
 		f.last.add(&b, 1)
 		if undated {
@@ -328,7 +334,7 @@ const longestDetail = 560
 func (f *front) sentences(slots int, without stateSet) string {
 	var s strings.Builder
 	more := 0
-	for _, state := range [...]state{progressingUndated, failedUndated, soakingUndated, startingLate, silentAgain, progressingAgain, silent, failed, progressing, soaking, toApply} {
+	for _, state := range [...]state{progressingUndated, failedUndated, soakingUndated, failedLost, startingLate, silentAgain, progressingAgain, silent, failed, progressing, soaking, toApply} {
 		c := &f.crowds[state]
 		if c.n == 0 || without.has(state) {
 			continue

@@ -104,11 +104,11 @@ func newLeavers(groups *grouping.Groups, where *placed) (l leavers) {
 // leftMark follows the name of a cluster that left, in sentences.
 const leftMark = " (left)"
 
-// giveUp names the way to give up clusters that left or start late, where some of the given ones do.
+// giveUp names the way to give up clusters that left, start late, or cannot recover, where some of the given ones do.
 func giveUp(blockers []Blocker) []Remedy {
 	var names []string
 	for i := range blockers {
-		if blockers[i].Left || blockers[i].late {
+		if blockers[i].Left || blockers[i].late || blockers[i].lost {
 			names = append(names, blockers[i].Name)
 		}
 	}

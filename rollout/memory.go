@@ -154,6 +154,12 @@ func (s *schedule) decide(cluster string, saw sighting) (counts report, recorded
 	}
 }
 
+// isLost says whether a cluster counts as failed although nothing that has the version is there to recover (R29): only the record
+// tells of it.
+func (saw *sighting) isLost(counts report, recorded bool) bool {
+	return recorded && failureStates.has(counts.kind) && saw.kind.waiting()
+}
+
 // endsFailure says whether a report about the version counts although the record says that the cluster failed. Silence does not
 // end a failure: a cluster that is back gets its workload again, and its agent has not said yet that it is better.
 func (saw *sighting) endsFailure(e *entry) bool {

@@ -123,6 +123,16 @@ func (r *Result) remember() {
 	}
 }
 
+// lose notes whether only the record tells of the failure of the cluster at a position.
+func (r *Result) lose(position int, is bool) {
+	if is && r.lost == nil {
+		r.lost = make(map[int]bool)
+	}
+	if is {
+		r.lost[position] = true
+	}
+}
+
 // recall lets what the record says count where the reports say less (R49).
 func (r *Result) recall(o *observed, now time.Time) {
 	s := r.schedule
@@ -142,6 +152,7 @@ func (r *Result) recall(o *observed, now time.Time) {
 		r.age(position, r.states[position], x.since, now)
 		r.remember()
 		r.evidence[position] = x
+		r.lose(position, saw.isLost(x, recorded))
 		if r.startTimes != nil {
 			r.startTimes[position] = startedAt(x.kind, x.since, x.applied)
 		}

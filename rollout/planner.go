@@ -148,6 +148,7 @@ func (p *Planner) Result(now time.Time) *Result {
 	for position, state := range r.states {
 		r.age(position, state, t.since[position], t.now)
 	}
+	p.findLost(r)
 	r.complete(t, &o, t.now)
 	p.remember(&r.choice)
 	r.Removed = slices.Clone(r.Removed)

@@ -215,6 +215,18 @@ func (p *Planner) once(now time.Time) []past {
 	return o.once
 }
 
+// findLost notes of which failures only the record tells.
+func (p *Planner) findLost(r *Result) {
+	s := r.schedule
+	for cluster := range s.options.memory.all() {
+		if position, member := s.groups.Position(cluster); member {
+			saw := sighting{p.others[cluster], p.deleting[cluster], !s.hasLeft(position)}
+			counts, recorded := s.decide(cluster, saw)
+			r.lose(position, saw.isLost(counts, recorded))
+		}
+	}
+}
+
 // leaving notes which clusters were reported and are not selected, and whose objects are being deleted.
 func (p *Planner) leaving(o *observed) {
 	o.removed = p.removedNames()

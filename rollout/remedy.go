@@ -23,13 +23,13 @@ const (
 	RemedyResume RemedyType = "Resume"
 	// RemedyOpenGate says that someone can open the gate.
 	RemedyOpenGate RemedyType = "OpenGate"
-	// RemedyMend says that failed clusters have to be mended.
+	// RemedyMend says that failed clusters have to be mended. Nobody can mend one of whose failure only the record tells.
 	RemedyMend RemedyType = "Mend"
 	// RemedyTryAgain says that someone can have the failed clusters tried again, by [Options].Attempt. It ends the breach that the
 	// result reports, which is the first. If there are others, the next is reported after that, with an attempt of its own.
 	RemedyTryAgain RemedyType = "TryAgain"
-	// RemedyGiveUp says that someone can give up clusters, by [Options].Uncounted: those that left, and those that start only once
-	// their object is gone.
+	// RemedyGiveUp says that someone can give up clusters, by [Options].Uncounted: those that left, those that start only once
+	// their object is gone, and those of whose failure only the record tells.
 	RemedyGiveUp RemedyType = "GiveUp"
 	// RemedyForget says that someone can remove the record from the owner, which gives up all clusters that it has and those for
 	// which it has no room.
@@ -125,10 +125,11 @@ func (r Remedy) some() string {
 // cannot be taken back itself.
 func (r *Result) breachRemedies() []Remedy {
 	b := r.choice.breach
-	ways := []Remedy{
-		{Type: RemedyMend, Count: b.Failures - b.MaxFailures, Of: b.Failures, Clusters: listed(b.Clusters, b.Failures)},
-		{Type: RemedyTryAgain, Count: r.lastAttempt() + 1},
+	var ways []Remedy
+	if c := r.mendable(); c.n >= b.Failures-b.MaxFailures {
+		ways = append(ways, Remedy{Type: RemedyMend, Count: b.Failures - b.MaxFailures, Of: c.n, Clusters: c.listed()})
 	}
+	ways = append(ways, Remedy{Type: RemedyTryAgain, Count: r.lastAttempt() + 1})
 	if !b.Mandatory {
 		ways = append(ways, Remedy{Type: RemedyRaiseMaxFailures, Count: b.Failures})
 	}
@@ -138,12 +139,31 @@ func (r *Result) breachRemedies() []Remedy {
 	return ways
 }
 
+// mendable gives the clusters that count in the breach and can recover.
+func (r *Result) mendable() (c crowd) {
+	b := r.choice.breach
+	if len(r.lost) == 0 {
+		return crowd{n: b.Failures, names: b.Clusters}
+	}
+	for position := range r.states {
+		if r.isInBreach(position) && !r.lost[position] {
+			c.add(Blocker{Cluster: Cluster{Name: r.schedule.groups.Cluster(position)}})
+		}
+	}
+	return c
+}
+
+// isInBreach says whether the cluster at a position is a failure that counts in the breach.
+func (r *Result) isInBreach(position int) bool {
+	s := r.schedule
+	return failureStates.has(r.states[position]) && s.inBudget(position) && r.choice.breach.counts(s.groups.Key(s.groups.GroupAt(position)))
+}
+
 // lastAttempt gives the last attempt among the failures that count in the breach.
 func (r *Result) lastAttempt() int {
 	r.fronts.once.Do(func() {
-		b, s := r.choice.breach, r.schedule
 		for position, attempt := range r.tries {
-			if failureStates.has(r.states[position]) && s.inBudget(position) && b.counts(s.groups.Key(s.groups.GroupAt(position))) {
+			if r.isInBreach(position) {
 				r.fronts.attempt = max(r.fronts.attempt, attempt)
 			}
 		}
@@ -156,18 +176,21 @@ func (r *Result) slotRemedies(f *front) (ways []Remedy) {
 	if !f.frees.IsZero() {
 		ways = append(ways, r.waitUntil(f.frees))
 	}
-	u, soaking := &f.undatedSlots, f.crowds[soakingUndated].n // nothing more comes from these
-	able, dates := f.first.n-soaking, f.dates
+	u, soaking, lost := &f.undatedSlots, f.crowds[soakingUndated].n, f.crowds[failedLost].n // nothing more comes from these
+	if r.schedule.options.freeFailed {
+		lost = 0
+	}
+	able, dates := f.first.n-soaking-lost, f.dates
 	if able < f.needed && dates == 0 && f.frees.IsZero() {
 		dates = u.n // and others have to succeed as well
 	}
 	if dates > 0 {
 		ways = append(ways, Remedy{Type: RemedyReportTime, Count: dates, Of: u.n, Clusters: u.listed(), Succeeded: u.n == soaking})
 	}
-	if soaking == 0 {
+	if soaking+lost == 0 {
 		ways = append(ways, Remedy{Type: RemedyAnswer, Count: f.needed, Of: able, Clusters: f.first.names()})
 	} else if able >= f.needed {
-		ways = append(ways, Remedy{Type: RemedyAnswer, Count: f.needed, Of: able, Clusters: f.namesBut(1<<soakingUndated | r.withoutSlot())})
+		ways = append(ways, Remedy{Type: RemedyAnswer, Count: f.needed, Of: able, Clusters: f.namesBut(1<<soakingUndated | 1<<failedLost | r.withoutSlot())})
 	}
 	if r.schedule.options.freeFailed {
 		return ways
@@ -175,7 +198,7 @@ func (r *Result) slotRemedies(f *front) (ways []Remedy) {
 	if c := &f.crowds[failed]; c.n >= f.needed {
 		ways = append(ways, Remedy{Type: RemedyMend, Count: f.needed, Of: c.n, Clusters: c.listed()})
 	}
-	return append(ways, r.deadlineRemedy(f, f.excess, f.crowds[failed].n)...)
+	return append(ways, r.deadlineRemedy(f, f.excess, f.crowds[failed].n+lost)...)
 }
 
 // groupRemedies says how the active stages of a front become complete. No counted cluster is held in them, so that there is one

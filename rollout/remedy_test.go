@@ -54,6 +54,60 @@ func TestABreachOfTheWayBackIsNotEndedByGoingBack(t *testing.T) {
 	}
 }
 
+// R29: nobody is told to mend a cluster of whose failure only the record tells. A plan and the planner say so.
+func TestWhoIsOnlyOnRecordCannotBeMended(t *testing.T) {
+	entry := func(cluster string, as status.RolloutStatus) status.Left {
+		return status.Left{Report: status.Report{Cluster: cluster, Status: as, Applied: now.Add(-time.Hour), LastTransitionTime: now.Add(-time.Minute)}}
+	}
+	failed := func(cluster string) status.Report {
+		return status.Report{Cluster: cluster, Status: status.Failed, Applied: now.Add(-time.Hour), LastTransitionTime: now.Add(-time.Minute)}
+	}
+	for name, test := range map[string]struct {
+		budget   string
+		deadline string
+		record   []status.Left
+		reports  []status.Report
+		want     string
+	}{
+		"alone": {"0", "10m", []status.Left{entry("a", status.Failed)}, nil,
+			"try again what failed (set the attempt to 1), or raise maxFailures to 1, or go back to the version before, or give up a"},
+		"its object has another version": {"0", "10m", []status.Left{entry("a", status.TimeOut)}, []status.Report{{Cluster: "a", Status: status.ToApply}},
+			"try again what failed (set the attempt to 1), or raise maxFailures to 1, or go back to the version before, or give up a"},
+		"its object is back": {"0", "10m", []status.Left{entry("a", status.TimeOut)}, []status.Report{{Cluster: "a", Status: status.ToApply, Applied: now}},
+			"mend a, or try again what failed (set the attempt to 1), or raise maxFailures to 1, or go back to the version before"},
+		"with another, both count": {"0", "10m", []status.Left{entry("a", status.TimeOut)}, []status.Report{failed("b")},
+			"try again what failed (set the attempt to 1), or raise maxFailures to 2, or go back to the version before, or give up a"},
+		"with another, which is enough": {"1", "10m", []status.Left{entry("a", status.TimeOut)}, []status.Report{failed("b")},
+			"mend b, or try again what failed (set the attempt to 1), or raise maxFailures to 2, or go back to the version before, or give up a"},
+		"it keeps a slot":          {"1", "None", []status.Left{entry("a", status.Failed)}, nil, "set a progressDeadline, or give up a"},
+		"it keeps a slot till ten": {"1", "10m", []status.Left{entry("a", status.Failed)}, nil, "give up a"},
+		"it left":                  {"0", "10m", []status.Left{entry("x", status.TimeOut)}, nil, "try again what failed (set the attempt to 1), or raise maxFailures to 1, or go back to the version before, or give up x"},
+	} {
+		strategy := progressive("1", config(test.budget, test.deadline, 0))
+		groups := newFleet(t).group("", "a", "b", "c").read()
+		opts := rollout.Options{Memory: &rollout.Memory{Version: "2", Record: status.Record{Version: "2", Left: test.record}}}
+		plan, err := rollout.Plan(strategy, groups, test.reports, now, opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := rollout.NewPlanner(strategy, groups, opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := p.Report(test.reports...); err != nil {
+			t.Fatal(err)
+		}
+		for who, r := range map[string]*rollout.Result{"a plan": plan, "the planner": p.Result(now)} {
+			if _, got, _ := strings.Cut(r.Explain("c").String(), "; to do: "); got != test.want {
+				t.Errorf("%s, %s: %s\nwant to do: %s", name, who, r.Explain("c"), test.want)
+			}
+			if want := "a failed since 2026-11-21T11:59:00Z, and keeps its slot until it is tried again or given up"; test.deadline == "None" && !strings.Contains(r.String(), want) {
+				t.Errorf("%s, %s: %s, want %s", name, who, r, want)
+			}
+		}
+	}
+}
+
 // R29: a wait that time ends says whether the rollout stops by then.
 func TestAWaitSaysWhenTimeOutsStopTheRollout(t *testing.T) {
 	running := func(name string, since time.Duration) status.Report {

@@ -49,6 +49,7 @@ type Result struct {
 	startTimes []time.Time    // when each position started; only with MaxStarts and while the result is made
 	evidence   map[int]report // what was reported of positions that left, whose objects are being deleted, or that the record has
 	deleting   map[int]bool   // the selected positions whose objects are being deleted; of all with evidence while the result is made
+	lost       map[int]bool   // the positions that failed and of which only the record tells
 	tallies    []tally        // of each group, over the clusters that count
 	aside      []tally        // of each group, over the uncounted clusters; nil where all are counted
 	started    []int32        // for each group how many clusters that count are in Start; nil if none is

@@ -40,8 +40,8 @@ const (
 // starting is added to a waiting state that starts.
 const starting state = 0x80
 
-// stateSet is a set of states.
-type stateSet uint16
+// stateSet is a set of states, or of the crowds of a front.
+type stateSet uint32
 
 func (set stateSet) has(s state) bool { return set&(1<<(s&^starting)) != 0 }
 

@@ -74,8 +74,8 @@
 // takes less than the time of grace to rewrite its decisions. It hides only clusters that the controller has seen in their
 // place: a cluster that left, came back and is hidden before any plan was made counts as gone all the time. Agents do not
 // answer for versions that are no longer wanted. Storing the record follows the plan at once. A ManagedCluster that was deleted
-// is not imported again. Where only the record tells of a cluster, since its object is gone, an explanation may still propose to
-// mend it or to wait for it, beside what does help. There is one placement.
+// is not imported again. Where only the record tells of a cluster in flight, since its object is gone, an explanation may still
+// propose to wait for it, beside what does help. There is one placement.
 //
 // Where groups go one after the other, a cluster that comes back to an earlier group starts there as if it had joined, beside
 // those that are in flight in later groups. So there the bound of package exposure is about clusters that stay in their groups.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/cohort-ocm/cohort/rollout"
 	"github.com/cohort-ocm/cohort/status"
@@ -192,6 +193,7 @@ func (x *ends) checkWait(s *state, j *judge, r *rollout.Result, i int) string {
 
 // checkRemedies does what the explanation says: then the cluster gets the workload, or waits for something else.
 func (x *ends) checkRemedies(s *state, i int, last rollout.Link, blamed set) string {
+	j := x.config.judge(s)
 	for _, remedy := range last.Remedies {
 		next, count := *s, remedy.Count
 		k, strategy := *x.controller, *x.config
@@ -202,11 +204,15 @@ func (x *ends) checkRemedies(s *state, i int, last rollout.Link, blamed set) str
 		case rollout.RemedyOpenGate:
 			next.closed &^= 1 << remedy.Group.Index
 		case rollout.RemedyMend, rollout.RemedyAnswer:
-			if x.config.judge(s).gone(blamed) {
+			named := namedIn(remedy.Clusters)
+			if named&j.lost() != 0 {
+				return fmt.Sprintf("sentence: @%d is told %q, and nothing of [%s] is there to succeed", i, remedy, (named & j.lost()).in(marks))
+			}
+			if named&j.gone() != 0 {
 				continue
 			}
 			for i := range next.clusters {
-				if c := &next.clusters[i]; blamed.has(i) && c.stuck && count > 0 {
+				if c := &next.clusters[i]; named.has(i) && c.stuck && count > 0 {
 					if c.stuck = false; c.truth.deleting { // its agent lets go of the object, and gets another one
 						c.truth = object{attempt: next.attempt}
 					}
@@ -217,7 +223,7 @@ func (x *ends) checkRemedies(s *state, i int, last rollout.Link, blamed set) str
 			}
 		case rollout.RemedyGiveUp:
 			for i := range next.clusters {
-				if c := &next.clusters[i]; blamed.has(i) && (c.shown == none || c.truth.deleting) {
+				if c := &next.clusters[i]; blamed.has(i) && (c.shown == none || c.truth.deleting || j.lost().has(i)) {
 					c.aside = true
 				}
 			}
@@ -243,14 +249,27 @@ func (x *ends) checkRemedies(s *state, i int, last rollout.Link, blamed set) str
 	return ""
 }
 
-// gone says whether one of some clusters stands by the record, and has no object.
-func (j *judge) gone(clusters set) bool {
+// gone gives the clusters that stand by the record, and have no object of the version.
+func (j *judge) gone() (clusters set) {
 	for i := range most {
-		if clusters.has(i) && j.noted.has(i) && j.s.clusters[i].view().version != 0 {
-			return true
+		if j.noted.has(i) && j.s.clusters[i].view().version != 0 {
+			clusters.add(i)
 		}
 	}
-	return false
+	return clusters
+}
+
+// lost gives those of them that failed.
+func (j *judge) lost() set { return j.of(j.gone(), standing.fails) }
+
+// namedIn gives the clusters that a remedy names.
+func namedIn(listed string) (clusters set) {
+	for i, name := range names {
+		if slices.Contains(strings.FieldsFunc(listed, func(r rune) bool { return r == ' ' || r == ',' }), name) {
+			clusters.add(i)
+		}
+	}
+	return clusters
 }
 
 // checkSummary is S6: the status of the whole is the one that the clusters come to.

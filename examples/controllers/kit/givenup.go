@@ -3,19 +3,12 @@ package kit
 import (
 	"maps"
 	"slices"
-	"strings"
 	"time"
-
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/cohort-ocm/cohort/rollout"
 	"github.com/cohort-ocm/cohort/rollout/writes"
 	"github.com/cohort-ocm/cohort/status"
 )
-
-// GiveUpAnnotation names on the owner of a rollout, with commas between them, the clusters that a person gives up. They count no
-// more: neither those that left with a version nor those that are selected.
-const GiveUpAnnotation = "cohort.open-cluster-management.io/give-up"
 
 // GivenUp remembers which clusters have no ManagedCluster, and when that was asked. The zero value is ready to use.
 type GivenUp struct{ seen map[string]seen }
@@ -61,14 +54,12 @@ func Soon(recheck time.Duration, results map[string]*rollout.Result) time.Durati
 	return recheck
 }
 
-// Of says which clusters a person gave up: by name on the owner, or by deleting the ManagedCluster. Clusters are those for which it
-// is asked whether there is one, now and then.
-func (g *GivenUp) Of(owner metav1.Object, clusters []string, isGone func(cluster string) (bool, error), now time.Time) ([]string, error) {
+// Of says which clusters a person gave up: by name, or by deleting the ManagedCluster. Clusters are those for which it is asked
+// whether there is one, now and then.
+func (g *GivenUp) Of(names, clusters []string, isGone func(cluster string) (bool, error), now time.Time) ([]string, error) {
 	is := make(map[string]bool)
-	for name := range strings.SplitSeq(owner.GetAnnotations()[GiveUpAnnotation], ",") {
-		if name = strings.TrimSpace(name); name != "" {
-			is[name] = true
-		}
+	for _, name := range names {
+		is[name] = true
 	}
 	all := make(map[string]seen, len(clusters))
 	for _, cluster := range clusters {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/cohort-ocm/cohort/examples/controllers/kit"
 	"github.com/cohort-ocm/cohort/override/passes"
+	"github.com/cohort-ocm/cohort/rollout/approvals"
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
@@ -27,7 +28,7 @@ func (c *controller) carryOut(ctx context.Context, root *policy, memory *memory,
 		if notTakenBack && cluster.Action != policyv1.Inform {
 			break
 		}
-		if now := c.caches.root(root.key()); now == nil || now.UID != root.UID || now.Generation != root.Generation {
+		if now := c.caches.root(root.key()); now == nil || now.UID != root.UID || now.Generation != root.Generation || !approvals.Same(now, root) {
 			return false, nil
 		}
 		err := c.replicate(ctx, root, memory, template, p, cluster)

@@ -32,6 +32,9 @@ import (
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
+// giveUpAnnotation names clusters that a person gives up.
+const giveUpAnnotation = "cohort.open-cluster-management.io/give-up"
+
 // hub is a controller with a fake API server for Policies, and caches that show what is on it when they are told to.
 type hub struct {
 	*controller

@@ -88,14 +88,14 @@ func (c *controller) behind(ctx context.Context, memory *memory) (time.Duration,
 
 // givenUp says which clusters a person gave up. Only clusters of the record are asked for: a replica that tells something is recorded
 // first. Who was given up and has left the record stays so while its replica is there, since the replica would be recorded again.
-func (c *controller) givenUp(ctx context.Context, root *policy, memory *memory) ([]string, error) {
+func (c *controller) givenUp(ctx context.Context, root *policy, names []string, memory *memory) ([]string, error) {
 	clusters := kit.Left(status.Records{"": root.record}, nil)
 	for _, cluster := range memory.gone.Gone() {
 		if c.replica(root.key(), cluster) != nil {
 			clusters = append(clusters, cluster)
 		}
 	}
-	return memory.gone.Of(root, clusters, func(cluster string) (bool, error) {
+	return memory.gone.Of(names, clusters, func(cluster string) (bool, error) {
 		_, err := c.client.Resource(managedClusters).Get(ctx, cluster, metav1.GetOptions{})
 		if apierrors.IsNotFound(err) { // a hub that does not know such objects has none that could be deleted
 			return !apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse), nil

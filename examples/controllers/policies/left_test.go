@@ -61,7 +61,7 @@ func TestClusterThatLeftCountsUntilItIsGivenUp(t *testing.T) {
 		h.clock = h.clock.Add(writes.Patience)
 		h.restart()
 	}
-	h.annotate(kit.GiveUpAnnotation, "x, a")
+	h.annotate(giveUpAnnotation, "x, a")
 	h.wrote("etcd: note")
 	h.wrote("b: update enforce")
 	if got := h.recorded(); got != "" {
@@ -128,7 +128,7 @@ func TestRecordIsOfTheRootAlone(t *testing.T) {
 	h.bind("prod", "prod", itself(), "")
 	h.policy("copyPolicyMetadata: true\n" + progressive(1))
 	h.annotate("owner", "platform")
-	h.annotate(kit.GiveUpAnnotation, "x")
+	h.annotate(giveUpAnnotation, "x")
 	h.wrote("a: create inform, b: create inform")
 	h.wrote("a: update enforce")
 	h.place("prod", "b")
@@ -137,7 +137,7 @@ func TestRecordIsOfTheRootAlone(t *testing.T) {
 	h.wrote("etcd: note")
 	h.wrote("b: update inform")
 	for name := range h.replica("b").GetAnnotations() {
-		if name == kit.GiveUpAnnotation || name == "cohort.open-cluster-management.io/left" {
+		if name == giveUpAnnotation || name == "cohort.open-cluster-management.io/left" {
 			t.Errorf("a replica has %s", name)
 		}
 	}

@@ -35,7 +35,7 @@ func TestProof(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer h.Stop()
-	subject := &proof.Subject{Run: process, Trade: proof.OfPolicies(), RemoveAfter: grace, GivenUp: kit.GiveUpAnnotation, Placements: 1, Replicas: 1}
+	subject := &proof.Subject{Run: process, Trade: proof.OfPolicies(), RemoveAfter: grace, GivenUp: giveUpAnnotation, Placements: 1, Replicas: 1}
 	t.Run("Trials", func(t *testing.T) { h.Trials(t, subject) })
 	t.Run("EachDuty", func(t *testing.T) { h.EachTrialDuty(t, subject, outsideDuties) })
 }

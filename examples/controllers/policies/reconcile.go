@@ -5,7 +5,6 @@ import (
 	"errors"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 
@@ -13,6 +12,7 @@ import (
 	"github.com/cohort-ocm/cohort/override"
 	"github.com/cohort-ocm/cohort/override/passes"
 	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/rollout/approvals"
 	"github.com/cohort-ocm/cohort/rollout/writes"
 )
 
@@ -76,12 +76,16 @@ func (c *controller) reconcile(ctx context.Context, key types.NamespacedName) (t
 
 	// 2. Read the replicated policies, of which the cache shows your own writes by now, and propagate.
 	replicas := kit.List[policy](c.caches.policies, replicasByRoot, key.String())
-	givenUp, err := c.givenUp(ctx, root, memory)
-	if err != nil {
+	asked, err := approvals.Of(root)
+	if err != nil && !root.root.Spec.Disabled {
+		return 0, c.refuse(root, err)
+	}
+	if asked.GiveUp, err = c.givenUp(ctx, root, asked.GiveUp, memory); err != nil {
 		return 0, err
 	}
-	p, err := passes.Propagate(resolution, template.version, root.record, reported(replicas), c.now(),
-		rollout.Options{RemoveAfter: metav1.Duration{Duration: grace}, Previous: memory.last.Remembered(), Uncounted: givenUp})
+	opts := asked.Options("", template.version)
+	opts.RemoveAfter.Duration, opts.Previous = grace, memory.last.Remembered()
+	p, err := passes.Propagate(resolution, template.version, root.record, reported(replicas), c.now(), opts)
 	if err != nil {
 		return 0, c.refuse(root, err)
 	}

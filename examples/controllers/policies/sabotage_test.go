@@ -13,7 +13,6 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/tools/cache"
 
-	"github.com/cohort-ocm/cohort/examples/controllers/kit"
 	proof "github.com/cohort-ocm/cohort/examples/trial"
 )
 
@@ -49,15 +48,15 @@ func (s *saboteur) keep(keep cache.TransformFunc) cache.TransformFunc {
 			return keep(object)
 		}
 		annotations := maps.Clone(u.GetAnnotations())
-		given, gave := annotations[kit.GiveUpAnnotation]
+		given, gave := annotations[giveUpAnnotation]
 		switch s.process.Ignored {
 		case proof.DutyPassRecord:
 			annotations = map[string]string{}
 			if gave {
-				annotations[kit.GiveUpAnnotation] = given
+				annotations[giveUpAnnotation] = given
 			}
 		case proof.DutyGivenUp:
-			delete(annotations, kit.GiveUpAnnotation)
+			delete(annotations, giveUpAnnotation)
 		case proof.DutyRecord, proof.DutyReadBack:
 			s.mu.Lock()
 			if annotations == nil {

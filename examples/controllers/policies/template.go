@@ -10,8 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/cohort-ocm/cohort/dependency"
-	"github.com/cohort-ocm/cohort/examples/controllers/kit"
 	"github.com/cohort-ocm/cohort/override/passes"
+	"github.com/cohort-ocm/cohort/rollout/approvals"
 	"github.com/cohort-ocm/cohort/rollout/writes"
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
@@ -67,6 +67,7 @@ func (c *controller) template(root *policy, memory *memory) (*template, error) {
 // setMetadata leaves labels and annotations on a replica that belong there, as OCM's propagator does. A policy whose
 // copyPolicyMetadata is false keeps only those of the policy API. A replica is none of Argo CD's objects, whatever made the policy.
 func setMetadata(object *unstructured.Unstructured) {
+	_, _ = (approvals.Approvals{}).Note(object) // they are about the root policy, and nothing is no fault
 	labels, annotations := object.GetLabels(), object.GetAnnotations()
 	if annotations == nil {
 		annotations = map[string]string{}
@@ -76,8 +77,7 @@ func setMetadata(object *unstructured.Unstructured) {
 		maps.DeleteFunc(labels, foreign)
 		maps.DeleteFunc(annotations, foreign)
 	}
-	delete(annotations, corev1.LastAppliedConfigAnnotation) // it is about the root policy
-	delete(annotations, kit.GiveUpAnnotation)
+	delete(annotations, corev1.LastAppliedConfigAnnotation) // so is this
 	delete(annotations, triggerAnnotation)
 	annotations[argoAnnotation] = "IgnoreExtraneous"
 	object.SetLabels(labels)

@@ -45,7 +45,7 @@ type work = workv1.ManifestWork
 const setLabel = workv1alpha1.ManifestWorkReplicaSetControllerNameLabelKey
 
 // givenUpBy is the annotation in which a person names clusters that are given up, with commas between them.
-const givenUpBy = "example.com/give-up"
+const givenUpBy = "cohort.open-cluster-management.io/give-up"
 
 // controller must have one worker, as controller-runtime has it by default: the worker owns its maps. All that it knows
 // may be lost.

@@ -19,6 +19,7 @@ import (
 
 	"github.com/cohort-ocm/cohort/examples/controllers/kit"
 	"github.com/cohort-ocm/cohort/examples/controllers/kit/manager"
+	"github.com/cohort-ocm/cohort/rollout/approvals"
 )
 
 type (
@@ -68,10 +69,10 @@ func (c *caches) set(key types.NamespacedName) *replicaSet {
 
 // now gives a set as it is by now.
 func (c *caches) now(set *replicaSet) (metav1.Object, error) {
-	if now := c.set(client.ObjectKeyFromObject(set)); now != nil {
+	if now := c.set(client.ObjectKeyFromObject(set)); now != nil && approvals.Same(now, set) {
 		return now, nil
 	}
-	return nil, errors.New("the set is gone")
+	return nil, errors.New("the set is gone, or someone decided otherwise")
 }
 
 func (c *caches) worksOf(set *replicaSet) []*work {
@@ -79,7 +80,7 @@ func (c *caches) worksOf(set *replicaSet) []*work {
 }
 
 // watch has a reconciler called for each set that an event concerns. Of a set itself its spec does, and its
-// annotations, where a person gives clusters up. The status is the controller's own.
+// annotations, where people decide. The status is the controller's own.
 func (c *controller) watch(m ctrl.Manager, workers int, reconciler reconcile.Reconciler) error {
 	changed := predicate.Or(predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{})
 	return ctrl.NewControllerManagedBy(m).Named("works").

@@ -34,6 +34,9 @@ import (
 	"github.com/cohort-ocm/cohort/examples/controllers/kit"
 )
 
+// giveUpAnnotation names clusters that a person gives up.
+const giveUpAnnotation = "cohort.open-cluster-management.io/give-up"
+
 // grace is how long a cluster is unselected before it loses its work.
 const grace = 5 * time.Second
 

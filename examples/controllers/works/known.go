@@ -52,9 +52,9 @@ func (c *controller) behind(ctx context.Context, memory *memory) (time.Duration,
 
 // givenUp says which clusters a person gave up. The API server is asked for the ManagedClusters of those that left and
 // count, by the records or by the results before, and of those that were gone the last time.
-func (c *controller) givenUp(ctx context.Context, set *replicaSet, m *memory, known status.Records) ([]string, error) {
+func (c *controller) givenUp(ctx context.Context, names []string, m *memory, known status.Records) ([]string, error) {
 	clusters := append(m.gone.Gone(), kit.Left(known, m.results)...)
-	return m.gone.Of(set, clusters, func(cluster string) (bool, error) {
+	return m.gone.Of(names, clusters, func(cluster string) (bool, error) {
 		version, key := schema.GroupVersion(clusterv1.GroupVersion), client.ObjectKey{Name: cluster}
 		_, err := manager.GetMetadata(ctx, c.live, version, "ManagedCluster", key)
 		if meta.IsNoMatchError(err) {

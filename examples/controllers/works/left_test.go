@@ -12,8 +12,6 @@ import (
 
 	"github.com/cohort-ocm/cohort/status"
 
-	"github.com/cohort-ocm/cohort/examples/controllers/kit"
-
 	"github.com/cohort-ocm/cohort/rollout/writes"
 )
 
@@ -89,7 +87,7 @@ func TestWhoIsGivenUpCountsNoMore(t *testing.T) {
 	h := failing(t)
 	h.place("prod", "b")
 	h.wrote("")
-	h.annotate(kit.GiveUpAnnotation, " x, a ")
+	h.annotate(giveUpAnnotation, " x, a ")
 	h.wrote("create b")
 	if got := h.left(); got != nil {
 		t.Errorf("the record still has %v", got)

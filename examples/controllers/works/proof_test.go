@@ -27,8 +27,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	proof "github.com/cohort-ocm/cohort/examples/trial"
-
-	"github.com/cohort-ocm/cohort/examples/controllers/kit"
 )
 
 // TestProof proves this controller, as it is shipped, on a real API server: see the page of package trial. Its manager,
@@ -44,7 +42,7 @@ func TestProof(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer h.Stop()
-	subject := &proof.Subject{Run: process, Says: says, RemoveAfter: grace, GivenUp: kit.GiveUpAnnotation, Placements: 2, Replicas: 2}
+	subject := &proof.Subject{Run: process, Says: says, RemoveAfter: grace, GivenUp: giveUpAnnotation, Placements: 2, Replicas: 2}
 	t.Run("Rollouts", func(t *testing.T) { h.Rollouts(t, subject) })
 	t.Run("TwoAct", func(t *testing.T) { h.TwoAct(t, subject) })
 	t.Run("CutOff", func(t *testing.T) { h.CutOff(t, subject) })

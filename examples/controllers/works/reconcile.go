@@ -7,13 +7,13 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/events"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/cohort-ocm/cohort/examples/controllers/kit"
 	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/rollout/approvals"
 	"github.com/cohort-ocm/cohort/rollout/writes"
 	"github.com/cohort-ocm/cohort/status"
 )
@@ -105,19 +105,19 @@ func (c *controller) Reconcile(ctx context.Context, request reconcile.Request) (
 func (c *controller) plan(
 	ctx context.Context, set *replicaSet, memory *memory, placements []*placement, version string, now time.Time,
 ) error {
-	records, err := status.RecordsOf(set)
-	if err != nil {
+	asked, err := approvals.Of(set)
+	records, unread := status.RecordsOf(set)
+	if err := errors.Join(err, unread); err != nil {
 		return c.refuse(set, err)
 	}
-	givenUp, err := c.givenUp(ctx, set, memory, records)
-	if err != nil {
+	if asked.GiveUp, err = c.givenUp(ctx, asked.GiveUp, memory, records); err != nil {
 		return err
 	}
 	for _, p := range placements {
-		p.result, err = rollout.Plan(p.ref.RolloutStrategy, p.groups, p.reports, now, rollout.Options{
-			RemoveAfter: metav1.Duration{Duration: c.removeAfter}, Previous: memory.results[p.ref.Name],
-			Memory: &rollout.Memory{Version: version, Record: records[p.ref.Name]}, Uncounted: givenUp,
-		})
+		opts := asked.Options(p.ref.Name, version)
+		opts.RemoveAfter.Duration, opts.Previous = c.removeAfter, memory.results[p.ref.Name]
+		opts.Memory = &rollout.Memory{Version: version, Record: records[p.ref.Name]}
+		p.result, err = rollout.Plan(p.ref.RolloutStrategy, p.groups, p.reports, now, opts)
 		if err != nil {
 			return c.refuse(set, fmt.Errorf("placement %s: %w", p.ref.Name, err))
 		}

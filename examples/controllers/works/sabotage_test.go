@@ -137,9 +137,9 @@ func (s *saboteur) misread(o any) any {
 	set := o.(*workv1alpha1.ManifestWorkReplicaSet).DeepCopy()
 	switch s.duty {
 	case proof.DutyGivenUp:
-		delete(set.Annotations, kit.GiveUpAnnotation)
+		delete(set.Annotations, giveUpAnnotation)
 	case proof.DutyLeft: // it gives up whoever is not selected
-		metav1.SetMetaDataAnnotation(&set.ObjectMeta, kit.GiveUpAnnotation, strings.Join(s.notSelected(set), ","))
+		metav1.SetMetaDataAnnotation(&set.ObjectMeta, giveUpAnnotation, strings.Join(s.notSelected(set), ","))
 	case proof.DutyRecord:
 		_, _ = status.Records{}.Note(set)
 	}

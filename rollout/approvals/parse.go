@@ -1,0 +1,219 @@
+package approvals
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/rollout"
+)
+
+const (
+	annotationPause     = "cohort.open-cluster-management.io/pause"
+	annotationGates     = "cohort.open-cluster-management.io/gates"
+	annotationOpenGates = "cohort.open-cluster-management.io/open-gates"
+	annotationRetry     = "cohort.open-cluster-management.io/retry"
+	annotationGiveUp    = "cohort.open-cluster-management.io/give-up"
+)
+
+// annotations are all of them.
+func annotations() [5]string {
+	return [5]string{annotationPause, annotationGates, annotationOpenGates, annotationRetry, annotationGiveUp}
+}
+
+// of stands between what is approved and its version. No group and no number has a space, so the first one counts.
+const of = " of "
+
+// parse reads approvals (R53).
+func parse(from map[string]string, path *field.Path) (a Approvals, errs field.ErrorList) {
+	read := func(name string, do func(text string, path *field.Path) field.ErrorList) {
+		if text, there := from[name]; there {
+			errs = append(errs, do(text, path.Key(name))...)
+		}
+	}
+	read(annotationPause, a.readPause)
+	read(annotationGates, a.readGates)
+	read(annotationOpenGates, a.readOpenGates)
+	read(annotationRetry, a.readRetry)
+	read(annotationGiveUp, a.readGiveUp)
+	return a, errs
+}
+
+func (a *Approvals) readPause(text string, path *field.Path) field.ErrorList {
+	switch strings.TrimSpace(text) {
+	case "true":
+		a.Pause = true
+	case "false":
+	default:
+		return field.ErrorList{field.NotSupported(path, shortened(text), []string{"true", "false"})}
+	}
+	return nil
+}
+
+func (a *Approvals) readGates(text string, path *field.Path) (errs field.ErrorList) {
+	for i, item := range items(text) {
+		group, opens, timed := strings.Cut(item, "=")
+		key, detail := readGroup(group)
+		gate := rollout.ClosedGate{Group: key}
+		if timed && detail == "" {
+			gate.Opens, detail = readTime(opens)
+		}
+		if detail != "" {
+			errs = append(errs, field.Invalid(path.Index(i), shortened(item), detail))
+		}
+		a.Gates = append(a.Gates, gate)
+	}
+	return errs
+}
+
+func (a *Approvals) readOpenGates(text string, path *field.Path) (errs field.ErrorList) {
+	const form = "the groups of gates and the version that they are open for, such as canary,2" + of + "VERSION"
+	groups, version, err := versioned(text, path, form)
+	if err != nil {
+		return field.ErrorList{err}
+	}
+	all := items(groups)
+	if len(all) == 0 {
+		return field.ErrorList{field.Invalid(path, shortened(text), "must be "+form)}
+	}
+	a.OpenGates.Version = version
+	for i, item := range all {
+		key, detail := readGroup(item)
+		if detail != "" {
+			errs = append(errs, field.Invalid(path.Index(i), shortened(item), detail))
+		}
+		a.OpenGates.Groups = append(a.OpenGates.Groups, key)
+	}
+	return errs
+}
+
+func (a *Approvals) readRetry(text string, path *field.Path) field.ErrorList {
+	const form = "the number of an attempt, from 1, and the version that it is for, such as 1" + of + "VERSION"
+	number, version, err := versioned(text, path, form)
+	if err != nil {
+		return field.ErrorList{err}
+	}
+	attempt, fault := strconv.ParseUint(number, 10, 31)
+	if fault != nil || attempt == 0 {
+		return field.ErrorList{field.Invalid(path, shortened(text), "must be "+form)}
+	}
+	a.Retry = Retry{Attempt: int(attempt), Version: version}
+	return nil
+}
+
+func (a *Approvals) readGiveUp(text string, path *field.Path) (errs field.ErrorList) {
+	for i, name := range items(text) {
+		if faults := validation.IsDNS1123Subdomain(name); len(faults) > 0 {
+			errs = append(errs, field.Invalid(path.Index(i), shortened(name), "must be the name of a cluster: "+faults[0]))
+		}
+		a.GiveUp = append(a.GiveUp, name)
+	}
+	return errs
+}
+
+// items are what stands between commas, without those that are empty.
+func items(text string) (all []string) {
+	for item := range strings.SplitSeq(text, ",") {
+		if item = strings.TrimSpace(item); item != "" {
+			all = append(all, item)
+		}
+	}
+	return all
+}
+
+// versioned parts a text from its version. None of them is empty.
+func versioned(text string, path *field.Path, form string) (what, version string, err *field.Error) {
+	what, version, found := strings.Cut(text, of)
+	what, version = strings.TrimSpace(what), strings.TrimSpace(version)
+	if !found || what == "" || version == "" {
+		return "", "", field.Invalid(path, shortened(text), "must be "+form)
+	}
+	return what, version, nil
+}
+
+// readGroup reads a name or an index, behind a placement and a slash or without. The detail says what is wrong with it.
+func readGroup(text string) (key grouping.Key, detail string) {
+	placement, name, several := strings.Cut(text, "/")
+	if !several {
+		placement, name = "", text
+	}
+	name = strings.TrimSpace(name)
+	if placement = strings.TrimSpace(placement); several {
+		if faults := validation.IsDNS1123Subdomain(placement); len(faults) > 0 {
+			return key, "must have the name of a Placement before the slash: " + faults[0]
+		}
+	}
+	key.Placement = placement
+	if index, err := strconv.ParseUint(name, 10, 31); err == nil {
+		key.Index = int32(index)
+		return key, ""
+	}
+	if faults := validation.IsValidLabelValue(name); name == "" || len(faults) > 0 {
+		return key, "must be the name or the index of a group, such as canary, 2 or placement/canary"
+	}
+	key.Name = name
+	return key, ""
+}
+
+func readTime(text string) (at time.Time, detail string) {
+	at, err := time.Parse(time.RFC3339, strings.TrimSpace(text))
+	if at = at.UTC(); err != nil || at.IsZero() || at.Year() < 1 || at.Year() > 9999 {
+		return time.Time{}, "must have a time in RFC 3339 behind =, such as canary=2026-01-02T22:00:00Z"
+	}
+	return at, ""
+}
+
+// texts are the values of all annotations; empty where there is none.
+func (a Approvals) texts() map[string]string {
+	texts := map[string]string{annotationPause: "", annotationRetry: "", annotationOpenGates: "", annotationGiveUp: strings.Join(a.GiveUp, ",")}
+	if a.Pause {
+		texts[annotationPause] = "true"
+	}
+	var gates, open []string
+	for _, gate := range a.Gates {
+		text := groupText(gate.Group)
+		if !gate.Opens.IsZero() {
+			text += "=" + gate.Opens.UTC().Format(time.RFC3339Nano)
+		}
+		gates = append(gates, text)
+	}
+	for _, group := range a.OpenGates.Groups {
+		open = append(open, groupText(group))
+	}
+	texts[annotationGates] = strings.Join(gates, ",")
+	if len(open) > 0 || a.OpenGates.Version != "" {
+		texts[annotationOpenGates] = strings.Join(open, ",") + of + a.OpenGates.Version
+	}
+	if a.Retry != (Retry{}) {
+		texts[annotationRetry] = strconv.Itoa(a.Retry.Attempt) + of + a.Retry.Version
+	}
+	return texts
+}
+
+// groupText is what readGroup reads.
+func groupText(key grouping.Key) string {
+	text := key.Name
+	if text == "" {
+		text = strconv.Itoa(int(key.Index))
+	}
+	if key.Placement != "" {
+		text = key.Placement + "/" + text
+	}
+	return text
+}
+
+func quoted(value any) string { return shortened(fmt.Sprintf("%+v", value)) }
+
+// shortened gives the beginning of a long text, for an error.
+func shortened(text string) string {
+	const most = 64
+	if len(text) <= most {
+		return text
+	}
+	return text[:most] + "…"
+}

@@ -77,7 +77,7 @@ func rootCommand() *cobra.Command {
 		}
 		return commandline.Fault(cmd.Flags(), err)
 	})
-	root.AddCommand(statusCommand(hub), planCommand(hub), explainCommand(hub), compareCommand(hub), exposureCommand(hub), dependenciesCommand(hub), diffCommand(), recordCommand(hub), replayCommand(hub), versionCommand())
+	root.AddCommand(statusCommand(hub), planCommand(hub), explainCommand(hub), compareCommand(hub), exposureCommand(hub), dependenciesCommand(hub), diffCommand(), historyCommand(hub), recordCommand(hub), replayCommand(hub), versionCommand())
 	setHelp(root)
 	return root
 }

@@ -140,8 +140,7 @@ func takeOver(old, new []manifest.Object) map[string][]string {
 		at := slices.IndexFunc(new, func(n manifest.Object) bool {
 			return n.String() == o.String() && n.GroupVersionKind() == o.GroupVersionKind()
 		})
-		if _, replicated := o.GetLabels()["policy.open-cluster-management.io/root-policy"]; at < 0 || replicated ||
-			!slices.Contains([]string{"ManifestWorkReplicaSet", "ClusterManagementAddOn", "Policy"}, o.GetKind()) {
+		if at < 0 || !rollsOut(o) {
 			continue
 		}
 		if fields := differing(o.Object["spec"], new[at].Object["spec"]); len(fields) > 0 {
@@ -149,6 +148,12 @@ func takeOver(old, new []manifest.Object) map[string][]string {
 		}
 	}
 	return specs
+}
+
+// rollsOut says whether an object is of a kind that rolls out.
+func rollsOut(o manifest.Object) bool {
+	_, replicated := o.GetLabels()["policy.open-cluster-management.io/root-policy"]
+	return !replicated && slices.Contains([]string{"ManifestWorkReplicaSet", "ClusterManagementAddOn", "Policy"}, o.GetKind())
 }
 
 // differing are the fields of two objects that are not alike, by name.

@@ -2,7 +2,7 @@
 // strategy do to my fleet?
 //
 //	kubectl cohort status|explain|plan|compare|exposure|dependencies [-f FILE…] [flags]
-//	kubectl cohort diff OLD NEW, record FILE, replay FILE
+//	kubectl cohort history CLUSTER, diff OLD NEW, record FILE, replay FILE
 //
 // It reads a hub or your objects, asks the library how things stand, and plays rollouts through in virtual time. README.md
 // beside this file shows how to build and use it; this page has the details.
@@ -49,6 +49,16 @@
 // record reads the hub every few seconds until it is interrupted, and writes down what is not as before. A recording holds whole
 // objects, so each command with --recording and --at answers about a moment of it as it would have then, and says so where
 // the moment is not recorded. What passed between two readings, such as a failure that went by, is not in it.
+//
+// # The past of a cluster
+//
+// history plans each reading of a recording that changed anything, and each at which a deadline, a soak or a wait ended, and tells when the
+// decision for the cluster changed, or its reason. Where a stamp or a condition dates a change to between two readings, its time counts.
+// Before the first reading, and without a recording, it plans again at each time that stamps and conditions keep: at each, whoever got
+// the version later waits, and whoever came to stand as it does later is in flight. So a failure that was mended is not seen, nor is
+// another strategy or another selection than that of now; where these say that a cluster would have waited as it started, history
+// says so. It goes back to the first stamp of the version, or to the last time at which a cluster was tried again. Replicated policies
+// keep too little for that, and so do works without stamps and managed fields.
 //
 // # Policies
 //

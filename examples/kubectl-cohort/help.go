@@ -17,6 +17,7 @@ It reads the hub of your kubeconfig, or files where -f is given. It writes nothi
 examples:
   kubectl cohort plan                                 what comes next on this hub, and when does it end?
   kubectl cohort explain cluster7                     why does this cluster wait, and for whom?
+  kubectl cohort history cluster7                     why did it start at 10:15?
   kubectl cohort plan -f all.yaml --fail edge-7       what if this cluster fails?
   kubectl cohort plan --max-concurrency 20            what if more go at a time?
   kubectl cohort compare --strategy others.yaml       which strategy is gentler, and which one is faster?

@@ -263,7 +263,7 @@ func (f *flags) back(s *scenario.Scenario, trace *simulation.Trace, watch ...fun
 func (f *flags) explained(s *scenario.Scenario, how scenario.Play, cluster string) (written, simulation.Outcome, error) {
 	group, selected, why, err := s.Why(cluster)
 	if err != nil {
-		return nil, "", err
+		return nil, "", fmt.Errorf("explain %w", err)
 	}
 	teller := story.New(cluster, f.start.Time, s.Reports(how.Options))
 	trace, _, err := s.Play(how, teller.Watch)

@@ -30,7 +30,9 @@ type Hub struct {
 }
 
 // Start starts one. Stop it in the end. Beside OCM's other definitions it has the policy API's, if their files are given.
-func Start(policyAPI ...string) (*Hub, error) {
+func Start(policyAPI ...string) (*Hub, error) { return start(apiserver.Audit{}, policyAPI) }
+
+func start(audit apiserver.Audit, policyAPI []string) (*Hub, error) {
 	// The server is talkative.
 	quiet := flag.NewFlagSet("", flag.PanicOnError)
 	klog.InitFlags(quiet)
@@ -42,13 +44,13 @@ func Start(policyAPI ...string) (*Hub, error) {
 		return nil, err
 	}
 	h := &Hub{dir: dir, policies: len(policyAPI) > 0}
-	if err := h.serve(policyAPI); err != nil {
+	if err := h.serve(audit, policyAPI); err != nil {
 		return nil, errors.Join(err, h.Stop())
 	}
 	return h, nil
 }
 
-func (h *Hub) serve(policyAPI []string) error {
+func (h *Hub) serve(audit apiserver.Audit, policyAPI []string) error {
 	crds, err := apiserver.OCMDefinitions(
 		"cluster/v1/0000_00_clusters.open-cluster-management.io_managedclusters.crd.yaml",
 		"cluster/v1beta1/0000_02_clusters.open-cluster-management.io_placements.crd.yaml",
@@ -66,7 +68,7 @@ func (h *Hub) serve(policyAPI []string) error {
 	if err != nil {
 		return err
 	}
-	if h.server, err = apiserver.Start(h.dir, slices.Concat(crds, addOns, policyAPI)...); err != nil {
+	if h.server, err = audit.Start(h.dir, slices.Concat(crds, addOns, policyAPI)...); err != nil {
 		return err
 	}
 	h.wires, err = connect(h)

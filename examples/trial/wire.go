@@ -85,6 +85,7 @@ type wire struct {
 
 	mu       sync.Mutex
 	rollouts map[string]func(event)
+	all      func(event) // if set, it has everything
 }
 
 // connect begins to watch. The server has no objects yet.
@@ -168,6 +169,9 @@ func (w *wire) hand(e event) {
 	rollout, _, _ := strings.Cut(cmp.Or(e.object.GetNamespace(), e.object.GetName()), "-")
 	w.mu.Lock()
 	feed := w.rollouts[rollout]
+	if w.all != nil {
+		w.all(e)
+	}
 	w.mu.Unlock()
 	if feed != nil {
 		feed(e)

@@ -37,12 +37,20 @@ type Server struct {
 // the YAML files. It returns when objects of all of them can be created. Logs go to klog, as everywhere in
 // Kubernetes.
 func Start(dir string, crdFiles ...string) (*Server, error) {
+	return Audit{}.Start(dir, crdFiles...)
+}
+
+// Audit is an audit policy, and the file that the log is written to.
+type Audit struct{ Policy, Log string }
+
+// Start is like the function, with an audit log.
+func (a Audit) Start(dir string, crdFiles ...string) (*Server, error) {
 	etcd, address, err := startEtcd(filepath.Join(dir, "etcd"))
 	if err != nil {
 		return nil, err
 	}
 	s := &Server{etcd: etcd, done: make(chan error, 1)}
-	if err := s.serve(dir, address); err != nil {
+	if err := s.serve(dir, address, a); err != nil {
 		s.Stop()
 		return nil, fmt.Errorf("start API server: %w", err)
 	}
@@ -65,8 +73,8 @@ func (s *Server) Stop() error {
 }
 
 // serve starts to serve and waits until the server is ready.
-func (s *Server) serve(dir, etcd string) error {
-	opts, err := serverOptions(dir, etcd)
+func (s *Server) serve(dir, etcd string, a Audit) error {
+	opts, err := serverOptions(dir, etcd, a)
 	if err != nil {
 		return err
 	}
@@ -96,7 +104,7 @@ func serveGroups(server *genericserver.GenericAPIServer) {
 }
 
 // serverOptions gives the options of an API server for custom resources, without all that asks another API server.
-func serverOptions(dir, etcd string) (*options.CustomResourceDefinitionsServerOptions, error) {
+func serverOptions(dir, etcd string, a Audit) (*options.CustomResourceDefinitionsServerOptions, error) {
 	opts := options.NewCustomResourceDefinitionsServerOptions(io.Discard, io.Discard)
 
 	// Feature gates and versions are global unless each server has a registry of its own.
@@ -120,6 +128,7 @@ func serverOptions(dir, etcd string) (*options.CustomResourceDefinitionsServerOp
 	recommended.Etcd.StorageConfig.Transport.ServerList = []string{etcd}
 	recommended.Etcd.EnableWatchCache = false // with it, a list after a write waits up to 100 ms for the cache to catch up
 	recommended.Authentication, recommended.Authorization, recommended.Admission = nil, nil, nil
+	recommended.Audit.PolicyFile, recommended.Audit.LogOptions.Path = a.Policy, a.Log
 	recommended.Features.EnablePriorityAndFairness = false
 	if recommended.CoreAPI.CoreAPIKubeconfigPath, err = dummyKubeconfig(dir); err != nil {
 		return nil, err

@@ -23,15 +23,18 @@ type fields = map[string]any
 // Anonymise writes a recording anew with what is judged and nothing else: names are hashed with a salt, versions are hashed, and
 // payloads, annotations, messages and objects of other kinds are left out. With the same salt a name gets the same hash.
 func Anonymise(out io.Writer, r *Recording, salt []byte) error {
-	a := &anonymiser{salt: salt, names: map[string]string{}}
+	return (&anonymiser{salt: salt, names: map[string]string{}}).write(out, slices.Clone(r.events))
+}
+
+// write writes lines with what is judged, in their order.
+func (a *anonymiser) write(out io.Writer, events []event) error {
 	buffered := bufio.NewWriter(out)
 	lines := json.NewEncoder(buffered)
-	events := slices.Clone(r.events)
 	slices.SortStableFunc(events, func(x, y event) int { return cmp.Compare(x.line, y.line) })
 	for i := range events {
 		e := &events[i]
 		l := Line{Type: e.typed, At: at(e.at), Kind: e.about}
-		if e.reason != "" {
+		if l.Reason = e.reason; e.reason != "" && !a.clear {
 			l.Reason = "lost"
 		}
 		if e.class == isOther {
@@ -53,12 +56,13 @@ func Anonymise(out io.Writer, r *Recording, salt []byte) error {
 type anonymiser struct {
 	salt  []byte
 	names map[string]string
+	clear bool // names stay as they are
 }
 
 // name hashes a name. The empty one stays.
 func (a *anonymiser) name(s string) string {
-	if s == "" {
-		return ""
+	if s == "" || a.clear {
+		return s
 	}
 	if have, ok := a.names[s]; ok {
 		return have

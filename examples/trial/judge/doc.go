@@ -1,4 +1,4 @@
-// Package judge says from a recording of watches alone which limits of a rollout were broken, when, and by which write. It works
+// Package judge says from a recording of watches, or from audit logs, alone which limits of a rollout were broken, when, and by which write. It works
 // for any controller of ManifestWorkReplicaSets or add-ons. Its verdicts do not use this library; package should asks the library
 // what should have happened instead.
 //
@@ -36,6 +36,40 @@
 //
 // Resource versions order the events between two lists. What happened in a hole, or so soon after it that a view reaches into it,
 // is not judged, and the report says so. A recorder that begins again appends a BEGIN.
+//
+// # Audit logs
+//
+// Kubernetes audit logs serve as well, in any order, rotated or compressed. They say who wrote, too, and -user judges one writer alone:
+//
+//	go run ./cmd/trial judge audit.log audit-*.log.gz
+//
+// The API server needs this policy:
+//
+//	apiVersion: audit.k8s.io/v1
+//	kind: Policy
+//	omitStages: [RequestReceived, ResponseStarted]
+//	omitManagedFields: true
+//	rules:
+//	- level: None
+//	  verbs: [get, watch]
+//	- level: RequestResponse
+//	  resources:
+//	  - group: cluster.open-cluster-management.io
+//	    resources: [placements, placements/status, placementdecisions, placementdecisions/status]
+//	  - group: work.open-cluster-management.io
+//	    resources: [manifestworkreplicasets, manifestworkreplicasets/status, manifestworks, manifestworks/status]
+//	  - group: addon.open-cluster-management.io
+//	    resources: [clustermanagementaddons, clustermanagementaddons/status, managedclusteraddons, managedclusteraddons/status]
+//	- level: None
+//
+// What there was before the log is known from its first list of all objects of a kind. A controller's first list does, or, once,
+//
+//	kubectl get placements,placementdecisions,manifestworkreplicasets,manifestworks -A -o json > /dev/null
+//
+// Until then there is a hole. There is one, too, from a write whose answer is not in the log (another level, cut off by
+// --audit-log-truncate-enabled, an error of the server, metadata or a table), until the object is written or listed again; and
+// where a resourceVersion, a generation or a list shows that a write is missing. Writes are ordered by their resourceVersions. A
+// deletion whose answer has none is ordered by its times, in favour of the controller.
 //
 //	go run ./cmd/trial excerpt hub.jsonl 4711      the fewest lines that show the finding of line 4711: a recording by itself
 //	go run ./cmd/trial anonymise hub.jsonl         names are hashed, and what is not judged is left out

@@ -158,8 +158,15 @@ func concerned(r *Recording, f *Finding, o Options, briefly bool) []event {
 	return kept
 }
 
-// Lines copies lines of a recording, by their numbers, which are in order.
+// Lines copies lines of a recording, by their numbers, which are in order. Where the input is compressed or an audit log, it writes
+// what is judged of them.
 func Lines(out io.Writer, in io.ReaderAt, r *Recording, numbers []int) error {
+	if r.anew {
+		return (&anonymiser{clear: true}).write(out, slices.DeleteFunc(slices.Clone(r.events), func(e event) bool {
+			_, wanted := slices.BinarySearch(numbers, e.line)
+			return !wanted
+		}))
+	}
 	byLine := map[int]*event{}
 	for i := range r.events {
 		if _, wanted := slices.BinarySearch(numbers, r.events[i].line); wanted {

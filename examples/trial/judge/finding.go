@@ -48,6 +48,9 @@ type Finding struct {
 	Line int       `json:"line"`
 	At   time.Time `json:"at"`
 	Text string    `json:"text"`
+	// By is the user and the user agent of the write, and Source the line of the audit log, where the recording has them.
+	By     string `json:"by,omitempty"`
+	Source string `json:"source,omitempty"`
 	// Also are the other kinds that were broken by the same write.
 	Also []Kind `json:"also,omitempty"`
 	// Explained is the least lag of a view that was right. It is zero where none was found.

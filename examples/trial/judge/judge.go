@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -15,6 +16,8 @@ type Options struct {
 	Patience time.Duration
 	// RemoveAfter is for how long a cluster has to be out of the decisions until it loses its object. Zero means at once.
 	RemoveAfter time.Duration
+	// User is whose starts and removals are judged, or the user agent, where the recording has them. Empty is everybody.
+	User string
 	// Should says what should have happened instead, for a report. It may be nil.
 	Should func(Moment) string
 
@@ -38,6 +41,8 @@ type judge struct {
 
 	now     int64
 	line    int
+	from    *event
+	logs    []string
 	listing map[string]int64 // by kind: since when it is not whole
 	reason  string
 	whole   int64 // since when everything is
@@ -60,12 +65,13 @@ type known struct {
 func Judge(r *Recording, o Options) *Report {
 	o.Lag, o.Patience = cmp.Or(o.Lag, DefaultOptions.Lag), cmp.Or(o.Patience, DefaultOptions.Patience)
 	j := &judge{
-		Options: o, lag: int64(o.Lag), horizon: 5 * int64(o.Lag), interval: int64(o.Patience) / 100,
+		Options: o, logs: r.logs, lag: int64(o.Lag), horizon: 5 * int64(o.Lag), interval: int64(o.Patience) / 100,
 		objects: map[string]*known{}, owners: map[string]*owner{}, placings: map[string]*placing{}, users: map[string][]*owner{}, listing: map[string]int64{},
 		report: &Report{Lag: Duration(o.Lag), Patience: Duration(o.Patience), Seen: Duration(r.Late), Lines: r.Lines, Ignored: r.Ignored},
 	}
 	for i := range r.events {
-		j.take(&r.events[i])
+		j.from = &r.events[i]
+		j.take(j.from)
 	}
 	j.end()
 	return j.report
@@ -78,8 +84,37 @@ func (j *judge) judges() bool {
 	return len(j.listing) == 0 && j.now-j.lag >= j.whole && (j.only == 0 || j.only == j.line)
 }
 
+// judgesWriter says whether the present write is judged by who wrote it, and counts it.
+func (j *judge) judgesWriter() bool {
+	by := j.from.by
+	if name, agent, _ := strings.Cut(strings.TrimSuffix(by, ")"), "("); j.User != "" && j.User != strings.TrimSpace(name) && j.User != agent {
+		return false
+	}
+	if by != "" {
+		if j.report.Writers == nil {
+			j.report.Writers = map[string]int{}
+		}
+		j.report.Writers[by]++
+	}
+	return true
+}
+
+// sign says in a finding who wrote, and where an audit log says so.
+func (j *judge) sign(f *Finding) {
+	e := j.from
+	if f.By = e.by; e.of > 0 {
+		f.Source = fmt.Sprintf("line %d", e.of)
+		if int(e.log) < len(j.logs) {
+			f.Source += " of " + j.logs[e.log]
+		}
+	}
+}
+
 func (j *judge) find(f Finding) {
 	f.At, f.Line = at(j.now), j.line
+	if f.holder != "" {
+		j.sign(&f)
+	}
 	j.report.Findings = append(j.report.Findings, f)
 }
 

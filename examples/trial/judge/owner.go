@@ -93,7 +93,7 @@ func (o *owner) hold(e *event, next *holderState) {
 	}
 	starts := next != nil && !next.deleting && !next.inform && next.version != "" && (before == nil || before.version != next.version || before.inform)
 	goes := before != nil && !before.deleting && (next == nil || next.deleting)
-	if j.judges() && o.fault == "" {
+	if (starts || goes) && j.judges() && o.fault == "" && j.judgesWriter() {
 		if starts {
 			o.judgeStart(m, id, next.version, before == nil)
 		}

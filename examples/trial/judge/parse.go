@@ -59,11 +59,16 @@ const (
 	isHolder
 )
 
+// source is the line of an audit log.
+type source struct {
+	log, of int32 // index of the log, and number of the line
+}
+
 // event is a line that was read.
 type event struct {
-	line   int   // number, from 1
-	offset int64 // of the line in its input
-	length int
+	position
+	source
+	by     string // who wrote it, if the recording says so
 	typed  string // its type
 	about  string // the kind of a HOLE or LISTED
 	reason string
@@ -81,12 +86,18 @@ func (e *event) id() string { return e.kind + " " + e.key }
 
 // InputError is what is wrong with a line.
 type InputError struct {
-	Line int
-	Err  error
+	Input string // the name of the file, where there are several
+	Line  int
+	Err   error
 }
 
-// Error names the line.
-func (e *InputError) Error() string { return fmt.Sprintf("line %d: %v", e.Line, e.Err) }
+// Error names the file, where there are several, and the line.
+func (e *InputError) Error() string {
+	if e.Input != "" {
+		return fmt.Sprintf("%s: line %d: %v", e.Input, e.Line, e.Err)
+	}
+	return fmt.Sprintf("line %d: %v", e.Line, e.Err)
+}
 
 // Unwrap gives what is wrong, without the line.
 func (e *InputError) Unwrap() error { return e.Err }
@@ -102,6 +113,8 @@ type object struct {
 		Labels            map[string]string `json:"labels"`
 		Annotations       map[string]string `json:"annotations"`
 		DeletionTimestamp *metav1.Time      `json:"deletionTimestamp"`
+		CreationTimestamp metav1.Time       `json:"creationTimestamp"`
+		Finalizers        []string          `json:"finalizers"`
 	} `json:"metadata"`
 	Spec   json.RawMessage `json:"spec"`
 	Status json.RawMessage `json:"status"`
@@ -142,7 +155,13 @@ var (
 )
 
 // read reads a line. Its error says what was found and what was expected.
-func (r *reader) read(text []byte) (e event, err error) {
+func (r *reader) read(where position, text []byte) ([]event, error) {
+	e, err := r.readLine(bytes.TrimRight(text, "\r\n"))
+	e.position = where
+	return []event{e}, err
+}
+
+func (r *reader) readLine(text []byte) (e event, err error) {
 	var l Line
 	if err := strict(text, &l); err != nil {
 		return e, fmt.Errorf("expected a JSON object with type, at and object: %w", err)
@@ -178,22 +197,28 @@ func (r *reader) read(text []byte) (e event, err error) {
 	if err := json.Unmarshal(l.Object, &o); err != nil {
 		return e, fmt.Errorf("the object: %w", err)
 	}
+	err = r.object(&o, &e)
+	return e, err
+}
+
+// object reads what an event says of an object.
+func (r *reader) object(o *object, e *event) (err error) {
 	if o.Kind == "" || o.Metadata.Name == "" {
-		return e, errors.New("the object has no kind or no metadata.name")
+		return errors.New("the object has no kind or no metadata.name")
 	}
 	if e.rv, err = strconv.ParseInt(o.Metadata.ResourceVersion, 10, 64); err != nil || e.rv <= 0 {
-		return e, fmt.Errorf("%s %s: metadata.resourceVersion is %q, expected a positive number", o.Kind, o.Metadata.Name, o.Metadata.ResourceVersion)
+		return fmt.Errorf("%s %s: metadata.resourceVersion is %q, expected a positive number", o.Kind, o.Metadata.Name, o.Metadata.ResourceVersion)
 	}
 	e.kind, e.key = r.same(o.Kind), r.same(keyOf(o.Metadata.Namespace, o.Metadata.Name))
 	read := readers[o.Kind]
 	if read == nil {
 		e.class = isOther
-		return e, nil
+		return nil
 	}
-	if err := read(r, &o, &e); err != nil {
-		return e, fmt.Errorf("%s: %w", e.id(), err)
+	if err = read(r, o, e); err != nil {
+		err = fmt.Errorf("%s: %w", e.id(), err)
 	}
-	return e, nil
+	return err
 }
 
 func strict(text []byte, into any) error {

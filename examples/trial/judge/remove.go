@@ -38,6 +38,7 @@ func (o *owner) judgeRemoval(m *member, id, version string) {
 			f.Grade = Broken
 		}
 		f.At, f.Line = at(j.now), j.line
+		j.sign(&f)
 		if o.wasSelected(m.cluster) {
 			o.pending = append(o.pending, pending{f})
 		}
@@ -47,6 +48,7 @@ func (o *owner) judgeRemoval(m *member, id, version string) {
 		f.Grade = Broken
 		f.Text = fmt.Sprintf("%s lost %s when it had been in no decision for %v, expected after %v", m.cluster, id, time.Duration(away).Round(time.Millisecond), j.RemoveAfter)
 		f.At, f.Line = at(j.now), j.line
+		j.sign(&f)
 		o.pending = append(o.pending, pending{f})
 	}
 }

@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -23,8 +24,9 @@ type Report struct {
 	Owners    int            `json:"owners"`
 	Starts    int            `json:"starts"`
 	Removals  int            `json:"removals"`
-	Unclear   int            `json:"unclear"`  // starts and removals with too many views
-	Repeated  int            `json:"repeated"` // lines that said nothing new
+	Writers   map[string]int `json:"writers,omitempty"` // how many of both by user and user agent, where the recording has them
+	Unclear   int            `json:"unclear"`           // starts and removals with too many views
+	Repeated  int            `json:"repeated"`          // lines that said nothing new
 	Lines     map[string]int `json:"lines"`
 	Ignored   map[string]int `json:"ignored,omitempty"` // lines of other kinds
 	Holes     []Hole         `json:"holes,omitempty"`
@@ -55,6 +57,9 @@ func (r *Report) Print(out io.Writer) error {
 	}
 	if r.Repeated > 0 {
 		fmt.Fprintf(&b, "; %d repeated", r.Repeated)
+	}
+	if len(r.Writers) > 0 {
+		fmt.Fprintf(&b, "\nstarted or removed by: %s", counts(r.Writers))
 	}
 	fmt.Fprintf(&b, "\nlag: %s allowed; the starts show %s, the recording itself is up to %s late\n", r.Lag, r.Explained, r.Seen)
 	for i, h := range r.Holes {
@@ -91,6 +96,9 @@ func (r *Report) Print(out io.Writer) error {
 			first := groups[key][0]
 			fmt.Fprintf(&b, "  %s, %s: %d, first in line %d at %s\n", first.Owner, first.Kind, len(groups[key]), first.Line, first.At.UTC().Format("15:04:05.000"))
 			fmt.Fprintf(&b, "    %s\n", cut(first.Text, 300))
+			if first.By != "" || first.Source != "" {
+				fmt.Fprintf(&b, "    written by %s, %s\n", cmp.Or(first.By, "nobody known"), first.Source)
+			}
 			if first.Explained > 0 {
 				fmt.Fprintf(&b, "    a view %s behind would have been right\n", first.Explained)
 			}

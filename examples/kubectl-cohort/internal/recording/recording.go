@@ -104,6 +104,50 @@ func (r *Recording) Times() (all []time.Time) {
 	return all
 }
 
+// Each visits the readings in their order, with what the hub held then. Where nothing changed, the objects are nil: they are those of
+// the visit before. An object that did not change keeps its content, by identity. It takes time linear in the recording, and in the
+// objects for each reading in which any changed.
+func (r *Recording) Each(reader manifest.Reader, visit func(at time.Time, changed bool, objects []manifest.Object) error) error {
+	there := make(map[string]manifest.Object)
+	var names []string // in order
+	for i, line := range r.readings {
+		objects, err := line.apply(there, reader, r.name)
+		if err != nil {
+			return err
+		}
+		changed := i == 0 || objects > 0
+		var all []manifest.Object
+		if changed {
+			if names = slices.DeleteFunc(names, func(name string) bool { _, found := there[name]; return !found }); len(names) < len(there) {
+				names = slices.Sorted(maps.Keys(there))
+			}
+			all = make([]manifest.Object, len(names))
+			for i, name := range names {
+				all[i] = there[name]
+			}
+		}
+		if err := visit(line.At, changed, all); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// apply brings what was there to what the reading has. It says how many objects changed.
+func (line *reading) apply(there map[string]manifest.Object, reader manifest.Reader, where string) (int, error) {
+	for _, name := range line.Gone {
+		delete(there, name)
+	}
+	for _, data := range line.Objects {
+		object, err := reader.Served(where, data)
+		if err != nil {
+			return 0, err
+		}
+		there[nameOf(object)] = object
+	}
+	return len(line.Gone) + len(line.Objects), nil
+}
+
 // At gives what the hub held at a time. Before the first reading and after the last nothing is known.
 func (r *Recording) At(at time.Time, reader manifest.Reader) ([]manifest.Object, error) {
 	first, last := r.readings[0].At, r.readings[len(r.readings)-1].At
@@ -111,19 +155,13 @@ func (r *Recording) At(at time.Time, reader manifest.Reader) ([]manifest.Object,
 		return nil, fmt.Errorf("%s: not recorded at %s: it is from %s to %s", r.name, at.UTC().Format(time.RFC3339), first.Format(time.RFC3339), last.Format(time.RFC3339))
 	}
 	there := make(map[string]manifest.Object)
-	for _, line := range r.readings {
+	for i := range r.readings {
+		line := &r.readings[i]
 		if line.At.After(at) {
 			break
 		}
-		for _, name := range line.Gone {
-			delete(there, name)
-		}
-		for _, data := range line.Objects {
-			object, err := reader.Served(r.name, data)
-			if err != nil {
-				return nil, err
-			}
-			there[nameOf(object)] = object
+		if _, err := line.apply(there, reader, r.name); err != nil {
+			return nil, err
 		}
 	}
 	objects := make([]manifest.Object, 0, len(there))

@@ -22,13 +22,14 @@ func (s *Scenario) resumeWorks(r applier, o *objects) (found int, err error) {
 	}
 	var reports []status.Report
 	var undated []string
+	reportOf := o.reportsOf(r.template, version)
 	for _, work := range works {
 		if !s.has(r, work) {
 			continue
 		}
 		o.use(work.Object)
 		found++
-		report, dated := reportOf(work.typed, r.template, version)
+		report, dated := reportOf(work)
 		if reports = append(reports, report); !dated {
 			undated = append(undated, report.Cluster)
 		}

@@ -42,7 +42,12 @@ func (w Wanted) Has(object manifest.Object) bool {
 // Load finds the rollouts in the objects, one for each placement that an object rolls out to, in the order of kinds and
 // names. Errors are one line, with file, object and field where one object is at fault.
 func Load(all []manifest.Object, wanted Wanted) ([]*Scenario, error) {
-	o, err := sortOut(all)
+	return (*Loader)(nil).Load(all, wanted)
+}
+
+// Load does what the function Load does.
+func (l *Loader) Load(all []manifest.Object, wanted Wanted) ([]*Scenario, error) {
+	o, err := l.sortOut(all)
 	if err != nil {
 		return nil, err
 	}

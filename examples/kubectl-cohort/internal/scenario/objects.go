@@ -38,6 +38,8 @@ type objects struct {
 	places  map[string]manifest.Position // of each named object
 	ignored map[string]int               // objects by kind that have no part in a rollout
 	unknown map[string]int               // status fields of ManagedClusters that our types don't have
+
+	before, decoded map[uintptr]*decoded // what a Loader had of the load before, and what it has of this one
 }
 
 // source is a typed object and where it was read.
@@ -99,8 +101,9 @@ func Kinds() iter.Seq[string] {
 }
 
 // sortOut reads the objects of the kinds that count.
-func sortOut(all []manifest.Object) (*objects, error) {
+func (l *Loader) sortOut(all []manifest.Object) (*objects, error) {
 	o := &objects{places: make(map[string]manifest.Position), ignored: make(map[string]int), unknown: make(map[string]int)}
+	o.before, o.decoded = l.begin()
 	kinds := readers()
 	for _, object := range all {
 		gvk := object.GroupVersionKind()
@@ -159,37 +162,34 @@ func (o *objects) identify(object manifest.Object) error {
 // into reads an object strictly and appends it to a list. What its status holds does not count.
 func into[T any](list func(*objects) *[]source[T]) reader {
 	return func(o *objects, object manifest.Object) error {
-		var typed T
-		_, err := object.Into(&typed)
+		typed, _, err := once[T](o, object)
 		all := list(o)
-		*all = append(*all, source[T]{object, &typed})
+		*all = append(*all, source[T]{object, typed})
 		return err
 	}
 }
 
 // readCluster counts the fields of a newer API in the status, which may be claims misspelled as well.
 func (o *objects) readCluster(object manifest.Object) error {
-	var typed clusterv1.ManagedCluster
-	unknown, err := object.Into(&typed)
+	typed, unknown, err := once[clusterv1.ManagedCluster](o, object)
 	for _, path := range unknown {
 		o.unknown[path]++
 	}
-	o.clusters = append(o.clusters, source[clusterv1.ManagedCluster]{object, &typed})
+	o.clusters = append(o.clusters, source[clusterv1.ManagedCluster]{object, typed})
 	return err
 }
 
 // readDecision is strict with the status, too: it is all that a PlacementDecision says.
 func (o *objects) readDecision(object manifest.Object) error {
-	var typed clusterv1beta1.PlacementDecision
-	unknown, err := object.Into(&typed)
+	typed, unknown, err := once[clusterv1beta1.PlacementDecision](o, object)
 	switch label := clusterv1beta1.PlacementLabel; {
 	case err != nil:
 	case len(unknown) > 0 && !object.Served:
-		err = object.Fault(manifest.UnknownField(&typed, unknown[0]))
+		err = object.Fault(manifest.UnknownField(typed, unknown[0]))
 	case typed.Labels[label] == "":
 		err = object.Fault(field.Required(field.NewPath("metadata", "labels").Key(label), "must be the name of the Placement"))
 	}
-	o.decisions = append(o.decisions, source[clusterv1beta1.PlacementDecision]{object, &typed})
+	o.decisions = append(o.decisions, source[clusterv1beta1.PlacementDecision]{object, typed})
 	return err
 }
 

@@ -19,7 +19,7 @@ func (s *Scenario) Why(cluster string) (key grouping.Key, selected bool, why []s
 	managed, there := s.managed[cluster]
 	switch {
 	case !selected && !there:
-		return key, false, nil, fmt.Errorf("explain %s: must be a cluster of the files%s", cluster, spelling.Hint(cluster, s.names()))
+		return key, false, nil, fmt.Errorf("%s: must be a cluster of the files%s", cluster, spelling.Hint(cluster, s.names()))
 	case s.Policy != nil:
 		return key, selected, s.whyBound(cluster, managed), nil
 	case !selected && s.Stored:
@@ -37,6 +37,9 @@ func (s *Scenario) names() (names []string) {
 	}
 	for _, decision := range s.Groups.All() {
 		names = append(names, decision.ClusterName)
+	}
+	for _, report := range s.Observed {
+		names = append(names, report.Cluster)
 	}
 	return names
 }

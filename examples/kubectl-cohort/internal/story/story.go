@@ -210,7 +210,7 @@ func (t *Teller) start(after time.Duration, result *rollout.Result) {
 	case last < 0:
 	case t.events[last].What == Waits:
 		t.events[last].Until = after
-		e.Released = t.released(t.why, result)
+		e.Released = Released(t.why, t.previous, result)
 	case t.shown == Fails || t.shown == TimesOut:
 		e.Released = "it is tried again"
 	default: // a plan does not say which
@@ -219,8 +219,8 @@ func (t *Teller) start(after time.Duration, result *rollout.Result) {
 	t.events, t.shown = append(t.events, e), Starts
 }
 
-// released says what ended a wait: the clusters that were waited for and are not any more, or what else is new.
-func (t *Teller) released(why rollout.Explanation, result *rollout.Result) string {
+// Released says what ended a wait between two results: the clusters that were waited for and are not any more, or what else is new.
+func Released(why rollout.Explanation, previous, result *rollout.Result) string {
 	var parts []string
 	more := 0
 	for _, link := range why {
@@ -239,7 +239,7 @@ func (t *Teller) released(why rollout.Explanation, result *rollout.Result) strin
 			more += link.More
 		}
 	}
-	if changes := result.Changes(t.previous); parts == nil && changes.String() != "" {
+	if changes := result.Changes(previous); parts == nil && changes.String() != "" {
 		changes.Started = nil
 		return changes.String()
 	}
@@ -262,6 +262,10 @@ func become(result *rollout.Result, cluster string, disposition rollout.Disposit
 		return "fails"
 	case s == status.TimeOut:
 		return "times out"
+	case disposition == "": // it is not selected, and what it does counts no longer
+		return "does not count any more"
+	case disposition == rollout.DispositionHeld || disposition == rollout.DispositionStarting:
+		return "did not start"
 	default:
 		return "is " + strings.ToLower(string(s))
 	}
@@ -402,4 +406,9 @@ func standing(result *rollout.Result, cluster string) status.RolloutStatus {
 		}
 	}
 	return status.ToApply
+}
+
+// StatusOf is the status that a plan has for a cluster that has the version; ToApply for one that does not.
+func StatusOf(result *rollout.Result, cluster string) status.RolloutStatus {
+	return standing(result, cluster)
 }

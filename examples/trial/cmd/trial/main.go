@@ -2,6 +2,7 @@
 //
 //	trial record > hub.jsonl              records watches, with the kubeconfig that kubectl would use, until it is interrupted
 //	trial judge hub.jsonl                 says what was broken; exit code 0: nothing, 1: something, 2: bad input
+//	trial judge audit*.log*               the same of Kubernetes audit logs
 //	trial excerpt hub.jsonl 4711          the smallest recording that shows the finding of a line
 //	trial anonymise hub.jsonl             the recording without names and payloads, to send to somebody
 //	trial measure                         judges 1,000,000 events, and prints time and memory
@@ -30,7 +31,7 @@ const (
 
 func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
 
-const usage = "usage: trial record | judge [flags] [file] | excerpt [flags] file line | anonymise [flags] [file] | measure"
+const usage = "usage: trial record | judge [flags] [file...] | excerpt [flags] file... line | anonymise [flags] [file...] | measure"
 
 func run(args []string, in io.Reader, out, errs io.Writer) int {
 	if len(args) == 0 {
@@ -71,6 +72,7 @@ func optionFlags(f *flag.FlagSet) *judge.Options {
 	o := judge.DefaultOptions
 	f.DurationVar(&o.Lag, "lag", o.Lag, "how far behind the truth a controller may be when it writes")
 	f.DurationVar(&o.Patience, "patience", o.Patience, "for how long nothing may happen though something could")
+	f.StringVar(&o.User, "user", "", "judge only what this user or user agent wrote; needs audit logs")
 	f.DurationVar(&o.RemoveAfter, "remove-after", o.RemoveAfter, "for how long a cluster has to be out of the decisions until it loses its object")
 	return &o
 }
@@ -83,20 +85,25 @@ func check(o *judge.Options) error {
 	return nil
 }
 
-// read reads the only argument, or the standard input where there is none or -.
+// read reads the files, or the standard input where there is none, or one that is called -.
 func read(args []string, in io.Reader) (*judge.Recording, error) {
-	if len(args) > 1 {
-		return nil, fmt.Errorf("%d files are named, expected one", len(args))
+	if len(args) == 0 {
+		args = []string{"-"}
 	}
-	if len(args) == 1 && args[0] != "-" {
-		file, err := os.Open(args[0])
+	var all []io.Reader
+	for _, name := range args {
+		if name == "-" {
+			all = append(all, in)
+			continue
+		}
+		file, err := os.Open(name)
 		if err != nil {
 			return nil, err
 		}
 		defer file.Close()
-		in = file
+		all = append(all, file)
 	}
-	return judge.Read(in)
+	return judge.Read(all...)
 }
 
 func judgeIt(args []string, in io.Reader, out, errs io.Writer) (int, error) {
@@ -140,22 +147,23 @@ func excerpt(args []string, out, errs io.Writer) error {
 	if err := check(o); err != nil {
 		return err
 	}
-	if f.NArg() != 2 {
+	last := f.NArg() - 1
+	if last < 1 {
 		return fmt.Errorf("%d arguments, expected a file and the number of a line", f.NArg())
 	}
-	line, err := strconv.Atoi(f.Arg(1))
+	line, err := strconv.Atoi(f.Arg(last))
 	if err != nil {
-		return fmt.Errorf("the line is %q, expected a number", f.Arg(1))
+		return fmt.Errorf("the line is %q, expected a number", f.Arg(last))
 	}
-	file, err := os.Open(f.Arg(0))
+	recording, err := read(f.Args()[:last], nil)
+	if err != nil {
+		return err
+	}
+	file, err := os.Open(f.Arg(0)) // of audit logs nothing is copied
 	if err != nil {
 		return err
 	}
 	defer file.Close()
-	recording, err := judge.Read(file)
-	if err != nil {
-		return err
-	}
 	report := judge.Judge(recording, *o)
 	report.Findings = slices.DeleteFunc(report.Findings, func(x judge.Finding) bool { return x.Line != line })
 	if len(report.Findings) == 0 {

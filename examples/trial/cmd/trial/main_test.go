@@ -68,7 +68,7 @@ func TestExitCodes(t *testing.T) {
 		{[]string{"judge", "-lag", "10s", broken}, "", 0, "suspicious: 1"},
 		{[]string{"judge", fine}, "", 0, "broken: 0"},
 		{[]string{"judge", missing}, "", 2, "no such file"},
-		{[]string{"judge", fine, broken}, "", 2, "2 files are named"},
+		{[]string{"judge", fine, broken}, "", 2, "there are 2 inputs: expected audit logs, or one recording"},
 		{[]string{"judge", "-lag", "0s", fine}, "", 2, "expected positive times"},
 		{[]string{"judge"}, "nonsense\n", 2, "trial judge: line 1: expected a JSON object"},
 		{[]string{"judge", "-"}, "", 2, "the recording is empty"},
@@ -76,6 +76,8 @@ func TestExitCodes(t *testing.T) {
 		{[]string{"excerpt", broken, "6"}, "", 2, "nothing was found in line 6"},
 		{[]string{"anonymise", broken}, "", 0, `"kind":"ManifestWork"`},
 		{[]string{"measure", "-events", "1000", "-clusters", "20"}, "", 0, "0 broken"},
+		{[]string{"measure", "-audit", "-events", "1000", "-clusters", "20"}, "", 0, "1000 events"},
+		{[]string{"judge", "-"}, `{"kind":"Event","apiVersion":"audit.k8s.io/v1"}` + "\n", 2, "line 1: stageTimestamp is"},
 		{[]string{"guess"}, "", 2, `"guess" is not a command`},
 		{nil, "", 2, "usage"},
 	} {

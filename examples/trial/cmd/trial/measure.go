@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,6 +18,7 @@ func measure(args []string, out, errs io.Writer) error {
 	f := newFlags("measure", errs)
 	events := f.Int("events", 1_000_000, "how many events")
 	clusters := f.Int("clusters", 1_000, "how many clusters each rollout has")
+	audit := f.Bool("audit", false, "write an audit log instead of a recording")
 	if err := f.Parse(args); err != nil {
 		return err
 	}
@@ -29,7 +31,7 @@ func measure(args []string, out, errs io.Writer) error {
 	}
 	defer os.Remove(file.Name())
 	defer file.Close()
-	size, err := play(file, *events, *clusters)
+	size, err := play(file, *events, *clusters, *audit)
 	if err != nil {
 		return err
 	}
@@ -54,12 +56,29 @@ func measure(args []string, out, errs io.Writer) error {
 }
 
 // play writes rollouts of new versions, ten clusters at a time, each with five events a cluster.
-func play(to io.Writer, events, clusters int) (size int, err error) {
+func play(to io.Writer, events, clusters int, audit bool) (size int, err error) {
 	out := bufio.NewWriterSize(to, 1<<20)
 	now, rv, n := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), 0, 0
 	padding := strings.Repeat("x", 600) // as much as other fields take
+	said := 0
 	line := func(typed, object string) {
 		now = now.Add(10 * time.Millisecond)
+		if audit {
+			text := ""
+			if object != "" {
+				n++
+				text = logged(typed, object, now)
+			} else if said++; said == 2 { // everything is listed
+				for _, k := range recorded {
+					text += logged("LISTED", fmt.Sprintf(`{"kind":"%sList","metadata":{"resourceVersion":"0"},"items":[]}`, k.kind), now)
+				}
+			}
+			k, e := out.WriteString(text)
+			if size += k; err == nil {
+				err = e
+			}
+			return
+		}
 		if object != "" {
 			object = `,"object":` + object
 			n++
@@ -113,4 +132,24 @@ func play(to io.Writer, events, clusters int) (size int, err error) {
 		err = out.Flush()
 	}
 	return size, err
+}
+
+// logged is a line of an audit log for an event, with the object as the answer, and as the request if it is written.
+func logged(typed, object string, now time.Time) string {
+	_, kind, _ := strings.Cut(object, `"kind":"`)
+	kind, _, _ = strings.Cut(kind, `"`)
+	kind = strings.TrimSuffix(kind, "List")
+	i := slices.IndexFunc(recorded, func(k watched) bool { return k.kind == kind })
+	verb, code, request := "update", 200, `,"requestObject":`+object
+	switch typed {
+	case "ADDED":
+		verb, code = "create", 201
+	case "LISTED":
+		verb, request = "list", ""
+	}
+	return fmt.Sprintf(`{"kind":"Event","apiVersion":"audit.k8s.io/v1","level":"RequestResponse","auditID":"00000000-0000-0000-0000-000000000000","stage":"ResponseComplete",`+
+		`"requestURI":"/apis/%[1]s","verb":%[2]q,"user":{"username":"measured","groups":["system:authenticated"]},"sourceIPs":["10.0.0.1"],"userAgent":"measured/v1",`+
+		`"objectRef":{"resource":%[3]q,"apiGroup":%[1]q},"responseStatus":{"metadata":{},"code":%[4]d}%[5]s,"responseObject":%[6]s,`+
+		`"requestReceivedTimestamp":%[7]q,"stageTimestamp":%[8]q}`+"\n", recorded[i].resource.Group, verb, recorded[i].resource.Resource, code, request, object,
+		now.Add(-2*time.Millisecond).Format(time.RFC3339Nano), now.Format(time.RFC3339Nano))
 }

@@ -24,11 +24,14 @@ import (
 	"github.com/cohort-ocm/cohort/examples/trial/judge"
 )
 
-// recorded are the resources that are recorded, each with the kinds of its objects.
-var recorded = []struct {
+// watched is a resource, with the kind of its objects.
+type watched struct {
 	kind     string
 	resource schema.GroupVersionResource
-}{
+}
+
+// recorded are the resources that are recorded.
+var recorded = []watched{
 	{"Placement", schema.GroupVersionResource{Group: "cluster.open-cluster-management.io", Version: "v1beta1", Resource: "placements"}},
 	{"PlacementDecision", schema.GroupVersionResource{Group: "cluster.open-cluster-management.io", Version: "v1beta1", Resource: "placementdecisions"}},
 	{"ManifestWorkReplicaSet", schema.GroupVersionResource{Group: "work.open-cluster-management.io", Version: "v1alpha1", Resource: "manifestworkreplicasets"}},

@@ -1,0 +1,548 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+
+	"github.com/cohort-ocm/cohort/examples/internal/manifest"
+	"github.com/cohort-ocm/cohort/examples/kubectl-cohort/internal/commandline"
+	"github.com/cohort-ocm/cohort/examples/kubectl-cohort/internal/history"
+	"github.com/cohort-ocm/cohort/examples/kubectl-cohort/internal/hub"
+	"github.com/cohort-ocm/cohort/examples/kubectl-cohort/internal/output"
+	"github.com/cohort-ocm/cohort/examples/kubectl-cohort/internal/scenario"
+	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/status"
+)
+
+const historyUsage = `Tell what was of a cluster: what it waited for, who held it, what released it, when it started, and what became of it.
+
+The objects of a hub keep a part of that: since when a cluster has the version, and its last change. From these of all clusters it
+is planned again who waited for whom, with the strategy and the clusters of now. Kubernetes Events that name the cluster are added;
+a hub keeps these for an hour. What nothing says is not recorded. A recording has all from its first reading to its last.`
+
+// historyCommand tells the past of a cluster.
+func historyCommand(flags *genericclioptions.ConfigFlags) *cobra.Command {
+	f := newFlags(flags)
+	cmd := &cobra.Command{
+		Use:   "history CLUSTER",
+		Short: "Tell what was of a cluster: why it waited, for whom, what released it, since when that is known",
+		Long:  historyUsage,
+		Example: `  kubectl cohort history edge-8                          why did it start at 10:15?
+  kubectl cohort history edge-8 --recording monday.rec   each time at which the decision or its reason changed
+  kubectl cohort history edge-8 -f all.yaml --start 2025-01-31T22:00:00Z`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return fmt.Errorf("history: must be followed by one cluster, found %d", len(args))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, names []string) error {
+			f.startGiven = cmd.Flags().Changed("start")
+			f.progress = progressOn(cmd.ErrOrStderr())
+			all, err := f.histories(cmd, names[0])
+			if err != nil {
+				return err
+			}
+			return f.format.write(all, cmd.OutOrStdout())
+		},
+	}
+	f.input.declare(cmd.Flags())
+	commandline.Var(cmd.Flags(), &f.start, "start", "", "`time` that counts as now, in RFC 3339")
+	commandline.Var(cmd.Flags(), &f.format, "output", "o", "`format` of the output: text, json or yaml")
+	return cmd
+}
+
+// pastOf is what is known of a cluster in a rollout.
+type pastOf struct {
+	Cluster string `json:"cluster"`
+	Rollout string `json:"rollout"`
+	// Group is there where the cluster is selected, in the end. Why says why it is in its group, or why it is not selected.
+	Group *grouping.Key `json:"group,omitempty"`
+	Why   []string      `json:"why,omitempty"`
+	// Since is the first time of which anything is known; zero where that is nothing. Until is the end, and now unless a recording
+	// is asked.
+	Since time.Time `json:"since,omitzero"`
+	Until time.Time `json:"until"`
+	// By says what it is known by.
+	By      string           `json:"by"`
+	Moments []history.Moment `json:"moments"`
+	Notes   []string         `json:"notes,omitempty"`
+
+	clock output.Clock
+}
+
+// pasts are those of a cluster in all its rollouts.
+type pasts []pastOf
+
+// histories reads what there is, and tells it.
+func (f *flags) histories(cmd *cobra.Command, cluster string) (pasts, error) {
+	if f.past.file != "" && len(f.files) == 0 {
+		defer f.progress.begin("reading the recording")()
+		return f.recorded(cluster)
+	}
+	scenarios, events, err := f.present(cmd)
+	if err != nil {
+		return nil, err
+	}
+	f.from(scenarios)
+	var all pasts
+	for _, s := range with(scenarios, cluster) {
+		p := pastOf{Cluster: cluster, Rollout: s.Rollout, Until: f.start.Time, By: "stamps and conditions, which keep the last change of each cluster alone", Notes: s.Notes,
+			clock: output.Clock{Start: f.start.Time, Word: "now"}}
+		if err := p.placed(s); err != nil {
+			return nil, err
+		}
+		t := history.New(cluster)
+		since, err := reconstruct(t, s, cluster, f.start.Time)
+		if err != nil {
+			return nil, err
+		}
+		if err := watch(t, s, cluster, f.start.Time, history.Stamps); err != nil {
+			return nil, err
+		}
+		object, _, _ := strings.Cut(s.Rollout, " to placement ")
+		t.Tell(events, object)
+		p.Since, p.Moments = since, t.Moments()
+		all = append(all, p)
+	}
+	return all, nil
+}
+
+// placed says where the cluster is; it is an error if nobody knows it.
+func (p *pastOf) placed(s *scenario.Scenario) error {
+	group, selected, why, err := s.Why(p.Cluster)
+	if err != nil && !s.Knows(p.Cluster) {
+		return fmt.Errorf("history %w", err)
+	}
+	if p.Why = why; selected {
+		p.Group = &group
+	}
+	return nil
+}
+
+// present reads the rollouts that are wanted, as they are, and the events.
+func (f *flags) present(cmd *cobra.Command) (all []*scenario.Scenario, events []manifest.Object, err error) {
+	if len(f.files) > 0 && f.past.file == "" && f.past.at.IsZero() {
+		objects, err := scenario.Reader().Read(cmd.InOrStdin(), f.files...)
+		if err != nil {
+			return nil, nil, err
+		}
+		events, objects = history.SplitEvents(objects)
+		all, err = scenario.Load(objects, scenario.Wanted{Rollout: f.rollout, Namespace: f.namespace(), Placement: f.placement.Ref})
+		return all, events, err
+	}
+	if all, err = f.scenarios(cmd); err != nil {
+		return nil, nil, err
+	}
+	events, notes, err := f.events(cmd.Context(), all)
+	for _, s := range all {
+		s.Notes = append(s.Notes, notes...)
+	}
+	return all, events, err
+}
+
+// events are those of the hub about the rollouts.
+func (f *flags) events(ctx context.Context, all []*scenario.Scenario) (events []manifest.Object, notes []string, err error) {
+	client, err := f.client()
+	if err != nil {
+		return nil, nil, err
+	}
+	var namespaces []string
+	for _, s := range all {
+		_, name, _ := strings.Cut(s.Rollout, " ")
+		namespace, _, found := strings.Cut(name, "/")
+		if !found {
+			namespace = "default" // where events stand about what has none
+		}
+		namespaces = append(namespaces, namespace)
+	}
+	slices.Sort(namespaces)
+	var resources []hub.Resource
+	for _, namespace := range slices.Compact(namespaces) {
+		resources = append(resources, hub.Resource{Group: "events.k8s.io", Versions: []string{"v1"}, Name: "events", Namespace: namespace, Optional: true})
+	}
+	events, notes, err = client.List(ctx, resources...)
+	return events, slices.Compact(notes), err
+}
+
+// watch shows a teller how the rollout stands at a time.
+func watch(t *history.Teller, s *scenario.Scenario, cluster string, at time.Time, from history.Source) error {
+	_, err := planned(t, s, cluster, at, from)
+	return err
+}
+
+// planned does what watch does, and gives the time when that changes by itself; zero if it does not.
+func planned(t *history.Teller, s *scenario.Scenario, cluster string, at time.Time, from history.Source) (next time.Time, err error) {
+	plan, err := s.Now(rollout.Options{Uncounted: s.GivenUp}, at)
+	if err != nil {
+		return next, err
+	}
+	reports := s.Reports(rollout.Options{})
+	var report *status.Report
+	if i := slices.IndexFunc(reports, func(r status.Report) bool { return r.Cluster == cluster }); i >= 0 {
+		report = &reports[i]
+	}
+	t.Watch(at, plan, report, from)
+	if plan.RecheckAfter > 0 {
+		next = at.Add(plan.RecheckAfter)
+	}
+	return next, nil
+}
+
+const (
+	// mostReplanned is how many clusters may be planned in all, to find out what was, and leastReplanned how often at least.
+	mostReplanned  = 2_000_000
+	leastReplanned = 30
+)
+
+// reconstruct tells what the objects of a rollout keep of the time before. It says since when that is; zero where it is nothing.
+func reconstruct(t *history.Teller, s *scenario.Scenario, cluster string, before time.Time) (since time.Time, err error) {
+	kept := s.Kept()
+	if _, _, selected := s.Groups.Find(cluster); kept.Missing == "" && !selected {
+		kept.Missing = "it is not selected"
+	}
+	if kept.Missing != "" {
+		t.Say(history.Moment{What: history.NotRecorded, Message: "who waited for whom, as " + kept.Missing})
+		return since, nil
+	}
+	moments := slices.DeleteFunc(kept.Moments, func(at time.Time) bool { return !at.Before(before) })
+	if len(moments) == 0 {
+		t.Say(history.Moment{What: history.NotRecorded, Until: before})
+		return since, nil
+	}
+	most, gone := max(leastReplanned, mostReplanned/(s.Groups.NumClusters()+1)), history.Moment{What: history.NotRecorded}
+	if more := len(moments) - most; more > 0 {
+		moments = moments[more:]
+		gone.Message = fmt.Sprintf("%d earlier changes of clusters are left out, as there are so many clusters", more)
+	}
+	gone.Until = moments[0]
+	t.Say(gone)
+	plans := 0
+	for i, at := range moments {
+		end := before
+		if i+1 < len(moments) {
+			end = moments[i+1]
+		}
+		seen, written := s.Then(at)
+		if err := watch(t, seen, cluster, at, history.Stamps); err != nil {
+			return since, err
+		}
+		for ; !at.IsZero() && at.Before(end); plans++ {
+			next, err := planned(t, written, cluster, at, history.Stamps)
+			if err != nil {
+				return since, err
+			}
+			if at = next; plans > 2*most {
+				break
+			}
+		}
+	}
+	return moments[0], nil
+}
+
+// errEnd ends the reading of a recording.
+var errEnd = errors.New("the end")
+
+// recorded tells a recording, reading by reading.
+func (f *flags) recorded(cluster string) (pasts, error) {
+	r, until, err := f.past.open()
+	if err != nil {
+		return nil, err
+	}
+	times := r.Times()
+	if first, last := times[0], times[len(times)-1]; until.Before(first) || until.After(last) {
+		_, err := r.At(until, scenario.Reader())
+		return nil, err
+	}
+	n := len(times) - len(slices.Collect(after(times, until)))
+	p := playback{cluster: cluster, wanted: scenario.Wanted{Rollout: f.rollout, Namespace: f.namespace(), Placement: f.placement.Ref, Hub: true},
+		first: times[0], gap: longest(times), specs: make(map[string]any), known: make(map[string]*recordedPast)}
+	err = r.Each(scenario.Reader(), func(at time.Time, changed bool, objects []manifest.Object) error {
+		if at.After(until) {
+			return errEnd
+		}
+		return p.reading(at, changed, objects)
+	})
+	if err != nil && !errors.Is(err, errEnd) {
+		return nil, err
+	}
+	switch {
+	case len(p.all) == 0 && p.unknown != nil:
+		return nil, fmt.Errorf("history %w", p.unknown)
+	case len(p.all) == 0:
+		return nil, fmt.Errorf("history %s: %s: until %s %s", cluster, f.past.file, until.Format(time.RFC3339), p.fault)
+	}
+	part := func(one *recordedPast) bool { return one.part }
+	var all pasts
+	for _, one := range p.all {
+		if !one.part && slices.ContainsFunc(p.all, part) {
+			continue // as of a rollout that the cluster has no part in
+		}
+		past := pastOf{Cluster: cluster, Rollout: one.name, Since: one.since, Until: until, Moments: one.Moments(),
+			By:    fmt.Sprintf("%s, of %d readings from %s to %s", f.past.file, n, times[0].Format(time.RFC3339), until.Format(time.RFC3339)),
+			Notes: one.last.Notes, clock: output.Clock{Start: until, Word: "end"}}
+		if err := past.placed(one.last); err != nil {
+			return nil, err
+		}
+		all = append(all, past)
+	}
+	return all, nil
+}
+
+// after yields the times after a time.
+func after(times []time.Time, at time.Time) func(func(time.Time) bool) {
+	return func(yield func(time.Time) bool) {
+		for _, t := range times {
+			if t.After(at) && !yield(t) {
+				return
+			}
+		}
+	}
+}
+
+// longest is how long there may be no reading before something is missing: three times as long as usual, and a minute.
+func longest(times []time.Time) time.Duration {
+	var apart []time.Duration
+	for i := 1; i < len(times); i++ {
+		apart = append(apart, times[i].Sub(times[i-1]))
+	}
+	if len(apart) == 0 {
+		return time.Minute
+	}
+	slices.Sort(apart)
+	return max(time.Minute, 3*apart[len(apart)/2])
+}
+
+// playback goes through a recording.
+type playback struct {
+	cluster string
+	wanted  scenario.Wanted
+	loader  scenario.Loader
+	first   time.Time
+	gap     time.Duration
+	specs   map[string]any // of the objects that roll out, as they were last
+	known   map[string]*recordedPast
+	all     []*recordedPast // in the order in which they came to be known
+	before  time.Time       // the reading before
+	fault   string          // why it could not be read
+	unknown error           // why nobody knows the cluster
+}
+
+// recordedPast is what is known of the cluster in a rollout.
+type recordedPast struct {
+	*history.Teller
+	name  string
+	since time.Time
+	last  *scenario.Scenario
+	next  time.Time // when its plan changes by itself
+	gone  bool
+	part  bool // it has or had one in the rollout
+}
+
+// reading takes in a reading.
+func (p *playback) reading(at time.Time, changed bool, objects []manifest.Object) error {
+	if !p.before.IsZero() && at.Sub(p.before) > p.gap {
+		for _, one := range p.all {
+			one.Say(history.Moment{Time: p.before, Until: at, What: history.NotRecorded, Message: "no reading"})
+		}
+	}
+	p.before = at
+	if changed {
+		return p.changed(at, objects)
+	}
+	for _, one := range p.all {
+		if one.gone || one.next.IsZero() || at.Before(one.next) {
+			continue
+		}
+		if err := p.plan(one, at); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// changed takes in a reading in which objects changed.
+func (p *playback) changed(at time.Time, objects []manifest.Object) error {
+	scenarios, err := p.loader.Load(objects, p.wanted)
+	if err != nil && err.Error() != p.fault {
+		for _, one := range p.all {
+			one.Say(history.Moment{Time: at, What: history.Gone, Message: err.Error(), From: history.Recording})
+			one.gone = true
+		}
+	}
+	if p.fault = ""; err != nil {
+		p.fault = err.Error()
+		return nil
+	}
+	specs := p.edited(objects)
+	for _, s := range scenarios {
+		one, known := p.known[s.Rollout]
+		if !known {
+			if !s.Knows(p.cluster) {
+				if _, _, _, err := s.Why(p.cluster); err != nil {
+					p.unknown = err
+					continue
+				}
+			}
+			one = &recordedPast{Teller: history.New(p.cluster), name: s.Rollout, since: at}
+			p.known[s.Rollout], p.all = one, append(p.all, one)
+			if at.Equal(p.first) {
+				since, err := reconstruct(one.Teller, s, p.cluster, at)
+				if err != nil {
+					return err
+				}
+				if !since.IsZero() {
+					one.since = since
+				}
+			} else {
+				one.Say(history.Moment{Time: at, What: history.Changed, Message: "the rollout is new", From: history.Recording})
+			}
+		}
+		object, _, _ := strings.Cut(s.Rollout, " to placement ")
+		if fields := specs[object]; known && len(fields) > 0 {
+			one.Say(history.Moment{Time: at, What: history.Changed, Message: object + ": " + strings.Join(fields, ", "), From: history.Recording})
+		}
+		one.last, one.gone, one.part = s, false, one.part || s.Knows(p.cluster)
+		if err := p.plan(one, at); err != nil {
+			return err
+		}
+	}
+	for _, one := range p.all {
+		if !one.gone && !slices.ContainsFunc(scenarios, func(s *scenario.Scenario) bool { return s.Rollout == one.name }) {
+			one.Say(history.Moment{Time: at, What: history.Gone, From: history.Recording})
+			one.gone = true
+		}
+	}
+	return nil
+}
+
+// plan looks at a rollout.
+func (p *playback) plan(one *recordedPast, at time.Time) (err error) {
+	one.next, err = planned(one.Teller, one.last, p.cluster, at, history.Recording)
+	return err
+}
+
+// edited are the fields of the specs of what rolls out that are not as they were in the reading before, by object.
+func (p *playback) edited(objects []manifest.Object) map[string][]string {
+	all := make(map[string][]string)
+	for _, o := range objects {
+		if !rollsOut(o) {
+			continue
+		}
+		name := o.String()
+		if was, known := p.specs[name]; known {
+			if fields := differing(was, o.Object["spec"]); len(fields) > 0 {
+				all[name] = fields
+			}
+		}
+		p.specs[name] = o.Object["spec"]
+	}
+	return all
+}
+
+// Text has a block for each rollout.
+func (all pasts) Text(w io.Writer) error {
+	var b bytes.Buffer
+	for i, p := range all {
+		if i > 0 {
+			b.WriteString("\n")
+		}
+		b.WriteString(p.clock.Read(p.text()))
+	}
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+// Value is a list of all.
+func (all pasts) Value() (any, error) { return map[string]pasts{"rollouts": all}, nil }
+
+func (p pastOf) text() string {
+	var b bytes.Buffer
+	if p.Group != nil {
+		fmt.Fprintf(&b, "%s is in %v of %s\n", p.Cluster, *p.Group, p.Rollout)
+	} else {
+		fmt.Fprintf(&b, "%s is not selected by %s\n", p.Cluster, p.Rollout)
+	}
+	for _, why := range p.Why {
+		fmt.Fprintf(&b, "  %s\n", why)
+	}
+	b.WriteString(p.clock.Head())
+	fmt.Fprintf(&b, "known by: %s\n", p.By)
+	for _, note := range p.Notes {
+		fmt.Fprintf(&b, "note: %s\n", note)
+	}
+	b.WriteString("\n")
+	width := len("before")
+	for _, m := range p.Moments {
+		width = max(width, len(p.column(m)))
+	}
+	for i := 0; i < len(p.Moments); i++ {
+		m, words := p.Moments[i], p.words(p.Moments[i])
+		if i+1 < len(p.Moments) && m.What == history.Succeeds && p.Moments[i+1].What == history.Done && p.Moments[i+1].Time.Equal(m.Time) {
+			words, i = "succeeds and is done", i+1
+		}
+		fmt.Fprintf(&b, "%-*s  %s\n", width, p.column(m), words)
+		if n := alike(p.Moments[i:]); n > 2*waitsShown {
+			for _, m := range p.Moments[i+1 : i+waitsShown] {
+				fmt.Fprintf(&b, "%-*s  %s\n", width, p.column(m), p.words(m))
+			}
+			fmt.Fprintf(&b, "%-*s  … %d more changes …\n", width, "", n-2*waitsShown)
+			i += n - waitsShown - 1
+		}
+	}
+	return b.String()
+}
+
+// waitsShown is how many of the first and of the last changes of one wait a text has; data has all.
+const waitsShown = 3
+
+// alike is how many moments follow one another that are waits for the same, whoever holds the cluster.
+func alike(all []history.Moment) (n int) {
+	for _, m := range all {
+		if m.What != history.Waits || len(m.Explanation) == 0 || m.Explanation[0].Hold.Type != all[0].Explanation[0].Hold.Type || m.Explanation[0].Hold.Group != all[0].Explanation[0].Hold.Group {
+			break
+		}
+		n++
+	}
+	return n
+}
+
+// column is what stands before a moment.
+func (p pastOf) column(m history.Moment) string {
+	switch {
+	case m.Time.IsZero():
+		return "before"
+	case m.Time.Equal(p.Until):
+		return p.clock.Word
+	}
+	return p.clock.Read(m.Time.UTC().Truncate(time.Second).Format(time.RFC3339))
+}
+
+// pastWords are what the text calls the moments.
+var pastWords = map[history.What]string{
+	history.NotRecorded: "not recorded", history.NotSelected: "is not selected", history.Waits: "waits", history.MayStart: "may start",
+	history.Starts: "starts", history.Progressing: "is progressing again", history.Succeeds: "succeeds", history.Fails: "fails",
+	history.TimesOut: "times out", history.Done: "is done", history.Skipped: "is skipped", history.Leaves: "is not selected any more, and still counts",
+	history.Changed: "changed", history.Gone: "the rollout is gone", history.Event: "event",
+}
+
+func (p pastOf) words(m history.Moment) string {
+	text := pastWords[m.What]
+	if m.What == history.NotRecorded && !m.Until.IsZero() {
+		text += " until " + m.Until.UTC().Format(time.RFC3339)
+	}
+	if m.Message != "" {
+		text += ": " + m.Message
+	}
+	return text
+}

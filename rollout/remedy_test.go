@@ -54,7 +54,7 @@ func TestABreachOfTheWayBackIsNotEndedByGoingBack(t *testing.T) {
 	}
 }
 
-// R29: nobody is told to mend a cluster of whose failure only the record tells. A plan and the planner say so.
+// R29, R57: nobody is told to mend a cluster of whose failure only the record tells. A plan and the planner say so.
 func TestWhoIsOnlyOnRecordCannotBeMended(t *testing.T) {
 	entry := func(cluster string, as status.RolloutStatus) status.Left {
 		return status.Left{Report: status.Report{Cluster: cluster, Status: as, Applied: now.Add(-time.Hour), LastTransitionTime: now.Add(-time.Minute)}}
@@ -68,24 +68,30 @@ func TestWhoIsOnlyOnRecordCannotBeMended(t *testing.T) {
 		record   []status.Left
 		reports  []status.Report
 		want     string
+		rights   *rollout.Rights
 	}{
 		"alone": {"0", "10m", []status.Left{entry("a", status.Failed)}, nil,
-			"try again what failed (set the attempt to 1), or raise maxFailures to 1, or go back to the version before, or give up a"},
+			"try again what failed (set the attempt to 1), or raise maxFailures to 1, or go back to the version before, or give up a", nil},
 		"its object has another version": {"0", "10m", []status.Left{entry("a", status.TimeOut)}, []status.Report{{Cluster: "a", Status: status.ToApply}},
-			"try again what failed (set the attempt to 1), or raise maxFailures to 1, or go back to the version before, or give up a"},
+			"try again what failed (set the attempt to 1), or raise maxFailures to 1, or go back to the version before, or give up a", nil},
 		"its object is back": {"0", "10m", []status.Left{entry("a", status.TimeOut)}, []status.Report{{Cluster: "a", Status: status.ToApply, Applied: now}},
-			"mend a, or try again what failed (set the attempt to 1), or raise maxFailures to 1, or go back to the version before"},
+			"mend a, or try again what failed (set the attempt to 1), or raise maxFailures to 1, or go back to the version before", nil},
 		"with another, both count": {"0", "10m", []status.Left{entry("a", status.TimeOut)}, []status.Report{failed("b")},
-			"try again what failed (set the attempt to 1), or raise maxFailures to 2, or go back to the version before, or give up a"},
+			"try again what failed (set the attempt to 1), or raise maxFailures to 2, or go back to the version before, or give up a", nil},
 		"with another, which is enough": {"1", "10m", []status.Left{entry("a", status.TimeOut)}, []status.Report{failed("b")},
-			"mend b, or try again what failed (set the attempt to 1), or raise maxFailures to 2, or go back to the version before, or give up a"},
-		"it keeps a slot":          {"1", "None", []status.Left{entry("a", status.Failed)}, nil, "set a progressDeadline, or give up a"},
-		"it keeps a slot till ten": {"1", "10m", []status.Left{entry("a", status.Failed)}, nil, "give up a"},
-		"it left":                  {"0", "10m", []status.Left{entry("x", status.TimeOut)}, nil, "try again what failed (set the attempt to 1), or raise maxFailures to 1, or go back to the version before, or give up x"},
+			"mend b, or try again what failed (set the attempt to 1), or raise maxFailures to 2, or go back to the version before, or give up a", nil},
+		"it keeps a slot":          {"1", "None", []status.Left{entry("a", status.Failed)}, nil, "set a progressDeadline, or give up a", nil},
+		"it keeps a slot till ten": {"1", "10m", []status.Left{entry("a", status.Failed)}, nil, "give up a", nil},
+		"there is no right to fail": {"5", "10m", []status.Left{entry("a", status.TimeOut)}, []status.Report{failed("b")},
+			"try again what failed (set the attempt to 1), or give up a", &rollout.Rights{Start: 3}},
+		"there is one right to fail": {"5", "10m", []status.Left{entry("a", status.TimeOut)}, []status.Report{failed("b")},
+			"mend b, or try again what failed (set the attempt to 1), or give up a", &rollout.Rights{Start: 3, Fail: 1}},
+		"it keeps a right to start": {"5", "None", []status.Left{entry("a", status.Failed)}, nil, "set a progressDeadline, or give up a", &rollout.Rights{Start: 1, Fail: 1}},
+		"it left":                   {"0", "10m", []status.Left{entry("x", status.TimeOut)}, nil, "try again what failed (set the attempt to 1), or raise maxFailures to 1, or go back to the version before, or give up x", nil},
 	} {
 		strategy := progressive("1", config(test.budget, test.deadline, 0))
 		groups := newFleet(t).group("", "a", "b", "c").read()
-		opts := rollout.Options{Memory: &rollout.Memory{Version: "2", Record: status.Record{Version: "2", Left: test.record}}}
+		opts := rollout.Options{Rights: test.rights, Memory: &rollout.Memory{Version: "2", Record: status.Record{Version: "2", Left: test.record}}}
 		plan, err := rollout.Plan(strategy, groups, test.reports, now, opts)
 		if err != nil {
 			t.Fatal(err)

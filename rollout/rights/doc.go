@@ -84,9 +84,10 @@
 // A cluster that joins waits for a right like all others. Percentages follow at the next Total. Where a total becomes less, nothing
 // is granted until it fits again.
 //
-// A cluster that moves from one hub to another counts on both until the hub that it left gives it up (Uncounted). Do that once the account of
-// the other hub shows that it has taken and is granted as many rights as it has clusters in flight, this one too, or once the account of the
-// hub that it left shows fewer rights granted than taken. Earlier, the hub that it left would start another cluster in its place.
+// A cluster that moves from one hub to another counts on both until the hub that it left gives it up (Uncounted). Do that for one cluster
+// after the other, once the account of the other hub shows a right taken for each cluster in flight there, and either all that this hub has
+// taken is granted, or the hub that it left is granted fewer rights than it counts in flight. Earlier, the hub that it left would start
+// another cluster in its place.
 //
 // A ManagedClusterMigration brings no ManifestWorks to the other hub, and in its phase Cleaning deletes the ManagedCluster on the hub that the
 // cluster left, which gives it up there. So move clusters that are done or have not started. One that is in flight or failed counts

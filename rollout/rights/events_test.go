@@ -216,12 +216,10 @@ func (w *world) move(s *state, i int, does doing) {
 
 // mayGiveUp says whether the accounts show that who moved needs no right of the hub that it left (H14).
 func (w *world) mayGiveUp(s *state) bool {
-	from, to, at := &s.accounts[s.left-1], &s.accounts[s.came-1], &s.hubs[s.came-1]
-	reported := to.r.start >= at.inFlight+at.known[0]+at.known[1]
-	if w.broken == givenUpEarly {
-		return reported
-	}
-	return from.g.start < from.r.start || reported && to.g.start >= to.r.start
+	from, to := &s.accounts[s.left-1], &s.accounts[s.came-1]
+	flying := func(hub int8) int8 { return int8(w.use(&s.hubs[hub-1]).InFlight) }
+	reported := to.r.start >= flying(s.came)
+	return reported && (w.broken == givenUpEarly || to.g.start >= to.r.start || from.g.start < flying(s.left))
 }
 
 func (s *state) giveUp() {

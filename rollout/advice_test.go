@@ -22,8 +22,8 @@ func TestFollowingTheAdviceWorks(t *testing.T) {
 		h.check(t, remedies)
 	})
 	t.Logf("%d worlds, remedies followed: %v", worlds, remedies)
-	if len(remedies) != 10 {
-		t.Errorf("there are ten ways in which a wait ends without the groups, and %d were followed", len(remedies))
+	if len(remedies) != 11 {
+		t.Errorf("there are eleven ways in which a wait ends without the groups, and %d were followed", len(remedies))
 	}
 }
 

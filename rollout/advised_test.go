@@ -92,7 +92,7 @@ func (h *advised) follow(l rollout.Link, r rollout.Remedy, names []string) {
 			}
 		}
 		h.now = r.At
-	case rollout.RemedyAnswer, rollout.RemedyMend:
+	case rollout.RemedyAnswer, rollout.RemedyMend, rollout.RemedyValidate:
 		for _, name := range names {
 			h.succeed(name)
 		}
@@ -166,6 +166,7 @@ var kindsOfReports = []func(cluster string) *status.Report{
 	reported(status.Succeeded, 3*time.Minute, 0),
 	reported(status.Succeeded, time.Hour, 0),
 	reported(status.TimeOut, 2*time.Hour, 0),
+	reported(status.Validating, 6*time.Minute, 0),
 }
 
 func reported(s status.RolloutStatus, since, applied time.Duration) func(string) *status.Report {

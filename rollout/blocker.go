@@ -28,6 +28,8 @@ type Blocker struct {
 	Again time.Time `json:"again,omitzero"`
 	// WithoutTime says that no report tells since when, so the deadline or the soak never ends.
 	WithoutTime bool `json:"withoutTime,omitempty"`
+	// Message says why the cluster failed, or what its validation waits for, as its report does ([status.Report]).
+	Message string `json:"message,omitempty"`
 	// Holds is the number of held clusters that wait for it, directly or through others.
 	Holds int `json:"holds,omitempty"`
 
@@ -51,6 +53,19 @@ func (b *Blocker) label() string {
 	return b.Name
 }
 
+// says repeats the message of the cluster's report, cut where it is long.
+func (b *Blocker) says() string {
+	const most = 200
+	text := []rune(b.Message)
+	if len(text) == 0 {
+		return ""
+	}
+	if len(text) > most {
+		text = append(text[:most], '…')
+	}
+	return fmt.Sprintf("; %s: %q", b.label(), string(text))
+}
+
 // kind says what the cluster does, or what several clusters in its state do.
 func (b *Blocker) kind(many bool) string {
 	switch {
@@ -64,6 +79,8 @@ func (b *Blocker) kind(many bool) string {
 		return "succeeded"
 	case b.Status == status.Succeeded:
 		return plural(many, "soaks", "soak")
+	case b.Status == status.Validating:
+		return plural(many, "is being validated", "are being validated")
 	case b.Status == status.Failed:
 		return "failed"
 	case b.Status == status.TimeOut:
@@ -116,6 +133,8 @@ func (b *Blocker) slot(many bool) string {
 	switch {
 	case b.Silent:
 		done = plural(many, "it answers", "they answer")
+	case b.Status == status.Validating:
+		done = plural(many, "it is validated", "they are validated")
 	case b.Status == status.Failed:
 		done = plural(many, "it succeeds", "they succeed")
 	}
@@ -169,6 +188,9 @@ func (r *Result) blocker(position int) Blocker {
 		b.Again, b.Until = b.Until, time.Time{}
 	}
 	b.late, b.lost = b.Starting && r.deleting[position], r.lost[position]
+	if !s.waiting() {
+		b.Message = r.says[position]
+	}
 	b.slotless = isFailed(s) && r.schedule.options.freeFailed
 	m := r.schedule.options.memory
 	b.leaves = b.Left && !failureStates.has(s) && (m == nil || !m.AtOnce)
@@ -179,7 +201,7 @@ func (r *Result) blocker(position int) Blocker {
 // for its turn again once its deadline has passed (R39).
 func (r *Result) isEarlier(position int) bool {
 	s := r.states[position]
-	return max(r.tries.of(position), 0) < r.schedule.options.attempt && inFlightStates.has(s) && s.status() == status.Progressing
+	return max(r.tries.of(position), 0) < r.schedule.options.attempt && inFlightStates.has(s) && s != soaking && s != soakingUndated && !failedStates.has(s)
 }
 
 // changes gives the time at which time alone changes how the cluster stands; zero if it does not.

@@ -75,7 +75,7 @@
 // elsewhere. More failures in any stage are a breach: then nothing starts anywhere. Under Progressive the budget also
 // holds over all clusters together. The result's [Schedule] shows the stages with their limits as counts.
 //
-// Clusters in flight are Progressing, Failed within their deadline, or soaking. The result has them from every stage:
+// Clusters in flight are Progressing, Validating, Failed within their deadline, or soaking. The result has them from every stage:
 // they have the workload, and changes to it must reach them.
 //
 // A percentage in MaxConcurrency is a share of the clusters outside the mandatory groups. A percentage in MaxFailures
@@ -100,6 +100,9 @@
 // minSuccessTime be longer than agents take to answer. If you pass Now, note each answer, also of clusters that are settled or
 // left, for which there is no step. Until then a success counts as of now at each reading: a soak begins anew, and
 // WaitBetweenGroups never ends.
+//
+// Where a cluster has to be validated after it succeeded, as OCM's enhancement 231 has it, status.Judge makes the reports: such a
+// cluster is Validating and in flight until a verdict, its deadline begins anew with the success, and its soak begins with the yes.
 //
 // A breach or a timeout ends when its clusters are reported otherwise, or another version or a later attempt is wanted.
 //

@@ -97,6 +97,7 @@ func entriesOf(cluster string, group grouping.Key) (entries []status.Left) {
 		{observed{status.Progressing, young, 2 * young}, 0},
 		{observed{status.Progressing, 0, old}, 1},
 		{observed{status.ToApply, 0, young}, 0},
+		{observed{status.Validating, young, old}, 0},
 		{observed{status.Succeeded, soaks, old}, 0},
 		{observed{status.Succeeded, soaks + 1, old}, 0},
 		{observed{status.Skip, 0, young}, 0},

@@ -40,14 +40,20 @@ func (o observed) report(cluster string) status.Report {
 	if o.applied != 0 {
 		r.Applied = now.Add(-o.applied)
 	}
-	if o.status == answered {
+	switch o.status {
+	case answered:
 		r.Status, r.Answered = status.Succeeded, now.Add(-young)
+	case validated:
+		r.Status, r.Answered = status.Validating, now.Add(-young)
 	}
 	return r
 }
 
 // answered stands for Succeeded with an answer that was noted a minute ago (R5).
 const answered status.RolloutStatus = "Succeeded, answered"
+
+// validated stands for Validating with such an answer (R58).
+const validated status.RolloutStatus = "Validating, answered"
 
 // The deadline of the strategies below is 10 minutes and their soak 5. What is at the edge is exactly on it.
 const (
@@ -87,6 +93,9 @@ var versionKinds = []kind{
 	{"f after its write", []observed{{status.Failed, soon, old}}},
 	{"F of the version before", []observed{{status.Failed, 24 * old, soon + 1}}},
 	{"T applied anew", []observed{{status.TimeOut, old, young}}},
+	{"v after its write", []observed{{status.Validating, soon, old}}},
+	{"V at its deadline", []observed{{status.Validating, old, soon + 1}}},
+	{"v answered late", []observed{{validated, old, old}}},
 }
 
 // rareKinds have what reports rarely have: a status from a newer API, no time at all, and one that lies ahead of
@@ -99,6 +108,8 @@ var rareKinds = []kind{
 	{"s no time", []observed{{status.Succeeded, 0, 0}}},
 	{"s ahead", []observed{{status.Succeeded, -young, 0}}},
 	{"p ahead", []observed{{status.Progressing, old, -young}}},
+	{"v", []observed{{status.Validating, soon, 0}}},
+	{"v no time", []observed{{status.Validating, 0, 0}}},
 }
 
 // mergedKinds are several reports of one cluster (R1), the one that counts in each place.
@@ -112,6 +123,8 @@ var mergedKinds = []kind{
 	{"P+p", []observed{{status.Progressing, old, 0}, {status.Progressing, young, 0}}},
 	{"p applied+P", []observed{{status.Progressing, old, young}, {status.Progressing, soon + 1, 0}}},
 	{"s no time+S", []observed{{status.Succeeded, 0, 0}, {status.Succeeded, soaks + 1, 0}}},
+	{"p+v", []observed{{status.Progressing, soon, 0}, {status.Validating, young, 0}}},
+	{"v+a+S", []observed{{status.Validating, soon, 0}, {status.ToApply, young, 0}, {status.Succeeded, young, 0}}},
 	{"S+S+f+?", []observed{{status.Succeeded, old, 0}, {status.Skip, 0, 0}, {status.Failed, old, young}, {"Pending", young, 0}}},
 }
 

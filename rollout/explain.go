@@ -26,7 +26,7 @@ type Link struct {
 	Remedies []Remedy `json:"remedies,omitempty"`
 }
 
-// String says what is waited for, whether the rollout stops meanwhile, and what a person can do: `stopped: a failed, …; to do:
+// String says what is waited for, what the reports of the blockers say, whether the rollout stops meanwhile, and what a person can do: `stopped: a failed, …; to do:
 // mend a, or raise maxFailures to 1`.
 func (l Link) String() string {
 	said := l.Hold.String()
@@ -39,11 +39,20 @@ func (l Link) String() string {
 			ways = append(ways, r.String())
 		}
 	}
-	if len(ways) == 0 {
-		return said
+	todo := ""
+	if len(ways) > 0 {
+		todo = "; to do: " + strings.Join(ways, ", or ")
 	}
-	return fmt.Sprintf("%s; to do: %s", said, strings.Join(ways, ", or "))
+	for i := range l.Blockers {
+		if says := l.Blockers[i].says(); len(said)+len(says)+len(todo) <= mostOfLink {
+			said += says
+		}
+	}
+	return said + todo
 }
+
+// mostOfLink is how many bytes a link takes with what reports say, as many as the message of a condition.
+const mostOfLink = 1024
 
 // String has a line for each link.
 func (e Explanation) String() string {

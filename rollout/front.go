@@ -57,6 +57,7 @@ type fronts struct {
 const (
 	silentAgain = numStates + iota
 	progressingAgain
+	validatingAgain
 	startingLate
 	failedLost
 	numCrowds
@@ -75,6 +76,8 @@ func crowdOf(b *Blocker, s state) state {
 		return s &^ starting
 	case b.Silent:
 		return silentAgain
+	case b.Status == status.Validating:
+		return validatingAgain
 	default:
 		return progressingAgain
 	}
@@ -341,7 +344,10 @@ const longestDetail = 560
 func (f *front) sentences(slots int, without stateSet) string {
 	var s strings.Builder
 	more := 0
-	for _, state := range [...]state{progressingUndated, failedUndated, soakingUndated, failedLost, startingLate, silentAgain, progressingAgain, silent, failed, progressing, soaking, toApply} {
+	for _, state := range [...]state{
+		progressingUndated, validatingUndated, failedUndated, soakingUndated, failedLost, startingLate, silentAgain, progressingAgain, validatingAgain,
+		silent, failed, progressing, validating, soaking, toApply,
+	} {
 		c := &f.crowds[state]
 		if c.n == 0 || without.has(state) {
 			continue

@@ -95,7 +95,7 @@ func (pick picker) reports(w *world) {
 		case i >= rear || pick.oneIn(3):
 			continue
 		default:
-			r.Status = from(pick, status.Succeeded, status.ToApply, status.Progressing, status.Skip, status.Succeeded, status.Progressing, "Pending", "")
+			r.Status = from(pick, status.Succeeded, status.ToApply, status.Progressing, status.Skip, status.Succeeded, status.Progressing, status.Validating, "Pending", "")
 			pick.since(&r)
 		}
 		if pick.oneIn(3) {
@@ -104,9 +104,12 @@ func (pick picker) reports(w *world) {
 		if pick.oneIn(6) {
 			r.Answered = pick.time()
 		}
+		if pick.oneIn(9) {
+			r.Message = "what " + m.name + " says"
+		}
 		w.reports = append(w.reports, r)
 		for pick.oneIn(8) { // R1: two objects for one cluster
-			r.Status = from(pick, status.Succeeded, status.ToApply, status.Progressing, status.Skip, status.Failed, status.TimeOut, "Pending", r.Status)
+			r.Status = from(pick, status.Succeeded, status.ToApply, status.Progressing, status.Skip, status.Failed, status.TimeOut, status.Validating, "Pending", r.Status)
 			pick.since(&r)
 			pick.applied(&r)
 			r.Answered = from(pick, time.Time{}, pick.time())

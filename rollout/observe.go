@@ -85,6 +85,9 @@ func (r *Result) set(position int, report *status.Report, now time.Time) {
 	} else {
 		r.date(position, kind, report, now)
 	}
+	if report.Message != "" || r.says != nil {
+		r.say(position, report.Message)
+	}
 	if report.Deleting || r.evidence != nil || r.schedule.hasLeft(position) || r.schedule.options.memory != nil {
 		r.note(position, report)
 	}
@@ -123,6 +126,18 @@ func (r *Result) remember() {
 	}
 }
 
+// say notes the message of the report that counts for the cluster at a position; the empty one is none.
+func (r *Result) say(position int, message string) {
+	if message == "" {
+		delete(r.says, position)
+		return
+	}
+	if r.says == nil {
+		r.says = make(map[int]string)
+	}
+	r.says[position] = message
+}
+
 // lose notes whether only the record tells of the failure of the cluster at a position.
 func (r *Result) lose(position int, is bool) {
 	if is && r.lost == nil {
@@ -149,6 +164,7 @@ func (r *Result) recall(o *observed, now time.Time) {
 		}
 		r.states[position] = s.stateAt(position, x, now)
 		r.tries.set(position, x.attempt, len(r.states))
+		delete(r.says, position)
 		r.age(position, r.states[position], x.since, now)
 		r.remember()
 		r.evidence[position] = x

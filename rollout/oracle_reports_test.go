@@ -14,19 +14,19 @@ import (
 
 // The rules on reports, groups and budgets: R1 to R7, R10 to R13, R27, R30.
 
-// R1 and R27: a status that is none of the six counts as Progressing, and so does ToApply with applied. All times
-// run from the later of applied and the last transition. R5: those of a success not before the answer, which counts only
-// beside applied.
+// R1 and R27: a status that is none of the seven counts as Progressing, and so does ToApply with applied. All times
+// run from the later of applied and the last transition. R5, R58: those of a success and of its validation not before the answer,
+// which counts only beside applied.
 func r27(r status.Report) (status.RolloutStatus, time.Time) {
 	since, applied := r.LastTransitionTime.Round(0), r.Applied.Round(0) // by the wall clock, as they come from others
 	if applied.After(since) {
 		since = applied
 	}
-	if answered := r.Answered.Round(0); r.Status == status.Succeeded && !applied.IsZero() && answered.After(since) {
+	if answered := r.Answered.Round(0); (r.Status == status.Succeeded || r.Status == status.Validating) && !applied.IsZero() && answered.After(since) {
 		since = answered
 	}
 	switch r.Status {
-	case status.Progressing, status.Succeeded, status.Failed, status.TimeOut, status.Skip:
+	case status.Progressing, status.Validating, status.Succeeded, status.Failed, status.TimeOut, status.Skip:
 		return r.Status, since
 	case status.ToApply:
 		if r.Applied.IsZero() {
@@ -39,7 +39,7 @@ func r27(r status.Report) (status.RolloutStatus, time.Time) {
 // R1: of the reports of one cluster the one that holds the rollout back most counts, of equals the later one. Among those
 // in flight or failed a later attempt comes first. R7: an object that stays counts.
 func r1Merged(reports []status.Report, cluster string) (worst status.Report, n int) {
-	order := []status.RolloutStatus{status.Failed, status.TimeOut, status.Progressing, status.ToApply, status.Succeeded, status.Skip}
+	order := []status.RolloutStatus{status.Failed, status.TimeOut, status.Progressing, status.Validating, status.ToApply, status.Succeeded, status.Skip}
 	for _, r := range reports {
 		if r.Cluster != cluster {
 			continue
@@ -52,7 +52,7 @@ func r1Merged(reports []status.Report, cluster string) (worst status.Report, n i
 		is, since := r27(r)
 		worstIs, worstSince := r27(worst)
 		place, worstPlace := slices.Index(order, is), slices.Index(order, worstIs)
-		if place <= 2 && worstPlace <= 2 && r.Attempt != worst.Attempt {
+		if place <= 3 && worstPlace <= 3 && r.Attempt != worst.Attempt {
 			if r.Attempt > worst.Attempt {
 				worst = r
 			}
@@ -74,14 +74,14 @@ func r1Faulty(reports []status.Report) bool {
 // R2: failures.
 func r2(s *subject) bool { return s.status == status.Failed || s.status == status.TimeOut }
 
-// R3: in flight.
+// R3, R58: in flight.
 func (o *oracle) r3(s *subject) bool {
-	return s.status == status.Progressing || s.status == status.Failed || o.r5(s)
+	return s.status == status.Progressing || s.status == status.Validating || s.status == status.Failed || o.r5(s)
 }
 
 // R4: timed out at or past the deadline; never without one, and never without a time.
 func (o *oracle) r4(s *subject) bool {
-	if s.status != status.Progressing && s.status != status.Failed {
+	if s.status != status.Progressing && s.status != status.Validating && s.status != status.Failed {
 		return false
 	}
 	if o.deadline == nil || s.since.IsZero() {
@@ -105,7 +105,7 @@ func (o *oracle) r4Timeless(s *subject) bool {
 		return false
 	}
 	switch s.status {
-	case status.Progressing, status.Failed:
+	case status.Progressing, status.Validating, status.Failed:
 		return o.deadline != nil
 	case status.Succeeded:
 		return o.soak > 0

@@ -187,6 +187,9 @@ func (o *oracle) s5Counts(among func(*subject) bool) (c status.Counts) {
 			c.ToApply++
 		case status.Progressing:
 			c.Progressing++
+		case status.Validating: // R58: in flight beside those that progress
+			c.Progressing++
+			c.Validating++
 		case status.Succeeded:
 			c.Succeeded++
 		case status.Failed:

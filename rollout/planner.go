@@ -37,6 +37,7 @@ type Planner struct {
 	writes  map[string]write     // the last write of each cluster, as Applied was told
 	tried   map[string]time.Time // when the clusters failed that were tried again; nil if there are none
 
+	says     map[string]string // the messages of what was reported; nil where there are none
 	deleting map[string]bool   // clusters whose object is being deleted, by the last report
 	others   map[string]report // what was reported of clusters that are not selected, or that the record has
 	names    []string          // the names of those to remove, in order; nil if not known
@@ -148,7 +149,7 @@ func (p *Planner) Result(now time.Time) *Result {
 	for position, state := range r.states {
 		r.age(position, state, t.since[position], t.now)
 	}
-	p.findLost(r)
+	p.tellMore(r)
 	r.complete(t, &o, t.now)
 	p.remember(&r.choice)
 	r.Removed = slices.Clone(r.Removed)

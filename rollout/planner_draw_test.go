@@ -134,7 +134,7 @@ func drawReport(t *rapid.T, cluster string, now time.Time) status.Report {
 	r := status.Report{
 		Cluster: cluster,
 		Status: rapid.SampledFrom([]status.RolloutStatus{status.ToApply, status.Progressing, status.Succeeded,
-			status.Failed, status.TimeOut, status.Skip, "Unheard of"}).Draw(t, "status"),
+			status.Validating, status.Failed, status.TimeOut, status.Skip, "Unheard of"}).Draw(t, "status"),
 	}
 	if rapid.IntRange(0, 3).Draw(t, "dated") > 0 {
 		r.LastTransitionTime = drawTime(t, "transition", now, -70, 5)
@@ -146,6 +146,9 @@ func drawReport(t *rapid.T, cluster string, now time.Time) status.Report {
 		r.Answered = drawTime(t, "answered", now, -70, 5)
 	}
 	r.Attempt = max(0, rapid.IntRange(-2, 2).Draw(t, "attempt"))
+	if rapid.IntRange(0, 3).Draw(t, "says something") == 0 {
+		r.Message = cluster + " says so"
+	}
 	r.Deleting = rapid.IntRange(0, 3).Draw(t, "deleting") == 0
 	return r
 }

@@ -215,9 +215,16 @@ func (p *Planner) once(now time.Time) []past {
 	return o.once
 }
 
-// findLost notes of which failures only the record tells.
-func (p *Planner) findLost(r *Result) {
+// tellMore notes of which failures only the record tells, and the messages of the reports that count.
+func (p *Planner) tellMore(r *Result) {
 	s := r.schedule
+	for cluster, message := range p.says {
+		if position, member := s.groups.Position(cluster); member {
+			if _, recorded := s.decide(cluster, sighting{p.others[cluster], p.deleting[cluster], !s.hasLeft(position)}); !recorded {
+				r.say(position, message)
+			}
+		}
+	}
 	for cluster := range s.options.memory.all() {
 		if position, member := s.groups.Position(cluster); member {
 			saw := sighting{p.others[cluster], p.deleting[cluster], !s.hasLeft(position)}

@@ -1,6 +1,7 @@
 package rollout_test
 
 import (
+	"fmt"
 	"reflect"
 	"slices"
 	"sync"
@@ -175,6 +176,9 @@ func (p *planning) check(t *rapid.T) {
 	if answered.observe(got); !wanted.equal(&answered) {
 		t.Fatalf("Result's methods differ from Plan's (-plan +planner):\n%s", diff(&wanted, &answered))
 	}
+	if want, got := said(want), said(got); want != got {
+		t.Fatalf("the planner explains otherwise than Plan\n%s\n%s", want, got)
+	}
 	if diff := difference(&want.Next, &next); diff != "" {
 		t.Fatalf("Next differs from Plan (-plan +planner):\n%s", diff)
 	}
@@ -182,6 +186,15 @@ func (p *planning) check(t *rapid.T) {
 		t.Fatalf("InFlight differs from Plan (-plan +planner):\n%s", cmp.Diff(want.InFlight, inFlight))
 	}
 	p.checkClock(t, reports, want, before)
+}
+
+// said is what a result says of those who wait and of those who are waited for.
+func said(r *rollout.Result) string {
+	lines := fmt.Sprintln(r.Blockers())
+	for _, cluster := range clusterNames {
+		lines += fmt.Sprintln(r.Explain(cluster))
+	}
+	return lines
 }
 
 // checkClock: monotonic readings have no say, since reports come from other clocks (R4).

@@ -16,6 +16,8 @@ const (
 	RemedyWait RemedyType = "Wait"
 	// RemedyAnswer says that the clusters that are waited for have to succeed and soak; nobody has to do anything else.
 	RemedyAnswer RemedyType = "Answer"
+	// RemedyValidate says that someone has to say of clusters whether they are as they should be ([status.Verdict]).
+	RemedyValidate RemedyType = "Validate"
 	// RemedyReportTime says that reports have to say since when clusters stand as they do. Then it is known how long these
 	// clusters are waited for at most. Others may be waited for as well.
 	RemedyReportTime RemedyType = "ReportTime"
@@ -56,12 +58,12 @@ type Remedy struct {
 	Group grouping.Key `json:"group,omitzero"`
 	// Gate is the gate's name, if it has one (RemedyOpenGate).
 	Gate string `json:"gate,omitempty"`
-	// Count is how many of Of clusters have to do so (RemedyAnswer, RemedyReportTime, RemedyMend). Count is also the
+	// Count is how many of Of clusters have to do so (RemedyAnswer, RemedyReportTime, RemedyMend, RemedyValidate). Count is also the
 	// value to set (RemedyTryAgain, RemedyRaiseMaxFailures).
 	Count int `json:"count,omitempty"`
 	Of    int `json:"of,omitempty"`
 	// Clusters names the first of these clusters: "a, b, c and 2 more" (RemedyAnswer, RemedyReportTime, RemedyMend,
-	// RemedyGiveUp).
+	// RemedyValidate, RemedyGiveUp).
 	Clusters string `json:"clusters,omitempty"`
 	// Succeeded says that these clusters have succeeded at an unknown time; otherwise they are in flight
 	// (RemedyReportTime).
@@ -93,6 +95,8 @@ func (r Remedy) String() string {
 		return fmt.Sprintf("open the %s before %v", Gate{Name: r.Gate}, r.Group)
 	case RemedyMend:
 		return "mend " + r.some()
+	case RemedyValidate:
+		return "validate " + r.some()
 	case RemedyTryAgain:
 		return fmt.Sprintf("try again what failed (set the attempt to %d)", r.Count)
 	case RemedyRevert:
@@ -192,6 +196,7 @@ func (r *Result) slotRemedies(f *front, slotless stateSet) (ways []Remedy) {
 	} else if able >= f.needed {
 		ways = append(ways, Remedy{Type: RemedyAnswer, Count: f.needed, Of: able, Clusters: f.namesBut(1<<soakingUndated | 1<<failedLost | slotless)})
 	}
+	ways = append(ways, f.validateRemedy(f.needed)...)
 	if slotless != 0 {
 		return ways
 	}
@@ -214,13 +219,26 @@ func (r *Result) groupRemedies(f *front) (ways []Remedy) {
 	if soaking == 0 {
 		ways = append(ways, Remedy{Type: RemedyAnswer, Count: f.last.n, Of: f.last.n, Clusters: f.last.names()})
 	}
+	ways = append(ways, f.validateRemedy(f.last.n)...)
 	return append(ways, r.deadlineRemedy(f, f.last.n, 0)...)
+}
+
+// validateRemedy proposes to validate so many of those that wait for it, if they are enough.
+func (f *front) validateRemedy(needed int) []Remedy {
+	var c crowd
+	for _, s := range [...]state{validating, validatingUndated, validatingAgain} {
+		c.merge(&f.crowds[s])
+	}
+	if c.n == 0 || c.n < needed {
+		return nil
+	}
+	return []Remedy{{Type: RemedyValidate, Count: needed, Of: c.n, Clusters: c.listed()}}
 }
 
 // deadlineRemedy proposes a deadline, where there is none and one would end the wait for n clusters. Failed is how many
 // clusters keep, until the deadline, a slot that is waited for.
 func (r *Result) deadlineRemedy(f *front, n, failed int) []Remedy {
-	endless := f.crowds[silent].n + f.crowds[progressing].n + failed
+	endless := f.crowds[silent].n + f.crowds[progressing].n + f.crowds[validating].n + failed
 	if r.schedule.rules.deadline != nil || f.unknown > 0 || f.earlier > 0 || endless == 0 || endless < n {
 		return nil
 	}

@@ -54,6 +54,8 @@ func kindOf(r *status.Report) state {
 			return ending
 		}
 		return succeeded
+	case status.Validating:
+		return validating
 	case status.Failed:
 		return failed
 	case status.TimeOut:
@@ -65,7 +67,8 @@ func kindOf(r *status.Report) state {
 	}
 }
 
-// sinceOf gives since when a report counts. A success counts from its first answer, if that was noted (R5).
+// sinceOf gives since when a report counts. A success counts from its first answer, if that was noted, and so does its validation
+// (R5, R58).
 func sinceOf(r *status.Report) time.Time {
 	since := r.LastTransitionTime.Round(0) // so that all of them can be compared
 	if r.Applied.IsZero() {
@@ -74,7 +77,7 @@ func sinceOf(r *status.Report) time.Time {
 	if r.Applied.After(since) {
 		since = r.Applied.Round(0)
 	}
-	if r.Status == status.Succeeded && r.Answered.After(since) {
+	if (r.Status == status.Succeeded || r.Status == status.Validating) && r.Answered.After(since) {
 		since = r.Answered.Round(0)
 	}
 	return since
@@ -159,9 +162,22 @@ func (p *Planner) observe(r *status.Report, several bool) {
 	} else {
 		delete(p.deleting, r.Cluster)
 	}
+	p.say(r.Cluster, r.Message)
 	said := reportOf(r)
 	said.attempt = last.attemptOf(r)
 	p.set(r.Cluster, said)
+}
+
+// say keeps the message of what was reported of a cluster; the empty one is none.
+func (p *Planner) say(cluster, message string) {
+	if message == "" {
+		delete(p.says, cluster)
+		return
+	}
+	if p.says == nil {
+		p.says = make(map[string]string)
+	}
+	p.says[cluster] = message
 }
 
 // Applied tells the planner that the present version of the workload was written for a cluster at the time when. From now
@@ -209,6 +225,7 @@ func (p *Planner) Applied(cluster string, when time.Time) {
 		return
 	}
 	delete(p.deleting, cluster)
+	delete(p.says, cluster)
 	p.set(cluster, report{silent, when, attempt, when})
 }
 
@@ -223,6 +240,7 @@ func (p *Planner) Forget(clusters ...string) {
 		delete(p.writes, cluster)
 		delete(p.deleting, cluster)
 		delete(p.tried, cluster)
+		delete(p.says, cluster)
 		p.set(cluster, report{})
 	}
 }

@@ -15,7 +15,7 @@ type Cluster struct {
 	Name string `json:"name"`
 	// Group is the decision group that it is in.
 	Group grouping.Key `json:"group"`
-	// Status is the reported status, with these exceptions: TimeOut where the deadline has passed, ToApply where
+	// Status is the reported status, which may be Validating, with these exceptions: TimeOut where the deadline has passed, ToApply where
 	// nothing was reported, and Progressing where the reported status is unknown, or the cluster has the workload and
 	// has not answered. A Succeeded cluster in Result.InFlight is soaking.
 	Status status.RolloutStatus `json:"status"`
@@ -29,8 +29,8 @@ type Cluster struct {
 // JSON is for people and their tools: it has durations as "5m0s" and cannot be read back.
 type Result struct {
 	Next
-	// InFlight has the clusters that have the workload and may yet change by themselves: Progressing, Failed within their
-	// deadline, or soaking. Changes to the workload must reach them. They are in the order of their names.
+	// InFlight has the clusters that have the workload and may yet change by themselves: Progressing, Validating, Failed within
+	// their deadline, or soaking. Changes to the workload must reach them. They are in the order of their names.
 	InFlight []Cluster `json:"inFlight,omitempty"`
 	// Schedule is the strategy that took effect.
 	Schedule Schedule `json:"schedule"`
@@ -50,6 +50,7 @@ type Result struct {
 	evidence   map[int]report // what was reported of positions that left, whose objects are being deleted, or that the record has
 	deleting   map[int]bool   // the selected positions whose objects are being deleted; of all with evidence while the result is made
 	lost       map[int]bool   // the positions that failed and of which only the record tells
+	says       map[int]string // the messages of the reports that count; nil where none has one
 	tallies    []tally        // of each group, over the clusters that count
 	aside      []tally        // of each group, over the uncounted clusters; nil where all are counted
 	started    []int32        // for each group how many clusters that count are in Start; nil if none is

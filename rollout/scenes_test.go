@@ -60,6 +60,8 @@ import (
 //	removeAfter 1m                  the plans know the plan or the changes before
 //	gone a b                        the clusters that are out of the decisions; `gone` alone: they are back
 //	applied a                       tells the Planner that a is written now
+//
+// What people decide has lines of its own, in scenes_people_test.go.
 type stage struct {
 	placements []string // by their order
 	decisions  map[string][]*clusterv1beta1.PlacementDecision
@@ -75,6 +77,7 @@ type stage struct {
 	last    *rollout.Result
 	planner *rollout.Planner
 	told    map[string][]status.Report
+	people  people
 }
 
 // Every example of the design documents, and every sentence that the package has: R1 to R30, S9.
@@ -126,7 +129,7 @@ func (s *stage) do(c scene.Command) (string, error) {
 	}
 	var reports []status.Report
 	for _, cluster := range slices.Sorted(maps.Keys(s.reports)) {
-		reports = append(reports, s.reports[cluster]...)
+		reports = append(reports, s.people.judge(s.reports[cluster])...)
 	}
 	result, err := rollout.Plan(s.strategy, groups, reports, s.now, s.opts())
 	if err != nil {
@@ -249,7 +252,11 @@ func (s *stage) next(groups *grouping.Groups) (string, error) {
 		return "", err
 	}
 	s.planner.SetGroups(groups)
+	judged := make(map[string][]status.Report, len(s.reports))
 	for cluster, reports := range s.reports {
+		judged[cluster] = s.people.judge(reports)
+	}
+	for cluster, reports := range judged {
 		if !slices.Equal(s.told[cluster], reports) {
 			if err := s.planner.Report(reports...); err != nil {
 				return "", err
@@ -261,7 +268,7 @@ func (s *stage) next(groups *grouping.Groups) (string, error) {
 			s.planner.Forget(cluster)
 		}
 	}
-	s.told = maps.Clone(s.reports)
+	s.told = judged
 	return s.planner.Next(s.now).String(), nil
 }
 
@@ -390,6 +397,9 @@ func (s *stage) change(line string) error {
 			s.planner.Applied(c, s.now)
 		}
 	default:
+		if known, err := s.decide(words, rest); known {
+			return err
+		}
 		return s.report(words)
 	}
 	return nil

@@ -20,6 +20,8 @@ const (
 	silent                          // in flight: has the workload and has not answered
 	progressing                     // in flight
 	progressingUndated              // in flight, past no deadline ever
+	validating                      // in flight: succeeded, and someone has yet to say whether that counts
+	validatingUndated               // in flight, past no deadline ever
 	failed                          // in flight and a failure
 	failedUndated                   // in flight and a failure, past no deadline ever
 	soaking                         // in flight
@@ -46,16 +48,17 @@ type stateSet uint32
 func (set stateSet) has(s state) bool { return set&(1<<(s&^starting)) != 0 }
 
 const (
-	undatedStates     stateSet = 1<<progressingUndated | 1<<failedUndated | 1<<soakingUndated
-	inFlightStates    stateSet = 1<<silent | 1<<progressing | 1<<failed | 1<<soaking | undatedStates
+	undatedStates     stateSet = 1<<progressingUndated | 1<<validatingUndated | 1<<failedUndated | 1<<soakingUndated
+	inFlightStates    stateSet = 1<<silent | 1<<progressing | 1<<validating | 1<<failed | 1<<soaking | undatedStates
+	validatingStates  stateSet = 1<<validating | 1<<validatingUndated
 	failedStates      stateSet = 1<<failed | 1<<failedUndated
 	timedOutNowStates stateSet = 1 << timedOutNow
 	timedOutStates    stateSet = 1<<timedOut | timedOutNowStates
 	failureStates     stateSet = failedStates | timedOutStates
 	succeededStates   stateSet = 1<<soaking | 1<<soakingUndated | 1<<succeeded | undatedSuccess
 	undatedSuccess    stateSet = 1 << succeededUndated
-	datedStates       stateSet = 1<<silent | 1<<progressing | 1<<failed | 1<<soaking // time may change these
-	agedStates        stateSet = inFlightStates | failureStates                      // a result has the ages of these
+	datedStates       stateSet = inFlightStates &^ undatedStates // time may change these
+	agedStates        stateSet = inFlightStates | failureStates  // a result has the ages of these
 )
 
 func (s state) waiting() bool { return s&^starting <= toApply }
@@ -65,6 +68,8 @@ func (s state) status() status.RolloutStatus {
 	switch s &^ starting {
 	case silent, progressing, progressingUndated:
 		return status.Progressing
+	case validating, validatingUndated:
+		return status.Validating
 	case failed, failedUndated:
 		return status.Failed
 	case soaking, soakingUndated, succeeded, succeededUndated:
@@ -146,6 +151,8 @@ func (r *rules) phase(kind state) (limit time.Duration, before, undated, after s
 		return *r.deadline, silent, silent, timedOutNow
 	case kind == progressing && r.deadline != nil:
 		return *r.deadline, progressing, progressingUndated, timedOutNow
+	case kind == validating && r.deadline != nil:
+		return *r.deadline, validating, validatingUndated, timedOutNow
 	case kind == failed && r.deadline != nil:
 		return *r.deadline, failed, failedUndated, timedOutNow
 	default:
@@ -166,7 +173,7 @@ func (r *rules) limitOf(s state) time.Duration {
 	switch {
 	case s == soaking:
 		return r.minSuccessTime
-	case (s == silent || s == progressing || s == failed) && r.deadline != nil:
+	case datedStates.has(s) && r.deadline != nil:
 		return *r.deadline
 	default:
 		return 0
@@ -192,18 +199,19 @@ func (t *tally) failed() int  { return int(t[failed] + t[failedUndated]) }
 func (t *tally) soaked() int  { return int(t[succeeded] + t[succeededUndated]) }
 func (t *tally) soaking() int { return int(t[soaking] + t[soakingUndated]) }
 func (t *tally) undated() int {
-	return int(t[progressingUndated] + t[failedUndated] + t[soakingUndated])
+	return int(t[progressingUndated] + t[validatingUndated] + t[failedUndated] + t[soakingUndated])
 }
 func (t *tally) progressing() int {
-	return int(t[silent] + t[progressing] + t[progressingUndated])
+	return int(t[silent]+t[progressing]+t[progressingUndated]) + t.validating()
 }
-func (t *tally) inFlight() int { return t.progressing() + t.failed() + t.soaking() }
-func (t *tally) failures() int { return t.failed() + int(t[timedOut]+t[timedOutNow]) }
+func (t *tally) validating() int { return int(t[validating] + t[validatingUndated]) }
+func (t *tally) inFlight() int   { return t.progressing() + t.failed() + t.soaking() }
+func (t *tally) failures() int   { return t.failed() + int(t[timedOut]+t[timedOutNow]) }
 
 // inBudget counts the failures that count in a budget.
 func (t *tally) inBudget() int { return t.failures() - int(t[excused]) }
 
-// unsettled counts the clusters that are waiting, Progressing or soaking (R6).
+// unsettled counts the clusters that are waiting, Progressing, Validating or soaking (R6).
 func (t *tally) unsettled() int { return t.waiting() + t.progressing() + t.soaking() }
 
 func (t *tally) add(other *tally) {
@@ -221,6 +229,7 @@ func (t *tally) counts(held int) status.Counts {
 		Failed:      t.failed(),
 		TimeOut:     int(t[timedOut] + t[timedOutNow]),
 		Skip:        int(t[skipped]),
+		Validating:  t.validating(),
 		Soaking:     t.soaking(),
 		Held:        held,
 	}

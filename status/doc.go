@@ -93,6 +93,26 @@
 // the time of the old failure, so that it makes no difference whose clock is ahead. In a function of your own [Stamp.Report]
 // does the same.
 //
+// # Validation
+//
+// A workload can be healthy, and someone has yet to say that the cluster is as it should be: a test, the check of a mesh, a
+// person. [Judge] makes [Validating] of such a success, until there is a [Verdict] on it:
+//
+//	verdict, err := status.VerdictOf(work, work.Namespace, now) // what was said before, or by a person
+//	reports = status.Judge(reports, version, verdicts)
+//
+// Ask the validator about each cluster whose report is Validating then, and note its answer in the object:
+//
+//	work = work.DeepCopy()
+//	if answer.NoteOn(work) { // with version, attempt and the time of the answer
+//		err = client.Update(ctx, work)
+//	}
+//
+// Plan with the answer only once it is noted, so that a restart knows it as well. Note nothing on an object that has got another version
+// or attempt since you asked: the answer says which it is about, and counts for nothing there. Ask no more after a yes or a no. While a
+// cluster is validated it holds its slot, and its progressDeadline runs from the success; its minSuccessTime runs from the yes. Whoever
+// begins to validate does so with a new version: clusters that succeeded long ago would be past their deadline at once.
+//
 // # What many come to
 //
 // A [Summary] has the counts over all clusters and per group, and says what stops the rollout. Package rollout fills it

@@ -13,13 +13,14 @@ import (
 //	Failed
 //	TimeOut
 //	Progressing, ToApply with Applied, any status that is not known
+//	Validating
 //	ToApply without Applied
 //	Succeeded
 //	Skip
 //
-// Within the first three lines a later attempt comes before an earlier one, whatever its status: what failed in an earlier
+// Within the first four lines a later attempt comes before an earlier one, whatever its status: what failed in an earlier
 // attempt has been tried again since. Among reports that are equal in this, Merge returns the one with the latest time, which
-// is the later of its Applied and its LastTransitionTime, for Succeeded also of its Answered. It is Deleting if all reports
+// is the later of its Applied and its LastTransitionTime, for Succeeded and Validating also of its Answered. It is Deleting if all reports
 // are: an object that stays counts. The order of the reports does not matter. Without reports Merge returns the zero Report.
 //
 // Package rollout merges the reports of a cluster that it gets in one call. A caller that hears of one object at a
@@ -52,6 +53,7 @@ func (r Report) compare(other Report) int {
 		strings.Compare(r.Cluster, other.Cluster),
 		cmp.Compare(r.Attempt, other.Attempt),
 		r.Answered.Round(0).Compare(other.Answered.Round(0)),
+		strings.Compare(r.Message, other.Message),
 	)
 }
 
@@ -76,19 +78,21 @@ func (r Report) holdsBack() int {
 		return 1
 	case r.Status == ToApply && r.Applied.IsZero():
 		return 2
-	case r.Status == TimeOut:
-		return 4
-	case r.Status == Failed:
-		return 5
-	default:
+	case r.Status == Validating:
 		return inFlight
+	case r.Status == TimeOut:
+		return inFlight + 2
+	case r.Status == Failed:
+		return inFlight + 3
+	default:
+		return inFlight + 1
 	}
 }
 
 // since gives the time from which deadline and soak run (R27).
 func (r Report) since() time.Time {
 	since := later(r.Applied.Round(0), r.LastTransitionTime.Round(0))
-	if r.Status == Succeeded && !r.Applied.IsZero() {
+	if (r.Status == Succeeded || r.Status == Validating) && !r.Applied.IsZero() {
 		since = later(since, r.Answered.Round(0))
 	}
 	return since

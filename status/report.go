@@ -11,11 +11,14 @@ const (
 	ToApply RolloutStatus = "ToApply"
 	// Progressing says that the workload was applied and has neither succeeded nor failed.
 	Progressing RolloutStatus = "Progressing"
+	// Validating says that the workload does what it should, and someone has yet to say whether it may count as Succeeded.
+	// [Judge] makes such reports.
+	Validating RolloutStatus = "Validating"
 	// Succeeded says that the workload does what it should.
 	Succeeded RolloutStatus = "Succeeded"
 	// Failed says that the workload was applied and does not do what it should. It may still recover.
 	Failed RolloutStatus = "Failed"
-	// TimeOut says that the workload was Progressing or Failed for as long as its progress deadline allows.
+	// TimeOut says that the workload was Progressing, Validating or Failed for as long as its progress deadline allows.
 	TimeOut RolloutStatus = "TimeOut"
 	// Skip says that the rollout leaves this cluster out.
 	Skip RolloutStatus = "Skip"
@@ -49,7 +52,7 @@ type Report struct {
 
 	// Answered is when the controller first saw an answer of the cluster to the present version. LastTransitionTime does not
 	// tell where the status was the same with the version before. A soak never counts from before Answered. The zero time
-	// means that nobody noted it. It matters only to Succeeded, and only beside Applied.
+	// means that nobody noted it. It matters only to Succeeded and Validating, and only beside Applied.
 	Answered time.Time `json:"answered,omitzero"`
 
 	// Attempt is the number of the attempt at the present version that the cluster's object has: 0 for the first, then
@@ -60,4 +63,8 @@ type Report struct {
 	// Deleting says that the object is being deleted. Its report counts until the object is gone: the agent of a cluster that
 	// was cut off can't let go of it. Only a success doesn't last: if the cluster is selected, it waits for its turn again.
 	Deleting bool `json:"deleting,omitempty"`
+
+	// Message says why the cluster failed, or what a validation waits for, in the words of whoever said so. Explanations repeat
+	// it. It decides nothing, and no record keeps it.
+	Message string `json:"message,omitempty"`
 }

@@ -35,6 +35,8 @@ func TestScenes(t *testing.T) {
 				return s.work(c)
 			case "merge":
 				return s.merge(c)
+			case "judge":
+				return s.judge(c)
 			}
 			t.Fatalf("%s:%d: no command %s", c.File, c.Line, c.Name)
 			return ""

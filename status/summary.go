@@ -8,13 +8,13 @@ import (
 )
 
 // Counts says how many clusters stand where: the selected ones, and those that left with the version and still count. Each
-// cluster that counts is in exactly one of the first six numbers; Soaking, Held and Left say more about some of them. The
+// cluster that counts is in exactly one of the first six numbers; Validating, Soaking, Held and Left say more about some of them. The
 // clusters that do not count are in Uncounted alone.
 type Counts struct {
 	// ToApply counts the waiting clusters: reported as ToApply, or not reported.
 	ToApply int `json:"toApply"`
-	// Progressing also counts the clusters with an unknown status, and those that have not answered since the workload
-	// was applied.
+	// Progressing also counts the clusters with an unknown status, those that have not answered since the workload was applied,
+	// and those that are being validated.
 	Progressing int `json:"progressing"`
 	// Succeeded also counts the clusters that soak.
 	Succeeded int `json:"succeeded"`
@@ -25,6 +25,8 @@ type Counts struct {
 	// Skip counts the clusters that the rollout leaves out.
 	Skip int `json:"skip"`
 
+	// Validating counts the clusters in Progressing that are being validated.
+	Validating int `json:"validating,omitempty"`
 	// Soaking counts the succeeded clusters whose minimum success time has not passed.
 	Soaking int `json:"soaking"`
 	// Held counts the waiting clusters that may not start now.
@@ -82,6 +84,7 @@ func (c Counts) Add(other Counts) Counts {
 	c.Failed += other.Failed
 	c.TimeOut += other.TimeOut
 	c.Skip += other.Skip
+	c.Validating += other.Validating
 	c.Soaking += other.Soaking
 	c.Held += other.Held
 	c.Uncounted += other.Uncounted
@@ -106,7 +109,7 @@ func (c Counts) inWords(waiting int) string {
 	case c.Total() == 0:
 		return fmt.Sprintf("no cluster of %d is counted", c.Uncounted)
 	}
-	return fmt.Sprintf("%d of %d clusters done", c.Done(), c.Total()) + clauses.Number(c.InFlight(), "in flight") +
+	return fmt.Sprintf("%d of %d clusters done", c.Done(), c.Total()) + clauses.Number(c.InFlight(), "in flight") + clauses.Number(c.Validating, "of them being validated") +
 		clauses.Number(c.Failures(), "failed") + clauses.Number(waiting, "waiting") + clauses.Number(c.Left, "of them not selected any more") + clauses.Number(c.Uncounted, "not counted")
 }
 

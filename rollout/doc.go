@@ -130,7 +130,8 @@
 // mandatory group then means such a group of each placement.
 //
 // Where each placement has a strategy of its own, take the groups apart with [grouping.Apart], and make a plan of each part.
-// Give every plan the reports of all clusters, about the version that its part wants, and a record of its own.
+// Give every plan the reports of all clusters, about the version that its part wants, and a record of its own. Store the records
+// of all parts before you remove anyone: the last part removes clusters that another one has to remember.
 //
 // # Who left
 //

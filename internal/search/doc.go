@@ -68,6 +68,14 @@
 // A planner that lacks a rule is caught, for every rule about starting, holding and removing, and so is a controller
 // that leaves out a duty. The shortest history that shows it is printed; testdata has some.
 //
+// # Two placements
+//
+// A workload may follow several placements, each with a strategy of its own. Smaller worlds have two of them, with a pool each. Clusters are
+// cut off, come back to the same placement or to the other one, are moved and given up; the controller begins anew, and storing the records
+// is refused. The rules are those above, for what each placement sees. In addition, of those that got the version under a placement never more
+// have it and are not done than its strategy exposes, wherever they went; nobody is removed whom either selects; and the last one removes
+// whom none selects, once the records of both tell of it. Caches are never late there, and decisions never half written.
+//
 // # What is not
 //
 // A controller begins anew with a cache that is filled. A cluster has one object, which nobody else writes. The scheduler
@@ -75,7 +83,7 @@
 // place: a cluster that left, came back and is hidden before any plan was made counts as gone all the time. Agents do not
 // answer for versions that are no longer wanted. Storing the record follows the plan at once. A ManagedCluster that was deleted
 // is not imported again. Where only the record tells of a cluster in flight, since its object is gone, an explanation may still
-// propose to wait for it, beside what does help. There is one placement.
+// propose to wait for it, beside what does help. In these worlds there is one placement.
 //
 // Where groups go one after the other, a cluster that comes back to an earlier group starts there as if it had joined, beside
 // those that are in flight in later groups. So there the bound of package exposure is about clusters that stay in their groups.

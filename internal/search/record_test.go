@@ -262,7 +262,7 @@ func (j *judge) wanted(i int) (wants entry) {
 		wants.as = asTimeOut
 	case x.fails() && x.inFlight() && budgeted:
 		wants.as = asFailed
-	case x.inFlight() && began && (c.atOnce || moved):
+	case x.inFlight() && began && (c.atOnce || moved || j.elsewhere.has(i)):
 		wants.as = counts.recorded()
 	case c.wait > 0 && counts.observed && counts.condition == succeeded && !x.inFlight() && wants.changed < c.wait:
 		wants.as = asSucceeded

@@ -80,20 +80,21 @@ type stage struct {
 
 // judge is what the rules say of a state as the controller sees it.
 type judge struct {
-	config  *config
-	s       *state
-	stands  [most]standing
-	counts  [most]object // what that is read from, the cluster's object or the record's
-	noted   set          // those that stand by the record
-	failed  set          // those of them that it has as timed out
-	all     set          // the clusters that are shown
-	left    set          // those that are not, and count (R46)
-	in      [most]uint8  // the group of each of these; none: no group, unknownGroup: nobody knows
-	counted set          // the ones among them that count (R37)
-	past    set          // those whose failures do not (R38)
-	stages  [2*none + 1]stage
-	n       int    // of the stages
-	stopped string // why nothing starts anywhere
+	config    *config
+	s         *state
+	stands    [most]standing
+	counts    [most]object // what that is read from, the cluster's object or the record's
+	noted     set          // those that stand by the record
+	failed    set          // those of them that it has as timed out
+	elsewhere set          // those of whose removal another placement takes care (R50)
+	all       set          // the clusters that are shown
+	left      set          // those that are not, and count (R46)
+	in        [most]uint8  // the group of each of these; none: no group, unknownGroup: nobody knows
+	counted   set          // the ones among them that count (R37)
+	past      set          // those whose failures do not (R38)
+	stages    [2*none + 1]stage
+	n         int    // of the stages
+	stopped   string // why nothing starts anywhere
 }
 
 func (c *config) judge(s *state) *judge {

@@ -77,7 +77,8 @@ func rootCommand() *cobra.Command {
 		}
 		return commandline.Fault(cmd.Flags(), err)
 	})
-	root.AddCommand(statusCommand(hub), planCommand(hub), explainCommand(hub), compareCommand(hub), exposureCommand(hub), dependenciesCommand(hub), diffCommand(), historyCommand(hub), recordCommand(hub), replayCommand(hub), versionCommand())
+	root.AddCommand(decideCommands(hub)...)
+	root.AddCommand(statusCommand(hub), planCommand(hub), explainCommand(hub), compareCommand(hub), exposureCommand(hub), dependenciesCommand(hub), diffCommand(hub), historyCommand(hub), recordCommand(hub), replayCommand(hub), versionCommand())
 	setHelp(root)
 	return root
 }

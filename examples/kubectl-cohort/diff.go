@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"os"
 	"reflect"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
 
 	"github.com/cohort-ocm/cohort/examples/internal/manifest"
 	"github.com/cohort-ocm/cohort/examples/kubectl-cohort/internal/commandline"
@@ -20,36 +22,42 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-const diffUsage = `Say what changed of each rollout between two dumps of a hub.
+const diffUsage = `Say what changed of each rollout between two dumps of a hub, or since one until now.
 
-Each dump is as of the newest time in it, unless a flag says when it was made: a deadline that passed after that has not passed in
-it. Where the version changed meanwhile, what is told is of the new version.`
+A dump is a file of objects or a directory of such files, as of the newest time in it, unless a flag says when it was made: a
+deadline that passed after that has not passed in it. Or it is a recording: its first reading where it is the older one, its last
+where it is the newer one, unless a flag says which. Without NEW the hub is read. Where the version changed meanwhile, what is told
+is of the new version.`
 
 // difference is the command line of kubectl cohort diff.
 type difference struct {
-	rollout           string
-	wasAt, isAt       instant
-	wasGiven, isGiven bool
-	format            format
+	input
+	wasAt, isAt moment
+	format      format
 }
 
 // diffCommand compares two dumps.
-func diffCommand() *cobra.Command {
-	var d difference
+func diffCommand(hub *genericclioptions.ConfigFlags) *cobra.Command {
+	d := difference{input: input{hub: hub}}
 	cmd := &cobra.Command{
-		Use:     "diff OLD NEW",
-		Short:   "Say what changed of each rollout between two dumps of a hub",
-		Long:    diffUsage,
-		Example: "  kubectl cohort diff yesterday.yaml today.yaml",
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 2 {
-				return errors.New("diff: must be followed by two files or directories, the older one first")
+		Use:   "diff OLD [NEW]",
+		Short: "Say what changed of each rollout between two dumps of a hub or recordings, or since one until now",
+		Long:  diffUsage,
+		Example: `  kubectl cohort diff yesterday.yaml today.yaml
+  kubectl cohort diff yesterday.yaml                     what changed since yesterday?
+  kubectl cohort diff monday.rec --old-at 10:15          and since a quarter past ten?`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) < 1 || len(args) > 2 {
+				return errors.New("diff: must be followed by two files or directories, the older one first, or by the older one alone")
+			}
+			if len(args) == 1 && cmd.Flags().Changed("new-at") {
+				return errors.New("--new-at: must be given with NEW, as the hub is read now")
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, files []string) error {
-			d.wasGiven, d.isGiven = cmd.Flags().Changed("old-at"), cmd.Flags().Changed("new-at")
-			all, err := d.changed(cmd.InOrStdin(), files[0], files[1])
+			d.progress = progressOn(cmd.ErrOrStderr())
+			all, err := d.changed(cmd, files)
 			if err != nil {
 				return err
 			}
@@ -58,8 +66,8 @@ func diffCommand() *cobra.Command {
 	}
 	s := cmd.Flags()
 	s.StringVar(&d.rollout, "rollout", "", "`name` of the one object that rolls out, where there are several")
-	commandline.Var(s, &d.wasAt, "old-at", "", "`time` of the old dump, in RFC 3339; the newest time in it unless given")
-	commandline.Var(s, &d.isAt, "new-at", "", "`time` of the new dump, in RFC 3339; the newest time in it unless given")
+	commandline.Var(s, &d.wasAt, "old-at", "", "`time` of the old dump, such as 10:15 (UTC, of the last day in it) or in RFC 3339")
+	commandline.Var(s, &d.isAt, "new-at", "", "`time` of the new dump, likewise")
 	commandline.Var(s, &d.format, "output", "o", "`format` of the output: text, json or yaml")
 	return cmd
 }
@@ -87,21 +95,78 @@ type stood struct {
 	Counts status.Counts `json:"counts"`
 }
 
-// changed compares two dumps, rollout by rollout.
-func (d *difference) changed(stdin io.Reader, oldFile, newFile string) (all changes, err error) {
-	var dumps [2][]manifest.Object
-	for i, file := range []string{oldFile, newFile} {
-		if dumps[i], err = scenario.Reader().Read(stdin, file); err != nil {
-			return nil, err
+// dump is what was of a hub, and when; the time is zero where it is the newest one of each rollout.
+type dump struct {
+	objects []manifest.Object
+	at      time.Time
+}
+
+// load reads a dump or a recording, in which a moment is asked for or else the first or the last one.
+func (d *difference) load(cmd *cobra.Command, file string, at moment, last bool) (dump, error) {
+	p := past{file: file, at: at}
+	if recorded(file) {
+		r, when, err := p.open()
+		if err != nil {
+			return dump{}, err
 		}
+		if at.IsZero() && !last {
+			when = r.Times()[0]
+		}
+		objects, err := r.At(when, scenario.Reader())
+		return dump{objects, when}, err
 	}
-	specs := takeOver(dumps[0], dumps[1])
-	wanted := scenario.Wanted{Rollout: d.rollout}
-	is, err := scenario.Load(dumps[1], wanted)
+	objects, err := scenario.Reader().Read(cmd.InOrStdin(), file)
+	if at.ofDay {
+		return dump{}, fmt.Errorf("--old-at, --new-at: of %s, which is no recording, the time must have a date, as in 2025-01-31T22:00:00Z", file)
+	}
+	return dump{objects, at.Time}, err
+}
+
+// recorded says whether a file is a recording: the beginning of gzip is in no text.
+func recorded(name string) bool {
+	file, err := os.Open(name)
+	if err != nil {
+		return false
+	}
+	defer file.Close()
+	var head [2]byte
+	_, err = io.ReadFull(file, head[:])
+	return err == nil && head == [2]byte{0x1f, 0x8b}
+}
+
+// now reads the hub.
+func (d *difference) now(cmd *cobra.Command) (dump, error) {
+	client, err := d.client()
+	if err != nil {
+		return dump{}, err
+	}
+	defer d.progress.begin("reading the hub")()
+	objects, _, err := client.Rollouts(cmd.Context(), scenario.Wanted{Rollout: d.rollout, Namespace: d.namespace()})
+	return dump{objects, time.Now().UTC().Truncate(time.Second)}, err
+}
+
+// changed compares two dumps, rollout by rollout.
+func (d *difference) changed(cmd *cobra.Command, files []string) (all changes, err error) {
+	old, err := d.load(cmd, files[0], d.wasAt, false)
 	if err != nil {
 		return nil, err
 	}
-	was, err := scenario.Load(dumps[0], wanted)
+	var new dump
+	if len(files) > 1 {
+		new, err = d.load(cmd, files[1], d.isAt, true)
+	} else {
+		new, err = d.now(cmd)
+	}
+	if err != nil {
+		return nil, err
+	}
+	specs := takeOver(old.objects, new.objects)
+	wanted := scenario.Wanted{Rollout: d.rollout, Namespace: d.namespace()}
+	is, err := scenario.Load(new.objects, wanted)
+	if err != nil {
+		return nil, err
+	}
+	was, err := scenario.Load(old.objects, wanted)
 	if err != nil {
 		return nil, err
 	}
@@ -112,7 +177,7 @@ func (d *difference) changed(stdin io.Reader, oldFile, newFile string) (all chan
 		return nil
 	}
 	for _, s := range is {
-		c, err := d.compare(named(was, s.Rollout), s)
+		c, err := compared(named(was, s.Rollout), s, old.at, new.at)
 		if err != nil {
 			return nil, err
 		}
@@ -122,7 +187,7 @@ func (d *difference) changed(stdin io.Reader, oldFile, newFile string) (all chan
 	}
 	for _, s := range was {
 		if named(is, s.Rollout) == nil {
-			c, err := d.compare(s, nil)
+			c, err := compared(s, nil, old.at, new.at)
 			if err != nil {
 				return nil, err
 			}
@@ -143,11 +208,26 @@ func takeOver(old, new []manifest.Object) map[string][]string {
 		if at < 0 || !rollsOut(o) {
 			continue
 		}
-		if fields := differing(o.Object["spec"], new[at].Object["spec"]); len(fields) > 0 {
-			specs[o.String()], old[i].Object = fields, new[at].Object
+		fields := differing(o.Object["spec"], new[at].Object["spec"])
+		if len(fields) > 0 {
+			old[i].Object = new[at].Object
+		}
+		if fields = append(fields, decidedMeanwhile(o, new[at])...); len(fields) > 0 {
+			specs[o.String()] = fields
 		}
 	}
 	return specs
+}
+
+// decidedMeanwhile are the annotations with which people decide that are not as they were.
+func decidedMeanwhile(was, is manifest.Object) (names []string) {
+	for _, word := range []string{"pause", "gates", "open-gates", "retry", "give-up"} {
+		name := "cohort.open-cluster-management.io/" + word
+		if was.GetAnnotations()[name] != is.GetAnnotations()[name] {
+			names = append(names, fmt.Sprintf("metadata.annotations[%s]", name))
+		}
+	}
+	return names
 }
 
 // rollsOut says whether an object is of a kind that rolls out.
@@ -173,18 +253,18 @@ func differing(a, b any) (fields []string) {
 	return fields
 }
 
-// compare says what changed of a rollout, of which one may be nil.
-func (d *difference) compare(was, is *scenario.Scenario) (c change, err error) {
+// compared says what changed of a rollout, of which one may be nil, between two times.
+func compared(was, is *scenario.Scenario, wasAt, isAt time.Time) (c change, err error) {
 	var before, after *rollout.Result
 	if was != nil {
 		c.Rollout = was.Rollout
-		if c.Was, before, err = standing(was, d.wasAt, d.wasGiven); err != nil {
+		if c.Was, before, err = standing(was, wasAt); err != nil {
 			return c, err
 		}
 	}
 	if is != nil {
 		c.Rollout = is.Rollout
-		if c.Is, after, err = standing(is, d.isAt, d.isGiven); err != nil {
+		if c.Is, after, err = standing(is, isAt); err != nil {
 			return c, err
 		}
 	}
@@ -197,14 +277,14 @@ func (d *difference) compare(was, is *scenario.Scenario) (c change, err error) {
 }
 
 // standing is how a rollout stood when it was written down.
-func standing(s *scenario.Scenario, at instant, given bool) (*stood, *rollout.Result, error) {
-	if when := newest(s, time.Now()); !given {
-		at.Time = when
+func standing(s *scenario.Scenario, at time.Time) (*stood, *rollout.Result, error) {
+	if at.IsZero() {
+		at = newest(s, time.Now())
 	}
 	if at.IsZero() { // nothing was written yet
-		at.Time = time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)
+		at = time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)
 	}
-	plan, err := s.Now(rollout.Options{Uncounted: s.GivenUp}, at.Time)
+	plan, err := s.Now(s.Options(), at)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -51,7 +53,43 @@ func TestDiffSaysWhatChanged(t *testing.T) {
 			t.Errorf("%s: no JSON: %s", test.why, data)
 		}
 	}
-	if got := refused(t, "", "diff", "one.yaml"); !strings.Contains(got, "must be followed by two files") {
-		t.Error(got)
+	for want, args := range map[string][]string{
+		"must be followed by two files":             {},
+		"--new-at: must be given with NEW":          {"one.yaml", "--new-at", "10:15"},
+		"which is no recording, the time must have": {filepath.Join(dir, "old.yaml"), filepath.Join(dir, "new.yaml"), "--old-at", "10:15"},
+	} {
+		if got := refused(t, "", append([]string{"diff"}, args...)...); !strings.Contains(got, want) {
+			t.Errorf("%v: %s", args, got)
+		}
+	}
+}
+
+// What changed since a dump or a moment of a recording is told of the hub as it is now.
+func TestDiffUntilNow(t *testing.T) {
+	h := newHub(t, liveNow(liveSet()))
+	dir := t.TempDir()
+	dump, file := filepath.Join(dir, "old.yaml"), filepath.Join(dir, "day.rec")
+	if err := os.WriteFile(dump, []byte(liveNow(liveSet())), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	h.read = func(lists int) {
+		if lists == 2 {
+			h.now(liveNow(strings.Replace(doneSet(), "name: set, namespace: ns", `name: set, namespace: ns, annotations: {cohort.open-cluster-management.io/pause: "true"}`, 1)))
+		}
+		if lists == 3 {
+			stop()
+		}
+	}
+	var stdout, stderr bytes.Buffer
+	if status := execute(ctx, []string{"record", file, "--interval", "1s", "--server", h.URL}, nil, &stdout, &stderr); status != 0 {
+		t.Fatalf("exit status %d: %s", status, stderr.String())
+	}
+	h.read = func(int) {}
+	for _, args := range [][]string{{dump, "--server", h.URL}, {file, "--server", h.URL}, {file, file}, {dump, file}} {
+		got := simulateText(t, "", append([]string{"diff"}, args...)...)
+		if !strings.Contains(got, "\n  succeeded (1): b\n") || !strings.Contains(got, "\n  changed: metadata.annotations[cohort.open-cluster-management.io/pause]\n") {
+			t.Errorf("%v: b has succeeded and it was paused, and it says\n%s", args, got)
+		}
 	}
 }

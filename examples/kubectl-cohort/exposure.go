@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -18,9 +17,7 @@ import (
 	"github.com/cohort-ocm/cohort/examples/kubectl-cohort/internal/commandline"
 	"github.com/cohort-ocm/cohort/examples/kubectl-cohort/internal/scenario"
 	"github.com/cohort-ocm/cohort/examples/kubectl-cohort/internal/short"
-	"github.com/cohort-ocm/cohort/rollout"
 	"github.com/cohort-ocm/cohort/rollout/exposure"
-	"github.com/cohort-ocm/cohort/status"
 )
 
 // question is the command line of kubectl cohort exposure.
@@ -133,9 +130,11 @@ func (q *question) answer(s *scenario.Scenario) (*exposed, error) {
 	}
 	answer.Exposure = &e
 	if s.Live {
-		if answer.Now, err = q.here(s, course, e); err != nil {
+		now, err := q.here(s, course, e)
+		if err != nil {
 			return nil, err
 		}
+		answer.Now = &now
 	}
 	answer.Notes = append(answer.Notes, ignored(e.Warnings, cmp.Or(course.Strategy.Type, clusterv1alpha1.All))...)
 	if q.atMost == 0 {
@@ -152,24 +151,6 @@ func (q *question) answer(s *scenario.Scenario) (*exposed, error) {
 		answer.Limits = &limits
 	}
 	return answer, nil
-}
-
-// here says how far the version can get from where the rollout stands now. At each moment no more clusters are exposed than in
-// a rollout that begins anew, and none that is done.
-func (q *question) here(s *scenario.Scenario, course scenario.Exposed, e exposure.Exposure) (*here, error) {
-	options := q.options(s, q.start.Time)
-	reports := slices.DeleteFunc(slices.Clone(s.Reports(options)), func(r status.Report) bool {
-		_, enforced := course.Groups.Position(r.Cluster)
-		return s.Policy != nil && !enforced
-	})
-	plan, err := rollout.Plan(course.Strategy, course.Groups, reports, q.start.Time, options)
-	if err != nil {
-		return nil, err
-	}
-	n := plan.Next.Counts
-	h := here{Clusters: n.Total(), Done: n.Succeeded - n.Soaking + n.Skip, Exposed: n.Progressing + n.Soaking + n.Failures(), Waiting: n.ToApply}
-	h.AtMost = max(h.Exposed, min(e.Exposed, h.Clusters-h.Done))
-	return &h, nil
 }
 
 // unbounded says which flag is too narrow.

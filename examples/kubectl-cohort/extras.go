@@ -74,7 +74,14 @@ func (e *extras) options(s *scenario.Scenario, start time.Time) (options rollout
 	for _, gate := range e.gates {
 		options.Gates = append(options.Gates, gate.close(s.Groups, start)...)
 	}
-	options.Uncounted, options.FailedBefore = append(e.uncounted.names(s), s.GivenUp...), e.baseline.names(s)
+	options.Uncounted, options.FailedBefore = append(e.uncounted.names(s), s.Asked.GiveUp...), e.baseline.names(s)
+	return options
+}
+
+// standing are the options of a rollout under way: those that the flags ask for, and those that people asked for in annotations.
+func (e *extras) standing(s *scenario.Scenario, now time.Time) rollout.Options {
+	options, asked := e.options(s, now), s.Options()
+	options.Paused, options.Attempt, options.Gates = asked.Paused, asked.Attempt, append(asked.Gates, options.Gates...)
 	return options
 }
 

@@ -183,7 +183,7 @@ func watch(t *history.Teller, s *scenario.Scenario, cluster string, at time.Time
 
 // planned does what watch does, and gives the time when that changes by itself; zero if it does not.
 func planned(t *history.Teller, s *scenario.Scenario, cluster string, at time.Time, from history.Source) (next time.Time, err error) {
-	plan, err := s.Now(rollout.Options{Uncounted: s.GivenUp}, at)
+	plan, err := s.Now(s.Options(), at)
 	if err != nil {
 		return next, err
 	}

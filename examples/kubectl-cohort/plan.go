@@ -170,10 +170,10 @@ func with(scenarios []*scenario.Scenario, cluster string) (some []*scenario.Scen
 
 // course is how a rollout is to be played. It notes what was learned, and which flags have no effect.
 func (f *flags) course(s *scenario.Scenario) (how scenario.Play, err error) {
-	options := f.options(s, f.start.Time)
-	if len(f.uncounted)+len(s.GivenUp) > 0 {
+	options := f.standing(s, f.start.Time)
+	if len(f.uncounted)+len(s.Asked.GiveUp) > 0 {
 		flagged := f.uncounted.of(s)
-		s.Uncounted = func(cluster string) bool { return flagged(cluster) || slices.Contains(s.GivenUp, cluster) }
+		s.Uncounted = func(cluster string) bool { return flagged(cluster) || slices.Contains(s.Asked.GiveUp, cluster) }
 	}
 	check, _ := s.Planner(options)
 	first, err := check(nil, f.start.Time)

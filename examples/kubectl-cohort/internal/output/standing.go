@@ -132,7 +132,7 @@ func (s Standing) Text(w io.Writer) error {
 	s.names(&b, "failed", s.Failed)
 	s.names(&b, "may start now", s.MayStart)
 	if s.Forecast != nil {
-		fmt.Fprintf(&b, "\n%s\n", s.forecast())
+		fmt.Fprintf(&b, "\n%s\n", s.Outlook())
 	}
 	_, err := w.Write(b.Bytes())
 	return err
@@ -219,7 +219,7 @@ func (s Standing) holders(b *bytes.Buffer) {
 			fmt.Fprintf(b, "  and %d more\n", len(rows)-i)
 			break
 		}
-		fmt.Fprintf(b, "  %s: %s\n", named(of[what]), what)
+		fmt.Fprintf(b, "  %s: %s\n", Named(of[what]), what)
 	}
 }
 
@@ -229,18 +229,18 @@ func (s Standing) reasons(b *bytes.Buffer) {
 	}
 	for _, r := range s.Waiting {
 		fmt.Fprintf(b, "  %s: %s\n", several(len(r.Clusters), "cluster"), s.Clock.Read(r.Message))
-		fmt.Fprintf(b, "    %s\n", named(r.Clusters))
+		fmt.Fprintf(b, "    %s\n", Named(r.Clusters))
 	}
 }
 
 func (s Standing) names(b *bytes.Buffer, title string, clusters []string) {
 	if len(clusters) > 0 {
-		fmt.Fprintf(b, "\n%s (%d): %s\n", title, len(clusters), named(clusters))
+		fmt.Fprintf(b, "\n%s (%d): %s\n", title, len(clusters), Named(clusters))
 	}
 }
 
-// forecast says when the rollout ends, and how sure that is.
-func (s Standing) forecast() string {
+// Outlook says when the rollout ends, and how sure that is.
+func (s Standing) Outlook() string {
 	f := s.Forecast
 	at := func(t time.Time) string {
 		if t.Equal(s.Now) {
@@ -322,8 +322,8 @@ func waits(n int) string {
 	return fmt.Sprintf("%d clusters wait for that", n)
 }
 
-// named are the first of many names.
-func named(names []string) string {
+// Named are the first of many names.
+func Named(names []string) string {
 	if more := len(names) - mostNamed; more > 0 {
 		return fmt.Sprintf("%s and %d more", strings.Join(names[:mostNamed], " "), more)
 	}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	oldaddon "open-cluster-management.io/api/addon/v1alpha1"
 	addonv1beta1 "open-cluster-management.io/api/addon/v1beta1"
@@ -34,7 +33,7 @@ func (l *liveState) use(object manifest.Object) {
 
 // resume finds what of the live state is the rollout's: it is where a simulation goes on from.
 func (s *Scenario) resume(r applier, o *objects) error {
-	s.giveUp(r)
+	s.approve(r)
 	var found int
 	var err error
 	switch {
@@ -89,20 +88,6 @@ func (s *Scenario) remember(r applier, version string) error {
 		s.Memory = &rollout.Memory{Version: version, Record: record}
 	}
 	return nil
-}
-
-// giveUpAnnotation names on an owner, with commas between them, the clusters that a person gave up. The controllers in
-// examples/controllers read it.
-const giveUpAnnotation = "cohort.open-cluster-management.io/give-up"
-
-// giveUp finds the clusters that a person gave up.
-func (s *Scenario) giveUp(r applier) {
-	for name := range strings.SplitSeq(r.GetAnnotations()[giveUpAnnotation], ",") {
-		if name = strings.TrimSpace(name); name != "" {
-			s.GivenUp = append(s.GivenUp, name)
-		}
-	}
-	s.noteClusters("given up by the annotation "+giveUpAnnotation, s.GivenUp)
 }
 
 // merged is one report for each cluster, by name.

@@ -17,6 +17,7 @@ import (
 func (s *Scenario) resumeWorks(r applier, o *objects) (found int, err error) {
 	works := o.worksOf(r)
 	version := versionOf(r.template, works)
+	s.Version = version
 	if err := s.remember(r, version); err != nil {
 		return 0, err
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/cohort-ocm/cohort/examples/kubectl-cohort/internal/behavior"
 	"github.com/cohort-ocm/cohort/grouping"
 	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/rollout/approvals"
 	"github.com/cohort-ocm/cohort/status"
 )
 
@@ -42,10 +43,11 @@ type Scenario struct {
 	// say anything.
 	Observed []status.Report
 	Live     bool
-	// Memory is what the owner has stored of clusters that left with the version; nil if nothing. GivenUp are the clusters that
-	// a person gave up, in the owner.
+	// Memory is what the owner has stored of clusters that left with the version; nil if nothing. Asked is what people decided, in
+	// annotations of the owner, and Version is the one that is wanted, as these name it.
 	Memory  *rollout.Memory
-	GivenUp []string
+	Asked   approvals.Approvals
+	Version string
 	// Stands is a note that counts the objects that say so.
 	Stands string
 	// Uncounted says of a cluster that nobody waits for it; nil says it of none.

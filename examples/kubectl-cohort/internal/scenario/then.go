@@ -63,6 +63,7 @@ func (s *Scenario) Then(at time.Time) (seen, written *Scenario) {
 // with is the rollout at a time, at which some wait.
 func (s *Scenario) with(waits func(*status.Report) bool, at time.Time) *Scenario {
 	then := *s
+	then.Asked.Pause = false // nobody knows since when
 	then.Observed = slices.Clone(s.Observed)
 	for i := range then.Observed {
 		switch r := &then.Observed[i]; {

@@ -19,13 +19,16 @@ type Retries struct {
 	Lives func(cluster string, again int) Life
 }
 
-// firstAttempt is the one that those who were observed are in, or that the owner has a record of: the last of these.
+// firstAttempt is the one that those who were observed are in, or that the owner has a record of, or the options ask for: the last of these.
 func (p *play) firstAttempt(observed []status.Report) {
 	if m := p.rollout.Memory; m != nil && m.Record.Version == m.Version {
 		p.first = m.Record.Attempt
 	}
 	for _, report := range observed {
 		p.first = max(p.first, report.Attempt)
+	}
+	if asked := p.rollout.Options.Attempt; asked > p.first {
+		p.first, p.raised = asked, true
 	}
 	p.attempt = p.first
 }

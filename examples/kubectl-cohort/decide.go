@@ -1,0 +1,189 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+
+	"github.com/cohort-ocm/cohort/examples/internal/manifest"
+	"github.com/cohort-ocm/cohort/examples/kubectl-cohort/internal/hub"
+	"github.com/cohort-ocm/cohort/examples/kubectl-cohort/internal/scenario"
+	"github.com/cohort-ocm/cohort/status"
+)
+
+// decision is the command line of a command that writes: what a person decides about one rollout.
+type decision struct {
+	flags
+	verb        verb
+	words       []string // behind the name of the rollout: groups or clusters
+	yes, dryRun bool
+}
+
+// verb is what can be decided. Change carries it out on a copy of the owner, and says in words what that is; it is an error where
+// nothing would change.
+type verb struct {
+	name, args, short, long string
+	done                    string // how kubectl would say that it is written
+	example                 string
+	least, most             int  // words behind the name of the rollout; no limit where most is negative
+	obeyed                  bool // by any controller, not by those alone that read the annotations
+	change                  func(d decided) (says string, err error)
+}
+
+// decided is the rollout that something is decided about.
+type decided struct {
+	owner   *manifest.Object // to be changed
+	parts   []part           // how it stands, placement by placement
+	objects []manifest.Object
+	words   []string
+}
+
+// decideCommand makes the command of a verb.
+func decideCommand(flags *genericclioptions.ConfigFlags, v verb) *cobra.Command {
+	d := decision{flags: *newFlags(flags), verb: v}
+	cmd := &cobra.Command{
+		Use:     v.name + " ROLLOUT" + v.args,
+		Short:   v.short,
+		Long:    v.long + "\n\nIt says what will follow, asks, and writes one object: the one that rolls out, unless that has changed meanwhile.",
+		Example: v.example,
+		Args: func(_ *cobra.Command, args []string) error {
+			if n := len(args) - 1; n < v.least || v.most >= 0 && n > v.most {
+				return fmt.Errorf("%s: must be followed by ROLLOUT%s", v.name, v.args)
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			d.rollout, d.words = args[0], args[1:]
+			return d.run(cmd)
+		},
+	}
+	s := cmd.Flags()
+	s.BoolVarP(&d.yes, "yes", "y", false, "write without asking")
+	s.BoolVar(&d.dryRun, "dry-run", false, "say what would follow, and write nothing")
+	return cmd
+}
+
+// run says what will follow, asks, and writes.
+func (d *decision) run(cmd *cobra.Command) error {
+	d.progress = progressOn(cmd.ErrOrStderr())
+	client, err := d.client()
+	if err != nil {
+		return err
+	}
+	d.start = instant{time.Now().UTC().Truncate(time.Second)}
+	objects, notes, err := client.Rollouts(cmd.Context(), d.wanted())
+	if err != nil {
+		return err
+	}
+	owner, changed, text, err := d.follows(objects)
+	if err != nil {
+		return err
+	}
+	for _, note := range notes {
+		text = "note: " + note + "\n" + text
+	}
+	if err := print(cmd.OutOrStdout(), text); err != nil || d.dryRun {
+		return err
+	}
+	if !d.yes {
+		if err := confirmed(cmd.InOrStdin(), cmd.ErrOrStderr(), owner.String()); err != nil {
+			return fmt.Errorf("%s: %w", d.verb.name, err)
+		}
+	}
+	name, err := client.Patch(cmd.Context(), owner, changed)
+	if err != nil {
+		return err
+	}
+	return print(cmd.OutOrStdout(), name+" "+d.verb.done+"\n")
+}
+
+func (d *decision) wanted() scenario.Wanted {
+	return scenario.Wanted{Rollout: d.rollout, Namespace: d.namespace(), Hub: true}
+}
+
+// follows carries the decision out on a copy of the owner among the objects of a hub, and says what follows from it.
+func (d *decision) follows(objects []manifest.Object) (owner, changed *manifest.Object, text string, err error) {
+	before, err := d.stands(objects)
+	if err != nil {
+		return nil, nil, "", err
+	}
+	at, err := d.owner(objects)
+	if err != nil {
+		return nil, nil, "", err
+	}
+	owner = &objects[at]
+	if !d.verb.obeyed {
+		if err := obeys(*owner, objects); err != nil {
+			return nil, nil, "", fmt.Errorf("%s %v: %w", d.verb.name, owner, err)
+		}
+	}
+	changed = &manifest.Object{Unstructured: *owner.DeepCopy(), At: owner.At, Served: true}
+	says, err := d.verb.change(decided{changed, before, objects, d.words})
+	if err != nil {
+		return nil, nil, "", fmt.Errorf("%s %v: %w", d.verb.name, owner, err)
+	}
+	objects = slices.Clone(objects)
+	objects[at] = *changed
+	after, err := d.stands(objects)
+	if err != nil {
+		return nil, nil, "", err
+	}
+	text = fmt.Sprintf("%v: %s\n", owner, says)
+	for i := range after {
+		text += after[i].since(before[i], len(after) > 1)
+	}
+	return owner, changed, text, nil
+}
+
+// owner finds the one object that rolls out, among those that were read.
+func (d *decision) owner(objects []manifest.Object) (int, error) {
+	found, names := -1, []string(nil)
+	for i, o := range objects {
+		if rollsOut(o) && d.wanted().Has(o) {
+			found, names = i, append(names, o.GetKind()+"/"+o.GetNamespace()+"/"+o.GetName())
+		}
+	}
+	if len(names) > 1 {
+		return 0, fmt.Errorf("%s: must name one object that rolls out, not %s", d.rollout, strings.Join(names, " and "))
+	}
+	return found, nil
+}
+
+// obeys is an error where no controller on the hub reads the annotations of the owner: one that does stamps what it writes.
+func obeys(owner manifest.Object, objects []manifest.Object) error {
+	if owner.GetKind() == "ClusterManagementAddOn" {
+		return errors.New("the add-on manager reads no annotation of it: change its strategy")
+	}
+	written := 0
+	for i := range objects {
+		o := &objects[i]
+		if !hub.Made(o, &owner) {
+			continue
+		}
+		if status.StampOf(o).Version != "" {
+			return nil
+		}
+		written++
+	}
+	if written > 0 {
+		return fmt.Errorf("none of the %d objects that were written for it has the stamp of a controller that reads these annotations (OCM's own does not): change its strategy", written)
+	}
+	return nil
+}
+
+// confirmed asks a person.
+func confirmed(in io.Reader, out io.Writer, owner string) error {
+	fmt.Fprintf(out, "Write this to %s? [y/N] ", owner)
+	line, _ := bufio.NewReader(in).ReadString('\n')
+	if answer := strings.ToLower(strings.TrimSpace(line)); answer != "y" && answer != "yes" {
+		return errors.New("not confirmed, nothing is written: answer y, or give --yes")
+	}
+	return nil
+}

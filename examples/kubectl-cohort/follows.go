@@ -1,0 +1,88 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/cohort-ocm/cohort/examples/internal/manifest"
+	"github.com/cohort-ocm/cohort/examples/kubectl-cohort/internal/output"
+	"github.com/cohort-ocm/cohort/examples/kubectl-cohort/internal/scenario"
+)
+
+// part is how a rollout stands at one of its placements, and how far its version can get.
+type part struct {
+	rollout *scenario.Scenario
+	stands  output.Standing
+	here    here
+}
+
+// stands says how the rollout stands now by the objects of a hub.
+func (d *decision) stands(objects []manifest.Object) (all []part, err error) {
+	scenarios, err := scenario.Load(objects, d.wanted())
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range scenarios {
+		if all, err = d.stand(all, s); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+func (d *decision) stand(all []part, s *scenario.Scenario) ([]part, error) {
+	how, err := d.course(s)
+	if err != nil {
+		return nil, err
+	}
+	plan, err := s.Now(how.Options, d.start.Time)
+	if err != nil {
+		return nil, err
+	}
+	p := part{rollout: s, stands: output.NewStanding(s, plan, d.clock(s))}
+	if p.stands.Forecast, err = d.forecast(s, how); err != nil {
+		return nil, err
+	}
+	if p.here, err = d.reach(s); err != nil {
+		return nil, err
+	}
+	return append(all, p), nil
+}
+
+// since says what will be now that was not before.
+func (p part) since(before part, named bool) string {
+	var b strings.Builder
+	if named {
+		fmt.Fprintf(&b, "placement %s\n", p.stands.Placement)
+	}
+	fmt.Fprintf(&b, "  now:      %v\n", before.stands.Summary.Counts)
+	starts := slices.DeleteFunc(slices.Clone(p.stands.MayStart), func(c string) bool { return slices.Contains(before.stands.MayStart, c) })
+	stops := slices.DeleteFunc(slices.Clone(before.stands.MayStart), func(c string) bool { return slices.Contains(p.stands.MayStart, c) })
+	waiting := 0
+	for _, r := range p.stands.Waiting {
+		waiting += len(r.Clusters)
+	}
+	follow := func(format string, args ...any) { fmt.Fprintf(&b, "  then:     "+format+"\n", args...) }
+	if len(starts) > 0 {
+		follow("%s at once: %s", of(len(starts), "1 cluster starts", "%d clusters start"), output.Named(starts))
+	} else {
+		follow("nobody starts at once")
+	}
+	if len(stops) > 0 {
+		follow("%s not start now: %s", of(len(stops), "1 cluster does", "%d clusters do"), output.Named(stops))
+	}
+	if n := p.stands.Summary.Counts.InFlight(); n > 0 {
+		follow("%s as before", of(n, "1 cluster in flight goes on", "%d clusters in flight go on"))
+	}
+	if len(p.stands.Waiting) > 0 {
+		follow("%s: %s", of(waiting, "1 cluster waits", "%d clusters wait"), p.stands.Clock.Read(p.stands.Waiting[0].Message))
+	}
+	if p.rollout.Options().Paused {
+		fmt.Fprintf(&b, "  reach:    a version that does not work stays on the %s it and are not done\n", of(p.here.Exposed, "1 cluster that has", "%d clusters that have"))
+	} else {
+		fmt.Fprintf(&b, "  reach:    a version that does not work can get to %d of %d clusters at most; %d of these have it and are not done\n", p.here.AtMost, p.here.Clusters, p.here.Exposed)
+	}
+	fmt.Fprintf(&b, "  %s\n", p.stands.Outlook())
+	return b.String()
+}

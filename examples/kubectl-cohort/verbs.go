@@ -1,0 +1,236 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+
+	"github.com/cohort-ocm/cohort/examples/internal/spelling"
+	"github.com/cohort-ocm/cohort/examples/kubectl-cohort/internal/hub"
+	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/rollout/approvals"
+	"github.com/cohort-ocm/cohort/status"
+)
+
+// decideCommands are the commands that write.
+func decideCommands(hub *genericclioptions.ConfigFlags) (all []*cobra.Command) {
+	for _, v := range []verb{openGate, pause, resume, retry, giveUp, abort} {
+		all = append(all, decideCommand(hub, v))
+	}
+	return all
+}
+
+var openGate = verb{
+	name: "open-gate", args: " [GROUP...]", most: -1, done: "annotated",
+	short: "Open gates before groups, for the version that is wanted now",
+	long: `Open gates before groups, for the version that is wanted now. A later version waits at them again.
+
+A group is called as the annotation cohort.open-cluster-management.io/gates calls it: by its name or its index. Without one it is the only gate that is closed.`,
+	example: "  kubectl cohort open-gate web prod",
+	change: func(d decided) (string, error) {
+		asked, err := d.asked()
+		if err != nil {
+			return "", err
+		}
+		closed, names := []grouping.Key(nil), []string(nil)
+		for _, gate := range asked.Gates {
+			if opened := asked.OpenGates.Version == d.version() && slices.Contains(asked.OpenGates.Groups, gate.Group); !opened {
+				closed, names = append(closed, gate.Group), append(names, groupWord(gate.Group))
+			}
+		}
+		words := d.words
+		switch {
+		case len(names) == 0:
+			return "", errors.New("no gate is closed by the annotation cohort.open-cluster-management.io/gates")
+		case len(words) == 0 && len(names) > 1:
+			return "", fmt.Errorf("must be followed by the gates to open, of %s", strings.Join(names, ", "))
+		case len(words) == 0:
+			words = names
+		}
+		if asked.OpenGates.Version != d.version() {
+			asked.OpenGates = approvals.OpenGates{Version: d.version()}
+		}
+		for _, word := range words {
+			at := slices.Index(names, word)
+			if at < 0 {
+				return "", fmt.Errorf("%s: must be a closed gate, of %s%s", word, strings.Join(names, ", "), spelling.Hint(word, names))
+			}
+			asked.OpenGates.Groups = append(asked.OpenGates.Groups, closed[at])
+		}
+		return fmt.Sprintf("open the gate before %s, for version %s", strings.Join(words, ", "), d.version()), d.note(asked)
+	},
+}
+
+var pause = verb{
+	name: "pause", done: "annotated",
+	short:   "Start nobody any more, until resume",
+	long:    "Start nobody any more, whatever version is wanted, until resume. Clusters in flight go on.",
+	example: "  kubectl cohort pause web",
+	change: func(d decided) (string, error) {
+		asked, err := d.asked()
+		switch {
+		case err != nil:
+			return "", err
+		case asked.Pause:
+			return "", errors.New("it is paused already")
+		}
+		asked.Pause = true
+		return "pause", d.note(asked)
+	},
+}
+
+var resume = verb{
+	name: "resume", done: "annotated",
+	short:   "Go on after a pause",
+	long:    "Go on after a pause.",
+	example: "  kubectl cohort resume web --yes",
+	change: func(d decided) (string, error) {
+		asked, err := d.asked()
+		switch {
+		case err != nil:
+			return "", err
+		case !asked.Pause:
+			return "", errors.New("it is not paused")
+		}
+		asked.Pause = false
+		return "go on after the pause", d.note(asked)
+	},
+}
+
+var retry = verb{
+	name: "retry", done: "annotated",
+	short:   "Try the version again on clusters where it failed or timed out",
+	long:    "Try the version that is wanted now again on clusters where it failed or timed out, within the limits of the strategy. Not for a Policy.",
+	example: "  kubectl cohort retry web",
+	change: func(d decided) (string, error) {
+		asked, err := d.asked()
+		if err != nil {
+			return "", err
+		}
+		if d.owner.GetKind() == "Policy" {
+			return "", errors.New("the clusters of a policy evaluate it again by themselves: there is nothing to try again")
+		}
+		attempt, failed := 0, []string(nil)
+		for _, p := range d.parts {
+			failed = append(failed, p.stands.Failed...)
+			for _, report := range p.rollout.Observed {
+				attempt = max(attempt, report.Attempt)
+			}
+			if m := p.rollout.Memory; m != nil && m.Record.Version == m.Version {
+				attempt = max(attempt, m.Record.Attempt)
+			}
+		}
+		if asked.Retry.Version == d.version() {
+			attempt = max(attempt, asked.Retry.Attempt)
+		}
+		if len(failed) == 0 {
+			return "", errors.New("no cluster failed or timed out with the version that is wanted now")
+		}
+		asked.Retry = approvals.Retry{Attempt: attempt + 1, Version: d.version()}
+		return fmt.Sprintf("attempt %d at version %s, where it failed: %s", attempt+1, d.version(), strings.Join(failed, " ")), d.note(asked)
+	},
+}
+
+var giveUp = verb{
+	name: "give-up", args: " CLUSTER...", least: 1, most: -1, done: "annotated",
+	short:   "Have clusters count no more, whatever becomes of them",
+	long:    "Have clusters count no more: nobody waits for them, and their failures stop nothing. They keep what they have.",
+	example: "  kubectl cohort give-up web edge-7",
+	change: func(d decided) (string, error) {
+		asked, err := d.asked()
+		if err != nil {
+			return "", err
+		}
+		for _, name := range d.words {
+			switch known := slices.ContainsFunc(d.parts, func(p part) bool { return p.rollout.Knows(name) }); {
+			case !known:
+				return "", fmt.Errorf("%s: must be a cluster of the rollout", name)
+			case slices.Contains(asked.GiveUp, name):
+				return "", fmt.Errorf("%s: is given up already", name)
+			}
+			asked.GiveUp = append(asked.GiveUp, name)
+		}
+		return "give up " + strings.Join(d.words, ", "), d.note(asked)
+	},
+}
+
+var abort = verb{
+	name: "abort", done: "patched", obeyed: true,
+	short: "Take a ManifestWorkReplicaSet back to the template that clusters have which wait",
+	long: `Take a ManifestWorkReplicaSet back: its template becomes the one before again, which is read from the works of clusters that wait.
+
+Who has the version goes back within the limits of the strategy. Any controller does that, as it is a change of the spec. Where the
+spec comes from elsewhere, such as a repository, that has to go back, too.`,
+	example: "  kubectl cohort abort web --dry-run",
+	change: func(d decided) (string, error) {
+		if d.owner.GetKind() != "ManifestWorkReplicaSet" {
+			return "", fmt.Errorf("nothing on the hub keeps the version before of a %s: apply the one before", d.owner.GetKind())
+		}
+		template, clusters, err := d.before()
+		if err != nil {
+			return "", err
+		}
+		err = unstructured.SetNestedField(d.owner.Object, template, "spec", "manifestWorkTemplate")
+		return fmt.Sprintf("take version %s back, to the template of %s", d.version(), of(clusters, "the cluster that waits", "%d clusters that wait")), err
+	},
+}
+
+func groupWord(key grouping.Key) string {
+	word := key.Name
+	if word == "" {
+		word = fmt.Sprint(key.Index)
+	}
+	if key.Placement != "" {
+		word = key.Placement + "/" + word
+	}
+	return word
+}
+
+// asked is what people decided already.
+func (d decided) asked() (approvals.Approvals, error) { return approvals.Of(d.owner) }
+
+// note writes it into the owner.
+func (d decided) note(asked approvals.Approvals) error {
+	_, err := asked.Note(d.owner)
+	return err
+}
+
+// version is the one that is wanted.
+func (d decided) version() string { return d.parts[0].rollout.Version }
+
+// before is the template that most works of the rollout have which do not have the present one, and how many have it.
+func (d decided) before() (template map[string]any, clusters int, err error) {
+	now, _, _ := unstructured.NestedMap(d.owner.Object, "spec", "manifestWorkTemplate")
+	specs, count := make(map[string]map[string]any), make(map[string]int)
+	for i := range d.objects {
+		o := &d.objects[i]
+		spec, _, _ := unstructured.NestedMap(o.Object, "spec")
+		if !hub.Made(o, d.owner) || o.GetKind() != "ManifestWork" || status.StampOf(o).Version == d.version() || reflect.DeepEqual(spec, now) {
+			continue
+		}
+		text, err := json.Marshal(spec)
+		if err != nil {
+			return nil, 0, err
+		}
+		specs[string(text)] = spec
+		count[string(text)]++
+	}
+	most := ""
+	for _, text := range slices.Sorted(maps.Keys(count)) {
+		if count[text] > count[most] {
+			most = text
+		}
+	}
+	if most == "" {
+		return nil, 0, errors.New("no cluster waits with another template, so nothing on the hub keeps the one before: apply it")
+	}
+	return specs[most], count[most], nil
+}

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 
@@ -54,6 +56,9 @@ func (in *input) policies(cmd *cobra.Command, more []string) ([]manifest.Object,
 	if err != nil {
 		return nil, err
 	}
-	objects, _, err := client.Policies(cmd.Context(), in.namespace())
+	objects, notes, err := client.Policies(cmd.Context(), in.namespace())
+	for _, note := range notes {
+		fmt.Fprintf(cmd.ErrOrStderr(), "note: %s\n", note)
+	}
 	return objects, err
 }

@@ -58,10 +58,17 @@ func (p *pictures) write(t picture.Timeline, stdout io.Writer) error {
 }
 
 // keep remembers a rollout for its picture.
-func (p *pictures) keep(r output.Report, s *scenario.Scenario, trace, back *simulation.Trace) {
-	if p.svg != "" || p.png != "" || p.chart {
-		p.timelines = append(p.timelines, func() picture.Timeline { return drawn(r, s, trace, back) })
+func (p *pictures) keep(r output.Report, s *scenario.Scenario, how scenario.Play, trace, back *simulation.Trace) error {
+	if p.svg == "" && p.png == "" && !p.chart {
+		return nil
 	}
+	plan, err := s.Now(how.Options, how.Start)
+	if err != nil {
+		return err
+	}
+	states := timeline.States(s.Groups, plan, s.Uncounted)
+	p.timelines = append(p.timelines, func() picture.Timeline { return drawn(r, s, trace, back, states) })
+	return nil
 }
 
 // of refuses files for several rollouts.
@@ -84,8 +91,8 @@ func (f *flags) draw(stdout io.Writer) error {
 }
 
 // drawn is the timeline of a report.
-func drawn(r output.Report, s *scenario.Scenario, trace, back *simulation.Trace) picture.Timeline {
-	t := timeline.Of(s.Groups, trace, back, s.Uncounted)
+func drawn(r output.Report, s *scenario.Scenario, trace, back *simulation.Trace, states []picture.State) picture.Timeline {
+	t := timeline.Of(s.Groups, trace, back, states)
 	t.Title = fmt.Sprintf("%s: %d clusters, %s", r.Placement.Name, r.Placement.Clusters, r.Rollout.Object)
 	t.Sentence = fmt.Sprintf("%s: %s", r.End.Outcome, r.Clock.Read(r.End.Message))
 	return t

@@ -242,8 +242,7 @@ func (f *flags) play(s *scenario.Scenario, cluster string) (written, simulation.
 	if back != nil {
 		report.Back(trace.Aborted, back, s.Uncounted)
 	}
-	f.pictures.keep(report, s, trace, back)
-	return report, trace.Outcome, nil
+	return report, trace.Outcome, f.pictures.keep(report, s, how, trace, back)
 }
 
 // back plays the way back of a rollout that was aborted; nil if it was not.

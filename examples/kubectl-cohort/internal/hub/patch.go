@@ -12,37 +12,72 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/cohort-ocm/cohort/examples/internal/manifest"
+	"github.com/cohort-ocm/cohort/rollout/approvals"
 )
 
-// Patch has an object that rolls out become another, and names it as kubectl does. It writes what differs, and only where the object
-// is still the one that was read.
+// patches is how often a patch is tried while the status of its object changes.
+const patches = 10
+
+// Patch has an object that rolls out become another, and names it as kubectl does. It writes what differs, and only where the spec of the
+// object and what people decided in its annotations are still those that were read.
 func (c *Client) Patch(ctx context.Context, was, becomes *manifest.Object) (name string, err error) {
-	patch, err := patchOf(was, becomes)
+	version := was.GetResourceVersion()
+	for range patches {
+		if err = c.patch(ctx, was, becomes, version); !apierrors.IsConflict(err) {
+			break
+		}
+		if version, err = c.same(ctx, was); err != nil {
+			return "", err
+		}
+	}
+	if err != nil {
+		return "", fmt.Errorf("%v: nothing is written: %w", was, err)
+	}
+	return fmt.Sprintf("%s.%s/%s", strings.ToLower(was.GetKind()), was.GroupVersionKind().Group, was.GetName()), nil
+}
+
+// patch writes once.
+func (c *Client) patch(ctx context.Context, was, becomes *manifest.Object, version string) error {
+	patch, err := patchOf(was, becomes, version)
+	if err != nil {
+		return err
+	}
+	r := resourceOf(was)
+	request := c.rest.Patch(types.MergePatchType).AbsPath("apis", r.Group, r.Versions[0])
+	if r.Namespace != "" {
+		request = request.Namespace(r.Namespace)
+	}
+	return request.Resource(r.Name).Name(was.GetName()).Param("fieldManager", "kubectl-cohort").Body(patch).Do(ctx).Error()
+}
+
+// resourceOf is where an object that rolls out is.
+func resourceOf(o *manifest.Object) Resource {
+	kind := o.GroupVersionKind()
+	r := Resource{Group: kind.Group, Versions: []string{kind.Version}, Name: strings.ToLower(kind.Kind) + "s", Namespace: o.GetNamespace()}
+	if kind.Kind == "Policy" {
+		r.Name = "policies"
+	}
+	return r
+}
+
+// same gives the present version of an object of which no more has changed than its status and its record. It takes the right to list alone.
+func (c *Client) same(ctx context.Context, was *manifest.Object) (version string, err error) {
+	objects, err := c.list(ctx, resourceOf(was))
 	if err != nil {
 		return "", err
 	}
-	kind := was.GroupVersionKind()
-	resource := strings.ToLower(kind.Kind) + "s"
-	if kind.Kind == "Policy" {
-		resource = "policies"
+	for i := range objects {
+		now := &objects[i]
+		if now.GetName() == was.GetName() && now.GetUID() == was.GetUID() && now.GetGeneration() == was.GetGeneration() && approvals.Same(now, was) {
+			return now.GetResourceVersion(), nil
+		}
 	}
-	request := c.rest.Patch(types.MergePatchType).AbsPath("apis", kind.Group, kind.Version)
-	if was.GetNamespace() != "" {
-		request = request.Namespace(was.GetNamespace())
-	}
-	err = request.Resource(resource).Name(was.GetName()).Param("fieldManager", "kubectl-cohort").Body(patch).Do(ctx).Error()
-	switch {
-	case apierrors.IsConflict(err):
-		return "", fmt.Errorf("%v: it changed after it was read, nothing is written: ask again, what follows may be something else by now", was)
-	case err != nil:
-		return "", fmt.Errorf("%v: nothing is written: %w", was, err)
-	}
-	return fmt.Sprintf("%s.%s/%s", strings.ToLower(kind.Kind), kind.Group, was.GetName()), nil
+	return "", fmt.Errorf("%v: it changed after it was read, nothing is written: ask again, what follows may be something else by now", was)
 }
 
-// patchOf is what differs, and the version of the object that was read.
-func patchOf(was, becomes *manifest.Object) ([]byte, error) {
-	if was.GetResourceVersion() == "" {
+// patchOf is what differs, for this version of the object.
+func patchOf(was, becomes *manifest.Object, version string) ([]byte, error) {
+	if version == "" {
 		return nil, fmt.Errorf("%v: has no metadata.resourceVersion: must be an object that a hub sent", was)
 	}
 	var texts [2][]byte
@@ -65,7 +100,7 @@ func patchOf(was, becomes *manifest.Object) ([]byte, error) {
 	if metadata == nil {
 		metadata = make(map[string]any)
 	}
-	metadata["resourceVersion"], fields["metadata"] = was.GetResourceVersion(), metadata
+	metadata["resourceVersion"], fields["metadata"] = version, metadata
 	return json.Marshal(fields)
 }
 

@@ -13,10 +13,11 @@ import (
 )
 
 // Of is the rollout that a simulation played over these groups, with a mark where it came to its end. Its
-// title and sentence are the caller's. Nobody is uncounted if that is nil.
+// title and sentence are the caller's. The states are those of the clusters as it began, by position; all
+// wait if that is nil.
 //
 // Of one that was aborted, back is its way back, with times since then.
-func Of(groups *grouping.Groups, trace, back *simulation.Trace, uncounted func(cluster string) bool) picture.Timeline {
+func Of(groups *grouping.Groups, trace, back *simulation.Trace, states []picture.State) picture.Timeline {
 	t := picture.Timeline{Mark: mark(trace)}
 	for _, w := range trace.Waves {
 		t.Points = append(t.Points, picture.Point{After: w.After, Counts: counts(w.Counts)})
@@ -26,7 +27,7 @@ func Of(groups *grouping.Groups, trace, back *simulation.Trace, uncounted func(c
 		all = slices.DeleteFunc(all, func(c change) bool { return c.after > trace.Aborted.After }) // the end of a soak
 		all = append(all, wayBack(groups, trace.Aborted.After, back)...)
 	}
-	t.Groups = ofGroups(groups, all, uncounted)
+	t.Groups = ofGroups(groups, all, states)
 	if slices.ContainsFunc(trace.Waves, func(w simulation.Wave) bool { return len(w.Left) > 0 }) { // counts don't say how they stand
 		t.Points = together(t.Groups, 0)
 	}
@@ -152,29 +153,30 @@ func changes(groups *grouping.Groups, trace *simulation.Trace) (all []change) {
 		add(w.TimedOut, w.After, picture.TimedOut)
 		add(w.Left, w.After, picture.Left)
 	}
-	slices.SortStableFunc(all, func(a, b change) int { return cmp.Compare(a.after, b.after) })
+	sortChanges(all)
 	return all
 }
 
-// ofGroups counts the clusters of each group whenever one of them changes.
-func ofGroups(groups *grouping.Groups, changes []change, uncounted func(cluster string) bool) []picture.Group {
+func sortChanges(all []change) {
+	slices.SortStableFunc(all, func(a, b change) int { return cmp.Compare(a.after, b.after) })
+}
+
+// ofGroups counts the clusters of each group whenever one of them changes, from these states on.
+func ofGroups(groups *grouping.Groups, changes []change, first []picture.State) []picture.Group {
 	all, now := make([]picture.Group, groups.Len()), make([]picture.Counts, groups.Len())
 	for i := range all {
 		key := groups.Key(i)
 		all[i] = picture.Group{Index: int(key.Index), Name: cmp.Or(key.Name, key.Placement), Clusters: groups.Size(i)}
-		now[i][picture.Waiting] = groups.Size(i)
 	}
-	states := make([]picture.State, groups.NumClusters())
-	for i := range states {
-		states[i] = picture.Waiting
-		if uncounted != nil && uncounted(groups.Cluster(i)) {
-			states[i] = picture.NotCounted
-			now[groups.GroupAt(i)][picture.Waiting]--
-			now[groups.GroupAt(i)][picture.NotCounted]++
-		}
+	states := slices.Clone(first)
+	if first == nil {
+		states = slices.Repeat([]picture.State{picture.Waiting}, groups.NumClusters())
+	}
+	for i, state := range states {
+		now[groups.GroupAt(i)][state]++
 	}
 	for i := range all {
-		if now[i][picture.NotCounted] > 0 {
+		if now[i][picture.Waiting] < groups.Size(i) {
 			all[i].Points = append(all[i].Points, picture.Point{Counts: now[i]})
 		}
 	}

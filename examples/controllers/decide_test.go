@@ -1,0 +1,299 @@
+package controllers
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/tools/clientcmd"
+	workv1 "open-cluster-management.io/api/work/v1"
+	workv1alpha1 "open-cluster-management.io/api/work/v1alpha1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/cohort-ocm/cohort/status"
+)
+
+const pluginPage = "../kubectl-cohort/README.md"
+
+// operator is a person with the plugin, before a hub with works.
+type operator struct {
+	*liveWorks
+	guard *gatekeeper
+}
+
+// operate starts a hub with works, of 8 clusters, and a gatekeeper before it, with a set whose gate is closed.
+func operate(t *testing.T) *operator {
+	t.Helper()
+	kubeconfig := filepath.Join(t.TempDir(), "hub.kubeconfig")
+	run(t, program(t, "apiserver"), "-kubeconfig", kubeconfig)
+	h := &liveWorks{hub: connect(t, kubeconfig), kubeconfig: kubeconfig, agents: map[string]status.RolloutStatus{}}
+	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
+	h.must(err)
+	config.QPS = -1
+	h.objects, err = dynamic.NewForConfig(config)
+	h.must(err)
+	run(t, program(t, "works"), "-kubeconfig", kubeconfig, "-metrics-bind-address", "0")
+	clusters := names("prod", 8)
+	for _, name := range clusters {
+		cluster := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "cluster.open-cluster-management.io/v1", "kind": "ManagedCluster", "metadata": map[string]any{"name": name}, "spec": map[string]any{"hubAcceptsClient": true}}}
+		_, err := h.objects.Resource(schema.GroupVersionResource{Group: "cluster.open-cluster-management.io", Version: "v1", Resource: "managedclusters"}).Create(t.Context(), cluster, metav1.CreateOptions{})
+		h.must(err)
+	}
+	h.place("prod", clusters...)
+	o := &workv1alpha1.ManifestWorkReplicaSet{ObjectMeta: metav1.ObjectMeta{Namespace: set.Namespace, Name: set.Name, Annotations: map[string]string{"cohort.open-cluster-management.io/gates": "0"}}}
+	o.Spec.ManifestWorkTemplate = template(`{"text":"one"}`)
+	o.Spec.PlacementRefs = []workv1alpha1.LocalPlacementReference{{Name: "prod", RolloutStrategy: strategy(3)}}
+	h.must(h.Create(t.Context(), o))
+	g := guard(t, kubeconfig)
+	g.allow(readRole(t, pluginPage, "kubectl-cohort"), readRole(t, pluginPage, "kubectl-cohort-decide"))
+	return &operator{h, g}
+}
+
+// asks gives what the plugin prints, which must be within a minute and without an error.
+func (o *operator) asks(args ...string) string {
+	o.t.Helper()
+	out, said, err := o.tries(nil, args...)
+	if err != nil {
+		o.t.Fatalf("kubectl cohort %v: %v: %s", args, err, said)
+	}
+	return out
+}
+
+func (o *operator) tries(stdin io.Reader, args ...string) (out, said string, err error) {
+	ctx, stop := context.WithTimeout(o.t.Context(), time.Minute)
+	defer stop()
+	cmd := exec.CommandContext(ctx, program(o.t, "kubectl-cohort"), append(args, "--kubeconfig", o.guard.kubeconfig)...)
+	var stdout, stderr bytes.Buffer
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, &stdout, &stderr
+	err = cmd.Run()
+	return stdout.String(), stderr.String(), err
+}
+
+// says is an error of the test where a text lacks something.
+func (o *operator) says(text string, wants ...string) {
+	o.t.Helper()
+	for _, want := range wants {
+		if !regexp.MustCompile(want).MatchString(text) {
+			o.t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+}
+
+// eventually has the agents answer until something is so.
+func (o *operator) eventually(what string, so func() bool) {
+	o.t.Helper()
+	for end := time.Now().Add(time.Minute); ; time.Sleep(30 * time.Millisecond) {
+		var works workv1.ManifestWorkList
+		o.must(o.List(o.t.Context(), &works))
+		o.works = works.Items
+		for i := range o.works {
+			o.say(&o.works[i])
+		}
+		if so() {
+			return
+		}
+		if time.Now().After(end) {
+			o.t.Fatalf("not within a minute: %s\n%s", what, o.asks("status"))
+		}
+	}
+}
+
+// have counts the works with a text.
+func (o *operator) have(text string) (n int) {
+	for i := range o.works {
+		if manifests := o.works[i].Spec.Workload.Manifests; len(manifests) == 1 && strings.Contains(string(manifests[0].Raw), `"`+text+`"`) {
+			n++
+		}
+	}
+	return n
+}
+
+// doneWith says whether all have a text, and have answered.
+func (o *operator) doneWith(text string) func() bool {
+	return func() bool {
+		return o.have(text) == 8 && !slices.ContainsFunc(o.works, func(w workv1.ManifestWork) bool { return !answered(&w) })
+	}
+}
+
+// stays says that so many have a text, and that no more get it for a second.
+func (o *operator) stays(text string, n int) {
+	o.t.Helper()
+	for end := time.Now().Add(time.Second); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+		var works workv1.ManifestWorkList
+		o.must(o.List(o.t.Context(), &works))
+		if o.works = works.Items; o.have(text) != n {
+			o.t.Fatalf("%d have %q, want %d", o.have(text), text, n)
+		}
+	}
+}
+
+// A person opens a gate, pauses, goes on, tries again, gives a cluster up and takes a version back. The program works does that, and
+// the plugin has said what will follow.
+func TestAPersonDecidesWithThePlugin(t *testing.T) {
+	t.Parallel()
+	o := operate(t)
+	o.stays("one", 0)
+	o.says(o.asks("status", set.Name), "the gate before group 0 is closed", "to do: open the gate")
+	o.says(o.asks("open-gate", set.Name, "--dry-run"), "3 clusters start at once: prod-00 prod-01 prod-02")
+	o.stays("one", 0)
+	o.says(o.asks("open-gate", set.Name, "0", "--yes"), "3 clusters start at once", "forecast: Complete",
+		`(?m)^manifestworkreplicaset.work.open-cluster-management.io/web annotated$`)
+	o.eventually("all have the first version", o.doneWith("one"))
+
+	o.says(o.asks("pause", set.Name, "-y"), "nobody starts at once")
+	o.must(o.Patch(t.Context(), &workv1alpha1.ManifestWorkReplicaSet{ObjectMeta: metav1.ObjectMeta{Namespace: set.Namespace, Name: set.Name}},
+		client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"annotations":{"cohort.open-cluster-management.io/gates":null}}}`))))
+	first := clustersOf(o)[0]
+	o.agents[first] = status.Failed
+	o.change(`{"text":"two"}`)
+	o.stays("two", 0)
+	o.says(o.asks("resume", set.Name, "-y"), "3 clusters start at once", "can get to 3 of 8 clusters at most")
+	o.eventually("one has failed, and the next two are done", func() bool { return o.have("two") == 3 && strings.Contains(o.asks("status"), "Failed") })
+
+	delete(o.agents, first)
+	o.says(o.asks("retry", set.Name, "-y"), "attempt 1 at version .*, where it failed: "+first, "3 clusters start at once: "+first)
+	o.eventually("all have the second version", o.doneWith("two"))
+	if _, said, err := o.tries(nil, "retry", set.Name, "-y"); err == nil || !strings.Contains(said, "no cluster failed or timed out") {
+		t.Errorf("tried again for nothing: %v %s", err, said)
+	}
+
+	o.agents[first] = status.Failed
+	o.change(`{"text":"three"}`)
+	o.eventually("it has failed with the third", func() bool { return o.have("three") == 3 && strings.Contains(o.asks("status"), "Failed") })
+	o.says(o.asks("abort", set.Name, "-y"), "to the template of 5 clusters that wait", "3 clusters start at once", `web patched`)
+	delete(o.agents, first)
+	o.eventually("all are back", o.doneWith("two"))
+
+	o.agents[first] = status.Failed
+	o.change(`{"text":"four"}`)
+	o.eventually("it has failed with the fourth", func() bool { return o.have("four") == 3 && strings.Contains(o.asks("status"), "Failed") })
+	o.says(o.asks("give-up", set.Name, first, "-y"), "give up "+first, "3 clusters start at once")
+	o.eventually("all others have it", o.doneWith("four"))
+	if _, said, err := o.tries(nil, "abort", set.Name, "-y"); err == nil || !strings.Contains(said, "no cluster waits with another template") {
+		t.Errorf("taken back to nothing: %v %s", err, said)
+	}
+}
+
+func clustersOf(o *operator) (names []string) {
+	for i := range o.works {
+		names = append(names, o.works[i].Namespace)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// What was read may have changed while the person thought about it: nothing is written then.
+func TestADecisionIsAboutWhatWasRead(t *testing.T) {
+	t.Parallel()
+	o := operate(t)
+	stdin, answer := io.Pipe()
+	go func() {
+		time.Sleep(100 * time.Millisecond)
+		for !strings.Contains(strings.Join(sorted(o.guard), " "), "list managedclustersetbindings.") { // it has read all by then, or nearly
+			time.Sleep(20 * time.Millisecond)
+		}
+		time.Sleep(time.Second)
+		meanwhile := &workv1alpha1.ManifestWorkReplicaSet{ObjectMeta: metav1.ObjectMeta{Namespace: set.Namespace, Name: set.Name}}
+		_ = o.Patch(t.Context(), meanwhile, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"annotations":{"cohort.open-cluster-management.io/pause":"true"}}}`)))
+		_, _ = answer.Write([]byte("yes\n"))
+		answer.Close()
+	}()
+	_, said, err := o.tries(stdin, "open-gate", set.Name)
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || exit.ExitCode() != 2 || !strings.Contains(said, "it changed after it was read, nothing is written") {
+		t.Errorf("%v: %s", err, said)
+	}
+	if now, err := o.set(); err != nil || now.Annotations["cohort.open-cluster-management.io/open-gates"] != "" {
+		t.Errorf("%v: the gate is open: %v", err, now.Annotations)
+	}
+}
+
+func sorted(g *gatekeeper) []string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return slices.Sorted(slices.Values(g.asked.UnsortedList()))
+}
+
+// What the page asks for suffices, and each right is needed: the commands that read use all rights to read and no other, and without
+// the right to patch nothing is written.
+func TestThePluginNeedsTheseRightsAlone(t *testing.T) {
+	t.Parallel()
+	o := operate(t)
+	reads, decides := readRole(t, pluginPage, "kubectl-cohort"), readRole(t, pluginPage, "kubectl-cohort-decide")
+	for namespace, metadata := range map[string]map[string]any{
+		"policies": {"name": "etcd"},
+		"prod-03":  {"name": "policies.etcd", "labels": map[string]any{"policy.open-cluster-management.io/root-policy": "policies.etcd"}},
+	} {
+		_, err := o.objects.Resource(resource("policies")).Namespace(namespace).Create(t.Context(), &unstructured.Unstructured{Object: map[string]any{
+			"apiVersion": "policy.open-cluster-management.io/v1", "kind": "Policy", "metadata": metadata,
+			"spec": map[string]any{"disabled": false, "policy-templates": []any{map[string]any{"objectDefinition": map[string]any{
+				"apiVersion": "policy.open-cluster-management.io/v1", "kind": "ConfigurationPolicy", "metadata": map[string]any{"name": "it"}}}}}}}, metav1.CreateOptions{})
+		o.must(err)
+	}
+	o.guard.allow(reads)
+	for _, command := range [][]string{{"status"}, {"explain"}, {"explain", "prod-03"}, {"plan"}, {"exposure"}, {"compare", "--rollout", set.Name}, {"history", "prod-03"}, {"dependencies"},
+		{"pause", set.Name, "--dry-run"}, {"status", "-o", "wide"}} {
+		o.asks(command...)
+	}
+	before, err := o.set()
+	o.must(err)
+	for _, command := range [][]string{{"open-gate", set.Name}, {"pause", set.Name}, {"give-up", set.Name, "prod-03"}} {
+		_, said, err := o.tries(nil, append(command, "--yes")...)
+		var exit *exec.ExitError
+		if !errors.As(err, &exit) || exit.ExitCode() != 2 || !strings.Contains(said, "nothing is written: ") || !strings.Contains(said, "is forbidden") {
+			t.Errorf("%v without the right to patch: %v: %s", command, err, said)
+		}
+	}
+	if after, err := o.set(); err != nil || after.Generation != before.Generation || len(after.Annotations) != len(before.Annotations) {
+		t.Errorf("%v: it was written: %v", err, after.Annotations)
+	}
+	// The add-ons of a hub are read where there is one that rolls out; the API server here has none.
+	missing := slices.DeleteFunc(slices.Clone(reads), func(r string) bool {
+		return o.guard.asked.Has(r) || strings.Contains(r, " managedclusteraddons.")
+	})
+	if len(missing) > 0 {
+		t.Errorf("the page asks for rights that no command uses: %v", missing)
+	}
+
+	for i, right := range reads { // each is needed, unless the answer says what is not known
+		if strings.Contains(right, " managedclusteraddons.") {
+			continue
+		}
+		o.guard.allow(slices.Delete(slices.Clone(reads), i, i+1))
+		commands := []string{"status", "dependencies", "history"}
+		noticed := slices.ContainsFunc(commands, func(command string) bool {
+			args := []string{command}
+			if command == "history" {
+				args = append(args, "prod-03")
+			}
+			out, said, err := o.tries(nil, args...)
+			resource := strings.Fields(right)[1]
+			return strings.Contains(said, resource) && err != nil || strings.Contains(out+said, "note: "+resource+": may not be listed")
+		})
+		if !noticed {
+			t.Errorf("without %s no command of %v says so", right, commands)
+		}
+	}
+
+	o.guard.allow(reads, decides)
+	o.asks("open-gate", set.Name, "--yes")
+	if now, err := o.set(); err != nil || now.Annotations["cohort.open-cluster-management.io/open-gates"] == "" {
+		t.Errorf("%v: with the right to patch: %v", err, now.Annotations)
+	}
+	text, _ := json.Marshal(sorted(o.guard))
+	t.Logf("used: %s", text)
+}

@@ -78,7 +78,7 @@ func rootCommand() *cobra.Command {
 		return commandline.Fault(cmd.Flags(), err)
 	})
 	root.AddCommand(decideCommands(hub)...)
-	root.AddCommand(statusCommand(hub), planCommand(hub), explainCommand(hub), compareCommand(hub), exposureCommand(hub), dependenciesCommand(hub), diffCommand(hub), historyCommand(hub), recordCommand(hub), replayCommand(hub), versionCommand())
+	root.AddCommand(statusCommand(hub), planCommand(hub), explainCommand(hub), compareCommand(hub), exposureCommand(hub), dependenciesCommand(hub), diffCommand(hub), historyCommand(hub), recordCommand(hub), reportCommand(hub), replayCommand(hub), versionCommand())
 	setHelp(root)
 	return root
 }

@@ -2,7 +2,8 @@
 // strategy do to my fleet?
 //
 //	kubectl cohort status|explain|plan|compare|exposure|dependencies [-f FILE…] [flags]
-//	kubectl cohort history CLUSTER, diff OLD NEW, record FILE, replay FILE
+//	kubectl cohort history CLUSTER, diff OLD [NEW], record FILE, replay FILE, report FILE
+//	kubectl cohort open-gate|pause|resume|retry|give-up|abort ROLLOUT
 //
 // It reads a hub or your objects, asks the library how things stand, and plays rollouts through in virtual time. README.md
 // beside this file shows how to build and use it; this page has the details.
@@ -49,6 +50,19 @@
 // record reads the hub every few seconds until it is interrupted, and writes down what is not as before. A recording holds whole
 // objects, so each command with --recording and --at answers about a moment of it as it would have then, and says so where
 // the moment is not recorded. What passed between two readings, such as a failure that went by, is not in it.
+//
+// # Decisions
+//
+// open-gate, pause, resume, retry and give-up write annotations of what rolls out, as package rollout/approvals documents them.
+// Each command that reads a rollout reads these, too: what is paused starts nobody in a plan, a status or an explanation, and a gate is
+// open for the version that it was opened for. What follows from a decision is what two plans of now say, without it and with it, and a
+// simulation from there. A patch names the version of the object that was read. Where only the status and the record of clusters that
+// left have changed since, it is tried again; where the spec or an approval has, nothing is written.
+//
+// # The page
+//
+// report draws what the stamps keep of the past, as history reads it, up to now, and a simulation from there on. It reads the
+// clusters under a time from the picture with a script of its own, asks the network for nothing, and forbids that in its head.
 //
 // # The past of a cluster
 //

@@ -52,3 +52,11 @@ var looks = [numStates]look{
 	NotCounted: {"not counted", color.RGBA{0xe0, 0xe0, 0xe0, 0xff}, plain},
 	Waiting:    {"waiting", color.RGBA{0xff, 0xff, 0xff, 0xff}, plain},
 }
+
+// States are all states, from the ground up.
+func States() (all []State) {
+	for s := range numStates {
+		all = append(all, s)
+	}
+	return all
+}

@@ -4,8 +4,8 @@
 //
 // It changes import paths, or puts our own functions, which stand in replacements, in the place of those of the same name. It makes
 // Cohort a vendored module of the checkout, or, where the checkout vendors none, one that go.mod replaces by the directory: then give
-// go test -mod=mod. It builds nothing and runs nothing: then run OCM's own tests of the packages that it names. A checkout is swapped
-// once; git takes it back.
+// go test -mod=mod. It builds nothing: then run OCM's own tests of the packages that it names. With -test it runs them itself, before and
+// after, and says how many passed. A checkout is swapped once; git takes it back.
 package main
 
 import (
@@ -59,16 +59,38 @@ func main() {
 	controller := flag.String("controller", "", "one of "+strings.Join(slices.Sorted(maps.Keys(swaps)), ", "))
 	checkout := flag.String("checkout", "", "the `directory` of a checkout of OCM")
 	library := flag.String("library", "../..", "the `directory` of Cohort")
+	run := flag.Bool("test", false, "run OCM's own tests of the packages before and after the swap")
 	flag.Parse()
 	s, known := swaps[*controller]
 	if !known || *checkout == "" {
 		flag.Usage()
 		os.Exit(2)
 	}
-	added, removed, err := s.do(*checkout, *library)
-	if err != nil {
+	if err := s.swap(*controller, *checkout, *library, *run); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	fmt.Printf("%s: +%d/−%d lines; its tests are those of %v\n", *controller, added, removed, s.tests)
+}
+
+// swap swaps, says in how many lines, and runs the tests before and after if it is to.
+func (s *swap) swap(controller, checkout, library string, run bool) error {
+	said := func(when string) error {
+		if !run {
+			return nil
+		}
+		told, err := runTests(checkout, s.tests)
+		if err == nil {
+			fmt.Printf("%s: %s\n", when, told)
+		}
+		return err
+	}
+	if err := said("before"); err != nil {
+		return err
+	}
+	added, removed, err := s.do(checkout, library)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("%s: +%d/−%d lines; its tests are those of %v\n", controller, added, removed, s.tests)
+	return said("after")
 }

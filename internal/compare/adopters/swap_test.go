@@ -227,3 +227,16 @@ func TestReplacements(t *testing.T) {
 		}
 	}
 }
+
+// The tests of a package are counted without their cases, and those that fail are named. What does not build is an error.
+func TestRunTests(t *testing.T) {
+	const code = "package p\n\nimport \"testing\"\n\nfunc TestOne(t *testing.T) { t.Run(\"a\", func(*testing.T) {}) }\n\nfunc TestTwo(t *testing.T) { t.Fail() }\n"
+	dir := checkout(t, map[string]string{"good/p_test.go": code, "other/p_test.go": strings.ReplaceAll(code, "t.Fail()", ""), "broken/p_test.go": "package p\n\nvar x int = true\n"})
+	told, err := runTests(dir, []string{"good", "other"})
+	if want := "good 1 of 2 (failed: TestTwo), other 2 of 2"; err != nil || told != want {
+		t.Errorf("%q, %v, want %q", told, err, want)
+	}
+	if _, err := runTests(dir, []string{"other", "broken"}); err == nil || !strings.Contains(err.Error(), "broken: no test ran") {
+		t.Errorf("a package that does not build: %v", err)
+	}
+}

@@ -22,8 +22,8 @@ func TestFollowingTheAdviceWorks(t *testing.T) {
 		h.check(t, remedies)
 	})
 	t.Logf("%d worlds, remedies followed: %v", worlds, remedies)
-	if len(remedies) != 11 {
-		t.Errorf("there are eleven ways in which a wait ends without the groups, and %d were followed", len(remedies))
+	if len(remedies) != 13 {
+		t.Errorf("there are thirteen ways in which a wait ends without the groups, and %d were followed", len(remedies))
 	}
 }
 
@@ -181,7 +181,7 @@ func ended(hold rollout.Hold, before, after *rollout.Result, cluster string) boo
 		})
 	}
 	for _, l := range after.Explain(cluster) {
-		if l.Hold.Type == hold.Type && l.Hold.Group == hold.Group && l.Hold.AllGroups == hold.AllGroups && !dated(l.Hold) {
+		if l.Hold.Type == hold.Type && l.Hold.Group == hold.Group && l.Hold.AllGroups == hold.AllGroups && (!isOwn(hold) || l.Hold.Reason == hold.Reason && l.Hold.Until.Equal(hold.Until)) && !dated(l.Hold) {
 			return false
 		}
 	}

@@ -108,6 +108,14 @@ func (h *advised) follow(l rollout.Link, r rollout.Remedy, names []string) {
 		h.back = true
 	case rollout.RemedyGiveUp:
 		h.givenUp = strings.NewReplacer(",", " ", " and ", " ").Replace(r.Clusters)
+	case rollout.RemedyRelease:
+		all := slices.Clone(h.others.Holds)
+		h.others.Holds = slices.DeleteFunc(all, func(held rollout.ClusterHold) bool {
+			names, others, many := strings.Cut(r.Clusters, " and ") // more: all that are held so
+			return slices.Contains(named(names), held.Cluster) || many && others != "" && held.Reason == l.Hold.Reason
+		})
+	case rollout.RemedyReview:
+		h.others.Reviewed = slices.Concat(h.others.Reviewed, named(r.Clusters))
 	case rollout.RemedyResume:
 		h.paused = false
 	case rollout.RemedyOpenGate:
@@ -118,6 +126,11 @@ func (h *advised) follow(l rollout.Link, r rollout.Remedy, names []string) {
 		h.config().ProgressDeadline = "1s"
 		h.now = h.now.Add(2 * time.Minute) // it passes, by all clocks
 	}
+}
+
+// named are the clusters of a list such as "a, b and c".
+func named(list string) []string {
+	return strings.Fields(strings.NewReplacer(",", " ", " and ", " ").Replace(list))
 }
 
 // answered names a cluster that is waited for by a remedy although no more is to come from it: it has succeeded, and no report says when.
@@ -242,7 +255,7 @@ func advisedFleets(t *testing.T, n int, do func(h *advised)) {
 			for i, strategy := range explainedStrategies() {
 				h := &advised{strategy: strategy, groups: groups, reports: reports, now: atTen}
 				do(h)
-				switch (kind + i) % 20 { // what people do, in turn
+				switch (kind + i) % 23 { // what people do, in turn
 				case 0:
 					h.paused = true
 				case 1:
@@ -280,6 +293,12 @@ func advisedFleets(t *testing.T, n int, do func(h *advised)) {
 					}
 				case 12:
 					h.others = rollout.Options{GroupOrder: rollout.GroupOrder{}, Ramp: ptr(1), MaxStarts: &rollout.StartLimit{Count: 2, Per: metav1.Duration{Duration: time.Hour}}}
+				case 20:
+					h.others = rollout.Options{Holds: []rollout.ClusterHold{{Cluster: "a", Reason: "its site", Until: atTen.Add(time.Hour), Blocks: true}, {Cluster: "b"}}}
+				case 21:
+					h.others = rollout.Options{Reviewed: []string{"b"}, Holds: []rollout.ClusterHold{{Cluster: "b", Reason: "a"}, {Cluster: "b", Reason: "its site", Blocks: true}}}
+				case 22:
+					h.others = rollout.Options{Holds: []rollout.ClusterHold{{Cluster: "a", Blocks: true}, {Cluster: "c", Until: atTen.Add(time.Minute)}}, GroupOrder: rollout.GroupOrder{}, Uncounted: []string{"c"}, Ramp: ptr(1)}
 				case 17:
 					h.others = rollout.Options{Rights: &rollout.Rights{Start: 1}, Uncounted: []string{"c"}}
 				case 18:

@@ -28,7 +28,8 @@ type Blocker struct {
 	Again time.Time `json:"again,omitzero"`
 	// WithoutTime says that no report tells since when, so the deadline or the soak never ends.
 	WithoutTime bool `json:"withoutTime,omitempty"`
-	// Message says why the cluster failed, or what its validation waits for, as its report does ([status.Report]).
+	// Message says why the cluster failed, or what its validation waits for, as its report does ([status.Report]), or why somebody
+	// holds it ([ClusterHold]).
 	Message string `json:"message,omitempty"`
 	// Holds is the number of held clusters that wait for it, directly or through others.
 	Holds int `json:"holds,omitempty"`
@@ -38,6 +39,7 @@ type Blocker struct {
 	leaves   bool // it left, is in flight, and counts until its object is gone
 	late     bool // it starts once its object is gone, which is being deleted
 	lost     bool // it failed, and only the record tells of it
+	parked   bool // it waits, and somebody holds it
 }
 
 // String says what the cluster does and until when: `cls037 progressing, times out at 2026-01-02T10:50:00Z`.
@@ -57,7 +59,7 @@ func (b *Blocker) label() string {
 func (b *Blocker) says() string {
 	const most = 200
 	text := []rune(b.Message)
-	if len(text) == 0 {
+	if len(text) == 0 || b.parked {
 		return ""
 	}
 	if len(text) > most {
@@ -69,6 +71,10 @@ func (b *Blocker) says() string {
 // kind says what the cluster does, or what several clusters in its state do.
 func (b *Blocker) kind(many bool) string {
 	switch {
+	case b.parked && !many && b.Message != "":
+		return fmt.Sprintf("is held by %q", b.Message)
+	case b.parked:
+		return plural(many, "is held", "are held")
 	case b.late:
 		return plural(many, "starts once its object is gone, which is being deleted", "start once their objects are gone, which are being deleted")
 	case b.Starting:
@@ -93,7 +99,9 @@ func (b *Blocker) kind(many bool) string {
 // end says until when the cluster does so, in words that follow the words of kind.
 func (b *Blocker) end(many bool) string {
 	switch {
-	case b.Starting || b.Status == status.TimeOut:
+	case b.parked && !b.Until.IsZero():
+		return " until " + inUTC(b.Until)
+	case b.parked || b.Starting || b.Status == status.TimeOut:
 		return ""
 	case b.settled:
 		return ", no report says when"
@@ -188,7 +196,11 @@ func (r *Result) blocker(position int) Blocker {
 		b.Again, b.Until = b.Until, time.Time{}
 	}
 	b.late, b.lost = b.Starting && r.deleting[position], r.lost[position]
-	if !s.waiting() {
+	switch {
+	case s.parked():
+		h := r.holdAt(position)
+		b.parked, b.Message, b.Until = true, h.Reason, h.Until
+	case !s.waiting():
 		b.Message = r.says[position]
 	}
 	b.slotless = isFailed(s) && r.schedule.options.freeFailed
@@ -278,6 +290,9 @@ type heldByAll struct{ rights, ramp, starts int }
 // holdsOf counts the clusters that wait for a cluster of an active stage in the given state. Clusters behind the stage
 // wait until it is settled. Clusters in the stage that lack a slot wait while it has one.
 func (r *Result) holdsOf(s state, h heldBy) (holds int) {
+	if blockingStates.has(s) {
+		return h.behind
+	}
 	if s&starting == 0 && !inFlightStates.has(s) {
 		return 0
 	}
@@ -309,7 +324,7 @@ func (r *Result) heldByStage() (by []heldBy, all heldByAll) {
 	by = make([]heldBy, len(c.grants()))
 	for group := range r.tallies {
 		stage, n := int(s.stageOf[group]), r.held(group)
-		held[stage] += n
+		held[stage] += n + r.parkedIn(group)
 		if s.options.rights != nil && s.hold(c, group).Type == HoldRights {
 			all.rights += n
 			continue
@@ -338,7 +353,7 @@ func (r *Result) heldByStage() (by []heldBy, all heldByAll) {
 // allHeld counts all held clusters.
 func (r *Result) allHeld() (n int) {
 	for group := range r.tallies {
-		n += r.held(group)
+		n += r.held(group) + r.parkedIn(group)
 	}
 	return n
 }

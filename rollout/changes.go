@@ -86,7 +86,8 @@ func (c *Changes) add(name string, was, is state) {
 	if was == is {
 		return
 	}
-	if was.waiting() && !is.waiting() && is != skipped {
+	waited, waits := was.waiting() || was.parked(), is.waiting() || is.parked()
+	if waited && !waits && is != skipped {
 		c.Started = append(c.Started, name)
 	}
 	if succeededStates.has(is) && !succeededStates.has(was) && was != skipped {
@@ -98,7 +99,7 @@ func (c *Changes) add(name string, was, is state) {
 	if timedOutStates.has(is) && !timedOutStates.has(was) {
 		c.TimedOut = append(c.TimedOut, name)
 	}
-	if failureStates.has(was) && !failureStates.has(is) && !is.waiting() && is != skipped {
+	if failureStates.has(was) && !failureStates.has(is) && !waits && is != skipped {
 		c.Recovered = append(c.Recovered, name)
 	}
 }

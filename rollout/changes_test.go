@@ -36,7 +36,7 @@ func TestChangesOfOneCluster(t *testing.T) {
 		return r
 	}
 	// The kinds of kindsOfReports, by what they come to.
-	words := []string{"waits", "waits", "flies", "flies", "flies", "timed out", "failed", "succeeded", "succeeded", "timed out"}
+	words := []string{"waits", "waits", "flies", "flies", "flies", "timed out", "failed", "succeeded", "succeeded", "timed out", "flies"}
 	for was, before := range kindsOfReports {
 		for is, after := range kindsOfReports {
 			var want rollout.Changes

@@ -113,6 +113,8 @@
 //
 //   - Paused starts nothing; a [ClosedGate] holds a group back until a window or an approval. Package rollout/approvals reads both
 //     from annotations.
+//   - Holds hold single clusters, such as for the maintenance of their sites; others wait for them or not. Reviewed lets only those
+//     clusters start that somebody reviewed.
 //   - Order starts clusters in another order. [GroupOrder] makes a graph of groups, or lets approvals alone decide.
 //   - MaxConcurrencyPerGroup bounds the clusters in flight within a group. With FailedFreesSlot, failed clusters give up
 //     their slot.

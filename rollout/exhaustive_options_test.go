@@ -127,10 +127,24 @@ var (
 		orderedBy(map[string][]string{"prod": {"canary", ""}}),
 		orderedBy(map[string][]string{"canary": {"ghost"}, "ghost": {"prod"}}), // R33: a name that no group has is passed over
 	}
-	rampChoices    = []func(*world){asIs, func(w *world) { w.ramp = 1 }, func(w *world) { w.ramp = 2 }}
-	rightsChoices  = []func(*world){asIs, holding(0, 1), holding(1, 0), holding(1, 1), holding(2, 0), holding(2, 1)}
-	waitChoices    = []func(*world){asIs, waitingFor(soaks + 1), waitingFor(soaks + 2), waitingFor(2 * old)}
-	asideChoices   = []func(*world){func(w *world) { w.uncounted = of("a") }, func(w *world) { w.uncounted = of("b", "c") }}
+	rampChoices   = []func(*world){asIs, func(w *world) { w.ramp = 1 }, func(w *world) { w.ramp = 2 }}
+	rightsChoices = []func(*world){asIs, holding(0, 1), holding(1, 0), holding(1, 1), holding(2, 0), holding(2, 1)}
+	waitChoices   = []func(*world){asIs, waitingFor(soaks + 1), waitingFor(soaks + 2), waitingFor(2 * old)}
+	asideChoices  = []func(*world){func(w *world) { w.uncounted = of("a") }, func(w *world) { w.uncounted = of("b", "c") }}
+	heldChoices   = []func(*world){
+		held(rollout.ClusterHold{Cluster: "a", Reason: "r"}),
+		held(rollout.ClusterHold{Cluster: "a", Blocks: true}),
+		held(rollout.ClusterHold{Cluster: "a", Until: now.Add(young), Blocks: true}, rollout.ClusterHold{Cluster: "b", Until: now}, rollout.ClusterHold{Cluster: "ghost"}),
+		held(rollout.ClusterHold{Cluster: "b", Reason: "r", Until: now.Add(2 * young)}, rollout.ClusterHold{Cluster: "a", Reason: "r", Until: now.Add(2 * young)}),
+		held(rollout.ClusterHold{Cluster: "a", Reason: "s", Until: now.Add(young)}, rollout.ClusterHold{Cluster: "a", Reason: "t", Until: now.Add(old), Blocks: true}, rollout.ClusterHold{Cluster: "a", Reason: "u", Until: now}),
+		held(rollout.ClusterHold{Cluster: "c", Reason: "t"}, rollout.ClusterHold{Cluster: "c", Reason: "s"}, rollout.ClusterHold{Cluster: "c", Reason: "a", Until: now.Add(old)}),
+		func(w *world) { w.reviewed = []string{} },
+		func(w *world) { w.reviewed = []string{"c", "a", "a", "ghost"} },
+		func(w *world) {
+			w.reviewed = []string{"b"}
+			held(rollout.ClusterHold{Cluster: "a", Until: now.Add(young), Blocks: true})(w)
+		},
+	}
 	paceChoices    = []func(*world){waitChoices[1], waitChoices[3], rampChoices[1], startsChoices[2]}
 	startsChoices  = []func(*world){asIs, startsWithin(1, old), startsWithin(1, old+1), startsWithin(2, soaks+1), startsWithin(2, 2*old), startsWithin(3, soon)}
 	removedChoices = []func(*world){asIs, removing(1, ""), removing(2, "1"), removing(2, "50%"), removing(3, "0"), removing(0, "0%")}
@@ -149,6 +163,8 @@ func startsWithin(n int, per time.Duration) func(*world) {
 func holding(start, fail int) func(*world) {
 	return func(w *world) { w.rights = &rollout.Rights{Start: start, Fail: fail} }
 }
+
+func held(holds ...rollout.ClusterHold) func(*world) { return func(w *world) { w.holds = holds } }
 
 func waitingFor(d time.Duration) func(*world) { return func(w *world) { w.wait = d } }
 
@@ -200,6 +216,9 @@ func optionWorlds() []space {
 		{name: "rights of three", fleets: three, kinds: nineKinds, strategies: optionStrategies, extras: combined(rightsChoices, failedChoices), short: 700},
 		{name: "rights, gates and orders", fleets: four, kinds: fewKinds, strategies: perGroup, extras: combined(rightsChoices[1:4], orderedChoices[:3], gateChoices[:3]), short: 1000},
 		{name: "rights, paces and who does not count", fleets: three, kinds: fewKinds, strategies: optionStrategies, extras: combined(rightsChoices[1:4], slices.Concat(asideChoices, baselineChoices[1:]), []func(*world){asIs, paceChoices[0], rampChoices[1], startsChoices[2]}), short: 1000},
+		{name: "held clusters", fleets: small, kinds: slices.Concat(nineKinds, versionKinds[:3], rareKinds[2:3], mergedKinds[3:4]), strategies: optionStrategies, extras: combined(heldChoices, slices.Concat(gateChoices[:2], pauseChoices[1:], wholeChoices[1:], removedChoices[2:3], orderChoices[1:])), short: 1500},
+		{name: "held clusters of three", fleets: three, kinds: nineKinds, strategies: optionStrategies, extras: combined(heldChoices, slices.Concat(perGroupChoice[:2], asideChoices, paceChoices, rightsChoices[3:4])), short: 1800},
+		{name: "held clusters in a graph", fleets: four, kinds: fewKinds, strategies: perGroup, extras: combined(heldChoices, orderedChoices[2:5], gateChoices[:2]), short: 1200},
 		{name: "waits", fleets: small, kinds: rare, strategies: optionStrategies, extras: combined(waitChoices, gateChoices[:4]), short: 500},
 		{name: "waits of three", fleets: three, kinds: timed, strategies: grouped, extras: combined(waitChoices, gateChoices[:4]), short: 1000},
 		{name: "waits in a graph", fleets: slices.Concat(three, four), kinds: append([]kind{rareKinds[4], nineKinds[4]}, fewKinds[:3]...), strategies: perGroup, extras: combined(waitChoices, orderedChoices), short: 1200},

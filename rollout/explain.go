@@ -75,6 +75,9 @@ func (r *Result) Explain(cluster string) Explanation {
 		return nil
 	}
 	group := r.schedule.groups.GroupAt(position)
+	if r.states[position].parked() {
+		return r.explainParked(position)
+	}
 	if _, waits := r.choice.waitsFor(int(r.schedule.stageOf[group])); waits && !r.schedule.stopped(&r.choice) {
 		return r.explainGroups(group)
 	}
@@ -208,7 +211,7 @@ func (r *Result) holdInBrief(group int) Hold {
 		f := r.lookAtFleet()
 		h.Detail = f.sentences(f.excess, r.withoutSlot())
 	case HoldMandatoryGroup, HoldEarlierGroup:
-		h.Detail = r.progress(r.grant(group), true)
+		h.Detail = r.progress(r.grant(group), true, failedCrowds)
 	}
 	return h
 }
@@ -221,15 +224,15 @@ func (r *Result) withoutSlot() stateSet {
 	return 0
 }
 
-// progress says how far an active stage is, and perhaps which clusters are waited for there.
-func (r *Result) progress(grant int, who bool) string {
+// progress says how far an active stage is, and perhaps which clusters are waited for there, but for those in some states.
+func (r *Result) progress(grant int, who bool, without stateSet) string {
 	c := r.choice.grants()[grant].used.counts(0)
 	parts := []string{fmt.Sprintf("%d of %d done", c.Done(), c.Total())}
 	if n := c.Failures(); n > 0 {
 		parts[0] += fmt.Sprintf(", %d failed", n)
 	}
 	if who {
-		if waiting := r.look(grant).sentences(0, failedCrowds); waiting != "" {
+		if waiting := r.look(grant).sentences(0, without); waiting != "" {
 			parts = append(parts, waiting)
 		}
 	}

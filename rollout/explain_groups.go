@@ -63,9 +63,14 @@ func (r *Result) explainGroups(group int) Explanation {
 			told[active] = true
 		}
 	}
+	for _, l := range r.blockedBy(w.active) {
+		if len(links) <= maxNamed {
+			links = append(links, l)
+		}
+	}
 	own.Blockers, own.More = all.last.list()
 	if len(links) == 1 {
-		own.Remedies = append(r.groupRemedies(&all), giveUp(own.Blockers)...)
+		own.Remedies = append(r.groupRemedies(&all, w.active), giveUp(own.Blockers)...)
 	}
 	own.Hold.Detail = r.inGroups(w, told)
 	links[0] = own
@@ -82,9 +87,9 @@ func (r *Result) inGroups(w waited, told map[int]bool) string {
 		if i > 0 {
 			of = fmt.Sprintf("; and for %v: ", r.schedule.groups.Key(group))
 		}
-		next := of + r.progress(grant, !told[group])
+		next := of + r.progress(grant, !told[group], failedCrowds|1<<blockingToApply)
 		if i > 0 && s.Len()+len(next) > longestDetail {
-			next = of + r.progress(grant, false)
+			next = of + r.progress(grant, false, 0)
 		}
 		if i > 0 && s.Len()+len(next) > longestDetail {
 			break

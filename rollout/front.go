@@ -25,6 +25,7 @@ type front struct {
 	ends   []end            // when time frees each slot; only while the front is made
 	// How many only start now, and how many are in flight since an unknown time.
 	starting, unknown int
+	parked            int // how many somebody holds
 	earlier           int // how many are in flight in an attempt before the wanted one
 
 	// The clusters of last and of first whose deadline or soak ends once a report says since when.
@@ -48,6 +49,9 @@ type fronts struct {
 
 	attempt int // at a breach the last attempt among the failures that count
 
+	parking sync.Once
+	parked  *parked
+
 	timing sync.Once
 	stops  time.Time // when time-outs stop the rollout; zero if they do not
 }
@@ -68,6 +72,8 @@ const failedCrowds stateSet = failedStates | 1<<failedLost
 // crowdOf gives the crowd of a cluster in a state.
 func crowdOf(b *Blocker, s state) state {
 	switch {
+	case b.parked:
+		return blockingToApply
 	case b.late:
 		return startingLate
 	case b.lost:
@@ -139,7 +145,7 @@ func (r *Result) findFronts() {
 		}
 	}
 	for position, state := range r.states {
-		if state&starting == 0 && !inFlightStates.has(state) || s.isAside(position) {
+		if state&starting == 0 && !inFlightStates.has(state) && !blockingStates.has(state) || s.isAside(position) {
 			continue
 		}
 		i, active := r.choice.grantOf(int(s.stageOf[s.groups.GroupAt(position)]))
@@ -150,7 +156,7 @@ func (r *Result) findFronts() {
 		if active {
 			fronts[i].add(b, state, s.options.freeFailed, earlier)
 		}
-		if fleet != nil {
+		if fleet != nil && !b.parked {
 			b.slotless = b.slotless && !byRights
 			fleet.add(b, state, s.options.freeFailed && !byRights, earlier)
 		}
@@ -173,6 +179,11 @@ func (r *Result) findFronts() {
 // slot if failures free it.
 func (f *front) add(b Blocker, state state, freeFailed, earlier bool) {
 	f.crowds[crowdOf(&b, state)].add(b)
+	if b.parked {
+		f.parked++
+		f.last.add(&b, 1)
+		return
+	}
 	f.starting += one(b.Starting)
 	f.unknown += one(!b.Starting && b.Since.IsZero())
 	f.earlier += one(earlier)
@@ -236,6 +247,7 @@ func (f *front) join(other *front) {
 	}
 	f.last.n = n
 	f.starting += other.starting
+	f.parked += other.parked
 	f.unknown += other.unknown
 	f.earlier += other.earlier
 	f.undated.merge(&other.undated)
@@ -346,10 +358,10 @@ func (f *front) sentences(slots int, without stateSet) string {
 	more := 0
 	for _, state := range [...]state{
 		progressingUndated, validatingUndated, failedUndated, soakingUndated, failedLost, startingLate, silentAgain, progressingAgain, validatingAgain,
-		silent, failed, progressing, validating, soaking, toApply,
+		blockingToApply, silent, failed, progressing, validating, soaking, toApply,
 	} {
 		c := &f.crowds[state]
-		if c.n == 0 || without.has(state) {
+		if c.n == 0 || without.has(state) || slots > 0 && state == blockingToApply { // who is held has no slot
 			continue
 		}
 		next := c.sentence(slots)

@@ -268,6 +268,22 @@ func (pick picker) options(w *world) {
 		n := pick(4)
 		w.uncounted = func(name string) bool { return score(name, 3, 5)%4 < n }
 	}
+	for range max(0, pick(6)-3) {
+		h := rollout.ClusterHold{Cluster: from(pick, "c00", "c01", "c02", "c03", "c04", "c05", "ghost"), Reason: from(pick, "", "store", "site"), Blocks: pick.oneIn(2)}
+		if pick.oneIn(2) {
+			h.Until = now.Add(from(pick, time.Minute, time.Hour, 1, 0, -time.Minute))
+		}
+		w.holds = append(w.holds, h)
+	}
+	if pick.oneIn(6) {
+		n := pick(4)
+		w.reviewed = []string{}
+		for _, m := range w.members {
+			if score(m.name, 7, 2)%4 < n {
+				w.reviewed = append(w.reviewed, m.name)
+			}
+		}
+	}
 	if pick.oneIn(3) {
 		n := pick(4)
 		w.before = func(name string) bool { return score(name, 5, 3)%4 < n }
@@ -349,7 +365,7 @@ func (w world) String() string {
 	}
 	text, err := json.MarshalIndent(map[string]any{
 		"strategy": w.strategy, "groups": w.groups, "clusters": clusters, "reports": w.reports, "now": w.now,
-		"paused": w.paused, "gates": gates, "ordered": w.order != nil, "perGroup": w.perGroup,
+		"paused": w.paused, "gates": gates, "holds": w.holds, "reviewed": w.reviewed, "ordered": w.order != nil, "perGroup": w.perGroup,
 		"groupOrder": w.ordered, "waitBetweenGroups": w.wait, "ramp": w.ramp, "maxStarts": fmt.Sprintf("%+v", w.starts), "rights": w.rights,
 		"failedFreesSlot": w.failedFrees, "maxRemoved": w.maxRemoved, "clustersPerDecisionGroup": w.size, "incomplete": w.incomplete,
 		"attempt": w.attempt, "uncounted": w.named(w.uncounted), "failedBefore": w.named(w.before),

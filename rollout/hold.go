@@ -14,6 +14,10 @@ import (
 type HoldType string
 
 const (
+	// HoldCluster says that somebody holds the cluster itself ([Options].Holds).
+	HoldCluster HoldType = "ClusterHeld"
+	// HoldNotReviewed says that the cluster is not among those that were reviewed ([Options].Reviewed).
+	HoldNotReviewed HoldType = "NotReviewed"
 	// HoldGroupsIncomplete says that not all of the placement's decisions are there yet.
 	HoldGroupsIncomplete HoldType = "GroupsIncomplete"
 	// HoldPaused says that the caller paused the rollout.
@@ -57,8 +61,12 @@ type Hold struct {
 	AllGroups bool `json:"allGroups,omitempty"`
 
 	// Detail describes the clusters that are waited for (HoldBreached, HoldMandatoryGroup, HoldEarlierGroup,
-	// HoldRights, HoldConcurrency, HoldRamp). It stays the same while nothing happens.
+	// HoldRights, HoldConcurrency, HoldRamp), or names all clusters that are held so (HoldCluster, HoldNotReviewed), Many of them or
+	// one. It stays the same while nothing happens.
 	Detail string `json:"detail,omitempty"`
+	Many   bool   `json:"many,omitempty"`
+	// Reason is why somebody holds the cluster, if that was said (HoldCluster).
+	Reason string `json:"reason,omitempty"`
 
 	// Missing is a sentence that says what the groups lack (HoldGroupsIncomplete).
 	Missing string `json:"missing,omitempty"`
@@ -89,7 +97,7 @@ type Hold struct {
 	// time to wait (HoldWait).
 	MaxStarts int           `json:"maxStarts,omitempty"`
 	Per       time.Duration `json:"per,omitempty"`
-	// Until is when one more cluster may start (HoldStarts), when the wait ends (HoldWait), or when the clusters without room
+	// Until is when one more cluster may start (HoldStarts), when the wait or the hold ends (HoldWait, HoldCluster), or when the clusters without room
 	// count no longer (HoldRecordFull). It is zero if that depends on clusters that start now or have no time, or on a person.
 	Until time.Time `json:"until,omitzero"`
 }
@@ -98,6 +106,8 @@ type Hold struct {
 // `waiting for group 1 "canary": 9 of 10 done; cls037 progressing, times out at 2026-01-02T10:50:00Z`.
 func (h Hold) String() string {
 	switch h.Type {
+	case HoldCluster, HoldNotReviewed:
+		return h.parked()
 	case HoldPaused:
 		return "the rollout is paused"
 	case HoldGroupsIncomplete:

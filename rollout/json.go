@@ -17,7 +17,7 @@ func (h Hold) MarshalJSON() ([]byte, error) {
 		Group *grouping.Key   `json:"group,omitempty"`
 		Per   metav1.Duration `json:"per,omitzero"`
 	}{plain: plain(h), Per: metav1.Duration{Duration: h.Per}}
-	if h.Type != HoldPaused && h.Type != HoldGroupsIncomplete && h.Type != HoldRecordFull && !h.AllGroups {
+	if h.Type != HoldCluster && h.Type != HoldNotReviewed && h.Type != HoldPaused && h.Type != HoldGroupsIncomplete && h.Type != HoldRecordFull && !h.AllGroups {
 		out.Group = &h.Group
 	}
 	return json.Marshal(out)

@@ -53,6 +53,7 @@ func (r *Result) observe(o *observed, s *schedule, reports []status.Report, now 
 	}
 	r.merge(reports, several, now)
 	r.recall(o, now)
+	r.park(now)
 	if s.final {
 		o.where = placed{}
 	} else if o.where.moved = s.whoMoved(r.states); !o.where.none() {
@@ -65,7 +66,7 @@ func (r *Result) observe(o *observed, s *schedule, reports []status.Report, now 
 	}
 	o.remove(s.groups, reports, &others)
 	o.deleting = s.endings(r.deleting)
-	o.recheck = r.count()
+	o.recheck = r.count(now)
 	r.aside = s.setAside(r.tallies, r.states)
 	o.recent = r.recentStarts(o.once, now)
 	o.totals = s.sum(r.tallies, r.aside, tallies[s.groups.Len():])
@@ -269,14 +270,16 @@ func (r *Result) merge(reports []status.Report, several map[string]status.Report
 	}
 }
 
-// count fills the tallies and gives the time until the next deadline or soak ends. It is a separate pass, since that
+// count fills the tallies and gives the time until the next deadline, soak or hold of a cluster ends. It is a separate pass, since that
 // walks through memory in order, while the reports jump about.
-func (r *Result) count() (recheck time.Duration) {
+func (r *Result) count(now time.Time) (recheck time.Duration) {
 	groups, rules := r.schedule.groups, &r.schedule.rules
 	for position, s := range r.states {
 		r.tallies[groups.GroupAt(position)][s]++
 		if datedStates.has(s) {
 			recheck = sooner(recheck, rules.left(s, r.ages.of(position)))
+		} else if s.parked() {
+			recheck = sooner(recheck, r.schedule.untilReleased(position, now))
 		}
 	}
 	return recheck

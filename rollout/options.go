@@ -22,6 +22,13 @@ type Options struct {
 	Paused bool `json:"paused,omitempty"`
 	// Gates are closed gates. They all count.
 	Gates []ClosedGate `json:"gates,omitempty"`
+	// Holds hold single clusters, for a reason and perhaps until a time.
+	Holds []ClusterHold `json:"holds,omitempty"`
+	// Reviewed are the clusters that somebody reviewed for this version, in any order. Another cluster, such as one that joined
+	// since, does not start, and nobody waits for it, as with a [ClusterHold] that does not block. Nil is no review; an empty list
+	// lets nobody start. A cluster that has the version goes on, reviewed or not. Whoever lets clusters that join follow sets
+	// nothing here.
+	Reviewed []string `json:"reviewed,omitzero"`
 	// GroupOrder says which groups come after which under ProgressivePerGroup; its page tells more. Where it is nil, groups go in
 	// the order of their index. Where it is empty, all groups behind the mandatory ones start at once.
 	GroupOrder GroupOrder `json:"groupOrder,omitzero"`
@@ -153,6 +160,9 @@ type options struct {
 	memory           *memory              // nil: the owner keeps no record
 	order            func(a, b string) int
 	gates            gates
+	holds            []ClusterHold // one for each cluster, in the order of the names
+	reviewed         nameSet
+	isReviewed       bool // only the reviewed clusters start
 	uncounted        nameSet
 	failedBefore     nameSet
 	groupOrder       *groupOrder // nil: by index
@@ -174,9 +184,13 @@ func (o Options) Validate(path *field.Path) field.ErrorList {
 // compile checks options and copies them (R51). It makes a path only for a field that is set.
 func (o *Options) compile(path *field.Path) (options, field.ErrorList) {
 	c := options{paused: o.Paused, freeFailed: o.FailedFreesSlot, order: o.Order, attempt: o.Attempt, gates: newGates(o.Gates)}
+	c.reviewed, c.isReviewed = newNameSet(o.Reviewed), o.Reviewed != nil
 	c.uncounted, c.failedBefore = newNameSet(o.Uncounted), newNameSet(o.FailedBefore)
 	c.unselected, c.former = o.Previous.remembers()
 	errs := append(c.compileLimits(o, path), c.compileSpans(o, path)...)
+	var holdErrs field.ErrorList
+	c.holds, holdErrs = compileHolds(o.Holds, path)
+	errs = append(errs, holdErrs...)
 	if c.attempt < 0 {
 		errs = append(errs, field.Invalid(path.Child("attempt"), c.attempt, "must not be negative"))
 	}

@@ -32,6 +32,11 @@ func TestOptionsJSON(t *testing.T) {
 			"gates", rollout.Options{Gates: []rollout.ClosedGate{{Group: grouping.Key{Index: 2}}, {Group: grouping.Key{Name: "prod"}, Gate: rollout.Gate{Name: "approval", Opens: now}}}},
 			`{"gates":[{"group":{"index":2}},{"group":{"index":0,"name":"prod"},"name":"approval","opens":"2026-11-21T12:00:00Z"}]}`,
 		},
+		{
+			"holds", rollout.Options{Holds: []rollout.ClusterHold{{Cluster: "a"}, {Cluster: "b", Reason: "its site", Until: now, Blocks: true}}},
+			`{"holds":[{"cluster":"a"},{"cluster":"b","reason":"its site","until":"2026-11-21T12:00:00Z","blocks":true}]}`,
+		},
+		{"nobody was reviewed is not no review", rollout.Options{Reviewed: []string{}}, `{"reviewed":[]}`},
 		{"all groups side by side is not by index", rollout.Options{GroupOrder: rollout.GroupOrder{}}, `{"groupOrder":{}}`},
 		{"an order of groups", rollout.Options{GroupOrder: rollout.GroupOrder{"prod": {"canary"}}}, `{"groupOrder":{"prod":["canary"]}}`},
 		{"a count in groups", rollout.Options{MaxConcurrencyPerGroup: intstr.FromInt32(2)}, `{"maxConcurrencyPerGroup":2}`},

@@ -48,6 +48,7 @@ func TestInvalidOptions(t *testing.T) {
 		{"R16 of nobody", perGroup("0%"), `maxConcurrencyPerGroup: Invalid value: "0%": must be above 0%: no cluster would ever start`},
 		{"R30 MaxRemoved", rollout.Options{MaxRemoved: ptr(intstr.FromString("-1%"))}, `maxRemoved: Invalid value: "-1%": ` + limit},
 		{"R57 Rights", rollout.Options{Rights: &rollout.Rights{Start: -1, Fail: -2}}, "rights.start: Invalid value: -1: must not be negative\nrights.fail: Invalid value: -2: must not be negative"},
+		{"R59 Holds", rollout.Options{Holds: []rollout.ClusterHold{{Cluster: "a"}, {}}}, `holds[1].cluster: Required value: must be the name of a ManagedCluster`},
 		{"R39 Attempt", rollout.Options{Attempt: -1}, `attempt: Invalid value: -1: must not be negative`},
 		{
 			"R16 each of them", merged(rollout.Options{MaxRemoved: ptr(intstr.FromInt32(-1))}, perGroup("-2")),

@@ -22,7 +22,7 @@ func (o *oracle) chooseWhoStarts() {
 			continue
 		}
 		for _, rule := range []func(*oracle, *subject) (rollout.Hold, bool){
-			(*oracle).r28, (*oracle).r22, (*oracle).r20Breached, (*oracle).r49Full, (*oracle).r10Waits, (*oracle).r23, (*oracle).r34, (*oracle).r53Without,
+			(*oracle).r59, (*oracle).r60, (*oracle).r28, (*oracle).r22, (*oracle).r20Breached, (*oracle).r49Full, (*oracle).r10Waits, (*oracle).r23, (*oracle).r34, (*oracle).r53Without,
 		} {
 			if s.hold, s.held = rule(o, s); s.held {
 				break

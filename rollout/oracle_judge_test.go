@@ -91,6 +91,7 @@ func (w world) taken(tb fataler, groups *grouping.Groups) *grouping.Groups {
 // options gives the options of w for Plan.
 func (w world) options() rollout.Options {
 	var opts rollout.Options
+	opts.Holds, opts.Reviewed = w.holds, w.reviewed
 	if w.paused {
 		opts.Paused = true
 	}
@@ -152,7 +153,7 @@ func (a *answer) observe(r *rollout.Result) {
 		a.Settled = append(a.Settled, c)
 	}
 	for c, hold := range r.Held() {
-		hold.Detail = ""
+		hold.Detail, hold.Many = "", false
 		a.Held = append(a.Held, heldCluster{c, hold})
 	}
 	a.Summary = r.Summary()
@@ -168,7 +169,7 @@ func (a *answer) observe(r *rollout.Result) {
 	}
 	for i := range a.Holds {
 		if h := &a.Holds[i].Hold; i < len(a.Summary.Waiting) && strings.HasPrefix(h.String()+"; ", a.Summary.Waiting[i]+"; ") {
-			h.Detail = ""
+			h.Detail, h.Many = "", false
 			a.Summary.Waiting[i] = h.String()
 		}
 	}
@@ -225,7 +226,7 @@ func findFault(r *rollout.Result, want *answer) string {
 	fault := ""
 	check := func(disposition rollout.Disposition, c rollout.Cluster, hold rollout.Hold) {
 		d, found, ok := r.Find(c.Name)
-		found.Detail = ""
+		found.Detail, found.Many = "", false
 		if !ok || d != disposition || found != hold {
 			fault = fmt.Sprintf("Find(%q) = %v, %v, %v, want %v, %v", c.Name, d, found, ok, disposition, hold)
 		}

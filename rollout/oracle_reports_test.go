@@ -121,7 +121,7 @@ func (o *oracle) r6(s *subject) bool {
 // R6: a group is complete when all are settled and the failures within the budget. R37: all that count.
 func (o *oracle) r6Complete(group grouping.Key, budget int) bool {
 	for i := range o.all {
-		if o.all[i].group == group && !o.all[i].aside && !o.r6(&o.all[i]) {
+		if o.all[i].group == group && !o.all[i].aside && !o.r6(&o.all[i]) && !o.r59Passed(&o.all[i]) {
 			return false
 		}
 	}

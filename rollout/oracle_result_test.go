@@ -230,10 +230,21 @@ func (o *oracle) s6() status.RolloutStatus {
 	return status.Succeeded
 }
 
-// holds lists each hold once, by the first group in which it holds a cluster.
-func (o *oracle) holds() {
+// listHolds lists each hold once, by the first group in which it holds a cluster. In a group those of single clusters come last.
+func (o *oracle) listHolds() {
+	own := func(h heldCluster) bool { return isOwn(h.Hold) }
+	held := slices.Clone(o.out.Held)
+	slices.SortStableFunc(held, func(a, b heldCluster) int {
+		switch {
+		case own(a) == own(b):
+			return 0
+		case own(a):
+			return 1
+		}
+		return -1
+	})
 	for _, g := range o.groups {
-		for _, held := range o.out.Held {
+		for _, held := range held {
 			if held.Cluster.Group != g {
 				continue
 			}

@@ -44,6 +44,8 @@ type world struct {
 	wait        time.Duration       // by WaitBetweenGroups
 	attempt     int
 	uncounted   func(cluster string) bool
+	holds       []rollout.ClusterHold
+	reviewed    []string                  // nil where nobody reviewed
 	before      func(cluster string) bool // whether a cluster failed before the rollout
 	former      *formerly                 // by RemoveAfter, with the grace; nil without it
 	grace       time.Duration
@@ -135,7 +137,7 @@ func (o *oracle) answer(w world) *answer {
 	o.s5()
 	o.out.Counts = o.out.Summary.Counts
 	o.out.Aggregate = o.s6()
-	o.holds()
+	o.listHolds()
 	return &o.out
 }
 

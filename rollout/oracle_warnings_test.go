@@ -22,6 +22,7 @@ func (o *oracle) r31() {
 	if !o.incomplete { // a group that nobody sees may not be written yet
 		o.r12Empty()
 		o.r23WithoutGroup()
+		o.r59WithoutCluster()
 		o.r33WithoutGroup()
 	} else {
 		o.warn(rollout.Warning{Type: rollout.WarningGroupsIncomplete, Missing: o.missing})

@@ -105,7 +105,7 @@ func (p *staged) play(t *rapid.T) *rollout.Result {
 // drawStaged is a world without gates in which every cluster takes some minutes.
 func drawStaged(t *rapid.T, succeed bool) *staged {
 	w := drawn(t).world(25)
-	w.paused, w.gates, w.incomplete, w.uncounted, w.before, w.attempt, w.reports = false, nil, false, nil, nil, 0, nil
+	w.holds, w.reviewed, w.paused, w.gates, w.incomplete, w.uncounted, w.before, w.attempt, w.reports = nil, nil, false, nil, false, nil, nil, 0, nil
 	if w.rights != nil { // with none nothing begins
 		w.rights.Start = max(1, w.rights.Start)
 	}

@@ -117,6 +117,11 @@ func drawOptions(t *rapid.T) rollout.Options {
 		{"MaxRemoved", rollout.Options{MaxRemoved: ptr(bound)}},
 		{"Uncounted", rollout.Options{Uncounted: drawNames(t, "uncounted")}},
 		{"FailedBefore", rollout.Options{FailedBefore: drawNames(t, "failed before")}},
+		{"Holds", rollout.Options{Holds: []rollout.ClusterHold{
+			{Cluster: "a", Reason: "site", Until: gate.Opens, Blocks: rapid.Bool().Draw(t, "blocks")}, {Cluster: rapid.SampledFrom(clusterNames).Draw(t, "held"), Until: gate.Opens.Add(-10 * time.Second)},
+			{Cluster: "b", Blocks: rapid.Bool().Draw(t, "blocks for ever")},
+		}}},
+		{"Reviewed", rollout.Options{Reviewed: append([]string{"a", "b"}, drawNames(t, "reviewed")...)}},
 		{"GroupOrder", rollout.Options{GroupOrder: rapid.SampledFrom([]rollout.GroupOrder{{}, {"canary": {""}}, {"": {"canary"}}}).Draw(t, "group order")}},
 		{"WaitBetweenGroups", rollout.Options{WaitBetweenGroups: metav1.Duration{Duration: time.Duration(rapid.IntRange(0, 90).Draw(t, "wait")) * time.Second}}},
 		{"Ramp", rollout.Options{Ramp: ptr(rapid.IntRange(1, 3).Draw(t, "ramp"))}},

@@ -25,6 +25,10 @@ const (
 	RemedyResume RemedyType = "Resume"
 	// RemedyOpenGate says that someone can open the gate.
 	RemedyOpenGate RemedyType = "OpenGate"
+	// RemedyRelease says that whoever holds the clusters can release them ([Options].Holds).
+	RemedyRelease RemedyType = "Release"
+	// RemedyReview says that someone can review the clusters ([Options].Reviewed).
+	RemedyReview RemedyType = "Review"
 	// RemedyMend says that failed clusters have to be mended. Nobody can mend one of whose failure only the record tells.
 	RemedyMend RemedyType = "Mend"
 	// RemedyTryAgain says that someone can have the failed clusters tried again, by [Options].Attempt. It ends the breach that the
@@ -63,7 +67,7 @@ type Remedy struct {
 	Count int `json:"count,omitempty"`
 	Of    int `json:"of,omitempty"`
 	// Clusters names the first of these clusters: "a, b, c and 2 more" (RemedyAnswer, RemedyReportTime, RemedyMend,
-	// RemedyValidate, RemedyGiveUp).
+	// RemedyValidate, RemedyGiveUp, RemedyRelease, RemedyReview).
 	Clusters string `json:"clusters,omitempty"`
 	// Succeeded says that these clusters have succeeded at an unknown time; otherwise they are in flight
 	// (RemedyReportTime).
@@ -95,6 +99,10 @@ func (r Remedy) String() string {
 		return fmt.Sprintf("open the %s before %v", Gate{Name: r.Gate}, r.Group)
 	case RemedyMend:
 		return "mend " + r.some()
+	case RemedyRelease:
+		return "release " + r.Clusters
+	case RemedyReview:
+		return "review " + r.Clusters
 	case RemedyValidate:
 		return "validate " + r.some()
 	case RemedyTryAgain:
@@ -194,7 +202,7 @@ func (r *Result) slotRemedies(f *front, slotless stateSet) (ways []Remedy) {
 	if soaking+lost == 0 {
 		ways = append(ways, Remedy{Type: RemedyAnswer, Count: f.needed, Of: able, Clusters: f.first.names()})
 	} else if able >= f.needed {
-		ways = append(ways, Remedy{Type: RemedyAnswer, Count: f.needed, Of: able, Clusters: f.namesBut(1<<soakingUndated | 1<<failedLost | slotless)})
+		ways = append(ways, Remedy{Type: RemedyAnswer, Count: f.needed, Of: able, Clusters: f.namesBut(1<<soakingUndated | 1<<failedLost | 1<<blockingToApply | slotless)})
 	}
 	ways = append(ways, f.validateRemedy(f.needed)...)
 	if slotless != 0 {
@@ -207,10 +215,11 @@ func (r *Result) slotRemedies(f *front, slotless stateSet) (ways []Remedy) {
 }
 
 // groupRemedies says how the active stages of a front become complete. No counted cluster is held in them, so that there is one
-// that starts or is in flight and that they wait for.
-func (r *Result) groupRemedies(f *front) (ways []Remedy) {
-	if f.starting == 0 && !f.last.blockers[0].Until.IsZero() {
-		ways = append(ways, r.waitUntil(f.last.blockers[0].Until))
+// that starts or is in flight and that they wait for. Time alone does not complete a stage with a cluster that is held until before
+// then, as it waits for its turn from then on.
+func (r *Result) groupRemedies(f *front, groups []int) (ways []Remedy) {
+	if ends := f.last.blockers[0].Until; f.starting+f.parked == 0 && !ends.IsZero() && !r.releases(groups, ends) {
+		ways = append(ways, r.waitUntil(ends))
 	}
 	soaking := f.crowds[soakingUndated].n // nothing more comes from these
 	if u := &f.undated; u.n > 0 {

@@ -95,14 +95,14 @@ func (r *Result) Find(cluster string) (Disposition, Hold, bool) {
 	if d != DispositionHeld {
 		return d, Hold{}, true
 	}
-	return d, r.hold(r.schedule.groups.GroupAt(position)), true
+	return d, r.holdAt(position), true
 }
 
 // Held yields the waiting clusters that do not start, in the order of their names, each with the reason.
 func (r *Result) Held() iter.Seq2[Cluster, Hold] {
 	return func(yield func(Cluster, Hold) bool) {
 		for position, s := range r.states {
-			if s.disposition() == DispositionHeld && !yield(r.cluster(position), r.hold(r.schedule.groups.GroupAt(position))) {
+			if s.disposition() == DispositionHeld && !yield(r.cluster(position), r.holdAt(position)) {
 				return
 			}
 		}
@@ -130,20 +130,15 @@ type HoldCount struct {
 // String is `3 held: the rollout is paused`.
 func (h HoldCount) String() string { return fmt.Sprintf("%d held: %v", h.Clusters, h.Hold) }
 
-// Holds gives the reasons of all held clusters with their numbers, in the order of the groups. It takes time linear in
-// the groups.
+// Holds gives the reasons of all held clusters with their numbers, in the order of the groups. It takes time linear in the groups,
+// with [Options].Holds and [Options].Reviewed in the fleet.
 func (r *Result) Holds() []HoldCount { return r.counted((*Result).hold) }
 
-// counted does what Holds does; hold gives the reason for a group's held clusters.
+// counted does what Holds does; hold gives the reason for a group's held clusters. In a group those that somebody holds come last.
 func (r *Result) counted(hold func(r *Result, group int) Hold) []HoldCount {
 	var all []HoldCount
 	at := make(map[Hold]int)
-	for group := range r.tallies {
-		n := r.held(group)
-		if n == 0 {
-			continue
-		}
-		h := hold(r, group)
+	add := func(h Hold, n int) {
 		i, known := at[h]
 		if !known {
 			i = len(all)
@@ -151,6 +146,20 @@ func (r *Result) counted(hold func(r *Result, group int) Hold) []HoldCount {
 			all = append(all, HoldCount{Hold: h})
 		}
 		all[i].Clusters += n
+	}
+	var p *parked
+	if r.schedule != nil {
+		p = r.parked()
+	}
+	for group := range r.tallies {
+		if n := r.held(group); n > 0 {
+			add(hold(r, group), n)
+		}
+		if p != nil {
+			for _, h := range p.inGroup[group] {
+				add(h, p.counts[groupHold{group, h}])
+			}
+		}
 	}
 	return all
 }
@@ -167,7 +176,7 @@ func (r *Result) Summary() status.Summary {
 		counts := r.tallies[group].counts(r.heldCounted(group))
 		counts.Partial = s.Partial
 		if r.aside != nil {
-			counts.Uncounted, counts.UncountedToApply = r.schedule.uncountedIn(group), r.aside[group].waiting()
+			counts.Uncounted, counts.UncountedToApply = r.schedule.uncountedIn(group), r.aside[group].waiting()+r.aside[group].parked()
 		}
 		if r.schedule != nil {
 			counts.Left = r.schedule.leftIn(group)
@@ -207,7 +216,7 @@ func (r *Result) stops(s *status.Summary) {
 	}
 }
 
-// held counts a group's waiting clusters that do not start, counted or not.
+// held counts a group's waiting clusters that do not start, counted or not, without those that somebody holds.
 func (r *Result) held(group int) int {
 	n := r.heldCounted(group)
 	if r.aside != nil && !r.schedule.letsThrough(&r.choice, group) {

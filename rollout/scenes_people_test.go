@@ -1,20 +1,26 @@
 package rollout_test
 
 import (
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/cohort-ocm/cohort/rollout"
 	"github.com/cohort-ocm/cohort/status"
 )
 
 // people is what people and validators said in a scene. The lines:
 //
 //	validated                       clusters that succeed have to be validated
+//	held a by "its site" until 13:00 blocking    a hold, each part but the name may be left out; `released a`
+//	reviewed a b                    the clusters that were reviewed; `reviewed` alone: nobody
 //	verdict a FAILED 1m why         a verdict of a minute ago; `attempt 1` and `version w` before the result: about those
 type people struct {
 	validated bool
 	verdicts  []status.Verdict
+	holds     map[string][]rollout.ClusterHold
 }
 
 // judge gives what the verdicts make of reports.
@@ -30,12 +36,51 @@ func (s *stage) decide(words []string, rest string) (known bool, err error) {
 	switch words[0] {
 	case "validated":
 		s.people.validated = true
+	case "held":
+		err = s.hold(words[1], strings.TrimPrefix(rest, words[1]))
+	case "released":
+		delete(s.people.holds, words[1])
+		s.holdAll()
+	case "reviewed":
+		s.options["reviewed"] = rollout.Options{Reviewed: append([]string{}, clustersIn(rest)...)}
 	case "verdict":
 		err = s.verdict(words[1:])
 	default:
 		return false, nil
 	}
 	return true, err
+}
+
+// hold reads ` by "its site" until 13:00 blocking`.
+func (s *stage) hold(cluster, text string) error {
+	h := rollout.ClusterHold{Cluster: cluster}
+	text, h.Blocks = strings.CutSuffix(text, " blocking")
+	text, until, timed := strings.Cut(text, " until ")
+	if _, reason, by := strings.Cut(text, " by "); by {
+		h.Reason = strings.Trim(reason, `"`)
+	}
+	if timed {
+		at, err := time.Parse("15:04", until)
+		if err != nil {
+			return err
+		}
+		h.Until = now.Truncate(24 * time.Hour).Add(time.Duration(at.Hour())*time.Hour + time.Duration(at.Minute())*time.Minute)
+	}
+	if s.people.holds == nil {
+		s.people.holds = map[string][]rollout.ClusterHold{}
+	}
+	s.people.holds[cluster] = append(s.people.holds[cluster], h)
+	s.holdAll()
+	return nil
+}
+
+// holdAll makes an option of the holds.
+func (s *stage) holdAll() {
+	var all []rollout.ClusterHold
+	for _, cluster := range slices.Sorted(maps.Keys(s.people.holds)) {
+		all = append(all, s.people.holds[cluster]...)
+	}
+	s.options["holds"] = rollout.Options{Holds: all}
 }
 
 func (s *stage) verdict(words []string) (err error) {

@@ -67,6 +67,7 @@ type schedule struct {
 	Schedule
 	exceptions
 	leavers
+	parks
 	rules    rules
 	options  options
 	groups   *grouping.Groups // with the clusters that left and still count
@@ -88,6 +89,7 @@ func newSchedule(r *rules, o *options, groups *grouping.Groups, where *placed) *
 	s := &schedule{rules: *r, options: *o, groups: groups, missing: groups.Incomplete(), stageOf: make([]int32, groups.Len())}
 	s.leavers = newLeavers(groups, where)
 	s.except()
+	s.park()
 	total := s.numCounted()
 	s.Schedule = Schedule{Type: r.typ, MinSuccessTime: r.minSuccessTime, ProgressDeadline: r.deadline, MaxFailures: total}
 	s.warnings = slices.Clip(r.warnings)
@@ -171,6 +173,7 @@ func (s *schedule) check() {
 	}
 	s.checkMandatory()
 	s.checkGates()
+	s.checkHolds()
 	s.checkGroupOrder()
 }
 

@@ -31,6 +31,10 @@ const (
 	skipped                         // settled
 	timedOut                        // settled and a failure: reported so
 	timedOutNow                     // settled and a failure: by its deadline
+	parkedUnreported                // waiting, held by itself, and nobody waits for it (R59, R60)
+	parkedToApply                   // likewise
+	blockingUnreported              // waiting, held by itself, and others wait for it (R59)
+	blockingToApply                 // likewise
 	numStates
 
 	// These are kinds only. No cluster is in such a state.
@@ -58,10 +62,15 @@ const (
 	succeededStates   stateSet = 1<<soaking | 1<<soakingUndated | 1<<succeeded | undatedSuccess
 	undatedSuccess    stateSet = 1 << succeededUndated
 	datedStates       stateSet = inFlightStates &^ undatedStates // time may change these
-	agedStates        stateSet = inFlightStates | failureStates  // a result has the ages of these
+	blockingStates    stateSet = 1<<blockingUnreported | 1<<blockingToApply
+	parkedStates      stateSet = 1<<parkedUnreported | 1<<parkedToApply | blockingStates
+	agedStates        stateSet = inFlightStates | failureStates // a result has the ages of these
 )
 
 func (s state) waiting() bool { return s&^starting <= toApply }
+
+// parked says whether a cluster waits and somebody holds it.
+func (s state) parked() bool { return parkedStates.has(s) }
 
 // status gives the status that a result has for a cluster in this state.
 func (s state) status() status.RolloutStatus {
@@ -87,7 +96,7 @@ func (s state) disposition() Disposition {
 	switch {
 	case s&starting != 0:
 		return DispositionStarting
-	case s.waiting():
+	case s.waiting(), s.parked():
 		return DispositionHeld
 	case inFlightStates.has(s):
 		return DispositionInFlight
@@ -101,10 +110,16 @@ func (s state) disposition() Disposition {
 // stateAt does what state does for the cluster at a position. A cluster that left never waits for its turn.
 func (s *schedule) stateAt(position int, r report, now time.Time) state {
 	is := s.state(r.kind, r.since, r.attempt, now)
-	if is.waiting() && s.hasLeft(position) {
+	switch {
+	case !is.waiting():
+		return is
+	case s.hasLeft(position):
 		return skipped
+	case s.isParking():
+		return s.parked(position, is, now)
+	default:
+		return is
 	}
-	return is
 }
 
 // state gives a cluster's state at the time now, from its reported kind, since when it is of that kind, and its attempt
@@ -195,6 +210,10 @@ type tally [numStates + 1]int32
 const excused = numStates
 
 func (t *tally) waiting() int { return int(t[unreported] + t[toApply]) }
+func (t *tally) blocking() int {
+	return int(t[blockingUnreported] + t[blockingToApply])
+}
+func (t *tally) parked() int  { return int(t[parkedUnreported]+t[parkedToApply]) + t.blocking() }
 func (t *tally) failed() int  { return int(t[failed] + t[failedUndated]) }
 func (t *tally) soaked() int  { return int(t[succeeded] + t[succeededUndated]) }
 func (t *tally) soaking() int { return int(t[soaking] + t[soakingUndated]) }
@@ -211,8 +230,8 @@ func (t *tally) failures() int   { return t.failed() + int(t[timedOut]+t[timedOu
 // inBudget counts the failures that count in a budget.
 func (t *tally) inBudget() int { return t.failures() - int(t[excused]) }
 
-// unsettled counts the clusters that are waiting, Progressing, Validating or soaking (R6).
-func (t *tally) unsettled() int { return t.waiting() + t.progressing() + t.soaking() }
+// unsettled counts the clusters that are waiting, Progressing, Validating or soaking (R6), without those for which nobody waits.
+func (t *tally) unsettled() int { return t.waiting() + t.blocking() + t.progressing() + t.soaking() }
 
 func (t *tally) add(other *tally) {
 	for i := range t {
@@ -220,10 +239,11 @@ func (t *tally) add(other *tally) {
 	}
 }
 
-// counts gives the tally as a summary has it. Held is how many of the waiting clusters do not start.
+// counts gives the tally as a summary has it. Held is how many of the waiting clusters do not start, without those that somebody
+// holds.
 func (t *tally) counts(held int) status.Counts {
 	return status.Counts{
-		ToApply:     t.waiting(),
+		ToApply:     t.waiting() + t.parked(),
 		Progressing: t.progressing(),
 		Succeeded:   t.soaking() + t.soaked(),
 		Failed:      t.failed(),
@@ -231,6 +251,6 @@ func (t *tally) counts(held int) status.Counts {
 		Skip:        int(t[skipped]),
 		Validating:  t.validating(),
 		Soaking:     t.soaking(),
-		Held:        held,
+		Held:        held + t.parked(),
 	}
 }

@@ -129,13 +129,16 @@ func (t *tracker) fill() *tracker {
 
 // due gives the time at which time alone changes the state of a position.
 func (t *tracker) due(position int32) time.Time {
+	if t.states[position].parked() {
+		return t.schedule.ends(int(position))
+	}
 	limit, _, _, _ := t.schedule.rules.phase(t.kinds[position])
 	return t.since[position].Add(limit)
 }
 
 // isDueBefore says whether a is due before b. Positions of one kind have the same limit.
 func (t *tracker) isDueBefore(a, b int32) bool {
-	if t.kinds[a] == t.kinds[b] {
+	if t.kinds[a] == t.kinds[b] && !t.states[a].parked() && !t.states[b].parked() {
 		return t.since[a].Before(t.since[b])
 	}
 	return t.due(a).Before(t.due(b))
@@ -358,6 +361,12 @@ func (t *tracker) unmark(position int, s state) {
 
 // time sets the timer of a position whose state changes by time alone.
 func (t *tracker) time(position int) {
+	if t.states[position].parked() {
+		if t.schedule.untilReleased(position, t.now) > 0 {
+			t.timers.set(int32(position))
+		}
+		return
+	}
 	if datedStates.has(t.states[position]) {
 		if limit, _, _, _ := t.schedule.rules.phase(t.kinds[position]); limit > 0 {
 			t.timers.set(int32(position))

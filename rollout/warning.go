@@ -22,6 +22,8 @@ const (
 	WarningMandatoryGroupUncounted WarningType = "MandatoryGroupUncounted"
 	// WarningGateWithoutGroup says that a gate is before a group that does not exist, so it holds nothing.
 	WarningGateWithoutGroup WarningType = "GateWithoutGroup"
+	// WarningHoldWithoutCluster says that [Options].Holds has clusters that are not selected, so it holds nothing there.
+	WarningHoldWithoutCluster WarningType = "HoldWithoutCluster"
 	// WarningOrderWithoutGroup says that [GroupOrder] has a name that no group has.
 	WarningOrderWithoutGroup WarningType = "OrderWithoutGroup"
 	// WarningGroupsIncomplete says that not all of the placement's decisions are there yet.
@@ -58,7 +60,7 @@ type Warning struct {
 	Missing string `json:"missing,omitempty"`
 
 	// Clusters is how many clusters the warning is about, and Cluster is the first of them by name
-	// (WarningReportsMerged, WarningReportWithoutTime, WarningSuccessWithoutTime, WarningRemovalsWithheld).
+	// (WarningHoldWithoutCluster, WarningReportsMerged, WarningReportWithoutTime, WarningSuccessWithoutTime, WarningRemovalsWithheld).
 	// WarningMandatoryGroupUncounted has only the number.
 	Clusters int    `json:"clusters,omitempty"`
 	Cluster  string `json:"cluster,omitempty"`
@@ -85,6 +87,8 @@ func (w Warning) String() string {
 		return fmt.Sprintf("%s protects nobody: none of its %d clusters is counted", w.entry(), w.Clusters)
 	case WarningGateWithoutGroup:
 		return w.gate()
+	case WarningHoldWithoutCluster:
+		return "nothing holds " + w.clusters("here: it is", "here: they are") + " not selected"
 	case WarningOrderWithoutGroup:
 		return w.order()
 	case WarningGroupsIncomplete:

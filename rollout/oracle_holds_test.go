@@ -1,0 +1,67 @@
+package rollout_test
+
+import (
+	"slices"
+
+	"github.com/cohort-ocm/cohort/rollout"
+)
+
+// The rules on clusters that somebody holds, and on those that were reviewed: R59, R60.
+
+// r59Of gives the hold of a cluster that ends last, among those that last; one without an end is the last of all, and of equals the
+// first by its reason counts. It blocks if any hold of the cluster does, also one that has ended.
+func (o *oracle) r59Of(name string) (last *rollout.ClusterHold, blocks bool) {
+	for i := range o.holds {
+		h := &o.holds[i]
+		if h.Cluster != name {
+			continue
+		}
+		blocks = blocks || h.Blocks
+		if !h.Until.IsZero() && !o.now.Before(h.Until) {
+			continue
+		}
+		later := last == nil || h.Until.IsZero() && !last.Until.IsZero() || !h.Until.IsZero() && !last.Until.IsZero() && h.Until.After(last.Until)
+		if later || h.Until.Equal(last.Until) && h.Reason < last.Reason {
+			last = h
+		}
+	}
+	return last, blocks
+}
+
+// R59: a waiting cluster that somebody holds, whatever else it waits for.
+func (o *oracle) r59(s *subject) (rollout.Hold, bool) {
+	h, _ := o.r59Of(s.name)
+	if h == nil {
+		return rollout.Hold{}, false
+	}
+	return rollout.Hold{Type: rollout.HoldCluster, Reason: h.Reason, Until: h.Until}, true
+}
+
+// R60: a waiting cluster that was not reviewed.
+func (o *oracle) r60(s *subject) (rollout.Hold, bool) {
+	return rollout.Hold{Type: rollout.HoldNotReviewed}, o.reviewed != nil && !slices.Contains(o.reviewed, s.name)
+}
+
+// R59, R60: whether nobody waits for a cluster that somebody holds.
+func (o *oracle) r59Passed(s *subject) bool {
+	if !waiting(s) {
+		return false
+	}
+	if h, blocks := o.r59Of(s.name); h != nil {
+		return !blocks
+	}
+	_, is := o.r60(s)
+	return is
+}
+
+// R59: holds of clusters that are not selected.
+func (o *oracle) r59WithoutCluster() {
+	var names []string
+	for i := range o.holds {
+		name := o.holds[i].Cluster
+		if !o.selects(name) && (o.parts == nil || !slices.Contains(o.parts.others, name)) && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	o.warnOf(rollout.WarningHoldWithoutCluster, names)
+}

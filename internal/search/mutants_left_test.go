@@ -11,6 +11,9 @@ import (
 var leftMutants = []mutant{
 	{name: "counts only who is selected (R46)", world: "agents that are cut off", broken: "exposure", planner: countsSelected},
 	{name: "lets a failure go with its cluster (R46)", world: "agents that are cut off from a canary", broken: "stop", planner: countsSelected},
+	{name: "climbs a ramp as if nobody had left (R35)", world: "cut off at a pace", broken: "pace", planner: countsSelected},
+	{name: "has rights as if nobody had left (R57)", world: "cut off with rights", broken: "pace", planner: countsSelected},
+	{name: "starts a group although who left the one before is in flight (R46)", world: "cut off while groups wait", broken: "order", planner: countsSelected},
 	{name: "calls it done without those that left (S6)", world: "agents that are cut off from a canary", broken: "ended", planner: told(
 		func(in *input, r *rollout.Result) {
 			if wrong, err := plan(in.ofSelected()); err == nil {

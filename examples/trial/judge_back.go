@@ -2,6 +2,7 @@ package trial
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -14,6 +15,7 @@ import (
 type Revisions struct {
 	Current, Update string
 	Aborted         time.Time
+	AtOnce          bool // it is taken back from all clusters at once, whatever the strategy says
 }
 
 func (r *Revisions) aborted() bool { return !r.Aborted.IsZero() }
@@ -153,7 +155,7 @@ func (h *history) checkBack(now time.Time, says func(*replicaSet) Saying) (broke
 			continue
 		}
 		version := versionIn(is)
-		if was != nil && versionIn(was) == version {
+		if was != nil && versionIn(was) == version && !onlyNotes(was, is) {
 			breaks(invUntouched, e.rv, "%s had version %s", e.id, version)
 		}
 	}
@@ -189,4 +191,14 @@ func (h *history) checkBack(now time.Time, says func(*replicaSet) Saying) (broke
 		breaks(invStatus, last, "it says %q, and should say %q", said.Message, want)
 	}
 	return broken
+}
+
+// onlyNotes says whether a write did nothing but add annotations, such as when the agent answered.
+func onlyNotes(was, is *manifestWork) bool {
+	for name, value := range was.Annotations {
+		if is.Annotations[name] != value {
+			return false
+		}
+	}
+	return was.Generation == is.Generation && len(was.Annotations) < len(is.Annotations) && maps.Equal(was.Labels, is.Labels)
 }

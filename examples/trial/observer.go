@@ -242,6 +242,9 @@ func (s *scene) forbids(cluster, version string, now time.Time, l leniency) []vi
 			return append(broken, *v)
 		}
 		if s.revising.aborted() && s.holds(cluster) {
+			if s.revising.AtOnce {
+				return broken
+			}
 			return s.backForbids(ref, cluster, now, l)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/client-go/dynamic"
@@ -29,10 +30,11 @@ type Hub struct {
 	policies bool // it has the policy API
 }
 
-// Start starts one. Stop it in the end. Beside OCM's other definitions it has the policy API's, if their files are given.
-func Start(policyAPI ...string) (*Hub, error) { return start(apiserver.Audit{}, policyAPI) }
+// Start starts one. Stop it in the end. Beside OCM's definitions it has those in the files, such as the policy API's. A file with the name of one
+// of OCM's stands in for it.
+func Start(definitions ...string) (*Hub, error) { return start(apiserver.Audit{}, definitions) }
 
-func start(audit apiserver.Audit, policyAPI []string) (*Hub, error) {
+func start(audit apiserver.Audit, definitions []string) (*Hub, error) {
 	// The server is talkative.
 	quiet := flag.NewFlagSet("", flag.PanicOnError)
 	klog.InitFlags(quiet)
@@ -43,14 +45,14 @@ func start(audit apiserver.Audit, policyAPI []string) (*Hub, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &Hub{dir: dir, policies: len(policyAPI) > 0}
-	if err := h.serve(audit, policyAPI); err != nil {
+	h := &Hub{dir: dir, policies: slices.ContainsFunc(definitions, func(file string) bool { return strings.HasPrefix(filepath.Base(file), "policy.") })}
+	if err := h.serve(audit, definitions); err != nil {
 		return nil, errors.Join(err, h.Stop())
 	}
 	return h, nil
 }
 
-func (h *Hub) serve(audit apiserver.Audit, policyAPI []string) error {
+func (h *Hub) serve(audit apiserver.Audit, definitions []string) error {
 	crds, err := apiserver.OCMDefinitions(
 		"cluster/v1/0000_00_clusters.open-cluster-management.io_managedclusters.crd.yaml",
 		"cluster/v1beta1/0000_02_clusters.open-cluster-management.io_placements.crd.yaml",
@@ -68,7 +70,10 @@ func (h *Hub) serve(audit apiserver.Audit, policyAPI []string) error {
 	if err != nil {
 		return err
 	}
-	if h.server, err = audit.Start(h.dir, slices.Concat(crds, addOns, policyAPI)...); err != nil {
+	all := slices.DeleteFunc(slices.Concat(crds, addOns), func(own string) bool {
+		return slices.ContainsFunc(definitions, func(file string) bool { return filepath.Base(file) == filepath.Base(own) })
+	})
+	if h.server, err = audit.Start(h.dir, append(all, definitions...)...); err != nil {
 		return err
 	}
 	h.wires, err = connect(h)
@@ -95,14 +100,15 @@ type clients struct {
 	any     dynamic.Interface
 }
 
-func (h *Hub) config(actor string) *rest.Config {
+// Config is for clients of one actor, with all rights.
+func (h *Hub) Config(actor string) *rest.Config {
 	config := rest.CopyConfig(h.server.Config)
 	config.UserAgent = actor
 	return config
 }
 
 func (h *Hub) clients(actor string) clients {
-	config := h.config(actor)
+	config := h.Config(actor)
 	return clients{cluster: clusterclient.NewForConfigOrDie(config), work: workclient.NewForConfigOrDie(config),
 		addOn: addonclient.NewForConfigOrDie(config), any: dynamic.NewForConfigOrDie(config)}
 }

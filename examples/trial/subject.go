@@ -153,7 +153,7 @@ func (r *replica) keep(ctx context.Context) {
 		r.player.mu.Lock()
 		r.player.lives++
 		p := &Process{
-			Config: r.player.hub.config("controller"), Set: r.player.setName(), Ignored: r.player.ignored, replica: r, life: r.player.lives,
+			Config: r.player.hub.Config("controller"), Set: r.player.setName(), Ignored: r.player.ignored, replica: r, life: r.player.lives,
 		}
 		r.crash, r.comesBack = false, false
 		r.player.mu.Unlock()

@@ -274,7 +274,7 @@ func (t *transport) send(base http.RoundTripper, r *http.Request, w write, f fat
 			ResourceVersion string `json:"resourceVersion"`
 		} `json:"metadata"`
 	}
-	if w.done && json.Unmarshal(body, &answer) == nil {
+	if w.done && w.kind != "" && json.Unmarshal(body, &answer) == nil { // no watch shows other kinds
 		w.rv, _ = strconv.ParseInt(answer.Metadata.ResourceVersion, 10, 64)
 		if r.Method == http.MethodPost {
 			w.key += "/" + answer.Metadata.Name

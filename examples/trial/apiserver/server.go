@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"time"
@@ -83,6 +84,9 @@ func (s *Server) serve(dir, etcd string, a Audit) error {
 		return err
 	}
 	config.GenericConfig.SharedInformerFactory = nil // it would wait for a core API for ever
+	config.GenericConfig.BuildHandlerChainFunc = func(handler http.Handler, c *genericserver.Config) http.Handler {
+		return standIn(genericserver.DefaultBuildHandlerChain(handler, c))
+	}
 	server, err := config.Complete().New(genericserver.NewEmptyDelegate())
 	if err != nil {
 		return err

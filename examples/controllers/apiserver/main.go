@@ -5,7 +5,7 @@
 //
 // With -definitions it has the custom resources in a directory of YAML files, too.
 //
-// The policy API is the published one of OCM, and what the enhancement adds: the rolloutStrategy and the rolloutStatus of
+// ManifestWorkReplicaSets have the fields of OCM's enhancement 229, too, and there are ControllerRevisions, which cannot be watched. The policy API is the published one of OCM, and what the enhancement adds: the rolloutStrategy and the rolloutStatus of
 // Policies. With -as-published nothing is added. It runs until it is interrupted. What was in it is gone then.
 package main
 
@@ -63,11 +63,15 @@ func serve(ctx context.Context, kubeconfig string, published bool, more string) 
 		"cluster/v1beta1/0000_02_clusters.open-cluster-management.io_placements.crd.yaml",
 		"cluster/v1beta1/0000_03_clusters.open-cluster-management.io_placementdecisions.crd.yaml",
 		"work/v1/0000_00_work.open-cluster-management.io_manifestworks.crd.yaml",
-		"work/v1alpha1/0000_00_work.open-cluster-management.io_manifestworkreplicasets.crd.yaml",
 	)
 	if err != nil {
 		return err
 	}
+	sets, err := apiserver.RollbackDefinitions(dir)
+	if err != nil {
+		return err
+	}
+	definitions = append(definitions, sets...)
 	if err := os.CopyFS(dir, others); err != nil {
 		return err
 	}

@@ -39,7 +39,7 @@ func (c *controller) carryOut(
 			removed[step.Object] = true
 			failures.Add(step.Cluster.Name, c.remove(ctx, memory, step.Object))
 		case step.Start: // one in flight has the version, and with it all that the template says
-			wanted := wanted(set, step.Cluster.Name, placements[step.Plan].ref.Name)
+			wanted := memory.turn.Mark(wanted(set, step.Cluster.Name, placements[step.Plan].ref.Name))
 			failures.Add(step.Cluster.Name, c.apply(ctx, memory, step.Object, wanted, version, step.Cluster.Attempt))
 		}
 	}

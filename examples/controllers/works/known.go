@@ -4,11 +4,8 @@ import (
 	"context"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	workv1alpha1 "open-cluster-management.io/api/work/v1alpha1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -54,12 +51,5 @@ func (c *controller) behind(ctx context.Context, memory *memory) (time.Duration,
 // count, by the records or by the results before, and of those that were gone the last time.
 func (c *controller) givenUp(ctx context.Context, names []string, m *memory, known status.Records) ([]string, error) {
 	clusters := append(m.gone.Gone(), kit.Left(known, m.results)...)
-	return m.gone.Of(names, clusters, func(cluster string) (bool, error) {
-		version, key := schema.GroupVersion(clusterv1.GroupVersion), client.ObjectKey{Name: cluster}
-		_, err := manager.GetMetadata(ctx, c.live, version, "ManagedCluster", key)
-		if meta.IsNoMatchError(err) {
-			return false, nil // a hub that has no such objects has none that could be deleted
-		}
-		return apierrors.IsNotFound(err), client.IgnoreNotFound(err)
-	}, c.now())
+	return m.gone.Of(names, clusters, manager.IsGone(ctx, c.live), c.now())
 }

@@ -21,16 +21,21 @@ import (
 
 	"github.com/cohort-ocm/cohort/examples/controllers/kit"
 	"github.com/cohort-ocm/cohort/examples/controllers/kit/manager"
+	"github.com/cohort-ocm/cohort/examples/controllers/rollback"
 )
 
 func main() {
 	workers := flag.Int("workers", 4, "how many sets are looked at at a time")
 	removeAfter := flag.Duration("remove-after", 5*time.Second, "how long a cluster is in no placement before it "+
 		"loses its work; more than the scheduler takes to rewrite its decisions")
+	revisions := flag.Bool("rollback", false, "keep revisions, and take them back, as OCM's enhancement 229 has it")
 	manager.Main("works", scheme, func(ctx context.Context, m ctrl.Manager) error {
 		c, err := newController(ctx, m, newTeller(m.GetEventRecorder("works"), metrics.Registry), *removeAfter)
 		if err != nil {
 			return err
+		}
+		if *revisions {
+			c.rollback = &rollback.Keeper{Client: c.client, Live: c.live, Now: c.now}
 		}
 		return c.watch(m, *workers, c)
 	})

@@ -11,7 +11,9 @@ import (
 
 	"github.com/go-logr/logr"
 	"github.com/prometheus/client_golang/prometheus"
+	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
 	toolscache "k8s.io/client-go/tools/cache"
@@ -42,7 +44,7 @@ func TestProof(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer h.Stop()
-	subject := &proof.Subject{Run: process, Says: says, RemoveAfter: grace, GivenUp: giveUpAnnotation, Placements: 2, Replicas: 2}
+	subject := &proof.Subject{Run: process(nil), Says: says, RemoveAfter: grace, GivenUp: giveUpAnnotation, Placements: 2, Replicas: 2}
 	t.Run("Rollouts", func(t *testing.T) { h.Rollouts(t, subject) })
 	t.Run("TwoAct", func(t *testing.T) { h.TwoAct(t, subject) })
 	t.Run("CutOff", func(t *testing.T) { h.CutOff(t, subject) })
@@ -64,8 +66,14 @@ func says(set *workv1alpha1.ManifestWorkReplicaSet) proof.Saying {
 	}
 }
 
-// process is one process of the controller: what run does, with the harness's informers, network and lease.
-func process(ctx context.Context, p *proof.Process) error {
+// process gives what one process of the controller does: what run does, with the harness's informers, network and lease. If with is set, it
+// changes the controller.
+func process(with func(*controller)) func(context.Context, *proof.Process) error {
+	return func(ctx context.Context, p *proof.Process) error { return runProcess(ctx, p, with) }
+}
+
+func runProcess(ctx context.Context, p *proof.Process, with func(*controller)) error {
+	p.Config.ContentType = runtime.ContentTypeJSON // as manager.Main has it
 	skip, lease, renew, retry := true, proof.LeaseDuration, proof.RenewDeadline, proof.RetryPeriod
 	manager, err := ctrl.NewManager(p.Config, ctrl.Options{
 		Scheme:                              scheme,
@@ -84,6 +92,9 @@ func process(ctx context.Context, p *proof.Process) error {
 	c, err := newController(ctx, manager, newTeller(&events.FakeRecorder{}, prometheus.NewRegistry()), grace)
 	if err != nil {
 		return err
+	}
+	if with != nil {
+		with(c)
 	}
 	by := reconcile.Reconciler(c)
 	if p.Ignored != "" {
@@ -116,6 +127,7 @@ func (o observed) Reconcile(ctx context.Context, request reconcile.Request) (res
 func mapper() meta.RESTMapper {
 	m := meta.NewDefaultRESTMapper(nil)
 	for _, kind := range []schema.GroupVersionKind{
+		appsv1.SchemeGroupVersion.WithKind("ControllerRevision"),
 		schema.GroupVersion(workv1.GroupVersion).WithKind("ManifestWork"), schema.GroupVersion(workv1alpha1.GroupVersion).WithKind("ManifestWorkReplicaSet"),
 	} {
 		m.Add(kind, meta.RESTScopeNamespace)

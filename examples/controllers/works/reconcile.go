@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/cohort-ocm/cohort/examples/controllers/kit"
+	"github.com/cohort-ocm/cohort/examples/controllers/rollback"
 	"github.com/cohort-ocm/cohort/rollout"
 	"github.com/cohort-ocm/cohort/rollout/approvals"
 	"github.com/cohort-ocm/cohort/rollout/writes"
@@ -27,6 +28,7 @@ type controller struct {
 	now         func() time.Time
 	removeAfter time.Duration // how long a cluster is unselected before it loses its work
 	begun       kit.Once
+	rollback    *rollback.Keeper // of revisions; nil without
 	memories    kit.Memories[memory]
 }
 
@@ -38,6 +40,7 @@ type memory struct {
 	read    readPlacements
 	results map[string]*rollout.Result // by placement: the one before
 	gone    kit.GivenUp                // clusters that left, and whether their ManagedCluster is gone
+	turn    *rollback.Turn             // which revision clusters get
 }
 
 // Reconcile brings the next clusters of a set on their way, and says when to come back. The numbers are from the duties
@@ -68,6 +71,10 @@ func (c *controller) Reconcile(ctx context.Context, request reconcile.Request) (
 	if err != nil {
 		return reconcile.Result{}, err
 	}
+	if memory.turn, err = c.rollback.Begin(ctx, set, memory.turn); memory.turn == nil || err != nil {
+		return reconcile.Result{RequeueAfter: kit.Gather}, err
+	}
+	set = memory.turn.Set
 
 	// 1. Read the groups together with their Placements. 2. Name the version, and make a report of each work.
 	placements, err := c.placements(set, memory)
@@ -79,8 +86,11 @@ func (c *controller) Reconcile(ctx context.Context, request reconcile.Request) (
 	works := c.readWorks(set, placements, version, now)
 
 	// 5. Plan, and store what has to be known of clusters that left, before anything is removed.
-	if err := c.plan(ctx, set, memory, placements, version, now); err != nil {
+	if err := c.plan(ctx, set, memory, placements, works, version, now); err != nil {
 		return reconcile.Result{}, err
+	}
+	if aborts, err := memory.turn.Abort(ctx); aborts || err != nil {
+		return reconcile.Result{RequeueAfter: kit.Gather}, err
 	}
 	if set, err = c.store(ctx, set, memory, placements); err != nil {
 		return reconcile.Result{}, err
@@ -103,7 +113,8 @@ func (c *controller) Reconcile(ctx context.Context, request reconcile.Request) (
 
 // plan plans each placement.
 func (c *controller) plan(
-	ctx context.Context, set *replicaSet, memory *memory, placements []*placement, version string, now time.Time,
+	ctx context.Context, set *replicaSet, memory *memory, placements []*placement, works []*work, version string,
+	now time.Time,
 ) error {
 	asked, err := approvals.Of(set)
 	records, unread := status.RecordsOf(set)
@@ -117,7 +128,7 @@ func (c *controller) plan(
 		opts := asked.Options(p.ref.Name, version)
 		opts.RemoveAfter.Duration, opts.Previous = c.removeAfter, memory.results[p.ref.Name]
 		opts.Memory = &rollout.Memory{Version: version, Record: records[p.ref.Name]}
-		p.result, err = rollout.Plan(p.ref.RolloutStrategy, p.groups, p.reports, now, opts)
+		p.result, err = memory.turn.Plan(p.ref, p.groups, works, p.reports, now, opts)
 		if err != nil {
 			return c.refuse(set, fmt.Errorf("placement %s: %w", p.ref.Name, err))
 		}
@@ -136,10 +147,10 @@ func (c *controller) setStatus(
 		}
 	}
 	set = set.DeepCopy()
-	if !status.SetReplicaSetStatus(&set.Status, progress, set.Generation, now) {
+	if !memory.turn.SetStatus(set, progress, now) {
 		return nil
 	}
-	return memory.stored.Wrote(set, c.client.Status().Update(ctx, set), c.now())
+	return memory.stored.Wrote(set, memory.turn.Update(ctx, c.client, set), c.now())
 }
 
 func newTeller(recorder events.EventRecorder, registry prometheus.Registerer) kit.Teller {

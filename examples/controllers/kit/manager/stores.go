@@ -6,11 +6,14 @@ import (
 	"slices"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	toolscache "k8s.io/client-go/tools/cache"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	workv1 "open-cluster-management.io/api/work/v1"
 	workv1alpha1 "open-cluster-management.io/api/work/v1alpha1"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -62,6 +65,17 @@ func GetMetadata(
 	object := &metav1.PartialObjectMetadata{}
 	object.SetGroupVersionKind(version.WithKind(kind))
 	return object, live.Get(ctx, key, object)
+}
+
+// IsGone says whether the ManagedCluster of a cluster is not there. A hub that has no such objects has none that could be deleted.
+func IsGone(ctx context.Context, live client.Reader) func(cluster string) (bool, error) {
+	return func(cluster string) (bool, error) {
+		_, err := GetMetadata(ctx, live, schema.GroupVersion(clusterv1.GroupVersion), "ManagedCluster", types.NamespacedName{Name: cluster})
+		if meta.IsNoMatchError(err) {
+			return false, nil
+		}
+		return apierrors.IsNotFound(err), client.IgnoreNotFound(err)
+	}
 }
 
 // ListWorks lists the metadata of the ManifestWorks of a set, or of all sets if it is nil, as the API server has them now.

@@ -1,0 +1,191 @@
+package rollback
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	workv1alpha1 "open-cluster-management.io/api/work/v1alpha1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/cohort-ocm/cohort/rollout/wayback"
+	"github.com/cohort-ocm/cohort/status"
+)
+
+// SetStatus sets the status of a set as status.SetReplicaSetStatus does, with the conditions of the enhancement, and says whether anything
+// changed. A revision that is rolled out becomes the current one. Update writes it.
+func (t *Turn) SetStatus(set *workv1alpha1.ManifestWorkReplicaSet, progress []status.PlacementProgress, now time.Time) bool {
+	before := set.Status.DeepCopy()
+	changed := status.SetReplicaSetStatus(&set.Status, progress, set.Generation, now)
+	if t.keeper == nil {
+		return changed
+	}
+	next := t.stored.deepCopy()
+	next.Status.ManifestWorkReplicaSetStatus = set.Status
+	summaries := make([]status.Summary, len(progress))
+	for i := range progress {
+		summaries[i] = progress[i].Summary
+	}
+	if next.Status.AbortedTime != nil {
+		for i, back := range t.results {
+			summaries[i] = back.Summary()
+		}
+		countUpdated(&next.Status, summaries)
+	}
+	s := standing{set: next, summary: joined(progress, summaries), found: t.found, asked: t.isAsked(), exceeded: t.exceeded}
+	t.completed = next.Status.Complete(s.summary)
+	for _, c := range s.conditions() {
+		// As it was before, so that its time is that of its last change.
+		if old := meta.FindStatusCondition(before.Conditions, c.Type); old != nil {
+			*meta.FindStatusCondition(next.Status.Conditions, c.Type) = *old
+		} else {
+			meta.RemoveStatusCondition(&next.Status.Conditions, c.Type)
+		}
+		setCondition(&next.Status.Conditions, c, now)
+	}
+	set.Status = next.Status.ManifestWorkReplicaSetStatus
+	t.stored.Status.Revisions = next.Status.Revisions
+	return t.completed || !equality.Semantic.DeepEqual(before, &set.Status)
+}
+
+// Update writes the status of a set, with all that the enhancement adds to it.
+func (t *Turn) Update(ctx context.Context, c client.Client, set *workv1alpha1.ManifestWorkReplicaSet) error {
+	if t.keeper == nil {
+		return c.Status().Update(ctx, set)
+	}
+	next := t.stored.deepCopy()
+	next.ResourceVersion, next.Status.ManifestWorkReplicaSetStatus = set.ResourceVersion, set.Status
+	t.stored = &ManifestWorkReplicaSet{} // until it is known to be stored
+	if err := t.keeper.store(ctx, next); err != nil {
+		return err
+	}
+	if set.ResourceVersion = next.ResourceVersion; !t.completed { // otherwise the history is too long by now
+		t.stored = next
+	}
+	return nil
+}
+
+// countUpdated has the counts of updated clusters say how many have the revision that is taken back. By then the summaries are those of
+// ways back, where these wait.
+func countUpdated(st *ManifestWorkReplicaSetStatus, summaries []status.Summary) {
+	st.Summary.Updated = 0
+	for i := range st.PlacementsSummary {
+		updated := summaries[i].ToApply + summaries[i].UncountedToApply
+		st.PlacementsSummary[i].Summary.Updated = updated
+		st.Summary.Updated += updated
+	}
+}
+
+// joined is one summary of all placements.
+func joined(progress []status.PlacementProgress, summaries []status.Summary) (all status.Summary) {
+	if len(summaries) == 1 {
+		return summaries[0]
+	}
+	of := func(i int, text string) []string {
+		if text == "" {
+			return nil
+		}
+		return []string{fmt.Sprintf("placement %q: %s", progress[i].Name, text)}
+	}
+	var incomplete, breach, paused []string
+	for i := range summaries {
+		s := &summaries[i]
+		all.Counts = all.Add(s.Counts)
+		incomplete, breach = append(incomplete, of(i, s.Incomplete)...), append(breach, of(i, s.Breach)...)
+		paused = append(paused, of(i, s.Paused)...)
+		for _, gate := range s.Gates {
+			all.Gates = append(all.Gates, of(i, gate)...)
+		}
+		for _, wait := range s.Waiting {
+			all.Waiting = append(all.Waiting, of(i, wait)...)
+		}
+	}
+	all.Incomplete, all.Breach, all.Paused = strings.Join(incomplete, "; "), strings.Join(breach, "; "), strings.Join(paused, "; ")
+	return all
+}
+
+// standing is how a set stands, from which its conditions follow.
+type standing struct {
+	set     *ManifestWorkReplicaSet
+	summary status.Summary // of the rollout or, where that is taken back, of the way back
+	found   bool           // the update revision was in the history before
+	asked   bool           // a person asks that it be taken back
+
+	exceeded bool // a placement is stopped since more clusters than maxFailures reached the deadline
+}
+
+// conditions are those that the enhancement adds, or that stand otherwise than status.SetReplicaSetStatus sets them.
+func (s standing) conditions() []metav1.Condition {
+	ended := s.summary.Aggregate() != status.Progressing
+	switch {
+	case s.set.Status.AbortedTime != nil:
+		return s.aborted(ended)
+	case s.exceeded, ended && s.summary.Succeeded == 0 && s.summary.Failures() > 0:
+		return s.three(ReasonProgressDeadlineExceeded, ReasonRolloutDegraded, s.summary.String())
+	case ended && s.summary.Breach == "" && s.summary.Succeeded > 0:
+		return []metav1.Condition{s.progressing(metav1.ConditionFalse, ReasonNewManifestWorkAvailable, s.name()+" is rolled out: "+s.summary.String())}
+	}
+	begun := s.begun()
+	begun.Message += ": " + s.summary.String()
+	return []metav1.Condition{begun}
+}
+
+// begun is what stands in the status before anything of a revision is written.
+func (s standing) begun() metav1.Condition {
+	reason, message := ReasonNewRevisionCreated, s.name()+" was created"
+	if s.found {
+		reason, message = ReasonFoundNewRevision, s.name()+" was found in the history"
+	}
+	return s.progressing(metav1.ConditionTrue, reason, message)
+}
+
+// aborted are the conditions of a revision that is taken back.
+func (s standing) aborted(ended bool) []metav1.Condition {
+	var own []metav1.Condition
+	wayback.SetConditions(&own, s.set.Status.Revisions, s.summary, s.set.Generation, s.set.Status.AbortedTime.Time)
+	message := own[0].Message
+	if !ended && s.summary.Total() == 0 && s.summary.Incomplete == "" {
+		message = "aborted at " + s.set.Status.AbortedTime.UTC().Format(time.RFC3339) + ": clusters go back to " + s.set.Status.CurrentRevision
+	}
+	switch {
+	case ended:
+		return s.three(ReasonRolloutAborted, ReasonRolloutDegraded, message)
+	case s.asked:
+		return s.three(ReasonRolloutAborted, workv1alpha1.ReasonProgressing, message)
+	default:
+		return s.three(ReasonProgressDeadlineExceeded, workv1alpha1.ReasonProgressing, message)
+	}
+}
+
+// failed is the condition where no cluster can go back.
+func (s standing) failed(err error) metav1.Condition {
+	return s.progressing(metav1.ConditionFalse, ReasonRolloutAborted, err.Error())
+}
+
+// three are those of a rollout that does not come to the end that the set wants.
+func (s standing) three(progressing, rolledOut, message string) []metav1.Condition {
+	common := s.progressing(metav1.ConditionFalse, progressing, message)
+	applied, rolled := common, common
+	applied.Type, applied.Reason = workv1alpha1.ManifestWorkReplicaSetConditionManifestworkApplied, workv1alpha1.ReasonNotAsExpected
+	rolled.Type, rolled.Reason = workv1alpha1.ManifestWorkReplicaSetConditionPlacementRolledOut, rolledOut
+	return []metav1.Condition{common, applied, rolled}
+}
+
+func (s standing) progressing(is metav1.ConditionStatus, reason, message string) metav1.Condition {
+	return metav1.Condition{
+		Type: ConditionProgressing, Status: is, Reason: reason, Message: message, ObservedGeneration: s.set.Generation,
+	}
+}
+
+// name is that of the update revision, as its ControllerRevision has it.
+func (s standing) name() string { return "revision " + nameOf(s.set, s.set.Status.UpdateRevision) }
+
+// setCondition sets a condition, and says whether that changed it.
+func setCondition(conditions *[]metav1.Condition, c metav1.Condition, now time.Time) bool {
+	c.LastTransitionTime = metav1.NewTime(now)
+	return meta.SetStatusCondition(conditions, c)
+}

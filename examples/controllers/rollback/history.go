@@ -1,0 +1,197 @@
+package rollback
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	workv1 "open-cluster-management.io/api/work/v1"
+	workv1alpha1 "open-cluster-management.io/api/work/v1alpha1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/cohort-ocm/cohort/examples/controllers/kit"
+)
+
+// snapshot is the content of a ControllerRevision: a template, and the generation of the set that had it first.
+type snapshot struct {
+	Metadata struct {
+		Generation int64 `json:"generation"`
+	} `json:"metadata"`
+	Spec struct {
+		ManifestWorkTemplate workv1.ManifestWorkSpec `json:"manifestWorkTemplate"`
+	} `json:"spec"`
+}
+
+// revision is a ControllerRevision of a set, with what it contains.
+type revision struct {
+	*appsv1.ControllerRevision
+	snapshot
+}
+
+func (r *revision) hash() string { return r.Labels[HashLabel] }
+
+// nameOf names a revision of a set.
+func nameOf(set metav1.Object, hash string) string { return set.GetName() + "-" + hash }
+
+// read takes in a ControllerRevision. One that cannot be read is an error: clusters may have to go back to it.
+func read(o *appsv1.ControllerRevision) (*revision, error) {
+	r := &revision{ControllerRevision: o}
+	if err := json.Unmarshal(o.Data.Raw, &r.snapshot); err != nil {
+		return nil, fmt.Errorf("ControllerRevision %s/%s has no template of a ManifestWorkReplicaSet in its data: %w", o.Namespace, o.Name, err)
+	}
+	return r, nil
+}
+
+// history is what a set's ControllerRevisions are, the oldest first: by their number, and what has the same one by its name.
+type history []*revision
+
+// historyOf lists the revisions that a set controls.
+func (k *Keeper) historyOf(ctx context.Context, set *ManifestWorkReplicaSet) (history, error) {
+	var list appsv1.ControllerRevisionList
+	err := k.Live.List(ctx, &list, client.InNamespace(set.Namespace), client.MatchingLabels{kit.OwnerLabel: kit.OwnerValue(set)})
+	if err != nil {
+		return nil, err
+	}
+	var h history
+	for i := range list.Items {
+		if !metav1.IsControlledBy(&list.Items[i], set) {
+			continue // of a set of the same name that is gone: the garbage collector deletes it
+		}
+		r, err := read(&list.Items[i])
+		if err != nil {
+			return nil, err
+		}
+		h = append(h, r)
+	}
+	slices.SortFunc(h, func(a, b *revision) int {
+		return cmp.Or(cmp.Compare(a.Revision, b.Revision), cmp.Compare(a.Name, b.Name))
+	})
+	return h, nil
+}
+
+// of finds a revision by its content, whatever its hash was made of; nil if there is none. Of several the newest counts.
+func (h history) of(template *workv1.ManifestWorkSpec) *revision {
+	for _, r := range slices.Backward(h) {
+		if sameTemplate(&r.Spec.ManifestWorkTemplate, template) {
+			return r
+		}
+	}
+	return nil
+}
+
+// named finds a revision by its hash; nil if there is none.
+func (h history) named(hash string) *revision {
+	i := slices.IndexFunc(h, func(r *revision) bool { return hash != "" && r.hash() == hash })
+	if i < 0 {
+		return nil
+	}
+	return h[i]
+}
+
+// isFound says whether a revision is in the history again: another was made after it, so that somebody has undone that one.
+func (h history) isFound(r *revision) bool {
+	return slices.ContainsFunc(h, func(other *revision) bool { return other.Metadata.Generation > r.Metadata.Generation })
+}
+
+// excess gives the revisions that are too many, the oldest first: of those that no cluster is to have, all but the newest that the
+// limit allows.
+func (h history) excess(limit int, live ...string) []*revision {
+	dead := slices.DeleteFunc(slices.Clone(h), func(r *revision) bool { return slices.Contains(live, r.hash()) })
+	return dead[:max(0, len(dead)-max(0, limit))]
+}
+
+// sameTemplate says whether two templates mean the same JSON. An API server may store raw JSON with its keys in another order.
+func sameTemplate(a, b *workv1.ManifestWorkSpec) bool {
+	if equality.Semantic.DeepEqual(a, b) {
+		return true
+	}
+	var values [2]any
+	for i, spec := range []*workv1.ManifestWorkSpec{a, b} {
+		text, err := json.Marshal(spec)
+		if err != nil || json.Unmarshal(text, &values[i]) != nil {
+			return false
+		}
+	}
+	return equality.Semantic.DeepEqual(values[0], values[1])
+}
+
+// keep sees to it that the present template of a set is in its history, as the newest revision, and returns that. It is nil where the
+// hash is that of another content: the collision is counted in the set, and there is another hash the next time.
+func (k *Keeper) keep(ctx context.Context, set *ManifestWorkReplicaSet, h history) (*revision, error) {
+	template := &set.Spec.ManifestWorkTemplate
+	newest := int64(0)
+	if len(h) > 0 {
+		newest = h[len(h)-1].Revision
+	}
+	if present := h.of(template); present != nil {
+		if present.Revision == newest {
+			return present, nil
+		}
+		present.ControllerRevision = present.DeepCopy()
+		present.Revision = newest + 1
+		return present, k.Client.Update(ctx, present.ControllerRevision)
+	}
+	made, err := newRevision(set, newest+1)
+	if err != nil {
+		return nil, err
+	}
+	if err := k.Client.Create(ctx, made.ControllerRevision); !apierrors.IsAlreadyExists(err) {
+		return made, err
+	}
+	var there appsv1.ControllerRevision
+	if err := k.Live.Get(ctx, client.ObjectKeyFromObject(made), &there); err != nil {
+		return nil, err
+	}
+	if other, err := read(&there); err == nil && metav1.IsControlledBy(&there, set) && sameTemplate(&other.Spec.ManifestWorkTemplate, template) {
+		return other, nil // an answer was lost
+	}
+	count := int32(1)
+	if set.Status.CollisionCount != nil {
+		count += *set.Status.CollisionCount
+	}
+	set.Status.CollisionCount = &count
+	return nil, k.store(ctx, set)
+}
+
+// newRevision makes one of the present template.
+func newRevision(set *ManifestWorkReplicaSet, number int64) (*revision, error) {
+	r := &revision{}
+	r.Metadata.Generation = set.Generation
+	r.Spec.ManifestWorkTemplate = set.Spec.ManifestWorkTemplate
+	data, err := json.Marshal(r.snapshot)
+	if err != nil {
+		return nil, err
+	}
+	hash := ComputeHash(&set.Spec.ManifestWorkTemplate, set.Status.CollisionCount)
+	r.ControllerRevision = &appsv1.ControllerRevision{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: set.Namespace, Name: nameOf(set, hash),
+			Labels:          map[string]string{HashLabel: hash, kit.OwnerLabel: kit.OwnerValue(set)},
+			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(set, schema.GroupVersion(workv1alpha1.GroupVersion).WithKind("ManifestWorkReplicaSet"))},
+		},
+		Data: runtime.RawExtension{Raw: data}, Revision: number,
+	}
+	return r, nil
+}
+
+// prune deletes the revisions that are too many.
+func (k *Keeper) prune(ctx context.Context, set *ManifestWorkReplicaSet, h history) error {
+	limit := 10
+	if set.Spec.RevisionHistoryLimit != nil {
+		limit = int(*set.Spec.RevisionHistoryLimit)
+	}
+	for _, r := range h.excess(limit, set.Status.CurrentRevision, set.Status.UpdateRevision) {
+		if err := k.Client.Delete(ctx, r.ControllerRevision, client.Preconditions{UID: &r.UID}); client.IgnoreNotFound(err) != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,94 @@
+package rollback
+
+import (
+	"slices"
+	"time"
+
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+	workv1 "open-cluster-management.io/api/work/v1"
+	workv1alpha1 "open-cluster-management.io/api/work/v1alpha1"
+
+	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/rollout/writes"
+	"github.com/cohort-ocm/cohort/status"
+)
+
+// Plan plans a placement as rollout.Plan does. Where the update revision is taken back, it is rollout.Revert's plan: all clusters that have
+// it go back at once. When none has it any more, clusters that joined get the revision before, by the strategy of the placement. Works
+// are those of the set, in all clusters, and reports are about the version of the Set of this turn.
+func (t *Turn) Plan(
+	ref workv1alpha1.LocalPlacementReference, groups *grouping.Groups, works []*workv1.ManifestWork, reports []status.Report,
+	now time.Time, opts rollout.Options,
+) (*rollout.Result, error) {
+	if t.keeper == nil || t.stored.Status.AbortedTime == nil {
+		result, err := rollout.Plan(ref.RolloutStrategy, groups, reports, now, opts)
+		if err == nil && exceeded(result) {
+			t.exceeded, t.aborts = true, t.aborts || t.abortsAll(ref.Name)
+		}
+		return result, err
+	}
+	opts.Gates, opts.Attempt = nil, 0 // they are of rollouts
+	abort := rollout.Abort{Time: t.stored.Status.AbortedTime.Time, Failed: t.failed(works, now), Before: reports}
+	back, err := rollout.Revert(atOnce(ref.RolloutStrategy), groups, abort, now, opts)
+	if err != nil {
+		return nil, err
+	}
+	t.results = append(t.results, back)
+	if len(back.Start)+len(back.Holds()) > 0 {
+		return back, nil
+	}
+	return rollout.Plan(ref.RolloutStrategy, groups, reports, now, opts)
+}
+
+// exceeded says whether more clusters than maxFailures reached the deadline, of all or of the group that counts. A failure within
+// the deadline stops a rollout, too, but the cluster may recover.
+func exceeded(result *rollout.Result) bool {
+	breach, summary := result.Breach, result.Summary()
+	if breach == nil {
+		return false
+	}
+	timedOut := summary.TimeOut
+	if !breach.AllGroups {
+		timedOut = 0
+		for _, g := range summary.Groups {
+			if g.Group == breach.Group {
+				timedOut += g.TimeOut
+			}
+		}
+	}
+	return timedOut > breach.MaxFailures
+}
+
+// abortsAll says whether a placement aborts all when it is stopped.
+func (t *Turn) abortsAll(placement string) bool {
+	return t.keeper != nil && slices.ContainsFunc(t.stored.Spec.PlacementRefs, func(ref LocalPlacementReference) bool {
+		return ref.Name == placement && ref.RolloutStrategy.FailureStrategy == FailureStrategyAbortAll
+	})
+}
+
+// failed reports how the works stand with the revision that is taken back.
+func (t *Turn) failed(works []*workv1.ManifestWork, now time.Time) (reports []status.Report) {
+	template := t.stored.Spec.ManifestWorkTemplate
+	version := writes.VersionOf(template)
+	for _, work := range works {
+		if report, ok := status.FromManifestWork(status.WorkState{Work: status.Adopt(work, template, version), Version: version, Now: now}); ok {
+			reports = append(reports, report)
+		}
+	}
+	return reports
+}
+
+// atOnce is a strategy for the way back: all at once, with the times of the placement's own.
+func atOnce(of clusterv1alpha1.RolloutStrategy) clusterv1alpha1.RolloutStrategy {
+	var config clusterv1alpha1.RolloutConfig
+	switch {
+	case of.Type == clusterv1alpha1.Progressive && of.Progressive != nil:
+		config = of.Progressive.RolloutConfig
+	case of.Type == clusterv1alpha1.ProgressivePerGroup && of.ProgressivePerGroup != nil:
+		config = of.ProgressivePerGroup.RolloutConfig
+	case of.Type == clusterv1alpha1.All && of.All != nil:
+		config = of.All.RolloutConfig
+	}
+	return clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.All, All: &clusterv1alpha1.RolloutAll{RolloutConfig: config}}
+}

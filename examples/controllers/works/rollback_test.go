@@ -1,0 +1,187 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/tools/cache"
+	toolswatch "k8s.io/client-go/tools/watch"
+	workv1alpha1 "open-cluster-management.io/api/work/v1alpha1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/yaml"
+
+	"github.com/cohort-ocm/cohort/examples/controllers/rollback"
+	proof "github.com/cohort-ocm/cohort/examples/trial"
+	"github.com/cohort-ocm/cohort/examples/trial/apiserver"
+)
+
+// TestProofOfRollback proves works with -rollback on a real API server that has the fields of enhancement 229: versions fail and are taken back,
+// by AbortAll or by a person, while the controller crashes at any write, its caches lag and its network breaks. The fields are not in the
+// Go types that the harness watches with, so they come from a watch of their own.
+//
+//	go test ./works -run TestProofOfRollback -v
+//	go test ./works -run TestProofOfRollback -rollouts=300 -at-once=25 -v -timeout=0
+func TestProofOfRollback(t *testing.T) {
+	ctrl.SetLogger(logr.Discard())
+	files, err := apiserver.RollbackDefinitions(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		abortByDefault(t, file)
+	}
+	h, err := proof.Start(files...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Stop()
+	seen := watchRevisions(t, h)
+	h.WayBack(t, &proof.Subject{
+		Run: process(func(c *controller) {
+			c.rollback = &rollback.Keeper{Client: c.client, Live: c.live, Now: c.now}
+			c.caches.sets = store{Indexer: c.caches.sets, change: asked}
+		}),
+		Says: saysOfRollback, RemoveAfter: grace, GivenUp: giveUpAnnotation, Placements: 1, Replicas: 2,
+		Revision:  hashOf,
+		Revisions: seen.of,
+	})
+}
+
+func hashOf(set *workv1alpha1.ManifestWorkReplicaSet) string {
+	return rollback.ComputeHash(&set.Spec.ManifestWorkTemplate, nil)
+}
+
+// abortByDefault has each strategy abort all: the harness's users write the API's own.
+func abortByDefault(t *testing.T, file string) {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var crd apiextensionsv1.CustomResourceDefinition
+	if err := yaml.Unmarshal(text, &crd); err != nil {
+		t.Fatal(err)
+	}
+	if crd.Spec.Names.Kind != "ManifestWorkReplicaSet" {
+		return
+	}
+	strategy := crd.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"].Properties["placementRefs"].Items.Schema.Properties["rolloutStrategy"]
+	field := strategy.Properties["failureStrategy"]
+	field.Default = &apiextensionsv1.JSON{Raw: []byte(`"AbortAll"`)}
+	strategy.Properties["failureStrategy"] = field
+	if text, err = yaml.Marshal(&crd); err == nil {
+		err = os.WriteFile(file, text, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// asked has a set say in this controller's words that a person asks for the way back. The harness's users name the generation.
+func asked(o any) any {
+	set := o.(*workv1alpha1.ManifestWorkReplicaSet)
+	if set.Annotations["hub.test/abort"] == strconv.FormatInt(set.Generation, 10) {
+		set = set.DeepCopy()
+		set.Annotations[rollback.AbortAnnotation] = hashOf(set)
+	}
+	return set
+}
+
+// saysOfRollback reads the conditions of the enhancement.
+func saysOfRollback(set *workv1alpha1.ManifestWorkReplicaSet) proof.Saying {
+	c := meta.FindStatusCondition(set.Status.Conditions, rollback.ConditionProgressing)
+	rolled := meta.FindStatusCondition(set.Status.Conditions, workv1alpha1.ManifestWorkReplicaSetConditionPlacementRolledOut)
+	if c == nil || rolled == nil {
+		return proof.Saying{}
+	}
+	return proof.Saying{
+		Message: c.Message, Current: c.ObservedGeneration == set.Generation && rolled.ObservedGeneration == set.Generation,
+		Over:     c.Status == metav1.ConditionFalse && rolled.Reason != workv1alpha1.ReasonProgressing,
+		Complete: rolled.Status == metav1.ConditionTrue, Succeeded: rolled.Status == metav1.ConditionTrue && !strings.Contains(c.Message, "failed"),
+	}
+}
+
+// revisionsSeen are the revisions that the status of sets had, by their resourceVersion.
+type revisionsSeen struct {
+	t  *testing.T
+	mu sync.Mutex
+	by map[string]proof.Revisions
+}
+
+// watchRevisions watches sets with all their fields.
+func watchRevisions(t *testing.T, h *proof.Hub) *revisionsSeen {
+	t.Helper()
+	client, err := dynamic.NewForConfig(h.Config("revisions"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sets := client.Resource(schema.GroupVersion(workv1alpha1.GroupVersion).WithResource("manifestworkreplicasets"))
+	list, err := sets.List(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	t.Cleanup(cancel)
+	w, err := toolswatch.NewRetryWatcherWithContext(ctx, list.GetResourceVersion(), &cache.ListWatch{WatchFuncWithContext: sets.Watch})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &revisionsSeen{t: t, by: map[string]proof.Revisions{}}
+	go func() {
+		for e := range w.ResultChan() {
+			if o, ok := e.Object.(*unstructured.Unstructured); ok && e.Type != watch.Bookmark {
+				s.saw(o)
+			}
+		}
+	}()
+	return s
+}
+
+func (s *revisionsSeen) saw(o *unstructured.Unstructured) {
+	text, err := o.MarshalJSON()
+	set := rollback.ManifestWorkReplicaSet{}
+	if err == nil {
+		err = json.Unmarshal(text, &set)
+	}
+	if err != nil {
+		s.t.Error(err)
+		return
+	}
+	r := proof.Revisions{Current: set.Status.CurrentRevision, Update: set.Status.UpdateRevision, AtOnce: true}
+	if set.Status.AbortedTime != nil {
+		r.Aborted = set.Status.AbortedTime.Time
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.by[o.GetResourceVersion()] = r
+}
+
+// of waits until the watch has shown a set.
+func (s *revisionsSeen) of(set *workv1alpha1.ManifestWorkReplicaSet) proof.Revisions {
+	for end := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+		s.mu.Lock()
+		r, ok := s.by[set.ResourceVersion]
+		s.mu.Unlock()
+		if ok {
+			return r
+		}
+		if time.Now().After(end) {
+			s.t.Errorf("the watch has not shown resourceVersion %s", set.ResourceVersion)
+			return r
+		}
+	}
+}

@@ -125,6 +125,17 @@
 //     group. Ramp and MaxStarts hold under All as well.
 //   - Rights are a hub's part of limits that several hubs share, under every type (package rollout/rights).
 //
+// [Shuffled] makes an Order from a seed, so that it is not always the same clusters that are first. [Result.WouldStart] says what an
+// approval of a gate would do, [Result.Positions] which cluster of how many one is, [Removals] who loses the workload next when all of it
+// goes, and [PlanAll] plans for several owners that share clusters.
+//
+// # Values per cluster
+//
+// A template may have values for each cluster. Let the version of a cluster name both, such as a hash of what the cluster is to have,
+// and make each report with its version. A new value is then a new version of that cluster alone: it waits for its turn, like all others,
+// while those whose values stay are done. A [Memory] has one version: give it that of the template, so that a failure counts until the
+// template changes.
+//
 // # Several placements
 //
 // Where one strategy goes for all placements of a workload, join their groups with [grouping.Join]. All and Progressive pool

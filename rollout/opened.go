@@ -1,0 +1,76 @@
+package rollout
+
+import (
+	"slices"
+
+	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/status"
+)
+
+// WouldStart says what an approval would do now: which clusters would start beside those in Start if all closed gates with the key were
+// open ([ClosedGate].Group, so a name counts whatever its index). If none would, the hold says what else holds the clusters behind
+// these gates; it is zero if nobody waits behind them. So an approval of something that cannot go on can say so.
+//
+// It takes time linear in the fleet.
+func (r *Result) WouldStart(gate grouping.Key) (clusters []Cluster, otherwise Hold) {
+	if r.schedule == nil {
+		return nil, Hold{}
+	}
+	s := *r.schedule
+	s.options.gates = make(gates, len(r.schedule.options.gates))
+	for key, closed := range r.schedule.options.gates {
+		if key != gateKey(gate) {
+			s.options.gates[key] = closed
+		}
+	}
+	opened := r.again(&s)
+	for _, c := range opened.Start {
+		if !slices.Contains(r.Start, c) {
+			clusters = append(clusters, c)
+		}
+	}
+	if len(clusters) > 0 {
+		return clusters, Hold{}
+	}
+	for group := range opened.tallies {
+		if opened.held(group) > 0 && r.isBehind(gate, group) {
+			return nil, opened.hold(group)
+		}
+	}
+	return nil, Hold{}
+}
+
+// isBehind says whether the gates with a key hold a group, as long as they are closed.
+func (r *Result) isBehind(gate grouping.Key, group int) bool {
+	s := r.schedule
+	for other := range r.tallies {
+		keys := gateKeys(s.groups.Key(other))
+		if !slices.Contains(keys[:], gateKey(gate)) {
+			continue
+		}
+		stage, its := int(s.stageOf[other]), int(s.stageOf[group])
+		if other == group || stage == its && s.isOneGroup(stage) || s.isOneGroup(stage) && s.before(its)[stage] {
+			return true
+		}
+	}
+	return false
+}
+
+// again chooses once more, with another schedule over the same groups and what was observed.
+func (r *Result) again(s *schedule) *Result {
+	next := *r
+	next.schedule, next.choice, next.started, next.fronts = s, choice{}, nil, &fronts{}
+	next.states = slices.Clone(r.states)
+	for position := range next.states {
+		next.states[position] &^= starting
+	}
+	o := observed{totals: s.sum(r.tallies, r.aside, make([]tally, len(s.Stages))), once: r.choice.once}
+	o.active, o.breached = s.firsts(&o.totals)
+	if r.choice.pace != nil {
+		o.recent = r.choice.pace.recent
+	}
+	view := &scan{schedule: s, states: slices.Clone(next.states), result: &next, once: o.once}
+	s.choose(&next.choice, &status.Record{More: r.choice.full.n, Until: r.choice.full.until}, view, &o, r.now)
+	next.Start = s.start(view, &next.choice, &next)
+	return &next
+}

@@ -1,0 +1,107 @@
+package rollout
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+
+	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/status"
+)
+
+// Owner is one of several rollouts that share clusters: what [Plan] is given for it.
+type Owner struct {
+	// Name is what the sentences call the rollout, such as namespace and name of its owner.
+	Name     string
+	Strategy clusterv1alpha1.RolloutStrategy
+	Groups   *grouping.Groups
+	Reports  []status.Report
+	Options  Options
+	// Since is since when the rollout has waited for its turn. Those that waited longest go first; zero is the last of all, and of
+	// equals the names decide. The controller notes it, for instance when a result has nobody in Start or in flight although
+	// somebody waits.
+	Since time.Time
+}
+
+// PlanAll plans for several owners whose clusters are the same in part, so that no cluster is in the hands of two of them: a cluster that
+// is in flight or starts for one is held for the others ([ClusterHold], with that one's name as the reason), takes no slot of theirs, and
+// nobody waits for it. And at most so many clusters of all are in hand at a time; with most below 1, any number. Clusters that are in
+// hand already stay so. One caller plans for all owners; it is no use where each has a controller of its own.
+//
+// The results are in the order of the owners. Where most is a bound, the reason of a cluster that it holds is HoldRights: what is left of
+// it is the owner's right to start, beside [Options].Rights. Clusters in [Options].Uncounted are not bounded.
+//
+// The errors are those of Plan, behind the name of the owner. It takes the time of two plans for each owner.
+func PlanAll(owners []Owner, most int, now time.Time) ([]*Result, error) {
+	results, inHand := make([]*Result, len(owners)), make(map[string]string)
+	own := make([]int, len(owners))
+	for i := range owners {
+		o := &owners[i]
+		paused := o.Options
+		paused.Paused = true
+		r, err := Plan(o.Strategy, o.Groups, o.Reports, now, paused)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", o.Name, err)
+		}
+		own[i] = r.takeInHand(o.Name, inHand)
+	}
+	order := make([]int, len(owners))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int {
+		a, b := &owners[i], &owners[j]
+		return cmp.Or(one(a.Since.IsZero())-one(b.Since.IsZero()), a.Since.Compare(b.Since), strings.Compare(a.Name, b.Name))
+	})
+	for _, i := range order {
+		o := &owners[i]
+		r, err := Plan(o.Strategy, o.Groups, o.Reports, now, o.beside(inHand, own[i], most))
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", o.Name, err)
+		}
+		r.takeInHand(o.Name, inHand)
+		results[i] = r
+	}
+	return results, nil
+}
+
+// takeInHand notes the clusters that a rollout has in hand and nobody else has, and counts all that it has.
+func (r *Result) takeInHand(name string, inHand map[string]string) (n int) {
+	for _, list := range [...][]Cluster{r.InFlight, r.Start, r.Left} {
+		for _, c := range list {
+			if c.Status == status.TimeOut {
+				continue // it left, and holds only its failure against the rollout
+			}
+			if n++; inHand[c.Name] == "" {
+				inHand[c.Name] = name
+			}
+		}
+	}
+	return n
+}
+
+// beside gives the options of an owner beside those who have clusters in hand. Own is how many it has itself.
+func (o *Owner) beside(inHand map[string]string, own, most int) Options {
+	opts := o.Options
+	opts.Holds = slices.Clone(opts.Holds)
+	for cluster, by := range inHand {
+		if _, selected := o.Groups.Position(cluster); selected && by != o.Name {
+			opts.Holds = append(opts.Holds, ClusterHold{Cluster: cluster, Reason: by})
+		}
+	}
+	if most < 1 {
+		return opts
+	}
+	rights := Rights{Start: math.MaxInt32, Fail: math.MaxInt32}
+	if opts.Rights != nil {
+		rights = *opts.Rights
+	}
+	rights.Start = min(rights.Start, own+max(0, most-len(inHand)))
+	opts.Rights = &rights
+	return opts
+}

@@ -1,0 +1,59 @@
+package rollout
+
+// Position says which cluster of a rollout one is: the third of ten, and the first of two in its group. So a workload can know how far
+// the rollout is, such as for its share of the traffic.
+type Position struct {
+	// Index counts from 1, in the order in which clusters start, and Of is the number of selected clusters.
+	Index int `json:"index"`
+	Of    int `json:"of"`
+	// InGroup is the same in the cluster's group, of OfGroup.
+	InGroup int `json:"inGroup"`
+	OfGroup int `json:"ofGroup"`
+}
+
+// Positions numbers the clusters in Start. Noted are the numbers of the clusters that have the version: what this function gave for them,
+// as the controller notes it in the object in the write that carries the version. Each cluster in Start gets the lowest number that no
+// cluster has; one that has a number already, as it is tried again, keeps it. So a number never changes, whatever joins, leaves or
+// restarts, and no two clusters with a number have the same. While nobody leaves, clusters are numbered as they start.
+//
+// The answer has the clusters in Start, and the noted ones that are selected; Of and OfGroup are of now. It takes time linear in both.
+func (r *Result) Positions(noted map[string]Position) map[string]Position {
+	all := make(map[string]Position, len(noted)+len(r.Start))
+	if r.schedule == nil {
+		return all
+	}
+	groups := r.schedule.groups
+	size := func(group int) int { return groups.Size(group) - r.schedule.leftIn(group) }
+	taken, takenIn := make(map[int]bool, len(noted)), make(map[[2]int]bool, len(noted))
+	for cluster, p := range noted {
+		taken[p.Index] = true
+		position, member := groups.Position(cluster)
+		if !member {
+			continue
+		}
+		group := groups.GroupAt(position)
+		takenIn[[2]int{group, p.InGroup}] = true
+		if !r.schedule.hasLeft(position) {
+			p.Of, p.OfGroup = groups.NumClusters()-len(r.schedule.gone), size(group)
+			all[cluster] = p
+		}
+	}
+	next, nextIn := 1, make(map[int]int)
+	for _, c := range r.Start {
+		if _, has := all[c.Name]; has {
+			continue
+		}
+		position, _ := groups.Position(c.Name)
+		group := groups.GroupAt(position)
+		for taken[next] {
+			next++
+		}
+		in := max(1, nextIn[group])
+		for takenIn[[2]int{group, in}] {
+			in++
+		}
+		taken[next], takenIn[[2]int{group, in}], nextIn[group] = true, true, in
+		all[c.Name] = Position{Index: next, Of: groups.NumClusters() - len(r.schedule.gone), InGroup: in, OfGroup: size(group)}
+	}
+	return all
+}

@@ -1,0 +1,93 @@
+package rollout
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+
+	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/internal/fielderrs"
+	"github.com/cohort-ocm/cohort/status"
+)
+
+// Removals says which clusters lose the workload next where all of it is to go, as when its owner is deleted. It goes in the reverse order
+// of the rollout: first who is not selected any more and of whom nobody knows the group, then the groups from the last to the first, the
+// mandatory ones at the end. A group begins once the groups that come after it are gone, and at most so many clusters are on their way
+// out at a time. The names are in order.
+//
+// Reports are of the objects that are there, of any version; those that are being deleted have Deleting set. Delete the object of each
+// cluster that is named, and call again when one of them is gone. The owner goes last, once there is no report any more.
+//
+// The group of a cluster that is not selected is that of [Options].Memory's record or of [Options].Previous. Clusters in
+// [Options].Uncounted go with their groups, but nobody waits for them and they take no place: their agents may be dead. Of the other
+// options only GroupOrder counts. To remove a group alone, report its clusters alone.
+//
+// The errors are those of [Plan], and one if most is less than 1. It takes time linear in the clusters and the reports, and sorts the
+// names.
+func Removals(strategy clusterv1alpha1.RolloutStrategy, groups *grouping.Groups, reports []status.Report, most int, opts Options) ([]string, error) {
+	rules, o, errs := compile(strategy, &opts)
+	errs = append(errs, nameless(reports, field.NewPath("reports"))...)
+	if most < 1 {
+		errs = append(errs, field.Invalid(field.NewPath("most"), most, "must be at least 1"))
+	}
+	if len(errs) > 0 {
+		return nil, fielderrs.Join(errs)
+	}
+	s := newSchedule(&rules, &o, groups, nil)
+	there := make(map[string]bool, len(reports)) // whether an object of the cluster stays
+	for i := range reports {
+		there[reports[i].Cluster] = there[reports[i].Cluster] || !reports[i].Deleting
+	}
+	const unknown = -1
+	left, going := make(map[int]int), 0
+	stay := make(map[int][]string)
+	for cluster, stays := range there {
+		stage := s.lastStageOf(cluster, unknown)
+		counts := !o.uncounted.has(cluster)
+		if left[stage] += one(counts); stays {
+			stay[stage] = append(stay[stage], cluster)
+		} else {
+			going += one(counts)
+		}
+	}
+	var next []string
+	take := func(stage int) {
+		slices.Sort(stay[stage])
+		for _, cluster := range stay[stage] {
+			switch counts := !o.uncounted.has(cluster); {
+			case !counts:
+				next = append(next, cluster)
+			case going < most:
+				next, going = append(next, cluster), going+1
+			}
+		}
+	}
+	take(unknown)
+	for stage := len(s.Stages) - 1; stage >= 0 && left[unknown] == 0; stage-- {
+		if s.After == nil && stage < len(s.Stages)-1 && left[stage+1] > 0 {
+			break // nor may those before it go
+		}
+		if s.After == nil || !slices.ContainsFunc(s.behind(stage), func(later int) bool { return left[later] > 0 }) {
+			take(stage)
+		}
+	}
+	slices.Sort(next)
+	return next, nil
+}
+
+// lastStageOf gives the stage of a cluster, selected or not; unknown where nobody knows its group.
+func (s *schedule) lastStageOf(cluster string, unknown int) int {
+	if position, selected := s.groups.Position(cluster); selected {
+		return int(s.stageOf[s.groups.GroupAt(position)])
+	}
+	e, known := s.options.memory.entry(cluster)
+	key := e.key
+	if !known {
+		key, known = s.options.former.groupOf(cluster)
+	}
+	if group, there := groupWith(s.groups, key); known && there {
+		return int(s.stageOf[group])
+	}
+	return unknown
+}

@@ -6,8 +6,10 @@ import (
 	"testing"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 	workv1alpha1 "open-cluster-management.io/api/work/v1alpha1"
 
 	"github.com/cohort-ocm/cohort/status"
@@ -80,6 +82,33 @@ func TestNothingIsDeletedBeforeTheRecordIsStored(t *testing.T) {
 	h.clock = h.clock.Add(grace)
 	h.wrote("") // stored again
 	h.wrote("delete a")
+}
+
+// R50: the last placement removes whom the first one has to remember. While the records cannot be stored nothing is deleted.
+func TestNothingIsDeletedBeforeTheRecordsOfAllPlacementsAreStored(t *testing.T) {
+	h := newHub(t)
+	h.place("prod", "a", "b")
+	h.place("edge", "x")
+	h.create(ref("prod", atATime(1)), ref("edge", clusterv1alpha1.RolloutStrategy{}))
+	h.wrote("create a, create x")
+	h.answer(status.Failed, "a")
+	h.answer(status.Succeeded, "x")
+	h.wrote("")
+	h.place("prod", "b")
+	h.wrote("") // stored, and the grace begins
+	h.clock = h.clock.Add(grace)
+	set := h.set()
+	delete(set.Annotations, "cohort.open-cluster-management.io/left")
+	h.must(h.server.Update(t.Context(), set))
+	h.catchUp()
+	h.annotate("another", "write") // which the cache does not show
+	if wrote, _, err := h.look(); wrote != "" || !apierrors.IsConflict(err) {
+		t.Fatalf("wrote %q, %v", wrote, err)
+	}
+	h.wrote("delete a")
+	if got := h.left(); !slices.Equal(got, []string{"a"}) {
+		t.Errorf("the record has %v", got)
+	}
 }
 
 // R37: a person gives a cluster up by its name.

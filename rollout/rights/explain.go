@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/cohort-ocm/cohort/rollout"
 )
 
 // Explain says in a sentence without its full stop why no more clusters start on a hub, and what other hubs have that it lacks:
@@ -26,7 +28,7 @@ func Explain(hub string, accounts []Account, now time.Time) string {
 	switch {
 	case a.Grant.Stopped != "":
 		return "held: " + a.Grant.Stopped
-	case !now.Before(a.Grant.Expires.Time) && a.Grant.Number > 0:
+	case !now.Before(a.Grant.Expires.Time) && (a.Grant.Rights != rollout.Rights{} || taken != rollout.Rights{}):
 		return "held: the rights of this hub expired at " + inUTC(a.Grant.Expires.Time)
 	case use.Failed > taken.Fail:
 		parts = append(parts, fmt.Sprintf("held: %d failed here, and this hub has %s to fail", use.Failed, count(taken.Fail)))

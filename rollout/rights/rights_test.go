@@ -561,6 +561,9 @@ func TestExplain(t *testing.T) {
 	stopped, expired := us, us
 	stopped.Grant.Stopped = "2 failed over all hubs, and at most 1 may"
 	expired.Grant.Expires = in(20 * time.Minute)
+	expired.Grant.Rights = rollout.Rights{Start: 1}
+	none, lapsed := us, us // nothing was ever granted, or nothing is any more: nothing expired either
+	none.Grant.Expires, lapsed.Grant.Expires = metav1.Time{}, in(20*time.Minute)
 	for _, tt := range []struct {
 		accounts []rights.Account
 		want     string
@@ -571,6 +574,8 @@ func TestExplain(t *testing.T) {
 		{[]rights.Account{failed, eu}, "held: 2 failed here, and this hub has no right to fail; hub-eu has 1 unused since 2026-01-02T10:15:00Z"},
 		{[]rights.Account{stopped, eu}, "held: 2 failed over all hubs, and at most 1 may"},
 		{[]rights.Account{expired, eu}, "held: the rights of this hub expired at 2026-01-02T10:20:00Z"},
+		{[]rights.Account{none}, "held: this hub has no right to start; asked at 2026-01-02T10:16:00Z"},
+		{[]rights.Account{lapsed}, "held: this hub has no right to start; asked at 2026-01-02T10:16:00Z"},
 		{[]rights.Account{holding("hub-us", 9, 0, rights.Use{Waiting: 9})}, ""},
 		{[]rights.Account{holding("hub-us", 0, 0, rights.Use{})}, ""},
 		{nil, ""},

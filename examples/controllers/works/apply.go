@@ -33,7 +33,7 @@ func (c *controller) carryOut(
 ) error {
 	var failures kit.Failures
 	removed := make(map[*work]bool)
-	for step := range steps.While(func() (metav1.Object, error) { return c.caches.now(set) }) {
+	for step := range steps.While(func() (metav1.Object, error) { return c.rights.InTime(set, c.caches.now) }) {
 		switch {
 		case step.Verb == writes.VerbDelete:
 			removed[step.Object] = true
@@ -102,10 +102,9 @@ func (c *controller) remove(ctx context.Context, memory *memory, work *work) err
 	return memory.written.Deleted(work, c.client.Delete(ctx, work, client.Preconditions{UID: &work.UID}), c.now())
 }
 
-// store writes into the set what has to be known of clusters that left, if that is anything new, and returns the set
-// with it. A plan removes only clusters of which it read that back, so the present plan is carried out all the same. To
-// wait would be to wait for ever where an answer is not noted yet: each plan takes it for one of just now, and has
-// another record.
+// store writes into the set what has to be known of clusters that left, if that is new, and returns the set with it. A
+// plan removes only clusters of which it read that back, so it is carried out all the same. To wait could be for ever:
+// where an answer is not noted yet, each plan takes it for one of just now, and has another record.
 func (c *controller) store(
 	ctx context.Context, set *replicaSet, memory *memory, placements []*placement,
 ) (*replicaSet, error) {

@@ -10,6 +10,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"time"
 
@@ -19,6 +20,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
+	"github.com/cohort-ocm/cohort/examples/controllers/accounts"
 	"github.com/cohort-ocm/cohort/examples/controllers/kit"
 	"github.com/cohort-ocm/cohort/examples/controllers/kit/manager"
 	"github.com/cohort-ocm/cohort/examples/controllers/rollback"
@@ -29,9 +31,10 @@ func main() {
 	removeAfter := flag.Duration("remove-after", 5*time.Second, "how long a cluster is in no placement before it "+
 		"loses its work; more than the scheduler takes to rewrite its decisions")
 	revisions := flag.Bool("rollback", false, "keep revisions, and take them back, as OCM's enhancement 229 has it")
+	shared := accounts.Flags()
 	manager.Main("works", scheme, func(ctx context.Context, m ctrl.Manager) error {
 		c, err := newController(ctx, m, newTeller(m.GetEventRecorder("works"), metrics.Registry), *removeAfter)
-		if err != nil {
+		if err := errors.Join(err, shared.Join(m, &c.rights)); err != nil {
 			return err
 		}
 		if *revisions {
@@ -44,12 +47,9 @@ func main() {
 var scheme = manager.Scheme(clusterv1beta1.Install, workv1.Install, workv1alpha1.Install)
 
 // newController makes a controller of what a manager has.
-func newController(
-	ctx context.Context, m ctrl.Manager, teller kit.Teller, removeAfter time.Duration,
-) (*controller, error) {
+func newController(ctx context.Context, m ctrl.Manager, t kit.Teller, removeAfter time.Duration) (*controller, error) {
 	caches, err := newCaches(ctx, m.GetCache())
 	return &controller{
-		caches: caches, client: m.GetClient(), live: m.GetAPIReader(), teller: teller, now: time.Now,
-		removeAfter: removeAfter,
+		caches: caches, client: m.GetClient(), live: m.GetAPIReader(), teller: t, now: time.Now, removeAfter: removeAfter,
 	}, err
 }

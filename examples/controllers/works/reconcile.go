@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"github.com/cohort-ocm/cohort/examples/controllers/accounts"
 	"github.com/cohort-ocm/cohort/examples/controllers/kit"
 	"github.com/cohort-ocm/cohort/examples/controllers/rollback"
 	"github.com/cohort-ocm/cohort/rollout"
@@ -24,6 +25,7 @@ type controller struct {
 	caches      caches        // what it reads
 	client      client.Client // what it writes with
 	live        client.Reader // asks the API server itself, where a cache isn't good enough
+	rights      *accounts.Hub // what it may start of a limit that hubs share; nil if none is
 	teller      kit.Teller
 	now         func() time.Time
 	removeAfter time.Duration // how long a cluster is unselected before it loses its work
@@ -58,7 +60,7 @@ func (c *controller) Reconcile(ctx context.Context, request reconcile.Request) (
 	}
 
 	// 3. Read your own writes, and the writes of the process before.
-	if err := c.begun.Do(func() error { return c.takeOver(ctx) }); err != nil {
+	if err := c.begun.Do(func() error { return errors.Join(c.rights.Begin(ctx), c.takeOver(ctx)) }); err != nil {
 		return reconcile.Result{}, err
 	}
 	if recheck, err := c.behind(ctx, memory); recheck > 0 || err != nil {
@@ -128,7 +130,7 @@ func (c *controller) plan(
 		opts := asked.Options(p.ref.Name, version)
 		opts.RemoveAfter.Duration, opts.Previous = c.removeAfter, memory.results[p.ref.Name]
 		opts.Memory = &rollout.Memory{Version: version, Record: records[p.ref.Name]}
-		p.result, err = memory.turn.Plan(p.ref, p.groups, works, p.reports, now, opts)
+		p.result, err = c.rights.Plan(memory.turn, set, p.ref, p.groups, works, p.reports, now, opts)
 		if err != nil {
 			return c.refuse(set, fmt.Errorf("placement %s: %w", p.ref.Name, err))
 		}

@@ -1,0 +1,266 @@
+package accounts
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+	workv1alpha1 "open-cluster-management.io/api/work/v1alpha1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/cohort-ocm/cohort/examples/controllers/kit"
+	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/rollout/rights"
+	"github.com/cohort-ocm/cohort/rollout/writes"
+)
+
+// Divider is the hub of hubs' side: it divides the limits of ManifestWorkReplicaSets over their hubs. One process acts at a time, and
+// one worker for each set.
+type Divider struct {
+	// Client reads from the API server itself, and not from a cache.
+	Client client.Client
+	Timing rights.Timing
+	// Now is the hub of hubs' clock.
+	Now func() time.Time
+
+	memories kit.Memories[memory]
+}
+
+// memory is what a process keeps of a set. It may be lost.
+type memory struct {
+	divided time.Time // last
+	sent    map[Rollout]map[string]rights.Grant
+}
+
+// The marks on accounts.
+const (
+	setLabel  = "cohort.open-cluster-management.io/rollout" // of which set it is; its value is kit.OwnerValue
+	finalizer = "cohort.open-cluster-management.io/rights"  // until no right is held by it
+)
+
+// Divided is the condition of a set on the hub of hubs that says how its rights stand.
+const Divided = "RightsDivided"
+
+// Reconcile divides the limits of a set.
+func (d *Divider) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+	m := d.memories.Of(request.NamespacedName)
+	now := d.Now()
+	if wait := m.divided.Add(d.Timing.Every).Sub(now); wait > 0 && wait <= d.Timing.Every {
+		return reconcile.Result{RequeueAfter: wait}, nil
+	}
+	set := &workv1alpha1.ManifestWorkReplicaSet{ObjectMeta: metav1.ObjectMeta{Namespace: request.Namespace, Name: request.Name}}
+	err := d.Client.Get(ctx, request.NamespacedName, set)
+	gone := apierrors.IsNotFound(err) || err == nil && (!isShared(set) || !set.DeletionTimestamp.IsZero())
+	if err != nil && !gone {
+		return reconcile.Result{}, err
+	}
+	if invalid := kit.ValidateOwner(set); invalid != nil {
+		return reconcile.Result{}, reconcile.TerminalError(errors.Join(invalid, d.tell(ctx, set, gone, nil, invalid)))
+	}
+	accounts, err := d.accounts(ctx, set)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	m.divided = now
+	result := reconcile.Result{}
+	var told []string
+	var invalid error
+	strategies := strategiesOf(set, gone)
+	for of := range strategies {
+		if err := d.create(ctx, set, of, accounts); err != nil {
+			return reconcile.Result{}, err
+		}
+	}
+	for _, of := range slices.SortedFunc(maps.Keys(accounts), func(a, b Rollout) int { return cmp.Compare(a.object(), b.object()) }) {
+		strategy, current := strategies[of]
+		total, unread := rights.Total(strategy, values(accounts[of]))
+		if unread != nil {
+			total = none(accounts[of])
+		}
+		if current && unread != nil {
+			invalid = errors.Join(invalid, fmt.Errorf("placement %s: %w", of.Placement, unread))
+		}
+		after, err := d.divide(ctx, m, of, total, accounts[of])
+		if err != nil {
+			return reconcile.Result{}, err
+		}
+		if after > 0 && (result.RequeueAfter == 0 || after < result.RequeueAfter) {
+			result.RequeueAfter = after
+		}
+		if err := d.remove(ctx, m, of, accounts[of], func(hub string) bool {
+			return current && slices.Contains(hubsOf(set), hub)
+		}); err != nil {
+			return reconcile.Result{}, err
+		}
+		if current {
+			told = append(told, explained(of, values(accounts[of]), now)...)
+		}
+	}
+	if gone && len(accounts) == 0 {
+		d.memories.Forget(request.NamespacedName)
+	}
+	return result, d.tell(ctx, set, gone, told, invalid)
+}
+
+// strategiesOf gives the strategies by which a set wants to be rolled out now.
+func strategiesOf(set *workv1alpha1.ManifestWorkReplicaSet, gone bool) map[Rollout]clusterv1alpha1.RolloutStrategy {
+	all := map[Rollout]clusterv1alpha1.RolloutStrategy{}
+	if gone {
+		return all
+	}
+	version := writes.VersionOf(set.Spec.ManifestWorkTemplate)
+	for _, ref := range set.Spec.PlacementRefs {
+		all[Rollout{Namespace: set.Namespace, Name: set.Name, Placement: ref.Name, Version: version}] = ref.RolloutStrategy
+	}
+	return all
+}
+
+// accounts lists the accounts of a set, in the order of their hubs.
+func (d *Divider) accounts(ctx context.Context, set *workv1alpha1.ManifestWorkReplicaSet) (map[Rollout][]*Account, error) {
+	var list AccountList
+	if err := d.Client.List(ctx, &list, client.MatchingLabels{setLabel: kit.OwnerValue(set)}); err != nil {
+		return nil, err
+	}
+	all := map[Rollout][]*Account{}
+	for i := range list.Items {
+		a := &list.Items[i]
+		if a.Spec.Rollout.set() == client.ObjectKeyFromObject(set) && a.Name == a.Spec.Rollout.object() {
+			all[a.Spec.Rollout] = append(all[a.Spec.Rollout], a)
+		}
+	}
+	return all, nil
+}
+
+// create creates the accounts that are missing.
+func (d *Divider) create(ctx context.Context, set *workv1alpha1.ManifestWorkReplicaSet, of Rollout, all map[Rollout][]*Account) error {
+	for _, hub := range hubsOf(set) {
+		if slices.ContainsFunc(all[of], func(a *Account) bool { return a.Namespace == hub }) {
+			continue
+		}
+		a := &Account{ObjectMeta: metav1.ObjectMeta{
+			Namespace: hub, Name: of.object(), Labels: map[string]string{setLabel: kit.OwnerValue(set)}, Finalizers: []string{finalizer},
+		}, Spec: Spec{Rollout: of}}
+		if err := d.Client.Create(ctx, a); err != nil {
+			return err
+		}
+		all[of] = append(all[of], a)
+	}
+	return nil
+}
+
+// divide writes grants until there is nothing more to write, and says when to look again.
+func (d *Divider) divide(ctx context.Context, m *memory, of Rollout, total rollout.Rights, accounts []*Account) (time.Duration, error) {
+	for {
+		division, err := rights.Divide(total, values(accounts), m.sent[of], d.Now(), d.Timing)
+		if err != nil || len(division.Grants) == 0 {
+			return division.RecheckAfter, err
+		}
+		for _, a := range accounts {
+			grant, is := division.Grants[a.Namespace]
+			if !is {
+				continue
+			}
+			m.note(of, a.Namespace, grant)
+			written := a.deepCopy() // on top of what was read
+			written.Spec.Grant = grant
+			if err := d.Client.Update(ctx, written); err != nil {
+				return 0, err // what came of it, the next look finds out
+			}
+			*a = *written
+		}
+	}
+}
+
+// none are the rights of a rollout that nobody wants any more, or that rights do not hold: all are asked back that are not used.
+func none(accounts []*Account) (total rollout.Rights) {
+	for _, a := range accounts {
+		total.Fail += a.Status.Failed
+	}
+	return total
+}
+
+// note remembers a grant as sent.
+func (m *memory) note(of Rollout, hub string, grant rights.Grant) {
+	if m.sent == nil {
+		m.sent = map[Rollout]map[string]rights.Grant{}
+	}
+	if m.sent[of] == nil {
+		m.sent[of] = map[string]rights.Grant{}
+	}
+	m.sent[of][hub] = grant
+}
+
+// remove deletes the accounts of hubs and versions that are not wanted any more, once they hold no right.
+func (d *Divider) remove(ctx context.Context, m *memory, of Rollout, accounts []*Account, wanted func(hub string) bool) error {
+	for _, a := range accounts {
+		empty := a.Spec.Grant.Rights == rollout.Rights{} && a.Status.Taken == rollout.Rights{}
+		if wanted(a.Namespace) || !empty {
+			continue
+		}
+		if controllerutil.RemoveFinalizer(a, finalizer) {
+			if err := d.Client.Update(ctx, a); err != nil { // a conflict if the hub reported meanwhile
+				return client.IgnoreNotFound(err)
+			}
+		}
+		now := client.Preconditions{UID: &a.UID, ResourceVersion: &a.ResourceVersion}
+		if err := d.Client.Delete(ctx, a, now); client.IgnoreNotFound(err) != nil {
+			return err
+		}
+		if delete(m.sent[of], a.Namespace); len(m.sent[of]) == 0 {
+			delete(m.sent, of)
+		}
+	}
+	return nil
+}
+
+// explained says which hubs wait for rights, and who has some.
+func explained(of Rollout, accounts []rights.Account, now time.Time) (told []string) {
+	for i := range accounts {
+		if why := rights.Explain(accounts[i].Hub, accounts, now); why != "" {
+			told = append(told, fmt.Sprintf("placement %s, %s: %s", of.Placement, accounts[i].Hub, why))
+		}
+	}
+	return told
+}
+
+// tell sets the condition of a set, if that is anything new.
+func (d *Divider) tell(ctx context.Context, set *workv1alpha1.ManifestWorkReplicaSet, gone bool, told []string, invalid error) error {
+	if gone {
+		return nil
+	}
+	c := metav1.Condition{Type: Divided, Status: metav1.ConditionTrue, Reason: "Divided", ObservedGeneration: set.Generation,
+		LastTransitionTime: metav1.NewTime(d.Now()), Message: "no hub waits for rights"}
+	const most = 10
+	if len(told) > most {
+		told = append(told[:most:most], fmt.Sprintf("%d more hubs wait", len(told)-most))
+	}
+	if len(told) > 0 {
+		c.Reason, c.Message = "Waiting", strings.Join(told, ". ")
+	}
+	if invalid != nil {
+		c.Status, c.Reason, c.Message = metav1.ConditionFalse, "Invalid", invalid.Error()
+	}
+	if set = set.DeepCopy(); !meta.SetStatusCondition(&set.Status.Conditions, c) {
+		return nil
+	}
+	return d.Client.Status().Update(ctx, set)
+}
+
+func values(accounts []*Account) []rights.Account {
+	all := make([]rights.Account, len(accounts))
+	for i, a := range accounts {
+		all[i] = a.account()
+	}
+	return all
+}

@@ -1,0 +1,166 @@
+package accounts
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/rest"
+	toolscache "k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/client-go/util/workqueue"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	"github.com/cohort-ocm/cohort/rollout/rights"
+)
+
+// Options say how a hub takes part.
+type Options struct {
+	// Hub is the name of this hub, and of its namespace on the hub of hubs. If it is empty, the hub shares nothing.
+	Hub string
+	// Kubeconfig is of the hub of hubs. Config is used instead, if it is set.
+	Kubeconfig string
+	Config     *rest.Config
+	// Timing has this hub's times. The Lease is the hub of hubs' alone.
+	Timing rights.Timing
+	// Now is the hub's clock; nil for time.Now.
+	Now func() time.Time
+}
+
+// Flags are the options as flags, which have their values once flags are parsed.
+func Flags() *Options {
+	o := &Options{}
+	flag.StringVar(&o.Hub, "hub", "", "the name of this hub, if it shares limits with others by accounts on a hub of hubs")
+	flag.StringVar(&o.Kubeconfig, "hub-of-hubs", "", "the kubeconfig of the hub of hubs")
+	timingFlags(&o.Timing)
+	return o
+}
+
+// timingFlags adds those that hubs and the hub of hubs have.
+func timingFlags(t *rights.Timing) {
+	flag.DurationVar(&t.ClockError, "clock-error", 5*time.Second, "the largest difference between the clocks of a hub and the hub of hubs")
+	flag.DurationVar(&t.SlowestWrite, "slowest-write", 3*time.Minute, "the longest time from a plan until a start of it is stored; "+
+		"more than twice the time after which the API server of a hub ends a request")
+	flag.DurationVar(&t.Every, "rights-every", 10*time.Second, "how often at most a hub reports, and rights are moved between hubs")
+}
+
+// Join makes a hub's side that runs with a manager, and leaves it nil if the hub shares nothing. The hub of hubs may be out of reach by
+// then, and later: whatever needs no rights goes on.
+func (o *Options) Join(m ctrl.Manager, hub **Hub) error {
+	if o.Hub == "" {
+		return nil
+	}
+	config := o.Config
+	if config == nil {
+		var err error
+		if config, err = clientcmd.BuildConfigFromFlags("", o.Kubeconfig); err != nil {
+			return fmt.Errorf("-hub-of-hubs must be a kubeconfig: %w", err)
+		}
+		config.QPS = -1 // messages grow with the rollouts, and not with the clusters
+	}
+	if t := o.Timing; t.ClockError < 0 || t.SlowestWrite <= 0 || t.Every < 0 {
+		return fmt.Errorf("no time of a hub must be negative, and the slowest write must take some: %+v", t)
+	}
+	config = rest.CopyConfig(config)
+	config.ContentType = runtime.ContentTypeJSON
+	scheme := runtime.NewScheme()
+	if err := Install(scheme); err != nil {
+		return err
+	}
+	hubOfHubs, err := client.NewWithWatch(config, client.Options{Scheme: scheme, Mapper: mapper()})
+	if err != nil {
+		return err
+	}
+	h := &Hub{
+		Name: o.Hub, Timing: o.Timing, Now: o.Now, Client: hubOfHubs, Sets: m.GetCache(), wake: make(chan types.NamespacedName, 1000),
+	}
+	if h.Now == nil {
+		h.Now = time.Now
+	}
+	informer := informerOf(hubOfHubs, o.Hub)
+	h.Store = informer.GetIndexer()
+	if err := h.follow(informer); err != nil {
+		return err
+	}
+	*hub = h
+	return m.Add(manager.RunnableFunc(func(ctx context.Context) error {
+		go informer.RunWithContext(ctx)
+		if toolscache.WaitForCacheSync(ctx.Done(), informer.HasSynced) {
+			h.sweeps(ctx)
+		}
+		return nil
+	}))
+}
+
+// informerOf shows the accounts of a hub, late.
+func informerOf(from client.WithWatch, hub string) toolscache.SharedIndexInformer {
+	options := func(o metav1.ListOptions) *client.ListOptions { return &client.ListOptions{Namespace: hub, Raw: &o} }
+	return toolscache.NewSharedIndexInformer(&toolscache.ListWatch{
+		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+			list := &AccountList{}
+			return list, from.List(ctx, list, options(o))
+		},
+		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+			return from.Watch(ctx, &AccountList{}, options(o))
+		},
+	}, &Account{}, 0, nil)
+}
+
+// follow has the set of an account looked at when the account changes.
+func (h *Hub) follow(informer toolscache.SharedIndexInformer) error {
+	looks := func(o any) {
+		if gone, is := o.(toolscache.DeletedFinalStateUnknown); is {
+			o = gone.Obj
+		}
+		if a, is := o.(*Account); is {
+			h.look(a.Spec.Rollout.set())
+		}
+	}
+	_, err := informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{
+		AddFunc: looks, UpdateFunc: func(_, o any) { looks(o) }, DeleteFunc: looks,
+	})
+	return err
+}
+
+// sweeps looks for rollouts that this hub does not have, now and then.
+func (h *Hub) sweeps(ctx context.Context) {
+	tick := time.NewTicker(max(time.Second, h.Timing.Every))
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			h.sweep(ctx)
+		}
+	}
+}
+
+// Source has the sets reconciled of which an account changed.
+func (h *Hub) Source() source.Source {
+	return source.Func(func(ctx context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
+		if h == nil {
+			return nil
+		}
+		go func() {
+			for {
+				select {
+				case <-ctx.Done():
+					return
+				case set := <-h.wake:
+					queue.Add(reconcile.Request{NamespacedName: set})
+				}
+			}
+		}()
+		return nil
+	})
+}

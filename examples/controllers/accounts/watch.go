@@ -1,0 +1,43 @@
+package accounts
+
+import (
+	"flag"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	workv1alpha1 "open-cluster-management.io/api/work/v1alpha1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/cohort-ocm/cohort/examples/controllers/kit/manager"
+	"github.com/cohort-ocm/cohort/rollout/rights"
+)
+
+// TimingFlags are the hub of hubs' times as flags, which have their values once flags are parsed.
+func TimingFlags() *rights.Timing {
+	t := &rights.Timing{}
+	flag.DurationVar(&t.Lease, "rights-lease", 10*time.Minute, "for how long rights are granted; "+
+		"a hub that is cut off goes on for at most one and a half times as long")
+	timingFlags(t)
+	return t
+}
+
+// Watch has a reconciler called for each set that an event concerns.
+func Watch(m ctrl.Manager, workers int, by reconcile.Reconciler) error {
+	changed := predicate.Or(predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{})
+	return ctrl.NewControllerManagedBy(m).Named("rights").
+		For(&workv1alpha1.ManifestWorkReplicaSet{}, builder.WithPredicates(changed)).
+		Watches(&Account{}, manager.Concerns(setOf)).
+		WithOptions(manager.Options(workers)).
+		Complete(manager.Paced(by))
+}
+
+func setOf(o client.Object) []types.NamespacedName {
+	if a, is := o.(*Account); is {
+		return []types.NamespacedName{a.Spec.Rollout.set()}
+	}
+	return nil
+}

@@ -1,0 +1,35 @@
+// Command rights divides the limits of ManifestWorkReplicaSets over many hubs. It runs on the hub of hubs, and the hubs run works with
+// the flags -hub and -hub-of-hubs:
+//
+//	go run ./rights -kubeconfig hub-of-hubs.kubeconfig
+//	go run ./works -kubeconfig hub-eu.kubeconfig -hub hub-eu -hub-of-hubs hub-of-hubs.kubeconfig
+//
+// Package accounts says what it writes, and what a person does.
+package main
+
+import (
+	"context"
+	"flag"
+	"time"
+
+	workv1alpha1 "open-cluster-management.io/api/work/v1alpha1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/cohort-ocm/cohort/examples/controllers/accounts"
+	"github.com/cohort-ocm/cohort/examples/controllers/kit/manager"
+)
+
+func main() {
+	workers := flag.Int("workers", 4, "how many sets are looked at at a time")
+	timing := accounts.TimingFlags()
+	manager.Main("rights", scheme, func(_ context.Context, m ctrl.Manager) error {
+		live, err := client.New(m.GetConfig(), client.Options{Scheme: m.GetScheme(), Mapper: m.GetRESTMapper(), HTTPClient: m.GetHTTPClient()})
+		if err != nil {
+			return err
+		}
+		return accounts.Watch(m, *workers, &accounts.Divider{Client: live, Timing: *timing, Now: time.Now})
+	})
+}
+
+var scheme = manager.Scheme(workv1alpha1.Install, accounts.Install)

@@ -129,6 +129,8 @@ func mapper() meta.RESTMapper {
 	for _, kind := range []schema.GroupVersionKind{
 		appsv1.SchemeGroupVersion.WithKind("ControllerRevision"),
 		schema.GroupVersion(workv1.GroupVersion).WithKind("ManifestWork"), schema.GroupVersion(workv1alpha1.GroupVersion).WithKind("ManifestWorkReplicaSet"),
+		schema.GroupVersion(clusterv1beta1.GroupVersion).WithKind("Placement"), schema.GroupVersion(clusterv1beta1.GroupVersion).WithKind("PlacementDecision"),
+		{Group: "cohort.open-cluster-management.io", Version: "v1alpha1", Kind: "Account"},
 	} {
 		m.Add(kind, meta.RESTScopeNamespace)
 	}

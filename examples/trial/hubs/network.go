@@ -1,0 +1,216 @@
+package hubs
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// network lies between the hub of hubs and one hub. It cuts.
+type network struct{ isCut atomic.Bool }
+
+// counts are what happened on the lines of a rollout.
+type counts struct{ cut, lost, doubled, late, refused atomic.Int64 }
+
+// line goes from one process to one API server.
+type line struct {
+	dead   *atomic.Bool // the process has ended: what it sent goes on, and nothing more
+	net    *network     // nil between a process and the API server of its own hub
+	slow   time.Duration
+	breaks float64 // how many requests meet a broken connection, before they arrive or after
+	double float64 // how many writes arrive a second time, later
+	blind  bool    // accounts are written over whatever is there
+	counts *counts
+
+	mu  sync.Mutex
+	rng *rand.Rand
+}
+
+var (
+	errDead = errors.New("the process has ended")
+	errCut  = errors.New("injected: cut off")
+	errLost = errors.New("injected: the connection broke")
+)
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+func (l *line) wrap(base http.RoundTripper) http.RoundTripper {
+	return roundTripper(func(r *http.Request) (*http.Response, error) {
+		if r.Method == http.MethodGet {
+			return l.read(base, r)
+		}
+		return l.write(base, r)
+	})
+}
+
+// draw draws a time up to a longest one, most often a short one.
+func (l *line) draw(longest time.Duration) time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return time.Duration(l.rng.Float64() * l.rng.Float64() * float64(longest))
+}
+
+func (l *line) chance(p float64) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.rng.Float64() < p
+}
+
+func (l *line) isCut() bool {
+	if l.net == nil || !l.net.isCut.Load() {
+		return false
+	}
+	l.counts.cut.Add(1)
+	return true
+}
+
+func (l *line) read(base http.RoundTripper, r *http.Request) (*http.Response, error) {
+	if err := l.before(r.Context()); err != nil {
+		return nil, err
+	}
+	response, err := base.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	if l.isCut() {
+		response.Body.Close()
+		return nil, errCut
+	}
+	if r.URL.Query().Has("watch") {
+		response.Body = &lateBody{response.Body, l}
+	}
+	return response, nil
+}
+
+// before is what happens to a request before it is on its way.
+func (l *line) before(ctx context.Context) error {
+	if l.dead.Load() {
+		return errDead
+	}
+	pause(ctx, l.draw(l.slow))
+	switch {
+	case l.isCut():
+		pause(ctx, l.draw(2*time.Second)) // it is not refused at once
+		return errCut
+	case l.chance(l.breaks):
+		l.counts.lost.Add(1)
+		return errLost
+	}
+	return nil
+}
+
+// write carries a write to the server, also where the process has given up or ended meanwhile.
+func (l *line) write(base http.RoundTripper, r *http.Request) (*http.Response, error) {
+	if err := l.before(r.Context()); err != nil {
+		return nil, err
+	}
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return nil, err
+	}
+	type result struct {
+		response *http.Response
+		err      error
+	}
+	done := make(chan result, 1)
+	hold, again := l.draw(l.slow), l.chance(l.double)
+	go func() {
+		time.Sleep(hold)
+		if l.dead.Load() {
+			l.counts.late.Add(1)
+		}
+		if l.blind && strings.Contains(r.URL.Path, "/accounts/") {
+			body = onTop(base, r, body)
+		}
+		response, err := send(base, r, body)
+		done <- result{response, err}
+		if again {
+			time.Sleep(l.draw(2 * time.Second))
+			if second, err := send(base, r, body); err == nil {
+				if l.counts.doubled.Add(1); second.StatusCode >= 300 {
+					l.counts.refused.Add(1)
+				}
+			}
+		}
+	}()
+	select {
+	case <-r.Context().Done():
+		return nil, r.Context().Err()
+	case result := <-done:
+		if result.err == nil && (l.isCut() || l.chance(l.breaks) || l.dead.Load()) {
+			l.counts.lost.Add(1)
+			return nil, errLost
+		}
+		return result.response, result.err
+	}
+}
+
+// send sends a request whose caller may have gone.
+func send(base http.RoundTripper, r *http.Request, body []byte) (*http.Response, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), 20*time.Second)
+	defer cancel()
+	r = r.Clone(ctx)
+	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+	response, err := base.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := io.ReadAll(response.Body)
+	response.Body.Close()
+	response.Body = io.NopCloser(bytes.NewReader(answer))
+	return response, err
+}
+
+// onTop makes the body of a write one on top of whatever is there when it arrives, as a server without resourceVersions would.
+func onTop(base http.RoundTripper, r *http.Request, body []byte) []byte {
+	read := r.Clone(context.WithoutCancel(r.Context()))
+	read.Method, read.Body, read.ContentLength = http.MethodGet, nil, 0
+	response, err := base.RoundTrip(read)
+	if err != nil {
+		return body
+	}
+	defer response.Body.Close()
+	var there, wanted unstructured.Unstructured
+	if json.NewDecoder(response.Body).Decode(&there.Object) != nil || json.Unmarshal(body, &wanted.Object) != nil {
+		return body
+	}
+	wanted.SetResourceVersion(there.GetResourceVersion())
+	if changed, err := json.Marshal(wanted.Object); err == nil {
+		return changed
+	}
+	return body
+}
+
+// lateBody is a watch that shows things late, and breaks where the network is cut: what came meanwhile is listed later.
+type lateBody struct {
+	io.ReadCloser
+	line *line
+}
+
+func (b *lateBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	time.Sleep(b.line.draw(b.line.slow))
+	if b.line.dead.Load() || b.line.isCut() {
+		return 0, errCut
+	}
+	return n, err
+}
+
+func pause(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
+}

@@ -74,7 +74,7 @@ func onHub(ctx context.Context, p *hubs.Process) error {
 	}
 	c, err := newController(ctx, m, newTeller(&events.FakeRecorder{}, prometheus.NewRegistry()), grace)
 	if err == nil {
-		c.rights, err = (&accounts.Options{Hub: p.Hub, Config: p.HubOfHubs, Timing: timing, Now: p.Now}).Join(m)
+		err = (&accounts.Options{Hub: p.Hub, Config: p.HubOfHubs, Timing: timing, Now: p.Now}).Join(m, &c.rights)
 	}
 	if err == nil {
 		err = ignoreOnHub(ctx, c, p)

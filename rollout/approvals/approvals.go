@@ -27,6 +27,16 @@ type Approvals struct {
 	Retry Retry
 	// GiveUp names clusters that count no more.
 	GiveUp []string
+	// Holds hold single clusters. Those that block stand behind the others.
+	Holds []rollout.ClusterHold
+	// Reviewed are the clusters that someone reviewed for a version.
+	Reviewed Reviewed
+}
+
+// Reviewed are clusters that may start while a version is wanted. The zero value is no review: all may.
+type Reviewed struct {
+	Clusters []string
+	Version  string
 }
 
 // OpenGates are gates that are open while a version is wanted. The zero value is none.
@@ -60,13 +70,20 @@ func Validate(annotations map[string]string, path *field.Path) field.ErrorList {
 	return errs
 }
 
-// Options are those that the approvals make while a version is wanted: Paused, Gates, Attempt and Uncounted. Set the others, and set
-// these anew where a field of the API says so. They share GiveUp.
+// Options are those that the approvals make while a version is wanted: Paused, Gates, Holds, Reviewed, Attempt and Uncounted. Set the others, and set
+// these anew where a field of the API says so. They share GiveUp, Holds and the reviewed clusters.
 //
 // The placement is the one that the plan is for. A gate of another placement is not among its options, and the groups of the others
 // have none. It is empty where one plan goes for all placements: then the groups are as [grouping.Join] has them.
 func (a Approvals) Options(placement, version string) rollout.Options {
-	o := rollout.Options{Paused: a.Pause, Uncounted: a.GiveUp}
+	o := rollout.Options{Paused: a.Pause, Uncounted: a.GiveUp, Holds: a.Holds}
+	switch a.Reviewed.Version {
+	case "":
+	case version:
+		o.Reviewed = a.Reviewed.Clusters
+	default:
+		o.Reviewed = []string{} // nobody was, for this version
+	}
 	if a.Retry.Version == version {
 		o.Attempt = a.Retry.Attempt
 	}
@@ -126,6 +143,7 @@ func (a Approvals) differs(again Approvals, path *field.Path) (errs field.ErrorL
 	}{
 		{annotationGates, a.Gates, again.Gates}, {annotationOpenGates, a.OpenGates, again.OpenGates},
 		{annotationRetry, a.Retry, again.Retry}, {annotationGiveUp, a.GiveUp, again.GiveUp},
+		{annotationHold, a.Holds, again.Holds}, {annotationReviewed, a.Reviewed, again.Reviewed},
 	} {
 		if !reflect.DeepEqual(part.wrote, part.reads) {
 			errs = append(errs, field.Invalid(path.Key(part.name), part.wrote, "must be what an annotation can say: it would be read as "+quoted(part.reads)))
@@ -138,6 +156,14 @@ func (a Approvals) differs(again Approvals, path *field.Path) (errs field.ErrorL
 func (a Approvals) plain() Approvals {
 	a.Gates, a.GiveUp = append([]rollout.ClosedGate(nil), a.Gates...), append([]string(nil), a.GiveUp...)
 	a.OpenGates.Groups = append([]grouping.Key(nil), a.OpenGates.Groups...)
+	a.Holds, a.Reviewed.Clusters = append([]rollout.ClusterHold(nil), a.Holds...), append([]string(nil), a.Reviewed.Clusters...)
+	for i := range a.Holds {
+		if until := &a.Holds[i].Until; until.IsZero() {
+			*until = time.Time{}
+		} else {
+			*until = until.Round(0).UTC()
+		}
+	}
 	for i := range a.Gates {
 		if opens := &a.Gates[i].Opens; opens.IsZero() {
 			*opens = time.Time{}

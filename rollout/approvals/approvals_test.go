@@ -55,6 +55,10 @@ func TestFormsThatAreRead(t *testing.T) {
 			Groups: []grouping.Key{named("a")}, Version: "1 of 2"}}},
 		{"an attempt", "retry", "2 of sha256:ab", approvals.Approvals{Retry: approvals.Retry{Attempt: 2, Version: "sha256:ab"}}},
 		{"clusters", "give-up", " x, a ,a", approvals.Approvals{GiveUp: []string{"x", "a", "a"}}},
+		{"a hold with all that it may have, and one with none", "hold", " cluster7=2026-01-02T23:00:00+01:00  maintenance of store 7, and more ;;x", approvals.Approvals{Holds: []rollout.ClusterHold{
+			{Cluster: "cluster7", Until: ten, Reason: "maintenance of store 7, and more"}, {Cluster: "x"}}}},
+		{"a hold that blocks", "block", "x audit", approvals.Approvals{Holds: []rollout.ClusterHold{{Cluster: "x", Reason: "audit", Blocks: true}}}},
+		{"reviewed", "reviewed", "a, b of v1", approvals.Approvals{Reviewed: approvals.Reviewed{Clusters: []string{"a", "b"}, Version: "v1"}}},
 		{"another annotation", "left", "{", approvals.Approvals{}},
 	} {
 		t.Run(test.why, func(t *testing.T) {
@@ -90,6 +94,11 @@ func TestFaultsHaveAPath(t *testing.T) {
 		{"the first attempt", "retry", "0 of v1", "", "must be the number of an attempt, from 1"},
 		{"a word", "retry", "again of v1", "", "must be the number of an attempt, from 1"},
 		{"too many", "retry", "4294967296 of v1", "", "must be the number of an attempt, from 1"},
+		{"no name of a held cluster", "hold", "a;b_c why", "[1]", "must begin with the name of a cluster"},
+		{"a hold until no time", "block", "a=soon why", "[0]", "must have a time in RFC 3339 behind =, such as cluster7="},
+		{"reviewed for no version", "reviewed", "a", "", "must be the clusters that were reviewed and the version"},
+		{"nobody reviewed", "reviewed", ", of v1", "", "must be the clusters that were reviewed"},
+		{"no name of a reviewed cluster", "reviewed", "a,b c of v1", "[1]", "must be the name of a cluster"},
 		{"no name of a cluster", "give-up", "a,b c", "[1]", "must be the name of a cluster"},
 	} {
 		t.Run(test.why, func(t *testing.T) {
@@ -117,14 +126,15 @@ func TestFaultsHaveAPath(t *testing.T) {
 
 // R54: an approval for another version does not count; what holds a rollout up does.
 func TestApprovalsAreForAVersion(t *testing.T) {
-	a, err := approvals.Of(owner("pause", "true", "gates", "canary,2", "open-gates", "2,other of v1", "retry", "3 of v1", "give-up", "x"))
+	a, err := approvals.Of(owner("pause", "true", "gates", "canary,2", "open-gates", "2,other of v1", "retry", "3 of v1", "give-up", "x", "hold", "y", "reviewed", "z of v1"))
 	if err != nil {
 		t.Fatal(err)
 	}
+	held := []rollout.ClusterHold{{Cluster: "y"}}
 	for version, want := range map[string]rollout.Options{
-		"v1": {Paused: true, Gates: []rollout.ClosedGate{gate(named("canary"))}, Attempt: 3, Uncounted: []string{"x"}},
-		"v2": {Paused: true, Gates: []rollout.ClosedGate{gate(named("canary")), gate(grouping.Key{Index: 2})}, Uncounted: []string{"x"}},
-		"":   {Paused: true, Gates: []rollout.ClosedGate{gate(named("canary")), gate(grouping.Key{Index: 2})}, Uncounted: []string{"x"}},
+		"v1": {Paused: true, Gates: []rollout.ClosedGate{gate(named("canary"))}, Attempt: 3, Uncounted: []string{"x"}, Holds: held, Reviewed: []string{"z"}},
+		"v2": {Paused: true, Gates: []rollout.ClosedGate{gate(named("canary")), gate(grouping.Key{Index: 2})}, Uncounted: []string{"x"}, Holds: held, Reviewed: []string{}},
+		"":   {Paused: true, Gates: []rollout.ClosedGate{gate(named("canary")), gate(grouping.Key{Index: 2})}, Uncounted: []string{"x"}, Holds: held, Reviewed: []string{}},
 	} {
 		if diff := cmp.Diff(want, a.Options("", version)); diff != "" {
 			t.Errorf("version %q (-want +got)\n%s", version, diff)
@@ -192,6 +202,18 @@ func TestWhatIsNotedIsReadBack(t *testing.T) {
 		}
 		for range rapid.IntRange(0, 2).Draw(t, "given up") {
 			a.GiveUp = append(a.GiveUp, rapid.SampledFrom([]string{"a", "b.c", "true"}).Draw(t, "cluster"))
+		}
+		for i := range rapid.IntRange(0, 3).Draw(t, "held") {
+			hold := rollout.ClusterHold{Cluster: rapid.SampledFrom([]string{"a", "b.c"}).Draw(t, "who"), Reason: rapid.SampledFrom([]string{"", "its site, and more", "of=v"}).Draw(t, "why"), Blocks: i == 2}
+			if rapid.Bool().Draw(t, "ends") {
+				hold.Until = ten.Add(time.Duration(rapid.Int64Range(-1e18, 1e18).Draw(t, "until")))
+			}
+			a.Holds = append(a.Holds, hold)
+		}
+		if a.Reviewed.Clusters = rapid.SliceOfN(rapid.SampledFrom([]string{"a", "of", "z.1"}), 0, 2).Draw(t, "reviewed"); len(a.Reviewed.Clusters) > 0 {
+			a.Reviewed.Version = version.Draw(t, "reviewed for")
+		} else {
+			a.Reviewed.Clusters = nil
 		}
 
 		o := owner("left", "{}", "pause", "?", "retry", "5 of other")
@@ -275,7 +297,7 @@ func FuzzOf(f *testing.F) {
 	f.Add("", "=,/,0=", " of ", "1 of", ",")
 	f.Add("false", "9=0000-01-01T00:00:00+23:59", "of of of", "01 of \xff", "A")
 	f.Fuzz(func(t *testing.T, pause, gates, open, retry, giveUp string) {
-		o := owner("pause", pause, "gates", gates, "open-gates", open, "retry", retry, "give-up", giveUp)
+		o := owner("pause", pause, "gates", gates, "open-gates", open, "retry", retry, "give-up", giveUp, "hold", gates, "block", retry, "reviewed", open)
 		a, err := approvals.Of(o)
 		if errs := approvals.Validate(o.Annotations, nil); (len(errs) > 0) != (err != nil) {
 			t.Fatalf("%v, and a webhook says %v", err, errs)

@@ -19,11 +19,16 @@ const (
 	annotationOpenGates = "cohort.open-cluster-management.io/open-gates"
 	annotationRetry     = "cohort.open-cluster-management.io/retry"
 	annotationGiveUp    = "cohort.open-cluster-management.io/give-up"
+	annotationHold      = "cohort.open-cluster-management.io/hold"
+	annotationBlock     = "cohort.open-cluster-management.io/block"
+	annotationReviewed  = "cohort.open-cluster-management.io/reviewed"
 )
 
 // annotations are all of them.
-func annotations() [5]string {
-	return [5]string{annotationPause, annotationGates, annotationOpenGates, annotationRetry, annotationGiveUp}
+func annotations() [8]string {
+	return [8]string{
+		annotationPause, annotationGates, annotationOpenGates, annotationRetry, annotationGiveUp, annotationHold, annotationBlock, annotationReviewed,
+	}
 }
 
 // of stands between what is approved and its version. No group and no number has a space, so the first one counts.
@@ -41,6 +46,9 @@ func parse(from map[string]string, path *field.Path) (a Approvals, errs field.Er
 	read(annotationOpenGates, a.readOpenGates)
 	read(annotationRetry, a.readRetry)
 	read(annotationGiveUp, a.readGiveUp)
+	read(annotationHold, a.readHolds(false))
+	read(annotationBlock, a.readHolds(true))
+	read(annotationReviewed, a.readReviewed)
 	return a, errs
 }
 
@@ -112,6 +120,51 @@ func (a *Approvals) readGiveUp(text string, path *field.Path) (errs field.ErrorL
 			errs = append(errs, field.Invalid(path.Index(i), shortened(name), "must be the name of a cluster: "+faults[0]))
 		}
 		a.GiveUp = append(a.GiveUp, name)
+	}
+	return errs
+}
+
+// readHolds reads holds, with a semicolon between, since reasons have commas: a cluster, perhaps until when, perhaps why.
+func (a *Approvals) readHolds(block bool) func(text string, path *field.Path) field.ErrorList {
+	return func(text string, path *field.Path) (errs field.ErrorList) {
+		i := 0
+		for item := range strings.SplitSeq(text, ";") {
+			if item = strings.TrimSpace(item); item == "" {
+				continue
+			}
+			what, reason, _ := strings.Cut(item, " ")
+			name, until, timed := strings.Cut(what, "=")
+			hold := rollout.ClusterHold{Cluster: name, Reason: strings.TrimSpace(reason), Blocks: block}
+			if faults := validation.IsDNS1123Subdomain(name); len(faults) > 0 {
+				errs = append(errs, field.Invalid(path.Index(i), shortened(item), "must begin with the name of a cluster: "+faults[0]))
+			} else if timed {
+				at, detail := readTime(until)
+				if hold.Until = at; detail != "" {
+					errs = append(errs, field.Invalid(path.Index(i), shortened(item), "must have a time in RFC 3339 behind =, such as cluster7=2026-01-02T22:00:00Z maintenance"))
+				}
+			}
+			a.Holds = append(a.Holds, hold)
+			i++
+		}
+		return errs
+	}
+}
+
+func (a *Approvals) readReviewed(text string, path *field.Path) (errs field.ErrorList) {
+	const form = "the clusters that were reviewed and the version that they were reviewed for, such as cluster1,cluster2" + of + "VERSION"
+	names, version, err := versioned(text, path, form)
+	if err != nil {
+		return field.ErrorList{err}
+	}
+	a.Reviewed.Version = version
+	for i, name := range items(names) {
+		if faults := validation.IsDNS1123Subdomain(name); len(faults) > 0 {
+			errs = append(errs, field.Invalid(path.Index(i), shortened(name), "must be the name of a cluster: "+faults[0]))
+		}
+		a.Reviewed.Clusters = append(a.Reviewed.Clusters, name)
+	}
+	if len(a.Reviewed.Clusters) == 0 {
+		errs = append(errs, field.Invalid(path, shortened(text), "must be "+form))
 	}
 	return errs
 }
@@ -191,6 +244,26 @@ func (a Approvals) texts() map[string]string {
 	}
 	if a.Retry != (Retry{}) {
 		texts[annotationRetry] = strconv.Itoa(a.Retry.Attempt) + of + a.Retry.Version
+	}
+	var holds [2][]string
+	for _, hold := range a.Holds {
+		text := hold.Cluster
+		if !hold.Until.IsZero() {
+			text += "=" + hold.Until.UTC().Format(time.RFC3339Nano)
+		}
+		if hold.Reason != "" {
+			text += " " + hold.Reason
+		}
+		at := 0
+		if hold.Blocks {
+			at = 1
+		}
+		holds[at] = append(holds[at], text)
+	}
+	texts[annotationHold], texts[annotationBlock] = strings.Join(holds[0], ";"), strings.Join(holds[1], ";")
+	texts[annotationReviewed] = ""
+	if len(a.Reviewed.Clusters) > 0 || a.Reviewed.Version != "" {
+		texts[annotationReviewed] = strings.Join(a.Reviewed.Clusters, ",") + of + a.Reviewed.Version
 	}
 	return texts
 }

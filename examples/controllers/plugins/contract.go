@@ -1,0 +1,89 @@
+package plugins
+
+import (
+	"context"
+
+	workv1 "open-cluster-management.io/api/work/v1"
+
+	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/status"
+)
+
+// Plugin is the service of enhancement 231, RolloutPluginService. The context ends after 30 seconds at the latest.
+type Plugin interface {
+	Initialize(context.Context) error
+	BeginRollout(context.Context, *Request) error
+	ProgressRollout(context.Context, *Request) error
+	ValidateRolloutCompletion(context.Context, *Request) (Validation, error)
+	MutateManifestWork(context.Context, *Request, *workv1.ManifestWork) (*workv1.ManifestWork, error)
+}
+
+// Request is what the enhancement passes to each call.
+type Request struct {
+	Name      string `json:"mwrsName"`
+	Namespace string `json:"mwrsNamespace"`
+	Placement string `json:"placementName"`
+	// Cluster is empty for ProgressRollout, which is about all of them.
+	Cluster string `json:"currentClusterName,omitempty"`
+	// Revision and Attempt say which work it is about: an answer that says them, too, is known to be about this one.
+	Revision string `json:"manifestRevisionName"`
+	Attempt  int    `json:"attempt,omitempty"`
+	// Position is that of the cluster, where it has one.
+	Position     *rollout.Position `json:"position,omitempty"`
+	ClusterCount int               `json:"totalClusterCount"`
+	Status       RolloutStatus     `json:"rolloutStatus"`
+}
+
+// RolloutStatus says how the clusters stand.
+type RolloutStatus struct {
+	Completed   []ClusterStatus `json:"completedClusters,omitempty"`
+	Progressing []ClusterStatus `json:"progressingClusters,omitempty"`
+	TimedOut    []ClusterStatus `json:"timedOutClusters,omitempty"`
+	Removed     []ClusterStatus `json:"removedClusters,omitempty"`
+}
+
+// ClusterStatus says how one cluster stands.
+type ClusterStatus struct {
+	Cluster  string               `json:"clusterName"`
+	Status   status.RolloutStatus `json:"rolloutStatus,omitempty"`
+	Revision string               `json:"manifestRevisionName,omitempty"`
+}
+
+// Validation is the answer of ValidateRolloutCompletion.
+type Validation struct {
+	Result  status.ValidationResult `json:"result"`
+	Message string                  `json:"message,omitempty"`
+	// Revision and Attempt are those of the request, if the plugin says what it validated.
+	Revision string `json:"manifestRevisionName,omitempty"`
+	Attempt  *int   `json:"attempt,omitempty"`
+}
+
+// isAbout says whether the answer is about what was asked, as far as it says so.
+func (v *Validation) isAbout(r *Request) bool {
+	return (v.Revision == "" || v.Revision == r.Revision) && (v.Attempt == nil || *v.Attempt == r.Attempt)
+}
+
+// statusOf says how the clusters of a result stand.
+func statusOf(r *rollout.Result, version string) (s RolloutStatus) {
+	if r == nil {
+		return s
+	}
+	add := func(to *[]ClusterStatus, clusters ...rollout.Cluster) {
+		for _, c := range clusters {
+			*to = append(*to, ClusterStatus{Cluster: c.Name, Status: c.Status, Revision: version})
+		}
+	}
+	for c := range r.Settled() {
+		if c.Status == status.TimeOut {
+			add(&s.TimedOut, c)
+		} else {
+			add(&s.Completed, c)
+		}
+	}
+	add(&s.Progressing, r.InFlight...)
+	add(&s.TimedOut, r.TimedOut...)
+	for _, name := range r.Removed {
+		s.Removed = append(s.Removed, ClusterStatus{Cluster: name})
+	}
+	return s
+}

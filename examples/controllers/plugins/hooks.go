@@ -1,0 +1,325 @@
+package plugins
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	workv1 "open-cluster-management.io/api/work/v1"
+
+	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/status"
+)
+
+const (
+	// AnnotationPlugin names the plugin of a set.
+	AnnotationPlugin = "cohort.open-cluster-management.io/plugin"
+	// annotationPosition holds the position of a cluster on its work, as JSON.
+	annotationPosition = "cohort.open-cluster-management.io/position"
+	prefix             = "cohort.open-cluster-management.io/"
+
+	// longest is how long a call takes at most, as the enhancement says. All calls of a reconcile that ask the same take no longer together.
+	longest = 30 * time.Second
+	// atOnce is how many clusters are asked about at a time.
+	atOnce = 16
+	// every is how long until a cluster that is being validated is asked about again.
+	every = 10 * time.Second
+)
+
+// Hooks are the registered plugins by name. The zero value has none, and does nothing for sets that name none.
+type Hooks struct {
+	Registered map[string]Plugin
+	// Longest bounds each call; 0 is 30 seconds.
+	Longest time.Duration
+
+	mu     sync.Mutex
+	silent map[string]time.Time // in which reconcile a plugin did not answer in time, so that it is asked once in each
+}
+
+// isSilent says whether a plugin did not answer in time before in a reconcile.
+func (h *Hooks) isSilent(r *Rollout) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	at, was := h.silent[r.Set.GetAnnotations()[AnnotationPlugin]]
+	return was && at.Equal(r.Now)
+}
+
+// heard notes how a call went.
+func (h *Hooks) heard(r *Rollout, err error) error {
+	if errors.Is(err, context.DeadlineExceeded) {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		if h.silent == nil {
+			h.silent = make(map[string]time.Time)
+		}
+		h.silent[r.Set.GetAnnotations()[AnnotationPlugin]] = r.Now
+	}
+	return err
+}
+
+// Rollout is the rollout of one placement of a set, in one reconcile.
+type Rollout struct {
+	Set       metav1.Object
+	Placement string
+	Groups    *grouping.Groups
+	Works     []*workv1.ManifestWork // of the set
+	Version   string                 // that is wanted
+	Now       time.Time
+}
+
+// of gives the plugin that a set names; nil if it names none.
+func (h *Hooks) of(set metav1.Object) (Plugin, error) {
+	name := set.GetAnnotations()[AnnotationPlugin]
+	if name == "" {
+		return nil, nil
+	}
+	p := h.Registered[name]
+	if p == nil {
+		return nil, fmt.Errorf("%s plugin is not registered; there are %v", name, slices.Sorted(maps.Keys(h.Registered)))
+	}
+	return p, nil
+}
+
+// within bounds a call.
+func (h *Hooks) within(ctx context.Context) (context.Context, context.CancelFunc) {
+	d := h.Longest
+	if d <= 0 {
+		d = longest
+	}
+	return context.WithTimeout(ctx, d)
+}
+
+// request is what all calls about a rollout have.
+func (r *Rollout) request() *Request {
+	return &Request{
+		Name: r.Set.GetName(), Namespace: r.Set.GetNamespace(), Placement: r.Placement, Revision: r.Version, ClusterCount: r.Groups.NumClusters(),
+	}
+}
+
+// Judge gives the reports with what the plugin says of clusters that succeeded. It asks about each that is being validated and selected, and
+// saves a yes or a no in its work before that counts. A plugin that fails to answer leaves the cluster Validating, with the error as the message.
+// The error is one of saving, or of a verdict that nobody can read: plan once that is over.
+func (h *Hooks) Judge(ctx context.Context, r Rollout, reports []status.Report, save func(*workv1.ManifestWork) error) ([]status.Report, error) {
+	plugin, missing := h.of(r.Set)
+	if plugin == nil && missing == nil {
+		return reports, nil
+	}
+	var verdicts []status.Verdict
+	var unread error
+	works := make(map[string]*workv1.ManifestWork, len(r.Works))
+	for _, work := range r.Works {
+		works[work.Namespace] = work
+		v, err := status.VerdictOf(work, work.Namespace, r.Now)
+		if unread = errors.Join(unread, err); err == nil && v.Cluster != "" {
+			verdicts = append(verdicts, v)
+			if noted := work.DeepCopy(); v.NoteOn(noted) { // a person wrote it, without a time
+				unread = errors.Join(unread, save(noted))
+			}
+		}
+	}
+	if unread != nil {
+		return nil, unread
+	}
+	judged := status.Judge(reports, r.Version, verdicts)
+	answers := h.validate(ctx, &r, plugin, missing, judged)
+	for i, a := range answers {
+		if a.Result != status.ValidationSucceeded && a.Result != status.ValidationFailed {
+			judged[i].Message = a.Message
+			continue
+		}
+		noted := works[judged[i].Cluster].DeepCopy()
+		if a.NoteOn(noted) {
+			if err := save(noted); err != nil {
+				return nil, err
+			}
+		}
+		verdicts = append(verdicts, a)
+		judged[i] = status.Judge(reports[i:i+1], r.Version, verdicts)[0]
+	}
+	return judged, nil
+}
+
+// validate asks about the clusters that are being validated, and gives the answers by the place of the report.
+func (h *Hooks) validate(ctx context.Context, r *Rollout, plugin Plugin, missing error, judged []status.Report) map[int]status.Verdict {
+	ctx, cancel := h.within(ctx)
+	defer cancel()
+	answers := make(map[int]status.Verdict)
+	var mu sync.Mutex
+	var all sync.WaitGroup
+	slots, positions := make(chan struct{}, atOnce), r.positions()
+	for i := range judged {
+		report := &judged[i]
+		if _, selected := r.Groups.Position(report.Cluster); report.Status != status.Validating || !selected {
+			continue
+		}
+		request := r.request()
+		request.Cluster, request.Attempt = report.Cluster, report.Attempt
+		if p, has := positions[report.Cluster]; has {
+			request.Position = &p
+		}
+		all.Add(1)
+		go func() {
+			defer all.Done()
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			v := ask(ctx, plugin, missing, request)
+			v.Time = r.Now
+			mu.Lock()
+			defer mu.Unlock()
+			answers[i] = v
+		}()
+	}
+	all.Wait()
+	return answers
+}
+
+// ask asks about one cluster. Whatever is no answer to that is an error, which the verdict repeats.
+func ask(ctx context.Context, plugin Plugin, missing error, r *Request) (v status.Verdict) {
+	v = status.Verdict{Cluster: r.Cluster, Version: r.Revision, Attempt: r.Attempt, Result: status.ValidationInProgress}
+	if missing != nil {
+		v.Message = missing.Error()
+		return v
+	}
+	said, err := plugin.ValidateRolloutCompletion(ctx, r)
+	switch {
+	case err != nil:
+		v.Message = err.Error()
+	case !said.isAbout(r):
+		v.Message = fmt.Sprintf("ValidateRolloutCompletion: an answer about %q was given, and %q was asked about", said.Revision, r.Revision)
+	case said.Result == status.ValidationSucceeded, said.Result == status.ValidationFailed, said.Result == status.ValidationInProgress:
+		v.Result, v.Message = said.Result, said.Message
+	default:
+		v.Message = fmt.Sprintf("ValidateRolloutCompletion: %q must be SUCCEEDED, FAILED or INPROGRESS", said.Result)
+	}
+	return v
+}
+
+// Prepare has the plugin prepare a cluster that starts, and gives the work that it is to get. On an error write nothing, and try again. The work
+// has the cluster's position among its annotations.
+func (h *Hooks) Prepare(ctx context.Context, r Rollout, result *rollout.Result, cluster rollout.Cluster, wanted *workv1.ManifestWork) (*workv1.ManifestWork, error) {
+	plugin, err := h.of(r.Set)
+	switch {
+	case err != nil:
+		return nil, err
+	case plugin == nil:
+		return wanted, nil
+	case h.isSilent(&r):
+		return nil, fmt.Errorf("BeginRollout: the plugin did not answer in time for another cluster")
+	}
+	request := r.request()
+	position := result.Positions(r.positions())[cluster.Name]
+	request.Cluster, request.Attempt, request.Position, request.Status = cluster.Name, cluster.Attempt, &position, statusOf(result, r.Version)
+	text, err := json.Marshal(position)
+	if err != nil {
+		return nil, err
+	}
+	wanted = wanted.DeepCopy()
+	metav1.SetMetaDataAnnotation(&wanted.ObjectMeta, annotationPosition, string(text))
+	begin, cancel := h.within(ctx)
+	defer cancel()
+	if err := h.heard(&r, plugin.BeginRollout(begin, request)); err != nil {
+		return nil, err
+	}
+	mutate, cancel := h.within(ctx)
+	defer cancel()
+	mutated, err := plugin.MutateManifestWork(mutate, request, wanted.DeepCopy())
+	if h.heard(&r, err) != nil {
+		return nil, err
+	}
+	if mutated.Namespace != wanted.Namespace || mutated.Name != wanted.Name {
+		return nil, fmt.Errorf("MutateManifestWork: the work is %s/%s, and must be %s/%s", mutated.Namespace, mutated.Name, wanted.Namespace, wanted.Name)
+	}
+	wanted.Spec = mutated.Spec
+	wanted.Labels, wanted.Annotations = beside(wanted.Labels, mutated.Labels), beside(wanted.Annotations, mutated.Annotations)
+	return wanted, nil
+}
+
+// beside adds what a plugin has beside what the controller has, which stays.
+func beside(ours, theirs map[string]string) map[string]string {
+	all := maps.Clone(ours)
+	for key, value := range theirs {
+		if _, is := ours[key]; !is && !strings.HasPrefix(key, prefix) {
+			if all == nil {
+				all = make(map[string]string)
+			}
+			all[key] = value
+		}
+	}
+	return all
+}
+
+// positions are the positions that are noted in works of the version.
+func (r *Rollout) positions() map[string]rollout.Position {
+	noted := make(map[string]rollout.Position)
+	for _, work := range r.Works {
+		if p := positionOf(work); p != nil && status.StampOf(work).Version == r.Version {
+			noted[work.Namespace] = *p
+		}
+	}
+	return noted
+}
+
+// positionOf reads the position from a work; nil where it has none.
+func positionOf(work *workv1.ManifestWork) *rollout.Position {
+	var p rollout.Position
+	if json.Unmarshal([]byte(work.Annotations[annotationPosition]), &p) != nil || p.Index < 1 {
+		return nil
+	}
+	return &p
+}
+
+// Progress tells the plugin how the rollout goes.
+func (h *Hooks) Progress(ctx context.Context, r Rollout, result *rollout.Result) error {
+	plugin, err := h.of(r.Set)
+	if plugin == nil {
+		return err
+	}
+	request := r.request()
+	request.Status = statusOf(result, r.Version)
+	ctx, cancel := h.within(ctx)
+	defer cancel()
+	return plugin.ProgressRollout(ctx, request)
+}
+
+// Soon says when to come back: a validator makes no event, so sooner where a cluster is being validated.
+func Soon(recheck time.Duration, results map[string]*rollout.Result) time.Duration {
+	for _, r := range results {
+		if r.Counts.Validating > 0 && (recheck == 0 || recheck > every) {
+			recheck = every
+		}
+	}
+	return recheck
+}
+
+// SetLoaded sets the condition PluginLoaded of a set that names a plugin, and says whether that changed anything.
+func (h *Hooks) SetLoaded(ctx context.Context, set metav1.Object, conditions *[]metav1.Condition, now time.Time) bool {
+	name := set.GetAnnotations()[AnnotationPlugin]
+	if name == "" {
+		return meta.RemoveStatusCondition(conditions, "PluginLoaded")
+	}
+	available := name + " plugin is available."
+	before := meta.FindStatusCondition(*conditions, "PluginLoaded")
+	plugin, err := h.of(set)
+	if known := before != nil && before.Status == metav1.ConditionTrue && before.Message == available; err == nil && !known {
+		ctx, cancel := h.within(ctx)
+		defer cancel()
+		err = plugin.Initialize(ctx)
+	}
+	c := metav1.Condition{Type: "PluginLoaded", ObservedGeneration: set.GetGeneration(), Status: metav1.ConditionTrue, Reason: "Available", Message: available}
+	if err != nil {
+		c.Status, c.Reason, c.Message = metav1.ConditionFalse, "Failed", "Initialize fails: "+err.Error()
+	}
+	if before == nil || before.Status != c.Status {
+		c.LastTransitionTime = metav1.NewTime(now)
+	}
+	return meta.SetStatusCondition(conditions, c)
+}

@@ -141,11 +141,27 @@ func (t *totals) inFlight() int { return t.all.inFlight() + t.asideAll.inFlight(
 // in counts the clusters in a state, counted or not.
 func (t *totals) in(s state) int { return int(t.all[s] + t.asideAll[s]) }
 
-// sum adds up the tallies of the groups. Those of the stages are zero before.
+// newTallies gives the tallies of the groups, and those of the stages at the end. Both are the same where the i-th stage is the
+// i-th group, for each i.
+func (s *schedule) newTallies() []tally {
+	if len(s.Stages) != len(s.stageOf) {
+		return make([]tally, len(s.stageOf)+len(s.Stages))
+	}
+	for i, stage := range s.stageOf {
+		if int(stage) != i {
+			return make([]tally, len(s.stageOf)+len(s.Stages))
+		}
+	}
+	return make([]tally, len(s.Stages))
+}
+
+// sum adds up the tallies of the groups. Those of the stages are zero before, or the same.
 func (s *schedule) sum(groups, aside, stages []tally) totals {
 	t := totals{groups: groups, stages: stages, aside: aside}
-	for i := range groups {
-		t.stages[s.stageOf[i]].add(&groups[i])
+	if len(groups) == 0 || len(stages) == 0 || &groups[0] != &stages[0] {
+		for i := range groups {
+			t.stages[s.stageOf[i]].add(&groups[i])
+		}
 	}
 	for i := range t.stages {
 		t.all.add(&t.stages[i])

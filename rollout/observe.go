@@ -17,7 +17,7 @@ import (
 func (r *Result) observe(o *observed, s *schedule, reports []status.Report, now time.Time) error {
 	n := s.groups.NumClusters()
 	r.schedule = s
-	tallies := make([]tally, s.groups.Len()+len(s.Stages))
+	tallies := s.newTallies()
 	r.states, r.tallies = make([]state, n), tallies[:s.groups.Len():s.groups.Len()]
 	if s.options.startLimit != nil {
 		r.startTimes = make([]time.Time, n)
@@ -69,7 +69,7 @@ func (r *Result) observe(o *observed, s *schedule, reports []status.Report, now 
 	o.recheck = r.count(now)
 	r.aside = s.setAside(r.tallies, r.states)
 	o.recent = r.recentStarts(o.once, now)
-	o.totals = s.sum(r.tallies, r.aside, tallies[s.groups.Len():])
+	o.totals = s.sum(r.tallies, r.aside, tallies[len(tallies)-len(s.Stages):])
 	o.active, o.breached = s.firsts(&o.totals)
 	return nil
 }

@@ -86,13 +86,12 @@
 //
 // Set a progressDeadline. Without one a tolerated Failed cluster keeps its slot for ever, since it may yet recover, and so does
 // a silent one. The deadline runs from the last transition that was reported, or from the write of the version if that is
-// later. So a failure begins it anew. With the option FailedFreesSlot the slot goes to the next cluster at once.
+// later. So a failure begins it anew. With FailedFreesSlot the slot is free at once.
 //
-// Under Progressive, MaxConcurrency does not limit mandatory groups: each starts as a whole, and its clusters in flight
-// take no slot from the others. Its failures count towards the MaxFailures of all clusters, and any one stops the
-// rollout by itself.
+// Under Progressive, MaxConcurrency does not limit mandatory groups: each starts as a whole and takes no slot from the others.
+// Any failure in it stops the rollout.
 //
-// A report without any time has no deadline, and its soak never ends. The result warns of such clusters.
+// A report without any time has no deadline, and its soak never ends. The result warns of that.
 //
 // A soak may run from the write of the version instead of the success with it: the time of a condition stays the same where the
 // condition only observes the new version. So a cluster whose agent answers after 45 minutes that all is well has already
@@ -101,40 +100,26 @@
 // left, for which there is no step. Until then a success counts as of now at each reading: a soak begins anew, and
 // WaitBetweenGroups never ends.
 //
-// Where a cluster has to be validated after it succeeded, as OCM's enhancement 231 has it, status.Judge makes the reports: such a
-// cluster is Validating and in flight until a verdict, its deadline begins anew with the success, and its soak begins with the yes.
+// Where a cluster has to be validated after it succeeded (OCM's enhancement 231), status.Judge makes the reports. The cluster is
+// in flight until the verdict, its deadline begins anew with the success, and its soak begins with the yes.
 //
 // A breach or a timeout ends when its clusters are reported otherwise, or another version or a later attempt is wanted.
 //
 // # Beyond the API's strategy
 //
-// [Options] have more. The zero Options add nothing, any fields can be set together, and the result warns of one that has no
-// effect. The page of each field says more:
+// [Options] have more: a pause, gates and holds, other orders, gentler starts, limits on starts and removals, clusters and
+// failures that do not count, another attempt, a hub's part of shared limits. The page of each field says what it does. The zero
+// Options add nothing, any fields can be set together, and the result warns of one that has no effect. Package rollout/approvals
+// reads from annotations what people decide.
 //
-//   - Paused starts nothing; a [ClosedGate] holds a group back until a window or an approval. Package rollout/approvals reads both
-//     from annotations.
-//   - Holds hold single clusters, such as for the maintenance of their sites; others wait for them or not. Reviewed lets only those
-//     clusters start that somebody reviewed.
-//   - Order starts clusters in another order. [GroupOrder] makes a graph of groups, or lets approvals alone decide.
-//   - MaxConcurrencyPerGroup bounds the clusters in flight within a group. With FailedFreesSlot, failed clusters give up
-//     their slot.
-//   - MaxRemoved bounds how many clusters are removed at once, and RemoveAfter how soon.
-//   - Uncounted leaves clusters out of the count, and FailedBefore leaves failures out of the budgets.
-//   - Attempt tries failed clusters again, with the same version.
-//   - Ramp starts gently, MaxStarts bounds the starts within a span of time, and WaitBetweenGroups waits after each
-//     group. Ramp and MaxStarts hold under All as well.
-//   - Rights are a hub's part of limits that several hubs share, under every type (package rollout/rights).
-//
-// [Shuffled] makes an Order from a seed, so that it is not always the same clusters that are first. [Result.WouldStart] says what an
-// approval of a gate would do, [Result.Positions] which cluster of how many one is, [Removals] who loses the workload next when all of it
-// goes, and [PlanAll] plans for several owners that share clusters.
+// [Result.WouldStart] says what an approval of a gate would do, [Removals] who loses the workload next when all of it goes, and
+// [PlanAll] plans for several owners that share clusters.
 //
 // # Values per cluster
 //
-// A template may have values for each cluster. Let the version of a cluster name both, such as a hash of what the cluster is to have,
-// and make each report with its version. A new value is then a new version of that cluster alone: it waits for its turn, like all others,
-// while those whose values stay are done. A [Memory] has one version: give it that of the template, so that a failure counts until the
-// template changes.
+// A template may have values for each cluster. Let the version of a cluster be a hash of what it is to have, and make its report
+// with that. A new value is then a new version of that cluster alone: it waits for its turn, and the others stay done. Give
+// [Memory] the version of the template, so that a failure counts until that changes.
 //
 // # Several placements
 //
@@ -159,26 +144,25 @@
 //
 // # Before it begins
 //
-// Package rollout/exposure works out how many clusters can get a version that does not work on them, how many are in flight
-// at a time, and how long the rollout takes. It also finds the limits that keep a rollout within bounds.
+// Package rollout/exposure works out how far a bad version can get and how long a rollout takes, and finds limits that keep it
+// within bounds.
 //
 // # The way back
 //
 // [Revert] takes a failed rollout back: clusters that have the failed version get the version before it again. Under All
 // they go back at once; another strategy limits the way back. A cluster that never had the failed version is not touched.
-// Package rollout/wayback has what an owner keeps for that, the duties and the code.
+// Package rollout/wayback has the duties and the code.
 //
 // # A change at a time
 //
-// A controller that hears of one cluster at a time can keep a [Planner], which gives the same answers in about a
-// microsecond each. The duties are the same, except that it need not read its own writes: it calls [Planner.Applied]
-// after each.
+// A controller that hears of one cluster at a time can keep a [Planner], which gives the same answers in about a microsecond. The
+// duties are the same, except that it need not read its own writes: it calls [Planner.Applied] after each.
 //
 // # Where it departs from OCM's present helper
 //
-// OCM's helper (open-cluster-management.io/sdk-go, pkg/apis/cluster/v1alpha1) starts clusters over MaxConcurrency, and
-// overlooks failures. Here limits hold. The file rollout/RULES.md has all rules and a table of the differences.
+// OCM's helper (open-cluster-management.io/sdk-go, pkg/apis/cluster/v1alpha1) starts clusters over MaxConcurrency, and overlooks
+// failures. Here limits hold. rollout/RULES.md has a table of the differences.
 //
-// The API documents MinSuccessTime as the time from the start of each rollout. Here it runs, as in OCM's helper, from
-// the cluster's success, or from when the present version was applied if that is later.
+// The API documents MinSuccessTime as the time from the start of each rollout. Here it runs, as in OCM's helper, from the
+// cluster's success, or from the write of the version if that is later.
 package rollout

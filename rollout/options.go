@@ -35,6 +35,7 @@ type Options struct {
 	// Order sets the order in which waiting clusters start. It compares two names, and is negative where a comes first; where
 	// it is 0, the names decide. Clusters that are reported ToApply still come before those never reported. A [Planner] calls
 	// it when its groups or strategy change. So the answer must depend on the names alone, and Order must not call the Planner.
+	// [Shuffled] makes one from a seed.
 	Order func(a, b string) int `json:"-"`
 
 	// MaxConcurrencyPerGroup bounds how many clusters of a group may be in flight or started at a time under

@@ -14,13 +14,7 @@ import (
 	"github.com/cohort-ocm/cohort/internal/scene"
 )
 
-// TestScenes runs testdata/scenes. Their commands are
-//
-//	diff [all] [surge-and-finalize] [max-steps=<n>]	what Diff makes of the stored and the desired objects
-//	apply [lost|refused|silent <verb> <object>]	what the Applier says of it, with a request that goes wrong
-//
-// An object is written as state reads it, and may say c01..c03 for c01 c02 c03. A line "each 100: c001..c250" is for
-// the objects web-decision-1, -2 and so on with so many clusters each.
+// The scenes, whose commands stand in testdata/scenes/README.md.
 func TestScenes(t *testing.T) {
 	scene.Run(t, "testdata/scenes/*.txt", func(t *testing.T) func(scene.Command) string {
 		s := &stage{t: t}

@@ -17,22 +17,7 @@ import (
 	"github.com/cohort-ocm/cohort/internal/scene"
 )
 
-// The scenes: a placement, its clusters, and what a scheduler writes and an applier reads. The commands:
-//
-//	placement          The Placement, as YAML. Prints what a webhook would say.
-//	clusters           The selected clusters, a line each: name, or name-[1..10], then labels. Prints their number.
-//	divide [steadily]  Prints the groups. Steadily: by what is stored.
-//	decide [steadily]  Prints the objects to store for the groups.
-//	create NAME…       Stores these objects without their clusters, as the first of two writes does.
-//	write NAME…        Stores these objects; all of them without a name, and deletes what is no longer wanted.
-//	terminate NAME…    Marks stored objects as being deleted.
-//	delete NAME…       Deletes stored objects.
-//	label NAME INDEX   Edits the label of a stored object's index.
-//	older NAME CLUSTER…  Stores an object as a hub from before decision groups has it, without their labels.
-//	status             Writes the placement's status, and prints it.
-//	status older N     Writes the status of a hub from before decision groups: N selected clusters.
-//	status broken      Writes the status of a placement that cannot be divided: a condition.
-//	read [alone]       Prints the groups that are read, and whether they are complete. Alone: without the Placement.
+// stage is where a scene is played. Its commands stand in testdata/scenes/README.md.
 type stage struct {
 	t         *testing.T
 	placement clusterv1beta1.Placement

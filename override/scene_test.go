@@ -16,18 +16,7 @@ import (
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
-// O7, O12, O13: the scenes. Their commands are
-//
-//	policy [inform|enforce|unset] [STRATEGY] [disabled]
-//	objects [FILE…]                     reads YAML: a policy, sets, bindings; those of the last command are replaced
-//	place                               what placements select: "production = canary: a b | : c d", or "production = ?"
-//	                                    where nobody knows
-//	bind                                bindings without objects: "sub enforce restricted excluding a,b: c d"
-//	bindings                            what Bindings makes of the objects
-//	resolve                             what Resolve makes of them, or of bindings without objects
-//	placements                          what the root policy's status says of the bindings
-//	groups                              the groups of what was resolved last
-//	find CLUSTER…                       what was resolved last of some clusters
+// O7, O12, O13: the scenes, whose commands stand in testdata/scenes/README.md.
 func TestScenes(t *testing.T) {
 	scene.Run(t, "testdata/scenes/*.txt", func(t *testing.T) func(scene.Command) string {
 		s := &stage{t: t, selected: map[string]*grouping.Groups{}}

@@ -19,19 +19,7 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// The stories: an owner on a hub, what its agents and people do, and what its controller writes. The commands:
-//
-//	hub                  Begins anew, with groups, strategy and options as in the scenes. Every cluster has v1.
-//	reconcile            Is one pass of the controller: what the plan says, what is written, and the conditions if they changed.
-//	reconcile crash 2    The same, and the controller crashes after so many writes of works.
-//
-// Before that, what happened meanwhile:
-//
-//	at 12:30             the time
-//	template v2          the owner wants another version
-//	abort                a person wants it taken back
-//	lab succeeds         an agent answers; also: fails
-//	kyiv joins prod      and: kyiv leaves
+// The stories, whose commands stand in testdata/stories/README.md.
 type story struct {
 	*stage
 	works      map[string]*work

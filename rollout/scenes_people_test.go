@@ -11,12 +11,7 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// people is what people and validators said in a scene. The lines:
-//
-//	validated                       clusters that succeed have to be validated
-//	held a by "its site" until 13:00 blocking    a hold, each part but the name may be left out; `released a`
-//	reviewed a b                    the clusters that were reviewed; `reviewed` alone: nobody
-//	verdict a FAILED 1m why         a verdict of a minute ago; `attempt 1` and `version w` before the result: about those
+// people is what people and validators said in a scene.
 type people struct {
 	validated bool
 	verdicts  []status.Verdict

@@ -26,42 +26,7 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// The scenes: a fleet, a strategy, what is reported as time goes by, and what the library says. The commands:
-//
-//	fleet            Begins anew: groups, strategy, options. Prints the schedule.
-//	strategy         A RolloutStrategy, as YAML. Prints the schedule, or what a webhook would say.
-//	plan             Prints the result, a part a line, and the warnings. With "in a line", Result.String.
-//	explain CLUSTER  Prints the chain of waits of a cluster, and the clusters that it waits for.
-//	find CLUSTER     Prints where a cluster stands, and the reason of one that is held.
-//	blockers         Prints who holds anyone up, and how many.
-//	summary          Prints the condition that is True with reason and message, then the counts of each group.
-//	changes          Prints what changed since the last plan.
-//	next             Prints what a Planner says to do.
-//	json             Prints the result as JSON.
-//	expose 10m 30m   Prints the exposure, a stage a line, and the warnings; a cluster takes between 10 and 30 minutes.
-//	limit 12 3h      Prints the limits with which at most 12 clusters are exposed, perhaps for at most 3 hours; a cluster takes 30 minutes.
-//
-// Every command first takes in its lines, which change the scene:
-//
-//	group 1 "canary": a b[1..9]     the clusters of a group; `placement web` before groups says whose they are
-//	strategy Progressive, maxConcurrency 2, maxFailures 25%, progressDeadline 30m, minSuccessTime 5m, mandatory canary 3
-//	size 2, selected 9              the placement's clustersPerDecisionGroup, and how many it selects
-//	paused, resumed, failedFreesSlot, maxConcurrencyPerGroup 50%, maxRemoved 10%, order descending
-//	closed group 1 "canary", approval, until 13:00     and: open group 1 "canary"
-//	ramp 2, maxStarts 3 1h, waitBetweenGroups 1h, rights 3 1 (to start, to fail)
-//	groupOrder eu after canary, us after canary and eu (groupOrder alone: any order)
-//	at 12:30                        the time; it begins at 12:00
-//	a Progressing 5m                a report: since 5 minutes ago; `and a Failed 1m` is one more report of a
-//	a ToApply deleting              the object is being deleted
-//	a ToApply applied 3m            the present version was written 3 minutes ago; `attempt 1` behind it: in that attempt
-//	uncounted a b, failedBefore c   clusters that do not count, and a baseline
-//	attempt 1                       tries again what failed before
-//	a none                          there is no report any more
-//	removeAfter 1m                  the plans know the plan or the changes before
-//	gone a b                        the clusters that are out of the decisions; `gone` alone: they are back
-//	applied a                       tells the Planner that a is written now
-//
-// What people decide has lines of its own, in scenes_people_test.go.
+// stage is where a scene is played. Its commands and lines stand in testdata/scenes/README.md.
 type stage struct {
 	placements []string // by their order
 	decisions  map[string][]*clusterv1beta1.PlacementDecision

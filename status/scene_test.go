@@ -17,7 +17,8 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// S1 to S8: every sentence and reason that this package can print, and the tables of the design document.
+// S1 to S8: every sentence and reason that this package can print, and the tables of the design document. The commands stand in
+// testdata/scenes/README.md.
 func TestScenes(t *testing.T) {
 	scene.Run(t, "testdata/scenes/*.txt", func(t *testing.T) func(scene.Command) string {
 		s := &stage{t: t}
@@ -185,11 +186,7 @@ func words(args []string) map[string]string {
 	return values
 }
 
-// work is an event of the scene's ManifestWork and prints its report:
-//
-//	work apply v2 12:00       it is stamped and written; with a number at the end, as that attempt
-//	work want v3              the report is for this version
-//	work says 12:05           the agent sets conditions: a line each, like "Applied True", perhaps with "behind"
+// work is an event of the scene's ManifestWork and prints its report.
 func (s *stage) work(c scene.Command) string {
 	w := &s.object
 	w.Namespace = "cluster1"

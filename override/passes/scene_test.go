@@ -18,23 +18,8 @@ import (
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
-// O8, O9, O10, O11, O14, O15: the scenes. Where they have no overrides and no options, each call is checked against the naive rules, too. Their
-// commands are
-//
-//	policy ACTION STRATEGY [LIMIT=…]    a root policy from now on; "unset" is no action
-//	bind                                its bindings: "sub enforce restricted excluding a,b: canary: a b | : c d",
-//	                                    "by PlacementRule" for another kind
-//	disable, enable, edit               edit makes another version
-//	lose NAME…, regain NAME…            nobody knows the groups of a binding, or somebody does again
-//	replica                             sets replicas: "a v1 enforce Succeeded Compliant written=9m reported=3m stale"
-//	report                              "a Compliant": the cluster says so of what its replica carries now
-//	wait TIME
-//	ask [OPTION…]                       what Propagate asks for
-//	pass [OPTION…]                      the same, and it is written
-//	explain NAME…                       why a cluster waits, by the last call
-//	blockers                            who holds how many others up, by the last call
-//	changes                             what the last call says is new since the one before
-//	settle                              passes until nothing is asked for, and the replicas and the root after that
+// O8, O9, O10, O11, O14, O15: the scenes, whose commands stand in testdata/scenes/README.md. Where they have no overrides and no
+// options, each call is checked against the naive rules, too.
 func TestScenes(t *testing.T) {
 	scene.Run(t, "testdata/scenes/*.txt", func(t *testing.T) func(scene.Command) string {
 		s := &stage{world: newWorld(t, policyv1.Enforce, naiveLimits{typ: clusterv1alpha1.All})}

@@ -16,9 +16,7 @@ import (
 
 var noon = time.Date(2026, time.November, 21, 12, 0, 0, 0, time.UTC)
 
-// S10, S11: what an owner keeps and shows, told. A scene has the command "revisions 12:05", with lines "want v2", "abort" and
-// "complete", then a summary: counts like "5 progressing", and sentences like "breach: stopped". It prints the revisions where they
-// changed, and the conditions where those did.
+// S10, S11: the scenes, whose command stands in testdata/scenes/README.md.
 func TestScenes(t *testing.T) {
 	scene.Run(t, "testdata/scenes/*.txt", func(t *testing.T) func(scene.Command) string {
 		s := &stage{t: t}

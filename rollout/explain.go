@@ -2,6 +2,8 @@ package rollout
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 )
@@ -110,13 +112,14 @@ func (r *Result) grant(group int) int {
 // link describes the wait of the held clusters of a group that waits for no other group.
 func (r *Result) link(group int) Link {
 	l := Link{Hold: r.holdInBrief(group)}
+	var others away // whom it waits for and who can be given up
 	switch l.Hold.Type {
 	case HoldPaused:
 		l.Remedies = []Remedy{{Type: RemedyResume}}
 	case HoldGroupsIncomplete:
 		l.Remedies = []Remedy{{Type: RemedyCompleteGroups}}
 	case HoldBreached:
-		l.Blockers, l.More = r.failures()
+		l.Blockers, l.More, others = r.failures()
 		l.Remedies = r.breachRemedies()
 	case HoldGateClosed:
 		if opens := l.Hold.Gate.Opens; !opens.IsZero() {
@@ -124,29 +127,29 @@ func (r *Result) link(group int) Link {
 		}
 		l.Remedies = append(l.Remedies, Remedy{Type: RemedyOpenGate, Group: l.Hold.Group, Gate: l.Hold.Gate.Name})
 	case HoldRights:
-		r.explainRights(&l)
+		others = r.explainRights(&l)
 	case HoldConcurrency:
 		f := r.look(r.grant(group))
-		l.Blockers, l.More = f.first.list()
+		l.Blockers, l.More, others = f.first.list()
 		l.Remedies = r.slotRemedies(f, r.withoutSlot())
 	case HoldRamp:
 		f := r.lookAtFleet()
-		l.Blockers, l.More = f.first.list()
+		l.Blockers, l.More, others = f.first.list()
 		l.Remedies = r.slotRemedies(f, r.withoutSlot())
 	case HoldStarts:
-		r.explainStarts(&l)
+		others = r.explainStarts(&l)
 	case HoldWait:
-		r.explainWait(&l, int(r.schedule.stageOf[group]))
+		others = r.explainWait(&l, int(r.schedule.stageOf[group]))
 	case HoldRecordFull:
 		l.Remedies = r.explainFull()
 	}
-	l.Remedies = append(l.Remedies, giveUp(l.Blockers)...)
+	l.Remedies = append(l.Remedies, others.giveUp()...)
 	return l
 }
 
 // explainStarts says when one more cluster may start by MaxStarts. Where that is unknown, it lists the clusters in
 // flight without a time.
-func (r *Result) explainStarts(l *Link) {
+func (r *Result) explainStarts(l *Link) (others away) {
 	switch h := &l.Hold; {
 	case !h.Until.IsZero():
 		l.Remedies = []Remedy{r.waitUntil(h.Until)}
@@ -160,10 +163,11 @@ func (r *Result) explainStarts(l *Link) {
 				f.add(&b, 1)
 			}
 		}
-		l.Blockers, l.More = f.list()
+		l.Blockers, l.More, others = f.list()
 		needed := h.WithoutTime - h.MaxStarts + 1
 		l.Remedies = []Remedy{{Type: RemedyReportTime, Count: needed, Of: f.n, Clusters: f.names()}}
 	}
+	return others
 }
 
 // isUnknown says whether the cluster at a position is in flight since an unknown time.
@@ -171,20 +175,35 @@ func (r *Result) isUnknown(position int, s state) bool {
 	return inFlightStates.has(s) && r.ages.of(position) == unknownAge && !r.schedule.isAside(position)
 }
 
-// list gives a copy of the blockers, and how many more there are.
-func (f *few) list() ([]Blocker, int) {
-	return append([]Blocker(nil), f.blockers...), f.n - len(f.blockers)
+// list gives a copy of the blockers, how many more there are, and who of all can be given up.
+func (f *few) list() ([]Blocker, int, away) {
+	return append([]Blocker(nil), f.blockers...), f.n - len(f.blockers), f.away
 }
 
-// failures gives the first clusters that count in the breach, and the number of the others.
-func (r *Result) failures() (blockers []Blocker, more int) {
+// failures gives the first clusters that count in the breach, the number of the others, and who of all can be given up.
+func (r *Result) failures() (blockers []Blocker, more int, gone away) {
 	for _, name := range r.choice.breach.Clusters {
 		position, _ := r.schedule.groups.Position(name)
 		b := r.blocker(position)
 		b.Until = time.Time{} // a cluster that timed out has failed as well
 		blockers = append(blockers, b)
 	}
-	return blockers, r.choice.breach.Failures - len(blockers)
+	return blockers, r.choice.breach.Failures - len(blockers), r.awayInBreach()
+}
+
+// awayInBreach gives the clusters that count in the breach and left, or cannot recover.
+func (r *Result) awayInBreach() (gone away) {
+	positions := slices.Collect(maps.Keys(r.lost))
+	for _, position := range r.schedule.gone {
+		positions = append(positions, int(position))
+	}
+	slices.Sort(positions)
+	for _, position := range slices.Compact(positions) {
+		if b := r.blocker(position); r.isInBreach(position) {
+			gone.add(&b)
+		}
+	}
+	return gone
 }
 
 // hold gives the reason for the held clusters of a group, with the sentence about the clusters that are waited for.

@@ -68,9 +68,10 @@ func (r *Result) explainGroups(group int) Explanation {
 			links = append(links, l)
 		}
 	}
-	own.Blockers, own.More = all.last.list()
+	var others away
+	own.Blockers, own.More, others = all.last.list()
 	if len(links) == 1 {
-		own.Remedies = append(r.groupRemedies(&all, w.active), giveUp(own.Blockers)...)
+		own.Remedies = append(r.groupRemedies(&all, w.active), others.giveUp()...)
 	}
 	own.Hold.Detail = r.inGroups(w, told)
 	links[0] = own

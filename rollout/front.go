@@ -101,11 +101,13 @@ type crowd struct {
 type few struct {
 	blockers []Blocker
 	n        int
+	away     away // of all of them
 }
 
 // add counts b, and inserts it if it is among the first, in the order of compareEnds, or reversed if sign is -1.
 func (f *few) add(b *Blocker, sign int) {
 	f.n++
+	f.away.add(b)
 	at := len(f.blockers)
 	for at > 0 && sign*compareEnds(b, &f.blockers[at-1]) < 0 {
 		at--
@@ -241,11 +243,12 @@ func (f *front) join(other *front) {
 	for i := range f.crowds {
 		f.crowds[i].merge(&other.crowds[i])
 	}
-	n := f.last.n + other.last.n
+	n, gone := f.last.n+other.last.n, f.last.away
+	gone.merge(&other.last.away)
 	for i := range other.last.blockers {
 		f.last.add(&other.last.blockers[i], 1)
 	}
-	f.last.n = n
+	f.last.n, f.last.away = n, gone
 	f.starting += other.starting
 	f.parked += other.parked
 	f.unknown += other.unknown

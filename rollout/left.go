@@ -104,18 +104,35 @@ func newLeavers(groups *grouping.Groups, where *placed) (l leavers) {
 // leftMark follows the name of a cluster that left, in sentences.
 const leftMark = " (left)"
 
-// giveUp names the way to give up clusters that left, start late, or cannot recover, where some of the given ones do.
-func giveUp(blockers []Blocker) []Remedy {
-	var names []string
-	for i := range blockers {
-		if blockers[i].Left || blockers[i].late || blockers[i].lost {
-			names = append(names, blockers[i].Name)
-		}
+// away counts clusters that can be given up, since they left, start late, or cannot recover, and has the names of the first.
+type away struct {
+	n     int
+	names []string
+}
+
+// add counts a cluster if it is one of these.
+func (a *away) add(b *Blocker) {
+	if !b.Left && !b.late && !b.lost {
+		return
 	}
-	if len(names) == 0 {
+	if a.n++; a.n <= maxNamed {
+		a.names = append(a.names, b.Name)
+	}
+}
+
+func (a *away) merge(other *away) {
+	a.n += other.n
+	a.names = append(a.names, other.names...)
+	slices.Sort(a.names)
+	a.names = a.names[:min(len(a.names), maxNamed)]
+}
+
+// giveUp names the way to give up such clusters, if there are some.
+func (a *away) giveUp() []Remedy {
+	if a.n == 0 {
 		return nil
 	}
-	return []Remedy{{Type: RemedyGiveUp, Clusters: listed(names, len(names))}}
+	return []Remedy{{Type: RemedyGiveUp, Clusters: listed(a.names, a.n)}}
 }
 
 // left lists the clusters that left.

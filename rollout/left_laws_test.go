@@ -54,6 +54,59 @@ func TestGivingUpACluster(t *testing.T) {
 	})
 }
 
+// R29: the way to give clusters up is named wherever one that is waited for left, also where it is not among the first three, and all
+// of them are counted.
+func TestAllWhoLeftAreToldToBeGivenUp(t *testing.T) {
+	for _, test := range []struct {
+		why      string
+		strategy clusterv1alpha1.RolloutStrategy
+		options  rollout.Options
+		is       status.RolloutStatus
+		selected []string // of those that have the version
+		want     string
+	}{
+		{"a breach, where five left", progressive("5", config("", "10m", 0)), rollout.Options{}, status.TimeOut, nil, "a, b, c and 2 more"},
+		{"a breach, where one of the last left", progressive("5", config("", "10m", 0)), rollout.Options{}, status.TimeOut, []string{"a", "b", "c", "d"}, "e"},
+		{"slots, where five left", progressive("5", config("", "", 0)), rollout.Options{}, status.Progressing, nil, "a, b, c and 2 more"},
+		{"slots, where one of the last left", progressive("5", config("", "", 0)), rollout.Options{}, status.Progressing, []string{"a", "b", "c", "d"}, "e"},
+		{"a ramp", progressive("9", config("", "", 0)), rollout.Options{Ramp: ptr(5)}, status.Progressing, []string{"a", "b", "c", "d"}, "e"},
+		{"rights to start", progressive("9", config("", "", 0)), rollout.Options{Rights: &rollout.Rights{Start: 5}}, status.Progressing, nil, "a, b, c and 2 more"},
+		{"rights to fail", progressive("9", config("9", "10m", 0)), rollout.Options{Rights: &rollout.Rights{Start: 9, Fail: 1}}, status.TimeOut, nil, "a, b, c and 2 more"},
+		{"a group", perGroup(config("", "", 0)), rollout.Options{}, status.Progressing, []string{"a", "b", "c", "d"}, "e"},
+	} {
+		reports, all := []status.Report{}, []string{"a", "b", "c", "d", "e"}
+		for _, cluster := range all {
+			reports = append(reports, status.Report{Cluster: cluster, Status: test.is, LastTransitionTime: now, Applied: now})
+		}
+		groups := func(selected []string) *grouping.Groups {
+			g, err := grouping.FromNames(map[grouping.Key][]string{{}: selected, {Index: 1}: {"x"}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return g
+		}
+		before, err := rollout.Plan(test.strategy, groups(all), reports, now, test.options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		test.options.Previous = before
+		r, err := rollout.Plan(test.strategy, groups(test.selected), reports, now, test.options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		links := r.Explain("x")
+		got := ""
+		for _, remedy := range links[len(links)-1].Remedies {
+			if remedy.Type == rollout.RemedyGiveUp {
+				got = remedy.Clusters
+			}
+		}
+		if got != test.want {
+			t.Errorf("%s: give up %q, want %q: %v", test.why, got, test.want, links)
+		}
+	}
+}
+
 // R46: a failure that is tolerated keeps its slot where there is no deadline, whatever happens to the cluster and its object.
 func TestAToleratedFailureKeepsItsSlot(t *testing.T) {
 	both(t, func(t *testing.T, atOnce, restarts bool) {

@@ -99,20 +99,21 @@ func (r *Result) rightsDetail(h *Hold) string {
 }
 
 // explainRights says how a right comes free here. Where this hub has none to use, nothing here ends the wait.
-func (r *Result) explainRights(l *Link) {
+func (r *Result) explainRights(l *Link) (others away) {
 	switch h := &l.Hold; {
 	case h.Failures > 0:
 		f, mendable, attempt := r.failedHere()
-		l.Blockers, l.More = f.list()
+		l.Blockers, l.More, others = f.list()
 		if n := h.Failures - h.MaxFailures; mendable.n >= n {
 			l.Remedies = []Remedy{{Type: RemedyMend, Count: n, Of: mendable.n, Clusters: mendable.listed()}}
 		}
 		l.Remedies = append(l.Remedies, Remedy{Type: RemedyTryAgain, Count: attempt + 1})
 	case h.MaxConcurrency > 0:
 		f := r.lookAtFleet()
-		l.Blockers, l.More = f.first.list()
+		l.Blockers, l.More, others = f.first.list()
 		l.Remedies = r.slotRemedies(f, 0)
 	}
+	return others
 }
 
 // failedHere gives the clusters that failed and count, by name, the ones among them that can recover, and the last attempt. It takes
@@ -127,6 +128,7 @@ func (r *Result) failedHere() (f few, mendable crowd, attempt int) {
 		if attempt = max(attempt, r.tries.of(position)); !b.lost {
 			mendable.add(b)
 		}
+		f.away.add(&b)
 		if f.n++; f.n <= maxNamed {
 			f.blockers = append(f.blockers, b)
 		}

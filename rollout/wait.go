@@ -131,10 +131,10 @@ func (s *schedule) waitEnds(c *choice, t *totals, now time.Time) (next time.Dura
 
 // explainWait says when the wait before a stage ends. Where that is unknown, it lists the clusters that succeeded at an
 // unknown time.
-func (r *Result) explainWait(l *Link, stage int) {
+func (r *Result) explainWait(l *Link, stage int) (others away) {
 	if !l.Hold.Until.IsZero() {
 		l.Remedies = []Remedy{r.waitUntil(l.Hold.Until)}
-		return
+		return others
 	}
 	var f few
 	before := r.schedule.before(stage)
@@ -144,8 +144,9 @@ func (r *Result) explainWait(l *Link, stage int) {
 			f.add(&b, 1)
 		}
 	}
-	l.Blockers, l.More = f.list()
+	l.Blockers, l.More, others = f.list()
 	l.Remedies = []Remedy{{Type: RemedyReportTime, Count: f.n, Of: f.n, Clusters: f.names(), Succeeded: true}}
+	return others
 }
 
 // isUndatedSuccess says whether the cluster at a position counts and succeeded at an unknown time, so that a stage may

@@ -11,6 +11,7 @@ require (
 	golang.org/x/image v0.30.0
 	golang.org/x/term v0.37.0
 	gonum.org/v1/plot v0.17.0
+	gopkg.in/evanphx/json-patch.v4 v4.13.0
 	k8s.io/apimachinery v0.35.5
 	open-cluster-management.io/api v1.3.0
 	pgregory.net/rapid v1.2.0
@@ -44,7 +45,6 @@ require (
 	golang.org/x/sync v0.18.0 // indirect
 	golang.org/x/time v0.9.0 // indirect
 	google.golang.org/protobuf v1.36.8 // indirect
-	gopkg.in/evanphx/json-patch.v4 v4.13.0 // indirect
 	gopkg.in/yaml.v3 v3.0.1 // indirect
 	sigs.k8s.io/kustomize/api v0.20.1 // indirect
 	sigs.k8s.io/kustomize/kyaml v0.20.1 // indirect

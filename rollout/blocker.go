@@ -26,7 +26,7 @@ type Blocker struct {
 	// for its turn once more. It is zero for all others. Where it is set, Until is zero, as nobody stops waiting for the
 	// cluster then.
 	Again time.Time `json:"again,omitzero"`
-	// WithoutTime says that no report tells since when, so the deadline or the soak never ends.
+	// WithoutTime says that no report tells the time of that, so the deadline or the soak never ends.
 	WithoutTime bool `json:"withoutTime,omitempty"`
 	// Message says why the cluster failed, or what its validation waits for, as its report does ([status.Report]), or why somebody
 	// holds it ([ClusterHold]).

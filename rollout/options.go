@@ -115,7 +115,7 @@ type Options struct {
 	// The grace is for the workload alone. A cluster that has the version and is not done with it counts, however long it has
 	// left ([Next].Left).
 	RemoveAfter metav1.Duration `json:"removeAfter,omitzero"`
-	// Previous is the result before this one. It tells since when clusters have not been selected, for RemoveAfter, and in which
+	// Previous is the result before this one. It tells how long clusters have not been selected, for RemoveAfter, and in which
 	// group a cluster was that has left or moved since. It is nil after a restart; grace then begins anew for all clusters. So a
 	// controller that restarts more often than grace passes never removes a cluster. Grace also begins anew while the groups are
 	// incomplete.

@@ -22,7 +22,7 @@ type Owner struct {
 	Groups   *grouping.Groups
 	Reports  []status.Report
 	Options  Options
-	// Since is since when the rollout has waited for its turn. Those that waited longest go first; zero is the last of all, and of
+	// Since is the time from which the rollout has waited for its turn. Those that waited longest go first; zero is the last of all, and of
 	// equals the names decide. The controller notes it, for instance when a result has nobody in Start or in flight although
 	// somebody waits.
 	Since time.Time

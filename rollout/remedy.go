@@ -18,7 +18,7 @@ const (
 	RemedyAnswer RemedyType = "Answer"
 	// RemedyValidate says that someone has to say of clusters whether they are as they should be ([status.Verdict]).
 	RemedyValidate RemedyType = "Validate"
-	// RemedyReportTime says that reports have to say since when clusters stand as they do. Then it is known how long these
+	// RemedyReportTime says that reports have to say when clusters came to stand as they do. Then it is known how long these
 	// clusters are waited for at most. Others may be waited for as well.
 	RemedyReportTime RemedyType = "ReportTime"
 	// RemedyResume says that whoever paused the rollout can resume it.

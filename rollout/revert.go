@@ -11,7 +11,7 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// Abort describes a rollout to take back: since when it is aborted, and how the clusters stand with the failed version
+// Abort describes a rollout to take back: when it was aborted, and how the clusters stand with the failed version
 // and with the version before it. All of it is stored in objects, so a controller that restarts goes on where it was.
 // Package rollout/wayback has the duties of a controller that takes versions back, and the code.
 type Abort struct {

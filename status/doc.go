@@ -5,8 +5,8 @@
 //
 // # Where reports come from
 //
-// A [Report] is one cluster's [RolloutStatus] with two times: since when the cluster has that status, and since when it
-// has the present version of the workload. A controller makes one for each cluster that has its workload; package
+// A [Report] is one cluster's [RolloutStatus] with two times: when the cluster got that status, and when it got
+// the present version of the workload. A controller makes one for each cluster that has its workload; package
 // rollout reads them. Clusters that never got the workload need none.
 //
 //	ManifestWork           FromManifestWork

@@ -30,7 +30,7 @@ type AddOnState struct {
 	// Duplicates count once.
 	Desired []addonv1beta1.ConfigReference
 
-	// Applied is since when the add-on's references are the desired ones. The zero time means the time of its stamp. A stamp
+	// Applied is the time from which the add-on's references are the desired ones. The zero time means the time of its stamp. A stamp
 	// that came after the references, or that was not new, would give them an earlier time, and they could time out at once.
 	Applied time.Time
 

@@ -22,7 +22,7 @@ type WorkState struct {
 	// work's own spec; otherwise a rollout takes them for outdated and writes all of them again.
 	Has string
 
-	// Applied is since when the work has its version. The zero time means the time of its stamp. Without a stamp, it means
+	// Applied is when the work got its version. The zero time means the time of its stamp. Without a stamp, it means
 	// the creation of the work if its spec was never changed (generation 1), and otherwise the newest write of the spec
 	// that its managed fields show.
 	Applied time.Time
@@ -46,7 +46,7 @@ type WorkState struct {
 //	Progressing True or Unknown                                      Progressing
 //	Progressing False                                                Succeeded
 //
-// Applied is since when the work has the version. ToApply with Applied is a cluster in flight whose agent has not
+// Applied is when the work got the version. ToApply with Applied is a cluster in flight whose agent has not
 // answered. A stamp from before the work's creation, brought along by a copy or a backup, counts from the creation.
 // Someone other than the stamp's writer may have written the spec later, as far as the managed fields tell. Then the
 // agent has to answer that write, and the wait for it begins anew, unless the caller set Applied.

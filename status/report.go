@@ -40,7 +40,7 @@ type Report struct {
 	// LastTransitionTime is when Status became what it is. The zero time means that this is unknown.
 	LastTransitionTime time.Time `json:"lastTransitionTime,omitzero"`
 
-	// Applied is since when the cluster's object has the present version of the workload: the time at which the
+	// Applied is when the cluster's object got the present version of the workload: the time at which the
 	// controller wrote it. The zero time means that this is unknown.
 	//
 	// Deadlines and soaks never count from before that time. But the Status always counts for the present version, also

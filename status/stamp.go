@@ -50,7 +50,7 @@ type Stamp struct {
 	// Attempt is the number of the attempt at the version, from 0.
 	Attempt int
 
-	// Applied is since when the object has version and attempt. It is zero where that is unknown.
+	// Applied is when the object got version and attempt. It is zero where that is unknown.
 	Applied time.Time
 
 	// Answered is when the controller first saw an answer of the cluster to version and attempt. It is zero where that was

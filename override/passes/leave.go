@@ -9,7 +9,7 @@ import (
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
-// Remembered is what [Propagate] gets as rollout.Options.Previous the next time; nil for a nil Propagation. It says since when
+// Remembered is what [Propagate] gets as rollout.Options.Previous the next time; nil for a nil Propagation. It says how long
 // clusters have not been bound, and in which group each was. Nothing else is to be read from it.
 func (p *Propagation) Remembered() *rollout.Result {
 	if p == nil {

@@ -34,7 +34,7 @@ type PolicyState struct {
 	// Compliance is about an earlier version. For several templates, take one whose generations differ, if there is one.
 	Generation, LastEvaluatedGeneration int64
 
-	// Applied is since when the cluster has this version of the policy with the root policy's action.
+	// Applied is when the cluster got this version of the policy with the root policy's action.
 	Applied time.Time
 
 	// ComplianceTime is when Compliance became what it is.

@@ -164,7 +164,7 @@ func (q *question) limits() Limits {
 	return Limits{MaxConcurrency: *q.concurrency, MaxFailures: *q.failures}
 }
 
-// find sets the open limits to the highest with which at most so many clusters are exposed (R42). It finds both by
+// find sets the open limits to the highest with which at most a number of clusters are exposed (R42). It finds both by
 // binary search, since higher limits never expose fewer clusters.
 func (q *question) find(exposed int) (*prospect, *field.Error) {
 	free := *q.failures == intstr.IntOrString{}

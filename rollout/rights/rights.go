@@ -44,7 +44,7 @@ type Report struct {
 	Taken rollout.Rights `json:"taken"`
 	// Use is how the clusters stood when the report was made.
 	Use `json:",inline"`
-	// Since is since when the hub wants more rights to start than it has, or has more than it uses. It is zero if neither is so.
+	// Since is the time from which the hub wants more rights to start than it has, or has more than it uses. It is zero if neither is so.
 	Since metav1.Time `json:"since,omitzero"`
 	// Time is when the report was made.
 	Time metav1.Time `json:"time,omitzero"`

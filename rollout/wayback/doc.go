@@ -1,5 +1,5 @@
 // Package wayback has what the owner of a rollout that can be taken back keeps and shows: which version its clusters go from
-// and to, since when that is aborted, and the conditions.
+// and to, when that was aborted, and the conditions.
 //
 // rollout.Revert takes a failed rollout back: clusters that have the failed version get the version before it again. Under All
 // they go back at once, which is the fastest cure. Another strategy limits the way back. Then failed clusters go first,

@@ -28,7 +28,7 @@ type Revisions struct {
 	// UpdateRevision is the revision of the present template. It equals CurrentRevision where nothing is being rolled
 	// out.
 	UpdateRevision string `json:"updateRevision,omitempty"`
-	// AbortedTime is since when the update revision is taken back, in whole seconds; nil if it is not.
+	// AbortedTime is when the update revision was aborted, in whole seconds; nil if it is not.
 	AbortedTime *metav1.Time `json:"abortedTime,omitempty"`
 }
 

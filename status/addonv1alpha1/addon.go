@@ -19,7 +19,7 @@ type AddOnState struct {
 	// and the deprecated referent where there is no DesiredConfig. Duplicates count once.
 	Desired []v1alpha1.ConfigReference
 
-	// Applied is since when the add-on's references are the desired ones, as in status.AddOnState.
+	// Applied is the time from which the add-on's references are the desired ones, as in status.AddOnState.
 	Applied time.Time
 
 	// Now is the time of reading, for a caller that notes answers, as in status.WorkState.

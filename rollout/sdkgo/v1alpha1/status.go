@@ -36,7 +36,7 @@ type ClusterRolloutStatus struct {
 	GroupKey v1beta1.GroupKey
 	// Status is what was observed.
 	Status RolloutStatus
-	// LastTransitionTime is since when the status lasts. Deadline and soak run from it. Nil means unknown: then neither
+	// LastTransitionTime is when the status came about. Deadline and soak run from it. Nil means unknown: then neither
 	// ends.
 	LastTransitionTime *metav1.Time
 	// RecheckTime is when the deadline or the soak ends. The handler sets it.

@@ -11,7 +11,7 @@ import (
 // built is where the programs are, once they are.
 var built string
 
-// programs builds the API server, the controllers, the mirror and the kubectl plugin once, and says where.
+// programs builds the API server, the controllers, the mirror, the kubectl plugin and OCM's own controller once, and says where.
 var programs = sync.OnceValues(func() (string, error) {
 	dir, err := os.MkdirTemp("", "controllers")
 	if err != nil {
@@ -23,7 +23,7 @@ var programs = sync.OnceValues(func() (string, error) {
 		os.Stderr.Write(out)
 		return dir, err
 	}
-	for _, other := range []struct{ module, program string }{{"../inventory", "./mirror"}, {"../kubectl-cohort", "."}} {
+	for _, other := range []struct{ module, program string }{{"../inventory", "./mirror"}, {"../kubectl-cohort", "."}, {"ocm", "."}} {
 		build := exec.Command("go", "build", "-o", dir+"/", other.program)
 		build.Dir = other.module
 		if out, err = build.CombinedOutput(); err != nil {

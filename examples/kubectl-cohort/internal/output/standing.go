@@ -29,7 +29,7 @@ type Standing struct {
 	MayStart []string         `json:"mayStart,omitempty"`
 	Blockers []StandingHolder `json:"blockers,omitempty"`
 	Waiting  []Reason         `json:"waiting,omitempty"`
-	// Failed are the clusters that failed or timed out.
+	// Failed are the clusters that failed or timed out, those that left last.
 	Failed []string `json:"failed,omitempty"`
 	// Forecast is there where it was asked for.
 	Forecast *Forecast `json:"forecast,omitempty"`
@@ -96,6 +96,11 @@ func NewStanding(s *scenario.Scenario, plan *rollout.Result, clock Clock) Standi
 		st.Blockers = append(st.Blockers, StandingHolder{b, b.String()})
 	}
 	for _, c := range unsuccessful(plan, s.Uncounted) {
+		if c.Status == status.Failed || c.Status == status.TimeOut {
+			st.Failed = append(st.Failed, c.Name)
+		}
+	}
+	for _, c := range plan.Left { // who left counts, so it is named
 		if c.Status == status.Failed || c.Status == status.TimeOut {
 			st.Failed = append(st.Failed, c.Name)
 		}

@@ -26,6 +26,7 @@ type Hub struct {
 	replicas   []passes.Replica // by cluster
 	record     status.Record    // what the root policy has stored
 	last       *passes.Propagation
+	may        []rollout.Cluster // who may start by the last plan, also those whose first pass is to come
 	status     policyv1.PolicyStatus
 	passes     []Pass
 	observed   map[string]status.Report // of the replicas that were there at the beginning
@@ -114,6 +115,16 @@ func (h *Hub) Plan(reports []status.Report, now time.Time) (*rollout.Result, err
 		h.write(p, now)
 	}
 	return nil, errors.New("no end of writing replicated policies")
+}
+
+// Now is how the rollout stands: the plan's Start are all who may start, whichever pass is the next one of each.
+func (h *Hub) Now(now time.Time) (*rollout.Result, error) {
+	plan, err := h.Plan(h.Observed(), now)
+	if err != nil {
+		return nil, err
+	}
+	plan.Start = h.may
+	return plan, nil
 }
 
 // grace is how long a controller keeps the replica of a cluster that is not bound any more.

@@ -29,7 +29,7 @@ func (h *Hub) result(p, before *passes.Propagation, now time.Time) (*rollout.Res
 	if err != nil {
 		return nil, err
 	}
-	result.Start = nil
+	h.may, result.Start = result.Start, nil
 	for _, name := range p.Start {
 		key, _, _ := groups.Find(name)
 		result.Start = append(result.Start, rollout.Cluster{Name: name, Group: key, Status: status.ToApply})

@@ -39,9 +39,7 @@ func (s *Scenario) resumePolicy(r applier, o *objects) (int, error) {
 	}
 	want := contentOf(r.Object)
 	s.Version = o.policyVersion(r, replicas, want)
-	if stamped {
-		s.Policy.Version = s.Version
-	}
+	s.Policy.Version = s.Version
 	if err := s.remember(r, s.Policy.Version); err != nil {
 		return 0, err
 	}

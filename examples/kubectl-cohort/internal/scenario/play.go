@@ -50,7 +50,7 @@ func (s *Scenario) Play(p Play, watch ...func(time.Duration, *rollout.Result)) (
 // Now is the plan at a time, with these options: how the rollout stands, and what may happen then.
 func (s *Scenario) Now(opts rollout.Options, at time.Time) (*rollout.Result, error) {
 	if _, hub := s.Planner(opts); hub != nil {
-		return hub.Plan(hub.Observed(), at)
+		return hub.Now(at)
 	}
 	opts.Memory = s.Memory
 	for _, report := range s.Observed {

@@ -16,9 +16,13 @@ import (
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
-// carryOut makes the writes that a propagation asks for, and says whether the root policy is still the same. A cluster that
+// carryOut makes the writes that a propagation of these replicas asks for, and says whether the root policy is still the same. A cluster that
 // refuses does not keep the others from theirs, but where one that is enforced cannot be taken back, nobody starts.
-func (c *controller) carryOut(ctx context.Context, root *policy, memory *memory, template *template, p *passes.Propagation) (current bool, failed error) {
+func (c *controller) carryOut(ctx context.Context, root *policy, memory *memory, template *template, p *passes.Propagation, replicas []*policy) (current bool, failed error) {
+	planned := make(map[string]*policy, len(replicas))
+	for _, replica := range replicas {
+		planned[replica.Namespace] = replica
+	}
 	var failures kit.Failures
 	notTakenBack := false
 	for _, cluster := range p.Writes() {
@@ -31,7 +35,7 @@ func (c *controller) carryOut(ctx context.Context, root *policy, memory *memory,
 		if now := c.caches.root(root.key()); now == nil || now.UID != root.UID || now.Generation != root.Generation || !approvals.Same(now, root) {
 			return false, nil
 		}
-		err := c.replicate(ctx, root, memory, template, p, cluster)
+		err := c.replicate(ctx, memory, template, p, cluster, planned[cluster.Name])
 		failures.Add(cluster.Name, err)
 		notTakenBack = notTakenBack || err != nil && cluster.Verb == passes.VerbUpdate
 	}
@@ -41,11 +45,10 @@ func (c *controller) carryOut(ctx context.Context, root *policy, memory *memory,
 	return true, failures.Tell(&c.teller, root.raw)
 }
 
-// replicate writes the replicated policy of a cluster: content, action, version and time in one write, and then the
-// rollout's status.
-func (c *controller) replicate(ctx context.Context, root *policy, memory *memory, template *template, p *passes.Propagation, cluster passes.Cluster) (err error) {
+// replicate writes the replicated policy of a cluster, which had this one when the propagation was made: content, action, version and
+// time in one write, and then the rollout's status.
+func (c *controller) replicate(ctx context.Context, memory *memory, template *template, p *passes.Propagation, cluster passes.Cluster, had *policy) (err error) {
 	api := c.client.Resource(policies).Namespace(cluster.Name)
-	had := c.replica(root.key(), cluster.Name)
 	object := template.on(cluster)
 	if cluster.Verb != passes.VerbUpdateStatus {
 		if had != nil && had.DeletionTimestamp != nil {
@@ -56,7 +59,8 @@ func (c *controller) replicate(ctx context.Context, root *policy, memory *memory
 		if had == nil {
 			answer, err = api.Create(ctx, object, metav1.CreateOptions{})
 		} else {
-			object.SetResourceVersion(had.ResourceVersion) // a conflict if the cache is late
+			// A conflict if anything has changed. A report that came meanwhile is not in the stamp, and would count as an answer.
+			object.SetResourceVersion(had.ResourceVersion)
 			object.SetFinalizers(had.Finalizers)
 			answer, err = api.Update(ctx, object, metav1.UpdateOptions{})
 		}

@@ -4,8 +4,10 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/cohort-ocm/cohort/status/policyv1"
@@ -109,5 +111,40 @@ func TestTakesBackBeforeItStarts(t *testing.T) {
 	h.catchUp()
 	if _, _, err := h.look(); err != nil || strings.Join(h.inOrder, ", ") != "b: update inform, a: update enforce" {
 		t.Errorf("wrote %q, %v", h.inOrder, err)
+	}
+}
+
+// A report on the first pass is no answer to the second one, at whatever moment of a reconcile it comes before that is written.
+func TestReportBeforeTheSecondPassIsWritten(t *testing.T) {
+	before := 0
+	for moment, calls := 1, 1; moment <= calls; moment++ {
+		h := newHub(t)
+		h.place("prod", "a", "b")
+		h.bind("prod", "prod", itself(), "")
+		h.policy(progressive(1))
+		h.wrote("a: create inform, b: create inform")
+		h.catchUp()
+		calls = 0
+		h.controller.now = func() time.Time {
+			informs, _, _ := unstructured.NestedString(h.replica("a").Object, "spec", "remediationAction")
+			if calls++; calls == moment && informs == "inform" {
+				before++
+				h.report(policyv1.NonCompliant, "a")
+				h.catchUp()
+			}
+			return h.clock
+		}
+		_, _, _ = h.look() // a conflict, perhaps
+		for range 2 {
+			h.catchUp()
+			_, _, err := h.look()
+			h.must(err)
+		}
+		if got := h.status(); !strings.Contains(got, "a NonCompliant Progressing") && !strings.Contains(got, "a Progressing") {
+			t.Errorf("the report comes when the time is asked for the %d. time: a has not answered yet: %s", moment, got)
+		}
+	}
+	if before == 0 {
+		t.Error("no report came before the write")
 	}
 }

@@ -96,7 +96,7 @@ func (c *controller) reconcile(ctx context.Context, key types.NamespacedName) (t
 	}
 
 	// 4. Write what has to be written.
-	current, failed := c.carryOut(ctx, root, memory, template, p)
+	current, failed := c.carryOut(ctx, root, memory, template, p, replicas)
 	if !current {
 		return time.Millisecond, nil // another version is wanted by now
 	}

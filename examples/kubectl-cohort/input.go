@@ -70,8 +70,10 @@ func (in *input) scenarios(cmd *cobra.Command) ([]*scenario.Scenario, error) {
 		return scenario.Load(objects, wanted)
 	}
 	if len(in.files) > 0 {
-		end := in.progress.begin("reading the files")
-		objects, err = scenario.Reader().Read(cmd.InOrStdin(), in.files...)
+		reader := scenario.Reader()
+		reader.Progress = new(manifest.Progress)
+		end := in.progress.beginShare("reading the files", reader.Progress.Share)
+		objects, err = reader.Read(cmd.InOrStdin(), in.files...)
 		end()
 		if err != nil {
 			return nil, err

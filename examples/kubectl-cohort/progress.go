@@ -23,21 +23,45 @@ func progressOn(w io.Writer) progress {
 }
 
 // begin says after a second what is being done, and every ten seconds how long, until end is called.
-func (p progress) begin(doing string) (end func()) {
+func (p progress) begin(doing string) (end func()) { return p.beginShare(doing, nil) }
+
+// beginShare does so and says, besides, which share is done and how long the rest may take. A share is between 0 and 1.
+func (p progress) beginShare(doing string, share func() float64) (end func()) {
 	if p.w == nil {
 		return func() {}
 	}
 	start, over := time.Now(), make(chan struct{})
 	var said sync.WaitGroup
 	said.Go(func() {
-		for wait := patience; ; wait = 10 * patience {
+		for wait := patience; ; wait = p.pause(share) {
 			select {
 			case <-over:
 				return
 			case <-time.After(wait):
-				fmt.Fprintf(p.w, "%s… %v\n", doing, time.Since(start).Round(patience))
+				fmt.Fprintln(p.w, doing+"…"+soFar(time.Since(start), share))
 			}
 		}
 	})
 	return func() { close(over); said.Wait() }
+}
+
+// pause is how long nothing is said again. Where there is a share, somebody may wait for it.
+func (p progress) pause(share func() float64) time.Duration {
+	if share != nil {
+		return 2 * patience
+	}
+	return 10 * patience
+}
+
+// soFar is like " 40% after 4s, about 6s to go". There is no guess before a hundredth is done.
+func soFar(took time.Duration, share func() float64) string {
+	text := " " + took.Round(patience).String()
+	if share == nil {
+		return text
+	}
+	done := share()
+	if done < .01 || done >= 1 {
+		return text
+	}
+	return fmt.Sprintf(" %.0f%% after%s, about %v to go", 100*done, text, time.Duration(float64(took)*(1-done)/done).Round(patience))
 }

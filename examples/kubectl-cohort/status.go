@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -149,9 +150,12 @@ const (
 
 // forecast plays the rollout with other luck each time.
 func (f *flags) forecast(s *scenario.Scenario, how scenario.Play) (*output.Forecast, error) {
-	defer f.progress.begin("playing the rollout through")()
+	plays := max(1, min(mostPlays, mostPlayed/max(1, s.Groups.NumClusters())))
+	var played atomic.Int64
+	defer f.progress.beginShare("playing the rollout through", func() float64 { return float64(played.Load()) / float64(plays) })()
 	ends := make(map[simulation.Outcome][]time.Time)
-	for i := range max(1, min(mostPlays, mostPlayed/max(1, s.Groups.NumClusters()))) {
+	for i := range plays {
+		played.Store(int64(i))
 		if i > 0 {
 			how.Lives = how.Luck(f.seed + uint64(i))
 		}

@@ -52,6 +52,11 @@ func (r Reader) Read(standardInput io.Reader, files ...string) ([]Object, error)
 			return nil, fmt.Errorf("%s given twice: each file must be given once", file)
 		}
 	}
+	for _, file := range files { // the others are expected when they are there
+		if info, err := os.Stat(file); file != "-" && err == nil && !info.IsDir() {
+			r.Progress.expect(info.Size())
+		}
+	}
 	var all []Object
 	for _, file := range files {
 		read := r.readFile
@@ -98,6 +103,7 @@ func (r Reader) readDirectory(dir string) (all []Object, err error) {
 		if len(bytes.TrimSpace(data)) == 0 {
 			return nil
 		}
+		r.Progress.expect(int64(len(data)))
 		objects, err := r.decodeAny(path, data)
 		for _, o := range objects {
 			name := o.GetAPIVersion() + " " + o.String()
@@ -118,11 +124,13 @@ func (r Reader) readInput(standardInput io.Reader) ([]Object, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", stdin, err)
 	}
+	r.Progress.expect(int64(len(data)))
 	return r.decodeAny(stdin, data)
 }
 
 // decodeAny refuses a file in which there is nothing at all, as a shell leaves it behind where a command failed.
 func (r Reader) decodeAny(file string, data []byte) ([]Object, error) {
+	defer r.Progress.passed(len(data))()
 	data, err := toText(data)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)

@@ -12,6 +12,38 @@ type Reader struct {
 	// Kinds are the kinds that may have many objects, by apiVersion and kind, such as "v1/Pod". Of such an object only
 	// the apiVersion, the kind, the name and the namespace stay in its content; the rest is had by Into.
 	Kinds map[string]Kind
+	// Progress is told how much has been read; it may be nil.
+	Progress *Progress
+}
+
+// Progress says how much of the files has been read. It may be asked while a [Reader] reads.
+type Progress struct{ read, all atomic.Int64 }
+
+// Share is between 0 and 1.
+func (p *Progress) Share() float64 {
+	return float64(p.read.Load()) / float64(max(p.all.Load(), 1))
+}
+
+// expect adds bytes that are to be read, and pass bytes that were. A nil Progress is told nothing.
+func (p *Progress) expect(bytes int64) {
+	if p != nil {
+		p.all.Add(bytes)
+	}
+}
+
+// passed gives what is told once a file of so many bytes was read, whatever was told of its parts.
+func (p *Progress) passed(bytes int) func() {
+	if p == nil {
+		return func() {}
+	}
+	end := p.read.Load() + int64(bytes)
+	return func() { p.read.Store(end) }
+}
+
+func (p *Progress) pass(bytes int) {
+	if p != nil {
+		p.read.Add(int64(bytes))
+	}
 }
 
 // Kind is what a Reader knows of a kind.
@@ -111,6 +143,7 @@ func (r Reader) list(items []piece, rest []byte, at Position, each kinds, inPara
 		if ok && !failed.Load() {
 			results[i], ok = each.object(data, inner)
 		}
+		r.Progress.pass(len(items[i].text))
 		if !ok {
 			failed.Store(true)
 		}

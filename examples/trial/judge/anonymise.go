@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	workv1alpha1 "open-cluster-management.io/api/work/v1alpha1"
 )
@@ -121,6 +122,39 @@ func (a *anonymiser) object(e *event) fields {
 	case *holderState:
 		deleting = s.deleting
 		a.holder(object, meta, e.kind, s)
+	case *rootState:
+		deleting = s.deleting
+		action := "enforce"
+		if s.fault != "" {
+			action = "inform" // it is not judged
+		}
+		object["spec"] = fields{"remediationAction": action, "rolloutStrategy": a.strategy(s.strategy), "policy-templates": templates(s.version)}
+		if !s.silent {
+			object["status"] = fields{"compliant": "Pending"}
+		}
+	case *bindingState:
+		kind, subjects := "Placement", []fields{}
+		if s.placement == "" {
+			kind = "none"
+		}
+		_, placement := a.split(s.placement)
+		for _, x := range s.subjects {
+			subjects = append(subjects, fields{"kind": x.kind, "name": a.name(x.name)})
+		}
+		object["placementRef"], object["subjects"] = fields{"kind": kind, "name": placement}, subjects
+		if s.fault != "" && s.placement != "" {
+			object["subFilter"] = "restricted"
+		}
+	case *setState:
+		policies := []string{}
+		for _, name := range s.policies {
+			policies = append(policies, a.name(name))
+		}
+		spec := fields{"policies": policies}
+		if s.fault != "" {
+			spec["exclusions"] = []fields{{}}
+		}
+		object["spec"] = spec
 	}
 	if deleting {
 		meta["deletionTimestamp"] = at(e.at).Format(time.RFC3339)
@@ -132,19 +166,8 @@ func (a *anonymiser) owner(object fields, kind string, s *ownerState) {
 	var refs, progressions []fields
 	manifests := []fields{}
 	for _, r := range s.spec.refs {
-		strategy := *r.raw.DeepCopy()
-		for i := range r.mandatory { // shared with the strategy that is written
-			if p := strategy.Progressive; p != nil && i < len(p.MandatoryDecisionGroups.MandatoryDecisionGroups) {
-				g := &p.MandatoryDecisionGroups.MandatoryDecisionGroups[i]
-				g.GroupName = a.name(g.GroupName)
-			}
-			if p := strategy.ProgressivePerGroup; p != nil && i < len(p.MandatoryDecisionGroups.MandatoryDecisionGroups) {
-				g := &p.MandatoryDecisionGroups.MandatoryDecisionGroups[i]
-				g.GroupName = a.name(g.GroupName)
-			}
-		}
 		namespace, name := a.split(r.placement)
-		ref := fields{"name": name, "rolloutStrategy": strategy}
+		ref := fields{"name": name, "rolloutStrategy": a.strategy(r.raw)}
 		if kind == "ClusterManagementAddOn" {
 			ref["namespace"], ref["configs"] = namespace, a.configs(r.version, false, false)
 		}
@@ -163,6 +186,29 @@ func (a *anonymiser) owner(object fields, kind string, s *ownerState) {
 	if !s.silent {
 		object["status"] = fields{"conditions": []fields{{"type": "Said", "status": "True"}}}
 	}
+}
+
+// strategy is one with hashed names of groups.
+func (a *anonymiser) strategy(raw clusterv1alpha1.RolloutStrategy) clusterv1alpha1.RolloutStrategy {
+	s := *raw.DeepCopy()
+	if p := s.Progressive; p != nil {
+		a.groups(p.MandatoryDecisionGroups.MandatoryDecisionGroups)
+	}
+	if p := s.ProgressivePerGroup; p != nil {
+		a.groups(p.MandatoryDecisionGroups.MandatoryDecisionGroups)
+	}
+	return s
+}
+
+func (a *anonymiser) groups(of []clusterv1alpha1.MandatoryDecisionGroup) {
+	for i := range of {
+		of[i].GroupName = a.name(of[i].GroupName)
+	}
+}
+
+// templates are those of a policy with a version.
+func templates(version string) []fields {
+	return []fields{{"objectDefinition": fields{"version": version}}}
 }
 
 // configs writes a version of an add-on as configurations.
@@ -206,6 +252,17 @@ func (a *anonymiser) holder(object, meta fields, kind string, s *holderState) {
 	}
 	_, owner, _ := strings.Cut(s.owner, " ")
 	namespace, name := a.split(owner)
+	if kind == "Policy" {
+		action := map[bool]string{true: "inform", false: "enforce"}[s.inform]
+		meta["labels"] = fields{rootLabel: namespace + "." + name}
+		object["spec"] = fields{"remediationAction": action, "policy-templates": templates(s.version)}
+		status := fields{"compliant": map[answer]string{silent: "Pending", does: "Compliant", fails: "NonCompliant"}[s.answer]}
+		if s.since > 0 {
+			status["details"] = []fields{{"history": []fields{{"lastTimestamp": at(s.since).Format(time.RFC3339)}}}}
+		}
+		object["status"] = status
+		return
+	}
 	meta["labels"] = fields{workv1alpha1.ManifestWorkReplicaSetControllerNameLabelKey: namespace + "." + name}
 	if s.answer != silent {
 		conditions = []fields{condition("Applied", true), condition("Progressing", s.answer != does), condition("Degraded", s.answer == fails)}

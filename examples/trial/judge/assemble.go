@@ -123,6 +123,8 @@ func familyOf(kind string) []string {
 		return append(all, "ManifestWorkReplicaSet", "ManifestWork")
 	case "ClusterManagementAddOn", "ManagedClusterAddOn":
 		return append(all, "ClusterManagementAddOn", "ManagedClusterAddOn")
+	case "Policy", "PlacementBinding", "PolicySet":
+		return append(all, "Policy", "PlacementBinding", "PolicySet")
 	}
 	return all
 }

@@ -23,6 +23,9 @@ var kindsOf = map[string]string{
 	"work.open-cluster-management.io/manifestworks":            "ManifestWork",
 	"addon.open-cluster-management.io/clustermanagementaddons": "ClusterManagementAddOn",
 	"addon.open-cluster-management.io/managedclusteraddons":    "ManagedClusterAddOn",
+	"policy.open-cluster-management.io/policies":               "Policy",
+	"policy.open-cluster-management.io/placementbindings":      "PlacementBinding",
+	"policy.open-cluster-management.io/policysets":             "PolicySet",
 }
 
 // auditEvent is what is read of a line of an audit log.
@@ -162,7 +165,7 @@ func whole(text json.RawMessage, kind string) *object {
 	if len(text) == 0 || json.Unmarshal(text, &o) != nil || o.Metadata.Name == "" || o.Kind != kind && o.Kind != "" {
 		return nil
 	}
-	o.Kind = kind
+	o.Kind, o.whole = kind, text
 	return &o
 }
 

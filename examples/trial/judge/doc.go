@@ -1,5 +1,5 @@
 // Package judge says from a recording of watches, or from audit logs, alone which limits of a rollout were broken, when, and by which write. It works
-// for any controller of ManifestWorkReplicaSets or add-ons. Its verdicts do not use this library; package should asks the library
+// for any controller of ManifestWorkReplicaSets, add-ons, or policies in two passes. Its verdicts do not use this library; package should asks the library
 // what should have happened instead.
 //
 //	go run ./cmd/trial record > hub.jsonl     needs get, list and watch; until it is interrupted
@@ -16,7 +16,8 @@
 // # What is judged
 //
 // Each kind is a constant of [Kind]. Conditions have whole seconds, so times are read with a grace of 1.5 s in favour of the
-// controller. A version is the hash of the manifests, or the configurations of an add-on: a stamp may lie. Decisions are complete
+// controller. A version is the hash of the manifests or of what a policy defines, or the configurations of an add-on: a stamp may lie.
+// What a replicated policy says counts for its version where the report is no older than the write. Decisions are complete
 // if the Placement's status names each of them in its group, and counts their clusters. Deletions while they are not complete are
 // judged by what is selected before and afterwards.
 // [Vanished] and [Unfinished] are faults of who writes the decisions.
@@ -60,6 +61,8 @@
 //	    resources: [manifestworkreplicasets, manifestworkreplicasets/status, manifestworks, manifestworks/status]
 //	  - group: addon.open-cluster-management.io
 //	    resources: [clustermanagementaddons, clustermanagementaddons/status, managedclusteraddons, managedclusteraddons/status]
+//	  - group: policy.open-cluster-management.io
+//	    resources: [policies, policies/status, placementbindings, policysets]
 //	- level: None
 //
 // What there was before the log is known from its first list of all objects of a kind. A controller's first list does, or, once,

@@ -80,16 +80,10 @@ func smallest(r *Recording, f *Finding, o Options) []event {
 
 // concerned are the lines that a finding may need, in the order of the recording. Briefly leaves out what is over long before.
 func concerned(r *Recording, f *Finding, o Options, briefly bool) []event {
-	placements := map[string]bool{strings.TrimPrefix(f.Owner, "Placement "): true}
-	for i := range r.events {
-		if e := &r.events[i]; e.class == isOwner && e.id() == f.Owner && !e.gone {
-			for _, ref := range e.state.(*ownerState).spec.refs {
-				placements[ref.placement] = true
-			}
-		}
-	}
-	place := map[string]string{} // of decisions
-	owner := map[string]string{} // of holders
+	placements := r.placementsOf(f.Owner)
+	binds, _, _ := strings.Cut(strings.TrimPrefix(f.Owner, "Policy "), "/") // in this namespace
+	place := map[string]string{}                                            // of decisions
+	owner := map[string]string{}                                            // of holders
 	old := f.At.UnixNano() - 5*int64(cmp.Or(o.Lag, DefaultOptions.Lag))
 	last := map[string]int{}    // by object: its last line that is old
 	version := map[string]int{} // by object: the line that brought the version that it then had
@@ -102,8 +96,10 @@ func concerned(r *Recording, f *Finding, o Options, briefly bool) []event {
 		switch e.class {
 		case isNothing:
 			takes = !found && (e.typed != typeBookmark || e.line == f.Line)
-		case isOwner:
+		case isOwner, isRoot:
 			takes = !found && e.id() == f.Owner
+		case isBinding, isSet:
+			takes = !found && strings.HasPrefix(e.key, binds+"/") && strings.HasPrefix(f.Owner, "Policy ")
 		case isPlacement:
 			takes = (!found || f.Kind == Kept) && placements[e.key]
 		case isDecision:
@@ -128,7 +124,7 @@ func concerned(r *Recording, f *Finding, o Options, briefly bool) []event {
 				drop = append(drop, n)
 			}
 			if n, ok := version[id]; e.class == isHolder {
-				if !ok || e.gone || part[n].gone || part[n].state.(*holderState).version != e.state.(*holderState).version {
+				if !ok || e.gone || part[n].gone || part[n].state.(*holderState).carries() != e.state.(*holderState).carries() {
 					if ok && n != last[id] {
 						drop = append(drop, n)
 					} else if ok {
@@ -156,6 +152,24 @@ func concerned(r *Recording, f *Finding, o Options, briefly bool) []event {
 	}
 	slices.SortStableFunc(kept, func(a, b event) int { return cmp.Compare(a.line, b.line) })
 	return kept
+}
+
+// placementsOf are the placements that an owner names, or that a policy in its namespace may be bound to. A placement has itself.
+func (r *Recording) placementsOf(owner string) map[string]bool {
+	all := map[string]bool{strings.TrimPrefix(owner, "Placement "): true}
+	namespace, _, _ := strings.Cut(strings.TrimPrefix(owner, "Policy "), "/")
+	for i := range r.events {
+		switch e := &r.events[i]; {
+		case e.gone:
+		case e.class == isOwner && e.id() == owner:
+			for _, ref := range e.state.(*ownerState).spec.refs {
+				all[ref.placement] = true
+			}
+		case e.class == isBinding && strings.HasPrefix(owner, "Policy ") && strings.HasPrefix(e.key, namespace+"/"):
+			all[e.state.(*bindingState).placement] = true
+		}
+	}
+	return all
 }
 
 // Lines copies lines of a recording, by their numbers, which are in order. Where the input is compressed or an audit log, it writes

@@ -23,12 +23,14 @@ const (
 	Stuck       Kind = "stuck"                      // a cluster could start for too long, and nothing did
 	Left        Kind = "left behind"                // an object stayed though its cluster was not selected
 	Status      Kind = "status"                     // the owner says nothing
+	FirstPass   Kind = "first pass"                 // a policy enforced where it was not informed first
+	TakenBack   Kind = "taken back"                 // a policy enforced while another cluster is enforced with another version
 	Vanished    Kind = "vanished"                   // a cluster was in no decision for a moment though it stayed selected
 	Unfinished  Kind = "unfinished"                 // decisions stayed half written
 )
 
 // Kinds are all of them.
-var Kinds = []Kind{HalfWritten, NotSelected, Mandatory, Order, Concurrency, Budget, Soak, Deadline, Version, Once, Kept, Stuck, Left, Status, Vanished, Unfinished}
+var Kinds = []Kind{HalfWritten, NotSelected, Mandatory, Order, Concurrency, Budget, Soak, Deadline, Version, Once, Kept, Stuck, Left, Status, FirstPass, TakenBack, Vanished, Unfinished}
 
 // Grade is how certain a finding is.
 type Grade string

@@ -38,6 +38,7 @@ type judge struct {
 	owners   map[string]*owner
 	placings map[string]*placing
 	users    map[string][]*owner // by placement
+	bound    *bound
 
 	now     int64
 	line    int
@@ -66,7 +67,7 @@ func Judge(r *Recording, o Options) *Report {
 	o.Lag, o.Patience = cmp.Or(o.Lag, DefaultOptions.Lag), cmp.Or(o.Patience, DefaultOptions.Patience)
 	j := &judge{
 		Options: o, logs: r.logs, lag: int64(o.Lag), horizon: 5 * int64(o.Lag), interval: int64(o.Patience) / 100,
-		objects: map[string]*known{}, owners: map[string]*owner{}, placings: map[string]*placing{}, users: map[string][]*owner{}, listing: map[string]int64{},
+		objects: map[string]*known{}, owners: map[string]*owner{}, placings: map[string]*placing{}, users: map[string][]*owner{}, listing: map[string]int64{}, bound: newBound(),
 		report: &Report{Lag: Duration(o.Lag), Patience: Duration(o.Patience), Seen: Duration(r.Late), Lines: r.Lines, Ignored: r.Ignored},
 	}
 	for i := range r.events {
@@ -289,7 +290,15 @@ func (j *judge) put(e *event, k *known, c class) {
 	k.rv, k.there, k.confirmed = e.rv, !e.gone, true
 	switch c {
 	case isOwner:
-		j.putOwner(e)
+		var next *ownerState
+		if !e.gone {
+			next = e.state.(*ownerState)
+		}
+		j.putOwner(e.id(), next)
+	case isRoot, isBinding, isSet:
+		for _, key := range j.bound.put(e) {
+			j.putOwner("Policy "+key, j.bound.wants(key))
+		}
 	case isPlacement:
 		var next *placementState
 		if !e.gone {
@@ -332,13 +341,9 @@ func (j *judge) placing(key string) *placing {
 	return p
 }
 
-func (j *judge) putOwner(e *event) {
-	o := j.owner(e.kind + " " + e.key)
+func (j *judge) putOwner(key string, next *ownerState) {
+	o := j.owner(key)
 	o.look()
-	var next *ownerState
-	if !e.gone {
-		next = e.state.(*ownerState)
-	}
 	before := o.states.now()
 	o.states.put(j.now, next, j.now-j.horizon)
 	if before != nil && next != nil && before.spec == next.spec {

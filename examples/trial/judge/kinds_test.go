@@ -128,6 +128,32 @@ func (s *story) remove(cluster, version string) *story {
 	return s
 }
 
+// policy has a root policy want a version, in two passes, on the fleet.
+func (s *story) policy(version, strategy string) *story {
+	s.object("MODIFIED", fmt.Sprintf(`{"kind":"Policy",%s,"spec":{"remediationAction":"enforce","rolloutStrategy":%s,"policy-templates":[{"objectDefinition":{"v":%q}}]},"status":{"compliant":"Pending"}}`,
+		s.meta("w", "web", ""), strategy, version))
+	return s
+}
+
+func (s *story) bind() *story {
+	s.object("MODIFIED", fmt.Sprintf(`{"kind":"PolicySet",%s,"spec":{"policies":["web"]}}`, s.meta("w", "all", "")))
+	s.object("MODIFIED", fmt.Sprintf(`{"kind":"PlacementBinding",%s,"placementRef":{"kind":"Placement","name":"fleet"},"subjects":[{"kind":"PolicySet","name":"all"}]}`, s.meta("w", "web", "")))
+	return s
+}
+
+// replicas gives clusters a policy; says is what it reports now, if anything.
+func (s *story) replicas(version, action, says string, clusters ...string) *story {
+	status := ""
+	if says != "" {
+		status = fmt.Sprintf(`"compliant":%q,"details":[{"history":[{"lastTimestamp":%q}]}]`, says, s.time(s.now).Truncate(time.Second).Format(time.RFC3339))
+	}
+	for _, c := range clusters {
+		s.object("MODIFIED", fmt.Sprintf(`{"kind":"Policy",%s,"spec":{"remediationAction":%q,"policy-templates":[{"objectDefinition":{"v":%q}}]},"status":{%s}}`,
+			s.meta(c, "w.web", `,"labels":{"policy.open-cluster-management.io/root-policy":"w.web"}`), action, version, status))
+	}
+	return s
+}
+
 func (s *story) until(seconds float64) *story { s.at(seconds).control("BOOKMARK", ""); return s }
 
 func progressive(limit, failures, more string) string {
@@ -270,6 +296,33 @@ var breaks = []struct {
 		s.object("ADDED", fmt.Sprintf(`{"kind":"Placement",%s}`, s.meta("w", "fleet", `,"annotations":{"cluster.open-cluster-management.io/experimental-scheduling-disable":"true"}`)))
 		s.set("1", progressive("1", "0", "")).decide(0, "", "a", "b").at(5).works("1", "", "a").at(9).works("1", "", "b")
 	}, []string{"broken concurrency b"}},
+	{"a policy goes through both passes", func(s *story) {
+		s.policy("1", progressive("1", "0", "")).bind().fleet("a", "b").at(5).replicas("1", "inform", "NonCompliant", "a", "b").at(9).replicas("1", "enforce", "", "a").at(13).replicas("1", "enforce", "Compliant", "a").at(17).replicas("1", "enforce", "", "b")
+	}, nil},
+	{"two policies are enforced where one is allowed", func(s *story) {
+		s.policy("1", progressive("1", "0", "")).bind().fleet("a", "b").at(5).replicas("1", "inform", "NonCompliant", "a", "b").at(9).replicas("1", "enforce", "", "a").at(13).replicas("1", "enforce", "", "b")
+	}, []string{"broken concurrency b"}},
+	{"a report is as old as the first pass", func(s *story) {
+		s.policy("1", progressive("1", "0", "")).bind().fleet("a", "b").at(5).replicas("1", "inform", "NonCompliant", "a", "b").at(9)
+		s.object("MODIFIED", fmt.Sprintf(`{"kind":"Policy",%s,"spec":{"remediationAction":"enforce","policy-templates":[{"objectDefinition":{"v":"1"}}]},"status":{"compliant":"NonCompliant","details":[{"history":[{"lastTimestamp":%q}]}]}}`,
+			s.meta("a", "w.web", `,"labels":{"policy.open-cluster-management.io/root-policy":"w.web"}`), s.time(105).Format(time.RFC3339)))
+		s.until(40)
+	}, nil},
+	{"a policy failed, and none is tolerated", func(s *story) {
+		s.policy("1", progressive("5", "0", "")).bind().fleet("a", "b").at(5).replicas("1", "inform", "NonCompliant", "a", "b").at(9).replicas("1", "enforce", "", "a").at(12).replicas("1", "enforce", "NonCompliant", "a").at(17).replicas("1", "enforce", "", "b")
+	}, []string{"broken budget b"}},
+	{"a policy is enforced at once", func(s *story) {
+		s.policy("1", progressive("5", "0", "")).bind().fleet("a", "b").at(5).replicas("1", "enforce", "", "a").until(6)
+	}, []string{"broken first pass a"}},
+	{"another cluster is still enforced with the version before", func(s *story) {
+		s.policy("1", progressive("5", "0", "")).bind().fleet("a", "b").at(5).replicas("1", "inform", "", "a", "b").at(6).replicas("1", "enforce", "Compliant", "a", "b").
+			at(20).policy("2", progressive("5", "0", "")).at(23).replicas("2", "inform", "", "a").at(26).replicas("2", "enforce", "", "a").until(27)
+	}, []string{"broken taken back a"}},
+	{"a policy of which a binding has a filter", func(s *story) {
+		s.policy("1", progressive("1", "0", ""))
+		s.object("ADDED", fmt.Sprintf(`{"kind":"PlacementBinding",%s,"placementRef":{"kind":"Placement","name":"fleet"},"subjects":[{"kind":"Policy","name":"web"}],"subFilter":"restricted"}`, s.meta("w", "web", "")))
+		s.fleet("a", "b").at(5).replicas("1", "inform", "", "a", "b").at(9).replicas("1", "enforce", "", "a", "b")
+	}, nil},
 	{"all at once is no limit", func(s *story) {
 		s.set("1", `{"type":"All"}`).fleet("a", "b", "c").at(5).works("1", "", "a", "b", "c")
 	}, nil},

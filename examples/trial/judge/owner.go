@@ -96,6 +96,9 @@ func (o *owner) hold(e *event, next *holderState) {
 	if (starts || goes) && j.judges() && o.fault == "" && j.judgesWriter() {
 		if starts {
 			o.judgeStart(m, id, next.version, before == nil)
+			if next.dated {
+				o.judgePasses(m, id, next.version, before)
+			}
 		}
 		if goes {
 			o.judgeRemoval(m, id, before.version)

@@ -57,6 +57,9 @@ const (
 	isDecision
 	isOwner
 	isHolder
+	isRoot    // a root policy
+	isBinding // what binds it to a placement
+	isSet     // a set of policies
 )
 
 // source is the line of an audit log.
@@ -78,7 +81,7 @@ type event struct {
 	class  class
 	kind   string
 	key    string // namespace/name
-	state  any    // of the class: *placementState, *decisionState, *ownerState, *holderState
+	state  any    // of the class: *placementState, *decisionState, *ownerState, *holderState, *rootState, *bindingState, *setState
 	gone   bool
 }
 
@@ -118,6 +121,8 @@ type object struct {
 	} `json:"metadata"`
 	Spec   json.RawMessage `json:"spec"`
 	Status json.RawMessage `json:"status"`
+
+	whole json.RawMessage // of a kind that has neither
 }
 
 // The kinds that have a part, each with its reader.
@@ -128,6 +133,9 @@ var readers = map[string]func(*reader, *object, *event) error{
 	"ManifestWork":           (*reader).work,
 	"ClusterManagementAddOn": (*reader).addOn,
 	"ManagedClusterAddOn":    (*reader).onCluster,
+	"Policy":                 (*reader).policy,
+	"PlacementBinding":       (*reader).binding,
+	"PolicySet":              (*reader).policySet,
 }
 
 // reader reads lines. Several may share its memory.
@@ -197,6 +205,7 @@ func (r *reader) readLine(text []byte) (e event, err error) {
 	if err := json.Unmarshal(l.Object, &o); err != nil {
 		return e, fmt.Errorf("the object: %w", err)
 	}
+	o.whole = l.Object
 	err = r.object(&o, &e)
 	return e, err
 }

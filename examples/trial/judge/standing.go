@@ -32,6 +32,12 @@ func (h *holderState) stands(version string, s *strategy, now, before int64, l l
 	}
 	since, earliest := max(h.since, h.applied), max(h.since, h.earliest)
 	timedOut := s.deadline > 0 && (now+grace >= earliest+s.deadline || l.noDeadline && now+s.deadline*2/3 >= earliest+s.deadline)
+	if h.stale() {
+		if h.answer == does && !l.exact && !h.deleting {
+			return could{succeed: true, give: timedOut}
+		}
+		return could{holds: !timedOut && !h.deleting, give: timedOut}
+	}
 	surely := s.deadline > 0 && before-grace >= since+s.deadline
 	switch h.answer {
 	case does:
@@ -50,6 +56,11 @@ func (h *holderState) stands(version string, s *strategy, now, before int64, l l
 		}
 		return could{holds: !h.deleting}
 	}
+}
+
+// stale says whether an answer with nothing but a time, in whole seconds, may be about the version before.
+func (h *holderState) stale() bool {
+	return h.dated && h.answer != silent && h.since+int64(time.Second) < h.applied
 }
 
 // or joins what an object may be in one view with what it may be in another.
@@ -100,7 +111,7 @@ func (m *member) stands(o *owner, version string, s *strategy, now, lag int64, l
 		all = all.and(one)
 		state := h.now()
 		quiet = quiet && h.settled(now-o.judge.horizon) &&
-			(one == waits || one.succeed && !one.wait && !one.give && now-o.judge.horizon-grace >= max(state.since, state.applied)+s.soak)
+			(one == waits || !state.stale() && one.succeed && !one.wait && !one.give && now-o.judge.horizon-grace >= max(state.since, state.applied)+s.soak)
 	}
 	if quiet && !l.noSoak && !l.noDeadline {
 		m.quiet, m.isQuiet, m.from, m.of, m.epoch = all, true, now, version, o.epoch

@@ -98,9 +98,18 @@ type holderState struct {
 	since    int64 // when the condition changed that the answer stands in, as the agent says; 0 for none
 	deleting bool
 	inform   bool // a policy that acts on nothing yet
+	dated    bool // a policy: only the time of its answer tells which version it is about
 
 	// When it got the version: at this time, or where a hole is before it, not before the other.
 	applied, earliest int64
+}
+
+// carries names what an object brings to its cluster.
+func (h *holderState) carries() string {
+	if h.inform {
+		return h.version + " to inform"
+	}
+	return h.version
 }
 
 func readStrategy(raw clusterv1alpha1.RolloutStrategy) (s strategy, fault string) {

@@ -38,6 +38,9 @@ var recorded = []watched{
 	{"ManifestWork", schema.GroupVersionResource{Group: "work.open-cluster-management.io", Version: "v1", Resource: "manifestworks"}},
 	{"ClusterManagementAddOn", schema.GroupVersionResource{Group: "addon.open-cluster-management.io", Version: "v1alpha1", Resource: "clustermanagementaddons"}},
 	{"ManagedClusterAddOn", schema.GroupVersionResource{Group: "addon.open-cluster-management.io", Version: "v1alpha1", Resource: "managedclusteraddons"}},
+	{"Policy", schema.GroupVersionResource{Group: "policy.open-cluster-management.io", Version: "v1", Resource: "policies"}},
+	{"PlacementBinding", schema.GroupVersionResource{Group: "policy.open-cluster-management.io", Version: "v1", Resource: "placementbindings"}},
+	{"PolicySet", schema.GroupVersionResource{Group: "policy.open-cluster-management.io", Version: "v1beta1", Resource: "policysets"}},
 }
 
 // record records watches of all namespaces until it is interrupted. It needs get, list and watch.

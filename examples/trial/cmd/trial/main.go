@@ -2,6 +2,7 @@
 //
 //	trial record > hub.jsonl              records watches, with the kubeconfig that kubectl would use, until it is interrupted
 //	trial judge hub.jsonl                 says what was broken; exit code 0: nothing, 1: something, 2: bad input
+//	trial judge -html page.html hub.jsonl  the same, and a page with pictures; -json prints everything as JSON
 //	trial judge audit*.log*               the same of Kubernetes audit logs
 //	trial excerpt hub.jsonl 4711          the smallest recording that shows the finding of a line
 //	trial anonymise hub.jsonl             the recording without names and payloads, to send to somebody
@@ -11,6 +12,7 @@ package main
 import (
 	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -110,6 +112,7 @@ func judgeIt(args []string, in io.Reader, out, errs io.Writer) (int, error) {
 	f := newFlags("judge", errs)
 	o := optionFlags(f)
 	asJSON := f.Bool("json", false, "print everything as JSON")
+	page := f.String("html", "", "a file for a page with pictures of the rollouts and the places of what was found")
 	small := f.Bool("excerpts", true, "look for the lines that show each finding")
 	if err := f.Parse(args); err != nil {
 		return bad, err
@@ -125,6 +128,11 @@ func judgeIt(args []string, in io.Reader, out, errs io.Writer) (int, error) {
 	if *small {
 		judge.Excerpts(recording, report, *o)
 	}
+	if *page != "" {
+		if err := writePage(*page, recording, report); err != nil {
+			return bad, err
+		}
+	}
 	if *asJSON {
 		to := json.NewEncoder(out)
 		to.SetIndent("", "  ")
@@ -136,6 +144,14 @@ func judgeIt(args []string, in io.Reader, out, errs io.Writer) (int, error) {
 		return broken, nil
 	}
 	return fine, err
+}
+
+func writePage(name string, r *judge.Recording, report *judge.Report) error {
+	file, err := os.Create(name)
+	if err != nil {
+		return err
+	}
+	return errors.Join(judge.Page(file, r, report), file.Close())
 }
 
 func excerpt(args []string, out, errs io.Writer) error {

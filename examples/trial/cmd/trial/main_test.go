@@ -65,6 +65,8 @@ func TestExitCodes(t *testing.T) {
 	}{
 		{[]string{"judge", broken}, "", 1, "instead: 1 of 1 slot taken: a has not answered"},
 		{[]string{"judge", "-json", broken}, "", 1, `"kind": "concurrency"`},
+		{[]string{"judge", "-html", filepath.Join(missing, "page.html"), broken}, "", 2, "no such file"},
+		{[]string{"judge", "-html", missing + ".html", broken}, "", 1, "broken: 1"},
 		{[]string{"judge", "-lag", "10s", broken}, "", 0, "suspicious: 1"},
 		{[]string{"judge", fine}, "", 0, "broken: 0"},
 		{[]string{"judge", missing}, "", 2, "no such file"},

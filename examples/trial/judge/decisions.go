@@ -26,10 +26,11 @@ type placing struct {
 	decisions map[string]*span[decisionState] // by name
 	places    map[string]int                  // by cluster: in how many decisions it is now
 
-	fleet      *fleet // of now; nil where the decisions are half written
-	incomplete string // why they are
-	whole      *fleet // the last that was not nil
-	shifts     int    // how often clusters left or moved between two of these
+	fleet      *fleet              // of now; nil where the decisions are half written
+	incomplete string              // why they are
+	whole      *fleet              // the last that was not nil
+	shifts     int                 // how often clusters left or moved between two of these
+	lastGroup  map[string]groupKey // of each cluster that was ever in one of these
 	dirty      bool
 	changed    int // how often anything of it has
 
@@ -65,6 +66,12 @@ func (p *placing) read() {
 		p.shifts++
 	}
 	p.whole = p.fleet
+	if p.lastGroup == nil {
+		p.lastGroup = map[string]groupKey{}
+	}
+	for cluster, at := range p.fleet.groupOf {
+		p.lastGroup[cluster] = p.fleet.groups[at].groupKey
+	}
 }
 
 // shiftsTo says whether a cluster of the fleet is gone from the next one, or in another group there.

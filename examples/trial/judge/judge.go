@@ -18,6 +18,8 @@ type Options struct {
 	RemoveAfter time.Duration
 	// User is whose starts and removals are judged, or the user agent, where the recording has them. Empty is everybody.
 	User string
+	// GivenUp is the annotation of an owner in which people name clusters that count for nothing any more, with commas between them.
+	GivenUp string
 	// Should says what should have happened instead, for a report. It may be nil.
 	Should func(Moment) string
 

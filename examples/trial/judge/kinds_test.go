@@ -53,6 +53,11 @@ func (s *story) meta(namespace, name, more string) string {
 
 // set has the owner want a version, with a strategy as JSON, at one or more placements.
 func (s *story) set(version, strategy string, placements ...string) *story {
+	s.object("MODIFIED", setText(s, version, strategy, placements...))
+	return s
+}
+
+func setText(s *story, version, strategy string, placements ...string) string {
 	if len(placements) == 0 {
 		placements = []string{"fleet"}
 	}
@@ -60,9 +65,8 @@ func (s *story) set(version, strategy string, placements ...string) *story {
 	for _, p := range placements {
 		refs = append(refs, fmt.Sprintf(`{"name":%q,"rolloutStrategy":%s}`, p, strategy))
 	}
-	s.object("MODIFIED", fmt.Sprintf(`{"kind":"ManifestWorkReplicaSet",%s,"spec":{"manifestWorkTemplate":{"workload":{"manifests":[{"v":%q}]}},"placementRefs":[%s]},"status":{"conditions":[{"type":"Progressing","status":"True"}]}}`,
-		s.meta("w", "web", ""), version, strings.Join(refs, ",")))
-	return s
+	return fmt.Sprintf(`{"kind":"ManifestWorkReplicaSet",%s,"spec":{"manifestWorkTemplate":{"workload":{"manifests":[{"v":%q}]}},"placementRefs":[%s]},"status":{"conditions":[{"type":"Progressing","status":"True"}]}}`,
+		s.meta("w", "web", ""), version, strings.Join(refs, ","))
 }
 
 // decide writes the decision of a group, and place what the Placement's status says of all groups: "name=count".
@@ -322,6 +326,15 @@ var breaks = []struct {
 		s.policy("1", progressive("1", "0", ""))
 		s.object("ADDED", fmt.Sprintf(`{"kind":"PlacementBinding",%s,"placementRef":{"kind":"Placement","name":"fleet"},"subjects":[{"kind":"Policy","name":"web"}],"subFilter":"restricted"}`, s.meta("w", "web", "")))
 		s.fleet("a", "b").at(5).replicas("1", "inform", "", "a", "b").at(9).replicas("1", "enforce", "", "a", "b")
+	}, nil},
+	{"a cluster left with the version and has not answered", func(s *story) {
+		s.set("1", progressive("1", "0", "")).fleet("a", "b").at(5).works("1", "busy", "a").at(9).fleet("b").at(14).works("1", "", "b")
+	}, []string{"suspicious who left b"}},
+	{"a cluster left and is done", func(s *story) {
+		s.set("1", progressive("1", "0", "")).fleet("a", "b").at(5).works("1", "ok", "a").at(9).fleet("b").at(14).works("1", "", "b")
+	}, nil},
+	{"a cluster left with the version before", func(s *story) {
+		s.set("1", progressive("1", "0", "")).fleet("a", "b").at(5).works("1", "busy", "a").at(9).fleet("b").at(10).set("2", progressive("1", "0", "")).at(14).works("2", "", "b")
 	}, nil},
 	{"all at once is no limit", func(s *story) {
 		s.set("1", `{"type":"All"}`).fleet("a", "b", "c").at(5).works("1", "", "a", "b", "c")

@@ -80,7 +80,7 @@ func (o *owner) moment(cluster string) Moment {
 	for _, cluster := range sortedKeys(o.members) {
 		for _, id := range sortedKeys(o.members[cluster].holders) {
 			h := o.members[cluster].holders[id].now()
-			if h == nil || h.deleting {
+			if h == nil || h.deleting && p.places[cluster] > 0 {
 				continue
 			}
 			st := Standing{Cluster: cluster, Has: carries(h.version, r.version) && !h.inform, Answer: [...]string{"", "Progressing", "Succeeded", "Failed"}[h.answer], Applied: at(h.applied)}

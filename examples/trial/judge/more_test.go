@@ -239,6 +239,24 @@ func TestAddOns(t *testing.T) {
 	}
 }
 
+// Where an annotation says whom a person gives up, who left with the version counts until then, and so does who failed.
+func TestGivenUp(t *testing.T) {
+	for given, want := range map[string][]string{"": {"broken who left b", "broken concurrency c"}, "a": {"broken concurrency c"}, "x, a ,b": nil} {
+		s := begin()
+		s.set("1", progressive("1", "0", "")).fleet("a", "b", "c").at(5).works("1", "failed", "a").at(9).fleet("b", "c")
+		if given != "" {
+			s.at(10).object("MODIFIED", strings.Replace(setText(s, "1", progressive("1", "0", "")), `"resourceVersion"`, fmt.Sprintf(`"annotations":{"given-up":%q},"resourceVersion"`, given), 1))
+		}
+		s.at(14).works("1", "", "b").at(18).works("1", "failed", "b").at(22).works("1", "", "c")
+		o := testOptions
+		o.GivenUp = "given-up"
+		r := Judge(s.read(t), o)
+		if got := said(r); !slices.Equal(got, want) {
+			t.Errorf("%q given up: got %q, want %q\n%v", given, got, want, r.Findings)
+		}
+	}
+}
+
 // FuzzRead shows that no input is too bad to be read or refused, and that what is read can be judged and written anew.
 func FuzzRead(f *testing.F) {
 	for _, b := range breaks {

@@ -133,6 +133,7 @@ func (o *owner) judgeStart(m *member, id, version string, created bool) {
 	}
 	truth := o.views(m, version, j.now, 0, leniency{}, true)
 	if truth.right {
+		o.judgeLeavers(m, id, version)
 		return
 	}
 	f := Finding{Grade: Suspicious, Owner: o.key, Cluster: m.cluster, version: version, holder: id}
@@ -140,13 +141,13 @@ func (o *owner) judgeStart(m *member, id, version string, created bool) {
 	seen := o.views(m, version, j.now, j.lag, leniency{}, false)
 	switch {
 	case seen.right:
-		f.Explained = Duration(j.explain(o, m, version, j.lag))
+		f.Explained = Duration(j.explain(o, m, version, j.lag, leniency{}))
 	case !seen.all:
 		j.report.Unclear++
 	default:
 		f.Grade, lag = Broken, j.lag
 		if o.views(m, version, j.now, j.horizon, leniency{}, false).right {
-			f.Explained = Duration(j.explain(o, m, version, j.horizon))
+			f.Explained = Duration(j.explain(o, m, version, j.horizon, leniency{}))
 		}
 	}
 	if seen.right {
@@ -186,9 +187,9 @@ func (o *owner) judgeStart(m *member, id, version string, created bool) {
 func short(version string) string { return strings.ReplaceAll(version, "\n", ", ") }
 
 // explain is the least lag with which there is a view in which a start is right, up to one with which there is.
-func (j *judge) explain(o *owner, m *member, version string, most int64) time.Duration {
+func (j *judge) explain(o *owner, m *member, version string, most int64, l leniency) time.Duration {
 	const step = int64(10 * time.Millisecond)
-	n := sort.Search(int(most/step), func(i int) bool { return o.views(m, version, j.now, int64(i)*step, leniency{}, false).right })
+	n := sort.Search(int(most/step), func(i int) bool { return o.views(m, version, j.now, int64(i)*step, l, false).right })
 	return time.Duration(min(int64(n)*step, most))
 }
 
@@ -225,15 +226,21 @@ func (o *owner) views(m *member, version string, now, lag int64, l leniency, tel
 		v.kinds, first = kinds, false
 		return true
 	}
-	seen := map[*ownerSpec]bool{}
+	type wish struct {
+		spec    *ownerSpec
+		givenUp string
+	}
+	seen := map[wish]bool{}
 	o.states.since(now-lag, func(s *ownerState) bool {
 		if s == nil || s.deleting || len(s.spec.refs) == 0 {
 			return say([]breach{{NotSelected, o.key + " is not there, or names no placement"}})
 		}
-		if seen[s.spec] {
+		if w := (wish{s.spec, s.annotations[o.judge.GivenUp]}); seen[w] {
 			return true
+		} else {
+			seen[w] = true
 		}
-		seen[s.spec] = true
+		out := s.givenUp(o.judge.GivenUp)
 		var walk func(i int, before []*fleet) bool
 		walk = func(i int, before []*fleet) bool {
 			if i == len(s.spec.refs) {
@@ -255,7 +262,7 @@ func (o *owner) views(m *member, version string, now, lag int64, l leniency, tel
 					if !say([]breach{{Version, "what is wanted is " + short(r.version)}}) {
 						return false
 					}
-				} else if !say(o.forbids(r, o.stagesOf(r, f, before), m, now, lag, l, tell)) {
+				} else if !say(o.forbids(r, o.stagesOf(r, f, before), m, out, now, lag, l, tell)) {
 					return false
 				}
 			}
@@ -276,6 +283,7 @@ type stages struct {
 
 type stage struct {
 	name    string
+	groups  []groupKey
 	members []*member
 }
 
@@ -295,7 +303,7 @@ func (o *owner) stagesOf(r *ref, f *fleet, before []*fleet) *stages {
 	st := &stages{size: f.size}
 	var rest []stage
 	for _, g := range f.groups {
-		s := stage{name: g.String()}
+		s := stage{name: g.String(), groups: []groupKey{g.groupKey}}
 		for _, c := range g.clusters {
 			if !slices.ContainsFunc(before, func(b *fleet) bool { _, taken := b.groupOf[c]; return taken }) {
 				s.members = append(s.members, o.member(c))
@@ -314,7 +322,7 @@ func (o *owner) stagesOf(r *ref, f *fleet, before []*fleet) *stages {
 	} else {
 		all := stage{name: "all others"}
 		for _, s := range rest {
-			all.members = append(all.members, s.members...)
+			all.members, all.groups = append(all.members, s.members...), append(all.groups, s.groups...)
 		}
 		st.stages = append(st.stages, all)
 	}
@@ -345,12 +353,16 @@ func (s *strategy) allowed(n, size int) int {
 	return count(*s.limit, n)
 }
 
-// forbids says what a start breaks, in the views with these stages.
-func (o *owner) forbids(r *ref, st *stages, m *member, now, lag int64, l leniency, tell bool) (breaks []breach) {
-	if r.all {
+// forbids says what a start breaks, in the views with these stages. Clusters that are out count nowhere.
+func (o *owner) forbids(r *ref, st *stages, m *member, out map[string]bool, now, lag int64, l leniency, tell bool) (breaks []breach) {
+	if r.all || out[m.cluster] {
 		return nil
 	}
-	own, failed := -1, 0
+	own, failed, total := -1, 0, st.total
+	var left map[int][]*member
+	if l.withLeft {
+		left = o.left(r, st, m)
+	}
 	say := func(k Kind, text func() string) {
 		b := breach{kind: k}
 		if tell {
@@ -360,11 +372,26 @@ func (o *owner) forbids(r *ref, st *stages, m *member, now, lag int64, l lenienc
 	}
 	for i, s := range st.stages {
 		failures, holding, unsettled, mine := 0, 0, "", false
-		for _, other := range s.members {
+		size := len(s.members) + len(left[i])
+		total += len(left[i])
+		for n := range size {
+			var other *member
+			of := l
+			if n < len(s.members) {
+				other, of.withLeft = s.members[n], false
+			} else {
+				other = left[i][n-len(s.members)]
+			}
 			if other == m {
 				own, mine = i, true
 			}
-			c := other.stands(o, r.version, &r.strategy, now, lag, l)
+			if out[other.cluster] {
+				continue
+			}
+			c := other.stands(o, r.version, &r.strategy, now, lag, of)
+			if n >= len(s.members) && c.wait {
+				continue // it has not the version, or may be back
+			}
 			if c.failed {
 				failures++
 			}
@@ -378,11 +405,11 @@ func (o *owner) forbids(r *ref, st *stages, m *member, now, lag int64, l lenienc
 		failed += failures
 		budget := 0
 		if i >= st.first {
-			budget = count(r.failures, len(s.members))
+			budget = count(r.failures, size)
 		}
 		if failures > budget && (r.perGroup || i < st.first) {
 			say(Budget, func() string {
-				return fmt.Sprintf("%d of %d clusters of group %s failed, tolerated are %d", failures, len(s.members), s.name, budget)
+				return fmt.Sprintf("%d of %d clusters of group %s failed, tolerated are %d", failures, size, s.name, budget)
 			})
 		}
 		if own < 0 && unsettled != "" {
@@ -394,9 +421,9 @@ func (o *owner) forbids(r *ref, st *stages, m *member, now, lag int64, l lenienc
 			say(kind, func() string { return fmt.Sprintf("%s of group %s isn't done", unsettled, s.name) })
 		}
 		if mine && r.limit != nil && i >= st.first {
-			if allowed := r.allowed(len(s.members), st.size); holding+1 > allowed {
+			if allowed := r.allowed(size, st.size); holding+1 > allowed {
 				say(Concurrency, func() string {
-					return fmt.Sprintf("%d others are in flight (%s), allowed are %d", holding, o.holding(r, s, m, now, lag), allowed)
+					return fmt.Sprintf("%d others are in flight (%s), allowed are %d", holding, o.holding(r, s.members, left[i], m, out, now, lag), allowed)
 				})
 			}
 		}
@@ -405,20 +432,20 @@ func (o *owner) forbids(r *ref, st *stages, m *member, now, lag int64, l lenienc
 		return nil
 	}
 	if r.limit != nil {
-		if budget := count(r.failures, st.total); failed > budget {
+		if budget := count(r.failures, total); failed > budget {
 			say(Budget, func() string {
-				return fmt.Sprintf("%d of %d clusters failed, tolerated are %d", failed, st.total, budget)
+				return fmt.Sprintf("%d of %d clusters failed, tolerated are %d", failed, total, budget)
 			})
 		}
 	}
 	return breaks
 }
 
-// holding names some of those that hold slots.
-func (o *owner) holding(r *ref, s stage, m *member, now, lag int64) string {
+// holding names some of those that hold slots, also of those that left.
+func (o *owner) holding(r *ref, members, left []*member, m *member, out map[string]bool, now, lag int64) string {
 	var names []string
-	for _, other := range s.members {
-		if other != m && other.stands(o, r.version, &r.strategy, now, lag, leniency{}).holds {
+	for n, other := range slices.Concat(members, left) {
+		if other != m && !out[other.cluster] && other.stands(o, r.version, &r.strategy, now, lag, leniency{withLeft: n >= len(members)}).holds {
 			if names = append(names, other.cluster); len(names) == 5 {
 				return strings.Join(names, ", ") + " …"
 			}

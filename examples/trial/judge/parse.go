@@ -125,6 +125,12 @@ type object struct {
 	whole json.RawMessage // of a kind that has neither
 }
 
+// annotations are those that may say what a person decided.
+func (o *object) annotations() map[string]string {
+	delete(o.Metadata.Annotations, "kubectl.kubernetes.io/last-applied-configuration") // the whole object
+	return o.Metadata.Annotations
+}
+
 // The kinds that have a part, each with its reader.
 var readers = map[string]func(*reader, *object, *event) error{
 	"Placement":              (*reader).placement,
@@ -343,7 +349,7 @@ func (r *reader) replicaSet(o *object, e *event) error {
 	if err != nil {
 		return err
 	}
-	e.class, e.state = isOwner, &ownerState{spec: spec, deleting: o.Metadata.DeletionTimestamp != nil, silent: len(status.Conditions) == 0}
+	e.class, e.state = isOwner, &ownerState{spec: spec, deleting: o.Metadata.DeletionTimestamp != nil, silent: len(status.Conditions) == 0, annotations: o.annotations()}
 	return nil
 }
 
@@ -539,7 +545,7 @@ func (r *reader) addOn(o *object, e *event) error {
 	if err != nil {
 		return err
 	}
-	e.class, e.state = isOwner, &ownerState{spec: s, deleting: o.Metadata.DeletionTimestamp != nil, silent: len(status.InstallProgressions) == 0}
+	e.class, e.state = isOwner, &ownerState{spec: s, deleting: o.Metadata.DeletionTimestamp != nil, silent: len(status.InstallProgressions) == 0, annotations: o.annotations()}
 	return nil
 }
 

@@ -61,6 +61,7 @@ func (r *reader) policy(o *object, e *event) error {
 		return err
 	}
 	s := &rootState{version: version, strategy: spec.RolloutStrategy}
+	s.annotations = o.annotations()
 	s.deleting = o.Metadata.DeletionTimestamp != nil || spec.Disabled
 	s.silent = len(status.Placement) == 0 && status.Compliant == ""
 	switch {
@@ -269,7 +270,7 @@ func (b *bound) wants(key string) *ownerState {
 	if b.text[key] != text {
 		b.text[key], b.now[key] = text, s
 	}
-	return &ownerState{spec: b.now[key], deleting: root.deleting, silent: root.silent}
+	return &ownerState{spec: b.now[key], deleting: root.deleting, silent: root.silent, annotations: root.annotations}
 }
 
 // judgePasses judges what only policies in two passes have: no cluster is enforced without a first pass, and none while

@@ -6,8 +6,8 @@ import "time"
 const grace = int64(1500 * time.Millisecond)
 
 // leniency takes one limit away, to say what a start broke: what is forbidden with a limit and allowed without it was forbidden
-// by this limit alone. Exact takes times as they are.
-type leniency struct{ noSoak, noDeadline, exact bool }
+// by this limit alone. Exact takes times as they are. WithLeft counts clusters that left with the version, too.
+type leniency struct{ noSoak, noDeadline, exact, withLeft bool }
 
 // could is where a cluster may stand with a version, in some of the views of it. What holds a start back is said only if it is so
 // in all of them.
@@ -25,6 +25,11 @@ var waits = could{wait: true}
 func (h *holderState) stands(version string, s *strategy, now, before int64, l leniency) (c could) {
 	if h == nil || !carries(h.version, version) || h.inform {
 		return waits
+	}
+	if l.withLeft && h.deleting { // it counts as long as it is there
+		kept := *h
+		kept.deleting = false
+		h = &kept
 	}
 	grace := grace
 	if l.exact {
@@ -113,7 +118,7 @@ func (m *member) stands(o *owner, version string, s *strategy, now, lag int64, l
 		quiet = quiet && h.settled(now-o.judge.horizon) &&
 			(one == waits || !state.stale() && one.succeed && !one.wait && !one.give && now-o.judge.horizon-grace >= max(state.since, state.applied)+s.soak)
 	}
-	if quiet && !l.noSoak && !l.noDeadline {
+	if quiet && !l.noSoak && !l.noDeadline && !l.withLeft {
 		m.quiet, m.isQuiet, m.from, m.of, m.epoch = all, true, now, version, o.epoch
 	}
 	return all

@@ -52,6 +52,20 @@ type ownerState struct {
 	spec     *ownerSpec
 	deleting bool
 	silent   bool // its status has no condition
+
+	annotations map[string]string
+}
+
+// givenUp are the clusters that a person named in an annotation, with commas between them.
+func (s *ownerState) givenUp(annotation string) map[string]bool {
+	if s == nil || annotation == "" || s.annotations[annotation] == "" {
+		return nil
+	}
+	all := map[string]bool{}
+	for name := range strings.SplitSeq(s.annotations[annotation], ",") {
+		all[strings.TrimSpace(name)] = true
+	}
+	return all
 }
 
 // ownerSpec is what an owner wants. States of the same generation share one.

@@ -81,6 +81,7 @@ func (o *owner) lookStuck(before int64) {
 func (o *owner) open(now int64) string {
 	var before []*fleet
 	spec := o.states.now().spec
+	out := o.states.now().givenUp(o.judge.GivenUp)
 	for i := range spec.refs {
 		r := &spec.refs[i]
 		p := o.judge.placing(r.placement)
@@ -99,9 +100,9 @@ func (o *owner) open(now int64) string {
 					}
 					unsettled = true
 				}
-				unsettled = unsettled || !c.succeed && (!c.give || n < st.first)
+				unsettled = unsettled || !out[m.cluster] && !c.succeed && (!c.give || n < st.first)
 			}
-			if waiter != nil && len(o.forbids(r, st, waiter, now, 0, leniency{exact: true}, false)) == 0 {
+			if waiter != nil && len(o.forbids(r, st, waiter, out, now, 0, leniency{exact: true}, false)) == 0 {
 				return waiter.cluster
 			}
 			if unsettled && !r.all && (r.perGroup || n < st.first) {

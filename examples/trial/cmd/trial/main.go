@@ -75,6 +75,7 @@ func optionFlags(f *flag.FlagSet) *judge.Options {
 	f.DurationVar(&o.Lag, "lag", o.Lag, "how far behind the truth a controller may be when it writes")
 	f.DurationVar(&o.Patience, "patience", o.Patience, "for how long nothing may happen though something could")
 	f.StringVar(&o.User, "user", "", "judge only what this user or user agent wrote; needs audit logs")
+	f.StringVar(&o.GivenUp, "given-up", "", "the annotation of an owner in which people name clusters that count for nothing any more, with commas between them")
 	f.DurationVar(&o.RemoveAfter, "remove-after", o.RemoveAfter, "for how long a cluster has to be out of the decisions until it loses its object")
 	return &o
 }

@@ -1,0 +1,71 @@
+package judge
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// left are the clusters that have an object and are not selected any more, by the stage in which they were. Those whose group is gone
+// belong to no stage, unless all others roll together.
+func (o *owner) left(r *ref, st *stages, m *member) map[int][]*member {
+	var all map[int][]*member
+	p := o.judge.placing(r.placement)
+	for _, cluster := range sortedKeys(o.members) {
+		other := o.members[cluster]
+		group, was := p.lastGroup[cluster]
+		if other == m || !was || len(other.holders) == 0 || o.isPlaced(cluster) {
+			continue
+		}
+		stage := slices.IndexFunc(st.stages, func(s stage) bool { return slices.Contains(s.groups, group) })
+		if stage < 0 && (r.perGroup || r.isMandatory(group)) {
+			continue
+		} else if stage < 0 {
+			stage = len(st.stages) - 1
+		}
+		if all == nil {
+			all = map[int][]*member{}
+		}
+		all[stage] = append(all[stage], other)
+	}
+	return all
+}
+
+// isPlaced says whether a placement of the owner has a cluster now.
+func (o *owner) isPlaced(cluster string) bool {
+	s := o.states.now()
+	return s != nil && slices.ContainsFunc(s.spec.refs, func(r ref) bool { return o.judge.placing(r.placement).places[cluster] > 0 })
+}
+
+// judgeLeavers judges a start that only those forbid who left with the version: they are not done, their object is still there, and
+// nobody is known to have given them up. Where no annotation says whom a person gives up, it may be so.
+func (o *owner) judgeLeavers(m *member, id, version string) {
+	if o.shifted() == 0 {
+		return
+	}
+	j := o.judge
+	truth := o.views(m, version, j.now, 0, leniency{withLeft: true}, true)
+	if truth.right {
+		return
+	}
+	f := Finding{Kind: Leavers, Grade: Suspicious, Owner: o.key, Cluster: m.cluster, version: version, holder: id}
+	seen := o.views(m, version, j.now, j.lag, leniency{withLeft: true}, false)
+	switch {
+	case seen.right:
+		f.Explained = Duration(j.explain(o, m, version, j.lag, leniency{withLeft: true}))
+		j.report.Explained = max(j.report.Explained, f.Explained)
+	case !seen.all:
+		j.report.Unclear++
+	case j.GivenUp != "":
+		f.Grade = Broken
+	}
+	var texts []string
+	for _, b := range truth.breaks {
+		texts = append(texts, b.text)
+	}
+	f.Text = fmt.Sprintf("%s got version %s, though with those that left: %s", m.cluster, short(version), strings.Join(texts, "; "))
+	if j.Should != nil {
+		f.Should = j.Should(o.moment(m.cluster))
+	}
+	j.find(f)
+}

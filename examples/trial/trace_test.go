@@ -27,9 +27,9 @@ var untraced = map[Duty]string{
 	DutyFirstLook:      "what the process before wrote is no older than the caches of the next one",
 }
 
-// TestEachDutyFromTraces shows which controllers that ignore a duty are found from the trace alone. Of each duty as many rollouts
-// are played as -rollouts says, with the lag and the patience that its world allows. Not every rollout shows it: the observer, which
-// sees the caches, says in how many it does.
+// TestEachDutyFromTraces shows that a controller that ignores a duty is found from the trace alone: in 19 of 20 rollouts it is broken, or
+// suspicious where it leaves no trace beyond the lag. Of each duty as many rollouts are played as -rollouts says, with the lag and the
+// patience that its world allows. The observer, which sees the caches, says in how many it finds the duty.
 func TestEachDutyFromTraces(t *testing.T) {
 	if testing.Short() {
 		t.Skip("ten minutes")
@@ -40,54 +40,63 @@ func TestEachDutyFromTraces(t *testing.T) {
 	var mu sync.Mutex
 	var table []string
 	for _, d := range slices.Sorted(maps.Keys(all)) {
-		var expected []judge.Kind
-		for _, i := range all[d] {
-			expected = append(expected, kindsOf[i]...)
-		}
-		judged, known, broken, suspicious := 0, 0, 0, 0
-		kinds := map[string]int{}
-		playAll(t, n, *flagParallel, func(ctx context.Context, i int) *observation {
-			return theHub.play(ctx, subject, draw(seed+uint64(i), subject, d))
-		}, func(o *observation) bool {
-			if o.err != nil || o.overwhelmed() {
-				return true
+		t.Run(string(d), func(t *testing.T) {
+			var expected []judge.Kind
+			for _, i := range all[d] {
+				expected = append(expected, kindsOf[i]...)
 			}
-			report, err := o.judged(o.world.worst+o.world.slow+200*time.Millisecond, 3*time.Second, subject.RemoveAfter)
-			if err != nil {
-				t.Error(err)
-				return false
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			judged++
-			if slices.ContainsFunc(o.violations, func(v violation) bool { return slices.Contains(all[d], v.invariant) }) {
-				known++
-			}
-			grades := map[judge.Grade]bool{}
-			of := map[string]bool{}
-			for i := range report.Findings {
-				f := &report.Findings[i]
-				of[fmt.Sprintf("%s %s", f.Grade, f.Kind)] = true
-				if slices.ContainsFunc(append(f.Also, f.Kind), func(k judge.Kind) bool { return slices.Contains(expected, k) }) {
-					grades[f.Grade] = true
+			judged, known, broken, suspicious := 0, 0, 0, 0
+			kinds := map[string]int{}
+			playAll(t, n, *flagParallel, func(ctx context.Context, i int) *observation {
+				return theHub.play(ctx, subject, draw(seed+uint64(i), subject, d))
+			}, func(o *observation) bool {
+				if o.err != nil || o.overwhelmed() {
+					return true
 				}
+				report, err := o.judged(o.world.worst+o.world.slow+200*time.Millisecond, 3*time.Second, subject.RemoveAfter)
+				if err != nil {
+					t.Error(err)
+					return false
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				judged++
+				if slices.ContainsFunc(o.violations, func(v violation) bool { return slices.Contains(all[d], v.invariant) }) {
+					known++
+				}
+				grades := map[judge.Grade]bool{}
+				of := map[string]bool{}
+				for i := range report.Findings {
+					f := &report.Findings[i]
+					of[fmt.Sprintf("%s %s", f.Grade, f.Kind)] = true
+					if slices.ContainsFunc(append(f.Also, f.Kind), func(k judge.Kind) bool { return slices.Contains(expected, k) }) {
+						grades[f.Grade] = true
+					}
+				}
+				for k := range of {
+					kinds[k]++
+				}
+				if grades[judge.Broken] {
+					broken++
+				} else if grades[judge.Suspicious] {
+					suspicious++
+				}
+				return true
+			})
+			why := untraced[d]
+			found := broken
+			if why != "" {
+				found += suspicious
 			}
-			for k := range of {
-				kinds[k]++
+			table = append(table, fmt.Sprintf("%s: broken in %d of %d, suspicious in %d more; the observer finds it in %d; %v %s", d, broken, judged, suspicious, known, kinds, why))
+			t.Log(table[len(table)-1])
+			if judged == 0 || 20*found < 19*judged {
+				t.Errorf("%s: found in %d of %d from the traces, expected 19 of 20", d, found, judged)
 			}
-			if grades[judge.Broken] {
-				broken++
-			} else if grades[judge.Suspicious] {
-				suspicious++
-			}
-			return true
 		})
-		why := untraced[d]
-		table = append(table, fmt.Sprintf("%s: broken in %d of %d, suspicious in %d more; the observer finds it in %d; %v %s", d, broken, judged, suspicious, known, kinds, why))
-		t.Log(table[len(table)-1])
-		if why == "" && 2*broken < min(known, judged) {
-			t.Errorf("%s: broken in %d only, the observer finds it in %d of %d", d, broken, known, judged)
-		}
+	}
+	if len(untraced) > 4 {
+		t.Errorf("%d duties leave no trace, expected at most 4", len(untraced))
 	}
 	t.Log("seeds from ", seed, "\n", strings.Join(table, "\n"))
 }

@@ -17,6 +17,7 @@ type world struct {
 	name    string // its namespace, and the first part of its clusters'
 	seed    uint64
 	ignored Duty
+	class   string // of differences, where it is bent towards one
 
 	fleet
 	others []fleet // of further placements
@@ -250,7 +251,7 @@ func (w *world) focus(rng *rand.Rand) {
 	}
 	switch w.ignored {
 	case DutyPlacement:
-		w.named, w.pause = []string{"eu", "canary"}, 150*time.Millisecond
+		w.named, w.pause = []string{"eu", "canary"}, 300*time.Millisecond
 		for i, c := range w.pool {
 			w.groupOf[c] = []string{"", "eu", "canary"}[i%3]
 		}
@@ -261,11 +262,9 @@ func (w *world) focus(rng *rand.Rand) {
 		// A work that the caches don't show yet is planned again, unless somebody comes in before it.
 		w.named, w.groupOf, w.initial, w.backwards = nil, map[string]string{}, w.pool[len(w.pool)-2:], true
 		progressive(1)
-		everyone(slow)
-		w.often, w.worst, w.pause, w.writers, w.breaks = 0.5, 1500*time.Millisecond, 0, 1, 0
-		plan(7, 700*time.Millisecond, joins)
-		if w.ignored == DutyLostAnswer {
-			w.often, w.worst, w.only = 0.8, 3*time.Second, Works
+		everyone(slow, tardy)
+		w.often, w.worst, w.pause, w.writers, w.breaks, w.only = 0.8, 3*time.Second, 0, 1, 0, Works
+		if plan(14, 700*time.Millisecond, joins); w.ignored == DutyLostAnswer {
 			plan(6, 500*time.Millisecond, loses)
 		}
 	case DutySecondLook:
@@ -277,12 +276,12 @@ func (w *world) focus(rng *rand.Rand) {
 		// A group is written for longer than the grace; the last of it times out with the first, and the next one starts.
 		// Managed fields would make up for it.
 		w.strips = true
-		w.named, w.groupOf, w.initial, w.size = nil, map[string]string{}, w.pool, 5
+		w.named, w.groupOf, w.initial, w.size = nil, map[string]string{}, w.pool, 8
 		config.ProgressDeadline = "3s"
 		w.strategy = clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.ProgressivePerGroup, ProgressivePerGroup: &clusterv1alpha1.RolloutProgressivePerGroup{RolloutConfig: config}}
 		everyone(silent)
-		w.slow, w.breaks, w.pause, w.worst, w.heals = 1500*time.Millisecond, 0, 0, 50*time.Millisecond, false
-		w.script = []change{{6*time.Second + time.Duration(rng.Int64N(int64(2*time.Second))), newTemplate}} // when all of the first group have a work
+		w.slow, w.breaks, w.pause, w.worst, w.heals = time.Second, 0, 0, 50*time.Millisecond, false
+		w.script = []change{{8*time.Second + time.Duration(rng.Int64N(int64(2*time.Second))), newTemplate}} // when all of the first group have a work
 	case DutyApplied:
 		// Of a new work the time of its creation makes up for it, of an older one managed fields would.
 		w.strips, w.heals = true, false
@@ -293,8 +292,11 @@ func (w *world) focus(rng *rand.Rand) {
 		plan(16, 700*time.Millisecond, crashes)
 		w.script[6].what = newTemplate
 	case DutyOneName:
+		// The answer to a creation is lost, and the caches do not show it yet.
+		w.named, w.groupOf, w.initial, w.backwards = nil, map[string]string{}, w.pool[len(w.pool)-2:], true
 		progressive(3)
-		w.often, w.worst, w.breaks = 0.7, 600*time.Millisecond, 0.2
+		w.often, w.worst, w.pause, w.writers, w.breaks, w.only = 0.8, 3*time.Second, 0, 1, 0, Works
+		plan(6, 500*time.Millisecond, loses)
 	case DutyRecheck:
 		config.MinSuccessTime.Duration = 2 * time.Second
 		progressive(1)
@@ -308,10 +310,17 @@ func (w *world) focus(rng *rand.Rand) {
 		everyone(slow, tardy)
 		w.often, w.worst, w.pause, w.writers, w.breaks, w.stale, w.down = 0.8, 3*time.Second, 0, 1, 0, true, 1500*time.Millisecond
 		w.only = Works
-		plan(6, 500*time.Millisecond, replaces)
+		plan(12, 600*time.Millisecond, replaces)
 	case DutyRemove:
-		plan(4, time.Second, leaves)
-	case DutyVersion, DutyUpdate:
+		w.strategy = clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.All, All: &clusterv1alpha1.RolloutAll{}}
+		plan(4, 1500*time.Millisecond, leaves)
+	case DutyVersion:
+		// All are done with the version before, and are taken for done.
+		w.named, w.groupOf = nil, map[string]string{}
+		progressive(3)
+		everyone(quick)
+		plan(2, 4*time.Second, newTemplate)
+	case DutyUpdate:
 		plan(3, time.Second, newTemplate)
 	case DutyStatus:
 		plan(2, time.Second, newTemplate)
@@ -334,15 +343,17 @@ func (w *world) focus(rng *rand.Rand) {
 	case KeepBudget:
 		config.MaxFailures = intstr.FromInt32(0)
 		progressive(1)
-		everyone(broken, quick)
+		everyone(broken)
 		w.strategy.Progressive.ProgressDeadline = "2s"
 	case KeepConcurrency:
 		progressive(2)
-		everyone(slow)
+		everyone(slow, tardy)
+		w.worst, w.slow = 50*time.Millisecond, 30*time.Millisecond
+		plan(2, 2*time.Second, newTemplate)
 	case KeepMandatory:
 		progressive(3)
 		everyone(slow)
-		w.named = []string{"canary"}
+		w.named, w.groupOf, w.size = []string{"canary"}, map[string]string{}, 0
 		for _, c := range w.initial[:2] {
 			w.groupOf[c] = "canary"
 		}
@@ -352,9 +363,9 @@ func (w *world) focus(rng *rand.Rand) {
 		w.size = 2
 		w.strategy = clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.ProgressivePerGroup, ProgressivePerGroup: &clusterv1alpha1.RolloutProgressivePerGroup{RolloutConfig: config}}
 	case DutyOneWrite:
-		w.breaks = 0.1
+		w.breaks = 0.4
 		progressive(3)
 		everyone(quick)
-		plan(8, 500*time.Millisecond, newTemplate, crashes)
+		plan(12, 500*time.Millisecond, newTemplate, crashes)
 	}
 }

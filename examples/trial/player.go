@@ -40,15 +40,19 @@ func (o *observation) told() (string, fmt.Stringer, fmt.Stringer, []violation, e
 	return o.world.name, o.world, o.history, o.violations, o.err
 }
 
-// play runs a world on the hub and judges it.
-func (w *world) play(ctx context.Context, hub *Hub, subject *Subject, name string) *observation {
-	w.name = name
-	began := time.Now()
-	p := &player{
+func (w *world) newPlayer(hub *Hub, subject *Subject) *player {
+	return &player{
 		world: w, hub: hub, subject: subject, rng: rand.New(rand.NewPCG(w.seed, 2)),
 		newest: map[Kind]int64{}, seen: map[Kind]int64{},
 		struck: map[string]bool{}, mendNext: map[string]bool{}, deleted: map[string]time.Time{},
 	}
+}
+
+// play runs a world on the hub and judges it.
+func (w *world) play(ctx context.Context, hub *Hub, subject *Subject, name string) *observation {
+	w.name = name
+	began := time.Now()
+	p := w.newPlayer(hub, subject)
 	o := &observation{world: w}
 	o.err = p.run(ctx)
 	if o.err == nil {

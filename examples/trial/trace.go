@@ -95,6 +95,10 @@ func (h *history) behind() (most time.Duration) {
 
 // judged is what the judge that has only a trace says of a history.
 func (o *observation) judged(lag, patience, removeAfter time.Duration) (*judge.Report, error) {
+	return o.judgedBy(judge.Options{Lag: lag, Patience: patience, RemoveAfter: removeAfter})
+}
+
+func (o *observation) judgedBy(options judge.Options) (*judge.Report, error) {
 	text, err := o.history.trace()
 	if err != nil {
 		return nil, err
@@ -103,7 +107,7 @@ func (o *observation) judged(lag, patience, removeAfter time.Duration) (*judge.R
 	if err != nil {
 		return nil, err
 	}
-	return judge.Judge(r, judge.Options{Lag: lag, Patience: patience, RemoveAfter: removeAfter}), nil
+	return judge.Judge(r, options), nil
 }
 
 // traceable says whether the judge that has only a trace knows all that counts in a world: nobody leaves with a version that cuts it

@@ -4,6 +4,9 @@
 //
 //	go run ./cmd/trial record > hub.jsonl     needs get, list and watch; until it is interrupted
 //	go run ./cmd/trial judge hub.jsonl        exit code 0: nothing is broken, 1: something is, 2: bad input
+//	go run ./cmd/trial judge -html page.html hub.jsonl   also a page with pictures of the rollouts and the places of what was found
+//
+// OCM.md has what it finds in OCM's own controller.
 //
 // # Two grades
 //
@@ -22,7 +25,10 @@
 // judged by what is selected before and afterwards.
 // [Vanished] and [Unfinished] are faults of who writes the decisions.
 //
-// Not judged: clusters that left with a version, versions taken back, clusters that do not count, pauses and gates. For the last
+// Who left with a version and is not done counts as long as its object is there: [Leavers]. That is suspicious, since a person may have given
+// the cluster up, and broken with -given-up, the annotation of the owner in which people name such clusters. They count nowhere.
+//
+// Not judged: versions taken back, pauses and gates. For the last
 // two set a long -patience, or [Stuck] is found. Once a cluster has left or moved, [Stuck] is only suspicious.
 //
 // # Recordings
@@ -74,6 +80,7 @@
 // where a resourceVersion, a generation or a list shows that a write is missing. Writes are ordered by their resourceVersions. A
 // deletion whose answer has none is ordered by its times, in favour of the controller.
 //
-//	go run ./cmd/trial excerpt hub.jsonl 4711      the fewest lines that show the finding of line 4711: a recording by itself
+//	go run ./cmd/trial excerpt hub.jsonl 4711      the fewest lines that show the finding of line 4711: a recording by itself,
+//	                                               which shows nothing that the whole does not, where that can be
 //	go run ./cmd/trial anonymise hub.jsonl         names are hashed, and what is not judged is left out
 package judge

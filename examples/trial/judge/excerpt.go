@@ -20,7 +20,6 @@ const (
 // Excerpts gives the first finding of each owner, kind and grade its excerpt: the numbers of lines that are a recording by
 // themselves, in which the same finding is found. As many lines are left out as can be, one part after the other.
 func Excerpts(r *Recording, report *Report, o Options) {
-	o.Should = nil // it takes time, and is not compared
 	done := map[string]bool{}
 	for i := range report.Findings {
 		f := &report.Findings[i]
@@ -29,25 +28,42 @@ func Excerpts(r *Recording, report *Report, o Options) {
 			continue
 		}
 		done[key] = true
-		lines := smallest(r, f, o)
-		for _, e := range lines {
-			f.Excerpt = append(f.Excerpt, e.line)
-		}
+		Excerpt(r, report, i, o)
 	}
 }
 
-// smallest leaves out of what concerns a finding what it does not need. It is empty where too much concerns it.
-func smallest(r *Recording, f *Finding, o Options) []event {
-	o.only = f.Line
-	most := mostTries
+// Excerpt gives one finding its excerpt, by its index.
+func Excerpt(r *Recording, report *Report, i int, o Options) {
+	o.Should = nil // it takes time, and is not compared
+	f := &report.Findings[i]
+	f.Excerpt = nil
+	for _, e := range smallest(r, report, f, o) {
+		f.Excerpt = append(f.Excerpt, e.line)
+	}
+}
+
+// smallest leaves out of what concerns a finding what it does not need. Where it can, what is left shows nothing that the whole does not
+// show. It is empty where too much concerns it.
+func smallest(r *Recording, report *Report, f *Finding, o Options) []event {
+	type found struct {
+		kind           Kind
+		grade          Grade
+		owner, cluster string
+		line           int
+	}
+	of := func(x *Finding) found { return found{x.Kind, x.Grade, x.Owner, x.Cluster, x.Line} }
+	whole := map[found]bool{}
+	for i := range report.Findings {
+		whole[of(&report.Findings[i])] = true
+	}
+	most, patience := mostTries, o.Patience
 	if f.Kind != Stuck && f.Kind != Left && f.Kind != Status && f.Kind != Unfinished {
 		o.Patience = never // what does not happen is not looked for
 	} else {
 		most = mostTries / 5 // it is, at each line
 	}
-	tries := 0
-	shows := func(part []event) bool {
-		tries++
+	part := concerned(r, f, o, true)
+	alone := func(part []event, pure bool) bool { // it shows the finding, and pure says that it shows nothing else
 		again := slices.Clone(part)
 		for i := range again {
 			again[i].true = 0
@@ -56,21 +72,44 @@ func smallest(r *Recording, f *Finding, o Options) []event {
 		if err != nil {
 			return false
 		}
-		return slices.ContainsFunc(Judge(sub, o).Findings, func(x Finding) bool {
-			return x.Kind == f.Kind && x.Grade == f.Grade && x.Owner == f.Owner && x.Cluster == f.Cluster && x.Line == f.Line
-		})
+		o := o
+		if pure {
+			o.Patience = patience
+		} else {
+			o.only = f.Line
+		}
+		is := false
+		for _, x := range Judge(sub, o).Findings {
+			is = is || of(&x) == of(f)
+			if pure && !whole[of(&x)] {
+				return false
+			}
+		}
+		return is
 	}
-	part := concerned(r, f, o, true)
-	if len(part) > mostLines || !shows(part) {
-		if part = concerned(r, f, o, false); len(part) > mostLines || !shows(part) {
+	if len(part) > mostLines || !alone(part, false) {
+		if part = concerned(r, f, o, false); len(part) > mostLines || !alone(part, false) {
 			return nil
 		}
 	}
+	small := shrink(part, most, func(part []event) bool { return alone(part, false) })
+	if alone(small, true) {
+		return small
+	}
+	if part = concerned(r, f, o, false); len(part) <= mostLines && alone(part, true) {
+		return shrink(part, most, func(part []event) bool { return alone(part, true) })
+	}
+	return small
+}
+
+// shrink leaves out one part after the other, as long as what is left shows it.
+func shrink(part []event, most int, shows func([]event) bool) []event {
+	tries := 0
 	for size := (len(part) + 1) / 2; size > 0 && tries < most; size /= 2 {
 		for at := len(part) - size; at > -size && tries < most; at -= size {
 			from := max(at, 0)
 			without := slices.Concat(part[:from], part[at+size:])
-			if len(without) < len(part) && shows(without) {
+			if tries++; len(without) < len(part) && shows(without) {
 				part = without
 			}
 		}

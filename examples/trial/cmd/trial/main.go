@@ -158,6 +158,7 @@ func writePage(name string, r *judge.Recording, report *judge.Report) error {
 func excerpt(args []string, out, errs io.Writer) error {
 	f := newFlags("excerpt", errs)
 	o := optionFlags(f)
+	kind := f.String("kind", "", "the kind of the finding, where a line has several")
 	if err := f.Parse(args); err != nil {
 		return err
 	}
@@ -182,15 +183,15 @@ func excerpt(args []string, out, errs io.Writer) error {
 	}
 	defer file.Close()
 	report := judge.Judge(recording, *o)
-	report.Findings = slices.DeleteFunc(report.Findings, func(x judge.Finding) bool { return x.Line != line })
-	if len(report.Findings) == 0 {
+	i := slices.IndexFunc(report.Findings, func(x judge.Finding) bool { return x.Line == line && (*kind == "" || x.Kind == judge.Kind(*kind)) })
+	if i < 0 {
 		return fmt.Errorf("nothing was found in line %d", line)
 	}
-	judge.Excerpts(recording, report, *o)
-	if len(report.Findings[0].Excerpt) == 0 {
+	judge.Excerpt(recording, report, i, *o)
+	if len(report.Findings[i].Excerpt) == 0 {
 		return fmt.Errorf("too many lines have to do with line %d", line)
 	}
-	return judge.Lines(out, file, recording, report.Findings[0].Excerpt)
+	return judge.Lines(out, file, recording, report.Findings[i].Excerpt)
 }
 
 func anonymise(args []string, in io.Reader, out, errs io.Writer) error {

@@ -75,6 +75,8 @@ func TestExitCodes(t *testing.T) {
 		{[]string{"judge"}, "nonsense\n", 2, "trial judge: line 1: expected a JSON object"},
 		{[]string{"judge", "-"}, "", 2, "the recording is empty"},
 		{[]string{"excerpt", broken, "7"}, "", 0, `"name":"fleet-0"`},
+		{[]string{"excerpt", "-kind", "concurrency", broken, "7"}, "", 0, `"name":"fleet-0"`},
+		{[]string{"excerpt", "-kind", "soak", broken, "7"}, "", 2, "nothing was found in line 7"},
 		{[]string{"excerpt", broken, "6"}, "", 2, "nothing was found in line 6"},
 		{[]string{"anonymise", broken}, "", 0, `"kind":"ManifestWork"`},
 		{[]string{"measure", "-events", "1000", "-clusters", "20"}, "", 0, "0 broken"},

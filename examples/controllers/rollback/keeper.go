@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -114,9 +115,10 @@ func (t *Turn) Abort(ctx context.Context) (bool, error) {
 	return true, t.keeper.store(ctx, next)
 }
 
-// isAsked says whether a person asks that the update revision be taken back.
+// isAsked says whether a person asks that the update revision be taken back. What was asked of an earlier generation counts for nothing: by
+// now the same revision may be wanted again.
 func (t *Turn) isAsked() bool {
-	return t.stored.Status.UpdateRevision != "" && t.Set.Annotations[AbortAnnotation] == t.stored.Status.UpdateRevision
+	return t.Set.Annotations[AbortAnnotation] == strconv.FormatInt(t.Set.Generation, 10)
 }
 
 // cannotGoBack says in the status that there is nothing to go back to.

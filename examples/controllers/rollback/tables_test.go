@@ -165,14 +165,8 @@ func (h *hub) other(object *unstructured.Unstructured, what, value string) {
 	switch what {
 	case "clusters":
 		h.clusters = strings.Fields(value)
-	case "abort": // a person does
-		annotations := map[string]string{}
-		for hash, text := range h.texts {
-			if text == value {
-				annotations[rollback.AbortAnnotation] = hash
-			}
-		}
-		object.SetAnnotations(annotations)
+	case "abort": // a person asks for it, of a generation
+		object.SetAnnotations(map[string]string{rollback.AbortAnnotation: value})
 	case "collide": // somebody else has the name
 		content := h.stored(value)
 		h.must(h.server.Create(h.t.Context(), &appsv1.ControllerRevision{ObjectMeta: metav1.ObjectMeta{

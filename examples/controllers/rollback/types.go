@@ -80,5 +80,6 @@ const (
 	ReasonRolloutDegraded = "RolloutDegraded"
 )
 
-// AbortAnnotation is what the enhancement does not have: a person who asks that a revision be taken back writes its hash there.
+// AbortAnnotation is what the enhancement does not have: a person who asks that the update revision be taken back writes the generation of the
+// set there.
 const AbortAnnotation = "cohort.open-cluster-management.io/abort"

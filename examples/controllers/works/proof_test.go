@@ -38,6 +38,9 @@ import (
 //	go test ./works -run TestProof                             20 rollouts, and each duty ignored in turn
 //	go test ./works -run TestProof/Rollouts -rollouts=1000 -at-once=60 -blocks=10 -v -timeout=0
 func TestProof(t *testing.T) {
+	if testing.Short() {
+		t.Parallel() // beside TestProofOfRollback
+	}
 	ctrl.SetLogger(logr.Discard())
 	h, err := proof.Start()
 	if err != nil {

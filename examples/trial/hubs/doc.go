@@ -3,7 +3,7 @@
 //
 //	go -C examples/controllers test ./works -run TestHubs/Rollouts -short                          4 rollouts, half a minute
 //	go -C examples/controllers test ./works -run TestHubs/Rollouts -hub-rollouts=100 -v -timeout=0  100 of them
-//	go -C examples/controllers test ./works -run TestHubs/EachDuty -v -timeout=0                    each duty, some minutes
+//	go -C examples/controllers test ./works -run TestHubs/EachDuty -v                               hubs that start without rights are found
 //	go -C examples/controllers test ./works -run TestHubs/Rollouts -hub-rollouts=1 -hub-seed=7      one rollout again
 //
 // A seed decides what is drawn. The clock decides when things happen, so a seed repeats a rollout only roughly.

@@ -102,6 +102,18 @@ func (j *judge) isDone(clusters []string, version string) (waits string) {
 	return ""
 }
 
+// happened is how often a cluster got a version or was done with it.
+func (j *judge) happened() (n int) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for _, s := range j.spans {
+		if n++; !s.end.IsZero() {
+			n++
+		}
+	}
+	return n
+}
+
 // starts is how many clusters got a version.
 func (j *judge) starts() int {
 	j.mu.Lock()

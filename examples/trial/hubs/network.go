@@ -3,17 +3,13 @@ package hubs
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"math/rand/v2"
 	"net/http"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 // network lies between the hub of hubs and one hub. It cuts.
@@ -29,7 +25,6 @@ type line struct {
 	slow   time.Duration
 	breaks float64 // how many requests meet a broken connection, before they arrive or after
 	double float64 // how many writes arrive a second time, later
-	blind  bool    // accounts are written over whatever is there
 	counts *counts
 
 	mu  sync.Mutex
@@ -131,9 +126,6 @@ func (l *line) write(base http.RoundTripper, r *http.Request) (*http.Response, e
 		if l.dead.Load() {
 			l.counts.late.Add(1)
 		}
-		if l.blind && strings.Contains(r.URL.Path, "/accounts/") {
-			body = onTop(base, r, body)
-		}
 		response, err := send(base, r, body)
 		done <- result{response, err}
 		if again {
@@ -171,26 +163,6 @@ func send(base http.RoundTripper, r *http.Request, body []byte) (*http.Response,
 	response.Body.Close()
 	response.Body = io.NopCloser(bytes.NewReader(answer))
 	return response, err
-}
-
-// onTop makes the body of a write one on top of whatever is there when it arrives, as a server without resourceVersions would.
-func onTop(base http.RoundTripper, r *http.Request, body []byte) []byte {
-	read := r.Clone(context.WithoutCancel(r.Context()))
-	read.Method, read.Body, read.ContentLength = http.MethodGet, nil, 0
-	response, err := base.RoundTrip(read)
-	if err != nil {
-		return body
-	}
-	defer response.Body.Close()
-	var there, wanted unstructured.Unstructured
-	if json.NewDecoder(response.Body).Decode(&there.Object) != nil || json.Unmarshal(body, &wanted.Object) != nil {
-		return body
-	}
-	wanted.SetResourceVersion(there.GetResourceVersion())
-	if changed, err := json.Marshal(wanted.Object); err == nil {
-		return changed
-	}
-	return body
 }
 
 // lateBody is a watch that shows things late, and breaks where the network is cut: what came meanwhile is listed later.

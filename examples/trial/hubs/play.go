@@ -13,17 +13,12 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
-	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
-	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	workv1 "open-cluster-management.io/api/work/v1"
 	workv1alpha1 "open-cluster-management.io/api/work/v1alpha1"
-
-	"github.com/cohort-ocm/cohort/grouping"
 )
 
 // player plays one rollout over the two hubs.
@@ -54,7 +49,6 @@ type outcome struct {
 	stuck      string
 	starts     int
 	lives      int64
-	lasted     time.Duration
 	counts     *counts
 }
 
@@ -74,7 +68,6 @@ func (h *Hubs) play(ctx context.Context, s *Subject, w *world) (out outcome, err
 	if err := p.begin(); err != nil {
 		return out, err
 	}
-	began := time.Now()
 	var processes sync.WaitGroup
 	for i := range servers {
 		processes.Go(func() { p.keep(ctx, i) })
@@ -85,14 +78,13 @@ func (h *Hubs) play(ctx context.Context, s *Subject, w *world) (out outcome, err
 		p.nets[i].isCut.Store(false)
 	}
 	close(p.healed)
-	patience := 2 * time.Minute
+	patience := 90 * time.Second
 	if w.ignored != "" {
 		patience = 15 * time.Second // for a violation: it need not end
 	}
 	if out.stuck = p.await(patience); out.stuck != "" {
 		out.stuck += p.standing()
 	}
-	out.lasted = time.Since(began)
 	stop()
 	processes.Wait()
 	p.agents.Wait()
@@ -109,7 +101,7 @@ func (p *player) mostClusters() int { return len(p.clusters[eu]) + len(p.cluster
 // joined is how many clusters have joined meanwhile.
 func (p *player) joined() (n int) {
 	for _, a := range p.script {
-		if a.what == joins {
+		if a.what == joins || a.what == looks {
 			n++
 		}
 	}
@@ -121,11 +113,15 @@ func (p *player) deadline() time.Duration {
 	return d
 }
 
-// await waits until all clusters have the version, and says whom it waited for in vain.
-func (p *player) await(most time.Duration) (waits string) {
-	for end := time.Now().Add(most); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+// await waits until all clusters have the version, as long as something happens, and says whom it waited for in vain.
+func (p *player) await(patience time.Duration) (waits string) {
+	known, since := 0, time.Now()
+	for ; time.Since(since) < patience; time.Sleep(50 * time.Millisecond) {
 		if waits = p.judge.isDone(slices.Concat(p.clusters[eu], p.clusters[us]), p.version); waits == "" {
 			return ""
+		}
+		if n := p.judge.happened(); n > known {
+			known, since = n, time.Now()
 		}
 	}
 	return fmt.Sprintf("%s waits in vain for version %s", waits, p.version)
@@ -150,77 +146,6 @@ func (p *player) standing() string {
 	return text.String()
 }
 
-// begin makes the objects.
-func (p *player) begin() error {
-	for i := range p.clusters {
-		if err := p.place(i); err != nil {
-			return err
-		}
-	}
-	for i := range servers {
-		set := &workv1alpha1.ManifestWorkReplicaSet{ObjectMeta: metav1.ObjectMeta{
-			Namespace: p.name, Name: setName, Annotations: map[string]string{p.subject.Annotation: p.hub(eu) + "," + p.hub(us)},
-		}}
-		set.Spec.PlacementRefs = []workv1alpha1.LocalPlacementReference{{Name: placementName, RolloutStrategy: p.rolloutStrategy()}}
-		set.Spec.ManifestWorkTemplate = template(p.version)
-		if _, err := p.clients[i].work.WorkV1alpha1().ManifestWorkReplicaSets(p.name).Create(p.ctx, set, metav1.CreateOptions{}); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (p *player) rolloutStrategy() clusterv1alpha1.RolloutStrategy {
-	return clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.Progressive, Progressive: p.strategy.DeepCopy()}
-}
-
-func template(version string) workv1.ManifestWorkSpec {
-	raw := fmt.Sprintf(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"it","namespace":"default"},"data":{"version":%q}}`, version)
-	return workv1.ManifestWorkSpec{Workload: workv1.ManifestsTemplate{Manifests: []workv1.Manifest{{RawExtension: runtime.RawExtension{Raw: []byte(raw)}}}}}
-}
-
-// place has the placement of a hub select its clusters.
-func (p *player) place(hub int) error {
-	ctx, api := p.ctx, p.clients[hub].cluster.ClusterV1beta1()
-	placements, decisions := api.Placements(p.name), api.PlacementDecisions(p.name)
-	placement, err := placements.Get(ctx, placementName, metav1.GetOptions{})
-	if err != nil {
-		placement = &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: p.name, Name: placementName}}
-		if placement, err = placements.Create(ctx, placement, metav1.CreateOptions{}); err != nil {
-			return err
-		}
-	}
-	var selected []*clusterv1.ManagedCluster
-	for _, cluster := range p.clusters[hub] {
-		selected = append(selected, &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: cluster}})
-	}
-	groups, err := grouping.Divide(placement, selected, grouping.Options{})
-	if err != nil {
-		return err
-	}
-	wanted, err := groups.Decisions(placement)
-	if err != nil {
-		return err
-	}
-	for _, decision := range wanted {
-		stored, err := decisions.Get(ctx, decision.Name, metav1.GetOptions{})
-		if err != nil {
-			if stored, err = decisions.Create(ctx, decision, metav1.CreateOptions{}); err != nil {
-				return err
-			}
-		}
-		stored.Status = decision.Status
-		if _, err := decisions.UpdateStatus(ctx, stored, metav1.UpdateOptions{}); err != nil {
-			return err
-		}
-	}
-	if placement.Status, err = grouping.Status(wanted); err != nil {
-		return err
-	}
-	_, err = placements.UpdateStatus(ctx, placement, metav1.UpdateOptions{})
-	return err
-}
-
 // keep runs one process after the other: of a hub, or of the hub of hubs.
 func (p *player) keep(ctx context.Context, server int) {
 	rng := rand.New(rand.NewPCG(p.seed, uint64(server)))
@@ -230,19 +155,15 @@ func (p *player) keep(ctx context.Context, server int) {
 		to := func(net *network, slow time.Duration) *line {
 			return &line{dead: dead, net: net, slow: slow, breaks: p.breaks, double: p.double, counts: &p.counts, rng: rand.New(rand.NewPCG(p.seed, rng.Uint64()))}
 		}
-		near := to(nil, p.slow)
-		near.blind = p.ignored == DutyGrantOn
 		process := &Process{
 			Set: types.NamespacedName{Namespace: p.name, Name: setName}, Now: time.Now, Ignored: p.ignored,
-			Config: p.hubs.config(server, near),
+			Config: p.hubs.config(server, to(nil, p.slow)),
 		}
 		run := p.subject.HubOfHubs
 		if server != hubOfHubs {
 			run, process.Hub = p.subject.Hub, p.hub(server)
 			process.Now = func() time.Time { return time.Now().Add(p.skew[server]) }
-			far := to(&p.nets[server], p.far)
-			far.blind = p.ignored == DutyOnTop
-			process.HubOfHubs = p.hubs.config(hubOfHubs, far)
+			process.HubOfHubs = p.hubs.config(hubOfHubs, to(&p.nets[server], p.far))
 		}
 		p.lives.Add(1)
 		done := make(chan error, 1)
@@ -281,10 +202,7 @@ func (p *player) carryOut() error {
 		case killsTop:
 			p.ends[hubOfHubs] <- struct{}{}
 		case joins:
-			p.mu.Lock()
-			p.clusters[a.hub] = append(p.clusters[a.hub], p.cluster(a.hub, len(p.clusters[a.hub])))
-			p.mu.Unlock()
-			if err := p.place(a.hub); err != nil {
+			if err := p.join(a.hub); err != nil {
 				return err
 			}
 		case version2:
@@ -313,32 +231,18 @@ func (p *player) carryOut() error {
 	return nil
 }
 
+// join has a cluster join a hub.
+func (p *player) join(hub int) error {
+	p.mu.Lock()
+	p.clusters[hub] = append(p.clusters[hub], p.cluster(hub, len(p.clusters[hub])))
+	p.mu.Unlock()
+	return p.place(hub)
+}
+
 func (p *player) lowered() clusterv1alpha1.RolloutStrategy {
 	s := p.rolloutStrategy()
 	s.Progressive.MaxConcurrency = intstr.FromInt32(1)
 	return s
-}
-
-// change changes the set everywhere, on one hub after the other.
-func (p *player) change(do func(*workv1alpha1.ManifestWorkReplicaSet)) error {
-	for i := range servers {
-		sets := p.clients[i].work.WorkV1alpha1().ManifestWorkReplicaSets(p.name)
-		for tries := 0; ; tries++ {
-			set, err := sets.Get(p.ctx, setName, metav1.GetOptions{})
-			if err == nil {
-				do(set)
-				_, err = sets.Update(p.ctx, set, metav1.UpdateOptions{})
-			}
-			if err == nil {
-				break
-			}
-			if tries == 20 {
-				return err
-			}
-			time.Sleep(20 * time.Millisecond)
-		}
-	}
-	return nil
 }
 
 type accountsClient interface {
@@ -363,8 +267,8 @@ func (p *player) accounts(hub int, do func(accountsClient, *unstructured.Unstruc
 	return nil
 }
 
-// look cuts a hub off, waits until its rights have expired, and writes what is on it into its account, as a person would. Somewhat later
-// the hub is back.
+// look cuts a hub off, waits until its rights have expired, and writes what is on it into its account, as a person would. Then a cluster
+// joins, which may not start there, and somewhat later the hub is back.
 func (p *player) look(hub int) error {
 	p.nets[hub].isCut.Store(true)
 	defer func() {
@@ -396,82 +300,13 @@ func (p *player) look(hub int) error {
 			wrote = err == nil // otherwise it looks again
 			return nil
 		})
-		if err != nil || wrote {
+		if err != nil {
 			return err
+		}
+		if wrote {
+			time.Sleep(time.Second)
+			return p.join(hub)
 		}
 	}
 	return nil
-}
-
-// show takes an event of a work: it tells the judge, and has the agent begin with what is new.
-func (p *player) show(hub int, work *workv1.ManifestWork, at time.Time) {
-	version := versionOf(work)
-	p.judge.has(work.Namespace, version, at, p.deadline())
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.pieces[work.Namespace] >= work.Generation || p.ctx.Err() != nil {
-		return
-	}
-	p.pieces[work.Namespace] = work.Generation
-	p.agents.Go(func() { p.agent(hub, work, version) })
-}
-
-// agent is the life of an agent with one generation of a work.
-func (p *player) agent(hub int, work *workv1.ManifestWork, version string) {
-	t, rng := p.temperOf(work.Namespace, version)
-	if p.ignored != "" {
-		t = slow
-	}
-	ms := func(from, to int) <-chan time.Time {
-		return time.After(time.Duration(from+rng.IntN(to-from)) * time.Millisecond)
-	}
-	var after <-chan time.Time
-	switch t {
-	case quick:
-		after = ms(20, 200)
-	case slow:
-		after = ms(300, 2000)
-	case failing, recovering:
-		if !p.waits(ms(50, 500)) {
-			return
-		}
-		p.patch(hub, work, version, false)
-		if t == recovering {
-			after = ms(500, 3000)
-		}
-	}
-	select {
-	case <-p.ctx.Done():
-	case <-p.healed:
-		if p.waits(ms(10, 300)) {
-			p.patch(hub, work, version, true)
-		}
-	case <-after:
-		p.patch(hub, work, version, true)
-	}
-}
-
-func (p *player) waits(c <-chan time.Time) bool {
-	select {
-	case <-p.ctx.Done():
-		return false
-	case <-c:
-		return true
-	}
-}
-
-// patch writes what an agent says.
-func (p *player) patch(hub int, work *workv1.ManifestWork, version string, succeeded bool) {
-	now := time.Now()
-	body, err := json.Marshal(map[string]any{"status": map[string]any{"conditions": conditions(work.Generation, succeeded, !succeeded, now)}})
-	if err != nil {
-		panic(err)
-	}
-	p.judge.says(work.Namespace, version, succeeded, now, p.strategy.MinSuccessTime.Duration)
-	for range 5 { // it may be gone
-		_, err = p.clients[hub].work.WorkV1().ManifestWorks(work.Namespace).Patch(p.ctx, work.Name, types.MergePatchType, body, metav1.PatchOptions{}, "status")
-		if err == nil || !p.waits(time.After(50*time.Millisecond)) {
-			return
-		}
-	}
 }

@@ -43,23 +43,5 @@ const (
 // Duty is one of an engine.
 type Duty string
 
-const (
-	// On a hub.
-	DutyBegin   Duty = "wait for the writes of the process before"
-	DutyExpiry  Duty = "start nothing once the rights have expired"
-	DutyInTime  Duty = "start nothing by an old plan"
-	DutyShown   Duty = "start nothing by a report that the account does not show"
-	DutyCount   Duty = "count what was started"
-	DutyOnTop   Duty = "report on top of the account that was read"
-	DutyAccount Duty = "start nothing without rights"
-	// On the hub of hubs.
-	DutyReadBack  Duty = "read back what was granted"
-	DutyGrantOn   Duty = "grant on top of the account that was read"
-	DutyFinalizer Duty = "keep an account that has rights"
-	DutyTaken     Duty = "count what was taken"
-)
-
-// Duties are all of them.
-var Duties = []Duty{
-	DutyBegin, DutyExpiry, DutyInTime, DutyShown, DutyCount, DutyOnTop, DutyAccount, DutyReadBack, DutyGrantOn, DutyFinalizer, DutyTaken,
-}
+// DutyAccount is the one that an observer from outside finds within some rollouts. The search of rollout/rights leaves out the others.
+const DutyAccount Duty = "start nothing without rights"

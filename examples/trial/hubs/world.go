@@ -43,7 +43,7 @@ const (
 	killsTop = "the process of the hub of hubs ends"
 	version2 = "another version is wanted"
 	joins    = "a cluster joins"
-	looks    = "a hub is cut off until its rights have expired, and a person looks"
+	looks    = "a hub is cut off until its rights have expired, a person looks, and a cluster joins"
 	deletes  = "someone deletes the account of a hub, and the process of the hub of hubs ends"
 	limits   = "the limit is lowered and raised again"
 )
@@ -124,45 +124,14 @@ func (w *world) focus() {
 	if w.ignored == "" {
 		return
 	}
-	w.share, w.breaks, w.double = 0, 0, 0
-	w.strategy.MaxConcurrency, w.strategy.MaxFailures = intstr.FromInt32(3), intstr.FromInt32(0)
+	w.share, w.breaks, w.double, w.slow, w.far = 0, 0, 0, 100*time.Millisecond, 200*time.Millisecond
+	w.strategy.MaxConcurrency, w.strategy.MaxFailures = intstr.FromInt32(6), intstr.FromInt32(0)
 	w.strategy.MinSuccessTime.Duration, w.strategy.ProgressDeadline = time.Second, "None"
 	for i := range w.clusters {
 		w.clusters[i] = nil
-		for j := range 8 {
+		for j := range 12 {
 			w.clusters[i] = append(w.clusters[i], w.cluster(i, j))
 		}
 	}
-	again := func(n int, after time.Duration, what ...string) {
-		w.script = nil
-		for i := range n {
-			w.script = append(w.script, act{after: after, what: what[i%len(what)], hub: i % 2, lasts: 300 * time.Millisecond})
-		}
-	}
-	switch w.ignored {
-	case DutyBegin:
-		w.slow = 1500 * time.Millisecond
-		again(10, 700*time.Millisecond, kills)
-	case DutyExpiry:
-		again(2, 2*time.Second, looks)
-	case DutyInTime:
-		again(2, 2*time.Second, looks)
-	case DutyOnTop:
-		w.far = 3 * time.Second
-		again(10, time.Second, kills)
-	case DutyGrantOn:
-		w.slow = 3 * time.Second
-		again(10, time.Second, killsTop)
-	case DutyReadBack:
-		w.clusters[eu] = w.clusters[eu][:2]
-		again(8, time.Second, joins)
-		for i := range w.script {
-			w.script[i].hub = eu
-		}
-		w.script[0].after = 4 * time.Second
-	case DutyFinalizer:
-		again(3, 2*time.Second, deletes)
-	default:
-		again(6, time.Second, joins)
-	}
+	w.script = nil
 }

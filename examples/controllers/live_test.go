@@ -153,7 +153,7 @@ func TestThePluginReadsWorks(t *testing.T) {
 			t.Errorf("%v does not name the set:\n%s", command, out)
 		}
 	}
-	if out := string(plugin(t, kubeconfig, "status", "-o", "name")); out != "manifestworkreplicaset/"+set.Name+"\n" {
+	if out := string(plugin(t, kubeconfig, "status", "-o", "name")); out != "manifestworkreplicaset.work.open-cluster-management.io/"+set.Name+"\n" {
 		t.Errorf("-o name: %s", out)
 	}
 	t.Logf("%d dumps", h.dumps)

@@ -79,6 +79,9 @@ func rootCommand() *cobra.Command {
 	})
 	root.AddCommand(decideCommands(hub)...)
 	root.AddCommand(statusCommand(hub), planCommand(hub), explainCommand(hub), compareCommand(hub), exposureCommand(hub), dependenciesCommand(hub), diffCommand(hub), historyCommand(hub), recordCommand(hub), reportCommand(hub), replayCommand(hub), versionCommand())
+	for _, cmd := range root.Commands() {
+		offerWords(cmd, "output", strings.Split(outputs(cmd), ", ")...)
+	}
 	setHelp(root)
 	return root
 }
@@ -131,4 +134,12 @@ func print(w io.Writer, text string) error {
 		return unwritten{err}
 	}
 	return nil
+}
+
+// outputs are the formats of a command, with commas between.
+func outputs(cmd *cobra.Command) string {
+	if cmd.Name() == "status" {
+		return "wide, json, yaml, name"
+	}
+	return "json, yaml"
 }

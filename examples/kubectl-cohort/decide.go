@@ -64,6 +64,7 @@ func decideCommand(flags *genericclioptions.ConfigFlags, v verb) *cobra.Command 
 			return d.run(cmd)
 		},
 	}
+	cmd.ValidArgsFunction = d.offer(d.behind)
 	s := cmd.Flags()
 	s.BoolVarP(&d.yes, "yes", "y", false, "write without asking")
 	s.BoolVar(&d.dryRun, "dry-run", false, "say what would follow, and write nothing")

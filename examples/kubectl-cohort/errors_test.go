@@ -353,7 +353,7 @@ func TestOutputThatCannotBeWrittenIsAnError(t *testing.T) {
 }
 
 func TestHelpNamesEveryFlag(t *testing.T) {
-	help := simulateText(t, "", "plan", "-h")
+	help := simulateText(t, "", "plan", "--all", "-h")
 	for _, name := range []string{"-f, --filename file", "-o, --output format", "--placement", "--start", "--takes", "--fail", "--never", "--recover", "--seed", "--gate", "--rollout", "--exit-code"} {
 		if !strings.Contains(help, name) {
 			t.Errorf("no %q in the help:\n%s", name, help)

@@ -173,7 +173,7 @@ func TestWhatHasNoEffectIsNoted(t *testing.T) {
 // Each flag of each command stands in its help, once.
 func TestHelpHasEachFlagOnce(t *testing.T) {
 	for _, command := range rootCommand().Commands() {
-		help := simulateText(t, "", command.Name(), "-h")
+		help := simulateText(t, "", command.Name(), "-h", "--all")
 		command.LocalFlags().VisitAll(func(f *pflag.Flag) {
 			if n := len(regexp.MustCompile(`(?m)^ +(-\w, )?--`+f.Name+`( |$)`).FindAllString(help, -1)); n != 1 {
 				t.Errorf("%s --%s stands %d times in the help, want once", command.Name(), f.Name, n)

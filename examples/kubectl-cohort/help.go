@@ -53,6 +53,9 @@ type section struct {
 	names []string
 }
 
+// beyond is the title of the flags that not every hub obeys.
+const beyond = "beyond the strategy"
+
 // sections says under which titles the flags of a command stand in its help.
 var sections = []section{
 	{"what rolls out", []string{"filename", "recording", "at", "rollout", "placement", "start"}},
@@ -60,13 +63,14 @@ var sections = []section{
 	{"how clusters behave, before what a Behavior says", []string{"takes", "fail", "fail-share", "fail-rate", "never", "cut-off", "lease",
 		"recover", "never-rate", "bad-rate", "retry", "fail-attempts", "runs", "seed"}},
 	{"bounds", []string{"at-most", "within"}},
-	{"beyond the strategy", extraNames()},
+	{beyond, extraNames()},
 	{"the way back", []string{"abort-at", "abort-on-breach", "back-by-strategy"}},
 	{"output", []string{"output", "watch", "interval", "rows", "chart", "svg", "png", "exit-code"}},
 }
 
 // setHelp gives a command and those below it a help text in sections.
 func setHelp(root *cobra.Command) {
+	all := root.PersistentFlags().Bool("all", false, "with -h: also the flags for what OCM's own controllers do not have")
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
 		w := cmd.OutOrStdout()
 		text := cmd.Long
@@ -85,12 +89,13 @@ func setHelp(root *cobra.Command) {
 				}
 			}
 		}
-		printFlags(w, cmd)
+		printFlags(w, cmd, *all)
 	})
 }
 
-// printFlags writes what the flags are, under titles.
-func printFlags(w io.Writer, cmd *cobra.Command) {
+// printFlags writes what the flags are, under titles. Those that a hub without this library's controllers cannot obey stand there if all
+// are wanted.
+func printFlags(w io.Writer, cmd *cobra.Command, all bool) {
 	said := make(map[string]bool)
 	print := func(title string, flags *pflag.FlagSet) {
 		if flags.HasAvailableFlags() {
@@ -106,19 +111,33 @@ func printFlags(w io.Writer, cmd *cobra.Command) {
 				said[name] = true
 			}
 		}
+		if s.title == beyond && !all {
+			if part.HasFlags() {
+				n := 0
+				part.VisitAll(func(*pflag.Flag) { n++ })
+				fmt.Fprintf(w, "\n%s, which OCM's own controllers do not obey: %d flags, with -h --all\n", s.title, n)
+			}
+			continue
+		}
 		print(s.title, part)
 	}
 	rest, hub := pflag.NewFlagSet("", pflag.ContinueOnError), pflag.NewFlagSet("", pflag.ContinueOnError)
 	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
 		switch {
 		case said[f.Name]:
-		case cmd.Root().PersistentFlags().Lookup(f.Name) != nil:
+		case cmd.Root().PersistentFlags().Lookup(f.Name) != nil && f.Name != "all":
 			hub.AddFlag(f)
 		default:
 			rest.AddFlag(f)
 		}
 	})
-	cmd.InheritedFlags().VisitAll(hub.AddFlag)
+	cmd.InheritedFlags().VisitAll(func(f *pflag.Flag) {
+		if f.Name == "all" {
+			rest.AddFlag(f)
+		} else {
+			hub.AddFlag(f)
+		}
+	})
 	print("other", rest)
 	print("the hub, as kubectl has them", hub)
 }

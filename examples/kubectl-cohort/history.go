@@ -56,6 +56,7 @@ func historyCommand(flags *genericclioptions.ConfigFlags) *cobra.Command {
 			return f.format.write(all, cmd.OutOrStdout())
 		},
 	}
+	cmd.ValidArgsFunction = f.offer(f.oneCluster)
 	f.input.declare(cmd.Flags())
 	commandline.Var(cmd.Flags(), &f.start, "start", "", "`time` that counts as now, in RFC 3339")
 	commandline.Var(cmd.Flags(), &f.format, "output", "o", "`format` of the output: text, json or yaml")

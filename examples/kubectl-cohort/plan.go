@@ -67,6 +67,7 @@ func explainCommand(hub *genericclioptions.ConfigFlags) *cobra.Command {
 			return f.run(cmd, clusters)
 		},
 	}
+	cmd.ValidArgsFunction = f.offer(f.clusterNames)
 	f.declare(cmd.Flags())
 	return cmd
 }

@@ -51,6 +51,7 @@ func statusCommand(hub *genericclioptions.ConfigFlags) *cobra.Command {
 			return f.watch(cmd, form)
 		},
 	}
+	cmd.ValidArgsFunction = f.offer(f.rolloutNames)
 	f.input.declare(cmd.Flags())
 	f.whatIf.declare(cmd.Flags())
 	f.whatIf.declareStrategy(cmd.Flags())
@@ -168,6 +169,12 @@ func (f *flags) forecast(s *scenario.Scenario, how scenario.Play) (*output.Forec
 	return output.NewForecast(ends), nil
 }
 
+// groupsOf are the API groups of what rolls out, by kind.
+var groupsOf = map[string]string{
+	"ManifestWorkReplicaSet": "work.open-cluster-management.io", "ClusterManagementAddOn": "addon.open-cluster-management.io", "Policy": "policy.open-cluster-management.io",
+	"RolloutStrategy": "cluster.open-cluster-management.io",
+}
+
 // names are those of the objects that roll out, once each, as kubectl -o name has them.
 func names(all []output.Standing) string {
 	var b strings.Builder
@@ -176,7 +183,7 @@ func names(all []output.Standing) string {
 		object, _, _ := strings.Cut(one.Rollout, " to placement ")
 		kind, name, _ := strings.Cut(object, " ")
 		if name = name[strings.Index(name, "/")+1:]; object != last {
-			fmt.Fprintf(&b, "%s/%s\n", strings.ToLower(kind), name)
+			fmt.Fprintf(&b, "%s.%s/%s\n", strings.ToLower(kind), groupsOf[kind], name)
 		}
 		last = object
 	}

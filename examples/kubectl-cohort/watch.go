@@ -20,7 +20,7 @@ func (f *flags) watch(cmd *cobra.Command, form statusFormat) error {
 	var before []output.Standing
 	for {
 		width, height := sizeOf(w)
-		all, err := f.standings(cmd, width > 0 || before == nil)
+		all, draw, err := f.look(cmd, form, width, before == nil)
 		switch {
 		case cmd.Context().Err() != nil:
 			return nil
@@ -29,7 +29,7 @@ func (f *flags) watch(cmd *cobra.Command, form statusFormat) error {
 		case err != nil:
 			err = print(w, fmt.Sprintf("%s %v\n", time.Now().UTC().Format(time.TimeOnly), err))
 		case width > 0:
-			err = redraw(w, all, form, width, height)
+			err = redraw(w, draw, width, height)
 		case before == nil:
 			err = write(w, all, form)
 		default:
@@ -47,6 +47,22 @@ func (f *flags) watch(cmd *cobra.Command, form statusFormat) error {
 		case <-time.After(f.interval):
 		}
 	}
+}
+
+// look reads the rollouts, and says how they are drawn in a terminal of this width: as trees, or as a table where it was asked for or where
+// there are many. Elsewhere a forecast is there where it is wanted.
+func (f *flags) look(cmd *cobra.Command, form statusFormat, width int, forecast bool) ([]output.Standing, func(io.Writer) error, error) {
+	const mostTrees = 3
+	if width == 0 || form != "" {
+		all, err := f.standings(cmd, forecast || width > 0)
+		return all, func(w io.Writer) error { return write(w, all, form) }, err
+	}
+	views, err := f.views(cmd)
+	all := standingsOf(views)
+	if len(views) > mostTrees {
+		return all, func(w io.Writer) error { return write(w, all, form) }, err
+	}
+	return all, treesOf(views, width), err
 }
 
 // news has a line for each rollout of which something changed.
@@ -76,9 +92,9 @@ func news(before, now []output.Standing) string {
 }
 
 // redraw has the screen show the text, cut to its size, without a flicker.
-func redraw(w io.Writer, all []output.Standing, form statusFormat, width, height int) error {
+func redraw(w io.Writer, draw func(io.Writer) error, width, height int) error {
 	var text bytes.Buffer
-	if err := write(&text, all, form); err != nil {
+	if err := draw(&text); err != nil {
 		return err
 	}
 	var b strings.Builder

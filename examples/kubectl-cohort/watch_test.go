@@ -5,11 +5,13 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -98,7 +100,7 @@ func TestCommandsReadAHub(t *testing.T) {
 	}{
 		{[]string{"status"}, "\n1 of 4 clusters done, 1 in flight, 2 waiting\n"},
 		{[]string{"status", "set", "--max-concurrency", "2"}, "\nmay start now (1): c\n"},
-		{[]string{"status", "-o", "name", "-n", "ns"}, "manifestworkreplicaset/set\n"},
+		{[]string{"status", "-o", "name", "-n", "ns"}, "manifestworkreplicaset.work.open-cluster-management.io/set\n"},
 		{[]string{"explain", "d"}, "\nnow      waits until "},
 		{[]string{"explain"}, "\n  2 clusters: 1 of 1 slot taken: b progressing"},
 		{[]string{"plan"}, "Complete: 4 of 4 clusters done\n"},
@@ -164,7 +166,10 @@ func TestAWatchSaysWhatChanges(t *testing.T) {
 // A screen shows as much of the text as it has room for, and nothing of what was there before.
 func TestAScreenIsRedrawnInPlace(t *testing.T) {
 	var b bytes.Buffer
-	if err := redraw(&b, []output.Standing{{Rollout: "x"}, {Rollout: strings.Repeat("ä", 30)}}, "", 20, 3); err != nil {
+	draw := func(w io.Writer) error {
+		return write(w, []output.Standing{{Rollout: "x"}, {Rollout: strings.Repeat("ä", 30)}}, "")
+	}
+	if err := redraw(&b, draw, 20, 3); err != nil {
 		t.Fatal(err)
 	}
 	if got := b.String(); !strings.HasPrefix(got, "\x1b[H") || strings.Count(got, "\x1b[K\r\n") != 2 || !strings.HasSuffix(got, "\x1b[J") {
@@ -209,6 +214,10 @@ func TestAWatchInATerminal(t *testing.T) {
 		t.Fatalf("within a minute never %q and not %q; it shows\n%s", want, never, screen)
 	}
 	shows("1 of 4 clusters done, 1 in flight", "2 of 4")
+	shows("└─ group 0 1/4 ", "2 of 4") // beside a picture of the past and of what is expected, with a line between
+	if screen := tmux("capture-pane", "-p"); !regexp.MustCompile(`└─ group 0 1/4 +[·░▁-█]+│[·░▁-█]+\n`).MatchString(screen) || !strings.Contains(screen, "b progressing, times out at ") || !strings.Contains(screen, " now") {
+		t.Errorf("no tree with a picture in\n%s", screen)
+	}
 	h.now(liveNow(doneSet()))
 	shows("2 of 4 clusters done", "1 of 4 clusters done")
 	tmux("send-keys", "C-c")

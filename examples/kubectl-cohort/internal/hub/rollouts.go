@@ -24,14 +24,7 @@ const (
 
 // Rollouts gives the objects of the rollouts that are wanted: first what rolls out, then what these need.
 func (c *Client) Rollouts(ctx context.Context, wanted scenario.Wanted) (all []manifest.Object, notes []string, err error) {
-	rollouts := []Resource{
-		{Group: works, Versions: []string{"v1alpha1"}, Name: "manifestworkreplicasets", Namespace: wanted.Namespace},
-		{Group: policies, Versions: []string{"v1"}, Name: "policies", Namespace: wanted.Namespace, Labels: "!" + rootLabel},
-	}
-	if wanted.Namespace == "" {
-		rollouts = append(rollouts, Resource{Group: addOns, Versions: []string{"v1beta1", "v1alpha1"}, Name: "clustermanagementaddons"})
-	}
-	if all, _, err = c.List(ctx, rollouts...); err != nil {
+	if all, err = c.Owners(ctx, wanted.Namespace); err != nil {
 		return nil, nil, err
 	}
 	if chosen := slices.DeleteFunc(slices.Clone(all), func(o manifest.Object) bool { return !wanted.Has(o) }); len(chosen) > 0 {
@@ -42,6 +35,25 @@ func (c *Client) Rollouts(ctx context.Context, wanted scenario.Wanted) (all []ma
 	}
 	rest, notes, err := c.List(ctx, needed(all)...)
 	return append(all, rest...), notes, err
+}
+
+// Owners gives the objects that roll out, in a namespace or in all.
+func (c *Client) Owners(ctx context.Context, namespace string) (all []manifest.Object, err error) {
+	rollouts := []Resource{
+		{Group: works, Versions: []string{"v1alpha1"}, Name: "manifestworkreplicasets", Namespace: namespace},
+		{Group: policies, Versions: []string{"v1"}, Name: "policies", Namespace: namespace, Labels: "!" + rootLabel},
+	}
+	if namespace == "" {
+		rollouts = append(rollouts, Resource{Group: addOns, Versions: []string{"v1beta1", "v1alpha1"}, Name: "clustermanagementaddons"})
+	}
+	all, _, err = c.List(ctx, rollouts...)
+	return all, err
+}
+
+// Clusters gives the clusters of the hub.
+func (c *Client) Clusters(ctx context.Context) (all []manifest.Object, err error) {
+	all, _, err = c.List(ctx, Resource{Group: clusters, Versions: []string{"v1"}, Name: "managedclusters"})
+	return all, err
 }
 
 // needed is what these rollouts need.

@@ -157,7 +157,7 @@ func (v view) page() page.Rollout {
 	return r
 }
 
-// explain says in the groups who waits in them, and whom of them others wait for.
+// explain says in the groups who failed and who waits in them, and whom of them others wait for.
 func (v view) explain(groups []page.Group) {
 	of := func(cluster string) *page.Group {
 		if position, found := v.groups.Position(cluster); found {
@@ -176,6 +176,11 @@ func (v view) explain(groups []page.Group) {
 				g.Why = append(g.Why, page.Reason{Message: message})
 			}
 			g.Why[len(g.Why)-1].Clusters++
+		}
+	}
+	for _, name := range v.Failed {
+		if g := of(name); g != nil {
+			g.Failed = append(g.Failed, name)
 		}
 	}
 	const most = 10

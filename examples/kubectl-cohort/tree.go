@@ -21,7 +21,7 @@ const (
 	// mostInGroup is how many clusters a tree names in a group, and mostApart how many groups of a rollout it shows one by one.
 	mostInGroup = 3
 	mostApart   = 12
-	leastStrip  = 20 // characters of a picture
+	leastStrip  = 10 // characters of a picture
 )
 
 // tree writes a rollout as a tree for a terminal of this width: its stages, their groups and the few clusters that matter, and beside them
@@ -41,7 +41,7 @@ func (v view) tree(w io.Writer, width int) error {
 		}
 	}
 	label = min(label, width/2)
-	s := strip{view: v, columns: max(leastStrip, width-label-4)}
+	s := strip{view: v, columns: max(leastStrip, width-label-2)}
 	fmt.Fprintf(&b, "%*s %s\n", label, "", s.axis())
 	for _, br := range branches {
 		if br.drawn == nil {
@@ -91,7 +91,7 @@ func (v view) branches() (all []branch) {
 		}
 		if len(of) == 1 {
 			all = append(all, branch{head + rows[of[0]].Name + v.share(of), of})
-			all = append(all, leaves(below, rows[of[0]].Holders, rows[of[0]].Why)...)
+			all = append(all, leaves(below, rows[of[0]])...)
 			continue
 		}
 		all = append(all, branch{fmt.Sprintf("%sstage %d%s", head, i+1, v.share(of)), of})
@@ -105,7 +105,7 @@ func (v view) branches() (all []branch) {
 				sign, deeper = "└─ ", "   "
 			}
 			all = append(all, branch{below + sign + rows[group].Name + v.share([]int{group}), []int{group}})
-			all = append(all, leaves(below+deeper, rows[group].Holders, rows[group].Why)...)
+			all = append(all, leaves(below+deeper, rows[group])...)
 		}
 	}
 	return all
@@ -157,16 +157,19 @@ func (v view) word(groups []int) string {
 
 func (v view) alike(a, b []int) bool { return v.word(a) == v.word(b) }
 
-// leaves are the clusters that matter in a group: those that others wait for, and why clusters of it wait.
-func leaves(below string, holders []page.Holder, why []page.Reason) (all []branch) {
-	for i, h := range holders {
+// leaves are the clusters that matter in a group: those that failed, those that others wait for, and why clusters of it wait.
+func leaves(below string, g page.Group) (all []branch) {
+	if n := len(g.Failed); n > 0 {
+		all = append(all, branch{text: fmt.Sprintf("%s   failed: %s", below, output.Named(g.Failed))})
+	}
+	for i, h := range g.Holders {
 		if i == mostInGroup {
-			all = append(all, branch{text: fmt.Sprintf("%s   and %d more that others wait for", below, len(holders)-i)})
+			all = append(all, branch{text: fmt.Sprintf("%s   and %d more that others wait for", below, len(g.Holders)-i)})
 			break
 		}
 		all = append(all, branch{text: fmt.Sprintf("%s   %s %s", below, h.Name, h.Message)})
 	}
-	for _, r := range why[:min(1, len(why))] {
+	for _, r := range g.Why[:min(1, len(g.Why))] {
 		all = append(all, branch{text: fmt.Sprintf("%s   %s: %s", below, of(r.Clusters, "1 cluster", "%d clusters"), r.Message)})
 	}
 	return all
@@ -222,6 +225,7 @@ func (s strip) line(groups []int) string {
 	for i, g := range groups {
 		counts[i] = picture.Counts{picture.Waiting: s.course.Groups[g].Clusters}
 	}
+	before := 0 // that failed
 	for column := range s.columns {
 		if column == now {
 			b.WriteString("│")
@@ -237,18 +241,23 @@ func (s strip) line(groups []int) string {
 				all[state] += n
 			}
 		}
-		b.WriteString(cell(all))
+		bad := failed(all)
+		b.WriteString(cell(all, bad > before))
+		before = bad
 	}
 	return b.String()
 }
 
-// cell is how clusters stand, as a character: some failed, some are in flight and none is done, or the share of those that are done.
-func cell(c picture.Counts) string {
+func failed(c picture.Counts) int { return c[picture.Failed] + c[picture.TimedOut] + c[picture.Left] }
+
+// cell is how clusters stand, as a character: some fail now or an eighth has failed, some are in flight and none is done, or the share of
+// those that are done.
+func cell(c picture.Counts, fails bool) string {
 	total, done := c.Total()-c[picture.NotCounted], c[picture.Succeeded]+c[picture.WentBack]
 	switch {
 	case total == 0:
 		return " "
-	case c[picture.Failed]+c[picture.TimedOut]+c[picture.Left] > 0:
+	case fails || failed(c)*8 >= total && failed(c) > 0:
 		return "x"
 	case done == total:
 		return "█"
@@ -261,7 +270,7 @@ func cell(c picture.Counts) string {
 }
 
 // treeKey says what the characters mean.
-const treeKey = "· waiting  ░ in flight  ▁▅█ share that is done  x some failed  │ now, and what is expected"
+const treeKey = "· waiting  ░ in flight  ▁▅█ share that is done  x failures  │ now, and what is expected"
 
 // treesOf has all rollouts as trees, one after the other.
 func treesOf(all []view, width int) func(io.Writer) error {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -59,7 +60,9 @@ func TestATreeOfManyGroups(t *testing.T) {
 		texts = append(texts, strings.NewReplacer("p-decision-1", fmt.Sprintf("p-decision-%d", i+1), `index: "0"`, fmt.Sprintf(`index: "%d"`, i)).Replace(decisionOf(fmt.Sprintf("a%d", i))))
 	}
 	file := t.TempDir() + "/many.yaml"
-	writeFile(t, file, documents(texts...))
+	if err := os.WriteFile(file, []byte(documents(texts...)), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	got := treeOf(t, time.Date(2025, 1, 31, 10, 0, 0, 0, time.UTC).Format(time.RFC3339), 100, file)
 	if n := strings.Count(got, "\n"); n > 15 || !strings.Contains(got, "40 groups waiting") && !strings.Contains(got, "39 groups waiting") {
 		t.Errorf("%d lines:\n%s", n, got)

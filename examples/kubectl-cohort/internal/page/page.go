@@ -36,6 +36,7 @@ type Group struct {
 	Name, Stage string
 	Counts      string
 	Why         []Reason
+	Failed      []string // or timed out
 	Holders     []Holder // of it, whom others wait for
 	Clusters    []Cluster
 	More        int // clusters that are not listed

@@ -155,8 +155,7 @@ func TestAPersonDecidesWithThePlugin(t *testing.T) {
 	o.eventually("all have the first version", o.doneWith("one"))
 
 	o.says(o.asks("pause", set.Name, "-y"), "nobody starts at once")
-	o.must(o.Patch(t.Context(), &workv1alpha1.ManifestWorkReplicaSet{ObjectMeta: metav1.ObjectMeta{Namespace: set.Namespace, Name: set.Name}},
-		client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"annotations":{"cohort.open-cluster-management.io/gates":null}}}`))))
+	o.must(o.patch(`{"metadata":{"annotations":{"cohort.open-cluster-management.io/gates":null}}}`))
 	first := clustersOf(o)[0]
 	o.agents[first] = status.Failed
 	o.change(`{"text":"two"}`)
@@ -188,6 +187,12 @@ func TestAPersonDecidesWithThePlugin(t *testing.T) {
 	}
 }
 
+// patch patches the set.
+func (o *operator) patch(patch string) error {
+	owner := &workv1alpha1.ManifestWorkReplicaSet{ObjectMeta: metav1.ObjectMeta{Namespace: set.Namespace, Name: set.Name}}
+	return o.Patch(o.t.Context(), owner, client.RawPatch(types.MergePatchType, []byte(patch)))
+}
+
 func clustersOf(o *operator) (names []string) {
 	for i := range o.works {
 		names = append(names, o.works[i].Namespace)
@@ -207,8 +212,7 @@ func TestADecisionIsAboutWhatWasRead(t *testing.T) {
 			time.Sleep(20 * time.Millisecond)
 		}
 		time.Sleep(time.Second)
-		meanwhile := &workv1alpha1.ManifestWorkReplicaSet{ObjectMeta: metav1.ObjectMeta{Namespace: set.Namespace, Name: set.Name}}
-		_ = o.Patch(t.Context(), meanwhile, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"annotations":{"cohort.open-cluster-management.io/pause":"true"}}}`)))
+		_ = o.patch(`{"metadata":{"annotations":{"cohort.open-cluster-management.io/pause":"true"}}}`)
 		_, _ = answer.Write([]byte("yes\n"))
 		answer.Close()
 	}()

@@ -39,7 +39,7 @@ and in files Behavior (examples.cohort-ocm.io/v1), which says how clusters behav
 exit status:
   0  there was an answer, whatever becomes of the rollout
   1  the output could not be written
-  2  flags, files or the hub are wrong: one line says which and where
+  2  flags, files or the hub are wrong, or a decision was not confirmed or not written: one line says which and where
   3  of exposure: no limits keep a rollout within --at-most and --within
   and with --exit-code the outcome: 0 Complete, 3 CompleteWithFailures, 4 AtGate, 5 Stuck, 6 Breached,
   7 NothingSelected, 8 TakenBack; of several rollouts the greatest

@@ -43,6 +43,13 @@ func TestTheReadmeShowsWhatCommandsPrint(t *testing.T) {
 	}
 }
 
+// The tree of the README is what a watch draws.
+func TestTheReadmeShowsTheTree(t *testing.T) {
+	if tree := readFile(t, "testdata/output/tree.txt"); !strings.Contains(readFile(t, "README.md"), "\n```\n"+tree+"```\n") {
+		t.Errorf("the README does not have\n%s", tree)
+	}
+}
+
 // words gives the words of a command line, some of them quoted.
 func words(command string) (all []string) {
 	for i, part := range strings.Split(command, "'") {

@@ -29,6 +29,8 @@ type Standing struct {
 	MayStart []string         `json:"mayStart,omitempty"`
 	Blockers []StandingHolder `json:"blockers,omitempty"`
 	Waiting  []Reason         `json:"waiting,omitempty"`
+	// Commands are those with which somebody can end a wait.
+	Commands []string `json:"commands,omitempty"`
 	// Failed are the clusters that failed or timed out, those that left last.
 	Failed []string `json:"failed,omitempty"`
 	// Forecast is there where it was asked for.
@@ -124,6 +126,7 @@ func NewStanding(s *scenario.Scenario, plan *rollout.Result, clock Clock) Standi
 		st.Waiting[i].Clusters = append(st.Waiting[i].Clusters, c.Name)
 	}
 	slices.SortStableFunc(st.Waiting, func(a, b Reason) int { return len(b.Clusters) - len(a.Clusters) })
+	st.Commands = commands(s, st.Waiting)
 	return st
 }
 
@@ -235,6 +238,9 @@ func (s Standing) reasons(b *bytes.Buffer) {
 	for _, r := range s.Waiting {
 		fmt.Fprintf(b, "  %s: %s\n", several(len(r.Clusters), "cluster"), s.Clock.Read(r.Message))
 		fmt.Fprintf(b, "    %s\n", Named(r.Clusters))
+	}
+	for i, command := range s.Commands {
+		fmt.Fprintf(b, "  %-8s%s\n", []string{"to do:", "or:"}[min(i, 1)], command)
 	}
 }
 

@@ -38,6 +38,7 @@ func (s *Scenario) resumePolicy(r applier, o *objects) (int, error) {
 		}
 	}
 	want := contentOf(r.Object)
+	s.Stamped = stamped
 	s.Version = o.policyVersion(r, replicas, want)
 	s.Policy.Version = s.Version
 	if err := s.remember(r, s.Policy.Version); err != nil {

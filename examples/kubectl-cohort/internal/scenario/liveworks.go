@@ -29,6 +29,7 @@ func (s *Scenario) resumeWorks(r applier, o *objects) (found int, err error) {
 			continue
 		}
 		o.use(work.Object)
+		s.Stamped = s.Stamped || status.StampOf(work.typed).Version != ""
 		found++
 		report, dated := reportOf(work)
 		if reports = append(reports, report); !dated {

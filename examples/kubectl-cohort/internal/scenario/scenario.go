@@ -48,6 +48,8 @@ type Scenario struct {
 	Memory  *rollout.Memory
 	Asked   approvals.Approvals
 	Version string
+	// Stamped says that a controller of this library has written for the rollout.
+	Stamped bool
 	// Stands is a note that counts the objects that say so.
 	Stands string
 	// Uncounted says of a cluster that nobody waits for it; nil says it of none.

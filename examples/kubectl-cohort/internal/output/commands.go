@@ -1,0 +1,58 @@
+package output
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/cohort-ocm/cohort/examples/kubectl-cohort/internal/scenario"
+	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/rollout"
+)
+
+// commands are those of this program with which somebody can end a wait, each once. Where no controller of this library has written
+// anything, they are those alone that every controller obeys.
+func commands(s *scenario.Scenario, waiting []Reason) (all []string) {
+	object, _, _ := strings.Cut(s.Rollout, " to placement ")
+	kind, name, _ := strings.Cut(object, " ")
+	name = name[strings.Index(name, "/")+1:]
+	for _, reason := range waiting {
+		for _, link := range reason.Explanation {
+			for _, remedy := range link.Remedies {
+				if command := command(kind, name, remedy, s.Stamped); command != "" && !slices.Contains(all, command) {
+					all = append(all, command)
+				}
+			}
+		}
+	}
+	return all
+}
+
+// command is the one for a remedy; empty where there is none.
+func command(kind, name string, r rollout.Remedy, obeyed bool) string {
+	replicaSet := kind == "ManifestWorkReplicaSet"
+	switch {
+	case r.Type == rollout.RemedyRevert && replicaSet:
+		return "kubectl cohort abort " + name
+	case !obeyed:
+		return ""
+	case r.Type == rollout.RemedyResume:
+		return "kubectl cohort resume " + name
+	case r.Type == rollout.RemedyOpenGate:
+		return "kubectl cohort open-gate " + name + " " + word(r.Group)
+	case r.Type == rollout.RemedyTryAgain && replicaSet:
+		return "kubectl cohort retry " + name
+	case r.Type == rollout.RemedyGiveUp:
+		clusters, _, _ := strings.Cut(strings.ReplaceAll(r.Clusters, ",", ""), " and ")
+		return "kubectl cohort give-up " + name + " " + clusters
+	}
+	return ""
+}
+
+// word is what a command calls a group.
+func word(key grouping.Key) string {
+	if key.Name != "" {
+		return key.Name
+	}
+	return fmt.Sprint(key.Index)
+}

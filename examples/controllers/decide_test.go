@@ -36,7 +36,7 @@ type operator struct {
 }
 
 // operate starts a hub with works, of 8 clusters, and a gatekeeper before it, with a set whose gate is closed.
-func operate(t *testing.T) *operator {
+func operate(t *testing.T, flags ...string) *operator {
 	t.Helper()
 	kubeconfig := filepath.Join(t.TempDir(), "hub.kubeconfig")
 	run(t, program(t, "apiserver"), "-kubeconfig", kubeconfig)
@@ -46,7 +46,7 @@ func operate(t *testing.T) *operator {
 	config.QPS = -1
 	h.objects, err = dynamic.NewForConfig(config)
 	h.must(err)
-	run(t, program(t, "works"), "-kubeconfig", kubeconfig, "-metrics-bind-address", "0")
+	run(t, program(t, "works"), append(flags, "-kubeconfig", kubeconfig, "-metrics-bind-address", "0")...)
 	clusters := names("prod", 8)
 	for _, name := range clusters {
 		cluster := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "cluster.open-cluster-management.io/v1", "kind": "ManagedCluster", "metadata": map[string]any{"name": name}, "spec": map[string]any{"hubAcceptsClient": true}}}
@@ -185,6 +185,22 @@ func TestAPersonDecidesWithThePlugin(t *testing.T) {
 	if _, said, err := o.tries(nil, "abort", set.Name, "-y"); err == nil || !strings.Contains(said, "no cluster waits with another template") {
 		t.Errorf("taken back to nothing: %v %s", err, said)
 	}
+}
+
+// Where the controller keeps revisions, it takes one back, and all that have it go back at once.
+func TestAPersonTakesARevisionBackWithThePlugin(t *testing.T) {
+	t.Parallel()
+	o := operate(t, "-rollback")
+	o.asks("open-gate", set.Name, "-y")
+	o.eventually("all have the first revision", func() bool { return o.doneWith("one")() && strings.Contains(o.asks("status"), "Succeeded") })
+	o.agents["prod-00"], o.agents["prod-01"], o.agents["prod-02"] = "", "", ""
+	o.must(o.patch(`{"metadata":{"annotations":{"cohort.open-cluster-management.io/gates":null}}}`))
+	o.change(`{"text":"two"}`)
+	o.eventually("three have the second", func() bool { return o.have("two") == 3 })
+	o.says(o.asks("abort", set.Name, "--yes"), `take revision \S+ back to revision \S+\n`, "3 clusters that have the version go back at once: prod-00 prod-01 prod-02")
+	clear(o.agents)
+	o.eventually("all are back", o.doneWith("one"))
+	o.says(o.asks("status", set.Name), "note: revision .* is taken back since ")
 }
 
 // patch patches the set.

@@ -27,7 +27,9 @@ func TestAnOperatorAsksSevenQuestions(t *testing.T) {
 	o.agents["prod-00"], o.agents["prod-01"] = "", ""
 	o.must(o.patch(`{"spec":{"placementRefs":[{"name":"prod","rolloutStrategy":{"type":"Progressive","progressive":{"maxConcurrency":3,"progressDeadline":"1h"}}}]}}`))
 	o.change(`{"text":"two"}`)
-	o.asks("open-gate", set.Name, "--yes") // the next version waits at the gate again
+	o.eventually("the gate holds the next version, too", func() bool { return strings.Contains(o.asks("explain"), "gate") })
+	o.says(o.asks("status", set.Name), `to do:  kubectl cohort open-gate web 0\n`) // What may I do?
+	o.asks("open-gate", set.Name, "--yes")
 	o.eventually("two are silent, and others are done", func() bool { return o.have("two") >= 5 })
 	started := o.startedLast()
 
@@ -38,9 +40,9 @@ func TestAnOperatorAsksSevenQuestions(t *testing.T) {
 		answer  []string // patterns, all of which have to be there
 	}{
 		{"Who holds X, and until when?", []string{"explain", "prod-07"}, []string{`slots? taken: prod-00.*times? out at ` + day + `|waits until ` + day}},
-		{"What may I do?", []string{"status", set.Name}, []string{`held up by:\n  prod-00 prod-01: .*has not answered|prod-00 prod-01: progressing, times out at ` + day}},
+		{"Who holds everything up?", []string{"status", set.Name}, []string{`held up by:\n  .*prod-0[01].*: has not answered, times out at ` + day + `; \d clusters? waits? for that`}},
 		{"When will it end?", []string{"status", set.Name}, []string{`forecast: \w+ at ` + day + `.* in \d+ of \d+ plays`}},
-		{"What if I raise the concurrency?", []string{"status", set.Name, "--max-concurrency", "8"}, []string{`forecast: `, `8 at a time`}},
+		{"What if I raise the concurrency?", []string{"status", set.Name, "--max-concurrency", "8"}, []string{`forecast: `, `may start now \(\d\): prod-0\d`}},
 		{"Why did Y start then?", []string{"history", started}, []string{day + `\s+starts`, `waits: `}},
 		{"Why did Y start then, of the recording?", []string{"history", started, "--recording", recording}, []string{day + `\s+starts(: .*(is done|succeeds|gate).*)?\n`, `the gate before group 0 is closed`}},
 		{"What changed since then?", []string{"diff", recording}, []string{`changed: .*spec.manifestWorkTemplate`, `started \(\d\): .*prod-00`}},

@@ -137,6 +137,12 @@ func (d *decision) follows(objects []manifest.Object) (owner, changed *manifest.
 		return nil, nil, "", err
 	}
 	text = fmt.Sprintf("%v: %s\n", owner, says)
+	if changed.GetAnnotations()[annotationAbort] != owner.GetAnnotations()[annotationAbort] {
+		for _, p := range before {
+			text += p.goesBack(len(before) > 1)
+		}
+		return owner, changed, text, nil
+	}
 	for i := range after {
 		text += after[i].since(before[i], len(after) > 1)
 	}

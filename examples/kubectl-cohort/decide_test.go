@@ -85,6 +85,28 @@ func TestADecisionSaysWhatFollows(t *testing.T) {
 	}
 }
 
+// Where a controller keeps revisions it is asked to take one back: all that have it go back at once.
+func TestAbortAsksTheControllerThatKeepsRevisions(t *testing.T) {
+	set := func(status string) string {
+		return strings.Replace(decidedSet(t, nil, "Failed"), "\nstatus:\n", "\nstatus:\n"+status, 1)
+	}
+	h := newHub(t, set("  updateRevision: r2\n  currentRevision: r1\n"))
+	got := simulateText(t, "", "abort", "set", "--dry-run", "--server", h.URL)
+	for _, want := range []string{"take revision r2 back to revision r1\n", "2 clusters that have the version go back at once: a b\n"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+	h.now(set("  updateRevision: r1\n  currentRevision: r1\n"))
+	if got := refused(t, "", "abort", "set", "--server", h.URL); !strings.Contains(got, "revision r1 is the only one that clusters had") {
+		t.Error(got)
+	}
+	h.now(set("  updateRevision: r2\n  currentRevision: r1\n  abortedTime: \"2025-01-01T00:50:00Z\"\n"))
+	if got := simulateText(t, "", "status", "set", "--server", h.URL); !strings.Contains(got, "note: revision r2 is taken back since ") || strings.Contains(got, "may start now") || strings.Contains(got, "kubectl cohort") {
+		t.Errorf("a version that is taken back is told as one that goes on:\n%s", got)
+	}
+}
+
 // What cannot be decided is refused before anybody is asked, and what is not confirmed is not written.
 func TestDecisionsThatAreRefused(t *testing.T) {
 	unstamped := strings.ReplaceAll(decidedSet(t, nil, status.Succeeded), "cohort.open-cluster-management.io/version", "example.com/other")

@@ -8,6 +8,7 @@ import (
 	"github.com/cohort-ocm/cohort/examples/internal/manifest"
 	"github.com/cohort-ocm/cohort/examples/kubectl-cohort/internal/output"
 	"github.com/cohort-ocm/cohort/examples/kubectl-cohort/internal/scenario"
+	"github.com/cohort-ocm/cohort/rollout"
 )
 
 // part is how a rollout stands at one of its placements, and how far its version can get.
@@ -48,6 +49,26 @@ func (d *decision) stand(all []part, s *scenario.Scenario) ([]part, error) {
 		return nil, err
 	}
 	return append(all, p), nil
+}
+
+// goesBack says what will be where a controller takes the version back by itself: all that have it go back at once.
+func (p part) goesBack(named bool) string {
+	var b strings.Builder
+	if named {
+		fmt.Fprintf(&b, "placement %s\n", p.stands.Placement)
+	}
+	var have []string
+	for _, of := range [][]rollout.Cluster{p.stands.Plan.InFlight, p.stands.Plan.TimedOut, slices.Collect(p.stands.Plan.Settled())} {
+		for _, c := range of {
+			have = append(have, c.Name)
+		}
+	}
+	slices.Sort(have)
+	have = slices.Compact(have)
+	fmt.Fprintf(&b, "  now:      %v\n", p.stands.Summary.Counts)
+	fmt.Fprintf(&b, "  then:     %s at once: %s\n", of(len(have), "1 cluster that has the version goes back", "%d clusters that have the version go back"), output.Named(have))
+	fmt.Fprintf(&b, "  reach:    nobody else gets it\n")
+	return b.String()
 }
 
 // since says what will be now that was not before.

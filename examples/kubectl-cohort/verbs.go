@@ -164,15 +164,32 @@ var giveUp = verb{
 
 var abort = verb{
 	name: "abort", done: "patched", obeyed: true,
-	short: "Take a ManifestWorkReplicaSet back to the template that clusters have which wait",
-	long: `Take a ManifestWorkReplicaSet back: its template becomes the one before again, which is read from the works of clusters that wait.
+	short: "Take a ManifestWorkReplicaSet back to the version before",
+	long: `Take a ManifestWorkReplicaSet back to the version before.
 
-Who has the version goes back within the limits of the strategy. Any controller does that, as it is a change of the spec. Where the
-spec comes from elsewhere, such as a repository, that has to go back, too.`,
+Where its controller keeps revisions (enhancement 229, works -rollback), all clusters that have the version go back at once. Elsewhere
+its template becomes the one before again, which is read from the works of clusters that wait: who has the version goes back within
+the limits of the strategy. Any controller does that, as it is a change of the spec. Where the spec comes from elsewhere, such as a
+repository, that has to go back, too.`,
 	example: "  kubectl cohort abort web --dry-run",
 	change: func(d decided) (string, error) {
 		if d.owner.GetKind() != "ManifestWorkReplicaSet" {
 			return "", fmt.Errorf("nothing on the hub keeps the version before of a %s: apply the one before", d.owner.GetKind())
+		}
+		if update, current := d.revisions(); update != "" {
+			if current == "" || current == update {
+				return "", fmt.Errorf("revision %s is the only one that clusters had: there is none to go back to", update)
+			}
+			annotations := d.owner.GetAnnotations()
+			if annotations == nil {
+				annotations = make(map[string]string)
+			}
+			if annotations[annotationAbort] == update {
+				return "", fmt.Errorf("revision %s is taken back already", update)
+			}
+			annotations[annotationAbort] = update
+			d.owner.SetAnnotations(annotations)
+			return fmt.Sprintf("take revision %s back to revision %s", update, current), nil
 		}
 		template, clusters, err := d.before()
 		if err != nil {
@@ -181,6 +198,16 @@ spec comes from elsewhere, such as a repository, that has to go back, too.`,
 		err = unstructured.SetNestedField(d.owner.Object, template, "spec", "manifestWorkTemplate")
 		return fmt.Sprintf("take version %s back, to the template of %s", d.version(), of(clusters, "the cluster that waits", "%d clusters that wait")), err
 	},
+}
+
+// annotationAbort has the revision that is to be taken back. The controller works reads it where it keeps revisions.
+const annotationAbort = "cohort.open-cluster-management.io/abort"
+
+// revisions are the one that is rolled out and the one that all had before, where a controller keeps any.
+func (d decided) revisions() (update, current string) {
+	update, _, _ = unstructured.NestedString(d.owner.Object, "status", "updateRevision")
+	current, _, _ = unstructured.NestedString(d.owner.Object, "status", "currentRevision")
+	return update, current
 }
 
 func groupWord(key grouping.Key) string {

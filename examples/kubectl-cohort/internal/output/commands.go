@@ -16,6 +16,9 @@ func commands(s *scenario.Scenario, waiting []Reason) (all []string) {
 	object, _, _ := strings.Cut(s.Rollout, " to placement ")
 	kind, name, _ := strings.Cut(object, " ")
 	name = name[strings.Index(name, "/")+1:]
+	if s.Aborted {
+		return nil
+	}
 	for _, reason := range waiting {
 		for _, link := range reason.Explanation {
 			for _, remedy := range link.Remedies {

@@ -1,6 +1,8 @@
 package scenario
 
 import (
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
 	"github.com/cohort-ocm/cohort/rollout"
 	"github.com/cohort-ocm/cohort/rollout/approvals"
 )
@@ -18,6 +20,11 @@ func (s *Scenario) approve(r applier) {
 	s.noteClusters("given up by the annotation "+annotationPrefix+"give-up", s.Asked.GiveUp)
 	if asked.Pause && err == nil {
 		s.note("paused by the annotation %spause", annotationPrefix)
+	}
+	if since, _, _ := unstructured.NestedString(r.Object.Object, "status", "abortedTime"); since != "" {
+		revision, _, _ := unstructured.NestedString(r.Object.Object, "status", "updateRevision")
+		s.note("revision %s is taken back since %s: what is said here is of that revision, which nobody gets any more", revision, since)
+		s.Asked.Pause, s.Aborted = true, true
 	}
 }
 

@@ -50,6 +50,8 @@ type Scenario struct {
 	Version string
 	// Stamped says that a controller of this library has written for the rollout.
 	Stamped bool
+	// Aborted says that its controller takes the version back.
+	Aborted bool
 	// Stands is a note that counts the objects that say so.
 	Stands string
 	// Uncounted says of a cluster that nobody waits for it; nil says it of none.

@@ -157,3 +157,22 @@ func TestThePastAndTheForecastMeetNow(t *testing.T) {
 		t.Errorf("%d rows, want one for each group", len(rows))
 	}
 }
+
+// A page of many clusters stays one that a browser can show.
+func TestAReportOfManyClusters(t *testing.T) {
+	begin := time.Date(2025, 1, 31, 10, 0, 0, 0, time.UTC)
+	const clusters = 100_000
+	g := picture.Group{Clusters: clusters}
+	for i := range clusters {
+		g.Points = append(g.Points, picture.Point{After: time.Duration(i) * time.Second, Counts: picture.Counts{picture.Succeeded: i + 1, picture.Waiting: clusters - i - 1}})
+	}
+	course := timeline.Course{Begin: begin, Now: begin.Add(10 * time.Hour)}
+	course.Groups, course.Points = []picture.Group{g}, g.Points
+	var text bytes.Buffer
+	if err := (page.Page{Now: course.Now, Rollouts: []page.Rollout{{Name: "many", Course: course, Groups: []page.Group{{Name: "all"}}}}}).Write(&text); err != nil {
+		t.Fatal(err)
+	}
+	if text.Len() > 500_000 || !strings.Contains(text.String(), `"counts":"100000 succeeded"`) {
+		t.Errorf("%d bytes, want less than half a megabyte, to the end", text.Len())
+	}
+}

@@ -98,6 +98,8 @@ const (
 	rowHeight, rowGap  = 18, 4
 	axis               = 26
 	mostRows           = 60
+	mostPoints         = 600 // of all clusters
+	mostSegments       = 200 // of a group
 )
 
 // drawing is a rollout with the places of what is drawn.
@@ -163,6 +165,7 @@ func (s scale) x(at time.Duration) float64 {
 
 func draw(index int, r Rollout, now time.Time) (d drawing, err error) {
 	c := r.Course
+	c.Points = thin(c.Points, mostPoints)
 	passed := now.Sub(c.Begin)
 	end := max(c.End(), passed)
 	s := scale{max(end+end/25, time.Minute)}
@@ -272,6 +275,21 @@ func (s scale) bands(points []picture.Point, now time.Duration, total int) (all 
 
 func y(n, total int) float64 { return top + height - height*float64(n)/float64(total) }
 
+// thin leaves so many points of many: the last in each of as many equal times.
+func thin(points []picture.Point, most int) (some []picture.Point) {
+	if len(points) <= most {
+		return points
+	}
+	first, last := points[0].After, points[len(points)-1].After
+	bin := func(p picture.Point) int64 { return int64(p.After-first) * int64(most-1) / max(1, int64(last-first)) }
+	for i, p := range points {
+		if i+1 == len(points) || bin(points[i+1]) != bin(p) {
+			some = append(some, p)
+		}
+	}
+	return some
+}
+
 // between are the points until now, or from now on, which begin with how it stands then.
 func between(points []picture.Point, now time.Duration, future bool, end time.Duration) (part []picture.Point) {
 	for _, p := range points {
@@ -289,7 +307,7 @@ func between(points []picture.Point, now time.Duration, future bool, end time.Du
 
 // segments are how a group stands from change to change.
 func (s scale) segments(g picture.Group, begin time.Time, now time.Duration) (all []segment) {
-	points := append([]picture.Point{{Counts: picture.Counts{picture.Waiting: g.Clusters}}}, g.Points...)
+	points := append([]picture.Point{{Counts: picture.Counts{picture.Waiting: g.Clusters}}}, thin(g.Points, mostSegments)...)
 	for _, future := range []bool{false, true} {
 		part := between(points, now, future, s.end)
 		for i, p := range part {

@@ -32,6 +32,10 @@ func TestAnOperatorAsksSevenQuestions(t *testing.T) {
 	o.asks("open-gate", set.Name, "--yes")
 	o.eventually("two are silent, and others are done", func() bool { return o.have("two") >= 5 })
 	started := o.startedLast()
+	o.eventually("the recorder has seen that", func() bool {
+		out, _, err := o.tries(nil, "history", started, "--recording", recording)
+		return err == nil && strings.Contains(out, " starts")
+	})
 
 	day := `\d\d:\d\d(:\d\d)?`
 	for _, question := range []struct {

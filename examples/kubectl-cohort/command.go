@@ -138,7 +138,7 @@ func print(w io.Writer, text string) error {
 
 // outputs are the formats of a command, with commas between.
 func outputs(cmd *cobra.Command) string {
-	if cmd.Name() == "status" {
+	if cmd.Name() == "status" || cmd.Name() == "explain" {
 		return "wide, json, yaml, name"
 	}
 	return "json, yaml"

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"regexp"
 	"strings"
 	"testing"
@@ -177,5 +178,23 @@ func TestADecisionIsAboutOneObjectAndConfirmed(t *testing.T) {
 		if code := cohort([]string{"pause", "set", "--server", h.URL}, strings.NewReader(test.stdin), &stdout, &stderr); code != 2 || !strings.Contains(stderr.String(), test.want) {
 			t.Errorf("%d: %s%s, want %s", code, stdout.String(), stderr.String(), test.want)
 		}
+	}
+}
+
+// Who waits is listed as kubectl lists names, or with all names.
+func TestExplainListsWhoWaits(t *testing.T) {
+	var names []string
+	for i := range 15 {
+		names = append(names, fmt.Sprintf("c%02d", i))
+	}
+	in := documents(aReplicaSet, decisionOf(names...))
+	if got := simulateText(t, in, "explain", "-f", "-", "-o", "name"); strings.Count(got, "\n") != 14 || !strings.HasPrefix(got, "managedcluster.cluster.open-cluster-management.io/c01\n") {
+		t.Errorf("want those that wait, and not c00, which may start:\n%s", got)
+	}
+	if short, wide := simulateText(t, in, "explain", "-f", "-"), simulateText(t, in, "explain", "-f", "-", "-o", "wide"); strings.Contains(short, "c14") || !strings.Contains(wide, " c14\n") {
+		t.Errorf("want all names in\n%s\nand some in\n%s", wide, short)
+	}
+	if got := refused(t, in, "explain", "c01", "-f", "-", "-o", "name"); got != "-o name: must be given without a cluster" {
+		t.Error(got)
 	}
 }

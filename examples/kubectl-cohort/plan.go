@@ -54,6 +54,7 @@ func planCommand(hub *genericclioptions.ConfigFlags) *cobra.Command {
 // explainCommand tells how rollouts go for single clusters.
 func explainCommand(hub *genericclioptions.ConfigFlags) *cobra.Command {
 	f := newFlags(hub)
+	var form statusFormat
 	cmd := &cobra.Command{
 		Use:   "explain [CLUSTER...]",
 		Short: "Tell how the rollouts go for clusters: what each waits for, who holds it up, when it starts; without a name, who waits and why",
@@ -62,13 +63,18 @@ func explainCommand(hub *genericclioptions.ConfigFlags) *cobra.Command {
   kubectl cohort explain edge-8 -f all.yaml --fail edge-7`,
 		RunE: func(cmd *cobra.Command, clusters []string) error {
 			if len(clusters) == 0 {
-				return f.explainAll(cmd)
+				return f.explainAll(cmd, form)
 			}
+			if form == "wide" || form == "name" {
+				return fmt.Errorf("-o %s: must be given without a cluster", form)
+			}
+			f.format = format(form)
 			return f.run(cmd, clusters)
 		},
 	}
 	cmd.ValidArgsFunction = f.offer(f.clusterNames)
 	f.declare(cmd.Flags())
+	form.replace(cmd.Flags().Lookup("output"), "`format` of the output: json or yaml; without a cluster also wide, with all names, or name; text unless given")
 	return cmd
 }
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 
 	"github.com/cohort-ocm/cohort/examples/kubectl-cohort/internal/commandline"
@@ -77,6 +78,13 @@ func (f *statusFormat) Set(s string) error {
 	}
 	*f = statusFormat(s)
 	return nil
+}
+
+// replace has a flag take this form.
+func (f *statusFormat) replace(flag *pflag.Flag, usage string) {
+	var set pflag.FlagSet
+	commandline.Var(&set, f, flag.Name, flag.Shorthand, usage)
+	flag.Value, flag.Usage = set.Lookup(flag.Name).Value, usage
 }
 
 // status writes how the rollouts stand.
@@ -208,11 +216,27 @@ func (all waiting) Text(w io.Writer) error {
 	return nil
 }
 
+// names are those of the clusters that wait, once each, as kubectl -o name has them.
+func (all waiting) names() string {
+	var names []string
+	for _, one := range all {
+		for _, reason := range one.Waiting {
+			names = append(names, reason.Clusters...)
+		}
+	}
+	slices.Sort(names)
+	var b strings.Builder
+	for _, name := range slices.Compact(names) {
+		fmt.Fprintf(&b, "managedcluster.cluster.open-cluster-management.io/%s\n", name)
+	}
+	return b.String()
+}
+
 // Value is a list of all of them.
 func (all waiting) Value() (any, error) { return map[string]waiting{"rollouts": all}, nil }
 
 // explainAll says who waits, by reason.
-func (f *flags) explainAll(cmd *cobra.Command) error {
+func (f *flags) explainAll(cmd *cobra.Command, form statusFormat) error {
 	if err := f.complete(cmd.Flags()); err != nil {
 		return err
 	}
@@ -221,5 +245,14 @@ func (f *flags) explainAll(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	return f.format.write(waiting(all), cmd.OutOrStdout())
+	switch form {
+	case "name":
+		return print(cmd.OutOrStdout(), waiting(all).names())
+	case "wide":
+		for i := range all {
+			all[i].Wide = true
+		}
+		form = ""
+	}
+	return format(form).write(waiting(all), cmd.OutOrStdout())
 }

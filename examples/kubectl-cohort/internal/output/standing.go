@@ -38,8 +38,9 @@ type Standing struct {
 	Warnings []string  `json:"warnings,omitempty"`
 	Notes    []string  `json:"notes,omitempty"`
 
-	// Clock shows the times in the sentences of the text.
+	// Clock shows the times in the sentences of the text, and Wide has it name all clusters.
 	Clock Clock `json:"-"`
+	Wide  bool  `json:"-"`
 	// Plan is what all of it was read from.
 	Plan *rollout.Result `json:"-"`
 }
@@ -237,7 +238,7 @@ func (s Standing) reasons(b *bytes.Buffer) {
 	}
 	for _, r := range s.Waiting {
 		fmt.Fprintf(b, "  %s: %s\n", several(len(r.Clusters), "cluster"), s.Clock.Read(r.Message))
-		fmt.Fprintf(b, "    %s\n", Named(r.Clusters))
+		fmt.Fprintf(b, "    %s\n", s.named(r.Clusters))
 	}
 	for i, command := range s.Commands {
 		fmt.Fprintf(b, "  %-8s%s\n", []string{"to do:", "or:"}[min(i, 1)], command)
@@ -331,6 +332,14 @@ func waits(n int) string {
 		return "1 cluster waits for that"
 	}
 	return fmt.Sprintf("%d clusters wait for that", n)
+}
+
+// named are the names that the text has.
+func (s Standing) named(clusters []string) string {
+	if s.Wide {
+		return strings.Join(clusters, " ")
+	}
+	return Named(clusters)
 }
 
 // Named are the first of many names.

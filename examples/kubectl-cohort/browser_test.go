@@ -33,8 +33,13 @@ type answer struct {
 // browse opens a file. Without chromium the test is skipped; .ci/run installs it.
 func browse(t *testing.T, file string) *browser {
 	t.Helper()
-	program, err := exec.LookPath("chromium")
-	if err != nil {
+	program := ""
+	for _, name := range []string{"chromium", "google-chrome"} {
+		if path, err := exec.LookPath(name); err == nil && program == "" {
+			program = path
+		}
+	}
+	if program == "" {
 		t.Skip("there is no chromium to look at the page with: apt-get install chromium")
 	}
 	commands, in, err := os.Pipe()

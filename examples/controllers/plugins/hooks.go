@@ -18,6 +18,8 @@ import (
 	"github.com/cohort-ocm/cohort/grouping"
 	"github.com/cohort-ocm/cohort/rollout"
 	"github.com/cohort-ocm/cohort/status"
+
+	"github.com/cohort-ocm/cohort/examples/controllers/kit"
 )
 
 const (
@@ -35,7 +37,7 @@ const (
 	every = 10 * time.Second
 )
 
-// Hooks are the registered plugins by name. The zero value has none, and does nothing for sets that name none.
+// Hooks are the registered plugins by name. Nil has none, and does nothing for sets that name none.
 type Hooks struct {
 	Registered map[string]Plugin
 	// Longest bounds each call; 0 is 30 seconds.
@@ -82,18 +84,22 @@ func (h *Hooks) of(set metav1.Object) (Plugin, error) {
 	if name == "" {
 		return nil, nil
 	}
-	p := h.Registered[name]
+	var registered map[string]Plugin
+	if h != nil {
+		registered = h.Registered
+	}
+	p := registered[name]
 	if p == nil {
-		return nil, fmt.Errorf("%s plugin is not registered; there are %v", name, slices.Sorted(maps.Keys(h.Registered)))
+		return nil, fmt.Errorf("%s plugin is not registered; there are %v", name, slices.Sorted(maps.Keys(registered)))
 	}
 	return p, nil
 }
 
 // within bounds a call.
 func (h *Hooks) within(ctx context.Context) (context.Context, context.CancelFunc) {
-	d := h.Longest
-	if d <= 0 {
-		d = longest
+	d := longest
+	if h != nil && h.Longest > 0 {
+		d = h.Longest
 	}
 	return context.WithTimeout(ctx, d)
 }
@@ -290,8 +296,9 @@ func (h *Hooks) Progress(ctx context.Context, r Rollout, result *rollout.Result)
 	return plugin.ProgressRollout(ctx, request)
 }
 
-// Soon says when to come back: a validator makes no event, so sooner where a cluster is being validated.
+// Soon does what kit.Soon does, and comes back sooner where a cluster is being validated: a validator makes no event.
 func Soon(recheck time.Duration, results map[string]*rollout.Result) time.Duration {
+	recheck = kit.Soon(recheck, results)
 	for _, r := range results {
 		if r.Counts.Validating > 0 && (recheck == 0 || recheck > every) {
 			recheck = every

@@ -39,8 +39,13 @@ func (c *controller) carryOut(
 			removed[step.Object] = true
 			failures.Add(step.Cluster.Name, c.remove(ctx, memory, step.Object))
 		case step.Start: // one in flight has the version, and with it all that the template says
-			wanted := memory.turn.Mark(wanted(set, step.Cluster.Name, placements[step.Plan].ref.Name))
-			failures.Add(step.Cluster.Name, c.apply(ctx, memory, step.Object, wanted, version, step.Cluster.Attempt))
+			p := placements[step.Plan]
+			wanted := memory.turn.Mark(wanted(set, step.Cluster.Name, p.ref.Name))
+			wanted, err := c.plugins.Prepare(ctx, p.asks, p.result, step.Cluster, wanted)
+			if err == nil {
+				err = manager.Write(ctx, c.client, &memory.written, step.Object, wanted, version, step.Cluster.Attempt, c.now)
+			}
+			failures.Add(step.Cluster.Name, err)
 		}
 	}
 	c.edit(ctx, memory, placements, removed, version, &failures)
@@ -54,9 +59,10 @@ func (c *controller) edit(
 ) {
 	soaks := slices.ContainsFunc(placements, func(p *placement) bool { return p.result.Schedule.MinSuccessTime > 0 })
 	for _, p := range placements {
+		failures.Add("(all)", c.plugins.Progress(ctx, p.asks, p.result))
 		for _, work := range p.answered {
 			if soaks && !removed[work] { // maybe in the placement that the cluster left, where it counts, too
-				failures.Add(work.Namespace, c.apply(ctx, memory, work, work, version, 0))
+				failures.Add(work.Namespace, manager.Write(ctx, c.client, &memory.written, work, work, version, 0, c.now))
 			}
 		}
 		for _, work := range p.moved {
@@ -79,22 +85,6 @@ func wanted(set *replicaSet, cluster, placement string) *work {
 		},
 		Spec: set.Spec.ManifestWorkTemplate,
 	}
-}
-
-// apply makes a work as it is wanted, and notes the answer.
-func (c *controller) apply(
-	ctx context.Context, memory *memory, stored, wanted *work, version string, attempt int,
-) (err error) {
-	next, changed := writes.Work(stored, wanted, version, attempt, c.now())
-	switch {
-	case !changed:
-		return nil
-	case stored == nil:
-		err = c.client.Create(ctx, next)
-	default:
-		err = c.client.Update(ctx, next) // a conflict if the cache is late
-	}
-	return memory.written.Wrote(next, err, c.now())
 }
 
 // remove deletes a work, and notes the answer.

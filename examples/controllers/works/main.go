@@ -23,6 +23,7 @@ import (
 	"github.com/cohort-ocm/cohort/examples/controllers/accounts"
 	"github.com/cohort-ocm/cohort/examples/controllers/kit"
 	"github.com/cohort-ocm/cohort/examples/controllers/kit/manager"
+	"github.com/cohort-ocm/cohort/examples/controllers/plugins"
 	"github.com/cohort-ocm/cohort/examples/controllers/rollback"
 )
 
@@ -31,12 +32,13 @@ func main() {
 	removeAfter := flag.Duration("remove-after", 5*time.Second, "how long a cluster is in no placement before it "+
 		"loses its work; more than the scheduler takes to rewrite its decisions")
 	revisions := flag.Bool("rollback", false, "keep revisions, and take them back, as OCM's enhancement 229 has it")
-	shared := accounts.Flags()
+	shared, hooks := accounts.Flags(), plugins.Flags()
 	manager.Main("works", scheme, func(ctx context.Context, m ctrl.Manager) error {
 		c, err := newController(ctx, m, newTeller(m.GetEventRecorder("works"), metrics.Registry), *removeAfter)
 		if err := errors.Join(err, shared.Join(m, &c.rights)); err != nil {
 			return err
 		}
+		c.plugins = hooks
 		if *revisions {
 			c.rollback = &rollback.Keeper{Client: c.client, Live: c.live, Now: c.now}
 		}

@@ -8,6 +8,7 @@ import (
 	workv1alpha1 "open-cluster-management.io/api/work/v1alpha1"
 
 	"github.com/cohort-ocm/cohort/examples/controllers/kit"
+	"github.com/cohort-ocm/cohort/examples/controllers/plugins"
 	"github.com/cohort-ocm/cohort/grouping"
 	"github.com/cohort-ocm/cohort/rollout"
 	"github.com/cohort-ocm/cohort/status"
@@ -18,6 +19,7 @@ type placement struct {
 	ref    workv1alpha1.LocalPlacementReference
 	groups *grouping.Groups // of the clusters that no placementRef before it selects
 	result *rollout.Result
+	asks   plugins.Rollout // what a plugin is told
 
 	works    []*work         // of its clusters; the last placement also has those of clusters that nobody selects
 	reports  []status.Report // of all clusters

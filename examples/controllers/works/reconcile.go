@@ -13,6 +13,7 @@ import (
 
 	"github.com/cohort-ocm/cohort/examples/controllers/accounts"
 	"github.com/cohort-ocm/cohort/examples/controllers/kit"
+	"github.com/cohort-ocm/cohort/examples/controllers/plugins"
 	"github.com/cohort-ocm/cohort/examples/controllers/rollback"
 	"github.com/cohort-ocm/cohort/rollout"
 	"github.com/cohort-ocm/cohort/rollout/approvals"
@@ -28,7 +29,8 @@ type controller struct {
 	rights      *accounts.Hub // what it may start of a limit that hubs share; nil if none is
 	teller      kit.Teller
 	now         func() time.Time
-	removeAfter time.Duration // how long a cluster is unselected before it loses its work
+	removeAfter time.Duration  // how long a cluster is unselected before it loses its work
+	plugins     *plugins.Hooks // what others have to say about clusters; nil without
 	begun       kit.Once
 	rollback    *rollback.Keeper // of revisions; nil without
 	memories    kit.Memories[memory]
@@ -110,7 +112,7 @@ func (c *controller) Reconcile(ctx context.Context, request reconcile.Request) (
 	err = errors.Join(failed, c.setStatus(ctx, set, memory, placements, now))
 
 	// 8. Come back when an object changes, or then, and beside an error soon.
-	return reconcile.Result{RequeueAfter: kit.Soon(steps.RecheckAfter(), memory.results)}, err
+	return reconcile.Result{RequeueAfter: plugins.Soon(steps.RecheckAfter(), memory.results)}, err
 }
 
 // plan plans each placement.
@@ -126,7 +128,12 @@ func (c *controller) plan(
 	if asked.GiveUp, err = c.givenUp(ctx, asked.GiveUp, memory, records); err != nil {
 		return err
 	}
+	save := func(w *work) error { return memory.written.Wrote(w, c.client.Update(ctx, w), c.now()) }
 	for _, p := range placements {
+		p.asks = plugins.Rollout{Set: set, Placement: p.ref.Name, Groups: p.groups, Works: works, Version: version, Now: now}
+		if p.reports, err = c.plugins.Judge(ctx, p.asks, p.reports, save); err != nil {
+			return err
+		}
 		opts := asked.Options(p.ref.Name, version)
 		opts.RemoveAfter.Duration, opts.Previous = c.removeAfter, memory.results[p.ref.Name]
 		opts.Memory = &rollout.Memory{Version: version, Record: records[p.ref.Name]}
@@ -142,14 +149,13 @@ func (c *controller) plan(
 func (c *controller) setStatus(
 	ctx context.Context, set *replicaSet, memory *memory, placements []*placement, now time.Time,
 ) error {
-	progress := make([]status.PlacementProgress, len(placements))
+	shown := make([]status.PlacementProgress, len(placements))
 	for i, p := range placements {
-		progress[i] = status.PlacementProgress{
-			Name: p.ref.Name, Groups: p.groups, Works: p.works, Summary: p.result.Summary(),
-		}
+		shown[i] = status.PlacementProgress{Name: p.ref.Name, Groups: p.groups, Works: p.works, Summary: p.result.Summary()}
 	}
 	set = set.DeepCopy()
-	if !memory.turn.SetStatus(set, progress, now) {
+	loaded := c.plugins.SetLoaded(ctx, set, &set.Status.Conditions, now)
+	if !memory.turn.SetStatus(set, shown, now) && !loaded {
 		return nil
 	}
 	return memory.stored.Wrote(set, memory.turn.Update(ctx, c.client, set), c.now())

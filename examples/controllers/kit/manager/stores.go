@@ -78,6 +78,20 @@ func IsGone(ctx context.Context, live client.Reader) func(cluster string) (bool,
 	}
 }
 
+// Write makes a work as it is wanted, in a version and an attempt, if it is not so yet, and notes the answer. It is a conflict if the cache is late.
+func Write(ctx context.Context, c client.Client, own *writes.Own[*workv1.ManifestWork], stored, wanted *workv1.ManifestWork, version string, attempt int, now func() time.Time) (err error) {
+	next, changed := writes.Work(stored, wanted, version, attempt, now())
+	switch {
+	case !changed:
+		return nil
+	case stored == nil:
+		err = c.Create(ctx, next)
+	default:
+		err = c.Update(ctx, next)
+	}
+	return own.Wrote(next, err, now())
+}
+
 // ListWorks lists the metadata of the ManifestWorks of a set, or of all sets if it is nil, as the API server has them now.
 func ListWorks(ctx context.Context, live client.Reader, set *workv1alpha1.ManifestWorkReplicaSet) (all []*workv1.ManifestWork, err error) {
 	of := func(m metav1.ObjectMeta) *workv1.ManifestWork { return &workv1.ManifestWork{ObjectMeta: m} }

@@ -1,0 +1,154 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"path"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+
+	"github.com/cohort-ocm/cohort/examples/controllers/plugins"
+	"github.com/cohort-ocm/cohort/status"
+)
+
+// plugged is a hub with a plugin behind HTTP that says of clusters what verdicts has, and notes its calls.
+type plugged struct {
+	*hub
+	verdicts map[string]string
+	calls    []string
+}
+
+func newPlugged(t *testing.T) *plugged {
+	p := &plugged{hub: newHub(t), verdicts: map[string]string{}}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var in struct {
+			Cluster string          `json:"currentClusterName"`
+			Work    json.RawMessage `json:"manifestWork"`
+		}
+		_ = json.NewDecoder(r.Body).Decode(&in)
+		call := path.Base(r.URL.Path)
+		if call != "ProgressRollout" && call != "Initialize" {
+			p.calls = append(p.calls, strings.TrimSpace(call+" "+in.Cluster))
+		}
+		switch {
+		case call == "MutateManifestWork":
+			_, _ = w.Write([]byte(`{"manifestWork":` + string(in.Work) + `}`))
+		case call == "ValidateRolloutCompletion" && p.verdicts[in.Cluster] == "":
+			http.Error(w, "the mesh is away", http.StatusServiceUnavailable)
+		case call == "ValidateRolloutCompletion":
+			_, _ = w.Write([]byte(`{"result":"` + p.verdicts[in.Cluster] + `","message":"as the mesh says"}`))
+		}
+	}))
+	t.Cleanup(server.Close)
+	p.plug(server.URL)
+	p.place("prod", "a", "b", "c")
+	p.create(ref("prod", atATime(1)))
+	p.annotate(plugins.AnnotationPlugin, "mesh")
+	return p
+}
+
+func (p *plugged) plug(url string) {
+	p.plugins = &plugins.Hooks{Registered: map[string]plugins.Plugin{"mesh": plugins.HTTP{Endpoint: url}}, Longest: 5 * time.Second}
+}
+
+// called gives the calls since the last time.
+func (p *plugged) called() string {
+	calls := strings.Join(p.calls, ", ")
+	p.calls = nil
+	return calls
+}
+
+// The next cluster waits until the plugin has found the one before good. The verdict stands in the work, so a controller that restarts
+// asks no more.
+func TestAClusterIsValidatedBeforeTheNext(t *testing.T) {
+	p := newPlugged(t)
+	p.wrote("create a")
+	if got := p.called(); got != "BeginRollout a, MutateManifestWork" {
+		t.Errorf("called %q", got)
+	}
+	p.answer(status.Succeeded, "a")
+	p.catchUp()
+	wrote, result, err := p.look()
+	if wrote != "" || result.RequeueAfter != 10*time.Second || err != nil || p.called() != "ValidateRolloutCompletion a" {
+		t.Errorf("wrote %q, %+v, %v", wrote, result, err)
+	}
+	c := meta.FindStatusCondition(p.set().Status.Conditions, "PlacementRolledOut")
+	if c == nil || !strings.Contains(c.Message, "1 of them being validated") {
+		t.Errorf("%+v", c)
+	}
+	if c := meta.FindStatusCondition(p.set().Status.Conditions, "PluginLoaded"); c == nil || c.Reason != "Available" {
+		t.Errorf("%+v", c)
+	}
+
+	p.verdicts["a"] = "SUCCEEDED"
+	p.wrote("create b, update a")
+	if got := p.called(); got != "ValidateRolloutCompletion a, BeginRollout b, MutateManifestWork" {
+		t.Errorf("called %q", got)
+	}
+	hooks := p.plugins
+	p.restart()
+	p.plugins = hooks
+	p.wrote("")
+	if got := p.called(); got != "" {
+		t.Errorf("after a restart called %q", got)
+	}
+
+	// A no stops the rollout, and says why.
+	p.answer(status.Succeeded, "b")
+	p.verdicts["b"] = "FAILED"
+	p.wrote("update b")
+	p.wrote("")
+	said := p.memories.Of(theSet).results["prod"].Explain("c").String()
+	if !strings.Contains(said, `b: "as the mesh says"`) {
+		t.Errorf("explained by %q", said)
+	}
+
+	// A person knows better.
+	work := p.work("b")
+	v := status.Verdict{Version: p.version(), Result: status.ValidationSucceeded, Time: p.clock.Add(time.Second)}
+	p.clock = p.clock.Add(time.Minute)
+	if !v.NoteOn(work) {
+		t.Fatal("no change")
+	}
+	p.must(p.server.Update(context.Background(), work))
+	p.wrote("create c")
+}
+
+// A set that names a plugin that is not there starts nobody, and says so.
+func TestAPluginThatIsNotRegisteredStartsNobody(t *testing.T) {
+	p := newPlugged(t)
+	p.plugins = nil
+	p.catchUp()
+	wrote, _, err := p.look()
+	if wrote != "" || err == nil || !strings.Contains(err.Error(), "mesh plugin is not registered") {
+		t.Errorf("wrote %q, %v", wrote, err)
+	}
+	if c := meta.FindStatusCondition(p.set().Status.Conditions, "PluginLoaded"); c == nil || c.Reason != "Failed" {
+		t.Errorf("%+v", c)
+	}
+}
+
+// A person holds one cluster, lets it go, and lets only reviewed clusters start.
+func TestAPersonHoldsOneCluster(t *testing.T) {
+	h := newHub(t)
+	h.place("prod", "a", "b", "c")
+	h.create(ref("prod", atATime(1)))
+	h.annotate(prefix+"hold", "a maintenance of store 7")
+	h.wrote("create b")
+	if said := h.memories.Of(theSet).results["prod"].Explain("a").String(); said != `a is held by "maintenance of store 7"; to do: release a` {
+		t.Errorf("explained by %q", said)
+	}
+	h.annotate(prefix+"hold", "")
+	h.annotate(prefix+"reviewed", "a of "+h.version())
+	h.answer(status.Succeeded, "b")
+	h.wrote("create a")
+	h.answer(status.Succeeded, "a")
+	h.wrote("")
+	h.annotate(prefix+"reviewed", "a,c of "+h.version())
+	h.wrote("create c")
+}

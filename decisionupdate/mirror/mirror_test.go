@@ -11,7 +11,7 @@ import (
 	"github.com/cohort-ocm/cohort/internal/exhaustive"
 )
 
-var runs = flag.Int("runs", exhaustive.Of(40, 400), "how often each change runs through the mirrors")
+var runs = flag.Int("runs", exhaustive.Of(15, 400), "how often each change runs through the mirrors")
 
 // gated carries an update out step by step, with a mirror that copies object by object meanwhile. With gate the source waits.
 // It returns how often it waited.

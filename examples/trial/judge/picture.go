@@ -82,7 +82,6 @@ func (r *Recording) pictures(report *Report) []*picture {
 type drawing struct {
 	owners   map[string]*drawn                          // of objects
 	places   map[string]map[string]map[string][]stretch // by placement, cluster and decision
-	at       map[string]*[]stretch                      // what is open, by what it is about
 	holes    []stretch
 	from, to int64
 }

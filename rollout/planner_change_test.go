@@ -43,6 +43,23 @@ func TestPlannerAndItsTimers(t *testing.T) {
 	want("R4 the other's still is one", now.Add(11*time.Minute), "timed out b")
 }
 
+// R39, R59: a cluster times out, is to be tried again, and somebody holds it. So a second time is due after the first.
+func TestPlannerComesBackWhenAHoldEndsAfterATimeOut(t *testing.T) {
+	holds := []rollout.ClusterHold{{Cluster: "a", Until: now.Add(15 * time.Minute)}}
+	p, err := rollout.NewPlanner(all("10m"), newFleet(t).group("", "a").read(), rollout.Options{Attempt: 1, Holds: holds})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Report(status.Report{Cluster: "a", Status: status.Progressing, LastTransitionTime: now}); err != nil {
+		t.Fatal(err)
+	}
+	for _, step := range []struct{ at, recheck time.Duration }{{0, 10 * time.Minute}, {10 * time.Minute, 5 * time.Minute}, {15 * time.Minute, 0}} {
+		if got := p.Next(now.Add(step.at)); got.RecheckAfter != step.recheck {
+			t.Errorf("after %s it comes back after %s, want %s", step.at, got.RecheckAfter, step.recheck)
+		}
+	}
+}
+
 // What the caller changes after a call has no part in the rollout.
 func TestPlannerSharesNothing(t *testing.T) {
 	groups := newFleet(t).group("", "a", "b", "c", "d").read()

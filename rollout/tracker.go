@@ -262,7 +262,9 @@ func (t *tracker) advance(now time.Time) {
 	t.now = now
 	for position, ok := t.timers.next(); ok && !now.Before(t.due(position)); position, ok = t.timers.next() {
 		t.timers.clear(position)
-		t.settle(int(position))
+		if t.settle(int(position)); t.states[position].parked() { // it timed out and is tried again, while somebody holds it
+			t.time(int(position))
+		}
 	}
 	if t.inSpan == nil {
 		return

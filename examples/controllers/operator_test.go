@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -24,20 +25,19 @@ func TestAnOperatorAsksSevenQuestions(t *testing.T) {
 	}
 	o.asks("open-gate", set.Name, "--yes")
 	o.eventually("all have the first version", o.doneWith("one"))
-	o.agents["prod-00"], o.agents["prod-01"] = "", ""
+	o.agents["prod-00"], o.agents["prod-01"], o.agents["prod-06"] = "", "", "" // so prod-07 waits for as long as the questions take
 	o.must(o.patch(`{"spec":{"placementRefs":[{"name":"prod","rolloutStrategy":{"type":"Progressive","progressive":{"maxConcurrency":3,"progressDeadline":"1h"}}}]}}`))
 	o.change(`{"text":"two"}`)
 	o.eventually("the gate holds the next version, too", func() bool { return strings.Contains(o.asks("explain"), "gate") })
 	o.says(o.asks("status", set.Name), `to do:  kubectl cohort open-gate web 0\n`) // What may I do?
 	o.asks("open-gate", set.Name, "--yes")
-	o.eventually("two are silent, and others are done", func() bool { return o.have("two") >= 5 })
-	started := o.startedLast()
+	o.eventually("three are silent, and all but one of the others are done", func() bool { return o.have("two") == 7 })
+	started, day := o.startedLast(), `\d\d:\d\d(:\d\d)?`
 	o.eventually("the recorder has seen that", func() bool {
 		out, _, err := o.tries(nil, "history", started, "--recording", recording)
-		return err == nil && strings.Contains(out, " starts")
+		return err == nil && regexp.MustCompile(`(?m)^`+day+`\s+starts`).MatchString(out)
 	})
 
-	day := `\d\d:\d\d(:\d\d)?`
 	for _, question := range []struct {
 		asked   string
 		command []string

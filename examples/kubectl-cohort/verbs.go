@@ -7,6 +7,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -184,10 +185,11 @@ repository, that has to go back, too.`,
 			if annotations == nil {
 				annotations = make(map[string]string)
 			}
-			if annotations[annotationAbort] == update {
+			generation := strconv.FormatInt(d.owner.GetGeneration(), 10)
+			if annotations[annotationAbort] == generation {
 				return "", fmt.Errorf("revision %s is taken back already", update)
 			}
-			annotations[annotationAbort] = update
+			annotations[annotationAbort] = generation
 			d.owner.SetAnnotations(annotations)
 			return fmt.Sprintf("take revision %s back to revision %s", update, current), nil
 		}
@@ -200,7 +202,7 @@ repository, that has to go back, too.`,
 	},
 }
 
-// annotationAbort has the revision that is to be taken back. The controller works reads it where it keeps revisions.
+// annotationAbort has the generation whose revision is to be taken back. The controller works reads it where it keeps revisions.
 const annotationAbort = "cohort.open-cluster-management.io/abort"
 
 // revisions are the one that is rolled out and the one that all had before, where a controller keeps any.

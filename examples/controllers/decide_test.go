@@ -192,11 +192,21 @@ func TestAPersonTakesARevisionBackWithThePlugin(t *testing.T) {
 	t.Parallel()
 	o := operate(t, "-rollback")
 	o.asks("open-gate", set.Name, "-y")
-	o.eventually("all have the first revision", func() bool { return o.doneWith("one")() && strings.Contains(o.asks("status"), "Succeeded") })
+	o.eventually("all have the first revision, and the set says so", func() bool {
+		var stored unstructured.Unstructured // a revision that the set does not call current yet is none to go back to
+		stored.SetAPIVersion("work.open-cluster-management.io/v1alpha1")
+		stored.SetKind("ManifestWorkReplicaSet")
+		o.must(o.Get(t.Context(), client.ObjectKey{Namespace: set.Namespace, Name: set.Name}, &stored))
+		current, _, _ := unstructured.NestedString(stored.Object, "status", "currentRevision")
+		return current != "" && o.doneWith("one")() && strings.Contains(o.asks("status"), "Succeeded")
+	})
 	o.agents["prod-00"], o.agents["prod-01"], o.agents["prod-02"] = "", "", ""
 	o.must(o.patch(`{"metadata":{"annotations":{"cohort.open-cluster-management.io/gates":null}}}`))
 	o.change(`{"text":"two"}`)
-	o.eventually("three have the second", func() bool { return o.have("two") == 3 })
+	o.eventually("three have the second, and the set names both revisions", func() bool {
+		_, _, err := o.tries(nil, "abort", set.Name, "--dry-run")
+		return err == nil && o.have("two") == 3
+	})
 	o.says(o.asks("abort", set.Name, "--yes"), `take revision \S+ back to revision \S+\n`, "3 clusters that have the version go back at once: prod-00 prod-01 prod-02")
 	clear(o.agents)
 	o.eventually("all are back", o.doneWith("one"))

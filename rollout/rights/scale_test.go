@@ -122,6 +122,11 @@ type simulation struct {
 	off      int           // the hub that is cut off; -1 if none is
 
 	inFlight, most, rounds, grants, reports int
+
+	cutAt     time.Duration
+	held      int           // what the hub that is cut off may hold, while it is
+	idle      time.Duration // while it is: slots that it does not hold and nobody uses, times how long
+	lastTaken time.Duration // when that was counted last
 }
 
 type simulated struct {
@@ -155,7 +160,11 @@ func (s *simulation) run(f fleetOf, cutAt time.Duration) time.Duration {
 	left := len(f.all)
 	for left > 0 && len(s.queue) > 0 {
 		h := heap.Pop(&s.queue).(happening)
-		s.now = h.at
+		if s.off >= 0 {
+			free := s.total.Start - s.held - (s.inFlight - s.hubs[s.off].inFlight)
+			s.idle += time.Duration(max(0, free)) * (h.at - max(s.lastTaken, s.cutAt))
+		}
+		s.now, s.lastTaken = h.at, h.at
 		switch h.what {
 		case done:
 			s.hubs[h.hub].inFlight--
@@ -181,16 +190,26 @@ func (s *simulation) run(f fleetOf, cutAt time.Duration) time.Duration {
 				s.divide()
 			}
 		case cut:
-			s.off = h.hub
+			s.cutOff()
 		case heals:
+			s.changed(s.off)
 			s.off = -1
-			s.changed(h.hub)
 		}
 	}
 	if left > 0 {
 		return -1
 	}
 	return finished
+}
+
+// cutOff cuts off the hub that holds most rights.
+func (s *simulation) cutOff() {
+	s.off, s.cutAt = 0, s.now
+	for i := range s.accounts {
+		if n := max(s.accounts[i].Grant.Start, s.accounts[i].Report.Taken.Start); n > s.held {
+			s.off, s.held = i, n
+		}
+	}
 }
 
 // changed tells a hub of its account.
@@ -301,6 +320,13 @@ func TestScale(t *testing.T) {
 				}
 				if s.most > slots {
 					t.Errorf("%d in flight", s.most)
+				}
+				if tt.cut {
+					lost := float64(s.idle) / float64(time.Duration(slots-s.held)*time.Hour)
+					t.Logf("the hub that is cut off holds %d rights; of the others %.4f are idle meanwhile", s.held, lost)
+					if lost > 0.02 {
+						t.Errorf("of the rights of other hubs %.4f are idle while one is cut off", lost)
+					}
 				}
 				if messages > 3*len(s.hubs)*s.rounds {
 					t.Errorf("%d messages in %d rounds of %d hubs", messages, s.rounds, len(s.hubs))

@@ -9,11 +9,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cohort-ocm/cohort/internal/exhaustive"
 	"github.com/cohort-ocm/cohort/rollout"
 	"github.com/cohort-ocm/cohort/rollout/rights"
 )
 
-var fleet = flag.Int("clusters", 5_000, "how many clusters the simulated fleet has")
+var fleet = flag.Int("clusters", exhaustive.Of(3_000, 5_000), "how many clusters the simulated fleet has")
 
 // fleetOf is a fleet of hubs, each with the times that its clusters take, in the order in which they start.
 type fleetOf struct {

@@ -3,26 +3,16 @@ package judge
 import (
 	"bytes"
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
 
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/intstr"
-	addonv1beta1 "open-cluster-management.io/api/addon/v1beta1"
-	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
-	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
-	workv1 "open-cluster-management.io/api/work/v1"
-	workv1alpha1 "open-cluster-management.io/api/work/v1alpha1"
 )
 
 // The types of lines that have no object.
@@ -268,91 +258,6 @@ func decode(field string, text json.RawMessage, into any) error {
 	return nil
 }
 
-func (r *reader) placement(o *object, e *event) error {
-	var spec struct {
-		DecisionStrategy struct {
-			GroupStrategy struct {
-				ClustersPerDecisionGroup intstr.IntOrString `json:"clustersPerDecisionGroup"`
-			} `json:"groupStrategy"`
-		} `json:"decisionStrategy"`
-	}
-	var status struct {
-		NumberOfSelectedClusters int32                                `json:"numberOfSelectedClusters"`
-		DecisionGroups           []clusterv1beta1.DecisionGroupStatus `json:"decisionGroups"`
-	}
-	if err := errors.Join(decode("spec", o.Spec, &spec), decode("status", o.Status, &status)); err != nil {
-		return err
-	}
-	p := &placementState{selected: int(status.NumberOfSelectedClusters), foreign: o.Metadata.Annotations[clusterv1beta1.PlacementDisableAnnotation] == "true"}
-	if n := spec.DecisionStrategy.GroupStrategy.ClustersPerDecisionGroup; n.Type == intstr.Int {
-		p.size = n.IntValue()
-	}
-	for _, g := range status.DecisionGroups {
-		s := groupStatus{groupKey: groupKey{int(g.DecisionGroupIndex), r.same(g.DecisionGroupName)}, count: int(g.ClustersCount)}
-		for _, name := range g.Decisions {
-			s.decisions = append(s.decisions, r.same(name))
-		}
-		p.groups = append(p.groups, s)
-	}
-	e.class, e.state = isPlacement, p
-	return nil
-}
-
-func (r *reader) decision(o *object, e *event) error {
-	var status clusterv1beta1.PlacementDecisionStatus
-	if err := decode("status", o.Status, &status); err != nil {
-		return err
-	}
-	d := &decisionState{
-		placement: r.same(keyOf(o.Metadata.Namespace, o.Metadata.Labels[clusterv1beta1.PlacementLabel])),
-		groupKey:  groupKey{name: r.same(o.Metadata.Labels[clusterv1beta1.DecisionGroupNameLabel])},
-		deleting:  o.Metadata.DeletionTimestamp != nil,
-	}
-	if index := o.Metadata.Labels[clusterv1beta1.DecisionGroupIndexLabel]; index != "" {
-		var err error
-		if d.index, err = strconv.Atoi(index); err != nil {
-			return fmt.Errorf("the label %s is %q, expected a number", clusterv1beta1.DecisionGroupIndexLabel, index)
-		}
-	}
-	for _, c := range status.Decisions {
-		d.clusters = append(d.clusters, r.same(c.ClusterName))
-	}
-	e.class, e.state = isDecision, d
-	return nil
-}
-
-func (r *reader) replicaSet(o *object, e *event) error {
-	var status struct {
-		Conditions []metav1.Condition `json:"conditions"`
-	}
-	if err := decode("status", o.Status, &status); err != nil {
-		return err
-	}
-	spec, err := r.spec(e.kind+" "+o.Metadata.Namespace, o.Spec, func(s *ownerSpec) error {
-		var spec struct {
-			ManifestWorkTemplate struct {
-				Workload struct {
-					Manifests json.RawMessage `json:"manifests"`
-				} `json:"workload"`
-			} `json:"manifestWorkTemplate"`
-			PlacementRefs []workv1alpha1.LocalPlacementReference `json:"placementRefs"`
-		}
-		if err := decode("spec", o.Spec, &spec); err != nil {
-			return err
-		}
-		version, err := r.hash(spec.ManifestWorkTemplate.Workload.Manifests)
-		for _, p := range spec.PlacementRefs {
-			s.refs = append(s.refs, ref{placement: keyOf(o.Metadata.Namespace, p.Name), version: version, raw: p.RolloutStrategy})
-		}
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	e.class, e.state = isOwner, &ownerState{spec: spec, deleting: o.Metadata.DeletionTimestamp != nil, silent: len(status.Conditions) == 0, annotations: o.annotations()}
-	return nil
-}
-
 // spec reads what an owner wants once for all states that have the same.
 func (r *reader) spec(owner string, text []byte, read func(*ownerSpec) error) (*ownerSpec, error) {
 	key := owner + " " + string(text)
@@ -374,211 +279,11 @@ func (r *reader) spec(owner string, text []byte, read func(*ownerSpec) error) (*
 	return have.(*ownerSpec), nil
 }
 
-func (r *reader) work(o *object, e *event) error {
-	namespace, name, labelled := strings.Cut(o.Metadata.Labels[workv1alpha1.ManifestWorkReplicaSetControllerNameLabelKey], ".")
-	if !labelled {
-		e.class = isOther // a work of somebody else
-		return nil
-	}
-	var spec struct {
-		Workload struct {
-			Manifests json.RawMessage `json:"manifests"`
-		} `json:"workload"`
-	}
-	var status struct {
-		Conditions []metav1.Condition `json:"conditions"`
-	}
-	if err := errors.Join(decode("spec", o.Spec, &spec), decode("status", o.Status, &status)); err != nil {
-		return err
-	}
-	version, err := r.hash(spec.Workload.Manifests)
-	if err != nil {
-		return err
-	}
-	h := &holderState{
-		owner: r.same("ManifestWorkReplicaSet " + keyOf(namespace, name)), cluster: r.same(o.Metadata.Namespace), version: version,
-		deleting: o.Metadata.DeletionTimestamp != nil,
-	}
-	h.answer, h.since = answerOf(status.Conditions, o.Metadata.Generation, h.deleting)
-	e.class, e.state = isHolder, h
-	return nil
-}
-
-// answerOf reads what the conditions of a work say of its present generation.
-func answerOf(conditions []metav1.Condition, generation int64, deleting bool) (answer, int64) {
-	current := func(conditionType string) (c *metav1.Condition, is bool) {
-		c = meta.FindStatusCondition(conditions, conditionType)
-		return c, c != nil && (c.ObservedGeneration == generation || deleting && c.ObservedGeneration == generation-1) // to delete it adds 1
-	}
-	applied, has := current(workv1.WorkApplied)
-	progressing, told := current(workv1.WorkProgressing)
-	degraded, toldDegraded := current(workv1.WorkDegraded)
-	switch {
-	case !has || applied.Status != metav1.ConditionTrue || !told || degraded != nil && !toldDegraded:
-		return silent, 0
-	case progressing.Status == metav1.ConditionFalse:
-		return does, nanos(progressing.LastTransitionTime)
-	case progressing.Status == metav1.ConditionTrue && degraded != nil && degraded.Status == metav1.ConditionTrue:
-		return fails, nanos(degraded.LastTransitionTime)
-	default:
-		return underWay, nanos(progressing.LastTransitionTime)
-	}
-}
-
 func nanos(t metav1.Time) int64 {
 	if t.Time.Before(earliestTime) || t.Time.After(latestTime) {
 		return 0
 	}
 	return t.UnixNano()
-}
-
-// hash is the version of a work: that of its manifests, however their fields are ordered.
-func (r *reader) hash(manifests json.RawMessage) (string, error) {
-	raw := sha256.Sum256(manifests)
-	if have, ok := r.hashes.Load(raw); ok {
-		return have.(string), nil
-	}
-	var any any
-	if err := decode("workload.manifests", manifests, &any); err != nil {
-		return "", err
-	}
-	text, err := json.Marshal(any)
-	if err != nil {
-		return "", err
-	}
-	sum := sha256.Sum256(text)
-	version := hex.EncodeToString(sum[:4])
-	r.hashes.Store(raw, version)
-	return version, nil
-}
-
-// config is a configuration of an add-on, in spec or status.
-type config struct {
-	Group     string                       `json:"group"`
-	Resource  string                       `json:"resource"`
-	Namespace string                       `json:"namespace"`
-	Name      string                       `json:"name"`
-	Desired   *addonv1beta1.ConfigSpecHash `json:"desiredConfig"`
-	Applied   *addonv1beta1.ConfigSpecHash `json:"lastAppliedConfig"`
-}
-
-// text is a configuration as a part of a version.
-func (c config) text() string {
-	return fmt.Sprintf("%s.%s %s#%s", c.Resource, c.Group, keyOf(c.Desired.Namespace, c.Desired.Name), c.Desired.SpecHash)
-}
-
-// versionOfConfigs is the version of an add-on: its configurations, in lines.
-func versionOfConfigs(configs []config) string {
-	var parts []string
-	for _, c := range configs {
-		if c.Desired != nil {
-			parts = append(parts, c.text())
-		}
-	}
-	slices.Sort(parts)
-	return strings.Join(slices.Compact(parts), "\n")
-}
-
-// carries says whether an object with a version has all of another. An add-on may have more configurations than its owner wants.
-func carries(has, wanted string) bool {
-	if has == wanted || !strings.Contains(wanted, "#") {
-		return has == wanted
-	}
-	parts := strings.Split(has, "\n")
-	for part := range strings.SplitSeq(wanted, "\n") {
-		if !slices.Contains(parts, part) {
-			return false
-		}
-	}
-	return true
-}
-
-func (r *reader) addOn(o *object, e *event) error {
-	var spec struct {
-		InstallStrategy struct {
-			Type       string `json:"type"`
-			Placements []struct {
-				Namespace       string                          `json:"namespace"`
-				Name            string                          `json:"name"`
-				RolloutStrategy clusterv1alpha1.RolloutStrategy `json:"rolloutStrategy"`
-				Configs         []config                        `json:"configs"`
-			} `json:"placements"`
-		} `json:"installStrategy"`
-	}
-	var status struct {
-		InstallProgressions []struct {
-			Namespace        string   `json:"namespace"`
-			Name             string   `json:"name"`
-			ConfigReferences []config `json:"configReferences"`
-		} `json:"installProgressions"`
-	}
-	if err := decode("status", o.Status, &status); err != nil {
-		return err
-	}
-	hashes := map[string]string{} // by placement and configuration
-	for _, p := range status.InstallProgressions {
-		for _, c := range p.ConfigReferences {
-			if c.Desired != nil {
-				d := c.Desired
-				hashes[strings.Join([]string{p.Namespace, p.Name, c.Group, c.Resource, d.Namespace, d.Name}, "/")] = d.SpecHash
-			}
-		}
-	}
-	known, _ := json.Marshal(hashes)
-	s, err := r.spec(e.kind+string(known), o.Spec, func(s *ownerSpec) error {
-		if err := decode("spec", o.Spec, &spec); err != nil {
-			return err
-		}
-		if spec.InstallStrategy.Type != addonv1beta1.AddonInstallStrategyPlacements {
-			return nil
-		}
-		for _, p := range spec.InstallStrategy.Placements {
-			for i := range p.Configs {
-				c := &p.Configs[i]
-				hash := hashes[strings.Join([]string{p.Namespace, p.Name, c.Group, c.Resource, c.Namespace, c.Name}, "/")]
-				c.Desired = &addonv1beta1.ConfigSpecHash{ConfigReferent: addonv1beta1.ConfigReferent{Namespace: c.Namespace, Name: c.Name}, SpecHash: hash}
-			}
-			s.refs = append(s.refs, ref{placement: r.same(keyOf(p.Namespace, p.Name)), version: versionOfConfigs(p.Configs), raw: p.RolloutStrategy})
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	e.class, e.state = isOwner, &ownerState{spec: s, deleting: o.Metadata.DeletionTimestamp != nil, silent: len(status.InstallProgressions) == 0, annotations: o.annotations()}
-	return nil
-}
-
-func (r *reader) onCluster(o *object, e *event) error {
-	var status struct {
-		Conditions       []metav1.Condition `json:"conditions"`
-		ConfigReferences []config           `json:"configReferences"`
-	}
-	if err := decode("status", o.Status, &status); err != nil {
-		return err
-	}
-	h := &holderState{
-		owner: r.same("ClusterManagementAddOn " + o.Metadata.Name), cluster: r.same(o.Metadata.Namespace),
-		version: r.same(versionOfConfigs(status.ConfigReferences)), deleting: o.Metadata.DeletionTimestamp != nil,
-	}
-	done := h.version != ""
-	for _, c := range status.ConfigReferences {
-		done = done && (c.Desired == nil || c.Applied != nil && *c.Applied == *c.Desired)
-	}
-	progressing := meta.FindStatusCondition(status.Conditions, addonv1beta1.ManagedClusterAddOnConditionProgressing)
-	switch {
-	case done:
-		h.answer = does
-	case progressing != nil && progressing.Reason == addonv1beta1.ProgressingReasonFailed:
-		h.answer = fails
-	case progressing != nil && progressing.Status == metav1.ConditionTrue:
-		h.answer = underWay
-	}
-	if progressing != nil && h.answer != silent {
-		h.since = nanos(progressing.LastTransitionTime)
-	}
-	e.class, e.state = isHolder, h
-	return nil
 }
 
 // byTime sorts events by when they were written.

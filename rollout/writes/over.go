@@ -93,15 +93,19 @@ func (o *Own[T]) Unseen(cache func(types.NamespacedName) (T, bool), now time.Tim
 	return unseen, unsure
 }
 
-// RecheckAfter says when to look again where no event need come of it: after Patience, as long as the cache does not show a write, since
-// someone may have deleted the object before the cache showed it. It is 0 where nothing is awaited.
-func (o *Own[T]) RecheckAfter() time.Duration {
+// RecheckAfter says when to look again where no event need come of it: Patience after a write that the cache does not show, since
+// someone may have deleted the object before the cache showed it. However often it is asked meanwhile, that time stays the same. It is 0
+// where nothing is awaited, and takes time linear in the writes.
+func (o *Own[T]) RecheckAfter(now time.Time) (soonest time.Duration) {
 	for _, m := range o.marks {
-		if m.kind != gone {
-			return Patience
+		if m.kind == gone {
+			continue
+		}
+		if after := max(Patience-now.Sub(m.since), 1); soonest == 0 || after < soonest { // what is due is read at once
+			soonest = after
 		}
 	}
-	return 0
+	return min(soonest, Patience)
 }
 
 // verdict is what becomes of an object in the cache that is marked.

@@ -215,14 +215,31 @@ func TestACacheThatShowsLateWhatWasGoneWhenItWasRead(t *testing.T) {
 // W2: no event comes of an object that is deleted before the cache shows it, so own writes are looked at again in time.
 func TestWhenToLookAtOwnWritesAgain(t *testing.T) {
 	var o own
-	if got := o.RecheckAfter(); got != 0 {
+	if got := o.RecheckAfter(noon); got != 0 {
 		t.Errorf("without writes after %v", got)
 	}
 	_ = o.Wrote(at("a", "1@9"), nil, noon)
-	if got := o.RecheckAfter(); got != writes.Patience {
-		t.Errorf("after %v", got)
+	for passed, want := range map[time.Duration]time.Duration{
+		0:                             writes.Patience,
+		writes.Patience - time.Second: time.Second, // events in between do not put it off
+		writes.Patience:               1,           // it is unsure
+		writes.Patience + time.Second: 1,
+		-time.Second:                  writes.Patience, // the clock was set back
+	} {
+		if got := o.RecheckAfter(noon.Add(passed)); got != want {
+			t.Errorf("%v after the write: after %v, want %v", passed, got, want)
+		}
 	}
-	if err := o.Read(keyOf("a"), nil, apierrors.NewNotFound(resource, "web"), noon); err != nil || o.RecheckAfter() != 0 {
+	_ = o.Wrote(at("b", "1@10"), nil, noon.Add(time.Second))
+	if got := o.RecheckAfter(noon.Add(3 * time.Second)); got != writes.Patience-3*time.Second {
+		t.Errorf("of two writes: after %v", got)
+	}
+	for _, name := range []string{"a", "b"} {
+		if err := o.Read(keyOf(name), nil, apierrors.NewNotFound(resource, "web"), noon); err != nil {
+			t.Error(err)
+		}
+	}
+	if o.RecheckAfter(noon) != 0 {
 		t.Error("what is gone is awaited")
 	}
 }

@@ -139,6 +139,7 @@ func (c *controller) behind(ctx context.Context, memory *memory) (time.Duration,
 	return kit.Behind(
 		func() (int, error) { return manager.Unseen(ctx, &memory.stored, c.caches.placements, c.live, c.now) },
 		func() (int, error) { return manager.Unseen(ctx, &memory.written, c.caches.decisions, c.live, c.now) },
+		func() time.Duration { return memory.written.RecheckAfter(c.now()) },
 	)
 }
 

@@ -1,6 +1,7 @@
 package kit
 
 import (
+	"cmp"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -38,9 +39,10 @@ func Unseen[T interface {
 }
 
 // Behind says when to look at an owner again if its writes are not all seen yet; 0 if they are. Until then nothing is planned: a cluster
-// that was just started would be seen as one that waits, and another one would start in its place. The functions count the unseen
-// writes of the owner itself and of its objects, as Unseen does.
-func Behind(owner, objects func() (unseen int, err error)) (time.Duration, error) {
+// that was just started would be seen as one that waits, and another one would start in its place. The first two functions count the unseen
+// writes of the owner itself and of its objects, as Unseen does; again says when an object is unsure that the store does not show, as
+// RecheckAfter of [writes.Own] does.
+func Behind(owner, objects func() (unseen int, err error), again func() time.Duration) (time.Duration, error) {
 	unseen, err := owner()
 	if unseen > 0 {
 		return Gather, nil // no event comes of a write of the status
@@ -49,7 +51,7 @@ func Behind(owner, objects func() (unseen int, err error)) (time.Duration, error
 		unseen, err = objects()
 	}
 	if unseen > 0 {
-		return writes.Patience, nil // each is an event
+		return cmp.Or(again(), writes.Patience), nil // each is an event, unless someone deleted the object before
 	}
 	return 0, err
 }

@@ -8,11 +8,11 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/cohort-ocm/cohort/examples/controllers/kit"
-	"github.com/cohort-ocm/cohort/rollout/writes"
 )
 
 // While writes are unseen nothing is planned. Of a read that failed an error tells, so that the pauses grow.
 func TestBehind(t *testing.T) {
+	const again = 3 * time.Second
 	lost := errors.New("connection reset")
 	for why, c := range map[string]struct {
 		owner, objects int
@@ -23,7 +23,7 @@ func TestBehind(t *testing.T) {
 		"all is seen":            {},
 		"the owner is not seen":  {owner: 1, want: kit.Gather},
 		"neither is seen":        {owner: 1, objects: 1, want: kit.Gather},
-		"an object is not seen":  {objects: 1, want: writes.Patience},
+		"an object is not seen":  {objects: 1, want: again},
 		"the owner is not read":  {ownerErr: lost, objects: 1, wantErr: lost},
 		"an object is not read":  {err: lost, wantErr: lost},
 		"the owner is, it isn't": {owner: 1, err: lost, want: kit.Gather},
@@ -33,7 +33,7 @@ func TestBehind(t *testing.T) {
 		if c.ownerErr != nil {
 			objects = func() (int, error) { t.Errorf("%s: the objects are asked for", why); return 0, nil }
 		}
-		if got, err := kit.Behind(count(c.owner, c.ownerErr), objects); got != c.want || err != c.wantErr {
+		if got, err := kit.Behind(count(c.owner, c.ownerErr), objects, func() time.Duration { return again }); got != c.want || err != c.wantErr {
 			t.Errorf("%s: %v, %v", why, got, err)
 		}
 	}

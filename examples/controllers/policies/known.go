@@ -83,7 +83,7 @@ func (c *controller) behind(ctx context.Context, memory *memory) (time.Duration,
 	unseen := func(own *writes.Own[*policy]) func() (int, error) {
 		return func() (int, error) { return kit.Unseen(own, c.caches.policies, read, c.now) }
 	}
-	return kit.Behind(unseen(&memory.stored), unseen(&memory.written))
+	return kit.Behind(unseen(&memory.stored), unseen(&memory.written), func() time.Duration { return memory.written.RecheckAfter(c.now()) })
 }
 
 // givenUp says which clusters a person gave up. Only clusters of the record are asked for: a replica that tells something is recorded

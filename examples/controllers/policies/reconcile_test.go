@@ -291,7 +291,11 @@ func TestAsksTheServerWhatTheCacheNeverShows(t *testing.T) {
 	h.wrote("a: create inform")
 	delete(h.policies, "a/policies.etcd")
 	h.wrote("")
-	h.clock = h.clock.Add(writes.Patience)
+	h.clock = h.clock.Add(writes.Patience - time.Second)
+	if wrote, recheck, err := h.look(); wrote != "" || recheck != time.Second || err != nil { // an event of something else puts it not off
+		t.Fatalf("wrote %q, %v, %v", wrote, recheck, err)
+	}
+	h.clock = h.clock.Add(time.Second)
 	h.wrote("a: create inform")
 }
 

@@ -106,7 +106,8 @@ func (c *controller) watch(m ctrl.Manager, by reconcile.Reconciler) error {
 func (c *controller) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	after, err := c.look(ctx, request.NamespacedName)
 	pace := c.pace[request.NamespacedName]
-	after = pace.After(err, after, c.works.RecheckAfter(), c.sets.RecheckAfter())
+	now := time.Now()
+	after = pace.After(err, after, c.works.RecheckAfter(now), c.sets.RecheckAfter(now))
 	ctrl.LoggerFrom(ctx).Info("looked", "error", err, "again after", after)
 	c.pace[request.NamespacedName] = pace
 	return reconcile.Result{RequeueAfter: after}, nil

@@ -129,8 +129,8 @@ type observed struct {
 func (o *observed) Reconcile(ctx context.Context, request reconcile.Request) (result reconcile.Result, _ error) {
 	o.process.Reconcile(func() (after time.Duration, err error) {
 		after, err = o.look(ctx, request.NamespacedName)
-		pace := o.pace[request.NamespacedName]
-		result.RequeueAfter = pace.After(err, after, o.works.RecheckAfter(), o.sets.RecheckAfter())
+		pace, now := o.pace[request.NamespacedName], time.Now()
+		result.RequeueAfter = pace.After(err, after, o.works.RecheckAfter(now), o.sets.RecheckAfter(now))
 		o.pace[request.NamespacedName] = pace
 		return result.RequeueAfter, err
 	})

@@ -57,7 +57,8 @@ type controller struct {
 // Look brings the next clusters on their way, and says when to look again; 0 is when something changes.
 func (c *controller) Look(ctx context.Context) (time.Duration, error) {
 	after, err := c.look(ctx)
-	return c.pace.After(err, after, c.ownWorks.RecheckAfter(), c.ownSets.RecheckAfter()), err
+	now := time.Now()
+	return c.pace.After(err, after, c.ownWorks.RecheckAfter(now), c.ownSets.RecheckAfter(now)), err
 }
 
 func (c *controller) look(ctx context.Context) (time.Duration, error) {

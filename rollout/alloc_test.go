@@ -2,6 +2,7 @@ package rollout_test
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"runtime"
 	"testing"
 	"time"
@@ -9,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+	"pgregory.net/rapid"
 
 	"github.com/cohort-ocm/cohort/grouping"
 	"github.com/cohort-ocm/cohort/rollout"
@@ -160,4 +162,48 @@ func TestBlockersTakesFewAllocationsForAnyNumberOfGroups(t *testing.T) {
 	if few, many := allocs(2), allocs(1_000); few != many {
 		t.Errorf("%v allocations for two groups, %v for 1,000", few, many)
 	}
+}
+
+// R5, R39: what is noted of few clusters of a large fleet, since when they are in flight and their attempts, is noted of the right
+// ones, wherever and in whatever order their reports come.
+func TestAgesAndAttemptsAreOfTheirClusters(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(1, 3_000).Draw(t, "clusters")
+		every := rapid.SampledFrom([]int{1, 2, 7, 50, 900}).Draw(t, "every")
+		draw := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
+		names := make([]string, n)
+		for i := range names {
+			names[i] = fmt.Sprintf("cluster-%06d", i)
+		}
+		groups := newFleet(t).group("", names...).read()
+		var reports []status.Report
+		wanted := make(map[string]status.Report)
+		for _, i := range draw.Perm(n) {
+			r := status.Report{Cluster: names[i], Status: status.Succeeded, LastTransitionTime: now.Add(-time.Hour)}
+			if draw.IntN(every) == 0 {
+				r.Status, r.Attempt = status.Progressing, draw.IntN(3)
+				r.LastTransitionTime = now.Add(-time.Duration(draw.IntN(540)+1) * time.Second)
+				wanted[r.Cluster] = r
+			}
+			reports = append(reports, r)
+		}
+		result, err := rollout.Plan(strategies(n)[2], groups, reports, now, rollout.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		recheck := time.Duration(0)
+		for _, c := range result.InFlight {
+			r, ok := wanted[c.Name]
+			if !ok || c.Attempt != r.Attempt {
+				t.Fatalf("%v is in flight, wanted attempt %d", c, r.Attempt)
+			}
+			delete(wanted, c.Name)
+			if left := 10*time.Minute - now.Sub(r.LastTransitionTime); recheck == 0 || left < recheck {
+				recheck = left
+			}
+		}
+		if len(wanted) > 0 || result.RecheckAfter != recheck {
+			t.Fatalf("not in flight: %v; to be checked after %v, wanted %v", wanted, result.RecheckAfter, recheck)
+		}
+	})
 }

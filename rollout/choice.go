@@ -32,7 +32,7 @@ type view interface {
 	// object is being deleted, or that the record has.
 	reported(position int) report
 	// attempts gives the attempt of each position.
-	attempts() attempts
+	attempts() *attempts
 }
 
 // choice says what may start. It follows from the tallies alone, so clusters are looked at only to be listed.
@@ -163,8 +163,12 @@ func (s *schedule) sum(groups, aside, stages []tally) totals {
 			t.stages[s.stageOf[i]].add(&groups[i])
 		}
 	}
-	for i := range t.stages {
-		t.all.add(&t.stages[i])
+	if len(t.stages) == 1 {
+		t.all = t.stages[0]
+	} else {
+		for i := range t.stages {
+			t.all.add(&t.stages[i])
+		}
 	}
 	for i := range aside {
 		t.asideAll.add(&aside[i])

@@ -24,7 +24,8 @@ func (r *Result) observe(o *observed, s *schedule, reports []status.Report, now 
 	}
 	*o = observed{unselected: s.options.unselected}
 	named := true
-	var others strays // the reports of clusters that are not selected
+	plain := s.options.memory == nil && s.isLeft == nil && s.moved == nil // nothing more than a state is noted of most reports
+	var others strays                                                     // the reports of clusters that are not selected
 	var several map[string]status.Report
 	for i := range reports {
 		report := &reports[i]
@@ -42,7 +43,11 @@ func (r *Result) observe(o *observed, s *schedule, reports []status.Report, now 
 			}
 			several[report.Cluster] = status.Report{}
 		default:
-			r.set(position, report, now)
+			if kind := kindOf(report); plain && s.timeless.has(kind) && report.Attempt == 0 && report.Message == "" && !report.Deleting {
+				r.states[position] = kind
+			} else {
+				r.set(position, report, now)
+			}
 		}
 	}
 	if !named {

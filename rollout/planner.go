@@ -141,7 +141,7 @@ func (p *Planner) Result(now time.Time) *Result {
 	r := &Result{
 		schedule: t.schedule,
 		states:   slices.Clone(t.states),
-		tries:    slices.Clone(t.tries),
+		tries:    t.tries.clone(),
 		tallies:  slices.Clone(t.totals.groups),
 		aside:    slices.Clone(t.totals.aside),
 		fronts:   &fronts{},

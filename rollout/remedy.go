@@ -174,9 +174,12 @@ func (r *Result) isInBreach(position int) bool {
 // lastAttempt gives the last attempt among the failures that count in the breach.
 func (r *Result) lastAttempt() int {
 	r.fronts.once.Do(func() {
-		for position, attempt := range r.tries {
-			if r.isInBreach(position) {
-				r.fronts.attempt = max(r.fronts.attempt, attempt)
+		if r.tries.pages == nil {
+			return
+		}
+		for position := range r.states {
+			if attempt := r.tries.of(position); attempt > r.fronts.attempt && r.isInBreach(position) {
+				r.fronts.attempt = attempt
 			}
 		}
 	})

@@ -29,7 +29,7 @@ func (v *scan) at(position int) state { return v.states[position] }
 
 func (v *scan) reported(position int) report { return v.result.evidence[position] }
 
-func (v *scan) attempts() attempts { return v.result.tries }
+func (v *scan) attempts() *attempts { return &v.result.tries }
 
 func (v *scan) turn(stage int, s state, from int) (position, place int, ok bool) {
 	if v.schedule.After != nil {

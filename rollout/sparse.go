@@ -1,24 +1,68 @@
 package rollout
 
-// sparse has a value for each position. It is nil as long as all are zero.
-type sparse[V comparable] []V
+import "slices"
+
+// sparse has a value for each position. It has room only for the pages of positions where a value is not zero, since few
+// clusters of a large fleet are in flight or failed.
+type sparse[V comparable] struct {
+	pages  []int32 // of each page of positions: which page of the values has theirs, counted from 1
+	values []V
+}
+
+// pageSize is how many neighbours have their values in one page.
+const pageSize = 16
 
 // of gives the value of a position.
-func (s sparse[V]) of(position int) (v V) {
-	if s != nil {
-		v = s[position]
+func (s *sparse[V]) of(position int) (v V) {
+	if s.pages == nil {
+		return v
+	}
+	if page := int(s.pages[position/pageSize]); page > 0 {
+		v = s.values[(page-1)*pageSize+position%pageSize]
 	}
 	return v
 }
 
 // set notes the value of one of n positions.
 func (s *sparse[V]) set(position int, v V, n int) {
-	if *s == nil {
-		var zero V
+	var zero V
+	if s.pages == nil {
 		if v == zero {
 			return
 		}
-		*s = make(sparse[V], n)
+		s.pages = make([]int32, (n+pageSize-1)/pageSize)
 	}
-	(*s)[position] = v
+	page := &s.pages[position/pageSize]
+	if *page == 0 {
+		if v == zero {
+			return
+		}
+		*page = s.addPage()
+	}
+	s.values[int(*page-1)*pageSize+position%pageSize] = v
+}
+
+// addPage makes room for one more page. The room grows in at most three steps, whatever the size of the fleet: a sixteenth of the
+// positions, a quarter, all.
+func (s *sparse[V]) addPage() int32 {
+	used, pages := len(s.values), len(s.pages)
+	if used == cap(s.values) {
+		room := pages
+		switch {
+		case pages <= 16:
+		case used == 0:
+			room = max(pages/16, 4)
+		case used < pages/4*pageSize:
+			room = pages / 4
+		}
+		grown := make([]V, used, room*pageSize)
+		copy(grown, s.values)
+		s.values = grown
+	}
+	s.values = s.values[:used+pageSize]
+	return int32(used/pageSize) + 1
+}
+
+func (s *sparse[V]) clone() sparse[V] {
+	return sparse[V]{slices.Clone(s.pages), slices.Clone(s.values)}
 }

@@ -392,7 +392,7 @@ func (t *tracker) in(states stateSet, from int) (int, state, bool) {
 func (t *tracker) at(position int) state { return t.states[position] }
 
 // attempts implements view.
-func (t *tracker) attempts() attempts { return t.tries }
+func (t *tracker) attempts() *attempts { return &t.tries }
 
 // turn implements view. Places are ranks, counted from the first of the stage.
 func (t *tracker) turn(stage int, s state, from int) (position, place int, ok bool) {

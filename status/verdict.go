@@ -138,12 +138,14 @@ func VerdictOf(object metav1.Object, cluster string, now time.Time) (Verdict, er
 
 // NoteOn writes the verdict to the annotation of an object, and says whether that changed anything. A verdict that says the same
 // of the same version and attempt as the one that stands there keeps that one's time. So whoever answers twice begins no soak
-// anew. The map of the annotations is replaced where it changes, since a cache may share it.
+// anew. But where the object's [Stamp] says that the version was written since, the verdict gets its own time: the version came back, and
+// what was said before that counts for nothing. The map of the annotations is replaced where it changes, since a cache may share it.
 func (v Verdict) NoteOn(object metav1.Object) (changed bool) {
 	v.Cluster = ""
 	v.Time = v.Time.Round(0).UTC()
 	before, err := VerdictOf(object, "", time.Time{})
-	if again := v; err == nil && !before.Time.IsZero() && !before.Time.After(v.Time) {
+	stale := before.Time.Before(noted(object).Applied.Truncate(time.Second))
+	if again := v; err == nil && !before.Time.IsZero() && !before.Time.After(v.Time) && !stale {
 		if again.Time = before.Time; again == before {
 			return false
 		}
@@ -151,6 +153,9 @@ func (v Verdict) NoteOn(object metav1.Object) (changed bool) {
 	text, err := json.Marshal(v)
 	if err != nil {
 		return false // a time after the year 9999, which no clock has
+	}
+	if object.GetAnnotations()[annotationVerdict] == string(text) {
+		return false
 	}
 	annotations := maps.Clone(object.GetAnnotations())
 	if annotations == nil {

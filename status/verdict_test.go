@@ -76,6 +76,36 @@ func TestAVerdictIsKept(t *testing.T) {
 	})
 }
 
+// S12: a version that comes back is validated anew, and who says the same again as at the first time is heard.
+func TestAVerdictFromBeforeTheWriteIsNotedAnew(t *testing.T) {
+	said := func(at time.Time) status.Verdict {
+		return status.Verdict{Cluster: "a", Version: "v1", Result: status.ValidationSucceeded, Message: "all pods answer", Time: at}
+	}
+	work := &workv1.ManifestWork{ObjectMeta: metav1.ObjectMeta{Namespace: "a"}}
+	write := func(version string, at time.Time) {
+		status.StampOf(work).NoteOn(work, version, 0, at)
+	}
+	write("v1", noon)
+	said(noon.Add(time.Minute)).NoteOn(work)
+	write("v2", noon.Add(2*time.Minute)) // which fails before anybody validates it
+	write("v1", noon.Add(3*time.Minute))
+	old, err := status.VerdictOf(work, "a", noon.Add(4*time.Minute))
+	if err != nil || old.NoteOn(work) {
+		t.Errorf("%v; what is read and noted as it is was called a change", err)
+	}
+	if again := said(noon.Add(5 * time.Minute)); !again.NoteOn(work) {
+		t.Error("said again of the version that came back, and not noted")
+	}
+	v, err := status.VerdictOf(work, "a", noon.Add(6*time.Minute))
+	reports := []status.Report{{Cluster: "a", Status: status.Succeeded, Applied: noon.Add(3 * time.Minute), LastTransitionTime: noon.Add(3 * time.Minute)}}
+	if got := status.Judge(reports, "v1", []status.Verdict{v})[0]; err != nil || got.Status != status.Succeeded || !got.LastTransitionTime.Equal(noon.Add(5*time.Minute)) {
+		t.Errorf("%v; judged %+v by %+v", err, got, v)
+	}
+	if again := said(noon.Add(7 * time.Minute)); again.NoteOn(work) {
+		t.Error("said a third time, and it begins anew")
+	}
+}
+
 // S12: nobody can date a verdict ahead, or leave out its time, for longer than until it is noted.
 func TestAVerdictWithoutATimeIsOfTheTimeOfReading(t *testing.T) {
 	for why, text := range map[string]string{

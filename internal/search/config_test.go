@@ -47,6 +47,12 @@ type config struct {
 	opens  uint8 // in how many ticks the gates open; 0: when a person opens them
 	left   left
 
+	validates bool      // who succeeded has to be found good
+	wavers    bool      // a validator may say that it knows nothing yet
+	lates     bool      // a verdict may come late, about the version or attempt before
+	holds     []holding // how a person may hold a cluster
+	reviews   bool      // who joins has to be reviewed
+
 	answers bool // agents say that they are progressing before they say more
 	aborts  bool // a person may take the rollout back
 	retry   bool // a person may have what failed tried again
@@ -154,7 +160,7 @@ func (c *config) first() state {
 		}
 		s.clusters[i] = cluster{
 			group: group, shown: group, truth: nothing, seen: nothing, own: nothing, aside: c.aside.has(i), past: c.past.has(i),
-			home: none, former: none,
+			home: none, former: none, reviewed: group != none,
 		}
 		if c.installed.has(i) {
 			s.clusters[i].truth = object{version: 1, observed: true, condition: succeeded, applied: ancient, changed: ancient}
@@ -207,6 +213,8 @@ func (c *config) String() string {
 	say(c.aside != 0, "Uncounted %s", c.aside.in(names))
 	say(c.past != 0, "FailedBefore %s", c.past.in(names))
 	say(c.maxRemoved > 0, "MaxRemoved %d", c.maxRemoved)
+	say(c.validates, "validation")
+	say(c.reviews, "Reviewed")
 	say(c.records, "Remember")
 	say(c.atOnce, "objects go at once")
 	return strings.Join(parts, ", ")

@@ -57,6 +57,7 @@ func plan(in input) (*rollout.Result, error) {
 // decision is what a plan says, by the places of the clusters.
 type decision struct {
 	start, inFlight, timedOut, removed, leaving set
+	parked, unseen                              set // who waits as a person holds it, and as nobody reviewed it
 	left, leftLate                              set // who left and counts, and who of these timed out
 	record                                      [most]entry
 	in                                          [most]uint8 // the group of each selected cluster
@@ -92,7 +93,8 @@ type controller struct {
 	groups   map[uint64]*grouping.Groups
 	before   map[uint64]*rollout.Result
 	memories map[[2]uint64]*rollout.Memory
-	works    [2][most][1 << objectBits]*status.Report // about the wanted version and the one before
+	works    *[2][most][1 << saidBits]*status.Report // about the wanted version and the one before, of objects without a verdict
+	judged   map[[3]uint64]*status.Report            // and of those with one
 
 	neglects string // a duty that it leaves out
 }
@@ -100,7 +102,7 @@ type controller struct {
 func newController(c *config, p planner) *controller {
 	return &controller{
 		config: c, planner: p, plans: map[[most + 1]uint64]*decision{}, groups: map[uint64]*grouping.Groups{}, before: map[uint64]*rollout.Result{},
-		memories: map[[2]uint64]*rollout.Memory{},
+		memories: map[[2]uint64]*rollout.Memory{}, works: new([2][most][1 << saidBits]*status.Report), judged: map[[3]uint64]*status.Report{},
 	}
 }
 
@@ -110,7 +112,7 @@ func viewed(s *state) (key [most + 1]uint64) {
 	for i := range s.clusters {
 		c := &s.clusters[i]
 		key[i] = uint64(c.shown) | c.view().pack()<<2 | uint64(c.gone)<<(2+objectBits) | uint64(c.former)<<(5+objectBits) |
-			bit(c.aside)<<(7+objectBits) | bit(c.past)<<(8+objectBits) | c.told.pack()<<(9+objectBits)
+			bit(c.aside)<<(7+objectBits) | bit(c.past)<<(8+objectBits) | c.told.pack()<<(9+objectBits) | c.decided()<<(9+objectBits+entryBits)
 		if s.torn == partial {
 			key[i] |= uint64(c.group) << 62
 		}
@@ -178,8 +180,13 @@ func decided(r *rollout.Result) decision {
 	for _, c := range slices.Concat(r.Start, r.InFlight, r.TimedOut, slices.Collect(r.Settled())) {
 		take(c)
 	}
-	for c := range r.Held() {
-		take(c)
+	for c, hold := range r.Held() {
+		switch take(c); hold.Type {
+		case rollout.HoldCluster:
+			d.parked.add(int(c.Name[0] - 'a'))
+		case rollout.HoldNotReviewed:
+			d.unseen.add(int(c.Name[0] - 'a'))
+		}
 	}
 	for i := range r.Record.Left {
 		d.record[r.Record.Left[i].Cluster[0]-'a'] = entryOf(&r.Record.Left[i])
@@ -237,6 +244,9 @@ func (k *controller) input(s *state) input {
 	if s.attempt > 0 {
 		in.options.Attempt = int(s.attempt)
 	}
+	if k.config.reviews {
+		in.options.Reviewed = append([]string{}, named(s, func(c *cluster) bool { return c.reviewed })...)
+	}
 	in.previous = k.previous(s)
 	if k.config.records {
 		in.memory = k.memory(s)
@@ -244,7 +254,7 @@ func (k *controller) input(s *state) input {
 	return in
 }
 
-// close closes the gates that are closed at a time.
+// close closes the gates that are closed at a time, and holds the clusters that are held.
 func (in *input) close(s *state, at time.Time) {
 	gate := rollout.Gate{Name: "approval"}
 	if s.opens > 0 {
@@ -255,6 +265,7 @@ func (in *input) close(s *state, at time.Time) {
 			in.options.Gates = append(in.options.Gates, rollout.ClosedGate{Group: grouping.Key{Index: group}, Gate: gate})
 		}
 	}
+	in.options.Holds = s.holds(at)
 }
 
 // named gives the names of the clusters that are meant.
@@ -323,7 +334,7 @@ func (k *controller) reportOf(i int, o object, version uint8) *status.Report {
 	if o.version == absent {
 		return nil
 	}
-	if r := k.works[version][i][o.pack()]; r != nil {
+	if r := k.known(version, i, o); r != nil {
 		return r
 	}
 	work := &workv1.ManifestWork{ObjectMeta: metav1.ObjectMeta{
@@ -351,6 +362,9 @@ func (k *controller) reportOf(i int, o object, version uint8) *status.Report {
 		set(workv1.WorkDegraded, map[bool]metav1.ConditionStatus{true: metav1.ConditionTrue, false: metav1.ConditionFalse}[o.condition == failed])
 	}
 	r, _ := status.FromManifestWork(status.WorkState{Work: work, Version: fmt.Sprint("version ", version)})
-	k.works[version][i][o.pack()] = &r
+	if k.config.validates {
+		r = k.validated(r, work, o, version)
+	}
+	k.know(version, i, o, &r)
 	return &r
 }

@@ -25,6 +25,10 @@
 //   - another version is wanted, also while one is rolled out or an older one is just being written; it may be the
 //     version before
 //   - a person closes and opens gates, pauses and resumes, has failed clusters tried again, and takes the rollout back
+//   - who succeeded is validated: the validator says yes, no or nothing yet, at once, late or never, before the agent succeeds, about the
+//     version or the attempt before, and says something else later
+//   - a person holds a cluster, for some time or without an end, so that its group waits for it or not, and releases it; clusters
+//     that join wait until they are reviewed
 //   - a write is refused, the answer to a write is lost, the controller begins anew between two writes, also between storing the
 //     record of who left and deleting. It reads that record late
 //   - time passes, also while a plan is carried out. Deadlines, soaks and times of grace are a few ticks long, so that
@@ -45,7 +49,8 @@
 //
 // The following holds for each plan that can be made in any state. Nothing starts over the limits, past a breach, before an
 // earlier or a mandatory group is complete, before a soak is over, faster than a ramp, without a right, behind a gate, in a pause, or while
-// the groups are incomplete. No cluster that has the version is started, and no selected cluster is removed, whatever the
+// the groups are incomplete. Nobody starts whom a person holds or has not reviewed, and others wait for it only where it blocks. Who is validated
+// is in flight until a verdict counts. No cluster that has the version is started, and no selected cluster is removed, whatever the
 // decisions show. All clusters in flight and timed out are listed, no cluster waits without a reason, and the controller may
 // sleep for as long as it is told. For these checks the rules are written down once more, over what is true on the hub
 // instead of over reports. A way back touches no cluster that never had the version, and each cluster that had it once. The

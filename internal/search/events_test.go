@@ -44,6 +44,10 @@ const (
 	refuses         // a write or a deletion is refused
 	removes         // it deletes the object of a cluster
 	crashes         // it begins anew
+	judges          // a validator says of a cluster what arg says
+	holds           // a person holds a cluster, as arg says
+	releases        // a person releases a cluster
+	reviews         // a person reviews a cluster
 )
 
 // move carries out an event. It is the only place where a state changes.
@@ -93,6 +97,8 @@ func (k *controller) move(s *state, e event) {
 		s.abort()
 	case dies, lives, drops, takesBack, goes, givesUp, deletes:
 		k.depart(s, e)
+	case judges, holds, releases, reviews:
+		k.decree(s, e)
 	case shows:
 		s.tellRecord()
 	case plans, conflicts:
@@ -114,6 +120,9 @@ func (k *controller) move(s *state, e event) {
 		for i := range s.clusters {
 			if k.neglects == keepsRecord {
 				s.clusters[i].entry = entry{}
+			}
+			if k.neglects == keepsVerdicts {
+				s.clusters[i].truth.verdict = verdict{}
 			}
 		}
 		s.tellRecord()
@@ -147,10 +156,12 @@ func (c *cluster) write(attempt uint8) {
 	case o.version != 0:
 		o.version, o.observed, o.applied, o.attempt = 0, false, 0, attempt
 		c.keeps = false
+		o.verdict.overtaken()
 		if o.condition == unknown {
 			o.changed = 0
 		}
 	case o.attempt < attempt: // which changes no spec, so that nobody answers it
+		o.verdict.overtaken()
 		if o.applied, o.attempt = 0, attempt; o.condition == failed && o.changed > 0 {
 			o.changed = ancient
 		}
@@ -171,6 +182,11 @@ func (k *controller) pass(s *state) {
 		c.own.older(oldest)
 		for _, e := range [...]*entry{&c.entry, &c.told, &c.noted} {
 			e.older(oldest)
+		}
+		if c.until > 0 {
+			if c.until--; c.until == 0 {
+				c.hold = free
+			}
 		}
 		if c.gone > 0 {
 			c.gone = min(c.gone+1, k.config.grace+1)
@@ -324,6 +340,7 @@ func (k *controller) eachOf(s *state, i uint8, f func(event)) {
 		return
 	}
 	k.eachDeparture(s, i, f)
+	k.eachDecree(s, i, f)
 	if c.truth.version == 0 && !c.dead {
 		for x := progressing; x <= failed; x++ {
 			if g.mayAnswer(&c.truth, x, s.left.fails) {

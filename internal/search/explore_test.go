@@ -132,7 +132,7 @@ func (x *search) expand(at uint32) {
 		x.move(&next, e)
 		x.find(&next, at, e)
 	})
-	eachEnd(&s, func(next state, how string) {
+	x.config.eachEnd(&s, func(next state, how string) {
 		if what := x.ends.of(next); what != "" {
 			x.breaks(at, event{}, what+", where "+how)
 		}
@@ -215,7 +215,7 @@ func (k *controller) eachPlan(s *state, f func(e event, broken []string)) {
 		}
 		d := *k.decide(&named)
 		d.start, d.inFlight, d.timedOut, d.removed = d.start.back(order), d.inFlight.back(order), d.timedOut.back(order), d.removed.back(order)
-		d.left, d.leftLate = d.left.back(order), d.leftLate.back(order)
+		d.left, d.leftLate, d.parked, d.unseen = d.left.back(order), d.leftLate.back(order), d.parked.back(order), d.unseen.back(order)
 		record := d.record
 		for i, at := range order {
 			d.record[i] = record[at]

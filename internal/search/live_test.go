@@ -98,6 +98,11 @@ func (x *ends) step(s *state) bool {
 			c.deliver()
 			return true
 		}
+		if x.config.validates && c.truth.version == 0 && !c.stuck && !x.config.isGood(c.truth) {
+			x.move(s, event{judges, uint8(i), present(yes, c.truth)})
+			c.deliver()
+			return true
+		}
 	}
 	for range d.recheck {
 		x.pass(s)
@@ -142,6 +147,9 @@ func (x *ends) checkWait(s *state, j *judge, r *rollout.Result, i int) string {
 		return fmt.Sprintf("sentence: @%d waits for ever, and is told %q, but %s", i, last, why)
 	}
 	if slices.ContainsFunc(last.Remedies, func(r rollout.Remedy) bool { return r.Type == rollout.RemedyWait }) {
+		if j.heldBack().has(i) { // nobody comes back for who is held, so the rest of what it would wait for may end by time
+			return ""
+		}
 		return wrong("no time ends it")
 	}
 	var blamed set
@@ -150,6 +158,12 @@ func (x *ends) checkWait(s *state, j *judge, r *rollout.Result, i int) string {
 			return wrong(b.Name + " stays as it is for ever")
 		}
 		blamed.add(int(b.Name[0] - 'a'))
+	}
+	if what, known := x.checkPeople(s, j, i, links); known {
+		if what != "" {
+			return wrong(what)
+		}
+		return x.checkRemedies(s, i, last, blamed)
 	}
 	var stuck set
 	for i := range s.clusters {
@@ -211,7 +225,7 @@ func (x *ends) checkRemedies(s *state, i int, last rollout.Link, blamed set) str
 			next.paused = false
 		case rollout.RemedyOpenGate:
 			next.closed &^= 1 << remedy.Group.Index
-		case rollout.RemedyMend, rollout.RemedyAnswer:
+		case rollout.RemedyMend, rollout.RemedyAnswer, rollout.RemedyValidate:
 			named := namedIn(remedy.Clusters)
 			if named&j.lost() != 0 {
 				return fmt.Sprintf("sentence: @%d is told %q, and nothing of [%s] is there to succeed", i, remedy, (named & j.lost()).in(marks))
@@ -224,7 +238,9 @@ func (x *ends) checkRemedies(s *state, i int, last rollout.Link, blamed set) str
 					if c.stuck = false; c.truth.deleting { // its agent lets go of the object, and gets another one
 						c.truth = object{attempt: next.attempt}
 					}
-					c.truth.answer(succeeded)
+					if c.truth.answer(succeeded); x.config.validates {
+						c.truth.verdict = verdict{says: yes, attempt: c.truth.attempt}
+					}
 					c.deliver()
 					count--
 				}
@@ -235,6 +251,8 @@ func (x *ends) checkRemedies(s *state, i int, last rollout.Link, blamed set) str
 					c.aside = true
 				}
 			}
+		case rollout.RemedyRelease, rollout.RemedyReview:
+			next.concede(remedy)
 		case rollout.RemedyRaiseMaxFailures:
 			strategy.budget = strconv.Itoa(count)
 		case rollout.RemedySetProgressDeadline:
@@ -303,18 +321,18 @@ func (x *ends) checkSummary(j *judge, r *rollout.Result) string {
 
 // eachEnd calls f with the worlds that a state may become when nothing befalls it any more: everyone recovers; who
 // failed does not; one more is silent for ever; all are.
-func eachEnd(s *state, f func(state, string)) {
+func (c *config) eachEnd(s *state, f func(state, string)) {
 	well, failures := *s, *s
 	var silent set
 	for i := range s.clusters {
-		c := &s.clusters[i]
+		is := &s.clusters[i]
 		well.clusters[i].dead, well.clusters[i].keeps = false, false
-		failures.clusters[i].stuck = c.dead
-		if c.truth.version != 0 || c.truth.observed && c.truth.condition == succeeded {
+		failures.clusters[i].stuck = is.dead
+		if is.truth.version != 0 || c.isGood(is.truth) {
 			continue
 		}
 		silent.add(i)
-		if c.truth.observed && c.truth.condition == failed {
+		if is.truth.observed && is.truth.condition == failed || c.isBad(is.truth) {
 			failures.clusters[i].stuck = true
 		}
 	}
@@ -338,8 +356,8 @@ func eachEnd(s *state, f func(state, string)) {
 	}
 	given := failures
 	for i := range s.clusters {
-		c := &given.clusters[i]
-		c.aside = c.aside || c.group == none && (c.stuck || c.noted.as != unrecorded)
+		is := &given.clusters[i]
+		is.aside = is.aside || is.group == none && (is.stuck || is.noted.as != unrecorded)
 	}
 	if given != failures {
 		f(given, "who left is given up")
@@ -358,7 +376,7 @@ func (k *controller) checkSleep(s *state, d *decision) string {
 	}
 	next, same := *s, *d
 	k.remember(&next, d)
-	for after := uint8(1); after <= d.recheck || d.recheck == 0 && after <= k.config.oldest()+k.config.grace+k.config.opens; after++ {
+	for after := uint8(1); after <= d.recheck || d.recheck == 0 && after <= k.config.oldest()+k.config.grace+k.config.opens+k.config.longestHold(); after++ {
 		k.pass(&next)
 		later := *k.decide(&next)
 		later.recheck = d.recheck

@@ -41,6 +41,7 @@ type object struct {
 	changed   uint8     // the age of the condition
 	attempt   uint8     // at the version
 	deleting  bool      // it is to be deleted, and its agent has not let go of it
+	verdict   verdict   // that stands in its annotation
 }
 
 var nothing = object{version: absent}
@@ -65,6 +66,10 @@ type cluster struct {
 	ended  bool  // its ManagedCluster is deleted
 	keeps  bool  // it has the version without an object, as its agent is cut off
 	proven bool  // it was done with the version, and may get it again
+
+	hold     hold  // somebody holds it
+	until    uint8 // for so many ticks; 0: without an end
+	reviewed bool  // it is in the reviewed set
 
 	entry entry // what the owner's record has of it
 	told  entry // the same, as the controller reads it
@@ -122,15 +127,21 @@ type left struct {
 type packed [2*most + 1]uint64
 
 func (o object) pack() uint64 {
-	return uint64(o.version) | bit(o.observed)<<2 | uint64(o.condition)<<3 | uint64(o.applied)<<5 | uint64(o.changed)<<7 | uint64(o.attempt)<<9 | bit(o.deleting)<<10
+	return uint64(o.version) | bit(o.observed)<<2 | uint64(o.condition)<<3 | uint64(o.applied)<<5 | uint64(o.changed)<<7 | uint64(o.attempt)<<9 | bit(o.deleting)<<10 |
+		o.verdict.pack()<<saidBits
 }
 
-const objectBits = 11
+// An object takes so many bits, and without a verdict so many.
+const (
+	objectBits = saidBits + verdictBits
+	saidBits   = 11
+)
 
 func unpackObject(p uint64) object {
 	return object{
 		version: uint8(p & 3), observed: p>>2&1 == 1, condition: condition(p >> 3 & 3),
 		applied: uint8(p >> 5 & 3), changed: uint8(p >> 7 & 3), attempt: uint8(p >> 9 & 1), deleting: p>>10&1 == 1,
+		verdict: unpackVerdict(p >> saidBits),
 	}
 }
 
@@ -144,6 +155,7 @@ func (c *cluster) pack() (first, second uint64) {
 	for i, e := range [...]entry{c.entry, c.told, c.noted} {
 		q |= e.pack() << (8 + i*entryBits)
 	}
+	q |= uint64(c.hold)<<(8+3*entryBits) | uint64(c.until)<<(10+3*entryBits) | bit(c.reviewed)<<(12+3*entryBits)
 	return p, q
 }
 
@@ -155,6 +167,7 @@ func unpackCluster(p, q uint64) cluster {
 		truth: part(0), seen: part(1), own: part(2), aside: p>>(11+3*objectBits)&1 == 1, past: p>>(12+3*objectBits)&1 == 1,
 		dead: q&1 == 1, home: uint8(q >> 1 & 3), former: uint8(q >> 3 & 3), ended: q>>5&1 == 1, keeps: q>>6&1 == 1, proven: q>>7&1 == 1,
 		entry: said(0), told: said(1), noted: said(2),
+		hold: hold(q >> (8 + 3*entryBits) & 3), until: uint8(q >> (10 + 3*entryBits) & 3), reviewed: q>>(12+3*entryBits)&1 == 1,
 	}
 }
 
@@ -215,6 +228,7 @@ func (o *object) older(oldest uint8) {
 	if o.condition != unknown {
 		o.changed = max(o.changed, min(o.changed+1, oldest))
 	}
+	o.verdict.older(oldest)
 }
 
 // ancient is an age that a time from before an attempt or an abort keeps, so that it stays behind all others.
@@ -229,6 +243,7 @@ func (o *object) relabel(back bool) {
 	case o.version < 2:
 		o.version = 1 - o.version
 	}
+	o.verdict.relabel(back)
 }
 
 // forget drops what no longer matters of an object whose version nobody wants again.
@@ -237,6 +252,8 @@ func (o *object) forget(oldest uint8) {
 		return
 	}
 	o.version, o.observed, o.applied, o.attempt = 1, true, oldest, 0
+	o.verdict.older(oldest)
+	o.verdict.overtaken()
 	if o.condition != unknown {
 		o.changed = oldest
 	}

@@ -14,7 +14,7 @@ import (
 )
 
 // mutants has one for every rule that has to do with starting, holding and removing, and for duties of a controller.
-var mutants = slices.Concat(startingMutants, leftMutants)
+var mutants = slices.Concat(startingMutants, leftMutants, peopleMutants)
 
 // startingMutants lack a rule on who is selected, or a duty.
 var startingMutants = []mutant{

@@ -126,7 +126,8 @@ func (l *listener) follow(before, after *state, e event) error {
 			}
 		}
 	}
-	if before.paused != after.paused || before.closed != after.closed || before.attempt != after.attempt || l.controller.config.decides(before, after) {
+	if before.paused != after.paused || before.closed != after.closed || before.attempt != after.attempt ||
+		l.controller.config.decides(before, after) || e.kind == holds || e.kind == releases || e.kind == reviews {
 		if err := l.decide(after); err != nil {
 			return err
 		}
@@ -181,7 +182,7 @@ func (l *listener) plan(s *state) error {
 // check compares what the planner says in a state with what Plan says.
 func (l *listener) check(s *state) string {
 	want := *l.controller.decide(s)
-	want.fault, want.ended, want.succeeded = "", false, false
+	want.fault, want.ended, want.succeeded, want.parked, want.unseen = "", false, false, 0, 0
 	r := rollout.Result{Next: l.planner.Next(l.now()), InFlight: l.planner.InFlight(l.now())}
 	for i := range r.Record.Left {
 		for _, t := range [...]*time.Time{&r.Record.Left[i].Applied, &r.Record.Left[i].LastTransitionTime} {
@@ -191,7 +192,8 @@ func (l *listener) check(s *state) string {
 		}
 	}
 	got := decided(&r)
-	for i := range got.record { // no time is older than what matters
+	got.parked, got.unseen = 0, 0 // which Next does not tell either
+	for i := range got.record {   // no time is older than what matters
 		e := &got.record[i]
 		e.applied, e.changed = min(e.applied, l.config.oldest()), min(e.changed, l.config.oldest())
 	}
@@ -227,8 +229,8 @@ func (x *search) replay(t *testing.T, to uint32, neglects string) string {
 // not forget when another version is wanted, is found out.
 func TestThePlannerThatIsToldOfEventsSaysInEveryStateWhatPlanSays(t *testing.T) {
 	for _, c := range worlds {
-		if c.aborts {
-			continue // a way back has no Planner
+		if c.aborts || c.large && !exhaustive.On { // a way back has no Planner
+			continue
 		}
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

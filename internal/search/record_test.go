@@ -33,6 +33,7 @@ const (
 	asFailed
 	asSucceeded
 	asStarted
+	asValidating
 )
 
 const entryBits = 10
@@ -55,7 +56,7 @@ func (e *entry) older(oldest uint8) {
 
 var statuses = [...]status.RolloutStatus{
 	asTimeOut: status.TimeOut, asSilent: status.ToApply, asProgressing: status.Progressing, asFailed: status.Failed,
-	asSucceeded: status.Succeeded, asStarted: status.Skip,
+	asSucceeded: status.Succeeded, asStarted: status.Skip, asValidating: status.Validating,
 }
 
 // entryOf reads an entry of the library's.
@@ -187,10 +188,14 @@ func (j *judge) note(i int) entry {
 
 // object is the object that an entry stands in for.
 func (e entry) object() object {
-	return object{
+	o := object{
 		version: 0, observed: e.as != asSilent && e.as != asStarted, applied: e.applied, changed: e.changed, attempt: e.attempt,
-		condition: [...]condition{asProgressing: progressing, asFailed: failed, asTimeOut: failed, asSucceeded: succeeded, asStarted: unknown}[e.as],
+		condition: [...]condition{asProgressing: progressing, asFailed: failed, asTimeOut: failed, asSucceeded: succeeded, asStarted: unknown, asValidating: succeeded}[e.as],
 	}
+	if e.as == asSucceeded {
+		o.verdict = verdict{says: yes, age: e.changed, attempt: e.attempt} // the entry says that it was found good
+	}
+	return o
 }
 
 // fails says whether an entry is a failure of the attempt that is wanted.
@@ -200,7 +205,7 @@ func (j *judge) fails(e entry) bool {
 
 // isFlight says whether an entry stands in for an object (R49).
 func (j *judge) isFlight(e entry) bool {
-	return j.config.atOnce && (e.as == asSilent || e.as == asProgressing || e.as == asSucceeded)
+	return j.config.atOnce && (e.as == asSilent || e.as == asProgressing || e.as == asValidating || e.as == asSucceeded)
 }
 
 // read says how a cluster stands by its object and by the record (R49), by what, and whether that is the record.
@@ -215,8 +220,8 @@ func (j *judge) read(i int) (x standing, counts object, noted bool) {
 	switch {
 	case e.as == unrecorded || c.aside:
 	case j.fails(e):
-		ended := about && (o.observed && o.condition == succeeded || o.attempt > e.attempt || !gone && !o.deleting && o.observed ||
-			o.saysFailed() && o.attempt == e.attempt) // the failure that is reported counts itself
+		ended := about && (j.config.isGood(o) || o.attempt > e.attempt || !gone && !o.deleting && o.observed ||
+			(o.saysFailed() || j.config.isBad(o)) && o.attempt == e.attempt) // the failure that is reported counts itself
 		if !ended {
 			return was, e.object(), true
 		}
@@ -252,19 +257,17 @@ func (j *judge) wanted(i int) (wants entry) {
 	o, budgeted := is.view(), c.strategy != clusterv1alpha1.All || c.rights > 0 // R57
 	began := budgeted || c.ramp > 0 || c.starts > 0
 	wants = entry{applied: counts.applied, changed: counts.applied, attempt: counts.attempt, group: j.groupOf(i)}
-	if counts.observed {
-		wants.changed = min(counts.applied, counts.changed)
-	}
+	wants.changed = counts.since()
 	moved := is.shown != none && wants.group != is.shown
-	switch concerned := is.shown == none || moved || o.deleting || j.noted.has(i) || e.tells(o) && (c.atOnce || e.as == asFailed); {
+	switch concerned := is.shown == none || moved || o.deleting || j.noted.has(i) || c.tells(e, o) && (c.atOnce || e.as == asFailed); {
 	case !concerned || counts.version != 0:
 	case x == timedOut && budgeted:
 		wants.as = asTimeOut
 	case x.fails() && x.inFlight() && budgeted:
 		wants.as = asFailed
 	case x.inFlight() && began && (c.atOnce || moved || j.elsewhere.has(i)):
-		wants.as = counts.recorded()
-	case c.wait > 0 && counts.observed && counts.condition == succeeded && !x.inFlight() && wants.changed < c.wait:
+		wants.as = c.recorded(counts)
+	case c.wait > 0 && counts.observed && counts.condition == succeeded && x == done && wants.changed < c.wait:
 		wants.as = asSucceeded
 	case j.hasStarted(i, counts):
 		wants.as, wants.changed = asStarted, wants.applied
@@ -279,18 +282,19 @@ func (j *judge) wanted(i int) (wants entry) {
 }
 
 // tells says whether an entry says the same as an object.
-func (e entry) tells(o object) bool {
-	since := o.applied
-	if o.observed {
-		since = min(o.applied, o.changed)
-	}
-	return o.version == 0 && e.as != unrecorded && e.as == o.recorded() && e.applied == o.applied && e.changed == since && e.attempt == o.attempt
+func (c *config) tells(e entry, o object) bool {
+	return o.version == 0 && e.as != unrecorded && e.as == c.recorded(o) && e.applied == o.applied && e.changed == o.since() && e.attempt == o.attempt
 }
 
 // recorded is the status with which the record has an object in flight.
-func (o object) recorded() recorded {
-	if !o.observed {
+func (c *config) recorded(o object) recorded {
+	switch {
+	case !o.observed:
 		return asSilent
+	case c.validates && o.condition == succeeded && o.judged() == no:
+		return asFailed
+	case c.validates && o.condition == succeeded && o.judged() != yes:
+		return asValidating
 	}
 	return [...]recorded{unknown: asSilent, progressing: asProgressing, failed: asFailed, succeeded: asSucceeded}[o.condition]
 }

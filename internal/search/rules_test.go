@@ -41,19 +41,16 @@ func (c *config) ofItsAttempt(o object) standing {
 	if o.version != 0 {
 		return waiting
 	}
-	since := o.applied
-	if o.observed {
-		since = min(o.applied, o.changed)
-	}
+	since := o.since()
 	late := c.deadline > 0 && since >= c.deadline
-	switch {
-	case o.observed && o.condition == succeeded && c.soak > 0 && c.strategy != clusterv1alpha1.All && since < c.soak:
+	switch good := c.isGood(o); {
+	case good && c.soak > 0 && c.strategy != clusterv1alpha1.All && since < c.soak:
 		return soaking
-	case o.observed && o.condition == succeeded:
+	case good:
 		return done
 	case late:
 		return timedOut
-	case o.saysFailed():
+	case o.saysFailed() || c.isBad(o):
 		return failing
 	default:
 		return running
@@ -188,7 +185,7 @@ func (j *judge) wait(x *stage) string {
 	for n := range j.n {
 		for i := range most {
 			o := j.counts[i]
-			age, in := min(o.applied, o.changed), j.groupOf(i)
+			age, in := o.since(), j.groupOf(i)
 			of := j.stages[n].clusters.has(i) || j.s.clusters[i].shown == none && !j.s.clusters[i].aside && o.version == 0 &&
 				(in == none || j.stages[n].groups.has(int(in)))
 			if x.after.has(n) && of && j.stands[i] == done && age < j.config.wait {
@@ -291,7 +288,7 @@ func (j *judge) waiting(clusters set) set {
 	return j.of(clusters, func(x standing) bool { return x == waiting })
 }
 func (j *judge) unsettled(clusters set) set {
-	return j.of(clusters, func(x standing) bool { return !x.settled() })
+	return j.of(clusters, func(x standing) bool { return !x.settled() }) &^ j.passed()
 }
 func (j *judge) failures(clusters set) int { return j.of(clusters&^j.past, standing.fails).len() }
 

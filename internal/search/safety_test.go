@@ -18,6 +18,9 @@ func (j *judge) checkStart(start set) string {
 			return fmt.Sprintf("twice: @%d starts, which has the version (%v by the rules)", i, j.stands[i])
 		}
 	}
+	if held := start & j.heldBack(); held != 0 {
+		return "hold: " + starts(held) + ", and a person holds it or has not reviewed it"
+	}
 	if j.stopped != "" {
 		return "stop: " + starts(start) + " " + j.stopped
 	}
@@ -27,7 +30,7 @@ func (j *judge) checkStart(start set) string {
 			if held := j.behind(x); held != "" {
 				return fmt.Sprintf("order: @%d of group %d starts %s", i, g, held)
 			}
-			if first := j.failedBefore(x); first&^start != 0 && !first.has(i) {
+			if first := j.failedBefore(x) &^ j.heldBack(); first&^start != 0 && !first.has(i) {
 				return fmt.Sprintf("turn: @%d goes back before %s, which failed", i, (first &^ start).in(marks))
 			}
 			if j.s.closed>>g&1 == 1 {
@@ -104,6 +107,9 @@ func (j *judge) checkLists(d *decision) string {
 		return fmt.Sprintf("in flight: the plan lists [%s], and in flight are [%s]", d.inFlight.in(marks), flying.in(marks))
 	case d.timedOut != late:
 		return fmt.Sprintf("deadline: the plan lists [%s], and past their deadline are [%s]", d.timedOut.in(marks), late.in(marks))
+	case d.parked|d.unseen != j.heldBack() || d.parked != j.heldBack()&j.held():
+		return fmt.Sprintf("parked: the plan says that [%s] are held and [%s] not reviewed, and persons hold [%s] of [%s]", d.parked.in(marks), d.unseen.in(marks),
+			j.held().in(marks), j.heldBack().in(marks))
 	case d.left != j.left:
 		return fmt.Sprintf("left: the plan lists [%s], and of who left [%s] count", d.left.in(marks), j.left.in(marks))
 	case d.leftLate != j.of(j.left, func(x standing) bool { return x == timedOut }):
@@ -140,7 +146,7 @@ func (j *judge) checkHeld(start set) string {
 		if j.behind(x) != "" {
 			continue
 		}
-		open := j.waiting(x.clusters | x.aside)
+		open := j.waiting(x.clusters|x.aside) &^ j.heldBack()
 		for i := range most {
 			if open.has(i) && j.s.closed>>j.s.clusters[i].shown&1 == 1 {
 				open &^= 1 << i

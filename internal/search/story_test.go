@@ -93,7 +93,7 @@ func (x *search) retell(broken *violation) string {
 	ends := newEnds(newController(&named, x.planner))
 	kind, _, _ := strings.Cut(broken.what, ":")
 	told := ""
-	eachEnd(&s, func(next state, how string) {
+	x.config.eachEnd(&s, func(next state, how string) {
 		if what := ends.of(next); told == "" && strings.HasPrefix(what, kind+":") {
 			told = what + ", where " + how
 		}
@@ -189,6 +189,8 @@ func (s *step) tell() string {
 		return fmt.Sprintf("a person gives %s up", name)
 	case deletes:
 		return fmt.Sprintf("the ManagedCluster of %s is deleted", name)
+	case judges, holds, releases, reviews:
+		return e.tellDecree(name)
 	case shows:
 		return "the cache shows the record"
 	case plans, conflicts:

@@ -1,0 +1,180 @@
+package search
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/cohort-ocm/cohort/rollout"
+)
+
+// A person holds single clusters (R59) and reviews those that join (R60).
+
+// hold is how somebody holds a cluster.
+type hold uint8
+
+const (
+	free hold = iota
+	held
+	heldFirmly // its group waits for it
+)
+
+// holding is a way to hold a cluster: for so many ticks, or without an end.
+type holding struct {
+	as    hold
+	until uint8
+}
+
+// longestHold is in how many ticks every hold with an end is over.
+func (c *config) longestHold() (longest uint8) {
+	for _, h := range c.holds {
+		longest = max(longest, h.until)
+	}
+	return longest
+}
+
+// decided packs what a person said of a cluster.
+func (c *cluster) decided() uint64 {
+	return uint64(c.hold) | uint64(c.until)<<2 | bit(c.reviewed)<<4
+}
+
+// holds gives the holds as options have them, with the times at which they end.
+func (s *state) holds(at time.Time) (all []rollout.ClusterHold) {
+	for i := range s.clusters {
+		c := &s.clusters[i]
+		if c.hold == free {
+			continue
+		}
+		h := rollout.ClusterHold{Cluster: names[i], Reason: "maintenance", Blocks: c.hold == heldFirmly}
+		if c.until > 0 {
+			h.Until = at.Add(time.Duration(c.until) * tick)
+		}
+		all = append(all, h)
+	}
+	return all
+}
+
+// decree carries out what a person or a validator says of a cluster.
+func (k *controller) decree(s *state, e event) {
+	c := &s.clusters[e.cluster]
+	switch e.kind {
+	case judges:
+		k.judge(s, e)
+	case holds:
+		s.left.turns--
+		c.hold, c.until = hold(e.arg&3), e.arg>>2
+	case releases:
+		c.hold, c.until = free, 0
+	case reviews:
+		c.reviewed = true
+	}
+}
+
+// eachDecree calls f with these events of one cluster.
+func (k *controller) eachDecree(s *state, i uint8, f func(event)) {
+	k.eachVerdict(s, i, f)
+	c := &s.clusters[i]
+	if c.hold != free {
+		f(event{kind: releases, cluster: i})
+	} else if s.left.turns > 0 {
+		for _, h := range k.config.holds {
+			f(event{holds, i, uint8(h.as) | h.until<<2})
+		}
+	}
+	if k.config.reviews && !c.reviewed && c.group != none {
+		f(event{kind: reviews, cluster: i})
+	}
+}
+
+// tellDecree says what such an event is.
+func (e event) tellDecree(name string) string {
+	switch e.kind {
+	case holds:
+		told := "a person holds " + name
+		if hold(e.arg&3) == heldFirmly {
+			told += ", and its group waits for it"
+		}
+		if until := e.arg >> 2; until > 0 {
+			told += fmt.Sprintf(", for %dm", until)
+		}
+		return told
+	case releases:
+		return fmt.Sprintf("a person releases %s", name)
+	case reviews:
+		return fmt.Sprintf("a person reviews %s", name)
+	}
+	about := [...]string{"", ", of the version before"}[e.arg>>2&1]
+	return fmt.Sprintf("the validator of %s says %s%s, of attempt %d", name, [...]string{unsure: "nothing yet", yes: "yes", no: "no"}[e.arg&3], about, e.arg>>3)
+}
+
+// heldBack are the waiting clusters that a person holds or has not reviewed (R59, R60).
+func (j *judge) heldBack() (back set) {
+	for i := range most {
+		if c := &j.s.clusters[i]; c.hold != free || j.config.reviews && !c.reviewed {
+			back.add(i)
+		}
+	}
+	return j.waiting(back & j.all)
+}
+
+// held are the clusters that somebody holds.
+func (j *judge) held() (held set) {
+	for i := range most {
+		if j.s.clusters[i].hold != free {
+			held.add(i)
+		}
+	}
+	return held
+}
+
+// passed are those of them for which nobody waits.
+func (j *judge) passed() (passed set) {
+	passed = j.heldBack()
+	for i := range most {
+		if j.s.clusters[i].hold == heldFirmly {
+			passed &^= 1 << i
+		}
+	}
+	return passed
+}
+
+// concede does what a remedy about holds and reviews proposes.
+func (s *state) concede(r rollout.Remedy) {
+	for i := range s.clusters {
+		c := &s.clusters[i]
+		switch {
+		case !namedIn(r.Clusters).has(i):
+		case r.Type == rollout.RemedyRelease:
+			c.hold, c.until = free, 0
+		default:
+			c.reviewed = true
+		}
+	}
+}
+
+// checkPeople checks what a cluster is told that waits for ever where persons hold or have not reviewed clusters (R29, R59, R60). It
+// is known where that is all it waits for, and otherwise other rules say what the rest of it has to be.
+func (x *ends) checkPeople(s *state, j *judge, i int, links rollout.Explanation) (wrong string, known bool) {
+	last := links[len(links)-1]
+	people := last.Hold.Type == rollout.HoldCluster || last.Hold.Type == rollout.HoldNotReviewed
+	c := &s.clusters[i]
+	if j.heldBack().has(i) {
+		of := rollout.HoldNotReviewed
+		if c.hold != free {
+			of = rollout.HoldCluster
+		}
+		if first := links[0].Hold.Type; first != of {
+			return fmt.Sprintf("a person has it, so %v is the first to say", of), true
+		}
+		return "", people
+	}
+	if !people {
+		return "", false
+	}
+	mine := j.stageOf(i)
+	for n := range j.n {
+		if mine.after.has(n) && j.stages[n].clusters&j.heldBack()&^j.passed() != 0 {
+			return "", true
+		}
+	}
+	return "no person holds up its group", true
+}

@@ -134,10 +134,13 @@ func (d *divider) sum(sent map[string]Grant) {
 			known++
 		}
 	}
-	if known == len(d.hubs) && known == len(sent) {
-		d.free = most(rollout.Rights{}, rollout.Rights{Start: d.total.Start - held.Start, Fail: d.total.Fail - held.Fail})
-	}
 	d.over = most(rollout.Rights{}, rollout.Rights{Start: held.Start - d.total.Start, Fail: held.Fail - d.total.Fail})
+	if known == len(d.hubs) && known == len(sent) {
+		// What the hubs hold too much of one kind is not there of the other: they must not hold more together, either.
+		d.free = most(rollout.Rights{}, rollout.Rights{
+			Start: d.total.Start - held.Start - d.over.Fail, Fail: d.total.Fail - held.Fail - d.over.Start,
+		})
+	}
 	if failed > d.total.Fail {
 		d.stopped = fmt.Sprintf("%d failed over all hubs, and at most %d may", failed, d.total.Fail)
 	}

@@ -32,8 +32,8 @@
 //
 //  1. Create an empty Account for each hub. Delete one only once its Grant and its Taken are zero, and then forget what was
 //     sent to it.
-//  2. Call [Total] for the limits, and [Divide] with all accounts. When a process begins, list them from the API server. Later a
-//     cache will do: an account that is old makes a conflict, or counts for more than it is.
+//  2. Call [Total] for the limits, and [Divide] with all accounts as they were at one moment. When a process begins, list them from
+//     the API server. Later the cache of one watch will do: an account that is old makes a conflict, or counts for more than it is.
 //  3. Remember each Grant in Division.Grants as sent, then write it. What came of the write does not matter: the next Divide
 //     finds out from the account.
 //  4. Come back when an account changes, and after Division.RecheckAfter.
@@ -85,9 +85,9 @@
 // is granted until it fits again.
 //
 // A cluster that moves from one hub to another counts on both until the hub that it left gives it up (Uncounted). Do that for one cluster
-// after the other, once the account of the other hub shows a right taken for each cluster in flight there, and either all that this hub has
-// taken is granted, or the hub that it left is granted fewer rights than it counts in flight. Earlier, the hub that it left would start
-// another cluster in its place.
+// after the other, once the account of the other hub shows two things. Its report was made since that hub has the cluster in flight, and has
+// a right taken for each cluster in flight there. And either all that this hub has taken is granted, or the hub that the cluster left is granted
+// fewer rights than it counts in flight. Earlier, the hub that it left would start another cluster in its place.
 //
 // A ManagedClusterMigration brings no ManifestWorks to the other hub, and in its phase Cleaning deletes the ManagedCluster on the hub that the
 // cluster left, which gives it up there. So move clusters that are done or have not started. One that is in flight or failed counts

@@ -71,10 +71,20 @@ func (w *world) tick(s *state, does doing) {
 }
 
 func (w *world) hubOfHubs(s *state, does doing) {
+	moving := w.moves > 0 && w.broken != mixedMoments
+	fresh := true
 	for i := range w.n {
-		if !s.copies[i].fresh {
+		fresh = fresh && s.copies[i].fresh
+		if !s.copies[i].fresh && !moving {
 			does("the hub of hubs reads the account", i, func(s *state) { s.copies[i] = copied{s.accounts[i], true} })
 		}
+	}
+	if !fresh && moving { // its copies are of one moment
+		does("the hub of hubs lists the accounts", -1, func(s *state) {
+			for i := range w.n {
+				s.copies[i] = copied{s.accounts[i], true}
+			}
+		})
 	}
 	if grants := w.divide(s); grants != ([hubs]grant{}) {
 		does(fmt.Sprintf("the hub of hubs sends grants %v", grants), -1, func(s *state) {
@@ -139,7 +149,7 @@ func (w *world) process(s *state, i int, does doing) {
 	if !h.copy.fresh {
 		does("reads the account", i, func(s *state) { s.hubs[i].copy = copied{s.accounts[i], true} })
 	}
-	if r, must := w.next(h, i); must && h.copy.fresh {
+	if r, must := w.next(s, i); must && h.copy.fresh {
 		does(fmt.Sprintf("sends report %v", r), i, func(s *state) {
 			s.hubs[i].sent, s.hubs[i].pending[0] = r, r
 		})
@@ -204,6 +214,7 @@ func (w *world) move(s *state, i int, does doing) {
 		if s.moves > 0 && s.left == 0 && i != j && s.hubs[i].inFlight > 0 {
 			does(fmt.Sprintf("a cluster in flight moves to hub %c", 'a'+j), i, func(s *state) {
 				from, to := &s.hubs[i], &s.hubs[j]
+				s.forget()
 				s.moves, s.left, s.came = s.moves-1, int8(i+1), int8(j+1)
 				from.inFlight, from.gone, to.inFlight, to.clusters = from.inFlight-1, from.gone+1, to.inFlight+1, to.clusters+1
 			})
@@ -218,7 +229,7 @@ func (w *world) move(s *state, i int, does doing) {
 func (w *world) mayGiveUp(s *state) bool {
 	from, to := &s.accounts[s.left-1], &s.accounts[s.came-1]
 	flying := func(hub int8) int8 { return int8(w.use(&s.hubs[hub-1]).InFlight) }
-	reported := to.r.start >= flying(s.came)
+	reported := to.r.start >= flying(s.came) && (to.r.since || w.broken == givenUpOld)
 	return reported && (w.broken == givenUpEarly || to.g.start >= to.r.start || from.g.start < flying(s.left))
 }
 
@@ -226,4 +237,15 @@ func (s *state) giveUp() {
 	h := &s.hubs[s.left-1]
 	h.gone, h.clusters = h.gone-1, h.clusters-1
 	s.left, s.came = 0, 0
+	s.forget()
+}
+
+// forget forgets which reports were made since the cluster came that moved last.
+func (s *state) forget() {
+	for i := range s.hubs {
+		h := &s.hubs[i]
+		for _, r := range []*report{&s.accounts[i].r, &s.copies[i].r, &h.copy.r, &h.sent, &h.pending[0], &h.pending[1]} {
+			r.since = false
+		}
+	}
 }

@@ -58,6 +58,8 @@ const (
 	actsUnanswered         // a hub uses what it takes before the account shows that
 	startsUntracked        // a hub doesn't count starts on their way
 	givenUpEarly           // who moved is given up by the hub that it left as soon as the other hub reports it
+	givenUpOld             // and by a report that the other hub made before the cluster came there
+	mixedMoments           // the hub of hubs divides by accounts of several moments, while clusters move
 )
 
 type grant struct {
@@ -65,7 +67,10 @@ type grant struct {
 	stopped                   bool
 }
 
-type report struct{ num, grant, start, fail, clusters, waiting, inFlight, failed int8 }
+type report struct {
+	num, grant, start, fail, clusters, waiting, inFlight, failed int8
+	since                                                        bool // it was made since the cluster that moved came to this hub
+}
 
 type account struct {
 	g    grant
@@ -134,7 +139,7 @@ func grantOf(g rights.Grant) grant {
 }
 
 func (r report) real() rights.Report {
-	if r == (report{}) {
+	if r.num == 0 {
 		return rights.Report{}
 	}
 	return rights.Report{
@@ -144,7 +149,7 @@ func (r report) real() rights.Report {
 }
 
 func reportOf(r rights.Report) report {
-	return report{int8(r.Number), int8(r.Grant), int8(r.Taken.Start), int8(r.Taken.Fail), int8(r.Clusters), int8(r.Waiting), int8(r.InFlight), int8(r.Failed)}
+	return report{int8(r.Number), int8(r.Grant), int8(r.Taken.Start), int8(r.Taken.Fail), int8(r.Clusters), int8(r.Waiting), int8(r.InFlight), int8(r.Failed), false}
 }
 
 func (w *world) real(a *account, i int) rights.Account {
@@ -218,10 +223,13 @@ func (w *world) starts(h *hub, i int) bool {
 }
 
 // next gives the report that a hub writes now.
-func (w *world) next(h *hub, i int) (report, bool) {
+func (w *world) next(s *state, i int) (report, bool) {
+	h := &s.hubs[i]
 	a := w.real(&h.copy.account, i)
 	r, must := a.Next(h.sent.real(), w.use(h), at(w.offset[i]), timing)
-	return reportOf(r), must
+	out := reportOf(r)
+	out.since = s.came == int8(i+1)
+	return out, must
 }
 
 // divide gives the grants that the hub of hubs writes now.

@@ -263,6 +263,12 @@ func TestDivide(t *testing.T) {
 			map[string]rollout.Rights{"us": {Fail: 1}},
 		},
 		{
+			"what is taken beyond the grant is missing from the rights to fail", rollout.Rights{Start: 2, Fail: 1}, []rights.Account{
+				asked(holding("eu", 2, 0, rights.Use{InFlight: 2}), 1), holding("us", 1, 0, rights.Use{Failed: 1, TimedOut: 1, Waiting: 1}),
+			}, nil,
+			map[string]rollout.Rights{},
+		},
+		{
 			"a lowered limit is taken back", rollout.Rights{Start: 4}, []rights.Account{holding("eu", 5, 0, waiting(9)), holding("us", 5, 0, waiting(9))}, nil,
 			map[string]rollout.Rights{"eu": {Start: 2}, "us": {Start: 2}},
 		},

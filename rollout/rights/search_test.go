@@ -153,7 +153,7 @@ func (w *world) talk(s *state) {
 	for i := range w.n {
 		h := &s.hubs[i]
 		h.copy = copied{s.accounts[i], true}
-		if r, must := w.next(h, i); must {
+		if r, must := w.next(s, i); must {
 			h.sent, s.accounts[i].r, s.accounts[i].look = r, r, look{}
 			s.changed(i)
 		}
@@ -206,6 +206,7 @@ func (f found) String() string {
 
 var (
 	one  = rollout.Rights{Start: 1}
+	two  = rollout.Rights{Start: 2}
 	both = rollout.Rights{Start: 2, Fail: 1}
 	skew = [hubs]int8{-1, 1, 0}
 )
@@ -297,6 +298,8 @@ func TestEachFaultIsFound(t *testing.T) {
 		{"a new process counts at once", world{broken: countsAtOnce, limits: one, n: 2, clusters: [hubs]int8{2, 1}, crashes: 1}, 7},
 		{"a hub uses what the account does not show", world{broken: actsUnanswered, limits: one, n: 2, clusters: [hubs]int8{1, 1}, joins: 1}, 18},
 		{"who moved is given up early", world{broken: givenUpEarly, limits: one, n: 2, clusters: [hubs]int8{2, 1}, moves: 1}, 7},
+		{"who moved is given up by a report of before", world{broken: givenUpOld, limits: two, n: 2, clusters: [hubs]int8{1, 2}, moves: 2}, 20},
+		{"accounts of several moments, while clusters move", world{broken: mixedMoments, limits: two, n: 2, clusters: [hubs]int8{2, 1}, moves: 2}, 30},
 		{"starts on their way do not count", world{broken: startsUntracked, limits: one, n: 2, clusters: [hubs]int8{2, 1}}, 2},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -120,7 +120,7 @@ func verdicts(t *testing.T, text []byte) *judge.Report {
 func said(r *judge.Report) (all []string) {
 	for i := range r.Findings {
 		f := &r.Findings[i]
-		if f.Kind == judge.Vanished || f.Kind == judge.Unfinished {
+		if f.Kind.OfDecisions() {
 			continue
 		}
 		all = append(all, f.Owner+" "+f.Cluster+" "+strings.Split(f.Text, ":")[0])

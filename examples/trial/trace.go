@@ -138,7 +138,7 @@ func (f *traceFigures) add(t *testing.T, o *observation, subject *Subject) {
 	f.rollouts, f.starts, f.lag = f.rollouts+1, f.starts+report.Starts, max(f.lag, lag)
 	for i := range report.Findings {
 		switch x := &report.Findings[i]; {
-		case x.Kind == judge.Vanished || x.Kind == judge.Unfinished: // of the scheduler
+		case x.Kind.OfDecisions():
 		case x.Grade == judge.Suspicious:
 			if f.of == nil {
 				f.of = map[judge.Kind]int{}

@@ -23,7 +23,10 @@
 // What a replicated policy says counts for its version where the report is no older than the write. Decisions are complete
 // if the Placement's status names each of them in its group, and counts their clusters. Deletions while they are not complete are
 // judged by what is selected before and afterwards.
-// [Vanished] and [Unfinished] are faults of who writes the decisions.
+// [Vanished], [Misnamed] and [Unfinished] are faults of who writes the decisions, and need nothing but Placements and PlacementDecisions: a
+// cluster that is in none for a moment, names that lie, and groups that stay half written. They are judged by the complete decisions before and
+// afterwards, and by the truth alone. Suspicious are states that looked complete, lasted no longer than the lag, and that no write of the
+// Placement confirmed. Placements that another controller schedules are not judged.
 //
 // Who left with a version and is not done counts as long as its object is there: [Leavers]. That is suspicious, since a person may have given
 // the cluster up, and broken with -given-up, the annotation of the owner in which people name such clusters. They count nowhere.

@@ -27,11 +27,15 @@ const (
 	FirstPass   Kind = "first pass"                 // a policy enforced where it was not informed first
 	TakenBack   Kind = "taken back"                 // a policy enforced while another cluster is enforced with another version
 	Vanished    Kind = "vanished"                   // a cluster was in no decision for a moment though it stayed selected
+	Misnamed    Kind = "misnamed"                   // a cluster was under the name or index of a group that it is in neither before nor afterwards
 	Unfinished  Kind = "unfinished"                 // decisions stayed half written
 )
 
 // Kinds are all of them.
-var Kinds = []Kind{HalfWritten, NotSelected, Mandatory, Order, Concurrency, Budget, Soak, Deadline, Version, Leavers, Once, Kept, Stuck, Left, Status, FirstPass, TakenBack, Vanished, Unfinished}
+var Kinds = []Kind{HalfWritten, NotSelected, Mandatory, Order, Concurrency, Budget, Soak, Deadline, Version, Leavers, Once, Kept, Stuck, Left, Status, FirstPass, TakenBack, Vanished, Misnamed, Unfinished}
+
+// OfDecisions says whether it is a fault of who writes the decisions, and not of who rolls out.
+func (k Kind) OfDecisions() bool { return k == Vanished || k == Misnamed || k == Unfinished }
 
 // Grade is how certain a finding is.
 type Grade string

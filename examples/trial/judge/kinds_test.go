@@ -293,6 +293,32 @@ var breaks = []struct {
 	{"a cluster is in two decisions while it goes to another", func(s *story) {
 		s.decide(0, "", "a", "b").decide(1, "", "c").place("=2", "=1").at(5).decide(1, "", "b", "c").at(6).decide(0, "", "a").place("=1", "=2")
 	}, nil},
+	{"a cluster was deselected while the labels were late, and the Placement says so", func(s *story) {
+		s.decide(0, "", "a", "b").place("=2").at(5).decide(0, "eu", "a").place("=1").at(6).decide(0, "eu", "a", "b").place("eu=2")
+	}, nil},
+	{"a cluster is in a decision that still has the name of a group that is no more", func(s *story) {
+		s.decide(0, "canary", "a").decide(1, "", "b").place("canary=1", "=1").at(5).decide(0, "canary", "a", "b")
+		s.object("DELETED", fmt.Sprintf(`{"kind":"PlacementDecision",%s}`, s.meta("w", "fleet-1", "")))
+		s.place("=2").at(6).decide(0, "", "a", "b")
+	}, []string{"broken misnamed b"}},
+	{"the Placement names the group already, and the labels follow", func(s *story) {
+		s.decide(0, "canary", "a").decide(1, "", "b").place("canary=1", "=1").at(5).decide(1, "eu", "b").place("canary=1", "eu=1").at(6).decide(1, "", "b").place("canary=1", "=1")
+	}, nil},
+	{"for a moment a cluster is in no decision, and the counts are what they were", func(s *story) {
+		s.fleet("a", "b").at(5).decide(0, "", "b", "c").at(5.5).decide(0, "", "a", "b")
+	}, []string{"suspicious vanished a"}},
+	{"for long a cluster is in no decision, and the counts are what they were", func(s *story) {
+		s.fleet("a", "b").at(5).decide(0, "", "b", "c").at(9).decide(0, "", "a", "b")
+	}, nil},
+	{"for a moment a cluster is not selected", func(s *story) {
+		s.fleet("a", "b").at(5).fleet("b").at(5.5).fleet("a", "b")
+	}, nil},
+	{"for a moment a cluster is in another group, and the counts are what they were", func(s *story) {
+		s.decide(0, "canary", "a").decide(1, "", "b").place("canary=1", "=1").at(5).decide(1, "", "a").decide(0, "canary", "c").at(5.5).decide(0, "canary", "a").decide(1, "", "b")
+	}, []string{"suspicious misnamed a", "suspicious vanished b"}},
+	{"the status counts clusters, and there is no decision", func(s *story) {
+		s.place("=2").until(30)
+	}, []string{"broken unfinished"}},
 	{"the status names another group for good", func(s *story) {
 		s.decide(0, "canary", "a").place("=1").until(30)
 	}, []string{"broken unfinished"}},

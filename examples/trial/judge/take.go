@@ -40,6 +40,7 @@ func (j *judge) put(e *event, k *known, c class) {
 		}
 		p := j.placing(e.key)
 		j.changePlacing(p, func() { p.placement.put(j.now, next, j.now-j.horizon) })
+		p.watch.placed(p)
 	case isDecision:
 		j.putDecision(e, k)
 	case isHolder:
@@ -136,7 +137,7 @@ func (j *judge) decide(p *placing, key string, next *decisionState) {
 				}
 			}
 		}
-		p.watch.moved(j, p, left)
+		p.watch.moved(j, p, left, next)
 	})
 }
 

@@ -1,7 +1,6 @@
 package trial
 
 import (
-	"cmp"
 	"context"
 	"flag"
 	"fmt"
@@ -15,23 +14,59 @@ import (
 	"testing"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
-	clusterv1 "open-cluster-management.io/api/cluster/v1"
-	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
-	workv1 "open-cluster-management.io/api/work/v1"
-	workv1alpha1 "open-cluster-management.io/api/work/v1alpha1"
 
 	"github.com/cohort-ocm/cohort/examples/trial/judge"
 )
 
 var (
-	flagForeign = flag.String("foreign", "", "a program that rolls out ManifestWorkReplicaSets, with its arguments; a kubeconfig is added as the last one")
-	flagKeep    = flag.String("keep", "", "a directory for the recordings of worlds in which something was broken")
+	flagForeign = flag.String("foreign", "", "a program that rolls out what -kind says, with its arguments; a kubeconfig is added as the last one")
+	flagKind    = flag.String("kind", string(ReplicaSets), "what the program of -foreign is responsible for: ManifestWorkReplicaSet, ClusterManagementAddOn or Placement")
+	flagKeep    = flag.String("keep", "", "a directory for the recordings of worlds in which something was found")
 )
+
+// foreignKind is what a foreign program may be responsible for.
+type foreignKind struct {
+	// probe writes an object that the program has to do something about, and gives its resource version from then on.
+	probe func(ctx context.Context, hub *Hub) (now func() (string, error), err error)
+	// play plays one world.
+	play func(ctx context.Context, hub *Hub, i int, seed uint64) *foreignOutcome
+	// schedules says that the program writes the decisions, and nothing but decisions is judged. Otherwise the harness writes them.
+	schedules bool
+	// definitions are those that the program needs beside the hub's. It may be nil.
+	definitions func() ([]string, error)
+}
+
+var foreignKinds = map[Kind]foreignKind{ReplicaSets: ofSets, AddOns: ofTheAddOns, Placements: ofPlacements}
+
+// foreignOutcome is what came of a world.
+type foreignOutcome struct {
+	world   fmt.Stringer
+	class   string // of differences, where it was bent towards one
+	seed    uint64
+	history *history
+	err     error
+}
+
+// overwhelmed says whether the machine was so busy that nobody knows who wrote what.
+func (o *foreignOutcome) overwhelmed() bool {
+	return o.err != nil && strings.Contains(o.err.Error(), "etcdserver: request timed out")
+}
+
+// told is not asked: what is found is logged.
+func (o *foreignOutcome) told() (string, fmt.Stringer, fmt.Stringer, []violation, error) {
+	return o.class, o.world, o.world, nil, o.err
+}
+
+// nobody is a subject that does nothing, since the program does.
+func nobody(trade *Trade) *Subject {
+	return &Subject{
+		Run:  func(ctx context.Context, _ *Process) error { <-ctx.Done(); return nil },
+		Says: func(*replicaSet) Saying { return Saying{} }, Trade: trade,
+		RemoveAfter: 2 * time.Second, Placements: 2, Replicas: 1, GivenUp: givenUpAnnotation,
+	}
+}
 
 // kubeconfig writes a kubeconfig with which a program of another process has all rights on the hub.
 func (h *Hub) kubeconfig(file string) error {
@@ -73,27 +108,31 @@ func (h *Hub) run(t *testing.T, program string) {
 			_ = command.Process.Kill()
 			<-ended
 		}
+		if t.Failed() {
+			said, _ := os.ReadFile(log.Name())
+			t.Logf("%s said: %s", program, said[:min(len(said), 4000)])
+		}
 		log.Close()
 	})
 }
 
-// answers waits until the program has done something about a set.
-func answers(t *testing.T, hub *Hub) {
+// answers waits until the program has done something about an object.
+func (k *foreignKind) answers(t *testing.T, hub *Hub) {
 	t.Helper()
-	api := hub.clients("user").work.WorkV1alpha1().ManifestWorkReplicaSets("probe")
-	probe := &replicaSet{ObjectMeta: metav1.ObjectMeta{Namespace: "probe", Name: "probe"}}
-	probe.Spec.PlacementRefs = []workv1alpha1.LocalPlacementReference{{Name: "none", RolloutStrategy: clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.All}}}
-	probe.Spec.ManifestWorkTemplate.Workload.Manifests = []workv1.Manifest{{RawExtension: runtime.RawExtension{Raw: []byte(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"probe"}}`)}}}
-	created, err := api.Create(t.Context(), probe, metav1.CreateOptions{})
+	now, err := k.probe(t.Context(), hub)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, err := now()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for start := time.Now(); time.Since(start) < 2*time.Minute; time.Sleep(100 * time.Millisecond) {
-		if now, err := api.Get(t.Context(), "probe", metav1.GetOptions{}); err == nil && now.ResourceVersion != created.ResourceVersion {
+		if rv, err := now(); err == nil && rv != first {
 			return
 		}
 	}
-	t.Fatal("the program has written nothing to a ManifestWorkReplicaSet within two minutes")
+	t.Fatalf("the program has written nothing to a %s within two minutes", *flagKind)
 }
 
 // TestForeign plays worlds to a program of another process, in any language, and judges it by the traces alone. It plays no crashes of that
@@ -102,166 +141,87 @@ func TestForeign(t *testing.T) {
 	if *flagForeign == "" {
 		t.Skip("-foreign names no program")
 	}
-	theHub.run(t, *flagForeign)
-	answers(t, theHub)
-	nobody := &Subject{
-		Run:         func(ctx context.Context, _ *Process) error { <-ctx.Done(); return nil },
-		Says:        func(*replicaSet) Saying { return Saying{} },
-		RemoveAfter: 2 * time.Second, Placements: 2, Replicas: 1, GivenUp: givenUpAnnotation,
+	kind, ok := foreignKinds[Kind(*flagKind)]
+	if !ok {
+		t.Fatalf("-kind is %q, expected one of %v", *flagKind, slices.Sorted(maps.Keys(foreignKinds)))
 	}
-	const lag, patience = 2 * time.Second, 5 * time.Second
+	theHub.run(t, *flagForeign)
+	kind.answers(t, theHub)
+	f := &foreignFigures{kind: &kind, worlds: map[string]int{}, all: map[string]int{}, byClass: map[string][]string{}}
 	seed, n := seedOf(), *flagRollouts
-	var mu sync.Mutex
-	rollouts, starts, removals, marked := 0, 0, 0, 0
-	worlds, all := map[string]int{}, map[string]int{}
-	byClass := map[string][]string{}
-	playAll(t, n, *flagParallel, func(ctx context.Context, i int) *observation {
-		return foreignWorld(i, seed+uint64(i), nobody).record(ctx, theHub, nobody, fmt.Sprintf("w%d", numbers.Add(1)))
-	}, func(o *observation) bool {
-		if o.err != nil {
-			t.Errorf("%s\n%v", o.world, o.err)
-			return true
-		}
-		report, err := o.judgedBy(judge.Options{Lag: lag, Patience: patience, GivenUp: givenUpAnnotation})
-		if err != nil {
-			t.Error(err)
-			return false
-		}
-		mu.Lock()
-		defer mu.Unlock()
-		rollouts, starts, removals = rollouts+1, starts+report.Starts, removals+report.Removals
-		found := map[string]bool{}
-		broken := false
-		if class := o.world.class; class != "" {
-			for i := range report.Findings {
-				if f := &report.Findings[i]; f.Kind != judge.Vanished && f.Kind != judge.Unfinished {
-					byClass[class] = append(byClass[class], fmt.Sprintf("%s %s", f.Grade, f.Kind))
-				}
-			}
-		}
-		for i := range report.Findings {
-			f := &report.Findings[i]
-			if f.Kind == judge.Vanished || f.Kind == judge.Unfinished { // of the harness's scheduler
-				continue
-			}
-			kind := fmt.Sprintf("%s %s", f.Grade, f.Kind)
-			found[kind] = true
-			all[kind]++
-			broken = broken || f.Grade == judge.Broken
-		}
-		for kind := range found {
-			worlds[kind]++
-		}
-		if broken {
-			marked++
-		}
-		if *flagKeep != "" && len(found) > 0 {
-			text, err := o.history.trace()
-			if err == nil {
-				err = os.WriteFile(filepath.Join(*flagKeep, fmt.Sprintf("%d%s.jsonl", o.world.seed, strings.ReplaceAll(" "+o.world.class, " ", "-"))), text, 0o644)
-			}
-			if err != nil {
-				t.Error(err)
-			}
-		}
+	playAll(t, n, *flagParallel, func(ctx context.Context, i int) *foreignOutcome { return kind.play(ctx, theHub, i, seed+uint64(i)) }, func(o *foreignOutcome) bool {
+		f.add(t, o)
 		return true
 	})
-	t.Logf("seeds from %d: %d rollouts with %d starts and %d removals; something is broken in %d", seed, rollouts, starts, removals, marked)
-	for _, kind := range slices.Sorted(maps.Keys(worlds)) {
-		t.Logf("%s: %d, in %d rollouts", kind, all[kind], worlds[kind])
+	t.Logf("seeds from %d: %s", seed, f)
+}
+
+// foreignFigures are of the worlds of one program.
+type foreignFigures struct {
+	kind *foreignKind
+
+	mu                                 sync.Mutex
+	rollouts, starts, removals, marked int
+	worlds, all                        map[string]int
+	byClass                            map[string][]string
+}
+
+// add judges a world, and keeps its recording.
+func (f *foreignFigures) add(t *testing.T, o *foreignOutcome) {
+	if o.err != nil {
+		t.Errorf("%s\n%v", o.world, o.err)
+		return
 	}
-	for _, class := range slices.Sorted(maps.Keys(byClass)) {
-		slices.Sort(byClass[class])
-		t.Logf("where %s: %v", class, slices.Compact(byClass[class]))
+	report, err := (&observation{history: o.history}).judgedBy(judge.Options{Lag: 2 * time.Second, Patience: 5 * time.Second, GivenUp: givenUpAnnotation})
+	if err != nil {
+		t.Error(err)
+		return
 	}
-}
-
-// foreignWorld is one of all kinds in turn: any, one in which a duty matters, and one in which versions cut clusters off.
-func foreignWorld(i int, seed uint64, subject *Subject) *world {
-	matters := slices.Concat(slices.Sorted(maps.Keys(Duties)), slices.Sorted(maps.Keys(StrategyDuties)))
-	classes := slices.Sorted(maps.Keys(classes))
-	switch i % 4 {
-	case 0:
-		return draw(seed, subject, "")
-	case 1:
-		return draw(seed, subject, matters[i/4%len(matters)])
-	case 2:
-		return drawCut(seed, subject, "")
-	default:
-		w := draw(seed, subject, "")
-		w.others, w.foreign, w.heals, w.named, w.groupOf, w.size = nil, false, false, nil, map[string]string{}, 0
-		w.bend(classes[i/4%len(classes)])
-		return w
-	}
-}
-
-// classes are worlds in which a difference matters that the page of migration from sdk-go's helper has, by its test's name: the strategy, a group
-// of the first two clusters if it has a name, the size of the groups, and the tempers, in turn. Two clusters join, the first by name, when the others are in flight.
-var classes = map[string]struct {
-	strategy clusterv1alpha1.RolloutStrategy
-	group    string
-	size     int
-	tempers  []temper
-}{
-	"over concurrency":               {strategy: atATime(intstr.FromInt32(1), intstr.FromString("100%"), ""), tempers: []temper{silent}},
-	"group size unread":              {strategy: atATime(intstr.FromInt32(0), intstr.FromString("100%"), ""), size: 2, tempers: []temper{silent}},
-	"generous budget read as none":   {strategy: atATime(intstr.FromInt32(1), intstr.FromInt32(50), "2s"), tempers: []temper{broken}},
-	"breach unseen":                  {strategy: atATime(intstr.FromInt32(1), intstr.FromInt32(0), "2s"), tempers: []temper{broken}},
-	"group half started":             {strategy: groupByGroup("None", intstr.FromInt32(0)), size: 4, tempers: []temper{silent}},
-	"next group too early":           {strategy: groupByGroup("None", intstr.FromString("100%")), size: 2, tempers: []temper{broken, silent}},
-	"breached group started":         {strategy: groupByGroup("2s", intstr.FromInt32(0)), size: 3, tempers: []temper{broken, quick, quick}},
-	"mandatory overtaken":            {strategy: behind(atATime(intstr.FromInt32(2), intstr.FromString("100%"), "2s")), group: "canary", tempers: []temper{broken, quick}},
-	"time-out holds the rest":        {strategy: behind(atATime(intstr.FromInt32(1), intstr.FromString("100%"), "2s")), group: "canary", tempers: []temper{quick, quick, silent}},
-	"behind mandatory groups, waves": {strategy: behind(atATime(intstr.FromInt32(2), intstr.FromString("100%"), "None")), group: "canary", tempers: []temper{quick, quick, quick, silent}},
-}
-
-func atATime(limit, failures intstr.IntOrString, deadline string) clusterv1alpha1.RolloutStrategy {
-	return clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.Progressive, Progressive: &clusterv1alpha1.RolloutProgressive{
-		MaxConcurrency: limit, RolloutConfig: clusterv1alpha1.RolloutConfig{MaxFailures: failures, ProgressDeadline: cmp.Or(deadline, "None")}}}
-}
-
-func groupByGroup(deadline string, failures intstr.IntOrString) clusterv1alpha1.RolloutStrategy {
-	return clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.ProgressivePerGroup, ProgressivePerGroup: &clusterv1alpha1.RolloutProgressivePerGroup{
-		RolloutConfig: clusterv1alpha1.RolloutConfig{MaxFailures: failures, ProgressDeadline: deadline}}}
-}
-
-// behind has the canary group go first.
-func behind(s clusterv1alpha1.RolloutStrategy) clusterv1alpha1.RolloutStrategy {
-	s.Progressive.MandatoryDecisionGroups.MandatoryDecisionGroups = []clusterv1alpha1.MandatoryDecisionGroup{{GroupName: "canary"}}
-	return s
-}
-
-func (w *world) bend(class string) {
-	c := classes[class]
-	w.class = class
-	w.strategy, w.size, w.backwards, w.worst = c.strategy, c.size, true, 50*time.Millisecond
-	w.initial = w.pool[len(w.pool)-7:]
-	for i, name := range w.initial {
-		if w.temper[name] = []temper{c.tempers[i%len(c.tempers)]}; c.group != "" && i < 2 {
-			w.named, w.groupOf[name] = []string{c.group}, c.group
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.rollouts, f.starts, f.removals = f.rollouts+1, f.starts+report.Starts, f.removals+report.Removals
+	found := map[string]bool{}
+	broken := false
+	for i := range report.Findings {
+		x := &report.Findings[i]
+		if x.Kind.OfDecisions() != f.kind.schedules {
+			continue // the harness's own
+		}
+		kind := fmt.Sprintf("%s %s", x.Grade, x.Kind)
+		found[kind] = true
+		f.all[kind]++
+		broken = broken || x.Grade == judge.Broken
+		if o.class != "" {
+			f.byClass[o.class] = append(f.byClass[o.class], kind)
 		}
 	}
-	w.script = []change{{5 * time.Second, joins}, {5 * time.Second, joins}}
+	for kind := range found {
+		f.worlds[kind]++
+	}
+	if broken {
+		f.marked++
+	}
+	if *flagKeep == "" || len(found) == 0 {
+		return
+	}
+	text, err := o.history.trace()
+	if err == nil {
+		err = os.WriteFile(filepath.Join(*flagKeep, fmt.Sprintf("%d%s.jsonl", o.seed, strings.ReplaceAll(" "+o.class, " ", "-"))), text, 0o644)
+	}
+	if err != nil {
+		t.Error(err)
+	}
 }
 
-// record runs a world to its end, with no process whose caches are seen.
-func (w *world) record(ctx context.Context, hub *Hub, subject *Subject, name string) *observation {
-	w.name = name
-	p := w.newPlayer(hub, subject)
-	o := &observation{world: w}
-	api := hub.clients("user").cluster.ClusterV1().ManagedClusters() // whose cluster is not there may be given up
-	for _, c := range w.clusters(w.pool) {
-		cluster := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: c}, Spec: clusterv1.ManagedClusterSpec{HubAcceptsClient: true}}
-		if _, o.err = api.Create(ctx, cluster, metav1.CreateOptions{}); o.err != nil {
-			return o
-		}
+func (f *foreignFigures) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d worlds with %d starts and %d removals; something is broken in %d", f.rollouts, f.starts, f.removals, f.marked)
+	for _, kind := range slices.Sorted(maps.Keys(f.worlds)) {
+		fmt.Fprintf(&b, "\n%s: %d, in %d worlds", kind, f.all[kind], f.worlds[kind])
 	}
-	o.err = p.run(ctx)
-	p.clear(ctx)
-	if o.err == nil {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		o.history = p.judged()
+	for _, class := range slices.Sorted(maps.Keys(f.byClass)) {
+		slices.Sort(f.byClass[class])
+		fmt.Fprintf(&b, "\nwhere %s: %v", class, slices.Compact(f.byClass[class]))
 	}
-	return o
+	return b.String()
 }

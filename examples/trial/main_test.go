@@ -12,8 +12,15 @@ var theHub *Hub
 
 func TestMain(m *testing.M) {
 	flag.Parse()
+	var definitions []string
 	var err error
-	if theHub, err = Start(); err != nil {
+	if more := foreignKinds[Kind(*flagKind)].definitions; more != nil {
+		definitions, err = more()
+	}
+	if err == nil {
+		theHub, err = Start(definitions...)
+	}
+	if err != nil {
 		fmt.Println(err)
 		os.Exit(1)
 	}

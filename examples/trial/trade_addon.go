@@ -135,7 +135,10 @@ func reportOfAddOn(o object, a answer, _ int) map[string]any {
 		Type: addonv1beta1.ManagedClusterAddOnConditionProgressing, Status: metav1.ConditionFalse, Reason: addonv1beta1.ProgressingReasonFailed,
 		Message: "played", LastTransitionTime: second(time.Now()),
 	}
-	if a == does {
+	switch a {
+	case awaited:
+		c.Status, c.Reason = metav1.ConditionTrue, addonv1beta1.ProgressingReasonProgressing
+	case does:
 		c.Reason = addonv1beta1.ProgressingReasonCompleted
 		for i := range addOn.Status.ConfigReferences {
 			addOn.Status.ConfigReferences[i].LastAppliedConfig = addOn.Status.ConfigReferences[i].DesiredConfig

@@ -21,6 +21,9 @@ type trial struct {
 	lease   time.Duration // until it knows
 	gives   bool          // in the end a person gives up all that are dead
 	acts    []act
+
+	told bool                // the hub says of clusters that got a version that they are under way, as OCM's add-on manager does
+	on   map[string][]string // by cluster: what the versions do there, from the first, in place of effects
 }
 
 // effect is what a version does to clusters.
@@ -135,6 +138,9 @@ func (t *trial) effectOn(cluster, version string) string {
 	n := numberOf(version)
 	if n == 0 {
 		return ""
+	}
+	if on := t.on[cluster]; len(on) > 0 {
+		return on[min(n, len(on))-1]
 	}
 	e := t.effects[min(n, len(t.effects))-1]
 	if rand.New(rand.NewPCG(t.seed+uint64(n), hashOf(cluster))).Float64() < e.share {

@@ -40,12 +40,13 @@ type agent struct {
 	orders  chan command
 	dead    atomic.Bool
 
-	object object // as it was seen last; nil if there is none
-	mark   string // the content that the plays are about
-	plays  []play
-	timer  <-chan time.Time
-	healed bool
-	count  int
+	object   object // as it was seen last; nil if there is none
+	mark     string // the content that the plays are about
+	underWay string // the content that the hub told to be under way
+	plays    []play
+	timer    <-chan time.Time
+	healed   bool
+	count    int
 }
 
 // plan draws what an agent does about a content.
@@ -124,10 +125,19 @@ func (a *agent) again() {
 
 // look does about an object what an agent does at once.
 func (a *agent) look(ctx context.Context) {
-	if a.object == nil || a.dead.Load() {
+	if a.object == nil {
 		return
 	}
 	h := a.r.subject.Trade.read(a.object)
+	if mark := a.markOf(h); a.r.trial.told && h.started && !h.dying && mark != a.underWay {
+		if a.patch(ctx, patchOf(a.object, a.r.subject.Trade.report(a.object, awaited, 0)), "status") != nil {
+			return // the next state of it is on its way
+		}
+		a.underWay = mark
+	}
+	if a.dead.Load() {
+		return
+	}
 	switch {
 	case h.dying && h.finalizer:
 		select {
@@ -139,10 +149,15 @@ func (a *agent) look(ctx context.Context) {
 	case h.dying:
 		return
 	}
-	if mark := string(a.object.GetUID()) + h.version + map[bool]string{true: " started"}[h.started]; mark != a.mark {
+	if mark := a.markOf(h); mark != a.mark {
 		a.mark = mark
 		a.plan()
 	}
+}
+
+// markOf names a content of the object.
+func (a *agent) markOf(h held) string {
+	return string(a.object.GetUID()) + h.version + map[bool]string{true: " started"}[h.started]
 }
 
 // act does what is due. A report that comes too late for the object is made again of the next state of it.

@@ -48,14 +48,18 @@ func (o *tried) told() (string, fmt.Stringer, fmt.Stringer, []violation, error) 
 	return o.trial.name, o.trial, o.jury, o.violations, o.err
 }
 
-// play runs a trial on the hub and judges it.
-func (t *trial) play(ctx context.Context, hub *Hub, subject *Subject, name string) *tried {
+func (t *trial) newRunner(hub *Hub, subject *Subject, name string) *runner {
 	t.name = name
-	began := time.Now()
-	r := &runner{
+	return &runner{
 		player: &player{world: t.world, hub: hub, subject: subject, rng: rand.New(rand.NewPCG(t.seed, 12)), newest: map[Kind]int64{}, seen: map[Kind]int64{}},
 		trial:  t, deadline: map[string]time.Time{}, deleted: map[string]time.Time{}, removed: map[string]bool{},
 	}
+}
+
+// play runs a trial on the hub and judges it.
+func (t *trial) play(ctx context.Context, hub *Hub, subject *Subject, name string) *tried {
+	began := time.Now()
+	r := t.newRunner(hub, subject, name)
 	o := &tried{trial: t}
 	o.err = r.run(ctx)
 	if o.err == nil {
@@ -138,7 +142,7 @@ func (r *runner) scheduleAll(ctx context.Context, s *scheduler) error {
 	last := []string{"nothing was written yet"}
 	for ctx.Err() == nil {
 		if now := r.selection(); !slices.Equal(now, last) {
-			if err := s.schedule(ctx, now, 0); err != nil {
+			if err := s.schedule(ctx, now, r.size); err != nil {
 				if ctx.Err() != nil {
 					return nil
 				}

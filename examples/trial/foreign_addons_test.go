@@ -1,0 +1,110 @@
+package trial
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	addonv1beta1 "open-cluster-management.io/api/addon/v1beta1"
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+)
+
+// ofTheAddOns are worlds of ClusterManagementAddOns.
+var ofTheAddOns = foreignKind{
+	probe: func(ctx context.Context, hub *Hub) (func() (string, error), error) {
+		api := hub.clients("user").addOn.AddonV1beta1().ClusterManagementAddOns()
+		probe := &addonv1beta1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "probe"}}
+		probe.Spec.InstallStrategy = addonv1beta1.InstallStrategy{Type: addonv1beta1.AddonInstallStrategyPlacements, Placements: []addonv1beta1.PlacementStrategy{{
+			PlacementRef: addonv1beta1.PlacementRef{Namespace: "probe", Name: "none"}, Configs: []addonv1beta1.AddOnConfig{configOf("v1")},
+			RolloutStrategy: clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.All},
+		}}}
+		_, err := api.Create(ctx, probe, metav1.CreateOptions{})
+		return func() (string, error) {
+			now, err := api.Get(ctx, "probe", metav1.GetOptions{})
+			return now.GetResourceVersion(), err
+		}, err
+	},
+	play: func(ctx context.Context, hub *Hub, i int, seed uint64) *foreignOutcome {
+		return foreignTrial(i, seed).record(ctx, hub, nobody(OfAddOns()), fmt.Sprintf("t%d", numbers.Add(1)))
+	},
+}
+
+// trialClasses are worlds of add-ons in which a difference matters that the page of migration from sdk-go's helper has: the strategy, a group
+// of the first two clusters if it has a name, the size of the groups, and what versions do to the clusters, in turn. Two clusters join, the
+// first by name, when the others are in flight.
+var trialClasses = map[string]struct {
+	strategy clusterv1alpha1.RolloutStrategy
+	group    string
+	size     int
+	effects  []string // of the first version
+	second   []string // of the second, if there is one
+	blinks   bool     // clusters are deselected for a moment
+}{
+	"over concurrency":               {strategy: atATime(intstr.FromInt32(1), intstr.FromString("100%"), ""), effects: []string{silences}},
+	"breach unseen":                  {strategy: atATime(intstr.FromInt32(1), intstr.FromInt32(0), "2s"), effects: []string{failsOn}},
+	"generous budget read as none":   {strategy: atATime(intstr.FromInt32(1), intstr.FromInt32(50), "2s"), effects: []string{failsOn}},
+	"group half started":             {strategy: groupByGroup("None", intstr.FromInt32(0)), size: 4, effects: []string{silences}},
+	"next group too early":           {strategy: groupByGroup("None", intstr.FromString("100%")), size: 2, effects: []string{failsOn, silences}},
+	"breached group started":         {strategy: groupByGroup("2s", intstr.FromInt32(0)), size: 3, effects: []string{failsOn, "", ""}},
+	"mandatory overtaken":            {strategy: behind(atATime(intstr.FromInt32(2), intstr.FromString("100%"), "2s")), group: "canary", effects: []string{failsOn, ""}},
+	"time-out holds the rest":        {strategy: behind(atATime(intstr.FromInt32(1), intstr.FromString("100%"), "2s")), group: "canary", effects: []string{"", "", silences}},
+	"behind mandatory groups, waves": {strategy: behind(atATime(intstr.FromInt32(2), intstr.FromString("100%"), "None")), group: "canary", effects: []string{"", "", "", silences}},
+	"earlier version":                {strategy: atATime(intstr.FromInt32(2), intstr.FromInt32(1), "None"), effects: []string{"", failsOn}, second: []string{"", silences}},
+	"left uncounted":                 {strategy: atATime(intstr.FromInt32(1), intstr.FromInt32(0), "4s"), effects: []string{failsAndCuts}},
+	"clusters lost":                  {strategy: atATime(intstr.FromInt32(2), intstr.FromString("100%"), "None"), size: 2, effects: []string{""}, blinks: true},
+}
+
+// foreignTrial is any, or one in which a difference matters.
+func foreignTrial(i int, seed uint64) *trial {
+	t := drawTrial(seed, "")
+	t.atOnce, t.told = true, true
+	t.acts = slices.DeleteFunc(t.acts, func(a act) bool { return a.what == restarts || a.what == stops })
+	if i%3 > 0 {
+		names := slices.Sorted(maps.Keys(trialClasses))
+		t.bend(names[(i/3*2+i%3-1)%len(names)])
+	}
+	return t
+}
+
+func (t *trial) bend(class string) {
+	c := trialClasses[class]
+	t.class, t.strategy, t.size, t.worst, t.named, t.groupOf = class, c.strategy, c.size, 50*time.Millisecond, nil, map[string]string{}
+	t.heals, t.gives, t.first, t.drops, t.lease = false, false, false, true, 500*time.Millisecond
+	t.initial = t.pool[2:]
+	t.on = map[string][]string{}
+	for i, name := range t.pool {
+		of := []string{c.effects[i%len(c.effects)]}
+		if c.second != nil {
+			of = append(of, c.second[i%len(c.second)])
+		}
+		if t.on[name] = of; c.group != "" && 2 <= i && i < 4 {
+			t.named, t.groupOf[name] = []string{c.group}, c.group
+		}
+	}
+	t.acts = []act{{5 * time.Second, selectsOne}, {5 * time.Second, selectsOne}}
+	if c.second != nil {
+		t.acts = []act{{5 * time.Second, nextVersion}, {3 * time.Second, selectsOne}}
+	}
+	if c.blinks {
+		t.pause, t.writers = 150*time.Millisecond, 1
+		t.acts = []act{{4 * time.Second, selectsOne}, {time.Second, blinks}, {time.Second, dropsOne}, {time.Second, selectsOne}, {time.Second, dropsOne}, {time.Second, selectsOne}}
+	}
+}
+
+// record runs a trial to its end, with no process whose caches are seen.
+func (t *trial) record(ctx context.Context, hub *Hub, subject *Subject, name string) *foreignOutcome {
+	r := t.newRunner(hub, subject, name)
+	o := &foreignOutcome{world: t, class: t.class, seed: t.seed, err: r.run(ctx)}
+	r.mu.Lock()
+	if o.err == nil {
+		o.history = newHistory(r.events[:r.endedWith], nil, nil)
+		o.history.until = r.ended
+	}
+	r.mu.Unlock()
+	r.clean(ctx)
+	return o
+}

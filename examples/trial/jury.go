@@ -14,9 +14,8 @@ const (
 	invPasses   Invariant = "no cluster is enforced without a first pass"
 )
 
-// forbids says which invariants a start on a cluster would break. Where all is seen without those that left, it says what the
-// others forbid.
-func (s *sight) forbids(cluster string, now time.Time, l leniency, withLeft bool) (broken []violation) {
+// forbids says which invariants a start on a cluster would break, as those who left are read.
+func (s *sight) forbids(cluster string, now time.Time, l leniency, as reading) (broken []violation) {
 	breaks := func(i Invariant, format string, args ...any) {
 		broken = append(broken, violation{invariant: i, text: fmt.Sprintf(format, args...)})
 	}
@@ -33,24 +32,21 @@ func (s *sight) forbids(cluster string, now time.Time, l leniency, withLeft bool
 	}
 	config, perGroup, required, limit := parts(&s.strategy)
 	stages, first := s.ref.stages(perGroup, *required)
-	left := map[string][]string{}
-	if withLeft {
-		left = s.left()
-	}
+	left := s.left(as)
 	own := slices.IndexFunc(stages, func(stage []seenGroup) bool { return slices.Contains(members(stage), cluster) })
 	total, size := 0, 0
 	var rest []string // of the stage that is limited
 	for i, stage := range stages {
 		all := members(stage)
 		for _, g := range stage {
-			all = append(all, left[g.name]...)
-			delete(left, g.name)
+			all = append(all, left[g.key()]...)
+			delete(left, g.key())
 		}
 		if i == first {
-			for name, clusters := range left { // of groups that are gone; those of mandatory ones follow below
-				if !mandatory(*required, name) && !perGroup {
+			for was, clusters := range left { // of groups that are gone; those of mandatory ones follow below
+				if !mandatory(*required, was.name) && !perGroup {
 					all = append(all, clusters...)
-					delete(left, name)
+					delete(left, was)
 				}
 			}
 			rest = all
@@ -68,14 +64,22 @@ func (s *sight) forbids(cluster string, now time.Time, l leniency, withLeft bool
 			breaks(map[bool]Invariant{true: invMandatory, false: invOrder}[i < first], "%s of %v isn't done", unsettled, all)
 		}
 	}
-	for name, clusters := range left {
-		failures, unsettled := s.tally(clusters, mandatory(*required, name), now, l)
+	for was, clusters := range left { // the group exists again, before all others
+		failures, unsettled := s.tally(clusters, mandatory(*required, was.name), now, l)
 		total, size = total+failures, size+len(clusters)
-		if mandatory(*required, name) && (failures > 0 || unsettled != "" && own >= first) {
-			breaks(invMandatory, "%v of the mandatory group %q left, and %d failed, %s isn't done", clusters, name, failures, unsettled)
-		} else if perGroup && failures > count(config.MaxFailures, len(clusters)) {
+		switch {
+		case mandatory(*required, was.name):
+			if failures > 0 || unsettled != "" && own >= first {
+				breaks(invMandatory, "%v of the mandatory group %q left, and %d failed, %s isn't done", clusters, was.name, failures, unsettled)
+			}
+		case perGroup && failures > count(config.MaxFailures, len(clusters)):
 			breaks(invBudget, "%d of %v failed", failures, clusters)
+		case perGroup && unsettled != "" && own >= first:
+			breaks(invOrder, "%s of %v isn't done, whose group is gone", unsettled, clusters)
 		}
+	}
+	if moved := s.moved(now, l, as); moved != "" && (perGroup || mandatory(*required, s.j.trial.groupOf[short(moved)])) && own >= first {
+		breaks(invOrder, "%s isn't done, and the group in which it started is gone", moved)
 	}
 	if limit == nil {
 		return broken
@@ -122,11 +126,12 @@ func (j *jury) checkStart(e event) (broken []violation) {
 	if known == nil || truth == nil || j.trade.read(e.object).version != known.version || truth.isGhost(cluster) && truth.isSelected(cluster) {
 		return nil // who is back goes on where it was
 	}
-	forbidden := func(withLeft bool) []violation {
-		return inAll(known.forbids(cluster, w.sent, leniency{}, withLeft), known.forbids(cluster, r.read, leniency{}, withLeft), truth.forbids(cluster, w.sent, leniency{}, withLeft))
+	forbidden := func(as reading) []violation {
+		return inAll(known.forbids(cluster, w.sent, leniency{}, as), known.forbids(cluster, r.read, leniency{}, as), truth.forbids(cluster, w.sent, leniency{}, as))
 	}
-	without := len(forbidden(false)) == 0
-	for _, v := range forbidden(true) {
+	without := len(forbidden(withoutLeft)) == 0
+	were := forbidden(whereTheyWere)
+	for _, v := range inAll(forbidden(whereTheyAre), were, were) { // nobody knows which of the two the process knew
 		text := fmt.Sprintf("%s got version %s in reconcile %d: %s", cluster, known.version, w.reconcile, v.text)
 		if without {
 			v.invariant, text = invLeavers, text+" ("+string(v.invariant)+")"

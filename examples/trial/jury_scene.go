@@ -18,6 +18,8 @@ type jury struct {
 	deleted     map[string]time.Time // clusters that were deleted
 	exempt      map[string]bool      // clusters that a person deselected or deleted, ever
 	healed      time.Time            // when agents became well that were not; zero if never
+
+	decided []decided // lazily: what decisions said when they were complete, in their order
 }
 
 func (j *jury) historyOrNone() *history {
@@ -255,20 +257,6 @@ func seatOf(h held, config clusterv1alpha1.RolloutConfig, now time.Time, l lenie
 
 // isSelected says whether the decisions have a cluster.
 func (s *sight) isSelected(cluster string) bool { _, ok := s.ref.selected[cluster]; return ok }
-
-// left are the clusters that have the version, or something lasts of them, and that are not selected, by the name of
-// their group.
-func (s *sight) left() map[string][]string {
-	all := map[string][]string{}
-	for _, cluster := range s.j.trial.clusters(s.j.trial.pool) {
-		if s.isSelected(cluster) || s.stands(cluster, time.Time{}, leniency{}).at == waiting {
-			continue
-		}
-		name := s.j.trial.groupOf[short(cluster)]
-		all[name] = append(all[name], cluster)
-	}
-	return all
-}
 
 // allowed is how many clusters of a stage may be in flight.
 func (s *sight) allowed(limit intstr.IntOrString, size int) int {

@@ -175,10 +175,11 @@ func (j *jury) spans(look func(now time.Time, s *sight)) {
 	}
 }
 
-// checkPrompt finds clusters that are not selected and keep the workload for too long. A process begins to count anew.
+// checkPrompt finds clusters that are not selected and keep the workload for too long. A process begins to count anew, and counts nothing
+// as long as it waits for a write that its caches do not show.
 func (j *jury) checkPrompt(now time.Time) (broken []violation) {
 	since := map[string]time.Time{}
-	limit := j.removeAfter + j.patience()
+	limit, unshown := j.removeAfter+j.patience(), j.unshown()
 	began := func(after time.Time) time.Time {
 		for _, at := range j.began {
 			if at.After(after) {
@@ -197,7 +198,7 @@ func (j *jury) checkPrompt(now time.Time) (broken []violation) {
 			if since[c].IsZero() {
 				since[c] = now
 			}
-			if now.After(since[c]) && now.Sub(began(since[c])) > limit {
+			if now.After(since[c]) && now.Sub(acts(began(since[c]), now, unshown)) > limit {
 				since[c] = now.Add(time.Hour) // once
 				broken = append(broken, violation{invariant: invRemoved, text: fmt.Sprintf("%s is not selected for %v, and has version %s (started %v)", c, limit, h.version, h.started)})
 			}
@@ -224,7 +225,7 @@ func (s *sight) waits(now time.Time) (held, could []string) {
 			held = append(held, cluster)
 		case s.stands(cluster, now, leniency{}).at != waiting && !s.givenUp[cluster]:
 			held = append(held, cluster) // something lasts of it
-		case len(s.forbids(cluster, now.Add(-grace), leniency{}, true)) == 0:
+		case len(s.forbids(cluster, now.Add(-grace), leniency{}, whereTheyAre))+len(s.forbids(cluster, now.Add(-grace), leniency{}, whereTheyWere)) == 0:
 			could = append(could, cluster)
 		default:
 			held = append(held, cluster)
@@ -240,7 +241,7 @@ func (s *sight) waits(now time.Time) (held, could []string) {
 func (j *jury) waits(s *sight, now time.Time) (held, could []string) {
 	held, could = s.waits(now)
 	_, perGroup, required, _ := parts(&s.strategy)
-	if (perGroup || len(*required) > 0) && len(j.began) > 1 && len(s.left()) > 0 {
+	if (perGroup || len(*required) > 0) && len(j.began) > 1 && len(s.left(whereTheyAre)) > 0 {
 		return slices.Concat(held, could), nil
 	}
 	return held, could
@@ -250,7 +251,7 @@ func (j *jury) waits(s *sight, now time.Time) (held, could []string) {
 // does takes the place of those behind.
 func (j *jury) checkLate() (broken []violation) {
 	since := map[string]time.Time{}
-	patience, steps, seen := j.patience(), j.steps(), 0
+	patience, unshown, steps, seen := j.patience(), j.unshown(), j.steps(), 0
 	j.spans(func(now time.Time, s *sight) {
 		_, could := j.waits(s, now)
 		if n := until(now, steps); n != seen {
@@ -266,7 +267,7 @@ func (j *jury) checkLate() (broken []violation) {
 			if since[c].IsZero() {
 				since[c] = now
 			}
-			if now.Sub(since[c]) > patience {
+			if now.Sub(acts(since[c], now, unshown)) > patience {
 				since[c] = now.Add(time.Hour) // once
 				broken = append(broken, violation{invariant: invLate, text: fmt.Sprintf("%s could have started for %v", c, patience)})
 			}

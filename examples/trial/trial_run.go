@@ -310,7 +310,7 @@ func (r *runner) standStill(ctx context.Context) error {
 			idle = idle && p.idle(now)
 		}
 		done := idle && r.heals && now.Sub(last) > time.Second && r.jury().complete(now)
-		ends := done || now.Sub(later(last, start)) > quiet
+		ends := done || now.Sub(later(last, start)) > quiet && now.Sub(acts(start, now, r.jury().unshown())) > 3*time.Second+2*r.worst
 		if ends {
 			r.end(now)
 		}

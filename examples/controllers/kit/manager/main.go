@@ -61,5 +61,5 @@ func run(ctx context.Context, config *rest.Config, begin func(context.Context, c
 	if err := begin(ctx, manager); err != nil {
 		return err
 	}
-	return manager.Start(ctx)
+	return Start(ctx, manager)
 }

@@ -170,7 +170,7 @@ func choices(r rollout.Remedy) iter.Seq[[]string] {
 
 // ended says whether a wait is over: for a slot, one that was held starts, failures stop the rollout, or another limit holds
 // the cluster; else the cluster no longer waits for it. A wait with an unknown end is over where the end is known, as another
-// wait, until then, has taken its place.
+// wait, until then, has taken its place. A hold is over where it is no longer a hold of the same clusters.
 func ended(hold rollout.Hold, before, after *rollout.Result, cluster string) bool {
 	dated := func(now rollout.Hold) bool { return hold.Until.IsZero() && !now.Until.IsZero() }
 	switch hold.Type {
@@ -181,7 +181,7 @@ func ended(hold rollout.Hold, before, after *rollout.Result, cluster string) boo
 		})
 	}
 	for _, l := range after.Explain(cluster) {
-		if l.Hold.Type == hold.Type && l.Hold.Group == hold.Group && l.Hold.AllGroups == hold.AllGroups && (!isOwn(hold) || l.Hold.Reason == hold.Reason && l.Hold.Until.Equal(hold.Until)) && !dated(l.Hold) {
+		if l.Hold.Type == hold.Type && l.Hold.Group == hold.Group && l.Hold.AllGroups == hold.AllGroups && (!isOwn(hold) || l.Hold.Detail == hold.Detail && l.Hold.Reason == hold.Reason && l.Hold.Until.Equal(hold.Until)) && !dated(l.Hold) {
 			return false
 		}
 	}

@@ -263,24 +263,34 @@ func (r *Result) parkedLink(h Hold, clusters string) Link {
 	return l
 }
 
-// blockedBy gives the waits of the clusters of some groups that others wait for although somebody holds them.
+// blockedBy gives the waits of the clusters of some groups that others wait for although somebody holds them. Each names the clusters
+// of these groups alone, as releasing the others helps nobody.
 func (r *Result) blockedBy(groups []int) (links []Link) {
 	if r.parked() == nil {
 		return nil
 	}
+	var holds []Hold
+	crowds := make(map[Hold]*crowd)
 	for _, group := range groups {
 		if r.tallies[group].blocking() == 0 {
 			continue
 		}
 		for position, is := range r.states {
-			if blockingStates.has(is) && r.schedule.groups.GroupAt(position) == group && !r.schedule.isAside(position) {
-				h := r.parked().of[position]
-				l := r.parkedLink(h, h.Detail)
-				if !slices.ContainsFunc(links, func(other Link) bool { return other.Hold == l.Hold }) {
-					links = append(links, l)
-				}
+			if !blockingStates.has(is) || r.schedule.groups.GroupAt(position) != group || r.schedule.isAside(position) {
+				continue
 			}
+			h := r.parked().of[position]
+			h.Detail, h.Many = "", false
+			if crowds[h] == nil {
+				holds, crowds[h] = append(holds, h), &crowd{}
+			}
+			crowds[h].add(Blocker{Cluster: Cluster{Name: r.schedule.groups.Cluster(position)}})
 		}
+	}
+	for _, h := range holds {
+		c := crowds[h]
+		h.Detail, h.Many = c.listed(), c.n > 1
+		links = append(links, r.parkedLink(h, h.Detail))
 	}
 	return links
 }

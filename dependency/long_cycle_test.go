@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/cohort-ocm/cohort/dependency"
+	"github.com/cohort-ocm/cohort/internal/exhaustive"
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
@@ -81,7 +82,7 @@ func lengthOf(c dependency.Cycle) int {
 // P8: a long cycle has its beginning, how many more there are, and its end, from each template to itself.
 func TestALongCycleHasItsBeginningAndItsEnd(t *testing.T) {
 	for _, s := range shapes() {
-		for _, n := range []int{4, 10, 14, 16, 18, 30, 32, 34, 66, 140} {
+		for _, n := range []int{4, 10, 14, 16, 18, 30, 32, 34, 66, 140}[:exhaustive.Of(9, 10)] {
 			policies := s.make(n)
 			o := newOracle(policies, nil)
 			i := -1

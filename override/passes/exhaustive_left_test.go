@@ -63,7 +63,7 @@ var smallEntries = []func(now time.Time) *status.Left{
 // O11, O16, O19: each world of two clusters, bound or not, with each kind of replica and of entry, under each kind of strategy. Without
 // the tag "exhaustive" it is a part of these worlds.
 func TestEachSmallWorldOfClustersThatLeft(t *testing.T) {
-	names, step := strings.Split("ab", ""), exhaustive.Of(61, 1)
+	names, step := strings.Split("ab", ""), exhaustive.Of(151, 1)
 	kinds := 2 * len(smallReplicas) * len(smallEntries)
 	var limits []naiveLimits
 	for _, l := range []naiveLimits{

@@ -123,6 +123,7 @@ type simulation struct {
 	off      int           // the hub that is cut off; -1 if none is
 
 	inFlight, most, rounds, grants, reports int
+	inRound, mostInRound                    int // messages since the look before
 
 	cutAt     time.Duration
 	held      int           // what the hub that is cut off may hold, while it is
@@ -140,6 +141,13 @@ type simulated struct {
 }
 
 const delay = time.Second
+
+func newSimulation(slots int, lease time.Duration) *simulation {
+	return &simulation{
+		total:  rollout.Rights{Start: slots},
+		timing: rights.Timing{Lease: lease, ClockError: 5 * time.Second, SlowestWrite: 30 * time.Second, Every: 10 * time.Second},
+	}
+}
 
 func (s *simulation) push(h happening) { heap.Push(&s.queue, h) }
 
@@ -182,7 +190,7 @@ func (s *simulation) run(f fleetOf, cutAt time.Duration) time.Duration {
 		case arrives:
 			if s.versions[h.hub] == h.version && s.off != h.hub {
 				s.accounts[h.hub].Report = h.report
-				s.reports++
+				s.reports, s.inRound = s.reports+1, s.inRound+1
 				s.changed(h.hub)
 				s.plan(max(s.now, s.last+s.timing.Every))
 			}
@@ -238,7 +246,7 @@ func (s *simulation) divide() {
 		for i := range s.accounts {
 			if g, ok := d.Grants[s.accounts[i].Hub]; ok {
 				s.accounts[i].Grant, s.sent[s.accounts[i].Hub] = g, g
-				s.grants, wrote = s.grants+1, true
+				s.grants, s.inRound, wrote = s.grants+1, s.inRound+1, true
 				s.changed(i)
 			}
 		}
@@ -250,8 +258,9 @@ func (s *simulation) divide() {
 		}
 	}
 	if wrote {
-		s.rounds++
+		s.rounds, s.mostInRound = s.rounds+1, max(s.mostInRound, s.inRound)
 	}
+	s.inRound = 0
 }
 
 // reconcile is what a hub does: it starts clusters and, where that may be due, reports.
@@ -303,10 +312,7 @@ func TestScale(t *testing.T) {
 				if slots < 100 {
 					lease = time.Hour
 				}
-				s := simulation{
-					total:  rollout.Rights{Start: slots},
-					timing: rights.Timing{Lease: lease, ClockError: 5 * time.Second, SlowestWrite: 30 * time.Second, Every: 10 * time.Second},
-				}
+				s := newSimulation(slots, lease)
 				undivided, cutAt := f.undivided(slots), time.Duration(0)
 				if tt.cut {
 					cutAt = undivided / 4
@@ -333,6 +339,28 @@ func TestScale(t *testing.T) {
 					t.Errorf("%d messages in %d rounds of %d hubs", messages, s.rounds, len(s.hubs))
 				}
 			})
+		}
+	}
+}
+
+// Rule H12: in a round of reallocation messages grow with the hubs, and not with the clusters: at most two grants and two reports for each. Half of the slow clusters are on one hub, so
+// that rights are moved all the time. The table:
+//
+//	go test ./rollout/rights -run TestMessages -v -tags exhaustive
+func TestMessagesGrowWithTheHubs(t *testing.T) {
+	for _, clusters := range []int{exhaustive.Of(1_000, 10_000), exhaustive.Of(4_000, 100_000)} {
+		for _, hubs := range []int{5, 10, 20, 50, 100, 200} {
+			f := newFleet(clusters, hubs, true)
+			s := newSimulation(200, 10*time.Minute)
+			if s.run(f, 0) < 0 {
+				t.Fatal("it does not end")
+			}
+			messages := s.grants + s.reports
+			t.Logf("%6d clusters on %3d hubs: %4d rounds, %5d messages, in a round %5.1f and at most %3d, which is %.2f for each hub", clusters, hubs, s.rounds, messages,
+				float64(messages)/float64(s.rounds), s.mostInRound, float64(s.mostInRound)/float64(hubs))
+			if s.mostInRound > 4*hubs {
+				t.Errorf("%d messages in a round of %d hubs", s.mostInRound, hubs)
+			}
 		}
 	}
 }

@@ -1,7 +1,9 @@
 package hubs
 
 import (
+	"cmp"
 	"encoding/json"
+	"sync"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -25,13 +27,15 @@ func (p *player) show(hub int, work *workv1.ManifestWork, at time.Time) {
 // agent is the life of an agent with one generation of a work.
 func (p *player) agent(hub int, work *workv1.ManifestWork, version string) {
 	t, rng := p.temperOf(work.Namespace, version)
-	if p.ignored != "" {
-		t = slow
-	}
 	ms := func(from, to int) <-chan time.Time {
 		return time.After(time.Duration(from+rng.IntN(to-from)) * time.Millisecond)
 	}
 	var after <-chan time.Time
+	if p.scene != nil {
+		if t = slow; p.scene.fails {
+			t = failing
+		}
+	}
 	switch t {
 	case quick:
 		after = ms(20, 200)
@@ -45,6 +49,9 @@ func (p *player) agent(hub int, work *workv1.ManifestWork, version string) {
 		if t == recovering {
 			after = ms(500, 3000)
 		}
+	}
+	if p.scene != nil && !p.scene.fails {
+		after = time.After(cmp.Or(p.scene.takes, 10*time.Second))
 	}
 	select {
 	case <-p.ctx.Done():
@@ -66,18 +73,40 @@ func (p *player) waits(c <-chan time.Time) bool {
 	}
 }
 
-// patch writes what an agent says.
+// patch writes what an agent says. An agent has one mouth: what it says of a generation does not come after what it says of a later one.
 func (p *player) patch(hub int, work *workv1.ManifestWork, version string, succeeded bool) {
-	now := time.Now()
-	body, err := json.Marshal(map[string]any{"status": map[string]any{"conditions": conditions(work.Generation, succeeded, !succeeded, now)}})
-	if err != nil {
-		panic(err)
-	}
-	p.judge.says(work.Namespace, version, succeeded, now, p.strategy.MinSuccessTime.Duration)
-	for range 5 { // it may be gone
+	mouth := p.mouth(work.Namespace)
+	mouth.Lock()
+	defer mouth.Unlock()
+	for said := false; p.takesNow(work); {
+		now := time.Now()
+		if !said {
+			p.judge.says(work.Namespace, version, succeeded, now, p.strategy.MinSuccessTime.Duration)
+			said = true
+		}
+		body, err := json.Marshal(map[string]any{"status": map[string]any{"conditions": conditions(work.Generation, succeeded, !succeeded, now)}})
+		if err != nil {
+			panic(err)
+		}
 		_, err = p.clients[hub].work.WorkV1().ManifestWorks(work.Namespace).Patch(p.ctx, work.Name, types.MergePatchType, body, metav1.PatchOptions{}, "status")
 		if err == nil || !p.waits(time.After(50*time.Millisecond)) {
 			return
 		}
 	}
+}
+
+// takesNow says whether the agent of a work takes this generation of it, and no later one.
+func (p *player) takesNow(work *workv1.ManifestWork) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.pieces[work.Namespace] == work.Generation
+}
+
+func (p *player) mouth(cluster string) *sync.Mutex {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.mouths[cluster] == nil {
+		p.mouths[cluster] = &sync.Mutex{}
+	}
+	return p.mouths[cluster]
 }

@@ -3,7 +3,7 @@
 //
 //	go -C examples/controllers test ./works -run TestHubs/Rollouts -short                          4 rollouts, half a minute
 //	go -C examples/controllers test ./works -run TestHubs/Rollouts -hub-rollouts=100 -v -timeout=0  100 of them
-//	go -C examples/controllers test ./works -run TestHubs/EachDuty -v                               hubs that start without rights are found
+//	go -C examples/controllers test ./works -run TestHubs/EachDuty -v                               each duty left out, five minutes
 //	go -C examples/controllers test ./works -run TestHubs/Rollouts -hub-rollouts=1 -hub-seed=7      one rollout again
 //
 // A seed decides what is drawn. The clock decides when things happen, so a seed repeats a rollout only roughly.
@@ -27,4 +27,28 @@
 //   - more exposed than MaxConcurrency and MaxFailures together.
 //
 // A percentage is of all clusters that there are in the end. The judge never counts a cluster too long: judge.go says how.
+//
+// # The duties
+//
+// An engine has these duties. Each has a scene (scenes.go) in which the limits do not hold without it: a few clusters, and a network that
+// loses or holds just the message that matters. EachDuty has the subject leave out one after the other, and repeats the scene until the
+// observer finds a violation. An engine that keeps the duty goes through the same scene without one, and ends.
+//
+//	on a hub
+//	  start nothing without rights
+//	  start nothing by a report that the account does not show   all such reports are lost
+//	  start nothing once the rights have expired                 a person paused a hub that is cut off, and looks
+//	  start nothing by an old plan                               the same, and each start takes most of a second
+//	  wait for the writes of the process before                  a process ends while a start is on its way
+//	  keep the rights of clusters in flight                      a hub has all rights in flight, and clusters join the other
+//	  keep the rights of failures                                the same with a failure
+//	on the hub of hubs
+//	  count what is taken                                        half of a hub's rights are asked back
+//	  remember what was sent                                     a grant arrives after its connection broke
+//	  begin with a write to each account                         a grant arrives after its process ended
+//	  keep an account that holds rights                          someone deletes the account of a hub that is cut off
+//
+// What else an engine has to do is not seen in the limits. Where a write is not on top of what was read, the definition of accounts still
+// refuses a number that is older. A rollout whose rights are never given back does not end, which Rollouts finds. A cluster that moves is
+// given up by a person, and no engine does that: the search of rollout/rights has it.
 package hubs

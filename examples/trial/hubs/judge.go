@@ -102,6 +102,18 @@ func (j *judge) isDone(clusters []string, version string) (waits string) {
 	return ""
 }
 
+// working is how many of these clusters have a version and did not say that they succeeded.
+func (j *judge) working(clusters []string) (n int) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for _, cluster := range clusters {
+		if s := j.stands[cluster]; s != nil && !s.done {
+			n++
+		}
+	}
+	return n
+}
+
 // happened is how often a cluster got a version or was done with it.
 func (j *judge) happened() (n int) {
 	j.mu.Lock()

@@ -26,6 +26,7 @@ type line struct {
 	breaks float64 // how many requests meet a broken connection, before they arrive or after
 	double float64 // how many writes arrive a second time, later
 	counts *counts
+	fated  func(r *http.Request, body []byte) fate // of a write, where a scene says so; or nil
 
 	mu  sync.Mutex
 	rng *rand.Rand
@@ -36,6 +37,14 @@ var (
 	errCut  = errors.New("injected: cut off")
 	errLost = errors.New("injected: the connection broke")
 )
+
+// fate is what a scene does to a write.
+type fate struct {
+	lost   bool            // it never arrives
+	hold   time.Duration   // before it arrives
+	until  <-chan struct{} // it does not arrive before this is closed; or nil
+	breaks <-chan struct{} // when this is closed, the connection breaks, while the write is on its way
+}
 
 type roundTripper func(*http.Request) (*http.Response, error)
 
@@ -119,10 +128,21 @@ func (l *line) write(base http.RoundTripper, r *http.Request) (*http.Response, e
 		response *http.Response
 		err      error
 	}
+	var f fate
+	if l.fated != nil {
+		f = l.fated(r, body)
+	}
+	if f.lost {
+		l.counts.lost.Add(1)
+		return nil, errLost
+	}
 	done := make(chan result, 1)
 	hold, again := l.draw(l.slow), l.chance(l.double)
 	go func() {
-		time.Sleep(hold)
+		time.Sleep(hold + f.hold)
+		if f.until != nil {
+			<-f.until
+		}
 		if l.dead.Load() {
 			l.counts.late.Add(1)
 		}
@@ -140,6 +160,9 @@ func (l *line) write(base http.RoundTripper, r *http.Request) (*http.Response, e
 	select {
 	case <-r.Context().Done():
 		return nil, r.Context().Err()
+	case <-f.breaks:
+		l.counts.lost.Add(1)
+		return nil, errLost
 	case result := <-done:
 		if result.err == nil && (l.isCut() || l.chance(l.breaks) || l.dead.Load()) {
 			l.counts.lost.Add(1)

@@ -38,7 +38,9 @@ type player struct {
 	agents  sync.WaitGroup
 	ctx     context.Context
 	pieces  map[string]int64 // by cluster: the generation that its agent takes
+	mouths  map[string]*sync.Mutex
 	mu      sync.Mutex
+	scene   *scene // nil in a world of chance
 }
 
 const setName, placementName = "web", "all"
@@ -56,8 +58,11 @@ type outcome struct {
 func (h *Hubs) play(ctx context.Context, s *Subject, w *world) (out outcome, err error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	p := &player{world: w, hubs: h, subject: s, version: "1", healed: make(chan struct{}), ctx: ctx, pieces: map[string]int64{}}
+	p := &player{world: w, hubs: h, subject: s, version: "1", healed: make(chan struct{}), ctx: ctx, pieces: map[string]int64{}, mouths: map[string]*sync.Mutex{}}
 	p.judge.stands = map[string]*stand{}
+	if w.duty != "" {
+		p.stage()
+	}
 	for i := range p.clients {
 		p.clients[i], p.ends[i] = h.clients(i), make(chan struct{}, 1)
 	}
@@ -68,21 +73,26 @@ func (h *Hubs) play(ctx context.Context, s *Subject, w *world) (out outcome, err
 	if err := p.begin(); err != nil {
 		return out, err
 	}
+	if p.scene != nil && p.scene.paused {
+		p.pause(true)
+	}
 	var processes sync.WaitGroup
 	for i := range servers {
 		processes.Go(func() { p.keep(ctx, i) })
 	}
 	most := p.mostClusters()
-	err = p.carryOut()
+	if p.scene != nil {
+		p.scene.play()
+	} else {
+		err = p.carryOut()
+	}
 	for i := range p.nets {
 		p.nets[i].isCut.Store(false)
 	}
 	close(p.healed)
-	patience := 90 * time.Second
-	if w.ignored != "" {
-		patience = 15 * time.Second // for a violation: it need not end
-	}
-	if out.stuck = p.await(patience); out.stuck != "" {
+	if w.ignored { // it need not end
+		out.stuck = p.standing()
+	} else if out.stuck = p.await(90 * time.Second); out.stuck != "" {
 		out.stuck += p.standing()
 	}
 	stop()
@@ -153,11 +163,14 @@ func (p *player) keep(ctx context.Context, server int) {
 		life, end := context.WithCancel(ctx)
 		dead := &atomic.Bool{}
 		to := func(net *network, slow time.Duration) *line {
-			return &line{dead: dead, net: net, slow: slow, breaks: p.breaks, double: p.double, counts: &p.counts, rng: rand.New(rand.NewPCG(p.seed, rng.Uint64()))}
+			return &line{dead: dead, net: net, slow: slow, breaks: p.breaks, double: p.double, counts: &p.counts, rng: rand.New(rand.NewPCG(p.seed, rng.Uint64())), fated: p.fated(server)}
 		}
 		process := &Process{
-			Set: types.NamespacedName{Namespace: p.name, Name: setName}, Now: time.Now, Ignored: p.ignored,
+			Set: types.NamespacedName{Namespace: p.name, Name: setName}, Now: time.Now,
 			Config: p.hubs.config(server, to(nil, p.slow)),
+		}
+		if p.ignored {
+			process.Ignored = p.duty
 		}
 		run := p.subject.HubOfHubs
 		if server != hubOfHubs {
@@ -181,7 +194,9 @@ func (p *player) keep(ctx context.Context, server int) {
 		if err != nil {
 			p.fault.Store(err.Error())
 		}
-		pause(ctx, time.Duration(rng.IntN(500))*time.Millisecond)
+		if p.scene == nil {
+			pause(ctx, time.Duration(rng.IntN(500))*time.Millisecond)
+		}
 	}
 }
 
@@ -278,8 +293,16 @@ func (p *player) look(hub int) error {
 	if strings.Contains(p.version, "11") { // there are two accounts, and a person would have to tell the versions apart
 		return nil
 	}
-	for end := time.Now().Add(2*Lease + 2*time.Second); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
-		wrote := false
+	if saw, err := p.see(hub); !saw || err != nil {
+		return err
+	}
+	time.Sleep(time.Second)
+	return p.join(hub)
+}
+
+// see waits until the rights of a hub have expired, and writes what is on it into its account, as a person would. It says whether it could.
+func (p *player) see(hub int) (saw bool, err error) {
+	for end := time.Now().Add(2*Lease + 2*time.Second); time.Now().Before(end) && !saw; time.Sleep(100 * time.Millisecond) {
 		err := p.accounts(hub, func(api accountsClient, account *unstructured.Unstructured) error {
 			text, _, _ := unstructured.NestedString(account.Object, "spec", "grant", "expires")
 			expires, err := time.Parse(time.RFC3339, text)
@@ -297,16 +320,12 @@ func (p *player) look(hub int) error {
 				return err
 			}
 			_, err = api.Update(p.ctx, account, metav1.UpdateOptions{})
-			wrote = err == nil // otherwise it looks again
+			saw = err == nil // otherwise it looks again
 			return nil
 		})
 		if err != nil {
-			return err
-		}
-		if wrote {
-			time.Sleep(time.Second)
-			return p.join(hub)
+			return false, err
 		}
 	}
-	return nil
+	return saw, nil
 }

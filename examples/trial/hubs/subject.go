@@ -28,7 +28,7 @@ type Process struct {
 	Hub string
 	// Now is the clock of the process, which differs from others by up to ClockError.
 	Now func() time.Time
-	// Ignored is the duty that is to be ignored, if any.
+	// Ignored is the duty that is to be left out, if any.
 	Ignored Duty
 }
 
@@ -40,8 +40,28 @@ const (
 	Every        = 200 * time.Millisecond
 )
 
-// Duty is one of an engine.
+// Duty is one of an engine. Without it the limits over all hubs do not hold.
 type Duty string
 
-// DutyAccount is the one that an observer from outside finds within some rollouts. The search of rollout/rights leaves out the others.
-const DutyAccount Duty = "start nothing without rights"
+const (
+	// On a hub.
+	DutyAccount Duty = "start nothing without rights"
+	DutyShown   Duty = "start nothing by a report that the account does not show"
+	DutyExpiry  Duty = "start nothing once the rights have expired"
+	DutyInTime  Duty = "start nothing by an old plan"
+	DutyBegin   Duty = "wait for the writes of the process before"
+	DutyCount   Duty = "keep the rights of clusters in flight"
+	DutyBurnt   Duty = "keep the rights of failures"
+	// On the hub of hubs.
+	DutyTaken     Duty = "count what is taken"
+	DutySent      Duty = "remember what was sent"
+	DutyFence     Duty = "begin with a write to each account"
+	DutyFinalizer Duty = "keep an account that holds rights"
+)
+
+// Duties are all that an observer of the limits can find.
+func Duties() []Duty {
+	return []Duty{
+		DutyAccount, DutyShown, DutyExpiry, DutyInTime, DutyBegin, DutyCount, DutyBurnt, DutyTaken, DutySent, DutyFence, DutyFinalizer,
+	}
+}

@@ -12,7 +12,7 @@ var (
 	flagRollouts = flag.Int("hub-rollouts", 4, "how many rollouts over hubs are observed")
 	flagParallel = flag.Int("hub-rollouts-at-once", 4, "how many of them run at a time")
 	flagSeed     = flag.Uint64("hub-seed", 0, "the seed of the first; 0 is a new one")
-	flagBound    = flag.Int("hub-bound", 12, "how many rollouts an engine that ignores a duty gets until it must be caught")
+	flagBound    = flag.Int("hub-bound", 12, "how many rollouts an engine that leaves out a duty gets until it must be found")
 )
 
 // Rollouts has rollouts over the hubs with partitions and kills, and observes that the limits hold over all hubs, and that each rollout
@@ -26,7 +26,7 @@ func (h *Hubs) Rollouts(t *testing.T, s *Subject) {
 	starts, lives, violations, stuck := 0, int64(0), 0, 0
 	var all counts
 	h.each(t.Context(), *flagRollouts, *flagParallel, func(i int) {
-		w := newWorld(first+uint64(i), "")
+		w := newWorld(first + uint64(i))
 		out, err := h.play(t.Context(), s, w)
 		mu.Lock()
 		defer mu.Unlock()
@@ -49,32 +49,31 @@ func (h *Hubs) Rollouts(t *testing.T, s *Subject) {
 		starts, lives, all.cut.Load(), all.lost.Load(), all.doubled.Load(), all.refused.Load(), all.late.Load(), stuck, violations)
 }
 
-// EachDuty has an engine ignore one duty after the other, each in rollouts where it matters, until the observer finds a violation.
-func (h *Hubs) EachDuty(t *testing.T, s *Subject, duties ...Duty) {
-	for _, duty := range duties {
+// EachDuty has an engine leave out one duty after the other, in a scene where it matters, until the observer finds a violation. In the same
+// scene nothing is found of an engine that keeps it, and its rollout ends.
+func (h *Hubs) EachDuty(t *testing.T, s *Subject) {
+	for _, duty := range Duties() {
 		t.Run(string(duty), func(t *testing.T) {
-			const atOnce = 4
-			var mu sync.Mutex
-			found := ""
-			for i := 0; i < *flagBound && found == ""; i += atOnce {
-				h.each(t.Context(), atOnce, atOnce, func(j int) {
-					w := newWorld(uint64(time.Now().UnixNano()/1e3)%1e12+uint64(j), duty)
-					out, err := h.play(t.Context(), s, w)
-					mu.Lock()
-					defer mu.Unlock()
-					switch {
-					case err != nil:
-						t.Error(err)
-					case len(out.violations) > 0:
-						found = out.violations[0]
-					}
-				})
+			play := func(ignored bool) outcome {
+				w := newWorld(uint64(time.Now().UnixNano()/1e3) % 1e12)
+				w.duty, w.ignored = duty, ignored
+				out, err := h.play(t.Context(), s, w)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return out
 			}
-			if found == "" {
-				t.Errorf("not found in %d rollouts", *flagBound)
-				return
+			for n := range *flagBound {
+				if out := play(true); len(out.violations) > 0 {
+					t.Logf("found in rollout %d: %s", n+1, out.violations[0])
+					break
+				} else if n+1 == *flagBound {
+					t.Errorf("not found in %d rollouts; in the end%s", n+1, out.stuck)
+				}
 			}
-			t.Log(found)
+			if out := play(false); len(out.violations) > 0 || out.stuck != "" {
+				t.Errorf("with the duty: %q, stuck: %q", out.violations, out.stuck)
+			}
 		})
 	}
 }

@@ -14,7 +14,8 @@ import (
 // world is all that a rollout is drawn from. The seed decides it; what comes of it also depends on the clock.
 type world struct {
 	seed     uint64
-	ignored  Duty
+	duty     Duty        // that matters in it; empty in a world of chance
+	ignored  bool        // the subject leaves it out
 	name     string      // its namespace, and the first part of its hubs' and clusters'
 	clusters [2][]string // of each hub
 	strategy clusterv1alpha1.RolloutProgressive
@@ -50,11 +51,11 @@ const (
 
 func pick[T any](rng *rand.Rand, from ...T) T { return from[rng.IntN(len(from))] }
 
-func newWorld(seed uint64, ignored Duty) *world {
+func newWorld(seed uint64) *world {
 	rng := rand.New(rand.NewPCG(seed, 7))
 	ms := func(from, to int) time.Duration { return time.Duration(from+rng.IntN(to-from)) * time.Millisecond }
 	w := &world{
-		seed: seed, ignored: ignored, name: fmt.Sprintf("r%d", seed), share: pick(rng, 0, 0.2, 0.5),
+		seed: seed, name: fmt.Sprintf("r%d", seed), share: pick(rng, 0, 0.2, 0.5),
 		slow: ms(50, 400), far: ms(50, 800), breaks: pick(rng, 0, 0.05, 0.1), double: pick(rng, 0, 0.1, 0.3),
 		skew: [2]time.Duration{ms(-200, 200), ms(-200, 200)},
 	}
@@ -76,7 +77,6 @@ func newWorld(seed uint64, ignored Duty) *world {
 		a.what = pick(rng, cuts, cuts, cuts, cutsBoth, kills, kills, kills, killsTop, killsTop, version2, joins, joins, looks, deletes, limits)
 		w.script = append(w.script, a)
 	}
-	w.focus()
 	return w
 }
 
@@ -117,21 +117,4 @@ func (w *world) most(clusters int) (inFlight, exposed int) {
 	}
 	inFlight = of(w.strategy.MaxConcurrency)
 	return inFlight, inFlight + of(w.strategy.MaxFailures)
-}
-
-// focus bends a world towards where an ignored duty matters.
-func (w *world) focus() {
-	if w.ignored == "" {
-		return
-	}
-	w.share, w.breaks, w.double, w.slow, w.far = 0, 0, 0, 100*time.Millisecond, 200*time.Millisecond
-	w.strategy.MaxConcurrency, w.strategy.MaxFailures = intstr.FromInt32(6), intstr.FromInt32(0)
-	w.strategy.MinSuccessTime.Duration, w.strategy.ProgressDeadline = time.Second, "None"
-	for i := range w.clusters {
-		w.clusters[i] = nil
-		for j := range 12 {
-			w.clusters[i] = append(w.clusters[i], w.cluster(i, j))
-		}
-	}
-	w.script = nil
 }

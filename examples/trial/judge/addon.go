@@ -39,14 +39,15 @@ func versionOfConfigs(configs []config) string {
 	return strings.Join(slices.Compact(parts), "\n")
 }
 
-// carries says whether an object with a version has all of another. An add-on may have more configurations than its owner wants.
+// carries says whether an object with a version has all of another. An add-on may have more configurations than its owner wants. Where the
+// owner's status does not say yet what is in a configuration, its name alone counts.
 func carries(has, wanted string) bool {
 	if has == wanted || !strings.Contains(wanted, "#") {
 		return has == wanted
 	}
 	parts := strings.Split(has, "\n")
 	for part := range strings.SplitSeq(wanted, "\n") {
-		if !slices.Contains(parts, part) {
+		if !slices.Contains(parts, part) && !(strings.HasSuffix(part, "#") && slices.ContainsFunc(parts, func(p string) bool { return strings.HasPrefix(p, part) })) {
 			return false
 		}
 	}

@@ -78,6 +78,9 @@ func (o *owner) hold(e *event, next *holderState) {
 		copied := *next // events that are judged again begin with what was read
 		next = &copied
 		next.applied, next.earliest = j.now, j.now
+		if before != nil && next.version == "" && (next.deleting || !o.isPlaced(cluster)) { // what its owner takes back, its agent may have still
+			next.version, next.inform, next.answer, next.since = before.version, before.inform, before.answer, before.since
+		}
 		if before != nil && before.version == next.version && before.inform == next.inform {
 			next.applied, next.earliest = before.applied, before.earliest
 		} else if since, ok := j.unknown(e.kind); ok {

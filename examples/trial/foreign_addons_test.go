@@ -28,8 +28,9 @@ var ofTheAddOns = foreignKind{
 			return now.GetResourceVersion(), err
 		}, err
 	},
-	play: func(ctx context.Context, hub *Hub, i int, seed uint64) *foreignOutcome {
-		return foreignTrial(i, seed).record(ctx, hub, nobody(OfAddOns()), fmt.Sprintf("t%d", numbers.Add(1)))
+	nobody: nobody(OfAddOns()), own: ofAddOns,
+	play: func(ctx context.Context, hub *Hub, subject *Subject, i int, seed uint64) *foreignOutcome {
+		return foreignTrial(i, seed).record(ctx, hub, subject, fmt.Sprintf("t%d", numbers.Add(1)))
 	},
 }
 
@@ -41,30 +42,39 @@ var trialClasses = map[string]struct {
 	group    string
 	size     int
 	effects  []string // of the first version
-	second   []string // of the second, if there is one
 	blinks   bool     // clusters are deselected for a moment
+	still    bool     // nobody joins
 }{
 	"over concurrency":               {strategy: atATime(intstr.FromInt32(1), intstr.FromString("100%"), ""), effects: []string{silences}},
 	"breach unseen":                  {strategy: atATime(intstr.FromInt32(1), intstr.FromInt32(0), "2s"), effects: []string{failsOn}},
-	"generous budget read as none":   {strategy: atATime(intstr.FromInt32(1), intstr.FromInt32(50), "2s"), effects: []string{failsOn}},
+	"generous budget read as none":   {strategy: atATime(intstr.FromInt32(1), intstr.FromInt32(50), "2s"), effects: []string{failsOn}, still: true},
 	"group half started":             {strategy: groupByGroup("None", intstr.FromInt32(0)), size: 4, effects: []string{silences}},
-	"next group too early":           {strategy: groupByGroup("None", intstr.FromString("100%")), size: 2, effects: []string{failsOn, silences}},
+	"next group too early":           {strategy: withSoak(groupByGroup("2s", intstr.FromInt32(1)), 5*time.Second), size: 2, effects: []string{failsOn, ""}, still: true},
 	"breached group started":         {strategy: groupByGroup("2s", intstr.FromInt32(0)), size: 3, effects: []string{failsOn, "", ""}},
-	"mandatory overtaken":            {strategy: behind(atATime(intstr.FromInt32(2), intstr.FromString("100%"), "2s")), group: "canary", effects: []string{failsOn, ""}},
-	"time-out holds the rest":        {strategy: behind(atATime(intstr.FromInt32(1), intstr.FromString("100%"), "2s")), group: "canary", effects: []string{"", "", silences}},
-	"behind mandatory groups, waves": {strategy: behind(atATime(intstr.FromInt32(2), intstr.FromString("100%"), "None")), group: "canary", effects: []string{"", "", "", silences}},
-	"earlier version":                {strategy: atATime(intstr.FromInt32(2), intstr.FromInt32(1), "None"), effects: []string{"", failsOn}, second: []string{"", silences}},
+	"mandatory overtaken":            {strategy: behind(atATime(intstr.FromInt32(2), intstr.FromInt32(1), "2s")), group: "canary", effects: []string{failsOn, ""}},
+	"group size unread":              {strategy: atATime(intstr.FromInt32(0), intstr.FromString("100%"), ""), size: 2, effects: []string{silences}},
+	"time-out holds the rest":        {strategy: behind(atATime(intstr.FromInt32(1), intstr.FromString("100%"), "2s")), group: "canary", effects: []string{"", "", silences}, still: true},
+	"behind mandatory groups, waves": {strategy: behind(atATime(intstr.FromInt32(2), intstr.FromString("100%"), "None")), group: "canary", effects: []string{"", "", "", silences}, still: true},
 	"left uncounted":                 {strategy: atATime(intstr.FromInt32(1), intstr.FromInt32(0), "4s"), effects: []string{failsAndCuts}},
 	"clusters lost":                  {strategy: atATime(intstr.FromInt32(2), intstr.FromString("100%"), "None"), size: 2, effects: []string{""}, blinks: true},
 }
 
-// foreignTrial is any, or one in which a difference matters.
+// withSoak has a success soak.
+func withSoak(s clusterv1alpha1.RolloutStrategy, soak time.Duration) clusterv1alpha1.RolloutStrategy {
+	s.ProgressivePerGroup.MinSuccessTime.Duration = soak
+	return s
+}
+
+// foreignTrial is any, or one in which a difference matters. Nobody but the program deletes add-ons.
 func foreignTrial(i int, seed uint64) *trial {
 	t := drawTrial(seed, "")
 	t.atOnce, t.told = true, true
-	t.acts = slices.DeleteFunc(t.acts, func(a act) bool { return a.what == restarts || a.what == stops })
+	t.acts = slices.DeleteFunc(t.acts, func(a act) bool { return a.what == restarts || a.what == stops || a.what == deletesOne })
+	names := slices.Sorted(maps.Keys(trialClasses))
+	if *flagClass != "" {
+		i, names = 1, []string{*flagClass}
+	}
 	if i%3 > 0 {
-		names := slices.Sorted(maps.Keys(trialClasses))
 		t.bend(names[(i/3*2+i%3-1)%len(names)])
 	}
 	return t
@@ -77,17 +87,16 @@ func (t *trial) bend(class string) {
 	t.initial = t.pool[2:]
 	t.on = map[string][]string{}
 	for i, name := range t.pool {
-		of := []string{c.effects[i%len(c.effects)]}
-		if c.second != nil {
-			of = append(of, c.second[i%len(c.second)])
-		}
-		if t.on[name] = of; c.group != "" && 2 <= i && i < 4 {
+		if t.on[name] = []string{c.effects[max(0, i-2)%len(c.effects)]}; c.group != "" && 2 <= i && i < 4 {
 			t.named, t.groupOf[name] = []string{c.group}, c.group
 		}
 	}
-	t.acts = []act{{5 * time.Second, selectsOne}, {5 * time.Second, selectsOne}}
-	if c.second != nil {
-		t.acts = []act{{5 * time.Second, nextVersion}, {3 * time.Second, selectsOne}}
+	if t.atOnce = true; slices.Contains(c.effects, failsAndCuts) { // a finalizer keeps the add-on of a dead agent, and one leaves after the other, later than the lag
+		t.atOnce, t.lease = false, 3*time.Second
+	}
+	t.acts = []act{{5 * time.Second, selectsOne}, {5 * time.Second, selectsOne}, {5 * time.Second, waits}}
+	if c.still {
+		t.acts = []act{{15 * time.Second, waits}}
 	}
 	if c.blinks {
 		t.pause, t.writers = 150*time.Millisecond, 1

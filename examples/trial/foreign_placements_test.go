@@ -38,7 +38,7 @@ var ofPlacements = foreignKind{
 			return now.GetResourceVersion(), err
 		}, err
 	},
-	play: func(ctx context.Context, hub *Hub, i int, seed uint64) *foreignOutcome {
+	play: func(ctx context.Context, hub *Hub, _ *Subject, i int, seed uint64) *foreignOutcome {
 		w := drawPlaces(i, seed)
 		o := &foreignOutcome{world: w, class: w.class, seed: seed}
 		o.history, o.err = w.play(ctx, hub, fmt.Sprintf("p%d", numbers.Add(1)))

@@ -30,8 +30,8 @@ var ofSets = foreignKind{
 			return now.GetResourceVersion(), err
 		}, err
 	},
-	play: func(ctx context.Context, hub *Hub, i int, seed uint64) *foreignOutcome {
-		subject := nobody(nil)
+	nobody: nobody(nil), own: subject,
+	play: func(ctx context.Context, hub *Hub, subject *Subject, i int, seed uint64) *foreignOutcome {
 		w := foreignWorld(i, seed, subject)
 		o := w.record(ctx, hub, subject, fmt.Sprintf("w%d", numbers.Add(1)))
 		return &foreignOutcome{o.world, o.world.class, seed, o.history, o.err}
@@ -41,7 +41,10 @@ var ofSets = foreignKind{
 // foreignWorld is one of all kinds in turn: any, one in which a duty matters, and one in which versions cut clusters off.
 func foreignWorld(i int, seed uint64, subject *Subject) *world {
 	matters := slices.Concat(slices.Sorted(maps.Keys(Duties)), slices.Sorted(maps.Keys(StrategyDuties)))
-	classes := slices.Sorted(maps.Keys(classes))
+	of := slices.Sorted(maps.Keys(classes))
+	if *flagClass != "" {
+		i, of = 3, []string{*flagClass}
+	}
 	switch i % 4 {
 	case 0:
 		return draw(seed, subject, "")
@@ -52,7 +55,7 @@ func foreignWorld(i int, seed uint64, subject *Subject) *world {
 	default:
 		w := draw(seed, subject, "")
 		w.others, w.foreign, w.heals, w.named, w.groupOf, w.size = nil, false, false, nil, map[string]string{}, 0
-		w.bend(classes[i/4%len(classes)])
+		w.bend(of[i/4%len(of)])
 		return w
 	}
 }

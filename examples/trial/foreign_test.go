@@ -21,8 +21,9 @@ import (
 )
 
 var (
-	flagForeign = flag.String("foreign", "", "a program that rolls out what -kind says, with its arguments; a kubeconfig is added as the last one")
+	flagForeign = flag.String("foreign", "", "a program that rolls out what -kind says, with its arguments, to which a kubeconfig is added as the last one; or own, for the one of this package")
 	flagKind    = flag.String("kind", string(ReplicaSets), "what the program of -foreign is responsible for: ManifestWorkReplicaSet, ClusterManagementAddOn or Placement")
+	flagClass   = flag.String("class", "", "play only worlds of ManifestWorkReplicaSets or add-ons in which this difference matters")
 	flagKeep    = flag.String("keep", "", "a directory for the recordings of worlds in which something was found")
 )
 
@@ -30,8 +31,10 @@ var (
 type foreignKind struct {
 	// probe writes an object that the program has to do something about, and gives its resource version from then on.
 	probe func(ctx context.Context, hub *Hub) (now func() (string, error), err error)
-	// play plays one world.
-	play func(ctx context.Context, hub *Hub, i int, seed uint64) *foreignOutcome
+	// play plays one world, to a subject of this process.
+	play func(ctx context.Context, hub *Hub, subject *Subject, i int, seed uint64) *foreignOutcome
+	// nobody makes a subject that does nothing, since the program does, and own is one to compare it with. It may be nil.
+	nobody, own *Subject
 	// schedules says that the program writes the decisions, and nothing but decisions is judged. Otherwise the harness writes them.
 	schedules bool
 	// definitions are those that the program needs beside the hub's. It may be nil.
@@ -145,11 +148,18 @@ func TestForeign(t *testing.T) {
 	if !ok {
 		t.Fatalf("-kind is %q, expected one of %v", *flagKind, slices.Sorted(maps.Keys(foreignKinds)))
 	}
-	theHub.run(t, *flagForeign)
-	kind.answers(t, theHub)
+	subject := kind.nobody
+	if *flagForeign != "own" {
+		theHub.run(t, *flagForeign)
+		kind.answers(t, theHub)
+	} else if subject = kind.own; subject == nil {
+		t.Fatalf("this package has no %s controller of its own", *flagKind)
+	}
 	f := &foreignFigures{kind: &kind, worlds: map[string]int{}, all: map[string]int{}, byClass: map[string][]string{}}
 	seed, n := seedOf(), *flagRollouts
-	playAll(t, n, *flagParallel, func(ctx context.Context, i int) *foreignOutcome { return kind.play(ctx, theHub, i, seed+uint64(i)) }, func(o *foreignOutcome) bool {
+	playAll(t, n, *flagParallel, func(ctx context.Context, i int) *foreignOutcome {
+		return kind.play(ctx, theHub, subject, i, seed+uint64(i))
+	}, func(o *foreignOutcome) bool {
 		f.add(t, o)
 		return true
 	})

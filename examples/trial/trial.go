@@ -59,6 +59,7 @@ const (
 	givesOneUp  = "give up"
 	restarts    = "restart" // the process dies at a write
 	stops       = "stop"    // it dies at once
+	waits       = "wait"    // nothing
 )
 
 func (t *trial) String() string {

@@ -129,6 +129,11 @@ func (a *agent) look(ctx context.Context) {
 		return
 	}
 	h := a.r.subject.Trade.read(a.object)
+	if a.r.trial.told && !a.r.trial.atOnce && !h.dying && !h.finalizer {
+		// OCM's add-on framework puts it there. If that fails, the next state of the object is on its way.
+		_ = a.patch(ctx, patchOf(a.object, map[string]any{"metadata": map[string]any{"finalizers": []string{finalizerOfAgents}}}))
+		return
+	}
 	if mark := a.markOf(h); a.r.trial.told && h.started && !h.dying && mark != a.underWay {
 		if a.patch(ctx, patchOf(a.object, a.r.subject.Trade.report(a.object, awaited, 0)), "status") != nil {
 			return // the next state of it is on its way

@@ -9,7 +9,7 @@
 // Limits hold on a running hub only if what you pass in is true. So let one process act at a time, by leader election, look at
 // an owner in one goroutine at a time, and take these steps each time something changes.
 //
-//  1. Read the groups together with their Placement, by [grouping.Read], whenever one of the PlacementDecisions or the
+//  1. Read the groups together with their Placement, by [grouping.Read], whenever a PlacementDecision or the
 //     status of the Placement changes. A scheduler writes its decisions one after the other. In between, a canary group
 //     that is not filled yet looks like an empty one, and an empty cache looks like a selection of nobody. Groups that
 //     were read with their Placement can tell that they are incomplete; then nothing starts and nobody is removed.
@@ -23,38 +23,37 @@
 //  3. Plan with your own writes, those of the owner too: caches show them late. Package rollout/writes keeps them as a value,
 //     Own. Tell it the answer to each write, and take the objects from it. Read those that it is unsure of from the API
 //     server: an answer was lost, or the cache has not shown the object for long. No event need come of that, so look again
-//     after Own.RecheckAfter. The caches need not show either what the process before has written. So when a process begins
-//     to act, or gets its lease, it lists the owners and their objects from the API server, once in its life, and hands them
-//     to Own. Keep what must last in the objects, not in memory: a controller restarts.
+//     after Own.RecheckAfter. The caches may also lack what the process before has written. So when a process gets its lease,
+//     it lists the owners and their objects from the API server, once in its life, and hands them to Own. Keep what must last
+//     in the objects, not in memory: a controller restarts.
 //
 //  4. Give a cluster one object, under a name that follows from namespace and name of the owner, as writes.NameOf gives one:
-//     a-b/c and a/b-c must not have the same. Generated names and a cache that lags make two objects. Pass all of their
-//     reports to Plan, which counts the worst and warns; the steps of duty 6 delete the surplus ones.
+//     a-b/c and a/b-c must not have the same. Generated names and a cache that lags make two objects. Pass the reports of
+//     both to Plan, which counts the worst and warns; the steps of duty 6 delete the surplus object.
 //
 //  5. Call Plan, with four fields of its [Options] set. RemoveAfter and Previous, the previous result: a scheduler that
-//     rewrites its decisions can leave a cluster out for a moment while all counts are right, and must not cost it its
+//     rewrites its decisions can leave a cluster out for a moment while all counts are right, and the cluster must keep its
 //     workload. Keep a previous result for each owner and each of its plans. Memory with the record of the owner, and
 //     Uncounted with the clusters that a person gave up: see "Who left" below.
 //
 //  6. Carry out what it says. First store Record in the owner, if it has changed. Then go on with the same result, through
-//     writes.StepsOf: the workload of clusters in Removed goes, surplus objects go, and those in InFlight and Start get the
+//     writes.StepsOf: the workload of clusters in Removed goes, surplus objects go, and clusters in InFlight and Start get the
 //     workload. Do nothing for the others. A cluster in Start whose object is still being deleted gets the workload once that
 //     is gone. It holds its slot until then, without a deadline: if its agent is dead, a person has to give it up. Before each
-//     write the steps ask for the owner, and end where another version is wanted. In the same write that carries the version,
-//     note in the object the version, the attempt that the result has for the cluster, and the time of the write (not of the
-//     plan). writes.Work makes such an object, and says whether anything changes.
+//     write the steps ask for the owner, and end where another version is wanted. In the write that carries the version, note
+//     the version, the attempt that the result has for the cluster, and the time of the write (not of the plan). writes.Work
+//     makes such an object, and says whether anything changes.
 //
 //  7. Set the status of the owner from [Result.Summary]. Make events of [Result.Changes], which tells each thing once, also
 //     each warning. If you keep reports, report TimeOut from now on for each cluster in TimedOut.
 //
 //  8. Come back when one of the objects changes, or after RecheckAfter. Do so also where a write failed, and try again
 //     within a minute: writes.Pace says when. controller-runtime ignores RequeueAfter beside an error, and its own pause
-//     doubles up to a quarter of an hour. One cluster that always refuses would make the deadlines and soaks of all
-//     others late.
+//     doubles up to a quarter of an hour: one cluster that always refuses would make all other deadlines and soaks late.
 //
 //  9. When the owner is deleted, start nothing more, and delete its objects. The garbage collector finds those in other
 //     namespaces only where the owner itself has no namespace. Ask the API server whether the owner is really gone, and which
-//     objects there are: a cache may be empty, or not show what you have just created. If a new owner gets the same name,
+//     objects there are: a cache may be empty, or lack what you have just created. If a new owner gets the same name,
 //     objects of the one before may still be terminating: report them, and their clusters start once they are gone.
 //
 // examples/controllers/small is a whole controller with all of them, in 200 lines of code.

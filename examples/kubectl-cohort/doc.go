@@ -219,6 +219,7 @@
 //	Complete              every cluster succeeded and soaked
 //	CompleteWithFailures  as many failed as the strategy tolerates
 //	AtGate                all that wait do so for a gate that someone has to open
+//	Held                  all that wait do so for somebody who holds them or has yet to review them
 //	Stuck                 clusters wait or are in flight, and nothing happens any more
 //	Breached              more failed than the strategy tolerates
 //	NothingSelected       there is no cluster; a line for each rule says how many it drops

@@ -82,6 +82,7 @@ func (e *extras) options(s *scenario.Scenario, start time.Time) (options rollout
 func (e *extras) standing(s *scenario.Scenario, now time.Time) rollout.Options {
 	options, asked := e.options(s, now), s.Options()
 	options.Paused, options.Attempt, options.Gates = asked.Paused, asked.Attempt, append(asked.Gates, options.Gates...)
+	options.Holds, options.Reviewed = asked.Holds, asked.Reviewed
 	return options
 }
 

@@ -66,7 +66,7 @@ func (in *input) scenarios(cmd *cobra.Command) ([]*scenario.Scenario, error) {
 		if objects, in.now, err = in.past.objects(); err != nil {
 			return nil, err
 		}
-		wanted.Hub = true
+		wanted.Hub, wanted.Now = true, in.now
 		return scenario.Load(objects, wanted)
 	}
 	if len(in.files) > 0 {
@@ -90,7 +90,7 @@ func (in *input) scenarios(cmd *cobra.Command) ([]*scenario.Scenario, error) {
 	if err != nil {
 		return nil, err
 	}
-	wanted.Hub = true
+	wanted.Hub, wanted.Now = true, time.Now()
 	all, err := scenario.Load(objects, wanted)
 	if len(all) > 0 {
 		all[0].Notes = append(notes, all[0].Notes...)

@@ -29,6 +29,7 @@ func exitCode(outcome simulation.Outcome) int {
 		simulation.Breached:             6,
 		simulation.NothingSelected:      7,
 		simulation.TakenBack:            8,
+		simulation.Held:                 9,
 	}[outcome]
 }
 

@@ -76,6 +76,7 @@ type liveWork struct {
 	since         int  // the minute of the condition
 	unobserved    bool // the conditions are about the generation before
 	managed       bool // the managed fields say that the spec is of the minute stamped
+	verdict       string
 }
 
 func (w liveWork) yaml(t *testing.T) string {
@@ -96,6 +97,9 @@ func (w liveWork) yaml(t *testing.T) string {
 		since := metav1.NewTime(at(w.stamped))
 		work.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "work", Operation: metav1.ManagedFieldsOperationUpdate, APIVersion: "work.open-cluster-management.io/v1",
 			Time: &since, FieldsType: "FieldsV1", FieldsV1: &metav1.FieldsV1{Raw: []byte(`{"f:spec":{"f:workload":{}}}`)}}}
+	}
+	if w.verdict != "" {
+		metav1.SetMetaDataAnnotation(&work.ObjectMeta, "cohort.open-cluster-management.io/verdict", w.verdict)
 	}
 	condition := func(name string, is bool) {
 		c := metav1.Condition{Type: name, Status: metav1.ConditionFalse, Reason: "Known", ObservedGeneration: 3, LastTransitionTime: metav1.NewTime(at(w.since))}

@@ -27,7 +27,8 @@ const (
 	MayStart    What = "MayStart"
 	Starts      What = "Starts" // it gets the version
 	Progressing What = "Progressing"
-	Succeeds    What = "Succeeds" // and soaks, where the strategy has it soak
+	Validates   What = "Validates" // it succeeded, and is being validated
+	Succeeds    What = "Succeeds"  // and soaks, where the strategy has it soak
 	Fails       What = "Fails"
 	TimesOut    What = "TimesOut"
 	Done        What = "Done"
@@ -164,6 +165,8 @@ func what(s status.RolloutStatus, disposition rollout.Disposition) What {
 		return TimesOut
 	case s == status.Skip:
 		return Skipped
+	case s == status.Validating:
+		return Validates
 	}
 	return Progressing
 }
@@ -186,7 +189,7 @@ func (t *Teller) begin(at time.Time, now stands, result *rollout.Result, report 
 }
 
 // reportedAs is the word for what a cluster reports.
-var reportedAs = map[status.RolloutStatus]What{status.Succeeded: Succeeds, status.Failed: Fails, status.TimeOut: TimesOut}
+var reportedAs = map[status.RolloutStatus]What{status.Succeeded: Succeeds, status.Failed: Fails, status.TimeOut: TimesOut, status.Validating: Validates}
 
 // moment is that at which a cluster without the version comes to stand so.
 func (s stands) moment(at time.Time, from Source) Moment {

@@ -46,10 +46,24 @@ func command(kind, name string, r rollout.Remedy, obeyed bool) string {
 	case r.Type == rollout.RemedyTryAgain && replicaSet:
 		return "kubectl cohort retry " + name
 	case r.Type == rollout.RemedyGiveUp:
-		clusters, _, _ := strings.Cut(strings.ReplaceAll(r.Clusters, ",", ""), " and ")
-		return "kubectl cohort give-up " + name + " " + clusters
+		return "kubectl cohort give-up " + name + " " + named(r)
+	case r.Type == rollout.RemedyRelease:
+		return "kubectl cohort release " + name + " " + named(r)
+	case r.Type == rollout.RemedyReview && strings.HasSuffix(r.Clusters, " more"):
+		return "kubectl cohort approve " + name
+	case r.Type == rollout.RemedyReview:
+		return "kubectl cohort approve " + name + " " + named(r)
+	case r.Type == rollout.RemedyValidate && replicaSet:
+		cluster, _, _ := strings.Cut(named(r), " ")
+		return "kubectl cohort validate " + name + " " + cluster + " yes"
 	}
 	return ""
+}
+
+// named are the clusters that a remedy names, as words of a command.
+func named(r rollout.Remedy) string {
+	clusters, _, _ := strings.Cut(strings.ReplaceAll(r.Clusters, ",", ""), " and ")
+	return strings.ReplaceAll(clusters, " (left)", "")
 }
 
 // word is what a command calls a group.

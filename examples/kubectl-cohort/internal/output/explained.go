@@ -92,7 +92,7 @@ func Explain(cluster, object string, policy bool, group *grouping.Key, why []str
 			shown.Until = event.Until.String()
 		case event.What == story.Starts:
 			e.Started = shown.After
-		case event.What == story.Stands || event.What == story.Progressing || event.What == story.Leaves:
+		case event.What == story.Stands || event.What == story.Progressing || event.What == story.Validates || event.What == story.Leaves:
 		case !event.What.Waits():
 			e.Ended = shown.After
 		}
@@ -104,7 +104,7 @@ func Explain(cluster, object string, policy bool, group *grouping.Key, why []str
 // words are what the text calls the events.
 var words = map[story.What]string{
 	story.Waits: "waits", story.Starts: "starts", story.Progressing: "is progressing again", story.Succeeds: "succeeds",
-	story.Fails: "fails", story.TimesOut: "times out", story.Done: "is done",
+	story.Validates: "succeeds, and is being validated", story.Fails: "fails", story.TimesOut: "times out", story.Done: "is done",
 	story.Leaves:  "is not selected any more",
 	story.Aborted: "the rollout is aborted", story.WaitsToGo: "waits to go back", story.GoesBack: "goes back to the version before",
 	story.WentBack: "is back", story.StaysBehind: "stays as it is: it never had the version",

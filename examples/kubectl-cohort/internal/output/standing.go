@@ -118,6 +118,7 @@ func NewStanding(s *scenario.Scenario, plan *rollout.Result, clock Clock) Standi
 		i, found := of[hold]
 		if !found {
 			e := plan.Explain(c.Name)
+			ofAll(e, hold)
 			if s.Policy != nil {
 				ofPolicy(e)
 			}
@@ -129,6 +130,17 @@ func NewStanding(s *scenario.Scenario, plan *rollout.Result, clock Clock) Standi
 	slices.SortStableFunc(st.Waiting, func(a, b Reason) int { return len(b.Clusters) - len(a.Clusters) })
 	st.Commands = commands(s, st.Waiting)
 	return st
+}
+
+// ofAll has the remedies of clusters that somebody holds, or that nobody reviewed, name all of them.
+func ofAll(e rollout.Explanation, hold rollout.Hold) {
+	for i := range e {
+		for j := range e[i].Remedies {
+			if is := e[i].Remedies[j].Type; e[i].Hold == hold && (is == rollout.RemedyRelease || is == rollout.RemedyReview) {
+				e[i].Remedies[j].Clusters = hold.Detail
+			}
+		}
+	}
 }
 
 // Text writes all that there is of one rollout.

@@ -323,7 +323,7 @@ func (r Report) end(b *bytes.Buffer) {
 	r.unsuccessful(b)
 	r.otherReasons(b)
 	switch r.End.Outcome {
-	case simulation.Breached, simulation.Stuck, simulation.AtGate:
+	case simulation.Breached, simulation.Stuck, simulation.AtGate, simulation.Held:
 		fmt.Fprintf(b, "  %d of %d clusters have the version then\n", r.End.Have, r.Placement.Clusters)
 	}
 	fmt.Fprintf(b, "%v (%d%%), aggregate status %s\n", r.Summary.Counts, r.Summary.Percent, r.Summary.Aggregate)

@@ -36,9 +36,15 @@ func (s stack) draw(p pen) {
 	top := make([]vg.Length, len(s.columns))
 	for i := range top {
 		top[i] = s.top
-		lower[i] = s.top - heights[i][NotCounted]
 	}
-	band{s, lower, top}.draw(p, looks[NotCounted])
+	for _, state := range []State{NotCounted, Held} {
+		lower := make([]vg.Length, len(top))
+		for i := range top {
+			lower[i] = top[i] - heights[i][state]
+		}
+		band{s, lower, top}.draw(p, looks[state])
+		top = lower
+	}
 }
 
 // heights are the heights of all states except the one that is the paper. Together they fit: what the few failures take

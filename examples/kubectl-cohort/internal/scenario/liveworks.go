@@ -23,6 +23,7 @@ func (s *Scenario) resumeWorks(r applier, o *objects) (found int, err error) {
 	}
 	var reports []status.Report
 	var undated []string
+	var counted []source[workv1.ManifestWork]
 	reportOf := o.reportsOf(r.template, version)
 	for _, work := range works {
 		if !s.has(r, work) {
@@ -32,13 +33,14 @@ func (s *Scenario) resumeWorks(r applier, o *objects) (found int, err error) {
 		s.Stamped = s.Stamped || status.StampOf(work.typed).Version != ""
 		found++
 		report, dated := reportOf(work)
+		counted = append(counted, work)
 		if reports = append(reports, report); !dated {
 			undated = append(undated, report.Cluster)
 		}
 	}
 	s.noteClusters("ManifestWork: neither a stamp nor managed fields say since when these have the version, so the time of the "+
 		"last condition counts; kubectl get --show-managed-fields prints them", undated)
-	s.Observed = merged(reports)
+	s.Observed = merged(s.judge(r, counted, reports, o.now))
 	return found, nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
@@ -27,6 +28,8 @@ type Wanted struct {
 	// Hub says that a hub was read and not files: a rollout that cannot be loaded does not hide the others, and nothing is said
 	// of objects that have no part in any.
 	Hub bool
+	// Now is when the objects were read; zero where that is unknown.
+	Now time.Time
 }
 
 // Change gives a strategy in place of another.
@@ -51,6 +54,7 @@ func (l *Loader) Load(all []manifest.Object, wanted Wanted) ([]*Scenario, error)
 	if err != nil {
 		return nil, err
 	}
+	o.now = wanted.Now
 	rollouts, err := o.chooseRollouts(wanted)
 	if err != nil {
 		return nil, err

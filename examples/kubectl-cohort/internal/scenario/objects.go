@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -35,6 +36,7 @@ type objects struct {
 	policySets []source[policyv1.PolicySet]
 	rules      []source[placementRule]
 
+	now     time.Time                    // of the reading; zero where nobody says
 	places  map[string]manifest.Position // of each named object
 	ignored map[string]int               // objects by kind that have no part in a rollout
 	unknown map[string]int               // status fields of ManagedClusters that our types don't have

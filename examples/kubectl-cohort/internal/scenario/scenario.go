@@ -48,6 +48,10 @@ type Scenario struct {
 	Memory  *rollout.Memory
 	Asked   approvals.Approvals
 	Version string
+	// Validator is the plugin that validates each cluster that succeeded; empty where none does. Unjudged are the reports without what was
+	// said of the clusters.
+	Validator string
+	Unjudged  []status.Report
 	// Stamped says that a controller of this library has written for the rollout.
 	Stamped bool
 	// Aborted says that its controller takes the version back.

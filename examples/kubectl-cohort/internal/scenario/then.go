@@ -36,6 +36,9 @@ func (s *Scenario) Kept() (k Kept) {
 			undated++
 		default:
 			k.Moments = append(k.Moments, r.Applied, Since(r))
+			if at := s.succeeded(r.Cluster); at.After(r.Applied) {
+				k.Moments = append(k.Moments, at)
+			}
 			if r.Attempt > 0 {
 				again = later(again, r.Applied)
 			}
@@ -71,7 +74,11 @@ func (s *Scenario) with(waits func(*status.Report) bool, at time.Time) *Scenario
 		case waits(r):
 			*r = status.Report{Cluster: r.Cluster, Status: status.ToApply}
 		case Since(r).After(at):
-			*r = status.Report{Cluster: r.Cluster, Status: status.Progressing, Applied: r.Applied, LastTransitionTime: r.Applied, Attempt: r.Attempt}
+			before := status.Report{Cluster: r.Cluster, Status: status.Progressing, Applied: r.Applied, LastTransitionTime: r.Applied, Attempt: r.Attempt}
+			if succeeded := s.succeeded(r.Cluster); !succeeded.IsZero() && !succeeded.After(at) {
+				before.Status, before.LastTransitionTime = status.Validating, succeeded
+			}
+			*r = before
 		}
 	}
 	return &then
@@ -82,7 +89,7 @@ func hasVersion(r *status.Report) bool { return r.Status != status.ToApply || !r
 // Since is when a cluster came to stand as its report says; zero if nobody knows.
 func Since(r *status.Report) time.Time {
 	since := later(r.Applied, r.LastTransitionTime)
-	if r.Status == status.Succeeded {
+	if r.Status == status.Succeeded || r.Status == status.Validating {
 		since = later(since, r.Answered)
 	}
 	return since

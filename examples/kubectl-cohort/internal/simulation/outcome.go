@@ -23,6 +23,8 @@ const (
 	Stuck Outcome = "Stuck"
 	// AtGate says that all that wait do so for a gate that someone has to open.
 	AtGate Outcome = "AtGate"
+	// Held says that all that wait do so for somebody who holds clusters, or who has yet to review them; some perhaps for a gate.
+	Held Outcome = "Held"
 	// TakenBack says that the rollout was aborted before it came to an end by itself.
 	TakenBack Outcome = "TakenBack"
 )
@@ -40,16 +42,14 @@ func outcome(final *rollout.Result) Outcome {
 			return CompleteWithFailures
 		}
 		return Complete
-	case atGate(final):
-		return AtGate
-	default:
-		return Stuck
 	}
+	return waitsForSomebody(final)
 }
 
-// atGate says whether closed gates are the last reasons of all that wait, and some do.
-func atGate(final *rollout.Result) bool {
-	asked := make(map[rollout.Hold]bool)
+// waitsForSomebody is AtGate if closed gates are the last reasons of all that wait, Held if these are gates, holds and reviews, and else
+// Stuck.
+func waitsForSomebody(final *rollout.Result) Outcome {
+	asked, is := make(map[rollout.Hold]bool), Stuck
 	for cluster, hold := range final.Held() {
 		if asked[hold] {
 			continue
@@ -60,11 +60,22 @@ func atGate(final *rollout.Result) bool {
 		if len(last) == 0 {
 			last = chain
 		}
-		if len(chain) == 0 || slices.ContainsFunc(last, func(l rollout.Link) bool { return l.Hold.Type != rollout.HoldGateClosed }) {
-			return false
+		if len(chain) == 0 || slices.ContainsFunc(last, func(l rollout.Link) bool { return l.Hold.Type != rollout.HoldGateClosed && !isParked(l) }) {
+			return Stuck
+		}
+		switch {
+		case slices.ContainsFunc(chain, isParked):
+			is = Held
+		case is == Stuck:
+			is = AtGate
 		}
 	}
-	return len(asked) > 0
+	return is
+}
+
+// isParked says whether a cluster waits for somebody who holds it or reviews it.
+func isParked(l rollout.Link) bool {
+	return l.Hold.Type == rollout.HoldCluster || l.Hold.Type == rollout.HoldNotReviewed
 }
 
 // stopped is the place of the wave from which on the outcome is as it is.

@@ -42,7 +42,7 @@ func (r Rollout) Play(observed []status.Report, lives func(cluster string) Life,
 			return nil, err
 		case !more:
 			return p.end()
-		case len(p.trace.Waves) > 1+r.Groups.Len()+3*p.lifetimes+r.Retries.Times: // as mostWaves
+		case len(p.trace.Waves) > 1+r.Groups.Len()+len(r.Options.Holds)+3*p.lifetimes+r.Retries.Times: // as mostWaves
 			return nil, fmt.Errorf("no end after %d waves", len(p.trace.Waves))
 		}
 	}

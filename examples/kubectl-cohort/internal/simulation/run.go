@@ -62,6 +62,7 @@ type run struct {
 	waiting map[string]status.Report // observed, and not started since
 	trace   Trace
 	watch   []func(time.Duration, *rollout.Result)
+	held    int // clusters that somebody holds at the start
 }
 
 // resume takes in what was observed. Clusters that don't have the workload, or another version, wait.
@@ -132,6 +133,11 @@ func (r *run) wave() error {
 		r.trace.Final = result
 		if len(r.trace.Waves) == 0 {
 			r.lateForEver(result)
+			for _, hold := range result.Held() {
+				if hold.Type == rollout.HoldCluster {
+					r.held++
+				}
+			}
 		}
 		if len(r.remove(result.Removed, &w)) > 0 {
 			continue
@@ -233,10 +239,10 @@ func (r *run) next() (next time.Time, found bool) {
 	return next, found
 }
 
-// mostWaves gives how many waves there can be by now: the first, and one for each gate. For each status that a cluster
+// mostWaves gives how many waves there can be by now: the first, and one for each gate and each hold. For each status that a cluster
 // may have there is one when it comes, one at its deadline and one after its soak.
 func (r *run) mostWaves() int {
-	most := 1 + len(r.trace.Final.Summary().Groups)
+	most := 1 + len(r.trace.Final.Summary().Groups) + r.held
 	for i := range r.members {
 		most += 3 * (1 + len(r.members[i].life))
 	}

@@ -55,6 +55,7 @@ const (
 	Waits       What = "Waits"
 	Starts      What = "Starts"
 	Progressing What = "Progressing" // again, after it was something else
+	Validates   What = "Validates"   // it succeeded, and is being validated
 	Succeeds    What = "Succeeds"    // and soaks, where the strategy has it soak
 	Fails       What = "Fails"
 	TimesOut    What = "TimesOut"
@@ -223,6 +224,12 @@ func (t *Teller) start(after time.Duration, result *rollout.Result) {
 func Released(why rollout.Explanation, previous, result *rollout.Result) string {
 	var parts []string
 	more := 0
+	if len(why) == 1 && why[0].Hold.Type == rollout.HoldCluster {
+		return "its hold ends"
+	}
+	if len(why) == 1 && why[0].Hold.Type == rollout.HoldNotReviewed {
+		return "it is approved"
+	}
 	for _, link := range why {
 		if link.Hold.Type == rollout.HoldGateClosed {
 			return "the gate before " + link.Hold.Group.String() + " opens"
@@ -298,16 +305,22 @@ func (t *Teller) stand(after time.Duration, result *rollout.Result, disposition 
 		what = Fails
 	case s == status.TimeOut:
 		what = TimesOut
+	case s == status.Validating:
+		what = Validates
 	case t.shown != Starts:
 		what = Progressing
 	}
 	if what == t.shown {
 		return
 	}
+	validated := ""
+	if t.shown == Validates && (what == Succeeds || what == Done) {
+		validated = "it is found good"
+	}
 	if what == Done && t.shown != Succeeds { // it does not soak
 		t.events = append(t.events, Event{After: after, What: Succeeds})
 	}
-	t.add(Event{After: after, What: what}, result)
+	t.add(Event{After: after, What: what, Released: validated}, result)
 }
 
 // add notes where the cluster stands, and what to do about that.
@@ -359,6 +372,9 @@ func (t *Teller) past(result *rollout.Result, disposition rollout.Disposition) {
 	case status.Succeeded:
 		since = later(since, said.Answered)
 		at(Succeeds, since)
+	case status.Validating:
+		since = later(since, said.Answered)
+		at(Validates, since)
 	case status.Failed:
 		at(Fails, since)
 	}
@@ -372,7 +388,11 @@ func (t *Teller) past(result *rollout.Result, disposition rollout.Disposition) {
 	case s == status.Succeeded && disposition == rollout.DispositionSettled:
 		at(Done, since)
 	case disposition == rollout.DispositionInFlight || disposition == rollout.DispositionLeft:
-		t.events = append(t.events, Event{What: Stands, Standing: stands(s, since, schedule)})
+		e := Event{What: Stands, Standing: stands(s, since, schedule)}
+		if s == status.Validating {
+			e.Remedies = []rollout.Remedy{{Type: rollout.RemedyValidate, Count: 1, Of: 1, Clusters: t.cluster}}
+		}
+		t.events = append(t.events, e)
 	}
 }
 
@@ -384,6 +404,8 @@ func stands(s status.RolloutStatus, since time.Time, schedule *rollout.Schedule)
 		limit, ends = &schedule.MinSuccessTime, "soaks until "
 	case status.Failed:
 		ends = "has failed, times out at "
+	case status.Validating:
+		ends = "is being validated, times out at "
 	}
 	if limit == nil || since.IsZero() {
 		doing, _, _ := strings.Cut(ends, ",")

@@ -29,6 +29,11 @@ func States(groups *grouping.Groups, plan *rollout.Result, uncounted func(cluste
 	for _, c := range plan.InFlight {
 		set(c, inFlight(c.Status))
 	}
+	for c, hold := range plan.Held() {
+		if hold.Type == rollout.HoldCluster || hold.Type == rollout.HoldNotReviewed {
+			set(c, picture.Held)
+		}
+	}
 	for i := range states {
 		if uncounted != nil && uncounted(groups.Cluster(i)) {
 			states[i] = picture.NotCounted
@@ -53,6 +58,8 @@ func inFlight(s status.RolloutStatus) picture.State {
 		return picture.Soaking
 	case status.Failed:
 		return picture.Failed
+	case status.Validating:
+		return picture.Validating
 	}
 	return picture.InFlight
 }

@@ -87,6 +87,7 @@ var words = map[simulation.Outcome]string{
 	simulation.Breached:             "stopped",
 	simulation.Stuck:                "stuck",
 	simulation.AtGate:               "at a closed gate",
+	simulation.Held:                 "held",
 	simulation.NothingSelected:      "nothing selected",
 	simulation.TakenBack:            "aborted",
 }
@@ -107,7 +108,8 @@ func counts(c status.Counts) picture.Counts {
 	return picture.Counts{
 		picture.Succeeded:  c.Succeeded - c.Soaking,
 		picture.Soaking:    c.Soaking,
-		picture.InFlight:   c.Progressing,
+		picture.Validating: c.Validating,
+		picture.InFlight:   c.Progressing - c.Validating,
 		picture.Failed:     c.Failed,
 		picture.TimedOut:   c.TimeOut,
 		picture.NotCounted: c.Uncounted,

@@ -1,0 +1,107 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	workv1alpha1 "open-cluster-management.io/api/work/v1alpha1"
+
+	"github.com/cohort-ocm/cohort/status"
+)
+
+// validatedSet is a hub on which a plugin validates clusters: a and b have version v3 and have succeeded, c and d have v2 and wait. A has
+// the verdict; none if it is empty.
+func validatedSet(t *testing.T, verdict string) string {
+	t.Helper()
+	v2, v3 := versionOf("v2"), versionOf("v3")
+	texts := []string{thirdVersion(t, 0, func(set *workv1alpha1.ManifestWorkReplicaSet) {
+		set.ResourceVersion = "7"
+		set.Annotations = map[string]string{"cohort.open-cluster-management.io/plugin": "mesh"}
+	}, "p"), decisionOf("a", "b", "c", "d")}
+	for _, w := range []liveWork{
+		{cluster: "a", spec: "v3", stamp: v3, stamped: -20, status: status.Succeeded, since: -15, verdict: verdict},
+		{cluster: "b", spec: "v3", stamp: v3, stamped: -12, status: status.Succeeded, since: -10},
+		{cluster: "c", spec: "v2", stamp: v2, stamped: -90, status: status.Succeeded, since: -80},
+		{cluster: "d", spec: "v2", stamp: v2, stamped: -90, status: status.Succeeded, since: -80},
+	} {
+		texts = append(texts, w.yaml(t))
+	}
+	return documents(texts...)
+}
+
+// verdictOn is what a plugin or a person said of a, about the version v3 unless it is about another.
+func verdictOn(result, message, version, time string) string {
+	return fmt.Sprintf(`{"result":%q,"message":%q,"version":%q,"time":%q}`, result, message, version, time)
+}
+
+// A cluster that succeeded is in flight until it is found good. A no is a failure with its reason, and a verdict about another version,
+// or one that nobody gave, is none. Each answer says so.
+func TestValidationCountsInEveryAnswer(t *testing.T) {
+	v3 := versionOf("v3")
+	yes := verdictOn("SUCCEEDED", "", v3, "2025-01-01T00:50:00Z")
+	for _, test := range []struct {
+		why, verdict string
+		args         []string
+		want         []string
+	}{
+		{"nobody has said anything", "", []string{"status"}, []string{"\n0 of 4 clusters done, 2 in flight, 2 of them being validated, 2 waiting\n", "validated by the plugin mesh",
+			"a: is being validated, times out at 01:15", "\n  2 clusters: 2 of 2 slots taken: a, b are being validated, the first, a, times out at 01:15", "kubectl cohort validate set a yes\n"}},
+		{"who is validated says until when", "", []string{"explain", "b"}, []string{"succeeds, and is being validated\n", "is being validated, times out at 01:20; to do: validate b\n", "succeeds and is done: it is found good\n"}},
+		{"its past has it", "", []string{"history", "b"}, []string{"\n00:48   starts\n", "\n00:50   succeeds, and is being validated\n"}},
+		{"a was found good, and c is next", yes, []string{"status"}, []string{"\n1 of 4 clusters done, 1 in flight, 1 of them being validated, 2 waiting\n", "\nmay start now (1): c\n"}},
+		{"it was being validated before", yes, []string{"history", "a"}, []string{"\n00:40   starts\n", "\n00:45   succeeds, and is being validated\n", "\n00:50   succeeds and is done\n"}},
+		{"a was found bad, and all stops for that reason", verdictOn("FAILED", "the mesh has no route", v3, "2025-01-01T00:50:00Z"), []string{"explain", "c"}, []string{"the mesh has no route"}},
+		{"of a version before, it counts for nothing", verdictOn("SUCCEEDED", "", versionOf("v2"), "2025-01-01T00:50:00Z"), []string{"status"}, []string{"2 of them being validated"}},
+		{"of before the write, it counts for nothing", verdictOn("SUCCEEDED", "", v3, "2024-12-31T00:50:00Z"), []string{"status"}, []string{"2 of them being validated"}},
+		{"a person wrote it, without a time", `{"result":"SUCCEEDED","version":"` + v3 + `"}`, []string{"status"}, []string{"1 of them being validated"}},
+		{"nobody can read it, so the controller starts nobody", `{"result":"GOOD","version":"` + v3 + `"}`, []string{"status"}, []string{
+			`ManifestWork a/set: metadata.annotations[cohort.open-cluster-management.io/verdict].result: Unsupported value: "GOOD"`, "nobody starts as long as that stands there", "the rollout is paused"}},
+	} {
+		got := simulateText(t, validatedSet(t, test.verdict), append(test.args, "-f", "-", "--start", "2025-01-01T01:00:00Z")...)
+		for _, want := range test.want {
+			if !strings.Contains(got, want) {
+				t.Errorf("%s: no %q in\n%s", test.why, want, got)
+			}
+		}
+	}
+}
+
+// Without the name of a plugin no verdict counts, as its controller asks nobody.
+func TestNoVerdictCountsWhereNobodyIsAsked(t *testing.T) {
+	dump := strings.Replace(validatedSet(t, verdictOn("FAILED", "", versionOf("v3"), "2025-01-01T00:50:00Z")), "cohort.open-cluster-management.io/plugin", "example.com/plugin", 1)
+	if got := simulateText(t, dump, "status", "-f", "-", "--start", "2025-01-01T01:00:00Z"); !strings.Contains(got, "\n2 of 4 clusters done, 2 waiting\n") {
+		t.Errorf("the verdict counts:\n%s", got)
+	}
+	loaded := strings.Replace(validatedSet(t, ""), "\nstatus:\n", "\nstatus:\n  conditions: [{type: PluginLoaded, status: \"False\", reason: Failed, message: mesh plugin is not registered, lastTransitionTime: null}]\n", 1)
+	if got := simulateText(t, loaded, "status", "-f", "-", "--start", "2025-01-01T01:00:00Z"); !strings.Contains(got, "note: its controller says in the condition PluginLoaded: mesh plugin is not registered\n") {
+		t.Errorf("nobody says why nothing goes on:\n%s", got)
+	}
+}
+
+// A hold and a review count in each answer, as they count for the controllers that read them.
+func TestHoldsAndReviewsCountInEveryAnswer(t *testing.T) {
+	v3 := versionOf("v3")
+	for _, test := range []struct {
+		annotations map[string]string
+		args        []string
+		want        []string
+	}{
+		{map[string]string{"hold": "c maintenance of store 7"}, []string{"status", "set"}, []string{"\nmay start now (1): d\n", `1 cluster: c is held by "maintenance of store 7"`, "\n  to do:  kubectl cohort release set c\n", "forecast: Held at ", "\n  1 cluster: c"}},
+		{map[string]string{"hold": "c=2025-01-01T03:00:00Z"}, []string{"explain", "c"}, []string{"c is held until ", "; to do: release c\n", "starts: its hold ends\n"}},
+		{map[string]string{"hold": "c=1999-01-05T06:00:00Z"}, []string{"status", "set"}, []string{"\nmay start now (1): c\n"}},
+		{map[string]string{"hold": "nobody"}, []string{"status", "set"}, []string{"warning: ", "nobody"}},
+		{map[string]string{"reviewed": "d of " + v3}, []string{"status", "set"}, []string{"\nmay start now (1): d\n", "c is not among the reviewed clusters", "\n  to do:  kubectl cohort approve set c\n"}},
+		{map[string]string{"reviewed": "d of another"}, []string{"explain"}, []string{"c, d are not among the reviewed clusters", "kubectl cohort approve set c d\n"}},
+		{map[string]string{"block": "c"}, []string{"plan"}, []string{"Held: ", "release c"}},
+		{map[string]string{"hold": "c"}, []string{"status", "set", "-o", "json"}, []string{`"outcome": "Held"`, `"type": "ClusterHeld"`}},
+	} {
+		h := newHub(t, decidedSet(t, test.annotations, status.Succeeded))
+		got := simulateText(t, "", append(test.args, "--server", h.URL)...)
+		for _, want := range test.want {
+			if !strings.Contains(got, want) {
+				t.Errorf("%v %v: no %q in\n%s", test.annotations, test.args, want, got)
+			}
+		}
+	}
+}

@@ -37,6 +37,11 @@ func (r *Result) WouldStart(gate grouping.Key) (clusters []Cluster, otherwise Ho
 			return nil, opened.hold(group)
 		}
 	}
+	for group := range opened.tallies { // who is held by itself is the last to be named
+		if opened.parkedIn(group) > 0 && r.isBehind(gate, group) {
+			return nil, opened.parked().inGroup[group][0]
+		}
+	}
 	return nil, Hold{}
 }
 

@@ -59,6 +59,11 @@ func TestWouldStartIsWhatAPlanWithTheGateOpenStarts(t *testing.T) {
 				return fmt.Sprintf("opening %v starts %v, and %v", gate.group, want, otherwise)
 			}
 			if otherwise == (rollout.Hold{}) {
+				for c, hold := range after.Held() {
+					if len(want) == 0 && same(closedGate{group: c.Group}) {
+						return fmt.Sprintf("opening %v starts nobody, and why %s still waits is not said: %v", gate.group, c.Name, hold)
+					}
+				}
 				continue
 			}
 			if !slices.ContainsFunc(after.Holds(), func(h rollout.HoldCount) bool { return h.Hold == otherwise }) {

@@ -281,7 +281,7 @@ func TestThePluginNeedsTheseRightsAlone(t *testing.T) {
 	}
 	before, err := o.set()
 	o.must(err)
-	for _, command := range [][]string{{"open-gate", set.Name}, {"pause", set.Name}, {"give-up", set.Name, "prod-03"}} {
+	for _, command := range [][]string{{"open-gate", set.Name}, {"pause", set.Name}, {"give-up", set.Name, "prod-03"}, {"hold", set.Name, "prod-03"}, {"approve", set.Name}, {"let-through", set.Name, "prod-03"}} {
 		_, said, err := o.tries(nil, append(command, "--yes")...)
 		var exit *exec.ExitError
 		if !errors.As(err, &exit) || exit.ExitCode() != 2 || !strings.Contains(said, "nothing is written: ") || !strings.Contains(said, "is forbidden") {

@@ -84,15 +84,26 @@ func (d *decision) behind(ctx context.Context, args []string) (names []string, e
 	switch {
 	case len(args) == 0:
 		return d.rolloutNames(ctx, args)
-	case d.verb.name == giveUp.name:
+	case d.verb.name == validate.name && len(args) == 2:
+		return []string{"yes", "no"}, nil
+	case d.verb.name == validate.name && len(args) > 2:
+		return nil, nil
+	case slices.Contains([]string{giveUp.name, approve.name, letThrough.name, hold.name, validate.name}, d.verb.name):
 		return d.clusterNames(ctx, args)
-	case d.verb.name != openGate.name:
+	case d.verb.name != openGate.name && d.verb.name != release.name:
 		return nil, nil
 	}
 	all, err := d.rollouts(ctx)
 	d.rollout = args[0]
 	for _, o := range all {
-		if asked, fault := approvals.Of(&o); fault == nil && d.wanted().Has(o) {
+		asked, fault := approvals.Of(&o)
+		switch {
+		case fault != nil || !d.wanted().Has(o):
+		case d.verb.name == release.name:
+			for _, h := range asked.Holds {
+				names = append(names, h.Cluster)
+			}
+		default:
 			for _, gate := range asked.Gates {
 				names = append(names, groupWord(gate.Group))
 			}

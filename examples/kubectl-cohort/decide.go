@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 
 	"github.com/cohort-ocm/cohort/examples/internal/manifest"
@@ -24,10 +25,19 @@ type decision struct {
 	verb        verb
 	words       []string // behind the name of the rollout: groups or clusters
 	yes, dryRun bool
+	how         how
 }
 
-// verb is what can be decided. Change carries it out on a copy of the owner, and says in words what that is; it is an error where
-// nothing would change.
+// how are the flags of the verbs that have some.
+type how struct {
+	reason string
+	until  horizon
+	block  bool
+	later  bool
+}
+
+// verb is what can be decided. Change carries it out on a copy of the owner, or of what it is about, and says in words what that is; it is
+// an error where that cannot be, and already where nothing would change.
 type verb struct {
 	name, args, short, long string
 	done                    string // how kubectl would say that it is written
@@ -35,23 +45,38 @@ type verb struct {
 	least, most             int  // words behind the name of the rollout; no limit where most is negative
 	obeyed                  bool // by any controller, not by those alone that read the annotations
 	change                  func(d decided) (says string, err error)
+	flags                   func(h *how, s *pflag.FlagSet)               // nil if it has none of its own
+	about                   func(d decided) (object int, err error)      // nil if it is the owner that is written
+	besides                 func(d decided, before, after part) []string // what else there is to say of a placement; nil if nothing
 }
 
 // decided is the rollout that something is decided about.
 type decided struct {
-	owner   *manifest.Object // to be changed
+	owner   *manifest.Object // to be changed, unless the verb is about another object
+	object  *manifest.Object // to be changed
 	parts   []part           // how it stands, placement by placement
 	objects []manifest.Object
 	words   []string
+	how     how
+	now     time.Time
 }
+
+// already says that what is asked for is so, and that nothing is to be written.
+type already string
+
+func (a already) Error() string { return string(a) }
 
 // decideCommand makes the command of a verb.
 func decideCommand(flags *genericclioptions.ConfigFlags, v verb) *cobra.Command {
 	d := decision{flags: *newFlags(flags), verb: v}
+	written := "one object: the one that rolls out"
+	if v.about != nil {
+		written = "one object: the ManifestWork of the cluster"
+	}
 	cmd := &cobra.Command{
 		Use:     v.name + " ROLLOUT" + v.args,
 		Short:   v.short,
-		Long:    v.long + "\n\nIt says what will follow, asks, and writes one object: the one that rolls out, unless that has changed meanwhile.",
+		Long:    v.long + "\n\nIt says what will follow, asks, and writes " + written + ", unless that has changed meanwhile. Where it is so already, it writes nothing.",
 		Example: v.example,
 		Args: func(_ *cobra.Command, args []string) error {
 			if n := len(args) - 1; n < v.least || v.most >= 0 && n > v.most {
@@ -68,6 +93,9 @@ func decideCommand(flags *genericclioptions.ConfigFlags, v verb) *cobra.Command 
 	s := cmd.Flags()
 	s.BoolVarP(&d.yes, "yes", "y", false, "write without asking")
 	s.BoolVar(&d.dryRun, "dry-run", false, "say what would follow, and write nothing")
+	if v.flags != nil {
+		v.flags(&d.how, s)
+	}
 	return cmd
 }
 
@@ -83,7 +111,10 @@ func (d *decision) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	owner, changed, text, err := d.follows(objects)
+	was, becomes, text, err := d.follows(objects)
+	if is := already(""); errors.As(err, &is) {
+		return print(cmd.OutOrStdout(), fmt.Sprintf("%v: %s, nothing is written\n", was, is))
+	}
 	if err != nil {
 		return err
 	}
@@ -94,11 +125,11 @@ func (d *decision) run(cmd *cobra.Command) error {
 		return err
 	}
 	if !d.yes {
-		if err := confirmed(cmd.InOrStdin(), cmd.ErrOrStderr(), owner.String()); err != nil {
+		if err := confirmed(cmd.InOrStdin(), cmd.ErrOrStderr(), was.String()); err != nil {
 			return fmt.Errorf("%s: %w", d.verb.name, err)
 		}
 	}
-	name, err := client.Patch(cmd.Context(), owner, changed)
+	name, err := client.Patch(cmd.Context(), was, becomes)
 	if err != nil {
 		return err
 	}
@@ -106,11 +137,11 @@ func (d *decision) run(cmd *cobra.Command) error {
 }
 
 func (d *decision) wanted() scenario.Wanted {
-	return scenario.Wanted{Rollout: d.rollout, Namespace: d.namespace(), Hub: true}
+	return scenario.Wanted{Rollout: d.rollout, Namespace: d.namespace(), Hub: true, Now: d.start.Time}
 }
 
-// follows carries the decision out on a copy of the owner among the objects of a hub, and says what follows from it.
-func (d *decision) follows(objects []manifest.Object) (owner, changed *manifest.Object, text string, err error) {
+// follows carries the decision out on a copy of the object that it is about, among the objects of a hub, and says what follows from it.
+func (d *decision) follows(objects []manifest.Object) (was, becomes *manifest.Object, text string, err error) {
 	before, err := d.stands(objects)
 	if err != nil {
 		return nil, nil, "", err
@@ -119,34 +150,48 @@ func (d *decision) follows(objects []manifest.Object) (owner, changed *manifest.
 	if err != nil {
 		return nil, nil, "", err
 	}
-	owner = &objects[at]
+	owner := &objects[at]
 	if !d.verb.obeyed {
 		if err := obeys(*owner, objects); err != nil {
 			return nil, nil, "", fmt.Errorf("%s %v: %w", d.verb.name, owner, err)
 		}
 	}
-	changed = &manifest.Object{Unstructured: *owner.DeepCopy(), At: owner.At, Served: true}
-	says, err := d.verb.change(decided{changed, before, objects, d.words})
+	what := decided{owner: owner, parts: before, objects: objects, words: d.words, how: d.how, now: d.start.Time}
+	if d.verb.about != nil {
+		if at, err = d.verb.about(what); err != nil {
+			return nil, nil, "", fmt.Errorf("%s %v: %w", d.verb.name, owner, err)
+		}
+	}
+	was = &objects[at]
+	becomes = &manifest.Object{Unstructured: *was.DeepCopy(), At: was.At, Served: true}
+	if what.object = becomes; was == owner {
+		what.owner = becomes
+	}
+	says, err := d.verb.change(what)
 	if err != nil {
-		return nil, nil, "", fmt.Errorf("%s %v: %w", d.verb.name, owner, err)
+		return owner, nil, "", fmt.Errorf("%s %v: %w", d.verb.name, owner, err)
 	}
 	objects = slices.Clone(objects)
-	objects[at] = *changed
+	objects[at] = *becomes
 	after, err := d.stands(objects)
 	if err != nil {
 		return nil, nil, "", err
 	}
 	text = fmt.Sprintf("%v: %s\n", owner, says)
-	if changed.GetAnnotations()[annotationAbort] != owner.GetAnnotations()[annotationAbort] {
+	if becomes.GetAnnotations()[annotationAbort] != was.GetAnnotations()[annotationAbort] {
 		for _, p := range before {
 			text += p.goesBack(len(before) > 1)
 		}
-		return owner, changed, text, nil
+		return was, becomes, text, nil
 	}
 	for i := range after {
-		text += after[i].since(before[i], len(after) > 1)
+		var besides []string
+		if d.verb.besides != nil {
+			besides = d.verb.besides(what, before[i], after[i])
+		}
+		text += after[i].since(before[i], len(after) > 1, besides...)
 	}
-	return owner, changed, text, nil
+	return was, becomes, text, nil
 }
 
 // owner finds the one object that rolls out, among those that were read.

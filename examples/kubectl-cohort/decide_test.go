@@ -117,8 +117,6 @@ func TestDecisionsThatAreRefused(t *testing.T) {
 		want string
 	}{
 		{unstamped, []string{"pause", "set"}, "none of the 4 objects that were written for it has the stamp of a controller that reads these annotations"},
-		{decidedSet(t, nil, status.Succeeded), []string{"resume", "set"}, "resume ManifestWorkReplicaSet ns/set: it is not paused"},
-		{decidedSet(t, map[string]string{"pause": "true"}, status.Succeeded), []string{"pause", "set"}, "it is paused already"},
 		{decidedSet(t, map[string]string{"pause": "soon"}, status.Succeeded), []string{"resume", "set"}, `metadata.annotations[cohort.open-cluster-management.io/pause]: Unsupported value: "soon"`},
 		{decidedSet(t, nil, status.Succeeded), []string{"open-gate", "set"}, "no gate is closed"},
 		{decidedSet(t, map[string]string{"gates": "0,prod"}, status.Succeeded), []string{"open-gate", "set"}, "must be followed by the gates to open, of 0, prod"},

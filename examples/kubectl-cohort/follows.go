@@ -71,8 +71,8 @@ func (p part) goesBack(named bool) string {
 	return b.String()
 }
 
-// since says what will be now that was not before.
-func (p part) since(before part, named bool) string {
+// since says what will be now that was not before, and what else there is to say.
+func (p part) since(before part, named bool, besides ...string) string {
 	var b strings.Builder
 	if named {
 		fmt.Fprintf(&b, "placement %s\n", p.stands.Placement)
@@ -92,6 +92,9 @@ func (p part) since(before part, named bool) string {
 	}
 	if len(stops) > 0 {
 		follow("%s not start now: %s", of(len(stops), "1 cluster does", "%d clusters do"), output.Named(stops))
+	}
+	for _, line := range besides {
+		fmt.Fprintf(&b, "  but:      %s\n", line)
 	}
 	if n := p.stands.Summary.Counts.InFlight(); n > 0 {
 		follow("%s as before", of(n, "1 cluster in flight goes on", "%d clusters in flight go on"))

@@ -105,3 +105,30 @@ func TestHoldsAndReviewsCountInEveryAnswer(t *testing.T) {
 		}
 	}
 }
+
+// What is said of a dump of a live hub with holds, a review and validation is kept, in all forms.
+func TestADumpWithHoldsAndVerdicts(t *testing.T) {
+	const now = "2026-11-24T19:15:00Z"
+	for name, args := range map[string][]string{
+		"status-validating":   {"status", "-f", "testdata/live/validating.yaml"},
+		"explain-validating":  {"explain", "prod-01", "-f", "testdata/live/validating.yaml"},
+		"explain-hold":        {"explain", "prod-06", "-f", "testdata/live/validating.yaml"},
+		"explain-unreviewed":  {"explain", "-f", "testdata/live/validating.yaml"},
+		"history-validating":  {"history", "prod-00", "-f", "testdata/live/validating.yaml"},
+		"status-not-good":     {"status", "-f", "testdata/live/refused.yaml"},
+		"explain-not-good":    {"explain", "prod-01", "-f", "testdata/live/refused.yaml"},
+		"plan-validating":     {"plan", "-f", "testdata/live/validating.yaml"},
+		"exposure-validating": {"exposure", "-f", "testdata/live/validating.yaml"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			golden(t, "testdata/output/"+name+".txt", simulateText(t, "", append(args, "--start", now)...))
+		})
+	}
+	page := simulateText(t, "", "report", "-", "-f", "testdata/live/validating.yaml", "--start", now)
+	for _, want := range []string{`<i class="key being-validated"></i>being validated`, `<i class="key held"></i>held`, "1 of 8 clusters done, 4 in flight, 3 of them being validated, 3 waiting",
+		"prod-06 is held by &#34;maintenance of store 6&#34; until", "prod-05, prod-07 are not among the reviewed clusters"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("no %q in the page", want)
+		}
+	}
+}

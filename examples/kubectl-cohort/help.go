@@ -12,8 +12,8 @@ import (
 // help stands before the flags. Its exit statuses are the same as in exitCode.
 const help = `kubectl cohort shows how rollouts of Open Cluster Management stand, what comes next, and why a cluster waits.
 
-It reads the hub of your kubeconfig, or files where -f is given. It writes to a hub only by open-gate, pause, resume, retry, give-up
-and abort, which ask first.
+It reads the hub of your kubeconfig, or files where -f is given. It writes to a hub only by open-gate, approve, let-through, hold,
+release, validate, pause, resume, retry, give-up and abort, which ask first.
 
 examples:
   kubectl cohort plan                                 what comes next on this hub, and when does it end?
@@ -25,6 +25,7 @@ examples:
   kubectl cohort exposure                             how many clusters can get a version that fails?
   kubectl cohort report web.html --rollout web        all of that as a page
   kubectl cohort open-gate web prod                   go on: the gate before prod
+  kubectl cohort hold web edge-7 --until 12h          go on without edge-7, until tomorrow
   kubectl cohort dependencies -n cluster7             what do the templates of a cluster's policies wait for?
 
 kinds that roll out, all that there are or the one of --rollout:

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,14 +17,16 @@ import (
 
 	"github.com/cohort-ocm/cohort/examples/internal/spelling"
 	"github.com/cohort-ocm/cohort/examples/kubectl-cohort/internal/hub"
+	"github.com/cohort-ocm/cohort/examples/kubectl-cohort/internal/output"
 	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/rollout"
 	"github.com/cohort-ocm/cohort/rollout/approvals"
 	"github.com/cohort-ocm/cohort/status"
 )
 
 // decideCommands are the commands that write.
 func decideCommands(hub *genericclioptions.ConfigFlags) (all []*cobra.Command) {
-	for _, v := range []verb{openGate, pause, resume, retry, giveUp, abort} {
+	for _, v := range []verb{openGate, approve, letThrough, hold, release, validate, pause, resume, retry, giveUp, abort} {
 		all = append(all, decideCommand(hub, v))
 	}
 	return all
@@ -41,14 +44,18 @@ A group is called as the annotation cohort.open-cluster-management.io/gates call
 		if err != nil {
 			return "", err
 		}
-		closed, names := []grouping.Key(nil), []string(nil)
+		closed, names, open := []grouping.Key(nil), []string(nil), []string(nil)
 		for _, gate := range asked.Gates {
-			if opened := asked.OpenGates.Version == d.version() && slices.Contains(asked.OpenGates.Groups, gate.Group); !opened {
-				closed, names = append(closed, gate.Group), append(names, groupWord(gate.Group))
+			if d.isOpen(asked, gate) {
+				open = append(open, groupWord(gate.Group))
+				continue
 			}
+			closed, names = append(closed, gate.Group), append(names, groupWord(gate.Group))
 		}
 		words := d.words
 		switch {
+		case len(open) > 0 && len(without(words, open)) == 0 && (len(words) > 0 || len(names) == 0):
+			return "", already(fmt.Sprintf("the gate before %s is open for version %s already", strings.Join(open, ", "), d.version()))
 		case len(names) == 0:
 			return "", errors.New("no gate is closed by the annotation cohort.open-cluster-management.io/gates")
 		case len(words) == 0 && len(names) > 1:
@@ -56,18 +63,46 @@ A group is called as the annotation cohort.open-cluster-management.io/gates call
 		case len(words) == 0:
 			words = names
 		}
-		if asked.OpenGates.Version != d.version() {
-			asked.OpenGates = approvals.OpenGates{Version: d.version()}
-		}
-		for _, word := range words {
+		for _, word := range without(words, open) {
 			at := slices.Index(names, word)
 			if at < 0 {
 				return "", fmt.Errorf("%s: must be a closed gate, of %s%s", word, strings.Join(names, ", "), spelling.Hint(word, names))
 			}
-			asked.OpenGates.Groups = append(asked.OpenGates.Groups, closed[at])
+			d.open(&asked, closed[at])
 		}
 		return fmt.Sprintf("open the gate before %s, for version %s", strings.Join(words, ", "), d.version()), d.note(asked)
 	},
+	besides: whatElseHolds,
+}
+
+// isOpen says whether a gate is open, for the version that is wanted or because its time has come.
+func (d decided) isOpen(asked approvals.Approvals, gate rollout.ClosedGate) bool {
+	return asked.OpenGates.Version == d.version() && slices.Contains(asked.OpenGates.Groups, gate.Group) || !gate.Opens.IsZero() && !d.now.Before(gate.Opens)
+}
+
+// open opens a gate for the version that is wanted.
+func (d decided) open(asked *approvals.Approvals, group grouping.Key) {
+	if asked.OpenGates.Version != d.version() {
+		asked.OpenGates = approvals.OpenGates{Version: d.version()}
+	}
+	asked.OpenGates.Groups = append(asked.OpenGates.Groups, group)
+}
+
+// whatElseHolds says what holds the clusters behind a gate besides, where nobody starts although it is opened.
+func whatElseHolds(_ decided, before, after part) []string {
+	var opened []output.StandingGate
+	for _, gate := range before.stands.Gates {
+		if !slices.ContainsFunc(after.stands.Gates, func(g output.StandingGate) bool { return g.Gate == gate.Gate }) {
+			opened = append(opened, gate)
+		}
+	}
+	switch {
+	case len(opened) != 1 || len(opened[0].WouldStart) > 0: // of several a line says why clusters wait, without the gates
+		return nil
+	case opened[0].Otherwise == nil:
+		return []string{"nobody waits behind it now"}
+	}
+	return []string{"the gate is not all that holds: " + before.stands.Clock.Read(opened[0].Message)}
 }
 
 var pause = verb{
@@ -81,7 +116,7 @@ var pause = verb{
 		case err != nil:
 			return "", err
 		case asked.Pause:
-			return "", errors.New("it is paused already")
+			return "", already("it is paused already")
 		}
 		asked.Pause = true
 		return "pause", d.note(asked)
@@ -99,7 +134,7 @@ var resume = verb{
 		case err != nil:
 			return "", err
 		case !asked.Pause:
-			return "", errors.New("it is not paused")
+			return "", already("it is not paused")
 		}
 		asked.Pause = false
 		return "go on after the pause", d.note(asked)
@@ -150,16 +185,15 @@ var giveUp = verb{
 		if err != nil {
 			return "", err
 		}
-		for _, name := range d.words {
-			switch known := slices.ContainsFunc(d.parts, func(p part) bool { return p.rollout.Knows(name) }); {
-			case !known:
-				return "", fmt.Errorf("%s: must be a cluster of the rollout", name)
-			case slices.Contains(asked.GiveUp, name):
-				return "", fmt.Errorf("%s: is given up already", name)
-			}
-			asked.GiveUp = append(asked.GiveUp, name)
+		if err := d.knows(d.words); err != nil {
+			return "", err
 		}
-		return "give up " + strings.Join(d.words, ", "), d.note(asked)
+		given := without(d.words, asked.GiveUp)
+		if len(given) == 0 {
+			return "", already(those(d.words, "is", "are") + " given up already")
+		}
+		asked.GiveUp = append(asked.GiveUp, given...)
+		return "give up " + strings.Join(given, ", "), d.note(asked)
 	},
 }
 
@@ -170,7 +204,8 @@ var abort = verb{
 
 Where its controller keeps revisions (enhancement 229, works -rollback), all clusters that have the version go back at once. Elsewhere
 its template becomes the one before again, which is read from the works of clusters that wait: who has the version goes back within
-the limits of the strategy. Any controller does that, as it is a change of the spec. Where the spec comes from elsewhere, such as a
+the limits of the strategy. Any controller does that, as it is a change of the spec. Gates open for it and reviews approve it, so that nothing but the strategy, a pause
+and holds keep a cluster from going back. Where the spec comes from elsewhere, such as a
 repository, that has to go back, too.`,
 	example: "  kubectl cohort abort web --dry-run",
 	change: func(d decided) (string, error) {
@@ -187,19 +222,46 @@ repository, that has to go back, too.`,
 			}
 			generation := strconv.FormatInt(d.owner.GetGeneration(), 10)
 			if annotations[annotationAbort] == generation {
-				return "", fmt.Errorf("revision %s is taken back already", update)
+				return "", already("revision " + update + " is taken back already")
 			}
 			annotations[annotationAbort] = generation
 			d.owner.SetAnnotations(annotations)
 			return fmt.Sprintf("take revision %s back to revision %s", update, current), nil
 		}
-		template, clusters, err := d.before()
+		template, version, clusters, err := d.before()
 		if err != nil {
 			return "", err
 		}
-		err = unstructured.SetNestedField(d.owner.Object, template, "spec", "manifestWorkTemplate")
-		return fmt.Sprintf("take version %s back, to the template of %s", d.version(), of(clusters, "the cluster that waits", "%d clusters that wait")), err
+		says := fmt.Sprintf("take version %s back, to the template of %s", d.version(), of(clusters, "the cluster that waits", "%d clusters that wait"))
+		if err := unstructured.SetNestedField(d.owner.Object, template, "spec", "manifestWorkTemplate"); err != nil {
+			return "", err
+		}
+		if freed, err := d.freeTheWayBack(version); err != nil || !freed {
+			return says, err
+		}
+		return says + "; gates and reviews do not hold that up", nil
 	},
+}
+
+// freeTheWayBack opens the gates for a version, and approves all clusters for it if there is a review, so that nothing that a person has yet to
+// approve holds up who takes a version back. It says whether there was any. What nobody can read, and a version that nobody knows, it leaves.
+func (d decided) freeTheWayBack(version string) (freed bool, err error) {
+	asked, fault := d.asked()
+	if fault != nil || version == "" {
+		return false, nil
+	}
+	if asked.Reviewed.Version != "" {
+		asked.Reviewed = approvals.Reviewed{Version: version, Clusters: sorted(d.selected(), d.have())}
+		freed = true
+	}
+	if len(asked.Gates) > 0 {
+		asked.OpenGates = approvals.OpenGates{Version: version}
+		freed = true
+	}
+	for _, gate := range asked.Gates {
+		asked.OpenGates.Groups = append(asked.OpenGates.Groups, gate.Group)
+	}
+	return freed, d.note(asked)
 }
 
 // annotationAbort has the generation whose revision is to be taken back. The controller works reads it where it keeps revisions.
@@ -235,10 +297,11 @@ func (d decided) note(asked approvals.Approvals) error {
 // version is the one that is wanted.
 func (d decided) version() string { return d.parts[0].rollout.Version }
 
-// before is the template that most works of the rollout have which do not have the present one, and how many have it.
-func (d decided) before() (template map[string]any, clusters int, err error) {
+// before is the template that most works of the rollout have which do not have the present one, its version as their stamps name it, and how
+// many have it.
+func (d decided) before() (template map[string]any, version string, clusters int, err error) {
 	now, _, _ := unstructured.NestedMap(d.owner.Object, "spec", "manifestWorkTemplate")
-	specs, count := make(map[string]map[string]any), make(map[string]int)
+	specs, count, stamps := make(map[string]map[string]any), make(map[string]int), make(map[string]string)
 	for i := range d.objects {
 		o := &d.objects[i]
 		spec, _, _ := unstructured.NestedMap(o.Object, "spec")
@@ -247,9 +310,10 @@ func (d decided) before() (template map[string]any, clusters int, err error) {
 		}
 		text, err := json.Marshal(spec)
 		if err != nil {
-			return nil, 0, err
+			return nil, "", 0, err
 		}
 		specs[string(text)] = spec
+		stamps[string(text)] = cmp.Or(status.StampOf(o).Version, stamps[string(text)])
 		count[string(text)]++
 	}
 	most := ""
@@ -259,7 +323,7 @@ func (d decided) before() (template map[string]any, clusters int, err error) {
 		}
 	}
 	if most == "" {
-		return nil, 0, errors.New("no cluster waits with another template, so nothing on the hub keeps the one before: apply it")
+		return nil, "", 0, errors.New("no cluster waits with another template, so nothing on the hub keeps the one before: apply it")
 	}
-	return specs[most], count[most], nil
+	return specs[most], stamps[most], count[most], nil
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -13,13 +14,14 @@ import (
 
 	"github.com/cohort-ocm/cohort/examples/internal/manifest"
 	"github.com/cohort-ocm/cohort/rollout/approvals"
+	"github.com/cohort-ocm/cohort/status"
 )
 
 // patches is how often a patch is tried while the status of its object changes.
 const patches = 10
 
-// Patch has an object that rolls out become another, and names it as kubectl does. It writes what differs, and only where the spec of the
-// object and what people decided in its annotations are still those that were read.
+// Patch has an object that rolls out, or a work of it, become another, and names it as kubectl does. It writes what differs, and only where
+// the spec of the object, and what people decided in its annotations, are still those that were read.
 func (c *Client) Patch(ctx context.Context, was, becomes *manifest.Object) (name string, err error) {
 	version := was.GetResourceVersion()
 	for range patches {
@@ -68,11 +70,19 @@ func (c *Client) same(ctx context.Context, was *manifest.Object) (version string
 	}
 	for i := range objects {
 		now := &objects[i]
-		if now.GetName() == was.GetName() && now.GetUID() == was.GetUID() && now.GetGeneration() == was.GetGeneration() && approvals.Same(now, was) {
+		if now.GetName() == was.GetName() && now.GetUID() == was.GetUID() && now.GetGeneration() == was.GetGeneration() && approvals.Same(now, was) && sameVerdict(now, was) {
 			return now.GetResourceVersion(), nil
 		}
 	}
 	return "", fmt.Errorf("%v: it changed after it was read, nothing is written: ask again, what follows may be something else by now", was)
+}
+
+// sameVerdict says whether two states of an object have the same version, and the same verdict on it.
+func sameVerdict(a, b *manifest.Object) bool {
+	x, y := status.StampOf(a), status.StampOf(b)
+	v, err := status.VerdictOf(a, "", time.Time{})
+	w, fault := status.VerdictOf(b, "", time.Time{})
+	return x.Version == y.Version && x.Attempt == y.Attempt && v == w && (err == nil) == (fault == nil)
 }
 
 // patchOf is what differs, for this version of the object.

@@ -12,7 +12,7 @@ import (
 
 // commands are those of this program with which somebody can end a wait, each once. Where no controller of this library has written
 // anything, they are those alone that every controller obeys.
-func commands(s *scenario.Scenario, waiting []Reason) (all []string) {
+func commands(s *scenario.Scenario, waiting []Reason, validating []string) (all []string) {
 	object, _, _ := strings.Cut(s.Rollout, " to placement ")
 	kind, name, _ := strings.Cut(object, " ")
 	name = name[strings.Index(name, "/")+1:]
@@ -22,27 +22,30 @@ func commands(s *scenario.Scenario, waiting []Reason) (all []string) {
 	for _, reason := range waiting {
 		for _, link := range reason.Explanation {
 			for _, remedy := range link.Remedies {
-				if command := command(kind, name, remedy, s.Stamped); command != "" && !slices.Contains(all, command) {
+				if command := command(s, kind, name, remedy); command != "" && !slices.Contains(all, command) {
 					all = append(all, command)
 				}
 			}
 		}
 	}
+	if len(validating) > 0 && !slices.ContainsFunc(all, func(command string) bool { return strings.Contains(command, " validate ") }) {
+		all = append(all, fmt.Sprintf("kubectl cohort validate %s %s yes", name, validating[0]))
+	}
 	return all
 }
 
 // command is the one for a remedy; empty where there is none.
-func command(kind, name string, r rollout.Remedy, obeyed bool) string {
+func command(s *scenario.Scenario, kind, name string, r rollout.Remedy) string {
 	replicaSet := kind == "ManifestWorkReplicaSet"
 	switch {
 	case r.Type == rollout.RemedyRevert && replicaSet:
 		return "kubectl cohort abort " + name
-	case !obeyed:
+	case !s.Stamped:
 		return ""
 	case r.Type == rollout.RemedyResume:
 		return "kubectl cohort resume " + name
 	case r.Type == rollout.RemedyOpenGate:
-		return "kubectl cohort open-gate " + name + " " + word(r.Group)
+		return "kubectl cohort open-gate " + name + " " + gateOf(s, r.Group)
 	case r.Type == rollout.RemedyTryAgain && replicaSet:
 		return "kubectl cohort retry " + name
 	case r.Type == rollout.RemedyGiveUp:

@@ -29,8 +29,11 @@ type Standing struct {
 	MayStart []string         `json:"mayStart,omitempty"`
 	Blockers []StandingHolder `json:"blockers,omitempty"`
 	Waiting  []Reason         `json:"waiting,omitempty"`
+	Gates    []StandingGate   `json:"gates,omitempty"`
 	// Commands are those with which somebody can end a wait.
 	Commands []string `json:"commands,omitempty"`
+	// Validating are those that are being validated.
+	Validating []string `json:"validating,omitempty"`
 	// Failed are the clusters that failed or timed out, those that left last.
 	Failed []string `json:"failed,omitempty"`
 	// Forecast is there where it was asked for.
@@ -103,6 +106,11 @@ func NewStanding(s *scenario.Scenario, plan *rollout.Result, clock Clock) Standi
 			st.Failed = append(st.Failed, c.Name)
 		}
 	}
+	for _, c := range plan.InFlight {
+		if c.Status == status.Validating {
+			st.Validating = append(st.Validating, c.Name)
+		}
+	}
 	for _, c := range plan.Left { // who left counts, so it is named
 		if c.Status == status.Failed || c.Status == status.TimeOut {
 			st.Failed = append(st.Failed, c.Name)
@@ -128,7 +136,8 @@ func NewStanding(s *scenario.Scenario, plan *rollout.Result, clock Clock) Standi
 		st.Waiting[i].Clusters = append(st.Waiting[i].Clusters, c.Name)
 	}
 	slices.SortStableFunc(st.Waiting, func(a, b Reason) int { return len(b.Clusters) - len(a.Clusters) })
-	st.Commands = commands(s, st.Waiting)
+	st.Gates = gatesOf(s, plan, clock.Start)
+	st.Commands = commands(s, st.Waiting, st.Validating)
 	return st
 }
 
@@ -147,9 +156,10 @@ func ofAll(e rollout.Explanation, hold rollout.Hold) {
 func (s Standing) Text(w io.Writer) error {
 	var b bytes.Buffer
 	s.head(&b)
-	s.groups(&b)
+	s.ofGroups(&b)
 	s.holders(&b)
 	s.reasons(&b)
+	s.names(&b, "being validated", s.Validating)
 	s.names(&b, "failed", s.Failed)
 	s.names(&b, "may start now", s.MayStart)
 	if s.Forecast != nil {
@@ -182,7 +192,7 @@ func (s Standing) head(b *bytes.Buffer) {
 	fmt.Fprintf(b, "\n%v\n", s.Summary.Counts)
 }
 
-func (s Standing) groups(b *bytes.Buffer) {
+func (s Standing) ofGroups(b *bytes.Buffer) {
 	const most = 60
 	t := table(b, "GROUP", "CLUSTERS", "DONE", "IN FLIGHT", "FAILED", "WAITING", "PROGRESS")
 	for i, g := range s.Summary.Groups {
@@ -252,6 +262,7 @@ func (s Standing) reasons(b *bytes.Buffer) {
 		fmt.Fprintf(b, "  %s: %s\n", several(len(r.Clusters), "cluster"), s.Clock.Read(r.Message))
 		fmt.Fprintf(b, "    %s\n", s.named(r.Clusters))
 	}
+	s.gates(b)
 	for i, command := range s.Commands {
 		fmt.Fprintf(b, "  %-8s%s\n", []string{"to do:", "or:"}[min(i, 1)], command)
 	}

@@ -290,13 +290,16 @@ func (r Report) why(waiting []Waiting) string {
 	if len(waiting) == 0 {
 		return "-"
 	}
-	rest, others := 0, ""
+	rest, others, apart := 0, "", r.Rollout.Schedule.After != nil
 	for _, w := range waiting[1:] {
 		rest += w.Clusters
 	}
+	for _, w := range waiting { // nobody is behind those that somebody holds
+		apart = apart || w.Hold.Type == rollout.HoldCluster || w.Hold.Type == rollout.HoldNotReviewed
+	}
 	switch {
 	case rest == 0:
-	case r.Rollout.Schedule.After != nil:
+	case apart:
 		others = fmt.Sprintf(" (and %d for other reasons)", rest)
 	default:
 		others = fmt.Sprintf(" (and %d behind them)", rest)

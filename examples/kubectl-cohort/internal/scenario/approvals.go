@@ -1,8 +1,11 @@
 package scenario
 
 import (
+	"strconv"
+
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/cohort-ocm/cohort/grouping"
 	"github.com/cohort-ocm/cohort/rollout"
 	"github.com/cohort-ocm/cohort/rollout/approvals"
 )
@@ -34,4 +37,21 @@ func (s *Scenario) Options() rollout.Options {
 		return s.Asked.Options("", s.Version)
 	}
 	return s.Asked.Options(s.Placement.Name, s.Version)
+}
+
+// GateWord is what the annotations call a gate of the options: with its placement before a slash where they have that.
+func (s *Scenario) GateWord(group grouping.Key) string {
+	word := group.Name
+	if word == "" {
+		word = strconv.Itoa(int(group.Index))
+	}
+	for _, gate := range s.Asked.Gates {
+		if its := gate.Group; its.Name == group.Name && its.Index == group.Index && its.Placement == s.Placement.Name && its.Placement != "" {
+			return its.Placement + "/" + word
+		}
+	}
+	if group.Placement != "" {
+		return group.Placement + "/" + word
+	}
+	return word
 }

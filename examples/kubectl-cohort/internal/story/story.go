@@ -5,6 +5,7 @@ package story
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -24,7 +25,7 @@ type Event struct {
 	// nothing is kept.
 	Later []Standing
 	More  int
-	// Released says what ended the wait before a start.
+	// Released says what ended the wait before a start, or what was reported with a failure.
 	Released string
 	// Unknown says that it was before the simulation, and that nobody knows when. After is 0 then.
 	Unknown bool
@@ -354,6 +355,9 @@ func (t *Teller) past(result *rollout.Result, disposition rollout.Disposition) {
 	said, schedule := t.observed, &result.Schedule
 	at := func(what What, at time.Time) {
 		e := Event{What: what, Unknown: at.IsZero()}
+		if what == Fails && said.Message != "" {
+			e.Released = strconv.Quote(said.Message)
+		}
 		if !e.Unknown {
 			e.After = at.Sub(t.begin)
 		}

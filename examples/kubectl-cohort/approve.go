@@ -1,0 +1,163 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/cohort-ocm/cohort/examples/kubectl-cohort/internal/output"
+	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/rollout/approvals"
+)
+
+var approve = verb{
+	name: "approve", args: " [CLUSTER...]", most: -1, done: "annotated",
+	short: "Approve clusters for the version that is wanted now: these start, and no others",
+	long: `Approve clusters for the version that is wanted now: what was reviewed is what starts. Without a cluster it is all that are selected now.
+
+From the first approval on only approved clusters start: one that joins later waits for an approval of its own, and each later version waits for
+its own, too. With --and-later that ends: all start, also those that join later. Gates, holds and the strategy hold as before.`,
+	example: `  kubectl cohort approve web --dry-run        review: who is it, and what follows?
+  kubectl cohort approve web                  all that are selected now
+  kubectl cohort approve web edge-7 edge-8    these two, besides those that are approved already`,
+	flags: func(h *how, s *pflag.FlagSet) {
+		s.BoolVar(&h.later, "and-later", false, "end the review: all clusters start, also those that join later, of any version")
+	},
+	change: func(d decided) (string, error) {
+		asked, err := d.asked()
+		switch {
+		case err != nil:
+			return "", err
+		case d.how.later && len(d.words) > 0:
+			return "", errors.New("--and-later: must be given without clusters")
+		case d.how.later && asked.Reviewed.Version == "":
+			return "", already("no review is asked for: all clusters start")
+		case d.how.later:
+			asked.Reviewed = approvals.Reviewed{}
+			return "approve all clusters, those that join later, and later versions", d.note(asked)
+		}
+		if err := d.knows(d.words); err != nil {
+			return "", err
+		}
+		wanted := d.words
+		if len(wanted) == 0 {
+			wanted = d.selected()
+		}
+		var reviewed []string
+		if asked.Reviewed.Version == d.version() {
+			reviewed = asked.Reviewed.Clusters
+		}
+		more := without(wanted, reviewed)
+		if len(more) == 0 {
+			return "", already(fmt.Sprintf("%s approved for version %s already", those(d.words, "is", "are"), d.version()))
+		}
+		if len(reviewed) == 0 { // who has the version is tried again without another approval
+			reviewed = d.have()
+		}
+		asked.Reviewed = approvals.Reviewed{Version: d.version(), Clusters: sorted(reviewed, more)}
+		return fmt.Sprintf("approve %s for version %s: %s", of(len(more), "1 cluster", "%d clusters"), d.version(), output.Named(more)), d.note(asked)
+	},
+}
+
+var letThrough = verb{
+	name: "let-through", args: " CLUSTER...", least: 1, most: -1, done: "annotated",
+	short: "Let some clusters start before all others, past gates and holds",
+	long: `Let some clusters start before all others, with the version that is wanted now: their holds end, the gates before them open, and every other
+cluster that does not have the version waits to be approved. So they are the only ones to start. The strategy holds as before: they take
+slots, and too many failures or a pause stop them, too. After that, approve lets the others go on.`,
+	example: `  kubectl cohort let-through web edge-7       edge-7 first, although the gate before it is closed
+  kubectl cohort approve web                  then all others`,
+	change: func(d decided) (string, error) {
+		asked, err := d.asked()
+		if err != nil {
+			return "", err
+		}
+		if err := d.knows(d.words); err != nil {
+			return "", err
+		}
+		have := d.have()
+		words := without(d.words, have)
+		if len(words) == 0 {
+			return "", already(fmt.Sprintf("%s version %s", those(without(d.words, nil), "has", "have"), d.version()))
+		}
+		was, dropped := asked, []string(nil)
+		if asked.Reviewed.Version == d.version() {
+			dropped = without(asked.Reviewed.Clusters, append(have, words...))
+		}
+		asked.Reviewed = approvals.Reviewed{Version: d.version(), Clusters: sorted(have, words)}
+		asked.Holds = notOf(asked.Holds, words)
+		opened, err := d.openBefore(&asked, words)
+		if err != nil {
+			return "", err
+		}
+		if len(opened) == 0 && sameHolds(was.Holds, asked.Holds) && was.Reviewed.Version == d.version() && len(dropped) == 0 && len(without(words, was.Reviewed.Clusters)) == 0 {
+			return "", already(those(words, "is", "are") + " let through already")
+		}
+		says := fmt.Sprintf("let %s through, for version %s", strings.Join(words, ", "), d.version())
+		if len(was.Holds) > len(asked.Holds) {
+			says += "; the holds of these end"
+		}
+		if len(opened) > 0 {
+			says += "; the gate before " + strings.Join(opened, ", ") + " opens"
+		}
+		says += "; all others that do not have it wait to be approved"
+		if len(dropped) > 0 {
+			says += ", also " + output.Named(dropped)
+		}
+		return says, d.note(asked)
+	},
+}
+
+// openBefore opens the gates that hold clusters, one after the other, and names them.
+func (d decided) openBefore(asked *approvals.Approvals, clusters []string) (opened []string, err error) {
+	for range asked.Gates {
+		before := len(opened)
+		for _, p := range d.parts {
+			then := *p.rollout
+			then.Asked = *asked
+			plan, err := then.Now(then.Options(), d.now)
+			if err != nil {
+				return nil, err
+			}
+			for _, cluster := range clusters {
+				for _, link := range plan.Explain(cluster) {
+					if link.Hold.Type != rollout.HoldGateClosed {
+						continue
+					}
+					if gate, is := d.gateBefore(*asked, p.rollout.Placement.Name, link.Hold.Group); is {
+						d.open(asked, gate)
+						opened = append(opened, groupWord(gate))
+					}
+				}
+			}
+		}
+		if len(opened) == before {
+			break
+		}
+	}
+	return opened, nil
+}
+
+// gateBefore is the closed gate before a group of a placement, as the annotations have it.
+func (d decided) gateBefore(asked approvals.Approvals, placement string, group grouping.Key) (grouping.Key, bool) {
+	for _, gate := range asked.Gates {
+		key := gate.Group
+		switch {
+		case d.isOpen(asked, gate), key.Placement != "" && key.Placement != placement && key.Placement != group.Placement:
+		case key.Name != "" && key.Name == group.Name, key.Name == "" && key.Index == group.Index:
+			return key, true
+		}
+	}
+	return grouping.Key{}, false
+}
+
+// sorted are the names of both, once each, in order.
+func sorted(a, b []string) []string {
+	all := slices.Concat(a, b)
+	slices.Sort(all)
+	return slices.Compact(all)
+}

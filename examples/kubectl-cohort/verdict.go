@@ -1,0 +1,107 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/cohort-ocm/cohort/examples/kubectl-cohort/internal/hub"
+	"github.com/cohort-ocm/cohort/status"
+)
+
+var validate = verb{
+	name: "validate", args: " CLUSTER yes|no", least: 2, most: 2, done: "annotated",
+	short: "Say of a cluster that succeeded whether it is good, where clusters are validated",
+	long: `Say of a cluster that succeeded whether it is good, where clusters are validated: the ManifestWorkReplicaSet names a rollout plugin.
+
+Yes has it count as done, or soak from now on. No is a failure, with a reason that explanations repeat. It is about the version and the attempt
+that the cluster has now. The last word counts, whether of a person or of the plugin; after a yes or a no nobody asks the plugin again.`,
+	example: `  kubectl cohort validate web edge-7 yes
+  kubectl cohort validate web edge-7 no --reason "the mesh has no route to store 7"`,
+	flags: func(h *how, s *pflag.FlagSet) {
+		s.StringVar(&h.reason, "reason", "", "`why`, which explanations repeat; a no must have it")
+	},
+	about: func(d decided) (int, error) {
+		if d.parts[0].rollout.Validator == "" {
+			return 0, fmt.Errorf("no plugin validates its clusters: it has no annotation %splugin, so nobody asks for a verdict", annotationPrefix)
+		}
+		if err := d.knows(d.words[:1]); err != nil {
+			return 0, err
+		}
+		if _, err := d.unjudged(); err != nil {
+			return 0, err
+		}
+		found := -1
+		for i := range d.objects {
+			o := &d.objects[i]
+			if o.GetKind() == "ManifestWork" && o.GetNamespace() == d.words[0] && hub.Made(o, d.owner) && (found < 0 || status.StampOf(o).Version == d.version()) {
+				found = i
+			}
+		}
+		if found < 0 {
+			return 0, fmt.Errorf("%s: has no ManifestWork of it", d.words[0])
+		}
+		return found, nil
+	},
+	change: func(d decided) (string, error) {
+		report, err := d.unjudged()
+		if err != nil {
+			return "", err
+		}
+		v := status.Verdict{Version: d.version(), Attempt: report.Attempt, Message: strings.TrimSpace(d.how.reason)}
+		switch d.words[1] {
+		case "yes":
+			v.Result = status.ValidationSucceeded
+		case "no":
+			v.Result = status.ValidationFailed
+		default:
+			return "", fmt.Errorf("%s: must be yes or no", d.words[1])
+		}
+		if v.Result == status.ValidationFailed && v.Message == "" {
+			return "", errors.New("no: must have a --reason, which explanations repeat")
+		}
+		if said, err := status.VerdictOf(d.object, "", d.now); err == nil {
+			if said.Time = v.Time; said == v && d.judged() {
+				return "", already(fmt.Sprintf("%s is validated so already", d.words[0]))
+			}
+		}
+		v.NoteOn(d.object)
+		says := fmt.Sprintf("%s is good with version %s", d.words[0], d.version())
+		if v.Result == status.ValidationFailed {
+			says = fmt.Sprintf("%s is not good with version %s: %s", d.words[0], d.version(), v.Message)
+		}
+		return says, nil
+	},
+}
+
+const annotationPrefix = "cohort.open-cluster-management.io/"
+
+// unjudged is the report of the cluster without what was said of it; an error unless it has succeeded with the version.
+func (d decided) unjudged() (status.Report, error) {
+	for _, p := range d.parts {
+		at := slices.IndexFunc(p.rollout.Unjudged, func(r status.Report) bool { return r.Cluster == d.words[0] })
+		if at < 0 {
+			continue
+		}
+		if r := p.rollout.Unjudged[at]; r.Status != status.Succeeded {
+			return r, fmt.Errorf("%s: must have succeeded with version %s, and is %s", d.words[0], d.version(), r.Status)
+		}
+		return p.rollout.Unjudged[at], nil
+	}
+	return status.Report{}, fmt.Errorf("%s: must have version %s, and has nothing of it", d.words[0], d.version())
+}
+
+// judged says whether a verdict on the cluster counts.
+func (d decided) judged() bool {
+	for _, p := range d.parts {
+		for _, r := range p.rollout.Observed {
+			if r.Cluster == d.words[0] {
+				return r.Status != status.Validating
+			}
+		}
+	}
+	return false
+}

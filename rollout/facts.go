@@ -1,0 +1,52 @@
+package rollout
+
+import (
+	"math"
+	"time"
+)
+
+// facts has the reports of the clusters by position.
+type facts struct {
+	kinds []state // unreported if there is none
+	since []time.Time
+	tries attempts
+	lags  sparse[time.Duration] // how long before since the version was applied
+	far   map[int]time.Time     // when it was applied, where that is too long for a Duration
+}
+
+func newFacts(n int) facts {
+	return facts{kinds: make([]state, n), since: make([]time.Time, n)}
+}
+
+// reported gives the report of a position.
+func (f *facts) reported(position int) report {
+	return report{f.kinds[position], f.since[position], f.tries.of(position), f.applied(position)}
+}
+
+// applied gives since when a position has the version; since where its report does not say.
+func (f *facts) applied(position int) time.Time {
+	if at, ok := f.far[position]; ok {
+		return at
+	}
+	return f.since[position].Add(-f.lags.of(position))
+}
+
+// note takes in the report of a position.
+func (f *facts) note(position int, r report) {
+	f.kinds[position], f.since[position] = r.kind, r.since
+	f.tries.set(position, r.attempt, len(f.kinds))
+	lag := r.since.Sub(r.applied)
+	f.lags.set(position, lag, len(f.kinds))
+	if f.far != nil {
+		delete(f.far, position)
+	}
+	if lag == math.MaxInt64 {
+		if f.far == nil {
+			f.far = make(map[int]time.Time)
+		}
+		f.far[position] = r.applied
+	}
+}
+
+// listedStates are the sets of states that a tracker can list.
+var listedStates = [...]stateSet{inFlightStates, timedOutNowStates, failureStates, undatedStates, undatedSuccess}

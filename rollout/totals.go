@@ -1,0 +1,77 @@
+package rollout
+
+// totals has the tallies that a choice follows from, over the clusters that count.
+type totals struct {
+	groups []tally
+	stages []tally
+	all    tally
+
+	aside    []tally // the uncounted clusters of each group; nil where all are counted
+	asideAll tally
+}
+
+// inFlight counts the clusters in flight, counted or not.
+func (t *totals) inFlight() int { return t.all.inFlight() + t.asideAll.inFlight() }
+
+// in counts the clusters in a state, counted or not.
+func (t *totals) in(s state) int { return int(t.all[s] + t.asideAll[s]) }
+
+// newTallies gives the tallies of the groups, and those of the stages at the end. Both are the same where the i-th stage is the
+// i-th group, for each i.
+func (s *schedule) newTallies() []tally {
+	if len(s.Stages) != len(s.stageOf) {
+		return make([]tally, len(s.stageOf)+len(s.Stages))
+	}
+	for i, stage := range s.stageOf {
+		if int(stage) != i {
+			return make([]tally, len(s.stageOf)+len(s.Stages))
+		}
+	}
+	return make([]tally, len(s.Stages))
+}
+
+// sum adds up the tallies of the groups. Those of the stages are zero before, or the same.
+func (s *schedule) sum(groups, aside, stages []tally) totals {
+	t := totals{groups: groups, stages: stages, aside: aside}
+	if len(groups) == 0 || len(stages) == 0 || &groups[0] != &stages[0] {
+		for i := range groups {
+			t.stages[s.stageOf[i]].add(&groups[i])
+		}
+	}
+	if len(t.stages) == 1 {
+		t.all = t.stages[0]
+	} else {
+		for i := range t.stages {
+			t.all.add(&t.stages[i])
+		}
+	}
+	for i := range aside {
+		t.asideAll.add(&aside[i])
+	}
+	return t
+}
+
+// isComplete says whether all clusters of a stage are settled and its failures are within its budget (R6).
+func (s *schedule) isComplete(stage int, t *tally) bool {
+	return t.unsettled() == 0 && !s.isBreached(stage, t)
+}
+
+// isBreached says whether the failures of a stage exceed its budget.
+func (s *schedule) isBreached(stage int, t *tally) bool {
+	return t.inBudget() > s.Stages[stage].MaxFailures
+}
+
+// firsts gives the first stage that is not complete and the first that is breached (R10, R12), each the number of
+// stages if there is none. It takes time linear in the stages.
+func (s *schedule) firsts(t *totals) (active, breached int) {
+	active, breached = len(t.stages), len(t.stages)
+	for i := len(t.stages) - 1; i >= 0; i-- {
+		if !s.isComplete(i, &t.stages[i]) {
+			active = i
+		}
+		if s.isBreached(i, &t.stages[i]) {
+			breached = i
+		}
+	}
+	return active, breached
+}

@@ -330,15 +330,16 @@ func ExamplePlan_valuesPerCluster() {
 // R64: a number never changes, and no two are the same, whatever joins, leaves, is lost or restarts.
 func TestPositions(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		noted, has := map[string]rollout.Position{}, map[string]bool{}
-		left := false
+		noted, has, selected := map[string]rollout.Position{}, map[string]bool{}, map[string]bool{}
+		left := false // somebody did, with the version or without
 		for range 12 {
 			members := map[grouping.Key][]string{}
 			for _, name := range clusterNames {
 				switch { // of a group that stays, as a group has its own numbers
 				case rapid.IntRange(0, 5).Draw(t, "selected") > 0:
 					members[grouping.Key{Index: int32(name[0] % 2)}] = append(members[grouping.Key{Index: int32(name[0] % 2)}], name)
-				case has[name]:
+					selected[name] = true
+				case selected[name]:
 					delete(has, name)
 					delete(noted, name)
 					left = true

@@ -9,7 +9,8 @@ import (
 
 // WouldStart says what an approval would do now: which clusters would start beside those in Start if all closed gates with the key were
 // open ([ClosedGate].Group, so a name counts whatever its index). If none would, the hold says what else holds the clusters behind
-// these gates; it is zero if nobody waits behind them. So an approval of something that cannot go on can say so.
+// these gates; where each of them is held by itself ([Options].Holds), it is of the first. It is zero if nobody waits behind them. So an
+// approval of something that cannot go on can say so.
 //
 // It takes time linear in the fleet.
 func (r *Result) WouldStart(gate grouping.Key) (clusters []Cluster, otherwise Hold) {
@@ -33,8 +34,14 @@ func (r *Result) WouldStart(gate grouping.Key) (clusters []Cluster, otherwise Ho
 		return clusters, Hold{}
 	}
 	for group := range opened.tallies {
-		if opened.held(group) > 0 && r.isBehind(gate, group) {
+		if !r.isBehind(gate, group) {
+			continue
+		}
+		if opened.held(group) > 0 {
 			return nil, opened.hold(group)
+		}
+		if p := opened.parked(); p != nil && len(p.inGroup[group]) > 0 {
+			return nil, p.inGroup[group][0]
 		}
 	}
 	for group := range opened.tallies { // who is held by itself is the last to be named

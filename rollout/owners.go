@@ -3,6 +3,7 @@ package rollout
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -33,8 +34,8 @@ type Owner struct {
 // nobody waits for it. And at most so many clusters of all are in hand at a time; with most below 1, any number. Clusters that are in
 // hand already stay so. One caller plans for all owners; it is no use where each has a controller of its own.
 //
-// The results are in the order of the owners. Where most is a bound, the reason of a cluster that it holds is HoldRights: what is left of
-// it is the owner's right to start, beside [Options].Rights. Clusters in [Options].Uncounted are not bounded.
+// The results are in the order of the owners. The reason of a cluster that the bound holds is HoldInHand. It holds beside
+// [Options].Rights. Clusters in [Options].Uncounted need no place, as they need no right, and have one once they start.
 //
 // The errors are those of Plan, behind the name of the owner. It takes the time of two plans for each owner.
 func PlanAll(owners []Owner, most int, now time.Time) ([]*Result, error) {
@@ -60,7 +61,7 @@ func PlanAll(owners []Owner, most int, now time.Time) ([]*Result, error) {
 	})
 	for _, i := range order {
 		o := &owners[i]
-		r, err := Plan(o.Strategy, o.Groups, o.Reports, now, o.beside(inHand, own[i], most))
+		r, err := o.plan(inHand, own[i], most, now)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", o.Name, err)
 		}
@@ -70,14 +71,14 @@ func PlanAll(owners []Owner, most int, now time.Time) ([]*Result, error) {
 	return results, nil
 }
 
-// takeInHand notes the clusters that a rollout has in hand and nobody else has, and counts all that it has.
+// takeInHand notes the clusters that a rollout has in hand and nobody else has, and counts those of all that it has that count.
 func (r *Result) takeInHand(name string, inHand map[string]string) (n int) {
 	for _, list := range [...][]Cluster{r.InFlight, r.Start, r.Left} {
 		for _, c := range list {
 			if c.Status == status.TimeOut {
 				continue // it left, and holds only its failure against the rollout
 			}
-			if n++; inHand[c.Name] == "" {
+			if n += one(!r.schedule.options.uncounted.has(c.Name)); inHand[c.Name] == "" {
 				inHand[c.Name] = name
 			}
 		}
@@ -85,8 +86,8 @@ func (r *Result) takeInHand(name string, inHand map[string]string) (n int) {
 	return n
 }
 
-// beside gives the options of an owner beside those who have clusters in hand. Own is how many it has itself.
-func (o *Owner) beside(inHand map[string]string, own, most int) Options {
+// plan plans for an owner beside those who have clusters in hand. Own is how many it has itself, of those that count.
+func (o *Owner) plan(inHand map[string]string, own, most int, now time.Time) (*Result, error) {
 	opts := o.Options
 	opts.Holds = slices.Clone(opts.Holds)
 	for cluster, by := range inHand {
@@ -94,14 +95,42 @@ func (o *Owner) beside(inHand map[string]string, own, most int) Options {
 			opts.Holds = append(opts.Holds, ClusterHold{Cluster: cluster, Reason: by})
 		}
 	}
-	if most < 1 {
-		return opts
+	if left := own + max(0, most-len(inHand)); most > 0 && (opts.Rights == nil || left < opts.Rights.Start) {
+		rights := Rights{Start: left, Fail: math.MaxInt32}
+		if opts.Rights != nil {
+			rights.Fail = opts.Rights.Fail
+		}
+		opts.Rights = &rights
+		return plan(o.Strategy, o.Groups, o.Reports, now, &opts, &bound{most, len(inHand), handsOf(inHand)})
 	}
-	rights := Rights{Start: math.MaxInt32, Fail: math.MaxInt32}
-	if opts.Rights != nil {
-		rights = *opts.Rights
+	return Plan(o.Strategy, o.Groups, o.Reports, now, opts)
+}
+
+// bound is how many clusters all owners may have in hand, how many they have, and who has the first of them.
+type bound struct {
+	most, inHand int
+	who          string
+}
+
+// handsOf names the first clusters that are in hand: `a by "db", b by "web" and 2 more`.
+func handsOf(inHand map[string]string) string {
+	var said []string
+	for _, cluster := range slices.Sorted(maps.Keys(inHand)) {
+		if len(said) == maxNamed {
+			return fmt.Sprintf("%s and %d more", strings.Join(said, ", "), len(inHand)-maxNamed)
+		}
+		said = append(said, fmt.Sprintf("%s by %q", cluster, inHand[cluster]))
 	}
-	rights.Start = min(rights.Start, own+max(0, most-len(inHand)))
-	opts.Rights = &rights
-	return opts
+	return strings.Join(said, ", ")
+}
+
+// hold gives the reason for clusters that the bound holds.
+func (b *bound) hold(starting int) Hold {
+	return Hold{Type: HoldInHand, AllGroups: true, InFlight: b.inHand, Starting: starting, MaxConcurrency: b.most, Detail: b.who}
+}
+
+// inHand gives the sentence of HoldInHand.
+func (h Hold) inHand() string {
+	taken := h.InFlight + h.Starting
+	return h.detailed(fmt.Sprintf("%d %s in hand of all rollouts, at most %d may be", taken, plural(taken > 1, "cluster is", "clusters are"), h.MaxConcurrency))
 }

@@ -227,8 +227,8 @@ func ExamplePlanAll() {
 	// Output:
 	// web: start b; 1 held: a is held by "db"
 	// db: start a; 1 held: 1 of 1 slot taken: a starts now
-	// web: 1 held: this hub has no right to start; 1 held: a is held by "db"
-	// db: start a; 1 held: 1 of 1 right to start taken: a starts now
+	// web: 1 held: 1 cluster is in hand of all rollouts, at most 1 may be: a by "db"; 1 held: a is held by "db"
+	// db: start a; 1 held: 1 cluster is in hand of all rollouts, at most 1 may be: a starts now
 }
 
 // R63: no cluster is in two hands, and no more are in hand than may be, however long it goes; everyone gets their turn.

@@ -51,7 +51,9 @@ func (p *pace) isWithoutRight(r *Rights) bool {
 func (s *schedule) rightsUsedUp(c *choice) Hold {
 	r, all, h := s.options.rights, &c.pace.all, Hold{Type: HoldRights, AllGroups: true}
 	switch failures := all.failures(); {
-	case r.Start == 0:
+	case s.options.bound != nil && failures <= r.Fail:
+		return s.options.bound.hold(c.starting())
+	case s.options.bound == nil && r.Start == 0:
 	case failures > r.Fail:
 		h.Failures, h.MaxFailures = failures, r.Fail
 	default:
@@ -60,6 +62,9 @@ func (s *schedule) rightsUsedUp(c *choice) Hold {
 	}
 	return h
 }
+
+// isOfRights says whether a hold is of rights, be they a hub's or what is left of a bound over several owners.
+func isOfRights(t HoldType) bool { return t == HoldRights || t == HoldInHand }
 
 // rights gives the sentence of HoldRights.
 func (h Hold) rights() string {
@@ -98,9 +103,23 @@ func (r *Result) rightsDetail(h *Hold) string {
 	return ""
 }
 
+// handsDetail says who has clusters in hand, and how long those of this rollout are.
+func (r *Result) handsDetail(who string) string {
+	if r.choice.pace.all.inFlight()+r.choice.starting() == 0 {
+		return who
+	}
+	f := r.lookAtFleet()
+	own := f.sentences(f.excess, 0)
+	if who == "" || own == "" {
+		return who + own
+	}
+	return who + "; " + own
+}
+
 // explainRights says how a right comes free here. Where this hub has none to use, nothing here ends the wait.
 func (r *Result) explainRights(l *Link) (others away) {
 	switch h := &l.Hold; {
+	case h.Type == HoldInHand && r.choice.pace.all.inFlight()+r.choice.starting() == 0: // others have them all
 	case h.Failures > 0:
 		f, mendable, attempt := r.failedHere()
 		l.Blockers, l.More, others = f.list()

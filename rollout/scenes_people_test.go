@@ -1,12 +1,16 @@
 package rollout_test
 
 import (
+	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/internal/scene"
 	"github.com/cohort-ocm/cohort/rollout"
 	"github.com/cohort-ocm/cohort/status"
 )
@@ -16,6 +20,7 @@ type people struct {
 	validated bool
 	verdicts  []status.Verdict
 	holds     map[string][]rollout.ClusterHold
+	owners    []rollout.Owner // that PlanAll plans for
 }
 
 // judge gives what the verdicts make of reports.
@@ -96,4 +101,64 @@ func (s *stage) verdict(words []string) (err error) {
 	v.Result, v.Time, v.Message = status.ValidationResult(words[0]), s.now.Add(-age), strings.Join(words[2:], " ")
 	s.people.verdicts = append(s.people.verdicts, v)
 	return err
+}
+
+// beside does the commands about what stands beside a plan.
+func (s *stage) beside(c scene.Command, result *rollout.Result, groups *grouping.Groups, reports []status.Report) (string, error) {
+	number := func() (int, error) { return strconv.Atoi(cmp.Or(strings.Join(c.Args, ""), "0")) }
+	switch c.Name {
+	case "wouldStart":
+		index, err := number()
+		clusters, otherwise := result.WouldStart(grouping.Key{Index: int32(index)})
+		if len(clusters) == 0 && otherwise == (rollout.Hold{}) {
+			return "nobody waits", err
+		}
+		return fmt.Sprintf("would start %v %v", names(clusters), otherwise), err
+	case "positions":
+		all := result.Positions(nil)
+		var lines []string
+		for _, cluster := range slices.Sorted(maps.Keys(all)) {
+			p := all[cluster]
+			lines = append(lines, fmt.Sprintf("%s is %d of %d, in its group %d of %d", cluster, p.Index, p.Of, p.InGroup, p.OfGroup))
+		}
+		return strings.Join(lines, "\n"), nil
+	case "removals":
+		most, err := number()
+		if err != nil {
+			return "", err
+		}
+		next, err := rollout.Removals(s.strategy, groups, reports, most, s.opts())
+		return fmt.Sprintf("remove %v", next), err
+	case "owner":
+		age, err := time.ParseDuration(c.Args[1])
+		s.people.owners = append(s.people.owners, rollout.Owner{
+			Name: c.Args[0], Strategy: s.strategy, Groups: groups, Reports: reports, Options: s.opts(), Since: s.now.Add(-age),
+		})
+		return fmt.Sprintf("%d owners", len(s.people.owners)), err
+	case "planAll":
+		most, err := number()
+		if err != nil {
+			return "", err
+		}
+		results, err := rollout.PlanAll(s.people.owners, most, s.now)
+		var lines []string
+		for i, r := range results {
+			lines = append(lines, s.people.owners[i].Name+": "+strings.ReplaceAll(describe(r), "\n", "\n  "))
+			for c, is := range r.Held() {
+				if is.Type == rollout.HoldInHand {
+					lines = append(lines, "  "+c.Name+": "+r.Explain(c.Name).String())
+				}
+			}
+		}
+		return strings.Join(lines, "\n"), err
+	}
+	return "", fmt.Errorf("no such command as %s", c.Name)
+}
+
+// names gives the names of clusters.
+func names(clusters []rollout.Cluster) (all []string) {
+	for _, c := range clusters {
+		all = append(all, c.Name)
+	}
+	return all
 }

@@ -69,7 +69,9 @@ func newStage() *stage {
 func (s *stage) do(c scene.Command) (string, error) {
 	switch c.Name {
 	case "fleet":
+		owners := s.people.owners
 		*s = *newStage()
+		s.people.owners = owners
 	case "strategy":
 		s.strategy = clusterv1alpha1.RolloutStrategy{}
 		if err := yaml.UnmarshalStrict([]byte(c.Input), &s.strategy); err != nil {
@@ -132,7 +134,7 @@ func (s *stage) do(c scene.Command) (string, error) {
 		text, err := json.MarshalIndent(result, "", " ")
 		return string(text), err
 	default:
-		return "", fmt.Errorf("no such command as %s", c.Name)
+		return s.beside(c, result, groups, reports)
 	}
 }
 

@@ -40,7 +40,8 @@ func (j *judge) failedBefore(x *stage) set {
 func (j *judge) failedWith(version uint8) (failed set) {
 	for i := range most {
 		if o := j.s.clusters[i].view(); o.version == version {
-			if o.version = 0; j.config.stand(o, 0).fails() {
+			o.version, o.verdict.version = 0, o.verdict.version^version // as if it were the wanted one
+			if j.config.stand(o, 0).fails() {
 				failed.add(i)
 			}
 		}

@@ -1,0 +1,175 @@
+package rollout_test
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/internal/exhaustive"
+	"github.com/cohort-ocm/cohort/rollout"
+)
+
+// besideSpaces are small fleets with all gates, holds and reviewed sets, and what else decides who starts.
+func besideSpaces(extras ...[]func(*world)) []space {
+	small := slices.Concat(fleets(cuts(1), plainKeys, 0), fleets(cuts(2), plainKeys, 0))
+	three := fleets(ascending(cuts(3)), plainKeys, 0)
+	return []space{
+		{name: "up to two", fleets: small, kinds: nineKinds, strategies: optionStrategies, extras: combined(extras...), short: 400, long: 100_000},
+		{name: "three", fleets: three, kinds: nineKinds, strategies: optionStrategies, extras: combined(extras...), short: 400, long: 100_000},
+	}
+}
+
+// keepsTheRules tests something on such fleets and on random ones, whose options are drawn all at once.
+func keepsTheRules(t *testing.T, spaces []space, fault func(t fataler, w world, groups *grouping.Groups, pick picker) string) {
+	for _, s := range spaces {
+		s.each(t, func(t *testing.T) func(w world, groups *grouping.Groups) bool {
+			n := 0
+			return func(w world, groups *grouping.Groups) bool {
+				n++
+				w.missing = groups.Incomplete()
+				what := fault(t, w, groups, func(most int) int { return n / 7 % most })
+				if what != "" {
+					t.Errorf("%s\n%v", what, w)
+				}
+				return what == ""
+			}
+		})
+	}
+	t.Run("random", func(t *testing.T) {
+		t.Parallel()
+		rapid.Check(t, func(t *rapid.T) {
+			pick := drawn(t)
+			w := pick.world(exhaustive.Of(8, 30))
+			groups := w.read(t)
+			w.missing = groups.Incomplete()
+			if what := fault(t, w, groups, pick); what != "" {
+				t.Fatalf("%s\n%v", what, w)
+			}
+		})
+	})
+}
+
+var severalHeld = slices.Concat([]func(*world){asIs}, heldChoices)
+
+// R61 against the oracle: whom an approval starts, and what else holds them.
+func TestWouldStartAgreesWithTheRules(t *testing.T) {
+	spaces := besideSpaces(gateChoices, severalHeld, []func(*world){asIs, pauseChoices[1], asideChoices[0], rightsChoices[1], rampChoices[1], orderedChoices[2]})
+	keepsTheRules(t, spaces, func(t fataler, w world, groups *grouping.Groups, pick picker) string {
+		keys := append(slices.Clone(w.groups), grouping.Key{Name: "canary"}, grouping.Key{Index: 1})
+		for _, g := range w.gates {
+			keys = append(keys, g.group)
+		}
+		result := try(t, w, groups).result
+		for _, key := range keys {
+			want, wantHold := r61(w, key)
+			got, hold := result.WouldStart(key)
+			if hold.Detail, hold.Many = "", false; !slices.Equal(got, want) || hold != wantHold {
+				return fmt.Sprintf("opening %v would start %v or say %+v, and the rules say %v or %+v", key, got, hold, want, wantHold)
+			}
+		}
+		return ""
+	})
+}
+
+// R62 against the oracle.
+func TestRemovalsAgreeWithTheRules(t *testing.T) {
+	gone := []func(*world){asIs, alsoLeft(nil), alsoLeft(&grouping.Key{Index: 1}), alsoLeft(&plainKeys[1]), alsoLeft(&grouping.Key{Index: 7})}
+	leaving := []func(*world){asIs, deletingSome("a"), deletingSome("b", "x"), deletingSome("a", "c")}
+	spaces := besideSpaces(gone, leaving, append([]func(*world){asIs}, asideChoices...), orderedChoices)
+	keepsTheRules(t, spaces, func(t fataler, w world, groups *grouping.Groups, pick picker) string {
+		most := 1 + pick(3)
+		want := r62(w, most)
+		got, err := rollout.Removals(w.strategy, groups, w.reports, most, w.options())
+		if err != nil {
+			t.Fatal(err)
+		}
+		counts := func(name string) bool { return w.uncounted == nil || !w.uncounted(name) }
+		// Where stages that go at once have more than may go, it is not said who is first. It counts that as many go.
+		n := func(names []string) int {
+			return len(slices.DeleteFunc(slices.Clone(names), func(n string) bool { return !counts(n) }))
+		}
+		if all := r62(w, 1000); n(got) != n(want) || len(got) != len(want) || slices.ContainsFunc(got, func(name string) bool { return !slices.Contains(all, name) }) {
+			return fmt.Sprintf("%v would go, at most %d at a time, and the rules say %v", got, most, want)
+		}
+		if !slices.IsSorted(got) {
+			return fmt.Sprintf("%v are in no order", got)
+		}
+		return ""
+	})
+}
+
+// R63 against the oracle: each owner's whole result is that of a plan in which the others' clusters are held, and the bound is a right.
+func TestPlanAllAgreesWithTheRules(t *testing.T) {
+	second := func(w world, pick picker) world { // of the same clusters, in which others have the workload
+		w.reports = nil
+		for i, m := range w.members {
+			kind := nineKinds[(i+pick(len(nineKinds)))%len(nineKinds)]
+			for _, seen := range kind.reports {
+				w.reports = append(w.reports, seen.report(m.name))
+			}
+		}
+		w.strategy, w.holds, w.reviewed, w.memory, w.former = optionStrategies[pick(len(optionStrategies))], nil, nil, nil, nil
+		return w
+	}
+	spaces := besideSpaces(severalHeld, rightsChoices, []func(*world){asIs, asideChoices[0], pauseChoices[1]})
+	keepsTheRules(t, spaces, func(t fataler, w world, groups *grouping.Groups, pick picker) string {
+		worlds := []world{w, second(w, pick), second(w, pick)}
+		names, most := []string{"web", "db", "cache"}, pick(4)
+		turns := [][]int{{0, 1, 2}, {2, 0, 1}, {1, 2, 0}}[pick(3)]
+		owners := make([]rollout.Owner, len(worlds))
+		for turn, i := range turns {
+			owners[i] = rollout.Owner{
+				Name: names[i], Strategy: worlds[i].strategy, Groups: groups, Reports: worlds[i].reports, Options: worlds[i].options(),
+				Since: w.now.Add(time.Duration(turn-9) * time.Minute),
+			}
+		}
+		results, err := rollout.PlanAll(owners, most, w.now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		besides, bounded := r63(worlds, names, turns, most)
+		for i, beside := range besides {
+			want, got := asked(beside).out, answer{}
+			got.observe(results[i])
+			if !slices.Equal(want.Start, got.Start) || !slices.Equal(want.InFlight, got.InFlight) || !slices.Equal(want.Left, got.Left) || len(want.Held) != len(got.Held) {
+				return fmt.Sprintf("of %d owners, at most %d in hand, %s starts %v and holds %v, and the rules say %v and %v", len(owners), most, names[i], got.Start, got.Held, want.Start, want.Held)
+			}
+			for n := range want.Held {
+				w, g := want.Held[n], got.Held[n]
+				if w.Hold.Type == rollout.HoldRights && bounded[i] {
+					w.Hold.Type, w.Hold.MaxConcurrency = rollout.HoldInHand, most
+				}
+				if w.Cluster != g.Cluster || w.Hold.Reason != g.Hold.Reason || w.Hold.Type != g.Hold.Type ||
+					g.Hold.Type == rollout.HoldInHand && w.Hold.MaxConcurrency != g.Hold.MaxConcurrency {
+					return fmt.Sprintf("%s is held as %+v, and the rules say %+v", g.Cluster.Name, g.Hold, w.Hold)
+				}
+			}
+		}
+		return ""
+	})
+}
+
+// R64 against the oracle, with numbers of before that have gaps, of clusters that are there and that are not.
+func TestPositionsAgreeWithTheRules(t *testing.T) {
+	keepsTheRules(t, besideSpaces(severalHeld, gateChoices[:3]), func(t fataler, w world, groups *grouping.Groups, pick picker) string {
+		noted := map[string]rollout.Position{}
+		in, starts := map[grouping.Key]int{}, try(t, w, groups).result
+		for i, m := range w.members {
+			_, _, is := starts.Find(m.name)
+			if in[m.group]++; is && pick(3) > 0 && !slices.ContainsFunc(starts.Start, func(c rollout.Cluster) bool { return c.Name == m.name }) {
+				noted[m.name] = rollout.Position{Index: 1 + i + pick(2)*len(w.members), InGroup: in[m.group] + pick(2)*len(w.members), Of: 99, OfGroup: 99}
+			}
+		}
+		noted["gone"] = rollout.Position{Index: 3*len(w.members) + 1}
+		want, got := r64(starts.Start, w.members, noted), starts.Positions(noted)
+		if !maps.Equal(got, want) {
+			return fmt.Sprintf("%v start, noted are %v: numbers are %v, and the rules say %v", starts.Start, noted, got, want)
+		}
+		return ""
+	})
+}

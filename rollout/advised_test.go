@@ -124,7 +124,14 @@ func (h *advised) follow(l rollout.Link, r rollout.Remedy, names []string) {
 		h.config().MaxFailures = intstr.FromInt(r.Count)
 	case rollout.RemedySetProgressDeadline:
 		h.config().ProgressDeadline = "1s"
+		before := h.now
 		h.now = h.now.Add(2 * time.Minute) // it passes, by all clocks
+		h.others.Holds = slices.Clone(h.others.Holds)
+		for i := range h.others.Holds { // and no hold ends meanwhile, whose cluster would be waited for then
+			if hold := &h.others.Holds[i]; hold.Until.After(before) && !hold.Until.After(h.now) {
+				hold.Until = h.now.Add(time.Hour)
+			}
+		}
 	}
 }
 

@@ -27,22 +27,28 @@ type mutation struct {
 	Work    *workv1.ManifestWork `json:"manifestWork"`
 }
 
+// Initialize posts nothing to Initialize. Any status of 200 to 299 says that the plugin is ready. The errors name the method, also below.
 func (h HTTP) Initialize(ctx context.Context) error {
 	return h.call(ctx, "Initialize", struct{}{}, nil)
 }
 
+// BeginRollout posts the request to BeginRollout, and reads nothing of the answer but its status.
 func (h HTTP) BeginRollout(ctx context.Context, r *Request) error {
 	return h.call(ctx, "BeginRollout", r, nil)
 }
 
+// ProgressRollout posts the request to ProgressRollout, and reads nothing of the answer but its status.
 func (h HTTP) ProgressRollout(ctx context.Context, r *Request) error {
 	return h.call(ctx, "ProgressRollout", r, nil)
 }
 
+// ValidateRolloutCompletion posts the request to ValidateRolloutCompletion, and reads a Validation from the JSON of the answer. What it says is not
+// checked here.
 func (h HTTP) ValidateRolloutCompletion(ctx context.Context, r *Request) (v Validation, err error) {
 	return v, h.call(ctx, "ValidateRolloutCompletion", r, &v)
 }
 
+// MutateManifestWork posts the request and the work, as request and manifestWork, and reads the manifestWork of the answer, which must have one.
 func (h HTTP) MutateManifestWork(ctx context.Context, r *Request, work *workv1.ManifestWork) (*workv1.ManifestWork, error) {
 	var answer struct {
 		Work *workv1.ManifestWork `json:"manifestWork"`

@@ -273,11 +273,11 @@ func (w *world) focus(rng *rand.Rand) {
 		w.slow, w.often, w.worst, w.breaks = 400*time.Millisecond, 0.1, 50*time.Millisecond, 0
 		plan(8, 600*time.Millisecond, newTemplate)
 	case DutyTimeOfWrite:
-		// A group is written for longer than the grace; the last of it times out with the first, and the next one starts.
+		// A group is written for longer than the grace and any lag; the last of it times out with the first, and the next one starts.
 		// Managed fields would make up for it.
 		w.strips = true
 		w.named, w.groupOf, w.initial, w.size = nil, map[string]string{}, w.pool, 8
-		config.ProgressDeadline = "3s"
+		config.ProgressDeadline = "6s"
 		w.strategy = clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.ProgressivePerGroup, ProgressivePerGroup: &clusterv1alpha1.RolloutProgressivePerGroup{RolloutConfig: config}}
 		everyone(silent)
 		w.slow, w.breaks, w.pause, w.worst, w.heals = time.Second, 0, 0, 50*time.Millisecond, false

@@ -23,16 +23,18 @@ func (h *Hub) Trials(t *testing.T, subject *Subject) {
 	seed, n := seedOf(), *flagRollouts
 	t.Logf("seeds %d to %d", seed, seed+uint64(n)-1)
 	var all trialFigures
+	var traces traceFigures
 	start := time.Now()
 	playAll(t, n, *flagParallel, func(ctx context.Context, i int) *tried { return h.try(ctx, subject, drawTrial(seed+uint64(i), "")) }, func(o *tried) bool {
 		all.add(o)
 		blame(t, o)
+		traces.addTrial(t, o, subject)
 		return true
 	})
 	if all.trials == 0 {
 		t.Error("nothing was observed")
 	}
-	t.Logf("%s\nin %v, %d at a time%s", &all, time.Since(start).Round(time.Second), min(n, *flagParallel), memory())
+	t.Logf("%s%s\nin %v, %d at a time%s", &all, &traces, time.Since(start).Round(time.Second), min(n, *flagParallel), memory())
 }
 
 // EachTrialDuty shows that the harness finds a controller that ignores one of the duties.

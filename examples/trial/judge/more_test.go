@@ -211,13 +211,22 @@ func TestLagIsShown(t *testing.T) {
 	}
 }
 
-// Add-ons have their configurations as versions, with the hash that the owner's status knows. What they have beside is not compared.
+// Add-ons have their configurations as versions, with the hash that the owner's status knows, or any where it knows none yet. What they have
+// beside is not compared.
 func TestAddOns(t *testing.T) {
-	for second, want := range map[string][]string{"": {"broken concurrency b"}, "applied": nil} {
+	for _, tt := range []struct {
+		second, hash string
+		want         []string
+	}{
+		{"", "h", []string{"broken concurrency b"}}, {"applied", "h", nil},
+		{"", "", []string{"broken concurrency b"}}, {"applied", "", nil},
+		{"applied", "other", []string{"broken version a", "broken version b"}},
+	} {
+		second, want := tt.second, tt.want
 		s := begin()
 		s.object("ADDED", fmt.Sprintf(`{"kind":"ClusterManagementAddOn",%s,"spec":{"installStrategy":{"type":"Placements","placements":[{"namespace":"w","name":"fleet",`+
 			`"configs":[{"group":"g","resource":"configs","namespace":"d","name":"v1"}],"rolloutStrategy":%s}]}},"status":{"installProgressions":[{"namespace":"w","name":"fleet",`+
-			`"configReferences":[{"group":"g","resource":"configs","desiredConfig":{"namespace":"d","name":"v1","specHash":"h"}}]}]}}`, s.meta("", "addon", ""), progressive("1", "0", "")))
+			`"configReferences":[{"group":"g","resource":"configs","desiredConfig":{"namespace":"d","name":"v1","specHash":%q}}]}]}}`, s.meta("", "addon", ""), progressive("1", "0", ""), tt.hash))
 		s.fleet("a", "b")
 		on := func(cluster, applied string) {
 			desired := `{"namespace":"d","name":"v1","specHash":"h"}`
@@ -234,7 +243,7 @@ func TestAddOns(t *testing.T) {
 		s.at(9)
 		on("b", "")
 		if got := said(s.judge(t)); !slices.Equal(got, want) {
-			t.Errorf("the first %q: got %q, want %q", second, got, want)
+			t.Errorf("the first %q, the hash %q: got %q, want %q", second, tt.hash, got, want)
 		}
 	}
 }
